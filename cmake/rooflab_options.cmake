@@ -1,0 +1,18 @@
+# Options of the whole build, and the flags that every one of our targets gets.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+# Binaries together in build/bin and libraries in build/lib: the documented command is build/bin/grader.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+
+set(ROOFLAB_SANITIZE "" CACHE STRING "Sanitizers for our own code, as in -fsanitize=LIST")
+option(ROOFLAB_FETCH "Download pinned dependencies that find_package does not find" ON)
+set(SIMGPU_MARCH "x86-64-v3" CACHE STRING
+    "Instruction set the simulated GPU's engine is compiled for (-march); simgpu checks it at start")

@@ -1,0 +1,42 @@
+# How this project declares its targets: one function each for a library, a program and a test.
+
+function(rooflab_compile_options target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Werror)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  if(ROOFLAB_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${ROOFLAB_SANITIZE} -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC -fsanitize=${ROOFLAB_SANITIZE})
+  endif()
+endfunction()
+
+# rooflab_library(<name> SOURCES ... [LINK ...]): a static library; includes are rooted at the checkout.
+function(rooflab_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  add_library(${name} STATIC ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC ${arg_LINK})
+  rooflab_compile_options(${name})
+endfunction()
+
+function(rooflab_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINK})
+  rooflab_compile_options(${name})
+endfunction()
+
+# rooflab_test(<name> SOURCES ... [LINK ...] [LABELS ...]): a GoogleTest program. ctest runs it as one
+# test, with TEST_TMPDIR-free, order-independent cases.
+function(rooflab_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
+  rooflab_compile_options(${name})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  target_compile_definitions(${name} PRIVATE ROOFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             ROOFLAB_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  add_test(NAME ${name} COMMAND ${name})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace simgpu {
+
+/// Device addresses start here, far from anything a Linux process maps by itself, so that the runtime can
+/// keep the range unmapped in the program: a host dereference of a device pointer faults, as on a real machine.
+inline constexpr std::uint64_t kDeviceBase = 0x2000'0000'0000;
+/// Generic addresses of shared and local memory, as seen by cvta and generic loads.
+inline constexpr std::uint64_t kSharedWindow = 0x1000'0000'0000;
+inline constexpr std::uint64_t kLocalWindow = 0x1100'0000'0000;
+inline constexpr std::uint64_t kWindowBytes = 0x0000'0100'0000'0000;
+
+/// One live or freed allocation.
+struct Allocation {
+  std::uint64_t id = 0;        ///< order of allocation, 1 first
+  std::uint64_t base = 0;
+  std::uint64_t bytes = 0;
+  std::string label;           ///< a variable's name or what made it, "cudaMalloc"
+  bool live = true;
+  bool read_only = false;      ///< constant banks
+};
+
+/// The global memory of one device: an arena of `capacity` bytes at kDeviceBase, mapped lazily, in which
+/// allocations are 256-byte aligned with at least 256 bytes of unallocated space between two, never
+/// reused while the address space lasts (a use after free stays recognisable).
+/// Thread-safe for concurrent loads and stores of kernels; allocate and free only between launches.
+class DeviceMemory {
+ public:
+  /// @param capacity bytes that may be allocated at once (the GPU's memory)
+  explicit DeviceMemory(std::uint64_t capacity);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory&) = delete;
+  DeviceMemory& operator=(const DeviceMemory&) = delete;
+
+  /// Device address, or nullopt when the memory is exhausted. Contents are unspecified (a poison pattern)
+  /// and uninitialised for the checker.
+  std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string label);
+  /// False when `address` is not the base of a live allocation.
+  bool release(std::uint64_t address);
+
+  /// The live allocation that holds all of [address, address + bytes), or nullptr.
+  const Allocation* find(std::uint64_t address, std::uint64_t bytes = 1) const;
+  /// The nearest allocation, live or freed, for messages; nullptr when there has been none.
+  const Allocation* nearest(std::uint64_t address) const;
+
+  /// Where an address of the arena lies in this process. The caller has checked it with find().
+  std::byte* host(std::uint64_t address) const { return arena_ + (address - kDeviceBase); }
+
+  /// Copies and fills for the runtime and the trusted side; they mark bytes initialised.
+  /// @returns false when the range is not inside one live allocation.
+  bool write(std::uint64_t address, std::span<const std::byte> bytes);
+  bool read(std::uint64_t address, std::span<std::byte> bytes) const;
+  bool fill(std::uint64_t address, std::uint8_t value, std::uint64_t bytes);
+  bool copy(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);
+
+  /// Initialisation shadow: one bit per byte of the arena, eight bytes per shadow byte.
+  std::uint8_t* shadow(std::uint64_t address) const { return shadow_ + (address - kDeviceBase) / 8; }
+  void mark_initialized(std::uint64_t address, std::uint64_t bytes);
+  void mark_uninitialized(std::uint64_t address, std::uint64_t bytes);
+  bool is_initialized(std::uint64_t address, std::uint64_t bytes) const;
+
+  std::uint64_t capacity() const { return capacity_; }
+  std::uint64_t allocated() const { return allocated_; }
+  std::uint64_t peak_allocated() const { return peak_allocated_; }
+  void reset_peak() { peak_allocated_ = allocated_; }
+  std::vector<Allocation> live_allocations() const;
+
+  /// Undo log for a launch that may have to be repeated: begin_undo, then either commit_undo or roll_back.
+  /// Between them every page a kernel stores to must pass through save_page first (thread-safe, cheap when
+  /// the page is saved already).
+  void begin_undo();
+  void save_page(std::uint64_t address);
+  void commit_undo();
+  void roll_back();
+
+ private:
+  struct Undo;
+  std::byte* arena_ = nullptr;
+  std::uint8_t* shadow_ = nullptr;
+  std::uint64_t arena_bytes_ = 0;
+  std::uint64_t capacity_ = 0;
+  std::uint64_t allocated_ = 0;
+  std::uint64_t peak_allocated_ = 0;
+  std::uint64_t next_ = 0;
+  std::uint64_t next_id_ = 1;
+  std::map<std::uint64_t, Allocation> allocations_;  // by base
+  std::unique_ptr<Undo> undo_;
+};
+
+}  // namespace simgpu

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// Plain values that leave the simulated GPU: what a launch did, what was found wrong, how long it took.
+namespace simgpu {
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+  bool operator==(const Dim3&) const = default;
+};
+
+enum class FindingKind : std::uint8_t {
+  out_of_bounds, misaligned, uninitialized_read, shared_race, global_race, divergent_barrier, deadlock,
+  invalid_api_use, leak, device_assert, trap, unsupported,
+};
+/// The JSON spelling, "out-of-bounds".
+const char* name_of(FindingKind kind);
+
+/// One side of a finding: who did what, where in the source.
+struct AccessSite {
+  std::string file;         ///< as in the PTX's .file, empty when unknown
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  Dim3 block{0, 0, 0};
+  Dim3 thread{0, 0, 0};
+  std::uint32_t warp = 0;
+  std::string action;       ///< "writes 4 bytes", "reads 16 bytes", "waits at barrier 0"
+};
+
+/// Something wrong with the program, told so that it can be understood without the simulator's source.
+struct Finding {
+  std::string code;         ///< "RL0301", stable; see docs/design/codes.md
+  FindingKind kind = FindingKind::unsupported;
+  std::string kernel;       ///< demangled name, empty for host-side findings
+  AccessSite where;
+  std::optional<AccessSite> other;  ///< the second access of a race, the allocation's creation …
+  std::string object;       ///< "shared array As", "allocation of 4096 bytes", with the offset in it
+  std::string message;      ///< one sentence, cause first
+  std::uint64_t occurrences = 1;    ///< same code and place, counted together
+};
+
+/// Raw counts of one launch. Warp-level unless the name says thread.
+struct KernelCounters {
+  std::uint64_t warp_instructions = 0;
+  std::uint64_t thread_instructions = 0;
+  std::map<std::string, std::uint64_t> instructions_by_class;  ///< "fp32", "integer", "shared_load" … warp-level
+
+  // Thread-level floating-point operations by type; a fused multiply-add is two.
+  std::map<std::string, std::uint64_t> flops;          ///< "fp16", "bf16", "fp32", "fp64", "bf16_tensor" …
+  std::uint64_t fadd = 0, fmul = 0, ffma = 0;          ///< thread-level fp32 instructions
+
+  std::uint64_t global_load_requests = 0, global_store_requests = 0, global_atomic_requests = 0;
+  std::uint64_t global_load_sectors = 0, global_store_sectors = 0, global_atomic_sectors = 0;
+  std::uint64_t l1_hit_sectors = 0;
+  std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
+  std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
+
+  std::uint64_t shared_load_requests = 0, shared_store_requests = 0;
+  std::uint64_t shared_load_wavefronts = 0, shared_store_wavefronts = 0;
+  std::uint64_t shared_load_bank_conflicts = 0, shared_store_bank_conflicts = 0;
+  std::uint64_t local_load_requests = 0, local_store_requests = 0;
+
+  std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
+};
+
+/// How the predicted time of a launch came about; every term in microseconds.
+struct TimeBreakdown {
+  double total_us = 0;
+  std::string limiter;                   ///< key of `terms` that is the largest, or "latency", "launch"
+  std::map<std::string, double> terms;   ///< "issue", "fp32", "shared", "l2", "dram", "latency" …
+  double wave_quantisation = 1;          ///< whole waves over fractional waves, >= 1
+  double launch_us = 0;
+};
+
+/// One kernel launch as the trusted side saw it.
+struct KernelRecord {
+  std::uint64_t sequence = 0;  ///< order of launch in the device's life
+  std::string name;            ///< demangled
+  Dim3 grid, block;
+  unsigned dynamic_shared_bytes = 0;
+  unsigned static_shared_bytes = 0;
+  unsigned registers_per_thread = 0;
+  unsigned local_bytes_per_thread = 0;
+  unsigned blocks_per_sm = 0;          ///< resident, by occupancy
+  std::string occupancy_limiter;       ///< "registers", "shared memory", "warps", "blocks"
+  double theoretical_occupancy = 0;    ///< 0…1
+  double start_us = 0;                 ///< on the device's modelled clock
+  TimeBreakdown time;
+  KernelCounters counters;
+  bool failed = false;                 ///< ended by an error; counters are partial
+};
+
+/// The counters under Nsight Compute's names ("smsp__inst_executed.sum" …).
+std::map<std::string, double> nsight_counters(const KernelRecord& record);
+
+}  // namespace simgpu

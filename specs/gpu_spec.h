@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/// Reader of specs/gpus/*.toml: one GPU is one file, every number cited there.
+namespace gpu_spec {
+
+/// A specification that cannot be used: which file, which line or key, and what to do about it.
+class SpecError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Everything that the time model, the rooflines and `cudaGetDeviceProperties` need to know of a GPU.
+struct GpuSpec {
+  std::string id;    ///< file stem, as in `--device sim:a100`
+  std::string name;  ///< as people say it, "A100 40 GB PCIe"
+  int compute_capability_major = 0;
+  int compute_capability_minor = 0;
+
+  int sm_count = 0;
+  double clock_mhz = 0;  ///< boost clock
+  double memory_clock_mhz = 0;
+
+  /// Peak rates in FLOP/s by type: "fp32", "fp64", "fp16" (CUDA cores), and "tf32_tensor", "fp16_tensor",
+  /// "bf16_tensor" (dense tensor rates). A type the GPU lacks is absent.
+  std::map<std::string, double> peak_flops;
+
+  double dram_bytes_per_second = 0;
+  double l2_bytes_per_second = 0;
+  std::int64_t dram_bytes = 0;
+  std::int64_t l2_bytes = 0;
+  std::int64_t l1_bytes_per_sm = 0;  ///< unified L1 and shared memory
+  double pcie_bytes_per_second = 0;  ///< host to device, one way
+
+  int fp32_lanes_per_sm = 0;
+  int fp64_lanes_per_sm = 0;
+  int int32_lanes_per_sm = 0;
+  int sfu_lanes_per_sm = 0;
+  int schedulers_per_sm = 0;
+
+  int max_threads_per_sm = 0;
+  int max_warps_per_sm = 0;
+  int max_blocks_per_sm = 0;
+  int max_threads_per_block = 1024;
+  int registers_per_sm = 0;
+  int max_registers_per_thread = 255;
+  int shared_bytes_per_sm = 0;
+  int shared_bytes_per_block = 49152;      ///< without an opt-in
+  int shared_bytes_per_block_optin = 0;    ///< with cudaFuncAttributeMaxDynamicSharedMemorySize
+  int reserved_shared_bytes_per_block = 0; ///< taken by the system from each block
+
+  // Latencies in cycles, for the latency term of the time model.
+  double alu_latency = 0;
+  double shared_latency = 0;
+  double l1_latency = 0;
+  double l2_latency = 0;
+  double dram_latency = 0;
+
+  double launch_overhead_us = 0;  ///< device-side time between dependent launches
+
+  std::vector<std::string> sources;  ///< where the numbers come from
+
+  /// FLOP per byte at which `type` (a key of peak_flops) meets the DRAM roof.
+  double ridge_point(const std::string& type) const;
+};
+
+/// Reads one specification. @throws SpecError naming the file, the key and the remedy.
+GpuSpec load(const std::filesystem::path& file);
+
+/// Finds `id` (a100, or an alias that a file declares) in `directory`.
+/// @throws SpecError listing the ids there are.
+GpuSpec find(const std::filesystem::path& directory, const std::string& id);
+
+/// Ids of all specifications in `directory`, sorted.
+std::vector<std::string> list(const std::filesystem::path& directory);
+
+}  // namespace gpu_spec

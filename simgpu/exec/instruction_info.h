@@ -27,7 +27,6 @@ struct InstructionInfo {
   ptx::Type flop_type = ptx::Type::none;   ///< type of its floating-point operations, none for others
   std::uint32_t flops_per_thread = 0;      ///< 2 for an fma, 4 for an fma on f16x2 …
   std::uint32_t flops_per_warp = 0;        ///< tensor instructions: of the whole warp
-  std::uint32_t latency_class_reads = 0;   ///< reserved
   std::vector<std::uint32_t> writes;       ///< lowered register slots, for the dependence chain
   std::vector<std::uint32_t> reads;
   bool starts_block = false;               ///< first of a basic block

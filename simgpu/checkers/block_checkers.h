@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simgpu/checkers/access.h"
+#include "simgpu/memory/device_memory.h"
+
+namespace simgpu {
+
+/// The checkers that watch one thread block while it runs: uninitialised reads (global, shared, local) and
+/// shared-memory races by barrier interval. One instance per worker thread, reused from block to block.
+///
+/// The engine itself refuses out-of-bounds and misaligned accesses (it must, to stay alive), so those do not
+/// pass through here.
+///
+/// Race rule: two accesses to one shared byte by different threads, at least one of them a plain store, in the
+/// same barrier interval, and not ordered by a warp-level synchronisation when both threads are of one warp.
+/// The first racing pair per pair of instructions is kept in full, later ones are only counted.
+class BlockCheckers {
+ public:
+  explicit BlockCheckers(DeviceMemory& memory);
+  ~BlockCheckers();
+
+  /// A new block: all of shared memory is uninitialised, a new barrier interval begins.
+  void begin_block(std::uint64_t block, std::uint32_t shared_bytes, std::uint32_t warps,
+                   std::uint32_t local_bytes_per_thread);
+
+  void shared(const WarpAccess& access);
+  /// Loads: every byte must have been written. Stores and atomics mark bytes initialised.
+  void global(const WarpAccess& access);
+  void local(const WarpAccess& access);
+
+  /// All live threads of the block have passed a barrier (bar.sync over the whole block).
+  void block_barrier();
+  /// A barrier that only `warps` (bit per warp) of the block took part in.
+  void partial_barrier(const std::vector<bool>& warps);
+  /// __syncwarp, shuffles and votes: the lanes in `mask` of `warp` are ordered.
+  void warp_barrier(std::uint16_t warp, std::uint32_t mask);
+
+  /// Findings since the last call, in program order of this block.
+  std::vector<RawFinding> take_findings();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace simgpu

@@ -96,6 +96,29 @@ struct KernelRecord {
   bool failed = false;                 ///< ended by an error; counters are partial
 };
 
+/// A copy or fill of device memory.
+struct MemoryRecord {
+  std::uint64_t sequence = 0;
+  std::string kind;            ///< "copy host to device", "copy device to host", "copy device to device", "set"
+  std::uint64_t bytes = 0;
+  double start_us = 0;
+  double time_us = 0;
+  std::uint64_t destination = 0;  ///< device address, 0 when the destination is host memory
+};
+
+/// Everything the device did between two marks, as the trusted side tells it.
+struct Activity {
+  std::vector<KernelRecord> kernels;
+  std::vector<MemoryRecord> memory;
+  std::vector<Finding> findings;
+  std::string printed;             ///< device printf
+  double elapsed_us = 0;           ///< from the mark until all work was done, on the modelled clock
+  std::uint64_t allocated = 0;     ///< bytes of device memory at the end
+  std::uint64_t peak_allocated = 0;
+  std::map<std::string, std::uint64_t> api_calls;  ///< by runtime function
+  std::string error;               ///< sticky CUDA error, "cudaErrorIllegalAddress", or empty
+};
+
 /// The counters under Nsight Compute's names ("smsp__inst_executed.sum" …).
 std::map<std::string, double> nsight_counters(const KernelRecord& record);
 

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grader/contract/problem.h"
+#include "simgpu/report.h"
+
+namespace rooflab {
+
+/// A known-wrong result: when a student's output matches it, the mistake has a name.
+struct KnownMistake {
+  std::string code;      ///< "RL0411", has a page in handouts/errors/
+  std::string cause;     ///< one sentence: "B is read as if it were transposed"
+  std::string advice;    ///< one sentence: what to look at
+  std::vector<Expected> outputs;
+};
+
+/// What a call did, for oracles that judge more than its outputs.
+struct CallEvidence {
+  Values results;              ///< what the guest returned: untrusted
+  simgpu::Activity activity;   ///< what the device saw: trusted; empty counters on a real GPU
+};
+
+/// A fault that an oracle found in results or activity.
+struct Complaint {
+  std::string code;
+  std::string message;   ///< cause, then evidence
+  std::string advice;
+};
+
+/// The trusted side of a task: makes its inputs, knows the right outputs, and counts its work. Runs in the
+/// grader, never in the guest. Oracles compute in fp64 or wider, by another algorithm than the solutions.
+class Oracle {
+ public:
+  virtual ~Oracle() = default;
+
+  /// Inputs of one case from its parameters (part.toml) and the seed. Same arguments, same problem.
+  virtual Problem make(const Values& parameters, std::uint64_t seed) const = 0;
+
+  /// The right contents of every output and in_out tensor.
+  virtual std::vector<Expected> expect(const Problem&) const { return {}; }
+
+  /// The right named results; numbers compare within 1e-9 relative. `values` tasks only.
+  virtual Values expect_results(const Problem&) const { return {}; }
+
+  /// Work of a case, for its roofline.
+  virtual Work work(const Values& parameters) const;
+
+  /// Known-wrong outputs for this problem; computed only after a wrong answer.
+  virtual std::vector<KnownMistake> mistakes(const Problem&) const { return {}; }
+
+  /// Anything else that must hold, such as how often a function was called.
+  virtual std::vector<Complaint> judge(const Problem&, const CallEvidence&) const { return {}; }
+};
+
+/// Registration: a lab's oracle library holds one ROOFLAB_ORACLE(name, Class) per oracle; the grader loads
+/// every library it finds in lib/labs/ and asks for oracles by part directory and name.
+using OracleFactory = std::unique_ptr<Oracle> (*)();
+std::map<std::string, OracleFactory>& oracle_registry();  // of the library that this is linked into
+
+#define ROOFLAB_ORACLE(name, Class)                                                            \
+  namespace {                                                                                  \
+  [[maybe_unused]] const bool registered_##Class =                                             \
+      (::rooflab::oracle_registry()[name] = []() -> std::unique_ptr<::rooflab::Oracle> {       \
+        return std::make_unique<Class>();                                                      \
+      },                                                                                       \
+       true);                                                                                  \
+  }
+
+/// Put once into a lab's oracle library: the grader looks this symbol up.
+#define ROOFLAB_ORACLE_LIBRARY()                                                               \
+  namespace rooflab {                                                                          \
+  std::map<std::string, OracleFactory>& oracle_registry() {                                    \
+    static std::map<std::string, OracleFactory> registry;                                      \
+    return registry;                                                                           \
+  }                                                                                            \
+  }                                                                                            \
+  extern "C" const void* rooflab_oracles() { return &::rooflab::oracle_registry(); }
+
+}  // namespace rooflab

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <variant>
+#include <vector>
+
+/// Plain values that the grader, a lab's oracle and the guest exchange. Nothing here names a lab.
+namespace rooflab {
+
+/// A parameter of a case or a result of a call.
+using Value = std::variant<std::int64_t, double, std::string>;
+using Values = std::map<std::string, Value>;
+
+enum class ElementType : std::uint8_t { float32, float64, float16, bfloat16, int32 };
+std::size_t size_of(ElementType type);
+
+enum class Role : std::uint8_t { input, output, in_out };
+
+/// A row-major tensor in device memory while a case runs.
+struct Tensor {
+  std::string name;
+  ElementType type = ElementType::float32;
+  Role role = Role::input;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> data;  ///< contents for inputs, empty for outputs
+  std::int64_t elements() const;
+};
+
+/// What one call of a student's function gets.
+struct Problem {
+  Values parameters;            ///< scalars the adapter reads by name: m, n, k …
+  std::vector<Tensor> tensors;
+};
+
+/// What an output must hold: element i passes when !(|got - value[i]| > tolerance[i]) and got is a number.
+struct Expected {
+  std::string tensor;
+  std::vector<double> value;
+  std::vector<double> tolerance;  ///< absolute, from the length of the sum and the type
+};
+
+/// What a case needs of any implementation, for its roofline: floating-point operations by the GPU peak they
+/// run against ("fp32", "bf16_tensor"), and the bytes that must cross DRAM at least once.
+struct Work {
+  std::map<std::string, double> flops;
+  double compulsory_bytes = 0;
+};
+
+}  // namespace rooflab

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "grader/contract/problem.h"
+#include "simgpu/report.h"
+#include "specs/gpu_spec.h"
+
+namespace rooflab {
+
+/// A device that cannot be had: why, and what to do.
+class DeviceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What a guest's run ended in.
+struct RunOutcome {
+  enum class End : std::uint8_t {
+    returned,         ///< the student's function came back
+    not_implemented,  ///< it threw the toolkit's "not implemented"
+    exception,        ///< it threw anything else
+    exited,           ///< the process ended before the call came back
+    killed,           ///< by a signal of its own making: segmentation fault, abort
+    time_limit, memory_limit, output_limit, disk_limit,
+    device_fault,     ///< the device process or the sandbox failed: a grader fault
+  };
+  End end = End::returned;
+  std::string detail;             ///< exception text, signal name, todo place; untrusted
+  std::string cuda_error;         ///< "cudaErrorIllegalAddress" when the call left one behind
+  Values results;                 ///< untrusted
+  std::vector<std::vector<std::byte>> outputs;  ///< of every tensor, in order, read on the trusted side
+  simgpu::Activity activity;
+  std::vector<double> samples_us; ///< timed calls: elapsed time of each
+  std::string printed;            ///< capped stdout and stderr of the guest; untrusted
+};
+
+struct RunRequest {
+  std::filesystem::path library;  ///< the built submission
+  std::string entry;
+  const Problem* problem = nullptr;
+  bool timed = false;             ///< checkers off; caches cold; repeated on a real GPU
+  std::chrono::duration<double> time_limit{60};
+};
+
+/// A GPU that can run one call of a guest at a time: simulated or real. No lab knows which.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string id() const = 0;         ///< "sim:a100", "cuda:0"
+  virtual std::string name() const = 0;       ///< "simulated A100 40 GB PCIe"
+  virtual std::string time_kind() const = 0;  ///< "modelled" or "measured"
+  virtual const gpu_spec::GpuSpec& gpu() const = 0;
+  virtual RunOutcome run(const RunRequest& request) = 0;
+};
+
+}  // namespace rooflab

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+#include "simgpu/report.h"
+
+namespace simgpu {
+
+/// The device process did not start, died, or broke the protocol: never the guest's fault.
+class DeviceProcessError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct DeviceProcessOptions {
+  std::filesystem::path program;     ///< the simgpu-device executable
+  std::filesystem::path gpu;         ///< the specification file
+  unsigned workers = 0;              ///< 0: one per CPU
+  bool checkers = true;
+  std::uint64_t instruction_budget = 20'000'000'000;
+};
+
+/// The trusted side's hold on one simulated GPU that runs in a process of its own. The guest talks to the
+/// same process over another connection, on which it can only allocate, copy, launch and synchronise.
+class DeviceProcess {
+ public:
+  static DeviceProcess start(const DeviceProcessOptions& options);
+  ~DeviceProcess();  ///< ends the process
+  DeviceProcess(DeviceProcess&&) noexcept;
+  DeviceProcess& operator=(DeviceProcess&&) noexcept;
+
+  /// A connected descriptor for one guest, to be inherited by it and named in SIMGPU_FD. The caller owns it
+  /// and closes its copy after the guest has started.
+  int connect_guest();
+
+  /// Memory of the device, shared with the guest through its addresses alone.
+  std::uint64_t allocate(std::uint64_t bytes, const std::string& label);
+  void release(std::uint64_t address);
+  void write(std::uint64_t address, std::span<const std::byte> bytes);
+  void read(std::uint64_t address, std::span<std::byte> bytes);
+  void fill(std::uint64_t address, std::uint8_t value, std::uint64_t bytes);
+  /// The bytes count as never written: reading them before a store is a finding.
+  void mark_uninitialized(std::uint64_t address, std::uint64_t bytes);
+
+  void set_checkers(bool on);
+  /// Starts a region: caches are cold, the activity log is empty, the peak of memory is what is allocated now.
+  void mark();
+  /// Waits for all work, and tells what happened since mark().
+  Activity collect();
+
+ private:
+  struct Impl;
+  explicit DeviceProcess(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace simgpu

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "grader/contract/oracle.h"
+#include "grader/device/device.h"
+#include "grader/spec/part.h"
+#include "grader/spec/result.h"
+#include "simgpu/report.h"
+
+/// Turns evidence into stories: cause, place, evidence, error pattern, replay, next step.
+namespace rooflab {
+
+/// Where a failure happened, for places and replay commands.
+struct DiagnoseContext {
+  int part = 0;
+  std::string task;
+  std::string case_name;
+  int case_number = 0;                 ///< public cases from 1; 0 for hidden and timed ones
+  std::uint64_t seed = 0;
+  bool hidden = false;                 ///< sizes and values of a hidden case are not shown
+  std::filesystem::path submission;    ///< the part's directory in the submission
+  std::string file;                    ///< the task's file, relative to it
+  double time_limit_s = 0;
+};
+
+/// The comparison of one tensor with what it had to hold.
+struct TensorCheck {
+  std::string tensor;
+  std::vector<std::int64_t> shape;
+  std::vector<double> got;
+  std::vector<double> expected;
+  std::vector<double> tolerance;
+  std::vector<bool> wrong;             ///< by element
+  std::vector<bool> unwritten;         ///< still holds the poison it was filled with
+  std::uint64_t wrong_count = 0;
+  std::uint64_t nan_count = 0;
+  std::uint64_t unwritten_count = 0;
+};
+
+/// A finding of the simulated GPU. `effect`, if not null, adds what it did to the outputs.
+Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext& context,
+                           const TensorCheck* effect = nullptr);
+
+/// A wrong output: named by the first known mistake that reproduces it, else by its pattern.
+Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
+                            const DiagnoseContext& context);
+
+/// An input that the call changed.
+Diagnostic explain_changed_input(const std::string& tensor, std::uint64_t changed, std::uint64_t total,
+                                 const DiagnoseContext& context);
+
+/// Named results that differ (`values` tasks).
+Diagnostic explain_results(const Values& got, const Values& expected, const std::vector<RatioHint>& ratios,
+                           const CaseSpec& spec, const DiagnoseContext& context);
+
+/// A fault that the oracle found.
+Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& context);
+
+/// A run that ended in any way other than returning, or that left a CUDA error behind.
+Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context);
+
+/// A stub: the place of the TODO and what it says to do first.
+Diagnostic explain_not_implemented(const std::string& file, std::uint32_t line, const std::string& message,
+                                   const DiagnoseContext& context);
+
+/// nvcc's messages, already relative to the submission and capped.
+Diagnostic explain_compile_error(const std::string& compiler_output, const DiagnoseContext& context);
+
+/// A symbol that the task forbids.
+Diagnostic explain_forbidden(const std::string& symbol, const DiagnoseContext& context);
+
+/// A time below the roofline floor.
+Diagnostic explain_suspect(const Timing& timing, const DiagnoseContext& context);
+
+/// A correct but slow kernel: the counter that proves why, such as 32 sectors for each request. Empty when
+/// no cause stands out.
+std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::KernelRecord& kernel,
+                                         const DiagnoseContext& context);
+
+/// A fault of the grader itself.
+Diagnostic explain_grader_fault(const std::string& reason, const DiagnoseContext& context);
+
+}  // namespace rooflab

@@ -9,8 +9,9 @@
 
 namespace rooflab {
 
-/// One call as an adapter sees it, inside the guest: parameters and device pointers by name, and a place for
-/// results. An adapter (labs/<part>/guest/<entry>.cpp) does nothing but pass these to the student's function.
+/// One call as an adapter sees it, inside the guest: parameters and device pointers by name, and a
+/// place for results. An adapter (labs/<part>/guest/<entry>.cpp) does nothing but pass these to the
+/// student's function.
 class GuestCall {
  public:
   GuestCall(Values parameters, std::map<std::string, void*> tensors)

@@ -14,27 +14,28 @@ namespace rooflab {
 
 /// A known-wrong result: when a student's output matches it, the mistake has a name.
 struct KnownMistake {
-  std::string code;      ///< "RL0411", has a page in handouts/errors/
-  std::string cause;     ///< one sentence: "B is read as if it were transposed"
-  std::string advice;    ///< one sentence: what to look at
+  std::string code;    ///< "RL0411", has a page in handouts/errors/
+  std::string cause;   ///< one sentence: "B is read as if it were transposed"
+  std::string advice;  ///< one sentence: what to look at
   std::vector<Expected> outputs;
 };
 
 /// What a call did, for oracles that judge more than its outputs.
 struct CallEvidence {
-  Values results;              ///< what the guest returned: untrusted
-  simgpu::Activity activity;   ///< what the device saw: trusted; empty counters on a real GPU
+  Values results;             ///< what the guest returned: untrusted
+  simgpu::Activity activity;  ///< what the device saw: trusted; empty counters on a real GPU
 };
 
 /// A fault that an oracle found in results or activity.
 struct Complaint {
   std::string code;
-  std::string message;   ///< cause, then evidence
+  std::string message;  ///< cause, then evidence
   std::string advice;
 };
 
-/// The trusted side of a task: makes its inputs, knows the right outputs, and counts its work. Runs in the
-/// grader, never in the guest. Oracles compute in fp64 or wider, by another algorithm than the solutions.
+/// The trusted side of a task: makes its inputs, knows the right outputs, and counts its work. Runs
+/// in the grader, never in the guest. Oracles compute in fp64 or wider, by another algorithm than
+/// the solutions.
 class Oracle {
  public:
   virtual ~Oracle() = default;
@@ -58,28 +59,29 @@ class Oracle {
   virtual std::vector<Complaint> judge(const Problem&, const CallEvidence&) const { return {}; }
 };
 
-/// Registration: a lab's oracle library holds one ROOFLAB_ORACLE(name, Class) per oracle; the grader loads
-/// every library it finds in lib/labs/ and asks for oracles by part directory and name.
+/// Registration: a lab's oracle library holds one ROOFLAB_ORACLE(name, Class) per oracle; the
+/// grader loads every library it finds in lib/labs/ and asks for oracles by part directory and
+/// name.
 using OracleFactory = std::unique_ptr<Oracle> (*)();
 std::map<std::string, OracleFactory>& oracle_registry();  // of the library that this is linked into
 
-#define ROOFLAB_ORACLE(name, Class)                                                            \
-  namespace {                                                                                  \
-  [[maybe_unused]] const bool registered_##Class =                                             \
-      (::rooflab::oracle_registry()[name] = []() -> std::unique_ptr<::rooflab::Oracle> {       \
-        return std::make_unique<Class>();                                                      \
-      },                                                                                       \
-       true);                                                                                  \
+#define ROOFLAB_ORACLE(name, Class)                                                     \
+  namespace {                                                                           \
+  [[maybe_unused]] const bool registered_##Class = (                                    \
+      ::rooflab::oracle_registry()[name] = []() -> std::unique_ptr<::rooflab::Oracle> { \
+        return std::make_unique<Class>();                                               \
+      },                                                                                \
+      true);                                                                            \
   }
 
 /// Put once into a lab's oracle library: the grader looks this symbol up.
-#define ROOFLAB_ORACLE_LIBRARY()                                                               \
-  namespace rooflab {                                                                          \
-  std::map<std::string, OracleFactory>& oracle_registry() {                                    \
-    static std::map<std::string, OracleFactory> registry;                                      \
-    return registry;                                                                           \
-  }                                                                                            \
-  }                                                                                            \
+#define ROOFLAB_ORACLE_LIBRARY()                            \
+  namespace rooflab {                                       \
+  std::map<std::string, OracleFactory>& oracle_registry() { \
+    static std::map<std::string, OracleFactory> registry;   \
+    return registry;                                        \
+  }                                                         \
+  }                                                         \
   extern "C" const void* rooflab_oracles() { return &::rooflab::oracle_registry(); }
 
 }  // namespace rooflab

@@ -31,19 +31,20 @@ struct Tensor {
 
 /// What one call of a student's function gets.
 struct Problem {
-  Values parameters;            ///< scalars the adapter reads by name: m, n, k …
+  Values parameters;  ///< scalars the adapter reads by name: m, n, k …
   std::vector<Tensor> tensors;
 };
 
-/// What an output must hold: element i passes when !(|got - value[i]| > tolerance[i]) and got is a number.
+/// What an output must hold: element i passes when !(|got - value[i]| > tolerance[i]) and got is a
+/// number.
 struct Expected {
   std::string tensor;
   std::vector<double> value;
   std::vector<double> tolerance;  ///< absolute, from the length of the sum and the type
 };
 
-/// What a case needs of any implementation, for its roofline: floating-point operations by the GPU peak they
-/// run against ("fp32", "bf16_tensor"), and the bytes that must cross DRAM at least once.
+/// What a case needs of any implementation, for its roofline: floating-point operations by the GPU
+/// peak they run against ("fp32", "bf16_tensor"), and the bytes that must cross DRAM at least once.
 struct Work {
   std::map<std::string, double> flops;
   double compulsory_bytes = 0;

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace rooflab {
+
+/// The installation lacks something that the grader needs: what, and what to do.
+class InstallationError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Where everything lies. `root` is the checkout, `build` the build tree that the program runs from.
+struct Installation {
+  std::filesystem::path root;
+  std::filesystem::path build;
+  std::filesystem::path cache;  ///< ROOFLAB_CACHE, XDG_CACHE_HOME/rooflab or ~/.cache/rooflab
+
+  std::filesystem::path labs() const { return root / "labs"; }
+  std::filesystem::path solutions() const { return root / "solutions"; }
+  std::filesystem::path starter() const { return root / "starter"; }
+  std::filesystem::path handouts() const { return root / "handouts"; }
+  std::filesystem::path gpus() const { return root / "specs" / "gpus"; }
+
+  /// A part's oracles: build/lib/labs/<part directory>.so, exporting `rooflab_oracles`.
+  std::filesystem::path oracle_library(const std::string& part_directory) const {
+    return build / "lib" / "labs" / (part_directory + ".so");
+  }
+  /// A compiled adapter: build/lib/labs/<part directory>/<entry>.o, from labs/<part>/guest/<entry>.cpp.
+  std::filesystem::path adapter(const std::string& part_directory, const std::string& entry) const {
+    return build / "lib" / "labs" / part_directory / (entry + ".o");
+  }
+};
+
+/// Finds the installation from the running executable (build/bin/grader): its build tree, and above that the
+/// checkout; ROOFLAB_ROOT names another checkout.
+/// @throws InstallationError when no labs/ is found there.
+Installation find_installation();
+
+}  // namespace rooflab

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "grader/device/device.h"
+
+namespace rooflab {
+
+/// Where the programs and data are that devices need, and how to run guests.
+struct DeviceOptions {
+  std::filesystem::path gpu_specs;      ///< specs/gpus
+  std::filesystem::path simgpu_device;  ///< build/bin/simgpu-device
+  std::filesystem::path guest_program;  ///< build/bin/rooflab-guest
+  std::filesystem::path
+      runtime_libraries;  ///< build/lib/simgpu: the simulated libcudart and libcublas
+  std::filesystem::path cuda_libraries;  ///< lib64 of the toolkit, for real GPUs; may be empty
+  bool sandbox = true;
+  unsigned workers = 0;                              ///< threads of a simulated GPU; 0: one per CPU
+  std::function<void(const std::string&)> progress;  ///< one line of what goes on; may be empty
+};
+
+/// Opens the device that `selector` names:
+/// - `auto`: the first usable GPU, else `sim:a100`
+/// - `cuda` or `cuda:<index>`: a real GPU
+/// - `sim` or `sim:<gpu>`: a simulated one, `<gpu>` being a file of `gpu_specs`
+/// @throws DeviceError naming the reason and the remedy.
+std::unique_ptr<Device> open_device(const std::string& selector, const DeviceOptions& options);
+
+/// One line of `grader doctor`.
+struct DeviceStatus {
+  std::string id;    ///< "sim:a100", "cuda:0"
+  std::string name;  ///< "simulated A100 40 GB PCIe"; empty when unusable
+  bool usable = false;
+  std::string reason;  ///< why not
+  std::string remedy;  ///< what to do about it
+};
+
+/// Every simulated GPU there is a specification for, and every real one (or one unusable "cuda"
+/// line).
+std::vector<DeviceStatus> list_devices(const DeviceOptions& options);
+
+}  // namespace rooflab

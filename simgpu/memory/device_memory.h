@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,8 +12,9 @@
 
 namespace simgpu {
 
-/// Device addresses start here, far from anything a Linux process maps by itself, so that the runtime can
-/// keep the range unmapped in the program: a host dereference of a device pointer faults, as on a real machine.
+/// Device addresses start here, far from anything a Linux process maps by itself, so that the
+/// runtime can keep the range unmapped in the program: a host dereference of a device pointer
+/// faults, as on a real machine.
 inline constexpr std::uint64_t kDeviceBase = 0x2000'0000'0000;
 /// Generic addresses of shared and local memory, as seen by cvta and generic loads.
 inline constexpr std::uint64_t kSharedWindow = 0x1000'0000'0000;
@@ -21,18 +23,18 @@ inline constexpr std::uint64_t kWindowBytes = 0x0000'0100'0000'0000;
 
 /// One live or freed allocation.
 struct Allocation {
-  std::uint64_t id = 0;        ///< order of allocation, 1 first
+  std::uint64_t id = 0;  ///< order of allocation, 1 first
   std::uint64_t base = 0;
   std::uint64_t bytes = 0;
-  std::string label;           ///< a variable's name or what made it, "cudaMalloc"
+  std::string label;  ///< a variable's name or what made it, "cudaMalloc"
   bool live = true;
-  bool read_only = false;      ///< constant banks
+  bool read_only = false;  ///< constant banks
 };
 
-/// The global memory of one device: an arena of `capacity` bytes at kDeviceBase, mapped lazily, in which
-/// allocations are 256-byte aligned with at least 256 bytes of unallocated space between two, never
-/// reused while the address space lasts (a use after free stays recognisable).
-/// Thread-safe for concurrent loads and stores of kernels; allocate and free only between launches.
+/// The global memory of one device: an arena of `capacity` bytes at kDeviceBase, mapped lazily, in
+/// which allocations are 256-byte aligned with at least 256 bytes of unallocated space between two,
+/// never reused while the address space lasts (a use after free stays recognisable). Thread-safe
+/// for concurrent loads and stores of kernels; allocate and free only between launches.
 class DeviceMemory {
  public:
   /// @param capacity bytes that may be allocated at once (the GPU's memory)
@@ -41,8 +43,9 @@ class DeviceMemory {
   DeviceMemory(const DeviceMemory&) = delete;
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
-  /// Device address, or nullopt when the memory is exhausted. Contents are unspecified (a poison pattern)
-  /// and uninitialised for the checker.
+  /// Device address, or nullopt when the memory is exhausted. Contents are unspecified for the
+  /// program and uninitialised for the checker; they are in fact zero, because a poison pattern
+  /// would cost every page of an allocation whether it is used or not.
   std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string label);
   /// False when `address` is not the base of a live allocation.
   bool release(std::uint64_t address);
@@ -63,7 +66,9 @@ class DeviceMemory {
   bool copy(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);
 
   /// Initialisation shadow: one bit per byte of the arena, eight bytes per shadow byte.
-  std::uint8_t* shadow(std::uint64_t address) const { return shadow_ + (address - kDeviceBase) / 8; }
+  std::uint8_t* shadow(std::uint64_t address) const {
+    return shadow_ + (address - kDeviceBase) / 8;
+  }
   void mark_initialized(std::uint64_t address, std::uint64_t bytes);
   void mark_uninitialized(std::uint64_t address, std::uint64_t bytes);
   bool is_initialized(std::uint64_t address, std::uint64_t bytes) const;
@@ -74,9 +79,9 @@ class DeviceMemory {
   void reset_peak() { peak_allocated_ = allocated_; }
   std::vector<Allocation> live_allocations() const;
 
-  /// Undo log for a launch that may have to be repeated: begin_undo, then either commit_undo or roll_back.
-  /// Between them every page a kernel stores to must pass through save_page first (thread-safe, cheap when
-  /// the page is saved already).
+  /// Undo log for a launch that may have to be repeated: begin_undo, then either commit_undo or
+  /// roll_back. Between them every page a kernel stores to must pass through save_page first
+  /// (thread-safe, cheap when the page is saved already).
   void begin_undo();
   void save_page(std::uint64_t address);
   void commit_undo();
@@ -93,6 +98,7 @@ class DeviceMemory {
   std::uint64_t next_ = 0;
   std::uint64_t next_id_ = 1;
   std::map<std::uint64_t, Allocation> allocations_;  // by base
+  std::deque<std::uint64_t> freed_;                  // remembered in allocations_, oldest first
   std::unique_ptr<Undo> undo_;
 };
 

@@ -1,0 +1,341 @@
+#include "simgpu/memory/device_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+namespace simgpu {
+namespace {
+
+constexpr std::uint64_t kPageBytes = 4096;
+constexpr std::uint64_t kShadowPageBytes = kPageBytes / 8;
+constexpr std::uint64_t kAlignment = 256;
+constexpr std::uint64_t kGapBytes = 256;
+constexpr std::uint64_t kLargestArena = std::uint64_t{1} << 40;
+constexpr std::uint64_t kSmallestArena = std::uint64_t{1} << 28;
+/// Freed allocations that are remembered for messages; a program that allocates in a loop forgets
+/// the oldest.
+constexpr std::size_t kRememberedFreed = 65536;
+/// Zeroing at least this much gives the pages back instead of writing them.
+constexpr std::uint64_t kZeroByUnmapping = std::uint64_t{1} << 20;
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// Address space that costs nothing until it is touched, or nullptr.
+void* reserve(std::uint64_t bytes) {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
+/// Zeroes [begin, begin + bytes): whole pages go back to the kernel, the edges are written.
+void zero(std::byte* begin, std::uint64_t bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uintptr_t last = first + bytes;
+  const std::uintptr_t page_first = round_up(first, kPageBytes);
+  const std::uintptr_t page_last = last / kPageBytes * kPageBytes;
+  if (bytes < kZeroByUnmapping || page_first >= page_last) {
+    std::memset(begin, 0, bytes);
+    return;
+  }
+  std::memset(begin, 0, page_first - first);
+  std::byte* const pages = begin + (page_first - first);
+  if (madvise(pages, page_last - page_first, MADV_DONTNEED) != 0) {
+    std::memset(pages, 0, page_last - page_first);
+  }
+  std::memset(begin + (page_last - first), 0, last - page_last);
+}
+
+bool all_zero(const std::byte* begin, std::uint64_t bytes) {
+  return begin[0] == std::byte{0} && std::memcmp(begin, begin + 1, bytes - 1) == 0;
+}
+
+/// Bits [first, first + count) of one shadow byte; first + count <= 8.
+std::uint8_t bits(unsigned first, std::uint64_t count) {
+  return static_cast<std::uint8_t>(((1U << count) - 1U) << first);
+}
+
+/// Calls visit(shadow byte, mask) for each shadow byte that [offset, offset + bytes) covers in
+/// part, and range(first, count) for those it covers in full.
+template <typename Visit, typename Range>
+void for_each_shadow_byte(std::uint8_t* shadow, std::uint64_t offset, std::uint64_t bytes,
+                          const Visit& visit, const Range& range) {
+  const unsigned head = offset % 8;
+  std::uint8_t* at = shadow + offset / 8;
+  if (head != 0) {
+    const std::uint64_t count = std::min<std::uint64_t>(bytes, 8 - head);
+    visit(at++, bits(head, count));
+    bytes -= count;
+  }
+  if (bytes >= 8) {
+    range(at, bytes / 8);
+    at += bytes / 8;
+  }
+  if (bytes % 8 != 0) visit(at, bits(0, bytes % 8));
+}
+
+}  // namespace
+
+/// What the pages looked like before the launch. A page's state byte is read without the lock, so
+/// that a store to a saved page costs one load.
+struct DeviceMemory::Undo {
+  struct Page {
+    std::uint64_t index = 0;
+    std::unique_ptr<std::byte[]> bytes;  ///< nullptr when the page was all zero
+    std::array<std::uint8_t, kShadowPageBytes> shadow{};
+  };
+
+  explicit Undo(std::uint64_t arena_bytes) : page_count(arena_bytes / kPageBytes) {
+    saved = static_cast<std::uint8_t*>(reserve(page_count));
+    if (saved == nullptr) throw std::bad_alloc();
+  }
+  ~Undo() { munmap(saved, page_count); }
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+
+  void forget() {
+    for (const Page& page : pages) saved[page.index] = 0;
+    pages.clear();
+    active = false;
+  }
+
+  bool active = false;
+  std::uint64_t page_count;
+  std::uint8_t* saved =
+      nullptr;  ///< one byte per page, lazily mapped: 1 when the page is in `pages`
+  std::mutex mutex;
+  std::deque<Page> pages;
+};
+
+DeviceMemory::DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {
+  for (std::uint64_t bytes = kLargestArena; bytes >= kSmallestArena; bytes /= 2) {
+    void* const arena = reserve(bytes);
+    if (arena == nullptr) continue;
+    void* const shadow = reserve(bytes / 8);
+    if (shadow == nullptr) {
+      munmap(arena, bytes);
+      continue;
+    }
+    arena_ = static_cast<std::byte*>(arena);
+    shadow_ = static_cast<std::uint8_t*>(shadow);
+    arena_bytes_ = bytes;
+    break;
+  }
+  if (arena_ == nullptr) {
+    throw std::runtime_error(
+        "cannot reserve 256 MiB of address space for the simulated GPU's memory; raise the limit "
+        "on "
+        "virtual memory (ulimit -v)");
+  }
+  // Huge pages would make each page a kernel touches cost 2 MiB of the machine.
+  madvise(shadow_, arena_bytes_ / 8, MADV_NOHUGEPAGE);
+  next_ = kDeviceBase + kPageBytes;
+  undo_ = std::make_unique<Undo>(arena_bytes_);
+}
+
+DeviceMemory::~DeviceMemory() {
+  munmap(arena_, arena_bytes_);
+  munmap(shadow_, arena_bytes_ / 8);
+}
+
+std::optional<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::string label) {
+  if (bytes > capacity_ - std::min(allocated_, capacity_) || bytes > arena_bytes_) {
+    return std::nullopt;
+  }
+  const std::uint64_t step = round_up(std::max<std::uint64_t>(bytes, 1), kAlignment) + kGapBytes;
+  std::uint64_t base = next_;
+  const std::uint64_t end = kDeviceBase + arena_bytes_;
+  if (step <= end - next_) {
+    next_ += step;
+  } else {
+    // The address space is used up: only now freed ranges are reused, first fit, and forgotten.
+    std::erase_if(allocations_, [](const auto& entry) { return !entry.second.live; });
+    freed_.clear();
+    base = kDeviceBase + kPageBytes;
+    for (const auto& [other, allocation] : allocations_) {
+      if (other - base >= step) break;
+      base = round_up(other + std::max<std::uint64_t>(allocation.bytes, 1), kAlignment) + kGapBytes;
+    }
+    if (base >= end || end - base < step) return std::nullopt;
+    next_ = std::max(next_, base + step);
+  }
+  Allocation& made = allocations_[base];
+  made = Allocation{next_id_++, base, bytes, std::move(label), true, false};
+  allocated_ += bytes;
+  peak_allocated_ = std::max(peak_allocated_, allocated_);
+  return base;
+}
+
+bool DeviceMemory::release(std::uint64_t address) {
+  const auto found = allocations_.find(address);
+  if (found == allocations_.end() || !found->second.live) return false;
+  Allocation& allocation = found->second;
+  mark_uninitialized(address, allocation.bytes);
+  zero(host(address), allocation.bytes);
+  allocation.live = false;
+  allocated_ -= allocation.bytes;
+  freed_.push_back(address);
+  if (freed_.size() > kRememberedFreed) {
+    allocations_.erase(freed_.front());
+    freed_.pop_front();
+  }
+  return true;
+}
+
+const Allocation* DeviceMemory::find(std::uint64_t address, std::uint64_t bytes) const {
+  auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return nullptr;
+  const Allocation& allocation = std::prev(after)->second;
+  const std::uint64_t offset = address - allocation.base;
+  const bool inside = offset <= allocation.bytes && bytes <= allocation.bytes - offset;
+  return allocation.live && inside ? &allocation : nullptr;
+}
+
+const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
+  if (allocations_.empty()) return nullptr;
+  const auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return &after->second;
+  const Allocation& before = std::prev(after)->second;
+  if (after == allocations_.end()) return &before;
+  const std::uint64_t end = before.base + before.bytes;
+  const std::uint64_t behind = address >= end ? address - end : 0;
+  return behind <= after->first - address ? &before : &after->second;
+}
+
+bool DeviceMemory::write(std::uint64_t address, std::span<const std::byte> bytes) {
+  if (find(address, bytes.size()) == nullptr) return false;
+  if (bytes.empty()) return true;
+  std::memcpy(host(address), bytes.data(), bytes.size());
+  mark_initialized(address, bytes.size());
+  return true;
+}
+
+bool DeviceMemory::read(std::uint64_t address, std::span<std::byte> bytes) const {
+  if (find(address, bytes.size()) == nullptr) return false;
+  if (!bytes.empty()) std::memcpy(bytes.data(), host(address), bytes.size());
+  return true;
+}
+
+bool DeviceMemory::fill(std::uint64_t address, std::uint8_t value, std::uint64_t bytes) {
+  if (find(address, bytes) == nullptr) return false;
+  if (bytes == 0) return true;
+  if (value == 0) {
+    zero(host(address), bytes);
+  } else {
+    std::memset(host(address), value, bytes);
+  }
+  mark_initialized(address, bytes);
+  return true;
+}
+
+bool DeviceMemory::copy(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes) {
+  if (find(destination, bytes) == nullptr || find(source, bytes) == nullptr) return false;
+  if (bytes == 0) return true;
+  std::memmove(host(destination), host(source), bytes);
+  mark_initialized(destination, bytes);
+  return true;
+}
+
+void DeviceMemory::mark_initialized(std::uint64_t address, std::uint64_t bytes) {
+  // Two blocks may store to neighbouring words that share a shadow byte, hence the atomic or.
+  for_each_shadow_byte(
+      shadow_, address - kDeviceBase, bytes,
+      [](std::uint8_t* at, std::uint8_t mask) {
+        std::atomic_ref<std::uint8_t> shared(*at);
+        if ((shared.load(std::memory_order_relaxed) & mask) != mask) {
+          shared.fetch_or(mask, std::memory_order_relaxed);
+        }
+      },
+      [](std::uint8_t* at, std::uint64_t count) {
+        if (count <= 4) {
+          for (std::uint64_t i = 0; i < count; ++i) {
+            std::atomic_ref<std::uint8_t>(at[i]).store(0xff, std::memory_order_relaxed);
+          }
+        } else {
+          std::memset(at, 0xff, count);
+        }
+      });
+}
+
+void DeviceMemory::mark_uninitialized(std::uint64_t address, std::uint64_t bytes) {
+  for_each_shadow_byte(
+      shadow_, address - kDeviceBase, bytes,
+      [](std::uint8_t* at, std::uint8_t mask) {
+        std::atomic_ref<std::uint8_t>(*at).fetch_and(static_cast<std::uint8_t>(~mask),
+                                                     std::memory_order_relaxed);
+      },
+      [](std::uint8_t* at, std::uint64_t count) { zero(reinterpret_cast<std::byte*>(at), count); });
+}
+
+bool DeviceMemory::is_initialized(std::uint64_t address, std::uint64_t bytes) const {
+  bool all = true;
+  for_each_shadow_byte(
+      shadow_, address - kDeviceBase, bytes,
+      [&](std::uint8_t* at, std::uint8_t mask) {
+        all = all &&
+              (std::atomic_ref<std::uint8_t>(*at).load(std::memory_order_relaxed) & mask) == mask;
+      },
+      [&](std::uint8_t* at, std::uint64_t count) {
+        all = all && std::all_of(at, at + count, [](std::uint8_t byte) { return byte == 0xff; });
+      });
+  return all;
+}
+
+std::vector<Allocation> DeviceMemory::live_allocations() const {
+  std::vector<Allocation> live;
+  for (const auto& [base, allocation] : allocations_) {
+    if (allocation.live) live.push_back(allocation);
+  }
+  return live;
+}
+
+void DeviceMemory::begin_undo() {
+  undo_->forget();
+  undo_->active = true;
+}
+
+void DeviceMemory::save_page(std::uint64_t address) {
+  Undo& undo = *undo_;
+  if (!undo.active) return;
+  const std::uint64_t index = (address - kDeviceBase) / kPageBytes;
+  std::atomic_ref<std::uint8_t> saved(undo.saved[index]);
+  if (saved.load(std::memory_order_acquire) != 0) return;
+  const std::lock_guard lock(undo.mutex);
+  if (saved.load(std::memory_order_relaxed) != 0) return;
+  Undo::Page& page = undo.pages.emplace_back();
+  page.index = index;
+  const std::byte* const bytes = arena_ + index * kPageBytes;
+  if (!all_zero(bytes, kPageBytes)) {
+    page.bytes = std::make_unique<std::byte[]>(kPageBytes);
+    std::memcpy(page.bytes.get(), bytes, kPageBytes);
+  }
+  std::memcpy(page.shadow.data(), shadow_ + index * kShadowPageBytes, kShadowPageBytes);
+  // Only now may other threads store to the page.
+  saved.store(1, std::memory_order_release);
+}
+
+void DeviceMemory::commit_undo() { undo_->forget(); }
+
+void DeviceMemory::roll_back() {
+  for (const Undo::Page& page : undo_->pages) {
+    std::byte* const bytes = arena_ + page.index * kPageBytes;
+    if (page.bytes != nullptr) {
+      std::memcpy(bytes, page.bytes.get(), kPageBytes);
+    } else {
+      std::memset(bytes, 0, kPageBytes);
+    }
+    std::memcpy(shadow_ + page.index * kShadowPageBytes, page.shadow.data(), kShadowPageBytes);
+  }
+  undo_->forget();
+}
+
+}  // namespace simgpu

@@ -1,0 +1,227 @@
+#include "simgpu/memory/device_memory.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+#include <thread>
+
+namespace simgpu {
+namespace {
+
+constexpr std::uint64_t kMebi = 1 << 20;
+
+std::vector<std::byte> bytes_of(std::initializer_list<int> values) {
+  std::vector<std::byte> bytes;
+  for (const int value : values) bytes.push_back(static_cast<std::byte>(value));
+  return bytes;
+}
+
+std::vector<std::byte> contents(const DeviceMemory& memory, std::uint64_t address,
+                                std::uint64_t bytes) {
+  std::vector<std::byte> out(bytes);
+  EXPECT_TRUE(memory.read(address, out));
+  return out;
+}
+
+TEST(DeviceMemoryTest, AllocationsAreAlignedAndApart) {
+  DeviceMemory memory(64 * kMebi);
+  const std::uint64_t first = memory.allocate(100, "a").value();
+  const std::uint64_t second = memory.allocate(256, "b").value();
+  EXPECT_GE(first, kDeviceBase);
+  EXPECT_EQ(first % 256, 0U);
+  EXPECT_EQ(second % 256, 0U);
+  EXPECT_GE(second, first + 100 + 256);
+}
+
+TEST(DeviceMemoryTest, FindAcceptsOnlyWhatLiesInsideOneLiveAllocation) {
+  DeviceMemory memory(64 * kMebi);
+  const std::uint64_t base = memory.allocate(100, "a").value();
+  ASSERT_NE(memory.find(base + 96, 4), nullptr);
+  EXPECT_EQ(memory.find(base + 96, 4)->label, "a");
+  EXPECT_EQ(memory.find(base + 97, 4), nullptr);
+  EXPECT_EQ(memory.find(base - 1), nullptr);
+  EXPECT_EQ(memory.find(base, ~std::uint64_t{0}), nullptr);
+  EXPECT_TRUE(memory.release(base));
+  EXPECT_EQ(memory.find(base), nullptr);
+}
+
+TEST(DeviceMemoryTest, AFreedAllocationIsStillNamedByItsAddress) {
+  DeviceMemory memory(64 * kMebi);
+  const std::uint64_t base = memory.allocate(100, "freed").value();
+  ASSERT_TRUE(memory.release(base));
+  EXPECT_FALSE(memory.release(base)) << "freeing twice is refused";
+  ASSERT_TRUE(memory.allocate(100, "later"));
+  ASSERT_NE(memory.nearest(base + 8), nullptr);
+  EXPECT_EQ(memory.nearest(base + 8)->label, "freed");
+  EXPECT_FALSE(memory.nearest(base + 8)->live);
+}
+
+TEST(DeviceMemoryTest, NearestIsTheAllocationWithTheSmallestDistance) {
+  DeviceMemory memory(64 * kMebi);
+  EXPECT_EQ(memory.nearest(kDeviceBase), nullptr);
+  const std::uint64_t a = memory.allocate(256, "a").value();
+  const std::uint64_t b = memory.allocate(256, "b").value();
+  EXPECT_EQ(memory.nearest(a - 16)->label, "a");
+  EXPECT_EQ(memory.nearest(a + 256)->label, "a");
+  EXPECT_EQ(memory.nearest(b - 4)->label, "b");
+  EXPECT_EQ(memory.nearest(b + 4096)->label, "b");
+}
+
+TEST(DeviceMemoryTest, CapacityIsWhatMayBeLiveAtOnce) {
+  DeviceMemory memory(kMebi);
+  const std::uint64_t half = memory.allocate(kMebi / 2, "half").value();
+  EXPECT_FALSE(memory.allocate(kMebi / 2 + 1, "too much").has_value());
+  EXPECT_TRUE(memory.allocate(kMebi / 2, "rest").has_value());
+  EXPECT_EQ(memory.allocated(), kMebi);
+  EXPECT_TRUE(memory.release(half));
+  EXPECT_EQ(memory.allocated(), kMebi / 2);
+  EXPECT_EQ(memory.peak_allocated(), kMebi);
+  EXPECT_TRUE(memory.allocate(kMebi / 2, "again").has_value());
+  EXPECT_FALSE(memory.allocate(~std::uint64_t{0}, "absurd").has_value());
+}
+
+TEST(DeviceMemoryTest, AddressSpaceThatIsUsedUpIsReused) {
+  constexpr std::uint64_t kLarge = std::uint64_t{1} << 38;
+  DeviceMemory memory(kLarge);
+  const std::uint64_t kept = memory.allocate(4096, "kept").value();
+  ASSERT_TRUE(memory.write(kept, bytes_of({1, 2, 3, 4})));
+  for (int i = 0; i < 16; ++i) {
+    const auto large = memory.allocate(kLarge - 8192, "large");
+    ASSERT_TRUE(large.has_value()) << "round " << i;
+    EXPECT_TRUE(*large >= kept + 4096 + 256 || *large + kLarge - 8192 + 256 <= kept);
+    ASSERT_TRUE(memory.release(*large));
+  }
+  EXPECT_EQ(contents(memory, kept, 4), bytes_of({1, 2, 3, 4}));
+}
+
+TEST(DeviceMemoryTest, CopiesAndFillsArriveAndStayInsideTheirAllocation) {
+  DeviceMemory memory(64 * kMebi);
+  const std::uint64_t a = memory.allocate(8, "a").value();
+  const std::uint64_t b = memory.allocate(8, "b").value();
+  EXPECT_TRUE(memory.write(a, bytes_of({1, 2, 3, 4, 5, 6, 7, 8})));
+  EXPECT_TRUE(memory.copy(b, a, 8));
+  EXPECT_TRUE(memory.fill(b + 2, 9, 3));
+  EXPECT_EQ(contents(memory, b, 8), bytes_of({1, 2, 9, 9, 9, 6, 7, 8}));
+  EXPECT_FALSE(memory.write(a + 1, bytes_of({1, 2, 3, 4, 5, 6, 7, 8})));
+  EXPECT_FALSE(memory.copy(b, a, 9));
+  EXPECT_FALSE(memory.fill(b, 0, 9));
+}
+
+TEST(DeviceMemoryTest, ALargeZeroFillKeepsItsNeighbours) {
+  DeviceMemory memory(64 * kMebi);
+  const std::uint64_t base = memory.allocate(5 * kMebi, "a").value();
+  ASSERT_TRUE(memory.fill(base, 7, 5 * kMebi));
+  ASSERT_TRUE(memory.fill(base + 1001, 0, 4 * kMebi));
+  EXPECT_EQ(contents(memory, base + 1000, 2), bytes_of({7, 0}));
+  EXPECT_EQ(contents(memory, base + 1000 + 4 * kMebi, 2), bytes_of({0, 7}));
+  EXPECT_EQ(contents(memory, base + 2 * kMebi, 1), bytes_of({0}));
+}
+
+TEST(DeviceMemoryTest, OnlyWrittenBytesAreInitialised) {
+  DeviceMemory memory(64 * kMebi);
+  const std::uint64_t base = memory.allocate(4096, "a").value();
+  // The oracle is one bool per byte; ranges are random, so edges within shadow bytes are covered.
+  std::array<bool, 4096> written{};
+  std::mt19937 random(1);
+  for (int round = 0; round < 400; ++round) {
+    const std::uint64_t begin = random() % 4096;
+    const std::uint64_t count = random() % std::min<std::uint64_t>(4097 - begin, 70);
+    const bool set = random() % 2 != 0;
+    if (set) memory.mark_initialized(base + begin, count);
+    if (!set) memory.mark_uninitialized(base + begin, count);
+    std::fill_n(written.begin() + static_cast<std::ptrdiff_t>(begin), count, set);
+    const std::uint64_t at = random() % 4096;
+    const std::uint64_t size = random() % std::min<std::uint64_t>(4097 - at, 20);
+    const bool expected = std::all_of(written.begin() + static_cast<std::ptrdiff_t>(at),
+                                      written.begin() + static_cast<std::ptrdiff_t>(at + size),
+                                      [](bool byte) { return byte; });
+    ASSERT_EQ(memory.is_initialized(base + at, size), expected) << "round " << round;
+  }
+}
+
+TEST(DeviceMemoryTest, AReleasedRangeIsUninitialisedAgain) {
+  DeviceMemory memory(64 * kMebi);
+  const std::uint64_t base = memory.allocate(3 * kMebi, "a").value();
+  ASSERT_TRUE(memory.fill(base, 1, 3 * kMebi));
+  ASSERT_TRUE(memory.release(base));
+  EXPECT_FALSE(memory.is_initialized(base, 1));
+  EXPECT_FALSE(memory.is_initialized(base + 2 * kMebi, 1));
+  EXPECT_FALSE(memory.is_initialized(base + 3 * kMebi - 1, 1));
+}
+
+TEST(DeviceMemoryTest, NeighbouringWordsMarkedFromTwoThreadsAreBothInitialised) {
+  DeviceMemory memory(64 * kMebi);
+  constexpr std::uint64_t kWords = 1 << 16;
+  const std::uint64_t base = memory.allocate(4 * kWords, "a").value();
+  const auto mark_every_second = [&](std::uint64_t first) {
+    for (std::uint64_t word = first; word < kWords; word += 2) {
+      memory.mark_initialized(base + 4 * word, 4);
+    }
+  };
+  std::thread even(mark_every_second, 0);
+  std::thread odd(mark_every_second, 1);
+  even.join();
+  odd.join();
+  EXPECT_TRUE(memory.is_initialized(base, 4 * kWords));
+}
+
+TEST(DeviceMemoryTest, RollBackRestoresBytesAndShadowOfEverySavedPage) {
+  DeviceMemory memory(64 * kMebi);
+  const std::uint64_t base = memory.allocate(64 * 4096, "a").value();
+  ASSERT_TRUE(memory.fill(base, 5, 32 * 4096));
+  const std::vector<std::byte> before = contents(memory, base, 64 * 4096);
+  memory.begin_undo();
+  const auto store = [&](std::uint64_t offset) {
+    memory.save_page(base + offset);
+    *memory.host(base + offset) = std::byte{9};
+    memory.mark_initialized(base + offset, 1);
+  };
+  for (std::uint64_t offset = 0; offset < 64 * 4096; offset += 1000) store(offset);
+  ASSERT_NE(contents(memory, base, 64 * 4096), before);
+  memory.roll_back();
+  EXPECT_EQ(contents(memory, base, 64 * 4096), before);
+  EXPECT_TRUE(memory.is_initialized(base, 32 * 4096));
+  EXPECT_FALSE(memory.is_initialized(base + 40000 * 4, 1));
+  EXPECT_FALSE(memory.is_initialized(base + 63 * 4096, 1));
+}
+
+TEST(DeviceMemoryTest, ACommittedLaunchCannotBeRolledBack) {
+  DeviceMemory memory(64 * kMebi);
+  const std::uint64_t base = memory.allocate(4096, "a").value();
+  ASSERT_TRUE(memory.fill(base, 1, 4096));
+  memory.begin_undo();
+  memory.save_page(base);
+  *memory.host(base) = std::byte{2};
+  memory.commit_undo();
+  memory.roll_back();
+  EXPECT_EQ(contents(memory, base, 1), bytes_of({2}));
+  memory.begin_undo();
+  memory.save_page(base);
+  *memory.host(base) = std::byte{3};
+  memory.roll_back();
+  EXPECT_EQ(contents(memory, base, 1), bytes_of({2})) << "the page is saved anew in a new launch";
+}
+
+TEST(DeviceMemoryTest, PagesSavedFromManyThreadsHoldTheBytesFromBeforeTheLaunch) {
+  DeviceMemory memory(64 * kMebi);
+  constexpr std::uint64_t kBytes = 256 * 4096;
+  const std::uint64_t base = memory.allocate(kBytes, "a").value();
+  ASSERT_TRUE(memory.fill(base, 1, kBytes));
+  memory.begin_undo();
+  const auto run = [&](std::uint64_t thread) {
+    for (std::uint64_t offset = thread; offset < kBytes; offset += 4 * 61) {
+      memory.save_page(base + offset);
+      *memory.host(base + offset) = std::byte{2};
+    }
+  };
+  std::vector<std::thread> threads;
+  for (std::uint64_t i = 0; i < 4; ++i) threads.emplace_back(run, i * 61);
+  for (std::thread& thread : threads) thread.join();
+  memory.roll_back();
+  EXPECT_THAT(contents(memory, base, kBytes), testing::Each(std::byte{1}));
+}
+
+}  // namespace
+}  // namespace simgpu

@@ -1,0 +1,181 @@
+#include "specs/gpu_spec.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace gpu_spec {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::filesystem::path gpus() {
+  return std::filesystem::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus";
+}
+
+std::string a100_text() {
+  std::ifstream in(gpus() / "a100.toml");
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+/// A directory of specifications that a test may spoil.
+class SpecFileTest : public testing::Test {
+ protected:
+  SpecFileTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "gpu_spec_XXXXXX").string();
+    directory_ = mkdtemp(pattern.data());
+  }
+  ~SpecFileTest() override { std::filesystem::remove_all(directory_); }
+
+  std::filesystem::path write(const std::string& name, const std::string& text) const {
+    const std::filesystem::path file = directory_ / name;
+    std::ofstream(file) << text;
+    return file;
+  }
+
+  /// a100.toml with the first `from` replaced, as x.toml; what load says to it, without the
+  /// directory.
+  std::string complaint(const std::string& from, const std::string& to) const {
+    std::string text = a100_text();
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    try {
+      load(write("x.toml", text));
+    } catch (const SpecError& error) {
+      const std::string message = error.what();
+      EXPECT_EQ(message.rfind(directory_.string() + "/", 0), 0U) << message;
+      return message.substr(directory_.string().size() + 1);
+    }
+    return "no complaint";
+  }
+
+  std::filesystem::path directory_;
+};
+
+TEST(GpuSpecTest, ReadsTheA100) {
+  const GpuSpec gpu = load(gpus() / "a100.toml");
+  EXPECT_EQ(gpu.id, "a100");
+  EXPECT_EQ(gpu.name, "A100 40 GB PCIe");
+  EXPECT_EQ(gpu.compute_capability_major, 8);
+  EXPECT_EQ(gpu.compute_capability_minor, 0);
+  EXPECT_EQ(gpu.sm_count, 108);
+  EXPECT_DOUBLE_EQ(gpu.peak_flops.at("fp32"), 19.5e12);
+  EXPECT_DOUBLE_EQ(gpu.dram_bytes_per_second, 1555e9);
+  EXPECT_EQ(gpu.dram_bytes, std::int64_t{40} << 30);
+  EXPECT_EQ(gpu.l2_bytes, 40 << 20);
+  EXPECT_EQ(gpu.shared_bytes_per_sm, 164 * 1024);
+  EXPECT_EQ(gpu.shared_bytes_per_block_optin, 163 * 1024);
+  EXPECT_NEAR(gpu.ridge_point("fp32"), 19.5e12 / 1555e9, 1e-12);
+  EXPECT_THROW(gpu.ridge_point("fp8"), SpecError);
+}
+
+TEST(GpuSpecTest, EverySpecificationLoadsAndCitesItsNumbers) {
+  for (const std::string& id : list(gpus())) {
+    SCOPED_TRACE(id);
+    const GpuSpec gpu = find(gpus(), id);
+    EXPECT_EQ(gpu.id, id);
+    EXPECT_FALSE(gpu.sources.empty());
+    // Each number is followed by the number of a source in the list.
+    std::ifstream in(gpus() / (id + ".toml"));
+    bool in_table = false;
+    for (std::string line; std::getline(in, line);) {
+      in_table = in_table || line.starts_with("[sm]");
+      if (!in_table || line.find('=') == std::string::npos) continue;
+      const std::size_t cite = line.find("# [");
+      ASSERT_NE(cite, std::string::npos) << line;
+      const std::string number = line.substr(cite + 2, line.find(']', cite) - cite - 1);
+      EXPECT_THAT(gpu.sources, Contains(HasSubstr(number))) << line;
+    }
+  }
+}
+
+TEST(GpuSpecTest, TensorRatesAreDenseMultiplesOfTheCudaCoreRate) {
+  // A sparse figure slipped in would double the ratio: dense fp16 tensor rates are 4 to 16 times
+  // fp32.
+  for (const std::string& id : list(gpus())) {
+    SCOPED_TRACE(id);
+    const GpuSpec gpu = find(gpus(), id);
+    const double ratio = gpu.peak_flops.at("fp16_tensor") / gpu.peak_flops.at("fp32");
+    EXPECT_GE(ratio, 1.9);
+    EXPECT_LE(ratio, 16.5);
+    if (gpu.peak_flops.contains("tf32_tensor")) {
+      EXPECT_NEAR(gpu.peak_flops.at("fp16_tensor") / gpu.peak_flops.at("tf32_tensor"), 2.0, 0.01);
+    }
+  }
+}
+
+TEST(GpuSpecTest, AnAliasFindsItsFile) { EXPECT_EQ(find(gpus(), "a100-40gb-pcie").id, "a100"); }
+
+TEST(GpuSpecTest, AnUnknownGpuIsRefusedWithTheOnesThereAre) {
+  try {
+    find(gpus(), "a1000");
+    FAIL() << "found a GPU that does not exist";
+  } catch (const SpecError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no GPU is called \"a1000\""));
+    EXPECT_THAT(error.what(), HasSubstr("a100"));
+  }
+}
+
+TEST_F(SpecFileTest, IdsAreTheFilesSorted) {
+  write("b.toml", "");
+  write("a.toml", "");
+  write("notes.txt", "");
+  EXPECT_THAT(list(directory_), ElementsAre("a", "b"));
+}
+
+TEST_F(SpecFileTest, ADirectoryWithoutSpecificationsIsSaid) {
+  EXPECT_THROW(list(directory_), SpecError);
+  EXPECT_THROW(list(directory_ / "missing"), SpecError);
+}
+
+TEST_F(SpecFileTest, EachComplaintNamesFileLineKeyAndRemedy) {
+  EXPECT_EQ(complaint("count = 108 ", "count = \"108\" "),
+            "x.toml:15: sm.count must be a whole number (streaming multiprocessors)");
+  EXPECT_EQ(complaint("count = 108 ", "count = -1 "),
+            "x.toml:15: sm.count is -1; streaming multiprocessors must be more than 0");
+  EXPECT_EQ(complaint("sm_mhz = 1410 ", ""),
+            "x.toml:22: clock.sm_mhz is missing; add sm_mhz = … (boost clock in MHz) to [clock]");
+  EXPECT_EQ(
+      complaint("dram_gb_per_s = 1555 ", "dram_gb_per_s = nan "),
+      "x.toml:34: memory.dram_gb_per_s is nan; DRAM bandwidth in 10^9 B/s must be more than 0");
+  EXPECT_EQ(complaint("fp64 = 9.7 ", ""),
+            "x.toml:26: peak_tflops.fp64 is missing; add fp64 = … (peak rate in 10^12 FLOP/s) to "
+            "[peak_tflops]");
+  EXPECT_EQ(
+      complaint("sfu_lanes", "sfu_lane"),
+      "x.toml:20: sm.sfu_lane is not a known key; remove it, or use one of count, schedulers, "
+      "fp32_lanes, fp64_lanes, int32_lanes, sfu_lanes");
+  EXPECT_EQ(complaint("compute_capability = [8, 0]", "compute_capability = 8.0"),
+            "x.toml:3: compute_capability must be major and minor version; write "
+            "compute_capability = [8, 0]");
+  EXPECT_EQ(complaint("fp32 = 19.5", "fp32 = 195"),
+            "x.toml:27: peak_tflops.fp32 is 195.0, but SMs x lanes x 2 x clock gives 19.5; correct "
+            "the one that is wrong");
+  EXPECT_EQ(complaint("name = ", "title = "),
+            "x.toml:1: title is not a known key; remove it, or use one of aliases, "
+            "compute_capability, name, sources, [clock], [latency_cycles], [launch], [limits], "
+            "[memory], [peak_tflops], [sm]");
+}
+
+TEST_F(SpecFileTest, BrokenTomlIsSaidWithItsLine) {
+  EXPECT_THAT(complaint("[clock]", "[clock"), HasSubstr("x.toml:22: is not valid TOML"));
+}
+
+TEST_F(SpecFileTest, AMissingFileIsSaid) {
+  EXPECT_THROW(load(directory_ / "none.toml"), SpecError);
+  EXPECT_THROW(load(directory_), SpecError);
+}
+
+TEST_F(SpecFileTest, NumbersTooLargeForTheirUnitAreRefused) {
+  EXPECT_THAT(complaint("l2_mib = 40 ", "l2_mib = 1e300 "), HasSubstr("check the unit"));
+  EXPECT_THAT(complaint("l2_mib = 40 ", "l2_mib = inf "), HasSubstr("memory.l2_mib is inf"));
+}
+
+}  // namespace
+}  // namespace gpu_spec

@@ -20,23 +20,24 @@ class SpecError : public std::runtime_error {
 struct CaseSpec {
   std::string name;
   Values parameters;
-  Values expect;          ///< `values` tasks: the right results, as numbers
-  bool hidden = false;    ///< from solutions/<part>/hidden.toml
+  Values expect;        ///< `values` tasks: the right results, as numbers
+  bool hidden = false;  ///< from solutions/<part>/hidden.toml
 };
 
-/// A value that is off by a known factor has a known cause: "half: a multiply-add counts as two FLOPs".
+/// A value that is off by a known factor has a known cause: "half: a multiply-add counts as two
+/// FLOPs".
 struct RatioHint {
-  std::string result;     ///< name of the result
-  double ratio = 0;       ///< got / expected
+  std::string result;  ///< name of the result
+  double ratio = 0;    ///< got / expected
   std::string cause;
 };
 
 struct SpeedSpec {
   double points = 0;
-  Values parameters;             ///< of the timed case
-  double zero_efficiency = 0;    ///< no points at or below
-  double full_efficiency = 1;    ///< all points at or above
-  std::string peak = "fp32";     ///< the roof of the report's plot: a key of GpuSpec::peak_flops
+  Values parameters;           ///< of the timed case
+  double zero_efficiency = 0;  ///< no points at or below
+  double full_efficiency = 1;  ///< all points at or above
+  std::string peak = "fp32";   ///< the roof of the report's plot: a key of GpuSpec::peak_flops
 };
 
 enum class TaskKind : std::uint8_t {
@@ -45,34 +46,51 @@ enum class TaskKind : std::uint8_t {
   answers,  ///< answers.toml, no code
 };
 
+enum class QuestionKind : std::uint8_t { number, choice, text };
+
+/// One question of an `answers` task.
+struct QuestionSpec {
+  std::string id;
+  QuestionKind kind = QuestionKind::number;
+  std::string prompt;
+  std::vector<std::string> choices;  ///< "a" is the first
+  double points = 0;                 ///< of `text`: given by hand, not part of the task's maximum
+};
+
 struct TaskSpec {
   std::string id;
   std::string title;
   TaskKind kind = TaskKind::kernel;
   bool bonus = false;
-  double points = 0;                        ///< for correctness; speed points come on top
-  std::string file;                         ///< the student's, relative to the part's directory
-  std::string entry;                        ///< the adapter, labs/<part>/guest/<entry>.cpp
-  std::string oracle;                       ///< registered name, empty when cases hold their results
-  std::vector<std::string> forbidden;       ///< symbols (regular expressions) the object may not import
-  std::vector<std::string> libraries;       ///< linked: "cublas"
-  std::vector<std::string> hints;           ///< three, from a question to a near-answer
+  double points = 0;                   ///< for correctness; speed points come on top
+  std::string file;                    ///< the student's, relative to the part's directory
+  std::string entry;                   ///< the adapter, labs/<part>/guest/<entry>.cpp
+  std::string oracle;                  ///< registered name, empty when cases hold their results
+  std::vector<std::string> forbidden;  ///< symbols (regular expressions) the object may not import
+  std::vector<std::string> libraries;  ///< linked: "cublas"
+  std::vector<std::string> hints;      ///< three, from a question to a near-answer
   std::vector<CaseSpec> cases;
   std::vector<RatioHint> ratios;
+  std::vector<QuestionSpec> questions;  ///< `answers` tasks
   std::optional<SpeedSpec> speed;
-  double time_limit_s = 60;                 ///< wall, per case
+  double time_limit_s = 60;  ///< wall, per case
 };
 
 struct PartSpec {
   int number = 0;
   std::string title;
-  std::string directory;                    ///< "part1-metrics"
-  std::filesystem::path root;               ///< labs/<directory>
+  std::string directory;       ///< "part1-metrics"
+  std::filesystem::path root;  ///< labs/<directory>
   std::vector<TaskSpec> tasks;
 };
 
-/// Reads labs/<part>/part.toml, and solutions/<part>/hidden.toml beside the solutions when it is there.
-PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::path& solutions, int number);
+/// Reads labs/<part>/part.toml, and solutions/<part>/hidden.toml beside the solutions when it is
+/// there.
+/// @throws SpecError naming file, line and remedy; an unknown number names the parts there are.
+PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::path& solutions,
+                   int number);
+/// Numbers of the parts in `labs`, ascending; a folder is a part when it holds a part.toml.
+/// @throws SpecError when two folders claim one number.
 std::vector<int> list_parts(const std::filesystem::path& labs);
 
 }  // namespace rooflab

@@ -12,35 +12,47 @@
 namespace rooflab {
 
 enum class Verdict : std::uint8_t {
-  pass, wrong_answer, compile_error, runtime_error, race, time_limit, memory_limit, output_limit, disk_limit,
-  not_implemented, rejected, suspect, grader_fault,
+  pass,
+  wrong_answer,
+  compile_error,
+  runtime_error,
+  race,
+  time_limit,
+  memory_limit,
+  output_limit,
+  disk_limit,
+  not_implemented,
+  rejected,
+  suspect,
+  grader_fault,
 };
 /// The JSON spelling, "wrong-answer".
 const char* name_of(Verdict verdict);
 
 /// A labelled place in the student's source; `excerpt` is that line's text.
 struct Label {
-  std::string file;         ///< relative to the submission
+  std::string file;  ///< relative to the submission
   std::uint32_t line = 0;
   std::uint32_t column = 0;
-  std::uint32_t length = 0; ///< of the underline, 0 for one character
+  std::uint32_t length = 0;  ///< of the underline, 0 for one character
   std::string excerpt;
-  std::string text;         ///< "thread (0,0), warp 0, stores …"
+  std::string text;  ///< "thread (0,0), warp 0, stores …"
 };
 
 /// The story of one failure: cause, place, evidence, error pattern, replay, next step.
 struct Diagnostic {
-  std::string code;                  ///< "RL0301"
-  std::string message;               ///< the cause, one sentence
-  std::string file;                  ///< primary place, relative to the submission; empty when unknown
+  std::string code;     ///< "RL0301"
+  std::string message;  ///< the cause, one sentence
+  std::string file;     ///< primary place, relative to the submission; empty when unknown
   std::uint32_t line = 0;
-  std::string context;               ///< "kernel gemm_tiled, block (0,0)"
-  std::vector<Label> labels;         ///< primary first
-  std::vector<std::string> evidence; ///< "3584 of 4096 outputs differ …", one line each
-  std::vector<std::string> pattern;  ///< rows of a small map of right and wrong elements
+  std::string context;                ///< "kernel gemm_tiled, block (0,0)"
+  std::vector<Label> labels;          ///< primary first
+  std::vector<std::string> evidence;  ///< "3584 of 4096 outputs differ …", one line each
+  std::vector<std::string> pattern;   ///< rows of a small map of right and wrong elements
   std::vector<std::string> notes;
-  std::string help;                  ///< the next step, one sentence
-  std::vector<std::pair<std::string, std::string>> commands;  ///< {"next hint", "grader --part 1 …"}
+  std::string help;  ///< the next step, one sentence
+  std::vector<std::pair<std::string, std::string>>
+      commands;  ///< {"next hint", "grader --part 1 …"}
 };
 
 struct CaseResult {
@@ -51,19 +63,19 @@ struct CaseResult {
 
 struct Timing {
   double time_us = 0;
-  double spread_us = 0;              ///< measured times only
+  double spread_us = 0;  ///< measured times only
   double roofline_us = 0;
-  double efficiency = 0;             ///< roofline_us / time_us
+  double efficiency = 0;  ///< roofline_us / time_us
   double zero_efficiency = 0;
-  double target_efficiency = 0;      ///< full points
-  std::string bound;                 ///< "memory", "compute", "launch": of the roofline
-  double flops = 0;                  ///< of the case
-  double bytes = 0;                  ///< compulsory
-  std::string peak;                  ///< key of GpuSpec::peak_flops
-  std::string limiter;               ///< of the time model: what bounds this implementation
+  double target_efficiency = 0;         ///< full points
+  std::string bound;                    ///< "memory", "compute", "launch": of the roofline
+  double flops = 0;                     ///< of the case
+  double bytes = 0;                     ///< compulsory
+  std::string peak;                     ///< key of GpuSpec::peak_flops
+  std::string limiter;                  ///< of the time model: what bounds this implementation
   std::map<std::string, double> terms;  ///< its terms in us
-  std::string advice;                ///< what would help, with its modelled gain
-  std::string size;                  ///< "1024^3", for the summary
+  std::string advice;                   ///< what would help, with its modelled gain
+  std::string size;                     ///< "1024^3", for the summary
 };
 
 struct TaskResult {
@@ -84,16 +96,16 @@ struct TaskResult {
 struct GradeResult {
   int part = 0;
   std::string title;
-  std::string device;                ///< "sim:a100"
-  std::string device_name;           ///< "simulated A100 40 GB PCIe"
-  std::string time_kind;             ///< "modelled" or "measured"
+  std::string device;       ///< "sim:a100"
+  std::string device_name;  ///< "simulated A100 40 GB PCIe"
+  std::string time_kind;    ///< "modelled" or "measured"
   std::uint64_t seed = 0;
   std::string submission;
   std::vector<std::string> sandbox;  ///< active layers
   std::vector<TaskResult> tasks;
   double build_s = 0;
   double run_s = 0;
-  double score() const;              ///< without bonus
+  double score() const;  ///< without bonus
   double max_score() const;
   double bonus() const;
 };

@@ -1,0 +1,329 @@
+#include "grader/spec/part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <regex>
+#include <set>
+
+#include "grader/spec/toml_reader.h"
+
+namespace rooflab {
+namespace {
+
+const std::map<std::string, TaskKind> kTaskKinds = {
+    {"kernel", TaskKind::kernel}, {"values", TaskKind::values}, {"answers", TaskKind::answers}};
+const std::map<std::string, QuestionKind> kQuestionKinds = {{"number", QuestionKind::number},
+                                                            {"choice", QuestionKind::choice},
+                                                            {"text", QuestionKind::text}};
+
+/// Names become symbols, command-line words and file names, so they are kept plain.
+void require_identifier(const TableReader& reader, const std::string& key,
+                        const std::string& name) {
+  static const std::regex identifier("[a-z][a-z0-9_]*");
+  if (!std::regex_match(name, identifier)) {
+    throw reader.error(key, fmt::format("`{}` \"{}\" is no identifier", key, name),
+                       "use lower-case letters, digits and _");
+  }
+}
+
+void require_file_name(const TableReader& reader, const std::string& key, const std::string& name) {
+  const std::filesystem::path path(name);
+  const bool plain = !name.empty() && path.is_relative() && path.filename() == path;
+  if (!plain || name == "." || name == "..") {
+    throw reader.error(key, fmt::format("`{}` \"{}\" is no plain file name", key, name),
+                       "name a file in the part's own directory");
+  }
+}
+
+double points(TableReader& reader, const std::string& key, double fallback) {
+  const double value = reader.number_or(key, fallback);
+  if (!(value >= 0 && value <= 1e6)) {
+    throw reader.error(key, fmt::format("`{}` is {}", key, value), "give points from 0 to 1000000");
+  }
+  return value;
+}
+
+template <typename Kind>
+Kind kind_of(TableReader& reader, const std::map<std::string, Kind>& kinds) {
+  const std::string name = reader.text("kind");
+  const auto found = kinds.find(name);
+  if (found != kinds.end()) return found->second;
+  std::string known;
+  for (const auto& [kind, value] : kinds) known += (known.empty() ? "" : ", ") + kind;
+  throw reader.error("kind", fmt::format("unknown kind \"{}\"", name), "use one of " + known);
+}
+
+CaseSpec read_case(TableReader& reader) {
+  CaseSpec spec;
+  spec.name = reader.text("name");
+  reader.name(fmt::format("case \"{}\"", spec.name));
+  spec.parameters = reader.values("parameters");
+  spec.expect = reader.values("expect");
+  reader.finish();
+  return spec;
+}
+
+/// What a case of this task must have, whichever file it comes from.
+void check_case(const TableReader& reader, const TaskSpec& task, const CaseSpec& spec) {
+  if (task.kind == TaskKind::values && task.oracle.empty() && spec.expect.empty()) {
+    throw reader.error("expect",
+                       fmt::format("case \"{}\" of task {} says no results", spec.name, task.id),
+                       "add expect = { name = number }, or name an oracle in the task");
+  }
+  const auto same_name = [&](const CaseSpec& other) { return other.name == spec.name; };
+  if (std::ranges::any_of(task.cases, same_name)) {
+    throw reader.error("name",
+                       fmt::format("task {} has two cases named \"{}\"", task.id, spec.name),
+                       "rename one");
+  }
+}
+
+RatioHint read_ratio(const toml::table& table, const std::filesystem::path& file) {
+  TableReader reader(table, file, "[[task.ratio]]");
+  RatioHint hint{reader.text("result"), reader.number("ratio"), reader.text("cause")};
+  reader.finish();
+  return hint;
+}
+
+SpeedSpec read_speed(const toml::table& table, const std::filesystem::path& file) {
+  TableReader reader(table, file, "[task.speed]");
+  SpeedSpec speed;
+  speed.points = points(reader, "points", 0);
+  speed.parameters = reader.values("parameters");
+  speed.zero_efficiency = reader.number("zero_efficiency");
+  speed.full_efficiency = reader.number("full_efficiency");
+  speed.peak = reader.text_or("peak", "fp32");
+  reader.finish();
+  if (!(speed.zero_efficiency > 0 && speed.zero_efficiency < speed.full_efficiency &&
+        speed.full_efficiency <= 1)) {
+    throw reader.error("zero_efficiency",
+                       "efficiencies are not 0 < zero_efficiency < full_efficiency <= 1",
+                       "put them in that order");
+  }
+  return speed;
+}
+
+QuestionSpec read_question(const toml::table& table, const std::filesystem::path& file) {
+  TableReader reader(table, file, "[[task.question]]");
+  QuestionSpec question;
+  question.id = reader.text("id");
+  reader.name(fmt::format("question \"{}\"", question.id));
+  require_identifier(reader, "id", question.id);
+  question.kind = kind_of(reader, kQuestionKinds);
+  question.prompt = reader.text("prompt");
+  question.choices = reader.texts("choices");
+  question.points = points(reader, "points", 0);
+  reader.finish();
+  if ((question.kind == QuestionKind::choice) != (question.choices.size() > 1)) {
+    throw reader.error("choices",
+                       fmt::format("question \"{}\" of its kind cannot have {} choices",
+                                   question.id, question.choices.size()),
+                       "give choices, at least two, to questions of kind choice alone");
+  }
+  return question;
+}
+
+void check_questions(const TableReader& reader, const TaskSpec& task) {
+  std::set<std::string> ids;
+  double machine_points = 0;
+  for (const QuestionSpec& question : task.questions) {
+    if (!ids.insert(question.id).second) {
+      throw reader.error("question", fmt::format("two questions have the id \"{}\"", question.id),
+                         "rename one");
+    }
+    if (question.kind != QuestionKind::text) machine_points += question.points;
+  }
+  if (task.questions.empty() || std::abs(machine_points - task.points) > 1e-9) {
+    throw reader.error("points",
+                       fmt::format("task {} is worth {} points, its number and choice questions {}",
+                                   task.id, task.points, machine_points),
+                       "make them equal");
+  }
+}
+
+void check_task(const TableReader& reader, const TaskSpec& task) {
+  for (const std::string& pattern : task.forbidden) {
+    try {
+      const std::regex compiled(pattern);
+    } catch (const std::regex_error&) {
+      throw reader.error("forbidden", fmt::format("\"{}\" is no regular expression", pattern),
+                         "correct it (ECMAScript syntax)");
+    }
+  }
+  if (task.kind == TaskKind::answers) return check_questions(reader, task);
+  require_identifier(reader, "entry", task.entry);
+  if (task.cases.empty()) {
+    throw reader.error("case", fmt::format("task {} has no cases", task.id), "add [[task.case]]");
+  }
+  if (task.kind == TaskKind::kernel && task.oracle.empty()) {
+    throw reader.error("oracle", fmt::format("task {} names no oracle", task.id),
+                       "add oracle = \"name\" of labs/<part>/oracle");
+  }
+  if (task.speed && task.oracle.empty()) {
+    throw reader.error("speed", fmt::format("task {} is timed but names no oracle", task.id),
+                       "add oracle = \"name\": it counts the work");
+  }
+}
+
+TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) {
+  TableReader reader(table, file, "[[task]]");
+  TaskSpec task;
+  task.id = reader.text("id");
+  reader.name(fmt::format("task \"{}\"", task.id));
+  require_identifier(reader, "id", task.id);
+  task.title = reader.text("title");
+  task.kind = kind_of(reader, kTaskKinds);
+  task.bonus = reader.boolean_or("bonus", false);
+  task.points = points(reader, "points", 0);
+  task.file = reader.text("file");
+  require_file_name(reader, "file", task.file);
+  task.entry = reader.text_or("entry", "");
+  task.oracle = reader.text_or("oracle", "");
+  task.forbidden = reader.texts("forbidden");
+  task.libraries = reader.texts("libraries");
+  task.hints = reader.texts("hints");
+  task.time_limit_s = reader.number_or("time_limit_s", 60);
+  if (!(task.time_limit_s > 0 && task.time_limit_s <= 3600)) {
+    throw reader.error("time_limit_s", "the time limit is not between 0 and 3600 s",
+                       "set it there");
+  }
+  reader.each("case", [&](const toml::table& inner) {
+    TableReader case_reader(inner, file, "[[task.case]]");
+    const CaseSpec spec = read_case(case_reader);
+    check_case(case_reader, task, spec);
+    task.cases.push_back(spec);
+  });
+  reader.each("ratio",
+              [&](const toml::table& inner) { task.ratios.push_back(read_ratio(inner, file)); });
+  reader.maybe("speed", [&](const toml::table& inner) { task.speed = read_speed(inner, file); });
+  reader.each("question", [&](const toml::table& inner) {
+    task.questions.push_back(read_question(inner, file));
+  });
+  reader.finish();
+  check_task(reader, task);
+  return task;
+}
+
+PartSpec read_part(const std::filesystem::path& root) {
+  const std::filesystem::path file = root / "part.toml";
+  const toml::table table = parse_toml(file);
+  TableReader reader(table, file, "part");
+  PartSpec part;
+  const std::int64_t number = reader.integer("number");
+  if (number < 1 || number > 999) {
+    throw reader.error("number", fmt::format("part number {} is out of range", number),
+                       "use 1 to 999");
+  }
+  part.number = static_cast<int>(number);
+  part.title = reader.text("title");
+  part.root = root;
+  part.directory = root.filename().string();
+  std::set<std::string> ids;
+  reader.each("task", [&](const toml::table& inner) {
+    TaskSpec task = read_task(inner, file);
+    if (!ids.insert(task.id).second) {
+      throw spec_error(file, inner, fmt::format("two tasks have the id \"{}\"", task.id),
+                       "rename one");
+    }
+    part.tasks.push_back(std::move(task));
+  });
+  reader.finish();
+  if (part.tasks.empty()) throw reader.error("task", "the part has no tasks", "add [[task]]");
+  return part;
+}
+
+void add_hidden_cases(PartSpec& part, const std::filesystem::path& file) {
+  const toml::table table = parse_toml(file);
+  TableReader reader(table, file, "hidden cases");
+  reader.each("case", [&](const toml::table& inner) {
+    TableReader case_reader(inner, file, "[[case]]");
+    const std::string id = case_reader.text("task");
+    CaseSpec spec = read_case(case_reader);
+    const auto task = std::ranges::find(part.tasks, id, &TaskSpec::id);
+    if (task == part.tasks.end() || task->kind == TaskKind::answers) {
+      throw case_reader.error("task", fmt::format("no task \"{}\" of this part has cases", id),
+                              "name one of part.toml");
+    }
+    check_case(case_reader, *task, spec);
+    spec.hidden = true;
+    task->cases.push_back(std::move(spec));
+  });
+  reader.finish();
+}
+
+std::vector<std::filesystem::path> part_folders(const std::filesystem::path& labs) {
+  std::vector<std::filesystem::path> folders;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(labs, error)) {
+    if (std::filesystem::exists(entry.path() / "part.toml", error)) folders.push_back(entry.path());
+  }
+  std::ranges::sort(folders);
+  return folders;
+}
+
+int number_of(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "part.toml";
+  const toml::table table = parse_toml(file);
+  TableReader reader(table, file, "part");
+  const std::int64_t number = reader.integer("number");
+  return static_cast<int>(std::clamp<std::int64_t>(number, std::numeric_limits<int>::min(),
+                                                   std::numeric_limits<int>::max()));
+}
+
+SpecError unknown_part(const std::filesystem::path& labs, int number,
+                       const std::map<int, std::filesystem::path>& parts) {
+  std::string known;
+  for (const auto& [existing, folder] : parts) {
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", existing);
+  }
+  if (known.empty()) {
+    return SpecError(fmt::format(
+        "{}: no part is found there; restore the folder labs/ of the checkout", labs.string()));
+  }
+  return SpecError(fmt::format("there is no part {}; the parts are {}", number, known));
+}
+
+}  // namespace
+
+PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::path& solutions,
+                   int number) {
+  // A broken neighbour must not keep this part from being graded, but it may be the one that is
+  // asked for.
+  std::optional<SpecError> broken;
+  std::map<int, std::filesystem::path> parts;
+  for (const auto& folder : part_folders(labs)) {
+    try {
+      const int found = number_of(folder);
+      if (!parts.try_emplace(found, folder).second) {
+        throw SpecError(fmt::format("{}: part {} is also in {}; give one another number",
+                                    (folder / "part.toml").string(), found, parts[found].string()));
+      }
+    } catch (const SpecError& error) {
+      broken = error;
+    }
+  }
+  const auto found = parts.find(number);
+  if (found == parts.end()) throw broken ? *broken : unknown_part(labs, number, parts);
+  PartSpec part = read_part(found->second);
+  const std::filesystem::path hidden = solutions / part.directory / "hidden.toml";
+  if (std::filesystem::exists(hidden)) add_hidden_cases(part, hidden);
+  return part;
+}
+
+std::vector<int> list_parts(const std::filesystem::path& labs) {
+  std::vector<int> numbers;
+  for (const auto& folder : part_folders(labs)) numbers.push_back(number_of(folder));
+  std::ranges::sort(numbers);
+  const auto twice = std::ranges::adjacent_find(numbers);
+  if (twice != numbers.end()) {
+    throw SpecError(fmt::format("{}: two folders hold part {}; give one another number",
+                                labs.string(), *twice));
+  }
+  return numbers;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,55 @@
+#include "grader/spec/result.h"
+
+namespace rooflab {
+
+const char* name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+      return "pass";
+    case Verdict::wrong_answer:
+      return "wrong-answer";
+    case Verdict::compile_error:
+      return "compile-error";
+    case Verdict::runtime_error:
+      return "runtime-error";
+    case Verdict::race:
+      return "race";
+    case Verdict::time_limit:
+      return "time-limit";
+    case Verdict::memory_limit:
+      return "memory-limit";
+    case Verdict::output_limit:
+      return "output-limit";
+    case Verdict::disk_limit:
+      return "disk-limit";
+    case Verdict::not_implemented:
+      return "not-implemented";
+    case Verdict::rejected:
+      return "rejected";
+    case Verdict::suspect:
+      return "suspect";
+    case Verdict::grader_fault:
+      return "grader-fault";
+  }
+  return "grader-fault";
+}
+
+double GradeResult::score() const {
+  double sum = 0;
+  for (const TaskResult& task : tasks) sum += task.bonus ? 0 : task.score;
+  return sum;
+}
+
+double GradeResult::max_score() const {
+  double sum = 0;
+  for (const TaskResult& task : tasks) sum += task.bonus ? 0 : task.max_score;
+  return sum;
+}
+
+double GradeResult::bonus() const {
+  double sum = 0;
+  for (const TaskResult& task : tasks) sum += task.bonus ? task.score : 0;
+  return sum;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "simgpu/arith/float32.h"
+#include "simgpu/arith/float64.h"
+#include "simgpu/arith/half.h"
+#include "simgpu/arith/rounding.h"
+
+/// cvt between integers, f16, bf16, tf32, f32 and f64. Widening a float is exact, so conversions
+/// from f16 and bf16 are those of the widened value.
+namespace simgpu::arith {
+
+/// Rounds to an integral value: .rni, .rzi, .rmi, .rpi. Vectorises.
+template <Round kRound, class Float>
+inline Float round_integral(Float x) {
+  if constexpr (kRound == Round::nearest_even) {
+    return std::rint(x);  // the host's mode is never anything but nearest even
+  } else if constexpr (kRound == Round::zero) {
+    return std::trunc(x);
+  } else if constexpr (kRound == Round::down) {
+    return std::floor(x);
+  } else {
+    static_assert(kRound == Round::up);
+    return std::ceil(x);
+  }
+}
+
+/// cvt.{rni,rzi,rmi,rpi}.INT.FLOAT: NaN gives 0; what lies outside clamps to the nearest end of
+/// Int's range. A destination register wider than Int takes the value sign- or zero-extended.
+template <class Int, Round kRound, bool kFtz = false, class Float>
+inline Int float_to_integer(Float x) {
+  if constexpr (kFtz && sizeof(Float) == 4) x = flush_subnormal(x);
+  x = round_integral<kRound>(x);
+  // 2^bits or 2^(bits-1), a power of two and so exact in either type; the lower end is exact as
+  // well.
+  constexpr int kBits = std::numeric_limits<Int>::digits;
+  constexpr Float kAbove = static_cast<Float>(std::uint64_t{1} << (kBits - 1)) * 2;
+  constexpr auto kLow = static_cast<Float>(std::numeric_limits<Int>::min());
+  const bool inside = x >= kLow && x < kAbove;
+  // A wider integer for the cast where the host has one, so that loops over lanes vectorise.
+  using Cast = std::conditional_t<(sizeof(Int) < 4), std::int32_t, Int>;
+  const Cast value = static_cast<Cast>(inside ? x : Float{0});
+  const Cast outside = x >= kAbove ? static_cast<Cast>(std::numeric_limits<Int>::max())
+                       : x < kLow  ? static_cast<Cast>(std::numeric_limits<Int>::min())
+                                   : Cast{0};
+  return static_cast<Int>(inside ? value : outside);
+}
+
+/// cvt.INT.INT without .sat: truncation or extension, as C++ converts. With .sat: clamps to Dst's
+/// range.
+template <class Dst, class Src>
+inline Dst saturate_integer(Src x) {
+  using Wide = Int128;
+  constexpr auto kLow = static_cast<Wide>(std::numeric_limits<Dst>::min());
+  constexpr auto kHigh = static_cast<Wide>(std::numeric_limits<Dst>::max());
+  const auto wide = static_cast<Wide>(x);
+  return static_cast<Dst>(wide < kLow ? kLow : wide > kHigh ? kHigh : wide);
+}
+
+template <class Int>
+inline Exact exact_of_integer(Int x) {
+  const bool negative = x < 0;
+  const auto bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(x));
+  if constexpr (std::is_unsigned_v<Int>) return exact_integer(false, x);
+  return exact_integer(negative, negative ? 0 - bits : bits);
+}
+
+/// cvt.{rn,rz,rm,rp}.f32.INT and f64.INT.
+template <class Float, Round kRound, class Int>
+inline Float integer_to_float(Int x) {
+  if constexpr (kRound == Round::nearest_even) {
+    return static_cast<Float>(x);
+  } else if constexpr (sizeof(Float) == 4) {
+    return float_of(round_to<Binary32>(exact_of_integer(x), kRound));
+  } else {
+    return double_of(round_to<Binary64>(exact_of_integer(x), kRound));
+  }
+}
+
+/// cvt.{rn,rz,rm,rp}.f16.INT.
+template <Round kRound, class Int>
+inline std::uint16_t integer_to_f16(Int x) {
+  return round_to<Binary16>(exact_of_integer(x), kRound);
+}
+
+/// cvt.{rn,rz,rm,rp}.bf16.INT.
+template <Round kRound, class Int>
+inline std::uint16_t integer_to_bf16(Int x) {
+  return round_to<BrainFloat16>(exact_of_integer(x), kRound);
+}
+
+/// A narrowing to f32 in a directed mode, special values included.
+float directed_narrow(double x, Round mode);
+
+/// cvt.{rn,rz,rm,rp}{.ftz}{.sat}.f32.f64.
+template <Round kRound, bool kFtz = false, bool kSat = false>
+inline float f64_to_f32(double x) {
+  if constexpr (kRound == Round::nearest_even) {
+    return result_f32<kFtz, kSat>(static_cast<float>(x));
+  }
+  return result_f32<kFtz, kSat>(directed_narrow(x, kRound));
+}
+
+/// cvt{.ftz}{.sat}.f64.f32.
+template <bool kFtz = false, bool kSat = false>
+inline double f32_to_f64(float x) {
+  const auto wide = static_cast<double>(input_f32<kFtz>(x));
+  if constexpr (kSat) return saturate_unit(wide);
+  return canonical(wide);
+}
+
+/// cvt{.integral}{.ftz}{.sat}.f32.f32; a plain copy has no integral rounding (see result_f32).
+template <Round kRound, bool kFtz = false, bool kSat = false>
+inline float integral_f32(float x) {
+  return result_f32<kFtz, kSat>(round_integral<kRound>(input_f32<kFtz>(x)));
+}
+
+template <Round kRound, bool kSat = false>
+inline double integral_f64(double x) {
+  const double r = round_integral<kRound>(x);
+  if constexpr (kSat) return saturate_unit(r);
+  return canonical(r);
+}
+
+/// cvt.{rn,rz,rm,rp}{.ftz}{.sat|.relu}.f16.{f32,f64}. .ftz flushes a subnormal f32 operand; a
+/// subnormal f16 result is kept ("cvt", PTX ISA: .ftz applies only where .f32 is involved).
+template <class H, Round kRound, bool kFtz = false, Clamp kClamp = Clamp::none, class Float>
+inline std::uint16_t narrow_to_half(Float x) {
+  if constexpr (kFtz && sizeof(Float) == 4) x = flush_subnormal(x);
+  std::uint16_t r = 0;
+  if constexpr (kRound == Round::nearest_even) {
+    if constexpr (sizeof(Float) == 4) {
+      r = H::narrow(x);
+    } else {
+      r = H::narrow(to_odd_f32(x));
+    }
+  } else if constexpr (std::is_same_v<H, F16>) {
+    r = to_f16(x, kRound);
+  } else {
+    r = to_bf16(x, kRound);
+  }
+  return result_half<H, false, kClamp>(r);
+}
+
+/// cvt.rn.{f16x2,bf16x2}.f32 d, a, b: a becomes the upper half, b the lower.
+template <class H, Round kRound, Clamp kClamp = Clamp::none>
+inline std::uint32_t narrow_to_packed(float a, float b) {
+  return pack_halves(narrow_to_half<H, kRound, false, kClamp>(b),
+                     narrow_to_half<H, kRound, false, kClamp>(a));
+}
+
+/// cvt{.ftz}{.sat}.f32.{f16,bf16}.
+template <class H, bool kSat = false>
+inline float widen_half(std::uint16_t h) {
+  const float wide = H::widen(h);
+  if constexpr (kSat) return saturate_unit(wide);
+  return wide;
+}
+
+}  // namespace simgpu::arith

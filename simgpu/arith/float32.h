@@ -1,0 +1,187 @@
+#pragma once
+
+#include <cmath>
+
+#include "simgpu/arith/rounding.h"
+
+/// .f32 arithmetic: IEEE operations in each rounding mode, with .ftz and .sat; min, max and bit
+/// operations. Nearest-even forms are plain C expressions that vectorise; directed ones go through
+/// exact integers.
+namespace simgpu::arith {
+
+/// Directed results of finite or special operands, without flushing or saturation.
+float directed_add(float a, float b, Round mode);
+float directed_mul(float a, float b, Round mode);
+float directed_fma(float a, float b, float c, Round mode);
+float directed_div(float a, float b, Round mode);
+float directed_sqrt(float a, Round mode);
+
+template <bool kFtz>
+inline float input_f32(float x) {
+  if constexpr (kFtz) return flush_subnormal(x);
+  return x;
+}
+
+/// Canonical NaN, then flush, then clamp.
+template <bool kFtz, bool kSat>
+inline float result_f32(float x) {
+  if constexpr (kSat) {
+    x = saturate_unit(x);
+  } else {
+    x = canonical(x);
+  }
+  if constexpr (kFtz) x = flush_subnormal(x);
+  return x;
+}
+
+template <Round kRound = Round::nearest_even, bool kFtz = false, bool kSat = false>
+inline float add_f32(float a, float b) {
+  a = input_f32<kFtz>(a);
+  b = input_f32<kFtz>(b);
+  if constexpr (kRound == Round::nearest_even) return result_f32<kFtz, kSat>(a + b);
+  return result_f32<kFtz, kSat>(directed_add(a, b, kRound));
+}
+
+template <Round kRound = Round::nearest_even, bool kFtz = false, bool kSat = false>
+inline float sub_f32(float a, float b) {
+  a = input_f32<kFtz>(a);
+  b = input_f32<kFtz>(b);
+  if constexpr (kRound == Round::nearest_even) return result_f32<kFtz, kSat>(a - b);
+  return result_f32<kFtz, kSat>(directed_add(a, -b, kRound));
+}
+
+template <Round kRound = Round::nearest_even, bool kFtz = false, bool kSat = false>
+inline float mul_f32(float a, float b) {
+  a = input_f32<kFtz>(a);
+  b = input_f32<kFtz>(b);
+  if constexpr (kRound == Round::nearest_even) return result_f32<kFtz, kSat>(a * b);
+  return result_f32<kFtz, kSat>(directed_mul(a, b, kRound));
+}
+
+template <Round kRound = Round::nearest_even, bool kFtz = false, bool kSat = false>
+inline float fma_f32(float a, float b, float c) {
+  a = input_f32<kFtz>(a);
+  b = input_f32<kFtz>(b);
+  c = input_f32<kFtz>(c);
+  if constexpr (kRound == Round::nearest_even) {
+    return result_f32<kFtz, kSat>(__builtin_fmaf(a, b, c));
+  }
+  return result_f32<kFtz, kSat>(directed_fma(a, b, c, kRound));
+}
+
+/// div.rn and friends; also div.full, which hardware gets right to 2 ulp and we round correctly.
+template <Round kRound = Round::nearest_even, bool kFtz = false>
+inline float div_f32(float a, float b) {
+  a = input_f32<kFtz>(a);
+  b = input_f32<kFtz>(b);
+  if constexpr (kRound == Round::nearest_even) return result_f32<kFtz, false>(a / b);
+  return result_f32<kFtz, false>(directed_div(a, b, kRound));
+}
+
+/// div.approx: a * (1/b). For |b| above 2^126 the reciprocal counts as zero, as PTX documents.
+template <bool kFtz = false>
+inline float div_approx_f32(float a, float b) {
+  a = input_f32<kFtz>(a);
+  b = input_f32<kFtz>(b);
+  const bool vanishes = std::fabs(b) > 0x1p126f;
+  const float quotient = vanishes ? a * (std::isnan(b) ? b : std::copysign(0.0f, b)) : a / b;
+  return result_f32<kFtz, false>(quotient);
+}
+
+template <Round kRound = Round::nearest_even, bool kFtz = false>
+inline float rcp_f32(float a) {
+  return div_f32<kRound, kFtz>(1.0f, a);
+}
+
+template <Round kRound = Round::nearest_even, bool kFtz = false>
+inline float sqrt_f32(float a) {
+  a = input_f32<kFtz>(a);
+  if constexpr (kRound == Round::nearest_even) {
+    return result_f32<kFtz, false>(__builtin_sqrtf(a));
+  }
+  return result_f32<kFtz, false>(directed_sqrt(a, kRound));
+}
+
+inline float abs_bits_f32(float x) { return float_of(bits_of(x) & 0x7fffffffu); }
+
+template <bool kFtz = false>
+inline float abs_f32(float a) {
+  return abs_bits_f32(input_f32<kFtz>(a));
+}
+
+template <bool kFtz = false>
+inline float neg_f32(float a) {
+  return float_of(bits_of(input_f32<kFtz>(a)) ^ 0x80000000u);
+}
+
+/// copysign.f32 d, a, b: the sign of a on the magnitude of b.
+inline float copysign_f32(float a, float b) {
+  return float_of((bits_of(a) & 0x80000000u) | (bits_of(b) & 0x7fffffffu));
+}
+
+/// min.f32: the operand that is not NaN, unless .NaN asks for NaN; -0 lies below +0.
+/// .xorsign.abs: of the magnitudes, with the sign the product would have.
+template <bool kFtz = false, bool kNan = false, bool kXorsignAbs = false>
+inline float min_f32(float a, float b) {
+  a = input_f32<kFtz>(a);
+  b = input_f32<kFtz>(b);
+  const std::uint32_t sign = (bits_of(a) ^ bits_of(b)) & 0x80000000u;
+  if constexpr (kXorsignAbs) {
+    a = abs_bits_f32(a);
+    b = abs_bits_f32(b);
+  }
+  // Equal values differ at most in the sign of zero: either operand's sign makes -0.
+  float r = a < b ? a : b;
+  r = a == b ? float_of(bits_of(a) | bits_of(b)) : r;
+  if constexpr (kNan) {
+    r = a != a ? a : r;  // a NaN in b is already chosen
+  } else {
+    r = b != b ? a : r;
+  }
+  if constexpr (kXorsignAbs) r = float_of(bits_of(r) ^ sign);
+  return canonical(r);
+}
+
+template <bool kFtz = false, bool kNan = false, bool kXorsignAbs = false>
+inline float max_f32(float a, float b) {
+  a = input_f32<kFtz>(a);
+  b = input_f32<kFtz>(b);
+  const std::uint32_t sign = (bits_of(a) ^ bits_of(b)) & 0x80000000u;
+  if constexpr (kXorsignAbs) {
+    a = abs_bits_f32(a);
+    b = abs_bits_f32(b);
+  }
+  float r = a > b ? a : b;
+  r = a == b ? float_of(bits_of(a) & bits_of(b)) : r;
+  if constexpr (kNan) {
+    r = a != a ? a : r;
+  } else {
+    r = b != b ? a : r;
+  }
+  if constexpr (kXorsignAbs) r = float_of(bits_of(r) ^ sign);
+  return canonical(r);
+}
+
+/// testp.{finite,infinite,number,notanumber,normal,subnormal}.
+enum class FloatTest : std::uint8_t { finite, infinite, number, notanumber, normal, subnormal };
+
+template <class Float>
+inline bool testp(FloatTest test, Float x) {
+  switch (test) {
+    case FloatTest::finite:
+      return std::isfinite(x);
+    case FloatTest::infinite:
+      return std::isinf(x);
+    case FloatTest::number:
+      return !std::isnan(x);
+    case FloatTest::notanumber:
+      return std::isnan(x);
+    case FloatTest::normal:
+      return std::isnormal(x);
+    case FloatTest::subnormal:
+      return std::fpclassify(x) == FP_SUBNORMAL;
+  }
+  return false;
+}
+
+}  // namespace simgpu::arith

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cmath>
+
+#include "simgpu/arith/rounding.h"
+
+/// .f64 arithmetic: IEEE operations in each rounding mode; min, max and bit operations. PTX has no
+/// .ftz for f64 except in two gross approximations, and .f64 operations keep NaN payloads as the
+/// host does.
+namespace simgpu::arith {
+
+double directed_add(double a, double b, Round mode);
+double directed_mul(double a, double b, Round mode);
+double directed_fma(double a, double b, double c, Round mode);
+double directed_div(double a, double b, Round mode);
+double directed_sqrt(double a, Round mode);
+
+/// The NaN of f64 arithmetic.
+inline constexpr std::uint64_t kNanF64Bits = 0x7ff8000000000000u;
+inline double canonical(double x) { return x == x ? x : double_of(kNanF64Bits); }
+
+template <Round kRound = Round::nearest_even>
+inline double add_f64(double a, double b) {
+  if constexpr (kRound == Round::nearest_even) return canonical(a + b);
+  return canonical(directed_add(a, b, kRound));
+}
+
+template <Round kRound = Round::nearest_even>
+inline double sub_f64(double a, double b) {
+  if constexpr (kRound == Round::nearest_even) return canonical(a - b);
+  return canonical(directed_add(a, -b, kRound));
+}
+
+template <Round kRound = Round::nearest_even>
+inline double mul_f64(double a, double b) {
+  if constexpr (kRound == Round::nearest_even) return canonical(a * b);
+  return canonical(directed_mul(a, b, kRound));
+}
+
+template <Round kRound = Round::nearest_even>
+inline double fma_f64(double a, double b, double c) {
+  if constexpr (kRound == Round::nearest_even) return canonical(__builtin_fma(a, b, c));
+  return canonical(directed_fma(a, b, c, kRound));
+}
+
+template <Round kRound = Round::nearest_even>
+inline double div_f64(double a, double b) {
+  if constexpr (kRound == Round::nearest_even) return canonical(a / b);
+  return canonical(directed_div(a, b, kRound));
+}
+
+template <Round kRound = Round::nearest_even>
+inline double rcp_f64(double a) {
+  return div_f64<kRound>(1.0, a);
+}
+
+template <Round kRound = Round::nearest_even>
+inline double sqrt_f64(double a) {
+  if constexpr (kRound == Round::nearest_even) return canonical(__builtin_sqrt(a));
+  return canonical(directed_sqrt(a, kRound));
+}
+
+inline double flush_subnormal(double x) {
+  const std::uint64_t bits = bits_of(x);
+  return double_of((bits & 0x7ff0000000000000u) == 0 ? bits & 0x8000000000000000u : bits);
+}
+
+/// Keeps sign, exponent and the upper 20 bits of the fraction, as the gross approximations do.
+inline double upper_word(double x) { return double_of(bits_of(x) & 0xffffffff00000000u); }
+
+/// rcp.approx.ftz.f64: reads and writes only the upper 32 bits.
+inline double rcp_approx_ftz_f64(double a) {
+  const double x = flush_subnormal(upper_word(a));
+  return canonical(flush_subnormal(upper_word(1.0 / x)));
+}
+
+/// rsqrt.approx.ftz.f64: likewise.
+inline double rsqrt_approx_ftz_f64(double a) {
+  const double x = flush_subnormal(upper_word(a));
+  return canonical(upper_word(1.0 / __builtin_sqrt(x)));
+}
+
+inline double rsqrt_approx_f64(double a) { return canonical(1.0 / __builtin_sqrt(a)); }
+
+inline double abs_f64(double a) { return double_of(bits_of(a) & 0x7fffffffffffffffu); }
+inline double neg_f64(double a) { return double_of(bits_of(a) ^ 0x8000000000000000u); }
+
+/// copysign.f64 d, a, b: the sign of a on the magnitude of b.
+inline double copysign_f64(double a, double b) {
+  return double_of((bits_of(a) & 0x8000000000000000u) | (bits_of(b) & 0x7fffffffffffffffu));
+}
+
+/// min.f64: the operand that is not NaN; -0 lies below +0.
+inline double min_f64(double a, double b) {
+  double r = a < b ? a : b;
+  r = a == b ? double_of(bits_of(a) | bits_of(b)) : r;
+  r = b != b ? a : r;
+  return canonical(r);
+}
+
+inline double max_f64(double a, double b) {
+  double r = a > b ? a : b;
+  r = a == b ? double_of(bits_of(a) & bits_of(b)) : r;
+  r = b != b ? a : r;
+  return canonical(r);
+}
+
+}  // namespace simgpu::arith

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace rooflab {
+
+/// A CUDA or cuBLAS call that failed. what() holds file and line, the call, the error and what to
+/// look at.
+class CudaError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What most often causes `status`, as the next thing to look at.
+inline const char* advice_for(cudaError_t status) {
+  switch (status) {
+    case cudaErrorInvalidConfiguration:
+      return "the launch <<<grid, block>>>: a block has at most 1024 threads, and no dimension is "
+             "0";
+    case cudaErrorInvalidValue:
+      return "the arguments of this call: a null pointer, a negative size or a wrong copy "
+             "direction";
+    case cudaErrorIllegalAddress:
+      return "the indices in the kernels launched before: one of them reads or writes outside an "
+             "array";
+    case cudaErrorMisalignedAddress:
+      return "vector loads in the kernels launched before: a float4 must lie at a multiple of 16 "
+             "bytes";
+    case cudaErrorLaunchOutOfResources:
+      return "registers and shared memory: one block needs more than a multiprocessor has";
+    case cudaErrorMemoryAllocation:
+      return "the size of this allocation, and memory that was never freed";
+    case cudaErrorNotReady:
+      return "synchronisation: the work is still running, wait for its event or stream first";
+    case cudaErrorNoKernelImageForDevice:
+      return "the architecture the file was compiled for: this GPU needs another one";
+    default:
+      return "this call and the kernels launched before it: an error can show at a later call";
+  }
+}
+
+/// Throws CudaError unless `status` is cudaSuccess. Use the macro CUDA_CHECK, which fills in the
+/// rest.
+inline void check_cuda(cudaError_t status, const char* call, const char* file, int line) {
+  if (status == cudaSuccess) return;
+  throw CudaError(std::string(file) + ":" + std::to_string(line) + ": " + call + " failed with " +
+                  cudaGetErrorName(status) + " (" + cudaGetErrorString(status) + "). Look at " +
+                  advice_for(status) + ".");
+}
+
+}  // namespace rooflab
+
+/// Wraps every call of the CUDA runtime:
+///
+///     CUDA_CHECK(cudaEventCreate(&start));
+///
+/// A kernel launch returns nothing, so its errors are asked for on the next line:
+///
+///     my_kernel<<<grid, block>>>(…);
+///     CUDA_CHECK(cudaGetLastError());
+#define CUDA_CHECK(call) ::rooflab::check_cuda((call), #call, __FILE__, __LINE__)

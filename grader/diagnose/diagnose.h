@@ -19,11 +19,11 @@ struct DiagnoseContext {
   int part = 0;
   std::string task;
   std::string case_name;
-  int case_number = 0;                 ///< public cases from 1; 0 for hidden and timed ones
+  int case_number = 0;  ///< public cases from 1; 0 for hidden and timed ones
   std::uint64_t seed = 0;
-  bool hidden = false;                 ///< sizes and values of a hidden case are not shown
-  std::filesystem::path submission;    ///< the part's directory in the submission
-  std::string file;                    ///< the task's file, relative to it
+  bool hidden = false;               ///< sizes and values of a hidden case are not shown
+  std::filesystem::path submission;  ///< the part's directory in the submission
+  std::string file;                  ///< the task's file, relative to it
   double time_limit_s = 0;
 };
 
@@ -34,8 +34,8 @@ struct TensorCheck {
   std::vector<double> got;
   std::vector<double> expected;
   std::vector<double> tolerance;
-  std::vector<bool> wrong;             ///< by element
-  std::vector<bool> unwritten;         ///< still holds the poison it was filled with
+  std::vector<bool> wrong;      ///< by element
+  std::vector<bool> unwritten;  ///< still holds the poison it was filled with
   std::uint64_t wrong_count = 0;
   std::uint64_t nan_count = 0;
   std::uint64_t unwritten_count = 0;
@@ -50,12 +50,13 @@ Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMis
                             const DiagnoseContext& context);
 
 /// An input that the call changed.
-Diagnostic explain_changed_input(const std::string& tensor, std::uint64_t changed, std::uint64_t total,
-                                 const DiagnoseContext& context);
+Diagnostic explain_changed_input(const std::string& tensor, std::uint64_t changed,
+                                 std::uint64_t total, const DiagnoseContext& context);
 
 /// Named results that differ (`values` tasks).
-Diagnostic explain_results(const Values& got, const Values& expected, const std::vector<RatioHint>& ratios,
-                           const CaseSpec& spec, const DiagnoseContext& context);
+Diagnostic explain_results(const Values& got, const Values& expected,
+                           const std::vector<RatioHint>& ratios, const CaseSpec& spec,
+                           const DiagnoseContext& context);
 
 /// A fault that the oracle found.
 Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& context);
@@ -64,11 +65,12 @@ Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& 
 Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context);
 
 /// A stub: the place of the TODO and what it says to do first.
-Diagnostic explain_not_implemented(const std::string& file, std::uint32_t line, const std::string& message,
-                                   const DiagnoseContext& context);
+Diagnostic explain_not_implemented(const std::string& file, std::uint32_t line,
+                                   const std::string& message, const DiagnoseContext& context);
 
 /// nvcc's messages, already relative to the submission and capped.
-Diagnostic explain_compile_error(const std::string& compiler_output, const DiagnoseContext& context);
+Diagnostic explain_compile_error(const std::string& compiler_output,
+                                 const DiagnoseContext& context);
 
 /// A symbol that the task forbids.
 Diagnostic explain_forbidden(const std::string& symbol, const DiagnoseContext& context);
@@ -76,8 +78,8 @@ Diagnostic explain_forbidden(const std::string& symbol, const DiagnoseContext& c
 /// A time below the roofline floor.
 Diagnostic explain_suspect(const Timing& timing, const DiagnoseContext& context);
 
-/// A correct but slow kernel: the counter that proves why, such as 32 sectors for each request. Empty when
-/// no cause stands out.
+/// A correct but slow kernel: the counter that proves why, such as 32 sectors for each request.
+/// Empty when no cause stands out.
 std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::KernelRecord& kernel,
                                          const DiagnoseContext& context);
 

@@ -6,7 +6,8 @@
 
 namespace rooflab {
 
-/// The JSON document of a grade, schema 1 (specs/grade.schema.json): valid UTF-8 whatever the submission printed.
+/// The JSON document of a grade, schema 1 (specs/grade.schema.json): valid UTF-8 whatever the
+/// submission printed.
 std::string to_json(const GradeResult& result);
 
 }  // namespace rooflab

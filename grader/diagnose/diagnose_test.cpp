@@ -1,0 +1,159 @@
+#include "grader/diagnose/diagnose.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "grader/report/terminal.h"
+
+namespace rooflab {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// A submission with one file, in a directory of its own.
+class DiagnoseTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = std::filesystem::path(::testing::TempDir()) /
+                 ::testing::UnitTest::GetInstance()->current_test_info()->name();
+    std::filesystem::create_directories(directory_);
+    std::ofstream(directory_ / "gemm_tiled.cu") << "// line 1\n"
+                                                   "    Bs[ty][tx] = B[row * N + col];\n"
+                                                   "    for (int k = 0; k < TILE; ++k) {\n"
+                                                   "        acc += As[ty][k] * Bs[k][tx];\n"
+                                                   "    }\n";
+    context_.part = 1;
+    context_.task = "gemm_tiled";
+    context_.case_name = "64 x 64 x 64";
+    context_.case_number = 2;
+    context_.seed = 8812;
+    context_.submission = directory_;
+    context_.file = "gemm_tiled.cu";
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  static std::string told(const Diagnostic& story) {
+    std::ostringstream out;
+    print_story(out, story, false);
+    return out.str();
+  }
+
+  std::filesystem::path directory_;
+  DiagnoseContext context_;
+};
+
+TensorCheck check_of(std::vector<double> got, std::vector<double> expected,
+                     std::vector<std::int64_t> shape) {
+  TensorCheck check;
+  check.tensor = "C";
+  check.shape = std::move(shape);
+  check.got = std::move(got);
+  check.expected = std::move(expected);
+  check.tolerance.assign(check.got.size(), 1e-5);
+  for (std::size_t i = 0; i < check.got.size(); ++i) {
+    check.wrong.push_back(!(std::abs(check.got[i] - check.expected[i]) <= 1e-5));
+    check.unwritten.push_back(false);
+    check.wrong_count += check.wrong.back();
+    check.nan_count += std::isnan(check.got[i]);
+  }
+  return check;
+}
+
+TEST_F(DiagnoseTest, ARaceIsToldWithBothAccessesItsEffectAndTheNextStep) {
+  simgpu::Finding race;
+  race.code = "RL0301";
+  race.kind = simgpu::FindingKind::shared_race;
+  race.kernel = "gemm_tiled(float const*, float const*, float*, int, int, int)";
+  race.message = "`Bs` is overwritten while another thread still needs it";
+  race.object = "shared array Bs, offset 0";
+  race.where = {"/build/gemm_tiled.cu", 2, 5, {0, 0, 0}, {0, 0, 0}, 0, "stores 4 bytes"};
+  race.other =
+      simgpu::AccessSite{"/build/gemm_tiled.cu", 4, 9, {0, 0, 0}, {0, 2, 0}, 1, "reads 4 bytes"};
+  const TensorCheck effect = check_of({1, 2, 9, 9}, {1, 2, 3, 4}, {2, 2});
+
+  EXPECT_EQ(told(explain_finding(race, context_, &effect)),
+            R"(error[RL0301]: `Bs` is overwritten while another thread still needs it
+ --> gemm_tiled.cu:2:5, kernel gemm_tiled, block (0,0)
+  |
+2 |     Bs[ty][tx] = B[row * N + col];
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ block (0,0), thread (0,0), warp 0, stores 4 bytes
+4 |         acc += As[ty][k] * Bs[k][tx];
+  |         ---------------------------- block (0,0), thread (0,2), warp 1, reads 4 bytes
+  |
+Effect: 2 of 4 elements of C differ, case 64 x 64 x 64; exactly the rows from 1 on
+  first C[1][0]      expected             3   got             9   tolerance 1e-05
+  worst C[1][0]      expected             3   got             9   tolerance 1e-05
+  pattern (. right, x wrong)
+    ..
+    xx
+note: memory: shared array Bs, offset 0
+note: a real GPU may pass by luck; this was found by barrier intervals, not by chance
+help: every thread must finish reading a tile before any thread replaces it
+  next hint  grader --part 1 --task gemm_tiled --hint
+  this case  grader --part 1 --task gemm_tiled --case 2 --seed 8812
+  concept    grader explain RL0301
+)");
+}
+
+TEST_F(DiagnoseTest, AKnownMistakeIsNamedOnlyWhenItExplainsEveryElement) {
+  const TensorCheck check = check_of({1, 3, 2, 4}, {1, 2, 3, 4}, {2, 2});
+  const KnownMistake transposed{"RL0411",
+                                "C is stored transposed",
+                                "swap row and column",
+                                {{"C", {1, 3, 2, 4}, {1e-5, 1e-5, 1e-5, 1e-5}}}};
+  const KnownMistake almost{
+      "RL0412", "other", "other", {{"C", {1, 3, 2, 5}, {1e-5, 1e-5, 1e-5, 1e-5}}}};
+  EXPECT_EQ(explain_mismatch(check, {almost, transposed}, context_).code, "RL0411");
+  EXPECT_EQ(explain_mismatch(check, {almost}, context_).code, "RL0401");
+}
+
+TEST_F(DiagnoseTest, NotANumberHasItsOwnCause) {
+  const TensorCheck check = check_of({1, std::nan(""), 3, 4}, {1, 2, 3, 4}, {2, 2});
+  const Diagnostic story = explain_mismatch(check, {}, context_);
+  EXPECT_EQ(story.code, "RL0402");
+  EXPECT_THAT(story.evidence, Contains(HasSubstr("C[0][1]")));
+}
+
+TEST_F(DiagnoseTest, AHiddenCaseShowsNoValues) {
+  context_.hidden = true;
+  context_.case_number = 0;
+  const Diagnostic story = explain_mismatch(check_of({7.5, 2}, {1.25, 2}, {1, 2}), {}, context_);
+  EXPECT_THAT(told(story), ::testing::Not(HasSubstr("1.25")));
+  EXPECT_THAT(told(story), ::testing::Not(HasSubstr("7.5")));
+}
+
+TEST_F(DiagnoseTest, AResultOffByAKnownFactorNamesTheCause) {
+  CaseSpec spec;
+  spec.name = "square";
+  const Diagnostic story =
+      explain_results({{"flops", std::int64_t{8}}}, {{"flops", std::int64_t{16}}},
+                      {{"flops", 0.5, "a multiply-add counts as two"}}, spec, context_);
+  EXPECT_EQ(story.code, "RL0406");
+  EXPECT_THAT(story.message, HasSubstr("a multiply-add counts as two"));
+  EXPECT_THAT(story.evidence, Contains(HasSubstr("expected 16, got 8")));
+}
+
+TEST_F(DiagnoseTest, UncoalescedLoadsAreProvenByTheirSectors) {
+  simgpu::KernelRecord kernel;
+  kernel.counters.global_load_requests = 100;
+  kernel.counters.global_load_sectors = 3200;
+  Timing timing;
+  timing.efficiency = 0.01;
+  timing.target_efficiency = 0.5;
+  const auto stories = explain_slowness(timing, kernel, context_);
+  ASSERT_EQ(stories.size(), 1u);
+  EXPECT_EQ(stories[0].code, "RL0501");
+  EXPECT_THAT(stories[0].message, HasSubstr("32.0 sectors"));
+  kernel.counters.global_load_sectors = 400;
+  EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
+}
+
+}  // namespace
+}  // namespace rooflab

@@ -1,0 +1,188 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "grader/diagnose/diagnose.h"
+#include "grader/diagnose/story.h"
+
+namespace rooflab {
+namespace {
+
+std::string text_of(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{:.10g}", *real);
+  return fmt::format("\"{}\"", std::get<std::string>(value));
+}
+
+std::string text_of(const Values& values) {
+  std::string text;
+  for (const auto& [name, value] : values)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, text_of(value));
+  return text;
+}
+
+std::optional<double> number(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  if (const auto* real = std::get_if<double>(&value)) return *real;
+  return std::nullopt;
+}
+
+/// The declared cause whose factor explains got / expected, or nullptr.
+const RatioHint* matching_ratio(const std::string& name, const Value& got, const Value& expected,
+                                const std::vector<RatioHint>& ratios) {
+  const auto g = number(got), e = number(expected);
+  if (!g || !e || *e == 0) return nullptr;
+  for (const RatioHint& hint : ratios) {
+    if (hint.result == name && std::abs(*g / *e / hint.ratio - 1) < 1e-6) return &hint;
+  }
+  return nullptr;
+}
+
+struct Ending {
+  const char* code;
+  std::string message;
+  const char* help;
+};
+
+/// The runtime's own complaint about a host access to device memory, among what the guest printed.
+std::string host_dereference(const std::string& printed) {
+  const std::size_t start = printed.find("host code dereferenced device pointer");
+  return start == std::string::npos ? std::string{}
+                                    : printed.substr(start, printed.find('\n', start) - start);
+}
+
+Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
+  using End = RunOutcome::End;
+  switch (outcome.end) {
+    case End::exited:
+      return {"RL0603", "the process ended before the function returned",
+              "remove calls of exit and abort, from constructors of static objects too"};
+    case End::exception:
+      return {"RL0604", fmt::format("the function threw: {}", outcome.detail),
+              "the text names the call that failed; check its arguments"};
+    case End::killed:
+      if (const std::string cause = host_dereference(outcome.printed); !cause.empty()) {
+        return {"RL0207", cause, "a pointer from cudaMalloc is only for kernels and cudaMemcpy"};
+      }
+      return {"RL0605", fmt::format("the process was killed by {}", outcome.detail),
+              "host code wrote or read memory that is not its own: check indexes and pointers "
+              "outside kernels"};
+    case End::time_limit:
+      return {"RL0607", fmt::format("no result after {:.0f} s", context.time_limit_s),
+              "look for a loop that does not end, on the host and in the kernel"};
+    case End::memory_limit:
+      return {"RL0608", "the process used more memory than the limit",
+              "allocate only what the sizes of the case ask for"};
+    case End::output_limit:
+      return {"RL0609", "the process printed more than the limit",
+              "remove prints from inner loops and from every thread"};
+    case End::disk_limit:
+      return {"RL0610", "the process wrote more to disk than the limit",
+              "no task needs files: remove what writes them"};
+    case End::device_fault:
+      return {"RL0901", fmt::format("the grader failed: {}", outcome.detail),
+              "this is not your fault; try again, and report it"};
+    case End::returned:
+    case End::not_implemented:
+      break;
+  }
+  return {"RL0606", fmt::format("the call left a CUDA error behind: {}", outcome.cuda_error),
+          "check the launch configuration: threads per block, shared memory, an empty grid"};
+}
+
+}  // namespace
+
+Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context) {
+  const Ending ending = ending_of(outcome, context);
+  Diagnostic story = begin_story(ending.code, context);
+  story.message = ending.message;
+  story.help = ending.help;
+  if (!context.case_name.empty()) story.evidence.push_back("case " + context.case_name);
+  return story;
+}
+
+Diagnostic explain_results(const Values& got, const Values& expected,
+                           const std::vector<RatioHint>& ratios, const CaseSpec& spec,
+                           const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0407", context);
+  for (const auto& [name, right] : expected) {
+    const auto found = got.find(name);
+    if (found == got.end()) {
+      story.evidence.push_back(fmt::format("{}: no result", name));
+    } else if (found->second != right) {
+      const RatioHint* hint = matching_ratio(name, found->second, right, ratios);
+      if (hint != nullptr && story.code == "RL0407") {
+        story = begin_story("RL0406", context);
+        story.message =
+            fmt::format("{} is off by a factor of {:g}: {}", name, hint->ratio, hint->cause);
+      }
+      if (!context.hidden) {
+        story.evidence.push_back(
+            fmt::format("{}: expected {}, got {}", name, text_of(right), text_of(found->second)));
+      }
+      if (story.message.empty()) story.message = fmt::format("{} is wrong", name);
+    }
+  }
+  if (story.message.empty()) story.message = "a result is missing";
+  story.notes.push_back(context.hidden
+                            ? "this case is hidden: its values are not shown"
+                            : fmt::format("case {}: {}", spec.name, text_of(spec.parameters)));
+  story.help = "count by hand for the smallest case, then compare term by term";
+  return story;
+}
+
+Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& context) {
+  Diagnostic story = begin_story(complaint.code, context);
+  story.message = complaint.message;
+  story.help = complaint.advice;
+  return story;
+}
+
+Diagnostic explain_not_implemented(const std::string& file, std::uint32_t line,
+                                   const std::string& message, const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0601", context);
+  story.message = message.empty() ? "still a TODO" : "still a TODO: " + message;
+  story.file = student_path(file, context);
+  story.line = line;
+  story.help = "replace the call of rooflab::todo with your own code";
+  return story;
+}
+
+Diagnostic explain_compile_error(const std::string& compiler_output,
+                                 const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0101", context);
+  story.message = fmt::format("{} does not compile", context.file);
+  std::size_t start = 0;
+  while (start < compiler_output.size()) {
+    const std::size_t end = std::min(compiler_output.find('\n', start), compiler_output.size());
+    if (end > start) story.evidence.push_back(compiler_output.substr(start, end - start));
+    start = end + 1;
+  }
+  story.help = "start with the first message: later ones often follow from it";
+  return story;
+}
+
+Diagnostic explain_forbidden(const std::string& symbol, const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0602", context);
+  story.message = fmt::format("{} uses {}, which this task does not allow", context.file, symbol);
+  story.help = "the point of this task is to write it yourself";
+  return story;
+}
+
+Diagnostic explain_suspect(const Timing& timing, const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0505", context);
+  story.message = "the time is below what the hardware can do, so it does not count";
+  story.evidence.push_back(
+      fmt::format("time {:.2f} us, roofline floor {:.2f} us", timing.time_us, timing.roofline_us));
+  story.help = "is all the work done in every call, and is none of it left from an earlier one?";
+  return story;
+}
+
+Diagnostic explain_grader_fault(const std::string& reason, const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0901", context);
+  story.message = "the grader failed: " + reason;
+  story.help = "this is not your fault; try again, and report it if it stays";
+  return story;
+}
+
+}  // namespace rooflab

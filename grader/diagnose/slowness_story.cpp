@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include "grader/diagnose/diagnose.h"
+#include "grader/diagnose/story.h"
+
+namespace rooflab {
+namespace {
+
+// A warp of 32 lanes that reads 4 bytes each fills 4 sectors of 32 bytes; with 16 bytes each, 16
+// sectors.
+constexpr double kFullSectorsPerRequest = 16;
+constexpr double kManyBankConflicts = 0.25;  // of all wavefronts
+constexpr double kMuchDivergence = 0.2;      // of all branches
+constexpr double kLowOccupancy = 0.2;
+
+double ratio(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void add_uncoalesced(std::vector<Diagnostic>& stories, const simgpu::KernelCounters& counters,
+                     const DiagnoseContext& context) {
+  const double load = ratio(counters.global_load_sectors, counters.global_load_requests);
+  const double store = ratio(counters.global_store_sectors, counters.global_store_requests);
+  if (load <= kFullSectorsPerRequest && store <= kFullSectorsPerRequest) return;
+  Diagnostic story = begin_story("RL0501", context);
+  const bool loads = load > kFullSectorsPerRequest;
+  story.message = fmt::format(
+      "each warp's {} touches {:.1f} sectors on average: neighbouring threads do not use "
+      "neighbouring addresses",
+      loads ? "load" : "store", loads ? load : store);
+  story.evidence.push_back(
+      fmt::format("{} sectors for {} requests",
+                  loads ? counters.global_load_sectors : counters.global_store_sectors,
+                  loads ? counters.global_load_requests : counters.global_store_requests));
+  story.help = "let threadIdx.x run along a row, so that one request is one stretch of memory";
+  stories.push_back(std::move(story));
+}
+
+void add_bank_conflicts(std::vector<Diagnostic>& stories, const simgpu::KernelCounters& counters,
+                        const DiagnoseContext& context) {
+  const std::uint64_t wavefronts =
+      counters.shared_load_wavefronts + counters.shared_store_wavefronts;
+  const std::uint64_t conflicts =
+      counters.shared_load_bank_conflicts + counters.shared_store_bank_conflicts;
+  if (ratio(conflicts, wavefronts) < kManyBankConflicts) return;
+  Diagnostic story = begin_story("RL0502", context);
+  story.message = fmt::format("{:.0f} % of the shared-memory wavefronts are bank conflicts",
+                              100 * ratio(conflicts, wavefronts));
+  story.evidence.push_back(fmt::format("{} conflicts in {} wavefronts", conflicts, wavefronts));
+  story.help =
+      "pad the rows of the shared array by one element, or change which index runs over the lanes";
+  stories.push_back(std::move(story));
+}
+
+void add_divergence(std::vector<Diagnostic>& stories, const simgpu::KernelCounters& counters,
+                    const DiagnoseContext& context) {
+  if (ratio(counters.divergent_branches, counters.branches) < kMuchDivergence) return;
+  Diagnostic story = begin_story("RL0503", context);
+  story.message = fmt::format("{:.0f} % of the branches split their warp",
+                              100 * ratio(counters.divergent_branches, counters.branches));
+  story.help =
+      "let whole warps take the same side: branch on values that are equal for 32 neighbouring "
+      "threads";
+  stories.push_back(std::move(story));
+}
+
+void add_low_occupancy(std::vector<Diagnostic>& stories, const simgpu::KernelRecord& kernel,
+                       const Timing& timing, const DiagnoseContext& context) {
+  if (kernel.theoretical_occupancy >= kLowOccupancy || timing.limiter != "latency") return;
+  Diagnostic story = begin_story("RL0504", context);
+  story.message =
+      fmt::format("only {:.0f} % of the warps fit on an SM, limited by {}: too few to hide latency",
+                  100 * kernel.theoretical_occupancy, kernel.occupancy_limiter);
+  story.help =
+      "use fewer registers or less shared memory per block, or give each thread more independent "
+      "work";
+  stories.push_back(std::move(story));
+}
+
+}  // namespace
+
+std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::KernelRecord& kernel,
+                                         const DiagnoseContext& context) {
+  std::vector<Diagnostic> stories;
+  if (timing.efficiency >= timing.target_efficiency) return stories;
+  add_uncoalesced(stories, kernel.counters, context);
+  add_bank_conflicts(stories, kernel.counters, context);
+  add_divergence(stories, kernel.counters, context);
+  add_low_occupancy(stories, kernel, timing, context);
+  return stories;
+}
+
+}  // namespace rooflab

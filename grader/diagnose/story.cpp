@@ -1,0 +1,181 @@
+#include "grader/diagnose/story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+namespace rooflab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestExcerpt = 160;
+
+/// Line `number` (from 1) of a student's file; empty when there is none. Files are capped in size
+/// by the build stage, lines here.
+std::string line_of(const fs::path& file, std::uint32_t number) {
+  std::ifstream in(file);
+  std::string line;
+  for (std::uint32_t i = 0; i < number; ++i) {
+    if (!std::getline(in, line)) return {};
+  }
+  return line.substr(0, kLongestExcerpt);
+}
+
+/// Columns from `column` to the end of its statement, at least one.
+std::uint32_t statement_length(const std::string& line, std::uint32_t column) {
+  if (column == 0 || column > line.size()) return 1;
+  const std::size_t start = column - 1;
+  const std::size_t end = std::min(line.find(';', start), line.find_last_not_of(" \t\r") + 1);
+  return end > start ? static_cast<std::uint32_t>(end - start) : 1;
+}
+
+/// A word on where the wrong elements are, when a simple rule covers them all.
+std::string describe_places(const TensorCheck& check) {
+  const std::uint64_t total = check.wrong.size();
+  if (check.wrong_count == total) return "every element is wrong";
+  if (check.shape.size() != 2) return {};
+  const std::int64_t rows = check.shape[0], columns = check.shape[1];
+  std::int64_t first_row = rows, last_row = -1, first_column = columns, last_column = -1;
+  for (std::int64_t i = 0; i < rows * columns; ++i) {
+    if (!check.wrong[i]) continue;
+    first_row = std::min(first_row, i / columns);
+    last_row = std::max(last_row, i / columns);
+    first_column = std::min(first_column, i % columns);
+    last_column = std::max(last_column, i % columns);
+  }
+  const auto fills = [&](std::int64_t r0, std::int64_t c0) {
+    return check.wrong_count == static_cast<std::uint64_t>((rows - r0) * (columns - c0));
+  };
+  if (last_row == rows - 1 && fills(first_row, 0))
+    return fmt::format("exactly the rows from {} on", first_row);
+  if (last_column == columns - 1 && fills(0, first_column)) {
+    return fmt::format("exactly the columns from {} on", first_column);
+  }
+  if (first_row == last_row) return fmt::format("all in row {}", first_row);
+  if (first_column == last_column) return fmt::format("all in column {}", first_column);
+  return {};
+}
+
+/// At most 16 x 48 cells, each x if any element under it is wrong.
+std::vector<std::string> draw_map(const TensorCheck& check) {
+  if (check.shape.empty() || check.wrong.empty()) return {};
+  const std::int64_t columns = check.shape.back();
+  const std::int64_t rows = static_cast<std::int64_t>(check.wrong.size()) / columns;
+  if (rows * columns < 2) return {};
+  const std::int64_t map_rows = std::min<std::int64_t>(rows, 16),
+                     map_columns = std::min<std::int64_t>(columns, 48);
+  std::vector<std::string> map(map_rows, std::string(map_columns, '.'));
+  for (std::int64_t i = 0; i < rows * columns; ++i) {
+    if (check.wrong[i])
+      map[(i / columns) * map_rows / rows][(i % columns) * map_columns / columns] = 'x';
+  }
+  return map;
+}
+
+std::string element_name(const TensorCheck& check, std::size_t index) {
+  std::string subscript;
+  for (std::size_t d = check.shape.size(); d-- > 0;) {
+    subscript = fmt::format("[{}]", index % check.shape[d]) + subscript;
+    index /= check.shape[d];
+  }
+  return check.tensor + subscript;
+}
+
+std::string element_line(const char* which, const TensorCheck& check, std::size_t index) {
+  return fmt::format("{} {:<12} expected {:>13.6g}   got {:>13.6g}   tolerance {:.2g}", which,
+                     element_name(check, index), check.expected[index], check.got[index],
+                     check.tolerance[index]);
+}
+
+std::size_t worst_element(const TensorCheck& check) {
+  std::size_t worst = 0;
+  double largest = -1;
+  for (std::size_t i = 0; i < check.wrong.size(); ++i) {
+    const double error = std::abs(check.got[i] - check.expected[i]);
+    // A NaN compares false, so it never becomes the worst: the first element shows it.
+    if (check.wrong[i] && error > largest) {
+      largest = error;
+      worst = i;
+    }
+  }
+  return largest < 0 ? std::find(check.wrong.begin(), check.wrong.end(), true) - check.wrong.begin()
+                     : worst;
+}
+
+}  // namespace
+
+std::string coordinates(const simgpu::Dim3& index) {
+  return index.z == 0 ? fmt::format("({},{})", index.x, index.y)
+                      : fmt::format("({},{},{})", index.x, index.y, index.z);
+}
+
+std::string kernel_name(const std::string& demangled) {
+  std::string name = demangled.substr(0, demangled.find('('));
+  // A template's demangled name starts with its return type.
+  if (name.starts_with("void ")) name.erase(0, 5);
+  return name;
+}
+
+std::string student_path(const std::string& file, const DiagnoseContext& context) {
+  const fs::path path(file);
+  if (path.filename() == fs::path(context.file).filename()) return context.file;
+  const fs::path relative = path.lexically_relative(context.submission);
+  if (!relative.empty() && *relative.begin() != "..") return relative.string();
+  return path.filename().string();
+}
+
+Label label_at(const std::string& file, std::uint32_t line, std::uint32_t column,
+               const std::string& text, const DiagnoseContext& context) {
+  Label label;
+  label.file = student_path(file, context);
+  label.line = line;
+  label.text = text;
+  if (label.file == context.file) label.excerpt = line_of(context.submission / context.file, line);
+  const std::size_t first = label.excerpt.find_first_not_of(" \t");
+  if (first == std::string::npos) return label;
+  // Tabs count as one column for compilers, so the underline must stand under one character each.
+  std::replace(label.excerpt.begin(), label.excerpt.end(), '\t', ' ');
+  label.column =
+      column > 0 && column <= label.excerpt.size() ? column : static_cast<std::uint32_t>(first + 1);
+  label.length = statement_length(label.excerpt, label.column);
+  return label;
+}
+
+Diagnostic begin_story(const std::string& code, const DiagnoseContext& context) {
+  Diagnostic story;
+  story.code = code;
+  story.file = context.file;
+  const std::string task = fmt::format("grader --part {} --task {}", context.part, context.task);
+  story.commands.emplace_back("next hint", task + " --hint");
+  if (context.case_number > 0) {
+    story.commands.emplace_back("this case", fmt::format("{} --case {} --seed {}", task,
+                                                         context.case_number, context.seed));
+  }
+  story.commands.emplace_back("concept", "grader explain " + code);
+  return story;
+}
+
+void add_effect(Diagnostic& story, const TensorCheck& check, const DiagnoseContext& context) {
+  if (check.wrong_count == 0) return;
+  std::string line = fmt::format("{} of {} elements of {} differ", check.wrong_count,
+                                 check.wrong.size(), check.tensor);
+  if (!context.case_name.empty()) line += fmt::format(", case {}", context.case_name);
+  if (const std::string places = describe_places(check); !places.empty()) line += "; " + places;
+  story.evidence.push_back(line);
+  if (context.hidden) {
+    story.notes.emplace_back(
+        "this case is hidden: its values are not shown; the public cases can be replayed");
+    return;
+  }
+  const std::size_t first =
+      std::find(check.wrong.begin(), check.wrong.end(), true) - check.wrong.begin();
+  const std::size_t worst = worst_element(check);
+  story.evidence.push_back(element_line("first", check, first));
+  if (worst != first) story.evidence.push_back(element_line("worst", check, worst));
+  story.pattern = draw_map(check);
+}
+
+}  // namespace rooflab

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "grader/diagnose/diagnose.h"
+#include "simgpu/report.h"
+
+/// Pieces that every story is put together from.
+namespace rooflab {
+
+/// A story with its commands (next hint, this case, concept) filled in, still without a cause.
+Diagnostic begin_story(const std::string& code, const DiagnoseContext& context);
+
+/// The place of `line` in the task's file, with the text of that line; `file` may be a path from
+/// the build.
+Label label_at(const std::string& file, std::uint32_t line, std::uint32_t column,
+               const std::string& text, const DiagnoseContext& context);
+
+/// Path of a file of the build relative to the submission: what the student calls it.
+std::string student_path(const std::string& file, const DiagnoseContext& context);
+
+/// "(3,0)" or "(3,0,1)": z only when it is not zero.
+std::string coordinates(const simgpu::Dim3& index);
+
+/// Which elements are wrong, as evidence lines and a small map, added to `story`.
+void add_effect(Diagnostic& story, const TensorCheck& check, const DiagnoseContext& context);
+
+/// "gemm_tiled" for "gemm_tiled(float const*, …)".
+std::string kernel_name(const std::string& demangled);
+
+}  // namespace rooflab

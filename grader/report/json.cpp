@@ -1,0 +1,102 @@
+#include "grader/report/json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "grader/report/text.h"
+
+namespace rooflab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json label_json(const Label& label) {
+  return {{"file", sanitize(label.file)},
+          {"line", label.line},
+          {"column", label.column},
+          {"length", label.length},
+          {"excerpt", sanitize(label.excerpt)},
+          {"text", sanitize(label.text)}};
+}
+
+Json lines_json(const std::vector<std::string>& lines) {
+  Json array = Json::array();
+  for (const std::string& line : lines) array.push_back(sanitize(line));
+  return array;
+}
+
+Json diagnostic_json(const Diagnostic& diagnostic) {
+  Json labels = Json::array();
+  for (const Label& label : diagnostic.labels) labels.push_back(label_json(label));
+  Json commands = Json::object();
+  for (const auto& [name, command] : diagnostic.commands) commands[name] = sanitize(command);
+  return {{"code", diagnostic.code},
+          {"message", sanitize(diagnostic.message)},
+          {"file", sanitize(diagnostic.file)},
+          {"line", diagnostic.line},
+          {"context", sanitize(diagnostic.context)},
+          {"labels", std::move(labels)},
+          {"evidence", lines_json(diagnostic.evidence)},
+          {"pattern", lines_json(diagnostic.pattern)},
+          {"notes", lines_json(diagnostic.notes)},
+          {"help", sanitize(diagnostic.help)},
+          {"commands", std::move(commands)}};
+}
+
+Json timing_json(const Timing& timing) {
+  return {{"time_us", timing.time_us},
+          {"spread_us", timing.spread_us},
+          {"roofline_us", timing.roofline_us},
+          {"efficiency", timing.efficiency},
+          {"zero_efficiency", timing.zero_efficiency},
+          {"target_efficiency", timing.target_efficiency},
+          {"bound", timing.bound},
+          {"flops", timing.flops},
+          {"bytes", timing.bytes},
+          {"limiter", timing.limiter},
+          {"terms_us", timing.terms},
+          {"advice", timing.advice}};
+}
+
+Json task_json(const TaskResult& task) {
+  Json cases = Json::array();
+  for (const CaseResult& one : task.cases) {
+    cases.push_back(
+        {{"name", sanitize(one.name)}, {"verdict", name_of(one.verdict)}, {"hidden", one.hidden}});
+  }
+  Json diagnostics = Json::array();
+  for (const Diagnostic& diagnostic : task.diagnostics)
+    diagnostics.push_back(diagnostic_json(diagnostic));
+  Json json{{"id", task.id},
+            {"title", task.title},
+            {"bonus", task.bonus},
+            {"verdict", name_of(task.verdict)},
+            {"score", task.score},
+            {"max_score", task.max_score},
+            {"cases", std::move(cases)}};
+  if (task.timing) json["timing"] = timing_json(*task.timing);
+  json["diagnostics"] = std::move(diagnostics);
+  json["counters"] = Json(task.counters);
+  json["output"] = sanitize(task.printed);
+  return json;
+}
+
+}  // namespace
+
+std::string to_json(const GradeResult& result) {
+  Json tasks = Json::array();
+  for (const TaskResult& task : result.tasks) tasks.push_back(task_json(task));
+  const Json document{{"schema", 1},
+                      {"part", result.part},
+                      {"title", result.title},
+                      {"device", result.device},
+                      {"time_kind", result.time_kind},
+                      {"seed", result.seed},
+                      {"sandbox", lines_json(result.sandbox)},
+                      {"score", result.score()},
+                      {"max_score", result.max_score()},
+                      {"bonus", result.bonus()},
+                      {"tasks", std::move(tasks)}};
+  return document.dump(2) + "\n";
+}
+
+}  // namespace rooflab

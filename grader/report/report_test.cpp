@@ -1,0 +1,121 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "grader/report/json.h"
+#include "grader/report/terminal.h"
+#include "grader/report/text.h"
+
+namespace rooflab {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Sanitize, KeepsWellFormedTextAndShowsControlsAsPictures) {
+  EXPECT_EQ(sanitize("größe\tα\n"), "größe\tα\n");
+  EXPECT_EQ(sanitize("\x1b[31mred"), "\xE2\x90\x9B[31mred");
+  EXPECT_EQ(sanitize(std::string("a\0b", 3)),
+            "a\xE2\x90\x80"
+            "b");
+}
+
+TEST(Sanitize, ReplacesMalformedSequences) {
+  EXPECT_EQ(sanitize("a\xFFz"), "a\xEF\xBF\xBDz");
+  EXPECT_EQ(sanitize("\xC0\xAF"), "\xEF\xBF\xBD\xEF\xBF\xBD");                  // overlong
+  EXPECT_EQ(sanitize("\xED\xA0\x80"), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");  // surrogate
+  EXPECT_EQ(sanitize("\xC2\x9B"
+                     "31m"),
+            "\xEF\xBF\xBD"
+            "31m");  // C1 control sequence introducer
+}
+
+TEST(EscapeHtml, LeavesNoMarkupOfTheSubmission) {
+  EXPECT_EQ(escape_html("<b a='x' c=\"y\">&"), "&lt;b a=&#39;x&#39; c=&quot;y&quot;&gt;&amp;");
+}
+
+TEST(Format, UsesTheUnitThatSuits) {
+  EXPECT_EQ(format_time_us(0.5), "500 ns");
+  EXPECT_EQ(format_time_us(999.6), "1.00 ms");
+  EXPECT_EQ(format_time_us(12345), "12.3 ms");
+  EXPECT_EQ(format_si(2.11e12, "FLOP/s"), "2.11 TFLOP/s");
+  EXPECT_EQ(format_bytes(4096), "4.00 KiB");
+  EXPECT_EQ(format_points(22), "22");
+  EXPECT_EQ(format_points(22.46), "22.5");
+}
+
+GradeResult example() {
+  GradeResult result;
+  result.part = 1;
+  result.title = "Fundamental metrics";
+  result.device = "sim:a100";
+  result.device_name = "simulated A100 40 GB PCIe";
+  result.time_kind = "modelled";
+  result.seed = 8812;
+  TaskResult task;
+  task.id = "gemm_tiled";
+  task.score = 20;
+  task.max_score = 25;
+  task.cases = {{"64 x 64 x 64", Verdict::pass, false}};
+  task.timing = Timing{};
+  task.timing->time_us = 1020;
+  task.timing->roofline_us = 110;
+  task.timing->efficiency = 0.108;
+  task.timing->target_efficiency = 0.12;
+  task.timing->bound = "compute";
+  task.timing->flops = 2147483648.0;
+  task.timing->size = "1024^3";
+  task.timing->advice = "limited by shared memory";
+  result.tasks.push_back(task);
+  TaskResult broken;
+  broken.id = "gemv";
+  broken.verdict = Verdict::race;
+  broken.max_score = 15;
+  Diagnostic story;
+  story.code = "RL0302";
+  story.message = "evil \x1b]0;title\x07";
+  story.file = "gemv.cu";
+  story.line = 31;
+  broken.diagnostics.push_back(story);
+  broken.printed = "PASS 100/100 \xFF";
+  result.tasks.push_back(broken);
+  return result;
+}
+
+TEST(Terminal, ShowsOneLineATaskAndTheNextStep) {
+  std::ostringstream out;
+  print_report(out, example(), {});
+  EXPECT_THAT(
+      out.str(),
+      HasSubstr("  gemm_tiled  pass              20/25   1024^3  1.02 ms  2.11 TFLOP/s  10.8 % of "
+                "the roofline  full marks at 12.0 %\n"));
+  EXPECT_THAT(out.str(), HasSubstr("limited by shared memory"));
+  EXPECT_THAT(out.str(), HasSubstr("  gemv        race               0/15   RL0302 gemv.cu:31"));
+  EXPECT_THAT(out.str(), HasSubstr("Part 1: 20 of 40"));
+  EXPECT_THAT(out.str(), Not(HasSubstr("\x1b")));
+}
+
+TEST(Terminal, ColoursOnlyWhenAsked) {
+  std::ostringstream out;
+  print_report(out, example(), {.colour = true, .html = ""});
+  EXPECT_THAT(out.str(), HasSubstr("\x1b[32m"));
+  EXPECT_THAT(out.str(), Not(HasSubstr("\x1b]0;")));
+}
+
+TEST(Json, IsTheDocumentedDocumentWhateverTheSubmissionPrinted) {
+  const auto json = nlohmann::json::parse(to_json(example()));
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["part"], 1);
+  EXPECT_EQ(json["score"], 20.0);
+  EXPECT_EQ(json["max_score"], 40.0);
+  EXPECT_EQ(json["tasks"][0]["verdict"], "pass");
+  EXPECT_EQ(json["tasks"][0]["timing"]["bound"], "compute");
+  EXPECT_EQ(json["tasks"][1]["verdict"], "race");
+  EXPECT_EQ(json["tasks"][1]["diagnostics"][0]["code"], "RL0302");
+  EXPECT_FALSE(json["tasks"][1].contains("timing"));
+}
+
+}  // namespace
+}  // namespace rooflab

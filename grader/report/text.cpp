@@ -1,0 +1,130 @@
+#include "grader/report/text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+namespace rooflab {
+namespace {
+
+/// Length of the well-formed UTF-8 sequence at `bytes`, or 0 (Unicode 15, table 3-7).
+std::size_t sequence_length(std::string_view bytes) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
+  const auto continues = [&](std::size_t i, std::uint8_t low = 0x80, std::uint8_t high = 0xBF) {
+    return i < bytes.size() && byte(i) >= low && byte(i) <= high;
+  };
+  const std::uint8_t lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return continues(1) ? 2 : 0;
+  if (lead >= 0xE0 && lead <= 0xEF) {
+    const std::uint8_t low = lead == 0xE0 ? 0xA0 : 0x80;
+    const std::uint8_t high = lead == 0xED ? 0x9F : 0xBF;
+    return continues(1, low, high) && continues(2) ? 3 : 0;
+  }
+  if (lead >= 0xF0 && lead <= 0xF4) {
+    const std::uint8_t low = lead == 0xF0 ? 0x90 : 0x80;
+    const std::uint8_t high = lead == 0xF4 ? 0x8F : 0xBF;
+    return continues(1, low, high) && continues(2) && continues(3) ? 4 : 0;
+  }
+  return 0;
+}
+
+/// Three significant digits, without an exponent for the range that units leave.
+std::string three_digits(double value) {
+  const double magnitude = std::fabs(value);
+  if (magnitude >= 100) return fmt::format("{:.0f}", value);
+  if (magnitude >= 10) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.2f}", value);
+}
+
+std::string scaled(double value, double base, const auto& units, std::string_view suffix) {
+  std::size_t unit = 0;
+  // 999.5 would print as 1000: step to the next unit instead.
+  while (std::fabs(value) >= base - 0.5 && unit + 1 < units.size()) {
+    value /= base;
+    ++unit;
+  }
+  return fmt::format("{} {}{}", three_digits(value), units[unit], suffix);
+}
+
+}  // namespace
+
+std::string sanitize(std::string_view bytes) {
+  std::string clean;
+  clean.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const std::size_t length = sequence_length(bytes);
+    const auto first = static_cast<std::uint8_t>(bytes[0]);
+    // C1 controls (U+0080 to U+009F) are two bytes, and some terminals act on them too.
+    const bool c1_control =
+        length == 2 && first == 0xC2 && static_cast<std::uint8_t>(bytes[1]) < 0xA0;
+    if (length == 0 || c1_control) {
+      clean += "\xEF\xBF\xBD";  // U+FFFD
+    } else if (first < 0x20 && first != '\n' && first != '\t') {
+      clean += "\xE2\x90";  // U+2400 + control code
+      clean += static_cast<char>(0x80 + first);
+    } else if (first == 0x7F) {
+      clean += "\xE2\x90\xA1";  // U+2421, the picture of DEL
+    } else {
+      clean.append(bytes.substr(0, length));
+    }
+    bytes.remove_prefix(length == 0 ? 1 : length);
+  }
+  return clean;
+}
+
+std::string escape_html(std::string_view bytes) {
+  std::string escaped;
+  for (const char c : sanitize(bytes)) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string format_time_us(double microseconds) {
+  static constexpr std::array<std::string_view, 3> kUnits{"us", "ms", "s"};
+  if (std::fabs(microseconds) < 0.9995)
+    return fmt::format("{} ns", three_digits(microseconds * 1e3));
+  return scaled(microseconds, 1000, kUnits, "");
+}
+
+std::string format_si(double value, std::string_view unit) {
+  static constexpr std::array<std::string_view, 6> kPrefixes{"", "k", "M", "G", "T", "P"};
+  return scaled(value, 1000, kPrefixes, unit);
+}
+
+std::string format_bytes(double bytes) {
+  static constexpr std::array<std::string_view, 5> kPrefixes{"", "Ki", "Mi", "Gi", "Ti"};
+  if (bytes < 1024) return fmt::format("{:.0f} B", bytes);
+  return scaled(bytes, 1024, kPrefixes, "B");
+}
+
+std::string format_points(double points) {
+  const double rounded = std::round(points * 10) / 10;
+  return rounded == std::floor(rounded) ? fmt::format("{:.0f}", rounded)
+                                        : fmt::format("{:.1f}", rounded);
+}
+
+std::string format_percent(double fraction) { return three_digits(100 * fraction) + " %"; }
+
+}  // namespace rooflab

@@ -1,0 +1,222 @@
+#include "grader/report/html.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "grader/report/html_style.h"
+#include "grader/report/roofline_svg.h"
+#include "grader/report/text.h"
+
+namespace rooflab {
+namespace {
+
+std::string words_of(std::string text) {
+  std::replace(text.begin(), text.end(), '-', ' ');
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
+std::string header_html(const GradeResult& result) {
+  std::string sandbox;
+  for (const std::string& layer : result.sandbox)
+    sandbox += (sandbox.empty() ? "" : ", ") + escape_html(layer);
+  return fmt::format(
+      R"(<header><h1>Part {}, {}</h1>
+<p class="score"><b>{}</b> of {} points{}</p>
+<p class="facts">{} · times are <b>{}</b> · seed {} · {}{}</p></header>
+)",
+      result.part, escape_html(result.title), format_points(result.score()),
+      format_points(result.max_score()),
+      result.bonus() > 0 ? fmt::format(", and {} bonus", format_points(result.bonus())) : "",
+      escape_html(result.device_name), escape_html(result.time_kind), result.seed,
+      escape_html(result.submission), sandbox.empty() ? "" : " · sandbox: " + sandbox);
+}
+
+std::string task_row(const TaskResult& task) {
+  const double share = task.max_score > 0 ? task.score / task.max_score : 0;
+  std::string time, efficiency;
+  if (task.timing) {
+    time = format_time_us(task.timing->time_us);
+    efficiency =
+        fmt::format("{} of roofline (full marks at {})", format_percent(task.timing->efficiency),
+                    format_percent(task.timing->target_efficiency));
+  }
+  const std::string name = name_of(task.verdict);
+  return fmt::format(
+      R"(<tr><td><a href="#{0}">{0}</a>{1}</td><td><span class="verdict {2}">{3}</span></td>)"
+      R"(<td class="points"><span class="bar"><i style="width:{4:.0f}%"></i></span> {5}/{6}</td><td>{7}</td><td>{8}</td></tr>)"
+      "\n",
+      escape_html(task.id), task.bonus ? " <small>bonus</small>" : "", name, words_of(name),
+      100 * share, format_points(task.score), format_points(task.max_score), time, efficiency);
+}
+
+std::string table_html(const GradeResult& result) {
+  std::string rows;
+  for (const TaskResult& task : result.tasks) rows += task_row(task);
+  return "<section><h2>Tasks</h2><div "
+         "class=\"wide\"><table><thead><tr><th>task</th><th>verdict</th><th>points</th>"
+         "<th>time</th><th>efficiency</th></tr></thead><tbody>\n" +
+         rows + "</tbody></table></div></section>\n";
+}
+
+std::string roofline_html(const GradeResult& result, const gpu_spec::GpuSpec& gpu) {
+  RooflinePlot plot;
+  plot.title = "Roofline of " + gpu.name;
+  plot.bandwidth = gpu.dram_bytes_per_second;
+  for (const auto& [type, peak] : gpu.peak_flops) {
+    // The roofs that the tasks run against, and fp32 always: more would only hide the points.
+    const bool used = std::any_of(
+        result.tasks.begin(), result.tasks.end(),
+        [&](const TaskResult& task) { return task.timing && task.timing->peak == type; });
+    if (used || type == "fp32")
+      plot.roofs.push_back({words_of(type) + " " + format_si(peak, "FLOP/s"), peak});
+  }
+  for (const TaskResult& task : result.tasks) {
+    if (!task.timing || task.timing->bytes <= 0 || task.timing->time_us <= 0) continue;
+    const Timing& timing = *task.timing;
+    const double roof = timing.flops / (timing.roofline_us * 1e-6);
+    plot.points.push_back({task.id, timing.flops / timing.bytes,
+                           timing.flops / (timing.time_us * 1e-6), roof * timing.target_efficiency,
+                           timing.efficiency >= timing.target_efficiency});
+  }
+  const std::string note =
+      plot.points.empty()
+          ? "No task has been timed yet: a task is timed once its answers are right."
+          : fmt::format(
+                "Points are {} and stand at the intensity of the compulsory traffic; a dashed line "
+                "leads to the "
+                "performance that full marks ask for.",
+                result.time_kind);
+  return "<section><h2>Roofline</h2>" + draw_roofline(plot) + "<p class=\"note\">" + note +
+         "</p></section>\n";
+}
+
+/// Horizontal bars on a logarithmic scale: the time reached, over the roofline time.
+std::string latency_html(const GradeResult& result) {
+  double longest = 0, shortest = INFINITY;
+  for (const TaskResult& task : result.tasks) {
+    if (!task.timing || !(task.timing->time_us > 0)) continue;
+    longest = std::max(longest, task.timing->time_us);
+    shortest = std::min({shortest, task.timing->roofline_us, task.timing->time_us});
+  }
+  if (longest == 0) return {};
+  const double low = std::log10(shortest) - 0.3, span = std::log10(longest) - low;
+  const auto width = [&](double us) { return 100 * std::max(0.01, (std::log10(us) - low) / span); };
+  std::string rows;
+  for (const TaskResult& task : result.tasks) {
+    if (!task.timing || !(task.timing->time_us > 0)) continue;
+    rows += fmt::format(
+        R"(<div class="latency"><span>{}</span><span class="track"><i class="time" style="width:{:.1f}%"></i>)"
+        R"(<i class="floor" style="width:{:.1f}%"></i></span><span>{} <small>floor {}</small></span></div>)"
+        "\n",
+        escape_html(task.id), width(task.timing->time_us), width(task.timing->roofline_us),
+        format_time_us(task.timing->time_us), format_time_us(task.timing->roofline_us));
+  }
+  return "<section><h2>Latency</h2>" + rows +
+         fmt::format(
+             "<p class=\"note\">{} time, and within it the roofline floor; logarithmic "
+             "scale.</p></section>\n",
+             result.time_kind);
+}
+
+std::string breakdown_html(const Timing& timing) {
+  if (timing.terms.empty()) return {};
+  std::vector<std::pair<std::string, double>> terms(timing.terms.begin(), timing.terms.end());
+  std::sort(terms.begin(), terms.end(),
+            [](const auto& a, const auto& b) { return a.second > b.second; });
+  const double largest = std::max(terms.front().second, 1e-12);
+  std::string rows;
+  for (const auto& [name, us] : terms) {
+    if (us < 1e-3 * largest) continue;
+    rows += fmt::format(
+        R"(<div class="latency"><span>{}</span><span class="track"><i class="{}" style="width:{:.1f}%"></i></span><span>{}</span></div>)"
+        "\n",
+        escape_html(words_of(name)), name == timing.limiter ? "limiter" : "time",
+        100 * us / largest, format_time_us(us));
+  }
+  return fmt::format("<h4>What limits it: {}</h4>{}<p>{}</p>\n",
+                     escape_html(words_of(timing.limiter)), rows, escape_html(timing.advice));
+}
+
+std::string story_html(const Diagnostic& story) {
+  std::string html = fmt::format(R"(<div class="story"><p><b class="code">{}</b> {}</p>)",
+                                 escape_html(story.code), escape_html(story.message));
+  if (!story.file.empty()) {
+    html += fmt::format("<p class=\"place\">{}{}{}</p>", escape_html(story.file),
+                        story.line > 0 ? fmt::format(":{}", story.line) : "",
+                        story.context.empty() ? "" : ", " + escape_html(story.context));
+  }
+  std::string source;
+  for (const Label& label : story.labels) {
+    source += fmt::format(
+        "<span class=\"number\">{:>5}</span> {}\n      {:{}}<span class=\"mark\">{} {}</span>\n",
+        label.line, escape_html(label.excerpt), "", label.column > 0 ? label.column - 1 : 0,
+        std::string(std::max<std::uint32_t>(1, label.length), '^'), escape_html(label.text));
+  }
+  if (!source.empty()) html += "<pre>" + source + "</pre>";
+  std::string evidence;
+  for (const std::string& line : story.evidence) evidence += escape_html(line) + "\n";
+  if (!evidence.empty()) html += "<pre>" + evidence + "</pre>";
+  if (!story.pattern.empty()) {
+    html += "<p class=\"note\">pattern (. right, x wrong)</p><pre class=\"pattern\">";
+    for (const std::string& row : story.pattern) html += escape_html(row) + "\n";
+    html += "</pre>";
+  }
+  for (const std::string& note : story.notes)
+    html += "<p class=\"note\">" + escape_html(note) + "</p>";
+  if (!story.help.empty()) html += "<p class=\"help\">" + escape_html(story.help) + "</p>";
+  for (const auto& [label, command] : story.commands) {
+    html += fmt::format("<p class=\"command\">{} <code>{}</code></p>", escape_html(label),
+                        escape_html(command));
+  }
+  return html + "</div>\n";
+}
+
+std::string counters_html(const TaskResult& task) {
+  if (task.counters.empty()) return {};
+  std::string rows;
+  for (const auto& [name, value] : task.counters) {
+    rows += fmt::format("<tr><td><code>{}</code></td><td class=\"number\">{:.10g}</td></tr>\n",
+                        escape_html(name), value);
+  }
+  return "<details><summary>Counters of the timed call</summary><div class=\"wide\"><table>" +
+         rows + "</table></div></details>\n";
+}
+
+std::string task_html(const TaskResult& task) {
+  std::string html = fmt::format("<section id=\"{0}\"><h3>{0}: {1}</h3>\n", escape_html(task.id),
+                                 escape_html(task.title));
+  std::string cases;
+  for (const CaseResult& one : task.cases) {
+    cases += fmt::format("<span class=\"verdict {}\">{}{}</span> ", name_of(one.verdict),
+                         escape_html(one.name), one.hidden ? " (hidden)" : "");
+  }
+  if (!cases.empty()) html += "<p class=\"cases\">" + cases + "</p>\n";
+  for (const Diagnostic& story : task.diagnostics) html += story_html(story);
+  if (task.timing) html += breakdown_html(*task.timing);
+  html += counters_html(task);
+  if (!task.printed.empty()) {
+    html += "<details><summary>What the code printed</summary><pre>" + escape_html(task.printed) +
+            "</pre></details>\n";
+  }
+  return html + "</section>\n";
+}
+
+}  // namespace
+
+std::string to_html(const GradeResult& result, const gpu_spec::GpuSpec& gpu) {
+  std::string tasks;
+  for (const TaskResult& task : result.tasks) tasks += task_html(task);
+  return fmt::format(
+             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+             "<title>Part {}: {} of {}</title>\n<style>{}</style></head>\n<body><main>\n",
+             result.part, format_points(result.score()), format_points(result.max_score()),
+             kStyleSheet) +
+         header_html(result) + table_html(result) + roofline_html(result, gpu) +
+         latency_html(result) + tasks + "</main></body></html>\n";
+}
+
+}  // namespace rooflab

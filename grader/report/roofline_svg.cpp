@@ -76,7 +76,7 @@ std::string draw_grid(const Axes& axes) {
       R"(<text class="axis" x="{}" y="{}" text-anchor="middle">arithmetic intensity, FLOP per byte</text>)",
       (kLeft + kWidth - kRight) / 2, kHeight - 12);
   svg += fmt::format(
-      R"(<text class="axis" transform="translate(20 {}) rotate(-90)" text-anchor="middle">performance, FLOP/s</text>)",
+      R"svg(<text class="axis" transform="translate(20 {}) rotate(-90)" text-anchor="middle">performance, FLOP/s</text>)svg",
       (kTop + kHeight - kBottom) / 2);
   return svg;
 }
@@ -94,8 +94,9 @@ std::string draw_roofs(const RooflinePlot& plot, const Axes& axes) {
                      escape_html(format_si(plot.bandwidth, "B/s")));
   for (const Roof& roof : plot.roofs) {
     const double ridge = roof.peak / plot.bandwidth;
-    svg += fmt::format(R"(<line class="roof" x1="{:.1f}" y1="{2:.1f}" x2="{1:.1f}" y2="{2:.1f}"/>)",
-                       axes.x.at(ridge), axes.x.at(x_max), axes.y.at(roof.peak));
+    svg +=
+        fmt::format(R"(<line class="roof" x1="{0:.1f}" y1="{2:.1f}" x2="{1:.1f}" y2="{2:.1f}"/>)",
+                    axes.x.at(ridge), axes.x.at(x_max), axes.y.at(roof.peak));
     svg += fmt::format(
         R"(<circle class="ridge" cx="{:.1f}" cy="{:.1f}" r="3"><title>ridge point {:.3g} FLOP/B</title></circle>)",
         axes.x.at(ridge), axes.y.at(roof.peak), ridge);

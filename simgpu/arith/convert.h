@@ -28,8 +28,10 @@ inline Float round_integral(Float x) {
   }
 }
 
-/// cvt.{rni,rzi,rmi,rpi}.INT.FLOAT: NaN gives 0; what lies outside clamps to the nearest end of
-/// Int's range. A destination register wider than Int takes the value sign- or zero-extended.
+/// cvt.{rni,rzi,rmi,rpi}.INT.FLOAT: what lies outside clamps to the nearest end of Int's range. NaN
+/// gives 0, but where the source is f64 or Int has 64 bits, only Int's top bit is set ("cvt", PTX
+/// ISA 9.0). A destination register wider than Int takes the value sign- or zero-extended.
+/// @tparam Float float for f16, bf16 and f32 sources, double for f64 alone
 template <class Int, Round kRound, bool kFtz = false, class Float>
 inline Int float_to_integer(Float x) {
   if constexpr (kFtz && sizeof(Float) == 4) x = flush_subnormal(x);
@@ -43,9 +45,11 @@ inline Int float_to_integer(Float x) {
   // A wider integer for the cast where the host has one, so that loops over lanes vectorise.
   using Cast = std::conditional_t<(sizeof(Int) < 4), std::int32_t, Int>;
   const Cast value = static_cast<Cast>(inside ? x : Float{0});
+  constexpr bool kTopBit = sizeof(Float) == 8 || sizeof(Int) == 8;
+  constexpr auto kNan = static_cast<Int>(kTopBit ? std::uint64_t{1} << (8 * sizeof(Int) - 1) : 0);
   const Cast outside = x >= kAbove ? static_cast<Cast>(std::numeric_limits<Int>::max())
                        : x < kLow  ? static_cast<Cast>(std::numeric_limits<Int>::min())
-                                   : Cast{0};
+                                   : static_cast<Cast>(kNan);
   return static_cast<Int>(inside ? value : outside);
 }
 
@@ -104,12 +108,13 @@ inline float f64_to_f32(double x) {
   return result_f32<kFtz, kSat>(directed_narrow(x, kRound));
 }
 
-/// cvt{.ftz}{.sat}.f64.f32.
+/// cvt{.ftz}{.sat}.f64.f32. A NaN keeps its sign, so that a float's NaN prints as "nan" after
+/// promotion.
 template <bool kFtz = false, bool kSat = false>
 inline double f32_to_f64(float x) {
   const auto wide = static_cast<double>(input_f32<kFtz>(x));
   if constexpr (kSat) return saturate_unit(wide);
-  return canonical(wide);
+  return wide;
 }
 
 /// cvt{.integral}{.ftz}{.sat}.f32.f32; a plain copy has no integral rounding (see result_f32).
@@ -122,7 +127,7 @@ template <Round kRound, bool kSat = false>
 inline double integral_f64(double x) {
   const double r = round_integral<kRound>(x);
   if constexpr (kSat) return saturate_unit(r);
-  return canonical(r);
+  return r;
 }
 
 /// cvt.{rn,rz,rm,rp}{.ftz}{.sat|.relu}.f16.{f32,f64}. .ftz flushes a subnormal f32 operand; a

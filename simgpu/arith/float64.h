@@ -15,8 +15,9 @@ double directed_fma(double a, double b, double c, Round mode);
 double directed_div(double a, double b, Round mode);
 double directed_sqrt(double a, Round mode);
 
-/// The NaN of f64 arithmetic.
-inline constexpr std::uint64_t kNanF64Bits = 0x7ff8000000000000u;
+/// The NaN of f64 arithmetic: that of CUDA's math_constants.h. One for all, so that results do not
+/// depend on which operand's payload a compiler keeps.
+inline constexpr std::uint64_t kNanF64Bits = 0xfff8000000000000u;
 inline double canonical(double x) { return x == x ? x : double_of(kNanF64Bits); }
 
 template <Round kRound = Round::nearest_even>

@@ -6,10 +6,10 @@
 void gemm_cublas(cublasHandle_t handle, const float* A, const float* B, float* C, int M, int N,
                  int K) {
   // BEGIN SOLUTION
-  // STARTER: rooflab::todo("which matrix does cuBLAS see when it is given A?");
-  // Row-major (rows, columns) and column-major (columns, rows) are the same bytes,
-  // so cuBLAS sees A, B and C transposed. C^T = B^T A^T is what it must compute: B first, sizes N x
-  // M x K, nothing to transpose.
+  // STARTER: rooflab::todo("work out which matrix cuBLAS sees when it is given A");
+  // Row-major (rows, columns) and column-major (columns, rows) are the same bytes, so cuBLAS sees
+  // A, B and C transposed. C^T = B^T A^T is what it must compute: B first, sizes N x M x K, and
+  // nothing to transpose.
   const float one = 1.0f;
   const float zero = 0.0f;
   CUBLAS_CHECK(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K,  //

@@ -1,0 +1,126 @@
+#include "benchmark.h"
+
+#include <memory>
+#include <stdexcept>
+
+#include "grader/contract/guest_call.h"
+#include "toolkit/check.h"
+
+// The store keeps the compiler from dropping the loop; the sum never gets there.
+__device__ void keep_busy(std::int64_t steps, float* never_written) {
+  float value = static_cast<float>(threadIdx.x);
+  for (std::int64_t i = 0; i < steps; ++i) value = value * 0.999f + 0.5f;
+  if (value < 0.0f) *never_written = value;
+}
+
+// Loads of known length for the student's stopwatch. The oracle finds their launches by this name
+// and compares what the device saw with what the student's function returned.
+__global__ void rooflab_benchmark_load(std::int64_t steps, float* never_written) {
+  keep_busy(steps, never_written);
+}
+
+// The same for the adapter's own stopwatch, which stands in where the device keeps no records.
+__global__ void rooflab_reference_load(std::int64_t steps, float* never_written) {
+  keep_busy(steps, never_written);
+}
+
+namespace {
+
+using rooflab::GuestCall;
+
+// A function whose first `cold_calls` calls take `cold_factor` times as long, as first calls do.
+class Load {
+ public:
+  explicit Load(const GuestCall& call)
+      : launches_(call.integer("launches_per_call")),
+        steps_(call.integer("steps")),
+        cold_calls_(call.integer("cold_calls")),
+        cold_factor_(call.integer("cold_factor")) {}
+
+  void operator()() {
+    const std::int64_t factor = calls_++ < cold_calls_ ? cold_factor_ : 1;
+    for (std::int64_t i = 0; i < launches_; ++i) {
+      rooflab_benchmark_load<<<1, 32>>>(steps_ * factor, nullptr);
+      CUDA_CHECK(cudaGetLastError());
+    }
+  }
+  std::int64_t calls() const { return calls_; }
+
+ private:
+  std::int64_t launches_, steps_, cold_calls_, cold_factor_;
+  std::int64_t calls_ = 0;
+};
+
+// Mean time of one warm call in milliseconds.
+double reference_latency(const GuestCall& call) {
+  constexpr int kCalls = 5;
+  const std::int64_t launches = kCalls * call.integer("launches_per_call");
+  cudaEvent_t start = nullptr;
+  cudaEvent_t stop = nullptr;
+  CUDA_CHECK(cudaEventCreate(&start));
+  CUDA_CHECK(cudaEventCreate(&stop));
+  CUDA_CHECK(cudaEventRecord(start));
+  for (std::int64_t i = 0; i < launches; ++i) {
+    rooflab_reference_load<<<1, 32>>>(call.integer("steps"), nullptr);
+  }
+  CUDA_CHECK(cudaEventRecord(stop));
+  CUDA_CHECK(cudaEventSynchronize(stop));
+  float milliseconds = 0.0f;
+  CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
+  CUDA_CHECK(cudaEventDestroy(start));
+  CUDA_CHECK(cudaEventDestroy(stop));
+  return milliseconds / kCalls;
+}
+
+void measure_latency(GuestCall& call) {
+  Load load(call);
+  const double milliseconds =
+      benchmark_latency([&] { load(); }, static_cast<int>(call.integer("n_warmup")),
+                        static_cast<int>(call.integer("n_repeat")));
+  CUDA_CHECK(cudaDeviceSynchronize());
+  call.result("milliseconds", milliseconds);
+  call.result("calls", load.calls());
+  call.result("reference_milliseconds", reference_latency(call));
+}
+
+// An allocation from the default pool, freed in stream order.
+class PoolBuffer {
+ public:
+  explicit PoolBuffer(std::int64_t bytes) {
+    CUDA_CHECK(cudaMallocAsync(&memory_, static_cast<std::size_t>(bytes), nullptr));
+  }
+  ~PoolBuffer() { cudaFreeAsync(memory_, nullptr); }
+  PoolBuffer(const PoolBuffer&) = delete;
+  PoolBuffer& operator=(const PoolBuffer&) = delete;
+
+ private:
+  void* memory_ = nullptr;
+};
+
+void measure_memory(GuestCall& call) {
+  // What was there before: memory that stays in use, and an earlier peak that is over.
+  const PoolBuffer held(call.integer("held_before"));
+  { const PoolBuffer earlier(call.integer("earlier_peak")); }
+  CUDA_CHECK(cudaDeviceSynchronize());
+
+  std::unique_ptr<PoolBuffer> kept;
+  std::int64_t calls = 0;
+  const MemoryUsage usage = benchmark_memory([&] {
+    ++calls;
+    kept = std::make_unique<PoolBuffer>(call.integer("kept"));
+    { const PoolBuffer first(call.integer("first")); }
+    { const PoolBuffer second(call.integer("second")); }
+  });
+  call.result("peak_bytes", static_cast<std::int64_t>(usage.peak_bytes));
+  call.result("allocated_bytes", static_cast<std::int64_t>(usage.allocated_bytes));
+  call.result("calls", calls);
+}
+
+}  // namespace
+
+ROOFLAB_ENTRY(benchmark) {
+  const std::string& function = call.text("function");
+  if (function == "benchmark_latency") return measure_latency(call);
+  if (function == "benchmark_memory") return measure_memory(call);
+  throw std::invalid_argument("part.toml names no such function: " + function);
+}

@@ -1,0 +1,233 @@
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <string_view>
+
+#include "grader/contract/oracle.h"
+#include "labs/part1-metrics/oracle/tensors.h"
+
+namespace rooflab {
+namespace {
+
+/// The adapter's own kernel, guest/benchmark.cu.
+constexpr std::string_view kLoadKernel = "rooflab_benchmark_load";
+
+template <typename T>
+T result(const CallEvidence& evidence, const char* name, T fallback) {
+  const auto found = evidence.results.find(name);
+  if (found == evidence.results.end()) return fallback;
+  const T* value = std::get_if<T>(&found->second);
+  return value == nullptr ? fallback : *value;
+}
+
+template <typename... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream out;
+  out.precision(4);
+  (out << ... << parts);
+  return out.str();
+}
+
+bool close_to(double got, double expected, double relative) {
+  return std::abs(got - expected) <= relative * std::abs(expected);
+}
+
+/// What the device saw of a latency measurement, in milliseconds.
+struct LatencyTruth {
+  double lowest = 0;       ///< mean over the timed calls of their kernels' time
+  double highest = 0;      ///< the same with every gap between kernels, and with the cost of events
+  double all_calls = 0;    ///< from the first launch to the end of the last, warm-up calls included
+  double timed_calls = 0;  ///< from the first timed launch to the end of the last
+};
+
+/// Judges a stopwatch by the device's own clock, which the student's code cannot touch.
+class BenchmarkOracle : public Oracle {
+ public:
+  Problem make(const Values& parameters, std::uint64_t /*seed*/) const override {
+    return {parameters, {}};
+  }
+
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    const auto found = problem.parameters.find("function");
+    const bool memory = found != problem.parameters.end() &&
+                        found->second == Value{std::string("benchmark_memory")};
+    return memory ? judge_memory(problem.parameters, evidence)
+                  : judge_latency(problem.parameters, evidence);
+  }
+
+ private:
+  static std::vector<Complaint> judge_latency(const Values& parameters,
+                                              const CallEvidence& evidence) {
+    const std::int64_t n_warmup = integer(parameters, "n_warmup", 0);
+    const std::int64_t n_repeat = integer(parameters, "n_repeat");
+    const std::int64_t launches_per_call = integer(parameters, "launches_per_call");
+    const std::int64_t calls = n_warmup + n_repeat;
+    if (!has_records(evidence.activity)) return judge_by_reference(evidence, n_warmup, n_repeat);
+    const std::vector<simgpu::KernelRecord> loads = load_launches(evidence.activity);
+
+    if (const auto seen = static_cast<std::int64_t>(loads.size());
+        seen != calls * launches_per_call) {
+      return {wrong_call_count(seen / launches_per_call, n_warmup, n_repeat)};
+    }
+    if (!uses_events(evidence.activity)) return {no_events()};
+    const LatencyTruth truth = truth_of(loads, n_warmup * launches_per_call, n_repeat);
+    const double got = result(evidence, "milliseconds", std::nan(""));
+    if (got >= truth.lowest && got <= truth.highest) return {};
+    return {explain_latency(got, truth, n_warmup, n_repeat)};
+  }
+
+  /// A real GPU keeps no records for us.
+  static bool has_records(const simgpu::Activity& activity) {
+    return !activity.kernels.empty() || !activity.api_calls.empty();
+  }
+
+  /// The adapter itself reads a pair of events once.
+  static bool uses_events(const simgpu::Activity& activity) {
+    const auto found = activity.api_calls.find("cudaEventElapsedTime");
+    return found != activity.api_calls.end() && found->second > 1;
+  }
+
+  /// Where the device keeps no records, the adapter's own measurement and count have to do.
+  static std::vector<Complaint> judge_by_reference(const CallEvidence& evidence,
+                                                   std::int64_t n_warmup, std::int64_t n_repeat) {
+    constexpr double kNoise = 0.15;
+    const std::int64_t calls = result<std::int64_t>(evidence, "calls", 0);
+    if (calls != n_warmup + n_repeat) return {wrong_call_count(calls, n_warmup, n_repeat)};
+    const double reference = result(evidence, "reference_milliseconds", std::nan(""));
+    const double got = result(evidence, "milliseconds", std::nan(""));
+    if (close_to(got, reference, kNoise)) return {};
+    LatencyTruth truth;
+    truth.timed_calls = reference * static_cast<double>(n_repeat);
+    return {explain_latency(got, truth, n_warmup, n_repeat)};
+  }
+
+  static std::vector<simgpu::KernelRecord> load_launches(const simgpu::Activity& activity) {
+    std::vector<simgpu::KernelRecord> loads;
+    std::ranges::copy_if(activity.kernels, std::back_inserter(loads),
+                         [](const simgpu::KernelRecord& kernel) {
+                           return kernel.name.find(kLoadKernel) != std::string::npos;
+                         });
+    std::ranges::sort(loads, {}, &simgpu::KernelRecord::sequence);
+    return loads;
+  }
+
+  static LatencyTruth truth_of(const std::vector<simgpu::KernelRecord>& loads,
+                               std::int64_t warmup_launches, std::int64_t n_repeat) {
+    // What the events and launches themselves may add to a call, and rounding of a float.
+    constexpr double kEventMilliseconds = 0.010;
+    constexpr double kRounding = 1e-3;
+    const auto end = [](const simgpu::KernelRecord& kernel) {
+      return kernel.start_us + kernel.time.total_us;
+    };
+    const simgpu::KernelRecord& first_timed = loads.at(static_cast<std::size_t>(warmup_launches));
+    double busy_us = 0;
+    for (auto i = static_cast<std::size_t>(warmup_launches); i < loads.size(); ++i) {
+      busy_us += loads[i].time.total_us;
+    }
+    const auto repeats = static_cast<double>(n_repeat);
+    LatencyTruth truth;
+    truth.timed_calls = (end(loads.back()) - first_timed.start_us) * 1e-3;
+    truth.all_calls = (end(loads.back()) - loads.front().start_us) * 1e-3;
+    truth.lowest = busy_us * 1e-3 / repeats * (1 - kRounding);
+    truth.highest = truth.timed_calls / repeats * (1 + kRounding) + kEventMilliseconds;
+    return truth;
+  }
+
+  static Complaint wrong_call_count(std::int64_t seen, std::int64_t n_warmup,
+                                    std::int64_t n_repeat) {
+    return {"RL0421",
+            text("fn was called ", seen, " times, and should be called ", n_warmup + n_repeat,
+                 " times: ", n_warmup, " to warm up and ", n_repeat, " timed"),
+            "check both loops; fn must not be called once more, not even to test it"};
+  }
+
+  static Complaint no_events() {
+    return {"RL0422",
+            "the time does not come from CUDA events: cudaEventElapsedTime was never called",
+            "a launch returns before the kernel has run, so the host's clock sees the wrong thing: "
+            "record one event before and one after the timed calls"};
+  }
+
+  static Complaint explain_latency(double got, const LatencyTruth& truth, std::int64_t n_warmup,
+                                   std::int64_t n_repeat) {
+    constexpr double kSame = 0.02;
+    const auto repeats = static_cast<double>(n_repeat);
+    const auto calls = static_cast<double>(n_warmup + n_repeat);
+    const double mean = truth.timed_calls / repeats;
+    const std::string evidence =
+        text("; one call takes ", mean, " ms on the device, the function returned ", got);
+    const auto is = [&](double expected) { return close_to(got, expected, kSame); };
+
+    if (!(std::abs(got) >= mean * 1e-6)) {
+      return {"RL0423", "the events are read before the work between them is done" + evidence,
+              "wait for the second event (cudaEventSynchronize) before cudaEventElapsedTime, and "
+              "check what each call returns"};
+    }
+    if (n_warmup > 0 && truth.all_calls > 0 &&
+        (is(truth.all_calls / repeats) || is(truth.all_calls / calls))) {
+      return {"RL0424", "the warm-up calls are in the mean" + evidence,
+              "record the first event after the warm-up calls, and divide by n_repeat"};
+    }
+    if (is(truth.timed_calls)) {
+      return {"RL0425", "this is the time of all timed calls together" + evidence,
+              "divide by the number of calls between the two events"};
+    }
+    if (is(truth.timed_calls / calls)) {
+      return {"RL0425", "the time is divided by too many calls" + evidence,
+              "divide by n_repeat: only the calls between the two events count"};
+    }
+    if (is(mean * 1e3) || is(mean * 1e-3)) {
+      return {"RL0426", "the unit is wrong by a factor of a thousand" + evidence,
+              "cudaEventElapsedTime gives milliseconds, and so should this function"};
+    }
+    return {"RL0427", "this is not the mean time of a timed call" + evidence,
+            "record one event right before the first timed call and one right after the last"};
+  }
+
+  static std::vector<Complaint> judge_memory(const Values& parameters,
+                                             const CallEvidence& evidence) {
+    const std::int64_t held = integer(parameters, "held_before");
+    const std::int64_t earlier_peak = held + integer(parameters, "earlier_peak");
+    const std::int64_t kept = integer(parameters, "kept");
+    const std::int64_t peak =
+        kept + std::max(integer(parameters, "first"), integer(parameters, "second"));
+
+    const std::int64_t calls = result<std::int64_t>(evidence, "calls", 0);
+    if (calls != 1) {
+      return {{"RL0421", text("fn was called ", calls, " times, and should be called once"),
+               "read the pool, call fn, wait for the device, read the pool again"}};
+    }
+    const std::int64_t got_peak = result<std::int64_t>(evidence, "peak_bytes", -1);
+    if (got_peak != peak) return {explain_peak(got_peak, peak, held, earlier_peak)};
+    const std::int64_t got_allocated = result<std::int64_t>(evidence, "allocated_bytes", -1);
+    if (got_allocated != kept) {
+      return {
+          {"RL0429",
+           text("allocated_bytes should be ", kept, " and is ", got_allocated,
+                got_allocated == held + kept ? ": what was in use before the call is in it" : ""),
+           "subtract what the pool had in use before the call from what it has after"}};
+    }
+    return {};
+  }
+
+  static Complaint explain_peak(std::int64_t got, std::int64_t peak, std::int64_t held,
+                                std::int64_t earlier_peak) {
+    const std::string evidence = text("peak_bytes should be ", peak, " and is ", got);
+    if (got == earlier_peak || got == earlier_peak - held) {
+      return {"RL0428", evidence + ": this is the peak of something that ran before the call",
+              "set the pool's high-water mark to 0 right before the call"};
+    }
+    if (got == held + peak) {
+      return {"RL0428", evidence + ": what was in use before the call is in it",
+              "subtract what the pool had in use before the call"};
+    }
+    return {"RL0428", evidence,
+            "reset the pool's high-water mark, call fn, wait for the device, then read the mark"};
+  }
+};
+
+ROOFLAB_ORACLE("benchmark", BenchmarkOracle)
+
+}  // namespace
+}  // namespace rooflab

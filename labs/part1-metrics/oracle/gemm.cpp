@@ -1,0 +1,185 @@
+#include <algorithm>
+#include <array>
+
+#include "grader/contract/oracle.h"
+#include "labs/part1-metrics/oracle/matrix_product.h"
+#include "labs/part1-metrics/oracle/tensors.h"
+
+namespace rooflab {
+namespace {
+
+/// C (m, n) = A (m, k) B (k, n).
+class GemmOracle : public Oracle {
+ public:
+  GemmOracle() : GemmOracle(ElementType::float32, "fp32", kFloat32Unit) {}
+
+  Problem make(const Values& parameters, std::uint64_t seed) const override {
+    const Sizes s = sizes(parameters);
+    Random random(seed);
+    Problem problem{parameters, {}};
+    problem.tensors.push_back(random_input("A", type_, {s.m, s.k}, random));
+    problem.tensors.push_back(random_input("B", type_, {s.k, s.n}, random));
+    problem.tensors.push_back(output("C", {s.m, s.n}));
+    return problem;
+  }
+
+  std::vector<Expected> expect(const Problem& problem) const override {
+    const Inputs in = inputs(problem);
+    return {{"C", multiply(in.view_a(), in.view_b(), in.m, in.n, in.k), tolerance(in)}};
+  }
+
+  Work work(const Values& parameters) const override {
+    const Sizes s = sizes(parameters);
+    const auto m = static_cast<double>(s.m);
+    const auto n = static_cast<double>(s.n);
+    const auto k = static_cast<double>(s.k);
+    const double input_bytes = static_cast<double>(size_of(type_)) * (m * k + k * n);
+    return {{{peak_, 2 * m * n * k}}, input_bytes + sizeof(float) * m * n};
+  }
+
+  std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    const Inputs in = inputs(problem);
+    std::vector<KnownMistake> mistakes;
+    const std::vector<double> bounds = tolerance(in);
+    const auto add = [&](const char* code, const char* cause, const char* advice,
+                         std::vector<double> values) {
+      mistakes.push_back({code, cause, advice, {{"C", std::move(values), bounds}}});
+    };
+    add("RL0410", "C holds only zeros",
+        "does the sum reach C, and does the loop over k run at all?",
+        std::vector<double>(bounds.size(), 0.0));
+    add("RL0411", "A is read as if it were transposed",
+        "element (row, k) of A lies at row * K + k: rows are the slow index",
+        multiply({in.a.data(), in.m, true}, in.view_b(), in.m, in.n, in.k));
+    add("RL0412", "B is read as if it were transposed",
+        "element (k, column) of B lies at k * N + column: rows are the slow index",
+        multiply(in.view_a(), {in.b.data(), in.k, true}, in.m, in.n, in.k));
+    add_dropped_steps(in, add);
+    add_swapped_output(in, add);
+    add_wrong_leading_dimension(in, add);
+    return mistakes;
+  }
+
+ protected:
+  GemmOracle(ElementType type, std::string peak, double unit)
+      : type_(type), peak_(std::move(peak)), unit_(unit) {}
+
+ private:
+  static constexpr std::array<std::int64_t, 5> kTileSizes = {8, 16, 32, 64, 128};
+
+  struct Sizes {
+    std::int64_t m, n, k;
+  };
+  struct Inputs : Sizes {
+    std::vector<double> a, b;
+    MatrixView view_a() const { return {a.data(), k, false}; }
+    MatrixView view_b() const { return {b.data(), n, false}; }
+  };
+
+  static Sizes sizes(const Values& parameters) {
+    return {integer(parameters, "m"), integer(parameters, "n"), integer(parameters, "k")};
+  }
+  static Inputs inputs(const Problem& problem) {
+    return {sizes(problem.parameters), widened(problem.tensors.at(0)),
+            widened(problem.tensors.at(1))};
+  }
+  std::vector<double> tolerance(const Inputs& in) const {
+    return product_tolerance(in.a, in.b, in.m, in.n, in.k, unit_);
+  }
+
+  /// The sum over k in [from, to) alone.
+  static std::vector<double> partial(const Inputs& in, std::int64_t from, std::int64_t to) {
+    return multiply({in.a.data() + from, in.k, false}, {in.b.data() + from * in.n, in.n, false},
+                    in.m, in.n, to - from);
+  }
+
+  template <typename Add>
+  static void add_dropped_steps(const Inputs& in, const Add& add) {
+    for (const std::int64_t tile : kTileSizes) {
+      const std::int64_t whole = in.k / tile * tile;
+      if (whole < in.k) {
+        add("RL0413", "the last, partial tile along K is missing from the sums",
+            "count the tiles along K rounded up, and fill the missing part of the last one with "
+            "zeros",
+            partial(in, 0, whole));
+      }
+      const std::int64_t last = (in.k - 1) / tile * tile;
+      if (last > 0) {
+        add("RL0416", "only the last tile along K is in the sums",
+            "set the sum to zero once, before the loop over the tiles", partial(in, last, in.k));
+      }
+    }
+    add("RL0417", "the last step along K is missing from the sums",
+        "the loop over k runs while k < K", partial(in, 0, in.k - 1));
+  }
+
+  /// C^T stored where C belongs: element (i, j) at j * m + i.
+  template <typename Add>
+  static void add_swapped_output(const Inputs& in, const Add& add) {
+    const std::vector<double> right = multiply(in.view_a(), in.view_b(), in.m, in.n, in.k);
+    std::vector<double> swapped(right.size());
+    for (std::int64_t i = 0; i < in.m; ++i) {
+      for (std::int64_t j = 0; j < in.n; ++j) swapped[j * in.m + i] = right[i * in.n + j];
+    }
+    add("RL0414", "C is stored as if it were transposed",
+        "element (row, column) of C lies at row * N + column; x runs along the columns",
+        std::move(swapped));
+  }
+
+  /// Rows of A taken to be n or m long, rows of B to be k or m long: only where that stays inside.
+  template <typename Add>
+  static void add_wrong_leading_dimension(const Inputs& in, const Add& add) {
+    constexpr const char* kAdvice =
+        "the distance between two rows is the number of columns: K in A, N in B and in C";
+    const auto reaches = [](std::int64_t rows, std::int64_t columns, std::int64_t leading) {
+      return (rows - 1) * leading + columns;
+    };
+    for (const std::int64_t leading : {in.n, in.m}) {
+      if (leading >= in.k || reaches(in.m, in.k, leading) > in.m * in.k) continue;
+      add("RL0415", "the rows of A are taken to be shorter than they are", kAdvice,
+          overlapping_a(in, leading));
+    }
+    for (const std::int64_t leading : {in.k, in.m}) {
+      if (leading >= in.n || reaches(in.k, in.n, leading) > in.k * in.n) continue;
+      add("RL0415", "the rows of B are taken to be shorter than they are", kAdvice,
+          overlapping_b(in, leading));
+    }
+  }
+
+  /// BLAS refuses leading dimensions shorter than a row, so the overlapping rows are copied apart.
+  static std::vector<double> overlapping_a(const Inputs& in, std::int64_t leading) {
+    const std::vector<double> a = spread(in.a, in.m, in.k, leading);
+    return multiply({a.data(), in.k, false}, in.view_b(), in.m, in.n, in.k);
+  }
+  static std::vector<double> overlapping_b(const Inputs& in, std::int64_t leading) {
+    const std::vector<double> b = spread(in.b, in.k, in.n, leading);
+    return multiply(in.view_a(), {b.data(), in.n, false}, in.m, in.n, in.k);
+  }
+  static std::vector<double> spread(const std::vector<double>& from, std::int64_t rows,
+                                    std::int64_t columns, std::int64_t leading) {
+    std::vector<double> to;
+    to.reserve(static_cast<std::size_t>(rows * columns));
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const auto begin = from.begin() + row * leading;
+      to.insert(to.end(), begin, begin + columns);
+    }
+    return to;
+  }
+
+  ElementType type_;
+  std::string peak_;
+  double unit_;
+};
+
+/// The same with bf16 inputs on the tensor cores: their products are exact in fp32, the sums are
+/// not.
+class Bf16GemmOracle : public GemmOracle {
+ public:
+  Bf16GemmOracle() : GemmOracle(ElementType::bfloat16, "bf16_tensor", kTensorCoreUnit) {}
+};
+
+ROOFLAB_ORACLE("gemm", GemmOracle)
+ROOFLAB_ORACLE("gemm_bf16", Bf16GemmOracle)
+
+}  // namespace
+}  // namespace rooflab

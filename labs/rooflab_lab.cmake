@@ -1,0 +1,51 @@
+# rooflab_lab_part(): what a part's folder is built into, found by directory:
+#   oracle/*.cpp           -> lib/labs/<part>.so, which the grader loads
+#   guest/<entry>.cpp|.cu  -> lib/labs/<part>/<entry>.o, which is linked to a submission's file
+#   oracle/*_test.cpp      -> the test <part>_oracle_test
+function(rooflab_lab_part)
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME part)
+  set(folder ${PROJECT_BINARY_DIR}/lib/labs)
+
+  file(GLOB oracle_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/oracle/*.cpp)
+  set(oracle_tests ${oracle_sources})
+  list(FILTER oracle_tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER oracle_sources EXCLUDE REGEX "_test\\.cpp$")
+  add_library(${part}_oracle SHARED ${oracle_sources})
+  target_link_libraries(${part}_oracle PUBLIC rooflab_contract PkgConfig::openblas)
+  rooflab_compile_options(${part}_oracle)
+  set_target_properties(${part}_oracle PROPERTIES
+    PREFIX "" OUTPUT_NAME ${part} LIBRARY_OUTPUT_DIRECTORY ${folder})
+  if(oracle_tests)
+    rooflab_test(${part}_oracle_test SOURCES ${oracle_tests} ${oracle_sources}
+                 LINK rooflab_contract PkgConfig::openblas)
+  endif()
+
+  file(GLOB adapters CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/guest/*.cpp
+                                       ${CMAKE_CURRENT_SOURCE_DIR}/guest/*.cu)
+  set(objects)
+  foreach(adapter ${adapters})
+    cmake_path(GET adapter STEM entry)
+    rooflab_adapter(${adapter} ${folder}/${part}/${entry}.o)
+    list(APPEND objects ${folder}/${part}/${entry}.o)
+  endforeach()
+  add_custom_target(${part}_adapters ALL DEPENDS ${objects})
+endfunction()
+
+# One adapter: host code by the host compiler, device code (.cu) by nvcc as a submission is built.
+function(rooflab_adapter source object)
+  cmake_path(GET object PARENT_PATH folder)
+  file(MAKE_DIRECTORY ${folder})
+  set(flags -std=c++20 -O2 -I ${CMAKE_CURRENT_SOURCE_DIR}/interface -I ${PROJECT_SOURCE_DIR}/labs
+            -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -c ${source} -o ${object})
+  cmake_path(GET source EXTENSION kind)
+  if(kind STREQUAL ".cu")
+    set(command ${ROOFLAB_NVCC} -Xcompiler -fPIC,-Wall -cudart shared
+        -gencode arch=compute_80,code=[sm_80,compute_80])
+  else()
+    set(command ${CMAKE_CXX_COMPILER} -fPIC -Wall -Wextra -Werror
+        -isystem ${ROOFLAB_CUDA_ROOT}/include)
+  endif()
+  add_custom_command(OUTPUT ${object} COMMAND ${command} ${flags} DEPENDS ${source}
+                     DEPFILE ${object}.d VERBATIM
+                     COMMENT "Compiling adapter ${object}")
+endfunction()

@@ -59,7 +59,7 @@ struct Operand {
   std::vector<Scalar> elements;
   std::int64_t offset = 0;      ///< address only: bytes added to the base
   bool negated = false;         ///< !p for predicates, -x for a literal-free negation
-  std::int8_t selector = -1;    ///< .b0–.b3, .h0, .h1 of video and packed forms, -1 for none
+  std::int8_t selector = -1;    ///< 0–3: .b0–.b3; 4, 5: .h0, .h1; 127: several; -1: none
 };
 
 /// @p or @!p before an instruction.
@@ -80,13 +80,15 @@ struct Instruction {
 
 struct Register { std::string name; Type type = Type::none; };  ///< unique name: nested scopes are renamed
 
-/// Bytes of an initialiser that hold an address: generic(sym)+offset or sym+offset, 4 or 8 bytes wide.
+/// Bytes of an initialiser that hold an address: generic(sym)+offset or sym+offset, 4 or 8 bytes wide, or a
+/// single byte of it.
 struct Relocation {
   std::uint64_t byte_offset = 0;
   unsigned width = 8;
   std::string symbol;
   std::int64_t addend = 0;
   bool generic = false;
+  unsigned shift = 0;  ///< the value stored is address >> shift; not 0 only for width 1, as in 0xFF00(sym)
 };
 
 struct Variable {
@@ -99,7 +101,7 @@ struct Variable {
   unsigned alignment = 1;
   Linkage linkage = Linkage::internal;
   bool managed = false;                     ///< .attribute(.managed)
-  std::vector<std::uint8_t> initial_bytes;  ///< empty when there is no initialiser (zero for .global, .const)
+  std::vector<std::uint8_t> initial_bytes;  ///< from the start; what lies beyond is zero
   std::vector<Relocation> relocations;
   std::uint64_t size() const;               ///< bytes
 };
@@ -110,7 +112,7 @@ struct Function {
   bool is_declaration = false;             ///< extern or prototype: no body
   std::vector<Variable> parameters;        ///< .param (or .reg) in order; opaque and by-value structs as b8[n]
   std::vector<Variable> return_values;
-  std::vector<Register> registers;
+  std::vector<Register> registers;         ///< those that the body uses, by first use
   std::vector<Variable> variables;         ///< .local, .shared and .param variables declared in the body
   std::vector<SourceLocation> locations;   ///< [0] is "unknown"
   std::vector<Instruction> body;           ///< labels are resolved to indexes; an index may equal body.size()

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "simgpu/ptx/ast.h"
+#include "simgpu/ptx/lexer.h"
+
+namespace simgpu::ptx {
+
+/// The state space that PTX declares variables in as `.name`: "shared" is Space::shared.
+std::optional<Space> space_named(std::string_view name);
+
+/// What comes before the name in a declaration: `.align 8 .v2 .f32` and the like.
+struct DeclarationHead {
+  Variable variable;       ///< all but name, dimensions and initial value
+  bool is_opaque = false;  ///< .texref, .samplerref or .surfref
+};
+
+/// Parses the attributes, alignment, vector length and type after a state space.
+/// @throws ParseError if there is no type.
+DeclarationHead parse_declaration_head(Lexer& lexer, Space space, Variable::Linkage linkage);
+
+/// Parses `[4][]…` into variable.dimensions. An empty one is 0 and may only be the first.
+void parse_dimensions(Lexer& lexer, Variable& variable);
+
+/// Parses a comma-separated list of parameters in parentheses, for .entry, .func and
+/// .callprototype.
+std::vector<Variable> parse_parameters(Lexer& lexer);
+
+/// Parses `name[dimensions] = initial value, …;` after the head and hands over each variable.
+/// `initial_bytes_left` bounds the memory that a short text can ask for by sparse initialisers.
+void parse_variables(Lexer& lexer, const DeclarationHead& head, std::uint64_t& initial_bytes_left,
+                     const std::function<void(const Token& name, Variable)>& add);
+
+}  // namespace simgpu::ptx

@@ -12,7 +12,8 @@ class InstallationError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Where everything lies. `root` is the checkout, `build` the build tree that the program runs from.
+/// Where everything lies. `root` is the checkout, `build` the build tree that the program runs
+/// from.
 struct Installation {
   std::filesystem::path root;
   std::filesystem::path build;
@@ -28,14 +29,15 @@ struct Installation {
   std::filesystem::path oracle_library(const std::string& part_directory) const {
     return build / "lib" / "labs" / (part_directory + ".so");
   }
-  /// A compiled adapter: build/lib/labs/<part directory>/<entry>.o, from labs/<part>/guest/<entry>.cpp.
+  /// A compiled adapter: build/lib/labs/<part directory>/<entry>.o, from
+  /// labs/<part>/guest/<entry>.cpp.
   std::filesystem::path adapter(const std::string& part_directory, const std::string& entry) const {
     return build / "lib" / "labs" / part_directory / (entry + ".o");
   }
 };
 
-/// Finds the installation from the running executable (build/bin/grader): its build tree, and above that the
-/// checkout; ROOFLAB_ROOT names another checkout.
+/// Finds the installation from the running executable (build/bin/grader): its build tree, and above
+/// that the checkout; ROOFLAB_ROOT names another checkout.
 /// @throws InstallationError when no labs/ is found there.
 Installation find_installation();
 

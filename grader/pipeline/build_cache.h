@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "grader/pipeline/build.h"
+
+namespace rooflab {
+
+/// Finished builds on disk, each in a folder named by a hash of its key, with the whole key beside
+/// it: two keys of one hash are told apart. Entries appear by a rename, so readers see all of one
+/// or nothing.
+class BuildCache {
+ public:
+  explicit BuildCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  std::optional<BuildOutcome> find(const std::string& key) const;
+
+  /// Keeps `outcome`, whose library (if any) lies in `staging` under kLibraryName; `staging` is
+  /// moved away. Where another grader was first, its entry is used.
+  BuildOutcome keep(const std::string& key, const BuildOutcome& outcome,
+                    const std::filesystem::path& staging) const;
+
+  const std::filesystem::path& folder() const { return folder_; }
+
+  static constexpr const char* kLibraryName = "task.so";
+
+ private:
+  std::filesystem::path entry(const std::string& key) const;
+
+  std::filesystem::path folder_;
+};
+
+}  // namespace rooflab

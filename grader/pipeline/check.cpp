@@ -1,0 +1,126 @@
+#include "grader/pipeline/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "grader/contract/elements.h"
+
+namespace rooflab {
+namespace {
+
+bool is_close(double got, double expected, double tolerance) {
+  return got == expected || std::abs(got - expected) <= tolerance;
+}
+
+std::size_t byte_count(const Tensor& tensor) {
+  return static_cast<std::size_t>(tensor.elements()) * size_of(tensor.type);
+}
+
+void require_fit(const Tensor& tensor, const Expected& expected) {
+  const auto elements = static_cast<std::size_t>(tensor.elements());
+  if (expected.value.size() != elements || expected.tolerance.size() != elements) {
+    throw OracleFault(
+        fmt::format("the oracle expects {} values and {} tolerances of {}, which has {} elements",
+                    expected.value.size(), expected.tolerance.size(), tensor.name, elements));
+  }
+}
+
+TensorCheck compare(const Tensor& tensor, const Expected& expected,
+                    std::span<const std::byte> bytes) {
+  const std::size_t elements = expected.value.size();
+  TensorCheck check;
+  check.tensor = tensor.name;
+  check.shape = tensor.shape;
+  check.expected = expected.value;
+  check.tolerance = expected.tolerance;
+  check.got.resize(elements);
+  check.wrong.resize(elements);
+  check.unwritten.resize(elements);
+  for (std::size_t i = 0; i < elements; ++i) {
+    const double got = element_at(tensor.type, bytes, i);
+    const bool wrong = !is_close(got, expected.value[i], expected.tolerance[i]);
+    const bool unwritten =
+        wrong && tensor.role == Role::output && is_poisoned(tensor.type, bytes, i);
+    check.got[i] = got;
+    check.wrong[i] = wrong;
+    check.unwritten[i] = unwritten;
+    check.wrong_count += wrong ? 1 : 0;
+    check.unwritten_count += unwritten ? 1 : 0;
+    check.nan_count += std::isnan(got) && !unwritten ? 1 : 0;
+  }
+  return check;
+}
+
+const Expected* find_expected(const std::vector<Expected>& all, const std::string& tensor) {
+  const auto found = std::ranges::find(all, tensor, &Expected::tensor);
+  return found == all.end() ? nullptr : &*found;
+}
+
+double as_number(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
+  return std::get<double>(value);
+}
+
+bool value_matches(const Value& got, const Value& expected) {
+  if (const auto* text = std::get_if<std::string>(&expected)) {
+    const auto* got_text = std::get_if<std::string>(&got);
+    return got_text != nullptr && *got_text == *text;
+  }
+  if (std::holds_alternative<std::string>(got)) return false;
+  if (std::holds_alternative<std::int64_t>(got) && std::holds_alternative<std::int64_t>(expected)) {
+    return got == expected;
+  }
+  const double want = as_number(expected);
+  return is_close(as_number(got), want, 1e-9 * std::abs(want));
+}
+
+}  // namespace
+
+std::vector<TensorCheck> wrong_tensors(const Problem& problem,
+                                       const std::vector<Expected>& expected,
+                                       const std::vector<std::vector<std::byte>>& outputs) {
+  std::vector<TensorCheck> wrong;
+  for (std::size_t i = 0; i < problem.tensors.size(); ++i) {
+    const Tensor& tensor = problem.tensors[i];
+    if (tensor.role == Role::input) continue;
+    const Expected* right = find_expected(expected, tensor.name);
+    if (right == nullptr) {
+      throw OracleFault(fmt::format("the oracle does not say what {} must hold", tensor.name));
+    }
+    require_fit(tensor, *right);
+    const bool whole = i < outputs.size() && outputs[i].size() == byte_count(tensor);
+    const std::vector<std::byte> nothing(whole ? 0 : byte_count(tensor), kPoisonByte);
+    TensorCheck check = compare(tensor, *right, whole ? outputs[i] : nothing);
+    if (check.wrong_count > 0) wrong.push_back(std::move(check));
+  }
+  return wrong;
+}
+
+std::vector<ChangedInput> changed_inputs(const Problem& problem,
+                                         const std::vector<std::vector<std::byte>>& outputs) {
+  std::vector<ChangedInput> changed;
+  for (std::size_t i = 0; i < problem.tensors.size() && i < outputs.size(); ++i) {
+    const Tensor& tensor = problem.tensors[i];
+    if (tensor.role != Role::input || outputs[i].size() != tensor.data.size()) continue;
+    if (outputs[i] == tensor.data) continue;
+    const std::size_t size = size_of(tensor.type);
+    ChangedInput input{tensor.name, 0, tensor.data.size() / size};
+    for (std::size_t at = 0; at + size <= tensor.data.size(); at += size) {
+      input.changed += std::memcmp(&outputs[i][at], &tensor.data[at], size) != 0 ? 1 : 0;
+    }
+    changed.push_back(input);
+  }
+  return changed;
+}
+
+bool results_match(const Values& got, const Values& expected) {
+  return std::ranges::all_of(expected, [&](const auto& entry) {
+    const auto found = got.find(entry.first);
+    return found != got.end() && value_matches(found->second, entry.second);
+  });
+}
+
+}  // namespace rooflab

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "grader/contract/problem.h"
+#include "grader/diagnose/diagnose.h"
+
+namespace rooflab {
+
+/// The outputs that an oracle's word does not match the problem it belongs to: a grader fault.
+class OracleFault : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// An input that a call changed.
+struct ChangedInput {
+  std::string tensor;
+  std::uint64_t changed = 0;  ///< elements
+  std::uint64_t total = 0;
+};
+
+/// Compares every element of every expected tensor: right when |got - expected| <= tolerance, which
+/// no NaN is. Returns the tensors that have a wrong element.
+/// @param outputs bytes of every tensor of the problem after the call, in order; a tensor that is
+/// missing or
+///                of another size counts as not written at all
+/// @throws OracleFault when the expectation does not fit the problem.
+std::vector<TensorCheck> wrong_tensors(const Problem& problem,
+                                       const std::vector<Expected>& expected,
+                                       const std::vector<std::vector<std::byte>>& outputs);
+
+/// Inputs whose bytes differ from what the call was given.
+std::vector<ChangedInput> changed_inputs(const Problem& problem,
+                                         const std::vector<std::vector<std::byte>>& outputs);
+
+/// True when every expected result is there and right: numbers within 1e-9 relative, text equal.
+bool results_match(const Values& got, const Values& expected);
+
+}  // namespace rooflab

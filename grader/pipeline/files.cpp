@@ -1,0 +1,141 @@
+#include "grader/pipeline/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+namespace rooflab {
+namespace {
+
+constexpr std::size_t kLargestSubmittedFile = std::size_t{1} << 20;
+
+/// Closes a descriptor at the end of its scope.
+class Descriptor {
+ public:
+  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
+  ~Descriptor() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return descriptor_; }
+  bool valid() const { return descriptor_ >= 0; }
+  int release() { return std::exchange(descriptor_, -1); }
+
+ private:
+  int descriptor_;
+};
+
+/// Reads up to `limit` + 1 bytes, so that the caller sees that there are too many; errno on
+/// failure.
+std::optional<std::string> read_descriptor(int descriptor, std::size_t limit) {
+  std::string text;
+  std::array<char, 65536> buffer;
+  while (text.size() <= limit) {
+    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+    if (count == 0) return text;
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    text.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  return text;
+}
+
+bool write_all(int descriptor, const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t count = ::write(descriptor, text.data() + done, text.size() - done);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return false;
+    done += static_cast<std::size_t>(count);
+  }
+  return ::fsync(descriptor) == 0;
+}
+
+FileError write_error(const std::filesystem::path& file, int error) {
+  const char* remedy = error == ENOSPC || error == EDQUOT
+                           ? "free some space or name a file on another disk"
+                           : "check that the folder exists and may be written to";
+  return FileError(
+      fmt::format("cannot write {}: {}; {}", file.string(), std::strerror(error), remedy));
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& file, std::size_t limit) {
+  const Descriptor descriptor(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  auto text = descriptor.valid() ? read_descriptor(descriptor.get(), limit) : std::nullopt;
+  if (!text) {
+    throw FileError(fmt::format("cannot read {}: {}; check that it exists and may be read",
+                                file.string(), std::strerror(errno)));
+  }
+  if (text->size() > limit) {
+    throw FileError(fmt::format("{} is larger than {} bytes; shorten it", file.string(), limit));
+  }
+  return std::move(*text);
+}
+
+void write_file_atomically(const std::filesystem::path& file, const std::string& text) {
+  std::error_code error;
+  if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
+  if (error) throw write_error(file, error.value());
+  if (std::filesystem::is_directory(file, error)) throw write_error(file, EISDIR);
+
+  std::string pattern = file.string() + ".XXXXXX";
+  Descriptor descriptor(::mkostemp(pattern.data(), O_CLOEXEC));
+  if (!descriptor.valid()) throw write_error(file, errno);
+  const bool written = write_all(descriptor.get(), text) && ::fchmod(descriptor.get(), 0644) == 0;
+  const int write_errno = errno;
+  // A full disk may show only when the file is closed.
+  const bool closed = ::close(descriptor.release()) == 0;
+  if (written && closed && ::rename(pattern.c_str(), file.c_str()) == 0) return;
+  const int failure = written ? errno : write_errno;
+  ::unlink(pattern.c_str());
+  throw write_error(file, failure);
+}
+
+SubmittedFile read_submitted(const std::filesystem::path& folder, const std::string& name) {
+  const std::filesystem::path file = folder / name;
+  const Descriptor descriptor(
+      ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
+  using State = SubmittedFile::State;
+  if (!descriptor.valid()) {
+    if (errno == ENOENT || errno == ENOTDIR) return {State::missing, "", ""};
+    if (errno == ELOOP) return {State::refused, "", "it is a symbolic link"};
+    return {State::unreadable, "", std::strerror(errno)};
+  }
+  struct stat status {};
+  if (::fstat(descriptor.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+    return {State::refused, "", "it is no regular file"};
+  }
+  auto text = read_descriptor(descriptor.get(), kLargestSubmittedFile);
+  if (!text) return {State::unreadable, "", std::strerror(errno)};
+  if (text->size() > kLargestSubmittedFile) {
+    return {State::refused, "", "it is larger than 1 MiB"};
+  }
+  return {State::present, std::move(*text), ""};
+}
+
+TemporaryFolder::TemporaryFolder(const std::filesystem::path& parent) {
+  std::error_code error;
+  std::filesystem::create_directories(parent, error);
+  std::string pattern = (parent / "tmp.XXXXXX").string();
+  if (error || ::mkdtemp(pattern.data()) == nullptr) {
+    throw write_error(parent, error ? error.value() : errno);
+  }
+  path_ = pattern;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+}  // namespace rooflab

@@ -1,0 +1,159 @@
+#include "grader/pipeline/grade.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "grader/pipeline/grade_task.h"
+
+namespace rooflab {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string names_of(const PartSpec& part) {
+  std::string names;
+  for (const TaskSpec& task : part.tasks) names += (names.empty() ? "" : ", ") + task.id;
+  return names;
+}
+
+std::string files_of(const PartSpec& part) {
+  std::string files;
+  for (const TaskSpec& task : part.tasks) {
+    if (files.find(task.file) == std::string::npos)
+      files += (files.empty() ? "" : ", ") + task.file;
+  }
+  return files;
+}
+
+std::vector<const TaskSpec*> chosen_tasks(const PartSpec& part, const GradeRequest& request) {
+  std::vector<const TaskSpec*> tasks;
+  for (const TaskSpec& task : part.tasks) {
+    if (!request.task || task.id == *request.task) tasks.push_back(&task);
+  }
+  if (tasks.empty()) {
+    throw UsageError(fmt::format("part {} has no task {}; its tasks are {}", part.number,
+                                 *request.task, names_of(part)));
+  }
+  if (!request.case_number) return tasks;
+  if (!request.task) throw UsageError("--case counts the cases of one task; name it with --task");
+  const auto cases = std::ranges::count(tasks.front()->cases, false, &CaseSpec::hidden);
+  if (*request.case_number < 1 || *request.case_number > cases) {
+    throw UsageError(fmt::format("task {} has no case {}; it has {} (see grader --part {} --list)",
+                                 *request.task, *request.case_number, cases, part.number));
+  }
+  return tasks;
+}
+
+/// The submission is a folder that holds at least one file of the part, all readable.
+void check_submission(const PartSpec& part, const std::filesystem::path& submission) {
+  std::error_code error;
+  if (!std::filesystem::exists(submission, error)) {
+    throw UsageError(
+        fmt::format("there is no submission {}; name a folder with the layout of starter/",
+                    submission.string()));
+  }
+  if (!std::filesystem::is_directory(submission, error)) {
+    throw UsageError(
+        fmt::format("the submission {} is no folder; name one with the layout of starter/",
+                    submission.string()));
+  }
+  const auto folder = submission / part.directory;
+  std::size_t present = 0;
+  for (const TaskSpec& task : part.tasks) {
+    const SubmittedFile file = read_submitted(folder, task.file);
+    if (file.state == SubmittedFile::State::unreadable) {
+      throw UsageError(fmt::format("cannot read {}: {}; correct its permissions",
+                                   (folder / task.file).string(), file.reason));
+    }
+    present += file.state != SubmittedFile::State::missing ? 1 : 0;
+  }
+  if (present == 0) {
+    throw UsageError(fmt::format(
+        "the submission has no file of part {} in {}: it may hold {}; copy them from starter/",
+        part.number, folder.string(), files_of(part)));
+  }
+  // A part's folder that leads out of the submission would let it hand in someone else's files.
+  const auto real_folder = std::filesystem::canonical(folder, error);
+  const auto real_submission = std::filesystem::canonical(submission, error);
+  if (error || real_folder.parent_path() != real_submission) {
+    throw UsageError(
+        fmt::format("{} is a link out of the submission; make it a folder", folder.string()));
+  }
+}
+
+/// Compiles all files, several at a time; each outcome stands beside its task.
+std::vector<BuiltTask> build_stage(const PartSpec& part, const GradeRequest& request,
+                                   const GradeTools& tools,
+                                   const std::vector<const TaskSpec*>& tasks) {
+  std::vector<BuiltTask> built(tasks.size());
+  std::atomic<std::size_t> next = 0;
+  std::mutex progress_mutex;
+  std::exception_ptr fault;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < tasks.size(); i = next++) {
+      built[i].task = tasks[i];
+      if (tasks[i]->kind == TaskKind::answers) continue;
+      try {
+        built[i].file = read_submitted(request.submission / part.directory, tasks[i]->file);
+        if (built[i].file.state != SubmittedFile::State::present) continue;
+        {
+          const std::scoped_lock lock(progress_mutex);
+          tools.progress("building " + tasks[i]->file);
+        }
+        built[i].build = tools.build(*tasks[i], built[i].file.text);
+      } catch (...) {
+        const std::scoped_lock lock(progress_mutex);
+        if (!fault) fault = std::current_exception();
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> workers;
+    const std::size_t count = std::clamp<std::size_t>(request.parallel_builds, 1, tasks.size());
+    for (std::size_t i = 1; i < count; ++i) workers.emplace_back(work);
+    work();
+  }
+  if (fault) std::rethrow_exception(fault);
+  return built;
+}
+
+}  // namespace
+
+GradeResult grade(const PartSpec& part, const GradeRequest& request, const GradeTools& tools) {
+  const auto tasks = chosen_tasks(part, request);
+  check_submission(part, request.submission);
+
+  GradeResult result;
+  result.part = part.number;
+  result.title = part.title;
+  result.device = tools.device.id();
+  result.device_name = tools.device.name();
+  result.time_kind = tools.device.time_kind();
+  result.seed = request.seed;
+  result.submission = request.submission.string();
+
+  const auto build_start = Clock::now();
+  const auto built = build_stage(part, request, tools, tasks);
+  result.build_s = seconds_since(build_start);
+
+  const auto run_start = Clock::now();
+  for (const BuiltTask& task : built) {
+    result.tasks.push_back(task.task->kind == TaskKind::answers
+                               ? grade_answers(part, request, *task.task)
+                               : grade_task(part, request, tools, task));
+  }
+  result.run_s = seconds_since(run_start);
+  return result;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "grader/contract/oracle.h"
+#include "grader/device/device.h"
+#include "grader/pipeline/build.h"
+#include "grader/spec/part.h"
+#include "grader/spec/result.h"
+
+namespace rooflab {
+
+/// Something was asked for that does not exist: an unknown task, a missing submission. One line,
+/// with the next step in it.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What to grade.
+struct GradeRequest {
+  std::filesystem::path submission;  ///< has the layout of starter/
+  std::optional<std::string> task;   ///< only this one
+  std::optional<int>
+      case_number;  ///< only this public case, from 1; then nothing is timed or scored
+  std::uint64_t seed = 0;
+  std::filesystem::path solutions;  ///< answer keys, where there are any
+  unsigned parallel_builds = 1;
+};
+
+/// What the stages work with; tests put fakes here.
+struct GradeTools {
+  Device& device;
+  std::function<BuildOutcome(const TaskSpec&, const std::string& source)> build;
+  std::function<std::unique_ptr<Oracle>(const std::string& name)> oracle;
+  std::function<void(const std::string&)> progress;  ///< one line of what goes on
+};
+
+/// Grades a submission: build, run, check, time and score each task. The first failure of a task
+/// stops that task, never another.
+/// @throws UsageError for a task, case or submission that is not there.
+GradeResult grade(const PartSpec& part, const GradeRequest& request, const GradeTools& tools);
+
+}  // namespace rooflab

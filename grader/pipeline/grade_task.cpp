@@ -1,0 +1,246 @@
+#include "grader/pipeline/grade_task.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "grader/pipeline/check.h"
+#include "grader/pipeline/elf_symbols.h"
+#include "grader/pipeline/judge.h"
+#include "grader/pipeline/roofline.h"
+#include "grader/pipeline/score.h"
+#include "grader/pipeline/seeds.h"
+#include "grader/pipeline/timing.h"
+
+namespace rooflab {
+namespace {
+
+/// One case with its number among the public ones, 0 for hidden and timed ones.
+struct NumberedCase {
+  CaseSpec spec;
+  int number = 0;
+};
+
+std::string demangled(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> name(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+  return status == 0 && name ? name.get() : symbol;
+}
+
+std::vector<NumberedCase> chosen_cases(const TaskSpec& task, const std::optional<int>& number) {
+  std::vector<NumberedCase> cases;
+  int next = 1;
+  for (const CaseSpec& spec : task.cases) {
+    const int own = spec.hidden ? 0 : next++;
+    if (!number || own == *number) cases.push_back({spec, own});
+  }
+  return cases;
+}
+
+/// Grades one task; holds what its stages share.
+class TaskGrader {
+ public:
+  TaskGrader(const PartSpec& part, const GradeRequest& request, const GradeTools& tools,
+             const BuiltTask& built)
+      : part_(part),
+        request_(request),
+        tools_(tools),
+        built_(built),
+        task_(*built.task),
+        result_(blank_result(task_)) {}
+
+  TaskResult run() {
+    if (!is_buildable() || !is_allowed()) return result_;
+    if (!task_.oracle.empty()) oracle_ = tools_.oracle(task_.oracle);
+    if (!all_cases_pass()) return result_;
+    if (request_.case_number) {  // a replay of one case earns nothing and is out of nothing
+      result_.max_score = 0;
+      return result_;
+    }
+    result_.score = task_.points;
+    if (task_.speed) time();
+    return result_;
+  }
+
+ private:
+  DiagnoseContext context() const { return context_of(part_, request_, task_); }
+
+  bool fail(Verdict verdict, std::vector<Diagnostic> diagnostics) {
+    result_.verdict = verdict;
+    std::ranges::move(diagnostics, std::back_inserter(result_.diagnostics));
+    if (verdict == Verdict::grader_fault) result_.max_score = 0;  // no student's zero
+    return false;
+  }
+
+  bool is_buildable() {
+    switch (built_.file.state) {
+      case SubmittedFile::State::present:
+        break;
+      case SubmittedFile::State::missing:
+        return fail(Verdict::not_implemented,
+                    {explain_not_implemented(task_.file, 0, "the file is missing", context())});
+      case SubmittedFile::State::refused:
+      case SubmittedFile::State::unreadable:
+        return fail(Verdict::rejected, {refusal()});
+    }
+    switch (built_.build.end) {
+      case BuildOutcome::End::built:
+        return true;
+      case BuildOutcome::End::failed:
+        return fail(Verdict::compile_error,
+                    {explain_compile_error(built_.build.messages, context())});
+      case BuildOutcome::End::fault:
+        return fail(Verdict::grader_fault,
+                    {explain_grader_fault(built_.build.messages, context())});
+    }
+    return false;
+  }
+
+  Diagnostic refusal() const {
+    Diagnostic story;
+    story.code = "RL0611";
+    story.message = fmt::format("{} cannot be graded: {}", task_.file, built_.file.reason);
+    story.file = part_.directory + "/" + task_.file;
+    story.help = "hand in a plain readable file of at most 1 MiB";
+    return story;
+  }
+
+  /// The built file uses nothing that is forbidden and defines what the task asks for.
+  bool is_allowed() {
+    const DynamicSymbols symbols = read_dynamic_symbols(built_.build.library);
+    const std::string forbidden = first_forbidden(symbols, task_.forbidden);
+    if (!forbidden.empty()) {
+      return fail(Verdict::rejected, {explain_forbidden(demangled(forbidden), context())});
+    }
+    if (symbols.unresolved.empty()) return true;
+    std::string messages;
+    for (const std::string& symbol : symbols.unresolved) {
+      messages += fmt::format("{}/{}: error: {} is declared but not defined\n", part_.directory,
+                              task_.file, demangled(symbol));
+    }
+    return fail(Verdict::compile_error, {explain_compile_error(messages, context())});
+  }
+
+  bool all_cases_pass() {
+    const auto cases = chosen_cases(task_, request_.case_number);
+    for (const NumberedCase& numbered : cases) {
+      tools_.progress(fmt::format("{}: {}", task_.id, numbered.spec.name));
+      const Judgement judgement = judge_case(numbered, false);
+      result_.cases.push_back({numbered.spec.name, judgement.verdict, numbered.spec.hidden});
+      if (judgement.verdict != Verdict::pass) return fail(judgement.verdict, judgement.diagnostics);
+      result_.diagnostics.insert(result_.diagnostics.end(), judgement.diagnostics.begin(),
+                                 judgement.diagnostics.end());
+    }
+    result_.summary = fmt::format("{} {}", cases.size(), cases.size() == 1 ? "case" : "cases");
+    return true;
+  }
+
+  Judgement judge_case(const NumberedCase& numbered, bool timed) {
+    DiagnoseContext place = context();
+    place.case_name = numbered.spec.name;
+    place.case_number = numbered.number;
+    place.hidden = numbered.spec.hidden;
+    const std::uint64_t seed = case_seed(request_.seed, part_.number, task_.id, numbered.spec.name);
+    Problem problem{numbered.spec.parameters, {}};
+    if (oracle_ != nullptr) problem = oracle_->make(numbered.spec.parameters, seed);
+    outcome_ = run_with_retry(problem, timed);
+    if (result_.printed.empty()) result_.printed = outcome_.printed;
+    return judge({task_, numbered.spec, problem, oracle_.get(), outcome_, place});
+  }
+
+  /// A fault of ours is tried once more before it becomes a verdict.
+  RunOutcome run_with_retry(const Problem& problem, bool timed) {
+    const RunRequest request{.library = built_.build.library,
+                             .entry = task_.entry,
+                             .problem = &problem,
+                             .timed = timed,
+                             .time_limit = std::chrono::duration<double>(task_.time_limit_s)};
+    RunOutcome outcome = tools_.device.run(request);
+    if (outcome.end == RunOutcome::End::device_fault) outcome = tools_.device.run(request);
+    return outcome;
+  }
+
+  void time() {
+    tools_.progress(task_.id + ": timing");
+    const SpeedSpec& speed = *task_.speed;
+    const Judgement judgement = judge_case({{"timed", speed.parameters, {}, false}, 0}, true);
+    if (judgement.verdict != Verdict::pass) {
+      result_.score = 0;
+      result_.cases.push_back({"timed", judgement.verdict, false});
+      fail(judgement.verdict, judgement.diagnostics);
+      return;
+    }
+    const Work work = oracle_->work(speed.parameters);
+    const Roofline roofline = roofline_of(work, tools_.device.gpu());
+    result_.timing = timing_of(outcome_, speed, work, roofline);
+    const bool measured = tools_.device.time_kind() == "measured";
+    if (is_below_floor(*result_.timing, roofline, measured)) {
+      fail(Verdict::suspect, {explain_suspect(*result_.timing, context())});
+      return;
+    }
+    result_.score += speed_points(speed, result_.timing->efficiency);
+    add_kernel_evidence();
+  }
+
+  void add_kernel_evidence() {
+    const simgpu::KernelRecord* kernel = slowest_kernel(outcome_.activity);
+    if (kernel == nullptr) return;
+    result_.counters = simgpu::nsight_counters(*kernel);
+    if (result_.timing->efficiency >= result_.timing->target_efficiency) return;
+    auto stories = explain_slowness(*result_.timing, *kernel, context());
+    std::ranges::move(stories, std::back_inserter(result_.diagnostics));
+  }
+
+  const PartSpec& part_;
+  const GradeRequest& request_;
+  const GradeTools& tools_;
+  const BuiltTask& built_;
+  const TaskSpec& task_;
+  TaskResult result_;
+  std::unique_ptr<Oracle> oracle_;
+  RunOutcome outcome_;
+};
+
+}  // namespace
+
+TaskResult blank_result(const TaskSpec& task) {
+  TaskResult result;
+  result.id = task.id;
+  result.title = task.title;
+  result.bonus = task.bonus;
+  result.max_score = maximum_points(task);
+  return result;
+}
+
+DiagnoseContext context_of(const PartSpec& part, const GradeRequest& request,
+                           const TaskSpec& task) {
+  DiagnoseContext context;
+  context.part = part.number;
+  context.task = task.id;
+  context.seed = request.seed;
+  context.submission = request.submission / part.directory;
+  context.file = task.file;
+  context.time_limit_s = task.time_limit_s;
+  return context;
+}
+
+TaskResult grade_task(const PartSpec& part, const GradeRequest& request, const GradeTools& tools,
+                      const BuiltTask& built) {
+  try {
+    return TaskGrader(part, request, tools, built).run();
+  } catch (const std::exception& error) {
+    // Whatever goes wrong on our side of the fence must not cost the student this task, nor the
+    // others.
+    TaskResult result = blank_result(*built.task);
+    result.verdict = Verdict::grader_fault;
+    result.max_score = 0;
+    result.diagnostics = {
+        explain_grader_fault(error.what(), context_of(part, request, *built.task))};
+    return result;
+  }
+}
+
+}  // namespace rooflab

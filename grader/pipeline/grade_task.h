@@ -1,0 +1,29 @@
+#pragma once
+
+#include "grader/pipeline/build.h"
+#include "grader/pipeline/files.h"
+#include "grader/pipeline/grade.h"
+
+namespace rooflab {
+
+/// A task's file and what the build stage made of it.
+struct BuiltTask {
+  const TaskSpec* task = nullptr;
+  SubmittedFile file;
+  BuildOutcome build;  ///< meaningful when the file is present
+};
+
+/// Runs, checks, times and scores one built task.
+TaskResult grade_task(const PartSpec& part, const GradeRequest& request, const GradeTools& tools,
+                      const BuiltTask& built);
+
+/// Grades an `answers` task, which runs no code.
+TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, const TaskSpec& task);
+
+/// A result of this task with nothing earned yet.
+TaskResult blank_result(const TaskSpec& task);
+
+/// Where a task's stories take place.
+DiagnoseContext context_of(const PartSpec& part, const GradeRequest& request, const TaskSpec& task);
+
+}  // namespace rooflab

@@ -1,0 +1,145 @@
+#include "grader/pipeline/judge.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "grader/pipeline/check.h"
+
+namespace rooflab {
+namespace {
+
+using End = RunOutcome::End;
+using simgpu::Finding;
+using simgpu::FindingKind;
+
+/// More stories than these hide the first, which is the one to read.
+constexpr std::size_t kMostStories = 3;
+constexpr const char* kEndlessKernel = "RL0307";
+
+bool is_race(const Finding& finding) {
+  return finding.kind == FindingKind::shared_race || finding.kind == FindingKind::global_race;
+}
+
+/// A leak is worth a word but fails nothing.
+bool is_leak(const Finding& finding) { return finding.kind == FindingKind::leak; }
+
+bool is_error(const Finding& finding) { return !is_race(finding) && !is_leak(finding); }
+
+/// "file:line: message" as the guest reports a stub; the text comes from the submission.
+Diagnostic explain_stub(const std::string& detail, const DiagnoseContext& context) {
+  const std::size_t end = detail.find(": ");
+  const std::string place = detail.substr(0, end);
+  const std::string message = end == std::string::npos ? "" : detail.substr(end + 2);
+  const std::size_t colon = place.rfind(':');
+  std::uint32_t line = 0;
+  if (colon != std::string::npos) {
+    std::from_chars(place.data() + colon + 1, place.data() + place.size(), line);
+  }
+  if (line == 0) return explain_not_implemented(context.file, 0, detail, context);
+  return explain_not_implemented(place.substr(0, colon), line, message, context);
+}
+
+Judgement from_findings(const JudgedRun& run, Verdict verdict, bool (*wanted)(const Finding&)) {
+  Judgement judgement{verdict, {}};
+  std::vector<TensorCheck> wrong;
+  if (run.oracle != nullptr && !run.outcome.outputs.empty()) {
+    wrong = wrong_tensors(run.problem, run.oracle->expect(run.problem), run.outcome.outputs);
+  }
+  for (const Finding& finding : run.outcome.activity.findings) {
+    if (!wanted(finding) || judgement.diagnostics.size() == kMostStories) continue;
+    const TensorCheck* effect =
+        wrong.empty() || !judgement.diagnostics.empty() ? nullptr : &wrong.front();
+    judgement.diagnostics.push_back(explain_finding(finding, run.context, effect));
+  }
+  return judgement;
+}
+
+std::optional<Verdict> resource_limit(End end) {
+  switch (end) {
+    case End::memory_limit:
+      return Verdict::memory_limit;
+    case End::output_limit:
+      return Verdict::output_limit;
+    case End::disk_limit:
+      return Verdict::disk_limit;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Any end but a plain return; nothing when the call came back and left no error.
+std::optional<Judgement> judge_end(const JudgedRun& run) {
+  const RunOutcome& outcome = run.outcome;
+  const auto& findings = outcome.activity.findings;
+  const auto told = [&](Verdict verdict) {
+    return Judgement{verdict, {explain_end(outcome, run.context)}};
+  };
+  if (outcome.end == End::device_fault) {
+    return Judgement{Verdict::grader_fault, {explain_grader_fault(outcome.detail, run.context)}};
+  }
+  if (outcome.end == End::not_implemented) {
+    return Judgement{Verdict::not_implemented, {explain_stub(outcome.detail, run.context)}};
+  }
+  if (std::ranges::any_of(findings, is_race)) return from_findings(run, Verdict::race, is_race);
+  if (const auto limit = resource_limit(outcome.end)) return told(*limit);
+  const auto error = std::ranges::find_if(findings, is_error);
+  if (error != findings.end()) {
+    const bool endless = error->code == kEndlessKernel;
+    return from_findings(run, endless ? Verdict::time_limit : Verdict::runtime_error, is_error);
+  }
+  if (outcome.end == End::time_limit) return told(Verdict::time_limit);
+  if (outcome.end != End::returned) return told(Verdict::runtime_error);
+  if (outcome.cuda_error.empty() && outcome.activity.error.empty()) return std::nullopt;
+  RunOutcome named = outcome;
+  if (named.cuda_error.empty()) named.cuda_error = outcome.activity.error;
+  return Judgement{Verdict::runtime_error, {explain_end(named, run.context)}};
+}
+
+void check_tensors(const JudgedRun& run, Judgement& judgement) {
+  for (const ChangedInput& input : changed_inputs(run.problem, run.outcome.outputs)) {
+    judgement.diagnostics.push_back(
+        explain_changed_input(input.tensor, input.changed, input.total, run.context));
+  }
+  if (run.oracle == nullptr) return;
+  const auto wrong =
+      wrong_tensors(run.problem, run.oracle->expect(run.problem), run.outcome.outputs);
+  if (wrong.empty()) return;
+  const auto mistakes = run.oracle->mistakes(run.problem);
+  for (const TensorCheck& check : wrong) {
+    judgement.diagnostics.push_back(explain_mismatch(check, mistakes, run.context));
+  }
+}
+
+void check_results(const JudgedRun& run, Judgement& judgement) {
+  Values expected = run.spec.expect;
+  if (expected.empty() && run.oracle != nullptr) expected = run.oracle->expect_results(run.problem);
+  if (results_match(run.outcome.results, expected)) return;
+  judgement.diagnostics.push_back(
+      explain_results(run.outcome.results, expected, run.task.ratios, run.spec, run.context));
+}
+
+}  // namespace
+
+Judgement judge(const JudgedRun& run) {
+  if (auto ended = judge_end(run)) return *ended;
+  Judgement judgement;
+  check_tensors(run, judgement);
+  if (run.task.kind == TaskKind::values) check_results(run, judgement);
+  if (judgement.diagnostics.empty() && run.oracle != nullptr) {
+    const CallEvidence evidence{run.outcome.results, run.outcome.activity};
+    for (const Complaint& complaint : run.oracle->judge(run.problem, evidence)) {
+      judgement.diagnostics.push_back(explain_complaint(complaint, run.context));
+    }
+  }
+  if (!judgement.diagnostics.empty()) {
+    judgement.verdict = Verdict::wrong_answer;
+    return judgement;
+  }
+  if (std::ranges::any_of(run.outcome.activity.findings, is_leak)) {
+    return from_findings(run, Verdict::pass, is_leak);
+  }
+  return judgement;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,36 @@
+#include "grader/pipeline/oracles.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+namespace rooflab {
+
+OracleLibrary::OracleLibrary(const Installation& installation, const std::string& part_directory)
+    : file_(installation.oracle_library(part_directory).string()) {
+  // Never closed: oracles and what they made may live until the program ends.
+  void* library = ::dlopen(file_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) {
+    const char* reason = ::dlerror();
+    throw InstallationError(
+        fmt::format("cannot load the oracles of {}: {}; build the project again", part_directory,
+                    reason != nullptr ? reason : file_));
+  }
+  using Registry = const void* (*)();
+  const auto registry = reinterpret_cast<Registry>(::dlsym(library, "rooflab_oracles"));
+  if (registry == nullptr) {
+    throw InstallationError(
+        fmt::format("{} exports no rooflab_oracles; add ROOFLAB_ORACLE_LIBRARY()", file_));
+  }
+  registry_ = static_cast<const std::map<std::string, OracleFactory>*>(registry());
+}
+
+std::unique_ptr<Oracle> OracleLibrary::make(const std::string& name) const {
+  const auto found = registry_->find(name);
+  if (found == registry_->end()) {
+    throw InstallationError(fmt::format(
+        "{} holds no oracle \"{}\"; correct `oracle` in part.toml or register it", file_, name));
+  }
+  return found->second();
+}
+
+}  // namespace rooflab

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+
+#include "grader/contract/problem.h"
+#include "specs/gpu_spec.h"
+
+namespace rooflab {
+
+/// The least time that a GPU needs for some work, and what bounds it. docs/design/targets.md
+/// derives it.
+struct Roofline {
+  double compute_us = 0;  ///< the slowest type's FLOPs at that type's peak
+  double memory_us = 0;   ///< compulsory bytes at DRAM bandwidth
+  double launch_us = 0;   ///< one launch
+  double time_us = 0;     ///< max(compute, memory) + launch: what efficiency is measured against
+  double floor_us = 0;    ///< below this a time cannot be real, whatever the caches hold
+  std::string bound;      ///< "compute", "memory" or "launch": the largest of the three
+};
+
+/// A case's work asks for a peak that the GPU does not have: a fault of the part or the GPU's
+/// specification.
+class RooflineError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// @throws RooflineError
+Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu);
+
+/// Sum of the FLOPs of all types.
+double total_flops(const Work& work);
+
+}  // namespace rooflab

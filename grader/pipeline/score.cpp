@@ -1,0 +1,19 @@
+#include "grader/pipeline/score.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rooflab {
+
+double speed_points(const SpeedSpec& speed, double efficiency) {
+  if (!(efficiency > speed.zero_efficiency)) return 0;
+  const double share = std::log(efficiency / speed.zero_efficiency) /
+                       std::log(speed.full_efficiency / speed.zero_efficiency);
+  return std::round(std::min(share, 1.0) * speed.points * 100) / 100;
+}
+
+double maximum_points(const TaskSpec& task) {
+  return task.points + (task.speed ? task.speed->points : 0);
+}
+
+}  // namespace rooflab

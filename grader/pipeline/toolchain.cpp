@@ -1,0 +1,90 @@
+#include "grader/pipeline/toolchain.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "grader/sandbox/sandbox.h"
+
+namespace rooflab {
+namespace {
+
+bool is_program(const std::filesystem::path& file) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0;
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+std::vector<std::pair<std::filesystem::path, std::string>> candidates(
+    const Installation& installation) {
+  std::vector<std::pair<std::filesystem::path, std::string>> all;
+  std::istringstream path(variable("PATH"));
+  for (std::string folder; std::getline(path, folder, ':');) {
+    if (!folder.empty()) all.emplace_back(std::filesystem::path(folder) / "nvcc", "PATH");
+  }
+  if (const std::string home = variable("CUDA_HOME"); !home.empty()) {
+    all.emplace_back(std::filesystem::path(home) / "bin/nvcc", "CUDA_HOME");
+  }
+  all.emplace_back("/usr/local/cuda/bin/nvcc", "/usr/local/cuda");
+  all.emplace_back(installation.root / ".cuda/bin/nvcc", ".cuda");
+  return all;
+}
+
+std::pair<std::filesystem::path, std::string> locate(const Installation& installation) {
+  if (const std::string chosen = variable("ROOFLAB_NVCC"); !chosen.empty()) {
+    if (is_program(chosen)) return {std::filesystem::absolute(chosen), "ROOFLAB_NVCC"};
+    throw InstallationError(
+        fmt::format("ROOFLAB_NVCC names {}, which is no program; correct or unset it", chosen));
+  }
+  for (const auto& [file, origin] : candidates(installation)) {
+    if (is_program(file)) return {std::filesystem::absolute(file), origin};
+  }
+  throw InstallationError(
+      "no nvcc in ROOFLAB_NVCC, PATH, CUDA_HOME, /usr/local/cuda or .cuda; "
+      "run scripts/setup, which puts NVIDIA's compiler into .cuda/");
+}
+
+std::string version_of(const std::filesystem::path& nvcc) {
+  SandboxRequest request;
+  request.argv = {nvcc.string(), "--version"};
+  request.enabled = false;  // our own compiler, before any submission is seen
+  request.limits.wall_s = 20;
+  const SandboxOutcome outcome = run_sandboxed(request);
+  if (outcome.exit_code != 0 || outcome.signal != 0) {
+    throw InstallationError(fmt::format(
+        "{} --version fails; reinstall the CUDA toolkit or run scripts/setup", nvcc.string()));
+  }
+  return outcome.output;
+}
+
+}  // namespace
+
+std::string Toolchain::release() const {
+  static const std::regex pattern("release ([0-9]+\\.[0-9]+)");
+  std::smatch match;
+  return std::regex_search(version, match, pattern) ? match[1].str() : "unknown";
+}
+
+Toolchain find_toolchain(const Installation& installation) {
+  Toolchain toolchain;
+  std::tie(toolchain.nvcc, toolchain.found_by) = locate(installation);
+  // The toolkit is where the program really lies: distributions link /usr/bin/nvcc to it.
+  toolchain.root = std::filesystem::canonical(toolchain.nvcc).parent_path().parent_path();
+  toolchain.version = version_of(toolchain.nvcc);
+  return toolchain;
+}
+
+}  // namespace rooflab

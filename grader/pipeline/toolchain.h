@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "grader/pipeline/installation.h"
+
+namespace rooflab {
+
+/// NVIDIA's compiler and the toolkit it belongs to.
+struct Toolchain {
+  std::filesystem::path nvcc;
+  std::filesystem::path root;  ///< holds bin/, include/ and lib64/
+  std::string found_by;        ///< "PATH", "CUDA_HOME" …
+  std::string version;  ///< all that `nvcc --version` prints: part of what a build is cached by
+  std::string release() const;  ///< "13.0"
+};
+
+/// Looks for nvcc in ROOFLAB_NVCC, PATH, CUDA_HOME, /usr/local/cuda and the checkout's .cuda/.
+/// @throws InstallationError when there is none, or none that runs.
+Toolchain find_toolchain(const Installation& installation);
+
+}  // namespace rooflab

@@ -1,0 +1,332 @@
+#include "grader/sandbox/command.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+#include "grader/sandbox/landlock.h"
+#include "grader/sandbox/process_tree.h"
+#include "grader/sandbox/seccomp_filter.h"
+
+namespace rooflab {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Numbers that bubblewrap gets its own descriptors under; it keeps them from the program.
+constexpr int kStatusNumber = 100;
+constexpr int kFilterNumber = 101;
+
+constexpr const char* kSystemDirectories[] = {"/bin",   "/sbin",  "/lib",
+                                              "/lib32", "/lib64", "/libx32"};
+constexpr const char* kSystemFiles[] = {"/etc/ld.so.cache", "/etc/alternatives"};
+constexpr const char* kHarmlessDevices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random",
+                                            "/dev/urandom"};
+
+std::string bytes(std::uint64_t number) { return std::to_string(number); }
+
+fs::path find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    return name;
+  }
+  for (const char* directory : {"/usr/local/bin", "/usr/bin", "/bin"}) {
+    const fs::path candidate = fs::path(directory) / name;
+    if (access(candidate.c_str(), X_OK) == 0) {
+      return candidate;
+    }
+  }
+  throw SandboxError("the program " + name +
+                     " was not found in /usr/local/bin, /usr/bin or /bin; "
+                     "install it, or give its full path");
+}
+
+void check_exists(const fs::path& path, const char* what) {
+  std::error_code error;
+  if (!fs::exists(path, error)) {
+    throw SandboxError(std::string(what) + " " + path.string() +
+                       " does not exist, so the sandbox cannot show it; build or create it first");
+  }
+}
+
+std::vector<std::pair<int, rlimit>> resource_limits(const Limits& limits) {
+  std::vector<std::pair<int, rlimit>> result;
+  const auto add = [&](int resource, std::uint64_t soft, std::uint64_t hard) {
+    result.emplace_back(resource, rlimit{static_cast<rlim_t>(soft), static_cast<rlim_t>(hard)});
+  };
+  add(RLIMIT_CORE, 0, 0);
+  add(RLIMIT_MSGQUEUE, 0, 0);
+  if (limits.cpu_s > 0) {
+    const auto seconds = static_cast<std::uint64_t>(std::ceil(limits.cpu_s));
+    add(RLIMIT_CPU, seconds, seconds + 1);  // the hard one is SIGKILL: SIGXCPU can be ignored
+  }
+  if (limits.file_bytes > 0) {
+    add(RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes);
+  }
+  if (limits.open_files > 0) {
+    add(RLIMIT_NOFILE, limits.open_files, limits.open_files);
+  }
+  if (limits.address_space_bytes > 0) {
+    add(RLIMIT_AS, limits.address_space_bytes, limits.address_space_bytes);
+  }
+  return result;
+}
+
+std::vector<std::string> environment_of(const SandboxRequest& request, const fs::path& scratch) {
+  std::map<std::string, std::string> all = request.environment;
+  all.emplace("PATH", "/usr/local/bin:/usr/bin:/bin");
+  all.emplace("HOME", scratch.string());
+  all.emplace("TMPDIR", scratch.string());
+  all.emplace("LANG", "C.UTF-8");
+  std::vector<std::string> result;
+  for (const auto& [name, value] : all) {
+    std::string entry = name;
+    entry += '=';
+    entry += value;
+    result.push_back(std::move(entry));
+  }
+  return result;
+}
+
+class BubblewrapArguments {
+ public:
+  explicit BubblewrapArguments(const fs::path& program) : words_{program.string()} {}
+  void add(std::initializer_list<std::string> words) {
+    words_.insert(words_.end(), words.begin(), words.end());
+  }
+  void add_system() {
+    add({"--ro-bind", "/usr", "/usr"});
+    std::error_code error;
+    for (const char* directory : kSystemDirectories) {
+      if (fs::is_symlink(directory, error)) {
+        add({"--symlink", fs::read_symlink(directory).string(), directory});
+      } else if (fs::exists(directory, error)) {
+        add({"--ro-bind", directory, directory});
+      }
+    }
+    for (const char* file : kSystemFiles) {
+      add({"--ro-bind-try", file, file});
+    }
+  }
+  // /dev itself is an uncapped tmpfs, so it is sealed once /dev/shm is mounted.
+  void add_mounts(const SandboxRequest& request) {
+    const std::string size = bytes(request.limits.disk_bytes);
+    add({"--proc", "/proc", "--dev", "/dev"});
+    for (const fs::path& device : request.devices) {
+      add({"--dev-bind", device.string(), device.string()});
+    }
+    for (const char* directory : {"/dev/shm", "/tmp"}) {
+      if (request.limits.disk_bytes > 0) {
+        add({"--perms", "1777", "--size", size, "--tmpfs", directory});
+      } else {
+        add({"--perms", "1777", "--tmpfs", directory});
+      }
+    }
+    add({"--remount-ro", "/dev"});
+    for (const fs::path& path : request.read_only) {
+      add_parents(path);
+      add({"--ro-bind", path.string(), path.string()});
+    }
+    for (const WritableDirectory& directory : request.writable) {
+      const fs::path& inside = directory.inside.empty() ? directory.host : directory.inside;
+      add_parents(inside);
+      add({"--bind", directory.host.string(), inside.string()});
+    }
+    add({"--remount-ro", "/"});
+    add({"--chdir",
+         request.working_directory.empty() ? "/tmp" : request.working_directory.string()});
+  }
+  std::vector<std::string> words() && { return std::move(words_); }
+
+ private:
+  // Directories that bubblewrap makes by itself can be entered by root alone.
+  void add_parents(const fs::path& path) {
+    fs::path parent;
+    for (const fs::path& name : path.parent_path()) {
+      parent /= name;
+      if (parent != "/") {
+        add({"--perms", "0755", "--dir", parent.string()});
+      }
+    }
+  }
+
+  std::vector<std::string> words_;
+};
+
+std::vector<std::string> bubblewrap_words(const SandboxRequest& request, const Layers& layers,
+                                          const SandboxCommand& command) {
+  BubblewrapArguments arguments(bubblewrap_program());
+  const bool as_root = layers.bubblewrap == Layers::Bubblewrap::as_root;
+  if (!as_root) {
+    arguments.add({"--unshare-user"});
+    if (layers.disable_user_namespaces) {
+      arguments.add({"--disable-userns"});
+    }
+  }
+  arguments.add({"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts",
+                 "--unshare-cgroup-try", "--new-session", "--die-with-parent", "--hostname",
+                 "sandbox"});
+  arguments.add_system();
+  arguments.add_mounts(request);
+  arguments.add({"--json-status-fd", std::to_string(kStatusNumber)});
+  if (command.filter.valid()) {
+    arguments.add({"--seccomp", std::to_string(kFilterNumber)});
+  }
+  arguments.add({"--"});
+  if (as_root) {
+    const std::string user = std::to_string(command.user->id());
+    arguments.add({"/usr/bin/setpriv", "--reuid", user, "--regid", user, "--clear-groups",
+                   "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"});
+  }
+  if (request.limits.processes > 0) {
+    // Set inside, where the count begins at zero: a user namespace counts its own processes.
+    const std::string count = bytes(request.limits.processes);
+    arguments.add({"/usr/bin/prlimit", "--nproc=" + count + ":" + count, "--"});
+  }
+  std::vector<std::string> words = std::move(arguments).words();
+  words.push_back(find_program(request.argv.front()).string());
+  words.insert(words.end(), request.argv.begin() + 1, request.argv.end());
+  return words;
+}
+
+Descriptor file_with(const std::vector<sock_filter>& filter) {
+  Descriptor file(memfd_create("seccomp-filter", MFD_CLOEXEC));
+  const std::size_t size = filter.size() * sizeof(sock_filter);
+  if (!file.valid() || write(file.get(), filter.data(), size) != static_cast<ssize_t>(size) ||
+      lseek(file.get(), 0, SEEK_SET) != 0) {
+    throw SandboxError("cannot write the seccomp filter: " + std::string(std::strerror(errno)));
+  }
+  return file;
+}
+
+void plan_bubblewrap(const SandboxRequest& request, const Layers& layers, SandboxCommand& command) {
+  int status[2];
+  if (pipe2(status, O_CLOEXEC | O_NONBLOCK) != 0) {
+    throw SandboxError("cannot open a pipe for the sandbox: " + std::string(std::strerror(errno)) +
+                       "; raise the limit on open files (ulimit -n)");
+  }
+  command.status_reader = Descriptor(status[0]);
+  command.status_writer = Descriptor(status[1]);
+  command.plan.descriptors.emplace_back(status[1], kStatusNumber);
+  if (layers.seccomp) {
+    command.filter = file_with(deny_filter());
+    command.plan.descriptors.emplace_back(command.filter.get(), kFilterNumber);
+  }
+  command.plan.argv = bubblewrap_words(request, layers, command);
+  command.plan.environment = environment_of(request, "/tmp");
+  command.plan.no_new_privileges = layers.bubblewrap == Layers::Bubblewrap::as_user;
+}
+
+// Processes and threads that the user has already, since the kernel counts those too.
+std::uint64_t threads_of_user() {
+  std::vector<pid_t> all;
+  std::error_code error;
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    if (name.find_first_not_of("0123456789") == std::string::npos) {
+      all.push_back(static_cast<pid_t>(std::strtol(name.c_str(), nullptr, 10)));
+    }
+  }
+  return usage_of(all).threads;
+}
+
+void plan_fallback(const SandboxRequest& request, const Layers& layers, SandboxCommand& command) {
+  ChildPlan& plan = command.plan;
+  command.scratch = ScratchDirectory::make();
+  const fs::path& scratch = command.scratch.path();
+  command.watched.push_back(scratch);
+  plan.argv = request.argv;
+  plan.argv.front() = find_program(request.argv.front()).string();
+  plan.environment = environment_of(request, scratch);
+  plan.working_directory =
+      (request.working_directory.empty() ? scratch : request.working_directory).string();
+  if (request.limits.processes > 0) {
+    const std::uint64_t others = command.user ? 0 : threads_of_user();
+    const rlim_t count = static_cast<rlim_t>(request.limits.processes + others);
+    plan.limits.emplace_back(RLIMIT_NPROC, rlimit{count, count});
+  }
+  if (command.user) {
+    plan.user = command.user->id();
+  }
+  std::vector<fs::path> writable{scratch};
+  for (const WritableDirectory& directory : request.writable) {
+    writable.push_back(directory.host);
+  }
+  if (layers.landlock) {
+    std::vector<fs::path> readable(request.read_only);
+    readable.insert(readable.end(), {"/usr", "/proc"});
+    readable.insert(readable.end(), std::begin(kSystemDirectories), std::end(kSystemDirectories));
+    readable.insert(readable.end(), std::begin(kSystemFiles), std::end(kSystemFiles));
+    std::vector<fs::path> devices(request.devices);
+    devices.insert(devices.end(), std::begin(kHarmlessDevices), std::end(kHarmlessDevices));
+    command.landlock = Descriptor(make_landlock_ruleset(readable, writable, devices));
+    plan.landlock = command.landlock.get();
+  }
+  if (layers.seccomp) {
+    plan.filter = deny_filter();
+  }
+}
+
+// The program's user has to be able to write into the directories it is given.
+void hand_over(const SandboxRequest& request, const SandboxCommand& command) {
+  std::vector<fs::path> all;
+  if (!command.scratch.path().empty()) {
+    all.push_back(command.scratch.path());
+  }
+  for (const WritableDirectory& directory : request.writable) {
+    all.push_back(directory.host);
+  }
+  for (const fs::path& directory : all) {
+    if (lchown(directory.c_str(), command.user->id(), command.user->id()) != 0) {
+      throw SandboxError("cannot give " + directory.string() + " to the sandbox's user: " +
+                         std::strerror(errno) + "; use a directory on a local disk");
+    }
+  }
+}
+
+}  // namespace
+
+SandboxCommand make_command(const SandboxRequest& request, const Layers& layers) {
+  if (request.argv.empty()) {
+    throw SandboxError("the sandbox was given no program to run");
+  }
+  for (const fs::path& path : request.read_only) {
+    check_exists(path, "the path");
+  }
+  for (const WritableDirectory& directory : request.writable) {
+    check_exists(directory.host, "the writable directory");
+  }
+  SandboxCommand command;
+  command.plan.limits = resource_limits(request.limits);
+  for (const InheritedDescriptor& inherited : request.descriptors) {
+    command.plan.descriptors.emplace_back(inherited.descriptor, inherited.inside);
+  }
+  for (const WritableDirectory& directory : request.writable) {
+    command.watched.push_back(directory.host);
+  }
+  if (layers.own_user) {
+    command.user = UserLease::take();
+  }
+  if (layers.memory_cgroup && request.limits.memory_bytes > 0) {
+    if (auto group = MemoryCgroup::make(request.limits.memory_bytes)) {
+      command.cgroup.emplace(std::move(*group));
+      command.plan.cgroup = command.cgroup->join_descriptor();
+    }
+  }
+  if (layers.bubblewrap != Layers::Bubblewrap::none) {
+    plan_bubblewrap(request, layers, command);
+  } else {
+    plan_fallback(request, layers, command);
+  }
+  if (command.user) {
+    hand_over(request, command);
+  }
+  return command;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,66 @@
+#include "grader/sandbox/disk_usage.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+namespace rooflab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kPage = 4096;
+
+}  // namespace
+
+DiskUsage usage_beneath(const fs::path& directory, std::uint64_t most_files) {
+  DiskUsage usage;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(directory, fs::directory_options::skip_permission_denied,
+                                         error);
+  for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+    struct stat status {};
+    if (lstat(entry->path().c_str(), &status) == 0) {
+      usage.bytes += static_cast<std::uint64_t>(status.st_blocks) * 512;
+    }
+    if (++usage.files > most_files) {
+      break;
+    }
+  }
+  return usage;
+}
+
+void ScratchMounts::open(pid_t process, std::uint64_t bytes) {
+  if (!mounts_.empty()) {
+    return;
+  }
+  std::vector<Descriptor> found;
+  const std::string root = "/proc/" + std::to_string(process) + "/root";
+  for (const char* directory : {"/tmp", "/dev/shm"}) {
+    Descriptor mount(::open((root + directory).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    struct statfs status {};
+    if (!mount.valid() || fstatfs(mount.get(), &status) != 0 || status.f_type != TMPFS_MAGIC ||
+        status.f_blocks * static_cast<std::uint64_t>(status.f_bsize) / kPage !=
+            (bytes + kPage - 1) / kPage) {
+      return;  // still the host's: the sandbox is being built
+    }
+    found.push_back(std::move(mount));
+  }
+  mounts_ = std::move(found);
+}
+
+bool ScratchMounts::full(std::uint64_t most_files) const {
+  return std::any_of(mounts_.begin(), mounts_.end(), [most_files](const Descriptor& mount) {
+    struct statfs status {};
+    return fstatfs(mount.get(), &status) == 0 &&
+           (status.f_bavail == 0 ||
+            (most_files > 0 && status.f_files - status.f_ffree > most_files));
+  });
+}
+
+}  // namespace rooflab

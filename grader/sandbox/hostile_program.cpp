@@ -1,0 +1,252 @@
+// Does one hostile or clumsy thing, named by its first argument: what the tests of the sandbox run
+// in it. It bounds itself where it can, so that a broken sandbox fails a test instead of the
+// machine.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <string>
+#include <vector>
+
+extern char** environ;
+
+namespace {
+
+constexpr unsigned kAtMostSeconds = 30;
+
+int greet() {
+  std::cout << "to stdout" << std::endl;
+  std::cerr << "to stderr" << std::endl;
+  return 7;
+}
+
+int crash() {
+  volatile int* nowhere = nullptr;
+  *nowhere = 1;
+  return 0;
+}
+
+int loop() {
+  const volatile bool forever = true;
+  while (forever) {
+  }
+  return 0;
+}
+
+int ignore() {
+  for (int number = 1; number < NSIG; ++number) {
+    signal(number, SIG_IGN);
+  }
+  return loop();
+}
+
+// Every process keeps forking, but all of them together at most kForks times: a sandbox that fails
+// to stop this must not take the machine with it.
+int fork_bomb() {
+  constexpr int kForks = 300;
+  auto* forks =
+      static_cast<std::atomic<int>*>(mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
+                                          MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  if (forks == MAP_FAILED || geteuid() == 0) {
+    return 1;  // for root the kernel limits nothing
+  }
+  while (forks->fetch_add(1) < kForks) {
+    fork();
+  }
+  sleep(kAtMostSeconds);
+  return 0;
+}
+
+int daemonise() {
+  if (fork() == 0) {
+    setsid();
+    if (fork() == 0) {
+      signal(SIGTERM, SIG_IGN);
+      signal(SIGHUP, SIG_IGN);
+      sleep(kAtMostSeconds);
+    }
+    _exit(0);
+  }
+  wait(nullptr);
+  return 0;
+}
+
+int allocate() {
+  constexpr std::size_t kPiece = 8UL << 20;
+  constexpr std::size_t kPieces = 100;  // 800 MB: far beyond the limit, not beyond the machine
+  for (std::size_t i = 0; i < kPieces; ++i) {
+    void* piece = mmap(nullptr, kPiece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (piece == MAP_FAILED) {
+      return 1;
+    }
+    std::memset(piece, 1, kPiece);
+  }
+  sleep(kAtMostSeconds);
+  return 0;
+}
+
+int print() {
+  for (int i = 0; i < 10'000'000; ++i) {
+    std::fputs("all tests passed: 100/100\n", stdout);
+  }
+  return 0;
+}
+
+int fill() {
+  const std::string directory = std::getenv("TMPDIR");
+  const std::vector<char> block(1U << 16, 'x');
+  for (int file = 0; file < 4; ++file) {
+    std::ofstream stream(directory + "/fill" + std::to_string(file));
+    for (int i = 0; i < 500 && stream; ++i) {
+      stream.write(block.data(), static_cast<std::streamsize>(block.size()));
+    }
+  }
+  sleep(kAtMostSeconds);
+  return 0;
+}
+
+int tiny_files() {
+  const std::string directory = std::getenv("TMPDIR");
+  for (int file = 0; file < 5000; ++file) {
+    std::ofstream stream(directory + "/tiny" + std::to_string(file));
+  }
+  sleep(kAtMostSeconds);
+  return 0;
+}
+
+int descriptors() {
+  for (int i = 0; i < 100'000; ++i) {
+    if (open("/dev/null", O_RDONLY) < 0) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+int descriptor_list() {
+  std::vector<int> numbers;
+  for (int number = 0; number < 1024; ++number) {
+    if (fcntl(number, F_GETFD) >= 0) {
+      numbers.push_back(number);
+    }
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    std::cout << (i == 0 ? "" : " ") << numbers[i];
+  }
+  std::cout << std::endl;
+  return 0;
+}
+
+int print_environment() {
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    std::cout << *entry << '\n';
+  }
+  return 0;
+}
+
+int write_file(const std::string& path) {
+  std::ofstream stream(path);
+  stream << "written" << std::flush;
+  return stream ? 0 : 1;
+}
+
+int read_file(const std::string& path) {
+  std::string line;
+  if (std::ifstream stream(path); std::getline(stream, line)) {
+    std::cout << line << std::endl;
+  }
+  return 0;
+}
+
+int network() {
+  const int connection = socket(AF_INET, SOCK_STREAM, 0);
+  std::cout << (connection < 0 ? "no network" : "network") << std::endl;
+  return 0;
+}
+
+int privileges() {
+  const auto say = [](bool refused) { return refused ? "refused" : "allowed"; };
+  std::cout << say(ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) < 0) << ' '
+            << say(mount("none", "/tmp", "tmpfs", 0, nullptr) < 0) << ' '
+            << say(unshare(CLONE_NEWUSER) < 0) << std::endl;
+  return 0;
+}
+
+// Signal 0 asks whether a signal would be delivered, and does no harm when it would.
+int signal_all(const std::string& grader) {
+  const bool can_signal_grader = kill(static_cast<pid_t>(std::stol(grader)), 0) == 0;
+  const bool can_signal_everybody = kill(-1, 0) == 0;
+  std::cout << (can_signal_grader || can_signal_everybody ? "can signal" : "cannot signal")
+            << std::endl;
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  alarm(kAtMostSeconds);
+  const std::string deed = count > 1 ? arguments[1] : "";
+  const std::string argument = count > 3 ? arguments[3] : "";
+  const std::map<std::string, int (*)()> deeds = {
+      {"greet", greet},
+      {"crash", crash},
+      {"abort",
+       [] {
+         std::abort();
+         return 0;
+       }},
+      {"loop", loop},
+      {"sleep",
+       [] {
+         sleep(kAtMostSeconds);
+         return 0;
+       }},
+      {"nap",
+       [] {
+         usleep(200'000);
+         return 5;
+       }},
+      {"stop", [] { return raise(SIGSTOP); }},
+      {"ignore", ignore},
+      {"fork_bomb", fork_bomb},
+      {"daemon", daemonise},
+      {"allocate", allocate},
+      {"print", print},
+      {"fill", fill},
+      {"tiny_files", tiny_files},
+      {"descriptors", descriptors},
+      {"descriptor_list", descriptor_list},
+      {"environment", print_environment},
+      {"network", network},
+      {"privileges", privileges},
+  };
+  if (const auto found = deeds.find(deed); found != deeds.end()) {
+    return found->second();
+  }
+  if (deed == "write") {
+    return write_file(argument);
+  }
+  if (deed == "read") {
+    return read_file(argument);
+  }
+  if (deed == "signal_all") {
+    return signal_all(argument);
+  }
+  return 99;
+}

@@ -1,0 +1,117 @@
+#include "grader/sandbox/layers.h"
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include "grader/sandbox/landlock.h"
+#include "grader/sandbox/memory_cgroup.h"
+#include "grader/sandbox/running.h"
+#include "grader/sandbox/seccomp_filter.h"
+
+namespace rooflab {
+namespace {
+
+constexpr std::uint64_t kProbeMemory = 256ULL << 20;
+
+// Whether /bin/true comes back with exit code 0 under these layers.
+bool works(const Layers& layers) {
+  SandboxRequest request;
+  request.argv = {"/usr/bin/true"};
+  request.limits.wall_s = 10;
+  try {
+    const SandboxOutcome outcome = Running(request, layers).wait();
+    return outcome.exit_code == 0 && outcome.signal == 0 && outcome.limit == LimitHit::none;
+  } catch (const SandboxError&) {
+    return false;
+  }
+}
+
+bool works_with(Layers layers, void (*change)(Layers&)) {
+  change(layers);
+  return works(layers);
+}
+
+// A layer is taken when a program still runs with it on top of the ones before.
+Layers probe() {
+  Layers layers;
+  const auto take = [&layers](void (*change)(Layers&)) {
+    const bool good = works_with(layers, change);
+    if (good) {
+      change(layers);
+    }
+    return good;
+  };
+  if (geteuid() == 0) {
+    take([](Layers& l) { l.own_user = true; });
+  }
+  if (!bubblewrap_program().empty()) {
+    if (layers.own_user) {
+      take([](Layers& l) { l.bubblewrap = Layers::Bubblewrap::as_root; });
+    } else if (take([](Layers& l) { l.bubblewrap = Layers::Bubblewrap::as_user; })) {
+      take([](Layers& l) { l.disable_user_namespaces = true; });
+    }
+  }
+  if (!deny_filter().empty()) {
+    take([](Layers& l) { l.seccomp = true; });
+  }
+  layers.landlock = landlock_version() > 0;
+  layers.memory_cgroup = MemoryCgroup::make(kProbeMemory).has_value() &&
+                         works_with(layers, [](Layers& l) { l.memory_cgroup = true; });
+  return layers;
+}
+
+}  // namespace
+
+std::filesystem::path bubblewrap_program() {
+  for (const char* candidate : {"/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"}) {
+    if (access(candidate, X_OK) == 0) {
+      return candidate;
+    }
+  }
+  return {};
+}
+
+const Layers& probed_layers() {
+  static const Layers layers = probe();
+  return layers;
+}
+
+Layers layers_for(const SandboxRequest& request) {
+  if (!request.enabled) {
+    return {};
+  }
+  Layers layers = probed_layers();
+  if (!request.allow_bubblewrap) {
+    layers.bubblewrap = Layers::Bubblewrap::none;
+  }
+  return layers;
+}
+
+std::vector<std::string> names_of(const Layers& layers) {
+  const bool bubblewrap = layers.bubblewrap != Layers::Bubblewrap::none;
+  std::vector<std::string> names;
+  if (bubblewrap) {
+    names.insert(names.end(), {"bubblewrap", "no network"});
+  }
+  if (layers.own_user) {
+    names.emplace_back("own uid");
+  }
+  if (layers.seccomp) {
+    names.emplace_back("seccomp");
+  }
+  if (layers.landlock && !bubblewrap) {
+    names.emplace_back("landlock");
+  }
+  if (layers.memory_cgroup) {
+    names.emplace_back("memory cgroup");
+  }
+  names.insert(names.end(), {"rlimits", "watchdog"});
+  return names;
+}
+
+std::vector<std::string> active_layers(bool enabled) {
+  return names_of(enabled ? probed_layers() : Layers{});
+}
+
+}  // namespace rooflab

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace rooflab {
+
+/// All living descendants of `root`, without `root` itself.
+std::vector<pid_t> descendants(pid_t root);
+
+/// What some processes use together.
+struct TreeUsage {
+  std::uint64_t memory_bytes =
+      0;  ///< resident anonymous and shared memory; program text is not counted
+  std::uint64_t threads = 0;
+};
+TreeUsage usage_of(const std::vector<pid_t>& processes);
+
+/// Sends SIGKILL to every descendant of `root` until none is left that could start another. `root`
+/// has to be their reaper (PR_SET_CHILD_SUBREAPER), so that no descendant escapes by losing its
+/// parent.
+void kill_descendants(pid_t root);
+
+}  // namespace rooflab

@@ -1,0 +1,356 @@
+#include "grader/sandbox/running.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "grader/sandbox/process_tree.h"
+
+namespace rooflab {
+namespace {
+
+using namespace std::chrono_literals;
+
+void make_nonblocking(int descriptor) {
+  fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
+}
+
+// First line of what bubblewrap printed about itself, for an error message.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// The number after "key": in bubblewrap's status lines, or nothing. They come from bubblewrap
+// alone.
+std::optional<long> number_after(const std::string& text, const std::string& key) {
+  const std::size_t at = text.find("\"" + key + "\": ");
+  if (at == std::string::npos) {
+    return std::nullopt;
+  }
+  return std::strtol(text.c_str() + at + key.size() + 4, nullptr, 10);
+}
+
+}  // namespace
+
+Running::Running(SandboxRequest request, const Layers& layers)
+    : request_(std::move(request)), layers_(layers), command_(make_command(request_, layers)) {
+  int pipe_ends[2];
+  wake_ = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_.valid() || pipe2(pipe_ends, O_CLOEXEC) != 0) {
+    throw SandboxError("cannot open a pipe for the sandbox: " + std::string(std::strerror(errno)) +
+                       "; raise the limit on open files (ulimit -n)");
+  }
+  output_ = Descriptor(pipe_ends[0]);
+  output_writer_ = Descriptor(pipe_ends[1]);
+  make_nonblocking(output_.get());
+  command_.plan.output = output_writer_.get();
+
+  thread_ = std::thread([this] { watch(); });
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return started_or_failed_; });
+  if (start_error_) {
+    lock.unlock();
+    thread_.join();
+    std::rethrow_exception(start_error_);
+  }
+}
+
+Running::~Running() {
+  if (thread_.joinable()) {
+    kill();
+    thread_.join();
+  }
+}
+
+bool Running::finished(std::chrono::duration<double> patience) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, patience, [this] { return done_; });
+}
+
+void Running::kill() {
+  kill_requested_ = true;
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(wake_.get(), &one, sizeof(one));
+}
+
+SandboxOutcome Running::wait() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return done_; });
+  if (end_error_) {
+    std::rethrow_exception(end_error_);
+  }
+  return outcome_;
+}
+
+void Running::watch() {
+  try {
+    start_program();
+    confirm_start();
+  } catch (...) {
+    clean_up();
+    const std::lock_guard lock(mutex_);
+    start_error_ = std::current_exception();
+    started_or_failed_ = true;
+    changed_.notify_all();
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    started_or_failed_ = true;
+    changed_.notify_all();
+  }
+  std::exception_ptr error;
+  try {
+    watch_until_end();
+  } catch (...) {
+    error = std::current_exception();
+  }
+  clean_up();
+  try {
+    if (!error) {
+      judge_end();
+    }
+  } catch (...) {
+    error = std::current_exception();
+  }
+  const std::lock_guard lock(mutex_);
+  end_error_ = error;
+  done_ = true;
+  changed_.notify_all();
+}
+
+void Running::start_program() {
+  started_ = last_usage_check_ = Clock::now();
+  supervisor_ = start_supervisor(command_.plan);
+  output_writer_.reset();
+  command_.status_writer.reset();
+}
+
+void Running::confirm_start() {
+  ChildFailure failure;
+  ssize_t got = 0;
+  do {
+    got = read(supervisor_.failures.get(), &failure, sizeof(failure));
+  } while (got < 0 && errno == EINTR);
+  if (got == sizeof(failure)) {
+    failure.step[sizeof(failure.step) - 1] = '\0';
+    throw SandboxError("the sandbox failed at " + std::string(failure.step) + " (" +
+                       command_.plan.argv.front() + "): " + std::strerror(failure.error) +
+                       "; check that the path can be reached by other users, or use --no-sandbox");
+  }
+}
+
+void Running::watch_until_end() {
+  while (!end_) {
+    std::array<pollfd, 4> waits{{{output_.get(), POLLIN, 0},
+                                 {supervisor_.ends.get(), POLLIN, 0},
+                                 {command_.status_reader.get(), POLLIN, 0},
+                                 {wake_.get(), POLLIN, 0}}};
+    poll(waits.data(), waits.size(), static_cast<int>(next_check().count()));
+    read_end();
+    read_bubblewrap_status();
+    read_output();
+    check_clock();
+    check_usage();
+    if (kill_requested_ && !must_end_ && !end_) {
+      outcome_.killed_by_us = true;
+      must_end_ = true;
+    }
+    if (must_end_) {
+      kill_descendants(supervisor_.pid);
+      read_end();
+      break;
+    }
+  }
+}
+
+void Running::read_end() {
+  pollfd ready{supervisor_.ends.get(), POLLIN, 0};
+  if (end_ || poll(&ready, 1, 0) <= 0) {
+    return;
+  }
+  int end = 0;
+  if (read(supervisor_.ends.get(), &end, sizeof(end)) == sizeof(end)) {
+    end_ = end;
+    return;
+  }
+  if (!must_end_) {
+    // Somebody with our own user id can kill the supervisor: its program cannot have ended well.
+    end_ = SIGKILL;
+  }
+}
+
+void Running::read_bubblewrap_status() {
+  if (!command_.status_reader.valid()) {
+    return;
+  }
+  std::array<char, 4096> buffer;
+  ssize_t got = 0;
+  while ((got = read(command_.status_reader.get(), buffer.data(), buffer.size())) > 0) {
+    bubblewrap_text_.append(buffer.data(), static_cast<std::size_t>(got));
+  }
+  if (got == 0) {
+    command_.status_reader.reset();
+  }
+  if (namespace_root_ == 0) {
+    namespace_root_ = static_cast<pid_t>(number_after(bubblewrap_text_, "child-pid").value_or(0));
+  }
+}
+
+void Running::read_output() {
+  std::array<char, 65536> buffer;
+  ssize_t got = 0;
+  // A few reads at a time: endless output must not keep us from looking at the clock.
+  for (int reads = 0; reads < 16 && output_.valid(); ++reads) {
+    got = read(output_.get(), buffer.data(), buffer.size());
+    if (got == 0) {
+      output_.reset();
+    }
+    if (got <= 0) {
+      return;
+    }
+    const std::uint64_t room = request_.limits.output_bytes - outcome_.output.size();
+    const auto size = static_cast<std::uint64_t>(got);
+    if (request_.limits.output_bytes > 0 && size > room) {
+      outcome_.output.append(buffer.data(), room);
+      hit(LimitHit::output);
+      return;
+    }
+    outcome_.output.append(buffer.data(), size);
+  }
+}
+
+void Running::check_clock() {
+  const std::chrono::duration<double> elapsed = Clock::now() - started_;
+  if (!end_ && request_.limits.wall_s > 0 && elapsed.count() >= request_.limits.wall_s) {
+    hit(LimitHit::time);
+  }
+}
+
+// Soon after the start, where things go wrong fast, then at a pace that costs nothing.
+std::chrono::milliseconds Running::next_check() const {
+  const auto pause = usage_checks_ < 20 ? 5ms : 20ms;
+  if (request_.limits.wall_s <= 0) {
+    return pause;
+  }
+  const std::chrono::duration<double> left =
+      std::chrono::duration<double>(request_.limits.wall_s) - (Clock::now() - started_);
+  return std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(left), 0ms, pause);
+}
+
+void Running::check_usage() {
+  const auto now = Clock::now();
+  if (now - last_usage_check_ < 4ms && !end_) {
+    return;
+  }
+  last_usage_check_ = now;
+  ++usage_checks_;
+  const Limits& limits = request_.limits;
+  const TreeUsage usage = usage_of(descendants(supervisor_.pid));
+  if ((command_.cgroup && command_.cgroup->exceeded()) ||
+      (limits.memory_bytes > 0 && usage.memory_bytes > limits.memory_bytes)) {
+    hit(LimitHit::memory);
+  }
+  // bubblewrap's own two processes are in the tree, but not in the count that the kernel limits.
+  const std::uint64_t overhead = namespace_root_ != 0 ? 2 : 0;
+  if (limits.processes > 0 && usage.threads >= limits.processes + overhead) {
+    hit(LimitHit::processes);
+  }
+  if (disk_exceeded()) {
+    hit(LimitHit::disk);
+  }
+}
+
+bool Running::disk_exceeded() {
+  const Limits& limits = request_.limits;
+  if (limits.disk_bytes == 0) {
+    return false;
+  }
+  if (namespace_root_ != 0) {
+    scratch_mounts_.open(namespace_root_, limits.disk_bytes);
+  }
+  if (scratch_mounts_.full(limits.disk_files)) {
+    return true;
+  }
+  if (usage_checks_ % 4 != 1 && !end_) {
+    return false;  // walking directories costs more than the rest
+  }
+  const std::uint64_t most_files = limits.disk_files > 0 ? limits.disk_files : UINT64_MAX - 1;
+  return std::any_of(command_.watched.begin(), command_.watched.end(), [&](const auto& directory) {
+    const DiskUsage usage = usage_beneath(directory, most_files);
+    return usage.bytes > limits.disk_bytes || usage.files > most_files;
+  });
+}
+
+void Running::hit(LimitHit limit) {
+  if (outcome_.limit == LimitHit::none && !outcome_.killed_by_us) {
+    outcome_.limit = limit;
+  }
+  must_end_ = true;
+}
+
+// Ends and reaps everything, whatever state things are in.
+void Running::clean_up() {
+  if (supervisor_.pid > 0) {
+    kill_descendants(supervisor_.pid);
+    read_output();
+    // The supervisor leaves when nobody is left; after a grace time it is in the way itself.
+    for (int attempt = 0; waitpid(supervisor_.pid, nullptr, WNOHANG) == 0; ++attempt) {
+      if (attempt > 500) {
+        ::kill(supervisor_.pid, SIGKILL);
+      } else if (attempt % 10 == 9) {
+        kill_descendants(supervisor_.pid);
+      }
+      usleep(2000);
+    }
+    supervisor_.pid = -1;
+    read_bubblewrap_status();
+    read_output();
+  }
+  outcome_.wall_s = std::chrono::duration<double>(Clock::now() - started_).count();
+  command_.cgroup.reset();
+  command_.scratch.remove();
+}
+
+// Turns the wait status into an outcome.
+void Running::judge_end() {
+  if (outcome_.limit != LimitHit::none || outcome_.killed_by_us) {
+    outcome_.signal = SIGKILL;
+    return;
+  }
+  const int status = end_.value_or(SIGKILL);
+  if (WIFSIGNALED(status)) {
+    outcome_.signal = WTERMSIG(status);
+  } else {
+    outcome_.exit_code = WEXITSTATUS(status);
+  }
+  if (layers_.bubblewrap != Layers::Bubblewrap::none) {
+    if (!number_after(bubblewrap_text_, "exit-code")) {
+      throw SandboxError("bubblewrap failed: " + first_line(outcome_.output) +
+                         "; run `bwrap --ro-bind / / true` to see why, or use --no-sandbox");
+    }
+    if (outcome_.exit_code > 128) {  // how bubblewrap passes on a signal
+      outcome_.signal = outcome_.exit_code - 128;
+      outcome_.exit_code = 0;
+    }
+  }
+  // A program that ignores SIGXCPU is killed by the kernel a second later, which looks like any
+  // SIGKILL.
+  const bool out_of_cpu =
+      outcome_.signal == SIGXCPU || (outcome_.signal == SIGKILL && request_.limits.cpu_s > 0 &&
+                                     outcome_.wall_s >= request_.limits.cpu_s);
+  if (out_of_cpu) {
+    outcome_.limit = LimitHit::time;
+  } else if (outcome_.signal == SIGXFSZ) {
+    outcome_.limit = LimitHit::disk;
+  }
+}
+
+}  // namespace rooflab

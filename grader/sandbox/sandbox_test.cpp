@@ -1,0 +1,295 @@
+#include "grader/sandbox/sandbox.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace rooflab {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+/// Where a sandboxed program's limits come from: the strongest layers, the fallback, or limits
+/// alone.
+enum class Kind { strongest, fallback, limits_only };
+
+std::string label_of(Kind kind) {
+  return kind == Kind::strongest ? "Strongest" : kind == Kind::fallback ? "Fallback" : "LimitsOnly";
+}
+
+fs::path program() { return fs::path(ROOFLAB_BINARY_DIR) / "tests" / "hostile_program"; }
+
+/// A request for the hostile program to do `deed`, under small limits.
+SandboxRequest request_for(Kind kind, std::vector<std::string> deed) {
+  SandboxRequest request;
+  request.argv = {program().string()};
+  request.argv.insert(request.argv.end(), deed.begin(), deed.end());
+  request.read_only = {program().parent_path()};
+  request.limits.wall_s = 5;
+  request.limits.memory_bytes = 128ULL << 20;
+  request.limits.output_bytes = 4096;
+  request.limits.disk_bytes = 4ULL << 20;
+  request.limits.disk_files = 500;
+  request.limits.file_bytes = 64ULL << 20;
+  request.limits.processes = 24;
+  request.limits.open_files = 64;
+  request.enabled = kind != Kind::limits_only;
+  request.allow_bubblewrap = kind == Kind::strongest;
+  return request;
+}
+
+/// Processes of this machine whose arguments hold `mark`: a sandboxed program's survivors.
+std::vector<std::string> survivors(const std::string& mark) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (fs::directory_iterator entry("/proc", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos ||
+        name == std::to_string(getpid())) {
+      continue;
+    }
+    std::ifstream file(entry->path() / "cmdline");
+    std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    if (line.find(mark) != std::string::npos) {
+      found.push_back(name);
+    }
+  }
+  return found;
+}
+
+/// An argument that marks one run's processes.
+std::string fresh_mark() {
+  static int counter = 0;
+  return "mark-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
+}
+
+class SandboxTest : public testing::TestWithParam<Kind> {
+ protected:
+  SandboxOutcome run(const std::string& deed, void (*change)(SandboxRequest&) = nullptr) {
+    SandboxRequest request = request_for(GetParam(), {deed, mark_});
+    if (change != nullptr) {
+      change(request);
+    }
+    return run_sandboxed(request);
+  }
+  void TearDown() override { EXPECT_TRUE(survivors(mark_).empty()) << "processes are left over"; }
+
+  std::string mark_ = fresh_mark();
+};
+
+INSTANTIATE_TEST_SUITE_P(Layers, SandboxTest,
+                         testing::Values(Kind::strongest, Kind::fallback, Kind::limits_only),
+                         [](const auto& info) { return label_of(info.param); });
+
+TEST_P(SandboxTest, PassesOnOutputAndExitCode) {
+  const SandboxOutcome outcome = run("greet");
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_EQ(outcome.signal, 0);
+  EXPECT_EQ(outcome.limit, LimitHit::none);
+  EXPECT_EQ(outcome.output, "to stdout\nto stderr\n");
+}
+
+TEST_P(SandboxTest, TellsTheSignalThatEndedAProgram) {
+  EXPECT_EQ(run("crash").signal, SIGSEGV);
+  EXPECT_EQ(run("abort").signal, SIGABRT);
+}
+
+TEST_P(SandboxTest, EndsAnEndlessLoopAtTheTimeLimit) {
+  const SandboxOutcome outcome = run("loop", [](SandboxRequest& r) { r.limits.wall_s = 0.3; });
+  EXPECT_EQ(outcome.limit, LimitHit::time);
+  EXPECT_EQ(outcome.signal, SIGKILL);
+  EXPECT_LT(outcome.wall_s, 3);
+}
+
+TEST_P(SandboxTest, EndsASleeperAtTheTimeLimit) {
+  const SandboxOutcome outcome = run("sleep", [](SandboxRequest& r) { r.limits.wall_s = 0.3; });
+  EXPECT_EQ(outcome.limit, LimitHit::time);
+  EXPECT_LT(outcome.wall_s, 3);
+}
+
+TEST_P(SandboxTest, EndsAStoppedProgramAtTheTimeLimit) {
+  EXPECT_EQ(run("stop", [](SandboxRequest& r) { r.limits.wall_s = 0.3; }).limit, LimitHit::time);
+}
+
+TEST_P(SandboxTest, EndsAProgramThatIgnoresEverySignal) {
+  const SandboxOutcome outcome = run("ignore", [](SandboxRequest& r) { r.limits.wall_s = 0.3; });
+  EXPECT_EQ(outcome.limit, LimitHit::time);
+}
+
+TEST_P(SandboxTest, CountsCpuTimeEvenWhenItsSignalIsIgnored) {
+  const SandboxOutcome outcome = run("ignore", [](SandboxRequest& r) {
+    r.limits.cpu_s = 1;
+    r.limits.wall_s = 20;
+  });
+  EXPECT_EQ(outcome.limit, LimitHit::time);
+  EXPECT_LT(outcome.wall_s, 15);
+}
+
+TEST_P(SandboxTest, EndsAForkBomb) {
+  if (GetParam() == Kind::limits_only && geteuid() == 0) {
+    GTEST_SKIP()
+        << "the kernel does not limit root's processes, and without a sandbox the program is root";
+  }
+  const SandboxOutcome outcome = run("fork_bomb");
+  EXPECT_THAT(outcome.limit, testing::AnyOf(LimitHit::processes, LimitHit::time));
+}
+
+TEST_P(SandboxTest, EndsADaemonWithItsProgram) {
+  const SandboxOutcome outcome = run("daemon");
+  EXPECT_EQ(outcome.limit, LimitHit::none);
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_LT(outcome.wall_s, 3);
+}
+
+TEST_P(SandboxTest, EndsAProgramThatTakesTooMuchMemory) {
+  const SandboxOutcome outcome = run("allocate");
+  EXPECT_EQ(outcome.limit, LimitHit::memory);
+}
+
+TEST_P(SandboxTest, CutsEndlessOutput) {
+  const SandboxOutcome outcome = run("print");
+  EXPECT_EQ(outcome.limit, LimitHit::output);
+  EXPECT_EQ(outcome.output.size(), 4096U);
+}
+
+TEST_P(SandboxTest, EndsAProgramThatFillsItsTemporaryDirectory) {
+  EXPECT_EQ(run("fill").limit, LimitHit::disk);
+}
+
+TEST_P(SandboxTest, EndsAProgramThatMakesCountlessFiles) {
+  EXPECT_EQ(run("tiny_files").limit, LimitHit::disk);
+}
+
+TEST_P(SandboxTest, CallsATooLargeFileADiskLimit) {
+  const SandboxOutcome outcome =
+      run("fill", [](SandboxRequest& r) { r.limits.file_bytes = 1U << 20; });
+  EXPECT_EQ(outcome.limit, LimitHit::disk);
+}
+
+TEST_P(SandboxTest, RunsOutOfDescriptorsWithoutHarm) {
+  const SandboxOutcome outcome = run("descriptors");
+  EXPECT_EQ(outcome.exit_code, 24);  // EMFILE
+}
+
+TEST_P(SandboxTest, GivesTheDescriptorsThatWereAskedForAndNoOthers) {
+  int pair[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  SandboxRequest request = request_for(GetParam(), {"descriptor_list", mark_});
+  request.descriptors = {{pair[1], 3}, {pair[1], 9}};
+  const SandboxOutcome outcome = run_sandboxed(request);
+  EXPECT_EQ(outcome.output, "0 1 2 3 9\n");
+  close(pair[0]);
+  close(pair[1]);
+}
+
+TEST_P(SandboxTest, GivesNoEnvironmentButItsOwn) {
+  setenv("ROOFLAB_TEST_SECRET", "hidden", 1);
+  const SandboxOutcome outcome =
+      run("environment", [](SandboxRequest& r) { r.environment["GIVEN"] = "yes"; });
+  unsetenv("ROOFLAB_TEST_SECRET");
+  EXPECT_THAT(outcome.output, HasSubstr("GIVEN=yes\n"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("ROOFLAB_TEST_SECRET")));
+}
+
+TEST_P(SandboxTest, KillsOnRequest) {
+  SandboxedProcess process = SandboxedProcess::start(request_for(GetParam(), {"sleep", mark_}));
+  EXPECT_FALSE(process.finished(0.05));
+  process.kill();
+  const SandboxOutcome outcome = process.wait();
+  EXPECT_TRUE(outcome.killed_by_us);
+  EXPECT_EQ(outcome.limit, LimitHit::none);
+}
+
+TEST_P(SandboxTest, EndsAProgramThatNobodyWaitsFor) {
+  {
+    const SandboxedProcess process =
+        SandboxedProcess::start(request_for(GetParam(), {"sleep", mark_}));
+  }
+  EXPECT_TRUE(survivors(mark_).empty());
+}
+
+TEST_P(SandboxTest, OutlivesTheThreadThatStartedIt) {
+  std::unique_ptr<SandboxedProcess> process;
+  std::thread([&] {
+    process = std::make_unique<SandboxedProcess>(
+        SandboxedProcess::start(request_for(GetParam(), {"nap", mark_})));
+  }).join();
+  EXPECT_EQ(process->wait().exit_code, 5);
+}
+
+TEST_P(SandboxTest, LetsAProgramWriteWhereItMay) {
+  std::string directory = fs::temp_directory_path() / "rooflab-sandbox-test-XXXXXX";
+  ASSERT_NE(mkdtemp(directory.data()), nullptr);
+  SandboxRequest request = request_for(GetParam(), {"write", mark_, directory + "/made"});
+  request.writable = {{directory, directory}};
+  EXPECT_EQ(run_sandboxed(request).exit_code, 0);
+  std::string text;
+  std::ifstream(directory + "/made") >> text;
+  EXPECT_EQ(text, "written");
+  fs::remove_all(directory);
+}
+
+TEST_P(SandboxTest, RefusesAProgramThatIsNotThere) {
+  SandboxRequest request = request_for(GetParam(), {});
+  request.argv = {"no-such-program-anywhere"};
+  EXPECT_THROW(run_sandboxed(request), SandboxError);
+  request.argv = {program().string()};
+  request.read_only.emplace_back("/no/such/path");
+  EXPECT_THROW(run_sandboxed(request), SandboxError);
+}
+
+/// What only the sandboxes proper promise.
+class IsolationTest : public SandboxTest {};
+
+INSTANTIATE_TEST_SUITE_P(Layers, IsolationTest, testing::Values(Kind::strongest, Kind::fallback),
+                         [](const auto& info) { return label_of(info.param); });
+
+TEST_P(IsolationTest, HidesFilesThatWereNotListed) {
+  const std::string secret = fs::temp_directory_path() / ("rooflab-secret-" + mark_);
+  std::ofstream(secret) << "answer";
+  SandboxRequest request = request_for(GetParam(), {"read", mark_, secret});
+  EXPECT_EQ(run_sandboxed(request).output, "");
+  request.read_only.emplace_back(secret);
+  EXPECT_EQ(run_sandboxed(request).output, "answer\n");
+  fs::remove(secret);
+}
+
+TEST_P(IsolationTest, CannotWriteElsewhere) {
+  const std::string target = program().parent_path() / ("stray-" + mark_);
+  SandboxRequest request = request_for(GetParam(), {"write", mark_, target});
+  EXPECT_NE(run_sandboxed(request).exit_code, 0);
+  EXPECT_FALSE(fs::exists(target));
+}
+
+TEST_P(IsolationTest, HasNoNetwork) { EXPECT_EQ(run("network").output, "no network\n"); }
+
+TEST_P(IsolationTest, CannotTraceMountOrMakeNamespaces) {
+  EXPECT_EQ(run("privileges").output, "refused refused refused\n");
+}
+
+TEST_P(IsolationTest, CanSignalNeitherTheGraderNorEverybody) {
+  const SandboxOutcome outcome =
+      run_sandboxed(request_for(GetParam(), {"signal_all", mark_, std::to_string(getpid())}));
+  EXPECT_EQ(outcome.output, "cannot signal\n");
+}
+
+TEST(ActiveLayersTest, AlwaysHoldTheLimits) {
+  EXPECT_THAT(active_layers(), Contains("rlimits"));
+  EXPECT_THAT(active_layers(false), testing::ElementsAre("rlimits", "watchdog"));
+}
+
+}  // namespace
+}  // namespace rooflab

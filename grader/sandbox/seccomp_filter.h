@@ -1,0 +1,15 @@
+#pragma once
+
+#include <linux/filter.h>
+
+#include <vector>
+
+namespace rooflab {
+
+/// A BPF program that refuses the system calls no compiler and no student program needs, and that
+/// give the most to an attacker: tracing, mounting, namespaces, kernel modules, BPF, keys, network
+/// sockets, and signals to everybody at once. Refused calls fail with EPERM; anything but 64-bit
+/// x86 calls ends the process. Empty on machines that are not x86-64.
+std::vector<sock_filter> deny_filter();
+
+}  // namespace rooflab

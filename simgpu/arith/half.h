@@ -83,11 +83,11 @@ inline double fma_to_odd(double a, double b, double c) {
   const double sum = product + c;
   const double c_part = sum - product;
   const double error = (product - (sum - c_part)) + (c - c_part);
+  // An infinite or undefined sum leaves an error of NaN, which is neither above nor below zero.
+  const std::uint64_t inexact = static_cast<std::uint64_t>((error < 0) | (error > 0));
+  const std::uint64_t step = (error < 0) != (sum < 0) ? ~std::uint64_t{0} : 1;
   std::uint64_t bits = bits_of(sum);
-  const bool inexact = error != 0 && std::isfinite(sum) && std::isfinite(error);
-  const bool toward_zero = (error < 0) != (sum < 0);
-  const bool even = (bits & 1u) == 0;
-  if (inexact && even) bits = toward_zero ? bits - 1 : bits + 1;
+  bits += inexact & ~bits & 1u ? step : 0;
   return double_of(bits);
 }
 

@@ -143,7 +143,7 @@ TEST_F(SpecFileTest, EachComplaintNamesFileLineKeyAndRemedy) {
             "x.toml:22: clock.sm_mhz is missing; add sm_mhz = … (boost clock in MHz) to [clock]");
   EXPECT_EQ(
       complaint("dram_gb_per_s = 1555 ", "dram_gb_per_s = nan "),
-      "x.toml:34: memory.dram_gb_per_s is nan; DRAM bandwidth in 10^9 B/s must be more than 0");
+      "x.toml:35: memory.dram_gb_per_s is nan; DRAM bandwidth in 10^9 B/s must be more than 0");
   EXPECT_EQ(complaint("fp64 = 9.7 ", ""),
             "x.toml:26: peak_tflops.fp64 is missing; add fp64 = … (peak rate in 10^12 FLOP/s) to "
             "[peak_tflops]");

@@ -6,10 +6,10 @@
 
 namespace simgpu {
 
-/// Wavefronts that one shared-memory instruction of a warp takes: 32 banks of 4 bytes; lanes reading the same
-/// word share it; 8- and 16-byte accesses are served in two and four phases of half and quarter warps, as
-/// documented for compute capability 5 and later.
-/// `ideal` is what the same bytes would take without conflicts; conflicts = wavefronts - ideal.
+/// Wavefronts that one shared-memory instruction of a warp takes: 32 banks of 4 bytes; lanes
+/// reading the same word share it; 8- and 16-byte accesses are served in two and four phases of
+/// half and quarter warps, as documented for compute capability 5 and later. `ideal` is what the
+/// same bytes would take without conflicts; conflicts = wavefronts - ideal.
 struct SharedWavefronts {
   std::uint32_t wavefronts = 0;
   std::uint32_t ideal = 0;

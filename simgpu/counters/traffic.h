@@ -5,17 +5,20 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/counters/traffic_log.h"
 #include "simgpu/report.h"
 #include "specs/gpu_spec.h"
 
 namespace simgpu {
 
-/// Global-memory traffic of one thread block: coalesces each warp access into 32-byte sectors, runs them
-/// through the block's share of L1, and logs what goes on to L2. One per worker; filled while a block runs.
+/// Global-memory traffic of one thread block: coalesces each warp access into 32-byte sectors, runs
+/// them through the block's share of L1, and logs what goes on to L2. One per worker; filled while
+/// a block runs.
 class BlockTraffic {
  public:
-  /// @param l1_bytes the block's share of its SM's L1: what shared memory leaves, over resident blocks
-  BlockTraffic(std::uint64_t l1_bytes);
+  /// @param l1_bytes the block's share of its SM's L1: what shared memory leaves, over resident
+  /// blocks
+  explicit BlockTraffic(std::uint64_t l1_bytes);
   ~BlockTraffic();
   BlockTraffic(BlockTraffic&&) noexcept;
   BlockTraffic& operator=(BlockTraffic&&) noexcept;
@@ -23,7 +26,7 @@ class BlockTraffic {
   void begin_block(std::uint64_t block);
   void global(const WarpAccess& access);
 
-  struct Log;
+  using Log = TrafficLog;
   /// Hands over the finished block's log and counts; the object is ready for begin_block again.
   std::unique_ptr<Log> take();
 
@@ -32,9 +35,9 @@ class BlockTraffic {
   std::unique_ptr<State> state_;
 };
 
-/// L2 and DRAM of one launch. Blocks retire in launch order, whatever order workers finished them in, so that
-/// every count is the same for any number of workers. Blocks that are resident together (a wave) are
-/// interleaved as the hardware would run them side by side.
+/// L2 and DRAM of one launch. Blocks retire in launch order, whatever order workers finished them
+/// in, so that every count is the same for any number of workers. Blocks that are resident together
+/// (a wave) are interleaved as the hardware would run them side by side.
 class LaunchTraffic {
  public:
   /// @param resident_blocks blocks that run at the same time on the whole GPU
@@ -46,9 +49,9 @@ class LaunchTraffic {
   /// Flushes the last wave and writes back dirty sectors; adds the counts to `counters`.
   void finish(KernelCounters& counters);
 
-  /// Whether two different blocks touched one 4-byte word, at least one of them by a plain store, the other by
-  /// any access that is not ordered by the launch. With several workers such a launch must be repeated
-  /// serially, because its result depends on the order of blocks.
+  /// Whether two different blocks touched one 4-byte word, at least one of them by a plain store,
+  /// the other by any access that is not ordered by the launch. With several workers such a launch
+  /// must be repeated serially, because its result depends on the order of blocks.
   bool conflict() const;
   /// The conflicts as findings (RL0304), for the checker.
   std::vector<RawFinding> take_findings();

@@ -1,0 +1,137 @@
+#include "simgpu/checkers/block_checkers.h"
+
+#include <bit>
+#include <optional>
+
+#include "simgpu/checkers/byte_set.h"
+#include "simgpu/checkers/findings.h"
+#include "simgpu/checkers/lane_pattern.h"
+#include "simgpu/checkers/shared_races.h"
+#include "simgpu/checkers/warp_order.h"
+
+namespace simgpu {
+namespace {
+
+/// Calls each(lane, first, bytes) for the places of an access: once for all lanes where they are
+/// neighbours or the same, and, if that returns false or they are not, lane by lane.
+template <typename Each>
+void for_each_place(const WarpAccess& access, const Each& each) {
+  const std::optional<std::int64_t> stride = constant_stride(access);
+  if (stride && (*stride == 0 || *stride == access.bytes)) {
+    const std::uint64_t lanes = *stride == 0 ? 1 : kWarpSize;
+    if (each(0U, (*access.address)[0], lanes * access.bytes)) return;
+  }
+  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(lanes));
+    each(lane, (*access.address)[lane], std::uint64_t{access.bytes});
+  }
+}
+
+/// Reads of what `contains` does not hold become findings; what is written is passed to `add`.
+template <typename Contains, typename Add>
+void check_initialisation(const char* code, const WarpAccess& access, std::uint64_t block,
+                          FindingList& findings, const Contains& contains, const Add& add) {
+  if (access.kind != AccessKind::store) {
+    for_each_place(access, [&](std::uint32_t lane, std::uint64_t first, std::uint64_t bytes) {
+      if (contains(first, bytes)) return true;
+      // A run of lanes is looked at again lane by lane.
+      const bool one_lane = bytes == access.bytes;
+      if (one_lane) {
+        findings.add(finding_at(code, access, block, static_cast<std::uint8_t>(lane), first));
+      }
+      return one_lane;
+    });
+  }
+  if (access.kind != AccessKind::load) {
+    for_each_place(access, [&](std::uint32_t, std::uint64_t first, std::uint64_t bytes) {
+      add(first, bytes);
+      return true;
+    });
+  }
+}
+
+}  // namespace
+
+struct BlockCheckers::State {
+  explicit State(DeviceMemory& device_memory) : memory(device_memory) {}
+
+  DeviceMemory& memory;
+  std::uint64_t block = 0;
+  std::uint32_t warps = 0;
+  std::uint32_t local_bytes = 0;
+  bool local_ready = false;
+  WarpOrder order;
+  SharedRaces races;
+  ByteSet shared;
+  ByteSet local;  ///< of all threads, one after the other
+  FindingList findings;
+};
+
+BlockCheckers::BlockCheckers(DeviceMemory& memory) : state_(std::make_unique<State>(memory)) {}
+BlockCheckers::~BlockCheckers() = default;
+
+void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,
+                                std::uint32_t warps, std::uint32_t local_bytes_per_thread) {
+  State& state = *state_;
+  state.block = block;
+  state.warps = warps;
+  state.local_bytes = local_bytes_per_thread;
+  state.local_ready = false;
+  state.races.begin_block(block, shared_bytes, state.order);
+  state.order.begin_block(warps);
+  state.shared.reset(shared_bytes);
+}
+
+void BlockCheckers::shared(const WarpAccess& access) {
+  State& state = *state_;
+  check_initialisation(
+      "RL0206", access, state.block, state.findings,
+      [&](std::uint64_t first, std::uint64_t bytes) { return state.shared.contains(first, bytes); },
+      [&](std::uint64_t first, std::uint64_t bytes) { state.shared.add(first, bytes); });
+  state.races.access(access, state.order, state.findings);
+}
+
+void BlockCheckers::global(const WarpAccess& access) {
+  State& state = *state_;
+  check_initialisation(
+      "RL0205", access, state.block, state.findings,
+      [&](std::uint64_t first, std::uint64_t bytes) {
+        return state.memory.is_initialized(first, bytes);
+      },
+      [&](std::uint64_t first, std::uint64_t bytes) {
+        state.memory.mark_initialized(first, bytes);
+      });
+}
+
+void BlockCheckers::local(const WarpAccess& access) {
+  State& state = *state_;
+  // Few kernels use local memory, so its shadow is made at the first access.
+  if (!state.local_ready) {
+    state.local.reset(std::uint64_t{state.warps} * kWarpSize * state.local_bytes);
+    state.local_ready = true;
+  }
+  const std::uint64_t warp_first = std::uint64_t{access.warp} * kWarpSize * state.local_bytes;
+  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint8_t>(std::countr_zero(lanes));
+    const std::uint64_t offset = (*access.address)[lane];
+    const std::uint64_t first = warp_first + std::uint64_t{lane} * state.local_bytes + offset;
+    if (access.kind != AccessKind::store && !state.local.contains(first, access.bytes)) {
+      state.findings.add(finding_at("RL0208", access, state.block, lane, offset));
+    }
+    if (access.kind != AccessKind::load) state.local.add(first, access.bytes);
+  }
+}
+
+void BlockCheckers::block_barrier() { state_->order.block_barrier(); }
+
+void BlockCheckers::partial_barrier(const std::vector<bool>& warps) {
+  state_->order.partial_barrier(warps);
+}
+
+void BlockCheckers::warp_barrier(std::uint16_t warp, std::uint32_t mask) {
+  state_->order.warp_barrier(warp, mask);
+}
+
+std::vector<RawFinding> BlockCheckers::take_findings() { return state_->findings.take(); }
+
+}  // namespace simgpu

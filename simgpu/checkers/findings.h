@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "simgpu/checkers/access.h"
+
+namespace simgpu {
+
+/// Findings of one block, each pair of instructions once, later ones only counted.
+class FindingList {
+ public:
+  void add(const RawFinding& finding) {
+    const Key key{finding.code, finding.pc, finding.has_other ? finding.other_pc : ~0U};
+    const auto [known, is_new] = index_.try_emplace(key, findings_.size());
+    if (is_new) {
+      findings_.push_back(finding);
+    } else {
+      ++findings_[known->second].occurrences;
+    }
+  }
+
+  std::vector<RawFinding> take() {
+    index_.clear();
+    return std::exchange(findings_, {});
+  }
+
+ private:
+  using Key = std::tuple<const char*, std::uint32_t, std::uint32_t>;
+  std::map<Key, std::size_t> index_;
+  std::vector<RawFinding> findings_;
+};
+
+/// The side of a finding that is happening now.
+inline RawFinding finding_at(const char* code, const WarpAccess& access, std::uint64_t block,
+                             std::uint8_t lane, std::uint64_t address) {
+  RawFinding finding;
+  finding.code = code;
+  finding.pc = access.pc;
+  finding.block = block;
+  finding.warp = access.warp;
+  finding.lane = lane;
+  finding.kind = access.kind;
+  finding.bytes = access.bytes;
+  finding.address = address;
+  return finding;
+}
+
+}  // namespace simgpu

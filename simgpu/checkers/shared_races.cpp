@@ -1,0 +1,178 @@
+#include "simgpu/checkers/shared_races.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "simgpu/checkers/lane_pattern.h"
+
+namespace simgpu {
+namespace {
+
+template <typename T>
+std::vector<T> repeat_each(const std::vector<T>& values, std::size_t times) {
+  std::vector<T> repeated;
+  repeated.reserve(values.size() * times);
+  for (const T& value : values) repeated.insert(repeated.end(), times, value);
+  return repeated;
+}
+
+}  // namespace
+
+void SharedRaces::begin_block(std::uint64_t block, std::uint32_t shared_bytes, WarpOrder& order) {
+  block_ = block;
+  if (order.used_up()) {
+    order.restart();
+    shared_bytes_ = 0;
+    resize(0);
+  }
+  if (shared_bytes != shared_bytes_) {
+    shared_bytes_ = shared_bytes;
+    resize(shared_bytes);
+  }
+}
+
+void SharedRaces::resize(std::uint32_t shared_bytes) {
+  // Whole words, so that a later split into smaller units divides evenly.
+  const std::size_t units = (shared_bytes + 3) / 4 * (4 / unit_bytes_);
+  write_time_.assign(units, 0);
+  settled_.assign(units, 0);
+  writer_.assign(units, {});
+  value_.assign(units, 0);
+  reader_.assign(units, {});
+  other_reader_.assign(units, {});
+}
+
+/// Makes units smaller; each new one inherits what was known of the larger.
+void SharedRaces::refine(std::uint32_t unit_bytes) {
+  const std::size_t parts = unit_bytes_ / unit_bytes;
+  write_time_ = repeat_each(write_time_, parts);
+  settled_ = repeat_each(settled_, parts);
+  writer_ = repeat_each(writer_, parts);
+  reader_ = repeat_each(reader_, parts);
+  other_reader_ = repeat_each(other_reader_, parts);
+  std::vector<std::uint32_t> values;
+  values.reserve(value_.size() * parts);
+  const std::uint32_t mask = unit_bytes == 1 ? 0xffU : 0xffffU;
+  for (const std::uint32_t value : value_) {
+    for (std::size_t part = 0; part < parts; ++part) {
+      values.push_back(value >> (8 * unit_bytes * part) & mask);
+    }
+  }
+  value_ = std::move(values);
+  unit_bytes_ = unit_bytes;
+}
+
+void SharedRaces::access(const WarpAccess& access, const WarpOrder& order, FindingList& findings) {
+  // The largest power of two, up to a word, that divides the width and every address.
+  std::uint64_t bits = access.bytes;
+  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+    bits |= (*access.address)[std::countr_zero(lanes)];
+  }
+  const std::uint32_t needed = 1U << std::countr_zero(bits | 4U);
+  if (needed < unit_bytes_) refine(needed);
+  if (access.kind == AccessKind::load && nothing_new(access, order)) return;
+  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+    access_lane(access, static_cast<std::uint8_t>(std::countr_zero(lanes)), order, findings);
+  }
+}
+
+/// The quick answer for most loads of most kernels: neighbouring words (or one), written before the
+/// last barrier, and read in this interval by two warps already.
+bool SharedRaces::nothing_new(const WarpAccess& access, const WarpOrder& order) const {
+  const std::optional<std::int64_t> stride = constant_stride(access);
+  if (!stride || (*stride != 0 && *stride != access.bytes)) return false;
+  const std::size_t first = (*access.address)[0] / unit_bytes_;
+  const std::size_t count = (*stride == 0 ? 1 : kWarpSize) * access.bytes / unit_bytes_;
+  if (first + count > write_time_.size()) return false;
+  const Time interval = order.interval();
+  const Time* const write_time = write_time_.data() + first;
+  const Time* const settled = settled_.data() + first;
+  std::uint32_t open = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    open |= static_cast<std::uint32_t>(write_time[i] >= interval) | (settled[i] ^ interval);
+  }
+  return open == 0;
+}
+
+void SharedRaces::access_lane(const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,
+                              FindingList& findings) {
+  const std::size_t first = (*access.address)[lane] / unit_bytes_;
+  const std::size_t count = access.bytes / unit_bytes_;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t unit = first + i;
+    if (unit >= write_time_.size()) return;  // the engine refuses such an access
+    if (access.kind != AccessKind::store) {
+      read(unit, access, lane, order, findings);
+      continue;
+    }
+    std::uint32_t value = 0;
+    if (access.values != nullptr) {
+      std::memcpy(&value, access.values + std::size_t{lane} * access.bytes + i * unit_bytes_,
+                  unit_bytes_);
+    }
+    write(unit, value, access, lane, order, findings);
+  }
+}
+
+void SharedRaces::read(std::size_t unit, const WarpAccess& access, std::uint8_t lane,
+                       const WarpOrder& order, FindingList& findings) {
+  const Site& writer = writer_[unit];
+  if (!order.ordered(write_time_[unit], writer.warp, writer.lane, access.warp, lane)) {
+    report("RL0302", unit, {write_time_[unit], writer}, AccessKind::store, access, lane, findings);
+  }
+  const Use now{order.time(access.warp),
+                {access.pc, access.warp, lane, access.kind == AccessKind::atomic}};
+  const auto replaced_by_now = [&](const Use& use) {
+    return order.ordered(use.time, use.site.warp, use.site.lane, access.warp, lane);
+  };
+  // A read that is ordered before this one need not be kept: who races with it races with this one
+  // too.
+  Use& reader = reader_[unit];
+  Use& other = other_reader_[unit];
+  if (replaced_by_now(reader)) {
+    reader = now;
+  } else if (replaced_by_now(other) ||
+             (other.site.warp == reader.site.warp && access.warp != reader.site.warp)) {
+    other = now;
+  }
+  const bool both = reader.time >= order.interval() && other.time >= order.interval();
+  if (both && other.site.warp != reader.site.warp) settled_[unit] = order.interval();
+}
+
+void SharedRaces::write(std::size_t unit, std::uint32_t value, const WarpAccess& access,
+                        std::uint8_t lane, const WarpOrder& order, FindingList& findings) {
+  const auto races_with = [&](const Use& use) {
+    return !order.ordered(use.time, use.site.warp, use.site.lane, access.warp, lane);
+  };
+  const Use& reader = races_with(reader_[unit]) ? reader_[unit] : other_reader_[unit];
+  if (races_with(reader)) {
+    report("RL0301", unit, reader, reader.site.atomic ? AccessKind::atomic : AccessKind::load,
+           access, lane, findings);
+  }
+  const Use writer{write_time_[unit], writer_[unit]};
+  const bool same_value = access.values != nullptr && value_[unit] == value;
+  if (races_with(writer) && !same_value) {
+    report("RL0303", unit, writer, AccessKind::store, access, lane, findings);
+  }
+  write_time_[unit] = order.time(access.warp);
+  writer_[unit] = {access.pc, access.warp, lane, false};
+  value_[unit] = value;
+}
+
+void SharedRaces::report(const char* code, std::size_t unit, const Use& other,
+                         AccessKind other_kind, const WarpAccess& access, std::uint8_t lane,
+                         FindingList& findings) const {
+  RawFinding finding = finding_at(code, access, block_, lane, unit * unit_bytes_);
+  finding.has_other = true;
+  finding.other_pc = other.site.pc;
+  finding.other_block = block_;
+  finding.other_warp = other.site.warp;
+  finding.other_lane = other.site.lane;
+  finding.other_kind = other_kind;
+  findings.add(finding);
+}
+
+}  // namespace simgpu

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simgpu/checkers/access.h"
+#include "simgpu/checkers/findings.h"
+#include "simgpu/checkers/warp_order.h"
+
+namespace simgpu {
+
+/// Races in one block's shared memory. For each unit (a word, or less once the kernel makes
+/// narrower accesses) it knows the last writer and two readers, of different warps where there are
+/// such: enough to name one conflicting thread for any access that races.
+class SharedRaces {
+ public:
+  /// To be called before order.begin_block: everything recorded before is ordered before the new
+  /// block.
+  void begin_block(std::uint64_t block, std::uint32_t shared_bytes, WarpOrder& order);
+  void access(const WarpAccess& access, const WarpOrder& order, FindingList& findings);
+
+ private:
+  using Time = WarpOrder::Time;
+
+  /// Thread and instruction of a recorded access.
+  struct Site {
+    std::uint32_t pc = 0;
+    std::uint16_t warp = 0;
+    std::uint8_t lane = 0;
+    bool atomic = false;
+  };
+  struct Use {
+    Time time = 0;  ///< 0: none
+    Site site;
+  };
+
+  void resize(std::uint32_t shared_bytes);
+  void refine(std::uint32_t unit_bytes);
+  bool nothing_new(const WarpAccess& access, const WarpOrder& order) const;
+  void access_lane(const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,
+                   FindingList& findings);
+  void read(std::size_t unit, const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,
+            FindingList& findings);
+  void write(std::size_t unit, std::uint32_t value, const WarpAccess& access, std::uint8_t lane,
+             const WarpOrder& order, FindingList& findings);
+  void report(const char* code, std::size_t unit, const Use& other, AccessKind other_kind,
+              const WarpAccess& access, std::uint8_t lane, FindingList& findings) const;
+
+  std::uint64_t block_ = 0;
+  std::uint32_t shared_bytes_ = 0;
+  std::uint32_t unit_bytes_ = 4;
+  // One entry per unit.
+  std::vector<Time> write_time_;
+  std::vector<Time>
+      settled_;  ///< the interval in which two warps' reads are known: more add nothing
+  std::vector<Site> writer_;
+  std::vector<std::uint32_t> value_;
+  std::vector<Use> reader_, other_reader_;
+};
+
+}  // namespace simgpu

@@ -1,0 +1,61 @@
+#include "simgpu/checkers/warp_order.h"
+
+namespace simgpu {
+
+void WarpOrder::block_barrier() {
+  interval_ = ++now_;
+  for (Warp& warp : warps_) {
+    warp.time = warp.synced = interval_;
+    warp.seen.clear();
+    warp.lanes.reset();
+  }
+}
+
+void WarpOrder::partial_barrier(const std::vector<bool>& taking_part) {
+  const std::size_t count = std::min(warps_.size(), taking_part.size());
+  // Who takes part knows afterwards what any of them knew before.
+  std::vector<Time> seen(warps_.size(), 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!taking_part[i]) continue;
+    for (std::size_t j = 0; j < warps_[i].seen.size(); ++j) {
+      seen[j] = std::max(seen[j], warps_[i].seen[j]);
+    }
+  }
+  const Time now = ++now_;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (taking_part[i]) seen[i] = now;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!taking_part[i]) continue;
+    warps_[i].seen = seen;
+    warps_[i].time = warps_[i].synced = now;
+    warps_[i].lanes.reset();
+  }
+}
+
+void WarpOrder::warp_barrier(std::uint16_t index, std::uint32_t mask) {
+  Warp& warp = warps_[index];
+  warp.time = ++now_;
+  if (mask == 0xffffffffU) {
+    warp.synced = warp.time;
+    warp.lanes.reset();
+    return;
+  }
+  if (warp.lanes == nullptr) warp.lanes = std::make_unique<Lanes>();
+  Lanes& lanes = *warp.lanes;
+  std::array<Time, kWarpSize> seen{};
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    if ((mask >> lane & 1U) == 0) continue;
+    for (unsigned other = 0; other < kWarpSize; ++other) {
+      seen[other] = std::max(seen[other], lanes[lane][other]);
+    }
+  }
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    if ((mask >> lane & 1U) != 0) seen[lane] = warp.time;
+  }
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    if ((mask >> lane & 1U) != 0) lanes[lane] = seen;
+  }
+}
+
+}  // namespace simgpu

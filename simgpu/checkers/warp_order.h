@@ -1,0 +1,64 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simgpu/checkers/access.h"
+
+namespace simgpu {
+
+/// Which accesses of a block's threads are ordered by synchronisation: one clock for the block, of
+/// which each warp knows the time of its last synchronisation. An access carries its warp's time;
+/// it is ordered before another warp's access if that warp has synchronised with it since.
+class WarpOrder {
+ public:
+  using Time = std::uint32_t;
+
+  /// Times grow from block to block; when they are used up, everything recorded must be forgotten.
+  bool used_up() const { return now_ > 0xf000'0000U; }
+  void restart() { now_ = 0; }
+
+  void begin_block(std::uint32_t warps) {
+    warps_.resize(warps);
+    block_barrier();
+  }
+
+  /// Accesses with a time before this one are ordered for everybody.
+  Time interval() const { return interval_; }
+  Time time(std::uint16_t warp) const { return warps_[warp].time; }
+  std::size_t warps() const { return warps_.size(); }
+
+  void block_barrier();
+  void partial_barrier(const std::vector<bool>& taking_part);
+  void warp_barrier(std::uint16_t index, std::uint32_t mask);
+
+  /// Whether what `lane` of `warp` does now comes after an access at `then` by `other_lane` of
+  /// `other_warp`.
+  bool ordered(Time then, std::uint16_t other_warp, std::uint8_t other_lane, std::uint16_t warp,
+               std::uint8_t lane) const {
+    if (then < interval_) return true;
+    const Warp& own = warps_[warp];
+    if (warp != other_warp) return other_warp < own.seen.size() && then < own.seen[other_warp];
+    if (lane == other_lane || then < own.synced) return true;
+    return own.lanes != nullptr && then < (*own.lanes)[lane][other_lane];
+  }
+
+ private:
+  using Lanes = std::array<std::array<Time, kWarpSize>, kWarpSize>;
+  struct Warp {
+    Time time = 0;
+    Time synced = 0;         ///< all lanes are ordered up to here
+    std::vector<Time> seen;  ///< by partial barriers: up to when of each other warp
+    std::unique_ptr<Lanes>
+        lanes;  ///< by warp barriers of some lanes: up to when of each other lane
+  };
+
+  Time now_ = 0;
+  Time interval_ = 0;
+  std::vector<Warp> warps_;
+};
+
+}  // namespace simgpu

@@ -1,0 +1,72 @@
+#include "simgpu/counters/bank_conflicts.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <numeric>
+
+#include "simgpu/checkers/lane_pattern.h"
+
+namespace simgpu {
+namespace {
+
+constexpr std::uint32_t kBanks = 32;
+constexpr std::uint32_t kWordBytes = 4;
+
+/// Lanes served together: all of them, or as many as can move 128 bytes.
+std::uint32_t lanes_per_phase(std::uint32_t bytes) {
+  return bytes <= kWordBytes ? kWarpSize : kBanks * kWordBytes / std::bit_ceil(bytes);
+}
+
+/// Distinct words of the busiest bank among the lanes in `lanes`.
+std::uint32_t phase_wavefronts(const WarpAccess& access, std::uint32_t lanes) {
+  // The words seen of each bank; a phase touches at most 32 x 2 words (an access of 4 bytes across
+  // two).
+  std::array<std::array<std::uint64_t, 2 * kWarpSize>, kBanks> words;
+  std::array<std::uint32_t, kBanks> count{};
+  std::uint32_t most = 0;
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const std::uint64_t first = (*access.address)[std::countr_zero(lanes)];
+    const std::uint64_t last = (first + access.bytes - 1) / kWordBytes;
+    for (std::uint64_t word = first / kWordBytes; word <= last; ++word) {
+      const std::uint32_t bank = word % kBanks;
+      const auto begin = words[bank].begin();
+      const auto end = begin + count[bank];
+      if (std::find(begin, end, word) != end || count[bank] == words[bank].size()) continue;
+      words[bank][count[bank]++] = word;
+      most = std::max(most, count[bank]);
+    }
+  }
+  return most;
+}
+
+}  // namespace
+
+SharedWavefronts shared_wavefronts(const WarpAccess& access) {
+  if (access.mask == 0) return {};
+  const std::uint32_t bytes = std::max<std::uint32_t>(access.bytes, 1);
+  const std::uint32_t width = lanes_per_phase(bytes);
+  if (const auto stride = constant_stride(access)) {
+    const std::uint32_t phases = kWarpSize / width;
+    const std::uint64_t first = (*access.address)[0];
+    const bool aligned = first % bytes == 0;
+    if (aligned && (*stride == 0 || *stride == static_cast<std::int64_t>(bytes))) {
+      return {phases, phases};
+    }
+    // Words s apart fall on 32 / gcd(s, 32) banks, so that each of those serves gcd(s, 32) lanes.
+    if (aligned && bytes == kWordBytes && *stride % kWordBytes == 0) {
+      return {static_cast<std::uint32_t>(std::gcd<std::int64_t>(*stride / kWordBytes, kBanks)), 1};
+    }
+  }
+  SharedWavefronts sum;
+  const std::uint32_t phase_mask = width == kWarpSize ? 0xffffffffU : (1U << width) - 1U;
+  for (std::uint32_t first = 0; first < kWarpSize; first += width) {
+    const std::uint32_t lanes = access.mask & (phase_mask << first);
+    if (lanes == 0) continue;
+    sum.wavefronts += phase_wavefronts(access, lanes);
+    sum.ideal += 1;
+  }
+  return sum;
+}
+
+}  // namespace simgpu

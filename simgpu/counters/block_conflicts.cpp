@@ -1,0 +1,259 @@
+#include "simgpu/counters/block_conflicts.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "simgpu/memory/device_memory.h"
+
+namespace simgpu {
+namespace {
+
+using Kind = TrafficEntry::Kind;
+
+constexpr std::uint32_t kWarpBits = 5;
+constexpr std::uint32_t kLaneBits = 5;
+constexpr std::uint32_t kLargestPc = (1U << (32 - kWarpBits - kLaneBits)) - 1;
+constexpr std::size_t kMaxFindings = 64;
+constexpr std::size_t kMaxSplit = std::size_t{1} << 22;
+
+// Flags of a use. "released": the block used an atomic later; "acquired": it had used one before. A
+// store that is released and an access that is acquired are ordered when the block that stored came
+// first, as in the last-block-reduces pattern (store, fence, atomic counter, then read by the last
+// block).
+constexpr std::uint8_t kManyReaders = 1;
+constexpr std::uint8_t kReaderAtomic = 2;
+constexpr std::uint8_t kWriterReleased = 4;
+constexpr std::uint8_t kWriterAcquired = 8;
+constexpr std::uint8_t kReaderReleased = 16;
+constexpr std::uint8_t kReaderAcquired = 32;
+constexpr std::uint8_t kReleased = 1;  // of an access
+constexpr std::uint8_t kAcquired = 2;
+
+std::uint32_t pack(std::uint32_t pc, std::uint32_t warp, std::uint32_t lane) {
+  return std::min(pc, kLargestPc) << (kWarpBits + kLaneBits) | (warp & 31U) << kLaneBits |
+         (lane & 31U);
+}
+std::uint32_t pc_of(std::uint32_t where) { return where >> (kWarpBits + kLaneBits); }
+std::uint16_t warp_of(std::uint32_t where) {
+  return static_cast<std::uint16_t>(where >> kLaneBits & 31U);
+}
+std::uint8_t lane_of(std::uint32_t where) { return static_cast<std::uint8_t>(where & 31U); }
+
+AccessKind access_kind(Kind kind) {
+  if (kind == Kind::store) return AccessKind::store;
+  return kind == Kind::atomic ? AccessKind::atomic : AccessKind::load;
+}
+
+/// Positions of the first and last atomic in a log, as a half-open range; empty when there is none.
+std::pair<std::size_t, std::size_t> atomics_of(const TrafficLog& log) {
+  std::pair<std::size_t, std::size_t> range{log.entries.size(), 0};
+  if (log.atomic_requests == 0) return range;
+  for (std::size_t i = 0; i < log.entries.size(); ++i) {
+    if (log.entries[i].kind != Kind::atomic) continue;
+    range.first = std::min(range.first, i);
+    range.second = i;
+  }
+  return range;
+}
+
+}  // namespace
+
+void BlockConflicts::add(const TrafficLog& log) {
+  untracked_ = untracked_ || log.unlogged_reads + log.unlogged_writes > 0;
+  const auto [first_atomic, last_atomic] = atomics_of(log);
+  const auto block = static_cast<std::uint32_t>(log.block + 1);
+  for (std::size_t i = 0; i < log.entries.size(); ++i) {
+    const TrafficEntry& entry = log.entries[i];
+    if (entry.kind == Kind::bytes) continue;
+    const bool narrow = i + 1 < log.entries.size() && log.entries[i + 1].kind == Kind::bytes;
+    const std::uint32_t bytes = narrow ? log.entries[i + 1].byte_mask() : 0;
+    const std::uint8_t flags = static_cast<std::uint8_t>((i < last_atomic ? kReleased : 0) |
+                                                         (i > first_atomic ? kAcquired : 0));
+    for (std::uint32_t k = 0; k < entry.count; ++k) {
+      const std::uint32_t lane = entry.lane + k * static_cast<std::uint32_t>(kSectorBytes) /
+                                                  std::max<std::uint32_t>(entry.access_bytes, 1);
+      const Access access{entry.kind,
+                          entry.sector() + k,
+                          {block, pack(entry.pc, entry.warp, std::min(lane, kWarpSize - 1))},
+                          flags,
+                          entry.access_bytes,
+                          0};
+      touch(access, entry.words, bytes);
+    }
+  }
+}
+
+BlockConflicts::Use* BlockConflicts::use_of(std::uint64_t sector) {
+  const std::uint64_t number = sector / kSectorsPerPage;
+  if (number != last_page_) {
+    std::unique_ptr<Page>& page = pages_[number];
+    if (page == nullptr) {
+      if (pages_.size() > kMaxPages) {
+        pages_.erase(number);
+        return nullptr;
+      }
+      page = std::make_unique<Page>();
+    }
+    last_ = page.get();
+    last_page_ = number;
+  }
+  return &(*last_)[sector % kSectorsPerPage];
+}
+
+void BlockConflicts::touch(const Access& access, std::uint8_t words, std::uint32_t bytes) {
+  Use* const use = use_of(access.sector);
+  if (use == nullptr) {
+    untracked_ = true;
+    return;
+  }
+  if (use->words == 0 && bytes == 0 && touch_sector(*use, access, words)) return;
+  if (use->words == 0) {
+    if (words_.size() >= kMaxSplit) {
+      untracked_ = true;
+      return;
+    }
+    split(*use);
+  }
+  if (bytes == 0) {
+    for (std::uint32_t word = 0; word < kWordsPerSector; ++word) {
+      if ((words >> word & 1U) != 0) bytes |= 0xfU << (4 * word);
+    }
+  }
+  touch_words(*use, access, bytes);
+}
+
+/// The common case, a sector that needs no splitting. False when it does.
+bool BlockConflicts::touch_sector(Use& use, const Access& access, std::uint8_t words) {
+  const bool own_write = use.writer.block == 0 || use.writer.block == access.site.block;
+  const bool own_read = use.reader.block == 0 ||
+                        (use.reader.block == access.site.block && (use.flags & kManyReaders) == 0);
+  if (access.kind == Kind::store) {
+    if (!own_write || (!own_read && (use.read & words) != 0)) return false;
+  } else {
+    if (!own_write && (use.written & words) != 0) return false;
+    // Several readers stay one record only as long as they read the same words.
+    if (!own_read && use.read != words) return false;
+  }
+  // What is left cannot conflict: those cases were sent to the single words above.
+  record(use, access, words);
+  return true;
+}
+
+void BlockConflicts::touch_words(Use& use, const Access& access, std::uint32_t bytes) {
+  for (std::uint32_t word = 0; word < kWordsPerSector; ++word) {
+    const auto bits = static_cast<std::uint8_t>(bytes >> (4 * word) & 0xfU);
+    if (bits == 0) continue;
+    Access narrow = access;
+    narrow.first_byte = 4 * word;
+    touch_unit(words_[use.words - 1][word], narrow, bits);
+  }
+}
+
+/// Judges an access against what is known of its unit, then records it.
+void BlockConflicts::touch_unit(Use& use, const Access& access, std::uint8_t bits) {
+  const bool other_wrote = use.writer.block != 0 && use.writer.block != access.site.block;
+  const bool others_read = use.reader.block != 0 && (use.reader.block != access.site.block ||
+                                                     (use.flags & kManyReaders) != 0);
+  const bool store = access.kind == Kind::store;
+  if (other_wrote) {
+    any_ = true;
+    if ((use.written & bits) != 0) report(use, true, access, bits);
+  }
+  if (store && others_read) {
+    any_ = true;
+    if ((use.read & bits) != 0) report(use, false, access, bits);
+  }
+  record(use, access, bits);
+}
+
+void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
+  const bool released = (access.flags & kReleased) != 0;
+  const bool acquired = (access.flags & kAcquired) != 0;
+  if (access.kind == Kind::store) {
+    if (use.writer.block != 0 && use.writer.block != access.site.block) return;  // the first stays
+    use.writer = access.site;
+    use.written = static_cast<std::uint8_t>(use.written | bits);
+    use.access_bytes = access.access_bytes;
+    use.flags = static_cast<std::uint8_t>(use.flags & ~(kWriterReleased | kWriterAcquired));
+    if (released) use.flags |= kWriterReleased;
+    if (acquired) use.flags |= kWriterAcquired;
+    return;
+  }
+  use.read = static_cast<std::uint8_t>(use.read | bits);
+  if (use.reader.block == 0) {
+    use.reader = access.site;
+    if (access.kind == Kind::atomic) use.flags |= kReaderAtomic;
+    if (released) use.flags |= kReaderReleased;
+    if (acquired) use.flags |= kReaderAcquired;
+  } else if (use.reader.block != access.site.block) {
+    use.flags |= kManyReaders;
+  }
+}
+
+/// Gives each word of a sector its own record.
+void BlockConflicts::split(Use& use) {
+  Words& words = words_.emplace_back();
+  for (std::uint32_t word = 0; word < kWordsPerSector; ++word) {
+    Use& part = words[word];
+    part.access_bytes = use.access_bytes;
+    if ((use.written >> word & 1U) != 0) {
+      part.writer = use.writer;
+      part.written = 0xf;
+      part.flags = static_cast<std::uint8_t>(use.flags & (kWriterReleased | kWriterAcquired));
+    }
+    if ((use.read >> word & 1U) != 0) {
+      part.reader = use.reader;
+      part.read = 0xf;
+      part.flags = static_cast<std::uint8_t>(part.flags |
+                                             (use.flags & ~(kWriterReleased | kWriterAcquired)));
+    }
+  }
+  use.words = static_cast<std::uint32_t>(words_.size());
+}
+
+void BlockConflicts::report(const Use& use, bool by_writer, const Access& access,
+                            std::uint8_t bits) {
+  const bool other_released = (use.flags & (by_writer ? kWriterReleased : kReaderReleased)) != 0;
+  const bool other_acquired = (use.flags & (by_writer ? kWriterAcquired : kReaderAcquired)) != 0;
+  const bool ordered = (other_released && (access.flags & kAcquired) != 0) ||
+                       (other_acquired && (access.flags & kReleased) != 0);
+  if (ordered) return;
+  const Site other = by_writer ? use.writer : use.reader;
+  const std::uint32_t pc = pc_of(access.site.where);
+  const std::uint32_t other_pc = pc_of(other.where);
+  const std::uint64_t pair = std::uint64_t{pc} << 32 | other_pc;
+  const auto known = finding_of_.find(pair);
+  if (known != finding_of_.end()) {
+    ++findings_[known->second].occurrences;
+    return;
+  }
+  if (findings_.size() >= kMaxFindings) return;
+  finding_of_[pair] = findings_.size();
+  const auto overlap = static_cast<std::uint8_t>(bits & (by_writer ? use.written : use.read));
+  RawFinding& finding = findings_.emplace_back();
+  finding.code = "RL0304";
+  finding.pc = pc;
+  finding.block = access.site.block - 1;
+  finding.warp = warp_of(access.site.where);
+  finding.lane = lane_of(access.site.where);
+  finding.kind = access_kind(access.kind);
+  finding.bytes = access.access_bytes;
+  finding.address = kDeviceBase + access.sector * kSectorBytes + access.first_byte +
+                    static_cast<std::uint64_t>(std::countr_zero(overlap));
+  finding.has_other = true;
+  finding.other_pc = other_pc;
+  finding.other_block = other.block - 1;
+  finding.other_warp = warp_of(other.where);
+  finding.other_lane = lane_of(other.where);
+  finding.other_kind = by_writer                          ? AccessKind::store
+                       : (use.flags & kReaderAtomic) != 0 ? AccessKind::atomic
+                                                          : AccessKind::load;
+}
+
+std::vector<RawFinding> BlockConflicts::take_findings() {
+  finding_of_.clear();
+  return std::exchange(findings_, {});
+}
+
+}  // namespace simgpu

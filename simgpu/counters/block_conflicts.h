@@ -1,0 +1,79 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "simgpu/checkers/access.h"
+#include "simgpu/counters/traffic_log.h"
+
+namespace simgpu {
+
+/// Finds places of global memory that two blocks of one launch touched, at least one by a plain
+/// store. It remembers who touched each 32-byte sector, split into words and bytes only where
+/// blocks share a sector.
+class BlockConflicts {
+ public:
+  /// Goes through one block's log; logs come in block order.
+  void add(const TrafficLog& log);
+
+  /// Two blocks touched one 4-byte word, one of them by a plain store; or the launch was too large
+  /// to tell.
+  bool any() const { return any_ || untracked_; }
+  /// RL0304 for pairs that share a byte and are not ordered by atomics, one per pair of
+  /// instructions.
+  std::vector<RawFinding> take_findings();
+
+ private:
+  /// Who touched something: a block, by which instruction, and how it is ordered. Packed, because
+  /// there is one for every sector the launch touches.
+  struct Site {
+    std::uint32_t block = 0;  ///< linear index plus one, 0 for nobody
+    std::uint32_t where = 0;  ///< pc, warp, lane
+    bool operator==(const Site&) const = default;
+  };
+  /// What is known of a sector (bits are words) or of a word (bits are bytes).
+  struct Use {
+    Site writer;
+    Site reader;  ///< or who used an atomic
+    std::uint8_t written = 0;
+    std::uint8_t read = 0;
+    std::uint8_t access_bytes = 4;
+    std::uint8_t flags = 0;
+    std::uint32_t words = 0;  ///< index of the sector's words plus one, 0 while it is not split
+  };
+  struct Access {
+    TrafficEntry::Kind kind;
+    std::uint64_t sector;
+    Site site;
+    std::uint8_t flags;
+    std::uint8_t access_bytes;
+    std::uint32_t first_byte;  ///< of the unit in its sector, for the finding's address
+  };
+  static constexpr std::uint64_t kSectorsPerPage = 1024;
+  static constexpr std::size_t kMaxPages = 1 << 16;
+  using Page = std::array<Use, kSectorsPerPage>;
+  using Words = std::array<Use, kWordsPerSector>;
+
+  Use* use_of(std::uint64_t sector);
+  void touch(const Access& access, std::uint8_t words, std::uint32_t bytes);
+  bool touch_sector(Use& use, const Access& access, std::uint8_t words);
+  void touch_words(Use& use, const Access& access, std::uint32_t bytes);
+  void touch_unit(Use& use, const Access& access, std::uint8_t bits);
+  static void record(Use& use, const Access& access, std::uint8_t bits);
+  void split(Use& use);
+  void report(const Use& use, bool by_writer, const Access& access, std::uint8_t bits);
+
+  std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
+  std::uint64_t last_page_ = ~std::uint64_t{0};
+  Page* last_ = nullptr;
+  std::vector<Words> words_;
+  std::vector<RawFinding> findings_;
+  std::unordered_map<std::uint64_t, std::size_t> finding_of_;  // by pair of instructions
+  bool any_ = false;
+  bool untracked_ = false;
+};
+
+}  // namespace simgpu

@@ -1,0 +1,226 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <utility>
+
+#include "simgpu/checkers/lane_pattern.h"
+#include "simgpu/counters/sector_cache.h"
+#include "simgpu/counters/traffic.h"
+#include "simgpu/memory/device_memory.h"
+
+namespace simgpu {
+namespace {
+
+using Kind = TrafficEntry::Kind;
+
+constexpr std::uint32_t kL1Ways = 4;
+constexpr std::uint32_t kWordBytes = 4;
+
+/// Bits [first, last] of a mask of up to 32.
+std::uint32_t bit_range(std::uint32_t first, std::uint32_t last) {
+  return (~std::uint32_t{0} >> (31 - last)) & (~std::uint32_t{0} << first);
+}
+
+/// The words in which at least one byte of `bytes` (one bit per byte of a sector) lies.
+std::uint8_t words_of(std::uint32_t bytes) {
+  if (bytes == ~std::uint32_t{0}) return 0xff;
+  std::uint32_t words = 0;
+  for (std::uint32_t word = 0; word < kWordsPerSector; ++word) {
+    if ((bytes >> (kWordBytes * word) & 0xfU) != 0) words |= 1U << word;
+  }
+  return static_cast<std::uint8_t>(words);
+}
+
+/// All bytes of `words`: the inverse of words_of where no word is touched in part.
+std::uint32_t bytes_of(std::uint8_t words) {
+  if (words == 0xff) return ~std::uint32_t{0};
+  std::uint32_t bytes = 0;
+  for (std::uint32_t word = 0; word < kWordsPerSector; ++word) {
+    if ((words >> word & 1U) != 0) bytes |= 0xfU << (kWordBytes * word);
+  }
+  return bytes;
+}
+
+/// One sector of a request. Left uninitialised: a request holds 64 of them and mostly uses four.
+struct Sector {
+  std::uint64_t number;
+  std::uint32_t bytes;  ///< one bit per byte
+  std::uint8_t lane;    ///< the first that touches it
+};
+
+/// The distinct sectors of a request. 32 lanes of up to 16 bytes touch at most 64.
+struct Request {
+  std::array<Sector, 2 * kWarpSize> sectors;
+  std::size_t count = 0;
+
+  void add(std::uint64_t number, std::uint32_t bytes, std::uint8_t lane) {
+    // Neighbouring lanes mostly share or follow each other's sectors: look from the end.
+    for (std::size_t i = count; i-- > 0;) {
+      if (sectors[i].number == number) {
+        sectors[i].bytes |= bytes;
+        return;
+      }
+    }
+    if (count < sectors.size()) sectors[count++] = {number, bytes, lane};
+  }
+};
+
+/// The sectors of [offset, offset + bytes), touched by lanes `step` bytes each (0: all of it by
+/// lane 0).
+void add_range(Request& request, std::uint64_t offset, std::uint64_t bytes, std::uint32_t step,
+               std::uint8_t lane) {
+  const std::uint64_t end = offset + bytes;
+  for (std::uint64_t sector = offset / kSectorBytes; sector * kSectorBytes < end; ++sector) {
+    const std::uint64_t begin = sector * kSectorBytes;
+    const auto first = static_cast<std::uint32_t>(offset > begin ? offset - begin : 0);
+    const auto last =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(end - begin, kSectorBytes) - 1);
+    const std::uint64_t reached = begin > offset ? begin - offset : 0;
+    const auto toucher = static_cast<std::uint8_t>(step == 0 ? lane : lane + reached / step);
+    request.sectors[request.count++] = {sector, bit_range(first, last), toucher};
+  }
+}
+
+Request coalesce(const WarpAccess& access) {
+  Request request;
+  const std::uint32_t bytes = access.bytes;
+  if (const auto stride = constant_stride(access)) {
+    const std::uint64_t offset = (*access.address)[0] - kDeviceBase;
+    if (*stride == static_cast<std::int64_t>(bytes)) {
+      add_range(request, offset, std::uint64_t{bytes} * kWarpSize, bytes, 0);
+      return request;
+    }
+    if (*stride == 0) {
+      add_range(request, offset, bytes, 0, 0);
+      return request;
+    }
+  }
+  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint8_t>(std::countr_zero(lanes));
+    const std::uint64_t offset = (*access.address)[lane] - kDeviceBase;
+    const std::uint64_t sector = offset / kSectorBytes;
+    const auto first = static_cast<std::uint32_t>(offset % kSectorBytes);
+    const std::uint32_t last = first + bytes - 1;
+    request.add(sector, bit_range(first, std::min<std::uint32_t>(last, kSectorBytes - 1)), lane);
+    if (last >= kSectorBytes) request.add(sector + 1, bit_range(0, last - kSectorBytes), lane);
+  }
+  return request;
+}
+
+}  // namespace
+
+struct BlockTraffic::State {
+  explicit State(std::uint64_t l1_bytes) : l1(l1_bytes, kL1Ways) {}
+
+  void append(const WarpAccess& access, const Sector& sector, Kind kind);
+  void load(const WarpAccess& access, const Request& request);
+
+  SectorCache l1;
+  std::unique_ptr<Log> log = std::make_unique<Log>();
+  std::size_t expected_entries = 0;
+  std::uint64_t last_sector = 0;  // of the request's newest run, to extend it
+  bool run_open = false;
+};
+
+void BlockTraffic::State::append(const WarpAccess& access, const Sector& sector, Kind kind) {
+  std::vector<TrafficEntry>& entries = log->entries;
+  const std::uint8_t words = words_of(sector.bytes);
+  const bool whole_words = sector.bytes == bytes_of(words);
+  if (run_open && whole_words && !entries.empty()) {
+    TrafficEntry& run = entries.back();
+    if (sector.number == last_sector + 1 && run.kind == kind && run.words == words) {
+      ++run.count;
+      ++last_sector;
+      return;
+    }
+  }
+  if (entries.size() >= Log::kMaxEntries) {
+    if (kind == Kind::load) ++log->unlogged_reads;
+    if (kind == Kind::store || kind == Kind::atomic) ++log->unlogged_writes;
+    run_open = false;
+    return;
+  }
+  TrafficEntry& entry = entries.emplace_back();
+  entry.set_sector(sector.number);
+  entry.pc = access.pc;
+  entry.warp = access.warp;
+  entry.words = words;
+  entry.kind = kind;
+  entry.lane = sector.lane;
+  entry.access_bytes = access.bytes;
+  last_sector = sector.number;
+  run_open = true;
+  if (!whole_words) {
+    run_open = false;
+    TrafficEntry& narrow = entries.emplace_back();
+    narrow.set_sector(sector.bytes);
+    narrow.kind = Kind::bytes;
+  }
+}
+
+void BlockTraffic::State::load(const WarpAccess& access, const Request& request) {
+  for (std::size_t i = 0; i < request.count; ++i) {
+    const Sector& sector = request.sectors[i];
+    const std::uint64_t line = sector.number / kSectorsPerLine;
+    const auto shift =
+        static_cast<std::uint32_t>(kWordsPerSector * (sector.number % kSectorsPerLine));
+    const std::uint32_t words = words_of(sector.bytes);
+    // A sector is in L1 when any of its words is marked; the marks say which were read before, so
+    // that a hit is logged only when it touches words for the first time.
+    const std::uint32_t present = l1.touch(line, words << shift, 0).present >> shift & 0xffU;
+    if (present == 0) {
+      append(access, sector, Kind::load);
+      continue;
+    }
+    ++log->l1_hit_sectors;
+    if ((words & ~present) != 0) append(access, sector, Kind::touch);
+  }
+}
+
+BlockTraffic::BlockTraffic(std::uint64_t l1_bytes) : state_(std::make_unique<State>(l1_bytes)) {}
+BlockTraffic::~BlockTraffic() = default;
+BlockTraffic::BlockTraffic(BlockTraffic&&) noexcept = default;
+BlockTraffic& BlockTraffic::operator=(BlockTraffic&&) noexcept = default;
+
+void BlockTraffic::begin_block(std::uint64_t block) {
+  state_->l1.clear();
+  *state_->log = Log{};
+  state_->log->block = block;
+  state_->log->entries.reserve(state_->expected_entries);
+}
+
+void BlockTraffic::global(const WarpAccess& access) {
+  if (access.mask == 0) return;
+  const Request request = coalesce(access);
+  Log& log = *state_->log;
+  state_->run_open = false;
+  switch (access.kind) {
+    case AccessKind::load:
+      ++log.load_requests;
+      log.load_sectors += request.count;
+      state_->load(access, request);
+      break;
+    case AccessKind::store:
+      ++log.store_requests;
+      log.store_sectors += request.count;
+      for (std::size_t i = 0; i < request.count; ++i) {
+        state_->append(access, request.sectors[i], Kind::store);
+      }
+      break;
+    case AccessKind::atomic:
+      ++log.atomic_requests;
+      log.atomic_sectors += request.count;
+      for (std::size_t i = 0; i < request.count; ++i) {
+        state_->append(access, request.sectors[i], Kind::atomic);
+      }
+      break;
+  }
+}
+
+std::unique_ptr<BlockTraffic::Log> BlockTraffic::take() {
+  // Blocks of one launch are alike: the next log will be about as long.
+  state_->expected_entries = state_->log->entries.size();
+  return std::exchange(state_->log, std::make_unique<Log>());
+}
+
+}  // namespace simgpu

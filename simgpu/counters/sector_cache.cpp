@@ -1,0 +1,89 @@
+#include "simgpu/counters/sector_cache.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace simgpu {
+namespace {
+
+constexpr std::uint64_t kLineBytes = 128;
+constexpr std::uint64_t kNotFound = ~std::uint64_t{0};
+
+}  // namespace
+
+SectorCache::SectorCache(std::uint64_t bytes, std::uint32_t ways) {
+  const std::uint64_t lines = std::max<std::uint64_t>(bytes / kLineBytes, ways);
+  sets_ = static_cast<std::uint32_t>(std::bit_floor(lines / ways));
+  ways_ = static_cast<std::uint32_t>(lines / sets_);
+  set_bits_ = static_cast<std::uint32_t>(std::countr_zero(sets_));
+  const std::uint64_t count = this->lines();
+  tag_ = lazy<std::uint32_t>(count);
+  used_ = lazy<std::uint32_t>(count);
+  present_ = lazy<std::uint32_t>(count);
+  dirty_ = lazy<std::uint8_t>(count);
+  clock_ = lazy<std::uint32_t>(sets_);
+  recent_ = lazy<std::uint8_t>(sets_);
+}
+
+std::uint64_t SectorCache::find(std::uint64_t first, std::uint32_t tag) const {
+  const std::uint32_t* const tags = tag_.get() + first;
+  for (std::uint32_t way = 0; way < ways_; ++way) {
+    if (tags[way] == tag) return first + way;
+  }
+  return kNotFound;
+}
+
+SectorCache::Lookup SectorCache::touch(std::uint64_t line, std::uint32_t add, std::uint32_t dirty) {
+  const std::uint64_t set = line & (sets_ - 1);
+  const auto tag = static_cast<std::uint32_t>((line >> set_bits_) + 1);
+  const std::uint64_t first = set * ways_;
+  Lookup result;
+  std::uint64_t at = first + recent_[set];
+  if (tag_[at] != tag) at = find(first, tag);
+  if (at == kNotFound) {
+    const std::uint32_t* const used = used_.get() + first;
+    at = first + static_cast<std::uint64_t>(std::min_element(used, used + ways_) - used);
+    result.evicted_dirty = static_cast<std::uint32_t>(std::popcount(dirty_[at]));
+    tag_[at] = tag;
+    present_[at] = 0;
+    dirty_[at] = 0;
+  }
+  result.present = present_[at];
+  present_[at] |= add;
+  dirty_[at] = static_cast<std::uint8_t>(dirty_[at] | dirty);
+  used_[at] = ++clock_[set];
+  recent_[set] = static_cast<std::uint8_t>(at - first);
+  return result;
+}
+
+std::uint32_t SectorCache::probe(std::uint64_t line, std::uint32_t add) {
+  const std::uint64_t set = line & (sets_ - 1);
+  const auto tag = static_cast<std::uint32_t>((line >> set_bits_) + 1);
+  const std::uint64_t first = set * ways_;
+  std::uint64_t at = first + recent_[set];
+  if (tag_[at] != tag) at = find(first, tag);
+  if (at == kNotFound) return 0;
+  const std::uint32_t present = present_[at];
+  present_[at] |= add;
+  used_[at] = ++clock_[set];
+  recent_[set] = static_cast<std::uint8_t>(at - first);
+  return present;
+}
+
+void SectorCache::clear() {
+  // Stale words of an empty way are reset when it is taken, so tags and clocks are enough.
+  std::memset(tag_.get(), 0, lines() * sizeof(tag_[0]));
+  std::memset(used_.get(), 0, lines() * sizeof(used_[0]));
+  std::memset(dirty_.get(), 0, lines() * sizeof(dirty_[0]));
+}
+
+std::uint64_t SectorCache::dirty_sectors() const {
+  std::uint64_t sum = 0;
+  for (std::uint64_t at = 0; at < lines(); ++at) {
+    sum += static_cast<std::uint64_t>(std::popcount(dirty_[at]));
+  }
+  return sum;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+
+namespace simgpu {
+
+/// Set-associative cache of 128-byte lines made of four 32-byte sectors, least recently used line
+/// out first. Presence is kept per 4-byte word, so that a partly written sector can live here
+/// without being read first. Used for L1 (one block's share) and L2 (the whole launch).
+class SectorCache {
+ public:
+  /// What became of the line that had to leave.
+  struct Lookup {
+    std::uint32_t present = 0;        ///< words of the line that were here, 8 bits per sector
+    std::uint32_t evicted_dirty = 0;  ///< dirty sectors of the evicted line, as a count
+  };
+
+  /// @param bytes capacity; at least one set of 4 lines is kept
+  /// @param ways  the least associativity; it grows so that the number of sets is a power of two
+  SectorCache(std::uint64_t bytes, std::uint32_t ways);
+
+  /// Finds or allocates `line` and makes it the most recently used.
+  /// @param add words that are present from now on
+  /// @param dirty sectors (4 bits) that must be written back some day
+  Lookup touch(std::uint64_t line, std::uint32_t add, std::uint32_t dirty);
+  /// As touch, but leaves the cache alone when the line is not there: returns its present words,
+  /// else 0.
+  std::uint32_t probe(std::uint64_t line, std::uint32_t add);
+
+  void clear();
+  /// Number of sectors that would be written back now.
+  std::uint64_t dirty_sectors() const;
+  std::uint64_t lines() const { return std::uint64_t{sets_} * ways_; }
+  std::uint32_t sets() const { return sets_; }
+  std::uint32_t ways() const { return ways_; }
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  /// Zeroed memory that costs nothing until it is used: a short launch touches little of a 40 MiB
+  /// L2.
+  template <typename T>
+  using Lazy = std::unique_ptr<T[], Free>;
+  template <typename T>
+  static Lazy<T> lazy(std::uint64_t count) {
+    auto* const memory = static_cast<T*>(std::calloc(count, sizeof(T)));
+    if (memory == nullptr) throw std::bad_alloc();
+    return Lazy<T>(memory);
+  }
+
+  std::uint64_t find(std::uint64_t first, std::uint32_t tag) const;
+
+  std::uint32_t sets_ = 1;
+  std::uint32_t ways_ = 4;
+  std::uint32_t set_bits_ = 0;
+  // One entry per line, set by set.
+  Lazy<std::uint32_t> tag_;   // line number over sets, plus one; 0 is an empty way
+  Lazy<std::uint32_t> used_;  // the set's clock at the last use
+  Lazy<std::uint32_t> present_;
+  Lazy<std::uint8_t> dirty_;
+  // One entry per set.
+  Lazy<std::uint32_t> clock_;
+  Lazy<std::uint8_t> recent_;  // way used last, looked at first
+};
+
+}  // namespace simgpu

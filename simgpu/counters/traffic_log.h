@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simgpu/checkers/access.h"
+
+namespace simgpu {
+
+inline constexpr std::uint64_t kSectorBytes = 32;
+inline constexpr std::uint64_t kSectorsPerLine = 4;
+inline constexpr std::uint64_t kWordsPerSector = 8;
+
+/// One warp request's run of neighbouring sectors, as it goes from a block to L2.
+struct TrafficEntry {
+  enum class Kind : std::uint8_t {
+    load,    ///< missed L1, read from L2
+    touch,   ///< a load that hit L1: no traffic, but its words count for conflicts between blocks
+    store,   ///< written through
+    atomic,  ///< performed in L2
+    bytes,   ///< not a request: narrows the entry before it to the bytes of `byte_mask()`
+  };
+
+  std::uint32_t sector_low = 0;
+  std::uint32_t pc = 0;
+  std::uint16_t warp = 0;
+  std::uint8_t sector_high = 0;
+  std::uint8_t count = 1;     ///< sectors in the run
+  std::uint8_t words = 0xff;  ///< 4-byte words touched in each of its sectors
+  Kind kind = Kind::load;
+  std::uint8_t lane = 0;  ///< the lane that touches the run's first word
+  std::uint8_t access_bytes = 4;
+
+  /// Sector number: offset from kDeviceBase over 32.
+  std::uint64_t sector() const { return std::uint64_t{sector_high} << 32 | sector_low; }
+  void set_sector(std::uint64_t sector) {
+    sector_low = static_cast<std::uint32_t>(sector);
+    sector_high = static_cast<std::uint8_t>(sector >> 32);
+  }
+  std::uint32_t byte_mask() const { return sector_low; }
+};
+static_assert(sizeof(TrafficEntry) == 16);
+
+/// What one finished block did to global memory.
+struct TrafficLog {
+  /// Entries beyond this many are only counted: a log must not grow with the length of a kernel.
+  static constexpr std::size_t kMaxEntries = std::size_t{1} << 24;
+
+  std::uint64_t block = 0;
+  std::vector<TrafficEntry> entries;
+  std::uint64_t unlogged_reads = 0;  ///< sectors
+  std::uint64_t unlogged_writes = 0;
+
+  std::uint64_t load_requests = 0, store_requests = 0, atomic_requests = 0;
+  std::uint64_t load_sectors = 0, store_sectors = 0, atomic_sectors = 0;
+  std::uint64_t l1_hit_sectors = 0;
+};
+
+}  // namespace simgpu

@@ -1,0 +1,157 @@
+#include "simgpu/report.h"
+
+#include "simgpu/exec/instruction_info.h"
+
+namespace simgpu {
+
+const char* name_of(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::out_of_bounds:
+      return "out-of-bounds";
+    case FindingKind::misaligned:
+      return "misaligned";
+    case FindingKind::uninitialized_read:
+      return "uninitialized-read";
+    case FindingKind::shared_race:
+      return "shared-race";
+    case FindingKind::global_race:
+      return "global-race";
+    case FindingKind::divergent_barrier:
+      return "divergent-barrier";
+    case FindingKind::deadlock:
+      return "deadlock";
+    case FindingKind::invalid_api_use:
+      return "invalid-api-use";
+    case FindingKind::leak:
+      return "leak";
+    case FindingKind::device_assert:
+      return "device-assert";
+    case FindingKind::trap:
+      return "trap";
+    case FindingKind::unsupported:
+      return "unsupported";
+  }
+  return "unsupported";
+}
+
+const char* name_of(InstructionClass cls) {
+  switch (cls) {
+    case InstructionClass::fp32:
+      return "fp32";
+    case InstructionClass::fp64:
+      return "fp64";
+    case InstructionClass::fp16:
+      return "fp16";
+    case InstructionClass::integer:
+      return "integer";
+    case InstructionClass::conversion:
+      return "conversion";
+    case InstructionClass::special:
+      return "special";
+    case InstructionClass::tensor:
+      return "tensor";
+    case InstructionClass::global_load:
+      return "global_load";
+    case InstructionClass::global_store:
+      return "global_store";
+    case InstructionClass::global_atomic:
+      return "global_atomic";
+    case InstructionClass::shared_load:
+      return "shared_load";
+    case InstructionClass::shared_store:
+      return "shared_store";
+    case InstructionClass::shared_atomic:
+      return "shared_atomic";
+    case InstructionClass::local_load:
+      return "local_load";
+    case InstructionClass::local_store:
+      return "local_store";
+    case InstructionClass::constant_load:
+      return "constant_load";
+    case InstructionClass::generic_access:
+      return "generic_access";
+    case InstructionClass::control:
+      return "control";
+    case InstructionClass::barrier:
+      return "barrier";
+    case InstructionClass::warp_exchange:
+      return "warp_exchange";
+    case InstructionClass::move:
+      return "move";
+    case InstructionClass::other:
+      return "other";
+  }
+  return "other";
+}
+
+namespace {
+
+/// The counter of an instruction class, 0 when no such instruction ran.
+double of_class(const KernelCounters& counters, InstructionClass cls) {
+  const auto found = counters.instructions_by_class.find(name_of(cls));
+  return found == counters.instructions_by_class.end() ? 0.0 : static_cast<double>(found->second);
+}
+
+double percent(double part, double whole) { return whole > 0 ? 100.0 * part / whole : 0.0; }
+
+}  // namespace
+
+std::map<std::string, double> nsight_counters(const KernelRecord& record) {
+  const KernelCounters& c = record.counters;
+  const auto number = [](std::uint64_t value) { return static_cast<double>(value); };
+  const double loads = number(c.global_load_sectors);
+  const double l2_sectors = number(c.l2_read_sectors + c.l2_write_sectors);
+  return {
+      {"gpu__time_duration.sum", record.time.total_us * 1e3},
+      {"launch__registers_per_thread", record.registers_per_thread},
+      {"launch__shared_mem_per_block_static", record.static_shared_bytes},
+      {"launch__shared_mem_per_block_dynamic", record.dynamic_shared_bytes},
+      {"launch__grid_size", number(record.grid.count())},
+      {"launch__block_size", number(record.block.count())},
+      {"sm__maximum_warps_per_active_cycle_pct", 100.0 * record.theoretical_occupancy},
+      {"smsp__inst_executed.sum", number(c.warp_instructions)},
+      {"smsp__thread_inst_executed.sum", number(c.thread_instructions)},
+      {"smsp__thread_inst_executed_per_inst_executed.ratio",
+       c.warp_instructions == 0 ? 0.0
+                                : number(c.thread_instructions) / number(c.warp_instructions)},
+      {"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", number(c.fadd)},
+      {"smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", number(c.fmul)},
+      {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", number(c.ffma)},
+      {"sm__inst_executed_pipe_tensor.sum", of_class(c, InstructionClass::tensor)},
+      {"smsp__inst_executed_op_branch.sum", number(c.branches)},
+      {"smsp__sass_branch_targets_threads_divergent.sum", number(c.divergent_branches)},
+      {"smsp__inst_executed_op_barrier.sum", number(c.barriers)},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", number(c.global_load_requests)},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_st.sum", number(c.global_store_requests)},
+      {"l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum", number(c.global_atomic_requests)},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", loads},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", number(c.global_store_sectors)},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_atom.sum", number(c.global_atomic_sectors)},
+      {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+       c.global_load_requests == 0 ? 0.0 : loads / number(c.global_load_requests)},
+      {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio",
+       c.global_store_requests == 0
+           ? 0.0
+           : number(c.global_store_sectors) / number(c.global_store_requests)},
+      {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld_lookup_hit.sum", number(c.l1_hit_sectors)},
+      {"l1tex__t_sector_hit_rate.pct", percent(number(c.l1_hit_sectors), loads)},
+      {"lts__t_sectors_op_read.sum", number(c.l2_read_sectors)},
+      {"lts__t_sectors_op_write.sum", number(c.l2_write_sectors)},
+      {"lts__t_sectors_lookup_hit.sum", number(c.l2_hit_sectors)},
+      {"lts__t_sector_hit_rate.pct", percent(number(c.l2_hit_sectors), l2_sectors)},
+      {"dram__bytes_read.sum", number(c.dram_read_bytes)},
+      {"dram__bytes_write.sum", number(c.dram_write_bytes)},
+      {"smsp__inst_executed_op_shared_ld.sum", number(c.shared_load_requests)},
+      {"smsp__inst_executed_op_shared_st.sum", number(c.shared_store_requests)},
+      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", number(c.shared_load_wavefronts)},
+      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", number(c.shared_store_wavefronts)},
+      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+       number(c.shared_load_bank_conflicts)},
+      {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+       number(c.shared_store_bank_conflicts)},
+      {"smsp__inst_executed_op_local_ld.sum", number(c.local_load_requests)},
+      {"smsp__inst_executed_op_local_st.sum", number(c.local_store_requests)},
+  };
+}
+
+}  // namespace simgpu

@@ -40,6 +40,8 @@ struct GradeTools {
   std::function<BuildOutcome(const TaskSpec&, const std::string& source)> build;
   std::function<std::unique_ptr<Oracle>(const std::string& name)> oracle;
   std::function<void(const std::string&)> progress;  ///< one line of what goes on
+  /// Told what the device did in each run, under "task: case"; may be empty.
+  std::function<void(const std::string& run, const simgpu::Activity&)> observe = {};
 };
 
 /// Grades a submission: build, run, check, time and score each task. The first failure of a task

@@ -147,6 +147,7 @@ class TaskGrader {
     Problem problem{numbered.spec.parameters, {}};
     if (oracle_ != nullptr) problem = oracle_->make(numbered.spec.parameters, seed);
     outcome_ = run_with_retry(problem, timed);
+    if (tools_.observe) tools_.observe(task_.id + ": " + numbered.spec.name, outcome_.activity);
     if (result_.printed.empty()) result_.printed = outcome_.printed;
     return judge({task_, numbered.spec, problem, oracle_.get(), outcome_, place});
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "grader/diagnose/diagnose.h"
 #include "grader/pipeline/build.h"
 #include "grader/pipeline/files.h"
 #include "grader/pipeline/grade.h"

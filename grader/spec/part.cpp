@@ -274,17 +274,17 @@ int number_of(const std::filesystem::path& folder) {
                                                    std::numeric_limits<int>::max()));
 }
 
-SpecError unknown_part(const std::filesystem::path& labs, int number,
-                       const std::map<int, std::filesystem::path>& parts) {
+[[noreturn]] void refuse_unknown_part(const std::filesystem::path& labs, int number,
+                                      const std::map<int, std::filesystem::path>& parts) {
   std::string known;
   for (const auto& [existing, folder] : parts) {
     known += fmt::format("{}{}", known.empty() ? "" : ", ", existing);
   }
   if (known.empty()) {
-    return SpecError(fmt::format(
+    throw SpecError(fmt::format(
         "{}: no part is found there; restore the folder labs/ of the checkout", labs.string()));
   }
-  return SpecError(fmt::format("there is no part {}; the parts are {}", number, known));
+  throw UnknownPart(fmt::format("there is no part {}; the parts are {}", number, known));
 }
 
 }  // namespace
@@ -307,7 +307,10 @@ PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::pat
     }
   }
   const auto found = parts.find(number);
-  if (found == parts.end()) throw broken ? *broken : unknown_part(labs, number, parts);
+  if (found == parts.end()) {
+    if (broken) throw SpecError(*broken);
+    refuse_unknown_part(labs, number, parts);
+  }
   PartSpec part = read_part(found->second);
   const std::filesystem::path hidden = solutions / part.directory / "hidden.toml";
   if (std::filesystem::exists(hidden)) add_hidden_cases(part, hidden);

@@ -17,6 +17,12 @@ class SpecError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A part number that no folder has: the user's slip, not the installation's.
+class UnknownPart : public SpecError {
+ public:
+  using SpecError::SpecError;
+};
+
 struct CaseSpec {
   std::string name;
   Values parameters;

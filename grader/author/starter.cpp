@@ -1,0 +1,140 @@
+#include "grader/author/starter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include "grader/pipeline/files.h"
+
+namespace rooflab {
+namespace {
+
+const std::regex kBegin(R"((\s*)(//|#)\s*BEGIN SOLUTION\s*)");
+const std::regex kEnd(R"(\s*(//|#)\s*END SOLUTION\s*)");
+const std::regex kReplacement(R"(\s*(//|#)\s*STARTER:( (.*))?)");
+
+/// Walks a master's lines; a region keeps only its STARTER lines, which stand at its head.
+class Stripper {
+ public:
+  explicit Stripper(std::string name) : name_(std::move(name)) {}
+
+  void line(const std::string& text) {
+    ++number_;
+    std::smatch match;
+    if (std::regex_match(text, match, kBegin)) {
+      if (begin_ != 0)
+        fail("a second BEGIN SOLUTION", fmt::format("end the region of line {} first", begin_));
+      begin_ = number_;
+      at_head_ = true;
+      indent_ = match[1];
+    } else if (std::regex_match(text, kEnd)) {
+      if (begin_ == 0) fail("END SOLUTION without a BEGIN", "add BEGIN SOLUTION above it");
+      begin_ = 0;
+    } else if (std::regex_match(text, match, kReplacement)) {
+      if (begin_ == 0 || !at_head_)
+        fail("STARTER: stands in no region's head", "put it right after BEGIN SOLUTION");
+      keep(match[3].length() == 0 ? "" : indent_ + match[3].str());
+    } else {
+      at_head_ = false;
+      if (begin_ == 0) keep(text);
+    }
+  }
+
+  std::string finish() {
+    if (begin_ != 0) {
+      number_ = begin_;
+      fail("BEGIN SOLUTION without an END", "add END SOLUTION below it");
+    }
+    return std::move(kept_);
+  }
+
+ private:
+  void keep(const std::string& text) { kept_ += text + "\n"; }
+  [[noreturn]] void fail(const std::string& what, const std::string& remedy) const {
+    throw StarterError(fmt::format("{}:{}: {}; {}", name_, number_, what, remedy));
+  }
+
+  std::string name_;
+  std::string kept_;
+  std::string indent_;
+  int number_ = 0;
+  int begin_ = 0;  ///< line of the open region, 0 for none
+  bool at_head_ = false;
+};
+
+bool is_secret(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  return name == "hidden.toml" || name.ends_with(".key.toml");
+}
+
+std::vector<std::filesystem::path> files_under(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+    if (entry.is_regular_file()) files.push_back(entry.path().lexically_relative(folder));
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::set<std::filesystem::path> left_over(const std::filesystem::path& starter,
+                                          const std::vector<StarterFile>& files) {
+  const auto present = files_under(starter);
+  std::set<std::filesystem::path> extra(present.begin(), present.end());
+  for (const StarterFile& file : files) extra.erase(file.path);
+  return extra;
+}
+
+}  // namespace
+
+std::string strip_solution(const std::string& text, const std::string& name) {
+  Stripper stripper(name);
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) stripper.line(line);
+  return stripper.finish();
+}
+
+std::vector<StarterFile> generate_starter(const std::filesystem::path& solutions) {
+  if (!std::filesystem::is_directory(solutions)) {
+    throw StarterError(fmt::format(
+        "there are no masters in {}; only the course's own checkout has them", solutions.string()));
+  }
+  std::vector<StarterFile> files;
+  for (const auto& path : files_under(solutions)) {
+    if (is_secret(path)) continue;
+    const auto master = solutions / path;
+    files.push_back({path, strip_solution(read_file(master), master.string())});
+  }
+  return files;
+}
+
+std::vector<std::string> compare_starter(const std::filesystem::path& starter,
+                                         const std::vector<StarterFile>& files) {
+  std::vector<std::string> differences;
+  for (const StarterFile& file : files) {
+    const auto path = starter / file.path;
+    if (!std::filesystem::exists(path)) {
+      differences.push_back(file.path.string() + " is missing");
+    } else if (read_file(path) != file.text) {
+      differences.push_back(file.path.string() + " differs from its master");
+    }
+  }
+  for (const auto& path : left_over(starter, files)) {
+    differences.push_back(path.string() + " is left over: it has no master");
+  }
+  return differences;
+}
+
+void write_starter(const std::filesystem::path& starter, const std::vector<StarterFile>& files) {
+  for (const auto& path : left_over(starter, files)) std::filesystem::remove(starter / path);
+  for (const StarterFile& file : files) {
+    const auto path = starter / file.path;
+    if (std::filesystem::exists(path) && read_file(path) == file.text) continue;
+    write_file_atomically(path, file.text);
+  }
+}
+
+}  // namespace rooflab

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+/// Makes what students edit (starter/) from the masters (solutions/).
+namespace rooflab {
+
+/// A master whose marks do not pair up: file, line, what to do.
+class StarterError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Takes the answers out of a master. A region from a line `// BEGIN SOLUTION` to `// END SOLUTION`
+/// (`#` in place of `//` too) vanishes with its marks; lines `// STARTER: text` right after BEGIN
+/// leave `text` behind, indented as BEGIN is.
+/// @param name of the file, for messages. @throws StarterError
+std::string strip_solution(const std::string& text, const std::string& name);
+
+/// One file of starter/, by its path relative to it.
+struct StarterFile {
+  std::filesystem::path path;
+  std::string text;
+};
+
+/// All of starter/ as it follows from the masters, sorted. Hidden cases and answer keys
+/// (hidden.toml,
+/// *.key.toml) are left out. @throws StarterError
+std::vector<StarterFile> generate_starter(const std::filesystem::path& solutions);
+
+/// What differs between the folder and the files: one line each, "missing", "differs" or "left
+/// over".
+std::vector<std::string> compare_starter(const std::filesystem::path& starter,
+                                         const std::vector<StarterFile>& files);
+
+/// Makes the folder hold these files and no others.
+void write_starter(const std::filesystem::path& starter, const std::vector<StarterFile>& files);
+
+}  // namespace rooflab

@@ -1,0 +1,17 @@
+#include "grader/cli/devices.h"
+
+namespace rooflab {
+
+DeviceOptions device_options(const Installation& installation, const Toolchain& toolchain,
+                             bool sandbox) {
+  DeviceOptions options;
+  options.gpu_specs = installation.gpus();
+  options.simgpu_device = installation.build / "bin" / "simgpu-device";
+  options.guest_program = installation.build / "bin" / "rooflab-guest";
+  options.runtime_libraries = installation.build / "lib" / "simgpu";
+  options.cuda_libraries = toolchain.root / "lib64";
+  options.sandbox = sandbox;
+  return options;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,138 @@
+#include "grader/cli/grade_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <thread>
+
+#include "grader/cli/devices.h"
+#include "grader/cli/progress_line.h"
+#include "grader/cli/watch.h"
+#include "grader/pipeline/files.h"
+#include "grader/pipeline/grade.h"
+#include "grader/pipeline/oracles.h"
+#include "grader/pipeline/seeds.h"
+#include "grader/pipeline/toolchain.h"
+#include "grader/pipeline/trace.h"
+#include "grader/report/html.h"
+#include "grader/report/json.h"
+#include "grader/report/terminal.h"
+#include "grader/sandbox/sandbox.h"
+
+namespace rooflab {
+namespace {
+
+int exit_code_of(const GradeResult& result) {
+  const auto is = [](Verdict verdict) {
+    return [verdict](const TaskResult& task) { return task.verdict == verdict; };
+  };
+  if (std::ranges::any_of(result.tasks, is(Verdict::grader_fault))) return 3;
+  return std::ranges::all_of(result.tasks, is(Verdict::pass)) ? 0 : 1;
+}
+
+std::filesystem::path submission_of(const Options& options, const Installation& installation) {
+  return options.submission.empty() ? installation.starter()
+                                    : std::filesystem::path(options.submission);
+}
+
+/// The way of one grade: spec, device, build, run, check, time, score.
+class Grading {
+ public:
+  Grading(const Options& options, const Installation& installation)
+      : options_(options),
+        installation_(installation),
+        part_(load_part(installation.labs(), installation.solutions(), options.part)),
+        toolchain_(find_toolchain(installation)),
+        device_(
+            open_device(options.device, device_options(installation, toolchain_, options.sandbox))),
+        builder_({.installation = installation,
+                  .toolchain = toolchain_,
+                  .compute_capability = device_->gpu().compute_capability_major * 10 +
+                                        device_->gpu().compute_capability_minor,
+                  .sandbox = options.sandbox}),
+        oracles_(installation, part_.directory) {}
+
+  GradeResult grade_once() {
+    ProgressLine progress;
+    GradeTools tools{
+        .device = *device_,
+        .build = [this](const TaskSpec& task,
+                        const std::string& source) { return builder_.build(part_, task, source); },
+        .oracle = [this](const std::string& name) { return oracles_.make(name); },
+        .progress = [&](const std::string& text) { progress.show(text); }};
+    trace_ = TraceLog();
+    if (!options_.trace.empty()) {
+      tools.observe = [this](const std::string& run, const simgpu::Activity& activity) {
+        trace_.add(run, activity);
+      };
+    }
+    GradeResult result = grade(part_, request(), tools);
+    result.sandbox = active_layers(options_.sandbox);
+    return result;
+  }
+
+  void report(const GradeResult& result) const {
+    const std::string html =
+        options_.html.empty() ? fmt::format("out/part{}.html", part_.number) : options_.html;
+    write_file_atomically(html, to_html(result, device_->gpu()));
+    if (!options_.trace.empty()) write_file_atomically(options_.trace, trace_.to_json());
+    const bool json_on_stdout = options_.json == "-";
+    if (!options_.json.empty() && !json_on_stdout)
+      write_file_atomically(options_.json, to_json(result));
+    // With the document on stdout, people read the summary on stderr.
+    std::ostream& out = json_on_stdout ? std::cerr : std::cout;
+    const int descriptor = json_on_stdout ? STDERR_FILENO : STDOUT_FILENO;
+    print_report(out, result, {.colour = ::isatty(descriptor) == 1, .html = html});
+    if (json_on_stdout) std::cout << to_json(result);
+    if (!std::cout.flush())
+      throw FileError("cannot write to standard output; is its disk full or its pipe closed?");
+  }
+
+  const PartSpec& part() const { return part_; }
+
+ private:
+  GradeRequest request() const {
+    return {.submission = submission_of(options_, installation_),
+            .task = options_.task,
+            .case_number = options_.case_number,
+            .seed = options_.seed ? *options_.seed : fresh_seed(),
+            .solutions = installation_.solutions(),
+            .parallel_builds = std::max(1U, std::thread::hardware_concurrency())};
+  }
+
+  const Options& options_;
+  const Installation& installation_;
+  PartSpec part_;
+  Toolchain toolchain_;
+  std::unique_ptr<Device> device_;
+  Builder builder_;
+  OracleLibrary oracles_;
+  TraceLog trace_;
+};
+
+}  // namespace
+
+int run_grade(const Options& options, const Installation& installation) {
+  Grading grading(options, installation);
+  if (!options.watch) {
+    const GradeResult result = grading.grade_once();
+    grading.report(result);
+    return exit_code_of(result);
+  }
+  const auto folder = submission_of(options, installation) / grading.part().directory;
+  FolderWatch watch(folder);
+  while (true) {
+    try {
+      grading.report(grading.grade_once());
+    } catch (const UsageError& error) {  // a file may be away for a moment while an editor saves it
+      std::cerr << "grader: " << error.what() << '\n';
+    }
+    std::cout << fmt::format("\nwaiting for a save in {} (end with Ctrl-C)\n", folder.string())
+              << std::flush;
+    watch.wait_for_save();
+  }
+}
+
+}  // namespace rooflab

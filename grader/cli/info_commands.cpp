@@ -1,0 +1,160 @@
+#include "grader/cli/info_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "grader/author/starter.h"
+#include "grader/pipeline/files.h"
+#include "grader/pipeline/grade.h"
+#include "grader/pipeline/score.h"
+#include "grader/report/terminal.h"
+#include "grader/spec/part.h"
+
+namespace rooflab {
+namespace {
+
+const TaskSpec& find_task(const PartSpec& part, const std::string& id) {
+  const auto found = std::ranges::find(part.tasks, id, &TaskSpec::id);
+  if (found != part.tasks.end()) return *found;
+  std::string names;
+  for (const TaskSpec& task : part.tasks) names += (names.empty() ? "" : ", ") + task.id;
+  throw UsageError(fmt::format("part {} has no task {}; its tasks are {}", part.number, id, names));
+}
+
+std::string text_of(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
+  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{:g}", *real);
+  return fmt::format("\"{}\"", std::get<std::string>(value));
+}
+
+std::string text_of(const Values& values) {
+  std::string text;
+  for (const auto& [name, value] : values) {
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, text_of(value));
+  }
+  return text;
+}
+
+void show_cases(std::ostream& out, const TaskSpec& task) {
+  int number = 0;
+  for (const CaseSpec& spec : task.cases) {
+    if (spec.hidden) {
+      out << fmt::format("      hidden  {}\n", spec.name);
+    } else {
+      out << fmt::format("  {:>8}    {:<28} {}\n", fmt::format("case {}", ++number), spec.name,
+                         text_of(spec.parameters));
+    }
+  }
+  for (const QuestionSpec& question : task.questions) {
+    out << fmt::format("    question  {:<28} {} points\n", question.id,
+                       format_points(question.points));
+  }
+  if (task.speed) out << fmt::format("       timed  {}\n", text_of(task.speed->parameters));
+}
+
+/// One file per task and user holds the number of hints shown.
+std::filesystem::path hint_file(const Installation& installation, const PartSpec& part,
+                                const TaskSpec& task) {
+  return installation.cache / "hints" / part.directory / task.id;
+}
+
+std::size_t hints_shown(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) return 0;
+  const std::string text = read_file(file, 64);
+  std::size_t shown = 0;
+  std::from_chars(text.data(), text.data() + text.size(), shown);
+  return shown;
+}
+
+std::string known_codes(const std::filesystem::path& folder) {
+  std::vector<std::string> codes;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".md") codes.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(codes);
+  std::string text;
+  for (const std::string& code : codes) text += (text.empty() ? "" : ", ") + code;
+  return text;
+}
+
+}  // namespace
+
+int list_all_parts(std::ostream& out, const Installation& installation) {
+  for (const int number : list_parts(installation.labs())) {
+    const PartSpec part = load_part(installation.labs(), installation.solutions(), number);
+    double points = 0;
+    double bonus = 0;
+    for (const TaskSpec& task : part.tasks) (task.bonus ? bonus : points) += maximum_points(task);
+    out << fmt::format("Part {}  {:<28} {} tasks, {} points{}\n", part.number, part.title,
+                       part.tasks.size(), format_points(points),
+                       bonus > 0 ? fmt::format(" and {} bonus", format_points(bonus)) : "");
+  }
+  return 0;
+}
+
+int show_tasks(std::ostream& out, const Options& options, const Installation& installation) {
+  const PartSpec part = load_part(installation.labs(), installation.solutions(), options.part);
+  if (options.task) find_task(part, *options.task);
+  out << fmt::format("Part {}, {}\n", part.number, part.title);
+  for (const TaskSpec& task : part.tasks) {
+    if (options.task && task.id != *options.task) continue;
+    out << fmt::format("\n  {:<16} {} · {} points{} · {}\n", task.id, task.title,
+                       format_points(maximum_points(task)), task.bonus ? " (bonus)" : "",
+                       task.file);
+    show_cases(out, task);
+  }
+  return 0;
+}
+
+int show_hint(std::ostream& out, const Options& options, const Installation& installation) {
+  const PartSpec part = load_part(installation.labs(), installation.solutions(), options.part);
+  const TaskSpec& task = find_task(part, options.task.value_or(""));
+  if (task.hints.empty()) {
+    out << fmt::format("{} has no hints; read its interface header and the handout\n", task.id);
+    return 0;
+  }
+  const auto file = hint_file(installation, part, task);
+  const std::size_t next = std::min(hints_shown(file), task.hints.size() - 1);
+  out << fmt::format("{}, hint {} of {}: {}\n", task.id, next + 1, task.hints.size(),
+                     task.hints[next]);
+  // After the last hint the first one comes again.
+  const std::size_t shown = next + 1 == task.hints.size() ? 0 : next + 1;
+  write_file_atomically(file, std::to_string(shown) + "\n");
+  return 0;
+}
+
+int explain_code(std::ostream& out, const Options& options, const Installation& installation) {
+  std::string code = options.code;
+  std::ranges::transform(code, code.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const auto folder = installation.handouts() / "errors";
+  const bool plain =
+      std::ranges::all_of(code, [](unsigned char c) { return std::isalnum(c) != 0; });
+  const auto file = folder / (code + ".md");
+  if (!plain || !std::filesystem::exists(file)) {
+    throw UsageError(
+        fmt::format("there is no code {}; the codes are {}", code, known_codes(folder)));
+  }
+  out << read_file(file);
+  return 0;
+}
+
+int make_starter(std::ostream& out, const Options& options, const Installation& installation) {
+  const auto files = generate_starter(installation.solutions());
+  if (options.write_starter) {
+    write_starter(installation.starter(), files);
+    out << fmt::format("{} holds {} files\n", installation.starter().string(), files.size());
+    return 0;
+  }
+  const auto differences = compare_starter(installation.starter(), files);
+  for (const std::string& difference : differences) out << "starter/" << difference << '\n';
+  if (!differences.empty()) out << "run: grader starter --write\n";
+  return differences.empty() ? 0 : 1;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <ostream>
+
+#include "grader/cli/options.h"
+#include "grader/pipeline/installation.h"
+
+/// Commands that grade nothing. Each returns the exit code.
+namespace rooflab {
+
+int list_all_parts(std::ostream& out, const Installation& installation);
+int show_tasks(std::ostream& out, const Options& options, const Installation& installation);
+/// The next hint of a task; which one that is, is kept in the cache folder.
+int show_hint(std::ostream& out, const Options& options, const Installation& installation);
+int explain_code(std::ostream& out, const Options& options, const Installation& installation);
+int make_starter(std::ostream& out, const Options& options, const Installation& installation);
+
+}  // namespace rooflab

@@ -1,0 +1,153 @@
+#include "grader/cli/machine_commands.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "grader/cli/devices.h"
+#include "grader/pipeline/oracles.h"
+#include "grader/pipeline/roofline.h"
+#include "grader/pipeline/timing.h"
+#include "grader/report/terminal.h"
+#include "grader/sandbox/sandbox.h"
+#include "grader/spec/part.h"
+#include "specs/gpu_spec.h"
+
+namespace rooflab {
+namespace {
+
+void say(std::ostream& out, bool good, const std::string& what, const std::string& text) {
+  out << fmt::format("  {:<4} {:<10} {}\n", good ? "ok" : "--", what, text);
+}
+
+bool examine_compiler(std::ostream& out, const Installation& installation, Toolchain& toolchain) {
+  try {
+    toolchain = find_toolchain(installation);
+    say(out, true, "nvcc",
+        fmt::format("{} of {} (found by {})", toolchain.release(), toolchain.nvcc.string(),
+                    toolchain.found_by));
+    return true;
+  } catch (const InstallationError& error) {
+    say(out, false, "nvcc", error.what());
+    return false;
+  }
+}
+
+void examine_sandbox(std::ostream& out) {
+  std::string layers;
+  const auto active = active_layers();
+  for (const std::string& layer : active) layers += (layers.empty() ? "" : ", ") + layer;
+  const bool strong = std::ranges::find(active, "bubblewrap") != active.end();
+  say(out, strong, "sandbox",
+      strong ? layers : layers + "; install bubblewrap for stronger isolation");
+}
+
+bool examine_devices(std::ostream& out, const Installation& installation,
+                     const Toolchain& toolchain) {
+  bool usable = false;
+  for (const DeviceStatus& device : list_devices(device_options(installation, toolchain, true))) {
+    usable = usable || device.usable;
+    say(out, device.usable, "device",
+        device.usable ? fmt::format("{}  {}", device.id, device.name)
+                      : fmt::format("{}  {}; {}", device.id, device.reason, device.remedy));
+  }
+  return usable;
+}
+
+bool examine_parts(std::ostream& out, const Installation& installation) {
+  bool good = true;
+  for (const int number : list_parts(installation.labs())) {
+    try {
+      const PartSpec part = load_part(installation.labs(), installation.solutions(), number);
+      const OracleLibrary oracles(installation, part.directory);
+      say(out, true, "part", fmt::format("{}  {}", number, part.title));
+    } catch (const std::exception& error) {
+      good = false;
+      say(out, false, "part", error.what());
+    }
+  }
+  return good;
+}
+
+bool examine_disk(std::ostream& out, const Installation& installation) {
+  constexpr double kNeeded = 1e9;
+  std::error_code error;
+  std::filesystem::create_directories(installation.cache, error);
+  const auto space = std::filesystem::space(installation.cache, error);
+  if (error || ::access(installation.cache.c_str(), W_OK) != 0) {
+    say(out, false, "cache",
+        fmt::format("{} cannot be written to; set ROOFLAB_CACHE to a folder that can",
+                    installation.cache.string()));
+    return false;
+  }
+  const auto available = static_cast<double>(space.available);
+  const bool enough = available >= kNeeded;
+  say(out, enough, "cache",
+      fmt::format("{}, {} free{}", installation.cache.string(), format_bytes(available),
+                  enough ? "" : "; free 1 GB there"));
+  return enough;
+}
+
+std::string peaks_of(const gpu_spec::GpuSpec& gpu) {
+  std::string text;
+  for (const auto& [type, peak] : gpu.peak_flops) {
+    text += fmt::format("    {:<12} {:>8.1f} TFLOP/s   ridge at {:>6.1f} FLOP/B\n", type,
+                        peak / 1e12, gpu.ridge_point(type));
+  }
+  return text;
+}
+
+void show_gpu(std::ostream& out, const gpu_spec::GpuSpec& gpu) {
+  out << fmt::format("{}  {}\n    {:<12} {:>8.0f} GB/s\n{}", gpu.id, gpu.name, "DRAM",
+                     gpu.dram_bytes_per_second / 1e9, peaks_of(gpu));
+}
+
+void show_timed_tasks(std::ostream& out, const gpu_spec::GpuSpec& gpu,
+                      const Installation& installation) {
+  for (const int number : list_parts(installation.labs())) {
+    const PartSpec part = load_part(installation.labs(), installation.solutions(), number);
+    const OracleLibrary oracles(installation, part.directory);
+    for (const TaskSpec& task : part.tasks) {
+      if (!task.speed) continue;
+      try {
+        const Roofline roofline =
+            roofline_of(oracles.make(task.oracle)->work(task.speed->parameters), gpu);
+        out << fmt::format(
+            "    part {} {:<16} {:<16} roofline {:>9}, {} bound; full marks at {:>9}\n", number,
+            task.id, size_words(task.speed->parameters), format_time_us(roofline.time_us),
+            roofline.bound, format_time_us(roofline.time_us / task.speed->full_efficiency));
+      } catch (const RooflineError& error) {
+        out << fmt::format("    part {} {:<16} {}\n", number, task.id, error.what());
+      }
+    }
+  }
+}
+
+}  // namespace
+
+int examine_machine(std::ostream& out, const Installation& installation) {
+  Toolchain toolchain;
+  bool good = examine_compiler(out, installation, toolchain);
+  examine_sandbox(out);
+  good = examine_devices(out, installation, toolchain) && good;
+  good = examine_parts(out, installation) && good;
+  good = examine_disk(out, installation) && good;
+  out << (good ? "ready to grade\n" : "not ready: see the lines marked --\n");
+  return good ? 0 : 3;
+}
+
+int show_rooflines(std::ostream& out, const Options& options, const Installation& installation) {
+  if (!options.gpu.empty()) {
+    const auto gpu = gpu_spec::find(installation.gpus(), options.gpu);
+    show_gpu(out, gpu);
+    show_timed_tasks(out, gpu, installation);
+    return 0;
+  }
+  for (const std::string& id : gpu_spec::list(installation.gpus())) {
+    show_gpu(out, gpu_spec::find(installation.gpus(), id));
+  }
+  return 0;
+}
+
+}  // namespace rooflab

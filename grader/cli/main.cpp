@@ -1,0 +1,67 @@
+#include <exception>
+#include <iostream>
+
+#include "grader/cli/grade_command.h"
+#include "grader/cli/info_commands.h"
+#include "grader/cli/machine_commands.h"
+#include "grader/cli/options.h"
+#include "grader/device/device.h"
+#include "grader/pipeline/grade.h"
+#include "grader/spec/part.h"
+#include "specs/gpu_spec.h"
+
+namespace {
+
+using namespace rooflab;  // NOLINT(google-build-using-namespace): the program is one file of that
+                          // namespace
+
+constexpr int kUsageError = 2;
+constexpr int kGraderFault = 3;
+
+int run(const Options& options) {
+  const Installation installation = find_installation();
+  switch (options.command) {
+    case Options::Command::grade:
+      return run_grade(options, installation);
+    case Options::Command::show_tasks:
+      return show_tasks(std::cout, options, installation);
+    case Options::Command::hint:
+      return show_hint(std::cout, options, installation);
+    case Options::Command::list:
+      return list_all_parts(std::cout, installation);
+    case Options::Command::doctor:
+      return examine_machine(std::cout, installation);
+    case Options::Command::explain:
+      return explain_code(std::cout, options, installation);
+    case Options::Command::roofline:
+      return show_rooflines(std::cout, options, installation);
+    case Options::Command::starter:
+      return make_starter(std::cout, options, installation);
+  }
+  return kGraderFault;
+}
+
+int complain(const std::exception& error, int code) {
+  std::cerr << "grader: " << error.what() << '\n';
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(parse_options(argc, argv));
+  } catch (const Exit& exit) {
+    return exit.code;
+  } catch (const UsageError& error) {
+    return complain(error, kUsageError);
+  } catch (const UnknownPart& error) {
+    return complain(error, kUsageError);
+  } catch (const DeviceError& error) {
+    return complain(error, kUsageError);
+  } catch (const gpu_spec::SpecError& error) {
+    return complain(error, kUsageError);
+  } catch (const std::exception& error) {
+    return complain(error, kGraderFault);
+  }
+}

@@ -1,0 +1,105 @@
+#include "grader/cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+
+namespace rooflab {
+namespace {
+
+constexpr int kUsageError = 2;
+
+struct Flags {
+  bool list = false;
+  bool hint = false;
+  bool no_sandbox = false;
+  bool check_starter = false;
+};
+
+void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
+  app.add_option("--part", options.part, "Number of the part to grade")->check(CLI::Range(1, 999));
+  app.add_option("--task", options.task, "Grade only this task");
+  app.add_option("--case", options.case_number, "Run only this public case of the task, from 1")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--submission", options.submission,
+                 "Folder with the layout of starter/ (default: starter)");
+  app.add_option("--device", options.device, "auto, cuda[:index] or sim[:gpu]")
+      ->capture_default_str();
+  app.add_option("--json", options.json, "Write the result as JSON; - for standard output");
+  app.add_option("--html", options.html, "Write the report here (default: out/part<N>.html)");
+  app.add_option("--trace", options.trace, "Write what the device did as a Chrome trace");
+  app.add_option("--seed", options.seed, "Seed of the inputs, to replay a grade");
+  app.add_flag("--list", flags.list, "List the part's tasks and cases, and grade nothing");
+  app.add_flag("--hint", flags.hint, "Show the next hint for the task, and grade nothing");
+  app.add_flag("--watch", options.watch, "Grade again whenever a file of the submission is saved");
+  app.add_flag("--no-sandbox", flags.no_sandbox,
+               "Run submissions with limits but without isolation");
+}
+
+void add_commands(CLI::App& app, Options& options, Flags& flags) {
+  const auto on = [&](CLI::App* command, Options::Command value) {
+    command->callback([&options, value] { options.command = value; });
+    return command;
+  };
+  on(app.add_subcommand("list", "List the parts"), Options::Command::list);
+  on(app.add_subcommand("doctor", "Say what this machine has for grading, and what it lacks"),
+     Options::Command::doctor);
+  auto* explain =
+      on(app.add_subcommand("explain", "Explain a diagnosis code"), Options::Command::explain);
+  explain->add_option("code", options.code, "As in RL0301")->required();
+  auto* roofline = on(app.add_subcommand("roofline", "Show the peaks and ridge points of GPUs"),
+                      Options::Command::roofline);
+  roofline->add_option("--gpu", options.gpu,
+                       "Only this GPU, with the rooflines of the timed tasks");
+  auto* starter =
+      on(app.add_subcommand("starter", "Make starter/ from solutions/"), Options::Command::starter);
+  auto* write = starter->add_flag("--write", options.write_starter, "Write starter/");
+  auto* check = starter->add_flag("--check", flags.check_starter,
+                                  "Say how starter/ differs, and fail if it does");
+  write->excludes(check);
+}
+
+void check_grade(const CLI::App& app, const Options& options, const Flags& flags) {
+  if (app.count("--part") == 0) throw CLI::ValidationError("name a part, as in grader --part 1");
+  if (flags.hint && !options.task)
+    throw CLI::ValidationError("--hint wants --task: hints are for one task");
+  if (options.case_number && !options.task) {
+    throw CLI::ValidationError("--case counts the cases of one task; name it with --task");
+  }
+  if (options.watch && options.json == "-") {
+    throw CLI::ValidationError(
+        "--watch grades many times, --json - is for one document; leave one out");
+  }
+}
+
+}  // namespace
+
+Options parse_options(int argc, char** argv) {
+  CLI::App app("Grades the labs of the course on a GPU, real or simulated.", "grader");
+  Options options;
+  Flags flags;
+  add_grade_options(app, options, flags);
+  add_commands(app, options, flags);
+  app.require_subcommand(0, 1);
+  try {
+    app.parse(argc, argv);
+    if (app.get_subcommands().empty()) {
+      check_grade(app, options, flags);
+      if (flags.list) options.command = Options::Command::show_tasks;
+      if (flags.hint) options.command = Options::Command::hint;
+    } else if (app.count("--part") > 0) {
+      throw CLI::ValidationError("--part and the other options of a grade go without a command");
+    }
+    const bool starter = options.command == Options::Command::starter;
+    if (starter && !options.write_starter && !flags.check_starter) {
+      throw CLI::ValidationError("say what to do: grader starter --write or --check");
+    }
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) throw Exit{app.exit(error, std::cout, std::cerr)};
+    std::cerr << "grader: " << error.what() << "; see grader --help\n";
+    throw Exit{kUsageError};
+  }
+  options.sandbox = !flags.no_sandbox;
+  return options;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+
+namespace rooflab {
+
+/// One line on stderr that tells what goes on, overwritten each time; silent where stderr is no
+/// terminal.
+class ProgressLine {
+ public:
+  ProgressLine();
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  void show(const std::string& text);
+  /// Leaves an empty line for what comes next.
+  void clear();
+
+ private:
+  bool terminal_;
+  bool shown_ = false;
+};
+
+}  // namespace rooflab

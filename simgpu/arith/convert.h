@@ -58,9 +58,11 @@ inline Int float_to_integer(Float x) {
 template <class Dst, class Src>
 inline Dst saturate_integer(Src x) {
   using Wide = Int128;
+  // NOLINTBEGIN(bugprone-signed-char-misuse): bytes are numbers here
   constexpr auto kLow = static_cast<Wide>(std::numeric_limits<Dst>::min());
   constexpr auto kHigh = static_cast<Wide>(std::numeric_limits<Dst>::max());
   const auto wide = static_cast<Wide>(x);
+  // NOLINTEND(bugprone-signed-char-misuse)
   return static_cast<Dst>(wide < kLow ? kLow : wide > kHigh ? kHigh : wide);
 }
 

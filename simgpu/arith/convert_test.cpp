@@ -39,8 +39,10 @@ Int128 integral_of(double x, Round mode) {
 
 template <class Int>
 Int clamped(Int128 x) {
+  // NOLINTBEGIN(bugprone-signed-char-misuse): bytes are numbers here
   const Int128 low = std::numeric_limits<Int>::min();
   const Int128 high = std::numeric_limits<Int>::max();
+  // NOLINTEND(bugprone-signed-char-misuse)
   return static_cast<Int>(x < low ? low : x > high ? high : x);
 }
 

@@ -176,6 +176,8 @@ inline Int sad(Int a, Int b, Int c) {
   return add(c, a < b ? sub(b, a) : sub(a, b));
 }
 
+// NOLINTBEGIN(bugprone-signed-char-misuse): bytes are numbers here
+
 /// dp4a: four products of bytes added to c; A and B are std::int8_t or std::uint8_t.
 template <class A, class B>
 inline std::uint32_t dp4a(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
@@ -197,6 +199,8 @@ inline std::uint32_t dp2a(std::uint32_t a, std::uint32_t b, std::uint32_t c, boo
   }
   return c;
 }
+
+// NOLINTEND(bugprone-signed-char-misuse)
 
 /// Shifts by the width or more give 0, or the sign everywhere.
 template <class Int>

@@ -1,0 +1,160 @@
+#include "grader/guest/call_protocol.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <utility>
+
+namespace rooflab {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxTextBytes = 8192;  // of a detail, a result or a name
+constexpr std::size_t kMaxResults = 1000;
+
+constexpr std::array kStatusNames = {
+    std::pair{Reply::Status::returned, "returned"},
+    std::pair{Reply::Status::not_implemented, "not-implemented"},
+    std::pair{Reply::Status::exception, "exception"},
+    std::pair{Reply::Status::out_of_memory, "out-of-memory"},
+    std::pair{Reply::Status::not_loaded, "not-loaded"},
+};
+
+json to_json(const Values& values) {
+  json object = json::object();
+  for (const auto& [name, value] : values) {
+    std::visit([&object, &name = name](const auto& held) { object[name] = held; }, value);
+  }
+  return object;
+}
+
+// JSON has no NaN and no infinity: they are written as null, which reads as NaN and so never
+// passes.
+std::optional<Value> value_from(const json& node) {
+  if (node.is_number_unsigned() && node.get<std::uint64_t>() > INT64_MAX) {
+    return static_cast<double>(node.get<std::uint64_t>());
+  }
+  if (node.is_number_integer()) {
+    return node.get<std::int64_t>();
+  }
+  if (node.is_number_float()) {
+    return node.get<double>();
+  }
+  if (node.is_null()) {
+    return std::numeric_limits<double>::quiet_NaN();
+  }
+  if (node.is_string()) {
+    return node.get<std::string>();
+  }
+  return std::nullopt;
+}
+
+std::string line_of(const json& object) {
+  return object.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+std::optional<std::string> text_at(const json& object, const char* key) {
+  const auto found = object.find(key);
+  if (found == object.end() || !found->is_string()) {
+    return std::nullopt;
+  }
+  return found->get<std::string>().substr(0, kMaxTextBytes);
+}
+
+std::optional<Reply::Status> status_named(const std::string& name) {
+  for (const auto& [status, text] : kStatusNames) {
+    if (name == text) {
+      return status;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Values> results_from(const json& node) {
+  if (!node.is_object() || node.size() > kMaxResults) {
+    return std::nullopt;
+  }
+  Values values;
+  for (const auto& [name, child] : node.items()) {
+    std::optional<Value> value = value_from(child);
+    if (!value || name.size() > kMaxTextBytes) {
+      return std::nullopt;
+    }
+    if (auto* text = std::get_if<std::string>(&*value)) {
+      text->resize(std::min(text->size(), kMaxTextBytes));
+    }
+    values.emplace(name, std::move(*value));
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string encode(const Call& call) {
+  json tensors = json::object();
+  for (const auto& [name, place] : call.tensors) {
+    tensors[name] = {{"address", place.address}, {"ipc_handle", place.ipc_handle}};
+  }
+  return line_of({{"library", call.library},
+                  {"entry", call.entry},
+                  {"parameters", to_json(call.parameters)},
+                  {"tensors", std::move(tensors)},
+                  {"measured", call.measured}});
+}
+
+std::string encode(const Reply& reply) {
+  const char* status = kStatusNames.front().second;
+  for (const auto& [each, name] : kStatusNames) {
+    status = each == reply.status ? name : status;
+  }
+  return line_of({{"status", status},
+                  {"detail", reply.detail.substr(0, kMaxTextBytes)},
+                  {"cuda_error", reply.cuda_error},
+                  {"results", to_json(reply.results)},
+                  {"elapsed_us", reply.elapsed_us}});
+}
+
+Call decode_call(const std::string& text) {
+  const json object = json::parse(text);
+  Call call;
+  call.library = object.at("library").get<std::string>();
+  call.entry = object.at("entry").get<std::string>();
+  call.measured = object.at("measured").get<bool>();
+  for (const auto& [name, node] : object.at("parameters").items()) {
+    if (auto value = value_from(node)) {
+      call.parameters.emplace(name, std::move(*value));
+    }
+  }
+  for (const auto& [name, node] : object.at("tensors").items()) {
+    call.tensors[name] = {node.at("address").get<std::uint64_t>(),
+                          node.at("ipc_handle").get<std::string>()};
+  }
+  return call;
+}
+
+std::optional<Reply> decode_reply(const std::string& text) {
+  const json object = json::parse(text, nullptr, false);
+  if (!object.is_object()) {
+    return std::nullopt;
+  }
+  const auto status_name = text_at(object, "status");
+  const auto status = status_named(status_name.value_or(""));
+  const auto detail = text_at(object, "detail");
+  const auto cuda_error = text_at(object, "cuda_error");
+  const auto results = object.find("results");
+  const auto elapsed = object.find("elapsed_us");
+  if (!status || !detail || !cuda_error || results == object.end() || elapsed == object.end() ||
+      !elapsed->is_number()) {
+    return std::nullopt;
+  }
+  auto values = results_from(*results);
+  if (!values) {
+    return std::nullopt;
+  }
+  return Reply{*status, *detail, *cuda_error, std::move(*values), elapsed->get<double>()};
+}
+
+}  // namespace rooflab

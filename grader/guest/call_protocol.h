@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "grader/contract/problem.h"
+
+/// What the trusted side and the guest say to each other: one line of JSON each way per call, over
+/// a connected socket.
+namespace rooflab {
+
+/// The descriptor of the guest that calls come in on and replies go out on.
+inline constexpr int kCallDescriptor = 3;
+/// Longest reply that the trusted side reads.
+inline constexpr std::size_t kMaxReplyBytes = 1U << 20;
+/// Longest call that the guest reads.
+inline constexpr std::size_t kMaxCallBytes = 16U << 20;
+
+/// Where a tensor lies: at an address both sides know (simulated GPU), or behind a CUDA IPC handle.
+struct TensorPlace {
+  std::uint64_t address = 0;
+  std::string ipc_handle;  ///< in hexadecimal; empty when the address is to be used
+};
+
+struct Call {
+  std::string library;  ///< path of the task's shared library, as the guest sees it
+  std::string entry;
+  Values parameters;
+  std::map<std::string, TensorPlace> tensors;
+  bool measured = false;  ///< time the call with CUDA events
+};
+
+/// The guest's answer. Student code shares the guest's process, so all of it may be a lie.
+struct Reply {
+  enum class Status : std::uint8_t {
+    returned,         ///< the function came back
+    not_implemented,  ///< it threw the toolkit's NotImplemented; detail is "file:line: message"
+    exception,        ///< it threw anything else
+    out_of_memory,    ///< it threw std::bad_alloc
+    not_loaded,       ///< the library could not be loaded, or lacks the entry
+  };
+  Status status = Status::returned;
+  std::string detail;
+  std::string cuda_error;  ///< "cudaErrorIllegalAddress", or empty
+  Values results;
+  double elapsed_us = 0;  ///< of a measured call, by CUDA events
+};
+
+/// One line without its end.
+std::string encode(const Call& call);
+std::string encode(const Reply& reply);
+
+/// @throws std::runtime_error when the text is not a call.
+Call decode_call(const std::string& text);
+
+/// @return nothing when the text is not a reply. Never throws, whatever the text.
+std::optional<Reply> decode_reply(const std::string& text);
+
+}  // namespace rooflab

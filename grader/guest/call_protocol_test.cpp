@@ -1,0 +1,111 @@
+#include "grader/guest/call_protocol.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+
+namespace rooflab {
+namespace {
+
+TEST(CallProtocolTest, ACallArrivesAsItWasSent) {
+  Call call;
+  call.library = "/some/where/task.so";
+  call.entry = "gemm";
+  call.measured = true;
+  call.parameters = {
+      {"m", std::int64_t{1} << 62}, {"alpha", 3.0}, {"mode", std::string("a\"b\n\\")}};
+  call.tensors["A"] = {0xFFFF'0000'0000'1234ULL, ""};
+  call.tensors["B"] = {0, std::string(128, 'f')};
+  const std::string line = encode(call);
+  EXPECT_EQ(line.find('\n'), std::string::npos) << "a call is one line";
+  const Call got = decode_call(line);
+  EXPECT_EQ(got.library, call.library);
+  EXPECT_EQ(got.entry, call.entry);
+  EXPECT_TRUE(got.measured);
+  EXPECT_EQ(got.parameters, call.parameters);
+  EXPECT_EQ(got.tensors.at("A").address, call.tensors["A"].address);
+  EXPECT_EQ(got.tensors.at("B").ipc_handle, call.tensors["B"].ipc_handle);
+}
+
+TEST(CallProtocolTest, AReplyArrivesAsItWasSent) {
+  Reply reply;
+  reply.status = Reply::Status::not_implemented;
+  reply.detail = "gemm.cu:12: choose a block shape";
+  reply.cuda_error = "cudaErrorInvalidValue";
+  reply.results = {{"flops", std::int64_t{-7}}, {"ratio", 0.25}, {"bound", std::string("memory")}};
+  reply.elapsed_us = 12.5;
+  const auto got = decode_reply(encode(reply));
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->status, reply.status);
+  EXPECT_EQ(got->detail, reply.detail);
+  EXPECT_EQ(got->cuda_error, reply.cuda_error);
+  EXPECT_EQ(got->results, reply.results);
+  EXPECT_EQ(got->elapsed_us, 12.5);
+}
+
+TEST(CallProtocolTest, AResultThatIsNoNumberArrivesAsOneThatCannotPass) {
+  Reply reply;
+  reply.results = {{"nan", std::numeric_limits<double>::quiet_NaN()},
+                   {"inf", std::numeric_limits<double>::infinity()}};
+  const auto got = decode_reply(encode(reply));
+  ASSERT_TRUE(got);
+  EXPECT_TRUE(std::isnan(std::get<double>(got->results.at("nan"))));
+  EXPECT_TRUE(std::isnan(std::get<double>(got->results.at("inf"))));
+}
+
+TEST(CallProtocolTest, TextThatIsNotUtf8StillArrives) {
+  Reply reply;
+  reply.detail = "caf\xE9 \x00 \xFF";
+  EXPECT_TRUE(decode_reply(encode(reply)));
+}
+
+TEST(CallProtocolTest, LongTextIsCut) {
+  Reply reply;
+  reply.detail = std::string(1U << 22, 'x');
+  EXPECT_LT(encode(reply).size(), kMaxReplyBytes);
+}
+
+TEST(CallProtocolTest, ForgedRepliesAreRefused) {
+  const std::string good = encode(Reply{});
+  ASSERT_TRUE(decode_reply(good));
+  const std::vector<std::string> forged = {
+      "",
+      "PASS 100/100",
+      "null",
+      "[]",
+      "{}",
+      R"({"status":"passed","detail":"","cuda_error":"","results":{},"elapsed_us":0})",
+      R"({"status":3,"detail":"","cuda_error":"","results":{},"elapsed_us":0})",
+      R"({"status":"returned","detail":[],"cuda_error":"","results":{},"elapsed_us":0})",
+      R"({"status":"returned","detail":"","cuda_error":"","results":[1],"elapsed_us":0})",
+      R"({"status":"returned","detail":"","cuda_error":"","results":{"a":[1]},"elapsed_us":0})",
+      R"({"status":"returned","detail":"","cuda_error":"","results":{},"elapsed_us":"0"})",
+      std::string(1U << 20, '['),
+      good.substr(0, good.size() - 1),
+      good + good,
+      "{\"status\":\"\xFF\"}",
+  };
+  for (const std::string& text : forged) {
+    EXPECT_FALSE(decode_reply(text)) << text.substr(0, 100);
+  }
+}
+
+TEST(CallProtocolTest, DamagedRepliesAreHarmless) {
+  Reply reply;
+  reply.results = {{"flops", std::int64_t{7}}, {"bound", std::string("memory")}};
+  const std::string good = encode(reply);
+  std::mt19937 random(1);
+  for (int i = 0; i < 20000; ++i) {
+    std::string text = good;
+    for (int change = 0; change < 3; ++change) {
+      text[random() % text.size()] = static_cast<char>(random());
+    }
+    EXPECT_NO_THROW(decode_reply(text));
+  }
+}
+
+}  // namespace
+}  // namespace rooflab

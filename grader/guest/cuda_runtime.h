@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace rooflab {
+
+/// The few functions of the CUDA runtime that the guest itself needs, found in libcudart.so.13 when
+/// it runs: the loader's path decides whether that is NVIDIA's or the simulated GPU's. A guest
+/// without any is fine until a task asks for a GPU.
+class CudaRuntime {
+ public:
+  CudaRuntime();
+  bool available() const { return library_ != nullptr; }
+
+  /// Waits for the device. @return the error that it or an earlier call left behind, or empty.
+  std::string finish();
+
+  /// Opens memory of another process. @throws std::runtime_error with CUDA's error.
+  void* open_ipc(const std::string& handle_in_hexadecimal);
+
+  /// Time between start() and stop() on the default stream, by CUDA events.
+  void start_clock();
+  double stop_clock_us();
+
+ private:
+  template <typename Function>
+  Function* find(const char* name) const;
+  std::string name_of_error(int error) const;
+  void check(int error, const char* what) const;
+
+  void* library_ = nullptr;
+  void* start_ = nullptr;  // cudaEvent_t
+  void* stop_ = nullptr;
+};
+
+}  // namespace rooflab

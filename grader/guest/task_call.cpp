@@ -1,0 +1,86 @@
+#include "grader/guest/task_call.h"
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+
+#include "grader/contract/guest_call.h"
+#include "labs/toolkit/todo.h"
+
+namespace rooflab {
+namespace {
+
+class NotLoaded : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace
+
+TaskCaller::Entry* TaskCaller::load(const Call& call) {
+  if (library_ == nullptr) {
+    library_ = dlopen(call.library.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+  void* entry =
+      library_ == nullptr ? nullptr : dlsym(library_, ("rooflab_entry_" + call.entry).c_str());
+  if (entry == nullptr) {
+    const char* reason = dlerror();
+    throw NotLoaded(reason == nullptr ? "no reason given" : reason);
+  }
+  return reinterpret_cast<Entry*>(entry);
+}
+
+void* TaskCaller::place_of(const TensorPlace& place) {
+  if (place.ipc_handle.empty()) {
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(place.address));
+  }
+  auto found = opened_.find(place.ipc_handle);
+  if (found == opened_.end()) {
+    found = opened_.emplace(place.ipc_handle, cuda_.open_ipc(place.ipc_handle)).first;
+  }
+  return found->second;
+}
+
+Reply TaskCaller::run(const Call& call) {
+  Reply reply;
+  try {
+    Entry* entry = load(call);
+    std::map<std::string, void*> tensors;
+    for (const auto& [name, place] : call.tensors) {
+      tensors[name] = place_of(place);
+    }
+    GuestCall guest_call(call.parameters, std::move(tensors));
+    if (call.measured) {
+      cuda_.start_clock();
+    }
+    entry(guest_call);
+    if (call.measured) {
+      reply.elapsed_us = cuda_.stop_clock_us();
+    }
+    reply.results = guest_call.results();
+  } catch (const NotLoaded& error) {
+    reply.status = Reply::Status::not_loaded;
+    reply.detail = error.what();
+    return reply;
+  } catch (const NotImplemented& error) {
+    reply.status = Reply::Status::not_implemented;
+    reply.detail =
+        std::string(error.file()) + ":" + std::to_string(error.line()) + ": " + error.what();
+    return reply;
+  } catch (const std::bad_alloc& error) {
+    reply.status = Reply::Status::out_of_memory;
+    reply.detail = error.what();
+  } catch (const std::exception& error) {
+    reply.status = Reply::Status::exception;
+    reply.detail = error.what();
+  } catch (...) {
+    reply.status = Reply::Status::exception;
+    reply.detail = "something that is not a std::exception";
+  }
+  reply.cuda_error = cuda_.finish();
+  return reply;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "grader/guest/call_protocol.h"
+#include "grader/guest/cuda_runtime.h"
+
+namespace rooflab {
+
+/// Runs calls of one task library inside the guest.
+class TaskCaller {
+ public:
+  /// Loads the library at the first call, makes the call, waits for the device, and tells how it
+  /// ended.
+  Reply run(const Call& call);
+
+ private:
+  using Entry = void(class GuestCall&);
+  Entry* load(const Call& call);
+  void* place_of(const TensorPlace& place);
+
+  CudaRuntime cuda_;
+  void* library_ = nullptr;
+  std::map<std::string, void*> opened_;  ///< by IPC handle, which may be opened once
+};
+
+}  // namespace rooflab

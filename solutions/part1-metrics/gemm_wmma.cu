@@ -99,8 +99,8 @@ __global__ void __launch_bounds__(kThreads)
       for (int e = lane; e < kFragment * kFragment; e += kWarpSize) {
         const int row = row0 + warp_row + i * kFragment + e / kFragment;
         const int column = column0 + warp_column + j * kFragment + e % kFragment;
-        if (row < M && column < N)
-          C[row * N + column] = staging[warp][e / kFragment][e % kFragment];
+        const float value = staging[warp][e / kFragment][e % kFragment];
+        if (row < M && column < N) C[row * N + column] = value;
       }
       __syncwarp();
     }

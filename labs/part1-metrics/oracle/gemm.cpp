@@ -45,9 +45,6 @@ class GemmOracle : public Oracle {
                          std::vector<double> values) {
       mistakes.push_back({code, cause, advice, {{"C", std::move(values), bounds}}});
     };
-    add("RL0410", "C holds only zeros",
-        "does the sum reach C, and does the loop over k run at all?",
-        std::vector<double>(bounds.size(), 0.0));
     add("RL0411", "A is read as if it were transposed",
         "element (row, k) of A lies at row * K + k: rows are the slow index",
         multiply({in.a.data(), in.m, true}, in.view_b(), in.m, in.n, in.k));
@@ -57,6 +54,14 @@ class GemmOracle : public Oracle {
     add_dropped_steps(in, add);
     add_swapped_output(in, add);
     add_wrong_leading_dimension(in, add);
+    if (in.m == in.n && in.n == in.k) {
+      add("RL0419", "the product is B A instead of A B",
+          "matrix products do not commute: which factor is passed first?",
+          multiply(in.view_b(), in.view_a(), in.m, in.n, in.k));
+    }
+    add("RL0410", "C holds only zeros",
+        "does the sum reach C, and does the loop over k run at all?",
+        std::vector<double>(bounds.size(), 0.0));
     return mistakes;
   }
 
@@ -97,7 +102,7 @@ class GemmOracle : public Oracle {
   static void add_dropped_steps(const Inputs& in, const Add& add) {
     for (const std::int64_t tile : kTileSizes) {
       const std::int64_t whole = in.k / tile * tile;
-      if (whole < in.k) {
+      if (whole > 0 && whole < in.k) {
         add("RL0413", "the last, partial tile along K is missing from the sums",
             "count the tiles along K rounded up, and fill the missing part of the last one with "
             "zeros",

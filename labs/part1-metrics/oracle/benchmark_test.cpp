@@ -1,0 +1,162 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "grader/contract/oracle.h"
+
+namespace rooflab {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Field;
+using ::testing::IsEmpty;
+
+constexpr std::int64_t kWarmup = 4;
+constexpr std::int64_t kRepeat = 10;
+constexpr std::int64_t kLaunchesPerCall = 2;
+constexpr double kKernelMicroseconds = 50;
+
+/// A device's record of a proper measurement: the first call takes five times as long.
+simgpu::Activity measurement(std::int64_t calls) {
+  simgpu::Activity activity;
+  double now = 100;
+  for (std::int64_t i = 0; i < calls * kLaunchesPerCall; ++i) {
+    simgpu::KernelRecord kernel;
+    kernel.name = "rooflab_benchmark_load(long, float*)";
+    kernel.sequence = static_cast<std::uint64_t>(i);
+    kernel.start_us = now;
+    kernel.time.total_us = i < kLaunchesPerCall ? 5 * kKernelMicroseconds : kKernelMicroseconds;
+    now += kernel.time.total_us;
+    activity.kernels.push_back(kernel);
+  }
+  activity.api_calls["cudaEventElapsedTime"] = 2;
+  return activity;
+}
+
+std::vector<std::string> codes(const Problem& problem, const CallEvidence& evidence) {
+  const auto benchmark = oracle_registry().at("benchmark")();
+  std::vector<std::string> codes;
+  for (const Complaint& complaint : benchmark->judge(problem, evidence)) {
+    codes.push_back(complaint.code);
+  }
+  return codes;
+}
+
+std::vector<std::string> latency_codes(double milliseconds,
+                                       const simgpu::Activity& activity = measurement(kWarmup +
+                                                                                      kRepeat)) {
+  const Problem problem{{{"function", std::string("benchmark_latency")},
+                         {"n_warmup", kWarmup},
+                         {"n_repeat", kRepeat},
+                         {"launches_per_call", kLaunchesPerCall}},
+                        {}};
+  return codes(problem, {{{"milliseconds", milliseconds}}, activity});
+}
+
+TEST(LatencyTest, AcceptsTheMeanOfTheTimedCalls) { EXPECT_THAT(latency_codes(0.100), IsEmpty()); }
+
+TEST(LatencyTest, AcceptsWhatEventsAroundEachCallAdd) {
+  EXPECT_THAT(latency_codes(0.105), IsEmpty());
+}
+
+TEST(LatencyTest, RefusesATimeThatIsSlightlyTooShort) {
+  EXPECT_THAT(latency_codes(0.099), ElementsAre("RL0427"));
+}
+
+TEST(LatencyTest, NamesWarmUpCallsInTheMean) {
+  const double all_calls = (kWarmup + kRepeat) * 0.1 + 0.4;
+  EXPECT_THAT(latency_codes(all_calls / kRepeat), ElementsAre("RL0424"));
+  EXPECT_THAT(latency_codes(all_calls / (kWarmup + kRepeat)), ElementsAre("RL0424"));
+}
+
+TEST(LatencyTest, NamesASumThatWasNotDivided) {
+  EXPECT_THAT(latency_codes(1.0), ElementsAre("RL0425"));
+}
+
+TEST(LatencyTest, NamesAWrongUnit) {
+  EXPECT_THAT(latency_codes(1e-4), ElementsAre("RL0426"));
+  EXPECT_THAT(latency_codes(100.0), ElementsAre("RL0426"));
+}
+
+TEST(LatencyTest, NamesEventsThatWereReadTooEarly) {
+  EXPECT_THAT(latency_codes(0.0), ElementsAre("RL0423"));
+  EXPECT_THAT(latency_codes(std::nan("")), ElementsAre("RL0423"));
+}
+
+TEST(LatencyTest, NamesCallsThatAreMissingOrTooMany) {
+  EXPECT_THAT(latency_codes(0.1, measurement(kRepeat)), ElementsAre("RL0421"));
+  EXPECT_THAT(latency_codes(0.1, measurement(kWarmup + kRepeat + 1)), ElementsAre("RL0421"));
+}
+
+TEST(LatencyTest, NamesATimeThatDoesNotComeFromEvents) {
+  simgpu::Activity activity = measurement(kWarmup + kRepeat);
+  activity.api_calls["cudaEventElapsedTime"] = 1;  // the adapter's own
+  EXPECT_THAT(latency_codes(0.1, activity), ElementsAre("RL0422"));
+}
+
+TEST(LatencyTest, ComparesWithTheAdaptersMeasurementWhereTheDeviceKeepsNoRecords) {
+  const Problem problem{{{"function", std::string("benchmark_latency")},
+                         {"n_warmup", kWarmup},
+                         {"n_repeat", kRepeat},
+                         {"launches_per_call", kLaunchesPerCall}},
+                        {}};
+  const auto judged = [&](double milliseconds, std::int64_t calls) {
+    return codes(
+        problem,
+        {{{"milliseconds", milliseconds}, {"reference_milliseconds", 0.1}, {"calls", calls}}, {}});
+  };
+  EXPECT_THAT(judged(0.11, kWarmup + kRepeat), IsEmpty());
+  EXPECT_THAT(judged(1.0, kWarmup + kRepeat), ElementsAre("RL0425"));
+  EXPECT_THAT(judged(0.1, kRepeat), ElementsAre("RL0421"));
+}
+
+std::vector<std::string> memory_codes(std::int64_t peak, std::int64_t allocated,
+                                      std::int64_t calls = 1) {
+  const Problem problem{{{"function", std::string("benchmark_memory")},
+                         {"held_before", std::int64_t{1000}},
+                         {"earlier_peak", std::int64_t{9000}},
+                         {"kept", std::int64_t{40}},
+                         {"first", std::int64_t{300}},
+                         {"second", std::int64_t{200}}},
+                        {}};
+  return codes(problem,
+               {{{"peak_bytes", peak}, {"allocated_bytes", allocated}, {"calls", calls}}, {}});
+}
+
+TEST(MemoryTest, AcceptsPeakAndRemainderOfTheCall) {
+  EXPECT_THAT(memory_codes(340, 40), IsEmpty());
+}
+
+TEST(MemoryTest, NamesAPeakThatIsNotTheCalls) {
+  EXPECT_THAT(memory_codes(9000, 40), ElementsAre("RL0428"));
+  EXPECT_THAT(memory_codes(1340, 40), ElementsAre("RL0428"));
+  EXPECT_THAT(memory_codes(540, 40), ElementsAre("RL0428"));
+}
+
+TEST(MemoryTest, NamesARemainderThatIsNotTheCalls) {
+  EXPECT_THAT(memory_codes(340, 1040), ElementsAre("RL0429"));
+  EXPECT_THAT(memory_codes(340, 0), ElementsAre("RL0429"));
+}
+
+TEST(MemoryTest, NamesAFunctionThatWasCalledTwice) {
+  EXPECT_THAT(memory_codes(340, 40, 2), ElementsAre("RL0421"));
+}
+
+TEST(BenchmarkOracleTest, TellsWhatTheDeviceSawBesideWhatWasReturned) {
+  const auto benchmark = oracle_registry().at("benchmark")();
+  const Problem problem{{{"function", std::string("benchmark_latency")},
+                         {"n_warmup", kWarmup},
+                         {"n_repeat", kRepeat},
+                         {"launches_per_call", kLaunchesPerCall}},
+                        {}};
+  const auto complaints =
+      benchmark->judge(problem, {{{"milliseconds", 1.0}}, measurement(kWarmup + kRepeat)});
+  EXPECT_THAT(complaints,
+              ElementsAre(Field(&Complaint::message,
+                                "this is the time of all timed calls together; one call takes 0.1 "
+                                "ms on the device, the function returned 1")));
+}
+
+}  // namespace
+}  // namespace rooflab

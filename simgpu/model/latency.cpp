@@ -1,0 +1,135 @@
+#include "simgpu/model/latency.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <unordered_map>
+
+namespace simgpu::model {
+namespace {
+
+double ratio(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
+}
+
+/// Global loads wait for L1, L2 or DRAM in the proportion in which these served the launch.
+double global_latency(const Work& work) {
+  const KernelCounters& c = work.counters;
+  const double l1 = ratio(c.l1_hit_sectors, c.global_load_sectors);
+  const double l2 = ratio(c.l2_hit_sectors, c.l2_read_sectors + c.l2_write_sectors);
+  const double beyond = l2 * work.gpu.l2_latency + (1 - l2) * work.gpu.dram_latency;
+  return l1 * work.gpu.l1_latency + (1 - l1) * beyond;
+}
+
+/// A conflict delays the data by the wavefronts that come before it.
+double shared_latency(const Work& work) {
+  const KernelCounters& c = work.counters;
+  const double requests = static_cast<double>(c.shared_load_requests);
+  const double conflicts = static_cast<double>(c.shared_load_bank_conflicts);
+  return work.gpu.shared_latency + (requests > 0 ? conflicts / requests : 0);
+}
+
+/// Follows one warp through the program.
+class Warp {
+ public:
+  explicit Warp(const Work& work) : work_(work) {
+    for (int cls = 0; cls < kInstructionClasses; ++cls) {
+      latency_[cls] = latency_of(static_cast<InstructionClass>(cls), work);
+    }
+  }
+
+  /// Cycles to start all instructions of [first, last).
+  double run(std::size_t first, std::size_t last) {
+    const double begin = now_;
+    for (std::size_t i = first; i < last; ++i) step(work_.program[i]);
+    return now_ - begin;
+  }
+
+ private:
+  void step(const InstructionInfo& instruction) {
+    double start = now_;
+    for (const std::uint32_t slot : instruction.reads) {
+      const auto written = ready_.find(slot);
+      if (written != ready_.end()) start = std::max(start, written->second);
+    }
+    // What the assembler folds away passes its operand on at once.
+    const double latency =
+        instruction.issues ? latency_[static_cast<std::size_t>(instruction.cls)] : 0;
+    for (const std::uint32_t slot : instruction.writes) ready_[slot] = start + latency;
+    if (!instruction.issues) return;
+    now_ = start + 1;
+    // A barrier lets nothing pass until it is through.
+    if (instruction.cls == InstructionClass::barrier) now_ = start + latency;
+  }
+
+  const Work& work_;
+  double latency_[kInstructionClasses];
+  double now_ = 0;
+  std::unordered_map<std::uint32_t, double> ready_;  // by register slot
+};
+
+}  // namespace
+
+double latency_of(InstructionClass cls, const Work& work) {
+  const gpu_spec::GpuSpec& gpu = work.gpu;
+  switch (cls) {
+    case InstructionClass::fp32:
+    case InstructionClass::integer:
+    case InstructionClass::fp16:
+    case InstructionClass::move:
+    case InstructionClass::other:
+      return gpu.alu_latency;
+    case InstructionClass::fp64:
+      // GPUs with few fp64 lanes pass a warp through them piece by piece.
+      return 2 * gpu.alu_latency + 32.0 / gpu.fp64_lanes_per_sm;
+    case InstructionClass::control:
+      return 2 * gpu.alu_latency;
+    case InstructionClass::conversion:
+    case InstructionClass::special:
+      return 4 * gpu.alu_latency;
+    case InstructionClass::tensor:
+      return 8 * gpu.alu_latency;
+    case InstructionClass::shared_load:
+    case InstructionClass::shared_store:
+    case InstructionClass::shared_atomic:
+    case InstructionClass::generic_access:
+      return shared_latency(work);
+    case InstructionClass::barrier:
+    case InstructionClass::warp_exchange:
+      return gpu.shared_latency;
+    case InstructionClass::global_load:
+      return global_latency(work);
+    case InstructionClass::global_store:
+    case InstructionClass::global_atomic:
+      return gpu.l2_latency;
+    case InstructionClass::local_load:
+    case InstructionClass::local_store:
+    case InstructionClass::constant_load:
+      return gpu.l1_latency;
+  }
+  return gpu.alu_latency;
+}
+
+double warp_cycles(const Work& work) {
+  const double warps = static_cast<double>(work.blocks * work.warps_per_block);
+  Warp warp(work);
+  double cycles = 0;
+  for (std::size_t first = 0; first < work.program.size();) {
+    std::size_t last = first + 1;
+    while (last < work.program.size() && !work.program[last].starts_block) ++last;
+    const double times = static_cast<double>(work.executed[first].warps) / warps;
+    if (times > 0) {
+      cycles += std::min(times, 1.0) * warp.run(first, last);
+      if (times > 1) cycles += (times - 1) * warp.run(first, last);
+    }
+    first = last;
+  }
+  return cycles;
+}
+
+double latency_time(const Work& work) {
+  const std::uint64_t rounds =
+      (work.blocks_of_busiest_sm() + work.resident_blocks - 1) / work.resident_blocks;
+  return work.microseconds(warp_cycles(work) * static_cast<double>(rounds));
+}
+
+}  // namespace simgpu::model

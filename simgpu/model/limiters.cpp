@@ -1,0 +1,134 @@
+#include "simgpu/model/limiters.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace simgpu::model {
+namespace {
+
+constexpr double kWarp = 32;
+constexpr double kSectorBytes = 32;
+constexpr double kSectorsPerCycle = 4;
+/// Bytes per cycle from L2 into one SM: two sectors (measured on several generations by
+/// microbenchmarks).
+constexpr double kPortBytesPerCycle = 64;
+/// Share of the data sheet's DRAM bandwidth that simple streaming kernels reach: 0.85 on a T4 (a
+/// reduction of 8192 x 8192 floats in 0.992 ms), 0.90 on an H200 (device-to-device copy at 4.3
+/// TB/s).
+constexpr double kDramAchievable = 0.87;
+/// Share of the L2's bytes per clock that reads reach in published measurements of A100 and H100.
+constexpr double kL2Achievable = 0.75;
+
+/// Cycles of the busiest SM for warp instructions that each occupy `lanes` lanes.
+double pipe_time(const Work& work, double warp_instructions, double lanes) {
+  if (warp_instructions == 0) return 0;
+  return work.microseconds(warp_instructions * work.busiest_share() * kWarp / std::max(lanes, 1.0));
+}
+
+double peak(const gpu_spec::GpuSpec& gpu, std::string_view type) {
+  const auto found = gpu.peak_flops.find(std::string(type));
+  return found == gpu.peak_flops.end() ? 0 : found->second;
+}
+
+/// The rate at which tensor instructions of a type run. A type the GPU has no tensor rate for is
+/// emulated on its CUDA cores.
+double tensor_rate(const gpu_spec::GpuSpec& gpu, ptx::Type type) {
+  const char* key = "fp16_tensor";
+  if (type == ptx::Type::bf16 || type == ptx::Type::bf16x2) key = "bf16_tensor";
+  if (type == ptx::Type::tf32 || type == ptx::Type::f32) key = "tf32_tensor";
+  const double rate = peak(gpu, key);
+  return rate > 0 ? rate : peak(gpu, "fp32");
+}
+
+}  // namespace
+
+double issue_time(const Work& work) {
+  return work.microseconds(work.issued() * work.busiest_share() / work.gpu.schedulers_per_sm);
+}
+
+double fp32_time(const Work& work) {
+  return pipe_time(work, work.warp_instructions(InstructionClass::fp32),
+                   work.gpu.fp32_lanes_per_sm);
+}
+
+double fp64_time(const Work& work) {
+  return pipe_time(work, work.warp_instructions(InstructionClass::fp64),
+                   work.gpu.fp64_lanes_per_sm);
+}
+
+double fp16_time(const Work& work) {
+  // An instruction on a pair of halves is four operations a lane; one on a single half takes as
+  // long.
+  const double lanes = peak(work.gpu, "fp16") / (4 * work.gpu.sm_count * work.gpu.clock_mhz * 1e6);
+  return pipe_time(work, work.warp_instructions(InstructionClass::fp16), lanes);
+}
+
+double integer_time(const Work& work) {
+  return pipe_time(work, work.warp_instructions(InstructionClass::integer),
+                   work.gpu.int32_lanes_per_sm);
+}
+
+double special_time(const Work& work) {
+  const double instructions = work.warp_instructions(InstructionClass::special) +
+                              work.warp_instructions(InstructionClass::conversion);
+  return pipe_time(work, instructions, work.gpu.sfu_lanes_per_sm);
+}
+
+double tensor_time(const Work& work) {
+  double seconds = 0;
+  for (std::size_t i = 0; i < work.program.size(); ++i) {
+    const InstructionInfo& instruction = work.program[i];
+    if (instruction.cls != InstructionClass::tensor) continue;
+    const double flops = static_cast<double>(instruction.flops_per_warp) *
+                         static_cast<double>(work.executed[i].warps);
+    seconds += flops / tensor_rate(work.gpu, instruction.flop_type);
+  }
+  // The rate is that of all SMs; the busiest one has more than its part of the work.
+  return 1e6 * seconds * work.busiest_share() * work.gpu.sm_count;
+}
+
+double shared_time(const Work& work) {
+  const double wavefronts = static_cast<double>(work.counters.shared_load_wavefronts) +
+                            static_cast<double>(work.counters.shared_store_wavefronts);
+  return work.microseconds(wavefronts * work.busiest_share());
+}
+
+double l1_time(const Work& work) {
+  const KernelCounters& c = work.counters;
+  const auto cycles = [](std::uint64_t requests, std::uint64_t sectors) {
+    return std::max(static_cast<double>(requests), static_cast<double>(sectors) / kSectorsPerCycle);
+  };
+  const double global = cycles(c.global_load_requests, c.global_load_sectors) +
+                        cycles(c.global_store_requests, c.global_store_sectors) +
+                        cycles(c.global_atomic_requests, c.global_atomic_sectors);
+  const double local =
+      static_cast<double>(c.local_load_requests) + static_cast<double>(c.local_store_requests);
+  return work.microseconds((global + local) * work.busiest_share());
+}
+
+double l2_time(const Work& work) {
+  const double bytes = kSectorBytes * (static_cast<double>(work.counters.l2_read_sectors) +
+                                       static_cast<double>(work.counters.l2_write_sectors));
+  const double whole = 1e6 * bytes / (kL2Achievable * work.gpu.l2_bytes_per_second);
+  const double port = work.microseconds(bytes * work.busiest_share() / kPortBytesPerCycle);
+  return std::max(whole, port);
+}
+
+double dram_time(const Work& work) {
+  const double bytes = static_cast<double>(work.counters.dram_read_bytes) +
+                       static_cast<double>(work.counters.dram_write_bytes);
+  return 1e6 * bytes / (kDramAchievable * work.gpu.dram_bytes_per_second);
+}
+
+std::map<std::string, double> limiters(const Work& work) {
+  return {
+      {"issue", issue_time(work)},     {"fp32", fp32_time(work)},
+      {"fp64", fp64_time(work)},       {"fp16", fp16_time(work)},
+      {"integer", integer_time(work)}, {"special", special_time(work)},
+      {"tensor", tensor_time(work)},   {"shared", shared_time(work)},
+      {"l1", l1_time(work)},           {"l2", l2_time(work)},
+      {"dram", dram_time(work)},
+  };
+}
+
+}  // namespace simgpu::model

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "simgpu/model/work.h"
+
+/// The throughput limiters of the time model. Each answers one question: if this were all that the
+/// kernel had to wait for, how long would it take, in microseconds? What lies in an SM is asked of
+/// the busiest SM. docs/design/time-model.md derives each.
+namespace simgpu::model {
+
+/// Each of the SM's schedulers starts one warp instruction per cycle.
+double issue_time(const Work& work);
+
+/// A warp instruction occupies its pipe for 32 lanes / lanes of the pipe cycles.
+double fp32_time(const Work& work);
+double fp64_time(const Work& work);
+double fp16_time(const Work& work);
+double integer_time(const Work& work);
+/// Sines, reciprocals, exponentials, and conversions between types, which share the
+/// special-function units.
+double special_time(const Work& work);
+/// Operations of tensor instructions over the dense tensor rate of their type.
+double tensor_time(const Work& work);
+
+/// One shared-memory wavefront per cycle and SM; a bank conflict is a further wavefront.
+double shared_time(const Work& work);
+/// L1 answers one request per cycle and SM, and moves four 32-byte sectors per cycle.
+double l1_time(const Work& work);
+/// Sectors that pass between the SMs and L2, over the whole L2's bandwidth, or over one SM's port.
+double l2_time(const Work& work);
+/// Bytes that pass between L2 and DRAM, over the bandwidth that can be had in practice.
+double dram_time(const Work& work);
+
+/// All of them by name: "issue", "fp32", "fp64", "fp16", "integer", "special", "tensor", "shared",
+/// "l1", "l2", "dram".
+std::map<std::string, double> limiters(const Work& work);
+
+}  // namespace simgpu::model

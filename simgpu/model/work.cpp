@@ -1,0 +1,47 @@
+#include "simgpu/model/work.h"
+
+#include <algorithm>
+
+namespace simgpu::model {
+
+std::uint64_t Work::blocks_of_busiest_sm() const {
+  const auto sms = static_cast<std::uint64_t>(gpu.sm_count);
+  return (blocks + sms - 1) / sms;
+}
+
+std::uint64_t Work::busy_sms() const {
+  return std::min(blocks, static_cast<std::uint64_t>(gpu.sm_count));
+}
+
+double Work::busiest_share() const {
+  return static_cast<double>(blocks_of_busiest_sm()) / static_cast<double>(blocks);
+}
+
+double Work::warp_instructions(InstructionClass cls) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    if (program[i].cls == cls && program[i].issues) sum += static_cast<double>(executed[i].warps);
+  }
+  return sum;
+}
+
+double Work::issued() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    if (program[i].issues) sum += static_cast<double>(executed[i].warps);
+  }
+  return sum;
+}
+
+Work gather(const KernelCounters& counters, const LaunchShape& shape,
+            std::span<const InstructionInfo> program, std::span<const ExecutionCount> executed,
+            const gpu_spec::GpuSpec& gpu) {
+  const std::size_t known = std::min(program.size(), executed.size());
+  Work work{counters, program.first(known), executed.first(known), gpu};
+  work.blocks = std::max<std::uint64_t>(shape.grid.count(), 1);
+  work.warps_per_block = (std::max<std::uint64_t>(shape.block.count(), 1) + 31) / 32;
+  work.resident_blocks = std::max(occupancy(shape, gpu).blocks_per_sm, 1U);
+  return work;
+}
+
+}  // namespace simgpu::model

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "simgpu/exec/instruction_info.h"
+#include "simgpu/model/time_model.h"
+#include "simgpu/report.h"
+#include "specs/gpu_spec.h"
+
+/// The inputs of the time model, gathered once, and what its limiters share.
+namespace simgpu::model {
+
+/// One launch, as every limiter sees it.
+struct Work {
+  const KernelCounters& counters;
+  std::span<const InstructionInfo> program;
+  std::span<const ExecutionCount> executed;
+  const gpu_spec::GpuSpec& gpu;
+
+  std::uint64_t blocks = 1;  ///< of the grid
+  std::uint64_t warps_per_block = 1;
+  std::uint64_t resident_blocks = 1;  ///< per SM, by occupancy; at least 1
+
+  /// Blocks of the SM that gets most of them, if every SM takes its turn.
+  std::uint64_t blocks_of_busiest_sm() const;
+  /// SMs that have a block.
+  std::uint64_t busy_sms() const;
+  /// The busiest SM's share of what the whole launch does.
+  double busiest_share() const;
+
+  /// Warp instructions of a class in the whole launch that reach an SM's pipes.
+  double warp_instructions(InstructionClass cls) const;
+  /// All warp instructions that take an issue slot.
+  double issued() const;
+
+  double microseconds(double cycles) const { return cycles / gpu.clock_mhz; }
+};
+
+Work gather(const KernelCounters& counters, const LaunchShape& shape,
+            std::span<const InstructionInfo> program, std::span<const ExecutionCount> executed,
+            const gpu_spec::GpuSpec& gpu);
+
+}  // namespace simgpu::model

@@ -35,6 +35,9 @@ class DeviceProcess {
   DeviceProcess(DeviceProcess&&) noexcept;
   DeviceProcess& operator=(DeviceProcess&&) noexcept;
 
+  /// Ends the process now; a call in progress on another thread throws DeviceProcessError.
+  void kill() noexcept;
+
   /// A connected descriptor for one guest, to be inherited by it and named in SIMGPU_FD. The caller owns it
   /// and closes its copy after the guest has started.
   int connect_guest();

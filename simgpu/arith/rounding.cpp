@@ -109,7 +109,7 @@ typename F::Bits round_to(const Exact& value, Round mode) {
   }
   const Uint128 hidden = Uint128{1} << (F::kPrecision - 1);
   // A carry out of the significand adds one to the exponent field, as it should.
-  const auto biased = static_cast<std::uint64_t>(exponent + F::kBias);
+  const Uint128 biased = std::bit_cast<std::uint32_t>(exponent + F::kBias);  // at least 1
   const Uint128 magnitude = kept < hidden ? kept : biased * hidden + (kept - hidden);
   if (magnitude >= F::kInfinity) {
     const bool infinite = overflows_to_infinity(mode, value.negative);

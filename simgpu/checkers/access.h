@@ -9,34 +9,34 @@ inline constexpr unsigned kWarpSize = 32;
 
 enum class AccessKind : std::uint8_t { load, store, atomic };
 
-/// One memory instruction of one warp, as the engine hands it to counters and checkers. Lane i takes part
-/// when bit i of `mask` is set; it touches [address[i], address[i] + bytes).
-/// Addresses are device addresses for global memory, and offsets from the block's first shared byte, or the
+/// One memory instruction of one warp, as the engine hands it to counters and checkers. Lane i
+/// takes part when bit i of `mask` is set; it touches [address[i], address[i] + bytes). Addresses
+/// are device addresses for global memory, and offsets from the block's first shared byte, or the
 /// thread's first local byte, for those spaces.
 struct WarpAccess {
   AccessKind kind = AccessKind::load;
-  std::uint8_t bytes = 4;   ///< per lane: 1 to 16
-  std::uint16_t warp = 0;   ///< within the block
-  std::uint32_t pc = 0;     ///< index into the kernel's lowered instructions
+  std::uint8_t bytes = 4;  ///< per lane: 1 to 16
+  std::uint16_t warp = 0;  ///< within the block
+  std::uint32_t pc = 0;    ///< index into the kernel's lowered instructions
   std::uint32_t mask = 0;
   const std::array<std::uint64_t, kWarpSize>* address = nullptr;
-  /// Values about to be stored, 32 lanes of `bytes` each, or nullptr: two lanes or warps that store the same
-  /// value to one place are not reported as a write-write race.
+  /// Values about to be stored, 32 lanes of `bytes` each, or nullptr: two lanes or warps that store
+  /// the same value to one place are not reported as a write-write race.
   const std::uint8_t* values = nullptr;
 };
 
-/// What a checker reports, in terms of the lowered program; the launch turns it into a simgpu::Finding
-/// (source line, demangled names, thread index from lane).
+/// What a checker reports, in terms of the lowered program; the launch turns it into a
+/// simgpu::Finding (source line, demangled names, thread index from lane).
 struct RawFinding {
-  const char* code = "";          ///< "RL0301"
+  const char* code = "";  ///< "RL0301"
   std::uint32_t pc = 0;
-  std::uint64_t block = 0;        ///< linear block index
+  std::uint64_t block = 0;  ///< linear block index
   std::uint16_t warp = 0;
   std::uint8_t lane = 0;
   AccessKind kind = AccessKind::load;
   std::uint8_t bytes = 0;
-  std::uint64_t address = 0;      ///< as in WarpAccess
-  bool has_other = false;         ///< the fields below describe the other side of a race
+  std::uint64_t address = 0;  ///< as in WarpAccess
+  bool has_other = false;     ///< the fields below describe the other side of a race
   std::uint32_t other_pc = 0;
   std::uint64_t other_block = 0;
   std::uint16_t other_warp = 0;

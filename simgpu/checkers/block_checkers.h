@@ -9,15 +9,17 @@
 
 namespace simgpu {
 
-/// The checkers that watch one thread block while it runs: uninitialised reads (global, shared, local) and
-/// shared-memory races by barrier interval. One instance per worker thread, reused from block to block.
+/// The checkers that watch one thread block while it runs: uninitialised reads (global, shared,
+/// local) and shared-memory races by barrier interval. One instance per worker thread, reused from
+/// block to block.
 ///
-/// The engine itself refuses out-of-bounds and misaligned accesses (it must, to stay alive), so those do not
-/// pass through here.
+/// The engine itself refuses out-of-bounds and misaligned accesses (it must, to stay alive), so
+/// those do not pass through here.
 ///
-/// Race rule: two accesses to one shared byte by different threads, at least one of them a plain store, in the
-/// same barrier interval, and not ordered by a warp-level synchronisation when both threads are of one warp.
-/// The first racing pair per pair of instructions is kept in full, later ones are only counted.
+/// Race rule: two accesses to one shared byte by different threads, at least one of them a plain
+/// store, in the same barrier interval, and not ordered by a warp-level synchronisation when both
+/// threads are of one warp. The first racing pair per pair of instructions is kept in full, later
+/// ones are only counted.
 class BlockCheckers {
  public:
   explicit BlockCheckers(DeviceMemory& memory);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "simgpu/model/latency.h"
 #include "simgpu/model/limiters.h"
@@ -22,6 +24,10 @@ double combine(double throughput, double latency) {
                            1 / kSharpness);
 }
 
+std::map<std::string, double>::const_iterator largest(const std::map<std::string, double>& terms) {
+  return std::ranges::max_element(terms, {}, [](const auto& term) { return term.second; });
+}
+
 }  // namespace
 
 TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& shape,
@@ -30,8 +36,7 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
   const model::Work work = model::gather(counters, shape, program, executed, gpu);
   TimeBreakdown time;
   time.terms = model::limiters(work);
-  const double throughput =
-      std::ranges::max(time.terms, {}, [](const auto& term) { return term.second; }).second;
+  const double throughput = largest(time.terms)->second;
   const double latency = model::latency_time(work);
   time.terms["latency"] = latency;
   time.wave_quantisation = work.busiest_share() * gpu.sm_count;
@@ -40,9 +45,7 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
   time.total_us = busy + time.launch_us;
   time.limiter = "launch";
   if (busy > time.launch_us) {
-    time.limiter = std::ranges::max_element(time.terms, {}, [](const auto& term) {
-                     return term.second;
-                   })->first;
+    time.limiter = largest(time.terms)->first;
   }
   return time;
 }

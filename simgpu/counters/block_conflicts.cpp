@@ -40,6 +40,10 @@ std::uint16_t warp_of(std::uint32_t where) {
 }
 std::uint8_t lane_of(std::uint32_t where) { return static_cast<std::uint8_t>(where & 31U); }
 
+std::uint32_t log2_of(std::uint8_t bytes) {
+  return static_cast<std::uint32_t>(std::bit_width(bytes) - 1) & 7U;
+}
+
 AccessKind access_kind(Kind kind) {
   if (kind == Kind::store) return AccessKind::store;
   return kind == Kind::atomic ? AccessKind::atomic : AccessKind::load;
@@ -120,7 +124,7 @@ void BlockConflicts::touch(const Access& access, std::uint8_t words, std::uint32
       if ((words >> word & 1U) != 0) bytes |= 0xfU << (4 * word);
     }
   }
-  touch_words(*use, access, bytes);
+  touch_words(*use, access, words, bytes);
 }
 
 /// The common case, a sector that needs no splitting. False when it does.
@@ -140,12 +144,14 @@ bool BlockConflicts::touch_sector(Use& use, const Access& access, std::uint8_t w
   return true;
 }
 
-void BlockConflicts::touch_words(Use& use, const Access& access, std::uint32_t bytes) {
+void BlockConflicts::touch_words(Use& use, const Access& access, std::uint8_t words,
+                                 std::uint32_t bytes) {
   for (std::uint32_t word = 0; word < kWordsPerSector; ++word) {
     const auto bits = static_cast<std::uint8_t>(bytes >> (4 * word) & 0xfU);
     if (bits == 0) continue;
     Access narrow = access;
     narrow.first_byte = 4 * word;
+    narrow.site = at_word(access.site, word, words, access.access_bytes);
     touch_unit(words_[use.words - 1][word], narrow, bits);
   }
 }
@@ -174,7 +180,7 @@ void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
     if (use.writer.block != 0 && use.writer.block != access.site.block) return;  // the first stays
     use.writer = access.site;
     use.written = static_cast<std::uint8_t>(use.written | bits);
-    use.access_bytes = access.access_bytes;
+    use.widths = static_cast<std::uint8_t>((use.widths & 0xf0U) | log2_of(access.access_bytes));
     use.flags = static_cast<std::uint8_t>(use.flags & ~(kWriterReleased | kWriterAcquired));
     if (released) use.flags |= kWriterReleased;
     if (acquired) use.flags |= kWriterAcquired;
@@ -183,6 +189,7 @@ void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
   use.read = static_cast<std::uint8_t>(use.read | bits);
   if (use.reader.block == 0) {
     use.reader = access.site;
+    use.widths = static_cast<std::uint8_t>((use.widths & 0xfU) | log2_of(access.access_bytes) << 4);
     if (access.kind == Kind::atomic) use.flags |= kReaderAtomic;
     if (released) use.flags |= kReaderReleased;
     if (acquired) use.flags |= kReaderAcquired;
@@ -191,19 +198,30 @@ void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
   }
 }
 
+/// The site of one of the words that a site's lanes touch in a sector: lanes take words in
+/// ascending order, as in every access without gaps, so counting the touched words before it gives
+/// the lane.
+BlockConflicts::Site BlockConflicts::at_word(Site site, std::uint32_t word, std::uint8_t words,
+                                             std::uint32_t access_bytes) {
+  const auto before = static_cast<std::uint32_t>(std::popcount(words & ((1U << word) - 1U)));
+  const std::uint32_t lane = lane_of(site.where) + 4 * before / std::max(access_bytes, 1U);
+  site.where = (site.where & ~31U) | std::min(lane, 31U);
+  return site;
+}
+
 /// Gives each word of a sector its own record.
 void BlockConflicts::split(Use& use) {
   Words& words = words_.emplace_back();
   for (std::uint32_t word = 0; word < kWordsPerSector; ++word) {
     Use& part = words[word];
-    part.access_bytes = use.access_bytes;
+    part.widths = use.widths;
     if ((use.written >> word & 1U) != 0) {
-      part.writer = use.writer;
+      part.writer = at_word(use.writer, word, use.written, 1U << (use.widths & 0xfU));
       part.written = 0xf;
       part.flags = static_cast<std::uint8_t>(use.flags & (kWriterReleased | kWriterAcquired));
     }
     if ((use.read >> word & 1U) != 0) {
-      part.reader = use.reader;
+      part.reader = at_word(use.reader, word, use.read, 1U << (use.widths >> 4));
       part.read = 0xf;
       part.flags = static_cast<std::uint8_t>(part.flags |
                                              (use.flags & ~(kWriterReleased | kWriterAcquired)));

@@ -40,8 +40,8 @@ class BlockConflicts {
     Site reader;  ///< or who used an atomic
     std::uint8_t written = 0;
     std::uint8_t read = 0;
-    std::uint8_t access_bytes = 4;
     std::uint8_t flags = 0;
+    std::uint8_t widths = 0;  ///< log2 of bytes per lane: writer's low, reader's high
     std::uint32_t words = 0;  ///< index of the sector's words plus one, 0 while it is not split
   };
   struct Access {
@@ -60,7 +60,9 @@ class BlockConflicts {
   Use* use_of(std::uint64_t sector);
   void touch(const Access& access, std::uint8_t words, std::uint32_t bytes);
   bool touch_sector(Use& use, const Access& access, std::uint8_t words);
-  void touch_words(Use& use, const Access& access, std::uint32_t bytes);
+  void touch_words(Use& use, const Access& access, std::uint8_t words, std::uint32_t bytes);
+  static Site at_word(Site site, std::uint32_t word, std::uint8_t words,
+                      std::uint32_t access_bytes);
   void touch_unit(Use& use, const Access& access, std::uint8_t bits);
   static void record(Use& use, const Access& access, std::uint8_t bits);
   void split(Use& use);

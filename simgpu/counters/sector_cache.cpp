@@ -45,12 +45,14 @@ SectorCache::Lookup SectorCache::touch(std::uint64_t line, std::uint32_t add, st
     const std::uint32_t* const used = used_.get() + first;
     at = first + static_cast<std::uint64_t>(std::min_element(used, used + ways_) - used);
     result.evicted_dirty = static_cast<std::uint32_t>(std::popcount(dirty_[at]));
+    dirty_sectors_ -= result.evicted_dirty;
     tag_[at] = tag;
     present_[at] = 0;
     dirty_[at] = 0;
   }
   result.present = present_[at];
   present_[at] |= add;
+  dirty_sectors_ += static_cast<std::uint64_t>(std::popcount(dirty & ~std::uint32_t{dirty_[at]}));
   dirty_[at] = static_cast<std::uint8_t>(dirty_[at] | dirty);
   used_[at] = ++clock_[set];
   recent_[set] = static_cast<std::uint8_t>(at - first);
@@ -76,14 +78,7 @@ void SectorCache::clear() {
   std::memset(tag_.get(), 0, lines() * sizeof(tag_[0]));
   std::memset(used_.get(), 0, lines() * sizeof(used_[0]));
   std::memset(dirty_.get(), 0, lines() * sizeof(dirty_[0]));
-}
-
-std::uint64_t SectorCache::dirty_sectors() const {
-  std::uint64_t sum = 0;
-  for (std::uint64_t at = 0; at < lines(); ++at) {
-    sum += static_cast<std::uint64_t>(std::popcount(dirty_[at]));
-  }
-  return sum;
+  dirty_sectors_ = 0;
 }
 
 }  // namespace simgpu

@@ -32,7 +32,7 @@ class SectorCache {
 
   void clear();
   /// Number of sectors that would be written back now.
-  std::uint64_t dirty_sectors() const;
+  std::uint64_t dirty_sectors() const { return dirty_sectors_; }
   std::uint64_t lines() const { return std::uint64_t{sets_} * ways_; }
   std::uint32_t sets() const { return sets_; }
   std::uint32_t ways() const { return ways_; }
@@ -57,6 +57,7 @@ class SectorCache {
   std::uint32_t sets_ = 1;
   std::uint32_t ways_ = 4;
   std::uint32_t set_bits_ = 0;
+  std::uint64_t dirty_sectors_ = 0;
   // One entry per line, set by set.
   Lazy<std::uint32_t> tag_;   // line number over sets, plus one; 0 is an empty way
   Lazy<std::uint32_t> used_;  // the set's clock at the last use

@@ -1,0 +1,265 @@
+#include "simgpu/device/blas_operation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "simgpu/cublas/blas_kernels.h"
+#include "simgpu/cublas/blas_request.h"
+
+namespace simgpu {
+namespace {
+
+using blas::Element;
+using blas::Request;
+using blas::Routine;
+using blas::size_of;
+
+/// The elements a routine touches of one operand: `columns` runs of `rows`, `leading` apart, per matrix.
+struct Operand {
+  const char* name;
+  std::uint64_t address;
+  std::int64_t rows, columns, leading, stride;
+  Element type;
+  bool read, written;
+};
+
+std::string name_of_routine(const Request& request) {
+  static constexpr std::array kNames{"gemm", "gemv", "axpy", "dot", "scal", "nrm2"};
+  const char* letter = "s";
+  if (request.input == Element::f64) letter = "d";
+  if (request.input == Element::f16) letter = "h";
+  if (request.input == Element::bf16) letter = "bf16_";
+  return fmt::format("cublas_{}{}{}", letter, kNames.at(static_cast<std::size_t>(request.routine)),
+                     request.batch > 1 ? "_strided_batched" : "");
+}
+
+bool is_well_formed(const Request& request) {
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 36;
+  const bool known = request.routine < Routine::count && request.input < Element::count &&
+                     request.output < Element::count;
+  const bool sizes = request.m >= 0 && request.n >= 0 && request.k >= 0 && request.batch >= 0;
+  for (const std::int64_t stride : {request.stride_a, request.stride_b, request.stride_c}) {
+    if (stride < 0 || stride > kMostElements) return false;
+  }
+  for (const std::int64_t leading : {request.lda, request.ldb, request.ldc}) {
+    if (leading < 0 || leading > INT32_MAX) return false;
+  }
+  const bool same_type = request.routine == Routine::gemm || request.input == request.output;
+  const bool vector_type = request.routine == Routine::gemm || request.input == Element::f32 ||
+                           request.input == Element::f64;
+  const bool wide = (request.input == Element::f64) == (request.output == Element::f64);
+  return known && sizes && same_type && vector_type && wide;
+}
+
+std::vector<Operand> gemm_operands(const Request& request, bool reads_c) {
+  const bool ta = request.transpose_a != 0, tb = request.transpose_b != 0;
+  return {{"A", request.a, ta ? request.k : request.m, ta ? request.m : request.k, request.lda,
+           request.stride_a, request.input, true, false},
+          {"B", request.b, tb ? request.n : request.k, tb ? request.k : request.n, request.ldb,
+           request.stride_b, request.input, true, false},
+          {"C", request.c, request.m, request.n, request.ldc, request.stride_c, request.output, reads_c,
+           true}};
+}
+
+/// A vector is a matrix of one row, so that its increment is the leading dimension.
+Operand vector_operand(const char* name, std::uint64_t address, std::int64_t count, std::int64_t step,
+                       Element type, bool read, bool written) {
+  return {name, address, 1, count, step, 0, type, read, written};
+}
+
+std::vector<Operand> operands_of(const Request& request, double beta) {
+  const Element type = request.input;
+  switch (request.routine) {
+    case Routine::gemm: return gemm_operands(request, beta != 0);
+    case Routine::gemv: {
+      const bool transposed = request.transpose_a != 0;
+      const std::int64_t x = transposed ? request.m : request.n;
+      const std::int64_t y = transposed ? request.n : request.m;
+      return {{"A", request.a, request.m, request.n, request.lda, 0, type, true, false},
+              vector_operand("x", request.b, x, request.ldb, type, true, false),
+              vector_operand("y", request.c, y, request.ldc, type, beta != 0, true)};
+    }
+    case Routine::axpy:
+      return {vector_operand("x", request.b, request.n, request.ldb, type, true, false),
+              vector_operand("y", request.c, request.n, request.ldc, type, true, true)};
+    case Routine::dot:
+      return {vector_operand("x", request.b, request.n, request.ldb, type, true, false),
+              vector_operand("y", request.c, request.n, request.ldc, type, true, false)};
+    case Routine::scal:
+      return {vector_operand("x", request.b, request.n, request.ldb, type, true, true)};
+    default: return {vector_operand("x", request.b, request.n, request.ldb, type, true, false)};
+  }
+}
+
+/// Bytes from the operand's first element to behind its last.
+std::uint64_t extent(const Operand& operand, std::int64_t batch) {
+  if (operand.rows == 0 || operand.columns == 0 || batch == 0) return 0;
+  const std::int64_t elements =
+      (operand.columns - 1) * operand.leading + operand.rows + (batch - 1) * operand.stride;
+  return static_cast<std::uint64_t>(elements) * size_of(operand.type);
+}
+
+class BlasCall {
+ public:
+  BlasCall(Device& device, const Request& request) : device_(device), request_(request) {}
+
+  CudaError run(double* result);
+
+ private:
+  bool load_scalar(std::uint64_t address, double* value) const;
+  bool store_result(double value);
+  bool check(const Operand& operand);
+  template <typename Visit>
+  void for_each_column(const Operand& operand, Visit visit) const;
+  void check_initialized(const Operand& operand);
+  LibraryKernel cost(const std::vector<Operand>& operands) const;
+
+  Device& device_;
+  const Request& request_;
+};
+
+bool BlasCall::load_scalar(std::uint64_t address, double* value) const {
+  if (request_.scalars_on_device == 0) return true;
+  if (request_.input == Element::f64) {
+    return device_.memory().read(address, std::as_writable_bytes(std::span(value, 1)));
+  }
+  float narrow = 0;
+  if (!device_.memory().read(address, std::as_writable_bytes(std::span(&narrow, 1)))) return false;
+  *value = narrow;
+  return true;
+}
+
+bool BlasCall::store_result(double value) {
+  if (request_.input == Element::f64) {
+    return device_.memory().write(request_.result_address, std::as_bytes(std::span(&value, 1)));
+  }
+  const auto narrow = static_cast<float>(value);
+  return device_.memory().write(request_.result_address, std::as_bytes(std::span(&narrow, 1)));
+}
+
+bool BlasCall::check(const Operand& operand) {
+  const std::uint64_t bytes = extent(operand, request_.batch);
+  if (bytes == 0) return true;
+  const bool aligned = operand.address % size_of(operand.type) == 0;
+  if (aligned && device_.memory().find(operand.address, bytes) != nullptr) return true;
+  std::string place = "no allocation is there";
+  if (const Allocation* near = device_.memory().nearest(operand.address);
+      near != nullptr && operand.address >= near->base && operand.address - near->base < near->bytes) {
+    place = fmt::format("the allocation of {} bytes{} ends before that", near->bytes,
+                        near->live ? "" : ", freed,");
+  }
+  device_.fail_library_kernel(
+      aligned ? FindingKind::out_of_bounds : FindingKind::misaligned, name_of_routine(request_),
+      fmt::format("{} with {} x {} elements and leading dimension {} takes {} bytes at {:#x}: {}",
+                  operand.name, operand.rows, operand.columns, operand.leading, bytes, operand.address,
+                  aligned ? place : "the address is no multiple of the element's size"));
+  return false;
+}
+
+template <typename Visit>
+void BlasCall::for_each_column(const Operand& operand, Visit visit) const {
+  const std::uint64_t size = size_of(operand.type);
+  for (std::int64_t i = 0; i < request_.batch; ++i) {
+    for (std::int64_t column = 0; column < operand.columns; ++column) {
+      const auto first = static_cast<std::uint64_t>(i * operand.stride + column * operand.leading);
+      visit(operand.address + first * size, static_cast<std::uint64_t>(operand.rows) * size);
+    }
+  }
+}
+
+void BlasCall::check_initialized(const Operand& operand) {
+  bool complete = true;
+  for_each_column(operand, [&](std::uint64_t address, std::uint64_t bytes) {
+    complete = complete && device_.memory().is_initialized(address, bytes);
+  });
+  if (complete) return;
+  device_.report_api("RL0205", FindingKind::uninitialized_read, name_of_routine(request_),
+                     fmt::format("{} is read before all of it has been written", operand.name));
+}
+
+LibraryKernel BlasCall::cost(const std::vector<Operand>& operands) const {
+  LibraryKernel kernel;
+  kernel.name = name_of_routine(request_);
+  const double m = request_.m, n = request_.n, k = request_.k;
+  switch (request_.routine) {
+    case Routine::gemm: kernel.flops = 2 * m * n * k * request_.batch; break;
+    case Routine::gemv: kernel.flops = 2 * m * n; break;
+    case Routine::scal: kernel.flops = n; break;
+    default: kernel.flops = 2 * n; break;
+  }
+  for (const Operand& operand : operands) {
+    const double bytes = static_cast<double>(operand.rows) * static_cast<double>(operand.columns) *
+                         request_.batch * static_cast<double>(size_of(operand.type));
+    kernel.bytes += bytes * ((operand.read ? 1 : 0) + (operand.written ? 1 : 0));
+  }
+  kernel.flop_type = "fp32";
+  if (request_.input == Element::f64) kernel.flop_type = "fp64";
+  if (request_.input == Element::f16) kernel.flop_type = "fp16_tensor";
+  if (request_.input == Element::bf16) kernel.flop_type = "bf16_tensor";
+  if (request_.tf32 != 0) kernel.flop_type = "tf32_tensor";
+  return kernel;
+}
+
+CudaError BlasCall::run(double* result) {
+  blas::Operands where{.alpha = request_.alpha, .beta = request_.beta};
+  if (!load_scalar(request_.alpha_address, &where.alpha) && request_.alpha_address != 0) {
+    return CudaError::invalid_value;
+  }
+  if (!load_scalar(request_.beta_address, &where.beta) && request_.beta_address != 0) {
+    return CudaError::invalid_value;
+  }
+  const std::vector<Operand> operands = operands_of(request_, where.beta);
+  for (const Operand& operand : operands) {
+    if (operand.leading < operand.rows || operand.leading < 1) return CudaError::invalid_value;
+    // As on a GPU, the call comes back and the fault shows at the next synchronisation.
+    if (!check(operand)) return CudaError::success;
+  }
+  const bool empty = operands.back().rows == 0 || operands.back().columns == 0 || request_.batch == 0;
+  if (!empty) {
+    if (device_.checkers()) {
+      for (const Operand& operand : operands) {
+        if (operand.read) check_initialized(operand);
+      }
+    }
+    DeviceMemory& memory = device_.memory();
+    const auto host = [&memory](std::uint64_t address) {
+      return address == 0 ? nullptr : memory.host(address);
+    };
+    where.a = host(request_.a);
+    where.b = host(request_.b);
+    where.c = host(request_.c);
+    *result = blas::run(request_, where);
+    for (const Operand& operand : operands) {
+      if (!operand.written) continue;
+      for_each_column(operand, [&memory](std::uint64_t address, std::uint64_t bytes) {
+        memory.mark_initialized(address, bytes);
+      });
+    }
+  }
+  if (request_.result_address != 0 && !store_result(*result)) return CudaError::invalid_value;
+  return device_.run_library_kernel(cost(operands), request_.stream);
+}
+
+}  // namespace
+
+CudaError blas_operation(Device& device, wire::Reader& reader, wire::Writer& writer) {
+  const auto request = reader.get<Request>();
+  double result = 0;
+  if (!is_well_formed(request)) return CudaError::invalid_value;
+  if (!device.timeline().has_stream(request.stream)) return CudaError::invalid_resource_handle;
+  const CudaError error = BlasCall(device, request).run(&result);
+  // The host waits for a result that is handed back to it.
+  const bool returns = request.routine == Routine::dot || request.routine == Routine::nrm2;
+  if (returns && request.result_address == 0) {
+    device.synchronize(device.timeline().ready(request.stream));
+  }
+  writer.put(result);
+  return error;
+}
+
+}  // namespace simgpu

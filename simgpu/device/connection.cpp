@@ -1,0 +1,93 @@
+#include "simgpu/device/connection.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "simgpu/device/protocol.h"
+
+namespace simgpu {
+namespace {
+
+constexpr std::size_t kReadBytes = 256u << 10;
+/// One message may be complete and the next under way; more is not taken in until the first is handled.
+constexpr std::size_t kMostInput = sizeof(wire::Header) + protocol::kMaxPayload + kReadBytes;
+
+bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
+}  // namespace
+
+Connection::Connection(Descriptor socket, bool accepts_descriptor)
+    : socket_(std::move(socket)), accepts_descriptor_(accepts_descriptor) {
+  fcntl(socket_.get(), F_SETFL, fcntl(socket_.get(), F_GETFL) | O_NONBLOCK);
+  fcntl(socket_.get(), F_SETFD, FD_CLOEXEC);
+}
+
+bool Connection::receive() {
+  if (input_.size() - consumed_ >= kMostInput) return true;
+  if (consumed_ > 0) {
+    input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(consumed_));
+    consumed_ = 0;
+  }
+  const std::size_t old_size = input_.size();
+  input_.resize(old_size + kReadBytes);
+  iovec part{.iov_base = input_.data() + old_size, .iov_len = kReadBytes};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> ancillary{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (accepts_descriptor_) {
+    message.msg_control = ancillary.data();
+    message.msg_controllen = ancillary.size();
+  }
+  const ssize_t count = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
+  input_.resize(old_size + (count > 0 ? static_cast<std::size_t>(count) : 0));
+  if (count < 0) return would_block();
+  for (cmsghdr* item = CMSG_FIRSTHDR(&message); item != nullptr; item = CMSG_NXTHDR(&message, item)) {
+    if (item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_RIGHTS) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(item), sizeof number);
+      received_ = Descriptor(number);
+    }
+  }
+  return count > 0;
+}
+
+std::optional<Connection::Message> Connection::next() {
+  const std::span<const std::byte> pending = std::span(input_).subspan(consumed_);
+  if (pending.size() < sizeof(wire::Header)) return std::nullopt;
+  const auto header = wire::Reader(pending).get<wire::Header>();
+  if (header.bytes > protocol::kMaxPayload) throw wire::MessageError("message is over the limit");
+  if (pending.size() - sizeof header < header.bytes) return std::nullopt;
+  const auto payload = pending.subspan(sizeof header, header.bytes);
+  consumed_ += sizeof header + header.bytes;
+  return Message{.operation = header.tag, .payload = {payload.begin(), payload.end()}};
+}
+
+void Connection::reply(std::uint32_t tag, std::span<const std::byte> payload) {
+  if (!has_output()) {
+    output_.clear();
+    sent_ = 0;
+  }
+  wire::Writer writer;
+  writer.put(wire::Header{.bytes = static_cast<std::uint32_t>(payload.size()), .tag = tag});
+  output_.insert(output_.end(), writer.bytes().begin(), writer.bytes().end());
+  output_.insert(output_.end(), payload.begin(), payload.end());
+}
+
+bool Connection::send() {
+  while (has_output()) {
+    const ssize_t count = ::send(socket_.get(), output_.data() + sent_, output_.size() - sent_,
+                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (count < 0) return would_block();
+    sent_ += static_cast<std::size_t>(count);
+  }
+  return true;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,93 @@
+#include "simgpu/device/control_session.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "simgpu/device/activity_wire.h"
+#include "simgpu/device/protocol.h"
+
+namespace simgpu {
+
+using protocol::ControlOperation;
+
+ControlSession::Reply ControlSession::handle(std::uint32_t operation,
+                                             std::span<const std::byte> payload) {
+  wire::Writer writer;
+  try {
+    wire::Reader reader(payload);
+    dispatch(operation, reader, writer);
+    reader.expect_end();
+    return {.error = CudaError::success, .payload = writer.take()};
+  } catch (const std::exception& error) {
+    const std::string text = error.what();
+    const auto bytes = std::as_bytes(std::span(text));
+    return {.error = CudaError::invalid_value, .payload = {bytes.begin(), bytes.end()}};
+  }
+}
+
+void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wire::Writer& writer) {
+  DeviceMemory& memory = device_.memory();
+  const auto check = [](bool done) {
+    if (!done) throw std::runtime_error("the range is not inside one live allocation");
+  };
+  switch (static_cast<ControlOperation>(operation)) {
+    case ControlOperation::hello:
+      if (reader.get<std::uint32_t>() != protocol::kVersion) {
+        throw std::runtime_error("simgpu-device is of another version; rebuild");
+      }
+      return;
+    case ControlOperation::connect_guest: return;  // the server took the descriptor
+    case ControlOperation::allocate: {
+      const auto bytes = reader.get<std::uint64_t>();
+      writer.put(device_.trusted_allocate(bytes, reader.get_string(protocol::kMaxName)));
+      return;
+    }
+    case ControlOperation::release: device_.trusted_release(reader.get<std::uint64_t>()); return;
+    case ControlOperation::write: {
+      const auto address = reader.get<std::uint64_t>();
+      check(memory.write(address, reader.rest()));
+      return;
+    }
+    case ControlOperation::read: {
+      const auto address = reader.get<std::uint64_t>();
+      const auto count = reader.get<std::uint64_t>();
+      if (count > protocol::kChunkBytes) throw std::runtime_error("too many bytes at once");
+      check(memory.read(address, writer.reserve(count)));
+      return;
+    }
+    case ControlOperation::fill: {
+      const auto address = reader.get<std::uint64_t>();
+      const auto value = reader.get<std::uint8_t>();
+      check(memory.fill(address, value, reader.get<std::uint64_t>()));
+      return;
+    }
+    case ControlOperation::mark_uninitialized: {
+      const auto address = reader.get<std::uint64_t>();
+      const auto bytes = reader.get<std::uint64_t>();
+      check(memory.find(address, bytes) != nullptr);
+      memory.mark_uninitialized(address, bytes);
+      return;
+    }
+    case ControlOperation::set_checkers: device_.set_checkers(reader.get<std::uint8_t>() != 0); return;
+    case ControlOperation::mark: device_.mark(); return;
+    case ControlOperation::collect:
+      collected_ = encode(device_.collect());
+      sent_ = 0;
+      writer.put(static_cast<std::uint64_t>(collected_.size()));
+      collect_chunk(writer);
+      return;
+    case ControlOperation::collect_more: collect_chunk(writer); return;
+    case ControlOperation::count: break;
+  }
+  throw std::runtime_error("unknown operation");
+}
+
+void ControlSession::collect_chunk(wire::Writer& writer) {
+  const std::size_t count =
+      std::min<std::size_t>(collected_.size() - sent_, protocol::kChunkBytes);
+  writer.append(std::span(collected_).subspan(sent_, count));
+  sent_ += count;
+}
+
+}  // namespace simgpu

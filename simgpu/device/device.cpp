@@ -1,0 +1,317 @@
+#include "simgpu/device/device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+namespace simgpu {
+namespace {
+
+using protocol::CopyRequest;
+using protocol::DeviceCopyRequest;
+using protocol::FillRequest;
+
+constexpr std::size_t kMostAllocations = 1'000'000;  // bounds our own bookkeeping, not the GPU's memory
+constexpr double kTransferLatencyUs = 1.3;           // first byte over PCIe after submission
+constexpr double kDeviceOperationUs = 1.5;           // a small copy or fill on the device
+
+DeviceOptions completed(DeviceOptions options, const gpu_spec::GpuSpec& gpu) {
+  if (options.workers == 0) options.workers = std::max(1u, std::thread::hardware_concurrency());
+  const auto capacity = static_cast<std::uint64_t>(std::max<std::int64_t>(gpu.dram_bytes, 0));
+  if (options.memory_limit == 0 || options.memory_limit > capacity) options.memory_limit = capacity;
+  return options;
+}
+
+std::uint64_t packed_bytes(std::uint64_t width, std::uint64_t height) { return width * height; }
+
+/// Calls visit(address, count) for each run of packed bytes [offset, offset + count) within a row.
+template <typename Visit>
+void for_each_row(const CopyRequest& request, std::uint64_t offset, std::uint64_t count, Visit visit) {
+  if (request.height == 1 || request.pitch == request.width) {
+    visit(request.address + offset, std::uint64_t{0}, count);
+    return;
+  }
+  std::uint64_t done = 0;
+  while (done < count) {
+    const std::uint64_t row = (offset + done) / request.width;
+    const std::uint64_t column = (offset + done) % request.width;
+    const std::uint64_t run = std::min(request.width - column, count - done);
+    visit(request.address + row * request.pitch + column, done, run);
+    done += run;
+  }
+}
+
+}  // namespace
+
+Device::Device(gpu_spec::GpuSpec gpu, const DeviceOptions& options)
+    : gpu_(std::move(gpu)),
+      options_(completed(options, gpu_)),
+      memory_(static_cast<std::uint64_t>(std::max<std::int64_t>(gpu_.dram_bytes, 0))) {}
+
+protocol::Properties Device::properties() const {
+  protocol::Properties properties;
+  const std::string name = "simulated " + gpu_.name;
+  std::copy_n(name.begin(), std::min(name.size(), properties.name.size() - 1),
+              properties.name.begin());
+  properties.global_bytes = gpu_.dram_bytes;
+  properties.l2_bytes = gpu_.l2_bytes;
+  properties.major = gpu_.compute_capability_major;
+  properties.minor = gpu_.compute_capability_minor;
+  properties.multiprocessors = gpu_.sm_count;
+  properties.clock_khz = static_cast<std::int32_t>(gpu_.clock_mhz * 1000);
+  properties.memory_clock_khz = static_cast<std::int32_t>(gpu_.memory_clock_mhz * 1000);
+  if (gpu_.memory_clock_mhz > 0) {
+    // bytes/s = clock x 2 transfers x bus bytes: the bus width that the quoted bandwidth implies.
+    const double bits = gpu_.dram_bytes_per_second * 8 / (gpu_.memory_clock_mhz * 1e6 * 2);
+    properties.memory_bus_bits = static_cast<std::int32_t>(std::lround(bits / 32) * 32);
+  }
+  properties.threads_per_multiprocessor = gpu_.max_threads_per_sm;
+  properties.blocks_per_multiprocessor = gpu_.max_blocks_per_sm;
+  properties.registers_per_multiprocessor = gpu_.registers_per_sm;
+  properties.shared_per_block = gpu_.shared_bytes_per_block;
+  properties.shared_per_block_optin = gpu_.shared_bytes_per_block_optin;
+  properties.shared_per_multiprocessor = gpu_.shared_bytes_per_sm;
+  properties.reserved_shared_per_block = gpu_.reserved_shared_bytes_per_block;
+  properties.threads_per_block = gpu_.max_threads_per_block;
+  if (gpu_.fp64_lanes_per_sm > 0) {
+    properties.single_to_double_ratio = gpu_.fp32_lanes_per_sm / gpu_.fp64_lanes_per_sm;
+  }
+  return properties;
+}
+
+std::uint64_t Device::free_bytes() const {
+  const std::uint64_t pooled = pool_.reserved() - std::min(pool_.reserved(), pool_.used());
+  const std::uint64_t taken = memory_.allocated() + pooled;
+  return options_.memory_limit - std::min(options_.memory_limit, taken);
+}
+
+CudaError Device::allocate(std::uint64_t bytes, bool from_pool, std::uint64_t* address) {
+  timeline_.spend(from_pool ? ApiCost::kPool : ApiCost::kAllocate);
+  *address = 0;
+  if (bytes == 0) return from_pool ? CudaError::invalid_value : CudaError::success;
+  const std::uint64_t room =
+      options_.memory_limit - std::min(options_.memory_limit, memory_.allocated());
+  if (bytes > room || guest_allocations_.size() >= kMostAllocations) {
+    return CudaError::memory_allocation;
+  }
+  const auto base = memory_.allocate(bytes, from_pool ? "cudaMallocAsync" : "cudaMalloc");
+  if (!base) return CudaError::memory_allocation;
+  guest_allocations_[*base] = bytes;
+  if (from_pool) {
+    pool_allocations_[*base] = bytes;
+    pool_.add(bytes);
+  }
+  *address = *base;
+  return CudaError::success;
+}
+
+CudaError Device::release(std::uint64_t address) {
+  const bool from_pool = pool_allocations_.contains(address);
+  timeline_.spend(from_pool ? ApiCost::kPool : ApiCost::kAllocate);
+  if (address == 0) return CudaError::success;
+  const auto found = guest_allocations_.find(address);
+  if (found == guest_allocations_.end()) {
+    const Allocation* known = memory_.nearest(address);
+    const bool twice = known != nullptr && !known->live && known->base == address;
+    report_api("RL0308", FindingKind::invalid_api_use, "",
+               twice ? fmt::format("cudaFree of {:#x}: it was freed before", address)
+                     : fmt::format("cudaFree of {:#x}, which cudaMalloc did not return", address));
+    return CudaError::invalid_value;
+  }
+  if (!from_pool) synchronize(timeline_.all_done());  // cudaFree waits for the device
+  memory_.release(address);
+  if (from_pool) {
+    pool_.remove(found->second);
+    pool_allocations_.erase(address);
+  }
+  guest_allocations_.erase(found);
+  return CudaError::success;
+}
+
+void Device::release_guest() {
+  for (const auto& [address, bytes] : guest_allocations_) memory_.release(address);
+  guest_allocations_.clear();
+  pool_allocations_.clear();
+  pool_ = {};
+  for (const auto& [handle, loaded] : modules_) unload_module(loaded, memory_);
+  modules_.clear();
+  image_bytes_ = 0;
+  timeline_.wait_until(timeline_.all_done());
+  timeline_.forget_handles();
+  output_.clear();
+  fault_ = CudaError::success;
+}
+
+bool Device::range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,
+                            std::uint64_t width, std::uint64_t height) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+  if (width == 0 || height == 0) return true;
+  const bool sensible = width <= kMost && height <= kMost && pitch <= kMost &&
+                        (height == 1 || width <= pitch) &&
+                        (height == 1 || pitch <= kMost / height) && width <= kMost / height;
+  const std::uint64_t extent = sensible ? (height - 1) * pitch + width : 0;
+  if (sensible && memory_.find(address, extent) != nullptr) return true;
+  std::string place = "no device allocation is there";
+  if (const Allocation* near = memory_.nearest(address); near != nullptr) {
+    if (address >= near->base && address - near->base < near->bytes) {
+      place = fmt::format("the {} of {} bytes has {} from there on{}", near->label, near->bytes,
+                          near->bytes - (address - near->base), near->live ? "" : " and was freed");
+    }
+  }
+  report_api("RL0308", FindingKind::invalid_api_use, "",
+             fmt::format("{} touches {} bytes at {:#x}: {}", what,
+                         sensible ? extent : packed_bytes(width, height), address, place));
+  return false;
+}
+
+Picoseconds Device::copy_time(double bytes, double bytes_per_second) const {
+  return picoseconds(bytes_per_second > 0 ? bytes / bytes_per_second * 1e6 : 0);
+}
+
+void Device::record_memory(const char* kind, std::uint64_t bytes, std::uint64_t destination,
+                           Picoseconds start, Picoseconds duration) {
+  log_.add(MemoryRecord{.sequence = log_.next_sequence(),
+                        .kind = kind,
+                        .bytes = bytes,
+                        .start_us = microseconds(start),
+                        .time_us = microseconds(duration),
+                        .destination = destination});
+}
+
+CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
+  timeline_.spend(ApiCost::kCopy);
+  if (!timeline_.has_stream(request.stream)) return CudaError::invalid_resource_handle;
+  const char* what = to_device ? "a copy to the device" : "a copy from the device";
+  if (!range_is_valid(what, request.address, request.pitch, request.width, request.height)) {
+    return CudaError::invalid_value;
+  }
+  const std::uint64_t bytes = packed_bytes(request.width, request.height);
+  if (bytes == 0) return CudaError::success;
+  const Picoseconds duration = picoseconds(kTransferLatencyUs) +
+                               copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second);
+  const auto engine =
+      to_device ? Timeline::Engine::copy_to_device : Timeline::Engine::copy_from_device;
+  const Picoseconds start = timeline_.issue(request.stream, engine, duration);
+  if (request.asynchronous == 0) synchronize(start + duration);
+  record_memory(to_device ? "copy host to device" : "copy device to host", bytes,
+                to_device ? request.address : 0, start, duration);
+  return CudaError::success;
+}
+
+void Device::write_packed(const CopyRequest& request, std::uint64_t offset,
+                          std::span<const std::byte> bytes) {
+  for_each_row(request, offset, bytes.size(),
+               [&](std::uint64_t address, std::uint64_t at, std::uint64_t count) {
+                 memory_.write(address, bytes.subspan(at, count));
+               });
+}
+
+void Device::read_packed(const CopyRequest& request, std::uint64_t offset,
+                         std::span<std::byte> bytes) {
+  for_each_row(request, offset, bytes.size(),
+               [&](std::uint64_t address, std::uint64_t at, std::uint64_t count) {
+                 memory_.read(address, bytes.subspan(at, count));
+               });
+}
+
+CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
+  timeline_.spend(ApiCost::kCopy);
+  if (!timeline_.has_stream(request.stream)) return CudaError::invalid_resource_handle;
+  if (!range_is_valid("a copy on the device writes and", request.destination,
+                      request.destination_pitch, request.width, request.height) ||
+      !range_is_valid("a copy on the device reads and", request.source, request.source_pitch,
+                      request.width, request.height)) {
+    return CudaError::invalid_value;
+  }
+  const std::uint64_t bytes = packed_bytes(request.width, request.height);
+  if (bytes == 0) return CudaError::success;
+  for (std::uint64_t row = 0; row < request.height; ++row) {
+    memory_.copy(request.destination + row * request.destination_pitch,
+                 request.source + row * request.source_pitch, request.width);
+  }
+  // Every byte is read and written once.
+  const Picoseconds duration =
+      picoseconds(kDeviceOperationUs) +
+      copy_time(2.0 * static_cast<double>(bytes), gpu_.dram_bytes_per_second);
+  const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
+  record_memory("copy device to device", bytes, request.destination, start, duration);
+  return CudaError::success;
+}
+
+CudaError Device::fill(const FillRequest& request) {
+  timeline_.spend(ApiCost::kLaunch);
+  if (!timeline_.has_stream(request.stream)) return CudaError::invalid_resource_handle;
+  if (!range_is_valid("a memset", request.address, request.pitch, request.width, request.height)) {
+    return CudaError::invalid_value;
+  }
+  const std::uint64_t bytes = packed_bytes(request.width, request.height);
+  if (bytes == 0) return CudaError::success;
+  for (std::uint64_t row = 0; row < request.height; ++row) {
+    memory_.fill(request.address + row * request.pitch, static_cast<std::uint8_t>(request.value),
+                 request.width);
+  }
+  const Picoseconds duration = picoseconds(kDeviceOperationUs) +
+                               copy_time(static_cast<double>(bytes), gpu_.dram_bytes_per_second);
+  const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
+  record_memory("set", bytes, request.address, start, duration);
+  return CudaError::success;
+}
+
+void Device::synchronize(Picoseconds until) {
+  timeline_.wait_until(until);
+  pool_.synchronized();
+}
+
+std::string Device::take_output() { return std::exchange(output_, {}); }
+
+void Device::report_api(const std::string& code, FindingKind kind, const std::string& kernel,
+                        const std::string& message) {
+  Finding finding;
+  finding.code = code;
+  finding.kind = kind;
+  finding.kernel = kernel;
+  finding.message = message;
+  log_.add(std::move(finding));
+}
+
+void Device::raise(CudaError error) {
+  if (fault_ == CudaError::success) fault_ = error;
+  log_.set_error(name_of(error));
+}
+
+std::uint64_t Device::trusted_allocate(std::uint64_t bytes, const std::string& label) {
+  const auto address = memory_.allocate(std::max<std::uint64_t>(bytes, 1), label);
+  if (!address) {
+    throw std::runtime_error(fmt::format("the simulated {} has no room for {} bytes of {}", gpu_.name,
+                                         bytes, label));
+  }
+  return *address;
+}
+
+void Device::trusted_release(std::uint64_t address) {
+  if (guest_allocations_.contains(address) || !memory_.release(address)) {
+    throw std::runtime_error(fmt::format("{:#x} is no allocation of the trusted side", address));
+  }
+}
+
+void Device::mark() {
+  timeline_.wait_until(timeline_.all_done());
+  marked_at_ = timeline_.now();
+  log_.clear();
+  memory_.reset_peak();
+}
+
+Activity Device::collect() {
+  timeline_.wait_until(timeline_.all_done());
+  Activity activity = log_.activity();
+  activity.elapsed_us = microseconds(timeline_.now() - marked_at_);
+  activity.allocated = memory_.allocated();
+  activity.peak_allocated = memory_.peak_allocated();
+  return activity;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "simgpu/device/activity_log.h"
+#include "simgpu/device/cuda_error.h"
+#include "simgpu/device/memory_pool.h"
+#include "simgpu/device/module.h"
+#include "simgpu/device/protocol.h"
+#include "simgpu/device/timeline.h"
+#include "simgpu/memory/device_memory.h"
+#include "simgpu/report.h"
+#include "specs/gpu_spec.h"
+
+namespace simgpu {
+
+struct DeviceOptions {
+  unsigned workers = 0;  ///< CPU threads that execute blocks; 0: one per CPU
+  bool checkers = true;
+  std::uint64_t instruction_budget = 20'000'000'000;
+  std::uint64_t memory_limit = 0;  ///< bytes that may be allocated; 0: the GPU's memory
+};
+
+/// A library routine that runs on the device without PTX (cuBLAS): what it is called, what it cost.
+struct LibraryKernel {
+  std::string name;
+  double flops = 0;           ///< floating-point operations, a multiply-add as two
+  std::string flop_type;      ///< key of GpuSpec::peak_flops, falls back to "fp32"
+  double bytes = 0;           ///< compulsory traffic
+};
+
+/// One simulated GPU in this process: memory, modules, streams on a modelled timeline, and a log of what was
+/// done. Functions named as the guest's requests answer with the runtime's error; the trusted side's
+/// functions throw std::runtime_error. Not thread-safe: one request at a time.
+class Device {
+ public:
+  Device(gpu_spec::GpuSpec gpu, const DeviceOptions& options);
+
+  const gpu_spec::GpuSpec& gpu() const { return gpu_; }
+  DeviceMemory& memory() { return memory_; }
+  Timeline& timeline() { return timeline_; }
+  ActivityLog& log() { return log_; }
+  MemoryPool& pool() { return pool_; }
+  protocol::Properties properties() const;
+
+  /// An error that stays until the device is reset: after it nothing runs.
+  CudaError fault() const { return fault_; }
+
+  // The guest's memory.
+  CudaError allocate(std::uint64_t bytes, bool from_pool, std::uint64_t* address);
+  CudaError release(std::uint64_t address);
+  std::uint64_t free_bytes() const;
+  /// Frees what the guest allocated, loaded and created, and clears the fault.
+  void release_guest();
+
+  // Copies. begin_… checks the range and places the transfer on the timeline; the bytes follow in pieces,
+  // packed without the pitch.
+  CudaError begin_copy(const protocol::CopyRequest& request, bool to_device);
+  void write_packed(const protocol::CopyRequest& request, std::uint64_t offset,
+                    std::span<const std::byte> bytes);
+  void read_packed(const protocol::CopyRequest& request, std::uint64_t offset,
+                   std::span<std::byte> bytes);
+  CudaError copy_on_device(const protocol::DeviceCopyRequest& request);
+  CudaError fill(const protocol::FillRequest& request);
+
+  // Modules and launches.
+  CudaError load(std::span<const std::byte> container, std::uint64_t* module);
+  CudaError unload(std::uint64_t module);
+  LoadedModule* module(std::uint64_t handle);
+  CudaError launch(const protocol::LaunchMessage& message, std::span<const std::byte> parameters);
+  /// Records and times a library routine that has just been carried out.
+  CudaError run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream);
+  /// A library routine that cannot run: a finding, and the error a GPU would end in.
+  void fail_library_kernel(FindingKind kind, const std::string& name, const std::string& message);
+  void synchronize(Picoseconds until);
+
+  /// Device printf output that the guest has not taken yet.
+  std::string take_output();
+  bool has_output() const { return !output_.empty(); }
+
+  /// A finding about host code; it has no place in the device's source.
+  void report_api(const std::string& code, FindingKind kind, const std::string& kernel,
+                  const std::string& message);
+
+  // The trusted side.
+  std::uint64_t trusted_allocate(std::uint64_t bytes, const std::string& label);
+  void trusted_release(std::uint64_t address);
+  void set_checkers(bool on) { options_.checkers = on; }
+  bool checkers() const { return options_.checkers; }
+  void mark();
+  Activity collect();
+
+ private:
+  bool range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,
+                      std::uint64_t width, std::uint64_t height);
+  void record_memory(const char* kind, std::uint64_t bytes, std::uint64_t destination,
+                     Picoseconds start, Picoseconds duration);
+  Picoseconds copy_time(double bytes, double bytes_per_second) const;
+  void finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
+                     const LaunchResult& result);
+  void raise(CudaError error);
+
+  gpu_spec::GpuSpec gpu_;
+  DeviceOptions options_;
+  DeviceMemory memory_;
+  Timeline timeline_;
+  ActivityLog log_;
+  MemoryPool pool_;
+  CudaError fault_ = CudaError::success;
+  Picoseconds marked_at_ = 0;
+  std::string output_;
+  std::uint64_t next_module_ = 1;
+  std::uint64_t image_bytes_ = 0;
+  std::map<std::uint64_t, LoadedModule> modules_;
+  std::map<std::uint64_t, std::uint64_t> guest_allocations_;  ///< address to bytes
+  std::map<std::uint64_t, std::uint64_t> pool_allocations_;   ///< those from the pool
+};
+
+}  // namespace simgpu

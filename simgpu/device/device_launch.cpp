@@ -1,0 +1,201 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "simgpu/device/device.h"
+#include "simgpu/device/launch_rules.h"
+#include "simgpu/exec/engine.h"
+
+/// The part of Device that loads modules and runs kernels.
+namespace simgpu {
+namespace {
+
+constexpr std::size_t kMostModules = 4096;
+
+CudaError error_of(LaunchStatus status) {
+  switch (status) {
+    case LaunchStatus::ok: return CudaError::success;
+    case LaunchStatus::illegal_address: return CudaError::illegal_address;
+    case LaunchStatus::misaligned_address: return CudaError::misaligned_address;
+    case LaunchStatus::assert_failed: return CudaError::assert_failed;
+    case LaunchStatus::trap: return CudaError::launch_failure;
+    case LaunchStatus::launch_timeout: return CudaError::launch_timeout;
+    case LaunchStatus::launch_failure: return CudaError::launch_failure;
+    case LaunchStatus::unsupported: return CudaError::not_supported;
+  }
+  return CudaError::unknown;
+}
+
+KernelRecord record_of(const LoadedKernel& kernel, const LaunchShape& shape) {
+  KernelRecord record;
+  record.name = kernel.display_name;
+  record.grid = shape.grid;
+  record.block = shape.block;
+  record.dynamic_shared_bytes = shape.dynamic_shared_bytes;
+  record.static_shared_bytes = shape.static_shared_bytes;
+  record.registers_per_thread = shape.registers_per_thread;
+  record.local_bytes_per_thread = kernel.local_bytes;
+  return record;
+}
+
+std::string join(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+}  // namespace
+
+CudaError Device::load(std::span<const std::byte> container, std::uint64_t* handle) {
+  *handle = 0;
+  if (modules_.size() >= kMostModules || container.size() > protocol::kMaxImageBytes - image_bytes_) {
+    return CudaError::memory_allocation;
+  }
+  try {
+    LoadedModule loaded = load_module(container, gpu_, memory_);
+    *handle = next_module_++;
+    modules_.emplace(*handle, std::move(loaded));
+    image_bytes_ += container.size();
+    return CudaError::success;
+  } catch (const ModuleError& error) {
+    report_api("RL0312", FindingKind::unsupported, "", error.what());
+    return error.error();
+  }
+}
+
+CudaError Device::unload(std::uint64_t handle) {
+  const auto found = modules_.find(handle);
+  if (found == modules_.end()) return CudaError::invalid_resource_handle;
+  unload_module(found->second, memory_);
+  modules_.erase(found);
+  return CudaError::success;
+}
+
+LoadedModule* Device::module(std::uint64_t handle) {
+  const auto found = modules_.find(handle);
+  return found == modules_.end() ? nullptr : &found->second;
+}
+
+CudaError Device::launch(const protocol::LaunchMessage& message,
+                         std::span<const std::byte> parameters) {
+  timeline_.spend(ApiCost::kLaunch);
+  const LoadedModule* loaded = module(message.module);
+  if (loaded == nullptr || message.kernel >= loaded->kernels.size()) {
+    return CudaError::invalid_device_function;
+  }
+  if (!timeline_.has_stream(message.stream)) return CudaError::invalid_resource_handle;
+  const LoadedKernel& kernel = loaded->kernels[message.kernel];
+  if (parameters.size() != kernel.info->parameter_bytes) return CudaError::invalid_value;
+  if (!kernel.info->unsupported.empty()) {
+    report_api("RL0312", FindingKind::unsupported, kernel.display_name,
+               "the simulated GPU does not implement " + join(kernel.info->unsupported));
+    return CudaError::not_supported;
+  }
+
+  const LaunchShape shape =
+      shape_of(kernel, message.grid, message.block, message.dynamic_shared_bytes);
+  if (LaunchVerdict verdict = judge_launch(kernel, shape, gpu_);
+      verdict.error != CudaError::success) {
+    report_api("RL0308", FindingKind::invalid_api_use, kernel.display_name,
+               fmt::format("the launch was refused with {}: {}", name_of(verdict.error),
+                           verdict.reason));
+    return verdict.error;
+  }
+
+  const unsigned blocks_per_sm = occupancy(shape, gpu_).blocks_per_sm;
+  const LaunchRequest request{
+      .kernel = kernel.info->name,
+      .grid = message.grid,
+      .block = message.block,
+      .dynamic_shared_bytes = message.dynamic_shared_bytes,
+      .parameters = parameters,
+      .resident_blocks = std::uint64_t{blocks_per_sm} * static_cast<std::uint64_t>(gpu_.sm_count),
+      .l1_bytes_per_block = l1_bytes_per_block(shape, blocks_per_sm, gpu_),
+      .clock_us = microseconds(timeline_.now())};
+  const EngineOptions options{.workers = options_.workers,
+                              .checkers = options_.checkers,
+                              .instruction_budget = options_.instruction_budget};
+  const LaunchResult result = execute(*loaded->program, request, memory_, gpu_, options);
+  finish_launch(kernel, message, result);
+  return result.status == LaunchStatus::unsupported ? CudaError::not_supported : CudaError::success;
+}
+
+void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
+                           const LaunchResult& result) {
+  for (Finding finding : result.findings) {
+    finding.kernel = kernel_display_name(finding.kernel.empty() ? kernel.info->name : finding.kernel);
+    log_.add(std::move(finding));
+  }
+  log_.add_printed(result.printed);
+  constexpr std::size_t kMostOutput = 1u << 20;  // the printf FIFO of a GPU holds 1 MiB by default
+  const std::size_t room = kMostOutput - std::min(kMostOutput, output_.size());
+  output_.append(result.printed, 0, std::min(room, result.printed.size()));
+  if (result.status == LaunchStatus::unsupported) return;
+
+  const LaunchShape shape =
+      shape_of(kernel, message.grid, message.block, message.dynamic_shared_bytes);
+  const Occupancy resident = occupancy(shape, gpu_);
+  KernelRecord record = record_of(kernel, shape);
+  record.sequence = log_.next_sequence();
+  record.blocks_per_sm = resident.blocks_per_sm;
+  record.occupancy_limiter = resident.limiter;
+  record.theoretical_occupancy = resident.fraction;
+  record.counters = result.counters;
+  record.time =
+      predict_time(result.counters, shape, kernel.info->instructions, result.executed, gpu_);
+  record.failed = result.status != LaunchStatus::ok;
+  const Picoseconds start =
+      timeline_.issue(message.stream, Timeline::Engine::compute, picoseconds(record.time.total_us),
+                      device_share(shape, resident.blocks_per_sm, record.time, gpu_));
+  record.start_us = microseconds(start);
+  log_.add(std::move(record));
+  if (result.status != LaunchStatus::ok) raise(error_of(result.status));
+}
+
+void Device::fail_library_kernel(FindingKind kind, const std::string& name,
+                                 const std::string& message) {
+  const bool misaligned = kind == FindingKind::misaligned;
+  report_api(misaligned ? "RL0204" : "RL0201", kind, name, message);
+  raise(misaligned ? CudaError::misaligned_address : CudaError::illegal_address);
+}
+
+CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream) {
+  timeline_.spend(ApiCost::kLaunch);
+  if (!timeline_.has_stream(stream)) return CudaError::invalid_resource_handle;
+  // A tuned library reaches about nine tenths of the arithmetic peak.
+  constexpr double kLibraryEfficiency = 0.9;
+  const auto peak = gpu_.peak_flops.find(kernel.flop_type);
+  const auto fallback = gpu_.peak_flops.find("fp32");
+  double rate = 0;
+  if (peak != gpu_.peak_flops.end()) {
+    rate = peak->second;
+  } else if (fallback != gpu_.peak_flops.end()) {
+    rate = fallback->second;
+  }
+  KernelRecord record;
+  record.sequence = log_.next_sequence();
+  record.name = kernel.name;
+  record.grid = {static_cast<std::uint32_t>(std::max(gpu_.sm_count, 1)), 1, 1};
+  record.block = {256, 1, 1};
+  record.counters.flops[kernel.flop_type] =
+      static_cast<std::uint64_t>(std::min(std::max(kernel.flops, 0.0), 1e18));
+  record.counters.dram_read_bytes = static_cast<std::uint64_t>(std::min(kernel.bytes, 1e18));
+  const double compute_us = rate > 0 ? kernel.flops / (kLibraryEfficiency * rate) * 1e6 : 0;
+  const double dram_us =
+      gpu_.dram_bytes_per_second > 0 ? kernel.bytes / gpu_.dram_bytes_per_second * 1e6 : 0;
+  const double busiest = std::max(compute_us, dram_us);
+  record.time.terms = {{kernel.flop_type, compute_us}, {"dram", dram_us}};
+  record.time.launch_us = gpu_.launch_overhead_us;
+  record.time.total_us = busiest + gpu_.launch_overhead_us;
+  record.time.limiter = busiest < gpu_.launch_overhead_us ? "launch"
+                        : compute_us >= dram_us           ? kernel.flop_type
+                                                          : "dram";
+  const Picoseconds start =
+      timeline_.issue(stream, Timeline::Engine::compute, picoseconds(record.time.total_us));
+  record.start_us = microseconds(start);
+  log_.add(std::move(record));
+  return CudaError::success;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,254 @@
+#include "simgpu/device/device_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "simgpu/device/activity_wire.h"
+#include "simgpu/device/descriptor.h"
+#include "simgpu/device/protocol.h"
+#include "simgpu/device/wire.h"
+
+namespace simgpu {
+namespace {
+
+using protocol::ControlOperation;
+
+std::pair<Descriptor, Descriptor> connected_pair() {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw DeviceProcessError(fmt::format("no socket for the device process: {}", std::strerror(errno)));
+  }
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int control) {
+  std::vector<std::string> arguments{options.program.string(),
+                                     "--gpu",
+                                     options.gpu.string(),
+                                     "--control-fd",
+                                     std::to_string(control),
+                                     "--workers",
+                                     std::to_string(options.workers),
+                                     "--instruction-budget",
+                                     std::to_string(options.instruction_budget)};
+  if (!options.checkers) arguments.emplace_back("--no-checkers");
+  return arguments;
+}
+
+pid_t spawn(const DeviceProcessOptions& options, int control) {
+  std::vector<std::string> arguments = arguments_for(options, control);
+  std::vector<char*> argv;
+  for (std::string& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  const pid_t child = fork();
+  if (child < 0) {
+    throw DeviceProcessError(fmt::format("fork of the device process: {}", std::strerror(errno)));
+  }
+  if (child == 0) {
+    fcntl(control, F_SETFD, 0);
+    execv(argv[0], argv.data());
+    constexpr int kCannotRun = 127;
+    _exit(kCannotRun);
+  }
+  return child;
+}
+
+}  // namespace
+
+struct DeviceProcess::Impl {
+  pid_t child = -1;
+  Descriptor control;
+  std::string program;
+
+  ~Impl() {
+    if (child <= 0) return;
+    ::kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+
+  [[noreturn]] void fail() {
+    int status = 0;
+    std::string end = "it broke the protocol";
+    // The socket closes a moment before the process can be waited for.
+    constexpr int kTries = 100;
+    constexpr useconds_t kPauseUs = 10'000;
+    bool ended = false;
+    for (int i = 0; i < kTries && !ended && child > 0; ++i) {
+      ended = waitpid(child, &status, WNOHANG) == child;
+      if (!ended) usleep(kPauseUs);
+    }
+    if (ended) {
+      child = -1;
+      end = WIFSIGNALED(status)
+                ? fmt::format("it was killed by signal {}", WTERMSIG(status))
+                : fmt::format("it exited with code {}", WEXITSTATUS(status));
+      if (WIFEXITED(status) && WEXITSTATUS(status) == 127) end = "it could not be started";
+    }
+    throw DeviceProcessError(fmt::format("the device process {} is gone: {}", program, end));
+  }
+
+  void send_all(std::span<const std::byte> bytes, int attached = -1) {
+    while (!bytes.empty()) {
+      iovec part{.iov_base = const_cast<std::byte*>(bytes.data()), .iov_len = bytes.size()};
+      alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> ancillary{};
+      msghdr message{};
+      message.msg_iov = &part;
+      message.msg_iovlen = 1;
+      if (attached >= 0) {
+        message.msg_control = ancillary.data();
+        message.msg_controllen = ancillary.size();
+        cmsghdr* item = CMSG_FIRSTHDR(&message);
+        item->cmsg_level = SOL_SOCKET;
+        item->cmsg_type = SCM_RIGHTS;
+        item->cmsg_len = CMSG_LEN(sizeof(int));
+        std::memcpy(CMSG_DATA(item), &attached, sizeof attached);
+      }
+      const ssize_t count = sendmsg(control.get(), &message, MSG_NOSIGNAL);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) fail();
+      attached = -1;
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+  }
+
+  void receive_all(std::span<std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = recv(control.get(), bytes.data(), bytes.size(), 0);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) fail();
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+  }
+
+  std::vector<std::byte> call(ControlOperation operation, std::span<const std::byte> payload,
+                              int attached = -1) {
+    wire::Writer writer;
+    writer.put(wire::Header{.bytes = static_cast<std::uint32_t>(payload.size()),
+                            .tag = static_cast<std::uint32_t>(operation)});
+    writer.append(payload);
+    send_all(writer.bytes(), attached);
+    wire::Header header;
+    receive_all(std::as_writable_bytes(std::span(&header, 1)));
+    if (header.bytes > protocol::kMaxPayload) fail();
+    std::vector<std::byte> reply(header.bytes);
+    receive_all(reply);
+    if (header.tag != 0) {
+      throw DeviceProcessError("the simulated GPU refused: " +
+                               std::string(reinterpret_cast<const char*>(reply.data()), reply.size()));
+    }
+    return reply;
+  }
+
+  template <typename... Values>
+  std::vector<std::byte> ask(ControlOperation operation, const Values&... values) {
+    wire::Writer writer;
+    (writer.put(values), ...);
+    return call(operation, writer.bytes());
+  }
+};
+
+DeviceProcess::DeviceProcess(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+DeviceProcess::~DeviceProcess() = default;
+DeviceProcess::DeviceProcess(DeviceProcess&&) noexcept = default;
+DeviceProcess& DeviceProcess::operator=(DeviceProcess&&) noexcept = default;
+
+DeviceProcess DeviceProcess::start(const DeviceProcessOptions& options) {
+  auto [ours, theirs] = connected_pair();
+  auto impl = std::make_unique<Impl>();
+  impl->program = options.program.string();
+  impl->control = std::move(ours);
+  impl->child = spawn(options, theirs.get());
+  theirs.reset();
+  impl->ask(ControlOperation::hello, protocol::kVersion);
+  return DeviceProcess(std::move(impl));
+}
+
+void DeviceProcess::kill() noexcept {
+  if (impl_->child > 0) ::kill(impl_->child, SIGKILL);
+}
+
+int DeviceProcess::connect_guest() {
+  auto [guest, device] = connected_pair();
+  impl_->call(ControlOperation::connect_guest, {}, device.get());
+  // The guest inherits its end across exec.
+  fcntl(guest.get(), F_SETFD, 0);
+  return guest.release();
+}
+
+std::uint64_t DeviceProcess::allocate(std::uint64_t bytes, const std::string& label) {
+  wire::Writer writer;
+  writer.put(bytes);
+  writer.put_string(std::string_view(label).substr(0, protocol::kMaxName));
+  const auto reply = impl_->call(ControlOperation::allocate, writer.bytes());
+  return wire::Reader(reply).get<std::uint64_t>();
+}
+
+void DeviceProcess::release(std::uint64_t address) { impl_->ask(ControlOperation::release, address); }
+
+void DeviceProcess::write(std::uint64_t address, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const auto chunk = bytes.first(std::min<std::size_t>(bytes.size(), protocol::kChunkBytes));
+    wire::Writer writer;
+    writer.put(address);
+    writer.append(chunk);
+    impl_->call(ControlOperation::write, writer.bytes());
+    address += chunk.size();
+    bytes = bytes.subspan(chunk.size());
+  }
+}
+
+void DeviceProcess::read(std::uint64_t address, std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const std::uint64_t count = std::min<std::size_t>(bytes.size(), protocol::kChunkBytes);
+    const auto reply = impl_->ask(ControlOperation::read, address, count);
+    if (reply.size() != count) impl_->fail();
+    std::copy(reply.begin(), reply.end(), bytes.begin());
+    address += count;
+    bytes = bytes.subspan(count);
+  }
+}
+
+void DeviceProcess::fill(std::uint64_t address, std::uint8_t value, std::uint64_t bytes) {
+  impl_->ask(ControlOperation::fill, address, value, bytes);
+}
+
+void DeviceProcess::mark_uninitialized(std::uint64_t address, std::uint64_t bytes) {
+  impl_->ask(ControlOperation::mark_uninitialized, address, bytes);
+}
+
+void DeviceProcess::set_checkers(bool on) {
+  impl_->ask(ControlOperation::set_checkers, static_cast<std::uint8_t>(on));
+}
+
+void DeviceProcess::mark() { impl_->ask(ControlOperation::mark); }
+
+Activity DeviceProcess::collect() {
+  auto reply = impl_->ask(ControlOperation::collect);
+  wire::Reader reader(reply);
+  const auto total = reader.get<std::uint64_t>();
+  const auto first = reader.rest();
+  std::vector<std::byte> bytes(first.begin(), first.end());
+  while (bytes.size() < total) {
+    const auto more = impl_->ask(ControlOperation::collect_more);
+    if (more.empty()) impl_->fail();
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  }
+  try {
+    return decode_activity(bytes);
+  } catch (const std::exception& error) {
+    throw DeviceProcessError(fmt::format("the device process sent a broken report: {}", error.what()));
+  }
+}
+
+}  // namespace simgpu

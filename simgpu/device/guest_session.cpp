@@ -1,0 +1,452 @@
+#include "simgpu/device/guest_session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "simgpu/device/blas_operation.h"
+#include "simgpu/device/launch_rules.h"
+
+namespace simgpu {
+namespace {
+
+using protocol::GuestOperation;
+
+constexpr std::size_t kMostHandles = 100'000;
+
+/// The runtime function that each operation serves, for the activity log; empty for the client's own needs.
+const char* function_of(GuestOperation operation) {
+  switch (operation) {
+    case GuestOperation::memory_info: return "cudaMemGetInfo";
+    case GuestOperation::allocate: return "cudaMalloc";
+    case GuestOperation::release: return "cudaFree";
+    case GuestOperation::reset: return "cudaDeviceReset";
+    case GuestOperation::pool_allocate: return "cudaMallocAsync";
+    case GuestOperation::pool_release: return "cudaFreeAsync";
+    case GuestOperation::copy_to_device:
+    case GuestOperation::copy_from_device:
+    case GuestOperation::copy_on_device: return "cudaMemcpy";
+    case GuestOperation::fill: return "cudaMemset";
+    case GuestOperation::launch: return "cudaLaunchKernel";
+    case GuestOperation::stream_create: return "cudaStreamCreate";
+    case GuestOperation::stream_synchronize: return "cudaStreamSynchronize";
+    case GuestOperation::stream_query: return "cudaStreamQuery";
+    case GuestOperation::stream_wait: return "cudaStreamWaitEvent";
+    case GuestOperation::event_create: return "cudaEventCreate";
+    case GuestOperation::event_record: return "cudaEventRecord";
+    case GuestOperation::event_synchronize: return "cudaEventSynchronize";
+    case GuestOperation::event_query: return "cudaEventQuery";
+    case GuestOperation::event_elapsed: return "cudaEventElapsedTime";
+    case GuestOperation::device_synchronize: return "cudaDeviceSynchronize";
+    case GuestOperation::blas: return "cublas";
+    default: return "";
+  }
+}
+
+/// Operations that answer even when a kernel has broken the context.
+bool works_after_fault(GuestOperation operation) {
+  return operation == GuestOperation::hello || operation == GuestOperation::take_output ||
+         operation == GuestOperation::host_dereference || operation == GuestOperation::reset;
+}
+
+/// Rows without gaps are one row.
+template <typename Request>
+void join_rows(Request& request, std::uint64_t pitch) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+  if (pitch != request.width || request.height <= 1) return;
+  if (request.width > kMost || request.height > kMost / std::max<std::uint64_t>(request.width, 1)) return;
+  request.width *= request.height;
+  request.height = 1;
+}
+
+}  // namespace
+
+GuestSession::Reply GuestSession::handle(std::uint32_t operation, std::span<const std::byte> payload) {
+  if (operation == 0 || operation >= static_cast<std::uint32_t>(Operation::count)) {
+    throw wire::MessageError("unknown operation");
+  }
+  const auto known = static_cast<Operation>(operation);
+  if (const std::string function = function_of(known); !function.empty()) {
+    device_.log().count_call(function);
+  }
+  wire::Writer writer;
+  writer.put(std::uint8_t{0});
+  Reply reply;
+  if (device_.fault() != CudaError::success && !works_after_fault(known)) {
+    reply.error = device_.fault();
+  } else {
+    wire::Reader reader(payload);
+    reply.error = dispatch(known, reader, writer);
+    reader.expect_end();
+  }
+  reply.payload = writer.take();
+  if (device_.has_output()) reply.payload.front() = std::byte{protocol::kHasOutput};
+  return reply;
+}
+
+CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire::Writer& writer) {
+  switch (operation) {
+    case Operation::hello:
+      if (reader.get<std::uint32_t>() != protocol::kVersion) {
+        throw wire::MessageError("another version of the protocol");
+      }
+      writer.put(device_.properties());
+      return CudaError::success;
+    case Operation::memory_info:
+    case Operation::allocate:
+    case Operation::release:
+    case Operation::reset:
+    case Operation::host_dereference:
+    case Operation::device_synchronize:
+    case Operation::take_output: return memory_operation(operation, reader, writer);
+    case Operation::pool_allocate:
+    case Operation::pool_release:
+    case Operation::pool_get:
+    case Operation::pool_set:
+    case Operation::pool_trim: return pool_operation(operation, reader, writer);
+    case Operation::copy_to_device:
+    case Operation::copy_from_device:
+    case Operation::copy_more:
+    case Operation::copy_on_device:
+    case Operation::fill: return copy_operation(operation, reader, writer);
+    case Operation::stream_create:
+    case Operation::stream_destroy:
+    case Operation::stream_synchronize:
+    case Operation::stream_query:
+    case Operation::stream_wait:
+    case Operation::stream_info: return stream_operation(operation, reader, writer);
+    case Operation::event_create:
+    case Operation::event_destroy:
+    case Operation::event_record:
+    case Operation::event_synchronize:
+    case Operation::event_query:
+    case Operation::event_elapsed: return event_operation(operation, reader, writer);
+    case Operation::blas: return blas_operation(device_, reader, writer);
+    default: return module_operation(operation, reader, writer);
+  }
+}
+
+CudaError GuestSession::memory_operation(Operation operation, wire::Reader& reader,
+                                         wire::Writer& writer) {
+  switch (operation) {
+    case Operation::memory_info:
+      writer.put(device_.free_bytes());
+      writer.put(static_cast<std::uint64_t>(device_.gpu().dram_bytes));
+      return CudaError::success;
+    case Operation::allocate: {
+      std::uint64_t address = 0;
+      const CudaError error = device_.allocate(reader.get<std::uint64_t>(), false, &address);
+      writer.put(address);
+      return error;
+    }
+    case Operation::release: return device_.release(reader.get<std::uint64_t>());
+    case Operation::reset:
+      device_.release_guest();
+      transfer_ = {};
+      return CudaError::success;
+    case Operation::host_dereference: {
+      const auto address = reader.get<std::uint64_t>();
+      const Allocation* near = device_.memory().nearest(address);
+      const bool inside = near != nullptr && address >= near->base && address - near->base < near->bytes;
+      device_.report_api("RL0207", FindingKind::invalid_api_use, "",
+                         fmt::format("host code dereferenced device pointer {:#x}{}; copy it with "
+                                     "cudaMemcpy first",
+                                     address,
+                                     inside ? fmt::format(" (allocation of {} bytes, {})", near->bytes,
+                                                          near->label)
+                                            : std::string()));
+      return CudaError::success;
+    }
+    case Operation::device_synchronize:
+      device_.timeline().spend(ApiCost::kSynchronize);
+      device_.synchronize(device_.timeline().all_done());
+      return device_.fault();
+    case Operation::take_output: {
+      const std::string text = device_.take_output();
+      writer.append(std::as_bytes(std::span(text)));
+      return CudaError::success;
+    }
+    default: throw wire::MessageError("unknown operation");
+  }
+}
+
+CudaError GuestSession::pool_operation(Operation operation, wire::Reader& reader,
+                                       wire::Writer& writer) {
+  MemoryPool& pool = device_.pool();
+  switch (operation) {
+    case Operation::pool_allocate: {
+      const auto bytes = reader.get<std::uint64_t>();
+      const auto stream = reader.get<std::uint64_t>();
+      if (!device_.timeline().has_stream(stream)) return CudaError::invalid_resource_handle;
+      std::uint64_t address = 0;
+      const CudaError error = device_.allocate(bytes, true, &address);
+      writer.put(address);
+      return error;
+    }
+    case Operation::pool_release: {
+      const auto address = reader.get<std::uint64_t>();
+      if (!device_.timeline().has_stream(reader.get<std::uint64_t>())) {
+        return CudaError::invalid_resource_handle;
+      }
+      return device_.release(address);
+    }
+    case Operation::pool_get: {
+      switch (static_cast<protocol::PoolAttribute>(reader.get<std::uint32_t>())) {
+        case protocol::PoolAttribute::release_threshold: writer.put(pool.release_threshold); break;
+        case protocol::PoolAttribute::reserved_current: writer.put(pool.reserved()); break;
+        case protocol::PoolAttribute::reserved_high: writer.put(pool.reserved_high()); break;
+        case protocol::PoolAttribute::used_current: writer.put(pool.used()); break;
+        case protocol::PoolAttribute::used_high: writer.put(pool.used_high()); break;
+        default: return CudaError::invalid_value;
+      }
+      return CudaError::success;
+    }
+    case Operation::pool_set: {
+      const auto attribute = static_cast<protocol::PoolAttribute>(reader.get<std::uint32_t>());
+      const auto value = reader.get<std::uint64_t>();
+      if (attribute == protocol::PoolAttribute::release_threshold) {
+        pool.release_threshold = value;
+      } else if (attribute == protocol::PoolAttribute::reserved_high && value == 0) {
+        pool.reset_reserved_high();
+      } else if (attribute == protocol::PoolAttribute::used_high && value == 0) {
+        pool.reset_used_high();
+      } else {
+        return CudaError::invalid_value;
+      }
+      return CudaError::success;
+    }
+    default: pool.trim(reader.get<std::uint64_t>()); return CudaError::success;
+  }
+}
+
+CudaError GuestSession::copy_operation(Operation operation, wire::Reader& reader,
+                                       wire::Writer& writer) {
+  switch (operation) {
+    case Operation::copy_to_device: return start_copy(true, reader, writer);
+    case Operation::copy_from_device: return start_copy(false, reader, writer);
+    case Operation::copy_more: return continue_copy(reader, writer);
+    case Operation::copy_on_device: {
+      auto request = reader.get<protocol::DeviceCopyRequest>();
+      if (request.source_pitch == request.destination_pitch) join_rows(request, request.source_pitch);
+      return device_.copy_on_device(request);
+    }
+    default: {
+      auto request = reader.get<protocol::FillRequest>();
+      join_rows(request, request.pitch);
+      return device_.fill(request);
+    }
+  }
+}
+
+CudaError GuestSession::start_copy(bool to_device, wire::Reader& reader, wire::Writer& writer) {
+  transfer_ = {};
+  auto request = reader.get<protocol::CopyRequest>();
+  join_rows(request, request.pitch);
+  if (const CudaError error = device_.begin_copy(request, to_device); error != CudaError::success) {
+    reader.rest();
+    return error;
+  }
+  transfer_ = {.request = request,
+               .to_device = to_device,
+               .done = 0,
+               .total = request.width * request.height};
+  return continue_copy(reader, writer);
+}
+
+CudaError GuestSession::continue_copy(wire::Reader& reader, wire::Writer& writer) {
+  const std::uint64_t left = transfer_.total - transfer_.done;
+  if (transfer_.to_device) {
+    const auto bytes = reader.rest();
+    if (bytes.size() > left) throw wire::MessageError("more bytes than the copy has");
+    if (!bytes.empty()) device_.write_packed(transfer_.request, transfer_.done, bytes);
+    transfer_.done += bytes.size();
+  } else {
+    const auto count = std::min<std::uint64_t>(left, protocol::kChunkBytes);
+    if (count > 0) device_.read_packed(transfer_.request, transfer_.done, writer.reserve(count));
+    transfer_.done += count;
+  }
+  return CudaError::success;
+}
+
+CudaError GuestSession::module_operation(Operation operation, wire::Reader& reader,
+                                         wire::Writer& writer) {
+  switch (operation) {
+    case Operation::module_begin:
+      image_.clear();
+      image_bytes_ = reader.get<std::uint64_t>();
+      return image_bytes_ <= protocol::kMaxImageBytes ? CudaError::success
+                                                      : CudaError::memory_allocation;
+    case Operation::module_data: {
+      const auto bytes = reader.rest();
+      if (image_bytes_ > protocol::kMaxImageBytes || bytes.size() > image_bytes_ - image_.size()) {
+        throw wire::MessageError("more bytes than the module has");
+      }
+      image_.insert(image_.end(), bytes.begin(), bytes.end());
+      return CudaError::success;
+    }
+    case Operation::module_end: {
+      std::uint64_t handle = 0;
+      const CudaError error = device_.load(image_, &handle);
+      image_ = {};
+      image_bytes_ = 0;
+      writer.put(handle);
+      return error;
+    }
+    case Operation::module_unload: return device_.unload(reader.get<std::uint64_t>());
+    case Operation::kernel_info: return kernel_info(reader, writer);
+    case Operation::set_shared_limit: {
+      LoadedModule* module = device_.module(reader.get<std::uint64_t>());
+      const auto kernel = reader.get<std::uint64_t>();
+      const auto bytes = reader.get<std::uint32_t>();
+      if (module == nullptr || kernel >= module->kernels.size()) {
+        return CudaError::invalid_device_function;
+      }
+      LoadedKernel& chosen = module->kernels[kernel];
+      const auto most = static_cast<std::uint64_t>(device_.gpu().shared_bytes_per_block_optin);
+      if (std::uint64_t{bytes} + chosen.static_shared_bytes > most) return CudaError::invalid_value;
+      chosen.max_dynamic_shared_bytes = bytes;
+      return CudaError::success;
+    }
+    case Operation::symbol_info: {
+      const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
+      const std::string name = reader.get_string(protocol::kMaxName);
+      if (module == nullptr) return CudaError::invalid_symbol;
+      const auto found = module->symbols.find(name);
+      if (found == module->symbols.end()) return CudaError::invalid_symbol;
+      writer.put(found->second.address);
+      writer.put(found->second.bytes);
+      return CudaError::success;
+    }
+    case Operation::launch: return launch(reader);
+    case Operation::occupancy: return kernel_occupancy(reader, writer);
+    default: throw wire::MessageError("unknown operation");
+  }
+}
+
+CudaError GuestSession::kernel_info(wire::Reader& reader, wire::Writer& writer) {
+  const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
+  const std::string name = reader.get_string(protocol::kMaxName);
+  const int index = module == nullptr ? -1 : module->kernel_index(name);
+  if (index < 0) return CudaError::invalid_device_function;
+  const LoadedKernel& kernel = module->kernels[static_cast<std::size_t>(index)];
+  const KernelInfo& info = *kernel.info;
+  protocol::KernelAttributes attributes;
+  attributes.parameter_bytes = info.parameter_bytes;
+  attributes.registers = kernel.registers;
+  attributes.static_shared_bytes = kernel.static_shared_bytes;
+  attributes.local_bytes = kernel.local_bytes;
+  attributes.max_dynamic_shared_bytes = kernel.max_dynamic_shared_bytes;
+  attributes.target = module->target;
+  // Registers are given out in units of 8 per thread, whole warps of 32 threads.
+  const unsigned per_warp = (kernel.registers + 7) / 8 * 8 * 32;
+  const auto by_registers = static_cast<unsigned>(device_.gpu().registers_per_sm) / per_warp * 32;
+  attributes.max_threads_per_block =
+      std::min(static_cast<unsigned>(device_.gpu().max_threads_per_block), by_registers);
+  const std::uint64_t bound = std::uint64_t{info.max_threads[0]} * std::max(info.max_threads[1], 1u) *
+                              std::max(info.max_threads[2], 1u);
+  if (bound != 0 && bound < attributes.max_threads_per_block) {
+    attributes.max_threads_per_block = static_cast<std::uint32_t>(bound);
+  }
+  writer.put(static_cast<std::uint64_t>(index));
+  writer.put(attributes);
+  const std::size_t count = std::min(info.parameter_offsets.size(), info.parameter_sizes.size());
+  writer.put(static_cast<std::uint32_t>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    writer.put(info.parameter_offsets[i]);
+    writer.put(info.parameter_sizes[i]);
+  }
+  return CudaError::success;
+}
+
+CudaError GuestSession::launch(wire::Reader& reader) {
+  const auto message = reader.get<protocol::LaunchMessage>();
+  return device_.launch(message, reader.rest());
+}
+
+CudaError GuestSession::kernel_occupancy(wire::Reader& reader, wire::Writer& writer) {
+  const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
+  const auto kernel = reader.get<std::uint64_t>();
+  const auto threads = reader.get<std::uint32_t>();
+  const auto dynamic_bytes = reader.get<std::uint32_t>();
+  if (module == nullptr || kernel >= module->kernels.size()) return CudaError::invalid_device_function;
+  if (threads == 0) return CudaError::invalid_value;
+  const LoadedKernel& chosen = module->kernels[kernel];
+  unsigned blocks = 0;
+  const bool possible = threads <= static_cast<unsigned>(device_.gpu().max_threads_per_block) &&
+                        dynamic_bytes <= chosen.max_dynamic_shared_bytes;
+  if (possible) {
+    const LaunchShape shape = shape_of(chosen, {1, 1, 1}, {threads, 1, 1}, dynamic_bytes);
+    blocks = occupancy(shape, device_.gpu()).blocks_per_sm;
+  }
+  writer.put(static_cast<std::uint32_t>(blocks));
+  return CudaError::success;
+}
+
+CudaError GuestSession::stream_operation(Operation operation, wire::Reader& reader,
+                                         wire::Writer& writer) {
+  Timeline& timeline = device_.timeline();
+  if (operation == Operation::stream_create) {
+    const auto blocking = reader.get<std::uint32_t>();
+    const auto priority = reader.get<std::int32_t>();
+    if (timeline.handles() >= kMostHandles) return CudaError::memory_allocation;
+    writer.put(timeline.create_stream(blocking != 0, priority));
+    return CudaError::success;
+  }
+  const auto stream = reader.get<std::uint64_t>();
+  if (operation == Operation::stream_wait) {
+    timeline.spend(ApiCost::kEvent);
+    return timeline.stream_wait(stream, reader.get<std::uint64_t>());
+  }
+  if (!timeline.has_stream(stream)) return CudaError::invalid_resource_handle;
+  switch (operation) {
+    case Operation::stream_destroy: return timeline.destroy_stream(stream);
+    case Operation::stream_synchronize:
+      timeline.spend(ApiCost::kSynchronize);
+      device_.synchronize(timeline.ready(stream));
+      return device_.fault();
+    case Operation::stream_query:
+      timeline.spend(ApiCost::kEvent);
+      return timeline.ready(stream) <= timeline.now() ? CudaError::success : CudaError::not_ready;
+    default:
+      writer.put(static_cast<std::uint32_t>(timeline.stream_blocking(stream).value_or(true)));
+      writer.put(static_cast<std::int32_t>(timeline.stream_priority(stream).value_or(0)));
+      return CudaError::success;
+  }
+}
+
+CudaError GuestSession::event_operation(Operation operation, wire::Reader& reader,
+                                        wire::Writer& writer) {
+  Timeline& timeline = device_.timeline();
+  if (operation == Operation::event_create) {
+    if (timeline.handles() >= kMostHandles) return CudaError::memory_allocation;
+    writer.put(timeline.create_event(reader.get<std::uint32_t>() != 0));
+    return CudaError::success;
+  }
+  const auto event = reader.get<std::uint64_t>();
+  switch (operation) {
+    case Operation::event_destroy: return timeline.destroy_event(event);
+    case Operation::event_record:
+      timeline.spend(ApiCost::kEvent);
+      return timeline.record_event(event, reader.get<std::uint64_t>());
+    case Operation::event_elapsed: {
+      Picoseconds result = 0;
+      const CudaError error = timeline.elapsed(event, reader.get<std::uint64_t>(), &result);
+      writer.put(static_cast<float>(static_cast<double>(result) * 1e-9));
+      return error;
+    }
+    default: break;
+  }
+  const auto time = timeline.event_time(event);
+  if (!time) return CudaError::invalid_resource_handle;
+  if (operation == Operation::event_synchronize) {
+    timeline.spend(ApiCost::kSynchronize);
+    device_.synchronize(*time);
+    return device_.fault();
+  }
+  timeline.spend(ApiCost::kEvent);
+  return *time <= timeline.now() ? CudaError::success : CudaError::not_ready;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,128 @@
+#include "simgpu/device/launch_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace simgpu {
+namespace {
+
+constexpr std::uint32_t kMaxGridX = 2'147'483'647;
+constexpr std::uint32_t kMaxGridYZ = 65'535;
+constexpr std::uint32_t kMaxBlockZ = 64;
+
+std::string text_of(const Dim3& size) { return fmt::format("({}, {}, {})", size.x, size.y, size.z); }
+
+LaunchVerdict refuse(CudaError error, std::string reason) { return {error, std::move(reason)}; }
+
+LaunchVerdict judge_sizes(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu) {
+  const Dim3& grid = shape.grid;
+  const Dim3& block = shape.block;
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0) {
+    return refuse(CudaError::invalid_configuration,
+                  fmt::format("grid {} and block {} must not have a zero; a division that rounds "
+                              "down is the usual cause",
+                              text_of(grid), text_of(block)));
+  }
+  const auto most = static_cast<std::uint64_t>(gpu.max_threads_per_block);
+  if (block.x > most || block.y > most || block.z > kMaxBlockZ || block.count() > most) {
+    return refuse(CudaError::invalid_configuration,
+                  fmt::format("a block of {} is {} threads; a block holds at most {} threads and is "
+                              "at most {} deep in z",
+                              text_of(block), block.count(), most, kMaxBlockZ));
+  }
+  if (grid.x > kMaxGridX || grid.y > kMaxGridYZ || grid.z > kMaxGridYZ) {
+    return refuse(CudaError::invalid_configuration,
+                  fmt::format("a grid of {} is too large: at most {} blocks in x, {} in y and z",
+                              text_of(grid), kMaxGridX, kMaxGridYZ));
+  }
+  return {};
+}
+
+}  // namespace
+
+LaunchShape shape_of(const LoadedKernel& kernel, Dim3 grid, Dim3 block,
+                     unsigned dynamic_shared_bytes) {
+  return {.grid = grid,
+          .block = block,
+          .registers_per_thread = kernel.registers,
+          .static_shared_bytes = kernel.static_shared_bytes,
+          .dynamic_shared_bytes = dynamic_shared_bytes};
+}
+
+LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,
+                           const gpu_spec::GpuSpec& gpu) {
+  if (LaunchVerdict sizes = judge_sizes(shape, gpu); sizes.error != CudaError::success) return sizes;
+  if (shape.dynamic_shared_bytes > kernel.max_dynamic_shared_bytes) {
+    return refuse(
+        CudaError::invalid_value,
+        fmt::format("{} bytes of dynamic shared memory are over this kernel's limit of {}; up to {} "
+                    "can be had with cudaFuncSetAttribute(kernel, "
+                    "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)",
+                    shape.dynamic_shared_bytes, kernel.max_dynamic_shared_bytes,
+                    gpu.shared_bytes_per_block_optin - static_cast<int>(kernel.static_shared_bytes)));
+  }
+  const auto& required = kernel.info->required_threads;
+  const Dim3 needed{required[0], required[1], required[2]};
+  if (needed.x != 0 && !(needed == shape.block)) {
+    return refuse(CudaError::invalid_value,
+                  fmt::format("the kernel was compiled for blocks of {}, not {}", text_of(needed),
+                              text_of(shape.block)));
+  }
+  const auto& most = kernel.info->max_threads;
+  const std::uint64_t bound = std::uint64_t{most[0]} * std::max(most[1], 1u) * std::max(most[2], 1u);
+  if (bound != 0 && shape.block.count() > bound) {
+    return refuse(CudaError::launch_out_of_resources,
+                  fmt::format("a block of {} threads is over the kernel's __launch_bounds__ of {}",
+                              shape.block.count(), bound));
+  }
+  if (occupancy(shape, gpu).blocks_per_sm == 0) {
+    return refuse(
+        CudaError::launch_out_of_resources,
+        fmt::format("not one block fits on a multiprocessor: {} threads x {} registers of {}, and {} "
+                    "bytes of shared memory of {}",
+                    shape.block.count(), shape.registers_per_thread, gpu.registers_per_sm,
+                    shape.static_shared_bytes + shape.dynamic_shared_bytes,
+                    gpu.shared_bytes_per_sm));
+  }
+  return {};
+}
+
+std::uint64_t l1_bytes_per_block(const LaunchShape& shape, unsigned blocks_per_sm,
+                                 const gpu_spec::GpuSpec& gpu) {
+  // CUDA C++ Programming Guide, "Shared Memory" of each compute capability: carve-outs in KB.
+  constexpr std::array<std::int64_t, 11> kCarveOuts{0, 8, 16, 32, 48, 64, 100, 132, 164, 196, 228};
+  const auto grid_blocks = shape.grid.count();
+  const auto sms = static_cast<std::uint64_t>(std::max(gpu.sm_count, 1));
+  const std::uint64_t resident =
+      std::clamp<std::uint64_t>((grid_blocks + sms - 1) / sms, 1, std::max(blocks_per_sm, 1u));
+  const std::uint64_t per_block = std::uint64_t{shape.static_shared_bytes} +
+                                  shape.dynamic_shared_bytes +
+                                  static_cast<std::uint64_t>(gpu.reserved_shared_bytes_per_block);
+  const auto wanted = static_cast<std::int64_t>(per_block * resident);
+  std::int64_t carved = gpu.shared_bytes_per_sm;
+  for (const std::int64_t kilobytes : kCarveOuts) {
+    if (kilobytes * 1024 >= wanted && kilobytes * 1024 <= gpu.shared_bytes_per_sm) {
+      carved = kilobytes * 1024;
+      break;
+    }
+  }
+  const std::int64_t left = std::max<std::int64_t>(gpu.l1_bytes_per_sm - carved, 0);
+  return static_cast<std::uint64_t>(left) / resident;
+}
+
+double device_share(const LaunchShape& shape, unsigned blocks_per_sm, const TimeBreakdown& time,
+                    const gpu_spec::GpuSpec& gpu) {
+  const double slots = static_cast<double>(std::max(blocks_per_sm, 1u)) * gpu.sm_count;
+  double share = static_cast<double>(shape.grid.count()) / std::max(slots, 1.0);
+  for (const char* term : {"l2", "dram"}) {
+    const auto found = time.terms.find(term);
+    if (found != time.terms.end() && time.total_us > 0) {
+      share = std::max(share, found->second / time.total_us);
+    }
+  }
+  return std::clamp(share, 1e-3, 1.0);
+}
+
+}  // namespace simgpu

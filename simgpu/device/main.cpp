@@ -1,0 +1,57 @@
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "simgpu/device/device.h"
+#include "simgpu/device/server.h"
+#include "specs/gpu_spec.h"
+
+namespace {
+
+/// Two thirds of this machine's memory: what a guest touches on the device, we hold.
+std::uint64_t default_memory_limit() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page_bytes <= 0) return 0;
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page_bytes) / 3 * 2;
+}
+
+}  // namespace
+
+/// The process of one simulated GPU. It is started by simgpu::DeviceProcess, not by hand.
+int main(int argc, char** argv) {
+  CLI::App app{"The process of one simulated GPU; `simgpu run` and the grader start it."};
+  std::string gpu;
+  simgpu::DeviceOptions options;
+  options.memory_limit = default_memory_limit();
+  int control = -1;
+  bool no_checkers = false;
+  app.add_option("--gpu", gpu, "GPU specification file")->required();
+  app.add_option("--control-fd", control, "connected socket of the trusted side")->required();
+  app.add_option("--workers", options.workers, "CPU threads, 0 for one per CPU");
+  app.add_option("--instruction-budget", options.instruction_budget,
+                 "warp instructions before a launch counts as endless");
+  app.add_option("--memory-limit", options.memory_limit, "bytes a guest may allocate");
+  app.add_flag("--no-checkers", no_checkers, "start with checkers off");
+  CLI11_PARSE(app, argc, argv);
+  options.checkers = !no_checkers;
+
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    simgpu::Device device(gpu_spec::load(gpu), options);
+    simgpu::Server(device, simgpu::Descriptor(control)).run();
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "simgpu-device: {}\n", error.what());
+    return 3;
+  }
+  return 0;
+}

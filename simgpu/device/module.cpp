@@ -1,0 +1,208 @@
+#include "simgpu/device/module.h"
+
+#include <cxxabi.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "simgpu/ptx/parser.h"
+
+namespace simgpu {
+namespace {
+
+using fatbin::Image;
+
+const Image* choose_ptx(const std::vector<Image>& images, unsigned capability) {
+  const Image* best = nullptr;
+  for (const Image& image : images) {
+    if (image.kind != Image::Kind::ptx || image.architecture > capability) continue;
+    if (best == nullptr || image.architecture >= best->architecture) best = &image;
+  }
+  return best;
+}
+
+std::string describe(const std::vector<Image>& images) {
+  std::string text;
+  for (const Image& image : images) {
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ",
+                        image.kind == Image::Kind::ptx ? "compute_" : "sm_", image.architecture);
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+/// ptxas's figures from the machine code nearest to the GPU; of no machine code, none.
+std::map<std::string, fatbin::KernelResources> resources_for(const std::vector<Image>& images,
+                                                             unsigned capability) {
+  const Image* best = nullptr;
+  for (const Image& image : images) {
+    if (image.kind != Image::Kind::elf || image.architecture > capability) continue;
+    if (best == nullptr || image.architecture >= best->architecture) best = &image;
+  }
+  if (best == nullptr) return {};
+  try {
+    return fatbin::read_resources(best->payload);
+  } catch (const fatbin::FatbinError&) {
+    return {};  // an estimate from the PTX takes its place
+  }
+}
+
+bool is_placed(const ptx::Variable& variable) {
+  const bool global = variable.space == ptx::Space::global || variable.space == ptx::Space::constant;
+  return global && variable.linkage != ptx::Variable::Linkage::external;
+}
+
+std::vector<std::byte> initial_contents(const ptx::Variable& variable, const SymbolTable& symbols) {
+  std::vector<std::byte> bytes(variable.size());
+  const std::size_t given = std::min(bytes.size(), variable.initial_bytes.size());
+  if (given > 0) std::memcpy(bytes.data(), variable.initial_bytes.data(), given);
+  for (const ptx::Relocation& relocation : variable.relocations) {
+    const auto target = symbols.find(relocation.symbol);
+    if (target == symbols.end()) {
+      throw ModuleError(CudaError::invalid_ptx,
+                        fmt::format("the initialiser of {} names {}, which is no variable of this "
+                                    "module",
+                                    variable.name, relocation.symbol));
+    }
+    const std::uint64_t value = target->second + static_cast<std::uint64_t>(relocation.addend);
+    const std::size_t width = std::min<std::size_t>(relocation.width, sizeof value);
+    if (relocation.byte_offset > bytes.size() || bytes.size() - relocation.byte_offset < width) {
+      throw ModuleError(CudaError::invalid_ptx,
+                        fmt::format("the initialiser of {} is longer than it is", variable.name));
+    }
+    std::memcpy(bytes.data() + relocation.byte_offset, &value, width);
+  }
+  return bytes;
+}
+
+void place_variables(const ptx::Module& module, DeviceMemory& memory,
+                     std::map<std::string, PlacedSymbol>& placed) {
+  SymbolTable addresses;
+  for (const ptx::Variable& variable : module.variables) {
+    if (!is_placed(variable) || placed.contains(variable.name)) continue;
+    const std::uint64_t bytes = std::max<std::uint64_t>(variable.size(), 1);
+    const bool sensible = bytes <= memory.capacity();
+    const auto address = sensible ? memory.allocate(bytes, variable.name) : std::nullopt;
+    if (!address) {
+      throw ModuleError(CudaError::memory_allocation,
+                        fmt::format("no room for the device variable {}, {} bytes", variable.name,
+                                    bytes));
+    }
+    placed[variable.name] = {.address = *address, .bytes = bytes};
+    addresses[variable.name] = *address;
+  }
+  for (const ptx::Variable& variable : module.variables) {
+    if (!is_placed(variable)) continue;
+    const PlacedSymbol& symbol = placed.at(variable.name);
+    memory.fill(symbol.address, 0, symbol.bytes);
+    if (variable.initial_bytes.empty() && variable.relocations.empty()) continue;
+    memory.write(symbol.address, initial_contents(variable, addresses));
+  }
+}
+
+LoadedKernel describe_kernel(const Program& program, const std::string& name,
+                             const std::map<std::string, fatbin::KernelResources>& resources,
+                             const gpu_spec::GpuSpec& gpu) {
+  LoadedKernel kernel;
+  kernel.info = find_kernel(program, name);
+  kernel.display_name = kernel_display_name(name);
+  kernel.registers = kernel.info->register_estimate;
+  kernel.static_shared_bytes = kernel.info->static_shared_bytes;
+  kernel.local_bytes = kernel.info->local_bytes_per_thread;
+  if (const auto found = resources.find(name); found != resources.end()) {
+    kernel.registers = found->second.registers_per_thread;
+    kernel.local_bytes = found->second.local_bytes_per_thread;
+    kernel.static_shared_bytes =
+        std::max(kernel.static_shared_bytes, found->second.static_shared_bytes);
+  }
+  kernel.registers =
+      std::clamp(kernel.registers, 1u, static_cast<unsigned>(gpu.max_registers_per_thread));
+  const auto limit = static_cast<unsigned>(gpu.shared_bytes_per_block);
+  kernel.max_dynamic_shared_bytes = limit - std::min(limit, kernel.static_shared_bytes);
+  return kernel;
+}
+
+}  // namespace
+
+int LoadedModule::kernel_index(const std::string& mangled) const {
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (kernels[i].info->name == mangled) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
+                         DeviceMemory& memory) {
+  const auto capability = static_cast<unsigned>(gpu.compute_capability_major * 10 +
+                                                gpu.compute_capability_minor);
+  LoadedModule loaded;
+  try {
+    const std::vector<Image> images = fatbin::read(container);
+    const Image* image = choose_ptx(images, capability);
+    if (image == nullptr) {
+      throw ModuleError(
+          CudaError::no_kernel_image_for_device,
+          fmt::format("the program holds {}, and the simulated {} needs PTX of compute_{} or older; "
+                      "build with -gencode arch=compute_{},code=[sm_{},compute_{}]",
+                      describe(images), gpu.name, capability, capability, capability, capability));
+    }
+    const std::string_view text(reinterpret_cast<const char*>(image->payload.data()),
+                                image->payload.size());
+    ptx::Module module = ptx::parse(text);
+    loaded.target = image->architecture;
+    place_variables(module, memory, loaded.symbols);
+    SymbolTable addresses;
+    for (const auto& [name, symbol] : loaded.symbols) addresses[name] = symbol.address;
+    loaded.program = lower(std::move(module), addresses);
+    const auto resources = resources_for(images, capability);
+    for (const std::string& name : kernel_names(*loaded.program)) {
+      loaded.kernels.push_back(describe_kernel(*loaded.program, name, resources, gpu));
+    }
+  } catch (const ModuleError&) {
+    unload_module(loaded, memory);
+    throw;
+  } catch (const fatbin::FatbinError& error) {
+    throw ModuleError(CudaError::invalid_kernel_image, error.what());
+  } catch (const std::bad_alloc&) {
+    unload_module(loaded, memory);
+    throw ModuleError(CudaError::memory_allocation, "the module does not fit in memory");
+  } catch (const std::exception& error) {
+    unload_module(loaded, memory);
+    throw ModuleError(CudaError::invalid_ptx, error.what());
+  }
+  return loaded;
+}
+
+void unload_module(const LoadedModule& module, DeviceMemory& memory) {
+  for (const auto& [name, symbol] : module.symbols) memory.release(symbol.address);
+}
+
+std::string kernel_display_name(const std::string& mangled) {
+  int status = 0;
+  char* raw = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
+  if (raw == nullptr) return mangled;
+  std::string name = raw;
+  std::free(raw);  // NOLINT: __cxa_demangle allocates with malloc
+
+  // Drop the parameter list: the last parenthesis that opens outside of template arguments.
+  int angle = 0;
+  std::size_t last_open = std::string::npos;
+  std::size_t name_start = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++angle;
+    if (name[i] == '>') --angle;
+    if (angle != 0) continue;
+    if (name.compare(i, 21, "(anonymous namespace)") == 0) {
+      i += 20;
+      continue;
+    }
+    if (name[i] == ' ' && last_open == std::string::npos) name_start = i + 1;
+    if (name[i] == '(' && last_open == std::string::npos) last_open = i;
+  }
+  if (last_open != std::string::npos) name.resize(last_open);
+  return name.substr(std::min(name_start, name.size()));
+}
+
+}  // namespace simgpu

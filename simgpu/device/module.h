@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "simgpu/device/cuda_error.h"
+#include "simgpu/exec/engine.h"
+#include "simgpu/fatbin/fatbin.h"
+#include "simgpu/memory/device_memory.h"
+#include "specs/gpu_spec.h"
+
+namespace simgpu {
+
+/// A fat binary that cannot run here: the runtime's error, and why in words.
+class ModuleError : public std::runtime_error {
+ public:
+  ModuleError(CudaError error, const std::string& message)
+      : std::runtime_error(message), error_(error) {}
+  CudaError error() const { return error_; }
+
+ private:
+  CudaError error_;
+};
+
+/// A module-scope variable in device memory.
+struct PlacedSymbol {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// A kernel and what is known of its machine code.
+struct LoadedKernel {
+  const KernelInfo* info = nullptr;  ///< owned by the module's program
+  std::string display_name;          ///< demangled, without parameters
+  unsigned registers = 0;
+  unsigned static_shared_bytes = 0;
+  unsigned local_bytes = 0;
+  unsigned max_dynamic_shared_bytes = 0;  ///< cudaFuncAttributeMaxDynamicSharedMemorySize
+};
+
+struct LoadedModule {
+  std::shared_ptr<const Program> program;
+  std::vector<LoadedKernel> kernels;
+  std::map<std::string, PlacedSymbol> symbols;
+  unsigned target = 0;  ///< 80 for PTX of sm_80
+
+  /// Index into `kernels` by mangled name, or -1.
+  int kernel_index(const std::string& mangled) const;
+};
+
+/// Loads the newest PTX of the container that the GPU can run, with ptxas's figures from the machine code
+/// beside it, and places its variables in `memory`.
+/// @param container untrusted bytes
+/// @throws ModuleError saying what to do
+LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
+                         DeviceMemory& memory);
+
+/// Frees the module's variables.
+void unload_module(const LoadedModule& module, DeviceMemory& memory);
+
+/// `gemm_tiled` for "_Z10gemm_tiledPKfS0_Pfiii": demangled, without return type and parameters. Names that
+/// are not mangled come back as they are.
+std::string kernel_display_name(const std::string& mangled);
+
+}  // namespace simgpu

@@ -1,0 +1,78 @@
+#include "simgpu/device/server.h"
+
+#include <poll.h>
+
+#include <array>
+#include <cerrno>
+#include <new>
+#include <utility>
+
+#include "simgpu/device/protocol.h"
+
+namespace simgpu {
+namespace {
+
+pollfd interest(const Connection& connection) {
+  const short events = connection.has_output() ? POLLOUT : POLLIN;
+  return {.fd = connection.descriptor(), .events = events, .revents = 0};
+}
+
+}  // namespace
+
+Server::Server(Device& device, Descriptor control)
+    : device_(device), control_(std::move(control), true), control_session_(device) {}
+
+void Server::run() {
+  while (true) {
+    std::array<pollfd, 2> sockets{interest(control_), {.fd = -1, .events = 0, .revents = 0}};
+    if (guest_) sockets[1] = interest(guest_->connection);
+    if (poll(sockets.data(), sockets.size(), -1) < 0 && errno != EINTR) return;
+    if (sockets[0].revents != 0 && !serve_control()) return;
+    // A new guest may have taken the place of the one that was polled.
+    const bool same_guest = guest_ && guest_->connection.descriptor() == sockets[1].fd;
+    if (same_guest && sockets[1].revents != 0 && !serve_guest()) guest_.reset();
+  }
+}
+
+bool Server::serve_control() {
+  if (control_.has_output()) return control_.send();
+  if (!control_.receive()) return false;
+  while (auto message = control_.next()) {
+    const auto connect = static_cast<std::uint32_t>(protocol::ControlOperation::connect_guest);
+    if (message->operation == connect) admit(control_.take_descriptor());
+    const auto reply = control_session_.handle(message->operation, message->payload);
+    control_.reply(static_cast<std::uint32_t>(reply.error), reply.payload);
+  }
+  return control_.send();
+}
+
+void Server::admit(Descriptor socket) {
+  guest_.reset();
+  device_.release_guest();
+  if (socket) {
+    guest_ = std::make_unique<Guest>(
+        Guest{.connection = Connection(std::move(socket), false), .session = GuestSession(device_)});
+  }
+}
+
+bool Server::serve_guest() {
+  Connection& connection = guest_->connection;
+  if (connection.has_output()) return connection.send();
+  if (!connection.receive()) return false;
+  try {
+    // One request a round: the trusted side's turn comes between two of the guest's.
+    while (auto message = connection.next()) {
+      const auto reply = guest_->session.handle(message->operation, message->payload);
+      connection.reply(static_cast<std::uint32_t>(reply.error), reply.payload);
+      if (!connection.send()) return false;
+      if (connection.has_output()) break;
+    }
+    return true;
+  } catch (const wire::MessageError&) {
+    return false;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
+}  // namespace simgpu

@@ -1,0 +1,164 @@
+#include "simgpu/device/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace simgpu {
+namespace {
+
+// Ten days: beyond any launch, and far from overflow when many are added up.
+constexpr Picoseconds kLongest = 864'000'000'000'000'000;
+
+Picoseconds add(Picoseconds a, Picoseconds b) { return std::min(a, kLongest) + std::min(b, kLongest); }
+
+}  // namespace
+
+Picoseconds picoseconds(double microseconds) {
+  if (!(microseconds > 0)) return 0;
+  const double exact = microseconds * 1e6;
+  return exact >= static_cast<double>(kLongest) ? kLongest : std::llround(exact);
+}
+
+Timeline::Timeline() { forget_handles(); }
+
+void Timeline::forget_handles() {
+  streams_.clear();
+  events_.clear();
+  streams_[kLegacyStream] = {};
+  streams_[kPerThreadStream] = {};
+}
+
+void Timeline::spend(double microseconds) { now_ = add(now_, picoseconds(microseconds)); }
+
+void Timeline::wait_until(Picoseconds time) { now_ = std::max(now_, time); }
+
+std::uint64_t Timeline::create_stream(bool blocking, int priority) {
+  const std::uint64_t handle = next_handle_++;
+  streams_[handle] = {.blocking = blocking, .priority = priority, .ready = 0};
+  return handle;
+}
+
+CudaError Timeline::destroy_stream(std::uint64_t stream) {
+  if (stream == kLegacyStream || stream == kPerThreadStream) return CudaError::invalid_resource_handle;
+  return streams_.erase(stream) == 1 ? CudaError::success : CudaError::invalid_resource_handle;
+}
+
+std::optional<int> Timeline::stream_priority(std::uint64_t stream) const {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return std::nullopt;
+  return found->second.priority;
+}
+
+std::optional<bool> Timeline::stream_blocking(std::uint64_t stream) const {
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return std::nullopt;
+  return found->second.blocking;
+}
+
+Picoseconds Timeline::ready(std::uint64_t stream) const {
+  Picoseconds time = streams_.at(stream).ready;
+  if (stream == kLegacyStream) {
+    for (const auto& [handle, other] : streams_) {
+      if (other.blocking) time = std::max(time, other.ready);
+    }
+  }
+  return time;
+}
+
+Picoseconds Timeline::all_done() const { return std::max(now_, last_end_); }
+
+Picoseconds Timeline::earliest(std::uint64_t stream) const {
+  Picoseconds time = std::max(now_, ready(stream));
+  if (streams_.at(stream).blocking) time = std::max(time, streams_.at(kLegacyStream).ready);
+  return time;
+}
+
+Picoseconds Timeline::place(std::vector<Busy>& busy, Picoseconds from, Picoseconds duration,
+                            double share) {
+  // Work that ended before the host's clock can never again delay anything.
+  std::erase_if(busy, [this](const Busy& work) { return work.end <= now_; });
+
+  // A start is possible where the shares in use leave room until the work's end; they only drop at ends.
+  std::vector<Picoseconds> candidates{from};
+  for (const Busy& work : busy) {
+    if (work.end > from) candidates.push_back(work.end);
+  }
+  std::sort(candidates.begin(), candidates.end());
+  constexpr double kSlack = 1e-9;
+  Picoseconds start = candidates.back();
+  for (const Picoseconds candidate : candidates) {
+    double used = 0;
+    for (const Busy& work : busy) {
+      const bool overlaps = work.start < add(candidate, duration) && work.end > candidate;
+      if (overlaps) used += work.share;
+    }
+    if (used + share <= 1.0 + kSlack) {
+      start = candidate;
+      break;
+    }
+  }
+  // Bounded memory: past this many pieces of outstanding work, wait for all of it.
+  constexpr std::size_t kMostOutstanding = 128;
+  if (busy.size() >= kMostOutstanding) {
+    start = candidates.back();
+    busy.clear();
+  }
+  busy.push_back({.start = start, .end = add(start, duration), .share = share});
+  return start;
+}
+
+Picoseconds Timeline::issue(std::uint64_t stream, Engine engine, Picoseconds duration, double share) {
+  const Picoseconds start =
+      place(engines_[static_cast<std::size_t>(engine)], earliest(stream), duration, share);
+  const Picoseconds end = add(start, duration);
+  streams_.at(stream).ready = end;
+  last_end_ = std::max(last_end_, end);
+  return start;
+}
+
+std::uint64_t Timeline::create_event(bool timing) {
+  const std::uint64_t handle = next_handle_++;
+  events_[handle] = {.timing = timing};
+  return handle;
+}
+
+CudaError Timeline::destroy_event(std::uint64_t event) {
+  return events_.erase(event) == 1 ? CudaError::success : CudaError::invalid_resource_handle;
+}
+
+CudaError Timeline::record_event(std::uint64_t event, std::uint64_t stream) {
+  const auto found = events_.find(event);
+  if (found == events_.end() || !has_stream(stream)) return CudaError::invalid_resource_handle;
+  found->second.recorded = true;
+  found->second.time = earliest(stream);
+  streams_.at(stream).ready = found->second.time;
+  return CudaError::success;
+}
+
+std::optional<Picoseconds> Timeline::event_time(std::uint64_t event) const {
+  const auto found = events_.find(event);
+  if (found == events_.end()) return std::nullopt;
+  return found->second.time;
+}
+
+CudaError Timeline::stream_wait(std::uint64_t stream, std::uint64_t event) {
+  const auto time = event_time(event);
+  if (!time || !has_stream(stream)) return CudaError::invalid_resource_handle;
+  Stream& waiting = streams_.at(stream);
+  waiting.ready = std::max(waiting.ready, *time);
+  return CudaError::success;
+}
+
+CudaError Timeline::elapsed(std::uint64_t start, std::uint64_t stop, Picoseconds* result) const {
+  const auto first = events_.find(start);
+  const auto last = events_.find(stop);
+  if (first == events_.end() || last == events_.end()) return CudaError::invalid_resource_handle;
+  for (const Event& event : {first->second, last->second}) {
+    if (!event.timing || !event.recorded) return CudaError::invalid_resource_handle;
+  }
+  if (first->second.time > now_ || last->second.time > now_) return CudaError::not_ready;
+  *result = last->second.time - first->second.time;
+  return CudaError::success;
+}
+
+}  // namespace simgpu

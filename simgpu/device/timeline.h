@@ -1,0 +1,108 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "simgpu/device/cuda_error.h"
+
+namespace simgpu {
+
+/// Modelled time in picoseconds since the device started. Whole numbers, so that sums and differences are
+/// exact: the time between two events around ten equal kernels is exactly ten times that of one.
+using Picoseconds = std::int64_t;
+
+/// A duration in picoseconds, rounded to the nearest; negative, NaN and absurd values become 0 or the limit.
+Picoseconds picoseconds(double microseconds);
+inline double microseconds(Picoseconds time) { return static_cast<double>(time) * 1e-6; }
+
+/// What host code spends inside one runtime call, in microseconds. Rounded figures of the order that a
+/// profiler shows on a server CPU; they matter only to programs that issue work faster than the GPU does it.
+struct ApiCost {
+  static constexpr double kLaunch = 2.0;      ///< cudaLaunchKernel and other asynchronous submissions
+  static constexpr double kSynchronize = 1.0; ///< on top of the wait itself
+  static constexpr double kEvent = 0.5;       ///< record, query, wait
+  static constexpr double kAllocate = 60.0;   ///< cudaMalloc, cudaFree
+  static constexpr double kPool = 1.0;        ///< cudaMallocAsync, cudaFreeAsync
+  static constexpr double kCopy = 4.0;        ///< submission of a copy
+};
+
+/// When things happen on the simulated GPU: the host's clock, the streams in issue order, the events, and
+/// the engines that do the work. Kernels run in full when they are issued; only their times overlap.
+///
+/// Rules (CUDA C++ Programming Guide, "Streams" and "Implicit Synchronization"):
+/// work starts when its stream is ready, not before it was issued; work on the legacy default stream waits
+/// for all blocking streams and they wait for it; kernels run side by side only while their shares of the
+/// GPU add up to no more than one; each copy direction has one engine.
+class Timeline {
+ public:
+  /// Stream handles: the legacy default stream is always there.
+  static constexpr std::uint64_t kLegacyStream = 0;
+  static constexpr std::uint64_t kPerThreadStream = 2;
+
+  enum class Engine : std::uint8_t { compute, copy_to_device, copy_from_device };
+
+  Timeline();
+
+  Picoseconds now() const { return now_; }
+  /// Host code spends time in a runtime call.
+  void spend(double microseconds);
+  /// Host code waits until `time`.
+  void wait_until(Picoseconds time);
+
+  std::uint64_t create_stream(bool blocking, int priority);
+  CudaError destroy_stream(std::uint64_t stream);
+  bool has_stream(std::uint64_t stream) const { return streams_.contains(stream); }
+  std::optional<int> stream_priority(std::uint64_t stream) const;
+  std::optional<bool> stream_blocking(std::uint64_t stream) const;
+
+  /// Places work of `duration` on a stream that exists. @param share of the engine it occupies, (0, 1]
+  /// @returns when it starts
+  Picoseconds issue(std::uint64_t stream, Engine engine, Picoseconds duration, double share = 1.0);
+  /// When all work issued to the stream so far is done.
+  Picoseconds ready(std::uint64_t stream) const;
+  /// When everything issued so far is done.
+  Picoseconds all_done() const;
+
+  std::uint64_t create_event(bool timing);
+  CudaError destroy_event(std::uint64_t event);
+  CudaError record_event(std::uint64_t event, std::uint64_t stream);
+  /// When the event's last record completes; an event never recorded is complete. nullopt: no such event.
+  std::optional<Picoseconds> event_time(std::uint64_t event) const;
+  CudaError stream_wait(std::uint64_t stream, std::uint64_t event);
+  CudaError elapsed(std::uint64_t start, std::uint64_t stop, Picoseconds* result) const;
+
+  /// Forgets every stream and event a guest made.
+  void forget_handles();
+  std::size_t handles() const { return streams_.size() + events_.size(); }
+
+ private:
+  struct Stream {
+    bool blocking = true;
+    int priority = 0;
+    Picoseconds ready = 0;
+  };
+  struct Event {
+    bool timing = true;
+    bool recorded = false;
+    Picoseconds time = 0;
+  };
+  struct Busy {
+    Picoseconds start = 0, end = 0;
+    double share = 1;
+  };
+
+  Picoseconds earliest(std::uint64_t stream) const;
+  Picoseconds place(std::vector<Busy>& busy, Picoseconds from, Picoseconds duration, double share);
+
+  Picoseconds now_ = 0;
+  Picoseconds last_end_ = 0;
+  std::uint64_t next_handle_ = 16;
+  std::map<std::uint64_t, Stream> streams_;
+  std::map<std::uint64_t, Event> events_;
+  std::array<std::vector<Busy>, 3> engines_;
+};
+
+}  // namespace simgpu

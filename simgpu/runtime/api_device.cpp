@@ -1,0 +1,302 @@
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+#include "simgpu/runtime/api.h"
+#include "simgpu/runtime/registry.h"
+
+/// The device: its properties, its limits, and what becomes of a kernel on it.
+namespace simgpu::runtime {
+namespace {
+
+constexpr int kWarpSize = 32;
+constexpr int kRuntimeVersion = 13000;  // 1000 x major + 10 x minor
+
+int need_device(int device) {
+  if (!Client::instance().connected()) return cudaErrorNoDevice;
+  return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+void fill_properties(cudaDeviceProp& to, const protocol::Properties& from) {
+  std::memset(&to, 0, sizeof to);
+  static_assert(sizeof from.name <= sizeof to.name);
+  std::copy(from.name.begin(), from.name.end(), to.name);
+  to.name[from.name.size() - 1] = '\0';
+  to.totalGlobalMem = static_cast<size_t>(from.global_bytes);
+  to.sharedMemPerBlock = static_cast<size_t>(from.shared_per_block);
+  to.sharedMemPerBlockOptin = static_cast<size_t>(from.shared_per_block_optin);
+  to.sharedMemPerMultiprocessor = static_cast<size_t>(from.shared_per_multiprocessor);
+  to.reservedSharedMemPerBlock = static_cast<size_t>(from.reserved_shared_per_block);
+  to.regsPerBlock = from.registers_per_multiprocessor;
+  to.regsPerMultiprocessor = from.registers_per_multiprocessor;
+  to.warpSize = kWarpSize;
+  to.memPitch = INT_MAX;
+  to.maxThreadsPerBlock = from.threads_per_block;
+  to.maxThreadsDim[0] = to.maxThreadsDim[1] = from.threads_per_block;
+  to.maxThreadsDim[2] = 64;
+  to.maxGridSize[0] = INT_MAX;
+  to.maxGridSize[1] = to.maxGridSize[2] = 65535;
+  to.totalConstMem = 65536;
+  to.major = from.major;
+  to.minor = from.minor;
+  to.textureAlignment = 512;
+  to.texturePitchAlignment = 32;
+  to.multiProcessorCount = from.multiprocessors;
+  to.concurrentKernels = 1;
+  to.asyncEngineCount = 2;
+  to.unifiedAddressing = 1;
+  to.memoryBusWidth = from.memory_bus_bits;
+  to.l2CacheSize = static_cast<int>(std::min<std::int64_t>(from.l2_bytes, INT_MAX));
+  to.maxThreadsPerMultiProcessor = from.threads_per_multiprocessor;
+  to.maxBlocksPerMultiProcessor = from.blocks_per_multiprocessor;
+  to.streamPrioritiesSupported = 1;
+  to.globalL1CacheSupported = 1;
+  to.localL1CacheSupported = 1;
+  to.hostRegisterSupported = 1;
+  to.memoryPoolsSupported = 1;
+}
+
+/// The attribute's value, or -1 for one that is not known here.
+std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Properties& of) {
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+    case cudaDevAttrMaxBlockDimX:
+    case cudaDevAttrMaxBlockDimY: return of.threads_per_block;
+    case cudaDevAttrMaxBlockDimZ: return 64;
+    case cudaDevAttrMaxGridDimX: return INT_MAX;
+    case cudaDevAttrMaxGridDimY:
+    case cudaDevAttrMaxGridDimZ: return 65535;
+    case cudaDevAttrMaxSharedMemoryPerBlock: return of.shared_per_block;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: return of.shared_per_block_optin;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return of.shared_per_multiprocessor;
+    case cudaDevAttrReservedSharedMemoryPerBlock: return of.reserved_shared_per_block;
+    case cudaDevAttrTotalConstantMemory: return 65536;
+    case cudaDevAttrWarpSize: return kWarpSize;
+    case cudaDevAttrMaxPitch: return INT_MAX;
+    case cudaDevAttrMaxRegistersPerBlock:
+    case cudaDevAttrMaxRegistersPerMultiprocessor: return of.registers_per_multiprocessor;
+    case cudaDevAttrClockRate: return of.clock_khz;
+    case cudaDevAttrMemoryClockRate: return of.memory_clock_khz;
+    case cudaDevAttrGlobalMemoryBusWidth: return of.memory_bus_bits;
+    case cudaDevAttrMultiProcessorCount: return of.multiprocessors;
+    case cudaDevAttrL2CacheSize: return of.l2_bytes;
+    case cudaDevAttrMaxThreadsPerMultiProcessor: return of.threads_per_multiprocessor;
+    case cudaDevAttrMaxBlocksPerMultiprocessor: return of.blocks_per_multiprocessor;
+    case cudaDevAttrComputeCapabilityMajor: return of.major;
+    case cudaDevAttrComputeCapabilityMinor: return of.minor;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio: return of.single_to_double_ratio;
+    case cudaDevAttrAsyncEngineCount: return 2;
+    case cudaDevAttrGpuOverlap:
+    case cudaDevAttrConcurrentKernels:
+    case cudaDevAttrUnifiedAddressing:
+    case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrGlobalL1CacheSupported:
+    case cudaDevAttrLocalL1CacheSupported:
+    case cudaDevAttrHostRegisterSupported:
+    case cudaDevAttrMemoryPoolsSupported: return 1;
+    case cudaDevAttrComputeMode:
+    case cudaDevAttrKernelExecTimeout:
+    case cudaDevAttrIntegrated:
+    case cudaDevAttrCanMapHostMemory:
+    case cudaDevAttrEccEnabled:
+    case cudaDevAttrTccDriver:
+    case cudaDevAttrManagedMemory:
+    case cudaDevAttrConcurrentManagedAccess:
+    case cudaDevAttrPageableMemoryAccess:
+    case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrClusterLaunch:
+    case cudaDevAttrIsMultiGpuBoard:
+    case cudaDevAttrHostNativeAtomicSupported:
+    case cudaDevAttrMaxPersistingL2CacheSize:
+    case cudaDevAttrPciBusId:
+    case cudaDevAttrPciDeviceId:
+    case cudaDevAttrPciDomainId: return 0;
+    default: return -1;
+  }
+}
+
+int resolved_kernel(const void* function, Kernel** kernel) {
+  if (!Client::instance().connected()) return cudaErrorNoDevice;
+  *kernel = Registry::instance().kernel(function);
+  if (*kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  return Registry::instance().resolve(**kernel);
+}
+
+int function_attributes(cudaFuncAttributes* attributes, const void* function) {
+  if (attributes == nullptr) return cudaErrorInvalidValue;
+  Kernel* kernel = nullptr;
+  if (const int error = resolved_kernel(function, &kernel); error != 0) return error;
+  const protocol::KernelAttributes& known = kernel->attributes;
+  *attributes = {};
+  attributes->sharedSizeBytes = known.static_shared_bytes;
+  attributes->localSizeBytes = known.local_bytes;
+  attributes->maxThreadsPerBlock = static_cast<int>(known.max_threads_per_block);
+  attributes->numRegs = static_cast<int>(known.registers);
+  attributes->ptxVersion = static_cast<int>(known.target);
+  attributes->binaryVersion = static_cast<int>(known.target);
+  attributes->maxDynamicSharedSizeBytes = static_cast<int>(known.max_dynamic_shared_bytes);
+  attributes->preferredShmemCarveout = -1;
+  return 0;
+}
+
+int set_function_attribute(const void* function, cudaFuncAttribute attribute, int value) {
+  Kernel* kernel = nullptr;
+  if (const int error = resolved_kernel(function, &kernel); error != 0) return error;
+  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return 0;  // a hint
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0) {
+    return cudaErrorInvalidValue;
+  }
+  const Reply reply =
+      Client::instance().ask(GuestOperation::set_shared_limit, kernel->binary->module, kernel->index,
+                             static_cast<std::uint32_t>(value));
+  if (reply.ok()) {
+    kernel->attributes.max_dynamic_shared_bytes = static_cast<std::uint32_t>(value);
+  }
+  return reply.error;
+}
+
+int active_blocks(int* blocks, const void* function, int threads, size_t dynamic_bytes) {
+  if (blocks == nullptr || threads <= 0 || dynamic_bytes > UINT32_MAX) return cudaErrorInvalidValue;
+  Kernel* kernel = nullptr;
+  if (const int error = resolved_kernel(function, &kernel); error != 0) return error;
+  const Reply reply = Client::instance().ask(GuestOperation::occupancy, kernel->binary->module,
+                                             kernel->index, static_cast<std::uint32_t>(threads),
+                                             static_cast<std::uint32_t>(dynamic_bytes));
+  if (reply.ok()) *blocks = static_cast<int>(reply.reader().get<std::uint32_t>());
+  return reply.error;
+}
+
+}  // namespace
+}  // namespace simgpu::runtime
+
+namespace runtime = simgpu::runtime;
+using runtime::api;
+using runtime::Client;
+using runtime::GuestOperation;
+using runtime::record;
+using runtime::request;
+
+extern "C" {
+
+cudaError_t cudaGetDeviceCount(int* count) {
+  if (count == nullptr) return record(cudaErrorInvalidValue);
+  *count = Client::instance().connected() ? 1 : 0;
+  return *count == 1 ? cudaSuccess : record(cudaErrorNoDevice);
+}
+
+cudaError_t cudaGetDevice(int* device) {
+  if (device == nullptr) return record(cudaErrorInvalidValue);
+  *device = 0;
+  return record(runtime::need_device(0));
+}
+
+cudaError_t cudaSetDevice(int device) { return record(runtime::need_device(device)); }
+
+cudaError_t cudaInitDevice(int device, unsigned /*device_flags*/, unsigned /*flags*/) {
+  return record(runtime::need_device(device));
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned /*flags*/) { return record(runtime::need_device(0)); }
+
+cudaError_t cudaGetDeviceFlags(unsigned* flags) {
+  if (flags != nullptr) *flags = 0;
+  return record(runtime::need_device(0));
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+  if (properties == nullptr) return record(cudaErrorInvalidValue);
+  const int error = runtime::need_device(device);
+  if (error == 0) runtime::fill_properties(*properties, Client::instance().properties());
+  return record(error);
+}
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  if (value == nullptr) return record(cudaErrorInvalidValue);
+  if (const int error = runtime::need_device(device); error != 0) return record(error);
+  const auto known = runtime::attribute_value(attribute, Client::instance().properties());
+  if (known < 0) return runtime::refuse("cudaDeviceGetAttribute", "this attribute");
+  *value = static_cast<int>(std::min<std::int64_t>(known, INT_MAX));
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSynchronize() { return request(GuestOperation::device_synchronize); }
+
+cudaError_t cudaDeviceReset() {
+  const cudaError_t error = request(GuestOperation::reset);
+  if (error == cudaSuccess) runtime::Registry::instance().forget_loaded();
+  return error;
+}
+
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t /*value*/) {
+  const bool known = limit == cudaLimitStackSize || limit == cudaLimitPrintfFifoSize ||
+                     limit == cudaLimitMallocHeapSize;
+  return record(known ? runtime::need_device(0) : cudaErrorUnsupportedLimit);
+}
+
+cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
+  if (value == nullptr) return record(cudaErrorInvalidValue);
+  switch (limit) {
+    case cudaLimitStackSize: *value = 1024; break;
+    case cudaLimitPrintfFifoSize: *value = 1u << 20; break;
+    case cudaLimitMallocHeapSize: *value = 8u << 20; break;
+    default: return record(cudaErrorUnsupportedLimit);
+  }
+  return record(runtime::need_device(0));
+}
+
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+  if (config == nullptr) return record(cudaErrorInvalidValue);
+  *config = cudaFuncCachePreferNone;
+  return record(runtime::need_device(0));
+}
+
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache /*config*/) {
+  return record(runtime::need_device(0));
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void* /*function*/, cudaFuncCache /*config*/) {
+  return record(runtime::need_device(0));
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  if (version == nullptr) return record(cudaErrorInvalidValue);
+  *version = runtime::kRuntimeVersion;
+  return cudaSuccess;
+}
+
+cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  return api([&] { return runtime::function_attributes(attributes, function); });
+}
+
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+  return api([&] { return runtime::set_function_attribute(function, attribute, value); });
+}
+
+cudaError_t cudaFuncGetName(const char** name, const void* function) {
+  return api([&] {
+    runtime::Kernel* kernel = runtime::Registry::instance().kernel(function);
+    if (name == nullptr || kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+    *name = kernel->name.c_str();
+    return cudaSuccess;
+  });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function,
+                                                          int threads, size_t dynamic_bytes) {
+  return api([&] { return runtime::active_blocks(blocks, function, threads, dynamic_bytes); });
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
+                                                                   const void* function,
+                                                                   int threads,
+                                                                   size_t dynamic_bytes,
+                                                                   unsigned /*flags*/) {
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_bytes);
+}
+
+cudaError_t cudaProfilerStart() { return cudaSuccess; }
+cudaError_t cudaProfilerStop() { return cudaSuccess; }
+
+}  // extern "C"

@@ -1,0 +1,129 @@
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+#include "simgpu/runtime/api.h"
+
+namespace simgpu::runtime {
+namespace {
+
+cudaError_t& last_error() {
+  thread_local cudaError_t error = cudaSuccess;
+  return error;
+}
+
+/// After these the context is broken: asking for the error does not clear it.
+bool is_sticky(cudaError_t error) {
+  switch (error) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorLaunchFailure: return true;
+    default: return false;
+  }
+}
+
+struct ErrorText {
+  cudaError_t error;
+  const char* name;
+  const char* text;
+};
+
+#define ROOFLAB_ERROR(name, text) \
+  ErrorText { name, #name, text }
+constexpr std::array kErrorTexts{
+    ROOFLAB_ERROR(cudaSuccess, "no error"),
+    ROOFLAB_ERROR(cudaErrorInvalidValue, "invalid argument"),
+    ROOFLAB_ERROR(cudaErrorMemoryAllocation, "out of memory"),
+    ROOFLAB_ERROR(cudaErrorInitializationError, "initialization error"),
+    ROOFLAB_ERROR(cudaErrorInvalidConfiguration, "invalid configuration argument"),
+    ROOFLAB_ERROR(cudaErrorInvalidPitchValue, "invalid pitch argument"),
+    ROOFLAB_ERROR(cudaErrorInvalidSymbol, "invalid device symbol"),
+    ROOFLAB_ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
+    ROOFLAB_ERROR(cudaErrorDevicesUnavailable, "CUDA-capable device(s) is/are busy or unavailable"),
+    ROOFLAB_ERROR(cudaErrorMissingConfiguration, "__global__ function call is not configured"),
+    ROOFLAB_ERROR(cudaErrorInvalidDeviceFunction, "invalid device function"),
+    ROOFLAB_ERROR(cudaErrorNoDevice, "no CUDA-capable device is detected"),
+    ROOFLAB_ERROR(cudaErrorInvalidDevice, "invalid device ordinal"),
+    ROOFLAB_ERROR(cudaErrorInvalidKernelImage, "device kernel image is invalid"),
+    ROOFLAB_ERROR(cudaErrorNoKernelImageForDevice,
+                  "no kernel image is available for execution on the device"),
+    ROOFLAB_ERROR(cudaErrorUnsupportedLimit, "limit is not supported on this architecture"),
+    ROOFLAB_ERROR(cudaErrorInvalidPtx, "a PTX JIT compilation failed"),
+    ROOFLAB_ERROR(cudaErrorInvalidResourceHandle, "invalid resource handle"),
+    ROOFLAB_ERROR(cudaErrorSymbolNotFound, "named symbol not found"),
+    ROOFLAB_ERROR(cudaErrorNotReady, "device not ready"),
+    ROOFLAB_ERROR(cudaErrorIllegalAddress, "an illegal memory access was encountered"),
+    ROOFLAB_ERROR(cudaErrorLaunchOutOfResources, "too many resources requested for launch"),
+    ROOFLAB_ERROR(cudaErrorLaunchTimeout, "the launch timed out and was terminated"),
+    ROOFLAB_ERROR(cudaErrorAssert, "device-side assert triggered"),
+    ROOFLAB_ERROR(cudaErrorHostMemoryAlreadyRegistered,
+                  "part or all of the requested memory range is already mapped"),
+    ROOFLAB_ERROR(cudaErrorHostMemoryNotRegistered,
+                  "pointer does not correspond to a registered memory region"),
+    ROOFLAB_ERROR(cudaErrorIllegalInstruction, "an illegal instruction was encountered"),
+    ROOFLAB_ERROR(cudaErrorMisalignedAddress, "misaligned address"),
+    ROOFLAB_ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
+    ROOFLAB_ERROR(cudaErrorNotPermitted, "operation not permitted"),
+    ROOFLAB_ERROR(cudaErrorNotSupported, "operation not supported"),
+    ROOFLAB_ERROR(cudaErrorUnknown, "unknown error"),
+};
+#undef ROOFLAB_ERROR
+
+const ErrorText* find_text(cudaError_t error) {
+  for (const ErrorText& known : kErrorTexts) {
+    if (known.error == error) return &known;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+cudaError_t record(cudaError_t error) {
+  if (error != cudaSuccess && error != cudaErrorNotReady && !is_sticky(last_error())) {
+    last_error() = error;
+  }
+  return error;
+}
+
+cudaError_t refuse(const char* function, const char* what) {
+  std::fprintf(stderr, "simgpu: %s is not implemented%s%s\n", function, what == nullptr ? "" : ": ",
+               what == nullptr ? "" : what);
+  return record(cudaErrorNotSupported);
+}
+
+}  // namespace simgpu::runtime
+
+using simgpu::runtime::find_text;
+using simgpu::runtime::is_sticky;
+using simgpu::runtime::last_error;
+
+extern "C" {
+
+cudaError_t cudaGetLastError() {
+  const cudaError_t error = last_error();
+  if (!is_sticky(error)) last_error() = cudaSuccess;
+  return error;
+}
+
+cudaError_t cudaPeekAtLastError() { return last_error(); }
+
+const char* cudaGetErrorName(cudaError_t error) {
+  const auto* known = find_text(error);
+  return known == nullptr ? "unrecognized error code" : known->name;
+}
+
+const char* cudaGetErrorString(cudaError_t error) {
+  const auto* known = find_text(error);
+  return known == nullptr ? "unrecognized error code" : known->text;
+}
+
+/// For the generated functions that stand in for what the simulated GPU lacks.
+[[gnu::visibility("hidden")]] int simgpu_refuse(const char* function) {
+  return static_cast<int>(simgpu::runtime::refuse(function));
+}
+
+}  // extern "C"

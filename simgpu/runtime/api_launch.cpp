@@ -1,0 +1,166 @@
+#include <cstring>
+#include <vector>
+
+#include "simgpu/runtime/api.h"
+#include "simgpu/runtime/registry.h"
+
+/// Launching kernels, and what nvcc's generated host code calls around it.
+namespace simgpu::runtime {
+namespace {
+
+struct CallConfiguration {
+  dim3 grid, block;
+  size_t dynamic_shared_bytes = 0;
+  cudaStream_t stream = nullptr;
+};
+
+std::vector<CallConfiguration>& configurations() {
+  thread_local std::vector<CallConfiguration> stack;
+  return stack;
+}
+
+Dim3 to_dim3(const dim3& size) { return {size.x, size.y, size.z}; }
+
+int launch(const void* function, dim3 grid, dim3 block, void** arguments, size_t dynamic_shared_bytes,
+           cudaStream_t stream) {
+  if (!Client::instance().connected()) return cudaErrorNoDevice;
+  Registry& registry = Registry::instance();
+  Kernel* kernel = registry.kernel(function);
+  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (const int error = registry.resolve(*kernel); error != 0) return error;
+  if (dynamic_shared_bytes > UINT32_MAX) return cudaErrorInvalidValue;
+
+  std::vector<std::byte> parameters(kernel->attributes.parameter_bytes);
+  for (std::size_t i = 0; i < kernel->parameters.size(); ++i) {
+    const Kernel::Parameter& parameter = kernel->parameters[i];
+    if (parameter.bytes == 0) continue;
+    if (arguments == nullptr || arguments[i] == nullptr ||
+        parameter.offset + parameter.bytes > parameters.size()) {
+      return cudaErrorInvalidValue;
+    }
+    std::memcpy(parameters.data() + parameter.offset, arguments[i], parameter.bytes);
+  }
+  wire::Writer writer;
+  writer.put(protocol::LaunchMessage{
+      .module = kernel->binary->module,
+      .kernel = kernel->index,
+      .stream = stream_number(stream),
+      .grid = to_dim3(grid),
+      .block = to_dim3(block),
+      .dynamic_shared_bytes = static_cast<std::uint32_t>(dynamic_shared_bytes)});
+  return Client::instance().call(GuestOperation::launch, writer.bytes(), parameters).error;
+}
+
+}  // namespace
+}  // namespace simgpu::runtime
+
+using simgpu::runtime::api;
+using simgpu::runtime::Binary;
+using simgpu::runtime::configurations;
+using simgpu::runtime::Kernel;
+using simgpu::runtime::per_thread;
+using simgpu::runtime::Registry;
+
+extern "C" {
+
+// Called by the code that nvcc generates; prototypes as in crt/host_runtime.h.
+
+void** __cudaRegisterFatBinary(void* wrapper) {
+  return reinterpret_cast<void**>(Registry::instance().add_binary(wrapper));
+}
+
+void __cudaRegisterFatBinaryEnd(void** /*handle*/) {}
+
+void __cudaUnregisterFatBinary(void** handle) {
+  try {
+    Registry::instance().remove_binary(reinterpret_cast<Binary*>(handle));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the process is ending
+  }
+}
+
+void __cudaRegisterFunction(void** handle, const char* host_function, char* /*device_function*/,
+                            const char* name, int /*thread_limit*/, uint3* /*thread*/,
+                            uint3* /*block*/, dim3* /*block_size*/, dim3* /*grid_size*/,
+                            int* /*warp_size*/) {
+  Registry::instance().add_kernel(reinterpret_cast<Binary*>(handle), host_function, name);
+}
+
+void __cudaRegisterVar(void** handle, char* host_variable, char* /*device_address*/,
+                       const char* name, int /*external*/, size_t /*bytes*/, int /*constant*/,
+                       int /*global*/) {
+  Registry::instance().add_variable(reinterpret_cast<Binary*>(handle), host_variable, name);
+}
+
+void __cudaRegisterManagedVar(void** /*handle*/, void** /*host_variable*/, char* /*device_address*/,
+                              const char* name, int /*external*/, size_t /*bytes*/,
+                              int /*constant*/, int /*global*/) {
+  simgpu::runtime::refuse("__managed__", name);
+}
+
+char __cudaInitModule(void** /*handle*/) { return 1; }
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes,
+                                     cudaStream_t stream) {
+  configurations().push_back({grid, block, dynamic_shared_bytes, stream});
+  return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* dynamic_shared_bytes,
+                                       void* stream) {
+  auto& stack = configurations();
+  if (stack.empty()) return simgpu::runtime::record(cudaErrorMissingConfiguration);
+  const auto top = stack.back();
+  stack.pop_back();
+  *grid = top.grid;
+  *block = top.block;
+  *dynamic_shared_bytes = top.dynamic_shared_bytes;
+  *static_cast<cudaStream_t*>(stream) = top.stream;
+  return cudaSuccess;
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t* handle, const void* function) {
+  return api([&] {
+    Kernel* kernel = Registry::instance().kernel(function);
+    *handle = reinterpret_cast<cudaKernel_t>(kernel);
+    return kernel == nullptr ? cudaErrorInvalidDeviceFunction : cudaSuccess;
+  });
+}
+
+cudaError_t cudaGetKernel(cudaKernel_t* handle, const void* function) {
+  return __cudaGetKernel(handle, function);
+}
+
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                             size_t dynamic_shared_bytes, cudaStream_t stream) {
+  return api([&] {
+    return simgpu::runtime::launch(function, grid, block, arguments, dynamic_shared_bytes, stream);
+  });
+}
+
+cudaError_t cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block, void** arguments,
+                                  size_t dynamic_shared_bytes, cudaStream_t stream) {
+  return cudaLaunchKernel(function, grid, block, arguments, dynamic_shared_bytes,
+                          per_thread(stream));
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                               size_t dynamic_shared_bytes, cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared_bytes, stream);
+}
+
+cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                                    size_t dynamic_shared_bytes, cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared_bytes, per_thread(stream));
+}
+
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** arguments) {
+  if (config == nullptr) return simgpu::runtime::record(cudaErrorInvalidValue);
+  if (config->numAttrs != 0) {
+    return simgpu::runtime::refuse("cudaLaunchKernelExC", "launch attributes");
+  }
+  return cudaLaunchKernel(function, config->gridDim, config->blockDim, arguments,
+                          config->dynamicSmemBytes, config->stream);
+}
+
+}  // extern "C"

@@ -1,0 +1,178 @@
+#include <cstdint>
+
+#include "simgpu/runtime/api.h"
+
+/// Streams and events: handles are the device process's numbers.
+
+namespace runtime = simgpu::runtime;
+using runtime::api;
+using runtime::Client;
+using runtime::GuestOperation;
+using runtime::per_thread;
+using runtime::record;
+using runtime::Reply;
+using runtime::request;
+using runtime::stream_number;
+
+namespace {
+
+template <typename Handle>
+Handle handle_of(std::uint64_t number) {
+  return reinterpret_cast<Handle>(number);
+}
+
+cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
+  return api([&] {
+    if (stream == nullptr || flags > cudaStreamNonBlocking) {
+      return static_cast<int>(cudaErrorInvalidValue);
+    }
+    const Reply reply = Client::instance().ask(
+        GuestOperation::stream_create, std::uint32_t{flags == cudaStreamDefault ? 1u : 0u},
+        std::int32_t{priority});
+    if (reply.ok()) *stream = handle_of<cudaStream_t>(reply.reader().get<std::uint64_t>());
+    return reply.error;
+  });
+}
+
+struct StreamInfo {
+  bool blocking = true;
+  int priority = 0;
+};
+
+int stream_info(cudaStream_t stream, StreamInfo* info) {
+  const Reply reply = Client::instance().ask(GuestOperation::stream_info, stream_number(stream));
+  if (!reply.ok()) return reply.error;
+  auto reader = reply.reader();
+  info->blocking = reader.get<std::uint32_t>() != 0;
+  info->priority = reader.get<std::int32_t>();
+  return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return create_stream(stream, cudaStreamDefault, 0);
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return create_stream(stream, flags, 0);
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  return create_stream(stream, flags, priority);
+}
+
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return request(GuestOperation::stream_destroy, stream_number(stream));
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return request(GuestOperation::stream_synchronize, stream_number(stream));
+}
+
+cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream) {
+  return cudaStreamSynchronize(per_thread(stream));
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return request(GuestOperation::stream_query, stream_number(stream));
+}
+
+cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream) {
+  return cudaStreamQuery(per_thread(stream));
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
+  return request(GuestOperation::stream_wait, stream_number(stream), runtime::address_of(event));
+}
+
+cudaError_t cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  return cudaStreamWaitEvent(per_thread(stream), event, flags);
+}
+
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  return api([&] {
+    StreamInfo info;
+    if (flags == nullptr) return static_cast<int>(cudaErrorInvalidValue);
+    const int error = stream_info(stream, &info);
+    if (error == 0) *flags = info.blocking ? cudaStreamDefault : cudaStreamNonBlocking;
+    return error;
+  });
+}
+
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return api([&] {
+    StreamInfo info;
+    if (priority == nullptr) return static_cast<int>(cudaErrorInvalidValue);
+    const int error = stream_info(stream, &info);
+    if (error == 0) *priority = info.priority;
+    return error;
+  });
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t /*stream*/, cudaStreamCaptureStatus* status) {
+  if (status == nullptr) return record(cudaErrorInvalidValue);
+  *status = cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  constexpr int kGreatest = -5;  // as current GPUs report
+  if (least != nullptr) *least = 0;
+  if (greatest != nullptr) *greatest = kGreatest;
+  return cudaSuccess;
+}
+
+/// Work on the modelled device is done in issue order, so what comes before the function is done already.
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  const cudaError_t error = cudaStreamSynchronize(stream);
+  if (error == cudaSuccess && function != nullptr) function(data);
+  return error;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  return api([&] {
+    if (event == nullptr) return static_cast<int>(cudaErrorInvalidValue);
+    const Reply reply = Client::instance().ask(
+        GuestOperation::event_create, std::uint32_t{(flags & cudaEventDisableTiming) == 0 ? 1u : 0u});
+    if (reply.ok()) *event = handle_of<cudaEvent_t>(reply.reader().get<std::uint64_t>());
+    return reply.error;
+  });
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return request(GuestOperation::event_destroy, runtime::address_of(event));
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return request(GuestOperation::event_record, runtime::address_of(event), stream_number(stream));
+}
+
+cudaError_t cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream) {
+  return cudaEventRecord(event, per_thread(stream));
+}
+
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned /*flags*/) {
+  return cudaEventRecord(event, stream);
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return request(GuestOperation::event_synchronize, runtime::address_of(event));
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return request(GuestOperation::event_query, runtime::address_of(event));
+}
+
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
+  return runtime::request_value(milliseconds, GuestOperation::event_elapsed,
+                                runtime::address_of(start), runtime::address_of(stop));
+}
+
+}  // extern "C"

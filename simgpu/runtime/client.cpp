@@ -1,0 +1,158 @@
+#include "simgpu/runtime/client.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "simgpu/device/cuda_error.h"
+#include "simgpu/device/timeline.h"
+#include "simgpu/runtime/device_range.h"
+
+namespace simgpu::runtime {
+namespace {
+
+constexpr int kDevicesUnavailable = 46;  // cudaErrorDevicesUnavailable
+
+int descriptor_from_environment() {
+  const char* text = std::getenv("SIMGPU_FD");
+  if (text == nullptr) return -1;
+  const std::string_view view(text);
+  int number = -1;
+  const auto [end, error] = std::from_chars(view.data(), view.data() + view.size(), number);
+  return error == std::errc() && end == view.data() + view.size() ? number : -1;
+}
+
+/// As on a GPU, printf output appears when the host waits for the device.
+bool waits_for_device(GuestOperation operation) {
+  switch (operation) {
+    case GuestOperation::device_synchronize:
+    case GuestOperation::stream_synchronize:
+    case GuestOperation::event_synchronize:
+    case GuestOperation::copy_from_device:
+    case GuestOperation::copy_to_device:
+    case GuestOperation::release:
+    case GuestOperation::reset: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+Client& Client::instance() {
+  // Never destroyed: programs call the runtime from their own static destructors.
+  static Client& client = *new Client;  // NOLINT(cppcoreguidelines-owning-memory)
+  return client;
+}
+
+Client::Client() {
+  pthread_atfork(nullptr, nullptr, [] { Client::instance().forget(); });
+}
+
+bool Client::connected() {
+  const std::lock_guard lock(mutex_);
+  if (!tried_) connect();
+  return socket_ >= 0;
+}
+
+void Client::connect() {
+  tried_ = true;
+  socket_ = descriptor_from_environment();
+  if (socket_ < 0) {
+    std::fputs("simgpu: no device: start the program with `simgpu run -- ./program`\n", stderr);
+    return;
+  }
+  fcntl(socket_, F_SETFD, FD_CLOEXEC);
+  wire::Writer writer;
+  writer.put(protocol::kVersion);
+  const Reply reply = exchange(GuestOperation::hello, writer.bytes(), {});
+  if (!reply.ok() || reply.data.size() < sizeof properties_) {
+    std::fputs("simgpu: the device process does not answer; start the program again\n", stderr);
+    socket_ = -1;
+    return;
+  }
+  properties_ = reply.reader().get<protocol::Properties>();
+  reserve_device_range();
+}
+
+bool Client::send_all(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+bool Client::receive_all(std::span<std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = recv(socket_, bytes.data(), bytes.size(), 0);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+  }
+  return true;
+}
+
+Reply Client::lose() {
+  std::fputs("simgpu: the connection to the device process is lost\n", stderr);
+  socket_ = -1;
+  return {.error = kDevicesUnavailable, .data = {}};
+}
+
+Reply Client::exchange(GuestOperation operation, std::span<const std::byte> payload,
+                       std::span<const std::byte> bulk) {
+  wire::Writer writer;
+  writer.put(wire::Header{.bytes = static_cast<std::uint32_t>(payload.size() + bulk.size()),
+                          .tag = static_cast<std::uint32_t>(operation)});
+  writer.append(payload);
+  if (!send_all(writer.bytes()) || !send_all(bulk)) return lose();
+  wire::Header header;
+  std::uint8_t flags = 0;
+  if (!receive_all(std::as_writable_bytes(std::span(&header, 1))) || header.bytes < sizeof flags ||
+      header.bytes > protocol::kMaxPayload ||
+      !receive_all(std::as_writable_bytes(std::span(&flags, 1)))) {
+    return lose();
+  }
+  Reply reply{.error = static_cast<int>(header.tag), .data = {}};
+  reply.data.resize(header.bytes - sizeof flags);
+  if (!receive_all(reply.data)) return lose();
+  if (waits_for_device(operation) && (flags & protocol::kHasOutput) != 0) {
+    const Reply output = exchange(GuestOperation::take_output, {}, {});
+    std::fwrite(output.data.data(), 1, output.data.size(), stdout);
+    std::fflush(stdout);
+  }
+  return reply;
+}
+
+Reply Client::call(GuestOperation operation, std::span<const std::byte> payload,
+                   std::span<const std::byte> bulk) {
+  if (!connected()) return {.error = static_cast<int>(CudaError::no_device), .data = {}};
+  const std::lock_guard lock(mutex_);
+  if (socket_ < 0) return {.error = kDevicesUnavailable, .data = {}};
+  return exchange(operation, payload, bulk);
+}
+
+void Client::report_dereference(std::uint64_t address) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock() || socket_ < 0) return;
+  wire::Writer writer;
+  writer.put(address);
+  exchange(GuestOperation::host_dereference, writer.bytes(), {});
+}
+
+std::uint64_t stream_number(const void* stream) {
+  const auto handle = reinterpret_cast<std::uintptr_t>(stream);
+  constexpr std::uintptr_t kLegacyHandle = 1;  // cudaStreamLegacy
+  return handle == kLegacyHandle ? Timeline::kLegacyStream : handle;
+}
+
+}  // namespace simgpu::runtime

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "simgpu/device/protocol.h"
+#include "simgpu/device/wire.h"
+
+/// The guest's side of the connection to the device process. Compiled into libcudart.so.13; it does nothing
+/// but turn calls into requests, for nothing that runs in the guest is trusted.
+namespace simgpu::runtime {
+
+using protocol::GuestOperation;
+
+/// The answer to one request: a cudaError_t and data.
+struct Reply {
+  int error = 0;
+  std::vector<std::byte> data;
+
+  bool ok() const { return error == 0; }
+  wire::Reader reader() const { return wire::Reader(data); }
+};
+
+class Client {
+ public:
+  /// The process's connection, made at the first use from the descriptor that SIMGPU_FD names.
+  static Client& instance();
+
+  /// Whether there is a device; says on stderr, once, why not.
+  bool connected();
+  const protocol::Properties& properties() const { return properties_; }
+
+  /// One request and its answer. Device printf output that waits is written to stdout on the way.
+  Reply call(GuestOperation operation, std::span<const std::byte> payload,
+             std::span<const std::byte> bulk = {});
+
+  template <typename... Values>
+  Reply ask(GuestOperation operation, const Values&... values) {
+    wire::Writer writer;
+    (writer.put(values), ...);
+    return call(operation, writer.bytes());
+  }
+
+  /// From the fault handler: tells the device of a dereference, unless a request is under way.
+  void report_dereference(std::uint64_t address);
+  /// After fork() the child has no device, as with CUDA.
+  void forget() { socket_ = -1; }
+
+ private:
+  Client();
+  void connect();
+  Reply exchange(GuestOperation operation, std::span<const std::byte> payload,
+                 std::span<const std::byte> bulk);
+  bool send_all(std::span<const std::byte> bytes);
+  bool receive_all(std::span<std::byte> bytes);
+  Reply lose();
+
+  std::mutex mutex_;
+  bool tried_ = false;
+  int socket_ = -1;
+  protocol::Properties properties_;
+};
+
+/// What a launch or copy calls a stream: its number in the device process.
+std::uint64_t stream_number(const void* stream);
+
+}  // namespace simgpu::runtime

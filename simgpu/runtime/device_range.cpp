@@ -1,0 +1,136 @@
+#include "simgpu/runtime/device_range.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <csignal>
+#include <map>
+#include <mutex>
+#include <string_view>
+
+#include "simgpu/memory/device_memory.h"
+#include "simgpu/runtime/client.h"
+
+namespace simgpu::runtime {
+namespace {
+
+constexpr std::uint64_t kRangeBytes = std::uint64_t{1} << 40;
+
+/// Blocks by address.
+class BlockTable {
+ public:
+  void add(const KnownBlock& block) {
+    const std::lock_guard lock(mutex_);
+    blocks_[block.base] = block;
+  }
+  bool remove(std::uint64_t base) {
+    const std::lock_guard lock(mutex_);
+    return blocks_.erase(base) == 1;
+  }
+  /// Nothing while the table is being changed: the fault handler asks too, and must not wait.
+  std::optional<KnownBlock> find(std::uint64_t address) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock.owns_lock()) return std::nullopt;
+    auto next = blocks_.upper_bound(address);
+    if (next == blocks_.begin()) return std::nullopt;
+    const KnownBlock& block = std::prev(next)->second;
+    if (address - block.base >= std::max<std::size_t>(block.bytes, 1)) return std::nullopt;
+    return block;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::uint64_t, KnownBlock> blocks_;
+};
+
+BlockTable& device_blocks() {
+  static BlockTable& table = *new BlockTable;  // NOLINT(cppcoreguidelines-owning-memory)
+  return table;
+}
+
+BlockTable& pinned_blocks() {
+  static BlockTable& table = *new BlockTable;  // NOLINT(cppcoreguidelines-owning-memory)
+  return table;
+}
+
+struct sigaction& earlier_action() {
+  static struct sigaction action;
+  return action;
+}
+
+/// A line built without allocation, for use in a signal handler.
+class Line {
+ public:
+  Line& text(std::string_view part) {
+    const std::size_t count = std::min(part.size(), bytes_.size() - used_);
+    std::copy_n(part.begin(), count, bytes_.begin() + static_cast<std::ptrdiff_t>(used_));
+    used_ += count;
+    return *this;
+  }
+  Line& number(std::uint64_t value, int base) {
+    std::array<char, 24> digits{};
+    const char* end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base).ptr;
+    return text({digits.data(), static_cast<std::size_t>(end - digits.data())});
+  }
+  void print() const {
+    [[maybe_unused]] const ssize_t count = write(STDERR_FILENO, bytes_.data(), used_);
+  }
+
+ private:
+  std::array<char, 512> bytes_{};
+  std::size_t used_ = 0;
+};
+
+void explain_fault(std::uint64_t address) {
+  Line line;
+  line.text("error[RL0207]: host code dereferenced device pointer 0x").number(address, 16);
+  if (const auto block = find_device_block(address)) {
+    line.text(" (allocation of ").number(block->bytes, 10).text(" bytes, ").text(block->api).text(")");
+  }
+  line.text("; copy it with cudaMemcpy first\n").print();
+}
+
+void on_fault(int signal, siginfo_t* info, void* /*context*/) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  if (is_device_address(info->si_addr)) {
+    explain_fault(address);
+    Client::instance().report_dereference(address);
+  }
+  // The access is repeated under the earlier action: death, unless the program had its own handler.
+  sigaction(signal, &earlier_action(), nullptr);
+}
+
+}  // namespace
+
+bool is_device_address(const void* pointer) {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  return address >= kDeviceBase && address - kDeviceBase < kRangeBytes;
+}
+
+void reserve_device_range() {
+  // Best effort: under a limit on address space the range is merely unlikely to be used.
+  mmap(reinterpret_cast<void*>(kDeviceBase), kRangeBytes, PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  struct sigaction action {};
+  action.sa_sigaction = on_fault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGSEGV, &action, &earlier_action());
+}
+
+void remember_device_block(const KnownBlock& block) { device_blocks().add(block); }
+void forget_device_block(std::uint64_t base) { device_blocks().remove(base); }
+std::optional<KnownBlock> find_device_block(std::uint64_t address) {
+  return device_blocks().find(address);
+}
+
+void remember_pinned_block(const KnownBlock& block) { pinned_blocks().add(block); }
+bool forget_pinned_block(std::uint64_t base) { return pinned_blocks().remove(base); }
+std::optional<KnownBlock> find_pinned_block(std::uint64_t address) {
+  return pinned_blocks().find(address);
+}
+
+}  // namespace simgpu::runtime

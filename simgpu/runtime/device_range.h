@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+/// What the guest knows of device addresses and of its own pinned host memory.
+namespace simgpu::runtime {
+
+/// Addresses that belong to the device; nothing is ever mapped there in this process.
+bool is_device_address(const void* pointer);
+
+/// Keeps the range unmapped and turns a fault in it into a message (RL0207) before the signal takes its
+/// course: a handler that the program installed earlier, or death.
+void reserve_device_range();
+
+/// A block that an allocation call returned. `api` is a literal.
+struct KnownBlock {
+  std::uint64_t base = 0;
+  std::size_t bytes = 0;
+  const char* api = "";
+};
+
+void remember_device_block(const KnownBlock& block);
+void forget_device_block(std::uint64_t base);
+std::optional<KnownBlock> find_device_block(std::uint64_t address);
+
+void remember_pinned_block(const KnownBlock& block);
+/// False when no block starts there.
+bool forget_pinned_block(std::uint64_t base);
+std::optional<KnownBlock> find_pinned_block(std::uint64_t address);
+
+}  // namespace simgpu::runtime

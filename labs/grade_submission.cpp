@@ -16,6 +16,7 @@ int run_grader(const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {ROOFLAB_BINARY_DIR "/bin/grader"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
 

@@ -28,24 +28,28 @@ struct RunOutcome {
     exception,        ///< it threw anything else
     exited,           ///< the process ended before the call came back
     killed,           ///< by a signal of its own making: segmentation fault, abort
-    time_limit, memory_limit, output_limit, disk_limit,
-    device_fault,     ///< the device process or the sandbox failed: a grader fault
+    time_limit,
+    memory_limit,
+    output_limit,
+    disk_limit,
+    device_fault,  ///< the device process or the sandbox failed: a grader fault
   };
   End end = End::returned;
-  std::string detail;             ///< exception text, signal name, todo place; untrusted
-  std::string cuda_error;         ///< "cudaErrorIllegalAddress" when the call left one behind
-  Values results;                 ///< untrusted
-  std::vector<std::vector<std::byte>> outputs;  ///< of every tensor, in order, read on the trusted side
+  std::string detail;      ///< exception text, signal name, todo place; untrusted
+  std::string cuda_error;  ///< "cudaErrorIllegalAddress" when the call left one behind
+  Values results;          ///< untrusted
+  std::vector<std::vector<std::byte>>
+      outputs;  ///< of every tensor, in order, read on the trusted side
   simgpu::Activity activity;
-  std::vector<double> samples_us; ///< timed calls: elapsed time of each
-  std::string printed;            ///< capped stdout and stderr of the guest; untrusted
+  std::vector<double> samples_us;  ///< timed calls: elapsed time of each
+  std::string printed;             ///< capped stdout and stderr of the guest; untrusted
 };
 
 struct RunRequest {
   std::filesystem::path library;  ///< the built submission
   std::string entry;
   const Problem* problem = nullptr;
-  bool timed = false;             ///< checkers off; caches cold; repeated on a real GPU
+  bool timed = false;  ///< checkers off; caches cold; repeated on a real GPU
   std::chrono::duration<double> time_limit{60};
 };
 

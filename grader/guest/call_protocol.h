@@ -27,7 +27,7 @@ struct TensorPlace {
 
 struct Call {
   std::string library;  ///< path of the task's shared library, as the guest sees it
-  std::string entry;
+  std::string entry;    ///< empty: nothing is loaded or called, only the device waited for
   Values parameters;
   std::map<std::string, TensorPlace> tensors;
   bool measured = false;  ///< time the call with CUDA events

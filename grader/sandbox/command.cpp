@@ -167,9 +167,11 @@ std::vector<std::string> bubblewrap_words(const SandboxRequest& request, const L
       arguments.add({"--disable-userns"});
     }
   }
-  arguments.add({"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts",
-                 "--unshare-cgroup-try", "--new-session", "--die-with-parent", "--hostname",
-                 "sandbox"});
+  if (!request.shares_processes) {
+    arguments.add({"--unshare-ipc", "--unshare-pid"});
+  }
+  arguments.add({"--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--new-session",
+                 "--die-with-parent", "--hostname", "sandbox"});
   arguments.add_system();
   arguments.add_mounts(request);
   arguments.add({"--json-status-fd", std::to_string(kStatusNumber)});

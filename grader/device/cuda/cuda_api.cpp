@@ -1,0 +1,145 @@
+#include "grader/device/cuda/cuda_api.h"
+
+#include <dlfcn.h>
+
+#include <array>
+#include <utility>
+
+#include "grader/device/device.h"
+
+namespace rooflab {
+namespace {
+
+constexpr const char* kUseSimulated = "use --device sim";
+
+template <typename Pointer>
+void find(void* library, const char* name, Pointer& pointer) {
+  void* symbol = dlsym(library, name);
+  if (symbol == nullptr) {
+    throw DeviceError(std::string("the CUDA library has no ") + name +
+                      ": it is not the one of CUDA 13; install that, or " + kUseSimulated);
+  }
+  pointer = reinterpret_cast<Pointer>(symbol);
+}
+
+}  // namespace
+
+void CudaApi::CloseLibrary::operator()(void* library) const { dlclose(library); }
+
+CudaApi::Library CudaApi::open(const std::filesystem::path& directory, const char* name) {
+  if (const auto preferred = directory / name;
+      !directory.empty() && std::filesystem::exists(preferred)) {
+    return Library(dlopen(preferred.c_str(), RTLD_NOW | RTLD_LOCAL));
+  }
+  return Library(dlopen(name, RTLD_NOW | RTLD_LOCAL));
+}
+
+std::shared_ptr<const CudaApi> CudaApi::load(const std::filesystem::path& libraries) {
+  auto api = std::make_shared<CudaApi>();
+  api->driver_ = open(libraries, "libcuda.so.1");
+  if (!api->driver_) {
+    throw DeviceError(std::string("no NVIDIA driver: libcuda.so.1 not found; ") + kUseSimulated);
+  }
+  api->runtime_ = open(libraries, "libcudart.so.13");
+  if (!api->runtime_) {
+    throw DeviceError(
+        std::string("no CUDA 13 runtime: libcudart.so.13 not found; install the CUDA 13 "
+                    "toolkit, or ") +
+        kUseSimulated);
+  }
+  find(api->driver_.get(), "cuInit", api->driver_init_);
+  find(api->driver_.get(), "cuDeviceGetName", api->driver_device_get_name_);
+  find(api->driver_.get(), "cuDeviceTotalMem_v2", api->driver_device_total_mem_);
+  find(api->runtime_.get(), "cudaGetErrorName", api->get_error_name_);
+  find(api->runtime_.get(), "cudaGetDeviceCount", api->get_device_count_);
+  find(api->runtime_.get(), "cudaSetDevice", api->set_device_);
+  find(api->runtime_.get(), "cudaDeviceGetAttribute", api->device_get_attribute_);
+  find(api->runtime_.get(), "cudaDeviceSynchronize", api->device_synchronize_);
+  find(api->runtime_.get(), "cudaMalloc", api->malloc_);
+  find(api->runtime_.get(), "cudaFree", api->free_);
+  find(api->runtime_.get(), "cudaMemcpy", api->memcpy_);
+  find(api->runtime_.get(), "cudaMemset", api->memset_);
+  find(api->runtime_.get(), "cudaIpcGetMemHandle", api->ipc_get_mem_handle_);
+  if (const int error = api->driver_init_(0); error != 0) {
+    throw DeviceError("the NVIDIA driver does not start (cuInit returned " + std::to_string(error) +
+                      "); see whether nvidia-smi works, or " + kUseSimulated);
+  }
+  return api;
+}
+
+void CudaApi::check(cudaError_t error, const char* what) const {
+  if (error != cudaSuccess) {
+    const char* name = get_error_name_(error);
+    throw DeviceError(std::string(what) + " failed with " +
+                      (name == nullptr ? "an unknown error" : name) +
+                      "; see whether nvidia-smi works, or " + kUseSimulated);
+  }
+}
+
+std::size_t CudaApi::attribute(cudaDeviceAttr which, int device) const {
+  int value = 0;
+  check(device_get_attribute_(&value, which, device), "cudaDeviceGetAttribute");
+  return value < 0 ? 0 : static_cast<std::size_t>(value);
+}
+
+int CudaApi::device_count() const {
+  int count = 0;
+  check(get_device_count_(&count), "cudaGetDeviceCount");
+  return count;
+}
+
+CudaApi::Description CudaApi::describe(int device) const {
+  Description description;
+  std::array<char, 256> name{};
+  if (driver_device_get_name_(name.data(), static_cast<int>(name.size()) - 1, device) != 0 ||
+      driver_device_total_mem_(&description.memory_bytes, device) != 0) {
+    throw DeviceError("the NVIDIA driver does not describe GPU " + std::to_string(device) + "; " +
+                      kUseSimulated);
+  }
+  description.name = name.data();
+  description.capability_major =
+      static_cast<int>(attribute(cudaDevAttrComputeCapabilityMajor, device));
+  description.capability_minor =
+      static_cast<int>(attribute(cudaDevAttrComputeCapabilityMinor, device));
+  description.sm_count = static_cast<int>(attribute(cudaDevAttrMultiProcessorCount, device));
+  description.l2_bytes = attribute(cudaDevAttrL2CacheSize, device);
+  return description;
+}
+
+void CudaApi::use(int device) const { check(set_device_(device), "cudaSetDevice"); }
+
+void* CudaApi::allocate(std::size_t bytes) const {
+  void* address = nullptr;
+  check(malloc_(&address, bytes), "cudaMalloc");
+  return address;
+}
+
+void CudaApi::release(void* address) const noexcept { free_(address); }
+
+void CudaApi::copy_to_device(void* to, const void* from, std::size_t bytes) const {
+  check(memcpy_(to, from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+}
+
+void CudaApi::copy_to_host(void* to, const void* from, std::size_t bytes) const {
+  check(memcpy_(to, from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+}
+
+void CudaApi::fill(void* address, int byte, std::size_t bytes) const {
+  check(memset_(address, byte, bytes), "cudaMemset");
+}
+
+void CudaApi::synchronize() const { check(device_synchronize_(), "cudaDeviceSynchronize"); }
+
+std::string CudaApi::ipc_handle(void* address) const {
+  cudaIpcMemHandle_t handle{};
+  check(ipc_get_mem_handle_(&handle, address), "cudaIpcGetMemHandle");
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string text;
+  for (const char byte : handle.reserved) {
+    text += kDigits[(static_cast<unsigned char>(byte) >> 4) & 15];
+    text += kDigits[static_cast<unsigned char>(byte) & 15];
+  }
+  return text;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/device/device.h"
+#include "grader/guest/call_protocol.h"
+#include "grader/sandbox/descriptor.h"
+#include "grader/sandbox/sandbox.h"
+
+namespace rooflab {
+
+/// What a guest needs to be started.
+struct GuestSetup {
+  std::filesystem::path program;                    ///< rooflab-guest
+  std::filesystem::path library;                    ///< the built submission
+  std::vector<std::filesystem::path> library_path;  ///< directories for LD_LIBRARY_PATH
+  std::vector<std::filesystem::path> devices;       ///< nodes in /dev
+  std::vector<InheritedDescriptor> descriptors;     ///< besides the call channel
+  std::map<std::string, std::string> environment;
+  std::chrono::duration<double> time_limit{60};
+  bool sandbox = true;
+  bool shares_processes = false;  ///< as SandboxRequest::shares_processes
+};
+
+/// The trusted side's hold on one guest: sends calls, believes nothing of what comes back.
+class GuestProcess {
+ public:
+  /// @throws SandboxError
+  explicit GuestProcess(const GuestSetup& setup);
+
+  /// Makes one call and waits for its reply, as long as the guest lives; its limits end it.
+  /// @return nothing when the guest ended first, or sent something that is no reply.
+  std::optional<Reply> call(const Call& call);
+
+  /// Whether the last call was answered by something that is no reply.
+  bool talked_nonsense() const { return nonsense_; }
+
+  /// Ends the guest and all its descendants. @throws SandboxError
+  SandboxOutcome end();
+
+ private:
+  bool send(const std::string& line);
+  std::optional<std::string> receive();
+
+  Descriptor channel_;
+  std::optional<SandboxedProcess> process_;
+  std::string pending_;
+  bool nonsense_ = false;
+};
+
+/// Fills in how a run ended, from what the guest replied (if it did) and how its process ended.
+void classify(const std::optional<Reply>& reply, bool talked_nonsense,
+              const SandboxOutcome& process, RunOutcome& outcome);
+
+}  // namespace rooflab

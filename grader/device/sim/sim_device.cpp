@@ -1,0 +1,208 @@
+#include "grader/device/sim/sim_device.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "grader/contract/elements.h"
+#include "grader/device/guest_process.h"
+#include "simgpu/device/device_process.h"
+
+namespace rooflab {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+constexpr int kDeviceDescriptor = 4;  // the guest's connection to the simulated GPU
+
+// A launch may take so many warp instructions per second of the time limit: a device that counts
+// ends an endless kernel the same way on every machine, a clock does not. Slower than any machine
+// simulates.
+constexpr double kInstructionsPerSecond = 20e6;
+constexpr std::uint64_t kLeastInstructions = 100'000'000;
+
+// How long the device may take to finish what a returned call left running, and what an ended guest
+// did.
+constexpr Seconds kPatienceAfterReturn{30};
+constexpr Seconds kPatienceAfterEnd{3};
+
+std::uint64_t instruction_budget(Seconds time_limit) {
+  return std::max(kLeastInstructions,
+                  static_cast<std::uint64_t>(time_limit.count() * kInstructionsPerSecond));
+}
+
+/// Ends the device process when it takes too long, so that no call to it can block for ever.
+class Deadline {
+ public:
+  Deadline(simgpu::DeviceProcess& device, Seconds patience)
+      : thread_([this, &device, patience] {
+          std::unique_lock lock(mutex_);
+          if (!changed_.wait_for(lock, patience, [this] { return over_; })) {
+            passed_ = true;
+            device.kill();
+          }
+        }) {}
+  Deadline(const Deadline&) = delete;
+  Deadline& operator=(const Deadline&) = delete;
+  ~Deadline() { finish(); }
+  /// Whether the device had to be ended.
+  bool finish() {
+    if (thread_.joinable()) {
+      {
+        const std::lock_guard lock(mutex_);
+        over_ = true;
+      }
+      changed_.notify_all();
+      thread_.join();
+    }
+    return passed_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false;
+  bool passed_ = false;
+  std::thread thread_;
+};
+
+std::uint64_t bytes_of(const Tensor& tensor) {
+  return static_cast<std::uint64_t>(tensor.elements()) * size_of(tensor.type);
+}
+
+/// The tensors of a problem in the memory of the device, inputs written and outputs poisoned.
+std::vector<std::uint64_t> place_tensors(simgpu::DeviceProcess& device, const Problem& problem) {
+  std::vector<std::uint64_t> addresses;
+  for (const Tensor& tensor : problem.tensors) {
+    const std::uint64_t bytes = bytes_of(tensor);
+    const std::uint64_t address = device.allocate(std::max<std::uint64_t>(bytes, 1), tensor.name);
+    addresses.push_back(address);
+    if (bytes == 0) {
+      continue;
+    }
+    if (tensor.role == Role::output) {
+      device.fill(address, std::to_integer<std::uint8_t>(kPoisonByte), bytes);
+      device.mark_uninitialized(address, bytes);
+    } else {
+      device.write(address, tensor.data);
+    }
+  }
+  return addresses;
+}
+
+Call call_for(const RunRequest& request, const std::vector<std::uint64_t>& addresses) {
+  Call call;
+  call.library = request.library.string();
+  call.entry = request.entry;
+  call.parameters = request.problem->parameters;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    call.tensors[request.problem->tensors[i].name] = {addresses[i], ""};
+  }
+  return call;
+}
+
+GuestSetup guest_setup(const DeviceOptions& options, const RunRequest& request, int connection) {
+  GuestSetup setup;
+  setup.program = options.guest_program;
+  setup.library = request.library;
+  setup.library_path = {options.runtime_libraries};
+  setup.descriptors = {{connection, kDeviceDescriptor}};
+  setup.environment = {{"SIMGPU_FD", std::to_string(kDeviceDescriptor)}};
+  setup.time_limit = request.time_limit;
+  setup.sandbox = options.sandbox;
+  return setup;
+}
+
+std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
+                                                 const Problem& problem,
+                                                 const std::vector<std::uint64_t>& addresses) {
+  std::vector<std::vector<std::byte>> contents;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    auto& bytes = contents.emplace_back(bytes_of(problem.tensors[i]));
+    if (!bytes.empty()) {
+      device.read(addresses[i], bytes);
+    }
+  }
+  return contents;
+}
+
+/// Takes what the device knows. A guest that ended in time has to have left a device that does so
+/// as well.
+void collect(simgpu::DeviceProcess& device, const Problem& problem,
+             const std::vector<std::uint64_t>& addresses, RunOutcome& outcome) {
+  const bool returned = outcome.end == RunOutcome::End::returned;
+  Deadline deadline(device, returned ? kPatienceAfterReturn : kPatienceAfterEnd);
+  try {
+    outcome.activity = device.collect();
+    outcome.outputs = read_tensors(device, problem, addresses);
+  } catch (const simgpu::DeviceProcessError& error) {
+    if (!deadline.finish()) {
+      throw;
+    }
+    if (returned) {
+      outcome.end = RunOutcome::End::time_limit;
+      outcome.detail = "the function came back, but the GPU was still busy long after";
+    }
+  }
+}
+
+RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
+                    const RunRequest& request) {
+  simgpu::DeviceProcess device =
+      simgpu::DeviceProcess::start({.program = options.simgpu_device,
+                                    .gpu = options.gpu_specs / (gpu.id + ".toml"),
+                                    .workers = options.workers,
+                                    .checkers = !request.timed,
+                                    .instruction_budget = instruction_budget(request.time_limit)});
+  const std::vector<std::uint64_t> addresses = place_tensors(device, *request.problem);
+
+  Descriptor connection(device.connect_guest());
+  fcntl(connection.get(), F_SETFD, FD_CLOEXEC);
+  GuestProcess guest(guest_setup(options, request, connection.get()));
+  connection.reset();
+
+  device.mark();
+  const std::optional<Reply> reply = guest.call(call_for(request, addresses));
+  RunOutcome outcome;
+  classify(reply, guest.talked_nonsense(), guest.end(), outcome);
+  collect(device, *request.problem, addresses, outcome);
+  if (request.timed && outcome.end == RunOutcome::End::returned) {
+    outcome.samples_us = {outcome.activity.elapsed_us};
+  }
+  return outcome;
+}
+
+}  // namespace
+
+SimDevice::SimDevice(const std::string& gpu, const DeviceOptions& options) : options_(options) {
+  try {
+    gpu_ = gpu_spec::find(options.gpu_specs, gpu);
+  } catch (const gpu_spec::SpecError& error) {
+    throw DeviceError(error.what());
+  }
+  for (const auto& program : {options.simgpu_device, options.guest_program}) {
+    if (!std::filesystem::exists(program)) {
+      throw DeviceError("the simulated GPU needs " + program.string() +
+                        ", which is not there; build it with `cmake --build --preset default`");
+    }
+  }
+}
+
+RunOutcome SimDevice::run(const RunRequest& request) {
+  try {
+    return run_once(options_, gpu_, request);
+  } catch (const std::exception& error) {  // ours or the machine's, never the student's
+    RunOutcome outcome;
+    outcome.end = RunOutcome::End::device_fault;
+    outcome.detail = error.what();
+    return outcome;
+  }
+}
+
+}  // namespace rooflab

@@ -9,6 +9,8 @@
 namespace simgpu::ptx {
 namespace {
 
+// Looking further would let nested scopes cost the square of their number; code has two or three.
+constexpr std::size_t kMostShadows = 64;
 constexpr std::size_t kMostDigits = 10;  // of a register's number, which has 32 bits
 constexpr std::array<std::string_view, 4> kVectorElements = {".x", ".y", ".z", ".w"};
 
@@ -150,6 +152,19 @@ Meaning ScopeTable::registers_of(std::uint32_t group_index, std::uint32_t number
           .type = group.type};
 }
 
+/// The innermost declaration `.reg stem<count>` that reaches up to the number.
+const ScopeTable::Binding* ScopeTable::range_holding(std::string_view stem,
+                                                     std::uint32_t number) const {
+  const auto found = stems_.find(stem);
+  if (found == stems_.end()) return nullptr;
+  const std::vector<Binding>& bindings = found->second;
+  for (std::size_t level = 0; level < bindings.size() && level < kMostShadows; ++level) {
+    const Binding& binding = bindings[bindings.size() - 1 - level];
+    if (number < groups_[binding.index].count) return &binding;
+  }
+  return nullptr;
+}
+
 std::optional<Meaning> ScopeTable::find(std::string_view name) {
   const Binding* best = nullptr;
   std::uint32_t best_number = 0;
@@ -160,14 +175,11 @@ std::optional<Meaning> ScopeTable::find(std::string_view name) {
     const std::string_view number = name.substr(name.size() - digits);
     if (!is_digit(number.front())) break;
     if (digits > 1 && number.front() == '0') continue;
-    const auto range = stems_.find(name.substr(0, name.size() - digits));
-    if (range == stems_.end()) continue;
     std::uint32_t value = 0;
-    const auto parsed = std::from_chars(number.begin(), number.end(), value);
-    const Binding& binding = range->second.back();
-    const bool declared = parsed.ec == std::errc() && value < groups_[binding.index].count;
-    if (declared && (best == nullptr || binding.depth > best->depth)) {
-      best = &binding;
+    if (std::from_chars(number.begin(), number.end(), value).ec != std::errc()) continue;
+    const Binding* range = range_holding(name.substr(0, name.size() - digits), value);
+    if (range != nullptr && (best == nullptr || range->depth > best->depth)) {
+      best = range;
       best_number = value;
     }
   }

@@ -78,6 +78,7 @@ class ScopeTable {
   };
 
   bool bind(Names& names, std::string_view name, Meaning::Kind kind, std::uint32_t index);
+  const Binding* range_holding(std::string_view stem, std::uint32_t number) const;
   bool bound_here(const Names& names, std::string_view name) const;
   bool declare_group(Names& names, std::string_view name, RegisterGroup group);
   std::string unique(std::string_view name);

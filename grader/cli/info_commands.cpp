@@ -10,7 +10,7 @@
 #include "grader/pipeline/files.h"
 #include "grader/pipeline/grade.h"
 #include "grader/pipeline/score.h"
-#include "grader/report/terminal.h"
+#include "grader/report/text.h"
 #include "grader/spec/part.h"
 
 namespace rooflab {
@@ -38,21 +38,33 @@ std::string text_of(const Values& values) {
   return text;
 }
 
+/// The longest name among cases and questions, so that what follows them lines up.
+std::size_t name_width(const TaskSpec& task) {
+  std::size_t width = 0;
+  for (const CaseSpec& spec : task.cases) width = std::max(width, spec.name.size());
+  for (const QuestionSpec& question : task.questions) width = std::max(width, question.id.size());
+  return width;
+}
+
 void show_cases(std::ostream& out, const TaskSpec& task) {
+  const std::size_t width = name_width(task);
+  const auto row = [&](const std::string& kind, const std::string& name, const std::string& text) {
+    out << fmt::format("  {:>10}  {:<{}}{}{}\n", kind, name, text.empty() ? 0 : width,
+                       text.empty() ? "" : "  ", text);
+  };
   int number = 0;
   for (const CaseSpec& spec : task.cases) {
     if (spec.hidden) {
-      out << fmt::format("      hidden  {}\n", spec.name);
+      row("hidden", spec.name, "");
     } else {
-      out << fmt::format("  {:>8}    {:<28} {}\n", fmt::format("case {}", ++number), spec.name,
-                         text_of(spec.parameters));
+      row(fmt::format("case {}", ++number), spec.name, text_of(spec.parameters));
     }
   }
   for (const QuestionSpec& question : task.questions) {
-    out << fmt::format("    question  {:<28} {} points\n", question.id,
-                       format_points(question.points));
+    const std::string by = question.kind == QuestionKind::text ? ", read by a person" : "";
+    row("question", question.id, fmt::format("{} points{}", format_points(question.points), by));
   }
-  if (task.speed) out << fmt::format("       timed  {}\n", text_of(task.speed->parameters));
+  if (task.speed) row("timed", "", text_of(task.speed->parameters));
 }
 
 /// One file per task and user holds the number of hints shown.

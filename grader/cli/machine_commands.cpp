@@ -9,7 +9,7 @@
 #include "grader/pipeline/oracles.h"
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/timing.h"
-#include "grader/report/terminal.h"
+#include "grader/report/text.h"
 #include "grader/sandbox/sandbox.h"
 #include "grader/spec/part.h"
 #include "specs/gpu_spec.h"

@@ -20,10 +20,16 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   return bytes;
 }
 
+std::int64_t elements_of(std::vector<std::int64_t> shape) {
+  Tensor tensor;
+  tensor.shape = std::move(shape);
+  return tensor.elements();
+}
+
 TEST(TensorTest, CountsItsElementsAsTheProductOfItsShape) {
-  EXPECT_EQ((Tensor{.name = "a", .shape = {3, 4, 5}}.elements()), 60);
-  EXPECT_EQ((Tensor{.name = "scalar", .shape = {}}.elements()), 1);
-  EXPECT_EQ((Tensor{.name = "empty", .shape = {3, 0}}.elements()), 0);
+  EXPECT_EQ(elements_of({3, 4, 5}), 60);
+  EXPECT_EQ(elements_of({}), 1);
+  EXPECT_EQ(elements_of({3, 0}), 0);
 }
 
 TEST(ElementTypeTest, HasTheSizeThatItHasOnTheDevice) {

@@ -56,7 +56,7 @@ bool write_all(int descriptor, const std::string& text) {
     if (count < 0) return false;
     done += static_cast<std::size_t>(count);
   }
-  return ::fsync(descriptor) == 0;
+  return true;
 }
 
 FileError write_error(const std::filesystem::path& file, int error) {
@@ -65,6 +65,13 @@ FileError write_error(const std::filesystem::path& file, int error) {
                            : "check that the folder exists and may be written to";
   return FileError(
       fmt::format("cannot write {}: {}; {}", file.string(), std::strerror(error), remedy));
+}
+
+/// A device or pipe (/dev/stdout, /dev/null) is written to: renaming over it would replace it by a
+/// file.
+void write_device(const std::filesystem::path& file, const std::string& text) {
+  const Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!descriptor.valid() || !write_all(descriptor.get(), text)) throw write_error(file, errno);
 }
 
 }  // namespace
@@ -87,11 +94,13 @@ void write_file_atomically(const std::filesystem::path& file, const std::string&
   if (file.has_parent_path()) std::filesystem::create_directories(file.parent_path(), error);
   if (error) throw write_error(file, error.value());
   if (std::filesystem::is_directory(file, error)) throw write_error(file, EISDIR);
+  if (std::filesystem::is_other(file, error)) return write_device(file, text);
 
   std::string pattern = file.string() + ".XXXXXX";
   Descriptor descriptor(::mkostemp(pattern.data(), O_CLOEXEC));
   if (!descriptor.valid()) throw write_error(file, errno);
-  const bool written = write_all(descriptor.get(), text) && ::fchmod(descriptor.get(), 0644) == 0;
+  const bool written = write_all(descriptor.get(), text) && ::fsync(descriptor.get()) == 0 &&
+                       ::fchmod(descriptor.get(), 0644) == 0;
   const int write_errno = errno;
   // A full disk may show only when the file is closed.
   const bool closed = ::close(descriptor.release()) == 0;

@@ -1,1 +1,250 @@
+#include "grader/spec/part.h"
+
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace rooflab {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr const char* kGoodPart = R"(number = 7
+title = "Test part"
+
+[[task]]
+id = "scale"
+title = "Scale"
+kind = "kernel"
+file = "scale.cu"
+entry = "scale"
+oracle = "scale"
+points = 15
+forbidden = ["^cublas"]
+libraries = ["cublas"]
+hints = ["one", "two"]
+time_limit_s = 5
+
+[[task.case]]
+name = "small"
+parameters = { n = 4, factor = 2.5, mode = "fast" }
+
+[task.speed]
+points = 10
+parameters = { n = 1024 }
+zero_efficiency = 0.02
+full_efficiency = 0.5
+peak = "fp32"
+
+[[task]]
+id = "count"
+title = "Count"
+kind = "values"
+bonus = true
+file = "count.cpp"
+entry = "count"
+points = 5
+
+[[task.case]]
+name = "square"
+parameters = { n = 3 }
+expect = { macs = 9 }
+
+[[task.ratio]]
+result = "macs"
+ratio = 2
+cause = "counted twice"
+
+[[task]]
+id = "answers"
+title = "Answers"
+kind = "answers"
+file = "answers.toml"
+points = 3
+
+[[task.question]]
+id = "ridge"
+kind = "number"
+prompt = "Where?"
+points = 3
+
+[[task.question]]
+id = "thoughts"
+kind = "text"
+prompt = "Why?"
+points = 4
+)";
+
+/// A labs/ and a solutions/ folder of one test.
+class PartTest : public testing::Test {
+ protected:
+  PartTest() : root_(testing::TempDir() + "/rooflab_part_" + name()) {
+    std::filesystem::remove_all(root_);
+    write("labs/part7-test/part.toml", kGoodPart);
+  }
+  ~PartTest() override { std::filesystem::remove_all(root_); }
+
+  static std::string name() {
+    return testing::UnitTest::GetInstance()->current_test_info()->name();
+  }
+
+  void write(const std::string& path, const std::string& text) const {
+    const auto file = root_ / path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+
+  PartSpec load() const { return load_part(root_ / "labs", root_ / "solutions", 7); }
+
+  /// The error of loading the good part with `from` replaced by `to`, its folder cut off.
+  std::string error_after(const std::string& from, const std::string& to) const {
+    std::string text = kGoodPart;
+    const auto at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    write("labs/part7-test/part.toml", text);
+    return error();
+  }
+
+  std::string error() const {
+    try {
+      load();
+    } catch (const SpecError& error) {
+      std::string message = error.what();
+      const std::string prefix = root_.string() + "/";
+      for (auto at = message.find(prefix); at != std::string::npos; at = message.find(prefix)) {
+        message.erase(at, prefix.size());
+      }
+      return message;
+    }
+    return "no error";
+  }
+
+  std::filesystem::path root_;
+};
+
+TEST_F(PartTest, HoldsEverythingThatTheFileSays) {
+  const PartSpec part = load();
+  EXPECT_EQ(part.number, 7);
+  EXPECT_EQ(part.directory, "part7-test");
+  ASSERT_EQ(part.tasks.size(), 3U);
+  const TaskSpec& scale = part.tasks[0];
+  EXPECT_EQ(scale.kind, TaskKind::kernel);
+  EXPECT_EQ(scale.points, 15);
+  EXPECT_THAT(scale.forbidden, ElementsAre("^cublas"));
+  EXPECT_THAT(scale.hints, ElementsAre("one", "two"));
+  EXPECT_EQ(scale.time_limit_s, 5);
+  ASSERT_EQ(scale.cases.size(), 1U);
+  EXPECT_EQ(std::get<std::int64_t>(scale.cases[0].parameters.at("n")), 4);
+  EXPECT_EQ(std::get<double>(scale.cases[0].parameters.at("factor")), 2.5);
+  EXPECT_EQ(std::get<std::string>(scale.cases[0].parameters.at("mode")), "fast");
+  ASSERT_TRUE(scale.speed.has_value());
+  EXPECT_EQ(scale.speed->full_efficiency, 0.5);
+  EXPECT_TRUE(part.tasks[1].bonus);
+  EXPECT_EQ(part.tasks[1].ratios.at(0).cause, "counted twice");
+  EXPECT_EQ(part.tasks[2].questions.at(1).kind, QuestionKind::text);
+}
+
+TEST_F(PartTest, TakesHiddenCasesFromBesideTheSolutions) {
+  write("solutions/part7-test/hidden.toml",
+        "[[case]]\ntask = \"scale\"\nname = \"odd\"\nparameters = { n = 77 }\n");
+  const PartSpec part = load();
+  ASSERT_EQ(part.tasks[0].cases.size(), 2U);
+  EXPECT_FALSE(part.tasks[0].cases[0].hidden);
+  EXPECT_TRUE(part.tasks[0].cases[1].hidden);
+  EXPECT_EQ(part.tasks[0].cases[1].name, "odd");
+}
+
+TEST_F(PartTest, ListsThePartsInOrder) {
+  write("labs/a-late-folder/part.toml", "number = 2\n");
+  write("labs/toolkit/todo.h", "");
+  EXPECT_THAT(list_parts(root_ / "labs"), ElementsAre(2, 7));
+}
+
+TEST_F(PartTest, IsLoadedThoughAnotherPartIsBroken) {
+  write("labs/part8-broken/part.toml", "number = \n");
+  EXPECT_EQ(load().number, 7);
+}
+
+TEST_F(PartTest, UnknownNumberNamesTheNumbersThereAre) {
+  try {
+    load_part(root_ / "labs", root_ / "solutions", 9);
+    FAIL();
+  } catch (const UnknownPart& error) {
+    EXPECT_STREQ(error.what(), "there is no part 9; the parts are 7");
+  }
+}
+
+TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
+  const std::string file = "labs/part7-test/part.toml";
+  EXPECT_EQ(
+      error_after("points = 15", "pionts = 15"),
+      file +
+          ":11: task \"scale\": unknown key `pionts`; known keys are bonus, case, entry, file, "
+          "forbidden, hints, id, kind, libraries, oracle, points, question, ratio, speed, "
+          "time_limit_s, title");
+  EXPECT_EQ(error_after("points = 15", "points = \"15\""),
+            file + ":11: task \"scale\": `points` is a string; write a number");
+  EXPECT_EQ(error_after("title = \"Scale\"\n", ""),
+            file + ":4: task \"scale\": `title` is missing; add it");
+  EXPECT_EQ(error_after("id = \"count\"", "id = \"scale\""),
+            file + ":28: two tasks have the id \"scale\"; rename one");
+  EXPECT_EQ(error_after("kind = \"values\"", "kind = \"value\""),
+            file + ":31: unknown kind \"value\"; use one of answers, kernel, values");
+  EXPECT_EQ(error_after("file = \"scale.cu\"", "file = \"../scale.cu\""),
+            file +
+                ":8: `file` \"../scale.cu\" is no plain file name; name a file in the part's own "
+                "directory");
+  EXPECT_EQ(error_after("zero_efficiency = 0.02", "zero_efficiency = 0.6"),
+            file +
+                ":24: efficiencies are not 0 < zero_efficiency < full_efficiency <= 1; put them in "
+                "that order");
+  EXPECT_EQ(error_after("forbidden = [\"^cublas\"]", "forbidden = [\"(\"]"),
+            file + ":12: \"(\" is no regular expression; correct it (ECMAScript syntax)");
+  EXPECT_EQ(error_after("expect = { macs = 9 }", ""),
+            file +
+                ":37: case \"square\" of task count says no results; add expect = { name = number "
+                "}, or name an "
+                "oracle in the task");
+  EXPECT_EQ(error_after("prompt = \"Where?\"\npoints = 3", "prompt = \"Where?\"\npoints = 2"),
+            file +
+                ":52: task answers is worth 3 points, its number and choice questions 2; make them "
+                "equal");
+  EXPECT_EQ(
+      error_after("n = 4, factor", "n = [4], factor"),
+      file +
+          ":19: case \"small\": `parameters.n` is an array; write an integer, a float or a string");
+}
+
+TEST_F(PartTest, TextThatIsNoTomlIsNamedByLine) {
+  EXPECT_THAT(error_after("title = \"Test part\"", "title = \"Test part"),
+              HasSubstr("labs/part7-test/part.toml:2: "));
+}
+
+TEST_F(PartTest, HiddenCaseOfAnUnknownTaskIsAnError) {
+  write("solutions/part7-test/hidden.toml", "[[case]]\ntask = \"scael\"\nname = \"odd\"\n");
+  EXPECT_EQ(error(),
+            "solutions/part7-test/hidden.toml:2: no task \"scael\" of this part has cases; name "
+            "one of part.toml");
+}
+
+TEST_F(PartTest, TwoFoldersMayNotShareANumber) {
+  write("labs/part7-copy/part.toml", kGoodPart);
+  EXPECT_THROW(list_parts(root_ / "labs"), SpecError);
+}
+
+TEST_F(PartTest, MissingLabsFolderSaysWhatToRestore) {
+  try {
+    load_part(root_ / "nowhere", root_ / "solutions", 1);
+    FAIL();
+  } catch (const SpecError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no part is found there; restore the folder labs/"));
+  }
+}
+
+}  // namespace
+}  // namespace rooflab

@@ -1,0 +1,140 @@
+#include "grader/pipeline/check.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "grader/pipeline/fake_device.h"
+
+namespace rooflab {
+namespace {
+
+Tensor tensor(const std::string& name, Role role, std::vector<float> values) {
+  Tensor made;
+  made.name = name;
+  made.role = role;
+  made.shape = {static_cast<std::int64_t>(values.size())};
+  if (role != Role::output) made.data = bytes_of(values);
+  return made;
+}
+
+/// y (4 elements) must become 1, 2, 3, 4 from x.
+class CheckTest : public testing::Test {
+ protected:
+  CheckTest() {
+    problem_.tensors = {tensor("x", Role::input, {1, 2, 3, 4}),
+                        tensor("y", Role::output, {0, 0, 0, 0})};
+  }
+
+  std::vector<TensorCheck> check(const std::vector<float>& y) const {
+    return wrong_tensors(problem_, expected_, {problem_.tensors[0].data, bytes_of(y)});
+  }
+
+  Problem problem_;
+  std::vector<Expected> expected_ = {{"y", {1, 2, 3, 4}, {0.5, 0.5, 0.5, 0}}};
+};
+
+TEST_F(CheckTest, EveryElementWithinItsToleranceIsRight) {
+  EXPECT_TRUE(check({1, 2, 3, 4}).empty());
+  EXPECT_TRUE(check({1.5F, 1.5F, 3.25F, 4}).empty());
+}
+
+TEST_F(CheckTest, OneElementBeyondItsToleranceIsWrong) {
+  const auto wrong = check({1, 2, 3, 4.0000005F});
+  ASSERT_EQ(wrong.size(), 1U);
+  EXPECT_EQ(wrong[0].tensor, "y");
+  EXPECT_EQ(wrong[0].wrong_count, 1U);
+  EXPECT_EQ(wrong[0].wrong, (std::vector<bool>{false, false, false, true}));
+}
+
+TEST_F(CheckTest, NanNeverPasses) {
+  const float nan = std::bit_cast<float>(0x7FFFFFFFU);  // what arithmetic on a GPU makes
+  const auto wrong = check({1, nan, 3, 4});
+  ASSERT_EQ(wrong.size(), 1U);
+  EXPECT_EQ(wrong[0].wrong_count, 1U);
+  EXPECT_EQ(wrong[0].nan_count, 1U);
+  EXPECT_EQ(wrong[0].unwritten_count, 0U);
+}
+
+TEST_F(CheckTest, NanNeverPassesWhateverTheToleranceIs) {
+  expected_[0].tolerance.assign(4, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(check({1, std::nanf(""), 3, 4}).size(), 1U);
+}
+
+TEST_F(CheckTest, ElementsThatStillHoldThePoisonAreUnwritten) {
+  auto outputs = untouched(problem_);
+  const float three = 3;
+  std::memcpy(&outputs[1][8], &three, 4);
+  const auto wrong = wrong_tensors(problem_, expected_, outputs);
+  ASSERT_EQ(wrong.size(), 1U);
+  EXPECT_EQ(wrong[0].wrong_count, 3U);
+  EXPECT_EQ(wrong[0].unwritten_count, 3U);
+  EXPECT_EQ(wrong[0].unwritten, (std::vector<bool>{true, true, false, true}));
+  EXPECT_EQ(wrong[0].nan_count, 0U);
+}
+
+TEST_F(CheckTest, OutputThatIsMissingOrShortCountsAsUnwritten) {
+  EXPECT_EQ(wrong_tensors(problem_, expected_, {}).at(0).unwritten_count, 4U);
+  EXPECT_EQ(wrong_tensors(problem_, expected_, {problem_.tensors[0].data, bytes_of({1, 2, 3})})
+                .at(0)
+                .unwritten_count,
+            4U);
+}
+
+TEST_F(CheckTest, Int32MinusOneIsNotTakenForUnwrittenWhenItIsRight) {
+  problem_.tensors[1].type = ElementType::int32;
+  problem_.tensors[1].shape = {1};
+  expected_ = {{"y", {-1}, {0}}};
+  EXPECT_TRUE(wrong_tensors(problem_, expected_, untouched(problem_)).empty());
+}
+
+TEST_F(CheckTest, InfinityIsRightOnlyWhereItIsExpected) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  expected_[0].value[0] = infinity;
+  EXPECT_TRUE(check({infinity, 2, 3, 4}).empty());
+  EXPECT_EQ(check({-infinity, infinity, 3, 4}).at(0).wrong_count, 2U);
+}
+
+TEST_F(CheckTest, OracleThatContradictsItsProblemIsAFaultOfOurs) {
+  expected_[0].value.pop_back();
+  EXPECT_THROW(check({1, 2, 3, 4}), OracleFault);
+  expected_.clear();
+  EXPECT_THROW(check({1, 2, 3, 4}), OracleFault);
+}
+
+TEST_F(CheckTest, ChangedInputsAreCounted) {
+  EXPECT_TRUE(changed_inputs(problem_, untouched(problem_)).empty());
+  auto outputs = untouched(problem_);
+  outputs[0] = bytes_of({1, 2, 3.5F, -4});
+  const auto changed = changed_inputs(problem_, outputs);
+  ASSERT_EQ(changed.size(), 1U);
+  EXPECT_EQ(changed[0].tensor, "x");
+  EXPECT_EQ(changed[0].changed, 2U);
+  EXPECT_EQ(changed[0].total, 4U);
+}
+
+TEST(ResultsTest, NumbersCompareByValueWhateverTheirType) {
+  EXPECT_TRUE(results_match({{"a", std::int64_t{4}}}, {{"a", 4.0}}));
+  EXPECT_TRUE(results_match({{"a", 1.0 + 1e-10}}, {{"a", 1.0}}));
+  EXPECT_FALSE(results_match({{"a", 1.0 + 1e-8}}, {{"a", 1.0}}));
+  EXPECT_FALSE(results_match({{"a", std::nan("")}}, {{"a", 1.0}}));
+  EXPECT_FALSE(results_match({{"a", std::string("1")}}, {{"a", 1.0}}));
+}
+
+TEST(ResultsTest, IntegersCompareExactlyBeyondWhatADoubleHolds) {
+  const std::int64_t large = (std::int64_t{1} << 60) + 1;
+  EXPECT_TRUE(results_match({{"a", large}}, {{"a", large}}));
+  EXPECT_FALSE(results_match({{"a", large - 1}}, {{"a", large}}));
+}
+
+TEST(ResultsTest, MissingResultsAreWrongAndFurtherOnesAreIgnored) {
+  EXPECT_FALSE(results_match({}, {{"a", 1.0}}));
+  EXPECT_TRUE(results_match({{"a", 1.0}, {"score", 100.0}}, {{"a", 1.0}}));
+  EXPECT_TRUE(
+      results_match({{"bound", std::string("memory")}}, {{"bound", std::string("memory")}}));
+}
+
+}  // namespace
+}  // namespace rooflab

@@ -1,0 +1,79 @@
+#include "grader/pipeline/elf_symbols.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "grader/pipeline/files.h"
+
+namespace rooflab {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::filesystem::path library(const std::string& name) {
+  return std::filesystem::path(ROOFLAB_TESTDATA) / ("libgrade_" + name + ".so");
+}
+
+TEST(ElfSymbolsTest, TellsWhatALibraryImportsAndExports) {
+  const DynamicSymbols plain = read_dynamic_symbols(library("plain"));
+  EXPECT_THAT(plain.undefined, Contains("strlen"));
+  EXPECT_THAT(plain.defined, Contains("rooflab_entry_scale"));
+  EXPECT_THAT(plain.unresolved, IsEmpty());
+}
+
+TEST(ElfSymbolsTest, TellsWhatNoLibraryOffers) {
+  EXPECT_THAT(read_dynamic_symbols(library("unresolved")).unresolved,
+              ElementsAre("_Z12scale_valuesPKfi"));
+}
+
+TEST(ElfSymbolsTest, ForbiddenImportsMatchByExpression) {
+  const DynamicSymbols symbols = read_dynamic_symbols(library("forbidden"));
+  EXPECT_EQ(first_forbidden(symbols, {"^cublas"}), "cublasSgemm_v2");
+  EXPECT_EQ(first_forbidden(symbols, {"^cudnn"}), "");
+  EXPECT_EQ(first_forbidden(read_dynamic_symbols(library("lookup")), {}), "dlsym");
+}
+
+TEST(ElfSymbolsTest, FileThatIsNoLibraryIsRefused) {
+  const TemporaryFolder folder(testing::TempDir());
+  const auto file = folder.path() / "x.so";
+  for (const std::string& text : {std::string(),
+                                  std::string("\x7f"
+                                              "ELF"),
+                                  std::string(4096, 'x')}) {
+    std::ofstream(file) << text;
+    EXPECT_THROW(read_dynamic_symbols(file), ElfError);
+  }
+}
+
+TEST(ElfSymbolsTest, DamagedLibrariesEndInAnErrorOrSymbolsNeverACrash) {
+  const TemporaryFolder folder(testing::TempDir());
+  const auto file = folder.path() / "x.so";
+  const std::string good = read_file(library("plain"));
+  std::mt19937 random(20);
+  for (int i = 0; i < 500; ++i) {
+    std::string bad = good;
+    if (i % 5 == 0) bad.resize(random() % bad.size());
+    // Header and section headers (at the file's end) hold the offsets that matter.
+    for (int change = 0; change < 4 && !bad.empty(); ++change) {
+      const std::size_t from_end = random() % std::min<std::size_t>(bad.size(), 2048);
+      const std::size_t at = change % 2 == 0 ? random() % std::min<std::size_t>(bad.size(), 64)
+                                             : bad.size() - 1 - from_end;
+      bad[at] = static_cast<char>(random());
+    }
+    std::ofstream(file, std::ios::binary) << bad;
+    try {
+      const DynamicSymbols symbols = read_dynamic_symbols(file);
+      EXPECT_LE(symbols.undefined.size() + symbols.defined.size(), bad.size());
+    } catch (const ElfError&) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace rooflab

@@ -1,0 +1,171 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "grader/pipeline/advice.h"
+#include "grader/pipeline/fake_device.h"
+#include "grader/pipeline/roofline.h"
+#include "grader/pipeline/score.h"
+#include "grader/pipeline/timing.h"
+
+namespace rooflab {
+namespace {
+
+using testing::HasSubstr;
+
+SpeedSpec speed(double zero, double full, double points) {
+  SpeedSpec spec;
+  spec.zero_efficiency = zero;
+  spec.full_efficiency = full;
+  spec.points = points;
+  return spec;
+}
+
+TEST(SpeedPointsTest, RunFromNoneAtZeroToAllAtFull) {
+  const SpeedSpec spec = speed(0.01, 0.16, 8);
+  EXPECT_EQ(speed_points(spec, 0.001), 0);
+  EXPECT_EQ(speed_points(spec, 0.01), 0);
+  EXPECT_EQ(speed_points(spec, 0.16), 8);
+  EXPECT_EQ(speed_points(spec, 0.9), 8);
+}
+
+// Between 1 % and 16 % lie four doublings, so each is worth a quarter of the points.
+TEST(SpeedPointsTest, EveryDoublingOfEfficiencyIsWorthTheSame) {
+  const SpeedSpec spec = speed(0.01, 0.16, 8);
+  EXPECT_DOUBLE_EQ(speed_points(spec, 0.02), 2);
+  EXPECT_DOUBLE_EQ(speed_points(spec, 0.04), 4);
+  EXPECT_DOUBLE_EQ(speed_points(spec, 0.08), 6);
+}
+
+TEST(SpeedPointsTest, NeverFallWithEfficiencyAndHaveNoCliff) {
+  const SpeedSpec spec = speed(0.02, 0.12, 10);
+  double last = 0;
+  for (double efficiency = 0.005; efficiency < 0.2; efficiency += 0.0001) {
+    const double points = speed_points(spec, efficiency);
+    EXPECT_GE(points, last);
+    EXPECT_LE(points - last, 0.05);
+    last = points;
+  }
+}
+
+TEST(SpeedPointsTest, EfficiencyThatIsNoNumberEarnsNothing) {
+  EXPECT_EQ(speed_points(speed(0.02, 0.12, 10), std::nan("")), 0);
+  EXPECT_EQ(speed_points(speed(0.02, 0.12, 10), -1), 0);
+}
+
+// 1e9 FLOPs at 1 TFLOP/s take 1000 us, 1e7 bytes at 100 GB/s take 100 us.
+TEST(RooflineTest, IsTheSlowerOfComputeAndMemoryPlusALaunch) {
+  const Roofline compute = roofline_of({{{"fp32", 1e9}}, 1e7}, round_gpu());
+  EXPECT_DOUBLE_EQ(compute.compute_us, 1000);
+  EXPECT_DOUBLE_EQ(compute.memory_us, 100);
+  EXPECT_DOUBLE_EQ(compute.time_us, 1001);
+  EXPECT_EQ(compute.bound, "compute");
+  const Roofline memory = roofline_of({{{"fp32", 1e6}}, 1e7}, round_gpu());
+  EXPECT_DOUBLE_EQ(memory.time_us, 101);
+  EXPECT_EQ(memory.bound, "memory");
+  const Roofline launch = roofline_of({{{"fp32", 1e3}}, 100}, round_gpu());
+  EXPECT_EQ(launch.bound, "launch");
+}
+
+TEST(RooflineTest, TypesRunBesideEachOtherSoTheSlowestCounts) {
+  const Roofline roofline = roofline_of({{{"fp32", 1e6}, {"bf16_tensor", 80e6}}, 0}, round_gpu());
+  EXPECT_DOUBLE_EQ(roofline.compute_us, 10);
+}
+
+TEST(RooflineTest, FloorLetsTheCacheHoldWhatFits) {
+  // 1 MB fits: it may come from L2 at 1 TB/s in 1 us, though DRAM would take 10.
+  EXPECT_DOUBLE_EQ(roofline_of({{}, 1e6}, round_gpu()).floor_us, 1);
+  // Of 10 MB, 9 MB must come from DRAM at 100 GB/s.
+  EXPECT_DOUBLE_EQ(roofline_of({{}, 10e6}, round_gpu()).floor_us, 90);
+  EXPECT_DOUBLE_EQ(roofline_of({{{"fp32", 1e9}}, 1e6}, round_gpu()).floor_us, 1000);
+}
+
+TEST(RooflineTest, TypeThatTheGpuLacksIsNamed) {
+  try {
+    roofline_of({{{"fp8_tensor", 1}}, 0}, round_gpu());
+    FAIL();
+  } catch (const RooflineError& error) {
+    EXPECT_STREQ(error.what(), "Round GPU has no fp8_tensor peak; grade this task on another GPU");
+  }
+}
+
+RunOutcome timed(double elapsed_us, std::vector<double> samples = {}) {
+  RunOutcome outcome;
+  outcome.activity.elapsed_us = elapsed_us;
+  outcome.samples_us = std::move(samples);
+  return outcome;
+}
+
+TEST(TimingTest, TakesTheModelledTimeOrTheMedianOfTheMeasured) {
+  const Work work{{{"fp32", 1e9}}, 1e7};
+  const Roofline roofline = roofline_of(work, round_gpu());
+  const Timing modelled = timing_of(timed(2002), speed(0.1, 0.8, 5), work, roofline);
+  EXPECT_DOUBLE_EQ(modelled.time_us, 2002);
+  EXPECT_DOUBLE_EQ(modelled.efficiency, 0.5);
+  const Timing measured =
+      timing_of(timed(0, {2002, 9000, 2001, 2003, 2002}), speed(0.1, 0.8, 5), work, roofline);
+  EXPECT_DOUBLE_EQ(measured.time_us, 2002);
+  EXPECT_GT(measured.spread_us, 0);
+}
+
+TEST(TimingTest, BelowTheFloorOnlyWhatNoGpuCanDo) {
+  const Work work{{{"fp32", 1e9}}, 1e7};
+  const Roofline roofline = roofline_of(work, round_gpu());
+  const auto below = [&](double us, bool measured) {
+    return is_below_floor(timing_of(timed(us), speed(0.1, 0.8, 5), work, roofline), roofline,
+                          measured);
+  };
+  EXPECT_FALSE(below(1000, false));
+  EXPECT_TRUE(below(999, false));
+  EXPECT_FALSE(below(951, true));
+  EXPECT_TRUE(below(949, true));
+  EXPECT_TRUE(below(0, true));
+  EXPECT_TRUE(below(std::numeric_limits<double>::quiet_NaN(), false));
+}
+
+TEST(TimingTest, SlowestKernelIsTheOneWhoseLaunchesTakeMostTogether) {
+  simgpu::Activity activity;
+  EXPECT_EQ(slowest_kernel(activity), nullptr);
+  for (const auto& [name, us] :
+       std::vector<std::pair<std::string, double>>{{"once", 10}, {"often", 6}, {"often", 6}}) {
+    simgpu::KernelRecord kernel;
+    kernel.name = name;
+    kernel.time.total_us = us;
+    activity.kernels.push_back(kernel);
+  }
+  EXPECT_EQ(slowest_kernel(activity)->name, "often");
+}
+
+TEST(TimingTest, SizeIsSaidInAFewCharacters) {
+  EXPECT_EQ(
+      size_words({{"m", std::int64_t{1024}}, {"n", std::int64_t{1024}}, {"k", std::int64_t{1024}}}),
+      "1024^3");
+  EXPECT_EQ(size_words({{"m", std::int64_t{8192}}, {"k", std::int64_t{4096}}}), "k=4096 m=8192");
+  EXPECT_EQ(size_words({{"n", std::int64_t{7}}, {"mode", std::string("x")}}), "n=7");
+}
+
+TEST(AdviceTest, NamesTheLimiterAndTheModelledGain) {
+  simgpu::TimeBreakdown time;
+  time.total_us = 101;
+  time.launch_us = 1;
+  time.limiter = "shared";
+  time.terms = {{"shared", 100}, {"fp32", 25}, {"dram", 5}};
+  const std::string advice = advice_for(time);
+  EXPECT_THAT(advice, HasSubstr("limited by shared memory (100 of 101 us)"));
+  // 101 - (100 - 25) = 26 us are left.
+  EXPECT_THAT(advice, HasSubstr("without it fp32 arithmetic would limit, 3.9x faster (modelled)"));
+}
+
+TEST(AdviceTest, PromisesNothingWhenTheNextLimitIsAsNear) {
+  simgpu::TimeBreakdown time;
+  time.total_us = 100;
+  time.limiter = "fp32";
+  time.terms = {{"fp32", 99}, {"issue", 98}};
+  EXPECT_THAT(advice_for(time), testing::Not(HasSubstr("faster")));
+  EXPECT_EQ(advice_for({}), "");
+}
+
+}  // namespace
+}  // namespace rooflab

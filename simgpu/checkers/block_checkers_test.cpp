@@ -1,0 +1,441 @@
+#include "simgpu/checkers/block_checkers.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "simgpu/checkers/test_access.h"
+
+namespace simgpu {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr std::uint32_t kSharedBytes = 4096;
+constexpr std::uint32_t kWarps = 4;
+
+/// One block whose shared memory has been written before the interval that is looked at.
+class SharedRaceTest : public testing::Test {
+ protected:
+  SharedRaceTest() { begin(); }
+
+  void begin(bool initialised = true) {
+    checkers_.begin_block(5, kSharedBytes, kWarps, 0);
+    if (!initialised) return;
+    for (std::uint64_t offset = 0; offset < kSharedBytes; offset += 128) {
+      store(0, 100, [=](auto lane) { return offset + 4 * lane; });
+    }
+    checkers_.block_barrier();
+    checkers_.take_findings();
+  }
+
+  using AddressOf = std::function<std::uint64_t(std::uint64_t)>;
+  void load(std::uint16_t warp, std::uint32_t pc, const AddressOf& address,
+            std::uint32_t mask = ~0U, std::uint8_t bytes = 4) {
+    TestAccess access(AccessKind::load, bytes, address, mask);
+    checkers_.shared(access.by(warp, pc).get());
+  }
+  void store(std::uint16_t warp, std::uint32_t pc, const AddressOf& address,
+             std::uint32_t mask = ~0U, std::uint8_t bytes = 4) {
+    TestAccess access(AccessKind::store, bytes, address, mask);
+    checkers_.shared(access.by(warp, pc).get());
+  }
+  void store_value(std::uint16_t warp, std::uint32_t pc, const AddressOf& address,
+                   const std::function<std::uint32_t(std::uint32_t)>& value,
+                   std::uint32_t mask = ~0U) {
+    std::array<std::uint32_t, 32> values{};
+    for (std::uint32_t lane = 0; lane < 32; ++lane) values[lane] = value(lane);
+    std::array<std::uint8_t, 128> bytes{};
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    TestAccess access(AccessKind::store, 4, address, mask);
+    access.access.values = bytes.data();
+    checkers_.shared(access.by(warp, pc).get());
+  }
+  void atomic(std::uint16_t warp, std::uint32_t pc, const AddressOf& address,
+              std::uint32_t mask = ~0U) {
+    TestAccess access(AccessKind::atomic, 4, address, mask);
+    checkers_.shared(access.by(warp, pc).get());
+  }
+
+  std::vector<RawFinding> findings() { return checkers_.take_findings(); }
+  std::multiset<std::string> codes() {
+    std::multiset<std::string> all;
+    for (const RawFinding& finding : findings()) all.insert(finding.code);
+    return all;
+  }
+
+  static std::uint64_t own(std::uint64_t lane) { return 4 * lane; }
+  static std::uint64_t next(std::uint64_t lane) { return 4 * (lane + 1); }
+  static std::uint64_t first(std::uint64_t) { return 0; }
+
+  DeviceMemory memory_{1 << 20};
+  BlockCheckers checkers_{memory_};
+};
+
+TEST_F(SharedRaceTest, ReadingWhatAnotherWarpWroteNeedsABarrier) {
+  store(0, 1, own);
+  load(1, 2, own);
+  const std::vector<RawFinding> found = findings();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_STREQ(found[0].code, "RL0302");
+  EXPECT_EQ(found[0].block, 5U);
+  EXPECT_EQ(found[0].pc, 2U);
+  EXPECT_EQ(found[0].warp, 1U);
+  EXPECT_EQ(found[0].lane, 0U);
+  EXPECT_EQ(found[0].other_pc, 1U);
+  EXPECT_EQ(found[0].other_warp, 0U);
+  EXPECT_EQ(found[0].other_lane, 0U);
+  EXPECT_EQ(found[0].other_kind, AccessKind::store);
+  EXPECT_EQ(found[0].occurrences, 32U);
+
+  checkers_.block_barrier();
+  store(0, 1, own);
+  checkers_.block_barrier();
+  load(1, 2, own);
+  EXPECT_THAT(findings(), IsEmpty());
+}
+
+TEST_F(SharedRaceTest, OverwritingWhatAnotherWarpReadNeedsABarrier) {
+  load(0, 1, own);
+  store(1, 2, own);
+  const std::vector<RawFinding> found = findings();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_STREQ(found[0].code, "RL0301");
+  EXPECT_EQ(found[0].other_kind, AccessKind::load);
+  EXPECT_EQ(found[0].other_warp, 0U);
+
+  checkers_.block_barrier();
+  load(0, 1, own);
+  checkers_.block_barrier();
+  store(1, 2, own);
+  EXPECT_THAT(findings(), IsEmpty());
+}
+
+TEST_F(SharedRaceTest, TheTiledProductNeedsBothItsBarriers) {
+  // Each warp stores its row of the tile; every warp reads all of it; the next tile overwrites it.
+  for (const bool second_barrier : {true, false}) {
+    begin();
+    for (int tile = 0; tile < 3; ++tile) {
+      for (std::uint16_t warp = 0; warp < kWarps; ++warp) {
+        store(warp, 1, [=](auto lane) { return 128U * warp + 4 * lane; });
+      }
+      checkers_.block_barrier();
+      for (std::uint16_t warp = 0; warp < kWarps; ++warp) {
+        for (std::uint64_t k = 0; k < kWarps; ++k) {
+          load(warp, 2, [=](auto) { return 128U * warp + 4 * k; });
+          load(warp, 3, [=](auto lane) { return 128U * k + 4 * lane; });
+        }
+      }
+      if (second_barrier) checkers_.block_barrier();
+    }
+    if (second_barrier) {
+      EXPECT_THAT(findings(), IsEmpty());
+    } else {
+      EXPECT_THAT(codes(), testing::Contains("RL0301"));
+    }
+  }
+}
+
+TEST_F(SharedRaceTest, TwoStoresRaceUnlessTheyStoreTheSame) {
+  store_value(0, 1, first, [](auto) { return 7U; });
+  store_value(1, 2, first, [](auto) { return 7U; });
+  EXPECT_THAT(findings(), IsEmpty());
+  store_value(
+      2, 3, first, [](auto) { return 8U; }, 1U);
+  EXPECT_EQ(codes(), std::multiset<std::string>{"RL0303"});
+}
+
+TEST_F(SharedRaceTest, LanesOfOneInstructionThatStoreDifferentValuesRace) {
+  store_value(0, 1, first, [](auto lane) { return lane; });
+  const std::vector<RawFinding> found = findings();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_STREQ(found[0].code, "RL0303");
+  EXPECT_EQ(found[0].lane, 1U);
+  EXPECT_EQ(found[0].other_lane, 0U);
+}
+
+TEST_F(SharedRaceTest, AThreadMayUseItsOwnWordsFreely) {
+  for (int i = 0; i < 3; ++i) {
+    load(0, 1, own);
+    store(0, 2, own);
+  }
+  EXPECT_THAT(findings(), IsEmpty());
+}
+
+TEST_F(SharedRaceTest, LanesOfAWarpAreOrderedOnlyByAWarpBarrier) {
+  // s[i] += s[i + 1] without __syncwarp: lane i reads what lane i + 1 is about to overwrite.
+  load(0, 1, next);
+  store(0, 2, own);
+  EXPECT_EQ(codes(), std::multiset<std::string>{"RL0301"});
+
+  checkers_.block_barrier();
+  load(0, 1, next);
+  checkers_.warp_barrier(0, ~0U);
+  store(0, 2, own);
+  checkers_.warp_barrier(0, ~0U);
+  load(0, 3, next);
+  EXPECT_THAT(findings(), IsEmpty());
+}
+
+TEST_F(SharedRaceTest, AWarpBarrierOrdersOnlyItsLanes) {
+  const auto store_lane_1_then_read_by_lane_0 = [&](std::uint32_t barrier) {
+    checkers_.block_barrier();
+    store(
+        0, 1, [](auto) { return 64; }, 2U);
+    checkers_.warp_barrier(0, barrier);
+    load(
+        0, 2, [](auto) { return 64; }, 1U);
+  };
+  store_lane_1_then_read_by_lane_0(0x3U);
+  EXPECT_THAT(findings(), IsEmpty());
+  store_lane_1_then_read_by_lane_0(0xcU);
+  EXPECT_EQ(codes(), std::multiset<std::string>{"RL0302"});
+  store_lane_1_then_read_by_lane_0(0x5U);
+  EXPECT_EQ(codes(), std::multiset<std::string>{"RL0302"});
+}
+
+TEST_F(SharedRaceTest, OrderPassesFromLaneToLane) {
+  store(
+      0, 1, [](auto) { return 64; }, 1U);
+  checkers_.warp_barrier(0, 0x3U);  // lanes 0 and 1
+  checkers_.warp_barrier(0, 0x6U);  // lanes 1 and 2
+  load(
+      0, 2, [](auto) { return 64; }, 4U);
+  EXPECT_THAT(findings(), IsEmpty());
+  load(
+      0, 2, [](auto) { return 64; }, 8U);
+  EXPECT_EQ(codes(), std::multiset<std::string>{"RL0302"});
+}
+
+TEST_F(SharedRaceTest, AWarpBarrierDoesNotOrderOtherWarps) {
+  store(0, 1, own);
+  checkers_.warp_barrier(0, ~0U);
+  checkers_.warp_barrier(1, ~0U);
+  load(1, 2, own);
+  EXPECT_EQ(codes(), std::multiset<std::string>{"RL0302"});
+}
+
+TEST_F(SharedRaceTest, ABarrierOfSomeWarpsOrdersThoseWarps) {
+  store(0, 1, own);
+  checkers_.partial_barrier({true, true, false, false});
+  load(1, 2, own);
+  EXPECT_THAT(findings(), IsEmpty());
+  load(2, 3, own);
+  EXPECT_EQ(codes(), std::multiset<std::string>{"RL0302"});
+  checkers_.partial_barrier({false, true, false, true});
+  load(3, 4, own);
+  EXPECT_THAT(findings(), IsEmpty()) << "warp 3 learned of warp 0 through warp 1";
+}
+
+TEST_F(SharedRaceTest, AtomicsDoNotRaceWithEachOtherButWithStores) {
+  atomic(0, 1, first);
+  atomic(1, 2, first);
+  load(2, 3, first);
+  EXPECT_THAT(findings(), IsEmpty());
+  store(3, 4, first, 1U);
+  const std::vector<RawFinding> found = findings();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_STREQ(found[0].code, "RL0301");
+  EXPECT_EQ(found[0].other_kind, AccessKind::atomic);
+}
+
+TEST_F(SharedRaceTest, AnAtomicOnWhatWasJustStoredRaces) {
+  store(0, 1, first, 1U);
+  atomic(1, 2, first);
+  EXPECT_EQ(codes(), std::multiset<std::string>{"RL0302"});
+}
+
+TEST_F(SharedRaceTest, NeighbouringBytesAndHalvesDoNotRace) {
+  for (std::uint16_t warp = 0; warp < kWarps; ++warp) {
+    store(
+        warp, 1, [=](auto lane) { return 4 * lane + warp; }, ~0U, 1);
+  }
+  EXPECT_THAT(findings(), IsEmpty());
+  checkers_.block_barrier();
+  load(
+      0, 2, [](auto lane) { return 4 * lane; }, ~0U, 2);
+  store(
+      1, 3, [](auto lane) { return 4 * lane + 2; }, ~0U, 2);
+  EXPECT_THAT(findings(), IsEmpty());
+  load(2, 4, [](auto lane) { return 4 * lane; });
+  EXPECT_EQ(codes(), std::multiset<std::string>{"RL0302"})
+      << "the word holds the bytes just stored";
+}
+
+TEST_F(SharedRaceTest, AWideLoadMeetsANarrowStoreInItsMiddle) {
+  store(
+      0, 1, [](auto) { return 40; }, 1U);
+  load(
+      1, 2, [](auto) { return 32; }, 1U, 16);
+  const std::vector<RawFinding> found = findings();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].address, 40U);
+  EXPECT_EQ(found[0].bytes, 16U);
+}
+
+TEST_F(SharedRaceTest, NothingIsCarriedOverToTheNextBlock) {
+  store(0, 1, own);
+  begin();
+  load(1, 2, own);
+  EXPECT_THAT(findings(), IsEmpty());
+}
+
+TEST_F(SharedRaceTest, ManyReadersDoNotHideTheOneThatRaces) {
+  // All warps read; the thread that stores is itself one of the readers.
+  for (std::uint16_t reader = 0; reader < kWarps; ++reader) {
+    for (std::uint16_t writer = 0; writer < kWarps; ++writer) {
+      begin();
+      for (std::uint16_t i = 0; i <= reader; ++i) load(i, 1, first);
+      store(writer, 2, first, 1U);
+      EXPECT_THAT(findings(), SizeIs(1))
+          << "read by warps 0 to " << reader << ", stored by " << writer;
+    }
+  }
+}
+
+TEST_F(SharedRaceTest, UninitialisedSharedMemoryIsReportedUntilItIsWritten) {
+  begin(false);
+  load(0, 1, own);
+  const std::vector<RawFinding> found = findings();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_STREQ(found[0].code, "RL0206");
+  EXPECT_EQ(found[0].occurrences, 32U);
+  store(0, 2, own);
+  load(0, 3, own);
+  EXPECT_THAT(findings(), IsEmpty());
+  load(0, 4, next);
+  const std::vector<RawFinding> edge = findings();
+  ASSERT_THAT(edge, testing::Not(IsEmpty()));
+  bool edge_found = false;
+  for (const RawFinding& finding : edge) {
+    if (std::string(finding.code) != "RL0206") continue;
+    edge_found = true;
+    EXPECT_EQ(finding.lane, 31U);
+    EXPECT_EQ(finding.address, 128U);
+  }
+  EXPECT_TRUE(edge_found);
+}
+
+TEST(GlobalInitialisationTest, OnlyWhatWasWrittenMayBeRead) {
+  DeviceMemory memory(1 << 20);
+  const std::uint64_t base = memory.allocate(4096, "a").value();
+  BlockCheckers checkers(memory);
+  checkers.begin_block(0, 0, 1, 0);
+  ASSERT_TRUE(memory.fill(base, 0, 100));
+  TestAccess load(AccessKind::load, 4, [&](auto lane) { return base + 4 * lane; });
+  checkers.global(load.by(0, 9).get());
+  const std::vector<RawFinding> found = checkers.take_findings();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_STREQ(found[0].code, "RL0205");
+  EXPECT_EQ(found[0].lane, 25U);
+  EXPECT_EQ(found[0].address, base + 100);
+  EXPECT_EQ(found[0].occurrences, 7U);
+
+  TestAccess store(AccessKind::store, 4, [&](auto lane) { return base + 4 * lane; });
+  checkers.global(store.get());
+  checkers.global(load.get());
+  EXPECT_THAT(checkers.take_findings(), IsEmpty());
+}
+
+TEST(GlobalInitialisationTest, AnAtomicReadsWhatItUpdates) {
+  DeviceMemory memory(1 << 20);
+  const std::uint64_t base = memory.allocate(4, "counter").value();
+  BlockCheckers checkers(memory);
+  checkers.begin_block(0, 0, 1, 0);
+  TestAccess add(
+      AccessKind::atomic, 4, [&](auto) { return base; }, 1U);
+  checkers.global(add.get());
+  EXPECT_THAT(checkers.take_findings(), SizeIs(1));
+  checkers.global(add.get());
+  EXPECT_THAT(checkers.take_findings(), IsEmpty()) << "said once: afterwards it holds something";
+}
+
+TEST(LocalInitialisationTest, EveryThreadHasItsOwn) {
+  DeviceMemory memory(1 << 20);
+  BlockCheckers checkers(memory);
+  checkers.begin_block(0, 0, 2, 64);
+  TestAccess store(
+      AccessKind::store, 4, [](auto) { return 60; }, 0xffffU);
+  TestAccess load(AccessKind::load, 4, [](auto) { return 60; });
+  checkers.local(store.by(1, 1).get());
+  checkers.local(load.by(1, 2).get());
+  const std::vector<RawFinding> found = checkers.take_findings();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_STREQ(found[0].code, "RL0208");
+  EXPECT_EQ(found[0].lane, 16U);
+  EXPECT_EQ(found[0].occurrences, 16U);
+  checkers.local(load.by(0, 2).get());
+  EXPECT_EQ(checkers.take_findings()[0].occurrences, 32U);
+  checkers.begin_block(1, 0, 2, 64);
+  checkers.local(load.by(1, 2).get());
+  EXPECT_EQ(checkers.take_findings()[0].occurrences, 32U) << "a new block has written nothing";
+}
+
+/// The race rule, word for word: keeps every access of the interval and compares all pairs.
+class PlainRaces {
+ public:
+  struct Access {
+    AccessKind kind;
+    unsigned thread;
+    std::uint64_t first, bytes;
+  };
+  void barrier() { accesses_.clear(); }
+  /// Whether this access races with an earlier one.
+  bool races(const Access& now) {
+    bool found = false;
+    for (const Access& then : accesses_) {
+      const bool overlap =
+          then.first < now.first + now.bytes && now.first < then.first + then.bytes;
+      const bool store = then.kind == AccessKind::store || now.kind == AccessKind::store;
+      found = found || (overlap && store && then.thread != now.thread);
+    }
+    accesses_.push_back(now);
+    return found;
+  }
+
+ private:
+  std::vector<Access> accesses_;
+};
+
+TEST(RandomRaceTest, TheFirstRaceOfAnyIntervalIsFound) {
+  DeviceMemory memory(1 << 20);
+  std::mt19937 random(13);
+  int raced = 0;
+  for (int round = 0; round < 4000; ++round) {
+    BlockCheckers checkers(memory);
+    checkers.begin_block(0, 64, kWarps, 0);
+    TestAccess all(
+        AccessKind::store, 16, [](auto lane) { return 16 * lane; }, 0xfU);
+    checkers.shared(all.get());
+    checkers.block_barrier();
+    PlainRaces expected;
+    for (int step = 0; step < 12; ++step) {
+      if (random() % 8 == 0) {
+        checkers.block_barrier();
+        expected.barrier();
+      }
+      const auto bytes = static_cast<std::uint8_t>(1U << random() % 5);
+      const auto kind = static_cast<AccessKind>(random() % 3);
+      const std::uint64_t first = random() % 64 / bytes * bytes;
+      const unsigned lane = random() % 2;
+      const auto warp = static_cast<std::uint16_t>(random() % kWarps);
+      TestAccess access(
+          kind, bytes, [&](auto) { return first; }, 1U << lane);
+      checkers.shared(access.by(warp, static_cast<std::uint32_t>(step)).get());
+      const bool wanted = expected.races({kind, 32U * warp + lane, first, bytes});
+      ASSERT_EQ(!checkers.take_findings().empty(), wanted) << "round " << round << " step " << step;
+      if (wanted) {
+        ++raced;
+        break;
+      }
+    }
+  }
+  EXPECT_GT(raced, 500);
+}
+
+}  // namespace
+}  // namespace simgpu

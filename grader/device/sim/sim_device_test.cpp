@@ -1,0 +1,165 @@
+// A task library built by nvcc, graded on a simulated GPU: the whole way from guest to device and
+// back.
+#include "grader/device/sim/sim_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "grader/contract/elements.h"
+
+namespace rooflab {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AnyOf;
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+using End = RunOutcome::End;
+
+constexpr std::int64_t kElements = 1000;
+
+DeviceOptions options() {
+  const fs::path build = ROOFLAB_BINARY_DIR;
+  DeviceOptions result;
+  result.gpu_specs = fs::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus";
+  result.simgpu_device = build / "bin" / "simgpu-device";
+  result.guest_program = build / "bin" / "rooflab-guest";
+  result.runtime_libraries = build / "lib" / "simgpu";
+  return result;
+}
+
+Problem scaling_problem() {
+  std::vector<float> x(kElements);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<float>(i) * 0.5F;
+  }
+  Tensor input{.name = "x", .role = Role::input, .shape = {kElements}, .data = {}};
+  input.data.resize(x.size() * sizeof(float));
+  std::memcpy(input.data.data(), x.data(), input.data.size());
+  Tensor output{.name = "y", .role = Role::output, .shape = {kElements}, .data = {}};
+  return {.parameters = {{"n", kElements}, {"alpha", 3.0}}, .tensors = {input, output}};
+}
+
+class SimDeviceTest : public testing::Test {
+ protected:
+  RunOutcome run(const std::string& entry, const std::string& library = "libgpu_tasks.so",
+                 std::chrono::duration<double> time_limit = std::chrono::seconds(60),
+                 bool timed = false) {
+    RunRequest request;
+    request.library = fs::path(ROOFLAB_BINARY_DIR) / "tests" / library;
+    request.entry = entry;
+    request.problem = &problem_;
+    request.time_limit = time_limit;
+    request.timed = timed;
+    return device_.run(request);
+  }
+
+  Problem problem_ = scaling_problem();
+  SimDevice device_{"a100", options()};
+};
+
+TEST_F(SimDeviceTest, BringsInputsThereAndOutputsBack) {
+  const RunOutcome outcome = run("scale");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  EXPECT_EQ(outcome.cuda_error, "");
+  ASSERT_EQ(outcome.outputs.size(), 2U);
+  for (std::size_t i = 0; i < kElements; ++i) {
+    ASSERT_EQ(element_at(ElementType::float32, outcome.outputs[1], i),
+              1.5 * static_cast<double>(i));
+  }
+  EXPECT_EQ(outcome.outputs[0], problem_.tensors[0].data) << "inputs are read back too";
+  ASSERT_EQ(outcome.activity.kernels.size(), 1U);
+  EXPECT_EQ(outcome.activity.kernels[0].grid.x, 8U);
+  EXPECT_TRUE(outcome.activity.findings.empty());
+}
+
+TEST_F(SimDeviceTest, ATimedRunHasTheDevicesOwnTime) {
+  const RunOutcome outcome = run("scale", "libgpu_tasks.so", std::chrono::seconds(60), true);
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  ASSERT_EQ(outcome.samples_us.size(), 1U);
+  EXPECT_GT(outcome.samples_us[0], 0);
+  EXPECT_EQ(outcome.samples_us[0], outcome.activity.elapsed_us);
+  EXPECT_EQ(run("scale", "libgpu_tasks.so", std::chrono::seconds(60), true).samples_us,
+            outcome.samples_us);
+}
+
+TEST_F(SimDeviceTest, AnOutputThatNobodyWroteStaysPoisoned) {
+  const RunOutcome outcome = run("prints");
+  ASSERT_EQ(outcome.outputs.size(), 2U);
+  EXPECT_TRUE(is_poisoned(ElementType::float32, outcome.outputs[1], 0));
+  EXPECT_TRUE(is_poisoned(ElementType::float32, outcome.outputs[1], kElements - 1));
+}
+
+TEST_F(SimDeviceTest, ShowsThatAnInputWasWritten) {
+  EXPECT_NE(run("scale_in_place").outputs.at(0), problem_.tensors[0].data);
+}
+
+TEST_F(SimDeviceTest, CapturesWhatHostAndDevicePrint) {
+  const RunOutcome outcome = run("prints");
+  EXPECT_EQ(outcome.end, End::returned) << outcome.detail;
+  EXPECT_THAT(outcome.printed, HasSubstr("from the host"));
+  EXPECT_THAT(outcome.printed + outcome.activity.printed, HasSubstr("thread 1"));
+}
+
+TEST_F(SimDeviceTest, TellsAStubByItsPlace) {
+  const RunOutcome outcome = run("stub");
+  EXPECT_EQ(outcome.end, End::not_implemented);
+  EXPECT_THAT(outcome.detail, testing::ContainsRegex("gpu_tasks.cu:[0-9]+: launch a kernel"));
+}
+
+TEST_F(SimDeviceTest, TellsExceptionsAndExits) {
+  EXPECT_EQ(run("throws", "libhost_tasks.so").end, End::exception);
+  EXPECT_EQ(run("exits", "libhost_tasks.so").end, End::exited);
+  EXPECT_EQ(run("echo", "libexiting_task.so").end, End::exited);
+  EXPECT_EQ(run("crashes", "libhost_tasks.so").end, End::killed);
+}
+
+TEST_F(SimDeviceTest, TellsTheErrorThatALaunchLeftBehind) {
+  const RunOutcome outcome = run("bad_launch");
+  EXPECT_EQ(outcome.end, End::returned);
+  EXPECT_EQ(outcome.cuda_error, "cudaErrorInvalidConfiguration");
+}
+
+TEST_F(SimDeviceTest, TellsWhatTheCheckersFound) {
+  const RunOutcome outcome = run("overrun");
+  EXPECT_THAT(outcome.activity.findings,
+              Contains(Field(&simgpu::Finding::kind, simgpu::FindingKind::out_of_bounds)));
+}
+
+TEST_F(SimDeviceTest, EndsAnEndlessKernel) {
+  const RunOutcome outcome = run("endless_kernel", "libgpu_tasks.so", std::chrono::seconds(4));
+  const bool counted_out = !outcome.activity.error.empty() || !outcome.cuda_error.empty();
+  EXPECT_TRUE(outcome.end == End::time_limit || counted_out);
+}
+
+TEST_F(SimDeviceTest, EndsAnEndlessHostLoop) {
+  EXPECT_EQ(run("endless_host", "libgpu_tasks.so", std::chrono::seconds(1)).end, End::time_limit);
+}
+
+TEST_F(SimDeviceTest, ExplainsAHostDereferenceOfADevicePointer) {
+  const RunOutcome outcome = run("dereferences");
+  EXPECT_EQ(outcome.end, End::killed);
+  EXPECT_THAT(outcome.printed, HasSubstr("host code dereferenced device pointer"));
+}
+
+TEST_F(SimDeviceTest, ADeviceProcessThatDoesNotStartIsAGraderFault) {
+  DeviceOptions broken = options();
+  broken.simgpu_device = "/bin/false";
+  SimDevice device("a100", broken);
+  RunRequest request;
+  request.library = fs::path(ROOFLAB_BINARY_DIR) / "tests" / "libgpu_tasks.so";
+  request.entry = "scale";
+  request.problem = &problem_;
+  const RunOutcome outcome = device.run(request);
+  EXPECT_EQ(outcome.end, End::device_fault);
+  EXPECT_FALSE(outcome.detail.empty());
+}
+
+}  // namespace
+}  // namespace rooflab

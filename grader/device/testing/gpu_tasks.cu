@@ -1,0 +1,70 @@
+// A task library with GPU code: right, unfinished, and wrong in the ways that a device notices.
+#include <cstdio>
+#include <cstdlib>
+
+#include "grader/contract/guest_call.h"
+#include "labs/toolkit/todo.h"
+
+namespace {
+
+__global__ void scale(const float* x, float* y, float alpha, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) {
+    y[i] = alpha * x[i];
+  }
+}
+
+__global__ void spin(volatile float* y) {
+  while (y[0] != 12345.0F) {
+  }
+}
+
+__global__ void overrun(float* y, int n) { y[n + threadIdx.x] = 1; }
+
+__global__ void greet() { printf("thread %d\n", static_cast<int>(threadIdx.x)); }
+
+int size_of(rooflab::GuestCall& call) { return static_cast<int>(call.integer("n")); }
+
+}  // namespace
+
+ROOFLAB_ENTRY(scale) {
+  const int n = size_of(call);
+  scale<<<(n + 127) / 128, 128>>>(call.tensor<const float>("x"), call.tensor<float>("y"),
+                                  static_cast<float>(call.real("alpha")), n);
+}
+
+ROOFLAB_ENTRY(scale_in_place) {
+  const int n = size_of(call);
+  scale<<<(n + 127) / 128, 128>>>(call.tensor<float>("x"), call.tensor<float>("x"), 2.0F, n);
+}
+
+ROOFLAB_ENTRY(stub) {
+  (void)call;
+  rooflab::todo("launch a kernel");
+}
+
+ROOFLAB_ENTRY(endless_kernel) { spin<<<1, 32>>>(call.tensor<float>("y")); }
+
+ROOFLAB_ENTRY(endless_host) {
+  (void)call;
+  for (volatile int i = 0;;) {
+    (void)i;
+  }
+}
+
+ROOFLAB_ENTRY(overrun) { overrun<<<1, 1>>>(call.tensor<float>("y"), size_of(call)); }
+
+ROOFLAB_ENTRY(bad_launch) {
+  (void)call;
+  greet<<<1, 5000>>>();
+}
+
+ROOFLAB_ENTRY(prints) {
+  (void)call;
+  greet<<<1, 2>>>();
+  std::printf("from the host\n");
+}
+
+ROOFLAB_ENTRY(dereferences) {
+  call.result("first", static_cast<double>(call.tensor<float>("x")[0]));
+}

@@ -90,7 +90,8 @@ void BlockConflicts::add(const TrafficLog& log) {
 
 BlockConflicts::Use* BlockConflicts::use_of(std::uint64_t sector) {
   const std::uint64_t number = sector / kSectorsPerPage;
-  if (number != last_page_) {
+  Recent& recent = recent_[number % recent_.size()];
+  if (number != recent.number) {
     std::unique_ptr<Page>& page = pages_[number];
     if (page == nullptr) {
       if (pages_.size() > kMaxPages) {
@@ -99,10 +100,9 @@ BlockConflicts::Use* BlockConflicts::use_of(std::uint64_t sector) {
       }
       page = std::make_unique<Page>();
     }
-    last_ = page.get();
-    last_page_ = number;
+    recent = {number, page.get()};
   }
-  return &(*last_)[sector % kSectorsPerPage];
+  return &(*recent.page)[sector % kSectorsPerPage];
 }
 
 void BlockConflicts::touch(const Access& access, std::uint8_t words, std::uint32_t bytes) {

@@ -69,8 +69,13 @@ class BlockConflicts {
   void report(const Use& use, bool by_writer, const Access& access, std::uint8_t bits);
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
-  std::uint64_t last_page_ = ~std::uint64_t{0};
-  Page* last_ = nullptr;
+  /// The pages used lately, by the low bits of their number: a kernel walks through a few arrays at
+  /// once.
+  struct Recent {
+    std::uint64_t number = ~std::uint64_t{0};
+    Page* page = nullptr;
+  };
+  std::array<Recent, 64> recent_;
   std::vector<Words> words_;
   std::vector<RawFinding> findings_;
   std::unordered_map<std::uint64_t, std::size_t> finding_of_;  // by pair of instructions

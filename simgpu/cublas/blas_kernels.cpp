@@ -52,7 +52,8 @@ std::vector<float> widened(const std::byte* matrix, const Shape& shape, Element 
   return values;
 }
 
-void narrowed(const std::vector<float>& values, std::byte* matrix, const Shape& shape, Element type) {
+void narrowed(const std::vector<float>& values, std::byte* matrix, const Shape& shape,
+              Element type) {
   std::size_t next = 0;
   for (std::int64_t column = 0; column < shape.columns; ++column) {
     for (std::int64_t row = 0; row < shape.rows; ++row) {
@@ -82,19 +83,19 @@ int blas_int(std::int64_t value) { return static_cast<int>(value); }
 
 void gemm_f64(const Request& request, const std::byte* a, const std::byte* b, std::byte* c,
               const Operands& operands) {
-  cblas_dgemm(CblasColMajor, transpose(request.transpose_a), transpose(request.transpose_b), request.m,
-              request.n, request.k, operands.alpha, reinterpret_cast<const double*>(a),
+  cblas_dgemm(CblasColMajor, transpose(request.transpose_a), transpose(request.transpose_b),
+              request.m, request.n, request.k, operands.alpha, reinterpret_cast<const double*>(a),
               blas_int(request.lda), reinterpret_cast<const double*>(b), blas_int(request.ldb),
               operands.beta, reinterpret_cast<double*>(c), blas_int(request.ldc));
 }
 
 void gemm_f32(const Request& request, const std::byte* a, const std::byte* b, std::byte* c,
               const Operands& operands) {
-  cblas_sgemm(CblasColMajor, transpose(request.transpose_a), transpose(request.transpose_b), request.m,
-              request.n, request.k, static_cast<float>(operands.alpha),
-              reinterpret_cast<const float*>(a), blas_int(request.lda),
-              reinterpret_cast<const float*>(b), blas_int(request.ldb),
-              static_cast<float>(operands.beta), reinterpret_cast<float*>(c), blas_int(request.ldc));
+  cblas_sgemm(
+      CblasColMajor, transpose(request.transpose_a), transpose(request.transpose_b), request.m,
+      request.n, request.k, static_cast<float>(operands.alpha), reinterpret_cast<const float*>(a),
+      blas_int(request.lda), reinterpret_cast<const float*>(b), blas_int(request.ldb),
+      static_cast<float>(operands.beta), reinterpret_cast<float*>(c), blas_int(request.ldc));
 }
 
 /// Any mixture of types, through fp32 copies.
@@ -106,16 +107,19 @@ void gemm_widened(const Request& request, const std::byte* a, const std::byte* b
   const std::vector<float> wide_b = widened(b, of_b, request.input, request.tf32 != 0);
   std::vector<float> wide_c(static_cast<std::size_t>(of_c.rows * of_c.columns));
   if (operands.beta != 0) wide_c = widened(c, of_c, request.output, false);
-  const auto leading = [](const Shape& shape) { return blas_int(std::max<std::int64_t>(shape.rows, 1)); };
-  cblas_sgemm(CblasColMajor, transpose(request.transpose_a), transpose(request.transpose_b), request.m,
-              request.n, request.k, static_cast<float>(operands.alpha), wide_a.data(), leading(of_a),
-              wide_b.data(), leading(of_b), static_cast<float>(operands.beta), wide_c.data(),
-              leading(of_c));
+  const auto leading = [](const Shape& shape) {
+    return blas_int(std::max<std::int64_t>(shape.rows, 1));
+  };
+  cblas_sgemm(CblasColMajor, transpose(request.transpose_a), transpose(request.transpose_b),
+              request.m, request.n, request.k, static_cast<float>(operands.alpha), wide_a.data(),
+              leading(of_a), wide_b.data(), leading(of_b), static_cast<float>(operands.beta),
+              wide_c.data(), leading(of_c));
   narrowed(wide_c, c, of_c, request.output);
 }
 
 void gemm(const Request& request, const Operands& operands) {
-  const bool plain = request.input == Element::f32 && request.output == Element::f32 && request.tf32 == 0;
+  const bool plain =
+      request.input == Element::f32 && request.output == Element::f32 && request.tf32 == 0;
   for (std::int64_t i = 0; i < request.batch; ++i) {
     const auto step = [i](std::int64_t stride, Element type) {
       return static_cast<std::uint64_t>(i * stride) * size_of(type);
@@ -144,10 +148,16 @@ double vector_f32(const Request& request, const Operands& operands) {
       cblas_sgemv(CblasColMajor, transpose(request.transpose_a), request.m, request.n, alpha, a,
                   blas_int(request.lda), x, step_x, static_cast<float>(operands.beta), y, step_y);
       return 0;
-    case Routine::axpy: cblas_saxpy(request.n, alpha, x, step_x, y, step_y); return 0;
-    case Routine::dot: return cblas_sdot(request.n, x, step_x, y, step_y);
-    case Routine::scal: cblas_sscal(request.n, alpha, x, step_x); return 0;
-    default: return cblas_snrm2(request.n, x, step_x);
+    case Routine::axpy:
+      cblas_saxpy(request.n, alpha, x, step_x, y, step_y);
+      return 0;
+    case Routine::dot:
+      return cblas_sdot(request.n, x, step_x, y, step_y);
+    case Routine::scal:
+      cblas_sscal(request.n, alpha, x, step_x);
+      return 0;
+    default:
+      return cblas_snrm2(request.n, x, step_x);
   }
 }
 
@@ -158,13 +168,19 @@ double vector_f64(const Request& request, const Operands& operands) {
   const int step_x = blas_int(request.ldb), step_y = blas_int(request.ldc);
   switch (request.routine) {
     case Routine::gemv:
-      cblas_dgemv(CblasColMajor, transpose(request.transpose_a), request.m, request.n, operands.alpha,
-                  a, blas_int(request.lda), x, step_x, operands.beta, y, step_y);
+      cblas_dgemv(CblasColMajor, transpose(request.transpose_a), request.m, request.n,
+                  operands.alpha, a, blas_int(request.lda), x, step_x, operands.beta, y, step_y);
       return 0;
-    case Routine::axpy: cblas_daxpy(request.n, operands.alpha, x, step_x, y, step_y); return 0;
-    case Routine::dot: return cblas_ddot(request.n, x, step_x, y, step_y);
-    case Routine::scal: cblas_dscal(request.n, operands.alpha, x, step_x); return 0;
-    default: return cblas_dnrm2(request.n, x, step_x);
+    case Routine::axpy:
+      cblas_daxpy(request.n, operands.alpha, x, step_x, y, step_y);
+      return 0;
+    case Routine::dot:
+      return cblas_ddot(request.n, x, step_x, y, step_y);
+    case Routine::scal:
+      cblas_dscal(request.n, operands.alpha, x, step_x);
+      return 0;
+    default:
+      return cblas_dnrm2(request.n, x, step_x);
   }
 }
 

@@ -14,8 +14,9 @@ struct Operands {
   double alpha = 0, beta = 0;
 };
 
-/// Carries the routine out with OpenBLAS on one thread, so that the same request always gives the same bits.
-/// Half types are widened to fp32, multiplied and summed there, and rounded once, to nearest even.
+/// Carries the routine out with OpenBLAS on one thread, so that the same request always gives the
+/// same bits. Half types are widened to fp32, multiplied and summed there, and rounded once, to
+/// nearest even.
 /// @returns the value of dot and nrm2, else 0
 double run(const Request& request, const Operands& operands);
 

@@ -2,14 +2,15 @@
 
 #include <cstdint>
 
-/// One routine of the cuBLAS subset as it crosses the connection, and as the device process carries it out.
+/// One routine of the cuBLAS subset as it crosses the connection, and as the device process carries
+/// it out.
 namespace simgpu::blas {
 
 enum class Routine : std::uint32_t { gemm, gemv, axpy, dot, scal, nrm2, count };
 enum class Element : std::uint32_t { f32, f64, f16, bf16, count };
 
-/// Operands are column-major, as BLAS defines them. Vector routines use b for x and c for y, and ldb, ldc
-/// for their increments; a matrix-vector product uses a for the matrix, m x n.
+/// Operands are column-major, as BLAS defines them. Vector routines use b for x and c for y, and
+/// ldb, ldc for their increments; a matrix-vector product uses a for the matrix, m x n.
 struct Request {
   Routine routine = Routine::gemm;
   Element input = Element::f32;   ///< of a and b
@@ -30,9 +31,12 @@ struct Request {
 /// Bytes of one element.
 constexpr std::uint64_t size_of(Element element) {
   switch (element) {
-    case Element::f64: return 8;
-    case Element::f32: return 4;
-    default: return 2;
+    case Element::f64:
+      return 8;
+    case Element::f32:
+      return 4;
+    default:
+      return 2;
   }
 }
 

@@ -7,8 +7,8 @@
 
 namespace simgpu {
 
-/// What happened since the last mark, for the trusted side. Bounded: a guest that launches for ever fills
-/// neither memory nor the connection.
+/// What happened since the last mark, for the trusted side. Bounded: a guest that launches for ever
+/// fills neither memory nor the connection.
 class ActivityLog {
  public:
   static constexpr std::size_t kMostRecords = 20'000;

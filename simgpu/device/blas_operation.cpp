@@ -19,7 +19,8 @@ using blas::Request;
 using blas::Routine;
 using blas::size_of;
 
-/// The elements a routine touches of one operand: `columns` runs of `rows`, `leading` apart, per matrix.
+/// The elements a routine touches of one operand: `columns` runs of `rows`, `leading` apart, per
+/// matrix.
 struct Operand {
   const char* name;
   std::uint64_t address;
@@ -62,20 +63,21 @@ std::vector<Operand> gemm_operands(const Request& request, bool reads_c) {
            request.stride_a, request.input, true, false},
           {"B", request.b, tb ? request.n : request.k, tb ? request.k : request.n, request.ldb,
            request.stride_b, request.input, true, false},
-          {"C", request.c, request.m, request.n, request.ldc, request.stride_c, request.output, reads_c,
-           true}};
+          {"C", request.c, request.m, request.n, request.ldc, request.stride_c, request.output,
+           reads_c, true}};
 }
 
 /// A vector is a matrix of one row, so that its increment is the leading dimension.
-Operand vector_operand(const char* name, std::uint64_t address, std::int64_t count, std::int64_t step,
-                       Element type, bool read, bool written) {
+Operand vector_operand(const char* name, std::uint64_t address, std::int64_t count,
+                       std::int64_t step, Element type, bool read, bool written) {
   return {name, address, 1, count, step, 0, type, read, written};
 }
 
 std::vector<Operand> operands_of(const Request& request, double beta) {
   const Element type = request.input;
   switch (request.routine) {
-    case Routine::gemm: return gemm_operands(request, beta != 0);
+    case Routine::gemm:
+      return gemm_operands(request, beta != 0);
     case Routine::gemv: {
       const bool transposed = request.transpose_a != 0;
       const std::int64_t x = transposed ? request.m : request.n;
@@ -92,7 +94,8 @@ std::vector<Operand> operands_of(const Request& request, double beta) {
               vector_operand("y", request.c, request.n, request.ldc, type, true, false)};
     case Routine::scal:
       return {vector_operand("x", request.b, request.n, request.ldb, type, true, true)};
-    default: return {vector_operand("x", request.b, request.n, request.ldb, type, true, false)};
+    default:
+      return {vector_operand("x", request.b, request.n, request.ldb, type, true, false)};
   }
 }
 
@@ -149,14 +152,16 @@ bool BlasCall::check(const Operand& operand) {
   if (aligned && device_.memory().find(operand.address, bytes) != nullptr) return true;
   std::string place = "no allocation is there";
   if (const Allocation* near = device_.memory().nearest(operand.address);
-      near != nullptr && operand.address >= near->base && operand.address - near->base < near->bytes) {
+      near != nullptr && operand.address >= near->base &&
+      operand.address - near->base < near->bytes) {
     place = fmt::format("the allocation of {} bytes{} ends before that", near->bytes,
                         near->live ? "" : ", freed,");
   }
   device_.fail_library_kernel(
       aligned ? FindingKind::out_of_bounds : FindingKind::misaligned, name_of_routine(request_),
       fmt::format("{} with {} x {} elements and leading dimension {} takes {} bytes at {:#x}: {}",
-                  operand.name, operand.rows, operand.columns, operand.leading, bytes, operand.address,
+                  operand.name, operand.rows, operand.columns, operand.leading, bytes,
+                  operand.address,
                   aligned ? place : "the address is no multiple of the element's size"));
   return false;
 }
@@ -187,10 +192,18 @@ LibraryKernel BlasCall::cost(const std::vector<Operand>& operands) const {
   kernel.name = name_of_routine(request_);
   const double m = request_.m, n = request_.n, k = request_.k;
   switch (request_.routine) {
-    case Routine::gemm: kernel.flops = 2 * m * n * k * request_.batch; break;
-    case Routine::gemv: kernel.flops = 2 * m * n; break;
-    case Routine::scal: kernel.flops = n; break;
-    default: kernel.flops = 2 * n; break;
+    case Routine::gemm:
+      kernel.flops = 2 * m * n * k * request_.batch;
+      break;
+    case Routine::gemv:
+      kernel.flops = 2 * m * n;
+      break;
+    case Routine::scal:
+      kernel.flops = n;
+      break;
+    default:
+      kernel.flops = 2 * n;
+      break;
   }
   for (const Operand& operand : operands) {
     const double bytes = static_cast<double>(operand.rows) * static_cast<double>(operand.columns) *
@@ -219,7 +232,8 @@ CudaError BlasCall::run(double* result) {
     // As on a GPU, the call comes back and the fault shows at the next synchronisation.
     if (!check(operand)) return CudaError::success;
   }
-  const bool empty = operands.back().rows == 0 || operands.back().columns == 0 || request_.batch == 0;
+  const bool empty =
+      operands.back().rows == 0 || operands.back().columns == 0 || request_.batch == 0;
   if (!empty) {
     if (device_.checkers()) {
       for (const Operand& operand : operands) {

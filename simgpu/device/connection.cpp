@@ -15,7 +15,8 @@ namespace simgpu {
 namespace {
 
 constexpr std::size_t kReadBytes = 256u << 10;
-/// One message may be complete and the next under way; more is not taken in until the first is handled.
+/// One message may be complete and the next under way; more is not taken in until the first is
+/// handled.
 constexpr std::size_t kMostInput = sizeof(wire::Header) + protocol::kMaxPayload + kReadBytes;
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
@@ -48,7 +49,8 @@ bool Connection::receive() {
   const ssize_t count = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
   input_.resize(old_size + (count > 0 ? static_cast<std::size_t>(count) : 0));
   if (count < 0) return would_block();
-  for (cmsghdr* item = CMSG_FIRSTHDR(&message); item != nullptr; item = CMSG_NXTHDR(&message, item)) {
+  for (cmsghdr* item = CMSG_FIRSTHDR(&message); item != nullptr;
+       item = CMSG_NXTHDR(&message, item)) {
     if (item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_RIGHTS) {
       int number = -1;
       std::memcpy(&number, CMSG_DATA(item), sizeof number);

@@ -11,8 +11,8 @@
 
 namespace simgpu {
 
-/// The device process's end of one connection. Never blocks: a peer that sends half a message, or does not
-/// take its replies, delays only itself.
+/// The device process's end of one connection. Never blocks: a peer that sends half a message, or
+/// does not take its replies, delays only itself.
 class Connection {
  public:
   struct Message {

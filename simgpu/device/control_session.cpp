@@ -37,13 +37,16 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
         throw std::runtime_error("simgpu-device is of another version; rebuild");
       }
       return;
-    case ControlOperation::connect_guest: return;  // the server took the descriptor
+    case ControlOperation::connect_guest:
+      return;  // the server took the descriptor
     case ControlOperation::allocate: {
       const auto bytes = reader.get<std::uint64_t>();
       writer.put(device_.trusted_allocate(bytes, reader.get_string(protocol::kMaxName)));
       return;
     }
-    case ControlOperation::release: device_.trusted_release(reader.get<std::uint64_t>()); return;
+    case ControlOperation::release:
+      device_.trusted_release(reader.get<std::uint64_t>());
+      return;
     case ControlOperation::write: {
       const auto address = reader.get<std::uint64_t>();
       check(memory.write(address, reader.rest()));
@@ -69,23 +72,29 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
       memory.mark_uninitialized(address, bytes);
       return;
     }
-    case ControlOperation::set_checkers: device_.set_checkers(reader.get<std::uint8_t>() != 0); return;
-    case ControlOperation::mark: device_.mark(); return;
+    case ControlOperation::set_checkers:
+      device_.set_checkers(reader.get<std::uint8_t>() != 0);
+      return;
+    case ControlOperation::mark:
+      device_.mark();
+      return;
     case ControlOperation::collect:
       collected_ = encode(device_.collect());
       sent_ = 0;
       writer.put(static_cast<std::uint64_t>(collected_.size()));
       collect_chunk(writer);
       return;
-    case ControlOperation::collect_more: collect_chunk(writer); return;
-    case ControlOperation::count: break;
+    case ControlOperation::collect_more:
+      collect_chunk(writer);
+      return;
+    case ControlOperation::count:
+      break;
   }
   throw std::runtime_error("unknown operation");
 }
 
 void ControlSession::collect_chunk(wire::Writer& writer) {
-  const std::size_t count =
-      std::min<std::size_t>(collected_.size() - sent_, protocol::kChunkBytes);
+  const std::size_t count = std::min<std::size_t>(collected_.size() - sent_, protocol::kChunkBytes);
   writer.append(std::span(collected_).subspan(sent_, count));
   sent_ += count;
 }

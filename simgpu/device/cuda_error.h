@@ -4,8 +4,8 @@
 
 namespace simgpu {
 
-/// The error numbers of the CUDA runtime that the simulated GPU gives, as in NVIDIA's "CUDA Runtime API",
-/// cudaError_t. They cross the connection as numbers.
+/// The error numbers of the CUDA runtime that the simulated GPU gives, as in NVIDIA's "CUDA Runtime
+/// API", cudaError_t. They cross the connection as numbers.
 enum class CudaError : std::int32_t {
   success = 0,
   invalid_value = 1,

@@ -15,9 +15,10 @@ using protocol::CopyRequest;
 using protocol::DeviceCopyRequest;
 using protocol::FillRequest;
 
-constexpr std::size_t kMostAllocations = 1'000'000;  // bounds our own bookkeeping, not the GPU's memory
-constexpr double kTransferLatencyUs = 1.3;           // first byte over PCIe after submission
-constexpr double kDeviceOperationUs = 1.5;           // a small copy or fill on the device
+constexpr std::size_t kMostAllocations =
+    1'000'000;                              // bounds our own bookkeeping, not the GPU's memory
+constexpr double kTransferLatencyUs = 1.3;  // first byte over PCIe after submission
+constexpr double kDeviceOperationUs = 1.5;  // a small copy or fill on the device
 
 DeviceOptions completed(DeviceOptions options, const gpu_spec::GpuSpec& gpu) {
   if (options.workers == 0) options.workers = std::max(1u, std::thread::hardware_concurrency());
@@ -30,7 +31,8 @@ std::uint64_t packed_bytes(std::uint64_t width, std::uint64_t height) { return w
 
 /// Calls visit(address, count) for each run of packed bytes [offset, offset + count) within a row.
 template <typename Visit>
-void for_each_row(const CopyRequest& request, std::uint64_t offset, std::uint64_t count, Visit visit) {
+void for_each_row(const CopyRequest& request, std::uint64_t offset, std::uint64_t count,
+                  Visit visit) {
   if (request.height == 1 || request.pitch == request.width) {
     visit(request.address + offset, std::uint64_t{0}, count);
     return;
@@ -286,8 +288,8 @@ void Device::raise(CudaError error) {
 std::uint64_t Device::trusted_allocate(std::uint64_t bytes, const std::string& label) {
   const auto address = memory_.allocate(std::max<std::uint64_t>(bytes, 1), label);
   if (!address) {
-    throw std::runtime_error(fmt::format("the simulated {} has no room for {} bytes of {}", gpu_.name,
-                                         bytes, label));
+    throw std::runtime_error(
+        fmt::format("the simulated {} has no room for {} bytes of {}", gpu_.name, bytes, label));
   }
   return *address;
 }

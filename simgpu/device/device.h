@@ -30,14 +30,14 @@ struct DeviceOptions {
 /// A library routine that runs on the device without PTX (cuBLAS): what it is called, what it cost.
 struct LibraryKernel {
   std::string name;
-  double flops = 0;           ///< floating-point operations, a multiply-add as two
-  std::string flop_type;      ///< key of GpuSpec::peak_flops, falls back to "fp32"
-  double bytes = 0;           ///< compulsory traffic
+  double flops = 0;       ///< floating-point operations, a multiply-add as two
+  std::string flop_type;  ///< key of GpuSpec::peak_flops, falls back to "fp32"
+  double bytes = 0;       ///< compulsory traffic
 };
 
-/// One simulated GPU in this process: memory, modules, streams on a modelled timeline, and a log of what was
-/// done. Functions named as the guest's requests answer with the runtime's error; the trusted side's
-/// functions throw std::runtime_error. Not thread-safe: one request at a time.
+/// One simulated GPU in this process: memory, modules, streams on a modelled timeline, and a log of
+/// what was done. Functions named as the guest's requests answer with the runtime's error; the
+/// trusted side's functions throw std::runtime_error. Not thread-safe: one request at a time.
 class Device {
  public:
   Device(gpu_spec::GpuSpec gpu, const DeviceOptions& options);
@@ -59,8 +59,8 @@ class Device {
   /// Frees what the guest allocated, loaded and created, and clears the fault.
   void release_guest();
 
-  // Copies. begin_… checks the range and places the transfer on the timeline; the bytes follow in pieces,
-  // packed without the pitch.
+  // Copies. begin_… checks the range and places the transfer on the timeline; the bytes follow in
+  // pieces, packed without the pitch.
   CudaError begin_copy(const protocol::CopyRequest& request, bool to_device);
   void write_packed(const protocol::CopyRequest& request, std::uint64_t offset,
                     std::span<const std::byte> bytes);

@@ -15,14 +15,22 @@ constexpr std::size_t kMostModules = 4096;
 
 CudaError error_of(LaunchStatus status) {
   switch (status) {
-    case LaunchStatus::ok: return CudaError::success;
-    case LaunchStatus::illegal_address: return CudaError::illegal_address;
-    case LaunchStatus::misaligned_address: return CudaError::misaligned_address;
-    case LaunchStatus::assert_failed: return CudaError::assert_failed;
-    case LaunchStatus::trap: return CudaError::launch_failure;
-    case LaunchStatus::launch_timeout: return CudaError::launch_timeout;
-    case LaunchStatus::launch_failure: return CudaError::launch_failure;
-    case LaunchStatus::unsupported: return CudaError::not_supported;
+    case LaunchStatus::ok:
+      return CudaError::success;
+    case LaunchStatus::illegal_address:
+      return CudaError::illegal_address;
+    case LaunchStatus::misaligned_address:
+      return CudaError::misaligned_address;
+    case LaunchStatus::assert_failed:
+      return CudaError::assert_failed;
+    case LaunchStatus::trap:
+      return CudaError::launch_failure;
+    case LaunchStatus::launch_timeout:
+      return CudaError::launch_timeout;
+    case LaunchStatus::launch_failure:
+      return CudaError::launch_failure;
+    case LaunchStatus::unsupported:
+      return CudaError::not_supported;
   }
   return CudaError::unknown;
 }
@@ -49,7 +57,8 @@ std::string join(const std::vector<std::string>& parts) {
 
 CudaError Device::load(std::span<const std::byte> container, std::uint64_t* handle) {
   *handle = 0;
-  if (modules_.size() >= kMostModules || container.size() > protocol::kMaxImageBytes - image_bytes_) {
+  if (modules_.size() >= kMostModules ||
+      container.size() > protocol::kMaxImageBytes - image_bytes_) {
     return CudaError::memory_allocation;
   }
   try {
@@ -97,9 +106,9 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
       shape_of(kernel, message.grid, message.block, message.dynamic_shared_bytes);
   if (LaunchVerdict verdict = judge_launch(kernel, shape, gpu_);
       verdict.error != CudaError::success) {
-    report_api("RL0308", FindingKind::invalid_api_use, kernel.display_name,
-               fmt::format("the launch was refused with {}: {}", name_of(verdict.error),
-                           verdict.reason));
+    report_api(
+        "RL0308", FindingKind::invalid_api_use, kernel.display_name,
+        fmt::format("the launch was refused with {}: {}", name_of(verdict.error), verdict.reason));
     return verdict.error;
   }
 
@@ -124,7 +133,8 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
 void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                            const LaunchResult& result) {
   for (Finding finding : result.findings) {
-    finding.kernel = kernel_display_name(finding.kernel.empty() ? kernel.info->name : finding.kernel);
+    finding.kernel =
+        kernel_display_name(finding.kernel.empty() ? kernel.info->name : finding.kernel);
     log_.add(std::move(finding));
   }
   log_.add_printed(result.printed);

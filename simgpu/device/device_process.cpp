@@ -27,7 +27,8 @@ using protocol::ControlOperation;
 std::pair<Descriptor, Descriptor> connected_pair() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    throw DeviceProcessError(fmt::format("no socket for the device process: {}", std::strerror(errno)));
+    throw DeviceProcessError(
+        fmt::format("no socket for the device process: {}", std::strerror(errno)));
   }
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
@@ -90,9 +91,8 @@ struct DeviceProcess::Impl {
     }
     if (ended) {
       child = -1;
-      end = WIFSIGNALED(status)
-                ? fmt::format("it was killed by signal {}", WTERMSIG(status))
-                : fmt::format("it exited with code {}", WEXITSTATUS(status));
+      end = WIFSIGNALED(status) ? fmt::format("it was killed by signal {}", WTERMSIG(status))
+                                : fmt::format("it exited with code {}", WEXITSTATUS(status));
       if (WIFEXITED(status) && WEXITSTATUS(status) == 127) end = "it could not be started";
     }
     throw DeviceProcessError(fmt::format("the device process {} is gone: {}", program, end));
@@ -144,8 +144,9 @@ struct DeviceProcess::Impl {
     std::vector<std::byte> reply(header.bytes);
     receive_all(reply);
     if (header.tag != 0) {
-      throw DeviceProcessError("the simulated GPU refused: " +
-                               std::string(reinterpret_cast<const char*>(reply.data()), reply.size()));
+      throw DeviceProcessError(
+          "the simulated GPU refused: " +
+          std::string(reinterpret_cast<const char*>(reply.data()), reply.size()));
     }
     return reply;
   }
@@ -194,7 +195,9 @@ std::uint64_t DeviceProcess::allocate(std::uint64_t bytes, const std::string& la
   return wire::Reader(reply).get<std::uint64_t>();
 }
 
-void DeviceProcess::release(std::uint64_t address) { impl_->ask(ControlOperation::release, address); }
+void DeviceProcess::release(std::uint64_t address) {
+  impl_->ask(ControlOperation::release, address);
+}
 
 void DeviceProcess::write(std::uint64_t address, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
@@ -247,7 +250,8 @@ Activity DeviceProcess::collect() {
   try {
     return decode_activity(bytes);
   } catch (const std::exception& error) {
-    throw DeviceProcessError(fmt::format("the device process sent a broken report: {}", error.what()));
+    throw DeviceProcessError(
+        fmt::format("the device process sent a broken report: {}", error.what()));
   }
 }
 

@@ -19,15 +19,16 @@ class DeviceProcessError : public std::runtime_error {
 };
 
 struct DeviceProcessOptions {
-  std::filesystem::path program;     ///< the simgpu-device executable
-  std::filesystem::path gpu;         ///< the specification file
-  unsigned workers = 0;              ///< 0: one per CPU
+  std::filesystem::path program;  ///< the simgpu-device executable
+  std::filesystem::path gpu;      ///< the specification file
+  unsigned workers = 0;           ///< 0: one per CPU
   bool checkers = true;
   std::uint64_t instruction_budget = 20'000'000'000;
 };
 
-/// The trusted side's hold on one simulated GPU that runs in a process of its own. The guest talks to the
-/// same process over another connection, on which it can only allocate, copy, launch and synchronise.
+/// The trusted side's hold on one simulated GPU that runs in a process of its own. The guest talks
+/// to the same process over another connection, on which it can only allocate, copy, launch and
+/// synchronise.
 class DeviceProcess {
  public:
   static DeviceProcess start(const DeviceProcessOptions& options);
@@ -38,8 +39,8 @@ class DeviceProcess {
   /// Ends the process now; a call in progress on another thread throws DeviceProcessError.
   void kill() noexcept;
 
-  /// A connected descriptor for one guest, to be inherited by it and named in SIMGPU_FD. The caller owns it
-  /// and closes its copy after the guest has started.
+  /// A connected descriptor for one guest, to be inherited by it and named in SIMGPU_FD. The caller
+  /// owns it and closes its copy after the guest has started.
   int connect_guest();
 
   /// Memory of the device, shared with the guest through its addresses alone.
@@ -52,7 +53,8 @@ class DeviceProcess {
   void mark_uninitialized(std::uint64_t address, std::uint64_t bytes);
 
   void set_checkers(bool on);
-  /// Starts a region: caches are cold, the activity log is empty, the peak of memory is what is allocated now.
+  /// Starts a region: caches are cold, the activity log is empty, the peak of memory is what is
+  /// allocated now.
   void mark();
   /// Waits for all work, and tells what happened since mark().
   Activity collect();

@@ -16,32 +16,54 @@ using protocol::GuestOperation;
 
 constexpr std::size_t kMostHandles = 100'000;
 
-/// The runtime function that each operation serves, for the activity log; empty for the client's own needs.
+/// The runtime function that each operation serves, for the activity log; empty for the client's
+/// own needs.
 const char* function_of(GuestOperation operation) {
   switch (operation) {
-    case GuestOperation::memory_info: return "cudaMemGetInfo";
-    case GuestOperation::allocate: return "cudaMalloc";
-    case GuestOperation::release: return "cudaFree";
-    case GuestOperation::reset: return "cudaDeviceReset";
-    case GuestOperation::pool_allocate: return "cudaMallocAsync";
-    case GuestOperation::pool_release: return "cudaFreeAsync";
+    case GuestOperation::memory_info:
+      return "cudaMemGetInfo";
+    case GuestOperation::allocate:
+      return "cudaMalloc";
+    case GuestOperation::release:
+      return "cudaFree";
+    case GuestOperation::reset:
+      return "cudaDeviceReset";
+    case GuestOperation::pool_allocate:
+      return "cudaMallocAsync";
+    case GuestOperation::pool_release:
+      return "cudaFreeAsync";
     case GuestOperation::copy_to_device:
     case GuestOperation::copy_from_device:
-    case GuestOperation::copy_on_device: return "cudaMemcpy";
-    case GuestOperation::fill: return "cudaMemset";
-    case GuestOperation::launch: return "cudaLaunchKernel";
-    case GuestOperation::stream_create: return "cudaStreamCreate";
-    case GuestOperation::stream_synchronize: return "cudaStreamSynchronize";
-    case GuestOperation::stream_query: return "cudaStreamQuery";
-    case GuestOperation::stream_wait: return "cudaStreamWaitEvent";
-    case GuestOperation::event_create: return "cudaEventCreate";
-    case GuestOperation::event_record: return "cudaEventRecord";
-    case GuestOperation::event_synchronize: return "cudaEventSynchronize";
-    case GuestOperation::event_query: return "cudaEventQuery";
-    case GuestOperation::event_elapsed: return "cudaEventElapsedTime";
-    case GuestOperation::device_synchronize: return "cudaDeviceSynchronize";
-    case GuestOperation::blas: return "cublas";
-    default: return "";
+    case GuestOperation::copy_on_device:
+      return "cudaMemcpy";
+    case GuestOperation::fill:
+      return "cudaMemset";
+    case GuestOperation::launch:
+      return "cudaLaunchKernel";
+    case GuestOperation::stream_create:
+      return "cudaStreamCreate";
+    case GuestOperation::stream_synchronize:
+      return "cudaStreamSynchronize";
+    case GuestOperation::stream_query:
+      return "cudaStreamQuery";
+    case GuestOperation::stream_wait:
+      return "cudaStreamWaitEvent";
+    case GuestOperation::event_create:
+      return "cudaEventCreate";
+    case GuestOperation::event_record:
+      return "cudaEventRecord";
+    case GuestOperation::event_synchronize:
+      return "cudaEventSynchronize";
+    case GuestOperation::event_query:
+      return "cudaEventQuery";
+    case GuestOperation::event_elapsed:
+      return "cudaEventElapsedTime";
+    case GuestOperation::device_synchronize:
+      return "cudaDeviceSynchronize";
+    case GuestOperation::blas:
+      return "cublas";
+    default:
+      return "";
   }
 }
 
@@ -56,14 +78,16 @@ template <typename Request>
 void join_rows(Request& request, std::uint64_t pitch) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
   if (pitch != request.width || request.height <= 1) return;
-  if (request.width > kMost || request.height > kMost / std::max<std::uint64_t>(request.width, 1)) return;
+  if (request.width > kMost || request.height > kMost / std::max<std::uint64_t>(request.width, 1))
+    return;
   request.width *= request.height;
   request.height = 1;
 }
 
 }  // namespace
 
-GuestSession::Reply GuestSession::handle(std::uint32_t operation, std::span<const std::byte> payload) {
+GuestSession::Reply GuestSession::handle(std::uint32_t operation,
+                                         std::span<const std::byte> payload) {
   if (operation == 0 || operation >= static_cast<std::uint32_t>(Operation::count)) {
     throw wire::MessageError("unknown operation");
   }
@@ -100,31 +124,38 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
     case Operation::reset:
     case Operation::host_dereference:
     case Operation::device_synchronize:
-    case Operation::take_output: return memory_operation(operation, reader, writer);
+    case Operation::take_output:
+      return memory_operation(operation, reader, writer);
     case Operation::pool_allocate:
     case Operation::pool_release:
     case Operation::pool_get:
     case Operation::pool_set:
-    case Operation::pool_trim: return pool_operation(operation, reader, writer);
+    case Operation::pool_trim:
+      return pool_operation(operation, reader, writer);
     case Operation::copy_to_device:
     case Operation::copy_from_device:
     case Operation::copy_more:
     case Operation::copy_on_device:
-    case Operation::fill: return copy_operation(operation, reader, writer);
+    case Operation::fill:
+      return copy_operation(operation, reader, writer);
     case Operation::stream_create:
     case Operation::stream_destroy:
     case Operation::stream_synchronize:
     case Operation::stream_query:
     case Operation::stream_wait:
-    case Operation::stream_info: return stream_operation(operation, reader, writer);
+    case Operation::stream_info:
+      return stream_operation(operation, reader, writer);
     case Operation::event_create:
     case Operation::event_destroy:
     case Operation::event_record:
     case Operation::event_synchronize:
     case Operation::event_query:
-    case Operation::event_elapsed: return event_operation(operation, reader, writer);
-    case Operation::blas: return blas_operation(device_, reader, writer);
-    default: return module_operation(operation, reader, writer);
+    case Operation::event_elapsed:
+      return event_operation(operation, reader, writer);
+    case Operation::blas:
+      return blas_operation(device_, reader, writer);
+    default:
+      return module_operation(operation, reader, writer);
   }
 }
 
@@ -141,7 +172,8 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
       writer.put(address);
       return error;
     }
-    case Operation::release: return device_.release(reader.get<std::uint64_t>());
+    case Operation::release:
+      return device_.release(reader.get<std::uint64_t>());
     case Operation::reset:
       device_.release_guest();
       transfer_ = {};
@@ -149,13 +181,14 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
     case Operation::host_dereference: {
       const auto address = reader.get<std::uint64_t>();
       const Allocation* near = device_.memory().nearest(address);
-      const bool inside = near != nullptr && address >= near->base && address - near->base < near->bytes;
+      const bool inside =
+          near != nullptr && address >= near->base && address - near->base < near->bytes;
       device_.report_api("RL0207", FindingKind::invalid_api_use, "",
                          fmt::format("host code dereferenced device pointer {:#x}{}; copy it with "
                                      "cudaMemcpy first",
                                      address,
-                                     inside ? fmt::format(" (allocation of {} bytes, {})", near->bytes,
-                                                          near->label)
+                                     inside ? fmt::format(" (allocation of {} bytes, {})",
+                                                          near->bytes, near->label)
                                             : std::string()));
       return CudaError::success;
     }
@@ -168,7 +201,8 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
       writer.append(std::as_bytes(std::span(text)));
       return CudaError::success;
     }
-    default: throw wire::MessageError("unknown operation");
+    default:
+      throw wire::MessageError("unknown operation");
   }
 }
 
@@ -194,12 +228,23 @@ CudaError GuestSession::pool_operation(Operation operation, wire::Reader& reader
     }
     case Operation::pool_get: {
       switch (static_cast<protocol::PoolAttribute>(reader.get<std::uint32_t>())) {
-        case protocol::PoolAttribute::release_threshold: writer.put(pool.release_threshold); break;
-        case protocol::PoolAttribute::reserved_current: writer.put(pool.reserved()); break;
-        case protocol::PoolAttribute::reserved_high: writer.put(pool.reserved_high()); break;
-        case protocol::PoolAttribute::used_current: writer.put(pool.used()); break;
-        case protocol::PoolAttribute::used_high: writer.put(pool.used_high()); break;
-        default: return CudaError::invalid_value;
+        case protocol::PoolAttribute::release_threshold:
+          writer.put(pool.release_threshold);
+          break;
+        case protocol::PoolAttribute::reserved_current:
+          writer.put(pool.reserved());
+          break;
+        case protocol::PoolAttribute::reserved_high:
+          writer.put(pool.reserved_high());
+          break;
+        case protocol::PoolAttribute::used_current:
+          writer.put(pool.used());
+          break;
+        case protocol::PoolAttribute::used_high:
+          writer.put(pool.used_high());
+          break;
+        default:
+          return CudaError::invalid_value;
       }
       return CudaError::success;
     }
@@ -217,19 +262,25 @@ CudaError GuestSession::pool_operation(Operation operation, wire::Reader& reader
       }
       return CudaError::success;
     }
-    default: pool.trim(reader.get<std::uint64_t>()); return CudaError::success;
+    default:
+      pool.trim(reader.get<std::uint64_t>());
+      return CudaError::success;
   }
 }
 
 CudaError GuestSession::copy_operation(Operation operation, wire::Reader& reader,
                                        wire::Writer& writer) {
   switch (operation) {
-    case Operation::copy_to_device: return start_copy(true, reader, writer);
-    case Operation::copy_from_device: return start_copy(false, reader, writer);
-    case Operation::copy_more: return continue_copy(reader, writer);
+    case Operation::copy_to_device:
+      return start_copy(true, reader, writer);
+    case Operation::copy_from_device:
+      return start_copy(false, reader, writer);
+    case Operation::copy_more:
+      return continue_copy(reader, writer);
     case Operation::copy_on_device: {
       auto request = reader.get<protocol::DeviceCopyRequest>();
-      if (request.source_pitch == request.destination_pitch) join_rows(request, request.source_pitch);
+      if (request.source_pitch == request.destination_pitch)
+        join_rows(request, request.source_pitch);
       return device_.copy_on_device(request);
     }
     default: {
@@ -294,8 +345,10 @@ CudaError GuestSession::module_operation(Operation operation, wire::Reader& read
       writer.put(handle);
       return error;
     }
-    case Operation::module_unload: return device_.unload(reader.get<std::uint64_t>());
-    case Operation::kernel_info: return kernel_info(reader, writer);
+    case Operation::module_unload:
+      return device_.unload(reader.get<std::uint64_t>());
+    case Operation::kernel_info:
+      return kernel_info(reader, writer);
     case Operation::set_shared_limit: {
       LoadedModule* module = device_.module(reader.get<std::uint64_t>());
       const auto kernel = reader.get<std::uint64_t>();
@@ -319,9 +372,12 @@ CudaError GuestSession::module_operation(Operation operation, wire::Reader& read
       writer.put(found->second.bytes);
       return CudaError::success;
     }
-    case Operation::launch: return launch(reader);
-    case Operation::occupancy: return kernel_occupancy(reader, writer);
-    default: throw wire::MessageError("unknown operation");
+    case Operation::launch:
+      return launch(reader);
+    case Operation::occupancy:
+      return kernel_occupancy(reader, writer);
+    default:
+      throw wire::MessageError("unknown operation");
   }
 }
 
@@ -344,8 +400,8 @@ CudaError GuestSession::kernel_info(wire::Reader& reader, wire::Writer& writer) 
   const auto by_registers = static_cast<unsigned>(device_.gpu().registers_per_sm) / per_warp * 32;
   attributes.max_threads_per_block =
       std::min(static_cast<unsigned>(device_.gpu().max_threads_per_block), by_registers);
-  const std::uint64_t bound = std::uint64_t{info.max_threads[0]} * std::max(info.max_threads[1], 1u) *
-                              std::max(info.max_threads[2], 1u);
+  const std::uint64_t bound = std::uint64_t{info.max_threads[0]} *
+                              std::max(info.max_threads[1], 1u) * std::max(info.max_threads[2], 1u);
   if (bound != 0 && bound < attributes.max_threads_per_block) {
     attributes.max_threads_per_block = static_cast<std::uint32_t>(bound);
   }
@@ -370,7 +426,8 @@ CudaError GuestSession::kernel_occupancy(wire::Reader& reader, wire::Writer& wri
   const auto kernel = reader.get<std::uint64_t>();
   const auto threads = reader.get<std::uint32_t>();
   const auto dynamic_bytes = reader.get<std::uint32_t>();
-  if (module == nullptr || kernel >= module->kernels.size()) return CudaError::invalid_device_function;
+  if (module == nullptr || kernel >= module->kernels.size())
+    return CudaError::invalid_device_function;
   if (threads == 0) return CudaError::invalid_value;
   const LoadedKernel& chosen = module->kernels[kernel];
   unsigned blocks = 0;
@@ -401,7 +458,8 @@ CudaError GuestSession::stream_operation(Operation operation, wire::Reader& read
   }
   if (!timeline.has_stream(stream)) return CudaError::invalid_resource_handle;
   switch (operation) {
-    case Operation::stream_destroy: return timeline.destroy_stream(stream);
+    case Operation::stream_destroy:
+      return timeline.destroy_stream(stream);
     case Operation::stream_synchronize:
       timeline.spend(ApiCost::kSynchronize);
       device_.synchronize(timeline.ready(stream));
@@ -426,7 +484,8 @@ CudaError GuestSession::event_operation(Operation operation, wire::Reader& reade
   }
   const auto event = reader.get<std::uint64_t>();
   switch (operation) {
-    case Operation::event_destroy: return timeline.destroy_event(event);
+    case Operation::event_destroy:
+      return timeline.destroy_event(event);
     case Operation::event_record:
       timeline.spend(ApiCost::kEvent);
       return timeline.record_event(event, reader.get<std::uint64_t>());
@@ -436,7 +495,8 @@ CudaError GuestSession::event_operation(Operation operation, wire::Reader& reade
       writer.put(static_cast<float>(static_cast<double>(result) * 1e-9));
       return error;
     }
-    default: break;
+    default:
+      break;
   }
   const auto time = timeline.event_time(event);
   if (!time) return CudaError::invalid_resource_handle;

@@ -20,7 +20,8 @@ class GuestSession {
     CudaError error = CudaError::success;
     std::vector<std::byte> payload;  ///< flags first
   };
-  /// @throws wire::MessageError when the request is not what the protocol says; the connection then ends
+  /// @throws wire::MessageError when the request is not what the protocol says; the connection then
+  /// ends
   Reply handle(std::uint32_t operation, std::span<const std::byte> payload);
 
  private:
@@ -50,7 +51,7 @@ class GuestSession {
 
   Device& device_;
   Transfer transfer_;
-  std::uint64_t image_bytes_ = 0;      ///< announced size of the image being loaded
+  std::uint64_t image_bytes_ = 0;  ///< announced size of the image being loaded
   std::vector<std::byte> image_;
 };
 

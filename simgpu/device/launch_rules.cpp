@@ -12,7 +12,9 @@ constexpr std::uint32_t kMaxGridX = 2'147'483'647;
 constexpr std::uint32_t kMaxGridYZ = 65'535;
 constexpr std::uint32_t kMaxBlockZ = 64;
 
-std::string text_of(const Dim3& size) { return fmt::format("({}, {}, {})", size.x, size.y, size.z); }
+std::string text_of(const Dim3& size) {
+  return fmt::format("({}, {}, {})", size.x, size.y, size.z);
+}
 
 LaunchVerdict refuse(CudaError error, std::string reason) { return {error, std::move(reason)}; }
 
@@ -27,10 +29,11 @@ LaunchVerdict judge_sizes(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu
   }
   const auto most = static_cast<std::uint64_t>(gpu.max_threads_per_block);
   if (block.x > most || block.y > most || block.z > kMaxBlockZ || block.count() > most) {
-    return refuse(CudaError::invalid_configuration,
-                  fmt::format("a block of {} is {} threads; a block holds at most {} threads and is "
-                              "at most {} deep in z",
-                              text_of(block), block.count(), most, kMaxBlockZ));
+    return refuse(
+        CudaError::invalid_configuration,
+        fmt::format("a block of {} is {} threads; a block holds at most {} threads and is "
+                    "at most {} deep in z",
+                    text_of(block), block.count(), most, kMaxBlockZ));
   }
   if (grid.x > kMaxGridX || grid.y > kMaxGridYZ || grid.z > kMaxGridYZ) {
     return refuse(CudaError::invalid_configuration,
@@ -53,15 +56,17 @@ LaunchShape shape_of(const LoadedKernel& kernel, Dim3 grid, Dim3 block,
 
 LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,
                            const gpu_spec::GpuSpec& gpu) {
-  if (LaunchVerdict sizes = judge_sizes(shape, gpu); sizes.error != CudaError::success) return sizes;
+  if (LaunchVerdict sizes = judge_sizes(shape, gpu); sizes.error != CudaError::success)
+    return sizes;
   if (shape.dynamic_shared_bytes > kernel.max_dynamic_shared_bytes) {
     return refuse(
         CudaError::invalid_value,
-        fmt::format("{} bytes of dynamic shared memory are over this kernel's limit of {}; up to {} "
-                    "can be had with cudaFuncSetAttribute(kernel, "
-                    "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)",
-                    shape.dynamic_shared_bytes, kernel.max_dynamic_shared_bytes,
-                    gpu.shared_bytes_per_block_optin - static_cast<int>(kernel.static_shared_bytes)));
+        fmt::format(
+            "{} bytes of dynamic shared memory are over this kernel's limit of {}; up to {} "
+            "can be had with cudaFuncSetAttribute(kernel, "
+            "cudaFuncAttributeMaxDynamicSharedMemorySize, bytes)",
+            shape.dynamic_shared_bytes, kernel.max_dynamic_shared_bytes,
+            gpu.shared_bytes_per_block_optin - static_cast<int>(kernel.static_shared_bytes)));
   }
   const auto& required = kernel.info->required_threads;
   const Dim3 needed{required[0], required[1], required[2]};
@@ -71,7 +76,8 @@ LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,
                               text_of(shape.block)));
   }
   const auto& most = kernel.info->max_threads;
-  const std::uint64_t bound = std::uint64_t{most[0]} * std::max(most[1], 1u) * std::max(most[2], 1u);
+  const std::uint64_t bound =
+      std::uint64_t{most[0]} * std::max(most[1], 1u) * std::max(most[2], 1u);
   if (bound != 0 && shape.block.count() > bound) {
     return refuse(CudaError::launch_out_of_resources,
                   fmt::format("a block of {} threads is over the kernel's __launch_bounds__ of {}",
@@ -80,11 +86,11 @@ LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,
   if (occupancy(shape, gpu).blocks_per_sm == 0) {
     return refuse(
         CudaError::launch_out_of_resources,
-        fmt::format("not one block fits on a multiprocessor: {} threads x {} registers of {}, and {} "
-                    "bytes of shared memory of {}",
-                    shape.block.count(), shape.registers_per_thread, gpu.registers_per_sm,
-                    shape.static_shared_bytes + shape.dynamic_shared_bytes,
-                    gpu.shared_bytes_per_sm));
+        fmt::format(
+            "not one block fits on a multiprocessor: {} threads x {} registers of {}, and {} "
+            "bytes of shared memory of {}",
+            shape.block.count(), shape.registers_per_thread, gpu.registers_per_sm,
+            shape.static_shared_bytes + shape.dynamic_shared_bytes, gpu.shared_bytes_per_sm));
   }
   return {};
 }

@@ -9,7 +9,8 @@
 #include "simgpu/report.h"
 #include "specs/gpu_spec.h"
 
-/// What a GPU refuses before a kernel starts, and how its blocks are spread over the multiprocessors.
+/// What a GPU refuses before a kernel starts, and how its blocks are spread over the
+/// multiprocessors.
 namespace simgpu {
 
 struct LaunchVerdict {
@@ -21,15 +22,16 @@ struct LaunchVerdict {
 LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,
                            const gpu_spec::GpuSpec& gpu);
 
-LaunchShape shape_of(const LoadedKernel& kernel, Dim3 grid, Dim3 block, unsigned dynamic_shared_bytes);
+LaunchShape shape_of(const LoadedKernel& kernel, Dim3 grid, Dim3 block,
+                     unsigned dynamic_shared_bytes);
 
-/// L1 bytes that one resident block can count on: what the shared-memory carve-out leaves, divided by the
-/// blocks on the multiprocessor.
+/// L1 bytes that one resident block can count on: what the shared-memory carve-out leaves, divided
+/// by the blocks on the multiprocessor.
 std::uint64_t l1_bytes_per_block(const LaunchShape& shape, unsigned blocks_per_sm,
                                  const gpu_spec::GpuSpec& gpu);
 
-/// Share of the GPU a launch occupies, (0, 1]: multiprocessors in use, or how busy it keeps L2 and DRAM if
-/// that is more. Two kernels run side by side only while their shares fit.
+/// Share of the GPU a launch occupies, (0, 1]: multiprocessors in use, or how busy it keeps L2 and
+/// DRAM if that is more. Two kernels run side by side only while their shares fit.
 double device_share(const LaunchShape& shape, unsigned blocks_per_sm, const TimeBreakdown& time,
                     const gpu_spec::GpuSpec& gpu);
 

@@ -5,11 +5,13 @@
 
 namespace simgpu {
 
-/// The figures of the default stream-ordered memory pool, cudaMemPoolAttr…: what is in use, and what the pool
-/// holds from the GPU, which grows in steps and is given back at synchronisation down to a threshold.
+/// The figures of the default stream-ordered memory pool, cudaMemPoolAttr…: what is in use, and
+/// what the pool holds from the GPU, which grows in steps and is given back at synchronisation down
+/// to a threshold.
 class MemoryPool {
  public:
-  static constexpr std::uint64_t kStep = 32u << 20;  ///< the driver reserves memory in steps of 32 MiB
+  static constexpr std::uint64_t kStep = 32u
+                                         << 20;  ///< the driver reserves memory in steps of 32 MiB
 
   void add(std::uint64_t bytes) {
     used_ += bytes;

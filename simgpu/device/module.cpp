@@ -50,7 +50,8 @@ std::map<std::string, fatbin::KernelResources> resources_for(const std::vector<I
 }
 
 bool is_placed(const ptx::Variable& variable) {
-  const bool global = variable.space == ptx::Space::global || variable.space == ptx::Space::constant;
+  const bool global =
+      variable.space == ptx::Space::global || variable.space == ptx::Space::constant;
   return global && variable.linkage != ptx::Variable::Linkage::external;
 }
 
@@ -86,9 +87,9 @@ void place_variables(const ptx::Module& module, DeviceMemory& memory,
     const bool sensible = bytes <= memory.capacity();
     const auto address = sensible ? memory.allocate(bytes, variable.name) : std::nullopt;
     if (!address) {
-      throw ModuleError(CudaError::memory_allocation,
-                        fmt::format("no room for the device variable {}, {} bytes", variable.name,
-                                    bytes));
+      throw ModuleError(
+          CudaError::memory_allocation,
+          fmt::format("no room for the device variable {}, {} bytes", variable.name, bytes));
     }
     placed[variable.name] = {.address = *address, .bytes = bytes};
     addresses[variable.name] = *address;
@@ -135,8 +136,8 @@ int LoadedModule::kernel_index(const std::string& mangled) const {
 
 LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
                          DeviceMemory& memory) {
-  const auto capability = static_cast<unsigned>(gpu.compute_capability_major * 10 +
-                                                gpu.compute_capability_minor);
+  const auto capability =
+      static_cast<unsigned>(gpu.compute_capability_major * 10 + gpu.compute_capability_minor);
   LoadedModule loaded;
   try {
     const std::vector<Image> images = fatbin::read(container);
@@ -144,9 +145,10 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
     if (image == nullptr) {
       throw ModuleError(
           CudaError::no_kernel_image_for_device,
-          fmt::format("the program holds {}, and the simulated {} needs PTX of compute_{} or older; "
-                      "build with -gencode arch=compute_{},code=[sm_{},compute_{}]",
-                      describe(images), gpu.name, capability, capability, capability, capability));
+          fmt::format(
+              "the program holds {}, and the simulated {} needs PTX of compute_{} or older; "
+              "build with -gencode arch=compute_{},code=[sm_{},compute_{}]",
+              describe(images), gpu.name, capability, capability, capability, capability));
     }
     const std::string_view text(reinterpret_cast<const char*>(image->payload.data()),
                                 image->payload.size());

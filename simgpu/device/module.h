@@ -54,8 +54,8 @@ struct LoadedModule {
   int kernel_index(const std::string& mangled) const;
 };
 
-/// Loads the newest PTX of the container that the GPU can run, with ptxas's figures from the machine code
-/// beside it, and places its variables in `memory`.
+/// Loads the newest PTX of the container that the GPU can run, with ptxas's figures from the
+/// machine code beside it, and places its variables in `memory`.
 /// @param container untrusted bytes
 /// @throws ModuleError saying what to do
 LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
@@ -64,8 +64,8 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
 /// Frees the module's variables.
 void unload_module(const LoadedModule& module, DeviceMemory& memory);
 
-/// `gemm_tiled` for "_Z10gemm_tiledPKfS0_Pfiii": demangled, without return type and parameters. Names that
-/// are not mangled come back as they are.
+/// `gemm_tiled` for "_Z10gemm_tiledPKfS0_Pfiii": demangled, without return type and parameters.
+/// Names that are not mangled come back as they are.
 std::string kernel_display_name(const std::string& mangled);
 
 }  // namespace simgpu

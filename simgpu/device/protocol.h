@@ -6,9 +6,9 @@
 
 #include "simgpu/report.h"
 
-/// The operations of the device process. A request is a wire::Header whose tag is the operation, and its
-/// payload; every request gets exactly one reply, whose tag is a CudaError. Replies to a guest carry one byte
-/// of flags before their payload. docs in simgpu/README.md, "Protocol".
+/// The operations of the device process. A request is a wire::Header whose tag is the operation,
+/// and its payload; every request gets exactly one reply, whose tag is a CudaError. Replies to a
+/// guest carry one byte of flags before their payload. docs in simgpu/README.md, "Protocol".
 namespace simgpu::protocol {
 
 inline constexpr std::uint32_t kVersion = 1;
@@ -24,20 +24,62 @@ inline constexpr std::uint64_t kMaxImageBytes = 256u << 20;
 inline constexpr std::uint8_t kHasOutput = 1;  ///< device printf output waits for take_output
 
 enum class GuestOperation : std::uint32_t {
-  hello = 1, memory_info, allocate, release, reset,
-  pool_allocate, pool_release, pool_get, pool_set, pool_trim,
-  copy_to_device, copy_from_device, copy_more, copy_on_device, fill,
-  module_begin, module_data, module_end, module_unload, kernel_info, set_shared_limit, symbol_info,
-  launch, occupancy,
-  stream_create, stream_destroy, stream_synchronize, stream_query, stream_wait, stream_info,
-  event_create, event_destroy, event_record, event_synchronize, event_query, event_elapsed,
-  device_synchronize, take_output, host_dereference, blas,
+  hello = 1,
+  memory_info,
+  allocate,
+  release,
+  reset,
+  pool_allocate,
+  pool_release,
+  pool_get,
+  pool_set,
+  pool_trim,
+  copy_to_device,
+  copy_from_device,
+  copy_more,
+  copy_on_device,
+  fill,
+  module_begin,
+  module_data,
+  module_end,
+  module_unload,
+  kernel_info,
+  set_shared_limit,
+  symbol_info,
+  launch,
+  occupancy,
+  stream_create,
+  stream_destroy,
+  stream_synchronize,
+  stream_query,
+  stream_wait,
+  stream_info,
+  event_create,
+  event_destroy,
+  event_record,
+  event_synchronize,
+  event_query,
+  event_elapsed,
+  device_synchronize,
+  take_output,
+  host_dereference,
+  blas,
   count,
 };
 
 enum class ControlOperation : std::uint32_t {
-  hello = 1, connect_guest, allocate, release, write, read, fill, mark_uninitialized,
-  set_checkers, mark, collect, collect_more,
+  hello = 1,
+  connect_guest,
+  allocate,
+  release,
+  write,
+  read,
+  fill,
+  mark_uninitialized,
+  set_checkers,
+  mark,
+  collect,
+  collect_more,
   count,
 };
 
@@ -64,7 +106,8 @@ struct KernelAttributes {
   std::uint32_t target = 0;  ///< 80 for sm_80
 };
 
-/// One side of a two-dimensional copy or fill lies in `height` rows of `width` bytes, `pitch` apart.
+/// One side of a two-dimensional copy or fill lies in `height` rows of `width` bytes, `pitch`
+/// apart.
 struct CopyRequest {
   std::uint64_t address = 0;
   std::uint64_t pitch = 0, width = 0, height = 0;
@@ -99,7 +142,11 @@ struct LaunchMessage {
 };
 
 enum class PoolAttribute : std::uint32_t {
-  release_threshold = 4, reserved_current = 5, reserved_high = 6, used_current = 7, used_high = 8,
+  release_threshold = 4,
+  reserved_current = 5,
+  reserved_high = 6,
+  used_current = 7,
+  used_high = 8,
 };
 
 }  // namespace simgpu::protocol

@@ -50,8 +50,8 @@ void Server::admit(Descriptor socket) {
   guest_.reset();
   device_.release_guest();
   if (socket) {
-    guest_ = std::make_unique<Guest>(
-        Guest{.connection = Connection(std::move(socket), false), .session = GuestSession(device_)});
+    guest_ = std::make_unique<Guest>(Guest{.connection = Connection(std::move(socket), false),
+                                           .session = GuestSession(device_)});
   }
 }
 

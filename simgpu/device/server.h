@@ -10,8 +10,8 @@
 
 namespace simgpu {
 
-/// Serves one trusted side and one guest at a time, one request after another, until the trusted side goes.
-/// What the guest leaves behind stays, for collect(), until the next guest comes.
+/// Serves one trusted side and one guest at a time, one request after another, until the trusted
+/// side goes. What the guest leaves behind stays, for collect(), until the next guest comes.
 class Server {
  public:
   Server(Device& device, Descriptor control);

@@ -9,7 +9,9 @@ namespace {
 // Ten days: beyond any launch, and far from overflow when many are added up.
 constexpr Picoseconds kLongest = 864'000'000'000'000'000;
 
-Picoseconds add(Picoseconds a, Picoseconds b) { return std::min(a, kLongest) + std::min(b, kLongest); }
+Picoseconds add(Picoseconds a, Picoseconds b) {
+  return std::min(a, kLongest) + std::min(b, kLongest);
+}
 
 }  // namespace
 
@@ -39,7 +41,8 @@ std::uint64_t Timeline::create_stream(bool blocking, int priority) {
 }
 
 CudaError Timeline::destroy_stream(std::uint64_t stream) {
-  if (stream == kLegacyStream || stream == kPerThreadStream) return CudaError::invalid_resource_handle;
+  if (stream == kLegacyStream || stream == kPerThreadStream)
+    return CudaError::invalid_resource_handle;
   return streams_.erase(stream) == 1 ? CudaError::success : CudaError::invalid_resource_handle;
 }
 
@@ -78,7 +81,8 @@ Picoseconds Timeline::place(std::vector<Busy>& busy, Picoseconds from, Picosecon
   // Work that ended before the host's clock can never again delay anything.
   std::erase_if(busy, [this](const Busy& work) { return work.end <= now_; });
 
-  // A start is possible where the shares in use leave room until the work's end; they only drop at ends.
+  // A start is possible where the shares in use leave room until the work's end; they only drop at
+  // ends.
   std::vector<Picoseconds> candidates{from};
   for (const Busy& work : busy) {
     if (work.end > from) candidates.push_back(work.end);
@@ -107,7 +111,8 @@ Picoseconds Timeline::place(std::vector<Busy>& busy, Picoseconds from, Picosecon
   return start;
 }
 
-Picoseconds Timeline::issue(std::uint64_t stream, Engine engine, Picoseconds duration, double share) {
+Picoseconds Timeline::issue(std::uint64_t stream, Engine engine, Picoseconds duration,
+                            double share) {
   const Picoseconds start =
       place(engines_[static_cast<std::size_t>(engine)], earliest(stream), duration, share);
   const Picoseconds end = add(start, duration);

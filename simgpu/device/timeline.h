@@ -10,32 +10,36 @@
 
 namespace simgpu {
 
-/// Modelled time in picoseconds since the device started. Whole numbers, so that sums and differences are
-/// exact: the time between two events around ten equal kernels is exactly ten times that of one.
+/// Modelled time in picoseconds since the device started. Whole numbers, so that sums and
+/// differences are exact: the time between two events around ten equal kernels is exactly ten times
+/// that of one.
 using Picoseconds = std::int64_t;
 
-/// A duration in picoseconds, rounded to the nearest; negative, NaN and absurd values become 0 or the limit.
+/// A duration in picoseconds, rounded to the nearest; negative, NaN and absurd values become 0 or
+/// the limit.
 Picoseconds picoseconds(double microseconds);
 inline double microseconds(Picoseconds time) { return static_cast<double>(time) * 1e-6; }
 
-/// What host code spends inside one runtime call, in microseconds. Rounded figures of the order that a
-/// profiler shows on a server CPU; they matter only to programs that issue work faster than the GPU does it.
+/// What host code spends inside one runtime call, in microseconds. Rounded figures of the order
+/// that a profiler shows on a server CPU; they matter only to programs that issue work faster than
+/// the GPU does it.
 struct ApiCost {
-  static constexpr double kLaunch = 2.0;      ///< cudaLaunchKernel and other asynchronous submissions
-  static constexpr double kSynchronize = 1.0; ///< on top of the wait itself
-  static constexpr double kEvent = 0.5;       ///< record, query, wait
-  static constexpr double kAllocate = 60.0;   ///< cudaMalloc, cudaFree
-  static constexpr double kPool = 1.0;        ///< cudaMallocAsync, cudaFreeAsync
-  static constexpr double kCopy = 4.0;        ///< submission of a copy
+  static constexpr double kLaunch = 2.0;  ///< cudaLaunchKernel and other asynchronous submissions
+  static constexpr double kSynchronize = 1.0;  ///< on top of the wait itself
+  static constexpr double kEvent = 0.5;        ///< record, query, wait
+  static constexpr double kAllocate = 60.0;    ///< cudaMalloc, cudaFree
+  static constexpr double kPool = 1.0;         ///< cudaMallocAsync, cudaFreeAsync
+  static constexpr double kCopy = 4.0;         ///< submission of a copy
 };
 
-/// When things happen on the simulated GPU: the host's clock, the streams in issue order, the events, and
-/// the engines that do the work. Kernels run in full when they are issued; only their times overlap.
+/// When things happen on the simulated GPU: the host's clock, the streams in issue order, the
+/// events, and the engines that do the work. Kernels run in full when they are issued; only their
+/// times overlap.
 ///
 /// Rules (CUDA C++ Programming Guide, "Streams" and "Implicit Synchronization"):
-/// work starts when its stream is ready, not before it was issued; work on the legacy default stream waits
-/// for all blocking streams and they wait for it; kernels run side by side only while their shares of the
-/// GPU add up to no more than one; each copy direction has one engine.
+/// work starts when its stream is ready, not before it was issued; work on the legacy default
+/// stream waits for all blocking streams and they wait for it; kernels run side by side only while
+/// their shares of the GPU add up to no more than one; each copy direction has one engine.
 class Timeline {
  public:
   /// Stream handles: the legacy default stream is always there.
@@ -58,7 +62,8 @@ class Timeline {
   std::optional<int> stream_priority(std::uint64_t stream) const;
   std::optional<bool> stream_blocking(std::uint64_t stream) const;
 
-  /// Places work of `duration` on a stream that exists. @param share of the engine it occupies, (0, 1]
+  /// Places work of `duration` on a stream that exists. @param share of the engine it occupies, (0,
+  /// 1]
   /// @returns when it starts
   Picoseconds issue(std::uint64_t stream, Engine engine, Picoseconds duration, double share = 1.0);
   /// When all work issued to the stream so far is done.
@@ -69,7 +74,8 @@ class Timeline {
   std::uint64_t create_event(bool timing);
   CudaError destroy_event(std::uint64_t event);
   CudaError record_event(std::uint64_t event, std::uint64_t stream);
-  /// When the event's last record completes; an event never recorded is complete. nullopt: no such event.
+  /// When the event's last record completes; an event never recorded is complete. nullopt: no such
+  /// event.
   std::optional<Picoseconds> event_time(std::uint64_t event) const;
   CudaError stream_wait(std::uint64_t stream, std::uint64_t event);
   CudaError elapsed(std::uint64_t start, std::uint64_t stop, Picoseconds* result) const;

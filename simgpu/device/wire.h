@@ -10,8 +10,9 @@
 #include <type_traits>
 #include <vector>
 
-/// How values travel between the device process and its two kinds of client: both ends are on one machine,
-/// so numbers are sent as they lie in memory. Every length is checked before it is believed.
+/// How values travel between the device process and its two kinds of client: both ends are on one
+/// machine, so numbers are sent as they lie in memory. Every length is checked before it is
+/// believed.
 namespace simgpu::wire {
 
 /// A message that is not what the protocol says: shorter, longer, or out of range.

@@ -23,19 +23,20 @@ struct Copy {
 
 /// Bytes [offset, offset + part.size()) of the packed copy, to or from rows `pitch` apart.
 template <typename Move>
-void for_each_row(const Copy& copy, std::size_t pitch, std::size_t offset, std::size_t count, Move move) {
+void for_each_row(const Copy& copy, std::size_t pitch, std::size_t offset, std::size_t count,
+                  Move move) {
   std::size_t done = 0;
   while (done < count) {
     const std::size_t row = (offset + done) / copy.width;
     const std::size_t column = (offset + done) % copy.width;
-    const std::size_t run =
-        copy.height == 1 ? count : std::min(copy.width - column, count - done);
+    const std::size_t run = copy.height == 1 ? count : std::min(copy.width - column, count - done);
     move(row * pitch + column, done, run);
     done += run;
   }
 }
 
-protocol::CopyRequest request_of(const Copy& copy, const void* device, size_t pitch, const void* host) {
+protocol::CopyRequest request_of(const Copy& copy, const void* device, size_t pitch,
+                                 const void* host) {
   const bool pinned = find_pinned_block(address_of(host)).has_value();
   return {.address = address_of(device),
           .pitch = pitch,
@@ -142,10 +143,14 @@ int perform(const Copy& copy) {
   const cudaMemcpyKind actual = kind_by_address(copy);
   if (copy.kind != cudaMemcpyDefault && copy.kind != actual) return cudaErrorInvalidValue;
   switch (actual) {
-    case cudaMemcpyHostToDevice: return copy_to_device(copy);
-    case cudaMemcpyDeviceToHost: return copy_from_device(copy);
-    case cudaMemcpyDeviceToDevice: return copy_on_device(copy);
-    default: return copy_on_host(copy);
+    case cudaMemcpyHostToDevice:
+      return copy_to_device(copy);
+    case cudaMemcpyDeviceToHost:
+      return copy_from_device(copy);
+    case cudaMemcpyDeviceToDevice:
+      return copy_on_device(copy);
+    default:
+      return copy_on_host(copy);
   }
 }
 
@@ -206,7 +211,8 @@ cudaError_t copy_from_symbol(void* destination, const void* symbol, size_t bytes
     std::uint64_t address = 0;
     const int error = symbol_range(symbol, offset, bytes, &address);
     if (error != 0) return static_cast<cudaError_t>(error);
-    return copy_1d(destination, reinterpret_cast<void*>(address), bytes, kind, stream, asynchronous);
+    return copy_1d(destination, reinterpret_cast<void*>(address), bytes, kind, stream,
+                   asynchronous);
   });
 }
 
@@ -246,16 +252,16 @@ cudaError_t cudaMemcpy2DAsync(void* destination, size_t destination_pitch, const
                               size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
   return api([&] {
-    return runtime::perform({destination, destination_pitch, source, source_pitch, width, height,
-                             kind, stream, true});
+    return runtime::perform(
+        {destination, destination_pitch, source, source_pitch, width, height, kind, stream, true});
   });
 }
 
 cudaError_t cudaMemcpy2DAsync_ptsz(void* destination, size_t destination_pitch, const void* source,
                                    size_t source_pitch, size_t width, size_t height,
                                    cudaMemcpyKind kind, cudaStream_t stream) {
-  return cudaMemcpy2DAsync(destination, destination_pitch, source, source_pitch, width, height, kind,
-                           per_thread(stream));
+  return cudaMemcpy2DAsync(destination, destination_pitch, source, source_pitch, width, height,
+                           kind, per_thread(stream));
 }
 
 cudaError_t cudaMemcpy2D(void* destination, size_t destination_pitch, const void* source,

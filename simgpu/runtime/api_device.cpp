@@ -61,31 +61,54 @@ std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Propertie
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
     case cudaDevAttrMaxBlockDimX:
-    case cudaDevAttrMaxBlockDimY: return of.threads_per_block;
-    case cudaDevAttrMaxBlockDimZ: return 64;
-    case cudaDevAttrMaxGridDimX: return INT_MAX;
+    case cudaDevAttrMaxBlockDimY:
+      return of.threads_per_block;
+    case cudaDevAttrMaxBlockDimZ:
+      return 64;
+    case cudaDevAttrMaxGridDimX:
+      return INT_MAX;
     case cudaDevAttrMaxGridDimY:
-    case cudaDevAttrMaxGridDimZ: return 65535;
-    case cudaDevAttrMaxSharedMemoryPerBlock: return of.shared_per_block;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin: return of.shared_per_block_optin;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor: return of.shared_per_multiprocessor;
-    case cudaDevAttrReservedSharedMemoryPerBlock: return of.reserved_shared_per_block;
-    case cudaDevAttrTotalConstantMemory: return 65536;
-    case cudaDevAttrWarpSize: return kWarpSize;
-    case cudaDevAttrMaxPitch: return INT_MAX;
+    case cudaDevAttrMaxGridDimZ:
+      return 65535;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      return of.shared_per_block;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return of.shared_per_block_optin;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return of.shared_per_multiprocessor;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      return of.reserved_shared_per_block;
+    case cudaDevAttrTotalConstantMemory:
+      return 65536;
+    case cudaDevAttrWarpSize:
+      return kWarpSize;
+    case cudaDevAttrMaxPitch:
+      return INT_MAX;
     case cudaDevAttrMaxRegistersPerBlock:
-    case cudaDevAttrMaxRegistersPerMultiprocessor: return of.registers_per_multiprocessor;
-    case cudaDevAttrClockRate: return of.clock_khz;
-    case cudaDevAttrMemoryClockRate: return of.memory_clock_khz;
-    case cudaDevAttrGlobalMemoryBusWidth: return of.memory_bus_bits;
-    case cudaDevAttrMultiProcessorCount: return of.multiprocessors;
-    case cudaDevAttrL2CacheSize: return of.l2_bytes;
-    case cudaDevAttrMaxThreadsPerMultiProcessor: return of.threads_per_multiprocessor;
-    case cudaDevAttrMaxBlocksPerMultiprocessor: return of.blocks_per_multiprocessor;
-    case cudaDevAttrComputeCapabilityMajor: return of.major;
-    case cudaDevAttrComputeCapabilityMinor: return of.minor;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio: return of.single_to_double_ratio;
-    case cudaDevAttrAsyncEngineCount: return 2;
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      return of.registers_per_multiprocessor;
+    case cudaDevAttrClockRate:
+      return of.clock_khz;
+    case cudaDevAttrMemoryClockRate:
+      return of.memory_clock_khz;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      return of.memory_bus_bits;
+    case cudaDevAttrMultiProcessorCount:
+      return of.multiprocessors;
+    case cudaDevAttrL2CacheSize:
+      return of.l2_bytes;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return of.threads_per_multiprocessor;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      return of.blocks_per_multiprocessor;
+    case cudaDevAttrComputeCapabilityMajor:
+      return of.major;
+    case cudaDevAttrComputeCapabilityMinor:
+      return of.minor;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+      return of.single_to_double_ratio;
+    case cudaDevAttrAsyncEngineCount:
+      return 2;
     case cudaDevAttrGpuOverlap:
     case cudaDevAttrConcurrentKernels:
     case cudaDevAttrUnifiedAddressing:
@@ -93,7 +116,8 @@ std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Propertie
     case cudaDevAttrGlobalL1CacheSupported:
     case cudaDevAttrLocalL1CacheSupported:
     case cudaDevAttrHostRegisterSupported:
-    case cudaDevAttrMemoryPoolsSupported: return 1;
+    case cudaDevAttrMemoryPoolsSupported:
+      return 1;
     case cudaDevAttrComputeMode:
     case cudaDevAttrKernelExecTimeout:
     case cudaDevAttrIntegrated:
@@ -110,8 +134,10 @@ std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Propertie
     case cudaDevAttrMaxPersistingL2CacheSize:
     case cudaDevAttrPciBusId:
     case cudaDevAttrPciDeviceId:
-    case cudaDevAttrPciDomainId: return 0;
-    default: return -1;
+    case cudaDevAttrPciDomainId:
+      return 0;
+    default:
+      return -1;
   }
 }
 
@@ -147,8 +173,8 @@ int set_function_attribute(const void* function, cudaFuncAttribute attribute, in
     return cudaErrorInvalidValue;
   }
   const Reply reply =
-      Client::instance().ask(GuestOperation::set_shared_limit, kernel->binary->module, kernel->index,
-                             static_cast<std::uint32_t>(value));
+      Client::instance().ask(GuestOperation::set_shared_limit, kernel->binary->module,
+                             kernel->index, static_cast<std::uint32_t>(value));
   if (reply.ok()) {
     kernel->attributes.max_dynamic_shared_bytes = static_cast<std::uint32_t>(value);
   }
@@ -236,10 +262,17 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t /*value*/) {
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   if (value == nullptr) return record(cudaErrorInvalidValue);
   switch (limit) {
-    case cudaLimitStackSize: *value = 1024; break;
-    case cudaLimitPrintfFifoSize: *value = 1u << 20; break;
-    case cudaLimitMallocHeapSize: *value = 8u << 20; break;
-    default: return record(cudaErrorUnsupportedLimit);
+    case cudaLimitStackSize:
+      *value = 1024;
+      break;
+    case cudaLimitPrintfFifoSize:
+      *value = 1u << 20;
+      break;
+    case cudaLimitMallocHeapSize:
+      *value = 8u << 20;
+      break;
+    default:
+      return record(cudaErrorUnsupportedLimit);
   }
   return record(runtime::need_device(0));
 }
@@ -288,11 +321,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   return api([&] { return runtime::active_blocks(blocks, function, threads, dynamic_bytes); });
 }
 
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
-                                                                   const void* function,
-                                                                   int threads,
-                                                                   size_t dynamic_bytes,
-                                                                   unsigned /*flags*/) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int* blocks, const void* function, int threads, size_t dynamic_bytes, unsigned /*flags*/) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_bytes);
 }
 

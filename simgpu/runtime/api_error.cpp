@@ -21,8 +21,10 @@ bool is_sticky(cudaError_t error) {
     case cudaErrorAssert:
     case cudaErrorMisalignedAddress:
     case cudaErrorIllegalInstruction:
-    case cudaErrorLaunchFailure: return true;
-    default: return false;
+    case cudaErrorLaunchFailure:
+      return true;
+    default:
+      return false;
   }
 }
 

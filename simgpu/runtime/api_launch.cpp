@@ -21,8 +21,8 @@ std::vector<CallConfiguration>& configurations() {
 
 Dim3 to_dim3(const dim3& size) { return {size.x, size.y, size.z}; }
 
-int launch(const void* function, dim3 grid, dim3 block, void** arguments, size_t dynamic_shared_bytes,
-           cudaStream_t stream) {
+int launch(const void* function, dim3 grid, dim3 block, void** arguments,
+           size_t dynamic_shared_bytes, cudaStream_t stream) {
   if (!Client::instance().connected()) return cudaErrorNoDevice;
   Registry& registry = Registry::instance();
   Kernel* kernel = registry.kernel(function);

@@ -239,8 +239,8 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
       std::memcpy(value, &allowed, sizeof allowed);
       return 0;
     }
-    const Reply reply = Client::instance().ask(GuestOperation::pool_get,
-                                               static_cast<std::uint32_t>(attribute));
+    const Reply reply =
+        Client::instance().ask(GuestOperation::pool_get, static_cast<std::uint32_t>(attribute));
     if (!reply.ok()) return reply.error;
     const auto bytes = reply.reader().get<std::uint64_t>();
     std::memcpy(value, &bytes, sizeof bytes);

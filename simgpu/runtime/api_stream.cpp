@@ -26,9 +26,9 @@ cudaError_t create_stream(cudaStream_t* stream, unsigned flags, int priority) {
     if (stream == nullptr || flags > cudaStreamNonBlocking) {
       return static_cast<int>(cudaErrorInvalidValue);
     }
-    const Reply reply = Client::instance().ask(
-        GuestOperation::stream_create, std::uint32_t{flags == cudaStreamDefault ? 1u : 0u},
-        std::int32_t{priority});
+    const Reply reply = Client::instance().ask(GuestOperation::stream_create,
+                                               std::uint32_t{flags == cudaStreamDefault ? 1u : 0u},
+                                               std::int32_t{priority});
     if (reply.ok()) *stream = handle_of<cudaStream_t>(reply.reader().get<std::uint64_t>());
     return reply.error;
   });
@@ -125,7 +125,8 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return cudaSuccess;
 }
 
-/// Work on the modelled device is done in issue order, so what comes before the function is done already.
+/// Work on the modelled device is done in issue order, so what comes before the function is done
+/// already.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
   const cudaError_t error = cudaStreamSynchronize(stream);
   if (error == cudaSuccess && function != nullptr) function(data);
@@ -135,8 +136,9 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return api([&] {
     if (event == nullptr) return static_cast<int>(cudaErrorInvalidValue);
-    const Reply reply = Client::instance().ask(
-        GuestOperation::event_create, std::uint32_t{(flags & cudaEventDisableTiming) == 0 ? 1u : 0u});
+    const Reply reply =
+        Client::instance().ask(GuestOperation::event_create,
+                               std::uint32_t{(flags & cudaEventDisableTiming) == 0 ? 1u : 0u});
     if (reply.ok()) *event = handle_of<cudaEvent_t>(reply.reader().get<std::uint64_t>());
     return reply.error;
   });

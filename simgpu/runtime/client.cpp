@@ -39,8 +39,10 @@ bool waits_for_device(GuestOperation operation) {
     case GuestOperation::copy_from_device:
     case GuestOperation::copy_to_device:
     case GuestOperation::release:
-    case GuestOperation::reset: return true;
-    default: return false;
+    case GuestOperation::reset:
+      return true;
+    default:
+      return false;
   }
 }
 

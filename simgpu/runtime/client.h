@@ -9,8 +9,8 @@
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/wire.h"
 
-/// The guest's side of the connection to the device process. Compiled into libcudart.so.13; it does nothing
-/// but turn calls into requests, for nothing that runs in the guest is trusted.
+/// The guest's side of the connection to the device process. Compiled into libcudart.so.13; it does
+/// nothing but turn calls into requests, for nothing that runs in the guest is trusted.
 namespace simgpu::runtime {
 
 using protocol::GuestOperation;

@@ -88,7 +88,11 @@ void explain_fault(std::uint64_t address) {
   Line line;
   line.text("error[RL0207]: host code dereferenced device pointer 0x").number(address, 16);
   if (const auto block = find_device_block(address)) {
-    line.text(" (allocation of ").number(block->bytes, 10).text(" bytes, ").text(block->api).text(")");
+    line.text(" (allocation of ")
+        .number(block->bytes, 10)
+        .text(" bytes, ")
+        .text(block->api)
+        .text(")");
   }
   line.text("; copy it with cudaMemcpy first\n").print();
 }

@@ -10,8 +10,8 @@ namespace simgpu::runtime {
 /// Addresses that belong to the device; nothing is ever mapped there in this process.
 bool is_device_address(const void* pointer);
 
-/// Keeps the range unmapped and turns a fault in it into a message (RL0207) before the signal takes its
-/// course: a handler that the program installed earlier, or death.
+/// Keeps the range unmapped and turns a fault in it into a message (RL0207) before the signal takes
+/// its course: a handler that the program installed earlier, or death.
 void reserve_device_range();
 
 /// A block that an allocation call returned. `api` is a literal.

@@ -82,7 +82,8 @@ void Registry::add_variable(Binary* binary, const void* host_variable, const cha
 
 Kernel* Registry::kernel(const void* function) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = kernels_.find(function); found != kernels_.end()) return found->second.get();
+  if (const auto found = kernels_.find(function); found != kernels_.end())
+    return found->second.get();
   if (handles_.contains(function)) return const_cast<Kernel*>(static_cast<const Kernel*>(function));
   return nullptr;
 }

@@ -1,0 +1,106 @@
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "simgpu/cli/guest_program.h"
+#include "simgpu/cli/report_file.h"
+#include "simgpu/cli/story.h"
+#include "simgpu/device/device_process.h"
+#include "specs/gpu_spec.h"
+
+namespace {
+
+constexpr int kFindings = 86;  ///< exit code of a program that ended well but had findings
+constexpr int kUsage = 2;
+constexpr int kFault = 3;
+
+struct Options {
+  std::string gpu = "a100";
+  std::string check = "all";
+  std::string report, trace;
+  std::vector<std::string> command;
+};
+
+/// Where the files beside this executable lie, in the build tree or installed.
+struct Places {
+  std::filesystem::path device_program, libraries, specifications;
+};
+
+Places find_places() {
+  const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  Places places{.device_program = folder / "simgpu-device",
+                .libraries = folder.parent_path() / "lib" / "simgpu",
+                .specifications = {}};
+  for (const std::filesystem::path& candidate :
+       {folder / "../../specs/gpus", folder / "../share/rooflab/specs/gpus",
+        std::filesystem::path(ROOFLAB_SPECIFICATIONS)}) {
+    if (std::filesystem::is_directory(candidate)) {
+      places.specifications = candidate;
+      break;
+    }
+  }
+  return places;
+}
+
+int run(const Options& options) {
+  const Places places = find_places();
+  const gpu_spec::GpuSpec gpu = gpu_spec::find(places.specifications, options.gpu);
+  const bool checkers = options.check == "all";
+  auto device = simgpu::DeviceProcess::start({.program = places.device_program,
+                                              .gpu = places.specifications / (gpu.id + ".toml"),
+                                              .checkers = checkers});
+  device.mark();
+  const int code =
+      simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries);
+  const simgpu::Activity activity = device.collect();
+
+  if (!options.report.empty()) {
+    simgpu::cli::write_file(options.report, simgpu::cli::report_json(activity, gpu.id));
+  }
+  if (!options.trace.empty()) {
+    simgpu::cli::write_file(options.trace, simgpu::cli::trace_json(activity, gpu.id));
+  }
+  std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);
+  return code == 0 && !activity.findings.empty() ? kFindings : code;
+}
+
+}  // namespace
+
+/// Runs an nvcc program, built with -cudart shared, on a simulated GPU.
+int main(int argc, char** argv) {
+  CLI::App app{"Runs CUDA programs on a simulated GPU; times are modelled."};
+  app.require_subcommand(1);
+  Options options;
+  CLI::App* command = app.add_subcommand("run", "run a program built with nvcc -cudart shared");
+  command->add_option("--gpu", options.gpu, "GPU to simulate, a file of specs/gpus")
+      ->capture_default_str();
+  command->add_option("--check", options.check, "checkers: all or none")
+      ->check(CLI::IsMember({"all", "none"}))
+      ->capture_default_str();
+  command->add_option("--report", options.report, "write findings and kernels to FILE as JSON");
+  command->add_option("--trace", options.trace, "write a Chrome trace to FILE");
+  command->add_option("program", options.command, "the program and its arguments, after --")
+      ->required();
+  command->positionals_at_end();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? 0 : kUsage;
+  }
+  try {
+    return run(options);
+  } catch (const gpu_spec::SpecError& error) {
+    fmt::print(stderr, "simgpu: {}\n", error.what());
+    return kUsage;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "simgpu: {}\n", error.what());
+    return kFault;
+  }
+}

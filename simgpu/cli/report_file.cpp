@@ -1,0 +1,148 @@
+#include "simgpu/cli/report_file.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <system_error>
+
+namespace simgpu::cli {
+namespace {
+
+using nlohmann::json;
+
+json triple(const Dim3& size) { return json::array({size.x, size.y, size.z}); }
+
+json site_json(const AccessSite& site) {
+  return {{"file", site.file},
+          {"line", site.line},
+          {"column", site.column},
+          {"block", triple(site.block)},
+          {"thread", triple(site.thread)},
+          {"warp", site.warp},
+          {"action", site.action}};
+}
+
+json finding_json(const Finding& finding) {
+  json entry = site_json(finding.where);
+  entry["code"] = finding.code;
+  entry["kind"] = name_of(finding.kind);
+  entry["kernel"] = finding.kernel;
+  entry["object"] = finding.object;
+  entry["message"] = finding.message;
+  entry["occurrences"] = finding.occurrences;
+  if (finding.other) entry["other"] = site_json(*finding.other);
+  return entry;
+}
+
+json kernel_json(const KernelRecord& kernel) {
+  return {{"name", kernel.name},
+          {"grid", triple(kernel.grid)},
+          {"block", triple(kernel.block)},
+          {"start_us", kernel.start_us},
+          {"time_us", kernel.time.total_us},
+          {"limiter", kernel.time.limiter},
+          {"terms_us", kernel.time.terms},
+          {"wave_quantisation", kernel.time.wave_quantisation},
+          {"registers_per_thread", kernel.registers_per_thread},
+          {"static_shared_bytes", kernel.static_shared_bytes},
+          {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
+          {"blocks_per_sm", kernel.blocks_per_sm},
+          {"theoretical_occupancy", kernel.theoretical_occupancy},
+          {"occupancy_limiter", kernel.occupancy_limiter},
+          {"failed", kernel.failed},
+          {"counters", nsight_counters(kernel)}};
+}
+
+json memory_json(const MemoryRecord& record) {
+  return {{"kind", record.kind},
+          {"bytes", record.bytes},
+          {"start_us", record.start_us},
+          {"time_us", record.time_us}};
+}
+
+/// Untrusted text may not be UTF-8; such bytes become U+FFFD.
+std::string text_of(const json& document) {
+  return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+json event(const char* category, const std::string& name, int row, double start_us,
+           double time_us) {
+  return {{"ph", "X"},  {"cat", category}, {"name", name},  {"pid", 0},
+          {"tid", row}, {"ts", start_us},  {"dur", time_us}};
+}
+
+}  // namespace
+
+std::string report_json(const Activity& activity, const std::string& gpu) {
+  json document = {{"schema", 1},
+                   {"gpu", gpu},
+                   {"time_kind", "modelled"},
+                   {"findings", json::array()},
+                   {"kernels", json::array()},
+                   {"memory", json::array()},
+                   {"elapsed_us", activity.elapsed_us},
+                   {"allocated", activity.allocated},
+                   {"peak_allocated", activity.peak_allocated},
+                   {"api_calls", activity.api_calls},
+                   {"error", activity.error}};
+  for (const Finding& finding : activity.findings) {
+    document["findings"].push_back(finding_json(finding));
+  }
+  for (const KernelRecord& kernel : activity.kernels) {
+    document["kernels"].push_back(kernel_json(kernel));
+  }
+  for (const MemoryRecord& record : activity.memory) {
+    document["memory"].push_back(memory_json(record));
+  }
+  return text_of(document);
+}
+
+std::string trace_json(const Activity& activity, const std::string& gpu) {
+  constexpr int kKernelRow = 0, kCopyRow = 1;
+  json events = json::array();
+  events.push_back({{"ph", "M"},
+                    {"name", "process_name"},
+                    {"pid", 0},
+                    {"args", {{"name", "simulated " + gpu + " (modelled time)"}}}});
+  for (const KernelRecord& kernel : activity.kernels) {
+    json entry = event("kernel", kernel.name, kKernelRow, kernel.start_us, kernel.time.total_us);
+    entry["args"] = {{"grid", triple(kernel.grid)},
+                     {"block", triple(kernel.block)},
+                     {"registers per thread", kernel.registers_per_thread},
+                     {"shared memory", kernel.static_shared_bytes + kernel.dynamic_shared_bytes},
+                     {"blocks per SM", kernel.blocks_per_sm},
+                     {"est. achieved occupancy %", kernel.theoretical_occupancy * 100},
+                     {"limiter", kernel.time.limiter}};
+    events.push_back(std::move(entry));
+  }
+  for (const MemoryRecord& record : activity.memory) {
+    json entry = event("memory", record.kind, kCopyRow, record.start_us, record.time_us);
+    entry["args"] = {{"bytes", record.bytes}};
+    events.push_back(std::move(entry));
+  }
+  return text_of({{"schemaVersion", 1}, {"displayTimeUnit", "ms"}, {"traceEvents", events}});
+}
+
+void write_file(const std::filesystem::path& file, const std::string& contents) {
+  const std::filesystem::path unfinished = file.string() + ".unfinished";
+  std::error_code error;
+  {
+    std::ofstream stream(unfinished, std::ios::binary);
+    stream << contents;
+    stream.flush();
+    if (!stream) {
+      std::filesystem::remove(unfinished, error);
+      throw std::runtime_error(fmt::format(
+          "{} cannot be written: check the folder and the space on its disk", file.string()));
+    }
+  }
+  std::filesystem::rename(unfinished, file, error);
+  if (error) {
+    throw std::runtime_error(
+        fmt::format("{} cannot be written: {}", file.string(), error.message()));
+  }
+}
+
+}  // namespace simgpu::cli

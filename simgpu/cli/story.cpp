@@ -1,0 +1,96 @@
+#include "simgpu/cli/story.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+
+namespace simgpu::cli {
+namespace {
+
+std::string printable(std::string text) {
+  for (char& letter : text) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (code < 0x20 || code == 0x7F) letter = '.';
+  }
+  return text;
+}
+
+std::string text_of(const Dim3& index) {
+  return fmt::format("({},{},{})", index.x, index.y, index.z);
+}
+
+/// Line `number` of a source file, empty when there is none to show.
+std::string source_line(const std::string& file, std::uint32_t number) {
+  constexpr std::size_t kMostColumns = 160;
+  if (file.empty() || number == 0) return {};
+  std::ifstream stream(file);
+  std::string line;
+  for (std::uint32_t i = 0; i < number; ++i) {
+    if (!std::getline(stream, line)) return {};
+  }
+  std::replace(line.begin(), line.end(), '\t', ' ');
+  line.resize(std::min(line.size(), kMostColumns));
+  return printable(line);
+}
+
+std::string label(const AccessSite& site) {
+  return fmt::format("thread {}, warp {}{}{}", text_of(site.thread), site.warp,
+                     site.action.empty() ? "" : ", ", printable(site.action));
+}
+
+std::string excerpt(const AccessSite& site, std::size_t gutter, std::string_view mark) {
+  const std::string line = source_line(site.file, site.line);
+  if (line.empty()) return {};
+  const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+  const std::size_t column = site.column > 0 ? site.column - 1 : indent;
+  return fmt::format("{:>{}} | {}\n{:>{}} | {:>{}}{} {}\n", site.line, gutter, line, "", gutter, "",
+                     std::min(std::max(column, indent), line.size()), mark, label(site));
+}
+
+std::string place(const AccessSite& site) {
+  std::string text = site.file.empty() ? "unknown source line" : printable(site.file);
+  if (site.line != 0) text += fmt::format(":{}", site.line);
+  if (site.column != 0) text += fmt::format(":{}", site.column);
+  return text;
+}
+
+}  // namespace
+
+std::string tell(const Finding& finding) {
+  std::string story = fmt::format("error[{}]: {}\n", finding.code, printable(finding.message));
+  const AccessSite& where = finding.where;
+  const bool on_device = where.line != 0 || !where.file.empty();
+  if (on_device) {
+    story += fmt::format("  --> {}, kernel {}, block {}, thread {}\n", place(where),
+                         printable(finding.kernel), text_of(where.block), text_of(where.thread));
+    std::uint32_t last = where.line;
+    if (finding.other) last = std::max(last, finding.other->line);
+    const std::size_t gutter = std::to_string(last).size();
+    story += excerpt(where, gutter, "^^^");
+    if (finding.other) {
+      const std::string other = excerpt(*finding.other, gutter, "---");
+      story += other.empty() ? fmt::format("   and {}: block {}, {}\n", place(*finding.other),
+                                           text_of(finding.other->block), label(*finding.other))
+                             : other;
+    }
+  } else if (!finding.kernel.empty()) {
+    story += fmt::format("  --> kernel {}\n", printable(finding.kernel));
+  }
+  if (!finding.object.empty()) story += fmt::format("object: {}\n", printable(finding.object));
+  if (finding.occurrences > 1) {
+    story += fmt::format("note: this happened {} times\n", finding.occurrences);
+  }
+  return story;
+}
+
+std::string tell_all(const std::vector<Finding>& findings) {
+  if (findings.empty()) return {};
+  std::string text;
+  for (const Finding& finding : findings) text += tell(finding) + "\n";
+  return text +
+         fmt::format("simgpu: {} finding{}\n", findings.size(), findings.size() == 1 ? "" : "s");
+}
+
+}  // namespace simgpu::cli

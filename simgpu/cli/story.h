@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "simgpu/report.h"
+
+namespace simgpu::cli {
+
+/// A finding told for a terminal: what is wrong, where, the source line itself when it can be read,
+/// the other side of a race, and how often. Control characters of untrusted text are shown as dots.
+std::string tell(const Finding& finding);
+
+/// All stories, and a last line that counts them; empty when there are none.
+std::string tell_all(const std::vector<Finding>& findings);
+
+}  // namespace simgpu::cli

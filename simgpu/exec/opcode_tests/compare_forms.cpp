@@ -1,0 +1,105 @@
+#include "simgpu/exec/opcode_tests/form.h"
+#include "simgpu/exec/opcode_tests/oracle.h"
+
+/// setp and set, judged by the sign of a difference and the truth table of each comparison.
+namespace simgpu::opcode_tests {
+namespace {
+
+/// -1, 0, 1 as a is below, equal to or above b; 2 when one is NaN.
+int order(std::uint64_t a, std::uint64_t b, const std::string& type, bool ftz) {
+  if (type[0] == 's' || type[0] == 'u' || type[0] == 'b') {
+    const std::string integer = type[0] == 'b' ? "u" + type.substr(1) : type;
+    const Wide difference = integer_of(a, integer) - integer_of(b, integer);
+    return difference < 0 ? -1 : difference > 0 ? 1 : 0;
+  }
+  const auto value = [&](std::uint64_t x) -> long double {
+    if (type == "f64") return f64_of(x);
+    if (type == "f32") return ftz ? flushed(f32_of(x)) : f32_of(x);
+    const HalfFormat& half = HalfFormat::named(type);
+    return half.decode(ftz ? half.flush(x) : x);
+  };
+  const long double x = value(a);
+  const long double y = value(b);
+  return std::isunordered(x, y) ? 2 : std::isless(x, y) ? -1 : std::isgreater(x, y) ? 1 : 0;
+}
+
+/// Which orders each comparison accepts: below, equal, above, unordered.
+struct Comparison {
+  const char* name;
+  const char* accepted;
+};
+constexpr Comparison kOrdered[] = {{"eq", "="},  {"ne", "<>"}, {"lt", "<"},
+                                   {"le", "<="}, {"gt", ">"},  {"ge", ">="}};
+constexpr Comparison kUnsigned[] = {{"lo", "<"}, {"ls", "<="}, {"hi", ">"}, {"hs", ">="}};
+constexpr Comparison kUnordered[] = {{"equ", "=?"}, {"neu", "<>?"}, {"ltu", "<?"},  {"leu", "<=?"},
+                                     {"gtu", ">?"}, {"geu", ">=?"}, {"num", "<=>"}, {"nan", "?"}};
+
+bool accepts(const Comparison& comparison, int order) {
+  return std::string(comparison.accepted).find("<=>?"[order + 1]) != std::string::npos;
+}
+
+void add_setp(Forms& forms, const Comparison& comparison, const std::string& type, bool ftz) {
+  const auto compared = [=](const Lane& x) {
+    return accepts(comparison, order(x[0], x[1], type, ftz));
+  };
+  const std::string name = comparison.name;
+  const std::string tail = (ftz ? ".ftz." : ".") + type;
+  forms.push_back(
+      {"setp." + name + tail + " $d, $a, $b;", "pred", {type, type}, [=](const Lane& x) {
+         return std::uint64_t{compared(x)};
+       }});
+  if (name != "lt" && name != "ge") return;
+  forms.push_back({"setp." + name + ".and" + tail + " $d, $a, $b, $c;",
+                   "pred",
+                   {type, type, "pred"},
+                   [=](const Lane& x) { return std::uint64_t{compared(x) && x[2] != 0}; }});
+  forms.push_back({"setp." + name + ".or" + tail + " $d, $a, $b, !$c;",
+                   "pred",
+                   {type, type, "pred"},
+                   [=](const Lane& x) { return std::uint64_t{compared(x) || x[2] == 0}; }});
+  forms.push_back({"setp." + name + ".xor" + tail + " $d, $a, $b, $c;",
+                   "pred",
+                   {type, type, "pred"},
+                   [=](const Lane& x) { return std::uint64_t{compared(x) != (x[2] != 0)}; }});
+  if (type == "f16" || type == "bf16") return;  // PTX gives packed comparisons alone a pair there
+  // The second destination of a pair takes the opposite.
+  forms.push_back(
+      {"setp." + name + tail + " $c|$d, $a, $b;", "pred", {type, type, "pred"}, [=](const Lane& x) {
+         return std::uint64_t{!compared(x)};
+       }});
+  if (type.starts_with("b") || type.ends_with("16")) return;
+  forms.push_back({"set." + name + (ftz ? ".ftz" : "") + ".u32." + type + " $d, $a, $b;",
+                   "u32",
+                   {type, type},
+                   [=](const Lane& x) { return std::uint64_t{compared(x) ? 0xffffffffu : 0}; }});
+  forms.push_back({"set." + name + (ftz ? ".ftz" : "") + ".f32." + type + " $d, $a, $b;",
+                   "f32",
+                   {type, type},
+                   [=](const Lane& x) { return compared(x) ? raw(1.0f) : 0; }});
+}
+
+}  // namespace
+
+Forms compare_forms() {
+  Forms forms;
+  for (const std::string type : {"s16", "u16", "s32", "u32", "s64", "u64"}) {
+    for (const auto& comparison : kOrdered) add_setp(forms, comparison, type, false);
+    if (is_signed(type)) continue;
+    for (const auto& comparison : kUnsigned) add_setp(forms, comparison, type, false);
+  }
+  for (const std::string type : {"b16", "b32", "b64"}) {
+    add_setp(forms, kOrdered[0], type, false);
+    add_setp(forms, kOrdered[1], type, false);
+  }
+  for (const std::string type : {"f16", "bf16", "f32", "f64"}) {
+    for (const auto& comparison : kOrdered) add_setp(forms, comparison, type, false);
+    for (const auto& comparison : kUnordered) add_setp(forms, comparison, type, false);
+  }
+  for (const std::string type : {"f16", "f32"}) {
+    add_setp(forms, kOrdered[2], type, true);
+    add_setp(forms, kUnordered[0], type, true);
+  }
+  return forms;
+}
+
+}  // namespace simgpu::opcode_tests

@@ -1,0 +1,300 @@
+#include <cmath>
+
+#include "simgpu/exec/opcode_tests/form.h"
+#include "simgpu/exec/opcode_tests/oracle.h"
+
+/// f32 and f64 arithmetic, judged by the host's own under fesetround, and long double for
+/// approximations.
+namespace simgpu::opcode_tests {
+namespace {
+
+const std::string kModes[] = {"rn", "rz", "rm", "rp"};
+
+template <class Float>
+using Operation = std::function<Float(Float, Float, Float)>;
+
+/// Evaluated in the mode; volatile keeps the compiler from doing it earlier.
+template <class Float>
+Float in_mode(const std::string& mode, const Operation<Float>& operation, Float a, Float b,
+              Float c) {
+  const HostRounding rounding(mode);
+  volatile Float x = a;
+  volatile Float y = b;
+  volatile Float z = c;
+  volatile Float result = operation(x, y, z);
+  return result;
+}
+
+std::string operand_list(std::size_t count) {
+  return std::string(" $d, $a, $b, $c").substr(0, 3 + 4 * count) + ";";
+}
+
+Form f32_form(const std::string& opcode, std::size_t operands, const std::string& mode, bool ftz,
+              bool sat, const Operation<float>& operation) {
+  const auto expected = [=](const Lane& x) {
+    float values[3] = {};
+    for (std::size_t i = 0; i < operands; ++i) {
+      values[i] = ftz ? flushed(f32_of(x[i])) : f32_of(x[i]);
+    }
+    return delivered(in_mode(mode, operation, values[0], values[1], values[2]), ftz, sat);
+  };
+  return {opcode + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + ".f32" + operand_list(operands),
+          "f32", std::vector<std::string>(operands, "f32"), expected};
+}
+
+Form f64_form(const std::string& opcode, std::size_t operands, const std::string& mode,
+              const Operation<double>& operation) {
+  const auto expected = [=](const Lane& x) {
+    return raw(in_mode(mode, operation, f64_of(x[0]), f64_of(x[1]), f64_of(x[2])));
+  };
+  return {opcode + ".f64" + operand_list(operands), "f64",
+          std::vector<std::string>(operands, "f64"), expected, Match::any_nan};
+}
+
+template <class Float>
+Operation<Float> sum() {
+  return [](Float a, Float b, Float) { return a + b; };
+}
+template <class Float>
+Operation<Float> difference() {
+  return [](Float a, Float b, Float) { return a - b; };
+}
+template <class Float>
+Operation<Float> product() {
+  return [](Float a, Float b, Float) { return a * b; };
+}
+template <class Float>
+Operation<Float> fused() {
+  return [](Float a, Float b, Float c) { return std::fma(a, b, c); };
+}
+template <class Float>
+Operation<Float> quotient() {
+  return [](Float a, Float b, Float) { return a / b; };
+}
+template <class Float>
+Operation<Float> reciprocal() {
+  return [](Float a, Float, Float) { return 1 / a; };
+}
+template <class Float>
+Operation<Float> root() {
+  return [](Float a, Float, Float) { return std::sqrt(a); };
+}
+
+void add_f32_arithmetic(Forms& forms) {
+  for (const bool ftz : {false, true}) {
+    for (const bool sat : {false, true}) {
+      forms.push_back(f32_form("add", 2, "rn", ftz, sat, sum<float>()));
+      forms.push_back(f32_form("sub", 2, "rn", ftz, sat, difference<float>()));
+      forms.push_back(f32_form("mul", 2, "rn", ftz, sat, product<float>()));
+      for (const std::string& mode : kModes) {
+        forms.push_back(f32_form("add." + mode, 2, mode, ftz, sat, sum<float>()));
+        forms.push_back(f32_form("sub." + mode, 2, mode, ftz, sat, difference<float>()));
+        forms.push_back(f32_form("mul." + mode, 2, mode, ftz, sat, product<float>()));
+        forms.push_back(f32_form("fma." + mode, 3, mode, ftz, sat, fused<float>()));
+        forms.push_back(f32_form("mad." + mode, 3, mode, ftz, sat, fused<float>()));
+      }
+    }
+    for (const std::string& mode : kModes) {
+      forms.push_back(f32_form("div." + mode, 2, mode, ftz, false, quotient<float>()));
+      forms.push_back(f32_form("rcp." + mode, 1, mode, ftz, false, reciprocal<float>()));
+      forms.push_back(f32_form("sqrt." + mode, 1, mode, ftz, false, root<float>()));
+    }
+  }
+}
+
+void add_f64_arithmetic(Forms& forms) {
+  forms.push_back(f64_form("add", 2, "rn", sum<double>()));
+  forms.push_back(f64_form("sub", 2, "rn", difference<double>()));
+  forms.push_back(f64_form("mul", 2, "rn", product<double>()));
+  for (const std::string& mode : kModes) {
+    forms.push_back(f64_form("add." + mode, 2, mode, sum<double>()));
+    forms.push_back(f64_form("sub." + mode, 2, mode, difference<double>()));
+    forms.push_back(f64_form("mul." + mode, 2, mode, product<double>()));
+    forms.push_back(f64_form("fma." + mode, 3, mode, fused<double>()));
+    forms.push_back(f64_form("mad." + mode, 3, mode, fused<double>()));
+    forms.push_back(f64_form("div." + mode, 2, mode, quotient<double>()));
+    forms.push_back(f64_form("rcp." + mode, 1, mode, reciprocal<double>()));
+    forms.push_back(f64_form("sqrt." + mode, 1, mode, root<double>()));
+  }
+}
+
+/// Approximations of a function of long double.
+void add_approximation(Forms& forms, const std::string& opcode, bool ftz,
+                       const std::function<long double(long double)>& function) {
+  forms.push_back({opcode + (ftz ? ".ftz" : "") + ".f32 $d, $a;",
+                   "f32",
+                   {"f32"},
+                   [=](const Lane& x) {
+                     const float a = ftz ? flushed(f32_of(x[0])) : f32_of(x[0]);
+                     return delivered(static_cast<float>(function(a)), ftz);
+                   },
+                   Match::near_f32});
+}
+
+void add_approximations(Forms& forms) {
+  for (const bool ftz : {false, true}) {
+    add_approximation(forms, "rcp.approx", ftz, [](long double x) { return 1 / x; });
+    add_approximation(forms, "sqrt.approx", ftz, [](long double x) { return std::sqrt(x); });
+    add_approximation(forms, "rsqrt.approx", ftz, [](long double x) { return 1 / std::sqrt(x); });
+    add_approximation(forms, "ex2.approx", ftz, [](long double x) { return std::exp2(x); });
+    add_approximation(forms, "lg2.approx", ftz, [](long double x) { return std::log2(x); });
+    add_approximation(forms, "sin.approx", ftz, [](long double x) { return std::sin(x); });
+    add_approximation(forms, "cos.approx", ftz, [](long double x) { return std::cos(x); });
+    const auto flush = [=](std::uint64_t x) { return ftz ? flushed(f32_of(x)) : f32_of(x); };
+    const std::string tail = std::string(ftz ? ".ftz" : "") + ".f32 $d, $a, $b;";
+    forms.push_back({"div.full" + tail,
+                     "f32",
+                     {"f32", "f32"},
+                     [=](const Lane& x) { return delivered(flush(x[0]) / flush(x[1]), ftz); },
+                     Match::near_f32});
+    forms.push_back({"div.approx" + tail,
+                     "f32",
+                     {"f32", "f32"},
+                     [=](const Lane& x) {
+                       const float b = flush(x[1]);
+                       if (std::fabs(b) <= 0x1p126f) return delivered(flush(x[0]) / b, ftz);
+                       return delivered(flush(x[0]) * std::copysign(0.0f, b), ftz);
+                     },
+                     Match::near_f32});
+  }
+  add_approximation(forms, "tanh.approx", false, [](long double x) { return std::tanh(x); });
+  forms.push_back({"rcp.approx.ftz.f64 $d, $a;",
+                   "f64",
+                   {"f64"},
+                   [](const Lane& x) { return raw(1.0 / f64_of(x[0])); },
+                   Match::gross_f64});
+  forms.push_back({"rsqrt.approx.ftz.f64 $d, $a;",
+                   "f64",
+                   {"f64"},
+                   [](const Lane& x) { return raw(1.0 / std::sqrt(f64_of(x[0]))); },
+                   Match::gross_f64});
+}
+
+/// min and max by cases: NaN first, then the order of values, then the order of zeros.
+template <class Float>
+Float extreme(Float a, Float b, bool greatest, bool nan) {
+  if (std::isnan(a) || std::isnan(b)) {
+    if (nan || (std::isnan(a) && std::isnan(b))) return std::nan("");
+    return std::isnan(a) ? b : a;
+  }
+  if (a == b) return std::signbit(a) != greatest ? a : b;
+  return (a > b) == greatest ? a : b;
+}
+
+void add_extremes(Forms& forms) {
+  for (const bool greatest : {false, true}) {
+    const std::string opcode = greatest ? "max" : "min";
+    for (const bool ftz : {false, true}) {
+      for (const bool nan : {false, true}) {
+        for (const bool xorsign : {false, true}) {
+          forms.push_back({opcode + (ftz ? ".ftz" : "") + (nan ? ".NaN" : "") +
+                               (xorsign ? ".xorsign.abs" : "") + ".f32 $d, $a, $b;",
+                           "f32",
+                           {"f32", "f32"},
+                           [=](const Lane& x) {
+                             float a = ftz ? flushed(f32_of(x[0])) : f32_of(x[0]);
+                             float b = ftz ? flushed(f32_of(x[1])) : f32_of(x[1]);
+                             const bool negative = std::signbit(a) != std::signbit(b);
+                             if (xorsign) {
+                               a = std::fabs(a);
+                               b = std::fabs(b);
+                             }
+                             const float r = extreme(a, b, greatest, nan);
+                             return delivered(xorsign && negative ? -r : r);
+                           }});
+        }
+      }
+    }
+    forms.push_back(
+        {opcode + ".f64 $d, $a, $b;",
+         "f64",
+         {"f64", "f64"},
+         [=](const Lane& x) { return raw(extreme(f64_of(x[0]), f64_of(x[1]), greatest, false)); },
+         Match::any_nan});
+  }
+}
+
+void add_signs(Forms& forms) {
+  const std::uint64_t sign32 = 0x80000000;
+  const std::uint64_t sign64 = std::uint64_t{1} << 63;
+  for (const bool ftz : {false, true}) {
+    const auto flush = [=](std::uint64_t x) { return ftz ? raw(flushed(f32_of(x))) : cut(x, 32); };
+    const std::string tail = std::string(ftz ? ".ftz" : "") + ".f32 $d, $a;";
+    forms.push_back(
+        {"abs" + tail, "f32", {"f32"}, [=](const Lane& x) { return flush(x[0]) & ~sign32; }});
+    forms.push_back(
+        {"neg" + tail, "f32", {"f32"}, [=](const Lane& x) { return flush(x[0]) ^ sign32; }});
+  }
+  forms.push_back(
+      {"abs.f64 $d, $a;", "f64", {"f64"}, [=](const Lane& x) { return x[0] & ~sign64; }});
+  forms.push_back(
+      {"neg.f64 $d, $a;", "f64", {"f64"}, [=](const Lane& x) { return x[0] ^ sign64; }});
+  forms.push_back({"copysign.f32 $d, $a, $b;", "f32", {"f32", "f32"}, [=](const Lane& x) {
+                     return (x[0] & sign32) | (cut(x[1], 32) & ~sign32);
+                   }});
+  forms.push_back({"copysign.f64 $d, $a, $b;", "f64", {"f64", "f64"}, [=](const Lane& x) {
+                     return (x[0] & sign64) | (x[1] & ~sign64);
+                   }});
+  forms.push_back({"mov.f32 $d, $a;", "f32", {"f32"}, [](const Lane& x) { return cut(x[0], 32); }});
+  forms.push_back({"mov.f64 $d, $a;", "f64", {"f64"}, [](const Lane& x) { return x[0]; }});
+  forms.push_back({"selp.f32 $d, $a, $b, $c;", "f32", {"f32", "f32", "pred"}, [](const Lane& x) {
+                     return cut(x[2] != 0 ? x[0] : x[1], 32);
+                   }});
+  forms.push_back(
+      {"selp.f64 $d, $a, 0d3FF0000000000000, $b;", "f64", {"f64", "pred"}, [](const Lane& x) {
+         return x[1] != 0 ? x[0] : raw(1.0);
+       }});
+}
+
+template <class Float>
+bool in_class(const std::string& name, Float x) {
+  const int kind = std::fpclassify(x);
+  if (name == "finite") return kind != FP_INFINITE && kind != FP_NAN;
+  if (name == "infinite") return kind == FP_INFINITE;
+  if (name == "number") return kind != FP_NAN;
+  if (name == "notanumber") return kind == FP_NAN;
+  if (name == "normal") return kind == FP_NORMAL;
+  return kind == FP_SUBNORMAL;
+}
+
+void add_classes(Forms& forms) {
+  for (const std::string name :
+       {"finite", "infinite", "number", "notanumber", "normal", "subnormal"}) {
+    forms.push_back({"testp." + name + ".f32 $d, $a;", "pred", {"f32"}, [=](const Lane& x) {
+                       return std::uint64_t{in_class(name, f32_of(x[0]))};
+                     }});
+    forms.push_back({"testp." + name + ".f64 $d, $a;", "pred", {"f64"}, [=](const Lane& x) {
+                       return std::uint64_t{in_class(name, f64_of(x[0]))};
+                     }});
+  }
+}
+
+void add_literals(Forms& forms) {
+  forms.push_back({"add.f32 $d, $a, 0f3F800000;", "f32", {"f32"}, [](const Lane& x) {
+                     return delivered(f32_of(x[0]) + 1.0f);
+                   }});
+  forms.push_back({"fma.rn.f32 $d, $a, 0f40000000, 0fBF000000;", "f32", {"f32"}, [](const Lane& x) {
+                     return delivered(std::fma(f32_of(x[0]), 2.0f, -0.5f));
+                   }});
+  forms.push_back({"mul.f64 $d, $a, 0d3FB999999999999A;",
+                   "f64",
+                   {"f64"},
+                   [](const Lane& x) { return raw(f64_of(x[0]) * 0.1); },
+                   Match::any_nan});
+}
+
+}  // namespace
+
+Forms float_forms() {
+  Forms forms;
+  add_f32_arithmetic(forms);
+  add_f64_arithmetic(forms);
+  add_approximations(forms);
+  add_extremes(forms);
+  add_signs(forms);
+  add_classes(forms);
+  add_literals(forms);
+  return forms;
+}
+
+}  // namespace simgpu::opcode_tests

@@ -1,0 +1,36 @@
+// libFuzzer's entry: any bytes either read as a fat binary or throw FatbinError, and so do its
+// cubins. Built with -DROOFLAB_FUZZ=ON by clang; fatbin_mutation_test.cpp calls the same function.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "simgpu/fatbin/fatbin.h"
+
+namespace {
+
+void read_resources_or_throw(std::span<const std::byte> elf) {
+  try {
+    simgpu::fatbin::read_resources(elf);
+  } catch (
+      const simgpu::fatbin::FatbinError&) {  // NOLINT(bugprone-empty-catch): the other good end
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  constexpr std::size_t kMostBytes = 1U << 20;
+  const std::span bytes(reinterpret_cast<const std::byte*>(data), size);
+  read_resources_or_throw(bytes);
+  try {
+    std::size_t total = 0;
+    for (const auto& image : simgpu::fatbin::read(bytes, kMostBytes)) {
+      total += image.payload.size();
+      if (image.kind == simgpu::fatbin::Image::Kind::elf) read_resources_or_throw(image.payload);
+    }
+    if (total > kMostBytes) __builtin_trap();
+  } catch (
+      const simgpu::fatbin::FatbinError&) {  // NOLINT(bugprone-empty-catch): the other good end
+  }
+  return 0;
+}

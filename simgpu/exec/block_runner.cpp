@@ -1,0 +1,286 @@
+#include "simgpu/exec/block_runner.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "simgpu/exec/messages.h"
+
+namespace simgpu {
+namespace {
+
+/// A warp's turn: long enough to keep its registers in the cache, short enough that a warp spinning on
+/// another one's store lets it run, and that the L1 model sees warps side by side.
+constexpr std::int64_t kInstructionQuantum = 4096;
+constexpr std::int32_t kMemoryQuantum = 8;
+constexpr std::size_t kMostPrinted = std::size_t{1} << 20;
+
+std::uint32_t shared_size(const LaunchContext& launch) {
+  const std::uint32_t fixed = (launch.kernel.info.static_shared_bytes + 15) / 16 * 16;
+  return launch.request.dynamic_shared_bytes == 0
+             ? launch.kernel.info.static_shared_bytes
+             : fixed + launch.request.dynamic_shared_bytes;
+}
+
+}  // namespace
+
+MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
+  shared_load_requests += other.shared_load_requests;
+  shared_store_requests += other.shared_store_requests;
+  shared_load_wavefronts += other.shared_load_wavefronts;
+  shared_store_wavefronts += other.shared_store_wavefronts;
+  shared_load_conflicts += other.shared_load_conflicts;
+  shared_store_conflicts += other.shared_store_conflicts;
+  local_load_requests += other.local_load_requests;
+  local_store_requests += other.local_store_requests;
+  branches += other.branches;
+  divergent_branches += other.divergent_branches;
+  barriers += other.barriers;
+  return *this;
+}
+
+BlockRunner::BlockRunner(const LaunchContext& launch)
+    : launch_(launch),
+      traffic_(launch.request.l1_bytes_per_block),
+      checkers_(launch.checkers ? std::make_unique<BlockCheckers>(launch.memory) : nullptr),
+      counts_(launch.kernel.code.size()),
+      guarded_threads_(launch.kernel.code.size()),
+      shared_sites_(launch.kernel.memory_sites),
+      global_sites_(launch.kernel.memory_sites),
+      shared_bytes_(shared_size(launch)) {
+  const LoweredKernel& kernel = launch.kernel;
+  const Dim3& shape = launch.request.block;
+  const auto threads = static_cast<std::uint32_t>(shape.count());
+  const std::uint32_t warps = (threads + kWarpSize - 1) / kWarpSize;
+  shared_ = AlignedBytes(shared_bytes_);
+  local_ = AlignedBytes(std::size_t{warps} * kWarpSize * local_bytes());
+  frame_ = AlignedBytes(std::size_t{warps} * kWarpSize * frame_bytes());
+  const std::size_t stride = (kernel.register_bytes + 63) / 64 * 64;
+  registers_ = AlignedBytes(warps * stride);
+
+  warps_.resize(warps);
+  coordinates_.resize(std::size_t{3} * warps * kWarpSize);
+  for (std::uint32_t i = 0; i < warps; ++i) {
+    Warp& warp = warps_[i];
+    warp.index = static_cast<std::uint16_t>(i);
+    warp.regs = registers_.data() + i * stride;
+    warp.code = kernel.code.data();
+    warp.counts = counts_.data();
+    warp.guarded_threads = guarded_threads_.data();
+    warp.lists = kernel.lists.data();
+    warp.block = this;
+    for (const LoweredKernel::Constant& constant : kernel.constants) {
+      for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+        std::memcpy(warp.regs + constant.offset + std::size_t{lane} * constant.bytes,
+                    &constant.bits, constant.bytes);
+      }
+    }
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      const std::uint32_t thread = i * kWarpSize + lane;
+      const std::uint32_t xyz[3] = {thread % shape.x, thread / shape.x % shape.y,
+                                    thread / shape.x / shape.y};
+      for (unsigned axis = 0; axis < 3; ++axis) {
+        coordinates_[(std::size_t{axis} * warps + i) * kWarpSize + lane] = xyz[axis];
+      }
+    }
+  }
+}
+
+Dim3 BlockRunner::thread(const Warp& warp, unsigned lane) const {
+  return {thread_coordinate(warp, 0)[lane], thread_coordinate(warp, 1)[lane],
+          thread_coordinate(warp, 2)[lane]};
+}
+
+void BlockRunner::print(const std::string& text) {
+  if (printed_.size() < kMostPrinted) {
+    printed_.append(text, 0, kMostPrinted - printed_.size());
+  }
+}
+
+std::vector<RawFinding> BlockRunner::take_findings() {
+  return checkers_ ? checkers_->take_findings() : std::vector<RawFinding>{};
+}
+
+void BlockRunner::begin(std::uint64_t block) {
+  block_ = block;
+  const Dim3& grid = launch_.request.grid;
+  block_index_ = {static_cast<std::uint32_t>(block % grid.x),
+                  static_cast<std::uint32_t>(block / grid.x % grid.y),
+                  static_cast<std::uint32_t>(block / grid.x / grid.y)};
+  const auto threads = static_cast<std::uint32_t>(launch_.request.block.count());
+  std::memset(shared_.data(), 0, shared_.size());
+  if (local_bytes() > 0) std::memset(local_.data(), 0, local_.size());
+  collecting_.fill({});
+  collected_.fill({});
+  arrived_.fill(0);
+  printed_.clear();
+  for (Warp& warp : warps_) {
+    const std::uint32_t left = threads - warp.index * kWarpSize;
+    const std::uint32_t lanes = left >= kWarpSize ? 0xFFFFFFFFU : (1U << left) - 1;
+    warp.dead = ~lanes;
+    warp.state = WarpState::ready;
+    warp.clock = 0;
+    warp.stack.reset(lanes);
+    warp.resume = nullptr;
+    for (const LoweredKernel::SlotRange& range : launch_.kernel.zeroed) {
+      std::memset(warp.regs + range.offset, 0, range.bytes);
+    }
+  }
+  traffic_.begin_block(block);
+  if (checkers_) {
+    checkers_->begin_block(block, shared_bytes_, static_cast<std::uint32_t>(warps_.size()),
+                           local_bytes());
+  }
+}
+
+void BlockRunner::run_warp(Warp& warp) {
+  const std::uint64_t before = warp.clock;
+  warp.quantum = kInstructionQuantum;
+  warp.memory_quantum = kMemoryQuantum;
+  const Lowered* in = warp.resume;
+  if (in == nullptr) {
+    in = warp.go(0);
+  } else {
+    warp.active = warp.mask = warp.stack.active();
+  }
+  while (in != nullptr) in = in->run(in, warp);
+  instructions_ += warp.clock - before;
+  if (instructions_ > launch_.instruction_budget) {
+    const Lowered* at = warp.resume != nullptr ? warp.resume : warp.code;
+    const std::uint32_t lanes = warp.stack.empty() ? 1 : warp.stack.active();
+    fail(LaunchStatus::launch_timeout, FindingKind::deadlock, "RL0307", at, warp,
+         static_cast<unsigned>(__builtin_ctz(lanes | 0x80000000U)),
+         "The kernel does not come to an end: " + std::to_string(launch_.instruction_budget) +
+             " warp instructions were executed, and this thread was still running",
+         "runs");
+  }
+}
+
+void BlockRunner::run(std::uint64_t block) {
+  begin(block);
+  while (true) {
+    bool ran = false;
+    bool waiting = false;
+    for (Warp& warp : warps_) {
+      if (warp.state == WarpState::ready) {
+        run_warp(warp);
+        ran = true;
+      }
+      waiting = waiting || warp.state == WarpState::at_barrier;
+    }
+    if (waiting) ran = release_barriers() || ran;
+    if (!ran) {
+      if (waiting) report_deadlock();
+      break;
+    }
+  }
+}
+
+// Barriers.
+
+const Lowered* BlockRunner::wait(Warp& warp, const Lowered* in, std::uint32_t barrier,
+                                 std::uint32_t threads) {
+  warp.state = WarpState::at_barrier;
+  warp.barrier = barrier;
+  warp.barrier_threads = threads;
+  warp.barrier_instruction = in;
+  warp.resume = in + 1;
+  return nullptr;
+}
+
+/// A barrier over the whole block waits for every warp that still runs; one with a thread count for that many
+/// threads, whole warps at a time.
+bool BlockRunner::barrier_complete(std::uint32_t barrier, std::uint32_t& waiting_threads) const {
+  waiting_threads = arrived_[barrier];
+  std::uint32_t wanted = 0;
+  bool everybody = true;
+  for (const Warp& warp : warps_) {
+    const bool here = warp.state == WarpState::at_barrier && warp.barrier == barrier;
+    if (here) {
+      waiting_threads += kWarpSize;
+      wanted = std::max(wanted, warp.barrier_threads);
+    } else if (warp.state != WarpState::done) {
+      everybody = false;
+    }
+  }
+  return wanted == 0 ? everybody : waiting_threads >= wanted;
+}
+
+bool BlockRunner::release_barriers() {
+  bool released = false;
+  for (std::uint32_t barrier = 0; barrier < arrived_.size(); ++barrier) {
+    std::uint32_t waiting = 0;
+    bool any = false;
+    for (const Warp& warp : warps_) {
+      any = any || (warp.state == WarpState::at_barrier && warp.barrier == barrier);
+    }
+    if (!any || !barrier_complete(barrier, waiting)) continue;
+    std::vector<bool> taking_part(warps_.size(), false);
+    bool everybody = true;
+    for (Warp& warp : warps_) {
+      if (warp.state == WarpState::at_barrier && warp.barrier == barrier) {
+        warp.state = WarpState::ready;
+        taking_part[warp.index] = true;
+      } else if (warp.state != WarpState::done) {
+        everybody = false;
+      }
+    }
+    if (checkers_) {
+      if (everybody) {
+        checkers_->block_barrier();
+      } else {
+        checkers_->partial_barrier(taking_part);
+      }
+    }
+    collected_[barrier] = collecting_[barrier];
+    collecting_[barrier] = {};
+    arrived_[barrier] = 0;
+    released = true;
+  }
+  return released;
+}
+
+void BlockRunner::report_deadlock() {
+  const Warp* first = nullptr;
+  const Warp* other = nullptr;
+  for (const Warp& warp : warps_) {
+    if (warp.state != WarpState::at_barrier) continue;
+    if (first == nullptr) {
+      first = &warp;
+    } else if (other == nullptr && warp.barrier != first->barrier) {
+      other = &warp;
+    }
+  }
+  const auto lane = static_cast<unsigned>(__builtin_ctz(first->stack.active()));
+  std::string message = "No warp of the block can go on: warp " + std::to_string(first->index) +
+                        " waits at barrier " + std::to_string(first->barrier);
+  if (other != nullptr) {
+    message += " while warp " + std::to_string(other->index) + " waits at barrier " +
+               std::to_string(other->barrier);
+  } else {
+    message += ", which expects " + std::to_string(first->barrier_threads) +
+               " threads, more than will come";
+  }
+  fail(LaunchStatus::launch_failure, FindingKind::deadlock, "RL0306", first->barrier_instruction,
+       *first, lane, std::move(message), "waits at barrier " + std::to_string(first->barrier));
+}
+
+void BlockRunner::fail(LaunchStatus status, FindingKind kind, const char* code, const Lowered* in,
+                       const Warp& warp, unsigned lane, std::string message, std::string action,
+                       std::string object) const {
+  LaunchFailure failure;
+  failure.status = status;
+  Finding& finding = failure.finding;
+  finding.code = code;
+  finding.kind = kind;
+  finding.kernel = launch_.kernel.info.name;
+  finding.where = site_of(launch_.kernel, in->index);
+  finding.where.block = block_index_;
+  finding.where.thread = thread(warp, lane);
+  finding.where.warp = warp.index;
+  finding.where.action = std::move(action);
+  finding.object = std::move(object);
+  finding.message = std::move(message);
+  throw failure;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simgpu/checkers/block_checkers.h"
+#include "simgpu/counters/bank_conflicts.h"
+#include "simgpu/counters/traffic.h"
+#include "simgpu/exec/site_pattern.h"
+#include "simgpu/exec/launch_failure.h"
+#include "simgpu/exec/warp.h"
+#include "simgpu/lower/lowered.h"
+#include "simgpu/memory/device_memory.h"
+
+namespace simgpu {
+
+/// Memory of fixed size, aligned for vector loads.
+class AlignedBytes {
+ public:
+  AlignedBytes() = default;
+  explicit AlignedBytes(std::size_t bytes)
+      : size_(bytes),
+        bytes_(new (std::align_val_t{64}) std::byte[(bytes + 63) / 64 * 64 + 64]()) {}
+  std::byte* data() const { return bytes_.get(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Delete {
+    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
+  };
+  std::size_t size_ = 0;
+  std::unique_ptr<std::byte[], Delete> bytes_;
+};
+
+/// What handlers count while they run; the rest is derived from how often each instruction ran.
+struct MemoryCounts {
+  std::uint64_t shared_load_requests = 0, shared_store_requests = 0;
+  std::uint64_t shared_load_wavefronts = 0, shared_store_wavefronts = 0;
+  std::uint64_t shared_load_conflicts = 0, shared_store_conflicts = 0;
+  std::uint64_t local_load_requests = 0, local_store_requests = 0;
+  std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
+
+  MemoryCounts& operator+=(const MemoryCounts& other);
+};
+
+/// What all blocks of a launch share.
+struct LaunchContext {
+  const LoweredKernel& kernel;
+  const LaunchRequest& request;
+  DeviceMemory& memory;
+  const gpu_spec::GpuSpec& gpu;
+  bool checkers = true;
+  bool undo = false;               ///< pages must be saved before they are stored to
+  std::uint64_t instruction_budget = 0;
+};
+
+/// Runs the blocks of a launch one after another: one per worker thread. Owns the registers, the shared and
+/// local memory of the block it is running.
+class BlockRunner {
+ public:
+  explicit BlockRunner(const LaunchContext& launch);
+
+  /// Runs block `block` to its end. @throws LaunchFailure
+  void run(std::uint64_t block);
+
+  /// Warp instructions so far, all blocks together.
+  std::uint64_t instructions() const { return instructions_; }
+  /// By instruction; see Warp.
+  const std::vector<ExecutionCount>& counts() const { return counts_; }
+  const std::vector<std::uint64_t>& guarded_threads() const { return guarded_threads_; }
+  const MemoryCounts& memory_counts() const { return memory_counts_; }
+  std::unique_ptr<BlockTraffic::Log> take_traffic() { return traffic_.take(); }
+  std::vector<RawFinding> take_findings();
+  std::string take_printed() { return std::move(printed_); }
+
+  // For the handlers.
+
+  const LaunchContext& launch() const { return launch_; }
+  DeviceMemory& memory() const { return launch_.memory; }
+  BlockTraffic& traffic() { return traffic_; }
+  BlockCheckers* checkers() { return checkers_.get(); }  ///< nullptr when they are off
+  MemoryCounts& counted() { return memory_counts_; }
+  SitePattern<std::uint32_t>& shared_site(const Lowered* in) { return shared_sites_[in->site]; }
+  SitePattern<std::uint64_t>& global_site(const Lowered* in) { return global_sites_[in->site]; }
+  std::byte* shared() const { return shared_.data(); }
+  std::uint32_t shared_bytes() const { return shared_bytes_; }
+  std::byte* local(const Warp& warp, unsigned lane) const {
+    return local_.data() + std::size_t{warp.index * kWarpSize + lane} * local_bytes();
+  }
+  std::uint32_t local_bytes() const { return launch_.kernel.info.local_bytes_per_thread; }
+  std::byte* frame(const Warp& warp, unsigned lane) const {
+    return frame_.data() + std::size_t{warp.index * kWarpSize + lane} * frame_bytes();
+  }
+  std::uint32_t frame_bytes() const { return launch_.kernel.frame_bytes_per_thread; }
+  std::uint64_t block() const { return block_; }
+  const Dim3& block_index() const { return block_index_; }
+  /// Coordinates of a lane's thread.
+  Dim3 thread(const Warp& warp, unsigned lane) const;
+  const std::uint32_t* thread_coordinate(const Warp& warp, unsigned axis) const {
+    return coordinates_.data() + (std::size_t{axis} * warps_.size() + warp.index) * kWarpSize;
+  }
+  std::size_t warp_count() const { return warps_.size(); }
+  void print(const std::string& text);
+
+  /// A warp waits at a barrier; called by the barrier's handler.
+  const Lowered* wait(Warp& warp, const Lowered* in, std::uint32_t barrier, std::uint32_t threads);
+  void arrive(std::uint32_t barrier) { arrived_.at(barrier) += kWarpSize; }
+  /// bar.red: adds this warp's votes; the result is read after the barrier.
+  struct Reduction {
+    std::uint32_t population = 0;
+    bool all = true, any = false;
+  };
+  Reduction& collecting(std::uint32_t barrier) { return collecting_.at(barrier); }
+  const Reduction& collected(std::uint32_t barrier) const { return collected_.at(barrier); }
+
+  /// Ends the launch. `where` is filled in from the instruction and the lane.
+  [[noreturn]] void fail(LaunchStatus status, FindingKind kind, const char* code, const Lowered* in,
+                         const Warp& warp, unsigned lane, std::string message,
+                         std::string action = {}, std::string object = {}) const;
+
+ private:
+  void begin(std::uint64_t block);
+  void run_warp(Warp& warp);
+  bool release_barriers();
+  [[noreturn]] void report_deadlock();
+  bool barrier_complete(std::uint32_t barrier, std::uint32_t& waiting_threads) const;
+
+  const LaunchContext& launch_;
+  BlockTraffic traffic_;
+  std::unique_ptr<BlockCheckers> checkers_;
+  std::vector<ExecutionCount> counts_;
+  std::vector<std::uint64_t> guarded_threads_;
+  MemoryCounts memory_counts_;
+  std::vector<SitePattern<std::uint32_t>> shared_sites_;
+  std::vector<SitePattern<std::uint64_t>> global_sites_;
+  AlignedBytes registers_, shared_, local_, frame_;
+  std::uint32_t shared_bytes_ = 0;
+  std::vector<Warp> warps_;
+  std::vector<std::uint32_t> coordinates_;
+  std::array<Reduction, 16> collecting_{}, collected_{};
+  std::array<std::uint32_t, 16> arrived_{};  ///< threads that arrived without waiting
+  std::uint64_t block_ = 0;
+  Dim3 block_index_;
+  std::uint64_t instructions_ = 0;
+  std::string printed_;
+};
+
+}  // namespace simgpu

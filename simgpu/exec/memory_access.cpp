@@ -1,0 +1,127 @@
+#include "simgpu/exec/memory_access.h"
+
+#include "simgpu/exec/messages.h"
+
+namespace simgpu {
+namespace {
+
+template <class Bad>
+unsigned first_lane(std::uint32_t mask, Bad bad) {
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+    if (bad(lane)) return lane;
+  }
+  return static_cast<unsigned>(__builtin_ctz(mask));
+}
+
+std::string misaligned_message(unsigned bytes, const char* space, std::uint64_t address) {
+  const std::string size = std::to_string(bytes);
+  return "An access of " + size + " bytes to " + space + " memory must be at a multiple of " +
+         size + ", but this one is " + std::to_string(address % bytes) + " bytes past one";
+}
+
+}  // namespace
+
+void fail_shared(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
+                 const LaneAddresses& addresses) {
+  const BlockRunner& block = *warp.block;
+  const auto outside = [&](unsigned lane) {
+    return addresses[lane] + bytes > block.shared_bytes();
+  };
+  const auto misaligned = [&](unsigned lane) { return addresses[lane] % bytes != 0; };
+  const unsigned lane =
+      first_lane(warp.mask, [&](unsigned i) { return outside(i) || misaligned(i); });
+  const std::string object =
+      describe_shared(block.launch().kernel, addresses[lane], block.shared_bytes());
+  const std::string action = describe_access(kind, bytes, "shared memory");
+  if (outside(lane)) {
+    block.fail(LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0202", in, warp, lane,
+               "A shared-memory access is out of bounds: it is at " + object +
+                   ", and the block has " + std::to_string(block.shared_bytes()) + " bytes",
+               action, object);
+  }
+  block.fail(LaunchStatus::misaligned_address, FindingKind::misaligned, "RL0204", in, warp, lane,
+             misaligned_message(bytes, "shared", addresses[lane]), action, object);
+}
+
+void fail_local(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes, unsigned lane,
+                std::uint64_t address) {
+  const BlockRunner& block = *warp.block;
+  const std::string action = describe_access(kind, bytes, "local memory");
+  const std::string object = "byte " + std::to_string(address) + " of " +
+                             std::to_string(block.local_bytes()) + " bytes of local memory";
+  if (address + bytes > block.local_bytes()) {
+    block.fail(LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0203", in, warp, lane,
+               "An access to a thread's own array is out of bounds: it is at " + object, action,
+               object);
+  }
+  block.fail(LaunchStatus::misaligned_address, FindingKind::misaligned, "RL0204", in, warp, lane,
+             misaligned_message(bytes, "local", address), action, object);
+}
+
+void fail_global(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
+                 const LaneAddresses& addresses) {
+  const BlockRunner& block = *warp.block;
+  const DeviceMemory& memory = block.memory();
+  const auto outside = [&](unsigned lane) {
+    const Allocation* allocation = memory.find(addresses[lane], bytes);
+    return allocation == nullptr || (kind != AccessKind::load && allocation->read_only);
+  };
+  const auto misaligned = [&](unsigned lane) { return addresses[lane] % bytes != 0; };
+  const unsigned lane =
+      first_lane(warp.mask, [&](unsigned i) { return outside(i) || misaligned(i); });
+  const std::string object = describe_global(memory, addresses[lane], bytes);
+  const std::string action = describe_access(kind, bytes, "global memory");
+  if (outside(lane)) {
+    block.fail(LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0201", in, warp, lane,
+               "A global-memory access is out of bounds: it is at " + object, action, object);
+  }
+  block.fail(LaunchStatus::misaligned_address, FindingKind::misaligned, "RL0204", in, warp, lane,
+             misaligned_message(bytes, "global", addresses[lane]), action, object);
+}
+
+void check_global(const Lowered* in, Warp& warp, SitePattern<std::uint64_t>& site, AccessKind kind,
+                  unsigned bytes, const LaneAddresses& addresses) {
+  const DeviceMemory& memory = warp.block->memory();
+  const Allocation* last = nullptr;
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+    const std::uint64_t address = addresses[lane];
+    if (last != nullptr && address >= last->base && address - last->base + bytes <= last->bytes) {
+      continue;
+    }
+    last = memory.find(address, bytes);
+    if (last == nullptr || (kind != AccessKind::load && last->read_only)) {
+      fail_global(in, warp, kind, bytes, addresses);
+    }
+  }
+  site.known_low = last->base;
+  site.known_high = last->base + last->bytes;
+  site.known_writable = !last->read_only;
+}
+
+void save_pages(Warp& warp, const SitePattern<std::uint64_t>& site, unsigned bytes,
+                const LaneAddresses& addresses) {
+  DeviceMemory& memory = warp.block->memory();
+  constexpr std::uint64_t kPage = 4096;
+  const std::uint64_t low = addresses[site.first] + static_cast<std::uint64_t>(site.low);
+  const std::uint64_t high = addresses[site.first] + static_cast<std::uint64_t>(site.high) - 1;
+  if (high - low < kPage) {
+    memory.save_page(low);
+    memory.save_page(high);
+    return;
+  }
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+    memory.save_page(addresses[lane]);
+    memory.save_page(addresses[lane] + bytes - 1);
+  }
+}
+
+SharedWavefronts wavefronts_of(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
+                               const LaneAddresses& addresses) {
+  return shared_wavefronts({kind, static_cast<std::uint8_t>(bytes), warp.index, in->index,
+                            warp.mask, &addresses, nullptr});
+}
+
+}  // namespace simgpu

@@ -1,0 +1,259 @@
+#pragma once
+
+#include <array>
+#include <cstring>
+
+#include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/lanes.h"
+
+/// Loads and stores of a warp: find the shape of the access, check it, count it, move the bytes.
+namespace simgpu {
+
+using LaneAddresses = std::array<std::uint64_t, kWarpSize>;
+
+// Why an access cannot be done; each ends the launch.
+[[noreturn]] void fail_shared(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
+                              const LaneAddresses& addresses);
+[[noreturn]] void fail_local(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
+                             unsigned lane, std::uint64_t address);
+[[noreturn]] void fail_global(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
+                              const LaneAddresses& addresses);
+
+/// Checks a global access that the site's known allocation does not cover, and remembers the
+/// allocation.
+void check_global(const Lowered* in, Warp& warp, SitePattern<std::uint64_t>& site, AccessKind kind,
+                  unsigned bytes, const LaneAddresses& addresses);
+/// Keeps the pages an access will change, for a launch that may be repeated.
+void save_pages(Warp& warp, const SitePattern<std::uint64_t>& site, unsigned bytes,
+                const LaneAddresses& addresses);
+
+template <class Word>
+inline void add_offset(LaneAddresses& addresses, const Word* base, std::int64_t offset) {
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    addresses[lane] = static_cast<Word>(base[lane] + static_cast<Word>(offset));
+  }
+}
+
+/// An access whose bounds and alignment have been checked: where the first lane's bytes are, and how the
+/// others lie.
+template <class Word>
+struct Prepared {
+  const SitePattern<Word>& site;
+  std::byte* first;
+  std::byte* lane(unsigned i) const {
+    return first + static_cast<std::make_signed_t<Word>>(site.relative[i]);
+  }
+};
+
+SharedWavefronts wavefronts_of(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
+                               const LaneAddresses& addresses);
+
+/// Checks and counts an access to shared memory.
+template <unsigned kBytes, AccessKind kKind>
+inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
+                                              const std::uint32_t* base, std::int64_t offset,
+                                              const std::uint8_t* values) {
+  BlockRunner& block = *warp.block;
+  SitePattern<std::uint32_t>& site = block.shared_site(in);
+  if (!site.matches(base, warp.mask)) [[unlikely]] {
+    site.learn(base, warp.mask, kBytes);
+    LaneAddresses addresses;
+    add_offset(addresses, base, offset);
+    const SharedWavefronts count = wavefronts_of(in, warp, kKind, kBytes, addresses);
+    site.wavefronts = count.wavefronts;
+    site.ideal = count.ideal;
+  }
+  const std::uint32_t origin = base[site.first] + static_cast<std::uint32_t>(offset);
+  const bool inside = static_cast<std::int64_t>(origin) + site.low >= 0 &&
+                      static_cast<std::int64_t>(origin) + site.high <= block.shared_bytes();
+  const bool aligned = ((origin | site.misalignment) & (kBytes - 1)) == 0;
+  if (!inside || !aligned) [[unlikely]] {
+    LaneAddresses addresses;
+    add_offset(addresses, base, offset);
+    fail_shared(in, warp, kKind, kBytes, addresses);
+  }
+  MemoryCounts& counts = block.counted();
+  if constexpr (kKind == AccessKind::load) {
+    ++counts.shared_load_requests;
+    counts.shared_load_wavefronts += site.wavefronts;
+    counts.shared_load_conflicts += site.wavefronts - site.ideal;
+  } else {
+    ++counts.shared_store_requests;
+    counts.shared_store_wavefronts += site.wavefronts;
+    counts.shared_store_conflicts += site.wavefronts - site.ideal;
+  }
+  if (BlockCheckers* checkers = block.checkers()) {
+    LaneAddresses addresses;
+    add_offset(addresses, base, offset);
+    checkers->shared({kKind, kBytes, warp.index, in->index, warp.mask, &addresses, values});
+  }
+  return {site, block.shared() + origin};
+}
+
+/// Checks and counts an access to global memory (kTraffic) or a constant bank.
+template <unsigned kBytes, AccessKind kKind, bool kTraffic>
+inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
+                                              const std::uint64_t* base, std::int64_t offset,
+                                              const std::uint8_t* values) {
+  BlockRunner& block = *warp.block;
+  SitePattern<std::uint64_t>& site = block.global_site(in);
+  if (!site.matches(base, warp.mask)) [[unlikely]] site.learn(base, warp.mask, kBytes);
+  LaneAddresses addresses;
+  add_offset(addresses, base, offset);
+  const std::uint64_t origin = addresses[site.first];
+  const std::uint64_t low = origin + static_cast<std::uint64_t>(site.low);
+  const std::uint64_t high = origin + static_cast<std::uint64_t>(site.high);
+  const bool inside = low >= site.known_low && high <= site.known_high && low < high &&
+                      (kKind == AccessKind::load || site.known_writable);
+  const bool aligned = ((origin | site.misalignment) & (kBytes - 1)) == 0;
+  if (!inside || !aligned) [[unlikely]] {
+    if (!aligned) fail_global(in, warp, kKind, kBytes, addresses);
+    check_global(in, warp, site, kKind, kBytes, addresses);
+  }
+  if constexpr (kTraffic) {
+    const WarpAccess access{kKind,     kBytes,     warp.index, in->index,
+                            warp.mask, &addresses, values};
+    block.traffic().global(access);
+    if (BlockCheckers* checkers = block.checkers()) checkers->global(access);
+    if (kKind != AccessKind::load && block.launch().undo) {
+      save_pages(warp, site, kBytes, addresses);
+    }
+  }
+  return {site, block.memory().host(origin)};
+}
+
+template <unsigned kBytes>
+using Element = std::conditional_t<
+    kBytes == 1, std::uint8_t,
+    std::conditional_t<kBytes == 2, std::uint16_t,
+                       std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
+
+template <class T>
+inline T load_element(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof(T));
+  return value;
+}
+template <class T>
+inline void store_element(std::byte* at, T value) {
+  std::memcpy(at, &value, sizeof(T));
+}
+
+/// Slots of a vector access: the one operand, or the list.
+inline std::uint32_t element_slot(const Lowered* in, const Warp& warp, unsigned count, unsigned i,
+                                  std::uint32_t only) {
+  return count == 1 ? only : warp.lists[in->list + i];
+}
+
+/// Moves kCount elements of kBytes per lane from memory to registers.
+template <unsigned kBytes, unsigned kCount, class Word>
+inline void read_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& from) {
+  using T = Element<kBytes>;
+  const std::uint32_t mask = warp.mask;
+  for (unsigned i = 0; i < kCount; ++i) {
+    WordOf<T>* const to = slot<T>(warp, element_slot(in, warp, kCount, i, in->dst));
+    const std::byte* const first = from.first + i * kBytes;
+    if (from.site.shape == Shape::consecutive) {
+#pragma GCC ivdep
+      for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+        to[lane] = load_element<T>(first + lane * (kBytes * kCount));
+      }
+    } else if (from.site.shape == Shape::uniform && warp.full()) {
+      const T value = load_element<T>(first);
+      for (unsigned lane = 0; lane < kWarpSize; ++lane) to[lane] = value;
+    } else if (mask == 0xFFFFFFFFU) {
+      for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+        to[lane] = load_element<T>(from.lane(lane) + i * kBytes);
+      }
+    } else {
+      for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+        to[lane] = load_element<T>(from.lane(lane) + i * kBytes);
+      }
+    }
+  }
+}
+
+/// Moves kCount elements of kBytes per lane from registers to memory; of lanes that store to one place,
+/// the highest wins.
+template <unsigned kBytes, unsigned kCount, class Word>
+inline void write_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& to) {
+  using T = Element<kBytes>;
+  for (unsigned i = 0; i < kCount; ++i) {
+    const WordOf<T>* const from = slot<T>(warp, element_slot(in, warp, kCount, i, in->b));
+    if (to.site.shape == Shape::consecutive) {
+      std::byte* const first = to.first + i * kBytes;
+#pragma GCC ivdep
+      for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+        store_element<T>(first + lane * (kBytes * kCount), static_cast<T>(from[lane]));
+      }
+    } else {
+      for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+        const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+        store_element<T>(to.lane(lane) + i * kBytes, static_cast<T>(from[lane]));
+      }
+    }
+  }
+}
+
+/// The values of a store, lane after lane, for the race checker; nothing to do when it is off.
+template <unsigned kBytes, unsigned kCount>
+struct StoredValues {
+  alignas(64) std::array<std::uint8_t, std::size_t{kWarpSize} * kBytes * kCount> bytes;
+
+  const std::uint8_t* pack(const Lowered* in, Warp& warp) {
+    if (warp.block->checkers() == nullptr) return nullptr;
+    using T = Element<kBytes>;
+    for (unsigned i = 0; i < kCount; ++i) {
+      const WordOf<T>* const from = slot<T>(warp, element_slot(in, warp, kCount, i, in->b));
+      for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+        const T value = static_cast<T>(from[lane]);
+        std::memcpy(&bytes[(std::size_t{lane} * kCount + i) * kBytes], &value, kBytes);
+      }
+    }
+    return bytes.data();
+  }
+};
+
+/// The slot of a 32-bit or 64-bit address register.
+inline const std::uint32_t* addresses32(Warp& warp, std::uint32_t offset) {
+  return reinterpret_cast<const std::uint32_t*>(warp.regs + offset);
+}
+inline const std::uint64_t* addresses64(Warp& warp, std::uint32_t offset) {
+  return reinterpret_cast<const std::uint64_t*>(warp.regs + offset);
+}
+
+/// After a global access another warp may get its turn.
+inline const Lowered* after_global(const Lowered* in, Warp& warp) {
+  if (--warp.memory_quantum > 0) return in + 1;
+  warp.resume = in + 1;
+  return nullptr;
+}
+
+/// Which lanes of generic addresses point to shared and local memory.
+struct GenericLanes {
+  std::uint32_t shared = 0, local = 0;
+};
+inline GenericLanes sort_generic(const LaneAddresses& addresses, std::uint32_t mask) {
+  GenericLanes lanes;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const bool shared = addresses[lane] - kSharedWindow < kWindowBytes;
+    const bool local = addresses[lane] - kLocalWindow < kWindowBytes;
+    lanes.shared |= static_cast<std::uint32_t>(shared) << lane;
+    lanes.local |= static_cast<std::uint32_t>(local) << lane;
+  }
+  lanes.shared &= mask;
+  lanes.local &= mask;
+  return lanes;
+}
+/// Offsets in shared memory of generic addresses; ones that are too large stay out of bounds.
+inline std::array<std::uint32_t, kWarpSize> shared_offsets(const LaneAddresses& addresses) {
+  std::array<std::uint32_t, kWarpSize> offsets;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const std::uint64_t offset = addresses[lane] - kSharedWindow;
+    offsets[lane] = offset > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(offset);
+  }
+  return offsets;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,193 @@
+#include "simgpu/exec/messages.h"
+
+#include <cstring>
+
+namespace simgpu {
+namespace {
+
+std::string bytes_text(std::uint64_t bytes) {
+  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+std::string allocation_name(const Allocation& allocation) {
+  std::string name = "the " + std::to_string(allocation.bytes) + "-byte allocation";
+  if (!allocation.label.empty()) name += " (" + allocation.label + ")";
+  return name;
+}
+
+/// A name without the mangling of a function's static variable: _ZZ4gemm…E2As is As.
+std::string plain_name(const std::string& name) {
+  if (name.rfind("_ZZ", 0) != 0) return name;
+  // The variable's own length-prefixed name is the last one.
+  for (std::size_t at = name.size(); at-- > 3;) {
+    if (name[at] < '0' || name[at] > '9') continue;
+    std::size_t first = at;
+    while (first > 3 && name[first - 1] >= '0' && name[first - 1] <= '9') --first;
+    std::size_t length = 0;
+    for (std::size_t i = first; i <= at; ++i) {
+      length = length * 10 + static_cast<std::size_t>(name[i] - '0');
+      if (length > name.size()) break;
+    }
+    if (length > 0 && at + 1 + length <= name.size() && first > 0 && name[first - 1] == 'E') {
+      return name.substr(at + 1, length);
+    }
+  }
+  return name;
+}
+
+FindingKind kind_of(const char* code) {
+  const std::string text = code;
+  if (text == "RL0205" || text == "RL0206" || text == "RL0208") {
+    return FindingKind::uninitialized_read;
+  }
+  if (text == "RL0304") return FindingKind::global_race;
+  return FindingKind::shared_race;
+}
+
+enum class Space { global, shared, local };
+
+Space space_of(const RawFinding& raw) {
+  const std::string code = raw.code;
+  if (code == "RL0205" || code == "RL0304") return Space::global;
+  if (code == "RL0208") return Space::local;
+  return Space::shared;
+}
+
+Dim3 coordinates(std::uint64_t index, const Dim3& shape) {
+  return {static_cast<std::uint32_t>(index % shape.x),
+          static_cast<std::uint32_t>(index / shape.x % shape.y),
+          static_cast<std::uint32_t>(index / shape.x / shape.y)};
+}
+
+const char* space_name(Space space) {
+  return space == Space::global   ? "global memory"
+         : space == Space::shared ? "shared memory"
+                                  : "local memory";
+}
+
+std::string sentence(const RawFinding& raw, const std::string& object) {
+  const std::string code = raw.code;
+  if (code == "RL0205" || code == "RL0206" || code == "RL0208") {
+    return "A thread reads " + bytes_text(raw.bytes) + " that nothing has written before: " + object;
+  }
+  if (code == "RL0301") {
+    return "One thread overwrites " + object + " while another may still need the old value";
+  }
+  if (code == "RL0302") {
+    return "A thread reads " + object +
+           " in the same barrier interval in which another thread writes it";
+  }
+  if (code == "RL0303") {
+    return "Two threads store different values to " + object + " without a barrier between them";
+  }
+  return "Two blocks touch " + object +
+         ", at least one of them with a store, and nothing orders the blocks of a launch";
+}
+
+}  // namespace
+
+AccessSite site_of(const LoweredKernel& kernel, std::uint32_t index) {
+  AccessSite site;
+  if (index < kernel.info.instructions.size()) {
+    const InstructionInfo& info = kernel.info.instructions[index];
+    site.file = info.file;
+    site.line = info.line;
+    site.column = info.column;
+  }
+  return site;
+}
+
+std::string describe_access(AccessKind kind, unsigned bytes, const char* space) {
+  const char* verb = kind == AccessKind::load    ? "reads "
+                     : kind == AccessKind::store ? "writes "
+                                                 : "updates atomically ";
+  return verb + bytes_text(bytes) + (kind == AccessKind::store ? " to " : " of ") + space;
+}
+
+std::string describe_shared(const LoweredKernel& kernel, std::uint64_t offset,
+                            std::uint32_t shared_bytes) {
+  const KernelInfo::SharedArray* before = nullptr;
+  for (const KernelInfo::SharedArray& array : kernel.info.shared_arrays) {
+    if (array.offset <= offset && (before == nullptr || array.offset >= before->offset)) {
+      before = &array;
+    }
+  }
+  if (before != nullptr && offset < std::uint64_t{before->offset} + before->bytes) {
+    return "byte " + std::to_string(offset - before->offset) + " of shared array " +
+           plain_name(before->name) + " (" + bytes_text(before->bytes) + ")";
+  }
+  if (offset < shared_bytes) {
+    const std::uint64_t start = (kernel.info.static_shared_bytes + 15U) / 16U * 16U;
+    return "byte " + std::to_string(offset >= start ? offset - start : offset) +
+           " of the dynamic shared memory (" +
+           bytes_text(shared_bytes > start ? shared_bytes - start : shared_bytes) + ")";
+  }
+  if (before != nullptr && offset > 0xFFFF0000U) before = nullptr;
+  std::string text = offset > 0xFFFF0000U
+                         ? bytes_text(0x100000000U - offset) + " before the start of shared memory"
+                         : bytes_text(offset - shared_bytes) + " past the end of shared memory";
+  if (before != nullptr) text += ", beyond array " + plain_name(before->name);
+  return text;
+}
+
+std::string describe_global(const DeviceMemory& memory, std::uint64_t address, unsigned bytes) {
+  const Allocation* allocation = memory.find(address, 1);
+  if (allocation == nullptr) allocation = memory.nearest(address);
+  if (address < 65536) return "address " + std::to_string(address) + ", a null pointer";
+  if (allocation == nullptr) return "an address where nothing was ever allocated";
+  const std::string name = allocation_name(*allocation);
+  const std::uint64_t end = allocation->base + allocation->bytes;
+  if (address >= allocation->base && address < end) {
+    const std::string place = "byte " + std::to_string(address - allocation->base) + " of " + name;
+    if (!allocation->live) return place + ", which has been freed";
+    if (allocation->read_only) return place + ", which is constant";
+    if (address + bytes > end) {
+      return place + ", and reaches " + bytes_text(address + bytes - end) + " past its end";
+    }
+    return place;
+  }
+  constexpr std::uint64_t kFar = std::uint64_t{1} << 40;
+  if (address >= end) {
+    if (address - end > kFar) return "an address far from any allocation";
+    return bytes_text(address - end) + " past the end of " + name;
+  }
+  if (allocation->base - address > kFar) return "an address far from any allocation";
+  return bytes_text(allocation->base - address) + " before the start of " + name;
+}
+
+Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const DeviceMemory& memory,
+                   const Dim3& grid, const Dim3& block, std::uint32_t shared_bytes) {
+  const Space space = space_of(raw);
+  Finding finding;
+  finding.code = raw.code;
+  finding.kind = kind_of(raw.code);
+  finding.kernel = kernel.info.name;
+  finding.occurrences = raw.occurrences;
+  const auto fill = [&](AccessSite& site, std::uint64_t in_block, std::uint16_t warp,
+                        std::uint8_t lane) {
+    site.block = coordinates(in_block, grid);
+    site.thread = coordinates(std::uint64_t{warp} * kWarpSize + lane, block);
+    site.warp = warp;
+  };
+  finding.where = site_of(kernel, raw.pc);
+  fill(finding.where, raw.block, raw.warp, raw.lane);
+  finding.where.action = describe_access(raw.kind, raw.bytes, space_name(space));
+  if (raw.has_other) {
+    finding.other = site_of(kernel, raw.other_pc);
+    fill(*finding.other, raw.other_block, raw.other_warp, raw.other_lane);
+    finding.other->action = describe_access(raw.other_kind, raw.bytes, space_name(space));
+  }
+  switch (space) {
+    case Space::global: finding.object = describe_global(memory, raw.address, raw.bytes); break;
+    case Space::shared:
+      finding.object = describe_shared(kernel, raw.address, shared_bytes);
+      break;
+    case Space::local:
+      finding.object = "byte " + std::to_string(raw.address) + " of the thread's local memory";
+      break;
+  }
+  finding.message = sentence(raw, finding.object);
+  return finding;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,280 @@
+#include "simgpu/arith/compare.h"
+
+#include "simgpu/exec/lanes.h"
+
+/// setp, set, slct.
+namespace simgpu {
+namespace {
+
+using arith::Comparison;
+using arith::PredicateJoin;
+
+constexpr Cost kInteger{.cls = InstructionClass::integer};
+constexpr Cost kFloat{.cls = InstructionClass::fp32};
+constexpr Cost kDouble{.cls = InstructionClass::fp64};
+constexpr Cost kHalf{.cls = InstructionClass::fp16};
+
+/// A 16-bit float in a register, compared as its f32 value.
+template <class H>
+struct HalfValue {
+  using Word = std::uint16_t;
+  using Number = float;
+  static float number(std::uint16_t bits) { return H::widen(bits); }
+};
+template <class T>
+struct PlainValue {
+  using Word = T;
+  using Number = T;
+  static T number(T value) { return value; }
+};
+
+template <class V, Comparison kComparison>
+bool compare_lane(typename V::Word a, typename V::Word b) {
+  return arith::compare<kComparison, typename V::Number>(V::number(a), V::number(b));
+}
+
+/// dst is the result, dst2 its complement (setp p|q); both joined with predicate c.
+template <class V, Comparison kComparison>
+const Lowered* setp(const Lowered* in, Warp& warp) {
+  using Word = typename V::Word;
+  const std::uint32_t compared = evaluate_bits<&compare_lane<V, kComparison>>(
+      Source<Word>(warp, in->a), Source<Word>(warp, in->b));
+  const auto how = static_cast<PredicateJoin>(in->option & 0xFFU);
+  if (how == PredicateJoin::none) {
+    write_predicate(warp, in->dst, compared);
+    if (in->option & 0x100U) write_predicate(warp, in->dst2, ~compared);
+    return in + 1;
+  }
+  const std::uint32_t other = predicate(warp, in->c);
+  const auto joined = [&](std::uint32_t bits) {
+    switch (how) {
+      case PredicateJoin::conjunction: return bits & other;
+      case PredicateJoin::disjunction: return bits | other;
+      case PredicateJoin::exclusive: return bits ^ other;
+      case PredicateJoin::none: break;
+    }
+    return bits;
+  };
+  write_predicate(warp, in->dst, joined(compared));
+  if (in->option & 0x100U) write_predicate(warp, in->dst2, joined(~compared));
+  return in + 1;
+}
+
+/// f16x2 and bf16x2: the lower halves decide dst, the upper ones dst2.
+template <class V, Comparison kComparison>
+const Lowered* setp_packed(const Lowered* in, Warp& warp) {
+  const Word32* const a = words(warp, in->a);
+  const Word32* const b = words(warp, in->b);
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    const bool lower = compare_lane<V, kComparison>(static_cast<std::uint16_t>(a[lane]),
+                                                    static_cast<std::uint16_t>(b[lane]));
+    const bool upper = compare_lane<V, kComparison>(static_cast<std::uint16_t>(a[lane] >> 16),
+                                                    static_cast<std::uint16_t>(b[lane] >> 16));
+    low |= static_cast<std::uint32_t>(lower) << lane;
+    high |= static_cast<std::uint32_t>(upper) << lane;
+  }
+  write_predicate(warp, in->dst, low);
+  if (in->option & 0x100U) write_predicate(warp, in->dst2, high);
+  return in + 1;
+}
+
+template <class V>
+Handler pick_packed(Comparison comparison) {
+  using enum Comparison;
+  switch (comparison) {
+    case eq: return &setp_packed<V, eq>;
+    case ne: return &setp_packed<V, ne>;
+    case lt: return &setp_packed<V, lt>;
+    case le: return &setp_packed<V, le>;
+    case gt: return &setp_packed<V, gt>;
+    case ge: return &setp_packed<V, ge>;
+    case equ: return &setp_packed<V, equ>;
+    case neu: return &setp_packed<V, neu>;
+    case ltu: return &setp_packed<V, ltu>;
+    case leu: return &setp_packed<V, leu>;
+    case gtu: return &setp_packed<V, gtu>;
+    case geu: return &setp_packed<V, geu>;
+    case num: return &setp_packed<V, num>;
+    case nan: return &setp_packed<V, nan>;
+  }
+  return nullptr;
+}
+
+template <class V>
+Handler pick(Comparison comparison) {
+  using enum Comparison;
+  switch (comparison) {
+    case eq: return &setp<V, eq>;
+    case ne: return &setp<V, ne>;
+    case lt: return &setp<V, lt>;
+    case le: return &setp<V, le>;
+    case gt: return &setp<V, gt>;
+    case ge: return &setp<V, ge>;
+    default: break;
+  }
+  if constexpr (std::is_floating_point_v<typename V::Number>) {
+    switch (comparison) {
+      case equ: return &setp<V, equ>;
+      case neu: return &setp<V, neu>;
+      case ltu: return &setp<V, ltu>;
+      case leu: return &setp<V, leu>;
+      case gtu: return &setp<V, gtu>;
+      case geu: return &setp<V, geu>;
+      case num: return &setp<V, num>;
+      case nan: return &setp<V, nan>;
+      default: break;
+    }
+  }
+  return nullptr;
+}
+
+struct CompareType {
+  char kind = 'i';
+  Cost cost;
+  Handler (*pick)(Comparison) = nullptr;
+  bool packed = false;
+};
+
+const CompareType* find_type(const std::string& name) {
+  static const std::map<std::string, CompareType> kTypes{
+      {"s16", {'i', kInteger, &pick<PlainValue<std::int16_t>>}},
+      {"u16", {'i', kInteger, &pick<PlainValue<std::uint16_t>>}},
+      {"b16", {'i', kInteger, &pick<PlainValue<std::uint16_t>>}},
+      {"s32", {'i', kInteger, &pick<PlainValue<std::int32_t>>}},
+      {"u32", {'i', kInteger, &pick<PlainValue<std::uint32_t>>}},
+      {"b32", {'i', kInteger, &pick<PlainValue<std::uint32_t>>}},
+      {"s64", {'l', kInteger, &pick<PlainValue<std::int64_t>>}},
+      {"u64", {'l', kInteger, &pick<PlainValue<std::uint64_t>>}},
+      {"b64", {'l', kInteger, &pick<PlainValue<std::uint64_t>>}},
+      {"f32", {'f', kFloat, &pick<PlainValue<float>>}},
+      {"f64", {'d', kDouble, &pick<PlainValue<double>>}},
+      {"f16", {'i', kHalf, &pick<HalfValue<arith::F16>>}},
+      {"bf16", {'i', kHalf, &pick<HalfValue<arith::Bf16>>}},
+      {"f16x2", {'i', kHalf, &pick_packed<HalfValue<arith::F16>>, true}},
+      {"bf16x2", {'i', kHalf, &pick_packed<HalfValue<arith::Bf16>>, true}}};
+  const auto found = kTypes.find(name);
+  return found == kTypes.end() ? nullptr : &found->second;
+}
+
+struct CompareForm {
+  Comparison comparison = Comparison::eq;
+  PredicateJoin join = PredicateJoin::none;
+  const CompareType* type = nullptr;
+  bool flush = false;
+};
+
+/// @param last the comparison's type: the last modifier, for set too
+CompareForm parse_form(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  const auto& modifiers = instruction.modifiers;
+  if (modifiers.empty()) builder.refuse(instruction.spelling());
+  CompareForm form;
+  const auto comparison = arith::comparison_of(modifiers[0]);
+  form.type = find_type(modifiers.back());
+  if (!comparison || form.type == nullptr) builder.refuse(instruction.spelling());
+  form.comparison = *comparison;
+  for (std::size_t i = 1; i + 1 < modifiers.size(); ++i) {
+    if (modifiers[i] == "and") {
+      form.join = PredicateJoin::conjunction;
+    } else if (modifiers[i] == "or") {
+      form.join = PredicateJoin::disjunction;
+    } else if (modifiers[i] == "xor") {
+      form.join = PredicateJoin::exclusive;
+    } else if (modifiers[i] == "ftz") {
+      form.flush = true;
+    } else if (!(instruction.opcode == "set" && i + 2 == modifiers.size())) {
+      builder.refuse(instruction.spelling());
+    }
+  }
+  return form;
+}
+
+/// .ftz: subnormal operands count as zero. A hidden instruction flushes each.
+Ref flushed(KernelBuilder& builder, Ref value, bool flush, char kind) {
+  if (!flush || kind != 'f') return value;
+  const Ref result = builder.new_register(SlotKind::word);
+  Pending& pending =
+      builder.emit_hidden(lanes<[](float x) { return arith::flush_subnormal(x); }>().handler);
+  pending.a = value;
+  pending.dst = result;
+  return result;
+}
+
+void emit_setp(KernelBuilder& builder, const CompareForm& form, Ref dst, Ref dst2) {
+  const Handler handler = form.type->pick(form.comparison);
+  const bool joins = form.join != PredicateJoin::none;
+  if (handler == nullptr || (joins && form.type->packed)) {
+    builder.refuse(builder.instruction().spelling());
+  }
+  const char kind = form.type->kind;
+  const Ref a = flushed(builder, builder.source(std::size_t{1}, kind), form.flush, kind);
+  const Ref b = flushed(builder, builder.source(std::size_t{2}, kind), form.flush, kind);
+  const Ref c = joins ? builder.source(std::size_t{3}, 'p') : Ref{};
+  Pending& pending = builder.emit(handler, form.type->cost);
+  pending.dst = dst;
+  pending.dst2 = dst2;
+  pending.a = a;
+  pending.b = b;
+  pending.c = c;
+  pending.option = static_cast<std::uint32_t>(form.join) |
+                   (dst2.kind == Ref::Kind::none ? 0U : 0x100U);
+}
+
+void build_setp(KernelBuilder& builder) {
+  const CompareForm form = parse_form(builder);
+  const auto& elements = builder.instruction().operands.at(0).elements;
+  const Ref dst = builder.destination(elements.at(0), 'p');
+  const Ref dst2 = elements.size() > 1 ? builder.destination(elements[1], 'p') : Ref{};
+  emit_setp(builder, form, dst, dst2);
+}
+
+std::uint32_t ones(bool p) { return p ? 0xFFFFFFFFU : 0U; }
+float one(bool p) { return p ? 1.0F : 0.0F; }
+
+/// set: setp, and then the predicate as a number.
+void build_set(KernelBuilder& builder) {
+  const CompareForm form = parse_form(builder);
+  const auto& modifiers = builder.instruction().modifiers;
+  const std::string& type = modifiers[modifiers.size() - 2];
+  const bool is_float = type == "f32";
+  if (form.type->packed || (!is_float && type != "u32" && type != "s32")) {
+    builder.refuse(builder.instruction().spelling());
+  }
+  const Ref result = builder.destination(std::size_t{0}, 'i');
+  const Ref flag = builder.new_register(SlotKind::predicate);
+  emit_setp(builder, form, flag, {});
+  Pending& pending =
+      builder.emit_hidden(is_float ? lanes<&one>().handler : lanes<&ones>().handler, true);
+  pending.a = flag;
+  pending.dst = result;
+}
+
+template <class T>
+void add_slct(std::vector<OpcodeRow>& rows, const std::string& type) {
+  rows.push_back({"slct." + type + ".s32", lanes<[](T a, T b, std::int32_t c) {
+                    return arith::slct(a, b, c);
+                  }>(),
+                  kInteger});
+  rows.push_back({"slct[.ftz]." + type + ".f32", lanes<[](T a, T b, float c) {
+                    return arith::slct(a, b, c);
+                  }>(),
+                  kInteger});
+}
+
+}  // namespace
+
+std::vector<OpcodeRow> compare_rows() {
+  std::vector<OpcodeRow> rows;
+  add_slct<std::uint16_t>(rows, "{b16|u16|s16}");
+  add_slct<std::uint32_t>(rows, "{b32|u32|s32}");
+  add_slct<std::uint64_t>(rows, "{b64|u64|s64}");
+  add_slct<float>(rows, "f32");
+  add_slct<double>(rows, "f64");
+  return rows;
+}
+
+std::vector<BuiltOpcode> built_compare() { return {{"setp", build_setp}, {"set", build_set}}; }
+
+}  // namespace simgpu

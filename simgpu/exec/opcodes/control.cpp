@@ -1,0 +1,356 @@
+#include <algorithm>
+
+#include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/device_print.h"
+#include "simgpu/exec/lanes.h"
+#include "simgpu/exec/opcodes/opcode.h"
+
+/// bra, brx.idx, call, ret, exit, trap, bar, membar, nanosleep.
+namespace simgpu {
+namespace {
+
+constexpr Cost kControl{.cls = InstructionClass::control};
+constexpr Cost kBarrier{.cls = InstructionClass::barrier};
+
+std::uint32_t guard_bits(const Lowered* in, Warp& warp) {
+  if (in->guarded == nullptr) return warp.active;
+  return warp.active & (predicate(warp, in->guard) ^ in->guard_flip);
+}
+
+const Lowered* jump(const Lowered* in, Warp& warp) { return warp.go(in->target); }
+
+const Lowered* branch_always(const Lowered* in, Warp& warp) {
+  ++warp.block->counted().branches;
+  return warp.go(in->target);
+}
+
+const Lowered* branch(const Lowered* in, Warp& warp) {
+  MemoryCounts& counts = warp.block->counted();
+  ++counts.branches;
+  const std::uint32_t taken = guard_bits(in, warp);
+  if (taken == warp.active) return warp.go(in->target);
+  if (taken == 0) return warp.go(in->index + 1);
+  ++counts.divergent_branches;
+  return warp.go(warp.stack.split(taken, in->target, in->index + 1, in->reconvergence));
+}
+
+/// brx.idx: lanes part by their index into the table; a is the index, option the table's length.
+const Lowered* branch_table(const Lowered* in, Warp& warp) {
+  MemoryCounts& counts = warp.block->counted();
+  ++counts.branches;
+  const Word32* const index = words(warp, in->a);
+  const auto target_of = [&](unsigned lane) {
+    if (index[lane] >= in->option) {
+      warp.block->fail(LaunchStatus::trap, FindingKind::trap, "RL0311", in, warp, lane,
+                       "A branch table of " + std::to_string(in->option) +
+                           " targets is used with index " + std::to_string(index[lane]));
+    }
+    return warp.lists[in->list + index[lane]];
+  };
+  std::uint32_t left = warp.active;
+  std::uint32_t next = 0;
+  bool divergent = false;
+  while (true) {
+    const std::uint32_t target = target_of(static_cast<unsigned>(__builtin_ctz(left)));
+    std::uint32_t same = 0;
+    for (std::uint32_t bits = left; bits != 0; bits &= bits - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(bits));
+      if (target_of(lane) == target) same |= 1U << lane;
+    }
+    if (same == left) {
+      next = target;
+      break;
+    }
+    // The lanes with this target wait in the stack until the others have been there.
+    divergent = true;
+    left &= ~same;
+    next = warp.stack.split(left, in->index, target, in->reconvergence);
+  }
+  if (divergent) ++counts.divergent_branches;
+  return warp.go(next);
+}
+
+const Lowered* exit_lanes(const Lowered* in, Warp& warp) {
+  const std::uint32_t leaving = guard_bits(in, warp);
+  if (leaving == 0) return warp.go(in->index + 1);
+  warp.dead |= leaving;
+  const std::uint32_t next = warp.stack.end_lanes(leaving, in->index + 1);
+  if (next == kNowhere) {
+    warp.state = WarpState::done;
+    warp.resume = in;
+    return nullptr;
+  }
+  return warp.go(next);
+}
+
+const Lowered* run_guarded(const Lowered* in, Warp& warp) {
+  const std::uint32_t mask = guard_bits(in, warp);
+  warp.guarded_threads[in->index] += static_cast<std::uint32_t>(std::popcount(mask));
+  if (mask == 0) return in + 1;
+  warp.mask = mask;
+  const Lowered* next = in->guarded(in, warp);
+  warp.mask = warp.active;
+  return next;
+}
+
+const Lowered* trap(const Lowered* in, Warp& warp) {
+  warp.block->fail(LaunchStatus::trap, FindingKind::trap, "RL0311", in, warp,
+                   static_cast<unsigned>(__builtin_ctz(warp.mask)),
+                   "The kernel stopped itself with a trap", "traps");
+}
+
+const Lowered* nothing(const Lowered* in, Warp&) { return in + 1; }
+
+/// Lets other warps go on: whoever sleeps waits for them.
+const Lowered* yield(const Lowered* in, Warp& warp) {
+  warp.resume = in + 1;
+  return nullptr;
+}
+
+// Barriers.
+
+/// Which barrier, and for how many threads: literals or registers that are the same in all lanes.
+struct BarrierOperands {
+  std::uint32_t barrier = 0, threads = 0;
+};
+
+BarrierOperands read_barrier(const Lowered* in, Warp& warp) {
+  BarrierOperands operands;
+  const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
+  operands.barrier = words(warp, in->a)[lane];
+  operands.threads = in->option == 0 ? 0 : words(warp, in->b)[lane];
+  if (operands.barrier >= 16 || operands.threads % kWarpSize != 0) {
+    warp.block->fail(LaunchStatus::launch_failure, FindingKind::divergent_barrier, "RL0305", in,
+                     warp, lane,
+                     "Barrier " + std::to_string(operands.barrier) + " with " +
+                         std::to_string(operands.threads) +
+                         " threads: a block has barriers 0 to 15, and threads come in warps of 32");
+  }
+  return operands;
+}
+
+/// All lanes of the warp that have not exited have to come together.
+void require_whole_warp(const Lowered* in, Warp& warp, std::uint32_t barrier) {
+  const std::uint32_t missing = ~(warp.mask | warp.dead);
+  if (missing == 0) return;
+  const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
+  const auto absent = static_cast<unsigned>(__builtin_ctz(missing));
+  const Dim3 thread = warp.block->thread(warp, absent);
+  warp.block->fail(LaunchStatus::launch_failure, FindingKind::divergent_barrier, "RL0305", in, warp,
+                   lane,
+                   "Only " + std::to_string(std::popcount(warp.mask)) + " of the " +
+                       std::to_string(std::popcount(~warp.dead)) + " running threads of warp " +
+                       std::to_string(warp.index) + " reach this barrier; thread (" +
+                       std::to_string(thread.x) + "," + std::to_string(thread.y) + "," +
+                       std::to_string(thread.z) + ") took another way",
+                   "waits at barrier " + std::to_string(barrier));
+}
+
+const Lowered* barrier_wait(const Lowered* in, Warp& warp) {
+  const BarrierOperands operands = read_barrier(in, warp);
+  require_whole_warp(in, warp, operands.barrier);
+  ++warp.block->counted().barriers;
+  return warp.block->wait(warp, in, operands.barrier, operands.threads);
+}
+
+const Lowered* barrier_arrive(const Lowered* in, Warp& warp) {
+  const BarrierOperands operands = read_barrier(in, warp);
+  require_whole_warp(in, warp, operands.barrier);
+  ++warp.block->counted().barriers;
+  warp.block->arrive(operands.barrier);
+  return in + 1;
+}
+
+/// bar.red, first half: collects the votes and waits; the second half, the next instruction, reads the result.
+const Lowered* barrier_vote(const Lowered* in, Warp& warp) {
+  const BarrierOperands operands = read_barrier(in, warp);
+  require_whole_warp(in, warp, operands.barrier);
+  ++warp.block->counted().barriers;
+  const std::uint32_t votes = (predicate(warp, in->c)) & warp.mask;
+  BlockRunner::Reduction& reduction = warp.block->collecting(operands.barrier);
+  reduction.population += static_cast<std::uint32_t>(std::popcount(votes));
+  reduction.any = reduction.any || votes != 0;
+  reduction.all = reduction.all && votes == warp.mask;
+  return warp.block->wait(warp, in, operands.barrier, operands.threads);
+}
+
+enum class Vote : std::uint32_t { population, all, any };
+
+const Lowered* barrier_result(const Lowered* in, Warp& warp) {
+  const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
+  const BlockRunner::Reduction& result = warp.block->collected(words(warp, in->a)[lane]);
+  switch (static_cast<Vote>(in->option)) {
+    case Vote::population:
+      for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+        words(warp, in->dst)[__builtin_ctz(left)] = result.population;
+      }
+      break;
+    case Vote::all: write_predicate(warp, in->dst, result.all ? ~0U : 0U); break;
+    case Vote::any: write_predicate(warp, in->dst, result.any ? ~0U : 0U); break;
+  }
+  return in + 1;
+}
+
+/// bar.warp.sync: all named lanes that have not exited have to be here; a is the mask of lanes.
+const Lowered* warp_barrier(const Lowered* in, Warp& warp) {
+  const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
+  const std::uint32_t named = words(warp, in->a)[lane];
+  require_lanes(in, warp, named);
+  if (BlockCheckers* checkers = warp.block->checkers()) {
+    checkers->warp_barrier(warp.index, named & warp.mask);
+  }
+  return in + 1;
+}
+
+// Building.
+
+void build_branch(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  if (builder.operand_count() != 1) builder.refuse(instruction.spelling());
+  const auto* label = std::get_if<ptx::LabelRef>(&instruction.operands[0].elements.at(0));
+  if (label == nullptr) builder.refuse(instruction.spelling() + " to an address");
+  const bool conditional = instruction.guard.has_value();
+  Pending& pending = builder.emit(conditional ? &branch : &branch_always, kControl);
+  pending.flow = conditional ? Flow::branch : Flow::jump;
+  pending.labels = {builder.label(label->target)};
+}
+
+void build_branch_table(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  if (!instruction.has("idx") || instruction.guard || builder.operand_count() != 2) {
+    builder.refuse(instruction.spelling());
+  }
+  const ptx::Scalar& name = instruction.operands[1].elements.at(0);
+  const auto* symbol = std::get_if<ptx::Symbol>(&name);
+  const auto& tables = builder.instance().function->branch_targets;
+  const auto table = std::find_if(tables.begin(), tables.end(), [&](const auto& entry) {
+    return symbol != nullptr && entry.first == symbol->name;
+  });
+  if (table == tables.end() || table->second.empty()) builder.refuse(instruction.spelling());
+  const Ref index = builder.source(std::size_t{0}, 'i');
+  Pending& pending = builder.emit(&branch_table, kControl);
+  pending.flow = Flow::table;
+  pending.a = index;
+  pending.option = static_cast<std::uint32_t>(table->second.size());
+  for (const std::uint32_t target : table->second) pending.labels.push_back(builder.label(target));
+}
+
+void build_return(KernelBuilder& builder) {
+  if (builder.instance().is_kernel) {
+    builder.emit(&exit_lanes, kControl).flow = Flow::exit;
+    return;
+  }
+  const bool conditional = builder.instruction().guard.has_value();
+  Pending& pending = builder.emit(conditional ? &branch : &branch_always, kControl);
+  pending.flow = conditional ? Flow::branch : Flow::jump;
+  pending.labels = {builder.return_label()};
+}
+
+void build_exit(KernelBuilder& builder) {
+  builder.emit(&exit_lanes, kControl).flow = Flow::exit;
+}
+
+void build_trap(KernelBuilder& builder) { builder.emit(&trap, kControl); }
+
+/// Names of the .param variables in a call's list.
+std::vector<std::string> symbols_of(KernelBuilder& builder, const ptx::Operand& operand) {
+  std::vector<std::string> names;
+  for (const ptx::Scalar& scalar : operand.elements) {
+    const auto* symbol = std::get_if<ptx::Symbol>(&scalar);
+    if (symbol == nullptr) builder.refuse("a call with an argument that is no .param variable");
+    names.push_back(symbol->name);
+  }
+  return names;
+}
+
+void build_call(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  std::vector<std::string> results;
+  std::vector<std::string> arguments;
+  const ptx::Symbol* callee = nullptr;
+  for (const ptx::Operand& operand : instruction.operands) {
+    if (operand.kind == ptx::Operand::Kind::list) {
+      (callee == nullptr ? results : arguments) = symbols_of(builder, operand);
+    } else if (callee == nullptr) {
+      callee = std::get_if<ptx::Symbol>(&operand.elements.at(0));
+      if (callee == nullptr) builder.refuse("a call through a function pointer");
+    }
+  }
+  if (callee == nullptr) builder.refuse(instruction.spelling());
+  if (build_system_call(builder, callee->name, arguments, results)) return;
+  const ptx::Function* function = builder.module().find_function(callee->name);
+  if (function == nullptr || function->is_declaration) {
+    builder.refuse("call of " + callee->name + ", which has no body in this module");
+  }
+  builder.inline_call(*function, arguments, results);
+}
+
+void build_barrier(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  const auto has = [&](const char* modifier) { return instruction.has(modifier); };
+  if (has("warp")) {
+    const Ref named = builder.source(std::size_t{0}, 'i');
+    builder.emit(&warp_barrier, {.cls = InstructionClass::warp_exchange}).a = named;
+    return;
+  }
+  const bool cluster = has("cluster");
+  if (cluster || instruction.modifiers.empty()) builder.refuse(instruction.spelling());
+  if (has("red")) {
+    const bool counts = has("popc");
+    const std::size_t last = builder.operand_count() - 1;
+    const Ref barrier = builder.source(std::size_t{1}, 'i');
+    const Ref threads = last > 2 ? builder.source(std::size_t{2}, 'i') : Ref{};
+    const Ref vote = builder.source(last, 'p');
+    const Ref result = builder.destination(std::size_t{0}, counts ? 'i' : 'p');
+    Pending& collect = builder.emit(&barrier_vote, kBarrier);
+    collect.a = barrier;
+    collect.b = threads;
+    collect.option = last > 2 ? 1 : 0;
+    collect.c = vote;
+    Pending& read = builder.emit_hidden(&barrier_result, true);
+    read.a = barrier;
+    read.dst = result;
+    read.option = static_cast<std::uint32_t>(counts      ? Vote::population
+                                             : has("and") ? Vote::all
+                                                          : Vote::any);
+    return;
+  }
+  const bool arrives = has("arrive");
+  if (!arrives && !has("sync")) builder.refuse(instruction.spelling());
+  const Ref barrier = builder.operand_count() > 0 ? builder.source(std::size_t{0}, 'i')
+                                                  : builder.constant(0, 4);
+  const Ref threads =
+      builder.operand_count() > 1 ? builder.source(std::size_t{1}, 'i') : Ref{};
+  Pending& pending = builder.emit(arrives ? &barrier_arrive : &barrier_wait, kBarrier);
+  pending.a = barrier;
+  pending.b = threads;
+  pending.option = builder.operand_count() > 1 ? 1 : 0;
+}
+
+void build_fence(KernelBuilder& builder) {
+  // Memory is sequentially consistent here.
+  builder.emit(&nothing, {.cls = InstructionClass::other});
+}
+
+void build_sleep(KernelBuilder& builder) {
+  builder.emit(&yield, {.cls = InstructionClass::other});
+}
+
+}  // namespace
+
+namespace hidden {
+const Handler kJump = &jump;
+const Handler kBranch = &branch;
+const Handler kExit = &exit_lanes;
+const Handler kGuarded = &run_guarded;
+}  // namespace hidden
+
+std::vector<BuiltOpcode> built_control() {
+  return {{"bra", build_branch},      {"brx", build_branch_table}, {"ret", build_return},
+          {"exit", build_exit},       {"trap", build_trap},        {"brkpt", build_trap},
+          {"call", build_call},       {"bar", build_barrier},      {"barrier", build_barrier},
+          {"membar", build_fence},    {"fence", build_fence},      {"nanosleep", build_sleep},
+          {"pmevent", build_fence}};
+}
+
+}  // namespace simgpu

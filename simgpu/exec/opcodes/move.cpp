@@ -1,0 +1,349 @@
+#include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/lanes.h"
+
+/// mov, cvta, isspacep, and the special registers.
+namespace simgpu {
+namespace {
+
+/// The assembler folds copies and literals into other instructions.
+constexpr Cost kFolded{.cls = InstructionClass::move, .issues = false};
+constexpr Cost kMove{.cls = InstructionClass::move};
+
+std::uint32_t copy32(std::uint32_t x) { return x; }
+std::uint64_t copy64(std::uint64_t x) { return x; }
+std::uint16_t copy16(std::uint16_t x) { return x; }
+
+template <class T>
+void spread(Warp& warp, const Lowered* in, T value) {
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    slot<T>(warp, in->dst)[__builtin_ctz(left)] = value;
+  }
+}
+
+// Special registers.
+
+template <unsigned kAxis>
+const Lowered* thread_index(const Lowered* in, Warp& warp) {
+  const std::uint32_t* const from = warp.block->thread_coordinate(warp, kAxis);
+  blend(words(warp, in->dst), reinterpret_cast<const Word32*>(from), warp.mask);
+  return in + 1;
+}
+
+std::uint32_t axis_of(const Dim3& dimensions, unsigned axis) {
+  return axis == 0 ? dimensions.x : axis == 1 ? dimensions.y : dimensions.z;
+}
+
+/// Values that are the same for the whole warp.
+enum class Uniform : std::uint32_t {
+  ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
+  warpid, nwarpid, smid, nsmid, clock, clock_hi, dynamic_shared, total_shared, zero,
+};
+
+std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
+  const BlockRunner& block = *warp.block;
+  const LaunchRequest& request = block.launch().request;
+  const auto index = static_cast<unsigned>(what);
+  switch (what) {
+    case Uniform::ntid_x:
+    case Uniform::ntid_y:
+    case Uniform::ntid_z: return axis_of(request.block, index);
+    case Uniform::ctaid_x:
+    case Uniform::ctaid_y:
+    case Uniform::ctaid_z: return axis_of(block.block_index(), index - 3);
+    case Uniform::nctaid_x:
+    case Uniform::nctaid_y:
+    case Uniform::nctaid_z: return axis_of(request.grid, index - 6);
+    case Uniform::warpid: return warp.index;
+    case Uniform::nwarpid: return static_cast<std::uint32_t>(block.warp_count());
+    case Uniform::smid:
+      return static_cast<std::uint32_t>(block.block() %
+                                        static_cast<unsigned>(block.launch().gpu.sm_count));
+    case Uniform::nsmid: return static_cast<std::uint32_t>(block.launch().gpu.sm_count);
+    case Uniform::clock: return static_cast<std::uint32_t>(warp.clock - in->block_length);
+    case Uniform::clock_hi: return static_cast<std::uint32_t>(warp.clock >> 32);
+    case Uniform::dynamic_shared: return request.dynamic_shared_bytes;
+    case Uniform::total_shared: return block.shared_bytes();
+    case Uniform::zero: return 0;
+  }
+  return 0;
+}
+
+const Lowered* uniform(const Lowered* in, Warp& warp) {
+  spread<std::uint32_t>(warp, in, uniform_value(static_cast<Uniform>(in->option), in, warp));
+  return in + 1;
+}
+
+/// %clock64: this warp's instructions so far, as cycles.
+const Lowered* clock64(const Lowered* in, Warp& warp) {
+  spread<std::uint64_t>(warp, in, warp.clock - in->block_length);
+  return in + 1;
+}
+
+const Lowered* global_timer(const Lowered* in, Warp& warp) {
+  const LaunchContext& launch = warp.block->launch();
+  const double cycles = static_cast<double>(warp.clock - in->block_length);
+  const double ns = launch.request.clock_us * 1e3 + cycles * 1e3 / launch.gpu.clock_mhz;
+  spread<std::uint64_t>(warp, in, static_cast<std::uint64_t>(ns));
+  return in + 1;
+}
+
+const Lowered* zero64(const Lowered* in, Warp& warp) {
+  spread<std::uint64_t>(warp, in, 0);
+  return in + 1;
+}
+
+/// Values that depend on the lane alone.
+enum class OfLane : std::uint32_t { id, mask_eq, mask_lt, mask_le, mask_gt, mask_ge };
+
+const Lowered* of_lane(const Lowered* in, Warp& warp) {
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+    const std::uint32_t bit = 1U << lane;
+    std::uint32_t value = lane;
+    switch (static_cast<OfLane>(in->option)) {
+      case OfLane::id: value = lane; break;
+      case OfLane::mask_eq: value = bit; break;
+      case OfLane::mask_lt: value = bit - 1; break;
+      case OfLane::mask_le: value = bit | (bit - 1); break;
+      case OfLane::mask_gt: value = ~(bit | (bit - 1)); break;
+      case OfLane::mask_ge: value = ~(bit - 1); break;
+    }
+    words(warp, in->dst)[lane] = value;
+  }
+  return in + 1;
+}
+
+// mov.
+
+/// mov.b32 {a, b}, r and mov.b64 {a, b}, r; sources of 16 bits are already zero-extended.
+std::uint32_t join16(std::uint32_t low, std::uint32_t high) { return (low & 0xFFFFU) | high << 16; }
+std::uint64_t join32(std::uint32_t low, std::uint32_t high) {
+  return low | static_cast<std::uint64_t>(high) << 32;
+}
+
+template <unsigned kShift, class From>
+std::uint32_t part16(From x) {
+  return static_cast<std::uint32_t>(x >> kShift) & 0xFFFFU;
+}
+template <unsigned kShift>
+std::uint32_t part32(std::uint64_t x) {
+  return static_cast<std::uint32_t>(x >> kShift);
+}
+
+void emit_part(KernelBuilder& builder, const ptx::Scalar& to, Ref from, const Implementation& code) {
+  if (std::holds_alternative<ptx::Sink>(to)) return;
+  const Ref dst = builder.destination(to, 'i');
+  Pending& pending = builder.emit(code.handler, kFolded);
+  pending.a = from;
+  pending.dst = dst;
+}
+
+/// Parts of a value go to registers one after the other; the value is copied first, as the first part may
+/// overwrite it.
+void unpack(KernelBuilder& builder, bool wide) {
+  const auto& parts = builder.instruction().operands[0].elements;
+  const Ref from = builder.source(std::size_t{1}, wide ? 'l' : 'i');
+  const Ref copy = builder.new_register(wide ? SlotKind::pair : SlotKind::word);
+  Pending& keep = builder.emit_hidden(wide ? lanes<&copy64>().handler : lanes<&copy32>().handler);
+  keep.a = from;
+  keep.dst = copy;
+  if (wide && parts.size() == 2) {
+    emit_part(builder, parts[0], copy, lanes<&part32<0>>());
+    emit_part(builder, parts[1], copy, lanes<&part32<32>>());
+  } else if (wide && parts.size() == 4) {
+    emit_part(builder, parts[0], copy, lanes<&part16<0, std::uint64_t>>());
+    emit_part(builder, parts[1], copy, lanes<&part16<16, std::uint64_t>>());
+    emit_part(builder, parts[2], copy, lanes<&part16<32, std::uint64_t>>());
+    emit_part(builder, parts[3], copy, lanes<&part16<48, std::uint64_t>>());
+  } else if (!wide && parts.size() == 2) {
+    emit_part(builder, parts[0], copy, lanes<&part16<0, std::uint32_t>>());
+    emit_part(builder, parts[1], copy, lanes<&part16<16, std::uint32_t>>());
+  } else {
+    builder.refuse(builder.instruction().spelling());
+  }
+}
+
+Ref join(KernelBuilder& builder, Ref low, Ref high) {
+  const Ref joined = builder.new_register(SlotKind::word);
+  Pending& pending = builder.emit_hidden(lanes<&join16>().handler);
+  pending.a = low;
+  pending.b = high;
+  pending.dst = joined;
+  return joined;
+}
+
+void pack(KernelBuilder& builder, bool wide) {
+  std::vector<Ref> parts = builder.sources(1, 'i');
+  const Ref dst = builder.destination(std::size_t{0}, wide ? 'l' : 'i');
+  if (wide && parts.size() == 4) {
+    parts = {join(builder, parts[0], parts[1]), join(builder, parts[2], parts[3])};
+  }
+  if (parts.size() != 2) builder.refuse(builder.instruction().spelling());
+  Pending& pending =
+      builder.emit(wide ? lanes<&join32>().handler : lanes<&join16>().handler, kFolded);
+  pending.a = parts[0];
+  pending.b = parts[1];
+  pending.dst = dst;
+}
+
+void build_mov(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  if (instruction.modifiers.size() != 1 || builder.operand_count() != 2) {
+    builder.refuse(instruction.spelling());
+  }
+  const std::string& type = instruction.modifiers[0];
+  const bool wide = type == "b64" || type == "u64" || type == "s64" || type == "f64";
+  const bool narrow = type == "b16" || type == "u16" || type == "s16" || type == "f16" ||
+                      type == "bf16";
+  const bool word = type == "b32" || type == "u32" || type == "s32" || type == "f32" ||
+                    type == "f16x2" || type == "bf16x2";
+  if (!wide && !narrow && !word) builder.refuse(instruction.spelling());
+  using Kind = ptx::Operand::Kind;
+  if (instruction.operands[0].kind == Kind::vector) return unpack(builder, wide);
+  if (instruction.operands[1].kind == Kind::vector) return pack(builder, wide);
+  const char kind = type == "f64" ? 'd' : type == "f32" ? 'f' : wide ? 'l' : 'i';
+  const bool special =
+      std::holds_alternative<ptx::SpecialRegister>(instruction.operands[1].elements.at(0));
+  const Ref from = builder.source(std::size_t{1}, kind);
+  const Ref dst = builder.destination(std::size_t{0}, kind);
+  const Handler handler = wide     ? lanes<&copy64>().handler
+                          : narrow ? lanes<&copy16>().handler
+                                   : lanes<&copy32>().handler;
+  Pending& pending = builder.emit(handler, special ? kMove : kFolded);
+  pending.a = from;
+  pending.dst = dst;
+}
+
+// Address spaces.
+
+template <std::uint64_t kWindow>
+std::uint64_t to_generic(std::uint64_t x) {
+  return x + kWindow;
+}
+template <std::uint64_t kWindow>
+std::uint64_t from_generic(std::uint64_t x) {
+  return x - kWindow;
+}
+template <std::uint64_t kWindow>
+bool in_window(std::uint64_t x) {
+  return x - kWindow < kWindowBytes;
+}
+bool in_global(std::uint64_t x) {
+  return x - kSharedWindow >= kWindowBytes && x - kLocalWindow >= kWindowBytes;
+}
+bool nowhere(std::uint64_t) { return false; }
+
+/// cvta{.to}.SPACE.u64: global and constant addresses are generic ones already.
+void build_cvta(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  if (!instruction.has("u64")) builder.refuse(instruction.spelling());
+  const bool to = instruction.has("to");
+  Handler handler = lanes<&copy64>().handler;
+  if (instruction.has("shared") || instruction.has("shared::cta")) {
+    handler = to ? lanes<&from_generic<kSharedWindow>>().handler
+                 : lanes<&to_generic<kSharedWindow>>().handler;
+  } else if (instruction.has("local")) {
+    handler = to ? lanes<&from_generic<kLocalWindow>>().handler
+                 : lanes<&to_generic<kLocalWindow>>().handler;
+  } else if (!instruction.has("global") && !instruction.has("const")) {
+    builder.refuse(instruction.spelling());
+  }
+  const Ref from = builder.source(std::size_t{1}, 'l');
+  const Ref dst = builder.destination(std::size_t{0}, 'l');
+  Pending& pending = builder.emit(handler, kFolded);
+  pending.a = from;
+  pending.dst = dst;
+}
+
+void build_isspacep(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  Handler handler = nullptr;
+  if (instruction.has("shared") || instruction.has("shared::cta")) {
+    handler = lanes<&in_window<kSharedWindow>>().handler;
+  } else if (instruction.has("local")) {
+    handler = lanes<&in_window<kLocalWindow>>().handler;
+  } else if (instruction.has("global")) {
+    handler = lanes<&in_global>().handler;
+  } else if (instruction.has("const")) {
+    handler = lanes<&nowhere>().handler;
+  } else {
+    builder.refuse(instruction.spelling());
+  }
+  const Ref from = builder.source(std::size_t{1}, 'l');
+  const Ref dst = builder.destination(std::size_t{0}, 'p');
+  Pending& pending = builder.emit(handler, {.cls = InstructionClass::integer});
+  pending.a = from;
+  pending.dst = dst;
+}
+
+std::uint32_t saturate(std::uint64_t x) {
+  return x > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(x);
+}
+
+/// option 0: an address too large for 32 bits becomes the largest one, so that it stays out of bounds;
+/// option 1: the low half.
+const Lowered* narrow(const Lowered* in, Warp& warp) {
+  const Source<std::uint64_t> from(warp, in->a);
+  if (in->option == 1) {
+    store_lanes<&part32<0>, std::uint32_t>(warp, in->dst, from);
+  } else {
+    store_lanes<&saturate, std::uint32_t>(warp, in->dst, from);
+  }
+  return in + 1;
+}
+
+std::uint64_t widen(std::uint32_t x) { return x; }
+
+}  // namespace
+
+namespace hidden {
+
+const Handler kSaturate = &narrow;
+const Handler kWiden = &detail::Deduce<&widen>::type::run;
+
+Handler special_register(std::string_view name, std::uint32_t& option) {
+  static const std::map<std::string, Uniform, std::less<>> kUniform{
+      {"%ntid.x", Uniform::ntid_x},     {"%ntid.y", Uniform::ntid_y},
+      {"%ntid.z", Uniform::ntid_z},     {"%ctaid.x", Uniform::ctaid_x},
+      {"%ctaid.y", Uniform::ctaid_y},   {"%ctaid.z", Uniform::ctaid_z},
+      {"%nctaid.x", Uniform::nctaid_x}, {"%nctaid.y", Uniform::nctaid_y},
+      {"%nctaid.z", Uniform::nctaid_z}, {"%warpid", Uniform::warpid},
+      {"%nwarpid", Uniform::nwarpid},   {"%smid", Uniform::smid},
+      {"%nsmid", Uniform::nsmid},       {"%clock", Uniform::clock},
+      {"%clock_hi", Uniform::clock_hi}, {"%dynamic_smem_size", Uniform::dynamic_shared},
+      {"%total_smem_size", Uniform::total_shared}};
+  static const std::map<std::string, OfLane, std::less<>> kOfLane{
+      {"%laneid", OfLane::id},           {"%lanemask_eq", OfLane::mask_eq},
+      {"%lanemask_lt", OfLane::mask_lt}, {"%lanemask_le", OfLane::mask_le},
+      {"%lanemask_gt", OfLane::mask_gt}, {"%lanemask_ge", OfLane::mask_ge}};
+  if (name == "%tid.x") return &thread_index<0>;
+  if (name == "%tid.y") return &thread_index<1>;
+  if (name == "%tid.z") return &thread_index<2>;
+  if (name == "%clock64") return &clock64;
+  if (name == "%globaltimer") return &global_timer;
+  if (name == "%gridid") return &zero64;
+  if (const auto found = kOfLane.find(name); found != kOfLane.end()) {
+    option = static_cast<std::uint32_t>(found->second);
+    return &of_lane;
+  }
+  if (const auto found = kUniform.find(name); found != kUniform.end()) {
+    option = static_cast<std::uint32_t>(found->second);
+    return &uniform;
+  }
+  // %envreg: driver-defined; nvcc reads the ones of grid synchronisation, which is not there: zero.
+  if (name.substr(0, 7) == "%envreg") {
+    option = static_cast<std::uint32_t>(Uniform::zero);
+    return &uniform;
+  }
+  return nullptr;
+}
+
+}  // namespace hidden
+
+std::vector<OpcodeRow> move_rows() { return {}; }
+
+std::vector<BuiltOpcode> built_move() {
+  return {{"mov", build_mov}, {"cvta", build_cvta}, {"isspacep", build_isspacep}};
+}
+
+}  // namespace simgpu

@@ -1,0 +1,69 @@
+#include "simgpu/exec/opcodes/opcode.h"
+
+#include <iterator>
+#include <stdexcept>
+
+namespace simgpu {
+namespace {
+
+/// All spellings a pattern stands for: "a[.b]{c|d}" is ac, ad, a.bc, a.bd.
+void expand(std::string_view pattern, const std::string& prefix, std::vector<std::string>& out) {
+  const std::size_t special = pattern.find_first_of("[{");
+  if (special == std::string_view::npos) {
+    out.push_back(prefix + std::string(pattern));
+    return;
+  }
+  const std::string head = prefix + std::string(pattern.substr(0, special));
+  const char closing = pattern[special] == '[' ? ']' : '}';
+  const std::size_t end = pattern.find(closing, special);
+  if (end == std::string_view::npos) throw std::logic_error("opcode pattern without end");
+  const std::string_view tail = pattern.substr(end + 1);
+  std::string_view choices = pattern.substr(special + 1, end - special - 1);
+  if (closing == ']') expand(tail, head, out);
+  while (true) {
+    const std::size_t bar = choices.find('|');
+    expand(tail, head + std::string(choices.substr(0, bar)), out);
+    if (bar == std::string_view::npos) break;
+    choices.remove_prefix(bar + 1);
+  }
+}
+
+}  // namespace
+
+OpcodeTable::OpcodeTable() {
+  for (auto rows : {integer_rows, float_rows, half_rows, logic_rows, compare_rows, convert_rows,
+                    move_rows}) {
+    std::vector<OpcodeRow> table = rows();
+    std::move(table.begin(), table.end(), std::back_inserter(rows_));
+  }
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    std::vector<std::string> spellings;
+    expand(rows_[i].spelling, "", spellings);
+    for (const std::string& spelling : spellings) {
+      if (!by_spelling_.emplace(spelling, i).second) {
+        throw std::logic_error("two rows for the opcode " + spelling);
+      }
+    }
+  }
+  for (auto rows : {built_integer, built_compare, built_convert, built_move, built_memory,
+                    built_atomic, built_control, built_warp, built_tensor}) {
+    for (BuiltOpcode& opcode : rows()) built_.emplace(opcode.root, std::move(opcode));
+  }
+}
+
+const OpcodeTable& OpcodeTable::instance() {
+  static const OpcodeTable table;
+  return table;
+}
+
+const OpcodeRow* OpcodeTable::find_row(const std::string& spelling) const {
+  const auto found = by_spelling_.find(spelling);
+  return found == by_spelling_.end() ? nullptr : &rows_[found->second];
+}
+
+const BuiltOpcode* OpcodeTable::find_built(const std::string& root) const {
+  const auto found = built_.find(root);
+  return found == built_.end() ? nullptr : &found->second;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "simgpu/lower/builder.h"
+
+/// The opcode tables: one opcode is one row and one small function.
+namespace simgpu {
+
+/// A handler with the operand kinds it expects: destinations, ':', sources ("f:fff", "p:ii"; see
+/// KernelBuilder::source for the letters).
+struct Implementation {
+  Handler handler = nullptr;
+  std::string signature;
+};
+
+/// An opcode whose operands are plain registers and literals. `spelling` may hold optional parts in brackets
+/// and alternatives in braces: "add[.rn].f32", "and.{b16|u16}".
+struct OpcodeRow {
+  std::string spelling;
+  Implementation implementation;
+  Cost cost;
+};
+
+/// An opcode that builds itself from its modifiers and operands (loads, branches, conversions …). `build`
+/// throws Unsupported for a form there is no code for.
+struct BuiltOpcode {
+  std::string root;
+  void (*build)(KernelBuilder&);
+};
+
+std::vector<OpcodeRow> integer_rows();
+std::vector<OpcodeRow> float_rows();
+std::vector<OpcodeRow> half_rows();
+std::vector<OpcodeRow> logic_rows();
+std::vector<OpcodeRow> compare_rows();
+std::vector<OpcodeRow> convert_rows();
+std::vector<OpcodeRow> move_rows();
+std::vector<BuiltOpcode> built_integer();
+std::vector<BuiltOpcode> built_compare();
+std::vector<BuiltOpcode> built_convert();
+std::vector<BuiltOpcode> built_move();
+std::vector<BuiltOpcode> built_memory();
+std::vector<BuiltOpcode> built_atomic();
+std::vector<BuiltOpcode> built_control();
+std::vector<BuiltOpcode> built_warp();
+std::vector<BuiltOpcode> built_tensor();
+
+/// Handlers that lowering itself needs.
+namespace hidden {
+extern const Handler kJump;          ///< falls into the next basic block: target
+extern const Handler kBranch;        ///< conditional branch on Lowered::guard
+extern const Handler kExit;          ///< ends the lanes of the mask
+extern const Handler kGuarded;       ///< runs Lowered::guarded for the lanes of the guard
+extern const Handler kSaturate;      ///< 64-bit address to 32 bits, too large ones to all ones
+extern const Handler kWiden;         ///< 32-bit to 64-bit, zero-extended
+extern const Handler kNotPredicate;  ///< dst = !a
+Handler special_register(std::string_view name, std::uint32_t& option);  ///< nullptr when unknown
+}  // namespace hidden
+
+/// All tables, by spelling.
+class OpcodeTable {
+ public:
+  OpcodeTable();
+  static const OpcodeTable& instance();
+
+  const OpcodeRow* find_row(const std::string& spelling) const;
+  const BuiltOpcode* find_built(const std::string& root) const;
+
+ private:
+  std::vector<OpcodeRow> rows_;
+  std::map<std::string, std::size_t> by_spelling_;
+  std::map<std::string, BuiltOpcode> built_;
+};
+
+}  // namespace simgpu

@@ -1,0 +1,28 @@
+#include "simgpu/exec/simt_stack.h"
+
+namespace simgpu {
+
+std::uint32_t SimtStack::split(std::uint32_t lanes, std::uint32_t target, std::uint32_t other,
+                               std::uint32_t meet) {
+  const Entry parent = entries_[depth_ - 1];
+  const std::uint32_t rest = parent.lanes & ~lanes;
+  if (meet == kNowhere || meet == parent.meet) {
+    // Nobody has to wait between here and the place where the entry below is waiting already.
+    --depth_;
+  } else {
+    entries_[depth_ - 1].next = meet;
+  }
+  if (other != meet) push({other, meet == kNowhere ? parent.meet : meet, rest});
+  if (target != meet) push({target, meet == kNowhere ? parent.meet : meet, lanes});
+  return entries_[depth_ - 1].next;
+}
+
+std::uint32_t SimtStack::end_lanes(std::uint32_t lanes, std::uint32_t next) {
+  entries_[depth_ - 1].next = next;
+  for (std::uint32_t i = 0; i < depth_; ++i) entries_[i].lanes &= ~lanes;
+  while (depth_ > 0 && entries_[depth_ - 1].lanes == 0) --depth_;
+  if (depth_ == 0) return kNowhere;
+  return arrive(entries_[depth_ - 1].next);
+}
+
+}  // namespace simgpu

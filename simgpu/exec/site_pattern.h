@@ -1,0 +1,71 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "simgpu/checkers/access.h"
+#include "simgpu/lower/lowered.h"
+
+namespace simgpu {
+
+/// How the lanes' addresses of a memory instruction lie to each other.
+enum class Shape : std::uint8_t {
+  unknown,
+  uniform,      ///< all the same
+  consecutive,  ///< all 32 lanes, each right behind the one before
+  scattered,
+};
+
+/// What a memory instruction did last time. Kernels repeat their access patterns with another base address, so
+/// one vector comparison usually replaces the analysis of 32 addresses: bounds, alignment and bank
+/// conflicts depend on the differences between lanes only (and on the base, looked at each time).
+template <class Word>
+struct SitePattern {
+  alignas(64) std::array<Word, kWarpSize> relative{};  ///< to the first lane's address
+  alignas(64) std::array<Word, kWarpSize> keep{};      ///< all ones in lanes that take part
+  std::uint32_t mask = 0;
+  unsigned first = 0;            ///< lowest lane that takes part
+  std::int64_t low = 0;          ///< lowest relative address
+  std::int64_t high = 0;         ///< one past the highest relative byte
+  std::uint64_t misalignment = 0;  ///< all low bits that occur in `relative`
+  Shape shape = Shape::unknown;
+  std::uint32_t wavefronts = 0, ideal = 0;         ///< shared memory
+  std::uint64_t known_low = 1, known_high = 0;     ///< global memory: the allocation found last time
+  bool known_writable = false;
+
+  bool matches(const Word* base, std::uint32_t lanes) const {
+    const Word origin = base[first];
+    Word difference = 0;
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      difference |= (base[lane] - origin - relative[lane]) & keep[lane];
+    }
+    return (difference == 0) & (mask == lanes);
+  }
+
+  void learn(const Word* base, std::uint32_t lanes, unsigned bytes) {
+    mask = lanes;
+    first = static_cast<unsigned>(__builtin_ctz(lanes));
+    low = 0;
+    high = bytes;
+    misalignment = 0;
+    bool uniform = true;
+    bool consecutive = lanes == 0xFFFFFFFFU;
+    using Signed = std::make_signed_t<Word>;
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      const bool takes_part = (lanes >> lane) & 1U;
+      keep[lane] = takes_part ? static_cast<Word>(~Word{0}) : 0;
+      relative[lane] = takes_part ? base[lane] - base[first] : 0;
+      const std::int64_t distance = static_cast<Signed>(relative[lane]);
+      low = distance < low ? distance : low;
+      // Saturating: a distance near the end of the address space is out of bounds in any case.
+      const std::int64_t end = distance > INT64_MAX - 64 ? INT64_MAX : distance + bytes;
+      high = end > high ? end : high;
+      misalignment |= relative[lane];
+      uniform = uniform && relative[lane] == 0;
+      consecutive = consecutive && relative[lane] == lane * static_cast<Word>(bytes);
+    }
+    shape = uniform ? Shape::uniform : consecutive ? Shape::consecutive : Shape::scattered;
+  }
+};
+
+}  // namespace simgpu

@@ -1,0 +1,563 @@
+#include "simgpu/lower/builder.h"
+
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <limits>
+
+#include "simgpu/exec/opcodes/opcode.h"
+
+namespace simgpu {
+namespace {
+
+constexpr std::size_t kMostInstructions = 2'000'000;
+constexpr std::size_t kDeepestCall = 64;
+
+std::string file_name(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+/// Headers that come with the compiler or the system are not where a student can change something.
+bool is_user_file(const std::string& path) {
+  return path.find("/include/") == std::string::npos || path.find("/targets/") == std::string::npos
+             ? path.rfind("/usr/include", 0) != 0
+             : false;
+}
+
+SlotKind slot_kind(ptx::Type type) {
+  if (type == ptx::Type::pred) return SlotKind::predicate;
+  const unsigned bytes = ptx::size_of(type);
+  if (bytes > 8) throw Unsupported("128-bit registers");
+  return bytes == 8 ? SlotKind::pair : SlotKind::word;
+}
+
+SlotKind slot_kind(char kind) {
+  return kind == 'p' ? SlotKind::predicate
+                     : kind == 'l' || kind == 'd' ? SlotKind::pair : SlotKind::word;
+}
+
+}  // namespace
+
+KernelBuilder::KernelBuilder(const ptx::Module& module, const SymbolTable& symbols,
+                             const ptx::Function& kernel)
+    : module_(module), symbols_(symbols), function_(kernel) {}
+
+void KernelBuilder::refuse(const std::string& what) const {
+  throw Unsupported(what + " (" + place() + ")");
+}
+
+std::string KernelBuilder::place() const {
+  if (!file_.empty()) return file_name(file_) + ":" + std::to_string(line_);
+  return "PTX line " + std::to_string(instruction_ != nullptr ? instruction_->ptx_line : 0);
+}
+
+Pending& KernelBuilder::emit(Handler handler, const Cost& cost) {
+  if (code_.size() >= kMostInstructions) {
+    throw Unsupported("a kernel of more than 2,000,000 instructions after inlining");
+  }
+  Pending pending;
+  pending.handler = handler;
+  pending.cost = cost;
+  pending.guard = guard_;
+  pending.guard_negated = guard_negated_;
+  annotate(pending);
+  code_.push_back(std::move(pending));
+  return code_.back();
+}
+
+Pending& KernelBuilder::emit_hidden(Handler handler, bool guarded) {
+  Pending& pending = emit(handler, {.cls = InstructionClass::move, .issues = false});
+  pending.hidden = true;
+  if (!guarded) pending.guard = {};
+  return pending;
+}
+
+void KernelBuilder::annotate(Pending& pending) const {
+  pending.file = file_;
+  pending.line = line_;
+  pending.column = column_;
+  if (instruction_ != nullptr) pending.spelling = instruction_->spelling();
+}
+
+/// The innermost place in a file of the user's, through inlining; line 0 means "same as before".
+void KernelBuilder::set_place(const ptx::Instruction& instruction) {
+  const auto& locations = instance_->function->locations;
+  std::int64_t index = instruction.location;
+  for (std::size_t steps = 0; index > 0 && steps < locations.size(); ++steps) {
+    if (static_cast<std::size_t>(index) >= locations.size()) return;
+    const ptx::SourceLocation& location = locations[static_cast<std::size_t>(index)];
+    if (location.file < module_.files.size() && is_user_file(module_.files[location.file])) {
+      if (location.line != 0) {
+        file_ = module_.files[location.file];
+        line_ = location.line;
+        column_ = location.column;
+      }
+      return;
+    }
+    index = location.inlined_at;
+  }
+}
+
+Ref KernelBuilder::new_register(SlotKind kind) {
+  registers_.push_back(kind);
+  return {Ref::Kind::reg, static_cast<std::uint32_t>(registers_.size() - 1)};
+}
+
+Ref KernelBuilder::constant(std::uint64_t bits, unsigned bytes) {
+  if (bytes == 4) bits &= 0xFFFFFFFFU;
+  const auto [found, added] =
+      constant_index_.try_emplace({bytes, bits}, static_cast<std::uint32_t>(constants_.size()));
+  if (added) constants_.push_back({0, static_cast<std::uint8_t>(bytes), bits});
+  return {Ref::Kind::constant, found->second};
+}
+
+Ref KernelBuilder::carry() {
+  if (!instance_->carry) instance_->carry = new_register(SlotKind::predicate).index;
+  return {Ref::Kind::reg, *instance_->carry};
+}
+
+std::optional<VariableHome> KernelBuilder::find_variable(std::string_view name) const {
+  if (const auto own = instance_->variables.find(name); own != instance_->variables.end()) {
+    return own->second;
+  }
+  const auto found = module_variables_.find(name);
+  if (found == module_variables_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::uint64_t KernelBuilder::symbol_value(const ptx::Symbol& symbol) const {
+  if (const auto home = find_variable(symbol.name)) {
+    return home->address + static_cast<std::uint64_t>(symbol.offset);
+  }
+  if (module_.find_function(symbol.name) != nullptr) {
+    refuse("the address of function " + symbol.name);
+  }
+  throw std::runtime_error("undefined symbol " + symbol.name + " (" + place() + ")");
+}
+
+unsigned KernelBuilder::register_bits(const ptx::Scalar& scalar) const {
+  const auto* ref = std::get_if<ptx::RegisterRef>(&scalar);
+  if (ref == nullptr) return 0;
+  const ptx::Type type = instance_->function->registers.at(ref->index).type;
+  return type == ptx::Type::pred ? 1 : 8 * ptx::size_of(type);
+}
+
+Ref KernelBuilder::source(const ptx::Scalar& scalar, char kind, bool negated) {
+  const unsigned bytes = kind == 'l' || kind == 'd' ? 8 : 4;
+  if (const auto* ref = std::get_if<ptx::RegisterRef>(&scalar)) {
+    const Ref value{Ref::Kind::reg, instance_->first_register + ref->index};
+    const SlotKind have = registers_.at(value.index);
+    const SlotKind want = slot_kind(kind);
+    if (have != want) {
+      if (have == SlotKind::word && want == SlotKind::pair) {
+        const Ref wide = new_register(want);
+        Pending& pending = emit_hidden(hidden::kWiden);
+        pending.a = value;
+        pending.dst = wide;
+        return wide;
+      }
+      if (have == SlotKind::pair && want == SlotKind::word) {
+        const Ref narrow = new_register(want);
+        Pending& pending = emit_hidden(hidden::kSaturate);
+        pending.a = value;
+        pending.option = 1;
+        pending.dst = narrow;
+        return narrow;
+      }
+      refuse(instruction_->spelling() + " with a predicate for a number");
+    }
+    if (!negated) return value;
+    if (kind != 'p') refuse("a negated operand of " + instruction_->spelling());
+    const Ref inverse = new_register(SlotKind::predicate);
+    Pending& pending = emit_hidden(hidden::kNotPredicate);
+    pending.a = value;
+    pending.dst = inverse;
+    return inverse;
+  }
+  if (const auto* literal = std::get_if<ptx::IntegerLiteral>(&scalar)) {
+    if (kind == 'p') return constant(literal->value != 0 ? ~0U : 0U, 4);
+    if (kind == 'f') {
+      return constant(std::bit_cast<std::uint32_t>(static_cast<float>(literal->value)), 4);
+    }
+    if (kind == 'd') {
+      return constant(std::bit_cast<std::uint64_t>(static_cast<double>(literal->value)), 8);
+    }
+    return constant(static_cast<std::uint64_t>(literal->value), bytes);
+  }
+  if (const auto* literal = std::get_if<ptx::FloatLiteral>(&scalar)) {
+    if (bytes == 8) return constant(std::bit_cast<std::uint64_t>(literal->value), 8);
+    return constant(std::bit_cast<std::uint32_t>(static_cast<float>(literal->value)), 4);
+  }
+  if (const auto* symbol = std::get_if<ptx::Symbol>(&scalar)) {
+    if (symbol->name == "WARP_SZ") return constant(kWarpSize, bytes);
+    return constant(symbol_value(*symbol), bytes);
+  }
+  if (const auto* special = std::get_if<ptx::SpecialRegister>(&scalar)) {
+    if (special->name == "WARP_SZ") return constant(kWarpSize, bytes);
+    std::uint32_t option = 0;
+    const Handler handler = hidden::special_register(special->name, option);
+    if (handler == nullptr) refuse("special register " + special->name);
+    const bool wide = special->name == "%clock64" || special->name == "%globaltimer" ||
+                      special->name == "%gridid";
+    const Ref value = new_register(wide ? SlotKind::pair : SlotKind::word);
+    Pending& pending = emit_hidden(handler);
+    pending.option = option;
+    pending.dst = value;
+    if (wide == (bytes == 8)) return value;
+    const Ref converted = new_register(slot_kind(kind));
+    Pending& conversion = emit_hidden(wide ? hidden::kSaturate : hidden::kWiden);
+    conversion.a = value;
+    conversion.option = 1;
+    conversion.dst = converted;
+    return converted;
+  }
+  refuse("an operand of " + instruction_->spelling());
+}
+
+Ref KernelBuilder::source(std::size_t number, char kind) {
+  if (number >= operand_count()) refuse(instruction_->spelling() + " with too few operands");
+  const ptx::Operand& operand = instruction_->operands[number];
+  if (operand.kind != ptx::Operand::Kind::scalar || operand.selector >= 0) {
+    refuse(instruction_->spelling() + " with this operand");
+  }
+  return source(operand.elements.at(0), kind, operand.negated);
+}
+
+Ref KernelBuilder::destination(const ptx::Scalar& scalar, char kind) {
+  if (std::holds_alternative<ptx::Sink>(scalar)) return new_register(slot_kind(kind));
+  const auto* ref = std::get_if<ptx::RegisterRef>(&scalar);
+  if (ref == nullptr) refuse(instruction_->spelling() + " without a destination register");
+  const Ref value{Ref::Kind::reg, instance_->first_register + ref->index};
+  if (registers_.at(value.index) != slot_kind(kind)) {
+    refuse(instruction_->spelling() + " into a register of another size");
+  }
+  return value;
+}
+
+Ref KernelBuilder::destination(std::size_t number, char kind) {
+  if (number >= operand_count()) refuse(instruction_->spelling() + " with too few operands");
+  const ptx::Operand& operand = instruction_->operands[number];
+  if (operand.kind != ptx::Operand::Kind::scalar) {
+    refuse(instruction_->spelling() + " with this destination");
+  }
+  return destination(operand.elements.at(0), kind);
+}
+
+std::vector<Ref> KernelBuilder::sources(std::size_t number, char kind) {
+  if (number >= operand_count()) refuse(instruction_->spelling() + " with too few operands");
+  std::vector<Ref> refs;
+  for (const ptx::Scalar& scalar : instruction_->operands[number].elements) {
+    refs.push_back(source(scalar, kind));
+  }
+  return refs;
+}
+
+std::vector<Ref> KernelBuilder::destinations(std::size_t number, char kind) {
+  if (number >= operand_count()) refuse(instruction_->spelling() + " with too few operands");
+  std::vector<Ref> refs;
+  for (const ptx::Scalar& scalar : instruction_->operands[number].elements) {
+    refs.push_back(destination(scalar, kind));
+  }
+  return refs;
+}
+
+std::size_t KernelBuilder::width(std::size_t number) const {
+  return number < operand_count() ? instruction_->operands[number].elements.size() : 0;
+}
+
+Ref KernelBuilder::narrow_address(Ref base, unsigned bits, bool narrow) {
+  if (narrow == (bits != 64)) return base;
+  const Ref converted = new_register(narrow ? SlotKind::word : SlotKind::pair);
+  Pending& pending = emit_hidden(narrow ? hidden::kSaturate : hidden::kWiden);
+  pending.a = base;
+  pending.dst = converted;
+  return converted;
+}
+
+Address KernelBuilder::address(std::size_t number, ptx::Space space) {
+  if (number >= operand_count() ||
+      instruction_->operands[number].kind != ptx::Operand::Kind::address) {
+    refuse(instruction_->spelling() + " without an address");
+  }
+  const ptx::Operand& operand = instruction_->operands[number];
+  if (operand.elements.size() != 1) refuse(instruction_->spelling() + " with this address");
+  const bool narrow = space == ptx::Space::shared || space == ptx::Space::local ||
+                      space == ptx::Space::param;
+  Address result;
+  result.offset = operand.offset;
+  result.space = space;
+  result.kernel_parameter = instance_->is_kernel;
+  const ptx::Scalar& base = operand.elements[0];
+  if (const auto* symbol = std::get_if<ptx::Symbol>(&base)) {
+    const auto home = find_variable(symbol->name);
+    if (!home) throw std::runtime_error("undefined symbol " + symbol->name + " (" + place() + ")");
+    result.kernel_parameter = home->kernel_parameter;
+    std::uint64_t value = home->address + static_cast<std::uint64_t>(symbol->offset);
+    if (space == ptx::Space::generic) {
+      if (home->space == ptx::Space::shared) value += kSharedWindow;
+      if (home->space == ptx::Space::local) value += kLocalWindow;
+      if (home->space == ptx::Space::param) refuse("the generic address of a parameter");
+    }
+    result.base = constant(value, narrow ? 4 : 8);
+    return result;
+  }
+  if (const auto* literal = std::get_if<ptx::IntegerLiteral>(&base)) {
+    result.base = constant(static_cast<std::uint64_t>(literal->value), narrow ? 4 : 8);
+    return result;
+  }
+  const unsigned bits = register_bits(base);
+  if (bits != 32 && bits != 64) refuse(instruction_->spelling() + " with this address");
+  result.base = narrow_address(source(base, bits == 64 ? 'l' : 'i'), bits, narrow);
+  return result;
+}
+
+// Variables.
+
+std::uint32_t KernelBuilder::place_in(std::uint32_t& next, std::uint64_t bytes,
+                                      unsigned alignment) const {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 28;
+  const std::uint64_t align = std::max(1U, alignment);
+  const std::uint64_t at = (next + align - 1) / align * align;
+  if (at + bytes > kMost) throw Unsupported("variables of more than 256 MiB");
+  next = static_cast<std::uint32_t>(at + bytes);
+  return static_cast<std::uint32_t>(at);
+}
+
+void KernelBuilder::add_shared(FunctionInstance* instance, const ptx::Variable& variable) {
+  const bool dynamic = variable.linkage == ptx::Variable::Linkage::external;
+  if (dynamic) return;
+  const std::uint32_t at = place_in(shared_next_, variable.size(), variable.alignment);
+  const VariableHome home{ptx::Space::shared, at, variable.size(), false};
+  (instance != nullptr ? instance->variables : module_variables_)[variable.name] = home;
+  kernel_.info.shared_arrays.push_back(
+      {variable.name, at, static_cast<std::uint32_t>(variable.size())});
+}
+
+void KernelBuilder::lay_out_kernel() {
+  for (const ptx::Variable& variable : module_.variables) {
+    if (variable.space == ptx::Space::shared) continue;
+    const auto placed = symbols_.find(variable.name);
+    if (placed != symbols_.end()) {
+      module_variables_[variable.name] = {variable.space, placed->second, variable.size(), false};
+    }
+  }
+  std::uint32_t next = 0;
+  for (const ptx::Variable& parameter : function_.parameters) {
+    const std::uint32_t at = place_in(next, parameter.size(), parameter.alignment);
+    kernel_.info.parameter_offsets.push_back(at);
+    kernel_.info.parameter_sizes.push_back(static_cast<std::uint32_t>(parameter.size()));
+  }
+  kernel_.info.parameter_bytes = next;
+}
+
+FunctionInstance KernelBuilder::make_instance(const ptx::Function& function, bool is_kernel) {
+  FunctionInstance instance;
+  instance.function = &function;
+  instance.is_kernel = is_kernel;
+  instance.first_register = static_cast<std::uint32_t>(registers_.size());
+  for (const ptx::Register& reg : function.registers) registers_.push_back(slot_kind(reg.type));
+  instance.first_label = static_cast<std::uint32_t>(labels_.size());
+  instance.return_label =
+      instance.first_label + static_cast<std::uint32_t>(function.body.size()) + 1;
+  labels_.resize(labels_.size() + function.body.size() + 2, 0);
+  return instance;
+}
+
+void KernelBuilder::declare_variables(FunctionInstance& instance) {
+  for (const ptx::Variable& variable : instance.function->variables) {
+    switch (variable.space) {
+      case ptx::Space::shared: {
+        // A device function's static shared array is one array, however often it is inlined.
+        const std::string key = instance.function->name + "/" + variable.name;
+        if (const auto known = module_variables_.find(key); known != module_variables_.end()) {
+          instance.variables[variable.name] = known->second;
+          break;
+        }
+        add_shared(&instance, variable);
+        if (const auto own = instance.variables.find(variable.name);
+            own != instance.variables.end()) {
+          module_variables_[key] = own->second;
+        }
+        break;
+      }
+      case ptx::Space::local:
+        instance.variables[variable.name] = {
+            ptx::Space::local, place_in(local_next_, variable.size(), variable.alignment),
+            variable.size(), false};
+        break;
+      case ptx::Space::param:
+        instance.variables[variable.name] = {
+            ptx::Space::param,
+            place_in(frame_next_, variable.size(), std::max(8U, variable.alignment)),
+            variable.size(), false};
+        break;
+      default: break;
+    }
+  }
+}
+
+namespace {
+
+/// Whether a function, or one it calls, names a variable; a text search is enough to leave out arrays that
+/// belong to other kernels.
+bool mentions(const ptx::Function& function, const std::string& name) {
+  for (const ptx::Instruction& instruction : function.body) {
+    for (const ptx::Operand& operand : instruction.operands) {
+      for (const ptx::Scalar& scalar : operand.elements) {
+        const auto* symbol = std::get_if<ptx::Symbol>(&scalar);
+        if (symbol != nullptr && symbol->name == name) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void KernelBuilder::inline_call(const ptx::Function& callee,
+                                const std::vector<std::string>& arguments,
+                                const std::vector<std::string>& results) {
+  if (std::find(call_stack_.begin(), call_stack_.end(), &callee) != call_stack_.end()) {
+    refuse("recursive call of " + callee.name);
+  }
+  if (call_stack_.size() >= kDeepestCall) refuse("calls nested deeper than 64");
+  if (arguments.size() != callee.parameters.size() || results.size() > 1 ||
+      results.size() != callee.return_values.size()) {
+    refuse("call of " + callee.name + " with other parameters than it has");
+  }
+  FunctionInstance instance = make_instance(callee, false);
+  const auto bind = [&](const ptx::Variable& formal, const std::string& actual) {
+    const auto home = find_variable(actual);
+    if (!home || formal.space != ptx::Space::param || home->space != ptx::Space::param ||
+        home->bytes < formal.size()) {
+      refuse("call of " + callee.name + " with an argument that is no .param variable");
+    }
+    instance.variables[formal.name] = *home;
+  };
+  for (std::size_t i = 0; i < arguments.size(); ++i) bind(callee.parameters[i], arguments[i]);
+  for (std::size_t i = 0; i < results.size(); ++i) bind(callee.return_values[i], results[i]);
+  declare_variables(instance);
+
+  FunctionInstance* const caller = instance_;
+  const ptx::Instruction* const call = instruction_;
+  const Ref guard = guard_;
+  const bool negated = guard_negated_;
+  std::uint32_t skip = 0;
+  if (guard.kind != Ref::Kind::none) {
+    skip = static_cast<std::uint32_t>(labels_.size());
+    labels_.push_back(0);
+    Pending& around = emit(hidden::kBranch, {.cls = InstructionClass::control});
+    around.flow = Flow::branch;
+    around.guard_negated = !negated;
+    around.labels = {skip};
+    guard_ = {};
+  }
+  call_stack_.push_back(&callee);
+  lower_body(instance);
+  call_stack_.pop_back();
+  instance_ = caller;
+  instruction_ = call;
+  guard_ = guard;
+  guard_negated_ = negated;
+  if (guard.kind != Ref::Kind::none) labels_[skip] = static_cast<std::uint32_t>(code_.size());
+}
+
+void KernelBuilder::lower_body(FunctionInstance& instance) {
+  instance_ = &instance;
+  const ptx::Function& function = *instance.function;
+  for (std::size_t i = 0; i < function.body.size(); ++i) {
+    labels_[instance.first_label + i] = static_cast<std::uint32_t>(code_.size());
+    lower_instruction(function.body[i]);
+  }
+  const auto end = static_cast<std::uint32_t>(code_.size());
+  labels_[instance.first_label + function.body.size()] = end;
+  labels_[instance.return_label] = end;
+}
+
+void KernelBuilder::lower_instruction(const ptx::Instruction& instruction) {
+  instruction_ = &instruction;
+  set_place(instruction);
+  guard_ = {};
+  guard_negated_ = false;
+  if (instruction.guard) {
+    guard_ = {Ref::Kind::reg, instance_->first_register + instruction.guard->reg};
+    guard_negated_ = instruction.guard->negated;
+  }
+  try {
+    const OpcodeTable& table = OpcodeTable::instance();
+    if (const OpcodeRow* row = table.find_row(instruction.spelling())) {
+      const std::string& signature = row->implementation.signature;
+      std::array<Ref, 6> refs;  // dst, dst2, a, b, c, d
+      const std::size_t colon = signature.find(':');
+      const std::size_t sources_count = signature.size() - colon - 1;
+      if (operand_count() != sources_count + 1) {
+        refuse(instruction.spelling() + " with " + std::to_string(operand_count()) + " operands");
+      }
+      for (std::size_t i = 0; i < sources_count; ++i) {
+        refs[2 + i] = source(1 + i, signature[colon + 1 + i]);
+      }
+      refs[0] = destination(std::size_t{0}, signature[0]);
+      Pending& pending = emit(row->implementation.handler, row->cost);
+      pending.dst = refs[0];
+      pending.a = refs[2];
+      pending.b = refs[3];
+      pending.c = refs[4];
+      pending.d = refs[5];
+      return;
+    }
+    const BuiltOpcode* built = table.find_built(instruction.opcode);
+    if (built == nullptr) refuse(instruction.spelling());
+    built->build(*this);
+  } catch (const Unsupported& problem) {
+    kernel_.info.unsupported.emplace_back(problem.what());
+  }
+}
+
+LoweredKernel KernelBuilder::build() {
+  kernel_.info.name = function_.name;
+  kernel_.info.required_threads = function_.required_threads;
+  kernel_.info.max_threads = function_.max_threads;
+  FunctionInstance instance;
+  try {
+    lay_out_kernel();
+    instance = make_instance(function_, true);
+    for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
+      instance.variables[function_.parameters[i].name] = {
+          ptx::Space::param, kernel_.info.parameter_offsets[i], kernel_.info.parameter_sizes[i],
+          true};
+    }
+    declare_variables(instance);
+    // Module-scope shared arrays: those this kernel or any device function uses.
+    for (const ptx::Variable& variable : module_.variables) {
+      if (variable.space != ptx::Space::shared) continue;
+      bool used = mentions(function_, variable.name);
+      for (const ptx::Function& other : module_.functions) {
+        used = used || (!other.is_entry && mentions(other, variable.name));
+      }
+      if (used) add_shared(nullptr, variable);
+    }
+    call_stack_.push_back(&function_);
+    // Dynamic shared memory begins behind the static arrays, which device functions may still add to: its
+    // place is found by lowering twice when the first pass found more.
+    std::uint32_t dynamic_at = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+      const std::uint32_t aligned = (shared_next_ + 15) / 16 * 16;
+      if (pass == 1 && aligned == dynamic_at) break;
+      dynamic_at = aligned;
+      for (const ptx::Variable& variable : module_.variables) {
+        if (variable.space == ptx::Space::shared &&
+            variable.linkage == ptx::Variable::Linkage::external) {
+          module_variables_[variable.name] = {ptx::Space::shared, dynamic_at, 0, false};
+        }
+      }
+      code_.clear();
+      kernel_.info.unsupported.clear();
+      lower_body(instance);
+    }
+  } catch (const Unsupported& problem) {
+    kernel_.info.unsupported.emplace_back(problem.what());
+  }
+  return finish();
+}
+
+}  // namespace simgpu

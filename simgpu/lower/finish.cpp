@@ -1,0 +1,209 @@
+#include <algorithm>
+
+#include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/lower/builder.h"
+#include "simgpu/lower/control_flow.h"
+#include "simgpu/lower/register_allocation.h"
+
+/// From pending instructions to executable ones: basic blocks, reconvergence points, register slots.
+namespace simgpu {
+namespace {
+
+bool ends_block(const Pending& pending) { return pending.flow != Flow::next; }
+
+/// Marks first instructions of basic blocks.
+std::vector<char> find_leaders(const std::vector<Pending>& code,
+                               const std::vector<std::uint32_t>& labels) {
+  std::vector<char> leader(code.size() + 1, 0);
+  leader[0] = 1;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (ends_block(code[i])) leader[i + 1] = 1;
+    for (const std::uint32_t label : code[i].labels) leader[labels[label]] = 1;
+  }
+  return leader;
+}
+
+/// Ends every block with a control instruction, so that only those have to look after reconvergence and
+/// counts. Labels are moved to the new positions.
+void close_blocks(std::vector<Pending>& code, std::vector<std::uint32_t>& labels) {
+  const std::vector<char> leader = find_leaders(code, labels);
+  std::vector<std::uint32_t> moved(code.size() + 1, 0);
+  std::vector<Pending> closed;
+  closed.reserve(code.size());
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    if (leader[i] && i > 0 && !ends_block(closed.back())) {
+      Pending jump;
+      jump.handler = hidden::kJump;
+      jump.flow = Flow::jump;
+      jump.hidden = true;
+      jump.cost = {.cls = InstructionClass::control, .issues = false};
+      jump.file = code[i].file;
+      jump.line = code[i].line;
+      jump.labels = {static_cast<std::uint32_t>(labels.size())};
+      labels.push_back(static_cast<std::uint32_t>(i));
+      closed.push_back(std::move(jump));
+    }
+    moved[i] = static_cast<std::uint32_t>(closed.size());
+    closed.push_back(std::move(code[i]));
+  }
+  moved[code.size()] = static_cast<std::uint32_t>(closed.size());
+  for (std::uint32_t& label : labels) label = moved[label];
+  code = std::move(closed);
+}
+
+ControlFlow find_control_flow(const std::vector<Pending>& code,
+                              const std::vector<std::uint32_t>& labels,
+                              std::vector<std::uint32_t>& block_of) {
+  const std::vector<char> leader = find_leaders(code, labels);
+  ControlFlow flow;
+  block_of.assign(code.size() + 1, 0);
+  for (std::uint32_t i = 0; i < code.size(); ++i) {
+    if (leader[i]) flow.first.push_back(i);
+    block_of[i] = static_cast<std::uint32_t>(flow.first.size() - 1);
+  }
+  const auto blocks = static_cast<std::uint32_t>(flow.first.size());
+  block_of[code.size()] = blocks;
+  flow.first.push_back(static_cast<std::uint32_t>(code.size()));
+  flow.successors.resize(blocks);
+  for (std::uint32_t block = 0; block < blocks; ++block) {
+    const Pending& last = code[flow.first[block + 1] - 1];
+    std::vector<std::uint32_t>& next = flow.successors[block];
+    for (const std::uint32_t label : last.labels) next.push_back(block_of[labels[label]]);
+    const bool conditional =
+        last.flow == Flow::next || last.flow == Flow::branch ||
+        (last.flow == Flow::exit && last.guard.kind != Ref::Kind::none);
+    if (conditional) next.push_back(block + 1);
+    if (last.flow == Flow::exit) next.push_back(blocks);
+    std::sort(next.begin(), next.end());
+    next.erase(std::unique(next.begin(), next.end()), next.end());
+  }
+  return flow;
+}
+
+/// Turns references into byte offsets.
+class Placer {
+ public:
+  Placer(const Allocation32& registers, std::vector<LoweredKernel::Constant>& constants,
+         std::uint32_t& bytes)
+      : registers_(registers), constants_(constants) {
+    bytes = (bytes + 63) / 64 * 64;
+    for (LoweredKernel::Constant& constant : constants_) {
+      constant.offset = bytes;
+      bytes += 32U * constant.bytes;
+    }
+  }
+  std::uint32_t operator()(const Ref& ref) const {
+    switch (ref.kind) {
+      case Ref::Kind::reg: return registers_.offset[ref.index];
+      case Ref::Kind::constant: return constants_[ref.index].offset;
+      case Ref::Kind::none: return 0;
+    }
+    return 0;
+  }
+
+ private:
+  const Allocation32& registers_;
+  std::vector<LoweredKernel::Constant>& constants_;
+};
+
+InstructionInfo describe(const Pending& pending) {
+  InstructionInfo info;
+  info.cls = pending.cost.cls;
+  info.flop_type = pending.cost.flop_type;
+  (info.cls == InstructionClass::tensor ? info.flops_per_warp : info.flops_per_thread) =
+      pending.cost.flops;
+  info.issues = pending.cost.issues && !pending.hidden;
+  info.access_bytes = pending.access_bytes;
+  info.file = pending.file;
+  info.line = pending.line;
+  info.column = pending.column;
+  const auto add = [](std::vector<std::uint32_t>& list, const Ref& ref) {
+    if (ref.kind == Ref::Kind::reg) list.push_back(ref.index);
+  };
+  for (const Ref* ref : {&pending.a, &pending.b, &pending.c, &pending.d, &pending.guard}) {
+    add(info.reads, *ref);
+  }
+  for (const Ref& ref : pending.ins) add(info.reads, ref);
+  for (const Ref* ref : {&pending.dst, &pending.dst2}) add(info.writes, *ref);
+  for (const Ref& ref : pending.outs) add(info.writes, ref);
+  return info;
+}
+
+}  // namespace
+
+LoweredKernel KernelBuilder::finish() {
+  // Falling off the end of the body ends the kernel.
+  guard_ = {};
+  Pending& end = emit_hidden(hidden::kExit);
+  end.flow = Flow::exit;
+
+  close_blocks(code_, labels_);
+  std::vector<std::uint32_t> block_of;
+  const ControlFlow flow = find_control_flow(code_, labels_, block_of);
+  const std::vector<std::uint32_t> post_dominators = immediate_post_dominators(flow);
+  const Allocation32 registers = allocate_registers(code_, flow, registers_);
+
+  kernel_.register_bytes = registers.bytes;
+  const Placer place(registers, constants_, kernel_.register_bytes);
+  kernel_.constants = constants_;
+  for (const std::uint32_t reg : registers.live_at_entry) {
+    const SlotKind kind = registers_[reg];
+    kernel_.zeroed.push_back({registers.offset[reg], kind == SlotKind::predicate ? 4U
+                                                     : kind == SlotKind::word    ? 128U
+                                                                                 : 256U});
+  }
+
+  for (std::uint32_t i = 0; i < code_.size(); ++i) {
+    const Pending& pending = code_[i];
+    const std::uint32_t block = block_of[i];
+    Lowered lowered;
+    lowered.run = pending.handler;
+    lowered.index = i;
+    lowered.dst = place(pending.dst);
+    lowered.dst2 = place(pending.dst2);
+    lowered.a = place(pending.a);
+    lowered.b = place(pending.b);
+    lowered.c = place(pending.c);
+    lowered.d = place(pending.d);
+    lowered.immediate = pending.immediate;
+    lowered.option = pending.option;
+    lowered.block_length = flow.first[block + 1] - i;
+    lowered.list = static_cast<std::uint32_t>(kernel_.lists.size());
+    for (const Ref& ref : pending.outs) kernel_.lists.push_back(place(ref));
+    for (const Ref& ref : pending.ins) kernel_.lists.push_back(place(ref));
+    if (pending.flow == Flow::table) {
+      for (const std::uint32_t label : pending.labels) kernel_.lists.push_back(labels_[label]);
+    } else if (!pending.labels.empty()) {
+      lowered.target = labels_[pending.labels[0]];
+    }
+    if (ends_block(pending)) {
+      const std::uint32_t meet = post_dominators[block];
+      lowered.reconvergence = meet == flow.blocks() ? kNowhere : flow.first[meet];
+    }
+    if (pending.guard.kind != Ref::Kind::none) {
+      lowered.guard = place(pending.guard);
+      lowered.guard_flip = pending.guard_negated ? ~0U : 0U;
+      lowered.guarded = lowered.run;
+      if (pending.flow == Flow::next) lowered.run = hidden::kGuarded;
+    }
+    if (pending.is_memory) lowered.site = kernel_.memory_sites++;
+
+    kernel_.code.push_back(lowered);
+    kernel_.float_kinds.push_back(pending.cost.kind);
+    kernel_.spellings.push_back(pending.spelling);
+    kernel_.hidden.push_back(pending.hidden ? 1 : 0);
+    kernel_.info.instructions.push_back(describe(pending));
+    kernel_.info.instructions.back().starts_block = flow.first[block] == i;
+  }
+  kernel_.info.static_shared_bytes = shared_next_;
+  kernel_.info.local_bytes_per_thread = local_next_;
+  kernel_.info.register_estimate = registers.peak_words;
+  kernel_.frame_bytes_per_thread = frame_next_;
+  // One message per place: an inlined function would repeat its own.
+  auto& refused = kernel_.info.unsupported;
+  std::sort(refused.begin(), refused.end());
+  refused.erase(std::unique(refused.begin(), refused.end()), refused.end());
+  return std::move(kernel_);
+}
+
+}  // namespace simgpu

@@ -1,0 +1,25 @@
+#include "simgpu/lower/builder.h"
+
+namespace simgpu {
+
+std::shared_ptr<const Program> lower(ptx::Module module, const SymbolTable& symbols) {
+  auto program = std::make_shared<Program>();
+  for (const ptx::Function& function : module.functions) {
+    if (!function.is_entry || function.is_declaration) continue;
+    program->kernels.emplace(function.name, KernelBuilder(module, symbols, function).build());
+  }
+  return program;
+}
+
+const KernelInfo* find_kernel(const Program& program, const std::string& name) {
+  const auto found = program.kernels.find(name);
+  return found == program.kernels.end() ? nullptr : &found->second.info;
+}
+
+std::vector<std::string> kernel_names(const Program& program) {
+  std::vector<std::string> names;
+  for (const auto& [name, kernel] : program.kernels) names.push_back(name);
+  return names;
+}
+
+}  // namespace simgpu

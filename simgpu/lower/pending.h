@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "simgpu/lower/lowered.h"
+
+/// Instructions between PTX and their final form: operands are still virtual registers.
+namespace simgpu {
+
+/// A value that an instruction reads or writes.
+struct Ref {
+  enum class Kind : std::uint8_t { none, reg, constant };
+  Kind kind = Kind::none;
+  std::uint32_t index = 0;  ///< virtual register, or index into the literals
+};
+
+/// What kind of slot a virtual register needs.
+enum class SlotKind : std::uint8_t { predicate, word, pair };
+
+enum class Flow : std::uint8_t { next, branch, jump, exit, table };
+
+/// What the counters and the time model are told of an opcode.
+struct Cost {
+  InstructionClass cls = InstructionClass::other;
+  ptx::Type flop_type = ptx::Type::none;
+  std::uint32_t flops = 0;  ///< per thread; per warp for tensor instructions
+  FloatKind kind = FloatKind::none;
+  bool issues = true;
+};
+
+struct Pending {
+  Handler handler = nullptr;
+  Ref dst, dst2, a, b, c, d;
+  std::vector<Ref> outs, ins;  ///< further operands; they follow each other in LoweredKernel::lists
+  Ref guard;
+  bool guard_negated = false;
+  Flow flow = Flow::next;
+  std::vector<std::uint32_t> labels;  ///< branch targets
+  std::int64_t immediate = 0;
+  std::uint32_t option = 0;
+  bool is_memory = false;
+  bool hidden = false;  ///< made by lowering, no instruction of the program
+  Cost cost;
+  unsigned access_bytes = 0;
+  std::string spelling;
+  std::string file;
+  std::uint32_t line = 0, column = 0;
+};
+
+}  // namespace simgpu

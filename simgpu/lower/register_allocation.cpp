@@ -1,0 +1,202 @@
+#include "simgpu/lower/register_allocation.h"
+
+#include <algorithm>
+#include <array>
+#include <queue>
+#include <stdexcept>
+
+namespace simgpu {
+namespace {
+
+using Bits = std::vector<std::uint64_t>;
+
+bool test(const Bits& bits, std::uint32_t i) { return (bits[i / 64] >> (i % 64)) & 1U; }
+void set(Bits& bits, std::uint32_t i) { bits[i / 64] |= std::uint64_t{1} << (i % 64); }
+void clear(Bits& bits, std::uint32_t i) { bits[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+
+template <class Visit>
+void each_read(const Pending& p, Visit visit) {
+  for (const Ref* ref : {&p.a, &p.b, &p.c, &p.d, &p.guard}) {
+    if (ref->kind == Ref::Kind::reg) visit(ref->index);
+  }
+  for (const Ref& ref : p.ins) {
+    if (ref.kind == Ref::Kind::reg) visit(ref.index);
+  }
+}
+
+template <class Visit>
+void each_write(const Pending& p, Visit visit) {
+  for (const Ref* ref : {&p.dst, &p.dst2}) {
+    if (ref->kind == Ref::Kind::reg) visit(ref->index);
+  }
+  for (const Ref& ref : p.outs) {
+    if (ref.kind == Ref::Kind::reg) visit(ref.index);
+  }
+}
+
+/// Registers alive at the start and the end of each block.
+struct Liveness {
+  std::vector<Bits> in, out;
+};
+
+/// One instruction backwards. A guarded write leaves the old value in some lanes, so it does not end a life.
+void step_back(const Pending& p, Bits& live) {
+  if (p.guard.kind == Ref::Kind::none) each_write(p, [&](std::uint32_t r) { clear(live, r); });
+  each_read(p, [&](std::uint32_t r) { set(live, r); });
+}
+
+Liveness find_liveness(const std::vector<Pending>& code, const ControlFlow& flow,
+                       std::uint32_t registers) {
+  constexpr std::uint64_t kMostBits = std::uint64_t{1} << 33;
+  if (std::uint64_t{flow.blocks()} * registers > kMostBits) {
+    throw std::runtime_error("the kernel has too many branches and registers to be analysed");
+  }
+  const std::size_t words = registers / 64 + 1;
+  Liveness result{std::vector<Bits>(flow.blocks(), Bits(words)),
+                  std::vector<Bits>(flow.blocks(), Bits(words))};
+  Bits live(words);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::uint32_t block = flow.blocks(); block-- > 0;) {
+      std::fill(live.begin(), live.end(), 0);
+      for (const std::uint32_t next : flow.successors[block]) {
+        for (std::size_t i = 0; i < words; ++i) live[i] |= result.in[next][i];
+      }
+      result.out[block] = live;
+      for (std::uint32_t i = flow.first[block + 1]; i-- > flow.first[block];) {
+        step_back(code[i], live);
+      }
+      if (live != result.in[block]) {
+        result.in[block] = live;
+        changed = true;
+      }
+    }
+  }
+  return result;
+}
+
+std::uint32_t words_of(SlotKind kind) {
+  return kind == SlotKind::pair ? 2 : kind == SlotKind::word ? 1 : 0;
+}
+
+std::uint32_t find_peak(const std::vector<Pending>& code, const ControlFlow& flow,
+                        const Liveness& liveness, const std::vector<SlotKind>& kinds) {
+  std::uint32_t peak = 0;
+  for (std::uint32_t block = 0; block < flow.blocks(); ++block) {
+    Bits live = liveness.out[block];
+    std::uint32_t now = 0;
+    for (std::uint32_t r = 0; r < kinds.size(); ++r) {
+      if (test(live, r)) now += words_of(kinds[r]);
+    }
+    peak = std::max(peak, now);
+    for (std::uint32_t i = flow.first[block + 1]; i-- > flow.first[block];) {
+      if (code[i].guard.kind == Ref::Kind::none) {
+        each_write(code[i], [&](std::uint32_t r) {
+          if (test(live, r)) now -= words_of(kinds[r]);
+          clear(live, r);
+        });
+      }
+      each_read(code[i], [&](std::uint32_t r) {
+        if (!test(live, r)) now += words_of(kinds[r]);
+        set(live, r);
+      });
+      peak = std::max(peak, now);
+    }
+  }
+  return peak;
+}
+
+/// First and last moment of a register's life; instruction i reads at 2i and writes at 2i + 1.
+struct Interval {
+  std::uint64_t start = ~std::uint64_t{0};
+  std::uint64_t end = 0;
+  void cover(std::uint64_t moment) {
+    start = std::min(start, moment);
+    end = std::max(end, moment);
+  }
+};
+
+std::vector<Interval> find_intervals(const std::vector<Pending>& code, const ControlFlow& flow,
+                                     const Liveness& liveness, std::uint32_t registers) {
+  std::vector<Interval> intervals(registers);
+  for (std::uint32_t block = 0; block < flow.blocks(); ++block) {
+    const std::uint64_t begin = std::uint64_t{2} * flow.first[block];
+    const std::uint64_t end = std::uint64_t{2} * flow.first[block + 1] - 1;
+    for (std::uint32_t word = 0; word * 64 < registers; ++word) {
+      for (std::uint64_t bits = liveness.in[block][word]; bits != 0; bits &= bits - 1) {
+        intervals[word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits))].cover(begin);
+      }
+      for (std::uint64_t bits = liveness.out[block][word]; bits != 0; bits &= bits - 1) {
+        intervals[word * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits))].cover(end);
+      }
+    }
+    for (std::uint32_t i = flow.first[block]; i < flow.first[block + 1]; ++i) {
+      each_read(code[i], [&](std::uint32_t r) { intervals[r].cover(std::uint64_t{2} * i); });
+      each_write(code[i], [&](std::uint32_t r) { intervals[r].cover(std::uint64_t{2} * i + 1); });
+    }
+  }
+  return intervals;
+}
+
+}  // namespace
+
+Allocation32 allocate_registers(const std::vector<Pending>& code, const ControlFlow& flow,
+                                const std::vector<SlotKind>& kinds) {
+  const auto registers = static_cast<std::uint32_t>(kinds.size());
+  const Liveness liveness = find_liveness(code, flow, registers);
+  const std::vector<Interval> intervals = find_intervals(code, flow, liveness, registers);
+
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t r = 0; r < registers; ++r) {
+    if (intervals[r].start <= intervals[r].end) order.push_back(r);
+  }
+  std::sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) {
+    return std::pair{intervals[x].start, x} < std::pair{intervals[y].start, y};
+  });
+
+  // Slot numbers per kind first; offsets once the number of slots of each kind is known.
+  std::vector<std::uint32_t> slot(registers, 0);
+  std::array<std::vector<std::uint32_t>, 3> free;
+  std::array<std::uint32_t, 3> used{};
+  using Ending = std::pair<std::uint64_t, std::uint32_t>;
+  std::priority_queue<Ending, std::vector<Ending>, std::greater<>> alive;
+  for (const std::uint32_t r : order) {
+    while (!alive.empty() && alive.top().first < intervals[r].start) {
+      const std::uint32_t ended = alive.top().second;
+      free[static_cast<std::size_t>(kinds[ended])].push_back(slot[ended]);
+      alive.pop();
+    }
+    const auto kind = static_cast<std::size_t>(kinds[r]);
+    if (free[kind].empty()) {
+      slot[r] = used[kind]++;
+    } else {
+      slot[r] = free[kind].back();
+      free[kind].pop_back();
+    }
+    alive.emplace(intervals[r].end, r);
+  }
+
+  constexpr std::uint32_t kWordSlot = 128;
+  constexpr std::uint32_t kAlignment = 64;
+  Allocation32 result;
+  const std::uint32_t words_at = (used[0] * 4 + kAlignment - 1) / kAlignment * kAlignment;
+  const std::uint32_t pairs_at = words_at + used[1] * kWordSlot;
+  result.bytes = pairs_at + used[2] * 2 * kWordSlot;
+  result.offset.resize(registers, 0);
+  for (const std::uint32_t r : order) {
+    switch (kinds[r]) {
+      case SlotKind::predicate: result.offset[r] = slot[r] * 4; break;
+      case SlotKind::word: result.offset[r] = words_at + slot[r] * kWordSlot; break;
+      case SlotKind::pair: result.offset[r] = pairs_at + slot[r] * 2 * kWordSlot; break;
+    }
+  }
+  if (flow.blocks() > 0) {
+    for (std::uint32_t r = 0; r < registers; ++r) {
+      if (test(liveness.in[0], r)) result.live_at_entry.push_back(r);
+    }
+  }
+  result.peak_words = find_peak(code, flow, liveness, kinds);
+  return result;
+}
+
+}  // namespace simgpu

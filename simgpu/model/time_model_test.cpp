@@ -1,0 +1,299 @@
+#include "simgpu/model/time_model.h"
+
+#include <gmock/gmock.h>
+
+#include "simgpu/model/latency.h"
+#include "simgpu/model/limiters.h"
+
+namespace simgpu {
+namespace {
+
+gpu_spec::GpuSpec gpu(const std::string& id) {
+  return gpu_spec::find(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus", id);
+}
+
+/// A kernel told instruction by instruction, executed by every warp the same number of times.
+struct Kernel {
+  LaunchShape shape;
+  KernelCounters counters;
+  std::vector<InstructionInfo> program;
+  std::vector<ExecutionCount> executed;
+
+  Kernel(std::uint32_t blocks, std::uint32_t threads, unsigned registers = 32) {
+    shape.grid = {blocks, 1, 1};
+    shape.block = {threads, 1, 1};
+    shape.registers_per_thread = registers;
+  }
+  std::uint64_t warps() const { return shape.grid.count() * ((shape.block.count() + 31) / 32); }
+
+  /// Appends an instruction that every warp executes `times` times.
+  Kernel& add(InstructionClass cls, std::vector<std::uint32_t> writes,
+              std::vector<std::uint32_t> reads, double times = 1, bool starts_block = false) {
+    InstructionInfo info;
+    info.cls = cls;
+    info.writes = std::move(writes);
+    info.reads = std::move(reads);
+    info.starts_block = starts_block || program.empty();
+    program.push_back(info);
+    const auto count = static_cast<std::uint64_t>(times * static_cast<double>(warps()));
+    executed.push_back({count, 32 * count});
+    return *this;
+  }
+
+  TimeBreakdown on(const gpu_spec::GpuSpec& spec) const {
+    return predict_time(counters, shape, program, executed, spec);
+  }
+  double cycles(const gpu_spec::GpuSpec& spec) const {
+    return model::warp_cycles(model::gather(counters, shape, program, executed, spec));
+  }
+};
+
+constexpr std::uint64_t kElements = 8192ULL * 8192;
+
+/// A kernel over 8192 x 8192 floats, one thread each, `reads` arrays in and `writes` out.
+Kernel streaming(unsigned reads, unsigned writes) {
+  Kernel kernel(kElements / 256, 256, 16);
+  KernelCounters& c = kernel.counters;
+  const std::uint64_t sectors = kElements / 8;
+  c.global_load_requests = reads * kElements / 32;
+  c.global_store_requests = writes * kElements / 32;
+  c.global_load_sectors = c.l2_read_sectors = reads * sectors;
+  c.global_store_sectors = c.l2_write_sectors = writes * sectors;
+  c.dram_read_bytes = reads * 4 * kElements;
+  c.dram_write_bytes = writes * 4 * kElements;
+  kernel.add(InstructionClass::integer, {1}, {0}).add(InstructionClass::integer, {2}, {1});
+  for (unsigned i = 0; i < reads; ++i) kernel.add(InstructionClass::global_load, {3 + i}, {2});
+  kernel.add(InstructionClass::fp32, {9}, {3});
+  for (unsigned i = 0; i < writes; ++i) kernel.add(InstructionClass::global_store, {}, {2, 9});
+  return kernel;
+}
+
+TEST(TimeModelTest, StreamingKernelsOnAT4AreAsFastAsMeasured) {
+  struct Case {
+    const char* what;
+    Kernel kernel;
+    double measured_ms;
+  };
+  for (const Case& c :
+       {Case{"pow", streaming(1, 1), 2.167}, Case{"mul", streaming(1, 1), 2.185},
+        Case{"fill", streaming(0, 1), 1.141}, Case{"sum", streaming(1, 0), 0.992}}) {
+    const TimeBreakdown time = c.kernel.on(gpu("t4"));
+    const double ratio = time.total_us / (1e3 * c.measured_ms);
+    EXPECT_GT(ratio, 1 / 1.5) << c.what << ": " << time.total_us << " us";
+    EXPECT_LT(ratio, 1.5) << c.what << ": " << time.total_us << " us";
+    EXPECT_EQ(time.limiter, "dram") << c.what;
+  }
+}
+
+TEST(TimeModelTest, NoStreamIsFasterThanTheDataSheet) {
+  for (const char* id : {"t4", "a10", "a6000", "rtx4090", "a100", "h100-sxm", "h200"}) {
+    const gpu_spec::GpuSpec spec = gpu(id);
+    const double floor_us = 1e6 * 8.0 * kElements / spec.dram_bytes_per_second;
+    EXPECT_GT(streaming(1, 1).on(spec).total_us, floor_us) << id;
+    EXPECT_LT(streaming(1, 1).on(spec).total_us, 1.3 * floor_us) << id;
+  }
+}
+
+TEST(TimeModelTest, TheTotalIsNeverBelowItsLargestTermPlusTheLaunch) {
+  const TimeBreakdown time = streaming(2, 1).on(gpu("a100"));
+  for (const auto& [name, term] : time.terms) {
+    EXPECT_GE(time.total_us, term + time.launch_us) << name;
+    EXPECT_GE(term, 0) << name;
+  }
+}
+
+TEST(TimeModelTest, ATinyKernelIsBoundByItsLaunch) {
+  Kernel kernel(1, 32);
+  kernel.add(InstructionClass::integer, {1}, {0});
+  const TimeBreakdown time = kernel.on(gpu("a100"));
+  EXPECT_EQ(time.limiter, "launch");
+  EXPECT_NEAR(time.total_us, gpu("a100").launch_overhead_us, 0.1);
+}
+
+TEST(TimeModelTest, IndependentMultiplyAddsReachTheFp32Peak) {
+  // 64 chains in flight per thread, so that latency does not matter.
+  for (const char* id : {"t4", "a100", "rtx4090", "h100-sxm"}) {
+    const gpu_spec::GpuSpec spec = gpu(id);
+    Kernel kernel(static_cast<std::uint32_t>(spec.sm_count) * 8, 256);
+    for (std::uint32_t i = 0; i < 64; ++i) kernel.add(InstructionClass::fp32, {i}, {i}, 1000);
+    const double flops = 64.0 * 1000 * 2 * 32 * static_cast<double>(kernel.warps());
+    const TimeBreakdown time = kernel.on(spec);
+    const double rate = flops / (1e-6 * time.total_us);
+    EXPECT_LT(rate, 1.06 * spec.peak_flops.at("fp32")) << id;
+    EXPECT_GT(rate, 0.8 * spec.peak_flops.at("fp32")) << id;
+  }
+}
+
+TEST(TimeModelTest, TensorInstructionsRunAtTheDenseRateOfTheirType) {
+  const gpu_spec::GpuSpec spec = gpu("a100");
+  Kernel kernel(108 * 4, 256);
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    kernel.add(InstructionClass::tensor, {i}, {i}, 1000);
+    kernel.program.back().flop_type = ptx::Type::bf16;
+    kernel.program.back().flops_per_warp = 2 * 16 * 16 * 16;
+  }
+  const double flops = 16.0 * 1000 * 8192 * static_cast<double>(kernel.warps());
+  EXPECT_NEAR(kernel.on(spec).terms.at("tensor"), 1e6 * flops / 312e12, 0.01);
+}
+
+TEST(TimeModelTest, BankConflictsCostTheirWavefronts) {
+  Kernel kernel(108, 256);
+  kernel.add(InstructionClass::shared_load, {1}, {0}, 1000);
+  kernel.counters.shared_load_requests = 1000 * kernel.warps();
+  kernel.counters.shared_load_wavefronts = kernel.counters.shared_load_requests;
+  const double clean = kernel.on(gpu("a100")).terms.at("shared");
+  kernel.counters.shared_load_wavefronts *= 32;
+  EXPECT_NEAR(kernel.on(gpu("a100")).terms.at("shared"), 32 * clean, 1e-6 * clean);
+  // 8000 wavefronts of one SM at one per cycle.
+  EXPECT_NEAR(clean, 8000 / 1410.0, 1e-9);
+}
+
+TEST(TimeModelTest, UncoalescedLoadsAreSlower) {
+  Kernel coalesced = streaming(1, 1);
+  Kernel strided = streaming(1, 1);
+  KernelCounters& c = strided.counters;
+  c.global_load_sectors *= 8;
+  c.l2_read_sectors *= 8;
+  c.dram_read_bytes *= 8;
+  EXPECT_GT(strided.on(gpu("a100")).total_us, 3 * coalesced.on(gpu("a100")).total_us);
+}
+
+TEST(TimeModelTest, OneBlockMoreThanSmsTakesASecondRound) {
+  const auto busy = [](std::uint32_t blocks) {
+    Kernel kernel(blocks, 1024, 64);  // one block per SM
+    for (std::uint32_t i = 0; i < 32; ++i) kernel.add(InstructionClass::fp32, {i}, {i}, 1000);
+    return kernel.on(gpu("a100"));
+  };
+  const TimeBreakdown whole = busy(108);
+  const TimeBreakdown more = busy(109);
+  EXPECT_DOUBLE_EQ(whole.wave_quantisation, 1.0);
+  EXPECT_NEAR(more.wave_quantisation, 216.0 / 109, 1e-9);
+  EXPECT_NEAR((more.total_us - more.launch_us) / (whole.total_us - whole.launch_us), 2.0, 0.01);
+  EXPECT_NEAR(busy(1).total_us, whole.total_us, 1e-9) << "idle SMs do not speed up the busy one";
+}
+
+TEST(LatencyTest, DependentInstructionsWaitForEachOther) {
+  const gpu_spec::GpuSpec spec = gpu("a100");
+  Kernel chain(1, 32);
+  Kernel free(1, 32);
+  for (std::uint32_t i = 0; i < 100; ++i) {
+    chain.add(InstructionClass::fp32, {i + 1}, {i});
+    free.add(InstructionClass::fp32, {i + 1}, {0});
+  }
+  EXPECT_DOUBLE_EQ(free.cycles(spec), 100);
+  EXPECT_DOUBLE_EQ(chain.cycles(spec), 99 * spec.alu_latency + 1);
+}
+
+TEST(LatencyTest, ALoopCarriesItsDependenceFromTurnToTurn) {
+  // acc += x: one instruction, a hundred turns, each waiting for the one before.
+  const gpu_spec::GpuSpec spec = gpu("a100");
+  Kernel loop(1, 32);
+  loop.add(InstructionClass::fp32, {1}, {1, 0}, 100);
+  EXPECT_DOUBLE_EQ(loop.cycles(spec), 1 + 99 * spec.alu_latency);
+}
+
+TEST(LatencyTest, ALoadIsWaitedForWhereItsValueIsUsed) {
+  const gpu_spec::GpuSpec spec = gpu("a100");
+  const auto with_independent_work = [&](std::uint32_t instructions) {
+    Kernel kernel(1, 32);
+    kernel.counters.global_load_sectors = kernel.counters.l2_read_sectors = 4;  // all from DRAM
+    kernel.add(InstructionClass::global_load, {1}, {0});
+    for (std::uint32_t i = 0; i < instructions; ++i) {
+      kernel.add(InstructionClass::integer, {10 + i}, {0});
+    }
+    kernel.add(InstructionClass::fp32, {2}, {1}, 1, true);
+    return kernel.cycles(spec);
+  };
+  EXPECT_DOUBLE_EQ(with_independent_work(0), spec.dram_latency + 1);
+  EXPECT_DOUBLE_EQ(with_independent_work(100), spec.dram_latency + 1) << "hidden behind the load";
+  EXPECT_DOUBLE_EQ(with_independent_work(1000), 1002);
+}
+
+TEST(LatencyTest, LoadsWaitForTheLevelThatServesThem) {
+  const gpu_spec::GpuSpec spec = gpu("a100");
+  Kernel kernel(1, 32);
+  kernel.add(InstructionClass::global_load, {1}, {0}).add(InstructionClass::fp32, {2}, {1});
+  KernelCounters& c = kernel.counters;
+  c.global_load_sectors = 8;
+  c.l1_hit_sectors = 8;
+  EXPECT_DOUBLE_EQ(kernel.cycles(spec), spec.l1_latency + 1);
+  c.l1_hit_sectors = 0;
+  c.l2_read_sectors = c.l2_hit_sectors = 8;
+  EXPECT_DOUBLE_EQ(kernel.cycles(spec), spec.l2_latency + 1);
+  c.l2_hit_sectors = 0;
+  EXPECT_DOUBLE_EQ(kernel.cycles(spec), spec.dram_latency + 1);
+}
+
+TEST(LatencyTest, FewWarpsAreBoundByLatencyAndManyByThroughput) {
+  const auto chained = [](std::uint32_t threads) {
+    Kernel kernel(108, threads, 16);
+    kernel.add(InstructionClass::fp32, {1}, {1}, 10000);
+    return kernel.on(gpu("a100"));
+  };
+  EXPECT_EQ(chained(32).limiter, "latency");
+  EXPECT_EQ(chained(1024).limiter, "fp32");
+}
+
+TEST(LatencyTest, WhatTheAssemblerFoldsCostsNothing) {
+  const gpu_spec::GpuSpec spec = gpu("a100");
+  Kernel kernel(108, 256);
+  kernel.add(InstructionClass::move, {1}, {0}, 1000);
+  kernel.program.back().issues = false;
+  EXPECT_DOUBLE_EQ(kernel.on(spec).terms.at("issue"), 0);
+  EXPECT_DOUBLE_EQ(kernel.cycles(spec), 0);
+}
+
+/// Square matrix products of 1024 on 32 x 32 threads (or fewer that compute more each), as counted
+/// by hand for one k step of one warp.
+Kernel product(unsigned outputs_per_thread, double loads_per_fma, bool from_global) {
+  constexpr std::uint64_t kN = 1024;
+  const auto threads =
+      static_cast<std::uint32_t>(from_global || outputs_per_thread == 1 ? 1024 : 256);
+  Kernel kernel(static_cast<std::uint32_t>(kN * kN / (std::uint64_t{threads} * outputs_per_thread)),
+                threads, outputs_per_thread > 1 ? 128 : 32);
+  const std::uint64_t fmas = kN * kN * kN / 32;
+  const auto loads = static_cast<std::uint64_t>(loads_per_fma * static_cast<double>(fmas));
+  KernelCounters& c = kernel.counters;
+  const double steps = static_cast<double>(kN);
+  const auto loads_per_step = static_cast<std::uint32_t>(loads_per_fma * outputs_per_thread);
+  for (std::uint32_t i = 0; i < loads_per_step; ++i) {
+    kernel.add(from_global ? InstructionClass::global_load : InstructionClass::shared_load,
+               {100 + i}, {99}, steps);
+  }
+  for (std::uint32_t i = 0; i < outputs_per_thread; ++i) {
+    kernel.add(InstructionClass::fp32, {i}, {i, 100}, steps);
+  }
+  if (from_global) {
+    c.global_load_requests = loads;
+    c.global_load_sectors = loads / 2 * 5;
+    c.l1_hit_sectors = c.global_load_sectors / 2;
+    c.l2_read_sectors = c.global_load_sectors - c.l1_hit_sectors;
+    c.l2_hit_sectors = c.l2_read_sectors;
+  } else {
+    c.shared_load_requests = c.shared_load_wavefronts = loads;
+  }
+  c.dram_read_bytes = 8 * kN * kN;
+  c.dram_write_bytes = 4 * kN * kN;
+  return kernel;
+}
+
+TEST(TimeModelTest, EachStepOfTheMatrixProductIsFaster) {
+  for (const char* id : {"t4", "a10", "a100", "h100-sxm"}) {
+    const double naive = product(1, 2, true).on(gpu(id)).total_us;
+    const double tiled = product(1, 2, false).on(gpu(id)).total_us;
+    const double registers = product(16, 0.5, false).on(gpu(id)).total_us;
+    EXPECT_GT(naive, 1.2 * tiled) << id;
+    EXPECT_GT(tiled, 2 * registers) << id;
+    const double peak_us = 1e6 * 2.0 * 1024 * 1024 * 1024 / gpu(id).peak_flops.at("fp32");
+    EXPECT_GT(registers, peak_us) << id;
+  }
+}
+
+TEST(TimeModelTest, AKernelWithoutAnyCountersTakesItsLaunch) {
+  const LaunchShape shape;
+  const TimeBreakdown time = predict_time({}, shape, {}, {}, gpu("a100"));
+  EXPECT_DOUBLE_EQ(time.total_us, time.launch_us);
+}
+
+}  // namespace
+}  // namespace simgpu

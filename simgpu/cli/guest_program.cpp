@@ -22,7 +22,8 @@ std::vector<std::string> environment_for(int device, const std::filesystem::path
     const std::string variable = *entry;
     if (variable.starts_with("SIMGPU_FD=")) continue;
     if (variable.starts_with("LD_LIBRARY_PATH=")) {
-      search += ":" + variable.substr(std::strlen("LD_LIBRARY_PATH="));
+      search += ':';
+      search.append(variable, std::strlen("LD_LIBRARY_PATH="));
       continue;
     }
     variables.push_back(variable);

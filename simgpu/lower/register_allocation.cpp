@@ -60,6 +60,7 @@ Liveness find_liveness(const std::vector<Pending>& code, const ControlFlow& flow
     for (std::uint32_t block = flow.blocks(); block-- > 0;) {
       std::fill(live.begin(), live.end(), 0);
       for (const std::uint32_t next : flow.successors[block]) {
+        if (next == flow.blocks()) continue;  // the exit: nothing is alive there
         for (std::size_t i = 0; i < words; ++i) live[i] |= result.in[next][i];
       }
       result.out[block] = live;

@@ -118,7 +118,7 @@ BuildOutcome Builder::compile(const std::filesystem::path& folder, const std::ve
   SandboxRequest request;
   request.argv = command;
   request.working_directory = folder;
-  request.read_only = {options_.toolchain.root, options_.toolchain.nvcc.parent_path()};
+  request.read_only = {options_.toolchain.root};
   const auto simulated = options_.installation.build / "lib" / "simgpu";
   if (std::filesystem::exists(simulated)) request.read_only.push_back(simulated);
   request.writable = {{folder, {}}};

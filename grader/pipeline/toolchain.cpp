@@ -82,7 +82,8 @@ Toolchain find_toolchain(const Installation& installation) {
   Toolchain toolchain;
   std::tie(toolchain.nvcc, toolchain.found_by) = locate(installation);
   // The toolkit is where the program really lies: distributions link /usr/bin/nvcc to it.
-  toolchain.root = std::filesystem::canonical(toolchain.nvcc).parent_path().parent_path();
+  toolchain.nvcc = std::filesystem::canonical(toolchain.nvcc);
+  toolchain.root = toolchain.nvcc.parent_path().parent_path();
   toolchain.version = version_of(toolchain.nvcc);
   return toolchain;
 }

@@ -1,0 +1,175 @@
+#include "grader/pipeline/build.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "grader/pipeline/build_cache.h"
+#include "grader/pipeline/elf_symbols.h"
+#include "grader/pipeline/files.h"
+
+namespace rooflab {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using End = BuildOutcome::End;
+
+class BuildCacheTest : public testing::Test {
+ protected:
+  BuildCacheTest() : folder_(testing::TempDir()), cache_(folder_.path() / "build") {}
+
+  /// An outcome in a staging folder, as the builder makes one.
+  BuildOutcome keep(const std::string& key, const std::string& library,
+                    const std::string& messages) {
+    const TemporaryFolder staging(cache_.folder());
+    BuildOutcome outcome;
+    outcome.messages = messages;
+    outcome.end = library.empty() ? End::failed : End::built;
+    if (!library.empty()) std::ofstream(staging.path() / BuildCache::kLibraryName) << library;
+    return cache_.keep(key, outcome, staging.path());
+  }
+
+  TemporaryFolder folder_;
+  BuildCache cache_;
+};
+
+TEST_F(BuildCacheTest, FindsWhatWasKeptAndNothingElse) {
+  EXPECT_FALSE(cache_.find("key").has_value());
+  EXPECT_FALSE(keep("key", "library", "a warning").cached);
+  const auto found = cache_.find("key");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->end, End::built);
+  EXPECT_EQ(found->messages, "a warning");
+  EXPECT_EQ(read_file(found->library), "library");
+  EXPECT_TRUE(found->cached);
+  EXPECT_FALSE(cache_.find("kez").has_value());
+}
+
+TEST_F(BuildCacheTest, RemembersFailedBuildsToo) {
+  keep("key", "", "error: expected a \";\"");
+  const auto found = cache_.find("key");
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->end, End::failed);
+  EXPECT_EQ(found->messages, "error: expected a \";\"");
+}
+
+TEST_F(BuildCacheTest, KeyOfTheSameHashIsNotTakenForAnother) {
+  const auto library = keep("key", "library", "").library;
+  // As if another key had the same hash: the entry's place is right, its key is not.
+  std::ofstream(library.parent_path() / "key") << "kex";
+  EXPECT_FALSE(cache_.find("key").has_value());
+  EXPECT_EQ(read_file(keep("key", "rebuilt", "").library), "rebuilt");
+}
+
+TEST_F(BuildCacheTest, SecondGraderWithTheSameBuildUsesTheFirst) {
+  keep("key", "first", "");
+  EXPECT_EQ(read_file(keep("key", "second", "").library), "first");
+}
+
+TEST_F(BuildCacheTest, GradersAtTheSameTimeAllEndWithALibrary) {
+  std::vector<std::jthread> graders;
+  std::atomic<int> good = 0;
+  for (int i = 0; i < 8; ++i) {
+    graders.emplace_back([&] {
+      for (int key = 0; key < 20; ++key) {
+        good += read_file(keep(std::to_string(key), "library", "").library) == "library" ? 1 : 0;
+      }
+    });
+  }
+  graders.clear();
+  EXPECT_EQ(good, 160);
+}
+
+/// A checkout of one part with the function `void scale(float*, int)`, and a cache of its own.
+class BuilderTest : public testing::Test {
+ protected:
+  BuilderTest() : folder_(testing::TempDir()) {
+    options_.installation.root = folder_.path();
+    options_.installation.build = folder_.path() / "build";
+    options_.installation.cache = folder_.path() / "cache";
+    options_.toolchain = find_toolchain({ROOFLAB_SOURCE_DIR, ROOFLAB_BINARY_DIR, {}});
+    write("labs/part7-test/interface/scale.h", "#pragma once\nvoid scale(float* x, int n);\n");
+    write("labs/toolkit/check.h", "#pragma once\n#define CHECKED 1\n");
+    write("labs/part7-test/oracle/secret.h", "#pragma once\n");
+    std::filesystem::create_directories(folder_.path() / "build/lib/labs/part7-test");
+    std::filesystem::copy_file(std::string(ROOFLAB_TESTDATA) + "/adapter.o",
+                               options_.installation.adapter("part7-test", "scale"));
+    part_.directory = "part7-test";
+    part_.root = folder_.path() / "labs/part7-test";
+    task_.id = "scale";
+    task_.file = "scale.cu";
+    task_.entry = "scale";
+  }
+
+  void write(const std::string& path, const std::string& text) const {
+    write_file_atomically(folder_.path() / path, text);
+  }
+  BuildOutcome build(const std::string& source) const {
+    return Builder(options_).build(part_, task_, source);
+  }
+
+  static constexpr const char* kGood = R"(#include "scale.h"
+#include "toolkit/check.h"
+static_assert(CHECKED == 1);
+__global__ void scale_kernel(float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] *= 2;
+}
+void scale(float* x, int n) { scale_kernel<<<(n + 255) / 256, 256>>>(x, n); }
+)";
+
+  TemporaryFolder folder_;
+  BuildOptions options_;
+  PartSpec part_;
+  TaskSpec task_;
+};
+
+TEST_F(BuilderTest, CompilesOnceAndTakesTheSecondFromTheCache) {
+  const BuildOutcome first = build(kGood);
+  ASSERT_EQ(first.end, End::built) << first.messages;
+  EXPECT_FALSE(first.cached);
+  EXPECT_THAT(read_dynamic_symbols(first.library).defined,
+              testing::Contains("rooflab_entry_scale"));
+  EXPECT_THAT(read_dynamic_symbols(first.library).unresolved, testing::IsEmpty());
+  const BuildOutcome second = build(kGood);
+  EXPECT_TRUE(second.cached);
+  EXPECT_EQ(second.library, first.library);
+
+  // A changed header changes the build, though the source is the same.
+  write("labs/toolkit/check.h", "#pragma once\n#define CHECKED 2\n");
+  const BuildOutcome third = build(kGood);
+  EXPECT_FALSE(third.cached);
+  EXPECT_EQ(third.end, End::failed);
+  EXPECT_THAT(third.messages, HasSubstr("part7-test/scale.cu(3): error"));
+}
+
+TEST_F(BuilderTest, ErrorsNamePlacesInTheSubmissionAndNoFolderOfOurs) {
+  const BuildOutcome outcome =
+      build("#include \"scale.h\"\nvoid scale(float* x, int n) { x[0] = n }\n");
+  EXPECT_EQ(outcome.end, End::failed);
+  EXPECT_TRUE(outcome.library.empty());
+  EXPECT_THAT(outcome.messages, HasSubstr("part7-test/scale.cu(2): error: expected a \";\""));
+  EXPECT_THAT(outcome.messages, Not(HasSubstr(folder_.path().string())));
+}
+
+TEST_F(BuilderTest, OraclesAndOtherFilesAreNotThereToInclude) {
+  const BuildOutcome outcome = build("#include \"part7-test/oracle/secret.h\"\n");
+  EXPECT_EQ(outcome.end, End::failed);
+  EXPECT_THAT(outcome.messages, HasSubstr("No such file"));
+}
+
+TEST_F(BuilderTest, EndlessMessagesAreCapped) {
+  std::string source;
+  for (int i = 0; i < 20000; ++i) source += "#warning so much to say about so little\n";
+  const BuildOutcome outcome = build(source + "#error\n");
+  EXPECT_EQ(outcome.end, End::failed);
+  EXPECT_LT(outcome.messages.size(), 40000U);
+}
+
+}  // namespace
+}  // namespace rooflab

@@ -259,7 +259,7 @@ class Reader {
       for (const auto& [inner, value] : *node.as_table()) {
         const std::string inner_name(inner.str());
         if (std::ranges::count(table->second, inner_name) == 0) {
-          fail(&value, name + "." + inner_name,
+          fail(&value, fmt::format("{}.{}", name, inner_name),
                fmt::format("is not a known key; remove it, or use one of {}",
                            fmt::join(table->second, ", ")));
         }
@@ -270,7 +270,8 @@ class Reader {
   static std::vector<std::string> names(
       const std::map<std::string, std::vector<std::string>>& tables) {
     std::vector<std::string> all;
-    for (const auto& [name, keys] : tables) all.push_back("[" + name + "]");
+    all.reserve(tables.size());
+    for (const auto& [name, keys] : tables) all.push_back(fmt::format("[{}]", name));
     return all;
   }
 

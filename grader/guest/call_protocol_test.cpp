@@ -58,7 +58,7 @@ TEST(CallProtocolTest, AResultThatIsNoNumberArrivesAsOneThatCannotPass) {
 
 TEST(CallProtocolTest, TextThatIsNotUtf8StillArrives) {
   Reply reply;
-  reply.detail = "caf\xE9 \x00 \xFF";
+  reply.detail = std::string("caf\xE9 ") + '\0' + " \xFF";
   EXPECT_TRUE(decode_reply(encode(reply)));
 }
 

@@ -134,8 +134,10 @@ void drop_rights(const Prepared& prepared, int failures) {
   const ChildPlan& plan = prepared.plan;
   setsid();
   arrange_descriptors(plan, &failures);
-  if (plan.cgroup >= 0 && write(plan.cgroup, "0", 1) != 1) {
-    fail(failures, "entering the memory cgroup");
+  for (const int group : plan.control_groups) {
+    if (write(group, "0", 1) != 1) {
+      fail(failures, "entering a control group");
+    }
   }
   set_limits(plan, failures);
   drop_rights(prepared, failures);

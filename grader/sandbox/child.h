@@ -21,7 +21,7 @@ struct ChildPlan {
   int output = -1;                               ///< becomes stdout and stderr
   std::vector<std::pair<int, int>> descriptors;  ///< ours -> the child's number
   std::vector<std::pair<int, rlimit>> limits;    ///< RLIMIT_… -> value
-  int cgroup = -1;                               ///< a cgroup.procs to write "0" to
+  std::vector<int> control_groups;               ///< cgroup.procs files to write "0" to
   uid_t user = 0;                                ///< 0: no change
   int landlock = -1;                             ///< a rule set to enter
   std::vector<sock_filter> filter;               ///< a seccomp filter to enter

@@ -35,7 +35,7 @@ fs::path find_program(const std::string& name) {
     return name;
   }
   for (const char* directory : {"/usr/local/bin", "/usr/bin", "/bin"}) {
-    const fs::path candidate = fs::path(directory) / name;
+    fs::path candidate = fs::path(directory) / name;
     if (access(candidate.c_str(), X_OK) == 0) {
       return candidate;
     }
@@ -274,6 +274,11 @@ void plan_fallback(const SandboxRequest& request, const Layers& layers, SandboxC
   }
 }
 
+// Processes of bubblewrap itself.
+std::uint64_t overhead_of(const Layers& layers) {
+  return layers.bubblewrap == Layers::Bubblewrap::none ? 0 : 2;
+}
+
 // The program's user has to be able to write into the directories it is given.
 void hand_over(const SandboxRequest& request, const SandboxCommand& command) {
   std::vector<fs::path> all;
@@ -314,10 +319,12 @@ SandboxCommand make_command(const SandboxRequest& request, const Layers& layers)
   if (layers.own_user) {
     command.user = UserLease::take();
   }
-  if (layers.memory_cgroup && request.limits.memory_bytes > 0) {
-    if (auto group = MemoryCgroup::make(request.limits.memory_bytes)) {
-      command.cgroup.emplace(std::move(*group));
-      command.plan.cgroup = command.cgroup->join_descriptor();
+  if (layers.control_groups) {
+    const std::uint64_t processes = request.limits.processes;
+    if (auto groups = ControlGroups::make(request.limits.memory_bytes,
+                                          processes == 0 ? 0 : processes + overhead_of(layers))) {
+      command.plan.control_groups = groups->join_descriptors();
+      command.control_groups.emplace(std::move(*groups));
     }
   }
   if (layers.bubblewrap != Layers::Bubblewrap::none) {

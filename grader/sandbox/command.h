@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "grader/sandbox/child.h"
+#include "grader/sandbox/control_groups.h"
 #include "grader/sandbox/layers.h"
-#include "grader/sandbox/memory_cgroup.h"
 #include "grader/sandbox/sandbox.h"
 #include "grader/sandbox/scratch_directory.h"
 #include "grader/sandbox/user.h"
@@ -18,7 +18,7 @@ namespace rooflab {
 struct SandboxCommand {
   ChildPlan plan;
   std::optional<UserLease> user;
-  std::optional<MemoryCgroup> cgroup;
+  std::optional<ControlGroups> control_groups;
   Descriptor filter;         ///< the seccomp filter in a file, for bubblewrap
   Descriptor status_reader;  ///< bubblewrap's messages in JSON; invalid without bubblewrap
   Descriptor status_writer;

@@ -24,8 +24,6 @@
 #include <string>
 #include <vector>
 
-extern char** environ;
-
 namespace {
 
 constexpr unsigned kAtMostSeconds = 30;
@@ -63,8 +61,8 @@ int fork_bomb() {
   auto* forks =
       static_cast<std::atomic<int>*>(mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE,
                                           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  if (forks == MAP_FAILED || geteuid() == 0) {
-    return 1;  // for root the kernel limits nothing
+  if (forks == MAP_FAILED) {
+    return 1;
   }
   while (forks->fetch_add(1) < kForks) {
     fork();
@@ -154,7 +152,7 @@ int descriptor_list() {
 }
 
 int print_environment() {
-  for (char** entry = environ; *entry != nullptr; ++entry) {
+  for (char** entry = ::environ; *entry != nullptr; ++entry) {
     std::cout << *entry << '\n';
   }
   return 0;

@@ -4,8 +4,8 @@
 
 #include <fstream>
 
+#include "grader/sandbox/control_groups.h"
 #include "grader/sandbox/landlock.h"
-#include "grader/sandbox/memory_cgroup.h"
 #include "grader/sandbox/running.h"
 #include "grader/sandbox/seccomp_filter.h"
 
@@ -13,6 +13,7 @@ namespace rooflab {
 namespace {
 
 constexpr std::uint64_t kProbeMemory = 256ULL << 20;
+constexpr std::uint64_t kProbeProcesses = 64;
 
 // Whether /bin/true comes back with exit code 0 under these layers.
 bool works(const Layers& layers) {
@@ -56,8 +57,9 @@ Layers probe() {
     take([](Layers& l) { l.seccomp = true; });
   }
   layers.landlock = landlock_version() > 0;
-  layers.memory_cgroup = MemoryCgroup::make(kProbeMemory).has_value() &&
-                         works_with(layers, [](Layers& l) { l.memory_cgroup = true; });
+  if (ControlGroups::make(kProbeMemory, kProbeProcesses)) {
+    take([](Layers& l) { l.control_groups = true; });
+  }
   return layers;
 }
 
@@ -77,9 +79,21 @@ const Layers& probed_layers() {
   return layers;
 }
 
+namespace {
+
+// Without a sandbox a program keeps our user, and where that is root, only control groups limit how
+// many processes it starts.
+Layers limits_alone() {
+  Layers layers;
+  layers.control_groups = probed_layers().control_groups;
+  return layers;
+}
+
+}  // namespace
+
 Layers layers_for(const SandboxRequest& request) {
   if (!request.enabled) {
-    return {};
+    return limits_alone();
   }
   Layers layers = probed_layers();
   if (!request.allow_bubblewrap) {
@@ -103,15 +117,15 @@ std::vector<std::string> names_of(const Layers& layers) {
   if (layers.landlock && !bubblewrap) {
     names.emplace_back("landlock");
   }
-  if (layers.memory_cgroup) {
-    names.emplace_back("memory cgroup");
+  if (layers.control_groups) {
+    names.emplace_back("control groups");
   }
   names.insert(names.end(), {"rlimits", "watchdog"});
   return names;
 }
 
 std::vector<std::string> active_layers(bool enabled) {
-  return names_of(enabled ? probed_layers() : Layers{});
+  return names_of(enabled ? probed_layers() : limits_alone());
 }
 
 }  // namespace rooflab

@@ -19,7 +19,7 @@ struct Layers {
   bool own_user = false;
   bool seccomp = false;
   bool landlock = false;
-  bool memory_cgroup = false;
+  bool control_groups = false;
 };
 
 /// The strongest layers that work here, found by trying them; the answer is kept.

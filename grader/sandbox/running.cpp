@@ -254,13 +254,14 @@ void Running::check_usage() {
   ++usage_checks_;
   const Limits& limits = request_.limits;
   const TreeUsage usage = usage_of(descendants(supervisor_.pid));
-  if ((command_.cgroup && command_.cgroup->exceeded()) ||
+  if ((command_.control_groups && command_.control_groups->memory_exceeded()) ||
       (limits.memory_bytes > 0 && usage.memory_bytes > limits.memory_bytes)) {
     hit(LimitHit::memory);
   }
   // bubblewrap's own two processes are in the tree, but not in the count that the kernel limits.
   const std::uint64_t overhead = namespace_root_ != 0 ? 2 : 0;
-  if (limits.processes > 0 && usage.threads >= limits.processes + overhead) {
+  if ((limits.processes > 0 && usage.threads >= limits.processes + overhead) ||
+      (command_.control_groups && command_.control_groups->processes_exceeded())) {
     hit(LimitHit::processes);
   }
   if (disk_exceeded()) {
@@ -315,7 +316,7 @@ void Running::clean_up() {
     read_output();
   }
   outcome_.wall_s = std::chrono::duration<double>(Clock::now() - started_).count();
-  command_.cgroup.reset();
+  command_.control_groups.reset();
   command_.scratch.remove();
 }
 

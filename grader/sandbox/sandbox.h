@@ -104,7 +104,7 @@ class SandboxedProcess {
 SandboxOutcome run_sandboxed(const SandboxRequest& request);
 
 /// The layers that a run on this machine gets, strongest first: "bubblewrap", "own uid", "no
-/// network", "seccomp", "landlock", "memory cgroup", "rlimits", "watchdog". Probed once per
+/// network", "seccomp", "landlock", "control groups", "rlimits", "watchdog". Probed once per
 /// process.
 std::vector<std::string> active_layers(bool enabled = true);
 

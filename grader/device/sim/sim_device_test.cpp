@@ -16,7 +16,6 @@ namespace rooflab {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::AnyOf;
 using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;

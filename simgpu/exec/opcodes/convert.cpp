@@ -1,233 +1,293 @@
 #include "simgpu/arith/convert.h"
 
-#include <map>
+#include <optional>
 
 #include "simgpu/exec/lanes.h"
 
-/// cvt.
+/// cvt, in all directions between integers, f16, bf16, tf32, f32 and f64.
+///
+/// A conversion is one lane function from the source's value to the destination's; a destination register
+/// that is wider than its type takes the value sign- or zero-extended, as PTX says.
 namespace simgpu {
 namespace {
 
-using arith::Bf16;
-using arith::Clamp;
-using arith::F16;
 using arith::Round;
 
 constexpr Cost kConversion{.cls = InstructionClass::conversion};
-constexpr Cost kInteger{.cls = InstructionClass::integer};
 
-/// A negative .s8 or .s16 result fills the register it goes to: 16 or 32 bits.
-struct NarrowConversion {
-  Implementation to_16_bits;
-  Implementation to_32_bits;
-  Cost cost;
+struct ConvertForm {
+  std::string to, from;
+  Round round = Round::nearest_even;
+  bool has_round = false, integral = false, flush = false, saturate = false, relu = false;
 };
 
-struct Conversions {
-  std::vector<OpcodeRow> rows;
-  std::map<std::string, NarrowConversion> narrow;
-};
-
-template <auto F, class Register, class Source>
-Register extended(Source value) {
-  return static_cast<Register>(F(value));
+std::optional<Round> round_of(const std::string& modifier) {
+  if (modifier == "rn" || modifier == "rni") return Round::nearest_even;
+  if (modifier == "rz" || modifier == "rzi") return Round::zero;
+  if (modifier == "rm" || modifier == "rmi") return Round::down;
+  if (modifier == "rp" || modifier == "rpi") return Round::up;
+  if (modifier == "rna") return Round::nearest_away;
+  return std::nullopt;
 }
 
-/// One form, F from Source to Dst; both are what a register holds of the type.
-template <class Dst, class Source, auto F>
-void add(Conversions& all, const std::string& spelling, const Cost& cost) {
-  if constexpr (std::is_same_v<Dst, std::int8_t> || std::is_same_v<Dst, std::int16_t>) {
-    all.narrow[spelling] = {lanes<&extended<F, std::int16_t, Source>>(),
-                            lanes<&extended<F, std::int32_t, Source>>(), cost};
-  } else {
-    all.rows.push_back({spelling, lanes<F>(), cost});
+ConvertForm parse_form(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  const auto& modifiers = instruction.modifiers;
+  if (modifiers.size() < 2) builder.refuse(instruction.spelling());
+  ConvertForm form;
+  form.to = modifiers[modifiers.size() - 2];
+  form.from = modifiers.back();
+  for (std::size_t i = 0; i + 2 < modifiers.size(); ++i) {
+    if (const auto round = round_of(modifiers[i])) {
+      form.round = *round;
+      form.has_round = true;
+      form.integral = modifiers[i].back() == 'i';
+    } else if (modifiers[i] == "ftz") {
+      form.flush = true;
+    } else if (modifiers[i] == "sat" || (modifiers[i] == "satfinite" && form.to == "tf32")) {
+      form.saturate = modifiers[i] == "sat";
+    } else if (modifiers[i] == "relu") {
+      form.relu = true;
+    } else {
+      builder.refuse(instruction.spelling());
+    }
+  }
+  return form;
+}
+
+/// Calls `visit` with a value of the C++ type of an integer type name; false for other names.
+template <class Visit>
+bool with_integer(const std::string& name, Visit visit) {
+  if (name == "u8" || name == "b8") visit(std::uint8_t{});
+  else if (name == "s8") visit(std::int8_t{});
+  else if (name == "u16" || name == "b16") visit(std::uint16_t{});
+  else if (name == "s16") visit(std::int16_t{});
+  else if (name == "u32" || name == "b32") visit(std::uint32_t{});
+  else if (name == "s32") visit(std::int32_t{});
+  else if (name == "u64" || name == "b64") visit(std::uint64_t{});
+  else if (name == "s64") visit(std::int64_t{});
+  else return false;
+  return true;
+}
+
+/// Calls `visit` with an integral_constant of the rounding mode; nearest_away only exists for tf32.
+template <class Visit>
+void with_round(Round round, Visit visit) {
+  switch (round) {
+    case Round::nearest_even: return visit(std::integral_constant<Round, Round::nearest_even>{});
+    case Round::zero: return visit(std::integral_constant<Round, Round::zero>{});
+    case Round::down: return visit(std::integral_constant<Round, Round::down>{});
+    case Round::up: return visit(std::integral_constant<Round, Round::up>{});
+    case Round::nearest_away: return;
   }
 }
 
+/// The register type that holds an integer, sign- or zero-extended: 32 or 64 bits.
 template <class Int>
-std::string name() {
-  return (std::is_signed_v<Int> ? "s" : "u") + std::to_string(8 * sizeof(Int));
+using Extended32 = std::conditional_t<std::is_signed_v<Int>, std::int32_t, std::uint32_t>;
+template <class Int>
+using Extended64 = std::conditional_t<std::is_signed_v<Int>, std::int64_t, std::uint64_t>;
+
+template <class To, class From>
+Extended32<To> integer32(From x) {
+  return static_cast<To>(x);
+}
+template <class To, class From>
+Extended64<To> integer64(From x) {
+  return static_cast<To>(x);
+}
+template <class To, class From>
+Extended64<To> saturated(From x) {
+  return arith::saturate_integer<To>(x);
+}
+template <class To, class From>
+Extended32<To> saturated32(From x) {
+  return static_cast<Extended32<To>>(arith::saturate_integer<To>(x));
 }
 
-template <class... Ints>
-struct IntegerTypes {};
-using AllIntegers = IntegerTypes<std::int8_t, std::uint8_t, std::int16_t, std::uint16_t,
-                                 std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
-
-/// The four modes with their names: .rn of "cvt.rn", and with an "i" behind it the integral
-/// rounding.
-template <class Visitor>
-void for_each_mode(Visitor visit) {
-  visit.template operator()<Round::nearest_even>(".rn");
-  visit.template operator()<Round::zero>(".rz");
-  visit.template operator()<Round::down>(".rm");
-  visit.template operator()<Round::up>(".rp");
-}
-
-template <class Dst, class Src>
-Dst cut_integer(Src x) {
-  return static_cast<Dst>(x);
-}
-
-template <class Dst, class Src>
-void add_integer_pair(Conversions& all) {
-  const std::string types = "." + name<Dst>() + "." + name<Src>();
-  add<Dst, Src, &cut_integer<Dst, Src>>(all, "cvt" + types, kInteger);
-  add<Dst, Src, &arith::saturate_integer<Dst, Src>>(all, "cvt.sat" + types, kInteger);
+template <class To, class From>
+Implementation integer_to_integer(bool wide, bool saturate) {
+  if (saturate) return wide ? lanes<&saturated<To, From>>() : lanes<&saturated32<To, From>>();
+  return wide ? lanes<&integer64<To, From>>() : lanes<&integer32<To, From>>();
 }
 
 template <class Int, Round kRound, bool kFtz, class Float>
-Int from_float(Float x) {
-  return arith::float_to_integer<Int, kRound, kFtz>(x);
+Extended32<Int> from_float32(Float x) {
+  return static_cast<Extended32<Int>>(arith::float_to_integer<Int, kRound, kFtz>(x));
 }
-template <class Int, Round kRound, class H>
-Int from_half(std::uint16_t x) {
-  return arith::float_to_integer<Int, kRound>(H::widen(x));
-}
-
-/// Everything between one integer type and the floating-point types.
-template <class Int>
-void add_integer_and_floats(Conversions& all) {
-  const std::string type = "." + name<Int>();
-  for_each_mode([&]<Round kRound>(const std::string& mode) {
-    const std::string to = "cvt" + mode + "i";
-    add<Int, float, &from_float<Int, kRound, false, float>>(all, to + type + ".f32", kConversion);
-    add<Int, float, &from_float<Int, kRound, true, float>>(all, to + ".ftz" + type + ".f32",
-                                                           kConversion);
-    add<Int, double, &from_float<Int, kRound, false, double>>(all, to + type + ".f64", kConversion);
-    add<Int, std::uint16_t, &from_half<Int, kRound, F16>>(all, to + type + ".f16", kConversion);
-    add<Int, std::uint16_t, &from_half<Int, kRound, Bf16>>(all, to + type + ".bf16", kConversion);
-    const std::string from = "cvt" + mode;
-    add<float, Int, &arith::integer_to_float<float, kRound, Int>>(all, from + ".f32" + type,
-                                                                  kConversion);
-    add<double, Int, &arith::integer_to_float<double, kRound, Int>>(all, from + ".f64" + type,
-                                                                    kConversion);
-    add<std::uint16_t, Int, &arith::integer_to_f16<kRound, Int>>(all, from + ".f16" + type,
-                                                                 kConversion);
-    add<std::uint16_t, Int, &arith::integer_to_bf16<kRound, Int>>(all, from + ".bf16" + type,
-                                                                  kConversion);
-  });
+template <class Int, Round kRound, bool kFtz, class Float>
+Extended64<Int> from_float64(Float x) {
+  return static_cast<Extended64<Int>>(arith::float_to_integer<Int, kRound, kFtz>(x));
 }
 
-template <class Dst, class... Sources>
-void add_integer_sources(Conversions& all, IntegerTypes<Sources...> /*sources*/) {
-  (add_integer_pair<Dst, Sources>(all), ...);
-}
-
-template <class... Ints>
-void add_integers(Conversions& all, IntegerTypes<Ints...> types) {
-  (add_integer_sources<Ints>(all, types), ...);
-  (add_integer_and_floats<Ints>(all), ...);
-}
-
-void add_row(Conversions& all, const std::string& spelling, const Implementation& code) {
-  all.rows.push_back({spelling, code, kConversion});
-}
-
-template <class H, Round kRound, Clamp kClamp>
-std::uint16_t integral_half(std::uint16_t x) {
-  return arith::narrow_to_half<H, Round::nearest_even, false, kClamp>(
-      arith::round_integral<kRound>(H::widen(x)));
-}
-
-/// f32 and f64 to narrower types, and to integral values of the same type.
-template <bool kSat>
-void add_narrowing(Conversions& all) {
-  const std::string sat = kSat ? ".sat" : "";
-  constexpr Clamp kClamp = kSat ? Clamp::sat : Clamp::none;
-  for_each_mode([&]<Round kRound>(const std::string& mode) {
-    const std::string cvt = "cvt" + mode;
-    add_row(all, cvt + sat + ".f32.f64", lanes<&arith::f64_to_f32<kRound, false, kSat>>());
-    add_row(all, cvt + ".ftz" + sat + ".f32.f64", lanes<&arith::f64_to_f32<kRound, true, kSat>>());
-    add_row(all, cvt + sat + ".f16.f32",
-            lanes<&arith::narrow_to_half<F16, kRound, false, kClamp, float>>());
-    add_row(all, cvt + ".ftz" + sat + ".f16.f32",
-            lanes<&arith::narrow_to_half<F16, kRound, true, kClamp, float>>());
-    add_row(all, cvt + sat + ".f16.f64",
-            lanes<&arith::narrow_to_half<F16, kRound, false, kClamp, double>>());
-    add_row(all, cvt + sat + ".bf16.f32",
-            lanes<&arith::narrow_to_half<Bf16, kRound, false, kClamp, float>>());
-    add_row(all, cvt + sat + ".bf16.f64",
-            lanes<&arith::narrow_to_half<Bf16, kRound, false, kClamp, double>>());
-    const std::string whole = cvt + "i";
-    add_row(all, whole + sat + ".f32.f32", lanes<&arith::integral_f32<kRound, false, kSat>>());
-    add_row(all, whole + ".ftz" + sat + ".f32.f32",
-            lanes<&arith::integral_f32<kRound, true, kSat>>());
-    add_row(all, whole + sat + ".f64.f64", lanes<&arith::integral_f64<kRound, kSat>>());
-    add_row(all, whole + sat + ".f16.f16", lanes<&integral_half<F16, kRound, kClamp>>());
-    add_row(all, whole + sat + ".bf16.bf16", lanes<&integral_half<Bf16, kRound, kClamp>>());
-  });
-}
-
-template <class H, bool kSat>
-double half_to_f64(std::uint16_t x) {
-  return arith::f32_to_f64<false, kSat>(H::widen(x));
-}
-
-template <bool kSat>
-void add_widening(Conversions& all) {
-  const std::string sat = kSat ? ".sat" : "";
-  add_row(all, "cvt" + sat + ".f64.f32", lanes<&arith::f32_to_f64<false, kSat>>());
-  add_row(all, "cvt.ftz" + sat + ".f64.f32", lanes<&arith::f32_to_f64<true, kSat>>());
-  // A subnormal f16 is a normal f32, so .ftz changes nothing.
-  add_row(all, "cvt[.ftz]" + sat + ".f32.f16", lanes<&arith::widen_half<F16, kSat>>());
-  add_row(all, "cvt" + sat + ".f32.bf16", lanes<&arith::widen_half<Bf16, kSat>>());
-  add_row(all, "cvt" + sat + ".f64.f16", lanes<&half_to_f64<F16, kSat>>());
-  add_row(all, "cvt" + sat + ".f64.bf16", lanes<&half_to_f64<Bf16, kSat>>());
-  add_row(all, "cvt" + sat + ".f32.f32", lanes<&arith::result_f32<false, kSat>>());
-  add_row(all, "cvt.ftz" + sat + ".f32.f32", lanes<&arith::result_f32<true, kSat>>());
-}
-
-template <class H, Round kRound>
-void add_packed(Conversions& all, const std::string& mode, const std::string& type) {
-  add_row(all, "cvt" + mode + "." + type + "x2.f32",
-          lanes<&arith::narrow_to_packed<H, kRound, Clamp::none>>());
-  add_row(all, "cvt" + mode + ".relu." + type + "x2.f32",
-          lanes<&arith::narrow_to_packed<H, kRound, Clamp::relu>>());
-  add_row(all, "cvt" + mode + ".relu." + type + ".f32",
-          lanes<&arith::narrow_to_half<H, kRound, false, Clamp::relu, float>>());
-}
-
-const Conversions& conversions() {
-  static const Conversions kAll = [] {
-    Conversions all;
-    add_integers(all, AllIntegers{});
-    add_narrowing<false>(all);
-    add_narrowing<true>(all);
-    add_widening<false>(all);
-    add_widening<true>(all);
-    add_packed<F16, Round::nearest_even>(all, ".rn", "f16");
-    add_packed<F16, Round::zero>(all, ".rz", "f16");
-    add_packed<Bf16, Round::nearest_even>(all, ".rn", "bf16");
-    add_packed<Bf16, Round::zero>(all, ".rz", "bf16");
-    add_row(all, "cvt.rna.tf32.f32", lanes<&arith::f32_to_tf32_rna>());
-    add_row(all, "cvt.rn.tf32.f32", lanes<&arith::f32_to_tf32_rn>());
-    return all;
-  }();
-  return kAll;
-}
-
-/// What has no row: results of .s8 and .s16, whose sign fills the register.
-void build_cvt(KernelBuilder& builder) {
-  const std::string spelling = builder.instruction().spelling();
-  const auto found = conversions().narrow.find(spelling);
-  if (found == conversions().narrow.end() || builder.operand_count() != 2) {
-    builder.refuse(spelling);
+template <class Int, Round kRound>
+Implementation float_to_integer(const ConvertForm& form, bool wide) {
+  if (form.from == "f64") {
+    return wide ? lanes<&from_float64<Int, kRound, false, double>>()
+                : lanes<&from_float32<Int, kRound, false, double>>();
   }
-  const bool fills_32 =
-      builder.register_bits(builder.instruction().operands[0].elements.at(0)) == 32;
-  const Implementation& code = fills_32 ? found->second.to_32_bits : found->second.to_16_bits;
-  const Ref value = builder.source(std::size_t{1}, code.signature.back());
-  const Ref result = builder.destination(std::size_t{0}, 'i');
-  Pending& pending = builder.emit(code.handler, found->second.cost);
-  pending.a = value;
-  pending.dst = result;
+  if (form.flush) {
+    return wide ? lanes<&from_float64<Int, kRound, true, float>>()
+                : lanes<&from_float32<Int, kRound, true, float>>();
+  }
+  return wide ? lanes<&from_float64<Int, kRound, false, float>>()
+              : lanes<&from_float32<Int, kRound, false, float>>();
+}
+
+template <class Int, Round kRound>
+Implementation integer_to_float(const std::string& to) {
+  if (to == "f64") return lanes<&arith::integer_to_float<double, kRound, Int>>();
+  if (to == "f16") return lanes<&arith::integer_to_f16<kRound, Int>>();
+  if (to == "bf16") return lanes<&arith::integer_to_bf16<kRound, Int>>();
+  return lanes<&arith::integer_to_float<float, kRound, Int>>();
+}
+
+template <bool kFtz, bool kSat>
+Implementation float_to_float(const ConvertForm& form) {
+  Implementation code;
+  if (form.from == "f32" && form.to == "f64") return lanes<&arith::f32_to_f64<kFtz, kSat>>();
+  with_round(form.round, [&](auto mode) {
+    constexpr Round kRound = decltype(mode)::value;
+    if (form.from == "f64" && form.to == "f32") {
+      code = lanes<&arith::f64_to_f32<kRound, kFtz, kSat>>();
+    } else if (form.from == "f32" && form.to == "f32") {
+      code = form.integral ? lanes<&arith::integral_f32<kRound, kFtz, kSat>>()
+                           : lanes<[](float x) {
+                               return arith::result_f32<kFtz, kSat>(arith::input_f32<kFtz>(x));
+                             }>();
+    } else if (form.from == "f64" && form.to == "f64") {
+      code = form.integral ? lanes<&arith::integral_f64<kRound, kSat>>()
+                           : lanes<[](double x) { return kSat ? arith::saturate_unit(x) : x; }>();
+    }
+  });
+  return code;
+}
+
+template <class H, arith::Clamp kClamp>
+Implementation narrow_half(const ConvertForm& form) {
+  Implementation code;
+  with_round(form.round, [&](auto mode) {
+    constexpr Round kRound = decltype(mode)::value;
+    if (form.from == "f64") {
+      code = lanes<&arith::narrow_to_half<H, kRound, false, kClamp, double>>();
+    } else if (form.flush) {
+      code = lanes<&arith::narrow_to_half<H, kRound, true, kClamp, float>>();
+    } else {
+      code = lanes<&arith::narrow_to_half<H, kRound, false, kClamp, float>>();
+    }
+  });
+  return code;
+}
+
+template <class H>
+Implementation to_half(const ConvertForm& form) {
+  if (form.saturate) return narrow_half<H, arith::Clamp::sat>(form);
+  if (form.relu) return narrow_half<H, arith::Clamp::relu>(form);
+  return narrow_half<H, arith::Clamp::none>(form);
+}
+
+template <class H>
+Implementation to_packed(const ConvertForm& form) {
+  using arith::Clamp;
+  if (form.round == Round::zero) {
+    return form.relu ? lanes<&arith::narrow_to_packed<H, Round::zero, Clamp::relu>>()
+                     : lanes<&arith::narrow_to_packed<H, Round::zero>>();
+  }
+  return form.relu ? lanes<&arith::narrow_to_packed<H, Round::nearest_even, Clamp::relu>>()
+                   : lanes<&arith::narrow_to_packed<H, Round::nearest_even>>();
+}
+
+bool is_half(const std::string& type) { return type == "f16" || type == "bf16"; }
+bool is_float(const std::string& type) { return type == "f32" || type == "f64"; }
+
+/// The conversion from a float (f16 and bf16 already widened), or between integers.
+Implementation find_conversion(const ConvertForm& form, bool wide) {
+  Implementation code;
+  if (is_float(form.from)) {
+    if (is_float(form.to)) {
+      if (form.flush) return form.saturate ? float_to_float<true, true>(form)
+                                           : float_to_float<true, false>(form);
+      return form.saturate ? float_to_float<false, true>(form) : float_to_float<false, false>(form);
+    }
+    if (form.to == "f16") return to_half<arith::F16>(form);
+    if (form.to == "bf16") return to_half<arith::Bf16>(form);
+    if (form.to == "tf32" && form.from == "f32") {
+      if (form.round == Round::nearest_away) return lanes<&arith::f32_to_tf32_rna>();
+      if (form.round == Round::nearest_even && !form.relu) return lanes<&arith::f32_to_tf32_rn>();
+      return {};
+    }
+    with_integer(form.to, [&](auto to) {
+      with_round(form.round, [&](auto mode) {
+        code = float_to_integer<decltype(to), decltype(mode)::value>(form, wide);
+      });
+    });
+    return code;
+  }
+  with_integer(form.from, [&](auto from) {
+    using From = decltype(from);
+    const bool integers = with_integer(form.to, [&](auto to) {
+      code = integer_to_integer<decltype(to), From>(wide, form.saturate);
+    });
+    if (integers || (!is_float(form.to) && !is_half(form.to))) return;
+    with_round(form.round, [&](auto mode) {
+      code = integer_to_float<From, decltype(mode)::value>(form.to);
+    });
+  });
+  return code;
+}
+
+/// f16 and bf16 sources: widened exactly to f32 by an instruction of their own.
+Ref widened(KernelBuilder& builder, const std::string& type, Ref half) {
+  const Ref wide = builder.new_register(SlotKind::word);
+  Pending& pending = builder.emit_hidden(type == "f16"
+                                             ? lanes<&arith::widen_half<arith::F16>>().handler
+                                             : lanes<&arith::widen_half<arith::Bf16>>().handler);
+  pending.a = half;
+  pending.dst = wide;
+  return wide;
+}
+
+void build_packed(KernelBuilder& builder, const ConvertForm& form) {
+  if (form.from != "f32" || builder.operand_count() != 3 || form.saturate ||
+      (form.round != Round::nearest_even && form.round != Round::zero)) {
+    builder.refuse(builder.instruction().spelling());
+  }
+  const Implementation code =
+      form.to == "f16x2" ? to_packed<arith::F16>(form) : to_packed<arith::Bf16>(form);
+  const Ref a = builder.source(std::size_t{1}, 'f');
+  const Ref b = builder.source(std::size_t{2}, 'f');
+  const Ref dst = builder.destination(std::size_t{0}, 'i');
+  Pending& pending = builder.emit(code.handler, kConversion);
+  pending.a = a;
+  pending.b = b;
+  pending.dst = dst;
+}
+
+void build_convert(KernelBuilder& builder) {
+  ConvertForm form = parse_form(builder);
+  const ptx::Instruction& instruction = builder.instruction();
+  if (form.to == "f16x2" || form.to == "bf16x2") return build_packed(builder, form);
+  const unsigned bits = builder.register_bits(instruction.operands.at(0).elements.at(0));
+  const bool wide = bits == 64;
+  const std::string from = form.from;
+  if (is_half(from)) form.from = "f32";
+  const Implementation code = find_conversion(form, wide);
+  if (code.handler == nullptr || builder.operand_count() != 2) {
+    builder.refuse(instruction.spelling());
+  }
+  const char source_kind = code.signature.at(2);
+  const char result_kind = code.signature.at(0);
+  Ref source = builder.source(std::size_t{1}, is_half(from) ? 'i' : source_kind);
+  if (is_half(from)) source = widened(builder, from, source);
+  const Ref dst = builder.destination(std::size_t{0}, result_kind);
+  Pending& pending = builder.emit(code.handler, kConversion);
+  pending.a = source;
+  pending.dst = dst;
 }
 
 }  // namespace
 
-std::vector<OpcodeRow> convert_rows() { return conversions().rows; }
-
-std::vector<BuiltOpcode> built_convert() { return {{"cvt", build_cvt}}; }
+std::vector<OpcodeRow> convert_rows() { return {}; }
+std::vector<BuiltOpcode> built_convert() { return {{"cvt", build_convert}}; }
 
 }  // namespace simgpu

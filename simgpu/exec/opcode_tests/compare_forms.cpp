@@ -7,7 +7,7 @@ namespace {
 
 /// -1, 0, 1 as a is below, equal to or above b; 2 when one is NaN.
 int order(std::uint64_t a, std::uint64_t b, const std::string& type, bool ftz) {
-  if (type[0] == 's' || type[0] == 'u' || type[0] == 'b') {
+  if (type[0] == 's' || type[0] == 'u' || (type[0] == 'b' && type != "bf16")) {
     const std::string integer = type[0] == 'b' ? "u" + type.substr(1) : type;
     const Wide difference = integer_of(a, integer) - integer_of(b, integer);
     return difference < 0 ? -1 : difference > 0 ? 1 : 0;

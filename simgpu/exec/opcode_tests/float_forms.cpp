@@ -131,6 +131,12 @@ void add_approximation(Forms& forms, const std::string& opcode, bool ftz,
                    Match::near_f32});
 }
 
+/// What a gross approximation reads: no subnormals.
+double gross_operand(std::uint64_t bits) {
+  const double x = f64_of(bits);
+  return std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0, x) : x;
+}
+
 void add_approximations(Forms& forms) {
   for (const bool ftz : {false, true}) {
     add_approximation(forms, "rcp.approx", ftz, [](long double x) { return 1 / x; });
@@ -152,7 +158,7 @@ void add_approximations(Forms& forms) {
                      {"f32", "f32"},
                      [=](const Lane& x) {
                        const float b = flush(x[1]);
-                       if (std::fabs(b) <= 0x1p126f) return delivered(flush(x[0]) / b, ftz);
+                       if (!(std::fabs(b) > 0x1p126f)) return delivered(flush(x[0]) / b, ftz);
                        return delivered(flush(x[0]) * std::copysign(0.0f, b), ftz);
                      },
                      Match::near_f32});
@@ -161,12 +167,12 @@ void add_approximations(Forms& forms) {
   forms.push_back({"rcp.approx.ftz.f64 $d, $a;",
                    "f64",
                    {"f64"},
-                   [](const Lane& x) { return raw(1.0 / f64_of(x[0])); },
+                   [](const Lane& x) { return raw(1.0 / gross_operand(x[0])); },
                    Match::gross_f64});
   forms.push_back({"rsqrt.approx.ftz.f64 $d, $a;",
                    "f64",
                    {"f64"},
-                   [](const Lane& x) { return raw(1.0 / std::sqrt(f64_of(x[0]))); },
+                   [](const Lane& x) { return raw(1.0 / std::sqrt(gross_operand(x[0]))); },
                    Match::gross_f64});
 }
 

@@ -48,8 +48,11 @@ void add_with_flush(Rows& rows) {
   add_rounded<Round::nearest_even, kFtz, false>(rows, "[.rn]" + ftz);
   add_rounded<Round::nearest_even, kFtz, true>(rows, "[.rn]" + ftz + ".sat");
   add_rounded<Round::zero, kFtz, false>(rows, ".rz" + ftz);
+  add_rounded<Round::zero, kFtz, true>(rows, ".rz" + ftz + ".sat");
   add_rounded<Round::down, kFtz, false>(rows, ".rm" + ftz);
+  add_rounded<Round::down, kFtz, true>(rows, ".rm" + ftz + ".sat");
   add_rounded<Round::up, kFtz, false>(rows, ".rp" + ftz);
+  add_rounded<Round::up, kFtz, true>(rows, ".rp" + ftz + ".sat");
   add_divisions<Round::nearest_even, kFtz>(rows, ".rn" + ftz);
   add_divisions<Round::zero, kFtz>(rows, ".rz" + ftz);
   add_divisions<Round::down, kFtz>(rows, ".rm" + ftz);
@@ -74,6 +77,9 @@ void add_with_flush(Rows& rows) {
   row("max" + ftz + ".NaN.f32", lanes<&arith::max_f32<kFtz, true>>(), kSimple32);
   row("min" + ftz + ".xorsign.abs.f32", lanes<&arith::min_f32<kFtz, false, true>>(), kSimple32);
   row("max" + ftz + ".xorsign.abs.f32", lanes<&arith::max_f32<kFtz, false, true>>(), kSimple32);
+  const std::string both = ftz + ".NaN.xorsign.abs.f32";
+  row("min" + both, lanes<&arith::min_f32<kFtz, true, true>>(), kSimple32);
+  row("max" + both, lanes<&arith::max_f32<kFtz, true, true>>(), kSimple32);
 }
 
 template <Round kRound>

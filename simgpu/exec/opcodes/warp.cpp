@@ -1,5 +1,271 @@
+#include <algorithm>
+#include <array>
+
+#include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/device_print.h"
+#include "simgpu/exec/lanes.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
+/// Exchanges between the lanes of a warp: shfl, vote, match, activemask, redux, elect.
 namespace simgpu {
-std::vector<BuiltOpcode> built_warp() { return {}; }
+namespace {
+
+constexpr Cost kExchange{.cls = InstructionClass::warp_exchange};
+
+/// The lanes an operation names, all of which have to be here. They are ordered by it.
+std::uint32_t meet(const Lowered* in, Warp& warp, std::uint32_t slot_of_mask) {
+  const std::uint32_t named = words(warp, slot_of_mask)[__builtin_ctz(warp.mask)];
+  require_lanes(in, warp, named);
+  if (BlockCheckers* checkers = warp.block->checkers()) {
+    checkers->warp_barrier(warp.index, named & warp.mask);
+  }
+  return named & warp.mask;
+}
+
+template <class Visit>
+void each_lane(std::uint32_t mask, Visit visit) {
+  for (; mask != 0; mask &= mask - 1) visit(static_cast<unsigned>(__builtin_ctz(mask)));
+}
+
+// shfl ("shfl.sync", PTX ISA): c holds the clamp and segment mask.
+
+enum class Shuffle : std::uint32_t { up, down, bfly, idx };
+
+struct ShuffleSource {
+  unsigned lane = 0;
+  bool valid = false;
+};
+
+ShuffleSource shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::uint32_t c) {
+  const int clamp = static_cast<int>(c & 31U);
+  const int segment = static_cast<int>(c >> 8 & 31U);
+  const int own = static_cast<int>(lane);
+  const int most = (own & segment) | (clamp & ~segment);
+  const int least = own & segment;
+  const int distance = static_cast<int>(b & 31U);
+  int from = own;
+  bool valid = false;
+  switch (mode) {
+    case Shuffle::up: from = own - distance; valid = from >= most; break;
+    case Shuffle::down: from = own + distance; valid = from <= most; break;
+    case Shuffle::bfly: from = own ^ distance; valid = from <= most; break;
+    case Shuffle::idx: from = least | (distance & ~segment); valid = from <= most; break;
+  }
+  if (!valid) from = own;
+  return {static_cast<unsigned>(from) & 31U, valid};
+}
+
+/// a: value, b: lane or distance, c: clamp, d: named lanes; dst2: whether the source was in range.
+const Lowered* shuffle(const Lowered* in, Warp& warp) {
+  meet(in, warp, in->d);
+  std::array<std::uint32_t, kWarpSize> values;
+  std::copy_n(words(warp, in->a), kWarpSize, values.begin());
+  const Word32* const b = words(warp, in->b);
+  const Word32* const c = words(warp, in->c);
+  Word32* const dst = words(warp, in->dst);
+  std::uint32_t valid = 0;
+  const auto mode = static_cast<Shuffle>(in->option & 0xFFU);
+  each_lane(warp.mask, [&](unsigned lane) {
+    const ShuffleSource from = shuffle_source(mode, lane, b[lane], c[lane]);
+    valid |= static_cast<std::uint32_t>(from.valid) << lane;
+    // dst may be the slot of b or c: this lane's have been read.
+    dst[lane] = values[from.lane];
+  });
+  if (in->option & 0x100U) write_predicate(warp, in->dst2, valid);
+  return in + 1;
+}
+
+void build_shuffle(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  const bool sync = instruction.has("sync");
+  std::uint32_t mode = 0;
+  if (instruction.has("up")) mode = static_cast<std::uint32_t>(Shuffle::up);
+  else if (instruction.has("down")) mode = static_cast<std::uint32_t>(Shuffle::down);
+  else if (instruction.has("bfly")) mode = static_cast<std::uint32_t>(Shuffle::bfly);
+  else if (instruction.has("idx")) mode = static_cast<std::uint32_t>(Shuffle::idx);
+  else builder.refuse(instruction.spelling());
+  if (!sync || !instruction.has("b32") || builder.operand_count() != 5) {
+    builder.refuse(instruction.spelling());
+  }
+  const auto& results = instruction.operands[0].elements;
+  const Ref a = builder.source(std::size_t{1}, 'i');
+  const Ref b = builder.source(std::size_t{2}, 'i');
+  const Ref c = builder.source(std::size_t{3}, 'i');
+  const Ref d = builder.source(std::size_t{4}, 'i');
+  const Ref dst = builder.destination(results.at(0), 'i');
+  const Ref valid = results.size() > 1 ? builder.destination(results[1], 'p') : Ref{};
+  Pending& pending = builder.emit(&shuffle, kExchange);
+  pending.a = a;
+  pending.b = b;
+  pending.c = c;
+  pending.d = d;
+  pending.dst = dst;
+  pending.dst2 = valid;
+  pending.option = mode | (results.size() > 1 ? 0x100U : 0U);
+}
+
+// vote: a is the predicate, b the named lanes.
+
+enum class Vote : std::uint32_t { all, any, uni, ballot };
+
+const Lowered* vote(const Lowered* in, Warp& warp) {
+  const std::uint32_t lanes = meet(in, warp, in->b);
+  const std::uint32_t votes = predicate(warp, in->a) & lanes;
+  switch (static_cast<Vote>(in->option)) {
+    case Vote::all: write_predicate(warp, in->dst, votes == lanes ? ~0U : 0U); break;
+    case Vote::any: write_predicate(warp, in->dst, votes != 0 ? ~0U : 0U); break;
+    case Vote::uni:
+      write_predicate(warp, in->dst, votes == lanes || votes == 0 ? ~0U : 0U);
+      break;
+    case Vote::ballot:
+      each_lane(warp.mask, [&](unsigned lane) { words(warp, in->dst)[lane] = votes; });
+      break;
+  }
+  return in + 1;
+}
+
+void build_vote(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  Vote mode = Vote::all;
+  if (instruction.has("any")) mode = Vote::any;
+  else if (instruction.has("uni")) mode = Vote::uni;
+  else if (instruction.has("ballot")) mode = Vote::ballot;
+  else if (!instruction.has("all")) builder.refuse(instruction.spelling());
+  if (!instruction.has("sync") || builder.operand_count() != 3) {
+    builder.refuse(instruction.spelling());
+  }
+  const Ref a = builder.source(std::size_t{1}, 'p');
+  const Ref b = builder.source(std::size_t{2}, 'i');
+  const Ref dst = builder.destination(std::size_t{0}, mode == Vote::ballot ? 'i' : 'p');
+  Pending& pending = builder.emit(&vote, kExchange);
+  pending.a = a;
+  pending.b = b;
+  pending.dst = dst;
+  pending.option = static_cast<std::uint32_t>(mode);
+}
+
+// match: a is the value, b the named lanes.
+
+template <class T>
+const Lowered* match_any(const Lowered* in, Warp& warp) {
+  const std::uint32_t lanes = meet(in, warp, in->b);
+  std::array<T, kWarpSize> values;
+  std::copy_n(slot<T>(warp, in->a), kWarpSize, values.begin());
+  each_lane(warp.mask, [&](unsigned lane) {
+    std::uint32_t same = 0;
+    each_lane(lanes, [&](unsigned other) {
+      same |= static_cast<std::uint32_t>(values[other] == values[lane]) << other;
+    });
+    words(warp, in->dst)[lane] = same;
+  });
+  return in + 1;
+}
+
+template <class T>
+const Lowered* match_all(const Lowered* in, Warp& warp) {
+  const std::uint32_t lanes = meet(in, warp, in->b);
+  const auto* const values = slot<T>(warp, in->a);
+  const T first = values[__builtin_ctz(lanes | 0x80000000U)];
+  bool same = true;
+  each_lane(lanes, [&](unsigned lane) { same = same && values[lane] == first; });
+  each_lane(warp.mask, [&](unsigned lane) { words(warp, in->dst)[lane] = same ? lanes : 0; });
+  if (in->option) write_predicate(warp, in->dst2, same ? ~0U : 0U);
+  return in + 1;
+}
+
+void build_match(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  const bool wide = instruction.has("b64");
+  const bool any = instruction.has("any");
+  if (!instruction.has("sync") || (!any && !instruction.has("all")) ||
+      (!wide && !instruction.has("b32")) || builder.operand_count() != 3) {
+    builder.refuse(instruction.spelling());
+  }
+  const auto& results = instruction.operands[0].elements;
+  const Ref a = builder.source(std::size_t{1}, wide ? 'l' : 'i');
+  const Ref b = builder.source(std::size_t{2}, 'i');
+  const Ref dst = builder.destination(results.at(0), 'i');
+  const Ref flag = results.size() > 1 ? builder.destination(results[1], 'p') : Ref{};
+  Handler handler = wide ? &match_all<std::uint64_t> : &match_all<std::uint32_t>;
+  if (any) handler = wide ? &match_any<std::uint64_t> : &match_any<std::uint32_t>;
+  Pending& pending = builder.emit(handler, kExchange);
+  pending.a = a;
+  pending.b = b;
+  pending.dst = dst;
+  pending.dst2 = flag;
+  pending.option = results.size() > 1 ? 1 : 0;
+}
+
+// redux: a is the value, b the named lanes.
+
+template <class T, T (*F)(T, T)>
+const Lowered* reduce(const Lowered* in, Warp& warp) {
+  const std::uint32_t lanes = meet(in, warp, in->b);
+  const Word32* const values = words(warp, in->a);
+  auto left = lanes;
+  T sum = static_cast<T>(values[__builtin_ctz(left | 0x80000000U)]);
+  left &= left - 1;
+  each_lane(left, [&](unsigned lane) { sum = F(sum, static_cast<T>(values[lane])); });
+  each_lane(warp.mask, [&](unsigned lane) {
+    words(warp, in->dst)[lane] = static_cast<std::uint32_t>(sum);
+  });
+  return in + 1;
+}
+
+template <class T>
+T add(T a, T b) {
+  return static_cast<T>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b));
+}
+template <class T>
+T smaller(T a, T b) {
+  return a < b ? a : b;
+}
+template <class T>
+T larger(T a, T b) {
+  return a > b ? a : b;
+}
+std::uint32_t all_bits(std::uint32_t a, std::uint32_t b) { return a & b; }
+std::uint32_t any_bits(std::uint32_t a, std::uint32_t b) { return a | b; }
+std::uint32_t odd_bits(std::uint32_t a, std::uint32_t b) { return a ^ b; }
+
+void build_reduce(KernelBuilder& builder) {
+  using U = std::uint32_t;
+  using S = std::int32_t;
+  static const std::map<std::string, Handler> kHandlers{
+      {"redux.sync.add.u32", &reduce<U, &add<U>>},    {"redux.sync.add.s32", &reduce<S, &add<S>>},
+      {"redux.sync.min.u32", &reduce<U, &smaller<U>>}, {"redux.sync.min.s32", &reduce<S, &smaller<S>>},
+      {"redux.sync.max.u32", &reduce<U, &larger<U>>},  {"redux.sync.max.s32", &reduce<S, &larger<S>>},
+      {"redux.sync.and.b32", &reduce<U, &all_bits>},  {"redux.sync.or.b32", &reduce<U, &any_bits>},
+      {"redux.sync.xor.b32", &reduce<U, &odd_bits>}};
+  const auto found = kHandlers.find(builder.instruction().spelling());
+  if (found == kHandlers.end()) builder.refuse(builder.instruction().spelling());
+  const Ref a = builder.source(std::size_t{1}, 'i');
+  const Ref b = builder.source(std::size_t{2}, 'i');
+  const Ref dst = builder.destination(std::size_t{0}, 'i');
+  Pending& pending = builder.emit(found->second, kExchange);
+  pending.a = a;
+  pending.b = b;
+  pending.dst = dst;
+}
+
+const Lowered* active_mask(const Lowered* in, Warp& warp) {
+  each_lane(warp.mask, [&](unsigned lane) { words(warp, in->dst)[lane] = warp.mask; });
+  return in + 1;
+}
+
+void build_active_mask(KernelBuilder& builder) {
+  const Ref dst = builder.destination(std::size_t{0}, 'i');
+  builder.emit(&active_mask, kExchange).dst = dst;
+}
+
+}  // namespace
+
+std::vector<BuiltOpcode> built_warp() {
+  return {{"shfl", build_shuffle},
+          {"vote", build_vote},
+          {"match", build_match},
+          {"redux", build_reduce},
+          {"activemask", build_active_mask}};
+}
+
 }  // namespace simgpu

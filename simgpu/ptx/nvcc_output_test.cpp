@@ -62,9 +62,8 @@ std::vector<std::string> opcodes_by_text(const std::string& text) {
     const bool is_directive =
         statement.starts_with('.') && statement.find('=') == std::string::npos;
     const bool is_label = c == ':' && statement.find_first_of(" \t(") >= statement.size() - 1;
-    if ((c == '{' || c == '}') && (statement.empty() || is_directive)) {
-      statement.clear();
-    } else if (is_label) {
+    const bool is_scope = (c == '{' || c == '}') && (statement.empty() || is_directive);
+    if (is_scope || is_label) {
       statement.clear();
     } else if (c == ';') {
       if (statement.starts_with('@')) {

@@ -80,7 +80,7 @@ class ModuleParser {
   void declaration(Variable::Linkage linkage, const Token& word) {
     const bool is_directive = word.kind == TokenKind::dot_word;
     if (is_directive && (word.text == "entry" || word.text == "func")) {
-      return function(linkage, word.text == "entry");
+      return function(word.text == "entry");
     }
     if (is_directive && word.text == "tex") return module_variables(Space::global, linkage);
     if (const auto space = space_named(word.text); is_directive && space) {
@@ -226,7 +226,7 @@ class ModuleParser {
     earlier = std::move(variable);
   }
 
-  void function(Variable::Linkage linkage, bool is_entry) {
+  void function(bool is_entry) {
     Function function;
     function.is_entry = is_entry;
     skip_function_attributes();
@@ -241,7 +241,7 @@ class ModuleParser {
     PendingNames pending;
     if (!function.is_declaration) {
       pending.names = parse_body(lexer_, scope_, function);
-    } else if (linkage != Variable::Linkage::external || !ended_by_pragma) {
+    } else if (!ended_by_pragma) {
       lexer_.expect(';', "or '{' after the head of a function");
     }
     pending.function = add_function(name, std::move(function));

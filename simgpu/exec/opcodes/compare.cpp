@@ -191,12 +191,21 @@ CompareForm parse_form(KernelBuilder& builder) {
   return form;
 }
 
+/// Both halves of a register; a scalar's upper half is zero and stays so.
+std::uint32_t flush_f16(std::uint32_t halves) {
+  constexpr std::uint16_t kExponent = arith::F16::kExponent;
+  return arith::pack_halves(arith::flush_half(arith::low_half(halves), kExponent),
+                            arith::flush_half(arith::high_half(halves), kExponent));
+}
+
 /// .ftz: subnormal operands count as zero. A hidden instruction flushes each.
-Ref flushed(KernelBuilder& builder, Ref value, bool flush, char kind) {
-  if (!flush || kind != 'f') return value;
+Ref flushed(KernelBuilder& builder, Ref value, const CompareForm& form) {
+  const std::string& type = builder.instruction().modifiers.back();
+  if (!form.flush || (type != "f32" && type != "f16" && type != "f16x2")) return value;
   const Ref result = builder.new_register(SlotKind::word);
-  Pending& pending =
-      builder.emit_hidden(lanes<[](float x) { return arith::flush_subnormal(x); }>().handler);
+  Pending& pending = builder.emit_hidden(
+      type == "f32" ? lanes<[](float x) { return arith::flush_subnormal(x); }>().handler
+                    : lanes<&flush_f16>().handler);
   pending.a = value;
   pending.dst = result;
   return result;
@@ -209,8 +218,8 @@ void emit_setp(KernelBuilder& builder, const CompareForm& form, Ref dst, Ref dst
     builder.refuse(builder.instruction().spelling());
   }
   const char kind = form.type->kind;
-  const Ref a = flushed(builder, builder.source(std::size_t{1}, kind), form.flush, kind);
-  const Ref b = flushed(builder, builder.source(std::size_t{2}, kind), form.flush, kind);
+  const Ref a = flushed(builder, builder.source(std::size_t{1}, kind), form);
+  const Ref b = flushed(builder, builder.source(std::size_t{2}, kind), form);
   const Ref c = joins ? builder.source(std::size_t{3}, 'p') : Ref{};
   Pending& pending = builder.emit(handler, form.type->cost);
   pending.dst = dst;

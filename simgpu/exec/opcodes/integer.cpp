@@ -79,13 +79,15 @@ void add_counts(Rows& rows, const std::string& type) {
 
 template <class A, class B>
 void add_dot_products(Rows& rows, const std::string& types) {
+  // dp2a takes 16-bit halves of a, of the same signedness.
+  using A16 = std::conditional_t<std::is_signed_v<A>, std::int16_t, std::uint16_t>;
   rows.push_back({"dp4a." + types, lanes<&arith::dp4a<A, B>>(), kInteger});
   rows.push_back({"dp2a.lo." + types, lanes<[](uint32_t a, uint32_t b, uint32_t c) {
-                    return arith::dp2a<A, B>(a, b, c, false);
+                    return arith::dp2a<A16, B>(a, b, c, false);
                   }>(),
                   kInteger});
   rows.push_back({"dp2a.hi." + types, lanes<[](uint32_t a, uint32_t b, uint32_t c) {
-                    return arith::dp2a<A, B>(a, b, c, true);
+                    return arith::dp2a<A16, B>(a, b, c, true);
                   }>(),
                   kInteger});
 }

@@ -77,7 +77,7 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
     ++counts.shared_load_requests;
     counts.shared_load_wavefronts += site.wavefronts;
     counts.shared_load_conflicts += site.wavefronts - site.ideal;
-  } else {
+  } else if constexpr (kKind == AccessKind::store) {
     ++counts.shared_store_requests;
     counts.shared_store_wavefronts += site.wavefronts;
     counts.shared_store_conflicts += site.wavefronts - site.ideal;

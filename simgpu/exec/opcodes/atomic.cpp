@@ -1,5 +1,227 @@
+#include <algorithm>
+#include <map>
+
+#include "simgpu/arith/float32.h"
+#include "simgpu/arith/float64.h"
+#include "simgpu/arith/half.h"
+#include "simgpu/exec/memory_access.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
+/// atom and red. Lanes take their turn in order of lane, blocks in order of block, so that sums of floats
+/// are the same in every run.
 namespace simgpu {
-std::vector<BuiltOpcode> built_atomic() { return {}; }
+namespace {
+
+/// New value from the old one and the operands; T is the unsigned type of the access's size.
+template <class T>
+using Update = T (*)(T old, T b, T c);
+
+template <class T, Update<T> F, class Word>
+void update_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+    std::byte* const place = at.lane(lane);
+    const T old = load_element<T>(place);
+    const auto b = static_cast<T>(slot<T>(warp, in->b)[lane]);
+    const auto c = static_cast<T>(slot<T>(warp, in->c)[lane]);
+    store_element<T>(place, F(old, b, c));
+    if (in->option) slot<T>(warp, in->dst)[lane] = old;
+  }
+}
+
+template <class T, Update<T> F>
+struct Atomic {
+  static const Lowered* shared(const Lowered* in, Warp& warp) {
+    update_lanes<T, F>(in, warp,
+                       prepare_shared<sizeof(T), AccessKind::atomic>(
+                           in, warp, addresses32(warp, in->a), in->immediate, nullptr));
+    return in + 1;
+  }
+  static const Lowered* global(const Lowered* in, Warp& warp) {
+    update_lanes<T, F>(in, warp,
+                       prepare_global<sizeof(T), AccessKind::atomic, true>(
+                           in, warp, addresses64(warp, in->a), in->immediate, nullptr));
+    return after_global(in, warp);
+  }
+  static const Lowered* generic(const Lowered* in, Warp& warp) {
+    const std::uint32_t mask = warp.mask;
+    LaneAddresses addresses;
+    add_offset(addresses, addresses64(warp, in->a), in->immediate);
+    const GenericLanes lanes = sort_generic(addresses, mask);
+    if (lanes.local != 0) {
+      warp.block->fail(LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0203", in, warp,
+                       static_cast<unsigned>(__builtin_ctz(lanes.local)),
+                       "An atomic operation on a thread's own array: atomics work on shared and "
+                       "global memory only");
+    }
+    if (lanes.shared != 0) {
+      const auto offsets = shared_offsets(addresses);
+      warp.mask = lanes.shared;
+      update_lanes<T, F>(in, warp,
+                         prepare_shared<sizeof(T), AccessKind::atomic>(in, warp, offsets.data(), 0,
+                                                                       nullptr));
+    }
+    warp.mask = mask & ~lanes.shared;
+    if (warp.mask != 0) {
+      update_lanes<T, F>(in, warp,
+                         prepare_global<sizeof(T), AccessKind::atomic, true>(
+                             in, warp, addresses.data(), 0, nullptr));
+    }
+    warp.mask = mask;
+    return after_global(in, warp);
+  }
+};
+
+struct Handlers {
+  Handler shared = nullptr, global = nullptr, generic = nullptr;
+  unsigned bytes = 0;
+  bool has_c = false;  ///< cas: a second operand
+};
+
+template <class T, Update<T> F>
+Handlers handlers(bool has_c = false) {
+  return {&Atomic<T, F>::shared, &Atomic<T, F>::global, &Atomic<T, F>::generic, sizeof(T), has_c};
+}
+
+template <class T>
+T exchange(T, T b, T) {
+  return b;
+}
+template <class T>
+T compare_and_swap(T old, T b, T c) {
+  return old == b ? c : old;
+}
+template <class T>
+T add(T old, T b, T) {
+  return static_cast<T>(old + b);
+}
+template <class T>
+T and_bits(T old, T b, T) {
+  return old & b;
+}
+template <class T>
+T or_bits(T old, T b, T) {
+  return old | b;
+}
+template <class T>
+T xor_bits(T old, T b, T) {
+  return old ^ b;
+}
+template <class T>
+T increment(T old, T b, T) {
+  return old >= b ? 0 : old + 1;
+}
+template <class T>
+T decrement(T old, T b, T) {
+  return old == 0 || old > b ? b : old - 1;
+}
+/// Comparison as Int, storage as T.
+template <class T, class Int>
+T minimum(T old, T b, T) {
+  return static_cast<Int>(b) < static_cast<Int>(old) ? b : old;
+}
+template <class T, class Int>
+T maximum(T old, T b, T) {
+  return static_cast<Int>(b) > static_cast<Int>(old) ? b : old;
+}
+
+std::uint32_t add_f32(std::uint32_t old, std::uint32_t b, std::uint32_t) {
+  return arith::bits_of(arith::add_f32<>(arith::float_of(old), arith::float_of(b)));
+}
+std::uint64_t add_f64(std::uint64_t old, std::uint64_t b, std::uint64_t) {
+  return arith::bits_of(arith::add_f64<>(arith::double_of(old), arith::double_of(b)));
+}
+template <class H>
+std::uint16_t add_half(std::uint16_t old, std::uint16_t b, std::uint16_t) {
+  return arith::add_half<H>(old, b);
+}
+template <class H>
+std::uint32_t add_halves(std::uint32_t old, std::uint32_t b, std::uint32_t) {
+  return arith::packed(&arith::add_half<H>, old, b);
+}
+
+template <class U, class S>
+void add_integers(std::map<std::string, Handlers>& table, const std::string& bits) {
+  table["exch.b" + bits] = handlers<U, &exchange<U>>();
+  table["cas.b" + bits] = handlers<U, &compare_and_swap<U>>(true);
+  table["and.b" + bits] = handlers<U, &and_bits<U>>();
+  table["or.b" + bits] = handlers<U, &or_bits<U>>();
+  table["xor.b" + bits] = handlers<U, &xor_bits<U>>();
+  table["add.u" + bits] = table["add.s" + bits] = handlers<U, &add<U>>();
+  table["min.u" + bits] = handlers<U, &minimum<U, U>>();
+  table["max.u" + bits] = handlers<U, &maximum<U, U>>();
+  table["min.s" + bits] = handlers<U, &minimum<U, S>>();
+  table["max.s" + bits] = handlers<U, &maximum<U, S>>();
+}
+
+const std::map<std::string, Handlers>& table_of_operations() {
+  static const std::map<std::string, Handlers> kTable = [] {
+    std::map<std::string, Handlers> table;
+    add_integers<std::uint32_t, std::int32_t>(table, "32");
+    add_integers<std::uint64_t, std::int64_t>(table, "64");
+    table["cas.b16"] = handlers<std::uint16_t, &compare_and_swap<std::uint16_t>>(true);
+    table["inc.u32"] = handlers<std::uint32_t, &increment<std::uint32_t>>();
+    table["dec.u32"] = handlers<std::uint32_t, &decrement<std::uint32_t>>();
+    table["add.f32"] = handlers<std::uint32_t, &add_f32>();
+    table["add.f64"] = handlers<std::uint64_t, &add_f64>();
+    table["add.noftz.f16"] = handlers<std::uint16_t, &add_half<arith::F16>>();
+    table["add.noftz.bf16"] = handlers<std::uint16_t, &add_half<arith::Bf16>>();
+    table["add.noftz.f16x2"] = handlers<std::uint32_t, &add_halves<arith::F16>>();
+    table["add.noftz.bf16x2"] = handlers<std::uint32_t, &add_halves<arith::Bf16>>();
+    return table;
+  }();
+  return kTable;
+}
+
+bool is_order_or_scope(const std::string& modifier) {
+  static const std::vector<std::string> kNames{"relaxed", "acquire", "release", "acq_rel", "cta",
+                                               "cluster", "gpu",     "sys"};
+  return std::find(kNames.begin(), kNames.end(), modifier) != kNames.end();
+}
+
+/// atom returns the old value, red does not.
+void build_atomic(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  ptx::Space space = ptx::Space::generic;
+  std::string operation;
+  for (const std::string& modifier : instruction.modifiers) {
+    if (modifier == "global") {
+      space = ptx::Space::global;
+    } else if (modifier == "shared" || modifier == "shared::cta") {
+      space = ptx::Space::shared;
+    } else if (!is_order_or_scope(modifier)) {
+      operation += (operation.empty() ? "" : ".") + modifier;
+    }
+  }
+  const auto found = table_of_operations().find(operation);
+  if (found == table_of_operations().end()) builder.refuse(instruction.spelling());
+  const Handlers& code = found->second;
+  const std::size_t first = instruction.opcode == "atom" ? 1 : 0;
+  const bool is_float = operation.ends_with(".f32") || operation.ends_with(".f64");
+  const char wide = is_float ? 'd' : 'l';
+  const char narrow = is_float ? 'f' : 'i';
+  const char kind = code.bytes == 8 ? wide : narrow;
+  const Address address = builder.address(first, space);
+  const Ref b = builder.source(first + 1, kind);
+  const Ref c = code.has_c ? builder.source(first + 2, kind) : b;
+  const Ref dst = first == 1 ? builder.destination(std::size_t{0}, kind) : Ref{};
+  const bool is_shared = space == ptx::Space::shared;
+  Pending& pending = builder.emit(
+      is_shared ? code.shared : space == ptx::Space::global ? code.global : code.generic,
+      {.cls = is_shared ? InstructionClass::shared_atomic : InstructionClass::global_atomic});
+  pending.a = address.base;
+  pending.immediate = address.offset;
+  pending.b = b;
+  pending.c = c;
+  pending.dst = dst;
+  pending.option = static_cast<std::uint32_t>(first);
+  pending.is_memory = true;
+  pending.access_bytes = code.bytes;
+  if (!is_shared) builder.mark_orders_blocks();
+}
+
+}  // namespace
+
+std::vector<BuiltOpcode> built_atomic() { return {{"atom", build_atomic}, {"red", build_atomic}}; }
+
 }  // namespace simgpu

@@ -1,0 +1,212 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+// Whole CUDA programs, compiled by nvcc, run by `simgpu run`.
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct ProgramRun {
+  int exit_code = -1;
+  std::string output;  ///< stdout and stderr together
+  nlohmann::json report;
+};
+
+std::string contents(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// @param program name of a program in cuda/ of the build tree, with its arguments
+ProgramRun simulate(const std::string& program, const std::string& options = "") {
+  const std::filesystem::path build = ROOFLAB_BINARY_DIR;
+  std::array<char, 32> folder{"/tmp/simgpu-programs-XXXXXX"};
+  if (mkdtemp(folder.data()) == nullptr) return {};
+  const std::filesystem::path scratch = folder.data();
+  const std::string command = "cd " + scratch.string() + " && " + (build / "bin/simgpu").string() +
+                              " run --report report.json " + options + " -- " +
+                              (build / "cuda").string() + "/" + program + " >output 2>&1";
+  const int status = std::system(command.c_str());  // NOLINT(cert-env33-c)
+  ProgramRun run;
+  run.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  run.output = contents(scratch / "output");
+  run.report = nlohmann::json::parse(contents(scratch / "report.json"), nullptr, false);
+  std::filesystem::remove_all(scratch);
+  return run;
+}
+
+double number_after(const std::string& text, const std::string& name) {
+  const std::size_t at = text.find("\n" + name + " ");
+  return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
+}
+
+TEST(SimgpuRun, AddsVectorsAndReportsTheKernel) {
+  const ProgramRun run = simulate("vector_add");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("all 1000003 sums are right"));
+  ASSERT_EQ(run.report["kernels"].size(), 1u);
+  const auto& kernel = run.report["kernels"][0];
+  EXPECT_EQ(kernel["name"], "vector_add");
+  EXPECT_EQ(kernel["grid"], nlohmann::json({3907, 1, 1}));
+  EXPECT_EQ(kernel["block"], nlohmann::json({256, 1, 1}));
+  EXPECT_GT(kernel["time_us"].get<double>(), 12e6 / 1555e9 * 1e6);  // twelve bytes per element
+  EXPECT_EQ(run.report["schema"], 1);
+  EXPECT_EQ(run.report["findings"].size(), 0u);
+}
+
+TEST(SimgpuRun, GivesTheSameReportEveryTime) {
+  EXPECT_EQ(simulate("tiled_gemm").report, simulate("tiled_gemm").report);
+}
+
+TEST(SimgpuRun, MultipliesThroughSharedMemory) {
+  const ProgramRun run = simulate("tiled_gemm");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("product is right"));
+}
+
+TEST(SimgpuRun, TimesTenEqualKernelsAsExactlyTenTimesOne) {
+  const ProgramRun run = simulate("timing");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  const std::string text = "\n" + run.output;
+  const double one = number_after(text, "one"), ten = number_after(text, "ten");
+  EXPECT_GT(one, 0);
+  // The clock counts whole picoseconds; what is printed is a float of nine digits.
+  EXPECT_NEAR(ten, 10 * one, 1e-6 * ten);
+  EXPECT_EQ(number_after(text, "ten_on_stream"), ten);
+  EXPECT_NEAR(number_after(text, "in_turn"), 2 * one, 1e-6 * ten);
+  EXPECT_LT(number_after(text, "side_by_side"), 1.2 * one);
+}
+
+TEST(SimgpuRun, CopiesBetweenAllKindsOfMemory) {
+  const ProgramRun run = simulate("copies");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("copies are right"));
+}
+
+TEST(SimgpuRun, RefusesBadLaunchesWithTheErrorsOfCuda) {
+  const ProgramRun run = simulate("launches");
+  EXPECT_THAT(run.output, HasSubstr("launches are right"));
+  EXPECT_EQ(run.exit_code, 86) << "refused launches are findings";
+  EXPECT_THAT(run.output, HasSubstr("at most 1024 threads"));
+}
+
+TEST(SimgpuRun, PrintsFromTheDeviceWhenTheHostWaits) {
+  const ProgramRun run = simulate("device_printf");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_EQ(run.output,
+            "before the wait\n"
+            "thread 0 of block: 2.500    42 x%\n"
+            "thread 1 of block: 2.500    42 x%\n"
+            "thread 2 of block: 2.500    42 x%\n"
+            "after the wait\n");
+}
+
+TEST(SimgpuRun, KeepsTheFiguresOfTheMemoryPool) {
+  const ProgramRun run = simulate("pool");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("figures are right"));
+}
+
+TEST(SimgpuRun, RunsKernelsOfTwoFilesAndOfStaticConstructors) {
+  const ProgramRun run = simulate("two_files");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("both files run"));
+}
+
+TEST(SimgpuRun, MultipliesThroughCublas) {
+  const ProgramRun run = simulate("cublas_products");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("products are right"));
+  EXPECT_EQ(run.report["kernels"][0]["name"], "cublas_sgemm");
+}
+
+struct Fault {
+  std::string name, error, kind;
+};
+
+class SimgpuFault : public ::testing::TestWithParam<Fault> {};
+
+TEST_P(SimgpuFault, StaysUntilTheProgramEndsAndIsReported) {
+  const ProgramRun run = simulate("faults " + GetParam().name);
+  EXPECT_THAT(run.output, HasSubstr(GetParam().error + " is sticky"));
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  ASSERT_EQ(run.report["findings"].size(), 1u) << run.output;
+  EXPECT_EQ(run.report["findings"][0]["kind"], GetParam().kind);
+  EXPECT_THAT(run.report["findings"][0]["file"].get<std::string>(), HasSubstr("faults.cu"));
+  EXPECT_EQ(run.report["error"], GetParam().error);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    EachKind, SimgpuFault,
+    ::testing::Values(Fault{"bounds", "cudaErrorIllegalAddress", "out-of-bounds"},
+                      Fault{"misaligned", "cudaErrorMisalignedAddress", "misaligned"},
+                      Fault{"assert", "cudaErrorAssert", "device-assert"},
+                      Fault{"trap", "cudaErrorLaunchFailure", "trap"}),
+    [](const auto& fault) { return fault.param.name; });
+
+TEST(SimgpuRun, ExplainsAHostDereferenceOfADevicePointer) {
+  const ProgramRun run = simulate("faults host");
+  EXPECT_EQ(run.exit_code, 128 + SIGSEGV);
+  EXPECT_THAT(run.output, HasSubstr("error[RL0207]: host code dereferenced device pointer 0x2000"));
+  EXPECT_THAT(run.output, HasSubstr("(allocation of 256 bytes, cudaMalloc)"));
+  ASSERT_EQ(run.report["findings"].size(), 1u);
+  EXPECT_EQ(run.report["findings"][0]["code"], "RL0207");
+}
+
+TEST(SimgpuRun, ReportsADoubleFree) {
+  const ProgramRun run = simulate("faults double-free");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("it was freed before"));
+}
+
+TEST(SimgpuRun, RefusesWhatIsNotImplementedByName) {
+  const ProgramRun run = simulate("faults unsupported");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("simgpu: cudaMallocManaged is not implemented"));
+  EXPECT_THAT(run.output, HasSubstr("simgpu: cudaMallocArray is not implemented"));
+}
+
+TEST(SimgpuRun, SimulatesTheGpuItIsAskedFor) {
+  const ProgramRun a100 = simulate("vector_add"), h200 = simulate("vector_add", "--gpu h200");
+  EXPECT_EQ(h200.exit_code, 0) << h200.output;
+  EXPECT_LT(h200.report["kernels"][0]["time_us"].get<double>(),
+            a100.report["kernels"][0]["time_us"].get<double>());
+}
+
+TEST(SimgpuRun, SaysInOneLineWhatIsWrongWithItsArguments) {
+  const ProgramRun gpu = simulate("vector_add", "--gpu b9000");
+  EXPECT_EQ(gpu.exit_code, 2) << gpu.output;
+  EXPECT_THAT(gpu.output, HasSubstr("a100"));
+  const ProgramRun program = simulate("there-is-no-such-program");
+  EXPECT_EQ(program.exit_code, 3);
+  EXPECT_THAT(program.output, HasSubstr("cannot be started"));
+}
+
+TEST(SimulatedRuntime, SaysHowToStartAProgramThatHasNoDevice) {
+  const std::filesystem::path build = ROOFLAB_BINARY_DIR;
+  const std::string command = "LD_LIBRARY_PATH=" + (build / "lib/simgpu").string() + " " +
+                              (build / "cuda/vector_add").string() + " 2>&1";
+  FILE* pipe = popen(command.c_str(), "r");  // NOLINT(cert-env33-c)
+  ASSERT_NE(pipe, nullptr);
+  std::string output;
+  std::array<char, 256> chunk{};
+  while (fgets(chunk.data(), chunk.size(), pipe) != nullptr) output += chunk.data();
+  EXPECT_NE(pclose(pipe), 0);
+  EXPECT_THAT(output, HasSubstr("simgpu run -- ./program"));
+  EXPECT_THAT(output, HasSubstr("cudaErrorNoDevice"));
+}
+
+}  // namespace

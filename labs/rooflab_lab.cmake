@@ -31,18 +31,21 @@ function(rooflab_lab_part)
   add_custom_target(${part}_adapters ALL DEPENDS ${objects})
 endfunction()
 
-# One adapter: host code by the host compiler, device code (.cu) by nvcc as a submission is built.
+# One adapter: host code by the host compiler, device code (.cu) by nvcc for every GPU from
+# compute capability 7.5 on.
 function(rooflab_adapter source object)
   cmake_path(GET object PARENT_PATH folder)
   file(MAKE_DIRECTORY ${folder})
   set(flags -std=c++20 -O2 -I ${CMAKE_CURRENT_SOURCE_DIR}/interface -I ${PROJECT_SOURCE_DIR}/labs
             -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -c ${source} -o ${object})
+  # Students read these paths in messages: they start at the checkout.
+  set(paths -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
   cmake_path(GET source EXTENSION kind)
   if(kind STREQUAL ".cu")
-    set(command ${ROOFLAB_NVCC} -Xcompiler -fPIC,-Wall -cudart shared
-        -gencode arch=compute_80,code=[sm_80,compute_80])
+    set(command ${ROOFLAB_NVCC} -Xcompiler -fPIC,-Wall,${paths} -cudart shared
+        -gencode arch=compute_75,code=[sm_75,compute_75])
   else()
-    set(command ${CMAKE_CXX_COMPILER} -fPIC -Wall -Wextra -Werror
+    set(command ${CMAKE_CXX_COMPILER} -fPIC -Wall -Wextra -Werror ${paths}
         -isystem ${ROOFLAB_CUDA_ROOT}/include)
   endif()
   add_custom_command(OUTPUT ${object} COMMAND ${command} ${flags} DEPENDS ${source}

@@ -66,24 +66,25 @@ class GemmOracle : public Oracle {
   }
 
  protected:
+  struct Sizes {
+    std::int64_t m, n, k;
+  };
+  static Sizes sizes(const Values& parameters) {
+    return {integer(parameters, "m"), integer(parameters, "n"), integer(parameters, "k")};
+  }
+
   GemmOracle(ElementType type, std::string peak, double unit)
       : type_(type), peak_(std::move(peak)), unit_(unit) {}
 
  private:
   static constexpr std::array<std::int64_t, 5> kTileSizes = {8, 16, 32, 64, 128};
 
-  struct Sizes {
-    std::int64_t m, n, k;
-  };
   struct Inputs : Sizes {
     std::vector<double> a, b;
     MatrixView view_a() const { return {a.data(), k, false}; }
     MatrixView view_b() const { return {b.data(), n, false}; }
   };
 
-  static Sizes sizes(const Values& parameters) {
-    return {integer(parameters, "m"), integer(parameters, "n"), integer(parameters, "k")};
-  }
   static Inputs inputs(const Problem& problem) {
     return {sizes(problem.parameters), widened(problem.tensors.at(0)),
             widened(problem.tensors.at(1))};
@@ -183,7 +184,36 @@ class Bf16GemmOracle : public GemmOracle {
   Bf16GemmOracle() : GemmOracle(ElementType::bfloat16, "bf16_tensor", kTensorCoreUnit) {}
 };
 
+/// The same by tiles: what a block loads from global memory must serve many of its threads.
+class TiledGemmOracle : public GemmOracle {
+ public:
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    // Below this size, edges hide what a kernel does. A real GPU keeps no such counts.
+    constexpr std::int64_t kSmallestJudged = 64;
+    constexpr double kLeastReuse = 4;
+    const Sizes s = sizes(problem.parameters);
+    if (std::min({s.m, s.n, s.k}) < kSmallestJudged) return {};
+    std::uint64_t loads = 0;
+    for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
+      loads += kernel.counters.global_load_requests;
+    }
+    // Without tiles, each warp loads one value of A and one of B for each multiply-add.
+    constexpr double kWarpSize = 32;
+    const double untiled =
+        2.0 * static_cast<double>(s.m * s.n) * static_cast<double>(s.k) / kWarpSize;
+    if (static_cast<double>(loads) * kLeastReuse <= untiled) return {};
+    return {{"RL0431",
+             "global memory is read as if there were no tiles: warps load from it " +
+                 std::to_string(loads) + " times, tiles of 32 x 32 need " +
+                 std::to_string(static_cast<std::int64_t>(untiled / 32)),
+             "let each thread load one element of each tile into shared memory, and multiply from "
+             "there"}};
+  }
+};
+
 ROOFLAB_ORACLE("gemm", GemmOracle)
+ROOFLAB_ORACLE("gemm_tiled", TiledGemmOracle)
 ROOFLAB_ORACLE("gemm_bf16", Bf16GemmOracle)
 
 }  // namespace

@@ -202,6 +202,21 @@ TEST(GemmOracleTest, KnowsTransposedOutputsZerosAndTheFactorsInTheWrongOrder) {
   EXPECT_THAT(codes_of(mistakes, right_product(swapped, n, n, n)), Contains("RL0419"));
 }
 
+TEST(TiledGemmOracleTest, RefusesAsManyGlobalLoadsAsWithoutTiles) {
+  const auto gemm = oracle("gemm_tiled");
+  const auto judged_with = [&](std::uint64_t loads, std::int64_t size) {
+    simgpu::KernelRecord kernel;
+    kernel.counters.global_load_requests = loads;
+    simgpu::Activity activity;
+    activity.kernels = {kernel};
+    return gemm->judge({sizes(size, size, size), {}}, {{}, activity});
+  };
+  const std::uint64_t untiled = 2 * 64 * 64 * 64 / 32;
+  EXPECT_THAT(judged_with(untiled, 64), SizeIs(1));
+  EXPECT_THAT(judged_with(untiled / 16, 64), IsEmpty());
+  EXPECT_THAT(judged_with(untiled, 10), IsEmpty()) << "too small to tell";
+}
+
 TEST(Bf16GemmOracleTest, ExpectsTheProductOfTheRoundedInputs) {
   const auto gemm = oracle("gemm_bf16");
   const Problem problem = gemm->make(sizes(17, 9, 31), 11);

@@ -23,7 +23,7 @@ const Limiter& describe(const std::string& limiter) {
        {"fp64 arithmetic", "are all these double operations needed? a literal 1.0 is a double"}},
       {"fp16", {"fp16 arithmetic", "tensor cores multiply halves many times faster"}},
       {"integer", {"integer arithmetic", "move index sums out of the inner loop"}},
-      {"sfu", {"special functions", "divide, sqrt and exp less often in the inner loop"}},
+      {"special", {"special functions", "divide, sqrt and exp less often in the inner loop"}},
       {"tensor", {"the tensor cores", "this is the roof itself; only fewer operations help"}},
       {"shared",
        {"shared memory",
@@ -53,11 +53,11 @@ std::string words_of(const std::string& limiter) {
   return words.empty() ? limiter : words;
 }
 
-/// The largest term besides the limiter; launch overhead stays whatever is done.
+/// The largest term besides the limiter.
 std::pair<std::string, double> runner_up(const simgpu::TimeBreakdown& time) {
   std::pair<std::string, double> next{"", 0};
   for (const auto& [name, us] : time.terms) {
-    if (name != time.limiter && name != "launch" && us > next.second) next = {name, us};
+    if (name != time.limiter && us > next.second) next = {name, us};
   }
   return next;
 }
@@ -73,13 +73,12 @@ std::string advice_for(const simgpu::TimeBreakdown& time) {
   }
   advice += fmt::format(": {}", describe(time.limiter).tip);
   const auto [next, next_us] = runner_up(time);
-  if (term == time.terms.end() || next.empty() || term->second <= 0) return advice;
-  // Terms scale alike, so the modelled time without this one is its part scaled down to the next.
-  const double without_us =
-      time.total_us - (term->second - next_us) * std::max(1.0, time.wave_quantisation);
-  const double gain = time.total_us / std::max(without_us, next_us);
+  if (term == time.terms.end() || next.empty()) return advice;
+  // The time model joins its terms by a norm that is at least their maximum, so this is the most to
+  // gain.
+  const double gain = time.total_us / (next_us + time.launch_us);
   if (gain < 1.05) return advice;
-  return advice + fmt::format("; without it {} would limit, {:.1f}x faster (modelled)",
+  return advice + fmt::format("; without it {} would limit, up to {:.1f}x faster (modelled)",
                               words_of(next), gain);
 }
 

@@ -7,7 +7,7 @@
 #include <set>
 #include <sstream>
 
-#include "grader/pipeline/files.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "grader/pipeline/files.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {

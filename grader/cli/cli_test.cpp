@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "grader/pipeline/files.h"
+#include "grader/spec/files.h"
 
 /// Runs the program as people do, on a checkout of one small part.
 namespace rooflab {

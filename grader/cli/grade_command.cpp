@@ -10,7 +10,6 @@
 #include "grader/cli/devices.h"
 #include "grader/cli/progress_line.h"
 #include "grader/cli/watch.h"
-#include "grader/pipeline/files.h"
 #include "grader/pipeline/grade.h"
 #include "grader/pipeline/oracles.h"
 #include "grader/pipeline/seeds.h"
@@ -20,6 +19,7 @@
 #include "grader/report/json.h"
 #include "grader/report/terminal.h"
 #include "grader/sandbox/sandbox.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {

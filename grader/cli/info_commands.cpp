@@ -7,10 +7,10 @@
 #include <charconv>
 
 #include "grader/author/starter.h"
-#include "grader/pipeline/files.h"
 #include "grader/pipeline/grade.h"
 #include "grader/pipeline/score.h"
 #include "grader/report/text.h"
+#include "grader/spec/files.h"
 #include "grader/spec/part.h"
 
 namespace rooflab {

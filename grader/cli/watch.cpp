@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "grader/pipeline/files.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "grader/pipeline/build_cache.h"
-#include "grader/pipeline/files.h"
 #include "grader/sandbox/sandbox.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "grader/pipeline/files.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "grader/pipeline/build_cache.h"
 #include "grader/pipeline/elf_symbols.h"
-#include "grader/pipeline/files.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {

@@ -8,7 +8,7 @@
 #include <regex>
 #include <string_view>
 
-#include "grader/pipeline/files.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <random>
 
-#include "grader/pipeline/files.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "grader/diagnose/diagnose.h"
 #include "grader/pipeline/build.h"
-#include "grader/pipeline/files.h"
+#include "grader/spec/files.h"
 #include "grader/pipeline/grade.h"
 
 namespace rooflab {

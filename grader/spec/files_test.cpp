@@ -1,4 +1,4 @@
-#include "grader/pipeline/files.h"
+#include "grader/spec/files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -147,6 +147,22 @@ std::optional<std::string> GuestProcess::receive() {
   }
 }
 
+void GuestProcess::prepare() {
+  const std::optional<Reply> reply = call(Call{});
+  if (!reply) {
+    const SandboxOutcome outcome = end();
+    throw DeviceError("the guest process ended before it ran anything (" +
+                      (outcome.limit == LimitHit::none
+                           ? "exit code " + std::to_string(outcome.exit_code)
+                           : std::string(name_of(outcome.limit)) + " limit") +
+                      "): " + outcome.output.substr(0, 500));
+  }
+  if (!reply->cuda_error.empty()) {
+    throw DeviceError("the guest process cannot use the GPU: " + reply->cuda_error +
+                      "; try --no-sandbox to see whether the sandbox keeps it from the device");
+  }
+}
+
 std::optional<Reply> GuestProcess::call(const Call& call) {
   nonsense_ = false;
   if (!send(encode(call) + '\n')) {

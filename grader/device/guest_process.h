@@ -33,6 +33,10 @@ class GuestProcess {
   /// @throws SandboxError
   explicit GuestProcess(const GuestSetup& setup);
 
+  /// Lets the guest start the GPU, before it loads any student code.
+  /// @throws DeviceError when it cannot: that is nobody's fault but ours.
+  void prepare();
+
   /// Makes one call and waits for its reply, as long as the guest lives; its limits end it.
   /// @return nothing when the guest ended first, or sent something that is no reply.
   std::optional<Reply> call(const Call& call);

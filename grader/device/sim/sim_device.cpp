@@ -167,6 +167,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   GuestProcess guest(guest_setup(options, request, connection.get()));
   connection.reset();
 
+  guest.prepare();
   device.mark();
   const std::optional<Reply> reply = guest.call(call_for(request, addresses));
   RunOutcome outcome;

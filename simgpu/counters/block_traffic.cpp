@@ -52,10 +52,14 @@ struct Sector {
 struct Request {
   std::array<Sector, 2 * kWarpSize> sectors;
   std::size_t count = 0;
+  std::uint64_t highest = 0;
 
   void add(std::uint64_t number, std::uint32_t bytes, std::uint8_t lane) {
-    // Neighbouring lanes mostly share or follow each other's sectors: look from the end.
-    for (std::size_t i = count; i-- > 0;) {
+    // Most requests go upwards: beyond the highest sector so far there is nothing to look for.
+    // Otherwise neighbouring lanes mostly share sectors, so look from the end.
+    const bool beyond = count == 0 || number > highest;
+    if (beyond) highest = number;
+    for (std::size_t i = beyond ? 0 : count; i-- > 0;) {
       if (sectors[i].number == number) {
         sectors[i].bytes |= bytes;
         return;
@@ -64,6 +68,23 @@ struct Request {
     if (count < sectors.size()) sectors[count++] = {number, bytes, lane};
   }
 };
+
+/// Distinct lines of a request.
+std::uint64_t lines_of(const Request& request) {
+  std::array<std::uint64_t, 2 * kWarpSize> lines;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < request.count; ++i) {
+    const std::uint64_t line = request.sectors[i].number / kSectorsPerLine;
+    if (count > 0 && lines[count - 1] == line) continue;
+    lines[count++] = line;
+  }
+  if (!std::is_sorted(lines.begin(), lines.begin() + count)) {
+    std::sort(lines.begin(), lines.begin() + count);
+    count =
+        static_cast<std::size_t>(std::unique(lines.begin(), lines.begin() + count) - lines.begin());
+  }
+  return count;
+}
 
 /// The sectors of [offset, offset + bytes), touched by lanes `step` bytes each (0: all of it by
 /// lane 0).
@@ -193,6 +214,7 @@ void BlockTraffic::global(const WarpAccess& access) {
   if (access.mask == 0) return;
   const Request request = coalesce(access);
   Log& log = *state_->log;
+  log.tag_lookups += lines_of(request);
   state_->run_open = false;
   switch (access.kind) {
     case AccessKind::load:

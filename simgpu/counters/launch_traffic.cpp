@@ -148,6 +148,7 @@ void LaunchTraffic::retire(std::unique_ptr<BlockTraffic::Log> log) {
   sums.store_sectors += log->store_sectors;
   sums.atomic_sectors += log->atomic_sectors;
   sums.l1_hit_sectors += log->l1_hit_sectors;
+  sums.tag_lookups += log->tag_lookups;
   state.pending_entries += log->entries.size();
   state.wave.push_back(std::move(log));
   if (state.wave.size() >= state.resident_blocks || state.pending_entries > kMaxPendingEntries) {
@@ -166,6 +167,7 @@ void LaunchTraffic::finish(KernelCounters& counters) {
   counters.global_store_sectors += sums.store_sectors;
   counters.global_atomic_sectors += sums.atomic_sectors;
   counters.l1_hit_sectors += sums.l1_hit_sectors;
+  counters.l1_tag_lookups += sums.tag_lookups;
   state.l2.add_to(counters, sums.unlogged_reads, sums.unlogged_writes);
 }
 

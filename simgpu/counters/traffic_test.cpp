@@ -65,23 +65,25 @@ TEST(CoalescingTest, TextbookPatterns) {
     const char* what;
     TestAccess access;
     std::uint64_t sectors;
+    std::uint64_t lines;
   };
   for (const Case& c : std::vector<Case>{
-           {"neighbouring floats, aligned", loads(4096), 4},
-           {"neighbouring floats, shifted by one", loads(4100), 5},
-           {"one float for all lanes", loads(4096, 0), 1},
-           {"every second float", loads(4096, 8), 8},
-           {"a column, 32 bytes apart", loads(4096, 32), 32},
-           {"a column, 4 KiB apart", loads(4096, 4096), 32},
-           {"float4 per lane", loads(4096, 16, 16), 16},
-           {"neighbouring halves", loads(4096, 2, 2), 2},
-           {"neighbouring bytes", loads(4096, 1, 1), 1},
+           {"neighbouring floats, aligned", loads(4096), 4, 1},
+           {"neighbouring floats, shifted by one", loads(4100), 5, 2},
+           {"one float for all lanes", loads(4096, 0), 1, 1},
+           {"every second float", loads(4096, 8), 8, 2},
+           {"a column, 32 bytes apart", loads(4096, 32), 32, 8},
+           {"a column, 4 KiB apart", loads(4096, 4096), 32, 32},
+           {"float4 per lane", loads(4096, 16, 16), 16, 4},
+           {"neighbouring halves", loads(4096, 2, 2), 2, 1},
+           {"neighbouring bytes", loads(4096, 1, 1), 1, 1},
        }) {
     Launch launch;
     launch.run(0, {c.access});
     const KernelCounters counters = launch.finish();
     EXPECT_EQ(counters.global_load_requests, 1U) << c.what;
     EXPECT_EQ(counters.global_load_sectors, c.sectors) << c.what;
+    EXPECT_EQ(counters.l1_tag_lookups, c.lines) << c.what;
     EXPECT_EQ(counters.l2_read_sectors, c.sectors) << c.what;
     EXPECT_EQ(counters.dram_read_bytes, 32 * c.sectors) << c.what;
   }
@@ -95,17 +97,19 @@ TEST(CoalescingTest, RandomRequestsTouchTheSetOfTheirSectors) {
     TestAccess access(
         AccessKind::store, bytes, [&](auto) { return at(random() % range / bytes * bytes); },
         random());
-    std::set<std::uint64_t> sectors;
+    std::set<std::uint64_t> sectors, lines;
     for (unsigned lane = 0; lane < 32; ++lane) {
       if ((access.access.mask >> lane & 1U) == 0) continue;
       for (unsigned byte = 0; byte < bytes; ++byte) {
         sectors.insert((access.address[lane] + byte) / 32);
+        lines.insert((access.address[lane] + byte) / 128);
       }
     }
     Launch launch;
     launch.run(0, {access});
     const KernelCounters counters = launch.finish();
     ASSERT_EQ(counters.global_store_sectors, sectors.size()) << "round " << round;
+    ASSERT_EQ(counters.l1_tag_lookups, lines.size()) << "round " << round;
     ASSERT_EQ(counters.l2_write_sectors, sectors.size()) << "round " << round;
     ASSERT_EQ(counters.dram_write_bytes, 32 * sectors.size()) << "round " << round;
   }

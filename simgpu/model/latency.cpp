@@ -37,15 +37,30 @@ class Warp {
     }
   }
 
-  /// Cycles to start all instructions of [first, last).
+  /// Cycles to start all instructions of [first, last), a basic block.
   double run(std::size_t first, std::size_t last) {
     const double begin = now_;
-    for (std::size_t i = first; i < last; ++i) step(work_.program[i]);
+    double issued = 0;
+    double latest = now_;  // no instruction of the stretch starts later
+    for (std::size_t i = first; i < last; ++i) {
+      const InstructionInfo& instruction = work_.program[i];
+      const double start = step(instruction);
+      if (!instruction.issues) continue;
+      issued += 1;
+      latest = std::max(latest, start + 1);
+      // Nothing moves across a barrier, and nothing passes before it is through.
+      if (instruction.cls != InstructionClass::barrier) continue;
+      now_ = std::max(now_ + issued, latest - 1 + latency_[static_cast<int>(instruction.cls)]);
+      issued = 0;
+      latest = now_;
+    }
+    now_ = std::max(now_ + issued, latest);
     return now_ - begin;
   }
 
  private:
-  void step(const InstructionInfo& instruction) {
+  /// When the instruction can start, at the earliest; its results follow by its latency.
+  double step(const InstructionInfo& instruction) {
     double start = now_;
     for (const std::uint32_t slot : instruction.reads) {
       const auto written = ready_.find(slot);
@@ -55,10 +70,7 @@ class Warp {
     const double latency =
         instruction.issues ? latency_[static_cast<std::size_t>(instruction.cls)] : 0;
     for (const std::uint32_t slot : instruction.writes) ready_[slot] = start + latency;
-    if (!instruction.issues) return;
-    now_ = start + 1;
-    // A barrier lets nothing pass until it is through.
-    if (instruction.cls == InstructionClass::barrier) now_ = start + latency;
+    return start;
   }
 
   const Work& work_;

@@ -57,6 +57,7 @@ Kernel streaming(unsigned reads, unsigned writes) {
   const std::uint64_t sectors = kElements / 8;
   c.global_load_requests = reads * kElements / 32;
   c.global_store_requests = writes * kElements / 32;
+  c.l1_tag_lookups = (reads + writes) * kElements / 32;
   c.global_load_sectors = c.l2_read_sectors = reads * sectors;
   c.global_store_sectors = c.l2_write_sectors = writes * sectors;
   c.dram_read_bytes = reads * 4 * kElements;
@@ -152,6 +153,7 @@ TEST(TimeModelTest, UncoalescedLoadsAreSlower) {
   Kernel coalesced = streaming(1, 1);
   Kernel strided = streaming(1, 1);
   KernelCounters& c = strided.counters;
+  c.l1_tag_lookups *= 8;
   c.global_load_sectors *= 8;
   c.l2_read_sectors *= 8;
   c.dram_read_bytes *= 8;
@@ -243,8 +245,29 @@ TEST(LatencyTest, WhatTheAssemblerFoldsCostsNothing) {
   EXPECT_DOUBLE_EQ(kernel.cycles(spec), 0);
 }
 
-/// Square matrix products of 1024 on 32 x 32 threads (or fewer that compute more each), as counted
-/// by hand for one k step of one warp.
+TEST(LatencyTest, LoadsAreMovedAheadOfTheirUsesButNotAcrossABarrier) {
+  const gpu_spec::GpuSpec spec = gpu("a100");
+  Kernel kernel(1, 32);
+  kernel.add(InstructionClass::shared_load, {1}, {0}).add(InstructionClass::fp32, {2}, {1});
+  kernel.add(InstructionClass::shared_load, {3}, {0}).add(InstructionClass::fp32, {4}, {3});
+  EXPECT_DOUBLE_EQ(kernel.cycles(spec), spec.shared_latency + 1) << "both loads at once";
+  Kernel parted(1, 32);
+  parted.add(InstructionClass::shared_load, {1}, {0}).add(InstructionClass::fp32, {2}, {1});
+  parted.add(InstructionClass::barrier, {}, {});
+  parted.add(InstructionClass::shared_load, {3}, {0}).add(InstructionClass::fp32, {4}, {3});
+  EXPECT_GT(parted.cycles(spec), 2 * spec.shared_latency);
+}
+
+TEST(TimeModelTest, AScatteredRequestTakesOneCyclePerLine) {
+  Kernel kernel(108, 32);
+  kernel.add(InstructionClass::global_load, {1}, {0}, 1000);
+  kernel.counters.global_load_requests = 1000 * kernel.warps();
+  kernel.counters.l1_tag_lookups = 32 * kernel.counters.global_load_requests;
+  EXPECT_NEAR(kernel.on(gpu("a100")).terms.at("l1"), 32500 / 1410.0, 1e-9);
+}
+
+/// A product of 1024 x 1024 matrices on 32 x 32 threads (or fewer that compute more each), as
+/// counted by hand for one k step of one warp.
 Kernel product(unsigned outputs_per_thread, double loads_per_fma, bool from_global) {
   constexpr std::uint64_t kN = 1024;
   const auto threads =
@@ -264,7 +287,7 @@ Kernel product(unsigned outputs_per_thread, double loads_per_fma, bool from_glob
     kernel.add(InstructionClass::fp32, {i}, {i, 100}, steps);
   }
   if (from_global) {
-    c.global_load_requests = loads;
+    c.global_load_requests = c.l1_tag_lookups = loads;
     c.global_load_sectors = loads / 2 * 5;
     c.l1_hit_sectors = c.global_load_sectors / 2;
     c.l2_read_sectors = c.global_load_sectors - c.l1_hit_sectors;

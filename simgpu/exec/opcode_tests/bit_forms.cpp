@@ -10,6 +10,62 @@ namespace {
 std::uint64_t ones(unsigned width) { return cut(Wide{-1}, width); }
 bool bit(std::uint64_t x, unsigned at) { return (x >> at & 1) != 0; }
 
+/// selp and slct under each of a register's type names.
+void add_selections(Forms& forms, const std::vector<std::string>& names, const std::string& type) {
+  const unsigned width = register_bits(type);
+  for (const std::string& name : names) {
+    forms.push_back(
+        {"selp." + name + " $d, $a, $b, $c;", type, {type, type, "pred"}, [=](const Lane& x) {
+           return (x[2] != 0 ? x[0] : x[1]) & ones(width);
+         }});
+    forms.push_back(
+        {"slct." + name + ".s32 $d, $a, $b, $c;", type, {type, type, "s32"}, [=](const Lane& x) {
+           return (integer_of(x[2], "s32") >= 0 ? x[0] : x[1]) & ones(width);
+         }});
+    for (const std::string ftz : {"", ".ftz"}) {
+      forms.push_back({"slct" + ftz + "." + name + ".f32 $d, $a, $b, $c;",
+                       type,
+                       {type, type, "f32"},
+                       [=](const Lane& x) {
+                         const float c = ftz.empty() ? f32_of(x[2]) : flushed(f32_of(x[2]));
+                         return (c >= 0.0f ? x[0] : x[1]) & ones(width);
+                       }});
+    }
+  }
+}
+
+/// mov between a register and a vector of its parts.
+void add_parts(Forms& forms) {
+  const auto low = [](std::uint64_t x, unsigned width) { return x & ones(width); };
+  forms.push_back({"mov.b32 $d, {$a, $b};", "u32", {"u16", "u16"}, [=](const Lane& x) {
+                     return low(x[1], 16) << 16 | low(x[0], 16);
+                   }});
+  forms.push_back({"mov.b64 $d, {$a, $b};", "u64", {"u32", "u32"}, [=](const Lane& x) {
+                     return low(x[1], 32) << 32 | low(x[0], 32);
+                   }});
+  forms.push_back(
+      {"mov.b64 $d, {$a, $b, $c, $e};", "u64", {"u16", "u16", "u16", "u16"}, [=](const Lane& x) {
+         return low(x[3], 16) << 48 | low(x[2], 16) << 32 | low(x[1], 16) << 16 | low(x[0], 16);
+       }});
+  forms.push_back({"mov.b32 {$d, $b}, $a;", "u16", {"u32", "u16"}, [=](const Lane& x) {
+                     return low(x[0], 16);
+                   }});
+  forms.push_back({"mov.b32 {$b, $d}, $a;", "u16", {"u32", "u16"}, [=](const Lane& x) {
+                     return low(x[0] >> 16, 16);
+                   }});
+  forms.push_back(
+      {"mov.b64 {$d, _}, $a;", "u32", {"u64"}, [=](const Lane& x) { return low(x[0], 32); }});
+  forms.push_back(
+      {"mov.b64 {_, $d}, $a;", "u32", {"u64"}, [=](const Lane& x) { return x[0] >> 32; }});
+  forms.push_back(
+      {"mov.b64 {$b, $c, $d, $e}, $a;", "u16", {"u64", "u16", "u16", "u16"}, [=](const Lane& x) {
+         return low(x[0] >> 32, 16);
+       }});
+  forms.push_back({"mov.pred $d, $a;", "pred", {"pred"}, [](const Lane& x) {
+                     return std::uint64_t{x[0] != 0};
+                   }});
+}
+
 void add_logic(Forms& forms) {
   for (const unsigned width : {16u, 32u, 64u}) {
     const std::string type = "b" + std::to_string(width);
@@ -29,16 +85,10 @@ void add_logic(Forms& forms) {
                      }});
     forms.push_back(
         {"mov." + type + " $d, $a;", u, {u}, [=](const Lane& x) { return x[0] & ones(width); }});
-    forms.push_back({"selp." + type + " $d, $a, $b, $c;", u, {u, u, "pred"}, [=](const Lane& x) {
-                       return (x[2] != 0 ? x[0] : x[1]) & ones(width);
-                     }});
-    forms.push_back({"slct." + type + ".s32 $d, $a, $b, $c;", u, {u, u, "s32"}, [=](const Lane& x) {
-                       return (integer_of(x[2], "s32") >= 0 ? x[0] : x[1]) & ones(width);
-                     }});
-    forms.push_back({"slct." + type + ".f32 $d, $a, $b, $c;", u, {u, u, "f32"}, [=](const Lane& x) {
-                       return (f32_of(x[2]) >= 0.0f ? x[0] : x[1]) & ones(width);
-                     }});
+    add_selections(forms, {type, u, "s" + std::to_string(width)}, u);
   }
+  add_selections(forms, {"f32"}, "f32");
+  add_selections(forms, {"f64"}, "f64");
   const auto predicates = [&](const std::string& opcode, auto operation) {
     forms.push_back({opcode + ".pred $d, $a, $b;", "pred", {"pred", "pred"}, [=](const Lane& x) {
                        return std::uint64_t{operation(x[0] != 0, x[1] != 0)};
@@ -246,6 +296,7 @@ void add_permutations(Forms& forms) {
 Forms bit_forms() {
   Forms forms;
   add_logic(forms);
+  add_parts(forms);
   add_counts(forms);
   add_fields(forms);
   add_permutations(forms);

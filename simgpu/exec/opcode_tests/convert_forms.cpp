@@ -130,6 +130,21 @@ void add_integers_to_floats(Forms& forms) {
   }
 }
 
+/// cvt to an integral value of the same type. A result of zero keeps the operand's sign.
+void add_integral(Forms& forms, const std::string& type, const std::string& mode, bool ftz,
+                  bool sat) {
+  forms.push_back({"cvt." + mode + "i" + (ftz ? ".ftz" : "") + (sat ? ".sat" : "") + "." + type +
+                       "." + type + " $d, $a;",
+                   type,
+                   {type},
+                   [=](const Lane& x) {
+                     const long double value = decoded(x[0], type, ftz);
+                     const long double r = std::isfinite(value) ? integral(value, mode) : value;
+                     return encoded(std::copysign(r, value), "rn", type, ftz, sat);
+                   },
+                   type == "f64" ? Match::any_nan : Match::bits});
+}
+
 void add_floats_to_floats(Forms& forms) {
   const auto add = [&](const std::string& modifiers, const std::string& to, const std::string& from,
                        const std::string& mode, bool ftz, bool sat) {
@@ -159,27 +174,40 @@ void add_floats_to_floats(Forms& forms) {
   }
   add("", "f32", "f16", "rn", true, false);
   add("", "f32", "bf16", "rn", false, false);
-  for (const std::string type : {"f16", "f32", "f64"}) {
+  for (const std::string type : {"f16", "bf16", "f32", "f64"}) {
     for (const std::string& mode : kModes) {
       for (const bool sat : {false, true}) {
-        forms.push_back(
-            {"cvt." + mode + "i" + (sat ? ".sat" : "") + "." + type + "." + type + " $d, $a;",
-             type,
-             {type},
-             [=](const Lane& x) {
-               const long double value = decoded(x[0], type, false);
-               const long double r = std::isfinite(value) ? integral(value, mode) : value;
-               // A result of zero keeps the operand's sign.
-               return encoded(std::copysign(r, value), "rn", type, false, sat);
-             },
-             type == "f64" ? Match::any_nan : Match::bits});
+        if (type == "bf16" && sat) continue;
+        add_integral(forms, type, mode, false, sat);
+        if (type == "f32") add_integral(forms, type, mode, true, sat);
       }
     }
   }
+  for (const bool ftz : {false, true}) {
+    for (const bool sat : {false, true}) {
+      if (ftz || sat) add("", "f32", "f32", "rn", ftz, sat);
+    }
+  }
+  for (const std::string& mode : kModes) add("." + mode, "bf16", "f64", mode, false, false);
+  add("", "f64", "bf16", "rn", false, false);
+  add("", "f32", "f16", "rn", true, true);
+  for (const std::string& mode : kModes) add("." + mode, "f16", "f32", mode, true, true);
 }
 
 std::uint64_t relu(std::uint64_t bits, const HalfFormat& half) {
   return !half.is_nan(bits) && (bits & 0x8000) != 0 ? 0 : bits;
+}
+
+/// Ten fraction bits, by scaling to an integer; ties to even or away from zero.
+std::uint64_t tf32(float value, bool even) {
+  if (std::isnan(value)) return 0x7fffffff;
+  if (std::isinf(value)) return raw(value);
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  const double unit = std::ldexp(1.0, std::max(exponent - 11, -136));
+  const double scaled = std::fabs(double{value}) / unit;
+  const double rounded = even ? std::nearbyint(scaled) : std::floor(scaled + 0.5);
+  return raw(std::copysign(static_cast<float>(rounded * unit), value));
 }
 
 void add_packed(Forms& forms) {
@@ -203,18 +231,12 @@ void add_packed(Forms& forms) {
       }
     }
   }
-  forms.push_back({"cvt.rna.tf32.f32 $d, $a;", "u32", {"f32"}, [](const Lane& x) -> std::uint64_t {
-                     const float value = f32_of(x[0]);
-                     if (std::isnan(value)) return 0x7fffffff;
-                     if (std::isinf(value)) return raw(value);
-                     // Ties away from zero at 10 fraction bits, by scaling to an integer.
-                     int exponent = 0;
-                     std::frexp(value, &exponent);
-                     const double unit = std::ldexp(1.0, std::max(exponent - 11, -136));
-                     const double rounded =
-                         std::floor(std::fabs(double{value}) / unit + 0.5) * unit;
-                     return raw(std::copysign(static_cast<float>(rounded), value));
-                   }});
+  for (const bool even : {false, true}) {
+    forms.push_back({std::string("cvt.") + (even ? "rn" : "rna") + ".tf32.f32 $d, $a;",
+                     "u32",
+                     {"f32"},
+                     [=](const Lane& x) { return tf32(f32_of(x[0]), even); }});
+  }
 }
 
 }  // namespace

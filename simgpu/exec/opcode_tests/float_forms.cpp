@@ -243,9 +243,6 @@ void add_signs(Forms& forms) {
                    }});
   forms.push_back({"mov.f32 $d, $a;", "f32", {"f32"}, [](const Lane& x) { return cut(x[0], 32); }});
   forms.push_back({"mov.f64 $d, $a;", "f64", {"f64"}, [](const Lane& x) { return x[0]; }});
-  forms.push_back({"selp.f32 $d, $a, $b, $c;", "f32", {"f32", "f32", "pred"}, [](const Lane& x) {
-                     return cut(x[2] != 0 ? x[0] : x[1], 32);
-                   }});
   forms.push_back(
       {"selp.f64 $d, $a, 0d3FF0000000000000, $b;", "f64", {"f64", "pred"}, [](const Lane& x) {
          return x[1] != 0 ? x[0] : raw(1.0);

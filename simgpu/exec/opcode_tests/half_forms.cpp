@@ -150,6 +150,17 @@ void add_extremes(Forms& forms, const std::string& type) {
 void add_signs(Forms& forms, const std::string& type) {
   const std::uint64_t sign = type.ends_with("x2") ? 0x80008000 : 0x8000;
   const std::uint64_t all = type.ends_with("x2") ? 0xffffffff : 0xffff;
+  const auto flush = [=](const Lane& x) {
+    return by_halves(type, x, [&](const Lane& half) { return format_of(type).flush(half[0]); });
+  };
+  if (type[0] == 'f') {
+    forms.push_back({"neg.ftz." + type + " $d, $a;", type, {type}, [=](const Lane& x) {
+                       return flush(x) ^ sign;
+                     }});
+    forms.push_back({"abs.ftz." + type + " $d, $a;", type, {type}, [=](const Lane& x) {
+                       return flush(x) & ~sign;
+                     }});
+  }
   forms.push_back({"neg." + type + " $d, $a;", type, {type}, [=](const Lane& x) {
                      return (x[0] ^ sign) & all;
                    }});

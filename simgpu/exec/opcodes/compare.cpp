@@ -266,8 +266,12 @@ void add_slct(std::vector<OpcodeRow>& rows, const std::string& type) {
                     return arith::slct(a, b, c);
                   }>(),
                   kInteger});
-  rows.push_back({"slct[.ftz]." + type + ".f32", lanes<[](T a, T b, float c) {
+  rows.push_back({"slct." + type + ".f32", lanes<[](T a, T b, float c) {
                     return arith::slct(a, b, c);
+                  }>(),
+                  kInteger});
+  rows.push_back({"slct.ftz." + type + ".f32", lanes<[](T a, T b, float c) {
+                    return arith::slct(a, b, arith::flush_subnormal(c));
                   }>(),
                   kInteger});
 }

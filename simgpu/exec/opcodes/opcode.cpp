@@ -61,6 +61,12 @@ const OpcodeRow* OpcodeTable::find_row(const std::string& spelling) const {
   return found == by_spelling_.end() ? nullptr : &rows_[found->second];
 }
 
+std::vector<std::string> OpcodeTable::spellings() const {
+  std::vector<std::string> all;
+  for (const auto& [spelling, row] : by_spelling_) all.push_back(spelling);
+  return all;
+}
+
 const BuiltOpcode* OpcodeTable::find_built(const std::string& root) const {
   const auto found = built_.find(root);
   return found == built_.end() ? nullptr : &found->second;

@@ -70,6 +70,8 @@ class OpcodeTable {
 
   const OpcodeRow* find_row(const std::string& spelling) const;
   const BuiltOpcode* find_built(const std::string& root) const;
+  /// Every spelling that has a row, sorted: what the opcode test must cover.
+  std::vector<std::string> spellings() const;
 
  private:
   std::vector<OpcodeRow> rows_;

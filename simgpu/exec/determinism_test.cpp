@@ -1,0 +1,77 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "simgpu/exec/engine_testing.h"
+
+/// The same result, bit for bit, for any number of workers.
+namespace simgpu::testing {
+namespace {
+
+struct Outcome {
+  LaunchResult result;
+  std::vector<int> memory;
+};
+
+void expect_same(const Outcome& a, const Outcome& b) {
+  EXPECT_EQ(a.memory, b.memory);
+  EXPECT_EQ(a.result.status, b.result.status);
+  EXPECT_EQ(a.result.printed, b.result.printed);
+  const KernelCounters& x = a.result.counters;
+  const KernelCounters& y = b.result.counters;
+  EXPECT_EQ(x.warp_instructions, y.warp_instructions);
+  EXPECT_EQ(x.thread_instructions, y.thread_instructions);
+  EXPECT_EQ(x.instructions_by_class, y.instructions_by_class);
+  EXPECT_EQ(x.global_load_sectors, y.global_load_sectors);
+  EXPECT_EQ(x.l1_hit_sectors, y.l1_hit_sectors);
+  EXPECT_EQ(x.l2_hit_sectors, y.l2_hit_sectors);
+  EXPECT_EQ(x.dram_read_bytes, y.dram_read_bytes);
+  EXPECT_EQ(x.dram_write_bytes, y.dram_write_bytes);
+  EXPECT_EQ(x.divergent_branches, y.divergent_branches);
+  ASSERT_EQ(a.result.findings.size(), b.result.findings.size());
+  for (std::size_t i = 0; i < a.result.findings.size(); ++i) {
+    const Finding& f = a.result.findings[i];
+    const Finding& g = b.result.findings[i];
+    EXPECT_EQ(f.code, g.code);
+    EXPECT_EQ(f.message, g.message);
+    EXPECT_EQ(f.where.block, g.where.block);
+    EXPECT_EQ(f.where.thread, g.where.thread);
+    EXPECT_EQ(f.occurrences, g.occurrences);
+  }
+}
+
+template <class... Arguments>
+void expect_independent_of_workers(const std::string& kernel, Launch launch, int elements,
+                                   Arguments... more) {
+  std::vector<Outcome> outcomes;
+  for (const unsigned workers : {1U, 2U, 3U}) {
+    Device device = Device::with_test_kernels();
+    std::vector<int> data(static_cast<std::size_t>(elements));
+    std::iota(data.begin(), data.end(), 1);
+    const std::uint64_t at = device.put(data);
+    launch.workers = workers;
+    Outcome outcome{device.run(kernel, launch, at, more...), {}};
+    outcome.memory = device.get<int>(at, data.size());
+    outcomes.push_back(std::move(outcome));
+  }
+  expect_same(outcomes[0], outcomes[1]);
+  expect_same(outcomes[0], outcomes[2]);
+}
+
+TEST(Determinism, BlocksThatWorkApart) {
+  expect_independent_of_workers("blocks_apart", {.grid = {64, 1, 1}, .block = {96, 1, 1}}, 64 * 96,
+                                200);
+}
+
+TEST(Determinism, BlocksThatUpdateTheSameWordRunInOrder) {
+  expect_independent_of_workers("blocks_conflict", {.grid = {300, 1, 1}}, 4);
+}
+
+TEST(Determinism, TheFirstFailingBlockDecides) {
+  // Blocks from the 40th on are out of bounds; memory holds what the ones before it did, nothing more.
+  expect_independent_of_workers("blocks_apart", {.grid = {64, 1, 1}, .block = {96, 1, 1}}, 40 * 96,
+                                50);
+}
+
+}  // namespace
+}  // namespace simgpu::testing

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "simgpu/exec/engine.h"
+#include "simgpu/ptx/parser.h"
+
+/// A device with the test kernels (testdata/kernels.cu), for tests that read as sentences.
+namespace simgpu::testing {
+
+/// Options of one launch with their usual values.
+struct Launch {
+  Dim3 grid{1, 1, 1};
+  Dim3 block{32, 1, 1};
+  unsigned workers = 1;
+  bool checkers = true;
+  std::uint32_t shared = 0;
+  std::uint64_t budget = 50'000'000;
+};
+
+class Device {
+ public:
+  explicit Device(const std::string& ptx_text) : memory_(std::uint64_t{1} << 28) {
+    ptx::Module module = ptx::parse(ptx_text);
+    for (const ptx::Variable& variable : module.variables) {
+      if (variable.space != ptx::Space::global && variable.space != ptx::Space::constant) continue;
+      const std::uint64_t address =
+          memory_.allocate(std::max<std::uint64_t>(variable.size(), 1), variable.name).value();
+      std::vector<std::uint8_t> bytes = variable.initial_bytes;
+      bytes.resize(variable.size());
+      memory_.write(address, std::as_bytes(std::span(bytes)));
+      symbols_[variable.name] = address;
+    }
+    program_ = lower(std::move(module), symbols_);
+  }
+
+  static Device with_test_kernels() {
+    std::ifstream file(SIMGPU_TEST_PTX);
+    std::stringstream text;
+    text << file.rdbuf();
+    return Device(text.str());
+  }
+
+  template <class T>
+  std::uint64_t put(const std::vector<T>& values) {
+    const std::uint64_t address = memory_.allocate(values.size() * sizeof(T), "test data").value();
+    memory_.write(address, std::as_bytes(std::span(values)));
+    return address;
+  }
+
+  template <class T>
+  std::vector<T> get(std::uint64_t address, std::size_t count) const {
+    std::vector<T> values(count);
+    memory_.read(address, std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+
+  /// Launches with arguments laid out as the kernel's parameters are.
+  template <class... Arguments>
+  LaunchResult run(const std::string& kernel, const Launch& launch, Arguments... arguments) {
+    const KernelInfo* info = find_kernel(*program_, kernel);
+    std::vector<std::byte> parameters(info == nullptr ? 0 : info->parameter_bytes);
+    std::size_t next = 0;
+    [[maybe_unused]] const auto add = [&](const auto& argument) {
+      std::memcpy(parameters.data() + info->parameter_offsets.at(next++), &argument,
+                  sizeof(argument));
+    };
+    (add(arguments), ...);
+    LaunchRequest request;
+    request.kernel = kernel;
+    request.grid = launch.grid;
+    request.block = launch.block;
+    request.dynamic_shared_bytes = launch.shared;
+    request.parameters = parameters;
+    request.resident_blocks = 8;
+    request.l1_bytes_per_block = 32 << 10;
+    gpu_spec::GpuSpec gpu;
+    gpu.sm_count = 8;
+    gpu.clock_mhz = 1000;
+    gpu.l2_bytes = 1 << 20;
+    gpu.l1_bytes_per_sm = 128 << 10;
+    return execute(*program_, request, memory_, gpu,
+                   {launch.workers, launch.checkers, launch.budget});
+  }
+
+  DeviceMemory& memory() { return memory_; }
+  const Program& program() const { return *program_; }
+  std::uint64_t symbol(const std::string& name) const { return symbols_.at(name); }
+
+ private:
+  DeviceMemory memory_;
+  SymbolTable symbols_;
+  std::shared_ptr<const Program> program_;
+};
+
+}  // namespace simgpu::testing

@@ -1,0 +1,179 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "simgpu/exec/engine_testing.h"
+
+/// Every way a launch can fail, each with a twin that does it right.
+namespace simgpu::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Findings : public ::testing::Test {
+ protected:
+  Device device_ = Device::with_test_kernels();
+
+  /// The only finding of a launch that must end with `status`.
+  static Finding only(const LaunchResult& result, LaunchStatus status) {
+    EXPECT_EQ(result.status, status);
+    EXPECT_EQ(result.findings.size(), 1U);
+    return result.findings.empty() ? Finding{} : result.findings.back();
+  }
+  static void expect_clean(const LaunchResult& result) {
+    EXPECT_EQ(result.status, LaunchStatus::ok);
+    EXPECT_TRUE(result.findings.empty()) << result.findings.front().message;
+  }
+};
+
+TEST_F(Findings, GlobalOutOfBoundsNamesTheAllocationAndTheThread) {
+  const std::uint64_t data = device_.put(std::vector<float>(100, 1.0F));
+  const Finding finding =
+      only(device_.run("scale", {.grid = {4, 1, 1}, .block = {32, 1, 1}}, data, 101),
+           LaunchStatus::illegal_address);
+  EXPECT_EQ(finding.code, "RL0201");
+  EXPECT_EQ(finding.kind, FindingKind::out_of_bounds);
+  EXPECT_EQ(finding.kernel, "scale");
+  EXPECT_THAT(finding.where.file, HasSubstr("kernels.cu"));
+  EXPECT_GT(finding.where.line, 0U);
+  EXPECT_EQ(finding.where.block, (Dim3{3, 0, 0}));
+  EXPECT_EQ(finding.where.thread, (Dim3{4, 0, 0}));
+  EXPECT_THAT(finding.object, HasSubstr("0 bytes past the end of the 400-byte allocation"));
+  const std::uint64_t good = device_.put(std::vector<float>(100, 1.0F));
+  expect_clean(device_.run("scale", {.grid = {4, 1, 1}, .block = {32, 1, 1}}, good, 100));
+}
+
+TEST_F(Findings, NullPointersAreOutOfBounds) {
+  const Finding finding =
+      only(device_.run("scale", {}, std::uint64_t{0}, 5), LaunchStatus::illegal_address);
+  EXPECT_THAT(finding.object, HasSubstr("null pointer"));
+}
+
+TEST_F(Findings, FreedMemoryIsOutOfBounds) {
+  const std::uint64_t data = device_.put(std::vector<float>(100, 1.0F));
+  ASSERT_TRUE(device_.memory().release(data));
+  const Finding finding =
+      only(device_.run("scale", {}, data, 5), LaunchStatus::illegal_address);
+  EXPECT_THAT(finding.object, HasSubstr("freed"));
+}
+
+TEST_F(Findings, SharedOutOfBoundsNamesTheArray) {
+  const std::uint64_t out = device_.put(std::vector<int>(64));
+  const Finding finding = only(device_.run("shared_index", {.block = {64, 1, 1}}, out, 1),
+                               LaunchStatus::illegal_address);
+  EXPECT_EQ(finding.code, "RL0202");
+  EXPECT_EQ(finding.where.thread, (Dim3{63, 0, 0}));
+  EXPECT_THAT(finding.object, HasSubstr("0 bytes past the end of shared memory"));
+  EXPECT_THAT(finding.object, HasSubstr("row"));
+  expect_clean(device_.run("shared_index", {.block = {64, 1, 1}}, out, 0));
+}
+
+TEST_F(Findings, LocalOutOfBounds) {
+  const std::uint64_t data = device_.put(std::vector<int>(32));
+  EXPECT_EQ(only(device_.run("local_index", {}, data, 4000), LaunchStatus::illegal_address).code,
+            "RL0203");
+  expect_clean(device_.run("local_index", {}, data, 4));
+}
+
+TEST_F(Findings, MisalignedAccess) {
+  const std::uint64_t data = device_.put(std::vector<float>(80, 1.0F));
+  const std::uint64_t out = device_.put(std::vector<float>(32));
+  const Finding finding =
+      only(device_.run("misaligned_pair", {}, data, out, 4), LaunchStatus::misaligned_address);
+  EXPECT_EQ(finding.code, "RL0204");
+  EXPECT_EQ(finding.kind, FindingKind::misaligned);
+  expect_clean(device_.run("misaligned_pair", {}, data, out, 8));
+}
+
+TEST_F(Findings, BarrierThatHalfAWarpReaches) {
+  const std::uint64_t out = device_.put(std::vector<int>(64));
+  const Finding finding =
+      only(device_.run("divergent_barrier", {}, out), LaunchStatus::launch_failure);
+  EXPECT_EQ(finding.code, "RL0305");
+  EXPECT_EQ(finding.kind, FindingKind::divergent_barrier);
+  EXPECT_THAT(finding.message, HasSubstr("16 of the 32"));
+  expect_clean(device_.run("divergent_barrier", {.block = {16, 1, 1}}, out));
+}
+
+TEST_F(Findings, BarrierThatNeverFills) {
+  const std::uint64_t out = device_.put(std::vector<int>(64));
+  const Finding finding =
+      only(device_.run("barrier_of_half_the_warps", {.block = {64, 1, 1}}, out),
+           LaunchStatus::launch_failure);
+  EXPECT_EQ(finding.code, "RL0306");
+  EXPECT_EQ(finding.kind, FindingKind::deadlock);
+  expect_clean(device_.run("barrier_of_both_warps", {.block = {64, 1, 1}}, out));
+}
+
+TEST_F(Findings, ShuffleWithAbsentLanes) {
+  const std::uint64_t out = device_.put(std::vector<int>(32));
+  EXPECT_EQ(only(device_.run("divergent_shuffle", {}, out), LaunchStatus::launch_failure).code,
+            "RL0305");
+  expect_clean(device_.run("convergent_shuffle", {}, out));
+}
+
+TEST_F(Findings, EndlessKernelRunsIntoItsBudget) {
+  const std::uint64_t flag = device_.put(std::vector<int>{0});
+  EXPECT_EQ(only(device_.run("endless", {.budget = 100'000}, flag), LaunchStatus::launch_timeout)
+                .code,
+            "RL0307");
+  const std::uint64_t set = device_.put(std::vector<int>{1});
+  expect_clean(device_.run("endless", {.budget = 100'000}, set));
+}
+
+TEST_F(Findings, TrapAndAssert) {
+  const std::uint64_t out = device_.put(std::vector<int>(32));
+  const Finding trapped = only(device_.run("traps", {}, out, 5), LaunchStatus::trap);
+  EXPECT_EQ(trapped.code, "RL0311");
+  EXPECT_EQ(trapped.where.thread, (Dim3{5, 0, 0}));
+  expect_clean(device_.run("traps", {}, out, 32));
+  const Finding asserted = only(device_.run("asserts", {}, out, 20), LaunchStatus::assert_failed);
+  EXPECT_EQ(asserted.code, "RL0310");
+  EXPECT_EQ(asserted.where.thread, (Dim3{20, 0, 0}));
+  EXPECT_THAT(asserted.message, HasSubstr("threadIdx.x < limit"));
+  expect_clean(device_.run("asserts", {}, out, 32));
+}
+
+TEST_F(Findings, WhatIsMissingIsRefusedByName) {
+  const std::uint64_t out = device_.put(std::vector<std::uint64_t>(32));
+  const Finding finding = only(device_.run("allocates", {}, out), LaunchStatus::unsupported);
+  EXPECT_EQ(finding.code, "RL0312");
+  EXPECT_THAT(finding.message, HasSubstr("malloc in device code (kernels.cu:"));
+  EXPECT_THAT(only(device_.run("recursion", {}, out), LaunchStatus::unsupported).message,
+              HasSubstr("recursive call"));
+}
+
+TEST_F(Findings, UnknownOpcodesAreRefusedWithTheirPlace) {
+  Device device(
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry strange()\n{\n"
+      ".reg .b32 %r<3>;\nfrobnicate.sync.u32 %r1, %r2;\nadd.frob.u32 %r1, %r1, %r2;\nret;\n}\n");
+  const LaunchResult result = device.run("strange", {});
+  EXPECT_EQ(result.status, LaunchStatus::unsupported);
+  EXPECT_THAT(result.findings.at(0).message, HasSubstr("frobnicate.sync.u32 (PTX line 7)"));
+  EXPECT_THAT(result.findings.at(0).message, HasSubstr("add.frob.u32"));
+}
+
+TEST_F(Findings, RacesAreToldInTheProgramsTerms) {
+  const std::uint64_t out = device_.put(std::vector<int>(64));
+  const LaunchResult result = device_.run("race_in_block", {.block = {64, 1, 1}}, out);
+  ASSERT_FALSE(result.findings.empty());
+  const Finding& finding = result.findings.front();
+  EXPECT_EQ(finding.kind, FindingKind::shared_race);
+  EXPECT_THAT(finding.object, HasSubstr("shared array cell"));
+  ASSERT_TRUE(finding.other.has_value());
+  EXPECT_NE(finding.where.thread, finding.other->thread);
+  EXPECT_TRUE(
+      device_.run("race_in_block", {.block = {64, 1, 1}, .checkers = false}, out).findings.empty());
+}
+
+TEST(Registers, ReadBeforeTheirFirstWriteAreZero) {
+  Device device(
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry reads(.param .u64 out)\n{\n"
+      ".reg .b32 %r<4>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [out];\n"
+      "add.u32 %r1, %r2, 5;\nst.global.u32 [%rd1], %r1;\nret;\n}\n");
+  const std::uint64_t out = device.put(std::vector<int>{1});
+  ASSERT_EQ(device.run("reads", {.block = {1, 1, 1}}, out).status, LaunchStatus::ok);
+  EXPECT_EQ(device.get<int>(out, 1).front(), 5);
+}
+
+}  // namespace
+}  // namespace simgpu::testing

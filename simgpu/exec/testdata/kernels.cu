@@ -1,0 +1,307 @@
+/// Kernels for the engine's tests; each stands for one thing that can go wrong.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cassert>
+#include <cstdio>
+
+using u64 = unsigned long long;
+
+#define KERNEL extern "C" __global__ void
+
+// Control flow.
+
+KERNEL nested_ifs(int* out) {
+  const int i = threadIdx.x;
+  int value = 0;
+  if (i & 1) {
+    value += 1;
+    if (i & 2) value += 10; else value += 20;
+    if (i > 16) { if (i > 24) value *= 3; else value *= 5; }
+  } else if (i % 6 == 0) {
+    value = -i;
+  }
+  out[i] = value * 100 + i;
+}
+
+KERNEL trip_counts(int* out) {
+  const int i = threadIdx.x;
+  int sum = 0;
+  for (int k = 0; k < (i * 7) % 13; ++k) {
+    if ((k + i) % 5 == 4) continue;
+    sum += k * i;
+    if (sum > 200) break;
+  }
+  out[i] = sum;
+}
+
+KERNEL early_return(int* out) {
+  const int i = threadIdx.x;
+  if (i % 3 == 1) return;
+  out[i] = i + 1000;
+  if (i > 40) return;
+  out[i] += 5;
+}
+
+KERNEL switch_cases(int* out) {
+  const int i = threadIdx.x;
+  int value = 7;
+  switch (out[i]) {
+    case 0: value = 100; break;
+    case 1: value = i * 3;
+    case 2: value += 11; break;
+    case 3: return;
+    case 4: value = -1; break;
+    case 5: value = i * i; break;
+    case 6: value ^= 0x55; break;
+    case 7: value <<= 3; break;
+    default: value = 9;
+  }
+  out[i] = value;
+}
+
+KERNEL irreducible(int* out) {
+  const int i = threadIdx.x;
+  int n = 0;
+  int value = i;
+  if (i & 1) goto middle;
+top:
+  value = value * 3 + 1;
+  if (++n > 20) goto done;
+middle:
+  value ^= n;
+  if (++n < 10 + (i & 3)) goto top;
+done:
+  out[i] = value * 32 + n;
+}
+
+// Calls.
+
+__device__ __noinline__ int square_plus(int x, int y) {
+  if (x > 20) return y;
+  return x * x + y;
+}
+__device__ __noinline__ float mix(float a, double b, long long c) {
+  return a + static_cast<float>(b) + square_plus(static_cast<int>(c), 1);
+}
+KERNEL calls(float* out) {
+  const int i = threadIdx.x;
+  out[i] = (i & 1) ? mix(i, i * 0.5, i) : static_cast<float>(square_plus(i, 3));
+}
+
+__device__ __noinline__ int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1) + n; }
+KERNEL recursion(int* out) { out[threadIdx.x] = factorial(out[threadIdx.x]); }
+
+// Warps.
+
+KERNEL warp_operations(unsigned* out) {
+  const unsigned i = threadIdx.x;
+  unsigned sum = i + 1;
+  for (int d = 16; d > 0; d >>= 1) sum += __shfl_xor_sync(~0u, sum, d);
+  out[i] = sum;
+  out[32 + i] = __shfl_down_sync(~0u, i, 3);
+  out[64 + i] = __shfl_up_sync(~0u, i, 2, 8);
+  out[96 + i] = __shfl_sync(~0u, i * 10, 5, 16);
+  out[128 + i] = __ballot_sync(~0u, i % 3 == 0);
+  out[160 + i] = __any_sync(~0u, i == 7) * 2 + __all_sync(~0u, i < 31);
+  out[192 + i] = __match_any_sync(~0u, i % 5);
+  out[224 + i] = __reduce_add_sync(~0u, i) + __reduce_max_sync(~0u, i ^ 9u);
+}
+
+KERNEL divergent_shuffle(int* out) {
+  const int i = threadIdx.x;
+  if (i < 16) out[i] = __shfl_sync(~0u, i, 3);
+}
+KERNEL convergent_shuffle(int* out) {
+  const int i = threadIdx.x;
+  if (i < 16) out[i] = __shfl_sync(0xFFFFu, i, 3);
+}
+
+// Shared memory, barriers.
+
+KERNEL reverse_block(int* data) {
+  extern __shared__ int buffer[];
+  const int i = threadIdx.x;
+  buffer[i] = data[i];
+  __syncthreads();
+  data[i] = buffer[blockDim.x - 1 - i];
+}
+
+KERNEL count_votes(int* out) {
+  const int i = threadIdx.x;
+  const int count = __syncthreads_count(i % 3 == 0);
+  const int any = __syncthreads_or(i == 5);
+  const int all = __syncthreads_and(i < 90);
+  out[i] = count * 4 + (any ? 2 : 0) + (all ? 1 : 0);
+}
+
+KERNEL divergent_barrier(int* out) {
+  if (threadIdx.x < 16) __syncthreads();
+  out[threadIdx.x] = 1;
+}
+KERNEL barrier_of_half_the_warps(int* out) {
+  if (threadIdx.x < 32) asm volatile("bar.sync 1, 64;" ::: "memory");
+  out[threadIdx.x] = 1;
+}
+KERNEL barrier_of_both_warps(int* out) {
+  asm volatile("bar.sync 1, 64;" ::: "memory");
+  out[threadIdx.x] = 1;
+}
+
+KERNEL spin_on_other_warp(volatile int* flag, int* out) {
+  if (threadIdx.x == 0) { while (*flag == 0) {} out[0] = 1; }
+  if (threadIdx.x == 32) *flag = 1;
+}
+KERNEL endless(volatile int* flag) { while (*flag == 0) {} }
+
+// Atomics.
+
+KERNEL atomics(int* counters, float* sums, u64* wide) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  atomicAdd(&counters[0], i);
+  atomicMax(&counters[1], i);
+  atomicMin(&counters[2], -i);
+  atomicXor(&counters[3], i);
+  atomicCAS(&counters[4], i, i + 1);
+  atomicAdd(&sums[0], 0.25f);
+  atomicAdd(wide, 1ull << 33);
+  atomicInc(reinterpret_cast<unsigned*>(&counters[5]), 9u);
+}
+
+KERNEL shared_histogram(const int* data, int* out) {
+  __shared__ int bins[8];
+  if (threadIdx.x < 8) bins[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&bins[data[blockIdx.x * blockDim.x + threadIdx.x] & 7], 1);
+  __syncthreads();
+  if (threadIdx.x < 8) out[blockIdx.x * 8 + threadIdx.x] = bins[threadIdx.x];
+}
+
+// Faults.
+
+KERNEL scale(float* data, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) data[i] *= 2.0f;
+}
+KERNEL shared_index(int* out, int shift) {
+  __shared__ int row[64];
+  row[threadIdx.x] = 0;
+  __syncthreads();
+  row[threadIdx.x + shift] = 1;
+  __syncthreads();
+  out[threadIdx.x] = row[threadIdx.x];
+}
+KERNEL local_index(int* out, int k) {
+  int own[8];
+  for (int i = 0; i < 8; ++i) own[i] = out[i] + i;
+  own[k + (out[9] & 1)] = 77;
+  int sum = 0;
+  for (int i = 0; i < 8; ++i) sum += own[(i + out[10]) & 7];
+  out[threadIdx.x] = sum;
+}
+KERNEL misaligned_pair(const char* data, float* out, int shift) {
+  const float2 pair = *reinterpret_cast<const float2*>(data + shift + 8 * threadIdx.x);
+  out[threadIdx.x] = pair.x + pair.y;
+}
+KERNEL traps(int* out, int bad) {
+  if (threadIdx.x == bad) __trap();
+  out[threadIdx.x] = 1;
+}
+KERNEL asserts(int* out, int limit) {
+  assert(threadIdx.x < limit);
+  out[threadIdx.x] = 1;
+}
+KERNEL allocates(int** out) { out[threadIdx.x] = new int[4]; }
+
+// Printing.
+
+KERNEL prints(int n) {
+  if (threadIdx.x == 1) {
+    printf("%d|%5u|%-4d|%08.3f|%s|%c|%x|%lld|%p|%%|%e\n", -3, 42u, n, 3.14159, "text", 'z', 255,
+           1ll << 40, reinterpret_cast<void*>(0x1234), 1.5);
+  }
+}
+KERNEL prints_by_block() { printf("block %d\n", blockIdx.x); }
+
+// Arithmetic.
+
+KERNEL conversions(const float* in, int* out) {
+  const int i = threadIdx.x;
+  const float x = in[i];
+  out[i] = static_cast<int>(x);
+  out[32 + i] = __float2int_rn(x);
+  out[64 + i] = static_cast<signed char>(i * 37);
+  out[96 + i] = static_cast<int>(__half2float(__float2half(x)) * 4096.0f);
+  out[128 + i] = static_cast<int>(__bfloat162float(__float2bfloat16(x)) * 1024.0f);
+  out[160 + i] = static_cast<int>(static_cast<double>(x) * 1000.0);
+  out[192 + i] = static_cast<unsigned short>(__float2uint_rz(fabsf(x)) * 1001u);
+}
+
+KERNEL half_sums(const __half2* a, const __half2* b, __half2* c) {
+  const int i = threadIdx.x;
+  c[i] = __hfma2(a[i], b[i], __hadd2(a[i], b[i]));
+}
+
+KERNEL math(const float* in, float* out) {
+  const int i = threadIdx.x;
+  const float x = in[i];
+  out[i] = expf(x);
+  out[32 + i] = sinf(x * 50.0f);
+  out[64 + i] = rsqrtf(fabsf(x) + 0.5f);
+  out[96 + i] = tanhf(x);
+  out[128 + i] = powf(fabsf(x) + 0.1f, 1.7f);
+  out[160 + i] = x / 3.0f;
+  out[192 + i] = logf(fabsf(x) + 1.0f);
+  out[224 + i] = erff(x);
+}
+
+KERNEL wide_integers(const u64* a, const u64* b, u64* out) {
+  const int i = threadIdx.x;
+  out[4 * i] = a[i] * b[i];
+  out[4 * i + 1] = __umul64hi(a[i], b[i]);
+  out[4 * i + 2] = a[i] / (b[i] | 1);
+  out[4 * i + 3] = __popcll(a[i]) + __clzll(b[i]) + __brevll(a[i]) % 97;
+}
+
+KERNEL vectors(const float4* in, float4* out, const short4* narrow, int* sums) {
+  const int i = threadIdx.x;
+  const float4 v = in[i];
+  out[i] = make_float4(v.w, v.z, v.y, v.x);
+  const short4 s = narrow[i];
+  sums[i] = s.x + s.y * 10 + s.z * 100 + s.w * 1000;
+}
+
+// Generic addresses: shared, local or global by thread.
+__device__ __noinline__ int read_through(const int* p) { return *p; }
+KERNEL generic_addresses(int* data) {
+  __shared__ int shared_value[32];
+  const int i = threadIdx.x;
+  int own = i * 3;
+  shared_value[i] = i * 5;
+  __syncthreads();
+  int* places[3] = {&data[i], &shared_value[i], &own};
+  data[32 + i] = read_through(places[i % 3]);
+}
+
+__constant__ int table[16];
+__device__ int total;
+KERNEL module_variables(int* out) {
+  out[threadIdx.x] = table[threadIdx.x & 15] + total;
+}
+
+// Blocks that touch the same place.
+KERNEL blocks_conflict(int* data) {
+  if (threadIdx.x == 0) data[0] = data[0] * 3 + blockIdx.x;
+}
+KERNEL blocks_apart(int* data, int rounds) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int value = data[i];
+  for (int k = 0; k < rounds + static_cast<int>(blockIdx.x) % 7; ++k) value = value * 5 + k;
+  data[i] = value;
+}
+
+KERNEL race_in_block(int* out) {
+  __shared__ int cell[64];
+  cell[threadIdx.x] = threadIdx.x;
+  out[threadIdx.x] = cell[63 - threadIdx.x];
+}

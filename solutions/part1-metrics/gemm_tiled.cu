@@ -8,7 +8,9 @@ namespace {
 
 constexpr int kTile = 32;  // a tile has kTile x kTile elements, a block as many threads
 
-__global__ void gemm_tiled_kernel(const float* A, const float* B, float* C, int M, int N, int K) {
+// The bound lets the compiler know how many threads must share the registers of a multiprocessor.
+__global__ void __launch_bounds__(kTile* kTile)
+    gemm_tiled_kernel(const float* A, const float* B, float* C, int M, int N, int K) {
   __shared__ float As[kTile][kTile];
   __shared__ float Bs[kTile][kTile];
 

@@ -46,6 +46,7 @@ void dynamic_shared_memory_beyond_the_default() {
   EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
   EXPECT_ERROR(cudaFuncSetAttribute(sum_reversed, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20),
                cudaErrorInvalidValue);
+  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
   CHECK(cudaFuncSetAttribute(sum_reversed, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   sum_reversed<<<1, n, bytes>>>(device, n);
   CHECK(cudaGetLastError());

@@ -1,0 +1,313 @@
+#include "simgpu/device/device_process.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstring>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "simgpu/device/cuda_error.h"
+#include "simgpu/device/descriptor.h"
+#include "simgpu/device/protocol.h"
+#include "simgpu/device/wire.h"
+
+// The device process as its two kinds of client see it; the guest here writes its bytes by hand.
+namespace simgpu {
+namespace {
+
+using protocol::GuestOperation;
+using ::testing::HasSubstr;
+
+DeviceProcess start() {
+  return DeviceProcess::start({.program = std::string(ROOFLAB_BINARY_DIR) + "/bin/simgpu-device",
+                               .gpu = std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml",
+                               .workers = 1});
+}
+
+/// A guest without any manners.
+class RawGuest {
+ public:
+  explicit RawGuest(DeviceProcess& device) : socket_(device.connect_guest()) {
+    const timeval limit{.tv_sec = 20, .tv_usec = 0};
+    setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  }
+
+  void send_bytes(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (count <= 0) return;
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+  }
+  void send_message(std::uint32_t operation, std::span<const std::byte> payload) {
+    wire::Writer writer;
+    writer.put(wire::Header{.bytes = static_cast<std::uint32_t>(payload.size()), .tag = operation});
+    writer.append(payload);
+    send_bytes(writer.bytes());
+  }
+  template <typename... Values>
+  void request(GuestOperation operation, const Values&... values) {
+    wire::Writer writer;
+    (writer.put(values), ...);
+    send_message(static_cast<std::uint32_t>(operation), writer.bytes());
+  }
+
+  struct Answer {
+    bool connected = false;
+    CudaError error = CudaError::unknown;
+    std::vector<std::byte> data;  ///< after the flags
+  };
+  Answer answer() {
+    wire::Header header;
+    if (!receive(std::as_writable_bytes(std::span(&header, 1)))) return {};
+    std::vector<std::byte> data(header.bytes);
+    if (!receive(data) || data.empty()) return {};
+    data.erase(data.begin());
+    return {
+        .connected = true, .error = static_cast<CudaError>(header.tag), .data = std::move(data)};
+  }
+  std::uint64_t allocate(std::uint64_t bytes) {
+    request(GuestOperation::allocate, bytes);
+    const Answer reply = answer();
+    return reply.data.size() >= 8 ? wire::Reader(reply.data).get<std::uint64_t>() : 0;
+  }
+  void hang_up() { socket_.reset(); }
+
+ private:
+  bool receive(std::span<std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t count = recv(socket_.get(), bytes.data(), bytes.size(), 0);
+      if (count <= 0) return false;
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+    return true;
+  }
+
+  Descriptor socket_;
+};
+
+/// The device still works for the trusted side and for the next guest.
+void expect_healthy(DeviceProcess& device) {
+  const std::array<std::byte, 3> bytes{std::byte{1}, std::byte{2}, std::byte{3}};
+  std::array<std::byte, 3> back{};
+  const std::uint64_t address = device.allocate(bytes.size(), "probe");
+  device.write(address, bytes);
+  device.read(address, back);
+  EXPECT_EQ(back, bytes);
+  device.release(address);
+  RawGuest next(device);
+  EXPECT_NE(next.allocate(16), 0u);
+}
+
+TEST(DeviceProcess, KeepsWhatTheTrustedSideWrites) {
+  DeviceProcess device = start();
+  std::vector<std::byte> bytes(3'000'001);
+  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same bytes every time
+  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+  const std::uint64_t address = device.allocate(bytes.size(), "A");
+  device.write(address, bytes);
+  std::vector<std::byte> back(bytes.size());
+  device.read(address, back);
+  EXPECT_EQ(back, bytes);
+  device.fill(address, 0xCD, 10);
+  device.read(address, std::span(back).first(11));
+  EXPECT_EQ(back[9], std::byte{0xCD});
+  EXPECT_EQ(back[10], bytes[10]);
+}
+
+TEST(DeviceProcess, RefusesRangesOutsideOfAnAllocation) {
+  DeviceProcess device = start();
+  const std::uint64_t address = device.allocate(64, "A");
+  std::array<std::byte, 65> bytes{};
+  EXPECT_THROW(device.write(address, bytes), DeviceProcessError);
+  EXPECT_THROW(device.read(address + 60, std::span(bytes).first(5)), DeviceProcessError);
+  EXPECT_THROW(device.release(address + 1), DeviceProcessError);
+}
+
+TEST(DeviceProcess, SharesAllocationsWithTheGuestByAddress) {
+  DeviceProcess device = start();
+  const std::uint64_t address = device.allocate(4, "A");
+  RawGuest guest(device);
+  const std::uint32_t value = 0xDEADBEEF;
+  guest.request(GuestOperation::copy_to_device,
+                protocol::CopyRequest{.address = address, .pitch = 4, .width = 4, .height = 1},
+                value);
+  EXPECT_EQ(guest.answer().error, CudaError::success);
+  std::uint32_t seen = 0;
+  device.read(address, std::as_writable_bytes(std::span(&seen, 1)));
+  EXPECT_EQ(seen, value);
+}
+
+TEST(DeviceProcess, DoesNotLetTheGuestFreeWhatIsNotItsOwn) {
+  DeviceProcess device = start();
+  const std::uint64_t address = device.allocate(64, "A");
+  RawGuest guest(device);
+  guest.request(GuestOperation::release, address);
+  EXPECT_EQ(guest.answer().error, CudaError::invalid_value);
+  EXPECT_NO_THROW(device.fill(address, 1, 64));
+}
+
+TEST(DeviceProcess, TellsWhatHappenedSinceTheMark) {
+  DeviceProcess device = start();
+  const std::uint64_t kept = device.allocate(1000, "A");
+  RawGuest guest(device);
+  device.mark();
+  const std::uint64_t address = guest.allocate(4096);
+  guest.request(
+      GuestOperation::fill,
+      protocol::FillRequest{.address = address, .pitch = 4096, .width = 4096, .height = 1});
+  EXPECT_EQ(guest.answer().error, CudaError::success);
+  guest.request(GuestOperation::release, address);
+  EXPECT_EQ(guest.answer().error, CudaError::success);
+  const Activity activity = device.collect();
+  EXPECT_EQ(activity.allocated, 1000u);
+  EXPECT_EQ(activity.peak_allocated, 5096u);
+  ASSERT_EQ(activity.memory.size(), 1u);
+  EXPECT_EQ(activity.memory[0].kind, "set");
+  EXPECT_EQ(activity.memory[0].bytes, 4096u);
+  EXPECT_GT(activity.elapsed_us, 0);
+  EXPECT_EQ(activity.api_calls.at("cudaMalloc"), 1u);
+  device.mark();
+  EXPECT_TRUE(device.collect().memory.empty());
+  device.release(kept);
+}
+
+TEST(DeviceProcess, SaysWhatIsWrongWhenItCannotStart) {
+  try {
+    DeviceProcess::start({.program = "/does/not/exist", .gpu = "x.toml"});
+    FAIL() << "a missing program must not start";
+  } catch (const DeviceProcessError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("could not be started"));
+  }
+}
+
+TEST(HostileGuest, IsCutOffWhenItsMessageIsOverTheLimit) {
+  DeviceProcess device = start();
+  RawGuest guest(device);
+  wire::Writer writer;
+  writer.put(wire::Header{.bytes = 0xFFFFFFFF, .tag = 1});
+  guest.send_bytes(writer.bytes());
+  EXPECT_FALSE(guest.answer().connected);
+  expect_healthy(device);
+}
+
+TEST(HostileGuest, IsCutOffWhenTheOperationIsUnknown) {
+  DeviceProcess device = start();
+  for (const std::uint32_t operation :
+       {0u, static_cast<std::uint32_t>(GuestOperation::count), 0xFFFFu}) {
+    RawGuest guest(device);
+    guest.send_message(operation, {});
+    EXPECT_FALSE(guest.answer().connected);
+  }
+  expect_healthy(device);
+}
+
+TEST(HostileGuest, SurvivesNoOperationWithTooFewOrTooManyBytes) {
+  DeviceProcess device = start();
+  const std::vector<std::byte> long_payload(5000, std::byte{0x5A});
+  for (std::uint32_t i = 1; i < static_cast<std::uint32_t>(GuestOperation::count); ++i) {
+    for (const std::size_t bytes : {std::size_t{0}, std::size_t{3}, long_payload.size()}) {
+      RawGuest guest(device);
+      guest.send_message(i, std::span(long_payload).first(bytes));
+      guest.answer();  // an error or a closed connection; either way the device goes on
+    }
+  }
+  expect_healthy(device);
+}
+
+TEST(HostileGuest, ChangesNothingOutsideWithRandomRequests) {
+  DeviceProcess device = start();
+  std::mt19937_64 random(7);  // NOLINT(cert-msc51-cpp): the same attack every time
+  for (int i = 0; i < 2000; ++i) {
+    RawGuest guest(device);
+    std::vector<std::byte> payload(random() % 200);
+    for (std::byte& byte : payload) byte = static_cast<std::byte>(random() % 4 == 0 ? random() : 0);
+    guest.send_message(1 + static_cast<std::uint32_t>(random()) %
+                               (static_cast<std::uint32_t>(GuestOperation::count) - 1),
+                       payload);
+    guest.hang_up();
+  }
+  expect_healthy(device);
+}
+
+TEST(HostileGuest, HoldsNobodyUpWithHalfAMessage) {
+  DeviceProcess device = start();
+  RawGuest guest(device);
+  const std::array<std::byte, 3> half{};
+  guest.send_bytes(half);
+  device.mark();  // would wait for ever if the device waited for the guest
+  EXPECT_EQ(device.collect().kernels.size(), 0u);
+  expect_healthy(device);
+}
+
+TEST(HostileGuest, MayDieInTheMiddleOfACopy) {
+  DeviceProcess device = start();
+  RawGuest guest(device);
+  const std::uint64_t address = guest.allocate(10'000'000);
+  wire::Writer writer;
+  writer.put(wire::Header{.bytes = protocol::kChunkBytes,
+                          .tag = static_cast<std::uint32_t>(GuestOperation::copy_to_device)});
+  writer.put(protocol::CopyRequest{
+      .address = address, .pitch = 10'000'000, .width = 10'000'000, .height = 1});
+  writer.append(std::vector<std::byte>(1000));
+  guest.send_bytes(writer.bytes());
+  guest.hang_up();
+  expect_healthy(device);
+}
+
+TEST(HostileGuest, DoesNotStopTheDeviceByLeavingItsAnswers) {
+  DeviceProcess device = start();
+  RawGuest guest(device);
+  const std::uint64_t address = guest.allocate(protocol::kChunkBytes);
+  const protocol::CopyRequest request{.address = address,
+                                      .pitch = protocol::kChunkBytes,
+                                      .width = protocol::kChunkBytes,
+                                      .height = 1};
+  for (int i = 0; i < 50; ++i) guest.request(GuestOperation::copy_from_device, request);
+  device.mark();
+  EXPECT_NO_THROW(device.collect());
+  guest.hang_up();
+  expect_healthy(device);
+}
+
+TEST(HostileGuest, CannotCopyOutsideOfAllocationsWhateverTheNumbers) {
+  DeviceProcess device = start();
+  RawGuest guest(device);
+  const std::uint64_t address = guest.allocate(4096);
+  const std::uint64_t huge = ~std::uint64_t{0};
+  const std::array<protocol::CopyRequest, 6> attempts{{
+      {.address = address, .pitch = 4097, .width = 4097, .height = 1},
+      {.address = address - 1, .pitch = 1, .width = 1, .height = 1},
+      {.address = address, .pitch = 64, .width = 64, .height = 65},
+      {.address = address, .pitch = huge, .width = 2, .height = 2},
+      {.address = address, .pitch = 1, .width = huge, .height = huge},
+      {.address = 0, .pitch = 8, .width = 8, .height = 1},
+  }};
+  for (const protocol::CopyRequest& attempt : attempts) {
+    guest.request(GuestOperation::copy_from_device, attempt);
+    EXPECT_EQ(guest.answer().error, CudaError::invalid_value);
+  }
+}
+
+TEST(HostileGuest, CannotLoadWhatIsNoProgram) {
+  DeviceProcess device = start();
+  RawGuest guest(device);
+  guest.request(GuestOperation::module_begin, std::uint64_t{100});
+  EXPECT_EQ(guest.answer().error, CudaError::success);
+  guest.send_message(static_cast<std::uint32_t>(GuestOperation::module_data),
+                     std::vector<std::byte>(100, std::byte{0x42}));
+  EXPECT_EQ(guest.answer().error, CudaError::success);
+  guest.request(GuestOperation::module_end);
+  EXPECT_EQ(guest.answer().error, CudaError::invalid_kernel_image);
+  guest.request(GuestOperation::launch, protocol::LaunchMessage{.module = 1});
+  EXPECT_EQ(guest.answer().error, CudaError::invalid_device_function);
+}
+
+}  // namespace
+}  // namespace simgpu

@@ -1,0 +1,96 @@
+#include "simgpu/device/timeline.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace simgpu {
+namespace {
+
+using Engine = Timeline::Engine;
+
+TEST(Timeline, RunsOneStreamInOrderWithoutGaps) {
+  Timeline timeline;
+  EXPECT_EQ(timeline.issue(0, Engine::compute, 500), 0);
+  EXPECT_EQ(timeline.issue(0, Engine::compute, 70), 500);
+  EXPECT_EQ(timeline.all_done(), 570);
+}
+
+TEST(Timeline, StartsNothingBeforeItWasIssued) {
+  Timeline timeline;
+  timeline.spend(3.0);
+  EXPECT_EQ(timeline.issue(0, Engine::compute, 1), picoseconds(3.0));
+}
+
+TEST(Timeline, MakesTheDefaultStreamWaitForBlockingStreamsAndTheyForIt) {
+  Timeline timeline;
+  const auto blocking = timeline.create_stream(true, 0), free = timeline.create_stream(false, 0);
+  timeline.issue(blocking, Engine::compute, 100, 0.1);
+  EXPECT_EQ(timeline.issue(Timeline::kLegacyStream, Engine::compute, 10, 0.1), 100);
+  EXPECT_EQ(timeline.issue(blocking, Engine::compute, 5, 0.1), 110);
+  EXPECT_EQ(timeline.issue(free, Engine::compute, 5, 0.1), 0);
+}
+
+TEST(Timeline, RunsKernelsSideBySideOnlyWhileTheirSharesFit) {
+  Timeline timeline;
+  const auto first = timeline.create_stream(false, 0), second = timeline.create_stream(false, 0),
+             third = timeline.create_stream(false, 0);
+  EXPECT_EQ(timeline.issue(first, Engine::compute, 100, 0.5), 0);
+  EXPECT_EQ(timeline.issue(second, Engine::compute, 60, 0.5), 0);
+  EXPECT_EQ(timeline.issue(third, Engine::compute, 10, 0.5), 60);
+  EXPECT_EQ(timeline.issue(third, Engine::copy_to_device, 10), 70);
+}
+
+TEST(Timeline, MeasuresBetweenEventsOnlyWhenBothAreDone) {
+  Timeline timeline;
+  const auto start = timeline.create_event(true), stop = timeline.create_event(true);
+  Picoseconds elapsed = -1;
+  EXPECT_EQ(timeline.elapsed(start, stop, &elapsed), CudaError::invalid_resource_handle);
+  timeline.record_event(start, 0);
+  timeline.issue(0, Engine::compute, 1234);
+  timeline.record_event(stop, 0);
+  EXPECT_EQ(timeline.elapsed(start, stop, &elapsed), CudaError::not_ready);
+  timeline.wait_until(*timeline.event_time(stop));
+  EXPECT_EQ(timeline.elapsed(start, stop, &elapsed), CudaError::success);
+  EXPECT_EQ(elapsed, 1234);
+}
+
+TEST(Timeline, HoldsAStreamBackUntilAnEvent) {
+  Timeline timeline;
+  const auto first = timeline.create_stream(false, 0), second = timeline.create_stream(false, 0);
+  const auto event = timeline.create_event(false);
+  timeline.issue(first, Engine::compute, 300, 0.1);
+  timeline.record_event(event, first);
+  EXPECT_EQ(timeline.stream_wait(second, event), CudaError::success);
+  EXPECT_EQ(timeline.issue(second, Engine::compute, 1, 0.1), 300);
+}
+
+TEST(Timeline, RefusesHandlesThatDoNotExist) {
+  Timeline timeline;
+  EXPECT_EQ(timeline.destroy_stream(99), CudaError::invalid_resource_handle);
+  EXPECT_EQ(timeline.destroy_stream(Timeline::kLegacyStream), CudaError::invalid_resource_handle);
+  EXPECT_EQ(timeline.record_event(99, 0), CudaError::invalid_resource_handle);
+  EXPECT_FALSE(timeline.event_time(99).has_value());
+}
+
+TEST(Timeline, TurnsAbsurdDurationsIntoBounds) {
+  EXPECT_EQ(picoseconds(-1), 0);
+  EXPECT_EQ(picoseconds(std::numeric_limits<double>::quiet_NaN()), 0);
+  EXPECT_GT(picoseconds(std::numeric_limits<double>::infinity()), picoseconds(1e9));
+  EXPECT_EQ(picoseconds(1.5), 1'500'000);
+}
+
+TEST(Timeline, StaysWithinBoundsOfMemoryAndTimeForManyOutstandingLaunches) {
+  Timeline timeline;
+  const auto stream = timeline.create_stream(false, 0);
+  Picoseconds last = -1;
+  for (int i = 0; i < 10'000; ++i) {
+    const Picoseconds start = timeline.issue(stream, Engine::compute, 7, 0.3);
+    EXPECT_GT(start, last);
+    last = start;
+  }
+  EXPECT_EQ(timeline.all_done(), 70'000);
+}
+
+}  // namespace
+}  // namespace simgpu

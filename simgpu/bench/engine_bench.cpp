@@ -72,15 +72,24 @@ void run_gemm(benchmark::State& state, const char* kernel, bool checkers, unsign
 }
 
 BENCHMARK_CAPTURE(run_gemm, tiled, "tiled_sgemm", false, 1U)
-    ->Arg(256)->Unit(benchmark::kMillisecond);
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, tiled_checked, "tiled_sgemm", true, 1U)
-    ->Arg(256)->Unit(benchmark::kMillisecond);
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, naive, "naive_sgemm", false, 1U)
-    ->Arg(256)->Unit(benchmark::kMillisecond);
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, tiled_two_workers, "tiled_sgemm", false, 2U)
-    ->Arg(1024)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(1);
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Iterations(1);
 BENCHMARK_CAPTURE(run_gemm, tiled_checked_two_workers, "tiled_sgemm", true, 2U)
-    ->Arg(1024)->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(1);
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Iterations(1);
 
 }  // namespace
 

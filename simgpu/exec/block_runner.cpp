@@ -8,17 +8,16 @@
 namespace simgpu {
 namespace {
 
-/// A warp's turn: long enough to keep its registers in the cache, short enough that a warp spinning on
-/// another one's store lets it run, and that the L1 model sees warps side by side.
+/// A warp's turn: long enough to keep its registers in the cache, short enough that a warp spinning
+/// on another one's store lets it run, and that the L1 model sees warps side by side.
 constexpr std::int64_t kInstructionQuantum = 4096;
 constexpr std::int32_t kMemoryQuantum = 8;
 constexpr std::size_t kMostPrinted = std::size_t{1} << 20;
 
 std::uint32_t shared_size(const LaunchContext& launch) {
   const std::uint32_t fixed = (launch.kernel.info.static_shared_bytes + 15) / 16 * 16;
-  return launch.request.dynamic_shared_bytes == 0
-             ? launch.kernel.info.static_shared_bytes
-             : fixed + launch.request.dynamic_shared_bytes;
+  return launch.request.dynamic_shared_bytes == 0 ? launch.kernel.info.static_shared_bytes
+                                                  : fixed + launch.request.dynamic_shared_bytes;
 }
 
 }  // namespace
@@ -187,8 +186,8 @@ const Lowered* BlockRunner::wait(Warp& warp, const Lowered* in, std::uint32_t ba
   return nullptr;
 }
 
-/// A barrier over the whole block waits for every warp that still runs; one with a thread count for that many
-/// threads, whole warps at a time.
+/// A barrier over the whole block waits for every warp that still runs; one with a thread count for
+/// that many threads, whole warps at a time.
 bool BlockRunner::barrier_complete(std::uint32_t barrier, std::uint32_t& waiting_threads) const {
   waiting_threads = arrived_[barrier];
   std::uint32_t wanted = 0;

@@ -9,8 +9,8 @@
 #include "simgpu/checkers/block_checkers.h"
 #include "simgpu/counters/bank_conflicts.h"
 #include "simgpu/counters/traffic.h"
-#include "simgpu/exec/site_pattern.h"
 #include "simgpu/exec/launch_failure.h"
+#include "simgpu/exec/site_pattern.h"
 #include "simgpu/exec/warp.h"
 #include "simgpu/lower/lowered.h"
 #include "simgpu/memory/device_memory.h"
@@ -22,8 +22,7 @@ class AlignedBytes {
  public:
   AlignedBytes() = default;
   explicit AlignedBytes(std::size_t bytes)
-      : size_(bytes),
-        bytes_(new (std::align_val_t{64}) std::byte[(bytes + 63) / 64 * 64 + 64]()) {}
+      : size_(bytes), bytes_(new (std::align_val_t{64}) std::byte[(bytes + 63) / 64 * 64 + 64]()) {}
   std::byte* data() const { return bytes_.get(); }
   std::size_t size() const { return size_; }
 
@@ -53,12 +52,12 @@ struct LaunchContext {
   DeviceMemory& memory;
   const gpu_spec::GpuSpec& gpu;
   bool checkers = true;
-  bool undo = false;               ///< pages must be saved before they are stored to
+  bool undo = false;  ///< pages must be saved before they are stored to
   std::uint64_t instruction_budget = 0;
 };
 
-/// Runs the blocks of a launch one after another: one per worker thread. Owns the registers, the shared and
-/// local memory of the block it is running.
+/// Runs the blocks of a launch one after another: one per worker thread. Owns the registers, the
+/// shared and local memory of the block it is running.
 class BlockRunner {
  public:
   explicit BlockRunner(const LaunchContext& launch);

@@ -7,12 +7,22 @@ std::string flop_name(const InstructionInfo& info) {
   std::string name;
   switch (info.flop_type) {
     case ptx::Type::f16:
-    case ptx::Type::f16x2: name = "fp16"; break;
+    case ptx::Type::f16x2:
+      name = "fp16";
+      break;
     case ptx::Type::bf16:
-    case ptx::Type::bf16x2: name = "bf16"; break;
-    case ptx::Type::tf32: name = "tf32"; break;
-    case ptx::Type::f64: name = "fp64"; break;
-    default: name = "fp32"; break;
+    case ptx::Type::bf16x2:
+      name = "bf16";
+      break;
+    case ptx::Type::tf32:
+      name = "tf32";
+      break;
+    case ptx::Type::f64:
+      name = "fp64";
+      break;
+    default:
+      name = "fp32";
+      break;
   }
   return info.cls == InstructionClass::tensor ? name + "_tensor" : name;
 }
@@ -51,14 +61,21 @@ void add_counters(const LoweredKernel& kernel, const std::vector<ExecutionCount>
     counters.warp_instructions += count.warps;
     counters.thread_instructions += count.threads;
     counters.instructions_by_class[name_of(info.cls)] += count.warps;
-    const std::uint64_t flops = info.flops_per_thread * count.threads +
-                                info.flops_per_warp * count.warps;
+    const std::uint64_t flops =
+        info.flops_per_thread * count.threads + info.flops_per_warp * count.warps;
     if (flops != 0) counters.flops[flop_name(info)] += flops;
     switch (kernel.float_kinds[i]) {
-      case FloatKind::none: break;
-      case FloatKind::add: counters.fadd += count.threads; break;
-      case FloatKind::multiply: counters.fmul += count.threads; break;
-      case FloatKind::fused: counters.ffma += count.threads; break;
+      case FloatKind::none:
+        break;
+      case FloatKind::add:
+        counters.fadd += count.threads;
+        break;
+      case FloatKind::multiply:
+        counters.fmul += count.threads;
+        break;
+      case FloatKind::fused:
+        counters.ffma += count.threads;
+        break;
     }
   }
   counters.shared_load_requests += memory.shared_load_requests;

@@ -8,8 +8,8 @@ namespace simgpu {
 
 /// Counts of all workers of a launch, added up.
 struct CounterSums {
-  std::vector<ExecutionCount> blocks;           ///< by first instruction of a basic block
-  std::vector<std::uint64_t> guarded_threads;   ///< by guarded instruction
+  std::vector<ExecutionCount> blocks;          ///< by first instruction of a basic block
+  std::vector<std::uint64_t> guarded_threads;  ///< by guarded instruction
   MemoryCounts memory;
 
   explicit CounterSums(std::size_t instructions)
@@ -17,11 +17,12 @@ struct CounterSums {
   void add(const BlockRunner& runner);
 };
 
-/// How often each instruction ran: an instruction runs as often as its basic block is entered, a guarded one
-/// in fewer threads. Zero for instructions that lowering added.
+/// How often each instruction ran: an instruction runs as often as its basic block is entered, a
+/// guarded one in fewer threads. Zero for instructions that lowering added.
 std::vector<ExecutionCount> by_instruction(const LoweredKernel& kernel, const CounterSums& sums);
 
-/// Everything but global memory traffic. Instructions that the assembler folds away are not counted.
+/// Everything but global memory traffic. Instructions that the assembler folds away are not
+/// counted.
 void add_counters(const LoweredKernel& kernel, const std::vector<ExecutionCount>& executed,
                   const MemoryCounts& memory, KernelCounters& counters);
 

@@ -68,7 +68,8 @@ TEST(Determinism, BlocksThatUpdateTheSameWordRunInOrder) {
 }
 
 TEST(Determinism, TheFirstFailingBlockDecides) {
-  // Blocks from the 40th on are out of bounds; memory holds what the ones before it did, nothing more.
+  // Blocks from the 40th on are out of bounds; memory holds what the ones before it did, nothing
+  // more.
   expect_independent_of_workers("blocks_apart", {.grid = {64, 1, 1}, .block = {96, 1, 1}}, 40 * 96,
                                 50);
 }

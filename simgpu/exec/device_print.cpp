@@ -7,8 +7,9 @@
 
 #include "simgpu/exec/block_runner.h"
 
-/// printf and assert on the device. Formats and strings are the student's: every one is read through checked
-/// addresses, and a conversion reaches the host's snprintf only after it has been parsed and bounded here.
+/// printf and assert on the device. Formats and strings are the student's: every one is read
+/// through checked addresses, and a conversion reaches the host's snprintf only after it has been
+/// parsed and bounded here.
 namespace simgpu {
 namespace {
 
@@ -90,8 +91,8 @@ unsigned parse_number(const std::string& format, std::size_t& at, Arguments& arg
     ++at;
     const auto value = arguments.take<std::int32_t>();
     if (value < 0 && flags.find('-') == std::string::npos) flags += '-';
-    const auto magnitude = value < 0 ? 0U - static_cast<std::uint32_t>(value)
-                                     : static_cast<std::uint32_t>(value);
+    const auto magnitude =
+        value < 0 ? 0U - static_cast<std::uint32_t>(value) : static_cast<std::uint32_t>(value);
     return std::min(magnitude, kWidest);
   }
   unsigned number = 0;
@@ -149,11 +150,13 @@ std::string print_string(const Conversion& conversion, std::string text) {
 
 std::string print_conversion(const Conversion& conversion, Arguments& arguments) {
   switch (conversion.letter) {
-    case '%': return {'%'};
+    case '%':
+      return {'%'};
     case 'd':
     case 'i':
       return conversion.is_long
-                 ? print_value(conversion, "ll", static_cast<long long>(arguments.take<std::int64_t>()))
+                 ? print_value(conversion, "ll",
+                               static_cast<long long>(arguments.take<std::int64_t>()))
                  : print_value(conversion, "", static_cast<int>(arguments.take<std::int32_t>()));
     case 'u':
     case 'x':
@@ -162,7 +165,8 @@ std::string print_conversion(const Conversion& conversion, Arguments& arguments)
       return conversion.is_long
                  ? print_value(conversion, "ll",
                                static_cast<unsigned long long>(arguments.take<std::uint64_t>()))
-                 : print_value(conversion, "", static_cast<unsigned>(arguments.take<std::uint32_t>()));
+                 : print_value(conversion, "",
+                               static_cast<unsigned>(arguments.take<std::uint32_t>()));
     case 'f':
     case 'F':
     case 'e':
@@ -170,19 +174,23 @@ std::string print_conversion(const Conversion& conversion, Arguments& arguments)
     case 'g':
     case 'G':
     case 'a':
-    case 'A': return print_value(conversion, "", arguments.take<double>());
+    case 'A':
+      return print_value(conversion, "", arguments.take<double>());
     case 'c': {
       const auto character = static_cast<char>(arguments.take<std::int32_t>());
       return print_string(conversion, std::string{character});
     }
-    case 's': return print_string(conversion, arguments.take_string());
+    case 's':
+      return print_string(conversion, arguments.take_string());
     case 'p': {
       Conversion hex = conversion;
       hex.letter = 'x';
       hex.flags.assign(1, '#');
-      return print_value(hex, "ll", static_cast<unsigned long long>(arguments.take<std::uint64_t>()));
+      return print_value(hex, "ll",
+                         static_cast<unsigned long long>(arguments.take<std::uint64_t>()));
     }
-    default: return {'%', conversion.letter};  // %n and unknown ones print themselves
+    default:
+      return {'%', conversion.letter};  // %n and unknown ones print themselves
   }
 }
 
@@ -200,15 +208,15 @@ std::string format_text(const std::string& format, Arguments arguments) {
   return text;
 }
 
-/// immediate: places of the format and the arguments in the frame; option: of the result, or all ones.
+/// immediate: places of the format and the arguments in the frame; option: of the result, or all
+/// ones.
 const Lowered* print(const Lowered* in, Warp& warp) {
   const auto places = static_cast<std::uint64_t>(in->immediate);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
     const auto format = frame_value<std::uint64_t>(warp, lane, places & 0xFFFFFFFFU);
     const auto values = frame_value<std::uint64_t>(warp, lane, places >> 32);
-    warp.block->print(
-        format_text(read_string(warp, lane, format), Arguments(warp, lane, values)));
+    warp.block->print(format_text(read_string(warp, lane, format), Arguments(warp, lane, values)));
     if (in->option + std::uint64_t{4} <= warp.block->frame_bytes()) {
       const std::int32_t result = 0;
       std::memcpy(warp.block->frame(warp, lane) + in->option, &result, sizeof(result));
@@ -226,10 +234,11 @@ const Lowered* fail_assertion(const Lowered* in, Warp& warp) {
   const std::string file =
       read_string(warp, lane, frame_value<std::uint64_t>(warp, lane, places >> 32));
   const auto line = frame_value<std::uint32_t>(warp, lane, in->option);
-  warp.block->fail(LaunchStatus::assert_failed, FindingKind::device_assert, "RL0310", in, warp, lane,
-                   std::string("Assertion `").append(message).append("` failed at ").append(file).append(":") +
-                       std::to_string(line),
-                   "asserts");
+  warp.block->fail(
+      LaunchStatus::assert_failed, FindingKind::device_assert, "RL0310", in, warp, lane,
+      std::string("Assertion `").append(message).append("` failed at ").append(file).append(":") +
+          std::to_string(line),
+      "asserts");
 }
 
 std::uint64_t frame_place(KernelBuilder& builder, const std::string& name) {
@@ -263,9 +272,9 @@ bool build_system_call(KernelBuilder& builder, const std::string& name,
   if (!prints && !asserts) return false;
   const std::uint64_t first = frame_place(builder, arguments[0]);
   const std::uint64_t second = frame_place(builder, arguments[1]);
-  const std::uint64_t third =
-      asserts ? frame_place(builder, arguments[2])
-              : results.empty() ? 0xFFFFFFFFU : frame_place(builder, results[0]);
+  const std::uint64_t third = asserts           ? frame_place(builder, arguments[2])
+                              : results.empty() ? 0xFFFFFFFFU
+                                                : frame_place(builder, results[0]);
   Pending& pending =
       builder.emit(prints ? &print : &fail_assertion, {.cls = InstructionClass::control});
   pending.immediate = static_cast<std::int64_t>(first | second << 32);

@@ -8,14 +8,14 @@
 
 namespace simgpu {
 
-/// Calls of functions that CUDA provides without a body: vprintf, __assertfail. False when `name` is none of
-/// them. @throws Unsupported for malloc and free on the device
+/// Calls of functions that CUDA provides without a body: vprintf, __assertfail. False when `name`
+/// is none of them. @throws Unsupported for malloc and free on the device
 bool build_system_call(KernelBuilder& builder, const std::string& name,
                        const std::vector<std::string>& arguments,
                        const std::vector<std::string>& results);
 
-/// Ends the launch when lanes that `named` lists and that have not exited are not among the executing ones
-/// (RL0305).
+/// Ends the launch when lanes that `named` lists and that have not exited are not among the
+/// executing ones (RL0305).
 void require_lanes(const Lowered* in, const Warp& warp, std::uint32_t named);
 
 }  // namespace simgpu

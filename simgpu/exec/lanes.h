@@ -93,8 +93,8 @@ inline std::uint32_t evaluate_bits(S... sources) {
   return bits;
 }
 
-/// Writes 32 results to `offset` for the executing lanes. All sources are read before a lane is written only
-/// within that lane: results must not depend on other lanes.
+/// Writes 32 results to `offset` for the executing lanes. All sources are read before a lane is
+/// written only within that lane: results must not depend on other lanes.
 template <auto F, class R, class... S>
 inline void store_lanes(Warp& warp, std::uint32_t offset, S... sources) {
   if constexpr (std::is_same_v<R, bool>) {
@@ -112,11 +112,16 @@ namespace detail {
 
 template <class T>
 constexpr char kind_letter() {
-  if constexpr (std::is_same_v<T, bool>) return 'p';
-  else if constexpr (std::is_same_v<T, float>) return 'f';
-  else if constexpr (std::is_same_v<T, double>) return 'd';
-  else if constexpr (sizeof(T) == 8) return 'l';
-  else return 'i';
+  if constexpr (std::is_same_v<T, bool>)
+    return 'p';
+  else if constexpr (std::is_same_v<T, float>)
+    return 'f';
+  else if constexpr (std::is_same_v<T, double>)
+    return 'd';
+  else if constexpr (sizeof(T) == 8)
+    return 'l';
+  else
+    return 'i';
 }
 
 template <auto F, class R, class... A>
@@ -132,9 +137,7 @@ struct LaneHandler {
     store_lanes<F, R>(warp, in->dst, Source<A>(warp, operands[I])...);
     return in + 1;
   }
-  static std::string signature() {
-    return std::string{kind_letter<R>(), ':', kind_letter<A>()...};
-  }
+  static std::string signature() { return std::string{kind_letter<R>(), ':', kind_letter<A>()...}; }
 };
 
 template <auto F, class C, class R, class... A>
@@ -147,8 +150,7 @@ struct Deduce {
   using type = decltype(lane_handler<F>(&decltype(F)::operator()));
 };
 template <auto F>
-  requires(std::is_pointer_v<decltype(F)>)
-struct Deduce<F> {
+requires(std::is_pointer_v<decltype(F)>) struct Deduce<F> {
   using type = decltype(lane_function<F>(F));
 };
 

@@ -47,7 +47,8 @@ class Collector {
 
   void add(const std::vector<RawFinding>& findings) {
     for (const RawFinding& raw : findings) {
-      const auto key = std::tuple{std::string(raw.code), raw.pc, raw.has_other ? raw.other_pc : ~0U};
+      const auto key =
+          std::tuple{std::string(raw.code), raw.pc, raw.has_other ? raw.other_pc : ~0U};
       const auto [known, added] = index_.try_emplace(key, findings_.size());
       if (added) {
         findings_.push_back(raw);
@@ -212,10 +213,9 @@ LaunchResult refuse(const LoweredKernel& kernel) {
 void check_request(const LoweredKernel& kernel, const LaunchRequest& request) {
   constexpr std::uint64_t kMostThreads = 1024;
   if (request.parameters.size() != kernel.info.parameter_bytes) {
-    throw std::invalid_argument("kernel " + kernel.info.name + " takes " +
-                                std::to_string(kernel.info.parameter_bytes) +
-                                " bytes of parameters, not " +
-                                std::to_string(request.parameters.size()));
+    throw std::invalid_argument(
+        "kernel " + kernel.info.name + " takes " + std::to_string(kernel.info.parameter_bytes) +
+        " bytes of parameters, not " + std::to_string(request.parameters.size()));
   }
   if (request.grid.count() == 0 || request.block.count() == 0 ||
       request.block.count() > kMostThreads) {
@@ -236,8 +236,8 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
   if (!kernel.info.unsupported.empty()) return refuse(kernel);
   check_request(kernel, request);
 
-  LaunchContext launch{kernel, request, memory, gpu, options.checkers, false,
-                       options.instruction_budget};
+  LaunchContext launch{
+      kernel, request, memory, gpu, options.checkers, false, options.instruction_budget};
   const std::uint64_t blocks = request.grid.count();
   const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(options.workers, blocks));
   if (workers > 1 && !kernel.info.orders_blocks) {

@@ -34,8 +34,8 @@ inline void add_offset(LaneAddresses& addresses, const Word* base, std::int64_t 
   }
 }
 
-/// An access whose bounds and alignment have been checked: where the first lane's bytes are, and how the
-/// others lie.
+/// An access whose bounds and alignment have been checked: where the first lane's bytes are, and
+/// how the others lie.
 template <class Word>
 struct Prepared {
   const SitePattern<Word>& site;
@@ -97,7 +97,8 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
                                               const std::uint8_t* values) {
   BlockRunner& block = *warp.block;
   SitePattern<std::uint64_t>& site = block.global_site(in);
-  if (!site.matches(base, warp.mask)) [[unlikely]] site.learn(base, warp.mask, kBytes);
+  if (!site.matches(base, warp.mask)) [[unlikely]]
+    site.learn(base, warp.mask, kBytes);
   LaneAddresses addresses;
   add_offset(addresses, base, offset);
   const std::uint64_t origin = addresses[site.first];
@@ -111,8 +112,7 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
     check_global(in, warp, site, kKind, kBytes, addresses);
   }
   if constexpr (kTraffic) {
-    const WarpAccess access{kKind,     kBytes,     warp.index, in->index,
-                            warp.mask, &addresses, values};
+    const WarpAccess access{kKind, kBytes, warp.index, in->index, warp.mask, &addresses, values};
     block.traffic().global(access);
     if (BlockCheckers* checkers = block.checkers()) checkers->global(access);
     if (kKind != AccessKind::load && block.launch().undo) {
@@ -174,8 +174,8 @@ inline void read_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& from
   }
 }
 
-/// Moves kCount elements of kBytes per lane from registers to memory; of lanes that store to one place,
-/// the highest wins.
+/// Moves kCount elements of kBytes per lane from registers to memory; of lanes that store to one
+/// place, the highest wins.
 template <unsigned kBytes, unsigned kCount, class Word>
 inline void write_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& to) {
   using T = Element<kBytes>;

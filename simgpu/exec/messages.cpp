@@ -68,7 +68,8 @@ const char* space_name(Space space) {
 std::string sentence(const RawFinding& raw, const std::string& object) {
   const std::string code = raw.code;
   if (code == "RL0205" || code == "RL0206" || code == "RL0208") {
-    return "A thread reads " + bytes_text(raw.bytes) + " that nothing has written before: " + object;
+    return "A thread reads " + bytes_text(raw.bytes) +
+           " that nothing has written before: " + object;
   }
   if (code == "RL0301") {
     return "One thread overwrites " + object + " while another may still need the old value";
@@ -178,7 +179,9 @@ Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const Dev
     finding.other->action = describe_access(raw.other_kind, raw.bytes, space_name(space));
   }
   switch (space) {
-    case Space::global: finding.object = describe_global(memory, raw.address, raw.bytes); break;
+    case Space::global:
+      finding.object = describe_global(memory, raw.address, raw.bytes);
+      break;
     case Space::shared:
       finding.object = describe_shared(kernel, raw.address, shared_bytes);
       break;

@@ -17,11 +17,13 @@ AccessSite site_of(const LoweredKernel& kernel, std::uint32_t index);
 /// "writes 4 bytes to shared memory".
 std::string describe_access(AccessKind kind, unsigned bytes, const char* space);
 
-/// The shared array at an offset: "shared array `As`, byte 132 of 4096", or where it lies beside one.
+/// The shared array at an offset: "shared array `As`, byte 132 of 4096", or where it lies beside
+/// one.
 std::string describe_shared(const LoweredKernel& kernel, std::uint64_t offset,
                             std::uint32_t shared_bytes);
 
-/// The allocation at or near an address: "4 bytes past the end of the 4096-byte allocation 3 (cudaMalloc)".
+/// The allocation at or near an address: "4 bytes past the end of the 4096-byte allocation 3
+/// (cudaMalloc)".
 std::string describe_global(const DeviceMemory& memory, std::uint64_t address, unsigned bytes);
 
 /// A checker's finding as the report has it.

@@ -7,11 +7,11 @@
 
 namespace simgpu {
 
-/// Which lanes of a warp run, and which wait for them: the sides of a divergent branch run one after the
-/// other and meet again at the branch's immediate post-dominator.
+/// Which lanes of a warp run, and which wait for them: the sides of a divergent branch run one
+/// after the other and meet again at the branch's immediate post-dominator.
 ///
-/// An entry is a set of lanes, where they go on, and where they meet those below them. Every push splits
-/// the lanes of the top, so 32 lanes never need more than 2 * 32 entries.
+/// An entry is a set of lanes, where they go on, and where they meet those below them. Every push
+/// splits the lanes of the top, so 32 lanes never need more than 2 * 32 entries.
 class SimtStack {
  public:
   struct Entry {
@@ -28,8 +28,8 @@ class SimtStack {
   std::uint32_t active() const { return entries_[depth_ - 1].lanes; }
   bool empty() const { return depth_ == 0; }
 
-  /// Where the active lanes really go on when they have come to `next`: there, unless they have to wait for
-  /// others first.
+  /// Where the active lanes really go on when they have come to `next`: there, unless they have to
+  /// wait for others first.
   std::uint32_t arrive(std::uint32_t next) {
     while (next == entries_[depth_ - 1].meet) {
       --depth_;
@@ -38,13 +38,14 @@ class SimtStack {
     return next;
   }
 
-  /// The active lanes part: `lanes` (some, not all) go to `target`, the others to `other`; they meet at
-  /// `meet`. Returns where to go on. The side that jumps runs first.
+  /// The active lanes part: `lanes` (some, not all) go to `target`, the others to `other`; they
+  /// meet at `meet`. Returns where to go on. The side that jumps runs first.
   std::uint32_t split(std::uint32_t lanes, std::uint32_t target, std::uint32_t other,
                       std::uint32_t meet);
 
-  /// `lanes` (some of the active ones) are done for good. Returns where the rest goes on, given that what is
-  /// left of the active lanes would go to `next`; kNowhere when no lane is left at all.
+  /// `lanes` (some of the active ones) are done for good. Returns where the rest goes on, given
+  /// that what is left of the active lanes would go to `next`; kNowhere when no lane is left at
+  /// all.
   std::uint32_t end_lanes(std::uint32_t lanes, std::uint32_t next);
 
  private:

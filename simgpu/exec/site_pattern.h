@@ -16,21 +16,22 @@ enum class Shape : std::uint8_t {
   scattered,
 };
 
-/// What a memory instruction did last time. Kernels repeat their access patterns with another base address, so
-/// one vector comparison usually replaces the analysis of 32 addresses: bounds, alignment and bank
-/// conflicts depend on the differences between lanes only (and on the base, looked at each time).
+/// What a memory instruction did last time. Kernels repeat their access patterns with another base
+/// address, so one vector comparison usually replaces the analysis of 32 addresses: bounds,
+/// alignment and bank conflicts depend on the differences between lanes only (and on the base,
+/// looked at each time).
 template <class Word>
 struct SitePattern {
   alignas(64) std::array<Word, kWarpSize> relative{};  ///< to the first lane's address
   alignas(64) std::array<Word, kWarpSize> keep{};      ///< all ones in lanes that take part
   std::uint32_t mask = 0;
-  unsigned first = 0;            ///< lowest lane that takes part
-  std::int64_t low = 0;          ///< lowest relative address
-  std::int64_t high = 0;         ///< one past the highest relative byte
+  unsigned first = 0;              ///< lowest lane that takes part
+  std::int64_t low = 0;            ///< lowest relative address
+  std::int64_t high = 0;           ///< one past the highest relative byte
   std::uint64_t misalignment = 0;  ///< all low bits that occur in `relative`
   Shape shape = Shape::unknown;
-  std::uint32_t wavefronts = 0, ideal = 0;         ///< shared memory
-  std::uint64_t known_low = 1, known_high = 0;     ///< global memory: the allocation found last time
+  std::uint32_t wavefronts = 0, ideal = 0;      ///< shared memory
+  std::uint64_t known_low = 1, known_high = 0;  ///< global memory: the allocation found last time
   bool known_writable = false;
 
   bool matches(const Word* base, std::uint32_t lanes) const {

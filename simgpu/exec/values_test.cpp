@@ -33,8 +33,10 @@ TEST_F(Values, NestedBranchesReconverge) {
     int value = 0;
     if (i % 2 == 1) {
       value = i % 4 == 3 ? 11 : 21;
-      if (i > 24) value *= 3;
-      else if (i > 16) value *= 5;
+      if (i > 24)
+        value *= 3;
+      else if (i > 16)
+        value *= 5;
     } else if (i % 6 == 0) {
       value = -i;
     }
@@ -98,8 +100,9 @@ TEST_F(Values, DeviceFunctionsAreCalledUnderDivergence) {
   const std::vector<float> values = device_.get<float>(out, 32);
   const auto square_plus = [](int x, int y) { return x > 20 ? y : x * x + y; };
   for (int i = 0; i < 32; ++i) {
-    const float expected = i % 2 == 1 ? 1.5F * static_cast<float>(i) + static_cast<float>(square_plus(i, 1))
-                                      : static_cast<float>(square_plus(i, 3));
+    const float expected =
+        i % 2 == 1 ? 1.5F * static_cast<float>(i) + static_cast<float>(square_plus(i, 1))
+                   : static_cast<float>(square_plus(i, 3));
     EXPECT_EQ(values[i], expected) << i;
   }
 }
@@ -162,7 +165,8 @@ TEST_F(Values, AtomicsOfAllBlocksAddUp) {
   ASSERT_EQ(result.status, LaunchStatus::ok);
   int odd = 0;
   for (int i = 0; i < 150; ++i) odd ^= i;
-  // cas: 6 becomes 7 when thread 6 comes, then 8 with thread 7, and so on to 150; inc wraps after 9.
+  // cas: 6 becomes 7 when thread 6 comes, then 8 with thread 7, and so on to 150; inc wraps
+  // after 9.
   EXPECT_EQ(device_.get<int>(counters, 6), (std::vector<int>{149 * 75, 149, -149, odd, 150, 0}));
   EXPECT_EQ(device_.get<float>(sums, 1).front(), 1.0F + 150 * 0.25F);
   EXPECT_EQ(device_.get<std::uint64_t>(wide, 1).front(), 7 + (150ULL << 33));
@@ -249,8 +253,8 @@ TEST_F(Values, IntegersOf64BitsMultiplyAndDivide) {
     EXPECT_EQ(v[4 * i], a[i] * b[i]);
     EXPECT_EQ(v[4 * i + 1], static_cast<std::uint64_t>(Wide{a[i]} * b[i] >> 64));
     EXPECT_EQ(v[4 * i + 2], a[i] / (b[i] | 1U));
-    EXPECT_EQ(v[4 * i + 3], static_cast<unsigned>(std::popcount(a[i]) + std::countl_zero(b[i])) +
-                                reversed % 97);
+    EXPECT_EQ(v[4 * i + 3],
+              static_cast<unsigned>(std::popcount(a[i]) + std::countl_zero(b[i])) + reversed % 97);
   }
 }
 
@@ -302,10 +306,10 @@ TEST_F(Values, PrintedTextComesInOrderOfBlocks) {
   std::string expected;
   for (int i = 0; i < 20; ++i) expected += "block " + std::to_string(i) + "\n";
   for (const unsigned workers : {1U, 2U, 3U}) {
-    EXPECT_EQ(device_.run("prints_by_block",
-                          {.grid = {20, 1, 1}, .block = {1, 1, 1}, .workers = workers})
-                  .printed,
-              expected);
+    EXPECT_EQ(
+        device_.run("prints_by_block", {.grid = {20, 1, 1}, .block = {1, 1, 1}, .workers = workers})
+            .printed,
+        expected);
   }
 }
 

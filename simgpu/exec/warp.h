@@ -14,24 +14,24 @@ enum class WarpState : std::uint8_t { ready, at_barrier, done };
 
 /// One warp in execution.
 struct Warp {
-  std::byte* regs = nullptr;     ///< register file, laid out by the lowering
-  std::uint32_t mask = 0;        ///< lanes that execute the current instruction
-  std::uint32_t active = 0;      ///< lanes that are at the current instruction
-  std::uint32_t dead = 0;        ///< lanes that have exited or never existed
+  std::byte* regs = nullptr;  ///< register file, laid out by the lowering
+  std::uint32_t mask = 0;     ///< lanes that execute the current instruction
+  std::uint32_t active = 0;   ///< lanes that are at the current instruction
+  std::uint32_t dead = 0;     ///< lanes that have exited or never existed
   const Lowered* code = nullptr;
   ExecutionCount* counts = nullptr;  ///< by instruction, of the first of each basic block only
   std::uint64_t* guarded_threads = nullptr;  ///< by instruction, of guarded ones only
   const std::uint32_t* lists = nullptr;
   BlockRunner* block = nullptr;
-  std::int64_t quantum = 0;          ///< instructions left before another warp gets its turn
-  std::int32_t memory_quantum = 0;   ///< global memory accesses left, likewise
-  std::uint64_t clock = 0;           ///< instructions executed, up to the end of the current basic block
+  std::int64_t quantum = 0;         ///< instructions left before another warp gets its turn
+  std::int32_t memory_quantum = 0;  ///< global memory accesses left, likewise
+  std::uint64_t clock = 0;  ///< instructions executed, up to the end of the current basic block
   const Lowered* resume = nullptr;
   SimtStack stack;
   WarpState state = WarpState::ready;
-  std::uint16_t index = 0;           ///< within the block
-  std::uint32_t barrier = 0;         ///< number of the barrier it waits at
-  std::uint32_t barrier_threads = 0; ///< threads the barrier waits for, 0 for all
+  std::uint16_t index = 0;            ///< within the block
+  std::uint32_t barrier = 0;          ///< number of the barrier it waits at
+  std::uint32_t barrier_threads = 0;  ///< threads the barrier waits for, 0 for all
   const Lowered* barrier_instruction = nullptr;
 
   /// Whether a result may be written to all 32 lanes: those that do not execute no longer exist.

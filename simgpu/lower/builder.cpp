@@ -32,8 +32,9 @@ SlotKind slot_kind(ptx::Type type) {
 }
 
 SlotKind slot_kind(char kind) {
-  return kind == 'p' ? SlotKind::predicate
-                     : kind == 'l' || kind == 'd' ? SlotKind::pair : SlotKind::word;
+  return kind == 'p'                  ? SlotKind::predicate
+         : kind == 'l' || kind == 'd' ? SlotKind::pair
+                                      : SlotKind::word;
 }
 
 }  // namespace
@@ -281,8 +282,8 @@ Address KernelBuilder::address(std::size_t number, ptx::Space space) {
   }
   const ptx::Operand& operand = instruction_->operands[number];
   if (operand.elements.size() != 1) refuse(instruction_->spelling() + " with this address");
-  const bool narrow = space == ptx::Space::shared || space == ptx::Space::local ||
-                      space == ptx::Space::param;
+  const bool narrow =
+      space == ptx::Space::shared || space == ptx::Space::local || space == ptx::Space::param;
   Address result;
   result.offset = operand.offset;
   result.space = space;
@@ -391,15 +392,16 @@ void KernelBuilder::declare_variables(FunctionInstance& instance) {
             place_in(frame_next_, variable.size(), std::max(8U, variable.alignment)),
             variable.size(), false};
         break;
-      default: break;
+      default:
+        break;
     }
   }
 }
 
 namespace {
 
-/// Whether a function, or one it calls, names a variable; a text search is enough to leave out arrays that
-/// belong to other kernels.
+/// Whether a function, or one it calls, names a variable; a text search is enough to leave out
+/// arrays that belong to other kernels.
 bool mentions(const ptx::Function& function, const std::string& name) {
   for (const ptx::Instruction& instruction : function.body) {
     for (const ptx::Operand& operand : instruction.operands) {
@@ -522,9 +524,9 @@ LoweredKernel KernelBuilder::build() {
     lay_out_kernel();
     instance = make_instance(function_, true);
     for (std::size_t i = 0; i < function_.parameters.size(); ++i) {
-      instance.variables[function_.parameters[i].name] = {
-          ptx::Space::param, kernel_.info.parameter_offsets[i], kernel_.info.parameter_sizes[i],
-          true};
+      instance.variables[function_.parameters[i].name] = {ptx::Space::param,
+                                                          kernel_.info.parameter_offsets[i],
+                                                          kernel_.info.parameter_sizes[i], true};
     }
     declare_variables(instance);
     // Module-scope shared arrays: those this kernel or any device function uses.
@@ -537,8 +539,8 @@ LoweredKernel KernelBuilder::build() {
       if (used) add_shared(nullptr, variable);
     }
     call_stack_.push_back(&function_);
-    // Dynamic shared memory begins behind the static arrays, which device functions may still add to: its
-    // place is found by lowering twice when the first pass found more.
+    // Dynamic shared memory begins behind the static arrays, which device functions may still add
+    // to: its place is found by lowering twice when the first pass found more.
     std::uint32_t dynamic_at = 0;
     for (int pass = 0; pass < 2; ++pass) {
       const std::uint32_t aligned = (shared_next_ + 15) / 16 * 16;

@@ -23,7 +23,8 @@ struct VariableHome {
   ptx::Space space = ptx::Space::global;
   std::uint64_t address = 0;  ///< device address, or offset in its space
   std::uint64_t bytes = 0;
-  /// .param variables: the kernel's own parameters (one constant bank), or the frame of an inlined call.
+  /// .param variables: the kernel's own parameters (one constant bank), or the frame of an inlined
+  /// call.
   bool kernel_parameter = false;
 };
 
@@ -46,12 +47,11 @@ struct FunctionInstance {
   std::optional<std::uint32_t> carry;  ///< the condition code, a predicate register
 };
 
-/// Turns a kernel's PTX, with all device functions it calls inlined, into pending instructions. Opcode files
-/// use it to add what one PTX instruction becomes.
+/// Turns a kernel's PTX, with all device functions it calls inlined, into pending instructions.
+/// Opcode files use it to add what one PTX instruction becomes.
 class KernelBuilder {
  public:
-  KernelBuilder(const ptx::Module& module, const SymbolTable& symbols,
-                const ptx::Function& kernel);
+  KernelBuilder(const ptx::Module& module, const SymbolTable& symbols, const ptx::Function& kernel);
 
   /// All of it: control flow, registers, executable code.
   LoweredKernel build();
@@ -65,12 +65,12 @@ class KernelBuilder {
 
   /// A new instruction with the guard and source place of the PTX instruction.
   Pending& emit(Handler handler, const Cost& cost);
-  /// Same, but an instruction of lowering's own: not counted and not issued; guarded only when it writes
-  /// a register of the program.
+  /// Same, but an instruction of lowering's own: not counted and not issued; guarded only when it
+  /// writes a register of the program.
   Pending& emit_hidden(Handler handler, bool guarded = false);
 
-  /// The value of operand `number` as a source of `kind`: 'i' up to 32 bits, 'l' 64 bits, 'f' and 'd'
-  /// floating point, 'p' predicate.
+  /// The value of operand `number` as a source of `kind`: 'i' up to 32 bits, 'l' 64 bits, 'f' and
+  /// 'd' floating point, 'p' predicate.
   Ref source(std::size_t number, char kind);
   Ref source(const ptx::Scalar& scalar, char kind, bool negated = false);
   Ref destination(std::size_t number, char kind);
@@ -83,7 +83,8 @@ class KernelBuilder {
   /// Bits of the register an operand names (1 for predicates); 0 when it is no register.
   unsigned register_bits(const ptx::Scalar& scalar) const;
 
-  /// Resolves an address for `space`; shared, local and parameter addresses become 32 bits, others 64.
+  /// Resolves an address for `space`; shared, local and parameter addresses become 32 bits,
+  /// others 64.
   Address address(std::size_t number, ptx::Space space);
   std::optional<VariableHome> find_variable(std::string_view name) const;
 

@@ -5,7 +5,8 @@
 #include "simgpu/lower/control_flow.h"
 #include "simgpu/lower/register_allocation.h"
 
-/// From pending instructions to executable ones: basic blocks, reconvergence points, register slots.
+/// From pending instructions to executable ones: basic blocks, reconvergence points, register
+/// slots.
 namespace simgpu {
 namespace {
 
@@ -23,8 +24,8 @@ std::vector<char> find_leaders(const std::vector<Pending>& code,
   return leader;
 }
 
-/// Ends every block with a control instruction, so that only those have to look after reconvergence and
-/// counts. Labels are moved to the new positions.
+/// Ends every block with a control instruction, so that only those have to look after reconvergence
+/// and counts. Labels are moved to the new positions.
 void close_blocks(std::vector<Pending>& code, std::vector<std::uint32_t>& labels) {
   const std::vector<char> leader = find_leaders(code, labels);
   std::vector<std::uint32_t> moved(code.size() + 1, 0);
@@ -69,9 +70,8 @@ ControlFlow find_control_flow(const std::vector<Pending>& code,
     const Pending& last = code[flow.first[block + 1] - 1];
     std::vector<std::uint32_t>& next = flow.successors[block];
     for (const std::uint32_t label : last.labels) next.push_back(block_of[labels[label]]);
-    const bool conditional =
-        last.flow == Flow::next || last.flow == Flow::branch ||
-        (last.flow == Flow::exit && last.guard.kind != Ref::Kind::none);
+    const bool conditional = last.flow == Flow::next || last.flow == Flow::branch ||
+                             (last.flow == Flow::exit && last.guard.kind != Ref::Kind::none);
     if (conditional) next.push_back(block + 1);
     if (last.flow == Flow::exit) next.push_back(blocks);
     std::sort(next.begin(), next.end());
@@ -94,9 +94,12 @@ class Placer {
   }
   std::uint32_t operator()(const Ref& ref) const {
     switch (ref.kind) {
-      case Ref::Kind::reg: return registers_.offset[ref.index];
-      case Ref::Kind::constant: return constants_[ref.index].offset;
-      case Ref::Kind::none: return 0;
+      case Ref::Kind::reg:
+        return registers_.offset[ref.index];
+      case Ref::Kind::constant:
+        return constants_[ref.index].offset;
+      case Ref::Kind::none:
+        return 0;
     }
     return 0;
   }

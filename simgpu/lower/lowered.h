@@ -8,37 +8,39 @@
 
 #include "simgpu/exec/engine.h"
 
-/// What lowering makes of a kernel: a flat vector of instructions that the engine runs without looking at PTX.
+/// What lowering makes of a kernel: a flat vector of instructions that the engine runs without
+/// looking at PTX.
 namespace simgpu {
 
 struct Warp;
 struct Lowered;
 
-/// Executes one instruction for the lanes in Warp::mask and returns the next one, or nullptr when the warp has
-/// to stop for now (barrier, end, used-up quantum); Warp::resume then says where it goes on.
+/// Executes one instruction for the lanes in Warp::mask and returns the next one, or nullptr when
+/// the warp has to stop for now (barrier, end, used-up quantum); Warp::resume then says where it
+/// goes on.
 using Handler = const Lowered* (*)(const Lowered*, Warp&);
 
 /// "No such instruction": a branch whose sides only meet at the end of the kernel.
 inline constexpr std::uint32_t kNowhere = 0xFFFFFFFFU;
 
-/// One executable instruction. Operands are byte offsets into the warp's register file: values of up to
-/// 32 bits take 32 lanes x 4 bytes, 64-bit values 32 lanes x 8 bytes, predicates one 32-bit mask. Literals have
-/// slots of their own, so a handler does not tell them from registers.
+/// One executable instruction. Operands are byte offsets into the warp's register file: values of
+/// up to 32 bits take 32 lanes x 4 bytes, 64-bit values 32 lanes x 8 bytes, predicates one 32-bit
+/// mask. Literals have slots of their own, so a handler does not tell them from registers.
 struct Lowered {
   Handler run = nullptr;
   std::uint32_t dst = 0, dst2 = 0;
   std::uint32_t a = 0, b = 0, c = 0, d = 0;
-  std::int64_t immediate = 0;     ///< byte offset of an address, or what the handler defines
-  std::uint32_t list = 0;         ///< first of further operands in LoweredKernel::lists
-  std::uint32_t index = 0;        ///< of this instruction in the kernel
-  std::uint32_t target = 0;       ///< of a branch
+  std::int64_t immediate = 0;  ///< byte offset of an address, or what the handler defines
+  std::uint32_t list = 0;      ///< first of further operands in LoweredKernel::lists
+  std::uint32_t index = 0;     ///< of this instruction in the kernel
+  std::uint32_t target = 0;    ///< of a branch
   std::uint32_t reconvergence = kNowhere;  ///< where the sides of a divergent branch meet again
-  std::uint32_t guard = 0;        ///< predicate of a guarded instruction
-  std::uint32_t guard_flip = 0;   ///< all ones for @!p
-  Handler guarded = nullptr;      ///< what runs under the guard; nullptr when there is none
-  std::uint32_t block_length = 0; ///< instructions from here to the end of the basic block
-  std::uint32_t option = 0;       ///< what the handler defines
-  std::uint32_t site = 0;         ///< memory instructions: index of the access-pattern memory
+  std::uint32_t guard = 0;                 ///< predicate of a guarded instruction
+  std::uint32_t guard_flip = 0;            ///< all ones for @!p
+  Handler guarded = nullptr;       ///< what runs under the guard; nullptr when there is none
+  std::uint32_t block_length = 0;  ///< instructions from here to the end of the basic block
+  std::uint32_t option = 0;        ///< what the handler defines
+  std::uint32_t site = 0;          ///< memory instructions: index of the access-pattern memory
 };
 
 /// How an instruction enters the counts beyond its class.
@@ -48,17 +50,23 @@ enum class FloatKind : std::uint8_t { none, add, multiply, fused };
 struct LoweredKernel {
   KernelInfo info;
   std::vector<Lowered> code;
-  std::vector<std::uint32_t> lists;             ///< operands and branch tables that do not fit in Lowered
-  std::vector<FloatKind> float_kinds;           ///< by instruction
-  std::vector<std::string> spellings;           ///< by instruction, "ld.shared.f32", for messages
-  std::vector<char> hidden;                     ///< by instruction: made by lowering, counts nowhere
-  std::uint32_t register_bytes = 0;             ///< of one warp's register file
-  struct Constant { std::uint32_t offset = 0; std::uint8_t bytes = 4; std::uint64_t bits = 0; };
-  std::vector<Constant> constants;              ///< literals to be spread over their slots before the launch
-  struct SlotRange { std::uint32_t offset = 0, bytes = 0; };
-  std::vector<SlotRange> zeroed;                ///< registers that may be read before they are written
+  std::vector<std::uint32_t> lists;    ///< operands and branch tables that do not fit in Lowered
+  std::vector<FloatKind> float_kinds;  ///< by instruction
+  std::vector<std::string> spellings;  ///< by instruction, "ld.shared.f32", for messages
+  std::vector<char> hidden;            ///< by instruction: made by lowering, counts nowhere
+  std::uint32_t register_bytes = 0;    ///< of one warp's register file
+  struct Constant {
+    std::uint32_t offset = 0;
+    std::uint8_t bytes = 4;
+    std::uint64_t bits = 0;
+  };
+  std::vector<Constant> constants;  ///< literals to be spread over their slots before the launch
+  struct SlotRange {
+    std::uint32_t offset = 0, bytes = 0;
+  };
+  std::vector<SlotRange> zeroed;  ///< registers that may be read before they are written
   std::uint32_t memory_sites = 0;
-  std::uint32_t frame_bytes_per_thread = 0;     ///< .param space of inlined calls
+  std::uint32_t frame_bytes_per_thread = 0;  ///< .param space of inlined calls
 };
 
 class Program {

@@ -39,7 +39,8 @@ struct Liveness {
   std::vector<Bits> in, out;
 };
 
-/// One instruction backwards. A guarded write leaves the old value in some lanes, so it does not end a life.
+/// One instruction backwards. A guarded write leaves the old value in some lanes, so it does not
+/// end a life.
 void step_back(const Pending& p, Bits& live) {
   if (p.guard.kind == Ref::Kind::none) each_write(p, [&](std::uint32_t r) { clear(live, r); });
   each_read(p, [&](std::uint32_t r) { set(live, r); });
@@ -186,9 +187,15 @@ Allocation32 allocate_registers(const std::vector<Pending>& code, const ControlF
   result.offset.resize(registers, 0);
   for (const std::uint32_t r : order) {
     switch (kinds[r]) {
-      case SlotKind::predicate: result.offset[r] = slot[r] * 4; break;
-      case SlotKind::word: result.offset[r] = words_at + slot[r] * kWordSlot; break;
-      case SlotKind::pair: result.offset[r] = pairs_at + slot[r] * 2 * kWordSlot; break;
+      case SlotKind::predicate:
+        result.offset[r] = slot[r] * 4;
+        break;
+      case SlotKind::word:
+        result.offset[r] = words_at + slot[r] * kWordSlot;
+        break;
+      case SlotKind::pair:
+        result.offset[r] = pairs_at + slot[r] * 2 * kWordSlot;
+        break;
     }
   }
   if (flow.blocks() > 0) {

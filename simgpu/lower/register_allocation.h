@@ -10,14 +10,14 @@ namespace simgpu {
 
 /// Where virtual registers live in the register file of a warp.
 struct Allocation32 {
-  std::vector<std::uint32_t> offset;     ///< byte offset by virtual register
-  std::uint32_t bytes = 0;               ///< of the file so far
+  std::vector<std::uint32_t> offset;         ///< byte offset by virtual register
+  std::uint32_t bytes = 0;                   ///< of the file so far
   std::vector<std::uint32_t> live_at_entry;  ///< registers that may be read before they are written
-  std::uint32_t peak_words = 0;          ///< most 32-bit values alive at once
+  std::uint32_t peak_words = 0;              ///< most 32-bit values alive at once
 };
 
-/// Gives every virtual register a slot, sharing slots between registers that are never alive together
-/// (linear scan over live intervals), so that the file stays small enough for the cache.
+/// Gives every virtual register a slot, sharing slots between registers that are never alive
+/// together (linear scan over live intervals), so that the file stays small enough for the cache.
 /// Predicates come first (4 bytes), then 32-bit and 64-bit slots.
 /// @throws std::runtime_error when the kernel is too large to be analysed
 Allocation32 allocate_registers(const std::vector<Pending>& code, const ControlFlow& flow,

@@ -32,6 +32,10 @@ bool is_no_form_of_its_own(const std::string& spelling) {
       "fma.ftz.sat.f32", "mad.ftz.sat.f32", "fma.f64",      "mad.f64",          "div.f64",
       "rcp.f64",         "sqrt.f64",        "cvt.f32.f32",  "cvt.sat.f64.bf16", "cvt.sat.f32.bf16"};
   if (kOthers.contains(spelling)) return true;
+  if (spelling.find(".relu.") != std::string::npos && spelling.find("16") != std::string::npos &&
+      !spelling.starts_with("fma.") && !spelling.starts_with("cvt.")) {
+    return true;  // of the 16-bit floats' operations, fma alone has .relu
+  }
   // Between integers: to the same type, or .sat where nothing can be cut off.
   std::istringstream parts(spelling);
   std::vector<std::string> words;

@@ -7,8 +7,8 @@
 #include "simgpu/exec/memory_access.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
-/// atom and red. Lanes take their turn in order of lane, blocks in order of block, so that sums of floats
-/// are the same in every run.
+/// atom and red. Lanes take their turn in order of lane, blocks in order of block, so that sums of
+/// floats are the same in every run.
 namespace simgpu {
 namespace {
 
@@ -49,17 +49,17 @@ struct Atomic {
     add_offset(addresses, addresses64(warp, in->a), in->immediate);
     const GenericLanes lanes = sort_generic(addresses, mask);
     if (lanes.local != 0) {
-      warp.block->fail(LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0203", in, warp,
-                       static_cast<unsigned>(__builtin_ctz(lanes.local)),
+      warp.block->fail(LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0203", in,
+                       warp, static_cast<unsigned>(__builtin_ctz(lanes.local)),
                        "An atomic operation on a thread's own array: atomics work on shared and "
                        "global memory only");
     }
     if (lanes.shared != 0) {
       const auto offsets = shared_offsets(addresses);
       warp.mask = lanes.shared;
-      update_lanes<T, F>(in, warp,
-                         prepare_shared<sizeof(T), AccessKind::atomic>(in, warp, offsets.data(), 0,
-                                                                       nullptr));
+      update_lanes<T, F>(
+          in, warp,
+          prepare_shared<sizeof(T), AccessKind::atomic>(in, warp, offsets.data(), 0, nullptr));
     }
     warp.mask = mask & ~lanes.shared;
     if (warp.mask != 0) {
@@ -174,8 +174,8 @@ const std::map<std::string, Handlers>& table_of_operations() {
 }
 
 bool is_order_or_scope(const std::string& modifier) {
-  static const std::vector<std::string> kNames{"relaxed", "acquire", "release", "acq_rel", "cta",
-                                               "cluster", "gpu",     "sys"};
+  static const std::vector<std::string> kNames{"relaxed", "acquire", "release", "acq_rel",
+                                               "cta",     "cluster", "gpu",     "sys"};
   return std::find(kNames.begin(), kNames.end(), modifier) != kNames.end();
 }
 
@@ -207,7 +207,9 @@ void build_atomic(KernelBuilder& builder) {
   const Ref dst = first == 1 ? builder.destination(std::size_t{0}, kind) : Ref{};
   const bool is_shared = space == ptx::Space::shared;
   Pending& pending = builder.emit(
-      is_shared ? code.shared : space == ptx::Space::global ? code.global : code.generic,
+      is_shared                     ? code.shared
+      : space == ptx::Space::global ? code.global
+                                    : code.generic,
       {.cls = is_shared ? InstructionClass::shared_atomic : InstructionClass::global_atomic});
   pending.a = address.base;
   pending.immediate = address.offset;

@@ -48,10 +48,14 @@ const Lowered* setp(const Lowered* in, Warp& warp) {
   const std::uint32_t other = predicate(warp, in->c);
   const auto joined = [&](std::uint32_t bits) {
     switch (how) {
-      case PredicateJoin::conjunction: return bits & other;
-      case PredicateJoin::disjunction: return bits | other;
-      case PredicateJoin::exclusive: return bits ^ other;
-      case PredicateJoin::none: break;
+      case PredicateJoin::conjunction:
+        return bits & other;
+      case PredicateJoin::disjunction:
+        return bits | other;
+      case PredicateJoin::exclusive:
+        return bits ^ other;
+      case PredicateJoin::none:
+        break;
     }
     return bits;
   };
@@ -84,20 +88,34 @@ template <class V>
 Handler pick_packed(Comparison comparison) {
   using enum Comparison;
   switch (comparison) {
-    case eq: return &setp_packed<V, eq>;
-    case ne: return &setp_packed<V, ne>;
-    case lt: return &setp_packed<V, lt>;
-    case le: return &setp_packed<V, le>;
-    case gt: return &setp_packed<V, gt>;
-    case ge: return &setp_packed<V, ge>;
-    case equ: return &setp_packed<V, equ>;
-    case neu: return &setp_packed<V, neu>;
-    case ltu: return &setp_packed<V, ltu>;
-    case leu: return &setp_packed<V, leu>;
-    case gtu: return &setp_packed<V, gtu>;
-    case geu: return &setp_packed<V, geu>;
-    case num: return &setp_packed<V, num>;
-    case nan: return &setp_packed<V, nan>;
+    case eq:
+      return &setp_packed<V, eq>;
+    case ne:
+      return &setp_packed<V, ne>;
+    case lt:
+      return &setp_packed<V, lt>;
+    case le:
+      return &setp_packed<V, le>;
+    case gt:
+      return &setp_packed<V, gt>;
+    case ge:
+      return &setp_packed<V, ge>;
+    case equ:
+      return &setp_packed<V, equ>;
+    case neu:
+      return &setp_packed<V, neu>;
+    case ltu:
+      return &setp_packed<V, ltu>;
+    case leu:
+      return &setp_packed<V, leu>;
+    case gtu:
+      return &setp_packed<V, gtu>;
+    case geu:
+      return &setp_packed<V, geu>;
+    case num:
+      return &setp_packed<V, num>;
+    case nan:
+      return &setp_packed<V, nan>;
   }
   return nullptr;
 }
@@ -106,25 +124,41 @@ template <class V>
 Handler pick(Comparison comparison) {
   using enum Comparison;
   switch (comparison) {
-    case eq: return &setp<V, eq>;
-    case ne: return &setp<V, ne>;
-    case lt: return &setp<V, lt>;
-    case le: return &setp<V, le>;
-    case gt: return &setp<V, gt>;
-    case ge: return &setp<V, ge>;
-    default: break;
+    case eq:
+      return &setp<V, eq>;
+    case ne:
+      return &setp<V, ne>;
+    case lt:
+      return &setp<V, lt>;
+    case le:
+      return &setp<V, le>;
+    case gt:
+      return &setp<V, gt>;
+    case ge:
+      return &setp<V, ge>;
+    default:
+      break;
   }
   if constexpr (std::is_floating_point_v<typename V::Number>) {
     switch (comparison) {
-      case equ: return &setp<V, equ>;
-      case neu: return &setp<V, neu>;
-      case ltu: return &setp<V, ltu>;
-      case leu: return &setp<V, leu>;
-      case gtu: return &setp<V, gtu>;
-      case geu: return &setp<V, geu>;
-      case num: return &setp<V, num>;
-      case nan: return &setp<V, nan>;
-      default: break;
+      case equ:
+        return &setp<V, equ>;
+      case neu:
+        return &setp<V, neu>;
+      case ltu:
+        return &setp<V, ltu>;
+      case leu:
+        return &setp<V, leu>;
+      case gtu:
+        return &setp<V, gtu>;
+      case geu:
+        return &setp<V, geu>;
+      case num:
+        return &setp<V, num>;
+      case nan:
+        return &setp<V, nan>;
+      default:
+        break;
     }
   }
   return nullptr;
@@ -227,8 +261,8 @@ void emit_setp(KernelBuilder& builder, const CompareForm& form, Ref dst, Ref dst
   pending.a = a;
   pending.b = b;
   pending.c = c;
-  pending.option = static_cast<std::uint32_t>(form.join) |
-                   (dst2.kind == Ref::Kind::none ? 0U : 0x100U);
+  pending.option =
+      static_cast<std::uint32_t>(form.join) | (dst2.kind == Ref::Kind::none ? 0U : 0x100U);
 }
 
 void build_setp(KernelBuilder& builder) {
@@ -262,18 +296,15 @@ void build_set(KernelBuilder& builder) {
 
 template <class T>
 void add_slct(std::vector<OpcodeRow>& rows, const std::string& type) {
-  rows.push_back({"slct." + type + ".s32", lanes<[](T a, T b, std::int32_t c) {
-                    return arith::slct(a, b, c);
-                  }>(),
+  rows.push_back({"slct." + type + ".s32",
+                  lanes<[](T a, T b, std::int32_t c) { return arith::slct(a, b, c); }>(),
                   kInteger});
-  rows.push_back({"slct." + type + ".f32", lanes<[](T a, T b, float c) {
-                    return arith::slct(a, b, c);
-                  }>(),
-                  kInteger});
-  rows.push_back({"slct.ftz." + type + ".f32", lanes<[](T a, T b, float c) {
-                    return arith::slct(a, b, arith::flush_subnormal(c));
-                  }>(),
-                  kInteger});
+  rows.push_back({"slct." + type + ".f32",
+                  lanes<[](T a, T b, float c) { return arith::slct(a, b, c); }>(), kInteger});
+  rows.push_back(
+      {"slct.ftz." + type + ".f32",
+       lanes<[](T a, T b, float c) { return arith::slct(a, b, arith::flush_subnormal(c)); }>(),
+       kInteger});
 }
 
 }  // namespace

@@ -136,14 +136,13 @@ void require_whole_warp(const Lowered* in, Warp& warp, std::uint32_t barrier) {
   const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
   const auto absent = static_cast<unsigned>(__builtin_ctz(missing));
   const Dim3 thread = warp.block->thread(warp, absent);
-  warp.block->fail(LaunchStatus::launch_failure, FindingKind::divergent_barrier, "RL0305", in, warp,
-                   lane,
-                   "Only " + std::to_string(std::popcount(warp.mask)) + " of the " +
-                       std::to_string(std::popcount(~warp.dead)) + " running threads of warp " +
-                       std::to_string(warp.index) + " reach this barrier; thread (" +
-                       std::to_string(thread.x) + "," + std::to_string(thread.y) + "," +
-                       std::to_string(thread.z) + ") took another way",
-                   "waits at barrier " + std::to_string(barrier));
+  warp.block->fail(
+      LaunchStatus::launch_failure, FindingKind::divergent_barrier, "RL0305", in, warp, lane,
+      "Only " + std::to_string(std::popcount(warp.mask)) + " of the " +
+          std::to_string(std::popcount(~warp.dead)) + " running threads of warp " +
+          std::to_string(warp.index) + " reach this barrier; thread (" + std::to_string(thread.x) +
+          "," + std::to_string(thread.y) + "," + std::to_string(thread.z) + ") took another way",
+      "waits at barrier " + std::to_string(barrier));
 }
 
 const Lowered* barrier_wait(const Lowered* in, Warp& warp) {
@@ -161,7 +160,8 @@ const Lowered* barrier_arrive(const Lowered* in, Warp& warp) {
   return in + 1;
 }
 
-/// bar.red, first half: collects the votes and waits; the second half, the next instruction, reads the result.
+/// bar.red, first half: collects the votes and waits; the second half, the next instruction, reads
+/// the result.
 const Lowered* barrier_vote(const Lowered* in, Warp& warp) {
   const BarrierOperands operands = read_barrier(in, warp);
   require_whole_warp(in, warp, operands.barrier);
@@ -185,8 +185,12 @@ const Lowered* barrier_result(const Lowered* in, Warp& warp) {
         words(warp, in->dst)[__builtin_ctz(left)] = result.population;
       }
       break;
-    case Vote::all: write_predicate(warp, in->dst, result.all ? ~0U : 0U); break;
-    case Vote::any: write_predicate(warp, in->dst, result.any ? ~0U : 0U); break;
+    case Vote::all:
+      write_predicate(warp, in->dst, result.all ? ~0U : 0U);
+      break;
+    case Vote::any:
+      write_predicate(warp, in->dst, result.any ? ~0U : 0U);
+      break;
   }
   return in + 1;
 }
@@ -246,9 +250,7 @@ void build_return(KernelBuilder& builder) {
   pending.labels = {builder.return_label()};
 }
 
-void build_exit(KernelBuilder& builder) {
-  builder.emit(&exit_lanes, kControl).flow = Flow::exit;
-}
+void build_exit(KernelBuilder& builder) { builder.emit(&exit_lanes, kControl).flow = Flow::exit; }
 
 void build_trap(KernelBuilder& builder) { builder.emit(&trap, kControl); }
 
@@ -310,17 +312,16 @@ void build_barrier(KernelBuilder& builder) {
     Pending& read = builder.emit_hidden(&barrier_result, true);
     read.a = barrier;
     read.dst = result;
-    read.option = static_cast<std::uint32_t>(counts      ? Vote::population
+    read.option = static_cast<std::uint32_t>(counts       ? Vote::population
                                              : has("and") ? Vote::all
                                                           : Vote::any);
     return;
   }
   const bool arrives = has("arrive");
   if (!arrives && !has("sync")) builder.refuse(instruction.spelling());
-  const Ref barrier = builder.operand_count() > 0 ? builder.source(std::size_t{0}, 'i')
-                                                  : builder.constant(0, 4);
-  const Ref threads =
-      builder.operand_count() > 1 ? builder.source(std::size_t{1}, 'i') : Ref{};
+  const Ref barrier =
+      builder.operand_count() > 0 ? builder.source(std::size_t{0}, 'i') : builder.constant(0, 4);
+  const Ref threads = builder.operand_count() > 1 ? builder.source(std::size_t{1}, 'i') : Ref{};
   Pending& pending = builder.emit(arrives ? &barrier_arrive : &barrier_wait, kBarrier);
   pending.a = barrier;
   pending.b = threads;
@@ -332,9 +333,7 @@ void build_fence(KernelBuilder& builder) {
   builder.emit(&nothing, {.cls = InstructionClass::other});
 }
 
-void build_sleep(KernelBuilder& builder) {
-  builder.emit(&yield, {.cls = InstructionClass::other});
-}
+void build_sleep(KernelBuilder& builder) { builder.emit(&yield, {.cls = InstructionClass::other}); }
 
 }  // namespace
 
@@ -346,10 +345,10 @@ const Handler kGuarded = &run_guarded;
 }  // namespace hidden
 
 std::vector<BuiltOpcode> built_control() {
-  return {{"bra", build_branch},      {"brx", build_branch_table}, {"ret", build_return},
-          {"exit", build_exit},       {"trap", build_trap},        {"brkpt", build_trap},
-          {"call", build_call},       {"bar", build_barrier},      {"barrier", build_barrier},
-          {"membar", build_fence},    {"fence", build_fence},      {"nanosleep", build_sleep},
+  return {{"bra", build_branch},   {"brx", build_branch_table}, {"ret", build_return},
+          {"exit", build_exit},    {"trap", build_trap},        {"brkpt", build_trap},
+          {"call", build_call},    {"bar", build_barrier},      {"barrier", build_barrier},
+          {"membar", build_fence}, {"fence", build_fence},      {"nanosleep", build_sleep},
           {"pmevent", build_fence}};
 }
 

@@ -6,8 +6,8 @@
 
 /// cvt, in all directions between integers, f16, bf16, tf32, f32 and f64.
 ///
-/// A conversion is one lane function from the source's value to the destination's; a destination register
-/// that is wider than its type takes the value sign- or zero-extended, as PTX says.
+/// A conversion is one lane function from the source's value to the destination's; a destination
+/// register that is wider than its type takes the value sign- or zero-extended, as PTX says.
 namespace simgpu {
 namespace {
 
@@ -58,15 +58,24 @@ ConvertForm parse_form(KernelBuilder& builder) {
 /// Calls `visit` with a value of the C++ type of an integer type name; false for other names.
 template <class Visit>
 bool with_integer(const std::string& name, Visit visit) {
-  if (name == "u8" || name == "b8") visit(std::uint8_t{});
-  else if (name == "s8") visit(std::int8_t{});
-  else if (name == "u16" || name == "b16") visit(std::uint16_t{});
-  else if (name == "s16") visit(std::int16_t{});
-  else if (name == "u32" || name == "b32") visit(std::uint32_t{});
-  else if (name == "s32") visit(std::int32_t{});
-  else if (name == "u64" || name == "b64") visit(std::uint64_t{});
-  else if (name == "s64") visit(std::int64_t{});
-  else return false;
+  if (name == "u8" || name == "b8")
+    visit(std::uint8_t{});
+  else if (name == "s8")
+    visit(std::int8_t{});
+  else if (name == "u16" || name == "b16")
+    visit(std::uint16_t{});
+  else if (name == "s16")
+    visit(std::int16_t{});
+  else if (name == "u32" || name == "b32")
+    visit(std::uint32_t{});
+  else if (name == "s32")
+    visit(std::int32_t{});
+  else if (name == "u64" || name == "b64")
+    visit(std::uint64_t{});
+  else if (name == "s64")
+    visit(std::int64_t{});
+  else
+    return false;
   return true;
 }
 
@@ -74,11 +83,16 @@ bool with_integer(const std::string& name, Visit visit) {
 template <class Visit>
 void with_round(Round round, Visit visit) {
   switch (round) {
-    case Round::nearest_even: return visit(std::integral_constant<Round, Round::nearest_even>{});
-    case Round::zero: return visit(std::integral_constant<Round, Round::zero>{});
-    case Round::down: return visit(std::integral_constant<Round, Round::down>{});
-    case Round::up: return visit(std::integral_constant<Round, Round::up>{});
-    case Round::nearest_away: return;
+    case Round::nearest_even:
+      return visit(std::integral_constant<Round, Round::nearest_even>{});
+    case Round::zero:
+      return visit(std::integral_constant<Round, Round::zero>{});
+    case Round::down:
+      return visit(std::integral_constant<Round, Round::down>{});
+    case Round::up:
+      return visit(std::integral_constant<Round, Round::up>{});
+    case Round::nearest_away:
+      return;
   }
 }
 
@@ -151,10 +165,9 @@ Implementation float_to_float(const ConvertForm& form) {
     if (form.from == "f64" && form.to == "f32") {
       code = lanes<&arith::f64_to_f32<kRound, kFtz, kSat>>();
     } else if (form.from == "f32" && form.to == "f32") {
-      code = form.integral ? lanes<&arith::integral_f32<kRound, kFtz, kSat>>()
-                           : lanes<[](float x) {
-                               return arith::result_f32<kFtz, kSat>(arith::input_f32<kFtz>(x));
-                             }>();
+      code = form.integral ? lanes<&arith::integral_f32<kRound, kFtz, kSat>>() : lanes<[](float x) {
+        return arith::result_f32<kFtz, kSat>(arith::input_f32<kFtz>(x));
+      }>();
     } else if (form.from == "f64" && form.to == "f64") {
       code = form.integral ? lanes<&arith::integral_f64<kRound, kSat>>()
                            : lanes<[](double x) { return kSat ? arith::saturate_unit(x) : x; }>();
@@ -168,7 +181,12 @@ Implementation narrow_half(const ConvertForm& form) {
   Implementation code;
   with_round(form.round, [&](auto mode) {
     constexpr Round kRound = decltype(mode)::value;
-    if (form.from == "f64") {
+    if (form.integral) {  // between the same 16-bit type: what the rounding leaves is exact in it
+      code = lanes<[](float x) {
+        return arith::narrow_to_half<H, Round::nearest_even, false, kClamp>(
+            arith::round_integral<kRound>(x));
+      }>();
+    } else if (form.from == "f64") {
       code = lanes<&arith::narrow_to_half<H, kRound, false, kClamp, double>>();
     } else if (form.flush) {
       code = lanes<&arith::narrow_to_half<H, kRound, true, kClamp, float>>();
@@ -205,8 +223,8 @@ Implementation find_conversion(const ConvertForm& form, bool wide) {
   Implementation code;
   if (is_float(form.from)) {
     if (is_float(form.to)) {
-      if (form.flush) return form.saturate ? float_to_float<true, true>(form)
-                                           : float_to_float<true, false>(form);
+      if (form.flush)
+        return form.saturate ? float_to_float<true, true>(form) : float_to_float<true, false>(form);
       return form.saturate ? float_to_float<false, true>(form) : float_to_float<false, false>(form);
     }
     if (form.to == "f16") return to_half<arith::F16>(form);
@@ -229,9 +247,8 @@ Implementation find_conversion(const ConvertForm& form, bool wide) {
       code = integer_to_integer<decltype(to), From>(wide, form.saturate);
     });
     if (integers || (!is_float(form.to) && !is_half(form.to))) return;
-    with_round(form.round, [&](auto mode) {
-      code = integer_to_float<From, decltype(mode)::value>(form.to);
-    });
+    with_round(form.round,
+               [&](auto mode) { code = integer_to_float<From, decltype(mode)::value>(form.to); });
   });
   return code;
 }
@@ -239,9 +256,9 @@ Implementation find_conversion(const ConvertForm& form, bool wide) {
 /// f16 and bf16 sources: widened exactly to f32 by an instruction of their own.
 Ref widened(KernelBuilder& builder, const std::string& type, Ref half) {
   const Ref wide = builder.new_register(SlotKind::word);
-  Pending& pending = builder.emit_hidden(type == "f16"
-                                             ? lanes<&arith::widen_half<arith::F16>>().handler
-                                             : lanes<&arith::widen_half<arith::Bf16>>().handler);
+  Pending& pending =
+      builder.emit_hidden(type == "f16" ? lanes<&arith::widen_half<arith::F16>>().handler
+                                        : lanes<&arith::widen_half<arith::Bf16>>().handler);
   pending.a = half;
   pending.dst = wide;
   return wide;

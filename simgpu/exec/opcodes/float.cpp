@@ -20,8 +20,7 @@ constexpr Cost f64(std::uint32_t flops) {
 /// Moves of bits and comparisons: no floating-point operation is counted.
 constexpr Cost kSimple32{.cls = InstructionClass::fp32};
 constexpr Cost kSimple64{.cls = InstructionClass::fp64};
-constexpr Cost kSpecial{
-    .cls = InstructionClass::special, .flop_type = ptx::Type::f32, .flops = 1};
+constexpr Cost kSpecial{.cls = InstructionClass::special, .flop_type = ptx::Type::f32, .flops = 1};
 
 template <Round kRound, bool kFtz, bool kSat>
 void add_rounded(Rows& rows, const std::string& modifiers) {
@@ -95,11 +94,10 @@ void add_f64(Rows& rows, const std::string& round) {
 
 template <arith::FloatTest kTest>
 void add_test(Rows& rows, const std::string& name) {
-  rows.push_back(
-      {"testp." + name + ".f32", lanes<[](float x) { return arith::testp(kTest, x); }>(), kSimple32});
-  rows.push_back(
-      {"testp." + name + ".f64", lanes<[](double x) { return arith::testp(kTest, x); }>(),
-       kSimple64});
+  rows.push_back({"testp." + name + ".f32", lanes<[](float x) { return arith::testp(kTest, x); }>(),
+                  kSimple32});
+  rows.push_back({"testp." + name + ".f64",
+                  lanes<[](double x) { return arith::testp(kTest, x); }>(), kSimple64});
 }
 
 }  // namespace

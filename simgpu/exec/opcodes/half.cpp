@@ -57,17 +57,19 @@ class Format {
     binary<&arith::max_half<H, kFtz, true>>("max" + ftz + ".NaN", 0);
     binary<&arith::min_half<H, kFtz, false, true>>("min" + ftz + ".xorsign.abs", 0);
     binary<&arith::max_half<H, kFtz, false, true>>("max" + ftz + ".xorsign.abs", 0);
+    binary<&arith::min_half<H, kFtz, true, true>>("min" + ftz + ".NaN.xorsign.abs", 0);
+    binary<&arith::max_half<H, kFtz, true, true>>("max" + ftz + ".NaN.xorsign.abs", 0);
   }
 
   void add_approximations(bool flushes) {
     const Cost special{.cls = InstructionClass::special, .flop_type = type_, .flops = 1};
     rows_.push_back({"tanh.approx." + name_, lanes<&arith::tanh_approx_half<H>>(), special});
-    rows_.push_back({"tanh.approx." + name_ + "x2", lanes<&both1<&arith::tanh_approx_half<H>>>(),
-                     special});
+    rows_.push_back(
+        {"tanh.approx." + name_ + "x2", lanes<&both1<&arith::tanh_approx_half<H>>>(), special});
     const std::string ftz = flushes ? ".ftz." : ".";
     if (flushes) {
-      rows_.push_back({"ex2.approx" + ftz + name_, lanes<&arith::ex2_approx_half<H, true>>(),
-                       special});
+      rows_.push_back(
+          {"ex2.approx" + ftz + name_, lanes<&arith::ex2_approx_half<H, true>>(), special});
       rows_.push_back({"ex2.approx" + ftz + name_ + "x2",
                        lanes<&both1<&arith::ex2_approx_half<H, true>>>(), special});
     } else {
@@ -107,7 +109,9 @@ std::vector<OpcodeRow> half_rows() {
   f16.add_arithmetic<false, Clamp::none>("");
   f16.add_arithmetic<true, Clamp::none>(".ftz");
   f16.add_arithmetic<false, Clamp::sat>(".sat");
+  f16.add_arithmetic<true, Clamp::sat>(".ftz.sat");
   f16.add_arithmetic<false, Clamp::relu>(".relu");
+  f16.add_arithmetic<true, Clamp::relu>(".ftz.relu");
   f16.add_simple<false>("");
   f16.add_simple<true>(".ftz");
   f16.add_approximations(false);

@@ -20,10 +20,11 @@ template <class T>
 void add_common(Rows& rows, const std::string& type) {
   rows.push_back({"add." + type, lanes<&arith::add<T>>(), kInteger});
   rows.push_back({"sub." + type, lanes<&arith::sub<T>>(), kInteger});
-  rows.push_back({"mul.lo." + type, lanes<[](T a, T b) { return arith::mul_lo(a, b); }>(), kInteger});
+  rows.push_back(
+      {"mul.lo." + type, lanes<[](T a, T b) { return arith::mul_lo(a, b); }>(), kInteger});
   rows.push_back({"mul.hi." + type, lanes<&arith::mul_hi<T>>(), kInteger});
-  rows.push_back({"mad.lo." + type,
-                  lanes<[](T a, T b, T c) { return arith::mad_lo(a, b, c); }>(), kInteger});
+  rows.push_back(
+      {"mad.lo." + type, lanes<[](T a, T b, T c) { return arith::mad_lo(a, b, c); }>(), kInteger});
   rows.push_back({"mad.hi." + type, lanes<&arith::mad_hi<T>>(), kInteger});
   rows.push_back({"div." + type, lanes<&arith::div<T>>(), kInteger});
   rows.push_back({"rem." + type, lanes<&arith::rem<T>>(), kInteger});
@@ -111,22 +112,22 @@ void add_rest(Rows& rows) {
   rows.push_back({"prmt.b32.ecr", lanes<&permute<Mode::ecr>>(), kInteger});
   rows.push_back({"prmt.b32.rc16", lanes<&permute<Mode::rc16>>(), kInteger});
   rows.push_back({"lop3.b32", lanes<&arith::lop3>(), kInteger});
-  rows.push_back({"shf.l.wrap.b32", lanes<[](uint32_t a, uint32_t b, uint32_t c) {
-                    return arith::shf_left(a, b, c, true);
-                  }>(),
-                  kInteger});
-  rows.push_back({"shf.l.clamp.b32", lanes<[](uint32_t a, uint32_t b, uint32_t c) {
-                    return arith::shf_left(a, b, c, false);
-                  }>(),
-                  kInteger});
-  rows.push_back({"shf.r.wrap.b32", lanes<[](uint32_t a, uint32_t b, uint32_t c) {
-                    return arith::shf_right(a, b, c, true);
-                  }>(),
-                  kInteger});
-  rows.push_back({"shf.r.clamp.b32", lanes<[](uint32_t a, uint32_t b, uint32_t c) {
-                    return arith::shf_right(a, b, c, false);
-                  }>(),
-                  kInteger});
+  rows.push_back(
+      {"shf.l.wrap.b32",
+       lanes<[](uint32_t a, uint32_t b, uint32_t c) { return arith::shf_left(a, b, c, true); }>(),
+       kInteger});
+  rows.push_back(
+      {"shf.l.clamp.b32",
+       lanes<[](uint32_t a, uint32_t b, uint32_t c) { return arith::shf_left(a, b, c, false); }>(),
+       kInteger});
+  rows.push_back(
+      {"shf.r.wrap.b32",
+       lanes<[](uint32_t a, uint32_t b, uint32_t c) { return arith::shf_right(a, b, c, true); }>(),
+       kInteger});
+  rows.push_back(
+      {"shf.r.clamp.b32",
+       lanes<[](uint32_t a, uint32_t b, uint32_t c) { return arith::shf_right(a, b, c, false); }>(),
+       kInteger});
   rows.push_back({"bmsk.wrap.b32",
                   lanes<[](uint32_t a, uint32_t b) { return arith::bmsk(a, b, true); }>(),
                   kInteger});
@@ -226,20 +227,21 @@ CarryForm parse_carry(KernelBuilder& builder) {
 void build_carry_add(KernelBuilder& builder) {
   const CarryForm form = parse_carry(builder);
   emit_carry(builder, form.wide ? &add_with_carry<uint64_t> : &add_with_carry<uint32_t>,
-             builder.source(std::size_t{1}, form.kind()), builder.source(std::size_t{2}, form.kind()),
-             form.kind(), form.use);
+             builder.source(std::size_t{1}, form.kind()),
+             builder.source(std::size_t{2}, form.kind()), form.kind(), form.use);
 }
 
 void build_carry_sub(KernelBuilder& builder) {
   const CarryForm form = parse_carry(builder);
   emit_carry(builder, form.wide ? &sub_with_borrow<uint64_t> : &sub_with_borrow<uint32_t>,
-             builder.source(std::size_t{1}, form.kind()), builder.source(std::size_t{2}, form.kind()),
-             form.kind(), form.use);
+             builder.source(std::size_t{1}, form.kind()),
+             builder.source(std::size_t{2}, form.kind()), form.kind(), form.use);
 }
 
 template <class Signed, class Unsigned>
 Handler product(const CarryForm& form) {
-  if (!form.high) return lanes<[](Unsigned a, Unsigned b) { return arith::mul_lo(a, b); }>().handler;
+  if (!form.high)
+    return lanes<[](Unsigned a, Unsigned b) { return arith::mul_lo(a, b); }>().handler;
   return form.is_signed ? lanes<&arith::mul_hi<Signed>>().handler
                         : lanes<&arith::mul_hi<Unsigned>>().handler;
 }
@@ -294,8 +296,8 @@ std::vector<OpcodeRow> integer_rows() {
 }
 
 std::vector<BuiltOpcode> built_integer() {
-  return {{"add", build_carry_add}, {"addc", build_carry_add}, {"sub", build_carry_sub},
-          {"subc", build_carry_sub}, {"mad", build_carry_mad}, {"madc", build_carry_mad}};
+  return {{"add", build_carry_add},  {"addc", build_carry_add}, {"sub", build_carry_sub},
+          {"subc", build_carry_sub}, {"mad", build_carry_mad},  {"madc", build_carry_mad}};
 }
 
 }  // namespace simgpu

@@ -57,7 +57,8 @@ std::vector<OpcodeRow> logic_rows() {
   rows.push_back({"or.pred", {&masks<&or_bits>, "p:pp"}, kInteger});
   rows.push_back({"xor.pred", {&masks<&xor_bits>, "p:pp"}, kInteger});
   rows.push_back({"not.pred", {&not_mask, "p:p"}, kInteger});
-  rows.push_back({"mov.pred", {&copy_mask, "p:p"}, {.cls = InstructionClass::move, .issues = false}});
+  rows.push_back(
+      {"mov.pred", {&copy_mask, "p:p"}, {.cls = InstructionClass::move, .issues = false}});
   rows.push_back({"selp.{b16|u16|s16}", lanes<&select<std::uint16_t>>(), kInteger});
   rows.push_back({"selp.{b32|u32|s32}", lanes<&select<std::uint32_t>>(), kInteger});
   rows.push_back({"selp.{b64|u64|s64}", lanes<&select<std::uint64_t>>(), kInteger});

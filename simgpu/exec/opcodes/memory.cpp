@@ -185,8 +185,8 @@ struct Generic {
     const bool global = warp.mask != 0;
     if (global) {
       move<kKind>(in, warp,
-                  prepare_global<kBytes * kCount, kKind, true>(
-                      in, warp, addresses64(warp, in->a), in->immediate, values));
+                  prepare_global<kBytes * kCount, kKind, true>(in, warp, addresses64(warp, in->a),
+                                                               in->immediate, values));
     }
     warp.mask = mask;
     return global ? after_global(in, warp) : in + 1;
@@ -202,35 +202,59 @@ struct Generic {
 template <template <unsigned, unsigned> class Access>
 Handler pick_load(unsigned bytes, unsigned count) {
   switch (bytes * 10 + count) {
-    case 11: return &Access<1, 1>::load;
-    case 12: return &Access<1, 2>::load;
-    case 14: return &Access<1, 4>::load;
-    case 21: return &Access<2, 1>::load;
-    case 22: return &Access<2, 2>::load;
-    case 24: return &Access<2, 4>::load;
-    case 41: return &Access<4, 1>::load;
-    case 42: return &Access<4, 2>::load;
-    case 44: return &Access<4, 4>::load;
-    case 81: return &Access<8, 1>::load;
-    case 82: return &Access<8, 2>::load;
-    default: return nullptr;
+    case 11:
+      return &Access<1, 1>::load;
+    case 12:
+      return &Access<1, 2>::load;
+    case 14:
+      return &Access<1, 4>::load;
+    case 21:
+      return &Access<2, 1>::load;
+    case 22:
+      return &Access<2, 2>::load;
+    case 24:
+      return &Access<2, 4>::load;
+    case 41:
+      return &Access<4, 1>::load;
+    case 42:
+      return &Access<4, 2>::load;
+    case 44:
+      return &Access<4, 4>::load;
+    case 81:
+      return &Access<8, 1>::load;
+    case 82:
+      return &Access<8, 2>::load;
+    default:
+      return nullptr;
   }
 }
 template <template <unsigned, unsigned> class Access>
 Handler pick_store(unsigned bytes, unsigned count) {
   switch (bytes * 10 + count) {
-    case 11: return &Access<1, 1>::store;
-    case 12: return &Access<1, 2>::store;
-    case 14: return &Access<1, 4>::store;
-    case 21: return &Access<2, 1>::store;
-    case 22: return &Access<2, 2>::store;
-    case 24: return &Access<2, 4>::store;
-    case 41: return &Access<4, 1>::store;
-    case 42: return &Access<4, 2>::store;
-    case 44: return &Access<4, 4>::store;
-    case 81: return &Access<8, 1>::store;
-    case 82: return &Access<8, 2>::store;
-    default: return nullptr;
+    case 11:
+      return &Access<1, 1>::store;
+    case 12:
+      return &Access<1, 2>::store;
+    case 14:
+      return &Access<1, 4>::store;
+    case 21:
+      return &Access<2, 1>::store;
+    case 22:
+      return &Access<2, 2>::store;
+    case 24:
+      return &Access<2, 4>::store;
+    case 41:
+      return &Access<4, 1>::store;
+    case 42:
+      return &Access<4, 2>::store;
+    case 44:
+      return &Access<4, 4>::store;
+    case 81:
+      return &Access<8, 1>::store;
+    case 82:
+      return &Access<8, 2>::store;
+    default:
+      return nullptr;
   }
 }
 
@@ -243,8 +267,8 @@ struct AccessForm {
   bool is_signed = false;
 };
 
-/// Reads the modifiers. Cache hints, ordering and scopes do not change what a program sees here: memory is
-/// sequentially consistent.
+/// Reads the modifiers. Cache hints, ordering and scopes do not change what a program sees here:
+/// memory is sequentially consistent.
 AccessForm parse_form(KernelBuilder& builder) {
   static const std::map<std::string, unsigned> kTypes{
       {"b8", 1},  {"u8", 1},  {"s8", 1},  {"b16", 2}, {"u16", 2}, {"s16", 2}, {"b32", 4},
@@ -255,9 +279,8 @@ AccessForm parse_form(KernelBuilder& builder) {
       {"param", ptx::Space::param},        {"shared::cta", ptx::Space::shared},
       {"param::entry", ptx::Space::param}, {"param::func", ptx::Space::param}};
   static const std::vector<std::string> kWithoutEffect{
-      "nc",  "volatile", "relaxed", "acquire", "release", "weak", "cta",
-      "gpu", "sys",      "cluster", "mmio",    "ca",      "cg",   "cs",
-      "lu",  "cv",       "wb",      "wt"};
+      "nc",      "volatile", "relaxed", "acquire", "release", "weak", "cta", "gpu", "sys",
+      "cluster", "mmio",     "ca",      "cg",      "cs",      "lu",   "cv",  "wb",  "wt"};
   AccessForm form;
   const ptx::Instruction& instruction = builder.instruction();
   for (const std::string& modifier : instruction.modifiers) {
@@ -283,37 +306,53 @@ AccessForm parse_form(KernelBuilder& builder) {
 InstructionClass class_of(const Address& address, bool load) {
   using enum InstructionClass;
   switch (address.space) {
-    case ptx::Space::global: return load ? global_load : global_store;
-    case ptx::Space::shared: return load ? shared_load : shared_store;
-    case ptx::Space::local: return load ? local_load : local_store;
-    case ptx::Space::constant: return constant_load;
-    case ptx::Space::param: return address.kernel_parameter ? constant_load : move;
-    default: return generic_access;
+    case ptx::Space::global:
+      return load ? global_load : global_store;
+    case ptx::Space::shared:
+      return load ? shared_load : shared_store;
+    case ptx::Space::local:
+      return load ? local_load : local_store;
+    case ptx::Space::constant:
+      return constant_load;
+    case ptx::Space::param:
+      return address.kernel_parameter ? constant_load : move;
+    default:
+      return generic_access;
   }
 }
 
 Handler load_handler(const AccessForm& form, bool kernel_parameter) {
   switch (form.space) {
-    case ptx::Space::global: return pick_load<Global>(form.bytes, form.vector);
-    case ptx::Space::shared: return pick_load<Shared>(form.bytes, form.vector);
-    case ptx::Space::local: return pick_load<Local>(form.bytes, form.vector);
-    case ptx::Space::constant: return pick_load<Constant>(form.bytes, form.vector);
+    case ptx::Space::global:
+      return pick_load<Global>(form.bytes, form.vector);
+    case ptx::Space::shared:
+      return pick_load<Shared>(form.bytes, form.vector);
+    case ptx::Space::local:
+      return pick_load<Local>(form.bytes, form.vector);
+    case ptx::Space::constant:
+      return pick_load<Constant>(form.bytes, form.vector);
     case ptx::Space::param:
       return kernel_parameter ? pick_load<Parameter>(form.bytes, form.vector)
                               : pick_load<Frame>(form.bytes, form.vector);
-    default: return pick_load<Generic>(form.bytes, form.vector);
+    default:
+      return pick_load<Generic>(form.bytes, form.vector);
   }
 }
 
 Handler store_handler(const AccessForm& form, bool kernel_parameter) {
   switch (form.space) {
-    case ptx::Space::global: return pick_store<Global>(form.bytes, form.vector);
-    case ptx::Space::shared: return pick_store<Shared>(form.bytes, form.vector);
-    case ptx::Space::local: return pick_store<Local>(form.bytes, form.vector);
+    case ptx::Space::global:
+      return pick_store<Global>(form.bytes, form.vector);
+    case ptx::Space::shared:
+      return pick_store<Shared>(form.bytes, form.vector);
+    case ptx::Space::local:
+      return pick_store<Local>(form.bytes, form.vector);
     case ptx::Space::param:
       return kernel_parameter ? nullptr : pick_store<Frame>(form.bytes, form.vector);
-    case ptx::Space::generic: return pick_store<Generic>(form.bytes, form.vector);
-    default: return nullptr;
+    case ptx::Space::generic:
+      return pick_store<Generic>(form.bytes, form.vector);
+    default:
+      return nullptr;
   }
 }
 
@@ -417,9 +456,8 @@ void build_hint(KernelBuilder& builder) {
 }  // namespace
 
 std::vector<BuiltOpcode> built_memory() {
-  return {{"ld", build_load},          {"ldu", build_load},
-          {"st", build_store},         {"prefetch", build_hint},
-          {"prefetchu", build_hint},   {"applypriority", build_hint},
+  return {{"ld", build_load},       {"ldu", build_load},       {"st", build_store},
+          {"prefetch", build_hint}, {"prefetchu", build_hint}, {"applypriority", build_hint},
           {"discard", build_hint}};
 }
 

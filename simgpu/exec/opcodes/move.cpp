@@ -35,8 +35,24 @@ std::uint32_t axis_of(const Dim3& dimensions, unsigned axis) {
 
 /// Values that are the same for the whole warp.
 enum class Uniform : std::uint32_t {
-  ntid_x, ntid_y, ntid_z, ctaid_x, ctaid_y, ctaid_z, nctaid_x, nctaid_y, nctaid_z,
-  warpid, nwarpid, smid, nsmid, clock, clock_hi, dynamic_shared, total_shared, zero,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  warpid,
+  nwarpid,
+  smid,
+  nsmid,
+  clock,
+  clock_hi,
+  dynamic_shared,
+  total_shared,
+  zero,
 };
 
 std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
@@ -46,24 +62,35 @@ std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
   switch (what) {
     case Uniform::ntid_x:
     case Uniform::ntid_y:
-    case Uniform::ntid_z: return axis_of(request.block, index);
+    case Uniform::ntid_z:
+      return axis_of(request.block, index);
     case Uniform::ctaid_x:
     case Uniform::ctaid_y:
-    case Uniform::ctaid_z: return axis_of(block.block_index(), index - 3);
+    case Uniform::ctaid_z:
+      return axis_of(block.block_index(), index - 3);
     case Uniform::nctaid_x:
     case Uniform::nctaid_y:
-    case Uniform::nctaid_z: return axis_of(request.grid, index - 6);
-    case Uniform::warpid: return warp.index;
-    case Uniform::nwarpid: return static_cast<std::uint32_t>(block.warp_count());
+    case Uniform::nctaid_z:
+      return axis_of(request.grid, index - 6);
+    case Uniform::warpid:
+      return warp.index;
+    case Uniform::nwarpid:
+      return static_cast<std::uint32_t>(block.warp_count());
     case Uniform::smid:
       return static_cast<std::uint32_t>(block.block() %
                                         static_cast<unsigned>(block.launch().gpu.sm_count));
-    case Uniform::nsmid: return static_cast<std::uint32_t>(block.launch().gpu.sm_count);
-    case Uniform::clock: return static_cast<std::uint32_t>(warp.clock - in->block_length);
-    case Uniform::clock_hi: return static_cast<std::uint32_t>(warp.clock >> 32);
-    case Uniform::dynamic_shared: return request.dynamic_shared_bytes;
-    case Uniform::total_shared: return block.shared_bytes();
-    case Uniform::zero: return 0;
+    case Uniform::nsmid:
+      return static_cast<std::uint32_t>(block.launch().gpu.sm_count);
+    case Uniform::clock:
+      return static_cast<std::uint32_t>(warp.clock - in->block_length);
+    case Uniform::clock_hi:
+      return static_cast<std::uint32_t>(warp.clock >> 32);
+    case Uniform::dynamic_shared:
+      return request.dynamic_shared_bytes;
+    case Uniform::total_shared:
+      return block.shared_bytes();
+    case Uniform::zero:
+      return 0;
   }
   return 0;
 }
@@ -101,12 +128,24 @@ const Lowered* of_lane(const Lowered* in, Warp& warp) {
     const std::uint32_t bit = 1U << lane;
     std::uint32_t value = lane;
     switch (static_cast<OfLane>(in->option)) {
-      case OfLane::id: value = lane; break;
-      case OfLane::mask_eq: value = bit; break;
-      case OfLane::mask_lt: value = bit - 1; break;
-      case OfLane::mask_le: value = bit | (bit - 1); break;
-      case OfLane::mask_gt: value = ~(bit | (bit - 1)); break;
-      case OfLane::mask_ge: value = ~(bit - 1); break;
+      case OfLane::id:
+        value = lane;
+        break;
+      case OfLane::mask_eq:
+        value = bit;
+        break;
+      case OfLane::mask_lt:
+        value = bit - 1;
+        break;
+      case OfLane::mask_le:
+        value = bit | (bit - 1);
+        break;
+      case OfLane::mask_gt:
+        value = ~(bit | (bit - 1));
+        break;
+      case OfLane::mask_ge:
+        value = ~(bit - 1);
+        break;
     }
     words(warp, in->dst)[lane] = value;
   }
@@ -130,7 +169,8 @@ std::uint32_t part32(std::uint64_t x) {
   return static_cast<std::uint32_t>(x >> kShift);
 }
 
-void emit_part(KernelBuilder& builder, const ptx::Scalar& to, Ref from, const Implementation& code) {
+void emit_part(KernelBuilder& builder, const ptx::Scalar& to, Ref from,
+               const Implementation& code) {
   if (std::holds_alternative<ptx::Sink>(to)) return;
   const Ref dst = builder.destination(to, 'i');
   Pending& pending = builder.emit(code.handler, kFolded);
@@ -138,8 +178,8 @@ void emit_part(KernelBuilder& builder, const ptx::Scalar& to, Ref from, const Im
   pending.dst = dst;
 }
 
-/// Parts of a value go to registers one after the other; the value is copied first, as the first part may
-/// overwrite it.
+/// Parts of a value go to registers one after the other; the value is copied first, as the first
+/// part may overwrite it.
 void unpack(KernelBuilder& builder, bool wide) {
   const auto& parts = builder.instruction().operands[0].elements;
   const Ref from = builder.source(std::size_t{1}, wide ? 'l' : 'i');
@@ -193,8 +233,8 @@ void build_mov(KernelBuilder& builder) {
   }
   const std::string& type = instruction.modifiers[0];
   const bool wide = type == "b64" || type == "u64" || type == "s64" || type == "f64";
-  const bool narrow = type == "b16" || type == "u16" || type == "s16" || type == "f16" ||
-                      type == "bf16";
+  const bool narrow =
+      type == "b16" || type == "u16" || type == "s16" || type == "f16" || type == "bf16";
   const bool word = type == "b32" || type == "u32" || type == "s32" || type == "f32" ||
                     type == "f16x2" || type == "bf16x2";
   if (!wide && !narrow && !word) builder.refuse(instruction.spelling());
@@ -280,8 +320,8 @@ std::uint32_t saturate(std::uint64_t x) {
   return x > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(x);
 }
 
-/// option 0: an address too large for 32 bits becomes the largest one, so that it stays out of bounds;
-/// option 1: the low half.
+/// option 0: an address too large for 32 bits becomes the largest one, so that it stays out of
+/// bounds; option 1: the low half.
 const Lowered* narrow(const Lowered* in, Warp& warp) {
   const Source<std::uint64_t> from(warp, in->a);
   if (in->option == 1) {
@@ -303,14 +343,22 @@ const Handler kWiden = &detail::Deduce<&widen>::type::run;
 
 Handler special_register(std::string_view name, std::uint32_t& option) {
   static const std::map<std::string, Uniform, std::less<>> kUniform{
-      {"%ntid.x", Uniform::ntid_x},     {"%ntid.y", Uniform::ntid_y},
-      {"%ntid.z", Uniform::ntid_z},     {"%ctaid.x", Uniform::ctaid_x},
-      {"%ctaid.y", Uniform::ctaid_y},   {"%ctaid.z", Uniform::ctaid_z},
-      {"%nctaid.x", Uniform::nctaid_x}, {"%nctaid.y", Uniform::nctaid_y},
-      {"%nctaid.z", Uniform::nctaid_z}, {"%warpid", Uniform::warpid},
-      {"%nwarpid", Uniform::nwarpid},   {"%smid", Uniform::smid},
-      {"%nsmid", Uniform::nsmid},       {"%clock", Uniform::clock},
-      {"%clock_hi", Uniform::clock_hi}, {"%dynamic_smem_size", Uniform::dynamic_shared},
+      {"%ntid.x", Uniform::ntid_x},
+      {"%ntid.y", Uniform::ntid_y},
+      {"%ntid.z", Uniform::ntid_z},
+      {"%ctaid.x", Uniform::ctaid_x},
+      {"%ctaid.y", Uniform::ctaid_y},
+      {"%ctaid.z", Uniform::ctaid_z},
+      {"%nctaid.x", Uniform::nctaid_x},
+      {"%nctaid.y", Uniform::nctaid_y},
+      {"%nctaid.z", Uniform::nctaid_z},
+      {"%warpid", Uniform::warpid},
+      {"%nwarpid", Uniform::nwarpid},
+      {"%smid", Uniform::smid},
+      {"%nsmid", Uniform::nsmid},
+      {"%clock", Uniform::clock},
+      {"%clock_hi", Uniform::clock_hi},
+      {"%dynamic_smem_size", Uniform::dynamic_shared},
       {"%total_smem_size", Uniform::total_shared}};
   static const std::map<std::string, OfLane, std::less<>> kOfLane{
       {"%laneid", OfLane::id},           {"%lanemask_eq", OfLane::mask_eq},

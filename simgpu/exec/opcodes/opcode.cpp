@@ -31,8 +31,8 @@ void expand(std::string_view pattern, const std::string& prefix, std::vector<std
 }  // namespace
 
 OpcodeTable::OpcodeTable() {
-  for (auto rows : {integer_rows, float_rows, half_rows, logic_rows, compare_rows, convert_rows,
-                    move_rows}) {
+  for (auto rows :
+       {integer_rows, float_rows, half_rows, logic_rows, compare_rows, convert_rows, move_rows}) {
     std::vector<OpcodeRow> table = rows();
     std::move(table.begin(), table.end(), std::back_inserter(rows_));
   }

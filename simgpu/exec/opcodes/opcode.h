@@ -18,16 +18,16 @@ struct Implementation {
   std::string signature;
 };
 
-/// An opcode whose operands are plain registers and literals. `spelling` may hold optional parts in brackets
-/// and alternatives in braces: "add[.rn].f32", "and.{b16|u16}".
+/// An opcode whose operands are plain registers and literals. `spelling` may hold optional parts in
+/// brackets and alternatives in braces: "add[.rn].f32", "and.{b16|u16}".
 struct OpcodeRow {
   std::string spelling;
   Implementation implementation;
   Cost cost;
 };
 
-/// An opcode that builds itself from its modifiers and operands (loads, branches, conversions …). `build`
-/// throws Unsupported for a form there is no code for.
+/// An opcode that builds itself from its modifiers and operands (loads, branches, conversions …).
+/// `build` throws Unsupported for a form there is no code for.
 struct BuiltOpcode {
   std::string root;
   void (*build)(KernelBuilder&);

@@ -46,10 +46,22 @@ ShuffleSource shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::
   int from = own;
   bool valid = false;
   switch (mode) {
-    case Shuffle::up: from = own - distance; valid = from >= most; break;
-    case Shuffle::down: from = own + distance; valid = from <= most; break;
-    case Shuffle::bfly: from = own ^ distance; valid = from <= most; break;
-    case Shuffle::idx: from = least | (distance & ~segment); valid = from <= most; break;
+    case Shuffle::up:
+      from = own - distance;
+      valid = from >= most;
+      break;
+    case Shuffle::down:
+      from = own + distance;
+      valid = from <= most;
+      break;
+    case Shuffle::bfly:
+      from = own ^ distance;
+      valid = from <= most;
+      break;
+    case Shuffle::idx:
+      from = least | (distance & ~segment);
+      valid = from <= most;
+      break;
   }
   if (!valid) from = own;
   return {static_cast<unsigned>(from) & 31U, valid};
@@ -79,11 +91,16 @@ void build_shuffle(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
   const bool sync = instruction.has("sync");
   std::uint32_t mode = 0;
-  if (instruction.has("up")) mode = static_cast<std::uint32_t>(Shuffle::up);
-  else if (instruction.has("down")) mode = static_cast<std::uint32_t>(Shuffle::down);
-  else if (instruction.has("bfly")) mode = static_cast<std::uint32_t>(Shuffle::bfly);
-  else if (instruction.has("idx")) mode = static_cast<std::uint32_t>(Shuffle::idx);
-  else builder.refuse(instruction.spelling());
+  if (instruction.has("up"))
+    mode = static_cast<std::uint32_t>(Shuffle::up);
+  else if (instruction.has("down"))
+    mode = static_cast<std::uint32_t>(Shuffle::down);
+  else if (instruction.has("bfly"))
+    mode = static_cast<std::uint32_t>(Shuffle::bfly);
+  else if (instruction.has("idx"))
+    mode = static_cast<std::uint32_t>(Shuffle::idx);
+  else
+    builder.refuse(instruction.spelling());
   if (!sync || !instruction.has("b32") || builder.operand_count() != 5) {
     builder.refuse(instruction.spelling());
   }
@@ -112,8 +129,12 @@ const Lowered* vote(const Lowered* in, Warp& warp) {
   const std::uint32_t lanes = meet(in, warp, in->b);
   const std::uint32_t votes = predicate(warp, in->a) & lanes;
   switch (static_cast<Vote>(in->option)) {
-    case Vote::all: write_predicate(warp, in->dst, votes == lanes ? ~0U : 0U); break;
-    case Vote::any: write_predicate(warp, in->dst, votes != 0 ? ~0U : 0U); break;
+    case Vote::all:
+      write_predicate(warp, in->dst, votes == lanes ? ~0U : 0U);
+      break;
+    case Vote::any:
+      write_predicate(warp, in->dst, votes != 0 ? ~0U : 0U);
+      break;
     case Vote::uni:
       write_predicate(warp, in->dst, votes == lanes || votes == 0 ? ~0U : 0U);
       break;
@@ -127,10 +148,14 @@ const Lowered* vote(const Lowered* in, Warp& warp) {
 void build_vote(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
   Vote mode = Vote::all;
-  if (instruction.has("any")) mode = Vote::any;
-  else if (instruction.has("uni")) mode = Vote::uni;
-  else if (instruction.has("ballot")) mode = Vote::ballot;
-  else if (!instruction.has("all")) builder.refuse(instruction.spelling());
+  if (instruction.has("any"))
+    mode = Vote::any;
+  else if (instruction.has("uni"))
+    mode = Vote::uni;
+  else if (instruction.has("ballot"))
+    mode = Vote::ballot;
+  else if (!instruction.has("all"))
+    builder.refuse(instruction.spelling());
   if (!instruction.has("sync") || builder.operand_count() != 3) {
     builder.refuse(instruction.spelling());
   }
@@ -206,9 +231,8 @@ const Lowered* reduce(const Lowered* in, Warp& warp) {
   T sum = static_cast<T>(values[__builtin_ctz(left | 0x80000000U)]);
   left &= left - 1;
   each_lane(left, [&](unsigned lane) { sum = F(sum, static_cast<T>(values[lane])); });
-  each_lane(warp.mask, [&](unsigned lane) {
-    words(warp, in->dst)[lane] = static_cast<std::uint32_t>(sum);
-  });
+  each_lane(warp.mask,
+            [&](unsigned lane) { words(warp, in->dst)[lane] = static_cast<std::uint32_t>(sum); });
   return in + 1;
 }
 
@@ -232,10 +256,14 @@ void build_reduce(KernelBuilder& builder) {
   using U = std::uint32_t;
   using S = std::int32_t;
   static const std::map<std::string, Handler> kHandlers{
-      {"redux.sync.add.u32", &reduce<U, &add<U>>},    {"redux.sync.add.s32", &reduce<S, &add<S>>},
-      {"redux.sync.min.u32", &reduce<U, &smaller<U>>}, {"redux.sync.min.s32", &reduce<S, &smaller<S>>},
-      {"redux.sync.max.u32", &reduce<U, &larger<U>>},  {"redux.sync.max.s32", &reduce<S, &larger<S>>},
-      {"redux.sync.and.b32", &reduce<U, &all_bits>},  {"redux.sync.or.b32", &reduce<U, &any_bits>},
+      {"redux.sync.add.u32", &reduce<U, &add<U>>},
+      {"redux.sync.add.s32", &reduce<S, &add<S>>},
+      {"redux.sync.min.u32", &reduce<U, &smaller<U>>},
+      {"redux.sync.min.s32", &reduce<S, &smaller<S>>},
+      {"redux.sync.max.u32", &reduce<U, &larger<U>>},
+      {"redux.sync.max.s32", &reduce<S, &larger<S>>},
+      {"redux.sync.and.b32", &reduce<U, &all_bits>},
+      {"redux.sync.or.b32", &reduce<U, &any_bits>},
       {"redux.sync.xor.b32", &reduce<U, &odd_bits>}};
   const auto found = kHandlers.find(builder.instruction().spelling());
   if (found == kHandlers.end()) builder.refuse(builder.instruction().spelling());

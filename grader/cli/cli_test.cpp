@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 struct Ran {
@@ -178,6 +180,77 @@ TEST_F(CliTest, StarterIsCheckedAndWritten) {
   EXPECT_EQ(run({"starter", "--write"}).code, 0);
   EXPECT_EQ(run({"starter", "--check"}).code, 0);
   EXPECT_EQ(read_file(folder_.path() / "starter/part7-test/count.cpp"), "todo\n");
+}
+
+/// Grades the questions of this checkout's own part 1: they need the whole way, but neither
+/// compiler nor GPU.
+class CliGradeTest : public CliTest {
+ protected:
+  CliGradeTest() { environment_["ROOFLAB_ROOT"] = ROOFLAB_SOURCE_DIR; }
+  Ran grade(std::vector<std::string> more) const {
+    more.insert(more.begin(),
+                {"--part", "1", "--task", "answers", "--device", "sim:a100", "--seed", "8812"});
+    return run(more);
+  }
+};
+
+TEST_F(CliGradeTest, StarterFailsWithExitCode1AndWritesTheReport) {
+  const Ran ran = grade({});
+  EXPECT_EQ(ran.code, 1) << ran.error;
+  EXPECT_THAT(ran.out, HasSubstr("Part 1: 0 of "));
+  EXPECT_THAT(ran.out, HasSubstr("report out/part1.html"));
+  EXPECT_THAT(ran.out, Not(HasSubstr("\x1b"))) << "colours are for terminals";
+  EXPECT_THAT(ran.error, IsEmpty()) << "progress is for terminals";
+  EXPECT_THAT(read_file(folder_.path() / "out/part1.html"), HasSubstr("<html"));
+}
+
+TEST_F(CliGradeTest, JsonOnStdoutIsTheDocumentAndNothingElse) {
+  const Ran ran = grade({"--json", "-"});
+  EXPECT_EQ(ran.code, 1) << ran.error;
+  const auto document = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(document.at("schema"), 1);
+  EXPECT_EQ(document.at("part"), 1);
+  EXPECT_EQ(document.at("device"), "sim:a100");
+  EXPECT_EQ(document.at("time_kind"), "modelled");
+  EXPECT_EQ(document.at("score"), 0);
+  EXPECT_GT(document.at("max_score"), 0);
+  ASSERT_EQ(document.at("tasks").size(), 1U);
+  EXPECT_EQ(document["tasks"][0].at("id"), "answers");
+  EXPECT_EQ(document["tasks"][0].at("verdict"), "not-implemented");
+  EXPECT_EQ(document["tasks"][0].at("diagnostics")[0].at("code"), "RL0601");
+}
+
+TEST_F(CliGradeTest, UnusableSubmissionsExitWith2) {
+  const auto refused = [&](const std::string& submission, const std::string& message) {
+    expect_refusal({"--part", "1", "--device", "sim:a100", "--submission", submission}, 2, message);
+  };
+  refused("nowhere", "there is no submission nowhere; name a folder with the layout of starter/");
+  std::filesystem::create_directories(folder_.path() / "empty/part1-metrics");
+  refused("empty", "the submission has no file of part 1 in empty/part1-metrics");
+  write("file", "");
+  refused("file", "the submission file is no folder");
+}
+
+TEST_F(CliGradeTest, FullDiskExitsWith3AndLeavesNothingHalfWritten) {
+  const Ran ran = grade({"--json", "/dev/full"});
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_THAT(ran.out, IsEmpty());
+  EXPECT_THAT(
+      ran.error,
+      EndsWith("No space left on device; free some space or name a file on another disk\n"));
+}
+
+TEST_F(CliGradeTest, ReportThatCannotBeWrittenExitsWith3) {
+  std::filesystem::create_directories(folder_.path() / "report.html");
+  const Ran ran = grade({"--html", "report.html"});
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_THAT(ran.error, HasSubstr("cannot write report.html: Is a directory"));
+}
+
+TEST_F(CliGradeTest, TraceIsADocumentThatViewersOpen) {
+  EXPECT_EQ(grade({"--trace", "trace.json"}).code, 1);
+  const auto trace = nlohmann::json::parse(read_file(folder_.path() / "trace.json"));
+  EXPECT_TRUE(trace.at("traceEvents").is_array());
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ Diagnostic story(const PartSpec& part, const TaskSpec& task, const std::string& 
   Diagnostic diagnostic;
   diagnostic.code = "RL0408";
   diagnostic.message = message;
-  diagnostic.file = part.directory + "/" + task.file;
+  diagnostic.file = task.file;
   diagnostic.commands = {
       {"next hint", fmt::format("grader --part {} --task {} --hint", part.number, task.id)}};
   return diagnostic;
@@ -42,20 +42,26 @@ Diagnostic wrong_answer(const PartSpec& part, const TaskSpec& task, const Questi
   return diagnostic;
 }
 
+/// One word for a file that holds no answer yet, in place of one for each question.
+Diagnostic nothing_answered(const PartSpec& part, const TaskSpec& task) {
+  Diagnostic diagnostic = story(part, task, "no question is answered yet");
+  diagnostic.code = "RL0601";
+  diagnostic.help =
+      fmt::format("the questions stand in the handout; start with {}", task.questions.front().id);
+  return diagnostic;
+}
+
 /// Adds up the questions that a machine can judge.
 void score_answers(const PartSpec& part, const TaskSpec& task, const Values& answers,
                    const std::map<std::string, AnswerKey>& keys, TaskResult& result) {
   std::size_t right = 0;
-  std::size_t asked = 0;
-  std::size_t given = 0;
   for (const QuestionSpec& question : task.questions) {
     if (question.kind == QuestionKind::text) continue;
-    ++asked;
     const auto answer = answers.find(question.id);
     const Value* value = answer == answers.end() ? nullptr : &answer->second;
-    given += value != nullptr ? 1 : 0;
     const bool correct = value != nullptr && is_right(*value, keys.at(question.id));
-    result.cases.push_back({question.id, correct ? Verdict::pass : Verdict::wrong_answer, false});
+    const Verdict missed = value == nullptr ? Verdict::not_implemented : Verdict::wrong_answer;
+    result.cases.push_back({question.id, correct ? Verdict::pass : missed, false});
     if (correct) {
       ++right;
       result.score += question.points;
@@ -63,10 +69,11 @@ void score_answers(const PartSpec& part, const TaskSpec& task, const Values& ans
       result.diagnostics.push_back(wrong_answer(part, task, question, value));
     }
   }
+  const std::size_t asked = result.cases.size();
   result.summary = fmt::format("{} of {} answers are right", right, asked);
-  result.verdict = right == asked ? Verdict::pass
-                   : given == 0   ? Verdict::not_implemented
-                                  : Verdict::wrong_answer;
+  if (right == asked) return;
+  result.verdict = answers.empty() ? Verdict::not_implemented : Verdict::wrong_answer;
+  if (answers.empty()) result.diagnostics = {nothing_answered(part, task)};
 }
 
 /// A student's copy holds no key: the form is checked, and nothing is scored.
@@ -81,6 +88,7 @@ void check_form(const PartSpec& part, const TaskSpec& task, const Values& answer
   result.max_score = 0;
   result.summary = fmt::format("{} of {} questions are answered; they are graded when you hand in",
                                task.questions.size() - missing, task.questions.size());
+  if (answers.empty()) result.diagnostics = {nothing_answered(part, task)};
   result.verdict = missing == 0 ? Verdict::pass : Verdict::not_implemented;
 }
 

@@ -103,7 +103,7 @@ class TaskGrader {
     Diagnostic story;
     story.code = "RL0611";
     story.message = fmt::format("{} cannot be graded: {}", task_.file, built_.file.reason);
-    story.file = part_.directory + "/" + task_.file;
+    story.file = task_.file;
     story.help = "hand in a plain readable file of at most 1 MiB";
     return story;
   }

@@ -488,7 +488,10 @@ TEST_F(AnswersTaskTest, EveryRightAnswerEarnsItsPoints) {
 
 TEST_F(AnswersTaskTest, NanAndEmptyFilesEarnNothing) {
   EXPECT_EQ(grade_answers_of("ridge = nan\n").score, 0);
-  EXPECT_EQ(grade_answers_of("").verdict, Verdict::not_implemented);
+  const TaskResult empty = grade_answers_of("");
+  EXPECT_EQ(empty.verdict, Verdict::not_implemented);
+  ASSERT_EQ(empty.diagnostics.size(), 1U);
+  EXPECT_EQ(empty.diagnostics[0].message, "no question is answered yet");
 }
 
 TEST_F(AnswersTaskTest, BrokenFileIsTheStudentsWithItsLine) {

@@ -66,35 +66,48 @@ void SharedRaces::refine(std::uint32_t unit_bytes) {
 }
 
 void SharedRaces::access(const WarpAccess& access, const WarpOrder& order, FindingList& findings) {
+  const std::optional<std::int64_t> stride = constant_stride(access);
   // The largest power of two, up to a word, that divides the width and every address.
   std::uint64_t bits = access.bytes;
-  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
-    bits |= (*access.address)[std::countr_zero(lanes)];
+  if (stride) {
+    bits |= (*access.address)[0] | static_cast<std::uint64_t>(*stride);
+  } else {
+    for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+      bits |= (*access.address)[std::countr_zero(lanes)];
+    }
   }
   const std::uint32_t needed = 1U << std::countr_zero(bits | 4U);
   if (needed < unit_bytes_) refine(needed);
-  if (access.kind == AccessKind::load && nothing_new(access, order)) return;
-  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+  std::uint32_t lanes = access.mask;
+  if (access.kind == AccessKind::load && stride && (*stride == 0 || *stride == access.bytes)) {
+    const Novelty novelty = novelty_of_load(access, *stride == 0 ? 1 : kWarpSize, order);
+    if (novelty == Novelty::none) return;
+    // Of a broadcast, two lanes stand for all: whoever stores there is at most one of them.
+    if (novelty == Novelty::readers && *stride == 0) lanes = 3U;
+  }
+  for (; lanes != 0; lanes &= lanes - 1) {
     access_lane(access, static_cast<std::uint8_t>(std::countr_zero(lanes)), order, findings);
   }
 }
 
-/// The quick answer for most loads of most kernels: neighbouring words (or one), written before the
+/// The quick answer for most loads of most kernels: `lanes` neighbouring places, written before the
 /// last barrier, and read in this interval by two warps already.
-bool SharedRaces::nothing_new(const WarpAccess& access, const WarpOrder& order) const {
-  const std::optional<std::int64_t> stride = constant_stride(access);
-  if (!stride || (*stride != 0 && *stride != access.bytes)) return false;
+SharedRaces::Novelty SharedRaces::novelty_of_load(const WarpAccess& access, std::size_t lanes,
+                                                  const WarpOrder& order) const {
   const std::size_t first = (*access.address)[0] / unit_bytes_;
-  const std::size_t count = (*stride == 0 ? 1 : kWarpSize) * access.bytes / unit_bytes_;
-  if (first + count > write_time_.size()) return false;
+  const std::size_t count = lanes * access.bytes / unit_bytes_;
+  if (first + count > write_time_.size()) return Novelty::writers;
   const Time interval = order.interval();
   const Time* const write_time = write_time_.data() + first;
   const Time* const settled = settled_.data() + first;
+  std::uint32_t written = 0;
   std::uint32_t open = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    open |= static_cast<std::uint32_t>(write_time[i] >= interval) | (settled[i] ^ interval);
+    written |= static_cast<std::uint32_t>(write_time[i] >= interval);
+    open |= settled[i] ^ interval;
   }
-  return open == 0;
+  if (written != 0) return Novelty::writers;
+  return open != 0 ? Novelty::readers : Novelty::none;
 }
 
 void SharedRaces::access_lane(const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,
@@ -119,6 +132,8 @@ void SharedRaces::access_lane(const WarpAccess& access, std::uint8_t lane, const
 
 void SharedRaces::read(std::size_t unit, const WarpAccess& access, std::uint8_t lane,
                        const WarpOrder& order, FindingList& findings) {
+  const Time interval = order.interval();
+  if (write_time_[unit] < interval && settled_[unit] == interval) return;
   const Site& writer = writer_[unit];
   if (!order.ordered(write_time_[unit], writer.warp, writer.lane, access.warp, lane)) {
     report("RL0302", unit, {write_time_[unit], writer}, AccessKind::store, access, lane, findings);
@@ -138,8 +153,8 @@ void SharedRaces::read(std::size_t unit, const WarpAccess& access, std::uint8_t 
              (other.site.warp == reader.site.warp && access.warp != reader.site.warp)) {
     other = now;
   }
-  const bool both = reader.time >= order.interval() && other.time >= order.interval();
-  if (both && other.site.warp != reader.site.warp) settled_[unit] = order.interval();
+  const bool both = reader.time >= interval && other.time >= interval;
+  if (both && other.site.warp != reader.site.warp) settled_[unit] = interval;
 }
 
 void SharedRaces::write(std::size_t unit, std::uint32_t value, const WarpAccess& access,

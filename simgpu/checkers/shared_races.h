@@ -36,7 +36,14 @@ class SharedRaces {
 
   void resize(std::uint32_t shared_bytes);
   void refine(std::uint32_t unit_bytes);
-  bool nothing_new(const WarpAccess& access, const WarpOrder& order) const;
+  /// What a load may add to what is known.
+  enum class Novelty : std::uint8_t {
+    none,     ///< nothing
+    readers,  ///< readers; no race, as nothing was written in this interval
+    writers,  ///< it may race with a store of this interval
+  };
+  Novelty novelty_of_load(const WarpAccess& access, std::size_t lanes,
+                          const WarpOrder& order) const;
   void access_lane(const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,
                    FindingList& findings);
   void read(std::size_t unit, const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,

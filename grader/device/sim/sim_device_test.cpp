@@ -137,6 +137,11 @@ TEST_F(SimDeviceTest, EndsAnEndlessKernel) {
   EXPECT_TRUE(outcome.end == End::time_limit || counted_out);
 }
 
+TEST_F(SimDeviceTest, AForgedReplyHidesNoEndlessKernel) {
+  const RunOutcome outcome = run("forges_a_reply", "libgpu_tasks.so", std::chrono::seconds(4));
+  EXPECT_TRUE(outcome.end == End::time_limit || !outcome.activity.error.empty());
+}
+
 TEST_F(SimDeviceTest, EndsAnEndlessHostLoop) {
   EXPECT_EQ(run("endless_host", "libgpu_tasks.so", std::chrono::seconds(1)).end, End::time_limit);
 }

@@ -1,4 +1,6 @@
 // A task library with GPU code: right, unfinished, and wrong in the ways that a device notices.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 
@@ -44,6 +46,15 @@ ROOFLAB_ENTRY(stub) {
 }
 
 ROOFLAB_ENTRY(endless_kernel) { spin<<<1, 32>>>(call.tensor<float>("y")); }
+
+// Claims to have come back while the GPU still works.
+ROOFLAB_ENTRY(forges_a_reply) {
+  spin<<<1, 32>>>(call.tensor<float>("y"));
+  const char reply[] =
+      R"({"status":"returned","detail":"","cuda_error":"","results":{},"elapsed_us":1})"
+      "\n";
+  [[maybe_unused]] const ssize_t written = write(3, reply, sizeof(reply) - 1);
+}
 
 ROOFLAB_ENTRY(endless_host) {
   (void)call;

@@ -305,7 +305,9 @@ TEST(HostileGuest, CannotLoadWhatIsNoProgram) {
   EXPECT_EQ(guest.answer().error, CudaError::success);
   guest.request(GuestOperation::module_end);
   EXPECT_EQ(guest.answer().error, CudaError::invalid_kernel_image);
-  guest.request(GuestOperation::launch, protocol::LaunchMessage{.module = 1});
+  guest.request(GuestOperation::launch,
+                protocol::LaunchMessage{
+                    .module = 1, .kernel = 0, .stream = 0, .grid = {1, 1, 1}, .block = {1, 1, 1}});
   EXPECT_EQ(guest.answer().error, CudaError::invalid_device_function);
 }
 

@@ -1,6 +1,7 @@
 /// Kernels for the engine's tests; each stands for one thing that can go wrong.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <mma.h>
 
 #include <cassert>
 #include <cstdio>
@@ -304,4 +305,33 @@ KERNEL race_in_block(int* out) {
   __shared__ int cell[64];
   cell[threadIdx.x] = threadIdx.x;
   out[threadIdx.x] = cell[63 - threadIdx.x];
+}
+
+// Tensor cores: c = a * b, one tile in k for each step; a row-major, b column-major.
+template <int m, int n, class Input, class Sum>
+__device__ void multiply_tiles(const Input* a, const Input* b, Sum* c, int k) {
+  using namespace nvcuda;
+  __shared__ __align__(32) Input staged[32 * 16];
+  wmma::fragment<wmma::matrix_a, m, n, 16, Input, wmma::row_major> fa;
+  wmma::fragment<wmma::matrix_b, m, n, 16, Input, wmma::col_major> fb;
+  wmma::fragment<wmma::accumulator, m, n, 16, Sum> fc;
+  wmma::fill_fragment(fc, Sum(0.0f));
+  for (int t = 0; t < k; t += 16) {
+    for (int i = threadIdx.x; i < m * 16; i += 32) staged[i] = a[i / 16 * k + t + i % 16];
+    __syncwarp();
+    wmma::load_matrix_sync(fa, staged, 16);
+    wmma::load_matrix_sync(fb, b + t, k);
+    wmma::mma_sync(fc, fa, fb, fc);
+    __syncwarp();
+  }
+  for (int i = 0; i < fc.num_elements; ++i) fc.x[i] = fc.x[i] + Sum(1.0f);
+  wmma::store_matrix_sync(c, fc, n, wmma::mem_row_major);
+  wmma::store_matrix_sync(c + m * n, fc, m, wmma::mem_col_major);
+}
+KERNEL tiles_f16(const half* a, const half* b, float* c) { multiply_tiles<16, 16>(a, b, c, 48); }
+KERNEL tiles_f16_tall(const half* a, const half* b, float* c) { multiply_tiles<32, 8>(a, b, c, 48); }
+KERNEL tiles_f16_wide(const half* a, const half* b, float* c) { multiply_tiles<8, 32>(a, b, c, 48); }
+KERNEL tiles_f16_sum(const half* a, const half* b, half* c) { multiply_tiles<16, 16>(a, b, c, 48); }
+KERNEL tiles_bf16(const __nv_bfloat16* a, const __nv_bfloat16* b, float* c) {
+  multiply_tiles<16, 16>(a, b, c, 48);
 }

@@ -50,6 +50,7 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
 pid_t spawn(const DeviceProcessOptions& options, int control) {
   std::vector<std::string> arguments = arguments_for(options, control);
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   const pid_t child = fork();

@@ -116,8 +116,9 @@ bool is_device_address(const void* pointer) {
 
 void reserve_device_range() {
   // Best effort: under a limit on address space the range is merely unlikely to be used.
-  mmap(reinterpret_cast<void*>(kDeviceBase), kRangeBytes, PROT_NONE,
-       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  [[maybe_unused]] const void* range =
+      mmap(reinterpret_cast<void*>(kDeviceBase), kRangeBytes, PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

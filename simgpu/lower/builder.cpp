@@ -312,44 +312,7 @@ Address KernelBuilder::address(std::size_t number, ptx::Space space) {
   return result;
 }
 
-// Variables.
-
-std::uint32_t KernelBuilder::place_in(std::uint32_t& next, std::uint64_t bytes,
-                                      unsigned alignment) const {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 28;
-  const std::uint64_t align = std::max(1U, alignment);
-  const std::uint64_t at = (next + align - 1) / align * align;
-  if (at + bytes > kMost) throw Unsupported("variables of more than 256 MiB");
-  next = static_cast<std::uint32_t>(at + bytes);
-  return static_cast<std::uint32_t>(at);
-}
-
-void KernelBuilder::add_shared(FunctionInstance* instance, const ptx::Variable& variable) {
-  const bool dynamic = variable.linkage == ptx::Variable::Linkage::external;
-  if (dynamic) return;
-  const std::uint32_t at = place_in(shared_next_, variable.size(), variable.alignment);
-  const VariableHome home{ptx::Space::shared, at, variable.size(), false};
-  (instance != nullptr ? instance->variables : module_variables_)[variable.name] = home;
-  kernel_.info.shared_arrays.push_back(
-      {variable.name, at, static_cast<std::uint32_t>(variable.size())});
-}
-
-void KernelBuilder::lay_out_kernel() {
-  for (const ptx::Variable& variable : module_.variables) {
-    if (variable.space == ptx::Space::shared) continue;
-    const auto placed = symbols_.find(variable.name);
-    if (placed != symbols_.end()) {
-      module_variables_[variable.name] = {variable.space, placed->second, variable.size(), false};
-    }
-  }
-  std::uint32_t next = 0;
-  for (const ptx::Variable& parameter : function_.parameters) {
-    const std::uint32_t at = place_in(next, parameter.size(), parameter.alignment);
-    kernel_.info.parameter_offsets.push_back(at);
-    kernel_.info.parameter_sizes.push_back(static_cast<std::uint32_t>(parameter.size()));
-  }
-  kernel_.info.parameter_bytes = next;
-}
+// Functions.
 
 FunctionInstance KernelBuilder::make_instance(const ptx::Function& function, bool is_kernel) {
   FunctionInstance instance;
@@ -363,58 +326,6 @@ FunctionInstance KernelBuilder::make_instance(const ptx::Function& function, boo
   labels_.resize(labels_.size() + function.body.size() + 2, 0);
   return instance;
 }
-
-void KernelBuilder::declare_variables(FunctionInstance& instance) {
-  for (const ptx::Variable& variable : instance.function->variables) {
-    switch (variable.space) {
-      case ptx::Space::shared: {
-        // A device function's static shared array is one array, however often it is inlined.
-        const std::string key = instance.function->name + "/" + variable.name;
-        if (const auto known = module_variables_.find(key); known != module_variables_.end()) {
-          instance.variables[variable.name] = known->second;
-          break;
-        }
-        add_shared(&instance, variable);
-        if (const auto own = instance.variables.find(variable.name);
-            own != instance.variables.end()) {
-          module_variables_[key] = own->second;
-        }
-        break;
-      }
-      case ptx::Space::local:
-        instance.variables[variable.name] = {
-            ptx::Space::local, place_in(local_next_, variable.size(), variable.alignment),
-            variable.size(), false};
-        break;
-      case ptx::Space::param:
-        instance.variables[variable.name] = {
-            ptx::Space::param,
-            place_in(frame_next_, variable.size(), std::max(8U, variable.alignment)),
-            variable.size(), false};
-        break;
-      default:
-        break;
-    }
-  }
-}
-
-namespace {
-
-/// Whether a function, or one it calls, names a variable; a text search is enough to leave out
-/// arrays that belong to other kernels.
-bool mentions(const ptx::Function& function, const std::string& name) {
-  for (const ptx::Instruction& instruction : function.body) {
-    for (const ptx::Operand& operand : instruction.operands) {
-      for (const ptx::Scalar& scalar : operand.elements) {
-        const auto* symbol = std::get_if<ptx::Symbol>(&scalar);
-        if (symbol != nullptr && symbol->name == name) return true;
-      }
-    }
-  }
-  return false;
-}
-
-}  // namespace
 
 void KernelBuilder::inline_call(const ptx::Function& callee,
                                 const std::vector<std::string>& arguments,
@@ -529,15 +440,7 @@ LoweredKernel KernelBuilder::build() {
                                                           kernel_.info.parameter_sizes[i], true};
     }
     declare_variables(instance);
-    // Module-scope shared arrays: those this kernel or any device function uses.
-    for (const ptx::Variable& variable : module_.variables) {
-      if (variable.space != ptx::Space::shared) continue;
-      bool used = mentions(function_, variable.name);
-      for (const ptx::Function& other : module_.functions) {
-        used = used || (!other.is_entry && mentions(other, variable.name));
-      }
-      if (used) add_shared(nullptr, variable);
-    }
+    place_module_shared();
     call_stack_.push_back(&function_);
     // Dynamic shared memory begins behind the static arrays, which device functions may still add
     // to: its place is found by lowering twice when the first pass found more.

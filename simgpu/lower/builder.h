@@ -105,6 +105,7 @@ class KernelBuilder {
 
  private:
   void lay_out_kernel();
+  void place_module_shared();
   void declare_variables(FunctionInstance& instance);
   void lower_body(FunctionInstance& instance);
   void lower_instruction(const ptx::Instruction& instruction);

@@ -202,6 +202,14 @@ LoweredKernel KernelBuilder::finish() {
   kernel_.info.local_bytes_per_thread = local_next_;
   kernel_.info.register_estimate = registers.peak_words;
   kernel_.frame_bytes_per_thread = frame_next_;
+  constexpr std::uint32_t kMostRegisterBytes = 8U << 20;
+  constexpr std::uint32_t kMostLocalBytes = 512U << 10;
+  if (kernel_.register_bytes > kMostRegisterBytes) {
+    kernel_.info.unsupported.emplace_back("more registers and literals than 8 MiB per warp hold");
+  }
+  if (std::max(local_next_, frame_next_) > kMostLocalBytes) {
+    kernel_.info.unsupported.emplace_back("more than 512 KiB of local memory per thread");
+  }
   // One message per place: an inlined function would repeat its own.
   auto& refused = kernel_.info.unsupported;
   std::sort(refused.begin(), refused.end());

@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <set>
+
+#include "simgpu/lower/builder.h"
+
+/// Where a kernel's variables live: shared arrays, local variables, parameters.
+namespace simgpu {
+
+std::uint32_t KernelBuilder::place_in(std::uint32_t& next, std::uint64_t bytes,
+                                      unsigned alignment) const {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 28;
+  const std::uint64_t align = std::max(1U, alignment);
+  const std::uint64_t at = (next + align - 1) / align * align;
+  if (at + bytes > kMost) throw Unsupported("variables of more than 256 MiB");
+  next = static_cast<std::uint32_t>(at + bytes);
+  return static_cast<std::uint32_t>(at);
+}
+
+void KernelBuilder::add_shared(FunctionInstance* instance, const ptx::Variable& variable) {
+  const bool dynamic = variable.linkage == ptx::Variable::Linkage::external;
+  if (dynamic) return;
+  const std::uint32_t at = place_in(shared_next_, variable.size(), variable.alignment);
+  const VariableHome home{ptx::Space::shared, at, variable.size(), false};
+  (instance != nullptr ? instance->variables : module_variables_)[variable.name] = home;
+  kernel_.info.shared_arrays.push_back(
+      {variable.name, at, static_cast<std::uint32_t>(variable.size())});
+}
+
+void KernelBuilder::lay_out_kernel() {
+  for (const ptx::Variable& variable : module_.variables) {
+    if (variable.space == ptx::Space::shared) continue;
+    const auto placed = symbols_.find(variable.name);
+    if (placed != symbols_.end()) {
+      module_variables_[variable.name] = {variable.space, placed->second, variable.size(), false};
+    }
+  }
+  std::uint32_t next = 0;
+  for (const ptx::Variable& parameter : function_.parameters) {
+    const std::uint32_t at = place_in(next, parameter.size(), parameter.alignment);
+    kernel_.info.parameter_offsets.push_back(at);
+    kernel_.info.parameter_sizes.push_back(static_cast<std::uint32_t>(parameter.size()));
+  }
+  kernel_.info.parameter_bytes = next;
+}
+
+void KernelBuilder::declare_variables(FunctionInstance& instance) {
+  for (const ptx::Variable& variable : instance.function->variables) {
+    switch (variable.space) {
+      case ptx::Space::shared: {
+        // A device function's static shared array is one array, however often it is inlined.
+        const std::string key = instance.function->name + "/" + variable.name;
+        if (const auto known = module_variables_.find(key); known != module_variables_.end()) {
+          instance.variables[variable.name] = known->second;
+          break;
+        }
+        add_shared(&instance, variable);
+        if (const auto own = instance.variables.find(variable.name);
+            own != instance.variables.end()) {
+          module_variables_[key] = own->second;
+        }
+        break;
+      }
+      case ptx::Space::local:
+        instance.variables[variable.name] = {
+            ptx::Space::local, place_in(local_next_, variable.size(), variable.alignment),
+            variable.size(), false};
+        break;
+      case ptx::Space::param:
+        instance.variables[variable.name] = {
+            ptx::Space::param,
+            place_in(frame_next_, variable.size(), std::max(8U, variable.alignment)),
+            variable.size(), false};
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+namespace {
+
+void collect_symbols(const ptx::Function& function, std::set<std::string>& names) {
+  for (const ptx::Instruction& instruction : function.body) {
+    for (const ptx::Operand& operand : instruction.operands) {
+      for (const ptx::Scalar& scalar : operand.elements) {
+        if (const auto* symbol = std::get_if<ptx::Symbol>(&scalar)) names.insert(symbol->name);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+/// Module-scope shared arrays: those this kernel or any device function names.
+void KernelBuilder::place_module_shared() {
+  const bool any = std::any_of(
+      module_.variables.begin(), module_.variables.end(),
+      [](const ptx::Variable& variable) { return variable.space == ptx::Space::shared; });
+  if (!any) return;
+  std::set<std::string> used;
+  collect_symbols(function_, used);
+  for (const ptx::Function& other : module_.functions) {
+    if (!other.is_entry) collect_symbols(other, used);
+  }
+  for (const ptx::Variable& variable : module_.variables) {
+    if (variable.space == ptx::Space::shared && used.contains(variable.name)) {
+      add_shared(nullptr, variable);
+    }
+  }
+}
+
+}  // namespace simgpu

@@ -74,14 +74,28 @@ std::map<std::string, OracleFactory>& oracle_registry();  // of the library that
       true);                                                                            \
   }
 
-/// Put once into a lab's oracle library: the grader looks this symbol up.
-#define ROOFLAB_ORACLE_LIBRARY()                            \
-  namespace rooflab {                                       \
-  std::map<std::string, OracleFactory>& oracle_registry() { \
-    static std::map<std::string, OracleFactory> registry;   \
-    return registry;                                        \
-  }                                                         \
-  }                                                         \
+/// The sizes of what a grader and an oracle library exchange, as one number: a library that was
+/// built from other headers than the grader is refused, since its every call would read the wrong
+/// bytes.
+inline constexpr std::uint64_t kOracleLayout =
+    ((((sizeof(CallEvidence) * 1009 + sizeof(simgpu::KernelRecord)) * 1009 +
+       sizeof(simgpu::Finding)) *
+          1009 +
+      sizeof(Problem)) *
+         1009 +
+     sizeof(Tensor)) *
+        1009 +
+    sizeof(KnownMistake) + sizeof(Work);
+
+/// Put once into a lab's oracle library: the grader looks these symbols up.
+#define ROOFLAB_ORACLE_LIBRARY()                                                        \
+  namespace rooflab {                                                                   \
+  std::map<std::string, OracleFactory>& oracle_registry() {                             \
+    static std::map<std::string, OracleFactory> registry;                               \
+    return registry;                                                                    \
+  }                                                                                     \
+  }                                                                                     \
+  extern "C" std::uint64_t rooflab_oracle_layout() { return ::rooflab::kOracleLayout; } \
   extern "C" const void* rooflab_oracles() { return &::rooflab::oracle_registry(); }
 
 }  // namespace rooflab

@@ -162,7 +162,9 @@ BuildOutcome Builder::build(const PartSpec& part, const TaskSpec& task,
     if (auto known = cache.find(key)) return *known;
     const TemporaryFolder staging(cache.folder());
     const BuildOutcome outcome = compile(staging.path(), files, words);
-    return cache.keep(key, outcome, staging.path());
+    const BuildOutcome kept = cache.keep(key, outcome, staging.path());
+    cache.prune();
+    return kept;
   } catch (const SandboxError& error) {
     return {.end = BuildOutcome::End::fault, .library = {}, .messages = error.what()};
   }

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <vector>
 
 #include "grader/spec/files.h"
 
@@ -34,6 +37,9 @@ std::optional<BuildOutcome> BuildCache::find(const std::string& key) const {
     outcome.messages = read_file(place / "messages");
     outcome.library = place / kLibraryName;
     outcome.cached = true;
+    // The key's time says when the entry was last of use.
+    std::filesystem::last_write_time(place / "key", std::filesystem::file_time_type::clock::now(),
+                                     error);
     if (std::filesystem::is_regular_file(outcome.library, error)) return outcome;
     outcome.end = BuildOutcome::End::failed;
     outcome.library.clear();
@@ -62,6 +68,28 @@ BuildOutcome BuildCache::keep(const std::string& key, const BuildOutcome& outcom
   BuildOutcome kept = outcome;
   if (kept.end == BuildOutcome::End::built) kept.library = place / kLibraryName;
   return kept;
+}
+
+void BuildCache::prune(std::size_t most) const {
+  using Time = std::filesystem::file_time_type;
+  const Time now = Time::clock::now();
+  std::vector<std::pair<Time, std::filesystem::path>> entries;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_, error)) {
+    const bool half_built = entry.path().filename().string().starts_with("tmp.");
+    const Time used =
+        std::filesystem::last_write_time(half_built ? entry.path() : entry.path() / "key", error);
+    if (error) continue;  // someone else is removing it
+    if (!half_built) entries.emplace_back(used, entry.path());
+    if (half_built && now - used > std::chrono::hours(24))
+      std::filesystem::remove_all(entry.path(), error);
+  }
+  if (entries.size() <= most) return;
+  std::ranges::sort(entries);
+  for (std::size_t i = 0; i + most < entries.size(); ++i) {
+    if (now - entries[i].first < std::chrono::hours(1)) return;
+    std::filesystem::remove_all(entries[i].second, error);
+  }
 }
 
 }  // namespace rooflab

@@ -22,9 +22,15 @@ class BuildCache {
   BuildOutcome keep(const std::string& key, const BuildOutcome& outcome,
                     const std::filesystem::path& staging) const;
 
+  /// Removes the entries least recently found, so that at most `most` stay, and what graders that
+  /// were killed a day ago or longer left half-built. Entries found within the last hour always
+  /// stay: a grader may be about to load them.
+  void prune(std::size_t most = kMostEntries) const;
+
   const std::filesystem::path& folder() const { return folder_; }
 
   static constexpr const char* kLibraryName = "task.so";
+  static constexpr std::size_t kMostEntries = 1000;
 
  private:
   std::filesystem::path entry(const std::string& key) const;

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -83,6 +85,27 @@ TEST_F(BuildCacheTest, GradersAtTheSameTimeAllEndWithALibrary) {
   }
   graders.clear();
   EXPECT_EQ(good, 160);
+}
+
+TEST_F(BuildCacheTest, PrunesWhatWasNotUsedForLongest) {
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (int i = 0; i < 5; ++i) {
+    const auto library = keep(std::to_string(i), "library", "").library;
+    std::filesystem::last_write_time(library.parent_path() / "key",
+                                     now - std::chrono::hours(10 - i));
+  }
+  cache_.find("0");
+  cache_.prune(2);
+  EXPECT_TRUE(cache_.find("0").has_value()) << "it was found just now";
+  EXPECT_FALSE(cache_.find("1").has_value());
+  EXPECT_FALSE(cache_.find("3").has_value());
+  EXPECT_TRUE(cache_.find("4").has_value());
+}
+
+TEST_F(BuildCacheTest, NeverPrunesWhatIsInUse) {
+  for (int i = 0; i < 5; ++i) keep(std::to_string(i), "library", "");
+  cache_.prune(1);
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(cache_.find(std::to_string(i)).has_value());
 }
 
 /// A checkout of one part with the function `void scale(float*, int)`, and a cache of its own.

@@ -2,8 +2,8 @@
 
 #include "grader/diagnose/diagnose.h"
 #include "grader/pipeline/build.h"
-#include "grader/spec/files.h"
 #include "grader/pipeline/grade.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 

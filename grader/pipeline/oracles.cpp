@@ -15,11 +15,17 @@ OracleLibrary::OracleLibrary(const Installation& installation, const std::string
         fmt::format("cannot load the oracles of {}: {}; build the project again", part_directory,
                     reason != nullptr ? reason : file_));
   }
-  using Registry = const void* (*)();
-  const auto registry = reinterpret_cast<Registry>(::dlsym(library, "rooflab_oracles"));
-  if (registry == nullptr) {
+  const auto registry = reinterpret_cast<const void* (*)()>(::dlsym(library, "rooflab_oracles"));
+  const auto layout =
+      reinterpret_cast<std::uint64_t (*)()>(::dlsym(library, "rooflab_oracle_layout"));
+  if (registry == nullptr || layout == nullptr) {
+    throw InstallationError(fmt::format(
+        "{} is no oracle library; add ROOFLAB_ORACLE_LIBRARY() and build the project again",
+        file_));
+  }
+  if (layout() != kOracleLayout) {
     throw InstallationError(
-        fmt::format("{} exports no rooflab_oracles; add ROOFLAB_ORACLE_LIBRARY()", file_));
+        fmt::format("{} and the grader are of different builds; build the project again", file_));
   }
   registry_ = static_cast<const std::map<std::string, OracleFactory>*>(registry());
 }

@@ -162,7 +162,7 @@ BuildOutcome Builder::build(const PartSpec& part, const TaskSpec& task,
     if (auto known = cache.find(key)) return *known;
     const TemporaryFolder staging(cache.folder());
     const BuildOutcome outcome = compile(staging.path(), files, words);
-    const BuildOutcome kept = cache.keep(key, outcome, staging.path());
+    BuildOutcome kept = cache.keep(key, outcome, staging.path());
     cache.prune();
     return kept;
   } catch (const SandboxError& error) {

@@ -89,10 +89,10 @@ TEST(Terminal, ShowsOneLineATaskAndTheNextStep) {
   print_report(out, example(), {});
   EXPECT_THAT(
       out.str(),
-      HasSubstr("  gemm_tiled  pass              20/25   1024^3  1.02 ms  2.11 TFLOP/s  10.8 % of "
+      HasSubstr("  gemm_tiled  pass             20/25   1024^3  1.02 ms  2.11 TFLOP/s  10.8 % of "
                 "the roofline  full marks at 12.0 %\n"));
   EXPECT_THAT(out.str(), HasSubstr("limited by shared memory"));
-  EXPECT_THAT(out.str(), HasSubstr("  gemv        race               0/15   RL0302 gemv.cu:31"));
+  EXPECT_THAT(out.str(), HasSubstr("  gemv        race              0/15   RL0302 gemv.cu:31"));
   EXPECT_THAT(out.str(), HasSubstr("Part 1: 20 of 40"));
   EXPECT_THAT(out.str(), Not(HasSubstr("\x1b")));
 }

@@ -18,8 +18,9 @@
 namespace rooflab {
 namespace {
 
-// Where the child's descriptors wait while their final numbers may still be taken by others.
-constexpr int kParkingNumber = 512;
+// Where the child's descriptors wait while their final numbers may still be taken by others: above
+// every final number, and below any limit on open files.
+constexpr int kParkingNumber = 128;
 constexpr unsigned kCloseOnExec = 1U << 2;  // CLOSE_RANGE_CLOEXEC
 
 /// What the child needs as C strings and C arrays.
@@ -27,9 +28,10 @@ struct Prepared {
   const ChildPlan& plan;
   std::vector<char*> argv;
   std::vector<char*> environment;
+  std::vector<int> parked;  ///< room for a number for each of the plan's descriptors
   sock_fprog filter{};
 
-  explicit Prepared(const ChildPlan& from) : plan(from) {
+  explicit Prepared(const ChildPlan& from) : plan(from), parked(from.descriptors.size(), -1) {
     for (const std::string& word : from.argv) {
       argv.push_back(const_cast<char*>(word.c_str()));
     }
@@ -70,31 +72,46 @@ void reset_signals() {
   sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
+int park(int descriptor, int failures) {
+  const int parked = fcntl(descriptor, F_DUPFD_CLOEXEC, kParkingNumber);
+  if (parked < 0) {
+    fail(failures, "keeping a descriptor");
+  }
+  return parked;
+}
+
+/// The child's own descriptors once arrange_descriptors has moved them out of the program's way.
+struct OwnDescriptors {
+  int failures = -1;
+  int landlock = -1;
+};
+
 // Parks every descriptor high first, so that no final number is overwritten while it is still a
-// source.
-void arrange_descriptors(const ChildPlan& plan, int* failures) {
-  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const int output = fcntl(plan.output, F_DUPFD_CLOEXEC, kParkingNumber);
-  *failures = fcntl(*failures, F_DUPFD_CLOEXEC, kParkingNumber);
-  int parked[16];
-  const std::size_t count = std::min<std::size_t>(plan.descriptors.size(), 16);
-  for (std::size_t i = 0; i < count; ++i) {
-    parked[i] = fcntl(plan.descriptors[i].first, F_DUPFD_CLOEXEC, kParkingNumber);
-    if (parked[i] < 0) {
-      fail(*failures, "keeping a descriptor");
-    }
+// source, and those that the child needs later too.
+OwnDescriptors arrange_descriptors(Prepared& prepared, int failures) {
+  const ChildPlan& plan = prepared.plan;
+  OwnDescriptors own;
+  own.failures = park(failures, failures);
+  const int null = park(open("/dev/null", O_RDONLY | O_CLOEXEC), own.failures);
+  const int output = park(plan.output, own.failures);
+  if (plan.landlock >= 0) {
+    own.landlock = park(plan.landlock, own.failures);
+  }
+  for (std::size_t i = 0; i < prepared.parked.size(); ++i) {
+    prepared.parked[i] = park(plan.descriptors[i].first, own.failures);
   }
   if (syscall(SYS_close_range, 3U, ~0U, kCloseOnExec) != 0) {
-    fail(*failures, "closing descriptors");
+    fail(own.failures, "closing descriptors");
   }
   if (dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0) {
-    fail(*failures, "redirecting output");
+    fail(own.failures, "redirecting output");
   }
-  for (std::size_t i = 0; i < count; ++i) {
-    if (dup2(parked[i], plan.descriptors[i].second) < 0) {
-      fail(*failures, "keeping a descriptor");
+  for (std::size_t i = 0; i < prepared.parked.size(); ++i) {
+    if (dup2(prepared.parked[i], plan.descriptors[i].second) < 0) {
+      fail(own.failures, "keeping a descriptor");
     }
   }
+  return own;
 }
 
 void set_limits(const ChildPlan& plan, int failures) {
@@ -111,45 +128,45 @@ void set_limits(const ChildPlan& plan, int failures) {
   }
 }
 
-void drop_rights(const Prepared& prepared, int failures) {
+void drop_rights(const Prepared& prepared, const OwnDescriptors& own) {
   const ChildPlan& plan = prepared.plan;
   if (plan.user != 0 &&
       (setgroups(0, nullptr) != 0 || setresgid(plan.user, plan.user, plan.user) != 0 ||
        setresuid(plan.user, plan.user, plan.user) != 0)) {
-    fail(failures, "changing the user");
+    fail(own.failures, "changing the user");
   }
   if (plan.no_new_privileges && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
-    fail(failures, "giving up privileges");
+    fail(own.failures, "giving up privileges");
   }
-  if (plan.landlock >= 0 && syscall(SYS_landlock_restrict_self, plan.landlock, 0) != 0) {
-    fail(failures, "entering Landlock");
+  if (own.landlock >= 0 && syscall(SYS_landlock_restrict_self, own.landlock, 0) != 0) {
+    fail(own.failures, "entering Landlock");
   }
   if (!plan.filter.empty() &&
       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prepared.filter, 0, 0) != 0) {
-    fail(failures, "entering seccomp");
+    fail(own.failures, "entering seccomp");
   }
 }
 
-[[noreturn]] void run_program(const Prepared& prepared, int failures, pid_t supervisor) {
+[[noreturn]] void run_program(Prepared& prepared, int failures, pid_t supervisor) {
   const ChildPlan& plan = prepared.plan;
   setsid();
-  arrange_descriptors(plan, &failures);
   for (const int group : plan.control_groups) {
     if (write(group, "0", 1) != 1) {
       fail(failures, "entering a control group");
     }
   }
-  set_limits(plan, failures);
-  drop_rights(prepared, failures);
+  const OwnDescriptors own = arrange_descriptors(prepared, failures);
+  set_limits(plan, own.failures);
+  drop_rights(prepared, own);
   die_with_parent(supervisor);  // last, since a change of user clears it
   if (!plan.working_directory.empty() && chdir(plan.working_directory.c_str()) != 0) {
-    fail(failures, "entering the working directory");
+    fail(own.failures, "entering the working directory");
   }
   execve(prepared.argv[0], prepared.argv.data(), prepared.environment.data());
-  fail(failures, "starting the program");
+  fail(own.failures, "starting the program");
 }
 
-[[noreturn]] void run_supervisor(const Prepared& prepared, int ends, int failures, pid_t parent) {
+[[noreturn]] void run_supervisor(Prepared& prepared, int ends, int failures, pid_t parent) {
   reset_signals();
   die_with_parent(parent);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -182,7 +199,7 @@ void drop_rights(const Prepared& prepared, int failures) {
 }  // namespace
 
 Supervisor start_supervisor(const ChildPlan& plan) {
-  const Prepared prepared(plan);
+  Prepared prepared(plan);
   int ends[2];
   int failures[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {

@@ -199,6 +199,22 @@ TEST_P(SandboxTest, GivesTheDescriptorsThatWereAskedForAndNoOthers) {
   close(pair[1]);
 }
 
+// Wanted numbers that our own open files have: those that the sandbox itself needs later among
+// them.
+TEST_P(SandboxTest, GivesDescriptorsUnderNumbersThatAreTaken) {
+  int pair[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  SandboxRequest request = request_for(GetParam(), {"descriptor_list", mark_});
+  std::string expected = "0 1 2";
+  for (int number = 3; number < 40; ++number) {
+    request.descriptors.push_back({pair[1], number});
+    expected.append(" ").append(std::to_string(number));
+  }
+  EXPECT_EQ(run_sandboxed(request).output, expected + "\n");
+  close(pair[0]);
+  close(pair[1]);
+}
+
 TEST_P(SandboxTest, GivesNoEnvironmentButItsOwn) {
   setenv("ROOFLAB_TEST_SECRET", "hidden", 1);
   const SandboxOutcome outcome =

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-/// Plain values that leave the simulated GPU: what a launch did, what was found wrong, how long it took.
+/// Plain values that leave the simulated GPU: what a launch did, what was found wrong, how long it
+/// took.
 namespace simgpu {
 
 struct Dim3 {
@@ -16,49 +17,62 @@ struct Dim3 {
 };
 
 enum class FindingKind : std::uint8_t {
-  out_of_bounds, misaligned, uninitialized_read, shared_race, global_race, divergent_barrier, deadlock,
-  invalid_api_use, leak, device_assert, trap, unsupported,
+  out_of_bounds,
+  misaligned,
+  uninitialized_read,
+  shared_race,
+  global_race,
+  divergent_barrier,
+  deadlock,
+  invalid_api_use,
+  leak,
+  device_assert,
+  trap,
+  unsupported,
 };
 /// The JSON spelling, "out-of-bounds".
 const char* name_of(FindingKind kind);
 
 /// One side of a finding: who did what, where in the source.
 struct AccessSite {
-  std::string file;         ///< as in the PTX's .file, empty when unknown
+  std::string file;  ///< as in the PTX's .file, empty when unknown
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   Dim3 block{0, 0, 0};
   Dim3 thread{0, 0, 0};
   std::uint32_t warp = 0;
-  std::string action;       ///< "writes 4 bytes", "reads 16 bytes", "waits at barrier 0"
+  std::string action;  ///< "writes 4 bytes", "reads 16 bytes", "waits at barrier 0"
 };
 
-/// Something wrong with the program, told so that it can be understood without the simulator's source.
+/// Something wrong with the program, told so that it can be understood without the simulator's
+/// source.
 struct Finding {
-  std::string code;         ///< "RL0301", stable; see docs/design/codes.md
+  std::string code;  ///< "RL0301", stable; see docs/design/codes.md
   FindingKind kind = FindingKind::unsupported;
-  std::string kernel;       ///< demangled name, empty for host-side findings
+  std::string kernel;  ///< demangled name, empty for host-side findings
   AccessSite where;
   std::optional<AccessSite> other;  ///< the second access of a race, the allocation's creation …
-  std::string object;       ///< "shared array As", "allocation of 4096 bytes", with the offset in it
-  std::string message;      ///< one sentence, cause first
-  std::uint64_t occurrences = 1;    ///< same code and place, counted together
+  std::string object;   ///< "shared array As", "allocation of 4096 bytes", with the offset in it
+  std::string message;  ///< one sentence, cause first
+  std::uint64_t occurrences = 1;  ///< same code and place, counted together
 };
 
 /// Raw counts of one launch. Warp-level unless the name says thread.
 struct KernelCounters {
   std::uint64_t warp_instructions = 0;
   std::uint64_t thread_instructions = 0;
-  std::map<std::string, std::uint64_t> instructions_by_class;  ///< "fp32", "integer", "shared_load" … warp-level
+  /// "fp32", "integer", "shared_load" … warp-level
+  std::map<std::string, std::uint64_t> instructions_by_class;
 
   // Thread-level floating-point operations by type; a fused multiply-add is two.
-  std::map<std::string, std::uint64_t> flops;          ///< "fp16", "bf16", "fp32", "fp64", "bf16_tensor" …
-  std::uint64_t fadd = 0, fmul = 0, ffma = 0;          ///< thread-level fp32 instructions
+  /// "fp16", "bf16", "fp32", "fp64", "bf16_tensor" …
+  std::map<std::string, std::uint64_t> flops;
+  std::uint64_t fadd = 0, fmul = 0, ffma = 0;  ///< thread-level fp32 instructions
 
   std::uint64_t global_load_requests = 0, global_store_requests = 0, global_atomic_requests = 0;
   std::uint64_t global_load_sectors = 0, global_store_sectors = 0, global_atomic_sectors = 0;
   std::uint64_t l1_hit_sectors = 0;
-  std::uint64_t l1_tag_lookups = 0;      ///< distinct 128-byte lines, summed over global requests
+  std::uint64_t l1_tag_lookups = 0;  ///< distinct 128-byte lines, summed over global requests
   std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
   std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
 
@@ -73,9 +87,9 @@ struct KernelCounters {
 /// How the predicted time of a launch came about; every term in microseconds.
 struct TimeBreakdown {
   double total_us = 0;
-  std::string limiter;                   ///< key of `terms` that is the largest, or "latency", "launch"
-  std::map<std::string, double> terms;   ///< "issue", "fp32", "shared", "l2", "dram", "latency" …
-  double wave_quantisation = 1;          ///< whole waves over fractional waves, >= 1
+  std::string limiter;  ///< key of `terms` that is the largest, or "latency", "launch"
+  std::map<std::string, double> terms;  ///< "issue", "fp32", "shared", "l2", "dram", "latency" …
+  double wave_quantisation = 1;         ///< whole waves over fractional waves, >= 1
   double launch_us = 0;
 };
 
@@ -88,19 +102,20 @@ struct KernelRecord {
   unsigned static_shared_bytes = 0;
   unsigned registers_per_thread = 0;
   unsigned local_bytes_per_thread = 0;
-  unsigned blocks_per_sm = 0;          ///< resident, by occupancy
-  std::string occupancy_limiter;       ///< "registers", "shared memory", "warps", "blocks"
-  double theoretical_occupancy = 0;    ///< 0…1
-  double start_us = 0;                 ///< on the device's modelled clock
+  unsigned blocks_per_sm = 0;        ///< resident, by occupancy
+  std::string occupancy_limiter;     ///< "registers", "shared memory", "warps", "blocks"
+  double theoretical_occupancy = 0;  ///< 0…1
+  double start_us = 0;               ///< on the device's modelled clock
   TimeBreakdown time;
   KernelCounters counters;
-  bool failed = false;                 ///< ended by an error; counters are partial
+  bool failed = false;  ///< ended by an error; counters are partial
 };
 
 /// A copy or fill of device memory.
 struct MemoryRecord {
   std::uint64_t sequence = 0;
-  std::string kind;            ///< "copy host to device", "copy device to host", "copy device to device", "set"
+  /// "copy host to device", "copy device to host", "copy device to device", "set"
+  std::string kind;
   std::uint64_t bytes = 0;
   double start_us = 0;
   double time_us = 0;
@@ -112,12 +127,12 @@ struct Activity {
   std::vector<KernelRecord> kernels;
   std::vector<MemoryRecord> memory;
   std::vector<Finding> findings;
-  std::string printed;             ///< device printf
-  double elapsed_us = 0;           ///< from the mark until all work was done, on the modelled clock
-  std::uint64_t allocated = 0;     ///< bytes of device memory at the end
+  std::string printed;          ///< device printf
+  double elapsed_us = 0;        ///< from the mark until all work was done, on the modelled clock
+  std::uint64_t allocated = 0;  ///< bytes of device memory at the end
   std::uint64_t peak_allocated = 0;
   std::map<std::string, std::uint64_t> api_calls;  ///< by runtime function
-  std::string error;               ///< sticky CUDA error, "cudaErrorIllegalAddress", or empty
+  std::string error;  ///< sticky CUDA error, "cudaErrorIllegalAddress", or empty
 };
 
 /// The counters under Nsight Compute's names ("smsp__inst_executed.sum" …).

@@ -16,7 +16,8 @@ class SpecError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Everything that the time model, the rooflines and `cudaGetDeviceProperties` need to know of a GPU.
+/// Everything that the time model, the rooflines and `cudaGetDeviceProperties` need to know of a
+/// GPU.
 struct GpuSpec {
   std::string id;    ///< file stem, as in `--device sim:a100`
   std::string name;  ///< as people say it, "A100 40 GB PCIe"
@@ -27,8 +28,8 @@ struct GpuSpec {
   double clock_mhz = 0;  ///< boost clock
   double memory_clock_mhz = 0;
 
-  /// Peak rates in FLOP/s by type: "fp32", "fp64", "fp16" (CUDA cores), and "tf32_tensor", "fp16_tensor",
-  /// "bf16_tensor" (dense tensor rates). A type the GPU lacks is absent.
+  /// Peak rates in FLOP/s by type: "fp32", "fp64", "fp16" (CUDA cores), and "tf32_tensor",
+  /// "fp16_tensor", "bf16_tensor" (dense tensor rates). A type the GPU lacks is absent.
   std::map<std::string, double> peak_flops;
 
   double dram_bytes_per_second = 0;
@@ -51,9 +52,9 @@ struct GpuSpec {
   int registers_per_sm = 0;
   int max_registers_per_thread = 255;
   int shared_bytes_per_sm = 0;
-  int shared_bytes_per_block = 49152;      ///< without an opt-in
-  int shared_bytes_per_block_optin = 0;    ///< with cudaFuncAttributeMaxDynamicSharedMemorySize
-  int reserved_shared_bytes_per_block = 0; ///< taken by the system from each block
+  int shared_bytes_per_block = 49152;       ///< without an opt-in
+  int shared_bytes_per_block_optin = 0;     ///< with cudaFuncAttributeMaxDynamicSharedMemorySize
+  int reserved_shared_bytes_per_block = 0;  ///< taken by the system from each block
 
   // Latencies in cycles, for the latency term of the time model.
   double alu_latency = 0;

@@ -2,7 +2,8 @@
 
 constexpr int kTile = 32;
 
-extern "C" __global__ void tiled_sgemm(const float* a, const float* b, float* c, int m, int n, int k) {
+extern "C" __global__ void tiled_sgemm(const float* a, const float* b, float* c, int m, int n,
+                                       int k) {
   __shared__ float as[kTile][kTile];
   __shared__ float bs[kTile][kTile];
   const int tx = threadIdx.x;
@@ -20,7 +21,8 @@ extern "C" __global__ void tiled_sgemm(const float* a, const float* b, float* c,
   if (row < m && column < n) c[row * n + column] = sum;
 }
 
-extern "C" __global__ void naive_sgemm(const float* a, const float* b, float* c, int m, int n, int k) {
+extern "C" __global__ void naive_sgemm(const float* a, const float* b, float* c, int m, int n,
+                                       int k) {
   const int row = blockIdx.y * blockDim.y + threadIdx.y;
   const int column = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= m || column >= n) return;

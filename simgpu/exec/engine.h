@@ -20,32 +20,40 @@
 /// The engine: lowered kernels, and warps that execute them.
 namespace simgpu {
 
-/// A PTX module made executable: its module-scope variables are placed in device memory by the caller.
+/// A PTX module made executable: its module-scope variables are placed in device memory by the
+/// caller.
 class Program;
 
 /// Where the caller put each module-scope .global and .const variable: name -> device address.
 using SymbolTable = std::map<std::string, std::uint64_t>;
 
-/// Lowers a parsed module: registers to slots, labels to indexes, opcodes to functions, branches to their
-/// reconvergence points. Instructions without an implementation are kept and refused at launch, by name.
+/// Lowers a parsed module: registers to slots, labels to indexes, opcodes to functions, branches to
+/// their reconvergence points. Instructions without an implementation are kept and refused at
+/// launch, by name.
 /// @throws std::runtime_error when the module cannot mean anything (undefined symbol, type misuse)
 std::shared_ptr<const Program> lower(ptx::Module module, const SymbolTable& symbols);
 
 struct KernelInfo {
-  std::string name;                          ///< mangled
+  std::string name;  ///< mangled
   std::vector<std::uint32_t> parameter_offsets;
   std::vector<std::uint32_t> parameter_sizes;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes_per_thread = 0;  ///< .local variables, as PTX declares them
-  std::uint32_t register_estimate = 0;       ///< peak of live 32-bit values, when no machine code says better
+  /// Peak of live 32-bit values, when no machine code says better
+  std::uint32_t register_estimate = 0;
   std::array<std::uint32_t, 3> required_threads{};
   std::array<std::uint32_t, 3> max_threads{};
   std::vector<InstructionInfo> instructions;
-  std::vector<std::string> unsupported;      ///< "cp.async.bulk.tensor (gemm.cu:41)", empty when it can run
-  bool orders_blocks = false;                ///< has global atomics: blocks must run one after another
+  /// "cp.async.bulk.tensor (gemm.cu:41)", empty when it can run
+  std::vector<std::string> unsupported;
+  bool orders_blocks = false;  ///< has global atomics: blocks must run one after another
   /// Shared arrays by offset, for messages: "As" at [0, 4096).
-  struct SharedArray { std::string name; std::uint32_t offset = 0; std::uint32_t bytes = 0; };
+  struct SharedArray {
+    std::string name;
+    std::uint32_t offset = 0;
+    std::uint32_t bytes = 0;
+  };
   std::vector<SharedArray> shared_arrays;
 };
 
@@ -54,36 +62,44 @@ const KernelInfo* find_kernel(const Program& program, const std::string& name);
 std::vector<std::string> kernel_names(const Program& program);
 
 struct EngineOptions {
-  unsigned workers = 1;                 ///< CPU threads; results do not depend on it
-  bool checkers = true;                 ///< races, uninitialised reads (bounds are always checked)
-  std::uint64_t instruction_budget = 20'000'000'000;  ///< warp instructions before a launch counts as endless
+  unsigned workers = 1;  ///< CPU threads; results do not depend on it
+  bool checkers = true;  ///< races, uninitialised reads (bounds are always checked)
+  /// Warp instructions before a launch counts as endless
+  std::uint64_t instruction_budget = 20'000'000'000;
 };
 
 struct LaunchRequest {
-  std::string kernel;                   ///< mangled name
+  std::string kernel;  ///< mangled name
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::span<const std::byte> parameters;  ///< KernelInfo::parameter_bytes long
-  std::uint64_t resident_blocks = 1;    ///< at once on the whole GPU, for the cache model
+  std::uint64_t resident_blocks = 1;      ///< at once on the whole GPU, for the cache model
   std::uint64_t l1_bytes_per_block = 0;
-  double clock_us = 0;                  ///< modelled time at the start, for %globaltimer and %clock
+  double clock_us = 0;  ///< modelled time at the start, for %globaltimer and %clock
 };
 
 /// Why a launch ended, in the runtime's terms.
 enum class LaunchStatus : std::uint8_t {
-  ok, illegal_address, misaligned_address, assert_failed, trap, launch_timeout, launch_failure, unsupported,
+  ok,
+  illegal_address,
+  misaligned_address,
+  assert_failed,
+  trap,
+  launch_timeout,
+  launch_failure,
+  unsupported,
 };
 
 struct LaunchResult {
   LaunchStatus status = LaunchStatus::ok;
   KernelCounters counters;
-  std::vector<ExecutionCount> executed;   ///< by instruction
-  std::vector<Finding> findings;          ///< file and line filled in; kernel name mangled
-  std::string printed;                    ///< device printf output, in order of blocks
+  std::vector<ExecutionCount> executed;  ///< by instruction
+  std::vector<Finding> findings;         ///< file and line filled in; kernel name mangled
+  std::string printed;                   ///< device printf output, in order of blocks
 };
 
-/// Runs one kernel to its end. Deterministic: same inputs, same result, counters and findings for any number
-/// of workers.
+/// Runs one kernel to its end. Deterministic: same inputs, same result, counters and findings for
+/// any number of workers.
 LaunchResult execute(const Program& program, const LaunchRequest& request, DeviceMemory& memory,
                      const gpu_spec::GpuSpec& gpu, const EngineOptions& options);
 

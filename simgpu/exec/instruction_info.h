@@ -6,33 +6,50 @@
 
 #include "simgpu/ptx/ast.h"
 
-/// What the counters, checkers and time model need to know of a lowered instruction. The engine fills one
-/// per instruction; nothing here is needed to execute it.
+/// What the counters, checkers and time model need to know of a lowered instruction. The engine
+/// fills one per instruction; nothing here is needed to execute it.
 namespace simgpu {
 
 /// Which hardware unit an instruction keeps busy. One warp instruction counts in exactly one class.
 enum class InstructionClass : std::uint8_t {
-  fp32, fp64, fp16,        // CUDA-core arithmetic, packed half included
-  integer, conversion, special,  // special: sin, ex2, rcp … on the SFUs
+  fp32,
+  fp64,
+  fp16,  ///< on CUDA cores, packed halves included
+  integer,
+  conversion,
+  special,  ///< sin, ex2, rcp … on the SFUs
   tensor,
-  global_load, global_store, global_atomic, shared_load, shared_store, shared_atomic,
-  local_load, local_store, constant_load, generic_access,
-  control, barrier, warp_exchange, move, other,
+  global_load,
+  global_store,
+  global_atomic,
+  shared_load,
+  shared_store,
+  shared_atomic,
+  local_load,
+  local_store,
+  constant_load,
+  generic_access,
+  control,
+  barrier,
+  warp_exchange,
+  move,
+  other,
 };
 inline constexpr int kInstructionClasses = static_cast<int>(InstructionClass::other) + 1;
 const char* name_of(InstructionClass cls);
 
 struct InstructionInfo {
   InstructionClass cls = InstructionClass::other;
-  ptx::Type flop_type = ptx::Type::none;   ///< type of its floating-point operations, none for others
-  std::uint32_t flops_per_thread = 0;      ///< 2 for an fma, 4 for an fma on f16x2 …
-  std::uint32_t flops_per_warp = 0;        ///< tensor instructions: of the whole warp
-  std::vector<std::uint32_t> writes;       ///< lowered register slots, for the dependence chain
+  /// Type of its floating-point operations, none for others
+  ptx::Type flop_type = ptx::Type::none;
+  std::uint32_t flops_per_thread = 0;  ///< 2 for an fma, 4 for an fma on f16x2 …
+  std::uint32_t flops_per_warp = 0;    ///< tensor instructions: of the whole warp
+  std::vector<std::uint32_t> writes;   ///< lowered register slots, for the dependence chain
   std::vector<std::uint32_t> reads;
-  bool starts_block = false;               ///< first of a basic block
-  unsigned access_bytes = 0;               ///< bytes per lane of a memory access
-  /// False for what the machine's assembler drops or folds (mov of an immediate, cvta, a ld.param that
-  /// becomes a constant operand): it is executed here, but takes no issue slot in the model.
+  bool starts_block = false;  ///< first of a basic block
+  unsigned access_bytes = 0;  ///< bytes per lane of a memory access
+  /// False for what the machine's assembler drops or folds (mov of an immediate, cvta, a ld.param
+  /// that becomes a constant operand): it is executed here, but takes no issue slot in the model.
   bool issues = true;
   std::string file;
   std::uint32_t line = 0;

@@ -30,8 +30,9 @@ struct Image {
   std::vector<std::byte> payload;  ///< decompressed; PTX without its trailing NULs
 };
 
-/// Reads every image of a fat binary container (starting at its magic 0xBA55ED50): plain, zstd or LZ4.
-/// The bytes are untrusted. @throws FatbinError saying what is malformed, or over `max_bytes` decompressed.
+/// Reads every image of a fat binary container (starting at its magic 0xBA55ED50): plain, zstd or
+/// LZ4. The bytes are untrusted. @throws FatbinError saying what is malformed, or over `max_bytes`
+/// decompressed.
 std::vector<Image> read(std::span<const std::byte> container, std::size_t max_bytes = 256u << 20);
 
 /// Total bytes of the container that starts at `header`, from its 16-byte header alone.

@@ -8,7 +8,8 @@
 
 namespace simgpu::ptx {
 
-/// PTX that does not parse: `what()` is "line:column: expected …, found …" with the offending line and a caret.
+/// PTX that does not parse: `what()` is "line:column: expected …, found …" with the offending line
+/// and a caret.
 class ParseError : public std::runtime_error {
  public:
   ParseError(std::uint32_t line, std::uint32_t column, const std::string& message);
@@ -20,9 +21,9 @@ class ParseError : public std::runtime_error {
   std::uint32_t column_;
 };
 
-/// Parses one PTX module. The text is untrusted: any input either parses or throws ParseError, in time and
-/// memory linear in its length. Opcodes are not judged here; unknown ones are refused when a kernel that
-/// contains them is launched.
+/// Parses one PTX module. The text is untrusted: any input either parses or throws ParseError, in
+/// time and memory linear in its length. Opcodes are not judged here; unknown ones are refused when
+/// a kernel that contains them is launched.
 Module parse(std::string_view text);
 
 }  // namespace simgpu::ptx

@@ -17,8 +17,16 @@ KERNEL nested_ifs(int* out) {
   int value = 0;
   if (i & 1) {
     value += 1;
-    if (i & 2) value += 10; else value += 20;
-    if (i > 16) { if (i > 24) value *= 3; else value *= 5; }
+    if (i & 2)
+      value += 10;
+    else
+      value += 20;
+    if (i > 16) {
+      if (i > 24)
+        value *= 3;
+      else
+        value *= 5;
+    }
   } else if (i % 6 == 0) {
     value = -i;
   }
@@ -48,15 +56,30 @@ KERNEL switch_cases(int* out) {
   const int i = threadIdx.x;
   int value = 7;
   switch (out[i]) {
-    case 0: value = 100; break;
-    case 1: value = i * 3;
-    case 2: value += 11; break;
-    case 3: return;
-    case 4: value = -1; break;
-    case 5: value = i * i; break;
-    case 6: value ^= 0x55; break;
-    case 7: value <<= 3; break;
-    default: value = 9;
+    case 0:
+      value = 100;
+      break;
+    case 1:
+      value = i * 3;
+    case 2:
+      value += 11;
+      break;
+    case 3:
+      return;
+    case 4:
+      value = -1;
+      break;
+    case 5:
+      value = i * i;
+      break;
+    case 6:
+      value ^= 0x55;
+      break;
+    case 7:
+      value <<= 3;
+      break;
+    default:
+      value = 9;
   }
   out[i] = value;
 }
@@ -150,10 +173,17 @@ KERNEL barrier_of_both_warps(int* out) {
 }
 
 KERNEL spin_on_other_warp(volatile int* flag, int* out) {
-  if (threadIdx.x == 0) { while (*flag == 0) {} out[0] = 1; }
+  if (threadIdx.x == 0) {
+    while (*flag == 0) {
+    }
+    out[0] = 1;
+  }
   if (threadIdx.x == 32) *flag = 1;
 }
-KERNEL endless(volatile int* flag) { while (*flag == 0) {} }
+KERNEL endless(volatile int* flag) {
+  while (*flag == 0) {
+  }
+}
 
 // Atomics.
 
@@ -286,9 +316,7 @@ KERNEL generic_addresses(int* data) {
 
 __constant__ int table[16];
 __device__ int total;
-KERNEL module_variables(int* out) {
-  out[threadIdx.x] = table[threadIdx.x & 15] + total;
-}
+KERNEL module_variables(int* out) { out[threadIdx.x] = table[threadIdx.x & 15] + total; }
 
 // Blocks that touch the same place.
 KERNEL blocks_conflict(int* data) {
@@ -329,8 +357,12 @@ __device__ void multiply_tiles(const Input* a, const Input* b, Sum* c, int k) {
   wmma::store_matrix_sync(c + m * n, fc, m, wmma::mem_col_major);
 }
 KERNEL tiles_f16(const half* a, const half* b, float* c) { multiply_tiles<16, 16>(a, b, c, 48); }
-KERNEL tiles_f16_tall(const half* a, const half* b, float* c) { multiply_tiles<32, 8>(a, b, c, 48); }
-KERNEL tiles_f16_wide(const half* a, const half* b, float* c) { multiply_tiles<8, 32>(a, b, c, 48); }
+KERNEL tiles_f16_tall(const half* a, const half* b, float* c) {
+  multiply_tiles<32, 8>(a, b, c, 48);
+}
+KERNEL tiles_f16_wide(const half* a, const half* b, float* c) {
+  multiply_tiles<8, 32>(a, b, c, 48);
+}
 KERNEL tiles_f16_sum(const half* a, const half* b, half* c) { multiply_tiles<16, 16>(a, b, c, 48); }
 KERNEL tiles_bf16(const __nv_bfloat16* a, const __nv_bfloat16* b, float* c) {
   multiply_tiles<16, 16>(a, b, c, 48);

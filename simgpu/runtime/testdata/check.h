@@ -16,21 +16,21 @@
   } while (false)
 
 /// Ends the program when a condition does not hold.
-#define EXPECT(condition)                                                        \
-  do {                                                                           \
-    if (!(condition)) {                                                          \
-      std::printf("%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition);  \
-      std::exit(1);                                                              \
-    }                                                                            \
+#define EXPECT(condition)                                                       \
+  do {                                                                          \
+    if (!(condition)) {                                                         \
+      std::printf("%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
+      std::exit(1);                                                             \
+    }                                                                           \
   } while (false)
 
 /// Ends the program unless the call gives exactly this error.
-#define EXPECT_ERROR(call, expected)                                              \
-  do {                                                                            \
-    const cudaError_t status = (call);                                            \
-    if (status != (expected)) {                                                   \
-      std::printf("%s:%d: %s gave %s, not %s\n", __FILE__, __LINE__, #call,       \
-                  cudaGetErrorName(status), cudaGetErrorName(expected));          \
-      std::exit(1);                                                               \
-    }                                                                             \
+#define EXPECT_ERROR(call, expected)                                        \
+  do {                                                                      \
+    const cudaError_t status = (call);                                      \
+    if (status != (expected)) {                                             \
+      std::printf("%s:%d: %s gave %s, not %s\n", __FILE__, __LINE__, #call, \
+                  cudaGetErrorName(status), cudaGetErrorName(expected));    \
+      std::exit(1);                                                         \
+    }                                                                       \
   } while (false)

@@ -47,9 +47,11 @@ void copy_rectangles() {
   size_t pitch = 0;
   CHECK(cudaMallocPitch(&device, &pitch, width, height));
   EXPECT(pitch >= width && pitch % 256 == 0);
-  CHECK(cudaMemcpy2D(device, pitch, host.data(), host_pitch, width, height, cudaMemcpyHostToDevice));
+  CHECK(
+      cudaMemcpy2D(device, pitch, host.data(), host_pitch, width, height, cudaMemcpyHostToDevice));
   CHECK(cudaMemset2D(static_cast<std::uint8_t*>(device) + 1, pitch, 0, 2, height));
-  CHECK(cudaMemcpy2D(back.data(), host_pitch, device, pitch, width, height, cudaMemcpyDeviceToHost));
+  CHECK(
+      cudaMemcpy2D(back.data(), host_pitch, device, pitch, width, height, cudaMemcpyDeviceToHost));
   for (size_t row = 0; row < height; ++row) {
     for (size_t column = 0; column < host_pitch; ++column) {
       const size_t at = row * host_pitch + column;
@@ -57,8 +59,9 @@ void copy_rectangles() {
       EXPECT(back[at] == expected);
     }
   }
-  EXPECT_ERROR(cudaMemcpy2D(device, 4, host.data(), host_pitch, width, height, cudaMemcpyHostToDevice),
-               cudaErrorInvalidPitchValue);
+  EXPECT_ERROR(
+      cudaMemcpy2D(device, 4, host.data(), host_pitch, width, height, cudaMemcpyHostToDevice),
+      cudaErrorInvalidPitchValue);
   CHECK(cudaFree(device));
 }
 

@@ -38,8 +38,8 @@ void sgemm(cublasHandle_t handle) {
       EXPECT(std::fabs(c[column * ldc + row] - expected) <= k * 6e-8 * magnitude);
     }
   }
-  EXPECT(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, on_a, m - 1, on_b, ldb, &beta,
-                     on_c, ldc) == CUBLAS_STATUS_INVALID_VALUE);
+  EXPECT(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, on_a, m - 1, on_b, ldb,
+                     &beta, on_c, ldc) == CUBLAS_STATUS_INVALID_VALUE);
 }
 
 void bf16_batched(cublasHandle_t handle) {
@@ -53,10 +53,10 @@ void bf16_batched(cublasHandle_t handle) {
   auto *on_a = on_device(a), *on_b = on_device(b);
   float* on_c = on_device(c);
   const float one = 1.0f, zero = 0.0f;
-  EXPECT(cublasGemmStridedBatchedEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, size, size, size, &one, on_a,
-                                    CUDA_R_16BF, size, size * size, on_b, CUDA_R_16BF, size,
-                                    size * size, &zero, on_c, CUDA_R_32F, size, size * size, batch,
-                                    CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS);
+  EXPECT(cublasGemmStridedBatchedEx(
+             handle, CUBLAS_OP_N, CUBLAS_OP_N, size, size, size, &one, on_a, CUDA_R_16BF, size,
+             size * size, on_b, CUDA_R_16BF, size, size * size, &zero, on_c, CUDA_R_32F, size,
+             size * size, batch, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT) == CUBLAS_STATUS_SUCCESS);
   CHECK(cudaMemcpy(c.data(), on_c, c.size() * sizeof(float), cudaMemcpyDeviceToHost));
   for (int i = 0; i < batch; ++i) {
     for (int row = 0; row < size; ++row) {

@@ -1,7 +1,8 @@
 #include "check.h"
 
 __global__ void greet(const char* unused, double number) {
-  printf("thread %d of %s: %.3f %5u %c%%\n", static_cast<int>(threadIdx.x), "block", number, 42u, 'x');
+  printf("thread %d of %s: %.3f %5u %c%%\n", static_cast<int>(threadIdx.x), "block", number, 42u,
+         'x');
 }
 
 int main() {

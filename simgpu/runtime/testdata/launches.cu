@@ -44,8 +44,9 @@ void dynamic_shared_memory_beyond_the_default() {
   const int bytes = 100 * 1024;
   sum_reversed<<<1, n, bytes>>>(device, n);
   EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
-  EXPECT_ERROR(cudaFuncSetAttribute(sum_reversed, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20),
-               cudaErrorInvalidValue);
+  EXPECT_ERROR(
+      cudaFuncSetAttribute(sum_reversed, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20),
+      cudaErrorInvalidValue);
   EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
   CHECK(cudaFuncSetAttribute(sum_reversed, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   sum_reversed<<<1, n, bytes>>>(device, n);

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 
 #include "simgpu/device/blas_operation.h"
-#include "simgpu/device/launch_rules.h"
 
 namespace simgpu {
 namespace {
@@ -318,126 +316,6 @@ CudaError GuestSession::continue_copy(wire::Reader& reader, wire::Writer& writer
     if (count > 0) device_.read_packed(transfer_.request, transfer_.done, writer.reserve(count));
     transfer_.done += count;
   }
-  return CudaError::success;
-}
-
-CudaError GuestSession::module_operation(Operation operation, wire::Reader& reader,
-                                         wire::Writer& writer) {
-  switch (operation) {
-    case Operation::module_begin:
-      image_.clear();
-      image_bytes_ = reader.get<std::uint64_t>();
-      return image_bytes_ <= protocol::kMaxImageBytes ? CudaError::success
-                                                      : CudaError::memory_allocation;
-    case Operation::module_data: {
-      const auto bytes = reader.rest();
-      if (image_bytes_ > protocol::kMaxImageBytes || bytes.size() > image_bytes_ - image_.size()) {
-        throw wire::MessageError("more bytes than the module has");
-      }
-      image_.insert(image_.end(), bytes.begin(), bytes.end());
-      return CudaError::success;
-    }
-    case Operation::module_end: {
-      std::uint64_t handle = 0;
-      const CudaError error = device_.load(image_, &handle);
-      image_ = {};
-      image_bytes_ = 0;
-      writer.put(handle);
-      return error;
-    }
-    case Operation::module_unload:
-      return device_.unload(reader.get<std::uint64_t>());
-    case Operation::kernel_info:
-      return kernel_info(reader, writer);
-    case Operation::set_shared_limit: {
-      LoadedModule* module = device_.module(reader.get<std::uint64_t>());
-      const auto kernel = reader.get<std::uint64_t>();
-      const auto bytes = reader.get<std::uint32_t>();
-      if (module == nullptr || kernel >= module->kernels.size()) {
-        return CudaError::invalid_device_function;
-      }
-      LoadedKernel& chosen = module->kernels[kernel];
-      const auto most = static_cast<std::uint64_t>(device_.gpu().shared_bytes_per_block_optin);
-      if (std::uint64_t{bytes} + chosen.static_shared_bytes > most) return CudaError::invalid_value;
-      chosen.max_dynamic_shared_bytes = bytes;
-      return CudaError::success;
-    }
-    case Operation::symbol_info: {
-      const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
-      const std::string name = reader.get_string(protocol::kMaxName);
-      if (module == nullptr) return CudaError::invalid_symbol;
-      const auto found = module->symbols.find(name);
-      if (found == module->symbols.end()) return CudaError::invalid_symbol;
-      writer.put(found->second.address);
-      writer.put(found->second.bytes);
-      return CudaError::success;
-    }
-    case Operation::launch:
-      return launch(reader);
-    case Operation::occupancy:
-      return kernel_occupancy(reader, writer);
-    default:
-      throw wire::MessageError("unknown operation");
-  }
-}
-
-CudaError GuestSession::kernel_info(wire::Reader& reader, wire::Writer& writer) {
-  const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
-  const std::string name = reader.get_string(protocol::kMaxName);
-  const int index = module == nullptr ? -1 : module->kernel_index(name);
-  if (index < 0) return CudaError::invalid_device_function;
-  const LoadedKernel& kernel = module->kernels[static_cast<std::size_t>(index)];
-  const KernelInfo& info = *kernel.info;
-  protocol::KernelAttributes attributes;
-  attributes.parameter_bytes = info.parameter_bytes;
-  attributes.registers = kernel.registers;
-  attributes.static_shared_bytes = kernel.static_shared_bytes;
-  attributes.local_bytes = kernel.local_bytes;
-  attributes.max_dynamic_shared_bytes = kernel.max_dynamic_shared_bytes;
-  attributes.target = module->target;
-  // Registers are given out in units of 8 per thread, whole warps of 32 threads.
-  const unsigned per_warp = (kernel.registers + 7) / 8 * 8 * 32;
-  const auto by_registers = static_cast<unsigned>(device_.gpu().registers_per_sm) / per_warp * 32;
-  attributes.max_threads_per_block =
-      std::min(static_cast<unsigned>(device_.gpu().max_threads_per_block), by_registers);
-  const std::uint64_t bound = std::uint64_t{info.max_threads[0]} *
-                              std::max(info.max_threads[1], 1u) * std::max(info.max_threads[2], 1u);
-  if (bound != 0 && bound < attributes.max_threads_per_block) {
-    attributes.max_threads_per_block = static_cast<std::uint32_t>(bound);
-  }
-  writer.put(static_cast<std::uint64_t>(index));
-  writer.put(attributes);
-  const std::size_t count = std::min(info.parameter_offsets.size(), info.parameter_sizes.size());
-  writer.put(static_cast<std::uint32_t>(count));
-  for (std::size_t i = 0; i < count; ++i) {
-    writer.put(info.parameter_offsets[i]);
-    writer.put(info.parameter_sizes[i]);
-  }
-  return CudaError::success;
-}
-
-CudaError GuestSession::launch(wire::Reader& reader) {
-  const auto message = reader.get<protocol::LaunchMessage>();
-  return device_.launch(message, reader.rest());
-}
-
-CudaError GuestSession::kernel_occupancy(wire::Reader& reader, wire::Writer& writer) {
-  const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
-  const auto kernel = reader.get<std::uint64_t>();
-  const auto threads = reader.get<std::uint32_t>();
-  const auto dynamic_bytes = reader.get<std::uint32_t>();
-  if (module == nullptr || kernel >= module->kernels.size())
-    return CudaError::invalid_device_function;
-  if (threads == 0) return CudaError::invalid_value;
-  const LoadedKernel& chosen = module->kernels[kernel];
-  unsigned blocks = 0;
-  const bool possible = threads <= static_cast<unsigned>(device_.gpu().max_threads_per_block) &&
-                        dynamic_bytes <= chosen.max_dynamic_shared_bytes;
-  if (possible) {
-    const LaunchShape shape = shape_of(chosen, {1, 1, 1}, {threads, 1, 1}, dynamic_bytes);
-    blocks = occupancy(shape, device_.gpu()).blocks_per_sm;
-  }
-  writer.put(static_cast<std::uint32_t>(blocks));
   return CudaError::success;
 }
 

@@ -224,6 +224,12 @@ void build_atomic(KernelBuilder& builder) {
 
 }  // namespace
 
+std::vector<std::string> atomic_operations() {
+  std::vector<std::string> names;
+  for (const auto& [name, code] : table_of_operations()) names.push_back(name);
+  return names;
+}
+
 std::vector<BuiltOpcode> built_atomic() { return {{"atom", build_atomic}, {"red", build_atomic}}; }
 
 }  // namespace simgpu

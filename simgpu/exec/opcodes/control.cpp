@@ -2,6 +2,7 @@
 
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/device_print.h"
+#include "simgpu/exec/lane_groups.h"
 #include "simgpu/exec/lanes.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
@@ -197,12 +198,7 @@ const Lowered* barrier_result(const Lowered* in, Warp& warp) {
 
 /// bar.warp.sync: all named lanes that have not exited have to be here; a is the mask of lanes.
 const Lowered* warp_barrier(const Lowered* in, Warp& warp) {
-  const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
-  const std::uint32_t named = words(warp, in->a)[lane];
-  require_lanes(in, warp, named);
-  if (BlockCheckers* checkers = warp.block->checkers()) {
-    checkers->warp_barrier(warp.index, named & warp.mask);
-  }
+  each_lane_group(in, warp, in->a, [](std::uint32_t, std::uint32_t) {});
   return in + 1;
 }
 

@@ -67,6 +67,12 @@ std::vector<std::string> OpcodeTable::spellings() const {
   return all;
 }
 
+std::vector<std::string> OpcodeTable::built_roots() const {
+  std::vector<std::string> all;
+  for (const auto& [root, opcode] : built_) all.push_back(root);
+  return all;
+}
+
 const BuiltOpcode* OpcodeTable::find_built(const std::string& root) const {
   const auto found = built_.find(root);
   return found == built_.end() ? nullptr : &found->second;

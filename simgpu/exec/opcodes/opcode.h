@@ -50,6 +50,9 @@ std::vector<BuiltOpcode> built_control();
 std::vector<BuiltOpcode> built_warp();
 std::vector<BuiltOpcode> built_tensor();
 
+/// What atom and red do, type included: "add.u32", "add.noftz.f16x2".
+std::vector<std::string> atomic_operations();
+
 /// Handlers that lowering itself needs.
 namespace hidden {
 extern const Handler kJump;          ///< falls into the next basic block: target
@@ -72,6 +75,8 @@ class OpcodeTable {
   const BuiltOpcode* find_built(const std::string& root) const;
   /// Every spelling that has a row, sorted: what the opcode test must cover.
   std::vector<std::string> spellings() const;
+  /// Every opcode that builds itself, sorted: likewise.
+  std::vector<std::string> built_roots() const;
 
  private:
   std::vector<OpcodeRow> rows_;

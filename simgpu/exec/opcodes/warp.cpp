@@ -1,9 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "simgpu/exec/block_runner.h"
-#include "simgpu/exec/device_print.h"
-#include "simgpu/exec/lanes.h"
+#include "simgpu/exec/lane_groups.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
 /// Exchanges between the lanes of a warp: shfl, vote, match, activemask, redux, elect.
@@ -12,19 +10,24 @@ namespace {
 
 constexpr Cost kExchange{.cls = InstructionClass::warp_exchange};
 
-/// The lanes an operation names, all of which have to be here. They are ordered by it.
-std::uint32_t meet(const Lowered* in, Warp& warp, std::uint32_t slot_of_mask) {
-  const std::uint32_t named = words(warp, slot_of_mask)[__builtin_ctz(warp.mask)];
-  require_lanes(in, warp, named);
-  if (BlockCheckers* checkers = warp.block->checkers()) {
-    checkers->warp_barrier(warp.index, named & warp.mask);
-  }
-  return named & warp.mask;
-}
-
 template <class Visit>
 void each_lane(std::uint32_t mask, Visit visit) {
   for (; mask != 0; mask &= mask - 1) visit(static_cast<unsigned>(__builtin_ctz(mask)));
+}
+
+/// Sets the bits of the lanes of a group, and keeps the others'.
+void write_group(Warp& warp, std::uint32_t offset, std::uint32_t group, bool value) {
+  std::uint32_t& p = predicate(warp, offset);
+  p = (p & ~group) | (value ? group : 0U);
+}
+
+/// No modifiers but these: the others would change the meaning.
+void require_modifiers(KernelBuilder& builder, std::initializer_list<std::string_view> known) {
+  for (const std::string& modifier : builder.instruction().modifiers) {
+    if (std::find(known.begin(), known.end(), modifier) == known.end()) {
+      builder.refuse(builder.instruction().spelling());
+    }
+  }
 }
 
 // shfl ("shfl.sync", PTX ISA): c holds the clamp and segment mask.
@@ -69,7 +72,7 @@ ShuffleSource shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::
 
 /// a: value, b: lane or distance, c: clamp, d: named lanes; dst2: whether the source was in range.
 const Lowered* shuffle(const Lowered* in, Warp& warp) {
-  meet(in, warp, in->d);
+  each_lane_group(in, warp, in->d, [](std::uint32_t, std::uint32_t) {});
   std::array<std::uint32_t, kWarpSize> values;
   std::copy_n(words(warp, in->a), kWarpSize, values.begin());
   const Word32* const b = words(warp, in->b);
@@ -89,6 +92,7 @@ const Lowered* shuffle(const Lowered* in, Warp& warp) {
 
 void build_shuffle(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
+  require_modifiers(builder, {"sync", "up", "down", "bfly", "idx", "b32"});
   const bool sync = instruction.has("sync");
   std::uint32_t mode = 0;
   if (instruction.has("up"))
@@ -126,27 +130,30 @@ void build_shuffle(KernelBuilder& builder) {
 enum class Vote : std::uint32_t { all, any, uni, ballot };
 
 const Lowered* vote(const Lowered* in, Warp& warp) {
-  const std::uint32_t lanes = meet(in, warp, in->b);
-  const std::uint32_t votes = predicate(warp, in->a) & lanes;
-  switch (static_cast<Vote>(in->option)) {
-    case Vote::all:
-      write_predicate(warp, in->dst, votes == lanes ? ~0U : 0U);
-      break;
-    case Vote::any:
-      write_predicate(warp, in->dst, votes != 0 ? ~0U : 0U);
-      break;
-    case Vote::uni:
-      write_predicate(warp, in->dst, votes == lanes || votes == 0 ? ~0U : 0U);
-      break;
-    case Vote::ballot:
-      each_lane(warp.mask, [&](unsigned lane) { words(warp, in->dst)[lane] = votes; });
-      break;
-  }
+  const std::uint32_t cast = predicate(warp, in->a);
+  each_lane_group(in, warp, in->b, [&](std::uint32_t group, std::uint32_t members) {
+    const std::uint32_t votes = cast & members;
+    switch (static_cast<Vote>(in->option)) {
+      case Vote::all:
+        write_group(warp, in->dst, group, votes == members);
+        break;
+      case Vote::any:
+        write_group(warp, in->dst, group, votes != 0);
+        break;
+      case Vote::uni:
+        write_group(warp, in->dst, group, votes == members || votes == 0);
+        break;
+      case Vote::ballot:
+        each_lane(group, [&](unsigned lane) { words(warp, in->dst)[lane] = votes; });
+        break;
+    }
+  });
   return in + 1;
 }
 
 void build_vote(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
+  require_modifiers(builder, {"sync", "all", "any", "uni", "ballot", "pred", "b32"});
   Vote mode = Vote::all;
   if (instruction.has("any"))
     mode = Vote::any;
@@ -173,33 +180,37 @@ void build_vote(KernelBuilder& builder) {
 
 template <class T>
 const Lowered* match_any(const Lowered* in, Warp& warp) {
-  const std::uint32_t lanes = meet(in, warp, in->b);
   std::array<T, kWarpSize> values;
   std::copy_n(slot<T>(warp, in->a), kWarpSize, values.begin());
-  each_lane(warp.mask, [&](unsigned lane) {
-    std::uint32_t same = 0;
-    each_lane(lanes, [&](unsigned other) {
-      same |= static_cast<std::uint32_t>(values[other] == values[lane]) << other;
+  each_lane_group(in, warp, in->b, [&](std::uint32_t group, std::uint32_t members) {
+    each_lane(group, [&](unsigned lane) {
+      std::uint32_t same = 0;
+      each_lane(members, [&](unsigned other) {
+        same |= static_cast<std::uint32_t>(values[other] == values[lane]) << other;
+      });
+      words(warp, in->dst)[lane] = same;
     });
-    words(warp, in->dst)[lane] = same;
   });
   return in + 1;
 }
 
 template <class T>
 const Lowered* match_all(const Lowered* in, Warp& warp) {
-  const std::uint32_t lanes = meet(in, warp, in->b);
-  const auto* const values = slot<T>(warp, in->a);
-  const T first = values[__builtin_ctz(lanes | 0x80000000U)];
-  bool same = true;
-  each_lane(lanes, [&](unsigned lane) { same = same && values[lane] == first; });
-  each_lane(warp.mask, [&](unsigned lane) { words(warp, in->dst)[lane] = same ? lanes : 0; });
-  if (in->option) write_predicate(warp, in->dst2, same ? ~0U : 0U);
+  std::array<T, kWarpSize> values;
+  std::copy_n(slot<T>(warp, in->a), kWarpSize, values.begin());
+  each_lane_group(in, warp, in->b, [&](std::uint32_t group, std::uint32_t members) {
+    const T first = values[__builtin_ctz(members | 0x80000000U)];
+    bool same = true;
+    each_lane(members, [&](unsigned lane) { same = same && values[lane] == first; });
+    each_lane(group, [&](unsigned lane) { words(warp, in->dst)[lane] = same ? members : 0; });
+    if (in->option) write_group(warp, in->dst2, group, same);
+  });
   return in + 1;
 }
 
 void build_match(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
+  require_modifiers(builder, {"sync", "any", "all", "b32", "b64"});
   const bool wide = instruction.has("b64");
   const bool any = instruction.has("any");
   if (!instruction.has("sync") || (!any && !instruction.has("all")) ||
@@ -207,6 +218,7 @@ void build_match(KernelBuilder& builder) {
     builder.refuse(instruction.spelling());
   }
   const auto& results = instruction.operands[0].elements;
+  if (any && results.size() > 1) builder.refuse(instruction.spelling() + " with a predicate");
   const Ref a = builder.source(std::size_t{1}, wide ? 'l' : 'i');
   const Ref b = builder.source(std::size_t{2}, 'i');
   const Ref dst = builder.destination(results.at(0), 'i');
@@ -225,14 +237,15 @@ void build_match(KernelBuilder& builder) {
 
 template <class T, T (*F)(T, T)>
 const Lowered* reduce(const Lowered* in, Warp& warp) {
-  const std::uint32_t lanes = meet(in, warp, in->b);
-  const Word32* const values = words(warp, in->a);
-  auto left = lanes;
-  T sum = static_cast<T>(values[__builtin_ctz(left | 0x80000000U)]);
-  left &= left - 1;
-  each_lane(left, [&](unsigned lane) { sum = F(sum, static_cast<T>(values[lane])); });
-  each_lane(warp.mask,
-            [&](unsigned lane) { words(warp, in->dst)[lane] = static_cast<std::uint32_t>(sum); });
+  std::array<std::uint32_t, kWarpSize> values;
+  std::copy_n(words(warp, in->a), kWarpSize, values.begin());
+  each_lane_group(in, warp, in->b, [&](std::uint32_t group, std::uint32_t members) {
+    T sum = static_cast<T>(values[__builtin_ctz(members | 0x80000000U)]);
+    each_lane(members & (members - 1),
+              [&](unsigned lane) { sum = F(sum, static_cast<T>(values[lane])); });
+    each_lane(group,
+              [&](unsigned lane) { words(warp, in->dst)[lane] = static_cast<std::uint32_t>(sum); });
+  });
   return in + 1;
 }
 

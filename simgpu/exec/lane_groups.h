@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/device_print.h"
+#include "simgpu/exec/lanes.h"
+
+namespace simgpu {
+
+/// The executing lanes in groups that name the same lanes, for instructions with a mask of members.
+/// Tiles of a warp, or the lanes that a match has put together, execute one instruction at once
+/// with a mask of each group's own. Calls visit(group, members): the lanes of the group, and the
+/// named lanes that execute. All of them have to be here; they are ordered by it.
+template <class Visit>
+void each_lane_group(const Lowered* in, Warp& warp, std::uint32_t slot_of_mask, Visit visit) {
+  // A copy: the destination may be the slot of the mask.
+  std::array<std::uint32_t, kWarpSize> named;
+  std::copy_n(words(warp, slot_of_mask), kWarpSize, named.begin());
+  for (std::uint32_t left = warp.mask; left != 0;) {
+    const std::uint32_t members = named[static_cast<unsigned>(std::countr_zero(left))];
+    std::uint32_t group = 0;
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      group |= static_cast<std::uint32_t>(named[lane] == members) << lane;
+    }
+    group &= left;
+    require_lanes(in, warp, members);
+    if (BlockCheckers* checkers = warp.block->checkers()) {
+      checkers->warp_barrier(warp.index, members & warp.mask);
+    }
+    visit(group, members & warp.mask);
+    left &= ~group;
+  }
+}
+
+}  // namespace simgpu

@@ -272,6 +272,13 @@ bool in_global(std::uint64_t x) {
   return x - kSharedWindow >= kWindowBytes && x - kLocalWindow >= kWindowBytes;
 }
 bool nowhere(std::uint64_t) { return false; }
+/// Whether x is in a constant variable, or has been in one before it.
+bool in_constant(std::uint64_t x, std::uint64_t begin, std::uint64_t bytes, bool before) {
+  return before || x - begin < bytes;
+}
+bool outside_constant(std::uint64_t x, std::uint64_t begin, std::uint64_t bytes, bool before) {
+  return before && x - begin >= bytes;
+}
 
 /// cvta{.to}.SPACE.u64: global and constant addresses are generic ones already.
 void build_cvta(KernelBuilder& builder) {
@@ -314,6 +321,23 @@ void build_isspacep(KernelBuilder& builder) {
   Pending& pending = builder.emit(handler, {.cls = InstructionClass::integer});
   pending.a = from;
   pending.dst = dst;
+  if (!instruction.has("global") && !instruction.has("const")) return;
+  // Constant variables are in device memory, each at a place of its own.
+  const Handler constant =
+      instruction.has("const") ? lanes<&in_constant>().handler : lanes<&outside_constant>().handler;
+  for (const ptx::Variable& variable : builder.module().variables) {
+    if (variable.space != ptx::Space::constant) continue;
+    const std::optional<VariableHome> home = builder.find_variable(variable.name);
+    if (!home) continue;
+    const Ref begin = builder.constant(home->address, 8);
+    const Ref bytes = builder.constant(home->bytes, 8);
+    Pending& refine = builder.emit_hidden(constant, true);
+    refine.a = from;
+    refine.b = begin;
+    refine.c = bytes;
+    refine.d = dst;
+    refine.dst = dst;
+  }
 }
 
 std::uint32_t saturate(std::uint64_t x) {

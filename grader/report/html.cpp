@@ -46,7 +46,7 @@ std::string task_row(const TaskResult& task) {
   const std::string name = name_of(task.verdict);
   return fmt::format(
       R"(<tr><td><a href="#{0}">{0}</a>{1}</td><td><span class="verdict {2}">{3}</span></td>)"
-      R"(<td class="points"><span class="bar"><i style="width:{4:.0f}%"></i></span> {5}/{6}</td><td>{7}</td><td>{8}</td></tr>)"
+      R"(<td class="points"><span class="bar"><i style="width:{4:.0f}%"></i></span> {5}/{6}</td><td class="time">{7}</td><td class="time">{8}</td></tr>)"
       "\n",
       escape_html(task.id), task.bonus ? " <small>bonus</small>" : "", name, words_of(name),
       100 * share, format_points(task.score), format_points(task.max_score), time, efficiency);
@@ -89,8 +89,8 @@ std::string roofline_html(const GradeResult& result, const gpu_spec::GpuSpec& gp
                 "leads to the "
                 "performance that full marks ask for.",
                 result.time_kind);
-  return "<section><h2>Roofline</h2>" + draw_roofline(plot) + "<p class=\"note\">" + note +
-         "</p></section>\n";
+  return "<section><h2>Roofline</h2><div class=\"wide\">" + draw_roofline(plot) +
+         "</div><p class=\"note\">" + note + "</p></section>\n";
 }
 
 /// Horizontal bars on a logarithmic scale: the time reached, over the roofline time.
@@ -140,6 +140,18 @@ std::string breakdown_html(const Timing& timing) {
                      escape_html(words_of(timing.limiter)), rows, escape_html(timing.advice));
 }
 
+/// A source line, its underline, and what happens there on a line of its own: beside a long
+/// underline it would stand outside of a phone.
+std::string label_html(const Label& label) {
+  const std::uint32_t indent = label.column > 0 ? label.column - 1 : 0;
+  return fmt::format(
+      "<span class=\"number\">{:>5}</span> {}\n      {:{}}<span class=\"mark\">{}</span>\n"
+      "      {:{}}<span class=\"mark\">{}</span>\n",
+      label.line, escape_html(label.excerpt), "", indent,
+      std::string(std::max<std::uint32_t>(1, label.length), '^'), "", indent,
+      escape_html(label.text));
+}
+
 std::string story_html(const Diagnostic& story) {
   std::string html = fmt::format(R"(<div class="story"><p><b class="code">{}</b> {}</p>)",
                                  escape_html(story.code), escape_html(story.message));
@@ -150,10 +162,7 @@ std::string story_html(const Diagnostic& story) {
   }
   std::string source;
   for (const Label& label : story.labels) {
-    source += fmt::format(
-        "<span class=\"number\">{:>5}</span> {}\n      {:{}}<span class=\"mark\">{} {}</span>\n",
-        label.line, escape_html(label.excerpt), "", label.column > 0 ? label.column - 1 : 0,
-        std::string(std::max<std::uint32_t>(1, label.length), '^'), escape_html(label.text));
+    source += label_html(label);
   }
   if (!source.empty()) html += "<pre>" + source + "</pre>";
   std::string evidence;
@@ -168,7 +177,7 @@ std::string story_html(const Diagnostic& story) {
     html += "<p class=\"note\">" + escape_html(note) + "</p>";
   if (!story.help.empty()) html += "<p class=\"help\">" + escape_html(story.help) + "</p>";
   for (const auto& [label, command] : story.commands) {
-    html += fmt::format("<p class=\"command\">{} <code>{}</code></p>", escape_html(label),
+    html += fmt::format("<p class=\"command\">{}: <code>{}</code></p>", escape_html(label),
                         escape_html(command));
   }
   return html + "</div>\n";

@@ -19,15 +19,15 @@ a{color:var(--accent)}
 table{border-collapse:collapse;width:100%}th{text-align:left;color:var(--soft);font-weight:600;font-size:.85rem}
 td,th{padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 td.number{text-align:right;font-variant-numeric:tabular-nums}
-td.points{white-space:nowrap}
+td.points,td.time{white-space:nowrap}
 .bar{display:inline-block;width:4.5rem;height:.5rem;background:var(--line);border-radius:.25rem;margin-right:.4rem}
 .bar i{display:block;height:100%;background:var(--good);border-radius:.25rem}
 .verdict{color:var(--bad);font-weight:600;white-space:nowrap}.verdict.pass{color:var(--good)}
 .verdict.not-implemented{color:var(--todo)}
 .cases .verdict{font-weight:400;font-size:.85rem;border:1px solid currentColor;border-radius:1rem;padding:.05rem .5rem;
 display:inline-block;margin:.1rem 0}
-.chart{width:100%;height:auto;background:var(--panel);border-radius:.5rem}
-.chart text{font:12px system-ui,sans-serif;fill:var(--ink)}
+.chart{width:100%;min-width:34rem;height:auto;display:block;background:var(--panel);border-radius:.5rem}
+.chart text{font:12px system-ui,sans-serif;fill:var(--ink);paint-order:stroke;stroke:var(--panel);stroke-width:3px}
 .chart .tick,.chart .axis{fill:var(--soft)}.chart .rooflabel{font-weight:600}
 .grid{stroke:var(--line)}.roof{stroke:var(--roof);stroke-width:2;fill:none}.ridge{fill:var(--roof)}
 .target{stroke:var(--accent);stroke-width:1.5;stroke-dasharray:3 3}

@@ -97,6 +97,56 @@ TEST(Terminal, ShowsOneLineATaskAndTheNextStep) {
   EXPECT_THAT(out.str(), Not(HasSubstr("\x1b")));
 }
 
+TEST(Terminal, KeepsALongOrHostileMessageOnOneLineOfTheTable) {
+  GradeResult result = example();
+  Diagnostic& story = result.tasks[1].diagnostics[0];
+  story.message = "first\n  gemm_tiled  pass  25/25\n" + std::string(50, 'x');
+  for (int i = 0; i < 30; ++i) story.message += " and more words";
+  std::ostringstream out;
+  print_report(out, result, {});
+  std::istringstream lines(out.str());
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_THAT(line, Not(::testing::StartsWith("  gemm_tiled  pass  25/25")));
+    if (line.starts_with("  gemv")) {
+      EXPECT_LT(line.size(), 170u) << line;
+    }
+  }
+}
+
+TEST(Terminal, TellsTheFirstFindingInFullAndNamesTheOthers) {
+  GradeResult result = example();
+  Diagnostic second = result.tasks[1].diagnostics[0];
+  second.code = "RL0301";
+  second.help = "put a barrier there";
+  result.tasks[1].diagnostics.push_back(second);
+  std::ostringstream out;
+  print_report(out, result, {});
+  EXPECT_THAT(out.str(), HasSubstr("error[RL0302]: "));
+  EXPECT_THAT(out.str(), HasSubstr("also[RL0301]: "));
+  EXPECT_THAT(out.str(), Not(HasSubstr("put a barrier there")));
+}
+
+TEST(Terminal, WarnsOfSlownessAndCallsOnlyFaultsErrors) {
+  Diagnostic slow;
+  slow.code = "RL0501";
+  slow.message = "scattered loads";
+  std::ostringstream out;
+  print_story(out, slow, false);
+  EXPECT_THAT(out.str(), ::testing::StartsWith("warning[RL0501]: scattered loads"));
+}
+
+TEST(Text, IsShortenedBetweenWordsAndNeverInsideACharacter) {
+  EXPECT_EQ(shorten("short", 10), "short");
+  EXPECT_EQ(shorten("one two three", 9), "one two…");
+  EXPECT_EQ(shorten("äöüäöü", 3), "äöü…");
+}
+
+TEST(Text, IsWrappedAtSpaces) {
+  EXPECT_THAT(wrap("one two three", 8), ::testing::ElementsAre("one two", "three"));
+  EXPECT_THAT(wrap("unbreakable", 4), ::testing::ElementsAre("unbreakable"));
+  EXPECT_THAT(wrap("", 4), ::testing::ElementsAre(""));
+}
+
 TEST(Terminal, ColoursOnlyWhenAsked) {
   std::ostringstream out;
   print_report(out, example(), {.colour = true, .html = ""});

@@ -28,8 +28,8 @@ struct RooflinePlot {
 };
 
 /// A log-log roofline as an SVG element, 760 x 460, styled by the classes of html.cpp's style
-/// sheet. Axes depend on the roofs alone, so that two plots of one GPU compare; points outside are
-/// drawn at the edge.
+/// sheet. Axes depend on the roofs, so that two plots of one GPU compare, and reach down to slow
+/// points; points outside are drawn at the edge.
 std::string draw_roofline(const RooflinePlot& plot);
 
 }  // namespace rooflab

@@ -9,6 +9,9 @@
 namespace rooflab {
 namespace {
 
+constexpr std::size_t kLineWidth = 100;    ///< of stories; source lines may be longer
+constexpr std::size_t kDetailWidth = 100;  ///< of what stands behind the points of a task
+
 /// Paints text for a terminal, or leaves it as it is.
 class Painter {
  public:
@@ -29,13 +32,20 @@ class Painter {
 /// One source line with its underline and label, numbers right-aligned in `width` columns.
 void print_label(std::ostream& out, const Label& label, std::size_t width, bool primary,
                  const Painter& paint) {
-  out << fmt::format("{:>{}} | {}\n", label.line, width, sanitize(label.excerpt));
+  out << fmt::format("{:>{}} | {}\n", label.line, width, one_line(label.excerpt));
   if (label.text.empty()) return;
   const std::size_t indent = label.column > 0 ? label.column - 1 : 0;
   const std::string underline(std::max<std::uint32_t>(1, label.length), primary ? '^' : '-');
-  const std::string text = fmt::format("{} {}", underline, sanitize(label.text));
-  out << fmt::format("{:>{}} | {:{}}{}\n", "", width, "", indent,
-                     primary ? paint.red(text) : paint.bold(text));
+  const auto marked = [&](const std::string& words) {
+    out << fmt::format("{:>{}} | {:{}}{}\n", "", width, "", indent,
+                       primary ? paint.red(words) : paint.bold(words));
+  };
+  if (indent + underline.size() + label.text.size() < kLineWidth) {
+    marked(underline + " " + one_line(label.text));
+  } else {
+    marked(underline);
+    marked(one_line(label.text));
+  }
 }
 
 /// Labels grouped under one "-->" per file.
@@ -43,13 +53,13 @@ void print_labels(std::ostream& out, const Diagnostic& diagnostic, const Painter
   std::uint32_t largest = diagnostic.line;
   for (const Label& label : diagnostic.labels) largest = std::max(largest, label.line);
   const std::size_t width = std::to_string(largest).size();
-  std::string place = sanitize(diagnostic.file);
+  std::string place = one_line(diagnostic.file);
   if (diagnostic.line > 0) place += fmt::format(":{}", diagnostic.line);
   if (diagnostic.line > 0 && !diagnostic.labels.empty() && diagnostic.labels.front().column > 0) {
     place += fmt::format(":{}", diagnostic.labels.front().column);
   }
   if (!diagnostic.context.empty())
-    place += (place.empty() ? "" : ", ") + sanitize(diagnostic.context);
+    place += (place.empty() ? "" : ", ") + one_line(diagnostic.context);
   if (place.empty()) return;
   out << fmt::format("{:>{}}--> {}\n", "", width, place);
   if (diagnostic.labels.empty()) return;
@@ -58,7 +68,7 @@ void print_labels(std::ostream& out, const Diagnostic& diagnostic, const Painter
   for (std::size_t i = 0; i < diagnostic.labels.size(); ++i) {
     const Label& label = diagnostic.labels[i];
     if (label.file != file) {
-      out << fmt::format("{:>{}}::: {}\n", "", width, sanitize(label.file));
+      out << fmt::format("{:>{}}::: {}\n", "", width, one_line(label.file));
       file = label.file;
     }
     print_label(out, label, width, i == 0, paint);
@@ -68,11 +78,11 @@ void print_labels(std::ostream& out, const Diagnostic& diagnostic, const Painter
 
 void print_evidence(std::ostream& out, const Diagnostic& diagnostic) {
   for (std::size_t i = 0; i < diagnostic.evidence.size(); ++i) {
-    out << (i == 0 ? "Effect: " : "  ") << sanitize(diagnostic.evidence[i]) << '\n';
+    out << (i == 0 ? "Effect: " : "  ") << one_line(diagnostic.evidence[i]) << '\n';
   }
   if (diagnostic.pattern.empty()) return;
   out << "  pattern (. right, x wrong)\n";
-  for (const std::string& row : diagnostic.pattern) out << "    " << sanitize(row) << '\n';
+  for (const std::string& row : diagnostic.pattern) out << "    " << one_line(row) << '\n';
 }
 
 std::string verdict_words(Verdict verdict) {
@@ -84,7 +94,9 @@ std::string verdict_words(Verdict verdict) {
 std::string painted_verdict(const TaskResult& task, const std::string& padded,
                             const Painter& paint) {
   if (task.verdict == Verdict::pass) return paint.green(padded);
-  if (task.verdict == Verdict::not_implemented) return paint.yellow(padded);
+  if (task.verdict == Verdict::not_implemented || task.verdict == Verdict::not_applicable) {
+    return paint.yellow(padded);
+  }
   return paint.red(padded);
 }
 
@@ -94,7 +106,10 @@ std::string task_detail(const TaskResult& task) {
     const Diagnostic& first = task.diagnostics.front();
     std::string place = first.file;
     if (first.line > 0) place += fmt::format(":{}", first.line);
-    return fmt::format("{}{}{} {}", first.code, place.empty() ? "" : " ", place, first.message);
+    // Some messages open with the file themselves.
+    if (place.empty() || first.message.starts_with(first.file)) place.clear();
+    return fmt::format("{}{}{} {}", first.code, place.empty() ? "" : " ", place,
+                       shorten(one_line(first.message), kDetailWidth));
   }
   if (!task.timing) return task.summary;
   const Timing& timing = *task.timing;
@@ -116,13 +131,29 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
   const std::string points =
       fmt::format("{}/{}", format_points(task.score), format_points(task.max_score));
   const std::string padded = fmt::format("{:<16}", verdict_words(task.verdict));
-  out << fmt::format("  {:<{}}  {}{:>7}  {}\n", sanitize(task.id), width,
+  out << fmt::format("  {:<{}}  {}{:>7}  {}\n", one_line(task.id), width,
                      painted_verdict(task, padded, paint), points + (task.bonus ? "*" : " "),
-                     sanitize(task_detail(task)));
+                     one_line(task_detail(task)));
   const bool slow = task.timing && task.timing->efficiency < task.timing->target_efficiency;
   if (slow && !task.timing->advice.empty()) {
-    out << fmt::format("  {:<{}}  {}\n", "", width, paint.dim(task.timing->advice));
+    for (const std::string& line : wrap(one_line(task.timing->advice), kDetailWidth)) {
+      out << fmt::format("  {:<{}}  {}\n", "", width, paint.dim(line));
+    }
   }
+}
+
+/// A finding after the first of its task: the cause and the place, without a story of its own.
+void print_further(std::ostream& out, const Diagnostic& diagnostic, const Painter& paint) {
+  out << paint.bold(fmt::format("also[{}]", diagnostic.code)) << ": "
+      << one_line(diagnostic.message) << '\n';
+  if (diagnostic.line > 0) {
+    out << fmt::format(" --> {}:{}\n", one_line(diagnostic.file), diagnostic.line);
+  }
+}
+
+/// A right answer that is slow gets a warning; a time that cannot be is an error.
+bool is_warning(const Diagnostic& diagnostic) {
+  return diagnostic.code.starts_with("RL05") && diagnostic.code != "RL0505";
 }
 
 std::string score_words(const GradeResult& result) {
@@ -138,17 +169,18 @@ std::string score_words(const GradeResult& result) {
 
 void print_story(std::ostream& out, const Diagnostic& diagnostic, bool colour) {
   const Painter paint(colour);
-  out << paint.red(fmt::format("error[{}]", diagnostic.code))
-      << paint.bold(": " + sanitize(diagnostic.message)) << '\n';
+  out << (is_warning(diagnostic) ? paint.yellow(fmt::format("warning[{}]", diagnostic.code))
+                                 : paint.red(fmt::format("error[{}]", diagnostic.code)))
+      << paint.bold(": " + one_line(diagnostic.message)) << '\n';
   print_labels(out, diagnostic, paint);
   print_evidence(out, diagnostic);
-  for (const std::string& note : diagnostic.notes) out << "note: " << sanitize(note) << '\n';
+  for (const std::string& note : diagnostic.notes) out << "note: " << one_line(note) << '\n';
   if (!diagnostic.help.empty())
-    out << paint.green("help") << ": " << sanitize(diagnostic.help) << '\n';
+    out << paint.green("help") << ": " << one_line(diagnostic.help) << '\n';
   std::size_t width = 0;
   for (const auto& [label, command] : diagnostic.commands) width = std::max(width, label.size());
   for (const auto& [label, command] : diagnostic.commands) {
-    out << fmt::format("  {:<{}}  {}\n", label, width, sanitize(command));
+    out << fmt::format("  {:<{}}  {}\n", label, width, one_line(command));
   }
 }
 
@@ -156,15 +188,19 @@ void print_report(std::ostream& out, const GradeResult& result, const TerminalSt
   const Painter paint(style.colour);
   for (const TaskResult& task : result.tasks) {
     // A stub needs no story: its line in the table says where it stands.
-    if (task.verdict == Verdict::not_implemented) continue;
-    for (const Diagnostic& diagnostic : task.diagnostics) {
-      out << paint.dim(fmt::format("── {} ", sanitize(task.id))) << '\n';
-      print_story(out, diagnostic, style.colour);
-      out << '\n';
+    if (task.verdict == Verdict::not_implemented || task.verdict == Verdict::not_applicable) {
+      continue;
     }
+    if (task.diagnostics.empty()) continue;
+    out << paint.dim(fmt::format("── {} ──", one_line(task.id))) << '\n';
+    print_story(out, task.diagnostics.front(), style.colour);
+    for (std::size_t i = 1; i < task.diagnostics.size(); ++i) {
+      print_further(out, task.diagnostics[i], paint);
+    }
+    out << '\n';
   }
-  out << paint.bold(fmt::format("Part {}, {}", result.part, sanitize(result.title)))
-      << fmt::format(" · {} · times are {} · seed {}\n\n", sanitize(result.device_name),
+  out << paint.bold(fmt::format("Part {}, {}", result.part, one_line(result.title)))
+      << fmt::format(" · {} · times are {} · seed {}\n\n", one_line(result.device_name),
                      result.time_kind, result.seed);
   std::size_t width = 0;
   for (const TaskResult& task : result.tasks) width = std::max(width, task.id.size());

@@ -13,7 +13,8 @@ struct TerminalStyle {
   std::string html;     ///< path of the written report, named in the last line; empty for none
 };
 
-/// The whole report of a grade: stories of failures, then one line a task and the totals.
+/// The whole report of a grade: the story of each task's first failure with its further ones in
+/// brief, then one line a task and the totals.
 void print_report(std::ostream& out, const GradeResult& result, const TerminalStyle& style);
 
 /// One failure as a story: cause, place, evidence, pattern, notes, next step.

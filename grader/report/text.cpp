@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -75,6 +76,13 @@ std::string sanitize(std::string_view bytes) {
   return clean;
 }
 
+std::string one_line(std::string_view bytes) {
+  std::string line = sanitize(bytes);
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return line;
+}
+
 std::string escape_html(std::string_view bytes) {
   std::string escaped;
   for (const char c : sanitize(bytes)) {
@@ -99,6 +107,32 @@ std::string escape_html(std::string_view bytes) {
     }
   }
   return escaped;
+}
+
+std::string shorten(const std::string& text, std::size_t most) {
+  std::size_t end = 0;
+  for (std::size_t characters = 0; end < text.size(); ++characters) {
+    if (characters == most) break;
+    end += std::max<std::size_t>(1, sequence_length(std::string_view(text).substr(end)));
+  }
+  if (end >= text.size()) return text;
+  const std::size_t space = text.rfind(' ', end);
+  if (space != std::string::npos && space >= end / 2) end = space;
+  return text.substr(0, end) + "…";
+}
+
+std::vector<std::string> wrap(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines;
+  std::size_t start = 0;
+  while (text.size() - start > width) {
+    std::size_t space = text.rfind(' ', start + width);
+    if (space == std::string::npos || space <= start) space = text.find(' ', start + width);
+    if (space == std::string::npos) break;
+    lines.push_back(text.substr(start, space - start));
+    start = space + 1;
+  }
+  lines.push_back(text.substr(start));
+  return lines;
 }
 
 std::string format_time_us(double microseconds) {

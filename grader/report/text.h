@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rooflab {
 
@@ -10,8 +11,19 @@ namespace rooflab {
 /// acts on them.
 std::string sanitize(std::string_view bytes);
 
+/// sanitize(), with line breaks and tabs as spaces: text of a submission cannot start a line of its
+/// own in a report.
+std::string one_line(std::string_view bytes);
+
 /// sanitize(), then &, <, >, " and ' as HTML entities.
 std::string escape_html(std::string_view bytes);
+
+/// The text, or its beginning with an ellipsis: at most `most` characters, cut between words where
+/// that keeps at least half of them.
+std::string shorten(const std::string& text, std::size_t most);
+
+/// Lines of at most `width` characters, broken at spaces; a longer word stays whole.
+std::vector<std::string> wrap(const std::string& text, std::size_t width);
 
 /// 12.3 ms, 1.05 us: three significant digits with the unit that suits.
 std::string format_time_us(double microseconds);

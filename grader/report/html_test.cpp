@@ -1,0 +1,250 @@
+#include "grader/report/html.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <regex>
+#include <set>
+
+#include "grader/report/roofline_svg.h"
+
+namespace rooflab {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+/// Reads a document as strictly as XML asks for, apart from HTML's doctype and void elements: every
+/// tag closed in order, every attribute quoted and given once, every & an entity. Empty when all is
+/// well, else the first fault.
+class StrictReader {
+ public:
+  explicit StrictReader(std::string text) : text_(std::move(text)) {}
+
+  std::string fault() {
+    if (text_.starts_with("<!doctype html>")) at_ = 15;
+    while (at_ < text_.size() && fault_.empty()) {
+      if (text_[at_] != '<') {
+        character("text");
+      } else if (text_.compare(at_, 2, "</") == 0) {
+        close();
+      } else {
+        open();
+      }
+    }
+    if (fault_.empty() && !open_.empty()) fail("<" + open_.back() + "> is never closed");
+    return fault_;
+  }
+
+ private:
+  void fail(const std::string& what) {
+    fault_ = what + " at " + std::to_string(at_) + ": " + text_.substr(at_, 60);
+  }
+  std::string name() {
+    const std::size_t start = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) != 0 ||
+                                  text_[at_] == '-' || text_[at_] == ':')) {
+      ++at_;
+    }
+    if (at_ == start) fail("no name");
+    return text_.substr(start, at_ - start);
+  }
+  void character(const char* where) {
+    static const std::regex kEntity("&(amp|lt|gt|quot|#39);.*", std::regex::extended);
+    if (text_[at_] == '&' && !std::regex_match(text_.substr(at_, 6) + "", kEntity)) {
+      fail(std::string("a bare & in ") + where);
+    }
+    if (text_[at_] == '<' || text_[at_] == '>') fail(std::string("a bare < or > in ") + where);
+    ++at_;
+  }
+  void close() {
+    at_ += 2;
+    const std::string closed = name();
+    if (open_.empty() || open_.back() != closed) return fail("</" + closed + "> closes nothing");
+    open_.pop_back();
+    if (text_.compare(at_, 1, ">") != 0) return fail("no >");
+    ++at_;
+  }
+  void open() {
+    ++at_;
+    const std::string opened = name();
+    std::set<std::string> attributes;
+    while (fault_.empty() && at_ < text_.size() && text_[at_] == ' ') {
+      ++at_;
+      const std::string attribute = name();
+      if (!attributes.insert(attribute).second) return fail(attribute + " is given twice");
+      if (text_.compare(at_, 2, "=\"") != 0) return fail(attribute + " has no quoted value");
+      for (at_ += 2; fault_.empty() && at_ < text_.size() && text_[at_] != '"';) {
+        character("an attribute");
+      }
+      ++at_;
+    }
+    const bool empty = text_.compare(at_, 2, "/>") == 0;
+    if (!empty && text_.compare(at_, 1, ">") != 0) return fail("<" + opened + "> does not end");
+    at_ += empty ? 2 : 1;
+    if (!empty && opened != "meta") open_.push_back(opened);
+    if (opened == "style") at_ = text_.find("</style>", at_);  // raw text
+  }
+
+  std::string text_;
+  std::size_t at_ = 0;
+  std::string fault_;
+  std::vector<std::string> open_;
+};
+
+gpu_spec::GpuSpec small_gpu() {
+  gpu_spec::GpuSpec gpu;
+  gpu.name = "Test GPU";
+  gpu.dram_bytes_per_second = 1e12;
+  gpu.peak_flops = {{"fp32", 1e13}, {"bf16_tensor", 1e14}};
+  return gpu;
+}
+
+Timing timing_of(double flops, double bytes, double time_us, const char* peak) {
+  Timing timing;
+  timing.flops = flops;
+  timing.bytes = bytes;
+  timing.time_us = time_us;
+  timing.peak = peak;
+  timing.roofline_us = 1e6 * std::max(flops / small_gpu().peak_flops.at(peak), bytes / 1e12);
+  timing.efficiency = timing.roofline_us / time_us;
+  timing.target_efficiency = 0.5;
+  timing.limiter = "shared";
+  timing.terms = {{"shared", time_us}, {"dram", time_us / 3}};
+  return timing;
+}
+
+/// A grade in which everything that can come from a submission is hostile.
+GradeResult hostile_grade() {
+  const std::string evil = "</pre></section><script>alert(1)</script><b x='\"&\x1b]0;t\x07\xFF";
+  GradeResult grade;
+  grade.part = 1;
+  grade.title = "Metrics";
+  grade.device_name = "simulated Test GPU";
+  grade.time_kind = "modelled";
+  grade.submission = evil;
+  TaskResult timed;
+  timed.id = "gemm";
+  timed.title = "Product";
+  timed.score = 8;
+  timed.max_score = 10;
+  timed.timing = timing_of(2e9, 1e7, 1000, "fp32");
+  timed.counters = {{"dram__bytes_read.sum", 12}};
+  timed.cases = {{evil, Verdict::pass, false}, {"hidden one", Verdict::pass, true}};
+  grade.tasks.push_back(timed);
+  TaskResult failed;
+  failed.id = "gemv";
+  failed.title = "Vector";
+  failed.verdict = Verdict::race;
+  failed.max_score = 10;
+  failed.printed = evil;
+  Diagnostic story;
+  story.code = "RL0301";
+  story.message = story.file = story.context = story.help = evil;
+  story.line = 3;
+  story.labels = {{evil, 3, 5, 4, evil, evil}};
+  story.evidence = story.pattern = story.notes = {evil};
+  story.commands = {{"this case", evil}};
+  failed.diagnostics.push_back(story);
+  grade.tasks.push_back(failed);
+  return grade;
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
+TEST(Html, IsWellFormedWhateverTheSubmissionIsCalledOrPrints) {
+  const std::string html = to_html(hostile_grade(), small_gpu());
+  EXPECT_THAT(StrictReader(html).fault(), IsEmpty());
+  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  EXPECT_THAT(html, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(html, HasSubstr("&lt;script&gt;alert(1)"));
+}
+
+TEST(Html, TheStrictReaderFindsFaults) {
+  for (const char* faulty : {"<p>", "<p></b>", "<p x=y></p>", "<p>a & b</p>", "<p>1 < 2</p>",
+                             "<p a=\"1\" a=\"2\"></p>", "</p>"}) {
+    EXPECT_THAT(StrictReader(faulty).fault(), Not(IsEmpty())) << faulty;
+  }
+  EXPECT_THAT(StrictReader("<!doctype html><p a=\"1\">&amp;<i/></p>").fault(), IsEmpty());
+}
+
+TEST(Html, TakesNothingFromTheNetwork) {
+  const std::string html = to_html(hostile_grade(), small_gpu());
+  for (const char* loading : {"src=", "@import", "url(", "<link"}) {
+    EXPECT_THAT(html, Not(HasSubstr(loading)));
+  }
+}
+
+TEST(Html, ShowsEachTaskInTheTableAndInASectionOfItsOwn) {
+  const std::string html = to_html(hostile_grade(), small_gpu());
+  for (const TaskResult& task : hostile_grade().tasks) {
+    EXPECT_THAT(html, HasSubstr("<a href=\"#" + task.id + "\">"));
+    EXPECT_THAT(html, HasSubstr("<section id=\"" + task.id + "\">"));
+  }
+  EXPECT_THAT(html, HasSubstr("<b>8</b> of 20 points"));
+  EXPECT_THAT(html, HasSubstr("times are <b>modelled</b>"));
+  EXPECT_THAT(html, HasSubstr("verdict race"));
+}
+
+TEST(Html, SaysSoWhenNothingHasBeenTimed) {
+  GradeResult grade = hostile_grade();
+  grade.tasks.erase(grade.tasks.begin());
+  EXPECT_THAT(to_html(grade, small_gpu()), HasSubstr("No task has been timed yet"));
+}
+
+RooflinePlot small_plot() {
+  RooflinePlot plot;
+  plot.title = "Roofline of <Test>";
+  plot.bandwidth = 1e12;
+  plot.roofs = {{"fp32", 1e13}, {"bf16", 1e14}};
+  plot.points = {{"fast", 100, 9e12, 5e12, true}, {"slow", 0.5, 2e8, 1e11, false}};
+  return plot;
+}
+
+/// The number in `attribute` of the first element that holds `marker`.
+double number_after(const std::string& svg, const std::string& marker,
+                    const std::string& attribute) {
+  const std::size_t element = svg.find(marker);
+  const std::size_t value = svg.find(attribute + "=\"", element) + attribute.size() + 2;
+  return std::stod(svg.substr(value));
+}
+
+TEST(Roofline, HasARoofForEachPeakTheMemoryRoofAndEachPoint) {
+  const std::string svg = draw_roofline(small_plot());
+  EXPECT_THAT(StrictReader(svg).fault(), IsEmpty());
+  EXPECT_EQ(count(svg, "class=\"roof\""), 2);
+  EXPECT_EQ(count(svg, "class=\"roof memory\""), 1);
+  EXPECT_EQ(count(svg, "class=\"ridge\""), 2);
+  EXPECT_EQ(count(svg, "class=\"point good\""), 1);
+  EXPECT_EQ(count(svg, "class=\"point short\""), 1);
+  EXPECT_THAT(svg, HasSubstr("DRAM 1.00 TB/s"));
+}
+
+TEST(Roofline, StandsEachPointAtItsPlaceOnLogarithmicAxes) {
+  const std::string svg = draw_roofline(small_plot());
+  // Between two grid lines a factor of ten apart, a point's place follows from its logarithm.
+  const double per_decade = (number_after(svg, "class=\"point good\"", "cx") -
+                             number_after(svg, "class=\"point short\"", "cx")) /
+                            std::log10(100 / 0.5);
+  const double rise = (number_after(svg, "class=\"point short\"", "cy") -
+                       number_after(svg, "class=\"point good\"", "cy")) /
+                      std::log10(9e12 / 2e8);
+  const double ridges =
+      number_after(svg.substr(svg.find("class=\"ridge\"") + 1), "class=\"ridge\"", "cx") -
+      number_after(svg, "class=\"ridge\"", "cx");
+  EXPECT_NEAR(per_decade, ridges, 0.2);  // the ridges are at 10 and 100 FLOP/B
+  EXPECT_GT(rise, 10);                   // the slow point is below, not pressed to the edge
+}
+
+TEST(Roofline, IsEmptyWithoutRoofs) { EXPECT_THAT(draw_roofline({}), IsEmpty()); }
+
+}  // namespace
+}  // namespace rooflab

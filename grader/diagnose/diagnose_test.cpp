@@ -14,6 +14,7 @@ namespace rooflab {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -70,9 +71,10 @@ TEST_F(DiagnoseTest, ARaceIsToldWithBothAccessesItsEffectAndTheNextStep) {
   simgpu::Finding race;
   race.code = "RL0301";
   race.kind = simgpu::FindingKind::shared_race;
-  race.kernel = "gemm_tiled(float const*, float const*, float*, int, int, int)";
-  race.message = "`Bs` is overwritten while another thread still needs it";
-  race.object = "shared array Bs, offset 0";
+  race.kernel =
+      "(anonymous namespace)::gemm_tiled(float const*, float const*, float*, int, int, int)";
+  race.message = "One thread overwrites byte 0 of shared array Bs (4096 bytes) …";
+  race.object = "byte 0 of shared array Bs (4096 bytes)";
   race.where = {"/build/gemm_tiled.cu", 2, 5, {0, 0, 0}, {0, 0, 0}, 0, "stores 4 bytes"};
   race.other =
       simgpu::AccessSite{"/build/gemm_tiled.cu", 4, 9, {0, 0, 0}, {0, 2, 0}, 1, "reads 4 bytes"};
@@ -83,9 +85,9 @@ TEST_F(DiagnoseTest, ARaceIsToldWithBothAccessesItsEffectAndTheNextStep) {
  --> gemm_tiled.cu:2:5, kernel gemm_tiled, block (0,0)
   |
 2 |     Bs[ty][tx] = B[row * N + col];
-  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ block (0,0), thread (0,0), warp 0, stores 4 bytes
+  |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ thread (0,0), warp 0, stores 4 bytes
 4 |         acc += As[ty][k] * Bs[k][tx];
-  |         ---------------------------- block (0,0), thread (0,2), warp 1, reads 4 bytes
+  |         ---------------------------- thread (0,2), warp 1, reads 4 bytes
   |
 Effect: 2 of 4 elements of C differ, case 64 x 64 x 64; exactly the rows from 1 on
   first C[1][0]      expected             3   got             5   tolerance 1e-05
@@ -93,13 +95,37 @@ Effect: 2 of 4 elements of C differ, case 64 x 64 x 64; exactly the rows from 1 
   pattern (. right, x wrong)
     ..
     xx
-note: memory: shared array Bs, offset 0
+note: memory: byte 0 of shared array Bs (4096 bytes)
 note: a real GPU may pass by luck; this was found by barrier intervals, not by chance
 help: every thread must finish reading a tile before any thread replaces it
   next hint  grader --part 1 --task gemm_tiled --hint
   this case  grader --part 1 --task gemm_tiled --case 2 --seed 8812
   concept    grader explain RL0301
 )");
+}
+
+TEST_F(DiagnoseTest, ALoopIsUnderlinedAsAWholeAndTwoBlocksAreBothNamed) {
+  std::ofstream(directory_ / "gemm_tiled.cu")
+      << "  for (int i = 0; i < n; ++i) sum += x[i];  // all\n";
+  simgpu::Finding race;
+  race.code = "RL0304";
+  race.message = "two blocks touch y";
+  race.where = {"gemm_tiled.cu", 1, 3, {0, 0, 0}, {0, 0, 0}, 0, "writes 4 bytes"};
+  race.other = simgpu::AccessSite{"gemm_tiled.cu", 1, 3, {1, 0, 0}, {0, 0, 0}, 0, "reads 4 bytes"};
+  const Diagnostic story = explain_finding(race, context_, nullptr);
+  EXPECT_EQ(story.message, "two blocks touch y");
+  EXPECT_EQ(story.labels.at(0).length,
+            std::string("for (int i = 0; i < n; ++i) sum += x[i]").size());
+  EXPECT_THAT(story.labels.at(0).text, HasSubstr("block (0,0)"));
+  EXPECT_THAT(story.labels.at(1).text, HasSubstr("block (1,0)"));
+}
+
+TEST_F(DiagnoseTest, AMapIsDrawnOnlyWhereThereIsSomethingToSee) {
+  const Diagnostic some = explain_mismatch(check_of({1, 5}, {1, 2}, {1, 2}), {}, context_);
+  EXPECT_THAT(some.pattern, ElementsAre(".x"));
+  const Diagnostic all = explain_mismatch(check_of({5, 5}, {1, 2}, {1, 2}), {}, context_);
+  EXPECT_THAT(all.pattern, IsEmpty());
+  EXPECT_THAT(all.evidence, Contains(HasSubstr("every element is wrong")));
 }
 
 TEST_F(DiagnoseTest, AKnownMistakeIsNamedOnlyWhenItExplainsEveryElement) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <string_view>
 
 #include "grader/diagnose/diagnose.h"
 #include "grader/diagnose/story.h"
@@ -66,9 +67,33 @@ const Advice* advice_for(const std::string& code) {
   return nullptr;
 }
 
-std::string actor(const simgpu::AccessSite& site) {
-  return fmt::format("block {}, thread {}, warp {}, {}", coordinates(site.block),
+/// "thread (0,2), warp 1, reads 4 bytes"; with the block where the two sides are in different ones.
+std::string actor(const simgpu::AccessSite& site, bool with_block) {
+  return fmt::format("{}thread {}, warp {}, {}",
+                     with_block ? fmt::format("block {}, ", coordinates(site.block)) : "",
                      coordinates(site.thread), site.warp, site.action);
+}
+
+/// The array's name in "byte 128 of shared array Bs (4096 bytes)"; empty when it has none.
+std::string shared_array(const std::string& object) {
+  constexpr std::string_view kBefore = "shared array ";
+  const std::size_t at = object.find(kBefore);
+  if (at == std::string::npos) return {};
+  const std::string name = object.substr(at + kBefore.size());
+  return name.substr(0, name.find_first_of(" ,"));
+}
+
+/// The cause in a student's words where the array is known, else what the simulated GPU says.
+std::string cause_of(const simgpu::Finding& finding) {
+  const std::string array = shared_array(finding.object);
+  if (array.empty()) return finding.message;
+  if (finding.code == "RL0301") {
+    return fmt::format("`{}` is overwritten while another thread still needs it", array);
+  }
+  if (finding.code == "RL0302") {
+    return fmt::format("`{}` is read before another thread's store to it is ordered", array);
+  }
+  return finding.message;
 }
 
 }  // namespace
@@ -76,22 +101,26 @@ std::string actor(const simgpu::AccessSite& site) {
 Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext& context,
                            const TensorCheck* effect) {
   Diagnostic story = begin_story(finding.code, context);
-  story.message = finding.message;
+  story.message = cause_of(finding);
   if (finding.where.line > 0) {
     story.file = student_path(finding.where.file, context);
     story.line = finding.where.line;
+    const bool two_blocks = finding.other && !(finding.other->block == finding.where.block);
     story.labels.push_back(label_at(finding.where.file, finding.where.line, finding.where.column,
-                                    actor(finding.where), context));
+                                    actor(finding.where, two_blocks), context));
     if (finding.other && finding.other->line > 0) {
       story.labels.push_back(label_at(finding.other->file, finding.other->line,
-                                      finding.other->column, actor(*finding.other), context));
+                                      finding.other->column, actor(*finding.other, two_blocks),
+                                      context));
     }
   }
   if (!finding.kernel.empty()) {
     story.context = fmt::format("kernel {}, block {}", kernel_name(finding.kernel),
                                 coordinates(finding.where.block));
   }
-  if (!finding.object.empty()) story.notes.push_back("memory: " + finding.object);
+  if (!finding.object.empty() && story.message.find(finding.object) == std::string::npos) {
+    story.notes.push_back("memory: " + finding.object);
+  }
   if (finding.occurrences > 1) {
     story.notes.push_back(
         fmt::format("the same happened {} times at this place", finding.occurrences));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 namespace rooflab {
 namespace {
@@ -24,11 +25,16 @@ std::string line_of(const fs::path& file, std::uint32_t number) {
   return line.substr(0, kLongestExcerpt);
 }
 
-/// Columns from `column` to the end of its statement, at least one.
+/// Columns from `column` to the end of its statement, at least one. The semicolons in the head of a
+/// for loop end nothing.
 std::uint32_t statement_length(const std::string& line, std::uint32_t column) {
   if (column == 0 || column > line.size()) return 1;
   const std::size_t start = column - 1;
-  const std::size_t end = std::min(line.find(';', start), line.find_last_not_of(" \t\r") + 1);
+  std::size_t end = start;
+  for (int depth = 0; end < line.size() && (line[end] != ';' || depth > 0); ++end) {
+    depth += (line[end] == '(') - (line[end] == ')');
+  }
+  end = std::min(end, line.find_last_not_of(" \t\r") + 1);
   return end > start ? static_cast<std::uint32_t>(end - start) : 1;
 }
 
@@ -59,7 +65,8 @@ std::string describe_places(const TensorCheck& check) {
   return {};
 }
 
-/// At most 16 x 48 cells, each x if any element under it is wrong.
+/// At most 16 x 48 cells, each x if any element under it is wrong; empty when that is all of them,
+/// since then there is nothing to see.
 std::vector<std::string> draw_map(const TensorCheck& check) {
   if (check.shape.empty() || check.wrong.empty()) return {};
   const std::int64_t columns = check.shape.back();
@@ -72,6 +79,10 @@ std::vector<std::string> draw_map(const TensorCheck& check) {
     if (check.wrong[i])
       map[(i / columns) * map_rows / rows][(i % columns) * map_columns / columns] = 'x';
   }
+  const auto shows_a_right_one = [](const std::string& row) {
+    return row.find('.') != std::string::npos;
+  };
+  if (std::none_of(map.begin(), map.end(), shows_a_right_one)) map.clear();
   return map;
 }
 
@@ -113,7 +124,13 @@ std::string coordinates(const simgpu::Dim3& index) {
 }
 
 std::string kernel_name(const std::string& demangled) {
-  std::string name = demangled.substr(0, demangled.find('('));
+  std::string name = demangled;
+  // Students put kernels into unnamed namespaces; the parenthesis of those opens no parameters.
+  constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+  for (std::size_t at = name.find(kUnnamed); at != std::string::npos; at = name.find(kUnnamed)) {
+    name.erase(at, kUnnamed.size());
+  }
+  name.resize(std::min(name.find('('), name.size()));
   // A template's demangled name starts with its return type.
   if (name.starts_with("void ")) name.erase(0, 5);
   return name;

@@ -26,7 +26,7 @@ std::string coordinates(const simgpu::Dim3& index);
 /// Which elements are wrong, as evidence lines and a small map, added to `story`.
 void add_effect(Diagnostic& story, const TensorCheck& check, const DiagnoseContext& context);
 
-/// "gemm_tiled" for "gemm_tiled(float const*, …)".
+/// "gemm_tiled" for "(anonymous namespace)::gemm_tiled(float const*, …)".
 std::string kernel_name(const std::string& demangled);
 
 }  // namespace rooflab

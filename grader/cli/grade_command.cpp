@@ -29,7 +29,10 @@ int exit_code_of(const GradeResult& result) {
     return [verdict](const TaskResult& task) { return task.verdict == verdict; };
   };
   if (std::ranges::any_of(result.tasks, is(Verdict::grader_fault))) return 3;
-  return std::ranges::all_of(result.tasks, is(Verdict::pass)) ? 0 : 1;
+  const auto is_fine = [&](const TaskResult& task) {
+    return is(Verdict::pass)(task) || is(Verdict::not_applicable)(task);
+  };
+  return std::ranges::all_of(result.tasks, is_fine) ? 0 : 1;
 }
 
 std::filesystem::path submission_of(const Options& options, const Installation& installation) {

@@ -83,6 +83,14 @@ Diagnostic explain_suspect(const Timing& timing, const DiagnoseContext& context)
 std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::KernelRecord& kernel,
                                          const DiagnoseContext& context);
 
+/// A right result that the device did not compute, or not within the timed call.
+/// @param reason what the device saw instead, a clause
+Diagnostic explain_work_elsewhere(const std::string& reason, const DiagnoseContext& context);
+
+/// A task that this GPU lacks the arithmetic for.
+Diagnostic explain_not_applicable(const std::string& gpu, const std::string& peak,
+                                  const DiagnoseContext& context);
+
 /// A fault of the grader itself.
 Diagnostic explain_grader_fault(const std::string& reason, const DiagnoseContext& context);
 

@@ -178,6 +178,22 @@ Diagnostic explain_suspect(const Timing& timing, const DiagnoseContext& context)
   return story;
 }
 
+Diagnostic explain_work_elsewhere(const std::string& reason, const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0506", context);
+  story.message = "the result is right, but the GPU did not compute it: " + reason;
+  story.help = "let kernels do the work; host code only launches them";
+  return story;
+}
+
+Diagnostic explain_not_applicable(const std::string& gpu, const std::string& peak,
+                                  const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0612", context);
+  story.message = fmt::format("the {} has no {} arithmetic, which this task is about", gpu, peak);
+  story.help =
+      "grade it on a GPU that has it, such as --device sim:a100; here it is out of no points";
+  return story;
+}
+
 Diagnostic explain_grader_fault(const std::string& reason, const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0901", context);
   story.message = "the grader failed: " + reason;

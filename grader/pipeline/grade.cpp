@@ -103,6 +103,7 @@ std::vector<BuiltTask> build_stage(const PartSpec& part, const GradeRequest& req
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       built[i].task = tasks[i];
       if (tasks[i]->kind == TaskKind::answers) continue;
+      if (!runs_on(*tasks[i], tools.device.gpu())) continue;
       try {
         built[i].file = read_submitted(request.submission / part.directory, tasks[i]->file);
         if (built[i].file.state != SubmittedFile::State::present) continue;

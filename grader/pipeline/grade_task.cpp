@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "grader/pipeline/check.h"
+#include "grader/pipeline/device_work.h"
 #include "grader/pipeline/elf_symbols.h"
 #include "grader/pipeline/judge.h"
 #include "grader/pipeline/roofline.h"
@@ -53,6 +54,12 @@ class TaskGrader {
         result_(blank_result(task_)) {}
 
   TaskResult run() {
+    if (!runs_on(task_, tools_.device.gpu())) {
+      result_.max_score = 0;  // nobody's fault, so out of nothing
+      fail(Verdict::not_applicable,
+           {explain_not_applicable(tools_.device.gpu().name, task_.speed->peak, context())});
+      return result_;
+    }
     if (!is_buildable() || !is_allowed()) return result_;
     if (!task_.oracle.empty()) oracle_ = tools_.oracle(task_.oracle);
     if (!all_cases_pass()) return result_;
@@ -182,6 +189,10 @@ class TaskGrader {
       fail(Verdict::suspect, {explain_suspect(*result_.timing, context())});
       return;
     }
+    if (const auto copies = copies_to_host(work, outcome_.activity); !copies.empty()) {
+      fail(Verdict::suspect, {explain_work_elsewhere(copies, context())});
+      return;
+    }
     result_.score += speed_points(speed, result_.timing->efficiency);
     add_kernel_evidence();
   }
@@ -206,6 +217,10 @@ class TaskGrader {
 };
 
 }  // namespace
+
+bool runs_on(const TaskSpec& task, const gpu_spec::GpuSpec& gpu) {
+  return !task.speed || gpu.peak_flops.contains(task.speed->peak);
+}
 
 TaskResult blank_result(const TaskSpec& task) {
   TaskResult result;

@@ -21,6 +21,10 @@ TaskResult grade_task(const PartSpec& part, const GradeRequest& request, const G
 /// Grades an `answers` task, which runs no code.
 TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, const TaskSpec& task);
 
+/// Whether the GPU has the arithmetic that a task is about. Tensor cores of an older GPU may lack a
+/// type: such a task can neither be compiled nor timed there.
+bool runs_on(const TaskSpec& task, const gpu_spec::GpuSpec& gpu);
+
 /// A result of this task with nothing earned yet.
 TaskResult blank_result(const TaskSpec& task);
 

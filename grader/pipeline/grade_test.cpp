@@ -62,6 +62,8 @@ RunOutcome solve(const RunRequest& request) {
   for (float& value : y) value *= 2;
   outcome.outputs[1] = bytes_of(y);
   outcome.activity.elapsed_us = 2002;
+  outcome.activity.kernels.emplace_back().counters.flops["fp32"] =
+      1'000'000 * static_cast<std::uint64_t>(y.size());
   return outcome;
 }
 
@@ -182,6 +184,54 @@ TEST_F(GradeTest, RightAnswerScoresItsPointsAndThoseForSpeed) {
   EXPECT_EQ(result.seed, 8812U);
   EXPECT_EQ(result.device, "sim:round");
   EXPECT_EQ(runs_, 4);
+}
+
+TEST_F(GradeTest, ARightResultThatNoKernelComputedScoresNothing) {
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    outcome.activity.kernels.clear();
+    outcome.activity.api_calls["cudaMemcpy"] = 2;
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::suspect);
+  EXPECT_EQ(task.score, 0);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0506");
+}
+
+TEST_F(GradeTest, CopyingTheDataOutOfATimedCallEarnsNothingForSpeed) {
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    auto& copy = outcome.activity.memory.emplace_back();
+    copy.kind = "copy device to host";
+    copy.bytes = 4000;
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::suspect);
+  EXPECT_EQ(task.score, 10);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0506");
+}
+
+TEST_F(GradeTest, AForbiddenFunctionThatTheDeviceServedIsRejected) {
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    outcome.activity.api_calls["cublas"] = 1;
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::rejected);
+  EXPECT_EQ(task.score, 0);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0602");
+}
+
+TEST_F(GradeTest, ATaskThatTheGpuCannotRunIsOutOfNothing) {
+  part_.tasks[0].speed->peak = "fp8_tensor";
+  build_.end = BuildOutcome::End::failed;  // nobody should have tried
+  const TaskResult task = grade_task_with(solve);
+  EXPECT_EQ(task.verdict, Verdict::not_applicable);
+  EXPECT_EQ(task.score, 0);
+  EXPECT_EQ(task.max_score, 0);
+  EXPECT_EQ(runs_, 0);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0612");
+  EXPECT_THAT(task.diagnostics.at(0).message, HasSubstr("Round GPU has no fp8_tensor"));
 }
 
 TEST_F(GradeTest, WrongAnswerStopsTheTaskAndScoresNothing) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "grader/pipeline/check.h"
+#include "grader/pipeline/device_work.h"
 
 namespace rooflab {
 namespace {
@@ -123,6 +124,10 @@ void check_results(const JudgedRun& run, Judgement& judgement) {
 
 Judgement judge(const JudgedRun& run) {
   if (auto ended = judge_end(run)) return *ended;
+  const simgpu::Activity& activity = run.outcome.activity;
+  if (const auto function = forbidden_call(activity, run.task.forbidden); !function.empty()) {
+    return {Verdict::rejected, {explain_forbidden(function, run.context)}};
+  }
   Judgement judgement;
   check_tensors(run, judgement);
   if (run.task.kind == TaskKind::values) check_results(run, judgement);
@@ -136,7 +141,13 @@ Judgement judge(const JudgedRun& run) {
     judgement.verdict = Verdict::wrong_answer;
     return judgement;
   }
-  if (std::ranges::any_of(run.outcome.activity.findings, is_leak)) {
+  if (run.task.kind == TaskKind::kernel && run.oracle != nullptr) {
+    const Work work = run.oracle->work(run.problem.parameters);
+    if (const auto missing = missing_operations(work, activity); !missing.empty()) {
+      return {Verdict::suspect, {explain_work_elsewhere(missing, run.context)}};
+    }
+  }
+  if (std::ranges::any_of(activity.findings, is_leak)) {
     return from_findings(run, Verdict::pass, is_leak);
   }
   return judgement;

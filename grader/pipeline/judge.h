@@ -28,7 +28,8 @@ struct JudgedRun {
 
 /// The verdict of a run, the most telling cause first: a fault of the grader; a stub; a race; a
 /// resource limit; any other finding of the device; the way the process or the CUDA calls ended;
-/// wrong outputs, changed inputs, wrong results; and what the oracle finds in the evidence.
+/// a forbidden function; wrong outputs, changed inputs, wrong results; what the oracle finds in the
+/// evidence; and work that no kernel did.
 /// @throws OracleFault when the oracle contradicts its own problem.
 Judgement judge(const JudgedRun& run);
 

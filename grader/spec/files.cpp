@@ -129,6 +129,9 @@ SubmittedFile read_submitted(const std::filesystem::path& folder, const std::str
   if (text->size() > kLargestSubmittedFile) {
     return {State::refused, "", "it is larger than 1 MiB"};
   }
+  if (text->find('\0') != std::string::npos) {  // UTF-16 has one in every second byte
+    return {State::refused, "", "it is not text in UTF-8: it has zero bytes"};
+  }
   return {State::present, std::move(*text), ""};
 }
 

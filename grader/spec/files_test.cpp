@@ -64,7 +64,8 @@ TEST_F(FilesTest, WhateverElseASubmissionHoldsIsRefusedWithoutWaiting) {
   ASSERT_EQ(::mkfifo(path("pipe.cu").c_str(), 0600), 0);
   std::filesystem::create_directory(path("folder.cu"));
   std::ofstream(path("large.cu")) << std::string((1 << 20) + 1, ' ');
-  for (const char* name : {"link.cu", "pipe.cu", "folder.cu", "large.cu"}) {
+  std::ofstream(path("utf16.cu")) << std::string("i\0n\0t\0", 6);
+  for (const char* name : {"link.cu", "pipe.cu", "folder.cu", "large.cu", "utf16.cu"}) {
     const SubmittedFile file = read_submitted(folder_.path(), name);
     EXPECT_EQ(file.state, State::refused) << name;
     EXPECT_TRUE(file.text.empty()) << name;

@@ -28,6 +28,8 @@ const char* name_of(Verdict verdict) {
       return "rejected";
     case Verdict::suspect:
       return "suspect";
+    case Verdict::not_applicable:
+      return "not-applicable";
     case Verdict::grader_fault:
       return "grader-fault";
   }

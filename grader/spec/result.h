@@ -24,6 +24,7 @@ enum class Verdict : std::uint8_t {
   not_implemented,
   rejected,
   suspect,
+  not_applicable,  ///< this GPU cannot run the task: it is out of no points
   grader_fault,
 };
 /// The JSON spelling, "wrong-answer".

@@ -29,10 +29,10 @@ TEST(VerdictTest, EachHasASpellingOfItsOwn) {
   for (int i = 0; i <= static_cast<int>(Verdict::grader_fault); ++i) {
     names.insert(name_of(static_cast<Verdict>(i)));
   }
-  EXPECT_EQ(names,
-            (std::set<std::string>{"pass", "wrong-answer", "compile-error", "runtime-error", "race",
-                                   "time-limit", "memory-limit", "output-limit", "disk-limit",
-                                   "not-implemented", "rejected", "suspect", "grader-fault"}));
+  EXPECT_EQ(names, (std::set<std::string>{"pass", "wrong-answer", "compile-error", "runtime-error",
+                                          "race", "time-limit", "memory-limit", "output-limit",
+                                          "disk-limit", "not-implemented", "rejected", "suspect",
+                                          "not-applicable", "grader-fault"}));
 }
 
 }  // namespace

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "grader/contract/problem.h"
+#include "simgpu/report.h"
+
+/// Whether the device itself did the work whose result it holds. The right numbers alone do not say
+/// so: host code may compute them and copy them there, or ask the device for a library's kernel
+/// without the library. Everything here rests on what the device saw, which no guest can forge. A
+/// real GPU keeps no such records, and then nothing is found.
+namespace rooflab {
+
+/// The first function the device served that one of the regular expressions finds a match in; empty
+/// for none. Unlike the symbols of the built file, this cannot be gone around.
+std::string forbidden_call(const simgpu::Activity& activity,
+                           const std::vector<std::string>& patterns);
+
+/// What is missing, in words, when the kernels did less than half of the floating-point operations
+/// that the case takes; else empty. Half, since a sum of one product has no addition, and some
+/// algorithms save multiplications.
+std::string missing_operations(const Work& work, const simgpu::Activity& activity);
+
+/// What left the device, in words, when the call copied more than a tenth of the case's bytes to
+/// the host; else empty. Host code runs beside the device's clock, so what it computes costs no
+/// time.
+std::string copies_to_host(const Work& work, const simgpu::Activity& activity);
+
+}  // namespace rooflab

@@ -26,6 +26,7 @@ struct ChildPlan {
   int landlock = -1;                             ///< a rule set to enter
   std::vector<sock_filter> filter;               ///< a seccomp filter to enter
   bool no_new_privileges = true;
+  bool drop_capabilities = false;  ///< root keeps its user id, and nothing of its power
 };
 
 /// A child of ours that starts the program and adopts its orphans. It stays until the program and

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
@@ -296,6 +297,34 @@ void hand_over(const SandboxRequest& request, const SandboxCommand& command) {
   }
 }
 
+// Whether a user without rights of its own can open `path`: every directory on the way lets others
+// through, and what is at its end lets them read.
+bool open_to_others(const fs::path& path) {
+  std::error_code error;
+  const fs::path real = fs::canonical(path, error);
+  if (error) {
+    return true;  // what is not there fails with a better message later
+  }
+  for (fs::path parent = real.parent_path(); parent != parent.root_path();
+       parent = parent.parent_path()) {
+    if ((fs::status(parent, error).permissions() & fs::perms::others_exec) == fs::perms::none) {
+      return false;
+    }
+  }
+  return (fs::status(real, error).permissions() & fs::perms::others_read) != fs::perms::none;
+}
+
+// bubblewrap mounts what a program may see, wherever it lies. Without it a user of its own cannot
+// enter, say, a checkout below /root.
+bool own_user_can_work(const SandboxRequest& request) {
+  const auto above = [](const fs::path& path) { return path.parent_path(); };
+  return std::ranges::all_of(request.read_only, open_to_others) &&
+         open_to_others(find_program(request.argv.front())) &&
+         std::ranges::all_of(request.writable, [&](const WritableDirectory& directory) {
+           return open_to_others(above(directory.host));
+         });
+}
+
 }  // namespace
 
 SandboxCommand make_command(const SandboxRequest& request, const Layers& layers) {
@@ -317,7 +346,11 @@ SandboxCommand make_command(const SandboxRequest& request, const Layers& layers)
     command.watched.push_back(directory.host);
   }
   if (layers.own_user) {
-    command.user = UserLease::take();
+    if (layers.bubblewrap != Layers::Bubblewrap::none || own_user_can_work(request)) {
+      command.user = UserLease::take();
+    } else {
+      command.plan.drop_capabilities = true;
+    }
   }
   if (layers.control_groups) {
     const std::uint64_t processes = request.limits.processes;

@@ -105,6 +105,26 @@ TEST_P(SandboxTest, PassesOnOutputAndExitCode) {
   EXPECT_EQ(outcome.output, "to stdout\nto stderr\n");
 }
 
+TEST_P(SandboxTest, RunsAProgramInAFolderThatIsClosedToOthers) {
+  std::string closed = (fs::temp_directory_path() / "rooflab-closed-XXXXXX").string();
+  ASSERT_NE(mkdtemp(closed.data()), nullptr);  // mode 0700, as /root has
+  const fs::path inner = fs::path(closed) / "inner";
+  fs::create_directory(inner);
+  fs::copy(program(), inner / "program");
+  SandboxRequest request = request_for(GetParam(), {"greet", mark_});
+  request.argv.front() = inner / "program";
+  request.read_only = {inner};
+  const SandboxOutcome outcome = run_sandboxed(request);
+  request.argv[1] = "privileges";
+  const SandboxOutcome powers = run_sandboxed(request);
+  fs::remove_all(closed);
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_EQ(outcome.output, "to stdout\nto stderr\n");
+  if (request.enabled) {
+    EXPECT_EQ(powers.output, "refused refused refused\n");
+  }
+}
+
 TEST_P(SandboxTest, TellsTheSignalThatEndedAProgram) {
   EXPECT_EQ(run("crash").signal, SIGSEGV);
   EXPECT_EQ(run("abort").signal, SIGABRT);

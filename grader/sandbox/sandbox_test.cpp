@@ -115,14 +115,14 @@ TEST_P(SandboxTest, RunsAProgramInAFolderThatIsClosedToOthers) {
   request.argv.front() = inner / "program";
   request.read_only = {inner};
   const SandboxOutcome outcome = run_sandboxed(request);
-  request.argv[1] = "privileges";
-  const SandboxOutcome powers = run_sandboxed(request);
-  fs::remove_all(closed);
   EXPECT_EQ(outcome.exit_code, 7);
   EXPECT_EQ(outcome.output, "to stdout\nto stderr\n");
-  if (request.enabled) {
-    EXPECT_EQ(powers.output, "refused refused refused\n");
+  if (request
+          .enabled) {  // limits alone leave root its powers: trying them would change the machine
+    request.argv[1] = "privileges";
+    EXPECT_EQ(run_sandboxed(request).output, "refused refused refused\n");
   }
+  fs::remove_all(closed);
 }
 
 TEST_P(SandboxTest, TellsTheSignalThatEndedAProgram) {

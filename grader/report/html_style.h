@@ -23,7 +23,7 @@ td.points,td.time{white-space:nowrap}
 .bar{display:inline-block;width:4.5rem;height:.5rem;background:var(--line);border-radius:.25rem;margin-right:.4rem}
 .bar i{display:block;height:100%;background:var(--good);border-radius:.25rem}
 .verdict{color:var(--bad);font-weight:600;white-space:nowrap}.verdict.pass{color:var(--good)}
-.verdict.not-implemented{color:var(--todo)}
+.verdict.not-implemented,.verdict.not-applicable{color:var(--todo)}
 .cases .verdict{font-weight:400;font-size:.85rem;border:1px solid currentColor;border-radius:1rem;padding:.05rem .5rem;
 display:inline-block;margin:.1rem 0}
 .chart{width:100%;min-width:34rem;height:auto;display:block;background:var(--panel);border-radius:.5rem}

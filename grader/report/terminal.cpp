@@ -151,9 +151,10 @@ void print_further(std::ostream& out, const Diagnostic& diagnostic, const Painte
   }
 }
 
-/// A right answer that is slow gets a warning; a time that cannot be is an error.
+/// A right answer that is slow gets a warning; the codes from RL0505 on say that its time cannot be
+/// trusted.
 bool is_warning(const Diagnostic& diagnostic) {
-  return diagnostic.code.starts_with("RL05") && diagnostic.code != "RL0505";
+  return diagnostic.code >= "RL0501" && diagnostic.code < "RL0505";
 }
 
 std::string score_words(const GradeResult& result) {

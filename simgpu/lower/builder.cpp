@@ -266,13 +266,22 @@ std::size_t KernelBuilder::width(std::size_t number) const {
   return number < operand_count() ? instruction_->operands[number].elements.size() : 0;
 }
 
-Ref KernelBuilder::narrow_address(Ref base, unsigned bits, bool narrow) {
-  if (narrow == (bits != 64)) return base;
-  const Ref converted = new_register(narrow ? SlotKind::word : SlotKind::pair);
-  Pending& pending = emit_hidden(narrow ? hidden::kSaturate : hidden::kWiden);
+Ref KernelBuilder::widen_address(Ref base, unsigned bits) {
+  if (bits == 64) return base;
+  const Ref wide = new_register(SlotKind::pair);
+  Pending& pending = emit_hidden(hidden::kWiden);
   pending.a = base;
-  pending.dst = converted;
-  return converted;
+  pending.dst = wide;
+  return wide;
+}
+
+Ref KernelBuilder::narrow_address(Ref base, std::int64_t offset) {
+  const Ref narrow = new_register(SlotKind::word);
+  Pending& pending = emit_hidden(hidden::kSaturate);
+  pending.a = base;
+  pending.immediate = offset;
+  pending.dst = narrow;
+  return narrow;
 }
 
 Address KernelBuilder::address(std::size_t number, ptx::Space space) {
@@ -308,7 +317,13 @@ Address KernelBuilder::address(std::size_t number, ptx::Space space) {
   }
   const unsigned bits = register_bits(base);
   if (bits != 32 && bits != 64) refuse(instruction_->spelling() + " with this address");
-  result.base = narrow_address(source(base, bits == 64 ? 'l' : 'i'), bits, narrow);
+  const Ref value = source(base, bits == 64 ? 'l' : 'i');
+  if (narrow && bits == 64) {
+    result.base = narrow_address(value, result.offset);
+    result.offset = 0;
+  } else {
+    result.base = narrow ? value : widen_address(value, bits);
+  }
   return result;
 }
 

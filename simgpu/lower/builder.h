@@ -115,7 +115,9 @@ class KernelBuilder {
   std::uint32_t place_in(std::uint32_t& next, std::uint64_t bytes, unsigned alignment) const;
   FunctionInstance make_instance(const ptx::Function& function, bool is_kernel);
   void add_shared(FunctionInstance* instance, const ptx::Variable& variable);
-  Ref narrow_address(Ref base, unsigned bits, bool narrow);
+  Ref widen_address(Ref base, unsigned bits);
+  /// base + offset in 32 bits, or out of bounds; the offset is in it.
+  Ref narrow_address(Ref base, std::int64_t offset);
 
   LoweredKernel finish();
 

@@ -29,7 +29,8 @@ void update_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
   }
 }
 
-template <class T, Update<T> F>
+/// F updates shared memory, G global memory.
+template <class T, Update<T> F, Update<T> G>
 struct Atomic {
   static const Lowered* shared(const Lowered* in, Warp& warp) {
     update_lanes<T, F>(in, warp,
@@ -38,7 +39,7 @@ struct Atomic {
     return in + 1;
   }
   static const Lowered* global(const Lowered* in, Warp& warp) {
-    update_lanes<T, F>(in, warp,
+    update_lanes<T, G>(in, warp,
                        prepare_global<sizeof(T), AccessKind::atomic, true>(
                            in, warp, addresses64(warp, in->a), in->immediate, nullptr));
     return after_global(in, warp);
@@ -63,7 +64,7 @@ struct Atomic {
     }
     warp.mask = mask & ~lanes.shared;
     if (warp.mask != 0) {
-      update_lanes<T, F>(in, warp,
+      update_lanes<T, G>(in, warp,
                          prepare_global<sizeof(T), AccessKind::atomic, true>(
                              in, warp, addresses.data(), 0, nullptr));
     }
@@ -78,9 +79,10 @@ struct Handlers {
   bool has_c = false;  ///< cas: a second operand
 };
 
-template <class T, Update<T> F>
+template <class T, Update<T> F, Update<T> G = F>
 Handlers handlers(bool has_c = false) {
-  return {&Atomic<T, F>::shared, &Atomic<T, F>::global, &Atomic<T, F>::generic, sizeof(T), has_c};
+  using Code = Atomic<T, F, G>;
+  return {&Code::shared, &Code::global, &Code::generic, sizeof(T), has_c};
 }
 
 template <class T>
@@ -128,6 +130,12 @@ T maximum(T old, T b, T) {
 std::uint32_t add_f32(std::uint32_t old, std::uint32_t b, std::uint32_t) {
   return arith::bits_of(arith::add_f32<>(arith::float_of(old), arith::float_of(b)));
 }
+/// In global memory, subnormal operands and results become zero (PTX ISA, "atom").
+std::uint32_t add_f32_flushing(std::uint32_t old, std::uint32_t b, std::uint32_t) {
+  using arith::Round;
+  return arith::bits_of(
+      arith::add_f32<Round::nearest_even, true>(arith::float_of(old), arith::float_of(b)));
+}
 std::uint64_t add_f64(std::uint64_t old, std::uint64_t b, std::uint64_t) {
   return arith::bits_of(arith::add_f64<>(arith::double_of(old), arith::double_of(b)));
 }
@@ -162,7 +170,7 @@ const std::map<std::string, Handlers>& table_of_operations() {
     table["cas.b16"] = handlers<std::uint16_t, &compare_and_swap<std::uint16_t>>(true);
     table["inc.u32"] = handlers<std::uint32_t, &increment<std::uint32_t>>();
     table["dec.u32"] = handlers<std::uint32_t, &decrement<std::uint32_t>>();
-    table["add.f32"] = handlers<std::uint32_t, &add_f32>();
+    table["add.f32"] = handlers<std::uint32_t, &add_f32, &add_f32_flushing>();
     table["add.f64"] = handlers<std::uint64_t, &add_f64>();
     table["add.noftz.f16"] = handlers<std::uint16_t, &add_half<arith::F16>>();
     table["add.noftz.bf16"] = handlers<std::uint16_t, &add_half<arith::Bf16>>();
@@ -194,9 +202,15 @@ void build_atomic(KernelBuilder& builder) {
     }
   }
   const auto found = table_of_operations().find(operation);
-  if (found == table_of_operations().end()) builder.refuse(instruction.spelling());
-  const Handlers& code = found->second;
   const std::size_t first = instruction.opcode == "atom" ? 1 : 0;
+  const bool needs_old = operation.starts_with("exch") || operation.starts_with("cas");
+  if (found == table_of_operations().end() || (first == 0 && needs_old)) {
+    builder.refuse(instruction.spelling());
+  }
+  const Handlers& code = found->second;
+  if (builder.operand_count() != first + (code.has_c ? 3 : 2)) {
+    builder.refuse(instruction.spelling() + " with other operands");
+  }
   const bool is_float = operation.ends_with(".f32") || operation.ends_with(".f64");
   const char wide = is_float ? 'd' : 'l';
   const char narrow = is_float ? 'f' : 'i';

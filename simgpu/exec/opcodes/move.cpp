@@ -344,15 +344,21 @@ std::uint32_t saturate(std::uint64_t x) {
   return x > 0xFFFFFFFFU ? 0xFFFFFFFFU : static_cast<std::uint32_t>(x);
 }
 
-/// option 0: an address too large for 32 bits becomes the largest one, so that it stays out of
-/// bounds; option 1: the low half.
+/// option 0: an address, with the immediate added to it (the sum may be in bounds where the base is
+/// not); one too large for 32 bits becomes the largest one, so that it stays out of bounds.
+/// option 1: the low half.
 const Lowered* narrow(const Lowered* in, Warp& warp) {
-  const Source<std::uint64_t> from(warp, in->a);
+  Source<std::uint64_t> from(warp, in->a);
   if (in->option == 1) {
     store_lanes<&part32<0>, std::uint32_t>(warp, in->dst, from);
-  } else {
-    store_lanes<&saturate, std::uint32_t>(warp, in->dst, from);
+    return in + 1;
   }
+  alignas(64) std::array<std::uint64_t, kWarpSize> sums;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    sums[lane] = from[lane] + static_cast<std::uint64_t>(in->immediate);
+  }
+  from.values = sums.data();
+  store_lanes<&saturate, std::uint32_t>(warp, in->dst, from);
   return in + 1;
 }
 

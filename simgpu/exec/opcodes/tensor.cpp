@@ -331,13 +331,26 @@ TileForm parse_tile(KernelBuilder& builder) {
   return form;
 }
 
-/// The registers of a fragment. PTX gives f16 A and B tiles of 16x16 twice the registers their
-/// elements need; the others stay unused.
+/// Whether PTX has tiles of this shape with A and B of this type.
+bool has_input(const Shape& shape, Element16 input) {
+  if (input == Element16::tf32) return shape.k == 8;
+  return input != Element16::f32 && shape.k == 16;
+}
+bool has_accumulator(const Shape& shape, Element16 element) {
+  return element == Element16::f32 || (element == Element16::f16 && shape.k == 16);
+}
+
+/// The registers of a fragment. PTX gives f16 A and B tiles eight registers in every shape; those
+/// that their elements do not need stay unused.
 std::vector<Ref> fragment_registers(KernelBuilder& builder, std::size_t operand,
-                                    const Fragment& fragment, bool writes) {
+                                    const Fragment& fragment, bool is_input, bool writes) {
   std::vector<Ref> refs =
       writes ? builder.destinations(operand, 'i') : builder.sources(operand, 'i');
-  if (refs.size() < fragment.registers()) builder.refuse(builder.instruction().spelling());
+  const bool has_eight = is_input && fragment.element == Element16::f16;
+  if (refs.size() != (has_eight ? 8 : fragment.registers())) {
+    builder.refuse(builder.instruction().spelling() + " with " + std::to_string(refs.size()) +
+                   " registers");
+  }
   return refs;
 }
 
@@ -347,6 +360,11 @@ void build_tile_move(KernelBuilder& builder, const TileForm& form) {
     builder.refuse(builder.instruction().spelling());
   }
   const Shape& s = form.shape;
+  const bool is_input = form.matrix == 'a' || form.matrix == 'b';
+  const bool is_known =
+      is_input ? load && has_input(s, form.elements[0])
+               : form.matrix == (load ? 'c' : 'd') && has_accumulator(s, form.elements[0]);
+  if (!is_known) builder.refuse(builder.instruction().spelling());
   const bool by_column = form.by_column[0];
   Fragment fragment{s.m, s.n, form.elements[0], false};
   if (form.matrix == 'a') fragment = {s.m, s.k, form.elements[0], by_column};
@@ -364,7 +382,7 @@ void build_tile_move(KernelBuilder& builder, const TileForm& form) {
   const Ref stride = builder.operand_count() > 2
                          ? builder.source(std::size_t{2}, 'i')
                          : builder.constant(by_column ? fragment.rows : fragment.columns, 4);
-  const std::vector<Ref> refs = fragment_registers(builder, load ? 0 : 1, fragment, load);
+  const std::vector<Ref> refs = fragment_registers(builder, load ? 0 : 1, fragment, is_input, load);
   using enum InstructionClass;
   const InstructionClass cls = form.space == kShared   ? (load ? shared_load : shared_store)
                                : form.space == kGlobal ? (load ? global_load : global_store)
@@ -392,12 +410,19 @@ void build_product(KernelBuilder& builder, const TileForm& form) {
   const Element16 output = types.front();
   const Element16 addend = types.back();
   const Shape& s = form.shape;
-  const std::vector<Ref> d = fragment_registers(builder, 0, {s.m, s.n, output, false}, true);
+  const bool is_f16 = types.size() == 2;
+  const bool inputs_known =
+      has_input(s, input) && (is_f16 || (types[1] == types[2] && input != Element16::f16));
+  const bool sums_known = is_f16 ? has_accumulator(s, output) && has_accumulator(s, addend)
+                                 : output == Element16::f32 && addend == Element16::f32;
+  if (!inputs_known || !sums_known) builder.refuse(instruction.spelling());
+  const std::vector<Ref> d = fragment_registers(builder, 0, {s.m, s.n, output, false}, false, true);
   const std::vector<Ref> a =
-      fragment_registers(builder, 1, {s.m, s.k, input, form.by_column[0]}, false);
+      fragment_registers(builder, 1, {s.m, s.k, input, form.by_column[0]}, true, false);
   const std::vector<Ref> b =
-      fragment_registers(builder, 2, {s.k, s.n, input, form.by_column[1]}, false);
-  const std::vector<Ref> c = fragment_registers(builder, 3, {s.m, s.n, addend, false}, false);
+      fragment_registers(builder, 2, {s.k, s.n, input, form.by_column[1]}, true, false);
+  const std::vector<Ref> c =
+      fragment_registers(builder, 3, {s.m, s.n, addend, false}, false, false);
   const ptx::Type type = input == Element16::f16    ? ptx::Type::f16
                          : input == Element16::bf16 ? ptx::Type::bf16
                                                     : ptx::Type::tf32;

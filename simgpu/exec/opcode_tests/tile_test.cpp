@@ -1,0 +1,336 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "simgpu/exec/opcode_tests/bench.h"
+#include "simgpu/exec/opcode_tests/built_cases.h"
+#include "simgpu/exec/opcode_tests/oracle.h"
+
+/// wmma: every shape, type and layout, from global and shared memory, against sums in double.
+namespace simgpu::opcode_tests {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr std::uint32_t kAll = 0xFFFFFFFFu;
+constexpr unsigned kTileBytes = 16384;  ///< room for each matrix, its rows padded
+constexpr unsigned kPad = 8;            ///< elements between the end of a row and the next one
+
+struct Shape {
+  const char* name;
+  unsigned m, n, k;
+};
+constexpr Shape kShapes[] = {
+    {"m16n16k16", 16, 16, 16}, {"m32n8k16", 32, 8, 16}, {"m8n32k16", 8, 32, 16}};
+constexpr Shape kShapeOfTf32{"m16n16k8", 16, 16, 8};
+
+/// One product: types and layouts, and where the tiles are.
+struct TileCase {
+  Shape shape;
+  std::string input, addend, output;
+  bool a_by_column = false, b_by_column = false, c_by_column = false, d_by_column = false;
+  bool shared = false;
+  bool padded = true;
+
+  std::string name() const {
+    return "wmma " + std::string(shape.name) + "." + output + "." + input + "." + addend + " " +
+           layout(a_by_column) + "." + layout(b_by_column) + " c " + layout(c_by_column) + " d " +
+           layout(d_by_column) + (shared ? " shared" : " global") + (padded ? " padded" : "");
+  }
+  static std::string layout(bool by_column) { return by_column ? "col" : "row"; }
+};
+
+unsigned bytes_of(const std::string& type) { return type == "f16" || type == "bf16" ? 2 : 4; }
+
+/// A matrix in memory.
+struct Placed {
+  unsigned rows, columns;
+  std::string type;
+  bool by_column;
+  bool padded;
+
+  unsigned stride() const { return (by_column ? rows : columns) + (padded ? kPad : 0); }
+  unsigned at(unsigned row, unsigned column) const {
+    return (by_column ? column * stride() + row : row * stride() + column) * bytes_of(type);
+  }
+};
+
+Placed place_a(const TileCase& x) {
+  return {x.shape.m, x.shape.k, x.input, x.a_by_column, x.padded};
+}
+Placed place_b(const TileCase& x) {
+  return {x.shape.k, x.shape.n, x.input, x.b_by_column, x.padded};
+}
+Placed place_c(const TileCase& x) {
+  return {x.shape.m, x.shape.n, x.addend, x.c_by_column, x.padded};
+}
+Placed place_d(const TileCase& x) {
+  return {x.shape.m, x.shape.n, x.output, x.d_by_column, x.padded};
+}
+
+/// Registers of a fragment as PTX has them.
+unsigned registers_of(const Placed& matrix, bool accumulator) {
+  const unsigned elements = matrix.rows * matrix.columns / 32;
+  if (matrix.type == "f16" && !accumulator) return 8;
+  return bytes_of(matrix.type) == 2 ? elements / 2 : elements;
+}
+
+std::string fragment(unsigned first, unsigned count) {
+  std::string text = "{";
+  for (unsigned i = 0; i < count; ++i) {
+    text += (i == 0 ? "%f" : ", %f") + std::to_string(first + i);
+  }
+  return text + "}";
+}
+
+/// "16" as a literal where the rows are padded; nothing where the stride is the tile's own.
+std::string stride_of(const Placed& matrix) {
+  return matrix.padded ? ", " + std::to_string(matrix.stride()) : "";
+}
+
+struct TileTexts {
+  std::string load_a, load_b, load_c, multiply, store;
+};
+
+TileTexts texts_of(const TileCase& x) {
+  const std::string space = x.shared ? ".shared" : ".global";
+  const std::string shape = std::string(".sync.aligned.") + x.shape.name;
+  const auto layout = [](bool by_column) { return "." + TileCase::layout(by_column); };
+  const auto load = [&](char matrix, const Placed& at, unsigned first, unsigned address) {
+    const bool by_column = at.by_column;
+    return std::string("wmma.load.") + matrix + layout(by_column).insert(0, shape.substr(0, 13)) +
+           shape.substr(13) + space + "." + at.type + " " +
+           fragment(first, registers_of(at, matrix == 'c')) + ", [%d" + std::to_string(address) +
+           "]" + stride_of(at) + ";";
+  };
+  const unsigned a = registers_of(place_a(x), false);
+  const unsigned b = registers_of(place_b(x), false);
+  const unsigned c = registers_of(place_c(x), true);
+  const unsigned d = registers_of(place_d(x), true);
+  const std::string types = x.input == "f16"
+                                ? "." + x.output + "." + x.addend
+                                : "." + x.output + "." + x.input + "." + x.input + "." + x.addend;
+  return {load('a', place_a(x), 0, 0), load('b', place_b(x), 8, 1), load('c', place_c(x), 16, 2),
+          "wmma.mma.sync.aligned" + layout(x.a_by_column) + layout(x.b_by_column) + "." +
+              x.shape.name + types + " " + fragment(24, d) + ", " + fragment(0, a) + ", " +
+              fragment(8, b) + ", " + fragment(16, c) + ";",
+          "wmma.store.d.sync.aligned" + layout(x.d_by_column) + "." + x.shape.name + space + "." +
+              x.output + " [%d3], " + fragment(24, d) + stride_of(place_d(x)) + ";"};
+}
+
+/// %p0 to %p3: A, B, C and D. In shared memory, all four are copied there and D back.
+std::string kernel_of(const std::string& name, const TileCase& x) {
+  const TileTexts texts = texts_of(x);
+  std::string body;
+  std::string after;
+  const auto copy = [](const std::string& label, const std::string& from, const std::string& to,
+                       const std::string& load, const std::string& store) {
+    return "  mul.wide.u32 %d8, %lane, 16;\n  add.u64 %d9, " + from + ", %d8;\n  add.u64 %d8, " +
+           to + ", %d8;\n  mov.u32 %r0, 0;\n$" + label + ":\n  ld." + load +
+           ".v4.b32 {%r4, %r5, %r6, %r7}, [%d9];\n  st." + store +
+           ".v4.b32 [%d8], {%r4, %r5, %r6, %r7};\n  add.u64 %d8, %d8, 512;\n"
+           "  add.u64 %d9, %d9, 512;\n  add.u32 %r0, %r0, 512;\n  setp.lt.u32 %q1, %r0, 4096;\n"
+           "  @%q1 bra $" +
+           label + ";\n";
+  };
+  for (unsigned i = 0; i < 4; ++i) {
+    const std::string n = std::to_string(i);
+    if (!x.shared) {
+      body += "  mov.u64 %d" + n + ", %p" + n + ";\n";
+      continue;
+    }
+    body += "  mov.u64 %d" + n + ", tiles;\n  add.u64 %d" + n + ", %d" + n + ", " +
+            std::to_string(4096 * i) + ";\n" +
+            copy("in" + n, "%p" + n, "%d" + n, "global", "shared");
+  }
+  if (x.shared) after = "  bar.sync 0;\n" + copy("out", "%d3", "%p3", "shared", "global");
+  return bench_kernel(name,
+                      body + "  bar.sync 0;\n  " + texts.load_a + "\n  " + texts.load_b + "\n  " +
+                          texts.load_c + "\n  " + texts.multiply + "\n  " + texts.store + "\n" +
+                          after,
+                      "  .reg .b32 %f<32>;\n  .shared .align 128 .b8 tiles[16384];\n");
+}
+
+std::vector<TileCase> cases() {
+  std::vector<TileCase> all;
+  const auto add = [&](const Shape& shape, const std::string& input, const std::string& addend,
+                       const std::string& output) {
+    for (unsigned bits = 0; bits < 64; ++bits) {
+      // Every pair of layouts of A and B; C and D, space and padding in every combination.
+      all.push_back({shape, input, addend, output, (bits & 1) != 0, (bits & 2) != 0,
+                     (bits & 4) != 0, (bits & 8) != 0, (bits & 16) != 0, (bits & 32) != 0});
+    }
+  };
+  for (const Shape& shape : kShapes) {
+    for (const std::string addend : {"f16", "f32"}) {
+      for (const std::string output : {"f16", "f32"}) add(shape, "f16", addend, output);
+    }
+    add(shape, "bf16", "f32", "f32");
+  }
+  add(kShapeOfTf32, "tf32", "f32", "f32");
+  return all;
+}
+
+double decode(const std::string& type, const std::uint8_t* at) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, at, bytes_of(type));
+  if (bytes_of(type) == 2) return HalfFormat::named(type).decode(bits);
+  // A tensor core looks at 19 bits of a tf32 operand: eight of the exponent, ten of the fraction.
+  if (type == "tf32") bits &= 0xffffe000u;
+  return f32_of(bits);
+}
+
+/// Elements of magnitude 2^-6 to 2, every one with its own fraction.
+Bytes content(const Placed& matrix, std::uint64_t seed) {
+  Bytes bytes(4096);
+  const std::vector<std::uint64_t> values = random_values(4096 / bytes_of(matrix.type), seed);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double magnitude = std::ldexp(1.0 + static_cast<double>(values[i] % 1024) / 1024,
+                                        -static_cast<int>(values[i] >> 20 & 3) * 2);
+    const double value = (values[i] >> 30 & 1) != 0 ? -magnitude : magnitude;
+    const std::uint64_t bits = bytes_of(matrix.type) == 4
+                                   ? raw(static_cast<float>(value))
+                                   : HalfFormat::named(matrix.type).round(value, "rn", false);
+    std::memcpy(&bytes[i * bytes_of(matrix.type)], &bits, bytes_of(matrix.type));
+  }
+  return bytes;
+}
+
+/// k additions in f32, each within 2^-24 of the sum of magnitudes (k * 4 + 4 at most), then one
+/// rounding to the type of the output.
+double tolerance(const TileCase& x, double magnitudes) {
+  const double sums = (x.shape.k + 1) * 0x1p-23 * magnitudes;
+  return x.output == "f16" ? sums + magnitudes * 0x1p-11 : sums;
+}
+
+void expect_product(const TileCase& x, const Bytes& a, const Bytes& b, const Bytes& c,
+                    const Bytes& d, const Bytes& before) {
+  std::vector<bool> written(d.size());
+  for (unsigned row = 0; row < x.shape.m; ++row) {
+    for (unsigned column = 0; column < x.shape.n; ++column) {
+      double sum = decode(x.addend, &c[place_c(x).at(row, column)]);
+      double magnitudes = std::fabs(sum);
+      for (unsigned k = 0; k < x.shape.k; ++k) {
+        const double product = decode(x.input, &a[place_a(x).at(row, k)]) *
+                               decode(x.input, &b[place_b(x).at(k, column)]);
+        sum += product;
+        magnitudes += std::fabs(product);
+      }
+      const unsigned at = place_d(x).at(row, column);
+      const double found = decode(x.output, &d[at]);
+      ASSERT_TRUE(std::fabs(found - sum) <= tolerance(x, magnitudes))
+          << "row " << row << ", column " << column << ": " << found << " instead of " << sum;
+      for (unsigned i = 0; i < bytes_of(x.output); ++i) written[at + i] = true;
+    }
+  }
+  for (std::size_t i = 0; i < d.size(); ++i) {
+    ASSERT_TRUE(written[i] || d[i] == before[i]) << "byte " << i << " is outside of the tile";
+  }
+}
+
+TEST(TileForms, MultiplyAsInDouble) {
+  const std::vector<TileCase> all = cases();
+  std::string kernels;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    kernels += kernel_of("tile_" + std::to_string(i), all[i]);
+  }
+  testing::Device device(bench_module(kernels));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const TileCase& x = all[i];
+    SCOPED_TRACE(x.name());
+    const std::string kernel = "tile_" + std::to_string(i);
+    ASSERT_EQ(refusal_of(device, kernel), "");
+    const Bytes a = content(place_a(x), 3 * i);
+    const Bytes b = content(place_b(x), 3 * i + 1);
+    const Bytes c = content(place_c(x), 3 * i + 2);
+    const Bytes before(4096, 0x5a);
+    const std::uint64_t d = device.put(before);
+    ASSERT_EQ(trouble(device.run(kernel, {}, device.put(a), device.put(b), device.put(c), d, d,
+                                 std::uint64_t{kAll})),
+              "");
+    expect_product(x, a, b, c, device.get<std::uint8_t>(d, 4096), before);
+    if (HasFatalFailure()) return;
+  }
+}
+
+/// An accumulator that is loaded and stored, in the other layout or the same: bit for bit, NaNs
+/// and all.
+TEST(TileForms, LoadedAccumulatorsAreStoredBitForBit) {
+  for (const TileCase& x : cases()) {
+    if (x.addend != x.output || x.a_by_column || x.b_by_column) continue;
+    SCOPED_TRACE(x.name());
+    const TileTexts texts = texts_of(x);
+    std::string load = texts.load_c;
+    const unsigned count = registers_of(place_c(x), true);
+    load.replace(load.find('{'), load.find('}') - load.find('{') + 1, fragment(24, count));
+    std::string kernel = kernel_of("copy", x);
+    for (const std::string& text : {texts.load_a, texts.load_b, texts.load_c, texts.multiply}) {
+      kernel.replace(kernel.find(text), text.size(), text == texts.load_c ? load : "");
+    }
+    testing::Device device(bench_module(kernel));
+    Bytes c(4096);
+    const std::vector<std::uint64_t> values = random_values(512, 12);
+    std::memcpy(c.data(), values.data(), c.size());
+    const std::uint64_t in = device.put(c);
+    const std::uint64_t d = device.put(Bytes(4096));
+    ASSERT_EQ(trouble(device.run("copy", {}, in, in, in, d, d, std::uint64_t{kAll})), "");
+    const Bytes found = device.get<std::uint8_t>(d, 4096);
+    for (unsigned row = 0; row < x.shape.m; ++row) {
+      for (unsigned column = 0; column < x.shape.n; ++column) {
+        ASSERT_EQ(std::memcmp(&found[place_d(x).at(row, column)], &c[place_c(x).at(row, column)],
+                              bytes_of(x.output)),
+                  0)
+            << "row " << row << ", column " << column;
+      }
+    }
+  }
+}
+
+TEST(TileForms, FormsWithoutCodeAreRefusedByName) {
+  const std::string eight = "{%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}";
+  const std::string four = "{%f0, %f1, %f2, %f3}";
+  const std::string product = " " + eight + ", " + eight + ", " + eight + ", " + eight + ";";
+  for (const std::string& text : std::vector<std::string>{
+           "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32.satfinite" + product,
+           "wmma.mma.sync.aligned.row.col.m16n16k16.s32.s8.s8.s32" + product,
+           "wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64" + product,
+           "wmma.mma.sync.aligned.row.col.m16n16k16.f16.bf16.bf16.f16" + product,
+           "wmma.mma.sync.aligned.row.col.m16n16k16.f32.bf16.f16.f32" + product,
+           "wmma.mma.sync.aligned.row.col.m16n16k16.f32.tf32.tf32.f32" + product,
+           "wmma.mma.sync.aligned.row.col.m16n16k8.f32.f32" + product,
+           "wmma.mma.sync.aligned.row.col.m16n16k16.bf16.f32" + product,
+           "wmma.load.a.sync.aligned.row.m16n16k16.global.f32 " + eight + ", [%p0], 16;",
+           "wmma.load.a.sync.aligned.row.m16n16k16.global.tf32 " + eight + ", [%p0], 16;",
+           "wmma.load.a.sync.aligned.row.m16n16k8.global.f16 " + eight + ", [%p0], 16;",
+           "wmma.load.c.sync.aligned.row.m16n16k16.global.bf16 " + eight + ", [%p0], 16;",
+           "wmma.load.d.sync.aligned.row.m16n16k16.global.f32 " + eight + ", [%p0], 16;",
+           "wmma.store.a.sync.aligned.row.m16n16k16.global.f16 [%p0], " + eight + ", 16;",
+           "wmma.load.a.sync.aligned.row.m16n16k16.shared::cluster.f16 " + eight + ", [%p0], 16;",
+           "wmma.load.a.sync.aligned.row.m16n16k16.local.f16 " + eight + ", [%p0], 16;",
+           "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 " + four + ", [%p0], 16;",
+           "wmma.load.c.sync.aligned.row.m16n16k16.global.f32 " + four + ", [%p0], 16;"}) {
+    testing::Device device(
+        bench_module(bench_kernel("refused", "  " + text + "\n", "  .reg .b32 %f<32>;\n")));
+    const std::string spelling = text.substr(0, text.find(' '));
+    EXPECT_NE(refusal_of(device, "refused").find(spelling), std::string::npos)
+        << text << " gives: " << refusal_of(device, "refused");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> tile_instructions() {
+  std::vector<std::string> all;
+  for (const TileCase& x : cases()) {
+    const TileTexts texts = texts_of(x);
+    for (const std::string& text :
+         {texts.load_a, texts.load_b, texts.load_c, texts.multiply, texts.store}) {
+      all.push_back(text);
+    }
+  }
+  return all;
+}
+
+}  // namespace simgpu::opcode_tests

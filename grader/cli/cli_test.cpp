@@ -234,7 +234,6 @@ TEST_F(CliGradeTest, UnusableSubmissionsExitWith2) {
 TEST_F(CliGradeTest, FullDiskExitsWith3AndLeavesNothingHalfWritten) {
   const Ran ran = grade({"--json", "/dev/full"});
   EXPECT_EQ(ran.code, 3);
-  EXPECT_THAT(ran.out, IsEmpty());
   EXPECT_THAT(
       ran.error,
       EndsWith("No space left on device; free some space or name a file on another disk\n"));
@@ -245,6 +244,21 @@ TEST_F(CliGradeTest, ReportThatCannotBeWrittenExitsWith3) {
   const Ran ran = grade({"--html", "report.html"});
   EXPECT_EQ(ran.code, 3);
   EXPECT_THAT(ran.error, HasSubstr("cannot write report.html: Is a directory"));
+}
+
+TEST_F(CliGradeTest, AFileThatCannotBeWrittenTakesNeitherTheResultNorTheOtherFilesWithIt) {
+  std::filesystem::create_directories(folder_.path() / "report.html");
+  const Ran ran = grade({"--html", "report.html", "--json", "grade.json"});
+  EXPECT_THAT(ran.out, HasSubstr("Part 1: 0 of "));
+  EXPECT_THAT(ran.out, Not(HasSubstr("report.html")));
+  EXPECT_EQ(nlohmann::json::parse(read_file(folder_.path() / "grade.json")).at("part"), 1);
+}
+
+TEST_F(CliGradeTest, OnlyJsonGoesToStdout) {
+  const Ran ran = grade({"--json", "-", "--html", "-"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.out, IsEmpty());
+  EXPECT_THAT(ran.error, HasSubstr("--html and --trace need a file"));
 }
 
 TEST_F(CliGradeTest, TraceIsADocumentThatViewersOpen) {

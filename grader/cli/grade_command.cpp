@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <iostream>
 #include <thread>
 
@@ -76,14 +77,24 @@ class Grading {
     return result;
   }
 
+  /// The terminal shows the result even when a file cannot be written: it took minutes to get.
+  /// @throws FileError after all of them were tried, for the first that failed.
   void report(const GradeResult& result) const {
-    const std::string html =
-        options_.html.empty() ? fmt::format("out/part{}.html", part_.number) : options_.html;
-    write_file_atomically(html, to_html(result, device_->gpu()));
-    if (!options_.trace.empty()) write_file_atomically(options_.trace, trace_.to_json());
+    std::exception_ptr failure;
+    const auto write = [&failure](const std::string& file, const std::string& text) {
+      try {
+        write_file_atomically(file, text);
+        return true;
+      } catch (const FileError&) {
+        if (!failure) failure = std::current_exception();
+        return false;
+      }
+    };
+    std::string html = html_file();
+    if (!write(html, to_html(result, device_->gpu()))) html.clear();
+    if (!options_.trace.empty()) write(options_.trace, trace_.to_json());
     const bool json_on_stdout = options_.json == "-";
-    if (!options_.json.empty() && !json_on_stdout)
-      write_file_atomically(options_.json, to_json(result));
+    if (!options_.json.empty() && !json_on_stdout) write(options_.json, to_json(result));
     // With the document on stdout, people read the summary on stderr.
     std::ostream& out = json_on_stdout ? std::cerr : std::cout;
     const int descriptor = json_on_stdout ? STDERR_FILENO : STDOUT_FILENO;
@@ -91,11 +102,16 @@ class Grading {
     if (json_on_stdout) std::cout << to_json(result);
     if (!std::cout.flush())
       throw FileError("cannot write to standard output; is its disk full or its pipe closed?");
+    if (failure) std::rethrow_exception(failure);
   }
 
   const PartSpec& part() const { return part_; }
 
  private:
+  std::string html_file() const {
+    return options_.html.empty() ? fmt::format("out/part{}.html", part_.number) : options_.html;
+  }
+
   GradeRequest request() const {
     return {.submission = submission_of(options_, installation_),
             .task = options_.task,

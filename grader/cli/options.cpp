@@ -65,6 +65,9 @@ void check_grade(const CLI::App& app, const Options& options, const Flags& flags
   if (options.case_number && !options.task) {
     throw CLI::ValidationError("--case counts the cases of one task; name it with --task");
   }
+  if (options.html == "-" || options.trace == "-") {
+    throw CLI::ValidationError("--html and --trace need a file; only --json writes to stdout");
+  }
   if (options.watch && options.json == "-") {
     throw CLI::ValidationError(
         "--watch grades many times, --json - is for one document; leave one out");

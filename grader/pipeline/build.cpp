@@ -68,7 +68,7 @@ std::string library_argument(const BuildOptions& options, const std::string& nam
   const std::string file = "lib" + name + ".so";
   const auto real = options.toolchain.root / "lib64" / file;
   if (std::filesystem::exists(real)) return real.string();
-  const auto simulated = options.installation.build / "lib" / "simgpu" / (file + ".13");
+  const auto simulated = options.installation.build / "lib" / "simgpu" / file;
   if (std::filesystem::exists(simulated)) return simulated.string();
   return "-l" + name;
 }

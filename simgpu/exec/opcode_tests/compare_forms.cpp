@@ -78,10 +78,30 @@ void add_setp(Forms& forms, const Comparison& comparison, const std::string& typ
                    [=](const Lane& x) { return compared(x) ? raw(1.0f) : 0; }});
 }
 
+/// Packed halves: the first destination is the lower half's, the second the upper half's.
+void add_packed_setp(Forms& forms, const Comparison& comparison, const std::string& half,
+                     bool ftz) {
+  const std::string opcode =
+      std::string("setp.") + comparison.name + (ftz ? ".ftz." : ".") + half + "x2";
+  const auto compared = [=](const Lane& x, unsigned shift) {
+    return accepts(comparison, order(x[0] >> shift & 0xffff, x[1] >> shift & 0xffff, half, ftz));
+  };
+  const std::vector<std::string> types{half + "x2", half + "x2", "pred"};
+  forms.push_back({opcode + " $d|$c, $a, $b;", "pred", types,
+                   [=](const Lane& x) { return std::uint64_t{compared(x, 0)}; }});
+  forms.push_back({opcode + " $c|$d, $a, $b;", "pred", types,
+                   [=](const Lane& x) { return std::uint64_t{compared(x, 16)}; }});
+}
+
 }  // namespace
 
 Forms compare_forms() {
   Forms forms;
+  for (const std::string half : {"f16", "bf16"}) {
+    for (const auto& comparison : kOrdered) add_packed_setp(forms, comparison, half, false);
+    for (const auto& comparison : kUnordered) add_packed_setp(forms, comparison, half, false);
+  }
+  add_packed_setp(forms, kOrdered[0], "f16", true);
   for (const std::string type : {"s16", "u16", "s32", "u32", "s64", "u64"}) {
     for (const auto& comparison : kOrdered) add_setp(forms, comparison, type, false);
     if (is_signed(type)) continue;

@@ -3,6 +3,7 @@
 #include <set>
 #include <sstream>
 
+#include "simgpu/exec/opcode_tests/built_cases.h"
 #include "simgpu/exec/opcode_tests/form.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
@@ -63,6 +64,27 @@ TEST(OpcodeTable, HasNoRowWithoutAForm) {
     if (is_no_form_of_its_own(spelling)) continue;
     EXPECT_TRUE(covered.contains(spelling))
         << spelling << " has a row in exec/opcodes, but no form in exec/opcode_tests";
+  }
+}
+
+TEST(OpcodeTable, HasNoOpcodeWithItsOwnCodeWithoutATest) {
+  std::set<std::string> tested;
+  const auto add = [&](const std::string& instruction) {
+    tested.insert(instruction.substr(0, instruction.find_first_of(". ;")));
+  };
+  for (const auto& forms : {integer_forms(), bit_forms(), compare_forms(), float_forms(),
+                            half_forms(), convert_forms()}) {
+    for (const std::string& spelling : spellings_of(forms)) add(spelling);
+  }
+  for (const auto& instructions :
+       {memory_instructions(), atomic_instructions(), warp_instructions(), control_instructions(),
+        tile_instructions()}) {
+    for (const std::string& instruction : instructions) add(instruction);
+  }
+  const std::vector<std::string> roots = OpcodeTable::instance().built_roots();
+  ASSERT_GT(roots.size(), 30u);
+  for (const std::string& root : roots) {
+    EXPECT_TRUE(tested.contains(root)) << root << " builds itself, but is in no test";
   }
 }
 

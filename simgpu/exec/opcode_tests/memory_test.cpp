@@ -405,9 +405,10 @@ TEST(MemoryHints, ChangeNothing) {
   for (const std::string hint :
        {"prefetch.global.L1 [%p0]", "prefetch.global.L2 [%p0]", "prefetch.L1 [%p0]",
         "prefetchu.L1 [%p0]", "prefetch.global.L2::evict_last [%p0]",
-        "applypriority.global.L2::evict_normal [%p0], 128", "membar.cta", "membar.gl", "membar.sys",
-        "fence.sc.cta", "fence.acq_rel.gpu", "fence.sc.sys", "fence.proxy.alias",
-        "nanosleep.u32 20", "pmevent 1"}) {
+        "applypriority.global.L2::evict_normal [%p0], 128", "ldu.global.u32 %r2, [%p0]",
+        "discard.global.L2 [%p2], 128", "membar.cta", "membar.gl", "membar.sys", "fence.sc.cta",
+        "fence.acq_rel.gpu", "fence.sc.sys", "fence.proxy.alias", "nanosleep.u32 20",
+        "pmevent 1"}) {
     body += "  @%q0 " + hint + ";\n";
   }
   testing::Device device(bench_module(bench_kernel("hints", body + give("r0", "p2"))));
@@ -472,9 +473,11 @@ TEST(MemoryForms, FormsWithoutCodeAreRefusedByName) {
 }  // namespace
 
 std::vector<std::string> memory_instructions() {
-  std::vector<std::string> all{"prefetch.L1 [a];", "prefetchu.L1 [a];", "applypriority.global [a];",
-                               "membar.gl;",       "fence.sc.gpu;",     "nanosleep.u32 20;",
-                               "pmevent 1;",       "cvta.global.u64;",  "isspacep.global;"};
+  std::vector<std::string> all{
+      "prefetch.L1 [a];", "prefetchu.L1 [a];",      "applypriority.global [a];",
+      "membar.gl;",       "fence.sc.gpu;",          "nanosleep.u32 20;",
+      "pmevent 1;",       "ldu.global.u32 d, [a];", "discard.global.L2 [a], 128;",
+      "cvta.global.u64;", "isspacep.global;"};
   for (const Space& space : spaces()) {
     for (const Access& access : loads_of(space)) all.push_back(access.text("ld", space) + " d, a;");
     if (!space.stores) continue;

@@ -117,10 +117,10 @@ class ParallelRun {
 
   /// nullopt when the result depends on the order of blocks, or a block failed: to be run serially.
   std::optional<LaunchResult> run() {
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;
     threads.reserve(workers_);
     for (unsigned i = 0; i < workers_; ++i) threads.emplace_back([this] { work(); });
-    for (std::thread& thread : threads) thread.join();
+    for (std::jthread& thread : threads) thread.join();
     if (error_) std::rethrow_exception(error_);
     if (stop_.load()) return std::nullopt;
     LaunchResult result;

@@ -137,6 +137,26 @@ void add_carries(Forms& forms, const std::string& type) {
                  }));
 }
 
+/// Products with a carry in and out; signed carries are those of the same bits. subc takes a carry
+/// as a borrow: a - (b + CC.CF).
+void add_product_carries(Forms& forms, unsigned width) {
+  const std::string u = "u" + std::to_string(width);
+  const std::string s = "s" + std::to_string(width);
+  const Wide mask = (Wide{1} << width) - 1;
+  forms.push_back(exact_form("mad.hi.cc." + u + " $d, $a, $b, $c; madc.lo.cc." + u +
+                                 " $d, $b, $c, $a; addc." + u + " $d, $a, 0;",
+                             u, {u, u, u}, [=](Wide a, Wide b, Wide c) {
+                               const Wide first = (high_half(a, b, u) + c) >> width;
+                               return a + (((product(b, c) & mask) + a + first) >> width);
+                             }));
+  forms.push_back(exact_form(
+      "add.cc." + s + " $d, $a, $b; madc.hi.cc." + u + " $d, $a, $b, $c; subc." + s + " $d, $a, 0;",
+      u, {u, u, u}, [=](Wide a, Wide b, Wide c) {
+        const Wide first = (a + b) >> width;
+        return a - ((high_half(a, b, u) + c + first) >> width);
+      }));
+}
+
 void add_narrow_products(Forms& forms) {
   for (const std::string type : {"s32", "u32"}) {
     const auto low = [=](Wide x) {
@@ -196,6 +216,8 @@ Forms integer_forms() {
   add_immediates(forms);
   add_carries(forms, "u32");
   add_carries(forms, "u64");
+  add_product_carries(forms, 32);
+  add_product_carries(forms, 64);
   add_narrow_products(forms);
   add_dot_products(forms);
   const auto saturated = [](const std::string& opcode, const Operation& operation, bool ternary) {

@@ -254,6 +254,13 @@ TEST_F(CliGradeTest, AFileThatCannotBeWrittenTakesNeitherTheResultNorTheOtherFil
   EXPECT_EQ(nlohmann::json::parse(read_file(folder_.path() / "grade.json")).at("part"), 1);
 }
 
+TEST_F(CliTest, ACheckoutWithoutPartsIsNoEmptyList) {
+  std::filesystem::remove_all(folder_.path() / "labs/part7-test");
+  const Ran ran = run({"list"});
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_THAT(ran.error, HasSubstr("no part is found there; restore the folder labs/"));
+}
+
 TEST_F(CliGradeTest, OnlyJsonGoesToStdout) {
   const Ran ran = grade({"--json", "-", "--html", "-"});
   EXPECT_EQ(ran.code, 2);

@@ -97,7 +97,13 @@ std::string known_codes(const std::filesystem::path& folder) {
 }  // namespace
 
 int list_all_parts(std::ostream& out, const Installation& installation) {
-  for (const int number : list_parts(installation.labs())) {
+  const auto parts = list_parts(installation.labs());
+  if (parts.empty()) {
+    throw SpecError(
+        fmt::format("{}: no part is found there; restore the folder labs/ of the checkout",
+                    installation.labs().string()));
+  }
+  for (const int number : parts) {
     const PartSpec part = load_part(installation.labs(), installation.solutions(), number);
     double points = 0;
     double bonus = 0;

@@ -48,6 +48,12 @@ Places find_places() {
   return places;
 }
 
+/// True when the program never asked this GPU for anything: it may carry a runtime of its own,
+/// which finds no driver and says so in its own way or not at all.
+bool used_nothing(const simgpu::Activity& activity) {
+  return activity.api_calls.empty() && activity.kernels.empty() && activity.memory.empty();
+}
+
 int run(const Options& options) {
   const Places places = find_places();
   const gpu_spec::GpuSpec gpu = gpu_spec::find(places.specifications, options.gpu);
@@ -59,6 +65,13 @@ int run(const Options& options) {
   const int code =
       simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries);
   const simgpu::Activity activity = device.collect();
+  std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);
+  if (used_nothing(activity)) {
+    fmt::print(stderr,
+               "simgpu: {} made no CUDA call here; a CUDA program must be built with nvcc -cudart "
+               "shared\n",
+               options.command.front());
+  }
 
   if (!options.report.empty()) {
     simgpu::cli::write_file(options.report, simgpu::cli::report_json(activity, gpu.id));
@@ -66,7 +79,6 @@ int run(const Options& options) {
   if (!options.trace.empty()) {
     simgpu::cli::write_file(options.trace, simgpu::cli::trace_json(activity, gpu.id));
   }
-  std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);
   return code == 0 && !activity.findings.empty() ? kFindings : code;
 }
 
@@ -91,8 +103,9 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? 0 : kUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    fmt::print(stderr, "simgpu: {}; see simgpu run --help\n", error.what());
+    return kUsage;
   }
   try {
     return run(options);

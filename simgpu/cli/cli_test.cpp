@@ -1,0 +1,67 @@
+// Runs the simgpu program as people do, from a shell.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct Ran {
+  int code = -1;
+  std::string text;  ///< stdout and stderr together
+};
+
+Ran simgpu(const std::string& arguments) {
+  const std::string command =
+      std::string("'" ROOFLAB_BINARY_DIR "/bin/simgpu' ") + arguments + " 2>&1";
+  FILE* pipe = ::popen(command.c_str(), "r");
+  Ran ran;
+  if (pipe == nullptr) return ran;
+  std::array<char, 4096> buffer{};
+  for (std::size_t got = 1; got > 0;) {
+    got = std::fread(buffer.data(), 1, buffer.size(), pipe);
+    ran.text.append(buffer.data(), got);
+  }
+  const int status = ::pclose(pipe);
+  if (WIFEXITED(status)) ran.code = WEXITSTATUS(status);
+  return ran;
+}
+
+void expect_line(const std::string& arguments, int code, const std::string& text) {
+  const Ran ran = simgpu(arguments);
+  EXPECT_EQ(ran.code, code) << arguments;
+  EXPECT_THAT(ran.text, HasSubstr(text));
+  EXPECT_EQ(ran.text.find('\n'), ran.text.size() - 1) << "more than one line: " << ran.text;
+}
+
+TEST(SimgpuCliTest, ExitsWithTheCodeOfTheProgram) {
+  EXPECT_EQ(simgpu("run -- /bin/true").code, 0);
+  EXPECT_EQ(simgpu("run -- /bin/sh -c 'exit 7'").code, 7);
+  EXPECT_EQ(simgpu("run -- /bin/sh -c 'kill -9 $$'").code, 128 + 9);
+}
+
+TEST(SimgpuCliTest, SaysSoWhenAProgramNeverAskedForTheGpu) {
+  expect_line("run -- /bin/true", 0, "must be built with nvcc -cudart shared");
+}
+
+TEST(SimgpuCliTest, SaysNothingOfItsOwnAboutAProgramWithoutFaults) {
+  const Ran ran = simgpu("run -- '" ROOFLAB_BINARY_DIR "/cuda/vector_add' > /dev/null");
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.text, IsEmpty());
+}
+
+TEST(SimgpuCliTest, WrongCommandLinesAreToldInOneLine) {
+  expect_line("run", 2, "program is required; see simgpu run --help");
+  expect_line("run --check some -- /bin/true", 2, "some not in {all,none}");
+  expect_line("run --gpu nothing -- /bin/true", 2, "no GPU is called \"nothing\"");
+  expect_line("run -- /nowhere", 3, "/nowhere cannot be started: No such file or directory");
+}
+
+}  // namespace

@@ -94,12 +94,13 @@ std::vector<Access> loads_of(const Space& space) {
     all.insert(all.end(), more.begin(), more.end());
   };
   if (space.modifier == ".const" || space.modifier == ".param") return all;
-  add(with({{".volatile", ""}, {".weak", ""}}));
+  add(with({{".weak", ""}}));
   if (space.modifier == ".global") {
     add(with({{"", ".nc"}, {"", ".ca.nc"}, {"", ".cg.nc"}, {"", ".nc.L1::no_allocate"}}));
   }
   if (space.modifier == ".local") return all;
-  add(with({{".relaxed.cta", ""},
+  add(with({{".volatile", ""},
+            {".relaxed.cta", ""},
             {".relaxed.gpu", ""},
             {".relaxed.sys", ""},
             {".acquire.cta", ""},
@@ -121,9 +122,10 @@ std::vector<Access> stores_of(const Space& space) {
   const auto add = [&](const std::vector<Access>& more) {
     all.insert(all.end(), more.begin(), more.end());
   };
-  add(with({{".volatile", ""}, {".weak", ""}}));
+  add(with({{".weak", ""}}));
   if (space.modifier == ".local") return all;
-  add(with({{".relaxed.cta", ""},
+  add(with({{".volatile", ""},
+            {".relaxed.cta", ""},
             {".relaxed.gpu", ""},
             {".release.cta", ""},
             {".release.gpu", ""},
@@ -199,7 +201,7 @@ std::string load_body(const Space& space, const Access& access) {
     text += "  mov.b" + std::to_string(access.bits) + " %" + register_name(access, i) + ", 0x" +
             untouched + ";\n";
   }
-  text += "  @%q0 " + access.text("ld", space) + " " + registers(access) + ", [%d0-16];\n";
+  text += "  @%q0 " + access.text("ld", space) + " " + registers(access) + ", [%d0+-16];\n";
   for (unsigned i = 0; i < access.vector; ++i) {
     text += give(register_name(access, i), "p2", i, access.vector);
   }
@@ -216,7 +218,7 @@ std::string store_body(const Space& space, const Access& access) {
     text += "  ld.global.b" + std::to_string(access.bits) + " %" + register_name(access, i) +
             ", [%d1+" + std::to_string(8 * i) + "];\n";
   }
-  text += "  @%q0 " + access.text("st", space) + " [%d0-16], " + registers(access) +
+  text += "  @%q0 " + access.text("st", space) + " [%d0+-16], " + registers(access) +
           ";\n  bar.sync 0;\n"
           "  mul.wide.u32 %d1, %lane, 16;\n  add.u64 %d2, %p3, %d1;\n  mov.u64 %d3, tile;\n"
           "  add.u64 %d1, %d3, %d1;\n  ld.shared.v4.b32 {%r0, %r1, %r2, %r3}, [%d1];\n"

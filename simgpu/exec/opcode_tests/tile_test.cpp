@@ -15,8 +15,7 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::uint32_t kAll = 0xFFFFFFFFu;
-constexpr unsigned kTileBytes = 16384;  ///< room for each matrix, its rows padded
-constexpr unsigned kPad = 8;            ///< elements between the end of a row and the next one
+constexpr unsigned kPad = 8;  ///< elements between the end of a row and the next one
 
 struct Shape {
   const char* name;
@@ -96,14 +95,12 @@ struct TileTexts {
 
 TileTexts texts_of(const TileCase& x) {
   const std::string space = x.shared ? ".shared" : ".global";
-  const std::string shape = std::string(".sync.aligned.") + x.shape.name;
+  const std::string shape = std::string(".") + x.shape.name;
   const auto layout = [](bool by_column) { return "." + TileCase::layout(by_column); };
   const auto load = [&](char matrix, const Placed& at, unsigned first, unsigned address) {
-    const bool by_column = at.by_column;
-    return std::string("wmma.load.") + matrix + layout(by_column).insert(0, shape.substr(0, 13)) +
-           shape.substr(13) + space + "." + at.type + " " +
-           fragment(first, registers_of(at, matrix == 'c')) + ", [%d" + std::to_string(address) +
-           "]" + stride_of(at) + ";";
+    return std::string("wmma.load.") + matrix + ".sync.aligned" + layout(at.by_column) + shape +
+           space + "." + at.type + " " + fragment(first, registers_of(at, matrix == 'c')) +
+           ", [%d" + std::to_string(address) + "]" + stride_of(at) + ";";
   };
   const unsigned a = registers_of(place_a(x), false);
   const unsigned b = registers_of(place_b(x), false);
@@ -116,8 +113,8 @@ TileTexts texts_of(const TileCase& x) {
           "wmma.mma.sync.aligned" + layout(x.a_by_column) + layout(x.b_by_column) + "." +
               x.shape.name + types + " " + fragment(24, d) + ", " + fragment(0, a) + ", " +
               fragment(8, b) + ", " + fragment(16, c) + ";",
-          "wmma.store.d.sync.aligned" + layout(x.d_by_column) + "." + x.shape.name + space + "." +
-              x.output + " [%d3], " + fragment(24, d) + stride_of(place_d(x)) + ";"};
+          "wmma.store.d.sync.aligned" + layout(x.d_by_column) + shape + space + "." + x.output +
+              " [%d3], " + fragment(24, d) + stride_of(place_d(x)) + ";"};
 }
 
 /// %p0 to %p3: A, B, C and D. In shared memory, all four are copied there and D back.

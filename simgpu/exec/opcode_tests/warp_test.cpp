@@ -78,7 +78,7 @@ std::string kernel_of(const std::string& name, const WarpCase& warp_case) {
   }
   return bench_kernel(
       name,
-      "  .reg .b64 %count;\n  mov.b64 %count, 256;\n" + take("d0", "p0") +
+      take("d0", "p0") +
           "  cvt.u32.u64 %r0, %d0;\n  and.b32 %word, %r0, 1;\n  setp.ne.u32 %q2, %word, 0;\n" +
           take("r1", "p1") + take("r2", "p2") + take("r3", "p3") +
           "  mov.u32 %r4, 0x5a5a5a5a;\n  setp.ne.u32 %q1, %lane, %lane;\n  @%q0 " + text + "\n" +

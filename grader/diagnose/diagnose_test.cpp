@@ -140,6 +140,41 @@ TEST_F(DiagnoseTest, AKnownMistakeIsNamedOnlyWhenItExplainsEveryElement) {
   EXPECT_EQ(explain_mismatch(check, {almost}, context_).code, "RL0401");
 }
 
+TEST_F(DiagnoseTest, ACompileErrorStandsAtTheLineOfTheFirstError) {
+  const auto line_of = [&](const std::string& messages) {
+    return explain_compile_error(messages, context_).line;
+  };
+  EXPECT_EQ(line_of("part1/gemm_tiled.cu(2): warning: unused\n"
+                    "part1/gemm_tiled.cu(14): error: identifier \"x\" is undefined\n"
+                    "part1/gemm_tiled.cu(20): error: expected a \";\"\n"),
+            14U);
+  EXPECT_EQ(line_of("part1/gemm_tiled.cu:3:10: fatal error: x.h: No such file or directory\n"), 3U);
+  EXPECT_EQ(line_of("other.h(7): error: expected a \";\"\n"), 0U);
+  EXPECT_EQ(line_of("the compiler was stopped: it used too much memory\n"), 0U);
+  EXPECT_EQ(line_of("gemm_tiled.cu error: "), 0U);
+}
+
+TEST_F(DiagnoseTest, WhatEndedTheProcessDecidesWhatToLookFor) {
+  const auto help_after = [&](const std::string& detail) {
+    RunOutcome outcome;
+    outcome.end = RunOutcome::End::killed;
+    outcome.detail = detail;
+    return explain_end(outcome, context_).help;
+  };
+  EXPECT_THAT(help_after("SIGSEGV (Segmentation fault)"), HasSubstr("memory that is not its own"));
+  EXPECT_THAT(help_after("SIGABRT (Aborted)"), HasSubstr("abort"));
+  EXPECT_THAT(help_after("the grader: it started too many processes"), HasSubstr("no task needs"));
+}
+
+TEST_F(DiagnoseTest, AnAddressFarFromEverythingMakesOneThinkOfHostPointers) {
+  simgpu::Finding finding;
+  finding.code = "RL0201";
+  finding.object = "an address far from any allocation";
+  EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("host memory"));
+  finding.object = "4 bytes past the end of the 4096-byte allocation (C)";
+  EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("compare the thread's"));
+}
+
 TEST_F(DiagnoseTest, NotANumberHasItsOwnCause) {
   const TensorCheck check = check_of({1, std::nan(""), 3, 4}, {1, 2, 3, 4}, {2, 2});
   const Diagnostic story = explain_mismatch(check, {}, context_);

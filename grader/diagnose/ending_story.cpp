@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cmath>
 
 #include "grader/diagnose/diagnose.h"
@@ -51,6 +52,38 @@ std::string host_dereference(const std::string& printed) {
                                     : printed.substr(start, printed.find('\n', start) - start);
 }
 
+/// @param killer the signal, or the grader with its reason
+const char* help_for_killer(const std::string& killer) {
+  if (killer.find("too many processes") != std::string::npos) {
+    return "no task needs processes or threads of its own: remove what starts them";
+  }
+  if (killer.find("SIGABRT") != std::string::npos) {
+    return "host code gave up: look for abort, a failed assert, or memory that was freed twice";
+  }
+  if (killer.find("SIGFPE") != std::string::npos) {
+    return "host code divided an integer by zero";
+  }
+  return "host code wrote or read memory that is not its own, or called itself without end: check "
+         "indexes, pointers and recursion outside kernels";
+}
+
+/// The line of the first error in what nvcc ("x.cu(12): error: ") or gcc ("x.cu:12:5: error: ")
+/// says about the file; 0 when there is none.
+std::uint32_t first_error_line(const std::string& messages, const std::string& file) {
+  const std::size_t error = messages.find(" error: ");
+  if (error == std::string::npos) return 0;
+  const std::size_t start = messages.rfind('\n', error) + 1;  // npos + 1 is the beginning
+  const std::string place = messages.substr(start, error - start);
+  const std::size_t name = place.find(file);
+  if (name == std::string::npos) return 0;
+  std::uint32_t line = 0;
+  const std::size_t number = name + file.size() + 1;
+  if (number < place.size()) {
+    std::from_chars(place.data() + number, place.data() + place.size(), line);
+  }
+  return line;
+}
+
 Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
   using End = RunOutcome::End;
   switch (outcome.end) {
@@ -65,8 +98,7 @@ Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
         return {"RL0207", cause, "a pointer from cudaMalloc is only for kernels and cudaMemcpy"};
       }
       return {"RL0605", fmt::format("the process was killed by {}", outcome.detail),
-              "host code wrote or read memory that is not its own: check indexes and pointers "
-              "outside kernels"};
+              help_for_killer(outcome.detail)};
     case End::time_limit:
       return {"RL0607", fmt::format("no result after {:.0f} s", context.time_limit_s),
               "look for a loop that does not end, on the host and in the kernel"};
@@ -152,6 +184,7 @@ Diagnostic explain_compile_error(const std::string& compiler_output,
                                  const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0101", context);
   story.message = fmt::format("{} does not compile", context.file);
+  story.line = first_error_line(compiler_output, context.file);
   std::size_t start = 0;
   while (start < compiler_output.size()) {
     const std::size_t end = std::min(compiler_output.find('\n', start), compiler_output.size());

@@ -129,6 +129,11 @@ Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext
   if (const Advice* advice = advice_for(finding.code)) {
     if (advice->note != nullptr) story.notes.emplace_back(advice->note);
     story.help = advice->help;
+    if (finding.code == "RL0201" &&
+        finding.object.find("far from any allocation") != std::string::npos) {
+      story.help =
+          "is the pointer host memory, or was it never set? else look for an overflow in the index";
+    }
   }
   return story;
 }

@@ -111,7 +111,7 @@ class TaskGrader {
     story.code = "RL0611";
     story.message = fmt::format("{} cannot be graded: {}", task_.file, built_.file.reason);
     story.file = task_.file;
-    story.help = "hand in a plain readable file of at most 1 MiB";
+    story.help = "hand in a plain readable text file in UTF-8, of at most 1 MiB";
     return story;
   }
 

@@ -138,14 +138,6 @@ TEST(TimingTest, SlowestKernelIsTheOneWhoseLaunchesTakeMostTogether) {
   EXPECT_EQ(slowest_kernel(activity)->name, "often");
 }
 
-TEST(TimingTest, SizeIsSaidInAFewCharacters) {
-  EXPECT_EQ(
-      size_words({{"m", std::int64_t{1024}}, {"n", std::int64_t{1024}}, {"k", std::int64_t{1024}}}),
-      "1024^3");
-  EXPECT_EQ(size_words({{"m", std::int64_t{8192}}, {"k", std::int64_t{4096}}}), "k=4096 m=8192");
-  EXPECT_EQ(size_words({{"n", std::int64_t{7}}, {"mode", std::string("x")}}), "n=7");
-}
-
 TEST(AdviceTest, NamesTheLimiterAndTheModelledGain) {
   simgpu::TimeBreakdown time;
   time.total_us = 101;

@@ -1,10 +1,7 @@
 #include "grader/pipeline/timing.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include "grader/pipeline/advice.h"
 
@@ -40,7 +37,7 @@ Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& 
   timing.flops = total_flops(work);
   timing.bytes = work.compulsory_bytes;
   timing.peak = speed.peak;
-  timing.size = size_words(speed.parameters);
+  timing.size = speed.name;
   if (const auto* kernel = slowest_kernel(outcome.activity)) {
     timing.limiter = kernel->time.limiter;
     timing.terms = kernel->time.terms;
@@ -62,21 +59,6 @@ const simgpu::KernelRecord* slowest_kernel(const simgpu::Activity& activity) {
     if (slowest == nullptr || total_us[kernel.name] > total_us[slowest->name]) slowest = &kernel;
   }
   return slowest;
-}
-
-std::string size_words(const Values& parameters) {
-  std::string words;
-  std::set<std::int64_t> extents;
-  std::size_t count = 0;
-  for (const auto& [name, value] : parameters) {
-    const auto* extent = std::get_if<std::int64_t>(&value);
-    if (extent == nullptr) continue;
-    extents.insert(*extent);
-    ++count;
-    words += fmt::format("{}{}={}", words.empty() ? "" : " ", name, *extent);
-  }
-  if (count > 1 && extents.size() == 1) return fmt::format("{}^{}", *extents.begin(), count);
-  return words;
 }
 
 }  // namespace rooflab

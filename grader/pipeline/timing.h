@@ -19,7 +19,4 @@ bool is_below_floor(const Timing& timing, const Roofline& roofline, bool measure
 /// was launched.
 const simgpu::KernelRecord* slowest_kernel(const simgpu::Activity& activity);
 
-/// "1024^3" when all extents are equal, else "k=64 m=4096": the size of a case in a few characters.
-std::string size_words(const Values& parameters);
-
 }  // namespace rooflab

@@ -92,6 +92,7 @@ RatioHint read_ratio(const toml::table& table, const std::filesystem::path& file
 SpeedSpec read_speed(const toml::table& table, const std::filesystem::path& file) {
   TableReader reader(table, file, "[task.speed]");
   SpeedSpec speed;
+  speed.name = reader.text("name");
   speed.points = points(reader, "points", 0);
   speed.parameters = reader.values("parameters");
   speed.zero_efficiency = reader.number("zero_efficiency");

@@ -34,6 +34,7 @@ name = "small"
 parameters = { n = 4, factor = 2.5, mode = "fast" }
 
 [task.speed]
+name = "timed"
 points = 10
 parameters = { n = 1024 }
 zero_efficiency = 0.02
@@ -192,27 +193,27 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
   EXPECT_EQ(error_after("title = \"Scale\"\n", ""),
             file + ":4: task \"scale\": `title` is missing; add it");
   EXPECT_EQ(error_after("id = \"count\"", "id = \"scale\""),
-            file + ":28: two tasks have the id \"scale\"; rename one");
+            file + ":29: two tasks have the id \"scale\"; rename one");
   EXPECT_EQ(error_after("kind = \"values\"", "kind = \"value\""),
-            file + ":31: unknown kind \"value\"; use one of answers, kernel, values");
+            file + ":32: unknown kind \"value\"; use one of answers, kernel, values");
   EXPECT_EQ(error_after("file = \"scale.cu\"", "file = \"../scale.cu\""),
             file +
                 ":8: `file` \"../scale.cu\" is no plain file name; name a file in the part's own "
                 "directory");
   EXPECT_EQ(error_after("zero_efficiency = 0.02", "zero_efficiency = 0.6"),
             file +
-                ":24: efficiencies are not 0 < zero_efficiency < full_efficiency <= 1; put them in "
+                ":25: efficiencies are not 0 < zero_efficiency < full_efficiency <= 1; put them in "
                 "that order");
   EXPECT_EQ(error_after("forbidden = [\"^cublas\"]", "forbidden = [\"(\"]"),
             file + ":12: \"(\" is no regular expression; correct it (ECMAScript syntax)");
   EXPECT_EQ(error_after("expect = { macs = 9 }", ""),
             file +
-                ":37: case \"square\" of task count says no results; add expect = { name = number "
+                ":38: case \"square\" of task count says no results; add expect = { name = number "
                 "}, or name an "
                 "oracle in the task");
   EXPECT_EQ(error_after("prompt = \"Where?\"\npoints = 3", "prompt = \"Where?\"\npoints = 2"),
             file +
-                ":52: task answers is worth 3 points, its number and choice questions 2; make them "
+                ":53: task answers is worth 3 points, its number and choice questions 2; make them "
                 "equal");
   EXPECT_EQ(
       error_after("n = 4, factor", "n = [4], factor"),

@@ -39,7 +39,7 @@ struct RatioHint {
 };
 
 struct SpeedSpec {
-  std::string name;            ///< of the timed case, short: "1024^3"
+  std::string name;  ///< of the timed case, short: "1024^3"
   double points = 0;
   Values parameters;           ///< of the timed case
   double zero_efficiency = 0;  ///< no points at or below

@@ -91,8 +91,8 @@ endif()
 rooflab_pkg_config(openblas openblas)
 if(NOT openblas_FOUND)
   rooflab_fetch(openblas https://github.com/OpenMathLib/OpenBLAS.git
-                b89fb708caa5a5a32de8f4306c4ff132e0228e9a
-                NOFORTRAN=ON BUILD_WITHOUT_LAPACK=ON BUILD_TESTING=OFF USE_THREAD=OFF)  # 0.3.21
+                5ef8b1964658f9cb6a6324a06f6a1a022609b0c5 TARGET=HASWELL
+                NOFORTRAN=ON BUILD_WITHOUT_LAPACK=ON BUILD_TESTING=OFF USE_THREAD=OFF)  # 0.3.28
   add_library(rooflab_openblas INTERFACE)
   target_link_libraries(rooflab_openblas INTERFACE openblas_static)
   target_include_directories(rooflab_openblas SYSTEM INTERFACE ${openblas_SOURCE_DIR} ${openblas_BINARY_DIR})

@@ -181,6 +181,18 @@ TEST_F(SharedRaceTest, LanesOfAWarpAreOrderedOnlyByAWarpBarrier) {
   EXPECT_THAT(findings(), IsEmpty());
 }
 
+TEST_F(SharedRaceTest, APairOfTwoWarpsIsToldRatherThanOneWithinAWarp) {
+  const auto own = [](std::uint64_t lane) { return 4 * lane; };
+  const auto reversed = [](std::uint64_t lane) { return 4 * (31 - lane); };
+  store(0, 1, own);
+  load(0, 2, reversed);
+  load(1, 2, reversed);
+  const std::vector<RawFinding> found = findings();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].warp, 1U);
+  EXPECT_EQ(found[0].other_warp, 0U);
+}
+
 TEST_F(SharedRaceTest, AWarpBarrierOrdersOnlyItsLanes) {
   const auto store_lane_1_then_read_by_lane_0 = [&](std::uint32_t barrier) {
     checkers_.block_barrier();

@@ -18,9 +18,13 @@ class FindingList {
     const auto [known, is_new] = index_.try_emplace(key, findings_.size());
     if (is_new) {
       findings_.push_back(finding);
-    } else {
-      ++findings_[known->second].occurrences;
+      return;
     }
+    RawFinding& kept = findings_[known->second];
+    const std::uint64_t occurrences = kept.occurrences + 1;
+    // Two warps make the clearer story: the lanes of one seem to run together.
+    if (is_within_warp(kept) && !is_within_warp(finding)) kept = finding;
+    kept.occurrences = occurrences;
   }
 
   std::vector<RawFinding> take() {
@@ -29,6 +33,10 @@ class FindingList {
   }
 
  private:
+  static bool is_within_warp(const RawFinding& finding) {
+    return finding.has_other && finding.warp == finding.other_warp;
+  }
+
   using Key = std::tuple<const char*, std::uint32_t, std::uint32_t>;
   std::map<Key, std::size_t> index_;
   std::vector<RawFinding> findings_;

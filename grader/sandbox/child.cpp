@@ -1,7 +1,6 @@
 #include "grader/sandbox/child.h"
 
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <linux/seccomp.h>
 #include <linux/securebits.h>
@@ -130,6 +129,9 @@ void set_limits(const ChildPlan& plan, int failures) {
   }
 }
 
+// The C library's own setgroups and setres*id wait for a lock on the list of threads, which another
+// thread of the parent may have held at the fork: hence the plain system calls here and below.
+
 // After this an exec gives root nothing back: the bounding set is empty and user 0 is nobody
 // special.
 void drop_capabilities(int failures) {
@@ -141,16 +143,16 @@ void drop_capabilities(int failures) {
   }
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   const __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
-  if (setgroups(0, nullptr) != 0 || syscall(SYS_capset, &header, none) != 0) {
+  if (syscall(SYS_setgroups, 0, nullptr) != 0 || syscall(SYS_capset, &header, none) != 0) {
     fail(failures, "giving up capabilities");
   }
 }
 
 void drop_rights(const Prepared& prepared, const OwnDescriptors& own) {
   const ChildPlan& plan = prepared.plan;
-  if (plan.user != 0 &&
-      (setgroups(0, nullptr) != 0 || setresgid(plan.user, plan.user, plan.user) != 0 ||
-       setresuid(plan.user, plan.user, plan.user) != 0)) {
+  if (plan.user != 0 && (syscall(SYS_setgroups, 0, nullptr) != 0 ||
+                         syscall(SYS_setresgid, plan.user, plan.user, plan.user) != 0 ||
+                         syscall(SYS_setresuid, plan.user, plan.user, plan.user) != 0)) {
     fail(own.failures, "changing the user");
   }
   if (plan.drop_capabilities) {

@@ -22,6 +22,7 @@ function(rooflab_fetch name repository commit)
   FetchContent_MakeAvailable(${name})
   string(TOLOWER ${name} lower)
   set(${name}_SOURCE_DIR ${${lower}_SOURCE_DIR} PARENT_SCOPE)
+  set(${name}_BINARY_DIR ${${lower}_BINARY_DIR} PARENT_SCOPE)
 endfunction()
 
 # rooflab_pkg_config(<name> <module>): defines PkgConfig::<name>, or leaves <name>_FOUND false.

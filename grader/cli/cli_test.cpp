@@ -56,6 +56,8 @@ expect = { macs = 9 }
     }
     environment_["ROOFLAB_ROOT"] = folder_.path();
     environment_["ROOFLAB_CACHE"] = folder_.path() / "cache";
+    // The checkout's own .cuda/ is not below the folder of the test.
+    environment_["ROOFLAB_NVCC"] = ROOFLAB_NVCC;
   }
 
   void write(const std::string& path, const std::string& text) const {

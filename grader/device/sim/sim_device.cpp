@@ -22,8 +22,9 @@ using Seconds = std::chrono::duration<double>;
 constexpr int kDeviceDescriptor = 4;  // the guest's connection to the simulated GPU
 
 // A launch may take so many warp instructions per second of the time limit: a device that counts
-// ends an endless kernel the same way on every machine, a clock does not. A kernel with every access
-// checked one lane at a time runs about twice as fast; the largest timed one needs half of its share.
+// ends an endless kernel the same way on every machine, a clock does not. A kernel with every
+// access checked one lane at a time runs about twice as fast; the largest timed one needs half of
+// its share.
 constexpr double kInstructionsPerSecond = 4e6;
 constexpr std::uint64_t kLeastInstructions = 50'000'000;
 

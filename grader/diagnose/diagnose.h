@@ -75,7 +75,7 @@ Diagnostic explain_compile_error(const std::string& compiler_output,
 /// A symbol that the task forbids.
 Diagnostic explain_forbidden(const std::string& symbol, const DiagnoseContext& context);
 
-/// A time below the roofline floor.
+/// A time below timing.floor_us, which docs/design/targets.md derives.
 Diagnostic explain_suspect(const Timing& timing, const DiagnoseContext& context);
 
 /// A correct but slow kernel: the counter that proves why, such as 32 sectors for each request.

@@ -11,7 +11,7 @@ namespace {
 
 std::string text_of(const Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
-  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{:.10g}", *real);
+  if (const auto* real = std::get_if<double>(&value)) return number_text(*real, 10);
   return fmt::format("\"{}\"", std::get<std::string>(value));
 }
 
@@ -205,8 +205,11 @@ Diagnostic explain_forbidden(const std::string& symbol, const DiagnoseContext& c
 Diagnostic explain_suspect(const Timing& timing, const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0505", context);
   story.message = "the time is below what the hardware can do, so it does not count";
-  story.evidence.push_back(
-      fmt::format("time {:.2f} us, roofline floor {:.2f} us", timing.time_us, timing.roofline_us));
+  story.evidence.push_back(fmt::format(
+      "time {:.2f} us, floor {:.2f} us: the work at peak rates, with all that the caches may hold",
+      timing.time_us, timing.floor_us));
+  story.notes.push_back(fmt::format(
+      "the roofline time, which efficiency is measured against, is {:.2f} us", timing.roofline_us));
   story.help = "is all the work done in every call, and is none of it left from an earlier one?";
   return story;
 }

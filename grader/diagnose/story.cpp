@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
@@ -95,9 +96,15 @@ std::string element_name(const TensorCheck& check, std::size_t index) {
   return check.tensor + subscript;
 }
 
+/// What an element holds. The grader's filling is no value, and a NaN's sign means nothing.
+std::string got_text(const TensorCheck& check, std::size_t index) {
+  if (check.unwritten[index]) return "never written";
+  return number_text(check.got[index]);
+}
+
 std::string element_line(const char* which, const TensorCheck& check, std::size_t index) {
-  return fmt::format("{} {:<12} expected {:>13.6g}   got {:>13.6g}   tolerance {:.2g}", which,
-                     element_name(check, index), check.expected[index], check.got[index],
+  return fmt::format("{} {:<12} expected {:>13.6g}   got {:>13}   tolerance {:.2g}", which,
+                     element_name(check, index), check.expected[index], got_text(check, index),
                      check.tolerance[index]);
 }
 
@@ -117,6 +124,10 @@ std::size_t worst_element(const TensorCheck& check) {
 }
 
 }  // namespace
+
+std::string number_text(double value, int digits) {
+  return std::isnan(value) ? "NaN" : fmt::format("{:.{}g}", value, digits);
+}
 
 std::string coordinates(const simgpu::Dim3& index) {
   return index.z == 0 ? fmt::format("({},{})", index.x, index.y)

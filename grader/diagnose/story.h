@@ -20,6 +20,9 @@ Label label_at(const std::string& file, std::uint32_t line, std::uint32_t column
 /// Path of a file of the build relative to the submission: what the student calls it.
 std::string student_path(const std::string& file, const DiagnoseContext& context);
 
+/// A value as a reader expects it; every NaN is "NaN", whatever its sign.
+std::string number_text(double value, int digits = 6);
+
 /// "(3,0)" or "(3,0,1)": z only when it is not zero.
 std::string coordinates(const simgpu::Dim3& index);
 

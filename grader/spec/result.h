@@ -66,9 +66,10 @@ struct Timing {
   double time_us = 0;
   double spread_us = 0;  ///< measured times only
   double roofline_us = 0;
+  double floor_us = 0;    ///< below it a time cannot be real: docs/design/targets.md
   double efficiency = 0;  ///< roofline_us / time_us
   double zero_efficiency = 0;
-  double target_efficiency = 0;         ///< full points
+  double target_efficiency = 0;         ///< full points; 0 where speed earns none
   std::string bound;                    ///< "memory", "compute", "launch": of the roofline
   double flops = 0;                     ///< of the case
   double bytes = 0;                     ///< compulsory

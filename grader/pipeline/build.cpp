@@ -153,7 +153,7 @@ BuildOutcome Builder::build(const PartSpec& part, const TaskSpec& task,
   try {
     const std::vector<Input> files = inputs(part, task, source);
     const std::vector<std::string> words = command(part, task);
-    std::string key = options_.toolchain.version;
+    std::string key = options_.toolchain.version + '\n' + options_.toolchain.host_compiler;
     for (const std::string& word : words) key += '\0' + word;
     for (const auto& [path, text] : files)
       key += fmt::format("\n{} {}\n", path, text.size()) + text;

@@ -34,8 +34,8 @@ struct BuildOptions {
 };
 
 /// Compiles students' files in the sandbox. What was compiled before is taken from the cache, whose
-/// key is everything that the outcome depends on: source, headers, adapter, flags and compiler. Any
-/// number of graders may share a cache.
+/// key is everything that the outcome depends on: source, headers, adapter, flags and both
+/// compilers. Any number of graders may share a cache.
 class Builder {
  public:
   explicit Builder(BuildOptions options) : options_(std::move(options)) {}

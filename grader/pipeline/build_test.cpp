@@ -171,6 +171,24 @@ TEST_F(BuilderTest, CompilesOnceAndTakesTheSecondFromTheCache) {
   EXPECT_THAT(third.messages, HasSubstr("part7-test/scale.cu(3): error"));
 }
 
+TEST_F(BuilderTest, AnotherHostCompilerOrAnotherGpuBuildsAnew) {
+  EXPECT_THAT(options_.toolchain.host_compiler, testing::ContainsRegex("[0-9]+\\.[0-9]+"));
+  const std::string broken = "#error \"quick to compile\"\n";
+  EXPECT_FALSE(build(broken).cached);
+  EXPECT_TRUE(build(broken).cached);
+  options_.toolchain.host_compiler += ", patched";
+  EXPECT_FALSE(build(broken).cached);
+  options_.toolchain.version += ", patched";
+  EXPECT_FALSE(build(broken).cached);
+  options_.compute_capability = 90;
+  EXPECT_FALSE(build(broken).cached);
+  task_.libraries = {"cublas"};
+  EXPECT_FALSE(build(broken).cached);
+  write("build/lib/labs/part7-test/scale.o", "another adapter");
+  EXPECT_FALSE(build(broken).cached);
+  EXPECT_TRUE(build(broken).cached);
+}
+
 TEST_F(BuilderTest, ErrorsNamePlacesInTheSubmissionAndNoFolderOfOurs) {
   const BuildOutcome outcome =
       build("#include \"scale.h\"\nvoid scale(float* x, int n) { x[0] = n }\n");

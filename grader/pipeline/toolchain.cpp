@@ -57,15 +57,16 @@ std::pair<std::filesystem::path, std::string> locate(const Installation& install
       "run scripts/setup, which puts NVIDIA's compiler into .cuda/");
 }
 
-std::string version_of(const std::filesystem::path& nvcc) {
+/// All that a compiler says about its version.
+/// @param program a path, or a name to look up as nvcc will, in the sandbox's PATH
+std::string version_of(const std::string& program, const std::string& remedy) {
   SandboxRequest request;
-  request.argv = {nvcc.string(), "--version"};
+  request.argv = {program, "--version"};
   request.enabled = false;  // our own compiler, before any submission is seen
   request.limits.wall_s = 20;
   const SandboxOutcome outcome = run_sandboxed(request);
   if (outcome.exit_code != 0 || outcome.signal != 0) {
-    throw InstallationError(fmt::format(
-        "{} --version fails; reinstall the CUDA toolkit or run scripts/setup", nvcc.string()));
+    throw InstallationError(fmt::format("{} --version fails; {}", program, remedy));
   }
   return outcome.output;
 }
@@ -84,7 +85,10 @@ Toolchain find_toolchain(const Installation& installation) {
   // The toolkit is where the program really lies: distributions link /usr/bin/nvcc to it.
   toolchain.nvcc = std::filesystem::canonical(toolchain.nvcc);
   toolchain.root = toolchain.nvcc.parent_path().parent_path();
-  toolchain.version = version_of(toolchain.nvcc);
+  toolchain.version =
+      version_of(toolchain.nvcc.string(), "reinstall the CUDA toolkit or run scripts/setup");
+  const std::string host = version_of("g++", "nvcc needs it: run scripts/setup");
+  toolchain.host_compiler = host.substr(0, host.find('\n'));
   return toolchain;
 }
 

@@ -13,11 +13,13 @@ struct Toolchain {
   std::filesystem::path root;  ///< holds bin/, include/ and lib64/
   std::string found_by;        ///< "PATH", "CUDA_HOME" …
   std::string version;  ///< all that `nvcc --version` prints: part of what a build is cached by
+  /// The first line of `g++ --version`, of the g++ that nvcc finds in the sandbox's PATH: so is it.
+  std::string host_compiler;
   std::string release() const;  ///< "13.0"
 };
 
 /// Looks for nvcc in ROOFLAB_NVCC, PATH, CUDA_HOME, /usr/local/cuda and the checkout's .cuda/.
-/// @throws InstallationError when there is none, or none that runs.
+/// @throws InstallationError when there is none, or none that runs, or no host compiler.
 Toolchain find_toolchain(const Installation& installation);
 
 }  // namespace rooflab

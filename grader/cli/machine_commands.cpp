@@ -113,10 +113,13 @@ void show_timed_tasks(std::ostream& out, const gpu_spec::GpuSpec& gpu,
       try {
         const Roofline roofline =
             roofline_of(oracles.make(task.oracle)->work(task.speed->parameters), gpu);
-        out << fmt::format(
-            "    part {} {:<16} {:<16} roofline {:>9}, {} bound; full marks at {:>9}\n", number,
-            task.id, task.speed->name, format_time_us(roofline.time_us), roofline.bound,
-            format_time_us(roofline.time_us / task.speed->full_efficiency));
+        out << fmt::format("    part {} {:<16} {:<16} roofline {:>9}, {} bound", number, task.id,
+                           task.speed->name, format_time_us(roofline.time_us), roofline.bound);
+        if (task.speed->points > 0) {
+          out << fmt::format("; full marks at {:>9}",
+                             format_time_us(roofline.time_us / task.speed->full_efficiency));
+        }
+        out << '\n';
       } catch (const RooflineError& error) {
         out << fmt::format("    part {} {:<16} {}\n", number, task.id, error.what());
       }

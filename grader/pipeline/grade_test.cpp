@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <random>
 
-#include "grader/pipeline/fake_device.h"
+#include "grader/pipeline/grade_fixture.h"
 
 namespace rooflab {
 namespace {
@@ -15,158 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using End = RunOutcome::End;
-
-/// y = 2 x over n random elements; 1e6 * n FLOPs and no bytes, so n = 1000 takes 1000 us at the
-/// roofline.
-class ScaleOracle : public Oracle {
- public:
-  Problem make(const Values& parameters, std::uint64_t seed) const override {
-    const auto n = std::get<std::int64_t>(parameters.at("n"));
-    std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
-    std::vector<float> x(static_cast<std::size_t>(n));
-    for (float& value : x) value = static_cast<float>(random() % 1000) + 1;
-    Problem problem;
-    problem.parameters = parameters;
-    problem.tensors.resize(2);
-    problem.tensors[0].name = "x";
-    problem.tensors[0].shape = {n};
-    problem.tensors[0].data = bytes_of(x);
-    problem.tensors[1].name = "y";
-    problem.tensors[1].role = Role::output;
-    problem.tensors[1].shape = {n};
-    return problem;
-  }
-  std::vector<Expected> expect(const Problem& problem) const override {
-    Expected expected{"y", {}, {}};
-    for (const float value : floats_of(problem.tensors[0].data))
-      expected.value.push_back(2.0 * value);
-    expected.tolerance.assign(expected.value.size(), 1e-6);
-    return {expected};
-  }
-  Work work(const Values& parameters) const override {
-    return {{{"fp32", 1e6 * static_cast<double>(std::get<std::int64_t>(parameters.at("n")))}}, 0};
-  }
-  std::vector<Complaint> judge(const Problem& /*problem*/,
-                               const CallEvidence& evidence) const override {
-    if (evidence.activity.api_calls.contains("cudaDeviceReset")) {
-      return {{"RL0407", "the device was reset", "leave it alone"}};
-    }
-    return {};
-  }
-};
-
-RunOutcome solve(const RunRequest& request) {
-  RunOutcome outcome;
-  outcome.outputs = untouched(*request.problem);
-  std::vector<float> y = floats_of(request.problem->tensors[0].data);
-  for (float& value : y) value *= 2;
-  outcome.outputs[1] = bytes_of(y);
-  outcome.activity.elapsed_us = 2002;
-  outcome.activity.kernels.emplace_back().counters.flops["fp32"] =
-      1'000'000 * static_cast<std::uint64_t>(y.size());
-  return outcome;
-}
-
-simgpu::Finding finding(simgpu::FindingKind kind, const std::string& code) {
-  simgpu::Finding made;
-  made.kind = kind;
-  made.code = code;
-  made.kernel = "scale";
-  made.message = "something is wrong";
-  return made;
-}
-
-/// One kernel task of 10 + 8 points with two public cases and a hidden one, graded on a scripted
-/// device.
-class GradeTest : public testing::Test {
- protected:
-  GradeTest()
-      : root_(testing::TempDir() + "/rooflab_grade_" +
-              testing::UnitTest::GetInstance()->current_test_info()->name()),
-        library_(std::string(ROOFLAB_TESTDATA) + "/libgrade_plain.so") {
-    std::filesystem::remove_all(root_);
-    write("submission/part7-test/scale.cu", "// the student's\n");
-    TaskSpec task;
-    task.id = "scale";
-    task.file = "scale.cu";
-    task.entry = "scale";
-    task.oracle = "scale";
-    task.points = 10;
-    task.forbidden = {"^cublas"};
-    task.cases = {make_case("four", 4, false), make_case("seven", 7, false),
-                  make_case("secret", 9, true)};
-    task.speed.emplace();
-    task.speed->points = 8;
-    task.speed->parameters = {{"n", std::int64_t{1000}}};
-    task.speed->zero_efficiency = 0.0625;
-    task.speed->full_efficiency = 1;
-    part_.number = 7;
-    part_.directory = "part7-test";
-    part_.title = "Test part";
-    part_.tasks = {task};
-    request_.submission = root_ / "submission";
-    request_.solutions = root_ / "solutions";
-    request_.seed = 8812;
-  }
-  ~GradeTest() override { std::filesystem::remove_all(root_); }
-
-  static CaseSpec make_case(const std::string& name, std::int64_t n, bool hidden) {
-    CaseSpec spec;
-    spec.name = name;
-    spec.parameters = {{"n", n}};
-    spec.hidden = hidden;
-    return spec;
-  }
-
-  void write(const std::string& path, const std::string& text) const {
-    const auto file = root_ / path;
-    std::filesystem::create_directories(file.parent_path());
-    std::ofstream(file) << text;
-  }
-
-  GradeResult grade_with(const FakeDevice::Behaviour& behave) {
-    FakeDevice device(behave);
-    const GradeTools tools{
-        .device = device,
-        .build = [this](const TaskSpec&, const std::string&) { return build_; },
-        .oracle = [](const std::string&) { return std::make_unique<ScaleOracle>(); },
-        .progress = [](const std::string&) {}};
-    build_.library = library_;
-    GradeResult result = grade(part_, request_, tools);
-    runs_ = device.runs;
-    return result;
-  }
-  TaskResult grade_task_with(const FakeDevice::Behaviour& behave) {
-    return grade_with(behave).tasks.at(0);
-  }
-  Verdict verdict_of(const FakeDevice::Behaviour& behave) {
-    return grade_task_with(behave).verdict;
-  }
-
-  /// A right answer with something else gone wrong.
-  template <typename Change>
-  Verdict verdict_after(Change change) {
-    return verdict_of([change](const RunRequest& request) {
-      RunOutcome outcome = solve(request);
-      change(outcome);
-      return outcome;
-    });
-  }
-  Verdict verdict_of_end(End end) {
-    return verdict_after([end](RunOutcome& outcome) { outcome.end = end; });
-  }
-  Verdict verdict_of_finding(simgpu::FindingKind kind, const std::string& code) {
-    return verdict_after(
-        [=](RunOutcome& outcome) { outcome.activity.findings = {finding(kind, code)}; });
-  }
-
-  std::filesystem::path root_;
-  std::string library_;
-  PartSpec part_;
-  GradeRequest request_;
-  BuildOutcome build_;
-  int runs_ = 0;
-};
 
 // Efficiency 1001 / 2002 = 1/2; from 1/16 to 1 lie four doublings, so three quarters of 8 points.
 TEST_F(GradeTest, RightAnswerScoresItsPointsAndThoseForSpeed) {
@@ -382,6 +228,59 @@ TEST_F(GradeTest, WrongAnswerInTheTimedRunCostsTheWholeTask) {
   EXPECT_EQ(task.score, 0);
 }
 
+TEST_F(GradeTest, ATimeThatIsOnlyShownHasNoTargetAndNoPoints) {
+  part_.tasks[0].speed->points = 0;
+  part_.tasks[0].speed->zero_efficiency = 0;
+  part_.tasks[0].speed->full_efficiency = 0;
+  const TaskResult task = grade_task_with(solve);
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(task.score, 10);
+  EXPECT_EQ(task.max_score, 10);
+  ASSERT_TRUE(task.timing.has_value());
+  EXPECT_DOUBLE_EQ(task.timing->time_us, 2002);
+  EXPECT_EQ(task.timing->target_efficiency, 0);
+}
+
+/// Right, but with a race that only the full size has, which only a run with checkers shows.
+RunOutcome race_at_full_size(const RunRequest& request, std::uint64_t warp_instructions) {
+  RunOutcome outcome = solve(request);
+  outcome.activity.kernels[0].counters.warp_instructions = warp_instructions;
+  if (!request.timed && request.problem->tensors[0].elements() == 1000) {
+    outcome.activity.findings = {finding(simgpu::FindingKind::global_race, "RL0304")};
+  }
+  return outcome;
+}
+
+TEST_F(GradeTest, ARaceThatNeedsTheTimedSizeCostsTheWholeTask) {
+  const TaskResult task = grade_task_with(
+      [](const RunRequest& request) { return race_at_full_size(request, 1'000'000); });
+  EXPECT_EQ(task.verdict, Verdict::race);
+  EXPECT_EQ(task.score, 0);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0304");
+  EXPECT_FALSE(task.timing.has_value());
+  EXPECT_EQ(runs_, 5);
+}
+
+TEST_F(GradeTest, CheckersAreNotPaidForWhereTheTimedCaseIsLarge) {
+  const TaskResult task = grade_task_with(
+      [](const RunRequest& request) { return race_at_full_size(request, 1'000'000'000); });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(runs_, 4);
+}
+
+TEST_F(GradeTest, ACheckedRunAtTheTimedSizeChangesNoTime) {
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    outcome.activity.kernels[0].counters.warp_instructions = 1000;
+    if (!request.timed) outcome.activity.elapsed_us = 77'000;
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(task.score, 16);
+  EXPECT_DOUBLE_EQ(task.timing->time_us, 2002);
+  EXPECT_EQ(runs_, 5);
+}
+
 TEST_F(GradeTest, CompileErrorIsTheStudents) {
   build_.end = BuildOutcome::End::failed;
   build_.messages = "part7-test/scale.cu(3): error: expected a \";\"\n";
@@ -498,69 +397,6 @@ TEST_F(GradeTest, PartFolderThatLeadsOutOfTheSubmissionIsRefused) {
   std::filesystem::remove_all(root_ / "submission/part7-test");
   std::filesystem::create_symlink(root_ / "elsewhere", root_ / "submission/part7-test");
   EXPECT_THAT(usage_error_of([&] { grade_with(solve); }), HasSubstr("link out of the submission"));
-}
-
-/// The same submission with an `answers` task of two questions and a free text.
-class AnswersTaskTest : public GradeTest {
- protected:
-  AnswersTaskTest() {
-    TaskSpec task;
-    task.id = "answers";
-    task.kind = TaskKind::answers;
-    task.file = "answers.toml";
-    task.points = 5;
-    task.questions = {{"ridge", QuestionKind::number, "Where is it?", {}, 3},
-                      {"bound", QuestionKind::choice, "Which?", {"memory", "compute"}, 2},
-                      {"thoughts", QuestionKind::text, "Why?", {}, 4}};
-    part_.tasks = {task};
-    write("solutions/part7-test/answers.key.toml",
-          "[ridge]\nanswer = 12.5\ntolerance = 0.01\n[bound]\nanswer = \"a\"\n");
-  }
-  TaskResult grade_answers_of(const std::string& text) {
-    write("submission/part7-test/answers.toml", text);
-    return grade_task_with(solve);
-  }
-};
-
-TEST_F(AnswersTaskTest, EveryRightAnswerEarnsItsPoints) {
-  const TaskResult all = grade_answers_of("ridge = 12.55\nbound = \"a\"\n");
-  EXPECT_EQ(all.verdict, Verdict::pass);
-  EXPECT_EQ(all.score, 5);
-  EXPECT_EQ(all.max_score, 5);
-  const TaskResult some = grade_answers_of("ridge = 12.7\nbound = \"a\"\nthoughts = \"none\"\n");
-  EXPECT_EQ(some.verdict, Verdict::wrong_answer);
-  EXPECT_EQ(some.score, 2);
-  ASSERT_EQ(some.diagnostics.size(), 1U);
-  EXPECT_THAT(some.diagnostics[0].message, HasSubstr("ridge"));
-  EXPECT_THAT(some.summary, HasSubstr("1 written for a person to read"));
-  EXPECT_EQ(runs_, 0);
-}
-
-TEST_F(AnswersTaskTest, NanAndEmptyFilesEarnNothing) {
-  EXPECT_EQ(grade_answers_of("ridge = nan\n").score, 0);
-  const TaskResult empty = grade_answers_of("");
-  EXPECT_EQ(empty.verdict, Verdict::not_implemented);
-  ASSERT_EQ(empty.diagnostics.size(), 1U);
-  EXPECT_EQ(empty.diagnostics[0].message, "no question is answered yet");
-}
-
-TEST_F(AnswersTaskTest, BrokenFileIsTheStudentsWithItsLine) {
-  const TaskResult task = grade_answers_of("ridge = 1\nbound = \n");
-  EXPECT_EQ(task.verdict, Verdict::compile_error);
-  EXPECT_THAT(task.diagnostics.at(0).message, testing::StartsWith("answers.toml:2: "));
-}
-
-TEST_F(AnswersTaskTest, WithoutAKeyOnlyTheFormIsChecked) {
-  std::filesystem::remove_all(root_ / "solutions");
-  const TaskResult task = grade_answers_of("ridge = 99\nbound = \"b\"\nthoughts = \"x\"\n");
-  EXPECT_EQ(task.verdict, Verdict::pass);
-  EXPECT_EQ(task.max_score, 0);
-  EXPECT_THAT(task.summary, HasSubstr("3 of 3 questions are answered"));
-}
-
-TEST_F(AnswersTaskTest, BrokenKeyIsOurFault) {
-  write("solutions/part7-test/answers.key.toml", "[ridge]\nanswer = 12.5\n");
-  EXPECT_EQ(grade_answers_of("ridge = 12.5\n").verdict, Verdict::grader_fault);
 }
 
 }  // namespace

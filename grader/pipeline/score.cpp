@@ -6,6 +6,7 @@
 namespace rooflab {
 
 double speed_points(const SpeedSpec& speed, double efficiency) {
+  if (speed.points == 0) return 0;
   if (!(efficiency > speed.zero_efficiency)) return 0;
   const double share = std::log(efficiency / speed.zero_efficiency) /
                        std::log(speed.full_efficiency / speed.zero_efficiency);

@@ -55,6 +55,10 @@ TEST(SpeedPointsTest, EfficiencyThatIsNoNumberEarnsNothing) {
   EXPECT_EQ(speed_points(speed(0.02, 0.12, 10), -1), 0);
 }
 
+TEST(SpeedPointsTest, ATimeThatIsOnlyShownEarnsNothing) {
+  EXPECT_EQ(speed_points(SpeedSpec{}, 0.5), 0);
+}
+
 // 1e9 FLOPs at 1 TFLOP/s take 1000 us, 1e7 bytes at 100 GB/s take 100 us.
 TEST(RooflineTest, IsTheSlowerOfComputeAndMemoryPlusALaunch) {
   const Roofline compute = roofline_of({{{"fp32", 1e9}}, 1e7}, round_gpu());
@@ -104,6 +108,8 @@ TEST(TimingTest, TakesTheModelledTimeOrTheMedianOfTheMeasured) {
   const Timing modelled = timing_of(timed(2002), speed(0.1, 0.8, 5), work, roofline);
   EXPECT_DOUBLE_EQ(modelled.time_us, 2002);
   EXPECT_DOUBLE_EQ(modelled.efficiency, 0.5);
+  EXPECT_DOUBLE_EQ(modelled.roofline_us, 1001);
+  EXPECT_DOUBLE_EQ(modelled.floor_us, 1000);
   const Timing measured =
       timing_of(timed(0, {2002, 9000, 2001, 2003, 2002}), speed(0.1, 0.8, 5), work, roofline);
   EXPECT_DOUBLE_EQ(measured.time_us, 2002);
@@ -114,8 +120,7 @@ TEST(TimingTest, BelowTheFloorOnlyWhatNoGpuCanDo) {
   const Work work{{{"fp32", 1e9}}, 1e7};
   const Roofline roofline = roofline_of(work, round_gpu());
   const auto below = [&](double us, bool measured) {
-    return is_below_floor(timing_of(timed(us), speed(0.1, 0.8, 5), work, roofline), roofline,
-                          measured);
+    return is_below_floor(timing_of(timed(us), speed(0.1, 0.8, 5), work, roofline), measured);
   };
   EXPECT_FALSE(below(1000, false));
   EXPECT_TRUE(below(999, false));

@@ -30,6 +30,7 @@ Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& 
       outcome.samples_us.empty() ? outcome.activity.elapsed_us : median(outcome.samples_us);
   timing.spread_us = outcome.samples_us.size() > 1 ? half_quartile_range(outcome.samples_us) : 0;
   timing.roofline_us = roofline.time_us;
+  timing.floor_us = roofline.floor_us;
   timing.efficiency = timing.time_us > 0 ? roofline.time_us / timing.time_us : 0;
   timing.zero_efficiency = speed.zero_efficiency;
   timing.target_efficiency = speed.full_efficiency;
@@ -46,9 +47,9 @@ Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& 
   return timing;
 }
 
-bool is_below_floor(const Timing& timing, const Roofline& roofline, bool measured) {
+bool is_below_floor(const Timing& timing, bool measured) {
   const double grace = measured ? 0.95 : 1 - 1e-6;
-  return !(timing.time_us >= roofline.floor_us * grace);
+  return !(timing.time_us >= timing.floor_us * grace);
 }
 
 const simgpu::KernelRecord* slowest_kernel(const simgpu::Activity& activity) {

@@ -13,7 +13,7 @@ Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& 
 
 /// True when no GPU of this kind can have done the work in that time. Measured times get 5 % of
 /// grace, since a clock may run above the data sheet's.
-bool is_below_floor(const Timing& timing, const Roofline& roofline, bool measured);
+bool is_below_floor(const Timing& timing, bool measured);
 
 /// The launch that took most of the time, all launches of its kernel together; nullptr when nothing
 /// was launched.

@@ -39,9 +39,11 @@ std::string task_row(const TaskResult& task) {
   std::string time, efficiency;
   if (task.timing) {
     time = format_time_us(task.timing->time_us);
-    efficiency =
-        fmt::format("{} of roofline (full marks at {})", format_percent(task.timing->efficiency),
-                    format_percent(task.timing->target_efficiency));
+    efficiency = fmt::format("{} of roofline", format_percent(task.timing->efficiency));
+    if (task.timing->target_efficiency > 0) {
+      efficiency +=
+          fmt::format(" (full marks at {})", format_percent(task.timing->target_efficiency));
+    }
   }
   const std::string name = name_of(task.verdict);
   return fmt::format(
@@ -109,14 +111,14 @@ std::string latency_html(const GradeResult& result) {
     if (!task.timing || !(task.timing->time_us > 0)) continue;
     rows += fmt::format(
         R"(<div class="latency"><span>{}</span><span class="track"><i class="time" style="width:{:.1f}%"></i>)"
-        R"(<i class="floor" style="width:{:.1f}%"></i></span><span>{} <small>floor {}</small></span></div>)"
+        R"(<i class="roofline" style="width:{:.1f}%"></i></span><span>{} <small>roofline {}</small></span></div>)"
         "\n",
         escape_html(task.id), width(task.timing->time_us), width(task.timing->roofline_us),
         format_time_us(task.timing->time_us), format_time_us(task.timing->roofline_us));
   }
   return "<section><h2>Latency</h2>" + rows +
          fmt::format(
-             "<p class=\"note\">{} time, and within it the roofline floor; logarithmic "
+             "<p class=\"note\">{} time, and within it the roofline time; logarithmic "
              "scale.</p></section>\n",
              result.time_kind);
 }

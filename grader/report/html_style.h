@@ -31,11 +31,11 @@ display:inline-block;margin:.1rem 0}
 .chart .tick,.chart .axis{fill:var(--soft)}.chart .rooflabel{font-weight:600}
 .grid{stroke:var(--line)}.roof{stroke:var(--roof);stroke-width:2;fill:none}.ridge{fill:var(--roof)}
 .target{stroke:var(--accent);stroke-width:1.5;stroke-dasharray:3 3}
-.point{stroke:var(--paper);stroke-width:1.5}.point.good{fill:var(--good)}.point.short{fill:var(--bad)}
+.point{stroke:var(--paper);stroke-width:1.5}.point.good{fill:var(--good)}.point.short{fill:var(--bad)}.point.shown{fill:var(--soft)}
 .latency{display:grid;grid-template-columns:9rem 1fr 12rem;gap:.6rem;align-items:center;font-size:.9rem;margin:.2rem 0}
 .track{position:relative;height:.8rem;background:var(--panel);border-radius:.2rem}
 .track i{position:absolute;left:0;top:0;height:100%;border-radius:.2rem;background:var(--accent);opacity:.55}
-.track .floor{background:var(--ink);opacity:.8;height:35%;top:65%}.track .limiter{background:var(--bad);opacity:.8}
+.track .roofline{background:var(--ink);opacity:.8;height:35%;top:65%}.track .limiter{background:var(--bad);opacity:.8}
 .story{border-left:3px solid var(--bad);background:var(--panel);padding:.6rem .9rem;margin:.6rem 0;border-radius:0 .4rem .4rem 0}
 .story p{margin:.25rem 0}.code{color:var(--bad)}.place{color:var(--soft)}
 .help{font-weight:600}.command{font-size:.85rem;color:var(--soft)}

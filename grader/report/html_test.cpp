@@ -194,6 +194,15 @@ TEST(Html, ShowsEachTaskInTheTableAndInASectionOfItsOwn) {
   EXPECT_THAT(html, HasSubstr("verdict race"));
 }
 
+TEST(Html, ATimeWithoutATargetIsNeitherReachedNorMissed) {
+  GradeResult grade = hostile_grade();
+  grade.tasks[0].timing->target_efficiency = 0;
+  const std::string html = to_html(grade, small_gpu());
+  EXPECT_THAT(html, Not(HasSubstr("full marks at")));
+  EXPECT_EQ(count(html, "class=\"point shown\""), 1);
+  EXPECT_EQ(count(html, "class=\"target\""), 0);
+}
+
 TEST(Html, SaysSoWhenNothingHasBeenTimed) {
   GradeResult grade = hostile_grade();
   grade.tasks.erase(grade.tasks.begin());

@@ -46,6 +46,7 @@ Json timing_json(const Timing& timing) {
   return {{"time_us", timing.time_us},
           {"spread_us", timing.spread_us},
           {"roofline_us", timing.roofline_us},
+          {"floor_us", timing.floor_us},
           {"efficiency", timing.efficiency},
           {"zero_efficiency", timing.zero_efficiency},
           {"target_efficiency", timing.target_efficiency},

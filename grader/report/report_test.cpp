@@ -62,6 +62,7 @@ GradeResult example() {
   task.timing = Timing{};
   task.timing->time_us = 1020;
   task.timing->roofline_us = 110;
+  task.timing->floor_us = 100;
   task.timing->efficiency = 0.108;
   task.timing->target_efficiency = 0.12;
   task.timing->bound = "compute";
@@ -97,6 +98,17 @@ TEST(Terminal, ShowsOneLineATaskAndTheNextStep) {
   EXPECT_THAT(out.str(), Not(HasSubstr("\x1b")));
 }
 
+TEST(Terminal, ShowsATimeWithoutATargetForWhatItIs) {
+  GradeResult result = example();
+  result.tasks[0].timing->efficiency = 0.001;
+  result.tasks[0].timing->target_efficiency = 0;
+  std::ostringstream out;
+  print_report(out, result, {});
+  EXPECT_THAT(out.str(), HasSubstr("1024^3  1.02 ms  2.11 TFLOP/s  0.1 % of the roofline\n"));
+  EXPECT_THAT(out.str(), Not(HasSubstr("full marks")));
+  EXPECT_THAT(out.str(), Not(HasSubstr("limited by")));
+}
+
 TEST(Terminal, KeepsALongOrHostileMessageOnOneLineOfTheTable) {
   GradeResult result = example();
   Diagnostic& story = result.tasks[1].diagnostics[0];
@@ -124,6 +136,14 @@ TEST(Terminal, TellsTheFirstFindingInFullAndNamesTheOthers) {
   EXPECT_THAT(out.str(), HasSubstr("error[RL0302]: "));
   EXPECT_THAT(out.str(), HasSubstr("also[RL0301]: "));
   EXPECT_THAT(out.str(), Not(HasSubstr("put a barrier there")));
+}
+
+TEST(Terminal, WarnsOfLeaksSinceTheyFailNothing) {
+  Diagnostic leak;
+  leak.code = "RL0309";
+  std::ostringstream out;
+  print_story(out, leak, false);
+  EXPECT_THAT(out.str(), ::testing::StartsWith("warning[RL0309]"));
 }
 
 TEST(Terminal, WarnsOfSlownessAndCallsOnlyFaultsErrors) {
@@ -162,6 +182,8 @@ TEST(Json, IsTheDocumentedDocumentWhateverTheSubmissionPrinted) {
   EXPECT_EQ(json["max_score"], 40.0);
   EXPECT_EQ(json["tasks"][0]["verdict"], "pass");
   EXPECT_EQ(json["tasks"][0]["timing"]["bound"], "compute");
+  EXPECT_EQ(json["tasks"][0]["timing"]["roofline_us"], 110.0);
+  EXPECT_EQ(json["tasks"][0]["timing"]["floor_us"], 100.0);
   EXPECT_EQ(json["tasks"][1]["verdict"], "race");
   EXPECT_EQ(json["tasks"][1]["diagnostics"][0]["code"], "RL0302");
   EXPECT_FALSE(json["tasks"][1].contains("timing"));

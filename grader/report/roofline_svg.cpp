@@ -209,7 +209,10 @@ std::string draw_points(const RooflinePlot& plot, const Axes& axes) {
     const double x = axes.x.at(point.intensity), y = axes.y.at(point.performance);
     svg += fmt::format(
         R"(<circle class="point {}" cx="{:.1f}" cy="{:.1f}" r="5"><title>{}: {:.3g} FLOP/B, {}</title></circle>)",
-        point.reached ? "good" : "short", x, y, escape_html(point.label), point.intensity,
+        point.target == 0 ? "shown"
+        : point.reached   ? "good"
+                          : "short",
+        x, y, escape_html(point.label), point.intensity,
         escape_html(format_si(point.performance, "FLOP/s")));
     const Box box =
         place_label(x, y, kCharacterWidth * static_cast<double>(point.label.size()), taken);

@@ -95,9 +95,13 @@ SpeedSpec read_speed(const toml::table& table, const std::filesystem::path& file
   speed.name = reader.text("name");
   speed.points = points(reader, "points", 0);
   speed.parameters = reader.values("parameters");
+  speed.peak = reader.text_or("peak", "fp32");
+  if (speed.points == 0) {  // a time to look at, with nothing to reach
+    reader.finish();
+    return speed;
+  }
   speed.zero_efficiency = reader.number("zero_efficiency");
   speed.full_efficiency = reader.number("full_efficiency");
-  speed.peak = reader.text_or("peak", "fp32");
   reader.finish();
   if (!(speed.zero_efficiency > 0 && speed.zero_efficiency < speed.full_efficiency &&
         speed.full_efficiency <= 1)) {

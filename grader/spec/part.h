@@ -38,12 +38,13 @@ struct RatioHint {
   std::string cause;
 };
 
+/// The timed case. With points = 0 its time is shown and has no targets.
 struct SpeedSpec {
   std::string name;  ///< of the timed case, short: "1024^3"
   double points = 0;
   Values parameters;           ///< of the timed case
   double zero_efficiency = 0;  ///< no points at or below
-  double full_efficiency = 1;  ///< all points at or above
+  double full_efficiency = 0;  ///< all points at or above
   std::string peak = "fp32";   ///< the roof of the report's plot: a key of GpuSpec::peak_flops
 };
 

@@ -1,0 +1,171 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "grader/pipeline/fake_device.h"
+#include "grader/pipeline/grade.h"
+
+/// What the tests of grades share: a part, a submission and an oracle, without a compiler or a GPU.
+namespace rooflab {
+
+/// y = 2 x over n random elements; 1e6 * n FLOPs and no bytes, so n = 1000 takes 1000 us at the
+/// roofline.
+class ScaleOracle : public Oracle {
+ public:
+  Problem make(const Values& parameters, std::uint64_t seed) const override {
+    const auto n = std::get<std::int64_t>(parameters.at("n"));
+    std::mt19937 random(static_cast<std::mt19937::result_type>(seed));
+    std::vector<float> x(static_cast<std::size_t>(n));
+    for (float& value : x) value = static_cast<float>(random() % 1000) + 1;
+    Problem problem;
+    problem.parameters = parameters;
+    problem.tensors.resize(2);
+    problem.tensors[0].name = "x";
+    problem.tensors[0].shape = {n};
+    problem.tensors[0].data = bytes_of(x);
+    problem.tensors[1].name = "y";
+    problem.tensors[1].role = Role::output;
+    problem.tensors[1].shape = {n};
+    return problem;
+  }
+  std::vector<Expected> expect(const Problem& problem) const override {
+    Expected expected{"y", {}, {}};
+    for (const float value : floats_of(problem.tensors[0].data))
+      expected.value.push_back(2.0 * value);
+    expected.tolerance.assign(expected.value.size(), 1e-6);
+    return {expected};
+  }
+  Work work(const Values& parameters) const override {
+    return {{{"fp32", 1e6 * static_cast<double>(std::get<std::int64_t>(parameters.at("n")))}}, 0};
+  }
+  std::vector<Complaint> judge(const Problem& /*problem*/,
+                               const CallEvidence& evidence) const override {
+    if (evidence.activity.api_calls.contains("cudaDeviceReset")) {
+      return {{"RL0407", "the device was reset", "leave it alone"}};
+    }
+    return {};
+  }
+};
+
+inline RunOutcome solve(const RunRequest& request) {
+  RunOutcome outcome;
+  outcome.outputs = untouched(*request.problem);
+  std::vector<float> y = floats_of(request.problem->tensors[0].data);
+  for (float& value : y) value *= 2;
+  outcome.outputs[1] = bytes_of(y);
+  outcome.activity.elapsed_us = 2002;
+  outcome.activity.kernels.emplace_back().counters.flops["fp32"] =
+      1'000'000 * static_cast<std::uint64_t>(y.size());
+  return outcome;
+}
+
+inline simgpu::Finding finding(simgpu::FindingKind kind, const std::string& code) {
+  simgpu::Finding made;
+  made.kind = kind;
+  made.code = code;
+  made.kernel = "scale";
+  made.message = "something is wrong";
+  return made;
+}
+
+/// One kernel task of 10 + 8 points with two public cases and a hidden one, graded on a scripted
+/// device.
+class GradeTest : public testing::Test {
+ protected:
+  GradeTest()
+      : root_(testing::TempDir() + "/rooflab_grade_" +
+              testing::UnitTest::GetInstance()->current_test_info()->name()),
+        library_(std::string(ROOFLAB_TESTDATA) + "/libgrade_plain.so") {
+    std::filesystem::remove_all(root_);
+    write("submission/part7-test/scale.cu", "// the student's\n");
+    TaskSpec task;
+    task.id = "scale";
+    task.file = "scale.cu";
+    task.entry = "scale";
+    task.oracle = "scale";
+    task.points = 10;
+    task.forbidden = {"^cublas"};
+    task.cases = {make_case("four", 4, false), make_case("seven", 7, false),
+                  make_case("secret", 9, true)};
+    task.speed.emplace();
+    task.speed->points = 8;
+    task.speed->parameters = {{"n", std::int64_t{1000}}};
+    task.speed->zero_efficiency = 0.0625;
+    task.speed->full_efficiency = 1;
+    part_.number = 7;
+    part_.directory = "part7-test";
+    part_.title = "Test part";
+    part_.tasks = {task};
+    request_.submission = root_ / "submission";
+    request_.solutions = root_ / "solutions";
+    request_.seed = 8812;
+  }
+  ~GradeTest() override { std::filesystem::remove_all(root_); }
+
+  static CaseSpec make_case(const std::string& name, std::int64_t n, bool hidden) {
+    CaseSpec spec;
+    spec.name = name;
+    spec.parameters = {{"n", n}};
+    spec.hidden = hidden;
+    return spec;
+  }
+
+  void write(const std::string& path, const std::string& text) const {
+    const auto file = root_ / path;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  }
+
+  GradeResult grade_with(const FakeDevice::Behaviour& behave) {
+    FakeDevice device(behave);
+    const GradeTools tools{
+        .device = device,
+        .build = [this](const TaskSpec&, const std::string&) { return build_; },
+        .oracle = [](const std::string&) { return std::make_unique<ScaleOracle>(); },
+        .progress = [](const std::string&) {}};
+    build_.library = library_;
+    GradeResult result = grade(part_, request_, tools);
+    runs_ = device.runs;
+    return result;
+  }
+  TaskResult grade_task_with(const FakeDevice::Behaviour& behave) {
+    return grade_with(behave).tasks.at(0);
+  }
+  Verdict verdict_of(const FakeDevice::Behaviour& behave) {
+    return grade_task_with(behave).verdict;
+  }
+
+  /// A right answer with something else gone wrong.
+  template <typename Change>
+  Verdict verdict_after(Change change) {
+    return verdict_of([change](const RunRequest& request) {
+      RunOutcome outcome = solve(request);
+      change(outcome);
+      return outcome;
+    });
+  }
+  Verdict verdict_of_end(RunOutcome::End end) {
+    return verdict_after([end](RunOutcome& outcome) { outcome.end = end; });
+  }
+  Verdict verdict_of_finding(simgpu::FindingKind kind, const std::string& code) {
+    return verdict_after(
+        [=](RunOutcome& outcome) { outcome.activity.findings = {finding(kind, code)}; });
+  }
+
+  std::filesystem::path root_;
+  std::string library_;
+  PartSpec part_;
+  GradeRequest request_;
+  BuildOutcome build_;
+  int runs_ = 0;
+};
+
+}  // namespace rooflab

@@ -95,12 +95,16 @@ struct Operand {
     scalar,   ///< elements[0]
     vector,   ///< {a, b, …}: elements
     address,  ///< [base+offset]: elements[0] + offset; further elements for [a, {x, y}] forms
-    pair,     ///< a|b, a destination with a predicate: elements[0], elements[1]
+    pair,     ///< a|p or {a, b}|p, a destination with a predicate: the last element
     list,     ///< (a, b, …) of a call
+    element,  ///< array[index] as a value: its address; see `scale`
   };
   Kind kind = Kind::scalar;
   std::vector<Scalar> elements;
-  std::int64_t offset = 0;    ///< address only: bytes added to the base
+  std::int64_t offset = 0;  ///< address only: bytes added to the base
+  /// Not 0 for array[register+offset], of kind address or element: elements are the array and the
+  /// register, both they and `offset` count array elements, and this is the bytes of one.
+  std::uint32_t scale = 0;
   bool negated = false;       ///< !p for predicates, -x for a literal-free negation
   std::int8_t selector = -1;  ///< 0–3: .b0–.b3; 4, 5: .h0, .h1; 127: several; -1: none
 };
@@ -157,6 +161,12 @@ struct Variable {
   std::uint64_t size() const;  ///< bytes
 };
 
+/// What a call through a register passes, from .callprototype or from .func.
+struct Prototype {
+  std::vector<Variable> parameters;
+  std::vector<Variable> return_values;
+};
+
 /// .reqntid, zeros when absent
 struct Function {
   std::string name;
@@ -173,6 +183,8 @@ struct Function {
   /// brx.idx and call targets: name -> labels (indexes) or function names.
   std::vector<std::pair<std::string, std::vector<std::uint32_t>>> branch_targets;
   std::vector<std::pair<std::string, std::vector<std::string>>> call_targets;
+  /// .callprototype: name -> what a call that names it passes
+  std::vector<std::pair<std::string, Prototype>> call_prototypes;
   std::array<std::uint32_t, 3> required_threads{};
   std::array<std::uint32_t, 3> max_threads{};  ///< .maxntid
   std::uint32_t min_blocks_per_sm = 0;         ///< .minnctapersm

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "simgpu/ptx/constant.h"
 #include "simgpu/ptx/initialiser.h"
@@ -59,6 +60,25 @@ void skip_braces(Lexer& lexer) {
   lexer.next();
 }
 
+/// `<3>` after a stem: stem0, stem1 and stem2.
+void parse_range(Lexer& lexer, const Token& stem, Variable variable, std::uint64_t& bytes_left,
+                 const std::function<void(const Token& name, Variable)>& add) {
+  lexer.next();
+  const Token at = lexer.peek();
+  // A factor, as a whole expression would take the closing '>' for an operator.
+  const Constant count = parse_constant_factor(lexer);
+  const std::uint64_t bytes_each = sizeof(Variable) + stem.text.size();
+  if (count.is_float || count.bits > bytes_left / bytes_each) {
+    lexer.fail_at(at, "expected a small number of variables");
+  }
+  bytes_left -= count.bits * bytes_each;
+  for (std::uint64_t number = 0; number < count.bits; ++number) {
+    variable.name = fmt::format("{}{}", stem.text, number);
+    add(stem, variable);
+  }
+  lexer.expect('>', "after the number of variables");
+}
+
 Variable parse_parameter(Lexer& lexer) {
   const Token& space = lexer.peek();
   if (!space.is_dot_word("param") && !space.is_dot_word("reg")) {
@@ -84,12 +104,25 @@ std::optional<Space> space_named(std::string_view name) {
   return std::nullopt;
 }
 
-DeclarationHead parse_declaration_head(Lexer& lexer, Space space, Variable::Linkage linkage) {
+DeclarationHead parse_leading_attributes(Lexer& lexer) {
   DeclarationHead head;
+  while (true) {
+    if (lexer.accept_dot_word("align")) {
+      head.alignment = parse_alignment(lexer);
+    } else if (lexer.accept_dot_word("attribute")) {
+      head.variable.managed |= parse_attributes(lexer);
+    } else {
+      return head;
+    }
+  }
+}
+
+DeclarationHead parse_declaration_head(Lexer& lexer, Space space, Variable::Linkage linkage,
+                                       DeclarationHead leading) {
+  DeclarationHead head = std::move(leading);
   head.variable.space = space;
   head.variable.linkage = linkage;
   head.variable.type = Type::none;
-  unsigned alignment = 0;
   bool describes_pointee = false;  // after .ptr, .align is that of the memory pointed to
   if (space == Space::constant && lexer.accept('[')) {  // a constant bank, of early PTX
     parse_count(lexer, "a constant bank", 10);
@@ -99,7 +132,7 @@ DeclarationHead parse_declaration_head(Lexer& lexer, Space space, Variable::Link
     const Token word = lexer.next();
     if (word.text == "align") {
       const unsigned bytes = parse_alignment(lexer);
-      if (!describes_pointee) alignment = bytes;
+      if (!describes_pointee) head.alignment = bytes;
     } else if (word.text == "ptr") {
       describes_pointee = true;
     } else if (word.text == "attribute") {
@@ -117,7 +150,7 @@ DeclarationHead parse_declaration_head(Lexer& lexer, Space space, Variable::Link
   }
   if (head.variable.type == Type::none) lexer.fail_expected("a type");
   const unsigned natural = size_of(head.variable.type) * head.variable.vector;
-  head.variable.alignment = alignment != 0 ? alignment : natural;
+  head.variable.alignment = head.alignment != 0 ? head.alignment : natural;
   return head;
 }
 
@@ -149,6 +182,10 @@ void parse_variables(Lexer& lexer, const DeclarationHead& head, std::uint64_t& i
     const Token name = lexer.expect_identifier("the name of a variable");
     Variable variable = head.variable;
     variable.name = name.text;
+    if (lexer.peek().is('<')) {
+      parse_range(lexer, name, variable, initial_bytes_left, add);
+      continue;
+    }
     parse_dimensions(lexer, variable);
     if (lexer.accept('=')) {
       if (head.is_opaque) {

@@ -61,6 +61,31 @@ TEST(Variable, HasSpaceTypeAlignmentAndLinkage) {
   EXPECT_EQ(module.variables[6].size(), 4U);
 }
 
+TEST(Variable, MayHaveItsAlignmentAndAttributesBeforeItsSpace) {
+  const Module module = parse_module(
+      ".visible .align 16 .global .b8 a[4];\n.attribute(.managed) .global .u32 b;\n"
+      ".entry k()\n{\n.align 8 .shared .b8 c[4];\n}\n");
+  EXPECT_EQ(module.variables[0].alignment, 16U);
+  EXPECT_EQ(module.variables[0].linkage, Variable::Linkage::visible);
+  EXPECT_TRUE(module.variables[1].managed);
+  EXPECT_EQ(module.variables[1].alignment, 4U);
+  EXPECT_EQ(module.functions[0].variables[0].alignment, 8U);
+}
+
+TEST(Variable, RangeDeclaresOneByNumber) {
+  const Module module = parse_module(
+      ".global .u32 x<2>, y;\n.entry k()\n{\n.reg .u32 %r1;\n.shared .u64 s<3>;\n"
+      "ld.shared.u32 %r1, [s2];\n}\n");
+  ASSERT_EQ(module.variables.size(), 3U);
+  EXPECT_EQ(module.variables[0].name, "x0");
+  EXPECT_EQ(module.variables[1].name, "x1");
+  EXPECT_EQ(module.variables[2].name, "y");
+  const Function& kernel = module.functions[0];
+  ASSERT_EQ(kernel.variables.size(), 3U);
+  EXPECT_EQ(kernel.variables[2].name, "s2");
+  EXPECT_EQ(kernel.variables[2].size(), 8U);
+}
+
 TEST(Variable, OfAbsurdSizeSaturates) {
   const Variable huge = parse_variable(".global .b64 x[4000000000][4000000000][4000000000];");
   EXPECT_EQ(huge.size(), std::numeric_limits<std::uint64_t>::max());
@@ -136,6 +161,15 @@ TEST(Initialiser, KeepsASingleMaskedByte) {
   EXPECT_EQ(byte.relocations[0].width, 1U);
   EXPECT_EQ(byte.relocations[0].shift, 16U);
   EXPECT_TRUE(byte.relocations[0].generic);
+}
+
+TEST(Initialiser, MayKeepAMaskedByteInAWiderElement) {
+  const Variable word = parse_variable(".global .u32 x[2] = {0xFF00(sym+2*2), 7};");
+  ASSERT_EQ(word.relocations.size(), 1U);
+  EXPECT_EQ(word.relocations[0].width, 1U);
+  EXPECT_EQ(word.relocations[0].shift, 8U);
+  EXPECT_EQ(word.relocations[0].addend, 4);
+  EXPECT_THAT(initial_elements<std::uint32_t>(word), ElementsAre(0U, 7U));
 }
 
 TEST(Function, HasParametersAndResults) {

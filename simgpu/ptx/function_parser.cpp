@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <deque>
 #include <limits>
 #include <utility>
 
@@ -78,7 +79,7 @@ class BodyParser {
     if (name == "_") return;
     const bool is_new = parameter.space == Space::reg
                             ? names_.declare_register(name, parameter.type, parameter.vector)
-                            : names_.declare_parameter(name, parameter.type);
+                            : names_.declare_parameter(name, parameter.type, parameter.vector);
     if (!is_new) fail_redeclared(lexer_.peek(), name);
     // The caller passes a .reg parameter in its registers, so they exist even if the body ignores
     // them.
@@ -91,6 +92,7 @@ class BodyParser {
   }
 
   void directive() {
+    const DeclarationHead leading = parse_leading_attributes(lexer_);
     const Token word = lexer_.next();
     if (word.text == "reg") {
       registers();
@@ -99,7 +101,7 @@ class BodyParser {
     } else if (word.text == "pragma") {
       skip_pragma();
     } else if (const auto space = space_named(word.text)) {
-      variables(*space);
+      variables(*space, leading);
     } else {
       lexer_.fail_at(word, fmt::format("expected .reg, .loc, .pragma or a state space, found '.{}'",
                                        word.text.substr(0, 40)));
@@ -139,24 +141,31 @@ class BodyParser {
     lexer_.expect(';', "after the declaration");
   }
 
-  void variables(Space space) {
-    const DeclarationHead head = parse_declaration_head(lexer_, space, Variable::Linkage::internal);
+  void variables(Space space, const DeclarationHead& leading) {
+    const DeclarationHead head =
+        parse_declaration_head(lexer_, space, Variable::Linkage::internal, leading);
     parse_variables(lexer_, head, module_scope_.initial_bytes_left,
-                    [this, space](const Token& name, Variable variable) {
+                    [this, space](const Token& token, Variable variable) {
+                      const std::string_view name = lasting_name(token, variable.name);
                       const bool outlives_call = space == Space::global || space == Space::constant;
-                      const bool is_new =
-                          outlives_call ? declare_static(name, std::move(variable))
-                                        : names_.declare_variable(name.text, std::move(variable));
-                      if (!is_new) fail_redeclared(name, name.text);
+                      const bool is_new = outlives_call
+                                              ? declare_static(name, std::move(variable))
+                                              : names_.declare_variable(name, std::move(variable));
+                      if (!is_new) fail_redeclared(token, name);
                     });
   }
 
+  /// The names of a range, `x<3>`, do not stand in the text: they are kept here.
+  std::string_view lasting_name(const Token& token, const std::string& name) {
+    return name == token.text ? token.text : range_names_.emplace_back(name);
+  }
+
   /// A .global or .const variable in a body belongs to the module, under a name of its own.
-  bool declare_static(const Token& name, Variable variable) {
+  bool declare_static(std::string_view name, Variable variable) {
     std::vector<Variable>& all = module_scope_.module.variables;
-    variable.name = fmt::format("{}@{}", name.text, all.size());
+    variable.name = fmt::format("{}@{}", name, all.size());
     all.push_back(variable);
-    return names_.declare_module_variable(name.text, variable.name, variable.type);
+    return names_.declare_module_variable(name, variable.name, variable.type, variable.vector);
   }
 
   void label() {
@@ -207,13 +216,13 @@ class BodyParser {
     lexer_.expect(';', "after .calltargets");
   }
 
-  /// `.callprototype (results) _ (parameters) .noreturn;`: checked for its form; the callee's own
-  /// declaration says what is passed.
+  /// `.callprototype (results) _ (parameters) .noreturn;`
   void call_prototype(const Token& name) {
-    declare_table(name);
-    if (lexer_.peek().is('(')) parse_parameters(lexer_);
+    function_.call_prototypes.emplace_back(declare_table(name), Prototype());
+    Prototype& prototype = function_.call_prototypes.back().second;
+    if (lexer_.peek().is('(')) prototype.return_values = parse_parameters(lexer_);
     lexer_.expect_identifier("'_' in .callprototype");
-    if (lexer_.peek().is('(')) parse_parameters(lexer_);
+    if (lexer_.peek().is('(')) prototype.parameters = parse_parameters(lexer_);
     while (lexer_.peek().kind == TokenKind::dot_word) {
       lexer_.next();
       while (at_constant(lexer_)) parse_constant(lexer_);
@@ -258,6 +267,7 @@ class BodyParser {
   Lexer& lexer_;
   ModuleScope& module_scope_;
   Function& function_;
+  std::deque<std::string> range_names_;
   ScopeTable names_;
   LabelTable labels_;
   SourceLocations locations_;

@@ -131,16 +131,10 @@ class InitialiserParser {
     return relocation;
   }
 
+  /// `+4*3`: a constant expression that begins with its sign.
   std::int64_t parse_addend() {
-    std::uint64_t addend = 0;
-    while (lexer_.peek().is('+') || lexer_.peek().is('-')) {
-      const bool negative = lexer_.next().is('-');
-      const Token at = lexer_.peek();
-      const Constant bytes = parse_constant_factor(lexer_);
-      if (bytes.is_float) lexer_.fail_at(at, "expected a whole number of bytes, found a float");
-      addend = negative ? addend - bytes.bits : addend + bytes.bits;
-    }
-    return static_cast<std::int64_t>(addend);
+    if (!lexer_.peek().is('+') && !lexer_.peek().is('-')) return 0;
+    return parse_integer(lexer_, "a whole number of bytes");
   }
 
   void address(unsigned width) {
@@ -162,13 +156,13 @@ class InitialiserParser {
     Relocation relocation = parse_address();
     lexer_.expect(')', "after a masked address");
     const unsigned shift = mask == 0 ? 64 : static_cast<unsigned>(std::countr_zero(mask));
-    if (shift % 8 != 0 || mask != std::uint64_t{0xFF} << (shift % 64) ||
-        size_of(variable_.type) != 1) {
-      lexer_.fail_at(at, "expected a mask of one byte, such as 0xFF00, in an array of bytes");
+    const bool is_float = is_float_type(variable_.type);
+    if (shift % 8 != 0 || mask != std::uint64_t{0xFF} << (shift % 64) || is_float) {
+      lexer_.fail_at(at, "expected a mask of one byte, such as 0xFF00, in an integer variable");
     }
     relocation.width = 1;
     relocation.shift = shift;
-    reserve(1);
+    reserve(size_of(variable_.type));
     variable_.relocations.push_back(std::move(relocation));
     join_address_bytes();
   }
@@ -219,8 +213,12 @@ class InitialiserParser {
       bits = width == 4 ? std::bit_cast<std::uint32_t>(static_cast<float>(real))
                         : std::bit_cast<std::uint64_t>(real);
     } else if (constant.is_float) {
-      lexer_.fail_at(at, fmt::format("expected an integer for an element of type .{}",
-                                     name_of(variable_.type)));
+      const bool is_half = variable_.type == Type::f16 || variable_.type == Type::bf16 ||
+                           variable_.type == Type::f16x2 || variable_.type == Type::bf16x2;
+      lexer_.fail_at(
+          at, fmt::format(
+                  "expected an integer for an element of type .{}{}", name_of(variable_.type),
+                  is_half ? ": PTX has no initial values of 16-bit floats but their bits" : ""));
     }
     for (unsigned byte = 0; byte < width && byte < 8; ++byte) {
       variable_.initial_bytes[cursor_ + byte] = static_cast<std::uint8_t>(bits >> (8 * byte));

@@ -127,6 +127,7 @@ TEST(FloatLiteral, MayBeDecimal) {
   EXPECT_EQ(float_operand("1e3"), 1000.0);
   EXPECT_EQ(float_operand(".25"), 0.25);
   EXPECT_EQ(float_operand("2."), 2.0);
+  EXPECT_EQ(float_operand("2.e-3"), 2e-3);
 }
 
 TEST(Operand, VectorMixesRegistersNumbersAndSinks) {
@@ -147,6 +148,8 @@ TEST(Operand, AddressAddsItsOffsets) {
   EXPECT_EQ(address("[%rd1+8]").offset, 8);
   EXPECT_EQ(address("[%rd1+-4]").offset, -4);
   EXPECT_EQ(address("[%rd1 - 4 + 0x10]").offset, 12);
+  EXPECT_EQ(address("[%rd1+4*3-8]").offset, 4);
+  EXPECT_EQ(address("[%rd1+1<<2]").offset, 4);
   const Operand parameter = address("[k_param_0+16]");
   EXPECT_EQ(parameter.kind, Operand::Kind::address);
   EXPECT_EQ(std::get<Symbol>(parameter.elements[0]).name, "k_param_0");
@@ -218,6 +221,32 @@ TEST(Operand, IndexedArrayIsItsElement) {
   EXPECT_EQ(std::get<Symbol>(kernel.body[1].operands[1].elements[0]).offset, 5 * 4);
 }
 
+TEST(Operand, IndexByARegisterCountsElements) {
+  const Module module = parse_module(
+      ".global .v2 .f64 pairs[8];\n.entry k()\n{\n.reg .f64 %f1;\n.reg .b32 %r1;\n"
+      ".reg .u64 %rd1;\n.shared .v4 .f32 tile[4];\nld.global.f64 %f1, pairs[%r1+2*2];\n"
+      "mov.u64 %rd1, tile[%r1-1];\nmov.u64 %rd1, tile[1];\n}\n");
+  const Function& kernel = module.functions[0];
+  const Operand& loaded = kernel.body[0].operands[1];
+  EXPECT_EQ(loaded.kind, Operand::Kind::address);
+  EXPECT_THAT(register_names(kernel, loaded), ElementsAre("?", "%r1"));
+  EXPECT_EQ(loaded.scale, 16U);
+  EXPECT_EQ(loaded.offset, 4);
+  const Operand& moved = kernel.body[1].operands[1];
+  EXPECT_EQ(moved.kind, Operand::Kind::element) << "the address is the value";
+  EXPECT_THAT(register_names(kernel, moved), ElementsAre("?", "%r1"));
+  EXPECT_EQ(moved.scale, 16U);
+  EXPECT_EQ(moved.offset, -1);
+  EXPECT_EQ(std::get<Symbol>(kernel.body[2].operands[1].elements[0]).offset, 16);
+}
+
+TEST(Operand, VectorMayHaveAPredicateBesideIt) {
+  const Function kernel = parse_kernel("tex.1d.v2.f32.f32 {%f1, %f2}|%p1, [picture, {%f5}];");
+  const Operand& both = kernel.body[0].operands[0];
+  EXPECT_EQ(both.kind, Operand::Kind::pair);
+  EXPECT_THAT(register_names(kernel, both), ElementsAre("%f1", "%f2", "%p1"));
+}
+
 TEST(Call, KeepsItsOperandsInTheOrderWritten) {
   const Function kernel = parse_kernel(
       "{\n.param .b32 param0;\n.param .b32 retval0;\n"
@@ -239,6 +268,14 @@ TEST(Call, KeepsItsOperandsInTheOrderWritten) {
   EXPECT_EQ(std::get<Symbol>(indirect.operands[3].elements[0]).name, "prototype_3");
   EXPECT_EQ(kernel.body[2].operands.size(), 1U);
   EXPECT_TRUE(kernel.body[3].operands[1].elements.empty());
+  ASSERT_EQ(kernel.call_prototypes.size(), 1U);
+  EXPECT_EQ(kernel.call_prototypes[0].first, "prototype_3");
+  const Prototype& prototype = kernel.call_prototypes[0].second;
+  ASSERT_EQ(prototype.return_values.size(), 1U);
+  EXPECT_EQ(prototype.return_values[0].size(), 4U);
+  ASSERT_EQ(prototype.parameters.size(), 2U);
+  EXPECT_EQ(prototype.parameters[0].size(), 4U);
+  EXPECT_EQ(prototype.parameters[1].size(), 24U);
 }
 
 TEST(Comments, MayStandAnywhere) {

@@ -145,6 +145,13 @@ std::size_t Lexer::end_of_dot_word(std::size_t from) const {
   return end;
 }
 
+/// e5, E+5 or e-5.
+bool Lexer::is_exponent(std::size_t from) const {
+  if (at(from) != 'e' && at(from) != 'E') return false;
+  const bool has_sign = at(from + 1) == '+' || at(from + 1) == '-';
+  return is_digit(at(from + (has_sign ? 2 : 1)));
+}
+
 TokenKind Lexer::scan_number(std::size_t& end) const {
   const char prefix = at(position_) == '0' ? at(position_ + 1) : '\0';
   end = position_ + 2;
@@ -162,15 +169,16 @@ TokenKind Lexer::scan_number(std::size_t& end) const {
   } else {
     end = position_;
     while (is_digit(at(end))) ++end;
-    if (at(end) == '.' && !is_letter(at(end + 1)) && at(end + 1) != '_') {
+    const bool exponent_after_point = at(end) == '.' && is_exponent(end + 1);
+    if (at(end) == '.' &&
+        (exponent_after_point || !(is_letter(at(end + 1)) || at(end + 1) == '_'))) {
       kind = TokenKind::floating;
       ++end;
       while (is_digit(at(end))) ++end;
     }
-    const bool has_sign = at(end + 1) == '+' || at(end + 1) == '-';
-    if ((at(end) == 'e' || at(end) == 'E') && is_digit(at(end + (has_sign ? 2 : 1)))) {
+    if (is_exponent(end)) {
       kind = TokenKind::floating;
-      end += has_sign ? 2 : 1;
+      end += 2;
       while (is_digit(at(end))) ++end;
     }
   }

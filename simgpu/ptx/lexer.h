@@ -67,6 +67,7 @@ class Lexer {
   void skip_blanks();
   std::size_t end_of_word(std::size_t from) const;
   std::size_t end_of_dot_word(std::size_t from) const;
+  bool is_exponent(std::size_t from) const;
   TokenKind scan_number(std::size_t& end) const;
   TokenKind scan_string(std::size_t& end);
   char at(std::size_t offset) const { return offset < source_.size() ? source_[offset] : '\0'; }

@@ -183,5 +183,23 @@ TEST(NvccConstants, HaveTheBytesOfTheirSource) {
   EXPECT_NE(module.find_function(table.relocations[1].symbol), nullptr);
 }
 
+/// Every kind of directive, constant and operand. That the assembler takes the same text shows that
+/// it is PTX, and not only what this parser takes for it.
+TEST(Grammar, IsTheAssemblers) {
+  const TemporaryDirectory directory;
+  std::size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(source_directory() / "grammar")) {
+    SCOPED_TRACE(entry.path().filename());
+    ++files;
+    Module module;
+    EXPECT_NO_THROW(module = parse(read_file(entry.path())));
+    const CommandResult assembled = run_command(
+        std::string(ROOFLAB_NVCC) + " -cubin -arch=" + module.target + " -o '" +
+        (directory.path() / "out.cubin").string() + "' '" + entry.path().string() + "'");
+    EXPECT_EQ(assembled.status, 0) << assembled.output;
+  }
+  EXPECT_GE(files, 5U);
+}
+
 }  // namespace
 }  // namespace simgpu::ptx

@@ -79,6 +79,7 @@ Operand OperandParser::parse_vector() {
     append_scalar(operand);
   } while (lexer_.accept(','));
   lexer_.expect('}', "after the elements of a vector");
+  if (lexer_.peek().is('|')) parse_pair(operand);
   return operand;
 }
 
@@ -125,16 +126,10 @@ void OperandParser::parse_address_rest(Operand& operand) {
   }
 }
 
+/// `+4*3-8`: a constant expression that begins with its sign.
 std::int64_t OperandParser::parse_offset() {
-  std::uint64_t offset = 0;
-  while (lexer_.peek().is('+') || lexer_.peek().is('-')) {
-    const bool negative = lexer_.next().is('-');
-    const Token at = lexer_.peek();
-    const Constant bytes = parse_constant_factor(lexer_);
-    if (bytes.is_float) lexer_.fail_at(at, "expected a whole number of bytes, found a float");
-    offset = negative ? offset - bytes.bits : offset + bytes.bits;
-  }
-  return static_cast<std::int64_t>(offset);
+  if (!lexer_.peek().is('+') && !lexer_.peek().is('-')) return 0;
+  return parse_integer(lexer_, "a whole number after the sign");
 }
 
 Operand OperandParser::parse_negated(const Instruction& instruction) {
@@ -166,26 +161,41 @@ Operand OperandParser::parse_named(const Instruction& instruction) {
   return operand;
 }
 
-/// array[index]: the element's address, or the element where an address is read or written.
+/// array[index] and array[register+offset]: the element's address, or the element where an address
+/// is read or written.
 Operand OperandParser::parse_element_of(const Token& name, const Instruction& instruction,
                                         Operand operand) {
   lexer_.next();
-  const auto index = static_cast<std::uint64_t>(parse_integer(lexer_, "an index"));
-  lexer_.expect(']', "after an index");
-  auto& symbol = std::get<Symbol>(operand.elements.front());
-  const auto bytes = static_cast<std::int64_t>(index * element_size(name));
-  if (takes_address(instruction)) {
-    symbol.offset = bytes;
+  const std::uint64_t scale = element_size(name);
+  const bool is_address = !takes_address(instruction);
+  if (is_address) operand.kind = Operand::Kind::address;
+  if (!at_constant(lexer_)) {
+    if (!is_address) operand.kind = Operand::Kind::element;
+    operand.scale = static_cast<std::uint32_t>(scale);
+    parse_index_register(operand);
   } else {
-    operand.kind = Operand::Kind::address;
-    operand.offset = bytes;
+    const auto index = static_cast<std::uint64_t>(parse_integer(lexer_, "an index"));
+    const auto bytes = static_cast<std::int64_t>(index * scale);
+    (is_address ? operand.offset : std::get<Symbol>(operand.elements.front()).offset) = bytes;
   }
+  lexer_.expect(']', "after an index");
   return operand;
+}
+
+void OperandParser::parse_index_register(Operand& operand) {
+  const Token at = lexer_.expect_identifier("a register or a number as the index");
+  const auto meaning = names_.find(at.text);
+  if (!meaning || meaning->kind != Meaning::Kind::registers || meaning->width != 1) {
+    lexer_.fail_at(at, fmt::format("expected a register or a number as the index, found '{}'",
+                                   at.text.substr(0, 80)));
+  }
+  append_registers(operand, *meaning);
+  operand.offset = parse_offset();
 }
 
 std::uint64_t OperandParser::element_size(const Token& name) {
   if (const auto meaning = names_.find(name.text); meaning && meaning->type != Type::none) {
-    return size_of(meaning->type);
+    return std::uint64_t{size_of(meaning->type)} * meaning->width;
   }
   const auto found = module_scope_.variables.find(std::string(name.text));
   if (found == module_scope_.variables.end()) {
@@ -193,15 +203,15 @@ std::uint64_t OperandParser::element_size(const Token& name) {
                                      name.text.substr(0, 80)));
   }
   const Variable& variable = module_scope_.module.variables[found->second];
-  return size_of(variable.type) * variable.vector;
+  return std::uint64_t{size_of(variable.type)} * variable.vector;
 }
 
 void OperandParser::parse_pair(Operand& operand) {
-  if (operand.elements.size() != 1) lexer_.fail_expected("',' or ';' after a vector");
   lexer_.next();
   operand.kind = Operand::Kind::pair;
+  const std::size_t before = operand.elements.size();
   append_scalar(operand);
-  if (operand.elements.size() != 2) lexer_.fail_expected("a predicate after '|'");
+  if (operand.elements.size() != before + 1) lexer_.fail_expected("a predicate after '|'");
 }
 
 void OperandParser::append_scalar(Operand& operand) {

@@ -35,6 +35,7 @@ class OperandParser {
   Operand parse_negated(const Instruction& instruction);
   Operand parse_named(const Instruction& instruction);
   Operand parse_element_of(const Token& name, const Instruction& instruction, Operand operand);
+  void parse_index_register(Operand& operand);
   void parse_address_rest(Operand& operand);
   void parse_pair(Operand& operand);
   void append_scalar(Operand& operand);

@@ -85,6 +85,8 @@ TEST(ParseError, SaysWhatEachPlaceNeeds) {
   EXPECT_THAT(error_in_body("a: ret;\na: ret;"), HasSubstr("'a' stands in this scope already"));
   EXPECT_THAT(error_in_body(".align 4;"), HasSubstr("expected .reg, .loc, .pragma"));
   EXPECT_THAT(error_in_body(".shared .align 3 .b8 x;"), HasSubstr("a power of two, found 3"));
+  EXPECT_THAT(error_in_body(".shared .u32 a[4];\nld.shared.u32 %r1, a[b];"),
+              HasSubstr("expected a register or a number as the index, found 'b'"));
   EXPECT_THAT(error_in_body("ld.u32 %r1, [%r2;"), HasSubstr("expected ']' after an address"));
   EXPECT_THAT(error_in_body("call (%r1, f;"), HasSubstr("expected ')' after the arguments"));
 }
@@ -98,6 +100,8 @@ TEST(ParseError, SaysWhatAnInitialiserNeeds) {
   EXPECT_THAT(error(".global .u8 x[2] = 1;"), HasSubstr("expected '{' before the values"));
   EXPECT_THAT(error(".global .u32 x = 1.5;"),
               HasSubstr("expected an integer for an element of type .u32"));
+  EXPECT_THAT(error(".global .f16 x = 1.5;"), HasSubstr("no initial values of 16-bit floats"));
+  EXPECT_THAT(error(".global .f32 x = 0xFF(sym);"), HasSubstr("in an integer variable"));
   EXPECT_THAT(error(".global .u16 x = sym;"), HasSubstr("an element of 4 or 8 bytes"));
   EXPECT_THAT(error(".global .b8 x[1] = {0xFF0(sym)};"), HasSubstr("expected a mask of one byte"));
 }
@@ -108,6 +112,8 @@ TEST(ParseError, RefusesTextThatAsksForTooMuchMemory) {
   EXPECT_THAT(
       error_of(std::string(kHeader) + ".global .b64 x[] [9223372036854775807] = {{1},{2}};"),
       HasSubstr("fewer than 2^64 bytes"));
+  EXPECT_THAT(error_of(std::string(kHeader) + ".global .b8 x<4000000000>;"),
+              HasSubstr("a small number of variables"));
   EXPECT_THAT(error_of(std::string(kHeader) + ".file 4000000000 \"a\""),
               HasSubstr("from 0 to 65535"));
 }

@@ -56,8 +56,11 @@ class ModuleParser {
     if (lexer_.accept(';')) return;
     if (lexer_.peek().is('@')) return skip_line();
     if (lexer_.peek().kind != TokenKind::dot_word) lexer_.fail_expected("a directive");
+    if (lexer_.peek().text == "align" || lexer_.peek().text == "attribute") {
+      return declaration(Variable::Linkage::internal);
+    }
     const Token word = lexer_.next();
-    if (const auto linkage = linkage_named(word.text)) return declaration(*linkage, lexer_.next());
+    if (const auto linkage = linkage_named(word.text)) return declaration(*linkage);
     if (word.text == "version") return version();
     if (word.text == "target") return target();
     if (word.text == "address_size") return address_size();
@@ -66,7 +69,7 @@ class ModuleParser {
     if (word.text == "alias") return alias();
     if (word.text == "pragma") return skip_pragma();
     if (word.text == "loc") return skip_location();
-    declaration(Variable::Linkage::internal, word);
+    declaration(Variable::Linkage::internal, word, {});
   }
 
   static std::optional<Variable::Linkage> linkage_named(std::string_view word) {
@@ -77,14 +80,21 @@ class ModuleParser {
     return std::nullopt;
   }
 
-  void declaration(Variable::Linkage linkage, const Token& word) {
+  void declaration(Variable::Linkage linkage) {
+    const DeclarationHead leading = parse_leading_attributes(lexer_);
+    declaration(linkage, lexer_.next(), leading);
+  }
+
+  void declaration(Variable::Linkage linkage, const Token& word, const DeclarationHead& leading) {
     const bool is_directive = word.kind == TokenKind::dot_word;
     if (is_directive && (word.text == "entry" || word.text == "func")) {
       return function(word.text == "entry");
     }
-    if (is_directive && word.text == "tex") return module_variables(Space::global, linkage);
+    if (is_directive && word.text == "tex") {
+      return module_variables(Space::global, linkage, leading);
+    }
     if (const auto space = space_named(word.text); is_directive && space) {
-      return module_variables(*space, linkage);
+      return module_variables(*space, linkage, leading);
     }
     lexer_.fail_at(word,
                    fmt::format("expected a directive such as .entry, .func or .global, found '{}'",
@@ -171,6 +181,7 @@ class ModuleParser {
     }
     const bool is_strings = name.text == "debug_str" || name.text == ".debug_str";
     const Token opening = lexer_.expect('{', "before the contents of a section");
+    if (is_strings) strings_.add_label(name.text);
     std::string_view element;
     while (!lexer_.peek().is('}')) {
       const Token token = lexer_.next();
@@ -199,11 +210,11 @@ class ModuleParser {
     aliases_[std::string(name.text)] = function.text;
   }
 
-  void module_variables(Space space, Variable::Linkage linkage) {
+  void module_variables(Space space, Variable::Linkage linkage, const DeclarationHead& leading) {
     if (space == Space::param || space == Space::local) {
       lexer_.fail_at(lexer_.peek(), "expected .global, .const or .shared outside of a function");
     }
-    const DeclarationHead head = parse_declaration_head(lexer_, space, linkage);
+    const DeclarationHead head = parse_declaration_head(lexer_, space, linkage, leading);
     parse_variables(
         lexer_, head, scope_.initial_bytes_left,
         [this](const Token& name, Variable variable) { add_variable(name, std::move(variable)); });

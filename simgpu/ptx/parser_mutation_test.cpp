@@ -18,9 +18,11 @@ namespace {
 
 std::vector<std::string> seeds() {
   std::vector<std::string> texts;
-  const auto folder = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "simgpu/ptx/testdata/seeds";
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    texts.push_back(::simgpu::testing::read_file(entry.path()));
+  const auto folder = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "simgpu/ptx/testdata";
+  for (const char* const corpus : {"seeds", "grammar"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder / corpus)) {
+      texts.push_back(::simgpu::testing::read_file(entry.path()));
+    }
   }
   std::sort(texts.begin(), texts.end());  // directories have no order of their own
   return texts;
@@ -40,7 +42,7 @@ void feed(const std::string& text) {
 }
 
 TEST(Seeds, Parse) {
-  ASSERT_GE(seeds().size(), 2U);
+  ASSERT_GE(seeds().size(), 7U);
   for (const std::string& text : seeds()) EXPECT_NO_THROW(parse(text));
 }
 
@@ -77,6 +79,16 @@ std::string repeated(const std::string& piece, std::size_t count) {
   return text;
 }
 
+/// Scopes that each hide all but the last register of the one around; all use the outermost's last.
+std::string staircase(std::size_t count) {
+  std::string text;
+  const std::string use = "mov.b32 %r" + std::to_string(2 * count - 1) + ", 1;";
+  for (std::size_t depth = 0; depth < count; ++depth) {
+    text += "{.reg .b32 %r<" + std::to_string(2 * count - depth) + ">;" + use;
+  }
+  return text + std::string(count, '}');
+}
+
 TEST(HostileText, CostsTimeInProportionToItsLength) {
   const std::string head = ".version 9.0\n.target sm_80\n.address_size 64\n.entry k()\n{\n";
   const auto texts = [&](std::size_t count) {
@@ -85,6 +97,7 @@ TEST(HostileText, CostsTimeInProportionToItsLength) {
         head + repeated("{.reg .b32 %r<9>; mov.b32 %r1, %q;", count) + std::string(count, '}') +
             "}",
         head + repeated("{.reg .b32 %r<1>;mov.b32 %r9, 1;", count) + std::string(count, '}') + "}",
+        head + staircase(count) + "}",
         head + repeated("{.param .b64 p;}", count) + "}",
         head + repeated("{a: bra a;", count) + std::string(count, '}') + "}",
         head + repeated(".loc 1 2 3, function_name l, inlined_at 1 2 3\n", count) +

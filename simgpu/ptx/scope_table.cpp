@@ -9,8 +9,6 @@
 namespace simgpu::ptx {
 namespace {
 
-// Looking further would let nested scopes cost the square of their number; code has two or three.
-constexpr std::size_t kMostShadows = 64;
 constexpr std::size_t kMostDigits = 10;  // of a register's number, which has 32 bits
 constexpr std::array<std::string_view, 4> kVectorElements = {".x", ".y", ".z", ".w"};
 
@@ -60,6 +58,7 @@ bool ScopeTable::declare_group(Names& names, std::string_view name, RegisterGrou
   if (!bind(names, name, Meaning::Kind::registers, static_cast<std::uint32_t>(groups_.size()))) {
     return false;
   }
+  group.depth = depth();
   groups_.push_back(std::move(group));
   return true;
 }
@@ -71,9 +70,45 @@ bool ScopeTable::declare_register(std::string_view name, Type type, unsigned wid
 
 bool ScopeTable::declare_range(std::string_view stem, std::uint64_t count, Type type,
                                unsigned width) {
-  return declare_group(
+  const std::optional<std::uint32_t> outer = innermost_range(stem);
+  const bool is_new = declare_group(
       stems_, stem,
       {.name = std::string(stem), .type = type, .width = width, .count = count, .is_range = true});
+  if (is_new) link_range(static_cast<std::uint32_t>(groups_.size() - 1), outer);
+  return is_new;
+}
+
+std::optional<std::uint32_t> ScopeTable::innermost_range(std::string_view stem) const {
+  const auto found = stems_.find(stem);
+  if (found == stems_.end()) return std::nullopt;
+  return found->second.back().index;
+}
+
+/// The innermost range from this one outwards that has a register of the number.
+std::optional<std::uint32_t> ScopeTable::range_reaching(std::uint32_t innermost,
+                                                        std::uint64_t number) const {
+  std::uint32_t at = innermost;
+  while (groups_[at].count <= number) {
+    const RegisterGroup& range = groups_[at];
+    if (range.around == at) return std::nullopt;
+    at = groups_[range.jump].count <= number ? range.jump : range.around;
+  }
+  return at;
+}
+
+/// Jump pointers as in Myers, "An applicative random-access stack" (1983).
+void ScopeTable::link_range(std::uint32_t inner, std::optional<std::uint32_t> outer) {
+  RegisterGroup& range = groups_[inner];
+  range.around = range.jump = inner;
+  if (outer) outer = range_reaching(*outer, range.count);
+  if (!outer) return;
+  const RegisterGroup& around = groups_[*outer];
+  const RegisterGroup& beyond = groups_[around.jump];
+  const bool equal_steps =
+      around.distance - beyond.distance == beyond.distance - groups_[beyond.jump].distance;
+  range.around = *outer;
+  range.jump = equal_steps ? beyond.jump : *outer;
+  range.distance = around.distance + 1;
 }
 
 bool ScopeTable::same_storage(const Variable& a, const Variable& b) {
@@ -84,7 +119,7 @@ bool ScopeTable::same_storage(const Variable& a, const Variable& b) {
 bool ScopeTable::declare_variable(std::string_view name, Variable variable) {
   const auto index = static_cast<std::uint32_t>(symbols_.size());
   if (!bind(names_, name, Meaning::Kind::variable, index)) return false;
-  NamedSymbol symbol{.name = "", .type = variable.type};
+  NamedSymbol symbol{.name = "", .type = variable.type, .width = variable.vector};
   const bool is_parameter = variable.space == Space::param;
   // Every call nvcc emits declares param0, param1, … in a scope of its own: one storage serves all
   // calls that pass the same shape, since no two of those scopes are alive at once.
@@ -104,16 +139,17 @@ bool ScopeTable::declare_variable(std::string_view name, Variable variable) {
   return true;
 }
 
-bool ScopeTable::declare_parameter(std::string_view name, Type type) {
+bool ScopeTable::declare_parameter(std::string_view name, Type type, unsigned width) {
   if (bound_here(names_, name)) return false;
-  return declare_module_variable(name, unique(name), type);
+  return declare_module_variable(name, unique(name), type, width);
 }
 
-bool ScopeTable::declare_module_variable(std::string_view name, std::string symbol, Type type) {
+bool ScopeTable::declare_module_variable(std::string_view name, std::string symbol, Type type,
+                                         unsigned width) {
   if (!bind(names_, name, Meaning::Kind::variable, static_cast<std::uint32_t>(symbols_.size()))) {
     return false;
   }
-  symbols_.push_back({.name = std::move(symbol), .type = type});
+  symbols_.push_back({.name = std::move(symbol), .type = type, .width = width});
   return true;
 }
 
@@ -152,24 +188,11 @@ Meaning ScopeTable::registers_of(std::uint32_t group_index, std::uint32_t number
           .type = group.type};
 }
 
-/// The innermost declaration `.reg stem<count>` that reaches up to the number.
-const ScopeTable::Binding* ScopeTable::range_holding(std::string_view stem,
-                                                     std::uint32_t number) const {
-  const auto found = stems_.find(stem);
-  if (found == stems_.end()) return nullptr;
-  const std::vector<Binding>& bindings = found->second;
-  for (std::size_t level = 0; level < bindings.size() && level < kMostShadows; ++level) {
-    const Binding& binding = bindings[bindings.size() - 1 - level];
-    if (number < groups_[binding.index].count) return &binding;
-  }
-  return nullptr;
-}
-
 std::optional<Meaning> ScopeTable::find(std::string_view name) {
-  const Binding* best = nullptr;
+  std::optional<Binding> best;
   std::uint32_t best_number = 0;
   const auto exact = names_.find(name);
-  if (exact != names_.end()) best = &exact->second.back();
+  if (exact != names_.end()) best = exact->second.back();
   // %r12 is number 12 of %r<…> or number 2 of %r1<…>: the innermost declaration wins.
   for (std::size_t digits = 1; digits <= kMostDigits && digits < name.size(); ++digits) {
     const std::string_view number = name.substr(name.size() - digits);
@@ -177,16 +200,18 @@ std::optional<Meaning> ScopeTable::find(std::string_view name) {
     if (digits > 1 && number.front() == '0') continue;
     std::uint32_t value = 0;
     if (std::from_chars(number.begin(), number.end(), value).ec != std::errc()) continue;
-    const Binding* range = range_holding(name.substr(0, name.size() - digits), value);
-    if (range != nullptr && (best == nullptr || range->depth > best->depth)) {
-      best = range;
+    auto range = innermost_range(name.substr(0, name.size() - digits));
+    if (range) range = range_reaching(*range, value);
+    if (range && (!best || groups_[*range].depth > best->depth)) {
+      best = {Meaning::Kind::registers, groups_[*range].depth, *range};
       best_number = value;
     }
   }
-  if (best == nullptr) return std::nullopt;
+  if (!best) return std::nullopt;
   if (best->kind == Meaning::Kind::registers) return registers_of(best->index, best_number);
   const NamedSymbol& symbol = symbols_[best->index];
-  return Meaning{.kind = best->kind, .symbol = symbol.name, .type = symbol.type};
+  return Meaning{
+      .kind = best->kind, .width = symbol.width, .symbol = symbol.name, .type = symbol.type};
 }
 
 }  // namespace simgpu::ptx

@@ -16,7 +16,7 @@ struct Meaning {
   enum class Kind : std::uint8_t { registers, variable, table };
   Kind kind = Kind::registers;
   std::uint32_t first_register = 0;  ///< of `width` consecutive entries of Function::registers
-  unsigned width = 1;                ///< more than 1 for a .v2 or .v4 register
+  unsigned width = 1;                ///< more than 1 for a .v2 or .v4 register or variable
   std::string_view symbol;           ///< the name that is unique in the function (variable, table)
   Type type = Type::none;            ///< of a register or variable
 };
@@ -42,9 +42,10 @@ class ScopeTable {
   /// Adds the variable to Function::variables, under a unique name. @return false as above.
   bool declare_variable(std::string_view name, Variable variable);
   /// A name whose storage is kept elsewhere: a parameter. @return false as above.
-  bool declare_parameter(std::string_view name, Type type);
+  bool declare_parameter(std::string_view name, Type type, unsigned width);
   /// A name that stands for the module's variable `symbol`. @return false as above.
-  bool declare_module_variable(std::string_view name, std::string symbol, Type type);
+  bool declare_module_variable(std::string_view name, std::string symbol, Type type,
+                               unsigned width);
   /// The name of a .branchtargets, .calltargets or .callprototype. @return its unique spelling, or
   /// nothing if this scope has declared the name already.
   std::optional<std::string> declare_table(std::string_view name);
@@ -64,10 +65,17 @@ class ScopeTable {
     unsigned width = 1;
     std::uint64_t count = 0;
     bool is_range = false;
+    std::uint32_t depth = 0;
+    /// Of a range: the next one outwards with the same stem that has more registers, or itself when
+    /// there is none. `jump` is one further out, such that a search by both takes logarithmic time
+    /// however deep a hostile text nests its scopes.
+    std::uint32_t around = 0, jump = 0;
+    std::uint32_t distance = 0;  ///< steps by `around` to the outermost
   };
   struct NamedSymbol {
     std::string name;
     Type type = Type::none;
+    unsigned width = 1;
     std::int64_t variable =
         -1;  ///< index into Function::variables of a .param, which may be reused
   };
@@ -78,7 +86,9 @@ class ScopeTable {
   };
 
   bool bind(Names& names, std::string_view name, Meaning::Kind kind, std::uint32_t index);
-  const Binding* range_holding(std::string_view stem, std::uint32_t number) const;
+  std::optional<std::uint32_t> innermost_range(std::string_view stem) const;
+  std::optional<std::uint32_t> range_reaching(std::uint32_t innermost, std::uint64_t number) const;
+  void link_range(std::uint32_t inner, std::optional<std::uint32_t> outer);
   bool bound_here(const Names& names, std::string_view name) const;
   bool declare_group(Names& names, std::string_view name, RegisterGroup group);
   std::string unique(std::string_view name);

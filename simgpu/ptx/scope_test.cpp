@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "simgpu/ptx/parser_testing.h"
 
@@ -79,6 +82,33 @@ TEST(Scopes, OfRangesAreRenamedToo) {
   EXPECT_NE(only_register(kernel, 0, 0), only_register(kernel, 1, 0));
   EXPECT_EQ(kernel.registers[1].type, Type::f32);
   EXPECT_EQ(only_register(kernel, 2, 0), "%r7") << "beyond the inner range, the outer one counts";
+}
+
+/// Every number is that of the innermost scope that has it; the scopes' types tell them apart.
+TEST(Scopes, HideRangesHoweverDeepTheyNest) {
+  constexpr std::array kTypes{Type::b16, Type::u16, Type::s16, Type::b32, Type::u32, Type::s32,
+                              Type::b64, Type::u64, Type::s64, Type::f32, Type::f64};
+  constexpr std::size_t kDepth = 300;
+  std::vector<std::size_t> counts;
+  std::string text;
+  for (std::size_t depth = 0; depth < kDepth; ++depth) {
+    // Smaller towards the inside, but not always smaller than the scope around.
+    counts.push_back(1 + kDepth - depth + depth * 7 % 5);
+    text += "{ .reg ." + std::string(name_of(kTypes.at(depth % kTypes.size()))) + " q<" +
+            std::to_string(counts.back()) + ">;\n";
+  }
+  const std::size_t reach = *std::max_element(counts.begin(), counts.end());
+  for (std::size_t number = 0; number < reach; ++number) {
+    text += "mov.b32 q" + std::to_string(number) + ", 0;\n";
+  }
+  const Function kernel = parse_kernel(text + std::string(kDepth, '}'));
+  ASSERT_EQ(kernel.registers.size(), reach);
+  for (std::size_t number = 0; number < reach; ++number) {
+    std::size_t owner = kDepth - 1;
+    while (counts[owner] <= number) --owner;
+    EXPECT_EQ(kernel.registers[number].type, kTypes.at(owner % kTypes.size()))
+        << "q" << number << " of scope " << owner;
+  }
 }
 
 TEST(Scopes, ShareParametersOfCallsThatLookAlike) {

@@ -53,7 +53,9 @@ std::uint32_t SourceLocations::parse(Lexer& lexer) {
   while (lexer.accept(',')) {
     const Token attribute = lexer.expect_identifier("function_name or inlined_at");
     if (attribute.text == "function_name") {
-      label = lexer.expect_identifier("a label of .debug_str after function_name").text;
+      label = lexer.peek().is_dot_word("debug_str")
+                  ? lexer.next().text
+                  : lexer.expect_identifier("a label of .debug_str after function_name").text;
       if (lexer.accept('+')) offset = parse_integer(lexer, "an offset");
     } else if (attribute.text == "inlined_at") {
       // The place of the call is that of an earlier .loc, which may itself be inlined.

@@ -13,6 +13,7 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
 set(ROOFLAB_SANITIZE "" CACHE STRING "Sanitizers for our own code, as in -fsanitize=LIST")
+option(ROOFLAB_FUZZ "Build libFuzzer programs for the readers of untrusted input (clang only)" OFF)
 option(ROOFLAB_FETCH "Download pinned dependencies that find_package does not find" ON)
 set(SIMGPU_MARCH "x86-64-v3" CACHE STRING
     "Instruction set the simulated GPU's engine is compiled for (-march); simgpu checks it at start")

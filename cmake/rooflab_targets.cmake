@@ -19,6 +19,7 @@ function(rooflab_library name)
   rooflab_compile_options(${name})
 endfunction()
 
+# rooflab_program(<name> SOURCES ... [LINK ...]): an executable in build/bin.
 function(rooflab_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_executable(${name} ${arg_SOURCES})
@@ -26,8 +27,8 @@ function(rooflab_program name)
   rooflab_compile_options(${name})
 endfunction()
 
-# rooflab_test(<name> SOURCES ... [LINK ...] [LABELS ...]): a GoogleTest program. ctest runs it as one
-# test, with TEST_TMPDIR-free, order-independent cases.
+# rooflab_test(<name> SOURCES ... [LINK ...] [LABELS ...] [TIMEOUT <seconds>]): a GoogleTest program, which ctest
+# runs as one test. Without a TIMEOUT it has 300 s.
 function(rooflab_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS")
   add_executable(${name} ${arg_SOURCES})
@@ -41,4 +42,15 @@ function(rooflab_test name)
     set(arg_TIMEOUT 300)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()
+
+# rooflab_fuzz_program(<name> SOURCES ... [LINK ...]): a libFuzzer program; SOURCES hold the code under test too, so
+# that it is instrumented. Only with ROOFLAB_FUZZ and clang.
+function(rooflab_fuzz_program name)
+  if(NOT ROOFLAB_FUZZ OR NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    return()
+  endif()
+  rooflab_program(${name} ${ARGN})
+  target_compile_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
 endfunction()

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -107,6 +108,16 @@ TEST(GpuSpecTest, TensorRatesAreDenseMultiplesOfTheCudaCoreRate) {
     if (gpu.peak_flops.contains("tf32_tensor")) {
       EXPECT_NEAR(gpu.peak_flops.at("fp16_tensor") / gpu.peak_flops.at("tf32_tensor"), 2.0, 0.01);
     }
+  }
+}
+
+TEST(GpuSpecTest, BandwidthAndMemoryClockImplyAWholeBus) {
+  // cudaDeviceProp's bus width is what the two imply: memories are wired in units of 128 bits here.
+  for (const std::string& id : list(gpus())) {
+    const GpuSpec gpu = find(gpus(), id);
+    const double bits = gpu.dram_bytes_per_second * 8 / (gpu.memory_clock_mhz * 1e6 * 2);
+    const double whole = std::round(bits / 128) * 128;
+    EXPECT_NEAR(bits / whole, 1.0, 0.001) << id << ": " << bits << " bits";
   }
 }
 

@@ -1,12 +1,10 @@
 #pragma once
 
-#include <cmath>
-
 #include "simgpu/arith/rounding.h"
 
 /// .f64 arithmetic: IEEE operations in each rounding mode; min, max and bit operations. PTX has no
-/// .ftz for f64 except in two gross approximations, and .f64 operations keep NaN payloads as the
-/// host does.
+/// .ftz for f64 except in two gross approximations. Any NaN that goes in comes out as kNanF64Bits,
+/// but for abs, neg and copysign.
 namespace simgpu::arith {
 
 double directed_add(double a, double b, Round mode);

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <map>
 #include <set>
 #include <string>
 
@@ -59,8 +61,8 @@ TEST(ReportTest, CountersCarryNsightsNames) {
   EXPECT_EQ(named.at("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"), 7);
 }
 
-TEST(ReportTest, ALaunchThatDidNothingHasNoInvalidRatios) {
-  for (const auto& [name, value] : nsight_counters({})) EXPECT_EQ(value, value) << name;
+TEST(ReportTest, ALaunchThatDidNothingHasFiniteRatios) {
+  for (const auto& [name, value] : nsight_counters({})) EXPECT_TRUE(std::isfinite(value)) << name;
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ constexpr std::uint32_t kSectionUnused = 0;
 constexpr std::uint32_t kSectionSymbols = 2;
 constexpr std::uint32_t kSectionWithoutBytes = 8;
 constexpr unsigned kSymbolFunction = 2;
-constexpr unsigned kSymbolIsKernel = 0x10;   // in st_other
-constexpr std::size_t kLongestName = 16384;  // many symbols may share one name: bounds their sum
+constexpr unsigned kSymbolIsKernel = 0x10;  // in st_other
+constexpr std::size_t kLongestName = 16384;
 
 constexpr unsigned kFormatSized = 4;  // of an attribute that is followed by a length and bytes
 constexpr unsigned kAttributeFrameBytes = 0x11;
@@ -116,6 +116,18 @@ std::vector<Section> read_sections(std::span<const std::byte> elf) {
   return sections;
 }
 
+/// The section that `is_wanted`, or nullptr. A cubin has one table of symbols and one of
+/// attributes; more would let a small file ask for the same work tens of thousands of times.
+template <typename Predicate>
+const Section* only_section(const std::vector<Section>& sections, const Predicate& is_wanted) {
+  const auto first = std::find_if(sections.begin(), sections.end(), is_wanted);
+  if (first == sections.end()) return nullptr;
+  if (std::find_if(first + 1, sections.end(), is_wanted) != sections.end()) {
+    throw FatbinError(fmt::format("the cubin has section '{}' twice", first->name));
+  }
+  return &*first;
+}
+
 using AttributesBySymbol = std::unordered_map<std::uint32_t, Attributes>;
 
 /// .nv.info: attributes, of which those of interest are pairs of a symbol's index and a value.
@@ -155,12 +167,14 @@ struct Symbol {
   std::size_t section = 0;  ///< that holds its code
 };
 
-/// The functions of a symbol table that the host can launch.
+/// The functions of a symbol table that the host can launch. Their names together are no longer
+/// than the table of names: ends of one long name would otherwise pass for millions of names.
 std::vector<Symbol> kernel_symbols(const std::vector<Section>& sections, const Section& table) {
   constexpr std::string_view kWhat = "a symbol of the cubin";
   if (table.link >= sections.size()) throw FatbinError("the cubin's symbols have no names");
   const auto names = sections[table.link].contents;
   std::vector<Symbol> kernels;
+  std::size_t name_bytes = 0;
   const std::uint64_t count = table.contents.size() / kSymbolBytes;
   for (std::uint64_t index = 0; index < count; ++index) {
     const auto bytes = slice(table.contents, index * kSymbolBytes, kSymbolBytes, kWhat);
@@ -172,6 +186,8 @@ std::vector<Symbol> kernel_symbols(const std::vector<Section>& sections, const S
     kernels.push_back({.name = string_at(names, read_integer<std::uint32_t>(bytes, 0, kWhat)),
                        .index = static_cast<std::uint32_t>(index),
                        .section = section});
+    name_bytes += kernels.back().name.size() + 1;
+    if (name_bytes > names.size()) throw FatbinError("the names of the cubin's kernels overlap");
   }
   return kernels;
 }
@@ -181,28 +197,29 @@ std::vector<Symbol> kernel_symbols(const std::vector<Section>& sections, const S
 std::map<std::string, KernelResources> read_resources(std::span<const std::byte> elf) {
   const std::vector<Section> sections = read_sections(elf);
   constexpr std::string_view kSharedPrefix = ".nv.shared.";
-  AttributesBySymbol attributes;
   std::unordered_map<std::string_view, unsigned> shared_bytes;
   for (const Section& section : sections) {
-    if (section.name == ".nv.info") attributes = read_attributes(section.contents);
-    if (section.name.starts_with(kSharedPrefix)) {
-      const std::string_view kernel = section.name.substr(kSharedPrefix.size());
-      shared_bytes[kernel] = static_cast<unsigned>(section.bytes);
-    }
+    if (!section.name.starts_with(kSharedPrefix)) continue;
+    const std::string_view kernel = section.name.substr(kSharedPrefix.size());
+    shared_bytes[kernel] = static_cast<unsigned>(section.bytes);
   }
+  const Section* const table = only_section(
+      sections, [](const Section& section) { return section.type == kSectionSymbols; });
+  const Section* const info =
+      only_section(sections, [](const Section& section) { return section.name == ".nv.info"; });
+  if (table == nullptr) return {};
+  AttributesBySymbol attributes;
+  if (info != nullptr) attributes = read_attributes(info->contents);
 
   std::map<std::string, KernelResources> kernels;
-  for (const Section& table : sections) {
-    if (table.type != kSectionSymbols) continue;
-    for (const Symbol& symbol : kernel_symbols(sections, table)) {
-      const Attributes& known = attributes[symbol.index];
-      KernelResources& kernel = kernels[std::string(symbol.name)];
-      // The upper byte of the code section's sh_info repeats the register count.
-      kernel.registers_per_thread = known.registers.value_or(sections[symbol.section].info >> 24);
-      kernel.local_bytes_per_thread = local_bytes(known);
-      const auto shared = shared_bytes.find(symbol.name);
-      if (shared != shared_bytes.end()) kernel.static_shared_bytes = shared->second;
-    }
+  for (const Symbol& symbol : kernel_symbols(sections, *table)) {
+    const Attributes& known = attributes[symbol.index];
+    KernelResources& kernel = kernels[std::string(symbol.name)];
+    // The upper byte of the code section's sh_info repeats the register count.
+    kernel.registers_per_thread = known.registers.value_or(sections[symbol.section].info >> 24);
+    kernel.local_bytes_per_thread = local_bytes(known);
+    const auto shared = shared_bytes.find(symbol.name);
+    if (shared != shared_bytes.end()) kernel.static_shared_bytes = shared->second;
   }
   return kernels;
 }

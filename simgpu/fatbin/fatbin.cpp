@@ -86,6 +86,13 @@ Entry read_entry(std::span<const std::byte> bytes) {
   return entry;
 }
 
+/// An entry that unpacks to less than it claims would hold memory that nobody counts.
+void require_size(const Entry& entry, std::size_t produced) {
+  if (produced == entry.uncompressed_bytes) return;
+  throw FatbinError(fmt::format("an entry claims {} bytes and unpacks to {}",
+                                entry.uncompressed_bytes, produced));
+}
+
 std::vector<std::byte> decompress_zstd(const Entry& entry) {
   std::vector<std::byte> result(static_cast<std::size_t>(entry.uncompressed_bytes));
   const std::size_t produced =
@@ -94,7 +101,7 @@ std::vector<std::byte> decompress_zstd(const Entry& entry) {
     throw FatbinError(
         fmt::format("an entry's zstd payload is damaged: {}", ZSTD_getErrorName(produced)));
   }
-  result.resize(produced);
+  require_size(entry, produced);
   return result;
 }
 
@@ -111,7 +118,7 @@ std::vector<std::byte> decompress_lz4(const Entry& entry) {
       reinterpret_cast<const char*>(entry.payload.data()), reinterpret_cast<char*>(result.data()),
       static_cast<int>(entry.payload.size()), static_cast<int>(result.size()));
   if (produced < 0) throw FatbinError("an entry's LZ4 payload is damaged");
-  result.resize(static_cast<std::size_t>(produced));
+  require_size(entry, static_cast<std::size_t>(produced));
   return result;
 }
 

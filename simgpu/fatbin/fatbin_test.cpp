@@ -202,11 +202,103 @@ TEST(Read, RefusesMoreBytesThanAllowed) {
       << "the limit holds for all images together";
 }
 
+TEST(Read, RefusesEntriesThatUnpackToLessThanTheyClaim) {
+  for (EntryParts boast : {zstd_entry(long_text()), lz4_entry(long_text())}) {
+    boast.uncompressed_bytes += 1;
+    EXPECT_THAT(read_error(container_bytes(entry_bytes(boast))), HasSubstr("unpacks to"))
+        << "what is claimed is held in memory, and only what is there is counted";
+  }
+}
+
 TEST(ContainerSize, RefusesASizeBeyondAllAddresses) {
   std::string header = container_bytes("");
   for (std::size_t byte = 8; byte < 16; ++byte) header[byte] = '\xff';
   EXPECT_THAT(error_of([&] { container_size(bytes_of(header).first<16>()); }),
               HasSubstr("more bytes than there are addresses"));
+}
+
+struct SectionParts {
+  std::string name;
+  std::uint32_t type = 1;
+  std::string contents;
+  std::uint32_t link = 0;
+};
+
+/// An ELF64 file with these sections; the last one added holds their names.
+std::string elf_bytes(std::vector<SectionParts> sections) {
+  std::string names(1, '\0');
+  sections.push_back({.name = ".shstrtab", .type = 3, .contents = ""});
+  for (const SectionParts& section : sections) names += section.name + '\0';
+  sections.back().contents = names;
+  std::string contents, headers;
+  std::uint32_t name_at = 1;
+  for (const SectionParts& section : sections) {
+    append(headers, name_at);
+    append(headers, section.type);
+    headers.resize(headers.size() + 16);
+    append(headers, std::uint64_t{64 + contents.size()});
+    append(headers, std::uint64_t{section.contents.size()});
+    append(headers, section.link);
+    headers.resize(headers.size() + 20);
+    name_at += static_cast<std::uint32_t>(section.name.size() + 1);
+    contents += section.contents;
+  }
+  std::string elf =
+      "\x7f"
+      "ELF\x02\x01";
+  elf.resize(40);
+  append(elf, std::uint64_t{64 + contents.size()});  // of the section table
+  elf.resize(58);
+  append(elf, std::uint16_t{64});
+  append(elf, static_cast<std::uint16_t>(sections.size()));
+  append(elf, static_cast<std::uint16_t>(sections.size() - 1));
+  return elf + contents + headers;
+}
+
+/// A symbol of a kernel whose code is in section 1.
+std::string symbol_bytes(std::uint32_t name_at) {
+  std::string bytes;
+  append(bytes, name_at);
+  append(bytes, std::uint8_t{2});     // a function
+  append(bytes, std::uint8_t{0x10});  // that the host can launch
+  append(bytes, std::uint16_t{1});
+  bytes.resize(24);
+  return bytes;
+}
+
+std::string resources_error(const std::string& elf) {
+  return error_of([&] { read_resources(bytes_of(elf)); });
+}
+
+TEST(Resources, AreThoseOfTheNamedKernels) {
+  const SectionParts names{
+      .name = ".strtab", .type = 3, .contents = std::string("\0one\0two\0", 9)};
+  const std::string elf = elf_bytes(
+      {names,
+       {.name = ".symtab", .type = 2, .contents = symbol_bytes(1) + symbol_bytes(5), .link = 0},
+       {.name = ".nv.shared.two", .type = 8, .contents = std::string(48, 'x')}});
+  const auto resources = read_resources(bytes_of(elf));
+  ASSERT_EQ(resources.size(), 2U);
+  EXPECT_EQ(resources.at("one").static_shared_bytes, 0U);
+  EXPECT_EQ(resources.at("two").static_shared_bytes, 48U);
+}
+
+TEST(Resources, RefuseMillionsOfNamesInAFewBytes) {
+  const SectionParts names{.name = ".strtab", .type = 3, .contents = std::string(1000, 'x') + '\0'};
+  std::string symbols;
+  for (std::uint32_t at = 0; at < 500; ++at) symbols += symbol_bytes(at);
+  EXPECT_EQ(resources_error(
+                elf_bytes({names, {.name = ".symtab", .type = 2, .contents = symbols, .link = 0}})),
+            "the names of the cubin's kernels overlap");
+}
+
+TEST(Resources, RefuseASecondTable) {
+  const SectionParts symbols{.name = ".symtab", .type = 2, .contents = ""};
+  EXPECT_EQ(resources_error(elf_bytes({symbols, symbols})),
+            "the cubin has section '.symtab' twice");
+  const SectionParts info{.name = ".nv.info", .contents = ""};
+  EXPECT_EQ(resources_error(elf_bytes({symbols, info, info})),
+            "the cubin has section '.nv.info' twice");
 }
 
 TEST(Resources, NeedAnElfFile) {

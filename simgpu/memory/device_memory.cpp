@@ -3,9 +3,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
-#include <deque>
 #include <mutex>
 #include <new>
 #include <stdexcept>
@@ -110,8 +110,8 @@ struct DeviceMemory::Undo {
 
   bool active = false;
   std::uint64_t page_count;
-  std::uint8_t* saved =
-      nullptr;  ///< one byte per page, lazily mapped: 1 when the page is in `pages`
+  /// One byte per page, lazily mapped: 1 when the page is in `pages`.
+  std::uint8_t* saved = nullptr;
   std::mutex mutex;
   std::deque<Page> pages;
 };
@@ -133,8 +133,7 @@ DeviceMemory::DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {
   if (arena_ == nullptr) {
     throw std::runtime_error(
         "cannot reserve 256 MiB of address space for the simulated GPU's memory; raise the limit "
-        "on "
-        "virtual memory (ulimit -v)");
+        "on virtual memory (ulimit -v)");
   }
   // Huge pages would make each page a kernel touches cost 2 MiB of the machine.
   madvise(shadow_, arena_bytes_ / 8, MADV_NOHUGEPAGE);
@@ -147,7 +146,8 @@ DeviceMemory::~DeviceMemory() {
   munmap(shadow_, arena_bytes_ / 8);
 }
 
-std::optional<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::string label) {
+std::optional<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::string label,
+                                                    bool read_only) {
   if (bytes > capacity_ - std::min(allocated_, capacity_) || bytes > arena_bytes_) {
     return std::nullopt;
   }
@@ -169,7 +169,7 @@ std::optional<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::st
     next_ = std::max(next_, base + step);
   }
   Allocation& made = allocations_[base];
-  made = Allocation{next_id_++, base, bytes, std::move(label), true, false};
+  made = Allocation{next_id_++, base, bytes, std::move(label), true, read_only};
   allocated_ += bytes;
   peak_allocated_ = std::max(peak_allocated_, allocated_);
   return base;

@@ -28,7 +28,7 @@ struct Allocation {
   std::uint64_t bytes = 0;
   std::string label;  ///< a variable's name or what made it, "cudaMalloc"
   bool live = true;
-  bool read_only = false;  ///< constant banks
+  bool read_only = false;  ///< constant variables: kernels may not store to them
 };
 
 /// The global memory of one device: an arena of `capacity` bytes at kDeviceBase, mapped lazily, in
@@ -46,7 +46,9 @@ class DeviceMemory {
   /// Device address, or nullopt when the memory is exhausted. Contents are unspecified for the
   /// program and uninitialised for the checker; they are in fact zero, because a poison pattern
   /// would cost every page of an allocation whether it is used or not.
-  std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string label);
+  /// @param read_only kernels may not store to it
+  std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string label,
+                                        bool read_only = false);
   /// False when `address` is not the base of a live allocation.
   bool release(std::uint64_t address);
 

@@ -1,9 +1,9 @@
-#include <algorithm>
-#include <bit>
-#include <cstdint>
-#include <limits>
+#include "simgpu/model/occupancy.h"
 
-#include "simgpu/model/time_model.h"
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
 
 namespace simgpu {
 namespace {

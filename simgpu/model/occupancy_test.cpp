@@ -1,6 +1,9 @@
+#include "simgpu/model/occupancy.h"
+
 #include <gmock/gmock.h>
 
-#include "simgpu/model/time_model.h"
+#include <string>
+#include <vector>
 
 namespace simgpu {
 namespace {

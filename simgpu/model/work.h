@@ -4,7 +4,7 @@
 #include <span>
 
 #include "simgpu/exec/instruction_info.h"
-#include "simgpu/model/time_model.h"
+#include "simgpu/model/occupancy.h"
 #include "simgpu/report.h"
 #include "specs/gpu_spec.h"
 

@@ -3,6 +3,7 @@
 //
 //   task, file            the task and the one file that is handed in
 //   verdict, code         what the grader must say
+//   says                  words that the message of the first diagnosis must have; may be left out
 //   max_score             the most points it may get
 //   story                 what this student did
 //   [[edit]]              find and replace: the mistake is this change of the solution's file;
@@ -57,6 +58,10 @@ class MistakeTest : public testing::Test {
     EXPECT_EQ(task.at("verdict"), text("verdict")) << text("story") << "\n" << task.dump(2);
     EXPECT_THAT(codes_of(task), testing::Contains(text("code"))) << text("story") << "\n"
                                                                  << task.dump(2);
+    if (table_.contains("says")) {
+      EXPECT_THAT(task.at("diagnostics").at(0).at("message").get<std::string>(),
+                  testing::HasSubstr(text("says")));
+    }
     EXPECT_LE(task.at("score"), table_["max_score"].value<double>().value());
     EXPECT_EQ(result.exit_code, text("verdict") == "pass" ? 0 : 1);
   }

@@ -12,8 +12,8 @@ void gemm_cublas(cublasHandle_t handle, const float* A, const float* B, float* C
   // nothing to transpose.
   const float one = 1.0f;
   const float zero = 0.0f;
-  CUBLAS_CHECK(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K,  //
-                           &one, B, /*ldb=*/N, A, /*lda=*/K,           //
-                           &zero, C, /*ldc=*/N));
+  const int lda = K, ldb = N, ldc = N;  // leading dimensions: the lengths of our rows
+  CUBLAS_CHECK(
+      cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, N, M, K, &one, B, ldb, A, lda, &zero, C, ldc));
   // END SOLUTION
 }

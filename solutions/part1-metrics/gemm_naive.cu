@@ -9,7 +9,7 @@ namespace {
 constexpr int kBlock = 16;  // threads along each side of a block
 
 __global__ void gemm_naive_kernel(const float* A, const float* B, float* C, int M, int N, int K) {
-  // Neighbouring threads take neighbouring columns, so that a warp reads and writes whole lines.
+  // Neighbouring threads take neighbouring columns: a warp reads and writes whole sectors.
   const int row = blockIdx.y * kBlock + threadIdx.y;
   const int column = blockIdx.x * kBlock + threadIdx.x;
   if (row >= M || column >= N) return;

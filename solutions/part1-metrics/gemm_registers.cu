@@ -13,7 +13,8 @@ constexpr int kThreadsPerSide = kTile / kPatch;  // 16 x 16 threads
 constexpr int kThreads = kThreadsPerSide * kThreadsPerSide;
 static_assert(kTile * kDepth == kThreads * 4, "each thread loads one float4 of each tile");
 
-// Elements (row, column … column + 3) of a row-major matrix, with zeros beyond its edges.
+// Elements (row, column … column + 3) of a row-major matrix, with zeros beyond its edges. A float4
+// must lie at a multiple of 16 bytes, which every row does only when it is a multiple of 4 long.
 __device__ float4 load4(const float* matrix, int rows, int columns, int row, int column) {
   if (row >= rows) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
   const float* p = matrix + row * columns + column;

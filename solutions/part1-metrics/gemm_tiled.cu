@@ -6,10 +6,11 @@
 // STARTER: // Your kernel goes here: load a tile of A and one of B, multiply them, move on along K.
 namespace {
 
-constexpr int kTile = 32;  // a tile has kTile x kTile elements, a block as many threads
+constexpr int kTile = 32;                // a tile has kTile x kTile elements
+constexpr int kThreads = kTile * kTile;  // of a block: one for each element of its tile of C
 
 // The bound lets the compiler know how many threads must share the registers of a multiprocessor.
-__global__ void __launch_bounds__(kTile* kTile)
+__global__ void __launch_bounds__(kThreads)
     gemm_tiled_kernel(const float* A, const float* B, float* C, int M, int N, int K) {
   __shared__ float As[kTile][kTile];
   __shared__ float Bs[kTile][kTile];

@@ -1,6 +1,5 @@
 #include "benchmark.h"
 
-#include <algorithm>
 #include <cstdint>
 
 #include "toolkit/check.h"

@@ -12,11 +12,11 @@
 /// is at least 1.
 double benchmark_latency(const std::function<void()>& fn, int n_warmup = 10, int n_repeat = 100);
 
-/// What a call did to device memory, in bytes.
+/// What a call did to device memory. Both count what goes beyond the bytes in use before the call,
+/// and are 0 when nothing does.
 struct MemoryUsage {
-  std::size_t peak_bytes =
-      0;  ///< the most in use at once during the call, beyond what was before it
-  std::size_t allocated_bytes = 0;  ///< still in use after the call, beyond what was before it
+  std::size_t peak_bytes = 0;       ///< the most in use at once during the call
+  std::size_t allocated_bytes = 0;  ///< still in use after the call
 };
 
 /// Memory that one call of `fn` takes from the default memory pool of the current device, where

@@ -7,11 +7,9 @@
 // How much work is it? Every count is exact and fits into 64 bits.
 //
 // Conventions, the same for every function here:
-//   - Arrays are dense, with `bytes_per_element` bytes for each element of input, weight and
-//   output.
-//   - `bytes` counts the least traffic with DRAM: each input is read once and each output is
-//   written once.
-//   - Products with padding zeros are counted as the GPU computes them, like any other product.
+//   - Arrays are dense; inputs, weights and outputs all have `bytes_per_element` bytes per element.
+//   - `bytes` is the least traffic with DRAM: each input read once, each output written once.
+//   - Products with padding zeros are computed, and so counted, like all others.
 
 /// C = A B with A (m, k), B (k, n), C (m, n).
 rooflab::Cost gemm_cost(std::int64_t m, std::int64_t n, std::int64_t k,

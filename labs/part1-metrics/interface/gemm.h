@@ -4,8 +4,9 @@
 //
 //   A is (M, K), B is (K, N), C is (M, N); all three are dense and row-major, so that
 //   A[i][k] is at A[i * K + k].
-//   A, B and C are device pointers, aligned to 256 bytes. M, N and K are at least 1 and need not be
-//   multiples of anything; no matrix has more than 2^31 - 1 elements, so an int can index it.
+//   A, B and C are device pointers, aligned to 256 bytes. M, N and K are between 1 and 65,536, and
+//   need not be multiples of anything; no matrix has more than 2^30 elements, so an int can index
+//   it.
 //
 // Each function launches its kernels on the default stream and need not wait for them. C holds
 // garbage before the call: write every element of it, read none. A and B must stay as they are.

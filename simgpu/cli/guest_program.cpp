@@ -43,8 +43,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
 
 }  // namespace
 
-int run_program(const std::vector<std::string>& command, int device,
-                const std::filesystem::path& libraries) {
+ProgramEnd run_program(const std::vector<std::string>& command, int device,
+                       const std::filesystem::path& libraries) {
   Descriptor guest_end(device);
   std::vector<std::string> arguments = command;
   std::vector<std::string> variables = environment_for(device, libraries);
@@ -75,7 +75,8 @@ int run_program(const std::vector<std::string>& command, int device,
         fmt::format("{} cannot be started: {}", command.front(), std::strerror(reason)));
   }
   constexpr int kSignalBase = 128;
-  return WIFSIGNALED(status) ? kSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) return {.code = kSignalBase + WTERMSIG(status), .by_signal = true};
+  return {.code = WEXITSTATUS(status), .by_signal = false};
 }
 
 }  // namespace simgpu::cli

@@ -54,6 +54,14 @@ bool used_nothing(const simgpu::Activity& activity) {
   return activity.api_calls.empty() && activity.kernels.empty() && activity.memory.empty();
 }
 
+/// Without checkers only the limits of the simulated GPU itself are told; illegal accesses and the
+/// like reach the program as CUDA's errors, and nobody else.
+void keep_what_is_no_check(std::vector<simgpu::Finding>& findings) {
+  std::erase_if(findings, [](const simgpu::Finding& finding) {
+    return finding.kind != simgpu::FindingKind::unsupported;
+  });
+}
+
 int run(const Options& options) {
   const Places places = find_places();
   const gpu_spec::GpuSpec gpu = gpu_spec::find(places.specifications, options.gpu);
@@ -62,9 +70,12 @@ int run(const Options& options) {
                                               .gpu = places.specifications / (gpu.id + ".toml"),
                                               .checkers = checkers});
   device.mark();
-  const int code =
+  const simgpu::cli::ProgramEnd end =
       simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries);
-  const simgpu::Activity activity = device.collect();
+  // Whoever is killed had no time to free anything.
+  if (checkers && !end.by_signal) device.report_leaks();
+  simgpu::Activity activity = device.collect();
+  if (!checkers) keep_what_is_no_check(activity.findings);
   std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);
   if (used_nothing(activity)) {
     fmt::print(stderr,
@@ -79,7 +90,7 @@ int run(const Options& options) {
   if (!options.trace.empty()) {
     simgpu::cli::write_file(options.trace, simgpu::cli::trace_json(activity, gpu.id));
   }
-  return code == 0 && !activity.findings.empty() ? kFindings : code;
+  return end.code == 0 && checkers && !activity.findings.empty() ? kFindings : end.code;
 }
 
 }  // namespace

@@ -59,7 +59,9 @@ std::string place(const AccessSite& site) {
 }  // namespace
 
 std::string tell(const Finding& finding) {
-  std::string story = fmt::format("error[{}]: {}\n", finding.code, printable(finding.message));
+  const char* severity = finding.kind == FindingKind::leak ? "warning" : "error";
+  std::string story =
+      fmt::format("{}[{}]: {}\n", severity, finding.code, printable(finding.message));
   const AccessSite& where = finding.where;
   const bool on_device = where.line != 0 || !where.file.empty();
   if (on_device) {

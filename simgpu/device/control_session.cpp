@@ -87,6 +87,9 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     case ControlOperation::collect_more:
       collect_chunk(writer);
       return;
+    case ControlOperation::report_leaks:
+      device_.report_leaks();
+      return;
     case ControlOperation::count:
       break;
   }

@@ -102,20 +102,17 @@ CudaError Device::allocate(std::uint64_t bytes, bool from_pool, std::uint64_t* a
   }
   const auto base = memory_.allocate(bytes, from_pool ? "cudaMallocAsync" : "cudaMalloc");
   if (!base) return CudaError::memory_allocation;
-  guest_allocations_[*base] = bytes;
-  if (from_pool) {
-    pool_allocations_[*base] = bytes;
-    pool_.add(bytes);
-  }
+  guest_allocations_[*base] = {bytes, from_pool, ++allocations_made_, last_kernel_};
+  if (from_pool) pool_.add(bytes);
   *address = *base;
   return CudaError::success;
 }
 
 CudaError Device::release(std::uint64_t address) {
-  const bool from_pool = pool_allocations_.contains(address);
+  const auto found = guest_allocations_.find(address);
+  const bool from_pool = found != guest_allocations_.end() && found->second.from_pool;
   timeline_.spend(from_pool ? ApiCost::kPool : ApiCost::kAllocate);
   if (address == 0) return CudaError::success;
-  const auto found = guest_allocations_.find(address);
   if (found == guest_allocations_.end()) {
     const Allocation* known = memory_.nearest(address);
     const bool twice = known != nullptr && !known->live && known->base == address;
@@ -126,18 +123,16 @@ CudaError Device::release(std::uint64_t address) {
   }
   if (!from_pool) synchronize(timeline_.all_done());  // cudaFree waits for the device
   memory_.release(address);
-  if (from_pool) {
-    pool_.remove(found->second);
-    pool_allocations_.erase(address);
-  }
+  if (from_pool) pool_.remove(found->second.bytes);
   guest_allocations_.erase(found);
   return CudaError::success;
 }
 
 void Device::release_guest() {
-  for (const auto& [address, bytes] : guest_allocations_) memory_.release(address);
+  for (const auto& [address, allocation] : guest_allocations_) memory_.release(address);
   guest_allocations_.clear();
-  pool_allocations_.clear();
+  allocations_made_ = 0;
+  last_kernel_.reset();
   pool_ = {};
   for (const auto& [handle, loaded] : modules_) unload_module(loaded, memory_);
   modules_.clear();
@@ -146,6 +141,30 @@ void Device::release_guest() {
   timeline_.forget_handles();
   output_.clear();
   fault_ = CudaError::success;
+}
+
+void Device::report_leaks() {
+  if (fault_ != CudaError::success) return;
+  std::map<std::pair<std::uint64_t, bool>, Finding> leaks;
+  for (const auto& [address, allocation] : guest_allocations_) {
+    const std::pair size{allocation.bytes, allocation.from_pool};
+    if (const auto known = leaks.find(size); known != leaks.end()) {
+      ++known->second.occurrences;
+      continue;
+    }
+    if (leaks.size() == ActivityLog::kMostFindings) break;
+    Finding& leak = leaks[size];
+    const char* function = allocation.from_pool ? "cudaMallocAsync" : "cudaMalloc";
+    leak.code = "RL0309";
+    leak.kind = FindingKind::leak;
+    leak.object = fmt::format("allocation of {} bytes at {:#x}", allocation.bytes, address);
+    leak.message = fmt::format(
+        "{} bytes from {} were never freed: allocation number {} of the program, made {}",
+        allocation.bytes, function, allocation.number,
+        allocation.after == nullptr ? "before the first kernel"
+                                    : "after the launch of " + *allocation.after);
+  }
+  for (auto& [size, leak] : leaks) log_.add(std::move(leak));
 }
 
 bool Device::range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,

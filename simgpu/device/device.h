@@ -58,6 +58,9 @@ class Device {
   std::uint64_t free_bytes() const;
   /// Frees what the guest allocated, loaded and created, and clears the fault.
   void release_guest();
+  /// What the guest allocated and has not freed becomes findings (RL0309), one for each size and
+  /// function. None after a fault: nothing can be freed then.
+  void report_leaks();
 
   // Copies. begin_… checks the range and places the transfer on the timeline; the bytes follow in
   // pieces, packed without the pitch.
@@ -118,8 +121,16 @@ class Device {
   std::uint64_t next_module_ = 1;
   std::uint64_t image_bytes_ = 0;
   std::map<std::uint64_t, LoadedModule> modules_;
-  std::map<std::uint64_t, std::uint64_t> guest_allocations_;  ///< address to bytes
-  std::map<std::uint64_t, std::uint64_t> pool_allocations_;   ///< those from the pool
+  /// Where a leaked allocation was made, as far as the device knows.
+  struct GuestAllocation {
+    std::uint64_t bytes = 0;
+    bool from_pool = false;
+    std::uint64_t number = 0;                  ///< 1 for the guest's first
+    std::shared_ptr<const std::string> after;  ///< the kernel launched last; null before the first
+  };
+  std::map<std::uint64_t, GuestAllocation> guest_allocations_;  ///< by address
+  std::uint64_t allocations_made_ = 0;
+  std::shared_ptr<const std::string> last_kernel_;
 };
 
 }  // namespace simgpu

@@ -47,6 +47,15 @@ KernelRecord record_of(const LoadedKernel& kernel, const LaunchShape& shape) {
   return record;
 }
 
+/// A barrier that some threads miss orders nothing, so it comes before the races that follow from
+/// it, though only the missing threads end the launch.
+std::vector<Finding> cause_first(std::vector<Finding> findings) {
+  std::ranges::stable_partition(findings, [](const Finding& finding) {
+    return finding.kind == FindingKind::divergent_barrier;
+  });
+  return findings;
+}
+
 std::string join(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
@@ -112,6 +121,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
     return verdict.error;
   }
 
+  last_kernel_ = std::make_shared<const std::string>(kernel.display_name);
   const unsigned blocks_per_sm = occupancy(shape, gpu_).blocks_per_sm;
   const LaunchRequest request{
       .kernel = kernel.info->name,
@@ -132,7 +142,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
 
 void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                            const LaunchResult& result) {
-  for (Finding finding : result.findings) {
+  for (Finding& finding : cause_first(result.findings)) {
     finding.kernel =
         kernel_display_name(finding.kernel.empty() ? kernel.info->name : finding.kernel);
     log_.add(std::move(finding));

@@ -237,6 +237,8 @@ void DeviceProcess::set_checkers(bool on) {
 
 void DeviceProcess::mark() { impl_->ask(ControlOperation::mark); }
 
+void DeviceProcess::report_leaks() { impl_->ask(ControlOperation::report_leaks); }
+
 Activity DeviceProcess::collect() {
   auto reply = impl_->ask(ControlOperation::collect);
   wire::Reader reader(reply);

@@ -56,6 +56,8 @@ class DeviceProcess {
   /// Starts a region: caches are cold, the activity log is empty, the peak of memory is what is
   /// allocated now.
   void mark();
+  /// What the guest has allocated and not freed is among the findings of the next collect().
+  void report_leaks();
   /// Waits for all work, and tells what happened since mark().
   Activity collect();
 

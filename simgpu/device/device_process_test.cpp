@@ -153,6 +153,44 @@ TEST(DeviceProcess, DoesNotLetTheGuestFreeWhatIsNotItsOwn) {
   EXPECT_NO_THROW(device.fill(address, 1, 64));
 }
 
+TEST(DeviceProcess, KeepsWhatTheTrustedSideSharesWhenTheGuestResetsItsDevice) {
+  DeviceProcess device = start();
+  const std::uint32_t value = 0xDEADBEEF;
+  const std::uint64_t shared = device.allocate(sizeof value, "A");
+  device.write(shared, std::as_bytes(std::span(&value, 1)));
+  RawGuest guest(device);
+  const std::uint64_t own = guest.allocate(64);
+  guest.request(GuestOperation::reset);
+  EXPECT_EQ(guest.answer().error, CudaError::success);
+  const auto fill = [&](std::uint64_t address) {
+    guest.request(GuestOperation::fill,
+                  protocol::FillRequest{
+                      .address = address, .pitch = 4, .width = 4, .height = 1, .value = 0xAB});
+    return guest.answer().error;
+  };
+  EXPECT_EQ(fill(own), CudaError::invalid_value);
+  std::uint32_t seen = 0;
+  device.read(shared, std::as_writable_bytes(std::span(&seen, 1)));
+  EXPECT_EQ(seen, value);
+  EXPECT_EQ(fill(shared), CudaError::success);
+  device.read(shared, std::as_writable_bytes(std::span(&seen, 1)));
+  EXPECT_EQ(seen, 0xABABABABu);
+}
+
+TEST(DeviceProcess, TellsOfMemoryThatTheGuestKeepsAndNotOfItsOwn) {
+  DeviceProcess device = start();
+  device.allocate(1000, "A");
+  RawGuest guest(device);
+  device.mark();
+  guest.allocate(4096);
+  EXPECT_TRUE(device.collect().findings.empty()) << "it may still be freed";
+  device.report_leaks();
+  const Activity activity = device.collect();
+  ASSERT_EQ(activity.findings.size(), 1u);
+  EXPECT_EQ(activity.findings[0].kind, FindingKind::leak);
+  EXPECT_THAT(activity.findings[0].object, HasSubstr("allocation of 4096 bytes"));
+}
+
 TEST(DeviceProcess, TellsWhatHappenedSinceTheMark) {
   DeviceProcess device = start();
   const std::uint64_t kept = device.allocate(1000, "A");

@@ -175,6 +175,8 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
     case Operation::reset:
       device_.release_guest();
       transfer_ = {};
+      image_ = {};
+      image_bytes_ = 0;
       return CudaError::success;
     case Operation::host_dereference: {
       const auto address = reader.get<std::uint64_t>();

@@ -80,6 +80,7 @@ enum class ControlOperation : std::uint32_t {
   mark,
   collect,
   collect_more,
+  report_leaks,
   count,
 };
 

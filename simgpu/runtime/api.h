@@ -14,6 +14,12 @@ namespace simgpu::runtime {
 cudaError_t record(cudaError_t error);
 inline cudaError_t record(int error) { return record(static_cast<cudaError_t>(error)); }
 
+/// After cudaDeviceReset no thread knows an error of the context that is gone.
+void forget_errors();
+
+/// Frees what cudaMallocHost gave, and forgets every block of device and registered host memory.
+void forget_memory();
+
 /// Says on stderr that a function is not implemented, by name, and returns cudaErrorNotSupported.
 cudaError_t refuse(const char* function, const char* what = nullptr);
 

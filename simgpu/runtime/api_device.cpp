@@ -249,8 +249,11 @@ cudaError_t cudaDeviceSynchronize() { return request(GuestOperation::device_sync
 
 cudaError_t cudaDeviceReset() {
   const cudaError_t error = request(GuestOperation::reset);
-  if (error == cudaSuccess) runtime::Registry::instance().forget_loaded();
-  return error;
+  if (error != cudaSuccess) return error;
+  runtime::Registry::instance().forget_loaded();
+  runtime::forget_memory();
+  runtime::forget_errors();
+  return cudaSuccess;
 }
 
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t /*value*/) {

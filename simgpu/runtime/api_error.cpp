@@ -1,4 +1,5 @@
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -8,8 +9,19 @@
 namespace simgpu::runtime {
 namespace {
 
+/// How many contexts cudaDeviceReset has ended.
+std::atomic<unsigned>& ended_contexts() {
+  static std::atomic<unsigned> count{0};
+  return count;
+}
+
 cudaError_t& last_error() {
   thread_local cudaError_t error = cudaSuccess;
+  thread_local unsigned context = 0;
+  if (const unsigned now = ended_contexts(); context != now) {
+    error = cudaSuccess;
+    context = now;
+  }
   return error;
 }
 
@@ -21,6 +33,8 @@ bool is_sticky(cudaError_t error) {
     case cudaErrorAssert:
     case cudaErrorMisalignedAddress:
     case cudaErrorIllegalInstruction:
+    case cudaErrorHardwareStackError:
+    case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
       return true;
     default:
@@ -67,7 +81,9 @@ constexpr std::array kErrorTexts{
     ROOFLAB_ERROR(cudaErrorHostMemoryNotRegistered,
                   "pointer does not correspond to a registered memory region"),
     ROOFLAB_ERROR(cudaErrorIllegalInstruction, "an illegal instruction was encountered"),
+    ROOFLAB_ERROR(cudaErrorHardwareStackError, "hardware stack error"),
     ROOFLAB_ERROR(cudaErrorMisalignedAddress, "misaligned address"),
+    ROOFLAB_ERROR(cudaErrorInvalidPc, "invalid program counter"),
     ROOFLAB_ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
     ROOFLAB_ERROR(cudaErrorNotPermitted, "operation not permitted"),
     ROOFLAB_ERROR(cudaErrorNotSupported, "operation not supported"),
@@ -90,6 +106,8 @@ cudaError_t record(cudaError_t error) {
   }
   return error;
 }
+
+void forget_errors() { ++ended_contexts(); }
 
 cudaError_t refuse(const char* function, const char* what) {
   std::fprintf(stderr, "simgpu: %s is not implemented%s%s\n", function, what == nullptr ? "" : ": ",

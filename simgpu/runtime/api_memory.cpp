@@ -35,10 +35,13 @@ int allocate_pinned(void** pointer, size_t bytes) {
   return cudaSuccess;
 }
 
+/// Of pinned memory: ours, not the program's own that it registered.
+bool is_allocation(const KnownBlock& block) { return block.api[0] == 'c'; }
+
 int free_pinned(void* pointer) {
   if (pointer == nullptr) return cudaSuccess;
   const auto block = find_pinned_block(address_of(pointer));
-  if (!block || block->base != address_of(pointer) || block->api[0] != 'c') {
+  if (!block || block->base != address_of(pointer) || !is_allocation(*block)) {
     return cudaErrorInvalidValue;
   }
   forget_pinned_block(block->base);
@@ -90,6 +93,14 @@ int pointer_attributes(cudaPointerAttributes* attributes, const void* pointer) {
 }
 
 }  // namespace
+
+void forget_memory() {
+  forget_device_blocks();
+  for (const KnownBlock& block : forget_pinned_blocks()) {
+    if (is_allocation(block)) munmap(reinterpret_cast<void*>(block.base), block.bytes);
+  }
+}
+
 }  // namespace simgpu::runtime
 
 using simgpu::runtime::address_of;
@@ -132,6 +143,11 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
   });
 }
 
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
+                                            cudaChannelFormatKind kind) {
+  return {x, y, z, w, kind};
+}
+
 cudaError_t cudaMallocManaged(void** /*pointer*/, size_t /*bytes*/, unsigned /*flags*/) {
   return refuse("cudaMallocManaged", "use cudaMalloc and cudaMemcpy");
 }
@@ -163,7 +179,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned /*flags*/) {
 cudaError_t cudaHostUnregister(void* pointer) {
   return api([&] {
     const auto block = simgpu::runtime::find_pinned_block(address_of(pointer));
-    if (!block || block->base != address_of(pointer) || block->api[0] != 'r') {
+    if (!block || block->base != address_of(pointer) || simgpu::runtime::is_allocation(*block)) {
       return cudaErrorHostMemoryNotRegistered;
     }
     simgpu::runtime::forget_pinned_block(block->base);

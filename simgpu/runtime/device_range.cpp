@@ -30,6 +30,13 @@ class BlockTable {
     const std::lock_guard lock(mutex_);
     return blocks_.erase(base) == 1;
   }
+  std::vector<KnownBlock> remove_all() {
+    const std::lock_guard lock(mutex_);
+    std::vector<KnownBlock> removed;
+    for (const auto& [base, block] : blocks_) removed.push_back(block);
+    blocks_.clear();
+    return removed;
+  }
   /// Nothing while the table is being changed: the fault handler asks too, and must not wait.
   std::optional<KnownBlock> find(std::uint64_t address) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
@@ -128,12 +135,14 @@ void reserve_device_range() {
 
 void remember_device_block(const KnownBlock& block) { device_blocks().add(block); }
 void forget_device_block(std::uint64_t base) { device_blocks().remove(base); }
+void forget_device_blocks() { device_blocks().remove_all(); }
 std::optional<KnownBlock> find_device_block(std::uint64_t address) {
   return device_blocks().find(address);
 }
 
 void remember_pinned_block(const KnownBlock& block) { pinned_blocks().add(block); }
 bool forget_pinned_block(std::uint64_t base) { return pinned_blocks().remove(base); }
+std::vector<KnownBlock> forget_pinned_blocks() { return pinned_blocks().remove_all(); }
 std::optional<KnownBlock> find_pinned_block(std::uint64_t address) {
   return pinned_blocks().find(address);
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 /// What the guest knows of device addresses and of its own pinned host memory.
 namespace simgpu::runtime {
@@ -23,11 +24,14 @@ struct KnownBlock {
 
 void remember_device_block(const KnownBlock& block);
 void forget_device_block(std::uint64_t base);
+void forget_device_blocks();
 std::optional<KnownBlock> find_device_block(std::uint64_t address);
 
 void remember_pinned_block(const KnownBlock& block);
 /// False when no block starts there.
 bool forget_pinned_block(std::uint64_t base);
+/// Forgets all of them. @returns what they were
+std::vector<KnownBlock> forget_pinned_blocks();
 std::optional<KnownBlock> find_pinned_block(std::uint64_t address);
 
 }  // namespace simgpu::runtime

@@ -10,10 +10,12 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <vector>
 
 // Whole CUDA programs, compiled by nvcc, run by `simgpu run`.
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -173,6 +175,60 @@ TEST(SimgpuRun, ReportsADoubleFree) {
   const ProgramRun run = simulate("faults double-free");
   EXPECT_EQ(run.exit_code, 86) << run.output;
   EXPECT_THAT(run.output, HasSubstr("it was freed before"));
+}
+
+TEST(SimgpuRun, LeavesTheProgramAloneWithCudasErrorsWhenNothingIsChecked) {
+  const ProgramRun run = simulate("faults bounds", "--check none");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_EQ(run.output, "cudaErrorIllegalAddress is sticky\n");
+  EXPECT_EQ(run.report["findings"].size(), 0u);
+  EXPECT_EQ(run.report["error"], "cudaErrorIllegalAddress");
+}
+
+TEST(SimgpuRun, ReportsMemoryThatIsAllocatedWhenTheProgramEnds) {
+  const ProgramRun run = simulate("leaks return");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  ASSERT_EQ(run.report["findings"].size(), 3u) << run.output;
+  for (const auto& finding : run.report["findings"]) {
+    EXPECT_EQ(finding["kind"], "leak");
+    EXPECT_EQ(finding["code"], "RL0309");
+  }
+  EXPECT_THAT(run.output, HasSubstr("warning[RL0309]: 1000 bytes from cudaMalloc were never freed: "
+                                    "allocation number 2 of the program, made before the first "
+                                    "kernel"));
+  EXPECT_THAT(run.output, HasSubstr("4096 bytes from cudaMalloc were never freed: allocation "
+                                    "number 3 of the program, made after the launch of fill"));
+  EXPECT_THAT(run.output, HasSubstr("this happened 3 times"));
+  EXPECT_THAT(run.output, HasSubstr("64 bytes from cudaMallocAsync were never freed"));
+  EXPECT_THAT(run.output, Not(HasSubstr("128 bytes")));
+}
+
+TEST(SimgpuRun, KeepsTheProgramsOwnCodeBesideALeak) {
+  const ProgramRun run = simulate("leaks fail");
+  EXPECT_EQ(run.exit_code, 3) << run.output;
+  EXPECT_EQ(run.report["findings"].size(), 3u);
+}
+
+TEST(SimgpuRun, TellsNoLeakOfWhatAResetFreedNorWhenNothingIsChecked) {
+  for (const ProgramRun& run :
+       {simulate("leaks reset"), simulate("leaks return", "--check none")}) {
+    EXPECT_EQ(run.exit_code, 0) << run.output;
+    EXPECT_EQ(run.report["findings"].size(), 0u);
+  }
+}
+
+TEST(SimgpuRun, LeavesNothingAfterAResetOfTheDevice) {
+  const ProgramRun run = simulate("reset", "--check none");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("nothing is left"));
+}
+
+TEST(SimgpuRun, TellsABarrierThatThreadsMissBeforeTheRacesThatFollowFromIt) {
+  const ProgramRun run = simulate("barriers");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  std::vector<std::string> kinds;
+  for (const auto& finding : run.report["findings"]) kinds.push_back(finding["kind"]);
+  EXPECT_THAT(kinds, ElementsAre("divergent-barrier", "shared-race", "shared-race", "shared-race"));
 }
 
 TEST(SimgpuRun, RefusesWhatIsNotImplementedByName) {

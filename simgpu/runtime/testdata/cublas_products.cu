@@ -14,6 +14,11 @@ T* on_device(const std::vector<T>& host) {
   return device;
 }
 
+template <typename... Pointers>
+void release(Pointers... pointers) {
+  (void(cudaFree(pointers)), ...);
+}
+
 float sample(int i) { return static_cast<float>((i * 7919 + 13) % 997) / 997.0f - 0.5f; }
 
 // C = A^T B in column-major order against fp64 sums.
@@ -40,6 +45,7 @@ void sgemm(cublasHandle_t handle) {
   }
   EXPECT(cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, &alpha, on_a, m - 1, on_b, ldb,
                      &beta, on_c, ldc) == CUBLAS_STATUS_INVALID_VALUE);
+  release(on_a, on_b, on_c);
 }
 
 void bf16_batched(cublasHandle_t handle) {
@@ -71,6 +77,7 @@ void bf16_batched(cublasHandle_t handle) {
       }
     }
   }
+  release(on_a, on_b, on_c);
 }
 
 void vectors(cublasHandle_t handle) {
@@ -92,6 +99,7 @@ void vectors(cublasHandle_t handle) {
   EXPECT(cublasSscal(handle, n, &alpha, on_y, 1) == CUBLAS_STATUS_SUCCESS);
   CHECK(cudaMemcpy(y.data(), on_y, n * sizeof(float), cudaMemcpyDeviceToHost));
   for (int i = 0; i < n; ++i) EXPECT(std::fabs(y[i] - 3.0f * (1.0f + 3.0f * x[i])) <= 1e-5);
+  release(on_x, on_y);
 }
 
 int main() {

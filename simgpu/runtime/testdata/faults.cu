@@ -43,7 +43,9 @@ int main(int, char** arguments) {
     void* managed;
     EXPECT_ERROR(cudaMallocManaged(&managed, 4), cudaErrorNotSupported);
     cudaArray_t array;
-    const cudaChannelFormatDesc format{};
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<float2>();
+    EXPECT(format.x == 32 && format.y == 32 && format.z == 0);
     EXPECT_ERROR(cudaMallocArray(&array, &format, 4, 4, 0), cudaErrorNotSupported);
+    CHECK(cudaFree(data));
   }
 }

@@ -37,5 +37,6 @@ int main() {
   CHECK(cudaMemGetInfo(&free_after, &total));
   EXPECT(free_before - free_after == 10 * megabyte);
   EXPECT_ERROR(cudaMalloc(&second, total + 1), cudaErrorMemoryAllocation);
+  CHECK(cudaFree(first));
   std::printf("figures are right\n");
 }

@@ -48,5 +48,8 @@ int main() {
       EXPECT(std::fabs(c[row * n + column] - expected) <= k * 6e-8 * magnitude);
     }
   }
+  CHECK(cudaFree(on_a));
+  CHECK(cudaFree(on_b));
+  CHECK(cudaFree(on_c));
   std::printf("product is right\n");
 }

@@ -63,6 +63,7 @@ int main() {
   const float ten_on_stream = time_of(10, data, stream);
   const float in_turn = time_of_two_streams(data, true);
   const float side_by_side = time_of_two_streams(data, false);
+  CHECK(cudaFree(data));
   std::printf("one %.9g\nten %.9g\nten_on_stream %.9g\nin_turn %.9g\nside_by_side %.9g\n", one, ten,
               ten_on_stream, in_turn, side_by_side);
 }

@@ -4,7 +4,7 @@ int doubled_on_device(int value);
 
 __global__ void increment(int* value) { ++*value; }
 
-/// Uses the device before main.
+/// Uses the device before and after main.
 struct EarlyUser {
   int* value = nullptr;
   EarlyUser() {
@@ -12,6 +12,7 @@ struct EarlyUser {
     CHECK(cudaMemset(value, 0, sizeof(int)));
     increment<<<1, 1>>>(value);
   }
+  ~EarlyUser() { CHECK(cudaFree(value)); }
 };
 static EarlyUser early;
 

@@ -22,6 +22,15 @@ bool is_race(const Finding& finding) {
   return finding.kind == FindingKind::shared_race || finding.kind == FindingKind::global_race;
 }
 
+bool is_divergent_barrier(const Finding& finding) {
+  return finding.kind == FindingKind::divergent_barrier;
+}
+
+/// The findings of a launch are told with their cause first: threads that miss a barrier race.
+bool is_race_or_its_cause(const Finding& finding) {
+  return is_race(finding) || is_divergent_barrier(finding);
+}
+
 /// A leak is worth a word but fails nothing.
 bool is_leak(const Finding& finding) { return finding.kind == FindingKind::leak; }
 
@@ -82,7 +91,11 @@ std::optional<Judgement> judge_end(const JudgedRun& run) {
   if (outcome.end == End::not_implemented) {
     return Judgement{Verdict::not_implemented, {explain_stub(outcome.detail, run.context)}};
   }
-  if (std::ranges::any_of(findings, is_race)) return from_findings(run, Verdict::race, is_race);
+  const auto disorder = std::ranges::find_if(findings, is_race_or_its_cause);
+  if (disorder != findings.end()) {
+    if (is_race(*disorder)) return from_findings(run, Verdict::race, is_race);
+    return from_findings(run, Verdict::runtime_error, is_divergent_barrier);
+  }
   if (const auto limit = resource_limit(outcome.end)) return told(*limit);
   const auto error = std::ranges::find_if(findings, is_error);
   if (error != findings.end()) {

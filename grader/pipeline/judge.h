@@ -26,10 +26,10 @@ struct JudgedRun {
   DiagnoseContext context;
 };
 
-/// The verdict of a run, the most telling cause first: a fault of the grader; a stub; a race; a
-/// resource limit; any other finding of the device; the way the process or the CUDA calls ended;
-/// a forbidden function; wrong outputs, changed inputs, wrong results; what the oracle finds in the
-/// evidence; and work that no kernel did.
+/// The verdict of a run, the most telling cause first: a fault of the grader; a stub; a race, or
+/// the divergent barrier that it follows from; a resource limit; any other finding of the device;
+/// the way the process or the CUDA calls ended; a forbidden function; wrong outputs, changed
+/// inputs, wrong results; what the oracle finds in the evidence; and work that no kernel did.
 /// @throws OracleFault when the oracle contradicts its own problem.
 Judgement judge(const JudgedRun& run);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -99,9 +100,18 @@ std::vector<Operand> operands_of(const Request& request, double beta) {
   }
 }
 
-/// Bytes from the operand's first element to behind its last.
+/// Bytes from the operand's first element to behind its last; of more than any memory holds, the
+/// largest number, for the true one may not fit.
 std::uint64_t extent(const Operand& operand, std::int64_t batch) {
   if (operand.rows == 0 || operand.columns == 0 || batch == 0) return 0;
+  constexpr double kMostElements = 0x1p48;
+  const auto product = [](std::int64_t a, std::int64_t b) {
+    return static_cast<double>(a) * static_cast<double>(b);
+  };
+  if (product(operand.columns - 1, operand.leading) + product(batch - 1, operand.stride) >
+      kMostElements) {
+    return std::numeric_limits<std::uint64_t>::max();
+  }
   const std::int64_t elements =
       (operand.columns - 1) * operand.leading + operand.rows + (batch - 1) * operand.stride;
   return static_cast<std::uint64_t>(elements) * size_of(operand.type);

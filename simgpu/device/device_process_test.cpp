@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "simgpu/cublas/blas_request.h"
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/device/descriptor.h"
 #include "simgpu/device/protocol.h"
@@ -331,6 +332,46 @@ TEST(HostileGuest, CannotCopyOutsideOfAllocationsWhateverTheNumbers) {
     guest.request(GuestOperation::copy_from_device, attempt);
     EXPECT_EQ(guest.answer().error, CudaError::invalid_value);
   }
+}
+
+TEST(HostileGuest, CannotReachOutsideOfAllocationsThroughBlasWhateverTheNumbers) {
+  // Extents that are a multiple of 2^64 bytes, or close to one, and so look small where they wrap.
+  constexpr std::int64_t kStride = std::int64_t{1} << 32;
+  constexpr std::int32_t kBatch = (1 << 30) + 1;
+  constexpr std::int32_t kMost = 0x7FFFFFFF;
+  const std::array<blas::Request, 3> attempts{{
+      {.m = 1,
+       .n = 1,
+       .k = 1,
+       .batch = kBatch,
+       .lda = 1,
+       .ldb = 1,
+       .ldc = 1,
+       .stride_a = kStride,
+       .stride_b = kStride,
+       .stride_c = kStride},
+      {.m = 1, .n = 1, .k = 1, .batch = kBatch, .lda = 1, .ldb = 1, .ldc = 1, .stride_c = kStride},
+      {.m = 1,
+       .n = kMost,
+       .k = 1,
+       .batch = 13,
+       .lda = 1,
+       .ldb = 1,
+       .ldc = kMost,
+       .stride_c = std::int64_t{1} << 30},
+  }};
+  DeviceProcess device = start();
+  device.set_checkers(false);
+  for (blas::Request attempt : attempts) {
+    RawGuest guest(device);
+    attempt.a = attempt.b = attempt.c = guest.allocate(4096);
+    attempt.alpha = 1;
+    guest.request(GuestOperation::blas, attempt);
+    EXPECT_TRUE(guest.answer().connected);
+    guest.request(GuestOperation::device_synchronize);
+    EXPECT_EQ(guest.answer().error, CudaError::illegal_address);
+  }
+  expect_healthy(device);
 }
 
 TEST(HostileGuest, CannotLoadWhatIsNoProgram) {

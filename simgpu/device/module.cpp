@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 #include "simgpu/ptx/parser.h"
@@ -55,10 +57,11 @@ bool is_placed(const ptx::Variable& variable) {
   return global && variable.linkage != ptx::Variable::Linkage::external;
 }
 
+/// The bytes that the text gives; what follows them is zero.
 std::vector<std::byte> initial_contents(const ptx::Variable& variable, const SymbolTable& symbols) {
-  std::vector<std::byte> bytes(variable.size());
-  const std::size_t given = std::min(bytes.size(), variable.initial_bytes.size());
-  if (given > 0) std::memcpy(bytes.data(), variable.initial_bytes.data(), given);
+  const auto given = std::as_bytes(std::span(variable.initial_bytes));
+  std::vector<std::byte> bytes(given.begin(), given.end());
+  bytes.resize(std::min<std::uint64_t>(bytes.size(), variable.size()));
   for (const ptx::Relocation& relocation : variable.relocations) {
     const auto target = symbols.find(relocation.symbol);
     if (target == symbols.end()) {
@@ -85,7 +88,8 @@ void place_variables(const ptx::Module& module, DeviceMemory& memory,
     if (!is_placed(variable) || placed.contains(variable.name)) continue;
     const std::uint64_t bytes = std::max<std::uint64_t>(variable.size(), 1);
     const bool sensible = bytes <= memory.capacity();
-    const auto address = sensible ? memory.allocate(bytes, variable.name) : std::nullopt;
+    const bool read_only = variable.space == ptx::Space::constant;
+    const auto address = sensible ? memory.allocate(bytes, variable.name, read_only) : std::nullopt;
     if (!address) {
       throw ModuleError(
           CudaError::memory_allocation,
@@ -181,10 +185,42 @@ void unload_module(const LoadedModule& module, DeviceMemory& memory) {
   for (const auto& [name, symbol] : module.symbols) memory.release(symbol.address);
 }
 
+namespace {
+
+/// Whether demangling is known to be quick. A substitution (S_, S0_, T_ …) stands for text that may
+/// hold substitutions itself, so that a few hundred characters can stand for gigabytes.
+bool is_quick_to_demangle(const std::string& mangled) {
+  constexpr std::size_t kLongestMangled = 4096;
+  constexpr int kMostSubstitutions = 20;  // at most 3 in each of 7 levels: 3^7 times the text
+  if (mangled.size() > kLongestMangled) return false;
+  int substitutions = 0;
+  for (std::size_t i = 0; i < mangled.size(); ++i) {
+    if (mangled[i] != 'S' && mangled[i] != 'T') continue;
+    std::size_t end = i + 1;
+    while (end < mangled.size() && std::isalnum(static_cast<unsigned char>(mangled[end])) != 0 &&
+           std::islower(static_cast<unsigned char>(mangled[end])) == 0) {
+      ++end;
+    }
+    if (end < mangled.size() && mangled[end] == '_') ++substitutions;
+  }
+  return substitutions <= kMostSubstitutions;
+}
+
+/// Each launch is recorded under its kernel's name.
+std::string clipped(std::string name) {
+  constexpr std::size_t kLongestShown = 1000;
+  if (name.size() <= kLongestShown) return name;
+  name.resize(kLongestShown - 3);
+  return name + "...";
+}
+
+}  // namespace
+
 std::string kernel_display_name(const std::string& mangled) {
+  if (!is_quick_to_demangle(mangled)) return clipped(mangled);
   int status = 0;
   char* raw = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  if (raw == nullptr) return mangled;
+  if (raw == nullptr) return clipped(mangled);
   std::string name = raw;
   std::free(raw);  // NOLINT: __cxa_demangle allocates with malloc
 
@@ -204,7 +240,7 @@ std::string kernel_display_name(const std::string& mangled) {
     if (name[i] == '(' && last_open == std::string::npos) last_open = i;
   }
   if (last_open != std::string::npos) name.resize(last_open);
-  return name.substr(std::min(name_start, name.size()));
+  return clipped(name.substr(std::min(name_start, name.size())));
 }
 
 }  // namespace simgpu

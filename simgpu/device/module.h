@@ -65,7 +65,8 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
 void unload_module(const LoadedModule& module, DeviceMemory& memory);
 
 /// `gemm_tiled` for "_Z10gemm_tiledPKfS0_Pfiii": demangled, without return type and parameters.
-/// Names that are not mangled come back as they are.
+/// Names that are not mangled come back as they are, and so do mangled ones that could stand for
+/// far more text than they have; of more than 1000 characters the rest is left out.
 std::string kernel_display_name(const std::string& mangled);
 
 }  // namespace simgpu

@@ -1,0 +1,100 @@
+#include "simgpu/device/module.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace simgpu {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
+
+TEST(KernelDisplayName, IsTheNameInTheSource) {
+  EXPECT_EQ(kernel_display_name("_Z10gemm_tiledPKfS0_Pfiii"), "gemm_tiled");
+  EXPECT_EQ(kernel_display_name("_Z6rotateILi128EEvPd"), "rotate<128>");
+  EXPECT_EQ(kernel_display_name("_ZN3lab6kernelEPf"), "lab::kernel");
+  EXPECT_EQ(kernel_display_name("not_mangled"), "not_mangled");
+}
+
+/// f<t<t<t<…>, t<…>>, …>>: each level writes the one before twice, in a few characters.
+std::string name_that_doubles(int levels) {
+  constexpr const char* kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string name = "_Z1fI1tIiiE";
+  for (int level = 0; level < levels; ++level) {
+    const std::string before = std::string("S") + kDigits[level] + "_";
+    name += "S_I" + before + before + "E";
+  }
+  return name + "Evv";
+}
+
+TEST(KernelDisplayName, DoesNotGrowBeyondAllBounds) {
+  EXPECT_THAT(kernel_display_name(name_that_doubles(2)), StartsWith("f<"));
+  const std::string hostile = name_that_doubles(34);  // 10^9 characters
+  EXPECT_EQ(kernel_display_name(hostile), hostile);
+  const std::string shown = kernel_display_name(std::string(1'000'000, 'k'));
+  EXPECT_THAT(shown, SizeIs(::testing::Le(1000)));
+  EXPECT_THAT(shown, EndsWith("..."));
+}
+
+/// A fat binary with one piece of plain PTX.
+std::string container_of(std::string text) {
+  text.resize((text.size() + 7) / 8 * 8);
+  std::string bytes(16 + 64, '\0');
+  const auto put = [&bytes](std::size_t at, auto value) {
+    std::memcpy(bytes.data() + at, &value, sizeof value);
+  };
+  put(0, std::uint32_t{0xBA55ED50});
+  put(4, std::uint16_t{1});
+  put(6, std::uint16_t{16});
+  put(8, std::uint64_t{64 + text.size()});
+  put(16, std::uint16_t{1});
+  put(20, std::uint32_t{64});
+  put(24, std::uint64_t{text.size()});
+  put(44, std::uint32_t{80});
+  return bytes + text;
+}
+
+std::int64_t peak_kib() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+TEST(LoadModule, WritesOnlyTheInitialBytesThatAreGiven) {
+  const gpu_spec::GpuSpec gpu =
+      gpu_spec::load(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml");
+  DeviceMemory memory(static_cast<std::uint64_t>(gpu.dram_bytes));
+  const std::int64_t before = peak_kib();
+  const std::string container = container_of(
+      ".version 8.0\n.target sm_80\n.address_size 64\n"
+      ".global .align 4 .b8 table[1000000000] = {1, 2, 3};\n");
+  const LoadedModule module =
+      load_module(std::as_bytes(std::span(container.data(), container.size())), gpu, memory);
+  std::array<std::byte, 4> first{};
+  ASSERT_TRUE(memory.read(module.symbols.at("table").address, first));
+  EXPECT_EQ(first, (std::array{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{0}}));
+  // Which bytes are initialised takes an eighth of the variable.
+  EXPECT_LT(peak_kib() - before, 300'000) << "KiB for a variable of which three bytes are given";
+}
+
+TEST(LoadModule, KeepsKernelsFromStoringToConstants) {
+  const gpu_spec::GpuSpec gpu =
+      gpu_spec::load(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml");
+  DeviceMemory memory(std::uint64_t{1} << 20);
+  const std::string container = container_of(
+      ".version 8.0\n.target sm_80\n.address_size 64\n"
+      ".global .align 4 .b8 table[8];\n.const .align 4 .b8 weights[8];\n");
+  const LoadedModule module =
+      load_module(std::as_bytes(std::span(container.data(), container.size())), gpu, memory);
+  EXPECT_FALSE(memory.find(module.symbols.at("table").address)->read_only);
+  EXPECT_TRUE(memory.find(module.symbols.at("weights").address)->read_only);
+}
+
+}  // namespace
+}  // namespace simgpu

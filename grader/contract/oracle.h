@@ -22,8 +22,9 @@ struct KnownMistake {
 
 /// What a call did, for oracles that judge more than its outputs.
 struct CallEvidence {
-  Values results;             ///< what the guest returned: untrusted
-  simgpu::Activity activity;  ///< what the device saw: trusted; empty counters on a real GPU
+  Values results;              ///< what the guest returned: untrusted
+  simgpu::Activity activity;   ///< what the device saw: trusted
+  bool keeps_records = false;  ///< false on a real GPU, where `activity` is empty whatever happened
 };
 
 /// A fault that an oracle found in results or activity.

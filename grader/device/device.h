@@ -39,7 +39,8 @@ struct RunOutcome {
   std::string cuda_error;  ///< "cudaErrorIllegalAddress" when the call left one behind
   Values results;          ///< untrusted
   std::vector<std::vector<std::byte>>
-      outputs;  ///< of every tensor, in order, read on the trusted side
+      outputs;                 ///< of every tensor, in order, read on the trusted side
+  bool keeps_records = false;  ///< the device fills in `activity`; a real GPU does not
   simgpu::Activity activity;
   std::vector<double> samples_us;  ///< timed calls: elapsed time of each
   std::string printed;             ///< capped stdout and stderr of the guest; untrusted

@@ -145,7 +145,8 @@ Judgement judge(const JudgedRun& run) {
   check_tensors(run, judgement);
   if (run.task.kind == TaskKind::values) check_results(run, judgement);
   if (judgement.diagnostics.empty() && run.oracle != nullptr) {
-    const CallEvidence evidence{run.outcome.results, run.outcome.activity};
+    const CallEvidence evidence{run.outcome.results, run.outcome.activity,
+                                run.outcome.keeps_records};
     for (const Complaint& complaint : run.oracle->judge(run.problem, evidence)) {
       judgement.diagnostics.push_back(explain_complaint(complaint, run.context));
     }

@@ -172,6 +172,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   device.mark();
   const std::optional<Reply> reply = guest.call(call_for(request, addresses));
   RunOutcome outcome;
+  outcome.keeps_records = true;
   classify(reply, guest.talked_nonsense(), guest.end(), outcome);
   collect(device, *request.problem, addresses, outcome);
   if (request.timed && outcome.end == RunOutcome::End::returned) {

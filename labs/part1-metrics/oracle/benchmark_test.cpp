@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 
 #include "grader/contract/oracle.h"
 
@@ -16,6 +17,9 @@ constexpr std::int64_t kWarmup = 4;
 constexpr std::int64_t kRepeat = 10;
 constexpr std::int64_t kLaunchesPerCall = 2;
 constexpr double kKernelMicroseconds = 50;
+constexpr std::int64_t kSteps = 1000;
+constexpr std::int64_t kColdFactor = 5;
+constexpr std::uint64_t kFlopsOfALoad = 2 * 32 * kSteps;  // a multiply-add in each lane of a warp
 
 /// A device's record of a proper measurement: the first call takes five times as long.
 simgpu::Activity measurement(std::int64_t calls) {
@@ -26,12 +30,25 @@ simgpu::Activity measurement(std::int64_t calls) {
     kernel.name = "rooflab_benchmark_load(long, float*)";
     kernel.sequence = static_cast<std::uint64_t>(i);
     kernel.start_us = now;
-    kernel.time.total_us = i < kLaunchesPerCall ? 5 * kKernelMicroseconds : kKernelMicroseconds;
+    const std::int64_t factor = i < kLaunchesPerCall ? kColdFactor : 1;
+    kernel.time.total_us = static_cast<double>(factor) * kKernelMicroseconds;
+    kernel.counters.flops["fp32"] = kFlopsOfALoad * static_cast<std::uint64_t>(factor);
     now += kernel.time.total_us;
     activity.kernels.push_back(kernel);
   }
   activity.api_calls["cudaEventElapsedTime"] = 2;
   return activity;
+}
+
+Problem latency_problem() {
+  return {{{"function", std::string("benchmark_latency")},
+           {"n_warmup", kWarmup},
+           {"n_repeat", kRepeat},
+           {"launches_per_call", kLaunchesPerCall},
+           {"steps", kSteps},
+           {"cold_calls", std::int64_t{1}},
+           {"cold_factor", kColdFactor}},
+          {}};
 }
 
 std::vector<std::string> codes(const Problem& problem, const CallEvidence& evidence) {
@@ -46,12 +63,7 @@ std::vector<std::string> codes(const Problem& problem, const CallEvidence& evide
 std::vector<std::string> latency_codes(double milliseconds,
                                        const simgpu::Activity& activity = measurement(kWarmup +
                                                                                       kRepeat)) {
-  const Problem problem{{{"function", std::string("benchmark_latency")},
-                         {"n_warmup", kWarmup},
-                         {"n_repeat", kRepeat},
-                         {"launches_per_call", kLaunchesPerCall}},
-                        {}};
-  return codes(problem, {{{"milliseconds", milliseconds}}, activity});
+  return codes(latency_problem(), {{{"milliseconds", milliseconds}}, activity, true});
 }
 
 TEST(LatencyTest, AcceptsTheMeanOfTheTimedCalls) { EXPECT_THAT(latency_codes(0.100), IsEmpty()); }
@@ -89,6 +101,20 @@ TEST(LatencyTest, NamesCallsThatAreMissingOrTooMany) {
   EXPECT_THAT(latency_codes(0.1, measurement(kWarmup + kRepeat + 1)), ElementsAre("RL0421"));
 }
 
+TEST(LatencyTest, BelievesNoGuestThatAskedTheDeviceForNothing) {
+  const CallEvidence forged{
+      {{"milliseconds", 1.0}, {"reference_milliseconds", 1.0}, {"calls", kWarmup + kRepeat}},
+      {},
+      true};
+  EXPECT_THAT(codes(latency_problem(), forged), ElementsAre("RL0421"));
+}
+
+TEST(LatencyTest, CountsNoKernelThatOnlyBorrowsTheName) {
+  simgpu::Activity activity = measurement(kWarmup + kRepeat);
+  for (auto& kernel : activity.kernels) kernel.counters.flops.clear();
+  EXPECT_THAT(latency_codes(0.1, activity), ElementsAre("RL0421"));
+}
+
 TEST(LatencyTest, NamesATimeThatDoesNotComeFromEvents) {
   simgpu::Activity activity = measurement(kWarmup + kRepeat);
   activity.api_calls["cudaEventElapsedTime"] = 1;  // the adapter's own
@@ -96,11 +122,7 @@ TEST(LatencyTest, NamesATimeThatDoesNotComeFromEvents) {
 }
 
 TEST(LatencyTest, ComparesWithTheAdaptersMeasurementWhereTheDeviceKeepsNoRecords) {
-  const Problem problem{{{"function", std::string("benchmark_latency")},
-                         {"n_warmup", kWarmup},
-                         {"n_repeat", kRepeat},
-                         {"launches_per_call", kLaunchesPerCall}},
-                        {}};
+  const Problem problem = latency_problem();
   const auto judged = [&](double milliseconds, std::int64_t calls) {
     return codes(
         problem,
@@ -112,7 +134,8 @@ TEST(LatencyTest, ComparesWithTheAdaptersMeasurementWhereTheDeviceKeepsNoRecords
 }
 
 std::vector<std::string> memory_codes(std::int64_t peak, std::int64_t allocated,
-                                      std::int64_t calls = 1) {
+                                      std::int64_t calls = 1,
+                                      const std::optional<simgpu::Activity>& activity = {}) {
   const Problem problem{{{"function", std::string("benchmark_memory")},
                          {"held_before", std::int64_t{1000}},
                          {"earlier_peak", std::int64_t{9000}},
@@ -120,8 +143,9 @@ std::vector<std::string> memory_codes(std::int64_t peak, std::int64_t allocated,
                          {"first", std::int64_t{300}},
                          {"second", std::int64_t{200}}},
                         {}};
-  return codes(problem,
-               {{{"peak_bytes", peak}, {"allocated_bytes", allocated}, {"calls", calls}}, {}});
+  return codes(problem, {{{"peak_bytes", peak}, {"allocated_bytes", allocated}, {"calls", calls}},
+                         activity.value_or(simgpu::Activity{}),
+                         activity.has_value()});
 }
 
 TEST(MemoryTest, AcceptsPeakAndRemainderOfTheCall) {
@@ -143,15 +167,23 @@ TEST(MemoryTest, NamesAFunctionThatWasCalledTwice) {
   EXPECT_THAT(memory_codes(340, 40, 2), ElementsAre("RL0421"));
 }
 
+TEST(MemoryTest, BelievesTheDevicesCountOfCallsAndNotTheGuests) {
+  simgpu::Activity activity;
+  activity.api_calls["cudaMallocAsync"] = 2 + 3;
+  EXPECT_THAT(memory_codes(340, 40, 1, activity), IsEmpty());
+  EXPECT_THAT(memory_codes(340, 40, 7, activity), IsEmpty());
+  activity.api_calls["cudaMallocAsync"] = 2 + 2 * 3;
+  EXPECT_THAT(memory_codes(340, 40, 1, activity), ElementsAre("RL0421"));
+  activity.api_calls["cudaMallocAsync"] = 2;
+  EXPECT_THAT(memory_codes(340, 40, 1, activity), ElementsAre("RL0421"));
+  activity.api_calls = {{"cudaFree", 1}};
+  EXPECT_THAT(memory_codes(340, 40, 1, activity), ElementsAre("RL0421"));
+}
+
 TEST(BenchmarkOracleTest, TellsWhatTheDeviceSawBesideWhatWasReturned) {
   const auto benchmark = oracle_registry().at("benchmark")();
-  const Problem problem{{{"function", std::string("benchmark_latency")},
-                         {"n_warmup", kWarmup},
-                         {"n_repeat", kRepeat},
-                         {"launches_per_call", kLaunchesPerCall}},
-                        {}};
-  const auto complaints =
-      benchmark->judge(problem, {{{"milliseconds", 1.0}}, measurement(kWarmup + kRepeat)});
+  const auto complaints = benchmark->judge(
+      latency_problem(), {{{"milliseconds", 1.0}}, measurement(kWarmup + kRepeat), true});
   EXPECT_THAT(complaints,
               ElementsAre(Field(&Complaint::message,
                                 "this is the time of all timed calls together; one call takes 0.1 "

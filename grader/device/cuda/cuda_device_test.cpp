@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <string>
-#include <vector>
 
-#include "grader/contract/elements.h"
+#include "grader/device/testing/scaling.h"
 
 namespace rooflab {
 namespace {
@@ -20,45 +18,15 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using End = RunOutcome::End;
 
-constexpr std::int64_t kElements = 1000;
-
 DeviceOptions options() {
-  const fs::path build = ROOFLAB_BINARY_DIR;
-  DeviceOptions result;
-  result.gpu_specs = fs::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus";
-  result.guest_program = build / "bin" / "rooflab-guest";
-  result.cuda_libraries = build / "tests" / "fake_cuda";
+  DeviceOptions result = test_options();
+  result.cuda_libraries = fs::path(ROOFLAB_BINARY_DIR) / "tests" / "fake_cuda";
   result.sandbox = false;  // the stand-in shares its memory through files of /dev/shm
   return result;
 }
 
-Problem scaling_problem() {
-  std::vector<float> x(kElements);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    x[i] = static_cast<float>(i) * 0.5F;
-  }
-  Tensor input{.name = "x", .role = Role::input, .shape = {kElements}, .data = {}};
-  input.data.resize(x.size() * sizeof(float));
-  std::memcpy(input.data.data(), x.data(), input.data.size());
-  Tensor output{.name = "y", .role = Role::output, .shape = {kElements}, .data = {}};
-  return {.parameters = {{"n", kElements}, {"alpha", 3.0}}, .tensors = {input, output}};
-}
-
 RunRequest request_of(const Problem& problem, const std::string& entry) {
-  RunRequest request;
-  request.library = fs::path(ROOFLAB_BINARY_DIR) / "tests" / "libhost_tasks.so";
-  request.entry = entry;
-  request.problem = &problem;
-  request.time_limit = std::chrono::seconds(10);
-  return request;
-}
-
-void expect_scaled(const RunOutcome& outcome) {
-  ASSERT_EQ(outcome.outputs.size(), 2U);
-  for (std::size_t i = 0; i < kElements; ++i) {
-    ASSERT_EQ(element_at(ElementType::float32, outcome.outputs[1], i),
-              1.5 * static_cast<double>(i));
-  }
+  return request_of(problem, entry, "libhost_tasks.so", std::chrono::seconds(10));
 }
 
 TEST(CudaDeviceTest, IsDescribedByTheSpecificationThatFitsIt) {

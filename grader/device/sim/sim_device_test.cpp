@@ -5,12 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <filesystem>
 #include <string>
-#include <vector>
 
-#include "grader/contract/elements.h"
+#include "grader/device/testing/scaling.h"
 
 namespace rooflab {
 namespace {
@@ -21,28 +19,12 @@ using testing::Field;
 using testing::HasSubstr;
 using End = RunOutcome::End;
 
-constexpr std::int64_t kElements = 1000;
-
 DeviceOptions options() {
   const fs::path build = ROOFLAB_BINARY_DIR;
-  DeviceOptions result;
-  result.gpu_specs = fs::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus";
+  DeviceOptions result = test_options();
   result.simgpu_device = build / "bin" / "simgpu-device";
-  result.guest_program = build / "bin" / "rooflab-guest";
   result.runtime_libraries = build / "lib" / "simgpu";
   return result;
-}
-
-Problem scaling_problem() {
-  std::vector<float> x(kElements);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    x[i] = static_cast<float>(i) * 0.5F;
-  }
-  Tensor input{.name = "x", .role = Role::input, .shape = {kElements}, .data = {}};
-  input.data.resize(x.size() * sizeof(float));
-  std::memcpy(input.data.data(), x.data(), input.data.size());
-  Tensor output{.name = "y", .role = Role::output, .shape = {kElements}, .data = {}};
-  return {.parameters = {{"n", kElements}, {"alpha", 3.0}}, .tensors = {input, output}};
 }
 
 class SimDeviceTest : public testing::Test {
@@ -50,11 +32,7 @@ class SimDeviceTest : public testing::Test {
   RunOutcome run(const std::string& entry, const std::string& library = "libgpu_tasks.so",
                  std::chrono::duration<double> time_limit = std::chrono::seconds(60),
                  bool timed = false) {
-    RunRequest request;
-    request.library = fs::path(ROOFLAB_BINARY_DIR) / "tests" / library;
-    request.entry = entry;
-    request.problem = &problem_;
-    request.time_limit = time_limit;
+    RunRequest request = request_of(problem_, entry, library, time_limit);
     request.timed = timed;
     return device_.run(request);
   }
@@ -67,11 +45,7 @@ TEST_F(SimDeviceTest, BringsInputsThereAndOutputsBack) {
   const RunOutcome outcome = run("scale");
   ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
   EXPECT_EQ(outcome.cuda_error, "");
-  ASSERT_EQ(outcome.outputs.size(), 2U);
-  for (std::size_t i = 0; i < kElements; ++i) {
-    ASSERT_EQ(element_at(ElementType::float32, outcome.outputs[1], i),
-              1.5 * static_cast<double>(i));
-  }
+  expect_scaled(outcome);
   EXPECT_EQ(outcome.outputs[0], problem_.tensors[0].data) << "inputs are read back too";
   ASSERT_EQ(outcome.activity.kernels.size(), 1U);
   EXPECT_EQ(outcome.activity.kernels[0].grid.x, 8U);
@@ -156,11 +130,8 @@ TEST_F(SimDeviceTest, ADeviceProcessThatDoesNotStartIsAGraderFault) {
   DeviceOptions broken = options();
   broken.simgpu_device = "/bin/false";
   SimDevice device("a100", broken);
-  RunRequest request;
-  request.library = fs::path(ROOFLAB_BINARY_DIR) / "tests" / "libgpu_tasks.so";
-  request.entry = "scale";
-  request.problem = &problem_;
-  const RunOutcome outcome = device.run(request);
+  const RunOutcome outcome =
+      device.run(request_of(problem_, "scale", "libgpu_tasks.so", std::chrono::seconds(60)));
   EXPECT_EQ(outcome.end, End::device_fault);
   EXPECT_FALSE(outcome.detail.empty());
 }

@@ -67,6 +67,20 @@ TEST(Determinism, BlocksThatUpdateTheSameWordRunInOrder) {
   expect_independent_of_workers("blocks_conflict", {.grid = {300, 1, 1}}, 4);
 }
 
+TEST(Determinism, ARepeatedLaunchStillFindsWhatWasReadUninitialised) {
+  std::vector<Outcome> outcomes;
+  for (const unsigned workers : {1U, 2U}) {
+    Device device = Device::with_test_kernels();
+    const std::uint64_t at = device.put(std::vector<int>(4));
+    device.memory().mark_uninitialized(at, 4 * sizeof(int));
+    outcomes.push_back(
+        {device.run("blocks_conflict", {.grid = {300, 1, 1}, .workers = workers}, at),
+         device.get<int>(at, 4)});
+  }
+  expect_same(outcomes[0], outcomes[1]);
+  EXPECT_EQ(outcomes[0].result.findings.front().code, "RL0205");
+}
+
 TEST(Determinism, TheFirstFailingBlockDecides) {
   // Blocks from the 40th on are out of bounds; memory holds what the ones before it did, nothing
   // more.

@@ -114,10 +114,11 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
   if constexpr (kTraffic) {
     const WarpAccess access{kKind, kBytes, warp.index, in->index, warp.mask, &addresses, values};
     block.traffic().global(access);
-    if (BlockCheckers* checkers = block.checkers()) checkers->global(access);
+    // Before the checkers, which mark what is stored: a repeated launch must not find it marked.
     if (kKind != AccessKind::load && block.launch().undo) {
       save_pages(warp, site, kBytes, addresses);
     }
+    if (BlockCheckers* checkers = block.checkers()) checkers->global(access);
   }
   return {site, block.memory().host(origin)};
 }

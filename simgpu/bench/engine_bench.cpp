@@ -4,9 +4,12 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "simgpu/exec/engine.h"
 #include "simgpu/ptx/parser.h"
+#include "specs/gpu_spec.h"
 
 /// Speed of the engine in warp instructions per second, on kernels that nvcc compiled.
 namespace {
@@ -19,15 +22,6 @@ std::string read_file(const char* path) {
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-gpu_spec::GpuSpec a100() {
-  gpu_spec::GpuSpec gpu;
-  gpu.sm_count = 108;
-  gpu.clock_mhz = 1410;
-  gpu.l2_bytes = std::int64_t{40} << 20;
-  gpu.l1_bytes_per_sm = std::int64_t{192} << 10;
-  return gpu;
 }
 
 struct Arguments {
@@ -61,9 +55,10 @@ void run_gemm(benchmark::State& state, const char* kernel, bool checkers, unsign
   EngineOptions options;
   options.checkers = checkers;
   options.workers = workers;
+  const gpu_spec::GpuSpec gpu = gpu_spec::load(SIMGPU_BENCH_GPU);
   std::uint64_t instructions = 0;
   for (auto _ : state) {
-    const LaunchResult result = execute(*program, request, memory, a100(), options);
+    const LaunchResult result = execute(*program, request, memory, gpu, options);
     if (result.status != LaunchStatus::ok) state.SkipWithError("the kernel failed");
     instructions += result.counters.warp_instructions;
   }

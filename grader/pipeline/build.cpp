@@ -138,6 +138,8 @@ BuildOutcome Builder::compile(const std::filesystem::path& folder, const std::ve
       std::filesystem::symlink_status(library).type() == std::filesystem::file_type::regular;
   const bool succeeded = run.exit_code == 0 && run.signal == 0 && run.limit == LimitHit::none;
   outcome.end = succeeded && made ? BuildOutcome::End::built : BuildOutcome::End::failed;
+  const bool by_itself = run.limit == LimitHit::none || run.limit == LimitHit::output;
+  outcome.repeatable = by_itself && run.signal == 0;
   if (outcome.end == BuildOutcome::End::built) {
     outcome.library = library;
   } else {
@@ -162,6 +164,7 @@ BuildOutcome Builder::build(const PartSpec& part, const TaskSpec& task,
     if (auto known = cache.find(key)) return *known;
     const TemporaryFolder staging(cache.folder());
     const BuildOutcome outcome = compile(staging.path(), files, words);
+    if (!outcome.repeatable) return outcome;
     BuildOutcome kept = cache.keep(key, outcome, staging.path());
     cache.prune();
     return kept;

@@ -23,6 +23,8 @@ struct BuildOutcome {
   std::filesystem::path library;  ///< when built; lies in the cache
   std::string messages;  ///< of the compiler, paths relative to the submission, capped; untrusted
   bool cached = false;
+  bool repeatable = true;  ///< false when a limit or a signal ended the compiler: on another day,
+                           ///< with less load, the same file may compile
 };
 
 struct BuildOptions {

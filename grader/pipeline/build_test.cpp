@@ -189,6 +189,16 @@ TEST_F(BuilderTest, AnotherHostCompilerOrAnotherGpuBuildsAnew) {
   EXPECT_TRUE(build(broken).cached);
 }
 
+TEST_F(BuilderTest, ACompilerThatWasStoppedOnABusyMachineGetsAnotherTry) {
+  options_.time_limit_s = 0.05;
+  const BuildOutcome stopped = build(kGood);
+  EXPECT_EQ(stopped.end, End::failed);
+  EXPECT_THAT(stopped.messages, HasSubstr("the compiler was stopped after 0.05 s"));
+  options_.time_limit_s = 120;
+  const BuildOutcome again = build(kGood);
+  EXPECT_EQ(again.end, End::built) << again.messages;
+}
+
 TEST_F(BuilderTest, ErrorsNamePlacesInTheSubmissionAndNoFolderOfOurs) {
   const BuildOutcome outcome =
       build("#include \"scale.h\"\nvoid scale(float* x, int n) { x[0] = n }\n");

@@ -36,6 +36,9 @@ Diagnostic wrong_answer(const PartSpec& part, const TaskSpec& task, const Questi
                                 fmt::format("the answer to {} is {}", question.id,
                                             answer == nullptr ? "missing" : "not right"));
   diagnostic.evidence = {question.prompt};
+  for (std::size_t i = 0; i < question.choices.size(); ++i) {
+    diagnostic.evidence.push_back(fmt::format("{}: {}", char('a' + i), question.choices[i]));
+  }
   diagnostic.help = answer == nullptr
                         ? "write an answer for it"
                         : "work it through once more with the units beside each number";

@@ -46,6 +46,12 @@ TEST_F(AnswersTaskTest, EveryRightAnswerEarnsItsPoints) {
   EXPECT_EQ(runs_, 0);
 }
 
+TEST_F(AnswersTaskTest, AWrongChoiceIsToldWithTheQuestionAndItsChoices) {
+  const TaskResult task = grade_answers_of("ridge = 12.5\nbound = \"b\"\n");
+  EXPECT_THAT(task.diagnostics.at(0).evidence,
+              testing::ElementsAre("Which?", "a: memory", "b: compute"));
+}
+
 TEST_F(AnswersTaskTest, NanAndEmptyFilesEarnNothing) {
   EXPECT_EQ(grade_answers_of("ridge = nan\n").score, 0);
   const TaskResult empty = grade_answers_of("");

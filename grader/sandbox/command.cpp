@@ -268,6 +268,10 @@ void plan_fallback(const SandboxRequest& request, const Layers& layers, SandboxC
     std::vector<fs::path> devices(request.devices);
     devices.insert(devices.end(), std::begin(kHarmlessDevices), std::end(kHarmlessDevices));
     command.landlock = Descriptor(make_landlock_ruleset(readable, writable, devices));
+    if (!command.landlock.valid()) {  // the report says that this layer is there
+      throw SandboxError("cannot make Landlock's rules: " + std::string(std::strerror(errno)) +
+                         "; raise the limit on open files (ulimit -n)");
+    }
     plan.landlock = command.landlock.get();
   }
   if (layers.seccomp) {

@@ -104,7 +104,7 @@ TEST(Terminal, ShowsATimeWithoutATargetForWhatItIs) {
   result.tasks[0].timing->target_efficiency = 0;
   std::ostringstream out;
   print_report(out, result, {});
-  EXPECT_THAT(out.str(), HasSubstr("1024^3  1.02 ms  2.11 TFLOP/s  0.1 % of the roofline\n"));
+  EXPECT_THAT(out.str(), HasSubstr("1024^3  1.02 ms  2.11 TFLOP/s  0.10 % of the roofline\n"));
   EXPECT_THAT(out.str(), Not(HasSubstr("full marks")));
   EXPECT_THAT(out.str(), Not(HasSubstr("limited by")));
 }

@@ -97,6 +97,10 @@ SpeedSpec read_speed(const toml::table& table, const std::filesystem::path& file
   speed.parameters = reader.values("parameters");
   speed.peak = reader.text_or("peak", "fp32");
   if (speed.points == 0) {  // a time to look at, with nothing to reach
+    if (reader.number_or("full_efficiency", 0) + reader.number_or("zero_efficiency", 0) != 0) {
+      throw reader.error("points", "a timed case without points names efficiencies to reach",
+                         "give it points, or remove zero_efficiency and full_efficiency");
+    }
     reader.finish();
     return speed;
   }

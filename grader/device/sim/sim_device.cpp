@@ -136,10 +136,12 @@ std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
 /// Takes what the device knows. A guest that ended in time has to have left a device that does so
 /// as well.
 void collect(simgpu::DeviceProcess& device, const Problem& problem,
-             const std::vector<std::uint64_t>& addresses, RunOutcome& outcome) {
+             const std::vector<std::uint64_t>& addresses, bool leaks_count, RunOutcome& outcome) {
   const bool returned = outcome.end == RunOutcome::End::returned;
   Deadline deadline(device, returned ? kPatienceAfterReturn : kPatienceAfterEnd);
   try {
+    // A function that ended in another way had no chance to free anything.
+    if (returned && leaks_count) device.report_leaks();
     outcome.activity = device.collect();
     outcome.outputs = read_tensors(device, problem, addresses);
   } catch (const simgpu::DeviceProcessError& error) {
@@ -174,7 +176,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   RunOutcome outcome;
   outcome.keeps_records = true;
   classify(reply, guest.talked_nonsense(), guest.end(), outcome);
-  collect(device, *request.problem, addresses, outcome);
+  collect(device, *request.problem, addresses, !request.timed, outcome);
   if (request.timed && outcome.end == RunOutcome::End::returned) {
     outcome.samples_us = {outcome.activity.elapsed_us};
   }

@@ -197,7 +197,9 @@ Ref KernelBuilder::source(const ptx::Scalar& scalar, char kind, bool negated) {
     if (special->name == "WARP_SZ") return constant(kWarpSize, bytes);
     std::uint32_t option = 0;
     const Handler handler = hidden::special_register(special->name, option);
-    if (handler == nullptr) refuse("special register " + special->name);
+    if (handler == nullptr) {
+      refuse("special register " + special->name + hidden::purpose_of_register(special->name));
+    }
     const bool wide = special->name == "%clock64" || special->name == "%globaltimer" ||
                       special->name == "%gridid";
     const Ref value = new_register(wide ? SlotKind::pair : SlotKind::word);

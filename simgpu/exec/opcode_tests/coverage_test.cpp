@@ -3,6 +3,7 @@
 #include <set>
 #include <sstream>
 
+#include "simgpu/exec/opcode_tests/bench.h"
 #include "simgpu/exec/opcode_tests/built_cases.h"
 #include "simgpu/exec/opcode_tests/form.h"
 #include "simgpu/exec/opcodes/opcode.h"
@@ -22,6 +23,21 @@ std::set<std::string> spellings_of(const Forms& forms) {
     }
   }
   return spellings;
+}
+
+/// Every instruction of the tests, with the operands that its test gives it.
+std::vector<std::string> tested_instructions() {
+  std::vector<std::string> all;
+  for (const auto& forms : {integer_forms(), bit_forms(), compare_forms(), float_forms(),
+                            half_forms(), convert_forms()}) {
+    for (const std::string& spelling : spellings_of(forms)) all.push_back(spelling);
+  }
+  for (const auto& instructions :
+       {memory_instructions(), atomic_instructions(), warp_instructions(), control_instructions(),
+        tile_instructions()}) {
+    all.insert(all.end(), instructions.begin(), instructions.end());
+  }
+  return all;
 }
 
 /// Rows that a pattern or a loop over types makes beside the real ones: ptxas assembles none of
@@ -72,19 +88,97 @@ TEST(OpcodeTable, HasNoOpcodeWithItsOwnCodeWithoutATest) {
   const auto add = [&](const std::string& instruction) {
     tested.insert(instruction.substr(0, instruction.find_first_of(". ;")));
   };
-  for (const auto& forms : {integer_forms(), bit_forms(), compare_forms(), float_forms(),
-                            half_forms(), convert_forms()}) {
-    for (const std::string& spelling : spellings_of(forms)) add(spelling);
-  }
-  for (const auto& instructions :
-       {memory_instructions(), atomic_instructions(), warp_instructions(), control_instructions(),
-        tile_instructions()}) {
-    for (const std::string& instruction : instructions) add(instruction);
-  }
+  for (const std::string& instruction : tested_instructions()) add(instruction);
   const std::vector<std::string> roots = OpcodeTable::instance().built_roots();
   ASSERT_GT(roots.size(), 30u);
   for (const std::string& root : roots) {
     EXPECT_TRUE(tested.contains(root)) << root << " builds itself, but is in no test";
+  }
+}
+
+/// A made-up modifier, at every place of every spelling that the tests know.
+TEST(OpcodeTable, RefusesAnUnknownModifierByName) {
+  std::set<std::string> spellings;
+  for (const std::string& instruction : tested_instructions()) {
+    spellings.insert(instruction.substr(0, instruction.find_first_of(" ;")));
+  }
+  ASSERT_GT(spellings.size(), 1000u);
+  std::vector<std::string> changed;
+  for (const std::string& spelling : spellings) {
+    changed.push_back(spelling + ".bogus");
+    for (std::size_t dot = spelling.find('.'); dot != std::string::npos;
+         dot = spelling.find('.', dot + 1)) {
+      changed.push_back(spelling.substr(0, dot) + ".bogus" + spelling.substr(dot));
+    }
+  }
+  std::string body;
+  for (const std::string& spelling : changed) body += "  " + spelling + ";\n";
+  const testing::Device device(bench_module(bench_kernel("bogus", body)));
+  const KernelInfo* kernel = find_kernel(device.program(), "bogus");
+  ASSERT_NE(kernel, nullptr);
+  std::set<std::string> refused;
+  for (const std::string& refusal : kernel->unsupported) {
+    refused.insert(refusal.substr(0, refusal.find(" (PTX line ")));
+  }
+  for (const std::string& spelling : changed) {
+    EXPECT_TRUE(refused.contains(spelling)) << spelling << " is taken, or refused without its name";
+  }
+}
+
+/// Legal or not for the assembler, these would mean something else than what would run.
+TEST(OpcodeTable, RefusesModifiersThatDoNotGoTogether) {
+  for (const std::string instruction : {"ld.volatile.global.ca.u32 %r0, [%p0]",
+                                        "ld.relaxed.global.u32 %r0, [%p0]",
+                                        "ld.gpu.global.u32 %r0, [%p0]",
+                                        "ld.global.global.u32 %r0, [%p0]",
+                                        "ld.global.u32.u64 %d0, [%p0]",
+                                        "ld.acquire.gpu.global.nc.u32 %r0, [%p0]",
+                                        "ld.shared.L2::128B.u32 %r0, [%d0]",
+                                        "ld.global.L1::evict_last.ca.u32 %r0, [%p0]",
+                                        "ld.global.L2::512B.u32 %r0, [%p0]",
+                                        "st.global.nc.u32 [%p0], %r0",
+                                        "st.acquire.gpu.u32 [%p0], %r0",
+                                        "st.global.L2::128B.u32 [%p0], %r0",
+                                        "ldu.shared.u32 %r0, [%d0]",
+                                        "prefetch.L1.L2 [%p0]",
+                                        "prefetch.shared.L1 [%p0]",
+                                        "prefetchu.L2 [%p0]",
+                                        "discard.L2::evict_last [%p0], 128",
+                                        "bar.sync.aligned 0",
+                                        "bar.sync.popc 0",
+                                        "bar.red.popc.pred %q1, 0, %q2",
+                                        "barrier.cluster.arrive",
+                                        "membar.gpu",
+                                        "membar.cta.gl",
+                                        "fence.sc",
+                                        "fence.mbarrier_init.release.cluster",
+                                        "nanosleep.s32 20",
+                                        "exit.uni",
+                                        "vote.sync.ballot.pred %q1, %q2, -1",
+                                        "shfl.sync.up.down.b32 %r0, %r1, 1, 0, -1",
+                                        "activemask.u32 %r0",
+                                        "setp.lt.ftz.s32 %q1, %r0, %r1",
+                                        "cvta.to.to.global.u64 %d0, %d1",
+                                        "isspacep.global.shared %q1, %d0",
+                                        "red.acquire.gpu.global.add.u32 [%p0], %r0",
+                                        "atom.global.shared.add.u32 %r0, [%p0], %r1"}) {
+    const testing::Device device(bench_module(bench_kernel("refused", "  " + instruction + ";\n")));
+    const std::string spelling = instruction.substr(0, instruction.find(' '));
+    EXPECT_TRUE(refusal_of(device, "refused").starts_with(spelling + " (PTX line "))
+        << instruction << " gives: " << refusal_of(device, "refused");
+  }
+}
+
+/// Modifiers may come in any order, as for the assembler.
+TEST(OpcodeTable, TakesModifiersInAnyOrder) {
+  for (const std::string instruction :
+       {"ld.global.relaxed.gpu.u32 %r0, [%p0]", "ld.u32.global %r0, [%p0]",
+        "ld.global.nc.ca.u32 %r0, [%p0]",
+        "ld.global.L2::cache_hint.L1::no_allocate.u32 %r0, [%p0], %d0",
+        "vote.ballot.sync.b32 %r0, %q1, -1", "fence.gpu.sc", "atom.add.global.u32 %r0, [%p0], 5",
+        "atom.global.add.gpu.u32 %r0, [%p0], 5"}) {
+    const testing::Device device(bench_module(bench_kernel("taken", "  " + instruction + ";\n")));
+    EXPECT_EQ(refusal_of(device, "taken"), "") << instruction;
   }
 }
 

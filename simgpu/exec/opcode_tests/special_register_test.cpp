@@ -93,5 +93,22 @@ TEST(SpecialRegisters, TellEachThreadItsPlace) {
   }
 }
 
+TEST(SpecialRegisters, WithoutAValueAreRefusedForWhatTheyMean) {
+  const std::vector<std::pair<std::string, std::string>> registers{
+      {"%envreg2", "grid synchronisation"},   {"%clusterid.x", "clusters"},
+      {"%nclusterid.y", "clusters"},          {"%cluster_ctarank", "clusters"},
+      {"%pm0", "performance counters"},       {"%aggr_smem_size", "shared memory"},
+      {"%current_graph_exec", "CUDA graphs"}, {"%globaltimer_hi", "%globaltimer"},
+      {"%nobody_knows", "%nobody_knows"}};
+  for (const auto& [name, meaning] : registers) {
+    const testing::Device device(
+        bench_module(bench_kernel("refused", "  mov.u32 %r0, " + name + ";\n")));
+    const std::string refusal = refusal_of(device, "refused");
+    EXPECT_TRUE(refusal.starts_with("special register " + name)) << refusal;
+    EXPECT_NE(refusal.find(meaning), std::string::npos) << refusal;
+    EXPECT_NE(refusal.find("PTX line"), std::string::npos) << refusal;
+  }
+}
+
 }  // namespace
 }  // namespace simgpu::opcode_tests

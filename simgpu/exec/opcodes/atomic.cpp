@@ -187,6 +187,11 @@ bool is_order_or_scope(const std::string& modifier) {
   return std::find(kNames.begin(), kNames.end(), modifier) != kNames.end();
 }
 
+/// exch and cas do nothing that another operation would not, but for the value they return.
+bool needs_old_value(const std::string& operation) {
+  return operation.starts_with("exch") || operation.starts_with("cas");
+}
+
 /// atom returns the old value, red does not.
 void build_atomic(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
@@ -203,10 +208,7 @@ void build_atomic(KernelBuilder& builder) {
   }
   const auto found = table_of_operations().find(operation);
   const std::size_t first = instruction.opcode == "atom" ? 1 : 0;
-  const bool needs_old = operation.starts_with("exch") || operation.starts_with("cas");
-  if (found == table_of_operations().end() || (first == 0 && needs_old)) {
-    builder.refuse(instruction.spelling());
-  }
+  if (found == table_of_operations().end()) builder.refuse(instruction.spelling());
   const Handlers& code = found->second;
   if (builder.operand_count() != first + (code.has_c ? 3 : 2)) {
     builder.refuse(instruction.spelling() + " with other operands");
@@ -244,6 +246,18 @@ std::vector<std::string> atomic_operations() {
   return names;
 }
 
-std::vector<BuiltOpcode> built_atomic() { return {{"atom", build_atomic}, {"red", build_atomic}}; }
+std::vector<BuiltOpcode> built_atomic() {
+  const std::string space = "[global|shared|shared::cta] [cta|cluster|gpu|sys] ";
+  std::vector<ModifierForm> returning;
+  std::vector<ModifierForm> reducing;
+  for (const auto& [name, code] : table_of_operations()) {
+    std::string operation = name;
+    std::replace(operation.begin(), operation.end(), '.', ' ');
+    returning.emplace_back(space + "[relaxed|acquire|release|acq_rel] " + operation);
+    if (needs_old_value(name)) continue;
+    reducing.emplace_back(space + "[relaxed|release] " + operation);
+  }
+  return {{"atom", build_atomic, returning}, {"red", build_atomic, reducing}};
+}
 
 }  // namespace simgpu

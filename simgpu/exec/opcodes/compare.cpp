@@ -319,6 +319,14 @@ std::vector<OpcodeRow> compare_rows() {
   return rows;
 }
 
-std::vector<BuiltOpcode> built_compare() { return {{"setp", build_setp}, {"set", build_set}}; }
+std::vector<BuiltOpcode> built_compare() {
+  const std::string how =
+      "eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan [and|or|xor] ";
+  const std::string flushed = "[ftz] f32|f16|f16x2";
+  const std::string others = "s16|u16|b16|s32|u32|b32|s64|u64|b64|f64|bf16|bf16x2";
+  const std::string result = "u32|s32|f32 ";
+  return {{"setp", build_setp, {how + flushed, how + others}},
+          {"set", build_set, {how + result + flushed, how + result + others}}};
+}
 
 }  // namespace simgpu

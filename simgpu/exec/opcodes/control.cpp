@@ -291,8 +291,11 @@ void build_barrier(KernelBuilder& builder) {
     builder.emit(&warp_barrier, {.cls = InstructionClass::warp_exchange}).a = named;
     return;
   }
-  const bool cluster = has("cluster");
-  if (cluster || instruction.modifiers.empty()) builder.refuse(instruction.spelling());
+  const std::size_t fewest = has("red") ? 3 : has("arrive") ? 2 : 1;
+  if (builder.operand_count() < fewest || builder.operand_count() > (has("red") ? 4U : 2U)) {
+    builder.refuse(instruction.spelling() + " with " + std::to_string(builder.operand_count()) +
+                   " operands");
+  }
   if (has("red")) {
     const bool counts = has("popc");
     const std::size_t last = builder.operand_count() - 1;
@@ -314,9 +317,7 @@ void build_barrier(KernelBuilder& builder) {
     return;
   }
   const bool arrives = has("arrive");
-  if (!arrives && !has("sync")) builder.refuse(instruction.spelling());
-  const Ref barrier =
-      builder.operand_count() > 0 ? builder.source(std::size_t{0}, 'i') : builder.constant(0, 4);
+  const Ref barrier = builder.source(std::size_t{0}, 'i');
   const Ref threads = builder.operand_count() > 1 ? builder.source(std::size_t{1}, 'i') : Ref{};
   Pending& pending = builder.emit(arrives ? &barrier_arrive : &barrier_wait, kBarrier);
   pending.a = barrier;
@@ -341,11 +342,27 @@ const Handler kGuarded = &run_guarded;
 }  // namespace hidden
 
 std::vector<BuiltOpcode> built_control() {
-  return {{"bra", build_branch},   {"brx", build_branch_table}, {"ret", build_return},
-          {"exit", build_exit},    {"trap", build_trap},        {"brkpt", build_trap},
-          {"call", build_call},    {"bar", build_barrier},      {"barrier", build_barrier},
-          {"membar", build_fence}, {"fence", build_fence},      {"nanosleep", build_sleep},
-          {"pmevent", build_fence}};
+  return {{"bra", build_branch, {"[uni]"}},
+          {"brx", build_branch_table, {"idx [uni]"}},
+          {"ret", build_return, {"[uni]"}},
+          {"exit", build_exit},
+          {"trap", build_trap},
+          {"brkpt", build_trap},
+          {"call", build_call, {"[uni]"}},
+          {"bar",
+           build_barrier,
+           {"[cta] sync|arrive", "[cta] red popc u32", "[cta] red and|or pred", "warp sync"}},
+          {"barrier",
+           build_barrier,
+           {"[cta] sync|arrive [aligned]", "[cta] red popc [aligned] u32",
+            "[cta] red and|or [aligned] pred"}},
+          {"membar", build_fence, {"cta|gl|sys", "proxy alias"}},
+          {"fence",
+           build_fence,
+           {"[sc|acq_rel|acquire|release] cta|cluster|gpu|sys", "proxy alias|async",
+            "proxy async global|shared::cta"}},
+          {"nanosleep", build_sleep, {"u32"}},
+          {"pmevent", build_fence, {"[mask]"}}};
 }
 
 }  // namespace simgpu

@@ -296,8 +296,13 @@ std::vector<OpcodeRow> integer_rows() {
 }
 
 std::vector<BuiltOpcode> built_integer() {
-  return {{"add", build_carry_add},  {"addc", build_carry_add}, {"sub", build_carry_sub},
-          {"subc", build_carry_sub}, {"mad", build_carry_mad},  {"madc", build_carry_mad}};
+  const std::string types = " u32|s32|u64|s64";
+  return {{"add", build_carry_add, {"cc" + types}},
+          {"addc", build_carry_add, {"[cc]" + types}},
+          {"sub", build_carry_sub, {"cc" + types}},
+          {"subc", build_carry_sub, {"[cc]" + types}},
+          {"mad", build_carry_mad, {"lo|hi cc" + types}},
+          {"madc", build_carry_mad, {"lo|hi [cc]" + types}}};
 }
 
 }  // namespace simgpu

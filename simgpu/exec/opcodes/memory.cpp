@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <map>
 
 #include "simgpu/exec/memory_access.h"
@@ -8,46 +7,62 @@
 namespace simgpu {
 namespace {
 
+/// What the lanes stored, as bytes one after the other for the checkers; nothing for a load.
+template <AccessKind kKind, unsigned kBytes, unsigned kCount>
+struct Stored {
+  const std::uint8_t* pack([[maybe_unused]] const Lowered* in, [[maybe_unused]] Warp& warp) {
+    if constexpr (kKind == AccessKind::store) return values.pack(in, warp);
+    return nullptr;
+  }
+  StoredValues<kBytes, kCount> values;
+};
+
+template <AccessKind kKind, unsigned kBytes, unsigned kCount, class Word>
+inline void move_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
+  if constexpr (kKind == AccessKind::load) {
+    read_lanes<kBytes, kCount>(in, warp, at);
+  } else {
+    write_lanes<kBytes, kCount>(in, warp, at);
+  }
+}
+
+// One class per place of memory; each has run<kind> for kind load, and store where it can be stored
+// to.
+
 template <unsigned kBytes, unsigned kCount>
 struct Shared {
-  static const Lowered* load(const Lowered* in, Warp& warp) {
-    const auto from = prepare_shared<kBytes * kCount, AccessKind::load>(
-        in, warp, addresses32(warp, in->a), in->immediate, nullptr);
-    read_lanes<kBytes, kCount>(in, warp, from);
-    return in + 1;
-  }
-  static const Lowered* store(const Lowered* in, Warp& warp) {
-    StoredValues<kBytes, kCount> values;
-    const auto to = prepare_shared<kBytes * kCount, AccessKind::store>(
-        in, warp, addresses32(warp, in->a), in->immediate, values.pack(in, warp));
-    write_lanes<kBytes, kCount>(in, warp, to);
+  template <AccessKind kKind>
+  static const Lowered* run(const Lowered* in, Warp& warp) {
+    Stored<kKind, kBytes, kCount> stored;
+    move_lanes<kKind, kBytes, kCount>(
+        in, warp,
+        prepare_shared<kBytes * kCount, kKind>(in, warp, addresses32(warp, in->a), in->immediate,
+                                               stored.pack(in, warp)));
     return in + 1;
   }
 };
 
 template <unsigned kBytes, unsigned kCount>
 struct Global {
-  static const Lowered* load(const Lowered* in, Warp& warp) {
-    const auto from = prepare_global<kBytes * kCount, AccessKind::load, true>(
-        in, warp, addresses64(warp, in->a), in->immediate, nullptr);
-    read_lanes<kBytes, kCount>(in, warp, from);
-    return after_global(in, warp);
-  }
-  static const Lowered* store(const Lowered* in, Warp& warp) {
-    StoredValues<kBytes, kCount> values;
-    const auto to = prepare_global<kBytes * kCount, AccessKind::store, true>(
-        in, warp, addresses64(warp, in->a), in->immediate, values.pack(in, warp));
-    write_lanes<kBytes, kCount>(in, warp, to);
+  template <AccessKind kKind>
+  static const Lowered* run(const Lowered* in, Warp& warp) {
+    Stored<kKind, kBytes, kCount> stored;
+    move_lanes<kKind, kBytes, kCount>(
+        in, warp,
+        prepare_global<kBytes * kCount, kKind, true>(in, warp, addresses64(warp, in->a),
+                                                     in->immediate, stored.pack(in, warp)));
     return after_global(in, warp);
   }
 };
 
 template <unsigned kBytes, unsigned kCount>
 struct Constant {
-  static const Lowered* load(const Lowered* in, Warp& warp) {
-    const auto from = prepare_global<kBytes * kCount, AccessKind::load, false>(
-        in, warp, addresses64(warp, in->a), in->immediate, nullptr);
-    read_lanes<kBytes, kCount>(in, warp, from);
+  template <AccessKind kKind>
+  static const Lowered* run(const Lowered* in, Warp& warp) {
+    move_lanes<kKind, kBytes, kCount>(
+        in, warp,
+        prepare_global<kBytes * kCount, kKind, false>(in, warp, addresses64(warp, in->a),
+                                                      in->immediate, nullptr));
     return in + 1;
   }
 };
@@ -98,12 +113,6 @@ struct Local {
     access<kKind>(in, warp, addresses);
     return in + 1;
   }
-  static const Lowered* load(const Lowered* in, Warp& warp) {
-    return run<AccessKind::load>(in, warp);
-  }
-  static const Lowered* store(const Lowered* in, Warp& warp) {
-    return run<AccessKind::store>(in, warp);
-  }
 };
 
 /// .param space of inlined calls.
@@ -118,18 +127,13 @@ struct Frame {
                                     [&](unsigned lane) { return block.frame(warp, lane); });
     return in + 1;
   }
-  static const Lowered* load(const Lowered* in, Warp& warp) {
-    return run<AccessKind::load>(in, warp);
-  }
-  static const Lowered* store(const Lowered* in, Warp& warp) {
-    return run<AccessKind::store>(in, warp);
-  }
 };
 
 /// The kernel's own parameters.
 template <unsigned kBytes, unsigned kCount>
 struct Parameter {
-  static const Lowered* load(const Lowered* in, Warp& warp) {
+  template <AccessKind>
+  static const Lowered* run(const Lowered* in, Warp& warp) {
     using T = Element<kBytes>;
     const auto parameters = warp.block->launch().request.parameters;
     LaneAddresses addresses;
@@ -151,27 +155,19 @@ struct Parameter {
 /// Generic addresses: each lane goes where its address points to.
 template <unsigned kBytes, unsigned kCount>
 struct Generic {
-  template <AccessKind kKind, class Word>
-  static void move(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
-    if constexpr (kKind == AccessKind::load) {
-      read_lanes<kBytes, kCount>(in, warp, at);
-    } else {
-      write_lanes<kBytes, kCount>(in, warp, at);
-    }
-  }
   template <AccessKind kKind>
   static const Lowered* run(const Lowered* in, Warp& warp) {
     const std::uint32_t mask = warp.mask;
     LaneAddresses addresses;
     add_offset(addresses, addresses64(warp, in->a), in->immediate);
     const GenericLanes lanes = sort_generic(addresses, mask);
-    StoredValues<kBytes, kCount> stored;
-    const std::uint8_t* values = kKind == AccessKind::store ? stored.pack(in, warp) : nullptr;
+    Stored<kKind, kBytes, kCount> stored;
+    const std::uint8_t* values = stored.pack(in, warp);
     if (lanes.shared != 0) {
       const auto offsets = shared_offsets(addresses);
       warp.mask = lanes.shared;
-      move<kKind>(in, warp,
-                  prepare_shared<kBytes * kCount, kKind>(in, warp, offsets.data(), 0, values));
+      move_lanes<kKind, kBytes, kCount>(
+          in, warp, prepare_shared<kBytes * kCount, kKind>(in, warp, offsets.data(), 0, values));
     }
     if (lanes.local != 0) {
       LaneAddresses offsets;
@@ -184,75 +180,41 @@ struct Generic {
     warp.mask = mask & ~(lanes.shared | lanes.local);
     const bool global = warp.mask != 0;
     if (global) {
-      move<kKind>(in, warp,
-                  prepare_global<kBytes * kCount, kKind, true>(in, warp, addresses64(warp, in->a),
-                                                               in->immediate, values));
+      move_lanes<kKind, kBytes, kCount>(
+          in, warp,
+          prepare_global<kBytes * kCount, kKind, true>(in, warp, addresses64(warp, in->a),
+                                                       in->immediate, values));
     }
     warp.mask = mask;
     return global ? after_global(in, warp) : in + 1;
   }
-  static const Lowered* load(const Lowered* in, Warp& warp) {
-    return run<AccessKind::load>(in, warp);
-  }
-  static const Lowered* store(const Lowered* in, Warp& warp) {
-    return run<AccessKind::store>(in, warp);
-  }
 };
 
-template <template <unsigned, unsigned> class Access>
-Handler pick_load(unsigned bytes, unsigned count) {
+template <template <unsigned, unsigned> class Access, AccessKind kKind>
+Handler pick(unsigned bytes, unsigned count) {
   switch (bytes * 10 + count) {
     case 11:
-      return &Access<1, 1>::load;
+      return &Access<1, 1>::template run<kKind>;
     case 12:
-      return &Access<1, 2>::load;
+      return &Access<1, 2>::template run<kKind>;
     case 14:
-      return &Access<1, 4>::load;
+      return &Access<1, 4>::template run<kKind>;
     case 21:
-      return &Access<2, 1>::load;
+      return &Access<2, 1>::template run<kKind>;
     case 22:
-      return &Access<2, 2>::load;
+      return &Access<2, 2>::template run<kKind>;
     case 24:
-      return &Access<2, 4>::load;
+      return &Access<2, 4>::template run<kKind>;
     case 41:
-      return &Access<4, 1>::load;
+      return &Access<4, 1>::template run<kKind>;
     case 42:
-      return &Access<4, 2>::load;
+      return &Access<4, 2>::template run<kKind>;
     case 44:
-      return &Access<4, 4>::load;
+      return &Access<4, 4>::template run<kKind>;
     case 81:
-      return &Access<8, 1>::load;
+      return &Access<8, 1>::template run<kKind>;
     case 82:
-      return &Access<8, 2>::load;
-    default:
-      return nullptr;
-  }
-}
-template <template <unsigned, unsigned> class Access>
-Handler pick_store(unsigned bytes, unsigned count) {
-  switch (bytes * 10 + count) {
-    case 11:
-      return &Access<1, 1>::store;
-    case 12:
-      return &Access<1, 2>::store;
-    case 14:
-      return &Access<1, 4>::store;
-    case 21:
-      return &Access<2, 1>::store;
-    case 22:
-      return &Access<2, 2>::store;
-    case 24:
-      return &Access<2, 4>::store;
-    case 41:
-      return &Access<4, 1>::store;
-    case 42:
-      return &Access<4, 2>::store;
-    case 44:
-      return &Access<4, 4>::store;
-    case 81:
-      return &Access<8, 1>::store;
-    case 82:
-      return &Access<8, 2>::store;
+      return &Access<8, 2>::template run<kKind>;
     default:
       return nullptr;
   }
@@ -267,8 +229,8 @@ struct AccessForm {
   bool is_signed = false;
 };
 
-/// Reads the modifiers. Cache hints, ordering and scopes do not change what a program sees here:
-/// memory is sequentially consistent.
+/// Reads the modifiers, which are of one of the forms below. Cache hints, ordering and scopes do
+/// not change what a program sees here: memory is sequentially consistent.
 AccessForm parse_form(KernelBuilder& builder) {
   static const std::map<std::string, unsigned> kTypes{
       {"b8", 1},  {"u8", 1},  {"s8", 1},  {"b16", 2}, {"u16", 2}, {"s16", 2}, {"b32", 4},
@@ -278,13 +240,9 @@ AccessForm parse_form(KernelBuilder& builder) {
       {"local", ptx::Space::local},        {"const", ptx::Space::constant},
       {"param", ptx::Space::param},        {"shared::cta", ptx::Space::shared},
       {"param::entry", ptx::Space::param}, {"param::func", ptx::Space::param}};
-  static const std::vector<std::string> kWithoutEffect{
-      "nc",      "volatile", "relaxed", "acquire", "release", "weak", "cta", "gpu", "sys",
-      "cluster", "mmio",     "ca",      "cg",      "cs",      "lu",   "cv",  "wb",  "wt"};
   AccessForm form;
   const ptx::Instruction& instruction = builder.instruction();
   for (const std::string& modifier : instruction.modifiers) {
-    const bool is_hint = modifier.rfind("L1::", 0) == 0 || modifier.rfind("L2::", 0) == 0;
     if (const auto type = kTypes.find(modifier); type != kTypes.end()) {
       form.bytes = type->second;
       form.is_signed = modifier[0] == 's';
@@ -294,12 +252,15 @@ AccessForm parse_form(KernelBuilder& builder) {
       form.vector = 2;
     } else if (modifier == "v4") {
       form.vector = 4;
-    } else if (!is_hint && std::find(kWithoutEffect.begin(), kWithoutEffect.end(), modifier) ==
-                               kWithoutEffect.end()) {
-      builder.refuse(instruction.spelling());
     }
   }
-  if (form.bytes == 0) builder.refuse(instruction.spelling());
+  // A cache policy is a third operand; what it says does not matter, but it has to be one.
+  const bool has_policy = instruction.has("L2::cache_hint");
+  if (builder.operand_count() != (has_policy ? 3U : 2U)) {
+    builder.refuse(instruction.spelling() + " with " + std::to_string(builder.operand_count()) +
+                   " operands");
+  }
+  if (has_policy) builder.source(std::size_t{2}, 'l');
   return form;
 }
 
@@ -321,38 +282,23 @@ InstructionClass class_of(const Address& address, bool load) {
   }
 }
 
-Handler load_handler(const AccessForm& form, bool kernel_parameter) {
+template <AccessKind kKind>
+Handler handler_of(const AccessForm& form, bool kernel_parameter) {
+  constexpr bool kLoads = kKind == AccessKind::load;
   switch (form.space) {
     case ptx::Space::global:
-      return pick_load<Global>(form.bytes, form.vector);
+      return pick<Global, kKind>(form.bytes, form.vector);
     case ptx::Space::shared:
-      return pick_load<Shared>(form.bytes, form.vector);
+      return pick<Shared, kKind>(form.bytes, form.vector);
     case ptx::Space::local:
-      return pick_load<Local>(form.bytes, form.vector);
+      return pick<Local, kKind>(form.bytes, form.vector);
     case ptx::Space::constant:
-      return pick_load<Constant>(form.bytes, form.vector);
+      return kLoads ? pick<Constant, AccessKind::load>(form.bytes, form.vector) : nullptr;
     case ptx::Space::param:
-      return kernel_parameter ? pick_load<Parameter>(form.bytes, form.vector)
-                              : pick_load<Frame>(form.bytes, form.vector);
+      if (!kernel_parameter) return pick<Frame, kKind>(form.bytes, form.vector);
+      return kLoads ? pick<Parameter, AccessKind::load>(form.bytes, form.vector) : nullptr;
     default:
-      return pick_load<Generic>(form.bytes, form.vector);
-  }
-}
-
-Handler store_handler(const AccessForm& form, bool kernel_parameter) {
-  switch (form.space) {
-    case ptx::Space::global:
-      return pick_store<Global>(form.bytes, form.vector);
-    case ptx::Space::shared:
-      return pick_store<Shared>(form.bytes, form.vector);
-    case ptx::Space::local:
-      return pick_store<Local>(form.bytes, form.vector);
-    case ptx::Space::param:
-      return kernel_parameter ? nullptr : pick_store<Frame>(form.bytes, form.vector);
-    case ptx::Space::generic:
-      return pick_store<Generic>(form.bytes, form.vector);
-    default:
-      return nullptr;
+      return pick<Generic, kKind>(form.bytes, form.vector);
   }
 }
 
@@ -387,7 +333,7 @@ Handler extension(unsigned bytes, bool is_signed, bool to_64) {
 void build_load(KernelBuilder& builder) {
   const AccessForm form = parse_form(builder);
   const Address address = builder.address(1, form.space);
-  const Handler handler = load_handler(form, address.kernel_parameter);
+  const Handler handler = handler_of<AccessKind::load>(form, address.kernel_parameter);
   if (handler == nullptr || builder.width(0) != form.vector) {
     builder.refuse(builder.instruction().spelling());
   }
@@ -427,7 +373,7 @@ void build_load(KernelBuilder& builder) {
 void build_store(KernelBuilder& builder) {
   const AccessForm form = parse_form(builder);
   const Address address = builder.address(0, form.space);
-  const Handler handler = store_handler(form, address.kernel_parameter);
+  const Handler handler = handler_of<AccessKind::store>(form, address.kernel_parameter);
   if (handler == nullptr || builder.width(1) != form.vector) {
     builder.refuse(builder.instruction().spelling());
   }
@@ -453,12 +399,60 @@ void build_hint(KernelBuilder& builder) {
   builder.emit(&do_nothing, {.cls = InstructionClass::other});
 }
 
+// Forms.
+
+/// Groups of modifiers that several forms share.
+struct FormParts {
+  std::string elements = " [v2|v4] b8|u8|s8|b16|u16|s16|b32|u32|s32|f32|b64|u64|s64|f64";
+  std::string scope = " cta|cluster|gpu|sys";
+  std::string coherent_space = " [global|shared|shared::cta]";  ///< that other threads see
+  std::string policy = " [L2::cache_hint]";
+  std::string eviction =
+      " [L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate]"
+      " [L2::evict_normal|L2::evict_first|L2::evict_last]" +
+      policy;
+  std::string prefetch = " [L2::64B|L2::128B|L2::256B]";
+};
+
+std::vector<ModifierForm> load_forms() {
+  const FormParts parts;
+  const std::string space =
+      " [global|shared|shared::cta|local|const|param|param::entry|param::func]";
+  const std::string cached = " [ca|cg|cs|lu|cv]";
+  const std::string to = parts.elements + " [unified]";
+  return {
+      "[weak]" + space + cached + to,
+      "[weak] [global] [nc]" + cached + parts.policy + parts.prefetch + to,
+      "[weak] [global] [nc]" + parts.eviction + parts.prefetch + to,
+      "volatile" + parts.coherent_space + parts.prefetch + to,
+      "relaxed|acquire" + parts.scope + parts.coherent_space + parts.eviction + parts.prefetch + to,
+      "mmio relaxed sys [global]" + to};
+}
+
+std::vector<ModifierForm> store_forms() {
+  const FormParts parts;
+  const std::string space = " [global|shared|shared::cta|local|param|param::func]";
+  const std::string cached = " [wb|cg|cs|wt]";
+  return {"[weak]" + space + cached + parts.elements,
+          "[weak] [global]" + cached + parts.policy + parts.elements,
+          "[weak] [global]" + parts.eviction + parts.elements,
+          "volatile" + parts.coherent_space + parts.elements,
+          "relaxed|release" + parts.scope + parts.coherent_space + parts.eviction + parts.elements,
+          "mmio relaxed sys [global]" + parts.elements};
+}
+
 }  // namespace
 
 std::vector<BuiltOpcode> built_memory() {
-  return {{"ld", build_load},       {"ldu", build_load},       {"st", build_store},
-          {"prefetch", build_hint}, {"prefetchu", build_hint}, {"applypriority", build_hint},
-          {"discard", build_hint}};
+  return {{"ld", build_load, load_forms()},
+          {"ldu", build_load, {"[global]" + FormParts().elements}},
+          {"st", build_store, store_forms()},
+          {"prefetch",
+           build_hint,
+           {"[global|local] L1|L2", "[global] L2::evict_last|L2::evict_normal"}},
+          {"prefetchu", build_hint, {"L1"}},
+          {"applypriority", build_hint, {"[global] L2::evict_normal"}},
+          {"discard", build_hint, {"[global] L2"}}};
 }
 
 }  // namespace simgpu

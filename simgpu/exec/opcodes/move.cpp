@@ -52,7 +52,6 @@ enum class Uniform : std::uint32_t {
   clock_hi,
   dynamic_shared,
   total_shared,
-  zero,
 };
 
 std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
@@ -89,8 +88,6 @@ std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
       return request.dynamic_shared_bytes;
     case Uniform::total_shared:
       return block.shared_bytes();
-    case Uniform::zero:
-      return 0;
   }
   return 0;
 }
@@ -408,12 +405,24 @@ Handler special_register(std::string_view name, std::uint32_t& option) {
     option = static_cast<std::uint32_t>(found->second);
     return &uniform;
   }
-  // %envreg: driver-defined; nvcc reads the ones of grid synchronisation, which is not there: zero.
-  if (name.substr(0, 7) == "%envreg") {
-    option = static_cast<std::uint32_t>(Uniform::zero);
-    return &uniform;
-  }
   return nullptr;
+}
+
+std::string purpose_of_register(std::string_view name) {
+  static const std::vector<std::pair<std::string_view, std::string>> kPurposes{
+      {"%envreg", "grid synchronisation, in cooperative launches"},
+      {"%cluster", "clusters of thread blocks"},
+      {"%ncluster", "clusters of thread blocks"},
+      {"%is_explicit_cluster", "clusters of thread blocks"},
+      {"%aggr_smem", "shared memory that the driver reserves"},
+      {"%reserved_smem", "shared memory that the driver reserves"},
+      {"%current_graph_exec", "CUDA graphs launched by kernels"},
+      {"%pm", "the hardware's performance counters"},
+      {"%globaltimer_", "half of %globaltimer"}};
+  for (const auto& [prefix, purpose] : kPurposes) {
+    if (name.starts_with(prefix)) return " (" + purpose + ")";
+  }
+  return "";
 }
 
 }  // namespace hidden
@@ -421,7 +430,10 @@ Handler special_register(std::string_view name, std::uint32_t& option) {
 std::vector<OpcodeRow> move_rows() { return {}; }
 
 std::vector<BuiltOpcode> built_move() {
-  return {{"mov", build_mov}, {"cvta", build_cvta}, {"isspacep", build_isspacep}};
+  const std::string space = "shared|shared::cta|local|global|const";
+  return {{"mov", build_mov, {"b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|b64|u64|s64|f64"}},
+          {"cvta", build_cvta, {"[to] u64 " + space}},
+          {"isspacep", build_isspacep, {space}}};
 }
 
 }  // namespace simgpu

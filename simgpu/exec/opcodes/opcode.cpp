@@ -1,6 +1,8 @@
 #include "simgpu/exec/opcodes/opcode.h"
 
+#include <algorithm>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 
 namespace simgpu {
@@ -29,6 +31,45 @@ void expand(std::string_view pattern, const std::string& prefix, std::vector<std
 }
 
 }  // namespace
+
+ModifierForm::ModifierForm(std::string_view text) {
+  std::istringstream words{std::string(text)};
+  for (std::string word; words >> word;) {
+    Group group;
+    group.is_optional = word.front() == '[';
+    if (group.is_optional) word = word.substr(1, word.size() - 2);
+    std::istringstream names(word);
+    for (std::string name; std::getline(names, name, '|');) group.names.push_back(name);
+    groups_.push_back(std::move(group));
+  }
+}
+
+bool ModifierForm::fits(const std::vector<std::string>& modifiers) const {
+  std::vector<bool> taken(groups_.size(), false);
+  for (const std::string& modifier : modifiers) {
+    std::size_t at = 0;
+    const auto takes = [&](const Group& group) {
+      return std::find(group.names.begin(), group.names.end(), modifier) != group.names.end();
+    };
+    while (at < groups_.size() && (taken[at] || !takes(groups_[at]))) ++at;
+    if (at == groups_.size()) return false;
+    taken[at] = true;
+  }
+  for (std::size_t at = 0; at < groups_.size(); ++at) {
+    if (!taken[at] && !groups_[at].is_optional) return false;
+  }
+  return true;
+}
+
+void BuiltOpcode::build(KernelBuilder& builder) const {
+  const std::vector<std::string>& modifiers = builder.instruction().modifiers;
+  const bool fits =
+      forms.empty() ? modifiers.empty()
+                    : std::any_of(forms.begin(), forms.end(),
+                                  [&](const ModifierForm& form) { return form.fits(modifiers); });
+  if (!fits) builder.refuse(builder.instruction().spelling());
+  emit(builder);
+}
 
 OpcodeTable::OpcodeTable() {
   for (auto rows :

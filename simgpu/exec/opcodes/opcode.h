@@ -26,11 +26,36 @@ struct OpcodeRow {
   Cost cost;
 };
 
+/// The modifiers of one form of an opcode: groups of alternatives, those in brackets optional. As
+/// for the assembler, their order does not matter: "sync up|down b32" is .sync.up.b32 and
+/// .up.sync.b32.
+class ModifierForm {
+ public:
+  ModifierForm(std::string_view text);  // NOLINT: a text is a form
+  ModifierForm(const std::string& text) : ModifierForm(std::string_view(text)) {}  // NOLINT
+  ModifierForm(const char* text) : ModifierForm(std::string_view(text)) {}         // NOLINT
+
+  /// Whether each modifier belongs to a group of its own, and no group lacks one that needs one.
+  bool fits(const std::vector<std::string>& modifiers) const;
+
+ private:
+  struct Group {
+    std::vector<std::string> names;
+    bool is_optional = false;
+  };
+  std::vector<Group> groups_;
+};
+
 /// An opcode that builds itself from its modifiers and operands (loads, branches, conversions …).
-/// `build` throws Unsupported for a form there is no code for.
+/// One without forms takes no modifiers.
 struct BuiltOpcode {
   std::string root;
-  void (*build)(KernelBuilder&);
+  void (*emit)(KernelBuilder&);
+  std::vector<ModifierForm> forms = {};
+
+  /// @throws Unsupported when the modifiers are of none of the forms, or when there is no code for
+  /// the operands.
+  void build(KernelBuilder& builder) const;
 };
 
 std::vector<OpcodeRow> integer_rows();
@@ -63,6 +88,8 @@ extern const Handler kSaturate;      ///< 64-bit address to 32 bits, too large o
 extern const Handler kWiden;         ///< 32-bit to 64-bit, zero-extended
 extern const Handler kNotPredicate;  ///< dst = !a
 Handler special_register(std::string_view name, std::uint32_t& option);  ///< nullptr when unknown
+/// " (grid synchronisation)": what an unknown register is for; nothing when that is unknown too.
+std::string purpose_of_register(std::string_view name);
 }  // namespace hidden
 
 /// All tables, by spelling.

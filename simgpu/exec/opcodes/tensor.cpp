@@ -452,6 +452,15 @@ void build_wmma(KernelBuilder& builder) {
 
 }  // namespace
 
-std::vector<BuiltOpcode> built_tensor() { return {{"wmma", build_wmma}}; }
+std::vector<BuiltOpcode> built_tensor() {
+  const std::string shape = " sync aligned m16n16k16|m32n8k16|m8n32k16|m16n16k8 row|col";
+  const std::string space = " [global|shared|shared::cta]";
+  const std::string type = " f16|bf16|tf32|f32";
+  const std::string product = "mma" + shape + " row|col" + type + type;
+  return {{"wmma",
+           build_wmma,
+           {"load a|b|c" + shape + space + type, "store d" + shape + space + type, product,
+            product + type + type}}};
+}
 
 }  // namespace simgpu

@@ -21,15 +21,6 @@ void write_group(Warp& warp, std::uint32_t offset, std::uint32_t group, bool val
   p = (p & ~group) | (value ? group : 0U);
 }
 
-/// No modifiers but these: the others would change the meaning.
-void require_modifiers(KernelBuilder& builder, std::initializer_list<std::string_view> known) {
-  for (const std::string& modifier : builder.instruction().modifiers) {
-    if (std::find(known.begin(), known.end(), modifier) == known.end()) {
-      builder.refuse(builder.instruction().spelling());
-    }
-  }
-}
-
 // shfl ("shfl.sync", PTX ISA): c holds the clamp and segment mask.
 
 enum class Shuffle : std::uint32_t { up, down, bfly, idx };
@@ -92,22 +83,11 @@ const Lowered* shuffle(const Lowered* in, Warp& warp) {
 
 void build_shuffle(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
-  require_modifiers(builder, {"sync", "up", "down", "bfly", "idx", "b32"});
-  const bool sync = instruction.has("sync");
-  std::uint32_t mode = 0;
-  if (instruction.has("up"))
-    mode = static_cast<std::uint32_t>(Shuffle::up);
-  else if (instruction.has("down"))
-    mode = static_cast<std::uint32_t>(Shuffle::down);
-  else if (instruction.has("bfly"))
-    mode = static_cast<std::uint32_t>(Shuffle::bfly);
-  else if (instruction.has("idx"))
-    mode = static_cast<std::uint32_t>(Shuffle::idx);
-  else
-    builder.refuse(instruction.spelling());
-  if (!sync || !instruction.has("b32") || builder.operand_count() != 5) {
-    builder.refuse(instruction.spelling());
-  }
+  const Shuffle mode = instruction.has("up")     ? Shuffle::up
+                       : instruction.has("down") ? Shuffle::down
+                       : instruction.has("bfly") ? Shuffle::bfly
+                                                 : Shuffle::idx;
+  if (builder.operand_count() != 5) builder.refuse(instruction.spelling());
   const auto& results = instruction.operands[0].elements;
   const Ref a = builder.source(std::size_t{1}, 'i');
   const Ref b = builder.source(std::size_t{2}, 'i');
@@ -122,7 +102,7 @@ void build_shuffle(KernelBuilder& builder) {
   pending.d = d;
   pending.dst = dst;
   pending.dst2 = valid;
-  pending.option = mode | (results.size() > 1 ? 0x100U : 0U);
+  pending.option = static_cast<std::uint32_t>(mode) | (results.size() > 1 ? 0x100U : 0U);
 }
 
 // vote: a is the predicate, b the named lanes.
@@ -153,19 +133,11 @@ const Lowered* vote(const Lowered* in, Warp& warp) {
 
 void build_vote(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
-  require_modifiers(builder, {"sync", "all", "any", "uni", "ballot", "pred", "b32"});
-  Vote mode = Vote::all;
-  if (instruction.has("any"))
-    mode = Vote::any;
-  else if (instruction.has("uni"))
-    mode = Vote::uni;
-  else if (instruction.has("ballot"))
-    mode = Vote::ballot;
-  else if (!instruction.has("all"))
-    builder.refuse(instruction.spelling());
-  if (!instruction.has("sync") || builder.operand_count() != 3) {
-    builder.refuse(instruction.spelling());
-  }
+  const Vote mode = instruction.has("any")      ? Vote::any
+                    : instruction.has("uni")    ? Vote::uni
+                    : instruction.has("ballot") ? Vote::ballot
+                                                : Vote::all;
+  if (builder.operand_count() != 3) builder.refuse(instruction.spelling());
   const Ref a = builder.source(std::size_t{1}, 'p');
   const Ref b = builder.source(std::size_t{2}, 'i');
   const Ref dst = builder.destination(std::size_t{0}, mode == Vote::ballot ? 'i' : 'p');
@@ -210,13 +182,9 @@ const Lowered* match_all(const Lowered* in, Warp& warp) {
 
 void build_match(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
-  require_modifiers(builder, {"sync", "any", "all", "b32", "b64"});
   const bool wide = instruction.has("b64");
   const bool any = instruction.has("any");
-  if (!instruction.has("sync") || (!any && !instruction.has("all")) ||
-      (!wide && !instruction.has("b32")) || builder.operand_count() != 3) {
-    builder.refuse(instruction.spelling());
-  }
+  if (builder.operand_count() != 3) builder.refuse(instruction.spelling());
   const auto& results = instruction.operands[0].elements;
   if (any && results.size() > 1) builder.refuse(instruction.spelling() + " with a predicate");
   const Ref a = builder.source(std::size_t{1}, wide ? 'l' : 'i');
@@ -302,11 +270,11 @@ void build_active_mask(KernelBuilder& builder) {
 }  // namespace
 
 std::vector<BuiltOpcode> built_warp() {
-  return {{"shfl", build_shuffle},
-          {"vote", build_vote},
-          {"match", build_match},
-          {"redux", build_reduce},
-          {"activemask", build_active_mask}};
+  return {{"shfl", build_shuffle, {"sync up|down|bfly|idx b32"}},
+          {"vote", build_vote, {"sync all|any|uni pred", "sync ballot b32"}},
+          {"match", build_match, {"sync any|all b32|b64"}},
+          {"redux", build_reduce, {"sync add|min|max u32|s32", "sync and|or|xor b32"}},
+          {"activemask", build_active_mask, {"b32"}}};
 }
 
 }  // namespace simgpu

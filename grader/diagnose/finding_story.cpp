@@ -32,6 +32,16 @@ constexpr std::array kAdvice{
            "every element of the tile must be stored, zeros included, before any thread reads it",
            nullptr},
     Advice{"RL0208", "give the local array a value on every path before reading it", nullptr},
+    Advice{
+        "RL0209",
+        "check that the recursion ends; cudaDeviceSetLimit(cudaLimitStackSize, bytes) before the "
+        "launch gives each thread a larger stack",
+        nullptr},
+    Advice{
+        "RL0210",
+        "take the pointer on the device, and copy it with cudaMemcpyFromSymbol: the address of a "
+        "__device__ function on the host is another one",
+        nullptr},
     Advice{"RL0301", "every thread must finish reading a tile before any thread replaces it",
            "a real GPU may pass by luck; this was found by barrier intervals, not by chance"},
     Advice{"RL0302", "a barrier between the store and the read makes the value visible",

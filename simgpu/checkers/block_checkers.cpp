@@ -122,6 +122,17 @@ void BlockCheckers::local(const WarpAccess& access) {
   }
 }
 
+void BlockCheckers::new_local_variables(std::uint16_t warp, std::uint32_t mask, std::uint32_t first,
+                                        std::uint32_t bytes) {
+  State& state = *state_;
+  if (!state.local_ready) return;
+  for (std::uint32_t lanes = mask; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint64_t>(std::countr_zero(lanes));
+    const std::uint64_t thread = std::uint64_t{warp} * kWarpSize + lane;
+    state.local.remove(thread * state.local_bytes + first, bytes);
+  }
+}
+
 void BlockCheckers::block_barrier() { state_->order.block_barrier(); }
 
 void BlockCheckers::partial_barrier(const std::vector<bool>& warps) {

@@ -33,6 +33,9 @@ class BlockCheckers {
   /// Loads: every byte must have been written. Stores and atomics mark bytes initialised.
   void global(const WarpAccess& access);
   void local(const WarpAccess& access);
+  /// A function begins: [first, first + bytes) of its threads' local memory is uninitialised again.
+  void new_local_variables(std::uint16_t warp, std::uint32_t mask, std::uint32_t first,
+                           std::uint32_t bytes);
 
   /// All live threads of the block have passed a barrier (bar.sync over the whole block).
   void block_barrier();

@@ -19,6 +19,14 @@ class ByteSet {
     });
   }
 
+  /// Takes [first, first + count) out again.
+  void remove(std::uint64_t first, std::uint64_t count) {
+    for_each_word(first, count, [&](std::size_t word, std::uint64_t mask) {
+      words_[word] &= ~mask;
+      return true;
+    });
+  }
+
   bool contains(std::uint64_t first, std::uint64_t count) const {
     return for_each_word(first, count, [&](std::size_t word, std::uint64_t mask) {
       return (words_[word] & mask) == mask;

@@ -46,8 +46,12 @@ const char* name_of(CudaError error) {
       return "cudaErrorLaunchTimeout";
     case CudaError::assert_failed:
       return "cudaErrorAssert";
+    case CudaError::hardware_stack_error:
+      return "cudaErrorHardwareStackError";
     case CudaError::misaligned_address:
       return "cudaErrorMisalignedAddress";
+    case CudaError::invalid_pc:
+      return "cudaErrorInvalidPc";
     case CudaError::launch_failure:
       return "cudaErrorLaunchFailure";
     case CudaError::not_supported:

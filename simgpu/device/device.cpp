@@ -134,6 +134,7 @@ void Device::release_guest() {
   allocations_made_ = 0;
   last_kernel_.reset();
   pool_ = {};
+  stack_bytes_ = kDefaultStackBytes;
   for (const auto& [handle, loaded] : modules_) unload_module(loaded, memory_);
   modules_.clear();
   image_bytes_ = 0;
@@ -141,6 +142,14 @@ void Device::release_guest() {
   timeline_.forget_handles();
   output_.clear();
   fault_ = CudaError::success;
+}
+
+CudaError Device::set_stack_bytes(std::uint64_t bytes) {
+  constexpr std::uint64_t kMost = 256u << 10;  // all threads of a block have theirs at once
+  constexpr std::uint64_t kStep = 16;
+  if (bytes > kMost) return CudaError::invalid_value;
+  stack_bytes_ = static_cast<std::uint32_t>((bytes + kStep - 1) / kStep * kStep);
+  return CudaError::success;
 }
 
 void Device::report_leaks() {

@@ -47,6 +47,9 @@ class Device {
   Timeline& timeline() { return timeline_; }
   ActivityLog& log() { return log_; }
   MemoryPool& pool() { return pool_; }
+  /// cudaLimitStackSize: bytes of each thread for calls of functions that are not inlined.
+  std::uint32_t stack_bytes() const { return stack_bytes_; }
+  CudaError set_stack_bytes(std::uint64_t bytes);
   protocol::Properties properties() const;
 
   /// An error that stays until the device is reset: after it nothing runs.
@@ -115,6 +118,7 @@ class Device {
   Timeline timeline_;
   ActivityLog log_;
   MemoryPool pool_;
+  std::uint32_t stack_bytes_ = kDefaultStackBytes;
   CudaError fault_ = CudaError::success;
   Picoseconds marked_at_ = 0;
   std::string output_;

@@ -29,6 +29,10 @@ CudaError error_of(LaunchStatus status) {
       return CudaError::launch_timeout;
     case LaunchStatus::launch_failure:
       return CudaError::launch_failure;
+    case LaunchStatus::stack_overflow:
+      return CudaError::hardware_stack_error;
+    case LaunchStatus::invalid_program_counter:
+      return CudaError::invalid_pc;
     case LaunchStatus::unsupported:
       return CudaError::not_supported;
   }
@@ -128,6 +132,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
       .grid = message.grid,
       .block = message.block,
       .dynamic_shared_bytes = message.dynamic_shared_bytes,
+      .stack_bytes = stack_bytes_,
       .parameters = parameters,
       .resident_blocks = std::uint64_t{blocks_per_sm} * static_cast<std::uint64_t>(gpu_.sm_count),
       .l1_bytes_per_block = l1_bytes_per_block(shape, blocks_per_sm, gpu_),

@@ -123,6 +123,8 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
     case Operation::host_dereference:
     case Operation::device_synchronize:
     case Operation::take_output:
+    case Operation::get_stack_limit:
+    case Operation::set_stack_limit:
       return memory_operation(operation, reader, writer);
     case Operation::pool_allocate:
     case Operation::pool_release:
@@ -196,6 +198,11 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
       device_.timeline().spend(ApiCost::kSynchronize);
       device_.synchronize(device_.timeline().all_done());
       return device_.fault();
+    case Operation::get_stack_limit:
+      writer.put(std::uint64_t{device_.stack_bytes()});
+      return CudaError::success;
+    case Operation::set_stack_limit:
+      return device_.set_stack_bytes(reader.get<std::uint64_t>());
     case Operation::take_output: {
       const std::string text = device_.take_output();
       writer.append(std::as_bytes(std::span(text)));

@@ -66,8 +66,8 @@ std::vector<std::byte> initial_contents(const ptx::Variable& variable, const Sym
     const auto target = symbols.find(relocation.symbol);
     if (target == symbols.end()) {
       throw ModuleError(CudaError::invalid_ptx,
-                        fmt::format("the initialiser of {} names {}, which is no variable of this "
-                                    "module",
+                        fmt::format("the initialiser of {} names {}, which is no variable and no "
+                                    "function of this module",
                                     variable.name, relocation.symbol));
     }
     const std::uint64_t value = target->second + static_cast<std::uint64_t>(relocation.addend);
@@ -84,6 +84,16 @@ std::vector<std::byte> initial_contents(const ptx::Variable& variable, const Sym
 void place_variables(const ptx::Module& module, DeviceMemory& memory,
                      std::map<std::string, PlacedSymbol>& placed) {
   SymbolTable addresses;
+  // An address of its own for each function that may be called through one; nothing is stored
+  // there.
+  for (const std::string& function : functions_with_address(module)) {
+    constexpr std::uint64_t kBytes = 16;
+    const auto address = memory.allocate(kBytes, "function " + function);
+    if (!address)
+      throw ModuleError(CudaError::memory_allocation, "no room for the device functions");
+    placed[function] = {.address = *address, .bytes = kBytes};
+    addresses[function] = *address;
+  }
   for (const ptx::Variable& variable : module.variables) {
     if (!is_placed(variable) || placed.contains(variable.name)) continue;
     const std::uint64_t bytes = std::max<std::uint64_t>(variable.size(), 1);

@@ -64,6 +64,8 @@ enum class GuestOperation : std::uint32_t {
   take_output,
   host_dereference,
   blas,
+  get_stack_limit,
+  set_stack_limit,
   count,
 };
 

@@ -20,6 +20,10 @@ std::uint32_t shared_size(const LaunchContext& launch) {
                                                   : fixed + launch.request.dynamic_shared_bytes;
 }
 
+std::uint32_t stack_size(const LaunchContext& launch) {
+  return launch.kernel.functions.empty() ? 0 : launch.request.stack_bytes;
+}
+
 }  // namespace
 
 MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
@@ -45,7 +49,9 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
       guarded_threads_(launch.kernel.code.size()),
       shared_sites_(launch.kernel.memory_sites),
       global_sites_(launch.kernel.memory_sites),
-      shared_bytes_(shared_size(launch)) {
+      shared_bytes_(shared_size(launch)),
+      local_bytes_(launch.kernel.info.local_bytes_per_thread + stack_size(launch)),
+      frame_bytes_(launch.kernel.frame_bytes_per_thread + stack_size(launch)) {
   const LoweredKernel& kernel = launch.kernel;
   const Dim3& shape = launch.request.block;
   const auto threads = static_cast<std::uint32_t>(shape.count());
@@ -107,7 +113,7 @@ void BlockRunner::begin(std::uint64_t block) {
                   static_cast<std::uint32_t>(block / grid.x / grid.y)};
   const auto threads = static_cast<std::uint32_t>(launch_.request.block.count());
   std::memset(shared_.data(), 0, shared_.size());
-  if (local_bytes() > 0) std::memset(local_.data(), 0, local_.size());
+  clear_local_variables();
   collecting_.fill({});
   collected_.fill({});
   arrived_.fill(0);
@@ -119,8 +125,9 @@ void BlockRunner::begin(std::uint64_t block) {
     warp.state = WarpState::ready;
     warp.clock = 0;
     warp.stack.reset(lanes);
+    warp.calls.clear();
     warp.resume = nullptr;
-    for (const LoweredKernel::SlotRange& range : launch_.kernel.zeroed) {
+    for (const SlotRange& range : launch_.kernel.zeroed) {
       std::memset(warp.regs + range.offset, 0, range.bytes);
     }
   }
@@ -128,6 +135,15 @@ void BlockRunner::begin(std::uint64_t block) {
   if (checkers_) {
     checkers_->begin_block(block, shared_bytes_, static_cast<std::uint32_t>(warps_.size()),
                            local_bytes());
+  }
+}
+
+/// The kernel's own; every call clears those of its frame.
+void BlockRunner::clear_local_variables() const {
+  const std::uint32_t own = launch_.kernel.info.local_bytes_per_thread;
+  if (own == 0) return;
+  for (std::size_t at = 0; at < local_.size(); at += local_bytes()) {
+    std::memset(local_.data() + at, 0, own);
   }
 }
 

@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -21,17 +23,24 @@ namespace simgpu {
 class AlignedBytes {
  public:
   AlignedBytes() = default;
+  /// Zeros; pages that nobody touches (deep stacks) cost nothing.
   explicit AlignedBytes(std::size_t bytes)
-      : size_(bytes), bytes_(new (std::align_val_t{64}) std::byte[(bytes + 63) / 64 * 64 + 64]()) {}
-  std::byte* data() const { return bytes_.get(); }
+      : size_(bytes), memory_(static_cast<std::byte*>(std::calloc(bytes + 2 * kAlignment, 1))) {
+    if (memory_ == nullptr) throw std::bad_alloc();
+    const auto address = reinterpret_cast<std::uintptr_t>(memory_.get());
+    data_ = memory_.get() + (kAlignment - address % kAlignment) % kAlignment;
+  }
+  std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
 
  private:
-  struct Delete {
-    void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t{64}); }
+  static constexpr std::size_t kAlignment = 64;
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
   };
   std::size_t size_ = 0;
-  std::unique_ptr<std::byte[], Delete> bytes_;
+  std::unique_ptr<std::byte[], Free> memory_;
+  std::byte* data_ = nullptr;
 };
 
 /// What handlers count while they run; the rest is derived from how often each instruction ran.
@@ -89,11 +98,11 @@ class BlockRunner {
   std::byte* local(const Warp& warp, unsigned lane) const {
     return local_.data() + std::size_t{warp.index * kWarpSize + lane} * local_bytes();
   }
-  std::uint32_t local_bytes() const { return launch_.kernel.info.local_bytes_per_thread; }
+  std::uint32_t local_bytes() const { return local_bytes_; }
   std::byte* frame(const Warp& warp, unsigned lane) const {
     return frame_.data() + std::size_t{warp.index * kWarpSize + lane} * frame_bytes();
   }
-  std::uint32_t frame_bytes() const { return launch_.kernel.frame_bytes_per_thread; }
+  std::uint32_t frame_bytes() const { return frame_bytes_; }
   std::uint64_t block() const { return block_; }
   const Dim3& block_index() const { return block_index_; }
   /// Coordinates of a lane's thread.
@@ -122,6 +131,7 @@ class BlockRunner {
 
  private:
   void begin(std::uint64_t block);
+  void clear_local_variables() const;
   void run_warp(Warp& warp);
   bool release_barriers();
   [[noreturn]] void report_deadlock();
@@ -136,7 +146,7 @@ class BlockRunner {
   std::vector<SitePattern<std::uint32_t>> shared_sites_;
   std::vector<SitePattern<std::uint64_t>> global_sites_;
   AlignedBytes registers_, shared_, local_, frame_;
-  std::uint32_t shared_bytes_ = 0;
+  std::uint32_t shared_bytes_ = 0, local_bytes_ = 0, frame_bytes_ = 0;
   std::vector<Warp> warps_;
   std::vector<std::uint32_t> coordinates_;
   std::array<Reduction, 16> collecting_{}, collected_{};

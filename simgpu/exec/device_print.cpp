@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/lanes.h"
 
 /// printf and assert on the device. Formats and strings are the student's: every one is read
 /// through checked addresses, and a conversion reaches the host's snprintf only after it has been
@@ -208,32 +209,38 @@ std::string format_text(const std::string& format, Arguments arguments) {
   return text;
 }
 
-/// immediate: places of the format and the arguments in the frame; option: of the result, or all
-/// ones.
+constexpr std::uint32_t kNoResult = 0xFFFFFFFFU;
+
+/// immediate: places of the format and the arguments in the frame; option: of the result, or
+/// kNoResult; all count from a.
 const Lowered* print(const Lowered* in, Warp& warp) {
   const auto places = static_cast<std::uint64_t>(in->immediate);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
-    const auto format = frame_value<std::uint64_t>(warp, lane, places & 0xFFFFFFFFU);
-    const auto values = frame_value<std::uint64_t>(warp, lane, places >> 32);
+    const std::uint64_t base = words(warp, in->a)[lane];
+    const auto format = frame_value<std::uint64_t>(warp, lane, base + (places & 0xFFFFFFFFU));
+    const auto values = frame_value<std::uint64_t>(warp, lane, base + (places >> 32));
     warp.block->print(format_text(read_string(warp, lane, format), Arguments(warp, lane, values)));
-    if (in->option + std::uint64_t{4} <= warp.block->frame_bytes()) {
-      const std::int32_t result = 0;
-      std::memcpy(warp.block->frame(warp, lane) + in->option, &result, sizeof(result));
+    const std::int32_t result = 0;
+    const std::uint64_t place = base + in->option;
+    if (in->option != kNoResult && place + sizeof(result) <= warp.block->frame_bytes()) {
+      std::memcpy(warp.block->frame(warp, lane) + place, &result, sizeof(result));
     }
   }
   return in + 1;
 }
 
-/// immediate: places of the message and the file in the frame; option: of the line.
+/// immediate: places of the message and the file in the frame; option: of the line; all count from
+/// a.
 const Lowered* fail_assertion(const Lowered* in, Warp& warp) {
   const auto places = static_cast<std::uint64_t>(in->immediate);
   const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
-  const std::string message =
-      read_string(warp, lane, frame_value<std::uint64_t>(warp, lane, places & 0xFFFFFFFFU));
+  const std::uint64_t base = words(warp, in->a)[lane];
+  const std::string message = read_string(
+      warp, lane, frame_value<std::uint64_t>(warp, lane, base + (places & 0xFFFFFFFFU)));
   const std::string file =
-      read_string(warp, lane, frame_value<std::uint64_t>(warp, lane, places >> 32));
-  const auto line = frame_value<std::uint32_t>(warp, lane, in->option);
+      read_string(warp, lane, frame_value<std::uint64_t>(warp, lane, base + (places >> 32)));
+  const auto line = frame_value<std::uint32_t>(warp, lane, base + in->option);
   warp.block->fail(
       LaunchStatus::assert_failed, FindingKind::device_assert, "RL0310", in, warp, lane,
       std::string("Assertion `").append(message).append("` failed at ").append(file).append(":") +
@@ -241,12 +248,12 @@ const Lowered* fail_assertion(const Lowered* in, Warp& warp) {
       "asserts");
 }
 
-std::uint64_t frame_place(KernelBuilder& builder, const std::string& name) {
+VariableHome parameter_home(KernelBuilder& builder, const std::string& name) {
   const auto home = builder.find_variable(name);
   if (!home || home->space != ptx::Space::param || home->kernel_parameter) {
     builder.refuse("a system call with an argument that is no .param variable");
   }
-  return home->address;
+  return *home;
 }
 
 }  // namespace
@@ -270,13 +277,20 @@ bool build_system_call(KernelBuilder& builder, const std::string& name,
   const bool prints = name == "vprintf" && arguments.size() == 2;
   const bool asserts = name == "__assertfail" && arguments.size() == 5;
   if (!prints && !asserts) return false;
-  const std::uint64_t first = frame_place(builder, arguments[0]);
-  const std::uint64_t second = frame_place(builder, arguments[1]);
-  const std::uint64_t third = asserts           ? frame_place(builder, arguments[2])
-                              : results.empty() ? 0xFFFFFFFFU
-                                                : frame_place(builder, results[0]);
+  const VariableHome home = parameter_home(builder, arguments[0]);
+  const auto place = [&](const std::string& variable) {
+    return parameter_home(builder, variable).address;
+  };
+  const std::uint64_t first = home.address;
+  const std::uint64_t second = place(arguments[1]);
+  const std::uint64_t third = asserts           ? place(arguments[2])
+                              : results.empty() ? kNoResult
+                                                : place(results[0]);
+  // A function's variables are either all in frames or none is.
+  const Ref base = home.in_frame ? builder.stack_pointer() : builder.constant(0, 4);
   Pending& pending =
       builder.emit(prints ? &print : &fail_assertion, {.cls = InstructionClass::control});
+  pending.a = base;
   pending.immediate = static_cast<std::int64_t>(first | second << 32);
   pending.option = static_cast<std::uint32_t>(third);
   return true;

@@ -24,8 +24,13 @@ namespace simgpu {
 /// caller.
 class Program;
 
-/// Where the caller put each module-scope .global and .const variable: name -> device address.
+/// Where the caller put each module-scope .global and .const variable, and each function of
+/// functions_with_address(): name -> device address.
 using SymbolTable = std::map<std::string, std::uint64_t>;
+
+/// Device functions that the module may call through pointers, mangled. Each needs an address of
+/// its own, different from those of other modules; nothing is stored there.
+std::vector<std::string> functions_with_address(const ptx::Module& module);
 
 /// Lowers a parsed module: registers to slots, labels to indexes, opcodes to functions, branches to
 /// their reconvergence points. Instructions without an implementation are kept and refused at
@@ -68,12 +73,16 @@ struct EngineOptions {
   std::uint64_t instruction_budget = 20'000'000'000;
 };
 
+/// cudaLimitStackSize of a GPU whose program has not set it.
+inline constexpr std::uint32_t kDefaultStackBytes = 1024;
+
 struct LaunchRequest {
   std::string kernel;  ///< mangled name
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::span<const std::byte> parameters;  ///< KernelInfo::parameter_bytes long
-  std::uint64_t resident_blocks = 1;      ///< at once on the whole GPU, for the cache model
+  std::uint32_t stack_bytes = kDefaultStackBytes;  ///< per thread, for calls that are not inlined
+  std::span<const std::byte> parameters;           ///< KernelInfo::parameter_bytes long
+  std::uint64_t resident_blocks = 1;  ///< at once on the whole GPU, for the cache model
   std::uint64_t l1_bytes_per_block = 0;
   double clock_us = 0;  ///< modelled time at the start, for %globaltimer and %clock
 };
@@ -87,6 +96,8 @@ enum class LaunchStatus : std::uint8_t {
   trap,
   launch_timeout,
   launch_failure,
+  stack_overflow,
+  invalid_program_counter,
   unsupported,
 };
 

@@ -21,6 +21,7 @@ struct Launch {
   unsigned workers = 1;
   bool checkers = true;
   std::uint32_t shared = 0;
+  std::uint32_t stack = kDefaultStackBytes;
   std::uint64_t budget = 50'000'000;
 };
 
@@ -28,20 +29,29 @@ class Device {
  public:
   explicit Device(const std::string& ptx_text) : memory_(std::uint64_t{1} << 28) {
     ptx::Module module = ptx::parse(ptx_text);
+    for (const std::string& function : functions_with_address(module)) {
+      symbols_[function] = memory_.allocate(16, function).value();
+    }
     for (const ptx::Variable& variable : module.variables) {
       if (variable.space != ptx::Space::global && variable.space != ptx::Space::constant) continue;
       const std::uint64_t address =
           memory_.allocate(std::max<std::uint64_t>(variable.size(), 1), variable.name).value();
       std::vector<std::uint8_t> bytes = variable.initial_bytes;
       bytes.resize(variable.size());
+      for (const ptx::Relocation& relocation : variable.relocations) {
+        const std::uint64_t target = symbols_.at(relocation.symbol);
+        std::memcpy(bytes.data() + relocation.byte_offset, &target, relocation.width);
+      }
       memory_.write(address, std::as_bytes(std::span(bytes)));
       symbols_[variable.name] = address;
     }
     program_ = lower(std::move(module), symbols_);
   }
 
-  static Device with_test_kernels() {
-    std::ifstream file(SIMGPU_TEST_PTX);
+  static Device with_test_kernels() { return from_file(SIMGPU_TEST_PTX); }
+
+  static Device from_file(const char* path) {
+    std::ifstream file(path);
     std::stringstream text;
     text << file.rdbuf();
     return Device(text.str());
@@ -77,6 +87,7 @@ class Device {
     request.grid = launch.grid;
     request.block = launch.block;
     request.dynamic_shared_bytes = launch.shared;
+    request.stack_bytes = launch.stack;
     request.parameters = parameters;
     request.resident_blocks = 8;
     request.l1_bytes_per_block = 32 << 10;

@@ -40,6 +40,9 @@ inline void write_predicate(Warp& warp, std::uint32_t offset, std::uint32_t bits
 void blend(Word32* to, const Word32* from, std::uint32_t mask);
 void blend(Word64* to, const Word64* from, std::uint32_t mask);
 
+/// Gives the lanes of warp.mask the values of `kept`, a copy of such a slot.
+void write_slot(Warp& warp, const SlotRange& slot, const std::byte* kept);
+
 template <class T>
 inline T from_word(WordOf<T> word) {
   if constexpr (std::is_floating_point_v<T>) {

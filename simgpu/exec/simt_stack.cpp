@@ -1,5 +1,7 @@
 #include "simgpu/exec/simt_stack.h"
 
+#include <algorithm>
+
 namespace simgpu {
 
 std::uint32_t SimtStack::split(std::uint32_t lanes, std::uint32_t target, std::uint32_t other,
@@ -23,6 +25,13 @@ std::uint32_t SimtStack::end_lanes(std::uint32_t lanes, std::uint32_t next) {
   while (depth_ > 0 && entries_[depth_ - 1].lanes == 0) --depth_;
   if (depth_ == 0) return kNowhere;
   return arrive(entries_[depth_ - 1].next);
+}
+
+void SimtStack::restore(std::span<const Entry> entries, std::uint32_t exited) {
+  depth_ = static_cast<std::uint32_t>(entries.size());
+  std::copy(entries.begin(), entries.end(), entries_.begin());
+  for (std::uint32_t i = 0; i < depth_; ++i) entries_[i].lanes &= ~exited;
+  while (depth_ > 0 && entries_[depth_ - 1].lanes == 0) --depth_;
 }
 
 }  // namespace simgpu

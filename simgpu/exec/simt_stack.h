@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "simgpu/lower/lowered.h"
 
@@ -47,6 +48,14 @@ class SimtStack {
   /// that what is left of the active lanes would go to `next`; kNowhere when no lane is left at
   /// all.
   std::uint32_t end_lanes(std::uint32_t lanes, std::uint32_t next);
+
+  /// All entries, to be kept while the active lanes are in a function.
+  std::span<const Entry> entries() const { return {entries_.data(), depth_}; }
+  /// Back to entries that were kept, without the lanes that have exited since. Empty when no lane
+  /// is left.
+  void restore(std::span<const Entry> entries, std::uint32_t exited);
+  /// Where the lanes on top go on that have waited for others until now.
+  std::uint32_t next() { return arrive(entries_[depth_ - 1].next); }
 
  private:
   void push(const Entry& entry) { entries_.at(depth_++) = entry; }

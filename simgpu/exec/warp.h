@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "simgpu/exec/call_stack.h"
 #include "simgpu/exec/simt_stack.h"
 #include "simgpu/lower/lowered.h"
 
@@ -33,6 +34,7 @@ struct Warp {
   std::uint32_t barrier = 0;          ///< number of the barrier it waits at
   std::uint32_t barrier_threads = 0;  ///< threads the barrier waits for, 0 for all
   const Lowered* barrier_instruction = nullptr;
+  CallStack calls;  ///< functions that the active lanes are in, the kernel's own body not counted
 
   /// Whether a result may be written to all 32 lanes: those that do not execute no longer exist.
   bool full() const { return (mask | dead) == 0xFFFFFFFFU; }

@@ -11,7 +11,6 @@ namespace simgpu {
 namespace {
 
 constexpr std::size_t kMostInstructions = 2'000'000;
-constexpr std::size_t kDeepestCall = 64;
 
 std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
@@ -24,13 +23,6 @@ bool is_user_file(const std::string& path) {
              : false;
 }
 
-SlotKind slot_kind(ptx::Type type) {
-  if (type == ptx::Type::pred) return SlotKind::predicate;
-  const unsigned bytes = ptx::size_of(type);
-  if (bytes > 8) throw Unsupported("128-bit registers");
-  return bytes == 8 ? SlotKind::pair : SlotKind::word;
-}
-
 SlotKind slot_kind(char kind) {
   return kind == 'p'                  ? SlotKind::predicate
          : kind == 'l' || kind == 'd' ? SlotKind::pair
@@ -39,9 +31,16 @@ SlotKind slot_kind(char kind) {
 
 }  // namespace
 
-KernelBuilder::KernelBuilder(const ptx::Module& module, const SymbolTable& symbols,
-                             const ptx::Function& kernel)
-    : module_(module), symbols_(symbols), function_(kernel) {}
+SlotKind slot_kind(ptx::Type type) {
+  if (type == ptx::Type::pred) return SlotKind::predicate;
+  const unsigned bytes = ptx::size_of(type);
+  if (bytes > 8) throw Unsupported("128-bit registers");
+  return bytes == 8 ? SlotKind::pair : SlotKind::word;
+}
+
+KernelBuilder::KernelBuilder(const ptx::Module& module, const CallGraph& calls,
+                             const SymbolTable& symbols, const ptx::Function& kernel)
+    : module_(module), calls_(calls), symbols_(symbols), function_(kernel) {}
 
 void KernelBuilder::refuse(const std::string& what) const {
   throw Unsupported(what + " (" + place() + ")");
@@ -126,12 +125,24 @@ std::optional<VariableHome> KernelBuilder::find_variable(std::string_view name) 
   return found->second;
 }
 
-std::uint64_t KernelBuilder::symbol_value(const ptx::Symbol& symbol) const {
+Ref KernelBuilder::symbol_value(const ptx::Symbol& symbol, unsigned bytes) {
   if (const auto home = find_variable(symbol.name)) {
-    return home->address + static_cast<std::uint64_t>(symbol.offset);
+    const std::uint64_t value = home->address + static_cast<std::uint64_t>(symbol.offset);
+    if (!home->in_frame) return constant(value, bytes);
+    const Ref address = new_register(bytes == 8 ? SlotKind::pair : SlotKind::word);
+    const Ref base = stack_pointer();
+    Pending& pending = emit_hidden(bytes == 8 ? hidden::kFrameAddress64 : hidden::kFrameAddress32);
+    pending.a = base;
+    pending.immediate = static_cast<std::int64_t>(value);
+    pending.dst = address;
+    return address;
   }
   if (module_.find_function(symbol.name) != nullptr) {
-    refuse("the address of function " + symbol.name);
+    const auto placed = symbols_.find(symbol.name);
+    if (placed == symbols_.end() || symbol.offset != 0 || bytes != 8) {
+      refuse("the address of function " + symbol.name);
+    }
+    return constant(placed->second, bytes);
   }
   throw std::runtime_error("undefined symbol " + symbol.name + " (" + place() + ")");
 }
@@ -191,7 +202,7 @@ Ref KernelBuilder::source(const ptx::Scalar& scalar, char kind, bool negated) {
   }
   if (const auto* symbol = std::get_if<ptx::Symbol>(&scalar)) {
     if (symbol->name == "WARP_SZ") return constant(kWarpSize, bytes);
-    return constant(symbol_value(*symbol), bytes);
+    return symbol_value(*symbol, bytes);
   }
   if (const auto* special = std::get_if<ptx::SpecialRegister>(&scalar)) {
     if (special->name == "WARP_SZ") return constant(kWarpSize, bytes);
@@ -310,6 +321,11 @@ Address KernelBuilder::address(std::size_t number, ptx::Space space) {
       if (home->space == ptx::Space::local) value += kLocalWindow;
       if (home->space == ptx::Space::param) refuse("the generic address of a parameter");
     }
+    if (home->in_frame) {
+      result.base = narrow ? stack_pointer() : widen_address(stack_pointer(), 32);
+      result.offset += static_cast<std::int64_t>(value);
+      return result;
+    }
     result.base = constant(value, narrow ? 4 : 8);
     return result;
   }
@@ -327,69 +343,6 @@ Address KernelBuilder::address(std::size_t number, ptx::Space space) {
     result.base = narrow ? value : widen_address(value, bits);
   }
   return result;
-}
-
-// Functions.
-
-FunctionInstance KernelBuilder::make_instance(const ptx::Function& function, bool is_kernel) {
-  FunctionInstance instance;
-  instance.function = &function;
-  instance.is_kernel = is_kernel;
-  instance.first_register = static_cast<std::uint32_t>(registers_.size());
-  for (const ptx::Register& reg : function.registers) registers_.push_back(slot_kind(reg.type));
-  instance.first_label = static_cast<std::uint32_t>(labels_.size());
-  instance.return_label =
-      instance.first_label + static_cast<std::uint32_t>(function.body.size()) + 1;
-  labels_.resize(labels_.size() + function.body.size() + 2, 0);
-  return instance;
-}
-
-void KernelBuilder::inline_call(const ptx::Function& callee,
-                                const std::vector<std::string>& arguments,
-                                const std::vector<std::string>& results) {
-  if (std::find(call_stack_.begin(), call_stack_.end(), &callee) != call_stack_.end()) {
-    refuse("recursive call of " + callee.name);
-  }
-  if (call_stack_.size() >= kDeepestCall) refuse("calls nested deeper than 64");
-  if (arguments.size() != callee.parameters.size() || results.size() > 1 ||
-      results.size() != callee.return_values.size()) {
-    refuse("call of " + callee.name + " with other parameters than it has");
-  }
-  FunctionInstance instance = make_instance(callee, false);
-  const auto bind = [&](const ptx::Variable& formal, const std::string& actual) {
-    const auto home = find_variable(actual);
-    if (!home || formal.space != ptx::Space::param || home->space != ptx::Space::param ||
-        home->bytes < formal.size()) {
-      refuse("call of " + callee.name + " with an argument that is no .param variable");
-    }
-    instance.variables[formal.name] = *home;
-  };
-  for (std::size_t i = 0; i < arguments.size(); ++i) bind(callee.parameters[i], arguments[i]);
-  for (std::size_t i = 0; i < results.size(); ++i) bind(callee.return_values[i], results[i]);
-  declare_variables(instance);
-
-  FunctionInstance* const caller = instance_;
-  const ptx::Instruction* const call = instruction_;
-  const Ref guard = guard_;
-  const bool negated = guard_negated_;
-  std::uint32_t skip = 0;
-  if (guard.kind != Ref::Kind::none) {
-    skip = static_cast<std::uint32_t>(labels_.size());
-    labels_.push_back(0);
-    Pending& around = emit(hidden::kBranch, {.cls = InstructionClass::control});
-    around.flow = Flow::branch;
-    around.guard_negated = !negated;
-    around.labels = {skip};
-    guard_ = {};
-  }
-  call_stack_.push_back(&callee);
-  lower_body(instance);
-  call_stack_.pop_back();
-  instance_ = caller;
-  instruction_ = call;
-  guard_ = guard;
-  guard_negated_ = negated;
-  if (guard.kind != Ref::Kind::none) labels_[skip] = static_cast<std::uint32_t>(code_.size());
 }
 
 void KernelBuilder::lower_body(FunctionInstance& instance) {
@@ -439,8 +392,19 @@ void KernelBuilder::lower_instruction(const ptx::Instruction& instruction) {
     if (built == nullptr) refuse(instruction.spelling());
     built->build(*this);
   } catch (const Unsupported& problem) {
-    kernel_.info.unsupported.emplace_back(problem.what());
+    refuse_instruction(problem.what());
   }
+}
+
+/// A function that is only called through its address may well never be called: its class may have
+/// a destructor that nothing runs, say. It stops a launch only when it is reached.
+void KernelBuilder::refuse_instruction(const std::string& what) {
+  if (body_ == kKernel || calls_.is_recursive(*bodies_[body_].function)) {
+    kernel_.info.unsupported.push_back(what);
+    return;
+  }
+  emit_hidden(hidden::kRefuse, true).option = static_cast<std::uint32_t>(kernel_.refusals.size());
+  kernel_.refusals.push_back(what);
 }
 
 LoweredKernel KernelBuilder::build() {
@@ -458,7 +422,6 @@ LoweredKernel KernelBuilder::build() {
     }
     declare_variables(instance);
     place_module_shared();
-    call_stack_.push_back(&function_);
     // Dynamic shared memory begins behind the static arrays, which device functions may still add
     // to: its place is found by lowering twice when the first pass found more.
     std::uint32_t dynamic_at = 0;
@@ -472,11 +435,11 @@ LoweredKernel KernelBuilder::build() {
           module_variables_[variable.name] = {ptx::Space::shared, dynamic_at, 0, false};
         }
       }
-      code_.clear();
       kernel_.info.unsupported.clear();
-      lower_body(instance);
+      lower_program(instance);
     }
   } catch (const Unsupported& problem) {
+    abandon();
     kernel_.info.unsupported.emplace_back(problem.what());
   }
   return finish();

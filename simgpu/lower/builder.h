@@ -8,7 +8,10 @@
 #include <string_view>
 #include <vector>
 
+#include "simgpu/lower/call_graph.h"
+#include "simgpu/lower/control_flow.h"
 #include "simgpu/lower/pending.h"
+#include "simgpu/lower/register_allocation.h"
 
 namespace simgpu {
 
@@ -26,6 +29,7 @@ struct VariableHome {
   /// .param variables: the kernel's own parameters (one constant bank), or the frame of an inlined
   /// call.
   bool kernel_parameter = false;
+  bool in_frame = false;  ///< the address counts from the stack pointer
 };
 
 /// An address operand, ready for a memory handler: a slot with the base, and bytes to add to it.
@@ -47,11 +51,21 @@ struct FunctionInstance {
   std::optional<std::uint32_t> carry;  ///< the condition code, a predicate register
 };
 
-/// Turns a kernel's PTX, with all device functions it calls inlined, into pending instructions.
+/// A function with a body of its own among the kernel's instructions.
+struct OutOfLineBody {
+  const ptx::Function* function = nullptr;
+  std::uint32_t entry = 0;        ///< label
+  std::uint32_t leave = 0;        ///< label of the only instruction that returns
+  std::uint32_t frame_bytes = 0;  ///< of its .param variables, those it is called with included
+};
+
+/// Turns a kernel's PTX, with the device functions it calls, into pending instructions: inlined,
+/// or behind the kernel's own body when they are recursive or called through their address.
 /// Opcode files use it to add what one PTX instruction becomes.
 class KernelBuilder {
  public:
-  KernelBuilder(const ptx::Module& module, const SymbolTable& symbols, const ptx::Function& kernel);
+  KernelBuilder(const ptx::Module& module, const CallGraph& calls, const SymbolTable& symbols,
+                const ptx::Function& kernel);
 
   /// All of it: control flow, registers, executable code.
   LoweredKernel build();
@@ -91,15 +105,22 @@ class KernelBuilder {
   Ref new_register(SlotKind kind);
   Ref constant(std::uint64_t bits, unsigned bytes);
   Ref carry();
+  /// The slot to which addresses of variables in frames are relative; holds 0 in the kernel itself.
+  Ref stack_pointer();
 
   std::uint32_t label(std::uint32_t body_index) const {
     return instance_->first_label + body_index;
   }
   std::uint32_t return_label() const { return instance_->return_label; }
   void mark_orders_blocks() { kernel_.info.orders_blocks = true; }
-  /// Inlines a call of `callee`, whose arguments and results are the caller's .param variables.
-  void inline_call(const ptx::Function& callee, const std::vector<std::string>& arguments,
-                   const std::vector<std::string>& results);
+  /// A call of `callee`, whose arguments and results are the caller's .param variables.
+  void call(const ptx::Function& callee, const std::vector<std::string>& arguments,
+            const std::vector<std::string>& results);
+  /// A call of what `address` (64 bits) points to; `table` names its .callprototype or
+  /// .calltargets.
+  void call_indirectly(Ref address, std::string_view table,
+                       const std::vector<std::string>& arguments,
+                       const std::vector<std::string>& results);
   std::string place() const;  ///< "gemm.cu:41" of the current instruction
   [[noreturn]] void refuse(const std::string& what) const;
 
@@ -107,11 +128,33 @@ class KernelBuilder {
   void lay_out_kernel();
   void place_module_shared();
   void declare_variables(FunctionInstance& instance);
+  void declare(FunctionInstance& instance, const ptx::Variable& variable, ptx::Space space,
+               std::uint32_t& next, unsigned alignment);
+  void inline_call(const ptx::Function& callee, const std::vector<std::string>& arguments,
+                   const std::vector<std::string>& results);
+  void emit_call(std::uint32_t function, std::uint32_t signature, Ref address,
+                 const std::vector<std::string>& arguments,
+                 const std::vector<std::string>& results);
+  /// The caller's variables `names`, and the callee's, which lie from `next` on.
+  std::vector<PassedValue> passed_values(const std::vector<std::string>& names,
+                                         const std::vector<Signature::Passed>& formals,
+                                         std::uint32_t& next) const;
+  std::uint32_t signature_index(const Signature& signature);
+  Signature signature_of_table(std::string_view table) const;
+  std::uint32_t out_of_line(const ptx::Function& function);
+  void lower_program(FunctionInstance& kernel);
+  void forget_program();
+  void abandon();
+  void lower_out_of_line(std::uint32_t index);
+  /// Calls emit(), which makes one call, so that only the lanes of the guard come to it.
+  template <class Emit>
+  void under_guard(Emit emit);
   void lower_body(FunctionInstance& instance);
   void lower_instruction(const ptx::Instruction& instruction);
+  void refuse_instruction(const std::string& what);
   void annotate(Pending& pending) const;
   void set_place(const ptx::Instruction& instruction);
-  std::uint64_t symbol_value(const ptx::Symbol& symbol) const;
+  Ref symbol_value(const ptx::Symbol& symbol, unsigned bytes);
   std::uint32_t place_in(std::uint32_t& next, std::uint64_t bytes, unsigned alignment) const;
   FunctionInstance make_instance(const ptx::Function& function, bool is_kernel);
   void add_shared(FunctionInstance* instance, const ptx::Variable& variable);
@@ -120,8 +163,12 @@ class KernelBuilder {
   Ref narrow_address(Ref base, std::int64_t offset);
 
   LoweredKernel finish();
+  ControlFlow find_control_flow(std::vector<std::uint32_t>& block_of) const;
+  const OutOfLineBody* body_at(std::uint32_t instruction) const;
+  void finish_calls(const Allocation32& registers, const std::vector<std::uint32_t>& block_of);
 
   const ptx::Module& module_;
+  const CallGraph& calls_;
   const SymbolTable& symbols_;
   const ptx::Function& function_;
   LoweredKernel kernel_;
@@ -140,6 +187,16 @@ class KernelBuilder {
   Ref guard_;
   bool guard_negated_ = false;
   std::uint32_t shared_next_ = 0, local_next_ = 0, frame_next_ = 0;
+
+  std::vector<OutOfLineBody> bodies_;  ///< as LoweredKernel::functions
+  std::map<const ptx::Function*, std::uint32_t> body_index_;
+  std::vector<Signature> signatures_;
+  std::vector<std::uint32_t> caller_of_site_;  ///< body, or kKernel
+  std::uint32_t body_ = kKernel;               ///< which is being lowered
+  /// Where frames begin in local and in .param memory: behind the kernel's own variables.
+  std::uint32_t local_base_ = 0, frame_base_ = 0;
+  std::optional<std::uint32_t> stack_pointer_;  ///< index into constants_
+  static constexpr std::uint32_t kKernel = 0xFFFFFFFFU;
 };
 
 }  // namespace simgpu

@@ -8,6 +8,7 @@ namespace simgpu {
 /// The control-flow graph of a kernel by basic blocks, in program order. The virtual exit node is
 /// `successors.size()`; it may be a successor, and a block without any leads there.
 struct ControlFlow {
+  std::vector<std::uint32_t> starts;  ///< blocks with which bodies other than the kernel's begin
   std::vector<std::uint32_t>
       first;  ///< first instruction of each block; one past the last block: the end
   std::vector<std::vector<std::uint32_t>> successors;

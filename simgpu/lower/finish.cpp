@@ -52,34 +52,6 @@ void close_blocks(std::vector<Pending>& code, std::vector<std::uint32_t>& labels
   code = std::move(closed);
 }
 
-ControlFlow find_control_flow(const std::vector<Pending>& code,
-                              const std::vector<std::uint32_t>& labels,
-                              std::vector<std::uint32_t>& block_of) {
-  const std::vector<char> leader = find_leaders(code, labels);
-  ControlFlow flow;
-  block_of.assign(code.size() + 1, 0);
-  for (std::uint32_t i = 0; i < code.size(); ++i) {
-    if (leader[i]) flow.first.push_back(i);
-    block_of[i] = static_cast<std::uint32_t>(flow.first.size() - 1);
-  }
-  const auto blocks = static_cast<std::uint32_t>(flow.first.size());
-  block_of[code.size()] = blocks;
-  flow.first.push_back(static_cast<std::uint32_t>(code.size()));
-  flow.successors.resize(blocks);
-  for (std::uint32_t block = 0; block < blocks; ++block) {
-    const Pending& last = code[flow.first[block + 1] - 1];
-    std::vector<std::uint32_t>& next = flow.successors[block];
-    for (const std::uint32_t label : last.labels) next.push_back(block_of[labels[label]]);
-    const bool conditional = last.flow == Flow::next || last.flow == Flow::branch ||
-                             (last.flow == Flow::exit && last.guard.kind != Ref::Kind::none);
-    if (conditional) next.push_back(block + 1);
-    if (last.flow == Flow::exit) next.push_back(blocks);
-    std::sort(next.begin(), next.end());
-    next.erase(std::unique(next.begin(), next.end()), next.end());
-  }
-  return flow;
-}
-
 /// Turns references into byte offsets.
 class Placer {
  public:
@@ -134,15 +106,44 @@ InstructionInfo describe(const Pending& pending) {
 
 }  // namespace
 
-LoweredKernel KernelBuilder::finish() {
-  // Falling off the end of the body ends the kernel.
-  guard_ = {};
-  Pending& end = emit_hidden(hidden::kExit);
-  end.flow = Flow::exit;
+/// Lanes that exit in an out-of-line function are, to the others, as if they had returned: where
+/// those meet again must not depend on them.
+ControlFlow KernelBuilder::find_control_flow(std::vector<std::uint32_t>& block_of) const {
+  const std::vector<char> leader = find_leaders(code_, labels_);
+  ControlFlow flow;
+  block_of.assign(code_.size() + 1, 0);
+  for (std::uint32_t i = 0; i < code_.size(); ++i) {
+    if (leader[i]) flow.first.push_back(i);
+    block_of[i] = static_cast<std::uint32_t>(flow.first.size() - 1);
+  }
+  const auto blocks = static_cast<std::uint32_t>(flow.first.size());
+  block_of[code_.size()] = blocks;
+  flow.first.push_back(static_cast<std::uint32_t>(code_.size()));
+  flow.successors.resize(blocks);
+  for (const OutOfLineBody& body : bodies_) flow.starts.push_back(block_of[labels_[body.entry]]);
+  for (std::uint32_t block = 0; block < blocks; ++block) {
+    const Pending& last = code_[flow.first[block + 1] - 1];
+    std::vector<std::uint32_t>& next = flow.successors[block];
+    for (const std::uint32_t label : last.labels) next.push_back(block_of[labels_[label]]);
+    const bool goes_on = last.flow == Flow::next || last.flow == Flow::branch ||
+                         last.flow == Flow::call ||
+                         (last.flow == Flow::exit && last.guard.kind != Ref::Kind::none);
+    if (goes_on) next.push_back(block + 1);
+    if (last.flow == Flow::leave) next.push_back(blocks);
+    if (last.flow == Flow::exit) {
+      const OutOfLineBody* body = body_at(flow.first[block]);
+      next.push_back(body == nullptr ? blocks : block_of[labels_[body->leave]]);
+    }
+    std::sort(next.begin(), next.end());
+    next.erase(std::unique(next.begin(), next.end()), next.end());
+  }
+  return flow;
+}
 
+LoweredKernel KernelBuilder::finish() {
   close_blocks(code_, labels_);
   std::vector<std::uint32_t> block_of;
-  const ControlFlow flow = find_control_flow(code_, labels_, block_of);
+  const ControlFlow flow = find_control_flow(block_of);
   const std::vector<std::uint32_t> post_dominators = immediate_post_dominators(flow);
   const Allocation32 registers = allocate_registers(code_, flow, registers_);
 
@@ -150,11 +151,9 @@ LoweredKernel KernelBuilder::finish() {
   const Placer place(registers, constants_, kernel_.register_bytes);
   kernel_.constants = constants_;
   for (const std::uint32_t reg : registers.live_at_entry) {
-    const SlotKind kind = registers_[reg];
-    kernel_.zeroed.push_back({registers.offset[reg], kind == SlotKind::predicate ? 4U
-                                                     : kind == SlotKind::word    ? 128U
-                                                                                 : 256U});
+    kernel_.zeroed.push_back({registers.offset[reg], slot_bytes(registers_[reg])});
   }
+  finish_calls(registers, block_of);
 
   for (std::uint32_t i = 0; i < code_.size(); ++i) {
     const Pending& pending = code_[i];
@@ -181,7 +180,10 @@ LoweredKernel KernelBuilder::finish() {
     }
     if (ends_block(pending)) {
       const std::uint32_t meet = post_dominators[block];
-      lowered.reconvergence = meet == flow.blocks() ? kNowhere : flow.first[meet];
+      const OutOfLineBody* body = body_at(i);
+      lowered.reconvergence = meet != flow.blocks() ? flow.first[meet]
+                              : body == nullptr     ? kNowhere
+                                                    : labels_[body->leave];
     }
     if (pending.guard.kind != Ref::Kind::none) {
       lowered.guard = place(pending.guard);
@@ -199,15 +201,14 @@ LoweredKernel KernelBuilder::finish() {
     kernel_.info.instructions.back().starts_block = flow.first[block] == i;
   }
   kernel_.info.static_shared_bytes = shared_next_;
-  kernel_.info.local_bytes_per_thread = local_next_;
   kernel_.info.register_estimate = registers.peak_words;
-  kernel_.frame_bytes_per_thread = frame_next_;
   constexpr std::uint32_t kMostRegisterBytes = 8U << 20;
   constexpr std::uint32_t kMostLocalBytes = 512U << 10;
   if (kernel_.register_bytes > kMostRegisterBytes) {
     kernel_.info.unsupported.emplace_back("more registers and literals than 8 MiB per warp hold");
   }
-  if (std::max(local_next_, frame_next_) > kMostLocalBytes) {
+  if (std::max(kernel_.info.local_bytes_per_thread, kernel_.frame_bytes_per_thread) >
+      kMostLocalBytes) {
     kernel_.info.unsupported.emplace_back("more than 512 KiB of local memory per thread");
   }
   // One message per place: an inlined function would repeat its own.

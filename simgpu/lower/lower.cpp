@@ -4,11 +4,22 @@ namespace simgpu {
 
 std::shared_ptr<const Program> lower(ptx::Module module, const SymbolTable& symbols) {
   auto program = std::make_shared<Program>();
+  const CallGraph calls(module);
   for (const ptx::Function& function : module.functions) {
     if (!function.is_entry || function.is_declaration) continue;
-    program->kernels.emplace(function.name, KernelBuilder(module, symbols, function).build());
+    program->kernels.emplace(function.name,
+                             KernelBuilder(module, calls, symbols, function).build());
   }
   return program;
+}
+
+std::vector<std::string> functions_with_address(const ptx::Module& module) {
+  std::vector<std::string> names;
+  const CallGraph calls(module);
+  for (const ptx::Function* function : calls.with_address()) {
+    names.push_back(function->name);
+  }
+  return names;
 }
 
 const KernelInfo* find_kernel(const Program& program, const std::string& name) {

@@ -46,6 +46,43 @@ struct Lowered {
 /// How an instruction enters the counts beyond its class.
 enum class FloatKind : std::uint8_t { none, add, multiply, fused };
 
+/// Slots of the register file.
+struct SlotRange {
+  std::uint32_t offset = 0, bytes = 0;
+};
+
+/// A device function with a body of its own, because it calls itself or is called through its
+/// address. Other functions are inlined.
+struct OutOfLineFunction {
+  std::string name;               ///< mangled
+  std::uint32_t entry = 0;        ///< instruction
+  std::uint32_t signature = 0;    ///< functions and calls of the same number fit together
+  std::uint32_t local_bytes = 0;  ///< of its .local variables, in each activation
+  /// What an activation takes of its thread's stack: local variables, saved registers and the
+  /// return address, or parameters, whichever are more.
+  std::uint32_t frame_bytes = 0;
+  std::vector<SlotRange> zeroed;  ///< registers that may be read before they are written
+};
+
+/// Where what a call passes lies in a thread's .param memory, on both sides of the call.
+struct PassedValue {
+  std::uint32_t caller = 0;  ///< offset of the caller's variable
+  bool in_frame = false;     ///< it counts from the caller's stack pointer
+  std::uint32_t callee = 0;  ///< offset in the callee's frame
+  std::uint32_t bytes = 0;
+};
+
+/// A call of an out-of-line function.
+struct CallSite {
+  static constexpr std::uint32_t kIndirect = 0xFFFFFFFFU;
+  std::uint32_t function = kIndirect;  ///< index in LoweredKernel::functions
+  std::uint32_t signature = 0;
+  std::uint32_t caller_frame_bytes = 0;  ///< 0 in the kernel itself, which has no frame
+  std::vector<PassedValue> results, arguments;
+  std::vector<SlotRange> saved;  ///< registers of the caller that it reads after the call
+};
+inline constexpr std::uint32_t kFrameAlignment = 16;
+
 /// A kernel ready to run.
 struct LoweredKernel {
   KernelInfo info;
@@ -61,12 +98,21 @@ struct LoweredKernel {
     std::uint64_t bits = 0;
   };
   std::vector<Constant> constants;  ///< literals to be spread over their slots before the launch
-  struct SlotRange {
-    std::uint32_t offset = 0, bytes = 0;
-  };
-  std::vector<SlotRange> zeroed;  ///< registers that may be read before they are written
+  std::vector<SlotRange> zeroed;    ///< registers that may be read before they are written
   std::uint32_t memory_sites = 0;
   std::uint32_t frame_bytes_per_thread = 0;  ///< .param space of inlined calls
+
+  // Calls that are not inlined; all empty for most kernels. Frames lie in local memory and in
+  // .param memory behind what is declared above, at the offset that the stack pointer holds.
+  std::vector<OutOfLineFunction> functions;
+  std::vector<CallSite> call_sites;
+  struct Target {
+    std::string name;                              ///< mangled
+    std::uint32_t function = CallSite::kIndirect;  ///< kIndirect: no call of this kernel fits it
+  };
+  std::map<std::uint64_t, Target> targets;  ///< what function pointers can point to, by address
+  std::uint32_t stack_pointer = 0;          ///< slot; bytes of the frames below the current one
+  std::vector<std::string> refusals;        ///< what only stops a launch when it is reached
 };
 
 class Program {

@@ -18,7 +18,15 @@ struct Ref {
 /// What kind of slot a virtual register needs.
 enum class SlotKind : std::uint8_t { predicate, word, pair };
 
-enum class Flow : std::uint8_t { next, branch, jump, exit, table };
+/// Bytes of the slot, all lanes together.
+constexpr std::uint32_t slot_bytes(SlotKind kind) {
+  return kind == SlotKind::predicate ? 4U : kind == SlotKind::word ? 128U : 256U;
+}
+/// @throws Unsupported for types of more than 64 bits
+SlotKind slot_kind(ptx::Type type);
+
+/// `call` goes on at the next instruction, after the callee; `leave` ends an out-of-line function.
+enum class Flow : std::uint8_t { next, branch, jump, exit, table, call, leave };
 
 /// What the counters and the time model are told of an opcode.
 struct Cost {

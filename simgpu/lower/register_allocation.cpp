@@ -34,6 +34,14 @@ void each_write(const Pending& p, Visit visit) {
   }
 }
 
+std::vector<std::uint32_t> members(const Bits& bits, std::uint32_t registers) {
+  std::vector<std::uint32_t> found;
+  for (std::uint32_t r = 0; r < registers; ++r) {
+    if (test(bits, r)) found.push_back(r);
+  }
+  return found;
+}
+
 /// Registers alive at the start and the end of each block.
 struct Liveness {
   std::vector<Bits> in, out;
@@ -198,10 +206,13 @@ Allocation32 allocate_registers(const std::vector<Pending>& code, const ControlF
         break;
     }
   }
-  if (flow.blocks() > 0) {
-    for (std::uint32_t r = 0; r < registers; ++r) {
-      if (test(liveness.in[0], r)) result.live_at_entry.push_back(r);
-    }
+  if (flow.blocks() > 0) result.live_at_entry = members(liveness.in[0], registers);
+  for (const std::uint32_t block : flow.starts) {
+    result.live_at_start.push_back(members(liveness.in[block], registers));
+  }
+  for (std::uint32_t block = 0; block < flow.blocks(); ++block) {
+    if (code[flow.first[block + 1] - 1].flow != Flow::call) continue;
+    result.live_after_call[block] = members(liveness.out[block], registers);
   }
   result.peak_words = find_peak(code, flow, liveness, kinds);
   return result;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "simgpu/lower/control_flow.h"
@@ -13,7 +14,11 @@ struct Allocation32 {
   std::vector<std::uint32_t> offset;         ///< byte offset by virtual register
   std::uint32_t bytes = 0;                   ///< of the file so far
   std::vector<std::uint32_t> live_at_entry;  ///< registers that may be read before they are written
-  std::uint32_t peak_words = 0;              ///< most 32-bit values alive at once
+  /// Registers that a block which ends in a call leaves to the code behind it, by block.
+  std::map<std::uint32_t, std::vector<std::uint32_t>> live_after_call;
+  /// As live_at_entry, for each of ControlFlow::starts.
+  std::vector<std::vector<std::uint32_t>> live_at_start;
+  std::uint32_t peak_words = 0;  ///< most 32-bit values alive at once
 };
 
 /// Gives every virtual register a slot, sharing slots between registers that are never alive

@@ -43,6 +43,16 @@ void KernelBuilder::lay_out_kernel() {
   kernel_.info.parameter_bytes = next;
 }
 
+/// A variable of a thread's own, in the kernel's memory or in the frame of an out-of-line function.
+void KernelBuilder::declare(FunctionInstance& instance, const ptx::Variable& variable,
+                            ptx::Space space, std::uint32_t& next, unsigned alignment) {
+  const bool in_frame = body_ != kKernel;
+  const std::uint32_t base = !in_frame ? 0 : space == ptx::Space::local ? local_base_ : frame_base_;
+  const std::uint32_t at = place_in(next, variable.size(), alignment);
+  instance.variables[variable.name] = {space, std::uint64_t{base} + at, variable.size(), false,
+                                       in_frame};
+}
+
 void KernelBuilder::declare_variables(FunctionInstance& instance) {
   for (const ptx::Variable& variable : instance.function->variables) {
     switch (variable.space) {
@@ -61,15 +71,11 @@ void KernelBuilder::declare_variables(FunctionInstance& instance) {
         break;
       }
       case ptx::Space::local:
-        instance.variables[variable.name] = {
-            ptx::Space::local, place_in(local_next_, variable.size(), variable.alignment),
-            variable.size(), false};
+        declare(instance, variable, ptx::Space::local, local_next_, variable.alignment);
         break;
       case ptx::Space::param:
-        instance.variables[variable.name] = {
-            ptx::Space::param,
-            place_in(frame_next_, variable.size(), std::max(8U, variable.alignment)),
-            variable.size(), false};
+        declare(instance, variable, ptx::Space::param, frame_next_,
+                std::max(8U, variable.alignment));
         break;
       default:
         break;

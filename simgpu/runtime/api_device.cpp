@@ -256,18 +256,23 @@ cudaError_t cudaDeviceReset() {
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t /*value*/) {
-  const bool known = limit == cudaLimitStackSize || limit == cudaLimitPrintfFifoSize ||
-                     limit == cudaLimitMallocHeapSize;
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
+  if (limit == cudaLimitStackSize) {
+    return request(GuestOperation::set_stack_limit, std::uint64_t{value});
+  }
+  const bool known = limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize;
   return record(known ? runtime::need_device(0) : cudaErrorUnsupportedLimit);
 }
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
   if (value == nullptr) return record(cudaErrorInvalidValue);
   switch (limit) {
-    case cudaLimitStackSize:
-      *value = 1024;
-      break;
+    case cudaLimitStackSize: {
+      std::uint64_t bytes = 0;
+      const cudaError_t error = runtime::request_value(&bytes, GuestOperation::get_stack_limit);
+      if (error == cudaSuccess) *value = bytes;
+      return error;
+    }
     case cudaLimitPrintfFifoSize:
       *value = 1u << 20;
       break;

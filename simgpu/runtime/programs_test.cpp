@@ -119,6 +119,19 @@ TEST(SimgpuRun, PrintsFromTheDeviceWhenTheHostWaits) {
             "after the wait\n");
 }
 
+TEST(SimgpuRun, CallsFunctionsThroughPointersAndWithinTheirStack) {
+  const ProgramRun run = simulate("function_pointers");
+  EXPECT_THAT(run.output, HasSubstr("functions are right\n"
+                                    "a stack of 1024 bytes\n"
+                                    "deep calls fit\n"));
+  EXPECT_THAT(run.output, HasSubstr("then cudaErrorHardwareStackError"));
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  ASSERT_EQ(run.report["findings"].size(), 1u);
+  const auto& finding = run.report["findings"][0];
+  EXPECT_EQ(finding["code"], "RL0209");
+  EXPECT_THAT(finding["file"].get<std::string>(), HasSubstr("function_pointers.cu"));
+}
+
 TEST(SimgpuRun, KeepsTheFiguresOfTheMemoryPool) {
   const ProgramRun run = simulate("pool");
   EXPECT_EQ(run.exit_code, 0) << run.output;

@@ -75,7 +75,11 @@ const Lowered* exit_lanes(const Lowered* in, Warp& warp) {
   const std::uint32_t leaving = guard_bits(in, warp);
   if (leaving == 0) return warp.go(in->index + 1);
   warp.dead |= leaving;
-  const std::uint32_t next = warp.stack.end_lanes(leaving, in->index + 1);
+  std::uint32_t next = warp.stack.end_lanes(leaving, in->index + 1);
+  while (next == kNowhere && !warp.calls.empty()) {
+    warp.calls.drop(warp);
+    if (!warp.stack.empty()) next = warp.stack.next();
+  }
   if (next == kNowhere) {
     warp.state = WarpState::done;
     warp.resume = in;
@@ -250,10 +254,11 @@ void build_exit(KernelBuilder& builder) { builder.emit(&exit_lanes, kControl).fl
 
 void build_trap(KernelBuilder& builder) { builder.emit(&trap, kControl); }
 
-/// Names of the .param variables in a call's list.
-std::vector<std::string> symbols_of(KernelBuilder& builder, const ptx::Operand& operand) {
+/// Names of the .param variables in a call's list; none when there is no list.
+std::vector<std::string> symbols_of(KernelBuilder& builder, const ptx::Operand* operand) {
   std::vector<std::string> names;
-  for (const ptx::Scalar& scalar : operand.elements) {
+  if (operand == nullptr) return names;
+  for (const ptx::Scalar& scalar : operand->elements) {
     const auto* symbol = std::get_if<ptx::Symbol>(&scalar);
     if (symbol == nullptr) builder.refuse("a call with an argument that is no .param variable");
     names.push_back(symbol->name);
@@ -262,25 +267,22 @@ std::vector<std::string> symbols_of(KernelBuilder& builder, const ptx::Operand& 
 }
 
 void build_call(KernelBuilder& builder) {
-  const ptx::Instruction& instruction = builder.instruction();
-  std::vector<std::string> results;
-  std::vector<std::string> arguments;
-  const ptx::Symbol* callee = nullptr;
-  for (const ptx::Operand& operand : instruction.operands) {
-    if (operand.kind == ptx::Operand::Kind::list) {
-      (callee == nullptr ? results : arguments) = symbols_of(builder, operand);
-    } else if (callee == nullptr) {
-      callee = std::get_if<ptx::Symbol>(&operand.elements.at(0));
-      if (callee == nullptr) builder.refuse("a call through a function pointer");
-    }
+  const CallOperands operands = call_operands(builder.instruction());
+  if (operands.callee == nullptr) builder.refuse(builder.instruction().spelling());
+  const std::vector<std::string> results = symbols_of(builder, operands.results);
+  const std::vector<std::string> arguments = symbols_of(builder, operands.arguments);
+  if (std::holds_alternative<ptx::RegisterRef>(*operands.callee)) {
+    const Ref address = builder.source(*operands.callee, 'l');
+    return builder.call_indirectly(address, operands.table, arguments, results);
   }
-  if (callee == nullptr) builder.refuse(instruction.spelling());
+  const auto* callee = std::get_if<ptx::Symbol>(operands.callee);
+  if (callee == nullptr) builder.refuse(builder.instruction().spelling());
   if (build_system_call(builder, callee->name, arguments, results)) return;
   const ptx::Function* function = builder.module().find_function(callee->name);
   if (function == nullptr || function->is_declaration) {
     builder.refuse("call of " + callee->name + ", which has no body in this module");
   }
-  builder.inline_call(*function, arguments, results);
+  builder.call(*function, arguments, results);
 }
 
 void build_barrier(KernelBuilder& builder) {

@@ -113,9 +113,6 @@ KERNEL calls(float* out) {
   out[i] = (i & 1) ? mix(i, i * 0.5, i) : static_cast<float>(square_plus(i, 3));
 }
 
-__device__ __noinline__ int factorial(int n) { return n < 2 ? 1 : n * factorial(n - 1) + n; }
-KERNEL recursion(int* out) { out[threadIdx.x] = factorial(out[threadIdx.x]); }
-
 // Warps.
 
 KERNEL warp_operations(unsigned* out) {

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "simgpu/exec/simt_stack.h"
+
+namespace simgpu {
+
+struct Warp;
+
+/// The calls that the active lanes of a warp are in, and what their callers need to go on: which of
+/// the caller's lanes wait where, and the registers that the function may overwrite. All lanes of a
+/// call leave the function together, so that calls end in the order opposite to that in which they
+/// began.
+class CallStack {
+ public:
+  /// Where an instruction may find its function's frame, and where to go on.
+  struct Return {
+    const Lowered* call = nullptr;
+    std::uint32_t stack_pointer = 0;  ///< the caller's
+  };
+
+  bool empty() const { return frames_.empty(); }
+  void clear();
+
+  /// The active lanes enter a function: keeps the warp's SIMT stack and the registers `saved`.
+  void push(const Warp& warp, const Return& caller, const std::vector<SlotRange>& saved);
+  /// The last call, which pop() and drop() end.
+  const Return& last() const { return frames_.back().caller; }
+  /// Its lanes come back: the caller's SIMT stack, without lanes that have exited, and its
+  /// registers `saved` in the lanes of warp.mask.
+  void pop(Warp& warp, const std::vector<SlotRange>& saved);
+  /// All of its lanes have exited.
+  void drop(Warp& warp);
+
+ private:
+  struct Frame {
+    Return caller;
+    std::size_t entries = 0;    ///< length of entries_ before the call
+    std::size_t registers = 0;  ///< of registers_, likewise
+  };
+  std::vector<Frame> frames_;
+  std::vector<SimtStack::Entry> entries_;
+  std::vector<std::byte> registers_;
+};
+
+}  // namespace simgpu

@@ -26,6 +26,7 @@ Timeline::Timeline() { forget_handles(); }
 void Timeline::forget_handles() {
   streams_.clear();
   events_.clear();
+  destroyed_ready_ = 0;
   streams_[kLegacyStream] = {};
   streams_[kPerThreadStream] = {};
 }
@@ -43,7 +44,11 @@ std::uint64_t Timeline::create_stream(bool blocking, int priority) {
 CudaError Timeline::destroy_stream(std::uint64_t stream) {
   if (stream == kLegacyStream || stream == kPerThreadStream)
     return CudaError::invalid_resource_handle;
-  return streams_.erase(stream) == 1 ? CudaError::success : CudaError::invalid_resource_handle;
+  const auto found = streams_.find(stream);
+  if (found == streams_.end()) return CudaError::invalid_resource_handle;
+  if (found->second.blocking) destroyed_ready_ = std::max(destroyed_ready_, found->second.ready);
+  streams_.erase(found);
+  return CudaError::success;
 }
 
 std::optional<int> Timeline::stream_priority(std::uint64_t stream) const {
@@ -61,6 +66,7 @@ std::optional<bool> Timeline::stream_blocking(std::uint64_t stream) const {
 Picoseconds Timeline::ready(std::uint64_t stream) const {
   Picoseconds time = streams_.at(stream).ready;
   if (stream == kLegacyStream) {
+    time = std::max(time, destroyed_ready_);
     for (const auto& [handle, other] : streams_) {
       if (other.blocking) time = std::max(time, other.ready);
     }

@@ -57,6 +57,7 @@ class Timeline {
   void wait_until(Picoseconds time);
 
   std::uint64_t create_stream(bool blocking, int priority);
+  /// What was issued to the stream is still done.
   CudaError destroy_stream(std::uint64_t stream);
   bool has_stream(std::uint64_t stream) const { return streams_.contains(stream); }
   std::optional<int> stream_priority(std::uint64_t stream) const;
@@ -105,6 +106,7 @@ class Timeline {
 
   Picoseconds now_ = 0;
   Picoseconds last_end_ = 0;
+  Picoseconds destroyed_ready_ = 0;  ///< when the work of blocking streams no longer there is done
   std::uint64_t next_handle_ = 16;
   std::map<std::uint64_t, Stream> streams_;
   std::map<std::uint64_t, Event> events_;

@@ -31,6 +31,16 @@ TEST(Timeline, MakesTheDefaultStreamWaitForBlockingStreamsAndTheyForIt) {
   EXPECT_EQ(timeline.issue(free, Engine::compute, 5, 0.1), 0);
 }
 
+TEST(Timeline, FinishesWhatWasIssuedToAStreamThatIsDestroyed) {
+  Timeline timeline;
+  const auto gone = timeline.create_stream(true, 0), other = timeline.create_stream(true, 0);
+  timeline.issue(gone, Engine::compute, 100, 0.1);
+  EXPECT_EQ(timeline.destroy_stream(gone), CudaError::success);
+  EXPECT_EQ(timeline.issue(other, Engine::compute, 7, 0.1), 0);
+  EXPECT_EQ(timeline.ready(Timeline::kLegacyStream), 100);
+  EXPECT_EQ(timeline.issue(Timeline::kLegacyStream, Engine::compute, 10, 0.1), 100);
+}
+
 TEST(Timeline, RunsKernelsSideBySideOnlyWhileTheirSharesFit) {
   Timeline timeline;
   const auto first = timeline.create_stream(false, 0), second = timeline.create_stream(false, 0),

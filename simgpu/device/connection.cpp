@@ -60,12 +60,18 @@ bool Connection::receive() {
   return count > 0;
 }
 
-std::optional<Connection::Message> Connection::next() {
+bool Connection::has_message() const {
   const std::span<const std::byte> pending = std::span(input_).subspan(consumed_);
-  if (pending.size() < sizeof(wire::Header)) return std::nullopt;
+  if (pending.size() < sizeof(wire::Header)) return false;
+  const auto header = wire::Reader(pending).get<wire::Header>();
+  return header.bytes > protocol::kMaxPayload || pending.size() - sizeof header >= header.bytes;
+}
+
+std::optional<Connection::Message> Connection::next() {
+  if (!has_message()) return std::nullopt;
+  const std::span<const std::byte> pending = std::span(input_).subspan(consumed_);
   const auto header = wire::Reader(pending).get<wire::Header>();
   if (header.bytes > protocol::kMaxPayload) throw wire::MessageError("message is over the limit");
-  if (pending.size() - sizeof header < header.bytes) return std::nullopt;
   const auto payload = pending.subspan(sizeof header, header.bytes);
   consumed_ += sizeof header + header.bytes;
   return Message{.operation = header.tag, .payload = {payload.begin(), payload.end()}};

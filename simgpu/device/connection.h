@@ -29,6 +29,8 @@ class Connection {
 
   /// Takes in what has arrived. @returns false when the peer is gone
   bool receive();
+  /// Whether next() has something to say without more input.
+  bool has_message() const;
   /// The next whole message. @throws wire::MessageError when its length is out of bounds
   std::optional<Message> next();
   void reply(std::uint32_t tag, std::span<const std::byte> payload);

@@ -315,6 +315,22 @@ TEST(HostileGuest, DoesNotStopTheDeviceByLeavingItsAnswers) {
   expect_healthy(device);
 }
 
+TEST(DeviceProcess, AnswersAllRequestsOfAGuestThatTakesItsAnswersLate) {
+  constexpr int kRequests = 50;
+  DeviceProcess device = start();
+  RawGuest guest(device);
+  const std::uint64_t address = guest.allocate(protocol::kChunkBytes);
+  const protocol::CopyRequest request{.address = address,
+                                      .pitch = protocol::kChunkBytes,
+                                      .width = protocol::kChunkBytes,
+                                      .height = 1};
+  for (int i = 0; i < kRequests; ++i) guest.request(GuestOperation::copy_from_device, request);
+  device.mark();
+  for (int i = 0; i < kRequests; ++i) {
+    ASSERT_EQ(guest.answer().data.size(), protocol::kChunkBytes) << "answer " << i;
+  }
+}
+
 TEST(HostileGuest, CannotCopyOutsideOfAllocationsWhateverTheNumbers) {
   DeviceProcess device = start();
   RawGuest guest(device);

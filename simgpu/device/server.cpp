@@ -4,7 +4,7 @@
 
 #include <array>
 #include <cerrno>
-#include <new>
+#include <exception>
 #include <utility>
 
 #include "simgpu/device/protocol.h"
@@ -26,11 +26,14 @@ void Server::run() {
   while (true) {
     std::array<pollfd, 2> sockets{interest(control_), {.fd = -1, .events = 0, .revents = 0}};
     if (guest_) sockets[1] = interest(guest_->connection);
-    if (poll(sockets.data(), sockets.size(), -1) < 0 && errno != EINTR) return;
+    // A request that has arrived already does not wait for another one.
+    const bool requested =
+        guest_ && !guest_->connection.has_output() && guest_->connection.has_message();
+    if (poll(sockets.data(), sockets.size(), requested ? 0 : -1) < 0 && errno != EINTR) return;
     if (sockets[0].revents != 0 && !serve_control()) return;
     // A new guest may have taken the place of the one that was polled.
     const bool same_guest = guest_ && guest_->connection.descriptor() == sockets[1].fd;
-    if (same_guest && sockets[1].revents != 0 && !serve_guest()) guest_.reset();
+    if (same_guest && (requested || sockets[1].revents != 0) && !serve_guest()) guest_.reset();
   }
 }
 
@@ -55,22 +58,19 @@ void Server::admit(Descriptor socket) {
   }
 }
 
+/// One request a round: the trusted side's turn comes between two of the guest's.
 bool Server::serve_guest() {
   Connection& connection = guest_->connection;
   if (connection.has_output()) return connection.send();
-  if (!connection.receive()) return false;
+  if (!connection.has_message() && !connection.receive()) return false;
   try {
-    // One request a round: the trusted side's turn comes between two of the guest's.
-    while (auto message = connection.next()) {
-      const auto reply = guest_->session.handle(message->operation, message->payload);
-      connection.reply(static_cast<std::uint32_t>(reply.error), reply.payload);
-      if (!connection.send()) return false;
-      if (connection.has_output()) break;
-    }
-    return true;
-  } catch (const wire::MessageError&) {
-    return false;
-  } catch (const std::bad_alloc&) {
+    const auto message = connection.next();
+    if (!message) return true;
+    const auto reply = guest_->session.handle(message->operation, message->payload);
+    connection.reply(static_cast<std::uint32_t>(reply.error), reply.payload);
+    return connection.send();
+  } catch (const std::exception&) {
+    // Malformed, or more than this machine can do: it is the guest that asked for it.
     return false;
   }
 }

@@ -1,0 +1,72 @@
+#include "simgpu/cli/story.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace simgpu::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Story : public ::testing::Test {
+ protected:
+  Story() {
+    std::string pattern = ::testing::TempDir() + "/story-XXXXXX";
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~Story() override { std::filesystem::remove_all(folder_); }
+
+  static std::string told(const std::string& file, std::uint32_t line) {
+    Finding finding;
+    finding.code = "RL0201";
+    finding.kind = FindingKind::out_of_bounds;
+    finding.kernel = "add";
+    finding.message = "a write is out of bounds";
+    finding.where.file = file;
+    finding.where.line = line;
+    finding.where.action = "writes 4 bytes";
+    return tell(finding);
+  }
+
+  std::string folder_;
+};
+
+TEST_F(Story, ShowsTheLineThatTheFindingIsAbout) {
+  const std::string file = folder_ + "/add.cu";
+  std::ofstream(file) << "one\n  c[i] = a[i];\nthree\n";
+  EXPECT_THAT(told(file, 2), HasSubstr("2 |   c[i] = a[i];"));
+  EXPECT_THAT(told(file, 3), HasSubstr("3 | three"));
+  EXPECT_THAT(told(file, 4), Not(HasSubstr("4 |")));
+}
+
+TEST_F(Story, ReadsNoFileThatIsNotRegular) {
+  const std::string pipe = folder_ + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THAT(told(pipe, 1), HasSubstr("pipe:1"));  // opening it would wait for a writer
+  EXPECT_THAT(told("/dev/zero", 1), HasSubstr("/dev/zero:1"));
+  EXPECT_THAT(told(folder_, 1), HasSubstr(":1"));
+}
+
+TEST_F(Story, ReadsNoMoreOfAFileThanASourceFileHas) {
+  const std::string file = folder_ + "/long.cu";
+  std::ofstream(file) << "first\n";
+  std::filesystem::resize_file(file, std::uintmax_t{1} << 30);
+  rusage before{}, after{};
+  getrusage(RUSAGE_SELF, &before);
+  EXPECT_THAT(told(file, 1), HasSubstr("1 | first"));
+  told(file, 2);
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 50'000) << "KiB";
+}
+
+}  // namespace
+}  // namespace simgpu::cli

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "simgpu/arith/half.h"
@@ -65,20 +66,6 @@ void narrowed(const std::vector<float>& values, std::byte* matrix, const Shape& 
 
 CBLAS_TRANSPOSE transpose(std::uint32_t flag) { return flag != 0 ? CblasTrans : CblasNoTrans; }
 
-Shape shape_a(const Request& request) {
-  const bool transposed = request.transpose_a != 0;
-  return {.rows = transposed ? request.k : request.m,
-          .columns = transposed ? request.m : request.k,
-          .leading = request.lda};
-}
-
-Shape shape_b(const Request& request) {
-  const bool transposed = request.transpose_b != 0;
-  return {.rows = transposed ? request.n : request.k,
-          .columns = transposed ? request.k : request.n,
-          .leading = request.ldb};
-}
-
 int blas_int(std::int64_t value) { return static_cast<int>(value); }
 
 void gemm_f64(const Request& request, const std::byte* a, const std::byte* b, std::byte* c,
@@ -98,23 +85,62 @@ void gemm_f32(const Request& request, const std::byte* a, const std::byte* b, st
       static_cast<float>(operands.beta), reinterpret_cast<float*>(c), blas_int(request.ldc));
 }
 
-/// Any mixture of types, through fp32 copies.
+/// A matrix of any type in memory, and whether its transpose takes part.
+struct Factor {
+  const std::byte* data = nullptr;
+  std::int64_t leading = 0;
+  Element type = Element::f32;
+  bool transposed = false;
+  bool tf32 = false;
+};
+
+/// Elements [row, row + rows) x [column, column + columns) of the factor, as fp32 and stored as it
+/// is stored itself.
+std::vector<float> panel(const Factor& factor, std::int64_t row, std::int64_t column,
+                         std::int64_t rows, std::int64_t columns) {
+  if (factor.transposed) {
+    std::swap(row, column);
+    std::swap(rows, columns);
+  }
+  const auto first =
+      static_cast<std::uint64_t>(column * factor.leading + row) * size_of(factor.type);
+  return widened(factor.data + first, {.rows = rows, .columns = columns, .leading = factor.leading},
+                 factor.type, factor.tf32);
+}
+
+/// Any mixture of types, through fp32 copies of panels: whole copies would be twice the operands.
 void gemm_widened(const Request& request, const std::byte* a, const std::byte* b, std::byte* c,
                   const Operands& operands) {
-  const Shape of_a = shape_a(request), of_b = shape_b(request);
-  const Shape of_c{.rows = request.m, .columns = request.n, .leading = request.ldc};
-  const std::vector<float> wide_a = widened(a, of_a, request.input, request.tf32 != 0);
-  const std::vector<float> wide_b = widened(b, of_b, request.input, request.tf32 != 0);
-  std::vector<float> wide_c(static_cast<std::size_t>(of_c.rows * of_c.columns));
-  if (operands.beta != 0) wide_c = widened(c, of_c, request.output, false);
-  const auto leading = [](const Shape& shape) {
-    return blas_int(std::max<std::int64_t>(shape.rows, 1));
-  };
-  cblas_sgemm(CblasColMajor, transpose(request.transpose_a), transpose(request.transpose_b),
-              request.m, request.n, request.k, static_cast<float>(operands.alpha), wide_a.data(),
-              leading(of_a), wide_b.data(), leading(of_b), static_cast<float>(operands.beta),
-              wide_c.data(), leading(of_c));
-  narrowed(wide_c, c, of_c, request.output);
+  constexpr std::int64_t kPanel = 1024, kDeepest = 4096;
+  const bool tf32 = request.tf32 != 0;
+  const Factor left{a, request.lda, request.input, request.transpose_a != 0, tf32};
+  const Factor right{b, request.ldb, request.input, request.transpose_b != 0, tf32};
+  const auto leading = [](std::int64_t rows) { return blas_int(std::max<std::int64_t>(rows, 1)); };
+  for (std::int64_t column = 0; column < request.n; column += kPanel) {
+    const std::int64_t columns = std::min(kPanel, request.n - column);
+    for (std::int64_t row = 0; row < request.m; row += kPanel) {
+      const std::int64_t rows = std::min(kPanel, request.m - row);
+      const Shape of_c{.rows = rows, .columns = columns, .leading = request.ldc};
+      std::byte* const at =
+          c + static_cast<std::uint64_t>(column * request.ldc + row) * size_of(request.output);
+      std::vector<float> sums(static_cast<std::size_t>(rows * columns));
+      if (operands.beta != 0) sums = widened(at, of_c, request.output, false);
+      auto beta = static_cast<float>(operands.beta);
+      // Once even when there is nothing to sum: C is then beta times itself.
+      for (std::int64_t k = 0; k == 0 || k < request.k; k += kDeepest) {
+        const std::int64_t depth = std::min<std::int64_t>(kDeepest, request.k - k);
+        const std::vector<float> wide_a = panel(left, row, k, rows, depth);
+        const std::vector<float> wide_b = panel(right, k, column, depth, columns);
+        cblas_sgemm(CblasColMajor, transpose(request.transpose_a), transpose(request.transpose_b),
+                    blas_int(rows), blas_int(columns), blas_int(depth),
+                    static_cast<float>(operands.alpha), wide_a.data(),
+                    leading(left.transposed ? depth : rows), wide_b.data(),
+                    leading(right.transposed ? columns : depth), beta, sums.data(), leading(rows));
+        beta = 1;
+      }
+      narrowed(sums, at, of_c, request.output);
+    }
+  }
 }
 
 void gemm(const Request& request, const Operands& operands) {

@@ -111,7 +111,7 @@ TEST_F(Calls, TooDeepARecursionNamesTheFunctionAndTheLimit) {
   EXPECT_THAT(finding.where.file, HasSubstr("calls.cu"));
   EXPECT_GT(finding.where.line, 0U);
   EXPECT_THAT(finding.message, HasSubstr("of 1024 bytes"));
-  EXPECT_THAT(finding.message, HasSubstr("endless"));
+  EXPECT_THAT(finding.message, HasSubstr("endless(int)"));
   EXPECT_THAT(finding.message, HasSubstr("cudaLimitStackSize"));
   // Thirty activations fit.
   const std::uint64_t good = device_.put(std::vector<int>(32));
@@ -224,6 +224,15 @@ TEST_F(Calls, VirtualFunctionsAreThoseOfTheObject) {
   EXPECT_EQ(values_of("shapes", {.block = {64, 1, 1}}, std::vector<int>(64)), expected);
 }
 
+TEST_F(Calls, WhatIsMissingInADestructorIsRefusedWhenItRuns) {
+  const std::uint64_t out = device_.put(std::vector<int>(32));
+  EXPECT_EQ(device_.run("destroy", {}, out, 0).status, LaunchStatus::ok);
+  EXPECT_EQ(device_.get<int>(out, 32), std::vector<int>(32, 12));
+  const Finding finding = failure_of("destroy", LaunchStatus::unsupported, out, 1);
+  EXPECT_EQ(finding.code, "RL0312");
+  EXPECT_THAT(finding.message, HasSubstr("free in device code"));
+}
+
 TEST_F(Calls, ANullPointerIsNoFunction) {
   const std::uint64_t out = device_.put(std::vector<int>(32));
   const Finding finding =
@@ -245,7 +254,7 @@ TEST_F(Calls, AFunctionOfOtherTypesIsRefusedByName) {
   const std::uint64_t out = device_.put(std::vector<int>(32));
   const Finding finding = failure_of("given_pointer", LaunchStatus::invalid_program_counter, out,
                                      pointer("_Z16not_an_operationf"));
-  EXPECT_THAT(finding.message, HasSubstr("not_an_operation"));
+  EXPECT_THAT(finding.message, HasSubstr("not_an_operation(float)"));
   EXPECT_THAT(finding.message, HasSubstr("other types"));
 }
 

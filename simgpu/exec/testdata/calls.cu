@@ -207,3 +207,23 @@ KERNEL shapes(int* out) {
   const Shape* mine = all[i % 4];
   out[i] = mine->area(3) * 10 + mine->depth();
 }
+
+class Owner {
+ public:
+  __device__ virtual ~Owner() {}
+  __device__ virtual int twice(int value) const { return 2 * value; }
+};
+class Tripler : public Owner {
+ public:
+  __device__ int twice(int value) const override { return 3 * value; }
+};
+
+/// The deleting destructor stands in the table of virtual functions, whether anything deletes or
+/// not.
+KERNEL destroy(int* out, int deletes) {
+  Owner owner;
+  Tripler tripler;
+  Owner* mine = threadIdx.x % 2 == 0 ? &owner : &tripler;
+  out[threadIdx.x] = mine->twice(threadIdx.x % 2 == 0 ? 6 : 4);
+  if (deletes != 0) delete mine;
+}

@@ -24,6 +24,7 @@ struct DiagnoseContext {
   bool hidden = false;               ///< sizes and values of a hidden case are not shown
   std::filesystem::path submission;  ///< the part's directory in the submission
   std::string file;                  ///< the task's file, relative to it
+  std::string source;                ///< the text of that file, as it was graded
   double time_limit_s = 0;
 };
 
@@ -41,6 +42,15 @@ struct TensorCheck {
   std::uint64_t unwritten_count = 0;
 };
 
+/// What a submission reported as "file:line: message"; line 0 and the whole text as the message
+/// when it has another form.
+struct PlacedText {
+  std::string file;
+  std::uint32_t line = 0;
+  std::string message;
+};
+PlacedText split_place(const std::string& text);
+
 /// A finding of the simulated GPU. `effect`, if not null, adds what it did to the outputs.
 Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext& context,
                            const TensorCheck* effect = nullptr);
@@ -49,11 +59,11 @@ Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
                             const DiagnoseContext& context);
 
-/// An input that the call changed.
+/// An input that the call changed, counted in elements.
 Diagnostic explain_changed_input(const std::string& tensor, std::uint64_t changed,
                                  std::uint64_t total, const DiagnoseContext& context);
 
-/// Named results that differ (`values` tasks).
+/// Named results that are missing or differ (`values` tasks); `expected` holds only those.
 Diagnostic explain_results(const Values& got, const Values& expected,
                            const std::vector<RatioHint>& ratios, const CaseSpec& spec,
                            const DiagnoseContext& context);

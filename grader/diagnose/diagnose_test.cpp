@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "grader/report/terminal.h"
@@ -18,27 +16,24 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-/// A submission with one file, in a directory of its own.
+/// A submission with one file.
 class DiagnoseTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    directory_ = std::filesystem::path(::testing::TempDir()) /
-                 ::testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::create_directories(directory_);
-    std::ofstream(directory_ / "gemm_tiled.cu") << "// line 1\n"
-                                                   "    Bs[ty][tx] = B[row * N + col];\n"
-                                                   "    for (int k = 0; k < TILE; ++k) {\n"
-                                                   "        acc += As[ty][k] * Bs[k][tx];\n"
-                                                   "    }\n";
     context_.part = 1;
     context_.task = "gemm_tiled";
     context_.case_name = "64 x 64 x 64";
     context_.case_number = 2;
     context_.seed = 8812;
-    context_.submission = directory_;
+    context_.submission = "submission";
     context_.file = "gemm_tiled.cu";
+    context_.source =
+        "// line 1\n"
+        "    Bs[ty][tx] = B[row * N + col];\n"
+        "    for (int k = 0; k < TILE; ++k) {\n"
+        "        acc += As[ty][k] * Bs[k][tx];\n"
+        "    }\n";
   }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
 
   static std::string told(const Diagnostic& story) {
     std::ostringstream out;
@@ -46,7 +41,6 @@ class DiagnoseTest : public ::testing::Test {
     return out.str();
   }
 
-  std::filesystem::path directory_;
   DiagnoseContext context_;
 };
 
@@ -105,8 +99,7 @@ help: every thread must finish reading a tile before any thread replaces it
 }
 
 TEST_F(DiagnoseTest, ALoopIsUnderlinedAsAWholeAndTwoBlocksAreBothNamed) {
-  std::ofstream(directory_ / "gemm_tiled.cu")
-      << "  for (int i = 0; i < n; ++i) sum += x[i];  // all\n";
+  context_.source = "  for (int i = 0; i < n; ++i) sum += x[i];  // all\n";
   simgpu::Finding race;
   race.code = "RL0304";
   race.message = "two blocks touch y";
@@ -118,6 +111,87 @@ TEST_F(DiagnoseTest, ALoopIsUnderlinedAsAWholeAndTwoBlocksAreBothNamed) {
             std::string("for (int i = 0; i < n; ++i) sum += x[i]").size());
   EXPECT_THAT(story.labels.at(0).text, HasSubstr("block (0,0)"));
   EXPECT_THAT(story.labels.at(1).text, HasSubstr("block (1,0)"));
+}
+
+TEST_F(DiagnoseTest, ALineBeyondTheGradedTextHasNoExcerpt) {
+  simgpu::Finding finding;
+  finding.code = "RL0311";
+  finding.where = {"gemm_tiled.cu", 1000, 3, {0, 0, 0}, {0, 0, 0}, 0, "traps"};
+  EXPECT_EQ(explain_finding(finding, context_, nullptr).labels.at(0).excerpt, "");
+}
+
+TEST_F(DiagnoseTest, AHiddenFindingTellsNoSizes) {
+  context_.hidden = true;
+  context_.case_number = 0;
+  simgpu::Finding finding;
+  finding.code = "RL0201";
+  finding.kernel = "gemm_tiled(float*)";
+  finding.kind = simgpu::FindingKind::out_of_bounds;
+  finding.object = "0 bytes past the end of the 7777-byte allocation (C)";
+  finding.message = "A global-memory access is out of bounds: it is at " + finding.object;
+  finding.where = {"gemm_tiled.cu", 2, 5, {77, 0, 0}, {7, 7, 0}, 0, "reads 4 bytes"};
+  finding.occurrences = 777;
+  const std::string story = told(explain_finding(finding, context_, nullptr));
+  EXPECT_THAT(story, ::testing::Not(HasSubstr("7")));
+  EXPECT_THAT(story, HasSubstr("gemm_tiled.cu:2:5, kernel gemm_tiled\n"));
+  EXPECT_THAT(story, HasSubstr("this case is hidden"));
+}
+
+TEST_F(DiagnoseTest, AnExchangeBetweenLanesHasNoBarrierToMove) {
+  simgpu::Finding finding;
+  finding.code = "RL0305";
+  finding.kind = simgpu::FindingKind::divergent_barrier;
+  finding.message = "Only 16 of the 32 running threads of warp 0 reach this barrier";
+  EXPECT_THAT(explain_finding(finding, context_).help, HasSubstr("move the barrier"));
+  finding.message =
+      "This warp-wide operation names lane 16 of warp 0, which took another way and is not here";
+  EXPECT_THAT(explain_finding(finding, context_).help,
+              ::testing::AllOf(HasSubstr("mask"), ::testing::Not(HasSubstr("barrier"))));
+}
+
+TEST_F(DiagnoseTest, AnAccessJustPastTheEndIsCalledThat) {
+  simgpu::Finding finding;
+  finding.code = "RL0201";
+  finding.object = "0 bytes past the end of the 4096-byte allocation (C)";
+  finding.message = "A global-memory access is out of bounds: it is at " + finding.object;
+  const Diagnostic story = explain_finding(finding, context_);
+  EXPECT_EQ(story.message,
+            "A global-memory access is out of bounds: it is just past the end of the 4096-byte "
+            "allocation (C)");
+  EXPECT_THAT(story.notes, IsEmpty()) << "nothing is said twice";
+  finding.object = "40 bytes past the end of the 4096-byte allocation (C)";
+  finding.message = "A global-memory access is out of bounds: it is at " + finding.object;
+  EXPECT_EQ(explain_finding(finding, context_).message, finding.message);
+}
+
+/// A story of a matrix whose elements were never written from `row` and from `column` on.
+Diagnostic unwritten_from(std::int64_t rows, std::int64_t columns, std::int64_t row,
+                          std::int64_t column, const DiagnoseContext& context) {
+  const auto size = static_cast<std::size_t>(rows * columns);
+  TensorCheck check =
+      check_of(std::vector<double>(size, 1), std::vector<double>(size, 1), {rows, columns});
+  for (std::int64_t i = 0; i < rows * columns; ++i) {
+    if (i / columns < row && i % columns < column) continue;
+    check.wrong[i] = check.unwritten[i] = true;
+    ++check.wrong_count;
+    ++check.unwritten_count;
+  }
+  return explain_mismatch(check, {}, context);
+}
+
+TEST_F(DiagnoseTest, ASwappedGridIsToldFromAMissingPartialTile) {
+  // 16 x 16 blocks: 50 columns need 4 of them, so with x and y swapped rows up to 64 are written.
+  const Diagnostic swapped = unwritten_from(100, 50, 64, 50, context_);
+  EXPECT_THAT(swapped.help, HasSubstr("x and y swapped"));
+  EXPECT_THAT(unwritten_from(50, 100, 50, 64, context_).help, HasSubstr("x and y swapped"));
+  // 100 rows rounded down to whole blocks of 16.
+  const Diagnostic partial = unwritten_from(100, 50, 96, 50, context_);
+  EXPECT_THAT(partial.help, HasSubstr("partial tile"));
+  EXPECT_THAT(partial.help, ::testing::Not(HasSubstr("swapped")));
+  EXPECT_THAT(unwritten_from(100, 100, 96, 96, context_).help, HasSubstr("partial tile"));
+  // 40 x 20: both mistakes leave the rows from 32 on.
+  EXPECT_THAT(unwritten_from(40, 20, 32, 20, context_).help,
+              ::testing::AllOf(HasSubstr("partial tile"), HasSubstr("x count the columns")));
 }
 
 TEST_F(DiagnoseTest, AMapIsDrawnOnlyWhereThereIsSomethingToSee) {
@@ -154,6 +228,64 @@ TEST_F(DiagnoseTest, ACompileErrorStandsAtTheLineOfTheFirstError) {
   EXPECT_EQ(line_of("gemm_tiled.cu error: "), 0U);
 }
 
+TEST_F(DiagnoseTest, ACompileErrorIsHeadedByTheFirstMessage) {
+  EXPECT_EQ(explain_compile_error("part1/gemm_tiled.cu(2): warning: unused\n"
+                                  "part1/gemm_tiled.cu(14): error: identifier \"x\" is undefined\n"
+                                  "part1/gemm_tiled.cu(20): error: expected a \";\"\n",
+                                  context_)
+                .message,
+            "identifier \"x\" is undefined");
+  EXPECT_EQ(explain_compile_error("the compiler was stopped\n", context_).message,
+            "gemm_tiled.cu does not compile");
+}
+
+/// What a function threw, as the guest reports it.
+RunOutcome thrown(const std::string& text) {
+  RunOutcome outcome;
+  outcome.end = RunOutcome::End::exception;
+  outcome.detail = text;
+  return outcome;
+}
+
+TEST_F(DiagnoseTest, AFailedCudaCallIsToldWithItsPlaceAndItsError) {
+  const Diagnostic story =
+      explain_end(thrown("part1/gemm_tiled.cu:2: cudaMalloc(&p, n) failed with "
+                         "cudaErrorMemoryAllocation (out of memory). Look at the size of this "
+                         "allocation, and memory that was never freed."),
+                  context_);
+  EXPECT_EQ(story.code, "RL0604");
+  EXPECT_EQ(story.message,
+            "cudaMalloc(&p, n) failed with cudaErrorMemoryAllocation (out of memory)");
+  EXPECT_EQ(story.line, 2U);
+  ASSERT_EQ(story.labels.size(), 1U);
+  EXPECT_EQ(story.labels[0].excerpt, "    Bs[ty][tx] = B[row * N + col];");
+  EXPECT_EQ(story.help, "look at the size of this allocation, and memory that was never freed.");
+}
+
+TEST_F(DiagnoseTest, AnExceptionWithoutAPlaceIsToldAsItIs) {
+  const Diagnostic story = explain_end(thrown("vector::_M_range_check: 4 >= 4"), context_);
+  EXPECT_EQ(story.message, "the function threw: vector::_M_range_check: 4 >= 4");
+  EXPECT_EQ(story.line, 0U);
+  EXPECT_THAT(story.labels, IsEmpty());
+}
+
+TEST_F(DiagnoseTest, WhatAHiddenCaseThrewOrPrintedIsNotTold) {
+  context_.hidden = true;
+  context_.case_number = 0;
+  for (const char* const text : {"7777", "gemm_tiled.cu:7777: 7777"}) {
+    const std::string story = told(explain_end(thrown(text), context_));
+    EXPECT_THAT(story, ::testing::Not(HasSubstr("7777")));
+    EXPECT_THAT(story, HasSubstr("this case is hidden"));
+  }
+  RunOutcome dereferenced;
+  dereferenced.end = RunOutcome::End::killed;
+  dereferenced.detail = "SIGSEGV (Segmentation fault)";
+  dereferenced.printed = "host code dereferenced device pointer 7777\n";
+  const Diagnostic story = explain_end(dereferenced, context_);
+  EXPECT_EQ(story.code, "RL0207");
+  EXPECT_THAT(told(story), ::testing::Not(HasSubstr("7777")));
+}
+
 TEST_F(DiagnoseTest, WhatEndedTheProcessDecidesWhatToLookFor) {
   const auto help_after = [&](const std::string& detail) {
     RunOutcome outcome;
@@ -188,6 +320,21 @@ TEST_F(DiagnoseTest, AHiddenCaseShowsNoValues) {
   const Diagnostic story = explain_mismatch(check_of({7.5, 2}, {1.25, 2}, {1, 2}), {}, context_);
   EXPECT_THAT(told(story), ::testing::Not(HasSubstr("1.25")));
   EXPECT_THAT(told(story), ::testing::Not(HasSubstr("7.5")));
+  EXPECT_THAT(told(story), HasSubstr("some elements of C are wrong"));
+  EXPECT_THAT(told(story), ::testing::Not(HasSubstr("of 2")));
+}
+
+TEST_F(DiagnoseTest, AChangedInputIsCountedInElements) {
+  EXPECT_THAT(explain_changed_input("A", 3, 12, context_).evidence,
+              ElementsAre("3 of 12 elements of A are not what was passed in"));
+}
+
+TEST_F(DiagnoseTest, NumbersOfAComplaintAreNotToldOfAHiddenCase) {
+  const Complaint complaint{"RL0431", "there are no tiles: warps load 512 times, tiles need 16",
+                            "use tiles"};
+  EXPECT_EQ(explain_complaint(complaint, context_).message, complaint.message);
+  context_.hidden = true;
+  EXPECT_EQ(explain_complaint(complaint, context_).message, "there are no tiles");
 }
 
 TEST_F(DiagnoseTest, AResultOffByAKnownFactorNamesTheCause) {
@@ -199,6 +346,19 @@ TEST_F(DiagnoseTest, AResultOffByAKnownFactorNamesTheCause) {
   EXPECT_EQ(story.code, "RL0406");
   EXPECT_THAT(story.message, HasSubstr("a multiply-add counts as two"));
   EXPECT_THAT(story.evidence, Contains(HasSubstr("expected 16, got 8")));
+}
+
+TEST_F(DiagnoseTest, AKnownFactorHidesNoOtherWrongResult) {
+  CaseSpec spec;
+  spec.name = "square";
+  const Diagnostic story = explain_results(
+      {{"flops", std::int64_t{9}}, {"macs", std::int64_t{16}}},
+      {{"bytes", std::int64_t{4}}, {"flops", std::int64_t{16}}, {"macs", std::int64_t{8}}},
+      {{"macs", 2, "that is the number of FLOPs"}}, spec, context_);
+  EXPECT_EQ(story.code, "RL0406");
+  EXPECT_THAT(story.message, HasSubstr("macs is off by a factor of 2"));
+  EXPECT_THAT(story.evidence, ElementsAre("bytes: no result", "flops: expected 16, got 9",
+                                          "macs: expected 8, got 16"));
 }
 
 TEST_F(DiagnoseTest, UncoalescedLoadsAreProvenByTheirSectors) {

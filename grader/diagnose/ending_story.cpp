@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 
@@ -42,8 +44,24 @@ const RatioHint* matching_ratio(const std::string& name, const Value& got, const
 struct Ending {
   const char* code;
   std::string message;
-  const char* help;
+  std::string help;
 };
+
+/// What was thrown. The text of CUDA_CHECK, "file:line: call failed with error (meaning). Look at
+/// …", names the cause and the next step itself.
+Ending ending_by_exception(const std::string& thrown, bool hidden) {
+  Ending ending{"RL0604", "the function threw an exception", "check what each CUDA call gets"};
+  if (hidden) return ending;
+  const PlacedText text = split_place(thrown);
+  if (text.line == 0) {
+    ending.message = "the function threw: " + thrown;
+    return ending;
+  }
+  const std::size_t advice = text.message.find(". Look at ");
+  ending.message = text.message.substr(0, advice);
+  if (advice != std::string::npos) ending.help = "l" + text.message.substr(advice + 3);
+  return ending;
+}
 
 /// The runtime's own complaint about a host access to device memory, among what the guest printed.
 std::string host_dereference(const std::string& printed) {
@@ -65,6 +83,24 @@ const char* help_for_killer(const std::string& killer) {
   }
   return "host code wrote or read memory that is not its own, or called itself without end: check "
          "indexes, pointers and recursion outside kernels";
+}
+
+/// The beginning of a message, up to the first clause with a digit in it.
+std::string without_numbers(const std::string& message) {
+  const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+  const auto digit = std::find_if(message.begin(), message.end(), is_digit);
+  if (digit == message.end()) return message;
+  const std::size_t clause = message.find_last_of(":,;", digit - message.begin());
+  return clause == std::string::npos ? "the result is not right" : message.substr(0, clause);
+}
+
+/// What the compiler calls the first error; empty when it names none.
+std::string first_error_text(const std::string& messages) {
+  constexpr std::string_view kError = "error: ";
+  const std::size_t error = messages.find(kError);
+  if (error == std::string::npos) return {};
+  const std::size_t start = error + kError.size();
+  return messages.substr(start, messages.find('\n', start) - start);
 }
 
 /// The line of the first error in what nvcc ("x.cu(12): error: ") or gcc ("x.cu:12:5: error: ")
@@ -91,11 +127,11 @@ Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
       return {"RL0603", "the process ended before the function returned",
               "remove calls of exit and abort, from constructors of static objects too"};
     case End::exception:
-      return {"RL0604", fmt::format("the function threw: {}", outcome.detail),
-              "the text names the call that failed; check its arguments"};
+      return ending_by_exception(outcome.detail, context.hidden);
     case End::killed:
       if (const std::string cause = host_dereference(outcome.printed); !cause.empty()) {
-        return {"RL0207", cause, "a pointer from cudaMalloc is only for kernels and cudaMemcpy"};
+        return {"RL0207", context.hidden ? "host code dereferenced a device pointer" : cause,
+                "a pointer from cudaMalloc is only for kernels and cudaMemcpy"};
       }
       return {"RL0605", fmt::format("the process was killed by {}", outcome.detail),
               help_for_killer(outcome.detail)};
@@ -130,32 +166,48 @@ Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context
   story.message = ending.message;
   story.help = ending.help;
   if (!context.case_name.empty()) story.evidence.push_back("case " + context.case_name);
+  if (context.hidden) {
+    story.notes.emplace_back("this case is hidden: what the code printed or threw is not shown");
+  } else if (outcome.end == RunOutcome::End::exception) {
+    const PlacedText thrown = split_place(outcome.detail);
+    if (thrown.line > 0 && student_path(thrown.file, context) == context.file) {
+      story.line = thrown.line;
+      story.labels.push_back(label_at(thrown.file, thrown.line, 0, "this call failed", context));
+    }
+  }
   return story;
 }
 
 Diagnostic explain_results(const Values& got, const Values& expected,
                            const std::vector<RatioHint>& ratios, const CaseSpec& spec,
                            const DiagnoseContext& context) {
-  Diagnostic story = begin_story("RL0407", context);
+  const RatioHint* factor = nullptr;
+  std::string message = "a result is missing";
+  std::vector<std::string> evidence;
+  bool any_wrong = false;
   for (const auto& [name, right] : expected) {
     const auto found = got.find(name);
     if (found == got.end()) {
-      story.evidence.push_back(fmt::format("{}: no result", name));
-    } else if (found->second != right) {
-      const RatioHint* hint = matching_ratio(name, found->second, right, ratios);
-      if (hint != nullptr && story.code == "RL0407") {
-        story = begin_story("RL0406", context);
-        story.message =
-            fmt::format("{} is off by a factor of {:g}: {}", name, hint->ratio, hint->cause);
-      }
-      if (!context.hidden) {
-        story.evidence.push_back(
-            fmt::format("{}: expected {}, got {}", name, text_of(right), text_of(found->second)));
-      }
-      if (story.message.empty()) story.message = fmt::format("{} is wrong", name);
+      evidence.push_back(fmt::format("{}: no result", name));
+      continue;
     }
+    evidence.push_back(context.hidden ? name + " is wrong"
+                                      : fmt::format("{}: expected {}, got {}", name, text_of(right),
+                                                    text_of(found->second)));
+    if (!any_wrong) message = name + " is wrong";
+    any_wrong = true;
+    // The first known factor is the headline; the other wrong results stay in the evidence.
+    const RatioHint* hint = matching_ratio(name, found->second, right, ratios);
+    if (hint == nullptr || factor != nullptr) continue;
+    factor = hint;
   }
-  if (story.message.empty()) story.message = "a result is missing";
+  if (factor != nullptr) {
+    message = fmt::format("{} is off by a factor of {:g}: {}", factor->result, factor->ratio,
+                          factor->cause);
+  }
+  Diagnostic story = begin_story(factor != nullptr ? "RL0406" : "RL0407", context);
+  story.message = message;
+  story.evidence = std::move(evidence);
   story.notes.push_back(context.hidden
                             ? "this case is hidden: its values are not shown"
                             : fmt::format("case {}: {}", spec.name, text_of(spec.parameters)));
@@ -165,7 +217,7 @@ Diagnostic explain_results(const Values& got, const Values& expected,
 
 Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& context) {
   Diagnostic story = begin_story(complaint.code, context);
-  story.message = complaint.message;
+  story.message = context.hidden ? without_numbers(complaint.message) : complaint.message;
   story.help = complaint.advice;
   return story;
 }
@@ -183,7 +235,8 @@ Diagnostic explain_not_implemented(const std::string& file, std::uint32_t line,
 Diagnostic explain_compile_error(const std::string& compiler_output,
                                  const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0101", context);
-  story.message = fmt::format("{} does not compile", context.file);
+  story.message = first_error_text(compiler_output);
+  if (story.message.empty()) story.message = context.file + " does not compile";
   story.line = first_error_line(compiler_output, context.file);
   std::size_t start = 0;
   while (start < compiler_output.size()) {

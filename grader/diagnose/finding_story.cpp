@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cctype>
 #include <string_view>
 
 #include "grader/diagnose/diagnose.h"
@@ -70,15 +71,31 @@ constexpr std::array kAdvice{
            nullptr},
 };
 
-const Advice* advice_for(const std::string& code) {
+/// RL0305 where lanes of one warp wait for each other, and no barrier of the block is there to
+/// move.
+constexpr Advice kWarpAdvice{
+    "RL0305",
+    "take the operation out of the condition, or name in its mask only the lanes that reach it",
+    "on a real GPU what it returns is undefined, or the warp hangs"};
+
+/// A shuffle, vote, reduction or tile operation rather than a barrier of the block.
+bool is_warp_wide(const simgpu::Finding& finding) {
+  return finding.message.find("warp-wide operation") != std::string::npos ||
+         finding.message.find("tile operation") != std::string::npos;
+}
+
+const Advice* advice_for(const simgpu::Finding& finding) {
+  if (finding.code == kWarpAdvice.code && is_warp_wide(finding)) return &kWarpAdvice;
   for (const Advice& advice : kAdvice) {
-    if (code == advice.code) return &advice;
+    if (finding.code == advice.code) return &advice;
   }
   return nullptr;
 }
 
 /// "thread (0,2), warp 1, reads 4 bytes"; with the block where the two sides are in different ones.
-std::string actor(const simgpu::AccessSite& site, bool with_block) {
+/// Indices of a hidden case tell its sizes.
+std::string actor(const simgpu::AccessSite& site, bool with_block, bool hidden) {
+  if (hidden) return site.action;
   return fmt::format("{}thread {}, warp {}, {}",
                      with_block ? fmt::format("block {}, ", coordinates(site.block)) : "",
                      coordinates(site.thread), site.warp, site.action);
@@ -93,17 +110,84 @@ std::string shared_array(const std::string& object) {
   return name.substr(0, name.find_first_of(" ,"));
 }
 
+/// "just past the end" for "0 bytes past the end".
+std::string in_plain_words(std::string text) {
+  constexpr std::string_view kCounted = "0 bytes past the end";
+  const std::size_t at = text.find(kCounted);
+  if (at == std::string::npos || (at > 0 && std::isdigit(text[at - 1]) != 0)) return text;
+  text.replace(at, kCounted.size(), "just past the end");
+  constexpr std::string_view kAt = "it is at just";
+  if (const std::size_t before = text.find(kAt); before != std::string::npos) {
+    text.replace(before, kAt.size(), "it is just");
+  }
+  return text;
+}
+
+/// A cause without the sizes and addresses that the simulated GPU puts into its messages.
+const char* cause_without_sizes(simgpu::FindingKind kind) {
+  using enum simgpu::FindingKind;
+  switch (kind) {
+    case out_of_bounds:
+      return "a memory access is out of bounds";
+    case misaligned:
+      return "a memory access is not aligned";
+    case uninitialized_read:
+      return "a thread reads memory that nothing has written before";
+    case shared_race:
+      return "two threads use the same shared memory, and nothing orders them";
+    case global_race:
+      return "two blocks use the same global memory, and nothing orders them";
+    case divergent_barrier:
+      return "some threads do not reach a barrier or an exchange between lanes";
+    case deadlock:
+      return "the kernel does not end";
+    case invalid_api_use:
+      return "a call of the CUDA runtime is not right";
+    case leak:
+      return "device memory was never freed";
+    case device_assert:
+      return "an assertion failed on the device";
+    case trap:
+      return "the kernel gave up";
+    case unsupported:
+      return "the simulated GPU does not have an instruction that the kernel needs";
+  }
+  return "the kernel is not right";
+}
+
 /// The cause in a student's words where the array is known, else what the simulated GPU says.
-std::string cause_of(const simgpu::Finding& finding) {
+std::string cause_of(const simgpu::Finding& finding, bool hidden) {
   const std::string array = shared_array(finding.object);
-  if (array.empty()) return finding.message;
-  if (finding.code == "RL0301") {
+  if (!array.empty() && finding.code == "RL0301") {
     return fmt::format("`{}` is overwritten while another thread still needs it", array);
   }
-  if (finding.code == "RL0302") {
+  if (!array.empty() && finding.code == "RL0302") {
     return fmt::format("`{}` is read before another thread's store to it is ordered", array);
   }
-  return finding.message;
+  return hidden ? cause_without_sizes(finding.kind) : in_plain_words(finding.message);
+}
+
+/// Whether the message leaves out what the finding says of the memory.
+bool has_more_to_say(const simgpu::Finding& finding, const Diagnostic& story) {
+  return !finding.object.empty() &&
+         story.message.find(in_plain_words(finding.object)) == std::string::npos;
+}
+
+/// What is known beyond the cause and the place; all of it would tell the sizes of a hidden case.
+void add_details(Diagnostic& story, const simgpu::Finding& finding,
+                 const DiagnoseContext& context) {
+  if (context.hidden) {
+    note_hidden(story);
+    return;
+  }
+  if (!finding.kernel.empty()) story.context += ", block " + coordinates(finding.where.block);
+  if (has_more_to_say(finding, story)) {
+    story.notes.push_back("memory: " + in_plain_words(finding.object));
+  }
+  if (finding.occurrences > 1) {
+    story.notes.push_back(
+        fmt::format("the same happened {} times at this place", finding.occurrences));
+  }
 }
 
 }  // namespace
@@ -111,32 +195,23 @@ std::string cause_of(const simgpu::Finding& finding) {
 Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext& context,
                            const TensorCheck* effect) {
   Diagnostic story = begin_story(finding.code, context);
-  story.message = cause_of(finding);
+  story.message = cause_of(finding, context.hidden);
   if (finding.where.line > 0) {
     story.file = student_path(finding.where.file, context);
     story.line = finding.where.line;
     const bool two_blocks = finding.other && !(finding.other->block == finding.where.block);
     story.labels.push_back(label_at(finding.where.file, finding.where.line, finding.where.column,
-                                    actor(finding.where, two_blocks), context));
+                                    actor(finding.where, two_blocks, context.hidden), context));
     if (finding.other && finding.other->line > 0) {
       story.labels.push_back(label_at(finding.other->file, finding.other->line,
-                                      finding.other->column, actor(*finding.other, two_blocks),
-                                      context));
+                                      finding.other->column,
+                                      actor(*finding.other, two_blocks, context.hidden), context));
     }
   }
-  if (!finding.kernel.empty()) {
-    story.context = fmt::format("kernel {}, block {}", kernel_name(finding.kernel),
-                                coordinates(finding.where.block));
-  }
-  if (!finding.object.empty() && story.message.find(finding.object) == std::string::npos) {
-    story.notes.push_back("memory: " + finding.object);
-  }
-  if (finding.occurrences > 1) {
-    story.notes.push_back(
-        fmt::format("the same happened {} times at this place", finding.occurrences));
-  }
+  if (!finding.kernel.empty()) story.context = "kernel " + kernel_name(finding.kernel);
+  add_details(story, finding, context);
   if (effect != nullptr) add_effect(story, *effect, context);
-  if (const Advice* advice = advice_for(finding.code)) {
+  if (const Advice* advice = advice_for(finding)) {
     if (advice->note != nullptr) story.notes.emplace_back(advice->note);
     story.help = advice->help;
     if (finding.code == "RL0201" &&

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "grader/diagnose/diagnose.h"
@@ -8,6 +9,9 @@
 
 namespace rooflab {
 namespace {
+
+/// Edges of the thread blocks that kernels commonly have.
+constexpr std::array<std::int64_t, 3> kUsualBlocks{8, 16, 32};
 
 /// Whether the output is what the mistake makes, element by element.
 bool reproduces(const TensorCheck& check, const KnownMistake& mistake) {
@@ -26,32 +30,66 @@ Diagnostic story_of_mistake(const KnownMistake& mistake, const TensorCheck& chec
   story.message = mistake.cause;
   story.help = mistake.advice;
   story.notes.push_back(fmt::format(
-      "all {} elements are what that mistake gives, within the tolerance", check.got.size()));
+      "{} are what that mistake gives, within the tolerance",
+      context.hidden ? "all elements" : fmt::format("all {} elements", check.got.size())));
   add_effect(story, check, context);
   return story;
 }
 
+/// Whether blocks of some usual size leave out just this tail: when the grid's x and y are swapped,
+/// blocks cover as many rows as the columns need, and the other way round.
+bool fits_swapped_grid(std::int64_t extent, std::int64_t other, std::int64_t first) {
+  return extent > other && std::ranges::any_of(kUsualBlocks, [&](std::int64_t block) {
+           return (other + block - 1) / block * block == first;
+         });
+}
+
+/// The same for a grid whose size was rounded down.
+bool fits_partial_tile(std::int64_t extent, std::int64_t first) {
+  return std::ranges::any_of(kUsualBlocks, [&](std::int64_t block) {
+    return extent % block != 0 && extent / block * block == first;
+  });
+}
+
+/// What to look at, from the pattern of the elements that were never written.
+const char* help_for_unwritten(const TensorCheck& missing) {
+  if (missing.wrong_count == missing.wrong.size()) {
+    return "is the kernel launched at all, with a grid that is not empty, and does it store its "
+           "result?";
+  }
+  const char* const partial = "does the grid cover the last, partial tile in both directions?";
+  const auto tail = wrong_tail(missing);
+  if (!tail) return partial;
+  const std::int64_t extent = missing.shape[tail->rows ? 0 : 1];
+  const std::int64_t other = missing.shape[tail->rows ? 1 : 0];
+  if (!fits_swapped_grid(extent, other, tail->first)) return partial;
+  if (fits_partial_tile(extent, tail->first)) {
+    return "does the grid cover the last, partial tile, and does its x count the columns and its y "
+           "the rows?";
+  }
+  return "are the grid's x and y swapped? x counts the blocks along the columns, y those along the "
+         "rows";
+}
+
 Diagnostic story_of_unwritten(const TensorCheck& check, const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0403", context);
-  story.message = check.unwritten_count == check.got.size()
-                      ? fmt::format("{} was never written", check.tensor)
-                      : fmt::format("{} of {} elements of {} were never written",
-                                    check.unwritten_count, check.got.size(), check.tensor);
-  story.help = check.unwritten_count == check.got.size()
-                   ? "is the kernel launched at all, with a grid that is not empty, and does it "
-                     "store its result?"
-                   : "does the grid cover the last, partial tile in both directions?";
+  story.message =
+      check.unwritten_count == check.got.size()
+          ? fmt::format("{} was never written", check.tensor)
+          : fmt::format("{} of {} were never written",
+                        count_text(check.unwritten_count, check.got.size(), context), check.tensor);
   TensorCheck missing = check;
   missing.wrong = check.unwritten;
   missing.wrong_count = check.unwritten_count;
+  story.help = help_for_unwritten(missing);
   add_effect(story, missing, context);
   return story;
 }
 
 Diagnostic story_of_nan(const TensorCheck& check, const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0402", context);
-  story.message = fmt::format("{} of {} elements of {} are not a number", check.nan_count,
-                              check.got.size(), check.tensor);
+  story.message = fmt::format("{} of {} are not a number",
+                              count_text(check.nan_count, check.got.size(), context), check.tensor);
   story.help =
       "look for a division by zero, the root of a negative number, or a value that was never set";
   add_effect(story, check, context);
@@ -68,8 +106,8 @@ Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMis
   }
   if (check.nan_count > 0) return story_of_nan(check, context);
   Diagnostic story = begin_story("RL0401", context);
-  story.message = fmt::format("{} of {} elements of {} are wrong", check.wrong_count,
-                              check.got.size(), check.tensor);
+  story.message = fmt::format(
+      "{} of {} are wrong", count_text(check.wrong_count, check.got.size(), context), check.tensor);
   story.help = "take the smallest case that fails and work out its first wrong element by hand";
   add_effect(story, check, context);
   return story;
@@ -79,8 +117,8 @@ Diagnostic explain_changed_input(const std::string& tensor, std::uint64_t change
                                  std::uint64_t total, const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0405", context);
   story.message = fmt::format("the input {} was changed", tensor);
-  story.evidence.push_back(
-      fmt::format("{} of {} bytes of {} are not what was passed in", changed, total, tensor));
+  story.evidence.push_back(fmt::format("{} of {} are not what was passed in",
+                                       count_text(changed, total, context), tensor));
   story.help =
       "write only to the output; const on the kernel's input pointers lets the compiler find this";
   return story;

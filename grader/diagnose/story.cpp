@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <string_view>
 
 namespace rooflab {
@@ -15,15 +15,14 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kLongestExcerpt = 160;
 
-/// Line `number` (from 1) of a student's file; empty when there is none. Files are capped in size
-/// by the build stage, lines here.
-std::string line_of(const fs::path& file, std::uint32_t number) {
-  std::ifstream in(file);
-  std::string line;
-  for (std::uint32_t i = 0; i < number; ++i) {
-    if (!std::getline(in, line)) return {};
+/// Line `number` (from 1) of a text, cut at the longest excerpt; empty when there is none.
+std::string line_of(std::string_view text, std::uint32_t number) {
+  for (std::uint32_t i = 1; i < number; ++i) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
   }
-  return line.substr(0, kLongestExcerpt);
+  return std::string(text.substr(0, text.find('\n')).substr(0, kLongestExcerpt));
 }
 
 /// Columns from `column` to the end of its statement, at least one. The semicolons in the head of a
@@ -39,30 +38,34 @@ std::uint32_t statement_length(const std::string& line, std::uint32_t column) {
   return end > start ? static_cast<std::uint32_t>(end - start) : 1;
 }
 
-/// A word on where the wrong elements are, when a simple rule covers them all.
-std::string describe_places(const TensorCheck& check) {
-  const std::uint64_t total = check.wrong.size();
-  if (check.wrong_count == total) return "every element is wrong";
-  if (check.shape.size() != 2) return {};
+/// The smallest box of a matrix that holds every wrong element; last before first when none is.
+struct WrongBox {
+  std::int64_t first_row, last_row = -1, first_column, last_column = -1;
+};
+
+WrongBox wrong_box(const TensorCheck& check) {
   const std::int64_t rows = check.shape[0], columns = check.shape[1];
-  std::int64_t first_row = rows, last_row = -1, first_column = columns, last_column = -1;
+  WrongBox box{.first_row = rows, .first_column = columns};
   for (std::int64_t i = 0; i < rows * columns; ++i) {
     if (!check.wrong[i]) continue;
-    first_row = std::min(first_row, i / columns);
-    last_row = std::max(last_row, i / columns);
-    first_column = std::min(first_column, i % columns);
-    last_column = std::max(last_column, i % columns);
+    box.first_row = std::min(box.first_row, i / columns);
+    box.last_row = std::max(box.last_row, i / columns);
+    box.first_column = std::min(box.first_column, i % columns);
+    box.last_column = std::max(box.last_column, i % columns);
   }
-  const auto fills = [&](std::int64_t r0, std::int64_t c0) {
-    return check.wrong_count == static_cast<std::uint64_t>((rows - r0) * (columns - c0));
-  };
-  if (last_row == rows - 1 && fills(first_row, 0))
-    return fmt::format("exactly the rows from {} on", first_row);
-  if (last_column == columns - 1 && fills(0, first_column)) {
-    return fmt::format("exactly the columns from {} on", first_column);
+  return box;
+}
+
+/// A word on where the wrong elements are, when a simple rule covers them all.
+std::string describe_places(const TensorCheck& check) {
+  if (check.wrong_count == check.wrong.size()) return "every element is wrong";
+  if (check.shape.size() != 2) return {};
+  if (const auto tail = wrong_tail(check)) {
+    return fmt::format("exactly the {} from {} on", tail->rows ? "rows" : "columns", tail->first);
   }
-  if (first_row == last_row) return fmt::format("all in row {}", first_row);
-  if (first_column == last_column) return fmt::format("all in column {}", first_column);
+  const WrongBox box = wrong_box(check);
+  if (box.first_row == box.last_row) return fmt::format("all in row {}", box.first_row);
+  if (box.first_column == box.last_column) return fmt::format("all in column {}", box.first_column);
   return {};
 }
 
@@ -125,6 +128,39 @@ std::size_t worst_element(const TensorCheck& check) {
 
 }  // namespace
 
+PlacedText split_place(const std::string& text) {
+  const std::size_t end = text.find(": ");
+  const std::string_view place = std::string_view(text).substr(0, end);
+  const std::size_t colon = place.rfind(':');
+  if (end == std::string::npos || colon == std::string_view::npos) return {"", 0, text};
+  std::uint32_t line = 0;
+  const char* const stop = place.data() + place.size();
+  const auto parsed = std::from_chars(place.data() + colon + 1, stop, line);
+  if (parsed.ec != std::errc{} || parsed.ptr != stop || line == 0) return {"", 0, text};
+  return {std::string(place.substr(0, colon)), line, text.substr(end + 2)};
+}
+
+std::string count_text(std::uint64_t count, std::uint64_t total, const DiagnoseContext& context) {
+  if (!context.hidden) return fmt::format("{} of {} elements", count, total);
+  return count == total ? "all elements" : "some elements";
+}
+
+std::optional<WrongTail> wrong_tail(const TensorCheck& check) {
+  if (check.shape.size() != 2 || check.wrong_count == 0) return std::nullopt;
+  const std::int64_t rows = check.shape[0], columns = check.shape[1];
+  const WrongBox box = wrong_box(check);
+  const auto fills = [&](std::int64_t wrong_rows, std::int64_t wrong_columns) {
+    return check.wrong_count == static_cast<std::uint64_t>(wrong_rows * wrong_columns);
+  };
+  if (box.last_row == rows - 1 && fills(rows - box.first_row, columns)) {
+    return WrongTail{true, box.first_row};
+  }
+  if (box.last_column == columns - 1 && fills(rows, columns - box.first_column)) {
+    return WrongTail{false, box.first_column};
+  }
+  return std::nullopt;
+}
+
 std::string number_text(double value, int digits) {
   return std::isnan(value) ? "NaN" : fmt::format("{:.{}g}", value, digits);
 }
@@ -161,7 +197,7 @@ Label label_at(const std::string& file, std::uint32_t line, std::uint32_t column
   label.file = student_path(file, context);
   label.line = line;
   label.text = text;
-  if (label.file == context.file) label.excerpt = line_of(context.submission / context.file, line);
+  if (label.file == context.file && line > 0) label.excerpt = line_of(context.source, line);
   const std::size_t first = label.excerpt.find_first_not_of(" \t");
   if (first == std::string::npos) return label;
   // Tabs count as one column for compilers, so the underline must stand under one character each.
@@ -186,16 +222,22 @@ Diagnostic begin_story(const std::string& code, const DiagnoseContext& context) 
   return story;
 }
 
+void note_hidden(Diagnostic& story) {
+  const std::string note =
+      "this case is hidden: its sizes and values are not shown; the public cases can be replayed";
+  if (std::ranges::find(story.notes, note) == story.notes.end()) story.notes.push_back(note);
+}
+
 void add_effect(Diagnostic& story, const TensorCheck& check, const DiagnoseContext& context) {
   if (check.wrong_count == 0) return;
-  std::string line = fmt::format("{} of {} elements of {} differ", check.wrong_count,
-                                 check.wrong.size(), check.tensor);
+  std::string line = fmt::format(
+      "{} of {} differ", count_text(check.wrong_count, check.wrong.size(), context), check.tensor);
   if (!context.case_name.empty()) line += fmt::format(", case {}", context.case_name);
-  if (const std::string places = describe_places(check); !places.empty()) line += "; " + places;
+  const std::string places = context.hidden ? "" : describe_places(check);
+  if (!places.empty()) line += "; " + places;
   story.evidence.push_back(line);
   if (context.hidden) {
-    story.notes.emplace_back(
-        "this case is hidden: its values are not shown; the public cases can be replayed");
+    note_hidden(story);
     return;
   }
   const std::size_t first =

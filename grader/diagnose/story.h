@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "grader/diagnose/diagnose.h"
@@ -20,11 +21,25 @@ Label label_at(const std::string& file, std::uint32_t line, std::uint32_t column
 /// Path of a file of the build relative to the submission: what the student calls it.
 std::string student_path(const std::string& file, const DiagnoseContext& context);
 
+/// "3 of 4 elements"; for a hidden case "some elements" or "all elements", since a total tells its
+/// size.
+std::string count_text(std::uint64_t count, std::uint64_t total, const DiagnoseContext& context);
+
+/// The end of a matrix, when exactly that is wrong: all rows, or all columns, from `first` on.
+struct WrongTail {
+  bool rows = false;  ///< else columns
+  std::int64_t first = 0;
+};
+std::optional<WrongTail> wrong_tail(const TensorCheck& check);
+
 /// A value as a reader expects it; every NaN is "NaN", whatever its sign.
 std::string number_text(double value, int digits = 6);
 
 /// "(3,0)" or "(3,0,1)": z only when it is not zero.
 std::string coordinates(const simgpu::Dim3& index);
+
+/// Says, once, that a hidden case shows no sizes and values.
+void note_hidden(Diagnostic& story);
 
 /// Which elements are wrong, as evidence lines and a small map, added to `story`.
 void add_effect(Diagnostic& story, const TensorCheck& check, const DiagnoseContext& context);

@@ -116,11 +116,12 @@ std::vector<ChangedInput> changed_inputs(const Problem& problem,
   return changed;
 }
 
-bool results_match(const Values& got, const Values& expected) {
-  return std::ranges::all_of(expected, [&](const auto& entry) {
+Values wrong_results(const Values& got, Values expected) {
+  std::erase_if(expected, [&](const auto& entry) {
     const auto found = got.find(entry.first);
     return found != got.end() && value_matches(found->second, entry.second);
   });
+  return expected;
 }
 
 }  // namespace rooflab

@@ -36,7 +36,8 @@ std::vector<TensorCheck> wrong_tensors(const Problem& problem,
 std::vector<ChangedInput> changed_inputs(const Problem& problem,
                                          const std::vector<std::vector<std::byte>>& outputs);
 
-/// True when every expected result is there and right: numbers within 1e-9 relative, text equal.
-bool results_match(const Values& got, const Values& expected);
+/// The expected results that are missing or wrong: numbers are right within 1e-9 relative, text
+/// when it is equal.
+Values wrong_results(const Values& got, Values expected);
 
 }  // namespace rooflab

@@ -115,6 +115,10 @@ TEST_F(CheckTest, ChangedInputsAreCounted) {
   EXPECT_EQ(changed[0].total, 4U);
 }
 
+bool results_match(const Values& got, const Values& expected) {
+  return wrong_results(got, expected).empty();
+}
+
 TEST(ResultsTest, NumbersCompareByValueWhateverTheirType) {
   EXPECT_TRUE(results_match({{"a", std::int64_t{4}}}, {{"a", 4.0}}));
   EXPECT_TRUE(results_match({{"a", 1.0 + 1e-10}}, {{"a", 1.0}}));
@@ -127,6 +131,12 @@ TEST(ResultsTest, IntegersCompareExactlyBeyondWhatADoubleHolds) {
   const std::int64_t large = (std::int64_t{1} << 60) + 1;
   EXPECT_TRUE(results_match({{"a", large}}, {{"a", large}}));
   EXPECT_FALSE(results_match({{"a", large - 1}}, {{"a", large}}));
+}
+
+TEST(ResultsTest, OnlyWhatIsWrongIsNamed) {
+  const Values wrong =
+      wrong_results({{"a", 1.0 + 1e-12}, {"b", 3.0}}, {{"a", 1.0}, {"b", 2.0}, {"c", 4.0}});
+  EXPECT_EQ(wrong, (Values{{"b", 2.0}, {"c", 4.0}}));
 }
 
 TEST(ResultsTest, MissingResultsAreWrongAndFurtherOnesAreIgnored) {

@@ -87,7 +87,11 @@ class TaskGrader {
   }
 
  private:
-  DiagnoseContext context() const { return context_of(part_, request_, task_); }
+  DiagnoseContext context() const {
+    DiagnoseContext context = context_of(part_, request_, task_);
+    context.source = built_.file.text;
+    return context;
+  }
 
   bool fail(Verdict verdict, std::vector<Diagnostic> diagnostics) {
     result_.verdict = verdict;
@@ -169,7 +173,8 @@ class TaskGrader {
     if (oracle_ != nullptr) problem = oracle_->make(numbered.spec.parameters, seed);
     outcome_ = run_with_retry(problem, timed);
     if (tools_.observe) tools_.observe(task_.id + ": " + numbered.spec.name, outcome_.activity);
-    if (result_.printed.empty()) result_.printed = outcome_.printed;
+    // A print could tell a hidden case's sizes.
+    if (result_.printed.empty() && !numbered.spec.hidden) result_.printed = outcome_.printed;
     return judge({task_, numbered.spec, problem, oracle_.get(), outcome_, place});
   }
 

@@ -156,6 +156,57 @@ TEST_F(GradeTest, RaceIsToldBeforeWhatFollowsFromIt) {
       << "the effect on the outputs belongs to the story";
 }
 
+TEST_F(GradeTest, AFaultThatStoppedTheLaunchHasNoEffectToTell) {
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome;
+    outcome.outputs = untouched(*request.problem);
+    outcome.activity.error = "cudaErrorIllegalAddress";
+    outcome.activity.findings = {finding(simgpu::FindingKind::out_of_bounds, "RL0201")};
+    return outcome;
+  });
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0201");
+  EXPECT_THAT(task.diagnostics.at(0).evidence, testing::IsEmpty())
+      << "that the rest was never written says nothing about the mistake";
+}
+
+/// Prints in every case, and throws the size of the hidden one.
+RunOutcome tell_sizes(const RunRequest& request) {
+  RunOutcome outcome = solve(request);
+  const auto n = request.problem->tensors[0].elements();
+  outcome.printed = "n = " + std::to_string(n);
+  if (n == 9) {
+    outcome.end = End::exception;
+    outcome.detail = "n = 9";
+  }
+  return outcome;
+}
+
+TEST_F(GradeTest, NothingThatAHiddenCasePrintsOrThrowsReachesTheReport) {
+  part_.tasks[0].cases.erase(part_.tasks[0].cases.begin(), part_.tasks[0].cases.begin() + 2);
+  const TaskResult task = grade_task_with(tell_sizes);
+  EXPECT_EQ(task.verdict, Verdict::runtime_error);
+  EXPECT_EQ(task.printed, "");
+  ASSERT_EQ(task.diagnostics.size(), 1U);
+  EXPECT_EQ(task.diagnostics[0].message, "the function threw an exception");
+  EXPECT_THAT(task.diagnostics[0].notes, ElementsAre(HasSubstr("hidden")));
+}
+
+TEST_F(GradeTest, WhatThePublicCasesPrintIsKept) {
+  EXPECT_EQ(grade_task_with(tell_sizes).printed, "n = 4");
+}
+
+TEST_F(GradeTest, AStoryQuotesTheTextThatWasGraded) {
+  const TaskResult task = grade_task_with([this](const RunRequest& request) {
+    write("submission/part7-test/scale.cu", "// changed while it ran\n");
+    RunOutcome outcome = solve(request);
+    outcome.activity.findings = {finding(simgpu::FindingKind::out_of_bounds, "RL0201")};
+    outcome.activity.findings[0].where.file = "scale.cu";
+    outcome.activity.findings[0].where.line = 1;
+    return outcome;
+  });
+  EXPECT_EQ(task.diagnostics.at(0).labels.at(0).excerpt, "// the student's");
+}
+
 TEST_F(GradeTest, CudaErrorLeftBehindIsARuntimeError) {
   EXPECT_EQ(
       verdict_after([](RunOutcome& outcome) { outcome.cuda_error = "cudaErrorInvalidValue"; }),

@@ -1,8 +1,8 @@
 #include "grader/pipeline/judge.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
+#include <utility>
 
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/device_work.h"
@@ -36,24 +36,22 @@ bool is_leak(const Finding& finding) { return finding.kind == FindingKind::leak;
 
 bool is_error(const Finding& finding) { return !is_race(finding) && !is_leak(finding); }
 
-/// "file:line: message" as the guest reports a stub; the text comes from the submission.
+/// "file:line: message" as the guest reports a stub; the text comes from the submission, so that of
+/// a hidden case is dropped.
 Diagnostic explain_stub(const std::string& detail, const DiagnoseContext& context) {
-  const std::size_t end = detail.find(": ");
-  const std::string place = detail.substr(0, end);
-  const std::string message = end == std::string::npos ? "" : detail.substr(end + 2);
-  const std::size_t colon = place.rfind(':');
-  std::uint32_t line = 0;
-  if (colon != std::string::npos) {
-    std::from_chars(place.data() + colon + 1, place.data() + place.size(), line);
-  }
-  if (line == 0) return explain_not_implemented(context.file, 0, detail, context);
-  return explain_not_implemented(place.substr(0, colon), line, message, context);
+  if (context.hidden) return explain_not_implemented(context.file, 0, "", context);
+  const PlacedText text = split_place(detail);
+  return explain_not_implemented(text.line == 0 ? context.file : text.file, text.line, text.message,
+                                 context);
 }
+
+/// Whether a fault stopped a launch: what it left unwritten says nothing about the mistake.
+bool was_aborted(const simgpu::Activity& activity) { return !activity.error.empty(); }
 
 Judgement from_findings(const JudgedRun& run, Verdict verdict, bool (*wanted)(const Finding&)) {
   Judgement judgement{verdict, {}};
   std::vector<TensorCheck> wrong;
-  if (run.oracle != nullptr && !run.outcome.outputs.empty()) {
+  if (run.oracle != nullptr && !run.outcome.outputs.empty() && !was_aborted(run.outcome.activity)) {
     wrong = wrong_tensors(run.problem, run.oracle->expect(run.problem), run.outcome.outputs);
   }
   for (const Finding& finding : run.outcome.activity.findings) {
@@ -128,7 +126,8 @@ void check_tensors(const JudgedRun& run, Judgement& judgement) {
 void check_results(const JudgedRun& run, Judgement& judgement) {
   Values expected = run.spec.expect;
   if (expected.empty() && run.oracle != nullptr) expected = run.oracle->expect_results(run.problem);
-  if (results_match(run.outcome.results, expected)) return;
+  expected = wrong_results(run.outcome.results, std::move(expected));
+  if (expected.empty()) return;
   judgement.diagnostics.push_back(
       explain_results(run.outcome.results, expected, run.task.ratios, run.spec, run.context));
 }
@@ -157,7 +156,8 @@ Judgement judge(const JudgedRun& run) {
   }
   if (run.task.kind == TaskKind::kernel && run.oracle != nullptr) {
     const Work work = run.oracle->work(run.problem.parameters);
-    if (const auto missing = missing_operations(work, activity); !missing.empty()) {
+    if (auto missing = missing_operations(work, activity); !missing.empty()) {
+      if (run.context.hidden) missing = "kernels did fewer operations than this case takes";
       return {Verdict::suspect, {explain_work_elsewhere(missing, run.context)}};
     }
   }

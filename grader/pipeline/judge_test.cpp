@@ -25,19 +25,22 @@ Finding barrier() { return found(FindingKind::divergent_barrier, "RL0305"); }
 Finding bounds() { return found(FindingKind::out_of_bounds, "RL0201"); }
 Finding leak() { return found(FindingKind::leak, "RL0309"); }
 
-Judgement judge_findings(std::vector<Finding> findings) {
+Judgement judge_outcome(const RunOutcome& outcome, DiagnoseContext context = {}) {
   const TaskSpec task;
   const CaseSpec spec;
   const Problem problem;
-  RunOutcome outcome;
-  outcome.end = RunOutcome::End::returned;
-  outcome.activity.findings = std::move(findings);
   return judge({.task = task,
                 .spec = spec,
                 .problem = problem,
                 .oracle = nullptr,
                 .outcome = outcome,
-                .context = {}});
+                .context = std::move(context)});
+}
+
+Judgement judge_findings(std::vector<Finding> findings) {
+  RunOutcome outcome;
+  outcome.activity.findings = std::move(findings);
+  return judge_outcome(outcome);
 }
 
 void expect_told(std::vector<Finding> findings, Verdict verdict, const std::string& code) {
@@ -58,6 +61,18 @@ TEST(Judge, TellsARaceThatCameBeforeADivergentBarrierOfALaterLaunch) {
 TEST(Judge, TellsARaceRatherThanTheWildAddressThatItLedTo) {
   expect_told({race(), bounds()}, Verdict::race, "RL0302");
   expect_told({bounds(), race()}, Verdict::race, "RL0302");
+}
+
+TEST(Judge, DropsWhatAStubSaysInAHiddenCase) {
+  RunOutcome outcome;
+  outcome.end = RunOutcome::End::not_implemented;
+  outcome.detail = "gemm.cu:4096: 4096";
+  DiagnoseContext context;
+  context.hidden = true;
+  const Judgement judgement = judge_outcome(outcome, context);
+  EXPECT_EQ(judgement.verdict, Verdict::not_implemented);
+  EXPECT_EQ(judgement.diagnostics.at(0).message, "still a TODO");
+  EXPECT_EQ(judgement.diagnostics.at(0).line, 0U);
 }
 
 TEST(Judge, LetsALeakPassWithAWord) { expect_told({leak()}, Verdict::pass, "RL0309"); }

@@ -50,6 +50,7 @@ struct KernelInfo {
   std::array<std::uint32_t, 3> required_threads{};
   std::array<std::uint32_t, 3> max_threads{};
   std::vector<InstructionInfo> instructions;
+  std::shared_ptr<const std::vector<std::string>> files;  ///< of the module
   /// "cp.async.bulk.tensor (gemm.cu:41)", empty when it can run
   std::vector<std::string> unsupported;
   bool orders_blocks = false;  ///< has global atomics: blocks must run one after another

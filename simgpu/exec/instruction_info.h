@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "simgpu/ptx/ast.h"
@@ -51,7 +50,7 @@ struct InstructionInfo {
   /// False for what the machine's assembler drops or folds (mov of an immediate, cvta, a ld.param
   /// that becomes a constant operand): it is executed here, but takes no issue slot in the model.
   bool issues = true;
-  std::string file;
+  std::uint32_t file = 0;  ///< in KernelInfo::files; 0: unknown
   std::uint32_t line = 0;
   std::uint32_t column = 0;
 };

@@ -91,7 +91,7 @@ AccessSite site_of(const LoweredKernel& kernel, std::uint32_t index) {
   AccessSite site;
   if (index < kernel.info.instructions.size()) {
     const InstructionInfo& info = kernel.info.instructions[index];
-    site.file = info.file;
+    site.file = kernel.info.files->at(info.file);
     site.line = info.line;
     site.column = info.column;
   }

@@ -10,23 +10,17 @@
 namespace simgpu {
 namespace {
 
-constexpr std::size_t kMostInstructions = 2'000'000;
+constexpr std::size_t kMostRefusals = 1000;
+constexpr std::size_t kLongestRefusal = 500;
 
 std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-/// Headers that come with the compiler or the system are not where a student can change something.
-bool is_user_file(const std::string& path) {
-  return path.find("/include/") == std::string::npos || path.find("/targets/") == std::string::npos
-             ? path.rfind("/usr/include", 0) != 0
-             : false;
-}
+bool is_pair(char kind) { return kind == 'l' || kind == 'd'; }
 
 SlotKind slot_kind(char kind) {
-  return kind == 'p'                  ? SlotKind::predicate
-         : kind == 'l' || kind == 'd' ? SlotKind::pair
-                                      : SlotKind::word;
+  return kind == 'p' ? SlotKind::predicate : is_pair(kind) ? SlotKind::pair : SlotKind::word;
 }
 
 }  // namespace
@@ -38,22 +32,28 @@ SlotKind slot_kind(ptx::Type type) {
   return bytes == 8 ? SlotKind::pair : SlotKind::word;
 }
 
-KernelBuilder::KernelBuilder(const ptx::Module& module, const CallGraph& calls,
-                             const SymbolTable& symbols, const ptx::Function& kernel)
-    : module_(module), calls_(calls), symbols_(symbols), function_(kernel) {}
+KernelBuilder::KernelBuilder(const ptx::Module& module, const SourceFiles& files,
+                             const CallGraph& calls, const SymbolTable& symbols,
+                             const ptx::Function& kernel, std::size_t most_instructions)
+    : module_(module),
+      files_(files),
+      calls_(calls),
+      symbols_(symbols),
+      function_(kernel),
+      most_instructions_(most_instructions) {}
 
 void KernelBuilder::refuse(const std::string& what) const {
   throw Unsupported(what + " (" + place() + ")");
 }
 
 std::string KernelBuilder::place() const {
-  if (!file_.empty()) return file_name(file_) + ":" + std::to_string(line_);
+  if (file_ != 0) return file_name(files_.names()->at(file_)) + ":" + std::to_string(line_);
   return "PTX line " + std::to_string(instruction_ != nullptr ? instruction_->ptx_line : 0);
 }
 
 Pending& KernelBuilder::emit(Handler handler, const Cost& cost) {
-  if (code_.size() >= kMostInstructions) {
-    throw Unsupported("a kernel of more than 2,000,000 instructions after inlining");
+  if (code_.size() > most_instructions_) {
+    throw TooLarge("kernels of more than 2,000,000 instructions in all after inlining");
   }
   Pending pending;
   pending.handler = handler;
@@ -86,9 +86,9 @@ void KernelBuilder::set_place(const ptx::Instruction& instruction) {
   for (std::size_t steps = 0; index > 0 && steps < locations.size(); ++steps) {
     if (static_cast<std::size_t>(index) >= locations.size()) return;
     const ptx::SourceLocation& location = locations[static_cast<std::size_t>(index)];
-    if (location.file < module_.files.size() && is_user_file(module_.files[location.file])) {
+    if (files_.is_users(location.file)) {
       if (location.line != 0) {
-        file_ = module_.files[location.file];
+        file_ = location.file;
         line_ = location.line;
         column_ = location.column;
       }
@@ -154,37 +154,56 @@ unsigned KernelBuilder::register_bits(const ptx::Scalar& scalar) const {
   return type == ptx::Type::pred ? 1 : 8 * ptx::size_of(type);
 }
 
-Ref KernelBuilder::source(const ptx::Scalar& scalar, char kind, bool negated) {
-  const unsigned bytes = kind == 'l' || kind == 'd' ? 8 : 4;
-  if (const auto* ref = std::get_if<ptx::RegisterRef>(&scalar)) {
-    const Ref value{Ref::Kind::reg, instance_->first_register + ref->index};
-    const SlotKind have = registers_.at(value.index);
-    const SlotKind want = slot_kind(kind);
-    if (have != want) {
-      if (have == SlotKind::word && want == SlotKind::pair) {
-        const Ref wide = new_register(want);
-        Pending& pending = emit_hidden(hidden::kWiden);
-        pending.a = value;
-        pending.dst = wide;
-        return wide;
-      }
-      if (have == SlotKind::pair && want == SlotKind::word) {
-        const Ref narrow = new_register(want);
-        Pending& pending = emit_hidden(hidden::kSaturate);
-        pending.a = value;
-        pending.option = 1;
-        pending.dst = narrow;
-        return narrow;
-      }
-      refuse(instruction_->spelling() + " with a predicate for a number");
-    }
-    if (!negated) return value;
-    if (kind != 'p') refuse("a negated operand of " + instruction_->spelling());
-    const Ref inverse = new_register(SlotKind::predicate);
-    Pending& pending = emit_hidden(hidden::kNotPredicate);
+Ref KernelBuilder::register_value(const ptx::RegisterRef& ref, char kind, bool negated) {
+  const Ref value{Ref::Kind::reg, instance_->first_register + ref.index};
+  const SlotKind have = registers_.at(value.index);
+  const SlotKind want = slot_kind(kind);
+  const auto converted = [&](Handler handler) -> Pending& {
+    const Ref result = new_register(want);
+    Pending& pending = emit_hidden(handler);
     pending.a = value;
-    pending.dst = inverse;
-    return inverse;
+    pending.dst = result;
+    return pending;
+  };
+  if (have != want) {
+    if (have == SlotKind::word && want == SlotKind::pair) return converted(hidden::kWiden).dst;
+    if (have == SlotKind::pair && want == SlotKind::word) {
+      Pending& narrowing = converted(hidden::kSaturate);
+      narrowing.option = 1;
+      return narrowing.dst;
+    }
+    refuse(instruction_->spelling() + " with a predicate for a number");
+  }
+  if (!negated) return value;
+  if (kind != 'p') refuse("a negated operand of " + instruction_->spelling());
+  return converted(hidden::kNotPredicate).dst;
+}
+
+Ref KernelBuilder::special_register_value(const ptx::SpecialRegister& special, char kind) {
+  std::uint32_t option = 0;
+  const Handler handler = hidden::special_register(special.name, option);
+  if (handler == nullptr) {
+    refuse("special register " + special.name + hidden::purpose_of_register(special.name));
+  }
+  const bool wide =
+      special.name == "%clock64" || special.name == "%globaltimer" || special.name == "%gridid";
+  const Ref value = new_register(wide ? SlotKind::pair : SlotKind::word);
+  Pending& pending = emit_hidden(handler);
+  pending.option = option;
+  pending.dst = value;
+  if (wide == is_pair(kind)) return value;
+  const Ref converted = new_register(slot_kind(kind));
+  Pending& conversion = emit_hidden(wide ? hidden::kSaturate : hidden::kWiden);
+  conversion.a = value;
+  conversion.option = 1;
+  conversion.dst = converted;
+  return converted;
+}
+
+Ref KernelBuilder::source(const ptx::Scalar& scalar, char kind, bool negated) {
+  const unsigned bytes = is_pair(kind) ? 8 : 4;
+  if (const auto* ref = std::get_if<ptx::RegisterRef>(&scalar)) {
+    return register_value(*ref, kind, negated);
   }
   if (const auto* literal = std::get_if<ptx::IntegerLiteral>(&scalar)) {
     if (kind == 'p') return constant(literal->value != 0 ? ~0U : 0U, 4);
@@ -206,24 +225,7 @@ Ref KernelBuilder::source(const ptx::Scalar& scalar, char kind, bool negated) {
   }
   if (const auto* special = std::get_if<ptx::SpecialRegister>(&scalar)) {
     if (special->name == "WARP_SZ") return constant(kWarpSize, bytes);
-    std::uint32_t option = 0;
-    const Handler handler = hidden::special_register(special->name, option);
-    if (handler == nullptr) {
-      refuse("special register " + special->name + hidden::purpose_of_register(special->name));
-    }
-    const bool wide = special->name == "%clock64" || special->name == "%globaltimer" ||
-                      special->name == "%gridid";
-    const Ref value = new_register(wide ? SlotKind::pair : SlotKind::word);
-    Pending& pending = emit_hidden(handler);
-    pending.option = option;
-    pending.dst = value;
-    if (wide == (bytes == 8)) return value;
-    const Ref converted = new_register(slot_kind(kind));
-    Pending& conversion = emit_hidden(wide ? hidden::kSaturate : hidden::kWiden);
-    conversion.a = value;
-    conversion.option = 1;
-    conversion.dst = converted;
-    return converted;
+    return special_register_value(*special, kind);
   }
   refuse("an operand of " + instruction_->spelling());
 }
@@ -391,14 +393,19 @@ void KernelBuilder::lower_instruction(const ptx::Instruction& instruction) {
     const BuiltOpcode* built = table.find_built(instruction.opcode);
     if (built == nullptr) refuse(instruction.spelling());
     built->build(*this);
+  } catch (const TooLarge&) {
+    throw;
   } catch (const Unsupported& problem) {
-    refuse_instruction(problem.what());
+    refuse_instruction(std::string(problem.what()).substr(0, kLongestRefusal));
   }
 }
 
 /// A function that is only called through its address may well never be called: its class may have
 /// a destructor that nothing runs, say. It stops a launch only when it is reached.
 void KernelBuilder::refuse_instruction(const std::string& what) {
+  if (std::max(kernel_.info.unsupported.size(), kernel_.refusals.size()) >= kMostRefusals) {
+    throw TooLarge("more than 1000 instructions that are not implemented, among them " + what);
+  }
   if (body_ == kKernel || calls_.is_recursive(*bodies_[body_].function)) {
     kernel_.info.unsupported.push_back(what);
     return;
@@ -409,6 +416,7 @@ void KernelBuilder::refuse_instruction(const std::string& what) {
 
 LoweredKernel KernelBuilder::build() {
   kernel_.info.name = function_.name;
+  kernel_.info.files = files_.names();
   kernel_.info.required_threads = function_.required_threads;
   kernel_.info.max_threads = function_.max_threads;
   FunctionInstance instance;
@@ -439,6 +447,7 @@ LoweredKernel KernelBuilder::build() {
       lower_program(instance);
     }
   } catch (const Unsupported& problem) {
+    too_large_ = dynamic_cast<const TooLarge*>(&problem) != nullptr;
     abandon();
     kernel_.info.unsupported.emplace_back(problem.what());
   }

@@ -12,6 +12,7 @@
 #include "simgpu/lower/control_flow.h"
 #include "simgpu/lower/pending.h"
 #include "simgpu/lower/register_allocation.h"
+#include "simgpu/lower/source_files.h"
 
 namespace simgpu {
 
@@ -19,6 +20,12 @@ namespace simgpu {
 class Unsupported : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// A kernel that inlining makes too large: unlike one instruction, it is refused as a whole.
+class TooLarge : public Unsupported {
+ public:
+  using Unsupported::Unsupported;
 };
 
 /// Where a variable lives, as seen from one (inlined) function.
@@ -64,11 +71,15 @@ struct OutOfLineBody {
 /// Opcode files use it to add what one PTX instruction becomes.
 class KernelBuilder {
  public:
-  KernelBuilder(const ptx::Module& module, const CallGraph& calls, const SymbolTable& symbols,
-                const ptx::Function& kernel);
+  /// @param most_instructions beyond which the kernel is refused
+  KernelBuilder(const ptx::Module& module, const SourceFiles& files, const CallGraph& calls,
+                const SymbolTable& symbols, const ptx::Function& kernel,
+                std::size_t most_instructions);
 
   /// All of it: control flow, registers, executable code.
   LoweredKernel build();
+  /// Whether build() gave up for the kernel's size.
+  bool is_too_large() const { return too_large_; }
 
   // For the opcode files. Operand numbers count from 0 as written.
 
@@ -154,6 +165,8 @@ class KernelBuilder {
   void refuse_instruction(const std::string& what);
   void annotate(Pending& pending) const;
   void set_place(const ptx::Instruction& instruction);
+  Ref register_value(const ptx::RegisterRef& ref, char kind, bool negated);
+  Ref special_register_value(const ptx::SpecialRegister& special, char kind);
   Ref symbol_value(const ptx::Symbol& symbol, unsigned bytes);
   std::uint32_t place_in(std::uint32_t& next, std::uint64_t bytes, unsigned alignment) const;
   FunctionInstance make_instance(const ptx::Function& function, bool is_kernel);
@@ -162,15 +175,22 @@ class KernelBuilder {
   /// base + offset in 32 bits, or out of bounds; the offset is in it.
   Ref narrow_address(Ref base, std::int64_t offset);
 
+  struct Layout;
   LoweredKernel finish();
+  /// Instruction `index`; `place` turns references into byte offsets.
+  template <class Place>
+  Lowered lowered(std::uint32_t index, const Layout& layout, const Place& place);
+  void refuse_large_memory();
   ControlFlow find_control_flow(std::vector<std::uint32_t>& block_of) const;
   const OutOfLineBody* body_at(std::uint32_t instruction) const;
   void finish_calls(const Allocation32& registers, const std::vector<std::uint32_t>& block_of);
 
   const ptx::Module& module_;
+  const SourceFiles& files_;
   const CallGraph& calls_;
   const SymbolTable& symbols_;
   const ptx::Function& function_;
+  const std::size_t most_instructions_;
   LoweredKernel kernel_;
 
   std::vector<Pending> code_;
@@ -182,8 +202,9 @@ class KernelBuilder {
   std::vector<const ptx::Function*> call_stack_;
   FunctionInstance* instance_ = nullptr;
   const ptx::Instruction* instruction_ = nullptr;
-  std::string file_;
-  std::uint32_t line_ = 0, column_ = 0;
+  std::uint32_t file_ = 0, line_ = 0, column_ = 0;
+  std::size_t inlined_calls_ = 0;
+  bool too_large_ = false;
   Ref guard_;
   bool guard_negated_ = false;
   std::uint32_t shared_next_ = 0, local_next_ = 0, frame_next_ = 0;

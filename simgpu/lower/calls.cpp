@@ -8,6 +8,9 @@ namespace simgpu {
 namespace {
 
 constexpr std::size_t kDeepestInlining = 64;
+constexpr std::size_t kMostInlinedCalls = 100'000;
+/// Registers and labels take memory even where no instruction uses them.
+constexpr std::size_t kMostNames = 8'000'000;
 constexpr std::size_t kMostBodies = 4096;
 
 }  // namespace
@@ -92,6 +95,10 @@ void KernelBuilder::under_guard(Emit emit_it) {
 }
 
 FunctionInstance KernelBuilder::make_instance(const ptx::Function& function, bool is_kernel) {
+  if (registers_.size() + function.registers.size() > kMostNames ||
+      labels_.size() + function.body.size() > kMostNames) {
+    throw TooLarge("a kernel of more than 8,000,000 registers or instructions after inlining");
+  }
   FunctionInstance instance;
   instance.function = &function;
   instance.is_kernel = is_kernel;
@@ -108,6 +115,10 @@ void KernelBuilder::inline_call(const ptx::Function& callee,
                                 const std::vector<std::string>& arguments,
                                 const std::vector<std::string>& results) {
   if (call_stack_.size() >= kDeepestInlining) refuse("calls nested deeper than 64");
+  // Functions that call the next one twice double the work at each level, code or not.
+  if (++inlined_calls_ > kMostInlinedCalls) {
+    throw TooLarge("a kernel of more than 100,000 calls after inlining");
+  }
   FunctionInstance instance = make_instance(callee, false);
   const auto bind = [&](const ptx::Variable& formal, const std::string& actual) {
     const auto home = find_variable(actual);
@@ -211,6 +222,7 @@ void KernelBuilder::forget_program() {
   kernel_.functions.clear();
   kernel_.call_sites.clear();
   kernel_.refusals.clear();
+  inlined_calls_ = 0;
   body_ = kKernel;
   call_stack_ = {&function_};
 }

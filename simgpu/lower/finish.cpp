@@ -140,68 +140,55 @@ ControlFlow KernelBuilder::find_control_flow(std::vector<std::uint32_t>& block_o
   return flow;
 }
 
-LoweredKernel KernelBuilder::finish() {
-  close_blocks(code_, labels_);
-  std::vector<std::uint32_t> block_of;
-  const ControlFlow flow = find_control_flow(block_of);
-  const std::vector<std::uint32_t> post_dominators = immediate_post_dominators(flow);
-  const Allocation32 registers = allocate_registers(code_, flow, registers_);
+/// What all instructions of a kernel are placed by.
+struct KernelBuilder::Layout {
+  ControlFlow flow;
+  std::vector<std::uint32_t> block_of;  ///< by instruction
+  std::vector<std::uint32_t> post_dominators;
+};
 
-  kernel_.register_bytes = registers.bytes;
-  const Placer place(registers, constants_, kernel_.register_bytes);
-  kernel_.constants = constants_;
-  for (const std::uint32_t reg : registers.live_at_entry) {
-    kernel_.zeroed.push_back({registers.offset[reg], slot_bytes(registers_[reg])});
+template <class Place>
+Lowered KernelBuilder::lowered(std::uint32_t index, const Layout& layout, const Place& place) {
+  const Pending& pending = code_[index];
+  const std::uint32_t block = layout.block_of[index];
+  Lowered lowered;
+  lowered.run = pending.handler;
+  lowered.index = index;
+  lowered.dst = place(pending.dst);
+  lowered.dst2 = place(pending.dst2);
+  lowered.a = place(pending.a);
+  lowered.b = place(pending.b);
+  lowered.c = place(pending.c);
+  lowered.d = place(pending.d);
+  lowered.immediate = pending.immediate;
+  lowered.option = pending.option;
+  lowered.block_length = layout.flow.first[block + 1] - index;
+  lowered.list = static_cast<std::uint32_t>(kernel_.lists.size());
+  for (const Ref& ref : pending.outs) kernel_.lists.push_back(place(ref));
+  for (const Ref& ref : pending.ins) kernel_.lists.push_back(place(ref));
+  if (pending.flow == Flow::table) {
+    for (const std::uint32_t label : pending.labels) kernel_.lists.push_back(labels_[label]);
+  } else if (!pending.labels.empty()) {
+    lowered.target = labels_[pending.labels[0]];
   }
-  finish_calls(registers, block_of);
-
-  for (std::uint32_t i = 0; i < code_.size(); ++i) {
-    const Pending& pending = code_[i];
-    const std::uint32_t block = block_of[i];
-    Lowered lowered;
-    lowered.run = pending.handler;
-    lowered.index = i;
-    lowered.dst = place(pending.dst);
-    lowered.dst2 = place(pending.dst2);
-    lowered.a = place(pending.a);
-    lowered.b = place(pending.b);
-    lowered.c = place(pending.c);
-    lowered.d = place(pending.d);
-    lowered.immediate = pending.immediate;
-    lowered.option = pending.option;
-    lowered.block_length = flow.first[block + 1] - i;
-    lowered.list = static_cast<std::uint32_t>(kernel_.lists.size());
-    for (const Ref& ref : pending.outs) kernel_.lists.push_back(place(ref));
-    for (const Ref& ref : pending.ins) kernel_.lists.push_back(place(ref));
-    if (pending.flow == Flow::table) {
-      for (const std::uint32_t label : pending.labels) kernel_.lists.push_back(labels_[label]);
-    } else if (!pending.labels.empty()) {
-      lowered.target = labels_[pending.labels[0]];
-    }
-    if (ends_block(pending)) {
-      const std::uint32_t meet = post_dominators[block];
-      const OutOfLineBody* body = body_at(i);
-      lowered.reconvergence = meet != flow.blocks() ? flow.first[meet]
-                              : body == nullptr     ? kNowhere
-                                                    : labels_[body->leave];
-    }
-    if (pending.guard.kind != Ref::Kind::none) {
-      lowered.guard = place(pending.guard);
-      lowered.guard_flip = pending.guard_negated ? ~0U : 0U;
-      lowered.guarded = lowered.run;
-      if (pending.flow == Flow::next) lowered.run = hidden::kGuarded;
-    }
-    if (pending.is_memory) lowered.site = kernel_.memory_sites++;
-
-    kernel_.code.push_back(lowered);
-    kernel_.float_kinds.push_back(pending.cost.kind);
-    kernel_.spellings.push_back(pending.spelling);
-    kernel_.hidden.push_back(pending.hidden ? 1 : 0);
-    kernel_.info.instructions.push_back(describe(pending));
-    kernel_.info.instructions.back().starts_block = flow.first[block] == i;
+  if (ends_block(pending)) {
+    const std::uint32_t meet = layout.post_dominators[block];
+    const OutOfLineBody* body = body_at(index);
+    lowered.reconvergence = meet != layout.flow.blocks() ? layout.flow.first[meet]
+                            : body == nullptr            ? kNowhere
+                                                         : labels_[body->leave];
   }
-  kernel_.info.static_shared_bytes = shared_next_;
-  kernel_.info.register_estimate = registers.peak_words;
+  if (pending.guard.kind != Ref::Kind::none) {
+    lowered.guard = place(pending.guard);
+    lowered.guard_flip = pending.guard_negated ? ~0U : 0U;
+    lowered.guarded = lowered.run;
+    if (pending.flow == Flow::next) lowered.run = hidden::kGuarded;
+  }
+  if (pending.is_memory) lowered.site = kernel_.memory_sites++;
+  return lowered;
+}
+
+void KernelBuilder::refuse_large_memory() {
   constexpr std::uint32_t kMostRegisterBytes = 8U << 20;
   constexpr std::uint32_t kMostLocalBytes = 512U << 10;
   if (kernel_.register_bytes > kMostRegisterBytes) {
@@ -211,6 +198,35 @@ LoweredKernel KernelBuilder::finish() {
       kMostLocalBytes) {
     kernel_.info.unsupported.emplace_back("more than 512 KiB of local memory per thread");
   }
+}
+
+LoweredKernel KernelBuilder::finish() {
+  close_blocks(code_, labels_);
+  Layout layout;
+  layout.flow = find_control_flow(layout.block_of);
+  layout.post_dominators = immediate_post_dominators(layout.flow);
+  const Allocation32 registers = allocate_registers(code_, layout.flow, registers_);
+
+  kernel_.register_bytes = registers.bytes;
+  const Placer place(registers, constants_, kernel_.register_bytes);
+  kernel_.constants = constants_;
+  for (const std::uint32_t reg : registers.live_at_entry) {
+    kernel_.zeroed.push_back({registers.offset[reg], slot_bytes(registers_[reg])});
+  }
+  finish_calls(registers, layout.block_of);
+
+  for (std::uint32_t i = 0; i < code_.size(); ++i) {
+    const Pending& pending = code_[i];
+    kernel_.code.push_back(lowered(i, layout, place));
+    kernel_.float_kinds.push_back(pending.cost.kind);
+    kernel_.spellings.push_back(pending.spelling);
+    kernel_.hidden.push_back(pending.hidden ? 1 : 0);
+    kernel_.info.instructions.push_back(describe(pending));
+    kernel_.info.instructions.back().starts_block = layout.flow.first[layout.block_of[i]] == i;
+  }
+  kernel_.info.static_shared_bytes = shared_next_;
+  kernel_.info.register_estimate = registers.peak_words;
+  refuse_large_memory();
   // One message per place: an inlined function would repeat its own.
   auto& refused = kernel_.info.unsupported;
   std::sort(refused.begin(), refused.end());

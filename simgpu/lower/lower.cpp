@@ -1,14 +1,23 @@
+#include <algorithm>
+#include <utility>
+
 #include "simgpu/lower/builder.h"
 
 namespace simgpu {
 
 std::shared_ptr<const Program> lower(ptx::Module module, const SymbolTable& symbols) {
+  constexpr std::size_t kMostInstructions = 2'000'000;
   auto program = std::make_shared<Program>();
+  const SourceFiles files(module.files);
   const CallGraph calls(module);
+  std::size_t instructions = 0;
   for (const ptx::Function& function : module.functions) {
     if (!function.is_entry || function.is_declaration) continue;
-    program->kernels.emplace(function.name,
-                             KernelBuilder(module, calls, symbols, function).build());
+    KernelBuilder builder(module, files, calls, symbols, function,
+                          kMostInstructions - std::min(kMostInstructions, instructions));
+    LoweredKernel kernel = builder.build();
+    instructions += builder.is_too_large() ? kMostInstructions : kernel.code.size();
+    program->kernels.emplace(function.name, std::move(kernel));
   }
   return program;
 }

@@ -52,8 +52,7 @@ struct Pending {
   Cost cost;
   unsigned access_bytes = 0;
   std::string spelling;
-  std::string file;
-  std::uint32_t line = 0, column = 0;
+  std::uint32_t file = 0, line = 0, column = 0;
 };
 
 }  // namespace simgpu

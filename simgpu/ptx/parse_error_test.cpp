@@ -114,6 +114,8 @@ TEST(ParseError, RefusesTextThatAsksForTooMuchMemory) {
       HasSubstr("fewer than 2^64 bytes"));
   EXPECT_THAT(error_of(std::string(kHeader) + ".global .b8 x<4000000000>;"),
               HasSubstr("a small number of variables"));
+  EXPECT_THAT(error_of(std::string(kHeader) + ".file 1 \"" + std::string(5000, 'a') + "\""),
+              HasSubstr("expected a file name of at most 4096 bytes, found 5000"));
   EXPECT_THAT(error_of(std::string(kHeader) + ".file 4000000000 \"a\""),
               HasSubstr("from 0 to 65535"));
 }

@@ -22,6 +22,7 @@ constexpr std::uint64_t kInitialBytesAtLeast = 1U << 20;
 // Likewise one long name in .debug_str that many .loc directives point at.
 constexpr std::uint64_t kNameBytesPerCharacter = 16;
 constexpr std::uint64_t kHighestFileNumber = 65535;
+constexpr std::size_t kLongestFileName = 4096;  // PATH_MAX: no compiler writes a longer one
 constexpr std::uint64_t kLargestCount = std::numeric_limits<std::uint32_t>::max();
 
 class ModuleParser {
@@ -151,7 +152,12 @@ class ModuleParser {
   /// `.file 1 "a.cu"`, perhaps with a time stamp and a size.
   void file() {
     const std::uint64_t number = parse_count(lexer_, "a file number", kHighestFileNumber);
-    if (lexer_.peek().kind != TokenKind::string) lexer_.fail_expected("a file name in quotes");
+    const Token name = lexer_.peek();
+    if (name.kind != TokenKind::string) lexer_.fail_expected("a file name in quotes");
+    if (name.text.size() > kLongestFileName) {
+      lexer_.fail_at(name, fmt::format("expected a file name of at most {} bytes, found {}",
+                                       kLongestFileName, name.text.size()));
+    }
     if (module_.files.size() <= number) module_.files.resize(number + 1);
     module_.files[number] = lexer_.next().text;
     while (lexer_.accept(',')) parse_count(lexer_, "a time stamp or size", kNoLimit);

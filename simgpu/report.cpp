@@ -34,56 +34,6 @@ const char* name_of(FindingKind kind) {
   return "unsupported";
 }
 
-const char* name_of(InstructionClass cls) {
-  switch (cls) {
-    case InstructionClass::fp32:
-      return "fp32";
-    case InstructionClass::fp64:
-      return "fp64";
-    case InstructionClass::fp16:
-      return "fp16";
-    case InstructionClass::integer:
-      return "integer";
-    case InstructionClass::conversion:
-      return "conversion";
-    case InstructionClass::special:
-      return "special";
-    case InstructionClass::tensor:
-      return "tensor";
-    case InstructionClass::global_load:
-      return "global_load";
-    case InstructionClass::global_store:
-      return "global_store";
-    case InstructionClass::global_atomic:
-      return "global_atomic";
-    case InstructionClass::shared_load:
-      return "shared_load";
-    case InstructionClass::shared_store:
-      return "shared_store";
-    case InstructionClass::shared_atomic:
-      return "shared_atomic";
-    case InstructionClass::local_load:
-      return "local_load";
-    case InstructionClass::local_store:
-      return "local_store";
-    case InstructionClass::constant_load:
-      return "constant_load";
-    case InstructionClass::generic_access:
-      return "generic_access";
-    case InstructionClass::control:
-      return "control";
-    case InstructionClass::barrier:
-      return "barrier";
-    case InstructionClass::warp_exchange:
-      return "warp_exchange";
-    case InstructionClass::move:
-      return "move";
-    case InstructionClass::other:
-      return "other";
-  }
-  return "other";
-}
-
 namespace {
 
 /// The counter of an instruction class, 0 when no such instruction ran.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -10,7 +11,7 @@
 
 namespace simgpu {
 
-/// Findings of one block, each pair of instructions once, later ones only counted.
+/// Findings of a block or of a launch, each pair of instructions once, later ones only counted.
 class FindingList {
  public:
   void add(const RawFinding& finding) {
@@ -21,7 +22,7 @@ class FindingList {
       return;
     }
     RawFinding& kept = findings_[known->second];
-    const std::uint64_t occurrences = kept.occurrences + 1;
+    const std::uint64_t occurrences = kept.occurrences + finding.occurrences;
     // Two warps make the clearer story: the lanes of one seem to run together.
     if (is_within_warp(kept) && !is_within_warp(finding)) kept = finding;
     kept.occurrences = occurrences;
@@ -37,7 +38,7 @@ class FindingList {
     return finding.has_other && finding.warp == finding.other_warp;
   }
 
-  using Key = std::tuple<const char*, std::uint32_t, std::uint32_t>;
+  using Key = std::tuple<std::string_view, std::uint32_t, std::uint32_t>;
   std::map<Key, std::size_t> index_;
   std::vector<RawFinding> findings_;
 };

@@ -137,7 +137,6 @@ void Device::release_guest() {
   stack_bytes_ = kDefaultStackBytes;
   for (const auto& [handle, loaded] : modules_) unload_module(loaded, memory_);
   modules_.clear();
-  image_bytes_ = 0;
   timeline_.wait_until(timeline_.all_done());
   timeline_.forget_handles();
   output_.clear();

@@ -123,7 +123,6 @@ class Device {
   Picoseconds marked_at_ = 0;
   std::string output_;
   std::uint64_t next_module_ = 1;
-  std::uint64_t image_bytes_ = 0;
   std::map<std::uint64_t, LoadedModule> modules_;
   /// Where a leaked allocation was made, as far as the device knows.
   struct GuestAllocation {

@@ -41,7 +41,7 @@ CudaError error_of(LaunchStatus status) {
 
 KernelRecord record_of(const LoadedKernel& kernel, const LaunchShape& shape) {
   KernelRecord record;
-  record.name = kernel.display_name;
+  record.name = *kernel.display_name;
   record.grid = shape.grid;
   record.block = shape.block;
   record.dynamic_shared_bytes = shape.dynamic_shared_bytes;
@@ -70,15 +70,15 @@ std::string join(const std::vector<std::string>& parts) {
 
 CudaError Device::load(std::span<const std::byte> container, std::uint64_t* handle) {
   *handle = 0;
-  if (modules_.size() >= kMostModules ||
-      container.size() > protocol::kMaxImageBytes - image_bytes_) {
-    return CudaError::memory_allocation;
-  }
+  std::uint64_t image_bytes = 0;
+  for (const auto& [other, loaded] : modules_) image_bytes += loaded.image_bytes;
+  if (modules_.size() >= kMostModules) return CudaError::memory_allocation;
+  const ModuleLimits limits{.image_bytes = protocol::kMaxImageBytes - image_bytes,
+                            .memory_bytes = options_.memory_limit};
   try {
-    LoadedModule loaded = load_module(container, gpu_, memory_);
+    LoadedModule loaded = load_module(container, gpu_, limits, memory_);
     *handle = next_module_++;
     modules_.emplace(*handle, std::move(loaded));
-    image_bytes_ += container.size();
     return CudaError::success;
   } catch (const ModuleError& error) {
     report_api("RL0312", FindingKind::unsupported, "", error.what());
@@ -110,22 +110,22 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   const LoadedKernel& kernel = loaded->kernels[message.kernel];
   if (parameters.size() != kernel.info->parameter_bytes) return CudaError::invalid_value;
   if (!kernel.info->unsupported.empty()) {
-    report_api("RL0312", FindingKind::unsupported, kernel.display_name,
+    report_api("RL0312", FindingKind::unsupported, *kernel.display_name,
                "the simulated GPU does not implement " + join(kernel.info->unsupported));
     return CudaError::not_supported;
   }
 
   const LaunchShape shape =
       shape_of(kernel, message.grid, message.block, message.dynamic_shared_bytes);
-  if (LaunchVerdict verdict = judge_launch(kernel, shape, gpu_);
+  if (LaunchVerdict verdict = judge_launch(kernel, shape, stack_bytes_, gpu_);
       verdict.error != CudaError::success) {
     report_api(
-        "RL0308", FindingKind::invalid_api_use, kernel.display_name,
+        "RL0308", FindingKind::invalid_api_use, *kernel.display_name,
         fmt::format("the launch was refused with {}: {}", name_of(verdict.error), verdict.reason));
     return verdict.error;
   }
 
-  last_kernel_ = std::make_shared<const std::string>(kernel.display_name);
+  last_kernel_ = kernel.display_name;
   const unsigned blocks_per_sm = occupancy(shape, gpu_).blocks_per_sm;
   const LaunchRequest request{
       .kernel = kernel.info->name,

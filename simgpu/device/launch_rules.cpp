@@ -43,6 +43,21 @@ LaunchVerdict judge_sizes(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu
   return {};
 }
 
+/// A GPU sets the local memory of a launch aside for every thread that it can hold at once.
+LaunchVerdict judge_local_memory(const LoadedKernel& kernel, std::uint64_t stack_bytes,
+                                 const gpu_spec::GpuSpec& gpu) {
+  const std::uint64_t local_bytes = kernel.info->local_bytes_per_thread;
+  const auto threads =
+      static_cast<std::uint64_t>(gpu.sm_count) * static_cast<std::uint64_t>(gpu.max_threads_per_sm);
+  if ((local_bytes + stack_bytes) * threads <= static_cast<std::uint64_t>(gpu.dram_bytes)) {
+    return {};
+  }
+  return refuse(CudaError::memory_allocation,
+                fmt::format("{} bytes of local memory and {} of stack for each of the {} threads "
+                            "that the GPU holds at once are more than its memory of {} bytes",
+                            local_bytes, stack_bytes, threads, gpu.dram_bytes));
+}
+
 }  // namespace
 
 LaunchShape shape_of(const LoadedKernel& kernel, Dim3 grid, Dim3 block,
@@ -55,9 +70,13 @@ LaunchShape shape_of(const LoadedKernel& kernel, Dim3 grid, Dim3 block,
 }
 
 LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,
-                           const gpu_spec::GpuSpec& gpu) {
+                           std::uint64_t stack_bytes, const gpu_spec::GpuSpec& gpu) {
   if (LaunchVerdict sizes = judge_sizes(shape, gpu); sizes.error != CudaError::success)
     return sizes;
+  if (LaunchVerdict local = judge_local_memory(kernel, stack_bytes, gpu);
+      local.error != CudaError::success) {
+    return local;
+  }
   if (shape.dynamic_shared_bytes > kernel.max_dynamic_shared_bytes) {
     return refuse(
         CudaError::invalid_value,

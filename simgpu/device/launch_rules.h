@@ -19,8 +19,9 @@ struct LaunchVerdict {
 };
 
 /// The limits of CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
+/// @param stack_bytes cudaLimitStackSize
 LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,
-                           const gpu_spec::GpuSpec& gpu);
+                           std::uint64_t stack_bytes, const gpu_spec::GpuSpec& gpu);
 
 LaunchShape shape_of(const LoadedKernel& kernel, Dim3 grid, Dim3 block,
                      unsigned dynamic_shared_bytes);

@@ -81,7 +81,7 @@ std::vector<std::byte> initial_contents(const ptx::Variable& variable, const Sym
   return bytes;
 }
 
-void place_variables(const ptx::Module& module, DeviceMemory& memory,
+void place_variables(const ptx::Module& module, std::uint64_t most_bytes, DeviceMemory& memory,
                      std::map<std::string, PlacedSymbol>& placed) {
   SymbolTable addresses;
   // An address of its own for each function that may be called through one; nothing is stored
@@ -97,7 +97,7 @@ void place_variables(const ptx::Module& module, DeviceMemory& memory,
   for (const ptx::Variable& variable : module.variables) {
     if (!is_placed(variable) || placed.contains(variable.name)) continue;
     const std::uint64_t bytes = std::max<std::uint64_t>(variable.size(), 1);
-    const bool sensible = bytes <= memory.capacity();
+    const bool sensible = bytes <= most_bytes - std::min(most_bytes, memory.allocated());
     const bool read_only = variable.space == ptx::Space::constant;
     const auto address = sensible ? memory.allocate(bytes, variable.name, read_only) : std::nullopt;
     if (!address) {
@@ -122,7 +122,7 @@ LoadedKernel describe_kernel(const Program& program, const std::string& name,
                              const gpu_spec::GpuSpec& gpu) {
   LoadedKernel kernel;
   kernel.info = find_kernel(program, name);
-  kernel.display_name = kernel_display_name(name);
+  kernel.display_name = std::make_shared<const std::string>(kernel_display_name(name));
   kernel.registers = kernel.info->register_estimate;
   kernel.static_shared_bytes = kernel.info->static_shared_bytes;
   kernel.local_bytes = kernel.info->local_bytes_per_thread;
@@ -149,12 +149,13 @@ int LoadedModule::kernel_index(const std::string& mangled) const {
 }
 
 LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
-                         DeviceMemory& memory) {
+                         const ModuleLimits& limits, DeviceMemory& memory) {
   const auto capability =
       static_cast<unsigned>(gpu.compute_capability_major * 10 + gpu.compute_capability_minor);
   LoadedModule loaded;
   try {
-    const std::vector<Image> images = fatbin::read(container);
+    const std::vector<Image> images = fatbin::read(container, limits.image_bytes);
+    for (const Image& image : images) loaded.image_bytes += image.payload.size();
     const Image* image = choose_ptx(images, capability);
     if (image == nullptr) {
       throw ModuleError(
@@ -168,7 +169,7 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
                                 image->payload.size());
     ptx::Module module = ptx::parse(text);
     loaded.target = image->architecture;
-    place_variables(module, memory, loaded.symbols);
+    place_variables(module, limits.memory_bytes, memory, loaded.symbols);
     SymbolTable addresses;
     for (const auto& [name, symbol] : loaded.symbols) addresses[name] = symbol.address;
     loaded.program = lower(std::move(module), addresses);
@@ -179,6 +180,8 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
   } catch (const ModuleError&) {
     unload_module(loaded, memory);
     throw;
+  } catch (const fatbin::TooLarge& error) {
+    throw ModuleError(CudaError::memory_allocation, error.what());
   } catch (const fatbin::FatbinError& error) {
     throw ModuleError(CudaError::invalid_kernel_image, error.what());
   } catch (const std::bad_alloc&) {

@@ -37,18 +37,26 @@ struct PlacedSymbol {
 /// A kernel and what is known of its machine code.
 struct LoadedKernel {
   const KernelInfo* info = nullptr;  ///< owned by the module's program
-  std::string display_name;          ///< demangled, without parameters
+  /// Demangled, without parameters; shared with records that outlive the module.
+  std::shared_ptr<const std::string> display_name;
   unsigned registers = 0;
   unsigned static_shared_bytes = 0;
   unsigned local_bytes = 0;
   unsigned max_dynamic_shared_bytes = 0;  ///< cudaFuncAttributeMaxDynamicSharedMemorySize
 };
 
+/// What a module may take.
+struct ModuleLimits {
+  std::uint64_t image_bytes = 0;   ///< its images, unpacked
+  std::uint64_t memory_bytes = 0;  ///< device memory, with what is allocated already
+};
+
 struct LoadedModule {
   std::shared_ptr<const Program> program;
   std::vector<LoadedKernel> kernels;
   std::map<std::string, PlacedSymbol> symbols;
-  unsigned target = 0;  ///< 80 for PTX of sm_80
+  unsigned target = 0;            ///< 80 for PTX of sm_80
+  std::uint64_t image_bytes = 0;  ///< of its images, unpacked
 
   /// Index into `kernels` by mangled name, or -1.
   int kernel_index(const std::string& mangled) const;
@@ -59,7 +67,7 @@ struct LoadedModule {
 /// @param container untrusted bytes
 /// @throws ModuleError saying what to do
 LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
-                         DeviceMemory& memory);
+                         const ModuleLimits& limits, DeviceMemory& memory);
 
 /// Frees the module's variables.
 void unload_module(const LoadedModule& module, DeviceMemory& memory);

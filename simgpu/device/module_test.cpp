@@ -6,7 +6,10 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <string>
+
+#include "simgpu/device/device.h"
 
 namespace simgpu {
 namespace {
@@ -60,6 +63,13 @@ std::string container_of(std::string text) {
   return bytes + text;
 }
 
+std::span<const std::byte> bytes_of(const std::string& container) {
+  return std::as_bytes(std::span(container.data(), container.size()));
+}
+
+const std::string kPtx = ".version 8.0\n.target sm_80\n.address_size 64\n";
+constexpr ModuleLimits kAmple{.image_bytes = 1 << 20, .memory_bytes = std::uint64_t{1} << 40};
+
 std::int64_t peak_kib() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -74,8 +84,7 @@ TEST(LoadModule, WritesOnlyTheInitialBytesThatAreGiven) {
   const std::string container = container_of(
       ".version 8.0\n.target sm_80\n.address_size 64\n"
       ".global .align 4 .b8 table[1000000000] = {1, 2, 3};\n");
-  const LoadedModule module =
-      load_module(std::as_bytes(std::span(container.data(), container.size())), gpu, memory);
+  const LoadedModule module = load_module(bytes_of(container), gpu, kAmple, memory);
   std::array<std::byte, 4> first{};
   ASSERT_TRUE(memory.read(module.symbols.at("table").address, first));
   EXPECT_EQ(first, (std::array{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{0}}));
@@ -90,10 +99,53 @@ TEST(LoadModule, KeepsKernelsFromStoringToConstants) {
   const std::string container = container_of(
       ".version 8.0\n.target sm_80\n.address_size 64\n"
       ".global .align 4 .b8 table[8];\n.const .align 4 .b8 weights[8];\n");
-  const LoadedModule module =
-      load_module(std::as_bytes(std::span(container.data(), container.size())), gpu, memory);
+  const LoadedModule module = load_module(bytes_of(container), gpu, kAmple, memory);
   EXPECT_FALSE(memory.find(module.symbols.at("table").address)->read_only);
   EXPECT_TRUE(memory.find(module.symbols.at("weights").address)->read_only);
+}
+
+class LoadOnDevice : public ::testing::Test {
+ protected:
+  CudaError load(const std::string& ptx, std::uint64_t* module) {
+    return device_.load(bytes_of(container_of(kPtx + ptx)), module);
+  }
+  /// A comment that fills `share` of what all modules may have.
+  static std::string padding(double share) {
+    return "//" + std::string(static_cast<std::size_t>(share * protocol::kMaxImageBytes), ' ') +
+           "\n";
+  }
+
+  Device device_{gpu_spec::load(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml"),
+                 {.workers = 1, .memory_limit = 1 << 20}};
+};
+
+TEST_F(LoadOnDevice, CountsVariablesAsAllocatedMemory) {
+  std::uint64_t module = 0;
+  EXPECT_EQ(load(".global .align 4 .b8 table[600000];\n", &module), CudaError::success);
+  EXPECT_EQ(load(".global .align 4 .b8 table[600000];\n", &module), CudaError::memory_allocation);
+  EXPECT_EQ(load(".global .align 4 .b8 table[400000];\n", &module), CudaError::success);
+}
+
+TEST_F(LoadOnDevice, BoundsWhatIsLoadedAtATimeAndNotWhatWasUnloaded) {
+  std::uint64_t module = 0;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_EQ(load(padding(0.6), &module), CudaError::success) << i;
+    ASSERT_EQ(device_.unload(module), CudaError::success);
+  }
+  ASSERT_EQ(load(padding(0.6), &module), CudaError::success);
+  EXPECT_EQ(load(padding(0.6), &module), CudaError::memory_allocation);
+}
+
+TEST_F(LoadOnDevice, RefusesLaunchesWhoseLocalMemoryNoGpuCouldHold) {
+  std::uint64_t module = 0;
+  const auto launch = [&](int bytes) {
+    const std::string kernel = ".visible .entry k()\n{\n.local .align 4 .b8 own[" +
+                               std::to_string(bytes) + "];\nret;\n}\n";
+    EXPECT_EQ(load(kernel, &module), CudaError::success);
+    return device_.launch({.module = module, .grid = {1, 1, 1}, .block = {32, 1, 1}}, {});
+  };
+  EXPECT_EQ(launch(100'000), CudaError::success);
+  EXPECT_EQ(launch(500'000), CudaError::memory_allocation);
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::uint32_t kChunkBytes = 1u << 20;
 inline constexpr std::uint32_t kMaxPayload = kChunkBytes + 4096;
 inline constexpr std::uint32_t kMaxName = 4096 - 256;
-/// Largest fat binary a guest may load, and how much it may have loaded in all.
-inline constexpr std::uint64_t kMaxImageBytes = 256u << 20;
+/// Largest fat binary a guest may load, and how much it may have loaded in all, unpacked.
+inline constexpr std::uint64_t kMaxImageBytes = 64u << 20;
 
 /// Flags of a reply to a guest.
 inline constexpr std::uint8_t kHasOutput = 1;  ///< device printf output waits for take_output

@@ -24,7 +24,25 @@ std::uint32_t stack_size(const LaunchContext& launch) {
   return launch.kernel.functions.empty() ? 0 : launch.request.stack_bytes;
 }
 
+std::uint32_t local_size(const LaunchContext& launch) {
+  return launch.kernel.info.local_bytes_per_thread + stack_size(launch);
+}
+
+std::uint32_t frame_size(const LaunchContext& launch) {
+  return launch.kernel.frame_bytes_per_thread + stack_size(launch);
+}
+
+std::size_t warps_of(const LaunchContext& launch) {
+  return (launch.request.block.count() + kWarpSize - 1) / kWarpSize;
+}
+
 }  // namespace
+
+std::uint64_t block_bytes(const LaunchContext& launch) {
+  const std::uint64_t per_thread = std::uint64_t{local_size(launch)} + frame_size(launch);
+  return shared_size(launch) +
+         warps_of(launch) * (kWarpSize * per_thread + launch.kernel.register_bytes);
+}
 
 MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
   shared_load_requests += other.shared_load_requests;
@@ -50,12 +68,11 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
       shared_sites_(launch.kernel.memory_sites),
       global_sites_(launch.kernel.memory_sites),
       shared_bytes_(shared_size(launch)),
-      local_bytes_(launch.kernel.info.local_bytes_per_thread + stack_size(launch)),
-      frame_bytes_(launch.kernel.frame_bytes_per_thread + stack_size(launch)) {
+      local_bytes_(local_size(launch)),
+      frame_bytes_(frame_size(launch)) {
   const LoweredKernel& kernel = launch.kernel;
   const Dim3& shape = launch.request.block;
-  const auto threads = static_cast<std::uint32_t>(shape.count());
-  const std::uint32_t warps = (threads + kWarpSize - 1) / kWarpSize;
+  const auto warps = static_cast<std::uint32_t>(warps_of(launch));
   shared_ = AlignedBytes(shared_bytes_);
   local_ = AlignedBytes(std::size_t{warps} * kWarpSize * local_bytes());
   frame_ = AlignedBytes(std::size_t{warps} * kWarpSize * frame_bytes());

@@ -65,6 +65,9 @@ struct LaunchContext {
   std::uint64_t instruction_budget = 0;
 };
 
+/// Bytes that a BlockRunner of the launch holds: registers, shared and local memory, call frames.
+std::uint64_t block_bytes(const LaunchContext& launch);
+
 /// Runs the blocks of a launch one after another: one per worker thread. Owns the registers, the
 /// shared and local memory of the block it is running.
 class BlockRunner {

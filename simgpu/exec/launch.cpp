@@ -7,8 +7,8 @@
 #include <optional>
 #include <stdexcept>
 #include <thread>
-#include <tuple>
 
+#include "simgpu/checkers/findings.h"
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/counter_sums.h"
 #include "simgpu/exec/cpu_features.h"
@@ -39,22 +39,9 @@ class Collector {
 
   void retire(FinishedBlock block) {
     traffic_.retire(std::move(block.traffic));
-    add(block.findings);
+    for (const RawFinding& raw : block.findings) findings_.add(raw);
     if (printed_.size() < kMostPrinted) {
       printed_.append(block.printed, 0, kMostPrinted - printed_.size());
-    }
-  }
-
-  void add(const std::vector<RawFinding>& findings) {
-    for (const RawFinding& raw : findings) {
-      const auto key =
-          std::tuple{std::string(raw.code), raw.pc, raw.has_other ? raw.other_pc : ~0U};
-      const auto [known, added] = index_.try_emplace(key, findings_.size());
-      if (added) {
-        findings_.push_back(raw);
-      } else {
-        findings_[known->second].occurrences += raw.occurrences;
-      }
     }
   }
 
@@ -62,8 +49,10 @@ class Collector {
 
   void finish(LaunchResult& result, std::uint32_t shared_bytes) {
     traffic_.finish(result.counters);
-    if (launch_.checkers) add(traffic_.take_findings());
-    for (const RawFinding& raw : findings_) {
+    if (launch_.checkers) {
+      for (const RawFinding& raw : traffic_.take_findings()) findings_.add(raw);
+    }
+    for (const RawFinding& raw : findings_.take()) {
       result.findings.push_back(to_finding(raw, launch_.kernel, launch_.memory,
                                            launch_.request.grid, launch_.request.block,
                                            shared_bytes));
@@ -74,8 +63,7 @@ class Collector {
  private:
   const LaunchContext& launch_;
   LaunchTraffic traffic_;
-  std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, std::size_t> index_;
-  std::vector<RawFinding> findings_;
+  FindingList findings_;
   std::string printed_;
 };
 
@@ -130,8 +118,10 @@ class ParallelRun {
   }
 
  private:
-  /// Blocks a worker may be ahead of the slowest one: bounds the logs that wait.
+  /// Blocks a worker may be ahead of the slowest one, and what the logs that wait for it may hold
+  /// before nobody goes on: 512 MiB.
   static constexpr std::uint64_t kMostAhead = 256;
+  static constexpr std::size_t kMostWaiting = (std::size_t{512} << 20) / sizeof(TrafficEntry);
 
   void work() {
     try {
@@ -156,6 +146,10 @@ class ParallelRun {
     }
   }
 
+  static std::size_t entries_of(const FinishedBlock& block) {
+    return block.traffic ? block.traffic->entries.size() : 0;
+  }
+
   void stop() {
     const std::lock_guard lock(mutex_);
     stop_.store(true);
@@ -164,8 +158,10 @@ class ParallelRun {
 
   bool hand_in(std::uint64_t block, FinishedBlock finished, const BlockRunner& runner) {
     std::unique_lock lock(mutex_);
+    waiting_entries_ += entries_of(finished);
     waiting_.emplace(block, std::move(finished));
     while (!waiting_.empty() && waiting_.begin()->first == next_retired_) {
+      waiting_entries_ -= entries_of(waiting_.begin()->second);
       collector_.retire(std::move(waiting_.begin()->second));
       waiting_.erase(waiting_.begin());
       ++next_retired_;
@@ -175,7 +171,11 @@ class ParallelRun {
     for (const auto& [worker, count] : instructions_) total += count;
     if (collector_.conflict() || total > launch_.instruction_budget) stop_.store(true);
     retired_.notify_all();
-    retired_.wait(lock, [&] { return stop_.load() || block < next_retired_ + kMostAhead; });
+    // The block that is retired next is with a worker that is running it: somebody always goes on.
+    retired_.wait(lock, [&] {
+      return stop_.load() ||
+             (block < next_retired_ + kMostAhead && waiting_entries_ <= kMostWaiting);
+    });
     return !stop_.load();
   }
 
@@ -186,6 +186,7 @@ class ParallelRun {
   std::mutex mutex_;  // guards everything below
   std::condition_variable retired_;
   std::map<std::uint64_t, FinishedBlock> waiting_;
+  std::size_t waiting_entries_ = 0;
   std::map<const BlockRunner*, std::uint64_t> instructions_;
   std::uint64_t next_retired_ = 0;
   Collector collector_;
@@ -208,6 +209,13 @@ LaunchResult refuse(const LoweredKernel& kernel) {
   }
   result.findings.push_back(std::move(finding));
   return result;
+}
+
+/// Workers that may run blocks at a time, so that deep stacks and many registers do not exhaust the
+/// machine; at least one. What one block may have is bounded by lowering and by the GPU's memory.
+std::uint64_t blocks_that_fit(const LaunchContext& launch) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 30;
+  return std::max<std::uint64_t>(kMostBytes / std::max<std::uint64_t>(block_bytes(launch), 1), 1);
 }
 
 void check_request(const LoweredKernel& kernel, const LaunchRequest& request) {
@@ -239,7 +247,8 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
   LaunchContext launch{
       kernel, request, memory, gpu, options.checkers, false, options.instruction_budget};
   const std::uint64_t blocks = request.grid.count();
-  const auto workers = static_cast<unsigned>(std::min<std::uint64_t>(options.workers, blocks));
+  const auto workers = static_cast<unsigned>(
+      std::min({std::uint64_t{options.workers}, blocks, blocks_that_fit(launch)}));
   if (workers > 1 && !kernel.info.orders_blocks) {
     launch.undo = true;
     memory.begin_undo();

@@ -127,7 +127,7 @@ std::vector<std::byte> unpack(const Entry& entry, std::size_t bytes_left) {
   const bool is_lz4 = (entry.flags & kFlagLz4) != 0;
   const std::uint64_t needed = is_zstd || is_lz4 ? entry.uncompressed_bytes : entry.payload.size();
   if (needed > bytes_left) {
-    throw FatbinError(
+    throw TooLarge(
         fmt::format("the fat binary unpacks to too much: its next entry has {} bytes, of which at "
                     "most {} may be used",
                     needed, bytes_left));

@@ -16,6 +16,12 @@ class FatbinError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// It unpacks to more than it may.
+class TooLarge : public FatbinError {
+ public:
+  using FatbinError::FatbinError;
+};
+
 /// What ptxas decided for one kernel, read from the machine code beside the PTX.
 struct KernelResources {
   unsigned registers_per_thread = 0;
@@ -31,8 +37,8 @@ struct Image {
 };
 
 /// Reads every image of a fat binary container (starting at its magic 0xBA55ED50): plain, zstd or
-/// LZ4. The bytes are untrusted. @throws FatbinError saying what is malformed, or over `max_bytes`
-/// decompressed.
+/// LZ4. The bytes are untrusted. @throws FatbinError saying what is malformed; TooLarge when over
+/// `max_bytes` decompressed.
 std::vector<Image> read(std::span<const std::byte> container, std::size_t max_bytes = 256u << 20);
 
 /// Total bytes of the container that starts at `header`, from its 16-byte header alone.

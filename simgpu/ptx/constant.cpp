@@ -31,11 +31,9 @@ constexpr std::array kBinaryOperators = {
 constexpr int kLoosestPrecedence = 1;
 
 Constant from_integer(std::uint64_t bits, bool is_unsigned = false) {
-  return {.is_float = false, .is_unsigned = is_unsigned, .bits = bits, .real = 0};
+  return {.is_unsigned = is_unsigned, .bits = bits};
 }
-Constant from_double(double value) {
-  return {.is_float = true, .is_unsigned = false, .bits = 0, .real = value};
-}
+Constant from_double(double value) { return {.is_float = true, .real = value}; }
 
 bool is_true(const Constant& value) { return value.is_float ? value.real != 0 : value.bits != 0; }
 
@@ -188,7 +186,10 @@ class ConstantParser {
     std::uint64_t bits = 0;
     std::from_chars(text.begin() + 2, text.end(), bits, 16);
     if (!is_single) return from_double(std::bit_cast<double>(bits));
-    return from_double(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    Constant single = from_double(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    single.is_single = true;
+    single.bits = bits;
+    return single;
   }
 
   Constant integer_operand(const Constant& value, const Token& at) const {
@@ -230,18 +231,16 @@ class ConstantParser {
     if (name == "+") return from_integer(a + b, is_unsigned);
     if (name == "-") return from_integer(a - b, is_unsigned);
     if (name == "*") return from_integer(a * b, is_unsigned);
-    if (name == "<<") return from_integer(b < 64 ? a << b : 0, left.is_unsigned);
+    if (name == "<<") return from_integer(a << b % 64, left.is_unsigned);
     if (name == ">>") return shift_right(left, b);
     if (name == "/" || name == "%") return divide(name == "/", left, right, is_unsigned, at);
     return compare(name, left, right, is_unsigned);
   }
 
+  /// As the assembler does, shifts take their count modulo 64.
   static Constant shift_right(const Constant& left, std::uint64_t count) {
-    const std::uint64_t bounded = count < 64 ? count : 63;
-    if (!left.is_unsigned) {
-      return from_integer(static_cast<std::uint64_t>(left.integer() >> bounded));
-    }
-    return from_integer(count < 64 ? left.bits >> count : 0, true);
+    if (left.is_unsigned) return from_integer(left.bits >> count % 64, true);
+    return from_integer(static_cast<std::uint64_t>(left.integer() >> count % 64));
   }
 
   Constant divide(bool quotient, const Constant& left, const Constant& right, bool is_unsigned,

@@ -10,7 +10,8 @@ namespace simgpu::ptx {
 struct Constant {
   bool is_float = false;
   bool is_unsigned = false;  ///< .u64 rather than .s64
-  std::uint64_t bits = 0;    ///< of an integer
+  bool is_single = false;    ///< a 0f literal by itself
+  std::uint64_t bits = 0;    ///< of an integer, or the 32 of a 0f literal
   double real = 0;           ///< of a float; 0f literals are widened exactly
 
   std::int64_t integer() const { return static_cast<std::int64_t>(bits); }

@@ -105,6 +105,20 @@ TEST(Initialiser, WritesValuesAsTheElementType) {
               ElementsAre(4591870180066957722U, 1099511627776U));
 }
 
+/// Expected values are what ptxas 13.0 stores.
+TEST(Initialiser, CopiesTheBitsOfSinglePrecisionLiterals) {
+  for (const std::string type : {"f64", "b64"}) {
+    const Variable variable =
+        parse_variable(".global ." + type + " x[4] = {0f3F800000, (0fBF800000), 0f7F800001, 1.5};");
+    EXPECT_THAT(initial_elements<std::uint64_t>(variable),
+                ElementsAre(0x3F800000U, 0xBF800000U, 0x7F800001U, 0x3FF8000000000000U))
+        << type;
+  }
+  EXPECT_THAT(initial_elements<std::uint32_t>(parse_variable(".global .f32 x = 0f7F800001;")),
+              ElementsAre(0x7F800001U))
+      << "a signalling NaN stays one";
+}
+
 TEST(Initialiser, GivesAnArrayItsLength) {
   EXPECT_THAT(parse_variable(".global .f32 x[] = {1.0, 2.0, 3.0};").dimensions, ElementsAre(3U));
   EXPECT_THAT(parse_variable(".global .u8 x[][2] = {{1, 2}, {3}};").dimensions,

@@ -210,8 +210,10 @@ class InitialiserParser {
     std::uint64_t bits = constant.bits;
     if (is_float_type(variable_.type) || (constant.is_float && is_untyped(variable_.type))) {
       const double real = constant.as_double();
-      bits = width == 4 ? std::bit_cast<std::uint32_t>(static_cast<float>(real))
-                        : std::bit_cast<std::uint64_t>(real);
+      // The assembler copies the bits of 0f literals, into 64-bit elements too.
+      bits = constant.is_single ? constant.bits
+             : width == 4       ? std::bit_cast<std::uint32_t>(static_cast<float>(real))
+                                : std::bit_cast<std::uint64_t>(real);
     } else if (constant.is_float) {
       const bool is_half = variable_.type == Type::f16 || variable_.type == Type::bf16 ||
                            variable_.type == Type::f16x2 || variable_.type == Type::bf16x2;

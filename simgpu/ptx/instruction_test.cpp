@@ -104,6 +104,17 @@ TEST(ConstantExpression, HasThePrecedenceOfC) {
   EXPECT_EQ(integer_operand("WARP_SZ*2"), 64);
 }
 
+TEST(ConstantExpression, ShiftsByTheCountModulo64AsTheAssemblerDoes) {
+  EXPECT_EQ(integer_operand("1 << 70"), 64);
+  EXPECT_EQ(integer_operand("1 << 64"), 1);
+  EXPECT_EQ(integer_operand("1 << -1"), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(integer_operand("5 << 4294967297"), 10);
+  EXPECT_EQ(integer_operand("256 >> 70"), 4);
+  EXPECT_EQ(integer_operand("-256 >> 70"), -4);
+  EXPECT_EQ(integer_operand("-256 >> 63"), -1);
+  EXPECT_EQ(integer_operand("0xff00000000000000U >> -60"), 0x0ff0000000000000);
+}
+
 TEST(ConstantExpression, FollowsSignedness) {
   EXPECT_EQ(integer_operand("-1 < 0"), 1);
   EXPECT_EQ(integer_operand("-1 < 0U"), 0);
@@ -230,14 +241,14 @@ TEST(Operand, IndexByARegisterCountsElements) {
   const Operand& loaded = kernel.body[0].operands[1];
   EXPECT_EQ(loaded.kind, Operand::Kind::address);
   EXPECT_THAT(register_names(kernel, loaded), ElementsAre("?", "%r1"));
-  EXPECT_EQ(loaded.scale, 16U);
+  EXPECT_EQ(loaded.scale, 8U) << "an index counts scalars, in an array of vectors too";
   EXPECT_EQ(loaded.offset, 4);
   const Operand& moved = kernel.body[1].operands[1];
   EXPECT_EQ(moved.kind, Operand::Kind::element) << "the address is the value";
   EXPECT_THAT(register_names(kernel, moved), ElementsAre("?", "%r1"));
-  EXPECT_EQ(moved.scale, 16U);
+  EXPECT_EQ(moved.scale, 4U);
   EXPECT_EQ(moved.offset, -1);
-  EXPECT_EQ(std::get<Symbol>(kernel.body[2].operands[1].elements[0]).offset, 16);
+  EXPECT_EQ(std::get<Symbol>(kernel.body[2].operands[1].elements[0]).offset, 4);
 }
 
 TEST(Operand, VectorMayHaveAPredicateBesideIt) {

@@ -193,17 +193,17 @@ void OperandParser::parse_index_register(Operand& operand) {
   operand.offset = parse_offset();
 }
 
+/// Bytes that an index counts: as for the assembler, those of a scalar in an array of vectors too.
 std::uint64_t OperandParser::element_size(const Token& name) {
   if (const auto meaning = names_.find(name.text); meaning && meaning->type != Type::none) {
-    return std::uint64_t{size_of(meaning->type)} * meaning->width;
+    return size_of(meaning->type);
   }
   const auto found = module_scope_.variables.find(std::string(name.text));
   if (found == module_scope_.variables.end()) {
     lexer_.fail_at(name, fmt::format("expected a declared array before '[', found '{}'",
                                      name.text.substr(0, 80)));
   }
-  const Variable& variable = module_scope_.module.variables[found->second];
-  return std::uint64_t{size_of(variable.type)} * variable.vector;
+  return size_of(module_scope_.module.variables[found->second].type);
 }
 
 void OperandParser::parse_pair(Operand& operand) {

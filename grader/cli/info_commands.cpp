@@ -24,23 +24,10 @@ const TaskSpec& find_task(const PartSpec& part, const std::string& id) {
   throw UsageError(fmt::format("part {} has no task {}; its tasks are {}", part.number, id, names));
 }
 
-std::string text_of(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *integer);
-  if (const auto* real = std::get_if<double>(&value)) return fmt::format("{:g}", *real);
-  return fmt::format("\"{}\"", std::get<std::string>(value));
-}
-
-std::string text_of(const Values& values) {
-  std::string text;
-  for (const auto& [name, value] : values) {
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, text_of(value));
-  }
-  return text;
-}
-
-/// The longest name among cases and questions, so that what follows them lines up.
+/// The longest name among cases, questions and the timed size, so that what follows them lines up.
 std::size_t name_width(const TaskSpec& task) {
   std::size_t width = 0;
+  for (const SpeedSpec& speed : task.speeds) width = std::max(width, speed.name.size());
   for (const CaseSpec& spec : task.cases) width = std::max(width, spec.name.size());
   for (const QuestionSpec& question : task.questions) width = std::max(width, question.id.size());
   return width;
@@ -64,7 +51,7 @@ void show_cases(std::ostream& out, const TaskSpec& task) {
     const std::string by = question.kind == QuestionKind::text ? ", read by a person" : "";
     row("question", question.id, fmt::format("{} points{}", format_points(question.points), by));
   }
-  if (task.speed) row("timed", "", text_of(task.speed->parameters));
+  for (const SpeedSpec& speed : task.speeds) row("timed", speed.name, text_of(speed.parameters));
 }
 
 /// One file per task and user holds the number of hints shown.

@@ -67,6 +67,16 @@ TEST(ElementTest, ReadsEachTypeAtItsOwnStride) {
   EXPECT_EQ(element_at(ElementType::bfloat16, bytes_of<std::uint16_t>({0, 0xC040}), 1), -3.0);
 }
 
+TEST(ValueTest, IsWrittenAsAReaderExpectsIt) {
+  EXPECT_EQ(text_of(Value{std::int64_t{-7}}), "-7");
+  EXPECT_EQ(text_of(Value{16.0}), "16");
+  EXPECT_EQ(text_of(Value{1.0 / 3}), "0.3333333333");
+  EXPECT_EQ(text_of(Value{1e300}), "1e+300");
+  EXPECT_EQ(text_of(Value{-std::numeric_limits<double>::quiet_NaN()}), "NaN");
+  EXPECT_EQ(text_of(Value{std::string("ab")}), "\"ab\"");
+  EXPECT_EQ(text_of(Values{{"k", std::int64_t{64}}, {"alpha", 0.5}}), "alpha = 0.5, k = 64");
+}
+
 TEST(PoisonTest, IsANanInEveryFloatingPointType) {
   const std::vector<std::byte> poison(8, kPoisonByte);
   for (const ElementType type :

@@ -1,6 +1,29 @@
 #include "grader/contract/problem.h"
 
+#include <array>
+#include <charconv>
+#include <cmath>
+
 namespace rooflab {
+
+std::string text_of(const Value& value) {
+  if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
+  if (const auto* text = std::get_if<std::string>(&value)) return '"' + *text + '"';
+  const double real = std::get<double>(value);
+  if (std::isnan(real)) return "NaN";  // its sign means nothing
+  std::array<char, 32> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), real,
+                                 std::chars_format::general, 10);
+  return {digits.data(), end.ptr};
+}
+
+std::string text_of(const Values& values) {
+  std::string text;
+  for (const auto& [name, value] : values) {
+    text += (text.empty() ? "" : ", ") + name + " = " + text_of(value);
+  }
+  return text;
+}
 
 std::size_t size_of(ElementType type) {
   switch (type) {

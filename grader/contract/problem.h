@@ -14,6 +14,11 @@ namespace rooflab {
 using Value = std::variant<std::int64_t, double, std::string>;
 using Values = std::map<std::string, Value>;
 
+/// A value as a reader expects it: up to ten digits, text in quotes, every NaN as "NaN".
+std::string text_of(const Value& value);
+/// "k = 64, m = 32".
+std::string text_of(const Values& values);
+
 enum class ElementType : std::uint8_t { float32, float64, float16, bfloat16, int32 };
 std::size_t size_of(ElementType type);
 
@@ -41,6 +46,9 @@ struct Expected {
   std::string tensor;
   std::vector<double> value;
   std::vector<double> tolerance;  ///< absolute, from the length of the sum and the type
+  /// Elements that value and tolerance speak of, ascending; empty for all. An output of hundreds of
+  /// megabytes has a sample of its values compared, and all of it must have been written.
+  std::vector<std::size_t> index = {};
 };
 
 /// What a case needs of any implementation, for its roofline: floating-point operations by the GPU

@@ -9,7 +9,7 @@
 
 #include "grader/device/device.h"
 #include "grader/guest/call_protocol.h"
-#include "grader/sandbox/descriptor.h"
+#include "grader/posix/descriptor.h"
 #include "grader/sandbox/sandbox.h"
 
 namespace rooflab {

@@ -11,19 +11,6 @@
 namespace rooflab {
 namespace {
 
-std::string text_of(const Value& value) {
-  if (const auto* integer = std::get_if<std::int64_t>(&value)) return std::to_string(*integer);
-  if (const auto* real = std::get_if<double>(&value)) return number_text(*real, 10);
-  return fmt::format("\"{}\"", std::get<std::string>(value));
-}
-
-std::string text_of(const Values& values) {
-  std::string text;
-  for (const auto& [name, value] : values)
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, text_of(value));
-  return text;
-}
-
 std::optional<double> number(const Value& value) {
   if (const auto* integer = std::get_if<std::int64_t>(&value)) return static_cast<double>(*integer);
   if (const auto* real = std::get_if<double>(&value)) return *real;

@@ -107,8 +107,7 @@ void add_text_note(const TaskSpec& task, const Values& answers, TaskResult& resu
 
 TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, const TaskSpec& task) {
   TaskResult result = blank_result(task);
-  const auto folder = request.submission / part.directory;
-  const SubmittedFile file = read_submitted(folder, task.file);
+  const SubmittedFile file = read_submitted(request.submission / part.directory, task.file);
   if (file.state != SubmittedFile::State::present) {
     const bool missing = file.state == SubmittedFile::State::missing;
     result.verdict = missing ? Verdict::not_implemented : Verdict::rejected;
@@ -124,13 +123,10 @@ TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, cons
   }
   Values answers;
   try {
-    answers = load_answers(folder / task.file, task);
+    answers = read_answers(file.text, task);
   } catch (const SpecError& error) {
-    std::string message = error.what();
-    const std::string prefix = folder.string() + "/";
-    if (message.starts_with(prefix)) message.erase(0, prefix.size());
     result.verdict = Verdict::compile_error;
-    result.diagnostics = {story(part, task, message)};
+    result.diagnostics = {story(part, task, error.what())};
     result.diagnostics.front().code = "RL0101";
     return result;
   }

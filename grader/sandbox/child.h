@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "grader/sandbox/descriptor.h"
+#include "grader/posix/descriptor.h"
 
 namespace rooflab {
 

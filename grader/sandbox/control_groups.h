@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "grader/sandbox/descriptor.h"
+#include "grader/posix/descriptor.h"
 
 namespace rooflab {
 

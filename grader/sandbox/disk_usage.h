@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "grader/sandbox/descriptor.h"
+#include "grader/posix/descriptor.h"
 
 namespace rooflab {
 

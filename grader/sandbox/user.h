@@ -2,7 +2,7 @@
 
 #include <sys/types.h>
 
-#include "grader/sandbox/descriptor.h"
+#include "grader/posix/descriptor.h"
 
 namespace rooflab {
 

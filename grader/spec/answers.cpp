@@ -38,9 +38,9 @@ void check_type(const TableReader& reader, const std::string& key, const Questio
 
 }  // namespace
 
-Values load_answers(const std::filesystem::path& file, const TaskSpec& task) {
-  const toml::table table = parse_toml(file);
-  TableReader reader(table, file, "answers");
+Values read_answers(const std::string& text, const TaskSpec& task) {
+  const toml::table table = parse_toml_text(text, task.file);
+  TableReader reader(table, task.file, "answers");
   Values answers;
   for (const QuestionSpec& question : task.questions) {
     if (!reader.has(question.id)) continue;
@@ -52,7 +52,7 @@ Values load_answers(const std::filesystem::path& file, const TaskSpec& task) {
   for (const auto& [key, node] : table) {
     const std::string id(key.str());
     if (std::ranges::find(task.questions, id, &QuestionSpec::id) == task.questions.end()) {
-      throw spec_error(file, node, fmt::format("there is no question \"{}\"", id),
+      throw spec_error(task.file, node, fmt::format("there is no question \"{}\"", id),
                        "use the ids of the handout");
     }
   }

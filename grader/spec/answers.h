@@ -17,9 +17,10 @@ struct AnswerKey {
 };
 
 /// What a student answered, by question; a question left out or left empty is absent.
-/// @throws SpecError for a file that is no TOML, an unknown question or an answer of the wrong
+/// @param text of the student's file, which messages call `task.file`
+/// @throws SpecError for a text that is no TOML, an unknown question or an answer of the wrong
 /// type.
-Values load_answers(const std::filesystem::path& file, const TaskSpec& task);
+Values read_answers(const std::string& text, const TaskSpec& task);
 
 /// solutions/<part>/answers.key.toml: a key for every number and choice question of the task.
 /// @throws SpecError naming file, line and remedy.

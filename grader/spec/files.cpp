@@ -11,27 +11,12 @@
 #include <cstring>
 #include <utility>
 
+#include "grader/posix/descriptor.h"
+
 namespace rooflab {
 namespace {
 
 constexpr std::size_t kLargestSubmittedFile = std::size_t{1} << 20;
-
-/// Closes a descriptor at the end of its scope.
-class Descriptor {
- public:
-  explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
-  ~Descriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int get() const { return descriptor_; }
-  bool valid() const { return descriptor_ >= 0; }
-  int release() { return std::exchange(descriptor_, -1); }
-
- private:
-  int descriptor_;
-};
 
 /// Reads up to `limit` + 1 bytes, so that the caller sees that there are too many; errno on
 /// failure.

@@ -60,11 +60,14 @@ std::optional<Value> scalar_of(const toml::node& node) {
 }  // namespace
 
 toml::table parse_toml(const std::filesystem::path& file) {
-  const std::string text = read_text(file);
+  return parse_toml_text(read_text(file), file.string());
+}
+
+toml::table parse_toml_text(const std::string& text, const std::string& name) {
   try {
-    return toml::parse(text, file.string());
+    return toml::parse(text, name);
   } catch (const toml::parse_error& error) {
-    throw SpecError(fmt::format("{}:{}: {}; correct the TOML there", file.string(),
+    throw SpecError(fmt::format("{}:{}: {}; correct the TOML there", name,
                                 error.source().begin.line, error.description()));
   }
 }

@@ -16,6 +16,10 @@ namespace rooflab {
 /// unreadable, larger than 1 MiB or no TOML.
 toml::table parse_toml(const std::filesystem::path& file);
 
+/// Parses a text. @param name stands for the file in messages. @throws SpecError when it is no
+/// TOML.
+toml::table parse_toml_text(const std::string& text, const std::string& name);
+
 /// "file:line: message; remedy" as an error to throw.
 SpecError spec_error(const std::filesystem::path& file, const toml::node& at,
                      const std::string& message, const std::string& remedy);

@@ -23,6 +23,8 @@ class Descriptor {
 
   int get() const { return number_; }
   bool valid() const { return number_ >= 0; }
+  /// Gives up ownership: closing is the caller's from now on.
+  int release() { return std::exchange(number_, -1); }
   void reset() {
     if (number_ >= 0) {
       close(number_);

@@ -1,0 +1,21 @@
+#include "attention.h"
+
+#include "parameters.h"
+
+ROOFLAB_ENTRY(attention) {
+  using namespace rooflab;
+  const int head_dim = size(call, "head_dim");
+  const AttentionShape shape = {size(call, "batch"),
+                                size(call, "query_length"),
+                                size(call, "query_heads"),
+                                size(call, "key_value_heads"),
+                                head_dim,
+                                size(call, "capacity"),
+                                size(call, "window"),
+                                attention_scale(head_dim)};
+  with_type(call, [&]<typename T>(std::type_identity<T>) {
+    attention(call.tensor<const T>("q"), call.tensor<const T>("keys"),
+              call.tensor<const T>("values"), call.tensor<const int>("positions"),
+              call.tensor<T>("out"), shape, nullptr);
+  });
+}

@@ -1,0 +1,11 @@
+#include "geglu.h"
+
+#include "parameters.h"
+
+ROOFLAB_ENTRY(geglu) {
+  using namespace rooflab;
+  with_type(call, [&]<typename T>(std::type_identity<T>) {
+    geglu(call.tensor<const T>("gate"), call.tensor<const T>("up"), call.tensor<T>("out"),
+          call.integer("count"), nullptr);
+  });
+}

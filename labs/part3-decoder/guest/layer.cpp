@@ -1,0 +1,126 @@
+#include "layer.h"
+
+#include <memory>
+
+#include "parameters.h"
+#include "toolkit/check_cublas.h"
+
+namespace {
+
+using rooflab::GuestCall;
+using rooflab::size;
+
+/// Device memory that ends with its owner.
+class DeviceBuffer {
+ public:
+  explicit DeviceBuffer(std::size_t bytes) { CUDA_CHECK(cudaMallocAsync(&data_, bytes, nullptr)); }
+  ~DeviceBuffer() { static_cast<void>(cudaFreeAsync(data_, nullptr)); }
+  DeviceBuffer(const DeviceBuffer&) = delete;
+  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+  void* data() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+};
+
+LayerShape shape_of(const GuestCall& call) {
+  const int head_dim = size(call, "head_dim");
+  return {size(call, "hidden"),
+          size(call, "intermediate"),
+          size(call, "query_heads"),
+          size(call, "key_value_heads"),
+          head_dim,
+          size(call, "window"),
+          static_cast<float>(call.real("theta")),
+          rooflab::kEpsilon,
+          rooflab::attention_scale(head_dim)};
+}
+
+template <typename T>
+LayerWeights<T> weights_of(const GuestCall& call) {
+  const auto weight = [&](const char* name) { return call.tensor<const T>(name); };
+  return {weight("input_norm"),
+          weight("q_proj"),
+          weight("k_proj"),
+          weight("v_proj"),
+          weight("o_proj"),
+          weight("q_norm"),
+          weight("k_norm"),
+          weight("post_attention_norm"),
+          weight("pre_feedforward_norm"),
+          weight("gate_proj"),
+          weight("up_proj"),
+          weight("down_proj"),
+          weight("post_feedforward_norm")};
+}
+
+/// Room for every intermediate result of a layer at once, and for as much again.
+std::size_t workspace_bytes(const LayerShape& shape, std::size_t tokens) {
+  const int heads = 2 * shape.query_heads + 4 * shape.key_value_heads;
+  const auto elements = static_cast<std::size_t>(4 * shape.hidden + 2 * heads * shape.head_dim +
+                                                 3 * shape.intermediate);
+  constexpr std::size_t kMebibyte = 1 << 20;
+  return 2 * sizeof(float) * tokens * elements + kMebibyte;
+}
+
+/// One call of the student's functions, on a case of storage type T.
+template <typename T>
+class Call {
+ public:
+  Call(const GuestCall& call, const LayerContext& context)
+      : call_(call), context_(context), shape_(shape_of(call)), weights_(weights_of<T>(call)) {}
+
+  void run() {
+    const std::string& function = call_.text("function");
+    if (function == "prefill") prefill();
+    if (function == "decode") decode(call_.tensor<T>("hidden"), positions());
+    if (function == "decode_without_cache") {
+      decode_without_cache_forward(context_, shape_, weights_, call_.tensor<T>("hidden"),
+                                   positions(), batch_, length_);
+    }
+    if (function == "prefill_then_decode") {
+      prefill();
+      const int steps = size(call_, "decode_steps");
+      for (int step = 0; step < steps; ++step) {
+        T* token = call_.tensor<T>("decode_hidden") +  // (decode_steps, batch, 1, hidden)
+                   static_cast<std::size_t>(step) * batch_ * shape_.hidden;
+        decode(token, positions() + length_ + step);
+      }
+    }
+  }
+
+ private:
+  const int* positions() const { return call_.tensor<const int>("positions"); }
+  KvCache<T> cache() const {
+    return {call_.tensor<T>("keys"), call_.tensor<T>("values"), size(call_, "capacity")};
+  }
+  void prefill() {
+    prefill_forward(context_, shape_, weights_, call_.tensor<T>("hidden"), positions(), batch_,
+                    length_, cache());
+  }
+  void decode(T* hidden, const int* position) {
+    decode_forward(context_, shape_, weights_, hidden, position, batch_, cache());
+  }
+
+  const GuestCall& call_;
+  const LayerContext& context_;
+  LayerShape shape_;
+  LayerWeights<T> weights_;
+  int batch_ = size(call_, "batch");
+  int length_ = size(call_, "length");
+};
+
+}  // namespace
+
+ROOFLAB_ENTRY(layer) {
+  using namespace rooflab;
+  cublasHandle_t raw = nullptr;
+  CUBLAS_CHECK(cublasCreate(&raw));
+  const std::unique_ptr<cublasContext, decltype(&cublasDestroy)> handle(raw, &cublasDestroy);
+  const std::size_t bytes = workspace_bytes(
+      shape_of(call), static_cast<std::size_t>(call.integer("batch") * call.integer("length")));
+  const DeviceBuffer buffer(bytes);
+  Workspace workspace(buffer.data(), bytes);
+  const LayerContext context = {handle.get(), nullptr, workspace};
+  with_type(call, [&]<typename T>(std::type_identity<T>) { Call<T>(call, context).run(); });
+}

@@ -1,0 +1,11 @@
+#include "rmsnorm.h"
+
+#include "parameters.h"
+
+ROOFLAB_ENTRY(rmsnorm) {
+  using namespace rooflab;
+  with_type(call, [&]<typename T>(std::type_identity<T>) {
+    rmsnorm(call.tensor<const T>("x"), call.tensor<const T>("weight"), call.tensor<T>("y"),
+            size(call, "rows"), size(call, "width"), kEpsilon, nullptr);
+  });
+}

@@ -1,0 +1,34 @@
+#include "toolkit/linear.h"
+
+#include <cuda_bf16.h>
+
+#include "toolkit/check_cublas.h"
+
+namespace rooflab {
+namespace {
+
+constexpr cudaDataType type_of(const float*) { return CUDA_R_32F; }
+constexpr cudaDataType type_of(const __nv_bfloat16*) { return CUDA_R_16BF; }
+
+}  // namespace
+
+template <typename T>
+void linear(cublasHandle_t handle, const T* x, const T* weight, T* y, int tokens, int in_features,
+            int out_features, cudaStream_t stream) {
+  CUBLAS_CHECK(cublasSetStream(handle, stream));
+  // To cuBLAS, which is column-major, our arrays are transposed: it computes y^T = weight x^T, and
+  // of what it sees as weight^T it takes the transpose.
+  const float one = 1.0F;
+  const float zero = 0.0F;
+  const cudaDataType type = type_of(x);
+  CUBLAS_CHECK(cublasGemmEx(handle, CUBLAS_OP_T, CUBLAS_OP_N, out_features, tokens, in_features,
+                            &one, weight, type, in_features, x, type, in_features, &zero, y, type,
+                            out_features, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+}
+
+template void linear(cublasHandle_t, const float*, const float*, float*, int, int, int,
+                     cudaStream_t);
+template void linear(cublasHandle_t, const __nv_bfloat16*, const __nv_bfloat16*, __nv_bfloat16*,
+                     int, int, int, cudaStream_t);
+
+}  // namespace rooflab

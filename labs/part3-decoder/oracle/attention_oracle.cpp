@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "grader/contract/oracle.h"
+#include "labs/part3-decoder/oracle/operations.h"
+#include "labs/part3-decoder/oracle/tensors.h"
+
+namespace rooflab {
+namespace {
+
+/// out (batch, query_length, query_heads, head_dim): the newest `query_length` of `key_length`
+/// tokens attend to the cache. `scale` is head_dim^-0.5 where a case gives none; `score_spread` is
+/// the standard deviation of the scores, 2 where a case gives none.
+class AttentionOracle : public Oracle {
+ public:
+  Problem make(const Values& parameters, std::uint64_t seed) const override {
+    const Case c = read(parameters);
+    const AttentionShape& s = c.shape;
+    Problem problem{parameters, {}};
+    const auto depth = static_cast<double>(s.head_dim);
+    const double scale = set_default(problem.parameters, "scale", 1 / std::sqrt(depth));
+    const double spread = set_default(problem.parameters, "score_spread", 2.0);
+    Random random(seed);
+    problem.tensors.push_back(random_tensor("q", c.type, Role::input,
+                                            {s.batch, s.query_length, s.query_heads, s.head_dim},
+                                            spread / (scale * std::sqrt(depth)), random));
+    // Slots that hold no token of this sequence have numbers too, as they have in a used cache.
+    for (const char* name : {"keys", "values"}) {
+      problem.tensors.push_back(random_tensor(name, c.type, Role::input,
+                                              {s.batch, s.key_value_heads, s.capacity, s.head_dim},
+                                              1, random));
+    }
+    problem.tensors.push_back(
+        consecutive("positions", c.key_length - s.query_length, s.query_length));
+    problem.tensors.push_back(
+        output("out", c.type, {s.batch, s.query_length, s.query_heads, s.head_dim}));
+    return problem;
+  }
+
+  std::vector<Expected> expect(const Problem& problem) const override {
+    return {attended(problem, right_rule(problem))};
+  }
+
+  Work work(const Values& parameters) const override {
+    const Case c = read(parameters);
+    const AttentionShape& s = c.shape;
+    const std::int64_t first_query = c.key_length - s.query_length;
+    double pairs = 0;
+    for (std::int64_t position = first_query; position < c.key_length; ++position) {
+      pairs += static_cast<double>(keys_seen(c, position));
+    }
+    pairs *= static_cast<double>(s.batch);
+    const std::int64_t keys = s.query_length - 1 + keys_seen(c, first_query);
+    const auto query_elements =
+        static_cast<double>(s.batch * s.query_length * s.query_heads * s.head_dim);
+    const auto key_elements = static_cast<double>(s.batch * keys * s.key_value_heads * s.head_dim);
+    // Two products of 2 FLOPs for each pair, head and element. With several queries they are
+    // products of matrices, which bfloat16 has tensor cores for; a single one is bound by memory.
+    const bool tensor_cores = c.type == ElementType::bfloat16 && s.query_length > 1;
+    const double flops = 4 * static_cast<double>(s.query_heads * s.head_dim) * pairs;
+    const double elements = 2 * query_elements + 2 * key_elements;
+    return {
+        {{tensor_cores ? "bf16_tensor" : "fp32", flops}},
+        static_cast<double>(size_of(c.type)) * elements + 4 * static_cast<double>(s.query_length)};
+  }
+
+  std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    Mistakes mistakes(expect(problem));
+    add_wrong_scales(problem, mistakes);
+    add_wrong_windows(problem, mistakes);
+    add_wrong_masks(problem, mistakes);
+    add_wrong_heads(problem, mistakes);
+    add_wrong_softmax(problem, mistakes);
+    return mistakes.take();
+  }
+
+ private:
+  struct Case {
+    AttentionShape shape;
+    std::int64_t key_length, window;
+    ElementType type;
+  };
+
+  static Case read(const Values& parameters) {
+    const Case c{{integer(parameters, "batch"), integer(parameters, "query_length"),
+                  integer(parameters, "query_heads"), integer(parameters, "key_value_heads"),
+                  integer(parameters, "head_dim"), integer(parameters, "capacity")},
+                 integer(parameters, "key_length"),
+                 integer(parameters, "window", 0),
+                 storage_type(parameters)};
+    if (c.shape.query_heads % c.shape.key_value_heads != 0) {
+      throw std::invalid_argument("`query_heads` must be a multiple of `key_value_heads`");
+    }
+    if (c.key_length < c.shape.query_length) {
+      throw std::invalid_argument("`key_length` counts the queries' own tokens too: raise it");
+    }
+    const std::int64_t needed =
+        c.shape.query_length - 1 + keys_seen(c, c.key_length - c.shape.query_length);
+    if (c.shape.capacity < needed) {
+      throw std::invalid_argument("the queries see " + std::to_string(needed) +
+                                  " keys: `capacity` must be at least that");
+    }
+    return c;
+  }
+
+  static std::int64_t keys_seen(const Case& c, std::int64_t position) {
+    return c.window > 0 ? std::min(position + 1, c.window) : position + 1;
+  }
+
+  static AttentionRule right_rule(const Problem& problem) {
+    const Case c = read(problem.parameters);
+    AttentionRule rule;
+    rule.scale = real(problem.parameters, "scale");
+    rule.window = c.window;
+    // On tensor cores, the probabilities are rounded to bfloat16 on their way: each moves by at
+    // most 2^-8 of itself, and in a sum over keys these moves go to both sides. Twice the root of
+    // their squares is five standard deviations.
+    if (c.type == ElementType::bfloat16) rule.probability_unit = 2 * 0x1p-8;
+    return rule;
+  }
+
+  /// All tokens, or a sample where there is too much to compute in fp64: the first and the last
+  /// ones, which edges go wrong at, and others that nobody can know before.
+  static std::vector<std::int64_t> judged_tokens(const Problem& problem) {
+    constexpr double kMostProducts = 4e8;  // less than a second
+    constexpr std::int64_t kLeastTokens = 64;
+    constexpr std::int64_t kAtEachEnd = 16;
+    const Case c = read(problem.parameters);
+    const std::int64_t count = c.shape.batch * c.shape.query_length;
+    const double per_token = 3.0 * static_cast<double>(c.shape.query_heads * c.shape.head_dim) *
+                             static_cast<double>(keys_seen(c, c.key_length - 1));
+    const auto affordable = static_cast<std::int64_t>(kMostProducts / per_token);
+    const std::int64_t sample = std::max(affordable, kLeastTokens);
+    std::vector<std::int64_t> tokens = all_tokens(count);
+    if (sample >= count) return tokens;
+    std::uint64_t seed = 0;
+    std::memcpy(&seed, tensor(problem, "q").data.data(), sizeof(seed));
+    Random random(seed);
+    // Fisher and Yates, for as many as are wanted between the two ends.
+    for (std::int64_t i = kAtEachEnd; i < sample - kAtEachEnd; ++i) {
+      const auto left = static_cast<std::uint64_t>(count - kAtEachEnd - i);
+      std::swap(tokens[i], tokens[i + static_cast<std::int64_t>(random() % left)]);
+    }
+    tokens.erase(tokens.begin() + (sample - kAtEachEnd), tokens.end() - kAtEachEnd);
+    std::ranges::sort(tokens);
+    return tokens;
+  }
+
+  static Expected attended(const Problem& problem, const AttentionRule& rule) {
+    return attended(problem, rule, widened(problem, "keys"), widened(problem, "values"));
+  }
+
+  static Expected attended(const Problem& problem, const AttentionRule& rule, const Numbers& keys,
+                           const Numbers& values) {
+    const Case c = read(problem.parameters);
+    const std::vector<std::int64_t> tokens = judged_tokens(problem);
+    Expected expected = stored("out", c.type,
+                               attention(widened(problem, "q"), keys, values,
+                                         widened(problem, "positions"), c.shape, rule, tokens));
+    const std::int64_t row = c.shape.query_heads * c.shape.head_dim;
+    if (static_cast<std::int64_t>(tokens.size()) == c.shape.batch * c.shape.query_length) {
+      return expected;
+    }
+    for (const std::int64_t token : tokens) {
+      for (std::int64_t i = 0; i < row; ++i) {
+        expected.index.push_back(static_cast<std::size_t>(token * row + i));
+      }
+    }
+    return expected;
+  }
+
+  /// One mistake that `change` makes of the right rule.
+  template <typename Change>
+  static void add(const Problem& problem, Mistakes& mistakes, const char* code, const char* cause,
+                  const char* advice, const Change& change) {
+    AttentionRule rule = right_rule(problem);
+    change(rule);
+    mistakes.add(code, cause, advice, {attended(problem, rule)});
+  }
+
+  static void add_wrong_scales(const Problem& problem, Mistakes& mistakes) {
+    constexpr const char* kCode = "RL0475";
+    constexpr const char* kAdvice = "multiply each dot product of q and k by `scale`, once";
+    const double scale = real(problem.parameters, "scale");
+    const auto with = [&](const char* cause, double wrong) {
+      add(problem, mistakes, kCode, cause, kAdvice,
+          [=](AttentionRule& rule) { rule.scale = wrong; });
+    };
+    with("scores are not scaled", 1);
+    with("scores are scaled twice", scale * scale);
+    with("scores are divided by the scale instead of multiplied", 1 / scale);
+    with("scores are scaled by its root", std::sqrt(scale));
+    with("scores are scaled by head_dim^-0.5 instead of by `scale`",
+         1 / std::sqrt(static_cast<double>(read(problem.parameters).shape.head_dim)));
+  }
+
+  static void add_wrong_windows(const Problem& problem, Mistakes& mistakes) {
+    const Case c = read(problem.parameters);
+    if (c.window == 0) return;
+    constexpr const char* kAdvice =
+        "a window of W has W keys, the query's own among them: from max(0, p - W + 1) to p";
+    add(problem, mistakes, "RL0476", "the window is one key too long", kAdvice,
+        [&](AttentionRule& rule) { rule.window = c.window + 1; });
+    if (c.window > 1) {
+      add(problem, mistakes, "RL0476", "the window is one key too short", kAdvice,
+          [&](AttentionRule& rule) { rule.window = c.window - 1; });
+    }
+    add(problem, mistakes, "RL0477", "the window is ignored: queries see all earlier keys", kAdvice,
+        [](AttentionRule& rule) { rule.window = 0; });
+  }
+
+  static void add_wrong_masks(const Problem& problem, Mistakes& mistakes) {
+    const Case c = read(problem.parameters);
+    const std::int64_t last = c.key_length - 1;
+    const std::int64_t window = c.window > 0 ? c.window : c.key_length;
+    const auto with = [&](const char* code, const char* cause, const char* advice, auto keys) {
+      add(problem, mistakes, code, cause, advice, [&](AttentionRule& rule) { rule.keys = keys; });
+    };
+    const auto start = [](std::int64_t first) { return std::max<std::int64_t>(0, first); };
+    constexpr const char* kCausal = "a query at position p sees no key after p";
+    with("RL0478", "queries see keys that come after them", kCausal,
+         [=](std::int64_t, std::int64_t p) {
+           return KeyRange{start(p - window + 1), last};
+         });
+    with("RL0478", "queries see the key that comes after them", kCausal,
+         [=](std::int64_t, std::int64_t p) {
+           return KeyRange{start(p - window + 1), std::min(p + 1, last)};
+         });
+    with("RL0478", "queries do not see their own key", "a query at position p sees key p too",
+         [=](std::int64_t, std::int64_t p) {
+           return KeyRange{start(p - window + 1), p - 1};
+         });
+    with("RL0479", "the mask starts with key 0 at the first query of the call",
+         "the queries are the newest tokens: use positions[i], not i",
+         [=](std::int64_t i, std::int64_t) {
+           return KeyRange{start(i - window + 1), i};
+         });
+  }
+
+  static void add_wrong_heads(const Problem& problem, Mistakes& mistakes) {
+    const AttentionShape s = read(problem.parameters).shape;
+    constexpr const char* kCode = "RL0480";
+    constexpr const char* kAdvice =
+        "query head h reads key/value head h / (query_heads / key_value_heads)";
+    add(problem, mistakes, kCode, "query heads are dealt to the key/value heads in turn", kAdvice,
+        [=](AttentionRule& rule) {
+          rule.head = [=](std::int64_t h) { return h % s.key_value_heads; };
+        });
+    add(problem, mistakes, kCode, "every query head reads the first key/value head", kAdvice,
+        [](AttentionRule& rule) { rule.head = [](std::int64_t) { return 0; }; });
+    const auto misread = [&](const char* name) {
+      return swap_middle_axes(widened(problem, name), s.batch, s.capacity, s.key_value_heads,
+                              s.head_dim);
+    };
+    mistakes.add("RL0474", "the caches are read as if slots came before heads",
+                 "keys and values are (batch, key_value_heads, capacity, head_dim)",
+                 {attended(problem, right_rule(problem), misread("keys"), misread("values"))});
+    mistakes.add("RL0473", "keys and values are swapped",
+                 "scores come from the keys, and what they weigh are the values",
+                 {attended(problem, right_rule(problem), widened(problem, "values"),
+                           widened(problem, "keys"))});
+  }
+
+  static void add_wrong_softmax(const Problem& problem, Mistakes& mistakes) {
+    add(problem, mistakes, "RL0481", "exponentials overflow: the largest score is not taken off",
+        "take exp(score - largest score of the row): the quotient is the same, and no exponential "
+        "exceeds 1",
+        [](AttentionRule& rule) { rule.shifted = false; });
+    add(problem, mistakes, "RL0482", "the sum is not divided by the sum of the exponentials",
+        "divide by the sum of exp(score - largest score) over the row",
+        [](AttentionRule& rule) { rule.normalised = false; });
+    add(problem, mistakes, "RL0482", "the sum is not divided by the sum of the exponentials",
+        "divide by the sum of the exponentials over the row", [](AttentionRule& rule) {
+          rule.normalised = false;
+          rule.shifted = false;
+        });
+  }
+};
+
+ROOFLAB_ORACLE("attention", AttentionOracle)
+
+}  // namespace
+}  // namespace rooflab

@@ -1,0 +1,103 @@
+#include <cmath>
+#include <numbers>
+
+#include "grader/contract/oracle.h"
+#include "labs/part3-decoder/oracle/operations.h"
+#include "labs/part3-decoder/oracle/tensors.h"
+
+namespace rooflab {
+
+double gelu_tanh(double x) {
+  const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
+  return x / 2 * (1 + std::tanh(inner));
+}
+
+double gelu_erf(double x) { return x / 2 * (1 + std::erf(x / std::numbers::sqrt2)); }
+
+Computed geglu(const Numbers& gate, const Numbers& up, const std::function<double(double)>& gelu) {
+  // For negative x, 1 + tanh cancels: what is left is off by the roundings of a number near 1.
+  constexpr double kRoundings = 8;
+  Computed out{Numbers(gate.size()), Numbers(gate.size())};
+  for (std::size_t i = 0; i < gate.size(); ++i) {
+    out.value[i] = gelu(gate[i]) * up[i];
+    out.error[i] = kRoundings * kFloat32Unit * std::abs(gate[i] * up[i]);
+  }
+  return out;
+}
+
+namespace {
+
+/// out (count) = GELU of gate, times up.
+class GegluOracle : public Oracle {
+ public:
+  Problem make(const Values& parameters, std::uint64_t seed) const override {
+    const std::int64_t count = integer(parameters, "count");
+    const ElementType type = storage_type(parameters);
+    Random random(seed);
+    Problem problem{parameters, {}};
+    problem.tensors.push_back(filled("gate", type, Role::input, {count}, gates(count, random)));
+    problem.tensors.push_back(random_tensor("up", type, Role::input, {count}, 1, random));
+    problem.tensors.push_back(output("out", type, {count}));
+    return problem;
+  }
+
+  std::vector<Expected> expect(const Problem& problem) const override {
+    return {result(problem, geglu(widened(problem, "gate"), widened(problem, "up")))};
+  }
+
+  Work work(const Values& parameters) const override {
+    // 8 FLOPs for GELU by the course's convention, 1 for the product.
+    const auto count = static_cast<double>(integer(parameters, "count"));
+    const auto bytes = static_cast<double>(size_of(storage_type(parameters)));
+    return {{{"fp32", 9 * count}}, bytes * 3 * count};
+  }
+
+  std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    const Numbers gate = widened(problem, "gate");
+    const Numbers up = widened(problem, "up");
+    Mistakes mistakes(expect(problem));
+    const auto add = [&](const char* code, const char* cause, const char* advice, Computed out) {
+      mistakes.add(code, cause, advice, {result(problem, std::move(out))});
+    };
+    add("RL0469", "GELU is computed with erf instead of with the tanh formula",
+        "Gemma uses 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))", geglu(gate, up, gelu_erf));
+    add("RL0469", "another function stands where GELU should: x * sigmoid(1.702 x)",
+        "Gemma uses 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))",
+        geglu(gate, up, [](double x) { return x / (1 + std::exp(-1.702 * x)); }));
+    add("RL0469", "another function stands where GELU should: x * sigmoid(x), the SiLU",
+        "Gemma uses 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))",
+        geglu(gate, up, [](double x) { return x / (1 + std::exp(-x)); }));
+    add("RL0470", "GELU is taken of up instead of gate", "out = gelu(gate) * up", geglu(up, gate));
+    add("RL0470", "GELU is taken of the product of gate and up", "out = gelu(gate) * up",
+        gelu_of_product(gate, up));
+    add("RL0470", "up is left out", "out = gelu(gate) * up", geglu(gate, Numbers(up.size(), 1.0)));
+    return mistakes.take();
+  }
+
+ private:
+  /// tanh and erf differ most, relative to GELU itself, around -3. Some gates are so large that
+  /// exp(2 x) overflows, and a tanh that is a quotient of such exponentials is not a number.
+  static Numbers gates(std::int64_t count, Random& random) {
+    constexpr double kDeviation = 2;
+    constexpr std::int64_t kDistanceOfLargeOnes = 101;
+    constexpr double kLarge = 30;
+    Numbers gate = normal_values(count, kDeviation, random);
+    for (std::int64_t i = 13; i < count; i += kDistanceOfLargeOnes) gate[i] *= kLarge;
+    return gate;
+  }
+
+  static Expected result(const Problem& problem, Computed out) {
+    return stored("out", storage_type(problem.parameters), std::move(out));
+  }
+
+  static Computed gelu_of_product(const Numbers& gate, const Numbers& up) {
+    Numbers product(gate.size());
+    for (std::size_t i = 0; i < gate.size(); ++i) product[i] = gate[i] * up[i];
+    return geglu(product, Numbers(up.size(), 1.0));
+  }
+};
+
+ROOFLAB_ORACLE("geglu", GegluOracle)
+
+}  // namespace
+}  // namespace rooflab

@@ -1,0 +1,156 @@
+#include <cmath>
+#include <stdexcept>
+
+#include "grader/contract/oracle.h"
+#include "labs/part3-decoder/oracle/operations.h"
+#include "labs/part3-decoder/oracle/tensors.h"
+
+namespace rooflab {
+
+Computed rope(const Numbers& x, const Numbers& positions, const RopeShape& shape,
+              const RopeRule& rule) {
+  // theta^(-2i/d) comes from powf or exp2f, some 16 roundings off in fp32; the angle is a product
+  // of it, and sine and cosine move by as much as the angle does.
+  constexpr double kAngleRoundings = 32;
+  constexpr double kProductRoundings = 4;
+  const std::int64_t half = shape.head_dim / 2;
+  const double width = rule.width > 0 ? rule.width : static_cast<double>(shape.head_dim);
+  Computed y{x, Numbers(x.size())};
+  for (std::int64_t row = 0; row < shape.batch * shape.length * shape.heads; ++row) {
+    const auto token = static_cast<std::size_t>(row / shape.heads);
+    const double position = positions[token % positions.size()];
+    for (std::int64_t i = 0; i < half; ++i) {
+      const std::int64_t first = row * shape.head_dim + (rule.interleaved ? 2 * i : i);
+      const std::int64_t second = rule.interleaved ? first + 1 : first + half;
+      const double angle =
+          position * std::pow(rule.theta, -2 * static_cast<double>(i) / width) * rule.sign;
+      y.value[first] = x[first] * std::cos(angle) - x[second] * std::sin(angle);
+      y.value[second] = x[second] * std::cos(angle) + x[first] * std::sin(angle);
+      const double roundings = kAngleRoundings * std::abs(angle) + kProductRoundings;
+      const double error = roundings * kFloat32Unit * (std::abs(x[first]) + std::abs(x[second]));
+      y.error[first] = error;
+      y.error[second] = error;
+    }
+  }
+  return y;
+}
+
+namespace {
+
+/// x (batch, length, heads, head_dim) turned in place, tokens at first_position, …
+class RopeOracle : public Oracle {
+ public:
+  Problem make(const Values& parameters, std::uint64_t seed) const override {
+    const RopeShape s = shape(parameters);
+    const ElementType type = storage_type(parameters);
+    real(parameters, "theta");
+    Random random(seed);
+    Problem problem{parameters, {}};
+    problem.tensors.push_back(random_tensor("x", type, Role::in_out,
+                                            {s.batch, s.length, s.heads, s.head_dim}, 1, random));
+    problem.tensors.push_back(
+        consecutive("positions", integer(parameters, "first_position", 0), s.length));
+    return problem;
+  }
+
+  std::vector<Expected> expect(const Problem& problem) const override {
+    return {turned(problem, widened(problem, "positions"), right_rule(problem))};
+  }
+
+  Work work(const Values& parameters) const override {
+    const RopeShape s = shape(parameters);
+    const auto elements = static_cast<double>(s.batch * s.length * s.heads * s.head_dim);
+    const auto bytes = static_cast<double>(size_of(storage_type(parameters)));
+    const double position_bytes = 4 * static_cast<double>(s.length);
+    return {{{"fp32", 3 * elements}}, bytes * 2 * elements + position_bytes};
+  }
+
+  std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    const RopeShape s = shape(problem.parameters);
+    const Numbers positions = widened(problem, "positions");
+    const RopeRule right = right_rule(problem);
+    Mistakes mistakes(expect(problem));
+    const auto add = [&](const char* code, const char* cause, const char* advice, const Numbers& at,
+                         const RopeRule& rule) {
+      mistakes.add(code, cause, advice, {turned(problem, at, rule)});
+    };
+    const auto with = [&](auto change) {
+      RopeRule rule = right;
+      change(rule);
+      return rule;
+    };
+    add("RL0464", "elements are turned in pairs of neighbours",
+        "element i is turned with element i + head_dim / 2", positions,
+        with([](RopeRule& rule) { rule.interleaved = true; }));
+    add("RL0465", "pairs are turned the wrong way",
+        "the first half gets x1 * cos - x2 * sin, the second half x2 * cos + x1 * sin", positions,
+        with([](RopeRule& rule) { rule.sign = -1; }));
+    add_wrong_positions(s, positions, right, add);
+    for (const double theta : {10000.0, 1000000.0}) {
+      add("RL0467", "the angles belong to another theta",
+          "use the theta that is passed: local and global layers have different ones", positions,
+          with([=](RopeRule& rule) { rule.theta = theta; }));
+    }
+    const auto head_dim = static_cast<double>(s.head_dim);
+    for (const double width :
+         {head_dim * static_cast<double>(s.heads), head_dim / 2, head_dim * 2}) {
+      add("RL0468", "the exponent of theta is divided by the wrong width",
+          "pair i turns by position * theta^(-2 i / head_dim), i from 0 to head_dim / 2 - 1",
+          positions, with([=](RopeRule& rule) { rule.width = width; }));
+    }
+    return mistakes.take();
+  }
+
+ private:
+  static RopeShape shape(const Values& parameters) {
+    const RopeShape shape{integer(parameters, "batch"), integer(parameters, "length"),
+                          integer(parameters, "heads"), integer(parameters, "head_dim", 2)};
+    if (shape.head_dim % 2 != 0) {
+      throw std::invalid_argument("`head_dim` must be even; correct part.toml");
+    }
+    return shape;
+  }
+
+  static RopeRule right_rule(const Problem& problem) {
+    RopeRule rule;
+    rule.theta = real(problem.parameters, "theta");
+    return rule;
+  }
+
+  static Expected turned(const Problem& problem, const Numbers& positions, const RopeRule& rule) {
+    return stored("x", storage_type(problem.parameters),
+                  rope(widened(problem, "x"), positions, shape(problem.parameters), rule));
+  }
+
+  template <typename Add>
+  static void add_wrong_positions(const RopeShape& s, const Numbers& positions,
+                                  const RopeRule& right, const Add& add) {
+    constexpr const char* kCode = "RL0466";
+    constexpr const char* kAdvice =
+        "token t of a call stands at positions[t], which starts anywhere once there is a cache";
+    Numbers from_zero = positions;
+    Numbers one_late = positions;
+    for (std::size_t t = 0; t < positions.size(); ++t) {
+      from_zero[t] = static_cast<double>(t);
+      one_late[t] += 1;
+    }
+    add(kCode, "positions are counted from 0 in each call", kAdvice, from_zero, right);
+    add(kCode, "positions are counted from 1", kAdvice, one_late, right);
+    add(kCode, "every token is turned as the first one of the call is", kAdvice,
+        Numbers(positions.size(), positions.front()), right);
+    // A flat index over batch and length, as if the batch were one long sequence.
+    if (s.batch > 1) {
+      Numbers flat;
+      for (std::int64_t t = 0; t < s.batch * s.length; ++t) {
+        flat.push_back(positions.front() + static_cast<double>(t));
+      }
+      add(kCode, "sequences of a batch are numbered on instead of each having the same positions",
+          kAdvice, flat, right);
+    }
+  }
+};
+
+ROOFLAB_ORACLE("rope", RopeOracle)
+
+}  // namespace
+}  // namespace rooflab

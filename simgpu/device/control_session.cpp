@@ -27,10 +27,6 @@ ControlSession::Reply ControlSession::handle(std::uint32_t operation,
 }
 
 void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wire::Writer& writer) {
-  DeviceMemory& memory = device_.memory();
-  const auto check = [](bool done) {
-    if (!done) throw std::runtime_error("the range is not inside one live allocation");
-  };
   switch (static_cast<ControlOperation>(operation)) {
     case ControlOperation::hello:
       if (reader.get<std::uint32_t>() != protocol::kVersion) {
@@ -39,6 +35,36 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
       return;
     case ControlOperation::connect_guest:
       return;  // the server took the descriptor
+    case ControlOperation::set_checkers:
+      device_.set_checkers(reader.get<std::uint8_t>() != 0);
+      return;
+    case ControlOperation::mark:
+      device_.mark();
+      return;
+    case ControlOperation::collect:
+      collected_ = encode(device_.collect());
+      sent_ = 0;
+      writer.put(static_cast<std::uint64_t>(collected_.size()));
+      collect_chunk(writer);
+      return;
+    case ControlOperation::collect_more:
+      collect_chunk(writer);
+      return;
+    case ControlOperation::report_leaks:
+      device_.report_leaks();
+      return;
+    default:
+      memory_operation(static_cast<ControlOperation>(operation), reader, writer);
+  }
+}
+
+void ControlSession::memory_operation(ControlOperation operation, wire::Reader& reader,
+                                      wire::Writer& writer) {
+  DeviceMemory& memory = device_.memory();
+  const auto check = [](bool done) {
+    if (!done) throw std::runtime_error("the range is not inside one live allocation");
+  };
+  switch (operation) {
     case ControlOperation::allocate: {
       const auto bytes = reader.get<std::uint64_t>();
       writer.put(device_.trusted_allocate(bytes, reader.get_string(protocol::kMaxName)));
@@ -72,28 +98,9 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
       memory.mark_uninitialized(address, bytes);
       return;
     }
-    case ControlOperation::set_checkers:
-      device_.set_checkers(reader.get<std::uint8_t>() != 0);
-      return;
-    case ControlOperation::mark:
-      device_.mark();
-      return;
-    case ControlOperation::collect:
-      collected_ = encode(device_.collect());
-      sent_ = 0;
-      writer.put(static_cast<std::uint64_t>(collected_.size()));
-      collect_chunk(writer);
-      return;
-    case ControlOperation::collect_more:
-      collect_chunk(writer);
-      return;
-    case ControlOperation::report_leaks:
-      device_.report_leaks();
-      return;
-    case ControlOperation::count:
-      break;
+    default:
+      throw std::runtime_error("unknown operation");
   }
-  throw std::runtime_error("unknown operation");
 }
 
 void ControlSession::collect_chunk(wire::Writer& writer) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simgpu/device/device.h"
+#include "simgpu/device/protocol.h"
 #include "simgpu/device/wire.h"
 
 namespace simgpu {
@@ -23,6 +24,8 @@ class ControlSession {
 
  private:
   void dispatch(std::uint32_t operation, wire::Reader& reader, wire::Writer& writer);
+  void memory_operation(protocol::ControlOperation operation, wire::Reader& reader,
+                        wire::Writer& writer);
   void collect_chunk(wire::Writer& writer);
 
   Device& device_;

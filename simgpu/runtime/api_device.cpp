@@ -56,13 +56,9 @@ void fill_properties(cudaDeviceProp& to, const protocol::Properties& from) {
   to.memoryPoolsSupported = 1;
 }
 
-/// The attribute's value, or -1 for one that is not known here.
-std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Properties& of) {
+/// The value of an attribute that every simulated GPU has, or -1.
+std::int64_t common_attribute(cudaDeviceAttr attribute) {
   switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-    case cudaDevAttrMaxBlockDimX:
-    case cudaDevAttrMaxBlockDimY:
-      return of.threads_per_block;
     case cudaDevAttrMaxBlockDimZ:
       return 64;
     case cudaDevAttrMaxGridDimX:
@@ -70,43 +66,12 @@ std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Propertie
     case cudaDevAttrMaxGridDimY:
     case cudaDevAttrMaxGridDimZ:
       return 65535;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-      return of.shared_per_block;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-      return of.shared_per_block_optin;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-      return of.shared_per_multiprocessor;
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-      return of.reserved_shared_per_block;
     case cudaDevAttrTotalConstantMemory:
       return 65536;
     case cudaDevAttrWarpSize:
       return kWarpSize;
     case cudaDevAttrMaxPitch:
       return INT_MAX;
-    case cudaDevAttrMaxRegistersPerBlock:
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-      return of.registers_per_multiprocessor;
-    case cudaDevAttrClockRate:
-      return of.clock_khz;
-    case cudaDevAttrMemoryClockRate:
-      return of.memory_clock_khz;
-    case cudaDevAttrGlobalMemoryBusWidth:
-      return of.memory_bus_bits;
-    case cudaDevAttrMultiProcessorCount:
-      return of.multiprocessors;
-    case cudaDevAttrL2CacheSize:
-      return of.l2_bytes;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-      return of.threads_per_multiprocessor;
-    case cudaDevAttrMaxBlocksPerMultiprocessor:
-      return of.blocks_per_multiprocessor;
-    case cudaDevAttrComputeCapabilityMajor:
-      return of.major;
-    case cudaDevAttrComputeCapabilityMinor:
-      return of.minor;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
-      return of.single_to_double_ratio;
     case cudaDevAttrAsyncEngineCount:
       return 2;
     case cudaDevAttrGpuOverlap:
@@ -138,6 +103,49 @@ std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Propertie
       return 0;
     default:
       return -1;
+  }
+}
+
+/// The attribute's value, or -1 for one that is not known here.
+std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Properties& of) {
+  switch (attribute) {
+    case cudaDevAttrMaxThreadsPerBlock:
+    case cudaDevAttrMaxBlockDimX:
+    case cudaDevAttrMaxBlockDimY:
+      return of.threads_per_block;
+    case cudaDevAttrMaxSharedMemoryPerBlock:
+      return of.shared_per_block;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
+      return of.shared_per_block_optin;
+    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+      return of.shared_per_multiprocessor;
+    case cudaDevAttrReservedSharedMemoryPerBlock:
+      return of.reserved_shared_per_block;
+    case cudaDevAttrMaxRegistersPerBlock:
+    case cudaDevAttrMaxRegistersPerMultiprocessor:
+      return of.registers_per_multiprocessor;
+    case cudaDevAttrClockRate:
+      return of.clock_khz;
+    case cudaDevAttrMemoryClockRate:
+      return of.memory_clock_khz;
+    case cudaDevAttrGlobalMemoryBusWidth:
+      return of.memory_bus_bits;
+    case cudaDevAttrMultiProcessorCount:
+      return of.multiprocessors;
+    case cudaDevAttrL2CacheSize:
+      return of.l2_bytes;
+    case cudaDevAttrMaxThreadsPerMultiProcessor:
+      return of.threads_per_multiprocessor;
+    case cudaDevAttrMaxBlocksPerMultiprocessor:
+      return of.blocks_per_multiprocessor;
+    case cudaDevAttrComputeCapabilityMajor:
+      return of.major;
+    case cudaDevAttrComputeCapabilityMinor:
+      return of.minor;
+    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
+      return of.single_to_double_ratio;
+    default:
+      return common_attribute(attribute);
   }
 }
 

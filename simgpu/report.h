@@ -71,6 +71,8 @@ struct KernelCounters {
 
   std::uint64_t global_load_requests = 0, global_store_requests = 0, global_atomic_requests = 0;
   std::uint64_t global_load_sectors = 0, global_store_sectors = 0, global_atomic_sectors = 0;
+  /// what the active lanes asked for, lane by lane
+  std::uint64_t global_load_bytes = 0, global_store_bytes = 0;
   std::uint64_t l1_hit_sectors = 0;
   std::uint64_t l1_tag_lookups = 0;  ///< distinct 128-byte lines, summed over global requests
   std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;

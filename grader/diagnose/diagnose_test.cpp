@@ -365,6 +365,7 @@ TEST_F(DiagnoseTest, UncoalescedLoadsAreProvenByTheirSectors) {
   simgpu::KernelRecord kernel;
   kernel.counters.global_load_requests = 100;
   kernel.counters.global_load_sectors = 3200;
+  kernel.counters.global_load_bytes = 100 * 32 * sizeof(float);
   Timing timing;
   timing.efficiency = 0.01;
   timing.target_efficiency = 0.5;
@@ -372,7 +373,12 @@ TEST_F(DiagnoseTest, UncoalescedLoadsAreProvenByTheirSectors) {
   ASSERT_EQ(stories.size(), 1u);
   EXPECT_EQ(stories[0].code, "RL0501");
   EXPECT_THAT(stories[0].message, HasSubstr("32.0 sectors"));
-  kernel.counters.global_load_sectors = 400;
+  kernel.counters.global_load_sectors = 800;  // every second float
+  EXPECT_EQ(explain_slowness(timing, kernel, context_).size(), 1U);
+  kernel.counters.global_load_sectors = 500;  // rows that start off a boundary
+  EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
+  kernel.counters.global_load_sectors = 1600;  // float4
+  kernel.counters.global_load_bytes = 100 * 32 * 4 * sizeof(float);
   EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
 }
 

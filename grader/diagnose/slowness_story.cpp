@@ -1,14 +1,17 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "grader/diagnose/diagnose.h"
 #include "grader/diagnose/story.h"
 
 namespace rooflab {
 namespace {
 
-// A warp of 32 lanes that reads 4 bytes each fills 4 sectors of 32 bytes; with 16 bytes each, 16
-// sectors.
-constexpr double kFullSectorsPerRequest = 16;
+constexpr double kSectorBytes = 32;
+/// Sectors against those that the bytes asked for would fill. A row that starts off a boundary
+/// takes 5 for 4; every second float takes twice as many.
+constexpr double kManySectors = 1.5;
 constexpr double kManyBankConflicts = 0.25;  // of all wavefronts
 constexpr double kMuchDivergence = 0.2;      // of all branches
 constexpr double kLowOccupancy = 0.2;
@@ -17,21 +20,33 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+/// The global loads, or stores, of a kernel.
+struct Accesses {
+  const char* name;
+  std::uint64_t requests, sectors, bytes;
+
+  /// The fewest sectors that could hold the bytes: at least one for each request.
+  double needed() const {
+    return std::max(static_cast<double>(bytes) / kSectorBytes, static_cast<double>(requests));
+  }
+  bool uncoalesced() const { return static_cast<double>(sectors) > kManySectors * needed(); }
+};
+
 void add_uncoalesced(std::vector<Diagnostic>& stories, const simgpu::KernelCounters& counters,
                      const DiagnoseContext& context) {
-  const double load = ratio(counters.global_load_sectors, counters.global_load_requests);
-  const double store = ratio(counters.global_store_sectors, counters.global_store_requests);
-  if (load <= kFullSectorsPerRequest && store <= kFullSectorsPerRequest) return;
+  const Accesses loads{"load", counters.global_load_requests, counters.global_load_sectors,
+                       counters.global_load_bytes};
+  const Accesses stores{"store", counters.global_store_requests, counters.global_store_sectors,
+                        counters.global_store_bytes};
+  if (!loads.uncoalesced() && !stores.uncoalesced()) return;
+  const Accesses& worse = loads.uncoalesced() ? loads : stores;
   Diagnostic story = begin_story("RL0501", context);
-  const bool loads = load > kFullSectorsPerRequest;
   story.message = fmt::format(
       "each warp's {} touches {:.1f} sectors on average: neighbouring threads do not use "
       "neighbouring addresses",
-      loads ? "load" : "store", loads ? load : store);
-  story.evidence.push_back(
-      fmt::format("{} sectors for {} requests",
-                  loads ? counters.global_load_sectors : counters.global_store_sectors,
-                  loads ? counters.global_load_requests : counters.global_store_requests));
+      worse.name, ratio(worse.sectors, worse.requests));
+  story.evidence.push_back(fmt::format("{} sectors for {} requests; their bytes fill {:.0f}",
+                                       worse.sectors, worse.requests, worse.needed()));
   story.help = "let threadIdx.x run along a row, so that one request is one stretch of memory";
   stories.push_back(std::move(story));
 }

@@ -215,16 +215,19 @@ void BlockTraffic::global(const WarpAccess& access) {
   const Request request = coalesce(access);
   Log& log = *state_->log;
   log.tag_lookups += lines_of(request);
+  const std::uint64_t bytes = std::uint64_t{access.bytes} * std::popcount(access.mask);
   state_->run_open = false;
   switch (access.kind) {
     case AccessKind::load:
       ++log.load_requests;
       log.load_sectors += request.count;
+      log.load_bytes += bytes;
       state_->load(access, request);
       break;
     case AccessKind::store:
       ++log.store_requests;
       log.store_sectors += request.count;
+      log.store_bytes += bytes;
       for (std::size_t i = 0; i < request.count; ++i) {
         state_->append(access, request.sectors[i], Kind::store);
       }

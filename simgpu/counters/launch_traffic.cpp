@@ -147,6 +147,8 @@ void LaunchTraffic::retire(std::unique_ptr<BlockTraffic::Log> log) {
   sums.load_sectors += log->load_sectors;
   sums.store_sectors += log->store_sectors;
   sums.atomic_sectors += log->atomic_sectors;
+  sums.load_bytes += log->load_bytes;
+  sums.store_bytes += log->store_bytes;
   sums.l1_hit_sectors += log->l1_hit_sectors;
   sums.tag_lookups += log->tag_lookups;
   state.pending_entries += log->entries.size();
@@ -166,6 +168,8 @@ void LaunchTraffic::finish(KernelCounters& counters) {
   counters.global_load_sectors += sums.load_sectors;
   counters.global_store_sectors += sums.store_sectors;
   counters.global_atomic_sectors += sums.atomic_sectors;
+  counters.global_load_bytes += sums.load_bytes;
+  counters.global_store_bytes += sums.store_bytes;
   counters.l1_hit_sectors += sums.l1_hit_sectors;
   counters.l1_tag_lookups += sums.tag_lookups;
   state.l2.add_to(counters, sums.unlogged_reads, sums.unlogged_writes);

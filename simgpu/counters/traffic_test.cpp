@@ -83,6 +83,7 @@ TEST(CoalescingTest, TextbookPatterns) {
     const KernelCounters counters = launch.finish();
     EXPECT_EQ(counters.global_load_requests, 1U) << c.what;
     EXPECT_EQ(counters.global_load_sectors, c.sectors) << c.what;
+    EXPECT_EQ(counters.global_load_bytes, std::uint64_t{32} * c.access.access.bytes) << c.what;
     EXPECT_EQ(counters.l1_tag_lookups, c.lines) << c.what;
     EXPECT_EQ(counters.l2_read_sectors, c.sectors) << c.what;
     EXPECT_EQ(counters.dram_read_bytes, 32 * c.sectors) << c.what;

@@ -11,11 +11,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AccessSite, file, line, column, block, thread
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
     KernelCounters, warp_instructions, thread_instructions, instructions_by_class, flops, fadd,
     fmul, ffma, global_load_requests, global_store_requests, global_atomic_requests,
-    global_load_sectors, global_store_sectors, global_atomic_sectors, l1_hit_sectors,
-    l1_tag_lookups, l2_read_sectors, l2_write_sectors, l2_hit_sectors, dram_read_bytes,
-    dram_write_bytes, shared_load_requests, shared_store_requests, shared_load_wavefronts,
-    shared_store_wavefronts, shared_load_bank_conflicts, shared_store_bank_conflicts,
-    local_load_requests, local_store_requests, branches, divergent_branches, barriers)
+    global_load_sectors, global_store_sectors, global_atomic_sectors, global_load_bytes,
+    global_store_bytes, l1_hit_sectors, l1_tag_lookups, l2_read_sectors, l2_write_sectors,
+    l2_hit_sectors, dram_read_bytes, dram_write_bytes, shared_load_requests, shared_store_requests,
+    shared_load_wavefronts, shared_store_wavefronts, shared_load_bank_conflicts,
+    shared_store_bank_conflicts, local_load_requests, local_store_requests, branches,
+    divergent_branches, barriers)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeBreakdown, total_us, limiter, terms, wave_quantisation,
                                    launch_us)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelRecord, sequence, name, grid, block, dynamic_shared_bytes,

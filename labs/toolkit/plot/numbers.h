@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace rooflab::plot {
+
+/// The fewest digits that read back as the same number: 0.1, 1.555e+12.
+std::string shortest(double value);
+/// With this many decimals at most, without trailing zeros: 12.5, 3.
+std::string rounded(double value, int decimals);
+/// Three significant digits and a decimal prefix: "19.5 TFLOP/s" for (19.5e12, "FLOP/s").
+std::string with_prefix(double value, std::string_view unit);
+/// As few digits as a tick of an axis needs: 0.01, 5, 1000; with a prefix "10 G".
+std::string tick_number(double value);
+std::string tick_with_prefix(double value);
+/// Three significant digits: 0.0833, 12.5, 1370.
+std::string three_digits(double value);
+
+}  // namespace rooflab::plot

@@ -19,6 +19,13 @@ std::string file_name(const std::string& path) {
 
 bool is_pair(char kind) { return kind == 'l' || kind == 'd'; }
 
+/// Of what is no register and no integer, for messages.
+std::string name_of(const ptx::Scalar& scalar) {
+  if (const auto* special = std::get_if<ptx::SpecialRegister>(&scalar)) return special->name;
+  if (const auto* symbol = std::get_if<ptx::Symbol>(&scalar)) return symbol->name;
+  return "this operand";
+}
+
 SlotKind slot_kind(char kind) {
   return kind == 'p' ? SlotKind::predicate : is_pair(kind) ? SlotKind::pair : SlotKind::word;
 }
@@ -215,6 +222,9 @@ Ref KernelBuilder::source(const ptx::Scalar& scalar, char kind, bool negated) {
     }
     return constant(static_cast<std::uint64_t>(literal->value), bytes);
   }
+  if (kind == 'p') {
+    refuse(instruction_->spelling() + " with " + name_of(scalar) + " for a predicate");
+  }
   if (const auto* literal = std::get_if<ptx::FloatLiteral>(&scalar)) {
     if (bytes == 8) return constant(std::bit_cast<std::uint64_t>(literal->value), 8);
     return constant(std::bit_cast<std::uint32_t>(static_cast<float>(literal->value)), 4);
@@ -233,6 +243,10 @@ Ref KernelBuilder::source(const ptx::Scalar& scalar, char kind, bool negated) {
 Ref KernelBuilder::source(std::size_t number, char kind) {
   if (number >= operand_count()) refuse(instruction_->spelling() + " with too few operands");
   const ptx::Operand& operand = instruction_->operands[number];
+  if (operand.kind == ptx::Operand::Kind::element && kind != 'p') {
+    const Ref element = element_address(operand);
+    return is_pair(kind) ? element : low_half(element);
+  }
   if (operand.kind != ptx::Operand::Kind::scalar || operand.selector >= 0) {
     refuse(instruction_->spelling() + " with this operand");
   }
@@ -305,7 +319,9 @@ Address KernelBuilder::address(std::size_t number, ptx::Space space) {
     refuse(instruction_->spelling() + " without an address");
   }
   const ptx::Operand& operand = instruction_->operands[number];
-  if (operand.elements.size() != 1) refuse(instruction_->spelling() + " with this address");
+  if (operand.elements.size() != (operand.scale != 0 ? 2 : 1)) {
+    refuse(instruction_->spelling() + " with this address");
+  }
   const bool narrow =
       space == ptx::Space::shared || space == ptx::Space::local || space == ptx::Space::param;
   Address result;
@@ -318,10 +334,13 @@ Address KernelBuilder::address(std::size_t number, ptx::Space space) {
     if (!home) throw std::runtime_error("undefined symbol " + symbol->name + " (" + place() + ")");
     result.kernel_parameter = home->kernel_parameter;
     std::uint64_t value = home->address + static_cast<std::uint64_t>(symbol->offset);
-    if (space == ptx::Space::generic) {
-      if (home->space == ptx::Space::shared) value += kSharedWindow;
-      if (home->space == ptx::Space::local) value += kLocalWindow;
-      if (home->space == ptx::Space::param) refuse("the generic address of a parameter");
+    if (space == ptx::Space::generic) value += window_of(*home);
+    if (operand.scale != 0) {
+      const Ref element = element_address(operand);
+      result.base = narrow ? low_half(element) : element;
+      result.offset =
+          space == ptx::Space::generic ? static_cast<std::int64_t>(window_of(*home)) : 0;
+      return result;
     }
     if (home->in_frame) {
       result.base = narrow ? stack_pointer() : widen_address(stack_pointer(), 32);

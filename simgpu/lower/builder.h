@@ -168,6 +168,12 @@ class KernelBuilder {
   Ref register_value(const ptx::RegisterRef& ref, char kind, bool negated);
   Ref special_register_value(const ptx::SpecialRegister& special, char kind);
   Ref symbol_value(const ptx::Symbol& symbol, unsigned bytes);
+  /// The address of array[register+offset]: 64 bits, but the upper half is 0 in memory whose
+  /// addresses have 32.
+  Ref element_address(const ptx::Operand& operand);
+  Ref low_half(Ref pair);
+  /// What makes an address in the variable's space a generic one.
+  std::uint64_t window_of(const VariableHome& home) const;
   std::uint32_t place_in(std::uint32_t& next, std::uint64_t bytes, unsigned alignment) const;
   FunctionInstance make_instance(const ptx::Function& function, bool is_kernel);
   void add_shared(FunctionInstance* instance, const ptx::Variable& variable);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "simgpu/exec/opcodes/opcode.h"
 #include "simgpu/lower/builder.h"
 
 /// Where a kernel's variables live: shared arrays, local variables, parameters.
@@ -113,6 +114,42 @@ void KernelBuilder::place_module_shared() {
       add_shared(nullptr, variable);
     }
   }
+}
+
+std::uint64_t KernelBuilder::window_of(const VariableHome& home) const {
+  if (home.space == ptx::Space::param) refuse("the generic address of a parameter");
+  return home.space == ptx::Space::shared  ? kSharedWindow
+         : home.space == ptx::Space::local ? kLocalWindow
+                                           : 0;
+}
+
+Ref KernelBuilder::low_half(Ref pair) {
+  const Ref low = new_register(SlotKind::word);
+  Pending& pending = emit_hidden(hidden::kSaturate);
+  pending.a = pair;
+  pending.option = 1;
+  pending.dst = low;
+  return low;
+}
+
+Ref KernelBuilder::element_address(const ptx::Operand& operand) {
+  const auto& array = std::get<ptx::Symbol>(operand.elements.at(0));
+  const Ref base = symbol_value(array, 8);
+  const Ref index = source(operand.elements.at(1), 'i');
+  const Ref more = constant(static_cast<std::uint64_t>(operand.offset), 4);
+  const Ref bytes = constant(operand.scale, 4);
+  const Ref element = new_register(SlotKind::pair);
+  Pending& pending = emit_hidden(hidden::kElementAddress);
+  pending.a = base;
+  pending.b = index;
+  pending.c = more;
+  pending.d = bytes;
+  pending.dst = element;
+  const auto home = find_variable(array.name);
+  const bool narrow =
+      home && (home->space == ptx::Space::shared || home->space == ptx::Space::local ||
+               home->space == ptx::Space::param);
+  return narrow ? widen_address(low_half(element), 32) : element;
 }
 
 }  // namespace simgpu

@@ -67,15 +67,6 @@ void add_setp(Forms& forms, const Comparison& comparison, const std::string& typ
       {"setp." + name + tail + " $c|$d, $a, $b;", "pred", {type, type, "pred"}, [=](const Lane& x) {
          return std::uint64_t{!compared(x)};
        }});
-  if (type.starts_with("b") || type.ends_with("16")) return;
-  forms.push_back({"set." + name + (ftz ? ".ftz" : "") + ".u32." + type + " $d, $a, $b;",
-                   "u32",
-                   {type, type},
-                   [=](const Lane& x) { return std::uint64_t{compared(x) ? 0xffffffffu : 0}; }});
-  forms.push_back({"set." + name + (ftz ? ".ftz" : "") + ".f32." + type + " $d, $a, $b;",
-                   "f32",
-                   {type, type},
-                   [=](const Lane& x) { return compared(x) ? raw(1.0f) : 0; }});
 }
 
 /// Packed halves: the first destination is the lower half's, the second the upper half's.
@@ -91,6 +82,84 @@ void add_packed_setp(Forms& forms, const Comparison& comparison, const std::stri
                    [=](const Lane& x) { return std::uint64_t{compared(x, 0)}; }});
   forms.push_back({opcode + " $c|$d, $a, $b;", "pred", types,
                    [=](const Lane& x) { return std::uint64_t{compared(x, 16)}; }});
+  const std::string joined = std::string("setp.") + comparison.name + ".";
+  const std::string tail = (ftz ? ".ftz." : ".") + half + "x2";
+  forms.push_back({joined + "and" + tail + " $d|_, $a, $b, $c;", "pred", types,
+                   [=](const Lane& x) { return std::uint64_t{compared(x, 0) && x[2] != 0}; }});
+  forms.push_back({joined + "xor" + tail + " _|$d, $a, $b, !$c;", "pred", types,
+                   [=](const Lane& x) { return std::uint64_t{compared(x, 16) != (x[2] == 0)}; }});
+}
+
+/// The types that set writes for a comparison of `type`, as ptxas takes them for sm_90.
+std::vector<std::string> results_of_set(const std::string& type) {
+  if (type == "f16x2" || type == "bf16x2") return {type, "u32", "s32"};
+  if (type == "f16") return {"f16", "bf16", "u16", "s16", "u32", "s32"};
+  if (type == "bf16") return {"bf16", "u16", "s16", "u32", "s32"};
+  return {"f16", "bf16", "f32", "u32", "s32"};
+}
+
+/// What set writes where the comparison holds: 1.0, or all bits.
+std::uint64_t true_of(const std::string& type) {
+  if (type == "f16") return 0x3c00;
+  if (type == "bf16") return 0x3f80;
+  if (type == "f32") return raw(1.0f);
+  return width_of(type) == 16 ? 0xffff : 0xffffffff;
+}
+
+/// Of packed operands, each half of the result tells of its own; the predicate joins both.
+void add_set(Forms& forms, const Comparison& comparison, const std::string& type, bool ftz) {
+  const bool packed = type.ends_with("x2");
+  const std::string one = packed ? type.substr(0, type.size() - 2) : type;
+  for (const std::string& result : results_of_set(type)) {
+    const std::uint64_t half_true = result.ends_with("x2") ? true_of(one) : 0xffff;
+    const auto value = [=](const Lane& x, auto join) -> std::uint64_t {
+      if (!packed) return join(accepts(comparison, order(x[0], x[1], one, ftz))) * true_of(result);
+      const auto half = [&](unsigned shift) {
+        return accepts(comparison, order(x[0] >> shift & 0xffff, x[1] >> shift & 0xffff, one, ftz));
+      };
+      return (join(half(0)) * half_true) | (join(half(16)) * half_true) << 16;
+    };
+    const std::string name = std::string("set.") + comparison.name;
+    const std::string tail = (ftz ? ".ftz." : ".") + result + "." + type;
+    forms.push_back({name + tail + " $d, $a, $b;", result, {type, type}, [=](const Lane& x) {
+                       return value(x, [](bool holds) { return std::uint64_t{holds}; });
+                     }});
+    if (name != "set.lt" && name != "set.ge" && name != "set.neu") continue;
+    const std::vector<std::string> types{type, type, "pred"};
+    forms.push_back({name + ".and" + tail + " $d, $a, $b, $c;", result, types, [=](const Lane& x) {
+                       return value(x,
+                                    [&](bool holds) { return std::uint64_t{holds && x[2] != 0}; });
+                     }});
+    forms.push_back({name + ".or" + tail + " $d, $a, $b, !$c;", result, types, [=](const Lane& x) {
+                       return value(x,
+                                    [&](bool holds) { return std::uint64_t{holds || x[2] == 0}; });
+                     }});
+    forms.push_back({name + ".xor" + tail + " $d, $a, $b, $c;", result, types, [=](const Lane& x) {
+                       return value(
+                           x, [&](bool holds) { return std::uint64_t{holds != (x[2] != 0)}; });
+                     }});
+  }
+}
+
+void add_sets(Forms& forms) {
+  for (const std::string type : {"s16", "u16", "b16", "s32", "u32", "b32", "s64", "u64", "b64"}) {
+    add_set(forms, kOrdered[0], type, false);
+    if (type[0] != 'b') add_set(forms, kOrdered[5], type, false);
+    if (type[0] == 'u') add_set(forms, kUnsigned[2], type, false);
+  }
+  for (const std::string type : {"f16", "bf16", "f16x2", "bf16x2", "f32", "f64"}) {
+    const bool is_half = type.find("16") != std::string::npos;
+    for (const auto& comparison : kOrdered) {
+      if (is_half || comparison.name[0] == 'l') add_set(forms, comparison, type, false);
+    }
+    for (const auto& comparison : kUnordered) {
+      if (is_half || comparison.name[0] == 'l') add_set(forms, comparison, type, false);
+    }
+    if (type == "f16" || type == "f16x2" || type == "f32") {
+      add_set(forms, kOrdered[0], type, true);
+      add_set(forms, kUnordered[3], type, true);
+    }
+  }
 }
 
 }  // namespace
@@ -119,6 +188,7 @@ Forms compare_forms() {
     add_setp(forms, kOrdered[2], type, true);
     add_setp(forms, kUnordered[0], type, true);
   }
+  add_sets(forms);
   return forms;
 }
 

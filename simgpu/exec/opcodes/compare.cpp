@@ -33,19 +33,11 @@ bool compare_lane(typename V::Word a, typename V::Word b) {
   return arith::compare<kComparison, typename V::Number>(V::number(a), V::number(b));
 }
 
-/// dst is the result, dst2 its complement (setp p|q); both joined with predicate c.
-template <class V, Comparison kComparison>
-const Lowered* setp(const Lowered* in, Warp& warp) {
-  using Word = typename V::Word;
-  const std::uint32_t compared = evaluate_bits<&compare_lane<V, kComparison>>(
-      Source<Word>(warp, in->a), Source<Word>(warp, in->b));
+/// Writes the comparisons' results, each joined with predicate c; dst2 only when it is there.
+const Lowered* write_joined(const Lowered* in, Warp& warp, std::uint32_t first,
+                            std::uint32_t second) {
   const auto how = static_cast<PredicateJoin>(in->option & 0xFFU);
-  if (how == PredicateJoin::none) {
-    write_predicate(warp, in->dst, compared);
-    if (in->option & 0x100U) write_predicate(warp, in->dst2, ~compared);
-    return in + 1;
-  }
-  const std::uint32_t other = predicate(warp, in->c);
+  const std::uint32_t other = how == PredicateJoin::none ? 0 : predicate(warp, in->c);
   const auto joined = [&](std::uint32_t bits) {
     switch (how) {
       case PredicateJoin::conjunction:
@@ -59,9 +51,18 @@ const Lowered* setp(const Lowered* in, Warp& warp) {
     }
     return bits;
   };
-  write_predicate(warp, in->dst, joined(compared));
-  if (in->option & 0x100U) write_predicate(warp, in->dst2, joined(~compared));
+  write_predicate(warp, in->dst, joined(first));
+  if (in->option & 0x100U) write_predicate(warp, in->dst2, joined(second));
   return in + 1;
+}
+
+/// dst is the result, dst2 its complement (setp p|q).
+template <class V, Comparison kComparison>
+const Lowered* setp(const Lowered* in, Warp& warp) {
+  using Word = typename V::Word;
+  const std::uint32_t compared = evaluate_bits<&compare_lane<V, kComparison>>(
+      Source<Word>(warp, in->a), Source<Word>(warp, in->b));
+  return write_joined(in, warp, compared, ~compared);
 }
 
 /// f16x2 and bf16x2: the lower halves decide dst, the upper ones dst2.
@@ -79,9 +80,7 @@ const Lowered* setp_packed(const Lowered* in, Warp& warp) {
     low |= static_cast<std::uint32_t>(lower) << lane;
     high |= static_cast<std::uint32_t>(upper) << lane;
   }
-  write_predicate(warp, in->dst, low);
-  if (in->option & 0x100U) write_predicate(warp, in->dst2, high);
-  return in + 1;
+  return write_joined(in, warp, low, high);
 }
 
 template <class V>
@@ -248,9 +247,7 @@ Ref flushed(KernelBuilder& builder, Ref value, const CompareForm& form) {
 void emit_setp(KernelBuilder& builder, const CompareForm& form, Ref dst, Ref dst2) {
   const Handler handler = form.type->pick(form.comparison);
   const bool joins = form.join != PredicateJoin::none;
-  if (handler == nullptr || (joins && form.type->packed)) {
-    builder.refuse(builder.instruction().spelling());
-  }
+  if (handler == nullptr) builder.refuse(builder.instruction().spelling());
   const char kind = form.type->kind;
   const Ref a = flushed(builder, builder.source(std::size_t{1}, kind), form);
   const Ref b = flushed(builder, builder.source(std::size_t{2}, kind), form);
@@ -273,24 +270,51 @@ void build_setp(KernelBuilder& builder) {
   emit_setp(builder, form, dst, dst2);
 }
 
-std::uint32_t ones(bool p) { return p ? 0xFFFFFFFFU : 0U; }
-float one(bool p) { return p ? 1.0F : 0.0F; }
+template <std::uint32_t kTrue>
+std::uint32_t chosen(bool p) {
+  return p ? kTrue : 0U;
+}
+template <std::uint32_t kTrue>
+std::uint32_t chosen_by_halves(bool low, bool high) {
+  return (low ? kTrue : 0U) | (high ? kTrue << 16 : 0U);
+}
+
+/// What writes one predicate as a number of `type`, or two (packed) as its halves: 1.0 for floats,
+/// all ones for integers. nullptr when there is no such form of set.
+Handler result_of_set(const std::string& type, bool packed) {
+  constexpr std::uint32_t kOneF16 = arith::F16::kOne;
+  constexpr std::uint32_t kOneBf16 = arith::Bf16::kOne;
+  static const std::map<std::string, Handler> kScalar{
+      {"f32", lanes<&chosen<0x3F800000U>>().handler},
+      {"f16", lanes<&chosen<kOneF16>>().handler},
+      {"bf16", lanes<&chosen<kOneBf16>>().handler},
+      {"u16", lanes<&chosen<0xFFFFU>>().handler},
+      {"s16", lanes<&chosen<0xFFFFU>>().handler},
+      {"u32", lanes<&chosen<0xFFFFFFFFU>>().handler},
+      {"s32", lanes<&chosen<0xFFFFFFFFU>>().handler}};
+  static const std::map<std::string, Handler> kPacked{
+      {"f16x2", lanes<&chosen_by_halves<kOneF16>>().handler},
+      {"bf16x2", lanes<&chosen_by_halves<kOneBf16>>().handler},
+      {"u32", lanes<&chosen_by_halves<0xFFFFU>>().handler},
+      {"s32", lanes<&chosen_by_halves<0xFFFFU>>().handler}};
+  const auto& all = packed ? kPacked : kScalar;
+  const auto found = all.find(type);
+  return found == all.end() ? nullptr : found->second;
+}
 
 /// set: setp, and then the predicate as a number.
 void build_set(KernelBuilder& builder) {
   const CompareForm form = parse_form(builder);
   const auto& modifiers = builder.instruction().modifiers;
-  const std::string& type = modifiers[modifiers.size() - 2];
-  const bool is_float = type == "f32";
-  if (form.type->packed || (!is_float && type != "u32" && type != "s32")) {
-    builder.refuse(builder.instruction().spelling());
-  }
+  const Handler number = result_of_set(modifiers[modifiers.size() - 2], form.type->packed);
+  if (number == nullptr) builder.refuse(builder.instruction().spelling());
   const Ref result = builder.destination(std::size_t{0}, 'i');
   const Ref flag = builder.new_register(SlotKind::predicate);
-  emit_setp(builder, form, flag, {});
-  Pending& pending =
-      builder.emit_hidden(is_float ? lanes<&one>().handler : lanes<&ones>().handler, true);
+  const Ref upper = form.type->packed ? builder.new_register(SlotKind::predicate) : Ref{};
+  emit_setp(builder, form, flag, upper);
+  Pending& pending = builder.emit_hidden(number, true);
   pending.a = flag;
+  pending.b = upper;
   pending.dst = result;
 }
 
@@ -324,9 +348,14 @@ std::vector<BuiltOpcode> built_compare() {
       "eq|ne|lt|le|gt|ge|lo|ls|hi|hs|equ|neu|ltu|leu|gtu|geu|num|nan [and|or|xor] ";
   const std::string flushed = "[ftz] f32|f16|f16x2";
   const std::string others = "s16|u16|b16|s32|u32|b32|s64|u64|b64|f64|bf16|bf16x2";
-  const std::string result = "u32|s32|f32 ";
+  const std::string words = "u32|s32";
   return {{"setp", build_setp, {how + flushed, how + others}},
-          {"set", build_set, {how + result + flushed, how + result + others}}};
+          {"set",
+           build_set,
+           {how + words + "|f32|f16|bf16 s16|u16|b16|s32|u32|b32|s64|u64|b64|f64",
+            how + words + "|f32|f16|bf16 [ftz] f32", how + words + "|u16|s16|f16|bf16 [ftz] f16",
+            how + words + "|u16|s16|bf16 bf16", how + words + "|f16x2 [ftz] f16x2",
+            how + words + "|bf16x2 bf16x2"}}};
 }
 
 }  // namespace simgpu

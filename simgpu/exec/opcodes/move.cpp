@@ -361,12 +361,19 @@ const Lowered* narrow(const Lowered* in, Warp& warp) {
 
 std::uint64_t widen(std::uint32_t x) { return x; }
 
+/// An array's element: the assembler computes its place in the array in 32 bits.
+std::uint64_t element_address(std::uint64_t array, std::uint32_t index, std::uint32_t more,
+                              std::uint32_t bytes) {
+  return array + (index + more) * bytes;
+}
+
 }  // namespace
 
 namespace hidden {
 
 const Handler kSaturate = &narrow;
 const Handler kWiden = &detail::Deduce<&widen>::type::run;
+const Handler kElementAddress = &detail::Deduce<&element_address>::type::run;
 
 Handler special_register(std::string_view name, std::uint32_t& option) {
   static const std::map<std::string, Uniform, std::less<>> kUniform{

@@ -88,10 +88,11 @@ extern const Handler kSaturate;      ///< 64-bit address to 32 bits, too large o
 extern const Handler kWiden;         ///< 32-bit to 64-bit, zero-extended
 extern const Handler kNotPredicate;  ///< dst = !a
 extern const Handler kFrameAddress32, kFrameAddress64;  ///< dst = a + immediate, zero-extended
-extern const Handler kPartByTarget;  ///< before a kCall: lanes of different targets in a part
-extern const Handler kCall;          ///< calls an out-of-line function: option is the CallSite
-extern const Handler kLeave;         ///< returns from it
-extern const Handler kRefuse;        ///< ends the launch: option is the index of the refusal
+extern const Handler kElementAddress;  ///< dst = a + 32 bits of (b + c) * d; a and dst have 64
+extern const Handler kPartByTarget;    ///< before a kCall: lanes of different targets in a part
+extern const Handler kCall;            ///< calls an out-of-line function: option is the CallSite
+extern const Handler kLeave;           ///< returns from it
+extern const Handler kRefuse;          ///< ends the launch: option is the index of the refusal
 Handler special_register(std::string_view name, std::uint32_t& option);  ///< nullptr when unknown
 /// " (grid synchronisation)": what an unknown register is for; nothing when that is unknown too.
 std::string purpose_of_register(std::string_view name);

@@ -353,9 +353,9 @@ std::vector<BuiltOpcode> built_compare() {
           {"set",
            build_set,
            {how + words + "|f32|f16|bf16 s16|u16|b16|s32|u32|b32|s64|u64|b64|f64",
-            how + words + "|f32|f16|bf16 [ftz] f32", how + words + "|u16|s16|f16|bf16 [ftz] f16",
-            how + words + "|u16|s16|bf16 bf16", how + words + "|f16x2 [ftz] f16x2",
-            how + words + "|bf16x2 bf16x2"}}};
+            how + words + "|f32|f16 [ftz] f32", how + words + "|u16|s16|f16 [ftz] f16",
+            how + "bf16 f32|f16", how + words + "|u16|s16|bf16 bf16",
+            how + words + "|f16x2 [ftz] f16x2", how + words + "|bf16x2 bf16x2"}}};
 }
 
 }  // namespace simgpu

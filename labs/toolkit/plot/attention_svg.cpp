@@ -2,9 +2,9 @@
 
 #include "labs/toolkit/plot/check_chart.h"
 #include "labs/toolkit/plot/label_placer.h"
-#include "labs/toolkit/plot/numbers.h"
 #include "labs/toolkit/plot/plot.h"
 #include "labs/toolkit/plot/series.h"
+#include "labs/toolkit/plot/words.h"
 
 namespace rooflab::plot {
 namespace {
@@ -71,9 +71,10 @@ std::string description_of(const AttentionChart& chart) {
   std::string words = "Latency and memory by sequence length, logarithmic.";
   for (const Panel& panel : panels_of(chart)) {
     for (const Series& series : panel.series) {
-      words += " " + series.label + ", " + panel.title + ":";
+      words += joined({" ", series.label, ", ", panel.title, ":"});
       for (std::size_t i = 0; i < chart.lengths.size(); ++i)
-        words += " " + std::to_string(chart.lengths[i]) + " " + panel.words(series.values[i]) + ";";
+        words += joined(
+            {" ", std::to_string(chart.lengths[i]), " ", panel.words(series.values[i]), ";"});
       words.back() = '.';
     }
   }

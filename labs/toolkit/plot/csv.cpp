@@ -1,10 +1,9 @@
-#include <algorithm>
 #include <initializer_list>
 
 #include "labs/toolkit/plot/check_chart.h"
 #include "labs/toolkit/plot/kind.h"
-#include "labs/toolkit/plot/numbers.h"
 #include "labs/toolkit/plot/plot.h"
+#include "labs/toolkit/plot/words.h"
 
 namespace rooflab::plot {
 namespace {
@@ -22,7 +21,11 @@ std::string field(const std::string& text) {
 
 std::string record(std::initializer_list<std::string> fields) {
   std::string line;
-  for (const std::string& text : fields) line += (line.empty() ? "" : ",") + field(text);
+  for (const std::string& text : fields) {
+    line += field(text);
+    line += ',';
+  }
+  line.pop_back();
   return line + "\r\n";
 }
 

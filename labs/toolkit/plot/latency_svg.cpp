@@ -5,9 +5,9 @@
 #include "labs/toolkit/plot/check_chart.h"
 #include "labs/toolkit/plot/frame.h"
 #include "labs/toolkit/plot/label_placer.h"
-#include "labs/toolkit/plot/numbers.h"
 #include "labs/toolkit/plot/plot.h"
 #include "labs/toolkit/plot/series.h"
+#include "labs/toolkit/plot/words.h"
 
 namespace rooflab::plot {
 namespace {
@@ -65,9 +65,9 @@ std::string value_words(double value) {
 std::string description_of(const LatencyChart& chart) {
   std::string words = "Latency over " + chart.x_label + ", both logarithmic.";
   for (const Series& series : chart.latency_ms) {
-    words += " " + series.label + ":";
+    words += joined({" ", series.label, ":"});
     for (std::size_t i = 0; i < chart.x.size(); ++i)
-      words += " " + chart.x[i] + " " + value_words(series.values[i]) + ";";
+      words += joined({" ", chart.x[i], " ", value_words(series.values[i]), ";"});
     words.back() = '.';
   }
   return words;

@@ -7,8 +7,8 @@
 #include "labs/toolkit/plot/frame.h"
 #include "labs/toolkit/plot/kind.h"
 #include "labs/toolkit/plot/label_placer.h"
-#include "labs/toolkit/plot/numbers.h"
 #include "labs/toolkit/plot/plot.h"
+#include "labs/toolkit/plot/words.h"
 
 namespace rooflab::plot {
 namespace {
@@ -72,12 +72,12 @@ std::string words_of(const MemoryLevel& level) {
 
 std::string description_of(const RooflineChart& chart) {
   std::string words = "Performance over arithmetic intensity, both logarithmic. Roofs:";
-  for (const Roof& roof : chart.roofs) words += " " + words_of(roof) + ";";
+  for (const Roof& roof : chart.roofs) words += joined({" ", words_of(roof), ";"});
   words += " memory:";
-  for (const MemoryLevel& level : chart.memory) words += " " + words_of(level) + ";";
+  for (const MemoryLevel& level : chart.memory) words += joined({" ", words_of(level), ";"});
   words += chart.points.empty() ? " no points." : " points:";
   for (const Point& point : chart.points)
-    words += " " + point.label + ", " + name_of(point.kind) + ", " + numbers_of(point) + ";";
+    words += joined({" ", point.label, ", ", name_of(point.kind), ", ", numbers_of(point), ";"});
   words.back() = '.';
   return words;
 }

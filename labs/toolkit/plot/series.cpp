@@ -24,8 +24,8 @@ bool has_missing(const std::vector<Series>& all) {
 }
 
 std::string color_class(std::size_t index) {
-  constexpr std::size_t kColors = 8;
-  return "c" + std::to_string(index % kColors);
+  static constexpr std::array kClasses{"c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"};
+  return kClasses[index % kClasses.size()];
 }
 
 LegendEntry series_entry(std::size_t index, const std::string& label) {

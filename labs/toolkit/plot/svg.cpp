@@ -2,8 +2,9 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
-#include "labs/toolkit/plot/numbers.h"
+#include "labs/toolkit/plot/words.h"
 
 namespace rooflab::plot {
 namespace {
@@ -92,7 +93,7 @@ std::string escaped(std::string_view text) {
 std::string pixels(double value) { return rounded(value, 1); }
 
 std::string attribute(std::string_view name, std::string_view value) {
-  return " " + std::string(name) + "=\"" + escaped(value) + "\"";
+  return joined({" ", name, "=\"", escaped(value), "\""});
 }
 
 std::string attribute(std::string_view name, double value) {
@@ -102,15 +103,18 @@ std::string attribute(std::string_view name, double value) {
 /// The end of an element that may carry a tooltip.
 std::string closed(std::string_view element, std::string_view tooltip) {
   if (tooltip.empty()) return "/>\n";
-  return "><title>" + escaped(tooltip) + "</title></" + std::string(element) + ">\n";
+  return joined({"><title>", escaped(tooltip), "</title></", element, ">\n"});
 }
 
-std::string at(double x, double y) { return pixels(x) + " " + pixels(y); }
+/// A step of path data, as in "L12 34".
+std::string step(std::string_view command, Place place) {
+  return joined({command, pixels(place.x), " ", pixels(place.y)});
+}
 
 /// The corners of a polygon as path data.
 std::string polygon(const std::vector<Place>& corners) {
   std::string data;
-  for (const Place& corner : corners) data += (data.empty() ? "M" : "L") + at(corner.x, corner.y);
+  for (const Place& corner : corners) data += step(data.empty() ? "M" : "L", corner);
   return data + "Z";
 }
 
@@ -139,44 +143,44 @@ std::string shortened(const std::string& text, double most) {
 }
 
 Svg::Svg(double height, std::string_view title, std::string_view description) {
-  const std::string size = pixels(kCanvasWidth) + " " + pixels(height);
-  text_ = "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"rooflab-plot\"" +
-          attribute("viewBox", "0 0 " + size) + " role=\"img\"" + attribute("aria-label", title) +
-          ">\n<title>" + escaped(title) + "</title>\n<desc>" + escaped(description) +
-          "</desc>\n<style>" + kStyle + "</style>\n";
-  text_ += "<rect class=\"paper\"" + attribute("width", kCanvasWidth) +
-           attribute("height", height) + " rx=\"6\"/>\n";
+  text_ = joined({"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"rooflab-plot\"",
+                  attribute("viewBox", joined({"0 0 ", pixels(kCanvasWidth), " ", pixels(height)})),
+                  " role=\"img\"", attribute("aria-label", title), ">\n<title>", escaped(title),
+                  "</title>\n<desc>", escaped(description), "</desc>\n<style>", kStyle,
+                  "</style>\n<rect class=\"paper\"", attribute("width", kCanvasWidth),
+                  attribute("height", height), " rx=\"6\"/>\n"});
 }
 
 void Svg::line(std::string_view css_class, Place from, Place to) {
-  text_ += "<line" + attribute("class", css_class) + attribute("x1", from.x) +
-           attribute("y1", from.y) + attribute("x2", to.x) + attribute("y2", to.y) + "/>\n";
+  text_ += joined({"<line", attribute("class", css_class), attribute("x1", from.x),
+                   attribute("y1", from.y), attribute("x2", to.x), attribute("y2", to.y), "/>\n"});
 }
 
 void Svg::polyline(std::string_view css_class, const std::vector<Place>& places) {
   std::string points;
-  for (const Place& place : places)
-    points += (points.empty() ? "" : " ") + pixels(place.x) + "," + pixels(place.y);
-  text_ += "<polyline" + attribute("class", css_class) + attribute("points", points) + "/>\n";
+  for (const Place& place : places) points += joined({pixels(place.x), ",", pixels(place.y), " "});
+  if (!points.empty()) points.pop_back();
+  text_ +=
+      joined({"<polyline", attribute("class", css_class), attribute("points", points), "/>\n"});
 }
 
 void Svg::box(std::string_view css_class, const Box& box, std::string_view tooltip) {
-  text_ += "<rect" + attribute("class", css_class) + attribute("x", box.x) + attribute("y", box.y) +
-           attribute("width", box.width) + attribute("height", box.height) +
-           closed("rect", tooltip);
+  text_ += joined({"<rect", attribute("class", css_class), attribute("x", box.x),
+                   attribute("y", box.y), attribute("width", box.width),
+                   attribute("height", box.height), closed("rect", tooltip)});
 }
 
 void Svg::text(std::string_view css_class, Place place, std::string_view words, Anchor anchor,
                double degrees) {
-  text_ +=
-      "<text" + attribute("class", css_class) + attribute("x", place.x) + attribute("y", place.y);
+  text_ += joined(
+      {"<text", attribute("class", css_class), attribute("x", place.x), attribute("y", place.y)});
   if (anchor != Anchor::start)
     text_ += attribute("text-anchor", kAnchors[static_cast<std::size_t>(anchor)]);
   if (degrees != 0) {
-    text_ +=
-        attribute("transform", "rotate(" + pixels(-degrees) + " " + at(place.x, place.y) + ")");
+    text_ += attribute("transform", joined({"rotate(", pixels(-degrees), " ", pixels(place.x), " ",
+                                            pixels(place.y), ")"}));
   }
-  text_ += ">" + escaped(words) + "</text>\n";
+  text_ += joined({">", escaped(words), "</text>\n"});
 }
 
 void Svg::label(std::string_view css_class, const Box& box, std::string_view words) {
@@ -184,33 +188,38 @@ void Svg::label(std::string_view css_class, const Box& box, std::string_view wor
 }
 
 void Svg::path(std::string_view css_class, const std::string& data, std::string_view tooltip) {
-  text_ += "<path" + attribute("class", css_class) + attribute("d", data) + closed("path", tooltip);
+  text_ += joined(
+      {"<path", attribute("class", css_class), attribute("d", data), closed("path", tooltip)});
+}
+
+void Svg::circle(std::string_view css_class, Place center, std::string_view tooltip) {
+  text_ += joined({"<circle", attribute("class", css_class), attribute("cx", center.x),
+                   attribute("cy", center.y), attribute("r", 4.5), closed("circle", tooltip)});
 }
 
 void Svg::marker(std::string_view css_class, Marker marker, Place place, std::string_view tooltip) {
-  const auto [x, y] = place;
+  const auto outline = [&](const std::vector<Place>& around) {
+    std::vector<Place> corners;
+    for (const Place& corner : around) corners.push_back({place.x + corner.x, place.y + corner.y});
+    path(css_class, polygon(corners), tooltip);
+  };
   switch (marker) {
     case Marker::circle:
-      text_ += "<circle" + attribute("class", css_class) + attribute("cx", x) + attribute("cy", y) +
-               attribute("r", 4.5) + closed("circle", tooltip);
-      return;
+      return circle(css_class, place, tooltip);
     case Marker::square:
-      return path(css_class,
-                  polygon({{x - 4, y - 4}, {x + 4, y - 4}, {x + 4, y + 4}, {x - 4, y + 4}}),
-                  tooltip);
+      return outline({{-4, -4}, {4, -4}, {4, 4}, {-4, 4}});
     case Marker::diamond:
-      return path(css_class, polygon({{x, y - 6}, {x + 6, y}, {x, y + 6}, {x - 6, y}}), tooltip);
+      return outline({{0, -6}, {6, 0}, {0, 6}, {-6, 0}});
     case Marker::triangle:
-      return path(css_class, polygon({{x, y - 5}, {x + 5, y + 4}, {x - 5, y + 4}}), tooltip);
+      return outline({{0, -5}, {5, 4}, {-5, 4}});
     case Marker::bar:
-      return path(css_class,
-                  polygon({{x - 6, y - 1.5}, {x + 6, y - 1.5}, {x + 6, y + 1.5}, {x - 6, y + 1.5}}),
-                  tooltip);
+      return outline({{-6, -1.5}, {6, -1.5}, {6, 1.5}, {-6, 1.5}});
     case Marker::cross:
-      return path(css_class,
-                  "M" + at(x - 4, y - 4) + "L" + at(x + 4, y + 4) + "M" + at(x - 4, y + 4) + "L" +
-                      at(x + 4, y - 4),
-                  tooltip);
+      return path(
+          css_class,
+          joined({step("M", {place.x - 4, place.y - 4}), step("L", {place.x + 4, place.y + 4}),
+                  step("M", {place.x - 4, place.y + 4}), step("L", {place.x + 4, place.y - 4})}),
+          tooltip);
   }
 }
 

@@ -46,6 +46,7 @@ class Svg {
   std::string finish() &&;
 
  private:
+  void circle(std::string_view css_class, Place center, std::string_view tooltip);
   void path(std::string_view css_class, const std::string& data, std::string_view tooltip);
 
   std::string text_;

@@ -1,4 +1,4 @@
-#include "labs/toolkit/plot/numbers.h"
+#include "labs/toolkit/plot/words.h"
 
 #include <algorithm>
 #include <array>
@@ -37,6 +37,12 @@ Scaled scaled(double value) {
 }
 
 }  // namespace
+
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += part;
+  return text;
+}
 
 std::string shortest(double value) {
   Digits digits;

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
 namespace rooflab::plot {
+
+/// One text of several.
+std::string joined(std::initializer_list<std::string_view> parts);
 
 /// The fewest digits that read back as the same number: 0.1, 1.555e+12.
 std::string shortest(double value);

@@ -10,11 +10,13 @@ function(rooflab_lab_part)
   set(oracle_tests ${oracle_sources})
   list(FILTER oracle_tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER oracle_sources EXCLUDE REGEX "_test\\.cpp$")
-  add_library(${part}_oracle SHARED ${oracle_sources})
-  target_link_libraries(${part}_oracle PUBLIC rooflab_contract PkgConfig::openblas)
-  rooflab_compile_options(${part}_oracle)
-  set_target_properties(${part}_oracle PROPERTIES
-    PREFIX "" OUTPUT_NAME ${part} LIBRARY_OUTPUT_DIRECTORY ${folder})
+  if(oracle_sources)
+    add_library(${part}_oracle SHARED ${oracle_sources})
+    target_link_libraries(${part}_oracle PUBLIC rooflab_contract PkgConfig::openblas)
+    rooflab_compile_options(${part}_oracle)
+    set_target_properties(${part}_oracle PROPERTIES
+      PREFIX "" OUTPUT_NAME ${part} LIBRARY_OUTPUT_DIRECTORY ${folder})
+  endif()
   if(oracle_tests)
     rooflab_test(${part}_oracle_test SOURCES ${oracle_tests} ${oracle_sources}
                  LINK rooflab_contract PkgConfig::openblas)
@@ -25,20 +27,23 @@ function(rooflab_lab_part)
   set(objects)
   foreach(adapter ${adapters})
     cmake_path(GET adapter STEM entry)
-    rooflab_adapter(${adapter} ${folder}/${part}/${entry}.o)
+    rooflab_guest_object(${adapter} ${folder}/${part}/${entry}.o)
     list(APPEND objects ${folder}/${part}/${entry}.o)
   endforeach()
   add_custom_target(${part}_adapters ALL DEPENDS ${objects})
 
   # The grader loads these as it runs: whoever builds it gets them of the same age.
   if(TARGET grader)
-    add_dependencies(grader ${part}_oracle ${part}_adapters)
+    add_dependencies(grader ${part}_adapters)
+    if(oracle_sources)
+      add_dependencies(grader ${part}_oracle)
+    endif()
   endif()
 endfunction()
 
-# One adapter: host code by the host compiler, device code (.cu) by nvcc for every GPU from
-# compute capability 7.5 on.
-function(rooflab_adapter source object)
+# One file that is linked to a submission's: host code by the host compiler, device code (.cu) by
+# nvcc for every GPU from compute capability 7.5 on.
+function(rooflab_guest_object source object)
   cmake_path(GET object PARENT_PATH folder)
   file(MAKE_DIRECTORY ${folder})
   set(flags -std=c++20 -O2 -I ${CMAKE_CURRENT_SOURCE_DIR}/interface -I ${PROJECT_SOURCE_DIR}/labs
@@ -50,10 +55,47 @@ function(rooflab_adapter source object)
     set(command ${ROOFLAB_NVCC} -Xcompiler -fPIC,-Wall,${paths} -cudart shared
         -gencode arch=compute_75,code=[sm_75,compute_75])
   else()
+    # A library of headers: found in /usr/include, it may not come before the compiler's own.
+    set(json $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
     set(command ${CMAKE_CXX_COMPILER} -fPIC -Wall -Wextra -Werror ${paths}
-        -isystem ${ROOFLAB_CUDA_ROOT}/include)
+        -isystem ${ROOFLAB_CUDA_ROOT}/include -idirafter ${json})
   endif()
   add_custom_command(OUTPUT ${object} COMMAND ${command} ${flags} DEPENDS ${source}
                      DEPFILE ${object}.d VERBATIM
-                     COMMENT "Compiling adapter ${object}")
+                     COMMENT "Compiling ${object}")
+endfunction()
+
+# rooflab_toolkit(): labs/toolkit/**/*.cpp|*.cu -> lib/labs/toolkit.a, which every submission is
+# linked with. They need nothing but the standard library, CUDA and headers: no other library is on
+# that line. *_test.cpp in the folder itself are the test toolkit_test.
+function(rooflab_toolkit)
+  set(source_folder ${CMAKE_CURRENT_SOURCE_DIR})
+  set(folder ${PROJECT_BINARY_DIR}/lib/labs)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${source_folder}/*.cpp ${source_folder}/*.cu)
+  file(GLOB tests CONFIGURE_DEPENDS ${source_folder}/*_test.cpp)
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  set(objects)
+  foreach(source ${sources})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${source_folder} OUTPUT_VARIABLE inside)
+    string(REPLACE "/" "." inside ${inside})
+    rooflab_guest_object(${source} ${folder}/toolkit/${inside}.o)
+    list(APPEND objects ${folder}/toolkit/${inside}.o)
+  endforeach()
+  set(archive ${folder}/toolkit.a)
+  file(MAKE_DIRECTORY ${folder})
+  # Written anew each time: `ar` would keep the objects of files that are gone.
+  add_custom_command(OUTPUT ${archive}
+    COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
+    COMMAND ${CMAKE_AR} rcsD ${archive} ${objects}
+    DEPENDS ${objects} VERBATIM COMMENT "Archiving the toolkit")
+  add_custom_target(toolkit_archive ALL DEPENDS ${archive})
+  if(TARGET grader)
+    add_dependencies(grader toolkit_archive)
+  endif()
+
+  if(tests)
+    rooflab_test(toolkit_test SOURCES ${tests} LINK ${archive})
+    add_dependencies(toolkit_test toolkit_archive)
+    target_include_directories(toolkit_test SYSTEM PRIVATE ${ROOFLAB_CUDA_ROOT}/include)
+  endif()
 endfunction()

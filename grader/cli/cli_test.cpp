@@ -121,6 +121,31 @@ TEST_F(CliTest, ListsPartsAndTasks) {
   EXPECT_THAT(tasks.out, HasSubstr("case 1  square  n = 3"));
 }
 
+TEST_F(CliTest, ListsATimedCaseWithItsName) {
+  write("labs/part8-timed/part.toml", R"(number = 8
+title = "Timed part"
+[[task]]
+id = "scale"
+title = "Scale"
+kind = "kernel"
+file = "scale.cu"
+entry = "scale"
+oracle = "scale"
+points = 5
+[[task.case]]
+name = "four"
+parameters = { n = 4 }
+[[task.speed]]
+name = "2^20"
+points = 0
+parameters = { n = 1048576 }
+)");
+  const Ran tasks = run({"--part", "8", "--list"});
+  EXPECT_EQ(tasks.code, 0) << tasks.error;
+  EXPECT_THAT(tasks.out, HasSubstr("case 1  four  n = 4"));
+  EXPECT_THAT(tasks.out, HasSubstr("timed  2^20  n = 1048576"));
+}
+
 TEST_F(CliTest, HelpIsNoError) {
   const Ran help = run({"--help"});
   EXPECT_EQ(help.code, 0);

@@ -60,12 +60,13 @@ class Grading {
 
   GradeResult grade_once() {
     ProgressLine progress;
-    GradeTools tools{
-        .device = *device_,
-        .build = [this](const TaskSpec& task,
-                        const std::string& source) { return builder_.build(part_, task, source); },
-        .oracle = [this](const std::string& name) { return oracles_.make(name); },
-        .progress = [&](const std::string& text) { progress.show(text); }};
+    GradeTools tools{.device = *device_,
+                     .build =
+                         [this](const TaskSpec& task, const std::vector<SourceFile>& sources) {
+                           return builder_.build(part_, task, sources);
+                         },
+                     .oracle = [this](const std::string& name) { return oracles_.make(name); },
+                     .progress = [&](const std::string& text) { progress.show(text); }};
     trace_ = TraceLog();
     if (!options_.trace.empty()) {
       tools.observe = [this](const std::string& run, const simgpu::Activity& activity) {

@@ -103,25 +103,32 @@ void show_gpu(std::ostream& out, const gpu_spec::GpuSpec& gpu) {
                      gpu.dram_bytes_per_second / 1e9, peaks_of(gpu));
 }
 
+/// What a timed case takes at the roofline, and for full marks.
+std::string target_words(const SpeedSpec& speed, const Oracle& oracle,
+                         const gpu_spec::GpuSpec& gpu) {
+  try {
+    const Roofline roofline = roofline_of(oracle.work(speed.parameters), gpu);
+    std::string words = fmt::format("{:<16} roofline {:>9}, {} bound", speed.name,
+                                    format_time_us(roofline.time_us), roofline.bound);
+    if (speed.points > 0) {
+      words += fmt::format("; full marks at {:>9}",
+                           format_time_us(roofline.time_us / speed.full_efficiency));
+    }
+    return words;
+  } catch (const RooflineError& error) {
+    return error.what();
+  }
+}
+
 void show_timed_tasks(std::ostream& out, const gpu_spec::GpuSpec& gpu,
                       const Installation& installation) {
   for (const int number : list_parts(installation.labs())) {
     const PartSpec part = load_part(installation.labs(), installation.solutions(), number);
     const OracleLibrary oracles(installation, part.directory);
     for (const TaskSpec& task : part.tasks) {
-      if (!task.speed) continue;
-      try {
-        const Roofline roofline =
-            roofline_of(oracles.make(task.oracle)->work(task.speed->parameters), gpu);
-        out << fmt::format("    part {} {:<16} {:<16} roofline {:>9}, {} bound", number, task.id,
-                           task.speed->name, format_time_us(roofline.time_us), roofline.bound);
-        if (task.speed->points > 0) {
-          out << fmt::format("; full marks at {:>9}",
-                             format_time_us(roofline.time_us / task.speed->full_efficiency));
-        }
-        out << '\n';
-      } catch (const RooflineError& error) {
-        out << fmt::format("    part {} {:<16} {}\n", number, task.id, error.what());
+      for (const SpeedSpec& speed : task.speeds) {
+        out << fmt::format("    part {} {:<16} {}\n", number, task.id,
+                           target_words(speed, *oracles.make(task.oracle), gpu));
       }
     }
   }

@@ -58,6 +58,12 @@ class Oracle {
 
   /// Anything else that must hold, such as how often a function was called.
   virtual std::vector<Complaint> judge(const Problem&, const CallEvidence&) const { return {}; }
+
+  /// Files to show with the result of a right call, by name ([a-z0-9._-]): an SVG drawn from data
+  /// that the student's code returned, parsed and validated here.
+  virtual std::map<std::string, std::string> artifacts(const Problem&, const CallEvidence&) const {
+    return {};
+  }
 };
 
 /// Registration: a lab's oracle library holds one ROOFLAB_ORACLE(name, Class) per oracle; the
@@ -86,7 +92,7 @@ inline constexpr std::uint64_t kOracleLayout =
          1009 +
      sizeof(Tensor)) *
         1009 +
-    sizeof(KnownMistake) + sizeof(Work);
+    sizeof(KnownMistake) + sizeof(Work) + sizeof(Expected);
 
 /// Put once into a lab's oracle library: the grader looks these symbols up.
 #define ROOFLAB_ORACLE_LIBRARY()                                                        \

@@ -51,6 +51,9 @@ struct RunRequest {
   std::string entry;
   const Problem* problem = nullptr;
   bool timed = false;  ///< checkers off; caches cold; repeated on a real GPU
+  /// A simulated GPU may run only as many blocks of a grid as it needs to predict counters and
+  /// time; what the others would have written stays as it was. A real GPU runs them all.
+  bool sampled = false;
   std::chrono::duration<double> time_limit{60};
 };
 

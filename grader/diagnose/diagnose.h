@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ struct DiagnoseContext {
   bool hidden = false;               ///< sizes and values of a hidden case are not shown
   std::filesystem::path submission;  ///< the part's directory in the submission
   std::string file;                  ///< the task's file, relative to it
-  std::string source;                ///< the text of that file, as it was graded
+  /// The texts, as they were graded, of that file and of those that the task uses, by name.
+  std::map<std::string, std::string> sources = {};
   double time_limit_s = 0;
 };
 

@@ -27,7 +27,7 @@ class DiagnoseTest : public ::testing::Test {
     context_.seed = 8812;
     context_.submission = "submission";
     context_.file = "gemm_tiled.cu";
-    context_.source =
+    context_.sources["gemm_tiled.cu"] =
         "// line 1\n"
         "    Bs[ty][tx] = B[row * N + col];\n"
         "    for (int k = 0; k < TILE; ++k) {\n"
@@ -99,7 +99,7 @@ help: every thread must finish reading a tile before any thread replaces it
 }
 
 TEST_F(DiagnoseTest, ALoopIsUnderlinedAsAWholeAndTwoBlocksAreBothNamed) {
-  context_.source = "  for (int i = 0; i < n; ++i) sum += x[i];  // all\n";
+  context_.sources["gemm_tiled.cu"] = "  for (int i = 0; i < n; ++i) sum += x[i];  // all\n";
   simgpu::Finding race;
   race.code = "RL0304";
   race.message = "two blocks touch y";

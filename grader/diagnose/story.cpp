@@ -197,7 +197,8 @@ Label label_at(const std::string& file, std::uint32_t line, std::uint32_t column
   label.file = student_path(file, context);
   label.line = line;
   label.text = text;
-  if (label.file == context.file && line > 0) label.excerpt = line_of(context.source, line);
+  const auto source = context.sources.find(label.file);
+  if (source != context.sources.end() && line > 0) label.excerpt = line_of(source->second, line);
   const std::size_t first = label.excerpt.find_first_not_of(" \t");
   if (first == std::string::npos) return label;
   // Tabs count as one column for compilers, so the underline must stand under one character each.

@@ -73,50 +73,111 @@ std::string library_argument(const BuildOptions& options, const std::string& nam
   return "-l" + name;
 }
 
+/// A named text as a part of a key.
+std::string key_part(const std::string& name, const std::string& text) {
+  return fmt::format("\n{} {}\n", name, text.size()) + text;
+}
+
+/// Code for the GPU at hand, and PTX for the simulated one.
+std::string architecture(const BuildOptions& options) {
+  return fmt::format("arch=compute_{0},code=[sm_{0},compute_{0}]", options.compute_capability);
+}
+
+/// Waits until no other thread is at a key, and keeps them away from it.
+class Turn {
+ public:
+  Turn(std::mutex& mutex, std::condition_variable& changed, std::set<std::string>& busy,
+       const std::string& key)
+      : mutex_(mutex), changed_(changed), busy_(busy), key_(key) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return busy_.insert(key_).second; });
+  }
+  ~Turn() {
+    {
+      const std::lock_guard lock(mutex_);
+      busy_.erase(key_);
+    }
+    changed_.notify_all();
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::mutex& mutex_;
+  std::condition_variable& changed_;
+  std::set<std::string>& busy_;
+  const std::string& key_;
+};
+
 }  // namespace
 
-std::vector<Builder::Input> Builder::inputs(const PartSpec& part, const TaskSpec& task,
-                                            const std::string& source) const {
+Builder::Step Builder::compile_step(const PartSpec& part, const SourceFile& source) const {
+  const std::string file = part.directory + "/" + source.name;
+  Step step;
+  step.command = {options_.toolchain.nvcc.string(),
+                  "-std=c++20",
+                  "-O2",
+                  "-lineinfo",
+                  "-c",
+                  "-Xcompiler",
+                  "-fPIC,-Wall",
+                  "-I",
+                  "include/interface",
+                  "-I",
+                  "include",
+                  "-gencode",
+                  architecture(options_),
+                  file,
+                  "-o",
+                  BuildCache::kFileName};
   // Copies of all that the file may include: nothing else of ours is before the compiler.
-  std::vector<Input> inputs;
-  inputs.emplace_back(part.directory + "/" + task.file, source);
-  add_headers(part.root / "interface", "include/interface", inputs);
-  add_headers(options_.installation.labs() / "toolkit", "include/toolkit", inputs);
-  inputs.emplace_back("adapter.o",
-                      read_file(options_.installation.adapter(part.directory, task.entry)));
-  return inputs;
+  step.inputs.emplace_back(file, source.text);
+  add_headers(part.root / "interface", "include/interface", step.inputs);
+  add_headers(options_.installation.labs() / "toolkit", "include/toolkit", step.inputs);
+  step.key = key_of(step.command);
+  for (const auto& [path, text] : step.inputs) step.key += key_part(path, text);
+  return step;
 }
 
-std::vector<std::string> Builder::command(const PartSpec& part, const TaskSpec& task) const {
-  const int arch = options_.compute_capability;
-  std::vector<std::string> words = {options_.toolchain.nvcc.string(),
-                                    "-std=c++20",
-                                    "-O2",
-                                    "-lineinfo",
-                                    "-shared",
-                                    "-Xcompiler",
-                                    "-fPIC,-Wall",
-                                    "-cudart",
-                                    "shared",
-                                    "-I",
-                                    "include/interface",
-                                    "-I",
-                                    "include",
-                                    "-gencode",
-                                    fmt::format("arch=compute_{0},code=[sm_{0},compute_{0}]", arch),
-                                    part.directory + "/" + task.file,
-                                    "adapter.o"};
-  for (const std::string& library : task.libraries)
-    words.push_back(library_argument(options_, library));
-  words.insert(words.end(), {"-o", BuildCache::kLibraryName});
-  return words;
+Builder::Step Builder::link_step(const PartSpec& part, const TaskSpec& task,
+                                 const std::vector<Object>& objects) const {
+  const std::string adapter = read_file(options_.installation.adapter(part.directory, task.entry));
+  const std::string toolkit = read_file(options_.installation.toolkit_archive());
+  Step step;
+  for (const Object& object : objects) step.inputs.push_back(object.file);
+  step.inputs.emplace_back("adapter.o", adapter);
+  // Last, since the student's files and the adapter may both call it.
+  step.inputs.emplace_back("toolkit.a", toolkit);
+  step.command = {options_.toolchain.nvcc.string(),
+                  "-shared",
+                  "-Xcompiler",
+                  "-fPIC",
+                  "-cudart",
+                  "shared",
+                  "-gencode",
+                  architecture(options_)};
+  for (const auto& [name, contents] : step.inputs) step.command.push_back(name);
+  for (const std::string& library : task.libraries) {
+    step.command.push_back(library_argument(options_, library));
+  }
+  step.command.insert(step.command.end(), {"-o", BuildCache::kFileName});
+  step.key = key_of(step.command) + key_part("adapter.o", adapter);
+  for (const Object& object : objects) step.key += key_part(object.file.first, object.key);
+  // Megabytes of our own, which nobody forges: a hash tells them apart.
+  step.key += fmt::format("\ntoolkit {} {:016x}", toolkit.size(), fnv1a(toolkit));
+  return step;
 }
 
-BuildOutcome Builder::compile(const std::filesystem::path& folder, const std::vector<Input>& inputs,
-                              const std::vector<std::string>& command) const {
-  for (const auto& [path, text] : inputs) write_file_atomically(folder / path, text);
+std::string Builder::key_of(const std::vector<std::string>& command) const {
+  std::string key = options_.toolchain.version + '\n' + options_.toolchain.host_compiler;
+  for (const std::string& word : command) key += '\0' + word;
+  return key;
+}
+
+BuildOutcome Builder::run(const std::filesystem::path& folder, const Step& step) const {
+  for (const auto& [path, text] : step.inputs) write_file_atomically(folder / path, text);
   SandboxRequest request;
-  request.argv = command;
+  request.argv = step.command;
   request.working_directory = folder;
   request.read_only = {options_.toolchain.root};
   const auto simulated = options_.installation.build / "lib" / "simgpu";
@@ -132,8 +193,8 @@ BuildOutcome Builder::compile(const std::filesystem::path& folder, const std::ve
   replace_all(outcome.messages, folder.string() + "/", "");
   outcome.messages =
       capped(std::move(outcome.messages)) + limit_message(run, options_.time_limit_s);
-  // The folder was writable for a while: only a real file counts as the library.
-  const auto library = folder / BuildCache::kLibraryName;
+  // The folder was writable for a while: only a real file counts as what was built.
+  const auto library = folder / BuildCache::kFileName;
   const bool made =
       std::filesystem::symlink_status(library).type() == std::filesystem::file_type::regular;
   const bool succeeded = run.exit_code == 0 && run.signal == 0 && run.limit == LimitHit::none;
@@ -150,26 +211,41 @@ BuildOutcome Builder::compile(const std::filesystem::path& folder, const std::ve
   return outcome;
 }
 
-BuildOutcome Builder::build(const PartSpec& part, const TaskSpec& task,
-                            const std::string& source) const {
-  try {
-    const std::vector<Input> files = inputs(part, task, source);
-    const std::vector<std::string> words = command(part, task);
-    std::string key = options_.toolchain.version + '\n' + options_.toolchain.host_compiler;
-    for (const std::string& word : words) key += '\0' + word;
-    for (const auto& [path, text] : files)
-      key += fmt::format("\n{} {}\n", path, text.size()) + text;
+BuildOutcome Builder::make(const Step& step) const {
+  const BuildCache cache(options_.installation.cache / "build");
+  const Turn turn(mutex_, changed_, busy_, step.key);
+  if (auto known = cache.find(step.key)) return *known;
+  const TemporaryFolder staging(cache.folder());
+  const BuildOutcome outcome = run(staging.path(), step);
+  if (!outcome.repeatable) return outcome;
+  BuildOutcome kept = cache.keep(step.key, outcome, staging.path());
+  cache.prune();
+  return kept;
+}
 
-    const BuildCache cache(options_.installation.cache / "build");
-    if (auto known = cache.find(key)) return *known;
-    const TemporaryFolder staging(cache.folder());
-    const BuildOutcome outcome = compile(staging.path(), files, words);
-    if (!outcome.repeatable) return outcome;
-    BuildOutcome kept = cache.keep(key, outcome, staging.path());
-    cache.prune();
-    return kept;
+BuildOutcome Builder::build(const PartSpec& part, const TaskSpec& task,
+                            const std::vector<SourceFile>& sources) const {
+  try {
+    std::vector<Object> objects;
+    std::string messages;
+    bool cached = true;
+    for (const SourceFile& source : sources) {
+      const Step step = compile_step(part, source);
+      BuildOutcome compiled = make(step);
+      if (compiled.end != BuildOutcome::End::built) {
+        compiled.file = source.name;
+        return compiled;
+      }
+      cached = cached && compiled.cached;
+      messages += compiled.messages;
+      objects.push_back({{source.name + ".o", read_file(compiled.library)}, step.key});
+    }
+    BuildOutcome linked = make(link_step(part, task, objects));
+    linked.cached = linked.cached && cached;
+    linked.messages = capped(messages + linked.messages);
+    return linked;
   } catch (const SandboxError& error) {
-    return {.end = BuildOutcome::End::fault, .library = {}, .messages = error.what()};
+    return {.end = BuildOutcome::End::fault, .library = {}, .messages = error.what(), .file = {}};
   }
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,7 +15,13 @@
 
 namespace rooflab {
 
-/// What became of a student's file.
+/// A file of a submission.
+struct SourceFile {
+  std::string name;  ///< in the part's folder
+  std::string text;
+};
+
+/// What became of a task's files.
 struct BuildOutcome {
   enum class End : std::uint8_t {
     built,
@@ -22,6 +31,7 @@ struct BuildOutcome {
   End end = End::built;
   std::filesystem::path library;  ///< when built; lies in the cache
   std::string messages;  ///< of the compiler, paths relative to the submission, capped; untrusted
+  std::string file;      ///< which file does not compile; empty when they do not link
   bool cached = false;
   bool repeatable = true;  ///< false when a limit or a signal ended the compiler: on another day,
                            ///< with less load, the same file may compile
@@ -35,28 +45,46 @@ struct BuildOptions {
   double time_limit_s = 120;
 };
 
-/// Compiles students' files in the sandbox. What was compiled before is taken from the cache, whose
-/// key is everything that the outcome depends on: source, headers, adapter, flags and both
-/// compilers. Any number of graders may share a cache.
+/// Compiles students' files in the sandbox, each by itself, and links those of a task with its
+/// adapter and the toolkit. What was compiled or linked before is taken from the cache, whose key
+/// is everything that the outcome depends on: sources, headers, adapter, flags and both compilers.
+/// Any number of graders may share a cache.
 class Builder {
  public:
   explicit Builder(BuildOptions options) : options_(std::move(options)) {}
 
-  /// Builds the file of one task; may be called from several threads at once.
-  /// @param source the text of the student's file
-  BuildOutcome build(const PartSpec& part, const TaskSpec& task, const std::string& source) const;
+  /// Builds the files of one task; may be called from several threads at once, which build what
+  /// they have in common once.
+  /// @param sources the task's own file and those that it uses
+  BuildOutcome build(const PartSpec& part, const TaskSpec& task,
+                     const std::vector<SourceFile>& sources) const;
 
  private:
   /// A file that is put before the compiler, by its path relative to the working directory.
   using Input = std::pair<std::string, std::string>;
+  /// One run of the compiler that makes one file.
+  struct Step {
+    std::vector<std::string> command;
+    std::vector<Input> inputs;
+    std::string key;  ///< of the cache: all that the outcome depends on
+  };
+  /// A compiled file.
+  struct Object {
+    Input file;
+    std::string key;  ///< of the step that made it, and shorter than its contents
+  };
 
-  std::vector<Input> inputs(const PartSpec& part, const TaskSpec& task,
-                            const std::string& source) const;
-  std::vector<std::string> command(const PartSpec& part, const TaskSpec& task) const;
-  BuildOutcome compile(const std::filesystem::path& folder, const std::vector<Input>& inputs,
-                       const std::vector<std::string>& command) const;
+  Step compile_step(const PartSpec& part, const SourceFile& source) const;
+  Step link_step(const PartSpec& part, const TaskSpec& task,
+                 const std::vector<Object>& objects) const;
+  std::string key_of(const std::vector<std::string>& command) const;
+  BuildOutcome make(const Step& step) const;
+  BuildOutcome run(const std::filesystem::path& folder, const Step& step) const;
 
   BuildOptions options_;
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  mutable std::set<std::string> busy_;  ///< keys of the steps that some thread is at
 };
 
 }  // namespace rooflab

@@ -4,15 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <vector>
 
 #include "grader/spec/files.h"
 
 namespace rooflab {
-namespace {
 
-/// FNV-1a; collisions only cost a rebuild, since keys are compared in full.
 std::uint64_t fnv1a(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325U;
   for (const char character : text) {
@@ -21,8 +18,7 @@ std::uint64_t fnv1a(const std::string& text) {
   return hash;
 }
 
-}  // namespace
-
+// Collisions only cost a rebuild, since keys are compared in full.
 std::filesystem::path BuildCache::entry(const std::string& key) const {
   return folder_ / fmt::format("{:016x}-{}", fnv1a(key), key.size());
 }
@@ -35,7 +31,7 @@ std::optional<BuildOutcome> BuildCache::find(const std::string& key) const {
     if (read_file(place / "key") != key) return std::nullopt;
     BuildOutcome outcome;
     outcome.messages = read_file(place / "messages");
-    outcome.library = place / kLibraryName;
+    outcome.library = place / kFileName;
     outcome.cached = true;
     // The key's time says when the entry was last of use.
     std::filesystem::last_write_time(place / "key", std::filesystem::file_time_type::clock::now(),
@@ -66,7 +62,7 @@ BuildOutcome BuildCache::keep(const std::string& key, const BuildOutcome& outcom
                                   error.message()));
   }
   BuildOutcome kept = outcome;
-  if (kept.end == BuildOutcome::End::built) kept.library = place / kLibraryName;
+  if (kept.end == BuildOutcome::End::built) kept.library = place / kFileName;
   return kept;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -7,6 +8,9 @@
 #include "grader/pipeline/build.h"
 
 namespace rooflab {
+
+/// The hash FNV-1a. Quick, and no obstacle for anyone who wants two texts of one hash.
+std::uint64_t fnv1a(const std::string& text);
 
 /// Finished builds on disk, each in a folder named by a hash of its key, with the whole key beside
 /// it: two keys of one hash are told apart. Entries appear by a rename, so readers see all of one
@@ -17,7 +21,7 @@ class BuildCache {
 
   std::optional<BuildOutcome> find(const std::string& key) const;
 
-  /// Keeps `outcome`, whose library (if any) lies in `staging` under kLibraryName; `staging` is
+  /// Keeps `outcome`, whose file (if any) lies in `staging` under kFileName; `staging` is
   /// moved away. Where another grader was first, its entry is used.
   BuildOutcome keep(const std::string& key, const BuildOutcome& outcome,
                     const std::filesystem::path& staging) const;
@@ -29,7 +33,7 @@ class BuildCache {
 
   const std::filesystem::path& folder() const { return folder_; }
 
-  static constexpr const char* kLibraryName = "task.so";
+  static constexpr const char* kFileName = "built";
   static constexpr std::size_t kMostEntries = 1000;
 
  private:

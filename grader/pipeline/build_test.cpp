@@ -32,7 +32,7 @@ class BuildCacheTest : public testing::Test {
     BuildOutcome outcome;
     outcome.messages = messages;
     outcome.end = library.empty() ? End::failed : End::built;
-    if (!library.empty()) std::ofstream(staging.path() / BuildCache::kLibraryName) << library;
+    if (!library.empty()) std::ofstream(staging.path() / BuildCache::kFileName) << library;
     return cache_.keep(key, outcome, staging.path());
   }
 
@@ -122,6 +122,7 @@ class BuilderTest : public testing::Test {
     std::filesystem::create_directories(folder_.path() / "build/lib/labs/part7-test");
     std::filesystem::copy_file(std::string(ROOFLAB_TESTDATA) + "/adapter.o",
                                options_.installation.adapter("part7-test", "scale"));
+    write("build/lib/labs/toolkit.a", kEmptyArchive);
     part_.directory = "part7-test";
     part_.root = folder_.path() / "labs/part7-test";
     task_.id = "scale";
@@ -132,8 +133,9 @@ class BuilderTest : public testing::Test {
   void write(const std::string& path, const std::string& text) const {
     write_file_atomically(folder_.path() / path, text);
   }
-  BuildOutcome build(const std::string& source) const {
-    return Builder(options_).build(part_, task_, source);
+  BuildOutcome build(const std::string& source) const { return build_all({{task_.file, source}}); }
+  BuildOutcome build_all(const std::vector<SourceFile>& sources) const {
+    return Builder(options_).build(part_, task_, sources);
   }
 
   static constexpr const char* kGood = R"(#include "scale.h"
@@ -145,6 +147,9 @@ __global__ void scale_kernel(float* x, int n) {
 }
 void scale(float* x, int n) { scale_kernel<<<(n + 255) / 256, 256>>>(x, n); }
 )";
+
+  /// As `ar` writes one without members.
+  static constexpr const char* kEmptyArchive = "!<arch>\n";
 
   TemporaryFolder folder_;
   BuildOptions options_;
@@ -182,11 +187,72 @@ TEST_F(BuilderTest, AnotherHostCompilerOrAnotherGpuBuildsAnew) {
   EXPECT_FALSE(build(broken).cached);
   options_.compute_capability = 90;
   EXPECT_FALSE(build(broken).cached);
-  task_.libraries = {"cublas"};
-  EXPECT_FALSE(build(broken).cached);
-  write("build/lib/labs/part7-test/scale.o", "another adapter");
-  EXPECT_FALSE(build(broken).cached);
   EXPECT_TRUE(build(broken).cached);
+}
+
+TEST_F(BuilderTest, AnotherLibraryAdapterOrToolkitLinksAnew) {
+  ASSERT_EQ(build(kGood).end, End::built);
+  EXPECT_TRUE(build(kGood).cached);
+  task_.libraries = {"cudart"};
+  EXPECT_FALSE(build(kGood).cached);
+  write("build/lib/labs/toolkit.a", std::string(kEmptyArchive) + "\n");
+  EXPECT_FALSE(build(kGood).cached);
+  write("build/lib/labs/part7-test/scale.o", "no adapter");
+  const BuildOutcome broken = build(kGood);
+  EXPECT_FALSE(broken.cached);
+  EXPECT_EQ(broken.end, End::failed);
+  EXPECT_EQ(broken.file, "") << "no file of the student's fails to compile";
+  EXPECT_TRUE(build(kGood).cached);
+}
+
+TEST_F(BuilderTest, FilesThatATaskUsesAreCompiledByThemselvesAndLinked) {
+  write("labs/part7-test/interface/factor.h", "#pragma once\nfloat factor();\n");
+  const SourceFile caller = {"scale.cu",
+                             "#include \"factor.h\"\n#include \"scale.h\"\nstatic int calls;\n"
+                             "void scale(float* x, int n) { x[n] = factor() + ++calls; }\n"};
+  const SourceFile used = {"factor.cu",
+                           "#include \"factor.h\"\nstatic int calls;\n"
+                           "float factor() { return ++calls; }\n"};
+  EXPECT_THAT(read_dynamic_symbols(build_all({caller}).library).unresolved,
+              testing::Not(testing::IsEmpty()));
+  const BuildOutcome outcome = build_all({caller, used});
+  ASSERT_EQ(outcome.end, End::built) << outcome.messages;
+  EXPECT_THAT(read_dynamic_symbols(outcome.library).unresolved, testing::IsEmpty());
+  EXPECT_TRUE(build_all({caller, used}).cached);
+  // The same file in another task is compiled no second time.
+  const auto entries = [this] {
+    std::size_t count = 0;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(options_.installation.cache / "build")) {
+      count += entry.is_directory() ? 1 : 0;
+    }
+    return count;
+  };
+  const std::size_t before = entries();
+  build_all({used});
+  EXPECT_EQ(entries(), before + 1) << "linked alone, not compiled";
+}
+
+TEST_F(BuilderTest, AUsedFileThatDoesNotCompileIsNamed) {
+  const BuildOutcome outcome =
+      build_all({{"scale.cu", kGood}, {"factor.cu", "float factor() { return 1 }\n"}});
+  EXPECT_EQ(outcome.end, End::failed);
+  EXPECT_EQ(outcome.file, "factor.cu");
+  EXPECT_THAT(outcome.messages, HasSubstr("part7-test/factor.cu(1): error: expected a \";\""));
+}
+
+TEST_F(BuilderTest, ThreadsThatNeedTheSameFileCompileItOnce) {
+  const Builder builder(options_);
+  std::atomic<int> compiled = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&] {
+        compiled += builder.build(part_, task_, {{"scale.cu", "#error\n"}}).cached ? 0 : 1;
+      });
+    }
+  }
+  EXPECT_EQ(compiled, 1);
 }
 
 TEST_F(BuilderTest, ACompilerThatWasStoppedOnABusyMachineGetsAnotherTry) {

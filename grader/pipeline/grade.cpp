@@ -91,6 +91,20 @@ void check_submission(const PartSpec& part, const std::filesystem::path& submiss
   }
 }
 
+/// The texts of a task's files, which are read into `task`; none unless all of them are there.
+std::vector<SourceFile> read_sources(const std::filesystem::path& folder, BuiltTask& task) {
+  std::vector<std::string> names = {task.task->file};
+  names.insert(names.end(), task.task->uses.begin(), task.task->uses.end());
+  std::vector<SourceFile> sources;
+  for (const std::string& name : names) {
+    SubmittedFile file = read_submitted(folder, name);
+    if (file.state == SubmittedFile::State::present) sources.push_back({name, file.text});
+    task.files.push_back({name, std::move(file)});
+  }
+  if (sources.size() < names.size()) sources.clear();
+  return sources;
+}
+
 /// Compiles all files, several at a time; each outcome stands beside its task.
 std::vector<BuiltTask> build_stage(const PartSpec& part, const GradeRequest& request,
                                    const GradeTools& tools,
@@ -103,15 +117,15 @@ std::vector<BuiltTask> build_stage(const PartSpec& part, const GradeRequest& req
     for (std::size_t i = next++; i < tasks.size(); i = next++) {
       built[i].task = tasks[i];
       if (tasks[i]->kind == TaskKind::answers) continue;
-      if (!runs_on(*tasks[i], tools.device.gpu())) continue;
+      if (!missing_peak(*tasks[i], tools.device.gpu()).empty()) continue;
       try {
-        built[i].file = read_submitted(request.submission / part.directory, tasks[i]->file);
-        if (built[i].file.state != SubmittedFile::State::present) continue;
+        const auto sources = read_sources(request.submission / part.directory, built[i]);
+        if (sources.empty()) continue;
         {
           const std::scoped_lock lock(progress_mutex);
           tools.progress("building " + tasks[i]->file);
         }
-        built[i].build = tools.build(*tasks[i], built[i].file.text);
+        built[i].build = tools.build(*tasks[i], sources);
       } catch (...) {
         const std::scoped_lock lock(progress_mutex);
         if (!fault) fault = std::current_exception();

@@ -37,7 +37,7 @@ struct GradeRequest {
 /// What the stages work with; tests put fakes here.
 struct GradeTools {
   Device& device;
-  std::function<BuildOutcome(const TaskSpec&, const std::string& source)> build;
+  std::function<BuildOutcome(const TaskSpec&, const std::vector<SourceFile>&)> build;
   std::function<std::unique_ptr<Oracle>(const std::string& name)> oracle;
   std::function<void(const std::string&)> progress;  ///< one line of what goes on
   /// Told what the device did in each run, under "task: case"; may be empty.

@@ -95,11 +95,11 @@ class GradeTest : public testing::Test {
     task.forbidden = {"^cublas"};
     task.cases = {make_case("four", 4, false), make_case("seven", 7, false),
                   make_case("secret", 9, true)};
-    task.speed.emplace();
-    task.speed->points = 8;
-    task.speed->parameters = {{"n", std::int64_t{1000}}};
-    task.speed->zero_efficiency = 0.0625;
-    task.speed->full_efficiency = 1;
+    task.speeds.resize(1);
+    task.speeds[0].points = 8;
+    task.speeds[0].parameters = {{"n", std::int64_t{1000}}};
+    task.speeds[0].zero_efficiency = 0.0625;
+    task.speeds[0].full_efficiency = 1;
     part_.number = 7;
     part_.directory = "part7-test";
     part_.title = "Test part";
@@ -128,7 +128,7 @@ class GradeTest : public testing::Test {
     FakeDevice device(behave);
     const GradeTools tools{
         .device = device,
-        .build = [this](const TaskSpec&, const std::string&) { return build_; },
+        .build = [this](const TaskSpec&, const std::vector<SourceFile>&) { return build_; },
         .oracle = [](const std::string&) { return std::make_unique<ScaleOracle>(); },
         .progress = [](const std::string&) {}};
     build_.library = library_;

@@ -55,6 +55,16 @@ bool is_cheap_to_check(const simgpu::Activity& activity) {
   return instructions > 0 && instructions <= kMostCheckedInstructions;
 }
 
+/// Artifacts become files in a folder of reports.
+void require_plain_name(const std::string& name) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+  };
+  if (!name.empty() && name.front() != '.' && std::ranges::all_of(name, is_plain)) return;
+  throw OracleFault(fmt::format(
+      "the oracle names an artifact \"{}\"; use lower-case letters, digits, ., _ and -", name));
+}
+
 /// Grades one task; holds what its stages share.
 class TaskGrader {
  public:
@@ -68,10 +78,10 @@ class TaskGrader {
         result_(blank_result(task_)) {}
 
   TaskResult run() {
-    if (!runs_on(task_, tools_.device.gpu())) {
+    if (const auto peak = missing_peak(task_, tools_.device.gpu()); !peak.empty()) {
       result_.max_score = 0;  // nobody's fault, so out of nothing
       fail(Verdict::not_applicable,
-           {explain_not_applicable(tools_.device.gpu().name, task_.speed->peak, context())});
+           {explain_not_applicable(tools_.device.gpu().name, peak, context())});
       return result_;
     }
     if (!is_buildable() || !is_allowed()) return result_;
@@ -82,14 +92,23 @@ class TaskGrader {
       return result_;
     }
     result_.score = task_.points;
-    if (task_.speed) time();
+    for (const SpeedSpec& speed : task_.speeds) {
+      if (tools_.device.gpu().peak_flops.contains(speed.peak) && !time(speed)) break;
+    }
     return result_;
   }
 
  private:
   DiagnoseContext context() const {
     DiagnoseContext context = context_of(part_, request_, task_);
-    context.source = built_.file.text;
+    for (const NamedFile& file : built_.files) context.sources[file.name] = file.submitted.text;
+    return context;
+  }
+
+  /// For stories of one of the task's files.
+  DiagnoseContext context_in(const std::string& file) const {
+    DiagnoseContext context = this->context();
+    if (!file.empty()) context.file = file;
     return context;
   }
 
@@ -101,22 +120,24 @@ class TaskGrader {
   }
 
   bool is_buildable() {
-    switch (built_.file.state) {
-      case SubmittedFile::State::present:
-        break;
-      case SubmittedFile::State::missing:
-        return fail(Verdict::not_implemented,
-                    {explain_not_implemented(task_.file, 0, "the file is missing", context())});
-      case SubmittedFile::State::refused:
-      case SubmittedFile::State::unreadable:
-        return fail(Verdict::rejected, {refusal()});
+    for (const NamedFile& file : built_.files) {
+      switch (file.submitted.state) {
+        case SubmittedFile::State::present:
+          break;
+        case SubmittedFile::State::missing:
+          return fail(Verdict::not_implemented,
+                      {explain_not_implemented(file.name, 0, "the file is missing", context())});
+        case SubmittedFile::State::refused:
+        case SubmittedFile::State::unreadable:
+          return fail(Verdict::rejected, {refusal_of(file)});
+      }
     }
     switch (built_.build.end) {
       case BuildOutcome::End::built:
         return true;
       case BuildOutcome::End::failed:
         return fail(Verdict::compile_error,
-                    {explain_compile_error(built_.build.messages, context())});
+                    {explain_compile_error(built_.build.messages, context_in(built_.build.file))});
       case BuildOutcome::End::fault:
         return fail(Verdict::grader_fault,
                     {explain_grader_fault(built_.build.messages, context())});
@@ -124,11 +145,11 @@ class TaskGrader {
     return false;
   }
 
-  Diagnostic refusal() const {
+  static Diagnostic refusal_of(const NamedFile& file) {
     Diagnostic story;
     story.code = "RL0611";
-    story.message = fmt::format("{} cannot be graded: {}", task_.file, built_.file.reason);
-    story.file = task_.file;
+    story.message = fmt::format("{} cannot be graded: {}", file.name, file.submitted.reason);
+    story.file = file.name;
     story.help = "hand in a plain readable text file in UTF-8, of at most 1 MiB";
     return story;
   }
@@ -171,69 +192,99 @@ class TaskGrader {
     const std::uint64_t seed = case_seed(request_.seed, part_.number, task_.id, numbered.spec.name);
     Problem problem{numbered.spec.parameters, {}};
     if (oracle_ != nullptr) problem = oracle_->make(numbered.spec.parameters, seed);
-    outcome_ = run_with_retry(problem, timed);
+    outcome_ = run_with_retry(problem, timed, numbered.spec.sampled);
     if (tools_.observe) tools_.observe(task_.id + ": " + numbered.spec.name, outcome_.activity);
     // A print could tell a hidden case's sizes.
     if (result_.printed.empty() && !numbered.spec.hidden) result_.printed = outcome_.printed;
-    return judge({task_, numbered.spec, problem, oracle_.get(), outcome_, place});
+    const Judgement judgement =
+        judge({task_, numbered.spec, problem, oracle_.get(), outcome_, place});
+    if (judgement.verdict == Verdict::pass && oracle_ != nullptr) add_artifacts(problem);
+    return judgement;
+  }
+
+  /// Later cases' files take the place of earlier ones of the same name.
+  void add_artifacts(const Problem& problem) {
+    const CallEvidence evidence{outcome_.results, outcome_.activity, outcome_.keeps_records};
+    for (auto& [name, text] : oracle_->artifacts(problem, evidence)) {
+      require_plain_name(name);
+      result_.artifacts[name] = text;
+    }
   }
 
   /// A fault of ours is tried once more before it becomes a verdict.
-  RunOutcome run_with_retry(const Problem& problem, bool timed) {
+  RunOutcome run_with_retry(const Problem& problem, bool timed, bool sampled) {
     const RunRequest request{.library = built_.build.library,
                              .entry = task_.entry,
                              .problem = &problem,
                              .timed = timed,
+                             .sampled = sampled,
                              .time_limit = std::chrono::duration<double>(task_.time_limit_s)};
     RunOutcome outcome = tools_.device.run(request);
     if (outcome.end == RunOutcome::End::device_fault) outcome = tools_.device.run(request);
     return outcome;
   }
 
-  /// Whether the timed case is right: once as it is timed, with the checkers off, and where that is
+  /// Whether a timed case is right: once as it is timed, with the checkers off, and where that is
   /// cheap once more with them on, since a race may need the full size. Leaves the timed outcome.
-  bool timed_case_passes() {
-    const NumberedCase timed{{"timed", task_.speed->parameters, {}, false}, 0};
-    tools_.progress(task_.id + ": timing");
+  bool timed_case_passes(const SpeedSpec& speed) {
+    const NumberedCase timed{{speed.name, speed.parameters, {}, false, speed.sampled}, 0};
+    tools_.progress(fmt::format("{}: timing {}", task_.id, speed.name));
     Judgement judgement = judge_case(timed, true);
-    if (judgement.verdict == Verdict::pass && is_cheap_to_check(outcome_.activity)) {
-      tools_.progress(task_.id + ": checking for races at the timed size");
+    const bool checkable = !speed.sampled && is_cheap_to_check(outcome_.activity);
+    if (judgement.verdict == Verdict::pass && checkable) {
+      tools_.progress(fmt::format("{}: checking {} for races", task_.id, speed.name));
       RunOutcome as_timed = std::move(outcome_);
       judgement = judge_case(timed, false);
       outcome_ = std::move(as_timed);
     }
     if (judgement.verdict == Verdict::pass) return true;
     result_.score = 0;
-    result_.cases.push_back({"timed", judgement.verdict, false});
+    result_.cases.push_back({speed.name, judgement.verdict, false});
     return fail(judgement.verdict, judgement.diagnostics);
   }
 
-  void time() {
-    if (!timed_case_passes()) return;
-    const SpeedSpec& speed = *task_.speed;
+  /// Times one case and adds its points. False when it ends the task.
+  bool time(const SpeedSpec& speed) {
+    if (!timed_case_passes(speed)) return false;
     const Work work = oracle_->work(speed.parameters);
     const Roofline roofline = roofline_of(work, tools_.device.gpu());
-    result_.timing = timing_of(outcome_, speed, work, roofline);
+    const Timing timing = timing_of(outcome_, speed, work, roofline);
+    result_.timings.push_back(timing);
     const bool measured = tools_.device.time_kind() == "measured";
-    if (is_below_floor(*result_.timing, measured)) {
-      fail(Verdict::suspect, {explain_suspect(*result_.timing, context())});
-      return;
+    if (is_below_floor(timing, measured)) {
+      return suspect(explain_suspect(timing, context_timed(speed)));
     }
     if (const auto copies = copies_to_host(work, outcome_.activity); !copies.empty()) {
-      fail(Verdict::suspect, {explain_work_elsewhere(copies, context())});
-      return;
+      return suspect(explain_work_elsewhere(copies, context_timed(speed)));
     }
-    result_.score += speed_points(speed, result_.timing->efficiency);
-    add_kernel_evidence();
+    result_.score += speed_points(speed, timing.efficiency);
+    add_kernel_evidence(speed, timing);
+    return true;
   }
 
-  void add_kernel_evidence() {
+  /// The answers are right, so they keep their points; no time of the task counts.
+  bool suspect(Diagnostic story) {
+    result_.score = task_.points;
+    return fail(Verdict::suspect, {std::move(story)});
+  }
+
+  DiagnoseContext context_timed(const SpeedSpec& speed) const {
+    DiagnoseContext context = this->context();
+    context.case_name = speed.name;
+    return context;
+  }
+
+  /// The counters of the first timed call, and what makes any of them slow, each cause told once.
+  void add_kernel_evidence(const SpeedSpec& speed, const Timing& timing) {
     const simgpu::KernelRecord* kernel = slowest_kernel(outcome_.activity);
     if (kernel == nullptr) return;
-    result_.counters = simgpu::nsight_counters(*kernel);
-    if (result_.timing->efficiency >= result_.timing->target_efficiency) return;
-    auto stories = explain_slowness(*result_.timing, *kernel, context());
-    std::ranges::move(stories, std::back_inserter(result_.diagnostics));
+    if (result_.timings.size() == 1) result_.counters = simgpu::nsight_counters(*kernel);
+    if (timing.efficiency >= timing.target_efficiency) return;
+    for (Diagnostic& story : explain_slowness(timing, *kernel, context_timed(speed))) {
+      const bool told = std::ranges::find(result_.diagnostics, story.code, &Diagnostic::code) !=
+                        result_.diagnostics.end();
+      if (!told) result_.diagnostics.push_back(std::move(story));
+    }
   }
 
   const PartSpec& part_;
@@ -248,8 +299,11 @@ class TaskGrader {
 
 }  // namespace
 
-bool runs_on(const TaskSpec& task, const gpu_spec::GpuSpec& gpu) {
-  return !task.speed || gpu.peak_flops.contains(task.speed->peak);
+std::string missing_peak(const TaskSpec& task, const gpu_spec::GpuSpec& gpu) {
+  for (const SpeedSpec& speed : task.speeds) {
+    if (speed.points > 0 && !gpu.peak_flops.contains(speed.peak)) return speed.peak;
+  }
+  return {};
 }
 
 TaskResult blank_result(const TaskSpec& task) {

@@ -7,11 +7,17 @@
 
 namespace rooflab {
 
-/// A task's file and what the build stage made of it.
+/// A file that a task asks for, as it was handed in.
+struct NamedFile {
+  std::string name;  ///< in the part's folder
+  SubmittedFile submitted;
+};
+
+/// A task's files and what the build stage made of them.
 struct BuiltTask {
   const TaskSpec* task = nullptr;
-  SubmittedFile file;
-  BuildOutcome build;  ///< meaningful when the file is present
+  std::vector<NamedFile> files;  ///< its own, then those it uses
+  BuildOutcome build;            ///< meaningful when all files are present
 };
 
 /// Runs, checks, times and scores one built task.
@@ -21,9 +27,10 @@ TaskResult grade_task(const PartSpec& part, const GradeRequest& request, const G
 /// Grades an `answers` task, which runs no code.
 TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, const TaskSpec& task);
 
-/// Whether the GPU has the arithmetic that a task is about. Tensor cores of an older GPU may lack a
-/// type: such a task can neither be compiled nor timed there.
-bool runs_on(const TaskSpec& task, const gpu_spec::GpuSpec& gpu);
+/// A peak that a timed case with points is measured against and that the GPU lacks; empty when it
+/// has all. Tensor cores of an older GPU may lack a type: such a task can neither be compiled nor
+/// timed there.
+std::string missing_peak(const TaskSpec& task, const gpu_spec::GpuSpec& gpu);
 
 /// A result of this task with nothing earned yet.
 TaskResult blank_result(const TaskSpec& task);

@@ -24,9 +24,9 @@ TEST_F(GradeTest, RightAnswerScoresItsPointsAndThoseForSpeed) {
   EXPECT_DOUBLE_EQ(task.max_score, 18);
   ASSERT_EQ(task.cases.size(), 3U);
   EXPECT_TRUE(task.cases[2].hidden);
-  ASSERT_TRUE(task.timing.has_value());
-  EXPECT_DOUBLE_EQ(task.timing->efficiency, 0.5);
-  EXPECT_EQ(task.timing->bound, "compute");
+  ASSERT_EQ(task.timings.size(), 1U);
+  EXPECT_DOUBLE_EQ(task.timings[0].efficiency, 0.5);
+  EXPECT_EQ(task.timings[0].bound, "compute");
   EXPECT_EQ(result.seed, 8812U);
   EXPECT_EQ(result.device, "sim:round");
   EXPECT_EQ(runs_, 4);
@@ -69,7 +69,7 @@ TEST_F(GradeTest, AForbiddenFunctionThatTheDeviceServedIsRejected) {
 }
 
 TEST_F(GradeTest, ATaskThatTheGpuCannotRunIsOutOfNothing) {
-  part_.tasks[0].speed->peak = "fp8_tensor";
+  part_.tasks[0].speeds[0].peak = "fp8_tensor";
   build_.end = BuildOutcome::End::failed;  // nobody should have tried
   const TaskResult task = grade_task_with(solve);
   EXPECT_EQ(task.verdict, Verdict::not_applicable);
@@ -93,7 +93,7 @@ TEST_F(GradeTest, WrongAnswerStopsTheTaskAndScoresNothing) {
   ASSERT_EQ(task.cases.size(), 2U);
   EXPECT_EQ(task.cases[0].verdict, Verdict::pass);
   EXPECT_EQ(task.cases[1].verdict, Verdict::wrong_answer);
-  EXPECT_FALSE(task.timing.has_value());
+  EXPECT_TRUE(task.timings.empty());
   EXPECT_EQ(runs_, 2);
   ASSERT_FALSE(task.diagnostics.empty());
 }
@@ -280,16 +280,16 @@ TEST_F(GradeTest, WrongAnswerInTheTimedRunCostsTheWholeTask) {
 }
 
 TEST_F(GradeTest, ATimeThatIsOnlyShownHasNoTargetAndNoPoints) {
-  part_.tasks[0].speed->points = 0;
-  part_.tasks[0].speed->zero_efficiency = 0;
-  part_.tasks[0].speed->full_efficiency = 0;
+  part_.tasks[0].speeds[0].points = 0;
+  part_.tasks[0].speeds[0].zero_efficiency = 0;
+  part_.tasks[0].speeds[0].full_efficiency = 0;
   const TaskResult task = grade_task_with(solve);
   EXPECT_EQ(task.verdict, Verdict::pass);
   EXPECT_EQ(task.score, 10);
   EXPECT_EQ(task.max_score, 10);
-  ASSERT_TRUE(task.timing.has_value());
-  EXPECT_DOUBLE_EQ(task.timing->time_us, 2002);
-  EXPECT_EQ(task.timing->target_efficiency, 0);
+  ASSERT_EQ(task.timings.size(), 1U);
+  EXPECT_DOUBLE_EQ(task.timings[0].time_us, 2002);
+  EXPECT_EQ(task.timings[0].target_efficiency, 0);
 }
 
 /// Right, but with a race that only the full size has, which only a run with checkers shows.
@@ -308,7 +308,7 @@ TEST_F(GradeTest, ARaceThatNeedsTheTimedSizeCostsTheWholeTask) {
   EXPECT_EQ(task.verdict, Verdict::race);
   EXPECT_EQ(task.score, 0);
   EXPECT_EQ(task.diagnostics.at(0).code, "RL0304");
-  EXPECT_FALSE(task.timing.has_value());
+  EXPECT_TRUE(task.timings.empty());
   EXPECT_EQ(runs_, 5);
 }
 
@@ -328,7 +328,7 @@ TEST_F(GradeTest, ACheckedRunAtTheTimedSizeChangesNoTime) {
   });
   EXPECT_EQ(task.verdict, Verdict::pass);
   EXPECT_EQ(task.score, 16);
-  EXPECT_DOUBLE_EQ(task.timing->time_us, 2002);
+  EXPECT_DOUBLE_EQ(task.timings[0].time_us, 2002);
   EXPECT_EQ(runs_, 5);
 }
 

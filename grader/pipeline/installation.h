@@ -34,6 +34,8 @@ struct Installation {
   std::filesystem::path adapter(const std::string& part_directory, const std::string& entry) const {
     return build / "lib" / "labs" / part_directory / (entry + ".o");
   }
+  /// What labs/toolkit has in the way of code: build/lib/labs/toolkit.a.
+  std::filesystem::path toolkit_archive() const { return build / "lib" / "labs" / "toolkit.a"; }
 };
 
 /// Finds the installation from the running executable (build/bin/grader): its build tree, and above

@@ -14,7 +14,9 @@ double speed_points(const SpeedSpec& speed, double efficiency) {
 }
 
 double maximum_points(const TaskSpec& task) {
-  return task.points + (task.speed ? task.speed->points : 0);
+  double points = task.points;
+  for (const SpeedSpec& speed : task.speeds) points += speed.points;
+  return points;
 }
 
 }  // namespace rooflab

@@ -38,7 +38,8 @@ Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& 
   timing.flops = total_flops(work);
   timing.bytes = work.compulsory_bytes;
   timing.peak = speed.peak;
-  timing.size = speed.name;
+  timing.name = speed.name;
+  timing.sampled = speed.sampled;
   if (const auto* kernel = slowest_kernel(outcome.activity)) {
     timing.limiter = kernel->time.limiter;
     timing.terms = kernel->time.terms;

@@ -37,12 +37,12 @@ std::string header_html(const GradeResult& result) {
 std::string task_row(const TaskResult& task) {
   const double share = task.max_score > 0 ? task.score / task.max_score : 0;
   std::string time, efficiency;
-  if (task.timing) {
-    time = format_time_us(task.timing->time_us);
-    efficiency = fmt::format("{} of roofline", format_percent(task.timing->efficiency));
-    if (task.timing->target_efficiency > 0) {
-      efficiency +=
-          fmt::format(" (full marks at {})", format_percent(task.timing->target_efficiency));
+  if (!task.timings.empty()) {
+    time = format_time_us(task.timings.front().time_us);
+    efficiency = fmt::format("{} of roofline", format_percent(task.timings.front().efficiency));
+    if (task.timings.front().target_efficiency > 0) {
+      efficiency += fmt::format(" (full marks at {})",
+                                format_percent(task.timings.front().target_efficiency));
     }
   }
   const std::string name = name_of(task.verdict);
@@ -69,15 +69,18 @@ std::string roofline_html(const GradeResult& result, const gpu_spec::GpuSpec& gp
   plot.bandwidth = gpu.dram_bytes_per_second;
   for (const auto& [type, peak] : gpu.peak_flops) {
     // The roofs that the tasks run against, and fp32 always: more would only hide the points.
-    const bool used = std::any_of(
-        result.tasks.begin(), result.tasks.end(),
-        [&](const TaskResult& task) { return task.timing && task.timing->peak == type; });
+    const bool used =
+        std::any_of(result.tasks.begin(), result.tasks.end(), [&](const TaskResult& task) {
+          return !task.timings.empty() && task.timings.front().peak == type;
+        });
     if (used || type == "fp32")
       plot.roofs.push_back({words_of(type) + " " + format_si(peak, "FLOP/s"), peak});
   }
   for (const TaskResult& task : result.tasks) {
-    if (!task.timing || task.timing->bytes <= 0 || task.timing->time_us <= 0) continue;
-    const Timing& timing = *task.timing;
+    if (task.timings.empty() || task.timings.front().bytes <= 0 ||
+        task.timings.front().time_us <= 0)
+      continue;
+    const Timing& timing = task.timings.front();
     const double roof = timing.flops / (timing.roofline_us * 1e-6);
     plot.points.push_back({task.id, timing.flops / timing.bytes,
                            timing.flops / (timing.time_us * 1e-6), roof * timing.target_efficiency,
@@ -99,22 +102,23 @@ std::string roofline_html(const GradeResult& result, const gpu_spec::GpuSpec& gp
 std::string latency_html(const GradeResult& result) {
   double longest = 0, shortest = INFINITY;
   for (const TaskResult& task : result.tasks) {
-    if (!task.timing || !(task.timing->time_us > 0)) continue;
-    longest = std::max(longest, task.timing->time_us);
-    shortest = std::min({shortest, task.timing->roofline_us, task.timing->time_us});
+    if (task.timings.empty() || !(task.timings.front().time_us > 0)) continue;
+    longest = std::max(longest, task.timings.front().time_us);
+    shortest = std::min({shortest, task.timings.front().roofline_us, task.timings.front().time_us});
   }
   if (longest == 0) return {};
   const double low = std::log10(shortest) - 0.3, span = std::log10(longest) - low;
   const auto width = [&](double us) { return 100 * std::max(0.01, (std::log10(us) - low) / span); };
   std::string rows;
   for (const TaskResult& task : result.tasks) {
-    if (!task.timing || !(task.timing->time_us > 0)) continue;
+    if (task.timings.empty() || !(task.timings.front().time_us > 0)) continue;
     rows += fmt::format(
         R"(<div class="latency"><span>{}</span><span class="track"><i class="time" style="width:{:.1f}%"></i>)"
         R"(<i class="roofline" style="width:{:.1f}%"></i></span><span>{} <small>roofline {}</small></span></div>)"
         "\n",
-        escape_html(task.id), width(task.timing->time_us), width(task.timing->roofline_us),
-        format_time_us(task.timing->time_us), format_time_us(task.timing->roofline_us));
+        escape_html(task.id), width(task.timings.front().time_us),
+        width(task.timings.front().roofline_us), format_time_us(task.timings.front().time_us),
+        format_time_us(task.timings.front().roofline_us));
   }
   return "<section><h2>Latency</h2>" + rows +
          fmt::format(
@@ -206,7 +210,7 @@ std::string task_html(const TaskResult& task) {
   }
   if (!cases.empty()) html += "<p class=\"cases\">" + cases + "</p>\n";
   for (const Diagnostic& story : task.diagnostics) html += story_html(story);
-  if (task.timing) html += breakdown_html(*task.timing);
+  if (!task.timings.empty()) html += breakdown_html(task.timings.front());
   html += counters_html(task);
   if (!task.printed.empty()) {
     html += "<details><summary>What the code printed</summary><pre>" + escape_html(task.printed) +

@@ -130,7 +130,7 @@ GradeResult hostile_grade() {
   timed.title = "Product";
   timed.score = 8;
   timed.max_score = 10;
-  timed.timing = timing_of(2e9, 1e7, 1000, "fp32");
+  timed.timings = {timing_of(2e9, 1e7, 1000, "fp32")};
   timed.counters = {{"dram__bytes_read.sum", 12}};
   timed.cases = {{evil, Verdict::pass, false}, {"hidden one", Verdict::pass, true}};
   grade.tasks.push_back(timed);
@@ -196,7 +196,7 @@ TEST(Html, ShowsEachTaskInTheTableAndInASectionOfItsOwn) {
 
 TEST(Html, ATimeWithoutATargetIsNeitherReachedNorMissed) {
   GradeResult grade = hostile_grade();
-  grade.tasks[0].timing->target_efficiency = 0;
+  grade.tasks[0].timings[0].target_efficiency = 0;
   const std::string html = to_html(grade, small_gpu());
   EXPECT_THAT(html, Not(HasSubstr("full marks at")));
   EXPECT_EQ(count(html, "class=\"point shown\""), 1);

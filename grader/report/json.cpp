@@ -43,7 +43,9 @@ Json diagnostic_json(const Diagnostic& diagnostic) {
 }
 
 Json timing_json(const Timing& timing) {
-  return {{"time_us", timing.time_us},
+  return {{"name", timing.name},
+          {"sampled", timing.sampled},
+          {"time_us", timing.time_us},
           {"spread_us", timing.spread_us},
           {"roofline_us", timing.roofline_us},
           {"floor_us", timing.floor_us},
@@ -74,7 +76,11 @@ Json task_json(const TaskResult& task) {
             {"score", task.score},
             {"max_score", task.max_score},
             {"cases", std::move(cases)}};
-  if (task.timing) json["timing"] = timing_json(*task.timing);
+  if (!task.timings.empty()) {
+    json["timing"] = timing_json(task.timings.front());
+    json["timings"] = Json::array();
+    for (const Timing& timing : task.timings) json["timings"].push_back(timing_json(timing));
+  }
   json["diagnostics"] = std::move(diagnostics);
   json["counters"] = Json(task.counters);
   json["output"] = sanitize(task.printed);

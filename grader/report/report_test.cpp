@@ -59,16 +59,16 @@ GradeResult example() {
   task.score = 20;
   task.max_score = 25;
   task.cases = {{"64 x 64 x 64", Verdict::pass, false}};
-  task.timing = Timing{};
-  task.timing->time_us = 1020;
-  task.timing->roofline_us = 110;
-  task.timing->floor_us = 100;
-  task.timing->efficiency = 0.108;
-  task.timing->target_efficiency = 0.12;
-  task.timing->bound = "compute";
-  task.timing->flops = 2147483648.0;
-  task.timing->size = "1024^3";
-  task.timing->advice = "limited by shared memory";
+  task.timings.resize(1);
+  task.timings[0].time_us = 1020;
+  task.timings[0].roofline_us = 110;
+  task.timings[0].floor_us = 100;
+  task.timings[0].efficiency = 0.108;
+  task.timings[0].target_efficiency = 0.12;
+  task.timings[0].bound = "compute";
+  task.timings[0].flops = 2147483648.0;
+  task.timings[0].name = "1024^3";
+  task.timings[0].advice = "limited by shared memory";
   result.tasks.push_back(task);
   TaskResult broken;
   broken.id = "gemv";
@@ -100,8 +100,8 @@ TEST(Terminal, ShowsOneLineATaskAndTheNextStep) {
 
 TEST(Terminal, ShowsATimeWithoutATargetForWhatItIs) {
   GradeResult result = example();
-  result.tasks[0].timing->efficiency = 0.001;
-  result.tasks[0].timing->target_efficiency = 0;
+  result.tasks[0].timings[0].efficiency = 0.001;
+  result.tasks[0].timings[0].target_efficiency = 0;
   std::ostringstream out;
   print_report(out, result, {});
   EXPECT_THAT(out.str(), HasSubstr("1024^3  1.02 ms  2.11 TFLOP/s  0.10 % of the roofline\n"));

@@ -111,12 +111,12 @@ std::string task_detail(const TaskResult& task) {
     return fmt::format("{}{}{} {}", first.code, place.empty() ? "" : " ", place,
                        shorten(one_line(first.message), kDetailWidth));
   }
-  if (!task.timing) return task.summary;
-  const Timing& timing = *task.timing;
+  if (task.timings.empty()) return task.summary;
+  const Timing& timing = task.timings.front();
   const double seconds = timing.time_us * 1e-6;
   const bool compute = timing.bound == "compute";
   std::string detail =
-      fmt::format("{}  {}  {}  {} of the roofline", timing.size, format_time_us(timing.time_us),
+      fmt::format("{}  {}  {}  {} of the roofline", timing.name, format_time_us(timing.time_us),
                   compute ? format_si(timing.flops / seconds, "FLOP/s")
                           : format_si(timing.bytes / seconds, "B/s"),
                   format_percent(timing.efficiency));
@@ -134,9 +134,10 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
   out << fmt::format("  {:<{}}  {}{:>7}  {}\n", one_line(task.id), width,
                      painted_verdict(task, padded, paint), points + (task.bonus ? "*" : " "),
                      one_line(task_detail(task)));
-  const bool slow = task.timing && task.timing->efficiency < task.timing->target_efficiency;
-  if (slow && !task.timing->advice.empty()) {
-    for (const std::string& line : wrap(one_line(task.timing->advice), kDetailWidth)) {
+  if (task.timings.empty()) return;
+  const Timing& timing = task.timings.front();
+  if (timing.efficiency < timing.target_efficiency && !timing.advice.empty()) {
+    for (const std::string& line : wrap(one_line(timing.advice), kDetailWidth)) {
       out << fmt::format("  {:<{}}  {}\n", "", width, paint.dim(line));
     }
   }

@@ -63,6 +63,7 @@ CaseSpec read_case(TableReader& reader) {
   reader.name(fmt::format("case \"{}\"", spec.name));
   spec.parameters = reader.values("parameters");
   spec.expect = reader.values("expect");
+  spec.sampled = reader.boolean_or("sampled", false);
   reader.finish();
   return spec;
 }
@@ -90,12 +91,14 @@ RatioHint read_ratio(const toml::table& table, const std::filesystem::path& file
 }
 
 SpeedSpec read_speed(const toml::table& table, const std::filesystem::path& file) {
-  TableReader reader(table, file, "[task.speed]");
+  TableReader reader(table, file, "[[task.speed]]");
   SpeedSpec speed;
   speed.name = reader.text("name");
+  reader.name(fmt::format("timed case \"{}\"", speed.name));
   speed.points = points(reader, "points", 0);
   speed.parameters = reader.values("parameters");
   speed.peak = reader.text_or("peak", "fp32");
+  speed.sampled = reader.boolean_or("sampled", false);
   if (speed.points == 0) {  // a time to look at, with nothing to reach
     if (reader.number_or("full_efficiency", 0) + reader.number_or("zero_efficiency", 0) != 0) {
       throw reader.error("points", "a timed case without points names efficiencies to reach",
@@ -172,7 +175,7 @@ void check_task(const TableReader& reader, const TaskSpec& task) {
     throw reader.error("oracle", fmt::format("task {} names no oracle", task.id),
                        "add oracle = \"name\" of labs/<part>/oracle");
   }
-  if (task.speed && task.oracle.empty()) {
+  if (!task.speeds.empty() && task.oracle.empty()) {
     throw reader.error("speed", fmt::format("task {} is timed but names no oracle", task.id),
                        "add oracle = \"name\": it counts the work");
   }
@@ -190,6 +193,8 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   task.points = points(reader, "points", 0);
   task.file = reader.text("file");
   require_file_name(reader, "file", task.file);
+  task.uses = reader.texts("uses");
+  for (const std::string& used : task.uses) require_file_name(reader, "uses", used);
   task.entry = reader.text_or("entry", "");
   task.oracle = reader.text_or("oracle", "");
   task.forbidden = reader.texts("forbidden");
@@ -208,7 +213,8 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   });
   reader.each("ratio",
               [&](const toml::table& inner) { task.ratios.push_back(read_ratio(inner, file)); });
-  reader.maybe("speed", [&](const toml::table& inner) { task.speed = read_speed(inner, file); });
+  reader.each("speed",
+              [&](const toml::table& inner) { task.speeds.push_back(read_speed(inner, file)); });
   reader.each("question", [&](const toml::table& inner) {
     task.questions.push_back(read_question(inner, file));
   });

@@ -26,8 +26,9 @@ class UnknownPart : public SpecError {
 struct CaseSpec {
   std::string name;
   Values parameters;
-  Values expect;        ///< `values` tasks: the right results, as numbers
-  bool hidden = false;  ///< from solutions/<part>/hidden.toml
+  Values expect;         ///< `values` tasks: the right results, as numbers
+  bool hidden = false;   ///< from solutions/<part>/hidden.toml
+  bool sampled = false;  ///< see RunRequest::sampled
 };
 
 /// A value that is off by a known factor has a known cause: "half: a multiply-add counts as two
@@ -38,14 +39,15 @@ struct RatioHint {
   std::string cause;
 };
 
-/// The timed case. With points = 0 its time is shown and has no targets.
+/// A timed case. With points = 0 its time is shown and has no targets.
 struct SpeedSpec {
-  std::string name;  ///< of the timed case, short: "1024^3"
+  std::string name;  ///< short: "1024^3"
   double points = 0;
-  Values parameters;           ///< of the timed case
+  Values parameters;
   double zero_efficiency = 0;  ///< no points at or below
   double full_efficiency = 0;  ///< all points at or above
   std::string peak = "fp32";   ///< the roof of the report's plot: a key of GpuSpec::peak_flops
+  bool sampled = false;        ///< see RunRequest::sampled
 };
 
 enum class TaskKind : std::uint8_t {
@@ -72,6 +74,7 @@ struct TaskSpec {
   bool bonus = false;
   double points = 0;                   ///< for correctness; speed points come on top
   std::string file;                    ///< the student's, relative to the part's directory
+  std::vector<std::string> uses;       ///< further files of the student's, linked with `file`
   std::string entry;                   ///< the adapter, labs/<part>/guest/<entry>.cpp
   std::string oracle;                  ///< registered name, empty when cases hold their results
   std::vector<std::string> forbidden;  ///< symbols (regular expressions) the object may not import
@@ -80,8 +83,8 @@ struct TaskSpec {
   std::vector<CaseSpec> cases;
   std::vector<RatioHint> ratios;
   std::vector<QuestionSpec> questions;  ///< `answers` tasks
-  std::optional<SpeedSpec> speed;
-  double time_limit_s = 60;  ///< wall, per case
+  std::vector<SpeedSpec> speeds;        ///< timed cases, in the order of every report
+  double time_limit_s = 60;             ///< wall, per case
 };
 
 struct PartSpec {

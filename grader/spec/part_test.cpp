@@ -33,7 +33,7 @@ time_limit_s = 5
 name = "small"
 parameters = { n = 4, factor = 2.5, mode = "fast" }
 
-[task.speed]
+[[task.speed]]
 name = "timed"
 points = 10
 parameters = { n = 1024 }
@@ -143,8 +143,8 @@ TEST_F(PartTest, HoldsEverythingThatTheFileSays) {
   EXPECT_EQ(std::get<std::int64_t>(scale.cases[0].parameters.at("n")), 4);
   EXPECT_EQ(std::get<double>(scale.cases[0].parameters.at("factor")), 2.5);
   EXPECT_EQ(std::get<std::string>(scale.cases[0].parameters.at("mode")), "fast");
-  ASSERT_TRUE(scale.speed.has_value());
-  EXPECT_EQ(scale.speed->full_efficiency, 0.5);
+  ASSERT_EQ(scale.speeds.size(), 1U);
+  EXPECT_EQ(scale.speeds[0].full_efficiency, 0.5);
   EXPECT_TRUE(part.tasks[1].bonus);
   EXPECT_EQ(part.tasks[1].ratios.at(0).cause, "counted twice");
   EXPECT_EQ(part.tasks[2].questions.at(1).kind, QuestionKind::text);
@@ -187,7 +187,7 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
       file +
           ":11: task \"scale\": unknown key `pionts`; known keys are bonus, case, entry, file, "
           "forbidden, hints, id, kind, libraries, oracle, points, question, ratio, speed, "
-          "time_limit_s, title");
+          "time_limit_s, title, uses");
   EXPECT_EQ(error_after("points = 15", "points = \"15\""),
             file + ":11: task \"scale\": `points` is a string; write a number");
   EXPECT_EQ(error_after("title = \"Scale\"\n", ""),

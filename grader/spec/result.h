@@ -77,7 +77,8 @@ struct Timing {
   std::string limiter;                  ///< of the time model: what bounds this implementation
   std::map<std::string, double> terms;  ///< its terms in us
   std::string advice;                   ///< what would help, with its modelled gain
-  std::string size;                     ///< "1024^3", for the summary
+  std::string name;                     ///< of the timed case: "1024^3"
+  bool sampled = false;                 ///< predicted from a part of the blocks
 };
 
 struct TaskResult {
@@ -88,7 +89,10 @@ struct TaskResult {
   double score = 0;
   double max_score = 0;
   std::vector<CaseResult> cases;
-  std::optional<Timing> timing;
+  std::vector<Timing>
+      timings;  ///< of the timed cases, in order; a report's summary shows the first
+  /// Files that the trusted side has rendered from what the student's code returned, by name.
+  std::map<std::string, std::string> artifacts;
   std::vector<Diagnostic> diagnostics;
   std::map<std::string, double> counters;  ///< of the timed call, Nsight names
   std::string summary;                     ///< one line for the terminal when there is no timing

@@ -162,6 +162,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                                     .gpu = options.gpu_specs / (gpu.id + ".toml"),
                                     .workers = options.workers,
                                     .checkers = !request.timed,
+                                    .sampled = request.sampled,
                                     .instruction_budget = instruction_budget(request.time_limit)});
   const std::vector<std::uint64_t> addresses = place_tensors(device, *request.problem);
 

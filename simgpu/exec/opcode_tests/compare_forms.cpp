@@ -86,7 +86,9 @@ void add_packed_setp(Forms& forms, const Comparison& comparison, const std::stri
   const std::string tail = (ftz ? ".ftz." : ".") + half + "x2";
   forms.push_back({joined + "and" + tail + " $d|_, $a, $b, $c;", "pred", types,
                    [=](const Lane& x) { return std::uint64_t{compared(x, 0) && x[2] != 0}; }});
-  forms.push_back({joined + "xor" + tail + " _|$d, $a, $b, !$c;", "pred", types,
+  forms.push_back({joined + "xor" + tail + " $e|$d, $a, $b, !$c;",
+                   "pred",
+                   {half + "x2", half + "x2", "pred", "pred"},
                    [=](const Lane& x) { return std::uint64_t{compared(x, 16) != (x[2] == 0)}; }});
 }
 

@@ -55,16 +55,13 @@ struct Panel {
 std::vector<Panel> panels_of(const AttentionChart& chart) {
   constexpr double kLeft = 78, kWidth = 694;
   const double top = header_height(legend_of(chart));
-  return {{chart.latency_ms,
-           "latency, ms",
-           tick_number,
-           latency_words,
-           {kLeft, top, kWidth, kPanelHeight}},
-          {chart.memory_bytes,
-           "memory, bytes",
-           tick_with_prefix,
-           memory_words,
-           {kLeft, top + kPanelHeight + kBetween, kWidth, kPanelHeight}}};
+  return {
+      {chart.latency_ms, "latency, ms", brief, latency_words, {kLeft, top, kWidth, kPanelHeight}},
+      {chart.memory_bytes,
+       "memory, bytes",
+       brief_with_prefix,
+       memory_words,
+       {kLeft, top + kPanelHeight + kBetween, kWidth, kPanelHeight}}};
 }
 
 std::string description_of(const AttentionChart& chart) {
@@ -137,17 +134,12 @@ class AttentionDrawing {
     const Box bar{column.x + 1, top, column.width - 2, bottom - top};
     svg_.box(color_class(index) + " filled", bar, tooltip);
     placer.keep_free(bar);
-    const std::string words = three_digits_or_prefix(panel, value);
+    const std::string words = panel.tick_words(value);
     const double needed = text_width(words);
     const Box box{bar.center().x - needed / 2, top - kTextHeight - 1, needed, kTextHeight};
     if (!placer.is_free(box)) return;
     placer.keep_free(box);
     svg_.label("on-plot", box, words);
-  }
-
-  /// The unit of the latency is said by its axis.
-  static std::string three_digits_or_prefix(const Panel& panel, double value) {
-    return panel.value_words == latency_words ? three_digits(value) : panel.words(value);
   }
 
   /// A cross where the bar would stand, and the words above it where the column is wide enough.

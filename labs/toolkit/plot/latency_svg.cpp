@@ -12,11 +12,18 @@
 namespace rooflab::plot {
 namespace {
 
-constexpr double kPlotHeight = 380, kBelow = 50;
+constexpr double kPlotHeight = 380, kBelow = 50, kCrossesApart = 14;
+
+/// Height of the band above the axis in which the crosses of runs without a value stand.
+double missing_band(const std::vector<Series>& all) {
+  return has_missing(all) ? kCrossesApart * static_cast<double>(all.size()) : 0;
+}
 
 LogAxis value_axis(const std::vector<Series>& all, const Box& plot) {
+  constexpr double kRoom = 1.3;  // for a label beyond the least and the largest value
   const Range range = range_of(all);
-  return axis_around(range.least, range.most, plot.y + plot.height, plot.y);
+  return axis_around(range.least / kRoom, range.most * kRoom, plot.y + plot.height,
+                     plot.y + missing_band(all));
 }
 
 /// The sizes as numbers, or nothing when they are not all numbers above 0 that rise.
@@ -86,7 +93,7 @@ class LatencyDrawing {
 
   std::string draw() && {
     draw_header(svg_, chart_.title, legend_);
-    draw_y_axis(svg_, axis_, plot_, tick_number, "latency, ms");
+    draw_y_axis(svg_, axis_, plot_, brief, "latency, ms");
     draw_sizes();
     svg_.box("frame", plot_);
     for (std::size_t i = 0; i < chart_.latency_ms.size(); ++i) draw_lines(i);
@@ -138,14 +145,13 @@ class LatencyDrawing {
   }
 
   void draw_markers(std::size_t index) {
-    constexpr double kFromTop = 12, kApart = 14;
     const Series& series = chart_.latency_ms[index];
     for (std::size_t i = 0; i < series.values.size(); ++i) {
       const bool missing = series.values[i] == kOutOfMemory;
       const LegendEntry entry = missing ? out_of_memory_entry() : series_entry(index, "");
       // Missing values stand at the top, above each other, in the colour of their series.
       const Place place =
-          missing ? Place{columns_[i], plot_.y + kFromTop + kApart * static_cast<double>(index)}
+          missing ? Place{columns_[i], plot_.y + kCrossesApart * (static_cast<double>(index) + 0.5)}
                   : place_of(series, i);
       svg_.marker(missing ? color_class(index) + " line" : entry.css_class, entry.marker, place,
                   series.label + ", " + chart_.x[i] + ": " + value_words(series.values[i]));

@@ -133,8 +133,8 @@ class RooflineDrawing {
 
   std::string draw() && {
     draw_header(svg_, chart_.title, legend_of(chart_));
-    draw_x_axis(svg_, axes_.x, kPlot, tick_number, "arithmetic intensity, FLOP per byte");
-    draw_y_axis(svg_, axes_.y, kPlot, tick_with_prefix, "performance, FLOP/s");
+    draw_x_axis(svg_, axes_.x, kPlot, brief, "arithmetic intensity, FLOP per byte");
+    draw_y_axis(svg_, axes_.y, kPlot, brief_with_prefix, "performance, FLOP/s");
     svg_.box("frame", kPlot);
     // First everything that labels must keep off, then the labels, the most important first.
     draw_lines();

@@ -18,6 +18,13 @@ std::string fixed(double value, int decimals) {
   return std::string(digits.data(), end.ptr);
 }
 
+std::string without_trailing_zeros(std::string number) {
+  if (number.find('.') == std::string::npos || number.find('e') != std::string::npos) return number;
+  number.erase(number.find_last_not_of('0') + 1);
+  if (number.back() == '.') number.pop_back();
+  return number;
+}
+
 constexpr std::array kPrefixes{"", "k", "M", "G", "T", "P", "E", "Z"};
 
 /// A value as a number below 1000, where there is a prefix that makes it one.
@@ -51,11 +58,7 @@ std::string shortest(double value) {
 }
 
 std::string rounded(double value, int decimals) {
-  std::string text = fixed(value, decimals);
-  if (text.find('.') != std::string::npos) {
-    text.erase(text.find_last_not_of('0') + 1);
-    if (text.back() == '.') text.pop_back();
-  }
+  const std::string text = without_trailing_zeros(fixed(value, decimals));
   return text == "-0" ? "0" : text;
 }
 
@@ -76,16 +79,11 @@ std::string with_prefix(double value, std::string_view unit) {
   return three_digits(part.number) + " " + part.prefix + std::string(unit);
 }
 
-std::string tick_number(double value) {
-  Digits digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                                 std::chars_format::general, 5);
-  return std::string(digits.data(), end.ptr);
-}
+std::string brief(double value) { return without_trailing_zeros(three_digits(value)); }
 
-std::string tick_with_prefix(double value) {
+std::string brief_with_prefix(double value) {
   const Scaled part = scaled(value);
-  return tick_number(part.number) + (part.prefix.empty() ? "" : " " + part.prefix);
+  return brief(part.number) + (part.prefix.empty() ? "" : " " + part.prefix);
 }
 
 }  // namespace rooflab::plot

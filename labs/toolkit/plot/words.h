@@ -15,10 +15,10 @@ std::string shortest(double value);
 std::string rounded(double value, int decimals);
 /// Three significant digits and a decimal prefix: "19.5 TFLOP/s" for (19.5e12, "FLOP/s").
 std::string with_prefix(double value, std::string_view unit);
-/// As few digits as a tick of an axis needs: 0.01, 5, 1000; with a prefix "10 G".
-std::string tick_number(double value);
-std::string tick_with_prefix(double value);
 /// Three significant digits: 0.0833, 12.5, 1370.
 std::string three_digits(double value);
+/// The same without trailing zeros, for ticks: 0.01, 5, 1000; with a prefix "10 G".
+std::string brief(double value);
+std::string brief_with_prefix(double value);
 
 }  // namespace rooflab::plot

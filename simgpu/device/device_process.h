@@ -23,6 +23,7 @@ struct DeviceProcessOptions {
   std::filesystem::path gpu;      ///< the specification file
   unsigned workers = 0;           ///< 0: one per CPU
   bool checkers = true;
+  bool sampled = false;  ///< run only as many blocks of a grid as predict counters and time
   std::uint64_t instruction_budget = 20'000'000'000;
 };
 

@@ -7,7 +7,6 @@
 using rooflab::Cost;
 
 // BEGIN SOLUTION
-// STARTER: // Your helpers go here: what several of the functions below count in the same way.
 namespace {
 
 std::int64_t query_width(const DecoderLayer& layer) { return layer.query_heads * layer.head_dim; }

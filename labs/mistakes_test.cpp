@@ -1,7 +1,8 @@
 // Grades every planted mistake, labs/<part>/mistakes/<name>/, and compares the verdict, the
 // diagnosis and the score with what its mistake.toml expects:
 //
-//   task, file            the task and the one file that is handed in
+//   task, file            the task and the wrong file; those that the task uses beside it are the
+//                         solution's
 //   verdict, code         what the grader must say
 //   says                  words that the message of the first diagnosis must have; may be left out
 //   max_score             the most points it may get
@@ -48,9 +49,10 @@ class MistakeTest : public testing::Test {
 
   void TestBody() override {
     const ScratchFolder submission;
-    const fs::path file = submission.path() / part_.filename() / text("file");
-    fs::create_directories(file.parent_path());
-    std::ofstream(file, std::ios::binary) << source();
+    const fs::path folder = submission.path() / part_.filename();
+    fs::create_directories(folder);
+    std::ofstream(folder / text("file"), std::ios::binary) << source();
+    for (const std::string& used : used_files()) fs::copy(solutions() / used, folder / used);
 
     const Grade result = grade(number_of(part_), submission.path(), {"--task", text("task")});
     ASSERT_FALSE(result.document.is_null()) << "the grader wrote no report";
@@ -69,11 +71,27 @@ class MistakeTest : public testing::Test {
  private:
   std::string text(const char* key) const { return table_[key].value<std::string>().value(); }
 
+  fs::path solutions() const {
+    return fs::path(ROOFLAB_SOURCE_DIR "/solutions") / part_.filename();
+  }
+
+  /// What the task's `uses` names: these files are right.
+  std::vector<std::string> used_files() const {
+    std::vector<std::string> files;
+    const toml::table part = toml::parse_file((part_ / "part.toml").string());
+    for (const toml::node& node : *part["task"].as_array()) {
+      const toml::table& task = *node.as_table();
+      const toml::array* uses = task["uses"].as_array();
+      if (task["id"].value<std::string>() != text("task") || uses == nullptr) continue;
+      for (const toml::node& file : *uses) files.push_back(file.value<std::string>().value());
+    }
+    return files;
+  }
+
   std::string source() const {
     const toml::array* edits = table_["edit"].as_array();
     if (edits == nullptr) return read(folder_ / text("file"));
-    std::string source =
-        read(fs::path(ROOFLAB_SOURCE_DIR "/solutions") / part_.filename() / text("file"));
+    std::string source = read(solutions() / text("file"));
     for (const toml::node& node : *edits) {
       const toml::table& edit = *node.as_table();
       source = replaced_once(std::move(source), edit["find"].value<std::string>().value(),

@@ -53,7 +53,7 @@ struct Panel {
 };
 
 std::vector<Panel> panels_of(const AttentionChart& chart) {
-  constexpr double kLeft = 78, kWidth = 694;
+  constexpr double kLeft = 84, kWidth = 688;
   const double top = header_height(legend_of(chart));
   return {
       {chart.latency_ms, "latency, ms", brief, latency_words, {kLeft, top, kWidth, kPanelHeight}},
@@ -101,58 +101,77 @@ class AttentionDrawing {
     return panels_.front().plot.x + group_width() * (static_cast<double>(length) + 0.5);
   }
 
-  void draw_panel(const Panel& panel) {
-    const LogAxis axis = panel.axis();
-    draw_y_axis(svg_, axis, panel.plot, panel.tick_words, panel.title);
-    svg_.box("frame", panel.plot);
+  /// One value of a panel: its words, and the box from the bottom up that is its bar.
+  struct Bar {
+    std::string color, tooltip;
+    double value;
+    Box box;
+  };
+
+  std::vector<Bar> bars_of(const Panel& panel) const {
     constexpr double kWidestBar = 44, kShare = 0.84;
-    const double width =
-        std::min(kWidestBar, kShare * group_width() / static_cast<double>(panel.series.size()));
-    LabelPlacer placer(panel.plot);
+    const LogAxis axis = panel.axis();
+    const auto count = static_cast<double>(panel.series.size());
+    const double width = std::min(kWidestBar, kShare * group_width() / count);
+    const double bottom = panel.plot.y + panel.plot.height;
+    std::vector<Bar> bars;
     for (std::size_t length = 0; length < chart_.lengths.size(); ++length) {
-      double left = group_center(length) - width * static_cast<double>(panel.series.size()) / 2;
+      double left = group_center(length) - width * count / 2;
       for (const Series& series : panel.series) {
-        draw_bar(panel, axis, series, length, {left, 0, width, 0}, placer);
+        const double value = series.values[length];
+        const double top = value == kOutOfMemory ? bottom : axis.at(value);
+        bars.push_back({color_of(series),
+                        joined({series.label, ", ", std::to_string(chart_.lengths[length]), ": ",
+                                panel.words(value)}),
+                        value,
+                        {left + 1, top, width - 2, bottom - top}});
         left += width;
       }
     }
+    return bars;
   }
 
-  /// The bar over `column`, whose x and width count.
-  void draw_bar(const Panel& panel, const LogAxis& axis, const Series& series, std::size_t length,
-                const Box& column, LabelPlacer& placer) {
-    const double value = series.values[length], bottom = panel.plot.y + panel.plot.height;
-    const auto index = static_cast<std::size_t>(
-        std::find(labels_.begin(), labels_.end(), series.label) - labels_.begin());
-    const std::string tooltip =
-        series.label + ", " + std::to_string(chart_.lengths[length]) + ": " + panel.words(value);
-    if (value == kOutOfMemory) {
-      draw_missing(color_class(index), {column.x, bottom, column.width, 0}, tooltip, placer);
-      return;
+  std::string color_of(const Series& series) const {
+    const auto place = std::find(labels_.begin(), labels_.end(), series.label);
+    return color_class(static_cast<std::size_t>(place - labels_.begin()));
+  }
+
+  void draw_panel(const Panel& panel) {
+    draw_y_axis(svg_, panel.axis(), panel.plot, panel.tick_words, panel.title);
+    svg_.box("frame", panel.plot);
+    const std::vector<Bar> bars = bars_of(panel);
+    LabelPlacer placer(panel.plot);
+    for (const Bar& bar : bars) {
+      if (bar.value == kOutOfMemory) {
+        draw_missing(bar, placer);
+      } else {
+        svg_.box(bar.color + " filled", bar.box, bar.tooltip);
+        placer.keep_free(bar.box);
+      }
     }
-    const double top = axis.at(value);
-    const Box bar{column.x + 1, top, column.width - 2, bottom - top};
-    svg_.box(color_class(index) + " filled", bar, tooltip);
-    placer.keep_free(bar);
-    const std::string words = panel.tick_words(value);
-    const double needed = text_width(words);
-    const Box box{bar.center().x - needed / 2, top - kTextHeight - 1, needed, kTextHeight};
+    for (const Bar& bar : bars) {
+      if (bar.value != kOutOfMemory) label_bar(bar, panel.tick_words(bar.value), placer);
+    }
+  }
+
+  /// The value above its bar, where there is room.
+  void label_bar(const Bar& bar, const std::string& words, LabelPlacer& placer) {
+    const double width = text_width(words);
+    const Box box{bar.box.center().x - width / 2, bar.box.y - kTextHeight - 1, width, kTextHeight};
     if (!placer.is_free(box)) return;
     placer.keep_free(box);
     svg_.label("on-plot", box, words);
   }
 
   /// A cross where the bar would stand, and the words above it where the column is wide enough.
-  void draw_missing(const std::string& color, const Box& column, const std::string& tooltip,
-                    LabelPlacer& placer) {
-    const Place cross{column.center().x, column.y - 12};
-    svg_.marker(color + " line", Marker::cross, cross, tooltip);
+  void draw_missing(const Bar& bar, LabelPlacer& placer) {
+    const Place cross{bar.box.center().x, bar.box.y - 12};
+    svg_.marker(bar.color + " line", Marker::cross, cross, bar.tooltip);
     placer.keep_free(Box{cross.x, cross.y, 0, 0}.grown(kMarkerRadius));
-    if (column.width < kTextHeight) return;
+    if (bar.box.width < kTextHeight) return;
     constexpr std::string_view kWords = "out of memory";
     const double length = text_width(kWords);
-    const Box box{cross.x - kTextHeight / 2, cross.y - 10 - length, kTextHeight, length};
-    placer.keep_free(box);
+    placer.keep_free(Box{cross.x - kTextHeight / 2, cross.y - 10 - length, kTextHeight, length});
     svg_.text("on-plot", {cross.x + kTextHeight / 2 - kTextDescent, cross.y - 10}, kWords,
               Anchor::start, 90);
   }
@@ -164,10 +183,10 @@ class AttentionDrawing {
       const std::string words = std::to_string(chart_.lengths[i]);
       const double half = text_width(words) / 2, center = group_center(i);
       if (center - half < free_from || center + half > kCanvasWidth) continue;
-      svg_.text("soft", {center, bottom + 18}, words, Anchor::middle);
+      svg_.text("soft", {center, bottom + 20}, words, Anchor::middle);
       free_from = center + half + 6;
     }
-    svg_.text("soft", {panels_.back().plot.center().x, bottom + 38}, "sequence length, tokens",
+    svg_.text("soft", {panels_.back().plot.center().x, bottom + 40}, "sequence length, tokens",
               Anchor::middle);
   }
 

@@ -61,9 +61,9 @@ void draw_x_axis(Svg& svg, const LogAxis& axis, const Box& plot, TickWords words
   for (const LogAxis::Tick& tick : axis.ticks(kTickLabelsApart)) {
     const double x = axis.at(tick.value);
     svg.line(grid_class(tick), {x, plot.y}, {x, bottom});
-    if (tick.labelled) svg.text("soft", {x, bottom + 18}, words(tick.value), Anchor::middle);
+    if (tick.labelled) svg.text("soft", {x, bottom + 20}, words(tick.value), Anchor::middle);
   }
-  svg.text("soft", {plot.center().x, bottom + 38}, shortened(title, plot.width), Anchor::middle);
+  svg.text("soft", {plot.center().x, bottom + 40}, shortened(title, plot.width), Anchor::middle);
 }
 
 void draw_y_axis(Svg& svg, const LogAxis& axis, const Box& plot, TickWords words,

@@ -85,7 +85,7 @@ class LatencyDrawing {
   explicit LatencyDrawing(const LatencyChart& chart)
       : chart_(chart),
         legend_(legend_of(chart)),
-        plot_{78, header_height(legend_), 694, kPlotHeight},
+        plot_{84, header_height(legend_), 688, kPlotHeight},
         columns_(columns_of(chart.x, plot_)),
         axis_(value_axis(chart.latency_ms, plot_)),
         placer_(plot_.grown(-2)),
@@ -117,10 +117,10 @@ class LatencyDrawing {
       const double half = text_width(words) / 2;
       // A label that would cover the one before it is left out; the line stays.
       if (columns_[i] - half < free_from || columns_[i] + half > kCanvasWidth) continue;
-      svg_.text("soft", {columns_[i], bottom + 18}, words, Anchor::middle);
+      svg_.text("soft", {columns_[i], bottom + 20}, words, Anchor::middle);
       free_from = columns_[i] + half + kSpace;
     }
-    svg_.text("soft", {plot_.center().x, bottom + 38}, shortened(chart_.x_label, plot_.width),
+    svg_.text("soft", {plot_.center().x, bottom + 40}, shortened(chart_.x_label, plot_.width),
               Anchor::middle);
   }
 

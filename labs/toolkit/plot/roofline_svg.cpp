@@ -13,8 +13,8 @@
 namespace rooflab::plot {
 namespace {
 
-constexpr double kHeight = 530;
-constexpr Box kPlot{78, 66, 694, 396};
+constexpr double kHeight = 532;
+constexpr Box kPlot{84, 66, 688, 396};
 constexpr double kBorder = 18;  // the room of an arrow between a point outside and the border
 constexpr double kLongestLabel = 260, kLabelReach = 300;
 

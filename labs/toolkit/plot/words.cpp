@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 
 namespace rooflab::plot {
 namespace {
@@ -18,11 +17,14 @@ std::string fixed(double value, int decimals) {
   return std::string(digits.data(), end.ptr);
 }
 
-std::string without_trailing_zeros(std::string number) {
-  if (number.find('.') == std::string::npos || number.find('e') != std::string::npos) return number;
-  number.erase(number.find_last_not_of('0') + 1);
-  if (number.back() == '.') number.pop_back();
-  return number;
+/// 2 for 2.00, 2e+07 for 2.00e+07.
+std::string without_trailing_zeros(const std::string& number) {
+  if (number.find('.') == std::string::npos) return number;
+  const std::size_t exponent = std::min(number.find('e'), number.size());
+  std::string mantissa = number.substr(0, exponent);
+  mantissa.erase(mantissa.find_last_not_of('0') + 1);
+  if (mantissa.back() == '.') mantissa.pop_back();
+  return mantissa + number.substr(exponent);
 }
 
 constexpr std::array kPrefixes{"", "k", "M", "G", "T", "P", "E", "Z"};
@@ -64,13 +66,13 @@ std::string rounded(double value, int decimals) {
 
 std::string three_digits(double value) {
   if (value == 0) return "0";
-  const int exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
-  if (exponent < -4 || exponent > 5) {
-    Digits digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                                   std::chars_format::scientific, 2);
-    return std::string(digits.data(), end.ptr);
-  }
+  Digits digits;
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
+                                 std::chars_format::scientific, 2);
+  const std::string scientific(digits.data(), end.ptr);
+  // Of the rounded number: 0.9996 is written as 1.00.
+  const int exponent = std::stoi(scientific.substr(scientific.find('e') + 1));
+  if (exponent < -4 || exponent > 5) return scientific;
   return fixed(value, std::max(0, 2 - exponent));
 }
 

@@ -82,7 +82,7 @@ class Grading {
   /// @throws FileError after all of them were tried, for the first that failed.
   void report(const GradeResult& result) const {
     std::exception_ptr failure;
-    const auto write = [&failure](const std::string& file, const std::string& text) {
+    const auto write = [&failure](const std::filesystem::path& file, const std::string& text) {
       try {
         write_file_atomically(file, text);
         return true;
@@ -91,6 +91,12 @@ class Grading {
         return false;
       }
     };
+    const std::filesystem::path folder = std::filesystem::path(html_file()).parent_path();
+    for (const TaskResult& task : result.tasks) {
+      for (const auto& [name, text] : task.artifacts) {
+        write(folder / fmt::format("part{}-{}", result.part, task.id) / name, text);
+      }
+    }
     std::string html = html_file();
     if (!write(html, to_html(result, device_->gpu()))) html.clear();
     if (!options_.trace.empty()) write(options_.trace, trace_.to_json());
@@ -99,7 +105,10 @@ class Grading {
     // With the document on stdout, people read the summary on stderr.
     std::ostream& out = json_on_stdout ? std::cerr : std::cout;
     const int descriptor = json_on_stdout ? STDERR_FILENO : STDOUT_FILENO;
-    print_report(out, result, {.colour = ::isatty(descriptor) == 1, .html = html});
+    print_report(out, result,
+                 {.colour = ::isatty(descriptor) == 1,
+                  .html = html,
+                  .all_timings = options_.task.has_value()});
     if (json_on_stdout) std::cout << to_json(result);
     if (!std::cout.flush())
       throw FileError("cannot write to standard output; is its disk full or its pipe closed?");

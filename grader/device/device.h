@@ -41,6 +41,7 @@ struct RunOutcome {
   std::vector<std::vector<std::byte>>
       outputs;                 ///< of every tensor, in order, read on the trusted side
   bool keeps_records = false;  ///< the device fills in `activity`; a real GPU does not
+  bool sampled = false;        ///< the device left out blocks, as the request allows
   simgpu::Activity activity;
   std::vector<double> samples_us;  ///< timed calls: elapsed time of each
   std::string printed;             ///< capped stdout and stderr of the guest; untrusted

@@ -73,6 +73,8 @@ RunOutcome::End end_of(Reply::Status status) {
       return RunOutcome::End::not_implemented;
     case Reply::Status::out_of_memory:
       return RunOutcome::End::memory_limit;
+    case Reply::Status::too_long:
+      return RunOutcome::End::output_limit;
     case Reply::Status::exception:
     case Reply::Status::not_loaded:
       break;
@@ -119,8 +121,9 @@ bool GuestProcess::send(const std::string& line) {
 }
 
 std::optional<std::string> GuestProcess::receive() {
+  std::size_t seen = 0;  // without a line's end
   for (;;) {
-    if (const std::size_t end = pending_.find('\n'); end != std::string::npos) {
+    if (const std::size_t end = pending_.find('\n', seen); end != std::string::npos) {
       std::string line = pending_.substr(0, end);
       pending_.erase(0, end + 1);
       return line;
@@ -129,6 +132,7 @@ std::optional<std::string> GuestProcess::receive() {
       nonsense_ = true;
       return std::nullopt;
     }
+    seen = pending_.size();
     const bool last_look = process_->finished();
     pollfd ready{channel_.get(), POLLIN, 0};
     poll(&ready, 1, last_look ? 0 : 50);
@@ -196,6 +200,8 @@ void classify(const std::optional<Reply>& reply, bool talked_nonsense,
     outcome.results = reply->results;
     if (reply->status == Reply::Status::not_loaded) {
       outcome.detail = "the library could not be loaded: " + reply->detail;
+    } else if (reply->status == Reply::Status::too_long) {
+      outcome.detail = "what the function made is longer than the limit of 1 MiB for a file";
     }
   } else if (talked_nonsense) {
     outcome.end = RunOutcome::End::exited;

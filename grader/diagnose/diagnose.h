@@ -34,14 +34,18 @@ struct DiagnoseContext {
 struct TensorCheck {
   std::string tensor;
   std::vector<std::int64_t> shape;
+  std::vector<std::size_t> index = {};  ///< the elements that follow, ascending; empty: all
   std::vector<double> got;
   std::vector<double> expected;
   std::vector<double> tolerance;
-  std::vector<bool> wrong;      ///< by element
+  std::vector<bool> wrong;
   std::vector<bool> unwritten;  ///< still holds the poison it was filled with
   std::uint64_t wrong_count = 0;
   std::uint64_t nan_count = 0;
   std::uint64_t unwritten_count = 0;
+  /// Elements among which unwritten ones were counted, where these are more than were compared.
+  std::uint64_t searched = 0;
+  std::size_t first_unwritten = 0;  ///< then
 };
 
 /// What a submission reported as "file:line: message"; line 0 and the whole text as the message

@@ -46,7 +46,10 @@ Ending ending_by_exception(const std::string& thrown, bool hidden) {
   }
   const std::size_t advice = text.message.find(". Look at ");
   ending.message = text.message.substr(0, advice);
-  if (advice != std::string::npos) ending.help = "l" + text.message.substr(advice + 3);
+  if (advice != std::string::npos) {
+    ending.help = text.message.substr(advice + 2);
+    ending.help.front() = 'l';
+  }
   return ending;
 }
 
@@ -129,11 +132,14 @@ Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
       return {"RL0608", "the process used more memory than the limit",
               "allocate only what the sizes of the case ask for"};
     case End::output_limit:
+      if (!outcome.detail.empty()) {
+        return {"RL0609", outcome.detail, "write only what the task asks for, and write it once"};
+      }
       return {"RL0609", "the process printed more than the limit",
               "remove prints from inner loops and from every thread"};
     case End::disk_limit:
       return {"RL0610", "the process wrote more to disk than the limit",
-              "no task needs files: remove what writes them"};
+              "write only the files that the task asks for, if any, and write them once"};
     case End::device_fault:
       return {"RL0901", fmt::format("the grader failed: {}", outcome.detail),
               "this is not your fault; try again, and report it"};
@@ -157,7 +163,9 @@ Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context
     story.notes.emplace_back("this case is hidden: what the code printed or threw is not shown");
   } else if (outcome.end == RunOutcome::End::exception) {
     const PlacedText thrown = split_place(outcome.detail);
-    if (thrown.line > 0 && student_path(thrown.file, context) == context.file) {
+    const std::string file = student_path(thrown.file, context);
+    if (thrown.line > 0 && (file == context.file || context.sources.contains(file))) {
+      story.file = file;
       story.line = thrown.line;
       story.labels.push_back(label_at(thrown.file, thrown.line, 0, "this call failed", context));
     }

@@ -17,7 +17,8 @@ constexpr std::array<std::int64_t, 3> kUsualBlocks{8, 16, 32};
 bool reproduces(const TensorCheck& check, const KnownMistake& mistake) {
   const auto same_tensor = [&](const Expected& output) { return output.tensor == check.tensor; };
   const auto output = std::find_if(mistake.outputs.begin(), mistake.outputs.end(), same_tensor);
-  if (output == mistake.outputs.end() || output->value.size() != check.got.size()) return false;
+  if (output == mistake.outputs.end() || output->index != check.index) return false;
+  if (output->value.size() != check.got.size()) return false;
   for (std::size_t i = 0; i < check.got.size(); ++i) {
     if (!(std::abs(check.got[i] - output->value[i]) <= output->tolerance[i])) return false;
   }
@@ -73,11 +74,19 @@ const char* help_for_unwritten(const TensorCheck& missing) {
 
 Diagnostic story_of_unwritten(const TensorCheck& check, const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0403", context);
+  const std::uint64_t total = std::max<std::uint64_t>(check.searched, check.got.size());
   story.message =
-      check.unwritten_count == check.got.size()
+      check.unwritten_count == total
           ? fmt::format("{} was never written", check.tensor)
           : fmt::format("{} of {} were never written",
-                        count_text(check.unwritten_count, check.got.size(), context), check.tensor);
+                        count_text(check.unwritten_count, total, context), check.tensor);
+  if (check.searched > 0) {  // among elements that are not compared, too
+    if (!context.hidden) {
+      story.evidence.push_back("the first is " + element_name(check, check.first_unwritten));
+    }
+    story.help = "does every thread store, and does the grid cover all elements?";
+    return story;
+  }
   TensorCheck missing = check;
   missing.wrong = check.unwritten;
   missing.wrong_count = check.unwritten_count;

@@ -58,8 +58,11 @@ WrongBox wrong_box(const TensorCheck& check) {
 
 /// A word on where the wrong elements are, when a simple rule covers them all.
 std::string describe_places(const TensorCheck& check) {
-  if (check.wrong_count == check.wrong.size()) return "every element is wrong";
-  if (check.shape.size() != 2) return {};
+  const bool some = !check.index.empty();
+  if (check.wrong_count == check.wrong.size()) {
+    return some ? "every element that was compared is wrong" : "every element is wrong";
+  }
+  if (check.shape.size() != 2 || some) return {};
   if (const auto tail = wrong_tail(check)) {
     return fmt::format("exactly the {} from {} on", tail->rows ? "rows" : "columns", tail->first);
   }
@@ -72,7 +75,7 @@ std::string describe_places(const TensorCheck& check) {
 /// At most 16 x 48 cells, each x if any element under it is wrong; empty when that is all of them,
 /// since then there is nothing to see.
 std::vector<std::string> draw_map(const TensorCheck& check) {
-  if (check.shape.empty() || check.wrong.empty()) return {};
+  if (check.shape.empty() || check.wrong.empty() || !check.index.empty()) return {};
   const std::int64_t columns = check.shape.back();
   const std::int64_t rows = static_cast<std::int64_t>(check.wrong.size()) / columns;
   if (rows * columns < 2) return {};
@@ -90,15 +93,6 @@ std::vector<std::string> draw_map(const TensorCheck& check) {
   return map;
 }
 
-std::string element_name(const TensorCheck& check, std::size_t index) {
-  std::string subscript;
-  for (std::size_t d = check.shape.size(); d-- > 0;) {
-    subscript = fmt::format("[{}]", index % check.shape[d]) + subscript;
-    index /= check.shape[d];
-  }
-  return check.tensor + subscript;
-}
-
 /// What an element holds. The grader's filling is no value, and a NaN's sign means nothing.
 std::string got_text(const TensorCheck& check, std::size_t index) {
   if (check.unwritten[index]) return "never written";
@@ -107,8 +101,8 @@ std::string got_text(const TensorCheck& check, std::size_t index) {
 
 std::string element_line(const char* which, const TensorCheck& check, std::size_t index) {
   return fmt::format("{} {:<12} expected {:>13.6g}   got {:>13}   tolerance {:.2g}", which,
-                     element_name(check, index), check.expected[index], got_text(check, index),
-                     check.tolerance[index]);
+                     element_name(check, check.index.empty() ? index : check.index[index]),
+                     check.expected[index], got_text(check, index), check.tolerance[index]);
 }
 
 std::size_t worst_element(const TensorCheck& check) {
@@ -128,6 +122,15 @@ std::size_t worst_element(const TensorCheck& check) {
 
 }  // namespace
 
+std::string element_name(const TensorCheck& check, std::size_t element) {
+  std::string subscript;
+  for (std::size_t d = check.shape.size(); d-- > 0;) {
+    subscript = fmt::format("[{}]", element % check.shape[d]) + subscript;
+    element /= check.shape[d];
+  }
+  return check.tensor + subscript;
+}
+
 PlacedText split_place(const std::string& text) {
   const std::size_t end = text.find(": ");
   const std::string_view place = std::string_view(text).substr(0, end);
@@ -146,7 +149,9 @@ std::string count_text(std::uint64_t count, std::uint64_t total, const DiagnoseC
 }
 
 std::optional<WrongTail> wrong_tail(const TensorCheck& check) {
-  if (check.shape.size() != 2 || check.wrong_count == 0) return std::nullopt;
+  if (check.shape.size() != 2 || !check.index.empty() || check.wrong_count == 0) {
+    return std::nullopt;
+  }
   const std::int64_t rows = check.shape[0], columns = check.shape[1];
   const WrongBox box = wrong_box(check);
   const auto fills = [&](std::int64_t wrong_rows, std::int64_t wrong_columns) {

@@ -32,6 +32,9 @@ struct WrongTail {
 };
 std::optional<WrongTail> wrong_tail(const TensorCheck& check);
 
+/// "C[3][17]" for an element of a row-major tensor.
+std::string element_name(const TensorCheck& check, std::size_t element);
+
 /// A value as a reader expects it; every NaN is "NaN", whatever its sign.
 std::string number_text(double value, int digits = 6);
 

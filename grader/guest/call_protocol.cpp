@@ -12,8 +12,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxTextBytes = 8192;  // of a detail, a result or a name
+constexpr std::size_t kMaxTextBytes = 8192;  // of a detail or a name
 constexpr std::size_t kMaxResults = 1000;
+constexpr std::size_t kMaxKeys = kMaxResults + 10;  // of a reply with its results
 
 constexpr std::array kStatusNames = {
     std::pair{Reply::Status::returned, "returned"},
@@ -21,6 +22,7 @@ constexpr std::array kStatusNames = {
     std::pair{Reply::Status::exception, "exception"},
     std::pair{Reply::Status::out_of_memory, "out-of-memory"},
     std::pair{Reply::Status::not_loaded, "not-loaded"},
+    std::pair{Reply::Status::too_long, "too-long"},
 };
 
 json to_json(const Values& values) {
@@ -73,6 +75,33 @@ std::optional<Reply::Status> status_named(const std::string& name) {
   return std::nullopt;
 }
 
+/// Parses what a guest sent, if it is a table of at most so many values and one table: a few bytes
+/// of deeply nested lists would take many times their size in memory.
+json parse_flat(const std::string& text) {
+  std::size_t keys = 0;
+  bool fits = true;
+  const auto look = [&](int depth, json::parse_event_t event, json& /*value*/) {
+    keys += event == json::parse_event_t::key ? 1 : 0;
+    fits = fits && keys <= kMaxKeys && depth <= 2 && event != json::parse_event_t::array_start;
+    return fits;
+  };
+  json object = json::parse(text, look, false);
+  return fits ? object : json();
+}
+
+Reply too_long() {
+  Reply reply;
+  reply.status = Reply::Status::too_long;
+  return reply;
+}
+
+bool is_too_long(const Values& results) {
+  return std::ranges::any_of(results, [](const auto& result) {
+    const auto* text = std::get_if<std::string>(&result.second);
+    return text != nullptr && text->size() > kMaxResultBytes;
+  });
+}
+
 std::optional<Values> results_from(const json& node) {
   if (!node.is_object() || node.size() > kMaxResults) {
     return std::nullopt;
@@ -82,9 +111,6 @@ std::optional<Values> results_from(const json& node) {
     std::optional<Value> value = value_from(child);
     if (!value || name.size() > kMaxTextBytes) {
       return std::nullopt;
-    }
-    if (auto* text = std::get_if<std::string>(&*value)) {
-      text->resize(std::min(text->size(), kMaxTextBytes));
     }
     values.emplace(name, std::move(*value));
   }
@@ -106,15 +132,19 @@ std::string encode(const Call& call) {
 }
 
 std::string encode(const Reply& reply) {
+  if (is_too_long(reply.results)) {
+    return encode(too_long());
+  }
   const char* status = kStatusNames.front().second;
   for (const auto& [each, name] : kStatusNames) {
     status = each == reply.status ? name : status;
   }
-  return line_of({{"status", status},
-                  {"detail", reply.detail.substr(0, kMaxTextBytes)},
-                  {"cuda_error", reply.cuda_error},
-                  {"results", to_json(reply.results)},
-                  {"elapsed_us", reply.elapsed_us}});
+  std::string line = line_of({{"status", status},
+                              {"detail", reply.detail.substr(0, kMaxTextBytes)},
+                              {"cuda_error", reply.cuda_error},
+                              {"results", to_json(reply.results)},
+                              {"elapsed_us", reply.elapsed_us}});
+  return line.size() < kMaxReplyBytes ? line : encode(too_long());
 }
 
 Call decode_call(const std::string& text) {
@@ -136,7 +166,7 @@ Call decode_call(const std::string& text) {
 }
 
 std::optional<Reply> decode_reply(const std::string& text) {
-  const json object = json::parse(text, nullptr, false);
+  const json object = parse_flat(text);
   if (!object.is_object()) {
     return std::nullopt;
   }
@@ -153,6 +183,9 @@ std::optional<Reply> decode_reply(const std::string& text) {
   auto values = results_from(*results);
   if (!values) {
     return std::nullopt;
+  }
+  if (is_too_long(*values)) {
+    return too_long();
   }
   return Reply{*status, *detail, *cuda_error, std::move(*values), elapsed->get<double>()};
 }

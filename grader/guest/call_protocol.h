@@ -14,8 +14,10 @@ namespace rooflab {
 
 /// The descriptor of the guest that calls come in on and replies go out on.
 inline constexpr int kCallDescriptor = 3;
+/// Longest text among the results: a file that the student's code wrote.
+inline constexpr std::size_t kMaxResultBytes = 1U << 20;
 /// Longest reply that the trusted side reads.
-inline constexpr std::size_t kMaxReplyBytes = 1U << 20;
+inline constexpr std::size_t kMaxReplyBytes = 16U << 20;
 /// Longest call that the guest reads.
 inline constexpr std::size_t kMaxCallBytes = 16U << 20;
 
@@ -41,6 +43,7 @@ struct Reply {
     exception,        ///< it threw anything else
     out_of_memory,    ///< it threw std::bad_alloc
     not_loaded,       ///< the library could not be loaded, or lacks the entry
+    too_long,         ///< a result or the whole reply is longer than may be; there are no results
   };
   Status status = Status::returned;
   std::string detail;

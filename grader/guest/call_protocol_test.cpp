@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <sstream>
 #include <string>
 
 namespace rooflab {
@@ -62,10 +63,51 @@ TEST(CallProtocolTest, TextThatIsNotUtf8StillArrives) {
   EXPECT_TRUE(decode_reply(encode(reply)));
 }
 
-TEST(CallProtocolTest, LongTextIsCut) {
+TEST(CallProtocolTest, LongDetailsAreCut) {
   Reply reply;
   reply.detail = std::string(1U << 22, 'x');
-  EXPECT_LT(encode(reply).size(), kMaxReplyBytes);
+  EXPECT_LT(encode(reply).size(), 10000U);
+}
+
+TEST(CallProtocolTest, FilesOfUpToAMebibyteArriveWhole) {
+  Reply reply;
+  for (const char* name : {"csv", "json", "svg"}) {
+    reply.results[name] = std::string(kMaxResultBytes, '"');  // twice as long on the way
+  }
+  const auto got = decode_reply(encode(reply));
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->status, Reply::Status::returned);
+  EXPECT_EQ(got->results, reply.results);
+}
+
+TEST(CallProtocolTest, LongerFilesAreToldAndNotCut) {
+  Reply reply;
+  reply.results = {{"svg", std::string(kMaxResultBytes + 1, 'x')}};
+  auto got = decode_reply(encode(reply));
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->status, Reply::Status::too_long);
+  EXPECT_TRUE(got->results.empty());
+
+  reply.results.clear();
+  for (char name = 'a'; name <= 't'; ++name) {
+    reply.results[std::string(1, name)] = std::string(kMaxResultBytes, 'x');
+  }
+  got = decode_reply(encode(reply));
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->status, Reply::Status::too_long) << "together they are longer than a reply";
+
+  got = decode_reply(
+      R"({"status":"returned","detail":"","cuda_error":"","elapsed_us":0,"results":{"a":")" +
+      std::string(kMaxResultBytes + 1, 'x') + "\"}}");
+  ASSERT_TRUE(got);
+  EXPECT_EQ(got->status, Reply::Status::too_long) << "whatever the guest makes of it";
+}
+
+TEST(CallProtocolTest, RepliesOfAMillionValuesAreRefused) {
+  std::ostringstream text;
+  text << R"({"status":"returned","detail":"","cuda_error":"","elapsed_us":0,"results":{"first":0)";
+  for (int i = 0; i < 1'000'000; ++i) text << ",\"" << i << "\":0";
+  EXPECT_FALSE(decode_reply(text.str() + "}}"));
 }
 
 TEST(CallProtocolTest, ForgedRepliesAreRefused) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "grader/contract/elements.h"
 
@@ -21,29 +22,61 @@ std::size_t byte_count(const Tensor& tensor) {
 
 void require_fit(const Tensor& tensor, const Expected& expected) {
   const auto elements = static_cast<std::size_t>(tensor.elements());
-  if (expected.value.size() != elements || expected.tolerance.size() != elements) {
+  const auto compared = expected.index.empty() ? elements : expected.index.size();
+  if (expected.value.size() != compared || expected.tolerance.size() != compared) {
     throw OracleFault(
         fmt::format("the oracle expects {} values and {} tolerances of {}, which has {} elements",
-                    expected.value.size(), expected.tolerance.size(), tensor.name, elements));
+                    expected.value.size(), expected.tolerance.size(), tensor.name, compared));
   }
+  // Ascending without equals: no element of it counts twice.
+  const bool ascends =
+      std::ranges::adjacent_find(expected.index, std::greater_equal()) == expected.index.end();
+  if (!ascends || (!expected.index.empty() && expected.index.back() >= elements)) {
+    throw OracleFault(
+        fmt::format("the oracle's indices into {} do not ascend within its {} elements",
+                    tensor.name, elements));
+  }
+}
+
+/// Whether an element of an output is as it was before the call.
+bool is_untouched(const Tensor& tensor, std::span<const std::byte> bytes, std::size_t element) {
+  if (tensor.role == Role::output) return is_poisoned(tensor.type, bytes, element);
+  if (tensor.data.size() != bytes.size()) return false;
+  const std::size_t size = size_of(tensor.type);
+  return std::memcmp(&bytes[element * size], &tensor.data[element * size], size) == 0;
+}
+
+/// What is to be compared after a sampled run: the elements that were written, or if none was, all.
+Expected touched_part(const Tensor& tensor, const Expected& all, std::span<const std::byte> bytes) {
+  Expected touched;
+  for (std::size_t i = 0; i < all.value.size(); ++i) {
+    const std::size_t element = all.index.empty() ? i : all.index[i];
+    if (is_untouched(tensor, bytes, element)) continue;
+    touched.index.push_back(element);
+    touched.value.push_back(all.value[i]);
+    touched.tolerance.push_back(all.tolerance[i]);
+  }
+  return touched.index.empty() ? all : touched;
 }
 
 TensorCheck compare(const Tensor& tensor, const Expected& expected,
                     std::span<const std::byte> bytes) {
-  const std::size_t elements = expected.value.size();
+  const std::size_t compared = expected.value.size();
   TensorCheck check;
   check.tensor = tensor.name;
   check.shape = tensor.shape;
+  check.index = expected.index;
   check.expected = expected.value;
   check.tolerance = expected.tolerance;
-  check.got.resize(elements);
-  check.wrong.resize(elements);
-  check.unwritten.resize(elements);
-  for (std::size_t i = 0; i < elements; ++i) {
-    const double got = element_at(tensor.type, bytes, i);
+  check.got.resize(compared);
+  check.wrong.resize(compared);
+  check.unwritten.resize(compared);
+  for (std::size_t i = 0; i < compared; ++i) {
+    const std::size_t element = expected.index.empty() ? i : expected.index[i];
+    const double got = element_at(tensor.type, bytes, element);
     const bool wrong = !is_close(got, expected.value[i], expected.tolerance[i]);
     const bool unwritten =
-        wrong && tensor.role == Role::output && is_poisoned(tensor.type, bytes, i);
+        wrong && tensor.role == Role::output && is_poisoned(tensor.type, bytes, element);
     check.got[i] = got;
     check.wrong[i] = wrong;
     check.unwritten[i] = unwritten;
@@ -52,6 +85,18 @@ TensorCheck compare(const Tensor& tensor, const Expected& expected,
     check.nan_count += std::isnan(got) && !unwritten ? 1 : 0;
   }
   return check;
+}
+
+/// Counts what was never written in all of an output of which only some elements were compared.
+void search_unwritten(const Tensor& tensor, std::span<const std::byte> bytes, TensorCheck& check) {
+  // Any integer may be what the function rightly stores, this one too.
+  if (tensor.role != Role::output || tensor.type == ElementType::int32) return;
+  check.searched = static_cast<std::size_t>(tensor.elements());
+  check.unwritten_count = 0;
+  for (std::size_t i = 0; i < check.searched; ++i) {
+    if (!is_poisoned(tensor.type, bytes, i)) continue;
+    if (check.unwritten_count++ == 0) check.first_unwritten = i;
+  }
 }
 
 const Expected* find_expected(const std::vector<Expected>& all, const std::string& tensor) {
@@ -81,7 +126,8 @@ bool value_matches(const Value& got, const Value& expected) {
 
 std::vector<TensorCheck> wrong_tensors(const Problem& problem,
                                        const std::vector<Expected>& expected,
-                                       const std::vector<std::vector<std::byte>>& outputs) {
+                                       const std::vector<std::vector<std::byte>>& outputs,
+                                       bool sampled) {
   std::vector<TensorCheck> wrong;
   for (std::size_t i = 0; i < problem.tensors.size(); ++i) {
     const Tensor& tensor = problem.tensors[i];
@@ -93,8 +139,11 @@ std::vector<TensorCheck> wrong_tensors(const Problem& problem,
     require_fit(tensor, *right);
     const bool whole = i < outputs.size() && outputs[i].size() == byte_count(tensor);
     const std::vector<std::byte> nothing(whole ? 0 : byte_count(tensor), kPoisonByte);
-    TensorCheck check = compare(tensor, *right, whole ? outputs[i] : nothing);
-    if (check.wrong_count > 0) wrong.push_back(std::move(check));
+    const std::vector<std::byte>& bytes = whole ? outputs[i] : nothing;
+    TensorCheck check =
+        compare(tensor, sampled ? touched_part(tensor, *right, bytes) : *right, bytes);
+    if (!sampled && !right->index.empty()) search_unwritten(tensor, bytes, check);
+    if (check.wrong_count + check.unwritten_count > 0) wrong.push_back(std::move(check));
   }
   return wrong;
 }

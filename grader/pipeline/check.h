@@ -22,15 +22,18 @@ struct ChangedInput {
   std::uint64_t total = 0;
 };
 
-/// Compares every element of every expected tensor: right when |got - expected| <= tolerance, which
-/// no NaN is. Returns the tensors that have a wrong element.
+/// Compares every element that is expected of every tensor: right when |got - expected| <=
+/// tolerance, which no NaN is. Of a floating-point output of which only some elements are compared,
+/// the others must have been written. Returns the tensors that have a wrong element.
 /// @param outputs bytes of every tensor of the problem after the call, in order; a tensor that is
-/// missing or
-///                of another size counts as not written at all
+///                missing or of another size counts as not written at all
+/// @param sampled blocks were left out: what is as it was before the call is not judged, unless all
+///                of a tensor's is
 /// @throws OracleFault when the expectation does not fit the problem.
 std::vector<TensorCheck> wrong_tensors(const Problem& problem,
                                        const std::vector<Expected>& expected,
-                                       const std::vector<std::vector<std::byte>>& outputs);
+                                       const std::vector<std::vector<std::byte>>& outputs,
+                                       bool sampled = false);
 
 /// Inputs whose bytes differ from what the call was given.
 std::vector<ChangedInput> changed_inputs(const Problem& problem,

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "grader/pipeline/fake_device.h"
@@ -73,6 +74,72 @@ TEST_F(CheckTest, ElementsThatStillHoldThePoisonAreUnwritten) {
   EXPECT_EQ(wrong[0].unwritten_count, 3U);
   EXPECT_EQ(wrong[0].unwritten, (std::vector<bool>{true, true, false, true}));
   EXPECT_EQ(wrong[0].nan_count, 0U);
+}
+
+TEST_F(CheckTest, OfALargeOutputSomeElementsAreComparedAndAllMustBeWritten) {
+  expected_ = {{"y", {2, 4}, {0.5, 0}, {1, 3}}};
+  EXPECT_TRUE(check({100, 2, -7, 4}).empty()) << "elements 0 and 2 have no expectation";
+  const auto wrong = check({1, 2, 3, 5});
+  ASSERT_EQ(wrong.size(), 1U);
+  EXPECT_EQ(wrong[0].index, (std::vector<std::size_t>{1, 3}));
+  EXPECT_EQ(wrong[0].wrong, (std::vector<bool>{false, true}));
+  EXPECT_EQ(wrong[0].got, (std::vector<double>{2, 5}));
+
+  auto outputs = untouched(problem_);
+  const std::vector<float> right = {1, 2, 3, 4};
+  std::memcpy(outputs[1].data(), right.data(), 8);
+  std::memcpy(&outputs[1][12], &right[3], 4);
+  const auto unwritten = wrong_tensors(problem_, expected_, outputs);
+  ASSERT_EQ(unwritten.size(), 1U);
+  EXPECT_EQ(unwritten[0].wrong_count, 0U);
+  EXPECT_EQ(unwritten[0].unwritten_count, 1U);
+  EXPECT_EQ(unwritten[0].searched, 4U);
+  EXPECT_EQ(unwritten[0].first_unwritten, 2U);
+}
+
+TEST_F(CheckTest, AnIntegerOutsideTheComparedOnesMayBeMinusOne) {
+  problem_.tensors[1].type = ElementType::int32;
+  expected_ = {{"y", {0}, {0}, {2}}};
+  auto outputs = untouched(problem_);
+  std::memset(&outputs[1][8], 0, 4);
+  EXPECT_TRUE(wrong_tensors(problem_, expected_, outputs).empty());
+}
+
+TEST_F(CheckTest, OfASampledRunWhatWasWrittenMustBeRightAndSomethingMustBe) {
+  auto outputs = untouched(problem_);
+  EXPECT_EQ(wrong_tensors(problem_, expected_, outputs, true).at(0).unwritten_count, 4U);
+  const float three = 3;
+  std::memcpy(&outputs[1][8], &three, 4);
+  EXPECT_TRUE(wrong_tensors(problem_, expected_, outputs, true).empty());
+  const float seven = 7;
+  std::memcpy(&outputs[1][0], &seven, 4);
+  const auto wrong = wrong_tensors(problem_, expected_, outputs, true);
+  ASSERT_EQ(wrong.size(), 1U);
+  EXPECT_EQ(wrong[0].index, (std::vector<std::size_t>{0, 2}));
+  EXPECT_EQ(wrong[0].wrong_count, 1U);
+  EXPECT_EQ(wrong[0].unwritten_count, 0U);
+  // Nobody looks for the elements that the left-out blocks would have written.
+  expected_ = {{"y", {3}, {0}, {2}}};
+  EXPECT_TRUE(wrong_tensors(problem_, expected_, outputs, true).empty());
+  expected_ = {{"y", {4}, {0}, {3}}};
+  EXPECT_EQ(wrong_tensors(problem_, expected_, outputs, true).size(), 1U)
+      << "none of the compared elements was written";
+}
+
+TEST_F(CheckTest, OfASampledRunInPlaceWhatIsAsBeforeIsNotJudged) {
+  problem_.tensors[1] = tensor("y", Role::in_out, {9, 9, 9, 9});
+  EXPECT_TRUE(wrong_tensors(problem_, expected_, {{}, bytes_of({1, 9, 3, 9})}, true).empty());
+  EXPECT_EQ(wrong_tensors(problem_, expected_, {{}, bytes_of({1, 8, 3, 9})}, true).size(), 1U);
+  EXPECT_EQ(wrong_tensors(problem_, expected_, {{}, bytes_of({9, 9, 9, 9})}, true).size(), 1U);
+}
+
+TEST_F(CheckTest, IndicesThatDoNotAscendWithinTheTensorAreAFaultOfTheOracle) {
+  for (const std::vector<std::size_t>& index : {std::vector<std::size_t>{1, 4}, {3, 1}, {2, 2}}) {
+    expected_ = {{"y", {1, 1}, {0, 0}, index}};
+    EXPECT_THROW(check({1, 2, 3, 4}), OracleFault);
+  }
+  expected_ = {{"y", {1, 2, 3, 4}, {0, 0, 0, 0}, {1, 2}}};
+  EXPECT_THROW(check({1, 2, 3, 4}), OracleFault);
 }
 
 TEST_F(CheckTest, OutputThatIsMissingOrShortCountsAsUnwritten) {

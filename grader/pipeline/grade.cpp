@@ -26,13 +26,17 @@ std::string names_of(const PartSpec& part) {
   return names;
 }
 
-std::string files_of(const PartSpec& part) {
-  std::string files;
+/// The files that a submission may hold, each once, in the order of the tasks.
+std::vector<std::string> file_names(const PartSpec& part) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
   for (const TaskSpec& task : part.tasks) {
-    if (files.find(task.file) == std::string::npos)
-      files += (files.empty() ? "" : ", ") + task.file;
+    add(task.file);
+    for (const std::string& used : task.uses) add(used);
   }
-  return files;
+  return names;
 }
 
 std::vector<const TaskSpec*> chosen_tasks(const PartSpec& part, const GradeRequest& request) {
@@ -69,18 +73,18 @@ void check_submission(const PartSpec& part, const std::filesystem::path& submiss
   }
   const auto folder = submission / part.directory;
   std::size_t present = 0;
-  for (const TaskSpec& task : part.tasks) {
-    const SubmittedFile file = read_submitted(folder, task.file);
+  for (const std::string& name : file_names(part)) {
+    const SubmittedFile file = read_submitted(folder, name);
     if (file.state == SubmittedFile::State::unreadable) {
       throw UsageError(fmt::format("cannot read {}: {}; correct its permissions",
-                                   (folder / task.file).string(), file.reason));
+                                   (folder / name).string(), file.reason));
     }
     present += file.state != SubmittedFile::State::missing ? 1 : 0;
   }
   if (present == 0) {
     throw UsageError(fmt::format(
         "the submission has no file of part {} in {}: it may hold {}; copy them from starter/",
-        part.number, folder.string(), files_of(part)));
+        part.number, folder.string(), fmt::join(file_names(part), ", ")));
   }
   // A part's folder that leads out of the submission would let it hand in someone else's files.
   const auto real_folder = std::filesystem::canonical(folder, error);

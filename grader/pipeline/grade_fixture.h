@@ -80,6 +80,8 @@ inline simgpu::Finding finding(simgpu::FindingKind kind, const std::string& code
 /// device.
 class GradeTest : public testing::Test {
  protected:
+  using OracleMaker = std::function<std::unique_ptr<Oracle>()>;
+
   GradeTest()
       : root_(testing::TempDir() + "/rooflab_grade_" +
               testing::UnitTest::GetInstance()->current_test_info()->name()),
@@ -129,7 +131,7 @@ class GradeTest : public testing::Test {
     const GradeTools tools{
         .device = device,
         .build = [this](const TaskSpec&, const std::vector<SourceFile>&) { return build_; },
-        .oracle = [](const std::string&) { return std::make_unique<ScaleOracle>(); },
+        .oracle = [this](const std::string&) { return oracle_(); },
         .progress = [](const std::string&) {}};
     build_.library = library_;
     GradeResult result = grade(part_, request_, tools);
@@ -165,6 +167,7 @@ class GradeTest : public testing::Test {
   PartSpec part_;
   GradeRequest request_;
   BuildOutcome build_;
+  OracleMaker oracle_ = [] { return std::make_unique<ScaleOracle>(); };
   int runs_ = 0;
 };
 

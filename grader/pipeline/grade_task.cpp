@@ -230,7 +230,7 @@ class TaskGrader {
     const NumberedCase timed{{speed.name, speed.parameters, {}, false, speed.sampled}, 0};
     tools_.progress(fmt::format("{}: timing {}", task_.id, speed.name));
     Judgement judgement = judge_case(timed, true);
-    const bool checkable = !speed.sampled && is_cheap_to_check(outcome_.activity);
+    const bool checkable = !outcome_.sampled && is_cheap_to_check(outcome_.activity);
     if (judgement.verdict == Verdict::pass && checkable) {
       tools_.progress(fmt::format("{}: checking {} for races", task_.id, speed.name));
       RunOutcome as_timed = std::move(outcome_);

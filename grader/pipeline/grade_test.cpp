@@ -259,77 +259,75 @@ TEST_F(GradeTest, DeviceThatThrowsIsAGraderFaultOfThatTaskAlone) {
   EXPECT_EQ(result.tasks[1].verdict, Verdict::pass);
 }
 
-TEST_F(GradeTest, TimeBelowTheFloorIsSuspectAndEarnsNoSpeedPoints) {
-  const TaskResult task = grade_task_with([](const RunRequest& request) {
-    RunOutcome outcome = solve(request);
-    outcome.activity.elapsed_us = 10;
-    return outcome;
-  });
-  EXPECT_EQ(task.verdict, Verdict::suspect);
-  EXPECT_EQ(task.score, 10);
-}
-
-TEST_F(GradeTest, WrongAnswerInTheTimedRunCostsTheWholeTask) {
-  const TaskResult task = grade_task_with([](const RunRequest& request) {
-    RunOutcome outcome = solve(request);
-    if (request.timed) outcome.outputs[1] = bytes_of(std::vector<float>(1000, 0));
-    return outcome;
-  });
-  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
-  EXPECT_EQ(task.score, 0);
-}
-
-TEST_F(GradeTest, ATimeThatIsOnlyShownHasNoTargetAndNoPoints) {
-  part_.tasks[0].speeds[0].points = 0;
-  part_.tasks[0].speeds[0].zero_efficiency = 0;
-  part_.tasks[0].speeds[0].full_efficiency = 0;
+TEST_F(GradeTest, AMissingFileThatTheTaskUsesIsNamed) {
+  part_.tasks[0].uses = {"helper.cu"};
   const TaskResult task = grade_task_with(solve);
-  EXPECT_EQ(task.verdict, Verdict::pass);
-  EXPECT_EQ(task.score, 10);
-  EXPECT_EQ(task.max_score, 10);
-  ASSERT_EQ(task.timings.size(), 1U);
-  EXPECT_DOUBLE_EQ(task.timings[0].time_us, 2002);
-  EXPECT_EQ(task.timings[0].target_efficiency, 0);
+  EXPECT_EQ(task.verdict, Verdict::not_implemented);
+  EXPECT_EQ(task.diagnostics.at(0).file, "helper.cu");
+  EXPECT_EQ(runs_, 0);
+  write("submission/part7-test/helper.cu", "// the student's\n");
+  EXPECT_EQ(verdict_of(solve), Verdict::pass);
 }
 
-/// Right, but with a race that only the full size has, which only a run with checkers shows.
-RunOutcome race_at_full_size(const RunRequest& request, std::uint64_t warp_instructions) {
-  RunOutcome outcome = solve(request);
-  outcome.activity.kernels[0].counters.warp_instructions = warp_instructions;
-  if (!request.timed && request.problem->tensors[0].elements() == 1000) {
-    outcome.activity.findings = {finding(simgpu::FindingKind::global_race, "RL0304")};
-  }
-  return outcome;
-}
-
-TEST_F(GradeTest, ARaceThatNeedsTheTimedSizeCostsTheWholeTask) {
-  const TaskResult task = grade_task_with(
-      [](const RunRequest& request) { return race_at_full_size(request, 1'000'000); });
-  EXPECT_EQ(task.verdict, Verdict::race);
-  EXPECT_EQ(task.score, 0);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0304");
-  EXPECT_TRUE(task.timings.empty());
-  EXPECT_EQ(runs_, 5);
-}
-
-TEST_F(GradeTest, CheckersAreNotPaidForWhereTheTimedCaseIsLarge) {
-  const TaskResult task = grade_task_with(
-      [](const RunRequest& request) { return race_at_full_size(request, 1'000'000'000); });
-  EXPECT_EQ(task.verdict, Verdict::pass);
-  EXPECT_EQ(runs_, 4);
-}
-
-TEST_F(GradeTest, ACheckedRunAtTheTimedSizeChangesNoTime) {
-  const TaskResult task = grade_task_with([](const RunRequest& request) {
-    RunOutcome outcome = solve(request);
-    outcome.activity.kernels[0].counters.warp_instructions = 1000;
-    if (!request.timed) outcome.activity.elapsed_us = 77'000;
+TEST_F(GradeTest, ATodoInAFileThatTheTaskUsesIsNamedWithItsLine) {
+  part_.tasks[0].uses = {"helper.cu"};
+  write("submission/part7-test/helper.cu", "// the student's\n");
+  const TaskResult task = grade_task_with([](const RunRequest&) {
+    RunOutcome outcome;
+    outcome.end = RunOutcome::End::not_implemented;
+    outcome.detail = "part7-test/helper.cu:12: scale a row";
     return outcome;
   });
-  EXPECT_EQ(task.verdict, Verdict::pass);
-  EXPECT_EQ(task.score, 16);
-  EXPECT_DOUBLE_EQ(task.timings[0].time_us, 2002);
-  EXPECT_EQ(runs_, 5);
+  EXPECT_EQ(task.verdict, Verdict::not_implemented);
+  EXPECT_EQ(task.diagnostics.at(0).file, "helper.cu");
+  EXPECT_EQ(task.diagnostics.at(0).line, 12U);
+}
+
+TEST_F(GradeTest, ACompileErrorInAFileThatTheTaskUsesIsNamedWithItsLine) {
+  part_.tasks[0].uses = {"helper.cu"};
+  write("submission/part7-test/helper.cu", "// the student's\n");
+  build_.end = BuildOutcome::End::failed;
+  build_.file = "helper.cu";
+  build_.messages = "part7-test/helper.cu(3): error: expected a \";\"\n";
+  const TaskResult task = grade_task_with(solve);
+  EXPECT_EQ(task.verdict, Verdict::compile_error);
+  EXPECT_EQ(task.diagnostics.at(0).file, "helper.cu");
+  EXPECT_EQ(task.diagnostics.at(0).line, 3U);
+}
+
+/// Draws what the device was asked for.
+class DrawingOracle : public ScaleOracle {
+ public:
+  explicit DrawingOracle(std::string name) : name_(std::move(name)) {}
+  std::map<std::string, std::string> artifacts(const Problem& problem,
+                                               const CallEvidence& evidence) const override {
+    return {{name_, std::to_string(problem.tensors[0].elements()) + " elements, " +
+                        std::to_string(evidence.activity.kernels.size()) + " kernel"}};
+  }
+
+ private:
+  std::string name_;
+};
+
+TEST_F(GradeTest, ArtifactsOfTheOracleComeWithARightResult) {
+  oracle_ = [] { return std::make_unique<DrawingOracle>("chart.svg"); };
+  part_.tasks[0].speeds.clear();
+  const TaskResult right = grade_task_with(solve);
+  EXPECT_EQ(right.artifacts,
+            (std::map<std::string, std::string>{{"chart.svg", "9 elements, 1 kernel"}}));
+  const TaskResult wrong = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    outcome.outputs[1].assign(outcome.outputs[1].size(), std::byte{0});
+    return outcome;
+  });
+  EXPECT_TRUE(wrong.artifacts.empty());
+}
+
+TEST_F(GradeTest, AnArtifactThatWouldLeaveItsFolderIsAGraderFault) {
+  for (const char* name : {"../chart.svg", "a/b.svg", ".hidden", "", "Chart.svg"}) {
+    oracle_ = [name] { return std::make_unique<DrawingOracle>(name); };
+    EXPECT_EQ(verdict_of(solve), Verdict::grader_fault) << name;
+  }
 }
 
 TEST_F(GradeTest, CompileErrorIsTheStudents) {

@@ -52,7 +52,8 @@ Judgement from_findings(const JudgedRun& run, Verdict verdict, bool (*wanted)(co
   Judgement judgement{verdict, {}};
   std::vector<TensorCheck> wrong;
   if (run.oracle != nullptr && !run.outcome.outputs.empty() && !was_aborted(run.outcome.activity)) {
-    wrong = wrong_tensors(run.problem, run.oracle->expect(run.problem), run.outcome.outputs);
+    wrong = wrong_tensors(run.problem, run.oracle->expect(run.problem), run.outcome.outputs,
+                          run.outcome.sampled);
   }
   for (const Finding& finding : run.outcome.activity.findings) {
     if (!wanted(finding) || judgement.diagnostics.size() == kMostStories) continue;
@@ -114,8 +115,8 @@ void check_tensors(const JudgedRun& run, Judgement& judgement) {
         explain_changed_input(input.tensor, input.changed, input.total, run.context));
   }
   if (run.oracle == nullptr) return;
-  const auto wrong =
-      wrong_tensors(run.problem, run.oracle->expect(run.problem), run.outcome.outputs);
+  const auto wrong = wrong_tensors(run.problem, run.oracle->expect(run.problem),
+                                   run.outcome.outputs, run.outcome.sampled);
   if (wrong.empty()) return;
   const auto mistakes = run.oracle->mistakes(run.problem);
   for (const TensorCheck& check : wrong) {

@@ -39,7 +39,7 @@ Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& 
   timing.bytes = work.compulsory_bytes;
   timing.peak = speed.peak;
   timing.name = speed.name;
-  timing.sampled = speed.sampled;
+  timing.sampled = outcome.sampled;
   if (const auto* kernel = slowest_kernel(outcome.activity)) {
     timing.limiter = kernel->time.limiter;
     timing.terms = kernel->time.terms;

@@ -39,6 +39,7 @@ std::string task_row(const TaskResult& task) {
   std::string time, efficiency;
   if (!task.timings.empty()) {
     time = format_time_us(task.timings.front().time_us);
+    if (task.timings.front().sampled) time += " <small>sampled</small>";
     efficiency = fmt::format("{} of roofline", format_percent(task.timings.front().efficiency));
     if (task.timings.front().target_efficiency > 0) {
       efficiency += fmt::format(" (full marks at {})",
@@ -127,6 +128,44 @@ std::string latency_html(const GradeResult& result) {
              result.time_kind);
 }
 
+/// All timed cases of a task that has more than the one in the table of tasks.
+std::string timings_html(const std::vector<Timing>& timings) {
+  if (timings.size() < 2) return {};
+  std::string rows;
+  for (const Timing& timing : timings) {
+    const bool missed = timing.efficiency < timing.target_efficiency;
+    rows += fmt::format(
+        R"(<tr><td>{}</td><td class="time">{}{}</td><td class="time">{}</td><td class="time">{}{}</td>)"
+        R"(<td>{}</td><td class="time">{}</td></tr>)"
+        "\n",
+        escape_html(timing.name), format_time_us(timing.time_us),
+        timing.sampled ? " <small>sampled</small>" : "", format_time_us(timing.roofline_us),
+        format_percent(timing.efficiency),
+        missed ? fmt::format(" <small>full marks at {}</small>",
+                             format_percent(timing.target_efficiency))
+               : "",
+        escape_html(timing.bound), format_rate(timing));
+  }
+  return "<h4>Timed cases</h4><div class=\"wide\"><table><thead><tr><th>case</th><th>time</th>"
+         "<th>roofline time</th><th>efficiency</th><th>bound</th><th>achieved</th></tr></thead>"
+         "<tbody>\n" +
+         rows + "</tbody></table></div>\n";
+}
+
+/// Charts that the trusted side drew from what the student's code returned. Of an SVG file, what
+/// comes before its root element has no place inside a page.
+std::string artifacts_html(const std::map<std::string, std::string>& artifacts) {
+  std::string html;
+  for (const auto& [name, text] : artifacts) {
+    const std::size_t root = text.find("<svg");
+    if (!name.ends_with(".svg") || root == std::string::npos) continue;
+    html +=
+        fmt::format("<figure><div class=\"wide\">{}</div><figcaption>{}</figcaption></figure>\n",
+                    text.substr(root), escape_html(name));
+  }
+  return html;
+}
+
 std::string breakdown_html(const Timing& timing) {
   if (timing.terms.empty()) return {};
   std::vector<std::pair<std::string, double>> terms(timing.terms.begin(), timing.terms.end());
@@ -196,7 +235,7 @@ std::string counters_html(const TaskResult& task) {
     rows += fmt::format("<tr><td><code>{}</code></td><td class=\"number\">{:.10g}</td></tr>\n",
                         escape_html(name), value);
   }
-  return "<details><summary>Counters of the timed call</summary><div class=\"wide\"><table>" +
+  return "<details><summary>Counters of the first timed call</summary><div class=\"wide\"><table>" +
          rows + "</table></div></details>\n";
 }
 
@@ -210,6 +249,7 @@ std::string task_html(const TaskResult& task) {
   }
   if (!cases.empty()) html += "<p class=\"cases\">" + cases + "</p>\n";
   for (const Diagnostic& story : task.diagnostics) html += story_html(story);
+  html += timings_html(task.timings) + artifacts_html(task.artifacts);
   if (!task.timings.empty()) html += breakdown_html(task.timings.front());
   html += counters_html(task);
   if (!task.printed.empty()) {

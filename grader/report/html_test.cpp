@@ -203,6 +203,33 @@ TEST(Html, ATimeWithoutATargetIsNeitherReachedNorMissed) {
   EXPECT_EQ(count(html, "class=\"target\""), 0);
 }
 
+TEST(Html, ListsAllTimedCasesOfATaskThatHasSeveral) {
+  GradeResult grade = hostile_grade();
+  EXPECT_THAT(to_html(grade, small_gpu()), Not(HasSubstr("Timed cases")));
+  Timing further = timing_of(4e9, 1e7, 4000, "fp32");
+  further.name = "<twice>";
+  further.sampled = true;
+  further.bound = "compute";
+  grade.tasks[0].timings.push_back(further);
+  const std::string html = to_html(grade, small_gpu());
+  EXPECT_THAT(StrictReader(html).fault(), IsEmpty());
+  EXPECT_THAT(html, HasSubstr("Timed cases"));
+  EXPECT_THAT(html, HasSubstr("<tr><td>&lt;twice&gt;</td><td class=\"time\">4.00 ms "
+                              "<small>sampled</small></td>"));
+  EXPECT_THAT(html, HasSubstr("1.00 TFLOP/s"));
+}
+
+TEST(Html, EmbedsChartsAndNoOtherArtifacts) {
+  GradeResult grade = hostile_grade();
+  grade.tasks[0].artifacts = {{"a.svg", "<?xml version=\"1.0\"?>\n<svg><g id=\"drawn\"/></svg>"},
+                              {"b.csv", "label,value"}};
+  const std::string html = to_html(grade, small_gpu());
+  EXPECT_THAT(StrictReader(html).fault(), IsEmpty());
+  EXPECT_THAT(html, HasSubstr("<svg><g id=\"drawn\"/></svg>"));
+  EXPECT_THAT(html, HasSubstr("<figcaption>a.svg"));
+  EXPECT_THAT(html, Not(HasSubstr("label,value")));
+}
+
 TEST(Html, SaysSoWhenNothingHasBeenTimed) {
   GradeResult grade = hostile_grade();
   grade.tasks.erase(grade.tasks.begin());

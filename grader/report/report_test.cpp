@@ -109,6 +109,21 @@ TEST(Terminal, ShowsATimeWithoutATargetForWhatItIs) {
   EXPECT_THAT(out.str(), Not(HasSubstr("limited by")));
 }
 
+TEST(Terminal, ShowsFurtherTimedCasesWhereTheyAreAskedFor) {
+  GradeResult result = example();
+  Timing further = result.tasks[0].timings[0];
+  further.name = "2048^3";
+  further.sampled = true;
+  result.tasks[0].timings.push_back(further);
+  std::ostringstream brief, all;
+  print_report(brief, result, {});
+  EXPECT_THAT(brief.str(), HasSubstr("1024^3  1.02 ms  2.11"));
+  EXPECT_THAT(brief.str(), Not(HasSubstr("2048^3")));
+  print_report(all, result, {.colour = false, .html = "", .all_timings = true});
+  EXPECT_THAT(all.str(),
+              HasSubstr("\n              2048^3  1.02 ms (sampled)  2.11 TFLOP/s  10.8 %"));
+}
+
 TEST(Terminal, KeepsALongOrHostileMessageOnOneLineOfTheTable) {
   GradeResult result = example();
   Diagnostic& story = result.tasks[1].diagnostics[0];

@@ -100,6 +100,16 @@ std::string painted_verdict(const TaskResult& task, const std::string& padded,
   return paint.red(padded);
 }
 
+std::string timing_words(const Timing& timing) {
+  std::string words = fmt::format(
+      "{}  {}{}  {}  {} of the roofline", timing.name, format_time_us(timing.time_us),
+      timing.sampled ? " (sampled)" : "", format_rate(timing), format_percent(timing.efficiency));
+  if (timing.efficiency < timing.target_efficiency) {
+    words += fmt::format("  full marks at {}", format_percent(timing.target_efficiency));
+  }
+  return words;
+}
+
 /// What stands behind the points: the timing, or the first diagnosis.
 std::string task_detail(const TaskResult& task) {
   if (task.verdict != Verdict::pass && !task.diagnostics.empty()) {
@@ -111,35 +121,36 @@ std::string task_detail(const TaskResult& task) {
     return fmt::format("{}{}{} {}", first.code, place.empty() ? "" : " ", place,
                        shorten(one_line(first.message), kDetailWidth));
   }
-  if (task.timings.empty()) return task.summary;
-  const Timing& timing = task.timings.front();
-  const double seconds = timing.time_us * 1e-6;
-  const bool compute = timing.bound == "compute";
-  std::string detail =
-      fmt::format("{}  {}  {}  {} of the roofline", timing.name, format_time_us(timing.time_us),
-                  compute ? format_si(timing.flops / seconds, "FLOP/s")
-                          : format_si(timing.bytes / seconds, "B/s"),
-                  format_percent(timing.efficiency));
-  if (timing.efficiency < timing.target_efficiency) {
-    detail += fmt::format("  full marks at {}", format_percent(timing.target_efficiency));
+  return task.timings.empty() ? task.summary : timing_words(task.timings.front());
+}
+
+/// What stands below a task's line: its further timings where they are asked for, and what would
+/// help the first.
+void print_timings(std::ostream& out, const TaskResult& task, std::size_t indent, bool all,
+                   const Painter& paint) {
+  const Timing& first = task.timings.front();
+  if (first.efficiency < first.target_efficiency && !first.advice.empty()) {
+    for (const std::string& line : wrap(one_line(first.advice), kDetailWidth)) {
+      out << fmt::format("{:{}}{}\n", "", indent, paint.dim(line));
+    }
   }
-  return detail;
+  if (!all || task.verdict != Verdict::pass) return;
+  for (std::size_t i = 1; i < task.timings.size(); ++i) {
+    out << fmt::format("{:{}}{}\n", "", indent, one_line(timing_words(task.timings[i])));
+  }
 }
 
 void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
-                const Painter& paint) {
+                const TerminalStyle& style) {
+  const Painter paint(style.colour);
   const std::string points =
       fmt::format("{}/{}", format_points(task.score), format_points(task.max_score));
-  const std::string padded = fmt::format("{:<16}", verdict_words(task.verdict));
-  out << fmt::format("  {:<{}}  {}{:>7}  {}\n", one_line(task.id), width,
-                     painted_verdict(task, padded, paint), points + (task.bonus ? "*" : " "),
-                     one_line(task_detail(task)));
-  if (task.timings.empty()) return;
-  const Timing& timing = task.timings.front();
-  if (timing.efficiency < timing.target_efficiency && !timing.advice.empty()) {
-    for (const std::string& line : wrap(one_line(timing.advice), kDetailWidth)) {
-      out << fmt::format("  {:<{}}  {}\n", "", width, paint.dim(line));
-    }
+  const std::string before = fmt::format("  {:<{}}  ", one_line(task.id), width);
+  const std::string verdict = fmt::format("{:<16}", verdict_words(task.verdict));
+  out << before << painted_verdict(task, verdict, paint)
+      << fmt::format("{:>7}  {}\n", points + (task.bonus ? "*" : " "), one_line(task_detail(task)));
+  if (!task.timings.empty()) {
+    print_timings(out, task, before.size(), style.all_timings, paint);
   }
 }
 
@@ -207,7 +218,7 @@ void print_report(std::ostream& out, const GradeResult& result, const TerminalSt
                      result.time_kind, result.seed);
   std::size_t width = 0;
   for (const TaskResult& task : result.tasks) width = std::max(width, task.id.size());
-  for (const TaskResult& task : result.tasks) print_task(out, task, width, paint);
+  for (const TaskResult& task : result.tasks) print_task(out, task, width, style);
   out << '\n' << paint.bold(fmt::format("Part {}: {}", result.part, score_words(result)));
   if (!style.html.empty()) out << " · report " << style.html;
   out << fmt::format(" · {:.1f} s (build {:.1f} s, run {:.1f} s)\n", result.build_s + result.run_s,

@@ -9,8 +9,9 @@ namespace rooflab {
 
 /// What to show and how.
 struct TerminalStyle {
-  bool colour = false;  ///< only on a terminal
-  std::string html;     ///< path of the written report, named in the last line; empty for none
+  bool colour = false;       ///< only on a terminal
+  std::string html;          ///< path of the written report, named in the last line; empty for none
+  bool all_timings = false;  ///< of tasks with several timed cases, not only the first
 };
 
 /// The whole report of a grade: the story of each task's first failure with its further ones in

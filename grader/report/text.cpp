@@ -159,6 +159,13 @@ std::string format_points(double points) {
                                         : fmt::format("{:.1f}", rounded);
 }
 
+std::string format_rate(const Timing& timing) {
+  const double seconds = timing.time_us * 1e-6;
+  if (!(seconds > 0)) return "";
+  return timing.bound == "compute" ? format_si(timing.flops / seconds, "FLOP/s")
+                                   : format_si(timing.bytes / seconds, "B/s");
+}
+
 std::string format_percent(double fraction) { return three_digits(100 * fraction) + " %"; }
 
 }  // namespace rooflab

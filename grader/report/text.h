@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "grader/spec/result.h"
+
 namespace rooflab {
 
 /// Untrusted bytes as valid UTF-8: malformed sequences become U+FFFD; NUL and other control
@@ -33,6 +35,9 @@ std::string format_si(double value, std::string_view unit);
 std::string format_bytes(double bytes);
 /// "22" or "22.5": at most one decimal.
 std::string format_points(double points);
+/// What a timed case reached of what bounds it: "2.11 TFLOP/s" where that is arithmetic, else bytes
+/// per second.
+std::string format_rate(const Timing& timing);
 /// "10.8 %".
 std::string format_percent(double fraction);
 

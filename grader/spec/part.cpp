@@ -181,6 +181,17 @@ void check_task(const TableReader& reader, const TaskSpec& task) {
   }
 }
 
+/// Each further file is linked once.
+void check_uses(const TableReader& reader, const TaskSpec& task) {
+  std::set<std::string> files = {task.file};
+  for (const std::string& used : task.uses) {
+    require_file_name(reader, "uses", used);
+    if (files.insert(used).second) continue;
+    throw reader.error("uses", fmt::format("task {} uses {} twice", task.id, used),
+                       "name each further file once, and not the task's own");
+  }
+}
+
 TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) {
   TableReader reader(table, file, "[[task]]");
   TaskSpec task;
@@ -194,7 +205,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   task.file = reader.text("file");
   require_file_name(reader, "file", task.file);
   task.uses = reader.texts("uses");
-  for (const std::string& used : task.uses) require_file_name(reader, "uses", used);
+  check_uses(reader, task);
   task.entry = reader.text_or("entry", "");
   task.oracle = reader.text_or("oracle", "");
   task.forbidden = reader.texts("forbidden");
@@ -213,8 +224,15 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   });
   reader.each("ratio",
               [&](const toml::table& inner) { task.ratios.push_back(read_ratio(inner, file)); });
-  reader.each("speed",
-              [&](const toml::table& inner) { task.speeds.push_back(read_speed(inner, file)); });
+  reader.each("speed", [&](const toml::table& inner) {
+    SpeedSpec speed = read_speed(inner, file);
+    if (std::ranges::find(task.speeds, speed.name, &SpeedSpec::name) != task.speeds.end()) {
+      throw spec_error(file, inner,
+                       fmt::format("task {} has two timed cases named \"{}\"", task.id, speed.name),
+                       "rename one");
+    }
+    task.speeds.push_back(std::move(speed));
+  });
   reader.each("question", [&](const toml::table& inner) {
     task.questions.push_back(read_question(inner, file));
   });

@@ -204,6 +204,18 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
             file +
                 ":25: efficiencies are not 0 < zero_efficiency < full_efficiency <= 1; put them in "
                 "that order");
+  EXPECT_EQ(error_after("[[task.speed]]\nname = \"timed\"",
+                        "[[task.speed]]\nname = \"timed\"\nparameters = {}\n\n"
+                        "[[task.speed]]\nname = \"timed\""),
+            file + ":25: task scale has two timed cases named \"timed\"; rename one");
+  EXPECT_EQ(error_after("points = 15", "uses = [\"scale.cu\"]"),
+            file +
+                ":11: task scale uses scale.cu twice; name each further file once, and not the "
+                "task's own");
+  EXPECT_EQ(error_after("points = 15", "uses = [\"../other.cu\"]"),
+            file +
+                ":11: `uses` \"../other.cu\" is no plain file name; name a file in the part's own "
+                "directory");
   EXPECT_EQ(error_after("points = 10\nparameters", "points = 0\nparameters"),
             file +
                 ":23: a timed case without points names efficiencies to reach; give it points, or "

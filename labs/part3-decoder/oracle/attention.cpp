@@ -51,6 +51,30 @@ Probabilities softmax(const Numbers& scores, double score_error, const Attention
   return p;
 }
 
+/// How far the result is off when each element of q and of k is off at random, by `deviation` of
+/// itself: a score by scale * deviation * the root of sum (q k)^2, and the result, to first order,
+/// by the root of sum (p_j * that of score j * (v_j - result))^2.
+void deviation_of_row(const Row& row, const KeyRange& range, const AttentionShape& shape,
+                      const AttentionRule& rule, const Numbers& weights, const double* out,
+                      double* error) {
+  const std::int64_t depth = shape.head_dim;
+  Numbers squares(static_cast<std::size_t>(depth));
+  for (std::int64_t j = range.first; j <= range.last; ++j) {
+    const std::int64_t slot = j % shape.capacity * depth;
+    double terms = 0;
+    for (std::int64_t i = 0; i < depth; ++i) {
+      terms += row.q[i] * row.q[i] * row.keys[slot + i] * row.keys[slot + i];
+    }
+    const double weight = weights[static_cast<std::size_t>(j - range.first)];
+    const double moved = weight * rule.scale * rule.element_deviation * std::sqrt(terms);
+    for (std::int64_t i = 0; i < depth; ++i) {
+      const double by = moved * (row.values[slot + i] - out[i]);
+      squares[i] += by * by;
+    }
+  }
+  for (std::int64_t i = 0; i < depth; ++i) error[i] = std::sqrt(squares[i]);
+}
+
 /// One row: softmax(scale q k) v over the keys in `range`.
 void attend(const Row& row, const KeyRange& range, const AttentionShape& shape,
             const AttentionRule& rule, double* out, double* error) {
@@ -82,6 +106,10 @@ void attend(const Row& row, const KeyRange& range, const AttentionShape& shape,
       magnitude[i] += std::abs(term);
       squares[i] += term * term;
     }
+  }
+  if (rule.element_deviation > 0) {
+    deviation_of_row(row, range, shape, rule, p.weight, out, error);
+    return;
   }
   for (std::int64_t i = 0; i < depth; ++i) {
     error[i] = p.relative_error * magnitude[i] + rule.probability_unit * std::sqrt(squares[i]);

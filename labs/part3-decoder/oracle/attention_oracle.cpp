@@ -11,26 +11,23 @@ namespace rooflab {
 namespace {
 
 /// out (batch, query_length, query_heads, head_dim): the newest `query_length` of `key_length`
-/// tokens attend to the cache. `scale` is head_dim^-0.5 where a case gives none; `score_spread` is
-/// the standard deviation of the scores, 2 where a case gives none.
+/// tokens attend to the cache, with the scale head_dim^-0.5. `score_spread` is the standard
+/// deviation of the scores, 2 where a case gives none; with 40, exponentials overflow.
 class AttentionOracle : public Oracle {
  public:
   Problem make(const Values& parameters, std::uint64_t seed) const override {
     const Case c = read(parameters);
     const AttentionShape& s = c.shape;
     Problem problem{parameters, {}};
-    const auto depth = static_cast<double>(s.head_dim);
-    const double scale = set_default(problem.parameters, "scale", 1 / std::sqrt(depth));
     const double spread = set_default(problem.parameters, "score_spread", 2.0);
     Random random(seed);
     problem.tensors.push_back(random_tensor("q", c.type, Role::input,
                                             {s.batch, s.query_length, s.query_heads, s.head_dim},
-                                            spread / (scale * std::sqrt(depth)), random));
-    // Slots that hold no token of this sequence have numbers too, as they have in a used cache.
+                                            spread, random));
     for (const char* name : {"keys", "values"}) {
-      problem.tensors.push_back(random_tensor(name, c.type, Role::input,
-                                              {s.batch, s.key_value_heads, s.capacity, s.head_dim},
-                                              1, random));
+      problem.tensors.push_back(filled(name, c.type, Role::input,
+                                       {s.batch, s.key_value_heads, s.capacity, s.head_dim},
+                                       used_cache(c, random)));
     }
     problem.tensors.push_back(
         consecutive("positions", c.key_length - s.query_length, s.query_length));
@@ -105,6 +102,18 @@ class AttentionOracle : public Oracle {
     return c;
   }
 
+  /// Slots of older tokens than the queries see hold numbers, slots that never held a token hold no
+  /// number: memory that was not written yet may hold anything.
+  static Numbers used_cache(const Case& c, Random& random) {
+    const AttentionShape& s = c.shape;
+    Numbers cache = normal_values(s.batch * s.key_value_heads * s.capacity * s.head_dim, 1, random);
+    for (std::size_t i = 0; i < cache.size(); ++i) {
+      const auto slot = static_cast<std::int64_t>(i) / s.head_dim % s.capacity;
+      if (slot >= c.key_length) cache[i] = std::nan("");
+    }
+    return cache;
+  }
+
   static std::int64_t keys_seen(const Case& c, std::int64_t position) {
     return c.window > 0 ? std::min(position + 1, c.window) : position + 1;
   }
@@ -112,7 +121,7 @@ class AttentionOracle : public Oracle {
   static AttentionRule right_rule(const Problem& problem) {
     const Case c = read(problem.parameters);
     AttentionRule rule;
-    rule.scale = real(problem.parameters, "scale");
+    rule.scale = 1 / std::sqrt(static_cast<double>(c.shape.head_dim));
     rule.window = c.window;
     // On tensor cores, the probabilities are rounded to bfloat16 on their way: each moves by at
     // most 2^-8 of itself, and in a sum over keys these moves go to both sides. Twice the root of
@@ -183,7 +192,7 @@ class AttentionOracle : public Oracle {
   static void add_wrong_scales(const Problem& problem, Mistakes& mistakes) {
     constexpr const char* kCode = "RL0475";
     constexpr const char* kAdvice = "multiply each dot product of q and k by `scale`, once";
-    const double scale = real(problem.parameters, "scale");
+    const double scale = right_rule(problem).scale;
     const auto with = [&](const char* cause, double wrong) {
       add(problem, mistakes, kCode, cause, kAdvice,
           [=](AttentionRule& rule) { rule.scale = wrong; });
@@ -192,8 +201,6 @@ class AttentionOracle : public Oracle {
     with("scores are scaled twice", scale * scale);
     with("scores are divided by the scale instead of multiplied", 1 / scale);
     with("scores are scaled by its root", std::sqrt(scale));
-    with("scores are scaled by head_dim^-0.5 instead of by `scale`",
-         1 / std::sqrt(static_cast<double>(read(problem.parameters).shape.head_dim)));
   }
 
   static void add_wrong_windows(const Problem& problem, Mistakes& mistakes) {

@@ -14,6 +14,12 @@ double gelu_tanh(double x) {
 
 double gelu_erf(double x) { return x / 2 * (1 + std::erf(x / std::numbers::sqrt2)); }
 
+double gelu_tanh_slope(double x) {
+  const double root = std::sqrt(2 / std::numbers::pi);
+  const double tanh = std::tanh(root * (x + 0.044715 * x * x * x));
+  return (1 + tanh) / 2 + x / 2 * (1 - tanh * tanh) * root * (1 + 3 * 0.044715 * x * x);
+}
+
 Computed geglu(const Numbers& gate, const Numbers& up, const std::function<double(double)>& gelu) {
   // For negative x, 1 + tanh cancels: what is left is off by the roundings of a number near 1.
   constexpr double kRoundings = 8;

@@ -16,6 +16,8 @@ using Numbers = std::vector<double>;
 
 // --- RMSNorm -------------------------------------------------------------------------------------
 
+inline constexpr double kEpsilon = 1e-6;  ///< Gemma 3's, added to the mean of the squares
+
 /// What a row is multiplied by, from the sum of its squares.
 using InverseNorm = std::function<double(double sum_of_squares, double width, double epsilon)>;
 /// What an element is multiplied by, from its weight.
@@ -54,6 +56,8 @@ Computed rope(const Numbers& x, const Numbers& positions, const RopeShape& shape
 double gelu_tanh(double x);
 /// GELU by the error function: x / 2 (1 + erf(x / sqrt(2))).
 double gelu_erf(double x);
+/// The derivative of gelu_tanh.
+double gelu_tanh_slope(double x);
 
 /// gelu(gate) * up
 Computed geglu(const Numbers& gate, const Numbers& up,
@@ -100,6 +104,9 @@ struct AttentionRule {
   bool normalised = true;
   bool shifted = true;          ///< false: exponentials in fp32 without the maximum taken off
   double probability_unit = 0;  ///< what rounds the probabilities before they meet the values
+  /// > 0: q and k are themselves off by this much of each element, at random. The error is then the
+  /// standard deviation that this leaves in the result, and nothing else.
+  double element_deviation = 0;
 };
 
 /// softmax(scale q k) v over the keys that each query sees. `q` is (batch, query_length,

@@ -33,7 +33,7 @@ Computed rmsnorm(const Numbers& x, const Numbers& weight, double epsilon,
 
 namespace {
 
-/// y (rows, width) = RMSNorm of x with weight (width). `epsilon` is 1e-6 where a case gives none.
+/// y (rows, width) = RMSNorm of x with weight (width).
 class RmsNormOracle : public Oracle {
  public:
   Problem make(const Values& parameters, std::uint64_t seed) const override {
@@ -42,7 +42,6 @@ class RmsNormOracle : public Oracle {
     const ElementType type = storage_type(parameters);
     Random random(seed);
     Problem problem{parameters, {}};
-    set_default(problem.parameters, "epsilon", 1e-6);
     problem.tensors.push_back(
         filled("x", type, Role::input, {rows, width}, rows_of_many_sizes(rows, width, random)));
     problem.tensors.push_back(
@@ -53,7 +52,7 @@ class RmsNormOracle : public Oracle {
 
   std::vector<Expected> expect(const Problem& problem) const override {
     const Inputs in = inputs(problem);
-    return {stored("y", in.type, rmsnorm(in.x, in.weight, in.epsilon))};
+    return {stored("y", in.type, rmsnorm(in.x, in.weight, kEpsilon))};
   }
 
   Work work(const Values& parameters) const override {
@@ -69,7 +68,7 @@ class RmsNormOracle : public Oracle {
     const auto add = [&](const char* code, const char* cause, const char* advice,
                          const InverseNorm& inverse, const WeightFactor& factor) {
       mistakes.add(code, cause, advice,
-                   {stored("y", in.type, rmsnorm(in.x, in.weight, in.epsilon, inverse, factor))});
+                   {stored("y", in.type, rmsnorm(in.x, in.weight, kEpsilon, inverse, factor))});
     };
     add("RL0460", "the result is multiplied by the weight instead of by 1 + weight",
         "Gemma's weights are stored as what is added to 1: multiply by (1 + weight)",
@@ -79,7 +78,7 @@ class RmsNormOracle : public Oracle {
     add_early_casts(in, mistakes);
     mistakes.add("RL0460", "the result is not multiplied by 1 + weight",
                  "multiply each element by (1 + weight) of its column",
-                 {stored("y", in.type, rmsnorm(in.x, Numbers(in.weight.size(), 0.0), in.epsilon))});
+                 {stored("y", in.type, rmsnorm(in.x, Numbers(in.weight.size(), 0.0), kEpsilon))});
     return mistakes.take();
   }
 
@@ -88,13 +87,11 @@ class RmsNormOracle : public Oracle {
 
   struct Inputs {
     ElementType type;
-    double epsilon;
     Numbers x, weight;
   };
 
   static Inputs inputs(const Problem& problem) {
-    return {storage_type(problem.parameters), real(problem.parameters, "epsilon"),
-            widened(problem, "x"), widened(problem, "weight")};
+    return {storage_type(problem.parameters), widened(problem, "x"), widened(problem, "weight")};
   }
 
   /// Most rows have size 1. Some are so small that epsilon counts, some large, some zero.
@@ -159,7 +156,7 @@ class RmsNormOracle : public Oracle {
     Numbers factors;
     for (const double weight : in.weight) factors.push_back(rounded(in.type, 1 + weight));
     const Numbers zero(in.weight.size(), 0.0);  // 1 + 0: no factor
-    const Computed normalised = rmsnorm(in.x, zero, in.epsilon);
+    const Computed normalised = rmsnorm(in.x, zero, kEpsilon);
     for (const bool round_x : {true, false}) {
       for (const bool round_factor : {false, true}) {
         if (!round_x && !round_factor) continue;

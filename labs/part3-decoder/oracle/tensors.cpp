@@ -20,7 +20,7 @@ const Value* find(const Values& parameters, const std::string& name) {
   return found == parameters.end() ? nullptr : &found->second;
 }
 
-/// Round to nearest, ties to even. @pre value is finite
+/// Round to nearest, ties to even; a quiet NaN stays one.
 std::uint16_t bfloat16_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);

@@ -21,7 +21,7 @@ std::int64_t integer(const Values& parameters, const std::string& name, std::int
 double real(const Values& parameters, const std::string& name);
 const std::string& text(const Values& parameters, const std::string& name);
 
-/// Puts `fallback` where the case gives no number, so that adapters always find one.
+/// A number where the case gives none is `fallback`, which becomes a parameter.
 double set_default(Values& parameters, const std::string& name, double fallback);
 
 /// What `type` says the tensors are stored as: "float" or "bf16".
@@ -32,7 +32,7 @@ std::vector<double> normal_values(std::int64_t count, double deviation, Random& 
 
 /// A tensor that holds `values`, each rounded to the nearest value of the type, ties to even, so
 /// that a reference which reads the tensor sees the very numbers that the GPU sees.
-/// @pre type is float32, bfloat16 or int32
+/// @pre type is float32, bfloat16 or int32; floating-point values may be a quiet NaN
 Tensor filled(const std::string& name, ElementType type, Role role, std::vector<std::int64_t> shape,
               const std::vector<double>& values);
 

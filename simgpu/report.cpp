@@ -1,5 +1,8 @@
 #include "simgpu/report.h"
 
+#include <tuple>
+#include <utility>
+
 #include "simgpu/exec/instruction_info.h"
 
 namespace simgpu {
@@ -36,6 +39,31 @@ const char* name_of(FindingKind kind) {
 
 namespace {
 
+/// All members, in order of declaration: the binding fails to compile when one is missing.
+template <typename Counters>
+auto members_of(Counters& counters) {
+  auto& [warp_instructions, thread_instructions, classes, flops, fadd, fmul, ffma, load_requests,
+         store_requests, atomic_requests, load_sectors, store_sectors, atomic_sectors, load_bytes,
+         store_bytes, l1_hits, l1_lookups, l2_reads, l2_writes, l2_hits, dram_reads, dram_writes,
+         shared_loads, shared_stores, load_wavefronts, store_wavefronts, load_conflicts,
+         store_conflicts, local_loads, local_stores, branches, divergent, barriers] = counters;
+  return std::tie(warp_instructions, thread_instructions, classes, flops, fadd, fmul, ffma,
+                  load_requests, store_requests, atomic_requests, load_sectors, store_sectors,
+                  atomic_sectors, load_bytes, store_bytes, l1_hits, l1_lookups, l2_reads, l2_writes,
+                  l2_hits, dram_reads, dram_writes, shared_loads, shared_stores, load_wavefronts,
+                  store_wavefronts, load_conflicts, store_conflicts, local_loads, local_stores,
+                  branches, divergent, barriers);
+}
+
+void add_scaled(std::uint64_t& sum, std::uint64_t count, std::uint64_t times) {
+  sum += times * count;
+}
+
+void add_scaled(std::map<std::string, std::uint64_t>& sum,
+                const std::map<std::string, std::uint64_t>& counts, std::uint64_t times) {
+  for (const auto& [name, count] : counts) sum[name] += times * count;
+}
+
 /// The counter of an instruction class, 0 when no such instruction ran.
 double of_class(const KernelCounters& counters, InstructionClass cls) {
   const auto found = counters.instructions_by_class.find(name_of(cls));
@@ -45,6 +73,15 @@ double of_class(const KernelCounters& counters, InstructionClass cls) {
 double percent(double part, double whole) { return whole > 0 ? 100.0 * part / whole : 0.0; }
 
 }  // namespace
+
+void add_scaled(KernelCounters& sum, const KernelCounters& block, std::uint64_t times) {
+  const auto sums = members_of(sum);
+  const auto counts = members_of(block);
+  [&]<std::size_t... Index>(std::index_sequence<Index...>) {
+    (add_scaled(std::get<Index>(sums), std::get<Index>(counts), times), ...);
+  }
+  (std::make_index_sequence<std::tuple_size_v<decltype(sums)>>{});
+}
 
 std::map<std::string, double> nsight_counters(const KernelRecord& record) {
   const KernelCounters& c = record.counters;

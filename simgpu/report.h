@@ -86,6 +86,9 @@ struct KernelCounters {
   std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
 };
 
+/// Adds `times` times each counter of `block` to `sum`: all of them, maps included.
+void add_scaled(KernelCounters& sum, const KernelCounters& block, std::uint64_t times);
+
 /// How the predicted time of a launch came about; every term in microseconds.
 struct TimeBreakdown {
   double total_us = 0;
@@ -111,6 +114,10 @@ struct KernelRecord {
   TimeBreakdown time;
   KernelCounters counters;
   bool failed = false;  ///< ended by an error; counters are partial
+  /// Counters and time are those of the whole grid, predicted from `sampled_blocks` of its blocks;
+  /// the others did not run. Of a library routine: it was timed and not carried out.
+  bool sampled = false;
+  std::uint64_t sampled_blocks = 0;
 };
 
 /// A copy or fill of device memory.

@@ -24,6 +24,7 @@ struct Options {
   std::string gpu = "a100";
   std::string check = "all";
   std::string report, trace;
+  bool sample = false;
   std::vector<std::string> command;
 };
 
@@ -68,7 +69,8 @@ int run(const Options& options) {
   const bool checkers = options.check == "all";
   auto device = simgpu::DeviceProcess::start({.program = places.device_program,
                                               .gpu = places.specifications / (gpu.id + ".toml"),
-                                              .checkers = checkers});
+                                              .checkers = checkers,
+                                              .sampled = options.sample});
   device.mark();
   const simgpu::cli::ProgramEnd end =
       simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries);
@@ -106,6 +108,8 @@ int main(int argc, char** argv) {
   command->add_option("--check", options.check, "checkers: all or none")
       ->check(CLI::IsMember({"all", "none"}))
       ->capture_default_str();
+  command->add_flag("--sample", options.sample,
+                    "for timing: run only as many blocks as predict counters and time");
   command->add_option("--report", options.report, "write findings and kernels to FILE as JSON");
   command->add_option("--trace", options.trace, "write a Chrome trace to FILE");
   command->add_option("program", options.command, "the program and its arguments, after --")

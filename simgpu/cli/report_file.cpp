@@ -52,6 +52,8 @@ json kernel_json(const KernelRecord& kernel) {
           {"theoretical_occupancy", kernel.theoretical_occupancy},
           {"occupancy_limiter", kernel.occupancy_limiter},
           {"failed", kernel.failed},
+          {"sampled", kernel.sampled},
+          {"sampled_blocks", kernel.sampled_blocks},
           {"counters", nsight_counters(kernel)}};
 }
 

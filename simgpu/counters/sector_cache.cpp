@@ -46,6 +46,7 @@ SectorCache::Lookup SectorCache::touch(std::uint64_t line, std::uint32_t add, st
     at = first + static_cast<std::uint64_t>(std::min_element(used, used + ways_) - used);
     result.evicted_dirty = static_cast<std::uint32_t>(std::popcount(dirty_[at]));
     dirty_sectors_ -= result.evicted_dirty;
+    ++fills_;
     tag_[at] = tag;
     present_[at] = 0;
     dirty_[at] = 0;

@@ -33,6 +33,8 @@ class SectorCache {
   void clear();
   /// Number of sectors that would be written back now.
   std::uint64_t dirty_sectors() const { return dirty_sectors_; }
+  /// Lines that were not here when they were asked for, and have been brought in.
+  std::uint64_t fills() const { return fills_; }
   std::uint64_t lines() const { return std::uint64_t{sets_} * ways_; }
   std::uint32_t sets() const { return sets_; }
   std::uint32_t ways() const { return ways_; }
@@ -58,6 +60,7 @@ class SectorCache {
   std::uint32_t ways_ = 4;
   std::uint32_t set_bits_ = 0;
   std::uint64_t dirty_sectors_ = 0;
+  std::uint64_t fills_ = 0;
   // One entry per line, set by set.
   Lazy<std::uint32_t> tag_;   // line number over sets, plus one; 0 is an empty way
   Lazy<std::uint32_t> used_;  // the set's clock at the last use

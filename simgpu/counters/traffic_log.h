@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/report.h"
 
 namespace simgpu {
 
@@ -57,5 +58,8 @@ struct TrafficLog {
   std::uint64_t l1_hit_sectors = 0;
   std::uint64_t tag_lookups = 0;  ///< distinct 128-byte lines of each request
 };
+
+/// Adds what the block asked of global memory, without what became of it in L2.
+void add_requests(const TrafficLog& log, KernelCounters& counters);
 
 }  // namespace simgpu

@@ -22,7 +22,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeBreakdown, total_us, limiter, terms, wave
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelRecord, sequence, name, grid, block, dynamic_shared_bytes,
                                    static_shared_bytes, registers_per_thread,
                                    local_bytes_per_thread, blocks_per_sm, occupancy_limiter,
-                                   theoretical_occupancy, start_us, time, counters, failed)
+                                   theoretical_occupancy, start_us, time, counters, failed, sampled,
+                                   sampled_blocks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryRecord, sequence, kind, bytes, start_us, time_us,
                                    destination)
 

@@ -23,6 +23,8 @@ namespace simgpu {
 struct DeviceOptions {
   unsigned workers = 0;  ///< CPU threads that execute blocks; 0: one per CPU
   bool checkers = true;
+  /// Run only as many blocks of a grid as predict counters and time; time cuBLAS without computing.
+  bool sampled = false;
   std::uint64_t instruction_budget = 20'000'000'000;
   std::uint64_t memory_limit = 0;  ///< bytes that may be allocated; 0: the GPU's memory
 };
@@ -99,6 +101,7 @@ class Device {
   void trusted_release(std::uint64_t address);
   void set_checkers(bool on) { options_.checkers = on; }
   bool checkers() const { return options_.checkers; }
+  bool sampled() const { return options_.sampled; }
   void mark();
   Activity collect();
 

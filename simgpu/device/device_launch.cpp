@@ -139,7 +139,8 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
       .clock_us = microseconds(timeline_.now())};
   const EngineOptions options{.workers = options_.workers,
                               .checkers = options_.checkers,
-                              .instruction_budget = options_.instruction_budget};
+                              .instruction_budget = options_.instruction_budget,
+                              .sampled = options_.sampled};
   const LaunchResult result = execute(*loaded->program, request, memory_, gpu_, options);
   finish_launch(kernel, message, result);
   return result.status == LaunchStatus::unsupported ? CudaError::not_supported : CudaError::success;
@@ -148,6 +149,8 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
 void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                            const LaunchResult& result) {
   for (Finding& finding : cause_first(result.findings)) {
+    // It may be unwritten only because a launch before this one was sampled.
+    if (options_.sampled && finding.kind == FindingKind::uninitialized_read) continue;
     finding.kernel =
         kernel_display_name(finding.kernel.empty() ? kernel.info->name : finding.kernel);
     log_.add(std::move(finding));
@@ -170,6 +173,8 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.time =
       predict_time(result.counters, shape, kernel.info->instructions, result.executed, gpu_);
   record.failed = result.status != LaunchStatus::ok;
+  record.sampled = result.sampled_blocks != 0;
+  record.sampled_blocks = result.sampled_blocks;
   const Picoseconds start =
       timeline_.issue(message.stream, Timeline::Engine::compute, picoseconds(record.time.total_us),
                       device_share(shape, resident.blocks_per_sm, record.time, gpu_));
@@ -200,6 +205,7 @@ CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t 
   }
   KernelRecord record;
   record.sequence = log_.next_sequence();
+  record.sampled = options_.sampled;
   record.name = kernel.name;
   record.grid = {static_cast<std::uint32_t>(std::max(gpu_.sm_count, 1)), 1, 1};
   record.block = {256, 1, 1};

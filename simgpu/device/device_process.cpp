@@ -44,6 +44,7 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
                                      "--instruction-budget",
                                      std::to_string(options.instruction_budget)};
   if (!options.checkers) arguments.emplace_back("--no-checkers");
+  if (options.sampled) arguments.emplace_back("--sampled");
   return arguments;
 }
 

@@ -52,6 +52,7 @@ int main(int argc, char** argv) {
                  "warp instructions before a launch counts as endless");
   app.add_option("--memory-limit", options.memory_limit, "bytes a guest may allocate");
   app.add_flag("--no-checkers", no_checkers, "start with checkers off");
+  app.add_flag("--sampled", options.sampled, "run as few blocks as predict counters and time");
   CLI11_PARSE(app, argc, argv);
   options.checkers = !no_checkers;
 

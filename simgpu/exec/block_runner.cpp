@@ -122,6 +122,12 @@ std::vector<RawFinding> BlockRunner::take_findings() {
   return checkers_ ? checkers_->take_findings() : std::vector<RawFinding>{};
 }
 
+void BlockRunner::clear_counts() {
+  std::ranges::fill(counts_, ExecutionCount{});
+  std::ranges::fill(guarded_threads_, 0);
+  memory_counts_ = {};
+}
+
 void BlockRunner::begin(std::uint64_t block) {
   block_ = block;
   const Dim3& grid = launch_.request.grid;

@@ -52,6 +52,7 @@ struct MemoryCounts {
   std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
 
   MemoryCounts& operator+=(const MemoryCounts& other);
+  bool operator==(const MemoryCounts&) const = default;
 };
 
 /// What all blocks of a launch share.
@@ -83,6 +84,8 @@ class BlockRunner {
   const std::vector<ExecutionCount>& counts() const { return counts_; }
   const std::vector<std::uint64_t>& guarded_threads() const { return guarded_threads_; }
   const MemoryCounts& memory_counts() const { return memory_counts_; }
+  /// Counts start again from nothing; instructions() does not.
+  void clear_counts();
   std::unique_ptr<BlockTraffic::Log> take_traffic() { return traffic_.take(); }
   std::vector<RawFinding> take_findings();
   std::string take_printed() { return std::move(printed_); }

@@ -72,6 +72,8 @@ struct EngineOptions {
   bool checkers = true;  ///< races, uninitialised reads (bounds are always checked)
   /// Warp instructions before a launch counts as endless
   std::uint64_t instruction_budget = 20'000'000'000;
+  /// Where a few blocks tell what all do, run only those: right counters, incomplete memory.
+  bool sampled = false;
 };
 
 /// cudaLimitStackSize of a GPU whose program has not set it.
@@ -108,6 +110,7 @@ struct LaunchResult {
   std::vector<ExecutionCount> executed;  ///< by instruction
   std::vector<Finding> findings;         ///< file and line filled in; kernel name mangled
   std::string printed;                   ///< device printf output, in order of blocks
+  std::uint64_t sampled_blocks = 0;      ///< blocks that ran, when not all did; else 0
 };
 
 /// Runs one kernel to its end. Deterministic: same inputs, same result, counters and findings for

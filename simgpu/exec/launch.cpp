@@ -13,6 +13,7 @@
 #include "simgpu/exec/counter_sums.h"
 #include "simgpu/exec/cpu_features.h"
 #include "simgpu/exec/messages.h"
+#include "simgpu/exec/sampled_run.h"
 
 namespace simgpu {
 namespace {
@@ -246,6 +247,9 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
 
   LaunchContext launch{
       kernel, request, memory, gpu, options.checkers, false, options.instruction_budget};
+  if (options.sampled) {
+    if (std::optional<LaunchResult> result = run_sampled(launch)) return std::move(*result);
+  }
   const std::uint64_t blocks = request.grid.count();
   const auto workers = static_cast<unsigned>(
       std::min({std::uint64_t{options.workers}, blocks, blocks_that_fit(launch)}));

@@ -1,0 +1,158 @@
+#include "simgpu/counters/sampled_l2.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace simgpu {
+namespace {
+
+/// Entries that are run without a thought of sampling.
+constexpr std::uint64_t kShort = std::uint64_t{1} << 20;
+/// Entries of a window, and waves: a wave that ends inside a row of the grid loads that row's data
+/// once more than one that does not, so several are needed for a mean.
+constexpr std::uint64_t kWindowEntries = std::uint64_t{1} << 18;
+constexpr std::uint64_t kWindowWaves = 8;
+/// Of all sectors that pass L2: the largest difference between two windows.
+constexpr double kAgreement = 0.005;
+
+/// The counts as numbers that can be averaged.
+using Rates = std::array<double, 3>;
+
+Rates numbers(const L2Cache::Counts& counts) {
+  return {static_cast<double>(counts.hits), static_cast<double>(counts.dram_reads),
+          static_cast<double>(counts.dram_writes)};
+}
+
+Rates difference(const Rates& a, const Rates& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
+
+class Stretches {
+ public:
+  Stretches(const KnownTraffic& traffic, std::uint64_t l2_bytes)
+      : traffic_(traffic),
+        l2_(l2_bytes),
+        resident_(std::max<std::uint64_t>(traffic.resident_blocks, 1)),
+        waves_((traffic.blocks + resident_ - 1) / resident_) {}
+
+  L2Cache::Counts whole() {
+    run(0, waves_);
+    return l2_.counts();
+  }
+
+  /// nullopt when no stretch can be left out, or windows disagree.
+  std::optional<L2Cache::Counts> sampled();
+
+ private:
+  struct Window {
+    std::uint64_t first = 0, last = 0;  ///< waves
+    Rates counts{};
+  };
+
+  void run(std::uint64_t first, std::uint64_t last);
+  bool warm_up(std::uint64_t& wave, std::uint64_t limit);
+  Window measure(std::uint64_t first, std::uint64_t last);
+  std::uint64_t blocks_in(std::uint64_t first, std::uint64_t last) const {
+    return std::min(last * resident_, traffic_.blocks) -
+           std::min(first * resident_, traffic_.blocks);
+  }
+  double per_block(const Window& window, std::size_t count) const {
+    return window.counts[count] / static_cast<double>(blocks_in(window.first, window.last));
+  }
+  bool agree(const Window& a, const Window& b) const;
+
+  const KnownTraffic& traffic_;
+  L2Cache l2_;
+  const std::uint64_t resident_, waves_;
+  std::vector<std::unique_ptr<TrafficLog>> logs_;
+};
+
+/// Waves [first, last).
+void Stretches::run(std::uint64_t first, std::uint64_t last) {
+  const std::uint64_t end = std::min(last * resident_, traffic_.blocks);
+  for (std::uint64_t block = first * resident_; block < end;) {
+    const std::uint64_t wave_end = std::min(block + resident_, end);
+    std::size_t size = 0;
+    std::uint64_t entries = 0;
+    for (; block < wave_end && entries <= L2Cache::kMostPendingEntries; ++block) {
+      if (size == logs_.size()) logs_.push_back(std::make_unique<TrafficLog>());
+      traffic_.log_of(block, *logs_[size]);
+      entries += logs_[size++]->entries.size();
+    }
+    l2_.run_wave(std::span(logs_).first(size));
+  }
+}
+
+/// Runs waves from `wave` on until the cache holds nothing older; false when it would take `limit`.
+bool Stretches::warm_up(std::uint64_t& wave, std::uint64_t limit) {
+  const std::uint64_t until = l2_.fills() + l2_.lines() + l2_.lines() / 8;
+  while (l2_.fills() < until) {
+    if (wave >= limit) return false;
+    run(wave, wave + 1);
+    ++wave;
+  }
+  return true;
+}
+
+Stretches::Window Stretches::measure(std::uint64_t first, std::uint64_t last) {
+  const Rates before = numbers(l2_.counts());
+  run(first, last);
+  return {first, last, difference(numbers(l2_.counts()), before)};
+}
+
+bool Stretches::agree(const Window& a, const Window& b) const {
+  double total = 0;
+  for (std::size_t i = 0; i < a.counts.size(); ++i) total += per_block(a, i);
+  for (std::size_t i = 0; i < a.counts.size(); ++i) {
+    if (std::abs(per_block(a, i) - per_block(b, i)) > kAgreement * total) return false;
+  }
+  return true;
+}
+
+std::optional<L2Cache::Counts> Stretches::sampled() {
+  const std::uint64_t per_wave = std::max<std::uint64_t>(traffic_.entries / waves_, 1);
+  const std::uint64_t window = std::max(kWindowWaves, kWindowEntries / per_wave);
+  std::uint64_t wave = 0;
+  if (!warm_up(wave, waves_ / 5) || 3 * (wave + window) > waves_ / 3 * 2) return std::nullopt;
+  const std::uint64_t warm_up_waves = wave;
+
+  std::array<Window, 3> windows;
+  windows[0] = measure(wave, wave + window);
+  const Rates beginning = numbers(l2_.counts());
+
+  wave = waves_ / 2 - warm_up_waves;
+  if (!warm_up(wave, waves_ / 2 + warm_up_waves)) return std::nullopt;
+  windows[1] = measure(wave, wave + window);
+
+  wave = waves_ - window - warm_up_waves - warm_up_waves / 4;
+  if (wave < windows[1].last || !warm_up(wave, waves_ - window)) return std::nullopt;
+  windows[2] = measure(wave, waves_);
+  if (!agree(windows[0], windows[1]) || !agree(windows[1], windows[2])) return std::nullopt;
+
+  Rates sums = beginning;
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    sums[i] += windows[1].counts[i] + windows[2].counts[i];
+    for (std::size_t k = 1; k < windows.size(); ++k) {
+      const double rate = (per_block(windows[k - 1], i) + per_block(windows[k], i)) / 2;
+      sums[i] += rate * static_cast<double>(blocks_in(windows[k - 1].last, windows[k].first));
+    }
+  }
+  L2Cache::Counts counts;
+  counts.hits = static_cast<std::uint64_t>(std::llround(sums[0]));
+  counts.dram_reads = static_cast<std::uint64_t>(std::llround(sums[1]));
+  counts.dram_writes = static_cast<std::uint64_t>(std::llround(sums[2]));
+  return counts;
+}
+
+}  // namespace
+
+L2Cache::Counts run_through_l2(const KnownTraffic& traffic, std::uint64_t l2_bytes) {
+  if (traffic.entries > kShort) {
+    if (const auto sampled = Stretches(traffic, l2_bytes).sampled()) return *sampled;
+  }
+  return Stretches(traffic, l2_bytes).whole();
+}
+
+}  // namespace simgpu

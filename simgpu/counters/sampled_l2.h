@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "simgpu/counters/l2_cache.h"
+
+namespace simgpu {
+
+/// A launch whose blocks' logs are known without running them.
+struct KnownTraffic {
+  std::uint64_t blocks = 0;
+  std::uint64_t resident_blocks = 1;  ///< at once on the whole GPU
+  std::uint64_t entries = 0;          ///< of all blocks' logs together
+  /// Fills in the entries of a block's log.
+  std::function<void(std::uint64_t block, TrafficLog& log)> log_of;
+};
+
+/// What L2 and DRAM do for a launch. A short launch is run through the cache as a whole. Of a long
+/// one three stretches are: the beginning, the middle and the end, and what lies between is taken
+/// to go on at the rate of the windows around it. A window is measured only after the cache's
+/// content has been replaced since the stretch began, for it then depends on nothing that was left
+/// out, and windows must agree within half a percent; otherwise the launch is run as a whole.
+L2Cache::Counts run_through_l2(const KnownTraffic& traffic, std::uint64_t l2_bytes);
+
+}  // namespace simgpu

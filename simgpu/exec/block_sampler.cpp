@@ -1,0 +1,75 @@
+#include "simgpu/exec/block_sampler.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace simgpu {
+namespace {
+
+/// Of all logs that are kept for comparison: 512 MiB.
+constexpr std::uint64_t kMostEntries = (std::uint64_t{512} << 20) / sizeof(TrafficEntry);
+/// A block that takes this much longer than the first one waits for another block.
+constexpr std::uint64_t kMostTimesLonger = 64;
+constexpr std::uint64_t kLeastBudget = 1'000'000;
+
+bool same_counts(const ExecutionCount& a, const ExecutionCount& b) {
+  return a.warps == b.warps && a.threads == b.threads;
+}
+
+/// The same but for the sector. A mask of bytes lies where other entries have their sector.
+bool same_kind(const TrafficEntry& a, const TrafficEntry& b) {
+  return a.kind == b.kind && a.count == b.count && a.words == b.words &&
+         (a.kind != TrafficEntry::Kind::bytes || a.byte_mask() == b.byte_mask());
+}
+
+bool same_requests(const TrafficLog& a, const TrafficLog& b) {
+  return a.load_requests == b.load_requests && a.store_requests == b.store_requests &&
+         a.load_sectors == b.load_sectors && a.store_sectors == b.store_sectors &&
+         a.load_bytes == b.load_bytes && a.store_bytes == b.store_bytes &&
+         a.l1_hit_sectors == b.l1_hit_sectors && a.tag_lookups == b.tag_lookups &&
+         std::ranges::equal(a.entries, b.entries, same_kind);
+}
+
+}  // namespace
+
+bool same_work(const BlockProfile& a, const BlockProfile& b) {
+  return std::ranges::equal(a.sums.blocks, b.sums.blocks, same_counts) &&
+         a.sums.guarded_threads == b.sums.guarded_threads && a.sums.memory == b.sums.memory &&
+         same_requests(*a.log, *b.log);
+}
+
+BlockSampler::BlockSampler(LaunchContext& launch)
+    : launch_(launch), budget_(launch.instruction_budget), runner_(launch) {}
+
+const BlockProfile& BlockSampler::profile(std::uint64_t block) {
+  if (const auto known = profiles_.find(block); known != profiles_.end()) return known->second;
+  if (!profiles_.empty()) {
+    const std::uint64_t own = std::max(kMostTimesLonger * first_instructions_, kLeastBudget);
+    launch_.instruction_budget = std::min(budget_, runner_.instructions() + own);
+  }
+  runner_.clear_counts();
+  runner_.run(block);
+  if (profiles_.empty()) first_instructions_ = runner_.instructions();
+  if (!runner_.take_printed().empty()) throw NotSampled{};
+  if (auto findings = runner_.take_findings(); !findings.empty()) {
+    findings_[block] = std::move(findings);
+  }
+  BlockProfile profile{CounterSums(launch_.kernel.code.size()), runner_.take_traffic()};
+  profile.sums.add(runner_);
+  const TrafficLog& log = *profile.log;
+  conflicts_.add(log);
+  kept_entries_ += log.entries.size();
+  const bool whole = log.unlogged_reads + log.unlogged_writes == 0;
+  if (!whole || conflicts_.any() || kept_entries_ > kMostEntries) throw NotSampled{};
+  return profiles_.emplace(block, std::move(profile)).first->second;
+}
+
+std::vector<RawFinding> BlockSampler::findings() const {
+  std::vector<RawFinding> all;
+  for (const auto& [block, findings] : findings_) {
+    all.insert(all.end(), findings.begin(), findings.end());
+  }
+  return all;
+}
+
+}  // namespace simgpu

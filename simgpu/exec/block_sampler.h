@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "simgpu/checkers/access.h"
+#include "simgpu/counters/block_conflicts.h"
+#include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/counter_sums.h"
+
+namespace simgpu {
+
+/// A grid that cannot be told from some of its blocks; it has to run in full.
+struct NotSampled {};
+
+/// What one block did, but for the values it computed.
+struct BlockProfile {
+  CounterSums sums;
+  std::unique_ptr<TrafficLog> log;
+};
+
+/// Both executed the same instructions equally often and asked memory for the same, if at other
+/// addresses.
+bool same_work(const BlockProfile& a, const BlockProfile& b);
+
+/// Runs single blocks of a launch on one thread, each at most once: a kernel may change its input.
+class BlockSampler {
+ public:
+  explicit BlockSampler(LaunchContext& launch);
+
+  /// Runs the block unless it has run before. What it prints, and whatever else asks for all
+  /// blocks, is not for sampling.
+  /// @throws NotSampled, LaunchFailure
+  const BlockProfile& profile(std::uint64_t block);
+
+  std::uint64_t blocks_run() const { return profiles_.size(); }
+  std::uint64_t instructions() const { return runner_.instructions(); }
+  std::uint32_t shared_bytes() const { return runner_.shared_bytes(); }
+  /// In order of blocks.
+  std::vector<RawFinding> findings() const;
+
+ private:
+  LaunchContext& launch_;
+  const std::uint64_t budget_;
+  BlockRunner runner_;
+  BlockConflicts conflicts_;
+  std::map<std::uint64_t, BlockProfile> profiles_;
+  std::map<std::uint64_t, std::vector<RawFinding>> findings_;
+  std::uint64_t first_instructions_ = 0;  ///< of the block that ran first
+  std::uint64_t kept_entries_ = 0;
+};
+
+}  // namespace simgpu

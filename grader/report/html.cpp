@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
+#include "grader/report/charts.h"
 #include "grader/report/html_style.h"
-#include "grader/report/roofline_svg.h"
 #include "grader/report/text.h"
 
 namespace rooflab {
@@ -62,70 +61,6 @@ std::string table_html(const GradeResult& result) {
          "class=\"wide\"><table><thead><tr><th>task</th><th>verdict</th><th>points</th>"
          "<th>time</th><th>efficiency</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></div></section>\n";
-}
-
-std::string roofline_html(const GradeResult& result, const gpu_spec::GpuSpec& gpu) {
-  RooflinePlot plot;
-  plot.title = "Roofline of " + gpu.name;
-  plot.bandwidth = gpu.dram_bytes_per_second;
-  for (const auto& [type, peak] : gpu.peak_flops) {
-    // The roofs that the tasks run against, and fp32 always: more would only hide the points.
-    const bool used =
-        std::any_of(result.tasks.begin(), result.tasks.end(), [&](const TaskResult& task) {
-          return !task.timings.empty() && task.timings.front().peak == type;
-        });
-    if (used || type == "fp32")
-      plot.roofs.push_back({words_of(type) + " " + format_si(peak, "FLOP/s"), peak});
-  }
-  for (const TaskResult& task : result.tasks) {
-    if (task.timings.empty() || task.timings.front().bytes <= 0 ||
-        task.timings.front().time_us <= 0)
-      continue;
-    const Timing& timing = task.timings.front();
-    const double roof = timing.flops / (timing.roofline_us * 1e-6);
-    plot.points.push_back({task.id, timing.flops / timing.bytes,
-                           timing.flops / (timing.time_us * 1e-6), roof * timing.target_efficiency,
-                           timing.efficiency >= timing.target_efficiency});
-  }
-  const std::string note =
-      plot.points.empty()
-          ? "No task has been timed yet: a task is timed once its answers are right."
-          : fmt::format(
-                "Points are {} and stand at the intensity of the compulsory traffic; a dashed line "
-                "leads to the "
-                "performance that full marks ask for.",
-                result.time_kind);
-  return "<section><h2>Roofline</h2><div class=\"wide\">" + draw_roofline(plot) +
-         "</div><p class=\"note\">" + note + "</p></section>\n";
-}
-
-/// Horizontal bars on a logarithmic scale: the time reached, over the roofline time.
-std::string latency_html(const GradeResult& result) {
-  double longest = 0, shortest = INFINITY;
-  for (const TaskResult& task : result.tasks) {
-    if (task.timings.empty() || !(task.timings.front().time_us > 0)) continue;
-    longest = std::max(longest, task.timings.front().time_us);
-    shortest = std::min({shortest, task.timings.front().roofline_us, task.timings.front().time_us});
-  }
-  if (longest == 0) return {};
-  const double low = std::log10(shortest) - 0.3, span = std::log10(longest) - low;
-  const auto width = [&](double us) { return 100 * std::max(0.01, (std::log10(us) - low) / span); };
-  std::string rows;
-  for (const TaskResult& task : result.tasks) {
-    if (task.timings.empty() || !(task.timings.front().time_us > 0)) continue;
-    rows += fmt::format(
-        R"(<div class="latency"><span>{}</span><span class="track"><i class="time" style="width:{:.1f}%"></i>)"
-        R"(<i class="roofline" style="width:{:.1f}%"></i></span><span>{} <small>roofline {}</small></span></div>)"
-        "\n",
-        escape_html(task.id), width(task.timings.front().time_us),
-        width(task.timings.front().roofline_us), format_time_us(task.timings.front().time_us),
-        format_time_us(task.timings.front().roofline_us));
-  }
-  return "<section><h2>Latency</h2>" + rows +
-         fmt::format(
-             "<p class=\"note\">{} time, and within it the roofline time; logarithmic "
-             "scale.</p></section>\n",
-             result.time_kind);
 }
 
 /// All timed cases of a task that has more than the one in the table of tasks.
@@ -270,8 +205,8 @@ std::string to_html(const GradeResult& result, const gpu_spec::GpuSpec& gpu) {
              "<title>Part {}: {} of {}</title>\n<style>{}</style></head>\n<body><main>\n",
              result.part, format_points(result.score()), format_points(result.max_score()),
              kStyleSheet) +
-         header_html(result) + table_html(result) + roofline_html(result, gpu) +
-         latency_html(result) + tasks + "</main></body></html>\n";
+         header_html(result) + table_html(result) + roofline_section(result, gpu) +
+         latency_section(result) + tasks + "</main></body></html>\n";
 }
 
 }  // namespace rooflab

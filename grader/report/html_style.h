@@ -5,9 +5,9 @@ namespace rooflab {
 /// The style sheet of the HTML report: light and dark, readable on a phone and in print.
 inline constexpr const char* kStyleSheet = R"css(
 :root{--ink:#1c2126;--paper:#fff;--soft:#5c6670;--line:#dfe3e8;--panel:#f6f7f9;--good:#18794e;--bad:#c0362c;
---todo:#8a6100;--accent:#2f5fd0;--roof:#1c2126}
+--todo:#8a6100;--accent:#2f5fd0}
 @media (prefers-color-scheme:dark){:root{--ink:#e6e9ec;--paper:#14171a;--soft:#9aa5b0;--line:#2c333a;
---panel:#1c2126;--good:#5bc08e;--bad:#ff8177;--todo:#e2b84e;--accent:#8aaaff;--roof:#e6e9ec}}
+--panel:#1c2126;--good:#5bc08e;--bad:#ff8177;--todo:#e2b84e;--accent:#8aaaff}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
 main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 4rem}
@@ -26,12 +26,7 @@ td.points,td.time{white-space:nowrap}
 .verdict.not-implemented,.verdict.not-applicable{color:var(--todo)}
 .cases .verdict{font-weight:400;font-size:.85rem;border:1px solid currentColor;border-radius:1rem;padding:.05rem .5rem;
 display:inline-block;margin:.1rem 0}
-.chart{width:100%;min-width:34rem;height:auto;display:block;background:var(--panel);border-radius:.5rem}
-.chart text{font:12px system-ui,sans-serif;fill:var(--ink);paint-order:stroke;stroke:var(--panel);stroke-width:3px}
-.chart .tick,.chart .axis{fill:var(--soft)}.chart .rooflabel{font-weight:600}
-.grid{stroke:var(--line)}.roof{stroke:var(--roof);stroke-width:2;fill:none}.ridge{fill:var(--roof)}
-.target{stroke:var(--accent);stroke-width:1.5;stroke-dasharray:3 3}
-.point{stroke:var(--paper);stroke-width:1.5}.point.good{fill:var(--good)}.point.short{fill:var(--bad)}.point.shown{fill:var(--soft)}
+.rooflab-plot{width:100%;min-width:40rem;height:auto;display:block;border:1px solid var(--line);border-radius:.5rem}
 .latency{display:grid;grid-template-columns:9rem 1fr 12rem;gap:.6rem;align-items:center;font-size:.9rem;margin:.2rem 0}
 .track{position:relative;height:.8rem;background:var(--panel);border-radius:.2rem}
 .track i{position:absolute;left:0;top:0;height:100%;border-radius:.2rem;background:var(--accent);opacity:.55}

@@ -7,8 +7,6 @@
 #include <regex>
 #include <set>
 
-#include "grader/report/roofline_svg.h"
-
 namespace rooflab {
 namespace {
 
@@ -199,8 +197,8 @@ TEST(Html, ATimeWithoutATargetIsNeitherReachedNorMissed) {
   grade.tasks[0].timings[0].target_efficiency = 0;
   const std::string html = to_html(grade, small_gpu());
   EXPECT_THAT(html, Not(HasSubstr("full marks at")));
-  EXPECT_EQ(count(html, "class=\"point shown\""), 1);
-  EXPECT_EQ(count(html, "class=\"target\""), 0);
+  EXPECT_EQ(count(html, "<title>gemm, modelled: "), 1);
+  EXPECT_EQ(count(html, "<title>gemm, target: "), 0);
 }
 
 TEST(Html, ListsAllTimedCasesOfATaskThatHasSeveral) {
@@ -236,51 +234,40 @@ TEST(Html, SaysSoWhenNothingHasBeenTimed) {
   EXPECT_THAT(to_html(grade, small_gpu()), HasSubstr("No task has been timed yet"));
 }
 
-RooflinePlot small_plot() {
-  RooflinePlot plot;
-  plot.title = "Roofline of <Test>";
-  plot.bandwidth = 1e12;
-  plot.roofs = {{"fp32", 1e13}, {"bf16", 1e14}};
-  plot.points = {{"fast", 100, 9e12, 5e12, true}, {"slow", 0.5, 2e8, 1e11, false}};
-  return plot;
+TEST(Html, EveryTimingStandsOnTheRooflineWithItsTarget) {
+  GradeResult grade = hostile_grade();
+  std::vector<Timing>& timings = grade.tasks[0].timings;
+  timings.push_back(timing_of(4e9, 1e8, 1000, "bf16_tensor"));
+  timings[0].name = "small <one>";
+  timings[1].name = "large one";
+  const std::string html = to_html(grade, small_gpu());
+  EXPECT_THAT(StrictReader(html).fault(), IsEmpty());
+  // 2e9 FLOPs over 1e7 bytes in 1 ms; full marks at half of the 1e13 FLOP/s of fp32.
+  EXPECT_THAT(html,
+              HasSubstr("<title>gemm, small &lt;one&gt;, modelled: 200 FLOP/B, 2.00 TFLOP/s"));
+  EXPECT_THAT(html, HasSubstr("<title>gemm, small &lt;one&gt;, target: 200 FLOP/B, 5.00 TFLOP/s"));
+  // 4e9 FLOPs over 1e8 bytes: half of 40 FLOP/B times 1e12 B/s.
+  EXPECT_THAT(html, HasSubstr("<title>gemm, large one, modelled: 40.0 FLOP/B, 4.00 TFLOP/s"));
+  EXPECT_THAT(html, HasSubstr("<title>gemm, large one, target: 40.0 FLOP/B, 20.0 TFLOP/s"));
+  EXPECT_THAT(html, HasSubstr("fp32, 10.0 TFLOP/s"));
+  EXPECT_THAT(html, HasSubstr("bf16 tensor, 100 TFLOP/s"));
+  EXPECT_THAT(html, HasSubstr("DRAM, 1.00 TB/s"));
+  EXPECT_EQ(count(html, "<div class=\"latency\"><span>gemm, "), 2);
 }
 
-/// The number in `attribute` of the first element that holds `marker`.
-double number_after(const std::string& svg, const std::string& marker,
-                    const std::string& attribute) {
-  const std::size_t element = svg.find(marker);
-  const std::size_t value = svg.find(attribute + "=\"", element) + attribute.size() + 2;
-  return std::stod(svg.substr(value));
+TEST(Html, MeasuredTimesAreMarkedAsMeasured) {
+  GradeResult grade = hostile_grade();
+  grade.time_kind = "measured";
+  EXPECT_EQ(count(to_html(grade, small_gpu()), "<title>gemm, measured: "), 1);
 }
 
-TEST(Roofline, HasARoofForEachPeakTheMemoryRoofAndEachPoint) {
-  const std::string svg = draw_roofline(small_plot());
-  EXPECT_THAT(StrictReader(svg).fault(), IsEmpty());
-  EXPECT_EQ(count(svg, "class=\"roof\""), 2);
-  EXPECT_EQ(count(svg, "class=\"roof memory\""), 1);
-  EXPECT_EQ(count(svg, "class=\"ridge\""), 2);
-  EXPECT_EQ(count(svg, "class=\"point good\""), 1);
-  EXPECT_EQ(count(svg, "class=\"point short\""), 1);
-  EXPECT_THAT(svg, HasSubstr("DRAM 1.00 TB/s"));
+TEST(Html, ACopyWithoutArithmeticStandsAtTheBorder) {
+  GradeResult grade = hostile_grade();
+  grade.tasks[0].timings = {timing_of(0, 1e9, 1500, "fp32")};
+  const std::string html = to_html(grade, small_gpu());
+  EXPECT_THAT(StrictReader(html).fault(), IsEmpty());
+  EXPECT_THAT(html, HasSubstr("gemm (outside: 0 FLOP/B, 0 FLOP/s)"));
 }
-
-TEST(Roofline, StandsEachPointAtItsPlaceOnLogarithmicAxes) {
-  const std::string svg = draw_roofline(small_plot());
-  // Between two grid lines a factor of ten apart, a point's place follows from its logarithm.
-  const double per_decade = (number_after(svg, "class=\"point good\"", "cx") -
-                             number_after(svg, "class=\"point short\"", "cx")) /
-                            std::log10(100 / 0.5);
-  const double rise = (number_after(svg, "class=\"point short\"", "cy") -
-                       number_after(svg, "class=\"point good\"", "cy")) /
-                      std::log10(9e12 / 2e8);
-  const double ridges =
-      number_after(svg.substr(svg.find("class=\"ridge\"") + 1), "class=\"ridge\"", "cx") -
-      number_after(svg, "class=\"ridge\"", "cx");
-  EXPECT_NEAR(per_decade, ridges, 0.2);  // the ridges are at 10 and 100 FLOP/B
-  EXPECT_GT(rise, 10);                   // the slow point is below, not pressed to the edge
-}
-
-TEST(Roofline, IsEmptyWithoutRoofs) { EXPECT_THAT(draw_roofline({}), IsEmpty()); }
 
 }  // namespace
 }  // namespace rooflab

@@ -1,5 +1,6 @@
-"""The figures and tables of Part 3, from specs/models/gemma3-270m.toml and the A100's file."""
+"""The figures and tables of Part 3, from specs/models/gemma3-270m.toml, the A100's file and part3.json."""
 
+import json
 import pathlib
 import tomllib
 
@@ -122,6 +123,22 @@ def weight_table():
     return "\n".join(lines) + "\n"
 
 
+LIMITERS = {"dram": "DRAM", "fp32": "fp32 arithmetic", "issue": "instruction issue", "l2": "the L2 cache",
+            "latency": "latency", "l1": "the L1 cache", "special": "special functions", "tensor": "tensor cores"}
+
+
+def time_table():
+    """What the solutions reach. A layer is many kernels, each with a limit of its own."""
+    lines = ["| task | timed case | time (modelled) | least time | of the roofline | limited by |",
+             "|---|---|---|---|---|---|"]
+    for run in json.loads((HERE / "part3.json").read_text())["timings"]:
+        limit = "" if run["task"] == "layer" else LIMITERS[run["limiter"]]
+        lines.append(f"| `{run['task']}` | {run['name']} | {three_digits(run['time_us'])} µs | "
+                     f"{three_digits(run['roofline_us'])} µs | {100 * run['roofline_us'] / run['time_us']:.0f} % | "
+                     f"{limit} |")
+    return "\n".join(lines) + "\n"
+
+
 # ---- pictures ----
 
 def mask(body, left, top, title, note, queries, keys, window):
@@ -197,7 +214,7 @@ def ring_figure():
 
 
 def blocks():
-    return {"weights": weight_table(), "costs": cost_table()}
+    return {"weights": weight_table(), "costs": cost_table(), "times": time_table()}
 
 
 def pictures(plot):

@@ -133,7 +133,8 @@ def time_table():
              "|---|---|---|---|---|---|"]
     for run in json.loads((HERE / "part3.json").read_text())["timings"]:
         limit = "" if run["task"] == "layer" else LIMITERS[run["limiter"]]
-        lines.append(f"| `{run['task']}` | {run['name']} | {three_digits(run['time_us'])} µs | "
+        sampled = ", sampled" if run["sampled"] else ""
+        lines.append(f"| `{run['task']}` | {run['name']} | {three_digits(run['time_us'])} µs{sampled} | "
                      f"{three_digits(run['roofline_us'])} µs | {100 * run['roofline_us'] / run['time_us']:.0f} % | "
                      f"{limit} |")
     return "\n".join(lines) + "\n"

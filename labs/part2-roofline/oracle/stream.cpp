@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "grader/contract/oracle.h"
+#include "labs/part2-roofline/oracle/inputs.h"
+#include "labs/part2-roofline/oracle/stream_functions.h"
+
+namespace rooflab {
+namespace {
+
+using Limits = std::numeric_limits<float>;
+
+/// What breaks functions that are right for most numbers. sin has no value at infinities, so `a`
+/// holds none; triad rounds differently when it overflows half-way, so `b` stays moderate.
+constexpr std::array kSpecialA = {0.0F,
+                                  -0.0F,
+                                  1.0F,
+                                  -1.0F,
+                                  Limits::max(),
+                                  -Limits::max(),
+                                  Limits::min(),
+                                  -Limits::min(),
+                                  Limits::denorm_min(),
+                                  -Limits::denorm_min(),
+                                  88.7F,
+                                  -88.7F,
+                                  104.0F,
+                                  -104.0F,
+                                  3.14159274F,
+                                  -355.0F,
+                                  105615.0F,
+                                  1e6F,
+                                  -1e20F,
+                                  16777216.0F,
+                                  1e-30F};
+constexpr std::array kSpecialB = {0.0F, -0.0F, 1.0F, Limits::denorm_min(), 1e-30F, -1e10F, 0.1F};
+constexpr std::array kSpecialPositive = {
+    0.0F,        Limits::denorm_min(), Limits::min(), 1.0F,
+    1.00000012F, 0.99999994F,          10.0F,         1000.0F,
+    0.001F,      Limits::max(),        1e30F,         Limits::infinity()};
+
+/// The ten functions of stream.h. Parameters: function ("triad", or "all"), n, and `values`
+/// ("special") where the inputs are not to be drawn. The scalars come from the seed.
+class StreamOracle : public Oracle {
+ public:
+  Problem make(const Values& parameters, std::uint64_t seed) const override {
+    const std::int64_t n = integer(parameters, "n");
+    Random random(seed);
+    Problem problem{parameters, {}};
+    problem.parameters["s"] = uniform(random, 1.5, 3.5);
+    problem.parameters["exponent"] = uniform(random, 1.25, 3.0);
+    // Which elements of long outputs are compared; the guest may know, for it knows too late.
+    problem.parameters["seed"] = static_cast<std::int64_t>(seed >> 1);
+
+    const std::vector<StreamFunction> functions = called(parameters);
+    add_inputs(problem, functions, n, random);
+    for (const StreamFunction& function : functions) {
+      problem.tensors.push_back(vector_output(std::string(function.name), n));
+    }
+    return problem;
+  }
+
+  std::vector<Expected> expect(const Problem& problem) const override {
+    const Inputs in(problem);
+    std::vector<Expected> expected;
+    for (const StreamFunction& function : called(problem.parameters)) {
+      expected.push_back(in.outputs_of(function, function.value));
+    }
+    return expected;
+  }
+
+  Work work(const Values& parameters) const override {
+    const auto n = static_cast<double>(integer(parameters, "n"));
+    Work work;
+    for (const StreamFunction& function : called(parameters)) {
+      const int arrays = 1 + function.reads_a + function.reads_b + function.reads_positive;
+      work.flops["fp32"] += function.flops * n;
+      work.compulsory_bytes += sizeof(float) * arrays * n;
+    }
+    return work;
+  }
+
+  std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    const Inputs in(problem);
+    std::vector<KnownMistake> mistakes;
+    for (const StreamFunction& function : called(problem.parameters)) {
+      for (const StreamMistake& mistake : stream_mistakes()) {
+        if (mistake.function != function.name) continue;
+        mistakes.push_back({mistake.code,
+                            mistake.cause,
+                            mistake.advice,
+                            {in.outputs_of(function, mistake.value)}});
+      }
+    }
+    return mistakes;
+  }
+
+ private:
+  static std::vector<StreamFunction> called(const Values& parameters) {
+    const std::string& name = text(parameters, "function");
+    if (name != "all") return {stream_function(name)};
+    return {stream_functions().begin(), stream_functions().end()};
+  }
+
+  static void add_inputs(Problem& problem, const std::vector<StreamFunction>& functions,
+                         std::int64_t n, Random& random) {
+    const bool special = problem.parameters.contains("values");
+    const auto add = [&](const char* name, bool StreamFunction::*reads,
+                         std::span<const float> specials, const std::function<double()>& draw) {
+      if (std::ranges::none_of(functions, reads)) return;
+      problem.tensors.push_back(special ? repeated_input(name, n, specials)
+                                        : drawn_input(name, n, draw));
+    };
+    add("a", &StreamFunction::reads_a, kSpecialA, [&] { return uniform(random, -30, 30); });
+    add("b", &StreamFunction::reads_b, kSpecialB, [&] { return uniform(random, -30, 30); });
+    add("positive", &StreamFunction::reads_positive, kSpecialPositive,
+        [&] { return std::exp2(uniform(random, -8, 6)); });
+  }
+
+  /// The elements of a problem that are compared.
+  class Inputs {
+   public:
+    explicit Inputs(const Problem& problem)
+        : n_(integer(problem.parameters, "n")),
+          index_(compared_elements(
+              n_, static_cast<std::uint64_t>(integer(problem.parameters, "seed", 0)))),
+          s_(real(problem.parameters, "s")),
+          exponent_(real(problem.parameters, "exponent")) {
+      for (const Tensor& tensor : problem.tensors) {
+        if (tensor.name == "a") a_ = floats(tensor);
+        if (tensor.name == "b") b_ = floats(tensor);
+        if (tensor.name == "positive") positive_ = floats(tensor);
+      }
+    }
+
+    Expected outputs_of(const StreamFunction& function,
+                        double (*value)(const StreamOperands&)) const {
+      Expected expected{std::string(function.name), {}, {}, index_};
+      for (const std::size_t i : listed(index_, n_)) {
+        const StreamOperands operands = at(i);
+        expected.value.push_back(value(operands));
+        expected.tolerance.push_back(function.tolerance(operands, expected.value.back()));
+      }
+      return expected;
+    }
+
+   private:
+    StreamOperands at(std::size_t i) const {
+      const auto element = [i](std::span<const float> values) {
+        return values.empty() ? 0.0 : static_cast<double>(values[i]);
+      };
+      return {element(a_), element(b_), element(positive_), s_, exponent_};
+    }
+
+    std::int64_t n_;
+    std::vector<std::size_t> index_;
+    double s_, exponent_;
+    std::span<const float> a_, b_, positive_;
+  };
+};
+
+ROOFLAB_ORACLE("stream", StreamOracle)
+
+}  // namespace
+}  // namespace rooflab

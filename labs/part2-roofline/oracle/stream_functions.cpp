@@ -1,0 +1,125 @@
+#include "labs/part2-roofline/oracle/stream_functions.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "labs/part2-roofline/oracle/inputs.h"
+
+namespace rooflab {
+namespace {
+
+using In = StreamOperands;
+
+/// The least number that rounds to an infinity in float32.
+constexpr double kOverflow = 0x1.ffffffp127;
+/// fp64 rounds too: a thousandth of an ulp of float32 is far more than that.
+constexpr double kReferenceUlps = 1e-3;
+/// Below the normal numbers, where e^-a overflows before 1 / (1 + e^-a) is lost.
+constexpr double kLeastNormal = std::numeric_limits<float>::min();
+
+double in_float_range(double value) {
+  return std::abs(value) >= kOverflow
+             ? std::copysign(std::numeric_limits<double>::infinity(), value)
+             : value;
+}
+
+template <double (*kValue)(const In&)>
+double value(const In& in) {
+  return in_float_range(kValue(in));
+}
+
+double ulps(double count, double value) { return (count + kReferenceUlps) * ulp(value); }
+
+double exact(const In&, double) { return 0; }
+double rounded_once(const In&, double value) { return ulps(0.5, value); }
+double two_ulps(const In&, double value) { return ulps(2, value); }
+double four_ulps(const In&, double value) { return ulps(4, value); }
+/// A product that rounds before the sum does, or, fused, does not.
+double rounded_twice(const In& in, double value) {
+  const double product = ulps(0.5, in.s * in.b);
+  return product + ulps(0.5, std::abs(value) + product);
+}
+/// expf is within one ulp; its sum with one and the quotient round once each.
+double sigmoid_tolerance(const In&, double value) { return ulps(4, value) + kLeastNormal; }
+
+double copy(const In& in) { return in.a; }
+double scale(const In& in) { return in.s * in.a; }
+double add(const In& in) { return in.a + in.b; }
+double triad(const In& in) { return in.a + in.s * in.b; }
+double mul(const In& in) { return in.a * in.b; }
+double sqrt(const In& in) { return std::sqrt(in.positive); }
+double sin(const In& in) { return std::sin(in.a); }
+double sigmoid(const In& in) { return 1 / (1 + std::exp(-in.a)); }
+double log10(const In& in) { return std::log10(in.positive); }
+double pow(const In& in) { return std::pow(in.positive, in.exponent); }
+
+constexpr std::array kFunctions = {
+    StreamFunction{"copy", true, false, false, 0, value<copy>, exact},
+    StreamFunction{"scale", true, false, false, 1, value<scale>, rounded_once},
+    StreamFunction{"add", true, true, false, 1, value<add>, rounded_once},
+    StreamFunction{"triad", true, true, false, 2, value<triad>, rounded_twice},
+    StreamFunction{"mul", true, true, false, 1, value<mul>, rounded_once},
+    StreamFunction{"sqrt", false, false, true, 1, value<sqrt>, rounded_once},
+    StreamFunction{"sin", true, false, false, 1, value<sin>, two_ulps},
+    StreamFunction{"sigmoid", true, false, false, 1, value<sigmoid>, sigmoid_tolerance},
+    StreamFunction{"log10", false, false, true, 1, value<log10>, two_ulps},
+    StreamFunction{"pow", false, false, true, 1, value<pow>, four_ulps},
+};
+
+double triad_swapped(const In& in) { return in.b + in.s * in.a; }
+double triad_without_scalar(const In& in) { return in.a + in.b; }
+double triad_scales_the_sum(const In& in) { return in.s * (in.a + in.b); }
+double sigmoid_of_minus_a(const In& in) { return 1 / (1 + std::exp(in.a)); }
+double natural_logarithm(const In& in) { return std::log(in.positive); }
+double binary_logarithm(const In& in) { return std::log2(in.positive); }
+double pow_swapped(const In& in) { return std::pow(in.exponent, in.positive); }
+double reciprocal_root(const In& in) { return 1 / std::sqrt(in.positive); }
+double sine_of_degrees(const In& in) { return std::sin(in.a * std::acos(-1.0) / 180); }
+
+constexpr const char* kTriadAdvice = "the triad is a[i] + s * b[i]: only b is multiplied";
+constexpr const char* kLogarithmAdvice = "log10f is the logarithm to base ten, logf to base e";
+
+constexpr std::array kMistakes = {
+    StreamMistake{"scale", "RL0441", "scale copies: the scalar is missing",
+                  "the function has to know s: give it a member", value<copy>},
+    StreamMistake{"triad", "RL0440", "the operands of triad are swapped: this is b + s * a",
+                  kTriadAdvice, value<triad_swapped>},
+    StreamMistake{"triad", "RL0441", "triad adds without the scalar: this is a + b", kTriadAdvice,
+                  value<triad_without_scalar>},
+    StreamMistake{"triad", "RL0440", "triad multiplies the sum: this is s * (a + b)", kTriadAdvice,
+                  value<triad_scales_the_sum>},
+    StreamMistake{"sigmoid", "RL0442", "the exponent of sigmoid has the wrong sign",
+                  "sigmoid(x) = 1 / (1 + e^-x) goes to 1 for large x, and this goes to 0",
+                  value<sigmoid_of_minus_a>},
+    StreamMistake{"log10", "RL0443", "this is the natural logarithm", kLogarithmAdvice,
+                  value<natural_logarithm>},
+    StreamMistake{"log10", "RL0443", "this is the logarithm to base 2", kLogarithmAdvice,
+                  value<binary_logarithm>},
+    StreamMistake{"pow", "RL0444", "the operands of pow are swapped: this is exponent to the a[i]",
+                  "powf(base, exponent): the base changes from element to element",
+                  value<pow_swapped>},
+    StreamMistake{"sqrt", "RL0445", "this is the reciprocal of the square root",
+                  "rsqrtf is 1 / sqrtf", value<reciprocal_root>},
+    StreamMistake{"sin", "RL0446", "the argument of sin is taken to be in degrees",
+                  "the inputs are radians already: sinf takes them as they are",
+                  value<sine_of_degrees>},
+};
+
+}  // namespace
+
+std::span<const StreamFunction> stream_functions() { return kFunctions; }
+
+const StreamFunction& stream_function(std::string_view name) {
+  const auto found = std::ranges::find(kFunctions, name, &StreamFunction::name);
+  if (found != kFunctions.end()) return *found;
+  throw std::invalid_argument("stream.h has no function `" + std::string(name) +
+                              "`; correct part.toml");
+}
+
+std::span<const StreamMistake> stream_mistakes() { return kMistakes; }
+
+}  // namespace rooflab

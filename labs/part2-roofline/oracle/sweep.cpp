@@ -1,0 +1,357 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+
+#include "grader/contract/oracle.h"
+#include "labs/part2-roofline/oracle/sweep_operations.h"
+#include "labs/toolkit/plot/plot.h"
+
+namespace rooflab {
+namespace {
+
+using plot::Point;
+using plot::PointKind;
+using plot::RooflineChart;
+
+/// Intensities and predictions are arithmetic on given numbers; a chart keeps fewer digits.
+constexpr double kArithmetic = 1e-5;
+/// Events stand a little before and after the kernels between them.
+constexpr double kClock = 0.02;
+/// Where no records are kept, times are noisy, and L2 and boost clocks may beat a data sheet.
+constexpr double kLeastShareOfPrediction = 0.05;
+constexpr double kMostShareOfPrediction = 1.3;
+
+bool is_close(double got, double expected, double relative) {
+  return std::abs(got - expected) <= relative * std::abs(expected);
+}
+
+template <typename... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream out;
+  out.precision(5);
+  (out << ... << parts);
+  return out.str();
+}
+
+template <typename T>
+T result(const CallEvidence& evidence, const char* name, T fallback) {
+  const auto found = evidence.results.find(name);
+  if (found == evidence.results.end()) return fallback;
+  const T* value = std::get_if<T>(&found->second);
+  return value == nullptr ? fallback : *value;
+}
+
+/// A label as a message may quote it: the student wrote it, at any length.
+std::string quoted(const std::string& label) {
+  constexpr std::size_t kMost = 40;
+  return "\"" + (label.size() <= kMost ? label : label.substr(0, kMost) + "...") + "\"";
+}
+
+/// One suspicion: a value that a known slip would give.
+struct Slip {
+  double value;
+  const char* code;
+  std::string cause;
+  const char* advice;
+};
+
+/// The first slip that explains `got`.
+std::optional<Complaint> explained(double got, double tolerance, const std::vector<Slip>& slips,
+                                   const std::string& evidence) {
+  for (const Slip& slip : slips) {
+    if (is_close(got, slip.value, tolerance)) {
+      return Complaint{slip.code, slip.cause + evidence, slip.advice};
+    }
+  }
+  return std::nullopt;
+}
+
+/// The first fault of a sweep; the later ones would follow from it.
+class Refusal : public std::exception {
+ public:
+  explicit Refusal(Complaint complaint) : complaint_(std::move(complaint)) {}
+  const Complaint& complaint() const { return complaint_; }
+  const char* what() const noexcept override { return complaint_.message.c_str(); }
+
+ private:
+  Complaint complaint_;
+};
+
+/// The two points of an operation.
+struct Points {
+  const Point* predicted = nullptr;
+  const Point* reached = nullptr;
+};
+
+/// Judges the files of a sweep: the student's code wrote them, so each is parsed as if a stranger
+/// had. Performance is compared with the device's own record of the kernels.
+class SweepOracle : public Oracle {
+ public:
+  Problem make(const Values& parameters, std::uint64_t /*seed*/) const override {
+    return {parameters, {}};
+  }
+
+  std::vector<Complaint> judge(const Problem& /*problem*/,
+                               const CallEvidence& evidence) const override {
+    try {
+      Judge(evidence).judge();
+      return {};
+    } catch (const Refusal& refusal) {
+      return {refusal.complaint()};
+    }
+  }
+
+  std::map<std::string, std::string> artifacts(const Problem& /*problem*/,
+                                               const CallEvidence& evidence) const override {
+    // Drawn here, from numbers: a student's own SVG could hold anything.
+    const RooflineChart chart = plot::roofline_from_json(result(evidence, "json", std::string()));
+    return {{"roofline.svg", plot::to_svg(chart)},
+            {"roofline.csv", plot::to_csv(chart)},
+            {"roofline.json", plot::to_json(chart)}};
+  }
+
+ private:
+  /// Stops at the first fault.
+  class Judge {
+   public:
+    explicit Judge(const CallEvidence& evidence)
+        : evidence_(evidence),
+          peak_(result(evidence, "flops_per_second", 0.0)),
+          bandwidth_(result(evidence, "bytes_per_second", 0.0)) {}
+
+    void judge() {
+      parse();
+      check_roofs();
+      sort_points();
+      for (const SweepOperation& operation : sweep_operations()) {
+        const Points points = points_of(operation);
+        check_intensity(operation, *points.predicted);
+        check_intensity(operation, *points.reached);
+        check_prediction(operation, points.predicted->flops_per_second);
+      }
+      for (const SweepOperation& operation : sweep_operations()) {
+        check_performance(operation, *points_of(operation).reached);
+      }
+      check_other_files();
+    }
+
+   private:
+    PointKind kind() const {
+      return evidence_.keeps_records ? PointKind::modelled : PointKind::measured;
+    }
+
+    void parse() {
+      const std::string json = result(evidence_, "json", std::string());
+      if (json.empty()) {
+        throw Refusal({"RL0450", "there is no roofline.json in the folder",
+                       "write the chart with rooflab::plot::write(chart, folder / \"roofline\")"});
+      }
+      try {
+        chart_ = plot::roofline_from_json(json);
+      } catch (const std::invalid_argument& error) {
+        throw Refusal({"RL0451", text("roofline.json is no roofline chart: ", error.what()),
+                       "fill in a rooflab::plot::RooflineChart and let plot::write make the file"});
+      }
+    }
+
+    void check_roofs() const {
+      const bool right = chart_.roofs.size() == 1 && chart_.memory.size() == 1 &&
+                         is_close(chart_.roofs[0].flops_per_second, peak_, kArithmetic) &&
+                         is_close(chart_.memory[0].bytes_per_second, bandwidth_, kArithmetic);
+      if (right) return;
+      throw Refusal({"RL0452",
+                     text("the chart's roofs are not those of this GPU, ", peak_, " FLOP/s and ",
+                          bandwidth_, " B/s"),
+                     "one roof, device.gpu.flops_per_second, and one memory level, "
+                     "device.gpu.bytes_per_second"});
+    }
+
+    void sort_points() {
+      for (const Point& point : chart_.points) {
+        const auto known = std::ranges::find(sweep_operations(), std::string_view(point.label),
+                                             &SweepOperation::label);
+        if (known == sweep_operations().end()) {
+          throw Refusal({"RL0453", text(quoted(point.label), " is no operation of the sweep"),
+                         "sweep.h lists the seven labels: \"gemm 1024\", ..., \"triad 2^26\""});
+        }
+        if (point.kind != PointKind::predicted && point.kind != kind()) {
+          throw Refusal({"RL0456",
+                         text("a point of ", quoted(point.label), " is neither predicted nor ",
+                              kind() == PointKind::modelled ? "modelled" : "measured"),
+                         "a time that was predicted, modelled or measured is called so: use "
+                         "PointKind::predicted and device.kind"});
+        }
+        const bool is_prediction = point.kind == PointKind::predicted;
+        Points& points = points_[point.label];
+        const Point*& place = is_prediction ? points.predicted : points.reached;
+        if (place != nullptr) {
+          throw Refusal({"RL0453",
+                         text(quoted(point.label), " has two ",
+                              is_prediction ? "predicted points" : "points with a time"),
+                         "each operation has one predicted point and one of device.kind"});
+        }
+        place = &point;
+      }
+    }
+
+    Points points_of(const SweepOperation& operation) const {
+      const auto found = points_.find(std::string(operation.label));
+      const Points points = found == points_.end() ? Points{} : found->second;
+      if (points.predicted != nullptr && points.reached != nullptr) return points;
+      throw Refusal({"RL0453",
+                     text(operation.label, " has no ",
+                          points.predicted == nullptr ? "predicted point" : "point with a time"),
+                     "each operation has one predicted point and one of device.kind"});
+    }
+
+    static void check_intensity(const SweepOperation& operation, const Point& point) {
+      const double right = operation.intensity();
+      if (is_close(point.intensity, right, kArithmetic)) return;
+      const std::string evidence = text("; the intensity of ", operation.label, " is ", right,
+                                        " FLOP/B and the chart says ", point.intensity);
+      const double macs = operation.macs;
+      const std::vector<Slip> slips = {
+          {macs / operation.bytes(), "RL0454", "MACs are counted as FLOPs",
+           "a multiply-accumulate step is two floating-point operations"},
+          {operation.flops / operation.elements, "RL0454",
+           "the intensity is in FLOPs for each element",
+           "multiply the elements by the size of one: a float has 4 bytes"},
+          {macs / operation.elements, "RL0454", "MACs are counted as FLOPs, and elements as bytes",
+           "arithmetic intensity is floating-point operations over bytes"},
+          {1 / right, "RL0454", "the intensity is upside down",
+           "arithmetic intensity is FLOPs over bytes"}};
+      if (auto complaint = explained(point.intensity, kArithmetic, slips, evidence)) {
+        throw Refusal(*complaint);
+      }
+      throw Refusal({"RL0454", "the arithmetic intensity is wrong" + evidence,
+                     "FLOPs over bytes, with every operand and the result crossing DRAM once"});
+    }
+
+    void check_prediction(const SweepOperation& operation, double got) const {
+      const double fed = operation.intensity() * bandwidth_;
+      const double right = std::min(peak_, fed);
+      if (is_close(got, right, kArithmetic)) return;
+      const std::string evidence = text("; the roofline lets ", operation.label, " attain ", right,
+                                        " FLOP/s, and the chart predicts ", got);
+      const std::vector<Slip> slips = {
+          {fed, "RL0455", "the prediction lies above the flat roof",
+           "whatever memory delivers, arithmetic has a peak: the lower roof counts"},
+          {peak_, "RL0455", "the prediction lies above the slanted roof",
+           "memory feeds at most intensity x bandwidth: the lower roof counts"},
+          {right * 1e-12, "RL0455", "the prediction is in TFLOP/s", "charts are in FLOP/s"},
+          {right * 1e-9, "RL0455", "the prediction is in GFLOP/s", "charts are in FLOP/s"}};
+      if (auto complaint = explained(got, kArithmetic, slips, evidence)) {
+        throw Refusal(*complaint);
+      }
+      throw Refusal({"RL0455", "the predicted performance is wrong" + evidence,
+                     "the lower of the two roofs at the operation's intensity"});
+    }
+
+    void check_performance(const SweepOperation& operation, const Point& point) const {
+      const double got = point.flops_per_second;
+      if (!evidence_.keeps_records) return check_plausible(operation, got);
+      const std::vector<double> times = times_of(operation);
+      if (times.empty()) {
+        throw Refusal({"RL0457",
+                       text(operation.label, " has a performance of ", got,
+                            " FLOP/s, but was never run on the device"),
+                       "time the operation itself, with rooflab::time_ms"});
+      }
+      if (times.size() == 1) {
+        throw Refusal({"RL0458",
+                       text(operation.label,
+                            " was run once: without a call to warm up, its time "
+                            "holds whatever first calls do"),
+                       "leave the warm-up of rooflab::time_ms at 1 or more"});
+      }
+      check_against(operation, got, times);
+    }
+
+    /// What the device recorded of an operation: seconds of each of its launches.
+    std::vector<double> times_of(const SweepOperation& operation) const {
+      constexpr double kSampling = 0.01;  // counters of a sampled launch are extrapolated
+      constexpr double kMicrosecond = 1e-6;
+      std::vector<double> times;
+      for (const simgpu::KernelRecord& kernel : evidence_.activity.kernels) {
+        if (kernel.name.starts_with("cublas_") != operation.library) continue;
+        const auto fp32 = kernel.counters.flops.find("fp32");
+        if (fp32 == kernel.counters.flops.end()) continue;
+        if (!is_close(static_cast<double>(fp32->second), operation.flops, kSampling)) continue;
+        times.push_back(kernel.time.total_us * kMicrosecond);
+      }
+      return times;
+    }
+
+    static void check_against(const SweepOperation& operation, double got,
+                              const std::vector<double>& times) {
+      double sum = 0;
+      for (const double seconds : times) sum += seconds;
+      const double mean = sum / static_cast<double>(times.size());
+      const double right = operation.flops / mean;
+      if (is_close(got, right, kClock)) return;
+
+      const std::string evidence =
+          text("; ", operation.label, " took ", mean * 1e3, " ms on the device, which is ", right,
+               " FLOP/s, and the chart says ", got);
+      const auto calls = static_cast<double>(times.size());
+      constexpr const char* kUnits = "FLOPs over seconds; rooflab::time_ms gives milliseconds";
+      constexpr const char* kDivide =
+          "divide the time between the events by the calls between them";
+      const std::vector<Slip> slips = {
+          {operation.macs / mean, "RL0457", "MACs are counted as FLOPs",
+           "a multiply-accumulate step is two floating-point operations"},
+          {right * 1e-3, "RL0457", "the time in milliseconds is taken for seconds", kUnits},
+          {right * 1e-12, "RL0457", "the performance is in TFLOP/s", "charts are in FLOP/s"},
+          {right * 1e-9, "RL0457", "the performance is in GFLOP/s", "charts are in FLOP/s"},
+          {operation.bytes() / mean, "RL0457", "this is bytes per second",
+           "performance is floating-point operations over time"},
+          {right / calls, "RL0457", "this is the time of all calls together", kDivide},
+          {right / (calls - 1), "RL0457", "this is the time of all timed calls together", kDivide}};
+      if (auto complaint = explained(got, kClock, slips, evidence)) throw Refusal(*complaint);
+      if (got > 1.5 * right) {
+        throw Refusal({"RL0459", "the clock was stopped before the work was done" + evidence,
+                       "a launch returns before the kernel has run: let events on the GPU take "
+                       "the time, and wait for the second one"});
+      }
+      throw Refusal({"RL0457", "this is not the performance that the device saw" + evidence,
+                     "FLOPs over the mean time of rooflab::time_ms, nothing added"});
+    }
+
+    /// Without records: what no run of this operation on this GPU could reach is refused.
+    void check_plausible(const SweepOperation& operation, double got) const {
+      const double predicted = std::min(peak_, operation.intensity() * bandwidth_);
+      if (got >= kLeastShareOfPrediction * predicted && got <= kMostShareOfPrediction * predicted) {
+        return;
+      }
+      throw Refusal({"RL0457",
+                     text(operation.label, " cannot have reached ", got,
+                          " FLOP/s: the roofline predicts ", predicted),
+                     "FLOPs over the mean time of rooflab::time_ms, in seconds"});
+    }
+
+    void check_other_files() const {
+      const std::map<const char*, std::string> right = {{"csv", plot::to_csv(chart_)},
+                                                        {"svg", plot::to_svg(chart_)}};
+      for (const auto& [kind, contents] : right) {
+        if (result(evidence_, kind, std::string()) == contents) continue;
+        throw Refusal(
+            {"RL0450",
+             text("roofline.", kind, " is not what the chart of roofline.json looks like"),
+             "let one call of rooflab::plot::write make all three files"});
+      }
+    }
+
+    const CallEvidence& evidence_;
+    double peak_, bandwidth_;
+    RooflineChart chart_;
+    std::map<std::string, Points> points_;
+  };
+};
+
+ROOFLAB_ORACLE("sweep", SweepOracle)
+
+}  // namespace
+}  // namespace rooflab

@@ -97,15 +97,16 @@ std::string latency_section(const GradeResult& result) {
   for (const auto& [label, timing] : timings) {
     rows += fmt::format(
         R"(<div class="latency"><span>{}</span><span class="track"><i class="time" style="width:{:.1f}%"></i>)"
-        R"(<i class="roofline" style="width:{:.1f}%"></i></span><span>{} <small>roofline {}</small></span></div>)"
+        R"(<i class="roofline" style="width:{:.1f}%"></i></span><span>{} <small>{}roofline {}</small></span></div>)"
         "\n",
         escape_html(label), width(timing.time_us), width(timing.roofline_us),
-        format_time_us(timing.time_us), format_time_us(timing.roofline_us));
+        format_time_us(timing.time_us), timing.sampled ? "sampled, " : "",
+        format_time_us(timing.roofline_us));
   }
   return "<section><h2>Latency</h2>" + rows +
          fmt::format(
-             "<p class=\"note\">{} time, and within it the roofline time; logarithmic "
-             "scale.</p></section>\n",
+             "<p class=\"note\">Each bar is a {} time, the thin one in it the roofline time; "
+             "the scale is logarithmic.</p></section>\n",
              result.time_kind);
 }
 

@@ -28,6 +28,7 @@ td.points,td.time{white-space:nowrap}
 display:inline-block;margin:.1rem 0}
 .rooflab-plot{width:100%;min-width:40rem;height:auto;display:block;border:1px solid var(--line);border-radius:.5rem}
 .latency{display:grid;grid-template-columns:9rem 1fr 12rem;gap:.6rem;align-items:center;font-size:.9rem;margin:.2rem 0}
+.latency span{min-width:0;overflow-wrap:anywhere}
 .track{position:relative;height:.8rem;background:var(--panel);border-radius:.2rem}
 .track i{position:absolute;left:0;top:0;height:100%;border-radius:.2rem;background:var(--accent);opacity:.55}
 .track .roofline{background:var(--ink);opacity:.8;height:35%;top:65%}.track .limiter{background:var(--bad);opacity:.8}

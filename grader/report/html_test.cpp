@@ -240,6 +240,7 @@ TEST(Html, EveryTimingStandsOnTheRooflineWithItsTarget) {
   timings.push_back(timing_of(4e9, 1e8, 1000, "bf16_tensor"));
   timings[0].name = "small <one>";
   timings[1].name = "large one";
+  timings[1].sampled = true;
   const std::string html = to_html(grade, small_gpu());
   EXPECT_THAT(StrictReader(html).fault(), IsEmpty());
   // 2e9 FLOPs over 1e7 bytes in 1 ms; full marks at half of the 1e13 FLOP/s of fp32.
@@ -253,6 +254,8 @@ TEST(Html, EveryTimingStandsOnTheRooflineWithItsTarget) {
   EXPECT_THAT(html, HasSubstr("bf16 tensor, 100 TFLOP/s"));
   EXPECT_THAT(html, HasSubstr("DRAM, 1.00 TB/s"));
   EXPECT_EQ(count(html, "<div class=\"latency\"><span>gemm, "), 2);
+  EXPECT_THAT(html, HasSubstr("<span>gemm, large one</span>"));
+  EXPECT_THAT(html, HasSubstr("1.00 ms <small>sampled, roofline 100 us</small>"));
 }
 
 TEST(Html, MeasuredTimesAreMarkedAsMeasured) {

@@ -13,7 +13,7 @@
 namespace rooflab::plot {
 namespace {
 
-constexpr double kHeight = 532;
+constexpr double kHeight = 512;
 constexpr Box kPlot{84, 66, 688, 396};
 constexpr double kBorder = 18;  // the room of an arrow between a point outside and the border
 constexpr double kLongestLabel = 260, kLabelReach = 300;
@@ -354,7 +354,9 @@ class RooflineDrawing {
              ". ";
     if (labels_left_out_ > 0)
       note += "Labels without room: " + std::to_string(labels_left_out_) + ".";
-    if (!note.empty()) svg_.text("soft", {kPlot.x, kHeight - 10}, note);
+    if (note.empty()) return;
+    svg_.text("soft", {kPlot.x, kHeight + 8}, note);
+    svg_.add_height(20);
   }
 
   const RooflineChart& chart_;

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <utility>
 
 #include "labs/toolkit/plot/words.h"
 
@@ -142,14 +141,8 @@ std::string shortened(const std::string& text, double most) {
   return text.substr(0, end) + std::string(kEllipsis);
 }
 
-Svg::Svg(double height, std::string_view title, std::string_view description) {
-  text_ = joined({"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"rooflab-plot\"",
-                  attribute("viewBox", joined({"0 0 ", pixels(kCanvasWidth), " ", pixels(height)})),
-                  " role=\"img\"", attribute("aria-label", title), ">\n<title>", escaped(title),
-                  "</title>\n<desc>", escaped(description), "</desc>\n<style>", kStyle,
-                  "</style>\n<rect class=\"paper\"", attribute("width", kCanvasWidth),
-                  attribute("height", height), " rx=\"6\"/>\n"});
-}
+Svg::Svg(double height, std::string_view title, std::string_view description)
+    : height_(height), title_(title), description_(description) {}
 
 void Svg::line(std::string_view css_class, Place from, Place to) {
   text_ += joined({"<line", attribute("class", css_class), attribute("x1", from.x),
@@ -233,6 +226,14 @@ void Svg::arrow(Place tip, Place direction) {
        "");
 }
 
-std::string Svg::finish() && { return std::move(text_) + "</svg>\n"; }
+std::string Svg::finish() && {
+  const std::string width = pixels(kCanvasWidth), height = pixels(height_);
+  return joined({"<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"rooflab-plot\"",
+                 attribute("viewBox", joined({"0 0 ", width, " ", height})), " role=\"img\"",
+                 attribute("aria-label", title_), ">\n<title>", escaped(title_), "</title>\n<desc>",
+                 escaped(description_), "</desc>\n<style>", kStyle,
+                 "</style>\n<rect class=\"paper\"", attribute("width", width),
+                 attribute("height", height), " rx=\"6\"/>\n", text_, "</svg>\n"});
+}
 
 }  // namespace rooflab::plot

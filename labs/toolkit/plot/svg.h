@@ -42,6 +42,8 @@ class Svg {
   /// A small arrow whose tip is at `tip` and points in this direction.
   void arrow(Place tip, Place direction);
 
+  /// Adds a row at the bottom.
+  void add_height(double pixels) { height_ += pixels; }
   /// The whole document.
   std::string finish() &&;
 
@@ -49,7 +51,8 @@ class Svg {
   void circle(std::string_view css_class, Place center, std::string_view tooltip);
   void path(std::string_view css_class, const std::string& data, std::string_view tooltip);
 
-  std::string text_;
+  double height_;
+  std::string title_, description_, text_;
 };
 
 }  // namespace rooflab::plot

@@ -14,10 +14,15 @@ struct Row {
   const double* values;
 };
 
+/// Sums in four parts, which do not wait for each other.
 double dot(const double* a, const double* b, std::int64_t count) {
-  double sum = 0;
-  for (std::int64_t i = 0; i < count; ++i) sum += a[i] * b[i];
-  return sum;
+  double sums[4] = {};
+  std::int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (int part = 0; part < 4; ++part) sums[part] += a[i + part] * b[i + part];
+  }
+  for (; i < count; ++i) sums[0] += a[i] * b[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 /// Softmax weights and how far fp32 may be off in each, relative to it.
@@ -85,6 +90,7 @@ void attend(const Row& row, const KeyRange& range, const AttentionShape& shape,
   for (std::int64_t j = range.first; j <= range.last; ++j) {
     const double* key = row.keys + j % shape.capacity * depth;
     scores.push_back(rule.scale * dot(row.q, key, depth));
+    if (rule.element_deviation > 0) continue;  // which then is all that counts
     const double norm_key = std::sqrt(dot(key, key, depth));
     score_error =
         std::max(score_error, std::abs(rule.scale) *

@@ -146,7 +146,7 @@ class Run {
   void keep(const Numbers& k, const Numbers& v) {
     const CacheShape shape{batch_, length_, shape_.key_value_heads, shape_.head_dim,
                            history_.capacity};
-    before_ = history_;
+    if (rule_.misses_new_token) before_ = history_;
     append_to_cache(k, positions_, shape, history_.keys);
     append_to_cache(v, positions_, shape, history_.values);
     // Keys: normed input, projection, norm and rotation; values: normed input and projection.
@@ -177,8 +177,9 @@ class Run {
     if (shape_.window > 0 && !rule_.ignores_window) {
       rule.window = shape_.window + rule_.window_change;
     }
-    History seen = rule_.misses_new_token ? before_ : history_;
-    if (rule_.ring > 0) seen = ring_of(seen);
+    const History& all = rule_.misses_new_token ? before_ : history_;
+    const History ring = rule_.ring > 0 ? ring_of(all) : History{};
+    const History& seen = rule_.ring > 0 ? ring : all;
     const AttentionShape shape{
         batch_,          length_,      shape_.query_heads, shape_.key_value_heads,
         shape_.head_dim, seen.capacity};

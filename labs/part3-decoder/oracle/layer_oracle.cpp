@@ -24,6 +24,9 @@ class LayerOracle : public Oracle {
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
     const Case c{problem, read_layer_case(problem.parameters)};
+    // Some thirty layers, each of which may take a second: small cases tell mistakes as well.
+    constexpr double kMostFlops = 1e9;
+    if (all_flops(layer_work(c.layer)) > kMostFlops) return {};
     Mistakes mistakes(expect(problem));
     add_wrong_norms(c, mistakes);
     add_wrong_residuals(c, mistakes);
@@ -41,6 +44,12 @@ class LayerOracle : public Oracle {
     const Problem& problem;
     LayerCase layer;
   };
+
+  static double all_flops(const Work& work) {
+    double sum = 0;
+    for (const auto& [peak, flops] : work.flops) sum += flops;
+    return sum;
+  }
 
   /// One mistake that `change` makes of the right rule.
   template <typename Change>

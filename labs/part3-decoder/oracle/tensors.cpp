@@ -1,9 +1,9 @@
 #include "labs/part3-decoder/oracle/tensors.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <stdexcept>
 
 #include "grader/contract/elements.h"
@@ -26,10 +26,15 @@ std::uint16_t bfloat16_bits(float value) {
   return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
 }
 
-template <typename T>
-void append(std::vector<std::byte>& bytes, T value) {
-  const auto raw = std::bit_cast<std::array<std::byte, sizeof(T)>>(value);
-  bytes.insert(bytes.end(), raw.begin(), raw.end());
+/// The bytes of `values`, each made a T by `convert`.
+template <typename T, typename Convert>
+std::vector<std::byte> bytes_of(const std::vector<double>& values, const Convert& convert) {
+  std::vector<std::byte> bytes(values.size() * sizeof(T));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const T value = convert(values[i]);
+    std::memcpy(&bytes[i * sizeof(T)], &value, sizeof(T));
+  }
+  return bytes;
 }
 
 /// The sum of four uniform numbers, scaled to variance 1: close enough to normal, and it takes one
@@ -89,15 +94,14 @@ std::vector<double> normal_values(std::int64_t count, double deviation, Random& 
 Tensor filled(const std::string& name, ElementType type, Role role, std::vector<std::int64_t> shape,
               const std::vector<double>& values) {
   Tensor tensor{name, type, role, std::move(shape), {}};
-  tensor.data.reserve(values.size() * size_of(type));
-  for (const double value : values) {
-    if (type == ElementType::bfloat16) {
-      append(tensor.data, bfloat16_bits(static_cast<float>(value)));
-    } else if (type == ElementType::int32) {
-      append(tensor.data, static_cast<std::int32_t>(value));
-    } else {
-      append(tensor.data, static_cast<float>(value));
-    }
+  if (type == ElementType::bfloat16) {
+    tensor.data = bytes_of<std::uint16_t>(
+        values, [](double value) { return bfloat16_bits(static_cast<float>(value)); });
+  } else if (type == ElementType::int32) {
+    tensor.data = bytes_of<std::int32_t>(
+        values, [](double value) { return static_cast<std::int32_t>(value); });
+  } else {
+    tensor.data = bytes_of<float>(values, [](double value) { return static_cast<float>(value); });
   }
   return tensor;
 }

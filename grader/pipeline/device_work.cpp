@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kLeastShareOfOperations = 0.5;
 constexpr double kMostShareOfBytes = 0.1;
+constexpr std::uint64_t kSectorBytes = 32;
 
 bool has_records(const simgpu::Activity& activity) {
   return !activity.kernels.empty() || !activity.memory.empty() || !activity.api_calls.empty();
@@ -39,6 +40,26 @@ std::string missing_operations(const Work& work, const simgpu::Activity& activit
   const double needed = total_flops(work);
   if (done >= needed * kLeastShareOfOperations) return {};
   return fmt::format("kernels did {:.0f} of the {:.0f} FLOPs that this case takes", done, needed);
+}
+
+std::string missing_stores(const Problem& problem, const simgpu::Activity& activity) {
+  const auto is_library = [](const auto& call) { return call.first.starts_with("cublas"); };
+  if (std::ranges::any_of(activity.api_calls, is_library)) return {};
+  std::uint64_t stored = 0;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    stored += kSectorBytes *
+              (kernel.counters.global_store_sectors + kernel.counters.global_atomic_sectors);
+  }
+  for (const simgpu::MemoryRecord& record : activity.memory) {
+    if (record.kind != "copy device to host") stored += record.bytes;
+  }
+  std::uint64_t needed = 0;
+  for (const Tensor& tensor : problem.tensors) {
+    if (tensor.role != Role::output) continue;
+    needed += static_cast<std::uint64_t>(tensor.elements()) * size_of(tensor.type);
+  }
+  if (stored >= needed) return {};
+  return fmt::format("kernels stored {} of the {} bytes of the outputs", stored, needed);
 }
 
 std::string copies_to_host(const Work& work, const simgpu::Activity& activity) {

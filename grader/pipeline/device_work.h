@@ -22,6 +22,12 @@ std::string forbidden_call(const simgpu::Activity& activity,
 /// algorithms save multiplications.
 std::string missing_operations(const Work& work, const simgpu::Activity& activity);
 
+/// What is missing, in words, when the kernels and copies of a sampled run, all blocks counted,
+/// stored fewer bytes than the outputs have; else empty. Elements that such a run leaves out are
+/// not judged, so that a grid that covers half of them would count as twice as fast. What cuBLAS
+/// stores is not recorded: with it, nothing is missing.
+std::string missing_stores(const Problem& problem, const simgpu::Activity& activity);
+
 /// What left the device, in words, when the call copied more than a tenth of the case's bytes to
 /// the host; else empty. Host code runs beside the device's clock, so what it computes costs no
 /// time.

@@ -37,6 +37,29 @@ TEST(DeviceWorkTest, KernelsThatDoLessAreNot) {
             "kernels did 999999 of the 2000000 FLOPs that this case takes");
 }
 
+TEST(DeviceWorkTest, ASampledRunHasToStoreAllOutputs) {
+  Problem problem;
+  problem.tensors.resize(3);
+  problem.tensors[0].shape = {1000};  // an input needs no store
+  problem.tensors[1].role = Role::output;
+  problem.tensors[1].shape = {16, 8};
+  problem.tensors[2].role = Role::in_out;  // which elements change is the function's own affair
+  problem.tensors[2].shape = {1000};
+  simgpu::Activity activity = kernel_with("fp32", 1);
+  activity.kernels[0].counters.global_store_sectors = 16;
+  EXPECT_EQ(missing_stores(problem, activity), "");
+  activity.kernels[0].counters.global_store_sectors = 8;
+  EXPECT_EQ(missing_stores(problem, activity),
+            "kernels stored 256 of the 512 bytes of the outputs");
+  activity.memory = copy_of("copy device to host", 4096).memory;
+  EXPECT_NE(missing_stores(problem, activity), "");
+  activity.memory = copy_of("set", 256).memory;
+  EXPECT_EQ(missing_stores(problem, activity), "");
+  activity.memory.clear();
+  activity.api_calls["cublasSgemm_v2"] = 1;
+  EXPECT_EQ(missing_stores(problem, activity), "") << "nobody counts the library's stores";
+}
+
 TEST(DeviceWorkTest, ACopyOfAFinishedResultIsNoWork) {
   EXPECT_THAT(missing_operations(kWork, copy_of("copy host to device", 30'000)),
               HasSubstr("kernels did 0 of"));

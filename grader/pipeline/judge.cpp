@@ -161,6 +161,11 @@ Judgement judge(const JudgedRun& run) {
       if (run.context.hidden) missing = "kernels did fewer operations than this case takes";
       return {Verdict::suspect, {explain_work_elsewhere(missing, run.context)}};
     }
+    auto missing = run.outcome.sampled ? missing_stores(run.problem, activity) : "";
+    if (!missing.empty()) {
+      if (run.context.hidden) missing = "kernels stored less than the outputs have";
+      return {Verdict::suspect, {explain_work_elsewhere(missing, run.context)}};
+    }
   }
   if (std::ranges::any_of(activity.findings, is_leak)) {
     return from_findings(run, Verdict::pass, is_leak);

@@ -100,15 +100,17 @@ TEST_F(GradeTest, SampledCasesAreAskedForAndSaidWhereTheDeviceDidSo) {
   part_.tasks[0].cases[0].sampled = true;
   part_.tasks[0].speeds[0].sampled = true;
   std::vector<bool> asked;
+  std::uint64_t stored_sectors = 125;
   const auto sample = [&](bool does) {
     asked.clear();
-    return grade_task_with([&asked, does](const RunRequest& request) {
+    return grade_task_with([&asked, &stored_sectors, does](const RunRequest& request) {
       asked.push_back(request.sampled);
       RunOutcome outcome = solve(request);
       outcome.sampled = does && request.sampled;
       outcome.activity.kernels[0].counters.warp_instructions = 1000;
       // Blocks that were left out wrote nothing.
       if (outcome.sampled) std::fill_n(outcome.outputs[1].begin(), 8, kPoisonByte);
+      outcome.activity.kernels[0].counters.global_store_sectors = stored_sectors;
       return outcome;
     });
   };
@@ -117,6 +119,9 @@ TEST_F(GradeTest, SampledCasesAreAskedForAndSaidWhereTheDeviceDidSo) {
   EXPECT_EQ(asked, (std::vector<bool>{true, false, false, true})) << "and nothing more is checked";
   EXPECT_TRUE(simulated.timings.at(0).sampled);
   EXPECT_FALSE(sample(false).timings.at(0).sampled);
+  stored_sectors = 64;  // half of the 1000 floats
+  EXPECT_EQ(sample(true).verdict, Verdict::suspect);
+  EXPECT_EQ(sample(false).verdict, Verdict::pass) << "every element was seen to be written";
 }
 
 /// Right, but with a race that only the full size has, which only a run with checkers shows.

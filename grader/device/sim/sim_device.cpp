@@ -155,17 +155,13 @@ void collect(simgpu::DeviceProcess& device, const Problem& problem,
   }
 }
 
-/// Blocks that a sampled run leaves out would have written what others read: checkers would take
-/// that for a mistake.
-bool has_checkers(const RunRequest& request) { return !request.timed && !request.sampled; }
-
 RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                     const RunRequest& request) {
   simgpu::DeviceProcess device =
       simgpu::DeviceProcess::start({.program = options.simgpu_device,
                                     .gpu = options.gpu_specs / (gpu.id + ".toml"),
                                     .workers = options.workers,
-                                    .checkers = has_checkers(request),
+                                    .checkers = !request.timed,
                                     .sampled = request.sampled,
                                     .instruction_budget = instruction_budget(request.time_limit)});
   const std::vector<std::uint64_t> addresses = place_tensors(device, *request.problem);
@@ -180,9 +176,9 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   const std::optional<Reply> reply = guest.call(call_for(request, addresses));
   RunOutcome outcome;
   outcome.keeps_records = true;
-  outcome.sampled = request.sampled;
   classify(reply, guest.talked_nonsense(), guest.end(), outcome);
-  collect(device, *request.problem, addresses, has_checkers(request), outcome);
+  collect(device, *request.problem, addresses, !request.timed, outcome);
+  outcome.sampled = std::ranges::any_of(outcome.activity.kernels, &simgpu::KernelRecord::sampled);
   if (request.timed && outcome.end == RunOutcome::End::returned) {
     outcome.samples_us = {outcome.activity.elapsed_us};
   }

@@ -62,6 +62,33 @@ TEST_F(SimDeviceTest, ATimedRunHasTheDevicesOwnTime) {
             outcome.samples_us);
 }
 
+TEST_F(SimDeviceTest, ASampledRunLeavesOutBlocksAndSaysSo) {
+  constexpr std::int64_t kMany = std::int64_t{1} << 24;
+  for (Tensor& tensor : problem_.tensors) tensor.shape = {kMany};
+  problem_.tensors[0].data.assign(kMany * sizeof(float), std::byte{0});
+  problem_.parameters["n"] = kMany;
+  RunRequest request = request_of(problem_, "scale", "libgpu_tasks.so", std::chrono::seconds(60));
+  request.timed = true;
+  const RunOutcome whole = device_.run(request);
+  request.sampled = true;
+  const RunOutcome sampled = device_.run(request);
+  ASSERT_EQ(sampled.end, End::returned) << sampled.detail;
+  EXPECT_FALSE(whole.sampled);
+  EXPECT_TRUE(sampled.sampled);
+  const auto written = [](const RunOutcome& outcome) {
+    std::int64_t count = 0;
+    for (std::int64_t i = 0; i < kMany; ++i) {
+      const auto element = static_cast<std::size_t>(i);
+      count += is_poisoned(ElementType::float32, outcome.outputs.at(1), element) ? 0 : 1;
+    }
+    return count;
+  };
+  EXPECT_EQ(written(whole), kMany);
+  EXPECT_GT(written(sampled), 0);
+  EXPECT_LT(written(sampled), kMany / 2);
+  EXPECT_NEAR(sampled.samples_us.at(0), whole.samples_us.at(0), 0.1 * whole.samples_us.at(0));
+}
+
 TEST_F(SimDeviceTest, AnOutputThatNobodyWroteStaysPoisoned) {
   const RunOutcome outcome = run("prints");
   ASSERT_EQ(outcome.outputs.size(), 2U);

@@ -214,6 +214,17 @@ TEST_F(DiagnoseTest, AKnownMistakeIsNamedOnlyWhenItExplainsEveryElement) {
   EXPECT_EQ(explain_mismatch(check, {almost}, context_).code, "RL0401");
 }
 
+TEST_F(DiagnoseTest, AKnownMistakeMayMakeWhatIsNotANumber) {
+  const double nan = std::nan("");
+  const TensorCheck check = check_of({1, nan}, {1, 2}, {2});
+  const std::vector<double> bounds{1e-5, 1e-5};
+  const KnownMistake overflow{
+      "RL0481", "exponentials overflow", "shift", {{"C", {1, nan}, bounds}}};
+  const KnownMistake elsewhere{"RL0482", "other", "other", {{"C", {nan, 2}, bounds}}};
+  EXPECT_EQ(explain_mismatch(check, {elsewhere, overflow}, context_).code, "RL0481");
+  EXPECT_EQ(explain_mismatch(check, {elsewhere}, context_).code, "RL0402");
+}
+
 TEST_F(DiagnoseTest, ACompileErrorStandsAtTheLineOfTheFirstError) {
   const auto line_of = [&](const std::string& messages) {
     return explain_compile_error(messages, context_).line;

@@ -97,5 +97,6 @@ function(rooflab_toolkit)
     rooflab_test(toolkit_test SOURCES ${tests} LINK ${archive})
     add_dependencies(toolkit_test toolkit_archive)
     target_include_directories(toolkit_test SYSTEM PRIVATE ${ROOFLAB_CUDA_ROOT}/include)
+    target_include_directories(toolkit_test PRIVATE ${PROJECT_SOURCE_DIR}/labs)  # as for students
   endif()
 endfunction()

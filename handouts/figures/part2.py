@@ -64,7 +64,8 @@ def gpu_table():
 
 def peak_table():
     """How each fp32 peak comes about, beside what the data sheet states."""
-    lines = ["| GPU | SMs | lanes | boost, MHz | SMs x lanes x 2 x boost | data sheet, TFLOP/s |", "|---|---|---|---|---|---|"]
+    lines = ["| GPU | SMs | lanes | boost, MHz | SMs x lanes x 2 x boost | data sheet, TFLOP/s |",
+             "|---|---|---|---|---|---|"]
     for gpu in gpus():
         count, lanes, clock = gpu["sm"]["count"], gpu["sm"]["fp32_lanes"], gpu["clock"]["sm_mhz"]
         lines.append(f"| {gpu['name']} | {count} | {lanes} | {clock} | {count * lanes * 2 * clock * 1e-6:.2f} | "
@@ -142,9 +143,8 @@ def levels_chart():
                                  "bf16_tensor": "bf16 on tensor cores"}),
             "memory": [dram, l2],
             "points": [point("scale, from DRAM", 1 / 8, "fp32", dram), point("scale, from L2", 1 / 8, "fp32", l2),
-                       point("gemv, fp32", 1 / 2, "fp32", dram), point("512 x 512, fp32", 512 / 6, "fp32", dram),
-                       point("512 x 512, tf32", 512 / 6, "tf32_tensor", dram),
-                       point("4096 x 4096, bf16", 4096 / 3, "bf16_tensor", dram)]}
+                       point("gemv, fp32", 1 / 2, "fp32", dram), point("gemm 512, fp32", 512 / 6, "fp32", dram),
+                       point("gemm 512, tf32", 512 / 6, "tf32_tensor", dram)]}
 
 
 def sizes_chart():
@@ -179,8 +179,8 @@ def reached_table():
         reached = rate(run["flops"] / seconds) if run["bound"] == "compute" else \
             f"{three_digits(run['bytes'] / seconds / 1e9)} GB/s"
         sampled = ", sampled" if run["sampled"] else ""
-        lines.append(f"| `{run['name']}` | {run['flops'] / run['bytes']:.3g} | {three_digits(run['time_us'])} µs{sampled} | "
-                     f"{reached} | {100 * run['roofline_us'] / run['time_us']:.0f} % |")
+        lines.append(f"| `{run['name']}` | {run['flops'] / run['bytes']:.3g} | "
+                     f"{three_digits(run['time_us'])} µs{sampled} | {reached} | {100 * run['roofline_us'] / run['time_us']:.0f} % |")
     return "\n".join(lines) + "\n"
 
 

@@ -180,7 +180,8 @@ def reached_table():
             f"{three_digits(run['bytes'] / seconds / 1e9)} GB/s"
         sampled = ", sampled" if run["sampled"] else ""
         lines.append(f"| `{run['name']}` | {run['flops'] / run['bytes']:.3g} | "
-                     f"{three_digits(run['time_us'])} µs{sampled} | {reached} | {100 * run['roofline_us'] / run['time_us']:.0f} % |")
+                     f"{three_digits(run['time_us'])} µs{sampled} | "
+                     f"{reached} | {100 * run['roofline_us'] / run['time_us']:.0f} % |")
     return "\n".join(lines) + "\n"
 
 

@@ -124,15 +124,16 @@ def weight_table():
 
 
 LIMITERS = {"dram": "DRAM", "fp32": "fp32 arithmetic", "issue": "instruction issue", "l2": "the L2 cache",
-            "latency": "latency", "l1": "the L1 cache", "special": "special functions", "tensor": "tensor cores"}
+            "latency": "latency", "l1": "the L1 cache", "special": "special functions", "tensor": "tensor cores",
+            "launch": "its launch"}
 
 
 def time_table():
-    """What the solutions reach. A layer is many kernels, each with a limit of its own."""
+    """What the solutions reach. A layer is many kernels: the limit is that of the one that takes longest."""
     lines = ["| task | timed case | time (modelled) | least time | of the roofline | limited by |",
              "|---|---|---|---|---|---|"]
     for run in json.loads((HERE / "part3.json").read_text())["timings"]:
-        limit = "" if run["task"] == "layer" else LIMITERS[run["limiter"]]
+        limit = ("slowest kernel: " if run["task"] == "layer" else "") + LIMITERS[run["limiter"]]
         sampled = ", sampled" if run["sampled"] else ""
         lines.append(f"| `{run['task']}` | {run['name']} | {three_digits(run['time_us'])} µs{sampled} | "
                      f"{three_digits(run['roofline_us'])} µs | {100 * run['roofline_us'] / run['time_us']:.0f} % | "

@@ -6,6 +6,7 @@
 #include "simgpu/device/device.h"
 #include "simgpu/device/launch_rules.h"
 #include "simgpu/exec/engine.h"
+#include "simgpu/model/limiters.h"
 
 /// The part of Device that loads modules and runs kernels.
 namespace simgpu {
@@ -213,8 +214,8 @@ CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t 
       static_cast<std::uint64_t>(std::min(std::max(kernel.flops, 0.0), 1e18));
   record.counters.dram_read_bytes = static_cast<std::uint64_t>(std::min(kernel.bytes, 1e18));
   const double compute_us = rate > 0 ? kernel.flops / (kLibraryEfficiency * rate) * 1e6 : 0;
-  const double dram_us =
-      gpu_.dram_bytes_per_second > 0 ? kernel.bytes / gpu_.dram_bytes_per_second * 1e6 : 0;
+  const double dram_rate = model::kDramAchievable * gpu_.dram_bytes_per_second;
+  const double dram_us = dram_rate > 0 ? kernel.bytes / dram_rate * 1e6 : 0;
   const double busiest = std::max(compute_us, dram_us);
   record.time.terms = {{kernel.flop_type, compute_us}, {"dram", dram_us}};
   record.time.launch_us = gpu_.launch_overhead_us;

@@ -217,6 +217,29 @@ TEST(DeviceProcess, TellsWhatHappenedSinceTheMark) {
   device.release(kept);
 }
 
+TEST(DeviceProcess, StreamsThroughLibraryKernelsNoFasterThanDramAllowsInPractice) {
+  DeviceProcess device = start();
+  device.set_checkers(false);
+  RawGuest guest(device);
+  constexpr std::int32_t kSize = 2048;
+  blas::Request product{.routine = blas::Routine::gemv, .m = kSize, .n = kSize};
+  product.lda = kSize;
+  product.ldb = product.ldc = 1;
+  product.alpha = 1;
+  product.a = guest.allocate(std::uint64_t{kSize} * kSize * sizeof(float));
+  product.b = guest.allocate(kSize * sizeof(float));
+  product.c = guest.allocate(kSize * sizeof(float));
+  device.mark();
+  guest.request(GuestOperation::blas, product);
+  ASSERT_EQ(guest.answer().error, CudaError::success);
+  const Activity activity = device.collect();
+  ASSERT_EQ(activity.kernels.size(), 1u);
+  const TimeBreakdown& time = activity.kernels[0].time;
+  EXPECT_EQ(time.limiter, "dram");
+  // 16 MiB at 90 % of an A100's 1555 GB/s; no measured kernel passed that share.
+  EXPECT_GT(time.terms.at("dram"), 16.0 * 1024 * 1024 / (0.9 * 1555e9) * 1e6);
+}
+
 TEST(DeviceProcess, SaysWhatIsWrongWhenItCannotStart) {
   try {
     DeviceProcess::start({.program = "/does/not/exist", .gpu = "x.toml"});

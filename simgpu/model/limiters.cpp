@@ -17,10 +17,6 @@ constexpr double kCyclesPerLine = 1;
 /// Bytes per cycle from L2 into one SM: two sectors (measured on several generations by
 /// microbenchmarks).
 constexpr double kPortBytesPerCycle = 64;
-/// Share of the data sheet's DRAM bandwidth that simple streaming kernels reach: 0.85 on a T4 (a
-/// reduction of 8192 x 8192 floats in 0.992 ms), 0.90 on an H200 (device-to-device copy at 4.3
-/// TB/s).
-constexpr double kDramAchievable = 0.87;
 /// Share of the L2's bytes per clock that reads reach in published measurements of A100 and H100.
 constexpr double kL2Achievable = 0.75;
 

@@ -95,8 +95,10 @@ class Run {
     Numbers q = linear(x, weight("q_proj"), shape_.hidden);
     Numbers k = linear(x, weight("k_proj"), shape_.hidden);
     Numbers v = linear(x, weight("v_proj"), shape_.hidden);
-    q = normed_and_turned(q, "q_norm", rule_.query_norm, shape_.query_heads);
-    k = normed_and_turned(k, "k_norm", rule_.key_norm, shape_.key_value_heads);
+    q = normed_and_turned(q, "q_norm", rule_.query_norm, rule_.query_turned_first,
+                          shape_.query_heads);
+    k = normed_and_turned(k, "k_norm", rule_.key_norm, rule_.key_turned_first,
+                          shape_.key_value_heads);
     if (rule_.value_norm) v = norm(v, "k_norm");
     keep(k, v);
     const Computed attended = attend(q);
@@ -128,7 +130,7 @@ class Run {
     }
   }
 
-  Numbers normed_and_turned(const Numbers& x, const char* name, bool normed,
+  Numbers normed_and_turned(const Numbers& x, const char* name, bool normed, bool turned_first,
                             std::int64_t heads) const {
     const RopeShape shape{batch_, length_, heads, shape_.head_dim};
     RopeRule rule = rule_.rope;
@@ -139,7 +141,7 @@ class Run {
       return rule_.turned ? rope(from, positions, shape, rule).value : from;
     };
     if (!normed) return turn(x);
-    return rule_.turn_before_norm ? norm(turn(x), name) : turn(norm(x, name));
+    return turned_first ? norm(turn(x), name) : turn(norm(x, name));
   }
 
   /// Puts the call's keys and values into the history and the result.

@@ -38,7 +38,8 @@ struct LayerRule {
   bool query_norm = true;
   bool key_norm = true;
   bool value_norm = false;
-  bool turn_before_norm = false;
+  bool query_turned_first = false;  ///< RoPE before the norm
+  bool key_turned_first = false;
   bool turned = true;
   RopeRule rope{.theta = 0};      ///< theta 0: the layer's
   bool positions_from_0 = false;  ///< RoPE takes a token's place in its call for its position

@@ -103,8 +103,15 @@ class LayerOracle : public Oracle {
     with("q and k are not normed", false, false);
     with("q is not normed", false, true);
     with("k is not normed", true, false);
-    add(c, mistakes, "RL0486", "q and k are turned before they are normed", kAdvice,
-        [](LayerRule& rule) { rule.turn_before_norm = true; });
+    const auto turned_first = [&](const char* cause, bool query, bool key) {
+      add(c, mistakes, "RL0486", cause, kAdvice, [=](LayerRule& rule) {
+        rule.query_turned_first = query;
+        rule.key_turned_first = key;
+      });
+    };
+    turned_first("q and k are turned before they are normed", true, true);
+    turned_first("q is turned before it is normed", true, false);
+    turned_first("k is turned before it is normed", false, true);
     add(c, mistakes, "RL0487", "v is normed as k is", "v is only projected",
         [](LayerRule& rule) { rule.value_norm = true; });
   }

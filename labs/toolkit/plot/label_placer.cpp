@@ -38,10 +38,9 @@ bool LabelPlacer::is_free(const Outline& outline) const {
                       [&](const Outline& other) { return other.overlaps(outline); });
 }
 
-bool LabelPlacer::take(const Box& box) {
-  if (!is_free(box.grown(kClearance))) return false;
-  keep_free(box.grown(kClearance));
-  return true;
+void LabelPlacer::keep_label_free(const Outline& label) {
+  keep_free(label);
+  labels_.push_back(label);
 }
 
 bool LabelPlacer::belongs_to(Place marker, const Box& box) const {
@@ -51,19 +50,45 @@ bool LabelPlacer::belongs_to(Place marker, const Box& box) const {
                       [&](Place other) { return distance(other, box) < own - kTie; });
 }
 
+/// Whether a leader line from the marker to the label passes by all labels and other markers.
+bool LabelPlacer::leads_to(Place marker, double radius, const Box& box, bool over_markers) const {
+  const Outline leader = Outline::line(marker, box.nearest(marker));
+  const auto crosses = [&](const Outline& other) { return other.overlaps(leader); };
+  const auto crosses_marker = [&](Place other) {
+    const Box around = Box{other.x, other.y, 0, 0}.grown(radius);
+    return distance(marker, around) > 0 && crosses(around);
+  };
+  return std::none_of(labels_.begin(), labels_.end(), crosses) &&
+         (over_markers || std::none_of(markers_.begin(), markers_.end(), crosses_marker));
+}
+
 std::optional<LabelPlacer::Placed> LabelPlacer::place(Place marker, double radius, double width,
                                                       double height, double reach) {
   for (const Place& direction : kBeside) {
     const Box box = beside(marker, direction, radius + kGap, width, height);
-    if (belongs_to(marker, box) && take(box)) return Placed{box, false};
+    if (!belongs_to(marker, box) || !is_free(box.grown(kClearance))) continue;
+    keep_label_free(box.grown(kClearance));
+    return Placed{box, false};
   }
-  constexpr double kStep = 8;
-  constexpr int kDirections = 24;
-  for (double distance = radius + kGap + kStep; distance <= reach; distance += kStep) {
+  // In a crowd a leader line may have to start across the neighbours.
+  for (const bool over_markers : {false, true}) {
+    if (const auto placed = place_away(marker, radius, width, height, reach, over_markers))
+      return placed;
+  }
+  return std::nullopt;
+}
+
+std::optional<LabelPlacer::Placed> LabelPlacer::place_away(Place marker, double radius,
+                                                           double width, double height,
+                                                           double reach, bool over_markers) {
+  constexpr double kStep = 5;
+  constexpr int kDirections = 40;
+  for (double away = radius + kGap + kStep; away <= reach; away += kStep) {
     for (int k = 0; k < kDirections; ++k) {
       const double angle = 2 * std::numbers::pi * k / kDirections;
-      const Box box = beside(marker, {std::cos(angle), std::sin(angle)}, distance, width, height);
-      if (!take(box)) continue;
+      const Box box = beside(marker, {std::cos(angle), std::sin(angle)}, away, width, height);
+      if (!is_free(box.grown(kClearance)) || !leads_to(marker, radius, box, over_markers)) continue;
+      keep_label_free(box.grown(kClearance));
       keep_free(Outline::line(marker, box.nearest(marker)));
       return Placed{box, true};
     }

@@ -12,8 +12,10 @@ class LabelPlacer {
  public:
   explicit LabelPlacer(const Box& bounds) : bounds_(bounds) {}
 
-  /// Keeps labels off a marker, a line or another label.
+  /// Keeps labels off a line or a bar.
   void keep_free(const Outline& outline) { taken_.push_back(outline); }
+  /// Keeps labels off another label, and their leader lines too, which may cross lines alone.
+  void keep_label_free(const Outline& label);
   /// A marker also keeps labels of others so far away that nobody takes them for its own.
   void keep_marker_free(Place marker, double radius);
   bool is_free(const Outline& outline) const;
@@ -29,11 +31,14 @@ class LabelPlacer {
                               double reach);
 
  private:
-  bool take(const Box& box);
   bool belongs_to(Place marker, const Box& box) const;
+  bool leads_to(Place marker, double radius, const Box& box, bool over_markers) const;
+  std::optional<Placed> place_away(Place marker, double radius, double width, double height,
+                                   double reach, bool over_markers);
 
   Box bounds_;
   std::vector<Outline> taken_;
+  std::vector<Outline> labels_;
   std::vector<Place> markers_;
 };
 

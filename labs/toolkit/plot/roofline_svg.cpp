@@ -1,13 +1,15 @@
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numbers>
+#include <optional>
+#include <utility>
 
 #include "labs/toolkit/plot/check_chart.h"
 #include "labs/toolkit/plot/frame.h"
 #include "labs/toolkit/plot/kind.h"
 #include "labs/toolkit/plot/label_placer.h"
 #include "labs/toolkit/plot/plot.h"
+#include "labs/toolkit/plot/point_groups.h"
 #include "labs/toolkit/plot/words.h"
 
 namespace rooflab::plot {
@@ -93,35 +95,6 @@ std::vector<LegendEntry> legend_of(const RooflineChart& chart) {
   return legend;
 }
 
-/// Points of one label.
-struct Group {
-  std::vector<const Point*> points;  ///< in the order of their kinds
-  /// The one that carries the label: a run rather than a prediction or a target.
-  const Point& named() const {
-    for (const PointKind kind : {PointKind::measured, PointKind::modelled, PointKind::predicted}) {
-      for (const Point* point : points) {
-        if (point->kind == kind) return *point;
-      }
-    }
-    return *points.front();
-  }
-};
-
-std::vector<Group> groups_of(const RooflineChart& chart) {
-  std::vector<Group> groups;
-  std::map<std::string, std::size_t> places;
-  for (const Point& point : chart.points) {
-    const auto [place, is_new] = places.emplace(point.label, groups.size());
-    if (is_new) groups.push_back({});
-    groups[place->second].points.push_back(&point);
-  }
-  for (Group& group : groups) {
-    std::stable_sort(group.points.begin(), group.points.end(),
-                     [](const Point* a, const Point* b) { return a->kind < b->kind; });
-  }
-  return groups;
-}
-
 class RooflineDrawing {
  public:
   explicit RooflineDrawing(const RooflineChart& chart)
@@ -141,8 +114,9 @@ class RooflineDrawing {
     keep_markers_free();
     for (const Roof& roof : chart_.roofs) label_roof(roof);
     for (const MemoryLevel& level : chart_.memory) label_memory(level);
-    for (const Group& group : groups_) label_group(group);
+    label_groups();
     label_ridges();
+    for (const auto& [from, to] : leaders_) svg_.line("leader", from, to);
     draw_markers();
     draw_labels();
     draw_note();
@@ -156,6 +130,21 @@ class RooflineDrawing {
     std::string words;
     double degrees = 0;
   };
+
+  /// Where labels stand so far.
+  struct Labelling {
+    LabelPlacer placer;
+    std::vector<Label> labels;
+    std::vector<std::pair<Place, Place>> leaders;
+    int left_out;
+  };
+  Labelling labelling() const { return {placer_, labels_, leaders_, labels_left_out_}; }
+  void restore(const Labelling& from) {
+    placer_ = from.placer;
+    labels_ = from.labels;
+    leaders_ = from.leaders;
+    labels_left_out_ = from.left_out;
+  }
 
   Place at(double intensity, double rate) const {
     return {axes_.x.at(intensity), axes_.y.at(rate)};
@@ -238,7 +227,7 @@ class RooflineDrawing {
   bool take(const char* css_class, const Box& box, const std::string& words, double degrees) {
     const Outline outline = Outline::turned(box, degrees);
     if (!placer_.is_free(outline)) return false;
-    placer_.keep_free(outline);
+    placer_.keep_label_free(outline);
     labels_.push_back({css_class, box, words, degrees});
     return true;
   }
@@ -251,17 +240,17 @@ class RooflineDrawing {
       ++labels_left_out_;
       return;
     }
-    if (placed->away) svg_.line("leader", place, placed->box.nearest(place));
+    if (placed->away) leaders_.emplace_back(place, placed->box.nearest(place));
     labels_.push_back({"on-plot", placed->box, words});
   }
 
-  /// Above the roof at its right end; else further left, or below.
+  /// Above the roof at its right end; else further left, or below. It may start left of its roof.
   void label_roof(const Roof& roof) {
     constexpr double kStep = 16, kGap = 4;
     const std::string words = words_of(roof);
     const Place start = start_of(roof), end = end_of(roof);
     const double width = text_width(words);
-    for (double right = end.x - 6; right - width > start.x; right -= kStep) {
+    for (double right = end.x - 6; right > start.x; right -= kStep) {
       for (const double top : {start.y - kGap - kTextHeight, start.y + kGap}) {
         if (take("on-plot", {right - width, top, width, kTextHeight}, words, 0)) return;
       }
@@ -289,6 +278,21 @@ class RooflineDrawing {
       }
     }
     label_place({(start.x + end.x) / 2, (start.y + end.y) / 2}, words);
+  }
+
+  /// Whose turn comes early has more room: of a few orders, the first that leaves out the fewest.
+  void label_groups() {
+    constexpr std::size_t kOrders = 8;
+    const Labelling before = labelling();
+    std::optional<Labelling> best;
+    for (std::size_t order = 0; order < kOrders; ++order) {
+      restore(before);
+      for (std::size_t i = 0; i < groups_.size(); ++i)
+        label_group(groups_[(i + order * groups_.size() / kOrders) % groups_.size()]);
+      if (!best || labels_left_out_ < best->left_out) best = labelling();
+      if (best->left_out == before.left_out) break;
+    }
+    restore(*best);
   }
 
   void label_group(const Group& group) {
@@ -365,6 +369,7 @@ class RooflineDrawing {
   LabelPlacer placer_;
   Svg svg_;
   std::vector<Label> labels_;
+  std::vector<std::pair<Place, Place>> leaders_;
   int labels_left_out_ = 0;
 };
 

@@ -115,16 +115,21 @@ void expect_readable(const std::string& svg) {
   }
 }
 
-/// Labels of roofs, memory levels and points: on no roof.
-void expect_labels_off_the_roofs(const std::string& svg) {
+/// Labels of roofs, memory levels and points: on no roof, and on no line that joins points or leads
+/// to another label.
+void expect_labels_off_the_lines(const std::string& svg) {
   const std::vector<Element> all = read_svg(svg);
+  std::vector<Element> lines;
+  for (const char* css_class : {"roof", "pair", "leader"}) {
+    for (const Element& line : elements_of(all, css_class)) lines.push_back(line);
+  }
   for (const Element& text : elements_of(all, "on-plot")) {
     const TextArea area(text);
-    for (const Element& roof : elements_of(all, "roof")) {
+    for (const Element& line : lines) {
       for (double share = 0; share <= 1; share += 0.002) {
-        const double x = roof.number("x1") + share * (roof.number("x2") - roof.number("x1"));
-        const double y = roof.number("y1") + share * (roof.number("y2") - roof.number("y1"));
-        ASSERT_FALSE(area.holds(x, y)) << area.words;
+        const double x = line.number("x1") + share * (line.number("x2") - line.number("x1"));
+        const double y = line.number("y1") + share * (line.number("y2") - line.number("y1"));
+        ASSERT_FALSE(area.holds(x, y)) << area.words << " on a " << line.attributes.at("class");
       }
     }
   }
@@ -160,7 +165,7 @@ TEST(RooflineSvg, LabelsCoverNothingWhateverThePoints) {
     const RooflineChart chart = random_roofline(random);
     const std::string svg = to_svg(chart);
     expect_readable(svg);
-    expect_labels_off_the_roofs(svg);
+    expect_labels_off_the_lines(svg);
     ASSERT_FALSE(HasFatalFailure()) << "round " << round << "\n" << to_json(chart);
   }
 }

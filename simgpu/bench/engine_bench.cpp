@@ -29,7 +29,8 @@ struct Arguments {
   std::int32_t m, n, k;
 };
 
-void run_gemm(benchmark::State& state, const char* kernel, bool checkers, unsigned workers) {
+void run_gemm(benchmark::State& state, const char* kernel, bool checkers, unsigned workers,
+              bool sampled = false) {
   const auto size = static_cast<std::uint32_t>(state.range(0));
   const std::uint64_t bytes = std::uint64_t{4} * size * size;
   DeviceMemory memory(std::uint64_t{1} << 32);
@@ -55,6 +56,7 @@ void run_gemm(benchmark::State& state, const char* kernel, bool checkers, unsign
   EngineOptions options;
   options.checkers = checkers;
   options.workers = workers;
+  options.sampled = sampled;
   const gpu_spec::GpuSpec gpu = gpu_spec::load(SIMGPU_BENCH_GPU);
   std::uint64_t instructions = 0;
   for (auto _ : state) {
@@ -82,6 +84,14 @@ BENCHMARK_CAPTURE(run_gemm, tiled_two_workers, "tiled_sgemm", false, 2U)
     ->Iterations(1);
 BENCHMARK_CAPTURE(run_gemm, tiled_checked_two_workers, "tiled_sgemm", true, 2U)
     ->Arg(1024)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Iterations(1);
+
+BENCHMARK_CAPTURE(run_gemm, tiled_sampled, "tiled_sgemm", false, 1U, true)
+    ->Arg(1024)
+    ->Arg(4096)
+    ->Arg(8192)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
     ->Iterations(1);

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdio>
+#include <fstream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 namespace {
@@ -55,6 +57,34 @@ TEST(SimgpuCliTest, SaysNothingOfItsOwnAboutAProgramWithoutFaults) {
   const Ran ran = simgpu("run -- '" ROOFLAB_BINARY_DIR "/cuda/vector_add' > /dev/null");
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.text, IsEmpty());
+}
+
+/// The kernels of the long-running program's report.
+nlohmann::json kernels_of(const std::string& options) {
+  const std::string report = ::testing::TempDir() + "simgpu_cli_test_report.json";
+  const Ran ran = simgpu("run --report '" + report + "' " + options +
+                         " -- '" ROOFLAB_BINARY_DIR "/cuda/long_running'");
+  EXPECT_EQ(ran.code, 0) << ran.text;
+  EXPECT_THAT(ran.text, IsEmpty());
+  std::ifstream file(report);
+  return nlohmann::json::parse(file).at("kernels");
+}
+
+TEST(SimgpuCliTest, ASampledRunTakesTheSameModelledTimeAndSaysSo) {
+  const nlohmann::json whole = kernels_of("");
+  const nlohmann::json sampled = kernels_of("--sample");
+  ASSERT_EQ(whole.size(), 2U);
+  ASSERT_EQ(sampled.size(), 2U);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    SCOPED_TRACE(whole[i].at("name").get<std::string>());
+    EXPECT_FALSE(whole[i].at("sampled").get<bool>());
+    EXPECT_TRUE(sampled[i].at("sampled").get<bool>());
+    const double time = whole[i].at("time_us").get<double>();
+    EXPECT_NEAR(sampled[i].at("time_us").get<double>(), time, 0.01 * time);
+  }
+  EXPECT_GT(sampled[0].at("sampled_blocks").get<int>(), 0);
+  EXPECT_LT(sampled[0].at("sampled_blocks").get<int>(), 65536 / 10);
+  EXPECT_EQ(sampled[1].at("sampled_blocks").get<int>(), 0) << "cuBLAS has no blocks to run";
 }
 
 TEST(SimgpuCliTest, WrongCommandLinesAreToldInOneLine) {

@@ -12,12 +12,14 @@ namespace {
 
 /// Entries that are run without a thought of sampling.
 constexpr std::uint64_t kShort = std::uint64_t{1} << 20;
-/// Entries of a window, and waves: a wave that ends inside a row of the grid loads that row's data
-/// once more than one that does not, so several are needed for a mean.
-constexpr std::uint64_t kWindowEntries = std::uint64_t{1} << 18;
-constexpr std::uint64_t kWindowWaves = 8;
-/// Of all sectors that pass L2: the largest difference between two windows.
-constexpr double kAgreement = 0.005;
+/// Entries of a window, and waves in a grid of several rows: a wave that ends inside a row of the
+/// grid loads that row's data once more than one that does not, so several are needed for a mean.
+constexpr std::uint64_t kWindowEntries = std::uint64_t{1} << 17;
+constexpr std::uint64_t kWindowWaves = 4;
+/// The largest difference between two windows, over their DRAM traffic, or over a hundredth of
+/// their L2 traffic where that is more: then DRAM has little to do with the time.
+constexpr double kAgreement = 0.01;
+constexpr double kLittle = 0.01;
 
 /// The counts as numbers that can be averaged.
 using Rates = std::array<double, 3>;
@@ -103,37 +105,42 @@ Stretches::Window Stretches::measure(std::uint64_t first, std::uint64_t last) {
 }
 
 bool Stretches::agree(const Window& a, const Window& b) const {
-  double total = 0;
-  for (std::size_t i = 0; i < a.counts.size(); ++i) total += per_block(a, i);
+  const double dram = per_block(a, 1) + per_block(a, 2);
+  const double scale = std::max(dram, kLittle * (per_block(a, 0) + dram));
   for (std::size_t i = 0; i < a.counts.size(); ++i) {
-    if (std::abs(per_block(a, i) - per_block(b, i)) > kAgreement * total) return false;
+    if (std::abs(per_block(a, i) - per_block(b, i)) > kAgreement * scale) return false;
   }
   return true;
 }
 
 std::optional<L2Cache::Counts> Stretches::sampled() {
   const std::uint64_t per_wave = std::max<std::uint64_t>(traffic_.entries / waves_, 1);
-  const std::uint64_t window = std::max(kWindowWaves, kWindowEntries / per_wave);
+  const std::uint64_t window =
+      std::max(traffic_.rows > 1 ? kWindowWaves : 1, kWindowEntries / per_wave);
   std::uint64_t wave = 0;
-  if (!warm_up(wave, waves_ / 5) || 3 * (wave + window) > waves_ / 3 * 2) return std::nullopt;
-  const std::uint64_t warm_up_waves = wave;
+  if (!warm_up(wave, waves_ / 5) || 5 * wave + 3 * window > waves_ / 4 * 3) return std::nullopt;
+  // The empty cache fills faster than one in which data is found again.
+  const std::uint64_t most = 2 * wave;
 
   std::array<Window, 3> windows;
   windows[0] = measure(wave, wave + window);
   const Rates beginning = numbers(l2_.counts());
 
-  wave = waves_ / 2 - warm_up_waves;
-  if (!warm_up(wave, waves_ / 2 + warm_up_waves)) return std::nullopt;
+  wave = waves_ / 2 - most / 2;
+  if (!warm_up(wave, wave + most)) return std::nullopt;
   windows[1] = measure(wave, wave + window);
 
-  wave = waves_ - window - warm_up_waves - warm_up_waves / 4;
-  if (wave < windows[1].last || !warm_up(wave, waves_ - window)) return std::nullopt;
-  windows[2] = measure(wave, waves_);
+  // The last wave is mostly not full, and shares less of what it reads.
+  const std::uint64_t end = waves_ - 1;
+  wave = end - window - most;
+  if (wave < windows[1].last || !warm_up(wave, end - window)) return std::nullopt;
+  windows[2] = measure(wave, end);
+  const Window last_wave = measure(end, waves_);
   if (!agree(windows[0], windows[1]) || !agree(windows[1], windows[2])) return std::nullopt;
 
   Rates sums = beginning;
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    sums[i] += windows[1].counts[i] + windows[2].counts[i];
+    sums[i] += windows[1].counts[i] + windows[2].counts[i] + last_wave.counts[i];
     for (std::size_t k = 1; k < windows.size(); ++k) {
       const double rate = (per_block(windows[k - 1], i) + per_block(windows[k], i)) / 2;
       sums[i] += rate * static_cast<double>(blocks_in(windows[k - 1].last, windows[k].first));

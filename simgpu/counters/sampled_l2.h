@@ -10,6 +10,7 @@ namespace simgpu {
 /// A launch whose blocks' logs are known without running them.
 struct KnownTraffic {
   std::uint64_t blocks = 0;
+  std::uint64_t rows = 1;             ///< of the grid
   std::uint64_t resident_blocks = 1;  ///< at once on the whole GPU
   std::uint64_t entries = 0;          ///< of all blocks' logs together
   /// Fills in the entries of a block's log.
@@ -20,7 +21,7 @@ struct KnownTraffic {
 /// one three stretches are: the beginning, the middle and the end, and what lies between is taken
 /// to go on at the rate of the windows around it. A window is measured only after the cache's
 /// content has been replaced since the stretch began, for it then depends on nothing that was left
-/// out, and windows must agree within half a percent; otherwise the launch is run as a whole.
+/// out, and windows must agree within one percent; otherwise the launch is run as a whole.
 L2Cache::Counts run_through_l2(const KnownTraffic& traffic, std::uint64_t l2_bytes);
 
 }  // namespace simgpu

@@ -23,19 +23,23 @@ bool same_kind(const TrafficEntry& a, const TrafficEntry& b) {
 }
 
 bool same_requests(const TrafficLog& a, const TrafficLog& b) {
-  return a.load_requests == b.load_requests && a.store_requests == b.store_requests &&
-         a.load_sectors == b.load_sectors && a.store_sectors == b.store_sectors &&
-         a.load_bytes == b.load_bytes && a.store_bytes == b.store_bytes &&
+  return a.load_sectors == b.load_sectors && a.store_sectors == b.store_sectors &&
          a.l1_hit_sectors == b.l1_hit_sectors && a.tag_lookups == b.tag_lookups &&
          std::ranges::equal(a.entries, b.entries, same_kind);
 }
 
 }  // namespace
 
-bool same_work(const BlockProfile& a, const BlockProfile& b) {
+bool same_instructions(const BlockProfile& a, const BlockProfile& b) {
   return std::ranges::equal(a.sums.blocks, b.sums.blocks, same_counts) &&
          a.sums.guarded_threads == b.sums.guarded_threads && a.sums.memory == b.sums.memory &&
-         same_requests(*a.log, *b.log);
+         a.log->load_requests == b.log->load_requests &&
+         a.log->store_requests == b.log->store_requests && a.log->load_bytes == b.log->load_bytes &&
+         a.log->store_bytes == b.log->store_bytes;
+}
+
+bool same_work(const BlockProfile& a, const BlockProfile& b) {
+  return same_instructions(a, b) && same_requests(*a.log, *b.log);
 }
 
 BlockSampler::BlockSampler(LaunchContext& launch)

@@ -21,8 +21,9 @@ struct BlockProfile {
   std::unique_ptr<TrafficLog> log;
 };
 
-/// Both executed the same instructions equally often and asked memory for the same, if at other
-/// addresses.
+/// Both executed the same instructions equally often.
+bool same_instructions(const BlockProfile& a, const BlockProfile& b);
+/// They also asked memory for the same, if at other addresses.
 bool same_work(const BlockProfile& a, const BlockProfile& b);
 
 /// Runs single blocks of a launch on one thread, each at most once: a kernel may change its input.

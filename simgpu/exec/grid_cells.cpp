@@ -8,12 +8,16 @@ namespace simgpu {
 namespace {
 
 using Index = GridCell::Index;
+using Kind = TrafficEntry::Kind;
 
 constexpr std::size_t kMostBounds = 8;  ///< along one axis; more is another kind of kernel
-/// Blocks that are run beyond those that the boxes need: one in so many, …
-constexpr std::uint64_t kBlocksPerProbe = 64;
+/// Words of a cache line: the longest period of addresses that move by whole words.
+constexpr std::uint64_t kLongestPeriod = 32;
+constexpr std::uint64_t kMostCells = 1024;
+/// Blocks that are run beyond those that the cells need: one in so many, …
+constexpr std::uint64_t kBlocksPerProbe = 16;
 /// … at least and at most these, and at most so many warp instructions …
-constexpr std::uint64_t kLeastProbes = 24, kMostProbes = 2048;
+constexpr std::uint64_t kLeastProbes = 24, kMostProbes = 4096;
 constexpr std::uint64_t kProbeInstructions = 4'000'000;
 /// … and neighbours in the middle of the grid, where a pattern of a few blocks would show.
 constexpr std::uint64_t kNeighbours = 9;
@@ -24,72 +28,55 @@ std::uint64_t number(const Index& index, const Index& grid) {
 
 }  // namespace
 
-GridCell::GridCell(const Index& low, const Index& high, const Index& grid, BlockSampler& sampler)
-    : low_(low), high_(high), grid_(grid), first_(&sampler.profile(number(low, grid))) {
+GridCell::GridCell(const Index& low, const Index& high, const Index& period, const Index& grid,
+                   BlockSampler& sampler)
+    : low_(low), high_(high), period_(period), first_(&sampler.profile(number(low, grid))) {
   const std::vector<TrafficEntry>& entries = first_->log->entries;
   for (std::size_t axis = 0; axis < low.size(); ++axis) {
-    if (high[axis] - low[axis] < 2) continue;
+    if (size(axis) < 2) continue;
     Index next = low;
-    ++next[axis];
+    next[axis] += period[axis];
     const BlockProfile& neighbour = sampler.profile(number(next, grid));
-    if (!same_work(*first_, neighbour)) throw NotSampled{};
+    uniform_ = uniform_ && same_work(*first_, neighbour);
+    if (!uniform_) return;
     steps_[axis].resize(entries.size());
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (entries[i].kind == TrafficEntry::Kind::bytes) continue;
+      if (entries[i].kind == Kind::bytes) continue;
       steps_[axis][i] =
           static_cast<std::int64_t>(neighbour.log->entries[i].sector() - entries[i].sector());
     }
   }
 }
 
-bool GridCell::holds(const Index& block) const {
-  for (std::size_t axis = 0; axis < block.size(); ++axis) {
-    if (block[axis] < low_[axis] || block[axis] >= high_[axis]) return false;
+std::uint64_t GridCell::blocks() const { return size(0) * size(1) * size(2); }
+
+Index GridCell::last() const {
+  Index index = low_;
+  for (std::size_t axis = 0; axis < index.size(); ++axis) {
+    index[axis] += (size(axis) - 1) * period_[axis];
   }
-  return true;
-}
-
-std::uint64_t GridCell::blocks() const {
-  std::uint64_t count = 1;
-  for (std::size_t axis = 0; axis < low_.size(); ++axis) count *= high_[axis] - low_[axis];
-  return count;
-}
-
-std::uint64_t GridCell::last_block() const {
-  return number({high_[0] - 1, high_[1] - 1, high_[2] - 1}, grid_);
-}
-
-/// Sectors that an entry of the block lies behind the first block's.
-std::int64_t GridCell::moved(std::size_t entry, const Index& block) const {
-  std::int64_t sectors = 0;
-  for (std::size_t axis = 0; axis < block.size(); ++axis) {
-    if (steps_[axis].empty()) continue;
-    sectors += steps_[axis][entry] * static_cast<std::int64_t>(block[axis] - low_[axis]);
-  }
-  return sectors;
+  return index;
 }
 
 bool GridCell::predicts(const Index& block, const BlockProfile& profile) const {
   if (!same_work(*first_, profile)) return false;
-  const std::vector<TrafficEntry>& entries = first_->log->entries;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].kind == TrafficEntry::Kind::bytes) continue;
-    const std::uint64_t predicted =
-        entries[i].sector() + static_cast<std::uint64_t>(moved(i, block));
-    if (profile.log->entries[i].sector() != predicted) return false;
-  }
-  return true;
+  TrafficLog log;
+  log_of(block, log);
+  return std::ranges::equal(log.entries, profile.log->entries,
+                            [](const TrafficEntry& a, const TrafficEntry& b) {
+                              return a.kind == Kind::bytes || a.sector() == b.sector();
+                            });
 }
 
 void GridCell::log_of(const Index& block, TrafficLog& log) const {
   log.entries = first_->log->entries;
   for (std::size_t axis = 0; axis < block.size(); ++axis) {
-    const auto distance = static_cast<std::int64_t>(block[axis] - low_[axis]);
+    const auto distance = static_cast<std::int64_t>((block[axis] - low_[axis]) / period_[axis]);
     if (distance == 0) continue;
     const std::vector<std::int64_t>& steps = steps_[axis];
     for (std::size_t i = 0; i < steps.size(); ++i) {
       TrafficEntry& entry = log.entries[i];
-      if (entry.kind == TrafficEntry::Kind::bytes) continue;
+      if (entry.kind == Kind::bytes) continue;
       entry.set_sector(entry.sector() + static_cast<std::uint64_t>(steps[i] * distance));
     }
   }
@@ -97,20 +84,114 @@ void GridCell::log_of(const Index& block, TrafficLog& log) const {
 
 GridCells::GridCells(const Dim3& grid, BlockSampler& sampler)
     : sampler_(sampler), grid_{grid.x, grid.y, grid.z} {
-  std::array<std::vector<std::uint64_t>, 3> bounds;
-  for (std::size_t axis = 0; axis < bounds.size(); ++axis) bounds[axis] = bounds_along(axis);
-  for (std::size_t z = 0; z + 1 < bounds[2].size(); ++z) {
-    for (std::size_t y = 0; y + 1 < bounds[1].size(); ++y) {
-      for (std::size_t x = 0; x + 1 < bounds[0].size(); ++x) {
-        cells_.emplace_back(Index{bounds[0][x], bounds[1][y], bounds[2][z]},
-                            Index{bounds[0][x + 1], bounds[1][y + 1], bounds[2][z + 1]}, grid_,
-                            sampler_);
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) axes_[axis].bounds = bounds_along(axis);
+  // A period that two blocks suggest may be too short for others.
+  for (const std::uint64_t least : {std::uint64_t{1}, kWordsPerSector, kLongestPeriod}) {
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+      axes_[axis].set_period(period_along(axis, least));
+    }
+    if (divide() && check_everywhere()) return;
+  }
+  throw NotSampled{};
+}
+
+/// The places along an axis at which blocks' work changes, the grid's ends included.
+std::vector<std::uint64_t> GridCells::bounds_along(std::size_t axis) {
+  std::vector<std::uint64_t> bounds{0};
+  // What depends on the block's number by one comparison changes once, and is found by bisection.
+  const std::function<void(std::uint64_t, std::uint64_t)> search = [&](std::uint64_t first,
+                                                                       std::uint64_t last) {
+    if (first >= last || same_instructions(on_axis(axis, first), on_axis(axis, last))) return;
+    if (last - first == 1) {
+      bounds.push_back(last);
+      if (bounds.size() > kMostBounds) throw NotSampled{};
+      return;
+    }
+    const std::uint64_t middle = first + (last - first) / 2;
+    search(first, middle);
+    search(middle, last);
+  };
+  const std::uint64_t size = grid_[axis];
+  // The first and the last block of a row are the likeliest to differ.
+  const std::uint64_t second = std::min<std::uint64_t>(1, size - 1);
+  const std::uint64_t last_but_one = std::max(second, size - std::min<std::uint64_t>(size, 2));
+  search(0, second);
+  search(second, last_but_one);
+  search(last_but_one, size - 1);
+  bounds.push_back(size);
+  return bounds;
+}
+
+/// Blocks along an axis after which requests meet cache lines as before, `least` or more.
+std::uint64_t GridCells::period_along(std::size_t axis, std::uint64_t least) {
+  const std::vector<std::uint64_t>& bounds = axes_[axis].bounds;
+  std::size_t longest = 0;
+  for (std::size_t i = 1; i + 1 < bounds.size(); ++i) {
+    if (bounds[i + 1] - bounds[i] > bounds[longest + 1] - bounds[longest]) longest = i;
+  }
+  const std::uint64_t first = bounds[longest];
+  const std::uint64_t length = bounds[longest + 1] - first;
+  for (std::uint64_t period = least; period < std::min(length, kLongestPeriod); period *= 2) {
+    if (same_work(on_axis(axis, first), on_axis(axis, first + period))) return period;
+  }
+  return kLongestPeriod;
+}
+
+void GridCells::Axis::set_period(std::uint64_t blocks) {
+  period = blocks;
+  first_track = {0};
+  for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
+    first_track.push_back(first_track.back() + std::min(period, bounds[i + 1] - bounds[i]));
+  }
+}
+
+/// Blocks of a track are `period` apart, in one stretch between bounds.
+std::uint64_t GridCells::Axis::track_of(std::uint64_t position) const {
+  const auto after = std::ranges::upper_bound(bounds, position);
+  const auto stretch = static_cast<std::size_t>(after - bounds.begin()) - 1;
+  return first_track[stretch] + (position - bounds[stretch]) % period;
+}
+
+/// Makes the cells, one for each combination of tracks; false when one is not uniform.
+bool GridCells::divide() {
+  const std::uint64_t count =
+      axes_[0].first_track.back() * axes_[1].first_track.back() * axes_[2].first_track.back();
+  if (count > kMostCells || count * 8 > grid_[0] * grid_[1] * grid_[2]) throw NotSampled{};
+  struct Track {
+    std::uint64_t low, high;
+  };
+  std::array<std::vector<Track>, 3> tracks;
+  for (std::size_t axis = 0; axis < tracks.size(); ++axis) {
+    const Axis& of = axes_[axis];
+    for (std::size_t i = 0; i + 1 < of.bounds.size(); ++i) {
+      for (std::uint64_t k = 0; k < of.first_track[i + 1] - of.first_track[i]; ++k) {
+        tracks[axis].push_back({of.bounds[i] + k, of.bounds[i + 1]});
       }
     }
   }
-  for (const GridCell& cell : cells_) check(cell.last_block());
+  const Index period{axes_[0].period, axes_[1].period, axes_[2].period};
+  cells_.clear();
+  for (const Track& z : tracks[2]) {
+    for (const Track& y : tracks[1]) {
+      for (const Track& x : tracks[0]) {
+        cells_.emplace_back(Index{x.low, y.low, z.low}, Index{x.high, y.high, z.high}, period,
+                            grid_, sampler_);
+        if (!cells_.back().is_uniform()) return false;
+      }
+    }
+  }
+  return true;
+}
 
-  const std::uint64_t blocks = grid.count();
+bool GridCells::check_everywhere() {
+  const std::uint64_t blocks = grid_[0] * grid_[1] * grid_[2];
+  const std::uint64_t neighbours = std::min(kNeighbours, blocks);
+  for (std::uint64_t i = 0; i < neighbours; ++i) {
+    if (!check((blocks - neighbours) / 2 + i)) return false;
+  }
+  for (const GridCell& cell : cells_) {
+    if (!check(block_at(cell.last()))) return false;
+  }
   const std::uint64_t per_block =
       std::max<std::uint64_t>(sampler_.instructions() / sampler_.blocks_run(), 1);
   const std::uint64_t probes =
@@ -121,50 +202,14 @@ GridCells::GridCells(const Dim3& grid, BlockSampler& sampler)
     constexpr double kGoldenRatio = 0.6180339887498949;
     const double turns = static_cast<double>(i) * kGoldenRatio;
     const double place = (turns - std::floor(turns)) * static_cast<double>(blocks);
-    check(std::min(static_cast<std::uint64_t>(place), blocks - 1));
+    if (!check(std::min(static_cast<std::uint64_t>(place), blocks - 1))) return false;
   }
-  for (std::uint64_t i = 0; i < std::min(kNeighbours, blocks); ++i) {
-    check((blocks - std::min(kNeighbours, blocks)) / 2 + i);
-  }
+  return true;
 }
 
-/// The places along an axis at which blocks' work changes, the grid's ends included.
-std::vector<std::uint64_t> GridCells::bounds_along(std::size_t axis) {
-  std::vector<std::uint64_t> bounds{0};
-  const auto same = [&](std::uint64_t a, std::uint64_t b) {
-    Index at{};
-    at[axis] = a;
-    const BlockProfile& one = sampler_.profile(block_at(at));
-    at[axis] = b;
-    return same_work(one, sampler_.profile(block_at(at)));
-  };
-  // What depends on the block's number by one comparison changes once, and is found by bisection.
-  const std::function<void(std::uint64_t, std::uint64_t)> divide = [&](std::uint64_t first,
-                                                                       std::uint64_t last) {
-    if (first >= last || same(first, last)) return;
-    if (last - first == 1) {
-      bounds.push_back(last);
-      if (bounds.size() > kMostBounds) throw NotSampled{};
-      return;
-    }
-    const std::uint64_t middle = first + (last - first) / 2;
-    divide(first, middle);
-    divide(middle, last);
-  };
-  const std::uint64_t size = grid_[axis];
-  // The first and the last block of a row are the likeliest to differ.
-  const std::uint64_t second = std::min<std::uint64_t>(1, size - 1);
-  const std::uint64_t last_but_one = std::max(second, size - std::min<std::uint64_t>(size, 2));
-  divide(0, second);
-  divide(second, last_but_one);
-  divide(last_but_one, size - 1);
-  bounds.push_back(size);
-  return bounds;
-}
-
-void GridCells::check(std::uint64_t block) {
+bool GridCells::check(std::uint64_t block) {
   const Index index = index_of(block);
-  if (!cell_of(index).predicts(index, sampler_.profile(block))) throw NotSampled{};
+  return cell_of(index).predicts(index, sampler_.profile(block));
 }
 
 Index GridCells::index_of(std::uint64_t block) const {
@@ -173,8 +218,18 @@ Index GridCells::index_of(std::uint64_t block) const {
 
 std::uint64_t GridCells::block_at(const Index& index) const { return number(index, grid_); }
 
+const BlockProfile& GridCells::on_axis(std::size_t axis, std::uint64_t position) {
+  Index index{};
+  index[axis] = position;
+  return sampler_.profile(block_at(index));
+}
+
 const GridCell& GridCells::cell_of(const Index& index) const {
-  return *std::ranges::find_if(cells_, [&](const GridCell& cell) { return cell.holds(index); });
+  std::uint64_t cell = 0;
+  for (std::size_t axis = index.size(); axis-- > 0;) {
+    cell = cell * axes_[axis].first_track.back() + axes_[axis].track_of(index[axis]);
+  }
+  return cells_[cell];
 }
 
 void GridCells::log_of(std::uint64_t block, TrafficLog& log) const {

@@ -8,38 +8,46 @@
 
 namespace simgpu {
 
-/// A box of blocks that all do the same work, at addresses that move by a constant step from one
-/// block to the next along each axis of the grid.
+/// Blocks of a box, every so many along each axis of the grid, that all do the same work, at
+/// addresses that move by a constant step from one of them to the next.
 class GridCell {
  public:
   using Index = std::array<std::uint64_t, 3>;
 
-  /// Blocks [low, high). Runs the first one and its neighbours.
-  /// @throws NotSampled when they do not do the same work
-  GridCell(const Index& low, const Index& high, const Index& grid, BlockSampler& sampler);
+  /// Blocks low, low + period … below high. Runs the first one and its neighbours.
+  GridCell(const Index& low, const Index& high, const Index& period, const Index& grid,
+           BlockSampler& sampler);
 
-  bool holds(const Index& block) const;
+  /// False when neighbours do not do the same work.
+  bool is_uniform() const { return uniform_; }
   std::uint64_t blocks() const;
   const BlockProfile& first() const { return *first_; }
-  /// The last block of the box, numbered through the grid.
-  std::uint64_t last_block() const;
-  /// Whether a block of the box did what the box says.
+  /// The block farthest from the first one.
+  Index last() const;
+  /// Whether a block of the cell did what the cell says.
   bool predicts(const Index& block, const BlockProfile& profile) const;
-  /// What a block of the box asks memory for; only entries are filled in.
+  /// What a block of the cell asks memory for; only entries are filled in.
   void log_of(const Index& block, TrafficLog& log) const;
 
  private:
-  std::int64_t moved(std::size_t entry, const Index& block) const;
+  std::uint64_t size(std::size_t axis) const {
+    return (high_[axis] - low_[axis] + period_[axis] - 1) / period_[axis];
+  }
 
-  Index low_, high_, grid_;
+  Index low_, high_, period_;
   const BlockProfile* first_;
-  /// By axis and entry of the log, in sectors; empty along an axis on which the box has one block.
+  bool uniform_ = true;
+  /// By axis and entry of the log, in sectors; empty along an axis on which there is one block.
   std::array<std::vector<std::int64_t>, 3> steps_;
 };
 
-/// Divides a grid into boxes of equal blocks: along each axis blocks are run and compared until
-/// all places are known at which their work changes, as at the last block of a ragged row. Further
-/// blocks all over the grid are then run to see that they do what their boxes say.
+/// Divides a grid into cells of equal blocks.
+///
+/// Along each axis blocks are run and compared until all places are known at which their work
+/// changes, as at the last block of a ragged row. Where a step from block to block is no whole
+/// number of cache lines, requests meet lines differently in neighbouring blocks, and in the same
+/// way again a power of two further: such blocks are of different cells. Further blocks all over
+/// the grid are then run to see that they do what their cells say.
 class GridCells {
  public:
   /// @throws NotSampled when the grid does not divide so, LaunchFailure when a block fails
@@ -49,14 +57,29 @@ class GridCells {
   void log_of(std::uint64_t block, TrafficLog& log) const;
 
  private:
+  using Index = GridCell::Index;
+  /// What is known of one axis.
+  struct Axis {
+    std::vector<std::uint64_t> bounds;  ///< where blocks' work changes, the grid's ends included
+    std::uint64_t period = 1;
+    std::vector<std::uint64_t> first_track;  ///< by stretch between bounds; last: their number
+    void set_period(std::uint64_t blocks);
+    std::uint64_t track_of(std::uint64_t position) const;
+  };
+
   std::vector<std::uint64_t> bounds_along(std::size_t axis);
-  void check(std::uint64_t block);
-  GridCell::Index index_of(std::uint64_t block) const;
-  std::uint64_t block_at(const GridCell::Index& index) const;
-  const GridCell& cell_of(const GridCell::Index& index) const;
+  std::uint64_t period_along(std::size_t axis, std::uint64_t least);
+  bool divide();
+  bool check(std::uint64_t block);
+  bool check_everywhere();
+  Index index_of(std::uint64_t block) const;
+  std::uint64_t block_at(const Index& index) const;
+  const BlockProfile& on_axis(std::size_t axis, std::uint64_t position);
+  const GridCell& cell_of(const Index& index) const;
 
   BlockSampler& sampler_;
-  GridCell::Index grid_;
+  const Index grid_;
+  std::array<Axis, 3> axes_;
   std::vector<GridCell> cells_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 /// Grids of fewer blocks, or less work, take no time worth saving.
 constexpr std::uint64_t kLeastBlocks = 256;
-constexpr std::uint64_t kLeastInstructions = 4'000'000;
+constexpr std::uint64_t kLeastInstructions = 1'000'000;
 
 /// Adds what the blocks of a cell do, but for what becomes of it in L2.
 void add_cell(const LoweredKernel& kernel, const GridCell& cell, LaunchResult& result) {
@@ -34,6 +34,7 @@ void add_cell(const LoweredKernel& kernel, const GridCell& cell, LaunchResult& r
 void add_l2(const LaunchContext& launch, const GridCells& grid, KernelCounters& counters) {
   KnownTraffic traffic;
   traffic.blocks = launch.request.grid.count();
+  traffic.rows = traffic.blocks / launch.request.grid.x;
   traffic.resident_blocks = launch.request.resident_blocks;
   for (const GridCell& cell : grid.cells()) {
     traffic.entries += cell.blocks() * cell.first().log->entries.size();

@@ -1,0 +1,145 @@
+#include "simgpu/counters/sampled_l2.h"
+
+#include <gmock/gmock.h>
+
+#include "simgpu/counters/traffic.h"
+
+namespace simgpu {
+namespace {
+
+constexpr std::uint64_t kL2Bytes = std::uint64_t{1} << 20;
+
+/// Appends requests for whole lines.
+void ask(TrafficLog& log, TrafficEntry::Kind kind, std::uint64_t first_line, std::uint64_t lines) {
+  for (std::uint64_t i = 0; i < lines; ++i) {
+    TrafficEntry entry;
+    entry.set_sector((first_line + i) * kSectorsPerLine);
+    entry.count = kSectorsPerLine;
+    entry.kind = kind;
+    log.entries.push_back(entry);
+  }
+}
+
+/// A launch whose blocks' logs a function writes, and how many of them were asked for.
+struct Launch {
+  std::uint64_t rows = 1, columns = 1, resident = 1;
+  std::function<void(std::uint64_t x, std::uint64_t y, TrafficLog& log)> write;
+  std::uint64_t asked = 0;
+
+  TrafficLog log_of(std::uint64_t block) const {
+    TrafficLog log;
+    log.block = block;
+    write(block % columns, block / columns, log);
+    return log;
+  }
+
+  KernelCounters whole() const {
+    gpu_spec::GpuSpec gpu;
+    gpu.l2_bytes = static_cast<std::int64_t>(kL2Bytes);
+    LaunchTraffic traffic(gpu, resident);
+    for (std::uint64_t block = 0; block < rows * columns; ++block) {
+      traffic.retire(std::make_unique<TrafficLog>(log_of(block)));
+    }
+    KernelCounters counters;
+    traffic.finish(counters);
+    return counters;
+  }
+
+  L2Cache::Counts sampled() {
+    KnownTraffic traffic;
+    traffic.blocks = rows * columns;
+    traffic.rows = rows;
+    traffic.resident_blocks = resident;
+    traffic.entries = 0;
+    for (std::uint64_t block = 0; block < traffic.blocks; ++block) {
+      traffic.entries += log_of(block).entries.size();
+    }
+    asked = 0;
+    traffic.log_of = [this](std::uint64_t block, TrafficLog& log) {
+      ++asked;
+      log = log_of(block);
+    };
+    return run_through_l2(traffic, kL2Bytes);
+  }
+};
+
+/// Within one percent of the whole launch; `some`: not all blocks may have been needed.
+void expect_told(Launch launch, bool some) {
+  const KernelCounters whole = launch.whole();
+  const L2Cache::Counts sampled = launch.sampled();
+  const auto near = [](std::uint64_t a, std::uint64_t b, const char* what) {
+    EXPECT_NEAR(static_cast<double>(a), static_cast<double>(b), 0.01 * static_cast<double>(b))
+        << what;
+  };
+  near(sampled.hits + sampled.dram_reads, whole.l2_hit_sectors + whole.dram_read_bytes / 32,
+       "hits and misses");
+  near(sampled.dram_reads, whole.dram_read_bytes / 32, "DRAM reads");
+  near(sampled.dram_writes, whole.dram_write_bytes / 32, "DRAM writes");
+  if (some) {
+    EXPECT_LT(launch.asked, launch.rows * launch.columns * 3 / 4);
+  } else {
+    EXPECT_GE(launch.asked, launch.rows * launch.columns);
+  }
+}
+
+/// A product of `rows` x `columns` tiles, `depth` tiles deep; a tile is `tile` lines.
+Launch product(std::uint64_t rows, std::uint64_t columns, std::uint64_t depth, std::uint64_t tile,
+               std::uint64_t resident) {
+  return {rows, columns, resident, [=](std::uint64_t x, std::uint64_t y, TrafficLog& log) {
+            const std::uint64_t b = rows * depth * tile, c = b + depth * columns * tile;
+            for (std::uint64_t k = 0; k < depth; ++k) {
+              ask(log, TrafficEntry::Kind::load, (y * depth + k) * tile, tile);
+              ask(log, TrafficEntry::Kind::load, b + (k * columns + x) * tile, tile);
+            }
+            ask(log, TrafficEntry::Kind::store, c + (y * columns + x) * tile, tile);
+          }};
+}
+
+TEST(SampledL2Test, OfAStream) {
+  expect_told({1, 100'000, 200,
+               [](std::uint64_t x, std::uint64_t, TrafficLog& log) {
+                 ask(log, TrafficEntry::Kind::load, 8 * x, 8);
+                 ask(log, TrafficEntry::Kind::store, 800'000 + 8 * x, 8);
+               }},
+              true);
+}
+
+TEST(SampledL2Test, OfProductsWhoseWavesEndInsideRows) {
+  expect_told(product(80, 100, 32, 8, 72), true);
+  expect_told(product(200, 40, 32, 8, 72), true);
+  expect_told(product(64, 64, 32, 8, 64), true);
+}
+
+TEST(SampledL2Test, OfDataThatStaysInTheCache) {
+  // All blocks read the same 512 KiB; nothing ever replaces the cache's content.
+  expect_told({1, 5'000, 100,
+               [](std::uint64_t x, std::uint64_t, TrafficLog& log) {
+                 ask(log, TrafficEntry::Kind::load, x % 16 * 256, 256);
+               }},
+              false);
+}
+
+TEST(SampledL2Test, OfDataThatComesAgainAfterManyWaves) {
+  // Rows read the same data: half of the cache, or twice of it.
+  for (const std::uint64_t lines : {4096U, 16384U}) {
+    const std::uint64_t columns = lines / 8;
+    const std::uint64_t rows = 200'000 / columns;
+    expect_told({rows, columns, 20,
+                 [=](std::uint64_t x, std::uint64_t y, TrafficLog& log) {
+                   ask(log, TrafficEntry::Kind::load, 8 * x, 8);
+                   ask(log, TrafficEntry::Kind::store, lines + (y * columns + x), 1);
+                 }},
+                true);
+  }
+}
+
+TEST(SampledL2Test, OfAGridWhoseSecondHalfDoesSomethingElse) {
+  expect_told({2, 100'000, 200,
+               [](std::uint64_t x, std::uint64_t y, TrafficLog& log) {
+                 ask(log, TrafficEntry::Kind::load, y == 0 ? 8 * x : 0, 8);
+               }},
+              false);
+}
+
+}  // namespace
+}  // namespace simgpu

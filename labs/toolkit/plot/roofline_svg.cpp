@@ -282,7 +282,8 @@ class RooflineDrawing {
 
   /// Whose turn comes early has more room: of a few orders, the first that leaves out the fewest.
   void label_groups() {
-    constexpr std::size_t kOrders = 8;
+    // An order does not help where there are more labels than room.
+    constexpr std::size_t kOrders = 8, kMostInSeveralOrders = 40;
     const Labelling before = labelling();
     std::optional<Labelling> best;
     for (std::size_t order = 0; order < kOrders; ++order) {
@@ -290,7 +291,7 @@ class RooflineDrawing {
       for (std::size_t i = 0; i < groups_.size(); ++i)
         label_group(groups_[(i + order * groups_.size() / kOrders) % groups_.size()]);
       if (!best || labels_left_out_ < best->left_out) best = labelling();
-      if (best->left_out == before.left_out) break;
+      if (best->left_out == before.left_out || groups_.size() > kMostInSeveralOrders) break;
     }
     restore(*best);
   }

@@ -222,6 +222,17 @@ TEST_P(SampledLaunch, OfProductsRunsInFullWhereBlocksHitL1Differently) {
   expect_told_from_samples(naive);
 }
 
+TEST_P(SampledLaunch, IsTheSameForAnyNumberOfWorkers) {
+  const Shape shape = gemm("tiled_gemm", 1000, 520, 136);
+  const Outcome one = run(shape, true, 1);
+  const Outcome three = run(shape, true, 3);
+  EXPECT_GT(one.result.sampled_blocks, 0U);
+  EXPECT_EQ(one.result.sampled_blocks, three.result.sampled_blocks);
+  EXPECT_EQ(one.time.total_us, three.time.total_us);
+  EXPECT_EQ(one.time.terms, three.time.terms);
+  EXPECT_EQ(one.result.counters.l2_hit_sectors, three.result.counters.l2_hit_sectors);
+}
+
 TEST_P(SampledLaunch, RunsInFullWhereBlocksDoNotTellOfOthers) {
   expect_told_from_samples({.kernel = "triangle",
                             .grid = {512, 1, 1},

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/parameters.h"
 #include "labs/part2-roofline/oracle/inputs.h"
 
 namespace rooflab {
@@ -75,7 +76,7 @@ class PeaksOracle : public Oracle {
   /// fp32 fused multiply-adds round in one way only: no tolerance.
   template <typename Compute>
   static Expected chains(const Problem& problem, const Compute& compute) {
-    const std::span<const float> in = floats(problem.tensors.at(0));
+    const std::span<const float> in = floats(tensor(problem, "in"));
     const auto n = static_cast<std::int64_t>(in.size());
     Chain chain{0, integer(problem.parameters, "steps", 0),
                 static_cast<float>(real(problem.parameters, "a")),
@@ -149,7 +150,7 @@ class PeaksOracle : public Oracle {
   template <typename Keep>
   static Expected sums(const Problem& problem, const Keep& keep) {
     constexpr double kUnit = 0x1p-24;
-    const std::span<const float> in = floats(problem.tensors.at(0));
+    const std::span<const float> in = floats(tensor(problem, "in"));
     const auto n = static_cast<std::int64_t>(in.size());
     Expected sums{"sums", {}, {}, compared(problem, chunks(n))};
     for (const std::size_t chunk : listed(sums.index, chunks(n))) {
@@ -163,7 +164,7 @@ class PeaksOracle : public Oracle {
         magnitude += std::abs(x);
       }
       sums.value.push_back(sum);
-      sums.tolerance.push_back(8 * kUnit * magnitude / std::sqrt(static_cast<double>(count)));
+      sums.tolerance.push_back(8 * std::sqrt(static_cast<double>(count)) * kUnit * magnitude);
     }
     return sums;
   }

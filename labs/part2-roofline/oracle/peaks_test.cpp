@@ -96,6 +96,17 @@ TEST(PeaksOracleTest, SumsChunksInAnyOrderAndMissesNoElement) {
   }
 }
 
+TEST(PeaksOracleTest, AcceptsEverySumInFloatOfThousandsOfChunks) {
+  const Problem problem = peaks()->make(sum(std::int64_t{3000} * 4096), 5);
+  const std::span<const float> in = floats(problem.tensors.at(0));
+  const Expected sums = peaks()->expect(problem).at(0);
+  for (std::size_t chunk = 0; chunk < sums.value.size(); ++chunk) {
+    float sum = 0;
+    for (std::size_t i = 0; i < 4096; ++i) sum += in[chunk * 4096 + i];
+    EXPECT_NEAR(sum, sums.value[chunk], sums.tolerance[chunk]);
+  }
+}
+
 TEST(PeaksOracleTest, KnowsSumsOfTheFirstWarpAlone) {
   const Problem problem = peaks()->make(sum(4096), 5);
   const std::span<const float> in = floats(problem.tensors.at(0));

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/parameters.h"
 #include "labs/part2-roofline/oracle/inputs.h"
 #include "labs/part2-roofline/oracle/stream_functions.h"
 

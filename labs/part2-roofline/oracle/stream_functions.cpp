@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "labs/part2-roofline/oracle/inputs.h"
+#include "labs/oracle_support/rounding.h"
 
 namespace rooflab {
 namespace {
@@ -32,7 +32,9 @@ double value(const In& in) {
   return in_float_range(kValue(in));
 }
 
-double ulps(double count, double value) { return (count + kReferenceUlps) * ulp(value); }
+double ulps(double count, double value) {
+  return (count + kReferenceUlps) * ulp(ElementType::float32, value);
+}
 
 double exact(const In&, double) { return 0; }
 double rounded_once(const In&, double value) { return ulps(0.5, value); }

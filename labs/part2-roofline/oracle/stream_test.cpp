@@ -6,6 +6,8 @@
 #include <set>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/rounding.h"
 #include "labs/part2-roofline/oracle/inputs.h"
 
 namespace rooflab {
@@ -86,7 +88,7 @@ TEST(StreamOracleTest, RefusesWhatIsSixUlpsOff) {
   const Problem problem = stream()->make(parameters("all", 1000), 3);
   for (const Expected& output : stream()->expect(problem)) {
     for (std::size_t i = 0; i < output.value.size(); ++i) {
-      const double off = output.value[i] + 6 * ulp(output.value[i]);
+      const double off = output.value[i] + 6 * ulp(ElementType::float32, output.value[i]);
       // The triad may cancel: its product's rounding then is many ulps of the small sum.
       if (output.tensor == "triad" && std::abs(output.value[i]) < 16) continue;
       EXPECT_FALSE(accepts(output, i, off)) << output.tensor << " " << i;

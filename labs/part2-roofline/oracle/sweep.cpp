@@ -2,10 +2,10 @@
 #include <cmath>
 #include <map>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/evidence.h"
 #include "labs/part2-roofline/oracle/sweep_operations.h"
 #include "labs/toolkit/plot/plot.h"
 
@@ -23,26 +23,6 @@ constexpr double kClock = 0.02;
 /// Where no records are kept, times are noisy, and L2 and boost clocks may beat a data sheet.
 constexpr double kLeastShareOfPrediction = 0.05;
 constexpr double kMostShareOfPrediction = 1.3;
-
-bool is_close(double got, double expected, double relative) {
-  return std::abs(got - expected) <= relative * std::abs(expected);
-}
-
-template <typename... Parts>
-std::string text(const Parts&... parts) {
-  std::ostringstream out;
-  out.precision(5);
-  (out << ... << parts);
-  return out.str();
-}
-
-template <typename T>
-T result(const CallEvidence& evidence, const char* name, T fallback) {
-  const auto found = evidence.results.find(name);
-  if (found == evidence.results.end()) return fallback;
-  const T* value = std::get_if<T>(&found->second);
-  return value == nullptr ? fallback : *value;
-}
 
 /// A label as a message may quote it: the student wrote it, at any length.
 std::string quoted(const std::string& label) {
@@ -152,7 +132,7 @@ class SweepOracle : public Oracle {
       try {
         chart_ = plot::roofline_from_json(json);
       } catch (const std::invalid_argument& error) {
-        throw Refusal({"RL0451", text("roofline.json is no roofline chart: ", error.what()),
+        throw Refusal({"RL0451", message("roofline.json is no roofline chart: ", error.what()),
                        "fill in a rooflab::plot::RooflineChart and let plot::write make the file"});
       }
     }
@@ -163,8 +143,8 @@ class SweepOracle : public Oracle {
                          is_close(chart_.memory[0].bytes_per_second, bandwidth_, kArithmetic);
       if (right) return;
       throw Refusal({"RL0452",
-                     text("the chart's roofs are not those of this GPU, ", peak_, " FLOP/s and ",
-                          bandwidth_, " B/s"),
+                     message("the chart's roofs are not those of this GPU, ", peak_, " FLOP/s and ",
+                             bandwidth_, " B/s"),
                      "one roof, device.gpu.flops_per_second, and one memory level, "
                      "device.gpu.bytes_per_second"});
     }
@@ -174,13 +154,13 @@ class SweepOracle : public Oracle {
         const auto known = std::ranges::find(sweep_operations(), std::string_view(point.label),
                                              &SweepOperation::label);
         if (known == sweep_operations().end()) {
-          throw Refusal({"RL0453", text(quoted(point.label), " is no operation of the sweep"),
+          throw Refusal({"RL0453", message(quoted(point.label), " is no operation of the sweep"),
                          "sweep.h lists the seven labels: \"gemm 1024\", ..., \"triad 2^26\""});
         }
         if (point.kind != PointKind::predicted && point.kind != kind()) {
           throw Refusal({"RL0456",
-                         text("a point of ", quoted(point.label), " is neither predicted nor ",
-                              kind() == PointKind::modelled ? "modelled" : "measured"),
+                         message("a point of ", quoted(point.label), " is neither predicted nor ",
+                                 kind() == PointKind::modelled ? "modelled" : "measured"),
                          "a time that was predicted, modelled or measured is called so: use "
                          "PointKind::predicted and device.kind"});
         }
@@ -189,8 +169,8 @@ class SweepOracle : public Oracle {
         const Point*& place = is_prediction ? points.predicted : points.reached;
         if (place != nullptr) {
           throw Refusal({"RL0453",
-                         text(quoted(point.label), " has two ",
-                              is_prediction ? "predicted points" : "points with a time"),
+                         message(quoted(point.label), " has two ",
+                                 is_prediction ? "predicted points" : "points with a time"),
                          "each operation has one predicted point and one of device.kind"});
         }
         place = &point;
@@ -202,16 +182,16 @@ class SweepOracle : public Oracle {
       const Points points = found == points_.end() ? Points{} : found->second;
       if (points.predicted != nullptr && points.reached != nullptr) return points;
       throw Refusal({"RL0453",
-                     text(operation.label, " has no ",
-                          points.predicted == nullptr ? "predicted point" : "point with a time"),
+                     message(operation.label, " has no ",
+                             points.predicted == nullptr ? "predicted point" : "point with a time"),
                      "each operation has one predicted point and one of device.kind"});
     }
 
     static void check_intensity(const SweepOperation& operation, const Point& point) {
       const double right = operation.intensity();
       if (is_close(point.intensity, right, kArithmetic)) return;
-      const std::string evidence = text("; the intensity of ", operation.label, " is ", right,
-                                        " FLOP/B and the chart says ", point.intensity);
+      const std::string evidence = message("; the intensity of ", operation.label, " is ", right,
+                                           " FLOP/B and the chart says ", point.intensity);
       const double macs = operation.macs;
       const std::vector<Slip> slips = {
           {macs / operation.bytes(), "RL0454", "MACs are counted as FLOPs",
@@ -234,8 +214,8 @@ class SweepOracle : public Oracle {
       const double fed = operation.intensity() * bandwidth_;
       const double right = std::min(peak_, fed);
       if (is_close(got, right, kArithmetic)) return;
-      const std::string evidence = text("; the roofline lets ", operation.label, " attain ", right,
-                                        " FLOP/s, and the chart predicts ", got);
+      const std::string evidence = message("; the roofline lets ", operation.label, " attain ",
+                                           right, " FLOP/s, and the chart predicts ", got);
       const std::vector<Slip> slips = {
           {fed, "RL0455", "the prediction lies above the flat roof",
            "whatever memory delivers, arithmetic has a peak: the lower roof counts"},
@@ -256,15 +236,15 @@ class SweepOracle : public Oracle {
       const std::vector<double> times = times_of(operation);
       if (times.empty()) {
         throw Refusal({"RL0457",
-                       text(operation.label, " has a performance of ", got,
-                            " FLOP/s, but was never run on the device"),
+                       message(operation.label, " has a performance of ", got,
+                               " FLOP/s, but was never run on the device"),
                        "time the operation itself, with rooflab::time_ms"});
       }
       if (times.size() == 1) {
         throw Refusal({"RL0458",
-                       text(operation.label,
-                            " was run once: without a call to warm up, its time "
-                            "holds whatever first calls do"),
+                       message(operation.label,
+                               " was run once: without a call to warm up, its time "
+                               "holds whatever first calls do"),
                        "leave the warm-up of rooflab::time_ms at 1 or more"});
       }
       check_against(operation, got, times);
@@ -294,8 +274,8 @@ class SweepOracle : public Oracle {
       if (is_close(got, right, kClock)) return;
 
       const std::string evidence =
-          text("; ", operation.label, " took ", mean * 1e3, " ms on the device, which is ", right,
-               " FLOP/s, and the chart says ", got);
+          message("; ", operation.label, " took ", mean * 1e3, " ms on the device, which is ",
+                  right, " FLOP/s, and the chart says ", got);
       const auto calls = static_cast<double>(times.size());
       constexpr const char* kUnits = "FLOPs over seconds; rooflab::time_ms gives milliseconds";
       constexpr const char* kDivide =
@@ -327,8 +307,8 @@ class SweepOracle : public Oracle {
         return;
       }
       throw Refusal({"RL0457",
-                     text(operation.label, " cannot have reached ", got,
-                          " FLOP/s: the roofline predicts ", predicted),
+                     message(operation.label, " cannot have reached ", got,
+                             " FLOP/s: the roofline predicts ", predicted),
                      "FLOPs over the mean time of rooflab::time_ms, in seconds"});
     }
 
@@ -339,7 +319,7 @@ class SweepOracle : public Oracle {
         if (result(evidence_, kind, std::string()) == contents) continue;
         throw Refusal(
             {"RL0450",
-             text("roofline.", kind, " is not what the chart of roofline.json looks like"),
+             message("roofline.", kind, " is not what the chart of roofline.json looks like"),
              "let one call of rooflab::plot::write make all three files"});
       }
     }

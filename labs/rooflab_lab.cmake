@@ -2,6 +2,7 @@
 #   oracle/*.cpp           -> lib/labs/<part>.so, which the grader loads
 #   guest/<entry>.cpp|.cu  -> lib/labs/<part>/<entry>.o, which is linked to a submission's file
 #   oracle/*_test.cpp      -> the test <part>_oracle_test
+# Oracles are linked with what they share, labs/oracle_support.
 function(rooflab_lab_part)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME part)
   set(folder ${PROJECT_BINARY_DIR}/lib/labs)
@@ -12,14 +13,14 @@ function(rooflab_lab_part)
   list(FILTER oracle_sources EXCLUDE REGEX "_test\\.cpp$")
   if(oracle_sources)
     add_library(${part}_oracle SHARED ${oracle_sources})
-    target_link_libraries(${part}_oracle PUBLIC rooflab_contract PkgConfig::openblas)
+    target_link_libraries(${part}_oracle PUBLIC rooflab_oracle_support PkgConfig::openblas)
     rooflab_compile_options(${part}_oracle)
     set_target_properties(${part}_oracle PROPERTIES
       PREFIX "" OUTPUT_NAME ${part} LIBRARY_OUTPUT_DIRECTORY ${folder})
   endif()
   if(oracle_tests)
     rooflab_test(${part}_oracle_test SOURCES ${oracle_tests} ${oracle_sources}
-                 LINK rooflab_contract PkgConfig::openblas)
+                 LINK rooflab_oracle_support PkgConfig::openblas)
   endif()
 
   file(GLOB adapters CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/guest/*.cpp

@@ -1,36 +1,16 @@
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <string_view>
 
 #include "grader/contract/oracle.h"
-#include "labs/part1-metrics/oracle/tensors.h"
+#include "labs/oracle_support/evidence.h"
+#include "labs/oracle_support/parameters.h"
 
 namespace rooflab {
 namespace {
 
 /// The adapter's own kernel, guest/benchmark.cu.
 constexpr std::string_view kLoadKernel = "rooflab_benchmark_load";
-
-template <typename T>
-T result(const CallEvidence& evidence, const char* name, T fallback) {
-  const auto found = evidence.results.find(name);
-  if (found == evidence.results.end()) return fallback;
-  const T* value = std::get_if<T>(&found->second);
-  return value == nullptr ? fallback : *value;
-}
-
-template <typename... Parts>
-std::string text(const Parts&... parts) {
-  std::ostringstream out;
-  out.precision(4);
-  (out << ... << parts);
-  return out.str();
-}
-
-bool close_to(double got, double expected, double relative) {
-  return std::abs(got - expected) <= relative * std::abs(expected);
-}
 
 /// What the device saw of a latency measurement, in milliseconds.
 struct LatencyTruth {
@@ -91,7 +71,7 @@ class BenchmarkOracle : public Oracle {
     if (calls != n_warmup + n_repeat) return {wrong_call_count(calls, n_warmup, n_repeat)};
     const double reference = result(evidence, "reference_milliseconds", std::nan(""));
     const double got = result(evidence, "milliseconds", std::nan(""));
-    if (close_to(got, reference, kNoise)) return {};
+    if (is_close(got, reference, kNoise)) return {};
     LatencyTruth truth;
     truth.timed_calls = reference * static_cast<double>(n_repeat);
     return {explain_latency(got, truth, n_warmup, n_repeat)};
@@ -106,7 +86,7 @@ class BenchmarkOracle : public Oracle {
     const double done = fp32 == kernel.counters.flops.end() ? 0 : static_cast<double>(fp32->second);
     const double warm = kFlopsPerStep * static_cast<double>(integer(parameters, "steps"));
     const double cold = warm * static_cast<double>(integer(parameters, "cold_factor"));
-    return close_to(done, warm, kRounding) || close_to(done, cold, kRounding);
+    return is_close(done, warm, kRounding) || is_close(done, cold, kRounding);
   }
 
   /// What calls of fn launched, in order.
@@ -147,8 +127,8 @@ class BenchmarkOracle : public Oracle {
   static Complaint wrong_call_count(std::int64_t seen, std::int64_t n_warmup,
                                     std::int64_t n_repeat) {
     return {"RL0421",
-            text("fn was called ", seen, " times, and should be called ", n_warmup + n_repeat,
-                 " times: ", n_warmup, " to warm up and ", n_repeat, " timed"),
+            message("fn was called ", seen, " times, and should be called ", n_warmup + n_repeat,
+                    " times: ", n_warmup, " to warm up and ", n_repeat, " timed"),
             "check both loops; fn must not be called once more, not even to test it"};
   }
 
@@ -166,8 +146,8 @@ class BenchmarkOracle : public Oracle {
     const auto calls = static_cast<double>(n_warmup + n_repeat);
     const double mean = truth.timed_calls / repeats;
     const std::string evidence =
-        text("; one call takes ", mean, " ms on the device, the function returned ", got);
-    const auto is = [&](double expected) { return close_to(got, expected, kSame); };
+        message("; one call takes ", mean, " ms on the device, the function returned ", got);
+    const auto is = [&](double expected) { return is_close(got, expected, kSame); };
 
     if (!(std::abs(got) >= mean * 1e-6)) {
       return {"RL0423", "the events are read before the work between them is done" + evidence,
@@ -206,18 +186,18 @@ class BenchmarkOracle : public Oracle {
     const std::int64_t calls = evidence.keeps_records ? memory_calls_seen(evidence.activity)
                                                       : result<std::int64_t>(evidence, "calls", 0);
     if (calls != 1) {
-      return {{"RL0421", text("fn was called ", calls, " times, and should be called once"),
+      return {{"RL0421", message("fn was called ", calls, " times, and should be called once"),
                "read the pool, call fn, wait for the device, read the pool again"}};
     }
     const std::int64_t got_peak = result<std::int64_t>(evidence, "peak_bytes", -1);
     if (got_peak != peak) return {explain_peak(got_peak, peak, held, earlier_peak)};
     const std::int64_t got_allocated = result<std::int64_t>(evidence, "allocated_bytes", -1);
     if (got_allocated != kept) {
-      return {
-          {"RL0429",
-           text("allocated_bytes should be ", kept, " and is ", got_allocated,
-                got_allocated == held + kept ? ": what was in use before the call is in it" : ""),
-           "subtract what the pool had in use before the call from what it has after"}};
+      return {{"RL0429",
+               message("allocated_bytes should be ", kept, " and is ", got_allocated,
+                       got_allocated == held + kept ? ": what was in use before the call is in it"
+                                                    : ""),
+               "subtract what the pool had in use before the call from what it has after"}};
     }
     return {};
   }
@@ -234,7 +214,7 @@ class BenchmarkOracle : public Oracle {
 
   static Complaint explain_peak(std::int64_t got, std::int64_t peak, std::int64_t held,
                                 std::int64_t earlier_peak) {
-    const std::string evidence = text("peak_bytes should be ", peak, " and is ", got);
+    const std::string evidence = message("peak_bytes should be ", peak, " and is ", got);
     if (got == earlier_peak || got == earlier_peak - held) {
       return {"RL0428", evidence + ": this is the peak of something that ran before the call",
               "set the pool's high-water mark to 0 right before the call"};

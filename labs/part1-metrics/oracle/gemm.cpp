@@ -2,6 +2,8 @@
 #include <array>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/rounding.h"
 #include "labs/part1-metrics/oracle/matrix_product.h"
 #include "labs/part1-metrics/oracle/tensors.h"
 
@@ -19,7 +21,7 @@ class GemmOracle : public Oracle {
     Problem problem{parameters, {}};
     problem.tensors.push_back(random_input("A", type_, {s.m, s.k}, random));
     problem.tensors.push_back(random_input("B", type_, {s.k, s.n}, random));
-    problem.tensors.push_back(output("C", {s.m, s.n}));
+    problem.tensors.push_back(output("C", ElementType::float32, {s.m, s.n}));
     return problem;
   }
 
@@ -86,8 +88,8 @@ class GemmOracle : public Oracle {
   };
 
   static Inputs inputs(const Problem& problem) {
-    return {sizes(problem.parameters), widened(problem.tensors.at(0)),
-            widened(problem.tensors.at(1))};
+    return {sizes(problem.parameters), widened(tensor(problem, "A")),
+            widened(tensor(problem, "B"))};
   }
   std::vector<double> tolerance(const Inputs& in) const {
     return product_tolerance(in.a, in.b, in.m, in.n, in.k, unit_);

@@ -2,7 +2,8 @@
 #include <functional>
 
 #include "grader/contract/oracle.h"
-#include "labs/part1-metrics/oracle/matrix_product.h"
+#include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/rounding.h"
 #include "labs/part1-metrics/oracle/tensors.h"
 
 namespace rooflab {
@@ -18,7 +19,7 @@ class GemvOracle : public Oracle {
     Problem problem{parameters, {}};
     problem.tensors.push_back(random_input("A", ElementType::float32, {m, k}, random));
     problem.tensors.push_back(random_input("x", ElementType::float32, {k}, random));
-    problem.tensors.push_back(output("y", {m}));
+    problem.tensors.push_back(output("y", ElementType::float32, {m}));
     return problem;
   }
 
@@ -93,7 +94,7 @@ class GemvOracle : public Oracle {
       std::vector<double> bounds;
       for (std::int64_t i = 0; i < m; ++i) {
         const double norm_a = norm(a.subspan(static_cast<std::size_t>(i * k), x.size()));
-        bounds.push_back(sum_tolerance(k, kFloat32Unit, norm_a, norm_x));
+        bounds.push_back(sum_tolerance(static_cast<double>(k), kFloat32Unit, norm_a, norm_x));
       }
       return bounds;
     }
@@ -101,7 +102,7 @@ class GemvOracle : public Oracle {
 
   static Inputs inputs(const Problem& problem) {
     return {integer(problem.parameters, "m"), integer(problem.parameters, "k"),
-            floats(problem.tensors.at(0)), floats(problem.tensors.at(1))};
+            floats(tensor(problem, "A")), floats(tensor(problem, "x"))};
   }
 
   /// Reductions that stop early: `width` neighbouring elements go to one lane.

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "labs/oracle_support/rounding.h"
+
 namespace rooflab {
 
 std::vector<double> multiply(const MatrixView& a, const MatrixView& b, std::int64_t m,
@@ -19,11 +21,6 @@ std::vector<double> multiply(const MatrixView& a, const MatrixView& b, std::int6
   return c;
 }
 
-double sum_tolerance(std::int64_t k, double unit, double norm_a, double norm_b) {
-  constexpr double kLambda = 8;
-  return kLambda * std::sqrt(static_cast<double>(k)) * unit * norm_a * norm_b;
-}
-
 std::vector<double> product_tolerance(const std::vector<double>& a, const std::vector<double>& b,
                                       std::int64_t m, std::int64_t n, std::int64_t k, double unit) {
   std::vector<double> row_norm(static_cast<std::size_t>(m), 0.0);
@@ -37,8 +34,8 @@ std::vector<double> product_tolerance(const std::vector<double>& a, const std::v
   std::vector<double> tolerance(static_cast<std::size_t>(m * n));
   for (std::int64_t i = 0; i < m; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
-      tolerance[i * n + j] =
-          sum_tolerance(k, unit, std::sqrt(row_norm[i]), std::sqrt(column_norm[j]));
+      tolerance[i * n + j] = sum_tolerance(static_cast<double>(k), unit, std::sqrt(row_norm[i]),
+                                           std::sqrt(column_norm[j]));
     }
   }
   return tolerance;

@@ -2,24 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
 
 namespace rooflab {
 namespace {
-
-/// Bits after the leading one.
-int fraction_bits(ElementType type) {
-  if (type == ElementType::float32) return 23;
-  if (type == ElementType::bfloat16) return 7;
-  throw std::invalid_argument("only float32 and bfloat16 are stored here");
-}
-
-/// The exponent of the distance between neighbours at `value`. Both types have float32's exponents.
-int ulp_exponent(ElementType type, double value) {
-  constexpr int kSmallestExponent = -126;
-  const int exponent = value == 0 ? kSmallestExponent : std::ilogb(value);
-  return std::max(exponent, kSmallestExponent) - fraction_bits(type);
-}
 
 bool differs(const Expected& output, const Expected& right) {
   for (std::size_t i = 0; i < output.value.size(); ++i) {
@@ -31,17 +16,11 @@ bool differs(const Expected& output, const Expected& right) {
 
 }  // namespace
 
-double half_ulp(ElementType type, double value) {
-  return std::ldexp(0.5, ulp_exponent(type, value));
-}
+double half_ulp(ElementType type, double value) { return ulp(type, value) / 2; }
 
 double rounded(ElementType type, double value) {
-  const int exponent = ulp_exponent(type, value);
-  return std::ldexp(std::nearbyint(std::ldexp(value, -exponent)), exponent);
-}
-
-double product_error(double count, double norm_a, double norm_b) {
-  return 8 * std::sqrt(count) * kFloat32Unit * norm_a * norm_b;
+  const double distance = ulp(type, value);  // a power of two: nothing but nearbyint rounds here
+  return std::nearbyint(value / distance) * distance;
 }
 
 Expected stored(const std::string& tensor, ElementType type, Computed computed) {

@@ -5,12 +5,11 @@
 
 #include "grader/contract/oracle.h"
 #include "grader/contract/problem.h"
+#include "labs/oracle_support/rounding.h"
 
 /// What a result may be off by, from the types it is computed and stored in, and the list of what
 /// it looks like when a known mistake made it.
 namespace rooflab {
-
-inline constexpr double kFloat32Unit = 0x1p-24;  ///< rounding to nearest: half of 2^-23 at 1
 
 /// Exact values, and for each how far correct fp32 arithmetic may be off before it is stored.
 struct Computed {
@@ -23,12 +22,6 @@ double half_ulp(ElementType type, double value);
 
 /// `value` rounded to the type, to nearest, ties to even. @pre type is float32 or bfloat16
 double rounded(ElementType type, double value);
-
-/// How far a sum of `count` products may be off in fp32, in any order: 8 sqrt(count) u |a| |b|,
-/// with the Euclidean norms of its factors. By Higham and Mary, "A New Approach to Probabilistic
-/// Rounding Error Analysis" (2019), it stays within lambda sqrt(count) u sum |a||b| with a
-/// probability of at least 1 - 2 count exp(-lambda^2 / 2); Cauchy and Schwarz bound the sum.
-double product_error(double count, double norm_a, double norm_b);
 
 /// What a tensor of the type must hold: each value, within its error and one rounding.
 Expected stored(const std::string& tensor, ElementType type, Computed computed);

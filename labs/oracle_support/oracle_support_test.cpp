@@ -1,0 +1,176 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "labs/oracle_support/evidence.h"
+#include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/rounding.h"
+#include "labs/oracle_support/tensors.h"
+
+namespace rooflab {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::IsNan;
+using ::testing::ThrowsMessage;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Gives `values` one after another, then fails.
+std::function<double()> each_of(std::vector<double> values) {
+  return [values = std::move(values), at = std::size_t{0}]() mutable { return values.at(at++); };
+}
+
+std::vector<double> stored_as(ElementType type, const std::vector<double>& values) {
+  return widened(
+      drawn("x", type, Role::input, {static_cast<std::int64_t>(values.size())}, each_of(values)));
+}
+
+TEST(ParametersTest, ReadsEachTypeByName) {
+  const Values parameters{{"k", std::int64_t{64}}, {"theta", 1e4}, {"type", std::string("bf16")}};
+  EXPECT_EQ(integer(parameters, "k", 64), 64);
+  EXPECT_EQ(real(parameters, "theta"), 1e4);
+  EXPECT_EQ(text(parameters, "type"), "bf16");
+}
+
+TEST(ParametersTest, SaysWhatAnIntegerMustBe) {
+  EXPECT_THAT(
+      [] {
+        integer({{"k", std::int64_t{3}}}, "k", 4);
+      },
+      ThrowsMessage<std::invalid_argument>(HasSubstr("integer parameter `k` of at least 4")));
+}
+
+TEST(ParametersTest, NamesAParameterThatIsMissingOrHasAnotherTypeOrIsTooSmall) {
+  const Values parameters{{"k", std::int64_t{0}}, {"theta", 1e4}};
+  const auto refuses = [](const char* name) {
+    return ThrowsMessage<std::invalid_argument>(
+        AllOf(HasSubstr("`" + std::string(name) + "`"), HasSubstr("correct part.toml")));
+  };
+  EXPECT_THAT([&] { integer(parameters, "n"); }, refuses("n"));
+  EXPECT_THAT([&] { integer(parameters, "k"); }, refuses("k"));
+  EXPECT_THAT([&] { integer(parameters, "theta"); }, refuses("theta"));
+  EXPECT_THAT([&] { real(parameters, "k"); }, refuses("k"));
+  EXPECT_THAT([&] { text(parameters, "theta"); }, refuses("theta"));
+}
+
+TEST(TensorsTest, HoldsWhatIsDrawnInRowMajorOrder) {
+  const Tensor x =
+      drawn("x", ElementType::float32, Role::in_out, {2, 3}, each_of({1, 2, 3, 4, 5, 0.1}));
+  EXPECT_EQ(x.name, "x");
+  EXPECT_EQ(x.role, Role::in_out);
+  EXPECT_THAT(x.shape, ElementsAre(2, 3));
+  EXPECT_THAT(floats(x), ElementsAre(1, 2, 3, 4, 5, 0.1F));
+  EXPECT_THAT(widened(x), ElementsAre(1, 2, 3, 4, 5, static_cast<double>(0.1F)));
+}
+
+TEST(TensorsTest, RoundsToTheNearestBfloat16AndTiesToEven) {
+  // Neighbours of 1 and 1 + 2^-7: half-way between them, just beside that, and the next half-way.
+  EXPECT_THAT(stored_as(ElementType::bfloat16, {1, 1 + 0x1p-8, 1 + 0x1.01p-8, 1 + 0x1.8p-7,
+                                                -(1 + 0x1p-8), -(1 + 0x1.01p-8), 0x1p-133, -3.0}),
+              ElementsAre(1, 1, 1 + 0x1p-7, 1 + 0x1p-6, -1, -(1 + 0x1p-7), 0x1p-133, -3));
+}
+
+TEST(TensorsTest, KeepsWhatIsNoNumber) {
+  for (const ElementType type : {ElementType::float32, ElementType::bfloat16}) {
+    EXPECT_THAT(stored_as(type, {std::nan(""), kInfinity, -kInfinity}),
+                ElementsAre(IsNan(), kInfinity, -kInfinity));
+  }
+}
+
+TEST(TensorsTest, HoldsWholeNumbersAsInt32) {
+  EXPECT_THAT(stored_as(ElementType::int32, {0, -1, 2147483647}), ElementsAre(0, -1, 2147483647));
+}
+
+TEST(TensorsTest, RefusesTypesThatNoProblemHas) {
+  EXPECT_THAT([] { drawn("x", ElementType::float16, Role::input, {1}, [] { return 1.0; }); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("`x`")));
+}
+
+TEST(TensorsTest, FindsATensorByName) {
+  const Problem problem{{}, {output("y", ElementType::bfloat16, {2, 3})}};
+  const Tensor& y = tensor(problem, "y");
+  EXPECT_EQ(y.type, ElementType::bfloat16);
+  EXPECT_EQ(y.role, Role::output);
+  EXPECT_THAT(y.shape, ElementsAre(2, 3));
+  EXPECT_THAT(y.data, IsEmpty());
+  EXPECT_THROW(tensor(problem, "x"), std::out_of_range);
+}
+
+TEST(RoundingTest, MeasuresTheDistanceToTheNextFloat) {
+  for (const float value : {1.0F, 1.5F, 0x1.fffffep0F, 3e38F, 1e-30F, 0x1p-126F, 0x1p-140F, 0.0F}) {
+    const double next = std::nextafter(value, std::numeric_limits<float>::infinity());
+    EXPECT_EQ(ulp(ElementType::float32, value), next - value) << value;
+    EXPECT_EQ(ulp(ElementType::float32, -value), next - value) << value;
+  }
+}
+
+TEST(RoundingTest, MeasuresTheDistanceToTheNextBfloat16) {
+  EXPECT_EQ(ulp(ElementType::bfloat16, 1), 0x1p-7);
+  EXPECT_EQ(ulp(ElementType::bfloat16, -3), 0x1p-6);
+  EXPECT_EQ(ulp(ElementType::bfloat16, 0x1p-130), 0x1p-133);
+  EXPECT_EQ(ulp(ElementType::bfloat16, 0), 0x1p-133);
+  EXPECT_THROW(ulp(ElementType::int32, 1), std::invalid_argument);
+}
+
+TEST(RoundingTest, LeavesNoRoomAroundWhatIsNotFinite) {
+  for (const double value : {kInfinity, -kInfinity, std::nan("")}) {
+    EXPECT_EQ(ulp(ElementType::float32, value), 0x1p-149);
+  }
+}
+
+TEST(RoundingTest, CoversWhatSumsInFloat32AreOffBy) {
+  Random random(1);
+  for (const int count : {1, 7, 1000, 100'000}) {
+    float sum = 0;
+    double exact = 0;
+    double squares_a = 0;
+    double squares_b = 0;
+    for (int i = 0; i < count; ++i) {
+      const float a = static_cast<float>(random() % 65'536) * 0x1p-16F - 0.3F;
+      const float b = static_cast<float>(random() % 65'536) * 0x1p-16F - 0.3F;
+      sum += a * b;
+      exact += static_cast<double>(a) * b;
+      squares_a += static_cast<double>(a) * a;
+      squares_b += static_cast<double>(b) * b;
+    }
+    const double bound =
+        sum_tolerance(count, kFloat32Unit, std::sqrt(squares_a), std::sqrt(squares_b));
+    EXPECT_LE(std::abs(sum - exact), bound) << count;
+  }
+}
+
+TEST(RoundingTest, LetsSumsBeOffByTheRootOfTheirLength) {
+  EXPECT_EQ(sum_tolerance(1, kFloat32Unit, 2, 3), 48 * 0x1p-24);
+  EXPECT_EQ(sum_tolerance(100, kFloat32Unit, 2, 3), 480 * 0x1p-24);
+}
+
+TEST(EvidenceTest, TakesAResultOfTheRightTypeOnly) {
+  CallEvidence evidence;
+  evidence.results = {{"milliseconds", 1.5}, {"json", std::string("{}")}};
+  EXPECT_EQ(result(evidence, "milliseconds", 0.0), 1.5);
+  EXPECT_EQ(result(evidence, "json", std::string()), "{}");
+  EXPECT_EQ(result(evidence, "json", 2.5), 2.5);
+  EXPECT_EQ(result(evidence, "bytes", std::int64_t{7}), 7);
+}
+
+TEST(EvidenceTest, ComparesRelativeToWhatIsExpected) {
+  EXPECT_TRUE(is_close(-101, -100, 0.01));
+  EXPECT_FALSE(is_close(102, 100, 0.01));
+  EXPECT_FALSE(is_close(std::nan(""), 100, 0.01));
+  EXPECT_FALSE(is_close(1e-9, 0, 0.01));
+}
+
+TEST(EvidenceTest, WritesNumbersWithFiveDigits) {
+  EXPECT_EQ(message("took ", 0.123456789, " ms for ", std::int64_t{1234567}, " calls"),
+            "took 0.12346 ms for 1234567 calls");
+}
+
+}  // namespace
+}  // namespace rooflab

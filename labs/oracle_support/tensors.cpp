@@ -1,0 +1,75 @@
+#include "labs/oracle_support/tensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+
+#include "grader/contract/elements.h"
+
+namespace rooflab {
+namespace {
+
+/// Round to nearest, ties to even; a quiet NaN stays one.
+std::uint16_t bfloat16_bits(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
+}
+
+/// The bytes of `count` values, each made a T by `convert`.
+template <typename T, typename Convert>
+std::vector<std::byte> bytes_of(std::int64_t count, const std::function<double()>& draw,
+                                const Convert& convert) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * sizeof(T));
+  for (std::size_t at = 0; at < bytes.size(); at += sizeof(T)) {
+    const T value = convert(draw());
+    std::memcpy(&bytes[at], &value, sizeof(T));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Tensor drawn(const std::string& name, ElementType type, Role role, std::vector<std::int64_t> shape,
+             const std::function<double()>& draw) {
+  Tensor tensor{name, type, role, std::move(shape), {}};
+  const std::int64_t count = tensor.elements();
+  if (type == ElementType::float32) {
+    tensor.data =
+        bytes_of<float>(count, draw, [](double value) { return static_cast<float>(value); });
+  } else if (type == ElementType::bfloat16) {
+    tensor.data = bytes_of<std::uint16_t>(
+        count, draw, [](double value) { return bfloat16_bits(static_cast<float>(value)); });
+  } else if (type == ElementType::int32) {
+    tensor.data = bytes_of<std::int32_t>(
+        count, draw, [](double value) { return static_cast<std::int32_t>(value); });
+  } else {
+    throw std::invalid_argument("`" + name + "`: inputs are float32, bfloat16 or int32");
+  }
+  return tensor;
+}
+
+Tensor output(const std::string& name, ElementType type, std::vector<std::int64_t> shape) {
+  return {name, type, Role::output, std::move(shape), {}};
+}
+
+const Tensor& tensor(const Problem& problem, const std::string& name) {
+  const auto found = std::ranges::find(problem.tensors, name, &Tensor::name);
+  if (found == problem.tensors.end()) throw std::out_of_range("no tensor " + name);
+  return *found;
+}
+
+std::span<const float> floats(const Tensor& tensor) {
+  // The allocator aligns the bytes for any fundamental type.
+  return {reinterpret_cast<const float*>(tensor.data.data()), tensor.data.size() / sizeof(float)};
+}
+
+std::vector<double> widened(const Tensor& tensor) {
+  std::vector<double> values(static_cast<std::size_t>(tensor.elements()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = element_at(tensor.type, tensor.data, i);
+  }
+  return values;
+}
+
+}  // namespace rooflab

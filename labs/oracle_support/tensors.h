@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "grader/contract/problem.h"
+
+/// Making and reading the tensors of a problem.
+namespace rooflab {
+
+/// The source of every input. std::mt19937_64 gives the same numbers with every standard library.
+using Random = std::mt19937_64;
+
+/// A tensor whose elements are what `draw` gives, in row-major order. Each is rounded to float32
+/// and for bfloat16 once more, to nearest, ties to even: a reference that reads the tensor sees the
+/// very numbers that the GPU sees. For int32 they must be whole numbers; a floating-point one may
+/// be a quiet NaN.
+/// @throws std::invalid_argument for another type than float32, bfloat16 and int32
+Tensor drawn(const std::string& name, ElementType type, Role role, std::vector<std::int64_t> shape,
+             const std::function<double()>& draw);
+
+/// An output that is still to be written.
+Tensor output(const std::string& name, ElementType type, std::vector<std::int64_t> shape);
+
+/// The tensor of that name. @throws std::out_of_range
+const Tensor& tensor(const Problem& problem, const std::string& name);
+
+/// The elements of a float32 tensor. @pre its data is present
+std::span<const float> floats(const Tensor& tensor);
+
+/// All elements of a tensor, as doubles. @pre its data is present
+std::vector<double> widened(const Tensor& tensor);
+
+}  // namespace rooflab

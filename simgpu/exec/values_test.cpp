@@ -328,5 +328,17 @@ TEST_F(Values, CountsInstructionsAndFlops) {
   EXPECT_EQ(counters.divergent_branches, 1U);  // 1000 = 31 * 32 + 8
 }
 
+TEST_F(Values, CountsConversionsByThePipeThatRunsThem) {
+  const std::uint64_t out = device_.put(std::vector<float>(3));
+  const LaunchResult result = device_.run("converts", {}, out, std::uint16_t{0x4049}, 2.75F);
+  const std::vector<float> values = device_.get<float>(out, 3);
+  EXPECT_EQ(values[0], 3.140625F);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(values[1]), 0x4049U);
+  EXPECT_EQ(std::bit_cast<std::int32_t>(values[2]), 2);
+  // Only what rounds takes the conversion pipe; widening bits is integer arithmetic.
+  EXPECT_EQ(result.counters.instructions_by_class.at("conversion"), 1U);
+  EXPECT_GE(result.counters.instructions_by_class.at("integer"), 2U);
+}
+
 }  // namespace
 }  // namespace simgpu::testing

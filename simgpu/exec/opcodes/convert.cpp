@@ -13,8 +13,6 @@ namespace {
 
 using arith::Round;
 
-constexpr Cost kConversion{.cls = InstructionClass::conversion};
-
 struct ConvertForm {
   std::string to, from;
   Round round = Round::nearest_even;
@@ -264,6 +262,18 @@ Ref widened(KernelBuilder& builder, const std::string& type, Ref half) {
   return wide;
 }
 
+bool is_integer(const std::string& type) {
+  return with_integer(type, [](auto) {});
+}
+
+/// Where a conversion runs: integers become wider or narrower ones, and bf16 its f32 by a shift, on
+/// the integer pipe, as the throughput table of the CUDA programming guide has them.
+Cost cost_of(const std::string& to, const std::string& from) {
+  const bool shift = from == "bf16" && to == "f32";
+  if (shift || (is_integer(from) && is_integer(to))) return {.cls = InstructionClass::integer};
+  return {.cls = InstructionClass::conversion};
+}
+
 void build_packed(KernelBuilder& builder, const ConvertForm& form) {
   if (form.from != "f32" || builder.operand_count() != 3 || form.saturate ||
       (form.round != Round::nearest_even && form.round != Round::zero)) {
@@ -274,7 +284,7 @@ void build_packed(KernelBuilder& builder, const ConvertForm& form) {
   const Ref a = builder.source(std::size_t{1}, 'f');
   const Ref b = builder.source(std::size_t{2}, 'f');
   const Ref dst = builder.destination(std::size_t{0}, 'i');
-  Pending& pending = builder.emit(code.handler, kConversion);
+  Pending& pending = builder.emit(code.handler, cost_of(form.to, form.from));
   pending.a = a;
   pending.b = b;
   pending.dst = dst;
@@ -297,7 +307,7 @@ void build_convert(KernelBuilder& builder) {
   Ref source = builder.source(std::size_t{1}, is_half(from) ? 'i' : source_kind);
   if (is_half(from)) source = widened(builder, from, source);
   const Ref dst = builder.destination(std::size_t{0}, result_kind);
-  Pending& pending = builder.emit(code.handler, kConversion);
+  Pending& pending = builder.emit(code.handler, cost_of(form.to, from));
   pending.a = source;
   pending.dst = dst;
 }

@@ -364,3 +364,16 @@ KERNEL tiles_f16_sum(const half* a, const half* b, half* c) { multiply_tiles<16,
 KERNEL tiles_bf16(const __nv_bfloat16* a, const __nv_bfloat16* b, float* c) {
   multiply_tiles<16, 16>(a, b, c, 48);
 }
+
+/// One conversion of each kind, spelled out so that the compiler leaves it as it is.
+KERNEL converts(float* out, unsigned short half, float real) {
+  float widened = 0;
+  asm volatile("cvt.f32.bf16 %0, %1;" : "=f"(widened) : "h"(half));
+  unsigned wide = 0;
+  asm volatile("cvt.u32.u16 %0, %1;" : "=r"(wide) : "h"(half));
+  int truncated = 0;
+  asm volatile("cvt.rzi.s32.f32 %0, %1;" : "=r"(truncated) : "f"(real));
+  out[0] = widened;
+  reinterpret_cast<unsigned*>(out)[1] = wide;
+  reinterpret_cast<int*>(out)[2] = truncated;
+}

@@ -23,9 +23,9 @@ double ulp(ElementType type, double value) {
   return std::ldexp(1.0, std::max(exponent, kSmallestExponent) - fraction_bits(type));
 }
 
-double sum_tolerance(double count, double unit, double norm_a, double norm_b) {
+double sum_tolerance(std::int64_t count, double unit, double magnitude) {
   constexpr double kLambda = 8;
-  return kLambda * std::sqrt(count) * unit * norm_a * norm_b;
+  return kLambda * std::sqrt(static_cast<double>(count)) * unit * magnitude;
 }
 
 }  // namespace rooflab

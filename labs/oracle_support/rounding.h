@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "grader/contract/problem.h"
 
 /// How far correct floating-point results may be off.
@@ -12,15 +14,16 @@ inline constexpr double kFloat32Unit = 0x1p-24;  ///< half an ulp at 1: round to
 /// @throws std::invalid_argument for another type than float32 and bfloat16
 double ulp(ElementType type, double value);
 
-/// How far a sum of `count` products may be from its exact value, when they are summed in any order
-/// and each step rounds with relative error `unit`:
+/// How far a sum of `count` terms may be from its exact value, when they are added in any order and
+/// each step rounds with relative error `unit`:
 ///
-///     8 sqrt(count) unit |a| |b|
+///     8 sqrt(count) unit magnitude
 ///
-/// with the Euclidean norms of its factors. By Higham and Mary, "A New Approach to Probabilistic
-/// Rounding Error Analysis" (2019), it stays within lambda sqrt(count) unit sum |a||b| with a
-/// probability of at least 1 - 2 count exp(-lambda^2 / 2); Cauchy and Schwarz bound sum |a||b| by
-/// the norms.
-double sum_tolerance(double count, double unit, double norm_a, double norm_b);
+/// By Higham and Mary, "A New Approach to Probabilistic Rounding Error Analysis" (2019), it stays
+/// within lambda sqrt(count) unit sum |term| with a probability of at least
+/// 1 - 2 count exp(-lambda^2 / 2).
+/// @param magnitude sum |term| or a bound of it: for terms a_i b_i that is |a| |b|, the product of
+///                  the Euclidean norms (Cauchy and Schwarz)
+double sum_tolerance(std::int64_t count, double unit, double magnitude);
 
 }  // namespace rooflab

@@ -94,7 +94,7 @@ class GemvOracle : public Oracle {
       std::vector<double> bounds;
       for (std::int64_t i = 0; i < m; ++i) {
         const double norm_a = norm(a.subspan(static_cast<std::size_t>(i * k), x.size()));
-        bounds.push_back(sum_tolerance(static_cast<double>(k), kFloat32Unit, norm_a, norm_x));
+        bounds.push_back(sum_tolerance(k, kFloat32Unit, norm_a * norm_x));
       }
       return bounds;
     }

@@ -34,8 +34,8 @@ std::vector<double> product_tolerance(const std::vector<double>& a, const std::v
   std::vector<double> tolerance(static_cast<std::size_t>(m * n));
   for (std::int64_t i = 0; i < m; ++i) {
     for (std::int64_t j = 0; j < n; ++j) {
-      tolerance[i * n + j] = sum_tolerance(static_cast<double>(k), unit, std::sqrt(row_norm[i]),
-                                           std::sqrt(column_norm[j]));
+      tolerance[i * n + j] =
+          sum_tolerance(k, unit, std::sqrt(row_norm[i]) * std::sqrt(column_norm[j]));
     }
   }
   return tolerance;

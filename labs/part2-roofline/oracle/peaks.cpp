@@ -3,6 +3,7 @@
 
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/rounding.h"
 #include "labs/part2-roofline/oracle/inputs.h"
 
 namespace rooflab {
@@ -144,12 +145,9 @@ class PeaksOracle : public Oracle {
                         {chains(problem, whole)}});
   }
 
-  /// Sums in fp64 over the positions within a chunk that `keep` takes. A sum of k terms in any
-  /// order stays within 8 sqrt(k) u sum |x| (Higham and Mary, 2019; the same bound as Part 1's
-  /// products).
+  /// Sums in fp64 over the positions within a chunk that `keep` takes.
   template <typename Keep>
   static Expected sums(const Problem& problem, const Keep& keep) {
-    constexpr double kUnit = 0x1p-24;
     const std::span<const float> in = floats(tensor(problem, "in"));
     const auto n = static_cast<std::int64_t>(in.size());
     Expected sums{"sums", {}, {}, compared(problem, chunks(n))};
@@ -164,7 +162,7 @@ class PeaksOracle : public Oracle {
         magnitude += std::abs(x);
       }
       sums.value.push_back(sum);
-      sums.tolerance.push_back(8 * std::sqrt(static_cast<double>(count)) * kUnit * magnitude);
+      sums.tolerance.push_back(sum_tolerance(count, kFloat32Unit, magnitude));
     }
     return sums;
   }

@@ -92,9 +92,8 @@ void attend(const Row& row, const KeyRange& range, const AttentionShape& shape,
     scores.push_back(rule.scale * dot(row.q, key, depth));
     if (rule.element_deviation > 0) continue;  // which then is all that counts
     const double norm_key = std::sqrt(dot(key, key, depth));
-    score_error =
-        std::max(score_error, std::abs(rule.scale) * sum_tolerance(static_cast<double>(depth),
-                                                                   kFloat32Unit, norm_q, norm_key));
+    score_error = std::max(
+        score_error, std::abs(rule.scale) * sum_tolerance(depth, kFloat32Unit, norm_q * norm_key));
   }
   if (scores.empty()) {  // what dividing zero by zero gives
     std::fill_n(out, depth, std::nan(""));

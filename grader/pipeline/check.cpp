@@ -59,6 +59,17 @@ Expected touched_part(const Tensor& tensor, const Expected& all, std::span<const
   return touched.index.empty() ? all : touched;
 }
 
+/// Whether every compared element is right, which it nearly always is.
+bool all_are_right(const Tensor& tensor, const Expected& expected,
+                   std::span<const std::byte> bytes) {
+  for (std::size_t i = 0; i < expected.value.size(); ++i) {
+    const std::size_t element = expected.index.empty() ? i : expected.index[i];
+    const double got = element_at(tensor.type, bytes, element);
+    if (!is_close(got, expected.value[i], expected.tolerance[i])) return false;
+  }
+  return true;
+}
+
 TensorCheck compare(const Tensor& tensor, const Expected& expected,
                     std::span<const std::byte> bytes) {
   const std::size_t compared = expected.value.size();
@@ -87,16 +98,22 @@ TensorCheck compare(const Tensor& tensor, const Expected& expected,
   return check;
 }
 
-/// Counts what was never written in all of an output of which only some elements were compared.
-void search_unwritten(const Tensor& tensor, std::span<const std::byte> bytes, TensorCheck& check) {
+/// What was never written of an output of which only some elements were compared.
+struct Unwritten {
+  std::size_t searched = 0;  ///< elements; 0: not searched
+  std::size_t count = 0;
+  std::size_t first = 0;
+};
+
+Unwritten unwritten_of(const Tensor& tensor, std::span<const std::byte> bytes) {
   // Any integer may be what the function rightly stores, this one too.
-  if (tensor.role != Role::output || tensor.type == ElementType::int32) return;
-  check.searched = static_cast<std::size_t>(tensor.elements());
-  check.unwritten_count = 0;
-  for (std::size_t i = 0; i < check.searched; ++i) {
+  if (tensor.role != Role::output || tensor.type == ElementType::int32) return {};
+  Unwritten unwritten{.searched = static_cast<std::size_t>(tensor.elements())};
+  for (std::size_t i = 0; i < unwritten.searched; ++i) {
     if (!is_poisoned(tensor.type, bytes, i)) continue;
-    if (check.unwritten_count++ == 0) check.first_unwritten = i;
+    if (unwritten.count++ == 0) unwritten.first = i;
   }
+  return unwritten;
 }
 
 const Expected* find_expected(const std::vector<Expected>& all, const std::string& tensor) {
@@ -140,10 +157,20 @@ std::vector<TensorCheck> wrong_tensors(const Problem& problem,
     const bool whole = i < outputs.size() && outputs[i].size() == byte_count(tensor);
     const std::vector<std::byte> nothing(whole ? 0 : byte_count(tensor), kPoisonByte);
     const std::vector<std::byte>& bytes = whole ? outputs[i] : nothing;
-    TensorCheck check =
-        compare(tensor, sampled ? touched_part(tensor, *right, bytes) : *right, bytes);
-    if (!sampled && !right->index.empty()) search_unwritten(tensor, bytes, check);
-    if (check.wrong_count + check.unwritten_count > 0) wrong.push_back(std::move(check));
+    if (sampled) {
+      const Expected touched = touched_part(tensor, *right, bytes);
+      if (!all_are_right(tensor, touched, bytes)) wrong.push_back(compare(tensor, touched, bytes));
+      continue;
+    }
+    const Unwritten unwritten = right->index.empty() ? Unwritten{} : unwritten_of(tensor, bytes);
+    if (unwritten.count == 0 && all_are_right(tensor, *right, bytes)) continue;
+    TensorCheck check = compare(tensor, *right, bytes);
+    if (unwritten.searched > 0) {
+      check.searched = unwritten.searched;
+      check.unwritten_count = unwritten.count;
+      check.first_unwritten = unwritten.first;
+    }
+    wrong.push_back(std::move(check));
   }
   return wrong;
 }

@@ -224,13 +224,15 @@ class TaskGrader {
     return outcome;
   }
 
-  /// Whether a timed case is right: once as it is timed, with the checkers off, and where that is
-  /// cheap once more with them on, since a race may need the full size. Leaves the timed outcome.
+  /// Whether a timed case is right: once as it is timed, with the checkers off, and where it has
+  /// points and that is cheap once more with them on, since a race may need the full size. Leaves
+  /// the timed outcome.
   bool timed_case_passes(const SpeedSpec& speed) {
     const NumberedCase timed{{speed.name, speed.parameters, {}, false, speed.sampled}, 0};
     tools_.progress(fmt::format("{}: timing {}", task_.id, speed.name));
     Judgement judgement = judge_case(timed, true);
-    const bool checkable = !outcome_.sampled && is_cheap_to_check(outcome_.activity);
+    const bool checkable =
+        speed.points > 0 && !outcome_.sampled && is_cheap_to_check(outcome_.activity);
     if (judgement.verdict == Verdict::pass && checkable) {
       tools_.progress(fmt::format("{}: checking {} for races", task_.id, speed.name));
       RunOutcome as_timed = std::move(outcome_);

@@ -151,6 +151,14 @@ TEST_F(GradeTest, CheckersAreNotPaidForWhereTheTimedCaseIsLarge) {
   EXPECT_EQ(runs_, 4);
 }
 
+TEST_F(GradeTest, CheckersAreNotPaidForWhereTheTimedCaseHasNoPoints) {
+  part_.tasks[0].speeds[0].points = 0;
+  const TaskResult task = grade_task_with(
+      [](const RunRequest& request) { return race_at_full_size(request, 1'000'000); });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(runs_, 4);
+}
+
 TEST_F(GradeTest, ACheckedRunAtTheTimedSizeChangesNoTime) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = solve(request);

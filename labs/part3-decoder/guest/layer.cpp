@@ -54,6 +54,12 @@ LayerWeights<T> weights_of(const GuestCall& call) {
           weight("post_feedforward_norm")};
 }
 
+/// The most tokens that one call of the student's functions takes.
+std::size_t tokens_of(const GuestCall& call) {
+  const std::int64_t length = call.text("function") == "decode" ? 1 : call.integer("length");
+  return static_cast<std::size_t>(call.integer("batch") * length);
+}
+
 /// Room for every intermediate result of a layer at once, and for as much again.
 std::size_t workspace_bytes(const LayerShape& shape, std::size_t tokens) {
   const int heads = 2 * shape.query_heads + 4 * shape.key_value_heads;
@@ -117,8 +123,7 @@ ROOFLAB_ENTRY(layer) {
   cublasHandle_t raw = nullptr;
   CUBLAS_CHECK(cublasCreate(&raw));
   const std::unique_ptr<cublasContext, decltype(&cublasDestroy)> handle(raw, &cublasDestroy);
-  const std::size_t bytes = workspace_bytes(
-      shape_of(call), static_cast<std::size_t>(call.integer("batch") * call.integer("length")));
+  const std::size_t bytes = workspace_bytes(shape_of(call), tokens_of(call));
   const DeviceBuffer buffer(bytes);
   Workspace workspace(buffer.data(), bytes);
   const LayerContext context = {handle.get(), nullptr, workspace};

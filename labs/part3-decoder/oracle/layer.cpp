@@ -81,13 +81,17 @@ class Run {
     const Numbers added = normed ? norm(sum, name) : sum;
     const Numbers plain = normed ? rmsnorm(sum, Numbers(width), kEpsilon).value : sum;
     Computed& h = result_.hidden;
+    const bool keeps_residual = rule_.residual && !(rule_.residual_inside_norm && normed);
+    const Numbers& norm_weight = weight(name);
+    double row_error = 0;
     for (std::size_t i = 0; i < block.size(); ++i) {
-      const double size = root_mean_square(plain.data() + i / width * width, shape_.hidden);
-      const double factor = normed ? rule_.factor(weight(name)[i % width]) : 1;
-      const bool keeps_residual = rule_.residual && !(rule_.residual_inside_norm && normed);
+      if (i % width == 0) {
+        const double size = root_mean_square(plain.data() + i, shape_.hidden);
+        row_error = kDeviations * unit_ * units_[i / width] * size;
+      }
+      const double factor = normed ? rule_.factor(norm_weight[i % width]) : 1;
       h.value[i] = added[i] + (keeps_residual ? h.value[i] : 0);
-      const double error = kDeviations * unit_ * units_[i / width] * size * std::abs(factor);
-      h.error[i] = std::hypot(h.error[i], error);
+      h.error[i] = std::hypot(h.error[i], row_error * std::abs(factor));
     }
   }
 
@@ -162,8 +166,9 @@ class Run {
   Computed with_row_errors(const Numbers& x, double units) const {
     Computed result{x, Numbers(x.size())};
     const auto depth = static_cast<std::size_t>(shape_.head_dim);
+    double size = 0;  // of the row
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const double size = root_mean_square(x.data() + i / depth * depth, shape_.head_dim);
+      if (i % depth == 0) size = root_mean_square(x.data() + i, shape_.head_dim);
       result.error[i] = kDeviations * unit_ * units * std::max(size, std::abs(x[i]));
     }
     return result;

@@ -68,13 +68,17 @@ endfunction()
 
 # rooflab_toolkit(): labs/toolkit/**/*.cpp|*.cu -> lib/labs/toolkit.a, which every submission is
 # linked with. They need nothing but the standard library, CUDA and headers: no other library is on
-# that line. *_test.cpp in the folder itself are the test toolkit_test.
+# that line. *_test.cpp in the folder itself are the test toolkit_test, but *_gpu_test.cpp, with kernels
+# from testing/*.cu, are toolkit_gpu_test, which runs on the simulated GPU with its checkers on.
 function(rooflab_toolkit)
   set(source_folder ${CMAKE_CURRENT_SOURCE_DIR})
   set(folder ${PROJECT_BINARY_DIR}/lib/labs)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${source_folder}/*.cpp ${source_folder}/*.cu)
   file(GLOB tests CONFIGURE_DEPENDS ${source_folder}/*_test.cpp)
-  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$|/toolkit/testing/")
+  set(gpu_tests ${tests})
+  list(FILTER tests EXCLUDE REGEX "_gpu_test\\.cpp$")
+  list(FILTER gpu_tests INCLUDE REGEX "_gpu_test\\.cpp$")
   set(objects)
   foreach(source ${sources})
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${source_folder} OUTPUT_VARIABLE inside)
@@ -100,4 +104,29 @@ function(rooflab_toolkit)
     target_include_directories(toolkit_test SYSTEM PRIVATE ${ROOFLAB_CUDA_ROOT}/include)
     target_include_directories(toolkit_test PRIVATE ${PROJECT_SOURCE_DIR}/labs)  # as for students
   endif()
+  if(gpu_tests)
+    rooflab_toolkit_gpu_test(${archive} "${gpu_tests}")
+  endif()
+endfunction()
+
+# The toolkit on the simulated GPU. The test's own kernels are compiled as the toolkit's are.
+function(rooflab_toolkit_gpu_test archive sources)
+  set(folder ${PROJECT_BINARY_DIR}/lib/labs/toolkit_testing)
+  file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/testing/*.cu)
+  foreach(kernel ${kernels})
+    cmake_path(GET kernel STEM name)
+    rooflab_guest_object(${kernel} ${folder}/${name}.o)
+    list(APPEND sources ${folder}/${name}.o)
+  endforeach()
+  add_executable(toolkit_gpu_test ${sources})
+  target_link_libraries(toolkit_gpu_test PRIVATE
+    ${archive} simgpu_cublas simgpu_cudart GTest::gmock GTest::gtest_main)
+  add_dependencies(toolkit_gpu_test toolkit_archive simgpu_program)
+  rooflab_compile_options(toolkit_gpu_test)
+  target_include_directories(toolkit_gpu_test SYSTEM PRIVATE ${ROOFLAB_CUDA_ROOT}/include)
+  target_include_directories(toolkit_gpu_test PRIVATE ${PROJECT_SOURCE_DIR}/labs)  # as for students
+  set_target_properties(toolkit_gpu_test PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME toolkit_gpu_test COMMAND simgpu_program run -- $<TARGET_FILE:toolkit_gpu_test>)
+  set_tests_properties(toolkit_gpu_test PROPERTIES TIMEOUT 300)
 endfunction()

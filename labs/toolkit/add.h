@@ -8,7 +8,7 @@ namespace rooflab {
 
 /// x[i] += y[i], the residual connection: added in fp32, rounded once.
 ///
-///   x, y: (count), dense, in device memory; T is float or __nv_bfloat16
+///   x, y: (count), dense, in device memory; T is float or __nv_bfloat16; count may be 0
 ///
 /// Launches on `stream` and does not wait.
 /// @throws CudaError

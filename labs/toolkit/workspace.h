@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 
@@ -16,7 +17,20 @@ class Workspace {
  public:
   /// `memory` is device memory aligned to 256 bytes, as cudaMalloc returns it, and stays the
   /// caller's.
-  Workspace(void* memory, std::size_t bytes) : memory_(static_cast<char*>(memory)), size_(bytes) {}
+  /// @throws std::invalid_argument when it is null or lies elsewhere
+  Workspace(void* memory, std::size_t bytes) : memory_(static_cast<char*>(memory)), size_(bytes) {
+    if (memory == nullptr && bytes > 0) {
+      throw std::invalid_argument("a workspace of " + std::to_string(bytes) +
+                                  " bytes got a null pointer: allocate them with cudaMalloc first");
+    }
+    const std::uintptr_t behind = reinterpret_cast<std::uintptr_t>(memory) % kAlignment;
+    if (behind != 0) {
+      throw std::invalid_argument(
+          "a workspace needs memory at a multiple of 256 bytes, and this "
+          "lies " +
+          std::to_string(behind) + " bytes behind one: pass a pointer as cudaMalloc returned it");
+    }
+  }
 
   /// Room for `count` elements, aligned to 256 bytes; it holds garbage.
   /// @throws std::length_error when less than that is left

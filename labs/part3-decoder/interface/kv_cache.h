@@ -15,13 +15,10 @@ struct KvCacheShape {
 /// place of the one that is `capacity` tokens older.
 ///
 ///   k, v:                   (batch, length, heads, head_dim)     as the projections make them
-///   positions:              (length)                             consecutive, in device memory,
-///   the
-///                                                                same for every sequence
-///   key_cache, value_cache: (batch, heads, capacity, head_dim)   slots without a new token keep
-///   what
-///                                                                they hold
+///   positions:              (length)                             consecutive, in device memory
+///   key_cache, value_cache: (batch, heads, capacity, head_dim)
 ///
+/// The positions are the same for every sequence. Slots without a new token keep what they hold.
 /// Of more than `capacity` new tokens the last `capacity` stay. T is float or __nv_bfloat16.
 /// Pointers are aligned to 256 bytes; no size need be a multiple of anything. Launches on `stream`
 /// and need not wait.

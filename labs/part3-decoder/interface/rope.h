@@ -13,10 +13,10 @@
 ///   positions: (length)                           of the tokens, the same in every sequence; up to
 ///                                                 2^17, in device memory
 ///
-/// T is float or __nv_bfloat16, and is for storage only: angles, cosines and sines are fp32 (in
-/// full precision: at position 100,000 a fast approximation is off by whole turns), and x is
-/// rounded once, when it is stored. head_dim is even. Pointers are aligned to 256 bytes. Launches
-/// on `stream` and need not wait.
+/// T is float or __nv_bfloat16, and is for storage only: angles, cosines and sines are fp32, and x
+/// is rounded once, when it is stored. Angles reach many turns, 15,915 at position 100,000: take
+/// sincosf, since the error of __sinf and __cosf grows with the angle. head_dim is even. Pointers
+/// are aligned to 256 bytes. Launches on `stream` and need not wait.
 template <typename T>
 void rope(T* x, const int* positions, int batch, int length, int heads, int head_dim, float theta,
           cudaStream_t stream);

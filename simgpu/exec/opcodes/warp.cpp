@@ -23,70 +23,57 @@ void write_group(Warp& warp, std::uint32_t offset, std::uint32_t group, bool val
 
 // shfl ("shfl.sync", PTX ISA): c holds the clamp and segment mask.
 
-enum class Shuffle : std::uint32_t { up, down, bfly, idx };
+enum class Shuffle { up, down, bfly, idx };
 
-struct ShuffleSource {
-  unsigned lane = 0;
-  bool valid = false;
+/// The lane that each lane reads from, its own one where the source lies outside its segment.
+struct ShuffleSources {
+  std::array<std::uint32_t, kWarpSize> lane;
+  std::array<std::uint32_t, kWarpSize> valid;  ///< 1 or 0
 };
 
-ShuffleSource shuffle_source(Shuffle mode, unsigned lane, std::uint32_t b, std::uint32_t c) {
-  const int clamp = static_cast<int>(c & 31U);
-  const int segment = static_cast<int>(c >> 8 & 31U);
-  const int own = static_cast<int>(lane);
-  const int most = (own & segment) | (clamp & ~segment);
-  const int least = own & segment;
-  const int distance = static_cast<int>(b & 31U);
-  int from = own;
-  bool valid = false;
-  switch (mode) {
-    case Shuffle::up:
-      from = own - distance;
-      valid = from >= most;
-      break;
-    case Shuffle::down:
-      from = own + distance;
-      valid = from <= most;
-      break;
-    case Shuffle::bfly:
-      from = own ^ distance;
-      valid = from <= most;
-      break;
-    case Shuffle::idx:
-      from = least | (distance & ~segment);
-      valid = from <= most;
-      break;
+/// Of all lanes, executing or not, and without branches: the compiler makes vectors of it.
+template <Shuffle kMode>
+ShuffleSources shuffle_sources(const Word32* b, const Word32* c) {
+  ShuffleSources sources;
+  for (int own = 0; own < static_cast<int>(kWarpSize); ++own) {
+    const int distance = static_cast<int>(b[own] & 31U);
+    const int clamp = static_cast<int>(c[own] & 31U);
+    const int segment = static_cast<int>(c[own] >> 8 & 31U);
+    const int most = (own & segment) | (clamp & ~segment);
+    const int least = own & segment;
+    const int from = kMode == Shuffle::up     ? own - distance
+                     : kMode == Shuffle::down ? own + distance
+                     : kMode == Shuffle::bfly ? own ^ distance
+                                              : least | (distance & ~segment);
+    const bool valid = kMode == Shuffle::up ? from >= most : from <= most;
+    sources.lane[own] = static_cast<std::uint32_t>(valid ? from : own) & 31U;
+    sources.valid[own] = valid ? 1 : 0;
   }
-  if (!valid) from = own;
-  return {static_cast<unsigned>(from) & 31U, valid};
+  return sources;
 }
 
 /// a: value, b: lane or distance, c: clamp, d: named lanes; dst2: whether the source was in range.
+template <Shuffle kMode>
 const Lowered* shuffle(const Lowered* in, Warp& warp) {
   each_lane_group(in, warp, in->d, [](std::uint32_t, std::uint32_t) {});
-  std::array<std::uint32_t, kWarpSize> values;
-  std::copy_n(words(warp, in->a), kWarpSize, values.begin());
-  const Word32* const b = words(warp, in->b);
-  const Word32* const c = words(warp, in->c);
-  Word32* const dst = words(warp, in->dst);
+  const Word32* const values = words(warp, in->a);
+  const ShuffleSources from = shuffle_sources<kMode>(words(warp, in->b), words(warp, in->c));
+  std::array<Word32, kWarpSize> taken;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) taken[lane] = values[from.lane[lane]];
+  blend(words(warp, in->dst), taken.data(), warp.mask);
+  if (in->option == 0) return in + 1;
   std::uint32_t valid = 0;
-  const auto mode = static_cast<Shuffle>(in->option & 0xFFU);
-  each_lane(warp.mask, [&](unsigned lane) {
-    const ShuffleSource from = shuffle_source(mode, lane, b[lane], c[lane]);
-    valid |= static_cast<std::uint32_t>(from.valid) << lane;
-    // dst may be the slot of b or c: this lane's have been read.
-    dst[lane] = values[from.lane];
-  });
-  if (in->option & 0x100U) write_predicate(warp, in->dst2, valid);
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) valid |= from.valid[lane] << lane;
+  write_predicate(warp, in->dst2, valid);
   return in + 1;
 }
 
 void build_shuffle(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
-  const Shuffle mode = instruction.has("up")     ? Shuffle::up
-                       : instruction.has("down") ? Shuffle::down
-                       : instruction.has("bfly") ? Shuffle::bfly
-                                                 : Shuffle::idx;
+  const Handler run = instruction.has("up")     ? &shuffle<Shuffle::up>
+                      : instruction.has("down") ? &shuffle<Shuffle::down>
+                      : instruction.has("bfly") ? &shuffle<Shuffle::bfly>
+                                                : &shuffle<Shuffle::idx>;
   if (builder.operand_count() != 5) builder.refuse(instruction.spelling());
   const auto& results = instruction.operands[0].elements;
   const Ref a = builder.source(std::size_t{1}, 'i');
@@ -95,14 +82,14 @@ void build_shuffle(KernelBuilder& builder) {
   const Ref d = builder.source(std::size_t{4}, 'i');
   const Ref dst = builder.destination(results.at(0), 'i');
   const Ref valid = results.size() > 1 ? builder.destination(results[1], 'p') : Ref{};
-  Pending& pending = builder.emit(&shuffle, kExchange);
+  Pending& pending = builder.emit(run, kExchange);
   pending.a = a;
   pending.b = b;
   pending.c = c;
   pending.d = d;
   pending.dst = dst;
   pending.dst2 = valid;
-  pending.option = static_cast<std::uint32_t>(mode) | (results.size() > 1 ? 0x100U : 0U);
+  pending.option = results.size() > 1 ? 1 : 0;
 }
 
 // vote: a is the predicate, b the named lanes.

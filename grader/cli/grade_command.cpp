@@ -128,7 +128,7 @@ class Grading {
             .case_number = options_.case_number,
             .seed = options_.seed ? *options_.seed : fresh_seed(),
             .solutions = installation_.solutions(),
-            .parallel_builds = std::max(1U, std::thread::hardware_concurrency())};
+            .jobs = std::max(1U, std::thread::hardware_concurrency())};
   }
 
   const Options& options_;

@@ -67,6 +67,8 @@ class Device {
   virtual std::string time_kind() const = 0;  ///< "modelled" or "measured"
   virtual const gpu_spec::GpuSpec& gpu() const = 0;
   virtual RunOutcome run(const RunRequest& request) = 0;
+  /// Whether runs of several threads may go on at once; a measured time belongs to a run alone.
+  virtual bool runs_side_by_side() const { return false; }
 };
 
 }  // namespace rooflab

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -109,41 +110,69 @@ std::vector<SourceFile> read_sources(const std::filesystem::path& folder, BuiltT
   return sources;
 }
 
-/// Compiles all files, several at a time; each outcome stands beside its task.
-std::vector<BuiltTask> build_stage(const PartSpec& part, const GradeRequest& request,
-                                   const GradeTools& tools,
-                                   const std::vector<const TaskSpec*>& tasks) {
-  std::vector<BuiltTask> built(tasks.size());
+/// Calls work(0) ... work(count - 1) from up to `jobs` threads, this one among them. When some
+/// throw, the rest is done all the same, and the first exception goes on from here.
+void for_each_index(std::size_t count, std::size_t jobs,
+                    const std::function<void(std::size_t)>& work) {
   std::atomic<std::size_t> next = 0;
-  std::mutex progress_mutex;
+  std::mutex mutex;
   std::exception_ptr fault;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < tasks.size(); i = next++) {
-      built[i].task = tasks[i];
-      if (tasks[i]->kind == TaskKind::answers) continue;
-      if (!missing_peak(*tasks[i], tools.device.gpu()).empty()) continue;
+  const auto take_turns = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
       try {
-        const auto sources = read_sources(request.submission / part.directory, built[i]);
-        if (sources.empty()) continue;
-        {
-          const std::scoped_lock lock(progress_mutex);
-          tools.progress("building " + tasks[i]->file);
-        }
-        built[i].build = tools.build(*tasks[i], sources);
+        work(i);
       } catch (...) {
-        const std::scoped_lock lock(progress_mutex);
+        const std::scoped_lock lock(mutex);
         if (!fault) fault = std::current_exception();
       }
     }
   };
   {
-    std::vector<std::jthread> workers;
-    const std::size_t count = std::clamp<std::size_t>(request.parallel_builds, 1, tasks.size());
-    for (std::size_t i = 1; i < count; ++i) workers.emplace_back(work);
-    work();
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < std::min(jobs, count); ++i) threads.emplace_back(take_turns);
+    take_turns();
   }
   if (fault) std::rethrow_exception(fault);
+}
+
+/// Compiles all files, several at a time; each outcome stands beside its task.
+std::vector<BuiltTask> build_stage(const PartSpec& part, const GradeRequest& request,
+                                   const GradeTools& tools,
+                                   const std::vector<const TaskSpec*>& tasks) {
+  std::vector<BuiltTask> built(tasks.size());
+  for_each_index(tasks.size(), request.jobs, [&](std::size_t i) {
+    built[i].task = tasks[i];
+    if (tasks[i]->kind == TaskKind::answers) return;
+    if (!missing_peak(*tasks[i], tools.device.gpu()).empty()) return;
+    const auto sources = read_sources(request.submission / part.directory, built[i]);
+    if (sources.empty()) return;
+    tools.progress("building " + tasks[i]->file);
+    built[i].build = tools.build(*tasks[i], sources);
+  });
   return built;
+}
+
+/// Grades what was built, several tasks at a time where no run's time suffers from another's.
+std::vector<TaskResult> run_stage(const PartSpec& part, const GradeRequest& request,
+                                  const GradeTools& tools, const std::vector<BuiltTask>& built) {
+  const bool alone = !tools.device.runs_side_by_side() || tools.observe;
+  std::vector<TaskResult> results(built.size());
+  for_each_index(built.size(), alone ? 1 : request.jobs, [&](std::size_t i) {
+    const TaskSpec& task = *built[i].task;
+    results[i] = task.kind == TaskKind::answers ? grade_answers(part, request, task)
+                                                : grade_task(part, request, tools, built[i]);
+  });
+  return results;
+}
+
+/// The tools with a progress that several threads may call.
+GradeTools with_locked_progress(const GradeTools& tools, std::mutex& mutex) {
+  GradeTools locked = tools;
+  locked.progress = [&tools, &mutex](const std::string& text) {
+    const std::scoped_lock lock(mutex);
+    tools.progress(text);
+  };
+  return locked;
 }
 
 }  // namespace
@@ -161,16 +190,14 @@ GradeResult grade(const PartSpec& part, const GradeRequest& request, const Grade
   result.seed = request.seed;
   result.submission = request.submission.string();
 
+  std::mutex progress_mutex;
+  const GradeTools shared = with_locked_progress(tools, progress_mutex);
   const auto build_start = Clock::now();
-  const auto built = build_stage(part, request, tools, tasks);
+  const auto built = build_stage(part, request, shared, tasks);
   result.build_s = seconds_since(build_start);
 
   const auto run_start = Clock::now();
-  for (const BuiltTask& task : built) {
-    result.tasks.push_back(task.task->kind == TaskKind::answers
-                               ? grade_answers(part, request, *task.task)
-                               : grade_task(part, request, tools, task));
-  }
+  result.tasks = run_stage(part, request, shared, built);
   result.run_s = seconds_since(run_start);
   return result;
 }

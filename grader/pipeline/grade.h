@@ -31,7 +31,7 @@ struct GradeRequest {
       case_number;  ///< only this public case, from 1; then nothing is timed or scored
   std::uint64_t seed = 0;
   std::filesystem::path solutions;  ///< answer keys, where there are any
-  unsigned parallel_builds = 1;
+  unsigned jobs = 1;                ///< builds at a time, and tasks where the device allows it
 };
 
 /// What the stages work with; tests put fakes here.
@@ -40,7 +40,8 @@ struct GradeTools {
   std::function<BuildOutcome(const TaskSpec&, const std::vector<SourceFile>&)> build;
   std::function<std::unique_ptr<Oracle>(const std::string& name)> oracle;
   std::function<void(const std::string&)> progress;  ///< one line of what goes on
-  /// Told what the device did in each run, under "task: case"; may be empty.
+  /// Told what the device did in each run, under "task: case"; may be empty. Tasks run one after
+  /// the other for it, so that it is told in their order.
   std::function<void(const std::string& run, const simgpu::Activity&)> observe = {};
 };
 

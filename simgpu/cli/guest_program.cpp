@@ -58,6 +58,7 @@ ProgramEnd run_program(const std::vector<std::string>& command, int device,
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(fmt::format("fork: {}", std::strerror(errno)));
   if (child == 0) {
+    fcntl(guest_end.get(), F_SETFD, 0);
     execvpe(argv[0], argv.data(), envp.data());
     const int reason = errno;
     [[maybe_unused]] const ssize_t count = write(failure_write.get(), &reason, sizeof reason);

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,19 +50,39 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
   return arguments;
 }
 
+/// Ours, with one thread for OpenBLAS: the device calls it from workers of its own, and a pool
+/// that is started all the same spins for a while.
+std::vector<std::string> environment() {
+  constexpr std::string_view kThreads = "OPENBLAS_NUM_THREADS=";
+  std::vector<std::string> variables;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    if (!std::string_view(*variable).starts_with(kThreads)) variables.emplace_back(*variable);
+  }
+  variables.push_back(std::string(kThreads) + "1");
+  return variables;
+}
+
+/// As exec takes them: ended by a null pointer, and valid as long as `strings` are.
+std::vector<char*> pointers_to(std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  pointers.reserve(strings.size() + 1);
+  for (std::string& string : strings) pointers.push_back(string.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 pid_t spawn(const DeviceProcessOptions& options, int control) {
   std::vector<std::string> arguments = arguments_for(options, control);
-  std::vector<char*> argv;
-  argv.reserve(arguments.size() + 1);
-  for (std::string& argument : arguments) argv.push_back(argument.data());
-  argv.push_back(nullptr);
+  std::vector<std::string> variables = environment();
+  const std::vector<char*> argv = pointers_to(arguments);
+  const std::vector<char*> envp = pointers_to(variables);
   const pid_t child = fork();
   if (child < 0) {
     throw DeviceProcessError(fmt::format("fork of the device process: {}", std::strerror(errno)));
   }
   if (child == 0) {
     fcntl(control, F_SETFD, 0);
-    execv(argv[0], argv.data());
+    execve(argv[0], argv.data(), envp.data());
     constexpr int kCannotRun = 127;
     _exit(kCannotRun);
   }
@@ -184,8 +206,6 @@ void DeviceProcess::kill() noexcept {
 int DeviceProcess::connect_guest() {
   auto [guest, device] = connected_pair();
   impl_->call(ControlOperation::connect_guest, {}, device.get());
-  // The guest inherits its end across exec.
-  fcntl(guest.get(), F_SETFD, 0);
   return guest.release();
 }
 

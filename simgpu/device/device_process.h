@@ -40,8 +40,9 @@ class DeviceProcess {
   /// Ends the process now; a call in progress on another thread throws DeviceProcessError.
   void kill() noexcept;
 
-  /// A connected descriptor for one guest, to be inherited by it and named in SIMGPU_FD. The caller
-  /// owns it and closes its copy after the guest has started.
+  /// A connected descriptor for one guest, to be inherited by it and named in SIMGPU_FD. It closes
+  /// on exec, so that no other child of the caller keeps it: the guest's child clears that. The
+  /// caller owns it and closes its copy after the guest has started.
   int connect_guest();
 
   /// Memory of the device, shared with the guest through its addresses alone.

@@ -1,6 +1,5 @@
 #include "grader/device/sim/sim_device.h"
 
-#include <fcntl.h>
 
 #include <algorithm>
 #include <chrono>
@@ -120,12 +119,17 @@ GuestSetup guest_setup(const DeviceOptions& options, const RunRequest& request, 
   return setup;
 }
 
+/// The tensors after a call. Inputs of a sampled run stay away: they are large, and whether a
+/// function writes to them is seen in runs of all blocks.
 std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
-                                                 const Problem& problem,
+                                                 const RunRequest& request,
                                                  const std::vector<std::uint64_t>& addresses) {
-  std::vector<std::vector<std::byte>> contents;
+  std::vector<std::vector<std::byte>> contents(addresses.size());
   for (std::size_t i = 0; i < addresses.size(); ++i) {
-    auto& bytes = contents.emplace_back(bytes_of(problem.tensors[i]));
+    const Tensor& tensor = request.problem->tensors[i];
+    if (request.sampled && tensor.role == Role::input) continue;
+    auto& bytes = contents[i];
+    bytes.resize(bytes_of(tensor));
     if (!bytes.empty()) {
       device.read(addresses[i], bytes);
     }
@@ -135,15 +139,15 @@ std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
 
 /// Takes what the device knows. A guest that ended in time has to have left a device that does so
 /// as well.
-void collect(simgpu::DeviceProcess& device, const Problem& problem,
-             const std::vector<std::uint64_t>& addresses, bool leaks_count, RunOutcome& outcome) {
+void collect(simgpu::DeviceProcess& device, const RunRequest& request,
+             const std::vector<std::uint64_t>& addresses, RunOutcome& outcome) {
   const bool returned = outcome.end == RunOutcome::End::returned;
   Deadline deadline(device, returned ? kPatienceAfterReturn : kPatienceAfterEnd);
   try {
     // A function that ended in another way had no chance to free anything.
-    if (returned && leaks_count) device.report_leaks();
+    if (returned && !request.timed) device.report_leaks();
     outcome.activity = device.collect();
-    outcome.outputs = read_tensors(device, problem, addresses);
+    outcome.outputs = read_tensors(device, request, addresses);
   } catch (const simgpu::DeviceProcessError& error) {
     if (!deadline.finish()) {
       throw;
@@ -167,7 +171,6 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   const std::vector<std::uint64_t> addresses = place_tensors(device, *request.problem);
 
   Descriptor connection(device.connect_guest());
-  fcntl(connection.get(), F_SETFD, FD_CLOEXEC);
   GuestProcess guest(guest_setup(options, request, connection.get()));
   connection.reset();
 
@@ -177,7 +180,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   RunOutcome outcome;
   outcome.keeps_records = true;
   classify(reply, guest.talked_nonsense(), guest.end(), outcome);
-  collect(device, *request.problem, addresses, !request.timed, outcome);
+  collect(device, request, addresses, outcome);
   outcome.sampled = std::ranges::any_of(outcome.activity.kernels, &simgpu::KernelRecord::sampled);
   if (request.timed && outcome.end == RunOutcome::End::returned) {
     outcome.samples_us = {outcome.activity.elapsed_us};

@@ -37,7 +37,7 @@ TYPED_TEST(AddTest, AddsEveryElementAndNothingBehindTheLast) {
 }
 
 TYPED_TEST(AddTest, NeedsNoAlignmentBeyondAnElement) {
-  const int count = 200;
+  const int count = 300;
   const auto x = varied<TypeParam>(count + 1, 3);
   const auto y = varied<TypeParam>(count + 3, 4);
   const DeviceArray<TypeParam> on_x(x), on_y(y);

@@ -278,6 +278,19 @@ TEST_F(SharedRaceTest, NeighbouringBytesAndHalvesDoNotRace) {
       << "the word holds the bytes just stored";
 }
 
+TEST_F(SharedRaceTest, WarpsMayReadAndStoreTheirOwnBytesOfOneWord) {
+  const auto own_byte = [](std::uint16_t warp) {
+    return [=](std::uint64_t lane) { return 4 * lane + warp; };
+  };
+  for (std::uint16_t warp = 0; warp < kWarps; ++warp) {
+    load(warp, 1, own_byte(warp), ~0U, 1);
+    store(warp, 2, own_byte(warp), ~0U, 1);
+  }
+  EXPECT_THAT(findings(), IsEmpty());
+  load(1, 3, own_byte(0), 1U, 1);
+  EXPECT_EQ(codes(), std::multiset<std::string>{"RL0302"});
+}
+
 TEST_F(SharedRaceTest, AWideLoadMeetsANarrowStoreInItsMiddle) {
   store(
       0, 1, [](auto) { return 40; }, 1U);

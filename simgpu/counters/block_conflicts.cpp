@@ -11,22 +11,22 @@ namespace {
 
 using Kind = TrafficEntry::Kind;
 
+constexpr std::uint32_t kWholeWord = 0xf;
 constexpr std::uint32_t kWarpBits = 5;
 constexpr std::uint32_t kLaneBits = 5;
 constexpr std::uint32_t kLargestPc = (1U << (32 - kWarpBits - kLaneBits)) - 1;
 constexpr std::size_t kMaxFindings = 64;
-constexpr std::size_t kMaxSplit = std::size_t{1} << 22;
+constexpr std::size_t kMaxSplit = std::size_t{1} << 22;  // of sectors, and of words
 
 // Flags of a use. "released": the block used an atomic later; "acquired": it had used one before. A
 // store that is released and an access that is acquired are ordered when the block that stored came
 // first, as in the last-block-reduces pattern (store, fence, atomic counter, then read by the last
 // block).
-constexpr std::uint8_t kManyReaders = 1;
-constexpr std::uint8_t kReaderAtomic = 2;
-constexpr std::uint8_t kWriterReleased = 4;
-constexpr std::uint8_t kWriterAcquired = 8;
-constexpr std::uint8_t kReaderReleased = 16;
-constexpr std::uint8_t kReaderAcquired = 32;
+constexpr std::uint8_t kReaderAtomic = 1;
+constexpr std::uint8_t kWriterReleased = 2;
+constexpr std::uint8_t kWriterAcquired = 4;
+constexpr std::uint8_t kReaderReleased = 8;
+constexpr std::uint8_t kReaderAcquired = 16;
 constexpr std::uint8_t kReleased = 1;  // of an access
 constexpr std::uint8_t kAcquired = 2;
 
@@ -39,6 +39,15 @@ std::uint16_t warp_of(std::uint32_t where) {
   return static_cast<std::uint16_t>(where >> kLaneBits & 31U);
 }
 std::uint8_t lane_of(std::uint32_t where) { return static_cast<std::uint8_t>(where & 31U); }
+
+/// `where` for one of the parts (`bytes_each`) of what lanes touch together: lanes take them in
+/// ascending order, as in every access without gaps, so the touched bytes before it give the lane.
+std::uint32_t at_part(std::uint32_t where, std::uint32_t part, std::uint32_t touched,
+                      std::uint32_t bytes_each, std::uint32_t access_bytes) {
+  const auto before = static_cast<std::uint32_t>(std::popcount(touched & ((1U << part) - 1U)));
+  const std::uint32_t lane = lane_of(where) + bytes_each * before / std::max(access_bytes, 1U);
+  return (where & ~31U) | std::min(lane, 31U);
+}
 
 std::uint32_t log2_of(std::uint8_t bytes) {
   return static_cast<std::uint32_t>(std::bit_width(bytes) - 1) & 7U;
@@ -111,66 +120,90 @@ void BlockConflicts::touch(const Access& access, std::uint8_t words, std::uint32
     untracked_ = true;
     return;
   }
-  if (use->words == 0 && bytes == 0 && touch_sector(*use, access, words)) return;
-  if (use->words == 0) {
-    if (words_.size() >= kMaxSplit) {
-      untracked_ = true;
-      return;
-    }
-    split(*use);
+  if (use->parts == 0) {
+    if (bytes == 0 && touch_whole(*use, access, words)) return;
+    if (!split(*use, words_)) return;
   }
   if (bytes == 0) {
     for (std::uint32_t word = 0; word < kWordsPerSector; ++word) {
-      if ((words >> word & 1U) != 0) bytes |= 0xfU << (4 * word);
+      if ((words >> word & 1U) != 0) bytes |= kWholeWord << (kBytesPerWord * word);
     }
   }
-  touch_words(*use, access, words, bytes);
+  touch_words(*use, access, bytes);
 }
 
-/// The common case, a sector that needs no splitting. False when it does.
-bool BlockConflicts::touch_sector(Use& use, const Access& access, std::uint8_t words) {
+/// The common case, a sector or word that needs no splitting. False when it does, or when the
+/// access may conflict.
+bool BlockConflicts::touch_whole(Use& use, const Access& access, std::uint8_t bits) {
   const bool own_write = use.writer.block == 0 || use.writer.block == access.site.block;
-  const bool own_read = use.reader.block == 0 ||
-                        (use.reader.block == access.site.block && (use.flags & kManyReaders) == 0);
+  const bool own_read = use.reader.block == 0 || use.reader.block == access.site.block;
   if (access.kind == Kind::store) {
-    if (!own_write || (!own_read && (use.read & words) != 0)) return false;
+    if (!own_write || (!own_read && (use.read & bits) != 0)) return false;
   } else {
-    if (!own_write && (use.written & words) != 0) return false;
-    // Several readers stay one record only as long as they read the same words.
-    if (!own_read && use.read != words) return false;
+    if (!own_write && (use.written & bits) != 0) return false;
+    // Several readers stay one record only as long as they read the same.
+    if (!own_read && use.read != bits) return false;
   }
-  // What is left cannot conflict: those cases were sent to the single words above.
-  record(use, access, words);
+  record(use, access, bits);
   return true;
 }
 
-void BlockConflicts::touch_words(Use& use, const Access& access, std::uint8_t words,
-                                 std::uint32_t bytes) {
+void BlockConflicts::touch_words(Use& sector, const Access& access, std::uint32_t bytes) {
   for (std::uint32_t word = 0; word < kWordsPerSector; ++word) {
-    const auto bits = static_cast<std::uint8_t>(bytes >> (4 * word) & 0xfU);
+    const std::uint32_t first = kBytesPerWord * word;
+    const auto bits = static_cast<std::uint8_t>(bytes >> first & kWholeWord);
     if (bits == 0) continue;
     Access narrow = access;
-    narrow.first_byte = 4 * word;
-    narrow.site = at_word(access.site, word, words, access.access_bytes);
-    touch_unit(words_[use.words - 1][word], narrow, bits);
+    narrow.first_byte = first;
+    narrow.site.where = at_part(access.site.where, first, bytes, 1, access.access_bytes);
+    touch_word(words_[sector.parts - 1][word], narrow, bits);
   }
 }
 
-/// Judges an access against what is known of its unit, then records it.
-void BlockConflicts::touch_unit(Use& use, const Access& access, std::uint8_t bits) {
-  const bool other_wrote = use.writer.block != 0 && use.writer.block != access.site.block;
-  const bool others_read = use.reader.block != 0 && (use.reader.block != access.site.block ||
-                                                     (use.flags & kManyReaders) != 0);
-  const bool store = access.kind == Kind::store;
-  if (other_wrote) {
-    any_ = true;
-    if ((use.written & bits) != 0) report(use, true, access, bits);
+/// A word's own record is kept up even when it is split: that blocks touch one word tells that
+/// their order may matter, whether or not they share a byte.
+void BlockConflicts::touch_word(Use& word, const Access& access, std::uint8_t bytes) {
+  const bool other_wrote = word.writer.block != 0 && word.writer.block != access.site.block;
+  const bool other_read = word.reader.block != 0 && word.reader.block != access.site.block;
+  if (other_wrote || (other_read && access.kind == Kind::store)) any_ = true;
+  if (word.parts == 0) {
+    if (touch_whole(word, access, bytes)) return;
+    const auto whole = [](std::uint8_t bits) { return bits == 0 || bits == kWholeWord; };
+    if (whole(bytes) && whole(word.written) && whole(word.read)) {
+      judge(word, access, bytes);
+      record(word, access, bytes);
+      return;
+    }
+    if (!split(word, bytes_)) return;
   }
-  if (store && others_read) {
-    any_ = true;
-    if ((use.read & bits) != 0) report(use, false, access, bits);
+  record(word, access, bytes);
+  touch_bytes(word, access, bytes);
+}
+
+void BlockConflicts::touch_bytes(Use& word, const Access& access, std::uint8_t bytes) {
+  std::array<Site, 3> judged{};  // two threads that share several bytes count once
+  for (std::uint32_t byte = 0; byte < kBytesPerWord; ++byte) {
+    if ((bytes >> byte & 1U) == 0) continue;
+    Access narrow = access;
+    narrow.first_byte = access.first_byte + byte;
+    narrow.site.where = at_part(access.site.where, byte, bytes, 1, access.access_bytes);
+    Use& use = bytes_[word.parts - 1][byte];
+    const std::array<Site, 3> threads{narrow.site, use.writer, use.reader};
+    if (threads != judged) judge(use, narrow, 1);
+    judged = threads;
+    record(use, narrow, 1);
   }
-  record(use, access, bits);
+}
+
+/// Holds an access against what is known of a word or byte.
+void BlockConflicts::judge(const Use& use, const Access& access, std::uint8_t bits) {
+  const auto by_another = [&](Site site) {
+    return site.block != 0 && site.block != access.site.block;
+  };
+  if (by_another(use.writer) && (use.written & bits) != 0) report(use, true, access, bits);
+  if (access.kind == Kind::store && by_another(use.reader) && (use.read & bits) != 0) {
+    report(use, false, access, bits);
+  }
 }
 
 void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
@@ -193,41 +226,41 @@ void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
     if (access.kind == Kind::atomic) use.flags |= kReaderAtomic;
     if (released) use.flags |= kReaderReleased;
     if (acquired) use.flags |= kReaderAcquired;
-  } else if (use.reader.block != access.site.block) {
-    use.flags |= kManyReaders;
   }
 }
 
-/// The site of one of the words that a site's lanes touch in a sector: lanes take words in
-/// ascending order, as in every access without gaps, so counting the touched words before it gives
-/// the lane.
-BlockConflicts::Site BlockConflicts::at_word(Site site, std::uint32_t word, std::uint8_t words,
-                                             std::uint32_t access_bytes) {
-  const auto before = static_cast<std::uint32_t>(std::popcount(words & ((1U << word) - 1U)));
-  const std::uint32_t lane = lane_of(site.where) + 4 * before / std::max(access_bytes, 1U);
-  site.where = (site.where & ~31U) | std::min(lane, 31U);
-  return site;
-}
-
-/// Gives each word of a sector its own record.
-void BlockConflicts::split(Use& use) {
-  Words& words = words_.emplace_back();
-  for (std::uint32_t word = 0; word < kWordsPerSector; ++word) {
-    Use& part = words[word];
+/// Gives each part of a sector or word its own record. False when there are too many.
+template <std::size_t count>
+bool BlockConflicts::split(Use& use, std::vector<std::array<Use, count>>& parts) {
+  if (parts.size() >= kMaxSplit) {
+    untracked_ = true;
+    return false;
+  }
+  constexpr bool sector = count == kWordsPerSector;
+  constexpr std::uint32_t part_bytes = sector ? kBytesPerWord : 1;
+  constexpr std::uint8_t whole = sector ? kWholeWord : 1;
+  constexpr std::uint8_t of_writer = kWriterReleased | kWriterAcquired;
+  const auto site_of = [](Site site, std::uint32_t part, std::uint8_t bits, std::uint32_t width) {
+    site.where = at_part(site.where, part, bits, part_bytes, 1U << width);
+    return site;
+  };
+  std::array<Use, count>& split = parts.emplace_back();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Use& part = split[i];
     part.widths = use.widths;
-    if ((use.written >> word & 1U) != 0) {
-      part.writer = at_word(use.writer, word, use.written, 1U << (use.widths & 0xfU));
-      part.written = 0xf;
-      part.flags = static_cast<std::uint8_t>(use.flags & (kWriterReleased | kWriterAcquired));
+    if ((use.written >> i & 1U) != 0) {
+      part.writer = site_of(use.writer, i, use.written, use.widths & 0xfU);
+      part.written = whole;
+      part.flags = static_cast<std::uint8_t>(use.flags & of_writer);
     }
-    if ((use.read >> word & 1U) != 0) {
-      part.reader = at_word(use.reader, word, use.read, 1U << (use.widths >> 4));
-      part.read = 0xf;
-      part.flags = static_cast<std::uint8_t>(part.flags |
-                                             (use.flags & ~(kWriterReleased | kWriterAcquired)));
+    if ((use.read >> i & 1U) != 0) {
+      part.reader = site_of(use.reader, i, use.read, use.widths >> 4);
+      part.read = whole;
+      part.flags = static_cast<std::uint8_t>(part.flags | (use.flags & ~of_writer));
     }
   }
-  use.words = static_cast<std::uint32_t>(words_.size());
+  use.parts = static_cast<std::uint32_t>(parts.size());
+  return true;
 }
 
 void BlockConflicts::report(const Use& use, bool by_writer, const Access& access,

@@ -12,11 +12,12 @@
 namespace simgpu {
 
 /// Finds places of global memory that two blocks of one launch touched, at least one by a plain
-/// store. It remembers who touched each 32-byte sector, split into words and bytes only where
-/// blocks share a sector.
+/// store. It remembers who touched each 32-byte sector, split into words only where blocks share a
+/// sector, and into bytes only where they share a word.
 class BlockConflicts {
  public:
-  /// Goes through one block's log; logs come in block order.
+  /// Goes through one block's log; each block has one. Of several accesses that conflict, the order
+  /// in which logs come decides which a finding names.
   void add(const TrafficLog& log);
 
   /// Two blocks touched one 4-byte word, one of them by a plain store; or the launch was too large
@@ -34,7 +35,8 @@ class BlockConflicts {
     std::uint32_t where = 0;  ///< pc, warp, lane
     bool operator==(const Site&) const = default;
   };
-  /// What is known of a sector (bits are words) or of a word (bits are bytes).
+  /// What is known of a sector (bits are words), of a word (bits are bytes) or of a byte (one bit).
+  /// Of several blocks the first is named: it is another for every block that comes later.
   struct Use {
     Site writer;
     Site reader;  ///< or who used an atomic
@@ -42,7 +44,7 @@ class BlockConflicts {
     std::uint8_t read = 0;
     std::uint8_t flags = 0;
     std::uint8_t widths = 0;  ///< log2 of bytes per lane: writer's low, reader's high
-    std::uint32_t words = 0;  ///< index of the sector's words plus one, 0 while it is not split
+    std::uint32_t parts = 0;  ///< index in words_ or bytes_ plus one, 0 while it is not split
   };
   struct Access {
     TrafficEntry::Kind kind;
@@ -50,22 +52,25 @@ class BlockConflicts {
     Site site;
     std::uint8_t flags;
     std::uint8_t access_bytes;
-    std::uint32_t first_byte;  ///< of the unit in its sector, for the finding's address
+    std::uint32_t first_byte;  ///< of the word or byte in its sector, for the finding's address
   };
   static constexpr std::uint64_t kSectorsPerPage = 1024;
   static constexpr std::size_t kMaxPages = 1 << 16;
   using Page = std::array<Use, kSectorsPerPage>;
+  static constexpr std::uint32_t kBytesPerWord = 4;
   using Words = std::array<Use, kWordsPerSector>;
+  using Bytes = std::array<Use, kBytesPerWord>;
 
   Use* use_of(std::uint64_t sector);
   void touch(const Access& access, std::uint8_t words, std::uint32_t bytes);
-  bool touch_sector(Use& use, const Access& access, std::uint8_t words);
-  void touch_words(Use& use, const Access& access, std::uint8_t words, std::uint32_t bytes);
-  static Site at_word(Site site, std::uint32_t word, std::uint8_t words,
-                      std::uint32_t access_bytes);
-  void touch_unit(Use& use, const Access& access, std::uint8_t bits);
+  static bool touch_whole(Use& use, const Access& access, std::uint8_t bits);
+  void touch_words(Use& sector, const Access& access, std::uint32_t bytes);
+  void touch_word(Use& word, const Access& access, std::uint8_t bytes);
+  void touch_bytes(Use& word, const Access& access, std::uint8_t bytes);
+  void judge(const Use& use, const Access& access, std::uint8_t bits);
   static void record(Use& use, const Access& access, std::uint8_t bits);
-  void split(Use& use);
+  template <std::size_t count>
+  bool split(Use& use, std::vector<std::array<Use, count>>& parts);
   void report(const Use& use, bool by_writer, const Access& access, std::uint8_t bits);
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
@@ -77,6 +82,7 @@ class BlockConflicts {
   };
   std::array<Recent, 64> recent_;
   std::vector<Words> words_;
+  std::vector<Bytes> bytes_;
   std::vector<RawFinding> findings_;
   std::unordered_map<std::uint64_t, std::size_t> finding_of_;  // by pair of instructions
   bool any_ = false;

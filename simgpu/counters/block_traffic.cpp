@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <unordered_map>
 #include <utility>
 
 #include "simgpu/checkers/lane_pattern.h"
@@ -15,6 +16,8 @@ using Kind = TrafficEntry::Kind;
 
 constexpr std::uint32_t kL1Ways = 4;
 constexpr std::uint32_t kWordBytes = 4;
+/// Sectors; of further ones every load is logged.
+constexpr std::size_t kMostReadInPart = std::size_t{1} << 20;
 
 /// Bits [first, last] of a mask of up to 32.
 std::uint32_t bit_range(std::uint32_t first, std::uint32_t last) {
@@ -135,9 +138,12 @@ struct BlockTraffic::State {
 
   void append(const WarpAccess& access, const Sector& sector, Kind kind);
   void load(const WarpAccess& access, const Request& request);
+  bool reads_more(const Sector& sector, std::uint32_t words, std::uint32_t present);
 
   SectorCache l1;
   std::unique_ptr<Log> log = std::make_unique<Log>();
+  /// The bytes read of sectors that the block did not read in whole words.
+  std::unordered_map<std::uint64_t, std::uint32_t> read_in_part;
   std::size_t expected_entries = 0;
   std::uint64_t last_sector = 0;  // of the request's newest run, to extend it
   bool run_open = false;
@@ -187,15 +193,36 @@ void BlockTraffic::State::load(const WarpAccess& access, const Request& request)
         static_cast<std::uint32_t>(kWordsPerSector * (sector.number % kSectorsPerLine));
     const std::uint32_t words = words_of(sector.bytes);
     // A sector is in L1 when any of its words is marked; the marks say which were read before, so
-    // that a hit is logged only when it touches words for the first time.
+    // that a hit is logged only when it touches words or bytes for the first time.
     const std::uint32_t present = l1.touch(line, words << shift, 0).present >> shift & 0xffU;
+    const bool more = reads_more(sector, words, present);
     if (present == 0) {
       append(access, sector, Kind::load);
       continue;
     }
     ++log->l1_hit_sectors;
-    if ((words & ~present) != 0) append(access, sector, Kind::touch);
+    if (more) append(access, sector, Kind::touch);
   }
+}
+
+/// Whether a load reads bytes that its block has not read. L1's marks tell which words were read,
+/// in whole or in part; those read in part are looked up.
+bool BlockTraffic::State::reads_more(const Sector& sector, std::uint32_t words,
+                                     std::uint32_t present) {
+  const bool new_words = (words & ~present) != 0;
+  const bool whole = sector.bytes == bytes_of(static_cast<std::uint8_t>(words));
+  if (whole && read_in_part.empty()) return new_words;
+  const auto known = read_in_part.find(sector.number);
+  if (known == read_in_part.end()) {
+    if (read_in_part.size() >= kMostReadInPart) return true;
+    if (whole || !new_words) return new_words;
+  }
+  const std::uint32_t before = known == read_in_part.end() ? 0 : known->second;
+  const std::uint32_t in_part = bytes_of(words_of(before));
+  const std::uint32_t in_new_words = bytes_of(static_cast<std::uint8_t>(words & ~present));
+  const std::uint32_t more = sector.bytes & ~before & (in_part | in_new_words);
+  if (more != 0) read_in_part[sector.number] = before | more;
+  return new_words || more != 0;
 }
 
 BlockTraffic::BlockTraffic(std::uint64_t l1_bytes) : state_(std::make_unique<State>(l1_bytes)) {}
@@ -205,6 +232,7 @@ BlockTraffic& BlockTraffic::operator=(BlockTraffic&&) noexcept = default;
 
 void BlockTraffic::begin_block(std::uint64_t block) {
   state_->l1.clear();
+  state_->read_in_part.clear();
   *state_->log = Log{};
   state_->log->block = block;
   state_->log->entries.reserve(state_->expected_entries);

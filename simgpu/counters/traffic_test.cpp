@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <random>
 #include <set>
 
@@ -296,6 +297,82 @@ TEST(BlockConflictTest, BytesOfOneWordThatOverlapAreAFinding) {
   EXPECT_EQ(findings[0].address, at(3));
 }
 
+TEST(BlockConflictTest, BlocksMayReadAndStoreTheirOwnBytesOfOneWord) {
+  for (const std::uint8_t bytes : std::vector<std::uint8_t>{1, 2}) {
+    // Sampled blocks run in any order.
+    for (const std::vector<std::uint64_t>& order :
+         std::vector<std::vector<std::uint64_t>>{{0, 1}, {1, 0}}) {
+      Launch launch(4);
+      for (const std::uint64_t block : order) {
+        const std::uint64_t own = 2 + bytes * block - (bytes == 2 ? 2 : 0);
+        launch.run(block, {one_lane(AccessKind::load, own, bytes),
+                           one_lane(AccessKind::store, own, bytes)});
+      }
+      EXPECT_TRUE(launch.findings().empty()) << int{bytes} << " bytes, block " << order[0];
+      launch.run(2, {one_lane(AccessKind::load, 3, 1)});
+      const std::vector<RawFinding> findings = launch.findings();
+      ASSERT_EQ(findings.size(), 1U) << "the twin that reads what another block stored";
+      EXPECT_EQ(findings[0].address, at(3));
+      EXPECT_EQ(findings[0].other_block, 1U);
+    }
+  }
+}
+
+TEST(BlockConflictTest, BlocksMayMeetInTheMiddleOfAWord) {
+  // 32 halves each, one half off a word's border.
+  Launch launch(4);
+  for (std::uint64_t block = 0; block < 4; ++block) {
+    launch.run(block, {loads(2 + 64 * block, 2, 2), stores(2 + 64 * block, 2, 2)});
+  }
+  EXPECT_TRUE(launch.findings().empty());
+}
+
+TEST(BlockConflictTest, AReaderAmongManyThatStoresIsAFinding) {
+  for (std::uint64_t writer = 0; writer < 5; ++writer) {
+    Launch launch(4);
+    for (std::uint64_t block = 0; block < 5; ++block) {
+      std::vector<TestAccess> accesses = {one_lane(AccessKind::load, 1, 1),
+                                          one_lane(AccessKind::load, 2, 1)};
+      if (block == writer) accesses.push_back(one_lane(AccessKind::store, 2, 1));
+      launch.run(block, accesses);
+    }
+    const std::vector<RawFinding> findings = launch.findings();
+    ASSERT_FALSE(findings.empty()) << "block " << writer << " stores";
+    for (const RawFinding& finding : findings) {
+      EXPECT_EQ(finding.address, at(2));
+      EXPECT_NE(finding.other_block, finding.block);
+    }
+  }
+}
+
+TEST(BlockConflictTest, TheReaderOfTheVeryByteIsNamed) {
+  Launch launch(4);
+  launch.run(0, {one_lane(AccessKind::load, 0, 2).by(0, 5)});
+  launch.run(1, {loads(2, 2, 2).by(3, 6)});
+  launch.run(2, {one_lane(AccessKind::store, 2, 2).by(0, 7)});
+  std::vector<RawFinding> findings = launch.findings();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].address, at(2));
+  EXPECT_EQ(findings[0].other_block, 1U);
+  EXPECT_EQ(findings[0].other_warp, 3U);
+  EXPECT_EQ(findings[0].other_lane, 0U);
+  EXPECT_EQ(findings[0].other_pc, 6U);
+  EXPECT_EQ(findings[0].occurrences, 1U) << "both bytes are of one element";
+  launch.run(3, {one_lane(AccessKind::store, 8, 2).by(0, 8)});
+  findings = launch.findings();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].other_lane, 3U);
+}
+
+TEST(BlockConflictTest, AByteThatWasReadAfterItsNeighbourCounts) {
+  for (const std::uint8_t bytes : std::vector<std::uint8_t>{1, 4}) {
+    Launch launch(4);
+    launch.run(0, {one_lane(AccessKind::load, 0, 1), one_lane(AccessKind::load, 4 - bytes, bytes)});
+    launch.run(1, {one_lane(AccessKind::store, 3, 1)});
+    EXPECT_EQ(launch.findings().size(), 1U) << int{bytes} << " bytes";
+  }
+}
+
 TEST(BlockConflictTest, TheLastBlockMayReadWhatOthersStoredBeforeTheirAtomic) {
   // Each block stores its partial sum, then counts itself; the last one reads all partial sums.
   Launch launch(4);
@@ -318,23 +395,25 @@ TEST(BlockConflictTest, ReadingWithoutCountingIsAFinding) {
   EXPECT_EQ(launch.findings().size(), 1U);
 }
 
-/// Word by word, with every block's accesses kept: the oracle for random launches.
+/// Word by word, or byte by byte, with every block's accesses kept: the oracle for random launches.
 class PlainConflicts {
  public:
+  explicit PlainConflicts(std::uint64_t unit_bytes) : unit_bytes_(unit_bytes) {}
+
   void add(std::uint64_t block, const TestAccess& access) {
     for (unsigned lane = 0; lane < 32; ++lane) {
       if ((access.access.mask >> lane & 1U) == 0) continue;
-      const std::uint64_t first = access.address[lane] / 4;
-      const std::uint64_t last = (access.address[lane] + access.access.bytes - 1) / 4;
-      for (std::uint64_t word = first; word <= last; ++word) {
-        (access.access.kind == AccessKind::store ? writers_ : others_)[word].insert(block);
+      const std::uint64_t first = access.address[lane] / unit_bytes_;
+      const std::uint64_t last = (access.address[lane] + access.access.bytes - 1) / unit_bytes_;
+      for (std::uint64_t unit = first; unit <= last; ++unit) {
+        (access.access.kind == AccessKind::store ? writers_ : others_)[unit].insert(block);
       }
     }
   }
   bool conflict() const {
-    for (const auto& [word, writers] : writers_) {
+    for (const auto& [unit, writers] : writers_) {
       std::set<std::uint64_t> all = writers;
-      const auto others = others_.find(word);
+      const auto others = others_.find(unit);
       if (others != others_.end()) all.insert(others->second.begin(), others->second.end());
       if (all.size() > 1) return true;
     }
@@ -342,35 +421,53 @@ class PlainConflicts {
   }
 
  private:
+  std::uint64_t unit_bytes_;
   std::map<std::uint64_t, std::set<std::uint64_t>> writers_, others_;
 };
 
-TEST(BlockConflictTest, RandomLaunchesAgreeWithABookOfEveryWord) {
+TEST(BlockConflictTest, RandomLaunchesAgreeWithABookOfEveryWordAndByte) {
   std::mt19937 random(11);
   int conflicts = 0;
-  for (int round = 0; round < 3000; ++round) {
+  int races = 0;
+  for (int round = 0; round < 6000; ++round) {
     Launch launch(4);
-    PlainConflicts expected;
-    const std::uint64_t range = 256U << random() % 8;
-    for (std::uint64_t block = 0; block < 4; ++block) {
+    PlainConflicts words(4);
+    PlainConflicts bytes_alone(1);
+    const std::uint64_t range = 8U << random() % 13;
+    const unsigned widths = round % 2 == 0 ? 5 : 2;
+    const bool atomics = round % 3 == 0;
+    std::array<std::uint64_t, 4> order = {0, 1, 2, 3};  // sampled blocks run in any
+    std::shuffle(order.begin(), order.end(), random);
+    for (const std::uint64_t block : order) {
       std::vector<TestAccess> accesses;
       for (int i = 0; i < 3; ++i) {
-        const auto bytes = static_cast<std::uint8_t>(1U << random() % 5);
-        const auto kind = static_cast<AccessKind>(random() % 8 == 0 ? 1 : random() % 2 * 2);
+        const auto bytes = static_cast<std::uint8_t>(1U << random() % widths);
+        const bool atomic = atomics && random() % 8 == 0;
+        const auto kind = atomic             ? AccessKind::atomic
+                          : random() % 2 > 0 ? AccessKind::store
+                                             : AccessKind::load;
         const std::uint64_t base = random() % range / bytes * bytes;
         const std::uint64_t stride = random() % 3 == 0 ? 0 : bytes * (random() % 3);
         accesses.emplace_back(
             kind, bytes, [&](auto lane) { return at(base + stride * lane); },
-            random() % 2 == 0 ? 0xffffffffU : 1U << random() % 32);
+            random() % 4 == 0 ? 0xffffffffU : 1U << random() % 32);
       }
-      for (const TestAccess& access : accesses) expected.add(block, access);
+      for (const TestAccess& access : accesses) {
+        words.add(block, access);
+        bytes_alone.add(block, access);
+      }
       launch.run(block, accesses);
     }
-    conflicts += expected.conflict() ? 1 : 0;
-    ASSERT_EQ(launch.conflict(), expected.conflict()) << "round " << round;
+    conflicts += words.conflict() ? 1 : 0;
+    ASSERT_EQ(launch.conflict(), words.conflict()) << "round " << round;
+    if (atomics) continue;  // they order some of the pairs
+    races += bytes_alone.conflict() ? 1 : 0;
+    ASSERT_EQ(!launch.findings().empty(), bytes_alone.conflict()) << "round " << round;
   }
-  EXPECT_GT(conflicts, 100);
-  EXPECT_LT(conflicts, 2900);
+  EXPECT_GT(conflicts, 1000);
+  EXPECT_LT(conflicts, 5000);
+  EXPECT_GT(races, 1000);
+  EXPECT_LT(races, 3000);
 }
 
 }  // namespace

@@ -165,6 +165,33 @@ TEST_F(Findings, RacesAreToldInTheProgramsTerms) {
       device_.run("race_in_block", {.block = {64, 1, 1}, .checkers = false}, out).findings.empty());
 }
 
+template <typename Element>
+void blocks_may_share_a_word_but_no_element(Device& device, const char* kernel) {
+  const std::vector<Element> data(130, Element{5});
+  const Launch launch{.grid = {4, 1, 1}, .block = {32, 1, 1}};
+  const std::uint64_t own = device.put(data);
+  const std::uint64_t out = device.put(data);
+  const LaunchResult clean = device.run(kernel, launch, own, out, 0);
+  EXPECT_EQ(clean.status, LaunchStatus::ok);
+  EXPECT_TRUE(clean.findings.empty()) << clean.findings.front().message;
+  const std::vector<Element> sums = device.get<Element>(own, data.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    ASSERT_EQ(sums[i], i >= 1 && i <= 128 ? 6 : 5) << "element " << i;
+  }
+  const LaunchResult racing = device.run(kernel, launch, own, out, 1);
+  ASSERT_EQ(racing.findings.size(), 1U);
+  EXPECT_EQ(racing.findings[0].code, "RL0304");
+  EXPECT_EQ(racing.findings[0].occurrences, 3U) << "at each border of two blocks";
+}
+
+TEST_F(Findings, BlocksMayShareAWordButNoShort) {
+  blocks_may_share_a_word_but_no_element<std::int16_t>(device_, "add_to_shorts");
+}
+
+TEST_F(Findings, BlocksMayShareAWordButNoByte) {
+  blocks_may_share_a_word_but_no_element<std::int8_t>(device_, "add_to_chars");
+}
+
 TEST(Registers, ReadBeforeTheirFirstWriteAreZero) {
   Device device(
       ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry reads(.param .u64 out)\n{\n"

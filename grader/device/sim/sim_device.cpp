@@ -1,6 +1,5 @@
 #include "grader/device/sim/sim_device.h"
 
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>

@@ -319,6 +319,18 @@ KERNEL module_variables(int* out) { out[threadIdx.x] = table[threadIdx.x & 15] +
 KERNEL blocks_conflict(int* data) {
   if (threadIdx.x == 0) data[0] = data[0] * 3 + blockIdx.x;
 }
+/// Each thread adds to its own element and then reads the one `ahead` of it. Blocks meet in the
+/// middle of a word.
+template <typename Element>
+__device__ void add_and_look(Element* data, Element* out, int ahead) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  data[i + 1] = data[i + 1] + 1;
+  out[i] = data[i + 1 + ahead];
+}
+KERNEL add_to_shorts(short* data, short* out, int ahead) { add_and_look(data, out, ahead); }
+KERNEL add_to_chars(signed char* data, signed char* out, int ahead) {
+  add_and_look(data, out, ahead);
+}
 KERNEL blocks_apart(int* data, int rounds) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   int value = data[i];

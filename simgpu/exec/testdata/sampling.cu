@@ -131,4 +131,3 @@ KERNEL pass_on(volatile int* flags) {
   }
   flags[blockIdx.x] = 1;
 }
-

@@ -3,10 +3,15 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 namespace rooflab {
 
 OracleLibrary::OracleLibrary(const Installation& installation, const std::string& part_directory)
     : file_(installation.oracle_library(part_directory).string()) {
+  // References are computed for several tasks at once, so that threads of OpenBLAS would only be
+  // in the way; how many there are could also change the last bit of a sum. Read when loaded.
+  ::setenv("OPENBLAS_NUM_THREADS", "1", 1);
   // Never closed: oracles and what they made may live until the program ends.
   void* library = ::dlopen(file_.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {

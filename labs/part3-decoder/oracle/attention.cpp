@@ -25,6 +25,20 @@ double dot(const double* a, const double* b, std::int64_t count) {
   return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
+/// The sum of (a b)^2, summed as dot() does.
+double dot_of_squares(const double* a, const double* b, std::int64_t count) {
+  double sums[4] = {};
+  std::int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (int part = 0; part < 4; ++part) {
+      const double product = a[i + part] * b[i + part];
+      sums[part] += product * product;
+    }
+  }
+  for (; i < count; ++i) sums[0] += a[i] * b[i] * a[i] * b[i];
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
 /// Softmax weights and how far fp32 may be off in each, relative to it.
 struct Probabilities {
   Numbers weight;
@@ -66,10 +80,7 @@ void deviation_of_row(const Row& row, const KeyRange& range, const AttentionShap
   Numbers squares(static_cast<std::size_t>(depth));
   for (std::int64_t j = range.first; j <= range.last; ++j) {
     const std::int64_t slot = j % shape.capacity * depth;
-    double terms = 0;
-    for (std::int64_t i = 0; i < depth; ++i) {
-      terms += row.q[i] * row.q[i] * row.keys[slot + i] * row.keys[slot + i];
-    }
+    const double terms = dot_of_squares(row.q, row.keys + slot, depth);
     const double weight = weights[static_cast<std::size_t>(j - range.first)];
     const double moved = weight * rule.scale * rule.element_deviation * std::sqrt(terms);
     for (std::int64_t i = 0; i < depth; ++i) {
@@ -78,6 +89,26 @@ void deviation_of_row(const Row& row, const KeyRange& range, const AttentionShap
     }
   }
   for (std::int64_t i = 0; i < depth; ++i) error[i] = std::sqrt(squares[i]);
+}
+
+/// How far the result is off when the probabilities and the terms of its sum are rounded.
+void rounding_of_row(const Row& row, const KeyRange& range, const AttentionShape& shape,
+                     const AttentionRule& rule, const Probabilities& p, double* error) {
+  const std::int64_t depth = shape.head_dim;
+  Numbers magnitude(static_cast<std::size_t>(depth));
+  Numbers squares(static_cast<std::size_t>(depth));
+  for (std::int64_t j = range.first; j <= range.last; ++j) {
+    const double weight = p.weight[static_cast<std::size_t>(j - range.first)];
+    const double* value = row.values + j % shape.capacity * depth;
+    for (std::int64_t i = 0; i < depth; ++i) {
+      const double term = weight * value[i];
+      magnitude[i] += std::abs(term);
+      squares[i] += term * term;
+    }
+  }
+  for (std::int64_t i = 0; i < depth; ++i) {
+    error[i] = p.relative_error * magnitude[i] + rule.probability_unit * std::sqrt(squares[i]);
+  }
 }
 
 /// One row: softmax(scale q k) v over the keys in `range`.
@@ -100,24 +131,15 @@ void attend(const Row& row, const KeyRange& range, const AttentionShape& shape,
     return;
   }
   const Probabilities p = softmax(scores, score_error, rule);
-  Numbers magnitude(static_cast<std::size_t>(depth));
-  Numbers squares(static_cast<std::size_t>(depth));
   for (std::int64_t j = range.first; j <= range.last; ++j) {
     const double weight = p.weight[static_cast<std::size_t>(j - range.first)];
     const double* value = row.values + j % shape.capacity * depth;
-    for (std::int64_t i = 0; i < depth; ++i) {
-      const double term = weight * value[i];
-      out[i] += term;
-      magnitude[i] += std::abs(term);
-      squares[i] += term * term;
-    }
+    for (std::int64_t i = 0; i < depth; ++i) out[i] += weight * value[i];
   }
   if (rule.element_deviation > 0) {
     deviation_of_row(row, range, shape, rule, p.weight, out, error);
-    return;
-  }
-  for (std::int64_t i = 0; i < depth; ++i) {
-    error[i] = p.relative_error * magnitude[i] + rule.probability_unit * std::sqrt(squares[i]);
+  } else {
+    rounding_of_row(row, range, shape, rule, p, error);
   }
 }
 

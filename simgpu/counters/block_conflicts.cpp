@@ -141,8 +141,8 @@ bool BlockConflicts::touch_whole(Use& use, const Access& access, std::uint8_t bi
     if (!own_write || (!own_read && (use.read & bits) != 0)) return false;
   } else {
     if (!own_write && (use.written & bits) != 0) return false;
-    // Several readers stay one record only as long as they read the same.
-    if (!own_read && use.read != bits) return false;
+    // A load of what the first reader read adds nothing: who stores there conflicts with the first.
+    if (!own_read && (bits & ~use.read) != 0) return false;
   }
   record(use, access, bits);
   return true;

@@ -45,4 +45,6 @@ std::int64_t Tensor::elements() const {
   return count;
 }
 
+std::size_t Tensor::bytes() const { return static_cast<std::size_t>(elements()) * size_of(type); }
+
 }  // namespace rooflab

@@ -32,6 +32,7 @@ struct Tensor {
   std::vector<std::int64_t> shape;
   std::vector<std::byte> data;  ///< contents for inputs, empty for outputs
   std::int64_t elements() const;
+  std::size_t bytes() const;  ///< of all elements
 };
 
 /// What one call of a student's function gets.

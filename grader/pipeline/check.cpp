@@ -16,10 +16,6 @@ bool is_close(double got, double expected, double tolerance) {
   return got == expected || std::abs(got - expected) <= tolerance;
 }
 
-std::size_t byte_count(const Tensor& tensor) {
-  return static_cast<std::size_t>(tensor.elements()) * size_of(tensor.type);
-}
-
 void require_fit(const Tensor& tensor, const Expected& expected) {
   const auto elements = static_cast<std::size_t>(tensor.elements());
   const auto compared = expected.index.empty() ? elements : expected.index.size();
@@ -154,8 +150,8 @@ std::vector<TensorCheck> wrong_tensors(const Problem& problem,
       throw OracleFault(fmt::format("the oracle does not say what {} must hold", tensor.name));
     }
     require_fit(tensor, *right);
-    const bool whole = i < outputs.size() && outputs[i].size() == byte_count(tensor);
-    const std::vector<std::byte> nothing(whole ? 0 : byte_count(tensor), kPoisonByte);
+    const bool whole = i < outputs.size() && outputs[i].size() == tensor.bytes();
+    const std::vector<std::byte> nothing(whole ? 0 : tensor.bytes(), kPoisonByte);
     const std::vector<std::byte>& bytes = whole ? outputs[i] : nothing;
     if (sampled) {
       const Expected touched = touched_part(tensor, *right, bytes);

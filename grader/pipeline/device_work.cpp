@@ -56,7 +56,7 @@ std::string missing_stores(const Problem& problem, const simgpu::Activity& activ
   std::uint64_t needed = 0;
   for (const Tensor& tensor : problem.tensors) {
     if (tensor.role != Role::output) continue;
-    needed += static_cast<std::uint64_t>(tensor.elements()) * size_of(tensor.type);
+    needed += tensor.bytes();
   }
   if (stored >= needed) return {};
   return fmt::format("kernels stored {} of the {} bytes of the outputs", stored, needed);

@@ -64,11 +64,8 @@ inline std::vector<float> floats_of(const std::vector<std::byte>& bytes) {
 inline std::vector<std::vector<std::byte>> untouched(const Problem& problem) {
   std::vector<std::vector<std::byte>> contents;
   for (const Tensor& tensor : problem.tensors) {
-    contents.push_back(
-        tensor.data.empty()
-            ? std::vector<std::byte>(
-                  static_cast<std::size_t>(tensor.elements()) * size_of(tensor.type), kPoisonByte)
-            : tensor.data);
+    contents.push_back(tensor.data.empty() ? std::vector<std::byte>(tensor.bytes(), kPoisonByte)
+                                           : tensor.data);
   }
   return contents;
 }

@@ -29,10 +29,6 @@ double microseconds(Clock::duration duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
 }
 
-std::size_t bytes_of(const Tensor& tensor) {
-  return static_cast<std::size_t>(tensor.elements()) * size_of(tensor.type);
-}
-
 /// Memory of the GPU.
 class DeviceBuffer {
  public:
@@ -66,7 +62,7 @@ class Placement {
   Placement(const std::shared_ptr<const CudaApi>& api, const Problem& problem, std::size_t l2_bytes)
       : api_(api), problem_(problem), flush_(api, 2 * l2_bytes) {
     for (const Tensor& tensor : problem.tensors) {
-      buffers_.emplace_back(api, bytes_of(tensor));
+      buffers_.emplace_back(api, tensor.bytes());
     }
   }
 

@@ -71,15 +71,11 @@ class Deadline {
   std::thread thread_;
 };
 
-std::uint64_t bytes_of(const Tensor& tensor) {
-  return static_cast<std::uint64_t>(tensor.elements()) * size_of(tensor.type);
-}
-
 /// The tensors of a problem in the memory of the device, inputs written and outputs poisoned.
 std::vector<std::uint64_t> place_tensors(simgpu::DeviceProcess& device, const Problem& problem) {
   std::vector<std::uint64_t> addresses;
   for (const Tensor& tensor : problem.tensors) {
-    const std::uint64_t bytes = bytes_of(tensor);
+    const std::uint64_t bytes = tensor.bytes();
     const std::uint64_t address = device.allocate(std::max<std::uint64_t>(bytes, 1), tensor.name);
     addresses.push_back(address);
     if (bytes == 0) {
@@ -128,7 +124,7 @@ std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
     const Tensor& tensor = request.problem->tensors[i];
     if (request.sampled && tensor.role == Role::input) continue;
     auto& bytes = contents[i];
-    bytes.resize(bytes_of(tensor));
+    bytes.resize(tensor.bytes());
     if (!bytes.empty()) {
       device.read(addresses[i], bytes);
     }

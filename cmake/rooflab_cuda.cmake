@@ -11,6 +11,15 @@ endif()
 cmake_path(GET ROOFLAB_NVCC PARENT_PATH ROOFLAB_CUDA_ROOT)
 cmake_path(GET ROOFLAB_CUDA_ROOT PARENT_PATH ROOFLAB_CUDA_ROOT)
 
+# CUPTI's headers, which some toolkits keep apart and others leave out.
+find_path(ROOFLAB_CUPTI_INCLUDE cupti_activity.h NO_DEFAULT_PATH
+  HINTS ${ROOFLAB_CUDA_ROOT}/include ${ROOFLAB_CUDA_ROOT}/extras/CUPTI/include
+        ${PROJECT_SOURCE_DIR}/.cuda-cupti/include)
+if(NOT ROOFLAB_CUPTI_INCLUDE)
+  message(FATAL_ERROR "cupti_activity.h was not found in ${ROOFLAB_CUDA_ROOT} or .cuda-cupti. "
+                      "Run scripts/setup: it installs CUPTI's headers into .cuda-cupti/.")
+endif()
+
 # rooflab_cuda_program(<name> SOURCES ... [LIBRARIES cublas]): a CUDA program that runs under `simgpu run`,
 # built as cuda/<name> in the build tree. It is linked against the simulated runtime, whose interface is the
 # toolkit's: a wheel of the compiler alone is enough.
@@ -24,7 +33,8 @@ function(rooflab_cuda_program name)
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/cuda
     COMMAND ${ROOFLAB_NVCC} -std=c++20 -O2 -lineinfo -cudart none
             "-gencode=arch=compute_80,code=[sm_80,compute_80]"
-            -I${PROJECT_SOURCE_DIR}/simgpu/cublas/include ${arg_SOURCES} -o ${program}
+            -I${PROJECT_SOURCE_DIR}/simgpu/cublas/include -I${ROOFLAB_CUPTI_INCLUDE}
+            ${arg_SOURCES} -o ${program}
             -L${PROJECT_BINARY_DIR}/lib/simgpu ${link_flags} -lcudart
     DEPENDS ${arg_SOURCES} simgpu_cudart ${link_targets}
     COMMENT "Compiling CUDA program ${name}" VERBATIM)

@@ -1,5 +1,6 @@
 #include "simgpu/report.h"
 
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -128,6 +129,7 @@ std::map<std::string, double> nsight_counters(const KernelRecord& record) {
       {"lts__t_sector_hit_rate.pct", percent(number(c.l2_hit_sectors), l2_sectors)},
       {"dram__bytes_read.sum", number(c.dram_read_bytes)},
       {"dram__bytes_write.sum", number(c.dram_write_bytes)},
+      {"smsp__inst_executed_op_ldgsts.sum", of_class(c, InstructionClass::async_copy)},
       {"smsp__inst_executed_op_shared_ld.sum", number(c.shared_load_requests)},
       {"smsp__inst_executed_op_shared_st.sum", number(c.shared_store_requests)},
       {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", number(c.shared_load_wavefronts)},
@@ -139,6 +141,19 @@ std::map<std::string, double> nsight_counters(const KernelRecord& record) {
       {"smsp__inst_executed_op_local_ld.sum", number(c.local_load_requests)},
       {"smsp__inst_executed_op_local_st.sum", number(c.local_store_requests)},
   };
+}
+
+std::uint64_t host_launches(const Activity& activity) {
+  std::uint64_t single = 0;
+  std::set<std::uint64_t> graphs;
+  for (const KernelRecord& kernel : activity.kernels) {
+    if (kernel.graph_launch == 0) ++single;
+    if (kernel.graph_launch != 0) graphs.insert(kernel.graph_launch);
+  }
+  for (const MemoryRecord& copy : activity.memory) {
+    if (copy.graph_launch != 0) graphs.insert(copy.graph_launch);
+  }
+  return single + graphs.size();
 }
 
 }  // namespace simgpu

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -98,6 +99,16 @@ struct TimeBreakdown {
   double launch_us = 0;
 };
 
+/// One call of host code into the runtime that the device served, on the modelled clock.
+struct ApiRecord {
+  std::uint64_t sequence = 0;  ///< order in the device's life, shared with kernels and copies
+  std::string name;            ///< "cudaMemcpyAsync"
+  double start_us = 0;
+  double time_us = 0;             ///< that the host spent in it, waiting included
+  std::uint64_t correlation = 0;  ///< that of the work which it issued; 1 for a device's first call
+  int error = 0;                  ///< the cudaError_t that it returned
+};
+
 /// One kernel launch as the trusted side saw it.
 struct KernelRecord {
   std::uint64_t sequence = 0;  ///< order of launch in the device's life
@@ -118,6 +129,13 @@ struct KernelRecord {
   /// the others did not run. Of a library routine: it was timed and not carried out.
   bool sampled = false;
   std::uint64_t sampled_blocks = 0;
+  /// Of the host call that issued it; all nodes of one graph launch share its correlation.
+  std::uint64_t correlation = 0;
+  /// 0: the default stream (each thread's own too, which never runs beside it); other streams are
+  /// numbered from 1 by order of creation.
+  std::uint64_t stream = 0;
+  /// 0: issued by itself; else the number (1, 2, …) of the cudaGraphLaunch that it belongs to.
+  std::uint64_t graph_launch = 0;
 };
 
 /// A copy or fill of device memory.
@@ -129,12 +147,19 @@ struct MemoryRecord {
   double start_us = 0;
   double time_us = 0;
   std::uint64_t destination = 0;  ///< device address, 0 when the destination is host memory
+  std::uint64_t correlation = 0;  ///< these three as a kernel's
+  std::uint64_t stream = 0;
+  std::uint64_t graph_launch = 0;
 };
+
+/// The most records of each kind in an Activity: what happens after so many is left out.
+inline constexpr std::size_t kMostRecords = 20'000;
 
 /// Everything the device did between two marks, as the trusted side tells it.
 struct Activity {
   std::vector<KernelRecord> kernels;
   std::vector<MemoryRecord> memory;
+  std::vector<ApiRecord> calls;  ///< of the guest, in order
   std::vector<Finding> findings;
   std::string printed;          ///< device printf
   double elapsed_us = 0;        ///< from the mark until all work was done, on the modelled clock
@@ -143,6 +168,9 @@ struct Activity {
   std::map<std::string, std::uint64_t> api_calls;  ///< by runtime function
   std::string error;  ///< sticky CUDA error, "cudaErrorIllegalAddress", or empty
 };
+
+/// Launches that the host issued: kernels issued one by one, and one for each graph launch.
+std::uint64_t host_launches(const Activity& activity);
 
 /// The counters under Nsight Compute's names ("smsp__inst_executed.sum" …).
 std::map<std::string, double> nsight_counters(const KernelRecord& record);

@@ -1,6 +1,12 @@
 #include "simgpu/arith/matrix.h"
 
-#include <cmath>
+#if defined(__FMA__) && defined(__F16C__)
+#include <immintrin.h>
+#endif
+
+#include <array>
+#include <bit>
+#include <cstring>
 #include <stdexcept>
 
 #include "simgpu/arith/float64.h"
@@ -10,74 +16,191 @@
 namespace simgpu::arith {
 namespace {
 
-template <class In, class Sum>
-void check_sizes(const TileShape& shape, std::span<const In> a, std::span<const In> b,
-                 std::span<const Sum> c, std::span<Sum> d) {
-  const auto [m, n, k] = shape;
-  if (a.size() != m * k || b.size() != k * n || c.size() != m * n || d.size() != m * n) {
-    throw std::invalid_argument("tile_product: give A as m*k, B as k*n, C and D as m*n elements");
+/// 32 bytes of numbers, on which GCC and clang compute element by element.
+template <class T>
+struct VectorOf {
+  using type __attribute__((vector_size(32))) = T;
+};
+template <class T>
+using Vector = typename VectorOf<T>::type;
+template <class T>
+constexpr std::size_t kLanes = 32 / sizeof(T);
+
+template <class T>
+Vector<T> load(const T* from) {
+  Vector<T> value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+template <class T>
+void store(T* to, Vector<T> value) {
+  std::memcpy(to, &value, sizeof(value));
+}
+
+/// x * y + sum, each element rounded once.
+template <class T>
+Vector<T> fused(Vector<T> x, Vector<T> y, Vector<T> sum) {
+#ifdef __FMA__
+  if constexpr (sizeof(T) == 4) return _mm256_fmadd_ps(x, y, sum);
+  if constexpr (sizeof(T) == 8) return _mm256_fmadd_pd(x, y, sum);
+#else
+  for (std::size_t i = 0; i < kLanes<T>; ++i) {
+    if constexpr (sizeof(T) == 4) sum[i] = __builtin_fmaf(x[i], y[i], sum[i]);
+    if constexpr (sizeof(T) == 8) sum[i] = __builtin_fma(x[i], y[i], sum[i]);
+  }
+  return sum;
+#endif
+}
+
+/// The same number in every element; subtracting zero keeps the sign of a zero.
+template <class T>
+Vector<T> spread(T value) {
+  return value - Vector<T>{};
+}
+
+template <class T>
+T canonical_nan() {
+  if constexpr (sizeof(T) == 4) return float_of(kNanF32Bits);
+  if constexpr (sizeof(T) == 8) return double_of(kNanF64Bits);
+}
+
+template <class T>
+Vector<T> canonical_lanes(Vector<T> x) {
+  return x == x ? x : spread(canonical_nan<T>());
+}
+
+void require_sizes(bool right) {
+  if (!right) {
+    throw std::invalid_argument(
+        "tile_product: give A as m * k, B as k * n and the sums as m * n elements");
   }
 }
 
-/// Row by row, with the columns innermost: neighbouring elements of D advance together and
-/// vectorise.
-template <class In, class Sum, class Start, class Step, class Finish>
-void multiply(const TileShape& shape, std::span<const In> a, std::span<const In> b, Start start,
-              Step step, Finish finish) {
-  constexpr std::size_t kMaxColumns = 256;
-  Sum row[kMaxColumns];
-  if (shape.n > kMaxColumns) throw std::invalid_argument("tile_product: at most 256 columns");
-  for (std::size_t i = 0; i < shape.m; ++i) {
-    for (std::size_t j = 0; j < shape.n; ++j) row[j] = start(i * shape.n + j);
-    for (std::size_t p = 0; p < shape.k; ++p) {
-      const In x = a[i * shape.k + p];
-      const In* y = b.data() + p * shape.n;
-      for (std::size_t j = 0; j < shape.n; ++j) row[j] = step(row[j], x, y[j]);
+/// kRows x one vector of columns of the sums: these stay in processor registers over all of k.
+template <std::size_t kRows, class T>
+void add_block(const TileShape& shape, const T* a, const T* b, T* sums) {
+  Vector<T> sum[kRows];
+  for (std::size_t i = 0; i < kRows; ++i) sum[i] = load(sums + i * shape.n);
+  for (std::size_t p = 0; p < shape.k; ++p) {
+    const Vector<T> y = load(b + p * shape.n);
+    for (std::size_t i = 0; i < kRows; ++i) {
+      sum[i] = fused<T>(spread(a[i * shape.k + p]), y, sum[i]);
     }
-    for (std::size_t j = 0; j < shape.n; ++j) finish(i * shape.n + j, row[j]);
+  }
+  for (std::size_t i = 0; i < kRows; ++i) {
+    store(sums + i * shape.n, canonical_lanes<T>(sum[i]));
   }
 }
 
-/// One rounding to f32 of the exact product plus the sum.
-float accumulate(float sum, float x, float y) { return __builtin_fmaf(x, y, sum); }
+template <class T>
+void add_element(const TileShape& shape, const T* a, const T* b, T& sum) {
+  for (std::size_t p = 0; p < shape.k; ++p) {
+    if constexpr (sizeof(T) == 4) sum = __builtin_fmaf(a[p], b[p * shape.n], sum);
+    if constexpr (sizeof(T) == 8) sum = __builtin_fma(a[p], b[p * shape.n], sum);
+  }
+  if (sum != sum) sum = canonical_nan<T>();
+}
+
+template <class T>
+void multiply(const TileShape& shape, std::span<const T> a, std::span<const T> b,
+              std::span<T> sums) {
+  const auto [m, n, k] = shape;
+  require_sizes(a.size() == m * k && b.size() == k * n && sums.size() == m * n);
+  constexpr std::size_t kRows = 8;
+  const std::size_t block_rows = m / kRows * kRows;
+  const std::size_t block_columns = n / kLanes<T> * kLanes<T>;
+  for (std::size_t i = 0; i < block_rows; i += kRows) {
+    for (std::size_t j = 0; j < block_columns; j += kLanes<T>) {
+      add_block<kRows>(shape, &a[i * k], &b[j], &sums[i * n + j]);
+    }
+  }
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = i < block_rows ? block_columns : 0; j < n; ++j) {
+      add_element(shape, &a[i * k], &b[j], sums[i * n + j]);
+    }
+  }
+}
 
 }  // namespace
 
 void tile_product(const TileShape& shape, std::span<const float> a, std::span<const float> b,
-                  std::span<const float> c, std::span<float> d) {
-  check_sizes(shape, a, b, c, d);
-  multiply<float, float>(
-      shape, a, b, [&](std::size_t at) { return c[at]; }, accumulate,
-      [&](std::size_t at, float sum) { d[at] = canonical(sum); });
-}
-
-void tile_product_f16(const TileShape& shape, std::span<const float> a, std::span<const float> b,
-                      std::span<const std::uint16_t> c, std::span<std::uint16_t> d) {
-  check_sizes(shape, a, b, c, d);
-  multiply<float, float>(
-      shape, a, b, [&](std::size_t at) { return f16_to_f32(c[at]); }, accumulate,
-      [&](std::size_t at, float sum) { d[at] = f32_to_f16(sum); });
+                  std::span<float> sums) {
+  multiply(shape, a, b, sums);
 }
 
 void tile_product(const TileShape& shape, std::span<const double> a, std::span<const double> b,
-                  std::span<const double> c, std::span<double> d) {
-  check_sizes(shape, a, b, c, d);
-  multiply<double, double>(
-      shape, a, b, [&](std::size_t at) { return c[at]; },
-      [](double sum, double x, double y) { return __builtin_fma(x, y, sum); },
-      [&](std::size_t at, double sum) { d[at] = canonical(sum); });
+                  std::span<double> sums) {
+  multiply(shape, a, b, sums);
 }
 
-void tile_product(const TileShape& shape, std::span<const std::int32_t> a,
-                  std::span<const std::int32_t> b, std::span<const std::int32_t> c,
-                  std::span<std::int32_t> d, bool saturate) {
-  check_sizes(shape, a, b, c, d);
-  multiply<std::int32_t, std::int64_t>(
-      shape, a, b, [&](std::size_t at) { return std::int64_t{c[at]}; },
-      [](std::int64_t sum, std::int32_t x, std::int32_t y) { return sum + std::int64_t{x} * y; },
-      [&](std::size_t at, std::int64_t sum) {
-        d[at] = saturate ? clamp_s32(sum) : static_cast<std::int32_t>(sum);
-      });
+void tile_product(const TileShape& shape, std::span<const std::int16_t> a,
+                  std::span<const std::int16_t> b_columns, std::span<std::int32_t> sums,
+                  bool saturate) {
+  const auto [m, n, k] = shape;
+  require_sizes(a.size() == m * k && b_columns.size() == n * k && sums.size() == m * n);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      const std::int16_t* const x = &a[i * k];
+      const std::int16_t* const y = &b_columns[j * k];
+      // At most 256 products of 16 bits: no overflow before C comes in.
+      std::int32_t products = 0;
+      for (std::size_t p = 0; p < k; ++p) products += std::int32_t{x[p]} * y[p];
+      const std::int64_t sum = std::int64_t{sums[i * n + j]} + products;
+      sums[i * n + j] = saturate ? clamp_s32(sum) : static_cast<std::int32_t>(sum);
+    }
+  }
+}
+
+void bit_tile_product(const TileShape& shape, std::span<const std::uint32_t> a,
+                      std::span<const std::uint32_t> b_columns, std::span<std::int32_t> sums,
+                      BitOperation operation) {
+  const std::size_t m = shape.m;
+  const std::size_t n = shape.n;
+  const std::size_t words = shape.k / 32;
+  require_sizes(a.size() == m * words && b_columns.size() == n * words && sums.size() == m * n);
+  for (std::size_t i = 0; i < m; ++i) {
+    for (std::size_t j = 0; j < n; ++j) {
+      auto sum = static_cast<std::uint32_t>(sums[i * n + j]);
+      for (std::size_t p = 0; p < words; ++p) {
+        const std::uint32_t x = a[i * words + p];
+        const std::uint32_t y = b_columns[j * words + p];
+        const std::uint32_t bits = operation == BitOperation::and_ ? x & y : x ^ y;
+        sum += static_cast<std::uint32_t>(std::popcount(bits));
+      }
+      sums[i * n + j] = static_cast<std::int32_t>(sum);
+    }
+  }
+}
+
+void widen_f16_8x8(const std::byte* from, float* to, std::size_t stride) {
+  for (std::size_t row = 0; row < 8; ++row) {
+#ifdef __F16C__
+    __m128i halves;
+    std::memcpy(&halves, from + 16 * row, sizeof(halves));
+    _mm256_storeu_ps(to + row * stride, _mm256_cvtph_ps(halves));
+#else
+    std::array<std::uint16_t, 8> halves;
+    std::memcpy(halves.data(), from + 16 * row, sizeof(halves));
+    for (std::size_t i = 0; i < 8; ++i) to[row * stride + i] = f16_to_f32(halves[i]);
+#endif
+  }
+}
+
+/// Three rounds of interleaving rows i and i + 4.
+void transpose_8x8_halves(const std::byte* from, std::size_t from_pitch, std::byte* to,
+                          std::size_t to_pitch) {
+  using Row __attribute__((vector_size(16))) = std::uint16_t;
+  std::array<Row, 8> rows;
+  for (std::size_t i = 0; i < 8; ++i) std::memcpy(&rows[i], from + i * from_pitch, sizeof(Row));
+  for (int round = 0; round < 3; ++round) {
+    std::array<Row, 8> next;
+    for (std::size_t i = 0; i < 4; ++i) {
+      next[2 * i] = __builtin_shufflevector(rows[i], rows[i + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+      next[2 * i + 1] = __builtin_shufflevector(rows[i], rows[i + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    rows = next;
+  }
+  for (std::size_t i = 0; i < 8; ++i) std::memcpy(to + i * to_pitch, &rows[i], sizeof(Row));
 }
 
 }  // namespace simgpu::arith

@@ -29,8 +29,16 @@ struct Arguments {
   std::int32_t m, n, k;
 };
 
+/// How a kernel is launched: threads of a block, and its square of the result.
+struct Block {
+  Dim3 threads;
+  std::uint32_t tile;
+};
+const Block kPlainBlock{{32, 32, 1}, 32};
+const Block kTensorBlock{{128, 1, 1}, 64};
+
 void run_gemm(benchmark::State& state, const char* kernel, bool checkers, unsigned workers,
-              bool sampled = false) {
+              bool sampled = false, const Block& block = kPlainBlock) {
   const auto size = static_cast<std::uint32_t>(state.range(0));
   const std::uint64_t bytes = std::uint64_t{4} * size * size;
   DeviceMemory memory(std::uint64_t{1} << 32);
@@ -48,8 +56,8 @@ void run_gemm(benchmark::State& state, const char* kernel, bool checkers, unsign
   const auto program = lower(ptx::parse(read_file(SIMGPU_BENCH_PTX)), {});
   LaunchRequest request;
   request.kernel = kernel;
-  request.grid = {(size + 31) / 32, (size + 31) / 32, 1};
-  request.block = {32, 32, 1};
+  request.grid = {(size + block.tile - 1) / block.tile, (size + block.tile - 1) / block.tile, 1};
+  request.block = block.threads;
   request.parameters = parameters;
   request.resident_blocks = 216;
   request.l1_bytes_per_block = 64 << 10;
@@ -59,13 +67,19 @@ void run_gemm(benchmark::State& state, const char* kernel, bool checkers, unsign
   options.sampled = sampled;
   const gpu_spec::GpuSpec gpu = gpu_spec::load(SIMGPU_BENCH_GPU);
   std::uint64_t instructions = 0;
+  std::uint64_t tensor_instructions = 0;
   for (auto _ : state) {
     const LaunchResult result = execute(*program, request, memory, gpu, options);
     if (result.status != LaunchStatus::ok) state.SkipWithError("the kernel failed");
     instructions += result.counters.warp_instructions;
+    const auto tensor = result.counters.instructions_by_class.find("tensor");
+    if (tensor != result.counters.instructions_by_class.end())
+      tensor_instructions += tensor->second;
   }
   state.counters["warp_instructions/s"] =
       benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);
+  state.counters["mma/s"] =
+      benchmark::Counter(static_cast<double>(tensor_instructions), benchmark::Counter::kIsRate);
 }
 
 BENCHMARK_CAPTURE(run_gemm, tiled, "tiled_sgemm", false, 1U)
@@ -88,12 +102,77 @@ BENCHMARK_CAPTURE(run_gemm, tiled_checked_two_workers, "tiled_sgemm", true, 2U)
     ->UseRealTime()
     ->Iterations(1);
 
+BENCHMARK_CAPTURE(run_gemm, mma, "mma_gemm", false, 1U, false, kTensorBlock)
+    ->Arg(512)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, mma_checked, "mma_gemm", true, 1U, false, kTensorBlock)
+    ->Arg(512)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, wmma, "wmma_gemm", false, 1U, false, kTensorBlock)
+    ->Arg(512)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, tiled_sampled, "tiled_sgemm", false, 1U, true)
     ->Arg(1024)
     ->Arg(4096)
     ->Arg(8192)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
+    ->Iterations(1);
+
+/// Arguments: length, heads.
+void run_flash(benchmark::State& state, const char* kernel, std::uint64_t d, bool sampled) {
+  const auto length = static_cast<std::uint32_t>(state.range(0));
+  const auto heads = static_cast<std::uint32_t>(state.range(1));
+  DeviceMemory memory(std::uint64_t{4} << 30);
+  std::vector<std::byte> parameters(36);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::uint64_t address = memory.allocate(4 * heads * length * d, "tensor").value();
+    std::memcpy(&parameters[8 * i], &address, sizeof address);
+  }
+  std::memcpy(&parameters[32], &length, sizeof length);
+  const auto program = lower(ptx::parse(read_file(SIMGPU_BENCH_PTX)), {});
+  LaunchRequest request;
+  request.kernel = kernel;
+  request.grid = {length / 64, heads, 1};
+  request.block = {32, 4, 1};
+  request.dynamic_shared_bytes = static_cast<std::uint32_t>(4 * 64 * d);
+  request.parameters = parameters;
+  request.resident_blocks = 216;
+  request.l1_bytes_per_block = 16 << 10;
+  EngineOptions options;
+  options.checkers = false;
+  options.sampled = sampled;
+  const gpu_spec::GpuSpec gpu = gpu_spec::load(SIMGPU_BENCH_GPU);
+  std::uint64_t instructions = 0;
+  for (auto _ : state) {
+    const LaunchResult result = execute(*program, request, memory, gpu, options);
+    if (result.status != LaunchStatus::ok) state.SkipWithError("the kernel failed");
+    if (sampled != (result.sampled_blocks != 0)) state.SkipWithError("sampled or not");
+    instructions += result.counters.warp_instructions;
+    state.counters["blocks_run"] = static_cast<double>(result.sampled_blocks);
+  }
+  state.counters["warp_instructions"] = static_cast<double>(instructions);
+  state.counters["warp_instructions/s"] =
+      benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);
+}
+
+BENCHMARK_CAPTURE(run_flash, d64, "flash64", 64U, false)
+    ->Args({1024, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+BENCHMARK_CAPTURE(run_flash, d64_sampled, "flash64", 64U, true)
+    ->Args({1024, 4})
+    ->Args({2048, 4})
+    ->Args({4096, 4})
+    ->Args({8192, 4})
+    ->Args({8192, 16})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+BENCHMARK_CAPTURE(run_flash, d128_sampled, "flash128", 128U, true)
+    ->Args({4096, 16})
+    ->Args({8192, 4})
+    ->Args({8192, 16})
+    ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
 
 }  // namespace

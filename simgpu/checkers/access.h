@@ -7,7 +7,13 @@ namespace simgpu {
 
 inline constexpr unsigned kWarpSize = 32;
 
-enum class AccessKind : std::uint8_t { load, store, atomic };
+/// `copy`: an asynchronous copy (cp.async) into shared memory, from when it is issued.
+enum class AccessKind : std::uint8_t { load, store, atomic, copy };
+
+constexpr bool reads(AccessKind kind) {
+  return kind == AccessKind::load || kind == AccessKind::atomic;
+}
+constexpr bool writes(AccessKind kind) { return kind != AccessKind::load; }
 
 /// One memory instruction of one warp, as the engine hands it to counters and checkers. Lane i
 /// takes part when bit i of `mask` is set; it touches [address[i], address[i] + bytes). Addresses
@@ -23,6 +29,7 @@ struct WarpAccess {
   /// Values about to be stored, 32 lanes of `bytes` each, or nullptr: two lanes or warps that store
   /// the same value to one place are not reported as a write-write race.
   const std::uint8_t* values = nullptr;
+  bool bypasses_l1 = false;  ///< a load that only L2 caches (cp.async.cg)
 };
 
 /// What a checker reports, in terms of the lowered program; the launch turns it into a

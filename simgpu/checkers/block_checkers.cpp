@@ -31,7 +31,7 @@ void for_each_place(const WarpAccess& access, const Each& each) {
 template <typename Contains, typename Add>
 void check_initialisation(const char* code, const WarpAccess& access, std::uint64_t block,
                           FindingList& findings, const Contains& contains, const Add& add) {
-  if (access.kind != AccessKind::store) {
+  if (reads(access.kind)) {
     for_each_place(access, [&](std::uint32_t lane, std::uint64_t first, std::uint64_t bytes) {
       if (contains(first, bytes)) return true;
       // A run of lanes is looked at again lane by lane.
@@ -42,7 +42,7 @@ void check_initialisation(const char* code, const WarpAccess& access, std::uint6
       return one_lane;
     });
   }
-  if (access.kind != AccessKind::load) {
+  if (writes(access.kind)) {
     for_each_place(access, [&](std::uint32_t, std::uint64_t first, std::uint64_t bytes) {
       add(first, bytes);
       return true;
@@ -89,6 +89,10 @@ void BlockCheckers::shared(const WarpAccess& access) {
       [&](std::uint64_t first, std::uint64_t bytes) { return state.shared.contains(first, bytes); },
       [&](std::uint64_t first, std::uint64_t bytes) { state.shared.add(first, bytes); });
   state.races.access(access, state.order, state.findings);
+}
+
+void BlockCheckers::copy_done(const WarpAccess& access) {
+  state_->races.copy_done(access, state_->order);
 }
 
 void BlockCheckers::global(const WarpAccess& access) {

@@ -18,8 +18,10 @@ namespace simgpu {
 ///
 /// Race rule: two accesses to one shared byte by different threads, at least one of them a plain
 /// store, in the same barrier interval, and not ordered by a warp-level synchronisation when both
-/// threads are of one warp. The first racing pair per pair of instructions is kept in full, later
-/// ones are only counted.
+/// threads are of one warp. An asynchronous copy stores from when it is issued until its thread has
+/// waited for it; in between nobody, that thread included, may touch the destination, and others
+/// not before the next barrier (RL0313). The first racing pair per pair of instructions is kept in
+/// full, later ones are only counted.
 class BlockCheckers {
  public:
   explicit BlockCheckers(DeviceMemory& memory);
@@ -30,6 +32,9 @@ class BlockCheckers {
                    std::uint32_t local_bytes_per_thread);
 
   void shared(const WarpAccess& access);
+  /// The threads of an asynchronous copy have waited for it: `access` is the one that was passed to
+  /// shared() when it was issued, or some of its lanes.
+  void copy_done(const WarpAccess& access);
   /// Loads: every byte must have been written. Stores and atomics mark bytes initialised.
   void global(const WarpAccess& access);
   void local(const WarpAccess& access);

@@ -23,6 +23,10 @@ std::vector<T> repeat_each(const std::vector<T>& values, std::size_t times) {
 
 void SharedRaces::begin_block(std::uint64_t block, std::uint32_t shared_bytes, WarpOrder& order) {
   block_ = block;
+  if (copies_under_way_) {
+    std::replace(write_time_.begin(), write_time_.end(), kUnderWay, Time{0});
+    copies_under_way_ = false;
+  }
   if (order.used_up()) {
     order.restart();
     shared_bytes_ = 0;
@@ -117,7 +121,7 @@ void SharedRaces::access_lane(const WarpAccess& access, std::uint8_t lane, const
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t unit = first + i;
     if (unit >= write_time_.size()) return;  // the engine refuses such an access
-    if (access.kind != AccessKind::store) {
+    if (reads(access.kind)) {
       read(unit, access, lane, order, findings);
       continue;
     }
@@ -134,12 +138,13 @@ void SharedRaces::read(std::size_t unit, const WarpAccess& access, std::uint8_t 
                        const WarpOrder& order, FindingList& findings) {
   const Time interval = order.interval();
   if (write_time_[unit] < interval && settled_[unit] == interval) return;
-  const Site& writer = writer_[unit];
-  if (!order.ordered(write_time_[unit], writer.warp, writer.lane, access.warp, lane)) {
-    report("RL0302", unit, {write_time_[unit], writer}, AccessKind::store, access, lane, findings);
+  const Use writer{write_time_[unit], writer_[unit]};
+  if (writer.time == kUnderWay ||
+      !order.ordered(writer.time, writer.site.warp, writer.site.lane, access.warp, lane)) {
+    const bool copied = writer.site.kind == AccessKind::copy;
+    report(copied ? "RL0313" : "RL0302", unit, writer, access, lane, findings);
   }
-  const Use now{order.time(access.warp),
-                {access.pc, access.warp, lane, access.kind == AccessKind::atomic}};
+  const Use now{order.time(access.warp), {access.pc, access.warp, lane, access.kind}};
   const auto replaced_by_now = [&](const Use& use) {
     return order.ordered(use.time, use.site.warp, use.site.lane, access.warp, lane);
   };
@@ -164,29 +169,43 @@ void SharedRaces::write(std::size_t unit, std::uint32_t value, const WarpAccess&
   };
   const Use& reader = races_with(reader_[unit]) ? reader_[unit] : other_reader_[unit];
   if (races_with(reader)) {
-    report("RL0301", unit, reader, reader.site.atomic ? AccessKind::atomic : AccessKind::load,
-           access, lane, findings);
+    report("RL0301", unit, reader, access, lane, findings);
   }
   const Use writer{write_time_[unit], writer_[unit]};
   const bool same_value = access.values != nullptr && value_[unit] == value;
-  if (races_with(writer) && !same_value) {
-    report("RL0303", unit, writer, AccessKind::store, access, lane, findings);
+  if (writer.time == kUnderWay) {
+    report("RL0313", unit, writer, access, lane, findings);
+  } else if (races_with(writer) && !same_value) {
+    report("RL0303", unit, writer, access, lane, findings);
   }
-  write_time_[unit] = order.time(access.warp);
-  writer_[unit] = {access.pc, access.warp, lane, false};
+  const bool is_copy = access.kind == AccessKind::copy;
+  copies_under_way_ = copies_under_way_ || is_copy;
+  write_time_[unit] = is_copy ? kUnderWay : order.time(access.warp);
+  writer_[unit] = {access.pc, access.warp, lane, access.kind};
   value_[unit] = value;
 }
 
+void SharedRaces::copy_done(const WarpAccess& access, const WarpOrder& order) {
+  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint8_t>(std::countr_zero(lanes));
+    const std::size_t first = (*access.address)[lane] / unit_bytes_;
+    for (std::size_t unit = first; unit < first + access.bytes / unit_bytes_; ++unit) {
+      const Site& writer = writer_[unit];
+      const bool own = writer.warp == access.warp && writer.lane == lane && writer.pc == access.pc;
+      if (own && write_time_[unit] == kUnderWay) write_time_[unit] = order.time(access.warp);
+    }
+  }
+}
+
 void SharedRaces::report(const char* code, std::size_t unit, const Use& other,
-                         AccessKind other_kind, const WarpAccess& access, std::uint8_t lane,
-                         FindingList& findings) const {
+                         const WarpAccess& access, std::uint8_t lane, FindingList& findings) const {
   RawFinding finding = finding_at(code, access, block_, lane, unit * unit_bytes_);
   finding.has_other = true;
   finding.other_pc = other.site.pc;
   finding.other_block = block_;
   finding.other_warp = other.site.warp;
   finding.other_lane = other.site.lane;
-  finding.other_kind = other_kind;
+  finding.other_kind = other.site.kind;
   findings.add(finding);
 }
 

@@ -18,16 +18,20 @@ class SharedRaces {
   /// block.
   void begin_block(std::uint64_t block, std::uint32_t shared_bytes, WarpOrder& order);
   void access(const WarpAccess& access, const WarpOrder& order, FindingList& findings);
+  /// An asynchronous copy is done for the lanes of `access`: a store of theirs, made now.
+  void copy_done(const WarpAccess& access, const WarpOrder& order);
 
  private:
   using Time = WarpOrder::Time;
+  /// When a copy that is still under way writes: later than anything.
+  static constexpr Time kUnderWay = 0xffff'ffffU;
 
   /// Thread and instruction of a recorded access.
   struct Site {
     std::uint32_t pc = 0;
     std::uint16_t warp = 0;
     std::uint8_t lane = 0;
-    bool atomic = false;
+    AccessKind kind = AccessKind::load;
   };
   struct Use {
     Time time = 0;  ///< 0: none
@@ -50,12 +54,13 @@ class SharedRaces {
             FindingList& findings);
   void write(std::size_t unit, std::uint32_t value, const WarpAccess& access, std::uint8_t lane,
              const WarpOrder& order, FindingList& findings);
-  void report(const char* code, std::size_t unit, const Use& other, AccessKind other_kind,
-              const WarpAccess& access, std::uint8_t lane, FindingList& findings) const;
+  void report(const char* code, std::size_t unit, const Use& other, const WarpAccess& access,
+              std::uint8_t lane, FindingList& findings) const;
 
   std::uint64_t block_ = 0;
   std::uint32_t shared_bytes_ = 0;
   std::uint32_t unit_bytes_ = 4;
+  bool copies_under_way_ = false;  ///< there were some in this block
   // One entry per unit.
   std::vector<Time> write_time_;
   std::vector<Time>

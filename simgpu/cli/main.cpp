@@ -11,6 +11,7 @@
 #include "simgpu/cli/guest_program.h"
 #include "simgpu/cli/report_file.h"
 #include "simgpu/cli/story.h"
+#include "simgpu/cli/trace_file.h"
 #include "simgpu/device/device_process.h"
 #include "specs/gpu_spec.h"
 
@@ -90,7 +91,7 @@ int run(const Options& options) {
     simgpu::cli::write_file(options.report, simgpu::cli::report_json(activity, gpu.id));
   }
   if (!options.trace.empty()) {
-    simgpu::cli::write_file(options.trace, simgpu::cli::trace_json(activity, gpu.id));
+    simgpu::cli::write_file(options.trace, simgpu::cli::trace_json(activity, gpu.id, gpu.sm_count));
   }
   return end.code == 0 && checkers && !activity.findings.empty() ? kFindings : end.code;
 }

@@ -38,6 +38,9 @@ json finding_json(const Finding& finding) {
 
 json kernel_json(const KernelRecord& kernel) {
   return {{"name", kernel.name},
+          {"correlation", kernel.correlation},
+          {"stream", kernel.stream},
+          {"graph_launch", kernel.graph_launch},
           {"grid", triple(kernel.grid)},
           {"block", triple(kernel.block)},
           {"start_us", kernel.start_us},
@@ -60,6 +63,9 @@ json kernel_json(const KernelRecord& kernel) {
 json memory_json(const MemoryRecord& record) {
   return {{"kind", record.kind},
           {"bytes", record.bytes},
+          {"correlation", record.correlation},
+          {"stream", record.stream},
+          {"graph_launch", record.graph_launch},
           {"start_us", record.start_us},
           {"time_us", record.time_us}};
 }
@@ -67,12 +73,6 @@ json memory_json(const MemoryRecord& record) {
 /// Untrusted text may not be UTF-8; such bytes become U+FFFD.
 std::string text_of(const json& document) {
   return document.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-}
-
-json event(const char* category, const std::string& name, int row, double start_us,
-           double time_us) {
-  return {{"ph", "X"},  {"cat", category}, {"name", name},  {"pid", 0},
-          {"tid", row}, {"ts", start_us},  {"dur", time_us}};
 }
 
 }  // namespace
@@ -88,6 +88,7 @@ std::string report_json(const Activity& activity, const std::string& gpu) {
                    {"allocated", activity.allocated},
                    {"peak_allocated", activity.peak_allocated},
                    {"api_calls", activity.api_calls},
+                   {"host_launches", host_launches(activity)},
                    {"error", activity.error}};
   for (const Finding& finding : activity.findings) {
     document["findings"].push_back(finding_json(finding));
@@ -99,32 +100,6 @@ std::string report_json(const Activity& activity, const std::string& gpu) {
     document["memory"].push_back(memory_json(record));
   }
   return text_of(document);
-}
-
-std::string trace_json(const Activity& activity, const std::string& gpu) {
-  constexpr int kKernelRow = 0, kCopyRow = 1;
-  json events = json::array();
-  events.push_back({{"ph", "M"},
-                    {"name", "process_name"},
-                    {"pid", 0},
-                    {"args", {{"name", "simulated " + gpu + " (modelled time)"}}}});
-  for (const KernelRecord& kernel : activity.kernels) {
-    json entry = event("kernel", kernel.name, kKernelRow, kernel.start_us, kernel.time.total_us);
-    entry["args"] = {{"grid", triple(kernel.grid)},
-                     {"block", triple(kernel.block)},
-                     {"registers per thread", kernel.registers_per_thread},
-                     {"shared memory", kernel.static_shared_bytes + kernel.dynamic_shared_bytes},
-                     {"blocks per SM", kernel.blocks_per_sm},
-                     {"est. achieved occupancy %", kernel.theoretical_occupancy * 100},
-                     {"limiter", kernel.time.limiter}};
-    events.push_back(std::move(entry));
-  }
-  for (const MemoryRecord& record : activity.memory) {
-    json entry = event("memory", record.kind, kCopyRow, record.start_us, record.time_us);
-    entry["args"] = {{"bytes", record.bytes}};
-    events.push_back(std::move(entry));
-  }
-  return text_of({{"schemaVersion", 1}, {"displayTimeUnit", "ms"}, {"traceEvents", events}});
 }
 
 void write_file(const std::filesystem::path& file, const std::string& contents) {

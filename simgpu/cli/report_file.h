@@ -10,10 +10,6 @@ namespace simgpu::cli {
 /// The report of one run as JSON, schema 1.
 std::string report_json(const Activity& activity, const std::string& gpu);
 
-/// The run as a Chrome trace (chrome://tracing, Perfetto): kernels and copies on the modelled
-/// clock.
-std::string trace_json(const Activity& activity, const std::string& gpu);
-
 /// Writes the file whole or not at all. @throws std::runtime_error saying why not
 void write_file(const std::filesystem::path& file, const std::string& contents);
 

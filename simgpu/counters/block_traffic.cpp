@@ -188,6 +188,10 @@ void BlockTraffic::State::append(const WarpAccess& access, const Sector& sector,
 void BlockTraffic::State::load(const WarpAccess& access, const Request& request) {
   for (std::size_t i = 0; i < request.count; ++i) {
     const Sector& sector = request.sectors[i];
+    if (access.bypasses_l1) {
+      append(access, sector, Kind::load);
+      continue;
+    }
     const std::uint64_t line = sector.number / kSectorsPerLine;
     const auto shift =
         static_cast<std::uint32_t>(kWordsPerSector * (sector.number % kSectorsPerLine));
@@ -260,6 +264,8 @@ void BlockTraffic::global(const WarpAccess& access) {
         state_->append(access, request.sectors[i], Kind::store);
       }
       break;
+    case AccessKind::copy:
+      break;  // only shared memory has these: the engine tells of the global side as a load
     case AccessKind::atomic:
       ++log.atomic_requests;
       log.atomic_sectors += request.count;

@@ -13,6 +13,16 @@ constexpr std::uint32_t kL2Ways = 16;
 /// Entries of one block's log that go to L2 before the next resident block has its turn: about what
 /// the warps of a block ask for between two waits.
 constexpr std::size_t kTurn = 32;
+/// The group of sets that are not simulated.
+constexpr std::uint8_t kLeftOut = 0xff;
+
+/// SplitMix64 (Steele, Lea and Flood, 2014): numbers without order from numbers in order.
+std::uint64_t scrambled(std::uint64_t number) {
+  number = (number + 1) * 0x9e3779b97f4a7c15U;
+  number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9U;
+  number = (number ^ number >> 27) * 0x94d049bb133111ebU;
+  return number ^ number >> 31;
+}
 
 /// The sectors (4 bits) of a line in which at least one of `words` (8 bits per sector) lies.
 std::uint32_t sectors_of(std::uint32_t words) {
@@ -34,7 +44,30 @@ std::uint32_t words_in(std::uint32_t sectors) {
 
 }  // namespace
 
-L2Cache::L2Cache(std::uint64_t bytes) : cache_(bytes, kL2Ways) {}
+L2Cache::L2Cache(std::uint64_t bytes, std::uint32_t one_in)
+    : cache_(bytes, kL2Ways), one_in_(std::min(one_in, cache_.sets())) {
+  if (one_in_ <= 1) return;
+  // One set of every `one_in_` neighbours, so that arrays are sampled evenly; each group has as
+  // many as the others.
+  group_of_.assign(cache_.sets(), kLeftOut);
+  for (std::uint64_t stratum = 0; (stratum + 1) * one_in_ <= cache_.sets(); ++stratum) {
+    const std::uint64_t set = stratum * one_in_ + scrambled(stratum) % one_in_;
+    const std::uint64_t group = stratum + scrambled(~(stratum / kGroups));
+    group_of_[set] = static_cast<std::uint8_t>(group % kGroups);
+  }
+}
+
+L2Cache::Counts L2Cache::counts() const {
+  Counts sum;
+  for (const Counts& group : groups_) {
+    sum.reads += group.reads;
+    sum.writes += group.writes;
+    sum.hits += group.hits;
+    sum.dram_reads += group.dram_reads;
+    sum.dram_writes += group.dram_writes;
+  }
+  return sum;
+}
 
 void L2Cache::run_wave(std::span<const std::unique_ptr<TrafficLog>> wave) {
   std::vector<std::size_t> position(wave.size(), 0);
@@ -53,6 +86,40 @@ void L2Cache::run_wave(std::span<const std::unique_ptr<TrafficLog>> wave) {
   }
 }
 
+void L2Cache::thin(const TrafficLog& log, ThinLog& thin) const {
+  thin.entries.clear();
+  thin.turns.clear();
+  for (std::size_t i = 0; i < log.entries.size(); ++i) {
+    const TrafficEntry& entry = log.entries[i];
+    if (entry.kind == Kind::touch || entry.kind == Kind::bytes || !any_simulated(entry)) continue;
+    thin.entries.push_back(entry);
+    thin.turns.push_back(static_cast<std::uint32_t>(i / kTurn));
+  }
+}
+
+void L2Cache::run_wave(std::span<const ThinLog> wave) {
+  std::vector<std::size_t> position(wave.size(), 0);
+  bool more = true;
+  for (std::uint32_t turn = 0; more; ++turn) {
+    more = false;
+    for (std::size_t i = 0; i < wave.size(); ++i) {
+      const ThinLog& log = wave[i];
+      std::size_t& at = position[i];
+      for (; at < log.entries.size() && log.turns[at] == turn; ++at) run(log.entries[at]);
+      more = more || at < log.entries.size();
+    }
+  }
+}
+
+bool L2Cache::any_simulated(const TrafficEntry& entry) const {
+  if (group_of_.empty()) return true;
+  const std::uint64_t last = (entry.sector() + entry.count - 1) / kSectorsPerLine;
+  for (std::uint64_t line = entry.sector() / kSectorsPerLine; line <= last; ++line) {
+    if (group_of_[line & (cache_.sets() - 1)] != kLeftOut) return true;
+  }
+  return false;
+}
+
 void L2Cache::run(const TrafficEntry& entry) {
   std::uint64_t sector = entry.sector();
   std::uint32_t left = entry.count;
@@ -69,19 +136,24 @@ void L2Cache::run(const TrafficEntry& entry) {
 
 void L2Cache::request(std::uint64_t line, std::uint32_t sectors, std::uint32_t words,
                       std::uint32_t count, Kind kind) {
+  const std::uint8_t group = group_of_.empty() ? 0 : group_of_[line & (cache_.sets() - 1)];
+  if (group == kLeftOut) return;
+  Counts& counts = groups_[group];
   const bool reads = kind != Kind::store;
   const bool writes = kind != Kind::load;
-  (writes ? writes_ : reads_) += count;
+  (writes ? counts.writes : counts.reads) += count;
+  const std::uint64_t dirty_before = cache_.dirty_sectors();
   const SectorCache::Lookup found = cache_.touch(line, writes ? words : 0, writes ? sectors : 0);
-  dram_writes_ += found.evicted_dirty;
+  // What becomes dirty is written back some day, when it has to leave or at the end.
+  counts.dram_writes += cache_.dirty_sectors() + found.evicted_dirty - dirty_before;
   // A store needs nothing of the old sector; a load needs its words, and fetches the sector if
   // one is missing.
   const std::uint32_t missing =
       reads ? sectors_of(words & ~found.present) : sectors & ~sectors_of(found.present);
   const auto misses = static_cast<std::uint32_t>(std::popcount(missing));
-  hits_ += count - misses;
+  counts.hits += count - misses;
   if (!reads || missing == 0) return;
-  dram_reads_ += misses;
+  counts.dram_reads += misses;
   cache_.probe(line, words_in(missing));
 }
 

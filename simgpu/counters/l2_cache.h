@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "simgpu/counters/sector_cache.h"
 #include "simgpu/counters/traffic_log.h"
@@ -24,27 +26,44 @@ class L2Cache {
     std::uint64_t dram_writes = 0;  ///< those that a write-back now would make included
   };
 
-  explicit L2Cache(std::uint64_t bytes);
+  /// @param one_in  of so many sets of the cache, one chosen by chance is simulated, and what falls
+  /// into the others is left out: what happens in a set depends on no other
+  explicit L2Cache(std::uint64_t bytes, std::uint32_t one_in = 1);
 
   /// Blocks that are resident together: they take turns until all their logs are used up.
   void run_wave(std::span<const std::unique_ptr<TrafficLog>> wave);
 
-  Counts counts() const {
-    return {reads_, writes_, hits_, dram_reads_, dram_writes_ + cache_.dirty_sectors()};
-  }
+  /// What remains of a log when what falls into sets that are left out is dropped.
+  struct ThinLog {
+    std::vector<TrafficEntry> entries;
+    std::vector<std::uint32_t> turns;  ///< by entry: the block's turn, counting from 0
+  };
+  void thin(const TrafficLog& log, ThinLog& thin) const;
+  /// The same as if the whole logs were run.
+  void run_wave(std::span<const ThinLog> wave);
+
+  /// Of the sets that are simulated.
+  Counts counts() const;
+  /// The sets that are simulated fall into groups by chance, so that their counts tell how far
+  /// chance goes. Without sampling there is one.
+  static constexpr std::size_t kGroups = 16;
+  std::uint32_t one_in() const { return one_in_; }
+  const std::array<Counts, kGroups>& groups() const { return groups_; }
   /// Lines brought in so far, those that had been thrown out before counted again.
   std::uint64_t fills() const { return cache_.fills(); }
   /// Lines that fit.
   std::uint64_t lines() const { return cache_.lines(); }
 
  private:
+  bool any_simulated(const TrafficEntry& entry) const;
   void run(const TrafficEntry& entry);
   void request(std::uint64_t line, std::uint32_t sectors, std::uint32_t words, std::uint32_t count,
                TrafficEntry::Kind kind);
 
   SectorCache cache_;
-  std::uint64_t reads_ = 0, writes_ = 0, hits_ = 0;
-  std::uint64_t dram_reads_ = 0, dram_writes_ = 0;
+  std::uint32_t one_in_ = 1;
+  std::vector<std::uint8_t> group_of_;  ///< by set; empty: all are simulated, in the first group
+  std::array<Counts, kGroups> groups_{};
 };
 
 }  // namespace simgpu

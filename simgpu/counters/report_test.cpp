@@ -31,6 +31,19 @@ TEST(ReportTest, EveryInstructionClassHasItsOwnName) {
   EXPECT_EQ(names.size(), static_cast<std::size_t>(kInstructionClasses));
 }
 
+TEST(ReportTest, AGraphIsOneLaunchOfTheHostHoweverManyNodesItHas) {
+  Activity activity;
+  EXPECT_EQ(host_launches(activity), 0u);
+  for (const std::uint64_t graph_launch : {0, 1, 1, 1, 0, 2}) {
+    activity.kernels.emplace_back().graph_launch = graph_launch;
+  }
+  activity.memory.emplace_back().graph_launch = 2;
+  EXPECT_EQ(host_launches(activity), 4u);           // two kernels and two graphs
+  activity.memory.emplace_back().graph_launch = 3;  // a graph of copies alone
+  activity.memory.emplace_back();                   // a copy is no launch
+  EXPECT_EQ(host_launches(activity), 5u);
+}
+
 TEST(ReportTest, CountersCarryNsightsNames) {
   KernelRecord record;
   record.grid = {4, 2, 1};

@@ -20,6 +20,10 @@ constexpr std::uint64_t kWindowWaves = 4;
 /// their L2 traffic where that is more: then DRAM has little to do with the time.
 constexpr double kAgreement = 0.01;
 constexpr double kLittle = 0.01;
+/// Shares of the cache's sets that are tried.
+constexpr std::array<std::uint32_t, 2> kOneSetIn{16, 4};
+/// Standard errors of what some sets tell, and what they may come to, over the same traffic.
+constexpr double kErrors = 3, kChance = 0.005;
 
 /// The counts as numbers that can be averaged.
 using Rates = std::array<double, 3>;
@@ -31,11 +35,19 @@ Rates numbers(const L2Cache::Counts& counts) {
 
 Rates difference(const Rates& a, const Rates& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
 
+L2Cache::Counts counts_of(const Rates& rates) {
+  L2Cache::Counts counts;
+  counts.hits = static_cast<std::uint64_t>(std::llround(rates[0]));
+  counts.dram_reads = static_cast<std::uint64_t>(std::llround(rates[1]));
+  counts.dram_writes = static_cast<std::uint64_t>(std::llround(rates[2]));
+  return counts;
+}
+
 class Stretches {
  public:
-  Stretches(const KnownTraffic& traffic, std::uint64_t l2_bytes)
+  Stretches(const KnownTraffic& traffic, std::uint64_t l2_bytes, std::uint32_t one_set_in = 1)
       : traffic_(traffic),
-        l2_(l2_bytes),
+        l2_(l2_bytes, one_set_in),
         resident_(std::max<std::uint64_t>(traffic.resident_blocks, 1)),
         waves_((traffic.blocks + resident_ - 1) / resident_) {}
 
@@ -43,6 +55,10 @@ class Stretches {
     run(0, waves_);
     return l2_.counts();
   }
+
+  /// Of a cache some of whose sets are simulated: all waves, taken to all sets. nullopt when chance
+  /// may have gone too far.
+  std::optional<L2Cache::Counts> from_sets();
 
   /// nullopt when no stretch can be left out, or windows disagree.
   std::optional<L2Cache::Counts> sampled();
@@ -53,6 +69,7 @@ class Stretches {
     Rates counts{};
   };
 
+  bool is_thin() const { return l2_.one_in() > 1; }
   void run(std::uint64_t first, std::uint64_t last);
   bool warm_up(std::uint64_t& wave, std::uint64_t limit);
   Window measure(std::uint64_t first, std::uint64_t last);
@@ -68,7 +85,8 @@ class Stretches {
   const KnownTraffic& traffic_;
   L2Cache l2_;
   const std::uint64_t resident_, waves_;
-  std::vector<std::unique_ptr<TrafficLog>> logs_;
+  std::vector<std::unique_ptr<TrafficLog>> logs_;  ///< of a wave
+  std::vector<L2Cache::ThinLog> thin_logs_;
 };
 
 /// Waves [first, last).
@@ -78,12 +96,21 @@ void Stretches::run(std::uint64_t first, std::uint64_t last) {
     const std::uint64_t wave_end = std::min(block + resident_, end);
     std::size_t size = 0;
     std::uint64_t entries = 0;
-    for (; block < wave_end && entries <= L2Cache::kMostPendingEntries; ++block) {
+    for (; block < wave_end && entries <= L2Cache::kMostPendingEntries; ++block, ++size) {
       if (size == logs_.size()) logs_.push_back(std::make_unique<TrafficLog>());
-      traffic_.log_of(block, *logs_[size]);
-      entries += logs_[size++]->entries.size();
+      // One log after another in the same place: what is dropped at once stays in the host's cache.
+      TrafficLog& log = *logs_[is_thin() ? 0 : size];
+      traffic_.log_of(block, log);
+      entries += log.entries.size();
+      if (!is_thin()) continue;
+      if (size == thin_logs_.size()) thin_logs_.emplace_back();
+      l2_.thin(log, thin_logs_[size]);
     }
-    l2_.run_wave(std::span(logs_).first(size));
+    if (is_thin()) {
+      l2_.run_wave(std::span<const L2Cache::ThinLog>(thin_logs_).first(size));
+    } else {
+      l2_.run_wave(std::span(logs_).first(size));
+    }
   }
 }
 
@@ -111,6 +138,38 @@ bool Stretches::agree(const Window& a, const Window& b) const {
     if (std::abs(per_block(a, i) - per_block(b, i)) > kAgreement * scale) return false;
   }
   return true;
+}
+
+std::optional<L2Cache::Counts> Stretches::from_sets() {
+  run(0, waves_);
+  // Misses, not hits: a word that all blocks read makes many hits in one set. All sets together
+  // have as many misses as those that were run, times their share.
+  const auto misses_of = [](const L2Cache::Counts& counts) {
+    const std::uint64_t misses = counts.reads + counts.writes - counts.hits;
+    return Rates{static_cast<double>(misses), static_cast<double>(counts.dram_reads),
+                 static_cast<double>(counts.dram_writes)};
+  };
+  constexpr auto kGroups = static_cast<double>(L2Cache::kGroups);
+  const auto share = static_cast<double>(l2_.one_in());
+  const Rates sampled = misses_of(l2_.counts());
+  const auto all = static_cast<double>(traffic_.sectors);
+  Rates told{};
+  Rates error{};
+  for (std::size_t i = 0; i < told.size(); ++i) {
+    told[i] = share * sampled[i];
+    double squares = 0;
+    for (const L2Cache::Counts& group : l2_.groups()) {
+      const double off = misses_of(group)[i] - sampled[i] / kGroups;
+      squares += off * off;
+    }
+    error[i] = share * std::sqrt(kGroups / (kGroups - 1) * squares);
+  }
+  const double most = kChance * std::max(told[1] + told[2], kLittle * all);
+  if (!std::ranges::all_of(error, [&](double e) { return kErrors * e <= most; })) {
+    return std::nullopt;
+  }
+  told[0] = all - std::min(told[0], all);
+  return counts_of(told);
 }
 
 std::optional<L2Cache::Counts> Stretches::sampled() {
@@ -146,18 +205,19 @@ std::optional<L2Cache::Counts> Stretches::sampled() {
       sums[i] += rate * static_cast<double>(blocks_in(windows[k - 1].last, windows[k].first));
     }
   }
-  L2Cache::Counts counts;
-  counts.hits = static_cast<std::uint64_t>(std::llround(sums[0]));
-  counts.dram_reads = static_cast<std::uint64_t>(std::llround(sums[1]));
-  counts.dram_writes = static_cast<std::uint64_t>(std::llround(sums[2]));
-  return counts;
+  return counts_of(sums);
 }
 
 }  // namespace
 
 L2Cache::Counts run_through_l2(const KnownTraffic& traffic, std::uint64_t l2_bytes) {
   if (traffic.entries > kShort) {
-    if (const auto sampled = Stretches(traffic, l2_bytes).sampled()) return *sampled;
+    if (traffic.even) {
+      if (const auto sampled = Stretches(traffic, l2_bytes).sampled()) return *sampled;
+    }
+    for (const std::uint32_t one_in : kOneSetIn) {
+      if (const auto told = Stretches(traffic, l2_bytes, one_in).from_sets()) return *told;
+    }
   }
   return Stretches(traffic, l2_bytes).whole();
 }

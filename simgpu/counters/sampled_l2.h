@@ -13,15 +13,21 @@ struct KnownTraffic {
   std::uint64_t rows = 1;             ///< of the grid
   std::uint64_t resident_blocks = 1;  ///< at once on the whole GPU
   std::uint64_t entries = 0;          ///< of all blocks' logs together
+  std::uint64_t sectors = 0;          ///< that all of them ask L2 for
+  bool even = true;                   ///< blocks are alike, so that a stretch may tell of others
   /// Fills in the entries of a block's log.
   std::function<void(std::uint64_t block, TrafficLog& log)> log_of;
 };
 
 /// What L2 and DRAM do for a launch. A short launch is run through the cache as a whole. Of a long
-/// one three stretches are: the beginning, the middle and the end, and what lies between is taken
-/// to go on at the rate of the windows around it. A window is measured only after the cache's
-/// content has been replaced since the stretch began, for it then depends on nothing that was left
-/// out, and windows must agree within one percent; otherwise the launch is run as a whole.
+/// one of even blocks three stretches are: the beginning, the middle and the end, and what lies
+/// between is taken to go on at the rate of the windows around it. A window is measured only after
+/// the cache's content has been replaced since the stretch began, for it then depends on nothing
+/// that was left out, and windows must agree within one percent.
+///
+/// Otherwise all blocks' requests are run, through some of the cache's sets, which stand for the
+/// others: a random sample, whose groups tell its standard error. Three times that must be within
+/// half a percent, or more sets are taken, in the end all.
 L2Cache::Counts run_through_l2(const KnownTraffic& traffic, std::uint64_t l2_bytes);
 
 }  // namespace simgpu

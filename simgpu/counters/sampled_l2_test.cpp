@@ -24,6 +24,7 @@ void ask(TrafficLog& log, TrafficEntry::Kind kind, std::uint64_t first_line, std
 struct Launch {
   std::uint64_t rows = 1, columns = 1, resident = 1;
   std::function<void(std::uint64_t x, std::uint64_t y, TrafficLog& log)> write;
+  bool even = true;
   std::uint64_t asked = 0;
 
   TrafficLog log_of(std::uint64_t block) const {
@@ -50,9 +51,11 @@ struct Launch {
     traffic.blocks = rows * columns;
     traffic.rows = rows;
     traffic.resident_blocks = resident;
-    traffic.entries = 0;
+    traffic.even = even;
     for (std::uint64_t block = 0; block < traffic.blocks; ++block) {
-      traffic.entries += log_of(block).entries.size();
+      const TrafficLog log = log_of(block);
+      traffic.entries += log.entries.size();
+      for (const TrafficEntry& entry : log.entries) traffic.sectors += entry.count;
     }
     asked = 0;
     traffic.log_of = [this](std::uint64_t block, TrafficLog& log) {
@@ -139,6 +142,32 @@ TEST(SampledL2Test, OfAGridWhoseSecondHalfDoesSomethingElse) {
                  ask(log, TrafficEntry::Kind::load, y == 0 ? 8 * x : 0, 8);
                }},
               false);
+}
+
+/// Causal attention: a block reads the keys and values (`tile` lines each) up to its own tile, of a
+/// head that `group` heads share, and every block one line that all of them read.
+Launch attention(std::uint64_t tiles, std::uint64_t heads, std::uint64_t group, std::uint64_t tile,
+                 std::uint64_t resident) {
+  const auto write = [=](std::uint64_t x, std::uint64_t y, TrafficLog& log) {
+    const std::uint64_t keys = heads * tiles * tile, values = 2 * keys, out = 3 * keys;
+    const std::uint64_t own = (y * tiles + x) * tile, head = y / group * tiles * tile;
+    ask(log, TrafficEntry::Kind::load, own, tile);
+    for (std::uint64_t j = 0; j <= x; ++j) {
+      ask(log, TrafficEntry::Kind::load, keys + head + j * tile, tile);
+      ask(log, TrafficEntry::Kind::load, values + head + j * tile, tile);
+      ask(log, TrafficEntry::Kind::load, 5 * keys, 1);
+    }
+    ask(log, TrafficEntry::Kind::store, out + own, tile);
+  };
+  return {heads, tiles, resident, write, false};
+}
+
+TEST(SampledL2Test, OfCausalAttentionWhoseHeadsFitTheCacheOrNot) {
+  // Keys and values of a head: 0.25, 0.5, 1 and 4 MiB, in a cache of 1 MiB.
+  expect_told(attention(64, 24, 1, 16, 40), false);
+  expect_told(attention(64, 12, 3, 32, 200), false);
+  expect_told(attention(256, 4, 1, 15, 100), false);
+  expect_told(attention(128, 4, 2, 128, 40), false);
 }
 
 }  // namespace

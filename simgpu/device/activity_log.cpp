@@ -7,12 +7,36 @@ namespace simgpu {
 
 void ActivityLog::clear() { activity_ = {}; }
 
+void ActivityLog::begin_call(std::string name, double start_us) {
+  call_ = {.sequence = next_sequence(),
+           .name = std::move(name),
+           .start_us = start_us,
+           .time_us = 0,
+           .correlation = ++calls_};
+}
+
+void ActivityLog::end_call(double end_us, CudaError error) {
+  ApiRecord call = std::exchange(call_, {});
+  call.time_us = end_us - call.start_us;
+  call.error = static_cast<int>(error);
+  if (watcher_ != nullptr) watcher_->see(call);
+  if (activity_.calls.size() < kMostRecords) activity_.calls.push_back(std::move(call));
+}
+
 void ActivityLog::add(KernelRecord record) {
+  stamp(record);
+  if (watcher_ != nullptr) watcher_->see(record, call_);
   if (activity_.kernels.size() < kMostRecords) activity_.kernels.push_back(std::move(record));
 }
 
 void ActivityLog::add(MemoryRecord record) {
+  stamp(record);
+  if (watcher_ != nullptr) watcher_->see(record, call_);
   if (activity_.memory.size() < kMostRecords) activity_.memory.push_back(std::move(record));
+}
+
+void ActivityLog::add(const AllocationRecord& record) {
+  if (watcher_ != nullptr) watcher_->see(record, call_);
 }
 
 void ActivityLog::add(Finding finding) {

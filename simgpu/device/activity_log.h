@@ -2,10 +2,30 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
+#include "simgpu/device/cuda_error.h"
 #include "simgpu/report.h"
 
 namespace simgpu {
+
+/// Device memory that host code allocated or gave back.
+struct AllocationRecord {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  bool released = false;
+  double time_us = 0;  ///< on the device's modelled clock
+};
+
+/// Sees every record as it is made, with the call that is under way.
+class RecordWatcher {
+ public:
+  virtual ~RecordWatcher() = default;
+  virtual void see(const KernelRecord& record, const ApiRecord& call) = 0;
+  virtual void see(const MemoryRecord& record, const ApiRecord& call) = 0;
+  virtual void see(const AllocationRecord& record, const ApiRecord& call) = 0;
+  virtual void see(const ApiRecord& call) = 0;
+};
 
 /// What happened since the last mark, for the trusted side. Bounded: a guest that launches for ever
 /// fills neither memory nor the connection.
@@ -16,12 +36,45 @@ class ActivityLog {
   static constexpr std::size_t kMostPrinted = 1u << 20;
 
   void clear();
+  /// Records come with what issued them: the call and the graph launch under way, if any.
   void add(KernelRecord record);
   void add(MemoryRecord record);
+  /// Only for the watcher: the log itself keeps no allocations.
+  void add(const AllocationRecord& record);
   /// Findings of one code at one place in one kernel are counted together.
   void add(Finding finding);
   void add_printed(const std::string& text);
   void count_call(const std::string& function) { ++activity_.api_calls[function]; }
+
+  /// A call of host code begins: what is issued until its end gets its correlation.
+  void begin_call(std::string name, double start_us);
+  /// The call under way turns out to be another form of the function.
+  void rename_call(std::string name) { call_.name = std::move(name); }
+  void end_call(double end_us, CudaError error);
+
+  /// Until the next call of this, `watcher` sees what is added; null: nobody does. Bounds of the
+  /// log are not the watcher's.
+  void watch(RecordWatcher* watcher) { watcher_ = watcher; }
+
+  /// The call under way launches a graph. Until the end, what it issues belongs to the launch, and
+  /// so does what is issued while no call is under way: the rest of a launch that had to ask the
+  /// guest for something. Another call's work does not.
+  void begin_graph_launch() {
+    graph_launch_ = ++graph_launches_;
+    graph_correlation_ = call_.correlation;
+  }
+  void end_graph_launch() { graph_launch_ = graph_correlation_ = 0; }
+  /// One launch of a graph can take several requests: what it is known by, to go on with later.
+  struct GraphLaunch {
+    std::uint64_t number = 0;
+    std::uint64_t correlation = 0;
+  };
+  GraphLaunch graph_launch() const { return {graph_launch_, graph_correlation_}; }
+  void resume_graph_launch(const GraphLaunch& launch) {
+    graph_launch_ = launch.number;
+    graph_correlation_ = launch.correlation;
+  }
+
   /// The first error of a kind that does not go away.
   void set_error(const std::string& name);
 
@@ -29,8 +82,20 @@ class ActivityLog {
   const Activity& activity() const { return activity_; }
 
  private:
+  template <typename Record>
+  void stamp(Record& record) const {
+    record.correlation = call_.correlation != 0 ? call_.correlation : graph_correlation_;
+    record.graph_launch = record.correlation == graph_correlation_ ? graph_launch_ : 0;
+  }
+
   Activity activity_;
   std::uint64_t sequence_ = 0;
+  ApiRecord call_;  ///< under way; its correlation is 0 when none is
+  std::uint64_t calls_ = 0;
+  std::uint64_t graph_launch_ = 0;  ///< under way, 0 when none is
+  std::uint64_t graph_correlation_ = 0;
+  std::uint64_t graph_launches_ = 0;
+  RecordWatcher* watcher_ = nullptr;
 };
 
 }  // namespace simgpu

@@ -23,9 +23,10 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelRecord, sequence, name, grid, block, dy
                                    static_shared_bytes, registers_per_thread,
                                    local_bytes_per_thread, blocks_per_sm, occupancy_limiter,
                                    theoretical_occupancy, start_us, time, counters, failed, sampled,
-                                   sampled_blocks)
+                                   sampled_blocks, correlation, stream, graph_launch)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryRecord, sequence, kind, bytes, start_us, time_us,
-                                   destination)
+                                   destination, correlation, stream, graph_launch)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ApiRecord, sequence, name, start_us, time_us, correlation, error)
 
 // Finding has an optional member, which the macro cannot express.
 static void to_json(nlohmann::json& json, const Finding& finding) {
@@ -50,7 +51,7 @@ static void from_json(const nlohmann::json& json, Finding& finding) {
   if (json.contains("other")) finding.other = json.at("other").get<AccessSite>();
 }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Activity, kernels, memory, findings, printed, elapsed_us,
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Activity, kernels, memory, calls, findings, printed, elapsed_us,
                                    allocated, peak_allocated, api_calls, error)
 
 std::vector<std::byte> encode(const Activity& activity) {

@@ -44,6 +44,34 @@ TEST(ActivityWireTest, ASampledLaunchArrivesAsOne) {
   EXPECT_EQ(arrived.kernels.at(0).sampled_blocks, 77U);
 }
 
+TEST(ActivityWireTest, WhatIssuedARecordArrivesWithIt) {
+  Activity activity;
+  KernelRecord& kernel = activity.kernels.emplace_back();
+  kernel.correlation = 11, kernel.stream = 12, kernel.graph_launch = 13;
+  MemoryRecord& copy = activity.memory.emplace_back();
+  copy.correlation = 21, copy.stream = 22, copy.graph_launch = 23;
+  activity.calls.push_back({.sequence = 31,
+                            .name = "cudaMemcpyAsync",
+                            .start_us = 32.5,
+                            .time_us = 33.5,
+                            .correlation = 34,
+                            .error = 35});
+  const Activity arrived = received(sent(activity));
+  EXPECT_EQ(arrived.kernels.at(0).correlation, 11u);
+  EXPECT_EQ(arrived.kernels.at(0).stream, 12u);
+  EXPECT_EQ(arrived.kernels.at(0).graph_launch, 13u);
+  EXPECT_EQ(arrived.memory.at(0).correlation, 21u);
+  EXPECT_EQ(arrived.memory.at(0).stream, 22u);
+  EXPECT_EQ(arrived.memory.at(0).graph_launch, 23u);
+  ASSERT_EQ(arrived.calls.size(), 1u);
+  EXPECT_EQ(arrived.calls[0].sequence, 31u);
+  EXPECT_EQ(arrived.calls[0].name, "cudaMemcpyAsync");
+  EXPECT_EQ(arrived.calls[0].start_us, 32.5);
+  EXPECT_EQ(arrived.calls[0].time_us, 33.5);
+  EXPECT_EQ(arrived.calls[0].correlation, 34u);
+  EXPECT_EQ(arrived.calls[0].error, 35);
+}
+
 TEST(ActivityWireTest, EveryCounterIsScaled) {
   const Activity one = with_every_counter();
   Activity three;

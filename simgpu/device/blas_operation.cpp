@@ -218,7 +218,8 @@ LibraryKernel BlasCall::cost(const std::vector<Operand>& operands) const {
   for (const Operand& operand : operands) {
     const double bytes = static_cast<double>(operand.rows) * static_cast<double>(operand.columns) *
                          request_.batch * static_cast<double>(size_of(operand.type));
-    kernel.bytes += bytes * ((operand.read ? 1 : 0) + (operand.written ? 1 : 0));
+    if (operand.read) kernel.read_bytes += bytes;
+    if (operand.written) kernel.stored_bytes += bytes;
   }
   kernel.flop_type = "fp32";
   if (request_.input == Element::f64) kernel.flop_type = "fp64";
@@ -260,6 +261,7 @@ CudaError BlasCall::run(double* result) {
     if (!device_.sampled()) *result = blas::run(request_, where);
     for (const Operand& operand : operands) {
       if (!operand.written) continue;
+      memory.note_change(operand.address);
       for_each_column(operand, [&memory](std::uint64_t address, std::uint64_t bytes) {
         memory.mark_initialized(address, bytes);
       });

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -47,10 +49,40 @@ void for_each_row(const CopyRequest& request, std::uint64_t offset, std::uint64_
   }
 }
 
+/// Whether a fill's rows consist of elements, each at a multiple of its size.
+bool has_whole_elements(const FillRequest& request) {
+  const std::uint64_t size = request.element_bytes;
+  if (size != 1 && size != 2 && size != 4) return false;
+  const bool rows = request.height <= 1 || request.pitch % size == 0;
+  return request.address % size == 0 && request.width % size == 0 && rows;
+}
+
+void fill_row(DeviceMemory& memory, const FillRequest& request, std::uint64_t address) {
+  if (request.element_bytes == 1) {
+    memory.fill(address, static_cast<std::uint8_t>(request.value), request.width);
+    return;
+  }
+  std::array<std::byte, 4096> elements;  // a whole number of them
+  for (std::size_t i = 0; i < elements.size(); i += request.element_bytes) {
+    std::memcpy(elements.data() + i, &request.value, request.element_bytes);
+  }
+  for (std::uint64_t done = 0; done < request.width; done += elements.size()) {
+    const auto count = std::min<std::uint64_t>(elements.size(), request.width - done);
+    memory.write(address + done, std::span(elements).first(count));
+  }
+}
+
+/// A node of a graph that follows another starts sooner than a kernel that the host launches.
+gpu_spec::GpuSpec within_graph(gpu_spec::GpuSpec gpu) {
+  gpu.launch_overhead_us = std::min(gpu.launch_overhead_us, GraphCost::kNode);
+  return gpu;
+}
+
 }  // namespace
 
 Device::Device(gpu_spec::GpuSpec gpu, const DeviceOptions& options)
     : gpu_(std::move(gpu)),
+      node_gpu_(within_graph(gpu_)),
       options_(completed(options, gpu_)),
       memory_(static_cast<std::uint64_t>(std::max<std::int64_t>(gpu_.dram_bytes, 0))) {}
 
@@ -105,6 +137,10 @@ CudaError Device::allocate(std::uint64_t bytes, bool from_pool, std::uint64_t* a
   guest_allocations_[*base] = {bytes, from_pool, ++allocations_made_, last_kernel_};
   if (from_pool) pool_.add(bytes);
   *address = *base;
+  log_.add(AllocationRecord{.address = *base,
+                            .bytes = bytes,
+                            .released = false,
+                            .time_us = microseconds(timeline_.now())});
   return CudaError::success;
 }
 
@@ -123,6 +159,10 @@ CudaError Device::release(std::uint64_t address) {
   }
   if (!from_pool) synchronize(timeline_.all_done());  // cudaFree waits for the device
   memory_.release(address);
+  log_.add(AllocationRecord{.address = address,
+                            .bytes = found->second.bytes,
+                            .released = true,
+                            .time_us = microseconds(timeline_.now())});
   if (from_pool) pool_.remove(found->second.bytes);
   guest_allocations_.erase(found);
   return CudaError::success;
@@ -137,6 +177,8 @@ void Device::release_guest() {
   stack_bytes_ = kDefaultStackBytes;
   for (const auto& [handle, loaded] : modules_) unload_module(loaded, memory_);
   modules_.clear();
+  known_launches_ = {};
+  graphs_ = {};
   timeline_.wait_until(timeline_.all_done());
   timeline_.forget_handles();
   output_.clear();
@@ -202,13 +244,14 @@ Picoseconds Device::copy_time(double bytes, double bytes_per_second) const {
 }
 
 void Device::record_memory(const char* kind, std::uint64_t bytes, std::uint64_t destination,
-                           Picoseconds start, Picoseconds duration) {
+                           std::uint64_t stream, Picoseconds start, Picoseconds duration) {
   log_.add(MemoryRecord{.sequence = log_.next_sequence(),
                         .kind = kind,
                         .bytes = bytes,
                         .start_us = microseconds(start),
                         .time_us = microseconds(duration),
-                        .destination = destination});
+                        .destination = destination,
+                        .stream = timeline_.stream_number(stream)});
 }
 
 CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
@@ -227,7 +270,7 @@ CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
   const Picoseconds start = timeline_.issue(request.stream, engine, duration);
   if (request.asynchronous == 0) synchronize(start + duration);
   record_memory(to_device ? "copy host to device" : "copy device to host", bytes,
-                to_device ? request.address : 0, start, duration);
+                to_device ? request.address : 0, request.stream, start, duration);
   return CudaError::success;
 }
 
@@ -264,10 +307,11 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
   }
   // Every byte is read and written once.
   const Picoseconds duration =
-      picoseconds(kDeviceOperationUs) +
+      picoseconds(device_operation_us()) +
       copy_time(2.0 * static_cast<double>(bytes), gpu_.dram_bytes_per_second);
   const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
-  record_memory("copy device to device", bytes, request.destination, start, duration);
+  record_memory("copy device to device", bytes, request.destination, request.stream, start,
+                duration);
   return CudaError::success;
 }
 
@@ -279,15 +323,29 @@ CudaError Device::fill(const FillRequest& request) {
   }
   const std::uint64_t bytes = packed_bytes(request.width, request.height);
   if (bytes == 0) return CudaError::success;
+  if (!has_whole_elements(request)) return CudaError::invalid_value;
   for (std::uint64_t row = 0; row < request.height; ++row) {
-    memory_.fill(request.address + row * request.pitch, static_cast<std::uint8_t>(request.value),
-                 request.width);
+    fill_row(memory_, request, request.address + row * request.pitch);
   }
-  const Picoseconds duration = picoseconds(kDeviceOperationUs) +
+  const Picoseconds duration = picoseconds(device_operation_us()) +
                                copy_time(static_cast<double>(bytes), gpu_.dram_bytes_per_second);
   const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
-  record_memory("set", bytes, request.address, start, duration);
+  record_memory("set", bytes, request.address, request.stream, start, duration);
   return CudaError::success;
+}
+
+double Device::device_operation_us() const {
+  return follows_work_ ? GraphCost::kNode : kDeviceOperationUs;
+}
+
+void Device::begin_node(Picoseconds from, bool follows_work) {
+  timeline_.begin_node(from);
+  follows_work_ = follows_work;
+}
+
+Picoseconds Device::end_node() {
+  follows_work_ = false;
+  return timeline_.end_node();
 }
 
 void Device::synchronize(Picoseconds until) {

@@ -10,6 +10,8 @@
 
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/cuda_error.h"
+#include "simgpu/device/executable_graph.h"
+#include "simgpu/device/known_launches.h"
 #include "simgpu/device/memory_pool.h"
 #include "simgpu/device/module.h"
 #include "simgpu/device/protocol.h"
@@ -25,6 +27,8 @@ struct DeviceOptions {
   bool checkers = true;
   /// Run only as many blocks of a grid as predict counters and time; time cuBLAS without computing.
   bool sampled = false;
+  /// Of a sampled run: execute a launch although one like it tells its outcome. See KnownLaunches.
+  bool execute_repeats = false;
   std::uint64_t instruction_budget = 20'000'000'000;
   std::uint64_t memory_limit = 0;  ///< bytes that may be allocated; 0: the GPU's memory
 };
@@ -34,7 +38,8 @@ struct LibraryKernel {
   std::string name;
   double flops = 0;       ///< floating-point operations, a multiply-add as two
   std::string flop_type;  ///< key of GpuSpec::peak_flops, falls back to "fp32"
-  double bytes = 0;       ///< compulsory traffic
+  double read_bytes = 0;  ///< compulsory traffic
+  double stored_bytes = 0;
 };
 
 /// One simulated GPU in this process: memory, modules, streams on a modelled timeline, and a log of
@@ -86,7 +91,18 @@ class Device {
   CudaError run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream);
   /// A library routine that cannot run: a finding, and the error a GPU would end in.
   void fail_library_kernel(FindingKind kind, const std::string& name, const std::string& message);
+  /// Launches so far that did not execute, because one like them had told their outcome.
+  std::uint64_t repeats() const { return repeats_; }
   void synchronize(Picoseconds until);
+  /// What launch() would refuse, with its finding.
+  CudaError check_launch(const protocol::LaunchMessage& message, std::size_t parameter_bytes);
+
+  // Graphs. Between begin_node() and end_node() what is launched, copied and filled is the node's.
+  GraphTable& graphs() { return graphs_; }
+  /// @param follows_work whether a node before it has done something, so that the device knew of it
+  void begin_node(Picoseconds from, bool follows_work);
+  /// @returns when the node is done
+  Picoseconds end_node();
 
   /// Device printf output that the guest has not taken yet.
   std::string take_output();
@@ -109,13 +125,18 @@ class Device {
   bool range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,
                       std::uint64_t width, std::uint64_t height);
   void record_memory(const char* kind, std::uint64_t bytes, std::uint64_t destination,
-                     Picoseconds start, Picoseconds duration);
+                     std::uint64_t stream, Picoseconds start, Picoseconds duration);
   Picoseconds copy_time(double bytes, double bytes_per_second) const;
+  const gpu_spec::GpuSpec& timed_gpu() const { return follows_work_ ? node_gpu_ : gpu_; }
+  double device_operation_us() const;
+  KnownLaunches::Key key_of(const protocol::LaunchMessage& message,
+                            std::span<const std::byte> parameters) const;
   void finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                      const LaunchResult& result);
   void raise(CudaError error);
 
   gpu_spec::GpuSpec gpu_;
+  gpu_spec::GpuSpec node_gpu_;  ///< as a kernel within a graph finds it
   DeviceOptions options_;
   DeviceMemory memory_;
   Timeline timeline_;
@@ -127,6 +148,10 @@ class Device {
   std::string output_;
   std::uint64_t next_module_ = 1;
   std::map<std::uint64_t, LoadedModule> modules_;
+  GraphTable graphs_;
+  KnownLaunches known_launches_;
+  std::uint64_t repeats_ = 0;
+  bool follows_work_ = false;  ///< what is issued belongs to a node that is not a graph's first
   /// Where a leaked allocation was made, as far as the device knows.
   struct GuestAllocation {
     std::uint64_t bytes = 0;

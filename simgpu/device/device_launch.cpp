@@ -100,33 +100,49 @@ LoadedModule* Device::module(std::uint64_t handle) {
   return found == modules_.end() ? nullptr : &found->second;
 }
 
-CudaError Device::launch(const protocol::LaunchMessage& message,
-                         std::span<const std::byte> parameters) {
-  timeline_.spend(ApiCost::kLaunch);
+CudaError Device::check_launch(const protocol::LaunchMessage& message,
+                               std::size_t parameter_bytes) {
   const LoadedModule* loaded = module(message.module);
   if (loaded == nullptr || message.kernel >= loaded->kernels.size()) {
     return CudaError::invalid_device_function;
   }
   if (!timeline_.has_stream(message.stream)) return CudaError::invalid_resource_handle;
   const LoadedKernel& kernel = loaded->kernels[message.kernel];
-  if (parameters.size() != kernel.info->parameter_bytes) return CudaError::invalid_value;
+  if (parameter_bytes != kernel.info->parameter_bytes) return CudaError::invalid_value;
   if (!kernel.info->unsupported.empty()) {
     report_api("RL0312", FindingKind::unsupported, *kernel.display_name,
                "the simulated GPU does not implement " + join(kernel.info->unsupported));
     return CudaError::not_supported;
   }
-
   const LaunchShape shape =
       shape_of(kernel, message.grid, message.block, message.dynamic_shared_bytes);
-  if (LaunchVerdict verdict = judge_launch(kernel, shape, stack_bytes_, gpu_);
-      verdict.error != CudaError::success) {
+  const LaunchVerdict verdict = judge_launch(kernel, shape, stack_bytes_, gpu_);
+  if (verdict.error != CudaError::success) {
     report_api(
         "RL0308", FindingKind::invalid_api_use, *kernel.display_name,
         fmt::format("the launch was refused with {}: {}", name_of(verdict.error), verdict.reason));
-    return verdict.error;
   }
+  return verdict.error;
+}
 
+CudaError Device::launch(const protocol::LaunchMessage& message,
+                         std::span<const std::byte> parameters) {
+  timeline_.spend(ApiCost::kLaunch);
+  if (const CudaError error = check_launch(message, parameters.size());
+      error != CudaError::success) {
+    return error;
+  }
+  const LoadedModule& loaded = modules_.at(message.module);
+  const LoadedKernel& kernel = loaded.kernels[message.kernel];
+  const LaunchShape shape =
+      shape_of(kernel, message.grid, message.block, message.dynamic_shared_bytes);
   last_kernel_ = kernel.display_name;
+  KnownLaunches::Key key = key_of(message, parameters);
+  if (const LaunchResult* known = known_launches_.find(key, memory_)) {
+    ++repeats_;
+    finish_launch(kernel, message, *known);
+    return CudaError::success;
+  }
   const unsigned blocks_per_sm = occupancy(shape, gpu_).blocks_per_sm;
   const LaunchRequest request{
       .kernel = kernel.info->name,
@@ -142,9 +158,22 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
                               .checkers = options_.checkers,
                               .instruction_budget = options_.instruction_budget,
                               .sampled = options_.sampled};
-  const LaunchResult result = execute(*loaded->program, request, memory_, gpu_, options);
+  const LaunchResult result = execute(*loaded.program, request, memory_, gpu_, options);
   finish_launch(kernel, message, result);
+  if (!options_.execute_repeats) known_launches_.remember(std::move(key), result, memory_);
   return result.status == LaunchStatus::unsupported ? CudaError::not_supported : CudaError::success;
+}
+
+KnownLaunches::Key Device::key_of(const protocol::LaunchMessage& message,
+                                  std::span<const std::byte> parameters) const {
+  return {.module = message.module,
+          .kernel = message.kernel,
+          .grid = message.grid,
+          .block = message.block,
+          .dynamic_shared_bytes = message.dynamic_shared_bytes,
+          .stack_bytes = stack_bytes_,
+          .checkers = options_.checkers,
+          .parameters = {parameters.begin(), parameters.end()}};
 }
 
 void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
@@ -172,7 +201,7 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.theoretical_occupancy = resident.fraction;
   record.counters = result.counters;
   record.time =
-      predict_time(result.counters, shape, kernel.info->instructions, result.executed, gpu_);
+      predict_time(result.counters, shape, kernel.info->instructions, result.executed, timed_gpu());
   record.failed = result.status != LaunchStatus::ok;
   record.sampled = result.sampled_blocks != 0;
   record.sampled_blocks = result.sampled_blocks;
@@ -180,6 +209,7 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
       timeline_.issue(message.stream, Timeline::Engine::compute, picoseconds(record.time.total_us),
                       device_share(shape, resident.blocks_per_sm, record.time, gpu_));
   record.start_us = microseconds(start);
+  record.stream = timeline_.stream_number(message.stream);
   log_.add(std::move(record));
   if (result.status != LaunchStatus::ok) raise(error_of(result.status));
 }
@@ -212,20 +242,27 @@ CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t 
   record.block = {256, 1, 1};
   record.counters.flops[kernel.flop_type] =
       static_cast<std::uint64_t>(std::min(std::max(kernel.flops, 0.0), 1e18));
-  record.counters.dram_read_bytes = static_cast<std::uint64_t>(std::min(kernel.bytes, 1e18));
+  const auto counted = [](double count) {
+    return static_cast<std::uint64_t>(std::min(count, 1e18));
+  };
+  record.counters.dram_read_bytes = counted(kernel.read_bytes);
+  record.counters.dram_write_bytes = counted(kernel.stored_bytes);
+  record.counters.global_store_bytes = counted(kernel.stored_bytes);
   const double compute_us = rate > 0 ? kernel.flops / (kLibraryEfficiency * rate) * 1e6 : 0;
   const double dram_rate = model::kDramAchievable * gpu_.dram_bytes_per_second;
-  const double dram_us = dram_rate > 0 ? kernel.bytes / dram_rate * 1e6 : 0;
+  const double bytes = kernel.read_bytes + kernel.stored_bytes;
+  const double dram_us = dram_rate > 0 ? bytes / dram_rate * 1e6 : 0;
   const double busiest = std::max(compute_us, dram_us);
   record.time.terms = {{kernel.flop_type, compute_us}, {"dram", dram_us}};
-  record.time.launch_us = gpu_.launch_overhead_us;
-  record.time.total_us = busiest + gpu_.launch_overhead_us;
-  record.time.limiter = busiest < gpu_.launch_overhead_us ? "launch"
-                        : compute_us >= dram_us           ? kernel.flop_type
-                                                          : "dram";
+  record.time.launch_us = timed_gpu().launch_overhead_us;
+  record.time.total_us = busiest + record.time.launch_us;
+  record.time.limiter = busiest < record.time.launch_us ? "launch"
+                        : compute_us >= dram_us         ? kernel.flop_type
+                                                        : "dram";
   const Picoseconds start =
       timeline_.issue(stream, Timeline::Engine::compute, picoseconds(record.time.total_us));
   record.start_us = microseconds(start);
+  record.stream = timeline_.stream_number(stream);
   log_.add(std::move(record));
   return CudaError::success;
 }

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -14,8 +12,8 @@
 
 #include "simgpu/cublas/blas_request.h"
 #include "simgpu/device/cuda_error.h"
-#include "simgpu/device/descriptor.h"
 #include "simgpu/device/protocol.h"
+#include "simgpu/device/raw_guest_testing.h"
 #include "simgpu/device/wire.h"
 
 // The device process as its two kinds of client see it; the guest here writes its bytes by hand.
@@ -24,74 +22,6 @@ namespace {
 
 using protocol::GuestOperation;
 using ::testing::HasSubstr;
-
-DeviceProcess start() {
-  return DeviceProcess::start({.program = std::string(ROOFLAB_BINARY_DIR) + "/bin/simgpu-device",
-                               .gpu = std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml",
-                               .workers = 1});
-}
-
-/// A guest without any manners.
-class RawGuest {
- public:
-  explicit RawGuest(DeviceProcess& device) : socket_(device.connect_guest()) {
-    const timeval limit{.tv_sec = 20, .tv_usec = 0};
-    setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  }
-
-  void send_bytes(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t count = send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
-      if (count <= 0) return;
-      bytes = bytes.subspan(static_cast<std::size_t>(count));
-    }
-  }
-  void send_message(std::uint32_t operation, std::span<const std::byte> payload) {
-    wire::Writer writer;
-    writer.put(wire::Header{.bytes = static_cast<std::uint32_t>(payload.size()), .tag = operation});
-    writer.append(payload);
-    send_bytes(writer.bytes());
-  }
-  template <typename... Values>
-  void request(GuestOperation operation, const Values&... values) {
-    wire::Writer writer;
-    (writer.put(values), ...);
-    send_message(static_cast<std::uint32_t>(operation), writer.bytes());
-  }
-
-  struct Answer {
-    bool connected = false;
-    CudaError error = CudaError::unknown;
-    std::vector<std::byte> data;  ///< after the flags
-  };
-  Answer answer() {
-    wire::Header header;
-    if (!receive(std::as_writable_bytes(std::span(&header, 1)))) return {};
-    std::vector<std::byte> data(header.bytes);
-    if (!receive(data) || data.empty()) return {};
-    data.erase(data.begin());
-    return {
-        .connected = true, .error = static_cast<CudaError>(header.tag), .data = std::move(data)};
-  }
-  std::uint64_t allocate(std::uint64_t bytes) {
-    request(GuestOperation::allocate, bytes);
-    const Answer reply = answer();
-    return reply.data.size() >= 8 ? wire::Reader(reply.data).get<std::uint64_t>() : 0;
-  }
-  void hang_up() { socket_.reset(); }
-
- private:
-  bool receive(std::span<std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t count = recv(socket_.get(), bytes.data(), bytes.size(), 0);
-      if (count <= 0) return false;
-      bytes = bytes.subspan(static_cast<std::size_t>(count));
-    }
-    return true;
-  }
-
-  Descriptor socket_;
-};
 
 /// The device still works for the trusted side and for the next guest.
 void expect_healthy(DeviceProcess& device) {
@@ -217,6 +147,64 @@ TEST(DeviceProcess, TellsWhatHappenedSinceTheMark) {
   device.release(kept);
 }
 
+TEST(DeviceProcess, TellsWhichCallIssuedWhatOnWhichStream) {
+  DeviceProcess device = start();
+  RawGuest guest(device);
+  const std::uint64_t address = guest.allocate(4096);
+  std::array<std::uint64_t, 2> streams{};
+  for (std::uint64_t& stream : streams) {
+    guest.request(GuestOperation::stream_create, std::uint32_t{0}, std::int32_t{0});
+    const auto answer = guest.answer();
+    ASSERT_EQ(answer.error, CudaError::success);
+    stream = wire::Reader(answer.data).get<std::uint64_t>();
+  }
+  device.mark();
+  protocol::FillRequest fill{.address = address, .pitch = 4096, .width = 4096, .height = 1};
+  for (const std::uint64_t stream : {std::uint64_t{0}, streams[1], streams[0]}) {
+    fill.stream = stream;
+    fill.asynchronous_call = stream == 0 ? 0 : 1;
+    guest.request(GuestOperation::fill, fill);
+    ASSERT_EQ(guest.answer().error, CudaError::success);
+  }
+  guest.request(GuestOperation::device_synchronize);
+  ASSERT_EQ(guest.answer().error, CudaError::success);
+
+  const Activity activity = device.collect();
+  ASSERT_EQ(activity.memory.size(), 3u);
+  EXPECT_EQ(activity.memory[0].stream, 0u);
+  EXPECT_EQ(activity.memory[1].stream, 2u);
+  EXPECT_EQ(activity.memory[2].stream, 1u);
+  ASSERT_EQ(activity.calls.size(), 4u);
+  EXPECT_EQ(activity.calls[0].name, "cudaMemset");
+  EXPECT_EQ(activity.calls[1].name, "cudaMemsetAsync");
+  EXPECT_EQ(activity.calls[3].name, "cudaDeviceSynchronize");
+  double end_us = 0;
+  for (std::size_t i = 0; i < activity.calls.size(); ++i) {
+    const ApiRecord& call = activity.calls[i];
+    EXPECT_GT(call.time_us, 0) << call.name;
+    EXPECT_GE(call.start_us, end_us) << call.name;
+    end_us = call.start_us + call.time_us;
+    if (i == activity.memory.size()) break;
+    EXPECT_EQ(activity.memory[i].correlation, call.correlation);
+    EXPECT_GT(activity.memory[i].sequence, call.sequence);
+    EXPECT_GE(activity.memory[i].start_us, call.start_us);
+    EXPECT_EQ(activity.memory[i].graph_launch, 0u);
+  }
+}
+
+TEST(DeviceProcess, KeepsABoundedNumberOfCalls) {
+  DeviceProcess device = start();
+  RawGuest guest(device);
+  device.mark();
+  for (int i = 0; i < 20'100; ++i) {
+    guest.request(GuestOperation::memory_info);
+    ASSERT_EQ(guest.answer().error, CudaError::success);
+  }
+  const Activity activity = device.collect();
+  EXPECT_EQ(activity.calls.size(), 20'000u);
+  EXPECT_EQ(activity.api_calls.at("cudaMemGetInfo"), 20'100u);
+}
+
 TEST(DeviceProcess, StreamsThroughLibraryKernelsNoFasterThanDramAllowsInPractice) {
   DeviceProcess device = start();
   device.set_checkers(false);
@@ -238,6 +226,10 @@ TEST(DeviceProcess, StreamsThroughLibraryKernelsNoFasterThanDramAllowsInPractice
   EXPECT_EQ(time.limiter, "dram");
   // 16 MiB at 90 % of an A100's 1555 GB/s; no measured kernel passed that share.
   EXPECT_GT(time.terms.at("dram"), 16.0 * 1024 * 1024 / (0.9 * 1555e9) * 1e6);
+  const KernelCounters& counters = activity.kernels[0].counters;
+  EXPECT_EQ(counters.dram_read_bytes, (kSize + 1) * kSize * sizeof(float));
+  EXPECT_EQ(counters.dram_write_bytes, kSize * sizeof(float));
+  EXPECT_EQ(counters.global_store_bytes, kSize * sizeof(float));
 }
 
 TEST(DeviceProcess, SaysWhatIsWrongWhenItCannotStart) {

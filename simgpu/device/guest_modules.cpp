@@ -26,6 +26,7 @@ CudaError GuestSession::module_operation(Operation operation, wire::Reader& read
     }
     case Operation::module_end: {
       std::uint64_t handle = 0;
+      device_.log().count_call("cuModuleLoadData");  // whichever function of the runtime it serves
       const CudaError error = device_.load(image_, &handle);
       image_ = {};
       image_bytes_ = 0;
@@ -34,6 +35,22 @@ CudaError GuestSession::module_operation(Operation operation, wire::Reader& read
     }
     case Operation::module_unload:
       return device_.unload(reader.get<std::uint64_t>());
+    case Operation::kernel_count: {
+      const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
+      if (module == nullptr) return CudaError::invalid_resource_handle;
+      writer.put(static_cast<std::uint32_t>(module->kernels.size()));
+      return CudaError::success;
+    }
+    case Operation::kernel_name: {
+      const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
+      const auto index = reader.get<std::uint32_t>();
+      if (module == nullptr) return CudaError::invalid_resource_handle;
+      if (index >= module->kernels.size()) return CudaError::invalid_value;
+      const std::string& name = module->kernels[index].info->name;
+      if (name.size() > protocol::kMaxName) return CudaError::invalid_value;
+      writer.put_string(name);
+      return CudaError::success;
+    }
     case Operation::kernel_info:
       return kernel_info(reader, writer);
     case Operation::set_shared_limit: {
@@ -44,8 +61,12 @@ CudaError GuestSession::module_operation(Operation operation, wire::Reader& read
         return CudaError::invalid_device_function;
       }
       LoadedKernel& chosen = module->kernels[kernel];
-      const auto most = static_cast<std::uint64_t>(device_.gpu().shared_bytes_per_block_optin);
-      if (std::uint64_t{bytes} + chosen.static_shared_bytes > most) return CudaError::invalid_value;
+      if (std::string reason = beyond_shared_memory(chosen, bytes, device_.gpu());
+          !reason.empty()) {
+        device_.report_api("RL0308", FindingKind::invalid_api_use, *chosen.display_name,
+                           "cudaFuncSetAttribute was refused: " + reason);
+        return CudaError::invalid_value;
+      }
       chosen.max_dynamic_shared_bytes = bytes;
       return CudaError::success;
     }
@@ -61,6 +82,10 @@ CudaError GuestSession::module_operation(Operation operation, wire::Reader& read
     }
     case Operation::launch:
       return launch(reader);
+    case Operation::check_launch: {
+      const auto message = reader.get<protocol::LaunchMessage>();
+      return device_.check_launch(message, reader.rest().size());
+    }
     case Operation::occupancy:
       return kernel_occupancy(reader, writer);
     default:

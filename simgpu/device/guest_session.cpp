@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <string>
 
 #include "simgpu/device/blas_operation.h"
@@ -60,15 +62,55 @@ const char* function_of(GuestOperation operation) {
       return "cudaDeviceSynchronize";
     case GuestOperation::blas:
       return "cublas";
+    case GuestOperation::graph_end:
+      return "cudaGraphInstantiate";
+    case GuestOperation::graph_update:
+      return "cudaGraphExecUpdate";
+    case GuestOperation::graph_upload:
+      return "cudaGraphUpload";
+    case GuestOperation::graph_launch:
+      return "cudaGraphLaunch";
     default:
       return "";
   }
 }
 
+/// The record of one call, from before its checks until its answer.
+class RecordedCall {
+ public:
+  /// @param reply of the call, read when it ends
+  RecordedCall(Device& device, const char* name, const GuestSession::Reply& reply)
+      : device_(device), reply_(reply) {
+    device_.log().count_call(name);
+    device_.log().begin_call(name, microseconds(device_.timeline().now()));
+  }
+  ~RecordedCall() { device_.log().end_call(microseconds(device_.timeline().now()), reply_.error); }
+  RecordedCall(const RecordedCall&) = delete;
+  RecordedCall& operator=(const RecordedCall&) = delete;
+
+ private:
+  Device& device_;
+  const GuestSession::Reply& reply_;
+};
+
+/// A watcher sees what one request does, and nothing of another guest's.
+class Watching {
+ public:
+  Watching(ActivityLog& log, RecordWatcher* watcher) : log_(log) { log_.watch(watcher); }
+  ~Watching() { log_.watch(nullptr); }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+
+ private:
+  ActivityLog& log_;
+};
+
 /// Operations that answer even when a kernel has broken the context.
 bool works_after_fault(GuestOperation operation) {
   return operation == GuestOperation::hello || operation == GuestOperation::take_output ||
-         operation == GuestOperation::host_dereference || operation == GuestOperation::reset;
+         operation == GuestOperation::host_dereference || operation == GuestOperation::reset ||
+         operation == GuestOperation::activity_record ||
+         operation == GuestOperation::activity_take || operation == GuestOperation::activity_clock;
 }
 
 /// Rows without gaps are one row.
@@ -90,12 +132,14 @@ GuestSession::Reply GuestSession::handle(std::uint32_t operation,
     throw wire::MessageError("unknown operation");
   }
   const auto known = static_cast<Operation>(operation);
-  if (const std::string function = function_of(known); !function.empty()) {
-    device_.log().count_call(function);
-  }
   wire::Writer writer;
   writer.put(std::uint8_t{0});
   Reply reply;
+  const Watching watching(device_.log(), activity_.recording() ? &activity_ : nullptr);
+  std::optional<RecordedCall> call;
+  if (const char* function = function_of(known); *function != '\0') {
+    call.emplace(device_, function, reply);
+  }
   if (device_.fault() != CudaError::success && !works_after_fault(known)) {
     reply.error = device_.fault();
   } else {
@@ -152,8 +196,22 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
     case Operation::event_query:
     case Operation::event_elapsed:
       return event_operation(operation, reader, writer);
+    case Operation::graph_begin:
+    case Operation::graph_nodes:
+    case Operation::graph_end:
+    case Operation::graph_destroy:
+    case Operation::graph_update:
+    case Operation::graph_set_node:
+    case Operation::graph_upload:
+    case Operation::graph_launch:
+    case Operation::graph_continue:
+      return graph_operation(operation, reader, writer);
     case Operation::blas:
       return blas_operation(device_, reader, writer);
+    case Operation::activity_record:
+    case Operation::activity_take:
+    case Operation::activity_clock:
+      return activity_operation(operation, reader, writer);
     default:
       return module_operation(operation, reader, writer);
   }
@@ -177,6 +235,7 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
     case Operation::reset:
       device_.release_guest();
       transfer_ = {};
+      graph_run_.reset();
       image_ = {};
       image_bytes_ = 0;
       return CudaError::success;
@@ -288,11 +347,13 @@ CudaError GuestSession::copy_operation(Operation operation, wire::Reader& reader
       auto request = reader.get<protocol::DeviceCopyRequest>();
       if (request.source_pitch == request.destination_pitch)
         join_rows(request, request.source_pitch);
+      if (request.asynchronous_call != 0) device_.log().rename_call("cudaMemcpyAsync");
       return device_.copy_on_device(request);
     }
     default: {
       auto request = reader.get<protocol::FillRequest>();
       join_rows(request, request.pitch);
+      if (request.asynchronous_call != 0) device_.log().rename_call("cudaMemsetAsync");
       return device_.fill(request);
     }
   }
@@ -302,6 +363,7 @@ CudaError GuestSession::start_copy(bool to_device, wire::Reader& reader, wire::W
   transfer_ = {};
   auto request = reader.get<protocol::CopyRequest>();
   join_rows(request, request.pitch);
+  if (request.asynchronous_call != 0) device_.log().rename_call("cudaMemcpyAsync");
   if (const CudaError error = device_.begin_copy(request, to_device); error != CudaError::success) {
     reader.rest();
     return error;
@@ -394,6 +456,22 @@ CudaError GuestSession::event_operation(Operation operation, wire::Reader& reade
   }
   timeline.spend(ApiCost::kEvent);
   return *time <= timeline.now() ? CudaError::success : CudaError::not_ready;
+}
+
+CudaError GuestSession::activity_operation(Operation operation, wire::Reader& reader,
+                                           wire::Writer& writer) {
+  switch (operation) {
+    case Operation::activity_record:
+      activity_.record(reader.get<std::uint32_t>() != 0);
+      return CudaError::success;
+    case Operation::activity_take:
+      activity_.take(writer, protocol::kChunkBytes);
+      return CudaError::success;
+    default:
+      writer.put(
+          static_cast<std::uint64_t>(std::llround(microseconds(device_.timeline().now()) * 1e3)));
+      return CudaError::success;
+  }
 }
 
 }  // namespace simgpu

@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "simgpu/device/device.h"
+#include "simgpu/device/graph_run.h"
+#include "simgpu/device/guest_activity.h"
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/wire.h"
 
@@ -34,12 +37,17 @@ class GuestSession {
   CudaError stream_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
   CudaError event_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
   CudaError pool_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
+  CudaError activity_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
+
+  CudaError graph_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
 
   CudaError start_copy(bool to_device, wire::Reader& reader, wire::Writer& writer);
   CudaError continue_copy(wire::Reader& reader, wire::Writer& writer);
   CudaError kernel_info(wire::Reader& reader, wire::Writer& writer);
   CudaError launch(wire::Reader& reader);
   CudaError kernel_occupancy(wire::Reader& reader, wire::Writer& writer);
+  CudaError launch_graph(Operation operation, wire::Reader& reader, wire::Writer& writer);
+  CudaError continue_graph(wire::Writer& writer);
 
   /// A copy whose bytes are still under way.
   struct Transfer {
@@ -51,6 +59,8 @@ class GuestSession {
 
   Device& device_;
   Transfer transfer_;
+  std::optional<GraphRun> graph_run_;  ///< a launch that waits for the guest
+  GuestActivity activity_;
   std::uint64_t image_bytes_ = 0;  ///< announced size of the image being loaded
   std::vector<std::byte> image_;
 };

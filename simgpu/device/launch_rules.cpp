@@ -69,6 +69,16 @@ LaunchShape shape_of(const LoadedKernel& kernel, Dim3 grid, Dim3 block,
           .dynamic_shared_bytes = dynamic_shared_bytes};
 }
 
+std::string beyond_shared_memory(const LoadedKernel& kernel, std::uint64_t dynamic_bytes,
+                                 const gpu_spec::GpuSpec& gpu) {
+  const auto most = static_cast<std::uint64_t>(gpu.shared_bytes_per_block_optin);
+  if (dynamic_bytes + kernel.static_shared_bytes <= most) return {};
+  return fmt::format(
+      "{} bytes of dynamic and {} of static shared memory are more than the {} that a block has "
+      "on this GPU at most; make the tiles smaller, or fewer",
+      dynamic_bytes, kernel.static_shared_bytes, most);
+}
+
 LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,
                            std::uint64_t stack_bytes, const gpu_spec::GpuSpec& gpu) {
   if (LaunchVerdict sizes = judge_sizes(shape, gpu); sizes.error != CudaError::success)
@@ -76,6 +86,10 @@ LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,
   if (LaunchVerdict local = judge_local_memory(kernel, stack_bytes, gpu);
       local.error != CudaError::success) {
     return local;
+  }
+  if (std::string reason = beyond_shared_memory(kernel, shape.dynamic_shared_bytes, gpu);
+      !reason.empty()) {
+    return refuse(CudaError::invalid_value, std::move(reason));
   }
   if (shape.dynamic_shared_bytes > kernel.max_dynamic_shared_bytes) {
     return refuse(

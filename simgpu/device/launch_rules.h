@@ -18,6 +18,11 @@ struct LaunchVerdict {
   std::string reason;  ///< empty on success, else a sentence with the limit
 };
 
+/// Why no block of the kernel can have that much dynamic shared memory on the GPU, whatever its
+/// attributes; empty when it can.
+std::string beyond_shared_memory(const LoadedKernel& kernel, std::uint64_t dynamic_bytes,
+                                 const gpu_spec::GpuSpec& gpu);
+
 /// The limits of CUDA C++ Programming Guide, "Technical Specifications per Compute Capability".
 /// @param stack_bytes cudaLimitStackSize
 LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,

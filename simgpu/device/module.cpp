@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <span>
@@ -33,6 +34,46 @@ std::string describe(const std::vector<Image>& images) {
                         image.kind == Image::Kind::ptx ? "compute_" : "sm_", image.architecture);
   }
   return text.empty() ? "nothing" : text;
+}
+
+bool starts_with(std::span<const std::byte> bytes, std::string_view prefix) {
+  return bytes.size() >= prefix.size() &&
+         std::memcmp(bytes.data(), prefix.data(), prefix.size()) == 0;
+}
+
+/// What a program may load: a fat binary as nvcc embeds it, or the text of one PTX module, as NVRTC
+/// gives it. The text's architecture is in the text.
+std::vector<Image> images_of(std::span<const std::byte> bytes, std::uint64_t most_bytes) {
+  constexpr std::string_view kContainer("\x50\xED\x55\xBA", 4);
+  constexpr std::string_view kElf(
+      "\x7F"
+      "ELF",
+      4);
+  if (starts_with(bytes, kContainer)) return fatbin::read(bytes, most_bytes);
+  if (starts_with(bytes, kElf)) {
+    throw ModuleError(CudaError::no_kernel_image_for_device,
+                      "machine code alone cannot be simulated; load PTX (nvcc -ptx, or "
+                      "nvrtcGetPTX of a program compiled for compute_80 rather than sm_80)");
+  }
+  if (bytes.size() > most_bytes) {
+    throw ModuleError(CudaError::memory_allocation, "the PTX is larger than a module may be");
+  }
+  const auto* end = std::find(bytes.data(), bytes.data() + bytes.size(), std::byte{0});
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()),
+                              static_cast<std::size_t>(end - bytes.data()));
+  if (text.find(".version") == std::string_view::npos) {
+    throw ModuleError(CudaError::invalid_kernel_image,
+                      "what was to be loaded is neither a fat binary nor PTX");
+  }
+  return {Image{.kind = Image::Kind::ptx, .architecture = 0, .payload = {bytes.data(), end}}};
+}
+
+/// 80 for "sm_80", 90 for "sm_90a".
+unsigned architecture_of(const std::string& target) {
+  const std::size_t digits = target.find('_') + 1;  // 0 without one
+  unsigned architecture = 0;
+  std::from_chars(target.data() + digits, target.data() + target.size(), architecture);
+  return architecture;
 }
 
 /// ptxas's figures from the machine code nearest to the GPU; of no machine code, none.
@@ -154,7 +195,7 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
       static_cast<unsigned>(gpu.compute_capability_major * 10 + gpu.compute_capability_minor);
   LoadedModule loaded;
   try {
-    const std::vector<Image> images = fatbin::read(container, limits.image_bytes);
+    const std::vector<Image> images = images_of(container, limits.image_bytes);
     for (const Image& image : images) loaded.image_bytes += image.payload.size();
     const Image* image = choose_ptx(images, capability);
     if (image == nullptr) {
@@ -168,7 +209,13 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
     const std::string_view text(reinterpret_cast<const char*>(image->payload.data()),
                                 image->payload.size());
     ptx::Module module = ptx::parse(text);
-    loaded.target = image->architecture;
+    loaded.target = image->architecture != 0 ? image->architecture : architecture_of(module.target);
+    if (loaded.target > capability) {
+      throw ModuleError(CudaError::invalid_ptx,
+                        fmt::format("the PTX is for {}, and the simulated {} is of compute_{}; "
+                                    "compile it with --gpu-architecture=compute_{}",
+                                    module.target, gpu.name, capability, capability));
+    }
     place_variables(module, limits.memory_bytes, memory, loaded.symbols);
     SymbolTable addresses;
     for (const auto& [name, symbol] : loaded.symbols) addresses[name] = symbol.address;

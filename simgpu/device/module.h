@@ -64,7 +64,7 @@ struct LoadedModule {
 
 /// Loads the newest PTX of the container that the GPU can run, with ptxas's figures from the
 /// machine code beside it, and places its variables in `memory`.
-/// @param container untrusted bytes
+/// @param container untrusted bytes: a fat binary, or the text of one PTX module
 /// @throws ModuleError saying what to do
 LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
                          const ModuleLimits& limits, DeviceMemory& memory);

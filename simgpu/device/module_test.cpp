@@ -136,6 +136,23 @@ TEST_F(LoadOnDevice, BoundsWhatIsLoadedAtATimeAndNotWhatWasUnloaded) {
   EXPECT_EQ(load(padding(0.6), &module), CudaError::memory_allocation);
 }
 
+TEST_F(LoadOnDevice, HoldsPlainPtxToTheSameBounds) {
+  std::uint64_t module = 0;
+  const auto load_text = [&](const std::string& text) {
+    return device_.load(bytes_of(kPtx + text), &module);
+  };
+  ASSERT_EQ(load_text(padding(0.6)), CudaError::success);
+  const std::uint64_t large = module;
+  EXPECT_EQ(load_text(padding(0.6)), CudaError::memory_allocation);
+  ASSERT_EQ(device_.unload(large), CudaError::success);
+  ASSERT_EQ(load_text(".global .align 4 .b8 table[600000];\n"), CudaError::success);
+  EXPECT_EQ(load_text(".global .align 4 .b8 table[600000];\n"), CudaError::memory_allocation);
+  EXPECT_EQ(load_text(".global .align 4 .b8 table["), CudaError::invalid_ptx);
+  EXPECT_EQ(load_text(std::string("\0 what follows the end", 23)), CudaError::success);
+  EXPECT_EQ(device_.load(bytes_of("PTX"), &module), CudaError::invalid_kernel_image);
+  EXPECT_EQ(device_.load({}, &module), CudaError::invalid_kernel_image);
+}
+
 TEST_F(LoadOnDevice, RefusesLaunchesWhoseLocalMemoryNoGpuCouldHold) {
   std::uint64_t module = 0;
   const auto launch = [&](int bytes) {

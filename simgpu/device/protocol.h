@@ -43,6 +43,8 @@ enum class GuestOperation : std::uint32_t {
   module_data,
   module_end,
   module_unload,
+  kernel_count,
+  kernel_name,
   kernel_info,
   set_shared_limit,
   symbol_info,
@@ -66,6 +68,19 @@ enum class GuestOperation : std::uint32_t {
   blas,
   get_stack_limit,
   set_stack_limit,
+  check_launch,  ///< LaunchMessage and parameters, as launch: what would refuse it, without running
+  graph_begin,
+  graph_nodes,  ///< GraphNodeHeader, its dependencies as u32, its request; any number of them
+  graph_end,    ///< u64 handle of the executable graph
+  graph_destroy,
+  graph_update,     ///< u64 graph: the host compares it with another
+  graph_set_node,   ///< u64 graph, u64 node, then its request
+  graph_upload,     ///< u64 graph, u64 stream
+  graph_launch,     ///< u64 graph, u64 stream; answers GraphProgress
+  graph_continue,   ///< what GraphProgress asked for is done; answers GraphProgress
+  activity_record,  ///< u32: 1 records what this guest does from now on, 0 no longer does
+  activity_take,  ///< u64 records dropped since the last time, then ActivityEntry with its name …
+  activity_clock,  ///< u64 nanoseconds on the modelled clock
   count,
 };
 
@@ -115,8 +130,8 @@ struct CopyRequest {
   std::uint64_t address = 0;
   std::uint64_t pitch = 0, width = 0, height = 0;
   std::uint64_t stream = 0;
-  std::uint32_t asynchronous = 0;  ///< the caller does not wait (pinned host memory)
-  std::uint32_t padding = 0;
+  std::uint32_t asynchronous = 0;       ///< the caller does not wait (pinned host memory)
+  std::uint32_t asynchronous_call = 0;  ///< cudaMemcpyAsync, whether the caller waits or not
 };
 
 struct DeviceCopyRequest {
@@ -124,6 +139,8 @@ struct DeviceCopyRequest {
   std::uint64_t source = 0, source_pitch = 0;
   std::uint64_t width = 0, height = 0;
   std::uint64_t stream = 0;
+  std::uint32_t asynchronous_call = 0;
+  std::uint32_t padding = 0;
 };
 
 struct FillRequest {
@@ -131,7 +148,41 @@ struct FillRequest {
   std::uint64_t pitch = 0, width = 0, height = 0;
   std::uint64_t stream = 0;
   std::uint32_t value = 0;
-  std::uint32_t asynchronous = 0;
+  std::uint32_t asynchronous_call = 0;
+  std::uint32_t element_bytes = 1;  ///< 1, 2 or 4: `value` fills elements, of which rows are whole
+  std::uint32_t padding = 0;
+};
+
+/// All graphs of a guest together, as encoded.
+inline constexpr std::uint64_t kMaxGraphBytes = 64u << 20;
+inline constexpr std::size_t kMaxGraphs = 4096;
+
+enum class GraphNodeKind : std::uint32_t {
+  empty,
+  kernel,            ///< LaunchMessage and parameters
+  copy_to_device,    ///< CopyRequest; the guest sends the bytes at each launch
+  copy_from_device,  ///< CopyRequest; the guest takes the bytes at each launch
+  copy_on_device,    ///< DeviceCopyRequest
+  fill,              ///< FillRequest
+  blas,              ///< blas::Request without a result for the host
+  event_record,      ///< u64 event
+  event_wait,        ///< u64 event
+  host,              ///< something that the guest does
+  count,
+};
+
+/// Requests in a node name no stream: it is the launch's.
+struct GraphNodeHeader {
+  GraphNodeKind kind = GraphNodeKind::empty;
+  std::uint32_t dependencies = 0;  ///< how many; each is the index of a node before this one
+  std::uint32_t bytes = 0;         ///< of the request
+};
+
+/// A launch goes on until a node needs the guest: it then moves the node's bytes with copy_more, or
+/// does what the host node says, and says graph_continue.
+struct GraphProgress {
+  GraphNodeKind waits_for = GraphNodeKind::empty;  ///< empty: the launch is complete
+  std::uint32_t node = 0;
 };
 
 /// Followed by the parameters' bytes.
@@ -142,6 +193,28 @@ struct LaunchMessage {
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t padding = 0;
+};
+
+/// Records of its own doing that one guest may leave lying at the device, as bytes of entries.
+inline constexpr std::size_t kMaxActivityBytes = 16u << 20;
+
+enum class ActivityKind : std::uint32_t { call = 1, kernel, copy, fill, allocation, release };
+enum class CopyDirection : std::uint32_t { none, to_device, from_device, on_device };
+
+/// One thing that the guest did, followed by its name. Times in nanoseconds on the modelled clock;
+/// what a kind does not have is 0.
+struct ActivityEntry {
+  ActivityKind kind = ActivityKind::call;
+  CopyDirection direction = CopyDirection::none;
+  std::uint64_t sequence = 0, correlation = 0, stream = 0, graph_launch = 0;
+  std::uint64_t start_ns = 0, end_ns = 0;
+  std::uint64_t bytes = 0, address = 0;     ///< of copies, fills and allocations
+  std::uint64_t flops = 0, dram_bytes = 0;  ///< that a kernel was counted with
+  Dim3 grid{}, block{};                     ///< of a kernel
+  std::uint32_t registers = 0, local_bytes = 0;
+  std::uint32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;
+  std::uint32_t asynchronous = 0;  ///< issued by a function whose name ends in Async
+  std::uint32_t error = 0;         ///< the cudaError_t of a call
 };
 
 enum class PoolAttribute : std::uint32_t {

@@ -31,13 +31,21 @@ void Timeline::forget_handles() {
   streams_[kPerThreadStream] = {};
 }
 
-void Timeline::spend(double microseconds) { now_ = add(now_, picoseconds(microseconds)); }
+void Timeline::spend(double microseconds) {
+  if (!node_end_) now_ = add(now_, picoseconds(microseconds));
+}
+
+void Timeline::hold(std::uint64_t stream, Picoseconds time) {
+  Picoseconds& ready = streams_.at(stream).ready;
+  ready = std::max(ready, time);
+}
 
 void Timeline::wait_until(Picoseconds time) { now_ = std::max(now_, time); }
 
 std::uint64_t Timeline::create_stream(bool blocking, int priority) {
   const std::uint64_t handle = next_handle_++;
-  streams_[handle] = {.blocking = blocking, .priority = priority, .ready = 0};
+  streams_[handle] = {
+      .blocking = blocking, .priority = priority, .ready = 0, .number = ++streams_created_};
   return handle;
 }
 
@@ -119,10 +127,11 @@ Picoseconds Timeline::place(std::vector<Busy>& busy, Picoseconds from, Picosecon
 
 Picoseconds Timeline::issue(std::uint64_t stream, Engine engine, Picoseconds duration,
                             double share) {
+  const Picoseconds from = node_end_ ? *node_end_ : earliest(stream);
   const Picoseconds start =
-      place(engines_[static_cast<std::size_t>(engine)], earliest(stream), duration, share);
+      place(engines_[static_cast<std::size_t>(engine)], from, duration, share);
   const Picoseconds end = add(start, duration);
-  streams_.at(stream).ready = end;
+  (node_end_ ? *node_end_ : streams_.at(stream).ready) = end;
   last_end_ = std::max(last_end_, end);
   return start;
 }
@@ -141,8 +150,8 @@ CudaError Timeline::record_event(std::uint64_t event, std::uint64_t stream) {
   const auto found = events_.find(event);
   if (found == events_.end() || !has_stream(stream)) return CudaError::invalid_resource_handle;
   found->second.recorded = true;
-  found->second.time = earliest(stream);
-  streams_.at(stream).ready = found->second.time;
+  found->second.time = node_end_ ? *node_end_ : earliest(stream);
+  if (!node_end_) streams_.at(stream).ready = found->second.time;
   return CudaError::success;
 }
 
@@ -155,8 +164,8 @@ std::optional<Picoseconds> Timeline::event_time(std::uint64_t event) const {
 CudaError Timeline::stream_wait(std::uint64_t stream, std::uint64_t event) {
   const auto time = event_time(event);
   if (!time || !has_stream(stream)) return CudaError::invalid_resource_handle;
-  Stream& waiting = streams_.at(stream);
-  waiting.ready = std::max(waiting.ready, *time);
+  Picoseconds& ready = node_end_ ? *node_end_ : streams_.at(stream).ready;
+  ready = std::max(ready, *time);
   return CudaError::success;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "simgpu/device/cuda_error.h"
@@ -30,6 +31,22 @@ struct ApiCost {
   static constexpr double kAllocate = 60.0;    ///< cudaMalloc, cudaFree
   static constexpr double kPool = 1.0;         ///< cudaMallocAsync, cudaFreeAsync
   static constexpr double kCopy = 4.0;         ///< submission of a copy
+};
+
+/// What a graph costs, in microseconds. Judgement, near public figures; docs/design/time-model.md
+/// says which.
+struct GraphCost {
+  static constexpr double kLaunch = 2.5;         ///< cudaGraphLaunch, for the host
+  static constexpr double kLaunchNode = 0.01;    ///< and for each of its nodes
+  static constexpr double kInstantiate = 20.0;   ///< cudaGraphInstantiate, for the host
+  static constexpr double kInstantiateNode = 4;  ///< and for each node, its capture included
+  static constexpr double kUpdate = 2.0;         ///< cudaGraphExecUpdate, for the host
+  static constexpr double kUpdateNode = 0.6;     ///< and for each node, its capture included
+  static constexpr double kSetNode = 0.5;        ///< a node that gets other parameters
+  /// Between a node's work and that of the next: a kernel's launch overhead on the device, where
+  /// its dependencies and parameters are known before.
+  static constexpr double kNode = 0.6;
+  static constexpr double kHostNode = 5.0;  ///< a host function between nodes
 };
 
 /// When things happen on the simulated GPU: the host's clock, the streams in issue order, the
@@ -61,12 +78,25 @@ class Timeline {
   CudaError destroy_stream(std::uint64_t stream);
   bool has_stream(std::uint64_t stream) const { return streams_.contains(stream); }
   std::optional<int> stream_priority(std::uint64_t stream) const;
+  /// As records tell it: 0 for the default streams, others from 1 by order of creation.
+  std::uint64_t stream_number(std::uint64_t stream) const { return streams_.at(stream).number; }
   std::optional<bool> stream_blocking(std::uint64_t stream) const;
 
   /// Places work of `duration` on a stream that exists. @param share of the engine it occupies, (0,
   /// 1]
   /// @returns when it starts
   Picoseconds issue(std::uint64_t stream, Engine engine, Picoseconds duration, double share = 1.0);
+  /// When work issued to the stream now could start.
+  Picoseconds earliest(std::uint64_t stream) const;
+  /// What is issued to the stream from now on waits until `time`.
+  void hold(std::uint64_t stream, Picoseconds time);
+
+  /// A node of a graph: until end_node() work starts not before `from` and follows what the graph
+  /// says, whatever else was issued to the stream; calls cost the host nothing.
+  void begin_node(Picoseconds from) { node_end_ = from; }
+  /// @returns when the node's work is done
+  Picoseconds end_node() { return std::exchange(node_end_, std::nullopt).value_or(0); }
+
   /// When all work issued to the stream so far is done.
   Picoseconds ready(std::uint64_t stream) const;
   /// When everything issued so far is done.
@@ -90,6 +120,7 @@ class Timeline {
     bool blocking = true;
     int priority = 0;
     Picoseconds ready = 0;
+    std::uint64_t number = 0;
   };
   struct Event {
     bool timing = true;
@@ -101,13 +132,14 @@ class Timeline {
     double share = 1;
   };
 
-  Picoseconds earliest(std::uint64_t stream) const;
   Picoseconds place(std::vector<Busy>& busy, Picoseconds from, Picoseconds duration, double share);
 
   Picoseconds now_ = 0;
+  std::optional<Picoseconds> node_end_;  ///< of the node whose work is being issued
   Picoseconds last_end_ = 0;
   Picoseconds destroyed_ready_ = 0;  ///< when the work of blocking streams no longer there is done
   std::uint64_t next_handle_ = 16;
+  std::uint64_t streams_created_ = 0;
   std::map<std::uint64_t, Stream> streams_;
   std::map<std::uint64_t, Event> events_;
   std::array<std::vector<Busy>, 3> engines_;

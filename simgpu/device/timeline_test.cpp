@@ -75,6 +75,50 @@ TEST(Timeline, HoldsAStreamBackUntilAnEvent) {
   EXPECT_EQ(timeline.issue(second, Engine::compute, 1, 0.1), 300);
 }
 
+TEST(Timeline, PlacesANodeByItsDependenciesWhateverItsStreamHasToDo) {
+  Timeline timeline;
+  const auto stream = timeline.create_stream(false, 0);
+  const auto event = timeline.create_event(true);
+  timeline.issue(stream, Engine::compute, 1000, 0.1);
+  timeline.begin_node(300);
+  timeline.spend(50.0);
+  EXPECT_EQ(timeline.now(), 0) << "a node costs the host nothing";
+  EXPECT_EQ(timeline.issue(stream, Engine::compute, 40, 0.1), 300);
+  timeline.record_event(event, stream);
+  EXPECT_EQ(timeline.end_node(), 340);
+  EXPECT_EQ(timeline.event_time(event), 340);
+  EXPECT_EQ(timeline.ready(stream), 1000);
+  timeline.hold(stream, 340);
+  EXPECT_EQ(timeline.ready(stream), 1000);
+  timeline.hold(stream, 2000);
+  EXPECT_EQ(timeline.issue(stream, Engine::compute, 1, 0.1), 2000);
+}
+
+TEST(Timeline, HoldsANodeBackUntilAnEvent) {
+  Timeline timeline;
+  const auto first = timeline.create_stream(false, 0), second = timeline.create_stream(false, 0);
+  const auto event = timeline.create_event(false);
+  timeline.issue(first, Engine::compute, 500, 0.1);
+  timeline.record_event(event, first);
+  timeline.begin_node(20);
+  EXPECT_EQ(timeline.stream_wait(second, event), CudaError::success);
+  EXPECT_EQ(timeline.end_node(), 500);
+  EXPECT_EQ(timeline.ready(second), 0);
+}
+
+TEST(Timeline, RunsNodesSideBySideOnlyWhileTheirSharesFit) {
+  Timeline timeline;
+  const auto stream = timeline.create_stream(false, 0);
+  const auto node = [&](Picoseconds from, double share) {
+    timeline.begin_node(from);
+    timeline.issue(stream, Engine::compute, 100, share);
+    return timeline.end_node();
+  };
+  EXPECT_EQ(node(0, 0.5), 100);
+  EXPECT_EQ(node(0, 0.5), 100);
+  EXPECT_EQ(node(0, 0.5), 200);
+}
+
 TEST(Timeline, RefusesHandlesThatDoNotExist) {
   Timeline timeline;
   EXPECT_EQ(timeline.destroy_stream(99), CudaError::invalid_resource_handle);

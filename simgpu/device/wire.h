@@ -81,6 +81,7 @@ class Reader {
     return taken;
   }
   std::span<const std::byte> rest() { return take(rest_.size()); }
+  bool empty() const { return rest_.empty(); }
   void expect_end() const {
     if (!rest_.empty()) throw MessageError("message is too long");
   }

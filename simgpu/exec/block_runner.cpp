@@ -80,6 +80,7 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
   registers_ = AlignedBytes(warps * stride);
 
   warps_.resize(warps);
+  async_copies_.resize(warps);
   coordinates_.resize(std::size_t{3} * warps * kWarpSize);
   for (std::uint32_t i = 0; i < warps; ++i) {
     Warp& warp = warps_[i];
@@ -149,6 +150,7 @@ void BlockRunner::begin(std::uint64_t block) {
     warp.clock = 0;
     warp.stack.reset(lanes);
     warp.calls.clear();
+    async_copies_[warp.index].clear();
     warp.resume = nullptr;
     for (const SlotRange& range : launch_.kernel.zeroed) {
       std::memset(warp.regs + range.offset, 0, range.bytes);

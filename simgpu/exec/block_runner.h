@@ -11,6 +11,7 @@
 #include "simgpu/checkers/block_checkers.h"
 #include "simgpu/counters/bank_conflicts.h"
 #include "simgpu/counters/traffic.h"
+#include "simgpu/exec/async_copies.h"
 #include "simgpu/exec/launch_failure.h"
 #include "simgpu/exec/site_pattern.h"
 #include "simgpu/exec/warp.h"
@@ -64,6 +65,7 @@ struct LaunchContext {
   bool checkers = true;
   bool undo = false;  ///< pages must be saved before they are stored to
   std::uint64_t instruction_budget = 0;
+  bool notes_stores = false;  ///< memory learns which allocations were stored to, and no others
 };
 
 /// Bytes that a BlockRunner of the launch holds: registers, shared and local memory, call frames.
@@ -95,6 +97,7 @@ class BlockRunner {
   const LaunchContext& launch() const { return launch_; }
   DeviceMemory& memory() const { return launch_.memory; }
   BlockTraffic& traffic() { return traffic_; }
+  AsyncCopies& async_copies(const Warp& warp) { return async_copies_[warp.index]; }
   BlockCheckers* checkers() { return checkers_.get(); }  ///< nullptr when they are off
   MemoryCounts& counted() { return memory_counts_; }
   SitePattern<std::uint32_t>& shared_site(const Lowered* in) { return shared_sites_[in->site]; }
@@ -154,6 +157,7 @@ class BlockRunner {
   AlignedBytes registers_, shared_, local_, frame_;
   std::uint32_t shared_bytes_ = 0, local_bytes_ = 0, frame_bytes_ = 0;
   std::vector<Warp> warps_;
+  std::vector<AsyncCopies> async_copies_;  ///< by warp
   std::vector<std::uint32_t> coordinates_;
   std::array<Reduction, 16> collecting_{}, collected_{};
   std::array<std::uint32_t, 16> arrived_{};  ///< threads that arrived without waiting

@@ -8,9 +8,9 @@ namespace {
 
 /// Of all logs that are kept for comparison: 512 MiB.
 constexpr std::uint64_t kMostEntries = (std::uint64_t{512} << 20) / sizeof(TrafficEntry);
-/// A block that takes this much longer than the first one waits for another block.
-constexpr std::uint64_t kMostTimesLonger = 64;
-constexpr std::uint64_t kLeastBudget = 1'000'000;
+/// A block that takes this much longer than all before it waits for another block.
+constexpr std::uint64_t kMostTimesLonger = 512;
+constexpr std::uint64_t kLeastBudget = 16'000'000;
 
 bool same_counts(const ExecutionCount& a, const ExecutionCount& b) {
   return a.warps == b.warps && a.threads == b.threads;
@@ -48,17 +48,20 @@ BlockSampler::BlockSampler(LaunchContext& launch)
 const BlockProfile& BlockSampler::profile(std::uint64_t block) {
   if (const auto known = profiles_.find(block); known != profiles_.end()) return known->second;
   if (!profiles_.empty()) {
-    const std::uint64_t own = std::max(kMostTimesLonger * first_instructions_, kLeastBudget);
+    const std::uint64_t own = std::max(kMostTimesLonger * most_instructions_, kLeastBudget);
     launch_.instruction_budget = std::min(budget_, runner_.instructions() + own);
   }
+  const std::uint64_t before = runner_.instructions();
   runner_.clear_counts();
   runner_.run(block);
-  if (profiles_.empty()) first_instructions_ = runner_.instructions();
+  const std::uint64_t instructions = runner_.instructions() - before;
+  most_instructions_ = std::max(most_instructions_, instructions);
   if (!runner_.take_printed().empty()) throw NotSampled{};
   if (auto findings = runner_.take_findings(); !findings.empty()) {
     findings_[block] = std::move(findings);
   }
-  BlockProfile profile{CounterSums(launch_.kernel.code.size()), runner_.take_traffic()};
+  BlockProfile profile{CounterSums(launch_.kernel.code.size()), runner_.take_traffic(),
+                       instructions};
   profile.sums.add(runner_);
   const TrafficLog& log = *profile.log;
   conflicts_.add(log);

@@ -19,6 +19,7 @@ struct NotSampled {};
 struct BlockProfile {
   CounterSums sums;
   std::unique_ptr<TrafficLog> log;
+  std::uint64_t instructions = 0;  ///< of all its warps
 };
 
 /// Both executed the same instructions equally often.
@@ -36,6 +37,8 @@ class BlockSampler {
   /// @throws NotSampled, LaunchFailure
   const BlockProfile& profile(std::uint64_t block);
 
+  /// Profiles of all blocks that have run, by number.
+  const std::map<std::uint64_t, BlockProfile>& profiles() const { return profiles_; }
   std::uint64_t blocks_run() const { return profiles_.size(); }
   std::uint64_t instructions() const { return runner_.instructions(); }
   std::uint32_t shared_bytes() const { return runner_.shared_bytes(); }
@@ -49,7 +52,7 @@ class BlockSampler {
   BlockConflicts conflicts_;
   std::map<std::uint64_t, BlockProfile> profiles_;
   std::map<std::uint64_t, std::vector<RawFinding>> findings_;
-  std::uint64_t first_instructions_ = 0;  ///< of the block that ran first
+  std::uint64_t most_instructions_ = 0;  ///< of one block so far
   std::uint64_t kept_entries_ = 0;
 };
 

@@ -17,6 +17,9 @@ std::string flop_name(const InstructionInfo& info) {
     case ptx::Type::tf32:
       name = "tf32";
       break;
+    case ptx::Type::s8:
+      name = "int8";
+      break;
     case ptx::Type::f64:
       name = "fp64";
       break;

@@ -54,6 +54,7 @@ struct KernelInfo {
   /// "cp.async.bulk.tensor (gemm.cu:41)", empty when it can run
   std::vector<std::string> unsupported;
   bool orders_blocks = false;  ///< has global atomics: blocks must run one after another
+  bool reads_time = false;     ///< %globaltimer: what it does depends on when it is launched
   /// Shared arrays by offset, for messages: "As" at [0, 4096).
   struct SharedArray {
     std::string name;
@@ -111,6 +112,16 @@ struct LaunchResult {
   std::vector<Finding> findings;         ///< file and line filled in; kernel name mangled
   std::string printed;                   ///< device printf output, in order of blocks
   std::uint64_t sampled_blocks = 0;      ///< blocks that ran, when not all did; else 0
+
+  /// Of a sampled launch without findings that is done again with the same result, and leaves
+  /// memory as it is, while nobody else changes `touched`: the allocations (by base address) that
+  /// the blocks which ran read or wrote. nullopt when that cannot be said.
+  ///
+  /// Blocks that did not run need not be counted in: neither the result nor memory has anything
+  /// from theirs. Those that ran read what they read before, from allocations that they do not
+  /// write to, so that step by step they do the same, ask for the same further blocks, and store
+  /// what is there already.
+  std::optional<std::vector<std::uint64_t>> touched;
 };
 
 /// Runs one kernel to its end. Deterministic: same inputs, same result, counters and findings for

@@ -115,11 +115,21 @@ std::vector<std::uint64_t> GridCells::bounds_along(std::size_t axis) {
   // The first and the last block of a row are the likeliest to differ.
   const std::uint64_t second = std::min<std::uint64_t>(1, size - 1);
   const std::uint64_t last_but_one = std::max(second, size - std::min<std::uint64_t>(size, 2));
+  if (follows_number(axis, second, last_but_one)) throw NotSampled{};
   search(0, second);
   search(second, last_but_one);
   search(last_but_one, size - 1);
   bounds.push_back(size);
   return bounds;
+}
+
+/// Whether work changes all along an axis, as far as three blocks tell.
+bool GridCells::follows_number(std::size_t axis, std::uint64_t first, std::uint64_t last) {
+  if (last - first < kMostBounds) return false;
+  const BlockProfile& a = on_axis(axis, first);
+  const BlockProfile& b = on_axis(axis, first + (last - first) / 2);
+  const BlockProfile& c = on_axis(axis, last);
+  return !same_instructions(a, b) && !same_instructions(b, c) && !same_instructions(a, c);
 }
 
 /// Blocks along an axis after which requests meet cache lines as before, `least` or more.

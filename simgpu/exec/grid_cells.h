@@ -68,6 +68,7 @@ class GridCells {
   };
 
   std::vector<std::uint64_t> bounds_along(std::size_t axis);
+  bool follows_number(std::size_t axis, std::uint64_t first, std::uint64_t last);
   std::uint64_t period_along(std::size_t axis, std::uint64_t least);
   bool divide();
   bool check(std::uint64_t block);

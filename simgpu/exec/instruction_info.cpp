@@ -37,6 +37,8 @@ const char* name_of(InstructionClass cls) {
       return "local_store";
     case constant_load:
       return "constant_load";
+    case async_copy:
+      return "async_copy";
     case generic_access:
       return "generic_access";
     case control:

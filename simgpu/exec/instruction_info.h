@@ -27,6 +27,7 @@ enum class InstructionClass : std::uint8_t {
   local_load,
   local_store,
   constant_load,
+  async_copy,  ///< from global to shared memory
   generic_access,
   control,
   barrier,
@@ -37,6 +38,15 @@ enum class InstructionClass : std::uint8_t {
 inline constexpr int kInstructionClasses = static_cast<int>(InstructionClass::other) + 1;
 const char* name_of(InstructionClass cls);
 
+/// What an instruction does to the asynchronous copies of its thread.
+enum class AsyncStep : std::uint8_t {
+  none,
+  copy,
+  commit,    ///< closes a group of copies
+  wait,      ///< until only InstructionInfo::groups_under_way groups are not done
+  wait_all,  ///< until nothing is under way, committed or not
+};
+
 struct InstructionInfo {
   InstructionClass cls = InstructionClass::other;
   /// Type of its floating-point operations, none for others
@@ -45,6 +55,8 @@ struct InstructionInfo {
   std::uint32_t flops_per_warp = 0;    ///< tensor instructions: of the whole warp
   std::vector<std::uint32_t> writes;   ///< lowered register slots, for the dependence chain
   std::vector<std::uint32_t> reads;
+  AsyncStep async_step = AsyncStep::none;
+  std::uint32_t groups_under_way = 0;
   bool starts_block = false;  ///< first of a basic block
   unsigned access_bytes = 0;  ///< bytes per lane of a memory access
   /// False for what the machine's assembler drops or folds (mov of an immediate, cvta, a ld.param

@@ -14,6 +14,7 @@
 #include "simgpu/exec/cpu_features.h"
 #include "simgpu/exec/messages.h"
 #include "simgpu/exec/sampled_run.h"
+#include "simgpu/exec/touched_memory.h"
 
 namespace simgpu {
 namespace {
@@ -36,9 +37,12 @@ FinishedBlock run_block(BlockRunner& runner, std::uint64_t block) {
 class Collector {
  public:
   Collector(const LaunchContext& launch)
-      : launch_(launch), traffic_(launch.gpu, launch.request.resident_blocks) {}
+      : launch_(launch),
+        traffic_(launch.gpu, launch.request.resident_blocks),
+        touched_(launch.memory) {}
 
   void retire(FinishedBlock block) {
+    if (launch_.notes_stores && block.traffic) touched_.add_stores(*block.traffic);
     traffic_.retire(std::move(block.traffic));
     for (const RawFinding& raw : block.findings) findings_.add(raw);
     if (printed_.size() < kMostPrinted) {
@@ -50,6 +54,7 @@ class Collector {
 
   void finish(LaunchResult& result, std::uint32_t shared_bytes) {
     traffic_.finish(result.counters);
+    if (launch_.notes_stores) touched_.note_changes(launch_.memory);
     if (launch_.checkers) {
       for (const RawFinding& raw : traffic_.take_findings()) findings_.add(raw);
     }
@@ -64,6 +69,7 @@ class Collector {
  private:
   const LaunchContext& launch_;
   LaunchTraffic traffic_;
+  TouchedMemory touched_;
   FindingList findings_;
   std::string printed_;
 };
@@ -232,28 +238,13 @@ void check_request(const LoweredKernel& kernel, const LaunchRequest& request) {
   }
 }
 
-}  // namespace
-
-LaunchResult execute(const Program& program, const LaunchRequest& request, DeviceMemory& memory,
-                     const gpu_spec::GpuSpec& gpu, const EngineOptions& options) {
-  require_cpu_features();
-  const auto found = program.kernels.find(request.kernel);
-  if (found == program.kernels.end()) {
-    throw std::invalid_argument("the program has no kernel " + request.kernel);
-  }
-  const LoweredKernel& kernel = found->second;
-  if (!kernel.info.unsupported.empty()) return refuse(kernel);
-  check_request(kernel, request);
-
-  LaunchContext launch{
-      kernel, request, memory, gpu, options.checkers, false, options.instruction_budget};
-  if (options.sampled) {
-    if (std::optional<LaunchResult> result = run_sampled(launch)) return std::move(*result);
-  }
-  const std::uint64_t blocks = request.grid.count();
+/// Runs every block.
+LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
+  DeviceMemory& memory = launch.memory;
+  const std::uint64_t blocks = launch.request.grid.count();
   const auto workers = static_cast<unsigned>(
-      std::min({std::uint64_t{options.workers}, blocks, blocks_that_fit(launch)}));
-  if (workers > 1 && !kernel.info.orders_blocks) {
+      std::min({std::uint64_t{most_workers}, blocks, blocks_that_fit(launch)}));
+  if (workers > 1 && !launch.kernel.info.orders_blocks) {
     launch.undo = true;
     memory.begin_undo();
     std::optional<LaunchResult> result;
@@ -271,6 +262,38 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
     launch.undo = false;
   }
   return run_serially(launch);
+}
+
+}  // namespace
+
+LaunchResult execute(const Program& program, const LaunchRequest& request, DeviceMemory& memory,
+                     const gpu_spec::GpuSpec& gpu, const EngineOptions& options) {
+  require_cpu_features();
+  const auto found = program.kernels.find(request.kernel);
+  if (found == program.kernels.end()) {
+    throw std::invalid_argument("the program has no kernel " + request.kernel);
+  }
+  const LoweredKernel& kernel = found->second;
+  if (!kernel.info.unsupported.empty()) return refuse(kernel);
+  check_request(kernel, request);
+
+  const LaunchContext launch{.kernel = kernel,
+                             .request = request,
+                             .memory = memory,
+                             .gpu = gpu,
+                             .checkers = options.checkers,
+                             .instruction_budget = options.instruction_budget,
+                             .notes_stores = options.sampled};
+  if (options.sampled) {
+    if (std::optional<LaunchResult> result = run_sampled(launch)) return std::move(*result);
+  }
+  if (!options.sampled) memory.note_change_anywhere();
+  try {
+    return run_in_full(launch, options.workers);
+  } catch (...) {
+    memory.note_change_anywhere();
+    throw;
+  }
 }
 
 }  // namespace simgpu

@@ -121,7 +121,7 @@ void save_pages(Warp& warp, const SitePattern<std::uint64_t>& site, unsigned byt
 SharedWavefronts wavefronts_of(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
                                const LaneAddresses& addresses) {
   return shared_wavefronts({kind, static_cast<std::uint8_t>(bytes), warp.index, in->index,
-                            warp.mask, &addresses, nullptr});
+                            warp.mask, &addresses, nullptr, false});
 }
 
 }  // namespace simgpu

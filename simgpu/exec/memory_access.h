@@ -77,7 +77,7 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
     ++counts.shared_load_requests;
     counts.shared_load_wavefronts += site.wavefronts;
     counts.shared_load_conflicts += site.wavefronts - site.ideal;
-  } else if constexpr (kKind == AccessKind::store) {
+  } else if constexpr (kKind == AccessKind::store || kKind == AccessKind::copy) {
     ++counts.shared_store_requests;
     counts.shared_store_wavefronts += site.wavefronts;
     counts.shared_store_conflicts += site.wavefronts - site.ideal;
@@ -85,7 +85,7 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
   if (BlockCheckers* checkers = block.checkers()) {
     LaneAddresses addresses;
     add_offset(addresses, base, offset);
-    checkers->shared({kKind, kBytes, warp.index, in->index, warp.mask, &addresses, values});
+    checkers->shared({kKind, kBytes, warp.index, in->index, warp.mask, &addresses, values, false});
   }
   return {site, block.shared() + origin};
 }
@@ -94,7 +94,8 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
 template <unsigned kBytes, AccessKind kKind, bool kTraffic>
 inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
                                               const std::uint64_t* base, std::int64_t offset,
-                                              const std::uint8_t* values) {
+                                              const std::uint8_t* values,
+                                              bool bypasses_l1 = false) {
   BlockRunner& block = *warp.block;
   SitePattern<std::uint64_t>& site = block.global_site(in);
   if (!site.matches(base, warp.mask)) [[unlikely]]
@@ -112,7 +113,8 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
     check_global(in, warp, site, kKind, kBytes, addresses);
   }
   if constexpr (kTraffic) {
-    const WarpAccess access{kKind, kBytes, warp.index, in->index, warp.mask, &addresses, values};
+    const WarpAccess access{kKind,     kBytes,     warp.index, in->index,
+                            warp.mask, &addresses, values,     bypasses_l1};
     block.traffic().global(access);
     // Before the checkers, which mark what is stored: a repeated launch must not find it marked.
     if (kKind != AccessKind::load && block.launch().undo) {
@@ -163,6 +165,7 @@ inline void read_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& from
       const T value = load_element<T>(first);
       for (unsigned lane = 0; lane < kWarpSize; ++lane) to[lane] = value;
     } else if (mask == 0xFFFFFFFFU) {
+#pragma GCC unroll 16
       for (unsigned lane = 0; lane < kWarpSize; ++lane) {
         to[lane] = load_element<T>(from.lane(lane) + i * kBytes);
       }

@@ -78,6 +78,11 @@ std::string sentence(const RawFinding& raw, const std::string& object) {
     return "A thread reads " + object +
            " in the same barrier interval in which another thread writes it";
   }
+  if (code == "RL0313") {
+    return "A thread touches " + object +
+           " before the asynchronous copy into it is known to be done: the thread that copies has "
+           "to wait for it, and for others a barrier has to follow";
+  }
   if (code == "RL0303") {
     return "Two threads store different values to " + object + " without a barrier between them";
   }
@@ -99,6 +104,8 @@ AccessSite site_of(const LoweredKernel& kernel, std::uint32_t index) {
 }
 
 std::string describe_access(AccessKind kind, unsigned bytes, const char* space) {
+  if (kind == AccessKind::copy)
+    return "copies " + bytes_text(bytes) + " asynchronously to " + space;
   const char* verb = kind == AccessKind::load    ? "reads "
                      : kind == AccessKind::store ? "writes "
                                                  : "updates atomically ";

@@ -1,63 +1,97 @@
 #include "simgpu/exec/sampled_run.h"
 
+#include <algorithm>
+#include <memory>
+
 #include "simgpu/checkers/findings.h"
 #include "simgpu/counters/sampled_l2.h"
+#include "simgpu/exec/block_classes.h"
 #include "simgpu/exec/grid_cells.h"
 #include "simgpu/exec/messages.h"
+#include "simgpu/exec/touched_memory.h"
 
 namespace simgpu {
 namespace {
 
 /// Grids of fewer blocks, or less work, take no time worth saving.
-constexpr std::uint64_t kLeastBlocks = 256;
+constexpr std::uint64_t kLeastBlocks = 64;
 constexpr std::uint64_t kLeastInstructions = 1'000'000;
+/// Nor do grids of not many blocks, if their blocks are alike.
+constexpr std::uint64_t kLeastEqualBlocks = 256;
 
-/// Adds what the blocks of a cell do, but for what becomes of it in L2.
-void add_cell(const LoweredKernel& kernel, const GridCell& cell, LaunchResult& result) {
-  KernelCounters block;
-  const BlockProfile& profile = cell.first();
-  const std::vector<ExecutionCount> executed = by_instruction(kernel, profile.sums);
-  add_counters(kernel, executed, profile.sums.memory, block);
-  add_requests(*profile.log, block);
-  for (const TrafficEntry& entry : profile.log->entries) {
-    if (entry.kind == TrafficEntry::Kind::load) block.l2_read_sectors += entry.count;
-    if (entry.kind == TrafficEntry::Kind::store) block.l2_write_sectors += entry.count;
-  }
-  const std::uint64_t blocks = cell.blocks();
-  add_scaled(result.counters, block, blocks);
-  for (std::size_t i = 0; i < executed.size(); ++i) {
-    result.executed[i].warps += blocks * executed[i].warps;
-    result.executed[i].threads += blocks * executed[i].threads;
+/// What all blocks of a grid do, told from some.
+struct KnownGrid {
+  WorkCounts total;
+  KnownTraffic traffic;
+};
+
+KnownTraffic traffic_of(const LaunchRequest& request, const WorkCounts& total) {
+  KnownTraffic traffic;
+  traffic.blocks = request.grid.count();
+  traffic.rows = traffic.blocks / request.grid.x;
+  traffic.resident_blocks = request.resident_blocks;
+  traffic.entries = log_entries(total);
+  traffic.sectors = log_sectors(total);
+  return traffic;
+}
+
+std::optional<KnownGrid> of_cells(const LaunchRequest& request, BlockSampler& sampler) {
+  if (request.grid.count() < kLeastEqualBlocks) return std::nullopt;
+  try {
+    const auto grid = std::make_shared<GridCells>(request.grid, sampler);
+    KnownGrid known;
+    for (const GridCell& cell : grid->cells()) {
+      add_times(known.total, work_counts(cell.first()), static_cast<std::int64_t>(cell.blocks()));
+    }
+    known.traffic = traffic_of(request, known.total);
+    known.traffic.log_of = [grid](std::uint64_t block, TrafficLog& log) {
+      grid->log_of(block, log);
+    };
+    return known;
+  } catch (const NotSampled&) {
+    return std::nullopt;
   }
 }
 
-void add_l2(const LaunchContext& launch, const GridCells& grid, KernelCounters& counters) {
-  KnownTraffic traffic;
-  traffic.blocks = launch.request.grid.count();
-  traffic.rows = traffic.blocks / launch.request.grid.x;
-  traffic.resident_blocks = launch.request.resident_blocks;
-  for (const GridCell& cell : grid.cells()) {
-    traffic.entries += cell.blocks() * cell.first().log->entries.size();
-  }
-  traffic.log_of = [&grid](std::uint64_t block, TrafficLog& log) { grid.log_of(block, log); };
-  const L2Cache::Counts l2 =
-      run_through_l2(traffic, static_cast<std::uint64_t>(launch.gpu.l2_bytes));
+KnownGrid of_classes(const LaunchRequest& request, BlockSampler& sampler) {
+  const auto grid = std::make_shared<BlockClasses>(request.grid, sampler);
+  KnownGrid known{grid->total(), traffic_of(request, grid->total())};
+  known.traffic.even = false;
+  known.traffic.log_of = [grid](std::uint64_t block, TrafficLog& log) { grid->log_of(block, log); };
+  return known;
+}
+
+void add_l2(const KnownTraffic& traffic, const gpu_spec::GpuSpec& gpu, KernelCounters& counters) {
+  const L2Cache::Counts l2 = run_through_l2(traffic, static_cast<std::uint64_t>(gpu.l2_bytes));
   counters.l2_hit_sectors += l2.hits;
   counters.dram_read_bytes += kSectorBytes * l2.dram_reads;
   counters.dram_write_bytes += kSectorBytes * l2.dram_writes;
 }
 
+/// Tells memory what the blocks stored, and the result what it depends on.
+void note_touched(const LaunchContext& launch, const BlockSampler& sampler, LaunchResult& result) {
+  TouchedMemory touched(launch.memory);
+  for (const auto& [block, profile] : sampler.profiles()) {
+    touched.add_loads(*profile.log);
+    touched.add_stores(*profile.log);
+  }
+  touched.note_changes(launch.memory);
+  if (result.findings.empty() && !launch.kernel.info.reads_time)
+    result.touched = touched.constant();
+}
+
 LaunchResult sample(LaunchContext& launch) {
   const std::uint64_t blocks = launch.request.grid.count();
   BlockSampler sampler(launch);
-  sampler.profile(0);
-  if (sampler.instructions() < kLeastInstructions / blocks) throw NotSampled{};
-  const GridCells grid(launch.request.grid, sampler);
+  const std::uint64_t first = sampler.profile(0).instructions;
+  const std::uint64_t last = sampler.profile(blocks - 1).instructions;
+  if (std::max(first, last) < kLeastInstructions / blocks) throw NotSampled{};
+  std::optional<KnownGrid> grid = of_cells(launch.request, sampler);
+  if (!grid) grid = of_classes(launch.request, sampler);
 
   LaunchResult result;
-  result.executed.resize(launch.kernel.code.size());
-  for (const GridCell& cell : grid.cells()) add_cell(launch.kernel, cell, result);
-  add_l2(launch, grid, result.counters);
+  set_counters(launch.kernel, grid->total, result);
+  add_l2(grid->traffic, launch.gpu, result.counters);
   FindingList findings;
   for (const RawFinding& raw : sampler.findings()) findings.add(raw);
   for (const RawFinding& raw : findings.take()) {
@@ -65,6 +99,7 @@ LaunchResult sample(LaunchContext& launch) {
                                          launch.request.block, sampler.shared_bytes()));
   }
   result.sampled_blocks = sampler.blocks_run();
+  note_touched(launch, sampler, result);
   return result;
 }
 

@@ -194,6 +194,7 @@ Ref KernelBuilder::special_register_value(const ptx::SpecialRegister& special, c
   }
   const bool wide =
       special.name == "%clock64" || special.name == "%globaltimer" || special.name == "%gridid";
+  if (special.name == "%globaltimer") kernel_.info.reads_time = true;
   const Ref value = new_register(wide ? SlotKind::pair : SlotKind::word);
   Pending& pending = emit_hidden(handler);
   pending.option = option;

@@ -89,6 +89,8 @@ InstructionInfo describe(const Pending& pending) {
       pending.cost.flops;
   info.issues = pending.cost.issues && !pending.hidden;
   info.access_bytes = pending.access_bytes;
+  info.async_step = pending.async_step;
+  if (pending.async_step == AsyncStep::wait) info.groups_under_way = pending.option;
   info.file = pending.file;
   info.line = pending.line;
   info.column = pending.column;

@@ -50,6 +50,7 @@ struct Pending {
   bool is_memory = false;
   bool hidden = false;  ///< made by lowering, no instruction of the program
   Cost cost;
+  AsyncStep async_step = AsyncStep::none;  ///< `option` of a wait is the groups it leaves
   unsigned access_bytes = 0;
   std::string spelling;
   std::uint32_t file = 0, line = 0, column = 0;

@@ -182,7 +182,7 @@ std::optional<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::st
     next_ = std::max(next_, base + step);
   }
   Allocation& made = allocations_[base];
-  made = Allocation{next_id_++, base, bytes, std::move(label), true, read_only};
+  made = Allocation{next_id_++, base, bytes, std::move(label), true, read_only, ++changes_};
   advise_huge_pages(host(base), bytes);
   allocated_ += bytes;
   peak_allocated_ = std::max(peak_allocated_, allocated_);
@@ -228,6 +228,7 @@ const Allocation* DeviceMemory::nearest(std::uint64_t address) const {
 bool DeviceMemory::write(std::uint64_t address, std::span<const std::byte> bytes) {
   if (find(address, bytes.size()) == nullptr) return false;
   if (bytes.empty()) return true;
+  note_change(address);
   std::memcpy(host(address), bytes.data(), bytes.size());
   mark_initialized(address, bytes.size());
   return true;
@@ -242,6 +243,7 @@ bool DeviceMemory::read(std::uint64_t address, std::span<std::byte> bytes) const
 bool DeviceMemory::fill(std::uint64_t address, std::uint8_t value, std::uint64_t bytes) {
   if (find(address, bytes) == nullptr) return false;
   if (bytes == 0) return true;
+  note_change(address);
   if (value == 0) {
     zero(host(address), bytes);
   } else {
@@ -254,6 +256,7 @@ bool DeviceMemory::fill(std::uint64_t address, std::uint8_t value, std::uint64_t
 bool DeviceMemory::copy(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes) {
   if (find(destination, bytes) == nullptr || find(source, bytes) == nullptr) return false;
   if (bytes == 0) return true;
+  note_change(destination);
   std::memmove(host(destination), host(source), bytes);
   mark_initialized(destination, bytes);
   return true;
@@ -281,6 +284,7 @@ void DeviceMemory::mark_initialized(std::uint64_t address, std::uint64_t bytes) 
 }
 
 void DeviceMemory::mark_uninitialized(std::uint64_t address, std::uint64_t bytes) {
+  note_change(address);
   for_each_shadow_byte(
       shadow_, address - kDeviceBase, bytes,
       [](std::uint8_t* at, std::uint8_t mask) {
@@ -310,6 +314,21 @@ std::vector<Allocation> DeviceMemory::live_allocations() const {
     if (allocation.live) live.push_back(allocation);
   }
   return live;
+}
+
+void DeviceMemory::note_change(std::uint64_t address) {
+  const auto after = allocations_.upper_bound(address);
+  if (after == allocations_.begin()) return;
+  Allocation& allocation = std::prev(after)->second;
+  allocation.changed = ++changes_;
+  // Which constants a kernel reads is not logged.
+  if (allocation.read_only) all_changed_ = changes_;
+}
+
+bool DeviceMemory::unchanged_since(std::uint64_t base, std::uint64_t moment) const {
+  const auto found = allocations_.find(base);
+  return found != allocations_.end() && found->second.live && found->second.changed <= moment &&
+         all_changed_ <= moment;
 }
 
 void DeviceMemory::begin_undo() {

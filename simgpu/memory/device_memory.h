@@ -28,7 +28,8 @@ struct Allocation {
   std::uint64_t bytes = 0;
   std::string label;  ///< a variable's name or what made it, "cudaMalloc"
   bool live = true;
-  bool read_only = false;  ///< constant variables: kernels may not store to them
+  bool read_only = false;     ///< constant variables: kernels may not store to them
+  std::uint64_t changed = 0;  ///< DeviceMemory::changes() after what changed its content last
 };
 
 /// The global memory of one device: an arena of `capacity` bytes at kDeviceBase, mapped lazily, in
@@ -81,6 +82,18 @@ class DeviceMemory {
   void reset_peak() { peak_allocated_ = allocated_; }
   std::vector<Allocation> live_allocations() const;
 
+  /// How often anything was changed so far, so that a later moment can be told from an earlier one.
+  /// All functions above count what they change, but for mark_initialized; who writes through
+  /// host() tells it with one of the next two. Only between launches.
+  std::uint64_t changes() const { return changes_; }
+  /// The live allocation that holds `address` has been written to.
+  void note_change(std::uint64_t address);
+  /// Anything may have been written to.
+  void note_change_anywhere() { all_changed_ = ++changes_; }
+  /// Whether the live allocation at `base` was there and had the same content, bytes and shadow,
+  /// when changes() was `moment`; and all constant variables had theirs.
+  bool unchanged_since(std::uint64_t base, std::uint64_t moment) const;
+
   /// Undo log for a launch that may have to be repeated: begin_undo, then either commit_undo or
   /// roll_back. Between them every page a kernel stores to must pass through save_page first
   /// (thread-safe, cheap when the page is saved already).
@@ -99,6 +112,8 @@ class DeviceMemory {
   std::uint64_t peak_allocated_ = 0;
   std::uint64_t next_ = 0;
   std::uint64_t next_id_ = 1;
+  std::uint64_t changes_ = 0;
+  std::uint64_t all_changed_ = 0;  ///< changes_ after what may have changed any allocation
   std::map<std::uint64_t, Allocation> allocations_;  // by base
   std::deque<std::uint64_t> freed_;                  // remembered in allocations_, oldest first
   std::unique_ptr<Undo> undo_;

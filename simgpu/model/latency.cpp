@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <unordered_map>
+#include <utility>
 
 namespace simgpu::model {
 namespace {
@@ -48,6 +50,12 @@ class Warp {
       if (!instruction.issues) continue;
       issued += 1;
       latest = std::max(latest, start + 1);
+      if (const double ready = follow_copies(instruction, start); ready > 0) {
+        now_ = std::max({now_ + issued, latest, ready});
+        issued = 0;
+        latest = now_;
+        continue;
+      }
       // Nothing moves across a barrier, and nothing passes before it is through.
       if (instruction.cls != InstructionClass::barrier) continue;
       now_ = std::max(now_ + issued, latest - 1 + latency_[static_cast<int>(instruction.cls)]);
@@ -59,6 +67,29 @@ class Warp {
   }
 
  private:
+  /// Asynchronous copies: for a wait, when what it waits for is done; 0 for other instructions.
+  double follow_copies(const InstructionInfo& instruction, double start) {
+    switch (instruction.async_step) {
+      case AsyncStep::copy:
+        open_group_ = std::max(open_group_, start + latency_[static_cast<int>(instruction.cls)]);
+        return 0;
+      case AsyncStep::wait_all:
+      case AsyncStep::commit:
+        groups_.push_back(std::exchange(open_group_, 0));
+        break;
+      case AsyncStep::wait:
+        break;
+      case AsyncStep::none:
+        return 0;
+    }
+    if (instruction.async_step == AsyncStep::commit) return 0;
+    double ready = start + 1;
+    for (; groups_.size() > instruction.groups_under_way; groups_.pop_front()) {
+      ready = std::max(ready, groups_.front());
+    }
+    return ready;
+  }
+
   /// When the instruction can start, at the earliest; its results follow by its latency.
   double step(const InstructionInfo& instruction) {
     double start = now_;
@@ -77,6 +108,8 @@ class Warp {
   double latency_[kInstructionClasses];
   double now_ = 0;
   std::unordered_map<std::uint32_t, double> ready_;  // by register slot
+  double open_group_ = 0;      // when the asynchronous copies since the last commit are done
+  std::deque<double> groups_;  // the same of committed groups that nothing has waited for
 };
 
 }  // namespace
@@ -109,6 +142,7 @@ double latency_of(InstructionClass cls, const Work& work) {
     case InstructionClass::warp_exchange:
       return gpu.shared_latency;
     case InstructionClass::global_load:
+    case InstructionClass::async_copy:
       return global_latency(work);
     case InstructionClass::global_store:
     case InstructionClass::global_atomic:
@@ -121,6 +155,26 @@ double latency_of(InstructionClass cls, const Work& work) {
   return gpu.alu_latency;
 }
 
+namespace {
+
+/// Cycles of one more turn of a loop. Copies that are waited for some turns later need as many
+/// turns until the waits are those of the loop itself and no longer of what was issued before it.
+double cycles_of_next_turns(Warp& warp, const Work& work, std::size_t first, std::size_t last) {
+  const bool waits = std::any_of(
+      work.program.begin() + static_cast<std::ptrdiff_t>(first),
+      work.program.begin() + static_cast<std::ptrdiff_t>(last), [](const InstructionInfo& info) {
+        return info.async_step == AsyncStep::wait || info.async_step == AsyncStep::wait_all;
+      });
+  if (!waits) return warp.run(first, last);
+  constexpr int kTurns = 8;
+  for (int turn = 0; turn < kTurns; ++turn) warp.run(first, last);
+  double cycles = 0;
+  for (int turn = 0; turn < kTurns; ++turn) cycles += warp.run(first, last);
+  return cycles / kTurns;
+}
+
+}  // namespace
+
 double warp_cycles(const Work& work) {
   const double warps = static_cast<double>(work.blocks * work.warps_per_block);
   Warp warp(work);
@@ -131,7 +185,7 @@ double warp_cycles(const Work& work) {
     const double times = static_cast<double>(work.executed[first].warps) / warps;
     if (times > 0) {
       cycles += std::min(times, 1.0) * warp.run(first, last);
-      if (times > 1) cycles += (times - 1) * warp.run(first, last);
+      if (times > 1) cycles += (times - 1) * cycles_of_next_turns(warp, work, first, last);
     }
     first = last;
   }

@@ -32,8 +32,15 @@ double peak(const gpu_spec::GpuSpec& gpu, std::string_view type) {
 }
 
 /// The rate at which tensor instructions of a type run. A type the GPU has no tensor rate for is
-/// emulated on its CUDA cores.
+/// emulated on its CUDA cores. Data sheets give integers of 8 bits twice the rate of fp16, and fp64
+/// twice that of the CUDA cores on GPUs that have fp64 tensor cores at all; smaller integers count
+/// as those of 8 bits.
 double tensor_rate(const gpu_spec::GpuSpec& gpu, ptx::Type type) {
+  if (type == ptx::Type::s8) return 2 * peak(gpu, "fp16_tensor");
+  if (type == ptx::Type::f64) {
+    const bool has_tensor_cores = 2 * gpu.fp64_lanes_per_sm >= gpu.fp32_lanes_per_sm;
+    return (has_tensor_cores && gpu.compute_capability_major >= 8 ? 2 : 1) * peak(gpu, "fp64");
+  }
   const char* key = "fp16_tensor";
   if (type == ptx::Type::bf16 || type == ptx::Type::bf16x2) key = "bf16_tensor";
   if (type == ptx::Type::tf32 || type == ptx::Type::f32) key = "tf32_tensor";

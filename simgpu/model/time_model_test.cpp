@@ -318,5 +318,42 @@ TEST(TimeModelTest, AKernelWithoutAnyCountersTakesItsLaunch) {
   EXPECT_DOUBLE_EQ(time.total_us, time.launch_us);
 }
 
+/// 1000 turns that copy a tile, wait until `under_way` groups are left, and work on it in a chain
+/// of `steps` additions; as many groups are committed before.
+double cycles_of_a_turn(std::uint32_t under_way, std::uint32_t steps) {
+  constexpr double kTurns = 1000;
+  Kernel kernel(108, 128);
+  const auto step = [&](AsyncStep what, double times, bool starts_block = false) {
+    const bool copies = what == AsyncStep::copy;
+    kernel.add(copies ? InstructionClass::async_copy : InstructionClass::other, {}, {1}, times,
+               starts_block);
+    kernel.program.back().async_step = what;
+    kernel.program.back().groups_under_way = under_way;
+  };
+  for (std::uint32_t i = 0; i < under_way; ++i) {
+    step(AsyncStep::copy, 1);
+    step(AsyncStep::commit, 1);
+  }
+  step(AsyncStep::copy, kTurns, true);
+  step(AsyncStep::commit, kTurns);
+  step(AsyncStep::wait, kTurns);
+  for (std::uint32_t i = 0; i < steps; ++i) {
+    kernel.add(InstructionClass::fp32, {2}, {2}, kTurns);
+  }
+  return kernel.cycles(gpu("a100")) / kTurns;
+}
+
+TEST(TimeModelTest, CopiesThatAreUnderWayWhileAWarpWorksHideTheirLatency) {
+  const gpu_spec::GpuSpec spec = gpu("a100");
+  const auto steps = static_cast<std::uint32_t>(spec.dram_latency / spec.alu_latency / 2);
+  const double work = steps * spec.alu_latency;  // half as long as a copy
+  const double copy = spec.dram_latency;
+  // From one copy into a stage to the next into the same one: the copy itself, and the work on it.
+  for (const std::uint32_t under_way : {0U, 1U, 2U, 4U}) {
+    const double expected = std::max(work, (copy + work) / (under_way + 1));
+    EXPECT_NEAR(cycles_of_a_turn(under_way, steps), expected, 0.05 * copy) << under_way;
+  }
+}
+
 }  // namespace
 }  // namespace simgpu

@@ -1,188 +1,51 @@
-#include <algorithm>
-#include <cstring>
-#include <vector>
-
 #include "simgpu/runtime/api.h"
-#include "simgpu/runtime/device_range.h"
+#include "simgpu/runtime/capture.h"
+#include "simgpu/runtime/copy.h"
 #include "simgpu/runtime/registry.h"
 
 /// Copies and fills. A one-dimensional copy is a two-dimensional one of one row.
 namespace simgpu::runtime {
 namespace {
 
-struct Copy {
-  void* destination = nullptr;
-  size_t destination_pitch = 0;
-  const void* source = nullptr;
-  size_t source_pitch = 0;
-  size_t width = 0, height = 1;
-  cudaMemcpyKind kind = cudaMemcpyDefault;
-  cudaStream_t stream = nullptr;
-  bool asynchronous = false;
-};
-
-/// Bytes [offset, offset + part.size()) of the packed copy, to or from rows `pitch` apart.
-template <typename Move>
-void for_each_row(const Copy& copy, std::size_t pitch, std::size_t offset, std::size_t count,
-                  Move move) {
-  std::size_t done = 0;
-  while (done < count) {
-    const std::size_t row = (offset + done) / copy.width;
-    const std::size_t column = (offset + done) % copy.width;
-    const std::size_t run = copy.height == 1 ? count : std::min(copy.width - column, count - done);
-    move(row * pitch + column, done, run);
-    done += run;
+/// Into the graph that the stream is captured into, or to the device.
+template <typename Work>
+int submit(const Work& work) {
+  if (const int error = check(work); error != 0) return error;
+  if (is_empty(work)) return cudaSuccess;
+  if (!work.asynchronous) {
+    if (const int error = permit_stream(work.stream); error != 0) return error;
+    if (const int error = permit_unsafe(); error != 0) return error;
+  } else if (const auto captured = capture(work.stream, work)) {
+    return *captured;
   }
-}
-
-protocol::CopyRequest request_of(const Copy& copy, const void* device, size_t pitch,
-                                 const void* host) {
-  const bool pinned = find_pinned_block(address_of(host)).has_value();
-  return {.address = address_of(device),
-          .pitch = pitch,
-          .width = copy.width,
-          .height = copy.height,
-          .stream = stream_number(copy.stream),
-          .asynchronous = copy.asynchronous && pinned ? 1u : 0u};
-}
-
-int copy_to_device(const Copy& copy) {
-  wire::Writer first;
-  first.put(request_of(copy, copy.destination, copy.destination_pitch, copy.source));
-  const auto* host = static_cast<const std::byte*>(copy.source);
-  const std::size_t total = copy.width * copy.height;
-  std::vector<std::byte> packed;
-  GuestOperation operation = GuestOperation::copy_to_device;
-  std::size_t sent = 0;
-  do {
-    const std::size_t count = std::min<std::size_t>(total - sent, protocol::kChunkBytes);
-    std::span<const std::byte> chunk;
-    if (copy.height == 1 || copy.source_pitch == copy.width) {
-      chunk = {host + sent, count};
-    } else {
-      packed.resize(count);
-      for_each_row(copy, copy.source_pitch, sent, count,
-                   [&](std::size_t from, std::size_t to, std::size_t bytes) {
-                     std::memcpy(packed.data() + to, host + from, bytes);
-                   });
-      chunk = packed;
-    }
-    const bool is_first = operation == GuestOperation::copy_to_device;
-    const Reply reply = Client::instance().call(
-        operation, is_first ? first.bytes() : std::span<const std::byte>(), chunk);
-    if (!reply.ok()) return reply.error;
-    operation = GuestOperation::copy_more;
-    sent += count;
-  } while (sent < total);
-  return cudaSuccess;
-}
-
-int copy_from_device(const Copy& copy) {
-  const auto request = request_of(copy, copy.source, copy.source_pitch, copy.destination);
-  auto* host = static_cast<std::byte*>(copy.destination);
-  const std::size_t total = copy.width * copy.height;
-  Reply reply = Client::instance().ask(GuestOperation::copy_from_device, request);
-  std::size_t received = 0;
-  while (reply.ok()) {
-    const std::size_t count = std::min(reply.data.size(), total - received);
-    for_each_row(copy, copy.destination_pitch, received, count,
-                 [&](std::size_t to, std::size_t from, std::size_t bytes) {
-                   std::memcpy(host + to, reply.data.data() + from, bytes);
-                 });
-    received += count;
-    if (received >= total) return cudaSuccess;
-    if (count == 0) return cudaErrorUnknown;
-    reply = Client::instance().ask(GuestOperation::copy_more);
-  }
-  return reply.error;
-}
-
-int copy_on_device(const Copy& copy) {
-  return Client::instance()
-      .ask(GuestOperation::copy_on_device,
-           protocol::DeviceCopyRequest{.destination = address_of(copy.destination),
-                                       .destination_pitch = copy.destination_pitch,
-                                       .source = address_of(copy.source),
-                                       .source_pitch = copy.source_pitch,
-                                       .width = copy.width,
-                                       .height = copy.height,
-                                       .stream = stream_number(copy.stream)})
-      .error;
-}
-
-int copy_on_host(const Copy& copy) {
-  auto* destination = static_cast<std::byte*>(copy.destination);
-  const auto* source = static_cast<const std::byte*>(copy.source);
-  for (size_t row = 0; row < copy.height; ++row) {
-    std::memmove(destination + row * copy.destination_pitch, source + row * copy.source_pitch,
-                 copy.width);
-  }
-  return cudaSuccess;
-}
-
-cudaMemcpyKind kind_by_address(const Copy& copy) {
-  const bool to_device = is_device_address(copy.destination);
-  const bool from_device = is_device_address(copy.source);
-  if (to_device) return from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
-  return from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
-}
-
-int perform(const Copy& copy) {
-  if (!Client::instance().connected()) return cudaErrorNoDevice;
-  if (copy.kind < cudaMemcpyHostToHost || copy.kind > cudaMemcpyDefault) {
-    return cudaErrorInvalidMemcpyDirection;
-  }
-  if (copy.width == 0 || copy.height == 0) return cudaSuccess;
-  if (copy.destination == nullptr || copy.source == nullptr ||
-      copy.width > SIZE_MAX / copy.height) {
-    return cudaErrorInvalidValue;
-  }
-  if (copy.height > 1 && (copy.width > copy.source_pitch || copy.width > copy.destination_pitch)) {
-    return cudaErrorInvalidPitchValue;
-  }
-  const cudaMemcpyKind actual = kind_by_address(copy);
-  if (copy.kind != cudaMemcpyDefault && copy.kind != actual) return cudaErrorInvalidValue;
-  switch (actual) {
-    case cudaMemcpyHostToDevice:
-      return copy_to_device(copy);
-    case cudaMemcpyDeviceToHost:
-      return copy_from_device(copy);
-    case cudaMemcpyDeviceToDevice:
-      return copy_on_device(copy);
-    default:
-      return copy_on_host(copy);
-  }
+  return perform(work);
 }
 
 cudaError_t copy_1d(void* destination, const void* source, size_t bytes, cudaMemcpyKind kind,
                     cudaStream_t stream, bool asynchronous) {
   return api([&] {
-    return perform({.destination = destination,
-                    .destination_pitch = bytes,
-                    .source = source,
-                    .source_pitch = bytes,
-                    .width = bytes,
-                    .height = 1,
-                    .kind = kind,
-                    .stream = stream,
-                    .asynchronous = asynchronous});
+    return submit<Copy>({.destination = destination,
+                         .destination_pitch = bytes,
+                         .source = source,
+                         .source_pitch = bytes,
+                         .width = bytes,
+                         .height = 1,
+                         .kind = kind,
+                         .stream = stream,
+                         .asynchronous = asynchronous});
   });
 }
 
 cudaError_t fill(void* pointer, size_t pitch, int value, size_t width, size_t height,
-                 cudaStream_t stream) {
+                 cudaStream_t stream, bool asynchronous) {
   return api([&] {
-    if (width == 0 || height == 0) return static_cast<int>(cudaSuccess);
-    return Client::instance()
-        .ask(GuestOperation::fill,
-             protocol::FillRequest{.address = address_of(pointer),
-                                   .pitch = pitch,
-                                   .width = width,
-                                   .height = height,
-                                   .stream = stream_number(stream),
-                                   .value = static_cast<std::uint32_t>(value) & 0xFFu,
-                                   .asynchronous = 1})
-        .error;
+    return submit<Fill>({.destination = pointer,
+                         .pitch = pitch,
+                         .value = static_cast<unsigned>(value) & 0xFFu,
+                         .width = width,
+                         .height = height,
+                         .stream = stream,
+                         .asynchronous = asynchronous});
   });
 }
 
@@ -252,7 +115,7 @@ cudaError_t cudaMemcpy2DAsync(void* destination, size_t destination_pitch, const
                               size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind,
                               cudaStream_t stream) {
   return api([&] {
-    return runtime::perform(
+    return runtime::submit<runtime::Copy>(
         {destination, destination_pitch, source, source_pitch, width, height, kind, stream, true});
   });
 }
@@ -267,8 +130,8 @@ cudaError_t cudaMemcpy2DAsync_ptsz(void* destination, size_t destination_pitch, 
 cudaError_t cudaMemcpy2D(void* destination, size_t destination_pitch, const void* source,
                          size_t source_pitch, size_t width, size_t height, cudaMemcpyKind kind) {
   return api([&] {
-    return runtime::perform({destination, destination_pitch, source, source_pitch, width, height,
-                             kind, nullptr, false});
+    return runtime::submit<runtime::Copy>({destination, destination_pitch, source, source_pitch,
+                                           width, height, kind, nullptr, false});
   });
 }
 
@@ -276,8 +139,8 @@ cudaError_t cudaMemcpy2D_ptds(void* destination, size_t destination_pitch, const
                               size_t source_pitch, size_t width, size_t height,
                               cudaMemcpyKind kind) {
   return api([&] {
-    return runtime::perform({destination, destination_pitch, source, source_pitch, width, height,
-                             kind, cudaStreamPerThread, false});
+    return runtime::submit<runtime::Copy>({destination, destination_pitch, source, source_pitch,
+                                           width, height, kind, cudaStreamPerThread, false});
   });
 }
 
@@ -343,28 +206,28 @@ cudaError_t cudaGetSymbolSize(size_t* bytes, const void* symbol) {
 }
 
 cudaError_t cudaMemset(void* pointer, int value, size_t bytes) {
-  return fill(pointer, bytes, value, bytes, 1, nullptr);
+  return fill(pointer, bytes, value, bytes, 1, nullptr, false);
 }
 
 cudaError_t cudaMemset_ptds(void* pointer, int value, size_t bytes) {
-  return fill(pointer, bytes, value, bytes, 1, cudaStreamPerThread);
+  return fill(pointer, bytes, value, bytes, 1, cudaStreamPerThread, false);
 }
 
 cudaError_t cudaMemsetAsync(void* pointer, int value, size_t bytes, cudaStream_t stream) {
-  return fill(pointer, bytes, value, bytes, 1, stream);
+  return fill(pointer, bytes, value, bytes, 1, stream, true);
 }
 
 cudaError_t cudaMemsetAsync_ptsz(void* pointer, int value, size_t bytes, cudaStream_t stream) {
-  return fill(pointer, bytes, value, bytes, 1, per_thread(stream));
+  return fill(pointer, bytes, value, bytes, 1, per_thread(stream), true);
 }
 
 cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, size_t height) {
-  return fill(pointer, pitch, value, width, height, nullptr);
+  return fill(pointer, pitch, value, width, height, nullptr, false);
 }
 
 cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
-  return fill(pointer, pitch, value, width, height, stream);
+  return fill(pointer, pitch, value, width, height, stream, true);
 }
 
 }  // extern "C"

@@ -3,6 +3,8 @@
 #include <cstring>
 
 #include "simgpu/runtime/api.h"
+#include "simgpu/runtime/capture.h"
+#include "simgpu/runtime/graph_exec.h"
 #include "simgpu/runtime/registry.h"
 
 /// The device: its properties, its limits, and what becomes of a kernel on it.
@@ -253,13 +255,18 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize() { return request(GuestOperation::device_synchronize); }
+cudaError_t cudaDeviceSynchronize() {
+  if (const int error = runtime::permit_device(); error != 0) return record(error);
+  return request(GuestOperation::device_synchronize);
+}
 
 cudaError_t cudaDeviceReset() {
   const cudaError_t error = request(GuestOperation::reset);
   if (error != cudaSuccess) return error;
   runtime::Registry::instance().forget_loaded();
   runtime::forget_memory();
+  runtime::forget_captures();
+  runtime::forget_graphs();
   runtime::forget_errors();
   return cudaSuccess;
 }

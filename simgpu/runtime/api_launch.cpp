@@ -1,7 +1,8 @@
-#include <cstring>
 #include <vector>
 
 #include "simgpu/runtime/api.h"
+#include "simgpu/runtime/capture.h"
+#include "simgpu/runtime/kernel_work.h"
 #include "simgpu/runtime/registry.h"
 
 /// Launching kernels, and what nvcc's generated host code calls around it.
@@ -19,36 +20,51 @@ std::vector<CallConfiguration>& configurations() {
   return stack;
 }
 
-Dim3 to_dim3(const dim3& size) { return {size.x, size.y, size.z}; }
-
-int launch(const void* function, dim3 grid, dim3 block, void** arguments,
+int submit(const void* function, dim3 grid, dim3 block, void** arguments,
            size_t dynamic_shared_bytes, cudaStream_t stream) {
-  if (!Client::instance().connected()) return cudaErrorNoDevice;
-  Registry& registry = Registry::instance();
-  Kernel* kernel = registry.kernel(function);
-  if (kernel == nullptr) return cudaErrorInvalidDeviceFunction;
-  if (const int error = registry.resolve(*kernel); error != 0) return error;
-  if (dynamic_shared_bytes > UINT32_MAX) return cudaErrorInvalidValue;
-
-  std::vector<std::byte> parameters(kernel->attributes.parameter_bytes);
-  for (std::size_t i = 0; i < kernel->parameters.size(); ++i) {
-    const Kernel::Parameter& parameter = kernel->parameters[i];
-    if (parameter.bytes == 0) continue;
-    if (arguments == nullptr || arguments[i] == nullptr ||
-        parameter.offset + parameter.bytes > parameters.size()) {
-      return cudaErrorInvalidValue;
-    }
-    std::memcpy(parameters.data() + parameter.offset, arguments[i], parameter.bytes);
+  KernelWork work;
+  if (int error = describe_kernel(function, grid, block, arguments, dynamic_shared_bytes, &work);
+      error != 0) {
+    return error;
   }
-  wire::Writer writer;
-  writer.put(protocol::LaunchMessage{
-      .module = kernel->binary->module,
-      .kernel = kernel->index,
-      .stream = stream_number(stream),
-      .grid = to_dim3(grid),
-      .block = to_dim3(block),
-      .dynamic_shared_bytes = static_cast<std::uint32_t>(dynamic_shared_bytes)});
-  return Client::instance().call(GuestOperation::launch, writer.bytes(), parameters).error;
+  CaptureInfo info;
+  const bool capturing = capture_info(stream, &info) == 0 && info.graph != nullptr;
+  if (capturing) {
+    if (const int error = check(work); error != 0) return error;
+  }
+  if (const auto captured = capture(stream, work)) return *captured;
+  return launch(work, stream);
+}
+
+/// The name of an attribute that a launch cannot have here, or nullptr. Hints are taken as given,
+/// and so is what asks for no more than any launch has.
+const char* refused_attribute(const cudaLaunchAttribute& attribute) {
+  switch (attribute.id) {
+    case cudaLaunchAttributeIgnore:
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributeProgrammaticStreamSerialization:  // it may start early, and does not
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+      return nullptr;
+    case cudaLaunchAttributeCooperative:
+      return attribute.val.cooperative == 0 ? nullptr : "cudaLaunchAttributeCooperative";
+    case cudaLaunchAttributeClusterDimension: {
+      const auto& cluster = attribute.val.clusterDim;
+      const bool single = cluster.x <= 1 && cluster.y <= 1 && cluster.z <= 1;
+      return single ? nullptr : "cudaLaunchAttributeClusterDimension";
+    }
+    case cudaLaunchAttributeProgrammaticEvent:
+      return "cudaLaunchAttributeProgrammaticEvent";
+    case cudaLaunchAttributeLaunchCompletionEvent:
+      return "cudaLaunchAttributeLaunchCompletionEvent";
+    case cudaLaunchAttributeDeviceUpdatableKernelNode:
+      return "cudaLaunchAttributeDeviceUpdatableKernelNode";
+    default:
+      return "this launch attribute";
+  }
 }
 
 }  // namespace
@@ -133,7 +149,7 @@ cudaError_t cudaGetKernel(cudaKernel_t* handle, const void* function) {
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              size_t dynamic_shared_bytes, cudaStream_t stream) {
   return api([&] {
-    return simgpu::runtime::launch(function, grid, block, arguments, dynamic_shared_bytes, stream);
+    return simgpu::runtime::submit(function, grid, block, arguments, dynamic_shared_bytes, stream);
   });
 }
 
@@ -156,11 +172,24 @@ cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                 void** arguments) {
   if (config == nullptr) return simgpu::runtime::record(cudaErrorInvalidValue);
-  if (config->numAttrs != 0) {
-    return simgpu::runtime::refuse("cudaLaunchKernelExC", "launch attributes");
+  if (config->numAttrs != 0 && config->attrs == nullptr) {
+    return simgpu::runtime::record(cudaErrorInvalidValue);
+  }
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    if (const char* name = simgpu::runtime::refused_attribute(config->attrs[i]); name != nullptr) {
+      return simgpu::runtime::refuse("cudaLaunchKernelExC", name);
+    }
   }
   return cudaLaunchKernel(function, config->gridDim, config->blockDim, arguments,
                           config->dynamicSmemBytes, config->stream);
+}
+
+cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* function,
+                                     void** arguments) {
+  if (config == nullptr) return simgpu::runtime::record(cudaErrorInvalidValue);
+  cudaLaunchConfig_t own = *config;
+  own.stream = per_thread(own.stream);
+  return cudaLaunchKernelExC(&own, function, arguments);
 }
 
 }  // extern "C"

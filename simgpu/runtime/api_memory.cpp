@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "simgpu/runtime/api.h"
+#include "simgpu/runtime/capture.h"
 #include "simgpu/runtime/device_range.h"
 
 /// Allocation on the device and of pinned host memory.
@@ -15,6 +16,7 @@ constexpr size_t kPitchAlignment = 512;  // as cudaMallocPitch gives on current 
 
 int allocate(void** pointer, size_t bytes) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
+  if (const int error = permit_unsafe(); error != 0) return error;
   const Reply reply = Client::instance().ask(GuestOperation::allocate, std::uint64_t{bytes});
   if (!reply.ok()) return reply.error;
   const auto address = reply.reader().get<std::uint64_t>();
@@ -26,6 +28,7 @@ int allocate(void** pointer, size_t bytes) {
 int allocate_pinned(void** pointer, size_t bytes) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   if (!Client::instance().connected()) return cudaErrorNoDevice;
+  if (const int error = permit_unsafe(); error != 0) return error;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
   void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -40,6 +43,7 @@ bool is_allocation(const KnownBlock& block) { return block.api[0] == 'c'; }
 
 int free_pinned(void* pointer) {
   if (pointer == nullptr) return cudaSuccess;
+  if (const int error = permit_unsafe(); error != 0) return error;
   const auto block = find_pinned_block(address_of(pointer));
   if (!block || block->base != address_of(pointer) || !is_allocation(*block)) {
     return cudaErrorInvalidValue;
@@ -57,8 +61,18 @@ int allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t height)
   return allocate(pointer, *pitch * height);
 }
 
+/// A graph here has no nodes that allocate or free.
+int permit_pool(const char* function, cudaStream_t stream) {
+  const int error = permit_stream(stream);
+  if (error == cudaErrorStreamCaptureUnsupported) {
+    refuse(function, "in a stream capture; allocate before it");
+  }
+  return error;
+}
+
 int allocate_from_pool(void** pointer, size_t bytes, cudaStream_t stream) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
+  if (const int error = permit_pool("cudaMallocAsync", stream); error != 0) return error;
   const Reply reply = Client::instance().ask(GuestOperation::pool_allocate, std::uint64_t{bytes},
                                              stream_number(stream));
   if (!reply.ok()) return reply.error;
@@ -121,6 +135,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 
 cudaError_t cudaFree(void* pointer) {
   return api([&] {
+    if (const int error = simgpu::runtime::permit_unsafe(); error != 0) return error;
     const Reply reply = Client::instance().ask(GuestOperation::release, address_of(pointer));
     if (reply.ok()) simgpu::runtime::forget_device_block(address_of(pointer));
     return reply.error;
@@ -223,6 +238,9 @@ cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t 
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
   return api([&] {
+    if (const int error = simgpu::runtime::permit_pool("cudaFreeAsync", stream); error != 0) {
+      return error;
+    }
     const Reply reply = Client::instance().ask(GuestOperation::pool_release, address_of(pointer),
                                                stream_number(stream));
     if (reply.ok()) simgpu::runtime::forget_device_block(address_of(pointer));

@@ -1,6 +1,7 @@
 #include <cstdint>
 
 #include "simgpu/runtime/api.h"
+#include "simgpu/runtime/capture.h"
 
 /// Streams and events: handles are the device process's numbers.
 
@@ -65,10 +66,12 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  if (const int error = runtime::permit_stream(stream); error != 0) return record(error);
   return request(GuestOperation::stream_destroy, stream_number(stream));
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  if (const int error = runtime::permit_stream(stream); error != 0) return record(error);
   return request(GuestOperation::stream_synchronize, stream_number(stream));
 }
 
@@ -77,6 +80,7 @@ cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (const int error = runtime::permit_stream(stream); error != 0) return record(error);
   return request(GuestOperation::stream_query, stream_number(stream));
 }
 
@@ -84,7 +88,11 @@ cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream) {
   return cudaStreamQuery(per_thread(stream));
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  const auto captured = flags == cudaEventWaitExternal
+                            ? runtime::capture(stream, runtime::EventWaitWork{event})
+                            : runtime::capture_wait(stream, event);
+  if (captured) return record(*captured);
   return request(GuestOperation::stream_wait, stream_number(stream), runtime::address_of(event));
 }
 
@@ -112,12 +120,6 @@ cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
   });
 }
 
-cudaError_t cudaStreamIsCapturing(cudaStream_t /*stream*/, cudaStreamCaptureStatus* status) {
-  if (status == nullptr) return record(cudaErrorInvalidValue);
-  *status = cudaStreamCaptureStatusNone;
-  return cudaSuccess;
-}
-
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   constexpr int kGreatest = -5;  // as current GPUs report
   if (least != nullptr) *least = 0;
@@ -128,6 +130,9 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 /// Work on the modelled device is done in issue order, so what comes before the function is done
 /// already.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  if (const auto captured = runtime::capture(stream, runtime::HostWork{function, data})) {
+    return record(*captured);
+  }
   const cudaError_t error = cudaStreamSynchronize(stream);
   if (error == cudaSuccess && function != nullptr) function(data);
   return error;
@@ -149,10 +154,12 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
 }
 
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  runtime::forget_event(event);
   return request(GuestOperation::event_destroy, runtime::address_of(event));
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  if (const auto captured = runtime::capture_record(event, stream)) return record(*captured);
   return request(GuestOperation::event_record, runtime::address_of(event), stream_number(stream));
 }
 
@@ -160,15 +167,22 @@ cudaError_t cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream) {
   return cudaEventRecord(event, per_thread(stream));
 }
 
-cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned /*flags*/) {
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+  if (flags == cudaEventRecordExternal) {
+    if (const auto captured = runtime::capture(stream, runtime::EventRecordWork{event})) {
+      return record(*captured);
+    }
+  }
   return cudaEventRecord(event, stream);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  if (const int error = runtime::permit_event(event); error != 0) return record(error);
   return request(GuestOperation::event_synchronize, runtime::address_of(event));
 }
 
 cudaError_t cudaEventQuery(cudaEvent_t event) {
+  if (const int error = runtime::permit_event(event); error != 0) return record(error);
   return request(GuestOperation::event_query, runtime::address_of(event));
 }
 

@@ -44,6 +44,10 @@ class Client {
     return call(operation, writer.bytes());
   }
 
+  /// Held over the several requests of one copy, so that copies of other threads do not come
+  /// between.
+  std::mutex& transfers() { return transfers_; }
+
   /// From the fault handler: tells the device of a dereference, unless a request is under way.
   void report_dereference(std::uint64_t address);
   /// After fork() the child has no device, as with CUDA.
@@ -59,6 +63,7 @@ class Client {
   Reply lose();
 
   std::mutex mutex_;
+  std::mutex transfers_;
   bool tried_ = false;
   int socket_ = -1;
   protocol::Properties properties_;

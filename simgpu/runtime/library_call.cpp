@@ -2,22 +2,61 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
+#include "simgpu/cublas/blas_request.h"
+#include "simgpu/runtime/capture.h"
 #include "simgpu/runtime/client.h"
 
-int simgpu_library_call(const void* request, std::size_t request_bytes, void* answer,
-                        std::size_t answer_bytes) {
-  using simgpu::runtime::Client;
-  using simgpu::runtime::GuestOperation;
+namespace {
+
+using simgpu::runtime::Client;
+using simgpu::runtime::GuestOperation;
+
+int exchange(GuestOperation operation, const void* request, std::size_t request_bytes, void* answer,
+             std::size_t capacity, std::size_t* answered) {
   try {
-    const auto reply = Client::instance().call(
-        GuestOperation::blas, {static_cast<const std::byte*>(request), request_bytes});
-    if (answer != nullptr && !reply.data.empty()) {
-      std::memcpy(answer, reply.data.data(), std::min(answer_bytes, reply.data.size()));
-    }
+    const auto reply =
+        Client::instance().call(operation, {static_cast<const std::byte*>(request), request_bytes});
+    const std::size_t bytes = answer == nullptr ? 0 : std::min(capacity, reply.data.size());
+    if (bytes != 0) std::memcpy(answer, reply.data.data(), bytes);
+    if (answered != nullptr) *answered = bytes;
     return reply.error;
   } catch (...) {
     constexpr int kUnknown = 999;  // cudaErrorUnknown
     return kUnknown;
   }
+}
+
+/// A routine on a stream that is being captured becomes a node. @returns nothing if it is to be
+/// carried out now
+std::optional<int> capture_routine(const void* request, std::size_t request_bytes) {
+  using simgpu::blas::Routine;
+  simgpu::blas::Request routine;
+  if (request_bytes != sizeof routine) return std::nullopt;
+  std::memcpy(&routine, request, sizeof routine);
+  auto* stream = reinterpret_cast<cudaStream_t>(routine.stream);
+  const bool waits = (routine.routine == Routine::dot || routine.routine == Routine::nrm2) &&
+                     routine.result_address == 0;
+  if (waits) {  // for the result, which the host wants at once
+    const int error = simgpu::runtime::permit_stream(stream);
+    return error == 0 ? std::nullopt : std::optional(error);
+  }
+  const auto* bytes = static_cast<const std::byte*>(request);
+  return simgpu::runtime::capture(stream,
+                                  simgpu::runtime::BlasWork{{bytes, bytes + request_bytes}});
+}
+
+}  // namespace
+
+int simgpu_library_call(const void* request, std::size_t request_bytes, void* answer,
+                        std::size_t answer_bytes) {
+  if (const auto captured = capture_routine(request, request_bytes)) return *captured;
+  return exchange(GuestOperation::blas, request, request_bytes, answer, answer_bytes, nullptr);
+}
+
+int simgpu_activity_call(std::uint32_t operation, const void* request, std::size_t request_bytes,
+                         void* answer, std::size_t capacity, std::size_t* answered) {
+  return exchange(static_cast<GuestOperation>(operation), request, request_bytes, answer, capacity,
+                  answered);
 }

@@ -1,8 +1,17 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 /// How libcublas.so.13 reaches the device through this process's one connection. Private to the two
 /// libraries.
 extern "C" int simgpu_library_call(const void* request, std::size_t request_bytes, void* answer,
                                    std::size_t answer_bytes);
+
+/// How libcupti.so.13 does; `operation` is one of those whose name begins with activity_
+/// (device/protocol.h). The answer's first `capacity` bytes go to `answer`, and how many these were
+/// to `answered`; both may be null.
+/// @returns a cudaError_t
+extern "C" int simgpu_activity_call(std::uint32_t operation, const void* request,
+                                    std::size_t request_bytes, void* answer, std::size_t capacity,
+                                    std::size_t* answered);

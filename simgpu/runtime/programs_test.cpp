@@ -144,6 +144,83 @@ TEST(SimgpuRun, RunsKernelsOfTwoFilesAndOfStaticConstructors) {
   EXPECT_THAT(run.output, HasSubstr("both files run"));
 }
 
+TEST(SimgpuRun, LoadsKernelsFromPtxWhileTheProgramRuns) {
+  const ProgramRun run = simulate("libraries");
+  EXPECT_THAT(run.output, HasSubstr("libraries are right"));
+  EXPECT_EQ(run.exit_code, 86) << "what could not be loaded is told";
+  EXPECT_THAT(run.output, HasSubstr("neither a fat binary nor PTX"));
+  EXPECT_THAT(run.output, HasSubstr("--gpu-architecture=compute_80"));
+  EXPECT_THAT(run.output, HasSubstr("cudaLaunchAttributeClusterDimension"));
+  EXPECT_THAT(run.output, HasSubstr("cudaJitMaxRegisters"));
+}
+
+TEST(SimgpuRun, RunsWhatNvrtcCompiles) {
+  std::filesystem::path nvrtc;
+  for (const char* folder : {"lib", "lib64", "targets/x86_64-linux/lib"}) {
+    const auto library = std::filesystem::path(ROOFLAB_CUDA_ROOT) / folder / "libnvrtc.so.13";
+    if (std::filesystem::exists(library)) nvrtc = library;
+  }
+  if (nvrtc.empty()) GTEST_SKIP() << "no libnvrtc.so.13 in " << ROOFLAB_CUDA_ROOT;
+  const ProgramRun run = simulate("libraries " + nvrtc.string());
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("the compiled kernel is right"));
+  ASSERT_EQ(run.report["kernels"].size(), 1u);
+  EXPECT_EQ(run.report["kernels"][0]["name"], "blend");
+}
+
+TEST(SimgpuRun, RunsGraphsCapturedAndBuiltByHand) {
+  const ProgramRun run = simulate("graphs");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("graphs are right"));
+}
+
+TEST(SimgpuRun, RunsGraphsWithoutCheckersTheSame) {
+  const ProgramRun run = simulate("graphs", "--check none");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+}
+
+TEST(SimgpuRun, RefusesWhatIsNoGraph) {
+  const ProgramRun run = simulate("graphs refusals", "--check none");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("cudaGraphInstantiateFlagDeviceLaunch"));
+}
+
+TEST(SimgpuRun, ReplaysSixtyTinyKernelsAboutTwiceAsFastAsOneByOne) {
+  const ProgramRun run = simulate("graphs times");
+  ASSERT_EQ(run.exit_code, 0) << run.output;
+  const std::string text = "\n" + run.output;
+  const double one_by_one = number_after(text, "one_by_one");
+  const double as_graph = number_after(text, "as_graph");
+  EXPECT_GT(one_by_one, 60 * 2.0) << "each launch takes the host 2 us";
+  EXPECT_GT(one_by_one / as_graph, 1.9);
+  EXPECT_LT(one_by_one / as_graph, 4.0);
+  EXPECT_NEAR(number_after(text, "two_branches"), as_graph / 2, 0.1 * as_graph);
+  ASSERT_EQ(run.report["kernels"].size(), 180u);
+}
+
+TEST(SimgpuRun, RunsGraphsTheSameEveryTimeAndWhenSampled) {
+  const ProgramRun run = simulate("graphs times");
+  EXPECT_EQ(simulate("graphs times").report, run.report);
+  EXPECT_EQ(simulate("graphs times", "--sample").output, run.output);
+}
+
+TEST(SimgpuRun, TellsOfAFaultInAGraph) {
+  const ProgramRun run = simulate("graphs fault");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  ASSERT_EQ(run.report["findings"].size(), 1u);
+  EXPECT_EQ(run.report["findings"][0]["kind"], "out-of-bounds");
+  EXPECT_EQ(run.report["findings"][0]["kernel"], "out_of_bounds");
+  EXPECT_EQ(run.report["kernels"].size(), 2u) << "what follows does not run";
+}
+
+TEST(SimgpuRun, ForbidsInACaptureWhatCudaForbids) {
+  const ProgramRun run = simulate("captures");
+  EXPECT_THAT(run.output, HasSubstr("captures are right"));
+  EXPECT_THAT(run.output, HasSubstr("cudaMallocAsync is not implemented: in a stream capture"));
+  ASSERT_EQ(run.report["findings"].size(), 1u) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("at most 1024 threads"));
+}
+
 TEST(SimgpuRun, MultipliesThroughCublas) {
   const ProgramRun run = simulate("cublas_products");
   EXPECT_EQ(run.exit_code, 0) << run.output;
@@ -242,6 +319,62 @@ TEST(SimgpuRun, TellsABarrierThatThreadsMissBeforeTheRacesThatFollowFromIt) {
   std::vector<std::string> kinds;
   for (const auto& finding : run.report["findings"]) kinds.push_back(finding["kind"]);
   EXPECT_THAT(kinds, ElementsAre("divergent-barrier", "shared-race", "shared-race", "shared-race"));
+}
+
+TEST(SimgpuRun, GivesBlocksTheSharedMemoryOfTheirGpu) {
+  for (const auto& [gpu, bytes] : {std::pair{"a100", 163 * 1024},
+                                   {"a10", 99 * 1024},
+                                   {"rtx4090", 99 * 1024},
+                                   {"h100-sxm", 227 * 1024}}) {
+    const ProgramRun run = simulate("shared_memory", "--gpu " + std::string(gpu));
+    EXPECT_EQ(run.exit_code, 0) << gpu << ": " << run.output;
+    EXPECT_THAT(run.output, HasSubstr(std::to_string(bytes) + " bytes of shared memory are right"));
+  }
+}
+
+TEST(SimgpuRun, SaysHowToGetMoreSharedMemory) {
+  const ProgramRun unset = simulate("shared_memory unset");
+  EXPECT_EQ(unset.exit_code, 86) << unset.output;
+  ASSERT_EQ(unset.report["findings"].size(), 1u);
+  const std::string message = unset.report["findings"][0]["message"];
+  EXPECT_THAT(message, HasSubstr("49156 bytes of dynamic shared memory"));
+  EXPECT_THAT(message, HasSubstr("cudaFuncSetAttribute"));
+  EXPECT_THAT(message, HasSubstr(std::to_string(163 * 1024)));
+  const ProgramRun too_much = simulate("shared_memory too-much");
+  EXPECT_EQ(too_much.exit_code, 86) << too_much.output;
+  ASSERT_EQ(too_much.report["findings"].size(), 3u) << too_much.output;
+  for (const auto& finding : too_much.report["findings"]) {
+    EXPECT_EQ(finding["code"], "RL0308");
+    EXPECT_THAT(finding["message"].get<std::string>(), HasSubstr("make the tiles smaller"));
+  }
+}
+
+TEST(SimgpuRun, CopiesAsynchronously) {
+  const ProgramRun run = simulate("async_copies");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("asynchronous copies are right"));
+}
+
+TEST(SimgpuRun, TellsOfACopyIntoABufferThatIsStillRead) {
+  const ProgramRun run = simulate("async_copies early");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  ASSERT_GE(run.report["findings"].size(), 1u);
+  for (const auto& finding : run.report["findings"]) {
+    EXPECT_EQ(finding["kernel"], "too_early");
+    EXPECT_EQ(finding["kind"], "shared-race");
+  }
+}
+
+TEST(SimgpuRun, MultipliesOnTensorCores) {
+  const ProgramRun run = simulate("tensor_cores");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("tensor cores are right"));
+  ASSERT_EQ(run.report["kernels"].size(), 2u);
+  for (const auto& kernel : run.report["kernels"]) {
+    // A 64 x 64 x 64 product is 64 of wmma's tiles, or 128 of mma's.
+    const int tiles = kernel["name"] == "by_wmma" ? 64 : 128;
+    EXPECT_EQ(kernel["counters"]["sm__inst_executed_pipe_tensor.sum"], tiles) << kernel["name"];
+  }
 }
 
 TEST(SimgpuRun, RefusesWhatIsNotImplementedByName) {

@@ -1,39 +1,13 @@
 #include "simgpu/runtime/registry.h"
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/runtime/client.h"
+#include "simgpu/runtime/image.h"
 
 namespace simgpu::runtime {
-namespace {
-
-/// What __cudaRegisterFatBinary is given; the layout that nvcc emits.
-struct Wrapper {
-  std::uint32_t magic;
-  std::uint32_t version;
-  const std::byte* data;
-  const void* file_name;
-};
-constexpr std::uint32_t kWrapperMagic = 0x466243B1;
-constexpr std::uint32_t kContainerMagic = 0xBA55ED50;
-
-/// Container header: u32 magic, u16 version, u16 header bytes, u64 payload bytes.
-std::uint64_t container_bytes(const std::byte* container) {
-  std::uint32_t magic = 0;
-  std::uint16_t header = 0;
-  std::uint64_t payload = 0;
-  std::memcpy(&magic, container, sizeof magic);
-  std::memcpy(&header, container + 6, sizeof header);
-  std::memcpy(&payload, container + 8, sizeof payload);
-  if (magic != kContainerMagic || payload > protocol::kMaxImageBytes) return 0;
-  return header + payload;
-}
-
-}  // namespace
-
 Registry& Registry::instance() {
   static Registry& registry = *new Registry;  // NOLINT(cppcoreguidelines-owning-memory)
   return registry;
@@ -42,9 +16,7 @@ Registry& Registry::instance() {
 Binary* Registry::add_binary(const void* wrapper) {
   const std::lock_guard lock(mutex_);
   auto binary = std::make_unique<Binary>();
-  Wrapper contents{};
-  std::memcpy(&contents, wrapper, sizeof contents);
-  if (contents.magic == kWrapperMagic) binary->container = contents.data;
+  binary->container = container_of(wrapper);
   binaries_.push_back(std::move(binary));
   return binaries_.back().get();
 }
@@ -90,13 +62,15 @@ Kernel* Registry::kernel(const void* function) {
 
 int Registry::load(Binary& binary) {
   if (binary.loaded) return binary.error;
-  const std::uint64_t bytes = binary.container == nullptr ? 0 : container_bytes(binary.container);
+  std::span<const std::byte> image = binary.image;
+  if (binary.container != nullptr) image = image_at(binary.container);
+  const std::uint64_t bytes = image.size();
   if (bytes == 0) return static_cast<int>(CudaError::invalid_kernel_image);
   Client& client = Client::instance();
   Reply reply = client.ask(GuestOperation::module_begin, bytes);
   for (std::uint64_t sent = 0; reply.ok() && sent < bytes;) {
     const auto count = std::min<std::uint64_t>(bytes - sent, protocol::kChunkBytes);
-    reply = client.call(GuestOperation::module_data, {}, {binary.container + sent, count});
+    reply = client.call(GuestOperation::module_data, {}, image.subspan(sent, count));
     sent += count;
   }
   if (reply.ok()) {
@@ -133,25 +107,112 @@ int Registry::resolve(const void* host_variable, Variable** variable) {
   const std::lock_guard lock(mutex_);
   const auto found = variables_.find(host_variable);
   if (found == variables_.end()) return static_cast<int>(CudaError::invalid_symbol);
-  Variable& known = *found->second;
-  *variable = &known;
-  if (known.resolved) return 0;
-  if (const int error = load(*known.binary); error != 0) return error;
+  *variable = found->second.get();
+  return locate(**variable);
+}
+
+int Registry::locate(Variable& variable) {
+  if (variable.resolved) return 0;
+  if (const int error = load(*variable.binary); error != 0) return error;
   wire::Writer writer;
-  writer.put(known.binary->module);
-  writer.put_string(known.name);
+  writer.put(variable.binary->module);
+  writer.put_string(variable.name);
   const Reply reply = Client::instance().call(GuestOperation::symbol_info, writer.bytes());
   if (!reply.ok()) return reply.error;
   wire::Reader reader = reply.reader();
-  known.address = reader.get<std::uint64_t>();
-  known.bytes = reader.get<std::uint64_t>();
-  known.resolved = true;
+  variable.address = reader.get<std::uint64_t>();
+  variable.bytes = reader.get<std::uint64_t>();
+  variable.resolved = true;
   return 0;
+}
+
+int Registry::load_library(std::span<const std::byte> image, Binary** library) {
+  const std::lock_guard lock(mutex_);
+  auto binary = std::make_unique<Binary>();
+  binary->image.assign(image.begin(), image.end());
+  if (const int error = load(*binary); error != 0) return error;
+  *library = binary.get();
+  libraries_[binary.get()] = std::move(binary);
+  return 0;
+}
+
+int Registry::unload_library(const Binary* library) {
+  const std::lock_guard lock(mutex_);
+  const auto found = libraries_.find(library);
+  if (found == libraries_.end()) return static_cast<int>(CudaError::invalid_resource_handle);
+  std::erase_if(library_kernels_, [&](const auto& entry) {
+    if (entry.first.first != library) return false;
+    handles_.erase(entry.second.get());
+    return true;
+  });
+  const Binary& binary = *found->second;
+  const bool on_device = binary.loaded && binary.error == 0;
+  const int error =
+      on_device ? Client::instance().ask(GuestOperation::module_unload, binary.module).error : 0;
+  libraries_.erase(found);
+  return error;
+}
+
+int Registry::loaded_library(const Binary* handle, Binary** library) {
+  const auto found = libraries_.find(handle);
+  if (found == libraries_.end()) return static_cast<int>(CudaError::invalid_resource_handle);
+  *library = found->second.get();
+  return load(**library);
+}
+
+int Registry::library_kernel(const Binary* library, const std::string& name, Kernel** kernel) {
+  const std::lock_guard lock(mutex_);
+  Binary* binary = nullptr;
+  if (const int error = loaded_library(library, &binary); error != 0) return error;
+  std::unique_ptr<Kernel>& known = library_kernels_[{library, name}];
+  if (known == nullptr) {
+    known = std::make_unique<Kernel>();
+    known->binary = binary;
+    known->name = name;
+  }
+  if (int error = resolve(*known); error != 0) {
+    library_kernels_.erase({library, name});
+    const bool unknown = error == static_cast<int>(CudaError::invalid_device_function);
+    return unknown ? static_cast<int>(CudaError::symbol_not_found) : error;
+  }
+  handles_.insert(known.get());
+  *kernel = known.get();
+  return 0;
+}
+
+int Registry::library_variable(const Binary* library, const std::string& name, Variable* variable) {
+  const std::lock_guard lock(mutex_);
+  Binary* binary = nullptr;
+  if (const int error = loaded_library(library, &binary); error != 0) return error;
+  *variable = {.binary = binary, .name = name};
+  const int error = locate(*variable);
+  const bool unknown = error == static_cast<int>(CudaError::invalid_symbol);
+  return unknown ? static_cast<int>(CudaError::symbol_not_found) : error;
+}
+
+int Registry::library_kernel_count(const Binary* library, std::uint32_t* count) {
+  const std::lock_guard lock(mutex_);
+  Binary* binary = nullptr;
+  if (const int error = loaded_library(library, &binary); error != 0) return error;
+  const Reply reply = Client::instance().ask(GuestOperation::kernel_count, binary->module);
+  if (reply.ok()) *count = reply.reader().get<std::uint32_t>();
+  return reply.error;
+}
+
+int Registry::library_kernel_name(const Binary* library, std::uint32_t index, std::string* name) {
+  const std::lock_guard lock(mutex_);
+  Binary* binary = nullptr;
+  if (const int error = loaded_library(library, &binary); error != 0) return error;
+  const Reply reply = Client::instance().ask(GuestOperation::kernel_name, binary->module, index);
+  if (reply.ok()) *name = reply.reader().get_string(protocol::kMaxName);
+  return reply.error;
 }
 
 void Registry::forget_loaded() {
   const std::lock_guard lock(mutex_);
   for (const auto& binary : binaries_) binary->loaded = false;
+  for (const auto& [handle, library] : libraries_) library->loaded = false;
+  for (const auto& [name, kernel] : library_kernels_) kernel->resolved = false;
   for (const auto& [function, kernel] : kernels_) kernel->resolved = false;
   for (const auto& [host, variable] : variables_) variable->resolved = false;
 }

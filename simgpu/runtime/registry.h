@@ -6,16 +6,20 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simgpu/device/protocol.h"
 
 namespace simgpu::runtime {
 
-/// One fat binary of the program; it reaches the device when something in it is first used.
+/// One fat binary of the program, which reaches the device when something in it is first used, or a
+/// library that the program loaded while it ran.
 struct Binary {
   const std::byte* container = nullptr;
+  std::vector<std::byte> image;  ///< of a library: a fat binary or the text of a PTX module
   bool loaded = false;
   int error = 0;             ///< of loading
   std::uint64_t module = 0;  ///< the device's number for it
@@ -53,6 +57,16 @@ class Registry {
   void add_kernel(Binary* binary, const void* host_function, const char* name);
   void add_variable(Binary* binary, const void* host_variable, const char* name);
 
+  /// cudaLibraryLoadData: loads a copy of `image` at once. @returns a cudaError_t
+  int load_library(std::span<const std::byte> image, Binary** library);
+  int unload_library(const Binary* library);
+  /// The kernel's handle, the same each time. @returns a cudaError_t
+  int library_kernel(const Binary* library, const std::string& name, Kernel** kernel);
+  /// A library's variable, a cudaError_t if it has none of that name.
+  int library_variable(const Binary* library, const std::string& name, Variable* variable);
+  int library_kernel_count(const Binary* library, std::uint32_t* count);
+  int library_kernel_name(const Binary* library, std::uint32_t index, std::string* name);
+
   /// The kernel behind a host function or a cudaKernel_t, or nullptr.
   Kernel* kernel(const void* function);
   /// Loads what is needed. @returns a cudaError_t
@@ -63,10 +77,15 @@ class Registry {
 
  private:
   int load(Binary& binary);
+  int locate(Variable& variable);
+  /// The library that a handle stands for, on the device, or an error.
+  int loaded_library(const Binary* handle, Binary** library);
 
   std::recursive_mutex mutex_;
   std::vector<std::unique_ptr<Binary>> binaries_;
+  std::map<const Binary*, std::unique_ptr<Binary>> libraries_;
   std::map<const void*, std::unique_ptr<Kernel>> kernels_;
+  std::map<std::pair<const Binary*, std::string>, std::unique_ptr<Kernel>> library_kernels_;
   std::set<const void*> handles_;
   std::map<const void*, std::unique_ptr<Variable>> variables_;
 };

@@ -91,7 +91,7 @@ TEST_P(Symbols, WithoutAnImplementationRefuseByTheirName) {
   EXPECT_GT(refusals, 0u) << "nm lists no weak functions";
 }
 
-INSTANTIATE_TEST_SUITE_P(Of, Symbols, ::testing::Values("cudart", "cublas"),
+INSTANTIATE_TEST_SUITE_P(Of, Symbols, ::testing::Values("cudart", "cublas", "cupti"),
                          [](const auto& library) { return library.param; });
 
 }  // namespace

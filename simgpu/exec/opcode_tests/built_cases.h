@@ -12,5 +12,8 @@ std::vector<std::string> memory_instructions();
 std::vector<std::string> atomic_instructions();
 std::vector<std::string> control_instructions();
 std::vector<std::string> tile_instructions();
+std::vector<std::string> mma_instructions();
+std::vector<std::string> matrix_instructions();
+std::vector<std::string> async_copy_instructions();
 
 }  // namespace simgpu::opcode_tests

@@ -103,7 +103,7 @@ struct Local {
                                  : block.counted().local_store_requests);
     if (BlockCheckers* checkers = block.checkers()) {
       checkers->local(
-          {kKind, kBytes * kCount, warp.index, in->index, warp.mask, &addresses, nullptr});
+          {kKind, kBytes * kCount, warp.index, in->index, warp.mask, &addresses, nullptr, false});
     }
   }
   template <AccessKind kKind>

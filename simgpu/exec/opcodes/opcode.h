@@ -74,6 +74,8 @@ std::vector<BuiltOpcode> built_atomic();
 std::vector<BuiltOpcode> built_control();
 std::vector<BuiltOpcode> built_warp();
 std::vector<BuiltOpcode> built_tensor();
+std::vector<BuiltOpcode> built_matrix_memory();
+std::vector<BuiltOpcode> built_async_copy();
 
 /// What atom and red do, type included: "add.u32", "add.noftz.f16x2".
 std::vector<std::string> atomic_operations();

@@ -1,0 +1,186 @@
+#include "simgpu/runtime/copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "simgpu/runtime/api.h"
+#include "simgpu/runtime/device_range.h"
+
+namespace simgpu::runtime {
+namespace {
+
+/// Bytes [offset, offset + part.size()) of the packed copy, to or from rows `pitch` apart.
+template <typename Move>
+void for_each_row(const Copy& copy, std::size_t pitch, std::size_t offset, std::size_t count,
+                  Move move) {
+  std::size_t done = 0;
+  while (done < count) {
+    const std::size_t row = (offset + done) / copy.width;
+    const std::size_t column = (offset + done) % copy.width;
+    const std::size_t run = copy.height == 1 ? count : std::min(copy.width - column, count - done);
+    move(row * pitch + column, done, run);
+    done += run;
+  }
+}
+
+/// Sends the bytes; `request` goes with the first of them.
+int send(const Copy& copy, GuestOperation operation, std::span<const std::byte> request) {
+  const auto* host = static_cast<const std::byte*>(copy.source);
+  const std::size_t total = copy.width * copy.height;
+  std::vector<std::byte> packed;
+  std::size_t sent = 0;
+  do {
+    const std::size_t count = std::min<std::size_t>(total - sent, protocol::kChunkBytes);
+    std::span<const std::byte> chunk;
+    if (copy.height == 1 || copy.source_pitch == copy.width) {
+      chunk = {host + sent, count};
+    } else {
+      packed.resize(count);
+      for_each_row(copy, copy.source_pitch, sent, count,
+                   [&](std::size_t from, std::size_t to, std::size_t bytes) {
+                     std::memcpy(packed.data() + to, host + from, bytes);
+                   });
+      chunk = packed;
+    }
+    const Reply reply = Client::instance().call(operation, request, chunk);
+    if (!reply.ok()) return reply.error;
+    operation = GuestOperation::copy_more;
+    request = {};
+    sent += count;
+  } while (sent < total);
+  return cudaSuccess;
+}
+
+/// Takes the bytes, of which `reply` has the first.
+int receive(const Copy& copy, Reply reply) {
+  auto* host = static_cast<std::byte*>(copy.destination);
+  const std::size_t total = copy.width * copy.height;
+  std::size_t received = 0;
+  while (reply.ok()) {
+    const std::size_t count = std::min(reply.data.size(), total - received);
+    for_each_row(copy, copy.destination_pitch, received, count,
+                 [&](std::size_t to, std::size_t from, std::size_t bytes) {
+                   std::memcpy(host + to, reply.data.data() + from, bytes);
+                 });
+    received += count;
+    if (received >= total) return cudaSuccess;
+    if (count == 0) return cudaErrorUnknown;
+    reply = Client::instance().ask(GuestOperation::copy_more);
+  }
+  return reply.error;
+}
+
+}  // namespace
+
+cudaMemcpyKind direction_of(const Copy& copy) {
+  const bool to_device = is_device_address(copy.destination);
+  const bool from_device = is_device_address(copy.source);
+  if (to_device) return from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
+  return from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
+}
+
+int check(const Copy& copy) {
+  if (!Client::instance().connected()) return cudaErrorNoDevice;
+  if (copy.kind < cudaMemcpyHostToHost || copy.kind > cudaMemcpyDefault) {
+    return cudaErrorInvalidMemcpyDirection;
+  }
+  if (is_empty(copy)) return cudaSuccess;
+  if (copy.destination == nullptr || copy.source == nullptr ||
+      copy.width > SIZE_MAX / copy.height) {
+    return cudaErrorInvalidValue;
+  }
+  if (copy.height > 1 && (copy.width > copy.source_pitch || copy.width > copy.destination_pitch)) {
+    return cudaErrorInvalidPitchValue;
+  }
+  if (copy.kind != cudaMemcpyDefault && copy.kind != direction_of(copy)) {
+    return cudaErrorInvalidValue;
+  }
+  return cudaSuccess;
+}
+
+int check(const Fill& fill) {
+  const bool known = fill.element_bytes == 1 || fill.element_bytes == 2 || fill.element_bytes == 4;
+  if (!known || fill.width > SIZE_MAX / fill.element_bytes) return cudaErrorInvalidValue;
+  return cudaSuccess;
+}
+
+protocol::CopyRequest host_request(const Copy& copy) {
+  const bool to_device = direction_of(copy) == cudaMemcpyHostToDevice;
+  const void* host = to_device ? copy.source : copy.destination;
+  const bool pinned = find_pinned_block(address_of(host)).has_value();
+  return {.address = address_of(to_device ? copy.destination : copy.source),
+          .pitch = to_device ? copy.destination_pitch : copy.source_pitch,
+          .width = copy.width,
+          .height = copy.height,
+          .stream = stream_number(copy.stream),
+          .asynchronous = copy.asynchronous && pinned ? 1u : 0u,
+          .asynchronous_call = copy.asynchronous ? 1u : 0u};
+}
+
+protocol::DeviceCopyRequest device_request(const Copy& copy) {
+  return {.destination = address_of(copy.destination),
+          .destination_pitch = copy.destination_pitch,
+          .source = address_of(copy.source),
+          .source_pitch = copy.source_pitch,
+          .width = copy.width,
+          .height = copy.height,
+          .stream = stream_number(copy.stream),
+          .asynchronous_call = copy.asynchronous ? 1u : 0u};
+}
+
+protocol::FillRequest fill_request(const Fill& fill) {
+  return {.address = address_of(fill.destination),
+          .pitch = fill.pitch,
+          .width = fill.width * fill.element_bytes,
+          .height = fill.height,
+          .stream = stream_number(fill.stream),
+          .value = fill.value,
+          .asynchronous_call = fill.asynchronous ? 1u : 0u,
+          .element_bytes = fill.element_bytes};
+}
+
+int send_rest(const Copy& copy) { return send(copy, GuestOperation::copy_more, {}); }
+
+int receive_rest(const Copy& copy) {
+  return receive(copy, Client::instance().ask(GuestOperation::copy_more));
+}
+
+int copy_on_host(const Copy& copy) {
+  auto* destination = static_cast<std::byte*>(copy.destination);
+  const auto* source = static_cast<const std::byte*>(copy.source);
+  for (size_t row = 0; row < copy.height; ++row) {
+    std::memmove(destination + row * copy.destination_pitch, source + row * copy.source_pitch,
+                 copy.width);
+  }
+  return cudaSuccess;
+}
+
+int perform(const Copy& copy) {
+  if (is_empty(copy)) return cudaSuccess;
+  Client& client = Client::instance();
+  switch (direction_of(copy)) {
+    case cudaMemcpyHostToDevice: {
+      const std::lock_guard transfer(client.transfers());
+      wire::Writer request;
+      request.put(host_request(copy));
+      return send(copy, GuestOperation::copy_to_device, request.bytes());
+    }
+    case cudaMemcpyDeviceToHost: {
+      const std::lock_guard transfer(client.transfers());
+      return receive(copy, client.ask(GuestOperation::copy_from_device, host_request(copy)));
+    }
+    case cudaMemcpyDeviceToDevice:
+      return client.ask(GuestOperation::copy_on_device, device_request(copy)).error;
+    default:
+      return copy_on_host(copy);
+  }
+}
+
+int perform(const Fill& fill) {
+  if (is_empty(fill)) return cudaSuccess;
+  return Client::instance().ask(GuestOperation::fill, fill_request(fill)).error;
+}
+
+}  // namespace simgpu::runtime

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "labs/oracle_support/evidence.h"
+#include "labs/oracle_support/known_mistakes.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rounding.h"
 #include "labs/oracle_support/tensors.h"
@@ -77,8 +78,15 @@ TEST(TensorsTest, RoundsToTheNearestBfloat16AndTiesToEven) {
               ElementsAre(1, 1, 1 + 0x1p-7, 1 + 0x1p-6, -1, -(1 + 0x1p-7), 0x1p-133, -3));
 }
 
+TEST(TensorsTest, RoundsToTheNearestFloat16AndTiesToEven) {
+  EXPECT_THAT(stored_as(ElementType::float16, {1, 1 + 0x1p-11, 1 + 0x1.01p-11, 1 + 0x1.8p-10, 65504,
+                                               65520, -0x1p-24, 0x1.8p-24, 0x1p-26}),
+              ElementsAre(1, 1, 1 + 0x1p-10, 1 + 0x1p-9, 65504, kInfinity, -0x1p-24, 0x1p-23, 0));
+}
+
 TEST(TensorsTest, KeepsWhatIsNoNumber) {
-  for (const ElementType type : {ElementType::float32, ElementType::bfloat16}) {
+  for (const ElementType type :
+       {ElementType::float32, ElementType::float16, ElementType::bfloat16}) {
     EXPECT_THAT(stored_as(type, {std::nan(""), kInfinity, -kInfinity}),
                 ElementsAre(IsNan(), kInfinity, -kInfinity));
   }
@@ -89,7 +97,7 @@ TEST(TensorsTest, HoldsWholeNumbersAsInt32) {
 }
 
 TEST(TensorsTest, RefusesTypesThatNoProblemHas) {
-  EXPECT_THAT([] { drawn("x", ElementType::float16, Role::input, {1}, [] { return 1.0; }); },
+  EXPECT_THAT([] { drawn("x", ElementType::float64, Role::input, {1}, [] { return 1.0; }); },
               ThrowsMessage<std::invalid_argument>(HasSubstr("`x`")));
 }
 
@@ -117,6 +125,51 @@ TEST(RoundingTest, MeasuresTheDistanceToTheNextBfloat16) {
   EXPECT_EQ(ulp(ElementType::bfloat16, 0x1p-130), 0x1p-133);
   EXPECT_EQ(ulp(ElementType::bfloat16, 0), 0x1p-133);
   EXPECT_THROW(ulp(ElementType::int32, 1), std::invalid_argument);
+}
+
+TEST(RoundingTest, MeasuresTheDistanceToTheNextFloat16) {
+  EXPECT_EQ(ulp(ElementType::float16, 1), 0x1p-10);
+  EXPECT_EQ(ulp(ElementType::float16, -3), 0x1p-9);
+  EXPECT_EQ(ulp(ElementType::float16, 0x1p-20), 0x1p-24);
+  EXPECT_EQ(half_ulp(ElementType::float16, 0), 0x1p-25);
+}
+
+TEST(RoundingTest, RoundsAsTensorsAreStored) {
+  for (const ElementType type :
+       {ElementType::float32, ElementType::float16, ElementType::bfloat16}) {
+    for (const double value : {1.0, 1 + 0x1p-8, 1 + 0x1.8p-10, 0.3, -7e-8, 65519.0, 65520.0, 0.0}) {
+      const double in_float = static_cast<float>(value);
+      EXPECT_EQ(rounded(type, in_float), stored_as(type, {value})[0]) << value;
+    }
+  }
+  EXPECT_EQ(rounded(ElementType::bfloat16, 0x1.ffp127), kInfinity);
+}
+
+TEST(RoundingTest, AllowsAStoredResultItsErrorAndOneRounding) {
+  const Expected y = stored("y", ElementType::float16, {{1.0, 2048.0}, {0.25, 0.0}});
+  EXPECT_EQ(y.tensor, "y");
+  EXPECT_THAT(y.value, ElementsAre(1.0, 2048.0));
+  EXPECT_THAT(y.tolerance, ElementsAre(0.25 + 0x1p-11, 1.0));
+}
+
+TEST(MistakesTest, KeepsThoseThatCanBeToldFromTheRightResult) {
+  Mistakes mistakes({{"y", {1.0, 2.0}, {0.1, 0.1}}});
+  mistakes.add("RL0401", "looks right", "", {{"y", {1.0, 2.05}, {0.1, 0.1}}});
+  mistakes.add("RL0401", "is far off", "", {{"y", {1.0, 3.0}, {0.1, 0.1}}});
+  mistakes.add("RL0401", "is no number", "", {{"y", {std::nan(""), 2.0}, {0.1, 0.1}}});
+  const std::vector<KnownMistake> kept = mistakes.take();
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept[0].cause, "is far off");
+  EXPECT_EQ(kept[1].cause, "is no number");
+}
+
+TEST(MistakesTest, TakeEqualInfinitiesForEqual) {
+  Mistakes mistakes({{"y", {-kInfinity}, {0.1}}});
+  mistakes.add("RL0401", "is the same", "", {{"y", {-kInfinity}, {0.1}}});
+  mistakes.add("RL0401", "is the other infinity", "", {{"y", {kInfinity}, {0.1}}});
+  const std::vector<KnownMistake> kept = mistakes.take();
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(kept[0].cause, "is the other infinity");
 }
 
 TEST(RoundingTest, LeavesNoRoomAroundWhatIsNotFinite) {

@@ -40,4 +40,9 @@ const std::string& text(const Values& parameters, const std::string& name) {
   return *value;
 }
 
+double set_default(Values& parameters, const std::string& name, double fallback) {
+  parameters.try_emplace(name, fallback);
+  return real(parameters, name);
+}
+
 }  // namespace rooflab

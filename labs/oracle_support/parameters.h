@@ -14,4 +14,7 @@ std::int64_t integer(const Values& parameters, const std::string& name, std::int
 double real(const Values& parameters, const std::string& name);
 const std::string& text(const Values& parameters, const std::string& name);
 
+/// A number where the case gives none is `fallback`, which becomes a parameter.
+double set_default(Values& parameters, const std::string& name, double fallback);
+
 }  // namespace rooflab

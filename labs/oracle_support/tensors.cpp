@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <stdexcept>
 
 #include "grader/contract/elements.h"
+#include "labs/oracle_support/parameters.h"
 
 namespace rooflab {
 namespace {
@@ -14,6 +16,17 @@ namespace {
 std::uint16_t bfloat16_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
+}
+
+/// The sum of four uniform numbers, scaled to variance 1: close enough to normal, and it takes one
+/// draw, which matters for caches of millions of elements.
+double about_normal(Random& random) {
+  constexpr double kSteps = 65536;
+  const std::uint64_t bits = random();
+  std::uint64_t sum = 0;
+  for (int piece = 0; piece < 4; ++piece) sum += (bits >> (16 * piece)) & 0xFFFF;
+  // Each piece is uniform over 0 … 65535: mean 65535 / 2, variance 65536^2 / 12.
+  return (static_cast<double>(sum) - 2 * (kSteps - 1)) / (kSteps * std::sqrt(4.0 / 12.0));
 }
 
 /// The bytes of `count` values, each made a T by `convert`.
@@ -30,6 +43,22 @@ std::vector<std::byte> bytes_of(std::int64_t count, const std::function<double()
 
 }  // namespace
 
+ElementType storage_type(const Values& parameters) {
+  const std::string& type = text(parameters, "type");
+  if (type == "float") return ElementType::float32;
+  if (type == "half") return ElementType::float16;
+  if (type == "bf16") return ElementType::bfloat16;
+  throw std::invalid_argument(
+      "the parameter `type` must be \"float\", \"half\" or \"bf16\", not \"" + type +
+      "\"; correct part.toml");
+}
+
+std::vector<double> normal_values(std::int64_t count, double deviation, Random& random) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  std::ranges::generate(values, [&] { return deviation * about_normal(random); });
+  return values;
+}
+
 Tensor drawn(const std::string& name, ElementType type, Role role, std::vector<std::int64_t> shape,
              const std::function<double()>& draw) {
   Tensor tensor{name, type, role, std::move(shape), {}};
@@ -40,13 +69,28 @@ Tensor drawn(const std::string& name, ElementType type, Role role, std::vector<s
   } else if (type == ElementType::bfloat16) {
     tensor.data = bytes_of<std::uint16_t>(
         count, draw, [](double value) { return bfloat16_bits(static_cast<float>(value)); });
+  } else if (type == ElementType::float16) {
+    tensor.data = bytes_of<_Float16>(
+        count, draw, [](double value) { return static_cast<_Float16>(static_cast<float>(value)); });
   } else if (type == ElementType::int32) {
     tensor.data = bytes_of<std::int32_t>(
         count, draw, [](double value) { return static_cast<std::int32_t>(value); });
   } else {
-    throw std::invalid_argument("`" + name + "`: inputs are float32, bfloat16 or int32");
+    throw std::invalid_argument("`" + name + "`: inputs are float32, float16, bfloat16 or int32");
   }
   return tensor;
+}
+
+Tensor filled(const std::string& name, ElementType type, Role role, std::vector<std::int64_t> shape,
+              const std::vector<double>& values) {
+  std::size_t next = 0;
+  return drawn(name, type, role, std::move(shape), [&] { return values.at(next++); });
+}
+
+Tensor random_tensor(const std::string& name, ElementType type, Role role,
+                     std::vector<std::int64_t> shape, double deviation, Random& random) {
+  return drawn(name, type, role, std::move(shape),
+               [&] { return deviation * about_normal(random); });
 }
 
 Tensor output(const std::string& name, ElementType type, std::vector<std::int64_t> shape) {
@@ -70,6 +114,10 @@ std::vector<double> widened(const Tensor& tensor) {
     values[i] = element_at(tensor.type, tensor.data, i);
   }
   return values;
+}
+
+std::vector<double> widened(const Problem& problem, const std::string& name) {
+  return widened(tensor(problem, name));
 }
 
 }  // namespace rooflab

@@ -15,13 +15,27 @@ namespace rooflab {
 /// The source of every input. std::mt19937_64 gives the same numbers with every standard library.
 using Random = std::mt19937_64;
 
-/// A tensor whose elements are what `draw` gives, in row-major order. Each is rounded to float32
-/// and for bfloat16 once more, to nearest, ties to even: a reference that reads the tensor sees the
-/// very numbers that the GPU sees. For int32 they must be whole numbers; a floating-point one may
-/// be a quiet NaN.
-/// @throws std::invalid_argument for another type than float32, bfloat16 and int32
+/// What the parameter `type` says that tensors are stored as: "float", "half" or "bf16".
+ElementType storage_type(const Values& parameters);
+
+/// `count` values with mean 0 and the given standard deviation, about normal.
+std::vector<double> normal_values(std::int64_t count, double deviation, Random& random);
+
+/// A tensor whose elements are what `draw` gives, in row-major order. Each is rounded to float32,
+/// and for float16 and bfloat16 once more, to nearest, ties to even: a reference that reads the
+/// tensor sees the very numbers that the GPU sees. For int32 they must be whole numbers; a
+/// floating-point one may be a quiet NaN.
+/// @throws std::invalid_argument for float64
 Tensor drawn(const std::string& name, ElementType type, Role role, std::vector<std::int64_t> shape,
              const std::function<double()>& draw);
+
+/// drawn() that holds `values`.
+Tensor filled(const std::string& name, ElementType type, Role role, std::vector<std::int64_t> shape,
+              const std::vector<double>& values);
+
+/// drawn() with what normal_values() gives.
+Tensor random_tensor(const std::string& name, ElementType type, Role role,
+                     std::vector<std::int64_t> shape, double deviation, Random& random);
 
 /// An output that is still to be written.
 Tensor output(const std::string& name, ElementType type, std::vector<std::int64_t> shape);
@@ -34,5 +48,8 @@ std::span<const float> floats(const Tensor& tensor);
 
 /// All elements of a tensor, as doubles. @pre its data is present
 std::vector<double> widened(const Tensor& tensor);
+
+/// The same of the tensor of that name. @throws std::out_of_range
+std::vector<double> widened(const Problem& problem, const std::string& name);
 
 }  // namespace rooflab

@@ -37,6 +37,15 @@ inline const char* advice_for(cudaError_t status) {
       return "synchronisation: the work is still running, wait for its event or stream first";
     case cudaErrorNoKernelImageForDevice:
       return "the architecture the file was compiled for: this GPU needs another one";
+    case cudaErrorStreamCaptureImplicit:
+    case cudaErrorStreamCaptureUnsupported:
+    case cudaErrorStreamCaptureInvalidated:
+    case cudaErrorStreamCaptureUnjoined:
+      return "what runs between the beginning and the end of the capture: launches and copies on "
+             "the captured stream are recorded, while the default stream, waiting and allocating "
+             "are not allowed";
+    case cudaErrorIllegalState:
+      return "the order of the calls: a capture has to begin on this stream before it can end";
     default:
       return "this call and the kernels launched before it: an error can show at a later call";
   }

@@ -1,6 +1,7 @@
 #include "toolkit/linear.h"
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include "toolkit/check_cublas.h"
 
@@ -8,6 +9,7 @@ namespace rooflab {
 namespace {
 
 constexpr cudaDataType type_of(const float*) { return CUDA_R_32F; }
+constexpr cudaDataType type_of(const __half*) { return CUDA_R_16F; }
 constexpr cudaDataType type_of(const __nv_bfloat16*) { return CUDA_R_16BF; }
 
 }  // namespace
@@ -27,6 +29,8 @@ void linear(cublasHandle_t handle, const T* x, const T* weight, T* y, int tokens
 }
 
 template void linear(cublasHandle_t, const float*, const float*, float*, int, int, int,
+                     cudaStream_t);
+template void linear(cublasHandle_t, const __half*, const __half*, __half*, int, int, int,
                      cudaStream_t);
 template void linear(cublasHandle_t, const __nv_bfloat16*, const __nv_bfloat16*, __nv_bfloat16*,
                      int, int, int, cudaStream_t);

@@ -8,9 +8,9 @@ namespace rooflab {
 ///
 ///   x: (tokens, in_features)   weight: (out_features, in_features)   y: (tokens, out_features)
 ///
-/// All three are dense, row-major and in device memory; T is float or __nv_bfloat16. Sums are fp32,
-/// bf16 products run on tensor cores where the GPU has them for this type. Runs on `stream`, which
-/// becomes the handle's, and does not wait.
+/// All three are dense, row-major and in device memory; T is float, __half or __nv_bfloat16.
+/// Sums are fp32, half and bf16 products run on tensor cores where the GPU has them for this type.
+/// Runs on `stream`, which becomes the handle's, and does not wait.
 /// @throws CudaError
 template <typename T>
 void linear(cublasHandle_t handle, const T* x, const T* weight, T* y, int tokens, int in_features,

@@ -29,11 +29,13 @@ class LinearTest : public testing::Test {
   cudaStream_t stream_ = nullptr;
 };
 
-using Types = testing::Types<float, __nv_bfloat16>;
+using Types = testing::Types<float, __half, __nv_bfloat16>;
 TYPED_TEST_SUITE(LinearTest, Types, );
 
 template <typename T>
 constexpr double kUnit = 0x1p-24;
+template <>
+constexpr double kUnit<__half> = 0x1p-11;
 template <>
 constexpr double kUnit<__nv_bfloat16> = 0x1p-8;
 

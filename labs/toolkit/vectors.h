@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-/// Loads and stores of 16 bytes, the most that one instruction of a thread moves: eight bf16 or
-/// four fp32 values. Storage may be bf16; a kernel sees fp32.
+/// Loads and stores of 16 bytes, the most that one instruction of a thread moves: eight half or
+/// bf16 values, or four fp32 values. Storage may be half or bf16; a kernel sees fp32.
 namespace rooflab {
 
 /// How many values of T are 16 bytes.
@@ -14,6 +15,7 @@ template <typename T>
 inline constexpr int kVectorSize = 16 / sizeof(T);
 
 __device__ inline float to_float(float value) { return value; }
+__device__ inline float to_float(__half value) { return __half2float(value); }
 __device__ inline float to_float(__nv_bfloat16 value) { return __bfloat162float(value); }
 
 template <typename T>
@@ -21,6 +23,10 @@ __device__ T from_float(float value);
 template <>
 __device__ inline float from_float<float>(float value) {
   return value;
+}
+template <>
+__device__ inline __half from_float<__half>(float value) {
+  return __float2half(value);
 }
 template <>
 __device__ inline __nv_bfloat16 from_float<__nv_bfloat16>(float value) {

@@ -21,7 +21,7 @@ class VectorsTest : public testing::Test {
   static int whole_vectors(int count) { return (count + kVector - 1) / kVector * kVector; }
 };
 
-using Types = testing::Types<float, __nv_bfloat16>;
+using Types = testing::Types<float, __half, __nv_bfloat16>;
 TYPED_TEST_SUITE(VectorsTest, Types, );
 
 TYPED_TEST(VectorsTest, LoadsEveryElementAndZerosBehindTheEnd) {

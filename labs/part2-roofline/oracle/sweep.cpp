@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <stdexcept>
 
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/evidence.h"
+#include "labs/oracle_support/refusal.h"
 #include "labs/part2-roofline/oracle/sweep_operations.h"
 #include "labs/toolkit/plot/plot.h"
 
@@ -23,42 +23,6 @@ constexpr double kClock = 0.02;
 /// Where no records are kept, times are noisy, and L2 and boost clocks may beat a data sheet.
 constexpr double kLeastShareOfPrediction = 0.05;
 constexpr double kMostShareOfPrediction = 1.3;
-
-/// A label as a message may quote it: the student wrote it, at any length.
-std::string quoted(const std::string& label) {
-  constexpr std::size_t kMost = 40;
-  return "\"" + (label.size() <= kMost ? label : label.substr(0, kMost) + "...") + "\"";
-}
-
-/// One suspicion: a value that a known slip would give.
-struct Slip {
-  double value;
-  const char* code;
-  std::string cause;
-  const char* advice;
-};
-
-/// The first slip that explains `got`.
-std::optional<Complaint> explained(double got, double tolerance, const std::vector<Slip>& slips,
-                                   const std::string& evidence) {
-  for (const Slip& slip : slips) {
-    if (is_close(got, slip.value, tolerance)) {
-      return Complaint{slip.code, slip.cause + evidence, slip.advice};
-    }
-  }
-  return std::nullopt;
-}
-
-/// The first fault of a sweep; the later ones would follow from it.
-class Refusal : public std::exception {
- public:
-  explicit Refusal(Complaint complaint) : complaint_(std::move(complaint)) {}
-  const Complaint& complaint() const { return complaint_; }
-  const char* what() const noexcept override { return complaint_.message.c_str(); }
-
- private:
-  Complaint complaint_;
-};
 
 /// The two points of an operation.
 struct Points {

@@ -3,6 +3,7 @@
 #include <cuda_bf16.h>
 
 #include <cmath>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 
@@ -28,8 +29,10 @@ template <typename Function>
 void with_type(const GuestCall& call, Function&& function) {
   if (call.text("type") == "bf16") {
     function(std::type_identity<__nv_bfloat16>());
-  } else {
+  } else if (call.text("type") == "float") {
     function(std::type_identity<float>());
+  } else {
+    throw std::invalid_argument("this part's tensors are float or bf16; correct part.toml");
   }
 }
 

@@ -1,24 +1,10 @@
 #include <cmath>
-#include <numbers>
 
 #include "grader/contract/oracle.h"
 #include "labs/part3-decoder/oracle/operations.h"
 #include "labs/part3-decoder/oracle/tensors.h"
 
 namespace rooflab {
-
-double gelu_tanh(double x) {
-  const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x);
-  return x / 2 * (1 + std::tanh(inner));
-}
-
-double gelu_erf(double x) { return x / 2 * (1 + std::erf(x / std::numbers::sqrt2)); }
-
-double gelu_tanh_slope(double x) {
-  const double root = std::sqrt(2 / std::numbers::pi);
-  const double tanh = std::tanh(root * (x + 0.044715 * x * x * x));
-  return (1 + tanh) / 2 + x / 2 * (1 - tanh * tanh) * root * (1 + 3 * 0.044715 * x * x);
-}
 
 Computed geglu(const Numbers& gate, const Numbers& up, const std::function<double(double)>& gelu) {
   // For negative x, 1 + tanh cancels: what is left is off by the roundings of a number near 1.
@@ -69,10 +55,10 @@ class GegluOracle : public Oracle {
         "Gemma uses 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))", geglu(gate, up, gelu_erf));
     add("RL0469", "another function stands where GELU should: x * sigmoid(1.702 x)",
         "Gemma uses 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))",
-        geglu(gate, up, [](double x) { return x / (1 + std::exp(-1.702 * x)); }));
+        geglu(gate, up, [](double x) { return sigmoid_unit(x, 1.702); }));
     add("RL0469", "another function stands where GELU should: x * sigmoid(x), the SiLU",
         "Gemma uses 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))",
-        geglu(gate, up, [](double x) { return x / (1 + std::exp(-x)); }));
+        geglu(gate, up, [](double x) { return sigmoid_unit(x, 1); }));
     add("RL0470", "GELU is taken of up instead of gate", "out = gelu(gate) * up", geglu(up, gate));
     add("RL0470", "GELU is taken of the product of gate and up", "out = gelu(gate) * up",
         gelu_of_product(gate, up));

@@ -4,7 +4,10 @@
 #include <functional>
 #include <vector>
 
-#include "labs/part3-decoder/oracle/rounding.h"
+#include "labs/oracle_support/gelu.h"
+#include "labs/oracle_support/known_mistakes.h"
+#include "labs/oracle_support/rmsnorm.h"
+#include "labs/oracle_support/rounding.h"
 
 /// The operations of a Gemma-3 decoder layer in fp64, as plain loops over row-major arrays. What
 /// they compute is stated in the model's reports and its published reference (specs/models/
@@ -13,23 +16,6 @@
 namespace rooflab {
 
 using Numbers = std::vector<double>;
-
-// --- RMSNorm -------------------------------------------------------------------------------------
-
-inline constexpr double kEpsilon = 1e-6;  ///< Gemma 3's, added to the mean of the squares
-
-/// What a row is multiplied by, from the sum of its squares.
-using InverseNorm = std::function<double(double sum_of_squares, double width, double epsilon)>;
-/// What an element is multiplied by, from its weight.
-using WeightFactor = std::function<double(double weight)>;
-
-double inverse_root_mean_square(double sum_of_squares, double width, double epsilon);
-double one_plus(double weight);
-
-/// y = x / sqrt(mean(x^2) + epsilon) * (1 + weight) over rows of weight.size() elements.
-Computed rmsnorm(const Numbers& x, const Numbers& weight, double epsilon,
-                 const InverseNorm& inverse = inverse_root_mean_square,
-                 const WeightFactor& factor = one_plus);
 
 // --- RoPE ----------------------------------------------------------------------------------------
 
@@ -51,13 +37,6 @@ Computed rope(const Numbers& x, const Numbers& positions, const RopeShape& shape
               const RopeRule& rule);
 
 // --- Gated GELU ----------------------------------------------------------------------------------
-
-/// GELU by its tanh formula: x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))).
-double gelu_tanh(double x);
-/// GELU by the error function: x / 2 (1 + erf(x / sqrt(2))).
-double gelu_erf(double x);
-/// The derivative of gelu_tanh.
-double gelu_tanh_slope(double x);
 
 /// gelu(gate) * up
 Computed geglu(const Numbers& gate, const Numbers& up,

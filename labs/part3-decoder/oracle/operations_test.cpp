@@ -229,7 +229,8 @@ TEST(OracleTest, SaysWhichParameterACaseLacksOrCannotHave) {
   };
   EXPECT_THAT(refusal("rmsnorm", with_type({{"rows", std::int64_t{1}}}, "float")),
               HasSubstr("`width`"));
-  EXPECT_THAT(refusal("geglu", with_type(kGeglu, "half")), HasSubstr("\"float\" or \"bf16\""));
+  EXPECT_THAT(refusal("geglu", with_type(kGeglu, "double")),
+              HasSubstr("\"float\", \"half\" or \"bf16\""));
   EXPECT_THAT(refusal("attention", with_type(attention_values(4, 30, 8, 6), "float")),
               HasSubstr("9 keys: `capacity`"));
   EXPECT_THAT(refusal("attention", with_type(attention_values(4, 3, 8, 6), "float")),

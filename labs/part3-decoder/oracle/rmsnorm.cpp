@@ -6,31 +6,6 @@
 
 namespace rooflab {
 
-double inverse_root_mean_square(double sum_of_squares, double width, double epsilon) {
-  return 1 / std::sqrt(sum_of_squares / width + epsilon);
-}
-
-double one_plus(double weight) { return 1 + weight; }
-
-Computed rmsnorm(const Numbers& x, const Numbers& weight, double epsilon,
-                 const InverseNorm& inverse, const WeightFactor& factor) {
-  const auto width = static_cast<double>(weight.size());
-  // The sum of squares is off by about sqrt(width) roundings, of which the root halves the relative
-  // size; mean, root, and two products add a few.
-  const double relative = (4 * std::sqrt(width) + 8) * kFloat32Unit;
-  Computed y{Numbers(x.size()), Numbers(x.size())};
-  for (std::size_t row = 0; row < x.size(); row += weight.size()) {
-    double sum = 0;
-    for (std::size_t i = 0; i < weight.size(); ++i) sum += x[row + i] * x[row + i];
-    const double scale = inverse(sum, width, epsilon);
-    for (std::size_t i = 0; i < weight.size(); ++i) {
-      y.value[row + i] = x[row + i] * scale * factor(weight[i]);
-      y.error[row + i] = relative * std::abs(y.value[row + i]);
-    }
-  }
-  return y;
-}
-
 namespace {
 
 /// y (rows, width) = RMSNorm of x with weight (width).
@@ -65,20 +40,12 @@ class RmsNormOracle : public Oracle {
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
     const Inputs in = inputs(problem);
     Mistakes mistakes(expect(problem));
-    const auto add = [&](const char* code, const char* cause, const char* advice,
-                         const InverseNorm& inverse, const WeightFactor& factor) {
-      mistakes.add(code, cause, advice,
-                   {stored("y", in.type, rmsnorm(in.x, in.weight, kEpsilon, inverse, factor))});
-    };
-    add("RL0460", "the result is multiplied by the weight instead of by 1 + weight",
-        "Gemma's weights are stored as what is added to 1: multiply by (1 + weight)",
-        inverse_root_mean_square, [](double w) { return w; });
-    add_wrong_divisors(add);
-    add_wrong_epsilons(add);
+    for (const WrongNorm& wrong : wrong_norms()) {
+      mistakes.add(
+          wrong.code, wrong.cause, wrong.advice,
+          {stored("y", in.type, rmsnorm(in.x, in.weight, kEpsilon, wrong.inverse, wrong.factor))});
+    }
     add_early_casts(in, mistakes);
-    mistakes.add("RL0460", "the result is not multiplied by 1 + weight",
-                 "multiply each element by (1 + weight) of its column",
-                 {stored("y", in.type, rmsnorm(in.x, Numbers(in.weight.size(), 0.0), kEpsilon))});
     return mistakes.take();
   }
 
@@ -100,53 +67,6 @@ class RmsNormOracle : public Oracle {
     Numbers x = normal_values(rows * width, 1, random);
     for (std::int64_t i = 0; i < rows * width; ++i) x[i] *= kSizes[i / width % std::size(kSizes)];
     return x;
-  }
-
-  template <typename Add>
-  static void add_wrong_divisors(const Add& add) {
-    constexpr const char* kCode = "RL0461";
-    constexpr const char* kAdvice =
-        "divide by the root of the mean of the squares: x * rsqrt(sum / width + epsilon)";
-    add(
-        kCode, "the sum of the squares is not divided by the width", kAdvice,
-        [](double sum, double, double epsilon) { return 1 / std::sqrt(sum + epsilon); }, one_plus);
-    add(
-        kCode, "rows are multiplied by the root of the mean square instead of divided by it",
-        kAdvice,
-        [](double sum, double width, double epsilon) { return std::sqrt(sum / width + epsilon); },
-        one_plus);
-    add(
-        kCode, "rows are divided by the mean square instead of by its root", kAdvice,
-        [](double sum, double width, double epsilon) { return 1 / (sum / width + epsilon); },
-        one_plus);
-  }
-
-  template <typename Add>
-  static void add_wrong_epsilons(const Add& add) {
-    constexpr const char* kCode = "RL0462";
-    constexpr const char* kAdvice = "epsilon belongs under the root: rsqrt(mean + epsilon)";
-    add(
-        kCode, "epsilon is added after the root", kAdvice,
-        [](double sum, double width, double epsilon) {
-          return 1 / (std::sqrt(sum / width) + epsilon);
-        },
-        one_plus);
-    add(
-        kCode, "epsilon is added to the reciprocal of the root", kAdvice,
-        [](double sum, double width, double epsilon) {
-          return 1 / std::sqrt(sum / width) + epsilon;
-        },
-        one_plus);
-    add(
-        kCode, "epsilon is left out", kAdvice,
-        [](double sum, double width, double) { return 1 / std::sqrt(sum / width); }, one_plus);
-    add(
-        kCode, "epsilon is added to the sum of the squares before the division by the width",
-        kAdvice,
-        [](double sum, double width, double epsilon) {
-          return 1 / std::sqrt((sum + epsilon) / width);
-        },
-        one_plus);
   }
 
   /// The normalised x, the factor 1 + weight, or both are rounded to the storage type before they
@@ -173,15 +93,6 @@ class RmsNormOracle : public Oracle {
                      {stored("y", in.type, std::move(y))});
       }
     }
-  }
-
-  /// Rounds a value that is known within `error`, which becomes what is uncertain afterwards:
-  /// nothing, or the distance of both candidates when the value is too close to a tie to tell.
-  static void round_within_error(ElementType type, double& value, double& error) {
-    const double low = rounded(type, value - error);
-    const double high = rounded(type, value + error);
-    value = (low + high) / 2;
-    error = (high - low) / 2;
   }
 };
 

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -38,8 +40,9 @@ class DeviceArray {
   std::size_t size_;
 };
 
-/// `value` in T's type, rounded to nearest, ties to even. For bf16 by scaling in fp64, which shares
-/// nothing with CUDA's conversions; magnitudes from 2^-126 to bf16's largest, 0 and infinities.
+/// `value` in T's type, rounded to nearest, ties to even. For half and bf16 by scaling in fp64,
+/// which shares nothing with CUDA's conversions; magnitudes from 2^-126 to the type's largest, 0
+/// and infinities.
 template <typename T>
 T rounded(double value);
 template <>
@@ -57,7 +60,23 @@ inline __nv_bfloat16 rounded<__nv_bfloat16>(double value) {
   return __float2bfloat16(static_cast<float>(value));  // exact
 }
 
+template <>
+inline __half rounded<__half>(double value) {
+  constexpr int kDigits = 11;     // of a half's significand
+  constexpr int kSmallest = -24;  // exponent of the smallest subnormal number
+  constexpr double kLargest = 65504;
+  if (value != 0 && std::isfinite(value)) {
+    const int step = std::max(std::ilogb(value) + 1 - kDigits, kSmallest);
+    value = std::ldexp(std::nearbyint(std::ldexp(value, -step)), step);
+    if (std::abs(value) > kLargest) {
+      value = std::copysign(std::numeric_limits<double>::infinity(), value);
+    }
+  }
+  return __float2half(static_cast<float>(value));  // exact
+}
+
 inline double widened(float value) { return value; }
+inline double widened(__half value) { return __half2float(value); }
 inline double widened(__nv_bfloat16 value) { return __bfloat162float(value); }
 
 /// `count` values of T between -scale and scale, spread evenly, in an order without a pattern; what

@@ -49,8 +49,10 @@ void store_all(T* p, std::int64_t count, const float* values) {
 }
 
 template void load_all(const float*, std::int64_t, float*);
+template void load_all(const __half*, std::int64_t, float*);
 template void load_all(const __nv_bfloat16*, std::int64_t, float*);
 template void store_all(float*, std::int64_t, const float*);
+template void store_all(__half*, std::int64_t, const float*);
 template void store_all(__nv_bfloat16*, std::int64_t, const float*);
 
 }  // namespace rooflab

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "labs/oracle_support/rounding.h"
 #include "labs/part3-decoder/oracle/layer_case.h"
-#include "labs/part3-decoder/oracle/rounding.h"
 #include "labs/part3-decoder/oracle/tensors.h"
 
 namespace rooflab::testing {

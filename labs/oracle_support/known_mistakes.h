@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "grader/contract/oracle.h"
+
+namespace rooflab {
+
+/// Known mistakes that change something: one that gives what is right in this case, such as a
+/// window off by one where no window is, cannot be told and is left out.
+class Mistakes {
+ public:
+  explicit Mistakes(std::vector<Expected> right) : right_(std::move(right)) {}
+
+  void add(const std::string& code, const std::string& cause, const std::string& advice,
+           std::vector<Expected> outputs);
+  std::vector<KnownMistake> take() { return std::move(mistakes_); }
+
+ private:
+  std::vector<Expected> right_;
+  std::vector<KnownMistake> mistakes_;
+};
+
+}  // namespace rooflab

@@ -67,7 +67,7 @@ class Grading {
                          },
                      .oracle = [this](const std::string& name) { return oracles_.make(name); },
                      .progress = [&](const std::string& text) { progress.show(text); }};
-    trace_ = TraceLog();
+    trace_ = TraceLog(device_->gpu());
     if (!options_.trace.empty()) {
       tools.observe = [this](const std::string& run, const simgpu::Activity& activity) {
         trace_.add(run, activity);
@@ -138,7 +138,7 @@ class Grading {
   std::unique_ptr<Device> device_;
   Builder builder_;
   OracleLibrary oracles_;
-  TraceLog trace_;
+  TraceLog trace_{device_->gpu()};
 };
 
 }  // namespace

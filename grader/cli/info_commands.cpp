@@ -8,7 +8,6 @@
 
 #include "grader/author/starter.h"
 #include "grader/pipeline/grade.h"
-#include "grader/pipeline/score.h"
 #include "grader/report/text.h"
 #include "grader/spec/files.h"
 #include "grader/spec/part.h"

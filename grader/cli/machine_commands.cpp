@@ -110,7 +110,7 @@ std::string target_words(const SpeedSpec& speed, const Oracle& oracle,
     const Roofline roofline = roofline_of(oracle.work(speed.parameters), gpu);
     std::string words = fmt::format("{:<16} roofline {:>9}, {} bound", speed.name,
                                     format_time_us(roofline.time_us), roofline.bound);
-    if (speed.points > 0) {
+    if (maximum_points(speed) > 0) {
       words += fmt::format("; full marks at {:>9}",
                            format_time_us(roofline.time_us / speed.full_efficiency));
     }

@@ -85,7 +85,9 @@ std::map<std::string, OracleFactory>& oracle_registry();  // of the library that
 /// built from other headers than the grader is refused, since its every call would read the wrong
 /// bytes.
 inline constexpr std::uint64_t kOracleLayout =
-    ((((sizeof(CallEvidence) * 1009 + sizeof(simgpu::KernelRecord)) * 1009 +
+    (((((sizeof(CallEvidence) * 1009 + sizeof(simgpu::KernelRecord)) * 1009 +
+        sizeof(simgpu::MemoryRecord) + sizeof(simgpu::ApiRecord)) *
+           1009 +
        sizeof(simgpu::Finding)) *
           1009 +
       sizeof(Problem)) *

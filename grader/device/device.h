@@ -50,6 +50,7 @@ struct RunOutcome {
 struct RunRequest {
   std::filesystem::path library;  ///< the built submission
   std::string entry;
+  std::vector<std::string> libraries;  ///< TaskSpec::libraries: what it may load when it runs
   const Problem* problem = nullptr;
   bool timed = false;  ///< checkers off; caches cold; repeated on a real GPU
   /// A simulated GPU may run only as many blocks of a grid as it needs to predict counters and

@@ -28,6 +28,7 @@ SandboxRequest request_for(const GuestSetup& setup, int channel) {
   request.read_only = {setup.program, setup.library};
   request.read_only.insert(request.read_only.end(), setup.library_path.begin(),
                            setup.library_path.end());
+  request.read_only.insert(request.read_only.end(), setup.read_only.begin(), setup.read_only.end());
   request.devices = setup.devices;
   request.descriptors = setup.descriptors;
   request.descriptors.push_back({channel, kCallDescriptor});

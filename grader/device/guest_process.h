@@ -19,6 +19,7 @@ struct GuestSetup {
   std::filesystem::path program;                    ///< rooflab-guest
   std::filesystem::path library;                    ///< the built submission
   std::vector<std::filesystem::path> library_path;  ///< directories for LD_LIBRARY_PATH
+  std::vector<std::filesystem::path> read_only;     ///< what else it may read
   std::vector<std::filesystem::path> devices;       ///< nodes in /dev
   std::vector<InheritedDescriptor> descriptors;     ///< besides the call channel
   std::map<std::string, std::string> environment;

@@ -99,6 +99,11 @@ Diagnostic explain_suspect(const Timing& timing, const DiagnoseContext& context)
 std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::KernelRecord& kernel,
                                          const DiagnoseContext& context);
 
+/// Launches or DRAM bytes of a timed call that cost it points: how many, which kernels, and why one
+/// kernel needs fewer. Empty when it has all of these points.
+std::vector<Diagnostic> explain_counts(const Timing& timing, const simgpu::Activity& activity,
+                                       const DiagnoseContext& context);
+
 /// A right result that the device did not compute, or not within the timed call.
 /// @param reason what the device saw instead, a clause
 Diagnostic explain_work_elsewhere(const std::string& reason, const DiagnoseContext& context);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "grader/report/terminal.h"
@@ -225,6 +226,14 @@ TEST_F(DiagnoseTest, AKnownMistakeMayMakeWhatIsNotANumber) {
   EXPECT_EQ(explain_mismatch(check, {elsewhere}, context_).code, "RL0402");
 }
 
+TEST_F(DiagnoseTest, AKnownMistakeMayLeaveAnInfinityWhereItBelongs) {
+  const double minus = -std::numeric_limits<double>::infinity();
+  const TensorCheck check = check_of({minus, 3}, {minus, 2}, {2});
+  const KnownMistake mistake{
+      "RL0524", "the maximum is missing", "add", {{"C", {minus, 3}, {1e-5, 1e-5}}}};
+  EXPECT_EQ(explain_mismatch(check, {mistake}, context_).code, "RL0524");
+}
+
 TEST_F(DiagnoseTest, ACompileErrorStandsAtTheLineOfTheFirstError) {
   const auto line_of = [&](const std::string& messages) {
     return explain_compile_error(messages, context_).line;
@@ -390,6 +399,40 @@ TEST_F(DiagnoseTest, UncoalescedLoadsAreProvenByTheirSectors) {
   EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
   kernel.counters.global_load_sectors = 1600;  // float4
   kernel.counters.global_load_bytes = 100 * 32 * 4 * sizeof(float);
+  EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
+}
+
+TEST_F(DiagnoseTest, ArithmeticForNothingIsToldWhereArithmeticIsTheBound) {
+  simgpu::KernelRecord kernel;
+  kernel.counters.flops = {{"fp32", 1900}, {"fp16_tensor", 100}};
+  Timing timing;
+  timing.efficiency = 0.1;
+  timing.target_efficiency = 0.5;
+  timing.bound = "compute";
+  timing.flops = 1000;
+  const auto stories = explain_slowness(timing, kernel, context_);
+  ASSERT_EQ(stories.size(), 1u);
+  EXPECT_EQ(stories[0].code, "RL0593");
+  EXPECT_THAT(stories[0].message, HasSubstr("2.0 times the arithmetic"));
+  timing.bound = "memory";
+  EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
+  timing.bound = "compute";
+  kernel.counters.flops = {{"fp32", 1400}};  // softmax, and tiles that the mask cuts through
+  EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
+}
+
+TEST_F(DiagnoseTest, AGridThatLeavesMostOfTheGpuIdleIsTold) {
+  simgpu::KernelRecord kernel;
+  kernel.grid = {1, 2, 1};
+  kernel.time.wave_quantisation = 54;
+  Timing timing;
+  timing.efficiency = 0.01;
+  timing.target_efficiency = 0.5;
+  const auto stories = explain_slowness(timing, kernel, context_);
+  ASSERT_EQ(stories.size(), 1u);
+  EXPECT_EQ(stories[0].code, "RL0594");
+  EXPECT_THAT(stories[0].message, AllOf(HasSubstr("2 blocks"), HasSubstr("54 times")));
+  kernel.time.wave_quantisation = 1.9;  // one block too many for one round
   EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
 }
 

@@ -69,6 +69,10 @@ constexpr std::array kAdvice{
     Advice{"RL0312",
            "write it without this instruction, or run on a real GPU: grader --device cuda",
            nullptr},
+    Advice{"RL0313",
+           "let each thread wait for its own copies (__pipeline_wait_prior), then put a barrier in "
+           "front of what others copied",
+           "on a real GPU the bytes arrive at any time before the wait"},
 };
 
 /// RL0305 where lanes of one warp wait for each other, and no barrier of the block is there to

@@ -15,6 +15,8 @@ constexpr double kManySectors = 1.5;
 constexpr double kManyBankConflicts = 0.25;  // of all wavefronts
 constexpr double kMuchDivergence = 0.2;      // of all branches
 constexpr double kLowOccupancy = 0.2;
+constexpr double kMuchArithmetic = 1.5;  // times what the case takes
+constexpr double kFewBlocks = 2;         // times as long as if all multiprocessors had work
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -92,12 +94,47 @@ void add_low_occupancy(std::vector<Diagnostic>& stories, const simgpu::KernelRec
   stories.push_back(std::move(story));
 }
 
+void add_few_blocks(std::vector<Diagnostic>& stories, const simgpu::KernelRecord& kernel,
+                    const DiagnoseContext& context) {
+  if (kernel.time.wave_quantisation < kFewBlocks) return;
+  Diagnostic story = begin_story("RL0594", context);
+  story.message = fmt::format(
+      "the grid's {} {} leave most multiprocessors without work: it takes {:.0f} times as long as "
+      "if all had some",
+      kernel.grid.count(), kernel.grid.count() == 1 ? "block" : "blocks",
+      kernel.time.wave_quantisation);
+  story.help =
+      "cut the work into more blocks: along another dimension, or along the sums, whose "
+      "parts are then added up";
+  stories.push_back(std::move(story));
+}
+
+/// Only where arithmetic is the bound: a few operations for each byte may well be done twice.
+void add_needless_arithmetic(std::vector<Diagnostic>& stories,
+                             const simgpu::KernelCounters& counters, const Timing& timing,
+                             const DiagnoseContext& context) {
+  double done = 0;
+  for (const auto& [type, flops] : counters.flops) done += static_cast<double>(flops);
+  if (timing.bound != "compute" || done < kMuchArithmetic * timing.flops) return;
+  Diagnostic story = begin_story("RL0593", context);
+  story.message = fmt::format("the kernel does {:.1f} times the arithmetic that the case takes",
+                              done / timing.flops);
+  story.evidence.push_back(
+      fmt::format("{:.3g} floating-point operations of {:.3g}", done, timing.flops));
+  story.help =
+      "leave out what adds nothing to the result: tiles that a mask hides altogether, and what "
+      "another thread computes too";
+  stories.push_back(std::move(story));
+}
+
 }  // namespace
 
 std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::KernelRecord& kernel,
                                          const DiagnoseContext& context) {
   std::vector<Diagnostic> stories;
   if (timing.efficiency >= timing.target_efficiency) return stories;
+  add_few_blocks(stories, kernel, context);
+  add_needless_arithmetic(stories, kernel.counters, timing, context);
   add_uncoalesced(stories, kernel.counters, context);
   add_bank_conflicts(stories, kernel.counters, context);
   add_divergence(stories, kernel.counters, context);

@@ -63,13 +63,15 @@ std::string limit_message(const SandboxOutcome& outcome, double time_limit_s) {
 }
 
 /// The toolkit's library, else the simulated one beside our runtime, else a bare name for the
-/// linker.
+/// linker. NVIDIA's wheels have libraries with their version alone.
 std::string library_argument(const BuildOptions& options, const std::string& name) {
-  const std::string file = "lib" + name + ".so";
-  const auto real = options.toolchain.root / "lib64" / file;
-  if (std::filesystem::exists(real)) return real.string();
-  const auto simulated = options.installation.build / "lib" / "simgpu" / file;
-  if (std::filesystem::exists(simulated)) return simulated.string();
+  for (const char* ending : {".so", ".so.13"}) {
+    const std::string file = "lib" + name + ending;
+    const auto real = options.toolchain.root / "lib64" / file;
+    if (std::filesystem::exists(real)) return real.string();
+    const auto simulated = options.installation.build / "lib" / "simgpu" / file;
+    if (std::filesystem::exists(simulated)) return simulated.string();
+  }
   return "-l" + name;
 }
 
@@ -158,6 +160,7 @@ Builder::Step Builder::link_step(const PartSpec& part, const TaskSpec& task,
                   architecture(options_)};
   for (const auto& [name, contents] : step.inputs) step.command.push_back(name);
   for (const std::string& library : task.libraries) {
+    if (library == "cupti") continue;  // the toolkit's profiler loads it when it runs
     step.command.push_back(library_argument(options_, library));
   }
   step.command.insert(step.command.end(), {"-o", BuildCache::kFileName});

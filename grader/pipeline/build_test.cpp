@@ -205,6 +205,24 @@ TEST_F(BuilderTest, AnotherLibraryAdapterOrToolkitLinksAnew) {
   EXPECT_TRUE(build(kGood).cached);
 }
 
+TEST_F(BuilderTest, NvrtcIsLinkedAndItsFunctionsCanBeForbidden) {
+  const std::string source = std::string("#include <nvrtc.h>\n") + kGood +
+                             "int version() { int a, b; return nvrtcVersion(&a, &b); }\n";
+  task_.libraries = {"nvrtc"};
+  const BuildOutcome built = build(source);
+  ASSERT_EQ(built.end, End::built) << built.messages;
+  const DynamicSymbols symbols = read_dynamic_symbols(built.library);
+  EXPECT_THAT(symbols.unresolved, testing::IsEmpty());
+  EXPECT_EQ(first_forbidden(symbols, {"^nvrtc"}), "nvrtcVersion");
+}
+
+TEST_F(BuilderTest, CuptiIsNotLinkedSinceItIsLoadedAtRunTime) {
+  task_.libraries = {"cupti"};
+  const BuildOutcome built = build(kGood);
+  ASSERT_EQ(built.end, End::built) << built.messages;
+  EXPECT_THAT(read_file(built.library), Not(HasSubstr("libcupti")));
+}
+
 TEST_F(BuilderTest, FilesThatATaskUsesAreCompiledByThemselvesAndLinked) {
   write("labs/part7-test/interface/factor.h", "#pragma once\nfloat factor();\n");
   const SourceFile caller = {"scale.cu",

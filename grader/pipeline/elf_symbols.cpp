@@ -102,13 +102,14 @@ DynamicSymbols read_dynamic_symbols(const std::filesystem::path& library) {
 
 std::string first_forbidden(const DynamicSymbols& symbols,
                             const std::vector<std::string>& patterns) {
-  std::vector<std::regex> forbidden{std::regex("^dl(m?open|v?sym)$")};
-  for (const std::string& pattern : patterns) forbidden.emplace_back(pattern);
-  for (const std::string& symbol : symbols.undefined) {
-    const auto matches = [&](const std::regex& pattern) {
-      return std::regex_search(symbol, pattern);
-    };
-    if (std::ranges::any_of(forbidden, matches)) return symbol;
+  const std::vector<std::regex> forbidden(patterns.begin(), patterns.end());
+  const auto matches = [&](const std::string& symbol) {
+    return std::ranges::any_of(
+        forbidden, [&](const std::regex& pattern) { return std::regex_search(symbol, pattern); });
+  };
+  for (const auto* table : {&symbols.undefined, &symbols.defined}) {
+    const auto found = std::ranges::find_if(*table, matches);
+    if (found != table->end()) return *found;
   }
   return {};
 }

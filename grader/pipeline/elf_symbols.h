@@ -27,9 +27,8 @@ struct DynamicSymbols {
 /// trusting any offset in it. @throws ElfError
 DynamicSymbols read_dynamic_symbols(const std::filesystem::path& library);
 
-/// The first undefined symbol that one of the regular expressions (ECMAScript) finds a match in;
-/// empty for none. Looking functions up at run time (dlopen, dlsym) is forbidden everywhere, since
-/// it would go around every other prohibition.
+/// The first symbol that one of the regular expressions (ECMAScript) finds a match in; empty for
+/// none. Defined symbols count, too: what the linker took from the toolkit is defined.
 std::string first_forbidden(const DynamicSymbols& symbols,
                             const std::vector<std::string>& patterns);
 

@@ -36,7 +36,14 @@ TEST(ElfSymbolsTest, ForbiddenImportsMatchByExpression) {
   const DynamicSymbols symbols = read_dynamic_symbols(library("forbidden"));
   EXPECT_EQ(first_forbidden(symbols, {"^cublas"}), "cublasSgemm_v2");
   EXPECT_EQ(first_forbidden(symbols, {"^cudnn"}), "");
-  EXPECT_EQ(first_forbidden(read_dynamic_symbols(library("lookup")), {}), "dlsym");
+  EXPECT_EQ(first_forbidden(read_dynamic_symbols(library("lookup")), {"^dlsym$"}), "dlsym");
+}
+
+TEST(ElfSymbolsTest, WhatTheLinkerTookFromTheToolkitCanBeForbidden) {
+  const DynamicSymbols symbols{
+      .undefined = {"strlen"}, .defined = {"_ZN7rooflab8classifyEv"}, .unresolved = {}};
+  EXPECT_EQ(first_forbidden(symbols, {"^_ZN7rooflab8classify"}), "_ZN7rooflab8classifyEv");
+  EXPECT_EQ(first_forbidden(symbols, {"^_Z8classify"}), "");
 }
 
 TEST(ElfSymbolsTest, FileThatIsNoLibraryIsRefused) {

@@ -7,11 +7,11 @@
 #include <cstdlib>
 
 #include "grader/pipeline/check.h"
+#include "grader/pipeline/counts.h"
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/elf_symbols.h"
 #include "grader/pipeline/judge.h"
 #include "grader/pipeline/roofline.h"
-#include "grader/pipeline/score.h"
 #include "grader/pipeline/seeds.h"
 #include "grader/pipeline/timing.h"
 
@@ -35,12 +35,25 @@ std::string demangled(const std::string& symbol) {
   return status == 0 && name ? name.get() : symbol;
 }
 
-std::vector<NumberedCase> chosen_cases(const TaskSpec& task, const std::optional<int>& number) {
+/// What the task forbids. Looking functions up at run time goes around every prohibition, so it is
+/// one itself, except where the toolkit's profiler has to look for CUPTI.
+std::vector<std::string> forbidden_symbols(const TaskSpec& task) {
+  std::vector<std::string> forbidden = task.forbidden;
+  if (std::ranges::find(task.libraries, "cupti") == task.libraries.end()) {
+    forbidden.emplace_back("^dl(m?open|v?sym)$");
+  }
+  return forbidden;
+}
+
+std::vector<NumberedCase> chosen_cases(const TaskSpec& task, const std::optional<int>& number,
+                                       const gpu_spec::GpuSpec& gpu) {
   std::vector<NumberedCase> cases;
   int next = 1;
   for (const CaseSpec& spec : task.cases) {
     const int own = spec.hidden ? 0 : next++;
-    if (!number || own == *number) cases.push_back({spec, own});
+    const bool is_chosen = !number || own == *number;
+    const bool is_possible = spec.peak.empty() || gpu.peak_flops.contains(spec.peak);
+    if (is_chosen && is_possible) cases.push_back({spec, own});
   }
   return cases;
 }
@@ -157,7 +170,7 @@ class TaskGrader {
   /// The built file uses nothing that is forbidden and defines what the task asks for.
   bool is_allowed() {
     const DynamicSymbols symbols = read_dynamic_symbols(built_.build.library);
-    const std::string forbidden = first_forbidden(symbols, task_.forbidden);
+    const std::string forbidden = first_forbidden(symbols, forbidden_symbols(task_));
     if (!forbidden.empty()) {
       return fail(Verdict::rejected, {explain_forbidden(demangled(forbidden), context())});
     }
@@ -171,11 +184,18 @@ class TaskGrader {
   }
 
   bool all_cases_pass() {
-    const auto cases = chosen_cases(task_, request_.case_number);
+    const auto cases = chosen_cases(task_, request_.case_number, tools_.device.gpu());
+    if (cases.empty() && request_.case_number) {
+      result_.max_score = 0;
+      const auto& peak = task_.cases.at(static_cast<std::size_t>(*request_.case_number) - 1).peak;
+      return fail(Verdict::not_applicable,
+                  {explain_not_applicable(tools_.device.gpu().name, peak, context())});
+    }
     for (const NumberedCase& numbered : cases) {
       tools_.progress(fmt::format("{}: {}", task_.id, numbered.spec.name));
       const Judgement judgement = judge_case(numbered, false);
-      result_.cases.push_back({numbered.spec.name, judgement.verdict, numbered.spec.hidden});
+      result_.cases.push_back(
+          {numbered.spec.name, judgement.verdict, numbered.spec.hidden, peak_memory_});
       if (judgement.verdict != Verdict::pass) return fail(judgement.verdict, judgement.diagnostics);
       // A case that leaks memory passes with a word about it, which the next ones would repeat.
       if (result_.diagnostics.empty()) result_.diagnostics = judgement.diagnostics;
@@ -193,6 +213,8 @@ class TaskGrader {
     Problem problem{numbered.spec.parameters, {}};
     if (oracle_ != nullptr) problem = oracle_->make(numbered.spec.parameters, seed);
     outcome_ = run_with_retry(problem, timed, numbered.spec.sampled);
+    peak_memory_.reset();
+    if (numbered.spec.shows_memory) peak_memory_ = peak_memory(outcome_, problem);
     if (tools_.observe) tools_.observe(task_.id + ": " + numbered.spec.name, outcome_.activity);
     // A print could tell a hidden case's sizes.
     if (result_.printed.empty() && !numbered.spec.hidden) result_.printed = outcome_.printed;
@@ -215,6 +237,7 @@ class TaskGrader {
   RunOutcome run_with_retry(const Problem& problem, bool timed, bool sampled) {
     const RunRequest request{.library = built_.build.library,
                              .entry = task_.entry,
+                             .libraries = task_.libraries,
                              .problem = &problem,
                              .timed = timed,
                              .sampled = sampled,
@@ -228,11 +251,16 @@ class TaskGrader {
   /// points and that is cheap once more with them on, since a race may need the full size. Leaves
   /// the timed outcome.
   bool timed_case_passes(const SpeedSpec& speed) {
-    const NumberedCase timed{{speed.name, speed.parameters, {}, false, speed.sampled}, 0};
+    const NumberedCase timed{{.name = speed.name,
+                              .parameters = speed.parameters,
+                              .expect = {},
+                              .sampled = speed.sampled,
+                              .shows_memory = speed.shows_memory},
+                             0};
     tools_.progress(fmt::format("{}: timing {}", task_.id, speed.name));
     Judgement judgement = judge_case(timed, true);
     const bool checkable =
-        speed.points > 0 && !outcome_.sampled && is_cheap_to_check(outcome_.activity);
+        maximum_points(speed) > 0 && !outcome_.sampled && is_cheap_to_check(outcome_.activity);
     if (judgement.verdict == Verdict::pass && checkable) {
       tools_.progress(fmt::format("{}: checking {} for races", task_.id, speed.name));
       RunOutcome as_timed = std::move(outcome_);
@@ -250,7 +278,8 @@ class TaskGrader {
     if (!timed_case_passes(speed)) return false;
     const Work work = oracle_->work(speed.parameters);
     const Roofline roofline = roofline_of(work, tools_.device.gpu());
-    const Timing timing = timing_of(outcome_, speed, work, roofline);
+    Timing timing = timing_of(outcome_, speed, work, roofline);
+    if (speed.shows_memory) timing.peak_memory = peak_memory_;
     result_.timings.push_back(timing);
     const bool measured = tools_.device.time_kind() == "measured";
     if (is_below_floor(timing, measured)) {
@@ -259,14 +288,17 @@ class TaskGrader {
     if (const auto copies = copies_to_host(work, outcome_.activity); !copies.empty()) {
       return suspect(explain_work_elsewhere(copies, context_timed(speed)));
     }
-    result_.score += speed_points(speed, timing.efficiency);
+    result_.score += timing.points + timing.launches.points + timing.dram_bytes.points;
     add_kernel_evidence(speed, timing);
     return true;
   }
 
-  /// The answers are right, so they keep their points; no time of the task counts.
+  /// The answers are right, so they keep their points; nothing else of the timed cases counts.
   bool suspect(Diagnostic story) {
     result_.score = task_.points;
+    for (Timing& timing : result_.timings) {
+      timing.points = timing.launches.points = timing.dram_bytes.points = 0;
+    }
     return fail(Verdict::suspect, {std::move(story)});
   }
 
@@ -278,11 +310,15 @@ class TaskGrader {
 
   /// The counters of the first timed call, and what makes any of them slow, each cause told once.
   void add_kernel_evidence(const SpeedSpec& speed, const Timing& timing) {
+    tell_once(explain_counts(timing, outcome_.activity, context_timed(speed)));
     const simgpu::KernelRecord* kernel = slowest_kernel(outcome_.activity);
     if (kernel == nullptr) return;
     if (result_.timings.size() == 1) result_.counters = simgpu::nsight_counters(*kernel);
-    if (timing.efficiency >= timing.target_efficiency) return;
-    for (Diagnostic& story : explain_slowness(timing, *kernel, context_timed(speed))) {
+    tell_once(explain_slowness(timing, *kernel, context_timed(speed)));
+  }
+
+  void tell_once(std::vector<Diagnostic> stories) {
+    for (Diagnostic& story : stories) {
       const bool told = std::ranges::find(result_.diagnostics, story.code, &Diagnostic::code) !=
                         result_.diagnostics.end();
       if (!told) result_.diagnostics.push_back(std::move(story));
@@ -297,13 +333,14 @@ class TaskGrader {
   TaskResult result_;
   std::unique_ptr<Oracle> oracle_;
   RunOutcome outcome_;
+  std::optional<std::uint64_t> peak_memory_;  ///< of the last call, where it is to be shown
 };
 
 }  // namespace
 
 std::string missing_peak(const TaskSpec& task, const gpu_spec::GpuSpec& gpu) {
   for (const SpeedSpec& speed : task.speeds) {
-    if (speed.points > 0 && !gpu.peak_flops.contains(speed.peak)) return speed.peak;
+    if (maximum_points(speed) > 0 && !gpu.peak_flops.contains(speed.peak)) return speed.peak;
   }
   return {};
 }

@@ -80,6 +80,26 @@ TEST_F(GradeTest, ATaskThatTheGpuCannotRunIsOutOfNothing) {
   EXPECT_THAT(task.diagnostics.at(0).message, HasSubstr("Round GPU has no fp8_tensor"));
 }
 
+TEST_F(GradeTest, ACaseThatTheGpuCannotRunIsLeftOut) {
+  part_.tasks[0].cases[1].peak = "fp8_tensor";
+  const TaskResult task = grade_task_with(solve);
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(task.max_score, 18);
+  EXPECT_EQ(task.cases.size(), part_.tasks[0].cases.size() - 1);
+  part_.tasks[0].cases[1].peak = "bf16_tensor";
+  EXPECT_EQ(grade_task_with(solve).cases.size(), part_.tasks[0].cases.size());
+}
+
+TEST_F(GradeTest, ReplayingACaseThatTheGpuCannotRunIsOutOfNothing) {
+  part_.tasks[0].cases[1].peak = "fp8_tensor";
+  request_.task = part_.tasks[0].id;
+  request_.case_number = 2;
+  const TaskResult task = grade_task_with(solve);
+  EXPECT_EQ(task.verdict, Verdict::not_applicable);
+  EXPECT_EQ(task.max_score, 0);
+  EXPECT_EQ(runs_, 0);
+}
+
 TEST_F(GradeTest, WrongAnswerStopsTheTaskAndScoresNothing) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = solve(request);
@@ -357,6 +377,20 @@ TEST_F(GradeTest, ForbiddenImportIsRejectedUnrun) {
 TEST_F(GradeTest, LookingFunctionsUpAtRunTimeIsRejected) {
   library_ = std::string(ROOFLAB_TESTDATA) + "/libgrade_lookup.so";
   EXPECT_EQ(verdict_of(solve), Verdict::rejected);
+}
+
+TEST_F(GradeTest, CuptiIsLookedUpAtRunTimeByTasksThatNameIt) {
+  library_ = std::string(ROOFLAB_TESTDATA) + "/libgrade_lookup.so";
+  part_.tasks[0].libraries = {"cupti"};
+  std::vector<std::string> given;
+  EXPECT_EQ(verdict_of([&](const RunRequest& request) {
+              given = request.libraries;
+              return solve(request);
+            }),
+            Verdict::pass);
+  EXPECT_EQ(given, (std::vector<std::string>{"cupti"})) << "the device is told what to offer";
+  part_.tasks[0].forbidden = {"^dlsym$"};
+  EXPECT_EQ(verdict_of(solve), Verdict::rejected) << "a task may still forbid it";
 }
 
 TEST_F(GradeTest, FileWithoutTheFunctionIsACompileErrorThatNamesIt) {

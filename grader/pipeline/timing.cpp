@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "grader/pipeline/advice.h"
+#include "grader/pipeline/counts.h"
+#include "grader/pipeline/score.h"
 
 namespace rooflab {
 namespace {
@@ -32,14 +34,19 @@ Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& 
   timing.roofline_us = roofline.time_us;
   timing.floor_us = roofline.floor_us;
   timing.efficiency = timing.time_us > 0 ? roofline.time_us / timing.time_us : 0;
-  timing.zero_efficiency = speed.zero_efficiency;
-  timing.target_efficiency = speed.full_efficiency;
+  if (speed.points > 0) {
+    timing.zero_efficiency = speed.zero_efficiency;
+    timing.target_efficiency = speed.full_efficiency;
+    timing.points = speed_points(speed, timing.efficiency);
+    timing.max_points = speed.points;
+  }
   timing.bound = roofline.bound;
   timing.flops = total_flops(work);
   timing.bytes = work.compulsory_bytes;
   timing.peak = speed.peak;
   timing.name = speed.name;
   timing.sampled = outcome.sampled;
+  add_counts(outcome, speed, timing);
   if (const auto* kernel = slowest_kernel(outcome.activity)) {
     timing.limiter = kernel->time.limiter;
     timing.terms = kernel->time.terms;

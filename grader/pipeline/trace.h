@@ -3,25 +3,26 @@
 #include <string>
 #include <vector>
 
+#include "labs/toolkit/profiler/profile.h"
 #include "simgpu/report.h"
+#include "specs/gpu_spec.h"
 
 namespace rooflab {
 
 /// Collects what the device did, run after run, as a Chrome trace (the JSON that chrome://tracing
-/// and Perfetto open): one process per run, one row each for kernels and for copies; times in
-/// microseconds.
+/// and Perfetto open): for each run the host's calls and the device's streams, with an arrow from
+/// each launch to what it started.
 class TraceLog {
  public:
+  explicit TraceLog(const gpu_spec::GpuSpec& gpu);
+
   void add(const std::string& run, const simgpu::Activity& activity);
   /// The document; valid UTF-8 whatever kernels are named.
   std::string to_json() const;
 
  private:
-  struct Run {
-    std::string name;
-    simgpu::Activity activity;
-  };
-  std::vector<Run> runs_;
+  ProfiledDevice device_;
+  std::vector<Profile> runs_;
 };
 
 }  // namespace rooflab

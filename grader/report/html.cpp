@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "grader/report/charts.h"
 #include "grader/report/html_style.h"
@@ -63,28 +64,89 @@ std::string table_html(const GradeResult& result) {
          rows + "</tbody></table></div></section>\n";
 }
 
-/// All timed cases of a task that has more than the one in the table of tasks.
-std::string timings_html(const std::vector<Timing>& timings) {
-  if (timings.size() < 2) return {};
-  std::string rows;
-  for (const Timing& timing : timings) {
-    const bool missed = timing.efficiency < timing.target_efficiency;
-    rows += fmt::format(
-        R"(<tr><td>{}</td><td class="time">{}{}</td><td class="time">{}</td><td class="time">{}{}</td>)"
-        R"(<td>{}</td><td class="time">{}</td></tr>)"
-        "\n",
-        escape_html(timing.name), format_time_us(timing.time_us),
-        timing.sampled ? " <small>sampled</small>" : "", format_time_us(timing.roofline_us),
-        format_percent(timing.efficiency),
-        missed ? fmt::format(" <small>full marks at {}</small>",
-                             format_percent(timing.target_efficiency))
-               : "",
-        escape_html(timing.bound), format_rate(timing));
+/// The points that a figure of a timed case earns, in small print; empty where there are none.
+/// @param full what all of them would take
+std::string points_html(double points, double max_points, const std::string& full) {
+  if (max_points == 0) return "";
+  const bool missed = points < max_points;
+  return fmt::format("<small{}>{} of {} {}{}</small>", missed ? " class=\"missed\"" : "",
+                     format_points(points), format_points(max_points),
+                     max_points == 1 ? "point" : "points",
+                     missed && !full.empty() ? ", all at " + full : "");
+}
+
+/// One figure of a timed case: what it is, what it was, and what stands behind it in small print.
+/// On a phone, where a row is a card, the name stands beside the figure.
+std::string cell_html(const char* name, const std::string& figure,
+                      const std::vector<std::string>& details, const std::string& points = "") {
+  std::string small;
+  for (const std::string& detail : details) {
+    if (!detail.empty()) small += fmt::format("<small>{}</small>", escape_html(detail));
   }
-  return "<h4>Timed cases</h4><div class=\"wide\"><table><thead><tr><th>case</th><th>time</th>"
-         "<th>roofline time</th><th>efficiency</th><th>bound</th><th>achieved</th></tr></thead>"
-         "<tbody>\n" +
-         rows + "</tbody></table></div>\n";
+  return fmt::format(R"(<td data-name="{}"><span>{}{}{}</span></td>)", name, figure, small, points);
+}
+
+/// Of a device that keeps no records.
+std::string uncounted_cell(const char* name, const Counted& counted) {
+  return cell_html(name, "not counted", {counted.max_points > 0 ? "points by the time" : ""},
+                   points_html(counted.points, counted.max_points, ""));
+}
+
+std::string launches_cell(const Timing& timing) {
+  const Counted& launches = timing.launches;
+  if (!launches.count) return uncounted_cell("launches", launches);
+  const std::string kernels =
+      fmt::format("{} kernel{}", timing.kernels, timing.kernels == 1 ? "" : "s");
+  return cell_html(
+      "launches", fmt::format("{:.0f}", *launches.count), {kernels},
+      points_html(launches.points, launches.max_points, fmt::format("{:.0f}", launches.full)));
+}
+
+std::string traffic_cell(const Timing& timing) {
+  const Counted& bytes = timing.dram_bytes;
+  if (!bytes.count) return uncounted_cell("DRAM traffic", bytes);
+  const std::string full =
+      bytes.full > 0 ? fmt::format("{:.2f}x", bytes.full / timing.bytes) : std::string();
+  return cell_html("DRAM traffic", format_bytes(*bytes.count), {format_traffic(timing)},
+                   points_html(bytes.points, bytes.max_points, full));
+}
+
+std::string memory_cell(const Timing& timing) {
+  if (!timing.peak_memory) return cell_html("memory", "not shown", {});
+  return cell_html("memory", format_bytes(static_cast<double>(*timing.peak_memory)),
+                   {"beside the tensors"});
+}
+
+std::string timing_row(const Timing& timing, bool counts, bool memory) {
+  std::string row =
+      cell_html("time", format_time_us(timing.time_us),
+                {timing.sampled ? "sampled" : "",
+                 fmt::format("roofline {}, {}", format_time_us(timing.roofline_us), timing.bound)});
+  row += cell_html(
+      "efficiency", format_percent(timing.efficiency), {},
+      points_html(timing.points, timing.max_points, format_percent(timing.target_efficiency)));
+  row += cell_html("achieved", format_rate(timing), {});
+  if (counts) row += launches_cell(timing) + traffic_cell(timing);
+  if (memory) row += memory_cell(timing);
+  return fmt::format("<tr><th scope=\"row\">{}</th>{}</tr>\n", escape_html(timing.name), row);
+}
+
+/// All timed cases of a task that has more to say than the table of tasks.
+std::string timings_html(const std::vector<Timing>& timings) {
+  const auto has_counts = [](const Timing& timing) {
+    return timing.launches.count || timing.launches.max_points + timing.dram_bytes.max_points > 0;
+  };
+  const auto has_memory = [](const Timing& timing) { return timing.peak_memory.has_value(); };
+  const bool counts = std::any_of(timings.begin(), timings.end(), has_counts);
+  const bool memory = std::any_of(timings.begin(), timings.end(), has_memory);
+  if (timings.size() < 2 && !counts && !memory) return {};
+  std::string rows;
+  for (const Timing& timing : timings) rows += timing_row(timing, counts, memory);
+  return fmt::format(
+      "<h4>Timed cases</h4><table class=\"timings\"><thead><tr><th>case</th><th>time</th>"
+      "<th>efficiency</th><th>achieved</th>{}{}</tr></thead><tbody>\n{}</tbody></table>\n",
+      counts ? "<th>launches</th><th>DRAM traffic</th>" : "", memory ? "<th>memory</th>" : "",
+      rows);
 }
 
 /// Charts that the trusted side drew from what the student's code returned. Of an SVG file, what
@@ -179,8 +241,12 @@ std::string task_html(const TaskResult& task) {
                                  escape_html(task.title));
   std::string cases;
   for (const CaseResult& one : task.cases) {
-    cases += fmt::format("<span class=\"verdict {}\">{}{}</span> ", name_of(one.verdict),
-                         escape_html(one.name), one.hidden ? " (hidden)" : "");
+    const std::string memory =
+        one.peak_memory
+            ? fmt::format(", {} of memory", format_bytes(static_cast<double>(*one.peak_memory)))
+            : std::string();
+    cases += fmt::format("<span class=\"verdict {}\">{}{}{}</span> ", name_of(one.verdict),
+                         escape_html(one.name), one.hidden ? " (hidden)" : "", memory);
   }
   if (!cases.empty()) html += "<p class=\"cases\">" + cases + "</p>\n";
   for (const Diagnostic& story : task.diagnostics) html += story_html(story);

@@ -20,6 +20,9 @@ table{border-collapse:collapse;width:100%}th{text-align:left;color:var(--soft);f
 td,th{padding:.35rem .6rem .35rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 td.number{text-align:right;font-variant-numeric:tabular-nums}
 td.points,td.time{white-space:nowrap}
+.timings th,.timings td{font-variant-numeric:tabular-nums}.timings tbody th{color:var(--ink);font-size:1rem}
+.timings td small{display:block;color:var(--soft);font-size:.8rem;line-height:1.35}
+.timings td small.missed{color:var(--todo)}
 .bar{display:inline-block;width:4.5rem;height:.5rem;background:var(--line);border-radius:.25rem;margin-right:.4rem}
 .bar i{display:block;height:100%;background:var(--good);border-radius:.25rem}
 .verdict{color:var(--bad);font-weight:600;white-space:nowrap}.verdict.pass{color:var(--good)}
@@ -38,7 +41,11 @@ display:inline-block;margin:.1rem 0}
 pre{overflow-x:auto;margin:.4rem 0;font:13px/1.35 ui-monospace,Menlo,Consolas,monospace}
 .pattern{line-height:1.05}.mark{color:var(--bad)}pre .number{color:var(--soft)}
 summary{cursor:pointer;color:var(--soft);margin:.4rem 0}
-@media (max-width:40rem){.latency{grid-template-columns:6rem 1fr 6rem}}
+@media (max-width:40rem){.latency{grid-template-columns:6rem 1fr 6rem}
+.timings thead{display:none}.timings tr{display:block;border:1px solid var(--line);border-radius:.5rem;
+padding:.3rem .8rem;margin:.5rem 0}
+.timings tbody th,.timings td{display:flex;justify-content:space-between;gap:1rem;padding:.25rem 0;border:0}
+.timings td::before{content:attr(data-name);color:var(--soft)}.timings td span{text-align:right}}
 @media print{main{max-width:none}details{display:none}section{break-inside:avoid}}
 )css";
 

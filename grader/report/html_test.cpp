@@ -212,9 +212,31 @@ TEST(Html, ListsAllTimedCasesOfATaskThatHasSeveral) {
   const std::string html = to_html(grade, small_gpu());
   EXPECT_THAT(StrictReader(html).fault(), IsEmpty());
   EXPECT_THAT(html, HasSubstr("Timed cases"));
-  EXPECT_THAT(html, HasSubstr("<tr><td>&lt;twice&gt;</td><td class=\"time\">4.00 ms "
-                              "<small>sampled</small></td>"));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">&lt;twice&gt;</th>"
+                              "<td data-name=\"time\"><span>4.00 ms<small>sampled</small>"));
   EXPECT_THAT(html, HasSubstr("1.00 TFLOP/s"));
+}
+
+TEST(Html, ShowsLaunchesTrafficAndMemoryWithTheirPoints) {
+  GradeResult grade = hostile_grade();
+  Timing& timing = grade.tasks[0].timings[0];
+  timing.launches = {.count = 8, .full = 1, .points = 0.5, .max_points = 2};
+  timing.kernels = 9;
+  timing.dram_bytes = {.count = 4e7, .full = 1.1e7, .points = 0, .max_points = 3};
+  timing.peak_memory = 2048;
+  grade.tasks[0].cases[0].peak_memory = 4096;
+  const std::string html = to_html(grade, small_gpu());
+  EXPECT_THAT(StrictReader(html).fault(), IsEmpty());
+  EXPECT_THAT(html,
+              HasSubstr("<td data-name=\"launches\"><span>8<small>9 kernels</small>"
+                        "<small class=\"missed\">0.5 of 2 points, all at 1</small></span></td>"));
+  EXPECT_THAT(html,
+              HasSubstr("<span>38.1 MiB<small>4.00x the compulsory bytes</small>"
+                        "<small class=\"missed\">0 of 3 points, all at 1.10x</small></span>"));
+  EXPECT_THAT(html, HasSubstr("2.00 KiB<small>beside the tensors</small>"));
+  EXPECT_THAT(html, HasSubstr(", 4.00 KiB of memory</span>"));
+  timing.launches.count.reset();
+  EXPECT_THAT(to_html(grade, small_gpu()), HasSubstr("not counted<small>points by the time"));
 }
 
 TEST(Html, EmbedsChartsAndNoOtherArtifacts) {

@@ -42,30 +42,61 @@ Json diagnostic_json(const Diagnostic& diagnostic) {
           {"commands", std::move(commands)}};
 }
 
+/// Empty where nothing was counted and nothing is earned by it.
+/// @param name of the count: "count", "bytes"
+Json counted_json(const Counted& counted, const char* name) {
+  if (!counted.count && counted.max_points == 0) return {};
+  Json json = Json::object();
+  if (counted.count) json[name] = *counted.count;
+  json["full"] = counted.full;
+  json["points"] = counted.points;
+  json["max_points"] = counted.max_points;
+  return json;
+}
+
 Json timing_json(const Timing& timing) {
-  return {{"name", timing.name},
-          {"sampled", timing.sampled},
-          {"time_us", timing.time_us},
-          {"spread_us", timing.spread_us},
-          {"roofline_us", timing.roofline_us},
-          {"floor_us", timing.floor_us},
-          {"efficiency", timing.efficiency},
-          {"zero_efficiency", timing.zero_efficiency},
-          {"target_efficiency", timing.target_efficiency},
-          {"bound", timing.bound},
-          {"flops", timing.flops},
-          {"bytes", timing.bytes},
-          {"limiter", timing.limiter},
-          {"terms_us", timing.terms},
-          {"advice", timing.advice}};
+  Json json{{"name", timing.name},
+            {"sampled", timing.sampled},
+            {"time_us", timing.time_us},
+            {"spread_us", timing.spread_us},
+            {"roofline_us", timing.roofline_us},
+            {"floor_us", timing.floor_us},
+            {"efficiency", timing.efficiency},
+            {"zero_efficiency", timing.zero_efficiency},
+            {"target_efficiency", timing.target_efficiency},
+            {"bound", timing.bound},
+            {"flops", timing.flops},
+            {"bytes", timing.bytes},
+            {"limiter", timing.limiter},
+            {"terms_us", timing.terms},
+            {"advice", timing.advice},
+            {"points", timing.points},
+            {"max_points", timing.max_points}};
+  if (Json launches = counted_json(timing.launches, "count"); !launches.is_null()) {
+    if (timing.launches.count) {
+      launches["count"] = static_cast<std::uint64_t>(*timing.launches.count);
+      launches["kernels"] = timing.kernels;
+    }
+    json["launches"] = std::move(launches);
+  }
+  if (Json bytes = counted_json(timing.dram_bytes, "bytes"); !bytes.is_null()) {
+    bytes["compulsory"] = timing.bytes;
+    json["dram_bytes"] = std::move(bytes);
+  }
+  if (timing.peak_memory) json["peak_memory_bytes"] = *timing.peak_memory;
+  return json;
+}
+
+Json case_json(const CaseResult& one) {
+  Json json{
+      {"name", sanitize(one.name)}, {"verdict", name_of(one.verdict)}, {"hidden", one.hidden}};
+  if (one.peak_memory) json["peak_memory_bytes"] = *one.peak_memory;
+  return json;
 }
 
 Json task_json(const TaskResult& task) {
   Json cases = Json::array();
-  for (const CaseResult& one : task.cases) {
-    cases.push_back(
-        {{"name", sanitize(one.name)}, {"verdict", name_of(one.verdict)}, {"hidden", one.hidden}});
-  }
+  for (const CaseResult& one : task.cases) cases.push_back(case_json(one));
   Json diagnostics = Json::array();
   for (const Diagnostic& diagnostic : task.diagnostics)
     diagnostics.push_back(diagnostic_json(diagnostic));

@@ -124,6 +124,42 @@ TEST(Terminal, ShowsFurtherTimedCasesWhereTheyAreAskedFor) {
               HasSubstr("\n              2048^3  1.02 ms (sampled)  2.11 TFLOP/s  10.8 %"));
 }
 
+/// The timed case of `example` with a launch for each of eight kernels.
+GradeResult example_with_counts() {
+  GradeResult result = example();
+  Timing& timing = result.tasks[0].timings[0];
+  timing.bytes = 1 << 20;
+  timing.launches = {.count = 8, .full = 1, .points = 0.5, .max_points = 1};
+  timing.kernels = 8;
+  timing.dram_bytes = {.count = 3 << 20, .full = 1.25 * (1 << 20), .points = 1, .max_points = 1};
+  timing.peak_memory = 2 << 20;
+  result.tasks[0].cases[0].peak_memory = 1024;
+  return result;
+}
+
+TEST(Terminal, ShowsScoredCountsBelowTheTimeAndWhatFullMarksAskFor) {
+  std::ostringstream out;
+  print_report(out, example_with_counts(), {});
+  EXPECT_THAT(out.str(),
+              HasSubstr("\n              8 launches (full marks at 1) · 3.00 MiB of DRAM "
+                        "traffic, 3.00x the compulsory bytes · 2.00"));
+  EXPECT_THAT(out.str(), HasSubstr(" the tensors\n"));
+  EXPECT_THAT(out.str(), Not(HasSubstr("64 x 64 x 64"))) << "only where a task is looked at";
+}
+
+TEST(Terminal, ShowsOtherCountsAndTheMemoryOfCasesWhereATaskIsLookedAt) {
+  GradeResult result = example_with_counts();
+  Timing& timing = result.tasks[0].timings[0];
+  timing.launches = {.count = 1};
+  timing.dram_bytes.max_points = timing.dram_bytes.points = 0;
+  std::ostringstream brief, all;
+  print_report(brief, result, {});
+  EXPECT_THAT(brief.str(), Not(HasSubstr("launch")));
+  print_report(all, result, {.colour = false, .html = "", .all_timings = true});
+  EXPECT_THAT(all.str(), HasSubstr("1 launch of 8 kernels · 3.00 MiB of DRAM traffic"));
+  EXPECT_THAT(all.str(), HasSubstr("64 x 64 x 64  1.00 KiB of memory beside the tensors"));
+}
+
 TEST(Terminal, KeepsALongOrHostileMessageOnOneLineOfTheTable) {
   GradeResult result = example();
   Diagnostic& story = result.tasks[1].diagnostics[0];
@@ -168,6 +204,12 @@ TEST(Terminal, WarnsOfSlownessAndCallsOnlyFaultsErrors) {
   std::ostringstream out;
   print_story(out, slow, false);
   EXPECT_THAT(out.str(), ::testing::StartsWith("warning[RL0501]: scattered loads"));
+  for (const char* code : {"RL0591", "RL0592", "RL0593", "RL0594"}) {
+    slow.code = code;
+    std::ostringstream counted;
+    print_story(counted, slow, false);
+    EXPECT_THAT(counted.str(), ::testing::StartsWith("warning["));
+  }
 }
 
 TEST(Text, IsShortenedBetweenWordsAndNeverInsideACharacter) {
@@ -202,6 +244,30 @@ TEST(Json, IsTheDocumentedDocumentWhateverTheSubmissionPrinted) {
   EXPECT_EQ(json["tasks"][1]["verdict"], "race");
   EXPECT_EQ(json["tasks"][1]["diagnostics"][0]["code"], "RL0302");
   EXPECT_FALSE(json["tasks"][1].contains("timing"));
+}
+
+TEST(Json, HasWhatTheDeviceCountedAndItsPoints) {
+  const auto json = nlohmann::json::parse(to_json(example_with_counts()));
+  const auto& timing = json["tasks"][0]["timings"][0];
+  EXPECT_EQ(timing["launches"],
+            nlohmann::json::parse(
+                R"({"count": 8, "full": 1, "kernels": 8, "points": 0.5, "max_points": 1})"));
+  EXPECT_EQ(timing["dram_bytes"],
+            nlohmann::json::parse(R"({"bytes": 3145728, "compulsory": 1048576, "full": 1310720,
+                                      "points": 1, "max_points": 1})"));
+  EXPECT_EQ(timing["peak_memory_bytes"], 2 << 20);
+  EXPECT_EQ(json["tasks"][0]["cases"][0]["peak_memory_bytes"], 1024);
+}
+
+TEST(Json, LeavesOutWhatNobodyCounted) {
+  GradeResult result = example();
+  auto json = nlohmann::json::parse(to_json(result));
+  EXPECT_FALSE(json["tasks"][0]["timings"][0].contains("launches"));
+  EXPECT_FALSE(json["tasks"][0]["timings"][0].contains("dram_bytes"));
+  result.tasks[0].timings[0].launches.max_points = 2;
+  json = nlohmann::json::parse(to_json(result));
+  EXPECT_EQ(json["tasks"][0]["timings"][0]["launches"]["max_points"], 2);
+  EXPECT_FALSE(json["tasks"][0]["timings"][0]["launches"].contains("count"));
 }
 
 }  // namespace

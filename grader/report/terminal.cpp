@@ -110,6 +110,33 @@ std::string timing_words(const Timing& timing) {
   return words;
 }
 
+/// What the call took of what the device counts, each with what full marks ask for where that is
+/// missed: "8 launches (full marks at 1) · 96.0 MiB of DRAM traffic, 3.20x the compulsory bytes".
+std::string count_words(const Timing& timing) {
+  std::string words = format_launches(timing);
+  const auto missed = [](const Counted& counted) { return counted.points < counted.max_points; };
+  if (missed(timing.launches) && timing.launches.count) {
+    words += fmt::format(" (full marks at {:.0f})", timing.launches.full);
+  }
+  if (timing.dram_bytes.count) {
+    words += fmt::format(" · {} of DRAM traffic", format_bytes(*timing.dram_bytes.count));
+    if (timing.bytes > 0) words += ", " + format_traffic(timing);
+    if (missed(timing.dram_bytes)) {
+      words += fmt::format(" (full marks at {:.2f}x)", timing.dram_bytes.full / timing.bytes);
+    }
+  }
+  if (timing.peak_memory) {
+    words += fmt::format(" · {} of memory beside the tensors",
+                         format_bytes(static_cast<double>(*timing.peak_memory)));
+  }
+  return words;
+}
+
+/// Whether counts are worth a line in a summary: they earn points.
+bool has_scored_counts(const Timing& timing) {
+  return timing.launches.max_points + timing.dram_bytes.max_points > 0;
+}
+
 /// What stands behind the points: the timing, or the first diagnosis.
 std::string task_detail(const TaskResult& task) {
   if (task.verdict != Verdict::pass && !task.diagnostics.empty()) {
@@ -124,19 +151,32 @@ std::string task_detail(const TaskResult& task) {
   return task.timings.empty() ? task.summary : timing_words(task.timings.front());
 }
 
-/// What stands below a task's line: its further timings where they are asked for, and what would
-/// help the first.
+/// What stands below a task's line: what was counted of its timed call and what would help it, its
+/// further timings and the memory of its cases where they are asked for.
 void print_timings(std::ostream& out, const TaskResult& task, std::size_t indent, bool all,
                    const Painter& paint) {
-  const Timing& first = task.timings.front();
-  if (first.efficiency < first.target_efficiency && !first.advice.empty()) {
-    for (const std::string& line : wrap(one_line(first.advice), kDetailWidth)) {
-      out << fmt::format("{:{}}{}\n", "", indent, paint.dim(line));
+  const auto dim_lines = [&](const std::string& text) {
+    if (text.empty()) return;
+    for (const std::string& words : wrap(text, kDetailWidth)) {
+      out << fmt::format("{:{}}{}\n", "", indent, paint.dim(words));
     }
-  }
-  if (!all || task.verdict != Verdict::pass) return;
+  };
+  const Timing& first = task.timings.front();
+  const bool passed = task.verdict == Verdict::pass;
+  if (passed && (all || has_scored_counts(first))) dim_lines(count_words(first));
+  if (first.efficiency < first.target_efficiency) dim_lines(one_line(first.advice));
+  if (!all || !passed) return;
   for (std::size_t i = 1; i < task.timings.size(); ++i) {
     out << fmt::format("{:{}}{}\n", "", indent, one_line(timing_words(task.timings[i])));
+    dim_lines(count_words(task.timings[i]));
+  }
+}
+
+void print_case_memory(std::ostream& out, const TaskResult& task, std::size_t indent) {
+  for (const CaseResult& one : task.cases) {
+    if (!one.peak_memory) continue;
+    out << fmt::format("{:{}}{}  {} of memory beside the tensors\n", "", indent, one_line(one.name),
+                       format_bytes(static_cast<double>(*one.peak_memory)));
   }
 }
 
@@ -152,6 +192,7 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
   if (!task.timings.empty()) {
     print_timings(out, task, before.size(), style.all_timings, paint);
   }
+  if (style.all_timings) print_case_memory(out, task, before.size());
 }
 
 /// A finding after the first of its task: the cause and the place, without a story of its own.
@@ -163,10 +204,11 @@ void print_further(std::ostream& out, const Diagnostic& diagnostic, const Painte
   }
 }
 
-/// A right answer that leaks memory or is slow gets a warning; the codes from RL0505 on say that
-/// its time cannot be trusted.
+/// A right answer that leaks memory, is slow or takes too much gets a warning; RL0505 and RL0506
+/// say that its time cannot be trusted.
 bool is_warning(const Diagnostic& diagnostic) {
-  const bool is_slow = diagnostic.code >= "RL0501" && diagnostic.code < "RL0505";
+  const bool is_slow = (diagnostic.code >= "RL0501" && diagnostic.code < "RL0505") ||
+                       (diagnostic.code >= "RL0591" && diagnostic.code <= "RL0594");
   return is_slow || diagnostic.code == "RL0309";
 }
 

@@ -166,6 +166,19 @@ std::string format_rate(const Timing& timing) {
                                    : format_si(timing.bytes / seconds, "B/s");
 }
 
+std::string format_traffic(const Timing& timing) {
+  if (!timing.dram_bytes.count || !(timing.bytes > 0)) return "";
+  return fmt::format("{:.2f}x the compulsory bytes", *timing.dram_bytes.count / timing.bytes);
+}
+
+std::string format_launches(const Timing& timing) {
+  if (!timing.launches.count) return "";
+  const auto launches = static_cast<std::uint64_t>(*timing.launches.count);
+  std::string words = fmt::format("{} {}", launches, launches == 1 ? "launch" : "launches");
+  if (timing.kernels != launches) words += fmt::format(" of {} kernels", timing.kernels);
+  return words;
+}
+
 std::string format_percent(double fraction) { return three_digits(100 * fraction) + " %"; }
 
 }  // namespace rooflab

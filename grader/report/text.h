@@ -38,6 +38,11 @@ std::string format_points(double points);
 /// What a timed case reached of what bounds it: "2.11 TFLOP/s" where that is arithmetic, else bytes
 /// per second.
 std::string format_rate(const Timing& timing);
+/// What a timed call took of DRAM against what it must: "3.20x the compulsory bytes"; empty when
+/// nothing is known of either.
+std::string format_traffic(const Timing& timing);
+/// "8 launches"; "1 launch of 8 kernels" where a graph launched several; empty when not known.
+std::string format_launches(const Timing& timing);
 /// "10.8 %".
 std::string format_percent(double fraction);
 

@@ -64,6 +64,8 @@ CaseSpec read_case(TableReader& reader) {
   spec.parameters = reader.values("parameters");
   spec.expect = reader.values("expect");
   spec.sampled = reader.boolean_or("sampled", false);
+  spec.shows_memory = reader.boolean_or("shows_memory", false);
+  spec.peak = reader.text_or("peak", "");
   reader.finish();
   return spec;
 }
@@ -90,16 +92,40 @@ RatioHint read_ratio(const toml::table& table, const std::filesystem::path& file
   return hint;
 }
 
+std::optional<CountTarget> read_count(TableReader& reader, const std::string& where,
+                                      const std::string& key, const std::filesystem::path& file) {
+  constexpr double kLeast = 1;  // launch, and times the compulsory bytes: nobody can do with less
+  std::optional<CountTarget> target;
+  reader.maybe(key, [&](const toml::table& inner) {
+    TableReader own(inner, file, fmt::format("{}, {}", where, key));
+    target = {points(own, "points", 0), own.number("full"), own.number("zero")};
+    own.finish();
+    if (target->points == 0) {
+      throw own.error("points", fmt::format("`{}` gives no points", key),
+                      fmt::format("give it points, or remove {}: it is shown in any case", key));
+    }
+    if (!(target->full >= kLeast && target->full < target->zero && target->zero <= 1e9)) {
+      throw own.error("full", fmt::format("`{}` does not have {} <= full < zero", key, kLeast),
+                      "put them in that order");
+    }
+  });
+  return target;
+}
+
 SpeedSpec read_speed(const toml::table& table, const std::filesystem::path& file) {
   TableReader reader(table, file, "[[task.speed]]");
   SpeedSpec speed;
   speed.name = reader.text("name");
-  reader.name(fmt::format("timed case \"{}\"", speed.name));
+  const std::string where = fmt::format("timed case \"{}\"", speed.name);
+  reader.name(where);
   speed.points = points(reader, "points", 0);
   speed.parameters = reader.values("parameters");
   speed.peak = reader.text_or("peak", "fp32");
   speed.sampled = reader.boolean_or("sampled", false);
-  if (speed.points == 0) {  // a time to look at, with nothing to reach
+  speed.shows_memory = reader.boolean_or("shows_memory", false);
+  speed.launches = read_count(reader, where, "launches", file);
+  speed.bytes = read_count(reader, where, "bytes", file);
+  if (maximum_points(speed) == 0) {  // a time to look at, with nothing to reach
     if (reader.number_or("full_efficiency", 0) + reader.number_or("zero_efficiency", 0) != 0) {
       throw reader.error("points", "a timed case without points names efficiencies to reach",
                          "give it points, or remove zero_efficiency and full_efficiency");
@@ -165,6 +191,12 @@ void check_task(const TableReader& reader, const TaskSpec& task) {
       throw reader.error("forbidden", fmt::format("\"{}\" is no regular expression", pattern),
                          "correct it (ECMAScript syntax)");
     }
+  }
+  static const std::set<std::string> known_libraries = {"cublas", "cupti", "nvrtc"};
+  for (const std::string& library : task.libraries) {
+    if (known_libraries.contains(library)) continue;
+    throw reader.error("libraries", fmt::format("unknown library \"{}\"", library),
+                       "use cublas, cupti or nvrtc");
   }
   if (task.kind == TaskKind::answers) return check_questions(reader, task);
   require_identifier(reader, "entry", task.entry);
@@ -282,6 +314,10 @@ void add_hidden_cases(PartSpec& part, const std::filesystem::path& file) {
                               "name one of part.toml");
     }
     check_case(case_reader, *task, spec);
+    if (spec.shows_memory) {
+      throw case_reader.error("shows_memory", "a hidden case's memory would tell its sizes",
+                              "remove shows_memory");
+    }
     spec.hidden = true;
     task->cases.push_back(std::move(spec));
   });
@@ -321,6 +357,19 @@ int number_of(const std::filesystem::path& folder) {
 }
 
 }  // namespace
+
+double maximum_points(const SpeedSpec& speed) {
+  double points = speed.points;
+  if (speed.launches) points += speed.launches->points;
+  if (speed.bytes) points += speed.bytes->points;
+  return points;
+}
+
+double maximum_points(const TaskSpec& task) {
+  double points = task.points;
+  for (const SpeedSpec& speed : task.speeds) points += maximum_points(speed);
+  return points;
+}
 
 PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::path& solutions,
                    int number) {

@@ -26,9 +26,11 @@ class UnknownPart : public SpecError {
 struct CaseSpec {
   std::string name;
   Values parameters;
-  Values expect;         ///< `values` tasks: the right results, as numbers
-  bool hidden = false;   ///< from solutions/<part>/hidden.toml
-  bool sampled = false;  ///< see RunRequest::sampled
+  Values expect;              ///< `values` tasks: the right results, as numbers
+  bool hidden = false;        ///< from solutions/<part>/hidden.toml
+  bool sampled = false;       ///< see RunRequest::sampled
+  bool shows_memory = false;  ///< the report says how much device memory the call took
+  std::string peak = {};      ///< a GPU without this peak leaves the case out; empty: none does
 };
 
 /// A value that is off by a known factor has a known cause: "half: a multiply-add counts as two
@@ -39,15 +41,26 @@ struct RatioHint {
   std::string cause;
 };
 
-/// A timed case. With points = 0 its time is shown and has no targets.
-struct SpeedSpec {
-  std::string name;  ///< short: "1024^3"
+/// Points for taking little of something that the device counts: all at `full` or below, none at
+/// `zero` or above.
+struct CountTarget {
   double points = 0;
+  double full = 0;
+  double zero = 0;
+};
+
+/// A timed case. Without any points its time is shown and has no targets.
+struct SpeedSpec {
+  std::string name;   ///< short: "1024^3"
+  double points = 0;  ///< for the time
   Values parameters;
   double zero_efficiency = 0;  ///< no points at or below
   double full_efficiency = 0;  ///< all points at or above
   std::string peak = "fp32";   ///< the roof of the report's plot: a key of GpuSpec::peak_flops
   bool sampled = false;        ///< see RunRequest::sampled
+  bool shows_memory = false;   ///< the report says how much device memory the call took
+  std::optional<CountTarget> launches;  ///< in launches of the host
+  std::optional<CountTarget> bytes;     ///< in multiples of the compulsory bytes, across DRAM
 };
 
 enum class TaskKind : std::uint8_t {
@@ -78,8 +91,9 @@ struct TaskSpec {
   std::string entry;                   ///< the adapter, labs/<part>/guest/<entry>.cpp
   std::string oracle;                  ///< registered name, empty when cases hold their results
   std::vector<std::string> forbidden;  ///< symbols (regular expressions) the object may not import
-  std::vector<std::string> libraries;  ///< linked: "cublas"
-  std::vector<std::string> hints;      ///< three, from a question to a near-answer
+  /// Of CUDA: "cublas" and "nvrtc" are linked, "cupti" may be loaded at run time.
+  std::vector<std::string> libraries;
+  std::vector<std::string> hints;  ///< three, from a question to a near-answer
   std::vector<CaseSpec> cases;
   std::vector<RatioHint> ratios;
   std::vector<QuestionSpec> questions;  ///< `answers` tasks
@@ -94,6 +108,11 @@ struct PartSpec {
   std::filesystem::path root;  ///< labs/<directory>
   std::vector<TaskSpec> tasks;
 };
+
+/// The most points that a timed case can give: for its time, its launches and its bytes.
+double maximum_points(const SpeedSpec& speed);
+/// The most points that a task can give: its own and those of its timed cases.
+double maximum_points(const TaskSpec& task);
 
 /// Reads labs/<part>/part.toml, and solutions/<part>/hidden.toml beside the solutions when it is
 /// there.

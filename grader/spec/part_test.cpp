@@ -220,8 +220,22 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
             file +
                 ":23: a timed case without points names efficiencies to reach; give it points, or "
                 "remove zero_efficiency and full_efficiency");
+  EXPECT_EQ(error_after("peak = \"fp32\"", "launches = { points = 0, full = 1, zero = 8 }"),
+            file +
+                ":27: `launches` gives no points; give it points, or remove launches: it is shown "
+                "in any case");
+  EXPECT_EQ(error_after("peak = \"fp32\"", "launches = { points = 1, full = 8, zero = 8 }"),
+            file + ":27: `launches` does not have 1 <= full < zero; put them in that order");
+  EXPECT_EQ(error_after("peak = \"fp32\"", "bytes = { points = 1, full = 0.9, zero = 8 }"),
+            file + ":27: `bytes` does not have 1 <= full < zero; put them in that order");
+  EXPECT_EQ(error_after("peak = \"fp32\"", "bytes = { points = 1, full = 1.1 }"),
+            file + ":27: timed case \"timed\", bytes: `zero` is missing; add it");
+  EXPECT_EQ(error_after("peak = \"fp32\"", "bytes = 2"),
+            file + ":27: timed case \"timed\": `bytes` is an integer; write a table");
   EXPECT_EQ(error_after("forbidden = [\"^cublas\"]", "forbidden = [\"(\"]"),
             file + ":12: \"(\" is no regular expression; correct it (ECMAScript syntax)");
+  EXPECT_EQ(error_after("libraries = [\"cublas\"]", "libraries = [\"cudnn\"]"),
+            file + ":13: unknown library \"cudnn\"; use cublas, cupti or nvrtc");
   EXPECT_EQ(error_after("expect = { macs = 9 }", ""),
             file +
                 ":38: case \"square\" of task count says no results; add expect = { name = number "
@@ -242,11 +256,38 @@ TEST_F(PartTest, TextThatIsNoTomlIsNamedByLine) {
               HasSubstr("labs/part7-test/part.toml:2: "));
 }
 
+TEST_F(PartTest, TimedCasesMayAskForFewLaunchesAndBytesAndForTheirMemory) {
+  std::string text = kGoodPart;
+  const std::string peak = "peak = \"fp32\"";
+  text.replace(text.find(peak), peak.size(),
+               "launches = { points = 1, full = 1, zero = 8 }\n"
+               "bytes = { points = 2, full = 1.1, zero = 4.0 }\nshows_memory = true");
+  write("labs/part7-test/part.toml", text);
+  const TaskSpec scale = load_part(root_ / "labs", root_ / "solutions", 7).tasks.at(0);
+  const SpeedSpec& speed = scale.speeds.at(0);
+  ASSERT_TRUE(speed.launches && speed.bytes);
+  EXPECT_EQ(speed.launches->points, 1);
+  EXPECT_EQ(speed.launches->zero, 8);
+  EXPECT_EQ(speed.bytes->full, 1.1);
+  EXPECT_TRUE(speed.shows_memory);
+  EXPECT_FALSE(scale.cases.at(0).shows_memory);
+  EXPECT_EQ(maximum_points(speed), 10 + 1 + 2);
+  EXPECT_EQ(maximum_points(scale), 15 + 13);
+}
+
 TEST_F(PartTest, HiddenCaseOfAnUnknownTaskIsAnError) {
   write("solutions/part7-test/hidden.toml", "[[case]]\ntask = \"scael\"\nname = \"odd\"\n");
   EXPECT_EQ(error(),
             "solutions/part7-test/hidden.toml:2: no task \"scael\" of this part has cases; name "
             "one of part.toml");
+}
+
+TEST_F(PartTest, HiddenCaseShowsNoMemory) {
+  write("solutions/part7-test/hidden.toml",
+        "[[case]]\ntask = \"scale\"\nname = \"odd\"\nshows_memory = true\n");
+  EXPECT_EQ(error(),
+            "solutions/part7-test/hidden.toml:4: a hidden case's memory would tell its sizes; "
+            "remove shows_memory");
 }
 
 TEST_F(PartTest, TwoFoldersMayNotShareANumber) {

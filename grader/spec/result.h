@@ -60,6 +60,17 @@ struct CaseResult {
   std::string name;
   Verdict verdict = Verdict::pass;
   bool hidden = false;
+  /// The most bytes of device memory that the call held beside the case's own tensors, where that
+  /// is to be shown and the device knows it.
+  std::optional<std::uint64_t> peak_memory = {};
+};
+
+/// What a timed call took of something that the device counts, and the points for it.
+struct Counted {
+  std::optional<double> count;  ///< nothing where the device keeps no records
+  double full = 0;              ///< all points at or below; 0 where it earns none
+  double points = 0;
+  double max_points = 0;
 };
 
 struct Timing {
@@ -79,6 +90,12 @@ struct Timing {
   std::string advice;                   ///< what would help, with its modelled gain
   std::string name;                     ///< of the timed case: "1024^3"
   bool sampled = false;                 ///< predicted from a part of the blocks
+  double points = 0;                    ///< for the time alone
+  double max_points = 0;
+  Counted launches;                          ///< of the host; a graph is one
+  Counted dram_bytes;                        ///< read and written, by kernels and copies
+  std::uint64_t kernels = 0;                 ///< that ran, those of graphs included
+  std::optional<std::uint64_t> peak_memory;  ///< see CaseResult::peak_memory
 };
 
 struct TaskResult {

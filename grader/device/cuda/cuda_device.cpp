@@ -13,6 +13,7 @@
 #include "grader/contract/elements.h"
 #include "grader/device/cuda/measurement.h"
 #include "grader/device/guest_process.h"
+#include "grader/device/toolkit_libraries.h"
 
 namespace rooflab {
 namespace {
@@ -149,6 +150,7 @@ GuestSetup guest_setup(const DeviceOptions& options, const RunRequest& request, 
   if (const char* order = std::getenv("CUDA_DEVICE_ORDER"); order != nullptr) {
     setup.environment["CUDA_DEVICE_ORDER"] = order;
   }
+  add_toolkit_libraries(request.libraries, options.cuda_libraries, setup);
   setup.time_limit = request.time_limit;
   setup.sandbox = options.sandbox;
   setup.shares_processes = true;

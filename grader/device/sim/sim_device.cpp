@@ -10,6 +10,7 @@
 
 #include "grader/contract/elements.h"
 #include "grader/device/guest_process.h"
+#include "grader/device/toolkit_libraries.h"
 #include "simgpu/device/device_process.h"
 
 namespace rooflab {
@@ -109,6 +110,7 @@ GuestSetup guest_setup(const DeviceOptions& options, const RunRequest& request, 
   setup.library_path = {options.runtime_libraries};
   setup.descriptors = {{connection, kDeviceDescriptor}};
   setup.environment = {{"SIMGPU_FD", std::to_string(kDeviceDescriptor)}};
+  add_toolkit_libraries(request.libraries, options.cuda_libraries, setup);
   setup.time_limit = request.time_limit;
   setup.sandbox = options.sandbox;
   return setup;
@@ -160,7 +162,8 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
       simgpu::DeviceProcess::start({.program = options.simgpu_device,
                                     .gpu = options.gpu_specs / (gpu.id + ".toml"),
                                     .workers = options.workers,
-                                    .checkers = !request.timed,
+                                    // Sampled runs are about times, like timed ones.
+                                    .checkers = !request.timed && !request.sampled,
                                     .sampled = request.sampled,
                                     .instruction_budget = instruction_budget(request.time_limit)});
   const std::vector<std::uint64_t> addresses = place_tensors(device, *request.problem);

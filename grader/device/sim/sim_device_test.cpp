@@ -52,6 +52,33 @@ TEST_F(SimDeviceTest, BringsInputsThereAndOutputsBack) {
   EXPECT_TRUE(outcome.activity.findings.empty());
 }
 
+#ifdef ROOFLAB_CUDA_ROOT
+TEST_F(SimDeviceTest, AGuestMayCompileAKernelByNvrtcAndLaunchIt) {
+  DeviceOptions with_toolkit = options();
+  with_toolkit.cuda_libraries = fs::path(ROOFLAB_CUDA_ROOT) / "lib64";
+  SimDevice device("a100", with_toolkit);
+  RunRequest request = request_of(problem_, "scale_compiled_at_run_time", "libnvrtc_tasks.so",
+                                  std::chrono::seconds(60));
+  request.libraries = {"nvrtc"};
+  const RunOutcome outcome = device.run(request);
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  EXPECT_EQ(outcome.cuda_error, "");
+  expect_scaled(outcome);
+  ASSERT_EQ(outcome.activity.kernels.size(), 1U);
+  EXPECT_EQ(outcome.activity.kernels[0].name, "scale");
+  EXPECT_TRUE(outcome.activity.findings.empty());
+}
+#endif
+
+TEST_F(SimDeviceTest, ATaskThatNeedsNvrtcSaysSoWhereThereIsNone) {
+  RunRequest request = request_of(problem_, "scale", "libgpu_tasks.so", std::chrono::seconds(60));
+  request.libraries = {"nvrtc"};
+  const RunOutcome outcome = device_.run(request);
+  EXPECT_EQ(outcome.end, End::device_fault);
+  EXPECT_THAT(outcome.detail, HasSubstr("this task needs NVRTC"));
+  EXPECT_THAT(outcome.detail, HasSubstr("run scripts/setup"));
+}
+
 TEST_F(SimDeviceTest, ATimedRunHasTheDevicesOwnTime) {
   const RunOutcome outcome = run("scale", "libgpu_tasks.so", std::chrono::seconds(60), true);
   ASSERT_EQ(outcome.end, End::returned) << outcome.detail;

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "grader/device/guest_process.h"
+
+namespace rooflab {
+
+/// Lets a guest load, and its programs find, what a task's `libraries` name of the CUDA toolkit
+/// beside the runtime and cuBLAS, which every device has:
+/// - "nvrtc": libnvrtc and its builtins, and for the sources that it compiles the toolkit's
+///   headers, in $CUDA_HOME/include
+/// - "cupti": libcupti, where the toolkit keeps it apart from its other libraries
+///
+/// Folders are searched after those that `setup` has already, so that the simulated GPU's own
+/// libraries go first.
+/// @param lib64 the toolkit's folder of libraries
+/// @throws DeviceError when a library is not there.
+void add_toolkit_libraries(const std::vector<std::string>& libraries,
+                           const std::filesystem::path& lib64, GuestSetup& setup);
+
+}  // namespace rooflab

@@ -1,0 +1,48 @@
+#include "grader/device/toolkit_libraries.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "grader/sandbox/scratch_directory.h"
+
+namespace rooflab {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+
+/// A toolkit as NVIDIA lays it out: lib64 is a link to lib, beside include.
+fs::path toolkit_in(const fs::path& folder) {
+  fs::create_directories(folder / "toolkit/lib");
+  fs::create_directories(folder / "toolkit/include");
+  fs::create_directory_symlink("lib", folder / "toolkit/lib64");
+  std::ofstream(folder / "toolkit/lib/libnvrtc.so.13") << "a library";
+  return folder / "toolkit";
+}
+
+TEST(ToolkitLibraries, NvrtcIsFoundThroughLinksAndNamedByItsOwnFolder) {
+  const ScratchDirectory scratch = ScratchDirectory::make();
+  const fs::path folder = fs::canonical(scratch.path());
+  const fs::path toolkit = toolkit_in(folder);
+  fs::create_directories(folder / "local");
+  fs::create_directory_symlink(toolkit / "lib64", folder / "local/lib64");
+  GuestSetup setup;
+  add_toolkit_libraries({"nvrtc"}, folder / "local/lib64", setup);
+  EXPECT_THAT(setup.library_path, ElementsAre(toolkit / "lib"));
+  EXPECT_THAT(setup.read_only, ElementsAre(toolkit / "include"));
+  EXPECT_EQ(setup.environment.at("CUDA_HOME"), toolkit.string());
+}
+
+TEST(ToolkitLibraries, AFolderStandsOnTheSearchPathOnce) {
+  const ScratchDirectory scratch = ScratchDirectory::make();
+  const fs::path toolkit = toolkit_in(fs::canonical(scratch.path()));
+  GuestSetup setup;
+  add_toolkit_libraries({"nvrtc", "nvrtc"}, toolkit / "lib64", setup);
+  EXPECT_THAT(setup.library_path, ElementsAre(toolkit / "lib"));
+}
+
+}  // namespace
+}  // namespace rooflab

@@ -1,0 +1,206 @@
+#include "profile.h"
+
+#include <algorithm>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+
+#include "grader/contract/guest_call.h"
+#include "toolkit/check_cublas.h"
+#include "toolkit/eager/gelu.h"
+#include "toolkit/eager/pointwise.h"
+#include "toolkit/eager/rows.h"
+#include "toolkit/linear.h"
+
+namespace {
+
+using rooflab::GuestCall;
+
+/// More entries than any case has: what is too much is wrong anyhow.
+constexpr std::size_t kMost = 4096;
+
+std::string at(const char* name, std::size_t i) {
+  return std::string(name) + " " + std::to_string(i);
+}
+
+ProfiledEvent::Kind kind_of(const std::string& name) {
+  if (name == "kernel") return ProfiledEvent::Kind::kernel;
+  if (name == "copy") return ProfiledEvent::Kind::copy;
+  if (name == "memset") return ProfiledEvent::Kind::memset;
+  if (name == "api") return ProfiledEvent::Kind::api;
+  if (name == "range") return ProfiledEvent::Kind::range;
+  throw std::invalid_argument("no kind of event is called " + name);
+}
+
+/// One line for each event: kind, start, duration, stream, correlation, name.
+std::vector<ProfiledEvent> events_from(const std::string& text) {
+  std::vector<ProfiledEvent> events;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    std::istringstream words(line);
+    std::string kind;
+    ProfiledEvent event;
+    words >> kind >> event.start_us >> event.duration_us >> event.stream >> event.correlation;
+    std::getline(words >> std::ws, event.name);
+    event.kind = kind_of(kind);
+    events.push_back(event);
+  }
+  return events;
+}
+
+std::string name_of(Category category) {
+  switch (category) {
+    case Category::gemm:
+      return "gemm";
+    case Category::elementwise:
+      return "elementwise";
+    case Category::softmax:
+      return "softmax";
+    case Category::layernorm:
+      return "layernorm";
+    case Category::memory:
+      return "memory";
+    case Category::other:
+      return "other";
+  }
+  return "not a category";
+}
+
+void pass_on_classes(GuestCall& call) {
+  std::istringstream names(call.text("names"));
+  std::size_t i = 0;
+  for (std::string name; std::getline(names, name); ++i) {
+    call.result(at("category", i), name_of(classify(name)));
+  }
+}
+
+void pass_on(GuestCall& call, const CategoryCounts& counts) {
+  call.result("gemm", counts.gemm);
+  call.result("elementwise", counts.elementwise);
+  call.result("softmax", counts.softmax);
+  call.result("layernorm", counts.layernorm);
+  call.result("memory", counts.memory);
+  call.result("other", counts.other);
+  call.result("total", counts.total);
+}
+
+void pass_on(GuestCall& call, const std::vector<Summary>& summaries) {
+  call.result("names", static_cast<std::int64_t>(summaries.size()));
+  for (std::size_t i = 0; i < std::min(kMost, summaries.size()); ++i) {
+    call.result(at("name", i), summaries[i].name);
+    call.result(at("calls", i), summaries[i].calls);
+    call.result(at("total_us", i), summaries[i].total_us);
+    call.result(at("mean_us", i), summaries[i].mean_us);
+    call.result(at("share", i), summaries[i].share);
+  }
+}
+
+std::string name_of(GapCause cause) {
+  switch (cause) {
+    case GapCause::synchronisation:
+      return "synchronisation";
+    case GapCause::launch:
+      return "launch";
+    case GapCause::device:
+      return "device";
+  }
+  return "not a cause";
+}
+
+void pass_on(GuestCall& call, const std::vector<Gap>& gaps) {
+  call.result("gaps", static_cast<std::int64_t>(gaps.size()));
+  for (std::size_t i = 0; i < std::min(kMost, gaps.size()); ++i) {
+    call.result(at("start", i), gaps[i].start_us);
+    call.result(at("duration", i), gaps[i].duration_us);
+    call.result(at("cause", i), name_of(gaps[i].cause));
+  }
+}
+
+/// Device memory that ends with its owner, filled with small numbers.
+class Array {
+ public:
+  explicit Array(std::int64_t count) {
+    const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(count);
+    CUDA_CHECK(cudaMalloc(&data_, bytes));
+    constexpr int kByteOfEach = 0x3c;  // 0x3c3c3c3c is the float 0.0115
+    CUDA_CHECK(cudaMemset(data_, kByteOfEach, bytes));
+  }
+  ~Array() { cudaFree(data_); }
+  Array(const Array&) = delete;
+  Array& operator=(const Array&) = delete;
+  float* data() const { return data_; }
+
+ private:
+  float* data_ = nullptr;
+};
+
+/// An MLP out of eager operations, and what else a profile may show: fifteen pieces of work.
+class Workload {
+ public:
+  Workload(int tokens, int hidden, int intermediate)
+      : tokens_(tokens), hidden_(hidden), intermediate_(intermediate) {
+    CUBLAS_CHECK(cublasCreate(&cublas_));
+  }
+  ~Workload() { cublasDestroy(cublas_); }
+  Workload(const Workload&) = delete;
+  Workload& operator=(const Workload&) = delete;
+
+  void run() {
+    using namespace rooflab;
+    const std::int64_t outer = std::int64_t{tokens_} * hidden_;
+    const std::int64_t inner = std::int64_t{tokens_} * intermediate_;
+    linear(cublas_, x_.data(), up_.data(), wide_.data(), tokens_, hidden_, intermediate_, nullptr);
+    eager::gelu(wide_.data(), activated_.data(), inner, workspace_, nullptr);
+    linear(cublas_, activated_.data(), down_.data(), out_.data(), tokens_, intermediate_, hidden_,
+           nullptr);
+    eager::add(out_.data(), x_.data(), out_.data(), outer, nullptr);
+    eager::softmax_of_rows(out_.data(), out_.data(), tokens_, hidden_, nullptr);
+    eager::mean_of_rows(out_.data(), means_.data(), tokens_, hidden_, nullptr);
+    const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(outer);
+    CUDA_CHECK(cudaMemcpyAsync(copy_.data(), out_.data(), bytes, cudaMemcpyDeviceToDevice));
+    CUDA_CHECK(cudaMemsetAsync(out_.data(), 0, bytes));
+  }
+
+ private:
+  int tokens_, hidden_, intermediate_;
+  cublasHandle_t cublas_ = nullptr;
+  Array x_{std::int64_t{tokens_} * hidden_};
+  Array out_{std::int64_t{tokens_} * hidden_};
+  Array copy_{std::int64_t{tokens_} * hidden_};
+  Array means_{tokens_};
+  Array up_{std::int64_t{intermediate_} * hidden_};
+  Array down_{std::int64_t{intermediate_} * hidden_};
+  Array wide_{std::int64_t{tokens_} * intermediate_};
+  Array activated_{std::int64_t{tokens_} * intermediate_};
+  Array scratch_{std::int64_t{tokens_} * intermediate_ * 2};
+  rooflab::Workspace workspace_{scratch_.data(), sizeof(float) * 2 *
+                                                     static_cast<std::size_t>(tokens_) *
+                                                     static_cast<std::size_t>(intermediate_)};
+};
+
+void pass_on_workload(GuestCall& call) {
+  const auto size = [&](const char* name) { return static_cast<int>(call.integer(name)); };
+  Workload workload(size("tokens"), size("hidden"), size("intermediate"));
+  CUDA_CHECK(cudaDeviceSynchronize());
+  const WorkloadReport report = profile_workload([&] { workload.run(); });
+  CUDA_CHECK(cudaDeviceSynchronize());
+  pass_on(call, report.counts);
+  call.result("device_us", report.device_us);
+  call.result("span_us", report.span_us);
+  call.result("top_kernel", report.top_kernel);
+}
+
+}  // namespace
+
+ROOFLAB_ENTRY(profile) {
+  const std::string& function = call.text("function");
+  if (function == "classify") return pass_on_classes(call);
+  if (function == "profile_workload") return pass_on_workload(call);
+  const std::vector<ProfiledEvent> events = events_from(call.text("events"));
+  if (function == "count_by_category") return pass_on(call, count_by_category(events));
+  if (function == "summarise") return pass_on(call, summarise(events));
+  if (function == "top_kernel") return call.result("top_kernel", top_kernel(events));
+  if (function == "launch_gaps") return pass_on(call, launch_gaps(events));
+  throw std::invalid_argument("part.toml names no such function: " + function);
+}

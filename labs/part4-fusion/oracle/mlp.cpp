@@ -1,0 +1,188 @@
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "grader/contract/oracle.h"
+#include "labs/oracle_support/evidence.h"
+#include "labs/oracle_support/known_mistakes.h"
+#include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/tensors.h"
+#include "labs/part4-fusion/oracle/gated_mlp.h"
+
+namespace rooflab {
+namespace {
+
+/// out (tokens, hidden) = the gated MLP of x (tokens, hidden).
+class MlpOracle : public Oracle {
+ public:
+  /// `gate_size`, 1 where a case has none, makes elements of gate as much larger and those of up as
+  /// much smaller.
+  Problem make(const Values& parameters, std::uint64_t seed) const override {
+    Problem problem{parameters, {}};
+    const double gate_size = set_default(problem.parameters, "gate_size", 1);
+    const Sizes sizes = sizes_of(parameters);
+    const ElementType type = storage_type(parameters);
+    const double unit = 1 / std::sqrt(static_cast<double>(sizes.hidden));
+    Random random(seed);
+    const auto add = [&](const char* name, std::int64_t rows, std::int64_t columns, double size) {
+      problem.tensors.push_back(
+          random_tensor(name, type, Role::input, {rows, columns}, size, random));
+    };
+    add("x", sizes.tokens, sizes.hidden, 1);
+    add("gate_proj", sizes.intermediate, sizes.hidden, kGate * gate_size * unit);
+    add("up_proj", sizes.intermediate, sizes.hidden, unit / gate_size);
+    add("down_proj", sizes.hidden, sizes.intermediate,
+        1 / std::sqrt(static_cast<double>(sizes.intermediate)));
+    problem.tensors.push_back(output("out", type, {sizes.tokens, sizes.hidden}));
+    return problem;
+  }
+
+  std::vector<Expected> expect(const Problem& problem) const override {
+    return {out_of(mlp_of(problem), {})};
+  }
+
+  Work work(const Values& parameters) const override {
+    const Sizes sizes = sizes_of(parameters);
+    const ElementType type = storage_type(parameters);
+    const auto tokens = static_cast<double>(sizes.tokens);
+    const auto hidden = static_cast<double>(sizes.hidden);
+    const auto intermediate = static_cast<double>(sizes.intermediate);
+    const char* peak = type == ElementType::float16 ? "fp16_tensor" : "fp32";
+    // Weights, x and out once each. What lies between may stay on the chip.
+    const double elements = 3 * hidden * intermediate + 2 * tokens * hidden;
+    return {{{peak, 6 * tokens * hidden * intermediate}},
+            elements * static_cast<double>(size_of(type))};
+  }
+
+  std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    const GatedMlp mlp = mlp_of(problem);
+    Mistakes mistakes(expect(problem));
+    const auto add = [&](const char* code, const char* cause, const char* advice,
+                         const GatedMlpRule& rule) {
+      mistakes.add(code, cause, advice, {out_of(mlp, rule)});
+    };
+    add_overflow(problem, mistakes);
+    add_wrong_products(add);
+    constexpr const char* kLayout =
+        "projections are (out_features, in_features): a row holds the weights of one result";
+    add("RL0412", "gate_proj and up_proj are read as if they were (hidden, intermediate)", kLayout,
+        {.projections_transposed = true});
+    add("RL0412", "down_proj is read as if it were (intermediate, hidden)", kLayout,
+        {.down_transposed = true});
+    for (const std::int64_t tile : {8, 16, 32, 64, 128}) {
+      const std::int64_t whole = mlp.hidden / tile * tile;
+      if (whole == 0 || whole == mlp.hidden) continue;
+      add("RL0413", "the last, partial tile along hidden is missing from gate and up",
+          "round the number of tiles up, and fill what lies beyond the edge with zeros",
+          {.terms_of_hidden = whole});
+    }
+    return mistakes.take();
+  }
+
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    if (!evidence.keeps_records) return {};
+    const Sizes sizes = sizes_of(problem.parameters);
+    const auto bytes = static_cast<std::int64_t>(size_of(storage_type(problem.parameters)));
+    const std::int64_t product = bytes * sizes.tokens * sizes.intermediate;
+    const std::int64_t out = bytes * sizes.tokens * sizes.hidden;
+    std::int64_t stored = 0;
+    std::string kernels;
+    for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
+      const auto by_kernel = static_cast<std::int64_t>(kernel.counters.global_store_bytes);
+      stored += by_kernel;
+      kernels += message(kernels.empty() ? "" : ", ", name_of(kernel), " ", by_kernel, " bytes");
+    }
+    if (stored <= product + product / 2 + out) return {};  // as mlp.h says
+    return {{"RL0497",
+             message("kernels stored ", stored, " bytes, but the product and out have only ",
+                     product + out,
+                     ": what lies before the product reaches memory. They stored: ", kernels),
+             "compute gate and up in the same threads, and apply GELU and the product to the sums "
+             "while these are in registers"}};
+  }
+
+ private:
+  static constexpr double kGate = 2;  ///< so that GELU's forms differ, see fused_gelu.cpp
+
+  struct Sizes {
+    std::int64_t tokens, hidden, intermediate;
+  };
+
+  static Sizes sizes_of(const Values& parameters) {
+    return {integer(parameters, "tokens"), integer(parameters, "hidden"),
+            integer(parameters, "intermediate")};
+  }
+
+  static GatedMlp mlp_of(const Problem& problem) {
+    const Sizes sizes = sizes_of(problem.parameters);
+    return {sizes.tokens,
+            sizes.hidden,
+            sizes.intermediate,
+            storage_type(problem.parameters),
+            widened(problem, "x"),
+            widened(problem, "gate_proj"),
+            widened(problem, "up_proj"),
+            widened(problem, "down_proj")};
+  }
+
+  static Expected out_of(const GatedMlp& mlp, const GatedMlpRule& rule) {
+    return stored("out", mlp.type, gated_mlp(mlp, rule));
+  }
+
+  /// The name as it stands in the source: without result, parameters and unnamed namespaces.
+  static std::string name_of(const simgpu::KernelRecord& kernel) {
+    constexpr std::string_view kResult = "void ";
+    constexpr std::string_view kUnnamed = "(anonymous namespace)::";
+    std::string name = kernel.name;
+    for (std::size_t at; (at = name.find(kUnnamed)) != std::string::npos;) {
+      name.erase(at, kUnnamed.size());
+    }
+    if (name.starts_with(kResult)) name.erase(0, kResult.size());
+    return name.substr(0, name.find('('));
+  }
+
+  /// Sums that are kept in half pass its largest number where gate is large. A negative infinity
+  /// becomes no number in GELU, and leaves none in its token's row of out.
+  static void add_overflow(const Problem& problem, Mistakes& mistakes) {
+    constexpr double kLargestHalf = 65504;
+    if (storage_type(problem.parameters) != ElementType::float16) return;
+    if (kGate * real(problem.parameters, "gate_size") < kLargestHalf) return;
+    const auto elements = static_cast<std::size_t>(tensor(problem, "out").elements());
+    const Expected no_numbers{"out", std::vector<double>(elements, std::nan("")),
+                              std::vector<double>(elements, 0.0)};
+    mistakes.add("RL0496",
+                 "the sums of gate are kept in half: they pass 65,504, its largest number",
+                 "accumulate in float: fragments of accumulators have type float, and gate is "
+                 "rounded nowhere",
+                 {no_numbers});
+  }
+
+  template <typename Add>
+  static void add_wrong_products(const Add& add) {
+    constexpr const char* kProduct = "product = gelu(gate) * up";
+    constexpr const char* kFormula =
+        "gelu(g) = 0.5 g (1 + tanh(sqrt(2 / pi) (g + 0.044715 g^3))), and nothing else";
+    add("RL0470", "GELU is taken of up instead of gate", kProduct,
+        {.product = [](double gate, double up) { return gate * gelu_tanh(up); }});
+    add("RL0470", "GELU is taken of the product of gate and up", kProduct,
+        {.product = [](double gate, double up) { return gelu_tanh(gate * up); }});
+    add("RL0470", "up is left out", kProduct,
+        {.product = [](double gate, double) { return gelu_tanh(gate); }});
+    add("RL0498", "the product of gate and up is stored before GELU is applied", kProduct,
+        {.product = [](double gate, double up) { return gate * up; }});
+    add("RL0469", "GELU is computed with erf instead of with the tanh formula", kFormula,
+        {.product = [](double gate, double up) { return gelu_erf(gate) * up; }});
+    add("RL0469", "another function stands where GELU should: x * sigmoid(1.702 x)", kFormula,
+        {.product = [](double gate, double up) { return sigmoid_unit(gate, 1.702) * up; }});
+    add("RL0469", "another function stands where GELU should: x * sigmoid(x), the SiLU", kFormula,
+        {.product = [](double gate, double up) { return sigmoid_unit(gate, 1) * up; }});
+    add("RL0491", "the cubic term 0.044715 g^3 of GELU is missing", kFormula,
+        {.product = [](double gate, double up) { return gelu_tanh_with(gate, 0) * up; }});
+  }
+};
+
+ROOFLAB_ORACLE("mlp", MlpOracle)
+
+}  // namespace
+}  // namespace rooflab

@@ -1,0 +1,12 @@
+#include "flash_forward.h"
+
+#include "parameters.h"
+
+ROOFLAB_ENTRY(flash_forward) {
+  using namespace rooflab;
+  with_type(call, [&]<typename T>(std::type_identity<T>) {
+    flash_forward(call.tensor<const T>("q"), call.tensor<const T>("k"), call.tensor<const T>("v"),
+                  call.tensor<T>("out"), call.tensor<float>("log_sum_exp"), attention_shape(call),
+                  nullptr);
+  });
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+/// Sizes of an attention problem, and which keys its queries see. All functions of this part that
+/// take one compute, for every query i of every query head,
+///
+///   out_i = sum_j p_ij v_j,   p_ij = exp(s_ij) / sum_j exp(s_ij),   s_ij = scale * q_i . k_j
+///
+/// with sums over the keys j that query i sees, and have the same arrays, dense, row-major and in
+/// device memory, at pointers that are aligned to 256 bytes:
+///
+///   q, out:       (batch, query_heads, query_length, head_dim)
+///   k, v:         (batch, key_value_heads, key_length, head_dim)
+///   log_sum_exp:  (batch, query_heads, query_length)   log(sum_j exp(s_ij)), natural
+///
+/// A query may see no key at all. Its row of out is then 0, and its log_sum_exp minus infinity.
+///
+/// Elements are float, __half or __nv_bfloat16, for storage only: scores, softmax and all sums are
+/// fp32. The softmax weights may be rounded to the storage type before they meet the values, as
+/// tensor cores need it. Scores may be as large as 10,000, so that no exponential may be taken
+/// before the row's largest score is off. Outputs hold garbage before the call: write every element
+/// of them and read none; leave the inputs as they are.
+struct AttentionShape {
+  int batch;            ///< sequences
+  int query_heads;      ///< a multiple of key_value_heads
+  int key_value_heads;  ///< query head h reads key/value head h / (query_heads / key_value_heads)
+  int query_length;     ///< at least 1, as all lengths, and a multiple of nothing
+  int key_length;       ///< may be more than query_length, or less
+  int head_dim;
+  bool causal;  ///< the queries are the newest tokens: query i sees the keys j with
+                ///< j <= i + key_length - query_length; otherwise all keys
+  int window;   ///< 0: no limit; else, and only with `causal`, a query sees the last `window` of
+                ///< these keys alone, itself among them
+  float scale;  ///< of the dot products
+};

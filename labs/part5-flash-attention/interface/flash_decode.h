@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "attention_shape.h"
+#include "toolkit/workspace.h"
+
+/// Flash attention of the newest token alone: query_length is 1. A single query cannot fill a GPU,
+/// so that the keys it sees are cut into `splits` parts, which are computed side by side, as many
+/// blocks as there are parts, key/value heads and sequences. A second kernel combines the results
+/// of the parts by their log-sum-exps:
+///
+///   out = sum_s exp(lse_s - lse) out_s,   lse = log(sum_s exp(lse_s))
+///
+/// head_dim is 64, 128 or 256. `splits` is at least 1, and may exceed the number of keys: parts
+/// without a key count for nothing. Every key and value is read from memory once for all the query
+/// heads that share it.
+///
+/// `workspace` has room for fp32 results of all parts, with a maximum and a sum for each:
+/// batch * query_heads * splits * (head_dim + 2) floats, and 1 KiB for their alignment. Take
+/// nothing else, and use a Workspace::Scope to give it back.
+///
+/// T is float, __half or __nv_bfloat16. Launches on `stream` and need not wait.
+template <typename T>
+void flash_decode(const T* q, const T* k, const T* v, T* out, const AttentionShape& shape,
+                  int splits, rooflab::Workspace& workspace, cudaStream_t stream);

@@ -1,0 +1,183 @@
+#include "labs/part5-flash-attention/oracle/attention_case.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+
+#include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/tensors.h"
+
+namespace rooflab {
+namespace {
+
+double real_or(const Values& parameters, const std::string& name, double fallback) {
+  return parameters.contains(name) ? real(parameters, name) : fallback;
+}
+
+std::int64_t integer_or(const Values& parameters, const std::string& name, std::int64_t fallback) {
+  return parameters.contains(name) ? integer(parameters, name, 0) : fallback;
+}
+
+/// Normal values about `mean`.
+Tensor about(double mean, const std::string& name, ElementType type,
+             std::vector<std::int64_t> shape, double deviation, Random& random) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  Numbers values = normal_values(count, deviation, random);
+  for (double& value : values) value += mean;
+  return filled(name, type, Role::input, std::move(shape), values);
+}
+
+/// On tensor cores, the weights are rounded to the storage type on their way to the values.
+void set_weight_rounding(ElementType type, AttentionRule& rule) {
+  if (type == ElementType::bfloat16) rule.weight_unit = 0x1p-8;
+  if (type == ElementType::float16) {
+    rule.weight_unit = 0x1p-11;
+    rule.least_weight_move = 0x1p-25;  // half the smallest number of the type
+  }
+}
+
+const char* peak_of(ElementType type) {
+  if (type == ElementType::bfloat16) return "bf16_tensor";
+  return type == ElementType::float16 ? "fp16_tensor" : "fp32";
+}
+
+}  // namespace
+
+AttentionCase AttentionCase::read(const Values& parameters, bool has_log_sum_exp) {
+  const AttentionCase c{
+      {integer(parameters, "batch"), integer(parameters, "query_heads"),
+       integer(parameters, "key_value_heads"), integer(parameters, "query_length"),
+       integer(parameters, "key_length"), integer(parameters, "head_dim")},
+      {integer(parameters, "causal", 0) != 0, integer_or(parameters, "window", 0)},
+      storage_type(parameters),
+      real_or(parameters, "score_spread", 2),
+      real_or(parameters, "score_mean", 0),
+      real_or(parameters, "value_mean", 0),
+      has_log_sum_exp};
+  if (c.shape.query_heads % c.shape.key_value_heads != 0) {
+    throw std::invalid_argument("`query_heads` must be a multiple of `key_value_heads`");
+  }
+  if (c.mask.window > 0 && !c.mask.causal) {
+    throw std::invalid_argument("a `window` needs `causal = 1`");
+  }
+  if (c.score_mean > 0) throw std::invalid_argument("`score_mean` must not be above 0");
+  return c;
+}
+
+std::int64_t AttentionCase::pairs() const {
+  std::int64_t pairs = 0;
+  for (std::int64_t i = 0; i < shape.query_length; ++i) pairs += mask.keys(i, shape).count();
+  return pairs * shape.batch * shape.query_heads;
+}
+
+std::int64_t AttentionCase::score_count() const { return shape.rows() * shape.key_length; }
+
+double AttentionCase::scale() const {
+  // As the adapter passes it: 1 / sqrt(head_dim) in fp32.
+  return static_cast<double>(1.0F / std::sqrt(static_cast<float>(shape.head_dim)));
+}
+
+Problem AttentionCase::problem(const Values& parameters, std::uint64_t seed) const {
+  Random random(seed);
+  const AttentionShape& s = shape;
+  const std::vector<std::int64_t> queries = {s.batch, s.query_heads, s.query_length, s.head_dim};
+  const std::vector<std::int64_t> keys = {s.batch, s.key_value_heads, s.key_length, s.head_dim};
+  // Scores with a mean come from a part of q and k that all have in common.
+  const double common = std::sqrt(-score_mean / std::sqrt(static_cast<double>(s.head_dim)));
+  Problem problem{parameters, {}};
+  problem.parameters.try_emplace("window", std::int64_t{0});
+  problem.tensors = {about(common, "q", type, queries, score_spread, random),
+                     about(-common, "k", type, keys, 1, random),
+                     about(value_mean, "v", type, keys, 1, random), output("out", type, queries)};
+  if (has_log_sum_exp) {
+    problem.tensors.push_back(
+        output("log_sum_exp", ElementType::float32, {s.batch, s.query_heads, s.query_length}));
+  }
+  return problem;
+}
+
+AttentionRule AttentionCase::rule() const {
+  AttentionRule rule;
+  rule.scale = scale();
+  rule.mask = mask;
+  set_weight_rounding(type, rule);
+  return rule;
+}
+
+Work AttentionCase::work() const {
+  const double flops = 4.0 * static_cast<double>(shape.head_dim) * static_cast<double>(pairs());
+  std::int64_t first = shape.key_length;  // of the keys that some query sees
+  std::int64_t last = -1;
+  for (std::int64_t i = 0; i < shape.query_length; ++i) {
+    const KeyRange seen = mask.keys(i, shape);
+    if (seen.count() == 0) continue;
+    first = std::min(first, seen.first);
+    last = std::max(last, seen.last);
+  }
+  const std::int64_t keys = shape.batch * shape.key_value_heads * KeyRange{first, last}.count();
+  const double elements = 2.0 * static_cast<double>((shape.rows() + keys) * shape.head_dim);
+  const double log_sum_exps = has_log_sum_exp ? 4.0 * static_cast<double>(shape.rows()) : 0.0;
+  // Several queries make a product of matrices, which 16-bit types have tensor cores for.
+  const char* peak = shape.query_length > 1 ? peak_of(type) : "fp32";
+  return {{{peak, flops}}, static_cast<double>(size_of(type)) * elements + log_sum_exps};
+}
+
+std::vector<Expected> AttentionCase::expected(const Problem& problem,
+                                              const AttentionRule& rule) const {
+  return expected(problem, rule, widened(problem, "k"), widened(problem, "v"));
+}
+
+std::vector<Expected> AttentionCase::expected(const Problem& problem, const AttentionRule& rule,
+                                              const Numbers& keys, const Numbers& values) const {
+  const std::vector<std::int64_t> rows = judged_rows(problem);
+  Attended attended = attention(widened(problem, "q"), keys, values, shape, rule, rows);
+  std::vector<Expected> outputs = {stored("out", type, std::move(attended.out))};
+  if (has_log_sum_exp) {
+    outputs.push_back(stored("log_sum_exp", ElementType::float32, std::move(attended.log_sum_exp)));
+  }
+  if (static_cast<std::int64_t>(rows.size()) == shape.rows()) return outputs;
+  for (const std::int64_t row : rows) {
+    for (std::int64_t i = 0; i < shape.head_dim; ++i) {
+      outputs[0].index.push_back(static_cast<std::size_t>(row * shape.head_dim + i));
+    }
+    if (has_log_sum_exp) outputs[1].index.push_back(static_cast<std::size_t>(row));
+  }
+  return outputs;
+}
+
+std::vector<std::int64_t> AttentionCase::judged_rows(const Problem& problem) const {
+  constexpr double kMostProducts = 1e8;  // a part of a second
+  constexpr std::int64_t kLeastRows = 64;
+  constexpr std::int64_t kAtEachEnd = 16;
+  const std::int64_t count = shape.rows();
+  const double products_of_row = 4.0 * static_cast<double>(shape.head_dim) *
+                                 static_cast<double>(pairs()) / static_cast<double>(count);
+  const auto affordable = static_cast<std::int64_t>(kMostProducts / std::max(1.0, products_of_row));
+  const std::int64_t sample = std::max(affordable, kLeastRows);
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
+  std::iota(rows.begin(), rows.end(), 0);
+  if (sample >= count) return rows;
+  std::uint64_t seed = 0;
+  std::memcpy(&seed, tensor(problem, "q").data.data(), sizeof(seed));
+  Random random(seed);
+  // Fisher and Yates, for as many as are wanted between the two ends.
+  for (std::int64_t i = kAtEachEnd; i < sample - kAtEachEnd; ++i) {
+    const auto left = static_cast<std::uint64_t>(count - kAtEachEnd - i);
+    std::swap(rows[i], rows[i + static_cast<std::int64_t>(random() % left)]);
+  }
+  rows.erase(rows.begin() + (sample - kAtEachEnd), rows.end() - kAtEachEnd);
+  std::ranges::sort(rows);
+  return rows;
+}
+
+std::uint64_t extra_memory(const Problem& problem, const CallEvidence& evidence) {
+  std::uint64_t own = 0;
+  for (const Tensor& tensor : problem.tensors) own += tensor.bytes();
+  return evidence.activity.peak_allocated - std::min(own, evidence.activity.peak_allocated);
+}
+
+}  // namespace rooflab

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "grader/contract/oracle.h"
+#include "labs/part5-flash-attention/oracle/attention.h"
+
+/// The attention problem that a case's parameters describe: its tensors, its rows that are judged,
+/// what they must hold, and its work.
+namespace rooflab {
+
+/// `causal` is 0 or 1. Where a case gives none of them, `window` is 0, `score_spread`, the standard
+/// deviation of the scores, is 2, and `score_mean`, at most 0, and `value_mean` are 0.
+struct AttentionCase {
+  AttentionShape shape;
+  Mask mask;
+  ElementType type;
+  double score_spread, score_mean, value_mean;
+  bool has_log_sum_exp;  ///< is an output
+
+  /// @throws std::invalid_argument naming the parameter that is missing or does not fit
+  static AttentionCase read(const Values& parameters, bool has_log_sum_exp);
+
+  std::int64_t pairs() const;        ///< of queries and the keys that they see, over all heads
+  std::int64_t score_count() const;  ///< pairs of queries and keys, over all heads
+  double scale() const;
+
+  Problem problem(const Values& parameters, std::uint64_t seed) const;
+  AttentionRule rule() const;
+  Work work() const;
+
+  /// What the rule gives for the rows that are judged: out, and log_sum_exp if it is an output.
+  std::vector<Expected> expected(const Problem& problem, const AttentionRule& rule) const;
+  /// The same with other keys or values than the problem's.
+  std::vector<Expected> expected(const Problem& problem, const AttentionRule& rule,
+                                 const Numbers& keys, const Numbers& values) const;
+
+  /// All rows, or a sample where there is too much to compute in fp64: the first and the last ones,
+  /// which edges go wrong at, and others that nobody can know before.
+  std::vector<std::int64_t> judged_rows(const Problem& problem) const;
+};
+
+/// Device memory that a call took beyond the tensors of its problem, at its peak.
+std::uint64_t extra_memory(const Problem& problem, const CallEvidence& evidence);
+
+}  // namespace rooflab

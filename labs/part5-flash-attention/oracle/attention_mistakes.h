@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "labs/oracle_support/known_mistakes.h"
+#include "labs/part5-flash-attention/oracle/attention_case.h"
+
+namespace rooflab {
+
+/// Collects the known mistakes of one attention problem. They are told apart in the order in which
+/// they are added.
+class AttentionMistakes {
+ public:
+  AttentionMistakes(const AttentionCase& c, const Problem& problem);
+
+  /// One mistake that `change` makes of the right rule.
+  template <typename Change>
+  void add(const char* code, const std::string& cause, const char* advice, const Change& change) {
+    AttentionRule rule = case_.rule();
+    change(rule);
+    mistakes_.add(code, cause, advice, case_.expected(problem_, rule));
+  }
+
+  void add_wrong_scales();
+  void add_wrong_masks();
+  void add_wrong_windows();
+  void add_wrong_heads();
+  void add_wrong_softmax();
+  void add_wrong_tiles();
+  void add_rows_without_keys();
+  void add_wrong_log_sum_exp();
+  void add_wrong_splits(std::int64_t splits);
+
+  /// All of them, and as the last what arithmetic in half precision gives.
+  std::vector<KnownMistake> take();
+
+ private:
+  std::vector<Expected> with_rows_not_a_number(std::int64_t query_tile,
+                                               std::int64_t key_tile) const;
+
+  const AttentionCase& case_;
+  const Problem& problem_;
+  std::vector<Expected> right_;
+  Mistakes mistakes_;
+};
+
+}  // namespace rooflab

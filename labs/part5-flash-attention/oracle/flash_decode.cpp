@@ -1,0 +1,58 @@
+#include <stdexcept>
+
+#include "labs/oracle_support/evidence.h"
+#include "labs/oracle_support/parameters.h"
+#include "labs/part5-flash-attention/oracle/attention_mistakes.h"
+#include "labs/part5-flash-attention/oracle/attention_oracle.h"
+
+namespace rooflab {
+namespace {
+
+/// The newest token alone, its keys in `splits` parts.
+class DecodeOracle : public AttentionOracle {
+ public:
+  DecodeOracle() : AttentionOracle(false) {}
+
+  Problem make(const Values& parameters, std::uint64_t seed) const override {
+    integer(parameters, "splits");
+    if (read(parameters).shape.query_length != 1) {
+      throw std::invalid_argument("`query_length` must be 1");
+    }
+    return AttentionOracle::make(parameters, seed);
+  }
+
+  std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    const AttentionCase c = read(problem.parameters);
+    AttentionMistakes mistakes(c, problem);
+    mistakes.add_wrong_scales();
+    mistakes.add_wrong_masks();
+    mistakes.add_wrong_windows();
+    mistakes.add_wrong_heads();
+    mistakes.add_wrong_softmax();
+    mistakes.add_wrong_splits(integer(problem.parameters, "splits"));
+    mistakes.add_wrong_tiles();
+    return mistakes.take();
+  }
+
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    if (!evidence.keeps_records) return {};
+    const AttentionShape s = read(problem.parameters).shape;
+    // As the adapter allocates it.
+    const auto parts = static_cast<std::uint64_t>(s.rows() * integer(problem.parameters, "splits"));
+    const std::uint64_t workspace =
+        sizeof(float) * parts * static_cast<std::uint64_t>(s.head_dim + 2) + 1024;
+    const std::uint64_t taken = extra_memory(problem, evidence);
+    if (taken <= workspace) return {};
+    return {{"RL0529",
+             message("the call took ", taken - workspace,
+                     " bytes of device memory beside its workspace, __device__ arrays included"),
+             "keep the scores of a part in registers or shared memory, and its result, its maximum "
+             "and its sum in the workspace"}};
+  }
+};
+
+ROOFLAB_ORACLE("flash_decode", DecodeOracle)
+
+}  // namespace
+}  // namespace rooflab

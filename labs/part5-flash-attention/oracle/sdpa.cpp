@@ -1,0 +1,46 @@
+#include "labs/oracle_support/evidence.h"
+#include "labs/part5-flash-attention/oracle/attention_oracle.h"
+
+namespace rooflab {
+namespace {
+
+/// Three steps, whose scores are in memory as a whole: the device sees how much memory that is.
+class SdpaOracle : public AttentionOracle {
+ public:
+  SdpaOracle() : AttentionOracle(false) {}
+
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    if (!evidence.keeps_records) return {};
+    const AttentionCase c = read(problem.parameters);
+    const auto count = static_cast<std::uint64_t>(c.score_count());
+    const std::uint64_t scores = sizeof(float) * count;
+    const std::uint64_t weights = c.type == ElementType::float32 ? 0 : size_of(c.type) * count;
+    const std::uint64_t taken = extra_memory(problem, evidence);
+    if (taken < scores) {
+      return {{"RL0530",
+               message("the scores are never in memory as a whole: they are ", scores,
+                       " bytes in fp32, and the call took ", taken),
+               "this task is about what standard attention costs: compute all scores, then their "
+               "softmax, then the product with v"}};
+    }
+    if (taken > scores + weights + kSlack) {
+      return {
+          {"RL0531",
+           message("the call took ", taken, " bytes of device memory, of which the scores need ",
+                   scores, " and the weights ", weights, " more"),
+           "allocate the scores once, let the softmax work in place where T is float, and read "
+           "the keys of a group where they are instead of copying them for each query head"}};
+    }
+    return {};
+  }
+
+ private:
+  /// What a library may take for itself.
+  static constexpr std::uint64_t kSlack = 4096;
+};
+
+ROOFLAB_ORACLE("sdpa", SdpaOracle)
+
+}  // namespace
+}  // namespace rooflab

@@ -1,0 +1,95 @@
+#include "labs/part5-flash-attention/oracle/study_record.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace rooflab {
+namespace {
+
+constexpr double kFloat = 4;
+constexpr double kMillisecondsPerMicrosecond = 1e-3;
+
+/// Bytes of the first marker; guest/study.cpp knows them, too.
+constexpr std::uint64_t kFirstMarkerBytes = 101;
+
+double heads() { return static_cast<double>(kStudyHeads); }
+
+double scores_bytes(int length) { return heads() * kFloat * length * length; }
+
+double matrix_bytes(int length) {
+  return heads() * kFloat * length * static_cast<double>(kStudyHeadDim);
+}
+
+/// The last fill of so many bytes.
+const simgpu::MemoryRecord* marker(const simgpu::Activity& activity, std::uint64_t bytes) {
+  const auto is_marker = [&](const simgpu::MemoryRecord& record) {
+    return record.kind == "set" && record.bytes == bytes;
+  };
+  const auto last = std::find_if(activity.memory.rbegin(), activity.memory.rend(), is_marker);
+  return last == activity.memory.rend() ? nullptr : &*last;
+}
+
+RecordedCall call_between(const simgpu::Activity& activity, const simgpu::MemoryRecord& before,
+                          const simgpu::MemoryRecord& after) {
+  RecordedCall call;
+  double end_us = before.start_us + before.time_us;
+  const double begin_us = end_us;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    if (kernel.sequence < before.sequence || kernel.sequence > after.sequence) continue;
+    ++call.kernels;
+    call.busy_ms += kernel.time.total_us * kMillisecondsPerMicrosecond;
+    end_us = std::max(end_us, kernel.start_us + kernel.time.total_us);
+  }
+  call.span_ms = (end_us - begin_us) * kMillisecondsPerMicrosecond;
+  return call;
+}
+
+}  // namespace
+
+std::string name_of(AttentionForm form) {
+  return form == AttentionForm::standard ? "standard" : "flash";
+}
+
+std::string name_of(AttentionForm form, int length) {
+  return name_of(form) + " " + std::to_string(length);
+}
+
+double study_flops(int length) {
+  constexpr double kFlopsPerMac = 2;
+  constexpr double kProducts = 2;
+  return kFlopsPerMac * kProducts * heads() * static_cast<double>(kStudyHeadDim) * length * length;
+}
+
+double study_array_bytes(AttentionForm form, int length) {
+  const double log_sum_exps = form == AttentionForm::flash ? heads() * kFloat * length : 0;
+  return 4 * matrix_bytes(length) + log_sum_exps;
+}
+
+double study_traffic(AttentionForm form, int length) {
+  if (form == AttentionForm::flash) return study_array_bytes(form, length);
+  const double scores = 2 * matrix_bytes(length) + scores_bytes(length);
+  const double softmax = 2 * scores_bytes(length);
+  const double weighted_sum = scores_bytes(length) + 2 * matrix_bytes(length);
+  return scores + softmax + weighted_sum;
+}
+
+double study_memory(AttentionForm form, int length) {
+  const double scores = form == AttentionForm::standard ? scores_bytes(length) : 0;
+  return study_array_bytes(form, length) + scores;
+}
+
+std::map<std::string, RecordedCall> recorded_calls(const simgpu::Activity& activity) {
+  std::map<std::string, RecordedCall> calls;
+  std::uint64_t bytes = kFirstMarkerBytes;
+  for (const int length : kStudyLengths) {
+    for (const AttentionForm form : kForms) {
+      const simgpu::MemoryRecord* before = marker(activity, bytes++);
+      const simgpu::MemoryRecord* after = marker(activity, bytes);
+      RecordedCall& call = calls[name_of(form, length)];
+      if (before != nullptr && after != nullptr) call = call_between(activity, *before, *after);
+    }
+  }
+  return calls;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,320 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "grader/contract/oracle.h"
+#include "labs/part5-flash-attention/oracle/study_record.h"
+#include "labs/toolkit/plot/plot.h"
+
+namespace rooflab {
+namespace {
+
+using plot::PointKind;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr double kPeak = 20e12;
+constexpr double kBandwidth = 1.5e12;
+
+/// One form at one length, as a row of the study.
+struct Row {
+  double ms = 0;
+  double bytes = 0;
+  std::int64_t kernels = 0;
+};
+using Rows = std::map<std::string, Row>;  // by name, "flash 256"
+
+std::int64_t kernels_of(AttentionForm form) { return form == AttentionForm::standard ? 3 : 1; }
+
+/// Every kernel takes half of the peak's time, and the standard form ten times that.
+double kernel_ms(AttentionForm form, int length) {
+  const double share = form == AttentionForm::standard ? 0.05 : 0.5;
+  return study_flops(length) / (share * kPeak) * 1e3 / static_cast<double>(kernels_of(form));
+}
+
+Rows right_rows() {
+  Rows rows;
+  for (const int length : kStudyLengths) {
+    for (const AttentionForm form : kForms) {
+      const auto kernels = kernels_of(form);
+      rows[name_of(form, length)] = {static_cast<double>(kernels) * kernel_ms(form, length),
+                                     study_memory(form, length), kernels};
+    }
+  }
+  return rows;
+}
+
+/// The adapter's calls as a device records them: a fill before each, and one behind the last.
+simgpu::Activity marked_calls() {
+  simgpu::Activity activity;
+  std::uint64_t sequence = 0;
+  std::uint64_t marker = 101;
+  double now_us = 0;
+  const auto mark = [&] {
+    activity.memory.push_back({.sequence = sequence++,
+                               .kind = "set",
+                               .bytes = marker++,
+                               .start_us = now_us,
+                               .time_us = 1});
+    now_us += 1;
+  };
+  for (const int length : kStudyLengths) {
+    for (const AttentionForm form : kForms) {
+      mark();
+      for (std::int64_t i = 0; i < kernels_of(form); ++i) {
+        simgpu::KernelRecord kernel;
+        kernel.sequence = sequence++;
+        kernel.start_us = now_us;
+        kernel.time.total_us = 1e3 * kernel_ms(form, length);
+        now_us += kernel.time.total_us;
+        activity.kernels.push_back(kernel);
+      }
+    }
+  }
+  mark();
+  return activity;
+}
+
+plot::AttentionChart attention_chart(const Rows& rows) {
+  plot::AttentionChart chart;
+  chart.title = "a GPU";
+  for (const int length : kStudyLengths) chart.lengths.push_back(length);
+  for (const AttentionForm form : kForms) {
+    plot::Series latency{name_of(form), {}};
+    plot::Series memory{name_of(form), {}};
+    for (const int length : kStudyLengths) {
+      latency.values.push_back(rows.at(name_of(form, length)).ms);
+      memory.values.push_back(rows.at(name_of(form, length)).bytes);
+    }
+    chart.latency_ms.push_back(latency);
+    chart.memory_bytes.push_back(memory);
+  }
+  return chart;
+}
+
+plot::RooflineChart roofline_chart(const Rows& rows) {
+  plot::RooflineChart chart;
+  chart.title = "a GPU";
+  chart.roofs = {{"fp32", kPeak}};
+  chart.memory = {{"DRAM", kBandwidth}};
+  for (const int length : {256, 8192}) {
+    for (const AttentionForm form : kForms) {
+      const std::string label = name_of(form, length);
+      const double intensity = study_flops(length) / study_traffic(form, length);
+      chart.points.push_back(
+          {label, intensity, std::min(kPeak, intensity * kBandwidth), PointKind::predicted});
+      chart.points.push_back(
+          {label, intensity, study_flops(length) / rows.at(label).ms * 1e3, PointKind::modelled});
+    }
+  }
+  return chart;
+}
+
+template <typename Chart>
+void add_files(CallEvidence& evidence, const std::string& name, const Chart& chart) {
+  evidence.results[name + ".json"] = plot::to_json(chart);
+  evidence.results[name + ".csv"] = plot::to_csv(chart);
+  evidence.results[name + ".svg"] = plot::to_svg(chart);
+}
+
+/// What the adapter returns of rows and charts.
+CallEvidence evidence_of(const Rows& rows, const plot::AttentionChart& attention,
+                         const plot::RooflineChart& roofline) {
+  CallEvidence evidence{.results = {}, .activity = marked_calls(), .keeps_records = true};
+  evidence.results["flops_per_second"] = kPeak;
+  evidence.results["bytes_per_second"] = kBandwidth;
+  for (const auto& [name, row] : rows) {
+    std::string key = name;
+    key.replace(key.find(' '), 1, "_");
+    evidence.results[key + "_ms"] = row.ms;
+    evidence.results[key + "_bytes"] = static_cast<std::int64_t>(row.bytes);
+    evidence.results[key + "_kernels"] = row.kernels;
+  }
+  add_files(evidence, "attention", attention);
+  add_files(evidence, "roofline", roofline);
+  return evidence;
+}
+
+CallEvidence evidence_of(const Rows& rows) {
+  return evidence_of(rows, attention_chart(rows), roofline_chart(rows));
+}
+
+std::vector<Complaint> judge(const CallEvidence& evidence) {
+  return oracle_registry().at("study")()->judge({}, evidence);
+}
+
+std::vector<std::string> codes(const CallEvidence& evidence) {
+  std::vector<std::string> codes;
+  for (const Complaint& complaint : judge(evidence)) codes.push_back(complaint.code);
+  return codes;
+}
+
+/// Codes for a study whose row of "flash 1024" was changed, charts and all.
+std::vector<std::string> codes_after(const std::function<void(Row&)>& change) {
+  Rows rows = right_rows();
+  change(rows["flash 1024"]);
+  return codes(evidence_of(rows));
+}
+
+std::string first_message(const Rows& rows) { return judge(evidence_of(rows)).at(0).message; }
+
+TEST(StudyRecordTest, CountsWhatBothFormsMoveAndKeep) {
+  // 8 heads of 256 tokens, 64 wide: a matrix has 524,288 bytes, the scores have 2,097,152.
+  EXPECT_EQ(study_flops(256), 4.0 * 8 * 256 * 256 * 64);
+  EXPECT_EQ(study_memory(AttentionForm::standard, 256), 4 * 524'288.0 + 2'097'152.0);
+  EXPECT_EQ(study_memory(AttentionForm::flash, 256), 4 * 524'288.0 + 8 * 256 * 4.0);
+  EXPECT_EQ(study_traffic(AttentionForm::standard, 256), 4 * 524'288.0 + 4 * 2'097'152.0);
+  EXPECT_EQ(study_traffic(AttentionForm::flash, 256), study_memory(AttentionForm::flash, 256));
+}
+
+TEST(StudyRecordTest, FindsTheCallsBetweenTheMarkers) {
+  const auto calls = recorded_calls(marked_calls());
+  ASSERT_EQ(calls.size(), 12U);
+  for (const int length : kStudyLengths) {
+    for (const AttentionForm form : kForms) {
+      const RecordedCall& call = calls.at(name_of(form, length));
+      EXPECT_EQ(call.kernels, kernels_of(form));
+      EXPECT_NEAR(call.busy_ms, right_rows().at(name_of(form, length)).ms, 1e-9);
+      EXPECT_NEAR(call.span_ms, call.busy_ms, 1e-9);
+    }
+  }
+}
+
+TEST(StudyRecordTest, HasNoKernelsWithoutMarkers) {
+  for (const auto& [name, call] : recorded_calls({})) EXPECT_EQ(call.kernels, 0) << name;
+}
+
+TEST(StudyOracleTest, AcceptsTheRightStudy) {
+  EXPECT_THAT(codes(evidence_of(right_rows())), IsEmpty());
+}
+
+TEST(StudyOracleTest, WantsARowForEachLength) {
+  Rows rows = right_rows();
+  CallEvidence evidence = evidence_of(rows);
+  evidence.results.erase("standard_2048_ms");
+  EXPECT_THAT(codes(evidence), ElementsAre("RL0535"));
+}
+
+TEST(StudyOracleTest, RefusesTimesThatAreNotTheDevices) {
+  EXPECT_THAT(codes_after([](Row& row) { row.ms *= 1.5; }), ElementsAre("RL0537"));
+  EXPECT_THAT(codes_after([](Row& row) { row.ms *= 0.9; }), ElementsAre("RL0537"));
+  for (const double impossible : {0.0, -1.0, std::numeric_limits<double>::infinity()}) {
+    CallEvidence evidence = evidence_of(right_rows());
+    evidence.results["flash_1024_ms"] = impossible;
+    EXPECT_THAT(codes(evidence), ElementsAre("RL0537")) << impossible;
+  }
+}
+
+TEST(StudyOracleTest, KnowsSecondsAndSumsOfCalls) {
+  Rows rows = right_rows();
+  rows["flash 8192"].ms *= 1e-3;
+  EXPECT_THAT(first_message(rows), HasSubstr("in seconds"));
+  rows = right_rows();
+  rows["flash 8192"].ms *= 3;
+  EXPECT_THAT(first_message(rows), HasSubstr("three calls"));
+}
+
+TEST(StudyOracleTest, RefusesWrongMemory) {
+  Rows rows = right_rows();
+  Row& row = rows["standard 4096"];
+  row.bytes = study_array_bytes(AttentionForm::standard, 4096);
+  EXPECT_THAT(first_message(rows), HasSubstr("scores are left out"));
+  row.bytes = study_memory(AttentionForm::standard, 4096) - row.bytes;
+  EXPECT_THAT(first_message(rows), HasSubstr("arrays are left out"));
+  EXPECT_THAT(codes_after([](Row& flash) { flash.bytes *= 2; }), ElementsAre("RL0536"));
+}
+
+TEST(StudyOracleTest, RefusesAWrongNumberOfKernels) {
+  EXPECT_THAT(codes_after([](Row& row) { row.kernels = 6; }), ElementsAre("RL0538"));
+  EXPECT_THAT(codes_after([](Row& row) { row.kernels = 0; }), ElementsAre("RL0538"));
+}
+
+TEST(StudyOracleTest, WantsChartsThatShowTheRows) {
+  const Rows rows = right_rows();
+  plot::AttentionChart attention = attention_chart(rows);
+  attention.latency_ms[1].values[2] *= 0.5;
+  EXPECT_THAT(codes(evidence_of(rows, attention, roofline_chart(rows))), ElementsAre("RL0535"));
+
+  attention = attention_chart(rows);
+  attention.lengths.back() = 8191;
+  EXPECT_THAT(codes(evidence_of(rows, attention, roofline_chart(rows))), ElementsAre("RL0535"));
+
+  attention = attention_chart(rows);
+  attention.memory_bytes[0].label = "sdpa";
+  EXPECT_THAT(codes(evidence_of(rows, attention, roofline_chart(rows))), ElementsAre("RL0535"));
+}
+
+TEST(StudyOracleTest, WantsAllFilesOfBothCharts) {
+  for (const char* chart : {"attention", "roofline"}) {
+    for (const char* kind : {".json", ".csv", ".svg"}) {
+      CallEvidence evidence = evidence_of(right_rows());
+      evidence.results[chart + std::string(kind)] = std::string();
+      EXPECT_THAT(codes(evidence), ElementsAre("RL0450")) << chart << kind;
+    }
+    CallEvidence evidence = evidence_of(right_rows());
+    evidence.results[chart + std::string(".json")] = std::string(1 << 18, '[');
+    EXPECT_THAT(codes(evidence), ElementsAre("RL0451")) << chart;
+  }
+}
+
+/// Codes for the right rows with a changed roofline chart.
+std::vector<std::string> roofline_codes(const std::function<void(plot::RooflineChart&)>& change) {
+  const Rows rows = right_rows();
+  plot::RooflineChart chart = roofline_chart(rows);
+  change(chart);
+  return codes(evidence_of(rows, attention_chart(rows), chart));
+}
+
+TEST(StudyOracleTest, WantsTheEightPointsAtTheirPlaces) {
+  EXPECT_THAT(roofline_codes([](auto& chart) { chart.points.pop_back(); }), ElementsAre("RL0452"));
+  EXPECT_THAT(roofline_codes([](auto& chart) { chart.roofs[0].flops_per_second *= 2; }),
+              ElementsAre("RL0452"));
+  EXPECT_THAT(roofline_codes([](auto& chart) { chart.points[0].label = "flash 512"; }),
+              ElementsAre("RL0453"));
+  EXPECT_THAT(roofline_codes([](auto& chart) { chart.points[1].kind = PointKind::measured; }),
+              ElementsAre("RL0453"));
+  EXPECT_THAT(roofline_codes([](auto& chart) { chart.points[2].intensity /= 2; }),
+              ElementsAre("RL0454"));
+  EXPECT_THAT(roofline_codes([](auto& chart) { chart.points[2].flops_per_second *= 1.1; }),
+              ElementsAre("RL0455"));
+  EXPECT_THAT(roofline_codes([](auto& chart) { chart.points[3].flops_per_second *= 1.1; }),
+              ElementsAre("RL0457"));
+}
+
+TEST(StudyOracleTest, KnowsTheIntensityOfTheOtherForm) {
+  const Rows rows = right_rows();
+  plot::RooflineChart chart = roofline_chart(rows);
+  chart.points[2].intensity = chart.points[0].intensity;
+  const auto complaints = judge(evidence_of(rows, attention_chart(rows), chart));
+  ASSERT_EQ(complaints.size(), 1U);
+  EXPECT_THAT(complaints[0].message, HasSubstr("the other form"));
+}
+
+TEST(StudyOracleTest, AsksOnlyForPossibleTimesWhereNoRecordsAreKept) {
+  Rows rows = right_rows();
+  plot::RooflineChart chart = roofline_chart(rows);
+  for (plot::Point& point : chart.points) {
+    if (point.kind == PointKind::modelled) point.kind = PointKind::measured;
+  }
+  CallEvidence evidence = evidence_of(rows, attention_chart(rows), chart);
+  evidence.keeps_records = false;
+  evidence.activity = {};
+  EXPECT_THAT(codes(evidence), IsEmpty());
+  evidence.results["flash_8192_ms"] = 1e-9;
+  EXPECT_THAT(codes(evidence), ElementsAre("RL0537"));
+  evidence.results["flash_8192_ms"] = 0.0;
+  EXPECT_THAT(codes(evidence), ElementsAre("RL0537"));
+}
+
+TEST(StudyOracleTest, DrawsItsOwnChartsAndTheTable) {
+  const auto files = oracle_registry().at("study")()->artifacts({}, evidence_of(right_rows()));
+  EXPECT_EQ(files.size(), 6U);
+  EXPECT_THAT(files.at("attention.svg"), HasSubstr("<svg"));
+  EXPECT_THAT(files.at("study.csv"), HasSubstr("\n8192,"));
+}
+
+}  // namespace
+}  // namespace rooflab

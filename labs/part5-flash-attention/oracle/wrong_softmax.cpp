@@ -1,0 +1,146 @@
+#include "labs/part5-flash-attention/oracle/wrong_softmax.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace rooflab {
+namespace {
+
+/// Below the smallest number and above the largest, fp32 has none.
+double as_float(double value) { return static_cast<double>(static_cast<float>(value)); }
+
+double sum_of(const Numbers& numbers) { return std::reduce(numbers.begin(), numbers.end()); }
+
+/// exp(s - maximum) in fp32, and their sum.
+Softmax with_maximum(const Scores& scores, double maximum) {
+  Softmax softmax;
+  for (const double score : scores.values) {
+    softmax.weight.push_back(as_float(std::exp(score - maximum)));
+  }
+  softmax.divisor = sum_of(softmax.weight);
+  softmax.log_sum_exp = maximum + std::log(softmax.divisor);
+  return softmax;
+}
+
+/// For each score the largest of all scores up to the end of its tile.
+Numbers running_maximum(const Scores& scores, std::int64_t tile) {
+  Numbers maxima(scores.values.size());
+  double maximum = -std::numeric_limits<double>::infinity();
+  for (std::size_t begin = 0; begin < maxima.size();) {
+    const std::int64_t key = scores.first + static_cast<std::int64_t>(begin);
+    const auto to_next = static_cast<std::size_t>(tile - key % tile);
+    const std::size_t end = std::min(maxima.size(), begin + to_next);
+    for (std::size_t j = begin; j < end; ++j) maximum = std::max(maximum, scores.values[j]);
+    std::fill(maxima.begin() + static_cast<std::ptrdiff_t>(begin),
+              maxima.begin() + static_cast<std::ptrdiff_t>(end), maximum);
+    begin = end;
+  }
+  return maxima;
+}
+
+/// Calls `part` with the weights, their sum and the maximum of each part's own softmax.
+template <typename Part>
+void for_each_split(const Scores& scores, std::int64_t splits, const Part& part) {
+  const auto count = static_cast<std::int64_t>(scores.values.size());
+  const std::int64_t size = (count + splits - 1) / splits;
+  for (std::int64_t begin = 0; begin < count; begin += size) {
+    const auto first = scores.values.begin() + begin;
+    const Scores own{scores.first + begin, Numbers(first, first + std::min(size, count - begin)),
+                     scores.key_length};
+    part(right_softmax(own));
+  }
+}
+
+}  // namespace
+
+Softmax without_maximum(const Scores& scores) { return with_maximum(scores, 0); }
+
+SoftmaxRule with_maximum_from_zero(bool divides_by_zero) {
+  return [=](const Scores& scores) {
+    Softmax softmax = with_maximum(scores, std::max(0.0, *std::ranges::max_element(scores.values)));
+    if (softmax.divisor == 0 && !divides_by_zero) softmax.divisor = 1;
+    return softmax;
+  };
+}
+
+Softmax not_normalised(const Scores& scores) {
+  Softmax softmax = right_softmax(scores);
+  softmax.divisor = 1;
+  return softmax;
+}
+
+SoftmaxRule not_rescaled(std::int64_t tile, Unscaled unscaled) {
+  return [=](const Scores& scores) {
+    Softmax softmax = right_softmax(scores);
+    const double maximum = softmax.log_sum_exp - std::log(softmax.divisor);
+    const Numbers maxima = running_maximum(scores, tile);
+    Numbers weight(maxima.size());
+    for (std::size_t j = 0; j < maxima.size(); ++j) {
+      weight[j] = std::exp(scores.values[j] - maxima[j]);
+    }
+    if (unscaled.weights) {
+      softmax.divisor = sum_of(weight);
+      softmax.log_sum_exp = maximum + std::log(softmax.divisor);
+    }
+    if (unscaled.values) softmax.weight = std::move(weight);
+    return softmax;
+  };
+}
+
+SoftmaxRule last_tile_alone(std::int64_t tile) {
+  return [=](const Scores& scores) {
+    const std::int64_t end = scores.first + static_cast<std::int64_t>(scores.values.size());
+    const std::int64_t begin = std::max(scores.first, (end - 1) / tile * tile);
+    Scores left = scores;
+    for (std::int64_t j = scores.first; j < begin; ++j) {
+      left.values[static_cast<std::size_t>(j - scores.first)] =
+          -std::numeric_limits<double>::infinity();
+    }
+    return right_softmax(left);
+  };
+}
+
+SoftmaxRule with_padding(std::int64_t tile) {
+  return [=](const Scores& scores) {
+    const std::int64_t padding = (tile - scores.key_length % tile) % tile;
+    const double maximum = std::max(0.0, *std::ranges::max_element(scores.values));
+    Softmax softmax;
+    for (const double score : scores.values) softmax.weight.push_back(std::exp(score - maximum));
+    softmax.divisor = sum_of(softmax.weight) + static_cast<double>(padding) * std::exp(0 - maximum);
+    softmax.log_sum_exp = maximum + std::log(softmax.divisor);
+    return softmax;
+  };
+}
+
+SoftmaxRule mean_of_splits(std::int64_t splits) {
+  return [=](const Scores& scores) {
+    Softmax all = sum_of_splits(splits)(scores);
+    all.divisor = static_cast<double>(splits);
+    return all;
+  };
+}
+
+SoftmaxRule sum_of_splits(std::int64_t splits) {
+  return [=](const Scores& scores) {
+    Softmax all;
+    for_each_split(scores, splits, [&](const Softmax& part) {
+      for (const double weight : part.weight) all.weight.push_back(weight / part.divisor);
+    });
+    return all;
+  };
+}
+
+SoftmaxRule splits_not_rescaled(std::int64_t splits) {
+  return [=](const Scores& scores) {
+    Softmax all;
+    for_each_split(scores, splits, [&](const Softmax& part) {
+      all.weight.insert(all.weight.end(), part.weight.begin(), part.weight.end());
+    });
+    all.divisor = sum_of(all.weight);
+    return all;
+  };
+}
+
+}  // namespace rooflab

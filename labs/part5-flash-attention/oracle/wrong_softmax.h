@@ -1,0 +1,42 @@
+#pragma once
+
+#include <functional>
+
+#include "labs/part5-flash-attention/oracle/attention.h"
+
+/// Softmax of a row as known mistakes compute it. Where results depend on the sizes of tiles or
+/// parts, these are parameters: nobody knows which ones a student chose.
+namespace rooflab {
+
+using SoftmaxRule = std::function<Softmax(const Scores&)>;
+
+/// Exponentials in fp32 of the scores as they are: infinite above 88.
+Softmax without_maximum(const Scores& scores);
+/// The maximum starts at 0, so that it cannot be negative: all exponentials vanish below -103. The
+/// result is then not a number, or 0 for who does not divide by zero.
+SoftmaxRule with_maximum_from_zero(bool divides_by_zero);
+/// The weighted sum is not divided by the sum of the weights.
+Softmax not_normalised(const Scores& scores);
+
+/// What is left as it was when a tile of keys brings a larger maximum.
+struct Unscaled {
+  bool values = false;
+  bool weights = false;
+};
+/// Online softmax over tiles that start at multiples of `tile`.
+SoftmaxRule not_rescaled(std::int64_t tile, Unscaled unscaled);
+/// The sums start anew with each tile: the last one is all that counts.
+SoftmaxRule last_tile_alone(std::int64_t tile);
+/// The keys behind the last one, up to a multiple of `tile`, are zeros and count with score 0.
+SoftmaxRule with_padding(std::int64_t tile);
+
+/// The keys that are seen in `splits` parts, each of so many keys that all but the last are equal.
+/// Part i's result is its own softmax's.
+/// Their plain mean.
+SoftmaxRule mean_of_splits(std::int64_t splits);
+/// Their sum.
+SoftmaxRule sum_of_splits(std::int64_t splits);
+/// Sums of weights and of weighted values are added up, each with the maximum of its own part.
+SoftmaxRule splits_not_rescaled(std::int64_t splits);
+
+}  // namespace rooflab

@@ -1,0 +1,23 @@
+#include "flash_forward.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "toolkit/check.h"
+#include "toolkit/todo.h"
+#include "toolkit/vectors.h"
+
+// Your kernels go here: start with one block for each tile of queries of one head.
+
+template <typename T>
+void flash_forward(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
+                   const AttentionShape& shape, cudaStream_t stream) {
+  rooflab::todo("let one block take 32 queries of one head and walk over tiles of keys");
+}
+
+template void flash_forward(const float*, const float*, const float*, float*, float*,
+                            const AttentionShape&, cudaStream_t);
+template void flash_forward(const __half*, const __half*, const __half*, __half*, float*,
+                            const AttentionShape&, cudaStream_t);
+template void flash_forward(const __nv_bfloat16*, const __nv_bfloat16*, const __nv_bfloat16*,
+                            __nv_bfloat16*, float*, const AttentionShape&, cudaStream_t);

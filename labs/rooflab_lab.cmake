@@ -61,7 +61,7 @@ function(rooflab_guest_object source object)
     # A library of headers: found in /usr/include, it may not come before the compiler's own.
     set(json $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
     set(command ${CMAKE_CXX_COMPILER} -fPIC -Wall -Wextra -Werror ${paths}
-        -isystem ${ROOFLAB_CUDA_ROOT}/include -idirafter ${json})
+        -isystem ${ROOFLAB_CUDA_ROOT}/include -isystem ${ROOFLAB_CUPTI_INCLUDE} -idirafter ${json})
   endif()
   add_custom_command(OUTPUT ${object} COMMAND ${command} ${flags} DEPENDS ${source}
                      DEPFILE ${object}.d VERBATIM
@@ -70,13 +70,14 @@ endfunction()
 
 # rooflab_toolkit(): labs/toolkit/**/*.cpp|*.cu -> lib/labs/toolkit.a, which every submission is
 # linked with. They need nothing but the standard library, CUDA and headers: no other library is on
-# that line. *_test.cpp in the folder itself are the test toolkit_test, but *_gpu_test.cpp, with kernels
-# from testing/*.cu, are toolkit_gpu_test, which runs on the simulated GPU with its checkers on.
+# that line. *_test.cpp in the folder itself are the test toolkit_test, but *_gpu_test.cpp, there and
+# one folder below, with kernels from testing/*.cu, are toolkit_gpu_test, which runs on the simulated
+# GPU with its checkers on.
 function(rooflab_toolkit)
   set(source_folder ${CMAKE_CURRENT_SOURCE_DIR})
   set(folder ${PROJECT_BINARY_DIR}/lib/labs)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${source_folder}/*.cpp ${source_folder}/*.cu)
-  file(GLOB tests CONFIGURE_DEPENDS ${source_folder}/*_test.cpp)
+  file(GLOB tests CONFIGURE_DEPENDS ${source_folder}/*_test.cpp ${source_folder}/*/*_gpu_test.cpp)
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$|/toolkit/testing/")
   set(gpu_tests ${tests})
   list(FILTER tests EXCLUDE REGEX "_gpu_test\\.cpp$")
@@ -122,11 +123,13 @@ function(rooflab_toolkit_gpu_test archive sources)
   endforeach()
   add_executable(toolkit_gpu_test ${sources})
   target_link_libraries(toolkit_gpu_test PRIVATE
-    ${archive} simgpu_cublas simgpu_cudart GTest::gmock GTest::gtest_main)
+    ${archive} simgpu_cublas simgpu_cudart nlohmann_json::nlohmann_json GTest::gmock
+    GTest::gtest_main)
   add_dependencies(toolkit_gpu_test toolkit_archive simgpu_program)
   rooflab_compile_options(toolkit_gpu_test)
   target_include_directories(toolkit_gpu_test SYSTEM PRIVATE ${ROOFLAB_CUDA_ROOT}/include)
   target_include_directories(toolkit_gpu_test PRIVATE ${PROJECT_SOURCE_DIR}/labs)  # as for students
+  target_compile_definitions(toolkit_gpu_test PRIVATE ROOFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   set_target_properties(toolkit_gpu_test PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME toolkit_gpu_test COMMAND simgpu_program run -- $<TARGET_FILE:toolkit_gpu_test>)

@@ -13,7 +13,7 @@ ROOFLAB_ENTRY(attention) {
                                 size(call, "capacity"),
                                 size(call, "window"),
                                 attention_scale(head_dim)};
-  with_type(call, [&]<typename T>(std::type_identity<T>) {
+  with_type<float, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     attention(call.tensor<const T>("q"), call.tensor<const T>("keys"),
               call.tensor<const T>("values"), call.tensor<const int>("positions"),
               call.tensor<T>("out"), shape, nullptr);

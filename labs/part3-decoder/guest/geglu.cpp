@@ -4,7 +4,7 @@
 
 ROOFLAB_ENTRY(geglu) {
   using namespace rooflab;
-  with_type(call, [&]<typename T>(std::type_identity<T>) {
+  with_type<float, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     geglu(call.tensor<const T>("gate"), call.tensor<const T>("up"), call.tensor<T>("out"),
           call.integer("count"), nullptr);
   });

@@ -1,27 +1,13 @@
 #include "layer.h"
 
-#include <memory>
-
+#include "guest_support/cublas_handle.h"
+#include "guest_support/device_memory.h"
 #include "parameters.h"
-#include "toolkit/check_cublas.h"
 
 namespace {
 
 using rooflab::GuestCall;
 using rooflab::size;
-
-/// Device memory that ends with its owner.
-class DeviceBuffer {
- public:
-  explicit DeviceBuffer(std::size_t bytes) { CUDA_CHECK(cudaMallocAsync(&data_, bytes, nullptr)); }
-  ~DeviceBuffer() { static_cast<void>(cudaFreeAsync(data_, nullptr)); }
-  DeviceBuffer(const DeviceBuffer&) = delete;
-  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
-  void* data() const { return data_; }
-
- private:
-  void* data_ = nullptr;
-};
 
 LayerShape shape_of(const GuestCall& call) {
   const int head_dim = size(call, "head_dim");
@@ -120,12 +106,11 @@ class Call {
 
 ROOFLAB_ENTRY(layer) {
   using namespace rooflab;
-  cublasHandle_t raw = nullptr;
-  CUBLAS_CHECK(cublasCreate(&raw));
-  const std::unique_ptr<cublasContext, decltype(&cublasDestroy)> handle(raw, &cublasDestroy);
+  const CublasHandle cublas;
   const std::size_t bytes = workspace_bytes(shape_of(call), tokens_of(call));
   const DeviceBuffer buffer(bytes);
   Workspace workspace(buffer.data(), bytes);
-  const LayerContext context = {handle.get(), nullptr, workspace};
-  with_type(call, [&]<typename T>(std::type_identity<T>) { Call<T>(call, context).run(); });
+  const LayerContext context = {cublas.get(), nullptr, workspace};
+  with_type<float, __nv_bfloat16>(
+      call, [&]<typename T>(std::type_identity<T>) { Call<T>(call, context).run(); });
 }

@@ -4,7 +4,7 @@
 
 ROOFLAB_ENTRY(rmsnorm) {
   using namespace rooflab;
-  with_type(call, [&]<typename T>(std::type_identity<T>) {
+  with_type<float, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     rmsnorm(call.tensor<const T>("x"), call.tensor<const T>("weight"), call.tensor<T>("y"),
             size(call, "rows"), size(call, "width"), kEpsilon, nullptr);
   });

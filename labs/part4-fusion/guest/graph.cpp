@@ -3,29 +3,15 @@
 #include <cuda_fp16.h>
 
 #include <cmath>
-#include <memory>
-
+#include "guest_support/cublas_handle.h"
+#include "guest_support/device_memory.h"
 #include "parameters.h"
-#include "toolkit/check_cublas.h"
 
 namespace {
 
 using rooflab::GuestCall;
 using rooflab::size;
 using namespace rooflab::eager;
-
-/// Device memory that ends with its owner.
-class DeviceBuffer {
- public:
-  explicit DeviceBuffer(std::size_t bytes) { CUDA_CHECK(cudaMallocAsync(&data_, bytes, nullptr)); }
-  ~DeviceBuffer() { static_cast<void>(cudaFreeAsync(data_, nullptr)); }
-  DeviceBuffer(const DeviceBuffer&) = delete;
-  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
-  void* data() const { return data_; }
-
- private:
-  void* data_ = nullptr;
-};
 
 /// A stream that can be captured.
 class Stream {
@@ -87,16 +73,14 @@ std::size_t workspace_bytes(const DecoderShape& s) {
 
 ROOFLAB_ENTRY(graph) {
   using namespace rooflab;
-  cublasHandle_t raw = nullptr;
-  CUBLAS_CHECK(cublasCreate(&raw));
-  const std::unique_ptr<cublasContext, decltype(&cublasDestroy)> handle(raw, &cublasDestroy);
+  const CublasHandle cublas;
   const DecoderShape shape = shape_of(call);
   const std::size_t bytes = workspace_bytes(shape);
   const DeviceBuffer buffer(bytes);
   Workspace workspace(buffer.data(), bytes);
   const Stream stream;
   with_type<float, __half>(call, [&]<typename T>(std::type_identity<T>) {
-    DecodeStep<T> step(handle.get(), shape, weights_of<T>(call),
+    DecodeStep<T> step(cublas.get(), shape, weights_of<T>(call),
                        {call.tensor<T>("keys"), call.tensor<T>("values")}, workspace);
     CUDA_CHECK(cudaDeviceSynchronize());  // the step's buffers are filled on another stream
     decode_steps(step, call.tensor<const T>("inputs"), call.tensor<const int>("positions"),

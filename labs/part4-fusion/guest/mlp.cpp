@@ -1,24 +1,10 @@
 #include "mlp.h"
 
-#include <memory>
-
+#include "guest_support/cublas_handle.h"
+#include "guest_support/device_memory.h"
 #include "parameters.h"
-#include "toolkit/check_cublas.h"
 
 namespace {
-
-/// Device memory that ends with its owner.
-class DeviceBuffer {
- public:
-  explicit DeviceBuffer(std::size_t bytes) { CUDA_CHECK(cudaMallocAsync(&data_, bytes, nullptr)); }
-  ~DeviceBuffer() { static_cast<void>(cudaFreeAsync(data_, nullptr)); }
-  DeviceBuffer(const DeviceBuffer&) = delete;
-  DeviceBuffer& operator=(const DeviceBuffer&) = delete;
-  void* data() const { return data_; }
-
- private:
-  void* data_ = nullptr;
-};
 
 /// Room for the product, and for as much again, in fp32.
 std::size_t workspace_bytes(const MlpShape& shape) {
@@ -33,13 +19,11 @@ std::size_t workspace_bytes(const MlpShape& shape) {
 ROOFLAB_ENTRY(mlp) {
   using namespace rooflab;
   const MlpShape shape = {size(call, "tokens"), size(call, "hidden"), size(call, "intermediate")};
-  cublasHandle_t raw = nullptr;
-  CUBLAS_CHECK(cublasCreate(&raw));
-  const std::unique_ptr<cublasContext, decltype(&cublasDestroy)> handle(raw, &cublasDestroy);
+  const CublasHandle cublas;
   const std::size_t bytes = workspace_bytes(shape);
   const DeviceBuffer buffer(bytes);
   Workspace workspace(buffer.data(), bytes);
-  const MlpContext context = {handle.get(), nullptr, workspace};
+  const MlpContext context = {cublas.get(), nullptr, workspace};
   with_type<float, __half>(call, [&]<typename T>(std::type_identity<T>) {
     gated_mlp(context, call.tensor<const T>("x"), call.tensor<const T>("gate_proj"),
               call.tensor<const T>("up_proj"), call.tensor<const T>("down_proj"),

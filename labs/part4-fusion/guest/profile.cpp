@@ -1,12 +1,13 @@
 #include "profile.h"
 
 #include <algorithm>
-#include <memory>
 #include <sstream>
 #include <stdexcept>
 
 #include "grader/contract/guest_call.h"
-#include "toolkit/check_cublas.h"
+#include "guest_support/call_parameters.h"
+#include "guest_support/cublas_handle.h"
+#include "guest_support/device_memory.h"
 #include "toolkit/eager/gelu.h"
 #include "toolkit/eager/pointwise.h"
 #include "toolkit/eager/rows.h"
@@ -14,6 +15,8 @@
 
 namespace {
 
+using rooflab::CublasHandle;
+using rooflab::FilledArray;
 using rooflab::GuestCall;
 
 /// More entries than any case has: what is too much is wrong anyhow.
@@ -117,43 +120,21 @@ void pass_on(GuestCall& call, const std::vector<Gap>& gaps) {
   }
 }
 
-/// Device memory that ends with its owner, filled with small numbers.
-class Array {
- public:
-  explicit Array(std::int64_t count) {
-    const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(count);
-    CUDA_CHECK(cudaMalloc(&data_, bytes));
-    constexpr int kByteOfEach = 0x3c;  // 0x3c3c3c3c is the float 0.0115
-    CUDA_CHECK(cudaMemset(data_, kByteOfEach, bytes));
-  }
-  ~Array() { cudaFree(data_); }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  float* data() const { return data_; }
-
- private:
-  float* data_ = nullptr;
-};
-
 /// An MLP out of eager operations, and what else a profile may show: fifteen pieces of work.
 class Workload {
  public:
   Workload(int tokens, int hidden, int intermediate)
-      : tokens_(tokens), hidden_(hidden), intermediate_(intermediate) {
-    CUBLAS_CHECK(cublasCreate(&cublas_));
-  }
-  ~Workload() { cublasDestroy(cublas_); }
-  Workload(const Workload&) = delete;
-  Workload& operator=(const Workload&) = delete;
+      : tokens_(tokens), hidden_(hidden), intermediate_(intermediate) {}
 
   void run() {
     using namespace rooflab;
     const std::int64_t outer = std::int64_t{tokens_} * hidden_;
     const std::int64_t inner = std::int64_t{tokens_} * intermediate_;
-    linear(cublas_, x_.data(), up_.data(), wide_.data(), tokens_, hidden_, intermediate_, nullptr);
-    eager::gelu(wide_.data(), activated_.data(), inner, workspace_, nullptr);
-    linear(cublas_, activated_.data(), down_.data(), out_.data(), tokens_, intermediate_, hidden_,
+    linear(cublas_.get(), x_.data(), up_.data(), wide_.data(), tokens_, hidden_, intermediate_,
            nullptr);
+    eager::gelu(wide_.data(), activated_.data(), inner, workspace_, nullptr);
+    linear(cublas_.get(), activated_.data(), down_.data(), out_.data(), tokens_, intermediate_,
+           hidden_, nullptr);
     eager::add(out_.data(), x_.data(), out_.data(), outer, nullptr);
     eager::softmax_of_rows(out_.data(), out_.data(), tokens_, hidden_, nullptr);
     eager::mean_of_rows(out_.data(), means_.data(), tokens_, hidden_, nullptr);
@@ -163,25 +144,29 @@ class Workload {
   }
 
  private:
+  static FilledArray matrix(int rows, int columns) {
+    return FilledArray(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+  }
+
   int tokens_, hidden_, intermediate_;
-  cublasHandle_t cublas_ = nullptr;
-  Array x_{std::int64_t{tokens_} * hidden_};
-  Array out_{std::int64_t{tokens_} * hidden_};
-  Array copy_{std::int64_t{tokens_} * hidden_};
-  Array means_{tokens_};
-  Array up_{std::int64_t{intermediate_} * hidden_};
-  Array down_{std::int64_t{intermediate_} * hidden_};
-  Array wide_{std::int64_t{tokens_} * intermediate_};
-  Array activated_{std::int64_t{tokens_} * intermediate_};
-  Array scratch_{std::int64_t{tokens_} * intermediate_ * 2};
+  CublasHandle cublas_;
+  FilledArray x_ = matrix(tokens_, hidden_);
+  FilledArray out_ = matrix(tokens_, hidden_);
+  FilledArray copy_ = matrix(tokens_, hidden_);
+  FilledArray means_ = matrix(tokens_, 1);
+  FilledArray up_ = matrix(intermediate_, hidden_);
+  FilledArray down_ = matrix(hidden_, intermediate_);
+  FilledArray wide_ = matrix(tokens_, intermediate_);
+  FilledArray activated_ = matrix(tokens_, intermediate_);
+  FilledArray scratch_ = matrix(2 * tokens_, intermediate_);
   rooflab::Workspace workspace_{scratch_.data(), sizeof(float) * 2 *
                                                      static_cast<std::size_t>(tokens_) *
                                                      static_cast<std::size_t>(intermediate_)};
 };
 
 void pass_on_workload(GuestCall& call) {
-  const auto size = [&](const char* name) { return static_cast<int>(call.integer(name)); };
-  Workload workload(size("tokens"), size("hidden"), size("intermediate"));
+  using rooflab::size;
+  Workload workload(size(call, "tokens"), size(call, "hidden"), size(call, "intermediate"));
   CUDA_CHECK(cudaDeviceSynchronize());
   const WorkloadReport report = profile_workload([&] { workload.run(); });
   CUDA_CHECK(cudaDeviceSynchronize());

@@ -1,7 +1,7 @@
 #include "flash_decode.h"
 
+#include "guest_support/device_memory.h"
 #include "parameters.h"
-#include "toolkit/check.h"
 
 ROOFLAB_ENTRY(flash_decode) {
   using namespace rooflab;
@@ -10,12 +10,10 @@ ROOFLAB_ENTRY(flash_decode) {
   const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(shape.batch) *
                                 shape.query_heads * splits * (shape.head_dim + 2) +
                             1024;
-  void* memory = nullptr;
-  CUDA_CHECK(cudaMallocAsync(&memory, bytes, nullptr));
-  Workspace workspace(memory, bytes);
-  with_type(call, [&]<typename T>(std::type_identity<T>) {
+  const DeviceBuffer buffer(bytes);
+  Workspace workspace(buffer.data(), bytes);
+  with_type<float, __half, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     flash_decode(call.tensor<const T>("q"), call.tensor<const T>("k"), call.tensor<const T>("v"),
                  call.tensor<T>("out"), shape, splits, workspace, nullptr);
   });
-  CUDA_CHECK(cudaFreeAsync(memory, nullptr));
 }

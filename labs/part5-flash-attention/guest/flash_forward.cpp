@@ -4,7 +4,7 @@
 
 ROOFLAB_ENTRY(flash_forward) {
   using namespace rooflab;
-  with_type(call, [&]<typename T>(std::type_identity<T>) {
+  with_type<float, __half, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     flash_forward(call.tensor<const T>("q"), call.tensor<const T>("k"), call.tensor<const T>("v"),
                   call.tensor<T>("out"), call.tensor<float>("log_sum_exp"), attention_shape(call),
                   nullptr);

@@ -4,7 +4,7 @@
 
 ROOFLAB_ENTRY(flash_tensor_cores) {
   using namespace rooflab;
-  with_half_type(call, [&]<typename T>(std::type_identity<T>) {
+  with_type<__half, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     flash_tensor_cores(call.tensor<const T>("q"), call.tensor<const T>("k"),
                        call.tensor<const T>("v"), call.tensor<T>("out"),
                        call.tensor<float>("log_sum_exp"), attention_shape(call), nullptr);

@@ -1,16 +1,15 @@
 #include "study.h"
 
 #include <algorithm>
-#include <memory>
 #include <random>
 #include <vector>
 
 #include "flash_forward.h"
 #include "grader/contract/guest_call.h"
+#include "guest_support/cublas_handle.h"
 #include "guest_support/gpu_at_hand.h"
 #include "guest_support/scratch_folder.h"
 #include "sdpa.h"
-#include "toolkit/check_cublas.h"
 
 namespace {
 
@@ -64,9 +63,7 @@ void pass_on(rooflab::GuestCall& call, const std::string& name, const StudyResul
 }  // namespace
 
 ROOFLAB_ENTRY(study) {
-  cublasHandle_t raw = nullptr;
-  CUBLAS_CHECK(cublasCreate(&raw));
-  const std::unique_ptr<cublasContext, decltype(&cublasDestroy)> handle(raw, &cublasDestroy);
+  const rooflab::CublasHandle cublas;
 
   const Array q(kMostElements, 1);
   const Array k(kMostElements, 2);
@@ -77,7 +74,7 @@ ROOFLAB_ENTRY(study) {
   const StudyDevice device{.name = gpu.name,
                            .gpu = gpu.peaks,
                            .kind = gpu.kind,
-                           .cublas = handle.get(),
+                           .cublas = cublas.get(),
                            .q = q.data(),
                            .k = k.data(),
                            .v = v.data(),

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "toolkit/check_cublas.h"
+
+namespace rooflab {
+
+/// A handle of cuBLAS, as long as this object lives.
+class CublasHandle {
+ public:
+  /// @throws CudaError
+  CublasHandle() { CUBLAS_CHECK(cublasCreate(&handle_)); }
+  ~CublasHandle() { static_cast<void>(cublasDestroy(handle_)); }
+  CublasHandle(const CublasHandle&) = delete;
+  CublasHandle& operator=(const CublasHandle&) = delete;
+  cublasHandle_t get() const { return handle_; }
+
+ private:
+  cublasHandle_t handle_ = nullptr;
+};
+
+}  // namespace rooflab

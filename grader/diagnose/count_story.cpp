@@ -79,8 +79,7 @@ Diagnostic launches_story(const Counted& launches, const simgpu::Activity& activ
   story.evidence.push_back("launched: " + launched_kernels(activity));
   story.help =
       "do the steps in one kernel, from the first load to the last store, with what is between "
-      "them in registers; kernels that must stay apart can be recorded in a graph and launched at "
-      "once";
+      "them in registers";
   return story;
 }
 

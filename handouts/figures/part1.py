@@ -4,7 +4,7 @@ import json
 import pathlib
 import tomllib
 
-from shapes import rate, rectangle, svg, text, three_digits
+from shapes import LIMITERS, rate, rectangle, svg, text, three_digits
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -92,7 +92,6 @@ def sectors_figure(runs):
     return svg(width, height, "Sectors of a request along a row and down a column", body)
 
 
-LIMITERS = {"l1": "the L1 cache", "shared": "shared memory", "latency": "latency", "dram": "DRAM"}
 ROWS = [
     ("gemm_naive", "`gemm_naive`", "1024 x 1024 x 1024"),
     ("gemm_tiled", "`gemm_tiled`", "1024 x 1024 x 1024"),

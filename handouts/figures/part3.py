@@ -4,7 +4,7 @@ import json
 import pathlib
 import tomllib
 
-from shapes import line, rectangle, svg, text, three_digits
+from shapes import LIMITERS, line, rectangle, svg, text, three_digits
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -121,11 +121,6 @@ def weight_table():
     lines += [f"| {name} | {out} x {into} | {out * into:,} |" for name, out, into in rows]
     lines.append(f"| all of a layer | | {layer['linear_weights']:,} |")
     return "\n".join(lines) + "\n"
-
-
-LIMITERS = {"dram": "DRAM", "fp32": "fp32 arithmetic", "issue": "instruction issue", "l2": "the L2 cache",
-            "latency": "latency", "l1": "the L1 cache", "special": "special functions", "tensor": "tensor cores",
-            "launch": "its launch"}
 
 
 def time_table():

@@ -3,14 +3,9 @@
 import json
 import pathlib
 
-from shapes import line, rectangle, svg, text, three_digits
+from shapes import LIMITERS, line, rectangle, svg, text, three_digits
 
 HERE = pathlib.Path(__file__).resolve().parent
-
-LIMITERS = {"dram": "DRAM", "shared": "shared memory", "fp32": "fp32 arithmetic", "issue": "instruction issue",
-            "l2": "the L2 cache", "latency": "latency", "l1": "the L1 cache", "special": "special functions",
-            "tensor": "tensor cores", "launch": "its launch"}
-
 
 def data():
     return json.loads((HERE / "part4.json").read_text())

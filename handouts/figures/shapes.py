@@ -1,4 +1,4 @@
-"""Shapes and numbers that the figures share. The pictures fit light and dark pages."""
+"""Shapes, words and numbers that the figures share. The pictures fit light and dark pages."""
 
 import math
 
@@ -11,6 +11,10 @@ text{font:13px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#1c2126}
 text{fill:#e6e9ec}.paper{fill:#14171a}.soft{fill:#9aa5b0}.grid{stroke:#2c333a}
 .roof{stroke:#e6e9ec}.ridge{fill:#e6e9ec}.good{fill:#5bc08e}.poor{fill:#ff8177}.idle{fill:#2c333a}.cell{stroke:#14171a}}
 """
+
+LIMITERS = {"dram": "DRAM", "shared": "shared memory", "fp32": "fp32 arithmetic", "issue": "instruction issue",
+            "l2": "the L2 cache", "latency": "latency", "l1": "the L1 cache", "special": "special functions",
+            "tensor": "tensor cores", "launch": "its launch"}
 
 
 def svg(width, height, title, body):

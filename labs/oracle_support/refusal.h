@@ -12,7 +12,7 @@
 /// ones would follow from it.
 namespace rooflab {
 
-/// The first fault. Oracles throw it inside of `judge`, and no further.
+/// The first fault. Oracles throw it inside of refusals_of, and no further.
 class Refusal : public std::exception {
  public:
   explicit Refusal(Complaint complaint) : complaint_(std::move(complaint)) {}
@@ -22,6 +22,17 @@ class Refusal : public std::exception {
  private:
   Complaint complaint_;
 };
+
+/// What `judge` refuses, or nothing.
+template <typename Judge>
+std::vector<Complaint> refusals_of(Judge&& judge) {
+  try {
+    judge();
+    return {};
+  } catch (const Refusal& refusal) {
+    return {refusal.complaint()};
+  }
+}
 
 /// A label as a message may quote it: the student wrote it, at any length.
 inline std::string quoted(const std::string& label) {

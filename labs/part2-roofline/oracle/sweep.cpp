@@ -40,12 +40,7 @@ class SweepOracle : public Oracle {
 
   std::vector<Complaint> judge(const Problem& /*problem*/,
                                const CallEvidence& evidence) const override {
-    try {
-      Judge(evidence).judge();
-      return {};
-    } catch (const Refusal& refusal) {
-      return {refusal.complaint()};
-    }
+    return refusals_of([&] { Judge(evidence).judge(); });
   }
 
   std::map<std::string, std::string> artifacts(const Problem& /*problem*/,

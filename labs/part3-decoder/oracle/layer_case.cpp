@@ -5,33 +5,11 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "labs/oracle_support/layer_weights.h"
 #include "labs/part3-decoder/oracle/tensors.h"
 
 namespace rooflab {
 namespace {
-
-struct WeightShape {
-  const char* name;
-  std::int64_t out, in;  ///< in 0: a norm
-};
-
-std::vector<WeightShape> weight_shapes(const LayerShape& s) {
-  const std::int64_t queries = s.query_heads * s.head_dim;
-  const std::int64_t keys = s.key_value_heads * s.head_dim;
-  return {{"input_norm", s.hidden, 0},
-          {"q_proj", queries, s.hidden},
-          {"k_proj", keys, s.hidden},
-          {"v_proj", keys, s.hidden},
-          {"o_proj", s.hidden, queries},
-          {"q_norm", s.head_dim, 0},
-          {"k_norm", s.head_dim, 0},
-          {"post_attention_norm", s.hidden, 0},
-          {"pre_feedforward_norm", s.hidden, 0},
-          {"gate_proj", s.intermediate, s.hidden},
-          {"up_proj", s.intermediate, s.hidden},
-          {"down_proj", s.hidden, s.intermediate},
-          {"post_feedforward_norm", s.hidden, 0}};
-}
 
 /// Norms lie around 0, those of queries and keys around 1/2, which spreads the scores of softmax;
 /// projections keep the size of what they project.
@@ -58,7 +36,7 @@ class Session {
         case_(read_layer_case(problem.parameters)),
         rule_(rule),
         stores_keys_(stores_keys) {
-    for (const WeightShape& weight : weight_shapes(case_.shape)) {
+    for (const WeightShape& weight : layer_weight_shapes(case_.shape)) {
       weights_[weight.name] = widened(problem, weight.name);
     }
     const auto slots = static_cast<std::size_t>(case_.batch * case_.shape.key_value_heads *
@@ -212,7 +190,7 @@ Problem make_layer_problem(const Values& parameters, std::uint64_t seed) {
     add("decode_hidden", Role::in_out, {c.decode_steps, c.batch, 1, c.shape.hidden}, 1);
   }
   problem.tensors.push_back(consecutive("positions", c.first_position(), called + c.decode_steps));
-  for (const WeightShape& weight : weight_shapes(c.shape)) {
+  for (const WeightShape& weight : layer_weight_shapes(c.shape)) {
     problem.tensors.push_back(random_weight(weight, c.type, random));
   }
   if (c.has_cache()) {

@@ -7,6 +7,7 @@
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/evidence.h"
 #include "labs/oracle_support/known_mistakes.h"
+#include "labs/oracle_support/layer_weights.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rounding.h"
 #include "labs/oracle_support/tensors.h"
@@ -16,29 +17,6 @@ namespace rooflab {
 namespace {
 
 using Complaints = std::vector<Complaint>;
-
-struct WeightShape {
-  const char* name;
-  std::int64_t out, in;  ///< in 0: a norm
-};
-
-std::vector<WeightShape> weight_shapes(const DecoderSizes& s) {
-  const std::int64_t queries = s.query_heads * s.head_dim;
-  const std::int64_t keys = s.key_value_heads * s.head_dim;
-  return {{"input_norm", s.hidden, 0},
-          {"q_proj", queries, s.hidden},
-          {"k_proj", keys, s.hidden},
-          {"v_proj", keys, s.hidden},
-          {"o_proj", s.hidden, queries},
-          {"q_norm", s.head_dim, 0},
-          {"k_norm", s.head_dim, 0},
-          {"post_attention_norm", s.hidden, 0},
-          {"pre_feedforward_norm", s.hidden, 0},
-          {"gate_proj", s.intermediate, s.hidden},
-          {"up_proj", s.intermediate, s.hidden},
-          {"down_proj", s.hidden, s.intermediate},
-          {"post_feedforward_norm", s.hidden, 0}};
-}
 
 struct GraphCase {
   DecoderSizes sizes;
@@ -81,7 +59,7 @@ class Decoding {
         rule_(rule),
         case_(read_case(problem.parameters)),
         history_({widened(problem, "keys"), widened(problem, "values")}) {
-    for (const WeightShape& weight : weight_shapes(case_.sizes)) {
+    for (const WeightShape& weight : layer_weight_shapes(case_.sizes)) {
       weights_[weight.name] = widened(problem, weight.name);
     }
     weights_["cosines"] = widened(problem, "cosines");
@@ -170,7 +148,7 @@ class GraphOracle : public Oracle {
     std::int64_t position = c.first_position;
     problem.tensors.push_back(drawn("positions", ElementType::int32, Role::input, {c.steps},
                                     [&] { return static_cast<double>(position++); }));
-    for (const WeightShape& weight : weight_shapes(c.sizes)) {
+    for (const WeightShape& weight : layer_weight_shapes(c.sizes)) {
       // Norms lie around 1, and projections keep the size of what they project.
       const bool is_norm = weight.in == 0;
       Numbers values =
@@ -202,7 +180,7 @@ class GraphOracle : public Oracle {
   Work work(const Values& parameters) const override {
     const GraphCase c = read_case(parameters);
     double weights = 0;
-    for (const WeightShape& weight : weight_shapes(c.sizes)) {
+    for (const WeightShape& weight : layer_weight_shapes(c.sizes)) {
       weights += static_cast<double>(weight.out * weight.in);
     }
     const auto batch = static_cast<double>(c.sizes.batch);

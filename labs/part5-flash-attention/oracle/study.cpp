@@ -320,12 +320,7 @@ class StudyOracle : public Oracle {
 
   std::vector<Complaint> judge(const Problem& /*problem*/,
                                const CallEvidence& evidence) const override {
-    try {
-      StudyJudge(evidence).judge();
-      return {};
-    } catch (const Refusal& refusal) {
-      return {refusal.complaint()};
-    }
+    return refusals_of([&] { StudyJudge(evidence).judge(); });
   }
 
   std::map<std::string, std::string> artifacts(const Problem& /*problem*/,

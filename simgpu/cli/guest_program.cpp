@@ -10,7 +10,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "simgpu/device/descriptor.h"
+#include "simgpu/memory/descriptor.h"
 
 namespace simgpu::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "simgpu/device/descriptor.h"
+#include "simgpu/memory/descriptor.h"
 
 namespace simgpu::cli {
 namespace {

@@ -77,7 +77,8 @@ std::optional<Connection::Message> Connection::next() {
   return Message{.operation = header.tag, .payload = {payload.begin(), payload.end()}};
 }
 
-void Connection::reply(std::uint32_t tag, std::span<const std::byte> payload) {
+void Connection::reply(std::uint32_t tag, std::span<const std::byte> payload,
+                       Descriptor descriptor) {
   if (!has_output()) {
     output_.clear();
     sent_ = 0;
@@ -86,12 +87,33 @@ void Connection::reply(std::uint32_t tag, std::span<const std::byte> payload) {
   writer.put(wire::Header{.bytes = static_cast<std::uint32_t>(payload.size()), .tag = tag});
   output_.insert(output_.end(), writer.bytes().begin(), writer.bytes().end());
   output_.insert(output_.end(), payload.begin(), payload.end());
+  if (descriptor) to_send_ = std::move(descriptor);
+}
+
+ssize_t Connection::send_some() {
+  iovec part{.iov_base = output_.data() + sent_, .iov_len = output_.size() - sent_};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> ancillary{};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (to_send_) {
+    message.msg_control = ancillary.data();
+    message.msg_controllen = ancillary.size();
+    cmsghdr* item = CMSG_FIRSTHDR(&message);
+    item->cmsg_level = SOL_SOCKET;
+    item->cmsg_type = SCM_RIGHTS;
+    item->cmsg_len = CMSG_LEN(sizeof(int));
+    const int number = to_send_.get();
+    std::memcpy(CMSG_DATA(item), &number, sizeof number);
+  }
+  const ssize_t count = sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (count > 0) to_send_.reset();
+  return count;
 }
 
 bool Connection::send() {
   while (has_output()) {
-    const ssize_t count = ::send(socket_.get(), output_.data() + sent_, output_.size() - sent_,
-                                 MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t count = send_some();
     if (count < 0) return would_block();
     sent_ += static_cast<std::size_t>(count);
   }

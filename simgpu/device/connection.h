@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "simgpu/device/descriptor.h"
 #include "simgpu/device/wire.h"
+#include "simgpu/memory/descriptor.h"
 
 namespace simgpu {
 
@@ -33,13 +33,17 @@ class Connection {
   bool has_message() const;
   /// The next whole message. @throws wire::MessageError when its length is out of bounds
   std::optional<Message> next();
-  void reply(std::uint32_t tag, std::span<const std::byte> payload);
+  /// @param descriptor goes with the reply's first byte, if it is one; one reply in a row may have
+  /// one
+  void reply(std::uint32_t tag, std::span<const std::byte> payload, Descriptor descriptor = {});
   /// Sends what the peer will take. @returns false when the peer is gone
   bool send();
   /// The descriptor that came with the latest messages, if any.
   Descriptor take_descriptor() { return std::move(received_); }
 
  private:
+  ssize_t send_some();
+
   Descriptor socket_;
   Descriptor received_;
   bool accepts_descriptor_;
@@ -47,6 +51,7 @@ class Connection {
   std::size_t consumed_ = 0;
   std::vector<std::byte> output_;
   std::size_t sent_ = 0;
+  Descriptor to_send_;
 };
 
 }  // namespace simgpu

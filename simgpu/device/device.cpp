@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -18,7 +19,8 @@ using protocol::DeviceCopyRequest;
 using protocol::FillRequest;
 
 constexpr std::size_t kMostAllocations =
-    1'000'000;                              // bounds our own bookkeeping, not the GPU's memory
+    1'000'000;  // bounds our own bookkeeping, not the GPU's memory
+constexpr std::size_t kMostPools = 1024;
 constexpr double kTransferLatencyUs = 1.3;  // first byte over PCIe after submission
 constexpr double kDeviceOperationUs = 1.5;  // a small copy or fill on the device
 
@@ -27,6 +29,12 @@ DeviceOptions completed(DeviceOptions options, const gpu_spec::GpuSpec& gpu) {
   const auto capacity = static_cast<std::uint64_t>(std::max<std::int64_t>(gpu.dram_bytes, 0));
   if (options.memory_limit == 0 || options.memory_limit > capacity) options.memory_limit = capacity;
   return options;
+}
+
+const char* const kFromPool = "cudaMallocAsync";
+
+std::uint64_t room(std::uint64_t limit, std::uint64_t taken) {
+  return limit - std::min(limit, taken);
 }
 
 std::uint64_t packed_bytes(std::uint64_t width, std::uint64_t height) { return width * height; }
@@ -118,35 +126,92 @@ protocol::Properties Device::properties() const {
 }
 
 std::uint64_t Device::free_bytes() const {
-  const std::uint64_t pooled = pool_.reserved() - std::min(pool_.reserved(), pool_.used());
+  std::uint64_t pooled = 0;
+  for (const auto& [number, pool] : pools_) {
+    pooled += pool.reserved() - std::min(pool.reserved(), pool.used());
+  }
   const std::uint64_t taken = memory_.allocated() + pooled;
   return options_.memory_limit - std::min(options_.memory_limit, taken);
 }
 
-CudaError Device::allocate(std::uint64_t bytes, bool from_pool, std::uint64_t* address) {
-  timeline_.spend(from_pool ? ApiCost::kPool : ApiCost::kAllocate);
-  *address = 0;
-  if (bytes == 0) return from_pool ? CudaError::invalid_value : CudaError::success;
-  const std::uint64_t room =
-      options_.memory_limit - std::min(options_.memory_limit, memory_.allocated());
-  if (bytes > room || guest_allocations_.size() >= kMostAllocations) {
+CudaError Device::place(std::uint64_t bytes, const char* function, std::uint64_t* address) {
+  if (bytes > room(options_.memory_limit, memory_.allocated()) ||
+      guest_allocations_.size() >= kMostAllocations) {
     return CudaError::memory_allocation;
   }
-  const auto base = memory_.allocate(bytes, from_pool ? "cudaMallocAsync" : "cudaMalloc");
+  const auto base = memory_.allocate(bytes, function);
   if (!base) return CudaError::memory_allocation;
-  guest_allocations_[*base] = {bytes, from_pool, ++allocations_made_, last_kernel_};
-  if (from_pool) pool_.add(bytes);
+  remember(*base, bytes, function);
   *address = *base;
-  log_.add(AllocationRecord{.address = *base,
+  return CudaError::success;
+}
+
+CudaError Device::allocate(std::uint64_t bytes, std::uint64_t* address) {
+  timeline_.spend(ApiCost::kAllocate);
+  *address = 0;
+  return bytes == 0 ? CudaError::success : place(bytes, "cudaMalloc", address);
+}
+
+CudaError Device::allocate_from_pool(std::uint64_t bytes, std::uint64_t number,
+                                     std::uint64_t* address) {
+  timeline_.spend(ApiCost::kPool);
+  *address = 0;
+  MemoryPool* from = pool(number);
+  if (bytes == 0 || from == nullptr) return CudaError::invalid_value;
+  if (const CudaError error = place(bytes, kFromPool, address); error != CudaError::success) {
+    return error;
+  }
+  guest_allocations_[*address].pool = number;
+  from->add(bytes);
+  return CudaError::success;
+}
+
+MemoryPool* Device::pool(std::uint64_t number) {
+  const auto found = pools_.find(number);
+  return found == pools_.end() ? nullptr : &found->second;
+}
+
+CudaError Device::create_pool(std::uint64_t* number) {
+  if (pools_.size() >= kMostPools) return CudaError::memory_allocation;
+  *number = next_pool_++;
+  pools_[*number];
+  return CudaError::success;
+}
+
+CudaError Device::destroy_pool(std::uint64_t number) {
+  if (number == 0 || pools_.erase(number) == 0) return CudaError::invalid_value;
+  return CudaError::success;
+}
+
+CudaError Device::allocate_shared(std::uint64_t bytes, Sharing sharing, SharedBlock* block) {
+  const bool pinned = sharing == Sharing::pinned;
+  timeline_.spend(ApiCost::kAllocate);
+  if (bytes == 0) return CudaError::invalid_value;
+  const std::uint64_t taken = pinned ? memory_.pinned() : memory_.allocated();
+  if (bytes > room(options_.memory_limit, taken)) return CudaError::memory_allocation;
+  const char* function = pinned ? "cudaMallocHost" : "cudaMallocManaged";
+  auto made = memory_.allocate_shared(bytes, function, sharing);
+  if (!made) return CudaError::memory_allocation;
+  *block = std::move(*made);
+  if (pinned) {
+    pinned_.insert(block->address);
+  } else {
+    remember(block->address, bytes, function);
+  }
+  return CudaError::success;
+}
+
+void Device::remember(std::uint64_t address, std::uint64_t bytes, const char* function) {
+  guest_allocations_[address] = {bytes, function, 0, ++allocations_made_, last_kernel_};
+  log_.add(AllocationRecord{.address = address,
                             .bytes = bytes,
                             .released = false,
                             .time_us = microseconds(timeline_.now())});
-  return CudaError::success;
 }
 
 CudaError Device::release(std::uint64_t address) {
   const auto found = guest_allocations_.find(address);
-  const bool from_pool = found != guest_allocations_.end() && found->second.from_pool;
+  const bool from_pool = found != guest_allocations_.end() && found->second.function == kFromPool;
   timeline_.spend(from_pool ? ApiCost::kPool : ApiCost::kAllocate);
   if (address == 0) return CudaError::success;
   if (found == guest_allocations_.end()) {
@@ -163,17 +228,28 @@ CudaError Device::release(std::uint64_t address) {
                             .bytes = found->second.bytes,
                             .released = true,
                             .time_us = microseconds(timeline_.now())});
-  if (from_pool) pool_.remove(found->second.bytes);
+  MemoryPool* from = from_pool ? pool(found->second.pool) : nullptr;
+  if (from != nullptr) from->remove(found->second.bytes);
   guest_allocations_.erase(found);
+  return CudaError::success;
+}
+
+CudaError Device::release_pinned(std::uint64_t address) {
+  if (pinned_.erase(address) == 0) return CudaError::invalid_value;
+  timeline_.spend(ApiCost::kAllocate);
+  synchronize(timeline_.all_done());
+  memory_.release(address);
   return CudaError::success;
 }
 
 void Device::release_guest() {
   for (const auto& [address, allocation] : guest_allocations_) memory_.release(address);
   guest_allocations_.clear();
+  for (const std::uint64_t address : pinned_) memory_.release(address);
+  pinned_.clear();
   allocations_made_ = 0;
   last_kernel_.reset();
-  pool_ = {};
+  pools_ = {{0, {}}};
   stack_bytes_ = kDefaultStackBytes;
   for (const auto& [handle, loaded] : modules_) unload_module(loaded, memory_);
   modules_.clear();
@@ -195,22 +271,21 @@ CudaError Device::set_stack_bytes(std::uint64_t bytes) {
 
 void Device::report_leaks() {
   if (fault_ != CudaError::success) return;
-  std::map<std::pair<std::uint64_t, bool>, Finding> leaks;
+  std::map<std::pair<std::uint64_t, std::string_view>, Finding> leaks;
   for (const auto& [address, allocation] : guest_allocations_) {
-    const std::pair size{allocation.bytes, allocation.from_pool};
+    const std::pair size{allocation.bytes, std::string_view(allocation.function)};
     if (const auto known = leaks.find(size); known != leaks.end()) {
       ++known->second.occurrences;
       continue;
     }
     if (leaks.size() == ActivityLog::kMostFindings) break;
     Finding& leak = leaks[size];
-    const char* function = allocation.from_pool ? "cudaMallocAsync" : "cudaMalloc";
     leak.code = "RL0309";
     leak.kind = FindingKind::leak;
     leak.object = fmt::format("allocation of {} bytes at {:#x}", allocation.bytes, address);
     leak.message = fmt::format(
         "{} bytes from {} were never freed: allocation number {} of the program, made {}",
-        allocation.bytes, function, allocation.number,
+        allocation.bytes, allocation.function, allocation.number,
         allocation.after == nullptr ? "before the first kernel"
                                     : "after the launch of " + *allocation.after);
   }
@@ -350,7 +425,7 @@ Picoseconds Device::end_node() {
 
 void Device::synchronize(Picoseconds until) {
   timeline_.wait_until(until);
-  pool_.synchronized();
+  for (auto& [number, pool] : pools_) pool.synchronized();
 }
 
 std::string Device::take_output() { return std::exchange(output_, {}); }

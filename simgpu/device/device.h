@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 
@@ -53,7 +54,11 @@ class Device {
   DeviceMemory& memory() { return memory_; }
   Timeline& timeline() { return timeline_; }
   ActivityLog& log() { return log_; }
-  MemoryPool& pool() { return pool_; }
+  /// The default pool is number 0. nullptr when there is none of this number.
+  MemoryPool* pool(std::uint64_t number);
+  CudaError create_pool(std::uint64_t* number);
+  /// Its allocations stay until they are freed.
+  CudaError destroy_pool(std::uint64_t number);
   /// cudaLimitStackSize: bytes of each thread for calls of functions that are not inlined.
   std::uint32_t stack_bytes() const { return stack_bytes_; }
   CudaError set_stack_bytes(std::uint64_t bytes);
@@ -63,8 +68,13 @@ class Device {
   CudaError fault() const { return fault_; }
 
   // The guest's memory.
-  CudaError allocate(std::uint64_t bytes, bool from_pool, std::uint64_t* address);
+  CudaError allocate(std::uint64_t bytes, std::uint64_t* address);
+  CudaError allocate_from_pool(std::uint64_t bytes, std::uint64_t pool, std::uint64_t* address);
+  /// Memory that the guest maps: managed, or its own pinned memory.
+  CudaError allocate_shared(std::uint64_t bytes, Sharing sharing, SharedBlock* block);
   CudaError release(std::uint64_t address);
+  /// Pinned memory, which cudaFree does not take.
+  CudaError release_pinned(std::uint64_t address);
   std::uint64_t free_bytes() const;
   /// Frees what the guest allocated, loaded and created, and clears the fault.
   void release_guest();
@@ -122,6 +132,8 @@ class Device {
   Activity collect();
 
  private:
+  CudaError place(std::uint64_t bytes, const char* function, std::uint64_t* address);
+  void remember(std::uint64_t address, std::uint64_t bytes, const char* function);
   bool range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,
                       std::uint64_t width, std::uint64_t height);
   void record_memory(const char* kind, std::uint64_t bytes, std::uint64_t destination,
@@ -141,7 +153,8 @@ class Device {
   DeviceMemory memory_;
   Timeline timeline_;
   ActivityLog log_;
-  MemoryPool pool_;
+  std::map<std::uint64_t, MemoryPool> pools_{{0, {}}};
+  std::uint64_t next_pool_ = 1;
   std::uint32_t stack_bytes_ = kDefaultStackBytes;
   CudaError fault_ = CudaError::success;
   Picoseconds marked_at_ = 0;
@@ -155,11 +168,13 @@ class Device {
   /// Where a leaked allocation was made, as far as the device knows.
   struct GuestAllocation {
     std::uint64_t bytes = 0;
-    bool from_pool = false;
+    const char* function = "";  ///< of the runtime, one of those in device.cpp
+    std::uint64_t pool = 0;
     std::uint64_t number = 0;                  ///< 1 for the guest's first
     std::shared_ptr<const std::string> after;  ///< the kernel launched last; null before the first
   };
   std::map<std::uint64_t, GuestAllocation> guest_allocations_;  ///< by address
+  std::set<std::uint64_t> pinned_;                              ///< addresses
   std::uint64_t allocations_made_ = 0;
   std::shared_ptr<const std::string> last_kernel_;
 };

@@ -13,6 +13,8 @@ namespace simgpu {
 namespace {
 
 constexpr std::size_t kMostModules = 4096;
+/// Each keeps a descriptor open, and a process may have 1024 of them.
+constexpr std::size_t kMostManagedVariables = 256;
 
 CudaError error_of(LaunchStatus status) {
   switch (status) {
@@ -72,10 +74,15 @@ std::string join(const std::vector<std::string>& parts) {
 CudaError Device::load(std::span<const std::byte> container, std::uint64_t* handle) {
   *handle = 0;
   std::uint64_t image_bytes = 0;
-  for (const auto& [other, loaded] : modules_) image_bytes += loaded.image_bytes;
+  std::size_t managed = 0;
+  for (const auto& [other, loaded] : modules_) {
+    image_bytes += loaded.image_bytes;
+    managed += loaded.managed_variables();
+  }
   if (modules_.size() >= kMostModules) return CudaError::memory_allocation;
   const ModuleLimits limits{.image_bytes = protocol::kMaxImageBytes - image_bytes,
-                            .memory_bytes = options_.memory_limit};
+                            .memory_bytes = options_.memory_limit,
+                            .managed_variables = kMostManagedVariables - managed};
   try {
     LoadedModule loaded = load_module(container, gpu_, limits, memory_);
     *handle = next_module_++;

@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "simgpu/device/activity_wire.h"
-#include "simgpu/device/descriptor.h"
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/wire.h"
+#include "simgpu/memory/descriptor.h"
 
 namespace simgpu {
 namespace {

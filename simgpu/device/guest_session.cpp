@@ -1,7 +1,5 @@
 #include "simgpu/device/guest_session.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -24,8 +22,12 @@ const char* function_of(GuestOperation operation) {
       return "cudaMemGetInfo";
     case GuestOperation::allocate:
       return "cudaMalloc";
+    case GuestOperation::allocate_shared:
+      return "cudaMallocManaged";
     case GuestOperation::release:
       return "cudaFree";
+    case GuestOperation::release_pinned:
+      return "cudaFreeHost";
     case GuestOperation::reset:
       return "cudaDeviceReset";
     case GuestOperation::pool_allocate:
@@ -148,6 +150,7 @@ GuestSession::Reply GuestSession::handle(std::uint32_t operation,
     reader.expect_end();
   }
   reply.payload = writer.take();
+  reply.descriptor = std::move(shared_);
   if (device_.has_output()) reply.payload.front() = std::byte{protocol::kHasOutput};
   return reply;
 }
@@ -169,12 +172,17 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
     case Operation::take_output:
     case Operation::get_stack_limit:
     case Operation::set_stack_limit:
+    case Operation::allocate_shared:
+    case Operation::release_pinned:
+    case Operation::share_variable:
       return memory_operation(operation, reader, writer);
     case Operation::pool_allocate:
     case Operation::pool_release:
     case Operation::pool_get:
     case Operation::pool_set:
     case Operation::pool_trim:
+    case Operation::pool_create:
+    case Operation::pool_destroy:
       return pool_operation(operation, reader, writer);
     case Operation::copy_to_device:
     case Operation::copy_from_device:
@@ -214,123 +222,6 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
       return activity_operation(operation, reader, writer);
     default:
       return module_operation(operation, reader, writer);
-  }
-}
-
-CudaError GuestSession::memory_operation(Operation operation, wire::Reader& reader,
-                                         wire::Writer& writer) {
-  switch (operation) {
-    case Operation::memory_info:
-      writer.put(device_.free_bytes());
-      writer.put(static_cast<std::uint64_t>(device_.gpu().dram_bytes));
-      return CudaError::success;
-    case Operation::allocate: {
-      std::uint64_t address = 0;
-      const CudaError error = device_.allocate(reader.get<std::uint64_t>(), false, &address);
-      writer.put(address);
-      return error;
-    }
-    case Operation::release:
-      return device_.release(reader.get<std::uint64_t>());
-    case Operation::reset:
-      device_.release_guest();
-      transfer_ = {};
-      graph_run_.reset();
-      image_ = {};
-      image_bytes_ = 0;
-      return CudaError::success;
-    case Operation::host_dereference: {
-      const auto address = reader.get<std::uint64_t>();
-      const Allocation* near = device_.memory().nearest(address);
-      const bool inside =
-          near != nullptr && address >= near->base && address - near->base < near->bytes;
-      device_.report_api("RL0207", FindingKind::invalid_api_use, "",
-                         fmt::format("host code dereferenced device pointer {:#x}{}; copy it with "
-                                     "cudaMemcpy first",
-                                     address,
-                                     inside ? fmt::format(" (allocation of {} bytes, {})",
-                                                          near->bytes, near->label)
-                                            : std::string()));
-      return CudaError::success;
-    }
-    case Operation::device_synchronize:
-      device_.timeline().spend(ApiCost::kSynchronize);
-      device_.synchronize(device_.timeline().all_done());
-      return device_.fault();
-    case Operation::get_stack_limit:
-      writer.put(std::uint64_t{device_.stack_bytes()});
-      return CudaError::success;
-    case Operation::set_stack_limit:
-      return device_.set_stack_bytes(reader.get<std::uint64_t>());
-    case Operation::take_output: {
-      const std::string text = device_.take_output();
-      writer.append(std::as_bytes(std::span(text)));
-      return CudaError::success;
-    }
-    default:
-      throw wire::MessageError("unknown operation");
-  }
-}
-
-CudaError GuestSession::pool_operation(Operation operation, wire::Reader& reader,
-                                       wire::Writer& writer) {
-  MemoryPool& pool = device_.pool();
-  switch (operation) {
-    case Operation::pool_allocate: {
-      const auto bytes = reader.get<std::uint64_t>();
-      const auto stream = reader.get<std::uint64_t>();
-      if (!device_.timeline().has_stream(stream)) return CudaError::invalid_resource_handle;
-      std::uint64_t address = 0;
-      const CudaError error = device_.allocate(bytes, true, &address);
-      writer.put(address);
-      return error;
-    }
-    case Operation::pool_release: {
-      const auto address = reader.get<std::uint64_t>();
-      if (!device_.timeline().has_stream(reader.get<std::uint64_t>())) {
-        return CudaError::invalid_resource_handle;
-      }
-      return device_.release(address);
-    }
-    case Operation::pool_get: {
-      switch (static_cast<protocol::PoolAttribute>(reader.get<std::uint32_t>())) {
-        case protocol::PoolAttribute::release_threshold:
-          writer.put(pool.release_threshold);
-          break;
-        case protocol::PoolAttribute::reserved_current:
-          writer.put(pool.reserved());
-          break;
-        case protocol::PoolAttribute::reserved_high:
-          writer.put(pool.reserved_high());
-          break;
-        case protocol::PoolAttribute::used_current:
-          writer.put(pool.used());
-          break;
-        case protocol::PoolAttribute::used_high:
-          writer.put(pool.used_high());
-          break;
-        default:
-          return CudaError::invalid_value;
-      }
-      return CudaError::success;
-    }
-    case Operation::pool_set: {
-      const auto attribute = static_cast<protocol::PoolAttribute>(reader.get<std::uint32_t>());
-      const auto value = reader.get<std::uint64_t>();
-      if (attribute == protocol::PoolAttribute::release_threshold) {
-        pool.release_threshold = value;
-      } else if (attribute == protocol::PoolAttribute::reserved_high && value == 0) {
-        pool.reset_reserved_high();
-      } else if (attribute == protocol::PoolAttribute::used_high && value == 0) {
-        pool.reset_used_high();
-      } else {
-        return CudaError::invalid_value;
-      }
-      return CudaError::success;
-    }
-    default:
-      pool.trim(reader.get<std::uint64_t>());
-      return CudaError::success;
   }
 }
 

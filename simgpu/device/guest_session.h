@@ -22,6 +22,7 @@ class GuestSession {
   struct Reply {
     CudaError error = CudaError::success;
     std::vector<std::byte> payload;  ///< flags first
+    Descriptor descriptor;           ///< of shared memory, for the guest to map
   };
   /// @throws wire::MessageError when the request is not what the protocol says; the connection then
   /// ends
@@ -37,6 +38,7 @@ class GuestSession {
   CudaError stream_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
   CudaError event_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
   CudaError pool_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
+  CudaError pool_figures(Operation operation, wire::Reader& reader, wire::Writer& writer);
   CudaError activity_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
 
   CudaError graph_operation(Operation operation, wire::Reader& reader, wire::Writer& writer);
@@ -44,6 +46,8 @@ class GuestSession {
   CudaError start_copy(bool to_device, wire::Reader& reader, wire::Writer& writer);
   CudaError continue_copy(wire::Reader& reader, wire::Writer& writer);
   CudaError kernel_info(wire::Reader& reader, wire::Writer& writer);
+  CudaError allocate_shared(wire::Reader& reader, wire::Writer& writer);
+  CudaError share_variable(wire::Reader& reader, wire::Writer& writer);
   CudaError launch(wire::Reader& reader);
   CudaError kernel_occupancy(wire::Reader& reader, wire::Writer& writer);
   CudaError launch_graph(Operation operation, wire::Reader& reader, wire::Writer& writer);
@@ -63,6 +67,7 @@ class GuestSession {
   GuestActivity activity_;
   std::uint64_t image_bytes_ = 0;  ///< announced size of the image being loaded
   std::vector<std::byte> image_;
+  Descriptor shared_;  ///< goes with the reply under way
 };
 
 }  // namespace simgpu

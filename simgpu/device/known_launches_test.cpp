@@ -55,7 +55,7 @@ class Program {
   /// Without content.
   std::uint64_t allocate(std::uint64_t bytes = kArrayBytes) {
     std::uint64_t address = 0;
-    EXPECT_EQ(device_.allocate(bytes, false, &address), CudaError::success);
+    EXPECT_EQ(device_.allocate(bytes, &address), CudaError::success);
     return address;
   }
   /// Full of ones (fp32).

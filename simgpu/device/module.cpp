@@ -122,7 +122,31 @@ std::vector<std::byte> initial_contents(const ptx::Variable& variable, const Sym
   return bytes;
 }
 
-void place_variables(const ptx::Module& module, std::uint64_t most_bytes, DeviceMemory& memory,
+PlacedSymbol place_variable(const ptx::Variable& variable, const ModuleLimits& limits,
+                            DeviceMemory& memory) {
+  const std::uint64_t bytes = std::max<std::uint64_t>(variable.size(), 1);
+  const std::uint64_t most = limits.memory_bytes;
+  const bool sensible = bytes <= most - std::min(most, memory.allocated());
+  if (variable.managed) {
+    const bool room = sensible && limits.managed_variables > 0;
+    if (auto block =
+            room ? memory.allocate_shared(bytes, variable.name, Sharing::managed) : std::nullopt) {
+      const std::uint64_t address = block->address;
+      return {.address = address,
+              .bytes = bytes,
+              .shared = std::make_shared<const SharedBlock>(std::move(*block))};
+    }
+  } else {
+    const bool read_only = variable.space == ptx::Space::constant;
+    const auto address = sensible ? memory.allocate(bytes, variable.name, read_only) : std::nullopt;
+    if (address) return {.address = *address, .bytes = bytes, .shared = nullptr};
+  }
+  throw ModuleError(CudaError::memory_allocation,
+                    fmt::format("no room for the {} variable {}, {} bytes",
+                                variable.managed ? "managed" : "device", variable.name, bytes));
+}
+
+void place_variables(const ptx::Module& module, ModuleLimits limits, DeviceMemory& memory,
                      std::map<std::string, PlacedSymbol>& placed) {
   SymbolTable addresses;
   // An address of its own for each function that may be called through one; nothing is stored
@@ -132,22 +156,15 @@ void place_variables(const ptx::Module& module, std::uint64_t most_bytes, Device
     const auto address = memory.allocate(kBytes, "function " + function);
     if (!address)
       throw ModuleError(CudaError::memory_allocation, "no room for the device functions");
-    placed[function] = {.address = *address, .bytes = kBytes};
+    placed[function] = {.address = *address, .bytes = kBytes, .shared = nullptr};
     addresses[function] = *address;
   }
   for (const ptx::Variable& variable : module.variables) {
     if (!is_placed(variable) || placed.contains(variable.name)) continue;
-    const std::uint64_t bytes = std::max<std::uint64_t>(variable.size(), 1);
-    const bool sensible = bytes <= most_bytes - std::min(most_bytes, memory.allocated());
-    const bool read_only = variable.space == ptx::Space::constant;
-    const auto address = sensible ? memory.allocate(bytes, variable.name, read_only) : std::nullopt;
-    if (!address) {
-      throw ModuleError(
-          CudaError::memory_allocation,
-          fmt::format("no room for the device variable {}, {} bytes", variable.name, bytes));
-    }
-    placed[variable.name] = {.address = *address, .bytes = bytes};
-    addresses[variable.name] = *address;
+    const PlacedSymbol symbol = place_variable(variable, limits, memory);
+    if (symbol.shared != nullptr) --limits.managed_variables;
+    placed[variable.name] = symbol;
+    addresses[variable.name] = symbol.address;
   }
   for (const ptx::Variable& variable : module.variables) {
     if (!is_placed(variable)) continue;
@@ -189,6 +206,12 @@ int LoadedModule::kernel_index(const std::string& mangled) const {
   return -1;
 }
 
+std::size_t LoadedModule::managed_variables() const {
+  return static_cast<std::size_t>(
+      std::count_if(symbols.begin(), symbols.end(),
+                    [](const auto& entry) { return entry.second.shared != nullptr; }));
+}
+
 LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
                          const ModuleLimits& limits, DeviceMemory& memory) {
   const auto capability =
@@ -216,7 +239,7 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
                                     "compile it with --gpu-architecture=compute_{}",
                                     module.target, gpu.name, capability, capability));
     }
-    place_variables(module, limits.memory_bytes, memory, loaded.symbols);
+    place_variables(module, limits, memory, loaded.symbols);
     SymbolTable addresses;
     for (const auto& [name, symbol] : loaded.symbols) addresses[name] = symbol.address;
     loaded.program = lower(std::move(module), addresses);

@@ -32,6 +32,7 @@ class ModuleError : public std::runtime_error {
 struct PlacedSymbol {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
+  std::shared_ptr<const SharedBlock> shared;  ///< of a __managed__ variable
 };
 
 /// A kernel and what is known of its machine code.
@@ -49,6 +50,7 @@ struct LoadedKernel {
 struct ModuleLimits {
   std::uint64_t image_bytes = 0;   ///< its images, unpacked
   std::uint64_t memory_bytes = 0;  ///< device memory, with what is allocated already
+  std::size_t managed_variables = 64;
 };
 
 struct LoadedModule {
@@ -58,6 +60,7 @@ struct LoadedModule {
   unsigned target = 0;            ///< 80 for PTX of sm_80
   std::uint64_t image_bytes = 0;  ///< of its images, unpacked
 
+  std::size_t managed_variables() const;
   /// Index into `kernels` by mangled name, or -1.
   int kernel_index(const std::string& mangled) const;
 };

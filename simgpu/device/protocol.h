@@ -80,7 +80,12 @@ enum class GuestOperation : std::uint32_t {
   graph_continue,   ///< what GraphProgress asked for is done; answers GraphProgress
   activity_record,  ///< u32: 1 records what this guest does from now on, 0 no longer does
   activity_take,  ///< u64 records dropped since the last time, then ActivityEntry with its name …
-  activity_clock,  ///< u64 nanoseconds on the modelled clock
+  activity_clock,   ///< u64 nanoseconds on the modelled clock
+  allocate_shared,  ///< u64 bytes, SharedKind; SharedMemory, and a descriptor of its memory
+  release_pinned,   ///< u64 address
+  pool_create,      ///< u64 number of the pool, which the other operations on pools begin with
+  pool_destroy,
+  share_variable,  ///< u64 module, name; SharedMemory and descriptor of a __managed__ variable
   count,
 };
 
@@ -123,6 +128,15 @@ struct KernelAttributes {
   std::uint32_t max_threads_per_block = 0, max_dynamic_shared_bytes = 0;
   std::uint32_t target = 0;  ///< 80 for sm_80
 };
+
+/// Memory that guest and device see at one address, the guest once it has mapped all
+/// `mapped_bytes` of the descriptor that comes with the reply.
+struct SharedMemory {
+  std::uint64_t address = 0;
+  std::uint64_t mapped_bytes = 0;
+};
+
+enum class SharedKind : std::uint32_t { managed = 1, pinned };
 
 /// One side of a two-dimensional copy or fill lies in `height` rows of `width` bytes, `pitch`
 /// apart.

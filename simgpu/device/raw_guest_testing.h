@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "simgpu/device/cuda_error.h"
-#include "simgpu/device/descriptor.h"
 #include "simgpu/device/device_process.h"
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/wire.h"
+#include "simgpu/memory/descriptor.h"
 
 /// For tests of the device process: a guest that writes its bytes by hand.
 namespace simgpu {

@@ -66,8 +66,9 @@ bool Server::serve_guest() {
   try {
     const auto message = connection.next();
     if (!message) return true;
-    const auto reply = guest_->session.handle(message->operation, message->payload);
-    connection.reply(static_cast<std::uint32_t>(reply.error), reply.payload);
+    auto reply = guest_->session.handle(message->operation, message->payload);
+    connection.reply(static_cast<std::uint32_t>(reply.error), reply.payload,
+                     std::move(reply.descriptor));
     return connection.send();
   } catch (const std::exception&) {
     // Malformed, or more than this machine can do: it is the guest that asked for it.

@@ -1,6 +1,8 @@
 #include "simgpu/memory/device_memory.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +25,8 @@ constexpr std::uint64_t kSmallestArena = std::uint64_t{1} << 28;
 /// Freed allocations that are remembered for messages; a program that allocates in a loop forgets
 /// the oldest.
 constexpr std::size_t kRememberedFreed = 65536;
+/// Each is a mapping of its own, and a process may have 65530 of them (vm.max_map_count).
+constexpr std::size_t kMostSharedBlocks = 16384;
 /// Zeroing at least this much gives the pages back instead of writing them.
 constexpr std::uint64_t kZeroByUnmapping = std::uint64_t{1} << 20;
 
@@ -66,6 +70,22 @@ void zero(std::byte* begin, std::uint64_t bytes) {
     std::memset(pages, 0, page_last - page_first);
   }
   std::memset(begin + (page_last - first), 0, last - page_last);
+}
+
+/// Zeroed memory of exactly `bytes` for as long as anyone has it mapped, or nothing.
+Descriptor sealed_memory(std::uint64_t bytes) {
+  Descriptor memory(memfd_create("simgpu-shared", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!memory || ftruncate(memory.get(), static_cast<off_t>(bytes)) != 0 ||
+      fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+    return {};
+  }
+  return memory;
+}
+
+/// Bytes of the arena that nothing else may use.
+std::uint64_t occupied_bytes(const Allocation& allocation) {
+  const std::uint64_t unit = allocation.sharing == Sharing::none ? kAlignment : kPageBytes;
+  return round_up(std::max<std::uint64_t>(allocation.bytes, 1), unit);
 }
 
 bool all_zero(const std::byte* begin, std::uint64_t bytes) {
@@ -159,44 +179,90 @@ DeviceMemory::~DeviceMemory() {
   munmap(shadow_, arena_bytes_ / 8);
 }
 
-std::optional<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::string label,
-                                                    bool read_only) {
-  if (bytes > capacity_ - std::min(allocated_, capacity_) || bytes > arena_bytes_) {
-    return std::nullopt;
-  }
-  const std::uint64_t step = round_up(std::max<std::uint64_t>(bytes, 1), kAlignment) + kGapBytes;
-  std::uint64_t base = next_;
+std::optional<std::uint64_t> DeviceMemory::take_range(std::uint64_t bytes,
+                                                      std::uint64_t alignment) {
   const std::uint64_t end = kDeviceBase + arena_bytes_;
-  if (step <= end - next_) {
-    next_ += step;
-  } else {
+  if (bytes > arena_bytes_) return std::nullopt;
+  const std::uint64_t step = round_up(bytes, alignment) + kGapBytes;
+  std::uint64_t base = round_up(next_, alignment);
+  if (base > end || step > end - base) {
     // The address space is used up: only now freed ranges are reused, first fit, and forgotten.
     std::erase_if(allocations_, [](const auto& entry) { return !entry.second.live; });
     freed_.clear();
     base = kDeviceBase + kPageBytes;
     for (const auto& [other, allocation] : allocations_) {
-      if (other - base >= step) break;
-      base = round_up(other + std::max<std::uint64_t>(allocation.bytes, 1), kAlignment) + kGapBytes;
+      if (other >= base && other - base >= step) break;
+      base = round_up(other + occupied_bytes(allocation) + kGapBytes, alignment);
     }
     if (base >= end || end - base < step) return std::nullopt;
-    next_ = std::max(next_, base + step);
   }
-  Allocation& made = allocations_[base];
-  made = Allocation{next_id_++, base, bytes, std::move(label), true, read_only, ++changes_};
-  advise_huge_pages(host(base), bytes);
-  allocated_ += bytes;
-  peak_allocated_ = std::max(peak_allocated_, allocated_);
+  next_ = std::max(next_, base + step);
   return base;
+}
+
+Allocation& DeviceMemory::add(Allocation allocation) {
+  allocation.id = next_id_++;
+  allocation.changed = ++changes_;
+  if (allocation.sharing == Sharing::pinned) {
+    pinned_ += allocation.bytes;
+  } else {
+    allocated_ += allocation.bytes;
+    peak_allocated_ = std::max(peak_allocated_, allocated_);
+  }
+  return allocations_[allocation.base] = std::move(allocation);
+}
+
+std::optional<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::string label,
+                                                    bool read_only) {
+  if (bytes > capacity_ - std::min(allocated_, capacity_)) return std::nullopt;
+  const auto base = take_range(std::max<std::uint64_t>(bytes, 1), kAlignment);
+  if (!base) return std::nullopt;
+  add({.base = *base, .bytes = bytes, .label = std::move(label), .read_only = read_only});
+  advise_huge_pages(host(*base), bytes);
+  return base;
+}
+
+std::optional<SharedBlock> DeviceMemory::allocate_shared(std::uint64_t bytes, std::string label,
+                                                         Sharing sharing) {
+  const std::uint64_t taken = sharing == Sharing::pinned ? pinned_ : allocated_;
+  if (bytes > capacity_ - std::min(taken, capacity_) || shared_blocks_ >= kMostSharedBlocks) {
+    return std::nullopt;
+  }
+  const std::uint64_t mapped = round_up(std::max<std::uint64_t>(bytes, 1), kPageBytes);
+  const auto base = take_range(mapped, kPageBytes);
+  if (!base) return std::nullopt;
+  Descriptor memory = sealed_memory(mapped);
+  if (!memory || mmap(host(*base), mapped, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_FIXED | MAP_NORESERVE, memory.get(), 0) == MAP_FAILED) {
+    return std::nullopt;
+  }
+  ++shared_blocks_;
+  add({.base = *base, .bytes = bytes, .label = std::move(label), .sharing = sharing});
+  mark_initialized(*base, bytes);
+  return SharedBlock{.address = *base, .mapped_bytes = mapped, .memory = std::move(memory)};
+}
+
+void DeviceMemory::forget_content(const Allocation& allocation) {
+  mark_uninitialized(allocation.base, allocation.bytes);
+  if (allocation.sharing == Sharing::none) {
+    zero(host(allocation.base), allocation.bytes);
+    return;
+  }
+  // Whoever mapped the block keeps it; what lies here is the arena's own again.
+  if (mmap(host(allocation.base), occupied_bytes(allocation), PROT_READ | PROT_WRITE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
+    throw std::runtime_error("cannot take shared memory back from a guest");
+  }
+  --shared_blocks_;
 }
 
 bool DeviceMemory::release(std::uint64_t address) {
   const auto found = allocations_.find(address);
   if (found == allocations_.end() || !found->second.live) return false;
   Allocation& allocation = found->second;
-  mark_uninitialized(address, allocation.bytes);
-  zero(host(address), allocation.bytes);
+  forget_content(allocation);
   allocation.live = false;
-  allocated_ -= allocation.bytes;
+  (allocation.sharing == Sharing::pinned ? pinned_ : allocated_) -= allocation.bytes;
   freed_.push_back(address);
   if (freed_.size() > kRememberedFreed) {
     allocations_.erase(freed_.front());
@@ -241,10 +307,12 @@ bool DeviceMemory::read(std::uint64_t address, std::span<std::byte> bytes) const
 }
 
 bool DeviceMemory::fill(std::uint64_t address, std::uint8_t value, std::uint64_t bytes) {
-  if (find(address, bytes) == nullptr) return false;
+  const Allocation* const allocation = find(address, bytes);
+  if (allocation == nullptr) return false;
   if (bytes == 0) return true;
   note_change(address);
-  if (value == 0) {
+  if (value == 0 &&
+      allocation->sharing == Sharing::none) {  // unmapping does not zero what is shared
     zero(host(address), bytes);
   } else {
     std::memset(host(address), value, bytes);
@@ -327,7 +395,8 @@ void DeviceMemory::note_change(std::uint64_t address) {
 
 bool DeviceMemory::unchanged_since(std::uint64_t base, std::uint64_t moment) const {
   const auto found = allocations_.find(base);
-  return found != allocations_.end() && found->second.live && found->second.changed <= moment &&
+  return found != allocations_.end() && found->second.live &&
+         found->second.sharing == Sharing::none && found->second.changed <= moment &&
          all_changed_ <= moment;
 }
 

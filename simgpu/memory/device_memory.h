@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "simgpu/memory/descriptor.h"
+
 namespace simgpu {
 
 /// Device addresses start here, far from anything a Linux process maps by itself, so that the
@@ -21,6 +23,13 @@ inline constexpr std::uint64_t kSharedWindow = 0x1000'0000'0000;
 inline constexpr std::uint64_t kLocalWindow = 0x1100'0000'0000;
 inline constexpr std::uint64_t kWindowBytes = 0x0000'0100'0000'0000;
 
+/// Who else has an allocation in its address space.
+enum class Sharing : std::uint8_t {
+  none,
+  managed,  ///< device memory that the guest sees too, at the same address
+  pinned,   ///< host memory of the guest that kernels see too, at the same address
+};
+
 /// One live or freed allocation.
 struct Allocation {
   std::uint64_t id = 0;  ///< order of allocation, 1 first
@@ -28,8 +37,16 @@ struct Allocation {
   std::uint64_t bytes = 0;
   std::string label;  ///< a variable's name or what made it, "cudaMalloc"
   bool live = true;
-  bool read_only = false;     ///< constant variables: kernels may not store to them
+  bool read_only = false;  ///< constant variables: kernels may not store to them
+  Sharing sharing = Sharing::none;
   std::uint64_t changed = 0;  ///< DeviceMemory::changes() after what changed its content last
+};
+
+/// Memory that another process maps: whole pages, as many as hold the allocation.
+struct SharedBlock {
+  std::uint64_t address = 0;
+  std::uint64_t mapped_bytes = 0;
+  Descriptor memory;  ///< of mapped_bytes, sealed against any other size
 };
 
 /// The global memory of one device: an arena of `capacity` bytes at kDeviceBase, mapped lazily, in
@@ -50,6 +67,12 @@ class DeviceMemory {
   /// @param read_only kernels may not store to it
   std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string label,
                                         bool read_only = false);
+  /// An allocation that another process may map, on pages of its own. It can read and write the
+  /// bytes at any time and nothing else: the size is sealed, for an access beyond a file's end
+  /// would end this process. All of it counts as initialised, as nobody sees that process's stores.
+  /// @returns nullopt when the memory is exhausted, or there are too many such blocks
+  std::optional<SharedBlock> allocate_shared(std::uint64_t bytes, std::string label,
+                                             Sharing sharing);
   /// False when `address` is not the base of a live allocation.
   bool release(std::uint64_t address);
 
@@ -79,6 +102,8 @@ class DeviceMemory {
   std::uint64_t capacity() const { return capacity_; }
   std::uint64_t allocated() const { return allocated_; }
   std::uint64_t peak_allocated() const { return peak_allocated_; }
+  /// Host memory that kernels see; it does not count as allocated.
+  std::uint64_t pinned() const { return pinned_; }
   void reset_peak() { peak_allocated_ = allocated_; }
   std::vector<Allocation> live_allocations() const;
 
@@ -91,7 +116,8 @@ class DeviceMemory {
   /// Anything may have been written to.
   void note_change_anywhere() { all_changed_ = ++changes_; }
   /// Whether the live allocation at `base` was there and had the same content, bytes and shadow,
-  /// when changes() was `moment`; and all constant variables had theirs.
+  /// when changes() was `moment`; and all constant variables had theirs. Of shared memory nobody
+  /// knows.
   bool unchanged_since(std::uint64_t base, std::uint64_t moment) const;
 
   /// Undo log for a launch that may have to be repeated: begin_undo, then either commit_undo or
@@ -104,12 +130,20 @@ class DeviceMemory {
 
  private:
   struct Undo;
+
+  /// A free range of the arena, or nullopt.
+  std::optional<std::uint64_t> take_range(std::uint64_t bytes, std::uint64_t alignment);
+  Allocation& add(Allocation allocation);
+  void forget_content(const Allocation& allocation);
+
   std::byte* arena_ = nullptr;
   std::uint8_t* shadow_ = nullptr;
   std::uint64_t arena_bytes_ = 0;
   std::uint64_t capacity_ = 0;
   std::uint64_t allocated_ = 0;
   std::uint64_t peak_allocated_ = 0;
+  std::uint64_t pinned_ = 0;
+  std::size_t shared_blocks_ = 0;
   std::uint64_t next_ = 0;
   std::uint64_t next_id_ = 1;
   std::uint64_t changes_ = 0;

@@ -1,6 +1,9 @@
 #include "simgpu/memory/device_memory.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -221,6 +224,103 @@ TEST(DeviceMemoryTest, PagesSavedFromManyThreadsHoldTheBytesFromBeforeTheLaunch)
   for (std::thread& thread : threads) thread.join();
   memory.roll_back();
   EXPECT_THAT(contents(memory, base, kBytes), testing::Each(std::byte{1}));
+}
+
+/// Shared memory as the process that it is shared with sees it.
+class OtherSide {
+ public:
+  explicit OtherSide(const SharedBlock& block)
+      : bytes_(block.mapped_bytes),
+        at_(static_cast<unsigned char*>(
+            mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, block.memory.get(), 0))) {}
+  ~OtherSide() { munmap(at_, bytes_); }
+  OtherSide(const OtherSide&) = delete;
+  OtherSide& operator=(const OtherSide&) = delete;
+  unsigned char& operator[](std::uint64_t offset) { return at_[offset]; }
+
+ private:
+  std::uint64_t bytes_;
+  unsigned char* at_;
+};
+
+TEST(DeviceMemoryTest, SharedMemoryIsOneForBothSides) {
+  DeviceMemory memory(64 * kMebi);
+  const SharedBlock block = memory.allocate_shared(5000, "shared", Sharing::managed).value();
+  OtherSide other(block);
+  EXPECT_EQ(block.address % 4096, 0U);
+  EXPECT_EQ(block.mapped_bytes, 8192U);
+  EXPECT_TRUE(memory.is_initialized(block.address, 5000)) << "nobody sees the other side's stores";
+  ASSERT_TRUE(memory.write(block.address + 4998, bytes_of({7, 8})));
+  EXPECT_EQ(other[4999], 8);
+  other[1] = 9;
+  EXPECT_EQ(contents(memory, block.address, 3), bytes_of({0, 9, 0}));
+  EXPECT_EQ(memory.find(block.address, 5001), nullptr) << "bounds are those of the allocation";
+}
+
+TEST(DeviceMemoryTest, FillingALargeSharedBlockWithZerosReachesTheOtherSide) {
+  DeviceMemory memory(64 * kMebi);
+  const SharedBlock block = memory.allocate_shared(4 * kMebi, "shared", Sharing::managed).value();
+  OtherSide other(block);
+  for (std::uint64_t i = 0; i < 4 * kMebi; i += 1024) other[i] = 1;
+  ASSERT_TRUE(memory.fill(block.address, 0, 4 * kMebi));
+  for (std::uint64_t i = 0; i < 4 * kMebi; i += 1024) ASSERT_EQ(other[i], 0);
+}
+
+TEST(DeviceMemoryTest, TheOtherSideCannotTakeSharedMemoryAway) {
+  DeviceMemory memory(64 * kMebi);
+  const SharedBlock block = memory.allocate_shared(8192, "shared", Sharing::pinned).value();
+  EXPECT_NE(ftruncate(block.memory.get(), 0), 0);
+  EXPECT_NE(ftruncate(block.memory.get(), 1 << 20), 0) << "nor make more of it than was counted";
+  EXPECT_NE(fcntl(block.memory.get(), F_ADD_SEALS, F_SEAL_WRITE), 0);
+  // A hole reads as zeros, which is the other side's own loss.
+  fallocate(block.memory.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 8192);
+  EXPECT_TRUE(memory.fill(block.address, 5, 8192));
+  EXPECT_EQ(contents(memory, block.address + 8190, 2), bytes_of({5, 5}));
+}
+
+TEST(DeviceMemoryTest, ReleasedSharedMemoryIsTheOtherSidesAlone) {
+  DeviceMemory memory(64 * kMebi);
+  const SharedBlock block = memory.allocate_shared(100, "shared", Sharing::managed).value();
+  OtherSide other(block);
+  ASSERT_TRUE(memory.release(block.address));
+  other[0] = 77;
+  EXPECT_EQ(std::to_integer<int>(*memory.host(block.address)), 0);
+  EXPECT_EQ(memory.find(block.address), nullptr);
+  EXPECT_EQ(memory.allocated(), 0U);
+}
+
+TEST(DeviceMemoryTest, PinnedMemoryTakesNothingFromTheDevicesButHasALimitOfItsOwn) {
+  DeviceMemory memory(1 * kMebi);
+  ASSERT_TRUE(memory.allocate(kMebi, "device"));
+  const auto pinned = memory.allocate_shared(kMebi - 100, "pinned", Sharing::pinned);
+  ASSERT_TRUE(pinned);
+  EXPECT_EQ(memory.allocated(), kMebi);
+  EXPECT_EQ(memory.pinned(), kMebi - 100);
+  EXPECT_FALSE(memory.allocate_shared(101, "pinned", Sharing::pinned));
+  EXPECT_FALSE(memory.allocate_shared(1, "managed", Sharing::managed));
+  ASSERT_TRUE(memory.release(pinned->address));
+  EXPECT_EQ(memory.pinned(), 0U);
+}
+
+TEST(DeviceMemoryTest, NobodyKnowsWhetherSharedMemoryHasChanged) {
+  DeviceMemory memory(64 * kMebi);
+  const std::uint64_t own = memory.allocate(64, "own").value();
+  const SharedBlock block = memory.allocate_shared(64, "shared", Sharing::managed).value();
+  EXPECT_TRUE(memory.unchanged_since(own, memory.changes()));
+  EXPECT_FALSE(memory.unchanged_since(block.address, memory.changes()));
+}
+
+TEST(DeviceMemoryTest, RollsBackWhatAKernelStoredToSharedMemory) {
+  DeviceMemory memory(64 * kMebi);
+  const SharedBlock block = memory.allocate_shared(64, "shared", Sharing::managed).value();
+  OtherSide other(block);
+  other[3] = 4;
+  memory.begin_undo();
+  memory.save_page(block.address);
+  *memory.host(block.address + 3) = std::byte{9};
+  EXPECT_EQ(other[3], 9);
+  memory.roll_back();
+  EXPECT_EQ(other[3], 4);
 }
 
 }  // namespace

@@ -20,6 +20,9 @@ void forget_errors();
 /// Frees what cudaMallocHost gave, and forgets every block of device and registered host memory.
 void forget_memory();
 
+/// After a reset cudaMallocAsync takes from the default pool.
+void forget_pools();
+
 /// Says on stderr that a function is not implemented, by name, and returns cudaErrorNotSupported.
 cudaError_t refuse(const char* function, const char* what = nullptr);
 

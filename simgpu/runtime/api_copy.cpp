@@ -1,25 +1,10 @@
 #include "simgpu/runtime/api.h"
-#include "simgpu/runtime/capture.h"
-#include "simgpu/runtime/copy.h"
 #include "simgpu/runtime/registry.h"
+#include "simgpu/runtime/submit.h"
 
 /// Copies and fills. A one-dimensional copy is a two-dimensional one of one row.
 namespace simgpu::runtime {
 namespace {
-
-/// Into the graph that the stream is captured into, or to the device.
-template <typename Work>
-int submit(const Work& work) {
-  if (const int error = check(work); error != 0) return error;
-  if (is_empty(work)) return cudaSuccess;
-  if (!work.asynchronous) {
-    if (const int error = permit_stream(work.stream); error != 0) return error;
-    if (const int error = permit_unsafe(); error != 0) return error;
-  } else if (const auto captured = capture(work.stream, work)) {
-    return *captured;
-  }
-  return perform(work);
-}
 
 cudaError_t copy_1d(void* destination, const void* source, size_t bytes, cudaMemcpyKind kind,
                     cudaStream_t stream, bool asynchronous) {
@@ -228,6 +213,15 @@ cudaError_t cudaMemset2D(void* pointer, size_t pitch, int value, size_t width, s
 cudaError_t cudaMemset2DAsync(void* pointer, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
   return fill(pointer, pitch, value, width, height, stream, true);
+}
+
+cudaError_t cudaMemset2D_ptds(void* pointer, size_t pitch, int value, size_t width, size_t height) {
+  return fill(pointer, pitch, value, width, height, cudaStreamPerThread, false);
+}
+
+cudaError_t cudaMemset2DAsync_ptsz(void* pointer, size_t pitch, int value, size_t width,
+                                   size_t height, cudaStream_t stream) {
+  return fill(pointer, pitch, value, width, height, per_thread(stream), true);
 }
 
 }  // extern "C"

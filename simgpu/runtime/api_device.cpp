@@ -12,6 +12,7 @@ namespace simgpu::runtime {
 namespace {
 
 constexpr int kWarpSize = 32;
+constexpr int kTextureAlignment = 512, kTexturePitchAlignment = 32;
 constexpr int kRuntimeVersion = 13000;  // 1000 x major + 10 x minor
 
 int need_device(int device) {
@@ -41,8 +42,9 @@ void fill_properties(cudaDeviceProp& to, const protocol::Properties& from) {
   to.totalConstMem = 65536;
   to.major = from.major;
   to.minor = from.minor;
-  to.textureAlignment = 512;
-  to.texturePitchAlignment = 32;
+  to.textureAlignment = kTextureAlignment;
+  to.texturePitchAlignment = kTexturePitchAlignment;
+  to.surfaceAlignment = kTextureAlignment;
   to.multiProcessorCount = from.multiprocessors;
   to.concurrentKernels = 1;
   to.asyncEngineCount = 2;
@@ -56,9 +58,14 @@ void fill_properties(cudaDeviceProp& to, const protocol::Properties& from) {
   to.localL1CacheSupported = 1;
   to.hostRegisterSupported = 1;
   to.memoryPoolsSupported = 1;
+  to.canMapHostMemory = 1;
+  to.managedMemory = 1;
+  to.concurrentManagedAccess = 1;
+  to.computePreemptionSupported = 1;
+  to.hostNumaId = to.deviceNumaId = -1;
 }
 
-/// The value of an attribute that every simulated GPU has, or -1.
+/// The value of an attribute that is the same on every simulated GPU.
 std::int64_t common_attribute(cudaDeviceAttr attribute) {
   switch (attribute) {
     case cudaDevAttrMaxBlockDimZ:
@@ -84,31 +91,25 @@ std::int64_t common_attribute(cudaDeviceAttr attribute) {
     case cudaDevAttrLocalL1CacheSupported:
     case cudaDevAttrHostRegisterSupported:
     case cudaDevAttrMemoryPoolsSupported:
-      return 1;
-    case cudaDevAttrComputeMode:
-    case cudaDevAttrKernelExecTimeout:
-    case cudaDevAttrIntegrated:
     case cudaDevAttrCanMapHostMemory:
-    case cudaDevAttrEccEnabled:
-    case cudaDevAttrTccDriver:
     case cudaDevAttrManagedMemory:
     case cudaDevAttrConcurrentManagedAccess:
-    case cudaDevAttrPageableMemoryAccess:
-    case cudaDevAttrCooperativeLaunch:
-    case cudaDevAttrClusterLaunch:
-    case cudaDevAttrIsMultiGpuBoard:
-    case cudaDevAttrHostNativeAtomicSupported:
-    case cudaDevAttrMaxPersistingL2CacheSize:
-    case cudaDevAttrPciBusId:
-    case cudaDevAttrPciDeviceId:
-    case cudaDevAttrPciDomainId:
-      return 0;
-    default:
+    case cudaDevAttrComputePreemptionSupported:
+    case cudaDevAttrMemSyncDomainCount:
+      return 1;
+    case cudaDevAttrTextureAlignment:
+    case cudaDevAttrSurfaceAlignment:
+      return kTextureAlignment;
+    case cudaDevAttrTexturePitchAlignment:
+      return kTexturePitchAlignment;
+    case cudaDevAttrHostNumaId:
+    case cudaDevAttrNumaId:
       return -1;
+    default:
+      return 0;  // what it lacks, and numbers of places on a bus that it is not on
   }
 }
 
-/// The attribute's value, or -1 for one that is not known here.
 std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Properties& of) {
   switch (attribute) {
     case cudaDevAttrMaxThreadsPerBlock:
@@ -202,6 +203,23 @@ int active_blocks(int* blocks, const void* function, int threads, size_t dynamic
   return reply.error;
 }
 
+/// The most dynamic shared memory with which `blocks` still run side by side, in whole units.
+int available_shared_memory(size_t* bytes, const void* function, int blocks, int threads) {
+  constexpr int kUnit = 128;  // shared memory is given out in these
+  if (bytes == nullptr || blocks <= 0 || threads <= 0) return cudaErrorInvalidValue;
+  int fitting = -1, too_much = Client::instance().properties().shared_per_block_optin / kUnit + 1;
+  while (too_much - fitting > 1) {
+    const int middle = (fitting + too_much) / 2;
+    int active = 0;
+    const int error =
+        active_blocks(&active, function, threads, static_cast<size_t>(middle) * kUnit);
+    if (error != 0) return error;
+    (active >= blocks ? fitting : too_much) = middle;
+  }
+  *bytes = static_cast<size_t>(std::max(fitting, 0)) * kUnit;
+  return fitting < 0 ? cudaErrorInvalidValue : cudaSuccess;
+}
+
 }  // namespace
 }  // namespace simgpu::runtime
 
@@ -249,8 +267,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
   if (value == nullptr) return record(cudaErrorInvalidValue);
   if (const int error = runtime::need_device(device); error != 0) return record(error);
+  if (attribute <= 0 || attribute >= cudaDevAttrMax) return record(cudaErrorInvalidValue);
   const auto known = runtime::attribute_value(attribute, Client::instance().properties());
-  if (known < 0) return runtime::refuse("cudaDeviceGetAttribute", "this attribute");
   *value = static_cast<int>(std::min<std::int64_t>(known, INT_MAX));
   return cudaSuccess;
 }
@@ -265,6 +283,7 @@ cudaError_t cudaDeviceReset() {
   if (error != cudaSuccess) return error;
   runtime::Registry::instance().forget_loaded();
   runtime::forget_memory();
+  runtime::forget_pools();
   runtime::forget_captures();
   runtime::forget_graphs();
   runtime::forget_errors();
@@ -330,6 +349,19 @@ cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribu
   return api([&] { return runtime::set_function_attribute(function, attribute, value); });
 }
 
+cudaError_t cudaFuncGetParamInfo(const void* function, size_t index, size_t* offset,
+                                 size_t* bytes) {
+  return api([&] {
+    runtime::Kernel* kernel = nullptr;
+    if (offset == nullptr) return static_cast<int>(cudaErrorInvalidValue);
+    if (const int error = runtime::resolved_kernel(function, &kernel); error != 0) return error;
+    if (index >= kernel->parameters.size()) return static_cast<int>(cudaErrorInvalidValue);
+    *offset = kernel->parameters[index].offset;
+    if (bytes != nullptr) *bytes = kernel->parameters[index].bytes;
+    return 0;
+  });
+}
+
 cudaError_t cudaFuncGetName(const char** name, const void* function) {
   return api([&] {
     runtime::Kernel* kernel = runtime::Registry::instance().kernel(function);
@@ -347,6 +379,53 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
     int* blocks, const void* function, int threads, size_t dynamic_bytes, unsigned /*flags*/) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, dynamic_bytes);
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes, const void* function,
+                                                      int blocks, int threads) {
+  return api([&] { return runtime::available_shared_memory(bytes, function, blocks, threads); });
+}
+
+/// Shared memory has banks of four bytes on every GPU that there is a file for.
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+  if (config == nullptr) return record(cudaErrorInvalidValue);
+  *config = cudaSharedMemBankSizeFourByte;
+  return record(runtime::need_device(0));
+}
+
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig /*config*/) {
+  return record(runtime::need_device(0));
+}
+
+cudaError_t cudaFuncSetSharedMemConfig(const void* /*function*/, cudaSharedMemConfig /*config*/) {
+  return record(runtime::need_device(0));
+}
+
+/// There is no driver: no function of its is found.
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function,
+                                             unsigned /*version*/, unsigned long long /*flags*/,
+                                             cudaDriverEntryPointQueryResult* result) {
+  if (name == nullptr || function == nullptr) return record(cudaErrorInvalidValue);
+  *function = nullptr;
+  if (result != nullptr) *result = cudaDriverEntryPointSymbolNotFound;
+  return result != nullptr ? cudaSuccess : record(cudaErrorSymbolNotFound);
+}
+
+cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* name, void** function,
+                                                  unsigned version, unsigned long long flags,
+                                                  cudaDriverEntryPointQueryResult* result) {
+  return cudaGetDriverEntryPointByVersion(name, function, version, flags, result);
+}
+
+cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long flags,
+                                    cudaDriverEntryPointQueryResult* result) {
+  return cudaGetDriverEntryPointByVersion(name, function, runtime::kRuntimeVersion, flags, result);
+}
+
+cudaError_t cudaGetDriverEntryPoint_ptsz(const char* name, void** function,
+                                         unsigned long long flags,
+                                         cudaDriverEntryPointQueryResult* result) {
+  return cudaGetDriverEntryPointByVersion(name, function, runtime::kRuntimeVersion, flags, result);
 }
 
 cudaError_t cudaProfilerStart() { return cudaSuccess; }

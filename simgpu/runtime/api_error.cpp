@@ -87,6 +87,7 @@ constexpr std::array kErrorTexts{
     ROOFLAB_ERROR(cudaErrorMisalignedAddress, "misaligned address"),
     ROOFLAB_ERROR(cudaErrorInvalidPc, "invalid program counter"),
     ROOFLAB_ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
+    ROOFLAB_ERROR(cudaErrorPeerAccessNotEnabled, "peer access has not been enabled"),
     ROOFLAB_ERROR(cudaErrorNotPermitted, "operation not permitted"),
     ROOFLAB_ERROR(cudaErrorNotSupported, "operation not supported"),
     ROOFLAB_ERROR(cudaErrorStreamCaptureUnsupported,

@@ -107,13 +107,18 @@ void __cudaRegisterVar(void** handle, char* host_variable, char* /*device_addres
   Registry::instance().add_variable(reinterpret_cast<Binary*>(handle), host_variable, name);
 }
 
-void __cudaRegisterManagedVar(void** /*handle*/, void** /*host_variable*/, char* /*device_address*/,
+void __cudaRegisterManagedVar(void** handle, void** host_pointer, char* /*device_address*/,
                               const char* name, int /*external*/, size_t /*bytes*/,
                               int /*constant*/, int /*global*/) {
-  simgpu::runtime::refuse("__managed__", name);
+  Registry::instance().add_managed(reinterpret_cast<Binary*>(handle), host_pointer, name);
 }
 
-char __cudaInitModule(void** /*handle*/) { return 1; }
+/// Before the program's first use of a managed variable.
+char __cudaInitModule(void** handle) {
+  const cudaError_t error =
+      api([&] { return Registry::instance().initialise(*reinterpret_cast<Binary*>(handle)); });
+  return error == cudaSuccess ? 1 : 0;
+}
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared_bytes,
                                      cudaStream_t stream) {

@@ -1,5 +1,3 @@
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -7,6 +5,7 @@
 #include "simgpu/runtime/api.h"
 #include "simgpu/runtime/capture.h"
 #include "simgpu/runtime/device_range.h"
+#include "simgpu/runtime/shared_memory.h"
 
 /// Allocation on the device and of pinned host memory.
 namespace simgpu::runtime {
@@ -31,15 +30,28 @@ int allocate_pinned(void** pointer, size_t bytes) {
   if (const int error = permit_unsafe(); error != 0) return error;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
-  void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (block == MAP_FAILED) return cudaErrorMemoryAllocation;
-  remember_pinned_block({address_of(block), bytes, "cudaMallocHost"});
-  *pointer = block;
+  return allocate_shared(protocol::SharedKind::pinned, bytes, pointer);
+}
+
+int allocate_managed(void** pointer, size_t bytes, unsigned flags) {
+  const bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost;
+  if (pointer == nullptr || bytes == 0 || !known) return cudaErrorInvalidValue;
+  if (const int error = permit_unsafe(); error != 0) return error;
+  return allocate_shared(protocol::SharedKind::managed, bytes, pointer);
+}
+
+int release(void* pointer) {
+  if (const int error = permit_unsafe(); error != 0) return error;
+  const Reply reply = Client::instance().ask(GuestOperation::release, address_of(pointer));
+  if (!reply.ok()) return reply.error;
+  if (const auto block = forget_device_block(address_of(pointer))) {
+    unmap_shared(block->base, block->mapped_bytes);
+  }
   return cudaSuccess;
 }
 
 /// Of pinned memory: ours, not the program's own that it registered.
-bool is_allocation(const KnownBlock& block) { return block.api[0] == 'c'; }
+bool is_allocation(const KnownBlock& block) { return block.mapped_bytes != 0; }
 
 int free_pinned(void* pointer) {
   if (pointer == nullptr) return cudaSuccess;
@@ -49,8 +61,8 @@ int free_pinned(void* pointer) {
     return cudaErrorInvalidValue;
   }
   forget_pinned_block(block->base);
-  munmap(pointer, block->bytes);
-  return cudaSuccess;
+  unmap_shared(block->base, block->mapped_bytes);
+  return Client::instance().ask(GuestOperation::release_pinned, block->base).error;
 }
 
 int allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t height) {
@@ -61,47 +73,22 @@ int allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t height)
   return allocate(pointer, *pitch * height);
 }
 
-/// A graph here has no nodes that allocate or free.
-int permit_pool(const char* function, cudaStream_t stream) {
-  const int error = permit_stream(stream);
-  if (error == cudaErrorStreamCaptureUnsupported) {
-    refuse(function, "in a stream capture; allocate before it");
-  }
-  return error;
-}
-
-int allocate_from_pool(void** pointer, size_t bytes, cudaStream_t stream) {
-  if (pointer == nullptr) return cudaErrorInvalidValue;
-  if (const int error = permit_pool("cudaMallocAsync", stream); error != 0) return error;
-  const Reply reply = Client::instance().ask(GuestOperation::pool_allocate, std::uint64_t{bytes},
-                                             stream_number(stream));
-  if (!reply.ok()) return reply.error;
-  const auto address = reply.reader().get<std::uint64_t>();
-  *pointer = reinterpret_cast<void*>(address);
-  remember_device_block({address, bytes, "cudaMallocAsync"});
-  return cudaSuccess;
-}
-
-/// The one pool there is.
-cudaMemPool_t default_pool() {
-  static char pool;
-  return reinterpret_cast<cudaMemPool_t>(&pool);
-}
-
 int pointer_attributes(cudaPointerAttributes* attributes, const void* pointer) {
   if (attributes == nullptr) return cudaErrorInvalidValue;
   *attributes = {};
   attributes->type = cudaMemoryTypeUnregistered;
   attributes->device = -1;
   attributes->hostPointer = const_cast<void*>(pointer);
-  if (is_device_address(pointer)) {
-    attributes->type = cudaMemoryTypeDevice;
+  if (is_device_memory(pointer)) {
+    const bool managed = is_host_accessible(pointer);
+    attributes->type = managed ? cudaMemoryTypeManaged : cudaMemoryTypeDevice;
     attributes->device = 0;
     attributes->devicePointer = const_cast<void*>(pointer);
-    attributes->hostPointer = nullptr;
-  } else if (find_pinned_block(address_of(pointer))) {
+    if (!managed) attributes->hostPointer = nullptr;
+  } else if (const auto block = find_pinned_block(address_of(pointer))) {
     attributes->type = cudaMemoryTypeHost;
     attributes->device = 0;
+    if (block->mapped_bytes != 0) attributes->devicePointer = const_cast<void*>(pointer);
   }
   return cudaSuccess;
 }
@@ -109,9 +96,8 @@ int pointer_attributes(cudaPointerAttributes* attributes, const void* pointer) {
 }  // namespace
 
 void forget_memory() {
-  forget_device_blocks();
-  for (const KnownBlock& block : forget_pinned_blocks()) {
-    if (is_allocation(block)) munmap(reinterpret_cast<void*>(block.base), block.bytes);
+  for (const auto& blocks : {forget_device_blocks(), forget_pinned_blocks()}) {
+    for (const KnownBlock& block : blocks) unmap_shared(block.base, block.mapped_bytes);
   }
 }
 
@@ -121,11 +107,9 @@ using simgpu::runtime::address_of;
 using simgpu::runtime::api;
 using simgpu::runtime::Client;
 using simgpu::runtime::GuestOperation;
-using simgpu::runtime::per_thread;
 using simgpu::runtime::record;
 using simgpu::runtime::refuse;
 using simgpu::runtime::Reply;
-using simgpu::runtime::stream_number;
 
 extern "C" {
 
@@ -134,12 +118,7 @@ cudaError_t cudaMalloc(void** pointer, size_t bytes) {
 }
 
 cudaError_t cudaFree(void* pointer) {
-  return api([&] {
-    if (const int error = simgpu::runtime::permit_unsafe(); error != 0) return error;
-    const Reply reply = Client::instance().ask(GuestOperation::release, address_of(pointer));
-    if (reply.ok()) simgpu::runtime::forget_device_block(address_of(pointer));
-    return reply.error;
-  });
+  return api([&] { return simgpu::runtime::release(pointer); });
 }
 
 cudaError_t cudaMallocPitch(void** pointer, size_t* pitch, size_t width, size_t height) {
@@ -163,8 +142,8 @@ cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
   return {x, y, z, w, kind};
 }
 
-cudaError_t cudaMallocManaged(void** /*pointer*/, size_t /*bytes*/, unsigned /*flags*/) {
-  return refuse("cudaMallocManaged", "use cudaMalloc and cudaMemcpy");
+cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
+  return api([&] { return simgpu::runtime::allocate_managed(pointer, bytes, flags); });
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
@@ -172,7 +151,9 @@ cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
 }
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
-  if ((flags & cudaHostAllocMapped) != 0) return refuse("cudaHostAlloc", "cudaHostAllocMapped");
+  constexpr unsigned kKnown =
+      cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+  if ((flags & ~kKnown) != 0) return record(cudaErrorInvalidValue);
   return cudaMallocHost(pointer, bytes);
 }
 
@@ -218,87 +199,6 @@ cudaError_t cudaMemGetInfo(size_t* free_bytes, size_t* total_bytes) {
 
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
   return api([&] { return simgpu::runtime::pointer_attributes(attributes, pointer); });
-}
-
-// The stream-ordered allocator.
-
-cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-  return api([&] { return simgpu::runtime::allocate_from_pool(pointer, bytes, stream); });
-}
-
-cudaError_t cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream) {
-  return cudaMallocAsync(pointer, bytes, per_thread(stream));
-}
-
-cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
-                                    cudaStream_t stream) {
-  if (pool != simgpu::runtime::default_pool()) return record(cudaErrorInvalidValue);
-  return cudaMallocAsync(pointer, bytes, stream);
-}
-
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return api([&] {
-    if (const int error = simgpu::runtime::permit_pool("cudaFreeAsync", stream); error != 0) {
-      return error;
-    }
-    const Reply reply = Client::instance().ask(GuestOperation::pool_release, address_of(pointer),
-                                               stream_number(stream));
-    if (reply.ok()) simgpu::runtime::forget_device_block(address_of(pointer));
-    return reply.error;
-  });
-}
-
-cudaError_t cudaFreeAsync_ptsz(void* pointer, cudaStream_t stream) {
-  return cudaFreeAsync(pointer, per_thread(stream));
-}
-
-cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
-  if (pool == nullptr) return record(cudaErrorInvalidValue);
-  if (device != 0) return record(cudaErrorInvalidDevice);
-  *pool = simgpu::runtime::default_pool();
-  return cudaSuccess;
-}
-
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
-  return cudaDeviceGetDefaultMemPool(pool, device);
-}
-
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  return api([&] {
-    if (pool != simgpu::runtime::default_pool() || value == nullptr) {
-      return static_cast<int>(cudaErrorInvalidValue);
-    }
-    if (attribute < cudaMemPoolAttrReleaseThreshold) {  // the reuse policies are ints, all allowed
-      const int allowed = 1;
-      std::memcpy(value, &allowed, sizeof allowed);
-      return 0;
-    }
-    const Reply reply =
-        Client::instance().ask(GuestOperation::pool_get, static_cast<std::uint32_t>(attribute));
-    if (!reply.ok()) return reply.error;
-    const auto bytes = reply.reader().get<std::uint64_t>();
-    std::memcpy(value, &bytes, sizeof bytes);
-    return 0;
-  });
-}
-
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  return api([&] {
-    if (pool != simgpu::runtime::default_pool() || value == nullptr) {
-      return static_cast<int>(cudaErrorInvalidValue);
-    }
-    if (attribute < cudaMemPoolAttrReleaseThreshold) return 0;
-    std::uint64_t bytes = 0;
-    std::memcpy(&bytes, value, sizeof bytes);
-    return Client::instance()
-        .ask(GuestOperation::pool_set, static_cast<std::uint32_t>(attribute), bytes)
-        .error;
-  });
-}
-
-cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
-  if (pool != simgpu::runtime::default_pool()) return record(cudaErrorInvalidValue);
-  return simgpu::runtime::request(GuestOperation::pool_trim, std::uint64_t{keep});
 }
 
 }  // extern "C"

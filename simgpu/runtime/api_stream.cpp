@@ -138,6 +138,114 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
   return error;
 }
 
+cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return cudaLaunchHostFunc(per_thread(stream), function, data);
+}
+
+/// Unlike a host function it is told of an error, and called after one too.
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
+                                  unsigned flags) {
+  if (callback == nullptr || flags != 0) return record(cudaErrorInvalidValue);
+  if (const int error = runtime::permit_stream(stream); error != 0) return record(error);
+  const cudaError_t status = cudaStreamSynchronize(stream);
+  if (status == cudaErrorInvalidResourceHandle || status == cudaErrorNoDevice) return status;
+  callback(stream, status, data);
+  return cudaSuccess;
+}
+
+cudaError_t cudaStreamAddCallback_ptsz(cudaStream_t stream, cudaStreamCallback_t callback,
+                                       void* data, unsigned flags) {
+  return cudaStreamAddCallback(per_thread(stream), callback, data, flags);
+}
+
+cudaError_t cudaStreamGetFlags_ptsz(cudaStream_t stream, unsigned* flags) {
+  return cudaStreamGetFlags(per_thread(stream), flags);
+}
+
+cudaError_t cudaStreamGetPriority_ptsz(cudaStream_t stream, int* priority) {
+  return cudaStreamGetPriority(per_thread(stream), priority);
+}
+
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  return api([&] {
+    StreamInfo info;
+    if (id == nullptr) return static_cast<int>(cudaErrorInvalidValue);
+    const int error = stream_info(stream, &info);
+    if (error == 0) *id = stream_number(stream);
+    return error;
+  });
+}
+
+cudaError_t cudaStreamGetId_ptsz(cudaStream_t stream, unsigned long long* id) {
+  return cudaStreamGetId(per_thread(stream), id);
+}
+
+cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+  return api([&] {
+    StreamInfo info;
+    if (device == nullptr) return static_cast<int>(cudaErrorInvalidValue);
+    const int error = stream_info(stream, &info);
+    if (error == 0) *device = 0;
+    return error;
+  });
+}
+
+cudaError_t cudaStreamGetDevice_ptsz(cudaStream_t stream, int* device) {
+  return cudaStreamGetDevice(per_thread(stream), device);
+}
+
+/// What may be set is a hint; the priority is the one that the stream was made with.
+cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   const cudaStreamAttrValue* value) {
+  return api([&] {
+    StreamInfo info;
+    if (value == nullptr) return static_cast<int>(cudaErrorInvalidValue);
+    if (attribute == cudaLaunchAttributePriority) {
+      return static_cast<int>(runtime::refuse("cudaStreamSetAttribute", "a new priority"));
+    }
+    return stream_info(stream, &info);
+  });
+}
+
+cudaError_t cudaStreamSetAttribute_ptsz(cudaStream_t stream, cudaStreamAttrID attribute,
+                                        const cudaStreamAttrValue* value) {
+  return cudaStreamSetAttribute(per_thread(stream), attribute, value);
+}
+
+cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute,
+                                   cudaStreamAttrValue* value) {
+  return api([&] {
+    StreamInfo info;
+    if (value == nullptr) return static_cast<int>(cudaErrorInvalidValue);
+    const int error = stream_info(stream, &info);
+    if (error != 0) return error;
+    *value = {};
+    if (attribute == cudaLaunchAttributePriority) value->priority = info.priority;
+    return 0;
+  });
+}
+
+cudaError_t cudaStreamGetAttribute_ptsz(cudaStream_t stream, cudaStreamAttrID attribute,
+                                        cudaStreamAttrValue* value) {
+  return cudaStreamGetAttribute(per_thread(stream), attribute, value);
+}
+
+cudaError_t cudaStreamCopyAttributes(cudaStream_t destination, cudaStream_t source) {
+  return api([&] {
+    StreamInfo info;
+    const int error = stream_info(destination, &info);
+    return error == 0 ? stream_info(source, &info) : error;
+  });
+}
+
+cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t destination, cudaStream_t source) {
+  return cudaStreamCopyAttributes(per_thread(destination), per_thread(source));
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  return Client::instance().connected() ? cudaSuccess : record(cudaErrorNoDevice);
+}
+
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return api([&] {
     if (event == nullptr) return static_cast<int>(cudaErrorInvalidValue);
@@ -174,6 +282,10 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
     }
   }
   return cudaEventRecord(event, stream);
+}
+
+cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+  return cudaEventRecordWithFlags(event, per_thread(stream), flags);
 }
 
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {

@@ -5,12 +5,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/device/timeline.h"
@@ -39,6 +41,7 @@ bool waits_for_device(GuestOperation operation) {
     case GuestOperation::copy_from_device:
     case GuestOperation::copy_to_device:
     case GuestOperation::release:
+    case GuestOperation::release_pinned:
     case GuestOperation::reset:
       return true;
     default:
@@ -94,11 +97,26 @@ bool Client::send_all(std::span<const std::byte> bytes) {
   return true;
 }
 
-bool Client::receive_all(std::span<std::byte> bytes) {
+bool Client::receive_all(std::span<std::byte> bytes, Descriptor* descriptor) {
   while (!bytes.empty()) {
-    const ssize_t count = recv(socket_, bytes.data(), bytes.size(), 0);
+    iovec part{.iov_base = bytes.data(), .iov_len = bytes.size()};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> ancillary{};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (descriptor != nullptr) {
+      message.msg_control = ancillary.data();
+      message.msg_controllen = ancillary.size();
+    }
+    const ssize_t count = recvmsg(socket_, &message, MSG_CMSG_CLOEXEC);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return false;
+    const cmsghdr* item = CMSG_FIRSTHDR(&message);
+    if (item != nullptr && item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_RIGHTS) {
+      int number = -1;
+      std::memcpy(&number, CMSG_DATA(item), sizeof number);
+      *descriptor = Descriptor(number);
+    }
     bytes = bytes.subspan(static_cast<std::size_t>(count));
   }
   return true;
@@ -119,12 +137,14 @@ Reply Client::exchange(GuestOperation operation, std::span<const std::byte> payl
   if (!send_all(writer.bytes()) || !send_all(bulk)) return lose();
   wire::Header header;
   std::uint8_t flags = 0;
-  if (!receive_all(std::as_writable_bytes(std::span(&header, 1))) || header.bytes < sizeof flags ||
-      header.bytes > protocol::kMaxPayload ||
+  Descriptor descriptor;
+  if (!receive_all(std::as_writable_bytes(std::span(&header, 1)), &descriptor) ||
+      header.bytes < sizeof flags || header.bytes > protocol::kMaxPayload ||
       !receive_all(std::as_writable_bytes(std::span(&flags, 1)))) {
     return lose();
   }
-  Reply reply{.error = static_cast<int>(header.tag), .data = {}};
+  Reply reply{
+      .error = static_cast<int>(header.tag), .data = {}, .descriptor = std::move(descriptor)};
   reply.data.resize(header.bytes - sizeof flags);
   if (!receive_all(reply.data)) return lose();
   if (waits_for_device(operation) && (flags & protocol::kHasOutput) != 0) {

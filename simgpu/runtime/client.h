@@ -8,6 +8,7 @@
 
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/wire.h"
+#include "simgpu/memory/descriptor.h"
 
 /// The guest's side of the connection to the device process. Compiled into libcudart.so.13; it does
 /// nothing but turn calls into requests, for nothing that runs in the guest is trusted.
@@ -19,6 +20,7 @@ using protocol::GuestOperation;
 struct Reply {
   int error = 0;
   std::vector<std::byte> data;
+  Descriptor descriptor = {};  ///< that came with it
 
   bool ok() const { return error == 0; }
   wire::Reader reader() const { return wire::Reader(data); }
@@ -59,7 +61,8 @@ class Client {
   Reply exchange(GuestOperation operation, std::span<const std::byte> payload,
                  std::span<const std::byte> bulk);
   bool send_all(std::span<const std::byte> bytes);
-  bool receive_all(std::span<std::byte> bytes);
+  /// @param descriptor takes one that comes with the bytes
+  bool receive_all(std::span<std::byte> bytes, Descriptor* descriptor = nullptr);
   Reply lose();
 
   std::mutex mutex_;

@@ -75,11 +75,27 @@ int receive(const Copy& copy, Reply reply) {
 }  // namespace
 
 cudaMemcpyKind direction_of(const Copy& copy) {
-  const bool to_device = is_device_address(copy.destination);
-  const bool from_device = is_device_address(copy.source);
+  const bool to_device = is_device_memory(copy.destination);
+  const bool from_device = is_device_memory(copy.source);
   if (to_device) return from_device ? cudaMemcpyDeviceToDevice : cudaMemcpyHostToDevice;
   return from_device ? cudaMemcpyDeviceToHost : cudaMemcpyHostToHost;
 }
+
+namespace {
+
+/// Memory that both sides see may stand for either.
+bool agrees_with_kind(const Copy& copy) {
+  const auto kind = copy.kind;
+  if (kind == cudaMemcpyDefault || kind == direction_of(copy)) return true;
+  const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+  const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+  const auto fits = [](const void* pointer, bool device) {
+    return device ? is_device_address(pointer) : is_host_accessible(pointer);
+  };
+  return fits(copy.destination, to_device) && fits(copy.source, from_device);
+}
+
+}  // namespace
 
 int check(const Copy& copy) {
   if (!Client::instance().connected()) return cudaErrorNoDevice;
@@ -94,9 +110,7 @@ int check(const Copy& copy) {
   if (copy.height > 1 && (copy.width > copy.source_pitch || copy.width > copy.destination_pitch)) {
     return cudaErrorInvalidPitchValue;
   }
-  if (copy.kind != cudaMemcpyDefault && copy.kind != direction_of(copy)) {
-    return cudaErrorInvalidValue;
-  }
+  if (!agrees_with_kind(copy)) return cudaErrorInvalidValue;
   return cudaSuccess;
 }
 

@@ -26,9 +26,13 @@ class BlockTable {
     const std::lock_guard lock(mutex_);
     blocks_[block.base] = block;
   }
-  bool remove(std::uint64_t base) {
+  std::optional<KnownBlock> remove(std::uint64_t base) {
     const std::lock_guard lock(mutex_);
-    return blocks_.erase(base) == 1;
+    const auto found = blocks_.find(base);
+    if (found == blocks_.end()) return std::nullopt;
+    const KnownBlock removed = found->second;
+    blocks_.erase(found);
+    return removed;
   }
   std::vector<KnownBlock> remove_all() {
     const std::lock_guard lock(mutex_);
@@ -37,10 +41,18 @@ class BlockTable {
     blocks_.clear();
     return removed;
   }
-  /// Nothing while the table is being changed: the fault handler asks too, and must not wait.
   std::optional<KnownBlock> find(std::uint64_t address) {
+    const std::lock_guard lock(mutex_);
+    return holding(address);
+  }
+  /// Nothing while the table is being changed, for the fault handler, which must not wait.
+  std::optional<KnownBlock> find_without_waiting(std::uint64_t address) {
     const std::unique_lock lock(mutex_, std::try_to_lock);
-    if (!lock.owns_lock()) return std::nullopt;
+    return lock.owns_lock() ? holding(address) : std::nullopt;
+  }
+
+ private:
+  std::optional<KnownBlock> holding(std::uint64_t address) {
     auto next = blocks_.upper_bound(address);
     if (next == blocks_.begin()) return std::nullopt;
     const KnownBlock& block = std::prev(next)->second;
@@ -48,7 +60,6 @@ class BlockTable {
     return block;
   }
 
- private:
   std::mutex mutex_;
   std::map<std::uint64_t, KnownBlock> blocks_;
 };
@@ -61,6 +72,11 @@ BlockTable& device_blocks() {
 BlockTable& pinned_blocks() {
   static BlockTable& table = *new BlockTable;  // NOLINT(cppcoreguidelines-owning-memory)
   return table;
+}
+
+bool& range_is_reserved() {
+  static bool reserved = false;
+  return reserved;
 }
 
 struct sigaction& earlier_action() {
@@ -94,7 +110,7 @@ class Line {
 void explain_fault(std::uint64_t address) {
   Line line;
   line.text("error[RL0207]: host code dereferenced device pointer 0x").number(address, 16);
-  if (const auto block = find_device_block(address)) {
+  if (const auto block = device_blocks().find_without_waiting(address)) {
     line.text(" (allocation of ")
         .number(block->bytes, 10)
         .text(" bytes, ")
@@ -121,11 +137,25 @@ bool is_device_address(const void* pointer) {
   return address >= kDeviceBase && address - kDeviceBase < kRangeBytes;
 }
 
+bool is_device_memory(const void* pointer) {
+  return is_device_address(pointer) &&
+         !find_pinned_block(reinterpret_cast<std::uintptr_t>(pointer)).has_value();
+}
+
+bool is_host_accessible(const void* pointer) {
+  if (!is_device_memory(pointer)) return true;
+  const auto block = find_device_block(reinterpret_cast<std::uintptr_t>(pointer));
+  return block && block->mapped_bytes != 0;
+}
+
+bool device_range_is_reserved() { return range_is_reserved(); }
+
 void reserve_device_range() {
   // Best effort: under a limit on address space the range is merely unlikely to be used.
-  [[maybe_unused]] const void* range =
-      mmap(reinterpret_cast<void*>(kDeviceBase), kRangeBytes, PROT_NONE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  void* const base = reinterpret_cast<void*>(kDeviceBase);
+  range_is_reserved() =
+      mmap(base, kRangeBytes, PROT_NONE,
+           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0) == base;
   struct sigaction action {};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -134,14 +164,16 @@ void reserve_device_range() {
 }
 
 void remember_device_block(const KnownBlock& block) { device_blocks().add(block); }
-void forget_device_block(std::uint64_t base) { device_blocks().remove(base); }
-void forget_device_blocks() { device_blocks().remove_all(); }
+std::optional<KnownBlock> forget_device_block(std::uint64_t base) {
+  return device_blocks().remove(base);
+}
+std::vector<KnownBlock> forget_device_blocks() { return device_blocks().remove_all(); }
 std::optional<KnownBlock> find_device_block(std::uint64_t address) {
   return device_blocks().find(address);
 }
 
 void remember_pinned_block(const KnownBlock& block) { pinned_blocks().add(block); }
-bool forget_pinned_block(std::uint64_t base) { return pinned_blocks().remove(base); }
+bool forget_pinned_block(std::uint64_t base) { return pinned_blocks().remove(base).has_value(); }
 std::vector<KnownBlock> forget_pinned_blocks() { return pinned_blocks().remove_all(); }
 std::optional<KnownBlock> find_pinned_block(std::uint64_t address) {
   return pinned_blocks().find(address);

@@ -101,6 +101,36 @@ TEST(SimgpuRun, CopiesBetweenAllKindsOfMemory) {
   EXPECT_THAT(run.output, HasSubstr("copies are right"));
 }
 
+TEST(SimgpuRun, SharesManagedAndPinnedMemoryWithTheHost) {
+  const ProgramRun run = simulate("managed");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("shared memory is right"));
+  EXPECT_THAT(run.output, HasSubstr("cudaHostGetDevicePointer is not implemented: of memory from "
+                                    "cudaHostRegister"));
+  EXPECT_EQ(simulate("managed", "--check none").exit_code, 0);
+}
+
+TEST(SimgpuRun, KnowsTheBoundsOfManagedMemoryAndWhenItWasFreed) {
+  const ProgramRun run = simulate("managed bounds");
+  EXPECT_EQ(run.exit_code, 128 + SIGSEGV) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("past the end of the 400-byte allocation (cudaMallocManaged)"));
+  EXPECT_THAT(run.output, HasSubstr("bounds are right\n"));
+  EXPECT_THAT(run.output, HasSubstr("host code dereferenced device pointer"));
+}
+
+TEST(SimgpuRun, TellsOfManagedMemoryThatWasNeverFreedButNotOfPinnedMemory) {
+  const ProgramRun run = simulate("managed leak");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  ASSERT_EQ(run.report["findings"].size(), 1u);
+  EXPECT_THAT(run.output, HasSubstr("640 bytes from cudaMallocManaged were never freed"));
+}
+
+TEST(SimgpuRun, AnswersQuestionsAboutDeviceKernelsAndStreams) {
+  const ProgramRun run = simulate("queries");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("answers are right"));
+}
+
 TEST(SimgpuRun, RefusesBadLaunchesWithTheErrorsOfCuda) {
   const ProgramRun run = simulate("launches");
   EXPECT_THAT(run.output, HasSubstr("launches are right"));
@@ -380,7 +410,7 @@ TEST(SimgpuRun, MultipliesOnTensorCores) {
 TEST(SimgpuRun, RefusesWhatIsNotImplementedByName) {
   const ProgramRun run = simulate("faults unsupported");
   EXPECT_EQ(run.exit_code, 0) << run.output;
-  EXPECT_THAT(run.output, HasSubstr("simgpu: cudaMallocManaged is not implemented"));
+  EXPECT_THAT(run.output, HasSubstr("simgpu: cudaIpcGetMemHandle is not implemented"));
   EXPECT_THAT(run.output, HasSubstr("simgpu: cudaMallocArray is not implemented"));
 }
 

@@ -6,6 +6,7 @@
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/runtime/client.h"
 #include "simgpu/runtime/image.h"
+#include "simgpu/runtime/shared_memory.h"
 
 namespace simgpu::runtime {
 Registry& Registry::instance() {
@@ -24,6 +25,7 @@ Binary* Registry::add_binary(const void* wrapper) {
 void Registry::remove_binary(Binary* binary) {
   const std::lock_guard lock(mutex_);
   std::erase_if(variables_, [&](const auto& entry) { return entry.second->binary == binary; });
+  std::erase_if(managed_, [&](const auto& variable) { return variable.binary == binary; });
   std::erase_if(kernels_, [&](const auto& entry) {
     if (entry.second->binary != binary) return false;
     handles_.erase(entry.second.get());
@@ -52,6 +54,17 @@ void Registry::add_variable(Binary* binary, const void* host_variable, const cha
   variables_[host_variable] = std::move(variable);
 }
 
+void Registry::add_managed(Binary* binary, void** host_pointer, const char* name) {
+  const std::lock_guard lock(mutex_);
+  managed_.push_back({binary, name, host_pointer});
+  add_variable(binary, host_pointer, name);
+}
+
+int Registry::initialise(Binary& binary) {
+  const std::lock_guard lock(mutex_);
+  return load(binary);
+}
+
 Kernel* Registry::kernel(const void* function) {
   const std::lock_guard lock(mutex_);
   if (const auto found = kernels_.find(function); found != kernels_.end())
@@ -62,6 +75,22 @@ Kernel* Registry::kernel(const void* function) {
 
 int Registry::load(Binary& binary) {
   if (binary.loaded) return binary.error;
+  binary.loaded = true;
+  binary.error = send(binary);
+  if (binary.error == 0) binary.error = map_managed(binary);
+  return binary.error;
+}
+
+int Registry::map_managed(const Binary& binary) {
+  for (const ManagedVariable& variable : managed_) {
+    if (variable.binary != &binary) continue;
+    const int error = map_variable(binary.module, variable.name, variable.host_pointer);
+    if (error != 0) return error;
+  }
+  return 0;
+}
+
+int Registry::send(Binary& binary) {
   std::span<const std::byte> image = binary.image;
   if (binary.container != nullptr) image = image_at(binary.container);
   const std::uint64_t bytes = image.size();
@@ -77,9 +106,7 @@ int Registry::load(Binary& binary) {
     reply = client.call(GuestOperation::module_end, {});
     if (reply.ok()) binary.module = reply.reader().get<std::uint64_t>();
   }
-  binary.loaded = true;
-  binary.error = reply.error;
-  return binary.error;
+  return reply.error;
 }
 
 int Registry::resolve(Kernel& kernel) {
@@ -105,8 +132,16 @@ int Registry::resolve(Kernel& kernel) {
 
 int Registry::resolve(const void* host_variable, Variable** variable) {
   const std::lock_guard lock(mutex_);
-  const auto found = variables_.find(host_variable);
-  if (found == variables_.end()) return static_cast<int>(CudaError::invalid_symbol);
+  auto found = variables_.find(host_variable);
+  if (found == variables_.end()) {
+    // Of a managed variable the program may know no address but the one that it really has.
+    const auto managed = std::ranges::find_if(
+        managed_, [&](const auto& candidate) { return *candidate.host_pointer == host_variable; });
+    if (host_variable == nullptr || managed == managed_.end()) {
+      return static_cast<int>(CudaError::invalid_symbol);
+    }
+    found = variables_.find(managed->host_pointer);
+  }
   *variable = found->second.get();
   return locate(**variable);
 }

@@ -47,6 +47,13 @@ struct Variable {
   std::uint64_t bytes = 0;
 };
 
+/// One __managed__ variable: the program finds its address at `host_pointer`.
+struct ManagedVariable {
+  Binary* binary = nullptr;
+  std::string name;
+  void** host_pointer = nullptr;
+};
+
 /// What the program's static constructors announced, by the host addresses that stand for it.
 class Registry {
  public:
@@ -56,6 +63,10 @@ class Registry {
   void remove_binary(Binary* binary);
   void add_kernel(Binary* binary, const void* host_function, const char* name);
   void add_variable(Binary* binary, const void* host_variable, const char* name);
+  /// @param host_pointer where the program looks for the variable's address
+  void add_managed(Binary* binary, void** host_pointer, const char* name);
+  /// Loads the binary, so that the host can use its managed variables. @returns a cudaError_t
+  int initialise(Binary& binary);
 
   /// cudaLibraryLoadData: loads a copy of `image` at once. @returns a cudaError_t
   int load_library(std::span<const std::byte> image, Binary** library);
@@ -77,6 +88,8 @@ class Registry {
 
  private:
   int load(Binary& binary);
+  int send(Binary& binary);
+  int map_managed(const Binary& binary);
   int locate(Variable& variable);
   /// The library that a handle stands for, on the device, or an error.
   int loaded_library(const Binary* handle, Binary** library);
@@ -88,6 +101,7 @@ class Registry {
   std::map<std::pair<const Binary*, std::string>, std::unique_ptr<Kernel>> library_kernels_;
   std::set<const void*> handles_;
   std::map<const void*, std::unique_ptr<Variable>> variables_;
+  std::vector<ManagedVariable> managed_;
 };
 
 }  // namespace simgpu::runtime

@@ -87,9 +87,85 @@ void use_symbols() {
   CHECK(cudaFree(device));
 }
 
+/// A block of a box of bytes, and the same in the box that it is copied to.
+void copy_boxes() {
+  const size_t width = 21, height = 6, depth = 4;
+  std::vector<std::uint8_t> host(width * height * depth), back(host.size(), 1);
+  for (size_t i = 0; i < host.size(); ++i) host[i] = static_cast<std::uint8_t>(3 * i + 5);
+  cudaPitchedPtr box;
+  CHECK(cudaMalloc3D(&box, make_cudaExtent(width, height + 2, depth)));  // slices are apart
+  EXPECT(box.pitch >= width && box.xsize == width && box.ysize == height + 2);
+  CHECK(cudaMemset3D(box, 9, make_cudaExtent(width, height + 2, depth)));
+  cudaMemcpy3DParms to = {};
+  to.srcPtr = make_cudaPitchedPtr(host.data(), width, width, height);
+  to.dstPtr = box;
+  to.dstPos = make_cudaPos(0, 1, 0);
+  to.extent = make_cudaExtent(width, height, depth);
+  to.kind = cudaMemcpyHostToDevice;
+  CHECK(cudaMemcpy3D(&to));
+  CHECK(cudaMemset3D(
+      make_cudaPitchedPtr(static_cast<char*>(box.ptr) + 2, box.pitch, width, height + 2), 0,
+      make_cudaExtent(3, 2, depth)));
+  cudaMemcpy3DParms from = {};
+  from.srcPtr = box;
+  from.srcPos = make_cudaPos(1, 1, 1);
+  from.dstPtr = make_cudaPitchedPtr(back.data(), width, width, height);
+  from.dstPos = make_cudaPos(1, 0, 1);
+  from.extent = make_cudaExtent(width - 2, height, depth - 1);
+  from.kind = cudaMemcpyDefault;
+  CHECK(cudaMemcpy3DAsync(&from, nullptr));
+  CHECK(cudaDeviceSynchronize());
+  for (size_t z = 0; z < depth; ++z) {
+    for (size_t y = 0; y < height; ++y) {
+      for (size_t x = 0; x < width; ++x) {
+        const size_t at = (z * height + y) * width + x;
+        const bool copied = z > 0 && x > 0 && x < width - 1;
+        const bool zeroed = y == 0 && x >= 2 && x < 5;  // row 1 of the box
+        EXPECT(back[at] == (!copied ? 1 : zeroed ? 0 : host[at]));
+      }
+    }
+  }
+  to.extent.width = box.pitch + 1;
+  EXPECT_ERROR(cudaMemcpy3D(&to), cudaErrorInvalidPitchValue);
+  EXPECT_ERROR(cudaMemcpy3D(nullptr), cudaErrorInvalidValue);
+  EXPECT_ERROR(cudaMalloc3D(&box, make_cudaExtent(SIZE_MAX, 2, 2)), cudaErrorMemoryAllocation);
+  CHECK(cudaFree(to.dstPtr.ptr));
+}
+
+/// There is one device, and copies between it and itself.
+void copy_between_peers_and_in_batches() {
+  std::uint8_t *first, *second, back[64];
+  CHECK(cudaMalloc(&first, 64));
+  CHECK(cudaMalloc(&second, 64));
+  CHECK(cudaMemset(first, 5, 64));
+  CHECK(cudaMemset(second, 6, 64));
+  CHECK(cudaMemcpyPeer(second, 0, first, 0, 32));
+  CHECK(cudaMemcpy(back, second, 64, cudaMemcpyDeviceToHost));
+  EXPECT(back[31] == 5 && back[32] == 6);
+  EXPECT_ERROR(cudaMemcpyPeer(second, 1, first, 0, 32), cudaErrorInvalidDevice);
+  void* destinations[] = {first, back};
+  const void* sources[] = {second + 32, first};
+  size_t sizes[] = {16, 16}, index = 0;
+  cudaMemcpyAttributes attributes = {};
+  attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+  cudaStream_t stream;
+  CHECK(cudaStreamCreate(&stream));
+  CHECK(cudaMemcpyBatchAsync(destinations, sources, sizes, 2, &attributes, &index, 1, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  EXPECT(back[0] == 6 && back[15] == 6);
+  EXPECT_ERROR(
+      cudaMemcpyBatchAsync(destinations, sources, sizes, 0, &attributes, &index, 1, stream),
+      cudaErrorInvalidValue);
+  CHECK(cudaStreamDestroy(stream));
+  CHECK(cudaFree(first));
+  CHECK(cudaFree(second));
+}
+
 int main() {
   copy_between_all_kinds_of_memory();
   copy_rectangles();
+  copy_boxes();
+  copy_between_peers_and_in_batches();
   use_symbols();
   std::printf("copies are right\n");
 }

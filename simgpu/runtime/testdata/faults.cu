@@ -40,8 +40,8 @@ int main(int, char** arguments) {
     CHECK(cudaFree(data));
     EXPECT_ERROR(cudaFree(data), cudaErrorInvalidValue);
   } else if (std::strcmp(arguments[1], "unsupported") == 0) {
-    void* managed;
-    EXPECT_ERROR(cudaMallocManaged(&managed, 4), cudaErrorNotSupported);
+    cudaIpcMemHandle_t handle;
+    EXPECT_ERROR(cudaIpcGetMemHandle(&handle, data), cudaErrorNotSupported);
     cudaArray_t array;
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float2>();
     EXPECT(format.x == 32 && format.y == 32 && format.z == 0);

@@ -1,0 +1,176 @@
+#include <algorithm>
+#include <cstdint>
+
+#include "simgpu/runtime/api.h"
+#include "simgpu/runtime/capture.h"
+#include "simgpu/runtime/device_range.h"
+
+/// What a program may say and ask about memory that host and device share. Advice and prefetches
+/// are checked and otherwise without effect: managed memory lies where both see it.
+namespace simgpu::runtime {
+namespace {
+
+bool is_place(const cudaMemLocation& place) {
+  switch (place.type) {
+    case cudaMemLocationTypeDevice:
+      return place.id == 0;
+    case cudaMemLocationTypeHost:
+    case cudaMemLocationTypeHostNuma:
+    case cudaMemLocationTypeHostNumaCurrent:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Whether all of the range is managed memory.
+bool is_managed(const void* pointer, size_t bytes) {
+  const std::uint64_t address = address_of(pointer);
+  const auto block = find_device_block(address);
+  return block && block->mapped_bytes != 0 && bytes <= block->base + block->bytes - address;
+}
+
+/// The advices that a cudaMemLocation goes with.
+bool takes_place(cudaMemoryAdvise advice) {
+  return advice == cudaMemAdviseSetPreferredLocation || advice == cudaMemAdviseSetAccessedBy ||
+         advice == cudaMemAdviseUnsetAccessedBy;
+}
+
+int advise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
+           const cudaMemLocation& place) {
+  if (!Client::instance().connected()) return cudaErrorNoDevice;
+  if (bytes == 0 || !is_managed(pointer, bytes)) return cudaErrorInvalidValue;
+  if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy) {
+    return cudaErrorInvalidValue;
+  }
+  return takes_place(advice) && !is_place(place) ? cudaErrorInvalidDevice : cudaSuccess;
+}
+
+int prefetch(const void* pointer, size_t bytes, const cudaMemLocation& place, unsigned flags,
+             cudaStream_t stream) {
+  if (!Client::instance().connected()) return cudaErrorNoDevice;
+  if (const int error = permit_stream(stream); error != 0) return error;
+  if (bytes == 0 || flags != 0 || !is_managed(pointer, bytes)) return cudaErrorInvalidValue;
+  if (!is_place(place)) return cudaErrorInvalidDevice;
+  return Client::instance().ask(GuestOperation::stream_info, stream_number(stream)).error;
+}
+
+int attach(cudaStream_t stream, const void* pointer, size_t bytes, unsigned flags) {
+  if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost && flags != cudaMemAttachSingle) {
+    return cudaErrorInvalidValue;
+  }
+  if (const int error = permit_stream(stream); error != 0) return error;
+  const auto block = find_device_block(address_of(pointer));
+  const bool whole = block && block->mapped_bytes != 0 && block->base == address_of(pointer) &&
+                     (bytes == 0 || bytes == block->bytes);
+  return whole ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/// Nothing was advised and nothing moved: the answers for memory that nobody prefers anywhere.
+int range_attribute(void* data, size_t data_bytes, cudaMemRangeAttribute attribute,
+                    const void* pointer, size_t bytes) {
+  if (data == nullptr || bytes == 0 || !is_managed(pointer, bytes)) return cudaErrorInvalidValue;
+  auto* values = static_cast<int*>(data);
+  const bool list = attribute == cudaMemRangeAttributeAccessedBy;
+  if (data_bytes % sizeof(int) != 0 || data_bytes == 0 || (!list && data_bytes != sizeof(int))) {
+    return cudaErrorInvalidValue;
+  }
+  switch (attribute) {
+    case cudaMemRangeAttributeReadMostly:
+      *values = 0;
+      return cudaSuccess;
+    case cudaMemRangeAttributePreferredLocation:
+    case cudaMemRangeAttributeLastPrefetchLocation:
+    case cudaMemRangeAttributeAccessedBy:
+      std::fill_n(values, data_bytes / sizeof(int), cudaInvalidDeviceId);
+      return cudaSuccess;
+    default:
+      return refuse("cudaMemRangeGetAttribute", "this attribute");
+  }
+}
+
+int device_pointer(void** device, void* host, unsigned flags) {
+  if (device == nullptr || flags != 0) return cudaErrorInvalidValue;
+  *device = nullptr;
+  if (!Client::instance().connected()) return cudaErrorNoDevice;
+  const auto block = find_pinned_block(address_of(host));
+  if (!block) return cudaErrorInvalidValue;
+  if (block->mapped_bytes == 0) {
+    return refuse("cudaHostGetDevicePointer",
+                  "of memory from cudaHostRegister; take it from cudaHostAlloc");
+  }
+  *device = host;
+  return cudaSuccess;
+}
+
+}  // namespace
+}  // namespace simgpu::runtime
+
+namespace runtime = simgpu::runtime;
+using runtime::api;
+using runtime::per_thread;
+
+extern "C" {
+
+cudaError_t cudaMemAdvise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
+                          cudaMemLocation place) {
+  return api([&] { return runtime::advise(pointer, bytes, advice, place); });
+}
+
+cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocation place,
+                                 unsigned flags, cudaStream_t stream) {
+  return api([&] { return runtime::prefetch(pointer, bytes, place, flags, stream); });
+}
+
+cudaError_t cudaMemPrefetchAsync_ptsz(const void* pointer, size_t bytes, cudaMemLocation place,
+                                      unsigned flags, cudaStream_t stream) {
+  return cudaMemPrefetchAsync(pointer, bytes, place, flags, per_thread(stream));
+}
+
+cudaError_t cudaMemRangeGetAttribute(void* data, size_t data_bytes, cudaMemRangeAttribute attribute,
+                                     const void* pointer, size_t bytes) {
+  return api([&] { return runtime::range_attribute(data, data_bytes, attribute, pointer, bytes); });
+}
+
+cudaError_t cudaMemRangeGetAttributes(void** data, size_t* data_bytes,
+                                      cudaMemRangeAttribute* attributes, size_t count,
+                                      const void* pointer, size_t bytes) {
+  return api([&] {
+    if (data == nullptr || data_bytes == nullptr || attributes == nullptr || count == 0) {
+      return static_cast<int>(cudaErrorInvalidValue);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const int error =
+          runtime::range_attribute(data[i], data_bytes[i], attributes[i], pointer, bytes);
+      if (error != 0) return error;
+    }
+    return 0;
+  });
+}
+
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* pointer, size_t bytes,
+                                     unsigned flags) {
+  return api([&] { return runtime::attach(stream, pointer, bytes, flags); });
+}
+
+cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void* pointer, size_t bytes,
+                                          unsigned flags) {
+  return cudaStreamAttachMemAsync(per_thread(stream), pointer, bytes, flags);
+}
+
+cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags) {
+  return api([&] { return runtime::device_pointer(device, host, flags); });
+}
+
+/// Pinned memory is portable and mapped, whatever was asked for.
+cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
+  return api([&] {
+    if (flags == nullptr || !runtime::find_pinned_block(runtime::address_of(host))) {
+      return cudaErrorInvalidValue;
+    }
+    *flags = cudaHostAllocPortable | cudaHostAllocMapped;
+    return cudaSuccess;
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,236 @@
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "simgpu/runtime/api.h"
+#include "simgpu/runtime/capture.h"
+#include "simgpu/runtime/device_range.h"
+
+/// The stream-ordered allocator. A pool's handle is its number in the device process and one more,
+/// so that none is null; the default pool's number is 0.
+namespace simgpu::runtime {
+namespace {
+
+cudaMemPool_t pool_handle(std::uint64_t number) {
+  return reinterpret_cast<cudaMemPool_t>(number + 1);
+}
+std::uint64_t number_of(cudaMemPool_t pool) { return address_of(pool) - 1; }
+
+/// What cudaMallocAsync takes from.
+std::atomic<cudaMemPool_t>& current_pool() {
+  static std::atomic<cudaMemPool_t> pool{pool_handle(0)};
+  return pool;
+}
+
+/// A graph here has no nodes that allocate or free.
+int permit_pool(const char* function, cudaStream_t stream) {
+  const int error = permit_stream(stream);
+  if (error == cudaErrorStreamCaptureUnsupported) {
+    refuse(function, "in a stream capture; allocate before it");
+  }
+  return error;
+}
+
+int allocate_from_pool(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
+  if (pointer == nullptr || pool == nullptr) return cudaErrorInvalidValue;
+  if (const int error = permit_pool("cudaMallocAsync", stream); error != 0) return error;
+  const Reply reply = Client::instance().ask(GuestOperation::pool_allocate, std::uint64_t{bytes},
+                                             number_of(pool), stream_number(stream));
+  if (!reply.ok()) return reply.error;
+  const auto address = reply.reader().get<std::uint64_t>();
+  *pointer = reinterpret_cast<void*>(address);
+  remember_device_block({address, bytes, "cudaMallocAsync"});
+  return cudaSuccess;
+}
+
+int free_to_pool(void* pointer, cudaStream_t stream) {
+  if (const int error = permit_pool("cudaFreeAsync", stream); error != 0) return error;
+  const auto block = find_device_block(address_of(pointer));
+  if (block && block->mapped_bytes != 0) return cudaErrorInvalidValue;  // cudaFree takes it
+  const Reply reply = Client::instance().ask(GuestOperation::pool_release, address_of(pointer),
+                                             stream_number(stream));
+  if (reply.ok()) forget_device_block(address_of(pointer));
+  return reply.error;
+}
+
+bool is_here(const cudaMemLocation& place) {
+  return place.type == cudaMemLocationTypeDevice && place.id == 0;
+}
+
+int create_pool(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  if (pool == nullptr || properties == nullptr) return cudaErrorInvalidValue;
+  if (properties->allocType != cudaMemAllocationTypePinned) return cudaErrorInvalidValue;
+  if (properties->handleTypes != cudaMemHandleTypeNone) {
+    return refuse("cudaMemPoolCreate", "handles for other processes");
+  }
+  if (properties->location.type != cudaMemLocationTypeDevice) {
+    return refuse("cudaMemPoolCreate", "a pool of host memory");
+  }
+  if (properties->location.id != 0) return cudaErrorInvalidDevice;
+  const Reply reply = Client::instance().ask(GuestOperation::pool_create);
+  if (reply.ok()) *pool = pool_handle(reply.reader().get<std::uint64_t>());
+  return reply.error;
+}
+
+/// Whether there is such a pool. @returns a cudaError_t
+int find_pool(cudaMemPool_t pool) {
+  if (pool == nullptr) return cudaErrorInvalidValue;
+  constexpr auto kAny = static_cast<std::uint32_t>(cudaMemPoolAttrReleaseThreshold);
+  return Client::instance().ask(GuestOperation::pool_get, number_of(pool), kAny).error;
+}
+
+int destroy_pool(cudaMemPool_t pool) {
+  if (pool == nullptr) return cudaErrorInvalidValue;
+  const Reply reply = Client::instance().ask(GuestOperation::pool_destroy, number_of(pool));
+  cudaMemPool_t destroyed = pool;
+  if (reply.ok()) current_pool().compare_exchange_strong(destroyed, pool_handle(0));
+  return reply.error;
+}
+
+int give_pool(cudaMemPool_t* pool, int device, cudaMemPool_t value) {
+  if (pool == nullptr) return cudaErrorInvalidValue;
+  if (!Client::instance().connected()) return cudaErrorNoDevice;
+  if (device != 0) return cudaErrorInvalidDevice;
+  *pool = value;
+  return cudaSuccess;
+}
+
+/// The policies of reuse, which are ints: all reuse that they allow shows in no figure here.
+bool is_policy(cudaMemPoolAttr attribute) {
+  return attribute == cudaMemPoolReuseFollowEventDependencies ||
+         attribute == cudaMemPoolReuseAllowOpportunistic ||
+         attribute == cudaMemPoolReuseAllowInternalDependencies;
+}
+
+int get_attribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (value == nullptr) return cudaErrorInvalidValue;
+  if (is_policy(attribute)) {
+    const int allowed = 1;
+    std::memcpy(value, &allowed, sizeof allowed);
+    return find_pool(pool);
+  }
+  if (pool == nullptr) return cudaErrorInvalidValue;
+  const Reply reply = Client::instance().ask(GuestOperation::pool_get, number_of(pool),
+                                             static_cast<std::uint32_t>(attribute));
+  if (!reply.ok()) return reply.error;
+  const auto bytes = reply.reader().get<std::uint64_t>();
+  std::memcpy(value, &bytes, sizeof bytes);
+  return cudaSuccess;
+}
+
+int set_attribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, const void* value) {
+  if (value == nullptr || pool == nullptr) return cudaErrorInvalidValue;
+  if (is_policy(attribute)) return find_pool(pool);
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, value, sizeof bytes);
+  return Client::instance()
+      .ask(GuestOperation::pool_set, number_of(pool), static_cast<std::uint32_t>(attribute), bytes)
+      .error;
+}
+
+/// The device that a pool lies on may always use it, and there is no other.
+int set_access(cudaMemPool_t pool, const cudaMemAccessDesc* descriptions, size_t count) {
+  if (descriptions == nullptr || count == 0) return cudaErrorInvalidValue;
+  for (size_t i = 0; i < count; ++i) {
+    if (!is_here(descriptions[i].location)) return cudaErrorInvalidDevice;
+    if (descriptions[i].flags != cudaMemAccessFlagsProtReadWrite) return cudaErrorInvalidValue;
+  }
+  return find_pool(pool);
+}
+
+int get_access(cudaMemAccessFlags* flags, cudaMemPool_t pool, const cudaMemLocation* place) {
+  if (flags == nullptr || place == nullptr) return cudaErrorInvalidValue;
+  if (const int error = find_pool(pool); error != 0) return error;
+  *flags = is_here(*place) ? cudaMemAccessFlagsProtReadWrite : cudaMemAccessFlagsProtNone;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+void forget_pools() { current_pool() = pool_handle(0); }
+
+}  // namespace simgpu::runtime
+
+namespace runtime = simgpu::runtime;
+using runtime::api;
+using runtime::per_thread;
+using runtime::record;
+
+extern "C" {
+
+cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(pointer, bytes, runtime::current_pool(), stream);
+}
+
+cudaError_t cudaMallocAsync_ptsz(void** pointer, size_t bytes, cudaStream_t stream) {
+  return cudaMallocAsync(pointer, bytes, per_thread(stream));
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t stream) {
+  return api([&] { return runtime::allocate_from_pool(pointer, bytes, pool, stream); });
+}
+
+cudaError_t cudaMallocFromPoolAsync_ptsz(void** pointer, size_t bytes, cudaMemPool_t pool,
+                                         cudaStream_t stream) {
+  return cudaMallocFromPoolAsync(pointer, bytes, pool, per_thread(stream));
+}
+
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return api([&] { return runtime::free_to_pool(pointer, stream); });
+}
+
+cudaError_t cudaFreeAsync_ptsz(void* pointer, cudaStream_t stream) {
+  return cudaFreeAsync(pointer, per_thread(stream));
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  return api([&] { return runtime::create_pool(pool, properties); });
+}
+
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  return api([&] { return runtime::destroy_pool(pool); });
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+  return api([&] { return runtime::give_pool(pool, device, runtime::pool_handle(0)); });
+}
+
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
+  return api([&] { return runtime::give_pool(pool, device, runtime::current_pool()); });
+}
+
+cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
+  if (device != 0) return record(cudaErrorInvalidDevice);
+  return api([&] {
+    const int error = runtime::find_pool(pool);
+    if (error == 0) runtime::current_pool() = pool;
+    return error;
+  });
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return api([&] { return runtime::get_attribute(pool, attribute, value); });
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  return api([&] { return runtime::set_attribute(pool, attribute, value); });
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* descriptions,
+                                 size_t count) {
+  return api([&] { return runtime::set_access(pool, descriptions, count); });
+}
+
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
+                                 cudaMemLocation* place) {
+  return api([&] { return runtime::get_access(flags, pool, place); });
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
+  if (pool == nullptr) return record(cudaErrorInvalidValue);
+  return runtime::request(runtime::GuestOperation::pool_trim, runtime::number_of(pool),
+                          std::uint64_t{keep});
+}
+
+}  // extern "C"

@@ -9,6 +9,12 @@ function(rooflab_compile_options target)
                                              -Wno-maybe-uninitialized)
     target_link_options(${target} PUBLIC -fsanitize=${ROOFLAB_SANITIZE})
   endif()
+  if(ROOFLAB_FUZZ)
+    # clang warns of what g++, with which the project is written, does not; fuzzers are not the place to hear of it.
+    target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+                                             -Wno-error)
+    target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+  endif()
 endfunction()
 
 # rooflab_library(<name> SOURCES ... [LINK ...]): a static library; includes are rooted at the checkout.
@@ -44,13 +50,34 @@ function(rooflab_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
 
-# rooflab_fuzz_program(<name> SOURCES ... [LINK ...]): a libFuzzer program; SOURCES hold the code under test too, so
-# that it is instrumented. Only with ROOFLAB_FUZZ and clang.
+# rooflab_fuzz_program(<name> SOURCES ... [LINK ...] [SEEDS <folder> ...] [RUNS <count>] [OPTIONS ...]): a program
+# with LLVMFuzzerTestOneInput. With ROOFLAB_FUZZ (the preset `fuzz`, clang) it is libFuzzer's, everything below it is
+# instrumented, and it belongs to the target `fuzzers`; else it replays its seeds with changes to them. Either way ctest
+# makes RUNS of it with a fixed seed, under the label `fuzz`.
 function(rooflab_fuzz_program name)
-  if(NOT ROOFLAB_FUZZ OR NOT CMAKE_CXX_COMPILER_ID MATCHES Clang)
-    return()
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "RUNS" "SOURCES;LINK;SEEDS;OPTIONS")
+  set(corpus)
+  if(NOT ROOFLAB_FUZZ)
+    list(APPEND arg_SOURCES ${PROJECT_SOURCE_DIR}/simgpu/fuzzing/replay_main.cpp)
+  else()
+    set(corpus ${PROJECT_BINARY_DIR}/corpus/${name})
+    file(MAKE_DIRECTORY ${corpus})
   endif()
-  rooflab_program(${name} ${ARGN})
-  target_compile_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
-  target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINK})
+  rooflab_compile_options(${name})
+  target_compile_definitions(${name} PRIVATE ROOFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
+  if(ROOFLAB_FUZZ)
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    if(NOT TARGET fuzzers)
+      add_custom_target(fuzzers)
+    endif()
+    add_dependencies(fuzzers ${name})
+  endif()
+  if(arg_RUNS)
+    add_test(NAME ${name}
+             COMMAND ${name} -runs=${arg_RUNS} -seed=1 -timeout=20 -rss_limit_mb=2048 ${arg_OPTIONS} ${corpus} ${arg_SEEDS})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 120 LABELS fuzz)
+  endif()
 endfunction()

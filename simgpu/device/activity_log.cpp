@@ -5,6 +5,23 @@
 
 namespace simgpu {
 
+namespace {
+
+/// Names of files, functions and variables are a guest's, and may be as long as its program.
+void clip(std::string& text) {
+  constexpr std::size_t kMostText = 8192;
+  if (text.size() <= kMostText) return;
+  text.resize(kMostText - 3);
+  text += "...";
+}
+
+void clip(AccessSite& site) {
+  clip(site.file);
+  clip(site.action);
+}
+
+}  // namespace
+
 void ActivityLog::clear() { activity_ = {}; }
 
 void ActivityLog::begin_call(std::string name, double start_us) {
@@ -40,6 +57,11 @@ void ActivityLog::add(const AllocationRecord& record) {
 }
 
 void ActivityLog::add(Finding finding) {
+  clip(finding.kernel);
+  clip(finding.object);
+  clip(finding.message);
+  clip(finding.where);
+  if (finding.other) clip(*finding.other);
   const auto same = [&finding](const Finding& other) {
     const bool same_place = other.where.file == finding.where.file &&
                             other.where.line == finding.where.line &&

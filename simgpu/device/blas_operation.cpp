@@ -51,6 +51,7 @@ bool is_well_formed(const Request& request) {
   for (const std::int64_t leading : {request.lda, request.ldb, request.ldc}) {
     if (leading < 0 || leading > INT32_MAX) return false;
   }
+  if (request.routine != Routine::gemm && request.batch != 1) return false;
   const bool same_type = request.routine == Routine::gemm || request.input == request.output;
   const bool vector_type = request.routine == Routine::gemm || request.input == Element::f32 ||
                            request.input == Element::f64;
@@ -127,6 +128,7 @@ class BlasCall {
   bool load_scalar(std::uint64_t address, double* value) const;
   bool store_result(double value);
   bool check(const Operand& operand);
+  bool check_work(const std::vector<Operand>& operands);
   template <typename Visit>
   void for_each_column(const Operand& operand, Visit visit) const;
   void check_initialized(const Operand& operand);
@@ -173,6 +175,26 @@ bool BlasCall::check(const Operand& operand) {
                   operand.name, operand.rows, operand.columns, operand.leading, bytes,
                   operand.address,
                   aligned ? place : "the address is no multiple of the element's size"));
+  return false;
+}
+
+/// A stride of 0 has no end in memory, and a product of three sizes none that matters: work has the
+/// bound that kernels have. OpenBLAS does some 256 multiply-adds in the time of a warp instruction;
+/// a column of an operand takes about as long as one.
+bool BlasCall::check_work(const std::vector<Operand>& operands) {
+  constexpr double kAsOneInstruction = 256;
+  const double batch = request_.batch;
+  double work = static_cast<double>(request_.m) * request_.n / kAsOneInstruction;
+  if (request_.routine == Routine::gemm) work *= batch * std::max(request_.k, 1);
+  if (device_.sampled()) work = 0;  // it is only timed
+  for (const Operand& operand : operands) work += batch * static_cast<double>(operand.columns);
+  if (work <= static_cast<double>(device_.instruction_budget())) return true;
+  device_.fail_library_kernel(
+      FindingKind::deadlock, name_of_routine(request_),
+      fmt::format("m = {}, n = {}, k = {} and a batch of {} are the work of {:.0f} warp "
+                  "instructions, and a launch may have {}",
+                  request_.m, request_.n, request_.k, request_.batch, work,
+                  device_.instruction_budget()));
   return false;
 }
 
@@ -245,6 +267,7 @@ CudaError BlasCall::run(double* result) {
   }
   const bool empty =
       operands.back().rows == 0 || operands.back().columns == 0 || request_.batch == 0;
+  if (!empty && !check_work(operands)) return CudaError::success;
   if (!empty) {
     if (device_.checkers() && !device_.sampled()) {
       for (const Operand& operand : operands) {

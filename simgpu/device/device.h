@@ -99,7 +99,10 @@ class Device {
   CudaError launch(const protocol::LaunchMessage& message, std::span<const std::byte> parameters);
   /// Records and times a library routine that has just been carried out.
   CudaError run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream);
+  /// Warp instructions that one launch may have.
+  std::uint64_t instruction_budget() const { return options_.instruction_budget; }
   /// A library routine that cannot run: a finding, and the error a GPU would end in.
+  /// @param kind out_of_bounds, misaligned, or deadlock: more work than the budget
   void fail_library_kernel(FindingKind kind, const std::string& name, const std::string& message);
   /// Launches so far that did not execute, because one like them had told their outcome.
   std::uint64_t repeats() const { return repeats_; }

@@ -223,6 +223,11 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
 
 void Device::fail_library_kernel(FindingKind kind, const std::string& name,
                                  const std::string& message) {
+  if (kind == FindingKind::deadlock) {
+    report_api("RL0307", kind, name, message);
+    raise(CudaError::launch_timeout);
+    return;
+  }
   const bool misaligned = kind == FindingKind::misaligned;
   report_api(misaligned ? "RL0204" : "RL0201", kind, name, message);
   raise(misaligned ? CudaError::misaligned_address : CudaError::illegal_address);

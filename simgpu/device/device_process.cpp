@@ -199,6 +199,8 @@ DeviceProcess DeviceProcess::start(const DeviceProcessOptions& options) {
   return DeviceProcess(std::move(impl));
 }
 
+int DeviceProcess::process_id() const { return impl_->child; }
+
 void DeviceProcess::kill() noexcept {
   if (impl_->child > 0) ::kill(impl_->child, SIGKILL);
 }

@@ -37,6 +37,9 @@ class DeviceProcess {
   DeviceProcess(DeviceProcess&&) noexcept;
   DeviceProcess& operator=(DeviceProcess&&) noexcept;
 
+  /// Of the process, for those who watch what it takes of the machine.
+  int process_id() const;
+
   /// Ends the process now; a call in progress on another thread throws DeviceProcessError.
   void kill() noexcept;
 

@@ -1,16 +1,14 @@
 #include "simgpu/device/module.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string_view>
 
+#include "simgpu/exec/demangle.h"
 #include "simgpu/ptx/parser.h"
 
 namespace simgpu {
@@ -270,25 +268,6 @@ void unload_module(const LoadedModule& module, DeviceMemory& memory) {
 
 namespace {
 
-/// Whether demangling is known to be quick. A substitution (S_, S0_, T_ …) stands for text that may
-/// hold substitutions itself, so that a few hundred characters can stand for gigabytes.
-bool is_quick_to_demangle(const std::string& mangled) {
-  constexpr std::size_t kLongestMangled = 4096;
-  constexpr int kMostSubstitutions = 20;  // at most 3 in each of 7 levels: 3^7 times the text
-  if (mangled.size() > kLongestMangled) return false;
-  int substitutions = 0;
-  for (std::size_t i = 0; i < mangled.size(); ++i) {
-    if (mangled[i] != 'S' && mangled[i] != 'T') continue;
-    std::size_t end = i + 1;
-    while (end < mangled.size() && std::isalnum(static_cast<unsigned char>(mangled[end])) != 0 &&
-           std::islower(static_cast<unsigned char>(mangled[end])) == 0) {
-      ++end;
-    }
-    if (end < mangled.size() && mangled[end] == '_') ++substitutions;
-  }
-  return substitutions <= kMostSubstitutions;
-}
-
 /// Each launch is recorded under its kernel's name.
 std::string clipped(std::string name) {
   constexpr std::size_t kLongestShown = 1000;
@@ -300,12 +279,8 @@ std::string clipped(std::string name) {
 }  // namespace
 
 std::string kernel_display_name(const std::string& mangled) {
-  if (!is_quick_to_demangle(mangled)) return clipped(mangled);
-  int status = 0;
-  char* raw = abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status);
-  if (raw == nullptr) return clipped(mangled);
-  std::string name = raw;
-  std::free(raw);  // NOLINT: __cxa_demangle allocates with malloc
+  std::string name = demangled(mangled);
+  if (name == mangled) return clipped(mangled);
 
   // Drop the parameter list: the last parenthesis that opens outside of template arguments.
   int angle = 0;

@@ -23,6 +23,7 @@ TEST(KernelDisplayName, IsTheNameInTheSource) {
   EXPECT_EQ(kernel_display_name("_Z6rotateILi128EEvPd"), "rotate<128>");
   EXPECT_EQ(kernel_display_name("_ZN3lab6kernelEPf"), "lab::kernel");
   EXPECT_EQ(kernel_display_name("not_mangled"), "not_mangled");
+  EXPECT_EQ(kernel_display_name("f"), "f") << "an extern C function, not the type float";
 }
 
 /// f<t<t<t<…>, t<…>>, …>>: each level writes the one before twice, in a few characters.

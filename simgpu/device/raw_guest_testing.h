@@ -1,11 +1,16 @@
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <fstream>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,11 +23,13 @@
 /// For tests of the device process: a guest that writes its bytes by hand.
 namespace simgpu {
 
-/// An A100 on one CPU thread.
-inline DeviceProcess start() {
+/// An A100.
+/// @param budget warp instructions of one launch
+inline DeviceProcess start(unsigned workers = 1, std::uint64_t budget = 20'000'000'000) {
   return DeviceProcess::start({.program = std::string(ROOFLAB_BINARY_DIR) + "/bin/simgpu-device",
                                .gpu = std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml",
-                               .workers = 1});
+                               .workers = workers,
+                               .instruction_budget = budget});
 }
 
 /// A guest without any manners.
@@ -72,6 +79,33 @@ class RawGuest {
     const Answer reply = answer();
     return reply.data.size() >= 8 ? wire::Reader(reply.data).get<std::uint64_t>() : 0;
   }
+  /// What loading a fat binary or the text of a PTX module answers: the error, and a handle.
+  Answer load(std::string_view program) {
+    request(protocol::GuestOperation::module_begin, static_cast<std::uint64_t>(program.size()));
+    if (Answer refused = answer(); refused.error != CudaError::success) return refused;
+    for (auto rest = std::as_bytes(std::span(program)); !rest.empty();) {
+      const auto chunk = rest.first(std::min<std::size_t>(rest.size(), protocol::kChunkBytes));
+      send_message(static_cast<std::uint32_t>(protocol::GuestOperation::module_data), chunk);
+      if (Answer refused = answer(); refused.error != CudaError::success) return refused;
+      rest = rest.subspan(chunk.size());
+    }
+    request(protocol::GuestOperation::module_end);
+    return answer();
+  }
+  /// Launches a module's first kernel, waits for it, and tells what became of it.
+  template <typename... Parameters>
+  CudaError run(std::uint64_t module, Dim3 grid, Dim3 block, const Parameters&... parameters) {
+    request(protocol::GuestOperation::launch,
+            protocol::LaunchMessage{
+                .module = module, .kernel = 0, .stream = 0, .grid = grid, .block = block},
+            parameters...);
+    if (const Answer launched = answer(); launched.error != CudaError::success) {
+      return launched.error;
+    }
+    request(protocol::GuestOperation::device_synchronize);
+    return answer().error;
+  }
+  int descriptor() const { return socket_.get(); }
   void hang_up() { socket_.reset(); }
 
  private:
@@ -86,5 +120,28 @@ class RawGuest {
 
   Descriptor socket_;
 };
+
+/// The most bytes of the machine's memory that the device process has held.
+inline std::uint64_t peak_memory_of(const DeviceProcess& device) {
+  std::ifstream status("/proc/" + std::to_string(device.process_id()) + "/status");
+  for (std::string word; status >> word;) {
+    std::uint64_t kibibytes = 0;
+    if (word == "VmHWM:" && status >> kibibytes) return kibibytes << 10;
+  }
+  return ~std::uint64_t{0};
+}
+
+/// The device still works for the trusted side and for the next guest.
+inline void expect_healthy(DeviceProcess& device) {
+  const std::array<std::byte, 3> bytes{std::byte{1}, std::byte{2}, std::byte{3}};
+  std::array<std::byte, 3> back{};
+  const std::uint64_t address = device.allocate(bytes.size(), "probe");
+  device.write(address, bytes);
+  device.read(address, back);
+  EXPECT_EQ(back, bytes);
+  device.release(address);
+  RawGuest next(device);
+  EXPECT_NE(next.allocate(16), 0u);
+}
 
 }  // namespace simgpu

@@ -36,6 +36,16 @@ std::size_t warps_of(const LaunchContext& launch) {
   return (launch.request.block.count() + kWarpSize - 1) / kWarpSize;
 }
 
+/// What it takes to begin a block, in instructions: memory is cleared. Small beside the block's own
+/// instructions, but of a grid of 2^63 empty blocks it is all there is.
+std::uint64_t work_to_begin(const LaunchContext& launch) {
+  constexpr std::uint64_t kEachBlock = 8, kBytesOfAnInstruction = 512;
+  std::uint64_t of_a_warp = std::uint64_t{kWarpSize} * launch.kernel.info.local_bytes_per_thread;
+  for (const SlotRange& range : launch.kernel.zeroed) of_a_warp += range.bytes;
+  const std::uint64_t cleared = shared_size(launch) + warps_of(launch) * of_a_warp;
+  return kEachBlock + cleared / kBytesOfAnInstruction;
+}
+
 }  // namespace
 
 std::uint64_t block_bytes(const LaunchContext& launch) {
@@ -69,7 +79,8 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
       global_sites_(launch.kernel.memory_sites),
       shared_bytes_(shared_size(launch)),
       local_bytes_(local_size(launch)),
-      frame_bytes_(frame_size(launch)) {
+      frame_bytes_(frame_size(launch)),
+      begin_work_(work_to_begin(launch)) {
   const LoweredKernel& kernel = launch.kernel;
   const Dim3& shape = launch.request.block;
   const auto warps = static_cast<std::uint32_t>(warps_of(launch));
@@ -113,6 +124,8 @@ Dim3 BlockRunner::thread(const Warp& warp, unsigned lane) const {
           thread_coordinate(warp, 2)[lane]};
 }
 
+bool BlockRunner::has_printed_enough() const { return printed_.size() >= kMostPrinted; }
+
 void BlockRunner::print(const std::string& text) {
   if (printed_.size() < kMostPrinted) {
     printed_.append(text, 0, kMostPrinted - printed_.size());
@@ -131,6 +144,7 @@ void BlockRunner::clear_counts() {
 
 void BlockRunner::begin(std::uint64_t block) {
   block_ = block;
+  other_work_ += begin_work_;
   const Dim3& grid = launch_.request.grid;
   block_index_ = {static_cast<std::uint32_t>(block % grid.x),
                   static_cast<std::uint32_t>(block / grid.x % grid.y),
@@ -184,15 +198,23 @@ void BlockRunner::run_warp(Warp& warp) {
   }
   while (in != nullptr) in = in->run(in, warp);
   instructions_ += warp.clock - before;
-  if (instructions_ > launch_.instruction_budget) {
-    const Lowered* at = warp.resume != nullptr ? warp.resume : warp.code;
-    const std::uint32_t lanes = warp.stack.empty() ? 1 : warp.stack.active();
-    fail(LaunchStatus::launch_timeout, FindingKind::deadlock, "RL0307", at, warp,
-         static_cast<unsigned>(__builtin_ctz(lanes | 0x80000000U)),
-         "The kernel does not come to an end: " + std::to_string(launch_.instruction_budget) +
-             " warp instructions were executed, and this thread was still running",
-         "runs");
+  if (work() > launch_.instruction_budget) {
+    fail_budget(warp.resume != nullptr ? warp.resume : warp.code, warp);
   }
+}
+
+void BlockRunner::fail_budget(const Lowered* at, const Warp& warp) const {
+  const std::uint32_t lanes = warp.stack.empty() ? 1 : warp.stack.active();
+  fail(LaunchStatus::launch_timeout, FindingKind::deadlock, "RL0307", at, warp,
+       static_cast<unsigned>(__builtin_ctz(lanes | 0x80000000U)),
+       "The kernel does not come to an end: " + std::to_string(launch_.instruction_budget) +
+           " warp instructions were executed, and this thread was still running",
+       "runs");
+}
+
+void BlockRunner::spend(std::uint64_t instructions, const Lowered* at, const Warp& warp) {
+  other_work_ += instructions;
+  if (work() > launch_.instruction_budget) fail_budget(at, warp);
 }
 
 void BlockRunner::run(std::uint64_t block) {

@@ -82,6 +82,8 @@ class BlockRunner {
 
   /// Warp instructions so far, all blocks together.
   std::uint64_t instructions() const { return instructions_; }
+  /// What counts against the launch's budget: instructions, and other work in their measure.
+  std::uint64_t work() const { return instructions_ + other_work_; }
   /// By instruction; see Warp.
   const std::vector<ExecutionCount>& counts() const { return counts_; }
   const std::vector<std::uint64_t>& guarded_threads() const { return guarded_threads_; }
@@ -121,6 +123,10 @@ class BlockRunner {
   }
   std::size_t warp_count() const { return warps_.size(); }
   void print(const std::string& text);
+  /// Whether what this block prints from now on is dropped.
+  bool has_printed_enough() const;
+  /// Work beside executing instructions, in their measure. @throws LaunchFailure over the budget
+  void spend(std::uint64_t instructions, const Lowered* at, const Warp& warp);
 
   /// A warp waits at a barrier; called by the barrier's handler.
   const Lowered* wait(Warp& warp, const Lowered* in, std::uint32_t barrier, std::uint32_t threads);
@@ -142,6 +148,7 @@ class BlockRunner {
   void begin(std::uint64_t block);
   void clear_local_variables() const;
   void run_warp(Warp& warp);
+  [[noreturn]] void fail_budget(const Lowered* at, const Warp& warp) const;
   bool release_barriers();
   [[noreturn]] void report_deadlock();
   bool barrier_complete(std::uint32_t barrier, std::uint32_t& waiting_threads) const;
@@ -156,6 +163,7 @@ class BlockRunner {
   std::vector<SitePattern<std::uint64_t>> global_sites_;
   AlignedBytes registers_, shared_, local_, frame_;
   std::uint32_t shared_bytes_ = 0, local_bytes_ = 0, frame_bytes_ = 0;
+  std::uint64_t begin_work_ = 0;  ///< of each block
   std::vector<Warp> warps_;
   std::vector<AsyncCopies> async_copies_;  ///< by warp
   std::vector<std::uint32_t> coordinates_;
@@ -164,6 +172,7 @@ class BlockRunner {
   std::uint64_t block_ = 0;
   Dim3 block_index_;
   std::uint64_t instructions_ = 0;
+  std::uint64_t other_work_ = 0;  ///< that takes the time of so many instructions
   std::string printed_;
 };
 

@@ -49,7 +49,7 @@ const BlockProfile& BlockSampler::profile(std::uint64_t block) {
   if (const auto known = profiles_.find(block); known != profiles_.end()) return known->second;
   if (!profiles_.empty()) {
     const std::uint64_t own = std::max(kMostTimesLonger * most_instructions_, kLeastBudget);
-    launch_.instruction_budget = std::min(budget_, runner_.instructions() + own);
+    launch_.instruction_budget = std::min(budget_, runner_.work() + own);
   }
   const std::uint64_t before = runner_.instructions();
   runner_.clear_counts();

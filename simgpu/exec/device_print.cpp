@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kLongestString = 4096;
 constexpr unsigned kWidest = 512;
+/// Of one call, once its conversions are replaced.
+constexpr std::size_t kLongestText = 64 << 10;
 
 /// Bytes at a generic address, as this lane sees them; false when they are not all there.
 bool read_generic(const Warp& warp, unsigned lane, std::uint64_t address, void* to,
@@ -69,12 +71,19 @@ class Arguments {
     next_ += sizeof(T);
     return value;
   }
-  std::string take_string() { return read_string(warp_, lane_, take<std::uint64_t>()); }
+  std::string take_string() {
+    std::string text = read_string(warp_, lane_, take<std::uint64_t>());
+    bytes_read_ += text.size();
+    return text;
+  }
+  /// Of strings, all together: "%.0s" reads one and prints nothing.
+  std::size_t bytes_read() const { return bytes_read_; }
 
  private:
   const Warp& warp_;
   unsigned lane_;
   std::uint64_t next_;
+  std::size_t bytes_read_ = 0;
 };
 
 /// One %-conversion: "%" flags width .precision length letter.
@@ -195,9 +204,10 @@ std::string print_conversion(const Conversion& conversion, Arguments& arguments)
   }
 }
 
-std::string format_text(const std::string& format, Arguments arguments) {
+std::string format_text(const std::string& format, Arguments& arguments) {
   std::string text;
-  for (std::size_t at = 0; at < format.size();) {
+  for (std::size_t at = 0;
+       at < format.size() && text.size() < kLongestText && arguments.bytes_read() < kLongestText;) {
     if (format[at] != '%') {
       text += format[at++];
       continue;
@@ -210,6 +220,8 @@ std::string format_text(const std::string& format, Arguments arguments) {
 }
 
 constexpr std::uint32_t kNoResult = 0xFFFFFFFFU;
+/// So many bytes of text take about the time of a warp instruction.
+constexpr std::size_t kBytesOfAnInstruction = 4;
 
 /// immediate: places of the format and the arguments in the frame; option: of the result, or
 /// kNoResult; all count from a.
@@ -220,7 +232,12 @@ const Lowered* print(const Lowered* in, Warp& warp) {
     const std::uint64_t base = words(warp, in->a)[lane];
     const auto format = frame_value<std::uint64_t>(warp, lane, base + (places & 0xFFFFFFFFU));
     const auto values = frame_value<std::uint64_t>(warp, lane, base + (places >> 32));
-    warp.block->print(format_text(read_string(warp, lane, format), Arguments(warp, lane, values)));
+    if (!warp.block->has_printed_enough()) {
+      Arguments arguments(warp, lane, values);
+      const std::string text = format_text(read_string(warp, lane, format), arguments);
+      warp.block->print(text);
+      warp.block->spend((text.size() + arguments.bytes_read()) / kBytesOfAnInstruction, in, warp);
+    }
     const std::int32_t result = 0;
     const std::uint64_t place = base + in->option;
     if (in->option != kNoResult && place + sizeof(result) <= warp.block->frame_bytes()) {

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/demangle.h"
 #include "simgpu/exec/lanes.h"
 #include "simgpu/exec/messages.h"
 #include "simgpu/exec/opcodes/opcode.h"
@@ -19,14 +20,6 @@ void each_lane(std::uint32_t mask, Visit visit) {
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
     visit(static_cast<unsigned>(std::countr_zero(left)));
   }
-}
-
-/// "add(int, int)" for "_Z3addii"; names that are not mangled as they are.
-std::string readable(const std::string& mangled) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), &std::free);
-  return name ? std::string(name.get()) : mangled;
 }
 
 unsigned first_lane(const Warp& warp) { return static_cast<unsigned>(std::countr_zero(warp.mask)); }
@@ -75,7 +68,7 @@ const Lowered* part_by_target(const Lowered* in, Warp& warp) {
                               const std::string& name) {
   std::string message = "A function is called through a pointer to ";
   if (!name.empty()) {
-    message += readable(name) + ", which takes or returns other types than this call passes";
+    message += demangled(name) + ", which takes or returns other types than this call passes";
   } else {
     message += describe_global(warp.block->memory(), address, 1) +
                ": that is no function of this kernel's module";
@@ -105,7 +98,7 @@ const OutOfLineFunction& callee_of(const Lowered* in, Warp& warp, const CallSite
       LaunchStatus::stack_overflow, FindingKind::out_of_bounds, "RL0209", in, warp,
       first_lane(warp),
       "The thread's stack is full: its calls hold " + std::to_string(used) + " of " +
-          std::to_string(stack) + " bytes, and " + readable(callee.name) + " needs " +
+          std::to_string(stack) + " bytes, and " + demangled(callee.name) + " needs " +
           std::to_string(callee.frame_bytes) +
           " more. Does the recursion end? cudaDeviceSetLimit(cudaLimitStackSize, bytes) allows "
           "deeper calls",

@@ -173,9 +173,9 @@ class ParallelRun {
       waiting_.erase(waiting_.begin());
       ++next_retired_;
     }
-    instructions_[&runner] = runner.instructions();
+    work_[&runner] = runner.work();
     std::uint64_t total = 0;
-    for (const auto& [worker, count] : instructions_) total += count;
+    for (const auto& [worker, work] : work_) total += work;
     if (collector_.conflict() || total > launch_.instruction_budget) stop_.store(true);
     retired_.notify_all();
     // The block that is retired next is with a worker that is running it: somebody always goes on.
@@ -194,7 +194,7 @@ class ParallelRun {
   std::condition_variable retired_;
   std::map<std::uint64_t, FinishedBlock> waiting_;
   std::size_t waiting_entries_ = 0;
-  std::map<const BlockRunner*, std::uint64_t> instructions_;
+  std::map<const BlockRunner*, std::uint64_t> work_;
   std::uint64_t next_retired_ = 0;
   Collector collector_;
   CounterSums sums_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "simgpu/lower/builder.h"
@@ -7,12 +8,16 @@ namespace simgpu {
 
 std::shared_ptr<const Program> lower(ptx::Module module, const SymbolTable& symbols) {
   constexpr std::size_t kMostInstructions = 2'000'000;
+  constexpr std::size_t kMostKernels = 65'536;  // each takes some kilobytes, however short it is
   auto program = std::make_shared<Program>();
   const SourceFiles files(module.files);
   const CallGraph calls(module);
   std::size_t instructions = 0;
   for (const ptx::Function& function : module.functions) {
     if (!function.is_entry || function.is_declaration) continue;
+    if (program->kernels.size() == kMostKernels) {
+      throw std::runtime_error("the module has more than 65,536 kernels");
+    }
     KernelBuilder builder(module, files, calls, symbols, function,
                           kMostInstructions - std::min(kMostInstructions, instructions));
     LoweredKernel kernel = builder.build();

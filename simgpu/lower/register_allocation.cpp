@@ -54,19 +54,41 @@ void step_back(const Pending& p, Bits& live) {
   each_read(p, [&](std::uint32_t r) { set(live, r); });
 }
 
+[[noreturn]] void refuse_analysis() {
+  throw std::runtime_error("the kernel has too many branches and registers to be analysed");
+}
+
+std::vector<std::vector<std::uint32_t>> predecessors_of(const ControlFlow& flow) {
+  std::vector<std::vector<std::uint32_t>> predecessors(flow.blocks());
+  for (std::uint32_t block = 0; block < flow.blocks(); ++block) {
+    for (const std::uint32_t next : flow.successors[block]) {
+      if (next != flow.blocks()) predecessors[next].push_back(block);
+    }
+  }
+  return predecessors;
+}
+
 Liveness find_liveness(const std::vector<Pending>& code, const ControlFlow& flow,
                        std::uint32_t registers) {
-  constexpr std::uint64_t kMostBits = std::uint64_t{1} << 33;
-  if (std::uint64_t{flow.blocks()} * registers > kMostBits) {
-    throw std::runtime_error("the kernel has too many branches and registers to be analysed");
-  }
+  // What compilers write takes a few turns over a few megabytes. Jumps in all directions can take
+  // as many turns as there are blocks.
+  constexpr std::uint64_t kMostBits = std::uint64_t{1} << 30;
+  constexpr std::uint64_t kMostWords = std::uint64_t{1} << 31;
+  if (std::uint64_t{flow.blocks()} * registers > kMostBits) refuse_analysis();
   const std::size_t words = registers / 64 + 1;
   Liveness result{std::vector<Bits>(flow.blocks(), Bits(words)),
                   std::vector<Bits>(flow.blocks(), Bits(words))};
+  const auto predecessors = predecessors_of(flow);
+  std::vector<char> is_due(flow.blocks(), 1);  // a block behind it has changed
+  std::uint64_t words_seen = 0;
   Bits live(words);
   for (bool changed = true; changed;) {
     changed = false;
     for (std::uint32_t block = flow.blocks(); block-- > 0;) {
+      if (is_due[block] == 0) continue;
+      is_due[block] = 0;
+      words_seen += words * (flow.successors[block].size() + 3);
+      if (words_seen > kMostWords) refuse_analysis();
       std::fill(live.begin(), live.end(), 0);
       for (const std::uint32_t next : flow.successors[block]) {
         if (next == flow.blocks()) continue;  // the exit: nothing is alive there
@@ -79,6 +101,7 @@ Liveness find_liveness(const std::vector<Pending>& code, const ControlFlow& flow
       if (live != result.in[block]) {
         result.in[block] = live;
         changed = true;
+        for (const std::uint32_t before : predecessors[block]) is_due[before] = 1;
       }
     }
   }

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::uint64_t kShadowPageBytes = kPageBytes / 8;
+constexpr std::uint64_t kShadowUnit = 8 * kPageBytes;  ///< bytes that a page of the shadow tells of
 constexpr std::uint64_t kAlignment = 256;
 constexpr std::uint64_t kGapBytes = 256;
 constexpr std::uint64_t kLargestArena = std::uint64_t{1} << 40;
@@ -86,6 +87,40 @@ Descriptor sealed_memory(std::uint64_t bytes) {
 std::uint64_t occupied_bytes(const Allocation& allocation) {
   const std::uint64_t unit = allocation.sharing == Sharing::none ? kAlignment : kPageBytes;
   return round_up(std::max<std::uint64_t>(allocation.bytes, 1), unit);
+}
+
+using Allocations = std::map<std::uint64_t, Allocation>;
+
+/// Whether a live allocation has bytes in [first, last).
+bool holds_live(const Allocations& allocations, std::uint64_t first, std::uint64_t last) {
+  for (auto at = allocations.lower_bound(last); at != allocations.begin();) {
+    --at;
+    const Allocation& allocation = at->second;
+    // They do not overlap: the first that ends before the range has nothing but such before it.
+    if (allocation.base + std::max<std::uint64_t>(allocation.bytes, 1) <= first) return false;
+    if (allocation.live) return true;
+  }
+  return false;
+}
+
+/// Gives back the pages in which a freed allocation lay and nothing lives any more. Its addresses
+/// are not used again, so that otherwise small allocations, made and freed in a loop, would fill
+/// the machine with zeros.
+/// @param unit bytes of device memory that one page is for: the page itself, or what its bits tell
+/// of
+void give_back(const Allocations& allocations, const Allocation& freed, std::byte* begin,
+               std::uint64_t unit) {
+  const std::uint64_t offset = freed.base - kDeviceBase;
+  const auto is_free = [&](std::uint64_t page) {
+    return !holds_live(allocations, kDeviceBase + page * unit, kDeviceBase + (page + 1) * unit);
+  };
+  std::uint64_t first = offset / unit;
+  std::uint64_t last = (offset + std::max<std::uint64_t>(freed.bytes, 1) - 1) / unit;
+  // Only at its ends it shares a page with others.
+  if (!is_free(first)) ++first;
+  if (last > first && !is_free(last)) --last;
+  if (first > last || !is_free(last)) return;
+  madvise(begin + first * kPageBytes, (last - first + 1) * kPageBytes, MADV_DONTNEED);
 }
 
 bool all_zero(const std::byte* begin, std::uint64_t bytes) {
@@ -262,6 +297,8 @@ bool DeviceMemory::release(std::uint64_t address) {
   Allocation& allocation = found->second;
   forget_content(allocation);
   allocation.live = false;
+  give_back(allocations_, allocation, arena_, kPageBytes);
+  give_back(allocations_, allocation, reinterpret_cast<std::byte*>(shadow_), kShadowUnit);
   (allocation.sharing == Sharing::pinned ? pinned_ : allocated_) -= allocation.bytes;
   freed_.push_back(address);
   if (freed_.size() > kRememberedFreed) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstring>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -97,6 +98,35 @@ TEST(DeviceMemoryTest, AddressSpaceThatIsUsedUpIsReused) {
     ASSERT_TRUE(memory.release(*large));
   }
   EXPECT_EQ(contents(memory, kept, 4), bytes_of({1, 2, 3, 4}));
+}
+
+/// Bytes of this process that lie in memory.
+std::uint64_t resident_bytes() {
+  std::uint64_t pages = 0;
+  std::ifstream statm("/proc/self/statm");
+  statm >> pages >> pages;
+  return pages * 4096;
+}
+
+TEST(DeviceMemoryTest, AllocationsThatAreMadeAndFreedInALoopTakeNoMemoryOfTheMachine) {
+  for (const std::uint64_t bytes :
+       {std::uint64_t{100}, std::uint64_t{5000}, std::uint64_t{60000}, kMebi - 1}) {
+    DeviceMemory memory(1024 * kMebi);
+    const std::uint64_t rounds = 128 * kMebi / std::max<std::uint64_t>(bytes, 4000);
+    const std::uint64_t before = resident_bytes();
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      const std::uint64_t kept = memory.allocate(i % 64 == 0 ? 16 : bytes, "a").value();
+      ASSERT_TRUE(memory.fill(kept, 7, 16));
+      const std::uint64_t base = memory.allocate(bytes, "b").value();
+      ASSERT_TRUE(memory.fill(base, 7, bytes));
+      ASSERT_TRUE(memory.release(base));
+      EXPECT_EQ(contents(memory, kept, 1), bytes_of({7}));
+      if (i % 64 != 0) {
+        ASSERT_TRUE(memory.release(kept));
+      }
+    }
+    EXPECT_LT(resident_bytes(), before + 32 * kMebi) << "allocations of " << bytes << " bytes";
+  }
 }
 
 TEST(DeviceMemoryTest, CopiesAndFillsArriveAndStayInsideTheirAllocation) {

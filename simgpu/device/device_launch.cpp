@@ -57,7 +57,7 @@ KernelRecord record_of(const LoadedKernel& kernel, const LaunchShape& shape) {
 /// A barrier that some threads miss orders nothing, so it comes before the races that follow from
 /// it, though only the missing threads end the launch.
 std::vector<Finding> cause_first(std::vector<Finding> findings) {
-  std::ranges::stable_partition(findings, [](const Finding& finding) {
+  std::stable_partition(findings.begin(), findings.end(), [](const Finding& finding) {
     return finding.kind == FindingKind::divergent_barrier;
   });
   return findings;

@@ -50,7 +50,7 @@ void run(std::span<const std::byte> program, std::size_t variant) {
                         .instruction_budget = kBudget,
                         .memory_limit = kMemoryLimit});
   std::uint64_t buffer = 0, handle = 0;
-  device.allocate(kBufferBytes, false, &buffer);
+  device.allocate(kBufferBytes, &buffer);
   device.fill({.address = buffer, .pitch = 2048, .width = 2048, .height = 1});
   if (device.load(program, &handle) == CudaError::success) {
     constexpr std::size_t kMostKernels = 4;

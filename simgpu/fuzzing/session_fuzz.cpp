@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -138,7 +139,7 @@ class Session {
                         .instruction_budget = 3000,
                         .memory_limit = kMemoryLimit}),
         control_(device_),
-        guest_(device_) {
+        guest_(std::in_place, device_) {
     secret_ = device_.trusted_allocate(64, "secret");
     load(std::as_bytes(std::span(kProgram)));
   }
@@ -167,7 +168,7 @@ class Session {
   /// @returns the answer's bytes behind its flags
   std::vector<std::byte> request(GuestOperation operation, std::span<const std::byte> payload) {
     try {
-      auto reply = guest_.handle(static_cast<std::uint32_t>(operation), payload);
+      auto reply = guest_->handle(static_cast<std::uint32_t>(operation), payload);
       if (reply.payload.empty()) __builtin_trap();
       if (reply.payload.size() > protocol::kMaxPayload) __builtin_trap();
       if (reply.error != CudaError::success) return {};
@@ -176,7 +177,7 @@ class Session {
     } catch (const wire::MessageError&) {
       // As the server does when the next guest comes; handles of the old one stay in use here.
       device_.release_guest();
-      guest_ = GuestSession(device_);
+      guest_.emplace(device_);
     } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch): more than there is
     }
     return {};
@@ -312,23 +313,22 @@ class Session {
         return writer.put(protocol::kVersion);
       case GuestOperation::allocate:
       case GuestOperation::set_stack_limit:
-      case GuestOperation::pool_trim:
       case GuestOperation::module_begin:
         return writer.put(size());
       case GuestOperation::release:
       case GuestOperation::host_dereference:
+      case GuestOperation::release_pinned:
         return writer.put(address());
-      case GuestOperation::pool_allocate:
+      case GuestOperation::allocate_shared:
         writer.put(size());
-        return writer.put(stream());
+        return writer.put(std::uint32_t{choices_.byte()} % 4);
+      case GuestOperation::pool_destroy:
+      case GuestOperation::pool_allocate:
       case GuestOperation::pool_release:
-        writer.put(address());
-        return writer.put(stream());
       case GuestOperation::pool_get:
-        return writer.put(std::uint32_t{choices_.byte()} % 10);
       case GuestOperation::pool_set:
-        writer.put(std::uint32_t{choices_.byte()} % 10);
-        return writer.put(size());
+      case GuestOperation::pool_trim:
+        return put_pool_request(operation, writer);
       case GuestOperation::copy_to_device:
         writer.put(copy());
         return writer.append(choices_.bytes(choices_.byte()));
@@ -347,6 +347,29 @@ class Session {
         return put_program_request(operation, writer);
     }
   }
+  void put_pool_request(GuestOperation operation, wire::Writer& writer) {
+    const bool begins_with_pool =
+        operation != GuestOperation::pool_release && operation != GuestOperation::pool_allocate;
+    if (begins_with_pool) writer.put(choices_.of(pools_));
+    switch (operation) {
+      case GuestOperation::pool_allocate:
+        writer.put(size());
+        writer.put(choices_.of(pools_));
+        return writer.put(stream());
+      case GuestOperation::pool_release:
+        writer.put(address());
+        return writer.put(stream());
+      case GuestOperation::pool_get:
+        return writer.put(std::uint32_t{choices_.byte()} % 10);
+      case GuestOperation::pool_set:
+        writer.put(std::uint32_t{choices_.byte()} % 10);
+        return writer.put(size());
+      case GuestOperation::pool_trim:
+        return writer.put(size());
+      default:
+        return;
+    }
+  }
   void put_program_request(GuestOperation operation, wire::Writer& writer) {
     static constexpr std::array<std::string_view, 6> kNames{"loop", "meet",  "recur",
                                                             "deep", "limit", ""};
@@ -359,6 +382,7 @@ class Session {
         return writer.put(std::uint32_t{choices_.byte()});
       case GuestOperation::kernel_info:
       case GuestOperation::symbol_info:
+      case GuestOperation::share_variable:
         writer.put(choices_.of(modules_));
         return writer.put_string(kNames.at(choices_.byte() % kNames.size()));
       case GuestOperation::set_shared_limit:
@@ -436,6 +460,8 @@ class Session {
     const auto answer = request(operation, writer.bytes());
     if (operation == GuestOperation::allocate) learn(addresses_, answer);
     if (operation == GuestOperation::pool_allocate) learn(addresses_, answer);
+    if (operation == GuestOperation::allocate_shared) learn(addresses_, answer);
+    if (operation == GuestOperation::pool_create) learn(pools_, answer);
     if (operation == GuestOperation::module_end) learn(modules_, answer);
     if (operation == GuestOperation::stream_create) learn(streams_, answer);
     if (operation == GuestOperation::event_create) learn(events_, answer);
@@ -481,9 +507,9 @@ class Session {
   Choices choices_;
   Device device_;
   ControlSession control_;
-  GuestSession guest_;
+  std::optional<GuestSession> guest_;  ///< another one after a message that is none
   std::uint64_t secret_ = 0;
-  std::vector<std::uint64_t> addresses_, modules_, streams_, events_, graphs_;
+  std::vector<std::uint64_t> addresses_, modules_, streams_, events_, graphs_, pools_;
 };
 
 }  // namespace

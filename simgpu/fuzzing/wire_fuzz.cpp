@@ -84,8 +84,8 @@ void tell_activity(std::span<const std::byte> bytes) {
     if (finding.other) finding.other->file = finding.where.file;
   }
   simgpu::cli::tell_all(activity.findings);
-  (void)nlohmann::json::parse(simgpu::cli::report_json(activity, "a100"));
-  (void)nlohmann::json::parse(simgpu::cli::trace_json(activity, "a100", 108));
+  if (!nlohmann::json::accept(simgpu::cli::report_json(activity, "a100"))) __builtin_trap();
+  if (!nlohmann::json::accept(simgpu::cli::trace_json(activity, "a100", 108))) __builtin_trap();
 }
 
 /// An input with an activity that has a record of every kind.

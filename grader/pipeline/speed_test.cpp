@@ -4,11 +4,11 @@
 #include <cmath>
 #include <limits>
 
-#include "grader/pipeline/advice.h"
 #include "grader/pipeline/fake_device.h"
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/score.h"
 #include "grader/pipeline/timing.h"
+#include "simgpu/model/explanation.h"
 
 namespace rooflab {
 namespace {
@@ -149,7 +149,7 @@ TEST(AdviceTest, NamesTheLimiterAndTheModelledGain) {
   time.launch_us = 1;
   time.limiter = "shared";
   time.terms = {{"shared", 100}, {"fp32", 25}, {"dram", 5}};
-  const std::string advice = advice_for(time);
+  const std::string advice = simgpu::advice_for(time);
   EXPECT_THAT(advice, HasSubstr("limited by shared memory (100 of 101 us)"));
   // 25 us of arithmetic and 1 us of launch are left.
   EXPECT_THAT(advice,
@@ -161,8 +161,8 @@ TEST(AdviceTest, PromisesNothingWhenTheNextLimitIsAsNear) {
   time.total_us = 100;
   time.limiter = "fp32";
   time.terms = {{"fp32", 99}, {"issue", 98}};
-  EXPECT_THAT(advice_for(time), testing::Not(HasSubstr("faster")));
-  EXPECT_EQ(advice_for({}), "");
+  EXPECT_THAT(simgpu::advice_for(time), testing::Not(HasSubstr("faster")));
+  EXPECT_EQ(simgpu::advice_for({}), "");
 }
 
 }  // namespace

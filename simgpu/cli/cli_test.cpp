@@ -70,6 +70,28 @@ nlohmann::json kernels_of(const std::string& options) {
   return nlohmann::json::parse(file).at("kernels");
 }
 
+TEST(SimgpuCliTest, TheReportExplainsEachKernelsTime) {
+  for (const nlohmann::json& kernel : kernels_of("--sample")) {
+    SCOPED_TRACE(kernel.at("name").get<std::string>());
+    const nlohmann::json& why = kernel.at("explanation");
+    EXPECT_THAT(why.at("meaning").get<std::string>(), testing::Not(IsEmpty()));
+    EXPECT_THAT(why.at("change").get<std::string>(), testing::Not(IsEmpty()));
+    EXPECT_GE(why.at("most_gain").get<double>(), 1);
+    const std::string limiter = kernel.at("limiter");
+    const double largest =
+        limiter == "launch" ? 0 : kernel.at("terms_us").at(limiter).get<double>();
+    EXPECT_GE(kernel.at("time_us").get<double>(), largest + kernel.at("launch_us").get<double>());
+  }
+}
+
+TEST(SimgpuCliTest, ExplainsOnRequest) {
+  const Ran ran = simgpu("run --explain -- '" ROOFLAB_BINARY_DIR "/cuda/vector_add'");
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.text, HasSubstr("us modelled,"));
+  EXPECT_THAT(ran.text, HasSubstr("to be faster: "));
+  EXPECT_THAT(ran.text, HasSubstr("latency that nothing hides: "));
+}
+
 TEST(SimgpuCliTest, ASampledRunTakesTheSameModelledTimeAndSaysSo) {
   const nlohmann::json whole = kernels_of("");
   const nlohmann::json sampled = kernels_of("--sample");

@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,7 @@
 #include "simgpu/cli/story.h"
 #include "simgpu/cli/trace_file.h"
 #include "simgpu/device/device_process.h"
+#include "simgpu/model/explanation.h"
 #include "specs/gpu_spec.h"
 
 namespace {
@@ -26,6 +29,7 @@ struct Options {
   std::string check = "all";
   std::string report, trace;
   bool sample = false;
+  bool explain = false;
   std::vector<std::string> command;
 };
 
@@ -64,6 +68,22 @@ void keep_what_is_no_check(std::vector<simgpu::Finding>& findings) {
   });
 }
 
+/// Each kernel once, with its slowest launch, slowest first.
+void explain(const simgpu::Activity& activity, int sm_count) {
+  std::map<std::string, const simgpu::KernelRecord*> slowest;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    const simgpu::KernelRecord*& known = slowest[kernel.name];
+    if (known == nullptr || kernel.time.total_us > known->time.total_us) known = &kernel;
+  }
+  std::vector<const simgpu::KernelRecord*> kernels;
+  for (const auto& [name, kernel] : slowest) kernels.push_back(kernel);
+  std::ranges::stable_sort(
+      kernels, [](const auto* a, const auto* b) { return a->time.total_us > b->time.total_us; });
+  for (const simgpu::KernelRecord* kernel : kernels) {
+    std::fputs(simgpu::explain_in_words(*kernel, sm_count).c_str(), stderr);
+  }
+}
+
 int run(const Options& options) {
   const Places places = find_places();
   const gpu_spec::GpuSpec gpu = gpu_spec::find(places.specifications, options.gpu);
@@ -87,8 +107,9 @@ int run(const Options& options) {
                options.command.front());
   }
 
+  if (options.explain) explain(activity, gpu.sm_count);
   if (!options.report.empty()) {
-    simgpu::cli::write_file(options.report, simgpu::cli::report_json(activity, gpu.id));
+    simgpu::cli::write_file(options.report, simgpu::cli::report_json(activity, gpu));
   }
   if (!options.trace.empty()) {
     simgpu::cli::write_file(options.trace, simgpu::cli::trace_json(activity, gpu.id, gpu.sm_count));
@@ -111,6 +132,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   command->add_flag("--sample", options.sample,
                     "for timing: run only as many blocks as predict counters and time");
+  command->add_flag("--explain", options.explain,
+                    "say on stderr what each kernel's modelled time consists of");
   command->add_option("--report", options.report, "write findings and kernels to FILE as JSON");
   command->add_option("--trace", options.trace, "write a Chrome trace to FILE");
   command->add_option("program", options.command, "the program and its arguments, after --")

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "simgpu/model/explanation.h"
+
 namespace simgpu::cli {
 namespace {
 
@@ -36,7 +38,15 @@ json finding_json(const Finding& finding) {
   return entry;
 }
 
-json kernel_json(const KernelRecord& kernel) {
+json explanation_json(const KernelRecord& kernel, int sm_count) {
+  const Explanation why = explain(kernel, sm_count);
+  return {{"limiter", why.limiter},     {"meaning", why.meaning},
+          {"change", why.change},       {"next_limiter", why.next_limiter},
+          {"most_gain", why.most_gain}, {"exposed_us", why.exposed_us},
+          {"waves", why.waves}};
+}
+
+json kernel_json(const KernelRecord& kernel, int sm_count) {
   return {{"name", kernel.name},
           {"correlation", kernel.correlation},
           {"stream", kernel.stream},
@@ -47,7 +57,9 @@ json kernel_json(const KernelRecord& kernel) {
           {"time_us", kernel.time.total_us},
           {"limiter", kernel.time.limiter},
           {"terms_us", kernel.time.terms},
+          {"launch_us", kernel.time.launch_us},
           {"wave_quantisation", kernel.time.wave_quantisation},
+          {"explanation", explanation_json(kernel, sm_count)},
           {"registers_per_thread", kernel.registers_per_thread},
           {"static_shared_bytes", kernel.static_shared_bytes},
           {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
@@ -77,9 +89,9 @@ std::string text_of(const json& document) {
 
 }  // namespace
 
-std::string report_json(const Activity& activity, const std::string& gpu) {
+std::string report_json(const Activity& activity, const gpu_spec::GpuSpec& gpu) {
   json document = {{"schema", 1},
-                   {"gpu", gpu},
+                   {"gpu", gpu.id},
                    {"time_kind", "modelled"},
                    {"findings", json::array()},
                    {"kernels", json::array()},
@@ -94,7 +106,7 @@ std::string report_json(const Activity& activity, const std::string& gpu) {
     document["findings"].push_back(finding_json(finding));
   }
   for (const KernelRecord& kernel : activity.kernels) {
-    document["kernels"].push_back(kernel_json(kernel));
+    document["kernels"].push_back(kernel_json(kernel, gpu.sm_count));
   }
   for (const MemoryRecord& record : activity.memory) {
     document["memory"].push_back(memory_json(record));

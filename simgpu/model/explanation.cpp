@@ -1,0 +1,163 @@
+#include "simgpu/model/explanation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace simgpu {
+namespace {
+
+struct Limiter {
+  const char* words;
+  const char* tip;
+};
+
+const Limiter& describe(const std::string& limiter) {
+  static const std::map<std::string, Limiter> known = {
+      {"issue",
+       {"instruction issue",
+        "do more arithmetic per instruction: vector loads, unrolled loops, fewer index sums"}},
+      {"fp32", {"fp32 arithmetic", "this is the roof itself; only fewer operations help"}},
+      {"fp64",
+       {"fp64 arithmetic", "are all these double operations needed? a literal 1.0 is a double"}},
+      {"fp16", {"fp16 arithmetic", "tensor cores multiply halves many times faster"}},
+      {"integer", {"integer arithmetic", "move index sums out of the inner loop"}},
+      {"special", {"special functions", "divide, sqrt and exp less often in the inner loop"}},
+      {"tensor", {"the tensor cores", "this is the roof itself; only fewer operations help"}},
+      {"shared",
+       {"shared memory",
+        "hold a patch of values per thread in registers, so that each load serves more "
+        "multiply-adds, and avoid bank conflicts"}},
+      {"l1",
+       {"the L1 cache",
+        "make a warp's accesses touch fewer sectors, or load tiles into shared memory once"}},
+      {"l2",
+       {"L2 traffic",
+        "load each value once per block into shared memory, and let neighbouring threads read "
+        "neighbouring addresses"}},
+      {"dram", {"DRAM traffic", "read each byte once: coalesce, and reuse what was loaded"}},
+      {"latency",
+       {"latency",
+        "give the multiprocessor more independent work: more warps resident, or more loads in "
+        "flight per thread"}},
+      {"launch", {"launches", "do more work in one kernel"}},
+  };
+  static const Limiter other = {"", "look at the terms in the report"};
+  const auto found = known.find(limiter);
+  return found == known.end() ? other : found->second;
+}
+
+std::string words_of(const std::string& limiter) {
+  const std::string words = describe(limiter).words;
+  return words.empty() ? limiter : words;
+}
+
+/// The largest term besides the limiter.
+std::pair<std::string, double> runner_up(const TimeBreakdown& time) {
+  std::pair<std::string, double> next{"", 0};
+  for (const auto& [name, us] : time.terms) {
+    if (name != time.limiter && us > next.second) next = {name, us};
+  }
+  return next;
+}
+
+/// The term of the limiter; the launch has none of its own.
+double limiter_time(const TimeBreakdown& time) {
+  const auto term = time.terms.find(time.limiter);
+  return term == time.terms.end() ? time.launch_us : term->second;
+}
+
+/// The time model joins its terms by a norm that is at least their maximum, so this is the most to
+/// gain.
+double most_gain(const TimeBreakdown& time) {
+  const auto [next, next_us] = runner_up(time);
+  if (!time.terms.contains(time.limiter) || next.empty()) return 1;
+  return std::max(1.0, time.total_us / (next_us + time.launch_us));
+}
+
+constexpr double kWorthTelling = 1.05;  // times faster
+
+std::string duration(double us) {
+  return us >= 1e4 ? fmt::format("{:.4g} ms", us / 1e3) : fmt::format("{:.4g} us", us);
+}
+
+}  // namespace
+
+Explanation explain(const KernelRecord& kernel, int sm_count) {
+  const TimeBreakdown& time = kernel.time;
+  Explanation why;
+  why.limiter = words_of(time.limiter);
+  why.change = describe(time.limiter).tip;
+  why.next_limiter = runner_up(time).first;
+  why.most_gain = most_gain(time);
+  why.exposed_us = std::max(0.0, time.total_us - time.launch_us - limiter_time(time));
+  const double at_a_time = static_cast<double>(kernel.blocks_per_sm) * sm_count;
+  if (at_a_time > 0) why.waves = static_cast<double>(kernel.grid.count()) / at_a_time;
+  if (time.limiter == "launch") {
+    why.exposed_us = 0;
+    why.meaning = fmt::format("starting the kernel takes longer than its work: {} of {}",
+                              duration(time.launch_us), duration(time.total_us));
+  } else if (time.limiter == "latency") {
+    why.meaning = fmt::format(
+        "warps wait for their own results for {} of {}, and no resource is busy all the time",
+        duration(limiter_time(time)), duration(time.total_us));
+  } else {
+    why.meaning = fmt::format("{} alone takes {} of {}", why.limiter, duration(limiter_time(time)),
+                              duration(time.total_us));
+  }
+  return why;
+}
+
+std::string advice_for(const TimeBreakdown& time) {
+  if (time.limiter.empty() || time.total_us <= 0) return {};
+  const auto term = time.terms.find(time.limiter);
+  std::string advice = "limited by " + words_of(time.limiter);
+  if (term != time.terms.end()) {
+    advice += fmt::format(" ({:.3g} of {:.3g} us)", term->second, time.total_us);
+  }
+  advice += fmt::format(": {}", describe(time.limiter).tip);
+  const double gain = most_gain(time);
+  if (gain < kWorthTelling) return advice;
+  return advice + fmt::format("; without it {} would limit, up to {:.1f}x faster (modelled)",
+                              words_of(runner_up(time).first), gain);
+}
+
+std::string explain_in_words(const KernelRecord& kernel, int sm_count) {
+  const TimeBreakdown& time = kernel.time;
+  const Explanation why = explain(kernel, sm_count);
+  std::string text = fmt::format("{}: {} modelled, {} {} of {} threads\n  {}\n  to be faster: {}",
+                                 kernel.name, duration(time.total_us), kernel.grid.count(),
+                                 kernel.grid.count() == 1 ? "block" : "blocks",
+                                 kernel.block.count(), why.meaning, why.change);
+  if (why.most_gain >= kWorthTelling) {
+    text += fmt::format("; then {} limits, up to {:.1f}x faster", words_of(why.next_limiter),
+                        why.most_gain);
+  }
+  std::vector<std::pair<std::string, double>> terms(time.terms.begin(), time.terms.end());
+  std::ranges::stable_sort(terms, [](const auto& a, const auto& b) { return a.second > b.second; });
+  text += "\n  alone: ";
+  constexpr double kVisible = 1e-3;  // of the largest
+  std::string separator;
+  for (const auto& [name, us] : terms) {
+    if (us <= kVisible * terms.front().second) continue;
+    text += fmt::format("{}{} {}", separator, name, duration(us));
+    separator = ", ";
+  }
+  text += fmt::format("{}launch {}\n  latency that nothing hides: {}", separator,
+                      duration(time.launch_us), duration(why.exposed_us));
+  if (kernel.blocks_per_sm > 0) {
+    text += fmt::format(
+        "\n  waves: {:.2f}, {} {} at a time on each of {} multiprocessors ({}); the busiest has "
+        "{:.2f} times the mean\n",
+        why.waves, kernel.blocks_per_sm, kernel.blocks_per_sm == 1 ? "block" : "blocks", sm_count,
+        kernel.occupancy_limiter, time.wave_quantisation);
+  } else {
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace simgpu

@@ -24,7 +24,12 @@ endif()
 # built as cuda/<name> in the build tree. It is linked against the simulated runtime, whose interface is the
 # toolkit's: a wheel of the compiler alone is enough.
 function(rooflab_cuda_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;ARCHITECTURES")
+  if(NOT arg_ARCHITECTURES)
+    set(arg_ARCHITECTURES 80)
+  endif()
+  list(TRANSFORM arg_ARCHITECTURES REPLACE "(.+)" "-gencode=arch=compute_\\1,code=[sm_\\1,compute_\\1]"
+       OUTPUT_VARIABLE code_flags)
   list(TRANSFORM arg_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   list(TRANSFORM arg_LIBRARIES PREPEND -l OUTPUT_VARIABLE link_flags)
   list(TRANSFORM arg_LIBRARIES PREPEND simgpu_ OUTPUT_VARIABLE link_targets)
@@ -32,7 +37,7 @@ function(rooflab_cuda_program name)
   add_custom_command(OUTPUT ${program}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/cuda
     COMMAND ${ROOFLAB_NVCC} -std=c++20 -O2 -lineinfo -cudart none
-            "-gencode=arch=compute_80,code=[sm_80,compute_80]"
+            ${code_flags}
             -I${PROJECT_SOURCE_DIR}/simgpu/cublas/include -I${ROOFLAB_CUPTI_INCLUDE}
             ${arg_SOURCES} -o ${program}
             -L${PROJECT_BINARY_DIR}/lib/simgpu ${link_flags} -lcudart

@@ -192,10 +192,22 @@ double warp_cycles(const Work& work) {
   return cycles;
 }
 
+std::uint64_t rounds(const Work& work) {
+  return (work.blocks_of_busiest_sm() + work.resident_blocks - 1) / work.resident_blocks;
+}
+
 double latency_time(const Work& work) {
-  const std::uint64_t rounds =
-      (work.blocks_of_busiest_sm() + work.resident_blocks - 1) / work.resident_blocks;
-  return work.microseconds(warp_cycles(work) * static_cast<double>(rounds));
+  const auto count = static_cast<double>(rounds(work));
+  // The first blocks' start is part of the launch overhead.
+  return work.microseconds(warp_cycles(work) * count + kBlockTurnover * (count - 1));
+}
+
+double stalled_share(const Work& work) {
+  const double warps = static_cast<double>(work.blocks * work.warps_per_block);
+  const double barriers = work.warp_instructions(InstructionClass::barrier) / warps;
+  const double cycles = warp_cycles(work);
+  if (barriers == 0 || cycles <= 0 || work.warps_per_block == 1) return 0;
+  return std::min(1.0, barriers * global_latency(work) / cycles);
 }
 
 }  // namespace simgpu::model

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+
 #include "simgpu/model/work.h"
 
 namespace simgpu::model {
@@ -14,8 +16,20 @@ double latency_of(InstructionClass cls, const Work& work);
 /// once as entered and n - 1 times as following itself.
 double warp_cycles(const Work& work);
 
-/// The latency term in microseconds: SMs run `resident_blocks` blocks at a time, and each such
-/// round takes at least as long as one warp alone.
+/// Cycles from a block's end until the block in its place does its first instruction and beyond
+/// what its instructions take: D. Ernst's gpu-stream has 490 cycles for a round of blocks that only
+/// store on an A100, 450 on an H100, of which the model's own chain of instructions is some tens.
+inline constexpr double kBlockTurnover = 430;
+
+/// Rounds in which the busiest SM works, `resident_blocks` blocks at a time.
+std::uint64_t rounds(const Work& work);
+
+/// The latency term in microseconds: each round takes at least as long as one warp alone, and the
+/// next one's blocks take their time to start.
 double latency_time(const Work& work);
+
+/// Share of the latency during which a block's other warps wait too, because barriers keep them
+/// together: each barrier stalls a block for one access to memory at most.
+double stalled_share(const Work& work);
 
 }  // namespace simgpu::model

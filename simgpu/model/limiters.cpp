@@ -8,11 +8,8 @@ namespace {
 
 constexpr double kWarp = 32;
 constexpr double kSectorBytes = 32;
-/// What a global request costs L1: a cycle for each 128-byte line whose tag is looked up, and half
-/// a cycle for the request itself. One and a half cycles for 128 coalesced bytes lie between the
-/// measured 59 bytes per cycle of Turing and 108 of Volta, and make a product from L1 half as slow
-/// again as one from shared memory; 32 lines take 32 cycles.
-constexpr double kCyclesPerRequest = 0.5;
+constexpr double kWordBytes = 4;
+/// One tag lookup per cycle: a request whose lanes touch 32 lines takes 32.
 constexpr double kCyclesPerLine = 1;
 /// Bytes per cycle from L2 into one SM: two sectors (measured on several generations by
 /// microbenchmarks).
@@ -46,6 +43,16 @@ double tensor_rate(const gpu_spec::GpuSpec& gpu, ptx::Type type) {
   if (type == ptx::Type::tf32 || type == ptx::Type::f32) key = "tf32_tensor";
   const double rate = peak(gpu, key);
   return rate > 0 ? rate : peak(gpu, "fp32");
+}
+
+/// Lanes of a global request that L1 serves per cycle, four bytes each. GPUs with 32 load/store
+/// units per SM (capabilities 8.0 and 9.0) read 126 bytes per cycle from L1 (A100, H100), those
+/// with 16 read 59 (T4) and 64 (A40): NVIDIA's whitepapers, Jia et al. (2019), D. Ernst's
+/// gpu-cache.
+double load_store_lanes(const gpu_spec::GpuSpec& gpu) {
+  const bool has_half = (gpu.compute_capability_major == 7 && gpu.compute_capability_minor == 5) ||
+                        (gpu.compute_capability_major == 8 && gpu.compute_capability_minor != 0);
+  return has_half ? 16 : 32;
 }
 
 }  // namespace
@@ -103,14 +110,20 @@ double shared_time(const Work& work) {
 
 double l1_time(const Work& work) {
   const KernelCounters& c = work.counters;
+  const double lanes = load_store_lanes(work.gpu);
   const double requests = static_cast<double>(c.global_load_requests) +
                           static_cast<double>(c.global_store_requests) +
                           static_cast<double>(c.global_atomic_requests);
-  const double global =
-      kCyclesPerRequest * requests + kCyclesPerLine * static_cast<double>(c.l1_tag_lookups);
+  const double sectors = static_cast<double>(c.global_load_sectors) +
+                         static_cast<double>(c.global_store_sectors) +
+                         static_cast<double>(c.global_atomic_sectors);
+  const double addresses = requests * kWarp / lanes;
+  const double tags = kCyclesPerLine * static_cast<double>(c.l1_tag_lookups);
+  const double data = sectors * kSectorBytes / (kWordBytes * lanes);
   const double local =
       static_cast<double>(c.local_load_requests) + static_cast<double>(c.local_store_requests);
-  return work.microseconds((global + local) * work.busiest_share());
+  return work.microseconds((std::max({addresses, tags, data}) + local * kWarp / lanes) *
+                           work.busiest_share());
 }
 
 double l2_time(const Work& work) {

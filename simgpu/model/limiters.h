@@ -31,7 +31,9 @@ double tensor_time(const Work& work);
 
 /// One shared-memory wavefront per cycle and SM; a bank conflict is a further wavefront.
 double shared_time(const Work& work);
-/// L1 looks up one 128-byte line per cycle and SM, so that a scattered request takes up to 32.
+/// L1 takes the addresses of 16 or 32 lanes, looks up one 128-byte line and delivers 64 or 128
+/// bytes per cycle and SM, by generation; whichever takes longest. A scattered request takes up
+/// to 32.
 double l1_time(const Work& work);
 /// Sectors that pass between the SMs and L2, over the whole L2's bandwidth, or over one SM's port.
 double l2_time(const Work& work);

@@ -24,6 +24,14 @@ double combine(double throughput, double latency) {
                            1 / kSharpness);
 }
 
+/// What a block does while its own memory accesses are not under way: barriers keep its warps
+/// together, so that only other resident blocks can fill its stalls, and these have all but
+/// 1 / resident of the work. With one resident block throughput and latency add up.
+double serial_part(const model::Work& work, double throughput) {
+  const std::uint64_t resident = std::min(work.resident_blocks, work.blocks_of_busiest_sm());
+  return model::stalled_share(work) * throughput / static_cast<double>(resident);
+}
+
 std::map<std::string, double>::const_iterator largest(const std::map<std::string, double>& terms) {
   return std::ranges::max_element(terms, {}, [](const auto& term) { return term.second; });
 }
@@ -38,10 +46,11 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
   time.terms = model::limiters(work);
   const double throughput = largest(time.terms)->second;
   const double latency = model::latency_time(work);
+  const double serial = serial_part(work, throughput);
   time.terms["latency"] = latency;
   time.wave_quantisation = work.busiest_share() * gpu.sm_count;
   time.launch_us = gpu.launch_overhead_us;
-  const double busy = combine(throughput, latency);
+  const double busy = serial + combine(throughput - serial, latency);
   time.total_us = busy + time.launch_us;
   time.limiter = "launch";
   if (busy > time.launch_us) {

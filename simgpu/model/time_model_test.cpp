@@ -91,7 +91,8 @@ TEST(TimeModelTest, NoStreamIsFasterThanTheDataSheet) {
     const gpu_spec::GpuSpec spec = gpu(id);
     const double floor_us = 1e6 * 8.0 * kElements / spec.dram_bytes_per_second;
     EXPECT_GT(streaming(1, 1).on(spec).total_us, floor_us) << id;
-    EXPECT_LT(streaming(1, 1).on(spec).total_us, 1.3 * floor_us) << id;
+    // An H200's scale of doubles was measured at 1.5 times its floor.
+    EXPECT_LT(streaming(1, 1).on(spec).total_us, 1.5 * floor_us) << id;
   }
 }
 
@@ -263,7 +264,59 @@ TEST(TimeModelTest, AScatteredRequestTakesOneCyclePerLine) {
   kernel.add(InstructionClass::global_load, {1}, {0}, 1000);
   kernel.counters.global_load_requests = 1000 * kernel.warps();
   kernel.counters.l1_tag_lookups = 32 * kernel.counters.global_load_requests;
-  EXPECT_NEAR(kernel.on(gpu("a100")).terms.at("l1"), 32500 / 1410.0, 1e-9);
+  EXPECT_NEAR(kernel.on(gpu("a100")).terms.at("l1"), 32000 / 1410.0, 1e-9);
+}
+
+TEST(TimeModelTest, ACoalescedLoadTakesTwiceAsLongWithHalfTheLoadStoreUnits) {
+  // 128 bytes per request: one cycle on an A100, two on a T4 and on an RTX A6000.
+  const auto l1_cycles = [](const char* id) {
+    const gpu_spec::GpuSpec spec = gpu(id);
+    Kernel kernel(static_cast<std::uint32_t>(spec.sm_count), 32);
+    kernel.add(InstructionClass::global_load, {1}, {0}, 1000);
+    kernel.counters.global_load_requests = 1000 * kernel.warps();
+    kernel.counters.l1_tag_lookups = kernel.counters.global_load_requests;
+    kernel.counters.global_load_sectors = 4 * kernel.counters.global_load_requests;
+    return kernel.on(spec).terms.at("l1") * spec.clock_mhz;
+  };
+  EXPECT_NEAR(l1_cycles("a100"), 1000, 1e-6);
+  EXPECT_NEAR(l1_cycles("h100-sxm"), 1000, 1e-6);
+  EXPECT_NEAR(l1_cycles("t4"), 2000, 1e-6);
+  EXPECT_NEAR(l1_cycles("a6000"), 2000, 1e-6);
+}
+
+/// A tile loaded from L2, a barrier, 1000 cycles of work for the block's warps together, a barrier;
+/// a thousand times.
+Kernel tiles(std::uint32_t blocks, std::uint32_t threads) {
+  Kernel kernel(blocks, threads, 16);
+  KernelCounters& c = kernel.counters;
+  kernel.add(InstructionClass::global_load, {1}, {0}, 1000, true);
+  kernel.add(InstructionClass::shared_store, {}, {1}, 1000);
+  kernel.add(InstructionClass::barrier, {}, {}, 1000);
+  for (std::uint32_t i = 0; i < 64; ++i) kernel.add(InstructionClass::fp32, {2 + i}, {2 + i}, 1000);
+  kernel.add(InstructionClass::barrier, {}, {}, 1000);
+  c.global_load_sectors = c.l2_read_sectors = c.l2_hit_sectors = 1000 * kernel.warps();
+  return kernel;
+}
+
+TEST(TimeModelTest, OneBlockPerSmWaitsForItsLoadsAndSeveralFillEachOthersStalls) {
+  const gpu_spec::GpuSpec spec = gpu("a100");
+  const TimeBreakdown alone = tiles(108, 1024).on(spec);
+  const TimeBreakdown several = tiles(8 * 108, 256).on(spec);
+  EXPECT_EQ(alone.limiter, "fp32");
+  EXPECT_NEAR(several.terms.at("fp32"), 2 * alone.terms.at("fp32"), 1e-6);
+  // Nothing is there to be done while the only block loads, so that both times add up.
+  EXPECT_GT(alone.total_us, alone.terms.at("fp32") + 0.8 * alone.terms.at("latency"));
+  EXPECT_LT(several.total_us, several.terms.at("fp32") + 0.3 * several.terms.at("latency"));
+}
+
+TEST(LatencyTest, TheNextRoundsBlocksTakeTheirTimeToStart) {
+  const gpu_spec::GpuSpec spec = gpu("a100");
+  const auto latency = [&](std::uint32_t blocks) {
+    Kernel kernel(blocks, 1024, 64);  // one block per SM
+    kernel.add(InstructionClass::fp32, {1}, {1}, 100);
+    return kernel.on(spec).terms.at("latency") * spec.clock_mhz;
+  };
+  EXPECT_NEAR(latency(3 * 108) - 3 * latency(108), 2 * model::kBlockTurnover, 1e-6);
 }
 
 /// A product of 1024 x 1024 matrices on 32 x 32 threads (or fewer that compute more each), as

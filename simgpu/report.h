@@ -43,6 +43,7 @@ struct AccessSite {
   Dim3 thread{0, 0, 0};
   std::uint32_t warp = 0;
   std::string action;  ///< "writes 4 bytes", "reads 16 bytes", "waits at barrier 0"
+  bool operator==(const AccessSite&) const = default;
 };
 
 /// Something wrong with the program, told so that it can be understood without the simulator's
@@ -56,6 +57,7 @@ struct Finding {
   std::string object;   ///< "shared array As", "allocation of 4096 bytes", with the offset in it
   std::string message;  ///< one sentence, cause first
   std::uint64_t occurrences = 1;  ///< same code and place, counted together
+  bool operator==(const Finding&) const = default;
 };
 
 /// Raw counts of one launch. Warp-level unless the name says thread.
@@ -85,6 +87,7 @@ struct KernelCounters {
   std::uint64_t local_load_requests = 0, local_store_requests = 0;
 
   std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
+  bool operator==(const KernelCounters&) const = default;
 };
 
 /// Adds `times` times each counter of `block` to `sum`: all of them, maps included.

@@ -107,6 +107,22 @@ inline bool join(PredicateJoin how, bool compared, bool predicate) {
   return compared;
 }
 
+/// The same for the predicates of all lanes.
+inline std::uint32_t join_masks(PredicateJoin how, std::uint32_t compared,
+                                std::uint32_t predicate) {
+  switch (how) {
+    case PredicateJoin::conjunction:
+      return compared & predicate;
+    case PredicateJoin::disjunction:
+      return compared | predicate;
+    case PredicateJoin::exclusive:
+      return compared ^ predicate;
+    case PredicateJoin::none:
+      break;
+  }
+  return compared;
+}
+
 /// slct: a if c >= 0, else b; a NaN counts as below zero, -0 as zero.
 template <class Value, class Selector>
 inline Value slct(Value a, Value b, Selector c) {

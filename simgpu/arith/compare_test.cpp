@@ -69,6 +69,11 @@ TEST(PredicateJoins, CombineAsLogicSays) {
       EXPECT_EQ(join(PredicateJoin::conjunction, compared, predicate), compared & predicate);
       EXPECT_EQ(join(PredicateJoin::disjunction, compared, predicate), compared | predicate);
       EXPECT_EQ(join(PredicateJoin::exclusive, compared, predicate), compared ^ predicate);
+      for (const auto how : {PredicateJoin::none, PredicateJoin::conjunction,
+                             PredicateJoin::disjunction, PredicateJoin::exclusive}) {
+        EXPECT_EQ(join_masks(how, compared ? 4U : 0U, predicate ? 4U : 0U),
+                  join(how, compared, predicate) ? 4U : 0U);
+      }
     }
   }
 }

@@ -167,4 +167,38 @@ inline float widen_half(std::uint16_t h) {
   return wide;
 }
 
+// Integers in registers, as conversions leave them.
+
+/// The register type that holds an integer, sign- or zero-extended: 32 or 64 bits.
+template <class Int>
+using Extended32 = std::conditional_t<std::is_signed_v<Int>, std::int32_t, std::uint32_t>;
+template <class Int>
+using Extended64 = std::conditional_t<std::is_signed_v<Int>, std::int64_t, std::uint64_t>;
+
+template <class To, class From>
+inline Extended32<To> integer32(From x) {
+  return static_cast<To>(x);
+}
+template <class To, class From>
+inline Extended64<To> integer64(From x) {
+  return static_cast<To>(x);
+}
+template <class To, class From>
+inline Extended64<To> saturated(From x) {
+  return saturate_integer<To>(x);
+}
+template <class To, class From>
+inline Extended32<To> saturated32(From x) {
+  return static_cast<Extended32<To>>(saturate_integer<To>(x));
+}
+
+template <class Int, Round kRound, bool kFtz, class Float>
+inline Extended32<Int> from_float32(Float x) {
+  return static_cast<Extended32<Int>>(float_to_integer<Int, kRound, kFtz>(x));
+}
+template <class Int, Round kRound, bool kFtz, class Float>
+inline Extended64<Int> from_float64(Float x) {
+  return static_cast<Extended64<Int>>(float_to_integer<Int, kRound, kFtz>(x));
+}
+
 }  // namespace simgpu::arith

@@ -76,15 +76,12 @@ inline WideOf<Int> mul_wide(Int a, Int b) {
   using Wide = WideOf<Int>;
   return static_cast<Wide>(a) * static_cast<Wide>(b);
 }
-/// In 64 bits where the type has fewer: unsigned short would be promoted to int and could overflow.
+/// Unsigned, and at least 32 bits wide: unsigned short would be promoted to int and could overflow.
 template <class Int>
 inline Int mul_lo(Int a, Int b) {
-  return static_cast<Int>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  using Factor = std::conditional_t<sizeof(Int) == 8, std::uint64_t, std::uint32_t>;
+  return static_cast<Int>(static_cast<Factor>(a) * static_cast<Factor>(b));
 }
-inline std::int32_t mul_lo(std::int32_t a, std::int32_t b) {
-  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) * static_cast<std::uint32_t>(b));
-}
-inline std::uint32_t mul_lo(std::uint32_t a, std::uint32_t b) { return a * b; }
 template <class Int>
 inline Int mul_hi(Int a, Int b) {
   return static_cast<Int>(mul_wide(a, b) >> (8 * sizeof(Int)));

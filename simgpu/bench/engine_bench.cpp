@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "simgpu/exec/engine.h"
+#include "simgpu/lower/lowered.h"
+#include "simgpu/native/native_kernels.h"
 #include "simgpu/ptx/parser.h"
 #include "specs/gpu_spec.h"
 
@@ -24,6 +26,32 @@ std::string read_file(const char* path) {
   return text.str();
 }
 
+/// Who runs the kernel: the interpreter, or native code that is compiled before the clock starts.
+enum class By { interpreter, native };
+
+/// What a run has besides its kernel.
+struct Settings {
+  By by = By::interpreter;
+  bool checkers = false;
+  unsigned workers = 1;
+  bool sampled = false;
+};
+
+/// Compiled code of all benchmarks of this program.
+native::NativeKernels& native_kernels() {
+  static native::NativeKernels kernels({.waits = true});
+  return kernels;
+}
+
+EngineOptions options_of(const Settings& settings) {
+  EngineOptions options;
+  options.checkers = settings.checkers;
+  options.workers = settings.workers;
+  options.sampled = settings.sampled;
+  if (settings.by == By::native) options.native = &native_kernels();
+  return options;
+}
+
 struct Arguments {
   std::uint64_t a, b, c;
   std::int32_t m, n, k;
@@ -37,8 +65,8 @@ struct Block {
 const Block kPlainBlock{{32, 32, 1}, 32};
 const Block kTensorBlock{{128, 1, 1}, 64};
 
-void run_gemm(benchmark::State& state, const char* kernel, bool checkers, unsigned workers,
-              bool sampled = false, const Block& block = kPlainBlock) {
+void run_gemm(benchmark::State& state, const char* kernel, const Settings& settings,
+              const Block& block = kPlainBlock) {
   const auto size = static_cast<std::uint32_t>(state.range(0));
   const std::uint64_t bytes = std::uint64_t{4} * size * size;
   DeviceMemory memory(std::uint64_t{1} << 32);
@@ -61,10 +89,10 @@ void run_gemm(benchmark::State& state, const char* kernel, bool checkers, unsign
   request.parameters = parameters;
   request.resident_blocks = 216;
   request.l1_bytes_per_block = 64 << 10;
-  EngineOptions options;
-  options.checkers = checkers;
-  options.workers = workers;
-  options.sampled = sampled;
+  const EngineOptions options = options_of(settings);
+  if (options.native != nullptr) {
+    options.native->ask(program->kernels.at(kernel), ~std::uint64_t{0});
+  }
   const gpu_spec::GpuSpec gpu = gpu_spec::load(SIMGPU_BENCH_GPU);
   std::uint64_t instructions = 0;
   std::uint64_t tensor_instructions = 0;
@@ -82,36 +110,71 @@ void run_gemm(benchmark::State& state, const char* kernel, bool checkers, unsign
       benchmark::Counter(static_cast<double>(tensor_instructions), benchmark::Counter::kIsRate);
 }
 
-BENCHMARK_CAPTURE(run_gemm, tiled, "tiled_sgemm", false, 1U)
+constexpr Settings kInterpreted{};
+constexpr Settings kNative{.by = By::native};
+constexpr Settings kChecked{.checkers = true};
+constexpr Settings kCheckedNative{.by = By::native, .checkers = true};
+
+BENCHMARK_CAPTURE(run_gemm, tiled, "tiled_sgemm", kInterpreted)
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_gemm, tiled_checked, "tiled_sgemm", true, 1U)
+BENCHMARK_CAPTURE(run_gemm, tiled_native, "tiled_sgemm", kNative)
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_gemm, naive, "naive_sgemm", false, 1U)
+BENCHMARK_CAPTURE(run_gemm, tiled_checked, "tiled_sgemm", kChecked)
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_gemm, tiled_two_workers, "tiled_sgemm", false, 2U)
+BENCHMARK_CAPTURE(run_gemm, tiled_checked_native, "tiled_sgemm", kCheckedNative)
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, naive, "naive_sgemm", kInterpreted)
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, naive_native, "naive_sgemm", kNative)
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, tiled_two_workers, "tiled_sgemm", {.workers = 2})
     ->Arg(1024)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
+    ->MeasureProcessCPUTime()
     ->Iterations(1);
-BENCHMARK_CAPTURE(run_gemm, tiled_checked_two_workers, "tiled_sgemm", true, 2U)
+BENCHMARK_CAPTURE(run_gemm, tiled_two_workers_native, "tiled_sgemm",
+                  {.by = By::native, .workers = 2})
     ->Arg(1024)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
+    ->MeasureProcessCPUTime()
+    ->Iterations(1);
+BENCHMARK_CAPTURE(run_gemm, tiled_checked_two_workers, "tiled_sgemm",
+                  {.checkers = true, .workers = 2})
+    ->Arg(1024)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->MeasureProcessCPUTime()
     ->Iterations(1);
 
-BENCHMARK_CAPTURE(run_gemm, mma, "mma_gemm", false, 1U, false, kTensorBlock)
+BENCHMARK_CAPTURE(run_gemm, mma, "mma_gemm", kInterpreted, kTensorBlock)
     ->Arg(512)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_gemm, mma_checked, "mma_gemm", true, 1U, false, kTensorBlock)
+BENCHMARK_CAPTURE(run_gemm, mma_native, "mma_gemm", kNative, kTensorBlock)
     ->Arg(512)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_gemm, wmma, "wmma_gemm", false, 1U, false, kTensorBlock)
+BENCHMARK_CAPTURE(run_gemm, mma_checked, "mma_gemm", kChecked, kTensorBlock)
     ->Arg(512)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_gemm, tiled_sampled, "tiled_sgemm", false, 1U, true)
+BENCHMARK_CAPTURE(run_gemm, wmma, "wmma_gemm", kInterpreted, kTensorBlock)
+    ->Arg(512)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, tiled_sampled, "tiled_sgemm", {.sampled = true})
+    ->Arg(1024)
+    ->Arg(4096)
+    ->Arg(8192)
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Iterations(1);
+BENCHMARK_CAPTURE(run_gemm, tiled_sampled_native, "tiled_sgemm",
+                  {.by = By::native, .sampled = true})
     ->Arg(1024)
     ->Arg(4096)
     ->Arg(8192)
@@ -120,7 +183,8 @@ BENCHMARK_CAPTURE(run_gemm, tiled_sampled, "tiled_sgemm", false, 1U, true)
     ->Iterations(1);
 
 /// Arguments: length, heads.
-void run_flash(benchmark::State& state, const char* kernel, std::uint64_t d, bool sampled) {
+void run_flash(benchmark::State& state, const char* kernel, std::uint64_t d,
+               const Settings& settings) {
   const auto length = static_cast<std::uint32_t>(state.range(0));
   const auto heads = static_cast<std::uint32_t>(state.range(1));
   DeviceMemory memory(std::uint64_t{4} << 30);
@@ -139,15 +203,16 @@ void run_flash(benchmark::State& state, const char* kernel, std::uint64_t d, boo
   request.parameters = parameters;
   request.resident_blocks = 216;
   request.l1_bytes_per_block = 16 << 10;
-  EngineOptions options;
-  options.checkers = false;
-  options.sampled = sampled;
+  const EngineOptions options = options_of(settings);
+  if (options.native != nullptr) {
+    options.native->ask(program->kernels.at(kernel), ~std::uint64_t{0});
+  }
   const gpu_spec::GpuSpec gpu = gpu_spec::load(SIMGPU_BENCH_GPU);
   std::uint64_t instructions = 0;
   for (auto _ : state) {
     const LaunchResult result = execute(*program, request, memory, gpu, options);
     if (result.status != LaunchStatus::ok) state.SkipWithError("the kernel failed");
-    if (sampled != (result.sampled_blocks != 0)) state.SkipWithError("sampled or not");
+    if (settings.sampled != (result.sampled_blocks != 0)) state.SkipWithError("sampled or not");
     instructions += result.counters.warp_instructions;
     state.counters["blocks_run"] = static_cast<double>(result.sampled_blocks);
   }
@@ -156,11 +221,24 @@ void run_flash(benchmark::State& state, const char* kernel, std::uint64_t d, boo
       benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);
 }
 
-BENCHMARK_CAPTURE(run_flash, d64, "flash64", 64U, false)
+BENCHMARK_CAPTURE(run_flash, d64, "flash64", 64U, kInterpreted)
     ->Args({1024, 1})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
-BENCHMARK_CAPTURE(run_flash, d64_sampled, "flash64", 64U, true)
+BENCHMARK_CAPTURE(run_flash, d64_two_workers, "flash64", 64U, {.workers = 2})
+    ->Args({1024, 4})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->MeasureProcessCPUTime()
+    ->Iterations(1);
+BENCHMARK_CAPTURE(run_flash, d64_two_workers_native, "flash64", 64U,
+                  {.by = By::native, .workers = 2})
+    ->Args({1024, 4})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->MeasureProcessCPUTime()
+    ->Iterations(1);
+BENCHMARK_CAPTURE(run_flash, d64_sampled, "flash64", 64U, {.sampled = true})
     ->Args({1024, 4})
     ->Args({2048, 4})
     ->Args({4096, 4})
@@ -168,7 +246,7 @@ BENCHMARK_CAPTURE(run_flash, d64_sampled, "flash64", 64U, true)
     ->Args({8192, 16})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
-BENCHMARK_CAPTURE(run_flash, d128_sampled, "flash128", 128U, true)
+BENCHMARK_CAPTURE(run_flash, d128_sampled, "flash128", 128U, {.sampled = true})
     ->Args({4096, 16})
     ->Args({8192, 4})
     ->Args({8192, 16})

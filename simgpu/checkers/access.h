@@ -15,6 +15,14 @@ constexpr bool reads(AccessKind kind) {
 }
 constexpr bool writes(AccessKind kind) { return kind != AccessKind::load; }
 
+/// How the lanes' addresses of a memory instruction lie to each other.
+enum class Shape : std::uint8_t {
+  unknown,
+  uniform,      ///< all the same
+  consecutive,  ///< all 32 lanes, each right behind the one before
+  scattered,
+};
+
 /// One memory instruction of one warp, as the engine hands it to counters and checkers. Lane i
 /// takes part when bit i of `mask` is set; it touches [address[i], address[i] + bytes). Addresses
 /// are device addresses for global memory, and offsets from the block's first shared byte, or the
@@ -29,7 +37,8 @@ struct WarpAccess {
   /// Values about to be stored, 32 lanes of `bytes` each, or nullptr: two lanes or warps that store
   /// the same value to one place are not reported as a write-write race.
   const std::uint8_t* values = nullptr;
-  bool bypasses_l1 = false;  ///< a load that only L2 caches (cp.async.cg)
+  bool bypasses_l1 = false;      ///< a load that only L2 caches (cp.async.cg)
+  Shape shape = Shape::unknown;  ///< of the lanes that take part, if whoever tells of it knows
 };
 
 /// What a checker reports, in terms of the lowered program; the launch turns it into a

@@ -105,19 +105,28 @@ void add_range(Request& request, std::uint64_t offset, std::uint64_t bytes, std:
   }
 }
 
+/// Of all 32 lanes; scattered when some take no part.
+Shape shape_of(const WarpAccess& access) {
+  if (access.mask != 0xffffffffU) return Shape::scattered;
+  if (access.shape != Shape::unknown) return access.shape;
+  const auto stride = constant_stride(access);
+  if (!stride) return Shape::scattered;
+  if (*stride == static_cast<std::int64_t>(access.bytes)) return Shape::consecutive;
+  return *stride == 0 ? Shape::uniform : Shape::scattered;
+}
+
 Request coalesce(const WarpAccess& access) {
   Request request;
   const std::uint32_t bytes = access.bytes;
-  if (const auto stride = constant_stride(access)) {
-    const std::uint64_t offset = (*access.address)[0] - kDeviceBase;
-    if (*stride == static_cast<std::int64_t>(bytes)) {
-      add_range(request, offset, std::uint64_t{bytes} * kWarpSize, bytes, 0);
-      return request;
-    }
-    if (*stride == 0) {
-      add_range(request, offset, bytes, 0, 0);
-      return request;
-    }
+  const Shape shape = shape_of(access);
+  const std::uint64_t first_offset = (*access.address)[0] - kDeviceBase;
+  if (shape == Shape::consecutive) {
+    add_range(request, first_offset, std::uint64_t{bytes} * kWarpSize, bytes, 0);
+    return request;
+  }
+  if (shape == Shape::uniform) {
+    add_range(request, first_offset, bytes, 0, 0);
+    return request;
   }
   for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint8_t>(std::countr_zero(lanes));
@@ -138,6 +147,7 @@ struct BlockTraffic::State {
 
   void append(const WarpAccess& access, const Sector& sector, Kind kind);
   void load(const WarpAccess& access, const Request& request);
+  bool load_whole_sectors(const WarpAccess& access);
   bool reads_more(const Sector& sector, std::uint32_t words, std::uint32_t present);
 
   SectorCache l1;
@@ -209,6 +219,40 @@ void BlockTraffic::State::load(const WarpAccess& access, const Request& request)
   }
 }
 
+/// The usual load, of lanes side by side from a sector's beginning: as load() does it, but a line
+/// at a time. False when it is another one.
+bool BlockTraffic::State::load_whole_sectors(const WarpAccess& access) {
+  const std::uint64_t offset = (*access.address)[0] - kDeviceBase;
+  if (access.shape != Shape::consecutive || access.bypasses_l1 || offset % kSectorBytes != 0 ||
+      !read_in_part.empty()) {
+    return false;
+  }
+  const std::uint64_t begin = offset / kSectorBytes;
+  const std::uint64_t end = begin + access.bytes;  // 32 lanes, 32 bytes to a sector
+  ++log->load_requests;
+  log->load_sectors += access.bytes;
+  log->load_bytes += std::uint64_t{access.bytes} * kWarpSize;
+  for (std::uint64_t sector = begin; sector < end;) {
+    const std::uint64_t line = sector / kSectorsPerLine;
+    const std::uint64_t line_end = std::min(end, (line + 1) * kSectorsPerLine);
+    const auto first_word =
+        static_cast<std::uint32_t>(kWordsPerSector * (sector % kSectorsPerLine));
+    const auto last_word = static_cast<std::uint32_t>(
+        kWordsPerSector * ((line_end - 1) % kSectorsPerLine) + kWordsPerSector - 1);
+    const std::uint32_t present = l1.touch(line, bit_range(first_word, last_word), 0).present;
+    ++log->tag_lookups;
+    for (std::uint32_t shift = first_word; sector < line_end; ++sector, shift += kWordsPerSector) {
+      const auto lane = static_cast<std::uint8_t>((sector - begin) * kSectorBytes / access.bytes);
+      const std::uint32_t words = present >> shift & 0xffU;
+      log->l1_hit_sectors += words != 0 ? 1 : 0;
+      if (words != 0xffU) {
+        append(access, {sector, ~std::uint32_t{0}, lane}, words == 0 ? Kind::load : Kind::touch);
+      }
+    }
+  }
+  return true;
+}
+
 /// Whether a load reads bytes that its block has not read. L1's marks tell which words were read,
 /// in whole or in part; those read in part are looked up.
 bool BlockTraffic::State::reads_more(const Sector& sector, std::uint32_t words,
@@ -244,11 +288,12 @@ void BlockTraffic::begin_block(std::uint64_t block) {
 
 void BlockTraffic::global(const WarpAccess& access) {
   if (access.mask == 0) return;
+  state_->run_open = false;
+  if (access.kind == AccessKind::load && state_->load_whole_sectors(access)) return;
   const Request request = coalesce(access);
   Log& log = *state_->log;
   log.tag_lookups += lines_of(request);
   const std::uint64_t bytes = std::uint64_t{access.bytes} * std::popcount(access.mask);
-  state_->run_open = false;
   switch (access.kind) {
     case AccessKind::load:
       ++log.load_requests;

@@ -32,6 +32,8 @@ struct DeviceOptions {
   bool execute_repeats = false;
   std::uint64_t instruction_budget = 20'000'000'000;
   std::uint64_t memory_limit = 0;  ///< bytes that may be allocated; 0: the GPU's memory
+  /// Who compiles kernels that run for long; nullptr: all are interpreted.
+  native::NativeKernels* native = nullptr;
 };
 
 /// A library routine that runs on the device without PTX (cuBLAS): what it is called, what it cost.

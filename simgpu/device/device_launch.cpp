@@ -164,7 +164,8 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   const EngineOptions options{.workers = options_.workers,
                               .checkers = options_.checkers,
                               .instruction_budget = options_.instruction_budget,
-                              .sampled = options_.sampled};
+                              .sampled = options_.sampled,
+                              .native = options_.native};
   const LaunchResult result = execute(*loaded.program, request, memory_, gpu_, options);
   finish_launch(kernel, message, result);
   if (!options_.execute_repeats) known_launches_.remember(std::move(key), result, memory_);

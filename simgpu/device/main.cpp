@@ -12,6 +12,7 @@
 
 #include "simgpu/device/device.h"
 #include "simgpu/device/server.h"
+#include "simgpu/native/native_kernels.h"
 #include "specs/gpu_spec.h"
 
 namespace {
@@ -45,6 +46,7 @@ int main(int argc, char** argv) {
   options.memory_limit = default_memory_limit();
   int control = -1;
   bool no_checkers = false;
+  bool no_native = false;
   app.add_option("--gpu", gpu, "GPU specification file")->required();
   app.add_option("--control-fd", control, "connected socket of the trusted side")->required();
   app.add_option("--workers", options.workers, "CPU threads, 0 for one per CPU");
@@ -53,12 +55,15 @@ int main(int argc, char** argv) {
   app.add_option("--memory-limit", options.memory_limit, "bytes a guest may allocate");
   app.add_flag("--no-checkers", no_checkers, "start with checkers off");
   app.add_flag("--sampled", options.sampled, "run as few blocks as predict counters and time");
+  app.add_flag("--no-native", no_native, "interpret all kernels, however long they run");
   CLI11_PARSE(app, argc, argv);
   options.checkers = !no_checkers;
 
   std::signal(SIGPIPE, SIG_IGN);
   end_with_owner(control);
   try {
+    simgpu::native::NativeKernels native;
+    if (!no_native) options.native = &native;
     simgpu::Device device(gpu_spec::load(gpu), options);
     simgpu::Server(device, simgpu::Descriptor(control)).run();
   } catch (const std::exception& error) {

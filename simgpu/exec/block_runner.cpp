@@ -1,9 +1,11 @@
 #include "simgpu/exec/block_runner.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "simgpu/exec/messages.h"
+#include "simgpu/native/native_kernels.h"
 
 namespace simgpu {
 namespace {
@@ -142,7 +144,22 @@ void BlockRunner::clear_counts() {
   memory_counts_ = {};
 }
 
+/// Between two blocks, so that no warp is in the middle of one code.
+void BlockRunner::take_native_code() {
+  if (launch_.native == nullptr || native_) return;
+  native_ = launch_.native->code();
+  if (!native_) return;
+  segment_.shared = shared_.data();
+  segment_.shared_bytes = checkers_ ? 0 : shared_bytes_;
+  segment_.counts = &memory_counts_;
+  segment_.guarded_threads = guarded_threads_.data();
+  segment_.shared_sites = shared_sites_.data();
+  native::set_callbacks(segment_);
+  for (Warp& warp : warps_) warp.code = native_->code();
+}
+
 void BlockRunner::begin(std::uint64_t block) {
+  take_native_code();
   block_ = block;
   other_work_ += begin_work_;
   const Dim3& grid = launch_.request.grid;
@@ -218,6 +235,7 @@ void BlockRunner::spend(std::uint64_t instructions, const Lowered* at, const War
 }
 
 void BlockRunner::run(std::uint64_t block) {
+  const std::uint64_t before = instructions_;
   begin(block);
   while (true) {
     bool ran = false;
@@ -235,6 +253,7 @@ void BlockRunner::run(std::uint64_t block) {
       break;
     }
   }
+  if (launch_.native != nullptr && !native_) launch_.native->interpreted(instructions_ - before);
 }
 
 // Barriers.
@@ -268,37 +287,42 @@ bool BlockRunner::barrier_complete(std::uint32_t barrier, std::uint32_t& waiting
 }
 
 bool BlockRunner::release_barriers() {
+  std::uint32_t waited_for = 0;
+  for (const Warp& warp : warps_) {
+    if (warp.state == WarpState::at_barrier) waited_for |= 1U << warp.barrier;
+  }
   bool released = false;
-  for (std::uint32_t barrier = 0; barrier < arrived_.size(); ++barrier) {
+  for (; waited_for != 0; waited_for &= waited_for - 1) {
+    const auto barrier = static_cast<std::uint32_t>(std::countr_zero(waited_for));
     std::uint32_t waiting = 0;
-    bool any = false;
-    for (const Warp& warp : warps_) {
-      any = any || (warp.state == WarpState::at_barrier && warp.barrier == barrier);
-    }
-    if (!any || !barrier_complete(barrier, waiting)) continue;
-    std::vector<bool> taking_part(warps_.size(), false);
-    bool everybody = true;
-    for (Warp& warp : warps_) {
-      if (warp.state == WarpState::at_barrier && warp.barrier == barrier) {
-        warp.state = WarpState::ready;
-        taking_part[warp.index] = true;
-      } else if (warp.state != WarpState::done) {
-        everybody = false;
-      }
-    }
-    if (checkers_) {
-      if (everybody) {
-        checkers_->block_barrier();
-      } else {
-        checkers_->partial_barrier(taking_part);
-      }
-    }
-    collected_[barrier] = collecting_[barrier];
-    collecting_[barrier] = {};
-    arrived_[barrier] = 0;
+    if (!barrier_complete(barrier, waiting)) continue;
+    release(barrier);
     released = true;
   }
   return released;
+}
+
+void BlockRunner::release(std::uint32_t barrier) {
+  bool everybody = true;
+  std::vector<bool> taking_part(checkers_ ? warps_.size() : 0, false);
+  for (Warp& warp : warps_) {
+    if (warp.state == WarpState::at_barrier && warp.barrier == barrier) {
+      warp.state = WarpState::ready;
+      if (checkers_) taking_part[warp.index] = true;
+    } else if (warp.state != WarpState::done) {
+      everybody = false;
+    }
+  }
+  if (checkers_) {
+    if (everybody) {
+      checkers_->block_barrier();
+    } else {
+      checkers_->partial_barrier(taking_part);
+    }
+  }
+  collected_[barrier] = collecting_[barrier];
+  collecting_[barrier] = {};
+  arrived_[barrier] = 0;
 }
 
 void BlockRunner::report_deadlock() {

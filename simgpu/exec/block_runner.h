@@ -13,12 +13,19 @@
 #include "simgpu/counters/traffic.h"
 #include "simgpu/exec/async_copies.h"
 #include "simgpu/exec/launch_failure.h"
+#include "simgpu/exec/memory_counts.h"
 #include "simgpu/exec/site_pattern.h"
 #include "simgpu/exec/warp.h"
 #include "simgpu/lower/lowered.h"
 #include "simgpu/memory/device_memory.h"
+#include "simgpu/native/segment.h"
 
 namespace simgpu {
+
+namespace native {
+class NativeCode;
+class NativeLaunch;
+}  // namespace native
 
 /// Memory of fixed size, aligned for vector loads.
 class AlignedBytes {
@@ -44,18 +51,6 @@ class AlignedBytes {
   std::byte* data_ = nullptr;
 };
 
-/// What handlers count while they run; the rest is derived from how often each instruction ran.
-struct MemoryCounts {
-  std::uint64_t shared_load_requests = 0, shared_store_requests = 0;
-  std::uint64_t shared_load_wavefronts = 0, shared_store_wavefronts = 0;
-  std::uint64_t shared_load_conflicts = 0, shared_store_conflicts = 0;
-  std::uint64_t local_load_requests = 0, local_store_requests = 0;
-  std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
-
-  MemoryCounts& operator+=(const MemoryCounts& other);
-  bool operator==(const MemoryCounts&) const = default;
-};
-
 /// What all blocks of a launch share.
 struct LaunchContext {
   const LoweredKernel& kernel;
@@ -66,6 +61,7 @@ struct LaunchContext {
   bool undo = false;  ///< pages must be saved before they are stored to
   std::uint64_t instruction_budget = 0;
   bool notes_stores = false;  ///< memory learns which allocations were stored to, and no others
+  native::NativeLaunch* native = nullptr;  ///< nullptr: all is interpreted
 };
 
 /// Bytes that a BlockRunner of the launch holds: registers, shared and local memory, call frames.
@@ -128,6 +124,10 @@ class BlockRunner {
   /// Work beside executing instructions, in their measure. @throws LaunchFailure over the budget
   void spend(std::uint64_t instructions, const Lowered* at, const Warp& warp);
 
+  /// The native code that warps run; only when they do.
+  const native::NativeCode* native() const { return native_.get(); }
+  native::Segment& segment() { return segment_; }
+
   /// A warp waits at a barrier; called by the barrier's handler.
   const Lowered* wait(Warp& warp, const Lowered* in, std::uint32_t barrier, std::uint32_t threads);
   void arrive(std::uint32_t barrier) { arrived_.at(barrier) += kWarpSize; }
@@ -146,10 +146,12 @@ class BlockRunner {
 
  private:
   void begin(std::uint64_t block);
+  void take_native_code();
   void clear_local_variables() const;
   void run_warp(Warp& warp);
   [[noreturn]] void fail_budget(const Lowered* at, const Warp& warp) const;
   bool release_barriers();
+  void release(std::uint32_t barrier);
   [[noreturn]] void report_deadlock();
   bool barrier_complete(std::uint32_t barrier, std::uint32_t& waiting_threads) const;
 
@@ -174,6 +176,8 @@ class BlockRunner {
   std::uint64_t instructions_ = 0;
   std::uint64_t other_work_ = 0;  ///< that takes the time of so many instructions
   std::string printed_;
+  std::shared_ptr<const native::NativeCode> native_;
+  native::Segment segment_;
 };
 
 }  // namespace simgpu

@@ -23,6 +23,9 @@ namespace simgpu {
 /// A PTX module made executable: its module-scope variables are placed in device memory by the
 /// caller.
 class Program;
+namespace native {
+class NativeKernels;
+}
 
 /// Where the caller put each module-scope .global and .const variable, and each function of
 /// functions_with_address(): name -> device address.
@@ -75,6 +78,8 @@ struct EngineOptions {
   std::uint64_t instruction_budget = 20'000'000'000;
   /// Where a few blocks tell what all do, run only those: right counters, incomplete memory.
   bool sampled = false;
+  /// Who compiles kernels that run for long; nullptr: nobody. Results do not depend on it.
+  native::NativeKernels* native = nullptr;
 };
 
 /// cudaLimitStackSize of a GPU whose program has not set it.

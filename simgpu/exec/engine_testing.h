@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simgpu/exec/engine.h"
+#include "simgpu/exec/native_testing.h"
 #include "simgpu/ptx/parser.h"
 
 /// A device with the test kernels (testdata/kernels.cu), for tests that read as sentences.
@@ -46,6 +47,7 @@ class Device {
       symbols_[variable.name] = address;
     }
     program_ = lower(std::move(module), symbols_);
+    compile_for_tests(*program_);
   }
 
   static Device with_test_kernels() { return from_file(SIMGPU_TEST_PTX); }
@@ -96,8 +98,8 @@ class Device {
     gpu.clock_mhz = 1000;
     gpu.l2_bytes = 1 << 20;
     gpu.l1_bytes_per_sm = 128 << 10;
-    return execute(*program_, request, memory_, gpu,
-                   {launch.workers, launch.checkers, launch.budget});
+    return execute_both(*program_, request, memory_, gpu,
+                        {launch.workers, launch.checkers, launch.budget});
   }
 
   DeviceMemory& memory() { return memory_; }

@@ -71,6 +71,7 @@ struct InstructionInfo {
 struct ExecutionCount {
   std::uint64_t warps = 0;
   std::uint64_t threads = 0;
+  bool operator==(const ExecutionCount&) const = default;
 };
 
 }  // namespace simgpu

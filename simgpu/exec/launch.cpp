@@ -15,6 +15,7 @@
 #include "simgpu/exec/messages.h"
 #include "simgpu/exec/sampled_run.h"
 #include "simgpu/exec/touched_memory.h"
+#include "simgpu/native/native_kernels.h"
 
 namespace simgpu {
 namespace {
@@ -277,16 +278,20 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
   if (!kernel.info.unsupported.empty()) return refuse(kernel);
   check_request(kernel, request);
 
+  std::optional<native::NativeLaunch> native;
+  if (options.native != nullptr) native.emplace(*options.native, kernel);
   const LaunchContext launch{.kernel = kernel,
                              .request = request,
                              .memory = memory,
                              .gpu = gpu,
                              .checkers = options.checkers,
                              .instruction_budget = options.instruction_budget,
-                             .notes_stores = options.sampled};
+                             .notes_stores = options.sampled,
+                             .native = native ? &*native : nullptr};
   if (options.sampled) {
     if (std::optional<LaunchResult> result = run_sampled(launch)) return std::move(*result);
   }
+  if (native) native->expect(request.grid.count());
   if (!options.sampled) memory.note_change_anywhere();
   try {
     return run_in_full(launch, options.workers);

@@ -118,10 +118,17 @@ void save_pages(Warp& warp, const SitePattern<std::uint64_t>& site, unsigned byt
   }
 }
 
-SharedWavefronts wavefronts_of(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
-                               const LaneAddresses& addresses) {
-  return shared_wavefronts({kind, static_cast<std::uint8_t>(bytes), warp.index, in->index,
-                            warp.mask, &addresses, nullptr, false});
+void learn_shared(const Lowered* in, Warp& warp, const std::uint32_t* base, std::int64_t offset,
+                  unsigned bytes) {
+  SitePattern<std::uint32_t>& site = warp.block->shared_site(in);
+  site.learn(base, warp.mask, bytes);
+  LaneAddresses addresses;
+  add_offset(addresses, base, offset);
+  const SharedWavefronts count =
+      shared_wavefronts({AccessKind::load, static_cast<std::uint8_t>(bytes), warp.index, in->index,
+                         warp.mask, &addresses, nullptr, false});
+  site.wavefronts = count.wavefronts;
+  site.ideal = count.ideal;
 }
 
 }  // namespace simgpu

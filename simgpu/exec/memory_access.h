@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/lane_moves.h"
 #include "simgpu/exec/lanes.h"
 
 /// Loads and stores of a warp: find the shape of the access, check it, count it, move the bytes.
@@ -45,8 +46,9 @@ struct Prepared {
   }
 };
 
-SharedWavefronts wavefronts_of(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
-                               const LaneAddresses& addresses);
+/// Remembers the pattern of an access to shared memory at base + offset.
+void learn_shared(const Lowered* in, Warp& warp, const std::uint32_t* base, std::int64_t offset,
+                  unsigned bytes);
 
 /// Checks and counts an access to shared memory.
 template <unsigned kBytes, AccessKind kKind>
@@ -55,14 +57,8 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
                                               const std::uint8_t* values) {
   BlockRunner& block = *warp.block;
   SitePattern<std::uint32_t>& site = block.shared_site(in);
-  if (!site.matches(base, warp.mask)) [[unlikely]] {
-    site.learn(base, warp.mask, kBytes);
-    LaneAddresses addresses;
-    add_offset(addresses, base, offset);
-    const SharedWavefronts count = wavefronts_of(in, warp, kKind, kBytes, addresses);
-    site.wavefronts = count.wavefronts;
-    site.ideal = count.ideal;
-  }
+  if (!site.matches(base, warp.mask)) [[unlikely]]
+    learn_shared(in, warp, base, offset, kBytes);
   const std::uint32_t origin = base[site.first] + static_cast<std::uint32_t>(offset);
   const bool inside = static_cast<std::int64_t>(origin) + site.low >= 0 &&
                       static_cast<std::int64_t>(origin) + site.high <= block.shared_bytes();
@@ -113,8 +109,8 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
     check_global(in, warp, site, kKind, kBytes, addresses);
   }
   if constexpr (kTraffic) {
-    const WarpAccess access{kKind,     kBytes,     warp.index, in->index,
-                            warp.mask, &addresses, values,     bypasses_l1};
+    const WarpAccess access{kKind,      kBytes, warp.index,  in->index, warp.mask,
+                            &addresses, values, bypasses_l1, site.shape};
     block.traffic().global(access);
     // Before the checkers, which mark what is stored: a repeated launch must not find it marked.
     if (kKind != AccessKind::load && block.launch().undo) {
@@ -123,23 +119,6 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
     if (BlockCheckers* checkers = block.checkers()) checkers->global(access);
   }
   return {site, block.memory().host(origin)};
-}
-
-template <unsigned kBytes>
-using Element = std::conditional_t<
-    kBytes == 1, std::uint8_t,
-    std::conditional_t<kBytes == 2, std::uint16_t,
-                       std::conditional_t<kBytes == 4, std::uint32_t, std::uint64_t>>>;
-
-template <class T>
-inline T load_element(const std::byte* at) {
-  T value;
-  std::memcpy(&value, at, sizeof(T));
-  return value;
-}
-template <class T>
-inline void store_element(std::byte* at, T value) {
-  std::memcpy(at, &value, sizeof(T));
 }
 
 /// Slots of a vector access: the one operand, or the list.
@@ -157,18 +136,11 @@ inline void read_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& from
     WordOf<T>* const to = slot<T>(warp, element_slot(in, warp, kCount, i, in->dst));
     const std::byte* const first = from.first + i * kBytes;
     if (from.site.shape == Shape::consecutive) {
-#pragma GCC ivdep
-      for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-        to[lane] = load_element<T>(first + lane * (kBytes * kCount));
-      }
+      read_consecutive<T, kBytes * kCount>(to, first);
     } else if (from.site.shape == Shape::uniform && warp.full()) {
-      const T value = load_element<T>(first);
-      for (unsigned lane = 0; lane < kWarpSize; ++lane) to[lane] = value;
+      read_uniform<T>(to, first);
     } else if (mask == 0xFFFFFFFFU) {
-#pragma GCC unroll 16
-      for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-        to[lane] = load_element<T>(from.lane(lane) + i * kBytes);
-      }
+      read_scattered<T>(to, first, from.site.relative.data());
     } else {
       for (std::uint32_t left = mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(left));
@@ -186,11 +158,7 @@ inline void write_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& to)
   for (unsigned i = 0; i < kCount; ++i) {
     const WordOf<T>* const from = slot<T>(warp, element_slot(in, warp, kCount, i, in->b));
     if (to.site.shape == Shape::consecutive) {
-      std::byte* const first = to.first + i * kBytes;
-#pragma GCC ivdep
-      for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-        store_element<T>(first + lane * (kBytes * kCount), static_cast<T>(from[lane]));
-      }
+      write_consecutive<T, kBytes * kCount>(to.first + i * kBytes, from);
     } else {
       for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<unsigned>(__builtin_ctz(left));

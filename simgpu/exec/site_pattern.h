@@ -2,19 +2,11 @@
 
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 #include "simgpu/checkers/access.h"
-#include "simgpu/lower/lowered.h"
 
 namespace simgpu {
-
-/// How the lanes' addresses of a memory instruction lie to each other.
-enum class Shape : std::uint8_t {
-  unknown,
-  uniform,      ///< all the same
-  consecutive,  ///< all 32 lanes, each right behind the one before
-  scattered,
-};
 
 /// What a memory instruction did last time. Kernels repeat their access patterns with another base
 /// address, so one vector comparison usually replaces the analysis of 32 addresses: bounds,

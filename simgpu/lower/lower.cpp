@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "simgpu/lower/builder.h"
+#include "simgpu/native/native_kernels.h"
 
 namespace simgpu {
 
@@ -21,6 +22,7 @@ std::shared_ptr<const Program> lower(ptx::Module module, const SymbolTable& symb
     KernelBuilder builder(module, files, calls, symbols, function,
                           kMostInstructions - std::min(kMostInstructions, instructions));
     LoweredKernel kernel = builder.build();
+    kernel.native = std::make_shared<native::KernelState>();
     instructions += builder.is_too_large() ? kMostInstructions : kernel.code.size();
     program->kernels.emplace(function.name, std::move(kernel));
   }

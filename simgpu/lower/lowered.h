@@ -14,6 +14,9 @@ namespace simgpu {
 
 struct Warp;
 struct Lowered;
+namespace native {
+struct KernelState;
+}
 
 /// Executes one instruction for the lanes in Warp::mask and returns the next one, or nullptr when
 /// the warp has to stop for now (barrier, end, used-up quantum); Warp::resume then says where it
@@ -41,6 +44,7 @@ struct Lowered {
   std::uint32_t block_length = 0;  ///< instructions from here to the end of the basic block
   std::uint32_t option = 0;        ///< what the handler defines
   std::uint32_t site = 0;          ///< memory instructions: index of the access-pattern memory
+  std::uint32_t segment = 0;       ///< of native code that begins here
 };
 
 /// How an instruction enters the counts beyond its class.
@@ -113,6 +117,8 @@ struct LoweredKernel {
   std::map<std::uint64_t, Target> targets;  ///< what function pointers can point to, by address
   std::uint32_t stack_pointer = 0;          ///< slot; bytes of the frames below the current one
   std::vector<std::string> refusals;        ///< what only stops a launch when it is reached
+
+  std::shared_ptr<native::KernelState> native;  ///< what is known of its native code
 };
 
 class Program {

@@ -1,6 +1,7 @@
 #include "simgpu/arith/compare.h"
 
 #include "simgpu/exec/lanes.h"
+#include "simgpu/native/forms.h"
 
 /// setp, set, slct.
 namespace simgpu {
@@ -38,21 +39,8 @@ const Lowered* write_joined(const Lowered* in, Warp& warp, std::uint32_t first,
                             std::uint32_t second) {
   const auto how = static_cast<PredicateJoin>(in->option & 0xFFU);
   const std::uint32_t other = how == PredicateJoin::none ? 0 : predicate(warp, in->c);
-  const auto joined = [&](std::uint32_t bits) {
-    switch (how) {
-      case PredicateJoin::conjunction:
-        return bits & other;
-      case PredicateJoin::disjunction:
-        return bits | other;
-      case PredicateJoin::exclusive:
-        return bits ^ other;
-      case PredicateJoin::none:
-        break;
-    }
-    return bits;
-  };
-  write_predicate(warp, in->dst, joined(first));
-  if (in->option & 0x100U) write_predicate(warp, in->dst2, joined(second));
+  write_predicate(warp, in->dst, arith::join_masks(how, first, other));
+  if (in->option & 0x100U) write_predicate(warp, in->dst2, arith::join_masks(how, second, other));
   return in + 1;
 }
 
@@ -119,43 +107,50 @@ Handler pick_packed(Comparison comparison) {
   return nullptr;
 }
 
+template <class V, Comparison kComparison>
+Handler known_setp() {
+  using Number = typename V::Number;
+  if constexpr (!std::is_same_v<V, PlainValue<Number>>) return &setp<V, kComparison>;
+  return native::known_compare<&arith::compare<kComparison, Number>>(&setp<V, kComparison>);
+}
+
 template <class V>
 Handler pick(Comparison comparison) {
   using enum Comparison;
   switch (comparison) {
     case eq:
-      return &setp<V, eq>;
+      return known_setp<V, eq>();
     case ne:
-      return &setp<V, ne>;
+      return known_setp<V, ne>();
     case lt:
-      return &setp<V, lt>;
+      return known_setp<V, lt>();
     case le:
-      return &setp<V, le>;
+      return known_setp<V, le>();
     case gt:
-      return &setp<V, gt>;
+      return known_setp<V, gt>();
     case ge:
-      return &setp<V, ge>;
+      return known_setp<V, ge>();
     default:
       break;
   }
   if constexpr (std::is_floating_point_v<typename V::Number>) {
     switch (comparison) {
       case equ:
-        return &setp<V, equ>;
+        return known_setp<V, equ>();
       case neu:
-        return &setp<V, neu>;
+        return known_setp<V, neu>();
       case ltu:
-        return &setp<V, ltu>;
+        return known_setp<V, ltu>();
       case leu:
-        return &setp<V, leu>;
+        return known_setp<V, leu>();
       case gtu:
-        return &setp<V, gtu>;
+        return known_setp<V, gtu>();
       case geu:
-        return &setp<V, geu>;
+        return known_setp<V, geu>();
       case num:
-        return &setp<V, num>;
+        return known_setp<V, num>();
       case nan:
-        return &setp<V, nan>;
+        return known_setp<V, nan>();
       default:
         break;
     }

@@ -94,56 +94,25 @@ void with_round(Round round, Visit visit) {
   }
 }
 
-/// The register type that holds an integer, sign- or zero-extended: 32 or 64 bits.
-template <class Int>
-using Extended32 = std::conditional_t<std::is_signed_v<Int>, std::int32_t, std::uint32_t>;
-template <class Int>
-using Extended64 = std::conditional_t<std::is_signed_v<Int>, std::int64_t, std::uint64_t>;
-
-template <class To, class From>
-Extended32<To> integer32(From x) {
-  return static_cast<To>(x);
-}
-template <class To, class From>
-Extended64<To> integer64(From x) {
-  return static_cast<To>(x);
-}
-template <class To, class From>
-Extended64<To> saturated(From x) {
-  return arith::saturate_integer<To>(x);
-}
-template <class To, class From>
-Extended32<To> saturated32(From x) {
-  return static_cast<Extended32<To>>(arith::saturate_integer<To>(x));
-}
-
 template <class To, class From>
 Implementation integer_to_integer(bool wide, bool saturate) {
-  if (saturate) return wide ? lanes<&saturated<To, From>>() : lanes<&saturated32<To, From>>();
-  return wide ? lanes<&integer64<To, From>>() : lanes<&integer32<To, From>>();
-}
-
-template <class Int, Round kRound, bool kFtz, class Float>
-Extended32<Int> from_float32(Float x) {
-  return static_cast<Extended32<Int>>(arith::float_to_integer<Int, kRound, kFtz>(x));
-}
-template <class Int, Round kRound, bool kFtz, class Float>
-Extended64<Int> from_float64(Float x) {
-  return static_cast<Extended64<Int>>(arith::float_to_integer<Int, kRound, kFtz>(x));
+  if (saturate)
+    return wide ? lanes<&arith::saturated<To, From>>() : lanes<&arith::saturated32<To, From>>();
+  return wide ? lanes<&arith::integer64<To, From>>() : lanes<&arith::integer32<To, From>>();
 }
 
 template <class Int, Round kRound>
 Implementation float_to_integer(const ConvertForm& form, bool wide) {
   if (form.from == "f64") {
-    return wide ? lanes<&from_float64<Int, kRound, false, double>>()
-                : lanes<&from_float32<Int, kRound, false, double>>();
+    return wide ? lanes<&arith::from_float64<Int, kRound, false, double>>()
+                : lanes<&arith::from_float32<Int, kRound, false, double>>();
   }
   if (form.flush) {
-    return wide ? lanes<&from_float64<Int, kRound, true, float>>()
-                : lanes<&from_float32<Int, kRound, true, float>>();
+    return wide ? lanes<&arith::from_float64<Int, kRound, true, float>>()
+                : lanes<&arith::from_float32<Int, kRound, true, float>>();
   }
-  return wide ? lanes<&from_float64<Int, kRound, false, float>>()
-              : lanes<&from_float32<Int, kRound, false, float>>();
+  return wide ? lanes<&arith::from_float64<Int, kRound, false, float>>()
+              : lanes<&arith::from_float32<Int, kRound, false, float>>();
 }
 
 template <class Int, Round kRound>

@@ -20,11 +20,9 @@ template <class T>
 void add_common(Rows& rows, const std::string& type) {
   rows.push_back({"add." + type, lanes<&arith::add<T>>(), kInteger});
   rows.push_back({"sub." + type, lanes<&arith::sub<T>>(), kInteger});
-  rows.push_back(
-      {"mul.lo." + type, lanes<[](T a, T b) { return arith::mul_lo(a, b); }>(), kInteger});
+  rows.push_back({"mul.lo." + type, lanes<&arith::mul_lo<T>>(), kInteger});
   rows.push_back({"mul.hi." + type, lanes<&arith::mul_hi<T>>(), kInteger});
-  rows.push_back(
-      {"mad.lo." + type, lanes<[](T a, T b, T c) { return arith::mad_lo(a, b, c); }>(), kInteger});
+  rows.push_back({"mad.lo." + type, lanes<&arith::mad_lo<T>>(), kInteger});
   rows.push_back({"mad.hi." + type, lanes<&arith::mad_hi<T>>(), kInteger});
   rows.push_back({"div." + type, lanes<&arith::div<T>>(), kInteger});
   rows.push_back({"rem." + type, lanes<&arith::rem<T>>(), kInteger});
@@ -240,8 +238,7 @@ void build_carry_sub(KernelBuilder& builder) {
 
 template <class Signed, class Unsigned>
 Handler product(const CarryForm& form) {
-  if (!form.high)
-    return lanes<[](Unsigned a, Unsigned b) { return arith::mul_lo(a, b); }>().handler;
+  if (!form.high) return lanes<&arith::mul_lo<Unsigned>>().handler;
   return form.is_signed ? lanes<&arith::mul_hi<Signed>>().handler
                         : lanes<&arith::mul_hi<Unsigned>>().handler;
 }

@@ -1,4 +1,6 @@
+#include "simgpu/arith/bits.h"
 #include "simgpu/exec/lanes.h"
+#include "simgpu/native/forms.h"
 
 /// and, or, xor, not on bits and on predicates; selp.
 namespace simgpu {
@@ -13,39 +15,36 @@ const Lowered* masks(const Lowered* in, Warp& warp) {
   return in + 1;
 }
 
-std::uint32_t and_bits(std::uint32_t a, std::uint32_t b) { return a & b; }
-std::uint32_t or_bits(std::uint32_t a, std::uint32_t b) { return a | b; }
-std::uint32_t xor_bits(std::uint32_t a, std::uint32_t b) { return a ^ b; }
-
-const Lowered* not_mask(const Lowered* in, Warp& warp) {
-  write_predicate(warp, in->dst, ~predicate(warp, in->a));
+template <auto F>
+const Lowered* mask(const Lowered* in, Warp& warp) {
+  write_predicate(warp, in->dst, F(predicate(warp, in->a)));
   return in + 1;
 }
-const Lowered* copy_mask(const Lowered* in, Warp& warp) {
-  write_predicate(warp, in->dst, predicate(warp, in->a));
-  return in + 1;
+
+using Mask = std::uint32_t;
+
+template <Mask (*F)(Mask, Mask)>
+Implementation of_masks() {
+  return {native::known_masks<F>(&masks<F>, 2), "p:pp"};
+}
+template <Mask (*F)(Mask)>
+Implementation of_mask() {
+  return {native::known_masks<F>(&mask<F>, 1), "p:p"};
 }
 
 template <class T>
 void add_rows(std::vector<OpcodeRow>& rows, const std::string& type) {
-  rows.push_back(
-      {"and." + type, lanes<[](T a, T b) { return static_cast<T>(a & b); }>(), kInteger});
-  rows.push_back({"or." + type, lanes<[](T a, T b) { return static_cast<T>(a | b); }>(), kInteger});
-  rows.push_back(
-      {"xor." + type, lanes<[](T a, T b) { return static_cast<T>(a ^ b); }>(), kInteger});
-  rows.push_back({"not." + type, lanes<[](T a) { return static_cast<T>(~a); }>(), kInteger});
-  rows.push_back({"cnot." + type, lanes<[](T a) { return static_cast<T>(a == 0); }>(), kInteger});
-}
-
-template <class T>
-T select(T a, T b, bool p) {
-  return p ? a : b;
+  rows.push_back({"and." + type, lanes<&arith::and_bits<T>>(), kInteger});
+  rows.push_back({"or." + type, lanes<&arith::or_bits<T>>(), kInteger});
+  rows.push_back({"xor." + type, lanes<&arith::xor_bits<T>>(), kInteger});
+  rows.push_back({"not." + type, lanes<&arith::not_bits<T>>(), kInteger});
+  rows.push_back({"cnot." + type, lanes<&arith::cnot<T>>(), kInteger});
 }
 
 }  // namespace
 
 namespace hidden {
-const Handler kNotPredicate = &not_mask;
+const Handler kNotPredicate = of_mask<&arith::not_bits<Mask>>().handler;
 }  // namespace hidden
 
 std::vector<OpcodeRow> logic_rows() {
@@ -53,17 +52,18 @@ std::vector<OpcodeRow> logic_rows() {
   add_rows<std::uint16_t>(rows, "b16");
   add_rows<std::uint32_t>(rows, "b32");
   add_rows<std::uint64_t>(rows, "b64");
-  rows.push_back({"and.pred", {&masks<&and_bits>, "p:pp"}, kInteger});
-  rows.push_back({"or.pred", {&masks<&or_bits>, "p:pp"}, kInteger});
-  rows.push_back({"xor.pred", {&masks<&xor_bits>, "p:pp"}, kInteger});
-  rows.push_back({"not.pred", {&not_mask, "p:p"}, kInteger});
-  rows.push_back(
-      {"mov.pred", {&copy_mask, "p:p"}, {.cls = InstructionClass::move, .issues = false}});
-  rows.push_back({"selp.{b16|u16|s16}", lanes<&select<std::uint16_t>>(), kInteger});
-  rows.push_back({"selp.{b32|u32|s32}", lanes<&select<std::uint32_t>>(), kInteger});
-  rows.push_back({"selp.{b64|u64|s64}", lanes<&select<std::uint64_t>>(), kInteger});
-  rows.push_back({"selp.f32", lanes<&select<float>>(), kInteger});
-  rows.push_back({"selp.f64", lanes<&select<double>>(), kInteger});
+  rows.push_back({"and.pred", of_masks<&arith::and_bits<Mask>>(), kInteger});
+  rows.push_back({"or.pred", of_masks<&arith::or_bits<Mask>>(), kInteger});
+  rows.push_back({"xor.pred", of_masks<&arith::xor_bits<Mask>>(), kInteger});
+  rows.push_back({"not.pred", of_mask<&arith::not_bits<Mask>>(), kInteger});
+  rows.push_back({"mov.pred",
+                  of_mask<&arith::copy<Mask>>(),
+                  {.cls = InstructionClass::move, .issues = false}});
+  rows.push_back({"selp.{b16|u16|s16}", lanes<&arith::select<std::uint16_t>>(), kInteger});
+  rows.push_back({"selp.{b32|u32|s32}", lanes<&arith::select<std::uint32_t>>(), kInteger});
+  rows.push_back({"selp.{b64|u64|s64}", lanes<&arith::select<std::uint64_t>>(), kInteger});
+  rows.push_back({"selp.f32", lanes<&arith::select<float>>(), kInteger});
+  rows.push_back({"selp.f64", lanes<&arith::select<double>>(), kInteger});
   return rows;
 }
 

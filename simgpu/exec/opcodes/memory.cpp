@@ -1,7 +1,9 @@
 #include <map>
 
+#include "simgpu/arith/bits.h"
 #include "simgpu/exec/memory_access.h"
 #include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/native/forms.h"
 
 /// ld, st, ldu, prefetch.
 namespace simgpu {
@@ -289,7 +291,8 @@ Handler handler_of(const AccessForm& form, bool kernel_parameter) {
     case ptx::Space::global:
       return pick<Global, kKind>(form.bytes, form.vector);
     case ptx::Space::shared:
-      return pick<Shared, kKind>(form.bytes, form.vector);
+      return native::known_shared(pick<Shared, kKind>(form.bytes, form.vector), kKind, form.bytes,
+                                  form.vector);
     case ptx::Space::local:
       return pick<Local, kKind>(form.bytes, form.vector);
     case ptx::Space::constant:
@@ -314,20 +317,15 @@ struct Widening {
   Handler handler = nullptr;
 };
 
-template <class Narrow, class Wide>
-Wide extend(std::uint32_t x) {
-  return static_cast<Wide>(static_cast<Narrow>(x));
-}
-
 Handler extension(unsigned bytes, bool is_signed, bool to_64) {
   if (to_64) {
     if (!is_signed) return hidden::kWiden;
-    if (bytes == 1) return lanes<&extend<std::int8_t, std::int64_t>>().handler;
-    if (bytes == 2) return lanes<&extend<std::int16_t, std::int64_t>>().handler;
-    return lanes<&extend<std::int32_t, std::int64_t>>().handler;
+    if (bytes == 1) return lanes<&arith::extend<std::int8_t, std::int64_t>>().handler;
+    if (bytes == 2) return lanes<&arith::extend<std::int16_t, std::int64_t>>().handler;
+    return lanes<&arith::extend<std::int32_t, std::int64_t>>().handler;
   }
-  if (bytes == 1) return lanes<&extend<std::int8_t, std::int32_t>>().handler;
-  return lanes<&extend<std::int16_t, std::int32_t>>().handler;
+  if (bytes == 1) return lanes<&arith::extend<std::int8_t, std::int32_t>>().handler;
+  return lanes<&arith::extend<std::int16_t, std::int32_t>>().handler;
 }
 
 void build_load(KernelBuilder& builder) {

@@ -1,3 +1,4 @@
+#include "simgpu/arith/bits.h"
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/lanes.h"
 
@@ -8,10 +9,6 @@ namespace {
 /// The assembler folds copies and literals into other instructions.
 constexpr Cost kFolded{.cls = InstructionClass::move, .issues = false};
 constexpr Cost kMove{.cls = InstructionClass::move};
-
-std::uint32_t copy32(std::uint32_t x) { return x; }
-std::uint64_t copy64(std::uint64_t x) { return x; }
-std::uint16_t copy16(std::uint16_t x) { return x; }
 
 template <class T>
 void spread(Warp& warp, const Lowered* in, T value) {
@@ -151,21 +148,6 @@ const Lowered* of_lane(const Lowered* in, Warp& warp) {
 
 // mov.
 
-/// mov.b32 {a, b}, r and mov.b64 {a, b}, r; sources of 16 bits are already zero-extended.
-std::uint32_t join16(std::uint32_t low, std::uint32_t high) { return (low & 0xFFFFU) | high << 16; }
-std::uint64_t join32(std::uint32_t low, std::uint32_t high) {
-  return low | static_cast<std::uint64_t>(high) << 32;
-}
-
-template <unsigned kShift, class From>
-std::uint32_t part16(From x) {
-  return static_cast<std::uint32_t>(x >> kShift) & 0xFFFFU;
-}
-template <unsigned kShift>
-std::uint32_t part32(std::uint64_t x) {
-  return static_cast<std::uint32_t>(x >> kShift);
-}
-
 void emit_part(KernelBuilder& builder, const ptx::Scalar& to, Ref from,
                const Implementation& code) {
   if (std::holds_alternative<ptx::Sink>(to)) return;
@@ -181,20 +163,21 @@ void unpack(KernelBuilder& builder, bool wide) {
   const auto& parts = builder.instruction().operands[0].elements;
   const Ref from = builder.source(std::size_t{1}, wide ? 'l' : 'i');
   const Ref copy = builder.new_register(wide ? SlotKind::pair : SlotKind::word);
-  Pending& keep = builder.emit_hidden(wide ? lanes<&copy64>().handler : lanes<&copy32>().handler);
+  Pending& keep = builder.emit_hidden(wide ? lanes<&arith::copy<std::uint64_t>>().handler
+                                           : lanes<&arith::copy<std::uint32_t>>().handler);
   keep.a = from;
   keep.dst = copy;
   if (wide && parts.size() == 2) {
-    emit_part(builder, parts[0], copy, lanes<&part32<0>>());
-    emit_part(builder, parts[1], copy, lanes<&part32<32>>());
+    emit_part(builder, parts[0], copy, lanes<&arith::part32<0>>());
+    emit_part(builder, parts[1], copy, lanes<&arith::part32<32>>());
   } else if (wide && parts.size() == 4) {
-    emit_part(builder, parts[0], copy, lanes<&part16<0, std::uint64_t>>());
-    emit_part(builder, parts[1], copy, lanes<&part16<16, std::uint64_t>>());
-    emit_part(builder, parts[2], copy, lanes<&part16<32, std::uint64_t>>());
-    emit_part(builder, parts[3], copy, lanes<&part16<48, std::uint64_t>>());
+    emit_part(builder, parts[0], copy, lanes<&arith::part16<0, std::uint64_t>>());
+    emit_part(builder, parts[1], copy, lanes<&arith::part16<16, std::uint64_t>>());
+    emit_part(builder, parts[2], copy, lanes<&arith::part16<32, std::uint64_t>>());
+    emit_part(builder, parts[3], copy, lanes<&arith::part16<48, std::uint64_t>>());
   } else if (!wide && parts.size() == 2) {
-    emit_part(builder, parts[0], copy, lanes<&part16<0, std::uint32_t>>());
-    emit_part(builder, parts[1], copy, lanes<&part16<16, std::uint32_t>>());
+    emit_part(builder, parts[0], copy, lanes<&arith::part16<0, std::uint32_t>>());
+    emit_part(builder, parts[1], copy, lanes<&arith::part16<16, std::uint32_t>>());
   } else {
     builder.refuse(builder.instruction().spelling());
   }
@@ -202,7 +185,7 @@ void unpack(KernelBuilder& builder, bool wide) {
 
 Ref join(KernelBuilder& builder, Ref low, Ref high) {
   const Ref joined = builder.new_register(SlotKind::word);
-  Pending& pending = builder.emit_hidden(lanes<&join16>().handler);
+  Pending& pending = builder.emit_hidden(lanes<&arith::join16>().handler);
   pending.a = low;
   pending.b = high;
   pending.dst = joined;
@@ -216,8 +199,8 @@ void pack(KernelBuilder& builder, bool wide) {
     parts = {join(builder, parts[0], parts[1]), join(builder, parts[2], parts[3])};
   }
   if (parts.size() != 2) builder.refuse(builder.instruction().spelling());
-  Pending& pending =
-      builder.emit(wide ? lanes<&join32>().handler : lanes<&join16>().handler, kFolded);
+  Pending& pending = builder.emit(
+      wide ? lanes<&arith::join32>().handler : lanes<&arith::join16>().handler, kFolded);
   pending.a = parts[0];
   pending.b = parts[1];
   pending.dst = dst;
@@ -243,9 +226,9 @@ void build_mov(KernelBuilder& builder) {
       std::holds_alternative<ptx::SpecialRegister>(instruction.operands[1].elements.at(0));
   const Ref from = builder.source(std::size_t{1}, kind);
   const Ref dst = builder.destination(std::size_t{0}, kind);
-  const Handler handler = wide     ? lanes<&copy64>().handler
-                          : narrow ? lanes<&copy16>().handler
-                                   : lanes<&copy32>().handler;
+  const Handler handler = wide     ? lanes<&arith::copy<std::uint64_t>>().handler
+                          : narrow ? lanes<&arith::copy<std::uint16_t>>().handler
+                                   : lanes<&arith::copy<std::uint32_t>>().handler;
   Pending& pending = builder.emit(handler, special ? kMove : kFolded);
   pending.a = from;
   pending.dst = dst;
@@ -282,7 +265,7 @@ void build_cvta(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
   if (!instruction.has("u64")) builder.refuse(instruction.spelling());
   const bool to = instruction.has("to");
-  Handler handler = lanes<&copy64>().handler;
+  Handler handler = lanes<&arith::copy<std::uint64_t>>().handler;
   if (instruction.has("shared") || instruction.has("shared::cta")) {
     handler = to ? lanes<&from_generic<kSharedWindow>>().handler
                  : lanes<&to_generic<kSharedWindow>>().handler;
@@ -347,7 +330,7 @@ std::uint32_t saturate(std::uint64_t x) {
 const Lowered* narrow(const Lowered* in, Warp& warp) {
   Source<std::uint64_t> from(warp, in->a);
   if (in->option == 1) {
-    store_lanes<&part32<0>, std::uint32_t>(warp, in->dst, from);
+    store_lanes<&arith::part32<0>, std::uint32_t>(warp, in->dst, from);
     return in + 1;
   }
   alignas(64) std::array<std::uint64_t, kWarpSize> sums;
@@ -358,8 +341,6 @@ const Lowered* narrow(const Lowered* in, Warp& warp) {
   store_lanes<&saturate, std::uint32_t>(warp, in->dst, from);
   return in + 1;
 }
-
-std::uint64_t widen(std::uint32_t x) { return x; }
 
 /// An array's element: the assembler computes its place in the array in 32 bits.
 std::uint64_t element_address(std::uint64_t array, std::uint32_t index, std::uint32_t more,
@@ -372,7 +353,7 @@ std::uint64_t element_address(std::uint64_t array, std::uint32_t index, std::uin
 namespace hidden {
 
 const Handler kSaturate = &narrow;
-const Handler kWiden = &detail::Deduce<&widen>::type::run;
+const Handler kWiden = lanes<&arith::widen>().handler;
 const Handler kElementAddress = &detail::Deduce<&element_address>::type::run;
 
 Handler special_register(std::string_view name, std::uint32_t& option) {

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "simgpu/exec/engine.h"
+#include "simgpu/native/native_kernels.h"
+
+/// Holds native code against the interpreter: with SIMGPU_TEST_NATIVE=1 in the environment, every
+/// launch of a test is run twice, and both have to do the same.
+namespace simgpu::testing {
+
+/// nullptr unless the environment asks for native code.
+inline native::NativeKernels* native_kernels() {
+  static const std::unique_ptr<native::NativeKernels> kernels =
+      std::getenv("SIMGPU_TEST_NATIVE") == nullptr
+          ? nullptr
+          : std::make_unique<native::NativeKernels>(native::NativeOptions{.waits = true});
+  return kernels.get();
+}
+
+inline void compile_for_tests(const Program& program) {
+  if (native_kernels() == nullptr) return;
+  EXPECT_TRUE(native_kernels()->compile_all(program)) << "there is no native code";
+}
+
+/// What a launch can change: the contents of all memory, and what of it is initialised.
+class MemoryImage {
+ public:
+  explicit MemoryImage(const DeviceMemory& memory) {
+    for (const Allocation& allocation : memory.live_allocations()) {
+      Copy copy{allocation.base, std::vector<std::byte>(allocation.bytes), {}};
+      memory.read(copy.base, copy.bytes);
+      const std::uint8_t* const shadow = memory.shadow(copy.base);
+      copy.shadow.assign(shadow, shadow + (allocation.bytes + 7) / 8);
+      copies_.push_back(std::move(copy));
+    }
+  }
+  void put_back(DeviceMemory& memory) const {
+    for (const Copy& copy : copies_) {
+      memory.write(copy.base, copy.bytes);
+      std::memcpy(memory.shadow(copy.base), copy.shadow.data(), copy.shadow.size());
+    }
+  }
+  bool operator==(const MemoryImage&) const = default;
+
+ private:
+  struct Copy {
+    std::uint64_t base = 0;
+    std::vector<std::byte> bytes;
+    std::vector<std::uint8_t> shadow;
+    bool operator==(const Copy&) const = default;
+  };
+  std::vector<Copy> copies_;
+};
+
+inline void expect_same(const LaunchResult& native, const LaunchResult& interpreted) {
+  EXPECT_EQ(native.status, interpreted.status);
+  EXPECT_TRUE(native.counters == interpreted.counters) << "the counters differ";
+  EXPECT_TRUE(native.executed == interpreted.executed) << "the counts by instruction differ";
+  EXPECT_TRUE(native.findings == interpreted.findings) << "the findings differ";
+  EXPECT_EQ(native.printed, interpreted.printed);
+  EXPECT_EQ(native.sampled_blocks, interpreted.sampled_blocks);
+  EXPECT_EQ(native.touched, interpreted.touched);
+}
+
+/// execute(), and natively too when the environment asks for it.
+inline LaunchResult execute_both(const Program& program, const LaunchRequest& request,
+                                 DeviceMemory& memory, const gpu_spec::GpuSpec& gpu,
+                                 EngineOptions options) {
+  if (native_kernels() == nullptr) return execute(program, request, memory, gpu, options);
+  const MemoryImage before(memory);
+  const LaunchResult interpreted = execute(program, request, memory, gpu, options);
+  const MemoryImage after(memory);
+  before.put_back(memory);
+  options.native = native_kernels();
+  LaunchResult native = execute(program, request, memory, gpu, options);
+  expect_same(native, interpreted);
+  EXPECT_TRUE(MemoryImage(memory) == after) << "memory differs";
+  return native;
+}
+
+}  // namespace simgpu::testing

@@ -1,0 +1,86 @@
+#include "simgpu/native/forms.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+namespace simgpu::native {
+namespace {
+
+/// Handlers are made known while opcode tables are built and kernels lowered, in any thread.
+class FormTable {
+ public:
+  static FormTable& instance() {
+    static FormTable table;
+    return table;
+  }
+  void add(Handler handler, Form form) {
+    const std::lock_guard lock(mutex_);
+    forms_.try_emplace(handler, std::move(form));
+  }
+  std::optional<Form> find(Handler handler) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = forms_.find(handler);
+    if (found == forms_.end()) return std::nullopt;
+    return found->second;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<Handler, Form> forms_;
+};
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// Functions that a compiler makes no vectors of, because they call others that are not inline.
+/// Interpreted, they take as long.
+bool is_out_of_line(std::string_view function) {
+  constexpr std::array<std::string_view, 12> kOutOfLine{
+      "Round::zero", "Round::down",    "Round::up",      "(simgpu::arith::Round)",
+      "ex2_approx",  "lg2_approx",     "sin_approx",     "cos_approx",
+      "tanh_approx", "round_integral", "narrow_to_half", "narrow_to_packed"};
+  // Conversions to integers round by instructions of the host.
+  const bool to_integer = contains(function, "::from_float");
+  return !to_integer && std::ranges::any_of(kOutOfLine, [&](std::string_view part) {
+    return contains(function, part);
+  });
+}
+
+}  // namespace
+
+namespace detail {
+
+Handler add_form(Handler handler, Form form) {
+  const bool is_access =
+      form.kind == Form::Kind::shared_load || form.kind == Form::Kind::shared_store;
+  if (handler != nullptr && (is_access || !form.function.empty())) {
+    FormTable::instance().add(handler, std::move(form));
+  }
+  return handler;
+}
+
+std::string function_in(std::string_view pretty) {
+  constexpr std::string_view kStart = "F = ";
+  const std::size_t start = pretty.find(kStart);
+  if (start == std::string_view::npos) return {};
+  std::string_view name = pretty.substr(start + kStart.size());
+  if (name.starts_with('&')) name.remove_prefix(1);
+  name = name.substr(0, name.find_first_of(";]"));
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:<>, ()";
+  if (!name.starts_with("simgpu::arith::") ||
+      name.find_first_not_of(kAllowed) != std::string_view::npos || is_out_of_line(name)) {
+    return {};
+  }
+  return std::string(name);
+}
+
+}  // namespace detail
+
+std::optional<Form> find_form(Handler handler) { return FormTable::instance().find(handler); }
+
+}  // namespace simgpu::native

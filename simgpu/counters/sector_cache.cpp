@@ -1,8 +1,12 @@
 #include "simgpu/counters/sector_cache.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 
 namespace simgpu {
 namespace {
@@ -10,7 +14,32 @@ namespace {
 constexpr std::uint64_t kLineBytes = 128;
 constexpr std::uint64_t kNotFound = ~std::uint64_t{0};
 
+/// From here on memory comes from the system and not from the heap, whose large blocks are filled
+/// with zeros by hand once they are used for the second time: each launch would wait for that.
+constexpr std::size_t kLeastMapped = std::size_t{64} << 10;
+
 }  // namespace
+
+void SectorCache::Free::operator()(void* memory) const {
+  if (mapped_bytes == 0) {
+    std::free(memory);
+  } else {
+    munmap(memory, mapped_bytes);
+  }
+}
+
+void* SectorCache::lazy_zeros(std::size_t bytes, Free& free) {
+  if (bytes < kLeastMapped) {
+    void* const memory = std::calloc(bytes, 1);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+  }
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  free.mapped_bytes = bytes;
+  return memory;
+}
 
 SectorCache::SectorCache(std::uint64_t bytes, std::uint32_t ways) {
   const std::uint64_t lines = std::max<std::uint64_t>(bytes / kLineBytes, ways);

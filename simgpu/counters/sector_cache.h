@@ -1,9 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
-#include <stdexcept>
 
 namespace simgpu {
 
@@ -40,8 +39,11 @@ class SectorCache {
   std::uint32_t ways() const { return ways_; }
 
  private:
+  /// Gives memory back to where lazy_zeros() had it from.
   struct Free {
-    void operator()(void* memory) const { std::free(memory); }
+    Free() noexcept : mapped_bytes(0) {}
+    std::size_t mapped_bytes;  ///< 0: from calloc
+    void operator()(void* memory) const;
   };
   /// Zeroed memory that costs nothing until it is used: a short launch touches little of a 40 MiB
   /// L2.
@@ -49,10 +51,11 @@ class SectorCache {
   using Lazy = std::unique_ptr<T[], Free>;
   template <typename T>
   static Lazy<T> lazy(std::uint64_t count) {
-    auto* const memory = static_cast<T*>(std::calloc(count, sizeof(T)));
-    if (memory == nullptr) throw std::bad_alloc();
-    return Lazy<T>(memory);
+    Free free;
+    auto* const memory = static_cast<T*>(lazy_zeros(count * sizeof(T), free));
+    return Lazy<T>(memory, free);
   }
+  static void* lazy_zeros(std::size_t bytes, Free& free);
 
   std::uint64_t find(std::uint64_t first, std::uint32_t tag) const;
 

@@ -37,7 +37,7 @@ struct NativeOptions {
   /// Warp instructions that are still to be interpreted, from which it is worth looking for a
   /// kernel's code among what is kept (some milliseconds), and compiling it (seconds).
   std::uint64_t worth_looking = 10'000'000;
-  std::uint64_t worth_compiling = 300'000'000;
+  std::uint64_t worth_compiling = 600'000'000;
   /// Whoever asks waits: for tests and benchmarks.
   bool waits = false;
 };

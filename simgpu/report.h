@@ -169,7 +169,8 @@ struct Activity {
   std::uint64_t allocated = 0;  ///< bytes of device memory at the end
   std::uint64_t peak_allocated = 0;
   std::map<std::string, std::uint64_t> api_calls;  ///< by runtime function
-  std::string error;  ///< sticky CUDA error, "cudaErrorIllegalAddress", or empty
+  bool guest_connected = false;  ///< a program with the runtime asked for the device
+  std::string error;             ///< sticky CUDA error, "cudaErrorIllegalAddress", or empty
 };
 
 /// Launches that the host issued: kernels issued one by one, and one for each graph launch.

@@ -56,10 +56,6 @@ Places find_places() {
 
 /// True when the program never asked this GPU for anything: it may carry a runtime of its own,
 /// which finds no driver and says so in its own way or not at all.
-bool used_nothing(const simgpu::Activity& activity) {
-  return activity.api_calls.empty() && activity.kernels.empty() && activity.memory.empty();
-}
-
 /// Without checkers only the limits of the simulated GPU itself are told; illegal accesses and the
 /// like reach the program as CUDA's errors, and nobody else.
 void keep_what_is_no_check(std::vector<simgpu::Finding>& findings) {
@@ -100,7 +96,7 @@ int run(const Options& options) {
   simgpu::Activity activity = device.collect();
   if (!checkers) keep_what_is_no_check(activity.findings);
   std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);
-  if (used_nothing(activity)) {
+  if (!activity.guest_connected) {
     fmt::print(stderr,
                "simgpu: {} made no CUDA call here; a CUDA program must be built with nvcc -cudart "
                "shared\n",

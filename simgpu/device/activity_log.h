@@ -46,6 +46,8 @@ class ActivityLog {
   void add_printed(const std::string& text);
   void count_call(const std::string& function) { ++activity_.api_calls[function]; }
 
+  void guest_connects() { activity_.guest_connected = true; }
+
   /// A call of host code begins: what is issued until its end gets its correlation.
   void begin_call(std::string name, double start_us);
   /// The call under way turns out to be another form of the function.

@@ -52,7 +52,7 @@ static void from_json(const nlohmann::json& json, Finding& finding) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Activity, kernels, memory, calls, findings, printed, elapsed_us,
-                                   allocated, peak_allocated, api_calls, error)
+                                   allocated, peak_allocated, api_calls, guest_connected, error)
 
 std::vector<std::byte> encode(const Activity& activity) {
   const std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(nlohmann::json(activity));

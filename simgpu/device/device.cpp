@@ -152,6 +152,22 @@ CudaError Device::allocate(std::uint64_t bytes, std::uint64_t* address) {
   return bytes == 0 ? CudaError::success : place(bytes, "cudaMalloc", address);
 }
 
+CudaError Device::allocate_array(std::uint64_t bytes, std::uint64_t* address) {
+  timeline_.spend(ApiCost::kAllocate);
+  *address = 0;
+  return bytes == 0 ? CudaError::invalid_value : place(bytes, "cudaMallocArray", address);
+}
+
+CudaError Device::create_image(const Image& image, std::uint64_t* handle) {
+  timeline_.spend(ApiCost::kEvent);
+  *handle = 0;
+  if (!is_valid(image) || memory_.find(image.address, image.bytes()) == nullptr) {
+    return CudaError::invalid_value;
+  }
+  *handle = memory_.images().add(image);
+  return *handle == 0 ? CudaError::memory_allocation : CudaError::success;
+}
+
 CudaError Device::allocate_from_pool(std::uint64_t bytes, std::uint64_t number,
                                      std::uint64_t* address) {
   timeline_.spend(ApiCost::kPool);
@@ -247,6 +263,7 @@ void Device::release_guest() {
   guest_allocations_.clear();
   for (const std::uint64_t address : pinned_) memory_.release(address);
   pinned_.clear();
+  memory_.images().clear();
   allocations_made_ = 0;
   last_kernel_.reset();
   pools_ = {{0, {}}};

@@ -71,6 +71,9 @@ class Device {
 
   // The guest's memory.
   CudaError allocate(std::uint64_t bytes, std::uint64_t* address);
+  CudaError allocate_array(std::uint64_t bytes, std::uint64_t* address);
+  /// A texture or surface object over memory that is there; the image is untrusted.
+  CudaError create_image(const Image& image, std::uint64_t* handle);
   CudaError allocate_from_pool(std::uint64_t bytes, std::uint64_t pool, std::uint64_t* address);
   /// Memory that the guest maps: managed, or its own pinned memory.
   CudaError allocate_shared(std::uint64_t bytes, Sharing sharing, SharedBlock* block);

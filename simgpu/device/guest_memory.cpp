@@ -51,12 +51,26 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
       writer.put(device_.free_bytes());
       writer.put(static_cast<std::uint64_t>(device_.gpu().dram_bytes));
       return CudaError::success;
-    case Operation::allocate: {
+    case Operation::allocate:
+    case Operation::allocate_array: {
       std::uint64_t address = 0;
-      const CudaError error = device_.allocate(reader.get<std::uint64_t>(), &address);
+      const auto bytes = reader.get<std::uint64_t>();
+      const bool array = operation == Operation::allocate_array;
+      const CudaError error =
+          array ? device_.allocate_array(bytes, &address) : device_.allocate(bytes, &address);
       writer.put(address);
       return error;
     }
+    case Operation::image_create: {
+      std::uint64_t handle = 0;
+      const CudaError error = device_.create_image(reader.get<Image>(), &handle);
+      writer.put(handle);
+      return error;
+    }
+    case Operation::image_destroy:
+      return device_.memory().images().remove(reader.get<std::uint64_t>())
+                 ? CudaError::success
+                 : CudaError::invalid_value;
     case Operation::release:
       return device_.release(reader.get<std::uint64_t>());
     case Operation::release_pinned:

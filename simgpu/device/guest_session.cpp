@@ -22,6 +22,10 @@ const char* function_of(GuestOperation operation) {
       return "cudaMemGetInfo";
     case GuestOperation::allocate:
       return "cudaMalloc";
+    case GuestOperation::allocate_array:
+      return "cudaMallocArray";
+    case GuestOperation::image_create:
+      return "cudaCreateTextureObject";
     case GuestOperation::allocate_shared:
       return "cudaMallocManaged";
     case GuestOperation::release:
@@ -161,6 +165,7 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
       if (reader.get<std::uint32_t>() != protocol::kVersion) {
         throw wire::MessageError("another version of the protocol");
       }
+      device_.log().guest_connects();
       writer.put(device_.properties());
       return CudaError::success;
     case Operation::memory_info:
@@ -175,6 +180,9 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
     case Operation::allocate_shared:
     case Operation::release_pinned:
     case Operation::share_variable:
+    case Operation::allocate_array:
+    case Operation::image_create:
+    case Operation::image_destroy:
       return memory_operation(operation, reader, writer);
     case Operation::pool_allocate:
     case Operation::pool_release:

@@ -14,22 +14,22 @@
 namespace simgpu {
 namespace {
 
-using fatbin::Image;
+using FatImage = fatbin::Image;
 
-const Image* choose_ptx(const std::vector<Image>& images, unsigned capability) {
-  const Image* best = nullptr;
-  for (const Image& image : images) {
-    if (image.kind != Image::Kind::ptx || image.architecture > capability) continue;
+const FatImage* choose_ptx(const std::vector<FatImage>& images, unsigned capability) {
+  const FatImage* best = nullptr;
+  for (const FatImage& image : images) {
+    if (image.kind != FatImage::Kind::ptx || image.architecture > capability) continue;
     if (best == nullptr || image.architecture >= best->architecture) best = &image;
   }
   return best;
 }
 
-std::string describe(const std::vector<Image>& images) {
+std::string describe(const std::vector<FatImage>& images) {
   std::string text;
-  for (const Image& image : images) {
+  for (const FatImage& image : images) {
     text += fmt::format("{}{}{}", text.empty() ? "" : ", ",
-                        image.kind == Image::Kind::ptx ? "compute_" : "sm_", image.architecture);
+                        image.kind == FatImage::Kind::ptx ? "compute_" : "sm_", image.architecture);
   }
   return text.empty() ? "nothing" : text;
 }
@@ -41,7 +41,7 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view prefix) {
 
 /// What a program may load: a fat binary as nvcc embeds it, or the text of one PTX module, as NVRTC
 /// gives it. The text's architecture is in the text.
-std::vector<Image> images_of(std::span<const std::byte> bytes, std::uint64_t most_bytes) {
+std::vector<FatImage> images_of(std::span<const std::byte> bytes, std::uint64_t most_bytes) {
   constexpr std::string_view kContainer("\x50\xED\x55\xBA", 4);
   constexpr std::string_view kElf(
       "\x7F"
@@ -63,7 +63,7 @@ std::vector<Image> images_of(std::span<const std::byte> bytes, std::uint64_t mos
     throw ModuleError(CudaError::invalid_kernel_image,
                       "what was to be loaded is neither a fat binary nor PTX");
   }
-  return {Image{.kind = Image::Kind::ptx, .architecture = 0, .payload = {bytes.data(), end}}};
+  return {FatImage{.kind = FatImage::Kind::ptx, .architecture = 0, .payload = {bytes.data(), end}}};
 }
 
 /// 80 for "sm_80", 90 for "sm_90a".
@@ -75,11 +75,11 @@ unsigned architecture_of(const std::string& target) {
 }
 
 /// ptxas's figures from the machine code nearest to the GPU; of no machine code, none.
-std::map<std::string, fatbin::KernelResources> resources_for(const std::vector<Image>& images,
+std::map<std::string, fatbin::KernelResources> resources_for(const std::vector<FatImage>& images,
                                                              unsigned capability) {
-  const Image* best = nullptr;
-  for (const Image& image : images) {
-    if (image.kind != Image::Kind::elf || image.architecture > capability) continue;
+  const FatImage* best = nullptr;
+  for (const FatImage& image : images) {
+    if (image.kind != FatImage::Kind::elf || image.architecture > capability) continue;
     if (best == nullptr || image.architecture >= best->architecture) best = &image;
   }
   if (best == nullptr) return {};
@@ -216,9 +216,9 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
       static_cast<unsigned>(gpu.compute_capability_major * 10 + gpu.compute_capability_minor);
   LoadedModule loaded;
   try {
-    const std::vector<Image> images = images_of(container, limits.image_bytes);
-    for (const Image& image : images) loaded.image_bytes += image.payload.size();
-    const Image* image = choose_ptx(images, capability);
+    const std::vector<FatImage> images = images_of(container, limits.image_bytes);
+    for (const FatImage& image : images) loaded.image_bytes += image.payload.size();
+    const FatImage* image = choose_ptx(images, capability);
     if (image == nullptr) {
       throw ModuleError(
           CudaError::no_kernel_image_for_device,

@@ -83,6 +83,9 @@ enum class GuestOperation : std::uint32_t {
   activity_clock,   ///< u64 nanoseconds on the modelled clock
   allocate_shared,  ///< u64 bytes, SharedKind; SharedMemory, and a descriptor of its memory
   release_pinned,   ///< u64 address
+  allocate_array,   ///< as allocate, for cudaMallocArray
+  image_create,     ///< Image; u64 handle, which kernels have
+  image_destroy,    ///< u64 handle
   pool_create,      ///< u64 number of the pool, which the other operations on pools begin with
   pool_destroy,
   share_variable,  ///< u64 module, name; SharedMemory and descriptor of a __managed__ variable

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "simgpu/memory/descriptor.h"
+#include "simgpu/memory/image.h"
 
 namespace simgpu {
 
@@ -106,6 +107,8 @@ class DeviceMemory {
   std::uint64_t pinned() const { return pinned_; }
   void reset_peak() { peak_allocated_ = allocated_; }
   std::vector<Allocation> live_allocations() const;
+  /// Textures and surfaces; their memory may have been freed since.
+  ImageTable& images() { return images_; }
 
   /// How often anything was changed so far, so that a later moment can be told from an earlier one.
   /// All functions above count what they change, but for mark_initialized; who writes through
@@ -151,6 +154,7 @@ class DeviceMemory {
   std::map<std::uint64_t, Allocation> allocations_;  // by base
   std::deque<std::uint64_t> freed_;                  // remembered in allocations_, oldest first
   std::unique_ptr<Undo> undo_;
+  ImageTable images_;
 };
 
 }  // namespace simgpu

@@ -23,6 +23,9 @@ void forget_memory();
 /// After a reset cudaMallocAsync takes from the default pool.
 void forget_pools();
 
+/// After a reset there are no textures, surfaces and arrays.
+void forget_textures();
+
 /// Says on stderr that a function is not implemented, by name, and returns cudaErrorNotSupported.
 cudaError_t refuse(const char* function, const char* what = nullptr);
 

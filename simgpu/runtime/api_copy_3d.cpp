@@ -16,11 +16,10 @@ int submit_all(const std::vector<Work>& works) {
   return cudaSuccess;
 }
 
-cudaError_t copy(const char* function, const cudaMemcpy3DParms* parameters, cudaStream_t stream,
-                 bool asynchronous) {
+cudaError_t copy(const cudaMemcpy3DParms* parameters, cudaStream_t stream, bool asynchronous) {
   return api([&] {
     std::vector<Copy> copies;
-    const int error = slices_of(function, parameters, stream, asynchronous, &copies);
+    const int error = slices_of(parameters, stream, asynchronous, &copies);
     return error != 0 ? error : submit_all(copies);
   });
 }
@@ -35,8 +34,8 @@ cudaError_t fill(const cudaPitchedPtr& memory, int value, const cudaExtent& exte
 }
 
 /// Between devices: there is one.
-cudaError_t copy_peer(const char* function, const cudaMemcpy3DPeerParms* parameters,
-                      cudaStream_t stream, bool asynchronous) {
+cudaError_t copy_peer(const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream,
+                      bool asynchronous) {
   if (parameters == nullptr) return record(cudaErrorInvalidValue);
   if (parameters->srcDevice != 0 || parameters->dstDevice != 0) {
     return record(cudaErrorInvalidDevice);
@@ -49,7 +48,7 @@ cudaError_t copy_peer(const char* function, const cudaMemcpy3DPeerParms* paramet
                               .dstPtr = parameters->dstPtr,
                               .extent = parameters->extent,
                               .kind = cudaMemcpyDefault};
-  return copy(function, &own, stream, asynchronous);
+  return copy(&own, stream, asynchronous);
 }
 
 /// Attributes say how a copy's source may be read early, which nothing here does.
@@ -90,15 +89,15 @@ using runtime::per_thread;
 extern "C" {
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
-  return copy("cudaMemcpy3D", parameters, nullptr, false);
+  return copy(parameters, nullptr, false);
 }
 
 cudaError_t cudaMemcpy3D_ptds(const cudaMemcpy3DParms* parameters) {
-  return copy("cudaMemcpy3D", parameters, cudaStreamPerThread, false);
+  return copy(parameters, cudaStreamPerThread, false);
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
-  return copy("cudaMemcpy3DAsync", parameters, stream, true);
+  return copy(parameters, stream, true);
 }
 
 cudaError_t cudaMemcpy3DAsync_ptsz(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
@@ -106,15 +105,15 @@ cudaError_t cudaMemcpy3DAsync_ptsz(const cudaMemcpy3DParms* parameters, cudaStre
 }
 
 cudaError_t cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* parameters) {
-  return copy_peer("cudaMemcpy3DPeer", parameters, nullptr, false);
+  return copy_peer(parameters, nullptr, false);
 }
 
 cudaError_t cudaMemcpy3DPeer_ptds(const cudaMemcpy3DPeerParms* parameters) {
-  return copy_peer("cudaMemcpy3DPeer", parameters, cudaStreamPerThread, false);
+  return copy_peer(parameters, cudaStreamPerThread, false);
 }
 
 cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* parameters, cudaStream_t stream) {
-  return copy_peer("cudaMemcpy3DPeerAsync", parameters, stream, true);
+  return copy_peer(parameters, stream, true);
 }
 
 cudaError_t cudaMemcpy3DPeerAsync_ptsz(const cudaMemcpy3DPeerParms* parameters,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <climits>
 #include <cstring>
 
@@ -6,6 +7,7 @@
 #include "simgpu/runtime/capture.h"
 #include "simgpu/runtime/graph_exec.h"
 #include "simgpu/runtime/registry.h"
+#include "simgpu/runtime/texture_limits.h"
 
 /// The device: its properties, its limits, and what becomes of a kernel on it.
 namespace simgpu::runtime {
@@ -13,11 +15,26 @@ namespace {
 
 constexpr int kWarpSize = 32;
 constexpr int kTextureAlignment = 512, kTexturePitchAlignment = 32;
+constexpr int kPolicyWindowBytes = 128 << 20;
 constexpr int kRuntimeVersion = 13000;  // 1000 x major + 10 x minor
 
 int need_device(int device) {
   if (!Client::instance().connected()) return cudaErrorNoDevice;
   return device == 0 ? cudaSuccess : cudaErrorInvalidDevice;
+}
+
+/// What L2 may keep for accesses that a program marks; a hint that changes nothing here.
+std::int64_t persisting_l2_bytes(const protocol::Properties& of) {
+  return of.major >= 8 ? std::min<std::int64_t>(of.l2_bytes / 4 * 3, INT_MAX) : 0;
+}
+
+/// What the program has set, as far as nothing here depends on it.
+struct HintedLimits {
+  std::atomic<size_t> persisting_l2 = 0, fetch_granularity = 64;
+};
+HintedLimits& hinted_limits() {
+  static HintedLimits limits;
+  return limits;
 }
 
 void fill_properties(cudaDeviceProp& to, const protocol::Properties& from) {
@@ -45,6 +62,7 @@ void fill_properties(cudaDeviceProp& to, const protocol::Properties& from) {
   to.textureAlignment = kTextureAlignment;
   to.texturePitchAlignment = kTexturePitchAlignment;
   to.surfaceAlignment = kTextureAlignment;
+  fill_texture_limits(to);
   to.multiProcessorCount = from.multiprocessors;
   to.concurrentKernels = 1;
   to.asyncEngineCount = 2;
@@ -58,6 +76,8 @@ void fill_properties(cudaDeviceProp& to, const protocol::Properties& from) {
   to.localL1CacheSupported = 1;
   to.hostRegisterSupported = 1;
   to.memoryPoolsSupported = 1;
+  to.persistingL2CacheMaxSize = static_cast<int>(persisting_l2_bytes(from));
+  to.accessPolicyMaxWindowSize = kPolicyWindowBytes;
   to.canMapHostMemory = 1;
   to.managedMemory = 1;
   to.concurrentManagedAccess = 1;
@@ -105,8 +125,8 @@ std::int64_t common_attribute(cudaDeviceAttr attribute) {
     case cudaDevAttrHostNumaId:
     case cudaDevAttrNumaId:
       return -1;
-    default:
-      return 0;  // what it lacks, and numbers of places on a bus that it is not on
+    default:  // 0 for what it lacks, and for numbers of places on a bus that it is not on
+      return texture_attribute(attribute);
   }
 }
 
@@ -135,6 +155,10 @@ std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Propertie
       return of.memory_bus_bits;
     case cudaDevAttrMultiProcessorCount:
       return of.multiprocessors;
+    case cudaDevAttrMaxPersistingL2CacheSize:
+      return persisting_l2_bytes(of);
+    case cudaDevAttrMaxAccessPolicyWindowSize:
+      return kPolicyWindowBytes;
     case cudaDevAttrL2CacheSize:
       return of.l2_bytes;
     case cudaDevAttrMaxThreadsPerMultiProcessor:
@@ -284,6 +308,7 @@ cudaError_t cudaDeviceReset() {
   runtime::Registry::instance().forget_loaded();
   runtime::forget_memory();
   runtime::forget_pools();
+  runtime::forget_textures();
   runtime::forget_captures();
   runtime::forget_graphs();
   runtime::forget_errors();
@@ -293,6 +318,19 @@ cudaError_t cudaDeviceReset() {
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
   if (limit == cudaLimitStackSize) {
     return request(GuestOperation::set_stack_limit, std::uint64_t{value});
+  }
+  if (limit == cudaLimitPersistingL2CacheSize) {
+    const int error = runtime::need_device(0);
+    if (error != 0) return record(error);
+    const auto most = runtime::persisting_l2_bytes(Client::instance().properties());
+    if (value > static_cast<size_t>(most)) return record(cudaErrorInvalidValue);
+    runtime::hinted_limits().persisting_l2 = value;
+    return cudaSuccess;
+  }
+  if (limit == cudaLimitMaxL2FetchGranularity) {
+    if (value > 128) return record(cudaErrorInvalidValue);
+    runtime::hinted_limits().fetch_granularity = value;
+    return record(runtime::need_device(0));
   }
   const bool known = limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize;
   return record(known ? runtime::need_device(0) : cudaErrorUnsupportedLimit);
@@ -307,6 +345,12 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
       if (error == cudaSuccess) *value = bytes;
       return error;
     }
+    case cudaLimitPersistingL2CacheSize:
+      *value = runtime::hinted_limits().persisting_l2;
+      break;
+    case cudaLimitMaxL2FetchGranularity:
+      *value = runtime::hinted_limits().fetch_granularity;
+      break;
     case cudaLimitPrintfFifoSize:
       *value = 1u << 20;
       break;

@@ -10,10 +10,9 @@
 /// the slices follow each other without a gap, else one for each slice.
 namespace simgpu::runtime {
 
-/// @param function for messages; cudaMemcpyKind and stream as in the public call
 /// @returns a cudaError_t
-int slices_of(const char* function, const cudaMemcpy3DParms* parameters, cudaStream_t stream,
-              bool asynchronous, std::vector<Copy>* copies);
+int slices_of(const cudaMemcpy3DParms* parameters, cudaStream_t stream, bool asynchronous,
+              std::vector<Copy>* copies);
 int slices_of(const cudaPitchedPtr& memory, int value, const cudaExtent& extent,
               cudaStream_t stream, bool asynchronous, std::vector<Fill>* fills);
 

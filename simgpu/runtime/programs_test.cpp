@@ -125,6 +125,25 @@ TEST(SimgpuRun, TellsOfManagedMemoryThatWasNeverFreedButNotOfPinnedMemory) {
   EXPECT_THAT(run.output, HasSubstr("640 bytes from cudaMallocManaged were never freed"));
 }
 
+TEST(SimgpuRun, ReadsTexturesAndWritesSurfaces) {
+  const ProgramRun run = simulate("textures");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("textures are right"));
+}
+
+TEST(SimgpuRun, TellsWhatIsWrongWithATextureThatAKernelReads) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"surface", "A surface access is out of bounds: byte 40000 of row 0"},
+      {"freed", "The memory behind a texture object was freed"},
+      {"handle", "The handle 12345 is no texture object"}};
+  for (const auto& [fault, message] : cases) {
+    const ProgramRun run = simulate("textures " + fault);
+    EXPECT_EQ(run.exit_code, 86) << run.output;
+    EXPECT_THAT(run.output, HasSubstr(message));
+    EXPECT_EQ(run.report["findings"][0]["kind"], "out-of-bounds");
+  }
+}
+
 TEST(SimgpuRun, AnswersQuestionsAboutDeviceKernelsAndStreams) {
   const ProgramRun run = simulate("queries");
   EXPECT_EQ(run.exit_code, 0) << run.output;
@@ -411,7 +430,7 @@ TEST(SimgpuRun, RefusesWhatIsNotImplementedByName) {
   const ProgramRun run = simulate("faults unsupported");
   EXPECT_EQ(run.exit_code, 0) << run.output;
   EXPECT_THAT(run.output, HasSubstr("simgpu: cudaIpcGetMemHandle is not implemented"));
-  EXPECT_THAT(run.output, HasSubstr("simgpu: cudaMallocArray is not implemented"));
+  EXPECT_THAT(run.output, HasSubstr("simgpu: cudaMallocMipmappedArray is not implemented"));
 }
 
 TEST(SimgpuRun, SimulatesTheGpuItIsAskedFor) {

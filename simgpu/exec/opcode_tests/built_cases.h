@@ -15,5 +15,6 @@ std::vector<std::string> tile_instructions();
 std::vector<std::string> mma_instructions();
 std::vector<std::string> matrix_instructions();
 std::vector<std::string> async_copy_instructions();
+std::vector<std::string> texture_instructions();
 
 }  // namespace simgpu::opcode_tests

@@ -35,8 +35,8 @@ std::vector<std::string> tested_instructions() {
   }
   for (const auto& instructions :
        {memory_instructions(), atomic_instructions(), warp_instructions(), control_instructions(),
-        tile_instructions(), mma_instructions(), matrix_instructions(),
-        async_copy_instructions()}) {
+        tile_instructions(), mma_instructions(), matrix_instructions(), async_copy_instructions(),
+        texture_instructions()}) {
     all.insert(all.end(), instructions.begin(), instructions.end());
   }
   return all;

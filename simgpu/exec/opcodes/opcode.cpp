@@ -86,9 +86,9 @@ OpcodeTable::OpcodeTable() {
       }
     }
   }
-  for (auto rows :
-       {built_integer, built_compare, built_convert, built_move, built_memory, built_atomic,
-        built_control, built_warp, built_tensor, built_matrix_memory, built_async_copy}) {
+  for (auto rows : {built_integer, built_compare, built_convert, built_move, built_memory,
+                    built_atomic, built_control, built_warp, built_tensor, built_matrix_memory,
+                    built_async_copy, built_texture}) {
     for (BuiltOpcode& opcode : rows()) built_.emplace(opcode.root, std::move(opcode));
   }
 }

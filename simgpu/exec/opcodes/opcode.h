@@ -76,6 +76,7 @@ std::vector<BuiltOpcode> built_warp();
 std::vector<BuiltOpcode> built_tensor();
 std::vector<BuiltOpcode> built_matrix_memory();
 std::vector<BuiltOpcode> built_async_copy();
+std::vector<BuiltOpcode> built_texture();
 
 /// What atom and red do, type included: "add.u32", "add.noftz.f16x2".
 std::vector<std::string> atomic_operations();

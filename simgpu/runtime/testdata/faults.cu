@@ -42,10 +42,10 @@ int main(int, char** arguments) {
   } else if (std::strcmp(arguments[1], "unsupported") == 0) {
     cudaIpcMemHandle_t handle;
     EXPECT_ERROR(cudaIpcGetMemHandle(&handle, data), cudaErrorNotSupported);
-    cudaArray_t array;
+    cudaMipmappedArray_t array;
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float2>();
     EXPECT(format.x == 32 && format.y == 32 && format.z == 0);
-    EXPECT_ERROR(cudaMallocArray(&array, &format, 4, 4, 0), cudaErrorNotSupported);
+    EXPECT_ERROR(cudaMallocMipmappedArray(&array, &format, {4, 4, 0}, 2), cudaErrorNotSupported);
     CHECK(cudaFree(data));
   }
 }

@@ -65,6 +65,14 @@ void ask_for_limits() {
   EXPECT(bytes >= 1024);
   CHECK(cudaDeviceGetLimit(&bytes, cudaLimitMallocHeapSize));
   EXPECT(bytes > 0);
+  int persisting = 0;
+  CHECK(cudaDeviceGetAttribute(&persisting, cudaDevAttrMaxPersistingL2CacheSize, 0));
+  EXPECT(persisting > 0);
+  CHECK(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 4096));
+  CHECK(cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize));
+  EXPECT(bytes == 4096);
+  EXPECT_ERROR(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, size_t{1} << 40),
+               cudaErrorInvalidValue);
   EXPECT_ERROR(cudaDeviceGetLimit(&bytes, static_cast<cudaLimit>(99)), cudaErrorUnsupportedLimit);
   int runtime = 0, driver = 0;
   CHECK(cudaRuntimeGetVersion(&runtime));

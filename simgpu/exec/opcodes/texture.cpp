@@ -133,7 +133,10 @@ TexturePosition position_of(const Lowered* in, const Warp& warp, const Image& im
   layer = std::min(layer, std::max(slices, 1u) - 1);
   if (cube) {
     const CubePlace place = cube_place(position.at[0], position.at[1], position.at[2]);
-    position.at = {place.s, place.t, 0};
+    // On a face 0 to 1 is always all of it.
+    const bool normalized = image.normalized_coordinates != 0;
+    position.at = {normalized ? place.s : place.s * static_cast<float>(image.width),
+                   normalized ? place.t : place.t * static_cast<float>(image.height), 0};
     position.dimensions = 2;
     position.slice = layer * 6 + place.face;
   } else {

@@ -113,7 +113,6 @@ void run_gemm(benchmark::State& state, const char* kernel, const Settings& setti
 constexpr Settings kInterpreted{};
 constexpr Settings kNative{.by = By::native};
 constexpr Settings kChecked{.checkers = true};
-constexpr Settings kCheckedNative{.by = By::native, .checkers = true};
 
 BENCHMARK_CAPTURE(run_gemm, tiled, "tiled_sgemm", kInterpreted)
     ->Arg(256)
@@ -122,9 +121,6 @@ BENCHMARK_CAPTURE(run_gemm, tiled_native, "tiled_sgemm", kNative)
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, tiled_checked, "tiled_sgemm", kChecked)
-    ->Arg(256)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_gemm, tiled_checked_native, "tiled_sgemm", kCheckedNative)
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, naive, "naive_sgemm", kInterpreted)

@@ -150,7 +150,7 @@ void BlockRunner::take_native_code() {
   native_ = launch_.native->code();
   if (!native_) return;
   segment_.shared = shared_.data();
-  segment_.shared_bytes = checkers_ ? 0 : shared_bytes_;
+  segment_.shared_bytes = shared_bytes_;
   segment_.counts = &memory_counts_;
   segment_.guarded_threads = guarded_threads_.data();
   segment_.shared_sites = shared_sites_.data();

@@ -43,7 +43,11 @@ inline void read_uniform(WordOf<T>* to, const std::byte* at) {
 /// @param relative of each lane to `first`, in bytes
 template <class T, class Word>
 inline void read_scattered(WordOf<T>* to, const std::byte* first, const Word* relative) {
+#if defined(__AVX512F__)  // vectors are gathered
+#pragma GCC ivdep
+#else
 #pragma GCC unroll 16
+#endif
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
     to[lane] = load_element<T>(first + static_cast<std::make_signed_t<Word>>(relative[lane]));
   }

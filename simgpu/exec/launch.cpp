@@ -279,7 +279,8 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
   check_request(kernel, request);
 
   std::optional<native::NativeLaunch> native;
-  if (options.native != nullptr) native.emplace(*options.native, kernel);
+  // Watched, a kernel spends its time with the checkers, and native code gains nothing.
+  if (options.native != nullptr && !options.checkers) native.emplace(*options.native, kernel);
   const LaunchContext launch{.kernel = kernel,
                              .request = request,
                              .memory = memory,

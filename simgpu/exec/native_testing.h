@@ -68,20 +68,24 @@ inline void expect_same(const LaunchResult& native, const LaunchResult& interpre
   EXPECT_EQ(native.touched, interpreted.touched);
 }
 
-/// execute(), and natively too when the environment asks for it.
+/// execute(), after the same without checkers, interpreted and natively, when the environment asks
+/// for it.
 inline LaunchResult execute_both(const Program& program, const LaunchRequest& request,
                                  DeviceMemory& memory, const gpu_spec::GpuSpec& gpu,
                                  EngineOptions options) {
   if (native_kernels() == nullptr) return execute(program, request, memory, gpu, options);
   const MemoryImage before(memory);
-  const LaunchResult interpreted = execute(program, request, memory, gpu, options);
+  EngineOptions unchecked = options;
+  unchecked.checkers = false;
+  const LaunchResult interpreted = execute(program, request, memory, gpu, unchecked);
   const MemoryImage after(memory);
   before.put_back(memory);
-  options.native = native_kernels();
-  LaunchResult native = execute(program, request, memory, gpu, options);
+  unchecked.native = native_kernels();
+  const LaunchResult native = execute(program, request, memory, gpu, unchecked);
   expect_same(native, interpreted);
   EXPECT_TRUE(MemoryImage(memory) == after) << "memory differs";
-  return native;
+  before.put_back(memory);
+  return execute(program, request, memory, gpu, options);
 }
 
 }  // namespace simgpu::testing

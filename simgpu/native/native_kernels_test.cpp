@@ -127,16 +127,20 @@ TEST_F(NativeCode, HoldsNothingThatAStudentWrote) {
 TEST_F(NativeCode, DoesWhatTheInterpreterDoes) {
   NativeKernels kernels(waiting());
   if (!kernels.has_compiler()) GTEST_SKIP() << "no g++";
-  for (const bool checkers : {false, true}) {
-    for (const unsigned workers : {1U, 3U}) {
-      const LaunchResult interpreted = run(nullptr, 50, workers, checkers);
-      const MemoryImage expected(memory_);
-      const LaunchResult native = run(&kernels, 50, workers, checkers);
-      ASSERT_NE(kernel().native->code, nullptr);
-      simgpu::testing::expect_same(native, interpreted);
-      EXPECT_TRUE(MemoryImage(memory_) == expected);
-    }
+  for (const unsigned workers : {1U, 3U}) {
+    const LaunchResult interpreted = run(nullptr, 50, workers);
+    const MemoryImage expected(memory_);
+    const LaunchResult native = run(&kernels, 50, workers);
+    ASSERT_NE(kernel().native->code, nullptr);
+    simgpu::testing::expect_same(native, interpreted);
+    EXPECT_TRUE(MemoryImage(memory_) == expected);
   }
+}
+
+TEST_F(NativeCode, IsNotUsedWhereCheckersWatch) {
+  NativeKernels kernels(waiting());
+  run(&kernels, 3, 1, true);
+  EXPECT_EQ(kernel().native->step.load(), KernelState::Step::untouched);
 }
 
 TEST_F(NativeCode, FailsWhereTheInterpreterFails) {

@@ -15,7 +15,6 @@ namespace simgpu::native {
 struct Segment {
   std::byte* regs = nullptr;
   std::byte* shared = nullptr;
-  /// 0 when checkers watch: then every access is out of bounds here, and is interpreted.
   std::uint32_t shared_bytes = 0;
   MemoryCounts* counts = nullptr;
   std::uint64_t* guarded_threads = nullptr;            ///< by instruction

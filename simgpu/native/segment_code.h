@@ -129,7 +129,6 @@ template <auto F, class... Offset>
 struct SharedGroup {
   SharedGroup(Frame& frame, std::uint32_t base, std::uint32_t site, std::uint32_t index,
               std::uint32_t bytes) {
-    if (frame.shared_bytes == 0) return;
     const SitePattern<std::uint32_t>& pattern = frame.segment.shared_sites[site];
     const std::uint32_t* const addresses = slot<std::uint32_t>(frame, base);
     if (!pattern.matches(addresses, kAllLanes)) [[unlikely]] {

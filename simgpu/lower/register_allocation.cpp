@@ -73,7 +73,7 @@ Liveness find_liveness(const std::vector<Pending>& code, const ControlFlow& flow
   // What compilers write takes a few turns over a few megabytes. Jumps in all directions can take
   // as many turns as there are blocks.
   constexpr std::uint64_t kMostBits = std::uint64_t{1} << 30;
-  constexpr std::uint64_t kMostWords = std::uint64_t{1} << 31;
+  constexpr std::uint64_t kMostWords = std::uint64_t{1} << 29;
   if (std::uint64_t{flow.blocks()} * registers > kMostBits) refuse_analysis();
   const std::size_t words = registers / 64 + 1;
   Liveness result{std::vector<Bits>(flow.blocks(), Bits(words)),

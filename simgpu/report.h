@@ -34,6 +34,15 @@ enum class FindingKind : std::uint8_t {
 /// The JSON spelling, "out-of-bounds".
 const char* name_of(FindingKind kind);
 
+/// A call that was inlined: what was called, from where.
+struct InlinedCall {
+  std::string function;  ///< its name, without parameters; empty when unknown
+  std::string file;
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  bool operator==(const InlinedCall&) const = default;
+};
+
 /// One side of a finding: who did what, where in the source.
 struct AccessSite {
   std::string file;  ///< as in the PTX's .file, empty when unknown
@@ -43,6 +52,10 @@ struct AccessSite {
   Dim3 thread{0, 0, 0};
   std::uint32_t warp = 0;
   std::string action;  ///< "writes 4 bytes", "reads 16 bytes", "waits at barrier 0"
+  /// How the kernel came to the place: the call of the function that it is in, the call of the
+  /// function that this is in, …; empty for a place in the kernel itself.
+  std::vector<InlinedCall> inlined_at{};
+  bool by_thread = true;  ///< false: a whole launch or a copy did it; block and thread mean nothing
   bool operator==(const AccessSite&) const = default;
 };
 

@@ -73,6 +73,11 @@ constexpr std::array kAdvice{
            "let each thread wait for its own copies (__pipeline_wait_prior), then put a barrier in "
            "front of what others copied",
            "on a real GPU the bytes arrive at any time before the wait"},
+    Advice{"RL0314", "ask with CUDA_CHECK(cudaGetLastError()) right after the launch", nullptr},
+    Advice{
+        "RL0315",
+        "let the second stream wait for an event behind the work of the first, or use one stream",
+        "on a real GPU the two may run at the same time, or not"},
 };
 
 /// RL0305 where lanes of one warp wait for each other, and no barrier of the block is there to
@@ -85,6 +90,7 @@ constexpr Advice kWarpAdvice{
 /// A shuffle, vote, reduction or tile operation rather than a barrier of the block.
 bool is_warp_wide(const simgpu::Finding& finding) {
   return finding.message.find("warp-wide operation") != std::string::npos ||
+         finding.message.find("A shuffle asks") != std::string::npos ||
          finding.message.find("tile operation") != std::string::npos;
 }
 
@@ -99,7 +105,7 @@ const Advice* advice_for(const simgpu::Finding& finding) {
 /// "thread (0,2), warp 1, reads 4 bytes"; with the block where the two sides are in different ones.
 /// Indices of a hidden case tell its sizes.
 std::string actor(const simgpu::AccessSite& site, bool with_block, bool hidden) {
-  if (hidden) return site.action;
+  if (hidden || !site.by_thread) return site.action;
   return fmt::format("{}thread {}, warp {}, {}",
                      with_block ? fmt::format("block {}, ", coordinates(site.block)) : "",
                      coordinates(site.thread), site.warp, site.action);
@@ -187,6 +193,11 @@ void add_details(Diagnostic& story, const simgpu::Finding& finding,
   if (!finding.kernel.empty()) story.context += ", block " + coordinates(finding.where.block);
   if (has_more_to_say(finding, story)) {
     story.notes.push_back("memory: " + in_plain_words(finding.object));
+  }
+  for (const simgpu::InlinedCall& call : finding.where.inlined_at) {
+    story.notes.push_back(fmt::format("in {}, called at {}:{}",
+                                      call.function.empty() ? "a function" : call.function,
+                                      student_path(call.file, context), call.line));
   }
   if (finding.occurrences > 1) {
     story.notes.push_back(

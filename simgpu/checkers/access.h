@@ -39,6 +39,9 @@ struct WarpAccess {
   const std::uint8_t* values = nullptr;
   bool bypasses_l1 = false;      ///< a load that only L2 caches (cp.async.cg)
   Shape shape = Shape::unknown;  ///< of the lanes that take part, if whoever tells of it knows
+  /// Of global memory: volatile, relaxed, acquire or release. Among each other such accesses are no
+  /// race, and they order what is around them as atomics do.
+  bool strong = false;
 };
 
 /// What a checker reports, in terms of the lowered program; the launch turns it into a

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <optional>
+#include <utility>
 
 #include "simgpu/checkers/byte_set.h"
 #include "simgpu/checkers/findings.h"
@@ -15,8 +16,8 @@ namespace {
 /// Calls each(lane, first, bytes) for the places of an access: once for all lanes where they are
 /// neighbours or the same, and, if that returns false or they are not, lane by lane.
 template <typename Each>
-void for_each_place(const WarpAccess& access, const Each& each) {
-  const std::optional<std::int64_t> stride = constant_stride(access);
+void for_each_place(const WarpAccess& access, const std::optional<std::int64_t>& stride,
+                    const Each& each) {
   if (stride && (*stride == 0 || *stride == access.bytes)) {
     const std::uint64_t lanes = *stride == 0 ? 1 : kWarpSize;
     if (each(0U, (*access.address)[0], lanes * access.bytes)) return;
@@ -27,23 +28,37 @@ void for_each_place(const WarpAccess& access, const Each& each) {
   }
 }
 
+/// Whether at least one byte of a lane's access has been written.
+template <typename Contains>
+bool contains_some(std::uint64_t first, std::uint64_t bytes, const Contains& contains) {
+  for (std::uint64_t i = 0; i < bytes; ++i) {
+    if (contains(first + i, 1)) return true;
+  }
+  return false;
+}
+
 /// Reads of what `contains` does not hold become findings; what is written is passed to `add`.
+/// @param only_moves by pc; see BlockCheckers
 template <typename Contains, typename Add>
-void check_initialisation(const char* code, const WarpAccess& access, std::uint64_t block,
-                          FindingList& findings, const Contains& contains, const Add& add) {
+void check_initialisation(const char* code, const WarpAccess& access,
+                          const std::optional<std::int64_t>& stride, std::uint64_t block,
+                          const std::vector<bool>& only_moves, FindingList& findings,
+                          const Contains& contains, const Add& add) {
   if (reads(access.kind)) {
-    for_each_place(access, [&](std::uint32_t lane, std::uint64_t first, std::uint64_t bytes) {
-      if (contains(first, bytes)) return true;
-      // A run of lanes is looked at again lane by lane.
-      const bool one_lane = bytes == access.bytes;
-      if (one_lane) {
-        findings.add(finding_at(code, access, block, static_cast<std::uint8_t>(lane), first));
-      }
-      return one_lane;
-    });
+    for_each_place(
+        access, stride, [&](std::uint32_t lane, std::uint64_t first, std::uint64_t bytes) {
+          if (contains(first, bytes)) return true;
+          // A run of lanes is looked at again lane by lane.
+          const bool one_lane = bytes == access.bytes;
+          const bool moves = access.pc < only_moves.size() && only_moves[access.pc];
+          if (one_lane && !(moves && contains_some(first, bytes, contains))) {
+            findings.add(finding_at(code, access, block, static_cast<std::uint8_t>(lane), first));
+          }
+          return one_lane;
+        });
   }
   if (writes(access.kind)) {
-    for_each_place(access, [&](std::uint32_t, std::uint64_t first, std::uint64_t bytes) {
+    for_each_place(access, stride, [&](std::uint32_t, std::uint64_t first, std::uint64_t bytes) {
       add(first, bytes);
       return true;
     });
@@ -53,9 +68,11 @@ void check_initialisation(const char* code, const WarpAccess& access, std::uint6
 }  // namespace
 
 struct BlockCheckers::State {
-  explicit State(DeviceMemory& device_memory) : memory(device_memory) {}
+  State(DeviceMemory& device_memory, std::vector<bool> moves)
+      : memory(device_memory), only_moves(std::move(moves)) {}
 
   DeviceMemory& memory;
+  std::vector<bool> only_moves;
   std::uint64_t block = 0;
   std::uint32_t warps = 0;
   std::uint32_t local_bytes = 0;
@@ -67,7 +84,8 @@ struct BlockCheckers::State {
   FindingList findings;
 };
 
-BlockCheckers::BlockCheckers(DeviceMemory& memory) : state_(std::make_unique<State>(memory)) {}
+BlockCheckers::BlockCheckers(DeviceMemory& memory, std::vector<bool> only_moves)
+    : state_(std::make_unique<State>(memory, std::move(only_moves))) {}
 BlockCheckers::~BlockCheckers() = default;
 
 void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,
@@ -84,11 +102,12 @@ void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,
 
 void BlockCheckers::shared(const WarpAccess& access) {
   State& state = *state_;
+  const std::optional<std::int64_t> stride = constant_stride(access);
   check_initialisation(
-      "RL0206", access, state.block, state.findings,
+      "RL0206", access, stride, state.block, state.only_moves, state.findings,
       [&](std::uint64_t first, std::uint64_t bytes) { return state.shared.contains(first, bytes); },
       [&](std::uint64_t first, std::uint64_t bytes) { state.shared.add(first, bytes); });
-  state.races.access(access, state.order, state.findings);
+  state.races.access(access, stride, state.order, state.findings);
 }
 
 void BlockCheckers::copy_done(const WarpAccess& access) {
@@ -98,7 +117,7 @@ void BlockCheckers::copy_done(const WarpAccess& access) {
 void BlockCheckers::global(const WarpAccess& access) {
   State& state = *state_;
   check_initialisation(
-      "RL0205", access, state.block, state.findings,
+      "RL0205", access, constant_stride(access), state.block, state.only_moves, state.findings,
       [&](std::uint64_t first, std::uint64_t bytes) {
         return state.memory.is_initialized(first, bytes);
       },
@@ -119,7 +138,12 @@ void BlockCheckers::local(const WarpAccess& access) {
     const auto lane = static_cast<std::uint8_t>(std::countr_zero(lanes));
     const std::uint64_t offset = (*access.address)[lane];
     const std::uint64_t first = warp_first + std::uint64_t{lane} * state.local_bytes + offset;
-    if (access.kind != AccessKind::store && !state.local.contains(first, access.bytes)) {
+    const auto contains = [&](std::uint64_t at, std::uint64_t bytes) {
+      return state.local.contains(at, bytes);
+    };
+    const bool moves = access.pc < state.only_moves.size() && state.only_moves[access.pc];
+    if (access.kind != AccessKind::store && !contains(first, access.bytes) &&
+        !(moves && contains_some(first, access.bytes, contains))) {
       state.findings.add(finding_at("RL0208", access, state.block, lane, offset));
     }
     if (access.kind != AccessKind::load) state.local.add(first, access.bytes);
@@ -135,6 +159,12 @@ void BlockCheckers::new_local_variables(std::uint16_t warp, std::uint32_t mask, 
     const std::uint64_t thread = std::uint64_t{warp} * kWarpSize + lane;
     state.local.remove(thread * state.local_bytes + first, bytes);
   }
+}
+
+void BlockCheckers::absent_source(std::uint16_t warp, std::uint32_t pc, std::uint8_t lane,
+                                  std::uint8_t source) {
+  const WarpAccess shuffle{.warp = warp, .pc = pc};
+  state_->findings.add(finding_at("RL0305", shuffle, state_->block, lane, source));
 }
 
 void BlockCheckers::block_barrier() { state_->order.block_barrier(); }

@@ -24,7 +24,9 @@ namespace simgpu {
 /// full, later ones are only counted.
 class BlockCheckers {
  public:
-  explicit BlockCheckers(DeviceMemory& memory);
+  /// @param only_moves by pc: loads whose values are only stored again. Such a load may read
+  /// unwritten bytes beside written ones: they are the padding of a struct that is copied.
+  explicit BlockCheckers(DeviceMemory& memory, std::vector<bool> only_moves = {});
   ~BlockCheckers();
 
   /// A new block: all of shared memory is uninitialised, a new barrier interval begins.
@@ -41,6 +43,9 @@ class BlockCheckers {
   /// A function begins: [first, first + bytes) of its threads' local memory is uninitialised again.
   void new_local_variables(std::uint16_t warp, std::uint32_t mask, std::uint32_t first,
                            std::uint32_t bytes);
+
+  /// A lane of a shuffle reads from `source`, a lane that does not take part (RL0305).
+  void absent_source(std::uint16_t warp, std::uint32_t pc, std::uint8_t lane, std::uint8_t source);
 
   /// All live threads of the block have passed a barrier (bar.sync over the whole block).
   void block_barrier();

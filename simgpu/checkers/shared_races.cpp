@@ -69,8 +69,8 @@ void SharedRaces::refine(std::uint32_t unit_bytes) {
   unit_bytes_ = unit_bytes;
 }
 
-void SharedRaces::access(const WarpAccess& access, const WarpOrder& order, FindingList& findings) {
-  const std::optional<std::int64_t> stride = constant_stride(access);
+void SharedRaces::access(const WarpAccess& access, const std::optional<std::int64_t>& stride,
+                         const WarpOrder& order, FindingList& findings) {
   // The largest power of two, up to a word, that divides the width and every address.
   std::uint64_t bits = access.bytes;
   if (stride) {
@@ -82,36 +82,96 @@ void SharedRaces::access(const WarpAccess& access, const WarpOrder& order, Findi
   }
   const std::uint32_t needed = 1U << std::countr_zero(bits | 4U);
   if (needed < unit_bytes_) refine(needed);
-  std::uint32_t lanes = access.mask;
-  if (access.kind == AccessKind::load && stride && (*stride == 0 || *stride == access.bytes)) {
-    const Novelty novelty = novelty_of_load(access, *stride == 0 ? 1 : kWarpSize, order);
-    if (novelty == Novelty::none) return;
-    // Of a broadcast, two lanes stand for all: whoever stores there is at most one of them.
-    if (novelty == Novelty::readers && *stride == 0) lanes = 3U;
+  if (stride && (*stride == 0 || *stride == access.bytes)) {
+    const std::uint32_t units = access.bytes / unit_bytes_;
+    const bool same = *stride == 0;
+    const Run run{.first = (*access.address)[0] / unit_bytes_,
+                  .count = std::size_t{units} * (same ? 1 : kWarpSize),
+                  .same = same,
+                  .lane_units = units};
+    if (access.kind == AccessKind::load && read_together(run, access, order)) return;
+    if (access.kind == AccessKind::store && write_together(run, access, order)) return;
   }
-  for (; lanes != 0; lanes &= lanes - 1) {
+  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
     access_lane(access, static_cast<std::uint8_t>(std::countr_zero(lanes)), order, findings);
   }
 }
 
-/// The quick answer for most loads of most kernels: `lanes` neighbouring places, written before the
-/// last barrier, and read in this interval by two warps already.
-SharedRaces::Novelty SharedRaces::novelty_of_load(const WarpAccess& access, std::size_t lanes,
-                                                  const WarpOrder& order) const {
-  const std::size_t first = (*access.address)[0] / unit_bytes_;
-  const std::size_t count = lanes * access.bytes / unit_bytes_;
-  if (first + count > write_time_.size()) return Novelty::writers;
-  const Time interval = order.interval();
-  const Time* const write_time = write_time_.data() + first;
-  const Time* const settled = settled_.data() + first;
+bool SharedRaces::written_since(const Run& run, Time interval) const {
+  const Time* const time = write_time_.data() + run.first;
   std::uint32_t written = 0;
-  std::uint32_t open = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    written |= static_cast<std::uint32_t>(write_time[i] >= interval);
-    open |= settled[i] ^ interval;
+  for (std::size_t i = 0; i < run.count; ++i) {
+    written |= static_cast<std::uint32_t>(time[i] >= interval);
   }
-  if (written != 0) return Novelty::writers;
-  return open != 0 ? Novelty::readers : Novelty::none;
+  return written != 0;
+}
+
+/// The quick answer for most loads of most kernels: places that were written before the last
+/// barrier, and that in this interval nobody has read, or the same lanes, or one other warp, or two
+/// warps already. It leaves what read() would leave, lane by lane; false when none of that holds.
+bool SharedRaces::read_together(const Run& run, const WarpAccess& access, const WarpOrder& order) {
+  const Time interval = order.interval();
+  if (run.first + run.count > write_time_.size() || written_since(run, interval)) return false;
+  Time* const settled = settled_.data() + run.first;
+  Use* const reader = reader_.data() + run.first;
+  Use* const other = other_reader_.data() + run.first;
+  std::uint32_t open = 0;
+  for (std::size_t i = 0; i < run.count; ++i) open |= settled[i] ^ interval;
+  if (open == 0) return true;
+  bool own = true;  // to those who read before: nobody, or the same lanes of this warp
+  bool second = true;
+  for (std::size_t i = 0; i < run.count; ++i) {
+    const bool first_read = reader[i].time < interval;
+    const bool no_other = other[i].time < interval;
+    const Site& by = reader[i].site;
+    const Site& by_other = other[i].site;
+    const bool mine =
+        by.warp == access.warp && by.lane == run.lane(i) &&
+        (no_other || !run.same || (by_other.warp == access.warp && by_other.lane == 1));
+    own = own && (first_read || mine);
+    second = second && !first_read && by.warp != access.warp && no_other;
+  }
+  if (!own && !second) return false;
+  const Time now = order.time(access.warp);
+  for (std::size_t i = 0; i < run.count; ++i) {
+    const Use use{now, {access.pc, access.warp, run.lane(i), access.kind}};
+    (own ? reader[i] : other[i]) = use;
+    if (second) settled[i] = interval;
+    // Two lanes stand for all of a broadcast: whoever stores there is at most one of them.
+    if (own && run.same) other[i] = {now, {access.pc, access.warp, 1, access.kind}};
+  }
+  return true;
+}
+
+/// The same for stores, each lane to a place of its own: nobody has touched it in this interval but
+/// the lane itself.
+bool SharedRaces::write_together(const Run& run, const WarpAccess& access, const WarpOrder& order) {
+  if (run.same || access.values == nullptr || run.first + run.count > write_time_.size()) {
+    return false;
+  }
+  const Time interval = order.interval();
+  const auto untouched = [&](Time time, const Site& by, std::size_t i) {
+    return time < interval ||
+           (time != kUnderWay && by.warp == access.warp && by.lane == run.lane(i));
+  };
+  bool free = true;
+  for (std::size_t i = 0; i < run.count; ++i) {
+    const std::size_t unit = run.first + i;
+    free = free && untouched(write_time_[unit], writer_[unit], i) &&
+           untouched(reader_[unit].time, reader_[unit].site, i) &&
+           untouched(other_reader_[unit].time, other_reader_[unit].site, i);
+  }
+  if (!free) return false;
+  const Time now = order.time(access.warp);
+  for (std::size_t i = 0; i < run.count; ++i) {
+    const std::size_t unit = run.first + i;
+    write_time_[unit] = now;
+    writer_[unit] = {access.pc, access.warp, run.lane(i), access.kind};
+    std::uint32_t value = 0;
+    std::memcpy(&value, access.values + i * unit_bytes_, unit_bytes_);
+    value_[unit] = value;
+  }
+  return true;
 }
 
 void SharedRaces::access_lane(const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,

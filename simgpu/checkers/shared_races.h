@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "simgpu/checkers/access.h"
@@ -17,7 +18,9 @@ class SharedRaces {
   /// To be called before order.begin_block: everything recorded before is ordered before the new
   /// block.
   void begin_block(std::uint64_t block, std::uint32_t shared_bytes, WarpOrder& order);
-  void access(const WarpAccess& access, const WarpOrder& order, FindingList& findings);
+  /// @param stride the lanes' distance, where it is known to be the same throughout
+  void access(const WarpAccess& access, const std::optional<std::int64_t>& stride,
+              const WarpOrder& order, FindingList& findings);
   /// An asynchronous copy is done for the lanes of `access`: a store of theirs, made now.
   void copy_done(const WarpAccess& access, const WarpOrder& order);
 
@@ -40,14 +43,19 @@ class SharedRaces {
 
   void resize(std::uint32_t shared_bytes);
   void refine(std::uint32_t unit_bytes);
-  /// What a load may add to what is known.
-  enum class Novelty : std::uint8_t {
-    none,     ///< nothing
-    readers,  ///< readers; no race, as nothing was written in this interval
-    writers,  ///< it may race with a store of this interval
+  /// Neighbouring units that all lanes of a warp touch together, all of them the same or each its
+  /// own.
+  struct Run {
+    std::size_t first = 0, count = 0;
+    bool same = false;             ///< all lanes touch all of it
+    std::uint32_t lane_units = 1;  ///< units of each lane, unless they are the same
+    std::uint8_t lane(std::size_t unit) const {
+      return same ? std::uint8_t{0} : static_cast<std::uint8_t>(unit / lane_units);
+    }
   };
-  Novelty novelty_of_load(const WarpAccess& access, std::size_t lanes,
-                          const WarpOrder& order) const;
+  bool written_since(const Run& run, Time interval) const;
+  bool read_together(const Run& run, const WarpAccess& access, const WarpOrder& order);
+  bool write_together(const Run& run, const WarpAccess& access, const WarpOrder& order);
   void access_lane(const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,
                    FindingList& findings);
   void read(std::size_t unit, const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,

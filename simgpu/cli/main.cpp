@@ -92,7 +92,7 @@ int run(const Options& options) {
   const simgpu::cli::ProgramEnd end =
       simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries);
   // Whoever is killed had no time to free anything.
-  if (checkers && !end.by_signal) device.report_leaks();
+  if (checkers && !end.by_signal) device.report_end();
   simgpu::Activity activity = device.collect();
   if (!checkers) keep_what_is_no_check(activity.findings);
   std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);

@@ -16,6 +16,17 @@ using nlohmann::json;
 
 json triple(const Dim3& size) { return json::array({size.x, size.y, size.z}); }
 
+json calls_json(const std::vector<InlinedCall>& calls) {
+  json list = json::array();
+  for (const InlinedCall& call : calls) {
+    list.push_back({{"function", call.function},
+                    {"file", call.file},
+                    {"line", call.line},
+                    {"column", call.column}});
+  }
+  return list;
+}
+
 json site_json(const AccessSite& site) {
   return {{"file", site.file},
           {"line", site.line},
@@ -23,7 +34,8 @@ json site_json(const AccessSite& site) {
           {"block", triple(site.block)},
           {"thread", triple(site.thread)},
           {"warp", site.warp},
-          {"action", site.action}};
+          {"action", site.action},
+          {"inlined_at", calls_json(site.inlined_at)}};
 }
 
 json finding_json(const Finding& finding) {

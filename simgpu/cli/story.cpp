@@ -54,6 +54,7 @@ std::string source_line(const std::string& file, std::uint32_t number) {
 }
 
 std::string label(const AccessSite& site) {
+  if (!site.by_thread) return printable(site.action);
   return fmt::format("thread {}, warp {}{}{}", text_of(site.thread), site.warp,
                      site.action.empty() ? "" : ", ", printable(site.action));
 }
@@ -67,10 +68,22 @@ std::string excerpt(const AccessSite& site, std::size_t gutter, std::string_view
                      std::min(std::max(column, indent), line.size()), mark, label(site));
 }
 
-std::string place(const AccessSite& site) {
+template <typename Place>
+std::string place(const Place& site) {
   std::string text = site.file.empty() ? "unknown source line" : printable(site.file);
   if (site.line != 0) text += fmt::format(":{}", site.line);
   if (site.column != 0) text += fmt::format(":{}", site.column);
+  return text;
+}
+
+/// One line for each call between a place and its kernel.
+std::string calls(const AccessSite& site) {
+  std::string text;
+  for (const InlinedCall& call : site.inlined_at) {
+    text +=
+        fmt::format("   in {}, called at {}\n",
+                    call.function.empty() ? "a function" : printable(call.function), place(call));
+  }
   return text;
 }
 
@@ -83,17 +96,24 @@ std::string tell(const Finding& finding) {
   const AccessSite& where = finding.where;
   const bool on_device = where.line != 0 || !where.file.empty();
   if (on_device) {
-    story += fmt::format("  --> {}, kernel {}, block {}, thread {}\n", place(where),
-                         printable(finding.kernel), text_of(where.block), text_of(where.thread));
+    story += fmt::format("  --> {}, kernel {}{}\n", place(where), printable(finding.kernel),
+                         where.by_thread ? fmt::format(", block {}, thread {}",
+                                                       text_of(where.block), text_of(where.thread))
+                                         : std::string());
     std::uint32_t last = where.line;
     if (finding.other) last = std::max(last, finding.other->line);
     const std::size_t gutter = std::to_string(last).size();
-    story += excerpt(where, gutter, "^^^");
+    story += excerpt(where, gutter, "^^^") + calls(where);
     if (finding.other) {
       const std::string other = excerpt(*finding.other, gutter, "---");
-      story += other.empty() ? fmt::format("   and {}: block {}, {}\n", place(*finding.other),
-                                           text_of(finding.other->block), label(*finding.other))
-                             : other;
+      story += other.empty()
+                   ? fmt::format("   and {}: {}{}\n", place(*finding.other),
+                                 finding.other->by_thread
+                                     ? fmt::format("block {}, ", text_of(finding.other->block))
+                                     : std::string(),
+                                 label(*finding.other))
+                   : other;
+      story += calls(*finding.other);
     }
   } else if (!finding.kernel.empty()) {
     story += fmt::format("  --> kernel {}\n", printable(finding.kernel));

@@ -48,6 +48,27 @@ TEST_F(Story, ShowsTheLineThatTheFindingIsAbout) {
   EXPECT_THAT(told(file, 4), Not(HasSubstr("4 |")));
 }
 
+TEST_F(Story, TellsHowTheKernelCameToThePlace) {
+  Finding finding;
+  finding.code = "RL0201";
+  finding.kernel = "add";
+  finding.where.file = folder_ + "/none.cuh";
+  finding.where.line = 3;
+  finding.where.inlined_at = {{"store", "row.cuh", 12, 5}, {"store_row", "add.cu", 40, 3}};
+  EXPECT_THAT(tell(finding), HasSubstr("   in store, called at row.cuh:12:5\n"
+                                       "   in store_row, called at add.cu:40:3\n"));
+}
+
+TEST_F(Story, NamesNoThreadWhereAWholeLaunchDidIt) {
+  Finding finding;
+  finding.code = "RL0315";
+  finding.kernel = "add";
+  finding.where.file = folder_ + "/none.cu";
+  finding.where.line = 3;
+  finding.where.by_thread = false;
+  EXPECT_THAT(tell(finding), HasSubstr("none.cu:3, kernel add\n"));
+}
+
 TEST_F(Story, ReadsNoFileThatIsNotRegular) {
   const std::string pipe = folder_ + "/pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

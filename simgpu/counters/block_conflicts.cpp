@@ -18,10 +18,10 @@ constexpr std::uint32_t kLargestPc = (1U << (32 - kWarpBits - kLaneBits)) - 1;
 constexpr std::size_t kMaxFindings = 64;
 constexpr std::size_t kMaxSplit = std::size_t{1} << 22;  // of sectors, and of words
 
-// Flags of a use. "released": the block used an atomic later; "acquired": it had used one before. A
-// store that is released and an access that is acquired are ordered when the block that stored came
-// first, as in the last-block-reduces pattern (store, fence, atomic counter, then read by the last
-// block).
+// Flags of a use. "released": the block used a fence and then an atomic later; "acquired": it had
+// used an atomic before. A store that is released and an access that is acquired are ordered when
+// the block that stored came first, as in the last-block-reduces pattern (store, fence, atomic
+// counter, then read by the last block).
 constexpr std::uint8_t kReaderAtomic = 1;
 constexpr std::uint8_t kWriterReleased = 2;
 constexpr std::uint8_t kWriterAcquired = 4;
@@ -58,31 +58,18 @@ AccessKind access_kind(Kind kind) {
   return kind == Kind::atomic ? AccessKind::atomic : AccessKind::load;
 }
 
-/// Positions of the first and last atomic in a log, as a half-open range; empty when there is none.
-std::pair<std::size_t, std::size_t> atomics_of(const TrafficLog& log) {
-  std::pair<std::size_t, std::size_t> range{log.entries.size(), 0};
-  if (log.atomic_requests == 0) return range;
-  for (std::size_t i = 0; i < log.entries.size(); ++i) {
-    if (log.entries[i].kind != Kind::atomic) continue;
-    range.first = std::min(range.first, i);
-    range.second = i;
-  }
-  return range;
-}
-
 }  // namespace
 
 void BlockConflicts::add(const TrafficLog& log) {
   untracked_ = untracked_ || log.unlogged_reads + log.unlogged_writes > 0;
-  const auto [first_atomic, last_atomic] = atomics_of(log);
   const auto block = static_cast<std::uint32_t>(log.block + 1);
   for (std::size_t i = 0; i < log.entries.size(); ++i) {
     const TrafficEntry& entry = log.entries[i];
     if (entry.kind == Kind::bytes) continue;
     const bool narrow = i + 1 < log.entries.size() && log.entries[i + 1].kind == Kind::bytes;
     const std::uint32_t bytes = narrow ? log.entries[i + 1].byte_mask() : 0;
-    const std::uint8_t flags = static_cast<std::uint8_t>((i < last_atomic ? kReleased : 0) |
-                                                         (i > first_atomic ? kAcquired : 0));
+    const std::uint8_t flags = static_cast<std::uint8_t>((i < log.released ? kReleased : 0) |
+                                                         (i >= log.acquired ? kAcquired : 0));
     for (std::uint32_t k = 0; k < entry.count; ++k) {
       const std::uint32_t lane = entry.lane + k * static_cast<std::uint32_t>(kSectorBytes) /
                                                   std::max<std::uint32_t>(entry.access_bytes, 1);
@@ -269,7 +256,10 @@ void BlockConflicts::report(const Use& use, bool by_writer, const Access& access
   const bool other_acquired = (use.flags & (by_writer ? kWriterAcquired : kReaderAcquired)) != 0;
   const bool ordered = (other_released && (access.flags & kAcquired) != 0) ||
                        (other_acquired && (access.flags & kReleased) != 0);
-  if (ordered) return;
+  // The last of all blocks to use an atomic may store where they did: a counter goes back to 0.
+  const bool after_atomics = !by_writer && (use.flags & kReaderAtomic) != 0 &&
+                             access.kind == Kind::store && (access.flags & kAcquired) != 0;
+  if (ordered || after_atomics) return;
   const Site other = by_writer ? use.writer : use.reader;
   const std::uint32_t pc = pc_of(access.site.where);
   const std::uint32_t other_pc = pc_of(other.where);
@@ -300,6 +290,34 @@ void BlockConflicts::report(const Use& use, bool by_writer, const Access& access
   finding.other_kind = by_writer                          ? AccessKind::store
                        : (use.flags & kReaderAtomic) != 0 ? AccessKind::atomic
                                                           : AccessKind::load;
+}
+
+/// Of a sector that is split, the parts know what was touched.
+std::vector<TouchedSector> BlockConflicts::touched() const {
+  std::vector<TouchedSector> all;
+  const auto take = [](TouchedSector& sector, const Use& use, std::uint32_t read,
+                       std::uint32_t written) {
+    if (read != 0) sector.reader_pc = pc_of(use.reader.where);
+    if (written != 0) sector.writer_pc = pc_of(use.writer.where);
+    sector.read = static_cast<std::uint8_t>(sector.read | read);
+    sector.written = static_cast<std::uint8_t>(sector.written | written);
+  };
+  for (const auto& [number, page] : pages_) {
+    if (page == nullptr) continue;
+    for (std::uint64_t i = 0; i < kSectorsPerPage; ++i) {
+      const Use& use = (*page)[i];
+      TouchedSector sector{.sector = number * kSectorsPerPage + i};
+      take(sector, use, use.read, use.written);
+      for (std::uint32_t word = 0; use.parts != 0 && word < kWordsPerSector; ++word) {
+        const Use& part = words_[use.parts - 1][word];
+        take(sector, part, std::uint32_t{part.read != 0} << word,
+             std::uint32_t{part.written != 0} << word);
+      }
+      if ((sector.read | sector.written) != 0) all.push_back(sector);
+    }
+  }
+  std::ranges::sort(all, {}, &TouchedSector::sector);
+  return all;
 }
 
 std::vector<RawFinding> BlockConflicts::take_findings() {

@@ -23,6 +23,8 @@ class BlockConflicts {
   /// Two blocks touched one 4-byte word, one of them by a plain store; or the launch was too large
   /// to tell.
   bool any() const { return any_ || untracked_; }
+  /// All sectors that any block touched, in order.
+  std::vector<TouchedSector> touched() const;
   /// RL0304 for pairs that share a byte and are not ordered by atomics, one per pair of
   /// instructions.
   std::vector<RawFinding> take_findings();

@@ -157,6 +157,7 @@ struct BlockTraffic::State {
   std::size_t expected_entries = 0;
   std::uint64_t last_sector = 0;  // of the request's newest run, to extend it
   bool run_open = false;
+  std::size_t fenced = 0;  ///< entries before the last fence
 };
 
 void BlockTraffic::State::append(const WarpAccess& access, const Sector& sector, Kind kind) {
@@ -284,16 +285,24 @@ void BlockTraffic::begin_block(std::uint64_t block) {
   *state_->log = Log{};
   state_->log->block = block;
   state_->log->entries.reserve(state_->expected_entries);
+  state_->fenced = 0;
 }
+
+std::uint64_t BlockTraffic::store_requests() const { return state_->log->store_requests; }
+
+void BlockTraffic::fence() { state_->fenced = state_->log->entries.size(); }
 
 void BlockTraffic::global(const WarpAccess& access) {
   if (access.mask == 0) return;
   state_->run_open = false;
-  if (access.kind == AccessKind::load && state_->load_whole_sectors(access)) return;
+  const bool quick = access.kind == AccessKind::load && !access.strong;
+  if (quick && state_->load_whole_sectors(access)) return;
   const Request request = coalesce(access);
   Log& log = *state_->log;
   log.tag_lookups += lines_of(request);
   const std::uint64_t bytes = std::uint64_t{access.bytes} * std::popcount(access.mask);
+  const bool acquires = access.kind == AccessKind::atomic || access.strong;
+  if (acquires && access.kind != AccessKind::load) log.released = state_->fenced;
   switch (access.kind) {
     case AccessKind::load:
       ++log.load_requests;
@@ -306,7 +315,7 @@ void BlockTraffic::global(const WarpAccess& access) {
       log.store_sectors += request.count;
       log.store_bytes += bytes;
       for (std::size_t i = 0; i < request.count; ++i) {
-        state_->append(access, request.sectors[i], Kind::store);
+        state_->append(access, request.sectors[i], access.strong ? Kind::atomic : Kind::store);
       }
       break;
     case AccessKind::copy:
@@ -319,6 +328,7 @@ void BlockTraffic::global(const WarpAccess& access) {
       }
       break;
   }
+  if (acquires) log.acquired = std::min(log.acquired, log.entries.size());
 }
 
 std::unique_ptr<BlockTraffic::Log> BlockTraffic::take() {

@@ -64,6 +64,8 @@ void LaunchTraffic::finish(KernelCounters& counters) {
 
 bool LaunchTraffic::conflict() const { return state_->conflicts.any(); }
 
+std::vector<TouchedSector> LaunchTraffic::touched() const { return state_->conflicts.touched(); }
+
 std::vector<RawFinding> LaunchTraffic::take_findings() { return state_->conflicts.take_findings(); }
 
 void add_requests(const TrafficLog& log, KernelCounters& counters) {

@@ -25,6 +25,10 @@ class BlockTraffic {
 
   void begin_block(std::uint64_t block);
   void global(const WarpAccess& access);
+  /// A fence for the whole GPU (__threadfence). That it is one thread's is not looked at.
+  void fence();
+  /// Warp-wide stores of the block so far.
+  std::uint64_t store_requests() const;
 
   using Log = TrafficLog;
   /// Hands over the finished block's log and counts; the object is ready for begin_block again.
@@ -53,6 +57,8 @@ class LaunchTraffic {
   /// the other by any access that is not ordered by the launch. With several workers such a launch
   /// must be repeated serially, because its result depends on the order of blocks.
   bool conflict() const;
+  /// All sectors that the launch touched, in order.
+  std::vector<TouchedSector> touched() const;
   /// The conflicts as findings (RL0304), for the checker.
   std::vector<RawFinding> take_findings();
 

@@ -42,6 +42,14 @@ struct TrafficEntry {
 };
 static_assert(sizeof(TrafficEntry) == 16);
 
+/// What a launch did to one sector.
+struct TouchedSector {
+  std::uint64_t sector = 0;  ///< as in TrafficEntry
+  std::uint8_t read = 0;     ///< words, one bit each; atomics count as reads
+  std::uint8_t written = 0;
+  std::uint32_t reader_pc = 0, writer_pc = 0;  ///< of one of those who did
+};
+
 /// What one finished block did to global memory.
 struct TrafficLog {
   /// Entries beyond this many are only counted: a log must not grow with the length of a kernel.
@@ -51,6 +59,12 @@ struct TrafficLog {
   std::vector<TrafficEntry> entries;
   std::uint64_t unlogged_reads = 0;  ///< sectors
   std::uint64_t unlogged_writes = 0;
+
+  /// Entries before this one were made visible: a fence of the whole GPU followed them, and an
+  /// atomic that another block can see followed the fence.
+  std::size_t released = 0;
+  /// Entries from this one on came after an atomic, or an access that is as good as one.
+  std::size_t acquired = kMaxEntries + 1;
 
   std::uint64_t load_requests = 0, store_requests = 0, atomic_requests = 0;
   std::uint64_t load_sectors = 0, store_sectors = 0, atomic_sectors = 0;

@@ -28,9 +28,14 @@ class Launch {
                   std::uint64_t l1_bytes = 128 << 10)
       : block_(l1_bytes), launch_(gpu_with_l2(l2_bytes), resident) {}
 
-  void run(std::uint64_t block, std::vector<TestAccess> accesses) {
+  static constexpr std::size_t kNoFence = ~std::size_t{0};
+  void run(std::uint64_t block, std::vector<TestAccess> accesses,
+           std::size_t fence_before = kNoFence) {
     block_.begin_block(block);
-    for (TestAccess& access : accesses) block_.global(access.get());
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+      if (i == fence_before) block_.fence();
+      block_.global(accesses[i].get());
+    }
     launch_.retire(block_.take());
   }
 
@@ -373,16 +378,20 @@ TEST(BlockConflictTest, AByteThatWasReadAfterItsNeighbourCounts) {
   }
 }
 
-TEST(BlockConflictTest, TheLastBlockMayReadWhatOthersStoredBeforeTheirAtomic) {
+TEST(BlockConflictTest, TheLastBlockMayReadWhatOthersStoredBeforeAFenceAndTheirAtomic) {
   // Each block stores its partial sum, then counts itself; the last one reads all partial sums.
-  Launch launch(4);
-  for (std::uint64_t block = 0; block < 4; ++block) {
-    std::vector<TestAccess> accesses = {one_lane(AccessKind::store, 4096 + 4 * block), atomics(0)};
-    if (block == 3) accesses.push_back(loads(4096));
-    launch.run(block, accesses);
+  for (const std::size_t fence_before : {std::size_t{1}, std::size_t{0}, Launch::kNoFence}) {
+    Launch launch(4);
+    for (std::uint64_t block = 0; block < 4; ++block) {
+      std::vector<TestAccess> accesses = {one_lane(AccessKind::store, 4096 + 4 * block),
+                                          atomics(0)};
+      if (block == 3) accesses.push_back(loads(4096));
+      launch.run(block, accesses, fence_before);
+    }
+    EXPECT_TRUE(launch.conflict()) << "its result depends on the order of blocks";
+    const bool ordered = fence_before == 1;
+    EXPECT_EQ(launch.findings().size(), ordered ? 0U : 1U) << "fence before " << fence_before;
   }
-  EXPECT_TRUE(launch.conflict()) << "its result depends on the order of blocks";
-  EXPECT_TRUE(launch.findings().empty()) << "but it is ordered by the atomics";
 }
 
 TEST(BlockConflictTest, ReadingWithoutCountingIsAFinding) {

@@ -7,7 +7,9 @@ namespace simgpu {
 
 // One list of members per type serves both directions.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dim3, x, y, z)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AccessSite, file, line, column, block, thread, warp, action)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InlinedCall, function, file, line, column)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AccessSite, file, line, column, block, thread, warp, action,
+                                   inlined_at, by_thread)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
     KernelCounters, warp_instructions, thread_instructions, instructions_by_class, flops, fadd,
     fmul, ffma, global_load_requests, global_store_requests, global_atomic_requests,

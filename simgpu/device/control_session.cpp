@@ -50,8 +50,8 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     case ControlOperation::collect_more:
       collect_chunk(writer);
       return;
-    case ControlOperation::report_leaks:
-      device_.report_leaks();
+    case ControlOperation::report_end:
+      device_.report_end();
       return;
     default:
       memory_operation(static_cast<ControlOperation>(operation), reader, writer);

@@ -57,6 +57,18 @@ void for_each_row(const CopyRequest& request, std::uint64_t offset, std::uint64_
   }
 }
 
+/// What a copy or a fill touches; nothing of one with very many rows.
+std::vector<StreamRaces::Range> ranges_of(std::uint64_t address, std::uint64_t pitch,
+                                          std::uint64_t width, std::uint64_t height, bool writes) {
+  constexpr std::uint64_t kMostRows = 4096;
+  std::vector<StreamRaces::Range> ranges;
+  for (std::uint64_t row = 0; row < height && height <= kMostRows; ++row) {
+    const std::uint64_t begin = address + row * pitch;
+    ranges.push_back({begin, begin + width, writes});
+  }
+  return ranges;
+}
+
 /// Whether a fill's rows consist of elements, each at a multiple of its size.
 bool has_whole_elements(const FillRequest& request) {
   const std::uint64_t size = request.element_bytes;
@@ -231,14 +243,13 @@ CudaError Device::release(std::uint64_t address) {
   timeline_.spend(from_pool ? ApiCost::kPool : ApiCost::kAllocate);
   if (address == 0) return CudaError::success;
   if (found == guest_allocations_.end()) {
-    const Allocation* known = memory_.nearest(address);
-    const bool twice = known != nullptr && !known->live && known->base == address;
-    report_api("RL0308", FindingKind::invalid_api_use, "",
-               twice ? fmt::format("cudaFree of {:#x}: it was freed before", address)
-                     : fmt::format("cudaFree of {:#x}, which cudaMalloc did not return", address));
+    report_bad_free(address);
     return CudaError::invalid_value;
   }
-  if (!from_pool) synchronize(timeline_.all_done());  // cudaFree waits for the device
+  if (!from_pool) {  // cudaFree waits for the device
+    synchronize(timeline_.all_done());
+    timeline_.host_waited_for_all();
+  }
   memory_.release(address);
   log_.add(AllocationRecord{.address = address,
                             .bytes = found->second.bytes,
@@ -259,6 +270,7 @@ CudaError Device::release_pinned(std::uint64_t address) {
 }
 
 void Device::release_guest() {
+  report_unasked();
   for (const auto& [address, allocation] : guest_allocations_) memory_.release(address);
   guest_allocations_.clear();
   for (const std::uint64_t address : pinned_) memory_.release(address);
@@ -274,6 +286,7 @@ void Device::release_guest() {
   graphs_ = {};
   timeline_.wait_until(timeline_.all_done());
   timeline_.forget_handles();
+  stream_races_.forget_all();
   output_.clear();
   fault_ = CudaError::success;
 }
@@ -284,51 +297,6 @@ CudaError Device::set_stack_bytes(std::uint64_t bytes) {
   if (bytes > kMost) return CudaError::invalid_value;
   stack_bytes_ = static_cast<std::uint32_t>((bytes + kStep - 1) / kStep * kStep);
   return CudaError::success;
-}
-
-void Device::report_leaks() {
-  if (fault_ != CudaError::success) return;
-  std::map<std::pair<std::uint64_t, std::string_view>, Finding> leaks;
-  for (const auto& [address, allocation] : guest_allocations_) {
-    const std::pair size{allocation.bytes, std::string_view(allocation.function)};
-    if (const auto known = leaks.find(size); known != leaks.end()) {
-      ++known->second.occurrences;
-      continue;
-    }
-    if (leaks.size() == ActivityLog::kMostFindings) break;
-    Finding& leak = leaks[size];
-    leak.code = "RL0309";
-    leak.kind = FindingKind::leak;
-    leak.object = fmt::format("allocation of {} bytes at {:#x}", allocation.bytes, address);
-    leak.message = fmt::format(
-        "{} bytes from {} were never freed: allocation number {} of the program, made {}",
-        allocation.bytes, allocation.function, allocation.number,
-        allocation.after == nullptr ? "before the first kernel"
-                                    : "after the launch of " + *allocation.after);
-  }
-  for (auto& [size, leak] : leaks) log_.add(std::move(leak));
-}
-
-bool Device::range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,
-                            std::uint64_t width, std::uint64_t height) {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
-  if (width == 0 || height == 0) return true;
-  const bool sensible = width <= kMost && height <= kMost && pitch <= kMost &&
-                        (height == 1 || width <= pitch) &&
-                        (height == 1 || pitch <= kMost / height) && width <= kMost / height;
-  const std::uint64_t extent = sensible ? (height - 1) * pitch + width : 0;
-  if (sensible && memory_.find(address, extent) != nullptr) return true;
-  std::string place = "no device allocation is there";
-  if (const Allocation* near = memory_.nearest(address); near != nullptr) {
-    if (address >= near->base && address - near->base < near->bytes) {
-      place = fmt::format("the {} of {} bytes has {} from there on{}", near->label, near->bytes,
-                          near->bytes - (address - near->base), near->live ? "" : " and was freed");
-    }
-  }
-  report_api("RL0308", FindingKind::invalid_api_use, "",
-             fmt::format("{} touches {} bytes at {:#x}: {}", what,
-                         sensible ? extent : packed_bytes(width, height), address, place));
-  return false;
 }
 
 Picoseconds Device::copy_time(double bytes, double bytes_per_second) const {
@@ -355,12 +323,21 @@ CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
   }
   const std::uint64_t bytes = packed_bytes(request.width, request.height);
   if (bytes == 0) return CudaError::success;
+  if (!to_device) report_unwritten(request);
   const Picoseconds duration = picoseconds(kTransferLatencyUs) +
                                copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second);
   const auto engine =
       to_device ? Timeline::Engine::copy_to_device : Timeline::Engine::copy_from_device;
   const Picoseconds start = timeline_.issue(request.stream, engine, duration);
-  if (request.asynchronous == 0) synchronize(start + duration);
+  if (watches_streams()) {
+    note_work({.name = to_device ? "a copy to the device" : "a copy from the device",
+               .ranges = ranges_of(request.address, request.pitch, request.width, request.height,
+                                   to_device)});
+  }
+  if (request.asynchronous == 0) {
+    synchronize(start + duration);
+    timeline_.host_waited_for_stream(request.stream);
+  }
   record_memory(to_device ? "copy host to device" : "copy device to host", bytes,
                 to_device ? request.address : 0, request.stream, start, duration);
   return CudaError::success;
@@ -402,6 +379,15 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
       picoseconds(device_operation_us()) +
       copy_time(2.0 * static_cast<double>(bytes), gpu_.dram_bytes_per_second);
   const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
+  if (watches_streams()) {
+    StreamRaces::Work work{.name = "a copy on the device",
+                           .ranges = ranges_of(request.destination, request.destination_pitch,
+                                               request.width, request.height, true)};
+    const auto read =
+        ranges_of(request.source, request.source_pitch, request.width, request.height, false);
+    work.ranges.insert(work.ranges.end(), read.begin(), read.end());
+    note_work(std::move(work));
+  }
   record_memory("copy device to device", bytes, request.destination, request.stream, start,
                 duration);
   return CudaError::success;
@@ -422,6 +408,11 @@ CudaError Device::fill(const FillRequest& request) {
   const Picoseconds duration = picoseconds(device_operation_us()) +
                                copy_time(static_cast<double>(bytes), gpu_.dram_bytes_per_second);
   const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
+  if (watches_streams()) {
+    note_work(
+        {.name = "a memset",
+         .ranges = ranges_of(request.address, request.pitch, request.width, request.height, true)});
+  }
   record_memory("set", bytes, request.address, request.stream, start, duration);
   return CudaError::success;
 }
@@ -443,19 +434,10 @@ Picoseconds Device::end_node() {
 void Device::synchronize(Picoseconds until) {
   timeline_.wait_until(until);
   for (auto& [number, pool] : pools_) pool.synchronized();
+  stream_races_.drop_done(timeline_.order());
 }
 
 std::string Device::take_output() { return std::exchange(output_, {}); }
-
-void Device::report_api(const std::string& code, FindingKind kind, const std::string& kernel,
-                        const std::string& message) {
-  Finding finding;
-  finding.code = code;
-  finding.kind = kind;
-  finding.kernel = kernel;
-  finding.message = message;
-  log_.add(std::move(finding));
-}
 
 void Device::raise(CudaError error) {
   if (fault_ == CudaError::success) fault_ = error;

@@ -16,6 +16,7 @@
 #include "simgpu/device/memory_pool.h"
 #include "simgpu/device/module.h"
 #include "simgpu/device/protocol.h"
+#include "simgpu/device/stream_races.h"
 #include "simgpu/device/timeline.h"
 #include "simgpu/memory/device_memory.h"
 #include "simgpu/report.h"
@@ -83,9 +84,10 @@ class Device {
   std::uint64_t free_bytes() const;
   /// Frees what the guest allocated, loaded and created, and clears the fault.
   void release_guest();
-  /// What the guest allocated and has not freed becomes findings (RL0309), one for each size and
-  /// function. None after a fault: nothing can be freed then.
-  void report_leaks();
+  /// The program has ended. What it allocated and has not freed becomes findings (RL0309), one for
+  /// each size and function, none after a fault: nothing can be freed then. So does a failed launch
+  /// that it never asked about.
+  void report_end();
 
   // Copies. begin_… checks the range and places the transfer on the timeline; the bytes follow in
   // pieces, packed without the pitch.
@@ -130,6 +132,15 @@ class Device {
   void report_api(const std::string& code, FindingKind kind, const std::string& kernel,
                   const std::string& message);
 
+  /// What the guest's own library refused becomes a finding.
+  void report_misuse(const protocol::Misuse& misuse);
+  /// A call named a stream or an event that is not there.
+  void report_no_handle(const std::string& function);
+  /// A launch failed whose result the program cannot see: unless it asks for the last error before
+  /// the end or a reset, that is a finding (RL0314).
+  void note_unasked_launch(CudaError error);
+  void note_asked() { unasked_.reset(); }
+
   // The trusted side.
   std::uint64_t trusted_allocate(std::uint64_t bytes, const std::string& label);
   void trusted_release(std::uint64_t address);
@@ -142,6 +153,17 @@ class Device {
  private:
   CudaError place(std::uint64_t bytes, const char* function, std::uint64_t* address);
   void remember(std::uint64_t address, std::uint64_t bytes, const char* function);
+  /// Whether races between streams are looked for: not while there is only the default stream.
+  bool watches_streams() const {
+    return options_.checkers && !options_.sampled && timeline_.has_created_streams();
+  }
+  /// Work that was just issued, on the stream that the timeline's last stamp names.
+  void note_work(StreamRaces::Work work);
+  void report_bad_free(std::uint64_t address);
+  void report_leaks();
+  void report_unasked();
+  void report_unwritten(const protocol::CopyRequest& request);
+  std::string describe_pointer(std::uint64_t address) const;
   bool range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,
                       std::uint64_t width, std::uint64_t height);
   void record_memory(const char* kind, std::uint64_t bytes, std::uint64_t destination,
@@ -170,6 +192,7 @@ class Device {
   std::uint64_t next_module_ = 1;
   std::map<std::uint64_t, LoadedModule> modules_;
   GraphTable graphs_;
+  StreamRaces stream_races_;
   KnownLaunches known_launches_;
   std::uint64_t repeats_ = 0;
   bool follows_work_ = false;  ///< what is issued belongs to a node that is not a graph's first
@@ -185,6 +208,13 @@ class Device {
   std::set<std::uint64_t> pinned_;                              ///< addresses
   std::uint64_t allocations_made_ = 0;
   std::shared_ptr<const std::string> last_kernel_;
+  std::string refused_kernel_;  ///< of the last launch that was refused
+  struct UnaskedLaunch {
+    CudaError error = CudaError::success;
+    std::string kernel;
+    std::uint64_t count = 0;
+  };
+  std::optional<UnaskedLaunch> unasked_;
 };
 
 }  // namespace simgpu

@@ -63,6 +63,10 @@ std::vector<Finding> cause_first(std::vector<Finding> findings) {
   return findings;
 }
 
+void name_calls(AccessSite& site) {
+  for (InlinedCall& call : site.inlined_at) call.function = kernel_display_name(call.function);
+}
+
 std::string join(const std::vector<std::string>& parts) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
@@ -110,11 +114,13 @@ LoadedModule* Device::module(std::uint64_t handle) {
 CudaError Device::check_launch(const protocol::LaunchMessage& message,
                                std::size_t parameter_bytes) {
   const LoadedModule* loaded = module(message.module);
+  refused_kernel_.clear();
   if (loaded == nullptr || message.kernel >= loaded->kernels.size()) {
     return CudaError::invalid_device_function;
   }
   if (!timeline_.has_stream(message.stream)) return CudaError::invalid_resource_handle;
   const LoadedKernel& kernel = loaded->kernels[message.kernel];
+  refused_kernel_ = *kernel.display_name;
   if (parameter_bytes != kernel.info->parameter_bytes) return CudaError::invalid_value;
   if (!kernel.info->unsupported.empty()) {
     report_api("RL0312", FindingKind::unsupported, *kernel.display_name,
@@ -164,10 +170,17 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   const EngineOptions options{.workers = options_.workers,
                               .checkers = options_.checkers,
                               .instruction_budget = options_.instruction_budget,
+                              .sectors = watches_streams(),
                               .sampled = options_.sampled,
                               .native = options_.native};
-  const LaunchResult result = execute(*loaded.program, request, memory_, gpu_, options);
+  LaunchResult result = execute(*loaded.program, request, memory_, gpu_, options);
   finish_launch(kernel, message, result);
+  if (watches_streams() && result.status != LaunchStatus::unsupported) {
+    note_work({.name = "kernel " + *kernel.display_name,
+               .program = loaded.program,
+               .kernel = kernel.info,
+               .sectors = std::move(result.sectors)});
+  }
   if (!options_.execute_repeats) known_launches_.remember(std::move(key), result, memory_);
   return result.status == LaunchStatus::unsupported ? CudaError::not_supported : CudaError::success;
 }
@@ -184,11 +197,24 @@ KnownLaunches::Key Device::key_of(const protocol::LaunchMessage& message,
           .parameters = {parameters.begin(), parameters.end()}};
 }
 
+void Device::note_work(StreamRaces::Work work) {
+  work.stamp = timeline_.last_stamp();
+  work.stream_number = timeline_.stream_number(work.stamp.stream);
+  for (Finding& race : stream_races_.add(std::move(work), timeline_.order(), memory_)) {
+    name_calls(race.where);
+    if (race.other) name_calls(*race.other);
+    if (!race.kernel.empty()) race.kernel = kernel_display_name(race.kernel);
+    log_.add(std::move(race));
+  }
+}
+
 void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                            const LaunchResult& result) {
   for (Finding& finding : cause_first(result.findings)) {
     // It may be unwritten only because a launch before this one was sampled.
     if (options_.sampled && finding.kind == FindingKind::uninitialized_read) continue;
+    name_calls(finding.where);
+    if (finding.other) name_calls(*finding.other);
     finding.kernel =
         kernel_display_name(finding.kernel.empty() ? kernel.info->name : finding.kernel);
     log_.add(std::move(finding));

@@ -260,7 +260,7 @@ void DeviceProcess::set_checkers(bool on) {
 
 void DeviceProcess::mark() { impl_->ask(ControlOperation::mark); }
 
-void DeviceProcess::report_leaks() { impl_->ask(ControlOperation::report_leaks); }
+void DeviceProcess::report_end() { impl_->ask(ControlOperation::report_end); }
 
 Activity DeviceProcess::collect() {
   auto reply = impl_->ask(ControlOperation::collect);

@@ -62,7 +62,7 @@ class DeviceProcess {
   /// allocated now.
   void mark();
   /// What the guest has allocated and not freed is among the findings of the next collect().
-  void report_leaks();
+  void report_end();
   /// Waits for all work, and tells what happened since mark().
   Activity collect();
 

@@ -103,12 +103,22 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
     case Operation::device_synchronize:
       device_.timeline().spend(ApiCost::kSynchronize);
       device_.synchronize(device_.timeline().all_done());
+      device_.timeline().host_waited_for_all();
       return device_.fault();
     case Operation::get_stack_limit:
       writer.put(std::uint64_t{device_.stack_bytes()});
       return CudaError::success;
     case Operation::set_stack_limit:
       return device_.set_stack_bytes(reader.get<std::uint64_t>());
+    case Operation::misuse:
+      device_.report_misuse(reader.get<protocol::Misuse>());
+      return CudaError::success;
+    case Operation::launch_unasked:
+      device_.note_unasked_launch(static_cast<CudaError>(reader.get<std::uint32_t>()));
+      return CudaError::success;
+    case Operation::error_asked:
+      device_.note_asked();
+      return CudaError::success;
     case Operation::take_output: {
       const std::string text = device_.take_output();
       writer.append(std::as_bytes(std::span(text)));

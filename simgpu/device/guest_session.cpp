@@ -119,6 +119,26 @@ bool works_after_fault(GuestOperation operation) {
          operation == GuestOperation::activity_take || operation == GuestOperation::activity_clock;
 }
 
+/// Operations that fail with "invalid resource handle" because a stream or an event is not there.
+bool names_handle(GuestOperation operation) {
+  switch (operation) {
+    case GuestOperation::launch:
+    case GuestOperation::copy_to_device:
+    case GuestOperation::copy_from_device:
+    case GuestOperation::copy_on_device:
+    case GuestOperation::fill:
+    case GuestOperation::stream_synchronize:
+    case GuestOperation::stream_wait:
+    case GuestOperation::stream_query:
+    case GuestOperation::event_record:
+    case GuestOperation::event_synchronize:
+    case GuestOperation::event_query:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// Rows without gaps are one row.
 template <typename Request>
 void join_rows(Request& request, std::uint64_t pitch) {
@@ -152,6 +172,9 @@ GuestSession::Reply GuestSession::handle(std::uint32_t operation,
     wire::Reader reader(payload);
     reply.error = dispatch(known, reader, writer);
     reader.expect_end();
+    if (reply.error == CudaError::invalid_resource_handle && names_handle(known)) {
+      device_.report_no_handle(function_of(known));
+    }
   }
   reply.payload = writer.take();
   reply.descriptor = std::move(shared_);
@@ -183,6 +206,9 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
     case Operation::allocate_array:
     case Operation::image_create:
     case Operation::image_destroy:
+    case Operation::misuse:
+    case Operation::launch_unasked:
+    case Operation::error_asked:
       return memory_operation(operation, reader, writer);
     case Operation::pool_allocate:
     case Operation::pool_release:
@@ -311,10 +337,13 @@ CudaError GuestSession::stream_operation(Operation operation, wire::Reader& read
     case Operation::stream_synchronize:
       timeline.spend(ApiCost::kSynchronize);
       device_.synchronize(timeline.ready(stream));
+      timeline.host_waited_for_stream(stream);
       return device_.fault();
     case Operation::stream_query:
       timeline.spend(ApiCost::kEvent);
-      return timeline.ready(stream) <= timeline.now() ? CudaError::success : CudaError::not_ready;
+      if (timeline.ready(stream) > timeline.now()) return CudaError::not_ready;
+      timeline.host_waited_for_stream(stream);
+      return CudaError::success;
     default:
       writer.put(static_cast<std::uint32_t>(timeline.stream_blocking(stream).value_or(true)));
       writer.put(static_cast<std::int32_t>(timeline.stream_priority(stream).value_or(0)));
@@ -351,10 +380,13 @@ CudaError GuestSession::event_operation(Operation operation, wire::Reader& reade
   if (operation == Operation::event_synchronize) {
     timeline.spend(ApiCost::kSynchronize);
     device_.synchronize(*time);
+    timeline.host_waited_for_event(event);
     return device_.fault();
   }
   timeline.spend(ApiCost::kEvent);
-  return *time <= timeline.now() ? CudaError::success : CudaError::not_ready;
+  if (*time > timeline.now()) return CudaError::not_ready;
+  timeline.host_waited_for_event(event);
+  return CudaError::success;
 }
 
 CudaError GuestSession::activity_operation(Operation operation, wire::Reader& reader,

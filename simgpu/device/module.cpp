@@ -120,6 +120,13 @@ std::vector<std::byte> initial_contents(const ptx::Variable& variable, const Sym
   return bytes;
 }
 
+/// A variable as its source spells it, without the namespaces that nvcc puts around it.
+std::string plain_name(const std::string& mangled) {
+  const std::string name = kernel_display_name(mangled);
+  const std::size_t scope = name.rfind("::");
+  return scope == std::string::npos ? name : name.substr(scope + 2);
+}
+
 PlacedSymbol place_variable(const ptx::Variable& variable, const ModuleLimits& limits,
                             DeviceMemory& memory) {
   const std::uint64_t bytes = std::max<std::uint64_t>(variable.size(), 1);
@@ -128,7 +135,8 @@ PlacedSymbol place_variable(const ptx::Variable& variable, const ModuleLimits& l
   if (variable.managed) {
     const bool room = sensible && limits.managed_variables > 0;
     if (auto block =
-            room ? memory.allocate_shared(bytes, variable.name, Sharing::managed) : std::nullopt) {
+            room ? memory.allocate_shared(bytes, plain_name(variable.name), Sharing::managed)
+                 : std::nullopt) {
       const std::uint64_t address = block->address;
       return {.address = address,
               .bytes = bytes,
@@ -136,7 +144,8 @@ PlacedSymbol place_variable(const ptx::Variable& variable, const ModuleLimits& l
     }
   } else {
     const bool read_only = variable.space == ptx::Space::constant;
-    const auto address = sensible ? memory.allocate(bytes, variable.name, read_only) : std::nullopt;
+    const auto address =
+        sensible ? memory.allocate(bytes, plain_name(variable.name), read_only) : std::nullopt;
     if (address) return {.address = *address, .bytes = bytes, .shared = nullptr};
   }
   throw ModuleError(CudaError::memory_allocation,
@@ -282,6 +291,8 @@ std::string kernel_display_name(const std::string& mangled) {
   std::string name = demangled(mangled);
   if (name == mangled) return clipped(mangled);
 
+  // nvcc puts what has internal linkage into a namespace of its own: _INTERNAL_<hash>_<file>.
+  if (name.starts_with("_INTERNAL_")) name.erase(0, std::min(name.find("::"), name.size() - 2) + 2);
   // Drop the parameter list: the last parenthesis that opens outside of template arguments.
   int angle = 0;
   std::size_t last_open = std::string::npos;

@@ -89,6 +89,9 @@ enum class GuestOperation : std::uint32_t {
   pool_create,      ///< u64 number of the pool, which the other operations on pools begin with
   pool_destroy,
   share_variable,  ///< u64 module, name; SharedMemory and descriptor of a __managed__ variable
+  misuse,          ///< Misuse: a call that the guest's own library refused
+  launch_unasked,  ///< u32 error: a launch failed, and its caller cannot see what it returned
+  error_asked,     ///< the program asked for the last error
   count,
 };
 
@@ -105,7 +108,7 @@ enum class ControlOperation : std::uint32_t {
   mark,
   collect,
   collect_more,
-  report_leaks,
+  report_end,
   count,
 };
 
@@ -158,6 +161,19 @@ struct DeviceCopyRequest {
   std::uint64_t stream = 0;
   std::uint32_t asynchronous_call = 0;
   std::uint32_t padding = 0;
+};
+
+/// What a call was given that the guest's own library refused. It makes a finding and nothing else.
+enum class MisuseKind : std::uint32_t {
+  copy_direction,  ///< `detail` is the cudaMemcpyKind that does not fit the pointers
+  symbol_range,    ///< a copy of `bytes` to or from a variable that has `detail` after the offset
+  free_host,       ///< cudaFreeHost of `destination`
+};
+struct Misuse {
+  MisuseKind kind = MisuseKind::copy_direction;
+  std::uint32_t padding = 0;
+  std::uint64_t destination = 0, source = 0;
+  std::uint64_t bytes = 0, detail = 0;
 };
 
 struct FillRequest {

@@ -27,6 +27,7 @@ void Timeline::forget_handles() {
   streams_.clear();
   events_.clear();
   destroyed_ready_ = 0;
+  order_.forget_all();
   streams_[kLegacyStream] = {};
   streams_[kPerThreadStream] = {};
 }
@@ -56,6 +57,7 @@ CudaError Timeline::destroy_stream(std::uint64_t stream) {
   if (found == streams_.end()) return CudaError::invalid_resource_handle;
   if (found->second.blocking) destroyed_ready_ = std::max(destroyed_ready_, found->second.ready);
   streams_.erase(found);
+  order_.forget_stream(stream);
   return CudaError::success;
 }
 
@@ -80,6 +82,20 @@ Picoseconds Timeline::ready(std::uint64_t stream) const {
     }
   }
   return time;
+}
+
+/// Streams whose work comes before what is issued to `stream` now, by the rules of the default
+/// stream.
+std::vector<std::uint64_t> Timeline::behind(std::uint64_t stream) const {
+  if (stream != kLegacyStream) {
+    const bool waits = streams_.at(stream).blocking;
+    return waits ? std::vector<std::uint64_t>{kLegacyStream} : std::vector<std::uint64_t>{};
+  }
+  std::vector<std::uint64_t> blocking;
+  for (const auto& [handle, other] : streams_) {
+    if (other.blocking && handle != kLegacyStream) blocking.push_back(handle);
+  }
+  return blocking;
 }
 
 Picoseconds Timeline::all_done() const { return std::max(now_, last_end_); }
@@ -133,6 +149,7 @@ Picoseconds Timeline::issue(std::uint64_t stream, Engine engine, Picoseconds dur
   const Picoseconds end = add(start, duration);
   (node_end_ ? *node_end_ : streams_.at(stream).ready) = end;
   last_end_ = std::max(last_end_, end);
+  last_stamp_ = order_.issue(stream, behind(stream));
   return start;
 }
 
@@ -143,6 +160,7 @@ std::uint64_t Timeline::create_event(bool timing) {
 }
 
 CudaError Timeline::destroy_event(std::uint64_t event) {
+  order_.forget_event(event);
   return events_.erase(event) == 1 ? CudaError::success : CudaError::invalid_resource_handle;
 }
 
@@ -150,6 +168,7 @@ CudaError Timeline::record_event(std::uint64_t event, std::uint64_t stream) {
   const auto found = events_.find(event);
   if (found == events_.end() || !has_stream(stream)) return CudaError::invalid_resource_handle;
   found->second.recorded = true;
+  order_.record(event, stream, behind(stream));
   found->second.time = node_end_ ? *node_end_ : earliest(stream);
   if (!node_end_) streams_.at(stream).ready = found->second.time;
   return CudaError::success;
@@ -166,6 +185,7 @@ CudaError Timeline::stream_wait(std::uint64_t stream, std::uint64_t event) {
   if (!time || !has_stream(stream)) return CudaError::invalid_resource_handle;
   Picoseconds& ready = node_end_ ? *node_end_ : streams_.at(stream).ready;
   ready = std::max(ready, *time);
+  order_.wait(stream, event);
   return CudaError::success;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simgpu/device/cuda_error.h"
+#include "simgpu/device/stream_order.h"
 
 namespace simgpu {
 
@@ -102,6 +103,19 @@ class Timeline {
   /// When everything issued so far is done.
   Picoseconds all_done() const;
 
+  // What is ordered, whatever the times say.
+  const StreamOrder& order() const { return order_; }
+  /// Of what issue() placed last.
+  const StreamOrder::Stamp& last_stamp() const { return last_stamp_; }
+  bool has_created_streams() const { return streams_created_ != 0; }
+  /// The host has waited until all that was issued is done: to the stream, before the event, at
+  /// all.
+  void host_waited_for_stream(std::uint64_t stream) {
+    order_.host_waits_for_stream(stream, behind(stream));
+  }
+  void host_waited_for_event(std::uint64_t event) { order_.host_waits_for_event(event); }
+  void host_waited_for_all() { order_.host_waits_for_all(); }
+
   std::uint64_t create_event(bool timing);
   CudaError destroy_event(std::uint64_t event);
   CudaError record_event(std::uint64_t event, std::uint64_t stream);
@@ -132,6 +146,7 @@ class Timeline {
     double share = 1;
   };
 
+  std::vector<std::uint64_t> behind(std::uint64_t stream) const;
   Picoseconds place(std::vector<Busy>& busy, Picoseconds from, Picoseconds duration, double share);
 
   Picoseconds now_ = 0;
@@ -143,6 +158,8 @@ class Timeline {
   std::map<std::uint64_t, Stream> streams_;
   std::map<std::uint64_t, Event> events_;
   std::array<std::vector<Busy>, 3> engines_;
+  StreamOrder order_;
+  StreamOrder::Stamp last_stamp_;
 };
 
 }  // namespace simgpu

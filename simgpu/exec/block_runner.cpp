@@ -34,6 +34,12 @@ std::uint32_t frame_size(const LaunchContext& launch) {
   return launch.kernel.frame_bytes_per_thread + stack_size(launch);
 }
 
+std::vector<bool> loads_that_move(const LoweredKernel& kernel) {
+  std::vector<bool> moves;
+  for (const InstructionInfo& info : kernel.info.instructions) moves.push_back(info.only_moves);
+  return moves;
+}
+
 std::size_t warps_of(const LaunchContext& launch) {
   return (launch.request.block.count() + kWarpSize - 1) / kWarpSize;
 }
@@ -74,7 +80,9 @@ MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
 BlockRunner::BlockRunner(const LaunchContext& launch)
     : launch_(launch),
       traffic_(launch.request.l1_bytes_per_block),
-      checkers_(launch.checkers ? std::make_unique<BlockCheckers>(launch.memory) : nullptr),
+      checkers_(launch.checkers
+                    ? std::make_unique<BlockCheckers>(launch.memory, loads_that_move(launch.kernel))
+                    : nullptr),
       counts_(launch.kernel.code.size()),
       guarded_threads_(launch.kernel.code.size()),
       shared_sites_(launch.kernel.memory_sites),
@@ -162,6 +170,8 @@ void BlockRunner::begin(std::uint64_t block) {
   take_native_code();
   block_ = block;
   other_work_ += begin_work_;
+  began_at_ = instructions_;
+  spin_detector_.begin_block();
   const Dim3& grid = launch_.request.grid;
   block_index_ = {static_cast<std::uint32_t>(block % grid.x),
                   static_cast<std::uint32_t>(block / grid.x % grid.y),
@@ -220,13 +230,45 @@ void BlockRunner::run_warp(Warp& warp) {
   }
 }
 
-void BlockRunner::fail_budget(const Lowered* at, const Warp& warp) const {
+void BlockRunner::report_endless(const Lowered* at, const Warp& warp,
+                                 const std::string& why) const {
   const std::uint32_t lanes = warp.stack.empty() ? 1 : warp.stack.active();
   fail(LaunchStatus::launch_timeout, FindingKind::deadlock, "RL0307", at, warp,
        static_cast<unsigned>(__builtin_ctz(lanes | 0x80000000U)),
-       "The kernel does not come to an end: " + std::to_string(launch_.instruction_budget) +
-           " warp instructions were executed, and this thread was still running",
-       "runs");
+       "The kernel does not come to an end: " + why, "runs");
+}
+
+void BlockRunner::fail_budget(const Lowered* at, const Warp& warp) const {
+  report_endless(at, warp,
+                 std::to_string(launch_.instruction_budget) +
+                     " warp instructions were executed, and this thread was still running");
+}
+
+/// A kernel that looks at the clock sees something new each time; one that shares memory with the
+/// host may.
+void BlockRunner::check_spinning() {
+  constexpr std::uint64_t kLong = std::uint64_t{1} << 20;
+  constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+  if (instructions_ - began_at_ < kLong || launch_.kernel.info.reads_clock) return;
+  if (launch_.memory.shares_memory()) return;
+  if (registers_.size() + local_.size() + frame_.size() > kMostBytes) return;
+  const auto bytes_of = [](const AlignedBytes& memory) {
+    return std::span<const std::byte>(memory.data(), memory.size());
+  };
+  const SpinDetector::View view{.warps = warps_,
+                                .register_bytes = launch_.kernel.register_bytes,
+                                .shared = bytes_of(shared_),
+                                .local = bytes_of(local_),
+                                .frames = bytes_of(frame_),
+                                .changes = changes_ + traffic_.store_requests()};
+  if (!spin_detector_.spins(view)) return;
+  const auto running =
+      std::ranges::find(warps_, WarpState::ready, [](const Warp& warp) { return warp.state; });
+  const Warp& warp = running != warps_.end() ? *running : warps_.front();
+  report_endless(warp.resume != nullptr ? warp.resume : warp.code, warp,
+                 "this thread goes round in a loop, and no thread of its block changes anything "
+                 "that could end it. Blocks run one after another here: a later block, which has "
+                 "not begun, cannot end it either");
 }
 
 void BlockRunner::spend(std::uint64_t instructions, const Lowered* at, const Warp& warp) {
@@ -248,6 +290,7 @@ void BlockRunner::run(std::uint64_t block) {
       waiting = waiting || warp.state == WarpState::at_barrier;
     }
     if (waiting) ran = release_barriers() || ran;
+    if (ran) check_spinning();
     if (!ran) {
       if (waiting) report_deadlock();
       break;
@@ -359,7 +402,7 @@ void BlockRunner::fail(LaunchStatus status, FindingKind kind, const char* code, 
   finding.code = code;
   finding.kind = kind;
   finding.kernel = launch_.kernel.info.name;
-  finding.where = site_of(launch_.kernel, in->index);
+  finding.where = site_of(launch_.kernel.info, in->index);
   finding.where.block = block_index_;
   finding.where.thread = thread(warp, lane);
   finding.where.warp = warp.index;

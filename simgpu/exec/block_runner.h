@@ -15,6 +15,7 @@
 #include "simgpu/exec/launch_failure.h"
 #include "simgpu/exec/memory_counts.h"
 #include "simgpu/exec/site_pattern.h"
+#include "simgpu/exec/spin_detector.h"
 #include "simgpu/exec/warp.h"
 #include "simgpu/lower/lowered.h"
 #include "simgpu/memory/device_memory.h"
@@ -58,7 +59,8 @@ struct LaunchContext {
   DeviceMemory& memory;
   const gpu_spec::GpuSpec& gpu;
   bool checkers = true;
-  bool undo = false;  ///< pages must be saved before they are stored to
+  bool sectors = false;  ///< LaunchResult::sectors are wanted
+  bool undo = false;     ///< pages must be saved before they are stored to
   std::uint64_t instruction_budget = 0;
   bool notes_stores = false;  ///< memory learns which allocations were stored to, and no others
   native::NativeLaunch* native = nullptr;  ///< nullptr: all is interpreted
@@ -117,6 +119,8 @@ class BlockRunner {
   const std::uint32_t* thread_coordinate(const Warp& warp, unsigned axis) const {
     return coordinates_.data() + (std::size_t{axis} * warps_.size() + warp.index) * kWarpSize;
   }
+  /// An atomic has changed global memory. Plain stores are counted as traffic.
+  void note_change() { ++changes_; }
   std::size_t warp_count() const { return warps_.size(); }
   void print(const std::string& text);
   /// Whether what this block prints from now on is dropped.
@@ -153,6 +157,9 @@ class BlockRunner {
   bool release_barriers();
   void release(std::uint32_t barrier);
   [[noreturn]] void report_deadlock();
+  void check_spinning();
+  [[noreturn]] void report_endless(const Lowered* at, const Warp& warp,
+                                   const std::string& why) const;
   bool barrier_complete(std::uint32_t barrier, std::uint32_t& waiting_threads) const;
 
   const LaunchContext& launch_;
@@ -175,6 +182,9 @@ class BlockRunner {
   Dim3 block_index_;
   std::uint64_t instructions_ = 0;
   std::uint64_t other_work_ = 0;  ///< that takes the time of so many instructions
+  std::uint64_t began_at_ = 0;    ///< instructions_ when the block began
+  std::uint64_t changes_ = 0;
+  SpinDetector spin_detector_;
   std::string printed_;
   std::shared_ptr<const native::NativeCode> native_;
   native::Segment segment_;

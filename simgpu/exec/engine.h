@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/counters/traffic_log.h"
 #include "simgpu/exec/instruction_info.h"
 #include "simgpu/memory/device_memory.h"
 #include "simgpu/ptx/ast.h"
@@ -54,10 +55,18 @@ struct KernelInfo {
   std::array<std::uint32_t, 3> max_threads{};
   std::vector<InstructionInfo> instructions;
   std::shared_ptr<const std::vector<std::string>> files;  ///< of the module
+  /// A call of a function that was inlined, by the compiler or by lowering.
+  struct Call {
+    std::uint32_t file = 0, line = 0, column = 0;
+    std::string function;      ///< mangled, of what is called
+    std::uint32_t parent = 0;  ///< the call of the function that it is in, plus one; 0: none
+  };
+  std::vector<Call> calls;
   /// "cp.async.bulk.tensor (gemm.cu:41)", empty when it can run
   std::vector<std::string> unsupported;
   bool orders_blocks = false;  ///< has global atomics: blocks must run one after another
   bool reads_time = false;     ///< %globaltimer: what it does depends on when it is launched
+  bool reads_clock = false;    ///< any clock: what it does depends on how long it has run
   /// Shared arrays by offset, for messages: "As" at [0, 4096).
   struct SharedArray {
     std::string name;
@@ -76,6 +85,8 @@ struct EngineOptions {
   bool checkers = true;  ///< races, uninitialised reads (bounds are always checked)
   /// Warp instructions before a launch counts as endless
   std::uint64_t instruction_budget = 20'000'000'000;
+  /// LaunchResult::sectors are wanted.
+  bool sectors = false;
   /// Where a few blocks tell what all do, run only those: right counters, incomplete memory.
   bool sampled = false;
   /// Who compiles kernels that run for long; nullptr: nobody. Results do not depend on it.
@@ -127,6 +138,7 @@ struct LaunchResult {
   /// write to, so that step by step they do the same, ask for the same further blocks, and store
   /// what is there already.
   std::optional<std::vector<std::uint64_t>> touched;
+  std::vector<TouchedSector> sectors;  ///< that were touched, in order; only when asked for
 };
 
 /// Runs one kernel to its end. Deterministic: same inputs, same result, counters and findings for

@@ -65,6 +65,10 @@ struct InstructionInfo {
   std::uint32_t file = 0;  ///< in KernelInfo::files; 0: unknown
   std::uint32_t line = 0;
   std::uint32_t column = 0;
+  std::uint32_t call = 0;  ///< in KernelInfo::calls, plus one; 0: the place is in the kernel itself
+  /// A load whose values are only stored again, as when a struct is copied: its padding may be
+  /// unwritten.
+  bool only_moves = false;
 };
 
 /// How often one instruction was executed.

@@ -55,6 +55,7 @@ class Collector {
 
   void finish(LaunchResult& result, std::uint32_t shared_bytes) {
     traffic_.finish(result.counters);
+    if (launch_.sectors) result.sectors = traffic_.touched();
     if (launch_.notes_stores) touched_.note_changes(launch_.memory);
     if (launch_.checkers) {
       for (const RawFinding& raw : traffic_.take_findings()) findings_.add(raw);
@@ -286,6 +287,7 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
                              .memory = memory,
                              .gpu = gpu,
                              .checkers = options.checkers,
+                             .sectors = options.sectors,
                              .instruction_budget = options.instruction_budget,
                              .notes_stores = options.sampled,
                              .native = native ? &*native : nullptr};

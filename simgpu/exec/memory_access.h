@@ -90,8 +90,8 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
 template <unsigned kBytes, AccessKind kKind, bool kTraffic>
 inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
                                               const std::uint64_t* base, std::int64_t offset,
-                                              const std::uint8_t* values,
-                                              bool bypasses_l1 = false) {
+                                              const std::uint8_t* values, bool bypasses_l1 = false,
+                                              bool strong = false) {
   BlockRunner& block = *warp.block;
   SitePattern<std::uint64_t>& site = block.global_site(in);
   if (!site.matches(base, warp.mask)) [[unlikely]]
@@ -109,8 +109,8 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
     check_global(in, warp, site, kKind, kBytes, addresses);
   }
   if constexpr (kTraffic) {
-    const WarpAccess access{kKind,      kBytes, warp.index,  in->index, warp.mask,
-                            &addresses, values, bypasses_l1, site.shape};
+    const WarpAccess access{kKind,      kBytes, warp.index,  in->index,  warp.mask,
+                            &addresses, values, bypasses_l1, site.shape, strong};
     block.traffic().global(access);
     // Before the checkers, which mark what is stored: a repeated launch must not find it marked.
     if (kKind != AccessKind::load && block.launch().undo) {

@@ -41,15 +41,17 @@ FindingKind kind_of(const char* code) {
     return FindingKind::uninitialized_read;
   }
   if (text == "RL0304") return FindingKind::global_race;
+  if (text == "RL0305") return FindingKind::divergent_barrier;
   return FindingKind::shared_race;
 }
 
-enum class Space { global, shared, local };
+enum class Space { global, shared, local, lanes };
 
 Space space_of(const RawFinding& raw) {
   const std::string code = raw.code;
   if (code == "RL0205" || code == "RL0304") return Space::global;
   if (code == "RL0208") return Space::local;
+  if (code == "RL0305") return Space::lanes;
   return Space::shared;
 }
 
@@ -78,6 +80,10 @@ std::string sentence(const RawFinding& raw, const std::string& object) {
     return "A thread reads " + object +
            " in the same barrier interval in which another thread writes it";
   }
+  if (code == "RL0305") {
+    return "A shuffle asks " + object +
+           " for its value, which does not take part in it: what comes back is undefined";
+  }
   if (code == "RL0313") {
     return "A thread touches " + object +
            " before the asynchronous copy into it is known to be done: the thread that copies has "
@@ -92,13 +98,18 @@ std::string sentence(const RawFinding& raw, const std::string& object) {
 
 }  // namespace
 
-AccessSite site_of(const LoweredKernel& kernel, std::uint32_t index) {
+AccessSite site_of(const KernelInfo& kernel, std::uint32_t index) {
   AccessSite site;
-  if (index < kernel.info.instructions.size()) {
-    const InstructionInfo& info = kernel.info.instructions[index];
-    site.file = kernel.info.files->at(info.file);
+  if (index < kernel.instructions.size()) {
+    const InstructionInfo& info = kernel.instructions[index];
+    site.file = kernel.files->at(info.file);
     site.line = info.line;
     site.column = info.column;
+    for (std::uint32_t call = info.call; call != 0;) {
+      const KernelInfo::Call& at = kernel.calls.at(call - 1);
+      site.inlined_at.push_back({at.function, kernel.files->at(at.file), at.line, at.column});
+      call = at.parent;
+    }
   }
   return site;
 }
@@ -142,6 +153,11 @@ std::string describe_global(const DeviceMemory& memory, std::uint64_t address, u
   const Allocation* allocation = memory.find(address, 1);
   if (allocation == nullptr) allocation = memory.nearest(address);
   if (address < 65536) return "address " + std::to_string(address) + ", a null pointer";
+  constexpr std::uint64_t kArena = std::uint64_t{1} << 40;
+  if (address < kDeviceBase || address - kDeviceBase >= kArena) {
+    return "an address far from any allocation: it is no address of device memory, but may be one "
+           "of the host's";
+  }
   if (allocation == nullptr) return "an address where nothing was ever allocated";
   const std::string name = allocation_name(*allocation);
   const std::uint64_t end = allocation->base + allocation->bytes;
@@ -177,11 +193,13 @@ Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const Dev
     site.thread = coordinates(std::uint64_t{warp} * kWarpSize + lane, block);
     site.warp = warp;
   };
-  finding.where = site_of(kernel, raw.pc);
+  finding.where = site_of(kernel.info, raw.pc);
   fill(finding.where, raw.block, raw.warp, raw.lane);
-  finding.where.action = describe_access(raw.kind, raw.bytes, space_name(space));
+  finding.where.action = space == Space::lanes
+                             ? "reads from lane " + std::to_string(raw.address)
+                             : describe_access(raw.kind, raw.bytes, space_name(space));
   if (raw.has_other) {
-    finding.other = site_of(kernel, raw.other_pc);
+    finding.other = site_of(kernel.info, raw.other_pc);
     fill(*finding.other, raw.other_block, raw.other_warp, raw.other_lane);
     finding.other->action = describe_access(raw.other_kind, raw.bytes, space_name(space));
   }
@@ -191,6 +209,10 @@ Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const Dev
       break;
     case Space::shared:
       finding.object = describe_shared(kernel, raw.address, shared_bytes);
+      break;
+    case Space::lanes:
+      finding.object =
+          "lane " + std::to_string(raw.address) + " of warp " + std::to_string(raw.warp);
       break;
     case Space::local:
       finding.object = "byte " + std::to_string(raw.address) + " of the thread's local memory";

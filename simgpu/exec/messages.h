@@ -12,7 +12,7 @@
 namespace simgpu {
 
 /// File, line and column of an instruction; the thread is left to the caller.
-AccessSite site_of(const LoweredKernel& kernel, std::uint32_t index);
+AccessSite site_of(const KernelInfo& kernel, std::uint32_t index);
 
 /// "writes 4 bytes to shared memory".
 std::string describe_access(AccessKind kind, unsigned bytes, const char* space);

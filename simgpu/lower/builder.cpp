@@ -83,6 +83,7 @@ void KernelBuilder::annotate(Pending& pending) const {
   pending.file = file_;
   pending.line = line_;
   pending.column = column_;
+  pending.call = call_;
   if (instruction_ != nullptr) pending.spelling = instruction_->spelling();
 }
 
@@ -98,11 +99,48 @@ void KernelBuilder::set_place(const ptx::Instruction& instruction) {
         file_ = location.file;
         line_ = location.line;
         column_ = location.column;
+        call_ = call_at(location);
       }
       return;
     }
     index = location.inlined_at;
   }
+}
+
+std::uint32_t KernelBuilder::add_call(KernelInfo::Call call) {
+  constexpr std::size_t kMostCalls = 100'000;
+  if (kernel_.info.calls.size() >= kMostCalls) return 0;
+  kernel_.info.calls.push_back(std::move(call));
+  return static_cast<std::uint32_t>(kernel_.info.calls.size());
+}
+
+/// The call for which the function around a place was inlined, by the compiler or here. Calls in
+/// files that are not the user's are left out.
+std::uint32_t KernelBuilder::call_at(const ptx::SourceLocation& place) {
+  constexpr std::size_t kDeepest = 32;
+  const auto& locations = instance_->function->locations;
+  std::vector<const ptx::SourceLocation*> inlined;  // innermost first
+  const ptx::SourceLocation* at = &place;
+  std::uint32_t call = instance_->call;
+  for (; at->inlined_at > 0 && inlined.size() < kDeepest;
+       at = &locations[static_cast<std::size_t>(at->inlined_at)]) {
+    if (static_cast<std::size_t>(at->inlined_at) >= locations.size()) break;
+    if (const auto known = call_of_.find({at, instance_->call}); known != call_of_.end()) {
+      call = known->second;
+      break;
+    }
+    inlined.push_back(at);
+  }
+  while (!inlined.empty()) {
+    const ptx::SourceLocation* const callee = inlined.back();
+    inlined.pop_back();
+    const ptx::SourceLocation& from = locations[static_cast<std::size_t>(callee->inlined_at)];
+    if (files_.is_users(from.file) && from.line != 0) {
+      call = add_call({from.file, from.line, from.column, callee->function, call});
+    }
+    call_of_[{callee, instance_->call}] = call;
+  }
+  return call;
 }
 
 Ref KernelBuilder::new_register(SlotKind kind) {
@@ -194,7 +232,10 @@ Ref KernelBuilder::special_register_value(const ptx::SpecialRegister& special, c
   }
   const bool wide =
       special.name == "%clock64" || special.name == "%globaltimer" || special.name == "%gridid";
-  if (special.name == "%globaltimer") kernel_.info.reads_time = true;
+  if (special.name.starts_with("%globaltimer")) kernel_.info.reads_time = true;
+  if (kernel_.info.reads_time || special.name.starts_with("%clock")) {
+    kernel_.info.reads_clock = true;
+  }
   const Ref value = new_register(wide ? SlotKind::pair : SlotKind::word);
   Pending& pending = emit_hidden(handler);
   pending.option = option;

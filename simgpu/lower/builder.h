@@ -56,6 +56,7 @@ struct FunctionInstance {
   bool is_kernel = true;
   std::map<std::string, VariableHome, std::less<>> variables;
   std::optional<std::uint32_t> carry;  ///< the condition code, a predicate register
+  std::uint32_t call = 0;              ///< that it was inlined for; as InstructionInfo::call
 };
 
 /// A function with a body of its own among the kernel's instructions.
@@ -164,6 +165,8 @@ class KernelBuilder {
   void lower_instruction(const ptx::Instruction& instruction);
   void refuse_instruction(const std::string& what);
   void annotate(Pending& pending) const;
+  std::uint32_t add_call(KernelInfo::Call call);
+  std::uint32_t call_at(const ptx::SourceLocation& place);
   void set_place(const ptx::Instruction& instruction);
   Ref register_value(const ptx::RegisterRef& ref, char kind, bool negated);
   Ref special_register_value(const ptx::SpecialRegister& special, char kind);
@@ -208,7 +211,10 @@ class KernelBuilder {
   std::vector<const ptx::Function*> call_stack_;
   FunctionInstance* instance_ = nullptr;
   const ptx::Instruction* instruction_ = nullptr;
-  std::uint32_t file_ = 0, line_ = 0, column_ = 0;
+  std::uint32_t file_ = 0, line_ = 0, column_ = 0, call_ = 0;
+  /// Calls that are known: by the place in the function that was inlined, and by the call that the
+  /// function which it is in was itself inlined for.
+  std::map<std::pair<const ptx::SourceLocation*, std::uint32_t>, std::uint32_t> call_of_;
   std::size_t inlined_calls_ = 0;
   bool too_large_ = false;
   Ref guard_;

@@ -132,6 +132,7 @@ void KernelBuilder::inline_call(const ptx::Function& callee,
   for (std::size_t i = 0; i < results.size(); ++i) bind(callee.return_values[i], results[i]);
   declare_variables(instance);
 
+  instance.call = add_call({file_, line_, column_, callee.name, call_});
   FunctionInstance* const caller = instance_;
   const ptx::Instruction* const call = instruction_;
   call_stack_.push_back(&callee);
@@ -139,6 +140,7 @@ void KernelBuilder::inline_call(const ptx::Function& callee,
   call_stack_.pop_back();
   instance_ = caller;
   instruction_ = call;
+  set_place(*call);
 }
 
 // Out of line.

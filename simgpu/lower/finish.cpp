@@ -40,6 +40,7 @@ void close_blocks(std::vector<Pending>& code, std::vector<std::uint32_t>& labels
       jump.cost = {.cls = InstructionClass::control, .issues = false};
       jump.file = code[i].file;
       jump.line = code[i].line;
+      jump.call = code[i].call;
       jump.labels = {static_cast<std::uint32_t>(labels.size())};
       labels.push_back(static_cast<std::uint32_t>(i));
       closed.push_back(std::move(jump));
@@ -94,6 +95,7 @@ InstructionInfo describe(const Pending& pending) {
   info.file = pending.file;
   info.line = pending.line;
   info.column = pending.column;
+  info.call = pending.call;
   const auto add = [](std::vector<std::uint32_t>& list, const Ref& ref) {
     if (ref.kind == Ref::Kind::reg) list.push_back(ref.index);
   };
@@ -104,6 +106,26 @@ InstructionInfo describe(const Pending& pending) {
   for (const Ref* ref : {&pending.dst, &pending.dst2}) add(info.writes, *ref);
   for (const Ref& ref : pending.outs) add(info.writes, ref);
   return info;
+}
+
+/// By register, whether something is computed from it, or it is an address: anything but a store of
+/// its value.
+std::vector<bool> registers_computed_with(const std::vector<Pending>& code, std::size_t count) {
+  std::vector<bool> computed(count, false);
+  const auto mark = [&](const Ref& ref) {
+    if (ref.kind == Ref::Kind::reg) computed[ref.index] = true;
+  };
+  for (const Pending& pending : code) {
+    for (const Ref* ref : {&pending.a, &pending.c, &pending.d, &pending.guard}) mark(*ref);
+    if (pending.only_stores) continue;
+    mark(pending.b);
+    for (const Ref& ref : pending.ins) mark(ref);
+  }
+  return computed;
+}
+
+bool only_moves(const InstructionInfo& info, const std::vector<bool>& computed) {
+  return std::ranges::none_of(info.writes, [&](std::uint32_t reg) { return computed[reg]; });
 }
 
 }  // namespace
@@ -217,14 +239,16 @@ LoweredKernel KernelBuilder::finish() {
   }
   finish_calls(registers, layout.block_of);
 
+  const std::vector<bool> computed = registers_computed_with(code_, registers_.size());
   for (std::uint32_t i = 0; i < code_.size(); ++i) {
     const Pending& pending = code_[i];
     kernel_.code.push_back(lowered(i, layout, place));
     kernel_.float_kinds.push_back(pending.cost.kind);
     kernel_.spellings.push_back(pending.spelling);
     kernel_.hidden.push_back(pending.hidden ? 1 : 0);
-    kernel_.info.instructions.push_back(describe(pending));
-    kernel_.info.instructions.back().starts_block = layout.flow.first[layout.block_of[i]] == i;
+    InstructionInfo& info = kernel_.info.instructions.emplace_back(describe(pending));
+    info.only_moves = pending.is_memory && only_moves(info, computed);
+    info.starts_block = layout.flow.first[layout.block_of[i]] == i;
   }
   kernel_.info.static_shared_bytes = shared_next_;
   kernel_.info.register_estimate = registers.peak_words;

@@ -53,7 +53,8 @@ struct Pending {
   AsyncStep async_step = AsyncStep::none;  ///< `option` of a wait is the groups it leaves
   unsigned access_bytes = 0;
   std::string spelling;
-  std::uint32_t file = 0, line = 0, column = 0;
+  std::uint32_t file = 0, line = 0, column = 0, call = 0;
+  bool only_stores = false;  ///< `b` and `ins` are stored, nothing is computed from them
 };
 
 }  // namespace simgpu

@@ -151,6 +151,33 @@ void for_each_shadow_byte(std::uint8_t* shadow, std::uint64_t offset, std::uint6
   if (bytes % 8 != 0) visit(at, bits(0, bytes % 8));
 }
 
+/// Calls gap(first, count), offsets from `offset`, for each stretch of its `bytes` whose bits are
+/// 0.
+template <typename Gap>
+void for_each_gap(const std::uint8_t* shadow, std::uint64_t offset, std::uint64_t bytes,
+                  const Gap& gap) {
+  std::uint64_t begin = 0;  // of the gap that is open
+  bool open = false;
+  const auto close = [&](std::uint64_t end) {
+    if (open) gap(begin, end - begin);
+    open = false;
+  };
+  for (std::uint64_t at = 0; at < bytes;) {
+    const std::uint64_t bit = (offset + at) % 8;
+    const std::uint8_t byte = shadow[(offset + at) / 8];
+    const bool whole = bit == 0 && bytes - at >= 8 && (byte == 0 || byte == 0xff);
+    const bool written = whole ? byte != 0 : (byte >> bit & 1) != 0;
+    if (written) {
+      close(at);
+    } else if (!open) {
+      open = true;
+      begin = at;
+    }
+    at += whole ? 8 : 1;
+  }
+  close(bytes);
+}
+
 }  // namespace
 
 /// What the pages looked like before the launch. A page's state byte is read without the lock, so
@@ -363,8 +390,30 @@ bool DeviceMemory::copy(std::uint64_t destination, std::uint64_t source, std::ui
   if (bytes == 0) return true;
   note_change(destination);
   std::memmove(host(destination), host(source), bytes);
-  mark_initialized(destination, bytes);
+  if (find(destination)->sharing == Sharing::none) copy_shadow(destination, source, bytes);
   return true;
+}
+
+/// Stretch by stretch of what is equally written; the ranges may overlap.
+void DeviceMemory::copy_shadow(std::uint64_t destination, std::uint64_t source,
+                               std::uint64_t bytes) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;  // offset, bytes
+  for_each_gap(
+      shadow_, source - kDeviceBase, bytes,
+      [&](std::uint64_t offset, std::uint64_t count) { gaps.emplace_back(offset, count); });
+  mark_initialized(destination, bytes);
+  for (const auto& [offset, count] : gaps) mark_uninitialized(destination + offset, count);
+}
+
+DeviceMemory::Unwritten DeviceMemory::unwritten(std::uint64_t address, std::uint64_t bytes) const {
+  Unwritten found;
+  for_each_gap(shadow_, address - kDeviceBase, bytes,
+               [&](std::uint64_t offset, std::uint64_t count) {
+                 if (found.bytes == 0) found.first = address + offset;
+                 found.bytes += count;
+                 found.longest = std::max(found.longest, count);
+               });
+  return found;
 }
 
 void DeviceMemory::mark_initialized(std::uint64_t address, std::uint64_t bytes) {

@@ -85,7 +85,8 @@ class DeviceMemory {
   /// Where an address of the arena lies in this process. The caller has checked it with find().
   std::byte* host(std::uint64_t address) const { return arena_ + (address - kDeviceBase); }
 
-  /// Copies and fills for the runtime and the trusted side; they mark bytes initialised.
+  /// Copies and fills for the runtime and the trusted side; they mark bytes initialised. A copy
+  /// within the memory leaves bytes as uninitialised as they were where they came from.
   /// @returns false when the range is not inside one live allocation.
   bool write(std::uint64_t address, std::span<const std::byte> bytes);
   bool read(std::uint64_t address, std::span<std::byte> bytes) const;
@@ -99,7 +100,17 @@ class DeviceMemory {
   void mark_initialized(std::uint64_t address, std::uint64_t bytes);
   void mark_uninitialized(std::uint64_t address, std::uint64_t bytes);
   bool is_initialized(std::uint64_t address, std::uint64_t bytes) const;
+  /// Bytes of the range that nothing has written to: how many, the first of them, and how many the
+  /// longest stretch without a gap has.
+  struct Unwritten {
+    std::uint64_t bytes = 0;
+    std::uint64_t first = 0;  ///< address
+    std::uint64_t longest = 0;
+  };
+  Unwritten unwritten(std::uint64_t address, std::uint64_t bytes) const;
 
+  /// Whether there is memory that a guest has mapped too.
+  bool shares_memory() const { return shared_blocks_ > 0; }
   std::uint64_t capacity() const { return capacity_; }
   std::uint64_t allocated() const { return allocated_; }
   std::uint64_t peak_allocated() const { return peak_allocated_; }
@@ -138,6 +149,7 @@ class DeviceMemory {
   std::optional<std::uint64_t> take_range(std::uint64_t bytes, std::uint64_t alignment);
   Allocation& add(Allocation allocation);
   void forget_content(const Allocation& allocation);
+  void copy_shadow(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);
 
   std::byte* arena_ = nullptr;
   std::uint8_t* shadow_ = nullptr;

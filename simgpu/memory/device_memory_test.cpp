@@ -51,6 +51,40 @@ TEST(DeviceMemoryTest, FindAcceptsOnlyWhatLiesInsideOneLiveAllocation) {
   EXPECT_EQ(memory.find(base), nullptr);
 }
 
+TEST(DeviceMemoryTest, ACopyCarriesWhatIsUnwrittenAlong) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 300; ++round) {
+    DeviceMemory memory(64 * kMebi);
+    const std::uint64_t base = memory.allocate(200, "a").value();
+    std::vector<bool> written(200, false);
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      written[i] = random() % 3 != 0 || (i / 32) % 2 == 0;
+      if (written[i]) memory.mark_initialized(base + i, 1);
+    }
+    const std::uint64_t from = random() % 100, to = random() % 100, bytes = random() % 100;
+    ASSERT_TRUE(memory.copy(base + to, base + from, bytes));
+    const std::vector<bool> before = written;
+    for (std::size_t i = 0; i < bytes; ++i) written[to + i] = before[from + i];
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      ASSERT_EQ(memory.is_initialized(base + i, 1), written[i])
+          << "round " << round << ": " << bytes << " bytes from " << from << " to " << to
+          << ", byte " << i;
+    }
+  }
+}
+
+TEST(DeviceMemoryTest, UnwrittenBytesAreCountedByStretch) {
+  DeviceMemory memory(64 * kMebi);
+  const std::uint64_t base = memory.allocate(100, "a").value();
+  memory.mark_initialized(base, 30);
+  memory.mark_initialized(base + 35, 20);
+  const DeviceMemory::Unwritten found = memory.unwritten(base + 1, 98);
+  EXPECT_EQ(found.bytes, 5U + 44U);
+  EXPECT_EQ(found.first, base + 30);
+  EXPECT_EQ(found.longest, 44U);
+  EXPECT_EQ(memory.unwritten(base + 2, 28).bytes, 0U);
+}
+
 TEST(DeviceMemoryTest, AFreedAllocationIsStillNamedByItsAddress) {
   DeviceMemory memory(64 * kMebi);
   const std::uint64_t base = memory.allocate(100, "freed").value();

@@ -14,6 +14,10 @@ namespace simgpu::runtime {
 cudaError_t record(cudaError_t error);
 inline cudaError_t record(int error) { return record(static_cast<cudaError_t>(error)); }
 
+/// Tells the device of a launch that failed by <<<>>>: what nvcc makes of that drops the error.
+/// @returns the error
+cudaError_t hide_from_caller(cudaError_t error);
+
 /// After cudaDeviceReset no thread knows an error of the context that is gone.
 void forget_errors();
 

@@ -38,7 +38,14 @@ cudaError_t fill(void* pointer, size_t pitch, int value, size_t width, size_t he
 int symbol_range(const void* symbol, size_t offset, size_t bytes, std::uint64_t* address) {
   Variable* variable = nullptr;
   if (const int error = Registry::instance().resolve(symbol, &variable); error != 0) return error;
-  if (offset > variable->bytes || bytes > variable->bytes - offset) return cudaErrorInvalidValue;
+  if (offset > variable->bytes || bytes > variable->bytes - offset) {
+    const std::uint64_t room = offset > variable->bytes ? 0 : variable->bytes - offset;
+    Client::instance().ask(
+        GuestOperation::misuse,
+        protocol::Misuse{
+            .kind = protocol::MisuseKind::symbol_range, .bytes = bytes, .detail = room});
+    return cudaErrorInvalidValue;
+  }
   *address = variable->address + offset;
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "simgpu/runtime/api.h"
 
@@ -23,6 +24,21 @@ cudaError_t& last_error() {
     context = now;
   }
   return error;
+}
+
+/// Whether a launch of this thread has failed and the device waits for the program to ask.
+bool& unasked_launch() {
+  thread_local bool unasked = false;
+  return unasked;
+}
+
+/// The program asks for the last error.
+void note_asked() {
+  if (!std::exchange(unasked_launch(), false)) return;
+  try {
+    Client::instance().ask(GuestOperation::error_asked);
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the answer is the error, not this
+  }
 }
 
 /// After these the context is broken: asking for the error does not clear it.
@@ -135,6 +151,16 @@ cudaError_t record(cudaError_t error) {
 
 void forget_errors() { ++ended_contexts(); }
 
+cudaError_t hide_from_caller(cudaError_t error) {
+  if (error == cudaSuccess || is_sticky(error)) return error;
+  unasked_launch() = true;
+  try {
+    Client::instance().ask(GuestOperation::launch_unasked, static_cast<std::uint32_t>(error));
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the finding is lost, the error is not
+  }
+  return error;
+}
+
 cudaError_t refuse(const char* function, const char* what) {
   std::fprintf(stderr, "simgpu: %s is not implemented%s%s\n", function, what == nullptr ? "" : ": ",
                what == nullptr ? "" : what);
@@ -146,16 +172,21 @@ cudaError_t refuse(const char* function, const char* what) {
 using simgpu::runtime::find_text;
 using simgpu::runtime::is_sticky;
 using simgpu::runtime::last_error;
+using simgpu::runtime::note_asked;
 
 extern "C" {
 
 cudaError_t cudaGetLastError() {
+  note_asked();
   const cudaError_t error = last_error();
   if (!is_sticky(error)) last_error() = cudaSuccess;
   return error;
 }
 
-cudaError_t cudaPeekAtLastError() { return last_error(); }
+cudaError_t cudaPeekAtLastError() {
+  note_asked();
+  return last_error();
+}
 
 const char* cudaGetErrorName(cudaError_t error) {
   const auto* known = find_text(error);

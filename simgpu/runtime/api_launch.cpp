@@ -166,12 +166,14 @@ cudaError_t cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block, v
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                size_t dynamic_shared_bytes, cudaStream_t stream) {
-  return cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared_bytes, stream);
+  return simgpu::runtime::hide_from_caller(
+      cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared_bytes, stream));
 }
 
 cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                     size_t dynamic_shared_bytes, cudaStream_t stream) {
-  return cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared_bytes, per_thread(stream));
+  return __cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared_bytes,
+                            per_thread(stream));
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,

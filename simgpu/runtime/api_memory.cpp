@@ -58,6 +58,9 @@ int free_pinned(void* pointer) {
   if (const int error = permit_unsafe(); error != 0) return error;
   const auto block = find_pinned_block(address_of(pointer));
   if (!block || block->base != address_of(pointer) || !is_allocation(*block)) {
+    Client::instance().ask(GuestOperation::misuse,
+                           protocol::Misuse{.kind = protocol::MisuseKind::free_host,
+                                            .destination = address_of(pointer)});
     return cudaErrorInvalidValue;
   }
   forget_pinned_block(block->base);

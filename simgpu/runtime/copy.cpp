@@ -120,6 +120,15 @@ int check(const Fill& fill) {
   return cudaSuccess;
 }
 
+void report_misuse(const Copy& copy) {
+  Client::instance().ask(GuestOperation::misuse,
+                         protocol::Misuse{.kind = protocol::MisuseKind::copy_direction,
+                                          .destination = address_of(copy.destination),
+                                          .source = address_of(copy.source),
+                                          .bytes = copy.width * copy.height,
+                                          .detail = static_cast<std::uint64_t>(copy.kind)});
+}
+
 protocol::CopyRequest host_request(const Copy& copy) {
   const bool to_device = direction_of(copy) == cudaMemcpyHostToDevice;
   const void* host = to_device ? copy.source : copy.destination;

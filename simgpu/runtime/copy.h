@@ -34,6 +34,10 @@ struct Fill {
 /// What is wrong with the sizes, pointers or direction. @returns a cudaError_t
 int check(const Copy& copy);
 int check(const Fill& fill);
+/// Tells the device of a copy whose direction or pointers check() has refused: it becomes a
+/// finding.
+void report_misuse(const Copy& copy);
+inline void report_misuse(const Fill& /*fill*/) {}
 inline bool is_empty(const Copy& copy) { return copy.width == 0 || copy.height == 0; }
 inline bool is_empty(const Fill& fill) { return fill.width == 0 || fill.height == 0; }
 

@@ -50,6 +50,13 @@ ProgramRun simulate(const std::string& program, const std::string& options = "")
   return run;
 }
 
+/// What a program did wrong on purpose, to see the error that it gets.
+std::vector<std::string> messages(const ProgramRun& run) {
+  std::vector<std::string> told;
+  for (const auto& finding : run.report["findings"]) told.push_back(finding["message"]);
+  return told;
+}
+
 double number_after(const std::string& text, const std::string& name) {
   const std::size_t at = text.find("\n" + name + " ");
   return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
@@ -81,7 +88,8 @@ TEST(SimgpuRun, MultipliesThroughSharedMemory) {
 
 TEST(SimgpuRun, TimesTenEqualKernelsAsExactlyTenTimesOne) {
   const ProgramRun run = simulate("timing");
-  ASSERT_EQ(run.exit_code, 0) << run.output;
+  ASSERT_EQ(run.exit_code, 86) << run.output;
+  EXPECT_THAT(messages(run), ElementsAre(HasSubstr("cudaStreamSynchronize names a stream")));
   const std::string text = "\n" + run.output;
   const double one = number_after(text, "one"), ten = number_after(text, "ten");
   const double kernel = run.report["kernels"][0]["time_us"].get<double>() * 1e-3;
@@ -97,13 +105,16 @@ TEST(SimgpuRun, TimesTenEqualKernelsAsExactlyTenTimesOne) {
 
 TEST(SimgpuRun, CopiesBetweenAllKindsOfMemory) {
   const ProgramRun run = simulate("copies");
-  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  EXPECT_THAT(messages(run), ElementsAre(HasSubstr("said to be cudaMemcpyDeviceToHost"),
+                                         HasSubstr("to or from a symbol")));
   EXPECT_THAT(run.output, HasSubstr("copies are right"));
 }
 
 TEST(SimgpuRun, SharesManagedAndPinnedMemoryWithTheHost) {
   const ProgramRun run = simulate("managed");
-  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  EXPECT_THAT(messages(run), ElementsAre(HasSubstr("cudaFreeHost of")));
   EXPECT_THAT(run.output, HasSubstr("shared memory is right"));
   EXPECT_THAT(run.output, HasSubstr("cudaHostGetDevicePointer is not implemented: of memory from "
                                     "cudaHostRegister"));
@@ -146,7 +157,8 @@ TEST(SimgpuRun, TellsWhatIsWrongWithATextureThatAKernelReads) {
 
 TEST(SimgpuRun, AnswersQuestionsAboutDeviceKernelsAndStreams) {
   const ProgramRun run = simulate("queries");
-  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  EXPECT_THAT(messages(run), ElementsAre(HasSubstr("cudaStreamSynchronize names a stream")));
   EXPECT_THAT(run.output, HasSubstr("answers are right"));
 }
 

@@ -9,7 +9,10 @@ namespace simgpu::runtime {
 /// @returns a cudaError_t
 template <typename Work>
 int submit(const Work& work) {
-  if (const int error = check(work); error != 0) return error;
+  if (const int error = check(work); error != 0) {
+    if (error == cudaErrorInvalidValue) report_misuse(work);
+    return error;
+  }
   if (is_empty(work)) return cudaSuccess;
   if (!work.asynchronous) {
     if (const int error = permit_stream(work.stream); error != 0) return error;

@@ -142,7 +142,7 @@ void collect(simgpu::DeviceProcess& device, const RunRequest& request,
   Deadline deadline(device, returned ? kPatienceAfterReturn : kPatienceAfterEnd);
   try {
     // A function that ended in another way had no chance to free anything.
-    if (returned && !request.timed) device.report_leaks();
+    if (returned && !request.timed) device.report_end();
     outcome.activity = device.collect();
     outcome.outputs = read_tensors(device, request, addresses);
   } catch (const simgpu::DeviceProcessError& error) {

@@ -18,15 +18,19 @@ using Update = T (*)(T old, T b, T c);
 
 template <class T, Update<T> F, class Word>
 void update_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
+  T changed = 0;
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
     std::byte* const place = at.lane(lane);
     const T old = load_element<T>(place);
     const auto b = static_cast<T>(slot<T>(warp, in->b)[lane]);
     const auto c = static_cast<T>(slot<T>(warp, in->c)[lane]);
-    store_element<T>(place, F(old, b, c));
+    const T now = F(old, b, c);
+    store_element<T>(place, now);
+    changed |= old ^ now;
     if (in->option) slot<T>(warp, in->dst)[lane] = old;
   }
+  if (changed != 0) warp.block->note_change();
 }
 
 /// F updates shared memory, G global memory.
@@ -192,6 +196,13 @@ bool needs_old_value(const std::string& operation) {
   return operation.starts_with("exch") || operation.starts_with("cas");
 }
 
+/// What a release puts before it: to the checker for races between blocks the operation is a fence
+/// too.
+const Lowered* release(const Lowered* in, Warp& warp) {
+  warp.block->traffic().fence();
+  return in + 1;
+}
+
 /// atom returns the old value, red does not.
 void build_atomic(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
@@ -222,6 +233,8 @@ void build_atomic(KernelBuilder& builder) {
   const Ref c = code.has_c ? builder.source(first + 2, kind) : b;
   const Ref dst = first == 1 ? builder.destination(std::size_t{0}, kind) : Ref{};
   const bool is_shared = space == ptx::Space::shared;
+  const bool releases = instruction.has("release") || instruction.has("acq_rel");
+  if (releases && !instruction.has("cta")) builder.emit_hidden(&release, true);
   Pending& pending = builder.emit(
       is_shared                     ? code.shared
       : space == ptx::Space::global ? code.global

@@ -327,9 +327,16 @@ void build_barrier(KernelBuilder& builder) {
   pending.option = builder.operand_count() > 1 ? 1 : 0;
 }
 
+/// Memory is sequentially consistent here: only the checker for races between blocks needs to know.
+const Lowered* fence(const Lowered* in, Warp& warp) {
+  warp.block->traffic().fence();
+  return in + 1;
+}
+
 void build_fence(KernelBuilder& builder) {
-  // Memory is sequentially consistent here.
-  builder.emit(&nothing, {.cls = InstructionClass::other});
+  const ptx::Instruction& instruction = builder.instruction();
+  const bool of_gpu = instruction.has("gl") || instruction.has("gpu") || instruction.has("sys");
+  builder.emit(of_gpu ? &fence : &nothing, {.cls = InstructionClass::other});
 }
 
 void build_sleep(KernelBuilder& builder) { builder.emit(&yield, {.cls = InstructionClass::other}); }

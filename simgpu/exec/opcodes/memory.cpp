@@ -49,10 +49,10 @@ struct Global {
   template <AccessKind kKind>
   static const Lowered* run(const Lowered* in, Warp& warp) {
     Stored<kKind, kBytes, kCount> stored;
-    move_lanes<kKind, kBytes, kCount>(
-        in, warp,
-        prepare_global<kBytes * kCount, kKind, true>(in, warp, addresses64(warp, in->a),
-                                                     in->immediate, stored.pack(in, warp)));
+    move_lanes<kKind, kBytes, kCount>(in, warp,
+                                      prepare_global<kBytes * kCount, kKind, true>(
+                                          in, warp, addresses64(warp, in->a), in->immediate,
+                                          stored.pack(in, warp), false, in->option != 0));
     return after_global(in, warp);
   }
 };
@@ -184,8 +184,8 @@ struct Generic {
     if (global) {
       move_lanes<kKind, kBytes, kCount>(
           in, warp,
-          prepare_global<kBytes * kCount, kKind, true>(in, warp, addresses64(warp, in->a),
-                                                       in->immediate, values));
+          prepare_global<kBytes * kCount, kKind, true>(
+              in, warp, addresses64(warp, in->a), in->immediate, values, false, in->option != 0));
     }
     warp.mask = mask;
     return global ? after_global(in, warp) : in + 1;
@@ -229,10 +229,13 @@ struct AccessForm {
   unsigned bytes = 0;
   unsigned vector = 1;
   bool is_signed = false;
+  bool strong = false;    ///< WarpAccess::strong
+  bool releases = false;  ///< a fence for what is before it
 };
 
 /// Reads the modifiers, which are of one of the forms below. Cache hints, ordering and scopes do
-/// not change what a program sees here: memory is sequentially consistent.
+/// not change what a program sees here: memory is sequentially consistent. The checker for races
+/// between blocks wants to know of them.
 AccessForm parse_form(KernelBuilder& builder) {
   static const std::map<std::string, unsigned> kTypes{
       {"b8", 1},  {"u8", 1},  {"s8", 1},  {"b16", 2}, {"u16", 2}, {"s16", 2}, {"b32", 4},
@@ -256,6 +259,11 @@ AccessForm parse_form(KernelBuilder& builder) {
       form.vector = 4;
     }
   }
+  const bool of_block = instruction.has("cta");
+  for (const char* order : {"volatile", "relaxed", "acquire", "release"}) {
+    form.strong = form.strong || (instruction.has(order) && !of_block);
+  }
+  form.releases = instruction.has("release") && !of_block;
   // A cache policy is a third operand; what it says does not matter, but it has to be one.
   const bool has_policy = instruction.has("L2::cache_hint");
   if (builder.operand_count() != (has_policy ? 3U : 2U)) {
@@ -282,6 +290,12 @@ InstructionClass class_of(const Address& address, bool load) {
     default:
       return generic_access;
   }
+}
+
+/// What a release puts before it; see BlockTraffic::fence.
+const Lowered* release(const Lowered* in, Warp& warp) {
+  warp.block->traffic().fence();
+  return in + 1;
 }
 
 template <AccessKind kKind>
@@ -354,6 +368,7 @@ void build_load(KernelBuilder& builder) {
   Pending& pending = builder.emit(handler, cost_of(address, true));
   pending.a = address.base;
   pending.immediate = address.offset;
+  pending.option = form.strong ? 1 : 0;
   pending.is_memory = true;
   pending.access_bytes = form.bytes * form.vector;
   if (form.vector == 1) {
@@ -379,10 +394,16 @@ void build_store(KernelBuilder& builder) {
   const char wide = is_float ? 'd' : 'l';
   const char narrow = is_float ? 'f' : 'i';
   const std::vector<Ref> values = builder.sources(1, form.bytes == 8 ? wide : narrow);
+  const bool between_blocks =
+      address.space == ptx::Space::global || address.space == ptx::Space::generic;
+  if (form.strong && between_blocks) builder.mark_orders_blocks();
+  if (form.releases && between_blocks) builder.emit_hidden(&release, true);
   Pending& pending = builder.emit(handler, cost_of(address, false));
   pending.a = address.base;
   pending.immediate = address.offset;
   pending.is_memory = true;
+  pending.option = form.strong ? 1 : 0;
+  pending.only_stores = true;
   pending.access_bytes = form.bytes * form.vector;
   if (form.vector == 1) {
     pending.b = values[0];

@@ -52,12 +52,27 @@ ShuffleSources shuffle_sources(const Word32* b, const Word32* c) {
   return sources;
 }
 
+/// Tells of lanes that ask one that does not take part, and has no value to give. Only of those
+/// that name it: a reduction by up, down or bfly reads beyond its lanes too, and ignores the
+/// result.
+void check_sources(const Lowered* in, Warp& warp, const ShuffleSources& from, std::uint32_t group,
+                   std::uint32_t members) {
+  each_lane(group, [&](unsigned lane) {
+    if ((members >> from.lane[lane] & 1U) != 0) return;
+    warp.block->checkers()->absent_source(warp.index, in->index, static_cast<std::uint8_t>(lane),
+                                          static_cast<std::uint8_t>(from.lane[lane]));
+  });
+}
+
 /// a: value, b: lane or distance, c: clamp, d: named lanes; dst2: whether the source was in range.
 template <Shuffle kMode>
 const Lowered* shuffle(const Lowered* in, Warp& warp) {
-  each_lane_group(in, warp, in->d, [](std::uint32_t, std::uint32_t) {});
-  const Word32* const values = words(warp, in->a);
   const ShuffleSources from = shuffle_sources<kMode>(words(warp, in->b), words(warp, in->c));
+  each_lane_group(in, warp, in->d, [&](std::uint32_t group, std::uint32_t members) {
+    const bool names_sources = kMode == Shuffle::idx && warp.block->checkers() != nullptr;
+    if (names_sources && members != ~0U) check_sources(in, warp, from, group, members);
+  });
+  const Word32* const values = words(warp, in->a);
   std::array<Word32, kWarpSize> taken;
   for (unsigned lane = 0; lane < kWarpSize; ++lane) taken[lane] = values[from.lane[lane]];
   blend(words(warp, in->dst), taken.data(), warp.mask);

@@ -1,0 +1,133 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "simgpu/checkers/block_checkers.h"
+#include "simgpu/checkers/test_access.h"
+
+/// Races in shared memory, against the rule as it is written down.
+namespace simgpu {
+namespace {
+
+constexpr std::uint32_t kWarps = 4;
+
+/// The race rule, word for word: keeps every access of the interval and compares all pairs.
+class PlainRaces {
+ public:
+  struct Access {
+    AccessKind kind;
+    unsigned thread;
+    std::uint64_t first, bytes;
+  };
+  void barrier() { accesses_.clear(); }
+  /// Whether this access races with an earlier one.
+  bool races(const Access& now) {
+    bool found = false;
+    for (const Access& then : accesses_) {
+      const bool overlap =
+          then.first < now.first + now.bytes && now.first < then.first + then.bytes;
+      const bool store = then.kind == AccessKind::store || now.kind == AccessKind::store;
+      found = found || (overlap && store && then.thread != now.thread);
+    }
+    accesses_.push_back(now);
+    return found;
+  }
+
+ private:
+  std::vector<Access> accesses_;
+};
+
+TEST(RandomRaceTest, TheFirstRaceOfAnyIntervalIsFound) {
+  DeviceMemory memory(1 << 20);
+  std::mt19937 random(13);
+  int raced = 0;
+  for (int round = 0; round < 4000; ++round) {
+    BlockCheckers checkers(memory);
+    checkers.begin_block(0, 64, kWarps, 0);
+    TestAccess all(
+        AccessKind::store, 16, [](auto lane) { return 16 * lane; }, 0xfU);
+    checkers.shared(all.get());
+    checkers.block_barrier();
+    PlainRaces expected;
+    for (int step = 0; step < 12; ++step) {
+      if (random() % 8 == 0) {
+        checkers.block_barrier();
+        expected.barrier();
+      }
+      const auto bytes = static_cast<std::uint8_t>(1U << random() % 5);
+      const auto kind = static_cast<AccessKind>(random() % 3);
+      const std::uint64_t first = random() % 64 / bytes * bytes;
+      const unsigned lane = random() % 2;
+      const auto warp = static_cast<std::uint16_t>(random() % kWarps);
+      TestAccess access(
+          kind, bytes, [&](auto) { return first; }, 1U << lane);
+      checkers.shared(access.by(warp, static_cast<std::uint32_t>(step)).get());
+      const bool wanted = expected.races({kind, 32U * warp + lane, first, bytes});
+      ASSERT_EQ(!checkers.take_findings().empty(), wanted) << "round " << round << " step " << step;
+      if (wanted) {
+        ++raced;
+        break;
+      }
+    }
+  }
+  EXPECT_GT(raced, 500);
+}
+
+TEST(RandomRaceTest, TheFirstRaceOfWholeWarpsIsFound) {
+  constexpr std::uint32_t kBytes = 768;
+  constexpr int kSteps = 7;  // so that no two stores of a round store the same byte
+  DeviceMemory memory(1 << 20);
+  std::mt19937 random(17);
+  int raced = 0;
+  for (int round = 0; round < 4000; ++round) {
+    BlockCheckers checkers(memory);
+    checkers.begin_block(0, kBytes, kWarps, 0);
+    for (const std::uint64_t first : {0, 256, 512}) {
+      TestAccess all(AccessKind::store, 8, [&](auto lane) { return first + 8 * lane; });
+      checkers.shared(all.get());
+    }
+    checkers.block_barrier();
+    PlainRaces expected;
+    for (int step = 0; step < kSteps; ++step) {
+      if (random() % 4 == 0) {
+        checkers.block_barrier();
+        expected.barrier();
+      }
+      // Rows that start anywhere, a place that all lanes touch, or one lane alone.
+      const auto bytes = static_cast<std::uint8_t>(4U << random() % 2);
+      const auto kind = random() % 3 == 0 ? AccessKind::store : AccessKind::load;
+      const std::uint64_t first = random() % 32 * 8;
+      const unsigned form = random() % 4;
+      const std::uint64_t stride = form < 2 ? bytes : 0;
+      const std::uint32_t mask = form == 3 ? 1U << random() % 2 : ~0U;
+      const auto warp = static_cast<std::uint16_t>(random() % kWarps);
+      std::array<std::uint8_t, kWarpSize * 8> values{};
+      for (unsigned i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<std::uint8_t>(32 * static_cast<unsigned>(step) + i / bytes + 1);
+      }
+      TestAccess access(
+          kind, bytes, [&](auto lane) { return first + stride * lane; }, mask);
+      access.access.values = values.data();
+      checkers.shared(access.by(warp, static_cast<std::uint32_t>(step)).get());
+      bool wanted = false;
+      for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+        if ((mask >> lane & 1U) == 0) continue;
+        const bool races = expected.races({kind, 32U * warp + lane, first + stride * lane, bytes});
+        wanted = wanted || races;
+      }
+      ASSERT_EQ(!checkers.take_findings().empty(), wanted) << "round " << round << " step " << step;
+      if (wanted) {
+        ++raced;
+        break;
+      }
+    }
+  }
+  EXPECT_GT(raced, 500);
+  EXPECT_LT(raced, 3900);
+}
+
+}  // namespace
+}  // namespace simgpu

@@ -1,0 +1,180 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "simgpu/device/device.h"
+
+/// The part of Device that finds what host code does wrong.
+namespace simgpu {
+namespace {
+
+/// A gap that the padding of a struct cannot be.
+constexpr std::uint64_t kNoPadding = 16;
+
+std::string name_of_direction(std::uint64_t kind) {
+  static constexpr std::array kNames{"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
+                                     "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice",
+                                     "cudaMemcpyDefault"};
+  return kind < kNames.size() ? kNames[kind] : "a direction that there is not";
+}
+
+}  // namespace
+
+void Device::report_api(const std::string& code, FindingKind kind, const std::string& kernel,
+                        const std::string& message) {
+  Finding finding;
+  finding.code = code;
+  finding.kind = kind;
+  finding.kernel = kernel;
+  finding.message = message;
+  log_.add(std::move(finding));
+}
+
+/// "device memory (byte 128 of the cudaMalloc of 256 bytes)" or "memory of the host".
+std::string Device::describe_pointer(std::uint64_t address) const {
+  constexpr std::uint64_t kArena = std::uint64_t{1} << 40;
+  if (address == 0) return "a null pointer";
+  if (address < kDeviceBase || address - kDeviceBase >= kArena) return "memory of the host";
+  const Allocation* near = memory_.nearest(address);
+  if (near == nullptr || address < near->base || address - near->base >= near->bytes) {
+    return "device memory that is not allocated";
+  }
+  if (near->sharing == Sharing::pinned) return "pinned memory of the host";
+  return fmt::format("device memory ({} bytes into the {} of {} bytes{})", address - near->base,
+                     near->label, near->bytes, near->live ? "" : ", which was freed");
+}
+
+void Device::report_misuse(const protocol::Misuse& misuse) {
+  std::string message;
+  switch (misuse.kind) {
+    case protocol::MisuseKind::copy_direction:
+      message = fmt::format(
+          "a copy of {} bytes is said to be {}, but its destination is {} and its "
+          "source is {}",
+          misuse.bytes, name_of_direction(misuse.detail), describe_pointer(misuse.destination),
+          describe_pointer(misuse.source));
+      break;
+    case protocol::MisuseKind::symbol_range:
+      message =
+          fmt::format("a copy of {} bytes to or from a symbol, which has {} from the offset on",
+                      misuse.bytes, misuse.detail);
+      break;
+    case protocol::MisuseKind::free_host:
+      message = fmt::format(
+          "cudaFreeHost of {:#x}, which is {} and not, or no longer, an "
+          "allocation of cudaMallocHost",
+          misuse.destination, describe_pointer(misuse.destination));
+      break;
+    default:
+      return;
+  }
+  report_api("RL0308", FindingKind::invalid_api_use, "", message);
+}
+
+void Device::report_no_handle(const std::string& function) {
+  report_api("RL0308", FindingKind::invalid_api_use, "",
+             fmt::format("{} names a stream or an event that does not exist: it was destroyed "
+                         "before, or never created",
+                         function));
+}
+
+void Device::report_bad_free(std::uint64_t address) {
+  const Allocation* known = memory_.nearest(address);
+  const bool twice = known != nullptr && !known->live && known->base == address;
+  report_api("RL0308", FindingKind::invalid_api_use, "",
+             twice ? fmt::format("cudaFree of {:#x}: it was freed before", address)
+                   : fmt::format("cudaFree of {:#x}, which cudaMalloc did not return: it is {}",
+                                 address, describe_pointer(address)));
+}
+
+void Device::note_unasked_launch(CudaError error) {
+  if (error == CudaError::success || fault_ != CudaError::success) return;
+  if (!unasked_) unasked_ = UnaskedLaunch{error, refused_kernel_, 0};
+  ++unasked_->count;
+}
+
+void Device::report_unasked() {
+  if (!unasked_) return;
+  const std::string times =
+      unasked_->count > 1 ? fmt::format(", {} times", unasked_->count) : std::string();
+  report_api("RL0314", FindingKind::invalid_api_use, unasked_->kernel,
+             fmt::format("a launch failed with {}{}, and the program never asked: it goes on as if "
+                         "the kernel had run",
+                         name_of(unasked_->error), times));
+  unasked_.reset();
+}
+
+void Device::report_end() {
+  report_unasked();
+  report_leaks();
+}
+
+/// Host code may well copy more than it looks at, and padding is never written: what is told of is
+/// a stretch that no struct leaves open, or a copy of nothing at all.
+void Device::report_unwritten(const protocol::CopyRequest& request) {
+  if (!options_.checkers || options_.sampled) return;
+  DeviceMemory::Unwritten all;
+  for (std::uint64_t row = 0; row < request.height; ++row) {
+    const auto found = memory_.unwritten(request.address + row * request.pitch, request.width);
+    if (all.bytes == 0) all.first = found.first;
+    all.bytes += found.bytes;
+    all.longest = std::max(all.longest, found.longest);
+  }
+  const std::uint64_t bytes = request.width * request.height;
+  if (all.longest < kNoPadding && all.bytes < bytes) return;
+  report_api("RL0205", FindingKind::uninitialized_read, "",
+             fmt::format("a copy from the device takes {} bytes, and nothing has written to {} of "
+                         "them; the first is {}",
+                         bytes, all.bytes, describe_pointer(all.first)));
+}
+
+void Device::report_leaks() {
+  if (fault_ != CudaError::success) return;
+  std::map<std::pair<std::uint64_t, std::string_view>, Finding> leaks;
+  for (const auto& [address, allocation] : guest_allocations_) {
+    const std::pair size{allocation.bytes, std::string_view(allocation.function)};
+    if (const auto known = leaks.find(size); known != leaks.end()) {
+      ++known->second.occurrences;
+      continue;
+    }
+    if (leaks.size() == ActivityLog::kMostFindings) break;
+    Finding& leak = leaks[size];
+    leak.code = "RL0309";
+    leak.kind = FindingKind::leak;
+    leak.object = fmt::format("allocation of {} bytes at {:#x}", allocation.bytes, address);
+    leak.message = fmt::format(
+        "{} bytes from {} were never freed: allocation number {} of the program, made {}",
+        allocation.bytes, allocation.function, allocation.number,
+        allocation.after == nullptr ? "before the first kernel"
+                                    : "after the launch of " + *allocation.after);
+  }
+  for (auto& [size, leak] : leaks) log_.add(std::move(leak));
+}
+
+bool Device::range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,
+                            std::uint64_t width, std::uint64_t height) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40;
+  if (width == 0 || height == 0) return true;
+  const bool sensible = width <= kMost && height <= kMost && pitch <= kMost &&
+                        (height == 1 || width <= pitch) &&
+                        (height == 1 || pitch <= kMost / height) && width <= kMost / height;
+  const std::uint64_t extent = sensible ? (height - 1) * pitch + width : 0;
+  if (sensible && memory_.find(address, extent) != nullptr) return true;
+  std::string place = "no device allocation is there";
+  if (const Allocation* near = memory_.nearest(address); near != nullptr) {
+    if (address >= near->base && address - near->base < near->bytes) {
+      place = fmt::format("the {} of {} bytes has {} from there on{}", near->label, near->bytes,
+                          near->bytes - (address - near->base), near->live ? "" : " and was freed");
+    }
+  }
+  report_api("RL0308", FindingKind::invalid_api_use, "",
+             fmt::format("{} touches {} bytes at {:#x}: {}", what,
+                         sensible ? extent : width * height, address, place));
+  return false;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,107 @@
+#include "simgpu/device/stream_order.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "simgpu/device/stream_races.h"
+
+namespace simgpu {
+namespace {
+
+constexpr std::uint64_t kOne = 21, kOther = 22, kThird = 23, kEvent = 31, kNext = 32;
+
+class StreamOrderTest : public ::testing::Test {
+ protected:
+  StreamOrder order_;
+  StreamOrder::Stamp issue(std::uint64_t stream) { return order_.issue(stream, {}); }
+};
+
+TEST_F(StreamOrderTest, WorkOfOneStreamIsOrderedAndThatOfTwoIsNot) {
+  const StreamOrder::Stamp work = issue(kOne);
+  EXPECT_TRUE(order_.is_before(work, kOne));
+  issue(kOther);
+  EXPECT_FALSE(order_.is_before(work, kOther));
+}
+
+TEST_F(StreamOrderTest, AnEventOrdersWhatWasIssuedBeforeItsRecordOnly) {
+  const StreamOrder::Stamp before = issue(kOne);
+  order_.record(kEvent, kOne, {});
+  const StreamOrder::Stamp behind = issue(kOne);
+  order_.wait(kOther, kEvent);
+  EXPECT_TRUE(order_.is_before(before, kOther));
+  EXPECT_FALSE(order_.is_before(behind, kOther));
+}
+
+TEST_F(StreamOrderTest, OrderPassesFromStreamToStream) {
+  const StreamOrder::Stamp work = issue(kOne);
+  order_.record(kEvent, kOne, {});
+  order_.wait(kOther, kEvent);
+  order_.record(kNext, kOther, {});
+  order_.wait(kThird, kNext);
+  EXPECT_TRUE(order_.is_before(work, kThird));
+}
+
+TEST_F(StreamOrderTest, WhatTheHostWaitedForIsBeforeAllThatItIssuesLater) {
+  const StreamOrder::Stamp work = issue(kOne);
+  const StreamOrder::Stamp other = issue(kOther);
+  order_.host_waits_for_stream(kOne, {});
+  issue(kThird);
+  EXPECT_TRUE(order_.is_before(work, kThird));
+  EXPECT_TRUE(order_.is_done(work));
+  EXPECT_FALSE(order_.is_before(other, kThird));
+  order_.host_waits_for_all();
+  EXPECT_TRUE(order_.is_before(other, kThird));
+}
+
+TEST_F(StreamOrderTest, TheDefaultStreamWaitsForTheOthers) {
+  const StreamOrder::Stamp work = issue(kOne);
+  const std::array others{kOne};
+  order_.issue(0, others);
+  EXPECT_TRUE(order_.is_before(work, 0));
+}
+
+TEST(StreamRacesTest, RangesThatShareAByteRaceWhenOneIsWritten) {
+  DeviceMemory memory(1 << 20);
+  const std::uint64_t base = memory.allocate(4096, "a").value();
+  for (const bool first_writes : {false, true}) {
+    for (const bool second_writes : {false, true}) {
+      for (const std::uint64_t shared : {0, 4}) {
+        StreamOrder order;
+        StreamRaces races;
+        StreamRaces::Work first{.stamp = order.issue(kOne, {}), .name = "first"};
+        first.ranges = {{base, base + 1000, first_writes}};
+        StreamRaces::Work second{.stamp = order.issue(kOther, {}), .name = "second"};
+        second.ranges = {{base + 1000 - shared, base + 2000, second_writes}};
+        EXPECT_TRUE(races.add(first, order, memory).empty());
+        const bool races_now = shared != 0 && (first_writes || second_writes);
+        EXPECT_EQ(races.add(second, order, memory).size(), races_now ? 1U : 0U);
+      }
+    }
+  }
+}
+
+TEST(StreamRacesTest, ACopyRacesWithTheWordsThatALaunchTouched) {
+  DeviceMemory memory(1 << 20);
+  const std::uint64_t base = memory.allocate(4096, "a").value();
+  const std::uint64_t sector = (base - kDeviceBase) / kSectorBytes;
+  for (const bool launch_first : {false, true}) {
+    for (const std::uint64_t word : {0, 1, 2, 3}) {
+      StreamOrder order;
+      StreamRaces races;
+      StreamRaces::Work copy{.stamp = order.issue(kOne, {}), .name = "a copy"};
+      copy.ranges = {{base + 4 * word, base + 4 * word + 4, true}};
+      StreamRaces::Work launch{.stamp = order.issue(kOther, {}), .name = "a launch"};
+      launch.sectors = {{.sector = sector, .read = 0b0010, .written = 0b0100}};
+      races.add(launch_first ? launch : copy, order, memory);
+      const auto found = races.add(launch_first ? copy : launch, order, memory);
+      ASSERT_EQ(found.size(), word == 1 || word == 2 ? 1U : 0U) << "word " << word;
+      if (!found.empty()) {
+        EXPECT_EQ(found[0].code, "RL0315");
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace simgpu

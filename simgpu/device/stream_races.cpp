@@ -1,0 +1,158 @@
+#include "simgpu/device/stream_races.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "simgpu/exec/messages.h"
+
+namespace simgpu {
+namespace {
+
+constexpr std::size_t kMostWork = 256;
+constexpr std::size_t kMostSectors = std::size_t{4} << 20;
+constexpr std::uint64_t kWordBytes = kSectorBytes / kWordsPerSector;
+
+std::size_t extent(const StreamRaces::Work& work) {
+  return work.sectors.size() + work.ranges.size();
+}
+
+/// A copy as if it were a launch that touched one sector.
+TouchedSector sector_of(const StreamRaces::Range& range, std::uint64_t number) {
+  const std::uint64_t begin = kDeviceBase + number * kSectorBytes;
+  std::uint32_t words = 0;
+  for (std::uint64_t word = 0; word < kWordsPerSector; ++word) {
+    const std::uint64_t at = begin + word * kWordBytes;
+    if (at < range.end && at + kWordBytes > range.begin) words |= 1U << word;
+  }
+  TouchedSector sector{.sector = number};
+  (range.writes ? sector.written : sector.read) = static_cast<std::uint8_t>(words);
+  return sector;
+}
+
+std::uint64_t number_of(std::uint64_t address) { return (address - kDeviceBase) / kSectorBytes; }
+
+/// Words of a sector that both touch and one of them writes.
+std::uint32_t shared_words(const TouchedSector& a, const TouchedSector& b) {
+  return static_cast<std::uint32_t>((a.written & (b.read | b.written)) | (a.read & b.written));
+}
+
+/// Calls pair(a, b) for sectors that both have touched, until it returns true.
+template <typename Pair>
+bool any_pair(const std::vector<TouchedSector>& first, const std::vector<TouchedSector>& second,
+              const Pair& pair) {
+  auto a = first.begin();
+  auto b = second.begin();
+  while (a != first.end() && b != second.end()) {
+    if (a->sector < b->sector) {
+      ++a;
+    } else if (b->sector < a->sector) {
+      ++b;
+    } else if (pair(*a++, *b++)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The same for what a range touches of a launch's sectors; `range` comes first.
+template <typename Pair>
+bool any_pair(const StreamRaces::Range& range, const std::vector<TouchedSector>& sectors,
+              const Pair& pair) {
+  auto at = std::ranges::lower_bound(sectors, number_of(range.begin), {}, &TouchedSector::sector);
+  for (; at != sectors.end() && at->sector <= number_of(range.end - 1); ++at) {
+    if (pair(sector_of(range, at->sector), *at)) return true;
+  }
+  return false;
+}
+
+template <typename Pair>
+bool any_pair(const StreamRaces::Work& first, const StreamRaces::Work& second, const Pair& pair) {
+  if (any_pair(first.sectors, second.sectors, pair)) return true;
+  for (const StreamRaces::Range& range : first.ranges) {
+    if (any_pair(range, second.sectors, pair)) return true;
+    for (const StreamRaces::Range& other : second.ranges) {
+      const std::uint64_t begin = std::max(range.begin, other.begin);
+      if (begin >= std::min(range.end, other.end)) continue;
+      if (pair(sector_of(range, number_of(begin)), sector_of(other, number_of(begin)))) return true;
+    }
+  }
+  const auto swapped = [&](const TouchedSector& b, const TouchedSector& a) { return pair(a, b); };
+  return std::ranges::any_of(second.ranges, [&](const StreamRaces::Range& range) {
+    return any_pair(range, first.sectors, swapped);
+  });
+}
+
+}  // namespace
+
+std::optional<StreamRaces::Conflict> StreamRaces::conflict(const Work& earlier, const Work& later) {
+  std::optional<Conflict> found;
+  any_pair(earlier, later, [&](const TouchedSector& a, const TouchedSector& b) {
+    const std::uint32_t words = shared_words(a, b);
+    if (words == 0) return false;
+    const auto word = static_cast<std::uint32_t>(std::countr_zero(words));
+    const bool a_writes = (a.written >> word & 1) != 0;
+    const bool b_writes = (b.written >> word & 1) != 0;
+    found = Conflict{.address = kDeviceBase + a.sector * kSectorBytes + word * kWordBytes,
+                     .earlier_writes = a_writes,
+                     .later_writes = b_writes,
+                     .earlier_pc = a_writes ? a.writer_pc : a.reader_pc,
+                     .later_pc = b_writes ? b.writer_pc : b.reader_pc};
+    return true;
+  });
+  return found;
+}
+
+Finding StreamRaces::finding(const Work& earlier, const Work& later, const Conflict& conflict,
+                             const DeviceMemory& memory) {
+  const auto verb = [](bool writes) { return writes ? "writes" : "reads"; };
+  const auto site = [&](const Work& work, std::uint32_t pc, bool writes) {
+    AccessSite at;
+    if (work.kernel != nullptr) at = site_of(*work.kernel, pc);
+    at.by_thread = false;
+    at.action = fmt::format("{}, on stream {}, {} it", work.name, work.stream_number, verb(writes));
+    return at;
+  };
+  Finding race;
+  race.code = "RL0315";
+  race.kind = FindingKind::global_race;
+  if (later.kernel != nullptr) race.kernel = later.kernel->name;
+  race.where = site(later, conflict.later_pc, conflict.later_writes);
+  race.other = site(earlier, conflict.earlier_pc, conflict.earlier_writes);
+  race.object = describe_global(memory, conflict.address, kWordBytes);
+  race.message =
+      fmt::format("{} on stream {} {} what {} on stream {} {}, and nothing orders the two: {}",
+                  later.name, later.stream_number, verb(conflict.later_writes), earlier.name,
+                  earlier.stream_number, verb(conflict.earlier_writes), race.object);
+  return race;
+}
+
+std::vector<Finding> StreamRaces::add(Work work, const StreamOrder& order,
+                                      const DeviceMemory& memory) {
+  std::vector<Finding> findings;
+  for (const Work& earlier : outstanding_) {
+    if (order.is_before(earlier.stamp, work.stamp.stream)) continue;
+    if (const auto found = conflict(earlier, work)) {
+      findings.push_back(finding(earlier, work, *found, memory));
+    }
+  }
+  kept_sectors_ += extent(work);
+  outstanding_.push_back(std::move(work));
+  while (outstanding_.size() > kMostWork || kept_sectors_ > kMostSectors) {
+    kept_sectors_ -= extent(outstanding_.front());
+    outstanding_.pop_front();
+  }
+  return findings;
+}
+
+void StreamRaces::drop_done(const StreamOrder& order) {
+  std::erase_if(outstanding_, [&](const Work& work) {
+    if (!order.is_done(work.stamp)) return false;
+    kept_sectors_ -= extent(work);
+    return true;
+  });
+}
+
+}  // namespace simgpu

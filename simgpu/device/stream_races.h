@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simgpu/device/stream_order.h"
+#include "simgpu/exec/engine.h"
+#include "simgpu/report.h"
+
+namespace simgpu {
+
+/// Finds work on two streams that touches the same memory without order, some of it by writing
+/// (RL0315). What it keeps is bounded: of very much work that nothing waits for, the oldest is
+/// forgotten, and races with it are missed.
+class StreamRaces {
+ public:
+  /// Bytes [begin, end) that a copy or a fill touches.
+  struct Range {
+    std::uint64_t begin = 0, end = 0;
+    bool writes = false;
+  };
+  struct Work {
+    StreamOrder::Stamp stamp{};
+    std::uint64_t stream_number = 0;  ///< as records tell it
+    std::string name;                 ///< "kernel scale", "a copy to the host"
+    // Of a launch.
+    std::shared_ptr<const Program> program{};  ///< keeps `kernel`
+    const KernelInfo* kernel = nullptr;
+    std::vector<TouchedSector> sectors{};
+    // Of everything else.
+    std::vector<Range> ranges{};
+  };
+
+  /// Holds work that was just issued against what is not ordered before it. A finding names the
+  /// kernel as it is mangled.
+  std::vector<Finding> add(Work work, const StreamOrder& order, const DeviceMemory& memory);
+  /// The host has waited.
+  void drop_done(const StreamOrder& order);
+  void forget_all() { *this = {}; }
+
+ private:
+  struct Conflict {
+    std::uint64_t address = 0;
+    bool earlier_writes = false, later_writes = false;
+    std::uint32_t earlier_pc = 0, later_pc = 0;
+  };
+  static std::optional<Conflict> conflict(const Work& earlier, const Work& later);
+  static Finding finding(const Work& earlier, const Work& later, const Conflict& conflict,
+                         const DeviceMemory& memory);
+
+  std::deque<Work> outstanding_;
+  std::size_t kept_sectors_ = 0;
+};
+
+}  // namespace simgpu

@@ -1,0 +1,65 @@
+#include "simgpu/exec/spin_detector.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace simgpu {
+namespace {
+
+bool equal(std::span<const std::byte> bytes, const std::vector<std::byte>& kept) {
+  return bytes.size() == kept.size() &&
+         (bytes.empty() || std::memcmp(bytes.data(), kept.data(), bytes.size()) == 0);
+}
+
+bool same_entry(const SimtStack::Entry& a, const SimtStack::Entry& b) {
+  return a.next == b.next && a.meet == b.meet && a.lanes == b.lanes;
+}
+
+}  // namespace
+
+void SpinDetector::begin_block() { rounds_ = kept_at_ = 0; }
+
+bool SpinDetector::spins(const View& view) {
+  // Functions out of line keep what their callers need elsewhere: such a block is not looked at.
+  if (std::ranges::any_of(view.warps, [](const Warp& warp) { return !warp.calls.empty(); })) {
+    kept_at_ = 0;
+    return false;
+  }
+  ++rounds_;
+  if (kept_at_ != 0 && same(view)) return true;
+  if (kept_at_ == 0 || std::has_single_bit(rounds_)) keep(view);
+  return false;
+}
+
+bool SpinDetector::same(const View& view) const {
+  if (view.changes != changes_ || view.warps.size() != warps_.size()) return false;
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    const Warp& warp = view.warps[i];
+    const WarpPlace& kept = warps_[i];
+    if (warp.resume != kept.resume || warp.dead != kept.dead || warp.state != kept.state) {
+      return false;
+    }
+    if (!std::ranges::equal(warp.stack.entries(), kept.stack, same_entry)) return false;
+    const std::size_t bytes = view.register_bytes;
+    if (std::memcmp(warp.regs, registers_.data() + i * bytes, bytes) != 0) return false;
+  }
+  return equal(view.shared, shared_) && equal(view.local, local_) && equal(view.frames, frames_);
+}
+
+void SpinDetector::keep(const View& view) {
+  kept_at_ = rounds_;
+  changes_ = view.changes;
+  warps_.clear();
+  registers_.clear();
+  for (const Warp& warp : view.warps) {
+    const auto stack = warp.stack.entries();
+    warps_.push_back({warp.resume, warp.dead, warp.state, {stack.begin(), stack.end()}});
+    registers_.insert(registers_.end(), warp.regs, warp.regs + view.register_bytes);
+  }
+  shared_.assign(view.shared.begin(), view.shared.end());
+  local_.assign(view.local.begin(), view.local.end());
+  frames_.assign(view.frames.begin(), view.frames.end());
+}
+
+}  // namespace simgpu

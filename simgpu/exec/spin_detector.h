@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "simgpu/exec/warp.h"
+
+namespace simgpu {
+
+/// Finds out that a block will never end: all that its threads can see is as it was some rounds
+/// ago, and so they will go on as they did since. It keeps one picture of the block and takes a new
+/// one after 1, 2, 4, 8, … rounds (Brent's way to find a cycle), so that a block whose state
+/// changes costs one comparison a round, which mostly ends at its first bytes.
+class SpinDetector {
+ public:
+  /// What a block's threads can see, beside the global memory: its warps' registers, their shared
+  /// and their local memory.
+  struct View {
+    std::span<const Warp> warps;
+    std::size_t register_bytes = 0;  ///< of one warp
+    std::span<const std::byte> shared, local, frames;
+    std::uint64_t changes = 0;  ///< of global memory by the block, so far
+  };
+
+  void begin_block();
+  /// To be called when every warp had its turn. @returns whether the block is in a cycle
+  bool spins(const View& view);
+
+ private:
+  bool same(const View& view) const;
+  void keep(const View& view);
+
+  std::uint64_t rounds_ = 0;
+  std::uint64_t kept_at_ = 0;  ///< round of the picture, 0 when there is none
+  std::uint64_t changes_ = 0;
+  struct WarpPlace {
+    const Lowered* resume = nullptr;
+    std::uint32_t dead = 0;
+    WarpState state = WarpState::ready;
+    std::vector<SimtStack::Entry> stack;
+  };
+  std::vector<WarpPlace> warps_;
+  std::vector<std::byte> registers_, shared_, local_, frames_;
+};
+
+}  // namespace simgpu

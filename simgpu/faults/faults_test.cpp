@@ -1,0 +1,195 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+/// Every planted fault is found, at its line; nothing else is, and nothing in the twins.
+namespace {
+
+using nlohmann::json;
+
+/// What a program's comments say that must be found.
+struct Expected {
+  std::string fault, code, kind;
+  bool on_host = false;
+  bool follows = false;  ///< from the fault, beside the finding that names it
+  std::string text;      ///< in the message
+  unsigned line = 0;
+  unsigned other_line = 0;              ///< of a race's earlier access; 0: not said
+  std::vector<unsigned> called_from{};  ///< lines of the calls, innermost first
+};
+
+struct Source {
+  std::string name;  ///< of the file
+  std::vector<Expected> expected;
+};
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream stream(file);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// A comment of its own is about the next line of code.
+unsigned line_meant(const std::vector<std::string>& lines, std::size_t comment) {
+  std::size_t at = comment;
+  while (at < lines.size() && lines[at].find_first_not_of(' ') == lines[at].find("//")) ++at;
+  return static_cast<unsigned>(at + 1);
+}
+
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+  std::vector<std::string> lines;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+Source read_source(const std::filesystem::path& file) {
+  static const std::regex mark(
+      R"rx((FAULT|ALSO) (\w+) (RL\d{4}) ([a-z-]+)( host)?(?: "([^"]*)")?|(WITH|VIA) (\w+))rx");
+  Source source{.name = file.filename(), .expected = {}};
+  std::map<std::string, unsigned> others;
+  std::map<std::string, std::vector<unsigned>> calls;
+  const std::vector<std::string> lines = lines_of(file);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const unsigned line = line_meant(lines, i);
+    for (std::sregex_iterator match(lines[i].begin(), lines[i].end(), mark), end; match != end;
+         ++match) {
+      const std::smatch& found = *match;
+      if (found[7] == "WITH") others[found[8]] = line;
+      if (found[7] == "VIA") calls[found[8]].push_back(line);
+      if (found[7].matched) continue;
+      source.expected.push_back({.fault = found[2],
+                                 .code = found[3],
+                                 .kind = found[4],
+                                 .on_host = found[5].matched,
+                                 .follows = found[1] == "ALSO",
+                                 .text = found[6],
+                                 .line = found[5].matched ? 0 : line});
+    }
+  }
+  for (Expected& expected : source.expected) {
+    if (expected.follows) continue;
+    if (const auto other = others.find(expected.fault); other != others.end()) {
+      expected.other_line = other->second;
+    }
+    if (const auto called = calls.find(expected.fault); called != calls.end()) {
+      expected.called_from = called->second;
+    }
+  }
+  return source;
+}
+
+std::vector<std::filesystem::path> sources() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(SIMGPU_FAULTS)) {
+    if (entry.path().extension() == ".cu") files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+struct ProgramRun {
+  int exit_code = -1;
+  std::string output;
+  std::vector<json> findings;
+};
+
+ProgramRun simulate(const std::filesystem::path& source, const std::string& arguments) {
+  const std::filesystem::path build = ROOFLAB_BINARY_DIR;
+  std::string folder = ::testing::TempDir() + "faults-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return {};
+  const std::string command = "cd " + folder + " && " + (build / "bin/simgpu").string() +
+                              " run --report report.json -- " + (build / "cuda").string() +
+                              "/faults_" + source.stem().string() + " " + arguments +
+                              " >output 2>&1";
+  const int status = std::system(command.c_str());  // NOLINT(cert-env33-c)
+  ProgramRun run{.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                 .output = text_of(folder + "/output"),
+                 .findings = {}};
+  const json report = json::parse(text_of(folder + "/report.json"), nullptr, false);
+  if (report.is_object()) run.findings = report["findings"].get<std::vector<json>>();
+  std::filesystem::remove_all(folder);
+  return run;
+}
+
+bool is_of(const json& finding, const Expected& expected, const std::string& file) {
+  const std::string kernel = finding["kernel"];
+  const std::string message = finding["message"];
+  const std::string place = finding["file"];
+  if (finding["code"] != expected.code || finding["kind"] != expected.kind) return false;
+  if (message.find(expected.text) == std::string::npos) return false;
+  if (expected.on_host) return place.empty() && finding["line"] == 0;
+  const bool of_kernel =
+      kernel == "(anonymous namespace)::" + expected.fault || kernel == expected.fault;
+  return of_kernel && std::filesystem::path(place).filename() == file &&
+         finding["line"] == expected.line;
+}
+
+std::vector<unsigned> call_lines(const json& finding) {
+  std::vector<unsigned> lines;
+  for (const json& call : finding["inlined_at"]) lines.push_back(call["line"]);
+  return lines;
+}
+
+class PlantedFaults : public ::testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(PlantedFaults, AreFoundAtTheirLinesAndNothingElseIs) {
+  const Source source = read_source(GetParam());
+  const ProgramRun run = simulate(GetParam(), "");
+  ASSERT_FALSE(source.expected.empty());
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  std::vector<json> left = run.findings;
+  for (const Expected& expected : source.expected) {
+    const auto found = std::ranges::find_if(
+        left, [&](const json& finding) { return is_of(finding, expected, source.name); });
+    if (found == left.end()) {
+      ADD_FAILURE() << expected.fault << " is not found: " << expected.code << " at " << source.name
+                    << ":" << expected.line;
+      continue;
+    }
+    if (expected.other_line != 0) {
+      EXPECT_EQ((*found)["other"]["line"], expected.other_line) << expected.fault;
+    }
+    if (!expected.called_from.empty()) {
+      EXPECT_EQ(call_lines(*found), expected.called_from) << expected.fault;
+    }
+    left.erase(found);
+  }
+  for (const json& finding : left) ADD_FAILURE() << "not planted: " << finding.dump(1);
+}
+
+TEST_P(PlantedFaults, AreAbsentFromTheirTwins) {
+  const ProgramRun run = simulate(GetParam(), "twins");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  for (const json& finding : run.findings) ADD_FAILURE() << finding.dump(1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Family, PlantedFaults, ::testing::ValuesIn(sources()),
+                         [](const auto& family) { return family.param.stem().string(); });
+
+TEST(PlantedFault, AreManyOfAllKinds) {
+  std::set<std::string> faults, kinds;
+  for (const std::filesystem::path& file : sources()) {
+    for (const Expected& expected : read_source(file).expected) {
+      faults.insert(file.stem().string() + "/" + expected.fault);
+      kinds.insert(expected.kind);
+    }
+  }
+  EXPECT_GE(faults.size(), 60U);
+  EXPECT_GE(kinds.size(), 11U) << "all but leaks, which simgpu_programs_test plants";
+}
+
+}  // namespace

@@ -102,7 +102,7 @@ TEST(DeviceProcess, TellsOfMemoryThatTheGuestKeepsAndNotOfItsOwn) {
   device.mark();
   guest.allocate(4096);
   EXPECT_TRUE(device.collect().findings.empty()) << "it may still be freed";
-  device.report_leaks();
+  device.report_end();
   const Activity activity = device.collect();
   ASSERT_EQ(activity.findings.size(), 1u);
   EXPECT_EQ(activity.findings[0].kind, FindingKind::leak);

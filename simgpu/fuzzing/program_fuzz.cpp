@@ -62,7 +62,7 @@ void run(std::span<const std::byte> program, std::size_t variant) {
                     parameters);
     }
   }
-  device.report_leaks();
+  device.report_end();
   simgpu::decode_activity(simgpu::encode(device.collect()));
   device.release_guest();
   if (device.memory().allocated() != 0) __builtin_trap();

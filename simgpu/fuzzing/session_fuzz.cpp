@@ -498,7 +498,7 @@ class Session {
     const auto operation = static_cast<std::uint32_t>(ControlOperation::read);
     const auto reply = control_.handle(operation, read.bytes());
     if (reply.error != CudaError::success || reply.payload.size() != 64) __builtin_trap();
-    device_.report_leaks();
+    device_.report_end();
     decode_activity(encode(device_.collect()));
     device_.release_guest();
     if (device_.free_bytes() > kMemoryLimit) __builtin_trap();

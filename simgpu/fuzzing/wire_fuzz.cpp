@@ -84,7 +84,8 @@ void tell_activity(std::span<const std::byte> bytes) {
     if (finding.other) finding.other->file = finding.where.file;
   }
   simgpu::cli::tell_all(activity.findings);
-  if (!nlohmann::json::accept(simgpu::cli::report_json(activity, "a100"))) __builtin_trap();
+  static const gpu_spec::GpuSpec gpu = gpu_spec::load(ROOFLAB_SOURCE_DIR "/specs/gpus/a100.toml");
+  if (!nlohmann::json::accept(simgpu::cli::report_json(activity, gpu))) __builtin_trap();
   if (!nlohmann::json::accept(simgpu::cli::trace_json(activity, "a100", 108))) __builtin_trap();
 }
 

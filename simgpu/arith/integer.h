@@ -63,7 +63,7 @@ inline WithCarry<Unsigned> add_carry(Unsigned a, Unsigned b, bool carry_in) {
   return {sum, partial < a || sum < partial};
 }
 
-/// sub.cc (borrow in false) and subc{.cc}: CC.CF is the borrow.
+/// sub.cc (borrow in false) and subc{.cc}; `carry` is the borrow.
 template <class Unsigned>
 inline WithCarry<Unsigned> sub_borrow(Unsigned a, Unsigned b, bool borrow_in) {
   const auto partial = static_cast<Unsigned>(a - b);

@@ -10,6 +10,14 @@ inline constexpr unsigned kWarpSize = 32;
 /// `copy`: an asynchronous copy (cp.async) into shared memory, from when it is issued.
 enum class AccessKind : std::uint8_t { load, store, atomic, copy };
 
+/// What an access of PTX's memory model orders: bits of WarpAccess::order. Atomics are strong, and
+/// so are loads and stores with .relaxed, .acquire or .release, and .volatile ones of global
+/// memory.
+inline constexpr std::uint8_t kStrong = 1;
+inline constexpr std::uint8_t kAcquires = 2;
+inline constexpr std::uint8_t kReleases = 4;
+inline constexpr std::uint8_t kOrdersBlock = 8;  ///< scope .cta: nothing between blocks
+
 constexpr bool reads(AccessKind kind) {
   return kind == AccessKind::load || kind == AccessKind::atomic;
 }
@@ -39,9 +47,10 @@ struct WarpAccess {
   const std::uint8_t* values = nullptr;
   bool bypasses_l1 = false;      ///< a load that only L2 caches (cp.async.cg)
   Shape shape = Shape::unknown;  ///< of the lanes that take part, if whoever tells of it knows
-  /// Of global memory: volatile, relaxed, acquire or release. Among each other such accesses are no
-  /// race, and they order what is around them as atomics do.
-  bool strong = false;
+  std::uint8_t order = 0;        ///< kStrong …; 0 for a plain access
+
+  /// Strong for other blocks too.
+  bool orders_blocks() const { return (order & (kStrong | kOrdersBlock)) == kStrong; }
 };
 
 /// What a checker reports, in terms of the lowered program; the launch turns it into a

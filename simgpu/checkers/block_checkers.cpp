@@ -107,7 +107,14 @@ void BlockCheckers::shared(const WarpAccess& access) {
       "RL0206", access, stride, state.block, state.only_moves, state.findings,
       [&](std::uint64_t first, std::uint64_t bytes) { return state.shared.contains(first, bytes); },
       [&](std::uint64_t first, std::uint64_t bytes) { state.shared.add(first, bytes); });
-  state.races.access(access, stride, state.order, state.findings);
+  if ((access.order & kStrong) == 0) {
+    state.races.access(access, stride, state.order, state.findings);
+    return;
+  }
+  WarpAccess strong = access;
+  strong.kind = AccessKind::atomic;
+  state.order.strong_access(access.warp, reads(access.kind), writes(access.kind), access.order);
+  state.races.access(strong, stride, state.order, state.findings);
 }
 
 void BlockCheckers::copy_done(const WarpAccess& access) {
@@ -124,6 +131,17 @@ void BlockCheckers::global(const WarpAccess& access) {
       [&](std::uint64_t first, std::uint64_t bytes) {
         state.memory.mark_initialized(first, bytes);
       });
+  if ((access.order & kStrong) != 0) {
+    state.order.strong_access(access.warp, reads(access.kind), writes(access.kind), access.order);
+  }
+}
+
+void BlockCheckers::fence(std::uint16_t warp) { state_->order.fence(warp); }
+
+void BlockCheckers::acquire(std::uint16_t warp) { state_->order.acquire(warp); }
+
+void BlockCheckers::initialised_shared(std::uint64_t first, std::uint64_t bytes) {
+  state_->shared.add(first, bytes);
 }
 
 void BlockCheckers::local(const WarpAccess& access) {

@@ -18,10 +18,11 @@ namespace simgpu {
 ///
 /// Race rule: two accesses to one shared byte by different threads, at least one of them a plain
 /// store, in the same barrier interval, and not ordered by a warp-level synchronisation when both
-/// threads are of one warp. An asynchronous copy stores from when it is issued until its thread has
-/// waited for it; in between nobody, that thread included, may touch the destination, and others
-/// not before the next barrier (RL0313). The first racing pair per pair of instructions is kept in
-/// full, later ones are only counted.
+/// threads are of one warp, nor by strong accesses that release and acquire (flags, mbarriers,
+/// locks). Strong accesses do not race with each other. An asynchronous copy stores from when it is
+/// issued until its thread has waited for it; in between nobody, that thread included, may touch
+/// the destination, and others not before the next barrier (RL0313). The first racing pair per pair
+/// of instructions is kept in full, later ones are only counted.
 class BlockCheckers {
  public:
   /// @param only_moves by pc: loads whose values are only stored again. Such a load may read
@@ -53,6 +54,14 @@ class BlockCheckers {
   void partial_barrier(const std::vector<bool>& warps);
   /// __syncwarp, shuffles and votes: the lanes in `mask` of `warp` are ordered.
   void warp_barrier(std::uint16_t warp, std::uint32_t mask);
+
+  /// A memory fence of any scope, by `warp`. What strong accesses order with and without it is
+  /// known from shared() and global().
+  void fence(std::uint16_t warp);
+  /// A wait of `warp` for what others release has come to its end.
+  void acquire(std::uint16_t warp);
+  /// [first, first + bytes) of the block's shared memory holds zeros for it to begin with.
+  void initialised_shared(std::uint64_t first, std::uint64_t bytes);
 
   /// Findings since the last call, in program order of this block.
   std::vector<RawFinding> take_findings();

@@ -4,9 +4,12 @@ namespace simgpu {
 
 void WarpOrder::block_barrier() {
   interval_ = ++now_;
+  published_.clear();
   for (Warp& warp : warps_) {
     warp.time = warp.synced = interval_;
     warp.seen.clear();
+    warp.fenced.clear();
+    warp.observed = false;
     warp.lanes.reset();
   }
 }
@@ -56,6 +59,52 @@ void WarpOrder::warp_barrier(std::uint16_t index, std::uint32_t mask) {
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
     if ((mask >> lane & 1U) != 0) lanes[lane] = seen;
   }
+}
+
+/// Ends what the warp did so far: up to when of each warp it is ordered, this one included.
+std::vector<WarpOrder::Time> WarpOrder::known_to(std::uint16_t index) {
+  Warp& warp = warps_[index];
+  warp.time = ++now_;
+  std::vector<Time> times = warp.seen;
+  times.resize(warps_.size(), 0);
+  times[index] = warp.time;
+  return times;
+}
+
+void WarpOrder::publish(const std::vector<Time>& times) {
+  published_.resize(warps_.size(), 0);
+  for (std::size_t i = 0; i < times.size(); ++i) published_[i] = std::max(published_[i], times[i]);
+}
+
+void WarpOrder::acquire(std::uint16_t index) {
+  if (published_.empty()) return;
+  Warp& warp = warps_[index];
+  warp.seen.resize(warps_.size(), 0);
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    warp.seen[i] = std::max(warp.seen[i], published_[i]);
+  }
+  // Lanes of one warp release and acquire together where all of them execute the instruction.
+  warp.synced = std::max(warp.synced, published_[index]);
+}
+
+void WarpOrder::strong_access(std::uint16_t index, bool reads, bool writes, std::uint8_t order) {
+  if (reads && (order & kAcquires) != 0) {
+    acquire(index);
+  } else if (reads) {
+    warps_[index].observed = true;
+  }
+  if (!writes) return;
+  if ((order & kReleases) != 0) {
+    publish(known_to(index));
+  } else if (!warps_[index].fenced.empty()) {
+    publish(warps_[index].fenced);
+  }
+}
+
+void WarpOrder::fence(std::uint16_t index) {
+  if (warps_[index].observed) acquire(index);
+  warps_[index].observed = false;
+  warps_[index].fenced = known_to(index);
 }
 
 }  // namespace simgpu

@@ -35,6 +35,13 @@ class WarpOrder {
   void partial_barrier(const std::vector<bool>& taking_part);
   void warp_barrier(std::uint16_t index, std::uint32_t mask);
 
+  /// A strong access by `warp`: what it releases (itself, or by a fence before it) is ordered
+  /// before what others do once they have acquired. Which place both accessed does not matter here:
+  /// the order is more than PTX promises, so that no program that is right is reported.
+  void strong_access(std::uint16_t warp, bool reads, bool writes, std::uint8_t order);
+  void fence(std::uint16_t warp);
+  void acquire(std::uint16_t warp);
+
   /// Whether what `lane` of `warp` does now comes after an access at `then` by `other_lane` of
   /// `other_warp`.
   bool ordered(Time then, std::uint16_t other_warp, std::uint8_t other_lane, std::uint16_t warp,
@@ -52,13 +59,20 @@ class WarpOrder {
     Time time = 0;
     Time synced = 0;         ///< all lanes are ordered up to here
     std::vector<Time> seen;  ///< by partial barriers: up to when of each other warp
+    /// What was ordered before its last fence: up to when of each warp; empty without a fence.
+    std::vector<Time> fenced;
+    bool observed = false;  ///< it has read by a strong access since its last fence
     std::unique_ptr<Lanes>
         lanes;  ///< by warp barriers of some lanes: up to when of each other lane
   };
 
+  std::vector<Time> known_to(std::uint16_t warp);
+  void publish(const std::vector<Time>& times);
+
   Time now_ = 0;
   Time interval_ = 0;
   std::vector<Warp> warps_;
+  std::vector<Time> published_;  ///< up to when of each warp is ordered for who acquires
 };
 
 }  // namespace simgpu

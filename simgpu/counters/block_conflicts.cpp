@@ -18,10 +18,10 @@ constexpr std::uint32_t kLargestPc = (1U << (32 - kWarpBits - kLaneBits)) - 1;
 constexpr std::size_t kMaxFindings = 64;
 constexpr std::size_t kMaxSplit = std::size_t{1} << 22;  // of sectors, and of words
 
-// Flags of a use. "released": the block used a fence and then an atomic later; "acquired": it had
-// used an atomic before. A store that is released and an access that is acquired are ordered when
-// the block that stored came first, as in the last-block-reduces pattern (store, fence, atomic
-// counter, then read by the last block).
+// Flags of a use. "released": the block used a fence and then an atomic later, or another
+// strong access that others can see; "acquired": it had used one before. A store that is released
+// and an access that is acquired are ordered when the block that stored came first, as in the
+// last-block-reduces pattern (store, fence, atomic counter, then read by the last block).
 constexpr std::uint8_t kReaderAtomic = 1;
 constexpr std::uint8_t kWriterReleased = 2;
 constexpr std::uint8_t kWriterAcquired = 4;
@@ -54,7 +54,7 @@ std::uint32_t log2_of(std::uint8_t bytes) {
 }
 
 AccessKind access_kind(Kind kind) {
-  if (kind == Kind::store) return AccessKind::store;
+  if (kind == Kind::store || kind == Kind::strong_store) return AccessKind::store;
   return kind == Kind::atomic ? AccessKind::atomic : AccessKind::load;
 }
 
@@ -73,7 +73,7 @@ void BlockConflicts::add(const TrafficLog& log) {
     for (std::uint32_t k = 0; k < entry.count; ++k) {
       const std::uint32_t lane = entry.lane + k * static_cast<std::uint32_t>(kSectorBytes) /
                                                   std::max<std::uint32_t>(entry.access_bytes, 1);
-      const Access access{entry.kind,
+      const Access access{is_strong(entry.kind) ? Kind::atomic : entry.kind,
                           entry.sector() + k,
                           {block, pack(entry.pc, entry.warp, std::min(lane, kWarpSize - 1))},
                           flags,

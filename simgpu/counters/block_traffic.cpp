@@ -143,7 +143,7 @@ Request coalesce(const WarpAccess& access) {
 }  // namespace
 
 struct BlockTraffic::State {
-  explicit State(std::uint64_t l1_bytes) : l1(l1_bytes, kL1Ways) {}
+  State(std::uint64_t l1_bytes, std::size_t most) : l1(l1_bytes, kL1Ways), most_entries(most) {}
 
   void append(const WarpAccess& access, const Sector& sector, Kind kind);
   void load(const WarpAccess& access, const Request& request);
@@ -151,6 +151,7 @@ struct BlockTraffic::State {
   bool reads_more(const Sector& sector, std::uint32_t words, std::uint32_t present);
 
   SectorCache l1;
+  const std::size_t most_entries;
   std::unique_ptr<Log> log = std::make_unique<Log>();
   /// The bytes read of sectors that the block did not read in whole words.
   std::unordered_map<std::uint64_t, std::uint32_t> read_in_part;
@@ -172,9 +173,11 @@ void BlockTraffic::State::append(const WarpAccess& access, const Sector& sector,
       return;
     }
   }
-  if (entries.size() >= Log::kMaxEntries) {
-    if (kind == Kind::load) ++log->unlogged_reads;
-    if (kind == Kind::store || kind == Kind::atomic) ++log->unlogged_writes;
+  if (entries.size() >= most_entries) {
+    if (kind == Kind::load || kind == Kind::strong_load) ++log->unlogged_reads;
+    if (kind == Kind::store || kind == Kind::strong_store || kind == Kind::atomic) {
+      ++log->unlogged_writes;
+    }
     run_open = false;
     return;
   }
@@ -199,6 +202,10 @@ void BlockTraffic::State::append(const WarpAccess& access, const Sector& sector,
 void BlockTraffic::State::load(const WarpAccess& access, const Request& request) {
   for (std::size_t i = 0; i < request.count; ++i) {
     const Sector& sector = request.sectors[i];
+    if (access.orders_blocks()) {
+      append(access, sector, Kind::strong_load);
+      continue;
+    }
     if (access.bypasses_l1) {
       append(access, sector, Kind::load);
       continue;
@@ -274,7 +281,8 @@ bool BlockTraffic::State::reads_more(const Sector& sector, std::uint32_t words,
   return new_words || more != 0;
 }
 
-BlockTraffic::BlockTraffic(std::uint64_t l1_bytes) : state_(std::make_unique<State>(l1_bytes)) {}
+BlockTraffic::BlockTraffic(std::uint64_t l1_bytes, std::size_t most_entries)
+    : state_(std::make_unique<State>(l1_bytes, most_entries)) {}
 BlockTraffic::~BlockTraffic() = default;
 BlockTraffic::BlockTraffic(BlockTraffic&&) noexcept = default;
 BlockTraffic& BlockTraffic::operator=(BlockTraffic&&) noexcept = default;
@@ -295,14 +303,18 @@ void BlockTraffic::fence() { state_->fenced = state_->log->entries.size(); }
 void BlockTraffic::global(const WarpAccess& access) {
   if (access.mask == 0) return;
   state_->run_open = false;
-  const bool quick = access.kind == AccessKind::load && !access.strong;
+  const bool quick = access.kind == AccessKind::load && !access.orders_blocks();
   if (quick && state_->load_whole_sectors(access)) return;
   const Request request = coalesce(access);
   Log& log = *state_->log;
   log.tag_lookups += lines_of(request);
   const std::uint64_t bytes = std::uint64_t{access.bytes} * std::popcount(access.mask);
-  const bool acquires = access.kind == AccessKind::atomic || access.strong;
-  if (acquires && access.kind != AccessKind::load) log.released = state_->fenced;
+  const bool strong = access.kind == AccessKind::atomic || access.orders_blocks();
+  if (strong && access.kind != AccessKind::load) {
+    // A release that others can see is a fence and the store after it.
+    if ((access.order & (kReleases | kOrdersBlock)) == kReleases) fence();
+    log.released = state_->fenced;
+  }
   switch (access.kind) {
     case AccessKind::load:
       ++log.load_requests;
@@ -315,7 +327,8 @@ void BlockTraffic::global(const WarpAccess& access) {
       log.store_sectors += request.count;
       log.store_bytes += bytes;
       for (std::size_t i = 0; i < request.count; ++i) {
-        state_->append(access, request.sectors[i], access.strong ? Kind::atomic : Kind::store);
+        state_->append(access, request.sectors[i],
+                       access.orders_blocks() ? Kind::strong_store : Kind::store);
       }
       break;
     case AccessKind::copy:
@@ -328,7 +341,7 @@ void BlockTraffic::global(const WarpAccess& access) {
       }
       break;
   }
-  if (acquires) log.acquired = std::min(log.acquired, log.entries.size());
+  if (strong) log.acquired = std::min(log.acquired, log.entries.size());
 }
 
 std::unique_ptr<BlockTraffic::Log> BlockTraffic::take() {

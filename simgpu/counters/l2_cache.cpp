@@ -79,7 +79,7 @@ void L2Cache::run_wave(std::span<const std::unique_ptr<TrafficLog>> wave) {
       const std::size_t end = std::min(position[i] + kTurn, entries.size());
       for (; position[i] < end; ++position[i]) {
         const TrafficEntry& entry = entries[position[i]];
-        if (entry.kind != Kind::touch && entry.kind != Kind::bytes) run(entry);
+        if (is_request(entry.kind)) run(entry);
       }
       more = more || end < entries.size();
     }
@@ -91,7 +91,7 @@ void L2Cache::thin(const TrafficLog& log, ThinLog& thin) const {
   thin.turns.clear();
   for (std::size_t i = 0; i < log.entries.size(); ++i) {
     const TrafficEntry& entry = log.entries[i];
-    if (entry.kind == Kind::touch || entry.kind == Kind::bytes || !any_simulated(entry)) continue;
+    if (!is_request(entry.kind) || !any_simulated(entry)) continue;
     thin.entries.push_back(entry);
     thin.turns.push_back(static_cast<std::uint32_t>(i / kTurn));
   }
@@ -139,8 +139,8 @@ void L2Cache::request(std::uint64_t line, std::uint32_t sectors, std::uint32_t w
   const std::uint8_t group = group_of_.empty() ? 0 : group_of_[line & (cache_.sets() - 1)];
   if (group == kLeftOut) return;
   Counts& counts = groups_[group];
-  const bool reads = kind != Kind::store;
-  const bool writes = kind != Kind::load;
+  const bool reads = kind != Kind::store && kind != Kind::strong_store;
+  const bool writes = kind != Kind::load && kind != Kind::strong_load;
   (writes ? counts.writes : counts.reads) += count;
   const std::uint64_t dirty_before = cache_.dirty_sectors();
   const SectorCache::Lookup found = cache_.touch(line, writes ? words : 0, writes ? sectors : 0);

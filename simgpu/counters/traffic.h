@@ -18,7 +18,8 @@ class BlockTraffic {
  public:
   /// @param l1_bytes the block's share of its SM's L1: what shared memory leaves, over resident
   /// blocks
-  explicit BlockTraffic(std::uint64_t l1_bytes);
+  /// @param most_entries of a log; what goes beyond is only counted
+  explicit BlockTraffic(std::uint64_t l1_bytes, std::size_t most_entries = TrafficLog::kMaxEntries);
   ~BlockTraffic();
   BlockTraffic(BlockTraffic&&) noexcept;
   BlockTraffic& operator=(BlockTraffic&&) noexcept;

@@ -19,7 +19,10 @@ struct TrafficEntry {
     touch,   ///< a load that hit L1: no traffic, but its words count for conflicts between blocks
     store,   ///< written through
     atomic,  ///< performed in L2
-    bytes,   ///< not a request: narrows the entry before it to the bytes of `byte_mask()`
+    strong_load,  ///< a load that other blocks' strong accesses do not race with; L1 has no part in
+                  ///< it
+    strong_store,  ///< likewise
+    bytes,         ///< not a request: narrows the entry before it to the bytes of `byte_mask()`
   };
 
   std::uint32_t sector_low = 0;
@@ -49,6 +52,15 @@ struct TouchedSector {
   std::uint8_t written = 0;
   std::uint32_t reader_pc = 0, writer_pc = 0;  ///< of one of those who did
 };
+/// Whether it comes to L2.
+constexpr bool is_request(TrafficEntry::Kind kind) {
+  return kind != TrafficEntry::Kind::touch && kind != TrafficEntry::Kind::bytes;
+}
+/// Whether it orders blocks, as far as PTX's memory model lets it.
+constexpr bool is_strong(TrafficEntry::Kind kind) {
+  using enum TrafficEntry::Kind;
+  return kind == atomic || kind == strong_load || kind == strong_store;
+}
 
 /// What one finished block did to global memory.
 struct TrafficLog {

@@ -54,6 +54,8 @@ const char* name_of(CudaError error) {
       return "cudaErrorInvalidPc";
     case CudaError::launch_failure:
       return "cudaErrorLaunchFailure";
+    case CudaError::cooperative_launch_too_large:
+      return "cudaErrorCooperativeLaunchTooLarge";
     case CudaError::not_supported:
       return "cudaErrorNotSupported";
     case CudaError::unknown:

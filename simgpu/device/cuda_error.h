@@ -32,6 +32,7 @@ enum class CudaError : std::int32_t {
   misaligned_address = 716,
   invalid_pc = 718,
   launch_failure = 719,
+  cooperative_launch_too_large = 720,
   not_supported = 801,
   unknown = 999,
 };

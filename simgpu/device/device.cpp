@@ -276,6 +276,7 @@ void Device::release_guest() {
   for (const std::uint64_t address : pinned_) memory_.release(address);
   pinned_.clear();
   memory_.images().clear();
+  heap_.release_all();
   allocations_made_ = 0;
   last_kernel_.reset();
   pools_ = {{0, {}}};

@@ -18,6 +18,7 @@
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/stream_races.h"
 #include "simgpu/device/timeline.h"
+#include "simgpu/exec/kernel_heap.h"
 #include "simgpu/memory/device_memory.h"
 #include "simgpu/report.h"
 #include "specs/gpu_spec.h"
@@ -173,6 +174,8 @@ class Device {
   double device_operation_us() const;
   KnownLaunches::Key key_of(const protocol::LaunchMessage& message,
                             std::span<const std::byte> parameters) const;
+  std::uint64_t grid_workspace();
+  void report_heap_leaks();
   void finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                      const LaunchResult& result);
   void raise(CudaError error);
@@ -181,6 +184,7 @@ class Device {
   gpu_spec::GpuSpec node_gpu_;  ///< as a kernel within a graph finds it
   DeviceOptions options_;
   DeviceMemory memory_;
+  KernelHeap heap_{memory_};
   Timeline timeline_;
   ActivityLog log_;
   std::map<std::uint64_t, MemoryPool> pools_{{0, {}}};
@@ -189,6 +193,7 @@ class Device {
   CudaError fault_ = CudaError::success;
   Picoseconds marked_at_ = 0;
   std::string output_;
+  std::uint64_t grid_workspace_ = 0;  ///< device address, once there was a cooperative launch
   std::uint64_t next_module_ = 1;
   std::map<std::uint64_t, LoadedModule> modules_;
   GraphTable graphs_;

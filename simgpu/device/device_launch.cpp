@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "simgpu/device/device.h"
@@ -129,7 +130,10 @@ CudaError Device::check_launch(const protocol::LaunchMessage& message,
   }
   const LaunchShape shape =
       shape_of(kernel, message.grid, message.block, message.dynamic_shared_bytes);
-  const LaunchVerdict verdict = judge_launch(kernel, shape, stack_bytes_, gpu_);
+  LaunchVerdict verdict = judge_launch(kernel, shape, stack_bytes_, gpu_);
+  if (verdict.error == CudaError::success && message.cooperative != 0) {
+    verdict = judge_cooperative(shape, gpu_);
+  }
   if (verdict.error != CudaError::success) {
     report_api(
         "RL0308", FindingKind::invalid_api_use, *kernel.display_name,
@@ -166,6 +170,8 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
       .parameters = parameters,
       .resident_blocks = std::uint64_t{blocks_per_sm} * static_cast<std::uint64_t>(gpu_.sm_count),
       .l1_bytes_per_block = l1_bytes_per_block(shape, blocks_per_sm, gpu_),
+      .grid_workspace = message.cooperative != 0 ? grid_workspace() : 0,
+      .heap = &heap_,
       .clock_us = microseconds(timeline_.now())};
   const EngineOptions options{.workers = options_.workers,
                               .checkers = options_.checkers,
@@ -185,6 +191,18 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   return result.status == LaunchStatus::unsupported ? CudaError::not_supported : CudaError::success;
 }
 
+/// Zeros for grid.sync(): the words that %envreg1 and %envreg2 point to, of which
+/// cooperative_groups counts the second.
+std::uint64_t Device::grid_workspace() {
+  constexpr std::uint64_t kBytes = 8;
+  if (grid_workspace_ == 0) {
+    grid_workspace_ = memory_.allocate(kBytes, "the workspace of grid.sync()").value_or(0);
+    if (grid_workspace_ == 0) throw std::bad_alloc();
+  }
+  memory_.fill(grid_workspace_, 0, kBytes);
+  return grid_workspace_;
+}
+
 KnownLaunches::Key Device::key_of(const protocol::LaunchMessage& message,
                                   std::span<const std::byte> parameters) const {
   return {.module = message.module,
@@ -192,6 +210,7 @@ KnownLaunches::Key Device::key_of(const protocol::LaunchMessage& message,
           .grid = message.grid,
           .block = message.block,
           .dynamic_shared_bytes = message.dynamic_shared_bytes,
+          .cooperative = message.cooperative != 0,
           .stack_bytes = stack_bytes_,
           .checkers = options_.checkers,
           .parameters = {parameters.begin(), parameters.end()}};

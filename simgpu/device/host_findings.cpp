@@ -153,6 +153,26 @@ void Device::report_leaks() {
                                     : "after the launch of " + *allocation.after);
   }
   for (auto& [size, leak] : leaks) log_.add(std::move(leak));
+  report_heap_leaks();
+}
+
+/// What kernels allocated and no kernel freed, told once for each size.
+void Device::report_heap_leaks() {
+  std::map<std::uint64_t, Finding> leaks;
+  for (const auto& [address, bytes] : heap_.live()) {
+    if (const auto known = leaks.find(bytes); known != leaks.end()) {
+      ++known->second.occurrences;
+      continue;
+    }
+    if (leaks.size() == ActivityLog::kMostFindings) break;
+    Finding& leak = leaks[bytes];
+    leak.code = "RL0309";
+    leak.kind = FindingKind::leak;
+    leak.object = fmt::format("allocation of {} bytes at {:#x}", bytes, address);
+    leak.message = fmt::format(
+        "{} bytes from malloc() or new in a kernel were never freed by a kernel", bytes);
+  }
+  for (auto& [bytes, leak] : leaks) log_.add(std::move(leak));
 }
 
 bool Device::range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,

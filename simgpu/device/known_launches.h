@@ -26,6 +26,7 @@ class KnownLaunches {
     std::uint64_t kernel = 0;
     Dim3 grid, block;
     std::uint32_t dynamic_shared_bytes = 0;
+    bool cooperative = false;
     std::uint32_t stack_bytes = 0;
     bool checkers = false;
     std::vector<std::byte> parameters;

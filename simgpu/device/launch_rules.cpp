@@ -128,6 +128,18 @@ LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,
   return {};
 }
 
+LaunchVerdict judge_cooperative(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu) {
+  const std::uint64_t per_sm = occupancy(shape, gpu).blocks_per_sm;
+  const std::uint64_t most = per_sm * static_cast<std::uint64_t>(gpu.sm_count);
+  if (shape.grid.count() <= most) return {};
+  return refuse(
+      CudaError::cooperative_launch_too_large,
+      fmt::format(
+          "the {} blocks of a cooperative launch have to run at once, but only {} fit: {} on "
+          "each of {} multiprocessors (cudaOccupancyMaxActiveBlocksPerMultiprocessor)",
+          shape.grid.count(), most, per_sm, gpu.sm_count));
+}
+
 std::uint64_t l1_bytes_per_block(const LaunchShape& shape, unsigned blocks_per_sm,
                                  const gpu_spec::GpuSpec& gpu) {
   // CUDA C++ Programming Guide, "Shared Memory" of each compute capability: carve-outs in KB.

@@ -28,6 +28,9 @@ std::string beyond_shared_memory(const LoadedKernel& kernel, std::uint64_t dynam
 LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,
                            std::uint64_t stack_bytes, const gpu_spec::GpuSpec& gpu);
 
+/// Whether all blocks of a cooperative launch fit on the GPU at once.
+LaunchVerdict judge_cooperative(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu);
+
 LaunchShape shape_of(const LoadedKernel& kernel, Dim3 grid, Dim3 block,
                      unsigned dynamic_shared_bytes);
 

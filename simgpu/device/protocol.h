@@ -225,7 +225,7 @@ struct LaunchMessage {
   std::uint64_t stream = 0;
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t padding = 0;
+  std::uint32_t cooperative = 0;  ///< all blocks run at once, so that they can wait for each other
 };
 
 /// Records of its own doing that one guest may leave lying at the device, as bytes of entries.

@@ -14,6 +14,8 @@ namespace {
 /// on another one's store lets it run, and that the L1 model sees warps side by side.
 constexpr std::int64_t kInstructionQuantum = 4096;
 constexpr std::int32_t kMemoryQuantum = 8;
+/// Turns after which a warp that sees the same values every time waits for good.
+constexpr std::uint32_t kMostWaitingTurns = 1024;
 constexpr std::size_t kMostPrinted = std::size_t{1} << 20;
 
 std::uint32_t shared_size(const LaunchContext& launch) {
@@ -27,7 +29,10 @@ std::uint32_t stack_size(const LaunchContext& launch) {
 }
 
 std::uint32_t local_size(const LaunchContext& launch) {
-  return launch.kernel.info.local_bytes_per_thread + stack_size(launch);
+  const std::uint32_t own = launch.kernel.info.local_bytes_per_thread;
+  if (!launch.kernel.uses_stack) return own + stack_size(launch);
+  // What alloca takes lies before the end, to which it is aligned.
+  return (own + launch.request.stack_bytes + 127) / 128 * 128;
 }
 
 std::uint32_t frame_size(const LaunchContext& launch) {
@@ -79,7 +84,7 @@ MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
 
 BlockRunner::BlockRunner(const LaunchContext& launch)
     : launch_(launch),
-      traffic_(launch.request.l1_bytes_per_block),
+      traffic_(launch.request.l1_bytes_per_block, launch.log_entries),
       checkers_(launch.checkers
                     ? std::make_unique<BlockCheckers>(launch.memory, loads_that_move(launch.kernel))
                     : nullptr),
@@ -102,6 +107,8 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
 
   warps_.resize(warps);
   async_copies_.resize(warps);
+  polls_.resize(warps);
+  if (kernel.uses_stack) allocated_stack_.resize(std::size_t{warps} * kWarpSize);
   coordinates_.resize(std::size_t{3} * warps * kWarpSize);
   for (std::uint32_t i = 0; i < warps; ++i) {
     Warp& warp = warps_[i];
@@ -142,6 +149,13 @@ void BlockRunner::print(const std::string& text) {
   }
 }
 
+void BlockRunner::forget_allocations() {
+  for (SitePattern<std::uint64_t>& site : global_sites_) {
+    site.known_low = 1;
+    site.known_high = 0;
+  }
+}
+
 std::vector<RawFinding> BlockRunner::take_findings() {
   return checkers_ ? checkers_->take_findings() : std::vector<RawFinding>{};
 }
@@ -166,7 +180,7 @@ void BlockRunner::take_native_code() {
   for (Warp& warp : warps_) warp.code = native_->code();
 }
 
-void BlockRunner::begin(std::uint64_t block) {
+void BlockRunner::start(std::uint64_t block) {
   take_native_code();
   block_ = block;
   other_work_ += begin_work_;
@@ -179,6 +193,7 @@ void BlockRunner::begin(std::uint64_t block) {
   const auto threads = static_cast<std::uint32_t>(launch_.request.block.count());
   std::memset(shared_.data(), 0, shared_.size());
   clear_local_variables();
+  std::ranges::fill(allocated_stack_, 0);
   collecting_.fill({});
   collected_.fill({});
   arrived_.fill(0);
@@ -192,6 +207,8 @@ void BlockRunner::begin(std::uint64_t block) {
     warp.stack.reset(lanes);
     warp.calls.clear();
     async_copies_[warp.index].clear();
+    polls_[warp.index].in = nullptr;
+    warp.waiting_turns = 0;
     warp.resume = nullptr;
     for (const SlotRange& range : launch_.kernel.zeroed) {
       std::memset(warp.regs + range.offset, 0, range.bytes);
@@ -201,6 +218,8 @@ void BlockRunner::begin(std::uint64_t block) {
   if (checkers_) {
     checkers_->begin_block(block, shared_bytes_, static_cast<std::uint32_t>(warps_.size()),
                            local_bytes());
+    const SlotRange& reserved = launch_.kernel.reserved_shared;
+    if (reserved.bytes != 0) checkers_->initialised_shared(reserved.offset, reserved.bytes);
   }
 }
 
@@ -223,7 +242,9 @@ void BlockRunner::run_warp(Warp& warp) {
   } else {
     warp.active = warp.mask = warp.stack.active();
   }
+  warp.gave_way = false;
   while (in != nullptr) in = in->run(in, warp);
+  if (!warp.gave_way) warp.waiting_turns = 0;
   instructions_ += warp.clock - before;
   if (work() > launch_.instruction_budget) {
     fail_budget(warp.resume != nullptr ? warp.resume : warp.code, warp);
@@ -267,8 +288,13 @@ void BlockRunner::check_spinning() {
   const Warp& warp = running != warps_.end() ? *running : warps_.front();
   report_endless(warp.resume != nullptr ? warp.resume : warp.code, warp,
                  "this thread goes round in a loop, and no thread of its block changes anything "
-                 "that could end it. Blocks run one after another here: a later block, which has "
-                 "not begun, cannot end it either");
+                 "that could end it");
+}
+
+void BlockRunner::report_endless() const {
+  const Warp& warp =
+      *std::ranges::find_if(warps_, [](const Warp& each) { return each.state != WarpState::done; });
+  fail_budget(warp.resume != nullptr ? warp.resume : warp.code, warp);
 }
 
 void BlockRunner::spend(std::uint64_t instructions, const Lowered* at, const Warp& warp) {
@@ -277,26 +303,67 @@ void BlockRunner::spend(std::uint64_t instructions, const Lowered* at, const War
 }
 
 void BlockRunner::run(std::uint64_t block) {
-  const std::uint64_t before = instructions_;
-  begin(block);
-  while (true) {
-    bool ran = false;
-    bool waiting = false;
-    for (Warp& warp : warps_) {
-      if (warp.state == WarpState::ready) {
-        run_warp(warp);
-        ran = true;
-      }
-      waiting = waiting || warp.state == WarpState::at_barrier;
-    }
-    if (waiting) ran = release_barriers() || ran;
-    if (ran) check_spinning();
-    if (!ran) {
-      if (waiting) report_deadlock();
-      break;
-    }
+  start(block);
+  while (round()) {
+    if (is_stuck()) report_stuck();
+    check_spinning();
   }
-  if (launch_.native != nullptr && !native_) launch_.native->interpreted(instructions_ - before);
+}
+
+bool BlockRunner::round() {
+  bool ran = false;
+  bool at_barrier = false;
+  bool progress = false;
+  for (Warp& warp : warps_) {
+    if (warp.state == WarpState::ready) {
+      run_warp(warp);
+      ran = true;
+      progress =
+          progress || warp.state != WarpState::ready || warp.waiting_turns < kMostWaitingTurns;
+    }
+    at_barrier = at_barrier || warp.state == WarpState::at_barrier;
+  }
+  if (at_barrier && release_barriers()) ran = progress = true;
+  if (!ran && at_barrier) report_deadlock();
+  stuck_ = ran && !progress;
+  if (!ran && launch_.native != nullptr && !native_) {
+    launch_.native->interpreted(instructions_ - began_at_);
+  }
+  return ran;
+}
+
+const Lowered* BlockRunner::give_way(Warp& warp, const Lowered* next, Waiting waiting) {
+  warp.resume = next;
+  warp.gave_way = true;
+  if (waiting == Waiting::yes) ++warp.waiting_turns;
+  if (waiting == Waiting::no) warp.waiting_turns = 0;
+  return nullptr;
+}
+
+bool BlockRunner::same_as_before(const Warp& warp, const Lowered* in,
+                                 std::span<const std::byte> loaded,
+                                 std::span<const std::byte> addresses) {
+  Poll& last = polls_[warp.index];
+  std::vector<std::byte>& bytes = last.bytes;
+  const bool same = last.in == in && bytes.size() == loaded.size() + addresses.size() &&
+                    std::equal(loaded.begin(), loaded.end(), bytes.begin()) &&
+                    std::equal(addresses.begin(), addresses.end(),
+                               bytes.begin() + static_cast<std::ptrdiff_t>(loaded.size()));
+  if (same) return true;
+  last.in = in;
+  bytes.assign(loaded.begin(), loaded.end());
+  bytes.insert(bytes.end(), addresses.begin(), addresses.end());
+  return false;
+}
+
+void BlockRunner::report_stuck() {
+  const Warp& warp = *std::ranges::find(warps_, WarpState::ready, &Warp::state);
+  const Lowered* const before = warp.resume > warp.code ? warp.resume - 1 : warp.resume;
+  fail(LaunchStatus::launch_failure, FindingKind::deadlock, "RL0306", before, warp,
+       static_cast<unsigned>(__builtin_ctz(warp.stack.active())),
+       "No warp can go on: this thread reads the same value again and again, and no thread that "
+       "still runs will change it",
+       "waits in a loop");
 }
 
 // Barriers.

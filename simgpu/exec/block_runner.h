@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,8 @@ struct LaunchContext {
   bool sectors = false;  ///< LaunchResult::sectors are wanted
   bool undo = false;     ///< pages must be saved before they are stored to
   std::uint64_t instruction_budget = 0;
+  /// Of a block's traffic log; fewer where many blocks run side by side.
+  std::size_t log_entries = TrafficLog::kMaxEntries;
   bool notes_stores = false;  ///< memory learns which allocations were stored to, and no others
   native::NativeLaunch* native = nullptr;  ///< nullptr: all is interpreted
 };
@@ -77,6 +80,22 @@ class BlockRunner {
 
   /// Runs block `block` to its end. @throws LaunchFailure
   void run(std::uint64_t block);
+
+  // A block in steps, beside others that it may wait for.
+
+  void start(std::uint64_t block);
+  /// Every warp that can gets a turn. False when the block is done. @throws LaunchFailure
+  bool round();
+  /// Whether all warps waited in the last round, at barriers or in loops that have seen the same
+  /// values again and again: only another block can get them out of it.
+  bool is_stuck() const { return stuck_; }
+  /// Ends the launch because the block waits for what will not come.
+  [[noreturn]] void report_stuck();
+  /// Ends the launch if the block, which waits for nobody else, has come round to a state that it
+  /// was in before.
+  void check_spinning();
+  /// Ends the launch because its instructions are used up; the block is not done.
+  [[noreturn]] void report_endless() const;
 
   /// Warp instructions so far, all blocks together.
   std::uint64_t instructions() const { return instructions_; }
@@ -102,12 +121,18 @@ class BlockRunner {
   MemoryCounts& counted() { return memory_counts_; }
   SitePattern<std::uint32_t>& shared_site(const Lowered* in) { return shared_sites_[in->site]; }
   SitePattern<std::uint64_t>& global_site(const Lowered* in) { return global_sites_[in->site]; }
+  /// Allocations have changed: what is known of where accesses lie is looked up again.
+  void forget_allocations();
   std::byte* shared() const { return shared_.data(); }
   std::uint32_t shared_bytes() const { return shared_bytes_; }
   std::byte* local(const Warp& warp, unsigned lane) const {
     return local_.data() + std::size_t{warp.index * kWarpSize + lane} * local_bytes();
   }
   std::uint32_t local_bytes() const { return local_bytes_; }
+  /// Bytes of the thread's stack that alloca has taken.
+  std::uint32_t& allocated_stack(const Warp& warp, unsigned lane) {
+    return allocated_stack_[warp.index * kWarpSize + lane];
+  }
   std::byte* frame(const Warp& warp, unsigned lane) const {
     return frame_.data() + std::size_t{warp.index * kWarpSize + lane} * frame_bytes();
   }
@@ -134,6 +159,12 @@ class BlockRunner {
 
   /// A warp waits at a barrier; called by the barrier's handler.
   const Lowered* wait(Warp& warp, const Lowered* in, std::uint32_t barrier, std::uint32_t threads);
+  /// The warp ends its turn, to go on at `next`; whether it does so to wait for others.
+  enum class Waiting : std::uint8_t { no, yes, unknown };
+  const Lowered* give_way(Warp& warp, const Lowered* next, Waiting waiting);
+  /// Whether the warp's last load of this kind was the same instruction's, with these bytes.
+  bool same_as_before(const Warp& warp, const Lowered* in, std::span<const std::byte> loaded,
+                      std::span<const std::byte> addresses);
   void arrive(std::uint32_t barrier) { arrived_.at(barrier) += kWarpSize; }
   /// bar.red: adds this warp's votes; the result is read after the barrier.
   struct Reduction {
@@ -149,7 +180,6 @@ class BlockRunner {
                          std::string action = {}, std::string object = {}) const;
 
  private:
-  void begin(std::uint64_t block);
   void take_native_code();
   void clear_local_variables() const;
   void run_warp(Warp& warp);
@@ -157,7 +187,6 @@ class BlockRunner {
   bool release_barriers();
   void release(std::uint32_t barrier);
   [[noreturn]] void report_deadlock();
-  void check_spinning();
   [[noreturn]] void report_endless(const Lowered* at, const Warp& warp,
                                    const std::string& why) const;
   bool barrier_complete(std::uint32_t barrier, std::uint32_t& waiting_threads) const;
@@ -175,6 +204,13 @@ class BlockRunner {
   std::uint64_t begin_work_ = 0;  ///< of each block
   std::vector<Warp> warps_;
   std::vector<AsyncCopies> async_copies_;  ///< by warp
+  /// A load that may wait for others: its instruction, addresses and values.
+  struct Poll {
+    const Lowered* in = nullptr;
+    std::vector<std::byte> bytes;
+  };
+  std::vector<Poll> polls_;                     ///< by warp: the last one
+  std::vector<std::uint32_t> allocated_stack_;  ///< by thread, where the kernel has alloca
   std::vector<std::uint32_t> coordinates_;
   std::array<Reduction, 16> collecting_{}, collected_{};
   std::array<std::uint32_t, 16> arrived_{};  ///< threads that arrived without waiting
@@ -185,6 +221,7 @@ class BlockRunner {
   std::uint64_t began_at_ = 0;    ///< instructions_ when the block began
   std::uint64_t changes_ = 0;
   SpinDetector spin_detector_;
+  bool stuck_ = false;
   std::string printed_;
   std::shared_ptr<const native::NativeCode> native_;
   native::Segment segment_;

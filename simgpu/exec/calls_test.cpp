@@ -224,13 +224,13 @@ TEST_F(Calls, VirtualFunctionsAreThoseOfTheObject) {
   EXPECT_EQ(values_of("shapes", {.block = {64, 1, 1}}, std::vector<int>(64)), expected);
 }
 
-TEST_F(Calls, WhatIsMissingInADestructorIsRefusedWhenItRuns) {
+TEST_F(Calls, WhatIsMissingInAVirtualFunctionIsRefusedWhenItRuns) {
   const std::uint64_t out = device_.put(std::vector<int>(32));
-  EXPECT_EQ(device_.run("destroy", {}, out, 0).status, LaunchStatus::ok);
+  EXPECT_EQ(device_.run("call_missing", {}, out, 0).status, LaunchStatus::ok);
   EXPECT_EQ(device_.get<int>(out, 32), std::vector<int>(32, 12));
-  const Finding finding = failure_of("destroy", LaunchStatus::unsupported, out, 1);
+  const Finding finding = failure_of("call_missing", LaunchStatus::unsupported, out, 1);
   EXPECT_EQ(finding.code, "RL0312");
-  EXPECT_THAT(finding.message, HasSubstr("free in device code"));
+  EXPECT_THAT(finding.message, HasSubstr("wgmma.fence.sync.aligned"));
 }
 
 TEST_F(Calls, ANullPointerIsNoFunction) {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/heap_calls.h"
 #include "simgpu/exec/lanes.h"
 
 /// printf and assert on the device. Formats and strings are the student's: every one is read
@@ -265,6 +266,8 @@ const Lowered* fail_assertion(const Lowered* in, Warp& warp) {
       "asserts");
 }
 
+}  // namespace
+
 VariableHome parameter_home(KernelBuilder& builder, const std::string& name) {
   const auto home = builder.find_variable(name);
   if (!home || home->space != ptx::Space::param || home->kernel_parameter) {
@@ -272,8 +275,6 @@ VariableHome parameter_home(KernelBuilder& builder, const std::string& name) {
   }
   return *home;
 }
-
-}  // namespace
 
 void require_lanes(const Lowered* in, const Warp& warp, std::uint32_t named) {
   const std::uint32_t absent = named & ~(warp.mask | warp.dead);
@@ -290,7 +291,7 @@ void require_lanes(const Lowered* in, const Warp& warp, std::uint32_t named) {
 bool build_system_call(KernelBuilder& builder, const std::string& name,
                        const std::vector<std::string>& arguments,
                        const std::vector<std::string>& results) {
-  if (name == "malloc" || name == "free") builder.refuse(name + " in device code");
+  if (build_heap_call(builder, name, arguments, results)) return true;
   const bool prints = name == "vprintf" && arguments.size() == 2;
   const bool asserts = name == "__assertfail" && arguments.size() == 5;
   if (!prints && !asserts) return false;

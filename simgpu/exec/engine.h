@@ -24,6 +24,7 @@ namespace simgpu {
 /// A PTX module made executable: its module-scope variables are placed in device memory by the
 /// caller.
 class Program;
+class KernelHeap;
 namespace native {
 class NativeKernels;
 }
@@ -64,9 +65,11 @@ struct KernelInfo {
   std::vector<Call> calls;
   /// "cp.async.bulk.tensor (gemm.cu:41)", empty when it can run
   std::vector<std::string> unsupported;
-  bool orders_blocks = false;  ///< has global atomics: blocks must run one after another
-  bool reads_time = false;     ///< %globaltimer: what it does depends on when it is launched
-  bool reads_clock = false;    ///< any clock: what it does depends on how long it has run
+  /// Its blocks may tell each other something (global atomics, strong or volatile accesses): they
+  /// begin one after another, on one worker
+  bool orders_blocks = false;
+  bool reads_time = false;   ///< %globaltimer: what it does depends on when it is launched
+  bool reads_clock = false;  ///< any clock: what it does depends on how long it has run
   /// Shared arrays by offset, for messages: "As" at [0, 4096).
   struct SharedArray {
     std::string name;
@@ -104,7 +107,11 @@ struct LaunchRequest {
   std::span<const std::byte> parameters;           ///< KernelInfo::parameter_bytes long
   std::uint64_t resident_blocks = 1;  ///< at once on the whole GPU, for the cache model
   std::uint64_t l1_bytes_per_block = 0;
-  double clock_us = 0;  ///< modelled time at the start, for %globaltimer and %clock
+  /// Device address of 8 zero bytes for a cooperative launch, whose blocks all run at once and may
+  /// wait for each other: the workspace of grid.sync(). 0 for other launches.
+  std::uint64_t grid_workspace = 0;
+  KernelHeap* heap = nullptr;  ///< for malloc in kernels, which fails without one
+  double clock_us = 0;         ///< modelled time at the start, for %globaltimer and %clock
 };
 
 /// Why a launch ended, in the runtime's terms.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "simgpu/exec/engine.h"
+#include "simgpu/exec/kernel_heap.h"
 #include "simgpu/exec/native_testing.h"
 #include "simgpu/ptx/parser.h"
 
@@ -24,6 +25,7 @@ struct Launch {
   std::uint32_t shared = 0;
   std::uint32_t stack = kDefaultStackBytes;
   std::uint64_t budget = 50'000'000;
+  bool cooperative = false;
 };
 
 class Device {
@@ -92,6 +94,8 @@ class Device {
     request.stack_bytes = launch.stack;
     request.parameters = parameters;
     request.resident_blocks = 8;
+    request.heap = &heap_;
+    if (launch.cooperative) request.grid_workspace = put(std::vector<std::uint64_t>(1));
     request.l1_bytes_per_block = 32 << 10;
     gpu_spec::GpuSpec gpu;
     gpu.sm_count = 8;
@@ -108,6 +112,7 @@ class Device {
 
  private:
   DeviceMemory memory_;
+  KernelHeap heap_{memory_};
   SymbolTable symbols_;
   std::shared_ptr<const Program> program_;
 };

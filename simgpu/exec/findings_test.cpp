@@ -111,13 +111,18 @@ TEST_F(Findings, ShuffleWithAbsentLanes) {
   expect_clean(device_.run("convergent_shuffle", {}, out));
 }
 
-TEST_F(Findings, EndlessKernelRunsIntoItsBudget) {
+TEST_F(Findings, AFlagThatNobodySetsIsADeadlock) {
   const std::uint64_t flag = device_.put(std::vector<int>{0});
   EXPECT_EQ(
-      only(device_.run("endless", {.budget = 100'000}, flag), LaunchStatus::launch_timeout).code,
-      "RL0307");
+      only(device_.run("endless", {.budget = 100'000}, flag), LaunchStatus::launch_failure).code,
+      "RL0306");
   const std::uint64_t set = device_.put(std::vector<int>{1});
   expect_clean(device_.run("endless", {.budget = 100'000}, set));
+}
+
+TEST_F(Findings, EndlessKernelRunsIntoItsBudget) {
+  EXPECT_EQ(only(device_.run("goes_round", {.budget = 100'000}), LaunchStatus::launch_timeout).code,
+            "RL0307");
 }
 
 TEST_F(Findings, TrapAndAssert) {
@@ -135,9 +140,9 @@ TEST_F(Findings, TrapAndAssert) {
 
 TEST_F(Findings, WhatIsMissingIsRefusedByName) {
   const std::uint64_t out = device_.put(std::vector<std::uint64_t>(32));
-  const Finding finding = only(device_.run("allocates", {}, out), LaunchStatus::unsupported);
+  const Finding finding = only(device_.run("uses_wgmma", {}, out), LaunchStatus::unsupported);
   EXPECT_EQ(finding.code, "RL0312");
-  EXPECT_THAT(finding.message, HasSubstr("malloc in device code (kernels.cu:"));
+  EXPECT_THAT(finding.message, HasSubstr("wgmma.fence.sync.aligned (kernels.cu:"));
 }
 
 TEST_F(Findings, UnknownOpcodesAreRefusedWithTheirPlace) {

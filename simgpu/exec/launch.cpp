@@ -8,103 +8,16 @@
 #include <stdexcept>
 #include <thread>
 
-#include "simgpu/checkers/findings.h"
+#include "simgpu/exec/block_results.h"
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/counter_sums.h"
 #include "simgpu/exec/cpu_features.h"
-#include "simgpu/exec/messages.h"
 #include "simgpu/exec/sampled_run.h"
-#include "simgpu/exec/touched_memory.h"
+#include "simgpu/exec/side_by_side.h"
 #include "simgpu/native/native_kernels.h"
 
 namespace simgpu {
 namespace {
-
-constexpr std::size_t kMostPrinted = std::size_t{8} << 20;
-
-/// What a finished block leaves behind.
-struct FinishedBlock {
-  std::unique_ptr<BlockTraffic::Log> traffic;
-  std::vector<RawFinding> findings;
-  std::string printed;
-};
-
-FinishedBlock run_block(BlockRunner& runner, std::uint64_t block) {
-  runner.run(block);
-  return {runner.take_traffic(), runner.take_findings(), runner.take_printed()};
-}
-
-/// Everything the blocks leave, put together in order of blocks.
-class Collector {
- public:
-  Collector(const LaunchContext& launch)
-      : launch_(launch),
-        traffic_(launch.gpu, launch.request.resident_blocks),
-        touched_(launch.memory) {}
-
-  void retire(FinishedBlock block) {
-    if (launch_.notes_stores && block.traffic) touched_.add_stores(*block.traffic);
-    traffic_.retire(std::move(block.traffic));
-    for (const RawFinding& raw : block.findings) findings_.add(raw);
-    if (printed_.size() < kMostPrinted) {
-      printed_.append(block.printed, 0, kMostPrinted - printed_.size());
-    }
-  }
-
-  bool conflict() const { return traffic_.conflict(); }
-
-  void finish(LaunchResult& result, std::uint32_t shared_bytes) {
-    traffic_.finish(result.counters);
-    if (launch_.sectors) result.sectors = traffic_.touched();
-    if (launch_.notes_stores) touched_.note_changes(launch_.memory);
-    if (launch_.checkers) {
-      for (const RawFinding& raw : traffic_.take_findings()) findings_.add(raw);
-    }
-    for (const RawFinding& raw : findings_.take()) {
-      result.findings.push_back(to_finding(raw, launch_.kernel, launch_.memory,
-                                           launch_.request.grid, launch_.request.block,
-                                           shared_bytes));
-    }
-    result.printed = std::move(printed_);
-  }
-
- private:
-  const LaunchContext& launch_;
-  LaunchTraffic traffic_;
-  TouchedMemory touched_;
-  FindingList findings_;
-  std::string printed_;
-};
-
-void fill_result(const LaunchContext& launch, const CounterSums& sums, LaunchResult& result) {
-  result.executed = by_instruction(launch.kernel, sums);
-  add_counters(launch.kernel, result.executed, sums.memory, result.counters);
-}
-
-LaunchResult run_serially(const LaunchContext& launch) {
-  LaunchResult result;
-  BlockRunner runner(launch);
-  Collector collector(launch);
-  std::optional<LaunchFailure> failure;
-  const std::uint64_t blocks = launch.request.grid.count();
-  try {
-    for (std::uint64_t block = 0; block < blocks; ++block) {
-      collector.retire(run_block(runner, block));
-    }
-  } catch (const LaunchFailure& ended) {
-    failure = ended;
-    collector.retire({runner.take_traffic(), runner.take_findings(), runner.take_printed()});
-  }
-  collector.finish(result, runner.shared_bytes());
-  if (failure) {
-    result.status = failure->status;
-    result.findings.push_back(failure->finding);
-  }
-  CounterSums sums(launch.kernel.code.size());
-  sums.add(runner);
-  fill_result(launch, sums, result);
-  return result;
-}
 
 /// Several threads take blocks in order; what they leave is put together in order of blocks.
 class ParallelRun {
@@ -139,8 +52,8 @@ class ParallelRun {
       while (!stop_.load(std::memory_order_relaxed)) {
         const std::uint64_t block = next_.fetch_add(1);
         if (block >= blocks) break;
-        FinishedBlock finished = run_block(runner, block);
-        if (!hand_in(block, std::move(finished), runner)) break;
+        runner.run(block);
+        if (!hand_in(block, take_results(runner), runner)) break;
       }
       const std::lock_guard lock(mutex_);
       sums_.add(runner);
@@ -204,7 +117,7 @@ class ParallelRun {
   std::exception_ptr error_;
 };
 
-LaunchResult refuse(const LoweredKernel& kernel) {
+LaunchResult refuse(const LoweredKernel& kernel, const std::string& what) {
   LaunchResult result;
   result.status = LaunchStatus::unsupported;
   result.executed.resize(kernel.code.size());
@@ -212,19 +125,9 @@ LaunchResult refuse(const LoweredKernel& kernel) {
   finding.code = "RL0312";
   finding.kind = FindingKind::unsupported;
   finding.kernel = kernel.info.name;
-  finding.message = "The kernel uses what the simulated GPU does not have: ";
-  for (std::size_t i = 0; i < kernel.info.unsupported.size(); ++i) {
-    finding.message += (i > 0 ? ", " : "") + kernel.info.unsupported[i];
-  }
+  finding.message = "The kernel uses what the simulated GPU does not have: " + what;
   result.findings.push_back(std::move(finding));
   return result;
-}
-
-/// Workers that may run blocks at a time, so that deep stacks and many registers do not exhaust the
-/// machine; at least one. What one block may have is bounded by lowering and by the GPU's memory.
-std::uint64_t blocks_that_fit(const LaunchContext& launch) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{2} << 30;
-  return std::max<std::uint64_t>(kMostBytes / std::max<std::uint64_t>(block_bytes(launch), 1), 1);
 }
 
 void check_request(const LoweredKernel& kernel, const LaunchRequest& request) {
@@ -246,7 +149,7 @@ LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
   const std::uint64_t blocks = launch.request.grid.count();
   const auto workers = static_cast<unsigned>(
       std::min({std::uint64_t{most_workers}, blocks, blocks_that_fit(launch)}));
-  if (workers > 1 && !launch.kernel.info.orders_blocks) {
+  if (workers > 1 && !launch.kernel.info.orders_blocks && launch.request.grid_workspace == 0) {
     launch.undo = true;
     memory.begin_undo();
     std::optional<LaunchResult> result;
@@ -263,7 +166,7 @@ LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
     memory.roll_back();
     launch.undo = false;
   }
-  return run_serially(launch);
+  return run_side_by_side(launch);
 }
 
 }  // namespace
@@ -276,7 +179,13 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
     throw std::invalid_argument("the program has no kernel " + request.kernel);
   }
   const LoweredKernel& kernel = found->second;
-  if (!kernel.info.unsupported.empty()) return refuse(kernel);
+  if (!kernel.info.unsupported.empty()) {
+    std::string what;
+    for (const std::string& each : kernel.info.unsupported) {
+      what += (what.empty() ? "" : ", ") + each;
+    }
+    return refuse(kernel, what);
+  }
   check_request(kernel, request);
 
   std::optional<native::NativeLaunch> native;
@@ -291,7 +200,13 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
                              .instruction_budget = options.instruction_budget,
                              .notes_stores = options.sampled,
                              .native = native ? &*native : nullptr};
-  if (options.sampled) {
+  const bool cooperative = request.grid_workspace != 0;
+  if (cooperative && request.grid.count() > blocks_that_fit(launch)) {
+    return refuse(kernel,
+                  "cooperative launches whose blocks' registers, shared and local memory "
+                  "take more than 2 GiB together");
+  }
+  if (options.sampled && !cooperative) {
     if (std::optional<LaunchResult> result = run_sampled(launch)) return std::move(*result);
   }
   if (native) native->expect(request.grid.count());

@@ -50,8 +50,17 @@ struct Prepared {
 void learn_shared(const Lowered* in, Warp& warp, const std::uint32_t* base, std::int64_t offset,
                   unsigned bytes);
 
+/// What an access orders (WarpAccess::order): behind the lowest bit of an atomic's option, and the
+/// option of a load or store with kStrong.
+template <AccessKind kKind, bool kIsStrong>
+inline std::uint8_t order_of(const Lowered* in) {
+  if constexpr (kIsStrong) return static_cast<std::uint8_t>(in->option);
+  if constexpr (kKind == AccessKind::atomic) return static_cast<std::uint8_t>(in->option >> 1);
+  return 0;
+}
+
 /// Checks and counts an access to shared memory.
-template <unsigned kBytes, AccessKind kKind>
+template <unsigned kBytes, AccessKind kKind, bool kIsStrong = false>
 inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
                                               const std::uint32_t* base, std::int64_t offset,
                                               const std::uint8_t* values) {
@@ -81,17 +90,18 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
   if (BlockCheckers* checkers = block.checkers()) {
     LaneAddresses addresses;
     add_offset(addresses, base, offset);
-    checkers->shared({kKind, kBytes, warp.index, in->index, warp.mask, &addresses, values, false});
+    checkers->shared({kKind, kBytes, warp.index, in->index, warp.mask, &addresses, values, false,
+                      Shape::unknown, order_of<kKind, kIsStrong>(in)});
   }
   return {site, block.shared() + origin};
 }
 
 /// Checks and counts an access to global memory (kTraffic) or a constant bank.
-template <unsigned kBytes, AccessKind kKind, bool kTraffic>
+template <unsigned kBytes, AccessKind kKind, bool kTraffic, bool kIsStrong = false>
 inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
                                               const std::uint64_t* base, std::int64_t offset,
-                                              const std::uint8_t* values, bool bypasses_l1 = false,
-                                              bool strong = false) {
+                                              const std::uint8_t* values,
+                                              bool bypasses_l1 = false) {
   BlockRunner& block = *warp.block;
   SitePattern<std::uint64_t>& site = block.global_site(in);
   if (!site.matches(base, warp.mask)) [[unlikely]]
@@ -109,8 +119,9 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
     check_global(in, warp, site, kKind, kBytes, addresses);
   }
   if constexpr (kTraffic) {
-    const WarpAccess access{kKind,      kBytes, warp.index,  in->index,  warp.mask,
-                            &addresses, values, bypasses_l1, site.shape, strong};
+    const WarpAccess access{
+        kKind,      kBytes, warp.index,  in->index,  warp.mask,
+        &addresses, values, bypasses_l1, site.shape, order_of<kKind, kIsStrong>(in)};
     block.traffic().global(access);
     // Before the checkers, which mark what is stored: a repeated launch must not find it marked.
     if (kKind != AccessKind::load && block.launch().undo) {

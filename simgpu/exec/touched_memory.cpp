@@ -30,7 +30,8 @@ void TouchedMemory::add_loads(const TrafficLog& log) {
   using Kind = TrafficEntry::Kind;
   if (log.unlogged_reads != 0) read_.complete = false;
   for (const TrafficEntry& entry : log.entries) {
-    const bool loads = entry.kind == Kind::load || entry.kind == Kind::touch;
+    const bool loads =
+        entry.kind == Kind::load || entry.kind == Kind::touch || entry.kind == Kind::strong_load;
     if (loads || entry.kind == Kind::atomic) add(entry, read_);
   }
 }
@@ -39,7 +40,8 @@ void TouchedMemory::add_stores(const TrafficLog& log) {
   using Kind = TrafficEntry::Kind;
   if (log.unlogged_writes != 0) written_.complete = false;
   for (const TrafficEntry& entry : log.entries) {
-    if (entry.kind == Kind::store || entry.kind == Kind::atomic) add(entry, written_);
+    const bool stores = entry.kind == Kind::store || entry.kind == Kind::strong_store;
+    if (stores || entry.kind == Kind::atomic) add(entry, written_);
   }
 }
 

@@ -34,6 +34,8 @@ struct Warp {
   std::uint32_t barrier = 0;          ///< number of the barrier it waits at
   std::uint32_t barrier_threads = 0;  ///< threads the barrier waits for, 0 for all
   const Lowered* barrier_instruction = nullptr;
+  bool gave_way = false;            ///< its turn ended because it may wait for others
+  std::uint32_t waiting_turns = 0;  ///< turns one after the other that ended so, with nothing new
   CallStack calls;  ///< functions that the active lanes are in, the kernel's own body not counted
 
   /// Whether a result may be written to all 32 lanes: those that do not execute no longer exist.

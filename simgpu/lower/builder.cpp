@@ -224,7 +224,22 @@ Ref KernelBuilder::register_value(const ptx::RegisterRef& ref, char kind, bool n
   return converted(hidden::kNotPredicate).dst;
 }
 
+/// Where the driver's part of shared memory begins, of which cooperative_groups has 288 bytes
+/// (details/memory.h).
+Ref KernelBuilder::reserved_shared(char kind) {
+  constexpr std::uint64_t kBytes = 288;
+  static const std::string kName = "%reserved_smem";
+  if (!module_variables_.contains(kName)) {
+    const std::uint32_t at = place_in(shared_next_, kBytes, 128);
+    module_variables_[kName] = {ptx::Space::shared, at, kBytes, false};
+    kernel_.info.shared_arrays.push_back({"(reserved)", at, kBytes});
+    kernel_.reserved_shared = {at, kBytes};
+  }
+  return constant(module_variables_.at(kName).address, is_pair(kind) ? 8 : 4);
+}
+
 Ref KernelBuilder::special_register_value(const ptx::SpecialRegister& special, char kind) {
+  if (special.name == "%reserved_smem_offset_1") return reserved_shared(kind);
   std::uint32_t option = 0;
   const Handler handler = hidden::special_register(special.name, option);
   if (handler == nullptr) {
@@ -353,6 +368,27 @@ Ref KernelBuilder::narrow_address(Ref base, std::int64_t offset) {
   pending.immediate = offset;
   pending.dst = narrow;
   return narrow;
+}
+
+Ref KernelBuilder::plain_address(std::size_t number, ptx::Space space) {
+  const Address address = this->address(number, space);
+  if (address.offset == 0) return address.base;
+  if (address.offset < 0 || address.offset > std::numeric_limits<std::int32_t>::max()) {
+    refuse(instruction_->spelling() + " with this address");
+  }
+  const bool narrow = space == ptx::Space::shared;
+  const Ref sum = new_register(narrow ? SlotKind::word : SlotKind::pair);
+  const Ref offset = constant(static_cast<std::uint64_t>(address.offset), 4);
+  const Ref zero = constant(0, 4);
+  const Ref one = constant(1, 4);
+  Pending& pending = emit_hidden(narrow ? hidden::kFrameAddress32 : hidden::kElementAddress);
+  pending.a = address.base;
+  pending.immediate = address.offset;
+  pending.b = offset;
+  pending.c = zero;
+  pending.d = one;
+  pending.dst = sum;
+  return sum;
 }
 
 Address KernelBuilder::address(std::size_t number, ptx::Space space) {

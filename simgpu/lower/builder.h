@@ -112,6 +112,8 @@ class KernelBuilder {
   /// Resolves an address for `space`; shared, local and parameter addresses become 32 bits,
   /// others 64.
   Address address(std::size_t number, ptx::Space space);
+  /// The same with the offset added: all of the address in one value.
+  Ref plain_address(std::size_t number, ptx::Space space);
   std::optional<VariableHome> find_variable(std::string_view name) const;
 
   Ref new_register(SlotKind kind);
@@ -124,6 +126,7 @@ class KernelBuilder {
     return instance_->first_label + body_index;
   }
   std::uint32_t return_label() const { return instance_->return_label; }
+  void mark_uses_stack() { kernel_.uses_stack = true; }
   void mark_orders_blocks() { kernel_.info.orders_blocks = true; }
   /// A call of `callee`, whose arguments and results are the caller's .param variables.
   void call(const ptx::Function& callee, const std::vector<std::string>& arguments,
@@ -169,6 +172,7 @@ class KernelBuilder {
   std::uint32_t call_at(const ptx::SourceLocation& place);
   void set_place(const ptx::Instruction& instruction);
   Ref register_value(const ptx::RegisterRef& ref, char kind, bool negated);
+  Ref reserved_shared(char kind);
   Ref special_register_value(const ptx::SpecialRegister& special, char kind);
   Ref symbol_value(const ptx::Symbol& symbol, unsigned bytes);
   /// The address of array[register+offset]: 64 bits, but the upper half is 0 in memory whose

@@ -104,6 +104,7 @@ struct LoweredKernel {
   std::vector<Constant> constants;  ///< literals to be spread over their slots before the launch
   std::vector<SlotRange> zeroed;    ///< registers that may be read before they are written
   std::uint32_t memory_sites = 0;
+  SlotRange reserved_shared;  ///< the driver's part of shared memory, which starts as zeros
   std::uint32_t frame_bytes_per_thread = 0;  ///< .param space of inlined calls
 
   // Calls that are not inlined; all empty for most kernels. Frames lie in local memory and in
@@ -115,6 +116,7 @@ struct LoweredKernel {
     std::uint32_t function = CallSite::kIndirect;  ///< kIndirect: no call of this kernel fits it
   };
   std::map<std::uint64_t, Target> targets;  ///< what function pointers can point to, by address
+  bool uses_stack = false;                  ///< alloca
   std::uint32_t stack_pointer = 0;          ///< slot; bytes of the frames below the current one
   std::vector<std::string> refusals;        ///< what only stops a launch when it is reached
 

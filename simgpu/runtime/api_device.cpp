@@ -46,6 +46,7 @@ void fill_properties(cudaDeviceProp& to, const protocol::Properties& from) {
   to.sharedMemPerBlock = static_cast<size_t>(from.shared_per_block);
   to.sharedMemPerBlockOptin = static_cast<size_t>(from.shared_per_block_optin);
   to.sharedMemPerMultiprocessor = static_cast<size_t>(from.shared_per_multiprocessor);
+  to.cooperativeLaunch = 1;
   to.reservedSharedMemPerBlock = static_cast<size_t>(from.reserved_shared_per_block);
   to.regsPerBlock = from.registers_per_multiprocessor;
   to.regsPerMultiprocessor = from.registers_per_multiprocessor;
@@ -111,6 +112,7 @@ std::int64_t common_attribute(cudaDeviceAttr attribute) {
     case cudaDevAttrLocalL1CacheSupported:
     case cudaDevAttrHostRegisterSupported:
     case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrManagedMemory:
     case cudaDevAttrConcurrentManagedAccess:

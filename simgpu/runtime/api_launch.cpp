@@ -21,12 +21,13 @@ std::vector<CallConfiguration>& configurations() {
 }
 
 int submit(const void* function, dim3 grid, dim3 block, void** arguments,
-           size_t dynamic_shared_bytes, cudaStream_t stream) {
+           size_t dynamic_shared_bytes, cudaStream_t stream, bool cooperative = false) {
   KernelWork work;
   if (int error = describe_kernel(function, grid, block, arguments, dynamic_shared_bytes, &work);
       error != 0) {
     return error;
   }
+  work.cooperative = cooperative;
   CaptureInfo info;
   const bool capturing = capture_info(stream, &info) == 0 && info.graph != nullptr;
   if (capturing) {
@@ -48,9 +49,8 @@ const char* refused_attribute(const cudaLaunchAttribute& attribute) {
     case cudaLaunchAttributeMemSyncDomainMap:
     case cudaLaunchAttributeMemSyncDomain:
     case cudaLaunchAttributePreferredSharedMemoryCarveout:
-      return nullptr;
     case cudaLaunchAttributeCooperative:
-      return attribute.val.cooperative == 0 ? nullptr : "cudaLaunchAttributeCooperative";
+      return nullptr;
     case cudaLaunchAttributeClusterDimension: {
       const auto& cluster = attribute.val.clusterDim;
       const bool single = cluster.x <= 1 && cluster.y <= 1 && cluster.z <= 1;
@@ -176,19 +176,40 @@ cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, 
                             per_thread(stream));
 }
 
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block,
+                                        void** arguments, size_t dynamic_shared_bytes,
+                                        cudaStream_t stream) {
+  return api([&] {
+    return simgpu::runtime::submit(function, grid, block, arguments, dynamic_shared_bytes, stream,
+                                   true);
+  });
+}
+
+cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* function, dim3 grid, dim3 block,
+                                             void** arguments, size_t dynamic_shared_bytes,
+                                             cudaStream_t stream) {
+  return cudaLaunchCooperativeKernel(function, grid, block, arguments, dynamic_shared_bytes,
+                                     per_thread(stream));
+}
+
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                 void** arguments) {
   if (config == nullptr) return simgpu::runtime::record(cudaErrorInvalidValue);
   if (config->numAttrs != 0 && config->attrs == nullptr) {
     return simgpu::runtime::record(cudaErrorInvalidValue);
   }
+  bool cooperative = false;
   for (unsigned i = 0; i < config->numAttrs; ++i) {
-    if (const char* name = simgpu::runtime::refused_attribute(config->attrs[i]); name != nullptr) {
+    const cudaLaunchAttribute& attribute = config->attrs[i];
+    if (attribute.id == cudaLaunchAttributeCooperative)
+      cooperative = attribute.val.cooperative != 0;
+    if (const char* name = simgpu::runtime::refused_attribute(attribute); name != nullptr) {
       return simgpu::runtime::refuse("cudaLaunchKernelExC", name);
     }
   }
-  return cudaLaunchKernel(function, config->gridDim, config->blockDim, arguments,
-                          config->dynamicSmemBytes, config->stream);
+  const auto launch = cooperative ? &cudaLaunchCooperativeKernel : &cudaLaunchKernel;
+  return launch(function, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes,
+                config->stream);
 }
 
 cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* function,

@@ -12,6 +12,7 @@ struct KernelWork {
   const void* function = nullptr;  ///< a host function or a cudaKernel_t
   dim3 grid, block;
   unsigned dynamic_shared_bytes = 0;
+  bool cooperative = false;
   std::vector<std::byte> parameters;
 };
 

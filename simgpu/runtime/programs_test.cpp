@@ -410,6 +410,35 @@ TEST(SimgpuRun, SaysHowToGetMoreSharedMemory) {
   }
 }
 
+TEST(SimgpuRun, LetsGridsBlocksAndWarpsCooperate) {
+  const ProgramRun run = simulate("cooperation");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("cooperation is right"));
+}
+
+TEST(SimgpuRun, RefusesACooperativeGridThatDoesNotFit) {
+  const ProgramRun run = simulate("cooperation too-large");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  ASSERT_EQ(run.report["findings"].size(), 1u) << run.output;
+  EXPECT_THAT(run.report["findings"][0]["message"].get<std::string>(),
+              HasSubstr("the 100000 blocks of a cooperative launch have to run at once, but only"));
+}
+
+TEST(SimgpuRun, AllocatesInKernels) {
+  const ProgramRun run = simulate("device_code");
+  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("device code is right"));
+}
+
+TEST(SimgpuRun, TellsWhatKernelsDidNotFree) {
+  const ProgramRun run = simulate("device_code leak");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  ASSERT_EQ(run.report["findings"].size(), 1u) << run.output;
+  EXPECT_EQ(run.report["findings"][0]["code"], "RL0309");
+  EXPECT_THAT(run.report["findings"][0]["message"].get<std::string>(),
+              HasSubstr("4 bytes from malloc() or new in a kernel were never freed by a kernel"));
+}
+
 TEST(SimgpuRun, CopiesAsynchronously) {
   const ProgramRun run = simulate("async_copies");
   EXPECT_EQ(run.exit_code, 0) << run.output;

@@ -317,8 +317,7 @@ TEST(AsyncCopies, FormsWithoutCodeAreRefusedByName) {
            "cp.async.ca.shared.global [%r4], [%d4], %r3", "cp.async.shared.global [%r4], [%d4], 4",
            "cp.async.ca.shared.global [%r4], [%d4], 4, 4, 4, 4",
            "cp.async.ca.shared::cluster.global [%r4], [%d4], 4", "cp.async.wait_group %r3",
-           "cp.async.wait_all 0", "cp.async.mbarrier.arrive.shared.b64 [%r4]",
-           "cp.async.bulk.commit_group"}) {
+           "cp.async.wait_all 0", "cp.async.bulk.commit_group"}) {
     testing::Device device(
         bench_module(bench_kernel("refused", "  " + text + ";\n", "  .reg .b32 %f<32>;\n")));
     const std::string spelling = text.substr(0, text.find(' '));

@@ -16,5 +16,7 @@ std::vector<std::string> mma_instructions();
 std::vector<std::string> matrix_instructions();
 std::vector<std::string> async_copy_instructions();
 std::vector<std::string> texture_instructions();
+std::vector<std::string> mbarrier_instructions();
+std::vector<std::string> stack_instructions();
 
 }  // namespace simgpu::opcode_tests

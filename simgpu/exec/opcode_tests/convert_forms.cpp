@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "simgpu/exec/opcode_tests/form.h"
+#include "simgpu/exec/opcode_tests/narrow_forms.h"
 #include "simgpu/exec/opcode_tests/oracle.h"
 
 /// cvt between all types, judged by long double (which holds every 64-bit integer) and the host's
@@ -248,6 +249,7 @@ Forms convert_forms() {
   add_integers_to_floats(forms);
   add_floats_to_floats(forms);
   add_packed(forms);
+  add_fp8(forms);
   return forms;
 }
 

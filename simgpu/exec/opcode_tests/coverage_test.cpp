@@ -36,7 +36,7 @@ std::vector<std::string> tested_instructions() {
   for (const auto& instructions :
        {memory_instructions(), atomic_instructions(), warp_instructions(), control_instructions(),
         tile_instructions(), mma_instructions(), matrix_instructions(), async_copy_instructions(),
-        texture_instructions()}) {
+        texture_instructions(), mbarrier_instructions(), stack_instructions()}) {
     all.insert(all.end(), instructions.begin(), instructions.end());
   }
   return all;
@@ -161,7 +161,6 @@ TEST(OpcodeTable, RefusesModifiersThatDoNotGoTogether) {
                                         "membar.gpu",
                                         "membar.cta.gl",
                                         "fence.sc",
-                                        "fence.mbarrier_init.release.cluster",
                                         "nanosleep.s32 20",
                                         "exit.uni",
                                         "vote.sync.ballot.pred %q1, %q2, -1",

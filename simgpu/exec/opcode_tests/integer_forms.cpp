@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "simgpu/exec/opcode_tests/form.h"
+#include "simgpu/exec/opcode_tests/narrow_forms.h"
 #include "simgpu/exec/opcode_tests/oracle.h"
 
 /// Integer arithmetic, judged by 128-bit integers cut to the register.
@@ -128,6 +129,10 @@ void add_carries(Forms& forms, const std::string& type) {
                              type, {type, type, type}, [=](Wide a, Wide b, Wide c) {
                                return a - (b - c - (a < b ? 1 : 0) < 0 ? 1 : 0);
                              }));
+  // As in nvcc's division of 128-bit integers: a difference carries where it does not borrow.
+  forms.push_back(exact_form("sub.cc." + type + " $d, $a, $b; addc." + type + " $d, $c, 0;", type,
+                             {type, type, type},
+                             [=](Wide a, Wide b, Wide c) { return c + (a < b ? 0 : 1); }));
   const Wide mask = (Wide{1} << width) - 1;
   forms.push_back(
       exact_form("mad.lo.cc." + type + " $d, $a, $b, $c; madc.hi." + type + " $d, $a, $b, $c;",
@@ -137,8 +142,8 @@ void add_carries(Forms& forms, const std::string& type) {
                  }));
 }
 
-/// Products with a carry in and out; signed carries are those of the same bits. subc takes a carry
-/// as a borrow: a - (b + CC.CF).
+/// Products with a carry in and out; signed carries are those of the same bits. subc borrows where
+/// there was no carry: it is a + ~b + CC.CF.
 void add_product_carries(Forms& forms, unsigned width) {
   const std::string u = "u" + std::to_string(width);
   const std::string s = "s" + std::to_string(width);
@@ -153,7 +158,7 @@ void add_product_carries(Forms& forms, unsigned width) {
       "add.cc." + s + " $d, $a, $b; madc.hi.cc." + u + " $d, $a, $b, $c; subc." + s + " $d, $a, 0;",
       u, {u, u, u}, [=](Wide a, Wide b, Wide c) {
         const Wide first = (a + b) >> width;
-        return a - ((high_half(a, b, u) + c + first) >> width);
+        return a - 1 + ((high_half(a, b, u) + c + first) >> width);
       }));
 }
 
@@ -220,6 +225,7 @@ Forms integer_forms() {
   add_product_carries(forms, 64);
   add_narrow_products(forms);
   add_dot_products(forms);
+  add_packed_integers(forms);
   const auto saturated = [](const std::string& opcode, const Operation& operation, bool ternary) {
     const std::vector<std::string> sources(ternary ? 3 : 2, "s32");
     return exact_form(opcode + (ternary ? " $d, $a, $b, $c;" : " $d, $a, $b;"), "s32", sources,

@@ -95,11 +95,9 @@ TEST(SpecialRegisters, TellEachThreadItsPlace) {
 
 TEST(SpecialRegisters, WithoutAValueAreRefusedForWhatTheyMean) {
   const std::vector<std::pair<std::string, std::string>> registers{
-      {"%envreg2", "grid synchronisation"},   {"%clusterid.x", "clusters"},
-      {"%nclusterid.y", "clusters"},          {"%cluster_ctarank", "clusters"},
+      {"%envreg3", "grid synchronisation"},   {"%reserved_smem_offset_0", "shared memory"},
       {"%pm0", "performance counters"},       {"%aggr_smem_size", "shared memory"},
-      {"%current_graph_exec", "CUDA graphs"}, {"%globaltimer_hi", "%globaltimer"},
-      {"%nobody_knows", "%nobody_knows"}};
+      {"%current_graph_exec", "CUDA graphs"}, {"%nobody_knows", "%nobody_knows"}};
   for (const auto& [name, meaning] : registers) {
     const testing::Device device(
         bench_module(bench_kernel("refused", "  mov.u32 %r0, " + name + ";\n")));

@@ -1,6 +1,7 @@
 #include <array>
 #include <cstring>
 
+#include "simgpu/exec/mbarrier.h"
 #include "simgpu/exec/memory_access.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
@@ -142,19 +143,91 @@ const Lowered* commit(const Lowered* in, Warp& warp) {
   return in + 1;
 }
 
-/// option: how many groups may stay under way. kAll: of what is not committed nothing may.
-template <bool kAll>
-const Lowered* wait(const Lowered* in, Warp& warp) {
+/// Ends what the executing lanes have copied.
+void finish_copies(Warp& warp, std::uint32_t allowed) {
   AsyncCopies& copies = warp.block->async_copies(warp);
-  if constexpr (kAll) copies.commit(warp.mask);
-  copies.wait(warp.mask, in->option, [&](const AsyncCopies::Copy& copy, std::uint32_t lanes) {
+  copies.wait(warp.mask, allowed, [&](const AsyncCopies::Copy& copy, std::uint32_t lanes) {
     deliver(warp, copy, lanes);
     if (BlockCheckers* checkers = warp.block->checkers()) {
       checkers->copy_done({AccessKind::copy, copy.bytes, warp.index, copy.pc, lanes,
                            &copy.destination, nullptr, false});
     }
   });
+}
+
+/// option: how many groups may stay under way. kAll: of what is not committed nothing may.
+template <bool kAll>
+const Lowered* wait(const Lowered* in, Warp& warp) {
+  if constexpr (kAll) warp.block->async_copies(warp).commit(warp.mask);
+  finish_copies(warp, in->option);
   return in + 1;
+}
+
+/// cp.async.mbarrier.arrive: the copies of the thread end now, the latest moment at which nobody
+/// can tell, for the phase cannot end before; so does the arrival, which without .noinc the barrier
+/// did not expect before and does not count.
+template <bool kCounts>
+const Lowered* arrive_when_copied(const Lowered* in, Warp& warp) {
+  warp.block->async_copies(warp).commit(warp.mask);
+  finish_copies(warp, 0);
+  const auto at = prepare_shared<8, AccessKind::atomic, true>(in, warp, addresses32(warp, in->a),
+                                                              in->immediate, nullptr);
+  for (std::uint32_t left = kCounts ? warp.mask : 0; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+    Mbarrier barrier = Mbarrier::decode(load_element<std::uint64_t>(at.lane(lane)));
+    if (barrier.pending != 0) --barrier.pending;
+    barrier.end_phase_if_complete();
+    store_element<std::uint64_t>(at.lane(lane), barrier.encode());
+  }
+  return in + 1;
+}
+
+/// Copies of one lane, 16 bytes for each lane of a warp at a time.
+void copy_bulk(const Lowered* in, Warp& warp, std::uint32_t to, std::uint64_t from,
+               std::uint32_t bytes) {
+  constexpr std::uint32_t kPiece = 16;
+  for (std::uint32_t done = 0; done < bytes; done += kPiece * kWarpSize) {
+    const std::uint32_t pieces = std::min((bytes - done) / kPiece, std::uint32_t{kWarpSize});
+    std::array<std::uint32_t, kWarpSize> destination;
+    LaneAddresses source;
+    for (unsigned i = 0; i < kWarpSize; ++i) {
+      destination[i] = to + done + i * kPiece;
+      source[i] = from + done + i * kPiece;
+    }
+    warp.mask = pieces == kWarpSize ? ~0U : (1U << pieces) - 1;
+    alignas(64) std::array<std::uint8_t, std::size_t{kWarpSize} * kPiece> values{};
+    const auto read =
+        prepare_global<kPiece, AccessKind::load, true>(in, warp, source.data(), 0, nullptr, true);
+    for (unsigned i = 0; i < pieces; ++i) std::memcpy(&values[i * kPiece], read.lane(i), kPiece);
+    const auto write =
+        prepare_shared<kPiece, AccessKind::store>(in, warp, destination.data(), 0, values.data());
+    for (unsigned i = 0; i < pieces; ++i) std::memcpy(write.lane(i), &values[i * kPiece], kPiece);
+  }
+}
+
+/// cp.async.bulk from global to shared memory. a: destination, b: source, c: bytes, d: mbarrier,
+/// all plain. The bytes come at once; the thread that waits for the barrier cannot tell.
+const Lowered* copy_bulk_async(const Lowered* in, Warp& warp) {
+  const std::uint32_t mask = warp.mask;
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+    const std::uint32_t bytes = words(warp, in->c)[lane];
+    if (bytes % 16 != 0) {
+      warp.block->fail(
+          LaunchStatus::misaligned_address, FindingKind::misaligned, "RL0204", in, warp, lane,
+          "A bulk copy of " + std::to_string(bytes) + " bytes: it takes a multiple of 16");
+    }
+    copy_bulk(in, warp, words(warp, in->a)[lane], pairs(warp, in->b)[lane], bytes);
+    warp.mask = 1U << lane;
+    const auto at =
+        prepare_shared<8, AccessKind::atomic, true>(in, warp, addresses32(warp, in->d), 0, nullptr);
+    Mbarrier barrier = Mbarrier::decode(load_element<std::uint64_t>(at.lane(lane)));
+    barrier.bytes -= static_cast<std::int32_t>(bytes);
+    barrier.end_phase_if_complete();
+    store_element<std::uint64_t>(at.lane(lane), barrier.encode());
+  }
+  warp.mask = mask;
+  return after_global(in, warp);
 }
 
 // Building.
@@ -234,9 +307,46 @@ void build_wait(KernelBuilder& builder) {
   pending.async_step = all ? AsyncStep::wait_all : AsyncStep::wait;
 }
 
+void build_arrive(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  const Address barrier = builder.address(0, ptx::Space::shared);
+  Pending& pending = builder.emit(
+      instruction.has("noinc") ? &arrive_when_copied<true> : &arrive_when_copied<false>,
+      {.cls = InstructionClass::shared_atomic});
+  pending.a = barrier.base;
+  pending.immediate = barrier.offset;
+  pending.option = kStrong | kReleases;
+  pending.is_memory = true;
+  pending.access_bytes = 8;
+  pending.async_step = AsyncStep::wait_all;
+}
+
+void build_bulk(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  const bool has_policy = instruction.has("L2::cache_hint");
+  if (builder.operand_count() != (has_policy ? 5U : 4U)) builder.refuse(instruction.spelling());
+  const Ref destination = builder.plain_address(0, ptx::Space::shared);
+  const Ref source = builder.plain_address(1, ptx::Space::global);
+  const Ref bytes = builder.source(std::size_t{2}, 'i');
+  const Ref barrier = builder.plain_address(3, ptx::Space::shared);
+  if (has_policy) builder.source(std::size_t{4}, 'l');
+  Pending& pending = builder.emit(&copy_bulk_async, {.cls = InstructionClass::async_copy});
+  pending.a = destination;
+  pending.b = source;
+  pending.c = bytes;
+  pending.d = barrier;
+  pending.option = kStrong | kReleases;
+  pending.is_memory = true;
+  pending.access_bytes = 16;
+}
+
 void build_async(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
-  if (instruction.has("commit_group")) {
+  if (instruction.has("mbarrier")) {
+    build_arrive(builder);
+  } else if (instruction.has("bulk")) {
+    build_bulk(builder);
+  } else if (instruction.has("commit_group")) {
     build_commit(builder);
   } else if (instruction.has("wait_group") || instruction.has("wait_all")) {
     build_wait(builder);
@@ -251,6 +361,9 @@ std::vector<BuiltOpcode> built_async_copy() {
   return {{"cp",
            build_async,
            {"async ca|cg shared|shared::cta global [L2::cache_hint] [L2::64B|L2::128B|L2::256B]",
+            "async mbarrier arrive [noinc] [shared|shared::cta] b64",
+            "async bulk shared::cluster|shared::cta global mbarrier::complete_tx::bytes"
+            " [L2::cache_hint]",
             "async commit_group", "async wait_group", "async wait_all"}}};
 }
 

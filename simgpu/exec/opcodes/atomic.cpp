@@ -28,7 +28,7 @@ void update_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
     const T now = F(old, b, c);
     store_element<T>(place, now);
     changed |= old ^ now;
-    if (in->option) slot<T>(warp, in->dst)[lane] = old;
+    if ((in->option & 1U) != 0) slot<T>(warp, in->dst)[lane] = old;
   }
   if (changed != 0) warp.block->note_change();
 }
@@ -191,16 +191,18 @@ bool is_order_or_scope(const std::string& modifier) {
   return std::find(kNames.begin(), kNames.end(), modifier) != kNames.end();
 }
 
+/// WarpAccess::order of an atomic operation. Without a modifier it is .relaxed, of scope .gpu.
+std::uint32_t order_of(const ptx::Instruction& instruction) {
+  std::uint32_t order = kStrong;
+  if (instruction.has("acquire") || instruction.has("acq_rel")) order |= kAcquires;
+  if (instruction.has("release") || instruction.has("acq_rel")) order |= kReleases;
+  if (instruction.has("cta")) order |= kOrdersBlock;
+  return order;
+}
+
 /// exch and cas do nothing that another operation would not, but for the value they return.
 bool needs_old_value(const std::string& operation) {
   return operation.starts_with("exch") || operation.starts_with("cas");
-}
-
-/// What a release puts before it: to the checker for races between blocks the operation is a fence
-/// too.
-const Lowered* release(const Lowered* in, Warp& warp) {
-  warp.block->traffic().fence();
-  return in + 1;
 }
 
 /// atom returns the old value, red does not.
@@ -233,8 +235,6 @@ void build_atomic(KernelBuilder& builder) {
   const Ref c = code.has_c ? builder.source(first + 2, kind) : b;
   const Ref dst = first == 1 ? builder.destination(std::size_t{0}, kind) : Ref{};
   const bool is_shared = space == ptx::Space::shared;
-  const bool releases = instruction.has("release") || instruction.has("acq_rel");
-  if (releases && !instruction.has("cta")) builder.emit_hidden(&release, true);
   Pending& pending = builder.emit(
       is_shared                     ? code.shared
       : space == ptx::Space::global ? code.global
@@ -245,7 +245,7 @@ void build_atomic(KernelBuilder& builder) {
   pending.b = b;
   pending.c = c;
   pending.dst = dst;
-  pending.option = static_cast<std::uint32_t>(first);
+  pending.option = static_cast<std::uint32_t>(first) | order_of(instruction) << 1;
   pending.is_memory = true;
   pending.access_bytes = code.bytes;
   if (!is_shared) builder.mark_orders_blocks();

@@ -107,9 +107,27 @@ const Lowered* trap(const Lowered* in, Warp& warp) {
 const Lowered* nothing(const Lowered* in, Warp&) { return in + 1; }
 
 /// Lets other warps go on: whoever sleeps waits for them.
-const Lowered* yield(const Lowered* in, Warp& warp) {
-  warp.resume = in + 1;
-  return nullptr;
+const Lowered* sleep(const Lowered* in, Warp& warp) {
+  return warp.block->give_way(warp, in + 1, BlockRunner::Waiting::unknown);
+}
+
+/// Behind a load that may be one of many which wait for another thread's store: other warps go on
+/// first. a is what was loaded, option bytes of it; b the addresses, immediate bytes of them.
+const Lowered* poll(const Lowered* in, Warp& warp) {
+  const std::size_t size = in->option;
+  const auto addresses = static_cast<std::size_t>(in->immediate);
+  const bool same = warp.block->same_as_before(warp, in, {warp.regs + in->a, size},
+                                               {warp.regs + in->b, addresses});
+  return warp.block->give_way(warp, in + 1,
+                              same ? BlockRunner::Waiting::yes : BlockRunner::Waiting::no);
+}
+
+/// Memory is sequentially consistent here: only the checkers need to know. kOfGpu: between blocks.
+template <bool kOfGpu>
+const Lowered* fence(const Lowered* in, Warp& warp) {
+  if (kOfGpu) warp.block->traffic().fence();
+  if (BlockCheckers* checkers = warp.block->checkers()) checkers->fence(warp.index);
+  return in + 1;
 }
 
 // Barriers.
@@ -327,19 +345,17 @@ void build_barrier(KernelBuilder& builder) {
   pending.option = builder.operand_count() > 1 ? 1 : 0;
 }
 
-/// Memory is sequentially consistent here: only the checker for races between blocks needs to know.
-const Lowered* fence(const Lowered* in, Warp& warp) {
-  warp.block->traffic().fence();
-  return in + 1;
-}
-
 void build_fence(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
   const bool of_gpu = instruction.has("gl") || instruction.has("gpu") || instruction.has("sys");
-  builder.emit(of_gpu ? &fence : &nothing, {.cls = InstructionClass::other});
+  builder.emit(of_gpu ? &fence<true> : &fence<false>, {.cls = InstructionClass::other});
 }
 
-void build_sleep(KernelBuilder& builder) { builder.emit(&yield, {.cls = InstructionClass::other}); }
+void build_event(KernelBuilder& builder) {
+  builder.emit(&nothing, {.cls = InstructionClass::other});
+}
+
+void build_sleep(KernelBuilder& builder) { builder.emit(&sleep, {.cls = InstructionClass::other}); }
 
 }  // namespace
 
@@ -348,6 +364,7 @@ const Handler kJump = &jump;
 const Handler kBranch = &branch;
 const Handler kExit = &exit_lanes;
 const Handler kGuarded = &run_guarded;
+const Handler kPoll = &poll;
 }  // namespace hidden
 
 std::vector<BuiltOpcode> built_control() {
@@ -369,9 +386,13 @@ std::vector<BuiltOpcode> built_control() {
           {"fence",
            build_fence,
            {"[sc|acq_rel|acquire|release] cta|cluster|gpu|sys", "proxy alias|async",
-            "proxy async global|shared::cta"}},
+            "proxy async global|shared::cta", "mbarrier_init release cluster"}},
           {"nanosleep", build_sleep, {"u32"}},
-          {"pmevent", build_fence, {"[mask]"}}};
+          {"pmevent", build_event, {"[mask]"}},
+          // What one warp may have of the registers, and when the next kernel may begin: neither
+          // changes a result here.
+          {"setmaxnreg", build_event, {"inc|dec sync aligned u32"}},
+          {"griddepcontrol", build_event, {"launch_dependents|wait"}}};
 }
 
 }  // namespace simgpu

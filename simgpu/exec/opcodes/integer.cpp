@@ -166,9 +166,12 @@ const Lowered* add_with_carry(const Lowered* in, Warp& warp) {
   return in + 1;
 }
 
+/// A difference is a + ~b + 1 in the machine, whose carry is set where nothing is borrowed. PTX
+/// calls CC.CF the borrow, but nvcc's own 128-bit division goes on with addc behind subc and counts
+/// on the machine's sense.
 template <class T>
 const Lowered* sub_with_borrow(const Lowered* in, Warp& warp) {
-  const std::uint32_t borrow_in = in->option & kReads ? predicate(warp, in->c) : 0;
+  const std::uint32_t borrow_in = in->option & kReads ? ~predicate(warp, in->c) : 0;
   std::uint32_t borrow_out = 0;
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
@@ -177,7 +180,7 @@ const Lowered* sub_with_borrow(const Lowered* in, Warp& warp) {
     slot<T>(warp, in->dst)[lane] = difference.value;
     borrow_out |= static_cast<std::uint32_t>(difference.carry) << lane;
   }
-  if (in->option & kWrites) write_predicate(warp, in->dst2, borrow_out);
+  if (in->option & kWrites) write_predicate(warp, in->dst2, ~borrow_out);
   return in + 1;
 }
 

@@ -28,38 +28,38 @@ inline void move_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) 
   }
 }
 
-// One class per place of memory; each has run<kind> for kind load, and store where it can be stored
-// to.
+// One class per place of memory; each has run<kind, is_strong> for kind load, and store where it
+// can be stored to. What a strong access orders is its option.
 
 template <unsigned kBytes, unsigned kCount>
 struct Shared {
-  template <AccessKind kKind>
+  template <AccessKind kKind, bool kIsStrong>
   static const Lowered* run(const Lowered* in, Warp& warp) {
     Stored<kKind, kBytes, kCount> stored;
     move_lanes<kKind, kBytes, kCount>(
         in, warp,
-        prepare_shared<kBytes * kCount, kKind>(in, warp, addresses32(warp, in->a), in->immediate,
-                                               stored.pack(in, warp)));
+        prepare_shared<kBytes * kCount, kKind, kIsStrong>(in, warp, addresses32(warp, in->a),
+                                                          in->immediate, stored.pack(in, warp)));
     return in + 1;
   }
 };
 
 template <unsigned kBytes, unsigned kCount>
 struct Global {
-  template <AccessKind kKind>
+  template <AccessKind kKind, bool kIsStrong>
   static const Lowered* run(const Lowered* in, Warp& warp) {
     Stored<kKind, kBytes, kCount> stored;
-    move_lanes<kKind, kBytes, kCount>(in, warp,
-                                      prepare_global<kBytes * kCount, kKind, true>(
-                                          in, warp, addresses64(warp, in->a), in->immediate,
-                                          stored.pack(in, warp), false, in->option != 0));
+    move_lanes<kKind, kBytes, kCount>(
+        in, warp,
+        prepare_global<kBytes * kCount, kKind, true, kIsStrong>(
+            in, warp, addresses64(warp, in->a), in->immediate, stored.pack(in, warp)));
     return after_global(in, warp);
   }
 };
 
 template <unsigned kBytes, unsigned kCount>
 struct Constant {
-  template <AccessKind kKind>
+  template <AccessKind kKind, bool kIsStrong>
   static const Lowered* run(const Lowered* in, Warp& warp) {
     move_lanes<kKind, kBytes, kCount>(
         in, warp,
@@ -108,7 +108,7 @@ struct Local {
           {kKind, kBytes * kCount, warp.index, in->index, warp.mask, &addresses, nullptr, false});
     }
   }
-  template <AccessKind kKind>
+  template <AccessKind kKind, bool kIsStrong>
   static const Lowered* run(const Lowered* in, Warp& warp) {
     LaneAddresses addresses;
     add_offset(addresses, addresses32(warp, in->a), in->immediate);
@@ -120,7 +120,7 @@ struct Local {
 /// .param space of inlined calls.
 template <unsigned kBytes, unsigned kCount>
 struct Frame {
-  template <AccessKind kKind>
+  template <AccessKind kKind, bool kIsStrong>
   static const Lowered* run(const Lowered* in, Warp& warp) {
     BlockRunner& block = *warp.block;
     LaneAddresses addresses;
@@ -134,7 +134,7 @@ struct Frame {
 /// The kernel's own parameters.
 template <unsigned kBytes, unsigned kCount>
 struct Parameter {
-  template <AccessKind>
+  template <AccessKind, bool>
   static const Lowered* run(const Lowered* in, Warp& warp) {
     using T = Element<kBytes>;
     const auto parameters = warp.block->launch().request.parameters;
@@ -157,7 +157,7 @@ struct Parameter {
 /// Generic addresses: each lane goes where its address points to.
 template <unsigned kBytes, unsigned kCount>
 struct Generic {
-  template <AccessKind kKind>
+  template <AccessKind kKind, bool kIsStrong>
   static const Lowered* run(const Lowered* in, Warp& warp) {
     const std::uint32_t mask = warp.mask;
     LaneAddresses addresses;
@@ -169,7 +169,8 @@ struct Generic {
       const auto offsets = shared_offsets(addresses);
       warp.mask = lanes.shared;
       move_lanes<kKind, kBytes, kCount>(
-          in, warp, prepare_shared<kBytes * kCount, kKind>(in, warp, offsets.data(), 0, values));
+          in, warp,
+          prepare_shared<kBytes * kCount, kKind, kIsStrong>(in, warp, offsets.data(), 0, values));
     }
     if (lanes.local != 0) {
       LaneAddresses offsets;
@@ -184,39 +185,39 @@ struct Generic {
     if (global) {
       move_lanes<kKind, kBytes, kCount>(
           in, warp,
-          prepare_global<kBytes * kCount, kKind, true>(
-              in, warp, addresses64(warp, in->a), in->immediate, values, false, in->option != 0));
+          prepare_global<kBytes * kCount, kKind, true, kIsStrong>(
+              in, warp, addresses64(warp, in->a), in->immediate, values));
     }
     warp.mask = mask;
     return global ? after_global(in, warp) : in + 1;
   }
 };
 
-template <template <unsigned, unsigned> class Access, AccessKind kKind>
+template <template <unsigned, unsigned> class Access, AccessKind kKind, bool kIsStrong = false>
 Handler pick(unsigned bytes, unsigned count) {
   switch (bytes * 10 + count) {
     case 11:
-      return &Access<1, 1>::template run<kKind>;
+      return &Access<1, 1>::template run<kKind, kIsStrong>;
     case 12:
-      return &Access<1, 2>::template run<kKind>;
+      return &Access<1, 2>::template run<kKind, kIsStrong>;
     case 14:
-      return &Access<1, 4>::template run<kKind>;
+      return &Access<1, 4>::template run<kKind, kIsStrong>;
     case 21:
-      return &Access<2, 1>::template run<kKind>;
+      return &Access<2, 1>::template run<kKind, kIsStrong>;
     case 22:
-      return &Access<2, 2>::template run<kKind>;
+      return &Access<2, 2>::template run<kKind, kIsStrong>;
     case 24:
-      return &Access<2, 4>::template run<kKind>;
+      return &Access<2, 4>::template run<kKind, kIsStrong>;
     case 41:
-      return &Access<4, 1>::template run<kKind>;
+      return &Access<4, 1>::template run<kKind, kIsStrong>;
     case 42:
-      return &Access<4, 2>::template run<kKind>;
+      return &Access<4, 2>::template run<kKind, kIsStrong>;
     case 44:
-      return &Access<4, 4>::template run<kKind>;
+      return &Access<4, 4>::template run<kKind, kIsStrong>;
     case 81:
-      return &Access<8, 1>::template run<kKind>;
+      return &Access<8, 1>::template run<kKind, kIsStrong>;
     case 82:
-      return &Access<8, 2>::template run<kKind>;
+      return &Access<8, 2>::template run<kKind, kIsStrong>;
     default:
       return nullptr;
   }
@@ -229,13 +230,28 @@ struct AccessForm {
   unsigned bytes = 0;
   unsigned vector = 1;
   bool is_signed = false;
-  bool strong = false;    ///< WarpAccess::strong
-  bool releases = false;  ///< a fence for what is before it
+  std::uint8_t order = 0;    ///< of a strong access (WarpAccess::order)
+  bool is_volatile = false;  ///< may wait for what others store, as strong loads may
 };
 
+/// WarpAccess::order of a load or store.
+std::uint8_t order_of(const ptx::Instruction& instruction) {
+  const bool acquires = instruction.has("acquire");
+  const bool releases = instruction.has("release");
+  // PTX gives .volatile the meaning of .relaxed.sys. In shared memory it counts as a plain access
+  // all the same: what was once written without barriers for the lockstep of a warp is a race
+  // today.
+  const bool is_volatile =
+      instruction.has("volatile") && !instruction.has("shared") && !instruction.has("shared::cta");
+  if (!acquires && !releases && !is_volatile && !instruction.has("relaxed")) return 0;
+  return static_cast<std::uint8_t>(kStrong | (acquires ? kAcquires : 0) |
+                                   (releases ? kReleases : 0) |
+                                   (instruction.has("cta") ? kOrdersBlock : 0));
+}
+
 /// Reads the modifiers, which are of one of the forms below. Cache hints, ordering and scopes do
-/// not change what a program sees here: memory is sequentially consistent. The checker for races
-/// between blocks wants to know of them.
+/// not change what a program sees here, for memory is sequentially consistent; ordering and scopes
+/// tell the checkers which accesses race.
 AccessForm parse_form(KernelBuilder& builder) {
   static const std::map<std::string, unsigned> kTypes{
       {"b8", 1},  {"u8", 1},  {"s8", 1},  {"b16", 2}, {"u16", 2}, {"s16", 2}, {"b32", 4},
@@ -259,11 +275,8 @@ AccessForm parse_form(KernelBuilder& builder) {
       form.vector = 4;
     }
   }
-  const bool of_block = instruction.has("cta");
-  for (const char* order : {"volatile", "relaxed", "acquire", "release"}) {
-    form.strong = form.strong || (instruction.has(order) && !of_block);
-  }
-  form.releases = instruction.has("release") && !of_block;
+  form.order = order_of(instruction);
+  form.is_volatile = instruction.has("volatile");
   // A cache policy is a third operand; what it says does not matter, but it has to be one.
   const bool has_policy = instruction.has("L2::cache_hint");
   if (builder.operand_count() != (has_policy ? 3U : 2U)) {
@@ -292,19 +305,14 @@ InstructionClass class_of(const Address& address, bool load) {
   }
 }
 
-/// What a release puts before it; see BlockTraffic::fence.
-const Lowered* release(const Lowered* in, Warp& warp) {
-  warp.block->traffic().fence();
-  return in + 1;
-}
-
-template <AccessKind kKind>
+template <AccessKind kKind, bool kIsStrong = false>
 Handler handler_of(const AccessForm& form, bool kernel_parameter) {
   constexpr bool kLoads = kKind == AccessKind::load;
   switch (form.space) {
     case ptx::Space::global:
-      return pick<Global, kKind>(form.bytes, form.vector);
+      return pick<Global, kKind, kIsStrong>(form.bytes, form.vector);
     case ptx::Space::shared:
+      if (kIsStrong) return pick<Shared, kKind, kIsStrong>(form.bytes, form.vector);
       return native::known_shared(pick<Shared, kKind>(form.bytes, form.vector), kKind, form.bytes,
                                   form.vector);
     case ptx::Space::local:
@@ -315,7 +323,7 @@ Handler handler_of(const AccessForm& form, bool kernel_parameter) {
       if (!kernel_parameter) return pick<Frame, kKind>(form.bytes, form.vector);
       return kLoads ? pick<Parameter, AccessKind::load>(form.bytes, form.vector) : nullptr;
     default:
-      return pick<Generic, kKind>(form.bytes, form.vector);
+      return pick<Generic, kKind, kIsStrong>(form.bytes, form.vector);
   }
 }
 
@@ -323,6 +331,21 @@ Cost cost_of(const Address& address, bool load) {
   Cost cost{.cls = class_of(address, load)};
   cost.issues = address.space != ptx::Space::param;
   return cost;
+}
+
+template <AccessKind kKind>
+Handler handler_of(const AccessForm& form, const Address& address) {
+  return form.order != 0 ? handler_of<kKind, true>(form, address.kernel_parameter)
+                         : handler_of<kKind>(form, address.kernel_parameter);
+}
+
+/// Blocks may tell each other something by this access: they then run in order on one worker, and
+/// side by side where one waits.
+void note_order(KernelBuilder& builder, const AccessForm& form) {
+  const bool is_global =
+      form.space == ptx::Space::global || (form.order != 0 && form.space == ptx::Space::generic);
+  const bool tells = form.is_volatile || (form.order != 0 && (form.order & kOrdersBlock) == 0);
+  if (is_global && tells) builder.mark_orders_blocks();
 }
 
 /// A small load into a register wider than it: into a register of its own first, then extended.
@@ -345,7 +368,7 @@ Handler extension(unsigned bytes, bool is_signed, bool to_64) {
 void build_load(KernelBuilder& builder) {
   const AccessForm form = parse_form(builder);
   const Address address = builder.address(1, form.space);
-  const Handler handler = handler_of<AccessKind::load>(form, address.kernel_parameter);
+  const Handler handler = handler_of<AccessKind::load>(form, address);
   if (handler == nullptr || builder.width(0) != form.vector) {
     builder.refuse(builder.instruction().spelling());
   }
@@ -368,13 +391,21 @@ void build_load(KernelBuilder& builder) {
   Pending& pending = builder.emit(handler, cost_of(address, true));
   pending.a = address.base;
   pending.immediate = address.offset;
-  pending.option = form.strong ? 1 : 0;
   pending.is_memory = true;
   pending.access_bytes = form.bytes * form.vector;
   if (form.vector == 1) {
     pending.dst = outs[0];
   } else {
     pending.outs = outs;
+  }
+  if (form.order != 0) pending.option = form.order;
+  note_order(builder, form);
+  if (form.order != 0 || form.is_volatile) {
+    Pending& poll = builder.emit_hidden(hidden::kPoll, true);
+    poll.a = outs[0];
+    poll.b = address.base;
+    poll.option = slot_bytes(form.bytes == 8 ? SlotKind::pair : SlotKind::word);
+    poll.immediate = slot_bytes(form.space == ptx::Space::shared ? SlotKind::word : SlotKind::pair);
   }
   for (const Widening& widening : widenings) {
     Pending& widen = builder.emit_hidden(widening.handler, true);
@@ -386,7 +417,7 @@ void build_load(KernelBuilder& builder) {
 void build_store(KernelBuilder& builder) {
   const AccessForm form = parse_form(builder);
   const Address address = builder.address(0, form.space);
-  const Handler handler = handler_of<AccessKind::store>(form, address.kernel_parameter);
+  const Handler handler = handler_of<AccessKind::store>(form, address);
   if (handler == nullptr || builder.width(1) != form.vector) {
     builder.refuse(builder.instruction().spelling());
   }
@@ -394,22 +425,19 @@ void build_store(KernelBuilder& builder) {
   const char wide = is_float ? 'd' : 'l';
   const char narrow = is_float ? 'f' : 'i';
   const std::vector<Ref> values = builder.sources(1, form.bytes == 8 ? wide : narrow);
-  const bool between_blocks =
-      address.space == ptx::Space::global || address.space == ptx::Space::generic;
-  if (form.strong && between_blocks) builder.mark_orders_blocks();
-  if (form.releases && between_blocks) builder.emit_hidden(&release, true);
   Pending& pending = builder.emit(handler, cost_of(address, false));
   pending.a = address.base;
   pending.immediate = address.offset;
   pending.is_memory = true;
-  pending.option = form.strong ? 1 : 0;
   pending.only_stores = true;
   pending.access_bytes = form.bytes * form.vector;
+  if (form.order != 0) pending.option = form.order;
   if (form.vector == 1) {
     pending.b = values[0];
   } else {
     pending.ins = values;
   }
+  note_order(builder, form);
 }
 
 const Lowered* do_nothing(const Lowered* in, Warp&) { return in + 1; }

@@ -49,6 +49,10 @@ enum class Uniform : std::uint32_t {
   clock_hi,
   dynamic_shared,
   total_shared,
+  workspace_high,
+  workspace_low,
+  zero,
+  one,
 };
 
 std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
@@ -85,6 +89,14 @@ std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
       return request.dynamic_shared_bytes;
     case Uniform::total_shared:
       return block.shared_bytes();
+    case Uniform::workspace_high:
+      return static_cast<std::uint32_t>(request.grid_workspace >> 32);
+    case Uniform::workspace_low:
+      return static_cast<std::uint32_t>(request.grid_workspace);
+    case Uniform::zero:
+      return 0;
+    case Uniform::one:
+      return 1;
   }
   return 0;
 }
@@ -94,17 +106,33 @@ const Lowered* uniform(const Lowered* in, Warp& warp) {
   return in + 1;
 }
 
+/// A loop that looks at the time ends some day, whatever else it reads.
+void looks_at_time(Warp& warp) { warp.waiting_turns = 0; }
+
 /// %clock64: this warp's instructions so far, as cycles.
 const Lowered* clock64(const Lowered* in, Warp& warp) {
+  looks_at_time(warp);
   spread<std::uint64_t>(warp, in, warp.clock - in->block_length);
   return in + 1;
 }
 
-const Lowered* global_timer(const Lowered* in, Warp& warp) {
+std::uint64_t nanoseconds(const Lowered* in, const Warp& warp) {
   const LaunchContext& launch = warp.block->launch();
   const double cycles = static_cast<double>(warp.clock - in->block_length);
   const double ns = launch.request.clock_us * 1e3 + cycles * 1e3 / launch.gpu.clock_mhz;
-  spread<std::uint64_t>(warp, in, static_cast<std::uint64_t>(ns));
+  return static_cast<std::uint64_t>(ns);
+}
+
+const Lowered* global_timer(const Lowered* in, Warp& warp) {
+  looks_at_time(warp);
+  spread<std::uint64_t>(warp, in, nanoseconds(in, warp));
+  return in + 1;
+}
+
+/// Half of %globaltimer: option is how far it lies up.
+const Lowered* half_of_timer(const Lowered* in, Warp& warp) {
+  looks_at_time(warp);
+  spread<std::uint32_t>(warp, in, static_cast<std::uint32_t>(nanoseconds(in, warp) >> in->option));
   return in + 1;
 }
 
@@ -374,7 +402,26 @@ Handler special_register(std::string_view name, std::uint32_t& option) {
       {"%clock", Uniform::clock},
       {"%clock_hi", Uniform::clock_hi},
       {"%dynamic_smem_size", Uniform::dynamic_shared},
-      {"%total_smem_size", Uniform::total_shared}};
+      {"%total_smem_size", Uniform::total_shared},
+      // As cooperative_groups/details/driver_abi.h reads them.
+      {"%envreg0", Uniform::zero},
+      {"%envreg1", Uniform::workspace_high},
+      {"%envreg2", Uniform::workspace_low},
+      // A launch without clusters has clusters of one block.
+      {"%cluster_ctaid.x", Uniform::zero},
+      {"%cluster_ctaid.y", Uniform::zero},
+      {"%cluster_ctaid.z", Uniform::zero},
+      {"%cluster_ctarank", Uniform::zero},
+      {"%cluster_nctaid.x", Uniform::one},
+      {"%cluster_nctaid.y", Uniform::one},
+      {"%cluster_nctaid.z", Uniform::one},
+      {"%cluster_nctarank", Uniform::one},
+      {"%clusterid.x", Uniform::ctaid_x},
+      {"%clusterid.y", Uniform::ctaid_y},
+      {"%clusterid.z", Uniform::ctaid_z},
+      {"%nclusterid.x", Uniform::nctaid_x},
+      {"%nclusterid.y", Uniform::nctaid_y},
+      {"%nclusterid.z", Uniform::nctaid_z}};
   static const std::map<std::string, OfLane, std::less<>> kOfLane{
       {"%laneid", OfLane::id},           {"%lanemask_eq", OfLane::mask_eq},
       {"%lanemask_lt", OfLane::mask_lt}, {"%lanemask_le", OfLane::mask_le},
@@ -385,6 +432,10 @@ Handler special_register(std::string_view name, std::uint32_t& option) {
   if (name == "%clock64") return &clock64;
   if (name == "%globaltimer") return &global_timer;
   if (name == "%gridid") return &zero64;
+  if (name == "%globaltimer_lo" || name == "%globaltimer_hi") {
+    option = name == "%globaltimer_lo" ? 0 : 32;
+    return &half_of_timer;
+  }
   if (const auto found = kOfLane.find(name); found != kOfLane.end()) {
     option = static_cast<std::uint32_t>(found->second);
     return &of_lane;
@@ -399,14 +450,11 @@ Handler special_register(std::string_view name, std::uint32_t& option) {
 std::string purpose_of_register(std::string_view name) {
   static const std::vector<std::pair<std::string_view, std::string>> kPurposes{
       {"%envreg", "grid synchronisation, in cooperative launches"},
-      {"%cluster", "clusters of thread blocks"},
-      {"%ncluster", "clusters of thread blocks"},
       {"%is_explicit_cluster", "clusters of thread blocks"},
       {"%aggr_smem", "shared memory that the driver reserves"},
       {"%reserved_smem", "shared memory that the driver reserves"},
       {"%current_graph_exec", "CUDA graphs launched by kernels"},
-      {"%pm", "the hardware's performance counters"},
-      {"%globaltimer_", "half of %globaltimer"}};
+      {"%pm", "the hardware's performance counters"}};
   for (const auto& [prefix, purpose] : kPurposes) {
     if (name.starts_with(prefix)) return " (" + purpose + ")";
   }

@@ -72,8 +72,8 @@ void BuiltOpcode::build(KernelBuilder& builder) const {
 }
 
 OpcodeTable::OpcodeTable() {
-  for (auto rows :
-       {integer_rows, float_rows, half_rows, logic_rows, compare_rows, convert_rows, move_rows}) {
+  for (auto rows : {integer_rows, float_rows, half_rows, logic_rows, compare_rows, convert_rows,
+                    move_rows, fp8_rows, packed_integer_rows}) {
     std::vector<OpcodeRow> table = rows();
     std::move(table.begin(), table.end(), std::back_inserter(rows_));
   }
@@ -88,7 +88,7 @@ OpcodeTable::OpcodeTable() {
   }
   for (auto rows : {built_integer, built_compare, built_convert, built_move, built_memory,
                     built_atomic, built_control, built_warp, built_tensor, built_matrix_memory,
-                    built_async_copy, built_texture}) {
+                    built_async_copy, built_texture, built_mbarrier, built_stack}) {
     for (BuiltOpcode& opcode : rows()) built_.emplace(opcode.root, std::move(opcode));
   }
 }

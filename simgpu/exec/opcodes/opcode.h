@@ -65,6 +65,8 @@ std::vector<OpcodeRow> logic_rows();
 std::vector<OpcodeRow> compare_rows();
 std::vector<OpcodeRow> convert_rows();
 std::vector<OpcodeRow> move_rows();
+std::vector<OpcodeRow> fp8_rows();
+std::vector<OpcodeRow> packed_integer_rows();
 std::vector<BuiltOpcode> built_integer();
 std::vector<BuiltOpcode> built_compare();
 std::vector<BuiltOpcode> built_convert();
@@ -77,6 +79,8 @@ std::vector<BuiltOpcode> built_tensor();
 std::vector<BuiltOpcode> built_matrix_memory();
 std::vector<BuiltOpcode> built_async_copy();
 std::vector<BuiltOpcode> built_texture();
+std::vector<BuiltOpcode> built_mbarrier();
+std::vector<BuiltOpcode> built_stack();
 
 /// What atom and red do, type included: "add.u32", "add.noftz.f16x2".
 std::vector<std::string> atomic_operations();
@@ -95,6 +99,7 @@ extern const Handler kElementAddress;  ///< dst = a + 32 bits of (b + c) * d; a 
 extern const Handler kPartByTarget;    ///< before a kCall: lanes of different targets in a part
 extern const Handler kCall;            ///< calls an out-of-line function: option is the CallSite
 extern const Handler kLeave;           ///< returns from it
+extern const Handler kPoll;            ///< after a load that may wait for others: see poll()
 extern const Handler kRefuse;          ///< ends the launch: option is the index of the refusal
 Handler special_register(std::string_view name, std::uint32_t& option);  ///< nullptr when unknown
 /// " (grid synchronisation)": what an unknown register is for; nothing when that is unknown too.

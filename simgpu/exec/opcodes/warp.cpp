@@ -259,6 +259,30 @@ void build_reduce(KernelBuilder& builder) {
   pending.dst = dst;
 }
 
+/// elect.sync: dst is the lowest of the lanes that a names, the predicate dst2 set in it alone.
+const Lowered* elect(const Lowered* in, Warp& warp) {
+  each_lane_group(in, warp, in->a, [&](std::uint32_t group, std::uint32_t members) {
+    const auto leader = static_cast<unsigned>(__builtin_ctz(members));
+    each_lane(group, [&](unsigned lane) { words(warp, in->dst)[lane] = leader; });
+    std::uint32_t& p = predicate(warp, in->dst2);
+    p = (p & ~group) | (group & 1U << leader);
+  });
+  return in + 1;
+}
+
+void build_elect(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  if (builder.operand_count() != 2 || builder.width(0) != 2) builder.refuse(instruction.spelling());
+  const auto& results = instruction.operands[0].elements;
+  const Ref named = builder.source(std::size_t{1}, 'i');
+  const Ref leader = builder.destination(results[0], 'i');
+  const Ref is_leader = builder.destination(results[1], 'p');
+  Pending& pending = builder.emit(&elect, kExchange);
+  pending.a = named;
+  pending.dst = leader;
+  pending.dst2 = is_leader;
+}
+
 const Lowered* active_mask(const Lowered* in, Warp& warp) {
   each_lane(warp.mask, [&](unsigned lane) { words(warp, in->dst)[lane] = warp.mask; });
   return in + 1;
@@ -276,6 +300,7 @@ std::vector<BuiltOpcode> built_warp() {
           {"vote", build_vote, {"sync all|any|uni pred", "sync ballot b32"}},
           {"match", build_match, {"sync any|all b32|b64"}},
           {"redux", build_reduce, {"sync add|min|max u32|s32", "sync and|or|xor b32"}},
+          {"elect", build_elect, {"sync"}},
           {"activemask", build_active_mask, {"b32"}}};
 }
 

@@ -182,6 +182,10 @@ KERNEL endless(volatile int* flag) {
   }
 }
 
+KERNEL goes_round() {
+  for (int i = 0;; ++i) asm volatile("" ::"r"(i));
+}
+
 // Atomics.
 
 KERNEL atomics(int* counters, float* sums, u64* wide) {
@@ -239,7 +243,7 @@ KERNEL asserts(int* out, int limit) {
   assert(threadIdx.x < limit);
   out[threadIdx.x] = 1;
 }
-KERNEL allocates(int** out) { out[threadIdx.x] = new int[4]; }
+KERNEL uses_wgmma(int** out) { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 
 // Printing.
 

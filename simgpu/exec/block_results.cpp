@@ -1,0 +1,51 @@
+#include "simgpu/exec/block_results.h"
+
+#include <utility>
+
+#include "simgpu/exec/messages.h"
+
+namespace simgpu {
+namespace {
+
+constexpr std::size_t kMostPrinted = std::size_t{8} << 20;
+
+}  // namespace
+
+FinishedBlock take_results(BlockRunner& runner) {
+  return {runner.take_traffic(), runner.take_findings(), runner.take_printed()};
+}
+
+Collector::Collector(const LaunchContext& launch)
+    : launch_(launch),
+      traffic_(launch.gpu, launch.request.resident_blocks),
+      touched_(launch.memory) {}
+
+void Collector::retire(FinishedBlock block) {
+  if (launch_.notes_stores && block.traffic) touched_.add_stores(*block.traffic);
+  traffic_.retire(std::move(block.traffic));
+  for (const RawFinding& raw : block.findings) findings_.add(raw);
+  if (printed_.size() < kMostPrinted) {
+    printed_.append(block.printed, 0, kMostPrinted - printed_.size());
+  }
+}
+
+void Collector::finish(LaunchResult& result, std::uint32_t shared_bytes) {
+  traffic_.finish(result.counters);
+  if (launch_.sectors) result.sectors = traffic_.touched();
+  if (launch_.notes_stores) touched_.note_changes(launch_.memory);
+  if (launch_.checkers) {
+    for (const RawFinding& raw : traffic_.take_findings()) findings_.add(raw);
+  }
+  for (const RawFinding& raw : findings_.take()) {
+    result.findings.push_back(to_finding(raw, launch_.kernel, launch_.memory, launch_.request.grid,
+                                         launch_.request.block, shared_bytes));
+  }
+  result.printed = std::move(printed_);
+}
+
+void fill_result(const LaunchContext& launch, const CounterSums& sums, LaunchResult& result) {
+  result.executed = by_instruction(launch.kernel, sums);
+  add_counters(launch.kernel, result.executed, sums.memory, result.counters);
+}
+
+}  // namespace simgpu

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "simgpu/checkers/findings.h"
+#include "simgpu/counters/traffic.h"
+#include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/counter_sums.h"
+#include "simgpu/exec/touched_memory.h"
+
+namespace simgpu {
+
+/// What a finished block leaves behind.
+struct FinishedBlock {
+  std::unique_ptr<BlockTraffic::Log> traffic;
+  std::vector<RawFinding> findings;
+  std::string printed;
+};
+
+/// Of the block that the runner has run.
+FinishedBlock take_results(BlockRunner& runner);
+
+/// Everything the blocks leave, put together in order of blocks.
+class Collector {
+ public:
+  explicit Collector(const LaunchContext& launch);
+
+  void retire(FinishedBlock block);
+  bool conflict() const { return traffic_.conflict(); }
+  void finish(LaunchResult& result, std::uint32_t shared_bytes);
+
+ private:
+  const LaunchContext& launch_;
+  LaunchTraffic traffic_;
+  TouchedMemory touched_;
+  FindingList findings_;
+  std::string printed_;
+};
+
+/// Counters from how often the instructions ran.
+void fill_result(const LaunchContext& launch, const CounterSums& sums, LaunchResult& result);
+
+}  // namespace simgpu

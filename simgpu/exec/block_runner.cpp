@@ -359,10 +359,16 @@ bool BlockRunner::same_as_before(const Warp& warp, const Lowered* in,
 void BlockRunner::report_stuck() {
   const Warp& warp = *std::ranges::find(warps_, WarpState::ready, &Warp::state);
   const Lowered* const before = warp.resume > warp.code ? warp.resume - 1 : warp.resume;
+  std::string message =
+      "No warp can go on: this thread reads the same value again and again, and no thread that "
+      "can run will change it";
+  if (warp.stack.entries().size() > 1) {
+    message +=
+        ". Other threads of its warp wait until it comes out of its loop: if it waits for "
+        "one of them, it keeps that one from running";
+  }
   fail(LaunchStatus::launch_failure, FindingKind::deadlock, "RL0306", before, warp,
-       static_cast<unsigned>(__builtin_ctz(warp.stack.active())),
-       "No warp can go on: this thread reads the same value again and again, and no thread that "
-       "still runs will change it",
+       static_cast<unsigned>(__builtin_ctz(warp.stack.active())), std::move(message),
        "waits in a loop");
 }
 

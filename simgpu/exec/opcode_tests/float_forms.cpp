@@ -174,6 +174,11 @@ void add_approximations(Forms& forms) {
                    {"f64"},
                    [](const Lane& x) { return raw(1.0 / std::sqrt(gross_operand(x[0]))); },
                    Match::gross_f64});
+  forms.push_back({"rsqrt.approx.f64 $d, $a;",
+                   "f64",
+                   {"f64"},
+                   [](const Lane& x) { return raw(1.0 / std::sqrt(f64_of(x[0]))); },
+                   Match::gross_f64});
 }
 
 /// min and max by cases: NaN first, then the order of values, then the order of zeros.

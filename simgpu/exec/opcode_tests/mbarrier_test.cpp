@@ -58,8 +58,9 @@ TEST(Mbarriers, LetNobodyOnBeforeAllHaveArrived) {
   const Execution run(init("64") + store + kArrive + kWait + read, 64);
   EXPECT_EQ(run.codes(), "");
   for (unsigned thread = 0; thread < 64; ++thread) EXPECT_EQ(run.out[thread], thread ^ 33U);
-  // Without the wait, or with a barrier that expects fewer, there is a race.
-  EXPECT_EQ(Execution(init("64") + store + kArrive + read, 64).codes().substr(0, 6), "RL0302");
+  // Without the wait the first warp reads what the second has not stored.
+  EXPECT_NE(Execution(init("64") + store + kArrive + read, 64).codes().find("RL0206"),
+            std::string::npos);
 }
 
 TEST(Mbarriers, CountArrivalsAndBytesOfEachPhase) {

@@ -318,7 +318,6 @@ void build_arrive(KernelBuilder& builder) {
   pending.option = kStrong | kReleases;
   pending.is_memory = true;
   pending.access_bytes = 8;
-  pending.async_step = AsyncStep::wait_all;
 }
 
 void build_bulk(KernelBuilder& builder) {

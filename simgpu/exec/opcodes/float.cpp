@@ -114,6 +114,7 @@ std::vector<OpcodeRow> float_rows() {
   add_f64<Round::up>(rows, ".rp");
   rows.push_back({"rcp.approx.ftz.f64", lanes<&arith::rcp_approx_ftz_f64>(), kSpecial});
   rows.push_back({"rsqrt.approx.ftz.f64", lanes<&arith::rsqrt_approx_ftz_f64>(), kSpecial});
+  rows.push_back({"rsqrt.approx.f64", lanes<&arith::rsqrt_approx_f64>(), kSpecial});
   rows.push_back({"abs.f64", lanes<&arith::abs_f64>(), kSimple64});
   rows.push_back({"neg.f64", lanes<&arith::neg_f64>(), kSimple64});
   rows.push_back({"min.f64", lanes<&arith::min_f64>(), kSimple64});

@@ -16,6 +16,8 @@ constexpr std::int64_t kInstructionQuantum = 4096;
 constexpr std::int32_t kMemoryQuantum = 8;
 /// Turns after which a warp that sees the same values every time waits for good.
 constexpr std::uint32_t kMostWaitingTurns = 1024;
+/// Instructions after which it is worth looking whether a block goes round in circles.
+constexpr std::uint64_t kLongSpin = std::uint64_t{1} << 20;
 constexpr std::size_t kMostPrinted = std::size_t{1} << 20;
 
 std::uint32_t shared_size(const LaunchContext& launch) {
@@ -267,12 +269,11 @@ void BlockRunner::fail_budget(const Lowered* at, const Warp& warp) const {
 
 /// A kernel that looks at the clock sees something new each time; one that shares memory with the
 /// host may.
-void BlockRunner::check_spinning() {
-  constexpr std::uint64_t kLong = std::uint64_t{1} << 20;
+bool BlockRunner::spins(std::uint64_t changes, std::uint64_t least_instructions) {
   constexpr std::size_t kMostBytes = std::size_t{4} << 20;
-  if (instructions_ - began_at_ < kLong || launch_.kernel.info.reads_clock) return;
-  if (launch_.memory.shares_memory()) return;
-  if (registers_.size() + local_.size() + frame_.size() > kMostBytes) return;
+  if (instructions_ - began_at_ < least_instructions) return false;
+  if (launch_.kernel.info.reads_clock || launch_.memory.shares_memory()) return false;
+  if (registers_.size() + local_.size() + frame_.size() > kMostBytes) return false;
   const auto bytes_of = [](const AlignedBytes& memory) {
     return std::span<const std::byte>(memory.data(), memory.size());
   };
@@ -281,13 +282,15 @@ void BlockRunner::check_spinning() {
                                 .shared = bytes_of(shared_),
                                 .local = bytes_of(local_),
                                 .frames = bytes_of(frame_),
-                                .changes = changes_ + traffic_.store_requests()};
-  if (!spin_detector_.spins(view)) return;
-  const auto running =
-      std::ranges::find(warps_, WarpState::ready, [](const Warp& warp) { return warp.state; });
+                                .changes = changes};
+  return spin_detector_.spins(view);
+}
+
+void BlockRunner::report_spinning() const {
+  const auto running = std::ranges::find(warps_, WarpState::ready, &Warp::state);
   const Warp& warp = running != warps_.end() ? *running : warps_.front();
   report_endless(warp.resume != nullptr ? warp.resume : warp.code, warp,
-                 "this thread goes round in a loop, and no thread of its block changes anything "
+                 "this thread goes round in a loop, and no thread that can run changes anything "
                  "that could end it");
 }
 
@@ -306,7 +309,7 @@ void BlockRunner::run(std::uint64_t block) {
   start(block);
   while (round()) {
     if (is_stuck()) report_stuck();
-    check_spinning();
+    if (spins(changes(), kLongSpin)) report_spinning();
   }
 }
 
@@ -356,20 +359,16 @@ bool BlockRunner::same_as_before(const Warp& warp, const Lowered* in,
   return false;
 }
 
-void BlockRunner::report_stuck() {
+void BlockRunner::report_stuck() const {
   const Warp& warp = *std::ranges::find(warps_, WarpState::ready, &Warp::state);
-  const Lowered* const before = warp.resume > warp.code ? warp.resume - 1 : warp.resume;
-  std::string message =
-      "No warp can go on: this thread reads the same value again and again, and no thread that "
-      "can run will change it";
+  std::string why =
+      "this thread reads the same value again and again, and no thread that can run will change it";
   if (warp.stack.entries().size() > 1) {
-    message +=
-        ". Other threads of its warp wait until it comes out of its loop: if it waits for "
-        "one of them, it keeps that one from running";
+    why +=
+        ". Other threads of its warp wait until it comes out of its loop: if it waits for one "
+        "of them, it keeps that one from running";
   }
-  fail(LaunchStatus::launch_failure, FindingKind::deadlock, "RL0306", before, warp,
-       static_cast<unsigned>(__builtin_ctz(warp.stack.active())), std::move(message),
-       "waits in a loop");
+  report_endless(warp.resume > warp.code ? warp.resume - 1 : warp.resume, warp, std::move(why));
 }
 
 // Barriers.

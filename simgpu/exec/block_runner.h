@@ -89,11 +89,16 @@ class BlockRunner {
   /// Whether all warps waited in the last round, at barriers or in loops that have seen the same
   /// values again and again: only another block can get them out of it.
   bool is_stuck() const { return stuck_; }
-  /// Ends the launch because the block waits for what will not come.
-  [[noreturn]] void report_stuck();
-  /// Ends the launch if the block, which waits for nobody else, has come round to a state that it
-  /// was in before.
-  void check_spinning();
+  /// Whether the block has come round to a state that it was in before, while nobody changed
+  /// global memory: it will not get out of it by itself.
+  /// @param changes a number that is another one after each change of global memory
+  /// @param least_instructions that the block has executed
+  bool spins(std::uint64_t changes, std::uint64_t least_instructions);
+  /// How often the block has changed memory, at least once for each change of global memory.
+  std::uint64_t changes() const { return changes_ + traffic_.store_requests(); }
+  /// End the launch because the block waits for what will not come.
+  [[noreturn]] void report_stuck() const;
+  [[noreturn]] void report_spinning() const;
   /// Ends the launch because its instructions are used up; the block is not done.
   [[noreturn]] void report_endless() const;
 

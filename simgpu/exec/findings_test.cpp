@@ -111,11 +111,11 @@ TEST_F(Findings, ShuffleWithAbsentLanes) {
   expect_clean(device_.run("convergent_shuffle", {}, out));
 }
 
-TEST_F(Findings, AFlagThatNobodySetsIsADeadlock) {
+TEST_F(Findings, AFlagThatNobodySetsIsWaitedForInVain) {
   const std::uint64_t flag = device_.put(std::vector<int>{0});
   EXPECT_EQ(
-      only(device_.run("endless", {.budget = 100'000}, flag), LaunchStatus::launch_failure).code,
-      "RL0306");
+      only(device_.run("endless", {.budget = 100'000}, flag), LaunchStatus::launch_timeout).code,
+      "RL0307");
   const std::uint64_t set = device_.put(std::vector<int>{1});
   expect_clean(device_.run("endless", {.budget = 100'000}, set));
 }

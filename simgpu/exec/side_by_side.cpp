@@ -11,9 +11,11 @@
 namespace simgpu {
 namespace {
 
-/// Warp instructions after which blocks that talk to others (KernelInfo::orders_blocks) are taken
-/// to wait for one that has not begun: in a loop of atomics, which does not show that it waits.
-constexpr std::uint64_t kPatience = std::uint64_t{1} << 22;
+/// Instructions of a block after which it is worth looking whether it goes round in circles: soon
+/// where it may wait for another block, by atomics that do not show it.
+constexpr std::uint64_t kShortSpin = std::uint64_t{1} << 14;
+constexpr std::uint64_t kLongSpin = std::uint64_t{1} << 20;
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 class SideBySideRun {
  public:
@@ -58,6 +60,8 @@ class SideBySideRun {
     std::unique_ptr<BlockRunner> runner;
     std::uint64_t block = 0;
     bool runs = false;
+    /// changes_ when it was seen to wait, for as long as nobody changes memory.
+    std::uint64_t idle_since = kNever;
   };
 
   void add_block() {
@@ -74,33 +78,52 @@ class SideBySideRun {
   void begin(Resident& resident) {
     resident.block = next_++;
     resident.runs = true;
+    resident.idle_since = kNever;
+    const std::uint64_t work = resident.runner->work();
     resident.runner->start(resident.block);
-    begun_at_ = instructions_;
+    work_ += resident.runner->work() - work;
   }
 
-  /// A turn for every block. False when none is left.
+  /// A turn for every block that has something to do. False when none is left.
   bool round() {
     bool any = false;
-    instructions_ = 0;
-    const Resident* running = nullptr;
-    all_stuck_ = true;
+    const Resident* idle = nullptr;
+    all_idle_ = true;
     for (Resident& resident : residents_) {
       if (!resident.runs) continue;
-      if (!resident.runner->round()) end(resident);
+      if (resident.idle_since == changes_) {
+        any = true;
+        if (idle == nullptr) idle = &resident;
+        continue;
+      }
+      give_turn(resident);
       any = any || resident.runs;
-      all_stuck_ = all_stuck_ && resident.runs && resident.runner->is_stuck();
-      instructions_ += resident.runner->work();
-      if (running == nullptr && resident.runs) running = &resident;
+      all_idle_ = false;
     }
     retire_finished();
-    if (running != nullptr && instructions_ > launch_.instruction_budget) {
-      running->runner->report_endless();
-    }
-    if (running != nullptr && all_stuck_ && !may_add()) running->runner->report_stuck();
-    // Who is alone and comes round to where it was stays there for good.
-    const bool stays_alone = residents_.size() == 1 && !wants_others();
-    if (running != nullptr && stays_alone) running->runner->check_spinning();
+    if (idle != nullptr && all_idle_ && !wants_another()) report(*idle);
     return any;
+  }
+
+  void give_turn(Resident& resident) {
+    BlockRunner& runner = *resident.runner;
+    const std::uint64_t work = runner.work();
+    const std::uint64_t changes = runner.changes();
+    const bool runs = runner.round();
+    work_ += runner.work() - work;
+    changes_ += runner.changes() - changes;
+    if (!runs) {
+      end(resident);
+      return;
+    }
+    if (work_ > launch_.instruction_budget) runner.report_endless();
+    const std::uint64_t least = launch_.kernel.info.orders_blocks ? kShortSpin : kLongSpin;
+    if (runner.is_stuck() || runner.spins(changes_, least)) resident.idle_since = changes_;
+  }
+
+  [[noreturn]] static void report(const Resident& idle) {
+    if (idle.runner->is_stuck()) idle.runner->report_stuck();
+    idle.runner->report_spinning();
   }
 
   /// The block is done: the next one takes its place.
@@ -110,15 +133,10 @@ class SideBySideRun {
     if (next_ < blocks_) begin(resident);
   }
 
-  bool may_add() const { return next_ < blocks_ && residents_.size() < most_; }
-
-  /// Whether another block begins if this one goes on for long.
-  bool wants_others() const { return launch_.kernel.info.orders_blocks && may_add(); }
-
+  /// Blocks that wait for another one may be waiting for one that has not begun.
   bool wants_another() const {
-    if (!may_add()) return false;
-    return all_stuck_ ||
-           (launch_.kernel.info.orders_blocks && instructions_ - begun_at_ > kPatience);
+    const bool may = next_ < blocks_ && residents_.size() < most_;
+    return may && all_idle_ && launch_.kernel.info.orders_blocks;
   }
 
   void retire_finished() {
@@ -137,9 +155,9 @@ class SideBySideRun {
   std::vector<Resident> residents_;
   std::map<std::uint64_t, FinishedBlock> finished_;  ///< that an earlier block holds up
   std::uint64_t next_ = 0, next_retired_ = 0;
-  std::uint64_t instructions_ = 0;  ///< of all blocks
-  std::uint64_t begun_at_ = 0;      ///< instructions_ when the last block began
-  bool all_stuck_ = false;
+  std::uint64_t work_ = 0;     ///< of all blocks, in instructions
+  std::uint64_t changes_ = 0;  ///< of memory, by all blocks
+  bool all_idle_ = false;      ///< in the last round
 };
 
 }  // namespace

@@ -45,11 +45,12 @@ __global__ void lock_within_a_warp(int* lock, int* out, bool wrong) {
   }
 }
 
-/// Each block waits for the one before it; the wrong way round nobody can begin.
-__global__ void wait_for_another_block(int* flags, int direction) {
+/// Each block waits for the one before it; if the first one waits for the last, nobody gets on.
+__global__ void wait_for_another_block(int* flags, bool wrong) {
   const int i = static_cast<int>(blockIdx.x);
-  const int other = i - direction;
-  if (other >= 0 && other < static_cast<int>(gridDim.x)) {
+  const int last = static_cast<int>(gridDim.x) - 1;
+  const int other = i == 0 && wrong ? last : i - 1;
+  if (other >= 0) {
     // FAULT wait_for_another_block RL0307 deadlock
     while (atomicAdd(&flags[other], 0) == 0) {
     }
@@ -108,7 +109,7 @@ const std::vector<Fault> faults{
     {"lock_within_a_warp",
      [](bool wrong) { lock_within_a_warp<<<1, 32>>>(zeros<int>(1), zeros<int>(1), wrong); }},
     {"wait_for_another_block",
-     [](bool wrong) { wait_for_another_block<<<4, 1>>>(zeros<int>(4), wrong ? -1 : 1); }},
+     [](bool wrong) { wait_for_another_block<<<4, 1>>>(zeros<int>(4), wrong); }},
     {"wait_for_a_flag",
      [](bool wrong) {
        int* flag = zeros<int>(1);

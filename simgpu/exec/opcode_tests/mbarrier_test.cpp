@@ -107,8 +107,8 @@ TEST(Mbarriers, MayBeNamedByGenericAddresses) {
 
 TEST(Mbarriers, ThatNobodyElseArrivesAtAreADeadlock) {
   const Execution run(init("33") + kArrive + kWait);
-  EXPECT_EQ(run.result.status, LaunchStatus::launch_failure);
-  EXPECT_EQ(run.codes(), "RL0306");
+  EXPECT_EQ(run.result.status, LaunchStatus::launch_timeout);
+  EXPECT_EQ(run.codes(), "RL0307");
 }
 
 TEST(Mbarriers, TakeNoMoreArrivalsThanTheyExpect) {

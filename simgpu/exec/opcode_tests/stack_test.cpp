@@ -109,8 +109,8 @@ TEST(BlocksThatWait, LetOthersBegin) {
 
 TEST(BlocksThatWait, ForMoreThanFitAreADeadlock) {
   const Execution run(meet(9, "  ld.acquire.gpu.global.u32 %r3, [%p1];\n"), 9);  // 8 fit
-  EXPECT_EQ(run.result.status, LaunchStatus::launch_failure);
-  EXPECT_EQ(run.codes(), "RL0306");
+  EXPECT_EQ(run.result.status, LaunchStatus::launch_timeout);
+  EXPECT_EQ(run.codes(), "RL0307");
 }
 
 TEST(BlocksThatWait, MayAllRunAtOnceInACooperativeLaunch) {

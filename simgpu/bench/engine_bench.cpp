@@ -123,6 +123,9 @@ BENCHMARK_CAPTURE(run_gemm, tiled_native, "tiled_sgemm", kNative)
 BENCHMARK_CAPTURE(run_gemm, tiled_checked, "tiled_sgemm", kChecked)
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, naive_checked, "naive_sgemm", kChecked)
+    ->Arg(256)
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, naive, "naive_sgemm", kInterpreted)
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
@@ -157,6 +160,9 @@ BENCHMARK_CAPTURE(run_gemm, mma_native, "mma_gemm", kNative, kTensorBlock)
     ->Arg(512)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, mma_checked, "mma_gemm", kChecked, kTensorBlock)
+    ->Arg(512)
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, wmma_checked, "wmma_gemm", kChecked, kTensorBlock)
     ->Arg(512)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, wmma, "wmma_gemm", kInterpreted, kTensorBlock)

@@ -13,6 +13,8 @@ namespace simgpu {
 /// have such a pattern, and it can be judged without looking at each lane.
 inline std::optional<std::int64_t> constant_stride(const WarpAccess& access) {
   if (access.mask != 0xffffffffU) return std::nullopt;
+  if (access.shape == Shape::uniform) return 0;
+  if (access.shape == Shape::consecutive) return access.bytes;
   const std::array<std::uint64_t, kWarpSize>& address = *access.address;
   const std::uint64_t stride = address[1] - address[0];
   std::uint64_t differs = 0;

@@ -91,7 +91,7 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
     LaneAddresses addresses;
     add_offset(addresses, base, offset);
     checkers->shared({kKind, kBytes, warp.index, in->index, warp.mask, &addresses, values, false,
-                      Shape::unknown, order_of<kKind, kIsStrong>(in)});
+                      site.shape, order_of<kKind, kIsStrong>(in)});
   }
   return {site, block.shared() + origin};
 }

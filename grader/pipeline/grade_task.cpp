@@ -1,10 +1,9 @@
 #include "grader/pipeline/grade_task.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <memory>
 
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/counts.h"
@@ -14,6 +13,7 @@
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/seeds.h"
 #include "grader/pipeline/timing.h"
+#include "simgpu/names/demangle.h"
 
 namespace rooflab {
 namespace {
@@ -27,13 +27,6 @@ struct NumberedCase {
   CaseSpec spec;
   int number = 0;
 };
-
-std::string demangled(const std::string& symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> name(
-      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && name ? name.get() : symbol;
-}
 
 /// What the task forbids. Looking functions up at run time goes around every prohibition, so it is
 /// one itself, except where the toolkit's profiler has to look for CUPTI.
@@ -172,13 +165,13 @@ class TaskGrader {
     const DynamicSymbols symbols = read_dynamic_symbols(built_.build.library);
     const std::string forbidden = first_forbidden(symbols, forbidden_symbols(task_));
     if (!forbidden.empty()) {
-      return fail(Verdict::rejected, {explain_forbidden(demangled(forbidden), context())});
+      return fail(Verdict::rejected, {explain_forbidden(simgpu::demangled(forbidden), context())});
     }
     if (symbols.unresolved.empty()) return true;
     std::string messages;
     for (const std::string& symbol : symbols.unresolved) {
       messages += fmt::format("{}/{}: error: {} is declared but not defined\n", part_.directory,
-                              task_.file, demangled(symbol));
+                              task_.file, simgpu::demangled(symbol));
     }
     return fail(Verdict::compile_error, {explain_compile_error(messages, context())});
   }

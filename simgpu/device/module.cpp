@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "simgpu/exec/demangle.h"
+#include "simgpu/names/demangle.h"
 #include "simgpu/ptx/parser.h"
 
 namespace simgpu {
@@ -291,8 +291,6 @@ std::string kernel_display_name(const std::string& mangled) {
   std::string name = demangled(mangled);
   if (name == mangled) return clipped(mangled);
 
-  // nvcc puts what has internal linkage into a namespace of its own: _INTERNAL_<hash>_<file>.
-  if (name.starts_with("_INTERNAL_")) name.erase(0, std::min(name.find("::"), name.size() - 2) + 2);
   // Drop the parameter list: the last parenthesis that opens outside of template arguments.
   int angle = 0;
   std::size_t last_open = std::string::npos;
@@ -309,7 +307,12 @@ std::string kernel_display_name(const std::string& mangled) {
     if (name[i] == '(' && last_open == std::string::npos) last_open = i;
   }
   if (last_open != std::string::npos) name.resize(last_open);
-  return clipped(name.substr(std::min(name_start, name.size())));
+  name.erase(0, std::min(name_start, name.size()));
+  // nvcc puts what has internal linkage into a namespace of its own: _INTERNAL_<hash>_<file>.
+  if (name.starts_with("_INTERNAL_") && name.find("::") != std::string::npos) {
+    name.erase(0, name.find("::") + 2);
+  }
+  return clipped(std::move(name));
 }
 
 }  // namespace simgpu

@@ -22,6 +22,11 @@ TEST(KernelDisplayName, IsTheNameInTheSource) {
   EXPECT_EQ(kernel_display_name("_Z10gemm_tiledPKfS0_Pfiii"), "gemm_tiled");
   EXPECT_EQ(kernel_display_name("_Z6rotateILi128EEvPd"), "rotate<128>");
   EXPECT_EQ(kernel_display_name("_ZN3lab6kernelEPf"), "lab::kernel");
+  EXPECT_EQ(kernel_display_name("_ZN23_INTERNAL_857f_4_f_cu_112_GLOBAL__N_15scaleEPf"),
+            "(anonymous namespace)::scale");
+  EXPECT_EQ(kernel_display_name("_ZN23_INTERNAL_857f_4_f_cu_112_GLOBAL__N_15scaleILi64EEEvPf"),
+            "(anonymous namespace)::scale<64>")
+      << "of a template, whose return type comes first";
   EXPECT_EQ(kernel_display_name("not_mangled"), "not_mangled");
   EXPECT_EQ(kernel_display_name("f"), "f") << "an extern C function, not the type float";
 }

@@ -6,10 +6,10 @@
 #include <memory>
 
 #include "simgpu/exec/block_runner.h"
-#include "simgpu/exec/demangle.h"
 #include "simgpu/exec/lanes.h"
 #include "simgpu/exec/messages.h"
 #include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/names/demangle.h"
 
 /// Calls of functions that are not inlined, and the way back.
 namespace simgpu {

@@ -1,4 +1,4 @@
-#include "simgpu/exec/demangle.h"
+#include "simgpu/names/demangle.h"
 
 #include <cxxabi.h>
 

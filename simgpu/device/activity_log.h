@@ -31,7 +31,6 @@ class RecordWatcher {
 /// fills neither memory nor the connection.
 class ActivityLog {
  public:
-  static constexpr std::size_t kMostRecords = 20'000;
   static constexpr std::size_t kMostFindings = 500;
   static constexpr std::size_t kMostPrinted = 1u << 20;
 

@@ -1,70 +1,117 @@
 #include "simgpu/device/activity_wire.h"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
+
+#include "simgpu/device/activity_members.h"
+#include "simgpu/device/wire.h"
 
 namespace simgpu {
+namespace {
 
-// One list of members per type serves both directions.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Dim3, x, y, z)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(InlinedCall, function, file, line, column)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AccessSite, file, line, column, block, thread, warp, action,
-                                   inlined_at, by_thread)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(
-    KernelCounters, warp_instructions, thread_instructions, instructions_by_class, flops, fadd,
-    fmul, ffma, global_load_requests, global_store_requests, global_atomic_requests,
-    global_load_sectors, global_store_sectors, global_atomic_sectors, global_load_bytes,
-    global_store_bytes, l1_hit_sectors, l1_tag_lookups, l2_read_sectors, l2_write_sectors,
-    l2_hit_sectors, dram_read_bytes, dram_write_bytes, shared_load_requests, shared_store_requests,
-    shared_load_wavefronts, shared_store_wavefronts, shared_load_bank_conflicts,
-    shared_store_bank_conflicts, local_load_requests, local_store_requests, branches,
-    divergent_branches, barriers)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeBreakdown, total_us, limiter, terms, wave_quantisation,
-                                   launch_us)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(KernelRecord, sequence, name, grid, block, dynamic_shared_bytes,
-                                   static_shared_bytes, registers_per_thread,
-                                   local_bytes_per_thread, blocks_per_sm, occupancy_limiter,
-                                   theoretical_occupancy, start_us, time, counters, failed, sampled,
-                                   sampled_blocks, correlation, stream, graph_launch)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(MemoryRecord, sequence, kind, bytes, start_us, time_us,
-                                   destination, correlation, stream, graph_launch)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ApiRecord, sequence, name, start_us, time_us, correlation, error)
+template <typename T>
+constexpr bool kIsNumber = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
-// Finding has an optional member, which the macro cannot express.
-static void to_json(nlohmann::json& json, const Finding& finding) {
-  json = {{"code", finding.code},
-          {"kind", static_cast<int>(finding.kind)},
-          {"kernel", finding.kernel},
-          {"where", finding.where},
-          {"object", finding.object},
-          {"message", finding.message},
-          {"occurrences", finding.occurrences}};
-  if (finding.other) json["other"] = *finding.other;
-}
+class Encoder {
+ public:
+  void operator()(const auto&... values) { (put(values), ...); }
+  std::vector<std::byte> take() { return writer_.take(); }
 
-static void from_json(const nlohmann::json& json, Finding& finding) {
-  json.at("code").get_to(finding.code);
-  finding.kind = static_cast<FindingKind>(json.at("kind").get<int>());
-  json.at("kernel").get_to(finding.kernel);
-  json.at("where").get_to(finding.where);
-  json.at("object").get_to(finding.object);
-  json.at("message").get_to(finding.message);
-  json.at("occurrences").get_to(finding.occurrences);
-  if (json.contains("other")) finding.other = json.at("other").get<AccessSite>();
-}
+ private:
+  template <typename T>
+  void put(const T& value) {
+    if constexpr (kIsNumber<T>) {
+      writer_.put(value);
+    } else {
+      members(*this, value);
+    }
+  }
+  void put(const std::string& text) { writer_.put_string(text); }
+  template <typename T>
+  void put(const std::optional<T>& value) {
+    put(value.has_value());
+    if (value) put(*value);
+  }
+  template <typename T>
+  void put(const std::vector<T>& values) {
+    put(static_cast<std::uint32_t>(values.size()));
+    for (const T& value : values) put(value);
+  }
+  template <typename T>
+  void put(const std::map<std::string, T>& values) {
+    put(static_cast<std::uint32_t>(values.size()));
+    for (const auto& [key, value] : values) (*this)(key, value);
+  }
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Activity, kernels, memory, calls, findings, printed, elapsed_us,
-                                   allocated, peak_allocated, api_calls, guest_connected, error)
+  wire::Writer writer_;
+};
+
+class Decoder {
+ public:
+  explicit Decoder(std::span<const std::byte> bytes) : reader_(bytes) {}
+  void operator()(auto&... values) { (get(values), ...); }
+  void expect_end() const { reader_.expect_end(); }
+
+ private:
+  template <typename T>
+  void get(T& value) {
+    if constexpr (kIsNumber<T>) {
+      value = reader_.get<T>();
+    } else {
+      members(*this, value);
+    }
+  }
+  void get(bool& value) { value = reader_.get<std::uint8_t>() != 0; }
+  void get(FindingKind& kind) {
+    kind = reader_.get<FindingKind>();
+    if (kind > FindingKind::unsupported) throw wire::MessageError("a finding of an unknown kind");
+  }
+  void get(std::string& text) {
+    text = reader_.get_string(std::numeric_limits<std::uint32_t>::max());
+  }
+  template <typename T>
+  void get(std::optional<T>& value) {
+    bool has_value = false;
+    get(has_value);
+    if (has_value) get(value.emplace());
+  }
+  template <typename T>
+  void get(std::vector<T>& values) {
+    // One at a time: a count is believed as far as its elements are there.
+    for (auto left = reader_.get<std::uint32_t>(); left != 0; --left) get(values.emplace_back());
+  }
+  template <typename T>
+  void get(std::map<std::string, T>& values) {
+    for (auto left = reader_.get<std::uint32_t>(); left != 0; --left) {
+      std::string key;
+      get(key);
+      get(values[std::move(key)]);
+    }
+  }
+
+  wire::Reader reader_;
+};
+
+}  // namespace
 
 std::vector<std::byte> encode(const Activity& activity) {
-  const std::vector<std::uint8_t> bytes = nlohmann::json::to_cbor(nlohmann::json(activity));
-  const auto view = std::as_bytes(std::span(bytes));
-  return {view.begin(), view.end()};
+  Encoder encoder;
+  encoder(activity);
+  return encoder.take();
 }
 
 Activity decode_activity(std::span<const std::byte> bytes) {
-  const auto* begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  return nlohmann::json::from_cbor(begin, begin + bytes.size()).get<Activity>();
+  Decoder decoder(bytes);
+  Activity activity;
+  decoder(activity);
+  decoder.expect_end();
+  return activity;
 }
 
 }  // namespace simgpu

@@ -9,10 +9,10 @@
 
 namespace simgpu {
 
-/// An Activity as bytes (CBOR), for the way from the device process to the trusted side.
+/// An Activity as bytes, for the way from the device process to the trusted side.
 std::vector<std::byte> encode(const Activity& activity);
 
-/// @throws std::runtime_error when the bytes are not what encode() writes
+/// @throws wire::MessageError when the bytes are not what encode() writes
 Activity decode_activity(std::span<const std::byte> bytes);
 
 }  // namespace simgpu

@@ -2,36 +2,88 @@
 
 #include <gmock/gmock.h>
 
-#include <nlohmann/json.hpp>
+#include "simgpu/device/activity_members.h"
+#include "simgpu/device/wire.h"
 
 namespace simgpu {
 namespace {
 
-using nlohmann::json;
+Activity received(const std::vector<std::byte>& bytes) { return decode_activity(bytes); }
+std::vector<std::byte> sent(const Activity& activity) { return encode(activity); }
 
-json sent(const Activity& activity) {
-  const std::vector<std::byte> bytes = encode(activity);
-  const auto* begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
-  return json::from_cbor(begin, begin + bytes.size());
+/// Sets every value below a record to another one, which depends on where it is.
+class Filler {
+ public:
+  void operator()(auto&... values) { (fill(values), ...); }
+
+ private:
+  void fill(auto& record) { members(*this, record); }
+  template <typename T>
+  requires std::is_arithmetic_v<T>
+  void fill(T& value) { value = static_cast<T>(++filled_); }
+  void fill(bool& value) { value = true; }
+  void fill(FindingKind& kind) { kind = FindingKind::leak; }
+  void fill(std::string& text) { text = "text " + std::to_string(++filled_); }
+  template <typename T>
+  void fill(std::optional<T>& value) {
+    fill(value.emplace());
+  }
+  template <typename T>
+  void fill(std::vector<T>& values) {
+    for (T& value : values = std::vector<T>(2)) fill(value);
+  }
+  template <typename T>
+  void fill(std::map<std::string, T>& values) {
+    for (const char* key : {"fp32", "move"}) fill(values[key]);
+  }
+
+  int filled_ = 1000;
+};
+
+template <typename Record>
+Record filled() {
+  Record record;
+  Filler filler;
+  members(filler, record);
+  return record;
 }
 
-Activity received(const json& document) {
-  const std::vector<std::uint8_t> bytes = json::to_cbor(document);
-  return decode_activity(std::as_bytes(std::span(bytes)));
+/// All counters of a kernel, in order.
+std::vector<std::uint64_t> values_of(const KernelCounters& counters) {
+  std::vector<std::uint64_t> values;
+  const auto add = [&values](const auto& value) {
+    if constexpr (std::is_same_v<decltype(value), const std::uint64_t&>) {
+      values.push_back(value);
+    } else {
+      for (const auto& [key, count] : value) values.push_back(count);
+    }
+  };
+  const auto each = [&add](const auto&... members) { (add(members), ...); };
+  members(each, counters);
+  return values;
 }
 
-/// An activity with one kernel each of whose counters is different and none is zero.
-Activity with_every_counter() {
-  Activity activity;
-  activity.kernels.emplace_back();
-  activity.kernels[0].counters.instructions_by_class = {{"fp32", 0}, {"move", 0}};
-  activity.kernels[0].counters.flops = {{"fp32", 0}};
-  json document = sent(activity);
-  json flat = document["kernels"][0]["counters"].flatten();
-  std::uint64_t value = 1000;
-  for (auto& [name, counter] : flat.items()) counter = ++value;
-  document["kernels"][0]["counters"] = flat.unflatten();
-  return received(document);
+TEST(ActivityWireTest, EveryValueArrives) {
+  const auto activity = filled<Activity>();
+  ASSERT_EQ(activity.kernels.size(), 2U);
+  ASSERT_TRUE(activity.findings.at(0).other.has_value());
+  const Activity arrived = received(sent(activity));
+  EXPECT_EQ(sent(arrived), sent(activity));
+  EXPECT_EQ(arrived.findings, activity.findings);
+  EXPECT_EQ(arrived.kernels.at(1).counters, activity.kernels.at(1).counters);
+  EXPECT_EQ(arrived.kernels.at(1).time.terms, activity.kernels.at(1).time.terms);
+  EXPECT_EQ(arrived.api_calls, activity.api_calls);
+  EXPECT_EQ(arrived.error, activity.error);
+}
+
+TEST(ActivityWireTest, RefusesWhatIsCutOffOrHasMoreBehindIt) {
+  std::vector<std::byte> bytes = sent(filled<Activity>());
+  for (std::size_t length = 0; length < bytes.size(); ++length) {
+    const std::vector<std::byte> part(bytes.begin(), bytes.begin() + static_cast<long>(length));
+    EXPECT_THROW(received(part), wire::MessageError) << length;
+  }
+  bytes.push_back(std::byte{0});
+  EXPECT_THROW(received(bytes), wire::MessageError);
 }
 
 TEST(ActivityWireTest, ASampledLaunchArrivesAsOne) {
@@ -73,17 +125,14 @@ TEST(ActivityWireTest, WhatIssuedARecordArrivesWithIt) {
 }
 
 TEST(ActivityWireTest, EveryCounterIsScaled) {
-  const Activity one = with_every_counter();
-  Activity three;
-  three.kernels.emplace_back();
-  add_scaled(three.kernels[0].counters, one.kernels[0].counters, 2);
-  add_scaled(three.kernels[0].counters, one.kernels[0].counters, 1);
-  const json once = sent(one)["kernels"][0]["counters"].flatten();
-  const json thrice = sent(three)["kernels"][0]["counters"].flatten();
-  ASSERT_EQ(once.size(), thrice.size());
-  for (const auto& [name, value] : once.items()) {
-    EXPECT_EQ(thrice.at(name).get<std::uint64_t>(), 3 * value.get<std::uint64_t>()) << name;
-  }
+  const auto once = filled<KernelCounters>();
+  KernelCounters thrice;
+  add_scaled(thrice, once, 2);
+  add_scaled(thrice, once, 1);
+  std::vector<std::uint64_t> expected = values_of(once);
+  ASSERT_THAT(expected, testing::Each(testing::Gt(1000U)));
+  for (std::uint64_t& value : expected) value *= 3;
+  EXPECT_EQ(values_of(thrice), expected);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -30,14 +31,14 @@ Connection::Connection(Descriptor socket, bool accepts_descriptor)
 }
 
 bool Connection::receive() {
-  if (input_.size() - consumed_ >= kMostInput) return true;
-  if (consumed_ > 0) {
-    input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(consumed_));
-    consumed_ = 0;
-  }
-  const std::size_t old_size = input_.size();
-  input_.resize(old_size + kReadBytes);
-  iovec part{.iov_base = input_.data() + old_size, .iov_len = kReadBytes};
+  const std::span<const std::byte> waiting = pending();
+  if (waiting.size() >= kMostInput) return true;
+  std::ranges::copy(waiting, input_.begin());
+  consumed_ = 0;
+  filled_ = waiting.size();
+  // Never made smaller: filling it with zeros again would take longer than most requests do.
+  if (input_.size() < filled_ + kReadBytes) input_.resize(filled_ + kReadBytes);
+  iovec part{.iov_base = input_.data() + filled_, .iov_len = kReadBytes};
   alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> ancillary{};
   msghdr message{};
   message.msg_iov = &part;
@@ -47,8 +48,8 @@ bool Connection::receive() {
     message.msg_controllen = ancillary.size();
   }
   const ssize_t count = recvmsg(socket_.get(), &message, MSG_CMSG_CLOEXEC);
-  input_.resize(old_size + (count > 0 ? static_cast<std::size_t>(count) : 0));
   if (count < 0) return would_block();
+  filled_ += static_cast<std::size_t>(count);
   for (cmsghdr* item = CMSG_FIRSTHDR(&message); item != nullptr;
        item = CMSG_NXTHDR(&message, item)) {
     if (item->cmsg_level == SOL_SOCKET && item->cmsg_type == SCM_RIGHTS) {
@@ -60,19 +61,22 @@ bool Connection::receive() {
   return count > 0;
 }
 
+std::span<const std::byte> Connection::pending() const {
+  return std::span(input_).subspan(consumed_, filled_ - consumed_);
+}
+
 bool Connection::has_message() const {
-  const std::span<const std::byte> pending = std::span(input_).subspan(consumed_);
-  if (pending.size() < sizeof(wire::Header)) return false;
-  const auto header = wire::Reader(pending).get<wire::Header>();
-  return header.bytes > protocol::kMaxPayload || pending.size() - sizeof header >= header.bytes;
+  const std::span<const std::byte> waiting = pending();
+  if (waiting.size() < sizeof(wire::Header)) return false;
+  const auto header = wire::Reader(waiting).get<wire::Header>();
+  return header.bytes > protocol::kMaxPayload || waiting.size() - sizeof header >= header.bytes;
 }
 
 std::optional<Connection::Message> Connection::next() {
   if (!has_message()) return std::nullopt;
-  const std::span<const std::byte> pending = std::span(input_).subspan(consumed_);
-  const auto header = wire::Reader(pending).get<wire::Header>();
+  const auto header = wire::Reader(pending()).get<wire::Header>();
   if (header.bytes > protocol::kMaxPayload) throw wire::MessageError("message is over the limit");
-  const auto payload = pending.subspan(sizeof header, header.bytes);
+  const auto payload = pending().subspan(sizeof header, header.bytes);
   consumed_ += sizeof header + header.bytes;
   return Message{.operation = header.tag, .payload = {payload.begin(), payload.end()}};
 }

@@ -43,12 +43,14 @@ class Connection {
 
  private:
   ssize_t send_some();
+  std::span<const std::byte> pending() const;
 
   Descriptor socket_;
   Descriptor received_;
   bool accepts_descriptor_;
-  std::vector<std::byte> input_;
+  std::vector<std::byte> input_;  // from consumed_ to filled_ what has come and is not yet handled
   std::size_t consumed_ = 0;
+  std::size_t filled_ = 0;
   std::vector<std::byte> output_;
   std::size_t sent_ = 0;
   Descriptor to_send_;

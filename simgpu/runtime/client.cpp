@@ -1,13 +1,16 @@
 #include "simgpu/runtime/client.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -47,6 +50,15 @@ bool waits_for_device(GuestOperation operation) {
     default:
       return false;
   }
+}
+
+/// Returns when the device has answered, or after a while. A short launch takes less time than a
+/// sleeping process needs to wake up.
+void stay_awake(int socket) {
+  constexpr std::chrono::microseconds kAwake{50};
+  const auto end = std::chrono::steady_clock::now() + kAwake;
+  pollfd answer{.fd = socket, .events = POLLIN, .revents = 0};
+  while (poll(&answer, 1, 0) == 0 && std::chrono::steady_clock::now() < end) sched_yield();
 }
 
 }  // namespace
@@ -135,14 +147,14 @@ Reply Client::exchange(GuestOperation operation, std::span<const std::byte> payl
                           .tag = static_cast<std::uint32_t>(operation)});
   writer.append(payload);
   if (!send_all(writer.bytes()) || !send_all(bulk)) return lose();
-  wire::Header header;
-  std::uint8_t flags = 0;
+  stay_awake(socket_);
+  std::array<std::byte, sizeof(wire::Header) + sizeof(std::uint8_t)> start{};
   Descriptor descriptor;
-  if (!receive_all(std::as_writable_bytes(std::span(&header, 1)), &descriptor) ||
-      header.bytes < sizeof flags || header.bytes > protocol::kMaxPayload ||
-      !receive_all(std::as_writable_bytes(std::span(&flags, 1)))) {
-    return lose();
-  }
+  if (!receive_all(start, &descriptor)) return lose();
+  wire::Reader reader(start);
+  const auto header = reader.get<wire::Header>();
+  const auto flags = reader.get<std::uint8_t>();
+  if (header.bytes < sizeof flags || header.bytes > protocol::kMaxPayload) return lose();
   Reply reply{
       .error = static_cast<int>(header.tag), .data = {}, .descriptor = std::move(descriptor)};
   reply.data.resize(header.bytes - sizeof flags);

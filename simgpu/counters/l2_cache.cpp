@@ -45,7 +45,7 @@ std::uint32_t words_in(std::uint32_t sectors) {
 }  // namespace
 
 L2Cache::L2Cache(std::uint64_t bytes, std::uint32_t one_in)
-    : cache_(bytes, kL2Ways), one_in_(std::min(one_in, cache_.sets())) {
+    : own_(storage(bytes)), cache_(*own_), one_in_(std::min(one_in, cache_.sets())) {
   if (one_in_ <= 1) return;
   // One set of every `one_in_` neighbours, so that arrays are sampled evenly; each group has as
   // many as the others.
@@ -56,6 +56,10 @@ L2Cache::L2Cache(std::uint64_t bytes, std::uint32_t one_in)
     group_of_[set] = static_cast<std::uint8_t>(group % kGroups);
   }
 }
+
+L2Cache::L2Cache(SectorCache& memory) : cache_(memory) { cache_.clear(); }
+
+SectorCache L2Cache::storage(std::uint64_t bytes) { return {bytes, kL2Ways}; }
 
 L2Cache::Counts L2Cache::counts() const {
   Counts sum;

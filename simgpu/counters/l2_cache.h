@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,9 @@ class L2Cache {
   /// @param one_in  of so many sets of the cache, one chosen by chance is simulated, and what falls
   /// into the others is left out: what happens in a set depends on no other
   explicit L2Cache(std::uint64_t bytes, std::uint32_t one_in = 1);
+  /// With memory that was used before, which takes less time to get. @param memory of storage()
+  explicit L2Cache(SectorCache& memory);
+  static SectorCache storage(std::uint64_t bytes);
 
   /// Blocks that are resident together: they take turns until all their logs are used up.
   void run_wave(std::span<const std::unique_ptr<TrafficLog>> wave);
@@ -60,7 +64,8 @@ class L2Cache {
   void request(std::uint64_t line, std::uint32_t sectors, std::uint32_t words, std::uint32_t count,
                TrafficEntry::Kind kind);
 
-  SectorCache cache_;
+  std::optional<SectorCache> own_;
+  SectorCache& cache_;
   std::uint32_t one_in_ = 1;
   std::vector<std::uint8_t> group_of_;  ///< by set; empty: all are simulated, in the first group
   std::array<Counts, kGroups> groups_{};

@@ -10,6 +10,8 @@ namespace simgpu {
 struct LaunchTraffic::State {
   State(std::uint64_t l2_bytes, std::uint64_t resident)
       : l2(l2_bytes), resident_blocks(std::max<std::uint64_t>(resident, 1)) {}
+  State(SectorCache& l2_memory, std::uint64_t resident)
+      : l2(l2_memory), resident_blocks(std::max<std::uint64_t>(resident, 1)) {}
 
   void run_wave() {
     l2.run_wave(wave);
@@ -26,8 +28,11 @@ struct LaunchTraffic::State {
   KernelCounters requests;  // all but L2 and DRAM
 };
 
-LaunchTraffic::LaunchTraffic(const gpu_spec::GpuSpec& gpu, std::uint64_t resident_blocks)
-    : state_(std::make_unique<State>(static_cast<std::uint64_t>(gpu.l2_bytes), resident_blocks)) {}
+LaunchTraffic::LaunchTraffic(const gpu_spec::GpuSpec& gpu, std::uint64_t resident_blocks,
+                             SectorCache* l2_memory)
+    : state_(l2_memory == nullptr ? std::make_unique<State>(
+                                        static_cast<std::uint64_t>(gpu.l2_bytes), resident_blocks)
+                                  : std::make_unique<State>(*l2_memory, resident_blocks)) {}
 LaunchTraffic::~LaunchTraffic() = default;
 
 void LaunchTraffic::retire(std::unique_ptr<BlockTraffic::Log> log) {

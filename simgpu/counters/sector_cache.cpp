@@ -52,6 +52,7 @@ SectorCache::SectorCache(std::uint64_t bytes, std::uint32_t ways) {
   present_ = lazy<std::uint32_t>(count);
   dirty_ = lazy<std::uint8_t>(count);
   clock_ = lazy<std::uint32_t>(sets_);
+  life_ = lazy<std::uint32_t>(sets_);
   recent_ = lazy<std::uint8_t>(sets_);
 }
 
@@ -63,8 +64,20 @@ std::uint64_t SectorCache::find(std::uint64_t first, std::uint32_t tag) const {
   return kNotFound;
 }
 
+/// Empties a set that has not been used since the cache was cleared.
+void SectorCache::refresh(std::uint64_t set) {
+  if (life_[set] == lives_) return;
+  life_[set] = lives_;
+  // Stale words of an empty way are reset when it is taken, so tags and clocks are enough.
+  const std::uint64_t first = set * ways_;
+  std::fill_n(&tag_[first], ways_, 0);
+  std::fill_n(&used_[first], ways_, 0);
+  std::fill_n(&dirty_[first], ways_, std::uint8_t{0});
+}
+
 SectorCache::Lookup SectorCache::touch(std::uint64_t line, std::uint32_t add, std::uint32_t dirty) {
   const std::uint64_t set = line & (sets_ - 1);
+  refresh(set);
   const auto tag = static_cast<std::uint32_t>((line >> set_bits_) + 1);
   const std::uint64_t first = set * ways_;
   Lookup result;
@@ -91,6 +104,7 @@ SectorCache::Lookup SectorCache::touch(std::uint64_t line, std::uint32_t add, st
 
 std::uint32_t SectorCache::probe(std::uint64_t line, std::uint32_t add) {
   const std::uint64_t set = line & (sets_ - 1);
+  refresh(set);
   const auto tag = static_cast<std::uint32_t>((line >> set_bits_) + 1);
   const std::uint64_t first = set * ways_;
   std::uint64_t at = first + recent_[set];
@@ -104,11 +118,11 @@ std::uint32_t SectorCache::probe(std::uint64_t line, std::uint32_t add) {
 }
 
 void SectorCache::clear() {
-  // Stale words of an empty way are reset when it is taken, so tags and clocks are enough.
-  std::memset(tag_.get(), 0, lines() * sizeof(tag_[0]));
-  std::memset(used_.get(), 0, lines() * sizeof(used_[0]));
-  std::memset(dirty_.get(), 0, lines() * sizeof(dirty_[0]));
+  if (++lives_ == 0) {  // what was used 2^32 lives ago would pass for fresh
+    for (std::uint64_t set = 0; set < sets_; ++set) refresh(set), life_[set] = 0;
+  }
   dirty_sectors_ = 0;
+  fills_ = 0;
 }
 
 }  // namespace simgpu

@@ -29,6 +29,7 @@ class SectorCache {
   /// else 0.
   std::uint32_t probe(std::uint64_t line, std::uint32_t add);
 
+  /// Empties it, in no time: a set is emptied when it is asked for again.
   void clear();
   /// Number of sectors that would be written back now.
   std::uint64_t dirty_sectors() const { return dirty_sectors_; }
@@ -58,12 +59,14 @@ class SectorCache {
   static void* lazy_zeros(std::size_t bytes, Free& free);
 
   std::uint64_t find(std::uint64_t first, std::uint32_t tag) const;
+  void refresh(std::uint64_t set);
 
   std::uint32_t sets_ = 1;
   std::uint32_t ways_ = 4;
   std::uint32_t set_bits_ = 0;
   std::uint64_t dirty_sectors_ = 0;
   std::uint64_t fills_ = 0;
+  std::uint32_t lives_ = 0;  // how often the cache has been cleared
   // One entry per line, set by set.
   Lazy<std::uint32_t> tag_;   // line number over sets, plus one; 0 is an empty way
   Lazy<std::uint32_t> used_;  // the set's clock at the last use
@@ -71,6 +74,7 @@ class SectorCache {
   Lazy<std::uint8_t> dirty_;
   // One entry per set.
   Lazy<std::uint32_t> clock_;
+  Lazy<std::uint32_t> life_;   // how often the cache had been cleared when the set was last used
   Lazy<std::uint8_t> recent_;  // way used last, looked at first
 };
 

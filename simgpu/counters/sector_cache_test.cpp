@@ -102,5 +102,25 @@ TEST(SectorCacheTest, ACleanedCacheIsEmpty) {
   EXPECT_EQ(cache.touch(99, 1, 0).present, 0U);
 }
 
+TEST(SectorCacheTest, AClearedCacheIsAsGoodAsANewOne) {
+  SectorCache used(16 * 1024, 4);
+  std::mt19937 random(7);
+  for (int life = 0; life < 5; ++life) {
+    used.clear();
+    SectorCache fresh(16 * 1024, 4);
+    for (int i = 0; i < 2000; ++i) {
+      const std::uint64_t line = random() % 400;
+      const auto words = static_cast<std::uint32_t>(random());
+      const auto dirty = static_cast<std::uint32_t>(random() % 16);
+      const SectorCache::Lookup was = used.touch(line, words, dirty);
+      const SectorCache::Lookup is = fresh.touch(line, words, dirty);
+      ASSERT_EQ(was.present, is.present) << "life " << life << ", access " << i;
+      ASSERT_EQ(was.evicted_dirty, is.evicted_dirty) << "life " << life << ", access " << i;
+      ASSERT_EQ(used.dirty_sectors(), fresh.dirty_sectors()) << "life " << life << ", access " << i;
+    }
+    EXPECT_EQ(used.fills(), fresh.fills());
+  }
+}
+
 }  // namespace
 }  // namespace simgpu

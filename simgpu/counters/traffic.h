@@ -11,6 +11,8 @@
 
 namespace simgpu {
 
+class SectorCache;
+
 /// Global-memory traffic of one thread block: coalesces each warp access into 32-byte sectors, runs
 /// them through the block's share of L1, and logs what goes on to L2. One per worker; filled while
 /// a block runs.
@@ -46,7 +48,9 @@ class BlockTraffic {
 class LaunchTraffic {
  public:
   /// @param resident_blocks blocks that run at the same time on the whole GPU
-  LaunchTraffic(const gpu_spec::GpuSpec& gpu, std::uint64_t resident_blocks);
+  /// @param l2_memory L2Cache::storage() of this GPU, or nullptr: the launch gets its own
+  LaunchTraffic(const gpu_spec::GpuSpec& gpu, std::uint64_t resident_blocks,
+                SectorCache* l2_memory = nullptr);
   ~LaunchTraffic();
 
   /// Logs must come in order of block index.

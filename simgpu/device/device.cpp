@@ -11,6 +11,8 @@
 #include <thread>
 #include <utility>
 
+#include "simgpu/counters/l2_cache.h"
+
 namespace simgpu {
 namespace {
 
@@ -102,6 +104,8 @@ gpu_spec::GpuSpec within_graph(gpu_spec::GpuSpec gpu) {
 
 Device::Device(gpu_spec::GpuSpec gpu, const DeviceOptions& options)
     : gpu_(std::move(gpu)),
+      l2_memory_(
+          L2Cache::storage(static_cast<std::uint64_t>(std::max<std::int64_t>(gpu_.l2_bytes, 0)))),
       node_gpu_(within_graph(gpu_)),
       options_(completed(options, gpu_)),
       memory_(static_cast<std::uint64_t>(std::max<std::int64_t>(gpu_.dram_bytes, 0))) {}

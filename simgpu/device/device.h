@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "simgpu/counters/sector_cache.h"
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/device/executable_graph.h"
@@ -181,6 +182,7 @@ class Device {
   void raise(CudaError error);
 
   gpu_spec::GpuSpec gpu_;
+  SectorCache l2_memory_;
   gpu_spec::GpuSpec node_gpu_;  ///< as a kernel within a graph finds it
   DeviceOptions options_;
   DeviceMemory memory_;

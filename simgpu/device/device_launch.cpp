@@ -178,7 +178,8 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
                               .instruction_budget = options_.instruction_budget,
                               .sectors = watches_streams(),
                               .sampled = options_.sampled,
-                              .native = options_.native};
+                              .native = options_.native,
+                              .l2_memory = &l2_memory_};
   LaunchResult result = execute(*loaded.program, request, memory_, gpu_, options);
   finish_launch(kernel, message, result);
   if (watches_streams() && result.status != LaunchStatus::unsupported) {

@@ -17,7 +17,7 @@ FinishedBlock take_results(BlockRunner& runner) {
 
 Collector::Collector(const LaunchContext& launch)
     : launch_(launch),
-      traffic_(launch.gpu, launch.request.resident_blocks),
+      traffic_(launch.gpu, launch.request.resident_blocks, launch.l2_memory),
       touched_(launch.memory) {}
 
 void Collector::retire(FinishedBlock block) {

@@ -67,6 +67,7 @@ struct LaunchContext {
   std::size_t log_entries = TrafficLog::kMaxEntries;
   bool notes_stores = false;  ///< memory learns which allocations were stored to, and no others
   native::NativeLaunch* native = nullptr;  ///< nullptr: all is interpreted
+  SectorCache* l2_memory = nullptr;        ///< as EngineOptions have it
 };
 
 /// Bytes that a BlockRunner of the launch holds: registers, shared and local memory, call frames.

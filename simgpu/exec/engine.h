@@ -25,6 +25,7 @@ namespace simgpu {
 /// caller.
 class Program;
 class KernelHeap;
+class SectorCache;
 namespace native {
 class NativeKernels;
 }
@@ -94,6 +95,9 @@ struct EngineOptions {
   bool sampled = false;
   /// Who compiles kernels that run for long; nullptr: nobody. Results do not depend on it.
   native::NativeKernels* native = nullptr;
+  /// L2Cache::storage() that launches one after the other use; nullptr: each gets its own, which
+  /// takes longer than a short launch. Results do not depend on it.
+  SectorCache* l2_memory = nullptr;
 };
 
 /// cudaLimitStackSize of a GPU whose program has not set it.

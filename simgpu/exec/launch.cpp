@@ -199,7 +199,8 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
                              .sectors = options.sectors,
                              .instruction_budget = options.instruction_budget,
                              .notes_stores = options.sampled,
-                             .native = native ? &*native : nullptr};
+                             .native = native ? &*native : nullptr,
+                             .l2_memory = options.l2_memory};
   const bool cooperative = request.grid_workspace != 0;
   if (cooperative && request.grid.count() > blocks_that_fit(launch)) {
     return refuse(kernel,

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "simgpu/report.h"
+
+/// The members of everything in an Activity, once for all that goes through them: `archive(a, b,
+/// …)` is called with references to them, in an order that stays the same.
+namespace simgpu {
+
+template <typename T, typename Record>
+concept Like = std::same_as<std::remove_const_t<T>, Record>;
+
+void members(auto& archive, Like<Dim3> auto& v) { archive(v.x, v.y, v.z); }
+
+void members(auto& archive, Like<InlinedCall> auto& v) {
+  archive(v.function, v.file, v.line, v.column);
+}
+
+void members(auto& archive, Like<AccessSite> auto& v) {
+  archive(v.file, v.line, v.column, v.block, v.thread, v.warp, v.action, v.inlined_at, v.by_thread);
+}
+
+void members(auto& archive, Like<Finding> auto& v) {
+  archive(v.code, v.kind, v.kernel, v.where, v.other, v.object, v.message, v.occurrences);
+}
+
+void members(auto& archive, Like<KernelCounters> auto& v) {
+  archive(v.warp_instructions, v.thread_instructions, v.instructions_by_class, v.flops, v.fadd,
+          v.fmul, v.ffma, v.global_load_requests, v.global_store_requests, v.global_atomic_requests,
+          v.global_load_sectors, v.global_store_sectors, v.global_atomic_sectors,
+          v.global_load_bytes, v.global_store_bytes, v.l1_hit_sectors, v.l1_tag_lookups,
+          v.l2_read_sectors, v.l2_write_sectors, v.l2_hit_sectors, v.dram_read_bytes,
+          v.dram_write_bytes, v.shared_load_requests, v.shared_store_requests,
+          v.shared_load_wavefronts, v.shared_store_wavefronts, v.shared_load_bank_conflicts,
+          v.shared_store_bank_conflicts, v.local_load_requests, v.local_store_requests, v.branches,
+          v.divergent_branches, v.barriers);
+}
+
+void members(auto& archive, Like<TimeBreakdown> auto& v) {
+  archive(v.total_us, v.limiter, v.terms, v.wave_quantisation, v.launch_us);
+}
+
+void members(auto& archive, Like<KernelRecord> auto& v) {
+  archive(v.sequence, v.name, v.grid, v.block, v.dynamic_shared_bytes, v.static_shared_bytes,
+          v.registers_per_thread, v.local_bytes_per_thread, v.blocks_per_sm, v.occupancy_limiter,
+          v.theoretical_occupancy, v.start_us, v.time, v.counters, v.failed, v.sampled,
+          v.sampled_blocks, v.correlation, v.stream, v.graph_launch);
+}
+
+void members(auto& archive, Like<MemoryRecord> auto& v) {
+  archive(v.sequence, v.kind, v.bytes, v.start_us, v.time_us, v.destination, v.correlation,
+          v.stream, v.graph_launch);
+}
+
+void members(auto& archive, Like<ApiRecord> auto& v) {
+  archive(v.sequence, v.name, v.start_us, v.time_us, v.correlation, v.error);
+}
+
+void members(auto& archive, Like<Activity> auto& v) {
+  archive(v.kernels, v.memory, v.calls, v.findings, v.printed, v.elapsed_us, v.allocated,
+          v.peak_allocated, v.api_calls, v.guest_connected, v.error);
+}
+
+}  // namespace simgpu

@@ -11,11 +11,9 @@ namespace simgpu {
 namespace {
 
 /// A warp's turn: long enough to keep its registers in the cache, short enough that a warp spinning
-/// on another one's store lets it run, and that the L1 model sees warps side by side.
-constexpr std::int64_t kInstructionQuantum = 4096;
-constexpr std::int32_t kMemoryQuantum = 8;
-/// Turns after which a warp that sees the same values every time waits for good.
-constexpr std::uint32_t kMostWaitingTurns = 1024;
+/// on another one's store lets it run. Where lanes may be waiting for those of their own warp, it
+/// pays to see it soon.
+constexpr std::int64_t kInstructionQuantum = 4096, kShortQuantum = 256;
 /// Instructions after which it is worth looking whether a block goes round in circles.
 constexpr std::uint64_t kLongSpin = std::uint64_t{1} << 20;
 constexpr std::size_t kMostPrinted = std::size_t{1} << 20;
@@ -110,6 +108,7 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
   warps_.resize(warps);
   async_copies_.resize(warps);
   polls_.resize(warps);
+  idle_.resize(warps);
   if (kernel.uses_stack) allocated_stack_.resize(std::size_t{warps} * kWarpSize);
   coordinates_.resize(std::size_t{3} * warps * kWarpSize);
   for (std::uint32_t i = 0; i < warps; ++i) {
@@ -188,6 +187,7 @@ void BlockRunner::start(std::uint64_t block) {
   other_work_ += begin_work_;
   began_at_ = instructions_;
   spin_detector_.begin_block();
+  lanes_take_turns_ = false;
   const Dim3& grid = launch_.request.grid;
   block_index_ = {static_cast<std::uint32_t>(block % grid.x),
                   static_cast<std::uint32_t>(block / grid.x % grid.y),
@@ -210,6 +210,9 @@ void BlockRunner::start(std::uint64_t block) {
     warp.calls.clear();
     async_copies_[warp.index].clear();
     polls_[warp.index].in = nullptr;
+    idle_[warp.index].times = 0;
+    warp.others.clear();
+    warp.waits_for_lanes = warp.fails_without_lanes = false;
     warp.waiting_turns = 0;
     warp.resume = nullptr;
     for (const SlotRange& range : launch_.kernel.zeroed) {
@@ -236,7 +239,21 @@ void BlockRunner::clear_local_variables() const {
 
 void BlockRunner::run_warp(Warp& warp) {
   const std::uint64_t before = warp.clock;
-  warp.quantum = kInstructionQuantum;
+  if (warp.others.empty()) [[likely]] {
+    run_lanes_together(warp);
+  } else {
+    run_groups(warp);
+  }
+  if (lanes_take_turns_) [[unlikely]]
+    part_idle_lanes(warp);
+  instructions_ += warp.clock - before;
+  if (work() > launch_.instruction_budget) {
+    fail_budget(warp.resume != nullptr ? warp.resume : warp.code, warp);
+  }
+}
+
+void BlockRunner::run_lanes_together(Warp& warp) {
+  warp.quantum = lanes_take_turns_ ? kShortQuantum : kInstructionQuantum;
   warp.memory_quantum = kMemoryQuantum;
   const Lowered* in = warp.resume;
   if (in == nullptr) {
@@ -247,10 +264,6 @@ void BlockRunner::run_warp(Warp& warp) {
   warp.gave_way = false;
   while (in != nullptr) in = in->run(in, warp);
   if (!warp.gave_way) warp.waiting_turns = 0;
-  instructions_ += warp.clock - before;
-  if (work() > launch_.instruction_budget) {
-    fail_budget(warp.resume != nullptr ? warp.resume : warp.code, warp);
-  }
 }
 
 void BlockRunner::report_endless(const Lowered* at, const Warp& warp,
@@ -308,8 +321,11 @@ void BlockRunner::spend(std::uint64_t instructions, const Lowered* at, const War
 void BlockRunner::run(std::uint64_t block) {
   start(block);
   while (round()) {
-    if (is_stuck()) report_stuck();
-    if (spins(changes(), kLongSpin)) report_spinning();
+    const bool stuck = is_stuck();
+    if (!stuck && !spins(changes(), kLongSpin)) continue;
+    if (let_waiting_lanes_go(false)) continue;
+    if (stuck) report_stuck();
+    report_spinning();
   }
 }
 
@@ -317,18 +333,21 @@ bool BlockRunner::round() {
   bool ran = false;
   bool at_barrier = false;
   bool progress = false;
+  bool tries = false;
   for (Warp& warp : warps_) {
     if (warp.state == WarpState::ready) {
       run_warp(warp);
       ran = true;
-      progress =
-          progress || warp.state != WarpState::ready || warp.waiting_turns < kMostWaitingTurns;
+      progress = progress || warp.state != WarpState::ready || !waits_for_long(warp);
+      tries = tries || idle_[warp.index].times >= kTriesInVain;
     }
     at_barrier = at_barrier || warp.state == WarpState::at_barrier;
   }
   if (at_barrier && release_barriers()) ran = progress = true;
   if (!ran && at_barrier) report_deadlock();
   stuck_ = ran && !progress;
+  if (tries && all_try_in_vain()) [[unlikely]]
+    let_waiting_lanes_go(true);
   if (!ran && launch_.native != nullptr && !native_) {
     launch_.native->interpreted(instructions_ - began_at_);
   }
@@ -346,28 +365,13 @@ const Lowered* BlockRunner::give_way(Warp& warp, const Lowered* next, Waiting wa
 bool BlockRunner::same_as_before(const Warp& warp, const Lowered* in,
                                  std::span<const std::byte> loaded,
                                  std::span<const std::byte> addresses) {
-  Poll& last = polls_[warp.index];
-  std::vector<std::byte>& bytes = last.bytes;
-  const bool same = last.in == in && bytes.size() == loaded.size() + addresses.size() &&
-                    std::equal(loaded.begin(), loaded.end(), bytes.begin()) &&
-                    std::equal(addresses.begin(), addresses.end(),
-                               bytes.begin() + static_cast<std::ptrdiff_t>(loaded.size()));
-  if (same) return true;
-  last.in = in;
-  bytes.assign(loaded.begin(), loaded.end());
-  bytes.insert(bytes.end(), addresses.begin(), addresses.end());
-  return false;
+  return same_poll(polls_[warp.index], in, loaded, addresses);
 }
 
 void BlockRunner::report_stuck() const {
   const Warp& warp = *std::ranges::find(warps_, WarpState::ready, &Warp::state);
   std::string why =
       "this thread reads the same value again and again, and no thread that can run will change it";
-  if (warp.stack.entries().size() > 1) {
-    why +=
-        ". Other threads of its warp wait until it comes out of its loop: if it waits for one "
-        "of them, it keeps that one from running";
-  }
   report_endless(warp.resume > warp.code ? warp.resume - 1 : warp.resume, warp, std::move(why));
 }
 

@@ -77,6 +77,13 @@ std::uint64_t block_bytes(const LaunchContext& launch);
 /// shared and local memory of the block it is running.
 class BlockRunner {
  public:
+  /// Global accesses of a warp's turn, so that the L1 model sees warps side by side.
+  static constexpr std::int32_t kMemoryQuantum = 8;
+  /// Turns after which a warp that sees the same values every time waits for good.
+  static constexpr std::uint32_t kMostWaitingTurns = 1024;
+  /// Equal atomics that change nothing, one after the other, after which a warp seems to wait.
+  static constexpr std::uint32_t kTriesInVain = 128;
+
   explicit BlockRunner(const LaunchContext& launch);
 
   /// Runs block `block` to its end. @throws LaunchFailure
@@ -97,6 +104,12 @@ class BlockRunner {
   bool spins(std::uint64_t changes, std::uint64_t least_instructions);
   /// How often the block has changed memory, at least once for each change of global memory.
   std::uint64_t changes() const { return changes_ + traffic_.store_requests(); }
+  /// Lanes that wait for others of their warp where their ways meet go on without them, since those
+  /// may be waiting for them. False when there are none.
+  /// @param only_useful leaves out lanes that would do nothing before a barrier or their end
+  bool let_waiting_lanes_go(bool only_useful);
+  /// Lanes of this block go their own way soon.
+  void expect_lane_turns() { lanes_take_turns_ = true; }
   /// End the launch because the block waits for what will not come.
   [[noreturn]] void report_stuck() const;
   [[noreturn]] void report_spinning() const;
@@ -152,6 +165,11 @@ class BlockRunner {
   }
   /// An atomic has changed global memory. Plain stores are counted as traffic.
   void note_change() { ++changes_; }
+  /// An atomic has changed nothing; a and b: its registers.
+  void note_idle_atomic(Warp& warp, const Lowered* in, std::span<const std::byte> a,
+                        std::span<const std::byte> b);
+  /// Lanes of the warp are missing at an instruction. @throws WaitForLanes when they may come
+  void require_lanes_of_groups(const Lowered* in, const Warp& warp, std::uint32_t missing) const;
   std::size_t warp_count() const { return warps_.size(); }
   void print(const std::string& text);
   /// Whether what this block prints from now on is dropped.
@@ -189,6 +207,25 @@ class BlockRunner {
   void take_native_code();
   void clear_local_variables() const;
   void run_warp(Warp& warp);
+  void run_lanes_together(Warp& warp);
+
+  // Lanes of a warp by turns (lane_turns.cpp).
+  static bool same_poll(Poll& last, const Lowered* in, std::span<const std::byte> values,
+                        std::span<const std::byte> addresses);
+  std::uint64_t effects() const;
+  bool tries_in_vain(const Warp& warp, std::uint32_t times) const;
+  bool all_try_in_vain() const;
+  static bool waits_for_long(const Warp& warp);
+  bool part_waiting_lanes(Warp& warp, bool only_useful);
+  void part_idle_lanes(Warp& warp);
+  void take_up_next(Warp& warp);
+  void take_up_other(Warp& warp);
+  bool join_group(Warp& warp);
+  bool come_together(Warp& warp, LaneGroup& other);
+  bool wait_for_lanes(Warp& warp, const Lowered* in);
+  bool run_group(Warp& warp);
+  void run_groups(Warp& warp);
+
   [[noreturn]] void fail_budget(const Lowered* at, const Warp& warp) const;
   bool release_barriers();
   void release(std::uint32_t barrier);
@@ -209,13 +246,9 @@ class BlockRunner {
   std::uint32_t shared_bytes_ = 0, local_bytes_ = 0, frame_bytes_ = 0;
   std::uint64_t begin_work_ = 0;  ///< of each block
   std::vector<Warp> warps_;
-  std::vector<AsyncCopies> async_copies_;  ///< by warp
-  /// A load that may wait for others: its instruction, addresses and values.
-  struct Poll {
-    const Lowered* in = nullptr;
-    std::vector<std::byte> bytes;
-  };
-  std::vector<Poll> polls_;                     ///< by warp: the last one
+  std::vector<AsyncCopies> async_copies_;       ///< by warp
+  std::vector<Poll> polls_;                     ///< by warp: the last load that may wait for others
+  std::vector<IdleAtomic> idle_;                ///< by warp
   std::vector<std::uint32_t> allocated_stack_;  ///< by thread, where the kernel has alloca
   std::vector<std::uint32_t> coordinates_;
   std::array<Reduction, 16> collecting_{}, collected_{};
@@ -228,6 +261,7 @@ class BlockRunner {
   std::uint64_t changes_ = 0;
   SpinDetector spin_detector_;
   bool stuck_ = false;
+  bool lanes_take_turns_ = false;  ///< some have had to go their own way
   std::string printed_;
   std::shared_ptr<const native::NativeCode> native_;
   native::Segment segment_;

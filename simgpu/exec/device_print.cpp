@@ -279,6 +279,7 @@ VariableHome parameter_home(KernelBuilder& builder, const std::string& name) {
 void require_lanes(const Lowered* in, const Warp& warp, std::uint32_t named) {
   const std::uint32_t absent = named & ~(warp.mask | warp.dead);
   if (absent == 0) return;
+  warp.block->require_lanes_of_groups(in, warp, absent);
   const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
   const auto other = static_cast<unsigned>(__builtin_ctz(absent));
   warp.block->fail(LaunchStatus::launch_failure, FindingKind::divergent_barrier, "RL0305", in, warp,

@@ -20,6 +20,12 @@ void each_lane_group(const Lowered* in, Warp& warp, std::uint32_t slot_of_mask, 
   // A copy: the destination may be the slot of the mask.
   std::array<std::uint32_t, kWarpSize> named;
   std::copy_n(words(warp, slot_of_mask), kWarpSize, named.begin());
+  if (!warp.others.empty()) [[unlikely]] {
+    // Before anything is done: the instruction is tried again when the lanes are here.
+    for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+      require_lanes(in, warp, named[static_cast<unsigned>(std::countr_zero(left))]);
+    }
+  }
   for (std::uint32_t left = warp.mask; left != 0;) {
     const std::uint32_t members = named[static_cast<unsigned>(std::countr_zero(left))];
     std::uint32_t group = 0;

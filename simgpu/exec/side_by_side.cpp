@@ -81,6 +81,7 @@ class SideBySideRun {
     resident.idle_since = kNever;
     const std::uint64_t work = resident.runner->work();
     resident.runner->start(resident.block);
+    if (lanes_take_turns_) resident.runner->expect_lane_turns();
     work_ += resident.runner->work() - work;
   }
 
@@ -101,7 +102,18 @@ class SideBySideRun {
       all_idle_ = false;
     }
     retire_finished();
-    if (idle != nullptr && all_idle_ && !wants_another()) report(*idle);
+    if (idle != nullptr && all_idle_ && !wants_another() && !let_waiting_lanes_go()) report(*idle);
+    return any;
+  }
+
+  /// Nobody else can end what the blocks wait for: lanes that wait for their own warp may.
+  bool let_waiting_lanes_go() {
+    bool any = false;
+    for (Resident& resident : residents_) {
+      if (!resident.runs || !resident.runner->let_waiting_lanes_go(false)) continue;
+      resident.idle_since = kNever;
+      any = lanes_take_turns_ = true;
+    }
     return any;
   }
 
@@ -118,7 +130,12 @@ class SideBySideRun {
     }
     if (work_ > launch_.instruction_budget) runner.report_endless();
     const std::uint64_t least = launch_.kernel.info.orders_blocks ? kShortSpin : kLongSpin;
-    if (runner.is_stuck() || runner.spins(changes_, least)) resident.idle_since = changes_;
+    if (runner.is_stuck()) {
+      resident.idle_since = changes_;
+    } else if (runner.spins(changes_, least)) {
+      // A loop of atomics: more likely a lock that is held by this block than another block's flag.
+      if (!runner.let_waiting_lanes_go(true)) resident.idle_since = changes_;
+    }
   }
 
   [[noreturn]] static void report(const Resident& idle) {
@@ -155,9 +172,10 @@ class SideBySideRun {
   std::vector<Resident> residents_;
   std::map<std::uint64_t, FinishedBlock> finished_;  ///< that an earlier block holds up
   std::uint64_t next_ = 0, next_retired_ = 0;
-  std::uint64_t work_ = 0;     ///< of all blocks, in instructions
-  std::uint64_t changes_ = 0;  ///< of memory, by all blocks
-  bool all_idle_ = false;      ///< in the last round
+  std::uint64_t work_ = 0;         ///< of all blocks, in instructions
+  std::uint64_t changes_ = 0;      ///< of memory, by all blocks
+  bool all_idle_ = false;          ///< in the last round
+  bool lanes_take_turns_ = false;  ///< of warps that wait for their own lanes: some had to
 };
 
 }  // namespace

@@ -27,6 +27,30 @@ std::uint32_t SimtStack::end_lanes(std::uint32_t lanes, std::uint32_t next) {
   return arrive(entries_[depth_ - 1].next);
 }
 
+std::uint32_t SimtStack::all_lanes() const {
+  std::uint32_t lanes = 0;
+  for (const Entry& entry : entries()) lanes |= entry.lanes;
+  return lanes;
+}
+
+void SimtStack::keep_lanes(std::uint32_t lanes) {
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < depth_; ++i) {
+    entries_[kept] = entries_[i];
+    entries_[kept].lanes &= lanes;
+    if (entries_[kept].lanes != 0) ++kept;
+  }
+  depth_ = kept;
+}
+
+void SimtStack::add_lanes(std::uint32_t lanes) {
+  // Every entry that holds an active lane: siblings of the top wait for nobody in it.
+  const std::uint32_t top = active();
+  for (std::uint32_t i = 0; i < depth_; ++i) {
+    if ((entries_[i].lanes & top) != 0) entries_[i].lanes |= lanes;
+  }
+}
+
 void SimtStack::restore(std::span<const Entry> entries, std::uint32_t exited) {
   depth_ = static_cast<std::uint32_t>(entries.size());
   std::copy(entries.begin(), entries.end(), entries_.begin());

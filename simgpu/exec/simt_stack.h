@@ -27,6 +27,8 @@ class SimtStack {
   }
 
   std::uint32_t active() const { return entries_[depth_ - 1].lanes; }
+  /// Active or waiting.
+  std::uint32_t all_lanes() const;
   bool empty() const { return depth_ == 0; }
 
   /// Where the active lanes really go on when they have come to `next`: there, unless they have to
@@ -54,6 +56,12 @@ class SimtStack {
   /// Back to entries that were kept, without the lanes that have exited since. Empty when no lane
   /// is left.
   void restore(std::span<const Entry> entries, std::uint32_t exited);
+  /// Only `lanes` stay, each where it is: for lanes that go their own way from here.
+  void keep_lanes(std::uint32_t lanes);
+  /// Lanes from elsewhere become active with those that are, and will meet whom they meet.
+  void add_lanes(std::uint32_t lanes);
+  /// Lanes from elsewhere wait with those of one entry.
+  void add_lanes_at(std::size_t entry, std::uint32_t lanes) { entries_.at(entry).lanes |= lanes; }
   /// Where the lanes on top go on that have waited for others until now.
   std::uint32_t next() { return arrive(entries_[depth_ - 1].next); }
 

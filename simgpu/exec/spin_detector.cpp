@@ -12,6 +12,12 @@ bool equal(std::span<const std::byte> bytes, const std::vector<std::byte>& kept)
          (bytes.empty() || std::memcmp(bytes.data(), kept.data(), bytes.size()) == 0);
 }
 
+bool has_calls(const Warp& warp) {
+  return !warp.calls.empty() || std::ranges::any_of(warp.others, [](const LaneGroup& other) {
+    return !other.calls.empty();
+  });
+}
+
 bool same_entry(const SimtStack::Entry& a, const SimtStack::Entry& b) {
   return a.next == b.next && a.meet == b.meet && a.lanes == b.lanes;
 }
@@ -22,7 +28,7 @@ void SpinDetector::begin_block() { rounds_ = kept_at_ = 0; }
 
 bool SpinDetector::spins(const View& view) {
   // Functions out of line keep what their callers need elsewhere: such a block is not looked at.
-  if (std::ranges::any_of(view.warps, [](const Warp& warp) { return !warp.calls.empty(); })) {
+  if (std::ranges::any_of(view.warps, has_calls)) {
     kept_at_ = 0;
     return false;
   }
@@ -41,6 +47,11 @@ bool SpinDetector::same(const View& view) const {
       return false;
     }
     if (!std::ranges::equal(warp.stack.entries(), kept.stack, same_entry)) return false;
+    const auto same_group = [](const LaneGroup& other, const GroupPlace& group) {
+      return other.resume == group.resume &&
+             std::ranges::equal(other.stack.entries(), group.stack, same_entry);
+    };
+    if (!std::ranges::equal(warp.others, kept.others, same_group)) return false;
     const std::size_t bytes = view.register_bytes;
     if (std::memcmp(warp.regs, registers_.data() + i * bytes, bytes) != 0) return false;
   }
@@ -54,7 +65,11 @@ void SpinDetector::keep(const View& view) {
   registers_.clear();
   for (const Warp& warp : view.warps) {
     const auto stack = warp.stack.entries();
-    warps_.push_back({warp.resume, warp.dead, warp.state, {stack.begin(), stack.end()}});
+    warps_.push_back({warp.resume, warp.dead, warp.state, {stack.begin(), stack.end()}, {}});
+    for (const LaneGroup& other : warp.others) {
+      const auto entries = other.stack.entries();
+      warps_.back().others.push_back({other.resume, {entries.begin(), entries.end()}});
+    }
     registers_.insert(registers_.end(), warp.regs, warp.regs + view.register_bytes);
   }
   shared_.assign(view.shared.begin(), view.shared.end());

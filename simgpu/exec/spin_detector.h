@@ -35,11 +35,16 @@ class SpinDetector {
   std::uint64_t rounds_ = 0;
   std::uint64_t kept_at_ = 0;  ///< round of the picture, 0 when there is none
   std::uint64_t changes_ = 0;
+  struct GroupPlace {
+    const Lowered* resume = nullptr;
+    std::vector<SimtStack::Entry> stack;
+  };
   struct WarpPlace {
     const Lowered* resume = nullptr;
     std::uint32_t dead = 0;
     WarpState state = WarpState::ready;
     std::vector<SimtStack::Entry> stack;
+    std::vector<GroupPlace> others;
   };
   std::vector<WarpPlace> warps_;
   std::vector<std::byte> registers_, shared_, local_, frames_;

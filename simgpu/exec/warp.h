@@ -2,8 +2,10 @@
 
 #include <bit>
 #include <cstdint>
+#include <vector>
 
 #include "simgpu/exec/call_stack.h"
+#include "simgpu/exec/lane_turns.h"
 #include "simgpu/exec/simt_stack.h"
 #include "simgpu/lower/lowered.h"
 
@@ -36,6 +38,9 @@ struct Warp {
   const Lowered* barrier_instruction = nullptr;
   bool gave_way = false;            ///< its turn ended because it may wait for others
   std::uint32_t waiting_turns = 0;  ///< turns one after the other that ended so, with nothing new
+  std::vector<LaneGroup> others;    ///< lanes that go another way than all above, by turns
+  bool waits_for_lanes = false;     ///< for some of the others, at an instruction of the whole warp
+  bool fails_without_lanes = false;  ///< no others will come there
   CallStack calls;  ///< functions that the active lanes are in, the kernel's own body not counted
 
   /// Whether a result may be written to all 32 lanes: those that do not execute no longer exist.

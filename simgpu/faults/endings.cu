@@ -24,25 +24,15 @@ __global__ void without_end(const volatile int* in, int* out, int step) {
   *out = sum;
 }
 
-/// Lanes of one warp that take a lock in turn: whoever has it waits for those who spin.
+/// Lanes of one warp that take a lock in turn, until one keeps it.
 __global__ void lock_within_a_warp(int* lock, int* out, bool wrong) {
-  if (wrong) {
-    // FAULT lock_within_a_warp RL0307 deadlock
-    while (atomicCAS(lock, 0, 1) != 0) {
-    }
-    atomicAdd(out, 1);
-    __threadfence();
-    atomicExch(lock, 0);
-    return;
+  // FAULT lock_within_a_warp RL0307 deadlock
+  while (atomicCAS(lock, 0, 1) != 0) {
   }
-  for (bool done = false; !done;) {
-    if (atomicCAS(lock, 0, 1) == 0) {
-      atomicAdd(out, 1);
-      __threadfence();
-      atomicExch(lock, 0);
-      done = true;
-    }
-  }
+  atomicAdd(out, 1);
+  __threadfence();
+  if (wrong && threadIdx.x == 7) return;
+  atomicExch(lock, 0);
 }
 
 /// Each block waits for the one before it; if the first one waits for the last, nobody gets on.

@@ -30,7 +30,13 @@ void update_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
     changed |= old ^ now;
     if ((in->option & 1U) != 0) slot<T>(warp, in->dst)[lane] = old;
   }
-  if (changed != 0) warp.block->note_change();
+  if (changed != 0) {
+    warp.block->note_change();
+  } else {
+    const std::byte* const regs = warp.regs;
+    warp.block->note_idle_atomic(warp, in, {regs + in->a, kWarpSize * sizeof(std::uint32_t)},
+                                 {regs + in->b, kWarpSize * sizeof(WordOf<T>)});
+  }
 }
 
 /// F updates shared memory, G global memory.

@@ -156,6 +156,7 @@ BarrierOperands read_barrier(const Lowered* in, Warp& warp) {
 void require_whole_warp(const Lowered* in, Warp& warp, std::uint32_t barrier) {
   const std::uint32_t missing = ~(warp.mask | warp.dead);
   if (missing == 0) return;
+  warp.block->require_lanes_of_groups(in, warp, missing);
   const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
   const auto absent = static_cast<unsigned>(__builtin_ctz(missing));
   const Dim3 thread = warp.block->thread(warp, absent);

@@ -13,10 +13,12 @@
 #include <stdexcept>
 #include <utility>
 
+#include "simgpu/memory/pages.h"
+#include "simgpu/memory/shadow.h"
+
 namespace simgpu {
 namespace {
 
-constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::uint64_t kShadowPageBytes = kPageBytes / 8;
 constexpr std::uint64_t kShadowUnit = 8 * kPageBytes;  ///< bytes that a page of the shadow tells of
 constexpr std::uint64_t kAlignment = 256;
@@ -28,50 +30,6 @@ constexpr std::uint64_t kSmallestArena = std::uint64_t{1} << 28;
 constexpr std::size_t kRememberedFreed = 65536;
 /// Each is a mapping of its own, and a process may have 65530 of them (vm.max_map_count).
 constexpr std::size_t kMostSharedBlocks = 16384;
-/// Zeroing at least this much gives the pages back instead of writing them.
-constexpr std::uint64_t kZeroByUnmapping = std::uint64_t{1} << 20;
-
-/// Linux's huge pages on x86-64 and, mostly, on arm64.
-constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
-
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-
-/// Address space that costs nothing until it is touched, or nullptr.
-void* reserve(std::uint64_t bytes) {
-  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return at == MAP_FAILED ? nullptr : at;
-}
-
-/// Large arrays are mostly used whole; huge pages save them a page fault for every 4 KiB. Where the
-/// kernel has none, all works as before.
-void advise_huge_pages(std::byte* begin, std::uint64_t bytes) {
-  const auto first = reinterpret_cast<std::uintptr_t>(begin);
-  const std::uintptr_t huge_first = round_up(first, kHugePageBytes);
-  const std::uintptr_t huge_last = (first + bytes) / kHugePageBytes * kHugePageBytes;
-  if (huge_first >= huge_last) return;
-  madvise(begin + (huge_first - first), huge_last - huge_first, MADV_HUGEPAGE);
-}
-
-/// Zeroes [begin, begin + bytes): whole pages go back to the kernel, the edges are written.
-void zero(std::byte* begin, std::uint64_t bytes) {
-  const auto first = reinterpret_cast<std::uintptr_t>(begin);
-  const std::uintptr_t last = first + bytes;
-  const std::uintptr_t page_first = round_up(first, kPageBytes);
-  const std::uintptr_t page_last = last / kPageBytes * kPageBytes;
-  if (bytes < kZeroByUnmapping || page_first >= page_last) {
-    std::memset(begin, 0, bytes);
-    return;
-  }
-  std::memset(begin, 0, page_first - first);
-  std::byte* const pages = begin + (page_first - first);
-  if (madvise(pages, page_last - page_first, MADV_DONTNEED) != 0) {
-    std::memset(pages, 0, page_last - page_first);
-  }
-  std::memset(begin + (page_last - first), 0, last - page_last);
-}
 
 /// Zeroed memory of exactly `bytes` for as long as anyone has it mapped, or nothing.
 Descriptor sealed_memory(std::uint64_t bytes) {
@@ -125,57 +83,6 @@ void give_back(const Allocations& allocations, const Allocation& freed, std::byt
 
 bool all_zero(const std::byte* begin, std::uint64_t bytes) {
   return begin[0] == std::byte{0} && std::memcmp(begin, begin + 1, bytes - 1) == 0;
-}
-
-/// Bits [first, first + count) of one shadow byte; first + count <= 8.
-std::uint8_t bits(unsigned first, std::uint64_t count) {
-  return static_cast<std::uint8_t>(((1U << count) - 1U) << first);
-}
-
-/// Calls visit(shadow byte, mask) for each shadow byte that [offset, offset + bytes) covers in
-/// part, and range(first, count) for those it covers in full.
-template <typename Visit, typename Range>
-void for_each_shadow_byte(std::uint8_t* shadow, std::uint64_t offset, std::uint64_t bytes,
-                          const Visit& visit, const Range& range) {
-  const unsigned head = offset % 8;
-  std::uint8_t* at = shadow + offset / 8;
-  if (head != 0) {
-    const std::uint64_t count = std::min<std::uint64_t>(bytes, 8 - head);
-    visit(at++, bits(head, count));
-    bytes -= count;
-  }
-  if (bytes >= 8) {
-    range(at, bytes / 8);
-    at += bytes / 8;
-  }
-  if (bytes % 8 != 0) visit(at, bits(0, bytes % 8));
-}
-
-/// Calls gap(first, count), offsets from `offset`, for each stretch of its `bytes` whose bits are
-/// 0.
-template <typename Gap>
-void for_each_gap(const std::uint8_t* shadow, std::uint64_t offset, std::uint64_t bytes,
-                  const Gap& gap) {
-  std::uint64_t begin = 0;  // of the gap that is open
-  bool open = false;
-  const auto close = [&](std::uint64_t end) {
-    if (open) gap(begin, end - begin);
-    open = false;
-  };
-  for (std::uint64_t at = 0; at < bytes;) {
-    const std::uint64_t bit = (offset + at) % 8;
-    const std::uint8_t byte = shadow[(offset + at) / 8];
-    const bool whole = bit == 0 && bytes - at >= 8 && (byte == 0 || byte == 0xff);
-    const bool written = whole ? byte != 0 : (byte >> bit & 1) != 0;
-    if (written) {
-      close(at);
-    } else if (!open) {
-      open = true;
-      begin = at;
-    }
-    at += whole ? 8 : 1;
-  }
-  close(bytes);
 }
 
 }  // namespace
@@ -398,7 +305,7 @@ bool DeviceMemory::copy(std::uint64_t destination, std::uint64_t source, std::ui
 void DeviceMemory::copy_shadow(std::uint64_t destination, std::uint64_t source,
                                std::uint64_t bytes) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> gaps;  // offset, bytes
-  for_each_gap(
+  shadow::for_each_gap(
       shadow_, source - kDeviceBase, bytes,
       [&](std::uint64_t offset, std::uint64_t count) { gaps.emplace_back(offset, count); });
   mark_initialized(destination, bytes);
@@ -407,59 +314,26 @@ void DeviceMemory::copy_shadow(std::uint64_t destination, std::uint64_t source,
 
 DeviceMemory::Unwritten DeviceMemory::unwritten(std::uint64_t address, std::uint64_t bytes) const {
   Unwritten found;
-  for_each_gap(shadow_, address - kDeviceBase, bytes,
-               [&](std::uint64_t offset, std::uint64_t count) {
-                 if (found.bytes == 0) found.first = address + offset;
-                 found.bytes += count;
-                 found.longest = std::max(found.longest, count);
-               });
+  shadow::for_each_gap(shadow_, address - kDeviceBase, bytes,
+                       [&](std::uint64_t offset, std::uint64_t count) {
+                         if (found.bytes == 0) found.first = address + offset;
+                         found.bytes += count;
+                         found.longest = std::max(found.longest, count);
+                       });
   return found;
 }
 
 void DeviceMemory::mark_initialized(std::uint64_t address, std::uint64_t bytes) {
-  // Two blocks may store to neighbouring words that share a shadow byte, hence the atomic or.
-  for_each_shadow_byte(
-      shadow_, address - kDeviceBase, bytes,
-      [](std::uint8_t* at, std::uint8_t mask) {
-        std::atomic_ref<std::uint8_t> shared(*at);
-        if ((shared.load(std::memory_order_relaxed) & mask) != mask) {
-          shared.fetch_or(mask, std::memory_order_relaxed);
-        }
-      },
-      [](std::uint8_t* at, std::uint64_t count) {
-        if (count <= 4) {
-          for (std::uint64_t i = 0; i < count; ++i) {
-            std::atomic_ref<std::uint8_t>(at[i]).store(0xff, std::memory_order_relaxed);
-          }
-        } else {
-          std::memset(at, 0xff, count);
-        }
-      });
+  shadow::set(shadow_, address - kDeviceBase, bytes);
 }
 
 void DeviceMemory::mark_uninitialized(std::uint64_t address, std::uint64_t bytes) {
   note_change(address);
-  for_each_shadow_byte(
-      shadow_, address - kDeviceBase, bytes,
-      [](std::uint8_t* at, std::uint8_t mask) {
-        std::atomic_ref<std::uint8_t>(*at).fetch_and(static_cast<std::uint8_t>(~mask),
-                                                     std::memory_order_relaxed);
-      },
-      [](std::uint8_t* at, std::uint64_t count) { zero(reinterpret_cast<std::byte*>(at), count); });
+  shadow::clear(shadow_, address - kDeviceBase, bytes);
 }
 
 bool DeviceMemory::is_initialized(std::uint64_t address, std::uint64_t bytes) const {
-  bool all = true;
-  for_each_shadow_byte(
-      shadow_, address - kDeviceBase, bytes,
-      [&](std::uint8_t* at, std::uint8_t mask) {
-        all = all &&
-              (std::atomic_ref<std::uint8_t>(*at).load(std::memory_order_relaxed) & mask) == mask;
-      },
-      [&](std::uint8_t* at, std::uint64_t count) {
-        all = all && std::all_of(at, at + count, [](std::uint8_t byte) { return byte == 0xff; });
-      });
-  return all;
+  return shadow::all_set(shadow_, address - kDeviceBase, bytes);
 }
 
 std::vector<Allocation> DeviceMemory::live_allocations() const {

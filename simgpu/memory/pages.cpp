@@ -1,0 +1,48 @@
+#include "simgpu/memory/pages.h"
+
+#include <sys/mman.h>
+
+#include <cstring>
+
+namespace simgpu {
+namespace {
+
+/// Zeroing at least this much gives the pages back instead of writing them.
+constexpr std::uint64_t kZeroByUnmapping = std::uint64_t{1} << 20;
+/// Linux's huge pages on x86-64 and, mostly, on arm64.
+constexpr std::uint64_t kHugePageBytes = std::uint64_t{2} << 20;
+
+}  // namespace
+
+void* reserve(std::uint64_t bytes) {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
+void advise_huge_pages(std::byte* begin, std::uint64_t bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uintptr_t huge_first = round_up(first, kHugePageBytes);
+  const std::uintptr_t huge_last = (first + bytes) / kHugePageBytes * kHugePageBytes;
+  if (huge_first >= huge_last) return;
+  madvise(begin + (huge_first - first), huge_last - huge_first, MADV_HUGEPAGE);
+}
+
+void zero(std::byte* begin, std::uint64_t bytes) {
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  const std::uintptr_t last = first + bytes;
+  const std::uintptr_t page_first = round_up(first, kPageBytes);
+  const std::uintptr_t page_last = last / kPageBytes * kPageBytes;
+  if (bytes < kZeroByUnmapping || page_first >= page_last) {
+    std::memset(begin, 0, bytes);
+    return;
+  }
+  std::memset(begin, 0, page_first - first);
+  std::byte* const pages = begin + (page_first - first);
+  if (madvise(pages, page_last - page_first, MADV_DONTNEED) != 0) {
+    std::memset(pages, 0, page_last - page_first);
+  }
+  std::memset(begin + (page_last - first), 0, last - page_last);
+}
+
+}  // namespace simgpu

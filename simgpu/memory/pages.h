@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+/// Pages of the machine's memory.
+namespace simgpu {
+
+inline constexpr std::uint64_t kPageBytes = 4096;
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// Address space that costs nothing until it is touched, or nullptr.
+void* reserve(std::uint64_t bytes);
+
+/// Large arrays are mostly used whole; huge pages save them a page fault for every 4 KiB. Where the
+/// kernel has none, all works as before.
+void advise_huge_pages(std::byte* begin, std::uint64_t bytes);
+
+/// Zeroes [begin, begin + bytes): whole pages go back to the kernel, the edges are written.
+void zero(std::byte* begin, std::uint64_t bytes);
+
+}  // namespace simgpu

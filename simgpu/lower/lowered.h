@@ -16,7 +16,8 @@ struct Warp;
 struct Lowered;
 namespace native {
 struct KernelState;
-}
+struct Segment;
+}  // namespace native
 
 /// Executes one instruction for the lanes in Warp::mask and returns the next one, or nullptr when
 /// the warp has to stop for now (barrier, end, used-up quantum); Warp::resume then says where it
@@ -44,7 +45,7 @@ struct Lowered {
   std::uint32_t block_length = 0;  ///< instructions from here to the end of the basic block
   std::uint32_t option = 0;        ///< what the handler defines
   std::uint32_t site = 0;          ///< memory instructions: index of the access-pattern memory
-  std::uint32_t segment = 0;       ///< of native code that begins here
+  std::uint32_t (*segment)(native::Segment&) = nullptr;  ///< native code that begins here
 };
 
 /// How an instruction enters the counts beyond its class.

@@ -24,6 +24,7 @@ struct Form {
   Kind kind = Kind::lanes;
   std::string function;  ///< as C++ spells it: "simgpu::arith::add<int>"
   unsigned operands = 0;
+  char result = 'w';  ///< of Kind::lanes: w 32-bit values, d 64-bit ones, p a predicate
   unsigned bytes = 0, elements = 0;  ///< of a memory access, per lane
 };
 
@@ -44,13 +45,20 @@ std::string spelling() {
 
 }  // namespace detail
 
+/// What a handler's signature calls its result, as Form has it.
+constexpr char result_kind(char letter) {
+  if (letter == 'p') return 'p';
+  return letter == 'd' || letter == 'l' ? 'd' : 'w';
+}
+
 // Each returns the handler.
 
 template <auto F>
 Handler known_lanes(Handler handler, std::string_view signature) {
   return detail::add_form(handler, {.kind = Form::Kind::lanes,
                                     .function = detail::spelling<F>(),
-                                    .operands = static_cast<unsigned>(signature.size() - 2)});
+                                    .operands = static_cast<unsigned>(signature.size() - 2),
+                                    .result = result_kind(signature.front())});
 }
 
 template <auto F>

@@ -20,24 +20,17 @@ Handler interpreted(const Lowered* in, const Warp& warp) {
 
 const Lowered* run_segment(const Lowered* in, Warp& warp) {
   if (warp.mask != 0xFFFFFFFFU) return interpreted(in, warp)(in, warp);
-  const NativeCode::Part& part = warp.block->native()->part(in->segment);
   Segment& segment = warp.block->segment();
   segment.regs = warp.regs;
   segment.warp = &warp;
-  part.run(segment);
-  return in + part.length;
+  const std::uint32_t done = in->segment(segment);
+  return done != 0 ? in + done : interpreted(in, warp)(in, warp);
 }
 
-void interpret(Segment& segment, std::uint32_t index) {
+void learn(Segment& segment, std::uint32_t index, std::uint32_t bytes, const std::uint32_t* base) {
   Warp& warp = *static_cast<Warp*>(segment.warp);
   const Lowered* const in = warp.code + index;
-  interpreted(in, warp)(in, warp);
-}
-
-void learn(Segment& segment, std::uint32_t index, std::uint32_t bytes) {
-  Warp& warp = *static_cast<Warp*>(segment.warp);
-  const Lowered* const in = warp.code + index;
-  learn_shared(in, warp, addresses32(warp, in->a), in->immediate, bytes);
+  learn_shared(in, warp, base, in->immediate, bytes);
 }
 
 bool write_all(int file, std::span<const std::byte> bytes) {
@@ -76,16 +69,12 @@ NativeCode::NativeCode(const LoweredKernel& kernel, std::shared_ptr<const Loaded
                        const std::vector<SegmentSpan>& segments, std::size_t first)
     : object_(std::move(object)), code_(kernel.code) {
   for (std::uint32_t i = 0; i < segments.size(); ++i) {
-    parts_.push_back({object_->function(first + i), segments[i].length});
     Lowered& begin = code_.at(segments[i].first);
     begin.run = &run_segment;
-    begin.segment = i;
+    begin.segment = object_->function(first + i);
   }
 }
 
-void set_callbacks(Segment& segment) {
-  segment.interpret = &interpret;
-  segment.learn = &learn;
-}
+void set_callbacks(Segment& segment) { segment.learn = &learn; }
 
 }  // namespace simgpu::native

@@ -34,22 +34,15 @@ class LoadedObject {
 /// lanes are not all active are interpreted there.
 class NativeCode {
  public:
-  struct Part {
-    SegmentFunction run = nullptr;
-    std::uint32_t length = 0;
-  };
-
   /// @param first index in the object's table of the first of `segments`
   NativeCode(const LoweredKernel& kernel, std::shared_ptr<const LoadedObject> object,
              const std::vector<SegmentSpan>& segments, std::size_t first);
 
   const Lowered* code() const { return code_.data(); }
-  const Part& part(std::uint32_t segment) const { return parts_[segment]; }
 
  private:
   std::shared_ptr<const LoadedObject> object_;
   std::vector<Lowered> code_;
-  std::vector<Part> parts_;
 };
 
 /// A segment's callbacks, for the engine to put into it.

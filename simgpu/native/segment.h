@@ -21,13 +21,14 @@ struct Segment {
   SitePattern<std::uint32_t>* shared_sites = nullptr;  ///< by Lowered::site
   void* warp = nullptr;
 
-  /// Does what the interpreter does at an instruction.
-  void (*interpret)(Segment&, std::uint32_t index) = nullptr;
-  /// Has the site of a shared access learn the pattern of its addresses.
-  void (*learn)(Segment&, std::uint32_t index, std::uint32_t bytes) = nullptr;
+  /// Has the site of a shared access learn the pattern of the addresses in its base register.
+  void (*learn)(Segment&, std::uint32_t index, std::uint32_t bytes,
+                const std::uint32_t* base) = nullptr;
 };
 
-using SegmentFunction = void (*)(Segment&);
+/// Returns how many instructions it has done: all, or those before one that it leaves to the
+/// interpreter.
+using SegmentFunction = std::uint32_t (*)(Segment&);
 
 /// What a shared object exports, as `segments`.
 struct SegmentTable {

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <utility>
-
 #include "simgpu/arith/approximate.h"
 #include "simgpu/arith/bits.h"
 #include "simgpu/arith/compare.h"
@@ -11,16 +9,12 @@
 #include "simgpu/arith/half.h"
 #include "simgpu/arith/integer.h"
 #include "simgpu/exec/lane_moves.h"
-#include "simgpu/exec/lane_values.h"
+#include "simgpu/native/lane_vectors.h"
 #include "simgpu/native/segment.h"
 
-/// What generated text is made of: one call for each instruction. Registers stay in the register
-/// file; within a segment the compiler keeps in vector registers what it can.
+/// What generated text is made of: one statement for each instruction. Registers that a segment
+/// writes are its local variables; they go to the register file at its end.
 namespace simgpu::native {
-
-#ifndef SIMGPU_SEGMENT_INLINE  // a large kernel's text sets it to noinline
-#define SIMGPU_SEGMENT_INLINE [[gnu::always_inline]] inline
-#endif
 
 // GCC leaves the namespace out where it spells template arguments.
 using arith::Bf16;
@@ -28,113 +22,65 @@ using arith::F16;
 
 inline constexpr std::uint32_t kAllLanes = 0xFFFFFFFFU;
 
-/// The segment, with counts of its own that go to the engine's at the end, and before anything that
-/// may fail: a failed launch is counted up to the instruction that failed.
+/// The segment, as its function keeps it at hand.
 struct Frame {
   explicit Frame(Segment& of)
       : segment(of), regs(of.regs), shared(of.shared), shared_bytes(of.shared_bytes) {}
 
-  void hand_in() {
-    MemoryCounts& all = *segment.counts;
-    all.shared_load_requests += counts.shared_load_requests;
-    all.shared_load_wavefronts += counts.shared_load_wavefronts;
-    all.shared_load_conflicts += counts.shared_load_conflicts;
-    all.shared_store_requests += counts.shared_store_requests;
-    all.shared_store_wavefronts += counts.shared_store_wavefronts;
-    all.shared_store_conflicts += counts.shared_store_conflicts;
-    counts = {};
+  /// A register of the file.
+  [[gnu::always_inline]] InFile operator[](std::uint32_t offset) const { return {regs + offset}; }
+  template <class Register>
+  [[gnu::always_inline]] Register before(std::uint32_t offset) const {
+    if constexpr (std::is_same_v<Register, Predicate>) {
+      return (*this)[offset];
+    } else {
+      const Register& values = (*this)[offset];
+      return values;
+    }
   }
-  void interpret(std::uint32_t index) {
-    hand_in();
-    segment.interpret(segment, index);
+  template <class Word>
+  [[gnu::always_inline]] void keep(std::uint32_t offset, const Values<Word>& values) const {
+    values.write(regs + offset);
+  }
+  [[gnu::always_inline]] void keep(std::uint32_t offset, Predicate value) const {
+    std::memcpy(regs + offset, &value, sizeof(value));
   }
 
   Segment& segment;
   std::byte* const regs;
   std::byte* const shared;
   const std::uint32_t shared_bytes;
-  MemoryCounts counts;
 };
 
-/// Whether a guarded instruction is executed by all lanes. If not, the interpreter does it.
-[[gnu::always_inline]] inline bool guarded(Frame& frame, std::uint32_t index, std::uint32_t guard,
-                                           std::uint32_t flip) {
-  if ((predicate(frame, guard) ^ flip) != kAllLanes) {
-    frame.interpret(index);
-    return false;
-  }
-  frame.segment.guarded_threads[index] += kWarpSize;
-  return true;
+/// Lanes that execute a guarded instruction.
+[[gnu::always_inline]] inline Predicate guard(Predicate predicate, Predicate flip) {
+  return predicate ^ flip;
+}
+[[gnu::always_inline]] inline void count_guarded(const Frame& frame, std::uint32_t index,
+                                                 Predicate lanes) {
+  frame.segment.guarded_threads[index] += static_cast<unsigned>(std::popcount(lanes));
 }
 
-template <auto F>
-struct Lanes;
-template <class R, class... A, R (*F)(A...)>
-struct Lanes<F> {
-  template <class... Offset>
-  SIMGPU_SEGMENT_INLINE static void run(std::byte* registers, std::uint32_t dst,
-                                        Offset... operands) {
-    struct {
-      std::byte* regs;
-    } const file{registers};
-    if constexpr (std::is_same_v<R, bool>) {
-      predicate(file, dst) = evaluate_bits<F>(Source<A>(file, operands)...);
-    } else {
-      evaluate<F, R>(slot<R>(file, dst), Source<A>(file, operands)...);
-    }
-  }
-  SIMGPU_SEGMENT_INLINE static std::uint32_t bits(std::byte* registers, std::uint32_t a,
-                                                  std::uint32_t b) requires(sizeof...(A) == 2) {
-    struct {
-      std::byte* regs;
-    } const file{registers};
-    return evaluate_lanes(std::make_index_sequence<2>{}, file, a, b);
-  }
-
- private:
-  template <class File, std::size_t... I>
-  [[gnu::always_inline]] static std::uint32_t evaluate_lanes(std::index_sequence<I...>,
-                                                             const File& file, std::uint32_t a,
-                                                             std::uint32_t b) {
-    const std::uint32_t offsets[] = {a, b};
-    return evaluate_bits<F>(Source<A>(file, offsets[I])...);
-  }
-};
-
-template <auto F, class... Offset>
-[[gnu::always_inline]] inline void lanes(Frame& frame, std::uint32_t dst, Offset... operands) {
-  Lanes<F>::run(frame.regs, dst, operands...);
-}
-
-/// setp: option as its handler reads it.
-template <auto F>
-[[gnu::always_inline]] inline void compare(Frame& frame, std::uint32_t option, std::uint32_t dst,
-                                           std::uint32_t dst2, std::uint32_t a, std::uint32_t b,
-                                           std::uint32_t c) {
-  const std::uint32_t bits = Lanes<F>::bits(frame.regs, a, b);
-  const auto how = static_cast<arith::PredicateJoin>(option & 0xFFU);
-  const std::uint32_t other = how == arith::PredicateJoin::none ? 0 : predicate(frame, c);
-  predicate(frame, dst) = arith::join_masks(how, bits, other);
-  if (option & 0x100U) predicate(frame, dst2) = arith::join_masks(how, ~bits, other);
-}
-
-template <auto F, class... Offset>
-[[gnu::always_inline]] inline void masks(Frame& frame, std::uint32_t dst, Offset... operands) {
-  predicate(frame, dst) = F(predicate(frame, operands)...);
+/// setp: what the comparison leaves in a predicate, `option` as its handler reads it.
+[[gnu::always_inline]] inline Predicate joined(std::uint32_t option, Predicate compared,
+                                               Predicate other) {
+  return arith::join_masks(static_cast<arith::PredicateJoin>(option & 0xFFU), compared, other);
 }
 
 // Shared memory.
 
 /// How the lanes' addresses lie, known once for all accesses with the same base register.
 struct SharedGroup {
-  SharedGroup(Frame& frame, std::uint32_t base, std::uint32_t site, std::uint32_t index,
-              std::uint32_t bytes) {
+  /// @param addresses the base register
+  SIMGPU_SEGMENT_INLINE SharedGroup(const Frame& frame, const Words& addresses, std::uint32_t site,
+                                    std::uint32_t index, std::uint32_t bytes) {
     const SitePattern<std::uint32_t>& pattern = frame.segment.shared_sites[site];
-    const std::uint32_t* const addresses = slot<std::uint32_t>(frame, base);
-    if (!pattern.matches(addresses, kAllLanes)) [[unlikely]] {
-      frame.segment.learn(frame.segment, index, bytes);
+    alignas(64) std::uint32_t base[kWarpSize];
+    addresses.write(base);
+    if (!pattern.matches(base, kAllLanes)) [[unlikely]] {
+      frame.segment.learn(frame.segment, index, bytes, base);
     }
-    origin = addresses[0];
+    origin = base[0];
     low = pattern.low;
     high = pattern.high;
     misalignment = static_cast<std::uint32_t>(pattern.misalignment);
@@ -144,13 +90,28 @@ struct SharedGroup {
     relative = pattern.relative.data();
   }
 
-  /// Whether an access `offset` bytes behind the base is one that can be done here.
+  /// Whether accesses from `first` to `last` bytes behind the base can be done here, those in
+  /// between being aligned as the first one is. Where a sum goes beyond 32 bits, the interpreter
+  /// knows what it means.
   template <unsigned kBytes>
-  bool allows(const Frame& frame, std::uint32_t offset) const {
-    const std::uint32_t first = origin + offset;
-    return static_cast<std::int64_t>(first) + low >= 0 &&
-           static_cast<std::int64_t>(first) + high <= frame.shared_bytes &&
-           ((first | misalignment) & (kBytes - 1)) == 0;
+  [[gnu::always_inline]] bool allows(const Frame& frame, std::int32_t first,
+                                     std::int32_t last) const {
+    const std::int64_t at = static_cast<std::int64_t>(origin) + first;
+    return at + low >= 0 && static_cast<std::int64_t>(origin) + last + high <= frame.shared_bytes &&
+           ((static_cast<std::uint32_t>(at) | misalignment) & (kBytes - 1)) == 0;
+  }
+
+  [[gnu::always_inline]] void count_loads(const Frame& frame, std::uint32_t loads) const {
+    MemoryCounts& counts = *frame.segment.counts;
+    counts.shared_load_requests += loads;
+    counts.shared_load_wavefronts += std::uint64_t{loads} * wavefronts;
+    counts.shared_load_conflicts += std::uint64_t{loads} * conflicts;
+  }
+  [[gnu::always_inline]] void count_stores(const Frame& frame, std::uint32_t stores) const {
+    MemoryCounts& counts = *frame.segment.counts;
+    counts.shared_store_requests += stores;
+    counts.shared_store_wavefronts += std::uint64_t{stores} * wavefronts;
+    counts.shared_store_conflicts += std::uint64_t{stores} * conflicts;
   }
 
   std::uint32_t origin = 0;
@@ -162,9 +123,19 @@ struct SharedGroup {
 };
 
 template <class T>
-[[gnu::noinline]] void gather(WordOf<T>* to, const std::byte* first,
-                              const std::uint32_t* relative) {
+[[gnu::noinline]] void gather_each(WordOf<T>* to, const std::byte* first,
+                                   const std::uint32_t* relative) {
   read_scattered<T>(to, first, relative);
+}
+/// A call, if only on a way that is never taken, would have the compiler keep in memory whatever
+/// vectors are alive there.
+template <class T>
+[[gnu::always_inline]] inline void gather(WordOf<T>* to, const std::byte* first,
+                                          const std::uint32_t* relative) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) >= 4) return read_scattered<T>(to, first, relative);
+#endif
+  gather_each<T>(to, first, relative);
 }
 template <class T>
 [[gnu::noinline]] void scatter(std::byte* first, const std::uint32_t* relative,
@@ -172,46 +143,54 @@ template <class T>
   write_scattered<T>(first, relative, from);
 }
 
-/// @param slots of the elements, one after the other in memory
-template <unsigned kBytes, class... Offset>
-SIMGPU_SEGMENT_INLINE void load_shared(Frame& frame, const SharedGroup& group, std::uint32_t offset,
-                                       std::uint32_t index, Offset... slots) {
-  using T = Element<kBytes>;
-  constexpr unsigned kAll = kBytes * sizeof...(slots);
-  if (!group.allows<kAll>(frame, offset)) [[unlikely]]
-    return frame.interpret(index);
-  ++frame.counts.shared_load_requests;
-  frame.counts.shared_load_wavefronts += group.wavefronts;
-  frame.counts.shared_load_conflicts += group.conflicts;
-  const std::byte* from = frame.shared + (group.origin + offset);
-  const auto each = [&](auto read) { ((read(slot<T>(frame, slots), from), from += kBytes), ...); };
+/// One element of each lane, kStride bytes apart where lanes lie in a row.
+template <class T, unsigned kStride>
+SIMGPU_SEGMENT_INLINE void load_element(const SharedGroup& group, const std::byte* from,
+                                        Values<WordOf<T>>& to) {
   if (group.shape == Shape::uniform) {
-    each([](WordOf<T>* to, const std::byte* at) { read_uniform<T>(to, at); });
-  } else if (group.shape == Shape::consecutive) {
-    each([](WordOf<T>* to, const std::byte* at) { read_consecutive<T, kAll>(to, at); });
+    to.spread(simgpu::load_element<T>(from));
+  } else if (sizeof(T) >= 4 && sizeof(T) == kStride && group.shape == Shape::consecutive) {
+    to.read(from);
   } else {
-    each([&](WordOf<T>* to, const std::byte* at) { gather<T>(to, at, group.relative); });
+    alignas(64) WordOf<T> values[kWarpSize];
+    if (group.shape == Shape::consecutive) {
+      read_consecutive<T, kStride>(values, from);
+    } else {
+      gather<T>(values, from, group.relative);
+    }
+    to.read(values);
   }
 }
 
-template <unsigned kBytes, class... Offset>
-SIMGPU_SEGMENT_INLINE void store_shared(Frame& frame, const SharedGroup& group,
-                                        std::uint32_t offset, std::uint32_t index,
-                                        Offset... slots) {
-  using T = Element<kBytes>;
-  constexpr unsigned kAll = kBytes * sizeof...(slots);
-  if (!group.allows<kAll>(frame, offset)) [[unlikely]]
-    return frame.interpret(index);
-  ++frame.counts.shared_store_requests;
-  frame.counts.shared_store_wavefronts += group.wavefronts;
-  frame.counts.shared_store_conflicts += group.conflicts;
-  std::byte* to = frame.shared + (group.origin + offset);
-  const auto each = [&](auto write) { ((write(to, slot<T>(frame, slots)), to += kBytes), ...); };
-  if (group.shape == Shape::consecutive) {
-    each([](std::byte* at, const WordOf<T>* from) { write_consecutive<T, kAll>(at, from); });
-  } else {
-    each([&](std::byte* at, const WordOf<T>* from) { scatter<T>(at, group.relative, from); });
+template <class T, unsigned kStride>
+SIMGPU_SEGMENT_INLINE void store_element(const SharedGroup& group, std::byte* to,
+                                         const Values<WordOf<T>>& from) {
+  if (sizeof(T) >= 4 && sizeof(T) == kStride && group.shape == Shape::consecutive) {
+    from.write(to);
+    return;
   }
+  alignas(64) WordOf<T> values[kWarpSize];
+  from.write(values);
+  if (group.shape == Shape::consecutive) {
+    write_consecutive<T, kStride>(to, values);
+  } else {
+    scatter<T>(to, group.relative, values);
+  }
+}
+
+/// @param to the elements' registers, one after the other in memory
+template <unsigned kBytes, class... Register>
+[[gnu::always_inline]] inline void load_shared(const Frame& frame, const SharedGroup& group,
+                                               std::int32_t offset, Register&... to) {
+  const std::byte* from = frame.shared + (group.origin + static_cast<std::uint32_t>(offset));
+  ((load_element<Element<kBytes>, kBytes * sizeof...(to)>(group, from, to), from += kBytes), ...);
+}
+
+template <unsigned kBytes, class... Register>
+[[gnu::always_inline]] inline void store_shared(const Frame& frame, const SharedGroup& group,
+                                                std::int32_t offset, const Register&... from) {
+  std::byte* to = frame.shared + (group.origin + static_cast<std::uint32_t>(offset));
+  ((store_element<Element<kBytes>, kBytes * sizeof...(from)>(group, to, from), to += kBytes), ...);
 }
 
 }  // namespace simgpu::native

@@ -16,6 +16,7 @@ using Kind = TrafficEntry::Kind;
 
 constexpr std::uint32_t kL1Ways = 4;
 constexpr std::uint32_t kWordBytes = 4;
+constexpr std::uint64_t kLineBytes = kSectorsPerLine * kSectorBytes;
 /// Sectors; of further ones every load is logged.
 constexpr std::size_t kMostReadInPart = std::size_t{1} << 20;
 
@@ -49,6 +50,22 @@ struct Sector {
   std::uint64_t number;
   std::uint32_t bytes;  ///< one bit per byte
   std::uint8_t lane;    ///< the first that touches it
+};
+
+/// Sectors side by side of which the same words are touched.
+struct SectorRun {
+  std::uint64_t first;
+  std::uint8_t count;
+  std::uint8_t words;
+  std::uint8_t lane;  ///< the first that touches them
+  Kind kind;
+};
+
+/// Who asks.
+struct Requester {
+  std::uint32_t pc;
+  std::uint16_t warp;
+  std::uint8_t bytes;  ///< per lane
 };
 
 /// The distinct sectors of a request. 32 lanes of up to 16 bytes touch at most 64.
@@ -146,8 +163,10 @@ struct BlockTraffic::State {
   State(std::uint64_t l1_bytes, std::size_t most) : l1(l1_bytes, kL1Ways), most_entries(most) {}
 
   void append(const WarpAccess& access, const Sector& sector, Kind kind);
+  void append_run(const Requester& from, const SectorRun& run);
   void load(const WarpAccess& access, const Request& request);
-  bool load_whole_sectors(const WarpAccess& access);
+  void load_words(const Requester& from, std::uint64_t offset, std::uint64_t bytes,
+                  std::uint32_t step);
   bool reads_more(const Sector& sector, std::uint32_t words, std::uint32_t present);
 
   SectorCache l1;
@@ -156,47 +175,59 @@ struct BlockTraffic::State {
   /// The bytes read of sectors that the block did not read in whole words.
   std::unordered_map<std::uint64_t, std::uint32_t> read_in_part;
   std::size_t expected_entries = 0;
-  std::uint64_t last_sector = 0;  // of the request's newest run, to extend it
+  std::uint64_t next_sector = 0;  // behind the request's newest run, to extend it
   bool run_open = false;
   std::size_t fenced = 0;  ///< entries before the last fence
 };
 
 void BlockTraffic::State::append(const WarpAccess& access, const Sector& sector, Kind kind) {
-  std::vector<TrafficEntry>& entries = log->entries;
+  const Requester from{access.pc, access.warp, access.bytes};
   const std::uint8_t words = words_of(sector.bytes);
-  const bool whole_words = sector.bytes == bytes_of(words);
-  if (run_open && whole_words && !entries.empty()) {
-    TrafficEntry& run = entries.back();
-    if (sector.number == last_sector + 1 && run.kind == kind && run.words == words) {
-      ++run.count;
-      ++last_sector;
+  if (sector.bytes == bytes_of(words)) {
+    append_run(from, {sector.number, 1, words, sector.lane, kind});
+    return;
+  }
+  run_open = false;
+  append_run(from, {sector.number, 1, words, sector.lane, kind});
+  if (!run_open) return;  // only counted
+  run_open = false;
+  TrafficEntry& narrow = log->entries.emplace_back();
+  narrow.set_sector(sector.bytes);
+  narrow.kind = Kind::bytes;
+}
+
+/// Sectors of which the same words are touched; they lengthen the request's newest entry where they
+/// can.
+void BlockTraffic::State::append_run(const Requester& from, const SectorRun& run) {
+  std::vector<TrafficEntry>& entries = log->entries;
+  if (run_open && !entries.empty()) {
+    TrafficEntry& open = entries.back();
+    if (run.first == next_sector && open.kind == run.kind && open.words == run.words) {
+      open.count = static_cast<std::uint8_t>(open.count + run.count);
+      next_sector += run.count;
       return;
     }
   }
   if (entries.size() >= most_entries) {
-    if (kind == Kind::load || kind == Kind::strong_load) ++log->unlogged_reads;
+    const Kind kind = run.kind;
+    if (kind == Kind::load || kind == Kind::strong_load) log->unlogged_reads += run.count;
     if (kind == Kind::store || kind == Kind::strong_store || kind == Kind::atomic) {
-      ++log->unlogged_writes;
+      log->unlogged_writes += run.count;
     }
     run_open = false;
     return;
   }
   TrafficEntry& entry = entries.emplace_back();
-  entry.set_sector(sector.number);
-  entry.pc = access.pc;
-  entry.warp = access.warp;
-  entry.words = words;
-  entry.kind = kind;
-  entry.lane = sector.lane;
-  entry.access_bytes = access.bytes;
-  last_sector = sector.number;
+  entry.set_sector(run.first);
+  entry.pc = from.pc;
+  entry.warp = from.warp;
+  entry.count = run.count;
+  entry.words = run.words;
+  entry.kind = run.kind;
+  entry.lane = run.lane;
+  entry.access_bytes = from.bytes;
+  next_sector = run.first + run.count;
   run_open = true;
-  if (!whole_words) {
-    run_open = false;
-    TrafficEntry& narrow = entries.emplace_back();
-    narrow.set_sector(sector.bytes);
-    narrow.kind = Kind::bytes;
-  }
 }
 
 void BlockTraffic::State::load(const WarpAccess& access, const Request& request) {
@@ -227,38 +258,39 @@ void BlockTraffic::State::load(const WarpAccess& access, const Request& request)
   }
 }
 
-/// The usual load, of lanes side by side from a sector's beginning: as load() does it, but a line
-/// at a time. False when it is another one.
-bool BlockTraffic::State::load_whole_sectors(const WarpAccess& access) {
-  const std::uint64_t offset = (*access.address)[0] - kDeviceBase;
-  if (access.shape != Shape::consecutive || access.bypasses_l1 || offset % kSectorBytes != 0 ||
-      !read_in_part.empty()) {
-    return false;
-  }
-  const std::uint64_t begin = offset / kSectorBytes;
-  const std::uint64_t end = begin + access.bytes;  // 32 lanes, 32 bytes to a sector
+/// As load() does it, but a line at a time.
+void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset,
+                                     std::uint64_t bytes, std::uint32_t step) {
+  const std::uint64_t end = offset + bytes;
   ++log->load_requests;
-  log->load_sectors += access.bytes;
-  log->load_bytes += std::uint64_t{access.bytes} * kWarpSize;
-  for (std::uint64_t sector = begin; sector < end;) {
-    const std::uint64_t line = sector / kSectorsPerLine;
-    const std::uint64_t line_end = std::min(end, (line + 1) * kSectorsPerLine);
-    const auto first_word =
-        static_cast<std::uint32_t>(kWordsPerSector * (sector % kSectorsPerLine));
-    const auto last_word = static_cast<std::uint32_t>(
-        kWordsPerSector * ((line_end - 1) % kSectorsPerLine) + kWordsPerSector - 1);
-    const std::uint32_t present = l1.touch(line, bit_range(first_word, last_word), 0).present;
+  log->load_sectors += (end - 1) / kSectorBytes - offset / kSectorBytes + 1;
+  for (std::uint64_t line_begin = offset / kLineBytes * kLineBytes; line_begin < end;
+       line_begin += kLineBytes) {
+    const std::uint64_t begin = std::max(offset, line_begin) - line_begin;
+    const std::uint64_t last = std::min(end - line_begin, kLineBytes) - 1;
+    const std::uint32_t words = bit_range(static_cast<std::uint32_t>(begin / kWordBytes),
+                                          static_cast<std::uint32_t>(last / kWordBytes));
+    const std::uint32_t present = l1.touch(line_begin / kLineBytes, words, 0).present;
     ++log->tag_lookups;
-    for (std::uint32_t shift = first_word; sector < line_end; ++sector, shift += kWordsPerSector) {
-      const auto lane = static_cast<std::uint8_t>((sector - begin) * kSectorBytes / access.bytes);
-      const std::uint32_t words = present >> shift & 0xffU;
-      log->l1_hit_sectors += words != 0 ? 1 : 0;
-      if (words != 0xffU) {
-        append(access, {sector, ~std::uint32_t{0}, lane}, words == 0 ? Kind::load : Kind::touch);
-      }
+    const std::uint64_t sector = line_begin / kSectorBytes;
+    if (present == 0 && words == ~std::uint32_t{0}) {
+      const std::uint64_t reached = line_begin > offset ? line_begin - offset : 0;
+      const auto lane = static_cast<std::uint8_t>(step == 0 ? 0 : reached / step);
+      append_run(from, {sector, kSectorsPerLine, 0xff, lane, Kind::load});
+      continue;
+    }
+    for (std::uint32_t i = static_cast<std::uint32_t>(begin / kSectorBytes);
+         i <= last / kSectorBytes; ++i) {
+      const auto wanted = static_cast<std::uint8_t>(words >> (kWordsPerSector * i));
+      const auto here = static_cast<std::uint8_t>(present >> (kWordsPerSector * i));
+      if (here != 0) ++log->l1_hit_sectors;
+      if ((wanted & ~here) == 0) continue;
+      const std::uint64_t at = line_begin + i * kSectorBytes;
+      const std::uint64_t reached = at > offset ? at - offset : 0;
+      const auto lane = static_cast<std::uint8_t>(step == 0 ? 0 : reached / step);
+      append_run(from, {sector + i, 1, wanted, lane, here == 0 ? Kind::load : Kind::touch});
     }
   }
-  return true;
 }
 
 /// Whether a load reads bytes that its block has not read. L1's marks tell which words were read,
@@ -303,8 +335,11 @@ void BlockTraffic::fence() { state_->fenced = state_->log->entries.size(); }
 void BlockTraffic::global(const WarpAccess& access) {
   if (access.mask == 0) return;
   state_->run_open = false;
-  const bool quick = access.kind == AccessKind::load && !access.orders_blocks();
-  if (quick && state_->load_whole_sectors(access)) return;
+  if (access.kind == AccessKind::load && !access.orders_blocks() && !access.bypasses_l1 &&
+      load({access.bytes, access.warp, access.pc, shape_of(access), access.mask,
+            (*access.address)[0]})) {
+    return;
+  }
   const Request request = coalesce(access);
   Log& log = *state_->log;
   log.tag_lookups += lines_of(request);
@@ -342,6 +377,22 @@ void BlockTraffic::global(const WarpAccess& access) {
       break;
   }
   if (strong) log.acquired = std::min(log.acquired, log.entries.size());
+}
+
+bool BlockTraffic::load(const LaneRange& range) {
+  const std::uint64_t offset = range.address - kDeviceBase;
+  const bool is_row = range.shape == Shape::consecutive;
+  const bool is_range = is_row || range.shape == Shape::uniform;
+  if (!is_range || range.mask != 0xffffffffU || (offset | range.bytes) % kWordBytes != 0 ||
+      !state_->read_in_part.empty()) {
+    return false;
+  }
+  state_->run_open = false;
+  state_->log->load_bytes += std::uint64_t{range.bytes} * kWarpSize;
+  state_->load_words({range.pc, range.warp, range.bytes}, offset,
+                     is_row ? std::uint64_t{range.bytes} * kWarpSize : range.bytes,
+                     is_row ? range.bytes : 0);
+  return true;
 }
 
 std::unique_ptr<BlockTraffic::Log> BlockTraffic::take() {

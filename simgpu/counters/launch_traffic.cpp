@@ -4,14 +4,15 @@
 #include "simgpu/counters/block_conflicts.h"
 #include "simgpu/counters/l2_cache.h"
 #include "simgpu/counters/traffic.h"
+#include "simgpu/counters/word_conflicts.h"
 
 namespace simgpu {
 
 struct LaunchTraffic::State {
-  State(std::uint64_t l2_bytes, std::uint64_t resident)
-      : l2(l2_bytes), resident_blocks(std::max<std::uint64_t>(resident, 1)) {}
-  State(SectorCache& l2_memory, std::uint64_t resident)
-      : l2(l2_memory), resident_blocks(std::max<std::uint64_t>(resident, 1)) {}
+  State(std::uint64_t l2_bytes, std::uint64_t resident, WatchedPlaces places)
+      : l2(l2_bytes), resident_blocks(std::max<std::uint64_t>(resident, 1)), watched(places) {}
+  State(SectorCache& l2_memory, std::uint64_t resident, WatchedPlaces places)
+      : l2(l2_memory), resident_blocks(std::max<std::uint64_t>(resident, 1)), watched(places) {}
 
   void run_wave() {
     l2.run_wave(wave);
@@ -23,21 +24,25 @@ struct LaunchTraffic::State {
   std::uint64_t resident_blocks;
   std::vector<std::unique_ptr<BlockTraffic::Log>> wave;
   std::uint64_t pending_entries = 0;
-  BlockConflicts conflicts;
+  const WatchedPlaces watched;
+  BlockConflicts conflicts;      // of WatchedPlaces::all
+  WordConflicts word_conflicts;  // of WatchedPlaces::conflicts
   std::uint64_t unlogged_reads = 0, unlogged_writes = 0;
   KernelCounters requests;  // all but L2 and DRAM
 };
 
 LaunchTraffic::LaunchTraffic(const gpu_spec::GpuSpec& gpu, std::uint64_t resident_blocks,
-                             SectorCache* l2_memory)
-    : state_(l2_memory == nullptr ? std::make_unique<State>(
-                                        static_cast<std::uint64_t>(gpu.l2_bytes), resident_blocks)
-                                  : std::make_unique<State>(*l2_memory, resident_blocks)) {}
+                             WatchedPlaces watched, SectorCache* l2_memory)
+    : state_(l2_memory == nullptr
+                 ? std::make_unique<State>(static_cast<std::uint64_t>(gpu.l2_bytes),
+                                           resident_blocks, watched)
+                 : std::make_unique<State>(*l2_memory, resident_blocks, watched)) {}
 LaunchTraffic::~LaunchTraffic() = default;
 
 void LaunchTraffic::retire(std::unique_ptr<BlockTraffic::Log> log) {
   State& state = *state_;
-  state.conflicts.add(*log);
+  if (state.watched == WatchedPlaces::all) state.conflicts.add(*log);
+  if (state.watched == WatchedPlaces::conflicts) state.word_conflicts.add(*log);
   add_requests(*log, state.requests);
   state.unlogged_reads += log->unlogged_reads;
   state.unlogged_writes += log->unlogged_writes;
@@ -67,7 +72,9 @@ void LaunchTraffic::finish(KernelCounters& counters) {
   counters.dram_write_bytes += kSectorBytes * (l2.dram_writes + state.unlogged_writes);
 }
 
-bool LaunchTraffic::conflict() const { return state_->conflicts.any(); }
+bool LaunchTraffic::conflict() const {
+  return state_->conflicts.any() || state_->word_conflicts.any();
+}
 
 std::vector<TouchedSector> LaunchTraffic::touched() const { return state_->conflicts.touched(); }
 

@@ -13,6 +13,16 @@ namespace simgpu {
 
 class SectorCache;
 
+/// A warp's load whose lanes lie side by side, or all in one place.
+struct LaneRange {
+  std::uint8_t bytes = 4;  ///< per lane
+  std::uint16_t warp = 0;  ///< within the block
+  std::uint32_t pc = 0;    ///< index into the kernel's lowered instructions
+  Shape shape = Shape::unknown;
+  std::uint32_t mask = 0;
+  std::uint64_t address = 0;  ///< of the first lane
+};
+
 /// Global-memory traffic of one thread block: coalesces each warp access into 32-byte sectors, runs
 /// them through the block's share of L1, and logs what goes on to L2. One per worker; filled while
 /// a block runs.
@@ -28,6 +38,9 @@ class BlockTraffic {
 
   void begin_block(std::uint64_t block);
   void global(const WarpAccess& access);
+  /// As global(), for the plain loads of all lanes of a range of whole words; false, and nothing
+  /// done, for others.
+  bool load(const LaneRange& range);
   /// A fence for the whole GPU (__threadfence). That it is one thread's is not looked at.
   void fence();
   /// Warp-wide stores of the block so far.
@@ -42,6 +55,13 @@ class BlockTraffic {
   std::unique_ptr<State> state_;
 };
 
+/// What a launch has to know of the places that its blocks touch.
+enum class WatchedPlaces : std::uint8_t {
+  none,
+  conflicts,  ///< LaunchTraffic::conflict() only
+  all,        ///< who touched what: findings, and touched()
+};
+
 /// L2 and DRAM of one launch. Blocks retire in launch order, whatever order workers finished them
 /// in, so that every count is the same for any number of workers. Blocks that are resident together
 /// (a wave) are interleaved as the hardware would run them side by side.
@@ -50,7 +70,7 @@ class LaunchTraffic {
   /// @param resident_blocks blocks that run at the same time on the whole GPU
   /// @param l2_memory L2Cache::storage() of this GPU, or nullptr: the launch gets its own
   LaunchTraffic(const gpu_spec::GpuSpec& gpu, std::uint64_t resident_blocks,
-                SectorCache* l2_memory = nullptr);
+                WatchedPlaces watched = WatchedPlaces::all, SectorCache* l2_memory = nullptr);
   ~LaunchTraffic();
 
   /// Logs must come in order of block index.
@@ -59,7 +79,8 @@ class LaunchTraffic {
   void finish(KernelCounters& counters);
 
   /// Whether two different blocks touched one 4-byte word, at least one of them by a plain store,
-  /// the other by any access that is not ordered by the launch. With several workers such a launch
+  /// the other by any access that is not ordered by the launch; false where nobody watches. With
+  /// several workers such a launch
   /// must be repeated serially, because its result depends on the order of blocks.
   bool conflict() const;
   /// All sectors that the launch touched, in order.

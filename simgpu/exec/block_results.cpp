@@ -9,6 +9,12 @@ namespace {
 
 constexpr std::size_t kMostPrinted = std::size_t{8} << 20;
 
+/// Blocks that do not run side by side cannot tell each other anything out of order.
+WatchedPlaces watched_places(const LaunchContext& launch) {
+  if (launch.checkers || launch.sectors) return WatchedPlaces::all;
+  return launch.repeats_on_conflict ? WatchedPlaces::conflicts : WatchedPlaces::none;
+}
+
 }  // namespace
 
 FinishedBlock take_results(BlockRunner& runner) {
@@ -17,7 +23,8 @@ FinishedBlock take_results(BlockRunner& runner) {
 
 Collector::Collector(const LaunchContext& launch)
     : launch_(launch),
-      traffic_(launch.gpu, launch.request.resident_blocks, launch.l2_memory),
+      traffic_(launch.gpu, launch.request.resident_blocks, watched_places(launch),
+               launch.l2_memory),
       touched_(launch.memory) {}
 
 void Collector::retire(FinishedBlock block) {

@@ -62,6 +62,7 @@ struct LaunchContext {
   bool checkers = true;
   bool sectors = false;  ///< LaunchResult::sectors are wanted
   bool undo = false;     ///< pages must be saved before they are stored to
+  bool repeats_on_conflict = false;  ///< is repeated when two blocks touch the same word
   std::uint64_t instruction_budget = 0;
   /// Of a block's traffic log; fewer where many blocks run side by side.
   std::size_t log_entries = TrafficLog::kMaxEntries;

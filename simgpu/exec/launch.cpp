@@ -150,7 +150,7 @@ LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
   const auto workers = static_cast<unsigned>(
       std::min({std::uint64_t{most_workers}, blocks, blocks_that_fit(launch)}));
   if (workers > 1 && !launch.kernel.info.orders_blocks && launch.request.grid_workspace == 0) {
-    launch.undo = true;
+    launch.undo = launch.repeats_on_conflict = true;
     memory.begin_undo();
     std::optional<LaunchResult> result;
     try {
@@ -164,7 +164,7 @@ LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
       return std::move(*result);
     }
     memory.roll_back();
-    launch.undo = false;
+    launch.undo = launch.repeats_on_conflict = false;
   }
   return run_side_by_side(launch);
 }

@@ -96,6 +96,20 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
   return {site, block.shared() + origin};
 }
 
+/// Has the processor fetch what the next warp will ask for, if that is as far away as this access
+/// is from the one before. Rows of a matrix lie too far apart for it to see that by itself.
+template <unsigned kBytes>
+inline void fetch_next(SitePattern<std::uint64_t>& site, std::uint64_t origin,
+                       const std::byte* first) {
+  constexpr std::uint64_t kHostLine = 64;
+  const std::uint64_t step = origin - site.last_origin;
+  site.last_origin = origin;
+  const std::uint64_t next = origin + step - site.known_low;
+  if (step == 0 || next >= site.known_high - site.known_low) return;
+  const std::uint64_t bytes = site.shape == Shape::consecutive ? kBytes * kWarpSize : 1;
+  for (std::uint64_t at = 0; at < bytes; at += kHostLine) __builtin_prefetch(first + step + at);
+}
+
 /// Checks and counts an access to global memory (kTraffic) or a constant bank.
 template <unsigned kBytes, AccessKind kKind, bool kTraffic, bool kIsStrong = false>
 inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
@@ -106,19 +120,29 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
   SitePattern<std::uint64_t>& site = block.global_site(in);
   if (!site.matches(base, warp.mask)) [[unlikely]]
     site.learn(base, warp.mask, kBytes);
-  LaneAddresses addresses;
-  add_offset(addresses, base, offset);
-  const std::uint64_t origin = addresses[site.first];
+  const std::uint64_t origin = base[site.first] + static_cast<std::uint64_t>(offset);
   const std::uint64_t low = origin + static_cast<std::uint64_t>(site.low);
   const std::uint64_t high = origin + static_cast<std::uint64_t>(site.high);
   const bool inside = low >= site.known_low && high <= site.known_high && low < high &&
                       (kKind == AccessKind::load || site.known_writable);
   const bool aligned = ((origin | site.misalignment) & (kBytes - 1)) == 0;
   if (!inside || !aligned) [[unlikely]] {
+    LaneAddresses addresses;
+    add_offset(addresses, base, offset);
     if (!aligned) fail_global(in, warp, kKind, kBytes, addresses);
     check_global(in, warp, site, kKind, kBytes, addresses);
   }
+  std::byte* const first = block.memory().host(origin);
+  fetch_next<kBytes>(site, origin, first);
   if constexpr (kTraffic) {
+    constexpr bool kIsPlainLoad = kKind == AccessKind::load && !kIsStrong;
+    const LaneRange range{kBytes, warp.index, in->index, site.shape, warp.mask, origin};
+    if (kIsPlainLoad && !bypasses_l1 && block.checkers() == nullptr &&
+        block.traffic().load(range)) {
+      return {site, first};
+    }
+    LaneAddresses addresses;
+    add_offset(addresses, base, offset);
     const WarpAccess access{
         kKind,      kBytes, warp.index,  in->index,  warp.mask,
         &addresses, values, bypasses_l1, site.shape, order_of<kKind, kIsStrong>(in)};
@@ -129,7 +153,7 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
     }
     if (BlockCheckers* checkers = block.checkers()) checkers->global(access);
   }
-  return {site, block.memory().host(origin)};
+  return {site, first};
 }
 
 /// Slots of a vector access: the one operand, or the list.

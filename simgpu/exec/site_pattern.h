@@ -25,6 +25,7 @@ struct SitePattern {
   std::uint32_t wavefronts = 0, ideal = 0;      ///< shared memory
   std::uint64_t known_low = 1, known_high = 0;  ///< global memory: the allocation found last time
   bool known_writable = false;
+  Word last_origin = 0;  ///< global memory: the first lane's address last time
 
   bool matches(const Word* base, std::uint32_t lanes) const {
     const Word origin = base[first];

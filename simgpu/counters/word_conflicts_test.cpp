@@ -1,0 +1,97 @@
+#include "simgpu/counters/word_conflicts.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "simgpu/counters/block_conflicts.h"
+
+namespace simgpu {
+namespace {
+
+using Kind = TrafficEntry::Kind;
+
+TrafficEntry entry(std::uint64_t sector, std::uint8_t count, std::uint8_t words, Kind kind) {
+  TrafficEntry made;
+  made.set_sector(sector);
+  made.count = count;
+  made.words = words;
+  made.kind = kind;
+  return made;
+}
+
+/// The definition, word by word.
+class EachWord {
+ public:
+  bool add(const TrafficLog& log) {
+    for (const TrafficEntry& each : log.entries) {
+      for (std::uint64_t i = 0; i < kWordsPerSector * each.count; ++i) {
+        if ((each.words >> (i % kWordsPerSector) & 1U) == 0) continue;
+        const std::uint64_t word = each.sector() * kWordsPerSector + i;
+        (each.kind == Kind::store ? stored_ : loaded_)[word].insert(log.block);
+      }
+    }
+    for (const auto& [word, blocks] : stored_) {
+      std::set<std::uint64_t> all = blocks;
+      all.insert(loaded_[word].begin(), loaded_[word].end());
+      if (all.size() > 1) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::map<std::uint64_t, std::set<std::uint64_t>> stored_, loaded_;
+};
+
+TEST(WordConflicts, AreThoseOfSingleWords) {
+  std::mt19937 random(20);
+  int conflicts = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const auto below = [&](std::uint32_t end) {
+      return static_cast<std::uint32_t>(random() % end);
+    };
+    WordConflicts quick;
+    BlockConflicts thorough;
+    EachWord each;
+    const std::uint32_t masks = below(3);  // whole sectors, or words
+    const bool stores_mostly_own = below(2) == 0;
+    for (std::uint64_t block = 0; block < 6; ++block) {
+      TrafficLog log;
+      log.block = block;
+      for (std::uint32_t i = below(6); i > 0; --i) {
+        const auto words = static_cast<std::uint8_t>(masks == 0 ? 0xff : 1U + below(255));
+        const Kind kinds[] = {Kind::load, Kind::touch, Kind::store, Kind::atomic,
+                              Kind::strong_load};
+        const Kind kind = kinds[below(5)];
+        const bool own = kind == Kind::store && stores_mostly_own;
+        // A block's own sectors, or one word in each of them.
+        const std::uint64_t sector = own && masks == 0 ? 1000 + block : 1000 + below(9);
+        log.entries.push_back(
+            entry(sector, static_cast<std::uint8_t>(own ? 1 : 1 + below(5)),
+                  own && masks != 0 ? static_cast<std::uint8_t>(1U << block) : words, kind));
+      }
+      quick.add(log);
+      thorough.add(log);
+      const bool expected = each.add(log);
+      ASSERT_EQ(quick.any(), expected) << "round " << round << ", block " << block;
+      ASSERT_EQ(thorough.any(), expected) << "round " << round << ", block " << block;
+      if (expected) break;
+    }
+    conflicts += quick.any() ? 1 : 0;
+  }
+  EXPECT_GT(conflicts, 300);
+  EXPECT_LT(conflicts, 2900);
+}
+
+TEST(WordConflicts, CannotBeRuledOutWhereALogIsIncomplete) {
+  WordConflicts conflicts;
+  TrafficLog log;
+  log.unlogged_reads = 1;
+  conflicts.add(log);
+  EXPECT_TRUE(conflicts.any());
+}
+
+}  // namespace
+}  // namespace simgpu

@@ -60,8 +60,8 @@ struct LaunchContext {
   DeviceMemory& memory;
   const gpu_spec::GpuSpec& gpu;
   bool checkers = true;
-  bool sectors = false;  ///< LaunchResult::sectors are wanted
-  bool undo = false;     ///< pages must be saved before they are stored to
+  bool sectors = false;              ///< LaunchResult::sectors are wanted
+  bool undo = false;                 ///< pages must be saved before they are stored to
   bool repeats_on_conflict = false;  ///< is repeated when two blocks touch the same word
   std::uint64_t instruction_budget = 0;
   /// Of a block's traffic log; fewer where many blocks run side by side.

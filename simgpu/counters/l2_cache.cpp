@@ -13,6 +13,9 @@ constexpr std::uint32_t kL2Ways = 16;
 /// Entries of one block's log that go to L2 before the next resident block has its turn: about what
 /// the warps of a block ask for between two waits.
 constexpr std::size_t kTurn = 32;
+/// Entries between the one that is run and the one whose set is fetched: the model of a large L2
+/// does not fit into the host's.
+constexpr std::size_t kFetchAhead = 6;
 /// The group of sets that are not simulated.
 constexpr std::uint8_t kLeftOut = 0xff;
 
@@ -83,6 +86,9 @@ void L2Cache::run_wave(std::span<const std::unique_ptr<TrafficLog>> wave) {
       const std::size_t end = std::min(position[i] + kTurn, entries.size());
       for (; position[i] < end; ++position[i]) {
         const TrafficEntry& entry = entries[position[i]];
+        if (position[i] + kFetchAhead < entries.size()) {
+          cache_.fetch(entries[position[i] + kFetchAhead].sector() / kSectorsPerLine);
+        }
         if (is_request(entry.kind)) run(entry);
       }
       more = more || end < entries.size();

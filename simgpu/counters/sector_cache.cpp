@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kLineBytes = 128;
 constexpr std::uint64_t kNotFound = ~std::uint64_t{0};
+constexpr std::uint32_t kTagsAtOnce = 8;  // that find() compares
 
 /// From here on memory comes from the system and not from the heap, whose large blocks are filled
 /// with zeros by hand once they are used for the second time: each launch would wait for that.
@@ -47,27 +48,60 @@ SectorCache::SectorCache(std::uint64_t bytes, std::uint32_t ways) {
   ways_ = static_cast<std::uint32_t>(lines / sets_);
   set_bits_ = static_cast<std::uint32_t>(std::countr_zero(sets_));
   const std::uint64_t count = this->lines();
-  tag_ = lazy<std::uint32_t>(count);
+  tag_ = lazy<std::uint32_t>(count + kTagsAtOnce);  // find() reads beyond the last set
   used_ = lazy<std::uint32_t>(count);
   present_ = lazy<std::uint32_t>(count);
   dirty_ = lazy<std::uint8_t>(count);
-  clock_ = lazy<std::uint32_t>(sets_);
-  life_ = lazy<std::uint32_t>(sets_);
-  recent_ = lazy<std::uint8_t>(sets_);
+  set_ = lazy<Set>(sets_);
 }
 
 std::uint64_t SectorCache::find(std::uint64_t first, std::uint32_t tag) const {
   const std::uint32_t* const tags = tag_.get() + first;
+#if defined(__AVX2__)
+  typedef std::uint32_t Tags [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]];
+  typedef float Signs [[gnu::vector_size(32)]];
+  for (std::uint32_t way = 0; way < ways_; way += kTagsAtOnce) {
+    const auto equal = *reinterpret_cast<const Tags*>(tags + way) == tag;
+    const auto found =
+        static_cast<std::uint32_t>(__builtin_ia32_movmskps256(std::bit_cast<Signs>(equal)));
+    if (found == 0) continue;
+    const std::uint32_t at = way + static_cast<std::uint32_t>(std::countr_zero(found));
+    return at < ways_ ? first + at : kNotFound;  // further ways are another set's
+  }
+#else
   for (std::uint32_t way = 0; way < ways_; ++way) {
     if (tags[way] == tag) return first + way;
   }
+#endif
   return kNotFound;
+}
+
+/// The first of those used least recently. Without branches: nobody can foretell which it is.
+std::uint64_t SectorCache::least_recent(std::uint64_t first) const {
+  const std::uint32_t* const used = used_.get() + first;
+  std::uint64_t oldest = ~std::uint64_t{0};
+  for (std::uint64_t way = 0; way < ways_; ++way) {
+    oldest = std::min(oldest, std::uint64_t{used[way]} << 32 | way);
+  }
+  return first + (oldest & ~std::uint32_t{0});
+}
+
+void SectorCache::fetch(std::uint64_t line) const {
+  constexpr std::uint64_t kTagsOfALine = 16;  // of the host's
+  const std::uint64_t set = line & (sets_ - 1);
+  const std::uint64_t first = set * ways_;
+  __builtin_prefetch(&set_[set]);
+  for (std::uint64_t way = 0; way < ways_; way += kTagsOfALine) {
+    __builtin_prefetch(&tag_[first + way]);
+    __builtin_prefetch(&used_[first + way]);
+    __builtin_prefetch(&present_[first + way]);
+  }
 }
 
 /// Empties a set that has not been used since the cache was cleared.
 void SectorCache::refresh(std::uint64_t set) {
-  if (life_[set] == lives_) return;
-  life_[set] = lives_;
+  if (set_[set].life == lives_) return;
+  set_[set].life = lives_;
   // Stale words of an empty way are reset when it is taken, so tags and clocks are enough.
   const std::uint64_t first = set * ways_;
   std::fill_n(&tag_[first], ways_, 0);
@@ -81,11 +115,10 @@ SectorCache::Lookup SectorCache::touch(std::uint64_t line, std::uint32_t add, st
   const auto tag = static_cast<std::uint32_t>((line >> set_bits_) + 1);
   const std::uint64_t first = set * ways_;
   Lookup result;
-  std::uint64_t at = first + recent_[set];
+  std::uint64_t at = first + set_[set].recent;
   if (tag_[at] != tag) at = find(first, tag);
   if (at == kNotFound) {
-    const std::uint32_t* const used = used_.get() + first;
-    at = first + static_cast<std::uint64_t>(std::min_element(used, used + ways_) - used);
+    at = least_recent(first);
     result.evicted_dirty = static_cast<std::uint32_t>(std::popcount(dirty_[at]));
     dirty_sectors_ -= result.evicted_dirty;
     ++fills_;
@@ -95,10 +128,12 @@ SectorCache::Lookup SectorCache::touch(std::uint64_t line, std::uint32_t add, st
   }
   result.present = present_[at];
   present_[at] |= add;
-  dirty_sectors_ += static_cast<std::uint64_t>(std::popcount(dirty & ~std::uint32_t{dirty_[at]}));
-  dirty_[at] = static_cast<std::uint8_t>(dirty_[at] | dirty);
-  used_[at] = ++clock_[set];
-  recent_[set] = static_cast<std::uint8_t>(at - first);
+  if (dirty != 0) {
+    dirty_sectors_ += static_cast<std::uint64_t>(std::popcount(dirty & ~std::uint32_t{dirty_[at]}));
+    dirty_[at] = static_cast<std::uint8_t>(dirty_[at] | dirty);
+  }
+  used_[at] = ++set_[set].clock;
+  set_[set].recent = static_cast<std::uint32_t>(at - first);
   return result;
 }
 
@@ -107,19 +142,19 @@ std::uint32_t SectorCache::probe(std::uint64_t line, std::uint32_t add) {
   refresh(set);
   const auto tag = static_cast<std::uint32_t>((line >> set_bits_) + 1);
   const std::uint64_t first = set * ways_;
-  std::uint64_t at = first + recent_[set];
+  std::uint64_t at = first + set_[set].recent;
   if (tag_[at] != tag) at = find(first, tag);
   if (at == kNotFound) return 0;
   const std::uint32_t present = present_[at];
   present_[at] |= add;
-  used_[at] = ++clock_[set];
-  recent_[set] = static_cast<std::uint8_t>(at - first);
+  used_[at] = ++set_[set].clock;
+  set_[set].recent = static_cast<std::uint32_t>(at - first);
   return present;
 }
 
 void SectorCache::clear() {
   if (++lives_ == 0) {  // what was used 2^32 lives ago would pass for fresh
-    for (std::uint64_t set = 0; set < sets_; ++set) refresh(set), life_[set] = 0;
+    for (std::uint64_t set = 0; set < sets_; ++set) refresh(set), set_[set].life = 0;
   }
   dirty_sectors_ = 0;
   fills_ = 0;

@@ -28,6 +28,8 @@ class SectorCache {
   /// As touch, but leaves the cache alone when the line is not there: returns its present words,
   /// else 0.
   std::uint32_t probe(std::uint64_t line, std::uint32_t add);
+  /// Has the processor fetch what it takes to look for `line`, which is asked for soon.
+  void fetch(std::uint64_t line) const;
 
   /// Empties it, in no time: a set is emptied when it is asked for again.
   void clear();
@@ -59,6 +61,7 @@ class SectorCache {
   static void* lazy_zeros(std::size_t bytes, Free& free);
 
   std::uint64_t find(std::uint64_t first, std::uint32_t tag) const;
+  std::uint64_t least_recent(std::uint64_t first) const;
   void refresh(std::uint64_t set);
 
   std::uint32_t sets_ = 1;
@@ -72,10 +75,12 @@ class SectorCache {
   Lazy<std::uint32_t> used_;  // the set's clock at the last use
   Lazy<std::uint32_t> present_;
   Lazy<std::uint8_t> dirty_;
-  // One entry per set.
-  Lazy<std::uint32_t> clock_;
-  Lazy<std::uint32_t> life_;   // how often the cache had been cleared when the set was last used
-  Lazy<std::uint8_t> recent_;  // way used last, looked at first
+  struct Set {
+    std::uint32_t clock = 0;
+    std::uint32_t life = 0;    ///< how often the cache had been cleared when it was last used
+    std::uint32_t recent = 0;  ///< way used last, looked at first
+  };
+  Lazy<Set> set_;
 };
 
 }  // namespace simgpu

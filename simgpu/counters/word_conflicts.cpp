@@ -9,9 +9,20 @@ using Kind = TrafficEntry::Kind;
 void WordConflicts::add(const TrafficLog& log) {
   any_ = any_ || log.unlogged_reads + log.unlogged_writes > 0;
   const auto block = static_cast<std::uint32_t>(log.block + 1);
-  for (const TrafficEntry& entry : log.entries) {
+  constexpr std::size_t kFetchAhead = 8;
+  for (std::size_t i = 0; i < log.entries.size(); ++i) {
     if (any_) return;
-    if (entry.kind != Kind::bytes) add(entry, block);
+    if (i + kFetchAhead < log.entries.size()) fetch(log.entries[i + kFetchAhead]);
+    if (log.entries[i].kind != Kind::bytes) add(log.entries[i], block);
+  }
+}
+
+/// Has the processor fetch what is known of an entry's line, which is looked at soon.
+void WordConflicts::fetch(const TrafficEntry& entry) const {
+  const std::uint64_t line = entry.sector() / kSectorsPerLine;
+  const Recent& recent = recent_[line / kLinesPerPage % recent_.size()];
+  if (recent.number == line / kLinesPerPage) {
+    __builtin_prefetch(&(*recent.page)[line % kLinesPerPage]);
   }
 }
 

@@ -23,7 +23,7 @@ class WordConflicts {
  private:
   static constexpr std::uint32_t kWordsPerLine = kSectorsPerLine * kWordsPerSector;
   /// Words are bits. Blocks are their index plus one, 0 is none.
-  struct Line {
+  struct alignas(32) Line {
     std::uint32_t first_reader = 0, second_reader = 0;
     std::uint32_t read_first = 0, read_second = 0;  ///< by these two
     std::uint32_t read_by_several = 0;
@@ -42,6 +42,7 @@ class WordConflicts {
   using Words = std::array<Word, kWordsPerLine>;
 
   Line* find(std::uint64_t line);
+  void fetch(const TrafficEntry& entry) const;
   void add(const TrafficEntry& entry, std::uint32_t block);
   void load(Line& line, std::uint32_t words, std::uint32_t block);
   void store(Line& line, std::uint32_t words, std::uint32_t block);
@@ -54,7 +55,7 @@ class WordConflicts {
     std::uint64_t number = ~std::uint64_t{0};
     Page* page = nullptr;
   };
-  std::array<Recent, 64> recent_;
+  std::array<Recent, 256> recent_;
   std::vector<Words> words_;
   bool any_ = false;
 };

@@ -78,21 +78,36 @@ class ParallelRun {
     retired_.notify_all();
   }
 
+  /// Blocks in order, as far as they have come; one worker at a time, while the others go on.
+  void retire_all(std::unique_lock<std::mutex>& lock) {
+    if (is_retiring_) return;
+    is_retiring_ = true;
+    while (!stop_.load() && !waiting_.empty() && waiting_.begin()->first == next_retired_) {
+      FinishedBlock block = std::move(waiting_.begin()->second);
+      waiting_entries_ -= entries_of(block);
+      waiting_.erase(waiting_.begin());
+      lock.unlock();
+      collector_.retire(std::move(block));
+      lock.lock();
+      ++next_retired_;
+      if (collector_.conflict()) stop_.store(true);
+      retired_.notify_all();
+    }
+    is_retiring_ = false;
+  }
+
   bool hand_in(std::uint64_t block, FinishedBlock finished, const BlockRunner& runner) {
     std::unique_lock lock(mutex_);
     waiting_entries_ += entries_of(finished);
     waiting_.emplace(block, std::move(finished));
-    while (!waiting_.empty() && waiting_.begin()->first == next_retired_) {
-      waiting_entries_ -= entries_of(waiting_.begin()->second);
-      collector_.retire(std::move(waiting_.begin()->second));
-      waiting_.erase(waiting_.begin());
-      ++next_retired_;
-    }
+    retire_all(lock);
     work_[&runner] = runner.work();
     std::uint64_t total = 0;
     for (const auto& [worker, work] : work_) total += work;
-    if (collector_.conflict() || total > launch_.instruction_budget) stop_.store(true);
-    retired_.notify_all();
+    if (total > launch_.instruction_budget) {
+      stop_.store(true);
+      retired_.notify_all();
+    }
     // The block that is retired next is with a worker that is running it: somebody always goes on.
     retired_.wait(lock, [&] {
       return stop_.load() ||
@@ -111,6 +126,7 @@ class ParallelRun {
   std::size_t waiting_entries_ = 0;
   std::map<const BlockRunner*, std::uint64_t> work_;
   std::uint64_t next_retired_ = 0;
+  bool is_retiring_ = false;  // collector_ belongs to whoever has set it
   Collector collector_;
   CounterSums sums_;
   std::uint32_t shared_bytes_ = 0;

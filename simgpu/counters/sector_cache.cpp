@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kLineBytes = 128;
 constexpr std::uint64_t kNotFound = ~std::uint64_t{0};
-constexpr std::uint32_t kTagsAtOnce = 8;  // that find() compares
+constexpr std::uint32_t kAtOnce = 8;  // numbers that position() compares
 
 /// From here on memory comes from the system and not from the heap, whose large blocks are filled
 /// with zeros by hand once they are used for the second time: each launch would wait for that.
@@ -48,42 +48,42 @@ SectorCache::SectorCache(std::uint64_t bytes, std::uint32_t ways) {
   ways_ = static_cast<std::uint32_t>(lines / sets_);
   set_bits_ = static_cast<std::uint32_t>(std::countr_zero(sets_));
   const std::uint64_t count = this->lines();
-  tag_ = lazy<std::uint32_t>(count + kTagsAtOnce);  // find() reads beyond the last set
-  used_ = lazy<std::uint32_t>(count);
+  tag_ = lazy<std::uint32_t>(count + kAtOnce);
+  used_ = lazy<std::uint32_t>(count + kAtOnce);
   present_ = lazy<std::uint32_t>(count);
   dirty_ = lazy<std::uint8_t>(count);
   set_ = lazy<Set>(sets_);
 }
 
-std::uint64_t SectorCache::find(std::uint64_t first, std::uint32_t tag) const {
-  const std::uint32_t* const tags = tag_.get() + first;
+/// The first of `count` numbers that is `wanted`, or `count`; reads up to kAtOnce beyond them.
+std::uint32_t SectorCache::position(const std::uint32_t* numbers, std::uint32_t count,
+                                    std::uint32_t wanted) {
 #if defined(__AVX2__)
-  typedef std::uint32_t Tags [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]];
+  typedef std::uint32_t Numbers [[gnu::vector_size(32), gnu::aligned(4), gnu::may_alias]];
   typedef float Signs [[gnu::vector_size(32)]];
-  for (std::uint32_t way = 0; way < ways_; way += kTagsAtOnce) {
-    const auto equal = *reinterpret_cast<const Tags*>(tags + way) == tag;
+  for (std::uint32_t i = 0; i < count; i += kAtOnce) {
+    const auto equal = *reinterpret_cast<const Numbers*>(numbers + i) == wanted;
     const auto found =
         static_cast<std::uint32_t>(__builtin_ia32_movmskps256(std::bit_cast<Signs>(equal)));
-    if (found == 0) continue;
-    const std::uint32_t at = way + static_cast<std::uint32_t>(std::countr_zero(found));
-    return at < ways_ ? first + at : kNotFound;  // further ways are another set's
+    if (found != 0) return std::min(i + static_cast<std::uint32_t>(std::countr_zero(found)), count);
   }
+  return count;
 #else
-  for (std::uint32_t way = 0; way < ways_; ++way) {
-    if (tags[way] == tag) return first + way;
-  }
+  return static_cast<std::uint32_t>(std::find(numbers, numbers + count, wanted) - numbers);
 #endif
-  return kNotFound;
 }
 
-/// The first of those used least recently. Without branches: nobody can foretell which it is.
+std::uint64_t SectorCache::find(std::uint64_t first, std::uint32_t tag) const {
+  const std::uint32_t way = position(&tag_[first], ways_, tag);
+  return way == ways_ ? kNotFound : first + way;
+}
+
+/// The first of those used least recently. Without branches on it: nobody can foretell which it is.
 std::uint64_t SectorCache::least_recent(std::uint64_t first) const {
-  const std::uint32_t* const used = used_.get() + first;
-  std::uint64_t oldest = ~std::uint64_t{0};
-  for (std::uint64_t way = 0; way < ways_; ++way) {
-    oldest = std::min(oldest, std::uint64_t{used[way]} << 32 | way);
-  }
-  return first + (oldest & ~std::uint32_t{0});
+  const std::uint32_t* const used = &used_[first];
+  std::uint32_t oldest = ~std::uint32_t{0};
+  for (std::uint32_t way = 0; way < ways_; ++way) oldest = std::min(oldest, used[way]);
+  return first + position(used, ways_, oldest);
 }
 
 void SectorCache::fetch(std::uint64_t line) const {

@@ -60,6 +60,8 @@ class SectorCache {
   }
   static void* lazy_zeros(std::size_t bytes, Free& free);
 
+  static std::uint32_t position(const std::uint32_t* numbers, std::uint32_t count,
+                                std::uint32_t wanted);
   std::uint64_t find(std::uint64_t first, std::uint32_t tag) const;
   std::uint64_t least_recent(std::uint64_t first) const;
   void refresh(std::uint64_t set);

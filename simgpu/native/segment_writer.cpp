@@ -16,6 +16,10 @@
 namespace simgpu::native {
 namespace {
 
+/// Registers and groups that all ends of a segment but the last hand over, taken together: text,
+/// and time to compile.
+constexpr std::size_t kMostHandedOver = 1024;
+
 bool is_access(const Form& form) {
   return form.kind == Form::Kind::shared_load || form.kind == Form::Kind::shared_store;
 }
@@ -66,15 +70,15 @@ class SegmentWriter {
   SegmentWriter(const LoweredKernel& kernel, std::span<const std::optional<Form>> forms,
                 const SegmentSpan& segment, std::string& text)
       : kernel_(kernel), forms_(forms), segment_(segment), text_(text) {
-    for (std::uint32_t i = segment.first; i < segment.first + segment.length; ++i) {
+    find_groups();
+    for (std::uint32_t i = segment.first; i < segment.first + segment_.length; ++i) {
       for (const Register& to : registers_written(kernel, kernel.code[i], *forms[i])) {
         locals_.emplace(to.offset, to.kind);
       }
     }
-    find_groups();
   }
 
-  void write(std::size_t number) {
+  SegmentSpan write(std::size_t number) {
     fmt::format_to(out(), "std::uint32_t segment{}(Segment& s) {{\n  const Frame f(s);\n", number);
     for (const auto& [offset, kind] : locals_) {
       const char* const type = kind == 'p' ? "Predicate" : kind == 'd' ? "Pairs" : "Words";
@@ -85,18 +89,27 @@ class SegmentWriter {
     text_ += "  ";
     write_end();
     text_ += "\n}\n";
+    return segment_;
   }
 
  private:
   std::back_insert_iterator<std::string> out() { return std::back_inserter(text_); }
 
-  /// Groups are known before their first access is written: it checks the bounds of all.
+  /// Groups are known before their first access is written: it checks the bounds of all. Where a
+  /// segment may end in too many places, at each of which all that was written is handed over, it
+  /// is cut.
   void find_groups() {
     using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>;
     std::map<Key, std::size_t> open;
+    std::set<std::uint32_t> written;
+    std::size_t handed_over = 0;
     for (std::uint32_t i = segment_.first; i < segment_.first + segment_.length; ++i) {
       const Lowered& in = kernel_.code[i];
       const Form& form = *forms_[i];
+      if (handed_over > kMostHandedOver) {
+        segment_.length = i - segment_.first;
+        return;
+      }
       if (is_access(form)) {
         const std::uint32_t bytes = form.bytes * form.elements;
         const Key key{in.a, bytes, static_cast<std::uint32_t>(in.immediate) % bytes};
@@ -105,7 +118,9 @@ class SegmentWriter {
         if (known == open.end() || bytes < 4) {
           open[key] = groups_.size();
           groups_.push_back({.index = i, .bytes = bytes});
+          handed_over += written.size() + groups_.size();
         }
+        if (is_guarded(in)) handed_over += 2 * (written.size() + groups_.size());
         group_of_[i] = open[key];
         Group& group = groups_[open[key]];
         if (!is_guarded(in)) {
@@ -114,6 +129,7 @@ class SegmentWriter {
         }
       }
       for (const Register& to : registers_written(kernel_, in, form)) {
+        written.insert(to.offset);
         std::erase_if(open, [&](const auto& each) { return std::get<0>(each.first) == to.offset; });
       }
     }
@@ -234,7 +250,7 @@ class SegmentWriter {
 
   const LoweredKernel& kernel_;
   std::span<const std::optional<Form>> forms_;
-  const SegmentSpan segment_;
+  SegmentSpan segment_;
   std::string& text_;
   std::map<std::uint32_t, char> locals_;  ///< kinds of what is written, by offset
   std::vector<Group> groups_;
@@ -245,9 +261,9 @@ class SegmentWriter {
 
 }  // namespace
 
-void write_segment(const LoweredKernel& kernel, std::span<const std::optional<Form>> forms,
-                   const SegmentSpan& segment, std::size_t number, std::string& text) {
-  SegmentWriter(kernel, forms, segment, text).write(number);
+SegmentSpan write_segment(const LoweredKernel& kernel, std::span<const std::optional<Form>> forms,
+                          const SegmentSpan& segment, std::size_t number, std::string& text) {
+  return SegmentWriter(kernel, forms, segment, text).write(number);
 }
 
 }  // namespace simgpu::native

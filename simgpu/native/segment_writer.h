@@ -10,9 +10,10 @@
 
 namespace simgpu::native {
 
-/// The text of one segment's function, which is appended to `text`.
+/// Appends the text of one segment's function to `text`, and returns what it does: `segment`, or as
+/// much of its beginning as one function may hold.
 /// @param forms of all instructions of the kernel; those of the segment have one
-void write_segment(const LoweredKernel& kernel, std::span<const std::optional<Form>> forms,
-                   const SegmentSpan& segment, std::size_t number, std::string& text);
+SegmentSpan write_segment(const LoweredKernel& kernel, std::span<const std::optional<Form>> forms,
+                          const SegmentSpan& segment, std::size_t number, std::string& text);
 
 }  // namespace simgpu::native

@@ -5,11 +5,13 @@
 #include <filesystem>
 #include <numeric>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "simgpu/exec/engine_testing.h"
 #include "simgpu/lower/lowered.h"
 #include "simgpu/native/native_kernels.h"
+#include "simgpu/native/translator.h"
 
 /// What a segment of native code does with guards and with shared memory in all its shapes, held
 /// against the interpreter: memory, counters, and what a failing launch leaves.
@@ -198,6 +200,31 @@ TEST_F(Segments, LeaveAccessesThatFailToTheInterpreter) {
   EXPECT_EQ(expect_same("fails", parameters(12, 800)).status, LaunchStatus::illegal_address);
   EXPECT_EQ(expect_same("fails", parameters(12, static_cast<std::uint32_t>(-128))).status,
             LaunchStatus::ok);
+}
+
+/// Each guarded load may end its segment, and hand over all that was written before it.
+TEST(SegmentText, GrowsNoFasterThanItsKernel) {
+  constexpr int kLoads = 3000;
+  std::string body, sums;
+  for (int i = 0; i < kLoads; ++i) {
+    const std::string x = "%x" + std::to_string(i), y = "%y" + std::to_string(i);
+    body += "add.s32 " + x + ", %r0, " + std::to_string(4 * (i % 8)) + ";\n@%p0 ld.shared.u32 " +
+            y + ", [" + x + "];\n";
+    sums += "add.s32 %r1, %r1, " + y + "; add.s32 %r1, %r1, " + x + ";\n";
+  }
+  const std::string count = std::to_string(kLoads);
+  const auto program = lower(
+      ptx::parse(".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n"
+                 ".reg .b32 %r<2>, %x<" +
+                 count + ">, %y<" + count +
+                 ">;\n.reg .pred %p<1>;\n.shared .align 4 .b8 tile[4096];\nmov.u32 %r0, tile;\n"
+                 "mov.u32 %r1, %tid.x;\nsetp.gt.u32 %p0, %r1, 5;\n" +
+                 body + sums + "st.shared.u32 [%r0], %r1;\nret;\n}\n"),
+      {});
+  const LoweredKernel* const only[] = {&program->kernels.at("k")};
+  const Translation translation = translate(only);
+  EXPECT_GT(translation.functions, 100U);
+  EXPECT_LT(translation.text.size(), std::size_t{8} << 20);
 }
 
 }  // namespace

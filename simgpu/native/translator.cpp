@@ -53,13 +53,22 @@ std::uint32_t instructions_of(const std::vector<SegmentSpan>& segments) {
 /// The segments' functions in a text; their names are numbers.
 class TextWriter {
  public:
-  void add(const LoweredKernel& kernel, const std::vector<std::optional<Form>>& forms,
-           const std::vector<SegmentSpan>& segments) {
-    for (const SegmentSpan& segment : segments) {
-      write_segment(kernel, forms, segment, count_, functions_);
-      fmt::format_to(std::back_inserter(table_), "segment{}, ", count_++);
+  /// Returns the segments that have a function: those, in parts where they are large.
+  std::vector<SegmentSpan> add(const LoweredKernel& kernel,
+                               const std::vector<std::optional<Form>>& forms,
+                               const std::vector<SegmentSpan>& segments) {
+    std::vector<SegmentSpan> written;
+    for (SegmentSpan left : segments) {
+      while (left.length >= kLeastLength) {
+        const SegmentSpan part = write_segment(kernel, forms, left, count_, functions_);
+        fmt::format_to(std::back_inserter(table_), "segment{}, ", count_++);
+        written.push_back(part);
+        left.first += part.length;
+        left.length -= part.length;
+      }
     }
-    instructions_ += instructions_of(segments);
+    instructions_ += instructions_of(written);
+    return written;
   }
 
   std::string text() const {
@@ -90,8 +99,7 @@ Translation translate(std::span<const LoweredKernel* const> kernels) {
     if (kernel->code.size() > kMostInstructions) continue;
     std::vector<std::optional<Form>> forms;
     for (const Lowered& in : kernel->code) forms.push_back(find_form(unguarded(in)));
-    segments = find_segments(*kernel, forms);
-    writer.add(*kernel, forms, segments);
+    segments = writer.add(*kernel, forms, find_segments(*kernel, forms));
   }
   translation.functions = writer.count();
   if (writer.count() != 0) translation.text = writer.text();

@@ -12,6 +12,7 @@ namespace {
 
 /// Which element of `size` index `at` means; -1 is the border.
 std::int64_t folded(std::int64_t at, std::int64_t size, AddressMode mode) {
+  if (at >= 0 && at < size) return at;  // as nearly all are; a division takes long
   switch (mode) {
     case AddressMode::wrap:
       return (at % size + size) % size;
@@ -23,7 +24,7 @@ std::int64_t folded(std::int64_t at, std::int64_t size, AddressMode mode) {
     case AddressMode::clamp:
       return std::clamp<std::int64_t>(at, 0, size - 1);
     default:
-      return at >= 0 && at < size ? at : -1;
+      return -1;
   }
 }
 
@@ -81,7 +82,11 @@ std::uint32_t as_bits(float value) { return std::bit_cast<std::uint32_t>(value);
 /// One channel, widened to 32 bits or, where that is asked for, to a float.
 std::uint32_t channel_of(const Image& image, const std::byte* at) {
   std::uint32_t raw = 0;
-  std::memcpy(&raw, at, image.channel_bits / 8);
+  if (image.channel_bits == 32) {  // a size that the compiler knows is a move
+    std::memcpy(&raw, at, 4);
+  } else {
+    std::memcpy(&raw, at, image.channel_bits == 16 ? 2 : 1);
+  }
   if (image.kind == ChannelKind::floating_point) {
     return image.channel_bits == 32 ? raw
                                     : as_bits(arith::f16_to_f32(static_cast<std::uint16_t>(raw)));
@@ -96,7 +101,26 @@ std::uint32_t channel_of(const Image& image, const std::byte* at) {
                            : static_cast<float>(raw) / largest);
 }
 
+std::uint64_t offset_of(const Image& image, std::int64_t x, std::int64_t y, std::int64_t z) {
+  return static_cast<std::uint64_t>(z) * image.slice_pitch +
+         static_cast<std::uint64_t>(y) * image.pitch +
+         static_cast<std::uint64_t>(x) * image.element_bytes();
+}
+
 }  // namespace
+
+Tap nearest_tap(const Image& image, const TexturePosition& position) {
+  const std::int64_t x = line_of(image, position, 0, image.width).element[0];
+  const std::int64_t y =
+      position.dimensions > 1 ? line_of(image, position, 1, image.height).element[0] : 0;
+  const std::int64_t z = position.dimensions > 2
+                             ? line_of(image, position, 2, image.depth).element[0]
+                             : std::min(position.slice, image.depth - 1);
+  Tap tap;
+  tap.outside = x < 0 || y < 0 || z < 0;
+  if (!tap.outside) tap.offset = offset_of(image, x, y, z);
+  return tap;
+}
 
 Taps taps_of(const Image& image, const TexturePosition& position) {
   const Line x = line_of(image, position, 0, image.width);
@@ -111,9 +135,7 @@ Taps taps_of(const Image& image, const TexturePosition& position) {
         tap.outside = x.element[i] < 0 || y.element[j] < 0 || z.element[k] < 0;
         tap.weight = x.weight[i] * y.weight[j] * z.weight[k];
         if (tap.outside) continue;
-        tap.offset = static_cast<std::uint64_t>(z.element[k]) * image.slice_pitch +
-                     static_cast<std::uint64_t>(y.element[j]) * image.pitch +
-                     static_cast<std::uint64_t>(x.element[i]) * image.element_bytes();
+        tap.offset = offset_of(image, x.element[i], y.element[j], z.element[k]);
       }
     }
   }

@@ -31,6 +31,8 @@ struct Taps {
   unsigned count = 0;
 };
 
+/// The element that a fetch of an image that is not linear reads.
+Tap nearest_tap(const Image& image, const TexturePosition& position);
 /// The elements that a fetch reads: one, or 2, 4 or 8 between which it interpolates, with weights
 /// of 8 fractional bits.
 Taps taps_of(const Image& image, const TexturePosition& position);

@@ -4,6 +4,7 @@
 #include "simgpu/lower/builder.h"
 #include "simgpu/lower/control_flow.h"
 #include "simgpu/lower/register_allocation.h"
+#include "simgpu/lower/speculated_loads.h"
 
 /// From pending instructions to executable ones: basic blocks, reconvergence points, register
 /// slots.
@@ -249,6 +250,10 @@ LoweredKernel KernelBuilder::finish() {
     InstructionInfo& info = kernel_.info.instructions.emplace_back(describe(pending));
     info.only_moves = pending.is_memory && only_moves(info, computed);
     info.starts_block = layout.flow.first[layout.block_of[i]] == i;
+  }
+  for (const SpeculatedLoad& load :
+       find_speculated_loads(code_, layout.flow.first, registers_.size())) {
+    kernel_.speculated_loads[load.index] = {place(load.keeps), load.keeps_if_false ? ~0U : 0U};
   }
   kernel_.info.static_shared_bytes = shared_next_;
   kernel_.info.register_estimate = registers.peak_words;

@@ -146,10 +146,41 @@ TexturePosition position_of(const Lowered* in, const Warp& warp, const Image& im
   return position;
 }
 
+void put_texture_value(const Lowered* in, Warp& warp, unsigned lane, const TextureValue& value) {
+  for (unsigned i = 0; i < kResults; ++i) {
+    slot<std::uint32_t>(warp, warp.lists[in->list + i])[lane] = value.bits[i];
+  }
+}
+
+/// Of an image that is not linear: one element for each lane.
+void fetch_nearest(const Lowered* in, Warp& warp, std::uint32_t group, const Image& image) {
+  LaneAddresses addresses{};
+  std::uint32_t reading = 0;
+  for (std::uint32_t left = group; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    const Tap tap = nearest_tap(image, position_of(in, warp, image, lane));
+    if (tap.outside) continue;
+    addresses[lane] = image.address + tap.offset;
+    reading |= 1u << lane;
+  }
+  touch(in, warp, AccessKind::load, image.element_bytes(), reading, addresses, nullptr);
+  for (std::uint32_t left = group; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    const bool reads = (reading >> lane & 1) != 0;
+    put_texture_value(
+        in, warp, lane,
+        value_of(image, reads ? warp.block->memory().host(addresses[lane]) : nullptr));
+  }
+}
+
 /// Fetches for the lanes `group`, whose image is the same.
 void fetch(const Lowered* in, Warp& warp, std::uint32_t group) {
   const auto leader = static_cast<unsigned>(std::countr_zero(group));
   const Image& image = image_of(in, warp, leader, false);
+  if (image.linear == 0) {
+    fetch_nearest(in, warp, group, image);
+    return;
+  }
   std::array<Taps, kWarpSize> taps;
   std::array<std::array<TextureValue, 8>, kWarpSize> values;
   unsigned most = 0;
@@ -173,10 +204,7 @@ void fetch(const Lowered* in, Warp& warp, std::uint32_t group) {
   }
   for (std::uint32_t left = group; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(std::countr_zero(left));
-    const TextureValue result = blend(image, taps[lane], values[lane]);
-    for (unsigned i = 0; i < kResults; ++i) {
-      slot<std::uint32_t>(warp, warp.lists[in->list + i])[lane] = result.bits[i];
-    }
+    put_texture_value(in, warp, lane, blend(image, taps[lane], values[lane]));
   }
 }
 

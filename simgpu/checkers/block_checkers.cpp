@@ -28,21 +28,31 @@ void for_each_place(const WarpAccess& access, const std::optional<std::int64_t>&
   }
 }
 
-/// Whether at least one byte of a lane's access has been written.
+/// Whether at least one byte of a lane's access has been written, and all those of `used`.
 template <typename Contains>
-bool contains_some(std::uint64_t first, std::uint64_t bytes, const Contains& contains) {
+bool contains_used(std::uint64_t first, std::uint64_t bytes, std::uint16_t used,
+                   const Contains& contains) {
+  bool some = false;
   for (std::uint64_t i = 0; i < bytes; ++i) {
-    if (contains(first + i, 1)) return true;
+    const bool written = contains(first + i, 1);
+    if (!written && (used >> i & 1) != 0) return false;
+    some = some || written;
   }
-  return false;
+  return some;
+}
+
+constexpr std::uint16_t kAllBytes = 0xFFFF;
+
+std::uint16_t used_of(const std::vector<std::uint16_t>& used_bytes, std::uint32_t pc) {
+  return pc < used_bytes.size() ? used_bytes[pc] : kAllBytes;
 }
 
 /// Reads of what `contains` does not hold become findings; what is written is passed to `add`.
-/// @param only_moves by pc; see BlockCheckers
+/// @param used_bytes by pc; see BlockCheckers
 template <typename Contains, typename Add>
 void check_initialisation(const char* code, const WarpAccess& access,
                           const std::optional<std::int64_t>& stride, std::uint64_t block,
-                          const std::vector<bool>& only_moves, FindingList& findings,
+                          const std::vector<std::uint16_t>& used_bytes, FindingList& findings,
                           const Contains& contains, const Add& add) {
   if (reads(access.kind)) {
     for_each_place(
@@ -50,8 +60,7 @@ void check_initialisation(const char* code, const WarpAccess& access,
           if (contains(first, bytes)) return true;
           // A run of lanes is looked at again lane by lane.
           const bool one_lane = bytes == access.bytes;
-          const bool moves = access.pc < only_moves.size() && only_moves[access.pc];
-          if (one_lane && !(moves && contains_some(first, bytes, contains))) {
+          if (one_lane && !contains_used(first, bytes, used_of(used_bytes, access.pc), contains)) {
             findings.add(finding_at(code, access, block, static_cast<std::uint8_t>(lane), first));
           }
           return one_lane;
@@ -68,11 +77,11 @@ void check_initialisation(const char* code, const WarpAccess& access,
 }  // namespace
 
 struct BlockCheckers::State {
-  State(DeviceMemory& device_memory, std::vector<bool> moves)
-      : memory(device_memory), only_moves(std::move(moves)) {}
+  State(DeviceMemory& device_memory, std::vector<std::uint16_t> used)
+      : memory(device_memory), used_bytes(std::move(used)) {}
 
   DeviceMemory& memory;
-  std::vector<bool> only_moves;
+  std::vector<std::uint16_t> used_bytes;
   std::uint64_t block = 0;
   std::uint32_t warps = 0;
   std::uint32_t local_bytes = 0;
@@ -84,8 +93,8 @@ struct BlockCheckers::State {
   FindingList findings;
 };
 
-BlockCheckers::BlockCheckers(DeviceMemory& memory, std::vector<bool> only_moves)
-    : state_(std::make_unique<State>(memory, std::move(only_moves))) {}
+BlockCheckers::BlockCheckers(DeviceMemory& memory, std::vector<std::uint16_t> used_bytes)
+    : state_(std::make_unique<State>(memory, std::move(used_bytes))) {}
 BlockCheckers::~BlockCheckers() = default;
 
 void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,
@@ -104,7 +113,7 @@ void BlockCheckers::shared(const WarpAccess& access) {
   State& state = *state_;
   const std::optional<std::int64_t> stride = constant_stride(access);
   check_initialisation(
-      "RL0206", access, stride, state.block, state.only_moves, state.findings,
+      "RL0206", access, stride, state.block, state.used_bytes, state.findings,
       [&](std::uint64_t first, std::uint64_t bytes) { return state.shared.contains(first, bytes); },
       [&](std::uint64_t first, std::uint64_t bytes) { state.shared.add(first, bytes); });
   if ((access.order & kStrong) == 0) {
@@ -124,7 +133,7 @@ void BlockCheckers::copy_done(const WarpAccess& access) {
 void BlockCheckers::global(const WarpAccess& access) {
   State& state = *state_;
   check_initialisation(
-      "RL0205", access, constant_stride(access), state.block, state.only_moves, state.findings,
+      "RL0205", access, constant_stride(access), state.block, state.used_bytes, state.findings,
       [&](std::uint64_t first, std::uint64_t bytes) {
         return state.memory.is_initialized(first, bytes);
       },
@@ -159,9 +168,8 @@ void BlockCheckers::local(const WarpAccess& access) {
     const auto contains = [&](std::uint64_t at, std::uint64_t bytes) {
       return state.local.contains(at, bytes);
     };
-    const bool moves = access.pc < state.only_moves.size() && state.only_moves[access.pc];
     if (access.kind != AccessKind::store && !contains(first, access.bytes) &&
-        !(moves && contains_some(first, access.bytes, contains))) {
+        !contains_used(first, access.bytes, used_of(state.used_bytes, access.pc), contains)) {
       state.findings.add(finding_at("RL0208", access, state.block, lane, offset));
     }
     if (access.kind != AccessKind::load) state.local.add(first, access.bytes);

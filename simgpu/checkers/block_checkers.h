@@ -25,9 +25,9 @@ namespace simgpu {
 /// of instructions is kept in full, later ones are only counted.
 class BlockCheckers {
  public:
-  /// @param only_moves by pc: loads whose values are only stored again. Such a load may read
-  /// unwritten bytes beside written ones: they are the padding of a struct that is copied.
-  explicit BlockCheckers(DeviceMemory& memory, std::vector<bool> only_moves = {});
+  /// @param used_bytes by pc, of loads: the bytes from which something is computed. A load may read
+  /// unwritten bytes beside written ones if nobody uses them: they are a struct's padding.
+  explicit BlockCheckers(DeviceMemory& memory, std::vector<std::uint16_t> used_bytes = {});
   ~BlockCheckers();
 
   /// A new block: all of shared memory is uninitialised, a new barrier interval begins.

@@ -44,6 +44,7 @@ void Collector::finish(LaunchResult& result, std::uint32_t shared_bytes) {
     for (const RawFinding& raw : traffic_.take_findings()) findings_.add(raw);
   }
   for (const RawFinding& raw : findings_.take()) {
+    if (is_of_a_library(raw, launch_.kernel.info)) continue;
     result.findings.push_back(to_finding(raw, launch_.kernel, launch_.memory, launch_.request.grid,
                                          launch_.request.block, shared_bytes));
   }

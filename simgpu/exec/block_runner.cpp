@@ -39,10 +39,10 @@ std::uint32_t frame_size(const LaunchContext& launch) {
   return launch.kernel.frame_bytes_per_thread + stack_size(launch);
 }
 
-std::vector<bool> loads_that_move(const LoweredKernel& kernel) {
-  std::vector<bool> moves;
-  for (const InstructionInfo& info : kernel.info.instructions) moves.push_back(info.only_moves);
-  return moves;
+std::vector<std::uint16_t> used_bytes(const LoweredKernel& kernel) {
+  std::vector<std::uint16_t> used;
+  for (const InstructionInfo& info : kernel.info.instructions) used.push_back(info.used_bytes);
+  return used;
 }
 
 std::size_t warps_of(const LaunchContext& launch) {
@@ -86,7 +86,7 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
     : launch_(launch),
       traffic_(launch.request.l1_bytes_per_block, launch.log_entries),
       checkers_(launch.checkers
-                    ? std::make_unique<BlockCheckers>(launch.memory, loads_that_move(launch.kernel))
+                    ? std::make_unique<BlockCheckers>(launch.memory, used_bytes(launch.kernel))
                     : nullptr),
       counts_(launch.kernel.code.size()),
       guarded_threads_(launch.kernel.code.size()),

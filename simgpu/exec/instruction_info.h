@@ -66,9 +66,9 @@ struct InstructionInfo {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::uint32_t call = 0;  ///< in KernelInfo::calls, plus one; 0: the place is in the kernel itself
-  /// A load whose values are only stored again, as when a struct is copied: its padding may be
-  /// unwritten.
-  bool only_moves = false;
+  /// Of a load: from which of the bytes that it accesses something is computed. Others are only
+  /// stored again, or dropped, as when a struct is copied: they may be its padding, and unwritten.
+  std::uint16_t used_bytes = 0xFFFF;
 };
 
 /// How often one instruction was executed.

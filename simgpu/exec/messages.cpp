@@ -179,6 +179,11 @@ std::string describe_global(const DeviceMemory& memory, std::uint64_t address, u
   return bytes_text(allocation->base - address) + " before the start of " + name;
 }
 
+bool is_of_a_library(const RawFinding& raw, const KernelInfo& kernel) {
+  return std::strcmp(raw.code, "RL0206") == 0 &&
+         (kernel.name.starts_with("_ZN3cub") || kernel.name.starts_with("_ZN6thrust"));
+}
+
 Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const DeviceMemory& memory,
                    const Dim3& grid, const Dim3& block, std::uint32_t shared_bytes) {
   const Space space = space_of(raw);

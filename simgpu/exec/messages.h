@@ -26,6 +26,10 @@ std::string describe_shared(const LoweredKernel& kernel, std::uint64_t offset,
 /// (cudaMalloc)".
 std::string describe_global(const DeviceMemory& memory, std::uint64_t address, unsigned bytes);
 
+/// A read of unwritten shared memory by a kernel of Thrust or CUB, which is the library's own
+/// affair: CUB's merge sort reads an element behind the last one, and drops what it compared.
+bool is_of_a_library(const RawFinding& raw, const KernelInfo& kernel);
+
 /// A checker's finding as the report has it.
 Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const DeviceMemory& memory,
                    const Dim3& grid, const Dim3& block, std::uint32_t shared_bytes);

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "simgpu/exec/engine.h"
@@ -47,6 +50,20 @@ class MemoryImage {
     }
   }
   bool operator==(const MemoryImage&) const = default;
+  /// Where two images of the same allocations differ first: "allocation 1, byte 24: 7f, not ff".
+  std::string difference(const MemoryImage& other) const {
+    std::ostringstream text;
+    for (std::size_t i = 0; i < std::min(copies_.size(), other.copies_.size()); ++i) {
+      const auto& [base, bytes, shadow] = copies_[i];
+      if (shadow != other.copies_[i].shadow) text << "allocation " << i << ", what is written; ";
+      const auto at = std::ranges::mismatch(bytes, other.copies_[i].bytes);
+      if (at.in1 == bytes.end()) continue;
+      text << "allocation " << i << ", byte " << at.in1 - bytes.begin() << ": " << std::hex
+           << std::to_integer<int>(*at.in1) << ", not " << std::to_integer<int>(*at.in2);
+      break;
+    }
+    return text.str();
+  }
 
  private:
   struct Copy {
@@ -83,7 +100,8 @@ inline LaunchResult execute_both(const Program& program, const LaunchRequest& re
   unchecked.native = native_kernels();
   const LaunchResult native = execute(program, request, memory, gpu, unchecked);
   expect_same(native, interpreted);
-  EXPECT_TRUE(MemoryImage(memory) == after) << "memory differs";
+  const MemoryImage natively(memory);
+  EXPECT_TRUE(natively == after) << natively.difference(after);
   before.put_back(memory);
   return execute(program, request, memory, gpu, options);
 }

@@ -5,6 +5,7 @@
 #include "simgpu/lower/control_flow.h"
 #include "simgpu/lower/register_allocation.h"
 #include "simgpu/lower/speculated_loads.h"
+#include "simgpu/lower/used_bytes.h"
 
 /// From pending instructions to executable ones: basic blocks, reconvergence points, register
 /// slots.
@@ -107,26 +108,6 @@ InstructionInfo describe(const Pending& pending) {
   for (const Ref* ref : {&pending.dst, &pending.dst2}) add(info.writes, *ref);
   for (const Ref& ref : pending.outs) add(info.writes, ref);
   return info;
-}
-
-/// By register, whether something is computed from it, or it is an address: anything but a store of
-/// its value.
-std::vector<bool> registers_computed_with(const std::vector<Pending>& code, std::size_t count) {
-  std::vector<bool> computed(count, false);
-  const auto mark = [&](const Ref& ref) {
-    if (ref.kind == Ref::Kind::reg) computed[ref.index] = true;
-  };
-  for (const Pending& pending : code) {
-    for (const Ref* ref : {&pending.a, &pending.c, &pending.d, &pending.guard}) mark(*ref);
-    if (pending.only_stores) continue;
-    mark(pending.b);
-    for (const Ref& ref : pending.ins) mark(ref);
-  }
-  return computed;
-}
-
-bool only_moves(const InstructionInfo& info, const std::vector<bool>& computed) {
-  return std::ranges::none_of(info.writes, [&](std::uint32_t reg) { return computed[reg]; });
 }
 
 }  // namespace
@@ -240,7 +221,7 @@ LoweredKernel KernelBuilder::finish() {
   }
   finish_calls(registers, layout.block_of);
 
-  const std::vector<bool> computed = registers_computed_with(code_, registers_.size());
+  const std::vector<std::uint8_t> used = find_used_bytes(code_, registers_.size(), constants_);
   for (std::uint32_t i = 0; i < code_.size(); ++i) {
     const Pending& pending = code_[i];
     kernel_.code.push_back(lowered(i, layout, place));
@@ -248,7 +229,7 @@ LoweredKernel KernelBuilder::finish() {
     kernel_.spellings.push_back(pending.spelling);
     kernel_.hidden.push_back(pending.hidden ? 1 : 0);
     InstructionInfo& info = kernel_.info.instructions.emplace_back(describe(pending));
-    info.only_moves = pending.is_memory && only_moves(info, computed);
+    if (pending.is_memory) info.used_bytes = used_of_access(pending, used);
     info.starts_block = layout.flow.first[layout.block_of[i]] == i;
   }
   for (const SpeculatedLoad& load :

@@ -402,7 +402,7 @@ TEST(LocalInitialisationTest, EveryThreadHasItsOwn) {
 TEST(PaddingTest, ACopiedStructMayHaveUnwrittenBytesButNotAllOfThem) {
   DeviceMemory memory(1 << 20);
   const std::uint64_t base = memory.allocate(512, "structs").value();
-  BlockCheckers checkers(memory, {false, true});  // the load at 0 computes, the one at 1 copies
+  BlockCheckers checkers(memory, {0xFF, 0});  // the load at 0 computes, the one at 1 copies
   checkers.begin_block(0, 0, 1, 0);
   const auto struct_at = [&](auto lane) { return base + 8 * lane; };
   TestAccess kind(AccessKind::store, 1, struct_at, 0xffffU);

@@ -61,12 +61,12 @@ LaunchResult read_word(const std::string& body) {
 
 TEST(UnusedBytes, MayBeUnwritten) {
   for (const std::string body :
-       {"  cvt.u16.u64 %h1, %d1;\n  and.b16 %h1, %h1, 255;\n  cvt.u32.u16 %r2, %h1;\n"
-        "  add.u32 %r2, %r2, 1;\n",
-        "  mov.u64 %d2, %d1;\n  selp.b64 %d2, %d2, %d1, %q0;\n  cvt.u32.u64 %r2, %d2;\n"
-        "  and.b32 %r2, %r2, 129;\n  setp.eq.u32 %q1, %r2, 0;\n",
-        "  mov.u32 %r1, 0;\n$again:\n  cvt.u32.u64 %r2, %d1;\n  and.b32 %r2, %r2, 1;\n"
-        "  add.u32 %r1, %r1, 1;\n  setp.lt.u32 %q1, %r1, 3;\n  @%q1 bra $again;\n"}) {
+       {"  cvt.u16.u64 %h1, %d1;\n  and.b16 %h2, %h1, 255;\n  cvt.u32.u16 %r3, %h2;\n"
+        "  add.u32 %r2, %r3, 1;\n",
+        "  mov.u64 %d2, %d1;\n  selp.b64 %d3, %d2, %d1, %q0;\n  cvt.u32.u64 %r3, %d3;\n"
+        "  and.b32 %r2, %r3, 129;\n  setp.eq.u32 %q1, %r2, 0;\n",
+        "  mov.u32 %r1, 0;\n$again:\n  cvt.u32.u64 %r3, %d1;\n  and.b32 %r2, %r3, 1;\n"
+        "  add.u32 %r1, %r1, %r2;\n  setp.gt.u32 %q1, %r1, 3;\n  @%q1 bra $again;\n"}) {
     EXPECT_EQ(trouble(read_word(body)), "") << body;
   }
 }

@@ -3,6 +3,7 @@
 #include "simgpu/arith/bits.h"
 #include "simgpu/exec/memory_access.h"
 #include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/exec/opcodes/own_memory.h"
 #include "simgpu/native/forms.h"
 
 /// ld, st, ldu, prefetch.
@@ -65,100 +66,6 @@ struct Constant {
         in, warp,
         prepare_global<kBytes * kCount, kKind, false>(in, warp, addresses64(warp, in->a),
                                                       in->immediate, nullptr));
-    return in + 1;
-  }
-};
-
-/// Memory of one thread's own: local variables, and the .param space of calls.
-template <unsigned kBytes, unsigned kCount, AccessKind kKind, class Base>
-inline void move_own(const Lowered* in, Warp& warp, const LaneAddresses& addresses,
-                     std::uint32_t limit, Base base) {
-  using T = Element<kBytes>;
-  constexpr unsigned kAll = kBytes * kCount;
-  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
-    const auto lane = static_cast<unsigned>(__builtin_ctz(left));
-    const std::uint64_t address = addresses[lane];
-    if (address > limit || address + kAll > limit || address % kAll != 0) {
-      fail_local(in, warp, kKind, kAll, lane, address);
-    }
-    std::byte* const at = base(lane) + address;
-    for (unsigned i = 0; i < kCount; ++i) {
-      if constexpr (kKind == AccessKind::load) {
-        slot<T>(warp, element_slot(in, warp, kCount, i, in->dst))[lane] =
-            load_element<T>(at + i * kBytes);
-      } else {
-        const auto value = slot<T>(warp, element_slot(in, warp, kCount, i, in->b))[lane];
-        store_element<T>(at + i * kBytes, static_cast<T>(value));
-      }
-    }
-  }
-}
-
-/// The lanes that use what they load from local memory.
-std::uint32_t keeping(const Lowered* in, const Warp& warp) {
-  const auto& speculated = warp.block->launch().kernel.speculated_loads;
-  const auto found = speculated.find(in->index);
-  if (found == speculated.end()) return warp.mask;
-  return warp.mask & (predicate(warp, found->second.predicate) ^ found->second.flip);
-}
-
-template <unsigned kBytes, unsigned kCount>
-struct Local {
-  template <AccessKind kKind>
-  static void access(const Lowered* in, Warp& warp, const LaneAddresses& addresses) {
-    BlockRunner& block = *warp.block;
-    move_own<kBytes, kCount, kKind>(in, warp, addresses, block.local_bytes(),
-                                    [&](unsigned lane) { return block.local(warp, lane); });
-    ++(kKind == AccessKind::load ? block.counted().local_load_requests
-                                 : block.counted().local_store_requests);
-    if (BlockCheckers* checkers = block.checkers()) {
-      const std::uint32_t mask = kKind == AccessKind::load ? keeping(in, warp) : warp.mask;
-      checkers->local(
-          {kKind, kBytes * kCount, warp.index, in->index, mask, &addresses, nullptr, false});
-    }
-  }
-  template <AccessKind kKind, bool kIsStrong>
-  static const Lowered* run(const Lowered* in, Warp& warp) {
-    LaneAddresses addresses;
-    add_offset(addresses, addresses32(warp, in->a), in->immediate);
-    access<kKind>(in, warp, addresses);
-    return in + 1;
-  }
-};
-
-/// .param space of inlined calls.
-template <unsigned kBytes, unsigned kCount>
-struct Frame {
-  template <AccessKind kKind, bool kIsStrong>
-  static const Lowered* run(const Lowered* in, Warp& warp) {
-    BlockRunner& block = *warp.block;
-    LaneAddresses addresses;
-    add_offset(addresses, addresses32(warp, in->a), in->immediate);
-    move_own<kBytes, kCount, kKind>(in, warp, addresses, block.frame_bytes(),
-                                    [&](unsigned lane) { return block.frame(warp, lane); });
-    return in + 1;
-  }
-};
-
-/// The kernel's own parameters.
-template <unsigned kBytes, unsigned kCount>
-struct Parameter {
-  template <AccessKind, bool>
-  static const Lowered* run(const Lowered* in, Warp& warp) {
-    using T = Element<kBytes>;
-    const auto parameters = warp.block->launch().request.parameters;
-    LaneAddresses addresses;
-    add_offset(addresses, addresses32(warp, in->a), in->immediate);
-    for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
-      const auto lane = static_cast<unsigned>(__builtin_ctz(left));
-      if (addresses[lane] + kBytes * kCount > parameters.size()) {
-        fail_local(in, warp, AccessKind::load, kBytes * kCount, lane, addresses[lane]);
-      }
-      for (unsigned i = 0; i < kCount; ++i) {
-        slot<T>(warp, element_slot(in, warp, kCount, i, in->dst))[lane] =
-            load_element<T>(parameters.data() + addresses[lane] + i * kBytes);
-      }
-    }
     return in + 1;
   }
 };

@@ -273,6 +273,10 @@ void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset
     const std::uint32_t present = l1.touch(line_begin / kLineBytes, words, 0).present;
     ++log->tag_lookups;
     const std::uint64_t sector = line_begin / kSectorBytes;
+    if ((words & ~present) == 0) {  // all was read before
+      log->l1_hit_sectors += last / kSectorBytes - begin / kSectorBytes + 1;
+      continue;
+    }
     if (present == 0 && words == ~std::uint32_t{0}) {
       const std::uint64_t reached = line_begin > offset ? line_begin - offset : 0;
       const auto lane = static_cast<std::uint8_t>(step == 0 ? 0 : reached / step);

@@ -20,7 +20,7 @@ class Generator {
 
   Program make() {
     for (unsigned part = 0; part < 3; ++part) {
-      add_statements(program_.statements, 12, 0);
+      add_statements(program_.statements, 8, 0);
       if (program_.touches_others) add_meeting(program_.statements);
     }
     return std::move(program_);

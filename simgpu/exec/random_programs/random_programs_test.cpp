@@ -14,7 +14,7 @@ namespace simgpu::random_programs {
 namespace {
 
 constexpr std::size_t kValues = kTypes.size() * kRegisters;
-constexpr unsigned kProgramsOfAModule = 8;  ///< one compilation
+constexpr unsigned kProgramsOfAModule = 6;  ///< one compilation
 
 std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
   const char* const text = std::getenv(variable);

@@ -22,6 +22,7 @@ constexpr double kMebi = 1024.0 * 1024.0;
 constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
 
 enum class Zero : bool { refused, allowed };
+enum class Presence : bool { optional, required };
 
 /// One number of a specification: where it stands in the file and where it goes.
 struct Field {
@@ -31,6 +32,7 @@ struct Field {
   bool whole;  ///< must be an integer
   Zero zero;
   std::function<void(GpuSpec&, double)> set;
+  Presence presence = Presence::required;
 };
 
 template <typename Member>
@@ -50,7 +52,11 @@ const std::vector<Field>& fields() {
       {"sm", "fp64_lanes", "fp64 lanes per SM", true, kNo, into(&S::fp64_lanes_per_sm)},
       {"sm", "int32_lanes", "integer lanes per SM", true, kNo, into(&S::int32_lanes_per_sm)},
       {"sm", "sfu_lanes", "special-function lanes per SM", true, kNo, into(&S::sfu_lanes_per_sm)},
+      {"sm", "shared_bytes_per_cycle", "shared-memory bandwidth per SM in bytes per cycle", true,
+       kNo, into(&S::shared_bytes_per_cycle), Presence::optional},
       {"clock", "sm_mhz", "boost clock in MHz", false, kNo, into(&S::clock_mhz)},
+      {"clock", "sustained_mhz", "clock that the power limit leaves under load, in MHz", false, kNo,
+       into(&S::sustained_clock_mhz), Presence::optional},
       {"clock", "memory_mhz", "memory clock in MHz", false, kNo, into(&S::memory_clock_mhz)},
       {"memory", "dram_gb_per_s", "DRAM bandwidth in 10^9 B/s", false, kNo,
        into(&S::dram_bytes_per_second, kGiga)},
@@ -115,7 +121,11 @@ class Reader {
     spec.id = file_.stem().string();
     spec.name = text("name", "the GPU's name as people say it, name = \"A100 40 GB PCIe\"");
     read_compute_capability(spec);
-    for (const Field& field : fields()) field.set(spec, number(field));
+    for (const Field& field : fields()) {
+      const bool left_out = at(field.table, field.key) == nullptr;
+      if (left_out && field.presence == Presence::optional) continue;
+      field.set(spec, number(field));
+    }
     read_peaks(spec);
     spec.sources = texts("sources");
     if (spec.sources.empty()) {
@@ -285,6 +295,11 @@ class Reader {
                "is {:.1f}, but SMs x lanes x 2 x clock gives {:.1f}; correct the one that is "
                "wrong",
                stated / kTera, cores / kTera));
+    }
+    if (spec.sustained_clock_mhz > spec.clock_mhz) {
+      fail(at("clock", "sustained_mhz"), "clock.sustained_mhz",
+           fmt::format("is {}, above the boost clock of {}; correct the one that is wrong",
+                       spec.sustained_clock_mhz, spec.clock_mhz));
     }
     if (spec.max_threads_per_sm != 32 * spec.max_warps_per_sm) {
       fail(at("limits", "threads_per_sm"), "limits.threads_per_sm",

@@ -25,7 +25,8 @@ struct GpuSpec {
   int compute_capability_minor = 0;
 
   int sm_count = 0;
-  double clock_mhz = 0;  ///< boost clock
+  double clock_mhz = 0;            ///< boost clock
+  double sustained_clock_mhz = 0;  ///< what the power limit leaves under load; 0: all of it
   double memory_clock_mhz = 0;
 
   /// Peak rates in FLOP/s by type: "fp32", "fp64", "fp16" (CUDA cores), and "tf32_tensor",
@@ -44,6 +45,7 @@ struct GpuSpec {
   int int32_lanes_per_sm = 0;
   int sfu_lanes_per_sm = 0;
   int schedulers_per_sm = 0;
+  double shared_bytes_per_cycle = 128;  ///< that shared memory hands to an SM's registers
 
   int max_threads_per_sm = 0;
   int max_warps_per_sm = 0;
@@ -67,6 +69,10 @@ struct GpuSpec {
 
   std::vector<std::string> sources;  ///< where the numbers come from
 
+  /// The clock while an SM works, in MHz.
+  double clock_under_load_mhz() const {
+    return sustained_clock_mhz > 0 ? sustained_clock_mhz : clock_mhz;
+  }
   /// FLOP per byte at which `type` (a key of peak_flops) meets the DRAM roof.
   double ridge_point(const std::string& type) const;
 };

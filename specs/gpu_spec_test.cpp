@@ -161,7 +161,7 @@ TEST_F(SpecFileTest, EachComplaintNamesFileLineKeyAndRemedy) {
   EXPECT_EQ(
       complaint("sfu_lanes", "sfu_lane"),
       "x.toml:20: sm.sfu_lane is not a known key; remove it, or use one of count, schedulers, "
-      "fp32_lanes, fp64_lanes, int32_lanes, sfu_lanes");
+      "fp32_lanes, fp64_lanes, int32_lanes, sfu_lanes, shared_bytes_per_cycle");
   EXPECT_EQ(complaint("compute_capability = [8, 0]", "compute_capability = 8.0"),
             "x.toml:3: compute_capability must be major and minor version; write "
             "compute_capability = [8, 0]");
@@ -172,6 +172,19 @@ TEST_F(SpecFileTest, EachComplaintNamesFileLineKeyAndRemedy) {
             "x.toml:1: title is not a known key; remove it, or use one of aliases, "
             "compute_capability, name, sources, [clock], [latency_cycles], [launch], [limits], "
             "[memory], [peak_tflops], [sm]");
+}
+
+TEST_F(SpecFileTest, AClockUnderLoadAboveTheBoostClockIsRefused) {
+  EXPECT_EQ(complaint("sm_mhz = 1410 ", "sm_mhz = 1410\nsustained_mhz = 1500 "),
+            "x.toml:24: clock.sustained_mhz is 1500, above the boost clock of 1410; correct the "
+            "one that is wrong");
+}
+
+TEST(GpuSpecTest, WhatPowerAndSharedMemoryDoNotLimitNeedNotBeSaid) {
+  EXPECT_EQ(find(gpus(), "a100").clock_under_load_mhz(), 1410);
+  EXPECT_EQ(find(gpus(), "a100").shared_bytes_per_cycle, 128);
+  EXPECT_EQ(find(gpus(), "t4").clock_under_load_mhz(), 900);
+  EXPECT_EQ(find(gpus(), "t4").shared_bytes_per_cycle, 64);
 }
 
 TEST_F(SpecFileTest, BrokenTomlIsSaidWithItsLine) {

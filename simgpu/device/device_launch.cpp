@@ -293,6 +293,7 @@ CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t 
   } else if (fallback != gpu_.peak_flops.end()) {
     rate = fallback->second;
   }
+  rate *= gpu_.clock_under_load_mhz() / gpu_.clock_mhz;
   KernelRecord record;
   record.sequence = log_.next_sequence();
   record.sampled = options_.sampled;

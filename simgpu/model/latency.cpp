@@ -18,7 +18,10 @@ double global_latency(const Work& work) {
   const KernelCounters& c = work.counters;
   const double l1 = ratio(c.l1_hit_sectors, c.global_load_sectors);
   const double l2 = ratio(c.l2_hit_sectors, c.l2_read_sectors + c.l2_write_sectors);
-  const double beyond = l2 * work.gpu.l2_latency + (1 - l2) * work.gpu.dram_latency;
+  // DRAM does not slow down with the SMs, whose cycles at the boost clock latencies are told in.
+  const double slower = work.gpu.clock_under_load_mhz() / work.gpu.clock_mhz;
+  const double behind_l2 = (work.gpu.dram_latency - work.gpu.l2_latency) * slower;
+  const double beyond = work.gpu.l2_latency + (1 - l2) * behind_l2;
   return l1 * work.gpu.l1_latency + (1 - l1) * beyond;
 }
 

@@ -45,14 +45,24 @@ double tensor_rate(const gpu_spec::GpuSpec& gpu, ptx::Type type) {
   return rate > 0 ? rate : peak(gpu, "fp32");
 }
 
+bool has_16_load_store_units(const gpu_spec::GpuSpec& gpu) {
+  return (gpu.compute_capability_major == 7 && gpu.compute_capability_minor == 5) ||
+         (gpu.compute_capability_major == 8 && gpu.compute_capability_minor != 0);
+}
+
 /// Lanes of a global request that L1 serves per cycle, four bytes each. GPUs with 32 load/store
 /// units per SM (capabilities 8.0 and 9.0) read 126 bytes per cycle from L1 (A100, H100), those
 /// with 16 read 59 (T4) and 64 (A40): NVIDIA's whitepapers, Jia et al. (2019), D. Ernst's
 /// gpu-cache.
 double load_store_lanes(const gpu_spec::GpuSpec& gpu) {
-  const bool has_half = (gpu.compute_capability_major == 7 && gpu.compute_capability_minor == 5) ||
-                        (gpu.compute_capability_major == 8 && gpu.compute_capability_minor != 0);
-  return has_half ? 16 : 32;
+  return has_16_load_store_units(gpu) ? 16 : 32;
+}
+
+/// Cycles that L1 takes for a request, were its data nothing. With 16 load/store units it is more
+/// than the two that 32 addresses need: the two loads of a multiply-add took 4.9 cycles on an
+/// RTX A6000 (S. Boehm, 2022: 69.2 ms for 4096^3 at 84 SMs and 1800 MHz).
+double cycles_per_request(const gpu_spec::GpuSpec& gpu) {
+  return has_16_load_store_units(gpu) ? 2.45 : 1;
 }
 
 }  // namespace
@@ -98,14 +108,22 @@ double tensor_time(const Work& work) {
                          static_cast<double>(work.executed[i].warps);
     seconds += flops / tensor_rate(work.gpu, instruction.flop_type);
   }
-  // The rate is that of all SMs; the busiest one has more than its part of the work.
-  return 1e6 * seconds * work.busiest_share() * work.gpu.sm_count;
+  // The rate is that of all SMs at the boost clock; the busiest one has more than its part of the
+  // work.
+  const double slower = work.gpu.clock_mhz / work.gpu.clock_under_load_mhz();
+  return 1e6 * seconds * slower * work.busiest_share() * work.gpu.sm_count;
 }
 
 double shared_time(const Work& work) {
-  const double wavefronts = static_cast<double>(work.counters.shared_load_wavefronts) +
-                            static_cast<double>(work.counters.shared_store_wavefronts);
-  return work.microseconds(wavefronts * work.busiest_share());
+  const KernelCounters& c = work.counters;
+  const double wavefronts = static_cast<double>(c.shared_load_wavefronts) +
+                            static_cast<double>(c.shared_store_wavefronts);
+  const double conflicts = static_cast<double>(c.shared_load_bank_conflicts) +
+                           static_cast<double>(c.shared_store_bank_conflicts);
+  // What a request brings to the registers is the same with and without conflicts.
+  const double transfers =
+      (wavefronts - conflicts) * kWarp * kWordBytes / work.gpu.shared_bytes_per_cycle;
+  return work.microseconds(std::max(wavefronts, transfers) * work.busiest_share());
 }
 
 double l1_time(const Work& work) {
@@ -117,7 +135,7 @@ double l1_time(const Work& work) {
   const double sectors = static_cast<double>(c.global_load_sectors) +
                          static_cast<double>(c.global_store_sectors) +
                          static_cast<double>(c.global_atomic_sectors);
-  const double addresses = requests * kWarp / lanes;
+  const double addresses = requests * cycles_per_request(work.gpu);
   const double tags = kCyclesPerLine * static_cast<double>(c.l1_tag_lookups);
   const double data = sectors * kSectorBytes / (kWordBytes * lanes);
   const double local =

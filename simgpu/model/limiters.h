@@ -29,7 +29,8 @@ double special_time(const Work& work);
 /// Operations of tensor instructions over the dense tensor rate of their type.
 double tensor_time(const Work& work);
 
-/// One shared-memory wavefront per cycle and SM; a bank conflict is a further wavefront.
+/// One shared-memory wavefront per cycle and SM, a bank conflict being a further one; or, if that
+/// takes longer, the words on their way between banks and registers, 64 or 128 bytes per cycle.
 double shared_time(const Work& work);
 /// L1 takes the addresses of 16 or 32 lanes, looks up one 128-byte line and delivers 64 or 128
 /// bytes per cycle and SM, by generation; whichever takes longest. A scattered request takes up

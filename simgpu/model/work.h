@@ -34,7 +34,8 @@ struct Work {
   /// All warp instructions that take an issue slot.
   double issued() const;
 
-  double microseconds(double cycles) const { return cycles / gpu.clock_mhz; }
+  /// By the clock that a GPU at work holds.
+  double microseconds(double cycles) const { return cycles / gpu.clock_under_load_mhz(); }
 };
 
 Work gather(const KernelCounters& counters, const LaunchShape& shape,

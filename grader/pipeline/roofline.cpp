@@ -9,6 +9,11 @@ namespace {
 
 constexpr double kMicrosecondsPerSecond = 1e6;
 
+/// How much longer arithmetic takes at the clock that the GPU's power limit leaves.
+double slower_under_load(const gpu_spec::GpuSpec& gpu) {
+  return gpu.sustained_clock_mhz > 0 ? gpu.clock_mhz / gpu.sustained_clock_mhz : 1;
+}
+
 }  // namespace
 
 Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu) {
@@ -22,6 +27,9 @@ Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu) {
     roofline.compute_us =
         std::max(roofline.compute_us, flops / peak->second * kMicrosecondsPerSecond);
   }
+  // The floor takes the boost clock: a short run on a cool card reaches it.
+  const double at_boost_us = roofline.compute_us;
+  roofline.compute_us *= slower_under_load(gpu);
   roofline.memory_us = work.compulsory_bytes / gpu.dram_bytes_per_second * kMicrosecondsPerSecond;
   roofline.launch_us = gpu.launch_overhead_us;
   const double work_us = std::max(roofline.compute_us, roofline.memory_us);
@@ -36,7 +44,7 @@ Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu) {
       gpu.l2_bytes_per_second > 0
           ? work.compulsory_bytes / gpu.l2_bytes_per_second * kMicrosecondsPerSecond
           : 0;
-  roofline.floor_us = std::max({roofline.compute_us, from_dram_us, from_l2_us});
+  roofline.floor_us = std::max({at_boost_us, from_dram_us, from_l2_us});
 
   roofline.bound = roofline.launch_us > work_us               ? "launch"
                    : roofline.compute_us > roofline.memory_us ? "compute"

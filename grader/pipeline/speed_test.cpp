@@ -59,6 +59,16 @@ TEST(SpeedPointsTest, ATimeThatIsOnlyShownEarnsNothing) {
   EXPECT_EQ(speed_points(SpeedSpec{}, 0.5), 0);
 }
 
+TEST(RooflineTest, GoesByTheClockUnderLoadAndItsFloorByTheBoostClock) {
+  gpu_spec::GpuSpec gpu = round_gpu();
+  gpu.clock_mhz = 1500;
+  gpu.sustained_clock_mhz = 1000;
+  const Roofline roofline = roofline_of({{{"fp32", 1e9}}, 1e7}, gpu);
+  EXPECT_DOUBLE_EQ(roofline.compute_us, 1500);
+  EXPECT_DOUBLE_EQ(roofline.memory_us, 100);
+  EXPECT_DOUBLE_EQ(roofline.floor_us, 1000);
+}
+
 // 1e9 FLOPs at 1 TFLOP/s take 1000 us, 1e7 bytes at 100 GB/s take 100 us.
 TEST(RooflineTest, IsTheSlowerOfComputeAndMemoryPlusALaunch) {
   const Roofline compute = roofline_of({{{"fp32", 1e9}}, 1e7}, round_gpu());

@@ -22,6 +22,7 @@
 #include "rows.cuh"
 #include "stream.cuh"
 #include "transpose.cuh"
+#include "uneven.cuh"
 
 namespace validate {
 namespace {
@@ -356,6 +357,79 @@ Case gated_mlp() {
           }};
 }
 
+/// `count` numbers below `limit` that look random, the same in every run. From the host: what a
+/// sampled launch writes is not all there.
+unsigned* numbers(Bench& bench, long count, long limit) {
+  std::vector<unsigned> values(count);
+  unsigned state = 1;
+  for (unsigned& value : values) {
+    state = state * 1664525U + 1013904223U;
+    value = (state >> 8) % static_cast<unsigned>(limit);
+  }
+  unsigned* made = bench.allocate<unsigned>(count);
+  check(cudaMemcpy(made, values.data(), count * sizeof(unsigned), cudaMemcpyHostToDevice), "copy");
+  return made;
+}
+
+std::vector<Case> uneven_cases() {
+  const auto bytes = [](double n) { return 4 * n; };
+  return {
+      {"uneven",
+       "attention_causal",
+       "flop",
+       [](double length) { return attention_work(length) / 2; },
+       {512, 1024},
+       [](Bench& bench, long length) -> std::function<void()> {
+         const long elements = kHeads * length * kHeadSize;
+         const float* q = bench.allocate<float>(elements);
+         const float* k = bench.allocate<float>(elements);
+         const float* v = bench.allocate<float>(elements);
+         float* out = bench.allocate<float>(elements);
+         return [=, &bench] {
+           bench.launch(attention_causal_warps, dim3(length / 8, kHeads), dim3(256), 0, q, k, v,
+                        out, static_cast<int>(length));
+         };
+       }},
+      {"uneven",
+       "ragged_rows",
+       "byte",
+       [](double rows) { return 4 * 512 * rows; },
+       {4096, 65536},
+       [](Bench& bench, long rows) -> std::function<void()> {
+         const float* in = bench.allocate<float>(rows * 1024);
+         const unsigned* lengths = numbers(bench, rows, 1024);
+         float* sums = bench.allocate<float>(rows);
+         return [=, &bench] {
+           bench.launch(ragged_row_sums, dim3(rows / 8), dim3(256), 0, in, lengths, sums, 1024L);
+         };
+       }},
+      {"uneven",
+       "histogram",
+       "byte",
+       bytes,
+       {1L << 22, 1L << 24},
+       [](Bench& bench, long n) -> std::function<void()> {
+         const unsigned* values = numbers(bench, n, 256);
+         unsigned* counts = bench.allocate<unsigned>(n / 16);
+         return [=, &bench] {
+           bench.launch(block_histogram, dim3(n / 4096), dim3(256), 0, values, counts);
+         };
+       }},
+      {"uneven",
+       "gather",
+       "byte",
+       bytes,
+       {1L << 22, 1L << 24},
+       [](Bench& bench, long n) -> std::function<void()> {
+         const unsigned* places = numbers(bench, n, n);
+         const float* from = bench.allocate<float>(n);
+         float* to = bench.allocate<float>(n);
+         return
+             [=, &bench] { bench.launch(gather, dim3(n / 256), dim3(256), 0, places, from, to); };
+       }},
+  };
+}
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases = {
       gemm("gemm_uncoalesced", gemm_uncoalesced, 32, 32, {32, 32}, true),
@@ -423,6 +497,7 @@ std::vector<Case> all_cases() {
       gated_mlp(),
   };
   cases.insert(cases.end(), rest.begin(), rest.end());
+  for (Case& one : uneven_cases()) cases.push_back(std::move(one));
   return cases;
 }
 

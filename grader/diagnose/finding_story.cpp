@@ -52,6 +52,11 @@ constexpr std::array kAdvice{
     Advice{"RL0304",
            "blocks run in any order: use an atomic operation, or let one block own each element",
            "blocks cannot wait for each other inside one ordinary kernel"},
+    Advice{"RL0316",
+           "a barrier between the two orders the threads of a block, in global memory too; or let "
+           "one thread own each element",
+           "warps take turns in any order: a real GPU may pass by luck, this was found by barrier "
+           "intervals"},
     Advice{"RL0305",
            "move the barrier out of the condition, so that every thread of the block reaches it",
            "on a real GPU this hangs or silently mixes barriers"},

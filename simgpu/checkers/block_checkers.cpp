@@ -6,8 +6,9 @@
 
 #include "simgpu/checkers/byte_set.h"
 #include "simgpu/checkers/findings.h"
+#include "simgpu/checkers/global_races.h"
 #include "simgpu/checkers/lane_pattern.h"
-#include "simgpu/checkers/shared_races.h"
+#include "simgpu/checkers/memory_races.h"
 #include "simgpu/checkers/warp_order.h"
 
 namespace simgpu {
@@ -87,7 +88,8 @@ struct BlockCheckers::State {
   std::uint32_t local_bytes = 0;
   bool local_ready = false;
   WarpOrder order;
-  SharedRaces races;
+  MemoryRaces races;
+  GlobalRaces global_races;
   ByteSet shared;
   ByteSet local;  ///< of all threads, one after the other
   FindingList findings;
@@ -104,6 +106,8 @@ void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,
   state.warps = warps;
   state.local_bytes = local_bytes_per_thread;
   state.local_ready = false;
+  if (state.order.used_up()) state.global_races.forget_all();
+  state.global_races.begin_block(block, warps);
   state.races.begin_block(block, shared_bytes, state.order);
   state.order.begin_block(warps);
   state.shared.reset(shared_bytes);
@@ -132,17 +136,23 @@ void BlockCheckers::copy_done(const WarpAccess& access) {
 
 void BlockCheckers::global(const WarpAccess& access) {
   State& state = *state_;
+  const std::optional<std::int64_t> stride = constant_stride(access);
   check_initialisation(
-      "RL0205", access, constant_stride(access), state.block, state.used_bytes, state.findings,
+      "RL0205", access, stride, state.block, state.used_bytes, state.findings,
       [&](std::uint64_t first, std::uint64_t bytes) {
         return state.memory.is_initialized(first, bytes);
       },
       [&](std::uint64_t first, std::uint64_t bytes) {
         state.memory.mark_initialized(first, bytes);
       });
-  if ((access.order & kStrong) != 0) {
-    state.order.strong_access(access.warp, reads(access.kind), writes(access.kind), access.order);
+  if ((access.order & kStrong) == 0) {
+    state.global_races.access(access, stride, state.order, state.findings);
+    return;
   }
+  WarpAccess strong = access;
+  strong.kind = AccessKind::atomic;
+  state.order.strong_access(access.warp, reads(access.kind), writes(access.kind), access.order);
+  state.global_races.access(strong, stride, state.order, state.findings);
 }
 
 void BlockCheckers::fence(std::uint16_t warp) { state_->order.fence(warp); }

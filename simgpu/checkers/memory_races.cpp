@@ -1,4 +1,4 @@
-#include "simgpu/checkers/shared_races.h"
+#include "simgpu/checkers/memory_races.h"
 
 #include <algorithm>
 #include <bit>
@@ -21,7 +21,7 @@ std::vector<T> repeat_each(const std::vector<T>& values, std::size_t times) {
 
 }  // namespace
 
-void SharedRaces::begin_block(std::uint64_t block, std::uint32_t shared_bytes, WarpOrder& order) {
+void MemoryRaces::begin_block(std::uint64_t block, std::uint32_t shared_bytes, WarpOrder& order) {
   block_ = block;
   if (copies_under_way_) {
     std::replace(write_time_.begin(), write_time_.end(), kUnderWay, Time{0});
@@ -29,18 +29,27 @@ void SharedRaces::begin_block(std::uint64_t block, std::uint32_t shared_bytes, W
   }
   if (order.used_up()) {
     order.restart();
-    shared_bytes_ = 0;
+    bytes_ = 0;
     resize(0);
   }
-  if (shared_bytes != shared_bytes_) {
-    shared_bytes_ = shared_bytes;
+  if (shared_bytes != bytes_) {
+    bytes_ = shared_bytes;
     resize(shared_bytes);
   }
 }
 
-void SharedRaces::resize(std::uint32_t shared_bytes) {
+void MemoryRaces::begin_stretch(std::uint64_t block, std::uint64_t base, std::uint32_t bytes,
+                                bool forgets) {
+  block_ = block;
+  base_ = base;
+  if (bytes == bytes_ && !forgets) return;
+  bytes_ = bytes;
+  resize(bytes);
+}
+
+void MemoryRaces::resize(std::uint32_t bytes) {
   // Whole words, so that a later split into smaller units divides evenly.
-  const std::size_t units = (shared_bytes + 3) / 4 * (4 / unit_bytes_);
+  const std::size_t units = (bytes + 3) / 4 * (4 / unit_bytes_);
   write_time_.assign(units, 0);
   settled_.assign(units, 0);
   writer_.assign(units, {});
@@ -50,7 +59,7 @@ void SharedRaces::resize(std::uint32_t shared_bytes) {
 }
 
 /// Makes units smaller; each new one inherits what was known of the larger.
-void SharedRaces::refine(std::uint32_t unit_bytes) {
+void MemoryRaces::refine(std::uint32_t unit_bytes) {
   const std::size_t parts = unit_bytes_ / unit_bytes;
   write_time_ = repeat_each(write_time_, parts);
   settled_ = repeat_each(settled_, parts);
@@ -69,7 +78,7 @@ void SharedRaces::refine(std::uint32_t unit_bytes) {
   unit_bytes_ = unit_bytes;
 }
 
-void SharedRaces::access(const WarpAccess& access, const std::optional<std::int64_t>& stride,
+void MemoryRaces::access(const WarpAccess& access, const std::optional<std::int64_t>& stride,
                          const WarpOrder& order, FindingList& findings) {
   // The largest power of two, up to a word, that divides the width and every address.
   std::uint64_t bits = access.bytes;
@@ -97,7 +106,7 @@ void SharedRaces::access(const WarpAccess& access, const std::optional<std::int6
   }
 }
 
-bool SharedRaces::written_since(const Run& run, Time interval) const {
+bool MemoryRaces::written_since(const Run& run, Time interval) const {
   const Time* const time = write_time_.data() + run.first;
   std::uint32_t written = 0;
   for (std::size_t i = 0; i < run.count; ++i) {
@@ -109,7 +118,7 @@ bool SharedRaces::written_since(const Run& run, Time interval) const {
 /// The quick answer for most loads of most kernels: places that were written before the last
 /// barrier, and that in this interval nobody has read, or the same lanes, or one other warp, or two
 /// warps already. It leaves what read() would leave, lane by lane; false when none of that holds.
-bool SharedRaces::read_together(const Run& run, const WarpAccess& access, const WarpOrder& order) {
+bool MemoryRaces::read_together(const Run& run, const WarpAccess& access, const WarpOrder& order) {
   const Time interval = order.interval();
   if (run.first + run.count > write_time_.size() || written_since(run, interval)) return false;
   Time* const settled = settled_.data() + run.first;
@@ -145,7 +154,7 @@ bool SharedRaces::read_together(const Run& run, const WarpAccess& access, const 
 
 /// The same for stores, each lane to a place of its own: nobody has touched it in this interval but
 /// the lane itself.
-bool SharedRaces::write_together(const Run& run, const WarpAccess& access, const WarpOrder& order) {
+bool MemoryRaces::write_together(const Run& run, const WarpAccess& access, const WarpOrder& order) {
   if (run.same || access.values == nullptr || run.first + run.count > write_time_.size()) {
     return false;
   }
@@ -174,7 +183,7 @@ bool SharedRaces::write_together(const Run& run, const WarpAccess& access, const
   return true;
 }
 
-void SharedRaces::access_lane(const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,
+void MemoryRaces::access_lane(const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,
                               FindingList& findings) {
   const std::size_t first = (*access.address)[lane] / unit_bytes_;
   const std::size_t count = access.bytes / unit_bytes_;
@@ -194,7 +203,7 @@ void SharedRaces::access_lane(const WarpAccess& access, std::uint8_t lane, const
   }
 }
 
-void SharedRaces::read(std::size_t unit, const WarpAccess& access, std::uint8_t lane,
+void MemoryRaces::read(std::size_t unit, const WarpAccess& access, std::uint8_t lane,
                        const WarpOrder& order, FindingList& findings) {
   const Time interval = order.interval();
   if (write_time_[unit] < interval && settled_[unit] == interval) return;
@@ -202,7 +211,7 @@ void SharedRaces::read(std::size_t unit, const WarpAccess& access, std::uint8_t 
   if (writer.time == kUnderWay ||
       !order.ordered(writer.time, writer.site.warp, writer.site.lane, access.warp, lane)) {
     const bool copied = writer.site.kind == AccessKind::copy;
-    report(copied ? "RL0313" : "RL0302", unit, writer, access, lane, findings);
+    report(copied ? "RL0313" : codes_.read_early, unit, writer, access, lane, findings);
   }
   const Use now{order.time(access.warp), {access.pc, access.warp, lane, access.kind}};
   const auto replaced_by_now = [&](const Use& use) {
@@ -222,21 +231,21 @@ void SharedRaces::read(std::size_t unit, const WarpAccess& access, std::uint8_t 
   if (both && other.site.warp != reader.site.warp) settled_[unit] = interval;
 }
 
-void SharedRaces::write(std::size_t unit, std::uint32_t value, const WarpAccess& access,
+void MemoryRaces::write(std::size_t unit, std::uint32_t value, const WarpAccess& access,
                         std::uint8_t lane, const WarpOrder& order, FindingList& findings) {
   const auto races_with = [&](const Use& use) {
     return !order.ordered(use.time, use.site.warp, use.site.lane, access.warp, lane);
   };
   const Use& reader = races_with(reader_[unit]) ? reader_[unit] : other_reader_[unit];
   if (races_with(reader)) {
-    report("RL0301", unit, reader, access, lane, findings);
+    report(codes_.overwritten, unit, reader, access, lane, findings);
   }
   const Use writer{write_time_[unit], writer_[unit]};
   const bool same_value = access.values != nullptr && value_[unit] == value;
   if (writer.time == kUnderWay) {
     report("RL0313", unit, writer, access, lane, findings);
   } else if (races_with(writer) && !same_value) {
-    report("RL0303", unit, writer, access, lane, findings);
+    report(codes_.stored_twice, unit, writer, access, lane, findings);
   }
   const bool is_copy = access.kind == AccessKind::copy;
   copies_under_way_ = copies_under_way_ || is_copy;
@@ -245,7 +254,7 @@ void SharedRaces::write(std::size_t unit, std::uint32_t value, const WarpAccess&
   value_[unit] = value;
 }
 
-void SharedRaces::copy_done(const WarpAccess& access, const WarpOrder& order) {
+void MemoryRaces::copy_done(const WarpAccess& access, const WarpOrder& order) {
   for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
     const auto lane = static_cast<std::uint8_t>(std::countr_zero(lanes));
     const std::size_t first = (*access.address)[lane] / unit_bytes_;
@@ -257,9 +266,9 @@ void SharedRaces::copy_done(const WarpAccess& access, const WarpOrder& order) {
   }
 }
 
-void SharedRaces::report(const char* code, std::size_t unit, const Use& other,
+void MemoryRaces::report(const char* code, std::size_t unit, const Use& other,
                          const WarpAccess& access, std::uint8_t lane, FindingList& findings) const {
-  RawFinding finding = finding_at(code, access, block_, lane, unit * unit_bytes_);
+  RawFinding finding = finding_at(code, access, block_, lane, base_ + unit * unit_bytes_);
   finding.has_other = true;
   finding.other_pc = other.site.pc;
   finding.other_block = block_;

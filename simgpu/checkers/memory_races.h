@@ -10,14 +10,27 @@
 
 namespace simgpu {
 
-/// Races in one block's shared memory. For each unit (a word, or less once the kernel makes
+/// Races of a block's threads in one stretch of memory: its shared memory, or a piece of global
+/// memory. For each unit (a word, or less once the kernel makes
 /// narrower accesses) it knows the last writer and two readers, of different warps where there are
 /// such: enough to name one conflicting thread for any access that races.
-class SharedRaces {
+class MemoryRaces {
  public:
+  /// What findings are called.
+  struct Codes {
+    const char* overwritten = "RL0301";
+    const char* read_early = "RL0302";
+    const char* stored_twice = "RL0303";
+  };
+  MemoryRaces() = default;
+  explicit MemoryRaces(const Codes& codes) : codes_(codes) {}
+
   /// To be called before order.begin_block: everything recorded before is ordered before the new
   /// block.
   void begin_block(std::uint64_t block, std::uint32_t shared_bytes, WarpOrder& order);
+  /// The stretch is another one from now on, `base` its first byte's address in findings.
+  /// @param forgets whether something recorded is not ordered before what comes
+  void begin_stretch(std::uint64_t block, std::uint64_t base, std::uint32_t bytes, bool forgets);
   /// @param stride the lanes' distance, where it is known to be the same throughout
   void access(const WarpAccess& access, const std::optional<std::int64_t>& stride,
               const WarpOrder& order, FindingList& findings);
@@ -41,7 +54,7 @@ class SharedRaces {
     Site site;
   };
 
-  void resize(std::uint32_t shared_bytes);
+  void resize(std::uint32_t bytes);
   void refine(std::uint32_t unit_bytes);
   /// Neighbouring units that all lanes of a warp touch together, all of them the same or each its
   /// own.
@@ -65,8 +78,10 @@ class SharedRaces {
   void report(const char* code, std::size_t unit, const Use& other, const WarpAccess& access,
               std::uint8_t lane, FindingList& findings) const;
 
+  Codes codes_;
   std::uint64_t block_ = 0;
-  std::uint32_t shared_bytes_ = 0;
+  std::uint64_t base_ = 0;
+  std::uint32_t bytes_ = 0;
   std::uint32_t unit_bytes_ = 4;
   bool copies_under_way_ = false;  ///< there were some in this block
   // One entry per unit.

@@ -8,7 +8,7 @@
 #include "simgpu/checkers/block_checkers.h"
 #include "simgpu/checkers/test_access.h"
 
-/// Races in shared memory, against the rule as it is written down.
+/// Races in shared and global memory, against the rule as it is written down.
 namespace simgpu {
 namespace {
 
@@ -74,6 +74,67 @@ TEST(RandomRaceTest, TheFirstRaceOfAnyIntervalIsFound) {
     }
   }
   EXPECT_GT(raced, 500);
+}
+
+TEST(RandomRaceTest, TheFirstRaceInGlobalMemoryIsFoundAcrossBlocksAndWindows) {
+  DeviceMemory memory(1 << 20);
+  const std::uint64_t base = memory.allocate(4096, "array").value();
+  memory.fill(base, 1, 4096);
+  std::mt19937 random(29);
+  BlockCheckers checkers(memory);
+  int raced = 0;
+  for (std::uint64_t block = 0; block < 4000; ++block) {
+    checkers.begin_block(block, 0, kWarps, 0);
+    const std::uint64_t around = base + 512 * (1 + random() % 6) - 32;
+    PlainRaces expected;
+    for (int step = 0; step < 12; ++step) {
+      if (random() % 8 == 0) {
+        checkers.block_barrier();
+        expected.barrier();
+      }
+      const auto bytes = static_cast<std::uint8_t>(1U << random() % 5);
+      const auto kind = random() % 2 == 0 ? AccessKind::load : AccessKind::store;
+      const std::uint64_t first = around + random() % 64 / bytes * bytes;
+      const unsigned lane = random() % 2;
+      const auto warp = static_cast<std::uint16_t>(random() % kWarps);
+      TestAccess access(
+          kind, bytes, [&](auto) { return first; }, 1U << lane);
+      checkers.global(access.by(warp, static_cast<std::uint32_t>(step)).get());
+      const bool wanted = expected.races({kind, 32U * warp + lane, first, bytes});
+      const std::vector<RawFinding> findings = checkers.take_findings();
+      ASSERT_EQ(!findings.empty(), wanted) << "block " << block << " step " << step;
+      if (!wanted) continue;
+      EXPECT_STREQ(findings.front().code, "RL0316");
+      EXPECT_EQ(findings.front().block, block);
+      EXPECT_EQ(findings.front().other_block, block);
+      EXPECT_GE(findings.front().address, first);
+      EXPECT_LT(findings.front().address, first + bytes);
+      ++raced;
+      break;
+    }
+  }
+  EXPECT_GT(raced, 500);
+}
+
+TEST(GlobalRaceTest, MoreThanIsWatchedIsForgottenAndNeverInvented) {
+  constexpr std::uint64_t kBytes = 1 << 20;
+  DeviceMemory memory(2 * kBytes);
+  const std::uint64_t base = memory.allocate(kBytes, "array").value();
+  memory.fill(base, 1, kBytes);
+  BlockCheckers checkers(memory);
+  checkers.begin_block(0, 0, 2, 0);
+  const auto touch = [&](AccessKind kind, std::uint16_t warp, std::uint64_t offset) {
+    TestAccess access(kind, 4, [&](auto lane) { return base + offset + 4 * lane; });
+    checkers.global(access.by(warp, 0).get());
+    return !checkers.take_findings().empty();
+  };
+  // Each warp to a half of every 256 bytes: nobody meets anybody.
+  for (std::uint64_t offset = 0; offset < kBytes; offset += 256) {
+    EXPECT_FALSE(touch(AccessKind::store, 0, offset)) << offset;
+    EXPECT_FALSE(touch(AccessKind::store, 1, offset + 128)) << offset;
+  }
+  EXPECT_TRUE(touch(AccessKind::load, 1, kBytes - 256)) << "what was touched last is watched";
+  EXPECT_FALSE(touch(AccessKind::load, 1, 0)) << "what was touched first is not";
 }
 
 TEST(RandomRaceTest, TheFirstRaceOfWholeWarpsIsFound) {

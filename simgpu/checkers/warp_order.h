@@ -28,6 +28,8 @@ class WarpOrder {
 
   /// Accesses with a time before this one are ordered for everybody.
   Time interval() const { return interval_; }
+  /// No access so far is later.
+  Time latest() const { return now_; }
   Time time(std::uint16_t warp) const { return warps_[warp].time; }
   std::size_t warps() const { return warps_.size(); }
 

@@ -426,13 +426,15 @@ double Device::device_operation_us() const {
   return follows_work_ ? GraphCost::kNode : kDeviceOperationUs;
 }
 
-void Device::begin_node(Picoseconds from, bool follows_work) {
+void Device::begin_node(Picoseconds from, bool follows_work, StreamRaces::Node node) {
   timeline_.begin_node(from);
+  node_ = std::move(node);
   follows_work_ = follows_work;
 }
 
 Picoseconds Device::end_node() {
   follows_work_ = false;
+  node_ = {};
   return timeline_.end_node();
 }
 

@@ -122,7 +122,7 @@ class Device {
   // Graphs. Between begin_node() and end_node() what is launched, copied and filled is the node's.
   GraphTable& graphs() { return graphs_; }
   /// @param follows_work whether a node before it has done something, so that the device knew of it
-  void begin_node(Picoseconds from, bool follows_work);
+  void begin_node(Picoseconds from, bool follows_work, StreamRaces::Node node);
   /// @returns when the node is done
   Picoseconds end_node();
 
@@ -157,7 +157,8 @@ class Device {
   void remember(std::uint64_t address, std::uint64_t bytes, const char* function);
   /// Whether races between streams are looked for: not while there is only the default stream.
   bool watches_streams() const {
-    return options_.checkers && !options_.sampled && timeline_.has_created_streams();
+    const bool branches = node_.order != nullptr && node_.order->branches();
+    return options_.checkers && !options_.sampled && (timeline_.has_created_streams() || branches);
   }
   /// Work that was just issued, on the stream that the timeline's last stamp names.
   void note_work(StreamRaces::Work work);
@@ -202,6 +203,7 @@ class Device {
   StreamRaces stream_races_;
   KnownLaunches known_launches_;
   std::uint64_t repeats_ = 0;
+  StreamRaces::Node node_;     ///< that what is issued belongs to
   bool follows_work_ = false;  ///< what is issued belongs to a node that is not a graph's first
   /// Where a leaked allocation was made, as far as the device knows.
   struct GuestAllocation {

@@ -219,6 +219,7 @@ KnownLaunches::Key Device::key_of(const protocol::LaunchMessage& message,
 
 void Device::note_work(StreamRaces::Work work) {
   work.stamp = timeline_.last_stamp();
+  work.node = node_;
   work.stream_number = timeline_.stream_number(work.stamp.stream);
   for (Finding& race : stream_races_.add(std::move(work), timeline_.order(), memory_)) {
     name_calls(race.where);

@@ -1,5 +1,6 @@
 #include "simgpu/device/executable_graph.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "simgpu/cublas/blas_request.h"
@@ -47,6 +48,23 @@ bool is_request_of(GraphNodeKind kind, std::span<const std::byte> request) {
   }
 }
 
+GraphOrder::GraphOrder(const std::vector<GraphNode>& nodes) {
+  const auto follows = [&](std::size_t node) {
+    return std::ranges::count(nodes[node].dependencies, node - 1) != 0;
+  };
+  bool chain = true;
+  for (std::size_t node = 1; node < nodes.size(); ++node) chain = chain && follows(node);
+  if (chain || nodes.size() > kMostNodes) return;
+  before_.assign(nodes.size(), std::vector<std::uint64_t>((nodes.size() + 63) / 64));
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    std::vector<std::uint64_t>& own = before_[node];
+    for (const std::uint32_t dependency : nodes[node].dependencies) {
+      for (std::size_t i = 0; i < own.size(); ++i) own[i] |= before_[dependency][i];
+      own[dependency / 64] |= std::uint64_t{1} << dependency % 64;
+    }
+  }
+}
+
 CudaError GraphTable::add_nodes(wire::Reader& reader) {
   while (!reader.empty()) {
     const auto header = reader.get<GraphNodeHeader>();
@@ -73,6 +91,7 @@ CudaError GraphTable::add_nodes(wire::Reader& reader) {
 CudaError GraphTable::end(std::uint64_t* handle) {
   if (graphs_.size() >= protocol::kMaxGraphs) return CudaError::memory_allocation;
   *handle = next_handle_++;
+  described_.order = std::make_shared<const GraphOrder>(described_.nodes);
   stored_bytes_ += described_.bytes;
   graphs_[*handle] = std::make_shared<ExecutableGraph>(std::exchange(described_, {}));
   return CudaError::success;

@@ -20,11 +20,30 @@ struct GraphNode {
   std::vector<std::byte> request;           ///< as the kind says; its lengths have been checked
 };
 
+/// Which nodes of a graph come before which, by its edges and by nothing else. Nodes of a graph of
+/// more than kMostNodes all count as ordered.
+class GraphOrder {
+ public:
+  static constexpr std::size_t kMostNodes = 4096;
+
+  explicit GraphOrder(const std::vector<GraphNode>& nodes);
+  /// Whether some node has no path to the next one.
+  bool branches() const { return !before_.empty(); }
+  /// Whether a path leads from the earlier node to the later one.
+  bool is_before(std::uint32_t earlier, std::uint32_t later) const {
+    return before_.empty() || (before_[later][earlier / 64] >> earlier % 64 & 1U) != 0;
+  }
+
+ private:
+  std::vector<std::vector<std::uint64_t>> before_;  ///< by node: a bit for each node before it
+};
+
 /// What cudaGraphInstantiate makes: nodes in an order that respects their dependencies, so that no
 /// graph has a cycle.
 struct ExecutableGraph {
   std::vector<GraphNode> nodes;
-  std::uint64_t bytes = 0;  ///< as a guest sent it, with what keeping it takes
+  std::shared_ptr<const GraphOrder> order;  ///< of the nodes
+  std::uint64_t bytes = 0;                  ///< as a guest sent it, with what keeping it takes
 };
 
 /// Whether the bytes are a request of this kind: long enough, and asking for nothing that a node

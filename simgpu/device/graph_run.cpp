@@ -106,7 +106,10 @@ CudaError GraphRun::perform(const GraphNode& node) {
 CudaError GraphRun::run_next() {
   const GraphNode& node = graph_->nodes[next_++];
   const Finished start = start_of(node);
-  device_.begin_node(start.end, start.worked);
+  device_.begin_node(start.end, start.worked,
+                     {.launch = launch_.number,
+                      .order = graph_->order,
+                      .node = static_cast<std::uint32_t>(next_ - 1)});
   const CudaError error = perform(node);
   Picoseconds end = device_.end_node();
   if (node.kind == GraphNodeKind::host) end += picoseconds(GraphCost::kHostNode);

@@ -375,7 +375,7 @@ TEST(RepeatedLaunch, TakesTheTimeOfItsPlaceInAGraph) {
   EXPECT_EQ(repeats([](Program& program) {
               const std::uint64_t in = program.array(), out = program.array();
               program.launch("work_on", in, out, kTurns);
-              program.device().begin_node(program.device().timeline().now(), true);
+              program.device().begin_node(program.device().timeline().now(), true, {});
               program.launch("work_on", in, out, kTurns);
               program.device().end_node();
               const Activity activity = program.device().collect();

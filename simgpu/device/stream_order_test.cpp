@@ -103,5 +103,40 @@ TEST(StreamRacesTest, ACopyRacesWithTheWordsThatALaunchTouched) {
   }
 }
 
+TEST(StreamRacesTest, NodesOfAGraphAreOrderedByPathsOfEdgesAlone) {
+  DeviceMemory memory(1 << 20);
+  const std::uint64_t base = memory.allocate(4096, "a").value();
+  // 0 -> 1 -> 3, and 2 beside them
+  std::vector<GraphNode> nodes(4);
+  nodes[1].dependencies = {0};
+  nodes[3].dependencies = {1};
+  const auto graph = std::make_shared<const GraphOrder>(nodes);
+  EXPECT_TRUE(graph->branches());
+  StreamOrder order;
+  StreamRaces races;
+  const auto run = [&](std::uint64_t launch, std::uint32_t node) {
+    StreamRaces::Work work{
+        .stamp = order.issue(kOne, {}), .name = "a node", .ranges = {{base, base + 100, true}}};
+    work.node = {.launch = launch, .order = graph, .node = node};
+    return races.add(work, order, memory);
+  };
+  EXPECT_TRUE(run(1, 0).empty());
+  EXPECT_TRUE(run(1, 1).empty());
+  EXPECT_EQ(run(1, 2).size(), 2U) << "with both that no edge leads to it from";
+  const std::vector<Finding> last = run(1, 3);
+  ASSERT_EQ(last.size(), 1U);
+  EXPECT_EQ(last[0].code, "RL0317");
+  EXPECT_TRUE(run(2, 0).empty()) << "launches of one stream follow each other";
+}
+
+TEST(GraphOrderTest, AChainHasNoBranches) {
+  std::vector<GraphNode> nodes(3);
+  nodes[1].dependencies = {0};
+  nodes[2].dependencies = {0, 1};
+  EXPECT_FALSE(GraphOrder(nodes).branches());
+  EXPECT_TRUE(GraphOrder(nodes).is_before(0, 2));
+  EXPECT_TRUE(GraphOrder({}).is_before(0, 0));
+}
+
 }  // namespace
 }  // namespace simgpu

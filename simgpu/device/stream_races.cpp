@@ -107,21 +107,32 @@ std::optional<StreamRaces::Conflict> StreamRaces::conflict(const Work& earlier, 
 
 Finding StreamRaces::finding(const Work& earlier, const Work& later, const Conflict& conflict,
                              const DeviceMemory& memory) {
+  const bool of_graph = later.node.launch != 0 && later.node.launch == earlier.node.launch;
   const auto verb = [](bool writes) { return writes ? "writes" : "reads"; };
   const auto site = [&](const Work& work, std::uint32_t pc, bool writes) {
     AccessSite at;
     if (work.kernel != nullptr) at = site_of(*work.kernel, pc);
     at.by_thread = false;
-    at.action = fmt::format("{}, on stream {}, {} it", work.name, work.stream_number, verb(writes));
+    const std::string where =
+        of_graph ? "a node of a graph" : fmt::format("on stream {}", work.stream_number);
+    at.action = fmt::format("{}, {}, {} it", work.name, where, verb(writes));
     return at;
   };
   Finding race;
-  race.code = "RL0315";
+  race.code = of_graph ? "RL0317" : "RL0315";
   race.kind = FindingKind::global_race;
   if (later.kernel != nullptr) race.kernel = later.kernel->name;
   race.where = site(later, conflict.later_pc, conflict.later_writes);
   race.other = site(earlier, conflict.earlier_pc, conflict.earlier_writes);
   race.object = describe_global(memory, conflict.address, kWordBytes);
+  if (of_graph) {
+    race.message = fmt::format(
+        "Two nodes of a graph that no path of edges connects touch the same memory: {} {} what {} "
+        "{}: {}",
+        later.name, verb(conflict.later_writes), earlier.name, verb(conflict.earlier_writes),
+        race.object);
+    return race;
+  }
   race.message =
       fmt::format("{} on stream {} {} what {} on stream {} {}, and nothing orders the two: {}",
                   later.name, later.stream_number, verb(conflict.later_writes), earlier.name,
@@ -129,11 +140,19 @@ Finding StreamRaces::finding(const Work& earlier, const Work& later, const Confl
   return race;
 }
 
+/// Nodes of one launch are ordered by edges alone, though they run on one stream.
+bool StreamRaces::is_before(const Work& earlier, const Work& later, const StreamOrder& order) {
+  if (later.node.launch != 0 && earlier.node.launch == later.node.launch) {
+    return later.node.order->is_before(earlier.node.node, later.node.node);
+  }
+  return order.is_before(earlier.stamp, later.stamp.stream);
+}
+
 std::vector<Finding> StreamRaces::add(Work work, const StreamOrder& order,
                                       const DeviceMemory& memory) {
   std::vector<Finding> findings;
   for (const Work& earlier : outstanding_) {
-    if (order.is_before(earlier.stamp, work.stamp.stream)) continue;
+    if (is_before(earlier, work, order)) continue;
     if (const auto found = conflict(earlier, work)) {
       findings.push_back(finding(earlier, work, *found, memory));
     }

@@ -7,21 +7,28 @@
 #include <string>
 #include <vector>
 
+#include "simgpu/device/executable_graph.h"
 #include "simgpu/device/stream_order.h"
 #include "simgpu/exec/engine.h"
 #include "simgpu/report.h"
 
 namespace simgpu {
 
-/// Finds work on two streams that touches the same memory without order, some of it by writing
-/// (RL0315). What it keeps is bounded: of very much work that nothing waits for, the oldest is
-/// forgotten, and races with it are missed.
+/// Finds work on two streams (RL0315), or nodes of one graph (RL0317), that touch the same memory
+/// without order, some of it by writing. What it keeps is bounded: of very much work that nothing
+/// waits for, the oldest is forgotten, and races with it are missed.
 class StreamRaces {
  public:
   /// Bytes [begin, end) that a copy or a fill touches.
   struct Range {
     std::uint64_t begin = 0, end = 0;
     bool writes = false;
+  };
+  /// A node of one launch of a graph.
+  struct Node {
+    std::uint64_t launch = 0;  ///< of the graph; 0: no node
+    std::shared_ptr<const GraphOrder> order{};
+    std::uint32_t node = 0;
   };
   struct Work {
     StreamOrder::Stamp stamp{};
@@ -33,6 +40,7 @@ class StreamRaces {
     std::vector<TouchedSector> sectors{};
     // Of everything else.
     std::vector<Range> ranges{};
+    Node node = Node();
   };
 
   /// Holds work that was just issued against what is not ordered before it. A finding names the
@@ -48,6 +56,7 @@ class StreamRaces {
     bool earlier_writes = false, later_writes = false;
     std::uint32_t earlier_pc = 0, later_pc = 0;
   };
+  static bool is_before(const Work& earlier, const Work& later, const StreamOrder& order);
   static std::optional<Conflict> conflict(const Work& earlier, const Work& later);
   static Finding finding(const Work& earlier, const Work& later, const Conflict& conflict,
                          const DeviceMemory& memory);

@@ -15,9 +15,21 @@ std::byte* variable(Warp& warp, unsigned lane, std::uint64_t offset) {
   return warp.block->frame(warp, lane) + offset;
 }
 
+/// Memory that one thread frees and another gets is handed over: malloc() and free() order their
+/// callers, as an atomic access that acquires and releases does.
+void order_callers(const Lowered* in, Warp& warp) {
+  BlockCheckers* const checkers = warp.block->checkers();
+  if (checkers == nullptr) return;
+  checkers->global({.kind = AccessKind::atomic,
+                    .warp = warp.index,
+                    .pc = in->index,
+                    .order = kStrong | kAcquires | kReleases});
+}
+
 /// immediate: places of the size and of the result; both count from a.
 const Lowered* allocate(const Lowered* in, Warp& warp) {
   KernelHeap* const heap = warp.block->launch().request.heap;
+  order_callers(in, warp);
   const auto places = static_cast<std::uint64_t>(in->immediate);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
@@ -33,6 +45,7 @@ const Lowered* allocate(const Lowered* in, Warp& warp) {
 /// immediate: place of the address, from a.
 const Lowered* release(const Lowered* in, Warp& warp) {
   KernelHeap* const heap = warp.block->launch().request.heap;
+  order_callers(in, warp);
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
     const std::uint64_t base = words(warp, in->a)[lane];

@@ -40,7 +40,7 @@ FindingKind kind_of(const char* code) {
   if (text == "RL0205" || text == "RL0206" || text == "RL0208") {
     return FindingKind::uninitialized_read;
   }
-  if (text == "RL0304") return FindingKind::global_race;
+  if (text == "RL0304" || text == "RL0316") return FindingKind::global_race;
   if (text == "RL0305") return FindingKind::divergent_barrier;
   return FindingKind::shared_race;
 }
@@ -49,7 +49,7 @@ enum class Space { global, shared, local, lanes };
 
 Space space_of(const RawFinding& raw) {
   const std::string code = raw.code;
-  if (code == "RL0205" || code == "RL0304") return Space::global;
+  if (code == "RL0205" || code == "RL0304" || code == "RL0316") return Space::global;
   if (code == "RL0208") return Space::local;
   if (code == "RL0305") return Space::lanes;
   return Space::shared;
@@ -91,6 +91,10 @@ std::string sentence(const RawFinding& raw, const std::string& object) {
   }
   if (code == "RL0303") {
     return "Two threads store different values to " + object + " without a barrier between them";
+  }
+  if (code == "RL0316") {
+    return "Two threads of a block touch " + object +
+           ", at least one of them with a store, and no barrier orders them";
   }
   return "Two blocks touch " + object +
          ", at least one of them with a store, and nothing orders the blocks of a launch";

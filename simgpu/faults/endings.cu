@@ -77,7 +77,9 @@ __device__ __noinline__ int depth_of(int n, int* values) {
   return 1 + depth_of(n - 1, values) + 0 * own[n & 63];
 }
 __global__ void deep_recursion(int* values, int depth) {
-  values[threadIdx.x] = depth_of(depth, values);
+  const int depth_reached = depth_of(depth, values);
+  __syncwarp();  // all have read
+  values[threadIdx.x] = depth_reached;
 }
 
 using Operation = int (*)(int);

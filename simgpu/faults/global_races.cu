@@ -1,3 +1,5 @@
+#include <cooperative_groups.h>
+
 #include "fault.h"
 
 /// Blocks, and launches, that touch global memory without order.
@@ -9,7 +11,70 @@ __global__ void neighbours_element(float* data, const float* before, int count, 
   // FAULT neighbours_element RL0304 global-race
   const float left = i > 0 ? from[i - 1] : 0;
   // WITH neighbours_element
+  // ALSO neighbours_element RL0316 global-race
   data[i] = left + 1;
+}
+
+/// Threads of one block, each with its right neighbour's old element.
+__global__ void shifted_in_block(float* data, bool wrong) {
+  // WITH shifted_in_block
+  const float right = data[threadIdx.x + 1];
+  if (!wrong) __syncthreads();
+  // FAULT shifted_in_block RL0316 global-race "no barrier orders them"
+  data[threadIdx.x] = right;
+}
+
+/// A tree of sums whose partials lie in global memory.
+__global__ void partials_in_block(float* partials, float* sum, bool wrong) {
+  // FAULT partials_in_block RL0316 global-race
+  partials[threadIdx.x] = static_cast<float>(threadIdx.x);
+  if (!wrong) cooperative_groups::this_thread_block().sync();
+  if (threadIdx.x != 0) return;
+  float total = 0;
+  for (int warp = 0; warp < 4; ++warp) {
+    // WITH partials_in_block
+    total += partials[32 * warp];
+  }
+  *sum = total;
+}
+
+/// Lanes of one warp.
+__global__ void lanes_in_global(int* data, int* out, bool wrong) {
+  // WITH lanes_in_global
+  data[threadIdx.x] = static_cast<int>(threadIdx.x);
+  if (!wrong) __syncwarp();
+  // FAULT lanes_in_global RL0316 global-race
+  out[threadIdx.x] = data[31 - threadIdx.x];
+}
+
+/// One warp tells another by a flag in shared memory.
+__global__ void flag_in_block(int* data, int* out, bool wrong) {
+  __shared__ int flag;
+  if (threadIdx.x == 0) flag = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    // WITH flag_in_block
+    *data = 42;
+    if (!wrong) __threadfence_block();
+    atomicExch(&flag, 1);
+  } else if (threadIdx.x == 32) {
+    while (atomicAdd(&flag, 0) == 0) {
+    }
+    __threadfence_block();
+    // FAULT flag_in_block RL0316 global-race
+    *out = *data;
+  }
+}
+
+/// A counter that one thread sets back while others still count.
+__global__ void zeroed_beside_atomics(int* count, int* out, bool wrong) {
+  // WITH zeroed_beside_atomics
+  atomicAdd(count, 1);
+  if (!wrong) __syncthreads();
+  if (threadIdx.x != 32) return;
+  *out = atomicAdd(count, 0);
+  // FAULT zeroed_beside_atomics RL0316 global-race
+  *count = 0;
 }
 
 __global__ void sum_without_atomics(float* sum, bool wrong) {
@@ -127,6 +192,42 @@ __global__ void stored_beside(float* data) {
 /// FAULT copy_beside_kernel RL0315 global-race host "a copy from the device"
 /// FAULT memset_beside_copy RL0315 global-race host "a memset on stream"
 
+__global__ void node_before(float* data) {
+  // WITH graph_branches
+  data[threadIdx.x] = 1;
+}
+__global__ void graph_branches(const float* data, float* out) {
+  // FAULT graph_branches RL0317 global-race "no path of edges"
+  out[threadIdx.x] = data[threadIdx.x];
+}
+
+/// A graph of two kernels, the second behind the first or beside it.
+void run_branches(bool wrong) {
+  float* data = zeros<float>(32);
+  float* out = zeros<float>(32);
+  cudaGraph_t graph = nullptr;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphNode_t before = nullptr, behind = nullptr;
+  void* of_before[] = {&data};
+  void* of_behind[] = {&data, &out};
+  cudaKernelNodeParams kernel{};
+  kernel.gridDim = dim3(1);
+  kernel.blockDim = dim3(32);
+  kernel.func = reinterpret_cast<void*>(node_before);
+  kernel.kernelParams = of_before;
+  cudaGraphAddKernelNode(&before, graph, nullptr, 0, &kernel);
+  kernel.func = reinterpret_cast<void*>(graph_branches);
+  kernel.kernelParams = of_behind;
+  cudaGraphAddKernelNode(&behind, graph, &before, wrong ? 0 : 1, &kernel);
+  cudaGraphExec_t ready = nullptr;
+  cudaGraphInstantiate(&ready, graph, 0);
+  cudaGraphLaunch(ready, nullptr);
+  cudaGraphLaunch(ready, nullptr);  // behind the first launch
+  cudaDeviceSynchronize();
+  cudaGraphExecDestroy(ready);
+  cudaGraphDestroy(graph);
+}
+
 cudaStream_t new_stream() {
   cudaStream_t stream = nullptr;
   cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
@@ -140,6 +241,16 @@ const std::vector<Fault> faults{
      [](bool wrong) {
        neighbours_element<<<4, 32>>>(zeros<float>(128), zeros<float>(128), 128, wrong);
      }},
+    {"shifted_in_block",
+     [](bool wrong) { shifted_in_block<<<1, 128>>>(zeros<float>(129), wrong); }},
+    {"partials_in_block",
+     [](bool wrong) { partials_in_block<<<1, 128>>>(zeros<float>(128), zeros<float>(1), wrong); }},
+    {"lanes_in_global",
+     [](bool wrong) { lanes_in_global<<<1, 32>>>(zeros<int>(32), zeros<int>(32), wrong); }},
+    {"flag_in_block",
+     [](bool wrong) { flag_in_block<<<1, 64>>>(zeros<int>(1), zeros<int>(1), wrong); }},
+    {"zeroed_beside_atomics",
+     [](bool wrong) { zeroed_beside_atomics<<<1, 64>>>(zeros<int>(1), zeros<int>(1), wrong); }},
     {"sum_without_atomics",
      [](bool wrong) { sum_without_atomics<<<4, 32>>>(zeros<float>(1), wrong); }},
     {"histogram", [](bool wrong) { histogram<<<8, 1>>>(some_values(8), zeros<int>(4), wrong); }},
@@ -175,6 +286,7 @@ const std::vector<Fault> faults{
        if (!wrong) cudaStreamWaitEvent(other, done, 0);
        two_streams<<<1, 32, 0, other>>>(data, out);
      }},
+    {"graph_branches", run_branches},
     {"copy_beside_kernel",
      [](bool wrong) {
        float* data = zeros<float>(32);

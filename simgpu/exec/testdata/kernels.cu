@@ -229,6 +229,7 @@ KERNEL local_index(int* out, int k) {
   own[k + (out[9] & 1)] = 77;
   int sum = 0;
   for (int i = 0; i < 8; ++i) sum += own[(i + out[10]) & 7];
+  __syncwarp();
   out[threadIdx.x] = sum;
 }
 KERNEL misaligned_pair(const char* data, float* out, int shift) {

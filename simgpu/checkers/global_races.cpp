@@ -1,0 +1,79 @@
+#include "simgpu/checkers/global_races.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+namespace simgpu {
+
+void GlobalRaces::begin_block(std::uint64_t block, std::uint32_t warps) {
+  block_ = block;
+  const std::size_t windows = std::bit_ceil(std::size_t{kWindowsPerWarp} * std::max(warps, 1U));
+  if (ways_.size() != windows) {
+    ways_.clear();
+    ways_.resize(windows);
+  }
+}
+
+/// The window's record: its own, or that of one whose accesses all lie before the last barrier, or
+/// else that of the one unused for longest.
+MemoryRaces& GlobalRaces::window_of(std::uint64_t number, const WarpOrder& order) {
+  const std::size_t sets = ways_.size() / kWays;
+  // Neighbouring windows lie in different sets, and so do the same places of arrays whose distance
+  // is a power of two.
+  const std::uint64_t hash = number ^ number >> 7 ^ number >> 17;
+  const auto first = ways_.begin() + static_cast<std::ptrdiff_t>((hash & (sets - 1)) * kWays);
+  const auto is_over = [&](const Window& way) { return way.used_until < order.interval(); };
+  auto way =
+      std::find_if(first, first + kWays, [&](const Window& one) { return one.number == number; });
+  if (way == first + kWays) [[unlikely]] {
+    way = std::min_element(first, first + kWays, [&](const Window& a, const Window& b) {
+      return is_over(a) != is_over(b) ? is_over(a) : a.last_use < b.last_use;
+    });
+    way->races.begin_stretch(block_, number * kWindowBytes, kWindowBytes, !is_over(*way));
+    way->number = number;
+    way->block = block_;
+  } else if (way->block != block_) {
+    way->races.begin_stretch(block_, number * kWindowBytes, kWindowBytes, false);
+    way->block = block_;
+  }
+  // No warp's time is later than the block's next barrier.
+  way->used_until = order.latest();
+  way->last_use = ++uses_;
+  return way->races;
+}
+
+void GlobalRaces::access(const WarpAccess& access, const std::optional<std::int64_t>& stride,
+                         const WarpOrder& order, FindingList& findings) {
+  std::array<std::uint64_t, kWarpSize> offsets;  // of the lanes that take part
+  WarpAccess part = access;
+  part.address = &offsets;
+  if (stride) {
+    const std::uint64_t number = access.address->front() / kWindowBytes;
+    if (access.address->back() / kWindowBytes == number) {
+      const std::uint64_t base = number * kWindowBytes;
+      for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+        offsets[lane] = (*access.address)[lane] - base;
+      }
+      window_of(number, order).access(part, stride, order, findings);
+      return;
+    }
+  }
+  for (std::uint32_t left = access.mask; left != 0;) {
+    const std::uint64_t number = (*access.address)[std::countr_zero(left)] / kWindowBytes;
+    part.mask = 0;
+    for (std::uint32_t lanes = left; lanes != 0; lanes &= lanes - 1) {
+      const int lane = std::countr_zero(lanes);
+      const std::uint64_t address = (*access.address)[lane];
+      if (address / kWindowBytes != number) continue;
+      part.mask |= 1U << lane;
+      offsets[lane] = address % kWindowBytes;
+    }
+    left &= ~part.mask;
+    const bool whole = part.mask == access.mask;
+    window_of(number, order)
+        .access(part, whole ? stride : std::optional<std::int64_t>(), order, findings);
+  }
+}
+
+}  // namespace simgpu

@@ -1,5 +1,7 @@
 #include "simgpu/exec/block_results.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "simgpu/exec/messages.h"
@@ -25,10 +27,14 @@ Collector::Collector(const LaunchContext& launch)
     : launch_(launch),
       traffic_(launch.gpu, launch.request.resident_blocks, watched_places(launch),
                launch.l2_memory),
-      touched_(launch.memory) {}
+      touched_(launch.memory) {
+  const std::uint64_t workspace = launch.request.grid_workspace;
+  if (launch.checkers && workspace != 0) phases_ = std::make_unique<GridPhases>(workspace);
+}
 
 void Collector::retire(FinishedBlock block) {
   if (launch_.notes_stores && block.traffic) touched_.add_stores(*block.traffic);
+  if (phases_ && block.traffic) phases_->add(*block.traffic);
   traffic_.retire(std::move(block.traffic));
   for (const RawFinding& raw : block.findings) findings_.add(raw);
   if (printed_.size() < kMostPrinted) {
@@ -36,13 +42,25 @@ void Collector::retire(FinishedBlock block) {
   }
 }
 
+/// What is known of whole blocks first: a phase adds only pairs of instructions that it alone
+/// tells of.
+void Collector::add_conflicts() {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> known;
+  for (const RawFinding& raw : traffic_.take_findings()) {
+    known.insert(std::minmax(raw.pc, raw.other_pc));
+    findings_.add(raw);
+  }
+  if (!phases_) return;
+  for (const RawFinding& raw : phases_->take_findings()) {
+    if (!known.contains(std::minmax(raw.pc, raw.other_pc))) findings_.add(raw);
+  }
+}
+
 void Collector::finish(LaunchResult& result, std::uint32_t shared_bytes) {
   traffic_.finish(result.counters);
   if (launch_.sectors) result.sectors = traffic_.touched();
   if (launch_.notes_stores) touched_.note_changes(launch_.memory);
-  if (launch_.checkers) {
-    for (const RawFinding& raw : traffic_.take_findings()) findings_.add(raw);
-  }
+  if (launch_.checkers) add_conflicts();
   for (const RawFinding& raw : findings_.take()) {
     if (is_of_a_library(raw, launch_.kernel.info)) continue;
     result.findings.push_back(to_finding(raw, launch_.kernel, launch_.memory, launch_.request.grid,

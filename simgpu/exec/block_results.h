@@ -8,6 +8,7 @@
 #include "simgpu/counters/traffic.h"
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/counter_sums.h"
+#include "simgpu/exec/grid_phases.h"
 #include "simgpu/exec/touched_memory.h"
 
 namespace simgpu {
@@ -32,10 +33,13 @@ class Collector {
   void finish(LaunchResult& result, std::uint32_t shared_bytes);
 
  private:
+  void add_conflicts();
+
   const LaunchContext& launch_;
   LaunchTraffic traffic_;
   TouchedMemory touched_;
   FindingList findings_;
+  std::unique_ptr<GridPhases> phases_;  ///< of a cooperative launch that is checked
   std::string printed_;
 };
 

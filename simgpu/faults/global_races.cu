@@ -176,6 +176,21 @@ __global__ void first_block_adds(float* parts, float* sum, bool wrong) {
   *sum = total;
 }
 
+/// Between two waits of the whole grid: each block takes what its neighbour stores.
+__global__ void between_grid_syncs(int* data, int* out, bool wrong) {
+  const unsigned next = (blockIdx.x + 1) % gridDim.x;
+  data[blockIdx.x] = 0;
+  cooperative_groups::this_grid().sync();
+  // FAULT between_grid_syncs RL0304 global-race
+  data[blockIdx.x] = 1;
+  if (!wrong) cooperative_groups::this_grid().sync();
+  // WITH between_grid_syncs
+  // ALSO between_grid_syncs RL0304 global-race
+  const int taken = data[next];
+  cooperative_groups::this_grid().sync();
+  out[blockIdx.x] = taken;
+}
+
 __global__ void stored_first(float* data) {
   // WITH two_streams
   data[threadIdx.x] = 1;
@@ -273,6 +288,14 @@ const std::vector<Fault> faults{
      }},
     {"first_block_adds",
      [](bool wrong) { first_block_adds<<<4, 1>>>(zeros<float>(4), zeros<float>(1), wrong); }},
+    {"between_grid_syncs",
+     [](bool wrong) {
+       int* data = zeros<int>(4);
+       int* out = zeros<int>(4);
+       void* arguments[] = {&data, &out, &wrong};
+       cudaLaunchCooperativeKernel(reinterpret_cast<void*>(between_grid_syncs), dim3(4), dim3(1),
+                                   arguments, 0, nullptr);
+     }},
     {"two_streams",
      [](bool wrong) {
        float* data = zeros<float>(32);

@@ -18,10 +18,12 @@ constexpr std::int64_t kInstructionQuantum = 4096, kShortQuantum = 256;
 constexpr std::uint64_t kLongSpin = std::uint64_t{1} << 20;
 constexpr std::size_t kMostPrinted = std::size_t{1} << 20;
 
+/// Whole words: an atomic on a byte is one on its word.
 std::uint32_t shared_size(const LaunchContext& launch) {
-  const std::uint32_t fixed = (launch.kernel.info.static_shared_bytes + 15) / 16 * 16;
-  return launch.request.dynamic_shared_bytes == 0 ? launch.kernel.info.static_shared_bytes
-                                                  : fixed + launch.request.dynamic_shared_bytes;
+  const std::uint32_t own = launch.kernel.info.static_shared_bytes;
+  return launch.request.dynamic_shared_bytes == 0
+             ? (own + 3) / 4 * 4
+             : (own + 15) / 16 * 16 + launch.request.dynamic_shared_bytes;
 }
 
 std::uint32_t stack_size(const LaunchContext& launch) {
@@ -108,7 +110,7 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
   warps_.resize(warps);
   async_copies_.resize(warps);
   polls_.resize(warps);
-  idle_.resize(warps);
+  tries_.resize(warps);
   if (kernel.uses_stack) allocated_stack_.resize(std::size_t{warps} * kWarpSize);
   coordinates_.resize(std::size_t{3} * warps * kWarpSize);
   for (std::uint32_t i = 0; i < warps; ++i) {
@@ -210,7 +212,7 @@ void BlockRunner::start(std::uint64_t block) {
     warp.calls.clear();
     async_copies_[warp.index].clear();
     polls_[warp.index].in = nullptr;
-    idle_[warp.index].times = 0;
+    tries_[warp.index] = {};
     warp.others.clear();
     warp.waits_for_lanes = warp.fails_without_lanes = false;
     warp.waiting_turns = 0;
@@ -339,7 +341,7 @@ bool BlockRunner::round() {
       run_warp(warp);
       ran = true;
       progress = progress || warp.state != WarpState::ready || !waits_for_long(warp);
-      tries = tries || idle_[warp.index].times >= kTriesInVain;
+      tries = tries || tries_[warp.index].times >= kTriesInVain;
     }
     at_barrier = at_barrier || warp.state == WarpState::at_barrier;
   }

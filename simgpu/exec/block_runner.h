@@ -82,7 +82,7 @@ class BlockRunner {
   static constexpr std::int32_t kMemoryQuantum = 8;
   /// Turns after which a warp that sees the same values every time waits for good.
   static constexpr std::uint32_t kMostWaitingTurns = 1024;
-  /// Equal atomics that change nothing, one after the other, after which a warp seems to wait.
+  /// Tries with atomics that change nothing, one after the other, after which a warp seems to wait.
   static constexpr std::uint32_t kTriesInVain = 128;
 
   explicit BlockRunner(const LaunchContext& launch);
@@ -166,9 +166,10 @@ class BlockRunner {
   }
   /// An atomic has changed global memory. Plain stores are counted as traffic.
   void note_change() { ++changes_; }
-  /// An atomic has changed nothing; a and b: its registers.
-  void note_idle_atomic(Warp& warp, const Lowered* in, std::span<const std::byte> a,
-                        std::span<const std::byte> b);
+  /// A load that may be one of many, or an atomic that has changed nothing; a and b: its values and
+  /// addresses.
+  void note_try(Warp& warp, const Lowered* in, std::span<const std::byte> a,
+                std::span<const std::byte> b, bool is_atomic);
   /// Lanes of the warp are missing at an instruction. @throws WaitForLanes when they may come
   void require_lanes_of_groups(const Lowered* in, const Warp& warp, std::uint32_t missing) const;
   std::size_t warp_count() const { return warps_.size(); }
@@ -249,7 +250,7 @@ class BlockRunner {
   std::vector<Warp> warps_;
   std::vector<AsyncCopies> async_copies_;       ///< by warp
   std::vector<Poll> polls_;                     ///< by warp: the last load that may wait for others
-  std::vector<IdleAtomic> idle_;                ///< by warp
+  std::vector<VainTries> tries_;                ///< by warp
   std::vector<std::uint32_t> allocated_stack_;  ///< by thread, where the kernel has alloca
   std::vector<std::uint32_t> coordinates_;
   std::array<Reduction, 16> collecting_{}, collected_{};

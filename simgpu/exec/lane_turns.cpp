@@ -95,29 +95,43 @@ bool BlockRunner::same_poll(Poll& last, const Lowered* in, std::span<const std::
   return false;
 }
 
-void BlockRunner::note_idle_atomic(Warp& warp, const Lowered* in, std::span<const std::byte> a,
-                                   std::span<const std::byte> b) {
-  IdleAtomic& last = idle_[warp.index];
-  const bool same = same_poll(last.poll, in, a, b) && last.effects == effects();
-  last.times = same ? last.times + 1 : 1;
-  last.effects = effects();
+void BlockRunner::note_try(Warp& warp, const Lowered* in, std::span<const std::byte> a,
+                           std::span<const std::byte> b, bool is_atomic) {
+  VainTries& tries = tries_[warp.index];
+  if (tries.effects != effects() || tries.polls.size() > VainTries::kMostPolls) {
+    tries.polls.clear();
+    tries.times = tries.atomics = 0;
+    tries.effects = effects();
+  }
+  const auto known = std::ranges::find(tries.polls, in, &Poll::in);
+  if (known == tries.polls.end()) {
+    same_poll(tries.polls.emplace_back(), in, a, b);
+  } else if (same_poll(*known, in, a, b)) {
+    ++tries.times;
+    if (is_atomic) ++tries.atomics;
+  } else {
+    tries.times = tries.atomics = 0;
+  }
 }
 
 std::uint64_t BlockRunner::effects() const {
   return changes() + memory_counts_.shared_store_requests;
 }
 
-/// Whether the running lanes of a warp have tried the same for so long that they seem to wait.
+/// Whether the running lanes of a warp have tried the same so often that they seem to wait.
 bool BlockRunner::tries_in_vain(const Warp& warp, std::uint32_t times) const {
-  const IdleAtomic& idle = idle_[warp.index];
-  return idle.times >= times && idle.effects == effects();
+  const VainTries& tries = tries_[warp.index];
+  return tries.times >= times && tries.effects == effects();
 }
 
+/// Loads alone have to be many: they may wait for another block, which has to get its turn first.
 bool BlockRunner::all_try_in_vain() const {
+  constexpr std::uint32_t kAtomics = 16, kLoads = 4 * kMostWaitingTurns;
   bool any = false;
   for (const Warp& warp : warps_) {
     if (warp.state != WarpState::ready) continue;
-    const bool tries = tries_in_vain(warp, kTriesInVain);
+    const bool has_atomics = tries_[warp.index].atomics >= kAtomics;
+    const bool tries = tries_in_vain(warp, has_atomics ? kTriesInVain : kLoads);
     if (!tries && !waits_for_long(warp)) return false;
     any = any || tries;
   }
@@ -141,7 +155,7 @@ bool BlockRunner::part_waiting_lanes(Warp& warp, bool only_useful) {
   std::swap(warp.stack, group.stack);
   warp.quantum = quantum;
   warp.others.push_back(std::move(group));
-  idle_[warp.index] = {};
+  tries_[warp.index] = {};
   warp.waiting_turns = 0;
   for (LaneGroup& other : warp.others) other.waits_for_lanes = false;
   return true;
@@ -182,7 +196,7 @@ void BlockRunner::take_up_next(Warp& warp) {
                 .resume = warp.resume,
                 .waiting_turns = warp.waiting_turns,
                 .poll = std::move(polls_[warp.index]),
-                .idle = std::move(idle_[warp.index]),
+                .tries = std::move(tries_[warp.index]),
                 .waits_for_lanes = warp.waits_for_lanes};
   take_up_other(warp);
   warp.others.push_back(std::move(own));
@@ -198,7 +212,7 @@ void BlockRunner::take_up_other(Warp& warp) {
   warp.waiting_turns = next.waiting_turns;
   warp.waits_for_lanes = next.waits_for_lanes;
   polls_[warp.index] = std::move(next.poll);
-  idle_[warp.index] = std::move(next.idle);
+  tries_[warp.index] = std::move(next.tries);
 }
 
 void BlockRunner::require_lanes_of_groups(const Lowered* in, const Warp& warp,

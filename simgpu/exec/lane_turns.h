@@ -16,11 +16,13 @@ struct Poll {
   std::vector<std::byte> bytes;
 };
 
-/// An atomic that changed nothing, as often as it was the same one in a row, while its block
-/// changed nothing else.
-struct IdleAtomic {
-  Poll poll;
-  std::uint32_t times = 0;
+/// Loads and atomics that may be tries, one after the other, while their block changed nothing: by
+/// instruction what each saw last.
+struct VainTries {
+  static constexpr std::size_t kMostPolls = 32;
+  std::vector<Poll> polls;
+  std::uint32_t times = 0;    ///< that one of them saw what it had seen before
+  std::uint32_t atomics = 0;  ///< among these
   std::uint64_t effects = 0;  ///< BlockRunner::effects() at that time
 };
 
@@ -32,7 +34,7 @@ struct LaneGroup {
   const Lowered* resume = nullptr;
   std::uint32_t waiting_turns = 0;
   Poll poll;
-  IdleAtomic idle;
+  VainTries tries;
   bool waits_for_lanes = false;  ///< at an instruction that needs lanes of other groups
 
   std::uint32_t lanes() const { return stack.all_lanes(); }

@@ -60,11 +60,13 @@ TEST_F(LaneTurns, TriesMayBeCounted) {
 }
 
 TEST_F(LaneTurns, LanesWaitForTheTicketOfALaterLane) {
-  const std::uint64_t out = zeros(64);
-  expect_right(device_.run("tickets", {.block = {64, 1, 1}}, zeros(1), out));
-  std::vector<int> expected(64);
-  std::iota(expected.rbegin(), expected.rend(), 0);
-  EXPECT_EQ(device_.get<int>(out, 64), expected);
+  for (const char* kernel : {"tickets", "polls_in_many_places"}) {
+    const std::uint64_t out = zeros(64);
+    expect_right(device_.run(kernel, {.block = {64, 1, 1}}, zeros(1), out));
+    std::vector<int> expected(64);
+    std::iota(expected.rbegin(), expected.rend(), 0);
+    EXPECT_EQ(device_.get<int>(out, 64), expected) << kernel;
+  }
 }
 
 TEST_F(LaneTurns, TwoLanesAnswerEachOtherAndAllComeTogetherAgain) {

@@ -160,7 +160,7 @@ std::string describe_global(const DeviceMemory& memory, std::uint64_t address, u
   constexpr std::uint64_t kArena = std::uint64_t{1} << 40;
   if (address < kDeviceBase || address - kDeviceBase >= kArena) {
     return "an address far from any allocation: it is no address of device memory, but may be one "
-           "of the host's";
+           "of the host's (kernels see memory from cudaHostAlloc, not from cudaHostRegister)";
   }
   if (allocation == nullptr) return "an address where nothing was ever allocated";
   const std::string name = allocation_name(*allocation);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "simgpu/lower/builder.h"
@@ -22,6 +23,10 @@ std::shared_ptr<const Program> lower(ptx::Module module, const SymbolTable& symb
     KernelBuilder builder(module, files, calls, symbols, function,
                           kMostInstructions - std::min(kMostInstructions, instructions));
     LoweredKernel kernel = builder.build();
+    if (function.cluster_blocks > 1) {
+      kernel.info.unsupported.push_back("clusters of " + std::to_string(function.cluster_blocks) +
+                                        " blocks (__cluster_dims__)");
+    }
     kernel.native = std::make_shared<native::KernelState>();
     instructions += builder.is_too_large() ? kMostInstructions : kernel.code.size();
     program->kernels.emplace(function.name, std::move(kernel));

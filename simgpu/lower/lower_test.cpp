@@ -78,6 +78,15 @@ TEST(Lowering, BoundsTheInstructionsOfAllKernelsTogether) {
   EXPECT_THAT(find_kernel(*program, "k29")->unsupported, ElementsAre(HasSubstr("2,000,000")));
 }
 
+TEST(Lowering, RefusesClustersOfSeveralBlocks) {
+  const auto program = program_of(
+      ".visible .entry pair() .explicitcluster .reqnctapercluster 2, 1, 1\n{\nret;\n}\n"
+      ".visible .entry one() .explicitcluster .reqnctapercluster 1, 1, 1\n{\nret;\n}\n");
+  EXPECT_THAT(find_kernel(*program, "pair")->unsupported,
+              ElementsAre("clusters of 2 blocks (__cluster_dims__)"));
+  EXPECT_THAT(find_kernel(*program, "one")->unsupported, IsEmpty());
+}
+
 /// The file in which a program that is inlined from `inner` into /home/me/gemm.cu seems to be.
 std::string place_of(const std::string& inner) {
   const auto program = program_of(

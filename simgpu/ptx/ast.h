@@ -189,6 +189,7 @@ struct Function {
   std::array<std::uint32_t, 3> required_threads{};
   std::array<std::uint32_t, 3> max_threads{};  ///< .maxntid
   std::uint32_t min_blocks_per_sm = 0;         ///< .minnctapersm
+  std::uint64_t cluster_blocks = 1;            ///< of .reqnctapercluster, all axes together
 };
 
 struct Module {

@@ -226,6 +226,8 @@ TEST(Function, HasLaunchBounds) {
   EXPECT_THAT(module.functions[0].required_threads, ElementsAre(0U, 0U, 0U));
   EXPECT_EQ(module.functions[0].min_blocks_per_sm, 3U);
   EXPECT_THAT(module.functions[1].required_threads, ElementsAre(8U, 4U, 2U));
+  EXPECT_EQ(module.functions[1].cluster_blocks, 2U);
+  EXPECT_EQ(module.functions[2].cluster_blocks, 1U);
   EXPECT_TRUE(module.functions[2].parameters.empty());
 }
 

@@ -323,6 +323,14 @@ class ModuleParser {
       if (values.size() != 1)
         lexer_.fail_at(word, "expected one number of blocks after .minnctapersm");
       function.min_blocks_per_sm = values.front();
+    } else if (word.text == "reqnctapercluster") {
+      if (values.empty() || values.size() > 3) {
+        lexer_.fail_at(word, "expected one to three numbers of blocks after .reqnctapercluster");
+      }
+      constexpr std::uint64_t kMost = 1U << 20;  // of each axis, so that the product fits
+      function.cluster_blocks = 1;
+      for (const std::uint64_t value : values)
+        function.cluster_blocks *= value < kMost ? value : kMost;
     }
   }
 

@@ -205,7 +205,19 @@ int function_attributes(cudaFuncAttributes* attributes, const void* function) {
 int set_function_attribute(const void* function, cudaFuncAttribute attribute, int value) {
   Kernel* kernel = nullptr;
   if (const int error = resolved_kernel(function, &kernel); error != 0) return error;
-  if (attribute == cudaFuncAttributePreferredSharedMemoryCarveout) return 0;  // a hint
+  switch (attribute) {
+    case cudaFuncAttributePreferredSharedMemoryCarveout:  // hints
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+    case cudaFuncAttributeClusterSchedulingPolicyPreference:
+      return cudaSuccess;
+    case cudaFuncAttributeClusterDimMustBeSet:
+    case cudaFuncAttributeRequiredClusterWidth:
+    case cudaFuncAttributeRequiredClusterHeight:
+    case cudaFuncAttributeRequiredClusterDepth:
+      return refuse("cudaFuncSetAttribute", "the size of a cluster");
+    default:
+      break;
+  }
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize || value < 0) {
     return cudaErrorInvalidValue;
   }

@@ -95,6 +95,10 @@ const char* name_of(cudaGraphNodeType type) {
       return "event wait";
     case cudaGraphNodeTypeEventRecord:
       return "event record";
+    case cudaGraphNodeTypeMemAlloc:
+      return "mem alloc";
+    case cudaGraphNodeTypeMemFree:
+      return "mem free";
     default:
       return "empty";
   }

@@ -46,6 +46,7 @@ const char* refused_attribute(const cudaLaunchAttribute& attribute) {
     case cudaLaunchAttributeClusterSchedulingPolicyPreference:
     case cudaLaunchAttributeProgrammaticStreamSerialization:  // it may start early, and does not
     case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeSynchronizationPolicy:
     case cudaLaunchAttributeMemSyncDomainMap:
     case cudaLaunchAttributeMemSyncDomain:
     case cudaLaunchAttributePreferredSharedMemoryCarveout:

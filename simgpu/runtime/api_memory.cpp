@@ -42,6 +42,7 @@ int allocate_managed(void** pointer, size_t bytes, unsigned flags) {
 
 int release(void* pointer) {
   if (const int error = permit_unsafe(); error != 0) return error;
+  if (free_graph_memory(address_of(pointer))) return cudaSuccess;
   const Reply reply = Client::instance().ask(GuestOperation::release, address_of(pointer));
   if (!reply.ok()) return reply.error;
   if (const auto block = forget_device_block(address_of(pointer))) {

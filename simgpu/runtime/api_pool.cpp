@@ -22,18 +22,32 @@ std::atomic<cudaMemPool_t>& current_pool() {
   return pool;
 }
 
-/// A graph here has no nodes that allocate or free.
-int permit_pool(const char* function, cudaStream_t stream) {
-  const int error = permit_stream(stream);
-  if (error == cudaErrorStreamCaptureUnsupported) {
-    refuse(function, "in a stream capture; allocate before it");
+/// Whether a capture takes what is asked of the stream.
+bool is_captured(cudaStream_t stream) {
+  CaptureInfo info;
+  return capture_info(stream, &info) == 0 && info.status == cudaStreamCaptureStatusActive;
+}
+
+/// Becomes a node of the graph.
+int allocate_in_capture(void** pointer, size_t bytes, cudaStream_t stream) {
+  AllocationWork work;
+  if (const int error = GraphMemory::allocate(bytes, &work.memory); error != 0) return error;
+  *pointer = work.memory->pointer();
+  return capture(stream, std::move(work)).value_or(cudaErrorUnknown);
+}
+
+int free_in_capture(void* pointer, cudaStream_t stream) {
+  if (!free_graph_memory(address_of(pointer))) {
+    permit_stream(stream);  // ends the capture
+    return refuse("cudaFreeAsync", "in a stream capture, of memory that no graph has allocated");
   }
-  return error;
+  return capture(stream, ReleaseWork{pointer}).value_or(cudaErrorUnknown);
 }
 
 int allocate_from_pool(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
   if (pointer == nullptr || pool == nullptr) return cudaErrorInvalidValue;
-  if (const int error = permit_pool("cudaMallocAsync", stream); error != 0) return error;
+  if (is_captured(stream)) return allocate_in_capture(pointer, bytes, stream);
+  if (const int error = permit_stream(stream); error != 0) return error;
   const Reply reply = Client::instance().ask(GuestOperation::pool_allocate, std::uint64_t{bytes},
                                              number_of(pool), stream_number(stream));
   if (!reply.ok()) return reply.error;
@@ -44,7 +58,9 @@ int allocate_from_pool(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStr
 }
 
 int free_to_pool(void* pointer, cudaStream_t stream) {
-  if (const int error = permit_pool("cudaFreeAsync", stream); error != 0) return error;
+  if (is_captured(stream)) return free_in_capture(pointer, stream);
+  if (const int error = permit_stream(stream); error != 0) return error;
+  if (free_graph_memory(address_of(pointer))) return cudaSuccess;
   const auto block = find_device_block(address_of(pointer));
   if (block && block->mapped_bytes != 0) return cudaErrorInvalidValue;  // cudaFree takes it
   const Reply reply = Client::instance().ask(GuestOperation::pool_release, address_of(pointer),

@@ -31,6 +31,8 @@ cudaGraphNodeType type_of(const Work& work) {
                         [](const EventWaitWork&) { return cudaGraphNodeTypeWaitEvent; },
                         [](const HostWork&) { return cudaGraphNodeTypeHost; },
                         [](const ChildWork&) { return cudaGraphNodeTypeGraph; },
+                        [](const AllocationWork&) { return cudaGraphNodeTypeMemAlloc; },
+                        [](const ReleaseWork&) { return cudaGraphNodeTypeMemFree; },
                     },
                     work);
 }

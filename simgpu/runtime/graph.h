@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "simgpu/runtime/copy.h"
+#include "simgpu/runtime/graph_memory.h"
 #include "simgpu/runtime/kernel_work.h"
 
 /// Graphs as a program builds them, by hand or by capture: they live in the program, for they are
@@ -36,10 +37,16 @@ struct ChildWork {
   std::shared_ptr<Graph> graph;  ///< the node's own copy
 };
 struct EmptyWork {};
+struct AllocationWork {
+  std::shared_ptr<GraphMemory> memory;
+};
+struct ReleaseWork {
+  void* pointer = nullptr;
+};
 
 /// What a node does. A library's routine is a kernel to those who ask for a node's type.
 using Work = std::variant<EmptyWork, KernelWork, Copy, Fill, BlasWork, EventRecordWork,
-                          EventWaitWork, HostWork, ChildWork>;
+                          EventWaitWork, HostWork, ChildWork, AllocationWork, ReleaseWork>;
 cudaGraphNodeType type_of(const Work& work);
 
 struct Node {

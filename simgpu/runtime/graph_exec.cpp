@@ -68,6 +68,8 @@ struct Encoder {
 
   int operator()(const EmptyWork& /*work*/) const { return cudaSuccess; }
   int operator()(const ChildWork& /*work*/) const { return cudaSuccess; }
+  int operator()(const AllocationWork& /*work*/) const { return cudaSuccess; }
+  int operator()(const ReleaseWork& /*work*/) const { return cudaSuccess; }
   int operator()(const KernelWork& work) const {
     node->kind = GraphNodeKind::kernel;
     return launch_request(work, nullptr, &node->request);
@@ -308,6 +310,7 @@ bool forget_exec(cudaGraphExec_t exec) { return kept_execs().erase(exec) == 1; }
 
 void forget_graphs() {
   const auto lock = GraphTable::lock();
+  forget_graph_memory();
   kept_execs().clear();
   GraphTable::instance().clear();
 }

@@ -13,6 +13,20 @@ const std::byte* start_of(const cudaPitchedPtr& memory, const cudaPos& position)
          memory.pitch * (position.y + memory.ysize * position.z);
 }
 
+int work_of_allocation(cudaMemAllocNodeParamsV2* parameters, Work* work) {
+  const cudaMemPoolProps& pool = parameters->poolProps;
+  const bool is_here = pool.location.type == cudaMemLocationTypeDevice && pool.location.id == 0;
+  if (!is_here || pool.allocType != cudaMemAllocationTypePinned || parameters->bytesize == 0) {
+    return cudaErrorInvalidValue;
+  }
+  AllocationWork allocation;
+  const int error = GraphMemory::allocate(parameters->bytesize, &allocation.memory);
+  if (error != 0) return error;
+  parameters->dptr = allocation.memory->pointer();
+  *work = std::move(allocation);
+  return cudaSuccess;
+}
+
 }  // namespace
 
 int work_of(const char* function, const cudaKernelNodeParams* parameters, Work* work) {
@@ -87,7 +101,7 @@ int work_of_child(cudaGraph_t graph, Work* work) {
   return cudaSuccess;
 }
 
-int work_of(const char* function, const cudaGraphNodeParams* parameters, Work* work) {
+int work_of(const char* function, cudaGraphNodeParams* parameters, Work* work) {
   if (parameters == nullptr) return cudaErrorInvalidValue;
   switch (parameters->type) {
     case cudaGraphNodeTypeKernel: {
@@ -128,8 +142,14 @@ int work_of(const char* function, const cudaGraphNodeParams* parameters, Work* w
     case cudaGraphNodeTypeEventRecord:
       *work = EventRecordWork{parameters->eventRecord.event};
       return cudaSuccess;
+    case cudaGraphNodeTypeMemAlloc:
+      return work_of_allocation(&parameters->alloc, work);
+    case cudaGraphNodeTypeMemFree:
+      if (!free_graph_memory(address_of(parameters->free.dptr))) return cudaErrorInvalidValue;
+      *work = ReleaseWork{parameters->free.dptr};
+      return cudaSuccess;
     default:
-      return refuse(function, "nodes that allocate, free, decide or use semaphores");
+      return refuse(function, "nodes that decide or use semaphores");
   }
 }
 

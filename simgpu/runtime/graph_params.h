@@ -16,7 +16,8 @@ int work_of_copy(void* destination, const void* source, size_t bytes, cudaMemcpy
                  Work* work);
 /// A node's own copy of a graph. Fails for what is no graph.
 int work_of_child(cudaGraph_t graph, Work* work);
-int work_of(const char* function, const cudaGraphNodeParams* parameters, Work* work);
+/// Allocates where the node is to: the address goes into the parameters.
+int work_of(const char* function, cudaGraphNodeParams* parameters, Work* work);
 
 cudaKernelNodeParams parameters_of(Node& node, KernelWork& work);
 cudaMemcpy3DParms parameters_of(const Copy& copy);

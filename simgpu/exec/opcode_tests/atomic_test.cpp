@@ -338,6 +338,44 @@ TEST(AtomicOrders, AThreadGetsWhatAnotherOneLeft) {
   EXPECT_EQ(device.get<std::uint64_t>(sum, 1)[0], value);
 }
 
+std::string vector_instruction(bool returns, int elements) {
+  const std::string registers = elements == 2 ? "%r8, %r9}" : "%r8, %r9, %r10, %r11}";
+  const std::string old = elements == 2 ? "{%r4, %r5}" : "{%r4, %r5, %r6, %r7}";
+  return std::string(returns ? "atom" : "red") + ".global.add.v" + std::to_string(elements) +
+         ".f32 " + (returns ? old + ", " : "") + "[%p0], {" + registers + ";";
+}
+
+TEST(AtomicVectors, AddElementByElement) {
+  for (const int elements : {2, 4}) {
+    for (const bool returns : {true, false}) {
+      std::string body = "  cvt.rn.f32.u32 %r8, %thread;\n";
+      for (int i = 1; i < 4; ++i) {
+        body +=
+            "  add.f32 %r" + std::to_string(8 + i) + ", %r8, 0f4" + std::to_string(i) + "000000;\n";
+      }
+      body += "  mov.b32 %r" + std::to_string(3 + elements) + ", 0;\n  @%q0 " +
+              vector_instruction(returns, elements) + "\n" +
+              give("r" + std::to_string(3 + elements), "p3");
+      testing::Device device(bench_module(bench_kernel("vector", body)));
+      ASSERT_EQ(refusal_of(device, "vector"), "");
+      const std::uint64_t sums = device.put(std::vector<float>(4));
+      const std::uint64_t old = device.put(Values(kWarpLanes));
+      ASSERT_EQ(trouble(device.run("vector", {}, sums, old, old, old, old, std::uint64_t{0xff})),
+                "");
+      const float addends[] = {0, 8, 32, 128};  // whose bits are 0x4i000000, but the first
+      const std::vector<float> got = device.get<float>(sums, 4);
+      for (int i = 0; i < 4; ++i) {
+        EXPECT_EQ(got[i], i < elements ? 28 + 8 * addends[i] : 0) << i;
+      }
+      float last = 0;
+      for (unsigned lane = 0; returns && lane < 8; ++lane) {
+        EXPECT_EQ(f32_of(device.get<std::uint64_t>(old, kWarpLanes)[lane]), last) << lane;
+        last += static_cast<float>(lane) + addends[elements - 1];
+      }
+    }
+  }
+}
+
 TEST(AtomicTable, FormsWithoutCodeAreRefusedByName) {
   for (const std::string text :
        {"atom.global.exch.b128 %d0, [%p0], %d1;", "atom.global.min.f32 %r0, [%p0], %r1;",
@@ -375,6 +413,9 @@ std::vector<std::string> atomic_instructions() {
         all.push_back(instruction_of(operation, target, false, ""));
       }
     }
+  }
+  for (const int elements : {2, 4}) {
+    for (const bool returns : {true, false}) all.push_back(vector_instruction(returns, elements));
   }
   return all;
 }

@@ -240,12 +240,14 @@ Forms integer_forms() {
         const auto low = [](Wide x) { return integer_of(static_cast<std::uint64_t>(x), "s24"); };
         return clamped((low(a) * low(b) >> 16) + c, "s32");
       }));
-  forms.push_back(
-      exact_form("min.relu.s32 $d, $a, $b;", "s32", {"s32", "s32"},
-                 [](Wide a, Wide b, Wide) { return std::max<Wide>(std::min(a, b), 0); }));
-  forms.push_back(
-      exact_form("max.relu.s32 $d, $a, $b;", "s32", {"s32", "s32"},
-                 [](Wide a, Wide b, Wide) { return std::max<Wide>(std::max(a, b), 0); }));
+  for (const std::string type : {"relu.s32", "s32.relu"}) {
+    forms.push_back(
+        exact_form("min." + type + " $d, $a, $b;", "s32", {"s32", "s32"},
+                   [](Wide a, Wide b, Wide) { return std::max<Wide>(std::min(a, b), 0); }));
+    forms.push_back(
+        exact_form("max." + type + " $d, $a, $b;", "s32", {"s32", "s32"},
+                   [](Wide a, Wide b, Wide) { return std::max<Wide>(std::max(a, b), 0); }));
+  }
   forms.push_back(saturated(
       "mad.hi.sat.s32", [](Wide a, Wide b, Wide c) { return (a * b >> 32) + c; }, true));
   return forms;

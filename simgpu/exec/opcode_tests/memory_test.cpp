@@ -405,11 +405,27 @@ INSTANTIATE_TEST_SUITE_P(To, StoreForms, ::testing::ValuesIn(spaces_with_stores(
 TEST(MemoryHints, ChangeNothing) {
   std::string body = take("r0", "p0");
   for (const std::string hint :
-       {"prefetch.global.L1 [%p0]", "prefetch.global.L2 [%p0]", "prefetch.L1 [%p0]",
-        "prefetchu.L1 [%p0]", "prefetch.global.L2::evict_last [%p0]",
-        "applypriority.global.L2::evict_normal [%p0], 128", "ldu.global.u32 %r2, [%p0]",
-        "discard.global.L2 [%p2], 128", "membar.cta", "membar.gl", "membar.sys", "fence.sc.cta",
-        "fence.acq_rel.gpu", "fence.sc.sys", "fence.proxy.alias", "nanosleep.u32 20",
+       {"prefetch.global.L1 [%p0]",
+        "prefetch.global.L2 [%p0]",
+        "prefetch.L1 [%p0]",
+        "prefetchu.L1 [%p0]",
+        "prefetch.global.L2::evict_last [%p0]",
+        "applypriority.global.L2::evict_normal [%p0], 128",
+        "ldu.global.u32 %r2, [%p0]",
+        "createpolicy.fractional.L2::evict_last.b64 %d3, 1.0",
+        "createpolicy.fractional.L2::evict_first.L2::evict_unchanged.b64 %d3, 0.5",
+        "createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %d3, [%p0], 64, 128",
+        "createpolicy.cvt.L2.b64 %d3, 0x10000000",
+        "ld.global.L2::cache_hint.u32 %r2, [%p0], %d3",
+        "discard.global.L2 [%p2], 128",
+        "membar.cta",
+        "membar.gl",
+        "membar.sys",
+        "fence.sc.cta",
+        "fence.acq_rel.gpu",
+        "fence.sc.sys",
+        "fence.proxy.alias",
+        "nanosleep.u32 20",
         "pmevent 1"}) {
     body += "  @%q0 " + hint + ";\n";
   }
@@ -475,11 +491,18 @@ TEST(MemoryForms, FormsWithoutCodeAreRefusedByName) {
 }  // namespace
 
 std::vector<std::string> memory_instructions() {
-  std::vector<std::string> all{
-      "prefetch.L1 [a];", "prefetchu.L1 [a];",      "applypriority.global [a];",
-      "membar.gl;",       "fence.sc.gpu;",          "nanosleep.u32 20;",
-      "pmevent 1;",       "ldu.global.u32 d, [a];", "discard.global.L2 [a], 128;",
-      "cvta.global.u64;", "isspacep.global;"};
+  std::vector<std::string> all{"prefetch.L1 [a];",
+                               "prefetchu.L1 [a];",
+                               "applypriority.global [a];",
+                               "createpolicy.fractional.L2::evict_last.b64 d, 1.0;",
+                               "membar.gl;",
+                               "fence.sc.gpu;",
+                               "nanosleep.u32 20;",
+                               "pmevent 1;",
+                               "ldu.global.u32 d, [a];",
+                               "discard.global.L2 [a], 128;",
+                               "cvta.global.u64;",
+                               "isspacep.global;"};
   for (const Space& space : spaces()) {
     for (const Access& access : loads_of(space)) all.push_back(access.text("ld", space) + " d, a;");
     if (!space.stores) continue;

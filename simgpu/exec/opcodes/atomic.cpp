@@ -34,8 +34,8 @@ void update_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
     warp.block->note_change();
   } else {
     const std::byte* const regs = warp.regs;
-    warp.block->note_idle_atomic(warp, in, {regs + in->a, kWarpSize * sizeof(std::uint32_t)},
-                                 {regs + in->b, kWarpSize * sizeof(WordOf<T>)});
+    warp.block->note_try(warp, in, {regs + in->a, kWarpSize * sizeof(std::uint32_t)},
+                         {regs + in->b, kWarpSize * sizeof(WordOf<T>)}, true);
   }
 }
 
@@ -211,49 +211,67 @@ bool needs_old_value(const std::string& operation) {
   return operation.starts_with("exch") || operation.starts_with("cas");
 }
 
+/// What an atomic instruction names beside its operands.
+struct AtomicForm {
+  ptx::Space space = ptx::Space::generic;
+  std::string operation;
+  std::size_t elements = 1;  ///< of .v2 and .v4, each of which is atomic by itself
+};
+
+AtomicForm form_of(const ptx::Instruction& instruction) {
+  AtomicForm form;
+  for (const std::string& modifier : instruction.modifiers) {
+    if (modifier == "global") {
+      form.space = ptx::Space::global;
+    } else if (modifier == "shared" || modifier == "shared::cta") {
+      form.space = ptx::Space::shared;
+    } else if (modifier == "v2" || modifier == "v4") {
+      form.elements = modifier == "v2" ? 2 : 4;
+    } else if (!is_order_or_scope(modifier)) {
+      form.operation += (form.operation.empty() ? "" : ".") + modifier;
+    }
+  }
+  return form;
+}
+
 /// atom returns the old value, red does not.
 void build_atomic(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
-  ptx::Space space = ptx::Space::generic;
-  std::string operation;
-  for (const std::string& modifier : instruction.modifiers) {
-    if (modifier == "global") {
-      space = ptx::Space::global;
-    } else if (modifier == "shared" || modifier == "shared::cta") {
-      space = ptx::Space::shared;
-    } else if (!is_order_or_scope(modifier)) {
-      operation += (operation.empty() ? "" : ".") + modifier;
-    }
-  }
-  const auto found = table_of_operations().find(operation);
+  const AtomicForm form = form_of(instruction);
+  const auto found = table_of_operations().find(form.operation);
   const std::size_t first = instruction.opcode == "atom" ? 1 : 0;
   if (found == table_of_operations().end()) builder.refuse(instruction.spelling());
   const Handlers& code = found->second;
-  if (builder.operand_count() != first + (code.has_c ? 3 : 2)) {
+  if (builder.operand_count() != first + (code.has_c ? 3 : 2) ||
+      builder.width(first + 1) != form.elements ||
+      (first == 1 && builder.width(0) != form.elements)) {
     builder.refuse(instruction.spelling() + " with other operands");
   }
-  const bool is_float = operation.ends_with(".f32") || operation.ends_with(".f64");
+  const bool is_float = form.operation.ends_with(".f32") || form.operation.ends_with(".f64");
   const char wide = is_float ? 'd' : 'l';
   const char narrow = is_float ? 'f' : 'i';
   const char kind = code.bytes == 8 ? wide : narrow;
-  const Address address = builder.address(first, space);
-  const Ref b = builder.source(first + 1, kind);
-  const Ref c = code.has_c ? builder.source(first + 2, kind) : b;
-  const Ref dst = first == 1 ? builder.destination(std::size_t{0}, kind) : Ref{};
-  const bool is_shared = space == ptx::Space::shared;
-  Pending& pending = builder.emit(
-      is_shared                     ? code.shared
-      : space == ptx::Space::global ? code.global
-                                    : code.generic,
-      {.cls = is_shared ? InstructionClass::shared_atomic : InstructionClass::global_atomic});
-  pending.a = address.base;
-  pending.immediate = address.offset;
-  pending.b = b;
-  pending.c = c;
-  pending.dst = dst;
-  pending.option = static_cast<std::uint32_t>(first) | order_of(instruction) << 1;
-  pending.is_memory = true;
-  pending.access_bytes = code.bytes;
+  const Address address = builder.address(first, form.space);
+  const std::vector<Ref> b = builder.sources(first + 1, kind);
+  const Ref c = code.has_c ? builder.source(first + 2, kind) : b[0];
+  std::vector<Ref> dst(form.elements);
+  if (first == 1) dst = builder.destinations(0, kind);
+  const bool is_shared = form.space == ptx::Space::shared;
+  for (std::size_t i = 0; i < form.elements; ++i) {
+    Pending& pending = builder.emit(
+        is_shared                          ? code.shared
+        : form.space == ptx::Space::global ? code.global
+                                           : code.generic,
+        {.cls = is_shared ? InstructionClass::shared_atomic : InstructionClass::global_atomic});
+    pending.a = address.base;
+    pending.immediate = address.offset + static_cast<std::int64_t>(i * code.bytes);
+    pending.b = b[i];
+    pending.c = code.has_c ? c : b[i];
+    pending.dst = dst[i];
+    pending.option = static_cast<std::uint32_t>(first) | order_of(instruction) << 1;
+    pending.is_memory = true;
+    pending.access_bytes = code.bytes;
+  }
   if (!is_shared) builder.mark_orders_blocks();
 }
 
@@ -276,6 +294,9 @@ std::vector<BuiltOpcode> built_atomic() {
     if (needs_old_value(name)) continue;
     reducing.emplace_back(space + "[relaxed|release] " + operation);
   }
+  const std::string vector = "[global] [cta|cluster|gpu|sys] add v2|v4 f32";
+  returning.emplace_back("[relaxed|acquire|release|acq_rel] " + vector);
+  reducing.emplace_back("[relaxed|release] " + vector);
   return {{"atom", build_atomic, returning}, {"red", build_atomic, reducing}};
 }
 

@@ -116,8 +116,10 @@ const Lowered* sleep(const Lowered* in, Warp& warp) {
 const Lowered* poll(const Lowered* in, Warp& warp) {
   const std::size_t size = in->option;
   const auto addresses = static_cast<std::size_t>(in->immediate);
-  const bool same = warp.block->same_as_before(warp, in, {warp.regs + in->a, size},
-                                               {warp.regs + in->b, addresses});
+  const std::span<const std::byte> loaded{warp.regs + in->a, size};
+  const std::span<const std::byte> from{warp.regs + in->b, addresses};
+  const bool same = warp.block->same_as_before(warp, in, loaded, from);
+  warp.block->note_try(warp, in, loaded, from, false);
   return warp.block->give_way(warp, in + 1,
                               same ? BlockRunner::Waiting::yes : BlockRunner::Waiting::no);
 }

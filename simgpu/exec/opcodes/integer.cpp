@@ -33,10 +33,12 @@ void add_common(Rows& rows, const std::string& type) {
   if constexpr (std::is_signed_v<T>) {
     rows.push_back({"abs." + type, lanes<&arith::abs<T>>(), kInteger});
     rows.push_back({"neg." + type, lanes<&arith::neg<T>>(), kInteger});
-    rows.push_back({"min.relu." + type,
-                    lanes<[](T a, T b) { return arith::relu(arith::min(a, b)); }>(), kInteger});
-    rows.push_back({"max.relu." + type,
-                    lanes<[](T a, T b) { return arith::relu(arith::max(a, b)); }>(), kInteger});
+    // nvcc writes the one, the manual the other.
+    const std::string relu = type == "s32" ? "{relu.s32|s32.relu}" : "relu." + type;
+    rows.push_back(
+        {"min." + relu, lanes<[](T a, T b) { return arith::relu(arith::min(a, b)); }>(), kInteger});
+    rows.push_back(
+        {"max." + relu, lanes<[](T a, T b) { return arith::relu(arith::max(a, b)); }>(), kInteger});
   }
 }
 

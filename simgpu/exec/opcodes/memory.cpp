@@ -6,7 +6,7 @@
 #include "simgpu/exec/opcodes/own_memory.h"
 #include "simgpu/native/forms.h"
 
-/// ld, st, ldu, prefetch.
+/// ld, st, ldu.
 namespace simgpu {
 namespace {
 
@@ -356,12 +356,6 @@ void build_store(KernelBuilder& builder) {
   note_order(builder, form);
 }
 
-const Lowered* do_nothing(const Lowered* in, Warp&) { return in + 1; }
-
-void build_hint(KernelBuilder& builder) {
-  builder.emit(&do_nothing, {.cls = InstructionClass::other});
-}
-
 // Forms.
 
 /// Groups of modifiers that several forms share.
@@ -409,13 +403,7 @@ std::vector<ModifierForm> store_forms() {
 std::vector<BuiltOpcode> built_memory() {
   return {{"ld", build_load, load_forms()},
           {"ldu", build_load, {"[global]" + FormParts().elements}},
-          {"st", build_store, store_forms()},
-          {"prefetch",
-           build_hint,
-           {"[global|local] L1|L2", "[global] L2::evict_last|L2::evict_normal"}},
-          {"prefetchu", build_hint, {"L1"}},
-          {"applypriority", build_hint, {"[global] L2::evict_normal"}},
-          {"discard", build_hint, {"[global] L2"}}};
+          {"st", build_store, store_forms()}};
 }
 
 }  // namespace simgpu

@@ -86,9 +86,10 @@ OpcodeTable::OpcodeTable() {
       }
     }
   }
-  for (auto rows : {built_integer, built_compare, built_convert, built_move, built_memory,
-                    built_atomic, built_control, built_warp, built_tensor, built_matrix_memory,
-                    built_async_copy, built_texture, built_mbarrier, built_stack}) {
+  for (auto rows :
+       {built_integer, built_compare, built_convert, built_move, built_memory, built_atomic,
+        built_control, built_warp, built_tensor, built_matrix_memory, built_async_copy,
+        built_cache_hints, built_texture, built_mbarrier, built_stack}) {
     for (BuiltOpcode& opcode : rows()) built_.emplace(opcode.root, std::move(opcode));
   }
 }

@@ -78,6 +78,7 @@ std::vector<BuiltOpcode> built_warp();
 std::vector<BuiltOpcode> built_tensor();
 std::vector<BuiltOpcode> built_matrix_memory();
 std::vector<BuiltOpcode> built_async_copy();
+std::vector<BuiltOpcode> built_cache_hints();
 std::vector<BuiltOpcode> built_texture();
 std::vector<BuiltOpcode> built_mbarrier();
 std::vector<BuiltOpcode> built_stack();

@@ -103,6 +103,22 @@ KERNEL nested(int* lock, int* out) {
   out[32 + lane] = out[lane ^ 1];
 }
 
+/// As cuda::counting_semaphore polls: by several loads, and with an eye on the clock.
+KERNEL polls_in_many_places(volatile int* turn, int* out) {
+  const int mine = static_cast<int>(blockDim.x - 1 - threadIdx.x);
+  while (*turn != mine) {
+    for (int i = 0; i < 3; ++i) {
+      if (*turn == mine) break;
+      if (clock64() == 1) out[0] = -1;
+      if (turn[0] == mine) break;
+      __nanosleep(20);
+    }
+  }
+  out[mine] = static_cast<int>(threadIdx.x);
+  __threadfence();
+  *turn = mine + 1;
+}
+
 /// Two locks, always taken in the same order, and again and again.
 KERNEL two_locks(int* locks, int* out) {
   for (int round = 0; round < 3; ++round) {

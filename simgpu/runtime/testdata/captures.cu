@@ -151,9 +151,12 @@ void calls_that_might_not_be_safe() {
   allows(s.origin, cudaStreamCaptureModeGlobal, allocate);
   CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
   EXPECT(mode == cudaStreamCaptureModeRelaxed);
-  forbids(s.origin, cudaStreamCaptureModeRelaxed, cudaErrorStreamCaptureUnsupported, [&] {
-    void* pointer = nullptr;
-    return cudaMallocAsync(&pointer, 16, s.origin);
+  forbids(s.origin, cudaStreamCaptureModeRelaxed, cudaErrorNotSupported, [&] {
+    int* pointer = nullptr;  // allocated outside the graph
+    CHECK(cudaMalloc(&pointer, 16));
+    const cudaError_t error = cudaFreeAsync(pointer, s.origin);
+    CHECK(cudaFree(pointer));
+    return error;
   });
 }
 

@@ -322,6 +322,67 @@ void a_child_graph_comes_between_its_neighbours() {
   CHECK(cudaGraphDestroy(graph));
 }
 
+/// Memory that a node allocates, by hand and in a capture, with its end in the graph or outside.
+void memory_of_a_graph() {
+  Buffer data;
+  Stream stream;
+  data.set(5.0f);
+  const size_t bytes = kCount * sizeof(float);
+  float* inside = nullptr;
+  cudaGraph_t graph = captured(stream, [&] {
+    CHECK(cudaMallocAsync(&inside, bytes, stream));
+    CHECK(cudaMemsetAsync(inside, 0, bytes, stream));
+    add<<<1, kCount, 0, stream>>>(data.data, inside, kCount);
+    add<<<1, kCount, 0, stream>>>(inside, data.data, kCount);
+    CHECK(cudaFreeAsync(inside, stream));
+  });
+  cudaGraphExec_t exec = instantiated(graph);
+  for (int i = 0; i < 3; ++i) CHECK(cudaGraphLaunch(exec, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  EXPECT(data.get() == 40.0f);
+  size_t used = 0;
+  CHECK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
+  EXPECT(used == bytes);
+  CHECK(cudaGraphDestroy(graph));
+  CHECK(cudaGraphLaunch(exec, stream));  // which has the memory still
+  CHECK(cudaStreamSynchronize(stream));
+  EXPECT(data.get() == 80.0f);
+  CHECK(cudaGraphExecDestroy(exec));
+  CHECK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemCurrent, &used));
+  EXPECT(used == 0);
+  CHECK(cudaDeviceGetGraphMemAttribute(0, cudaGraphMemAttrUsedMemHigh, &used));
+  EXPECT(used == bytes);
+  CHECK(cudaDeviceGraphMemTrim(0));
+
+  CHECK(cudaGraphCreate(&graph, 0));
+  cudaMemAllocNodeParams parameters{};
+  parameters.poolProps.allocType = cudaMemAllocationTypePinned;
+  parameters.poolProps.location = {cudaMemLocationTypeDevice, 0};
+  parameters.bytesize = bytes;
+  cudaGraphNode_t allocate, fill;
+  CHECK(cudaGraphAddMemAllocNode(&allocate, graph, nullptr, 0, &parameters));
+  cudaGraphNodeType type;
+  CHECK(cudaGraphNodeGetType(allocate, &type));
+  EXPECT(type == cudaGraphNodeTypeMemAlloc && parameters.dptr != nullptr);
+  cudaMemsetParams zeros{};
+  zeros.dst = parameters.dptr;
+  zeros.elementSize = 4;
+  zeros.width = kCount;
+  zeros.height = 1;
+  CHECK(cudaGraphAddMemsetNode(&fill, graph, &allocate, 1, &zeros));
+  exec = instantiated(graph);
+  CHECK(cudaGraphLaunch(exec, stream));
+  float first = 1.0f;
+  CHECK(cudaMemcpyAsync(&first, parameters.dptr, 4, cudaMemcpyDeviceToHost, stream));
+  CHECK(cudaFreeAsync(parameters.dptr, stream));
+  CHECK(cudaStreamSynchronize(stream));
+  EXPECT(first == 0.0f);
+  EXPECT_ERROR(cudaGraphAddMemFreeNode(&fill, graph, nullptr, 0, data.data), cudaErrorInvalidValue);
+  CHECK(cudaGraphAddMemFreeNode(&fill, graph, &allocate, 1, parameters.dptr));
+  CHECK(cudaGraphExecDestroy(exec));
+  // That the graph is never destroyed is no leak: its memory is free.
+}
+
 void what_is_refused() {
   Buffer data;
   cudaGraph_t graph, other;
@@ -427,6 +488,7 @@ int main(int count, char** arguments) {
     a_product_of_cublas_is_a_node();
     a_graph_built_by_hand();
     a_child_graph_comes_between_its_neighbours();
+    memory_of_a_graph();
   }
   std::printf("graphs are right\n");
 }

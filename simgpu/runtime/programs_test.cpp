@@ -277,7 +277,7 @@ TEST(SimgpuRun, TellsOfAFaultInAGraph) {
 TEST(SimgpuRun, ForbidsInACaptureWhatCudaForbids) {
   const ProgramRun run = simulate("captures");
   EXPECT_THAT(run.output, HasSubstr("captures are right"));
-  EXPECT_THAT(run.output, HasSubstr("cudaMallocAsync is not implemented: in a stream capture"));
+  EXPECT_THAT(run.output, HasSubstr("cudaFreeAsync is not implemented: in a stream capture"));
   ASSERT_EQ(run.report["findings"].size(), 1u) << run.output;
   EXPECT_THAT(run.output, HasSubstr("at most 1024 threads"));
 }

@@ -109,6 +109,13 @@ TEST(SimgpuCliTest, ASampledRunTakesTheSameModelledTimeAndSaysSo) {
   EXPECT_EQ(sampled[1].at("sampled_blocks").get<int>(), 0) << "cuBLAS has no blocks to run";
 }
 
+TEST(SimgpuCliTest, ALaunchBeyondItsBudgetCountsAsEndless) {
+  const std::string program = " -- '" ROOFLAB_BINARY_DIR "/cuda/vector_add'";
+  const Ran ran = simgpu("run --instruction-budget 10" + program);
+  EXPECT_THAT(ran.text, HasSubstr("RL0307"));
+  EXPECT_NE(ran.code, 0);
+}
+
 TEST(SimgpuCliTest, WrongCommandLinesAreToldInOneLine) {
   expect_line("run", 2, "program is required; see simgpu run --help");
   expect_line("run --check some -- /bin/true", 2, "some not in {all,none}");

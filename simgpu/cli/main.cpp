@@ -30,6 +30,7 @@ struct Options {
   std::string report, trace;
   bool sample = false;
   bool explain = false;
+  std::uint64_t instruction_budget = 20'000'000'000;
   std::vector<std::string> command;
 };
 
@@ -54,8 +55,6 @@ Places find_places() {
   return places;
 }
 
-/// True when the program never asked this GPU for anything: it may carry a runtime of its own,
-/// which finds no driver and says so in its own way or not at all.
 /// Without checkers only the limits of the simulated GPU itself are told; illegal accesses and the
 /// like reach the program as CUDA's errors, and nobody else.
 void keep_what_is_no_check(std::vector<simgpu::Finding>& findings) {
@@ -87,7 +86,8 @@ int run(const Options& options) {
   auto device = simgpu::DeviceProcess::start({.program = places.device_program,
                                               .gpu = places.specifications / (gpu.id + ".toml"),
                                               .checkers = checkers,
-                                              .sampled = options.sample});
+                                              .sampled = options.sample,
+                                              .instruction_budget = options.instruction_budget});
   device.mark();
   const simgpu::cli::ProgramEnd end =
       simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries);
@@ -130,6 +130,11 @@ int main(int argc, char** argv) {
                     "for timing: run only as many blocks as predict counters and time");
   command->add_flag("--explain", options.explain,
                     "say on stderr what each kernel's modelled time consists of");
+  command
+      ->add_option("--instruction-budget", options.instruction_budget,
+                   "warp instructions of a launch after which it counts as endless")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
   command->add_option("--report", options.report, "write findings and kernels to FILE as JSON");
   command->add_option("--trace", options.trace, "write a Chrome trace to FILE");
   command->add_option("program", options.command, "the program and its arguments, after --")

@@ -206,7 +206,15 @@ void MemoryRaces::access_lane(const WarpAccess& access, std::uint8_t lane, const
 void MemoryRaces::read(std::size_t unit, const WarpAccess& access, std::uint8_t lane,
                        const WarpOrder& order, FindingList& findings) {
   const Time interval = order.interval();
-  if (write_time_[unit] < interval && settled_[unit] == interval) return;
+  if (write_time_[unit] < interval) {
+    if (settled_[unit] == interval) return;
+    // Nor is a third lane of the warp kept, of those that read the place together.
+    const auto together = [&](const Use& use) {
+      return use.time == order.time(access.warp) && use.site.warp == access.warp &&
+             use.site.lane != lane;
+    };
+    if (together(reader_[unit]) && together(other_reader_[unit])) return;
+  }
   const Use writer{write_time_[unit], writer_[unit]};
   if (writer.time == kUnderWay ||
       !order.ordered(writer.time, writer.site.warp, writer.site.lane, access.warp, lane)) {

@@ -66,7 +66,7 @@ cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, i
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  if (const int error = runtime::permit_stream(stream); error != 0) return record(error);
+  if (const int error = runtime::permit_destruction(stream); error != 0) return record(error);
   return request(GuestOperation::stream_destroy, stream_number(stream));
 }
 

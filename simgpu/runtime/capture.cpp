@@ -168,6 +168,17 @@ int permit_stream(cudaStream_t stream) {
   return session == nullptr ? cudaSuccess : invalidate(*session, cudaErrorStreamCaptureUnsupported);
 }
 
+int permit_destruction(cudaStream_t stream) {
+  if (captures().none) return cudaSuccess;
+  const auto lock = GraphTable::lock();
+  const StreamNumber number = stream_number(stream);
+  Session* session = session_of(number);
+  // What a stream that joined has issued is in the graph already, and has to be joined all the
+  // same: its frontier stays, and no other stream will have its number.
+  if (session == nullptr || session->origin != number) return cudaSuccess;
+  return invalidate(*session, cudaErrorStreamCaptureUnsupported);
+}
+
 int permit_device() {
   if (captures().none) return cudaSuccess;
   const auto lock = GraphTable::lock();

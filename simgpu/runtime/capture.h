@@ -22,6 +22,8 @@ std::optional<int> capture(cudaStream_t stream, Work work);
 /// Before a call that no capture can take but that concerns this stream alone: waiting for it,
 /// asking for its state. @returns a cudaError_t
 int permit_stream(cudaStream_t stream);
+/// Before a stream is destroyed, which only the one where a capture began must not be.
+int permit_destruction(cudaStream_t stream);
 /// The same for a call that concerns all of the device.
 int permit_device();
 /// Before a call that might not be safe during a capture, cudaMalloc for one: whether this thread

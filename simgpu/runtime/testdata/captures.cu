@@ -168,7 +168,26 @@ void a_wrong_launch_is_told_at_once() {
   CHECK(end(s.origin));
 }
 
+/// A stream that joined may go before the capture ends: what it did stays, and must be joined.
+void destroying_a_stream_that_joined() {
+  for (const bool joins_again : {true, false}) {
+    Streams s;
+    cudaStream_t guest;
+    CHECK(cudaStreamCreateWithFlags(&guest, cudaStreamNonBlocking));
+    CHECK(cudaStreamBeginCapture(s.origin, cudaStreamCaptureModeGlobal));
+    CHECK(cudaEventRecord(s.event, s.origin));
+    CHECK(cudaStreamWaitEvent(guest, s.event));
+    nothing<<<1, 1, 0, guest>>>();
+    CHECK(cudaEventRecord(s.event, guest));
+    if (joins_again) CHECK(cudaStreamWaitEvent(s.origin, s.event));
+    CHECK(cudaStreamDestroy(guest));
+    const cudaError_t expected = joins_again ? cudaSuccess : cudaErrorStreamCaptureUnjoined;
+    EXPECT_ERROR(end(s.origin), expected);
+  }
+}
+
 int main() {
+  destroying_a_stream_that_joined();
   beginning_and_ending();
   waiting_and_asking();
   two_captures_do_not_merge();

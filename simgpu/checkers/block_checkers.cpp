@@ -81,6 +81,20 @@ struct BlockCheckers::State {
   State(DeviceMemory& device_memory, std::vector<std::uint16_t> used)
       : memory(device_memory), used_bytes(std::move(used)) {}
 
+  /// Strong accesses order warps, and race with plain ones alone, as atomics do.
+  template <typename Races>
+  void check_races(Races& races_there, const WarpAccess& access,
+                   const std::optional<std::int64_t>& stride) {
+    if ((access.order & kStrong) == 0) {
+      races_there.access(access, stride, order, findings);
+      return;
+    }
+    WarpAccess strong = access;
+    strong.kind = AccessKind::atomic;
+    order.strong_access(access.warp, reads(access.kind), writes(access.kind), access.order);
+    races_there.access(strong, stride, order, findings);
+  }
+
   DeviceMemory& memory;
   std::vector<std::uint16_t> used_bytes;
   std::uint64_t block = 0;
@@ -120,14 +134,7 @@ void BlockCheckers::shared(const WarpAccess& access) {
       "RL0206", access, stride, state.block, state.used_bytes, state.findings,
       [&](std::uint64_t first, std::uint64_t bytes) { return state.shared.contains(first, bytes); },
       [&](std::uint64_t first, std::uint64_t bytes) { state.shared.add(first, bytes); });
-  if ((access.order & kStrong) == 0) {
-    state.races.access(access, stride, state.order, state.findings);
-    return;
-  }
-  WarpAccess strong = access;
-  strong.kind = AccessKind::atomic;
-  state.order.strong_access(access.warp, reads(access.kind), writes(access.kind), access.order);
-  state.races.access(strong, stride, state.order, state.findings);
+  state.check_races(state.races, access, stride);
 }
 
 void BlockCheckers::copy_done(const WarpAccess& access) {
@@ -145,14 +152,7 @@ void BlockCheckers::global(const WarpAccess& access) {
       [&](std::uint64_t first, std::uint64_t bytes) {
         state.memory.mark_initialized(first, bytes);
       });
-  if ((access.order & kStrong) == 0) {
-    state.global_races.access(access, stride, state.order, state.findings);
-    return;
-  }
-  WarpAccess strong = access;
-  strong.kind = AccessKind::atomic;
-  state.order.strong_access(access.warp, reads(access.kind), writes(access.kind), access.order);
-  state.global_races.access(strong, stride, state.order, state.findings);
+  state.check_races(state.global_races, access, stride);
 }
 
 void BlockCheckers::fence(std::uint16_t warp) { state_->order.fence(warp); }

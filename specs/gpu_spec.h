@@ -73,6 +73,10 @@ struct GpuSpec {
   double clock_under_load_mhz() const {
     return sustained_clock_mhz > 0 ? sustained_clock_mhz : clock_mhz;
   }
+  /// How much longer an SM's work takes than at the boost clock, 1 or more.
+  double slowdown_under_load() const {
+    return sustained_clock_mhz > 0 ? clock_mhz / sustained_clock_mhz : 1;
+  }
   /// FLOP per byte at which `type` (a key of peak_flops) meets the DRAM roof.
   double ridge_point(const std::string& type) const;
 };

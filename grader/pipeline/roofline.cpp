@@ -9,11 +9,6 @@ namespace {
 
 constexpr double kMicrosecondsPerSecond = 1e6;
 
-/// How much longer arithmetic takes at the clock that the GPU's power limit leaves.
-double slower_under_load(const gpu_spec::GpuSpec& gpu) {
-  return gpu.sustained_clock_mhz > 0 ? gpu.clock_mhz / gpu.sustained_clock_mhz : 1;
-}
-
 }  // namespace
 
 Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu) {
@@ -29,7 +24,7 @@ Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu) {
   }
   // The floor takes the boost clock: a short run on a cool card reaches it.
   const double at_boost_us = roofline.compute_us;
-  roofline.compute_us *= slower_under_load(gpu);
+  roofline.compute_us *= gpu.slowdown_under_load();
   roofline.memory_us = work.compulsory_bytes / gpu.dram_bytes_per_second * kMicrosecondsPerSecond;
   roofline.launch_us = gpu.launch_overhead_us;
   const double work_us = std::max(roofline.compute_us, roofline.memory_us);

@@ -19,8 +19,8 @@ double global_latency(const Work& work) {
   const double l1 = ratio(c.l1_hit_sectors, c.global_load_sectors);
   const double l2 = ratio(c.l2_hit_sectors, c.l2_read_sectors + c.l2_write_sectors);
   // DRAM does not slow down with the SMs, whose cycles at the boost clock latencies are told in.
-  const double slower = work.gpu.clock_under_load_mhz() / work.gpu.clock_mhz;
-  const double behind_l2 = (work.gpu.dram_latency - work.gpu.l2_latency) * slower;
+  const double behind_l2 =
+      (work.gpu.dram_latency - work.gpu.l2_latency) / work.gpu.slowdown_under_load();
   const double beyond = work.gpu.l2_latency + (1 - l2) * behind_l2;
   return l1 * work.gpu.l1_latency + (1 - l1) * beyond;
 }

@@ -110,8 +110,7 @@ double tensor_time(const Work& work) {
   }
   // The rate is that of all SMs at the boost clock; the busiest one has more than its part of the
   // work.
-  const double slower = work.gpu.clock_mhz / work.gpu.clock_under_load_mhz();
-  return 1e6 * seconds * slower * work.busiest_share() * work.gpu.sm_count;
+  return 1e6 * seconds * work.gpu.slowdown_under_load() * work.busiest_share() * work.gpu.sm_count;
 }
 
 double shared_time(const Work& work) {

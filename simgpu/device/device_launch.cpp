@@ -68,12 +68,6 @@ void name_calls(AccessSite& site) {
   for (InlinedCall& call : site.inlined_at) call.function = kernel_display_name(call.function);
 }
 
-std::string join(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
-}
-
 }  // namespace
 
 CudaError Device::load(std::span<const std::byte> container, std::uint64_t* handle) {
@@ -125,7 +119,8 @@ CudaError Device::check_launch(const protocol::LaunchMessage& message,
   if (parameter_bytes != kernel.info->parameter_bytes) return CudaError::invalid_value;
   if (!kernel.info->unsupported.empty()) {
     report_api("RL0312", FindingKind::unsupported, *kernel.display_name,
-               "the simulated GPU does not implement " + join(kernel.info->unsupported));
+               fmt::format("the simulated GPU does not implement {}",
+                           fmt::join(kernel.info->unsupported, ", ")));
     return CudaError::not_supported;
   }
   const LaunchShape shape =
@@ -294,7 +289,7 @@ CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t 
   } else if (fallback != gpu_.peak_flops.end()) {
     rate = fallback->second;
   }
-  rate *= gpu_.clock_under_load_mhz() / gpu_.clock_mhz;
+  rate /= gpu_.slowdown_under_load();
   KernelRecord record;
   record.sequence = log_.next_sequence();
   record.sampled = options_.sampled;

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -196,11 +198,7 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
   }
   const LoweredKernel& kernel = found->second;
   if (!kernel.info.unsupported.empty()) {
-    std::string what;
-    for (const std::string& each : kernel.info.unsupported) {
-      what += (what.empty() ? "" : ", ") + each;
-    }
-    return refuse(kernel, what);
+    return refuse(kernel, fmt::format("{}", fmt::join(kernel.info.unsupported, ", ")));
   }
   check_request(kernel, request);
 

@@ -21,10 +21,10 @@ using Seconds = std::chrono::duration<double>;
 constexpr int kDeviceDescriptor = 4;  // the guest's connection to the simulated GPU
 
 // A launch may take so many warp instructions per second of the time limit: a device that counts
-// ends an endless kernel the same way on every machine, a clock does not. Where
-// checkers watch, that is about half of what a kernel with scattered accesses gets done, once on
-// all workers and once more in order, and twice what a timed case may have to be checked. The
-// largest timed launch, which nobody checks, needs half of its share.
+// ends an endless kernel the same way on every machine, a clock does not. Where checkers watch,
+// that is about half of what a kernel with scattered accesses gets done, once on all workers and
+// once more in order, and twice what a timed case may have to be checked. The largest timed launch,
+// which nobody checks, needs half of its share.
 constexpr double kInstructionsPerSecond = 4e6, kCheckedInstructionsPerSecond = 1e6;
 constexpr std::uint64_t kLeastInstructions = 20'000'000;
 

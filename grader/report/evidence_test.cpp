@@ -1,0 +1,88 @@
+#include "grader/report/evidence.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace rooflab {
+namespace {
+
+using testing::HasSubstr;
+
+GradeResult full_result() {
+  Timing timing;
+  timing.time_us = 0.1 + 0.2;
+  timing.efficiency = 1.0 / 3;
+  timing.terms = {{"dram", 1e-300}, {"issue", 12.5}};
+  timing.launches = {.count = 3, .full = 2, .points = 1.5, .max_points = 4};
+  timing.peak_memory = 1ULL << 53;
+  Diagnostic diagnostic;
+  diagnostic.code = "RL0301";
+  diagnostic.labels = {
+      {.file = "a.cu", .line = 3, .column = 4, .length = 5, .excerpt = "x", .text = "y"}};
+  diagnostic.commands = {{"replay", "grader --part 1"}, {"hint", "grader --hint"}};
+  TaskResult task;
+  task.id = "gemm";
+  task.verdict = Verdict::race;
+  task.cases = {{.name = "64", .verdict = Verdict::race, .hidden = true, .peak_memory = 17},
+                {.name = "65"}};
+  task.timings = {timing};
+  task.diagnostics = {diagnostic};
+  task.artifacts = {{"plot.svg", "<svg/>"}};
+  task.counters = {{"dram__bytes.sum", 1e18}};
+  GradeResult result;
+  result.part = 2;
+  result.seed = 0xFFFF'FFFF;
+  result.sandbox = {"bubblewrap"};
+  result.tasks = {task};
+  return result;
+}
+
+TEST(Evidence, IsReadBackWithNothingLost) {
+  const std::string text = to_evidence(full_result());
+  const GradeResult again = from_evidence(text);
+  EXPECT_EQ(to_evidence(again), text);
+  const TaskResult& task = again.tasks.at(0);
+  EXPECT_EQ(task.verdict, Verdict::race);
+  EXPECT_EQ(task.timings.at(0).time_us, 0.1 + 0.2);
+  EXPECT_EQ(task.timings.at(0).launches.count, 3);
+  EXPECT_FALSE(task.timings.at(0).dram_bytes.count.has_value());
+  EXPECT_EQ(task.cases.at(0).peak_memory, 17U);
+  EXPECT_FALSE(task.cases.at(1).peak_memory.has_value());
+  EXPECT_EQ(task.diagnostics.at(0).commands.at(1).second, "grader --hint");
+}
+
+TEST(Evidence, KeepsEveryVerdictByItsName) {
+  for (int i = 0; i <= static_cast<int>(Verdict::grader_fault); ++i) {
+    GradeResult result;
+    result.tasks.resize(1);
+    result.tasks[0].verdict = static_cast<Verdict>(i);
+    const std::string text = to_evidence(result);
+    EXPECT_THAT(text, HasSubstr(name_of(static_cast<Verdict>(i))));
+    EXPECT_EQ(from_evidence(text).tasks[0].verdict, static_cast<Verdict>(i));
+  }
+}
+
+TEST(Evidence, SurvivesOutputThatIsNoUtf8) {
+  GradeResult result;
+  result.tasks.resize(1);
+  result.tasks[0].printed = std::string("a\xFF\0b", 4);
+  EXPECT_EQ(from_evidence(to_evidence(result)).tasks[0].printed,
+            std::string("a\xEF\xBF\xBD\0b", 6));
+}
+
+TEST(Evidence, OfAnotherVersionOrFormIsRefused) {
+  EXPECT_THROW(from_evidence("{}"), EvidenceError);
+  EXPECT_THROW(from_evidence("nonsense"), EvidenceError);
+  EXPECT_THROW(from_evidence(R"({"version":1,"result":{}})"), EvidenceError);
+  try {
+    from_evidence(R"({"version":7,"result":{}})");
+    FAIL();
+  } catch (const EvidenceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("version 7"));
+  }
+}
+
+}  // namespace
+}  // namespace rooflab

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+/// Runs gradings somewhere. A job is a folder with a `job.json` in it; the worker that it is given
+/// to leaves a `result.json` there, written atomically: that file alone says that the job is done.
+/// So a job may be started twice, or on another machine, without harm.
+namespace rooflab {
+
+struct Job {
+  std::string name;              ///< of its folder
+  std::filesystem::path folder;  ///< absolute
+  double limit_s = 0;            ///< a worker that takes longer is ended
+};
+
+/// How a job ended.
+struct JobEnd {
+  std::string name;
+  bool done = false;  ///< there is a result.json
+  std::string why;  ///< when not: "the worker was ended by SIGKILL"; a sentence without a full stop
+};
+
+/// The command that grades one job: {"/…/bin/grader", "batch-job", folder}.
+std::vector<std::string> worker_command(const std::filesystem::path& grader,
+                                        const std::filesystem::path& folder);
+bool has_result(const Job& job);
+
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  /// Runs the jobs in their order as far as possible, several at a time; tells of each end once, in
+  /// any order, from the thread that calls. Jobs that do not get done are the caller's to try
+  /// again. `idle` is called a few times a second; true ends the run early, and what still ran is
+  /// ended.
+  virtual void run(const std::vector<Job>& jobs, const std::function<void(const JobEnd&)>& ended,
+                   const std::function<bool()>& idle) = 0;
+};
+
+}  // namespace rooflab

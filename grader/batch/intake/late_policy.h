@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rooflab {
+
+/// What being late costs, from a TOML file:
+///
+///     due = 2026-11-20T23:59:00+01:00
+///     grace_minutes = 15          # as late as this is in time
+///     marked_late_hours = 24      # for a submission that is only marked late, without a time
+///     [[step]]                    # from the first hour on; the last step that fits counts
+///     after_hours = 0
+///     keeps = 0.9                 # of the points
+///     [parts.2]
+///     due = 2026-11-27T23:59:00+01:00
+///     [[extension]]
+///     student = "ada"             # key, login, e-mail address or SIS id
+///     part = 2                    # optional: every part when left out
+///     due = 2026-12-01T12:00:00Z
+class LatePolicy {
+ public:
+  struct Lateness {
+    double hours = 0;  ///< after the student's own due date and grace; 0 when in time
+    double keeps = 1;  ///< the fraction of the points that is left
+    std::string why;   ///< "3.2 hours late: 90 % of the points count"; empty when in time
+  };
+
+  /// Nobody is late.
+  LatePolicy() = default;
+  /// @throws SpecError naming file, line and remedy
+  static LatePolicy parse(std::string_view text, const std::string& name);
+
+  /// @param student_names what the student is called in `extension`: key, login, e-mail, SIS id
+  Lateness lateness(const std::vector<std::string>& student_names, int part,
+                    std::optional<std::int64_t> received_at, bool marked_late) const;
+
+ private:
+  struct Step {
+    double after_hours = 0;
+    double keeps = 1;
+  };
+  struct Extension {
+    std::string student;
+    std::optional<int> part;
+    std::int64_t due = 0;
+  };
+  std::optional<std::int64_t> due_;
+  std::map<int, std::int64_t> part_due_;
+  double grace_hours_ = 0;
+  double marked_late_hours_ = 0;
+  std::vector<Step> steps_;
+  std::vector<Extension> extensions_;
+};
+
+}  // namespace rooflab

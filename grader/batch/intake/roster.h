@@ -1,0 +1,45 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grader/batch/student.h"
+
+namespace rooflab {
+
+/// What a submission tells of who made it: each may be empty, and each may be a lie.
+struct StudentHints {
+  std::string name;
+  std::string email;
+  std::string login;
+  std::string sis_id;
+  std::string canvas_id;
+  std::string moodle_identifier;
+  std::string canvas_name;  ///< "lovelaceada", as Canvas writes names into file names
+};
+
+/// The students of a class, from a CSV file: a gradebook as Canvas exports it, a grading worksheet
+/// of Moodle, a roster of Gradescope, or any table with columns such as id, name, email, login and
+/// section. Columns are known by their headings; unknown ones are left alone.
+class Roster {
+ public:
+  Roster() = default;
+  /// @param name of the file, for messages
+  /// @throws CsvError when no column names students, or two students share a key; it says in which
+  /// line, and what to do
+  static Roster parse(std::string_view text, const std::string& name);
+
+  const std::vector<Student>& students() const { return students_; }
+
+  /// The one student whom the hints fit. Identifiers decide before logins, those before e-mail
+  /// addresses, those before names; case and accents do not matter in names.
+  /// @return nothing when they fit nobody, or several
+  std::optional<Student> find(const StudentHints& hints) const;
+
+ private:
+  std::vector<Student> students_;
+};
+
+}  // namespace rooflab

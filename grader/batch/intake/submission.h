@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/batch/intake/roster.h"
+
+namespace rooflab {
+
+/// An entry of the folder of submissions, before anybody has looked into it.
+struct SubmissionEntry {
+  std::vector<std::filesystem::path>
+      paths;       ///< one, or several files of one student; names may be any bytes
+  std::string id;  ///< of letters, digits, dots, underlines and hyphens; unique; the same
+                   ///< for the same name on every run
+};
+
+/// A submission as it was handed in, its files in memory: only those that a part asks for are
+/// taken.
+struct Submission {
+  SubmissionEntry entry;
+  StudentHints hints;
+  std::string called;                       ///< its name in the folder, as valid UTF-8 on one line
+  std::optional<std::int64_t> received_at;  ///< seconds since 1970
+  bool marked_late = false;                 ///< the name says so (Canvas), without a time
+  /// Path relative to a submission ("part1-metrics/gemv.cu") -> contents.
+  std::map<std::string, std::string> files;
+  std::vector<std::string> notes;  ///< what was done to make sense of it, a sentence each
+  /// Why nothing could be taken from it, and what to do; empty when all is well. A submission with
+  /// a problem has no files.
+  std::string problem;
+};
+
+struct IntakeOptions {
+  /// Files that the parts ask for: "part1-metrics/gemv.cu".
+  std::vector<std::string> wanted;
+  std::filesystem::path unpacker;  ///< build/bin/rooflab-unpack
+  bool sandbox = true;
+};
+
+/// The entries of a folder of submissions, by their names' bytes: folders, archives and single
+/// files; what is none of these, and files that systems leave lying about (.DS_Store, __MACOSX), is
+/// left out. Single files that one student's name stands before (Canvas and Moodle deliver them
+/// side by side) are one entry.
+/// @throws FileError when the folder cannot be read
+std::vector<SubmissionEntry> list_submissions(const std::filesystem::path& folder);
+
+/// Looks into one entry. Archives are unpacked by a program of ours in the sandbox, within limits.
+/// Never throws for anything that the submission did: that is its `problem`.
+Submission take_in(const SubmissionEntry& entry, const IntakeOptions& options);
+
+}  // namespace rooflab

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/batch/student.h"
+#include "grader/spec/result.h"
+
+/// What a batch found out, as plain values: what every output is made from.
+namespace rooflab {
+
+/// Points that a person gave, for one question or for anything else in a part.
+struct ManualPoints {
+  int part = 0;
+  std::string item;  ///< "why_memory_bound": a question, or what the instructor calls it
+  double points = 0;
+  std::optional<double> max_points;
+  std::string comment;
+  std::string by;  ///< who gave them
+};
+
+enum class PartState : std::uint8_t {
+  graded,
+  not_submitted,  ///< nothing of this part was handed in: no points
+  unreadable,     ///< the submission could not be taken in: no points, and somebody should look
+  fault,          ///< the grader failed: no score at all, never a zero
+};
+const char* name_of(PartState state);
+
+/// One line of a graded task, enough for tables and for the class page.
+struct TaskLine {
+  std::string id;
+  std::string title;
+  bool bonus = false;
+  Verdict verdict = Verdict::pass;
+  double score = 0;
+  double max_score = 0;
+  std::vector<std::string> codes;  ///< of its diagnostics
+  /// Of the first timed case, where there is one that ran.
+  std::optional<double> time_us;
+  double efficiency = 0;
+  double roofline_us = 0;
+  double flops = 0;
+  double bytes = 0;
+  std::string peak;
+};
+
+/// One student's outcome in one part.
+struct PartOutcome {
+  int part = 0;
+  PartState state = PartState::not_submitted;
+  std::string why;   ///< for unreadable and fault
+  double score = 0;  ///< of the grader: without bonus, before lateness
+  double bonus = 0;
+  double keeps = 1;      ///< what lateness leaves of score and bonus
+  std::string lateness;  ///< "3.2 hours late: 90 % of the points count"; empty when in time
+  double manual = 0;     ///< sum of the points given by hand; lateness does not touch them
+  std::vector<TaskLine> tasks;
+  std::optional<double> previous_total;  ///< before the last re-grade
+  std::string grading;                   ///< name of the grading, for LoadGrading; empty for none
+  double total() const { return (score + bonus) * keeps + manual; }
+};
+
+/// One student with what was handed in.
+struct StudentOutcome {
+  Student student;
+  std::string submission;  ///< its name in the folder, one line of UTF-8; empty for none
+  std::optional<std::int64_t> received_at;
+  std::vector<std::string> notes;     ///< how the submission was made sense of
+  std::vector<std::string> problems;  ///< what somebody should look at: "not on the roster"
+  std::vector<PartOutcome> parts;     ///< in the order of ClassResults::parts
+  std::vector<ManualPoints> manual;
+};
+
+struct PartSummary {
+  int number = 0;
+  std::string title;
+  double max_score = 0;   ///< without bonus
+  double max_manual = 0;  ///< of `text` questions
+};
+
+/// The whole class. Students stand in the roster's order, then those who are not on it by key.
+struct ClassResults {
+  std::vector<PartSummary> parts;
+  std::vector<StudentOutcome> students;
+  std::string device;     ///< "sim:a100"
+  std::string time_kind;  ///< "modelled"
+  std::string gpu;        ///< of the roofline: a file of specs/gpus
+  std::string versions;   ///< of grader and toolkit, one line
+  std::string graded_at;  ///< "2026-11-22 10:15 UTC"; the only time of day in any output
+};
+
+/// Evidence of one grading, whole; results are large, so they are loaded one at a time.
+using LoadGrading = std::function<GradeResult(const std::string& grading)>;
+
+}  // namespace rooflab

@@ -1,0 +1,149 @@
+#include "grader/batch/store/schema.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace rooflab {
+namespace {
+
+/// Step i brings schema i to i + 1. A step that was ever released is never changed: a new one is
+/// added.
+constexpr std::array kSteps = {
+    R"sql(
+CREATE TABLE settings (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE students (
+  key TEXT PRIMARY KEY,
+  position INTEGER NOT NULL,          -- in the roster; those who are not on it follow
+  name TEXT NOT NULL,
+  email TEXT NOT NULL,
+  login TEXT NOT NULL,
+  section TEXT NOT NULL,
+  sis_id TEXT NOT NULL,
+  canvas_id TEXT NOT NULL,
+  moodle_identifier TEXT NOT NULL,
+  on_roster INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE submissions (
+  id TEXT PRIMARY KEY,
+  student TEXT NOT NULL REFERENCES students(key),
+  called TEXT NOT NULL,               -- its name in the folder
+  received INTEGER,                   -- seconds since 1970
+  marked_late INTEGER NOT NULL,
+  counts INTEGER NOT NULL,            -- 0: another submission of the student counts
+  present INTEGER NOT NULL,           -- 0: no longer in the folder
+  problem TEXT NOT NULL,              -- why nothing could be taken from it
+  notes TEXT NOT NULL                 -- how sense was made of it: a JSON array of sentences
+) WITHOUT ROWID;
+
+CREATE TABLE sources (                -- what was handed in, each different set of files once
+  source TEXT NOT NULL,               -- SHA-256 of part, names and contents
+  path TEXT NOT NULL,                 -- "part1-metrics/gemv.cu"
+  content BLOB NOT NULL,
+  PRIMARY KEY (source, path)
+) WITHOUT ROWID;
+
+CREATE TABLE handed_in (              -- what a submission holds now
+  submission TEXT NOT NULL REFERENCES submissions(id),
+  part INTEGER NOT NULL,
+  source TEXT NOT NULL,
+  PRIMARY KEY (submission, part)
+) WITHOUT ROWID;
+
+CREATE TABLE gradings (               -- a source graded once; equal submissions share one
+  name TEXT PRIMARY KEY,
+  grading_key TEXT NOT NULL,          -- SHA-256 of all that the outcome depends on
+  run INTEGER NOT NULL,               -- 2 and up: graded again on request
+  part INTEGER NOT NULL,
+  source TEXT NOT NULL,
+  device TEXT NOT NULL,
+  seed INTEGER NOT NULL,
+  versions TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('pending', 'graded', 'fault')),
+  why TEXT NOT NULL,                  -- for a fault
+  score REAL,                         -- without bonus
+  max_score REAL,
+  bonus REAL,
+  evidence TEXT,                      -- the whole result: verdicts, messages, counters, sandbox
+  build_s REAL,
+  run_s REAL,
+  graded_at INTEGER                   -- seconds since 1970
+) WITHOUT ROWID;
+
+CREATE TABLE task_results (           -- from the evidence, for queries
+  grading TEXT NOT NULL REFERENCES gradings(name),
+  position INTEGER NOT NULL,
+  task TEXT NOT NULL,
+  title TEXT NOT NULL,
+  bonus INTEGER NOT NULL,
+  verdict TEXT NOT NULL,
+  score REAL NOT NULL,
+  max_score REAL NOT NULL,
+  codes TEXT NOT NULL,                -- of the diagnostics, separated by spaces
+  time_us REAL,                       -- of the first timed case
+  efficiency REAL NOT NULL,
+  roofline_us REAL NOT NULL,
+  flops REAL NOT NULL,
+  bytes REAL NOT NULL,
+  peak TEXT NOT NULL,
+  PRIMARY KEY (grading, position)
+) WITHOUT ROWID;
+
+CREATE TABLE grades (                 -- which grading a submission has; the highest revision counts
+  submission TEXT NOT NULL REFERENCES submissions(id),
+  part INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  grading TEXT NOT NULL REFERENCES gradings(name),
+  PRIMARY KEY (submission, part, revision)
+) WITHOUT ROWID;
+
+CREATE TABLE manual_points (          -- given by people; the highest revision counts
+  student TEXT NOT NULL REFERENCES students(key),
+  part INTEGER NOT NULL,
+  item TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  points REAL NOT NULL,
+  max_points REAL,
+  comment TEXT NOT NULL,
+  given_by TEXT NOT NULL,
+  imported_at INTEGER NOT NULL,
+  PRIMARY KEY (student, part, item, revision)
+) WITHOUT ROWID;
+)sql",
+};
+
+int schema_of(Database& database) {
+  Statement statement(database, "PRAGMA user_version");
+  statement.step();
+  return static_cast<int>(statement.integer());
+}
+
+}  // namespace
+
+int newest_schema() { return static_cast<int>(kSteps.size()); }
+
+void migrate(Database& database) { migrate_to(database, newest_schema()); }
+
+void migrate_to(Database& database, int schema) {
+  const int from = schema_of(database);
+  if (from > newest_schema()) {
+    throw DatabaseError(fmt::format(
+        "the batch's database has schema {}, and this grader knows none above {}; use the grader "
+        "that made it, or a newer one",
+        from, newest_schema()));
+  }
+  if (from >= schema) return;
+  Transaction transaction(database);
+  for (int step = from; step < schema; ++step) {
+    database.execute(kSteps.at(static_cast<std::size_t>(step)));
+  }
+  database.execute(fmt::format("PRAGMA user_version = {}", schema));
+  transaction.commit();
+}
+
+}  // namespace rooflab

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/batch/store/database.h"
+#include "grader/batch/student.h"
+#include "grader/spec/result.h"
+
+namespace rooflab {
+
+/// A submission as the database keeps it.
+struct SubmissionRow {
+  std::string id = {};
+  std::string student = {};
+  std::string called = {};
+  std::optional<std::int64_t> received = {};
+  bool marked_late = false;
+  bool counts = true;
+  std::string problem = {};
+  std::vector<std::string> notes = {};
+};
+
+/// What a grading is of: together with the installation, everything that decides its outcome.
+struct GradingSubject {
+  int part = 0;
+  std::string source = {};
+  std::string device = {};
+  std::uint64_t seed = 0;
+  std::string versions = {};  ///< of grader, part and toolkit, one line
+};
+
+enum class GradingState : std::uint8_t { pending, graded, fault };
+
+struct GradingRow {
+  std::string name = {};
+  GradingSubject subject;
+  GradingState state = GradingState::pending;
+  std::string why = {};  ///< for a fault
+};
+
+/// The current grade of a submission in a part, and the one before it.
+struct GradeRow {
+  GradingRow grading;
+  std::optional<std::string> previous = {};  ///< name of the grading that counted before
+};
+
+struct ManualRow {
+  std::string student = {};
+  int part = 0;
+  std::string item = {};
+  double points = 0;
+  std::optional<double> max_points = {};
+  std::string comment = {};
+  std::string by = {};
+};
+
+/// A result as its worker hands it in: taken times stand beside it, since they alone differ from
+/// run to run.
+struct GradedResult {
+  GradeResult result;
+  std::string evidence = {};  ///< to_evidence of it
+  double build_s = 0;
+  double run_s = 0;
+};
+
+/// Files of one part by their paths relative to a submission, with their contents.
+using SourceFiles = std::map<std::string, std::string>;
+
+/// All that a batch knows, in one database. It has one writer: the batch. Every function that
+/// writes is one transaction, or part of the one that is open.
+class Store {
+ public:
+  /// Opens or makes the database and brings its schema up to date. @throws DatabaseError
+  explicit Store(const std::filesystem::path& file);
+
+  Database& database() { return database_; }
+
+  std::optional<std::string> setting(const std::string& name);
+  void set(const std::string& name, const std::string& value);
+
+  /// Nobody is on the roster any more, until put_student says so.
+  void forget_roster();
+  /// Keeps what is known of a student; what a roster said is not replaced by what a submission
+  /// says.
+  void put_student(const Student& student, int position);
+  std::vector<Student> students();  ///< in their order
+
+  /// Marks every submission as gone from the folder, until put_submission finds it again.
+  void forget_presence();
+  void put_submission(const SubmissionRow& row);
+  /// @param sources part -> hash of what was handed in for it; replaces what was known
+  void put_handed_in(const std::string& submission, const std::map<int, std::string>& sources);
+  void put_source(const std::string& source, const SourceFiles& files);
+  SourceFiles source(const std::string& source);
+  /// By student, those that count first, then by id; `present` ones only.
+  std::vector<SubmissionRow> submissions();
+  std::map<int, std::string> handed_in(const std::string& submission);
+
+  std::optional<GradeRow> grade(const std::string& submission, int part);
+  /// Gives the submission the newest grading of this subject, which is made if there is none.
+  /// @param again makes a new one even where there is one that is finished
+  /// @return whether that changed anything
+  bool assign_grading(const std::string& submission, const GradingSubject& subject, bool again);
+  std::vector<GradingRow> pending();  ///< by name
+  void put_result(const std::string& grading, const GradedResult& graded, std::int64_t now);
+  /// @param graded what there is of a result; may be null
+  void put_fault(const std::string& grading, const std::string& why, const GradedResult* graded,
+                 std::int64_t now);
+  std::string evidence(const std::string& grading);  ///< empty when there is none
+  std::optional<GradingRow> grading(const std::string& name);
+  double total_of(const std::string& grading);  ///< score and bonus; 0 without a result
+
+  /// Keeps points that a person gave. @return what they were before, if they differ
+  std::optional<double> put_manual(const ManualRow& row, std::int64_t now);
+  std::vector<ManualRow> manual_points();  ///< those that count, by student, part and item
+
+ private:
+  Database database_;
+};
+
+const char* name_of(GradingState state);
+
+}  // namespace rooflab

@@ -1,0 +1,201 @@
+#include "grader/batch/store/store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "grader/batch/store/fingerprint.h"
+#include "grader/batch/store/schema.h"
+#include "grader/spec/files.h"
+
+namespace rooflab {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class StoreTest : public testing::Test {
+ protected:
+  StoreTest() : folder_(std::filesystem::temp_directory_path()), store_(file()) {
+    store_.put_student({.key = "ada", .name = "Ada Lovelace", .on_roster = true}, 0);
+    store_.put_student({.key = "bob", .name = "Bob"}, 1);
+    store_.put_submission({.id = "s1", .student = "ada", .called = "ada.zip"});
+    store_.put_submission({.id = "s2", .student = "bob", .called = "bob.zip"});
+  }
+
+  std::filesystem::path file() const { return folder_.path() / "batch.sqlite"; }
+
+  static GradingSubject subject(const std::string& source = "f00d") {
+    return {.part = 1, .source = source, .device = "sim:a100", .seed = 7, .versions = "1"};
+  }
+
+  static GradedResult graded(double score) {
+    GradedResult one;
+    TaskResult task;
+    task.id = "gemv";
+    task.score = score;
+    task.max_score = 10;
+    one.result.tasks = {task};
+    one.evidence = "evidence of " + std::to_string(score);
+    return one;
+  }
+
+  TemporaryFolder folder_;
+  Store store_;
+};
+
+TEST_F(StoreTest, EqualSourcesShareOneGrading) {
+  EXPECT_TRUE(store_.assign_grading("s1", subject(), false));
+  EXPECT_TRUE(store_.assign_grading("s2", subject(), false));
+  EXPECT_FALSE(store_.assign_grading("s2", subject(), false));
+  ASSERT_EQ(store_.pending().size(), 1U);
+  store_.put_result(store_.pending()[0].name, graded(4), 100);
+  EXPECT_TRUE(store_.pending().empty());
+  EXPECT_EQ(store_.grade("s1", 1)->grading.name, store_.grade("s2", 1)->grading.name);
+  EXPECT_EQ(store_.grade("s1", 1)->grading.state, GradingState::graded);
+}
+
+TEST_F(StoreTest, AnyDifferenceInWhatDecidesTheOutcomeMakesAnotherGrading) {
+  GradingSubject other = subject();
+  std::vector<GradingSubject> subjects = {subject(), subject("beef")};
+  other.device = "sim:t4";
+  subjects.push_back(other);
+  other = subject();
+  other.seed = 8;
+  subjects.push_back(other);
+  other = subject();
+  other.versions = "2";
+  subjects.push_back(other);
+  other = subject();
+  other.part = 2;
+  subjects.push_back(other);
+  for (const GradingSubject& one : subjects) {
+    EXPECT_TRUE(store_.assign_grading("s1", one, false));
+  }
+  EXPECT_EQ(store_.pending().size(), subjects.size());
+}
+
+TEST_F(StoreTest, AGradingAgainLeavesTheOldOneAndThoseWhoShareItAlone) {
+  store_.assign_grading("s1", subject(), false);
+  store_.assign_grading("s2", subject(), false);
+  const std::string first = store_.pending().at(0).name;
+  store_.put_result(first, graded(4), 100);
+
+  EXPECT_TRUE(store_.assign_grading("s1", subject(), true));
+  EXPECT_FALSE(store_.assign_grading("s1", subject(), true)) << "it is pending already";
+  store_.put_result(store_.pending().at(0).name, graded(6), 200);
+
+  const auto now = store_.grade("s1", 1);
+  EXPECT_EQ(now->previous, first);
+  EXPECT_EQ(store_.total_of(now->grading.name), 6);
+  EXPECT_EQ(store_.total_of(*now->previous), 4);
+  EXPECT_EQ(store_.grade("s2", 1)->grading.name, first);
+  EXPECT_EQ(store_.evidence(first), "evidence of 4.000000");
+}
+
+TEST_F(StoreTest, AFaultHasNoScoreAndKeepsItsReason) {
+  store_.assign_grading("s1", subject(), false);
+  const std::string name = store_.pending().at(0).name;
+  store_.put_fault(name, "the worker was ended by SIGKILL", nullptr, 100);
+  EXPECT_EQ(store_.grading(name)->state, GradingState::fault);
+  EXPECT_EQ(store_.grading(name)->why, "the worker was ended by SIGKILL");
+  EXPECT_EQ(store_.evidence(name), "");
+}
+
+TEST_F(StoreTest, SourcesAreKeptByteForByte) {
+  const SourceFiles files = {{"part1-metrics/a.cu", std::string("a\0\xFF", 3)},
+                             {"part1-metrics/empty.cu", ""}};
+  store_.put_source("f00d", files);
+  store_.put_source("f00d", files);
+  EXPECT_EQ(store_.source("f00d"), files);
+  EXPECT_TRUE(store_.source("beef").empty());
+}
+
+TEST_F(StoreTest, PointsGivenByHandKeepTheirHistory) {
+  ManualRow row{
+      .student = "ada", .part = 1, .item = "why", .points = 2, .max_points = 3, .by = "ta"};
+  EXPECT_FALSE(store_.put_manual(row, 100).has_value());
+  EXPECT_FALSE(store_.put_manual(row, 101).has_value()) << "nothing new";
+  row.points = 3;
+  EXPECT_EQ(store_.put_manual(row, 102), 2);
+  ASSERT_EQ(store_.manual_points().size(), 1U);
+  EXPECT_EQ(store_.manual_points()[0].points, 3);
+  Statement count(store_.database(), "SELECT count(*) FROM manual_points");
+  count.step();
+  EXPECT_EQ(count.integer(), 2) << "the first one is still there";
+}
+
+TEST_F(StoreTest, WhatTheRosterSaysIsNotReplacedByASubmission) {
+  store_.put_student({.key = "ada", .name = "Mallory"}, 9);
+  store_.put_student({.key = "bob", .name = "Robert"}, 1);
+  ASSERT_EQ(store_.students().size(), 2U);
+  EXPECT_EQ(store_.students()[0].name, "Ada Lovelace");
+  EXPECT_EQ(store_.students()[1].name, "Robert");
+}
+
+TEST_F(StoreTest, SubmissionsThatAreGoneFromTheFolderAreNotListed) {
+  store_.forget_presence();
+  store_.put_submission(
+      {.id = "s1", .student = "ada", .called = "ada.zip", .notes = {"a", "\"b\""}});
+  ASSERT_EQ(store_.submissions().size(), 1U);
+  EXPECT_THAT(store_.submissions()[0].notes, ElementsAre("a", "\"b\""));
+  EXPECT_FALSE(store_.submissions()[0].received.has_value());
+}
+
+TEST_F(StoreTest, ATransactionThatIsNotCommittedLeavesNothing) {
+  {
+    const Transaction transaction(store_.database());
+    store_.set("device", "sim:a100");
+  }
+  EXPECT_FALSE(store_.setting("device").has_value());
+}
+
+TEST_F(StoreTest, IsOpenedAgainWithAllItHad) {
+  store_.set("device", "sim:a100");
+  Store again(file());
+  EXPECT_EQ(again.setting("device"), "sim:a100");
+  EXPECT_EQ(again.students().size(), 2U);
+}
+
+TEST_F(StoreTest, OfANewerGraderIsRefused) {
+  store_.database().execute("PRAGMA user_version = 999");
+  try {
+    const Store again(file());
+    FAIL();
+  } catch (const DatabaseError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("schema 999"));
+  }
+}
+
+TEST(StoreFile, ThatIsNoDatabaseIsRefusedAndLeftAsItWas) {
+  const TemporaryFolder folder(std::filesystem::temp_directory_path());
+  const auto file = folder.path() / "batch.sqlite";
+  const std::string text(4096, 'x');
+  write_file_atomically(file, text);
+  EXPECT_THROW(Store{file}, DatabaseError);
+  EXPECT_EQ(read_file(file), text);
+}
+
+TEST(Fingerprint, IsSha256) {  // of "3:abc", by sha256sum
+  EXPECT_EQ(Fingerprint().add("abc").hex(),
+            "aab5f9ae99b2e38fb462025c8f72f570c9c811705d2a4277dc855d7fa293fe97");
+}
+
+TEST(Fingerprint, TellsWhereOneTextEndsAndTheNextBegins) {
+  EXPECT_NE(Fingerprint().add("ab").add("c").hex(), Fingerprint().add("a").add("bc").hex());
+}
+
+TEST(Fingerprint, OfAFolderChangesWithNamesAndContents) {
+  const TemporaryFolder folder(std::filesystem::temp_directory_path());
+  const auto print = [&] { return Fingerprint().add_file(folder.path()).hex(); };
+  write_file_atomically(folder.path() / "a", "1");
+  const std::string first = print();
+  EXPECT_EQ(print(), first);
+  write_file_atomically(folder.path() / "a", "2");
+  const std::string second = print();
+  EXPECT_NE(second, first);
+  std::filesystem::rename(folder.path() / "a", folder.path() / "b");
+  EXPECT_NE(print(), second);
+}
+
+}  // namespace
+}  // namespace rooflab

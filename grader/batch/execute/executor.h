@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -10,10 +11,16 @@
 /// So a job may be started twice, or on another machine, without harm.
 namespace rooflab {
 
+/// Jobs cannot be run at all, whatever they are: why, and what to do.
+class ExecutorError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 struct Job {
-  std::string name;              ///< of its folder
+  std::string name;              ///< of its folder; unique
   std::filesystem::path folder;  ///< absolute
-  double limit_s = 0;            ///< a worker that takes longer is ended
+  double limit_s = 0;            ///< a worker that takes longer is ended; 0 for no limit
 };
 
 /// How a job ended.
@@ -26,15 +33,21 @@ struct JobEnd {
 /// The command that grades one job: {"/…/bin/grader", "batch-job", folder}.
 std::vector<std::string> worker_command(const std::filesystem::path& grader,
                                         const std::filesystem::path& folder);
+
+/// Whether there is a result.json, by a fresh listing of the folder: a network file system may
+/// remember for a while that there was none, but lists a changed folder anew.
 bool has_result(const Job& job);
 
 class Executor {
  public:
   virtual ~Executor() = default;
   /// Runs the jobs in their order as far as possible, several at a time; tells of each end once, in
-  /// any order, from the thread that calls. Jobs that do not get done are the caller's to try
-  /// again. `idle` is called a few times a second; true ends the run early, and what still ran is
-  /// ended.
+  /// any order, from the thread that calls. A job that has its result already is told of without
+  /// being started. Jobs that do not get done are the caller's to try again. `idle` is called a few
+  /// times a second; true ends the run early: what still ran is ended, and of jobs without a result
+  /// nothing more is told.
+  /// @throws ExecutorError when no job can be run any more; what ran is ended then, or is followed
+  /// by the next run
   virtual void run(const std::vector<Job>& jobs, const std::function<void(const JobEnd&)>& ended,
                    const std::function<bool()>& idle) = 0;
 };

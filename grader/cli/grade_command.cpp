@@ -8,18 +8,15 @@
 #include <iostream>
 #include <thread>
 
-#include "grader/cli/devices.h"
+#include "grader/cli/grading.h"
 #include "grader/cli/progress_line.h"
 #include "grader/cli/watch.h"
 #include "grader/pipeline/grade.h"
-#include "grader/pipeline/oracles.h"
 #include "grader/pipeline/seeds.h"
-#include "grader/pipeline/toolchain.h"
 #include "grader/pipeline/trace.h"
 #include "grader/report/html.h"
 #include "grader/report/json.h"
 #include "grader/report/terminal.h"
-#include "grader/sandbox/sandbox.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {
@@ -41,41 +38,21 @@ std::filesystem::path submission_of(const Options& options, const Installation& 
                                     : std::filesystem::path(options.submission);
 }
 
-/// The way of one grade: spec, device, build, run, check, time, score.
-class Grading {
+/// Grades as the command line asks, and reports.
+class GradeCommand {
  public:
-  Grading(const Options& options, const Installation& installation)
+  GradeCommand(const Options& options, const Installation& installation)
       : options_(options),
         installation_(installation),
-        part_(load_part(installation.labs(), installation.solutions(), options.part)),
-        toolchain_(find_toolchain(installation)),
-        device_(
-            open_device(options.device, device_options(installation, toolchain_, options.sandbox))),
-        builder_({.installation = installation,
-                  .toolchain = toolchain_,
-                  .compute_capability = device_->gpu().compute_capability_major * 10 +
-                                        device_->gpu().compute_capability_minor,
-                  .sandbox = options.sandbox}),
-        oracles_(installation, part_.directory) {}
+        grading_(installation,
+                 {.part = options.part, .device = options.device, .sandbox = options.sandbox}) {}
 
   GradeResult grade_once() {
     ProgressLine progress;
-    GradeTools tools{.device = *device_,
-                     .build =
-                         [this](const TaskSpec& task, const std::vector<SourceFile>& sources) {
-                           return builder_.build(part_, task, sources);
-                         },
-                     .oracle = [this](const std::string& name) { return oracles_.make(name); },
-                     .progress = [&](const std::string& text) { progress.show(text); }};
-    trace_ = TraceLog(device_->gpu());
-    if (!options_.trace.empty()) {
-      tools.observe = [this](const std::string& run, const simgpu::Activity& activity) {
-        trace_.add(run, activity);
-      };
-    }
-    GradeResult result = grade(part_, request(), tools);
-    result.sandbox = active_layers(options_.sandbox);
-    return result;
+    trace_ = TraceLog(grading_.device().gpu());
+    return grading_.grade_once(
+        request(), [&](const std::string& text) { progress.show(text); },
+        options_.trace.empty() ? nullptr : &trace_);
   }
 
   /// The terminal shows the result even when a file cannot be written: it took minutes to get.
@@ -98,7 +75,7 @@ class Grading {
       }
     }
     std::string html = html_file();
-    if (!write(html, to_html(result, device_->gpu()))) html.clear();
+    if (!write(html, to_html(result, grading_.device().gpu()))) html.clear();
     if (!options_.trace.empty()) write(options_.trace, trace_.to_json());
     const bool json_on_stdout = options_.json == "-";
     if (!options_.json.empty() && !json_on_stdout) write(options_.json, to_json(result));
@@ -115,11 +92,11 @@ class Grading {
     if (failure) std::rethrow_exception(failure);
   }
 
-  const PartSpec& part() const { return part_; }
+  const PartSpec& part() const { return grading_.part(); }
 
  private:
   std::string html_file() const {
-    return options_.html.empty() ? fmt::format("out/part{}.html", part_.number) : options_.html;
+    return options_.html.empty() ? fmt::format("out/part{}.html", options_.part) : options_.html;
   }
 
   GradeRequest request() const {
@@ -133,18 +110,14 @@ class Grading {
 
   const Options& options_;
   const Installation& installation_;
-  PartSpec part_;
-  Toolchain toolchain_;
-  std::unique_ptr<Device> device_;
-  Builder builder_;
-  OracleLibrary oracles_;
-  TraceLog trace_{device_->gpu()};
+  Grading grading_;
+  TraceLog trace_{grading_.device().gpu()};
 };
 
 }  // namespace
 
 int run_grade(const Options& options, const Installation& installation) {
-  Grading grading(options, installation);
+  GradeCommand grading(options, installation);
   if (!options.watch) {
     const GradeResult result = grading.grade_once();
     grading.report(result);

@@ -1,6 +1,7 @@
 #include <exception>
 #include <iostream>
 
+#include "grader/cli/batch_command.h"
 #include "grader/cli/grade_command.h"
 #include "grader/cli/info_commands.h"
 #include "grader/cli/machine_commands.h"
@@ -37,6 +38,10 @@ int run(const Options& options) {
       return show_rooflines(std::cout, options, installation);
     case Options::Command::starter:
       return make_starter(std::cout, options, installation);
+    case Options::Command::batch:
+      return grade_class(options.batch, installation);
+    case Options::Command::batch_job:
+      return grade_job(options.job, installation);
   }
   return kGraderFault;
 }

@@ -13,6 +13,7 @@ struct Flags {
   bool hint = false;
   bool no_sandbox = false;
   bool check_starter = false;
+  bool batch_no_sandbox = false;
 };
 
 void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
@@ -33,6 +34,44 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   app.add_flag("--watch", options.watch, "Grade again whenever a file of the submission is saved");
   app.add_flag("--no-sandbox", flags.no_sandbox,
                "Run submissions with limits but without isolation");
+}
+
+void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
+  command.add_option("SUBMISSIONS", batch.submissions,
+                     "Folder of the submissions: folders, archives or single files");
+  command.add_option("--out", batch.out, "Folder for the grades and all that explains them")
+      ->required();
+  command.add_option("--part", batch.parts, "Grade this part; may be given several times")
+      ->check(CLI::Range(1, 999))
+      ->allow_extra_args(false);
+  command.add_option("--roster", batch.roster, "CSV file of the students");
+  command.add_option("--policy", batch.policy, "TOML file that says what being late costs");
+  command.add_option("--manual", batch.manual, "CSV file of points that people gave");
+  command.add_option("--device", batch.device, "auto, cuda[:index] or sim[:gpu]");
+  command.add_option("--jobs", batch.jobs, "Submissions graded at a time (default: one per CPU)")
+      ->check(CLI::Range(1, 1024));
+  command
+      .add_option("--executor", batch.executor, "Where gradings run: local, slurm or kubernetes")
+      ->check(CLI::IsMember({"local", "slurm", "kubernetes"}))
+      ->capture_default_str();
+  command
+      .add_option("--executor-argument", batch.executor_arguments,
+                  "Passed on to sbatch, as in --executor-argument=--partition=gpu")
+      ->allow_extra_args(false);
+  command.add_flag("--resume", batch.resume,
+                   "Go on with the batch in --out, which is what happens anyway if there is one");
+  command
+      .add_option("--regrade", batch.regrade,
+                  "Grade again: a student, failed (what the grader failed at) or changed")
+      ->allow_extra_args(false);
+  command.add_option("--replay", batch.replay,
+                     "Grade what a student handed in once more and compare; changes nothing");
+  command.add_option("--seed", batch.seed, "Seed of the inputs, the same for the whole class");
+  command.add_option("--assignment", batch.assignment, "Its name in gradebooks")
+      ->capture_default_str();
+  command.add_flag("--leaderboard", batch.leaderboard, "Show who is fastest, by name");
+  command.add_flag("--no-sandbox", flags.batch_no_sandbox,
+                   "Run submissions with limits but without isolation");
 }
 
 void add_commands(CLI::App& app, Options& options, Flags& flags) {
@@ -56,6 +95,12 @@ void add_commands(CLI::App& app, Options& options, Flags& flags) {
   auto* check = starter->add_flag("--check", flags.check_starter,
                                   "Say how starter/ differs, and fail if it does");
   write->excludes(check);
+  auto* batch = on(app.add_subcommand("batch", "Grade a whole class"), Options::Command::batch);
+  add_batch_options(*batch, options.batch, flags);
+  auto* job = on(app.add_subcommand("batch-job", "Grade one job of a batch (used by batch)"),
+                 Options::Command::batch_job);
+  job->group("");  // not for people
+  job->add_option("folder", options.job)->required();
 }
 
 void check_grade(const CLI::App& app, const Options& options, const Flags& flags) {
@@ -102,6 +147,7 @@ Options parse_options(int argc, char** argv) {
     throw Exit{kUsageError};
   }
   options.sandbox = !flags.no_sandbox;
+  options.batch.sandbox = !flags.batch_no_sandbox;
   return options;
 }
 

@@ -3,8 +3,30 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace rooflab {
+
+/// What `grader batch` is asked for.
+struct BatchOptions {
+  std::string submissions;
+  std::string out;
+  std::string roster;
+  std::string policy;
+  std::string manual;
+  std::vector<int> parts;
+  std::string device;
+  unsigned jobs = 0;  ///< 0: one per CPU
+  std::string executor = "local";
+  std::vector<std::string> executor_arguments;  ///< for sbatch
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> regrade;
+  std::string replay;  ///< a student
+  std::string assignment = "Rooflab";
+  bool leaderboard = false;
+  bool resume = false;
+  bool sandbox = true;
+};
 
 /// What the command line asks for.
 struct Options {
@@ -16,7 +38,9 @@ struct Options {
     doctor,
     explain,
     roofline,
-    starter
+    starter,
+    batch,
+    batch_job
   };
   Command command = Command::grade;
 
@@ -32,6 +56,8 @@ struct Options {
   bool watch = false;
   bool sandbox = true;
 
+  BatchOptions batch;
+  std::string job;             ///< batch-job: its folder
   std::string code;            ///< explain
   std::string gpu;             ///< roofline; empty for all
   bool write_starter = false;  ///< starter: write, else check

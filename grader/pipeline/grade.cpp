@@ -27,19 +27,6 @@ std::string names_of(const PartSpec& part) {
   return names;
 }
 
-/// The files that a submission may hold, each once, in the order of the tasks.
-std::vector<std::string> file_names(const PartSpec& part) {
-  std::vector<std::string> names;
-  const auto add = [&](const std::string& name) {
-    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
-  };
-  for (const TaskSpec& task : part.tasks) {
-    add(task.file);
-    for (const std::string& used : task.uses) add(used);
-  }
-  return names;
-}
-
 std::vector<const TaskSpec*> chosen_tasks(const PartSpec& part, const GradeRequest& request) {
   std::vector<const TaskSpec*> tasks;
   for (const TaskSpec& task : part.tasks) {
@@ -74,7 +61,7 @@ void check_submission(const PartSpec& part, const std::filesystem::path& submiss
   }
   const auto folder = submission / part.directory;
   std::size_t present = 0;
-  for (const std::string& name : file_names(part)) {
+  for (const std::string& name : submitted_files(part)) {
     const SubmittedFile file = read_submitted(folder, name);
     if (file.state == SubmittedFile::State::unreadable) {
       throw UsageError(fmt::format("cannot read {}: {}; correct its permissions",
@@ -85,7 +72,7 @@ void check_submission(const PartSpec& part, const std::filesystem::path& submiss
   if (present == 0) {
     throw UsageError(fmt::format(
         "the submission has no file of part {} in {}: it may hold {}; copy them from starter/",
-        part.number, folder.string(), fmt::join(file_names(part), ", ")));
+        part.number, folder.string(), fmt::join(submitted_files(part), ", ")));
   }
   // A part's folder that leads out of the submission would let it hand in someone else's files.
   const auto real_folder = std::filesystem::canonical(folder, error);

@@ -358,6 +358,18 @@ int number_of(const std::filesystem::path& folder) {
 
 }  // namespace
 
+std::vector<std::string> submitted_files(const PartSpec& part) {
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const TaskSpec& task : part.tasks) {
+    add(task.file);
+    for (const std::string& used : task.uses) add(used);
+  }
+  return names;
+}
+
 double maximum_points(const SpeedSpec& speed) {
   double points = speed.points;
   if (speed.launches) points += speed.launches->points;

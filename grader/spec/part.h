@@ -109,6 +109,9 @@ struct PartSpec {
   std::vector<TaskSpec> tasks;
 };
 
+/// The files of a part that a submission may hold, each once, in the order of the tasks.
+std::vector<std::string> submitted_files(const PartSpec& part);
+
 /// The most points that a timed case can give: for its time, its launches and its bytes.
 double maximum_points(const SpeedSpec& speed);
 /// The most points that a task can give: its own and those of its timed cases.

@@ -252,9 +252,13 @@ bool Store::assign_grading(const std::string& submission, const GradingSubject& 
 }
 
 std::vector<GradingRow> Store::pending() {
-  Statement row(database_, fmt::format("SELECT {} FROM gradings g WHERE state = 'pending' "
-                                       "ORDER BY part, name",
-                                       kGradingColumns));
+  Statement row(database_,
+                fmt::format("SELECT {} FROM gradings g WHERE state = 'pending' AND EXISTS ("
+                            "SELECT 1 FROM grades a WHERE a.grading = g.name AND "
+                            "revision = (SELECT max(revision) FROM grades b WHERE "
+                            "b.submission = a.submission AND b.part = a.part)) "
+                            "ORDER BY part, name",
+                            kGradingColumns));
   std::vector<GradingRow> gradings;
   while (row.step()) gradings.push_back(read_grading(row));
   return gradings;
@@ -320,6 +324,8 @@ void put_tasks(Database& database, const std::string& grading,
 
 void Store::put_result(const std::string& grading, const GradedResult& graded, std::int64_t now) {
   Transaction transaction(database_);
+  set("gpu", graded.gpu);
+  set("time_kind", graded.result.time_kind);
   put_outcome(database_, grading, "graded", "", &graded, now);
   put_tasks(database_, grading, graded.result.tasks);
   transaction.commit();

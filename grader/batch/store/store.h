@@ -64,6 +64,7 @@ struct ManualRow {
 struct GradedResult {
   GradeResult result;
   std::string evidence = {};  ///< to_evidence of it
+  std::string gpu = {};       ///< that it was graded on, as specs/gpus calls it
   double build_s = 0;
   double run_s = 0;
 };
@@ -106,7 +107,8 @@ class Store {
   /// @param again makes a new one even where there is one that is finished
   /// @return whether that changed anything
   bool assign_grading(const std::string& submission, const GradingSubject& subject, bool again);
-  std::vector<GradingRow> pending();  ///< by name
+  /// Those that some submission's grade waits for, by part and name.
+  std::vector<GradingRow> pending();
   void put_result(const std::string& grading, const GradedResult& graded, std::int64_t now);
   /// @param graded what there is of a result; may be null
   void put_fault(const std::string& grading, const std::string& why, const GradedResult* graded,

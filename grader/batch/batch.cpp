@@ -1,0 +1,239 @@
+#include "grader/batch/batch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <map>
+
+#include "grader/batch/collect.h"
+#include "grader/batch/manual_points.h"
+#include "grader/batch/plan.h"
+#include "grader/batch/run_gradings.h"
+#include "grader/batch/take_class.h"
+#include "grader/pipeline/seeds.h"
+#include "grader/report/evidence.h"
+#include "grader/spec/files.h"
+#include "specs/gpu_spec.h"
+
+namespace rooflab {
+namespace {
+
+constexpr const char* kAnyGpu = "a100";
+
+std::vector<int> numbers_of(const std::string& text) {
+  std::vector<int> numbers;
+  const char* at = text.data();
+  const char* end = at + text.size();
+  for (int number = 0; at < end; ++at) {
+    at = std::from_chars(at, end, number).ptr;
+    numbers.push_back(number);
+  }
+  return numbers;
+}
+
+/// What was asked for, laid over what the folder's last batch was asked for.
+class Settler {
+ public:
+  Settler(const BatchRequest& request, Store& store) : request_(request), store_(store) {}
+
+  BatchSettings run() {
+    const bool begun = store_.setting("device").has_value();
+    if (request_.resume && !begun) {
+      throw BatchError(fmt::format("there is no batch in {} to go on with; leave out --resume",
+                                   request_.out.string()));
+    }
+    BatchSettings settings;
+    settings.submissions = submissions();
+    settings.parts = parts();
+    settings.device = device();
+    settings.seed = seed();
+    settings.roster = roster();
+    settings.policy = policy();
+    keep();
+    return settings;
+  }
+
+ private:
+  /// Nothing is kept before everything could be read.
+  void set(const std::string& name, const std::string& value) { kept_[name] = value; }
+
+  void keep() {
+    Transaction transaction(store_.database());
+    for (const auto& [name, value] : kept_) store_.set(name, value);
+    transaction.commit();
+  }
+
+  std::filesystem::path submissions() {
+    std::filesystem::path folder = request_.submissions;
+    if (folder.empty()) folder = store_.setting("submissions").value_or("");
+    if (folder.empty()) {
+      throw BatchError(
+          "say which folder holds the submissions: grader batch SUBMISSIONS --out DIR");
+    }
+    // A grade can be replayed when the folder of last time is long gone.
+    if (!request_.submissions.empty() && !std::filesystem::is_directory(folder)) {
+      throw BatchError(fmt::format("there is no folder {}; name the one that holds the submissions",
+                                   folder.string()));
+    }
+    folder = std::filesystem::absolute(folder);
+    set("submissions", folder.string());
+    return folder;
+  }
+
+  /// Parts can be added to a batch, not taken away.
+  std::vector<int> parts() {
+    std::vector<int> parts = numbers_of(store_.setting("parts").value_or(""));
+    parts.insert(parts.end(), request_.parts.begin(), request_.parts.end());
+    std::ranges::sort(parts);
+    parts.erase(std::ranges::unique(parts).begin(), parts.end());
+    if (parts.empty()) throw BatchError("name a part, as in --part 1; several are allowed");
+    set("parts", fmt::format("{}", fmt::join(parts, ",")));
+    return parts;
+  }
+
+  std::string device() {
+    const auto before = store_.setting("device");
+    if (before && !request_.device.empty() && *before != request_.device) {
+      throw BatchError(fmt::format(
+          "the batch in {} is graded on {}, and grades of two devices cannot be compared; name "
+          "another folder with --out for {}",
+          request_.out.string(), *before, request_.device));
+    }
+    const std::string device = before                    ? *before
+                               : request_.device.empty() ? request_.default_device()
+                                                         : request_.device;
+    set("device", device);
+    return device;
+  }
+
+  std::uint64_t seed() {
+    const auto before = store_.setting("seed");
+    if (before && request_.seed && *before != std::to_string(*request_.seed)) {
+      throw BatchError(fmt::format(
+          "the batch in {} has the seed {}; leave out --seed, or name another folder with --out",
+          request_.out.string(), *before));
+    }
+    const std::uint64_t seed = before          ? std::stoull(*before)
+                               : request_.seed ? *request_.seed
+                                               : fresh_seed();
+    set("seed", std::to_string(seed));
+    return seed;
+  }
+
+  /// A file's text, which the database keeps; the one of last time when there is no new one.
+  std::optional<std::string> text(const std::string& name, const std::filesystem::path& file) {
+    if (file.empty()) return store_.setting(name);
+    std::string text = read_file(file);
+    set(name, text);
+    return text;
+  }
+
+  std::optional<Roster> roster() {
+    const auto roster = text("roster", request_.roster);
+    if (!roster) return std::nullopt;
+    return Roster::parse(*roster, name_of(request_.roster, "the roster"));
+  }
+
+  LatePolicy policy() {
+    const auto policy = text("policy", request_.policy);
+    if (!policy) return {};
+    return LatePolicy::parse(*policy, name_of(request_.policy, "the late policy"));
+  }
+
+  static std::string name_of(const std::filesystem::path& file, const char* otherwise) {
+    return file.empty() ? otherwise : file.string();
+  }
+
+  const BatchRequest& request_;
+  Store& store_;
+  std::map<std::string, std::string> kept_;
+};
+
+/// The longest that a grading may take: every case of every task at its limit, after its builds.
+double longest_grading_s(const Course& course) {
+  constexpr double kBuild = 600, kMargin = 2;
+  double longest = 0;
+  for (const PartSpec& part : course.parts) {
+    double seconds = 0;
+    for (const TaskSpec& task : part.tasks) {
+      const auto runs = static_cast<double>(task.cases.size() + task.speeds.size());
+      seconds += kBuild + runs * task.time_limit_s;
+    }
+    longest = std::max(longest, seconds);
+  }
+  return kMargin * longest;
+}
+
+}  // namespace
+
+Batch::Batch(const BatchRequest& request)
+    : request_(request), folder_(request.out), store_(folder_.database()) {
+  settings_ = Settler(request_, store_).run();
+}
+
+void Batch::import_manual(const Course& course, BatchListener& listener) {
+  if (request_.manual.empty()) return;
+  const ManualImport import = import_manual_points(store_, course, read_file(request_.manual),
+                                                   request_.manual.string(), std::time(nullptr));
+  listener.say(fmt::format("{} points given by hand imported from {}", import.points,
+                           request_.manual.string()));
+  for (const std::string& line : import.replaced) listener.say("given otherwise before: " + line);
+}
+
+BatchSummary Batch::write(const Course& course, const BatchWork& work, BatchListener& listener) {
+  ClassResults results = collect(store_, course, settings_.policy);
+  results.device = settings_.device;
+  results.time_kind = store_.setting("time_kind").value_or("modelled");
+  results.gpu = store_.setting("gpu").value_or(kAnyGpu);  // any will do where nothing was graded
+  BatchSummary summary;
+  for (const StudentOutcome& student : results.students) {
+    ++summary.students;
+    if (!student.submission.empty()) ++summary.submitted;
+    if (!student.problems.empty()) ++summary.problems;
+    for (const PartOutcome& part : student.parts) {
+      if (part.state == PartState::fault) ++summary.faults;
+    }
+    for (const std::string& problem : student.problems) {
+      listener.say(fmt::format("{}: {}", student.submission, problem));
+    }
+  }
+  const LoadGrading load = [this](const std::string& grading) {
+    return from_evidence(store_.evidence(grading));
+  };
+  write_file_atomically(folder_.path() / "free_text.csv", free_text_table(store_, course));
+  write_outputs(folder_.path(), results, load, gpu_spec::find(work.gpu_specs, results.gpu),
+                work.outputs);
+  return summary;
+}
+
+BatchSummary Batch::run(const Course& course, const BatchWork& work, Executor& executor,
+                        BatchListener& listener) {
+  take_class(store_, course, settings_.roster,
+             {.submissions = settings_.submissions,
+              .unpacker = work.unpacker,
+              .sandbox = work.sandbox,
+              .jobs = work.jobs},
+             listener);
+  import_manual(course, listener);
+  const Plan plan = plan_gradings(
+      store_, course,
+      {.device = settings_.device, .seed = settings_.seed, .regrade = request_.regrade});
+  const bool ended = run_gradings(store_, folder_, executor,
+                                  {.sandbox = work.sandbox,
+                                   .threads = work.threads,
+                                   .limit_s = longest_grading_s(course),
+                                   .at_once = work.jobs},
+                                  listener);
+  if (ended) folder_.remove_jobs();
+  BatchSummary summary = write(course, work, listener);
+  summary.stopped = !ended;
+  summary.outdated = plan.outdated.size();
+  for (const std::string& one : plan.outdated) {
+    listener.say(one + ": changed since it was graded; --regrade changed grades it again");
+  }
+  return summary;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/batch/batch_folder.h"
+#include "grader/batch/course.h"
+#include "grader/batch/execute/executor.h"
+#include "grader/batch/intake/late_policy.h"
+#include "grader/batch/intake/roster.h"
+#include "grader/batch/listener.h"
+#include "grader/batch/outputs/write_outputs.h"
+#include "grader/batch/store/store.h"
+
+/// Grades a class: docs/design/batch.md.
+namespace rooflab {
+
+/// What a batch was asked for. What is left out is as it was the last time in the same folder.
+struct BatchRequest {
+  std::filesystem::path out;
+  std::filesystem::path submissions;
+  std::filesystem::path roster;
+  std::filesystem::path policy;
+  std::filesystem::path manual;  ///< points given by people, to be imported
+  std::vector<int> parts;
+  std::string device;
+  std::function<std::string()> default_device;  ///< asked where no device was ever named
+  std::optional<std::uint64_t> seed;
+  std::vector<std::string> regrade;  ///< see PlanRequest
+  bool resume = false;               ///< there has to be something to go on with
+};
+
+struct BatchSettings {
+  std::filesystem::path submissions;
+  std::vector<int> parts;
+  std::string device;
+  std::uint64_t seed = 0;
+  std::optional<Roster> roster;
+  LatePolicy policy;
+};
+
+/// What came of it.
+struct BatchSummary {
+  std::size_t students = 0;
+  std::size_t submitted = 0;
+  std::size_t faults = 0;    ///< gradings that the grader failed at
+  std::size_t problems = 0;  ///< students whose submission somebody has to look at
+  std::size_t outdated = 0;  ///< graded in another form than they have now
+  bool stopped = false;      ///< before its end
+};
+
+struct BatchWork {
+  std::filesystem::path unpacker;   ///< build/bin/rooflab-unpack
+  std::filesystem::path gpu_specs;  ///< specs/gpus
+  unsigned jobs = 1;                ///< at a time
+  unsigned threads = 1;             ///< of each
+  bool sandbox = true;
+  OutputOptions outputs;
+};
+
+/// One batch in one folder, which it holds locked.
+class Batch {
+ public:
+  /// Reads everything that was asked for before it writes anything.
+  /// @throws BatchError, FileError, CsvError, SpecError or DatabaseError saying what to do
+  explicit Batch(const BatchRequest& request);
+
+  const BatchSettings& settings() const { return settings_; }
+  const BatchFolder& folder() const { return folder_; }
+  Store& store() { return store_; }
+
+  /// Takes the class in, grades what is to be graded, writes every output.
+  BatchSummary run(const Course& course, const BatchWork& work, Executor& executor,
+                   BatchListener& listener);
+
+ private:
+  void import_manual(const Course& course, BatchListener& listener);
+  BatchSummary write(const Course& course, const BatchWork& work, BatchListener& listener);
+
+  BatchRequest request_;
+  BatchFolder folder_;
+  Store store_;
+  BatchSettings settings_;
+};
+
+}  // namespace rooflab

@@ -1,0 +1,267 @@
+#include "grader/batch/batch.h"
+
+#include "grader/batch/class_fixture.h"
+
+namespace rooflab {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// What a call complains of; empty when it does not.
+template <typename Call>
+std::string complaint(const Call& call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST_F(ClassFixture, EverySubmissionIsGraded) {
+  hand_in("ada", "xxxxx xxxxx");
+  hand_in("bob", "xx");
+  const BatchSummary summary = run();
+  EXPECT_EQ(summary.submitted, 2U);
+  EXPECT_EQ(summary.faults, 0U);
+  EXPECT_THAT(grades(), ElementsAre("ada|10", "bob|2"));
+  EXPECT_THAT(listener_.lines,
+              Contains(HasSubstr("bob: part 1: 2 of 10 points: count wrong-answer")));
+  EXPECT_FALSE(std::filesystem::exists(out() / "work"));
+}
+
+TEST_F(ClassFixture, EqualSubmissionsAreGradedOnceAndDifferentOnesNeverShare) {
+  hand_in("ada", "xx");
+  hand_in("bob", "xx");
+  hand_in("eve", "xx ");
+  run();
+  EXPECT_EQ(executor_.graded(), 2);
+  EXPECT_THAT(grades(), ElementsAre("ada|2", "bob|2", "eve|2"));
+  EXPECT_EQ(query("SELECT DISTINCT grading FROM grades", 1).size(), 2U);
+}
+
+TEST_F(ClassFixture, RunAgainNothingIsGradedAgain) {
+  hand_in("ada", "xx");
+  run();
+  BatchRequest again;
+  again.out = out();
+  EXPECT_FALSE(run(again).stopped);
+  EXPECT_EQ(executor_.graded(), 1);
+}
+
+TEST_F(ClassFixture, GoesOnWhereItWasInterrupted) {
+  for (const char* who : {"ada", "bob", "eve", "dan"}) hand_in(who, std::string("x") + who);
+  executor_.end_after(2);
+  EXPECT_TRUE(run().stopped);
+  EXPECT_EQ(query("SELECT name FROM gradings WHERE state = 'pending'", 1).size(), 2U);
+  executor_.end_after(-1);
+  EXPECT_FALSE(run().stopped);
+  EXPECT_EQ(executor_.graded(), 4);
+  EXPECT_THAT(grades(), ElementsAre("ada|1", "bob|1", "dan|1", "eve|1"));
+}
+
+TEST_F(ClassFixture, AResultThatWasThereBeforeTheInterruptionIsUsed) {
+  hand_in("ada", "xxx");
+  executor_.end_after(0);
+  run();
+  const std::string name = query("SELECT name FROM gradings", 1).at(0);
+  GradeResult result;
+  result.tasks.resize(1);
+  result.tasks[0].score = 9;
+  write_result(out() / "work" / name, result, "a100");
+  class Importing : public Executor {
+    void run(const std::vector<Job>& jobs, const std::function<void(const JobEnd&)>& ended,
+             const std::function<bool()>& /*idle*/) override {
+      for (const Job& job : jobs) ended({.name = job.name, .done = has_result(job), .why = {}});
+    }
+  } importing;
+  Batch(request()).run(course_,
+                       {.unpacker = {},
+                        .gpu_specs = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "specs/gpus",
+                        .outputs = {}},
+                       importing, listener_);
+  EXPECT_THAT(grades(), ElementsAre("ada|9"));
+}
+
+TEST_F(ClassFixture, AWorkerThatDiesIsTriedAgain) {
+  hand_in("ada", "xx");
+  executor_.die_of("xx", 2);
+  EXPECT_EQ(run().faults, 0U);
+  EXPECT_THAT(grades(), ElementsAre("ada|2"));
+}
+
+TEST_F(ClassFixture, WhatTheGraderFailsAtIsNeverAZeroAndCanBeMended) {
+  hand_in("ada", "xx");
+  hand_in("bob", "xxx");
+  executor_.die_of("xx", 3);
+  executor_.fault_at("xxx", 3);
+  EXPECT_EQ(run().faults, 2U);
+  EXPECT_THAT(query("SELECT state, score IS NULL OR evidence IS NOT NULL FROM gradings", 2),
+              ElementsAre("fault|1", "fault|1"));
+  EXPECT_THAT(listener_.lines, Contains(HasSubstr("ended by SIGKILL")));
+  const std::string table = read_file(out() / "grades.csv");
+  EXPECT_THAT(table, HasSubstr("fault"));
+
+  run();
+  EXPECT_THAT(query("SELECT state FROM gradings", 1), ElementsAre("fault", "fault"));
+  BatchRequest again = request();
+  again.regrade = {"failed"};
+  EXPECT_EQ(run(again).faults, 0U);
+  EXPECT_THAT(grades(), ElementsAre("ada|2", "bob|3"));
+}
+
+TEST_F(ClassFixture, AGradeGivenAgainStandsBesideTheOldOne) {
+  hand_in("ada", "xx");
+  hand_in("bob", "xx");
+  run();
+  BatchRequest again = request();
+  again.regrade = {"ada"};
+  run(again);
+  EXPECT_EQ(executor_.graded(), 2);
+  EXPECT_THAT(query("SELECT submission, revision FROM grades ORDER BY 1, 2", 2),
+              ElementsAre("ada|1", "ada|2", "bob|1"));
+}
+
+TEST_F(ClassFixture, RegradingSomebodyWhoIsNotThereIsRefused) {
+  hand_in("ada", "xx");
+  run();
+  BatchRequest again = request();
+  again.regrade = {"adda"};
+  EXPECT_THAT(complaint([&] { run(again); }), HasSubstr("--regrade adda: no submission"));
+  EXPECT_THAT(grades(), ElementsAre("ada|2"));
+}
+
+TEST_F(ClassFixture, AChangedSubmissionKeepsItsGradeUntilItIsAskedFor) {
+  hand_in("ada", "xx");
+  run();
+  hand_in("ada", "xxx");
+  EXPECT_EQ(run().outdated, 1U);
+  EXPECT_THAT(grades(), ElementsAre("ada|2"));
+  EXPECT_THAT(listener_.lines, Contains(HasSubstr("--regrade changed")));
+  BatchRequest again = request();
+  again.regrade = {"changed"};
+  EXPECT_EQ(run(again).outdated, 0U);
+  EXPECT_THAT(grades(), ElementsAre("ada|3"));
+}
+
+TEST_F(ClassFixture, AChangedPartMakesEveryGradeOutdated) {
+  hand_in("ada", "xx");
+  run();
+  course_.versions[1] = "rooflab 2";
+  EXPECT_EQ(run().outdated, 1U);
+  BatchRequest again = request();
+  again.regrade = {"changed"};
+  run(again);
+  EXPECT_THAT(
+      query("SELECT versions FROM grades JOIN gradings ON name = grading ORDER BY revision", 1),
+      ElementsAre("rooflab 1", "rooflab 2"));
+}
+
+TEST_F(ClassFixture, ASubmissionThatChangedBeforeItWasGradedIsGradedAsItIsNow) {
+  hand_in("ada", "xx");
+  executor_.end_after(0);
+  run();
+  hand_in("ada", "xxxx");
+  executor_.end_after(-1);
+  run();
+  EXPECT_EQ(executor_.graded(), 1);
+  EXPECT_THAT(grades(), ElementsAre("ada|4"));
+}
+
+TEST_F(ClassFixture, TheRosterTellsWhoIsMissingAndWhoIsUnknown) {
+  hand_in("ada", "xx");
+  hand_in("mallory", "xxx");
+  BatchRequest with_roster = request();
+  with_roster.roster = file("roster.csv", "id,name,login\n1,Ada,ada\n2,Bob,bob\n");
+  const BatchSummary summary = run(with_roster);
+  EXPECT_EQ(summary.students, 3U);
+  EXPECT_EQ(summary.submitted, 2U);
+  EXPECT_EQ(summary.problems, 1U);
+  EXPECT_THAT(listener_.lines, Contains(HasSubstr("mallory: nobody on the roster fits")));
+  EXPECT_THAT(grades(), ElementsAre("1|2", "unknown mallory|3"));
+}
+
+TEST_F(ClassFixture, ABadRosterIsRefusedBeforeAnythingIsWritten) {
+  hand_in("ada", "xx");
+  BatchRequest bad = request();
+  bad.roster = file("roster.csv", "colour,shape\nred,round\n");
+  EXPECT_NE(complaint([&] { run(bad); }), "");
+  EXPECT_THAT(query("SELECT name FROM settings", 1), IsEmpty());
+}
+
+TEST_F(ClassFixture, PointsGivenByHandSurviveEveryRegrade) {
+  hand_in("ada", "xx");
+  hand_in("ada", "why = \"since \\\"=1+1\\\"\"\n", "answers.toml");
+  run();
+  EXPECT_THAT(read_file(out() / "free_text.csv"), HasSubstr("ada,1,why,,4"));
+  BatchRequest with_points = request();
+  with_points.manual = file("points.csv", "student,part,item,points,by\nada,1,why,3,ta\n");
+  run(with_points);
+  BatchRequest again = request();
+  again.regrade = {"ada"};
+  run(again);
+  EXPECT_THAT(query("SELECT student, cast(points AS INTEGER) FROM manual_points", 2),
+              ElementsAre("ada|3"));
+  EXPECT_THAT(read_file(out() / "free_text.csv"), HasSubstr("ada,1,why,3,4"));
+}
+
+TEST_F(ClassFixture, OneWrongRowOfPointsKeepsAllOfThemOut) {
+  hand_in("ada", "xx");
+  run();
+  for (const char* row : {"bob,1,why,3", "ada,7,why,3", "ada,1,,3", "ada,1,why,many", "ada,1,why,5",
+                          "ada,1,why,nan", "ada,1,why,-1"}) {
+    BatchRequest with_points = request();
+    with_points.manual =
+        file("points.csv", std::string("student,part,item,points\nada,1,other,1\n") + row + "\n");
+    EXPECT_THAT(complaint([&] { run(with_points); }), HasSubstr("points.csv, row 3")) << row;
+    EXPECT_THAT(query("SELECT item FROM manual_points", 1), IsEmpty()) << row;
+  }
+}
+
+TEST_F(ClassFixture, TwoBatchesDoNotShareAFolder) {
+  hand_in("ada", "xx");
+  const Batch first(request());
+  EXPECT_THAT(complaint([&] { Batch second(request()); }), HasSubstr("another batch is at work"));
+}
+
+TEST_F(ClassFixture, AFolderThatCannotBeWrittenToIsRefused) {
+  BatchRequest bad = request();
+  bad.out = file("taken", "") / "out";
+  EXPECT_THAT(complaint([&] { Batch batch(bad); }), HasSubstr("name a folder with --out"));
+}
+
+TEST_F(ClassFixture, AnotherDeviceOrSeedIsRefused) {
+  hand_in("ada", "xx");
+  run();
+  BatchRequest other = request();
+  other.device = "sim:t4";
+  EXPECT_THAT(complaint([&] { run(other); }), HasSubstr("is graded on sim:a100"));
+  other = request();
+  other.seed = 8;
+  EXPECT_THAT(complaint([&] { run(other); }), HasSubstr("has the seed 7"));
+}
+
+TEST_F(ClassFixture, ResumingWhatNeverBeganIsRefused) {
+  BatchRequest bad = request();
+  bad.resume = true;
+  EXPECT_THAT(complaint([&] { run(bad); }), HasSubstr("leave out --resume"));
+}
+
+TEST_F(ClassFixture, LatenessTakesItsPartOfThePoints) {
+  hand_in("ada", "xxxxxxxxxx");
+  write_file_atomically(
+      submissions() / "ada" / "submission_metadata.yml",
+      "submission_1:\n  :submitters:\n  - :name: Ada\n    :email: ada@example.org\n"
+      "  :created_at: 2026-11-21 12:00:00.000000000 Z\n");
+  BatchRequest late = request();
+  late.policy =
+      file("late.toml", "due = 2026-11-21T00:00:00Z\n[[step]]\nafter_hours = 0\nkeeps = 0.5\n");
+  run(late);
+  EXPECT_THAT(read_file(out() / "grades.csv"), HasSubstr("5"));
+}
+
+}  // namespace
+}  // namespace rooflab

@@ -1,0 +1,164 @@
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grader/batch/batch.h"
+#include "grader/batch/job_files.h"
+#include "grader/spec/files.h"
+
+namespace rooflab {
+
+/// Grades by counting letters: a file is worth as many points as it has letters 'x', up to 10.
+class CountingExecutor : public Executor {
+ public:
+  void run(const std::vector<Job>& jobs, const std::function<void(const JobEnd&)>& ended,
+           const std::function<bool()>& idle) override {
+    for (const Job& job : jobs) {
+      if (idle() || left_before_death_ == 0) return;
+      if (left_before_death_ > 0) --left_before_death_;
+      ended(grade(job));
+    }
+  }
+
+  /// A worker that dies so many times when it meets this text.
+  void die_of(const std::string& text, int times) { deaths_[text] = times; }
+  /// A grading that the grader itself fails at, so many times.
+  void fault_at(const std::string& text, int times) { faults_[text] = times; }
+  /// The whole batch ends after so many gradings, as if it were killed.
+  void end_after(int gradings) { left_before_death_ = gradings; }
+  int graded() const { return graded_; }
+
+ private:
+  JobEnd grade(const Job& job) {
+    const JobDescription description = read_job(job.folder);
+    std::string text;
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(sources_of(job.folder))) {
+      if (entry.is_regular_file()) text += read_file(entry.path());
+    }
+    if (deaths_[text]-- > 0) return {.name = job.name, .why = "the worker was ended by SIGKILL"};
+    ++graded_;
+    TaskResult task;
+    task.id = "count";
+    task.title = "Counting";
+    task.max_score = 10;
+    task.score = std::min<double>(10, static_cast<double>(std::ranges::count(text, 'x')));
+    task.verdict = task.score == 10 ? Verdict::pass : Verdict::wrong_answer;
+    if (faults_[text]-- > 0) task.verdict = Verdict::grader_fault;
+    GradeResult result;
+    result.part = description.part;
+    result.device = description.device;
+    result.time_kind = "modelled";
+    result.seed = description.seed;
+    result.build_s = graded_;  // differs from run to run, as times do
+    result.tasks = {task};
+    write_result(job.folder, result, "a100");
+    return {.name = job.name, .done = true, .why = {}};
+  }
+
+  std::map<std::string, int> deaths_, faults_;
+  int left_before_death_ = -1;
+  int graded_ = 0;
+};
+
+class QuietListener : public BatchListener {
+ public:
+  void say(const std::string& line) override { lines.push_back(line); }
+  void progress(const BatchProgress& progress) override { last = progress; }
+  bool stop() override { return false; }
+
+  std::vector<std::string> lines;
+  BatchProgress last;
+};
+
+/// A class in a temporary folder, whose one part asks for the file part1-test/a.cu.
+class ClassFixture : public testing::Test {
+ protected:
+  ClassFixture() : folder_(std::filesystem::temp_directory_path()) {
+    std::filesystem::create_directory(submissions());
+    PartSpec part{.number = 1, .title = "Test", .directory = "part1-test", .root = {}, .tasks = {}};
+    TaskSpec count;
+    count.id = "count";
+    count.file = "a.cu";
+    count.points = 10;
+    TaskSpec answers;
+    answers.id = "answers";
+    answers.kind = TaskKind::answers;
+    answers.file = "answers.toml";
+    answers.questions = {
+        {.id = "why", .kind = QuestionKind::text, .prompt = "Why?", .choices = {}, .points = 4}};
+    part.tasks = {count, answers};
+    course_.parts = {part};
+    course_.versions[1] = "rooflab 1";
+  }
+
+  std::filesystem::path submissions() const { return folder_.path() / "submissions"; }
+  std::filesystem::path out() const { return folder_.path() / "out"; }
+
+  void hand_in(const std::string& who, const std::string& text,
+               const std::string& file = "a.cu") const {
+    write_file_atomically(submissions() / who / "part1-test" / file, text);
+  }
+
+  std::filesystem::path file(const std::string& name, const std::string& text) const {
+    write_file_atomically(folder_.path() / name, text);
+    return folder_.path() / name;
+  }
+
+  BatchRequest request() const {
+    BatchRequest request;
+    request.out = out();
+    request.submissions = submissions();
+    request.parts = {1};
+    request.device = "sim:a100";
+    request.seed = 7;
+    return request;
+  }
+
+  BatchSummary run(const BatchRequest& request) {
+    Batch batch(request);
+    return batch.run(course_,
+                     {.unpacker = {},
+                      .gpu_specs = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus",
+                      .outputs = {}},
+                     executor_, listener_);
+  }
+  BatchSummary run() { return run(request()); }
+
+  /// Rows of a query, their columns separated by bars.
+  std::vector<std::string> query(const std::string& sql, int columns) const {
+    Database database(out() / "batch.sqlite");
+    Statement row(database, sql);
+    std::vector<std::string> rows;
+    while (row.step()) {
+      std::string text = row.text();
+      for (int i = 1; i < columns; ++i) text += "|" + row.text();
+      rows.push_back(text);
+    }
+    return rows;
+  }
+
+  /// Student and current score.
+  std::vector<std::string> grades() const {
+    return query(
+        "SELECT student, coalesce(cast(score AS INTEGER), state) FROM submissions JOIN grades g ON "
+        "id = submission JOIN gradings ON name = grading WHERE revision = (SELECT max(revision) "
+        "FROM grades h WHERE h.submission = g.submission AND h.part = g.part) ORDER BY student",
+        2);
+  }
+
+  TemporaryFolder folder_;
+  Course course_;
+  CountingExecutor executor_;
+  QuietListener listener_;
+};
+
+}  // namespace rooflab

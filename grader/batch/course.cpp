@@ -1,0 +1,77 @@
+#include "grader/batch/course.h"
+
+#include <fmt/format.h>
+
+#include "grader/batch/store/fingerprint.h"
+
+namespace rooflab {
+namespace {
+
+/// The programs and libraries that grade, whatever the part.
+std::string installation_print(const Installation& installation, const Toolchain& toolchain) {
+  Fingerprint print;
+  for (const char* program : {"grader", "rooflab-guest", "simgpu-device"}) {
+    print.add_file(installation.build / "bin" / program);
+  }
+  print.add_file(installation.build / "lib" / "simgpu");
+  print.add_file(installation.gpus());
+  print.add_file(installation.labs() / "toolkit");
+  print.add_file(installation.toolkit_archive());
+  return print.add(toolchain.version).add(toolchain.host_compiler).hex();
+}
+
+std::string part_print(const Installation& installation, const PartSpec& part,
+                       const std::string& rest) {
+  Fingerprint print;
+  print.add(rest).add_file(part.root / "part.toml").add_file(part.root / "interface");
+  print.add_file(installation.oracle_library(part.directory));
+  print.add_file(installation.oracle_library(part.directory).replace_extension());
+  for (const char* hidden : {"hidden.toml", "answers.key.toml"}) {
+    print.add_file(installation.solutions() / part.directory / hidden);
+  }
+  return print.hex();
+}
+
+}  // namespace
+
+std::vector<std::string> Course::wanted_files() const {
+  std::vector<std::string> wanted;
+  for (const PartSpec& part : parts) {
+    for (const std::string& file : submitted_files(part)) {
+      wanted.push_back(part.directory + "/" + file);
+    }
+  }
+  return wanted;
+}
+
+SourceFiles Course::files_of(const PartSpec& part, const SourceFiles& files) {
+  SourceFiles some;
+  for (const auto& [path, content] : files) {
+    if (path.starts_with(part.directory + "/")) some.emplace(path, content);
+  }
+  return some;
+}
+
+Course load_course(const Installation& installation, const Toolchain& toolchain,
+                   const std::vector<int>& parts) {
+  constexpr std::size_t kShown = 12;
+  const std::string rest = installation_print(installation, toolchain);
+  Course course;
+  for (const int number : parts) {
+    PartSpec part = load_part(installation.labs(), installation.solutions(), number);
+    course.versions[number] =
+        fmt::format("rooflab {} ({}), CUDA {}", ROOFLAB_VERSION,
+                    part_print(installation, part, rest).substr(0, kShown), toolchain.release());
+    course.parts.push_back(std::move(part));
+  }
+  return course;
+}
+
+std::string source_hash(int part, const SourceFiles& files) {
+  Fingerprint print;
+  print.add(std::to_string(part));
+  for (const auto& [path, content] : files) print.add(path).add(content);
+  return print.hex();
+}
+
+}  // namespace rooflab

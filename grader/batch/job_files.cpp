@@ -1,0 +1,76 @@
+#include "grader/batch/job_files.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "grader/batch/batch_folder.h"
+#include "grader/report/evidence.h"
+#include "grader/spec/files.h"
+
+namespace rooflab {
+namespace {
+
+constexpr const char* kJobFile = "job.json";
+constexpr const char* kResultFile = "result.json";
+
+}  // namespace
+
+std::filesystem::path sources_of(const std::filesystem::path& folder) { return folder / "sources"; }
+
+void write_job(const std::filesystem::path& folder, const JobDescription& job,
+               const SourceFiles& sources) {
+  for (const auto& [path, content] : sources) {
+    write_file_atomically(sources_of(folder) / path, content);
+  }
+  const nlohmann::ordered_json document{{"grading", job.grading}, {"part", job.part},
+                                        {"device", job.device},   {"seed", job.seed},
+                                        {"sandbox", job.sandbox}, {"threads", job.threads}};
+  write_file_atomically(folder / kJobFile, document.dump(2) + "\n");
+}
+
+JobDescription read_job(const std::filesystem::path& folder) {
+  const std::string text = read_file(folder / kJobFile);
+  try {
+    const auto document = nlohmann::json::parse(text);
+    return {.grading = document.at("grading").get<std::string>(),
+            .part = document.at("part").get<int>(),
+            .device = document.at("device").get<std::string>(),
+            .seed = document.at("seed").get<std::uint64_t>(),
+            .sandbox = document.at("sandbox").get<bool>(),
+            .threads = document.at("threads").get<unsigned>()};
+  } catch (const nlohmann::json::exception& error) {
+    throw BatchError(fmt::format("{} is no job of a batch: {}; run the batch again",
+                                 (folder / kJobFile).string(), error.what()));
+  }
+}
+
+void write_result(const std::filesystem::path& folder, GradeResult result, const std::string& gpu) {
+  const double build_s = std::exchange(result.build_s, 0);
+  const double run_s = std::exchange(result.run_s, 0);
+  const nlohmann::json document{
+      {"evidence", to_evidence(result)}, {"gpu", gpu}, {"build_s", build_s}, {"run_s", run_s}};
+  write_file_atomically(folder / kResultFile, document.dump() + "\n");
+}
+
+std::optional<GradedResult> read_result(const std::filesystem::path& folder) {
+  std::error_code error;
+  if (!std::filesystem::exists(folder / kResultFile, error)) return std::nullopt;
+  try {
+    constexpr std::size_t kLargest = std::size_t{256} << 20;
+    const auto document = nlohmann::json::parse(read_file(folder / kResultFile, kLargest));
+    GradedResult graded;
+    graded.evidence = document.at("evidence").get<std::string>();
+    graded.result = from_evidence(graded.evidence);
+    graded.gpu = document.at("gpu").get<std::string>();
+    graded.build_s = document.at("build_s").get<double>();
+    graded.run_s = document.at("run_s").get<double>();
+    return graded;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  } catch (const EvidenceError&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace rooflab

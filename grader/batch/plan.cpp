@@ -1,0 +1,114 @@
+#include "grader/batch/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "grader/batch/batch_folder.h"
+
+namespace rooflab {
+namespace {
+
+bool same(const GradingSubject& a, const GradingSubject& b) {
+  return a.part == b.part && a.source == b.source && a.device == b.device && a.seed == b.seed &&
+         a.versions == b.versions;
+}
+
+class Planner {
+ public:
+  Planner(Store& store, const Course& course, const PlanRequest& request)
+      : store_(store), course_(course), request_(request) {
+    for (const Student& student : store.students()) students_[student.key] = student;
+    for (const std::string& who : request.regrade) {
+      if (who == "failed") {
+        failed_ = true;
+      } else if (who == "changed") {
+        changed_ = true;
+      } else {
+        unseen_.insert(who);
+      }
+    }
+    names_ = unseen_;
+  }
+
+  Plan run() {
+    Transaction transaction(store_.database());
+    for (const SubmissionRow& submission : store_.submissions()) {
+      const bool named = is_named(submission);
+      if (!submission.counts || !submission.problem.empty()) continue;
+      const auto sources = store_.handed_in(submission.id);
+      for (const PartSpec& part : course_.parts) {
+        const auto source = sources.find(part.number);
+        if (source != sources.end()) plan(submission, named, subject(part.number, source->second));
+      }
+    }
+    if (!unseen_.empty()) {
+      throw BatchError(fmt::format(
+          "--regrade {}: no submission of the class is by that name; use a student's key, e-mail "
+          "address or login as grades.csv has them, failed, or changed",
+          *unseen_.begin()));
+    }
+    transaction.commit();
+    return plan_;
+  }
+
+ private:
+  GradingSubject subject(int part, const std::string& source) const {
+    return {.part = part,
+            .source = source,
+            .device = request_.device,
+            .seed = request_.seed,
+            .versions = course_.versions.at(part)};
+  }
+
+  bool is_named(const SubmissionRow& submission) {
+    const Student& student = students_.at(submission.student);
+    bool named = false;
+    for (const std::string& name : {student.key, student.email, student.login, student.sis_id,
+                                    student.name, submission.id, submission.called}) {
+      if (!names_.contains(name)) continue;
+      unseen_.erase(name);
+      named = true;
+    }
+    return named;
+  }
+
+  void plan(const SubmissionRow& submission, bool named, const GradingSubject& wanted) {
+    const auto grade = store_.grade(submission.id, wanted.part);
+    if (!grade) {
+      store_.assign_grading(submission.id, wanted, false);
+      ++plan_.new_grades;
+      return;
+    }
+    const GradingState state = grade->grading.state;
+    const bool differs = !same(grade->grading.subject, wanted);
+    if (state == GradingState::pending) {
+      if (differs) store_.assign_grading(submission.id, wanted, false);
+      ++plan_.new_grades;
+      return;
+    }
+    const bool again = named || (failed_ && state == GradingState::fault);
+    if (again || (changed_ && differs)) {
+      plan_.regrades += store_.assign_grading(submission.id, wanted, again) ? 1U : 0U;
+    } else if (differs) {
+      plan_.outdated.push_back(fmt::format("{}, part {}", submission.called, wanted.part));
+    }
+  }
+
+  Store& store_;
+  const Course& course_;
+  const PlanRequest& request_;
+  std::map<std::string, Student> students_;
+  bool failed_ = false, changed_ = false;
+  std::set<std::string> names_, unseen_;
+  Plan plan_;
+};
+
+}  // namespace
+
+Plan plan_gradings(Store& store, const Course& course, const PlanRequest& request) {
+  return Planner(store, course, request).run();
+}
+
+}  // namespace rooflab

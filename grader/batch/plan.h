@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "grader/batch/course.h"
+#include "grader/batch/store/store.h"
+
+namespace rooflab {
+
+/// What is to be graded, besides what never was.
+struct PlanRequest {
+  std::string device;
+  std::uint64_t seed = 0;
+  /// Students or submissions by any of their names, `failed` for what the grader itself failed at,
+  /// `changed` for what no longer is what was graded.
+  std::vector<std::string> regrade;
+};
+
+struct Plan {
+  std::size_t new_grades = 0;
+  std::size_t regrades = 0;
+  /// What was graded in another form than it has now: submissions handed in again, parts changed.
+  std::vector<std::string> outdated;
+};
+
+/// Decides which gradings are to be made, and keeps that in the store as pending, all or nothing.
+/// @throws BatchError when `regrade` names somebody who is not in the class
+Plan plan_gradings(Store& store, const Course& course, const PlanRequest& request);
+
+}  // namespace rooflab

@@ -1,0 +1,161 @@
+#include "grader/batch/take_class.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <map>
+
+#include "grader/report/text.h"
+
+namespace rooflab {
+namespace {
+
+/// What stays in memory of a submission until the whole class is known.
+struct Taken {
+  SubmissionRow row;
+  std::map<int, std::string> sources;
+};
+
+/// Without a roster a submission says whose it is, by the best that it has.
+Student stranger(const Submission& submission) {
+  const StudentHints& hints = submission.hints;
+  Student student;
+  student.name = one_line(hints.name);
+  student.email = one_line(hints.email);
+  student.login = one_line(hints.login);
+  student.sis_id = one_line(hints.sis_id);
+  student.canvas_id = one_line(hints.canvas_id);
+  student.moodle_identifier = one_line(hints.moodle_identifier);
+  for (const std::string& name : {student.sis_id, student.login, student.email, student.canvas_id,
+                                  student.moodle_identifier, student.name, submission.entry.id}) {
+    if (name.empty()) continue;
+    student.key = name;
+    break;
+  }
+  if (student.name.empty()) student.name = submission.called;
+  return student;
+}
+
+/// Not on the roster: nobody's place in the gradebook, and no way to take somebody's by its name.
+Student unknown(const Submission& submission) {
+  Student student = stranger(submission);
+  student.key = "unknown " + submission.entry.id;
+  return student;
+}
+
+class ClassTaker {
+ public:
+  ClassTaker(Store& store, const Course& course, const std::optional<Roster>& roster,
+             const TakeOptions& options, BatchListener& listener)
+      : store_(store), course_(course), roster_(roster), options_(options), listener_(listener) {}
+
+  void run() {
+    const auto entries = list_submissions(options_.submissions);
+    const IntakeOptions intake{.wanted = course_.wanted_files(),
+                               .unpacker = options_.unpacker,
+                               .sandbox = options_.sandbox};
+    Transaction transaction(store_.database());
+    keep_roster();
+    store_.forget_presence();
+    for (std::size_t first = 0; first < entries.size(); first += options_.jobs) {
+      const std::size_t last = std::min<std::size_t>(first + options_.jobs, entries.size());
+      std::vector<std::future<Submission>> group;
+      for (std::size_t i = first; i < last; ++i) {
+        group.push_back(
+            std::async(std::launch::async, take_in, std::cref(entries[i]), std::cref(intake)));
+      }
+      for (auto& submission : group) keep(submission.get());
+      listener_.progress(
+          {.stage = "taking in", .done = last, .total = entries.size(), .left_s = {}});
+    }
+    for (auto& [student, taken] : by_student_) choose(taken);
+    transaction.commit();
+  }
+
+ private:
+  void keep_roster() {
+    if (!roster_) return;
+    store_.forget_roster();
+    int position = 0;
+    for (Student student : roster_->students()) {
+      student.on_roster = true;
+      store_.put_student(student, position++);
+    }
+  }
+
+  Student student_of(const Submission& submission) const {
+    if (!roster_) return stranger(submission);
+    auto known = roster_->find(submission.hints);
+    return known ? *known : unknown(submission);
+  }
+
+  void keep(const Submission& submission) {
+    Student student = student_of(submission);
+    const bool known = roster_ && !student.key.starts_with("unknown ");
+    student.on_roster = known;
+    if (!known) store_.put_student(student, 0);
+    Taken taken{.row = {.id = submission.entry.id,
+                        .student = student.key,
+                        .called = submission.called,
+                        .received = submission.received_at,
+                        .marked_late = submission.marked_late,
+                        .counts = true,
+                        .problem = submission.problem,
+                        .notes = submission.notes},
+                .sources = {}};
+    for (const PartSpec& part : course_.parts) {
+      const SourceFiles files = Course::files_of(part, submission.files);
+      if (files.empty()) continue;
+      const std::string hash = source_hash(part.number, files);
+      store_.put_source(hash, files);
+      taken.sources[part.number] = hash;
+    }
+    by_student_[student.key].push_back(std::move(taken));
+  }
+
+  /// Of several submissions of one student the newest counts that could be taken in.
+  void choose(std::vector<Taken>& taken) {
+    std::ranges::stable_sort(taken, [](const Taken& a, const Taken& b) {
+      return std::pair(a.row.problem.empty(), a.row.received.value_or(0)) >
+             std::pair(b.row.problem.empty(), b.row.received.value_or(0));
+    });
+    const bool several = taken.size() > 1 && taken[1].row.problem.empty();
+    const bool tied = several && taken[0].row.received == taken[1].row.received &&
+                      taken[0].sources != taken[1].sources;
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      SubmissionRow& row = taken[i].row;
+      row.counts = i == 0;
+      if (i > 0) {
+        row.notes.push_back(
+            fmt::format("{} of the same student counts in its place", taken[0].row.called));
+      }
+      if (tied && i == 0) {
+        row.problem = fmt::format(
+            "{} and {} are of the same student, and no time says which is the newer; remove all "
+            "but the one that counts and run the batch again",
+            taken[0].row.called, taken[1].row.called);
+      }
+    }
+    for (const Taken& one : taken) {
+      store_.put_submission(one.row);
+      store_.put_handed_in(one.row.id, one.sources);
+    }
+  }
+
+  Store& store_;
+  const Course& course_;
+  const std::optional<Roster>& roster_;
+  const TakeOptions& options_;
+  BatchListener& listener_;
+  std::map<std::string, std::vector<Taken>> by_student_;
+};
+
+}  // namespace
+
+void take_class(Store& store, const Course& course, const std::optional<Roster>& roster,
+                const TakeOptions& options, BatchListener& listener) {
+  ClassTaker(store, course, roster, options, listener).run();
+}
+
+}  // namespace rooflab

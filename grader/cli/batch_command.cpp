@@ -1,0 +1,147 @@
+#include "grader/cli/batch_command.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+#include "grader/batch/batch.h"
+#include "grader/batch/execute/local_executor.h"
+#include "grader/batch/job_files.h"
+#include "grader/cli/class_progress.h"
+#include "grader/cli/devices.h"
+#include "grader/cli/grading.h"
+#include "grader/cli/replay.h"
+#include "grader/report/text.h"
+#include "grader/sandbox/sandbox.h"
+
+namespace rooflab {
+namespace {
+
+unsigned processors() { return std::max(1U, std::thread::hardware_concurrency()); }
+
+/// Code of strangers is not run on the strength of limits alone, unless somebody says so.
+void insist_on_isolation(bool sandbox) {
+  if (!sandbox) return;
+  const auto layers = active_layers();
+  const auto is_active = [&](const char* layer) {
+    return std::ranges::find(layers, layer) != layers.end();
+  };
+  if (is_active("bubblewrap") || (is_active("landlock") && is_active("seccomp"))) return;
+  throw UsageError(
+      "nothing here isolates submissions from this machine and from each other (see grader "
+      "doctor); install bubblewrap, or say --no-sandbox if you trust every one of them");
+}
+
+std::unique_ptr<Executor> executor_of(const BatchOptions& options, const Installation& installation,
+                                      unsigned jobs) {
+  const auto grader = installation.build / "bin" / "grader";
+  if (options.executor == "local") {
+    return std::make_unique<LocalExecutor>(LocalOptions{.grader = grader, .jobs = jobs});
+  }
+  throw UsageError(options.executor + " is not there yet");
+}
+
+/// The full name of a device here: what is graded on `auto` has to be known a year later.
+std::string device_id(const std::string& selector, const Installation& installation,
+                      const Toolchain& toolchain, bool sandbox) {
+  return open_device(selector, device_options(installation, toolchain, sandbox))->id();
+}
+
+BatchRequest request_of(const BatchOptions& options, const Installation& installation,
+                        const Toolchain& toolchain) {
+  // The nodes of a cluster have the GPUs; this machine need not.
+  const bool elsewhere = options.executor != "local" && options.device.starts_with("cuda");
+  const auto resolve = [&installation, toolchain,
+                        sandbox = options.sandbox](const std::string& selector) {
+    return device_id(selector, installation, toolchain, sandbox);
+  };
+  return {.out = options.out,
+          .submissions = options.submissions,
+          .roster = options.roster,
+          .policy = options.policy,
+          .manual = options.manual,
+          .parts = options.parts,
+          .device = elsewhere || options.device.empty() ? options.device : resolve(options.device),
+          .default_device = [resolve] { return resolve("auto"); },
+          .seed = options.seed,
+          .regrade = options.regrade,
+          .resume = options.resume};
+}
+
+void tell_summary(const BatchSummary& summary, const std::filesystem::path& folder) {
+  std::cout << fmt::format("{} students, {} submissions", summary.students, summary.submitted);
+  if (summary.students > summary.submitted) {
+    std::cout << fmt::format(", {} missing", summary.students - summary.submitted);
+  }
+  if (summary.faults > 0) std::cout << fmt::format(", {} faults of the grader", summary.faults);
+  if (summary.problems > 0) std::cout << fmt::format(", {} to be looked at", summary.problems);
+  if (summary.outdated > 0) {
+    std::cout << fmt::format(", {} changed since they were graded", summary.outdated);
+  }
+  std::cout << (summary.stopped ? "\nnot finished: the same command goes on with it\n" : "\n")
+            << fmt::format("the class: {}\n", (folder / "class.html").string());
+}
+
+int exit_code_of(const BatchSummary& summary) {
+  if (summary.faults > 0 || summary.stopped) return 3;
+  return summary.problems > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+int grade_class(const BatchOptions& options, const Installation& installation) {
+  insist_on_isolation(options.sandbox);
+  const Toolchain toolchain = find_toolchain(installation);
+  try {
+    Batch batch(request_of(options, installation, toolchain));
+    const Course course = load_course(installation, toolchain, batch.settings().parts);
+    if (!options.replay.empty()) {
+      return replay(std::cout, batch.store(), course, options.replay, installation, options.sandbox)
+                 ? 0
+                 : 1;
+    }
+    const unsigned jobs = options.jobs > 0 ? options.jobs : processors();
+    const auto executor = executor_of(options, installation, jobs);
+    ClassProgress progress;
+    const BatchSummary summary = batch.run(
+        course,
+        {.unpacker = installation.build / "bin" / "rooflab-unpack",
+         .gpu_specs = installation.gpus(),
+         .jobs = jobs,
+         .threads = std::max(1U, processors() / jobs),
+         .sandbox = options.sandbox,
+         .outputs = {.leaderboard = options.leaderboard, .assignment = options.assignment}},
+        *executor, progress);
+    progress.clear();
+    tell_summary(summary, batch.folder().path());
+    return exit_code_of(summary);
+  } catch (const BatchError& error) {
+    throw UsageError(error.what());
+  }
+}
+
+int grade_job(const std::string& folder, const Installation& installation) {
+  const JobDescription job = read_job(folder);
+  if (read_result(folder)) return 0;
+  Grading grading(
+      installation,
+      {.part = job.part, .device = job.device, .sandbox = job.sandbox, .workers = job.threads});
+  GradeResult result = grading.grade_once(
+      {.submission = sources_of(folder),
+       .task = {},
+       .case_number = {},
+       .seed = job.seed,
+       .solutions = installation.solutions(),
+       .jobs = job.threads},
+      [](const std::string&) {}, nullptr);
+  result.submission = "the submission";
+  write_result(folder, std::move(result), grading.device().gpu().id);
+  return 0;
+}
+
+}  // namespace rooflab

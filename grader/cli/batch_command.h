@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+
+#include "grader/cli/options.h"
+#include "grader/pipeline/installation.h"
+
+namespace rooflab {
+
+/// Grades a class, or replays the grade of one student.
+/// @return 0 when every submission was graded, 1 when somebody has to look at some, 3 when the
+/// grader failed at some or was stopped
+/// @throws UsageError, among others
+int grade_class(const BatchOptions& options, const Installation& installation);
+
+/// What a worker does: grades the job in `folder` and leaves the result there, unless it is there
+/// already. @return 0; everything else is thrown
+int grade_job(const std::string& folder, const Installation& installation);
+
+}  // namespace rooflab

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "grader/device/device.h"
+#include "grader/pipeline/build.h"
+#include "grader/pipeline/grade.h"
+#include "grader/pipeline/installation.h"
+#include "grader/pipeline/oracles.h"
+#include "grader/pipeline/toolchain.h"
+#include "grader/pipeline/trace.h"
+#include "grader/spec/part.h"
+
+namespace rooflab {
+
+struct GradingSetup {
+  int part = 0;
+  std::string device = "auto";  ///< see open_device
+  bool sandbox = true;
+  unsigned workers = 0;  ///< threads of a simulated GPU; 0: one per CPU
+};
+
+/// Everything that grading submissions of one part takes, put together once.
+class Grading {
+ public:
+  /// @throws SpecError, InstallationError or DeviceError for what is not there
+  Grading(const Installation& installation, const GradingSetup& setup);
+
+  /// The way of one grade: build, run, check, time, score.
+  /// @param progress told what goes on
+  /// @param trace keeps what the device did; may be null
+  GradeResult grade_once(const GradeRequest& request,
+                         const std::function<void(const std::string&)>& progress, TraceLog* trace);
+
+  const PartSpec& part() const { return part_; }
+  const Device& device() const { return *device_; }
+
+ private:
+  bool sandbox_;
+  PartSpec part_;
+  Toolchain toolchain_;
+  std::unique_ptr<Device> device_;
+  Builder builder_;
+  OracleLibrary oracles_;
+};
+
+}  // namespace rooflab

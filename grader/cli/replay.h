@@ -1,0 +1,19 @@
+#pragma once
+
+#include <ostream>
+#include <string>
+
+#include "grader/batch/batch.h"
+#include "grader/pipeline/installation.h"
+
+namespace rooflab {
+
+/// Grades what a student handed in once more, with the seed and the device of then, and tells what
+/// came of it beside what was kept: the whole report, and every task whose outcome differs. Changes
+/// nothing.
+/// @return whether all outcomes are as they were
+/// @throws BatchError when nobody of the class is by that name, or nothing of theirs was graded
+bool replay(std::ostream& out, Store& store, const Course& course, const std::string& who,
+            const Installation& installation, bool sandbox);
+
+}  // namespace rooflab

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -131,11 +132,42 @@ std::int64_t TableReader::integer(const std::string& key) {
   return node.as_integer()->get();
 }
 
+std::optional<std::int64_t> TableReader::maybe_integer(const std::string& key) {
+  if (take(key) == nullptr) return std::nullopt;
+  return integer(key);
+}
+
 bool TableReader::boolean_or(const std::string& key, bool fallback) {
   const toml::node* node = take(key);
   if (node == nullptr) return fallback;
   if (!node->is_boolean()) throw wrong_type(key, *node, "true or false");
   return node->as_boolean()->get();
+}
+
+std::int64_t TableReader::time(const std::string& key) {
+  constexpr const char* kExample = "2026-11-20T23:59:00+01:00";
+  const toml::node& node = require(key);
+  const auto* value = node.as_date_time();
+  if (value == nullptr) {
+    throw wrong_type(key, node,
+                     fmt::format("a date, a time and a zone, without quotes: {}", kExample));
+  }
+  const toml::date_time& moment = value->get();
+  if (!moment.offset) {
+    throw spec_error(file_, node, fmt::format("{}: `{}` names no time zone", where_, key),
+                     fmt::format("write the offset from UTC after it, or Z for UTC: {}", kExample));
+  }
+  const std::chrono::year_month_day date{std::chrono::year(moment.date.year),
+                                         std::chrono::month(moment.date.month),
+                                         std::chrono::day(moment.date.day)};
+  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
+  const std::int64_t minutes = moment.time.hour * 60 + moment.time.minute - moment.offset->minutes;
+  return days * 86400 + minutes * 60 + moment.time.second;
+}
+
+std::optional<std::int64_t> TableReader::maybe_time(const std::string& key) {
+  if (take(key) == nullptr) return std::nullopt;
+  return time(key);
 }
 
 std::vector<std::string> TableReader::texts(const std::string& key) {

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <toml++/toml.h>
+
+#include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,7 +43,11 @@ class TableReader {
   double number(const std::string& key);
   double number_or(const std::string& key, double fallback);
   std::int64_t integer(const std::string& key);
+  std::optional<std::int64_t> maybe_integer(const std::string& key);
   bool boolean_or(const std::string& key, bool fallback);
+  /// A date with time and offset from UTC, as seconds since 1970; a local time is an error.
+  std::int64_t time(const std::string& key);
+  std::optional<std::int64_t> maybe_time(const std::string& key);
   std::vector<std::string> texts(const std::string& key);
   /// A table of scalars; empty when the key is absent.
   Values values(const std::string& key);

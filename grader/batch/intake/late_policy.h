@@ -36,11 +36,17 @@ class LatePolicy {
   /// @throws SpecError naming file, line and remedy
   static LatePolicy parse(std::string_view text, const std::string& name);
 
+  /// Whom extensions are for, as the file calls them: one that fits nobody is a slip of the pen.
+  std::vector<std::string> extended_students() const;
+
+  /// A time decides where there is one, else the mark. An extension for the part counts before one
+  /// for every part.
   /// @param student_names what the student is called in `extension`: key, login, e-mail, SIS id
   Lateness lateness(const std::vector<std::string>& student_names, int part,
                     std::optional<std::int64_t> received_at, bool marked_late) const;
 
  private:
+  class Reader;
   struct Step {
     double after_hours = 0;
     double keeps = 1;
@@ -50,6 +56,9 @@ class LatePolicy {
     std::optional<int> part;
     std::int64_t due = 0;
   };
+  const Extension* extension_of(const std::vector<std::string>& names, int part) const;
+  std::optional<std::int64_t> due_of(int part) const;
+
   std::optional<std::int64_t> due_;
   std::map<int, std::int64_t> part_due_;
   double grace_hours_ = 0;

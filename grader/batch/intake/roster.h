@@ -11,13 +11,13 @@ namespace rooflab {
 
 /// What a submission tells of who made it: each may be empty, and each may be a lie.
 struct StudentHints {
-  std::string name;
-  std::string email;
-  std::string login;
-  std::string sis_id;
-  std::string canvas_id;
-  std::string moodle_identifier;
-  std::string canvas_name;  ///< "lovelaceada", as Canvas writes names into file names
+  std::string name = {};
+  std::string email = {};
+  std::string login = {};
+  std::string sis_id = {};
+  std::string canvas_id = {};
+  std::string moodle_identifier = {};
+  std::string canvas_name = {};  ///< "lovelaceada", as Canvas writes names into file names
 };
 
 /// The students of a class, from a CSV file: a gradebook as Canvas exports it, a grading worksheet
@@ -34,8 +34,10 @@ class Roster {
   const std::vector<Student>& students() const { return students_; }
 
   /// The one student whom the hints fit. Identifiers decide before logins, those before e-mail
-  /// addresses, those before names; case and accents do not matter in names.
-  /// @return nothing when they fit nobody, or several
+  /// addresses, those before names; case and accents do not matter in names. A login may stand
+  /// after an assignment's name ("lab1-ada"), where nothing fits better.
+  /// @return nothing when they fit nobody, or several, or when identifier, login and address are
+  /// those of different students
   std::optional<Student> find(const StudentHints& hints) const;
 
  private:

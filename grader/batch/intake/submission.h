@@ -30,6 +30,9 @@ struct Submission {
   /// Path relative to a submission ("part1-metrics/gemv.cu") -> contents.
   std::map<std::string, std::string> files;
   std::vector<std::string> notes;  ///< what was done to make sense of it, a sentence each
+  /// What looks wanted and was not taken, such as one of two files that could both be it: somebody
+  /// should look, since points may be missing.
+  std::vector<std::string> doubts;
   /// Why nothing could be taken from it, and what to do; empty when all is well. A submission with
   /// a problem has no files.
   std::string problem;
@@ -51,6 +54,7 @@ std::vector<SubmissionEntry> list_submissions(const std::filesystem::path& folde
 
 /// Looks into one entry. Archives are unpacked by a program of ours in the sandbox, within limits.
 /// Never throws for anything that the submission did: that is its `problem`.
+/// @throws SandboxError, FileError when the grader itself cannot go on
 Submission take_in(const SubmissionEntry& entry, const IntakeOptions& options);
 
 }  // namespace rooflab

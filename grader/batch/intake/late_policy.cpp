@@ -1,0 +1,188 @@
+#include "grader/batch/intake/late_policy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "grader/batch/intake/fold_name.h"
+#include "grader/spec/toml_reader.h"
+
+namespace rooflab {
+namespace {
+
+constexpr double kSecondsPerHour = 3600;
+constexpr double kLongestHours = 100 * 366 * 24;
+constexpr std::int64_t kLastPart = 999;
+
+/// A number that has to lie in a range; NaN lies in none.
+double within(TableReader& reader, const std::string& key, double fallback, double most,
+              const char* range) {
+  const double value = reader.number_or(key, fallback);
+  if (value >= 0 && value <= most) return value;
+  throw reader.error(key, fmt::format("`{}` is {}", key, value),
+                     fmt::format("write a number {}", range));
+}
+
+/// Or minutes.
+double hours(TableReader& reader, const std::string& key) {
+  return within(reader, key, 0, kLongestHours, "from 0 on");
+}
+
+std::string points_that_count(double keeps) {
+  if (keeps >= 1) return "all points count";
+  if (keeps <= 0) return "no points count";
+  return fmt::format("{:.3g} % of the points count", 100 * keeps);
+}
+
+}  // namespace
+
+class LatePolicy::Reader {
+ public:
+  explicit Reader(std::string name) : name_(std::move(name)) {}
+
+  LatePolicy read(const toml::table& table) {
+    TableReader reader(table, name_, "late policy");
+    policy_.due_ = reader.maybe_time("due");
+    policy_.grace_hours_ = hours(reader, "grace_minutes") / 60;
+    policy_.marked_late_hours_ = hours(reader, "marked_late_hours");
+    reader.each("step", [&](const toml::table& step) { read_step(step); });
+    reader.each("extension", [&](const toml::table& extension) { read_extension(extension); });
+    reader.maybe("parts", [&](const toml::table& parts) { read_parts(parts); });
+    reader.finish();
+    return std::move(policy_);
+  }
+
+ private:
+  void read_step(const toml::table& table) {
+    TableReader reader(table, name_, "[[step]]");
+    Step step;
+    step.after_hours = hours(reader, "after_hours");
+    step.keeps = within(reader, "keeps", reader.number("keeps"), 1,
+                        "from 0 to 1: 0.9 keeps 90 % of the points");
+    reader.finish();
+    auto& steps = policy_.steps_;
+    if (!steps.empty() && step.after_hours <= steps.back().after_hours) {
+      throw reader.error("after_hours", "the step does not begin after the one above it",
+                         "sort the steps by `after_hours`, each beginning later");
+    }
+    steps.push_back(step);
+  }
+
+  void read_extension(const toml::table& table) {
+    TableReader reader(table, name_, "[[extension]]");
+    Extension extension;
+    extension.student = reader.text("student");
+    if (extension.student.empty()) {
+      throw reader.error("student", "`student` is empty",
+                         "write the key, login, e-mail address or SIS id of the roster");
+    }
+    if (const auto part = reader.maybe_integer("part")) {
+      if (*part < 1 || *part > kLastPart) {
+        throw reader.error("part", fmt::format("there is no part {}", *part),
+                           "write the part's number, such as 2");
+      }
+      extension.part = static_cast<int>(*part);
+    }
+    extension.due = reader.time("due");
+    reader.finish();
+    const auto is_same = [&](const Extension& other) {
+      return lower_case(other.student) == lower_case(extension.student) &&
+             other.part == extension.part;
+    };
+    if (std::ranges::any_of(policy_.extensions_, is_same)) {
+      throw reader.error("student",
+                         fmt::format("\"{}\" has an extension for this already", extension.student),
+                         "keep one of the two");
+    }
+    policy_.extensions_.push_back(std::move(extension));
+  }
+
+  void read_parts(const toml::table& table) {
+    for (const auto& [key, node] : table) {
+      const std::string number(key.str());
+      const char* const last = number.data() + number.size();
+      int part = 0;
+      const auto [end, error] = std::from_chars(number.data(), last, part);
+      if (error != std::errc() || end != last || part < 1 || part > kLastPart || !node.is_table()) {
+        throw spec_error(name_, node, fmt::format("`parts.{}` is no part", number),
+                         "write [parts.2] with due = …, for part 2");
+      }
+      TableReader reader(*node.as_table(), name_, fmt::format("[parts.{}]", number));
+      policy_.part_due_[part] = reader.time("due");
+      reader.finish();
+    }
+  }
+
+  std::string name_;
+  LatePolicy policy_;
+};
+
+LatePolicy LatePolicy::parse(std::string_view text, const std::string& name) {
+  return Reader(name).read(parse_toml_text(std::string(text), name));
+}
+
+std::vector<std::string> LatePolicy::extended_students() const {
+  std::vector<std::string> students;
+  for (const Extension& extension : extensions_) {
+    if (std::ranges::find(students, extension.student) == students.end()) {
+      students.push_back(extension.student);
+    }
+  }
+  return students;
+}
+
+std::optional<std::int64_t> LatePolicy::due_of(int part) const {
+  const auto own = part_due_.find(part);
+  return own == part_due_.end() ? due_ : own->second;
+}
+
+const LatePolicy::Extension* LatePolicy::extension_of(const std::vector<std::string>& names,
+                                                      int part) const {
+  const Extension* found = nullptr;
+  for (const Extension& extension : extensions_) {
+    const bool is_named = std::ranges::any_of(names, [&](const std::string& student) {
+      return lower_case(student) == lower_case(extension.student);
+    });
+    if (!is_named || extension.part.value_or(part) != part) continue;
+    const bool is_closer = found == nullptr || (extension.part && !found->part);
+    const bool is_later = found != nullptr &&
+                          extension.part.has_value() == found->part.has_value() &&
+                          extension.due > found->due;
+    if (is_closer || is_later) found = &extension;
+  }
+  return found;
+}
+
+LatePolicy::Lateness LatePolicy::lateness(const std::vector<std::string>& student_names, int part,
+                                          std::optional<std::int64_t> received_at,
+                                          bool marked_late) const {
+  const Extension* const extension = extension_of(student_names, part);
+  const std::optional<std::int64_t> usual = due_of(part);
+  const std::optional<std::int64_t> due = extension != nullptr ? extension->due : usual;
+  Lateness result;
+  if (received_at && due) {
+    result.hours =
+        (static_cast<double>(*received_at) - static_cast<double>(*due)) / kSecondsPerHour -
+        grace_hours_;
+    if (!(result.hours > 0)) return {};
+    result.why = fmt::format("{:.1f} hours late", result.hours);
+  } else if (!received_at && marked_late) {
+    // Who marked it knew of the usual date only, as far as anybody can tell.
+    const double later = extension != nullptr && usual
+                             ? static_cast<double>(extension->due - *usual) / kSecondsPerHour
+                             : 0;
+    result.hours = std::max(0.0, marked_late_hours_ - std::max(0.0, later));
+    if (later > 0 && !(result.hours > 0)) return {};
+    result.why = fmt::format("marked late, taken for {:.3g} hours", result.hours);
+  } else {
+    return {};
+  }
+  for (const Step& step : steps_) {
+    if (result.hours >= step.after_hours) result.keeps = step.keeps;
+  }
+  result.why += ": " + points_that_count(result.keeps);
+  return result;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,137 @@
+#include "grader/batch/intake/late_policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "grader/spec/part.h"
+
+namespace rooflab {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kDue = 1'795'215'540;  // 2026-11-20T22:59:00Z, by `date`
+constexpr std::int64_t kHour = 3600;
+
+constexpr const char* kPolicy = R"(
+due = 2026-11-20T23:59:00+01:00
+grace_minutes = 15
+marked_late_hours = 24
+[[step]]
+after_hours = 0
+keeps = 0.9
+[[step]]
+after_hours = 24
+keeps = 0.5
+[[step]]
+after_hours = 72
+keeps = 0
+[parts.2]
+due = 2026-11-27T23:59:00+01:00
+[[extension]]
+student = "ada"
+due = 2026-11-21T22:59:00Z
+[[extension]]
+student = "Ada@x.org"
+part = 3
+due = 2026-11-22T22:59:00Z
+)";
+
+std::string error_of(const std::string& text) {
+  try {
+    LatePolicy::parse(text, "late.toml");
+  } catch (const SpecError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class LatenessTest : public ::testing::Test {
+ protected:
+  LatePolicy::Lateness of(std::int64_t seconds_after_due, int part = 1,
+                          const std::vector<std::string>& names = {"bob"}) const {
+    return policy_.lateness(names, part, kDue + seconds_after_due, false);
+  }
+  LatePolicy policy_ = LatePolicy::parse(kPolicy, "late.toml");
+};
+
+TEST_F(LatenessTest, BeginsAfterTheGrace) {
+  for (const std::int64_t seconds :
+       {std::int64_t{-1'000'000}, std::int64_t{0}, std::int64_t{900}}) {
+    EXPECT_EQ(of(seconds).keeps, 1) << seconds;
+    EXPECT_EQ(of(seconds).hours, 0) << seconds;
+    EXPECT_EQ(of(seconds).why, "") << seconds;
+  }
+  EXPECT_EQ(of(901).keeps, 0.9);
+}
+
+TEST_F(LatenessTest, IsWhatTheLastStepThatFitsSays) {
+  const auto late = of(3 * kHour + 720 + 900);
+  EXPECT_DOUBLE_EQ(late.hours, 3.2);
+  EXPECT_EQ(late.why, "3.2 hours late: 90 % of the points count");
+  EXPECT_EQ(of(900 + 24 * kHour - 1).keeps, 0.9);
+  EXPECT_EQ(of(900 + 24 * kHour).keeps, 0.5);
+  EXPECT_EQ(of(900 + 72 * kHour).keeps, 0);
+  EXPECT_EQ(of(900 + 100 * kHour).why, "100.0 hours late: no points count");
+}
+
+TEST_F(LatenessTest, KnowsPartsAndExtensions) {
+  EXPECT_EQ(of(7 * 24 * kHour, 2).keeps, 1);
+  EXPECT_EQ(of(7 * 24 * kHour + 901, 2).keeps, 0.9);
+  EXPECT_EQ(of(24 * kHour, 1, {"ada", "ada@x.org"}).keeps, 1);
+  EXPECT_EQ(of(24 * kHour + 901, 1, {"ada", "ada@x.org"}).keeps, 0.9);
+  EXPECT_EQ(of(48 * kHour, 3, {"ADA", "ada@x.org"}).keeps, 1);
+  EXPECT_EQ(of(48 * kHour, 3, {"ada"}).keeps, 0.9);
+  EXPECT_THAT(policy_.extended_students(), ElementsAre("ada", "Ada@x.org"));
+}
+
+TEST_F(LatenessTest, OfAMarkIsWhatThePolicyTakesItFor) {
+  const auto marked = policy_.lateness({"bob"}, 1, {}, true);
+  EXPECT_EQ(marked.keeps, 0.5);
+  EXPECT_EQ(marked.why, "marked late, taken for 24 hours: 50 % of the points count");
+  EXPECT_EQ(policy_.lateness({"ada"}, 1, {}, true).keeps, 1);
+  EXPECT_EQ(policy_.lateness({"bob"}, 1, {}, false).keeps, 1);
+  EXPECT_EQ(policy_.lateness({"bob"}, 1, kDue, true).keeps, 1);
+}
+
+TEST_F(LatenessTest, OfAbsurdTimesIsAnAnswerToo) {
+  EXPECT_EQ(policy_.lateness({}, 1, std::numeric_limits<std::int64_t>::max(), false).keeps, 0);
+  EXPECT_EQ(policy_.lateness({}, 1, std::numeric_limits<std::int64_t>::min(), false).keeps, 1);
+  EXPECT_EQ(LatePolicy().lateness({"bob"}, 1, kDue, false).keeps, 1);
+}
+
+TEST(LatePolicy, SaysWhatIsWrongAndWhere) {
+  EXPECT_THAT(error_of("due = 2026-11-20T23:59:00\n"),
+              AllOf(HasSubstr("late.toml:1: "), HasSubstr("names no time zone"),
+                    HasSubstr("2026-11-20T23:59:00+01:00")));
+  EXPECT_THAT(error_of("\ndue = \"tomorrow\"\n"),
+              AllOf(HasSubstr("late.toml:2: "), HasSubstr("a date, a time and a zone")));
+  EXPECT_THAT(error_of("due = 2026-11-20\n"), HasSubstr("a date, a time and a zone"));
+  EXPECT_THAT(error_of("grace = 5\n"),
+              AllOf(HasSubstr("unknown key `grace`"),
+                    HasSubstr("due, extension, grace_minutes, marked_late_hours, parts, step")));
+  EXPECT_THAT(error_of("grace_minutes = -1\n"), HasSubstr("from 0 on"));
+  EXPECT_THAT(error_of("grace_minutes = nan\n"), HasSubstr("from 0 on"));
+  EXPECT_THAT(error_of("[[step]]\nafter_hours = 1\nkeeps = 90\n"),
+              AllOf(HasSubstr("late.toml:3: "), HasSubstr("0.9 keeps 90 %")));
+  EXPECT_THAT(error_of("[[step]]\nafter_hours = 1\n"), HasSubstr("`keeps` is missing"));
+  EXPECT_THAT(error_of("[[step]]\nafter_hours=2\nkeeps=1\n[[step]]\nafter_hours=1\nkeeps=0\n"),
+              AllOf(HasSubstr("late.toml:5: "), HasSubstr("sort the steps")));
+  EXPECT_THAT(error_of("[parts.two]\ndue = 2026-11-20T23:59:00Z\n"), HasSubstr("write [parts.2]"));
+  EXPECT_THAT(error_of("[parts]\n2 = 3\n"), HasSubstr("write [parts.2]"));
+  EXPECT_THAT(error_of("[parts.2]\nduo = 1\n"), HasSubstr("[parts.2]: `due` is missing"));
+  EXPECT_THAT(error_of("[[extension]]\nstudent = \"a\"\n"), HasSubstr("`due` is missing"));
+  EXPECT_THAT(error_of("[[extension]]\nstudent = \"a\"\npart = 0\ndue = 2026-11-20T23:59:00Z\n"),
+              HasSubstr("there is no part 0"));
+  EXPECT_THAT(error_of("[[extension]]\nstudent = \"a\"\ndue = 2026-11-20T23:59:00Z\n"
+                       "[[extension]]\nstudent = \"A\"\ndue = 2026-11-21T23:59:00Z\n"),
+              AllOf(HasSubstr("late.toml:5: "), HasSubstr("has an extension for this already")));
+  EXPECT_THAT(error_of("due = \n"), HasSubstr("late.toml:1: "));
+}
+
+}  // namespace
+}  // namespace rooflab

@@ -1,0 +1,201 @@
+#include "grader/batch/intake/roster.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "grader/batch/intake/csv.h"
+#include "grader/batch/intake/fold_name.h"
+#include "grader/report/text.h"
+
+namespace rooflab {
+namespace {
+
+enum class Column { key, id, name, first, last, email, login, section, sis_id, identifier };
+
+/// Headings as fold_name() leaves them.
+struct Heading {
+  std::string_view text;
+  Column column;
+};
+constexpr Heading kHeadings[] = {
+    {"key", Column::key},
+    {"id", Column::id},
+    {"student", Column::name},
+    {"name", Column::name},
+    {"full name", Column::name},
+    {"student name", Column::name},
+    {"first name", Column::first},
+    {"given name", Column::first},
+    {"last name", Column::last},
+    {"family name", Column::last},
+    {"surname", Column::last},
+    {"email", Column::email},
+    {"e mail", Column::email},
+    {"mail", Column::email},
+    {"email address", Column::email},
+    {"login", Column::login},
+    {"login id", Column::login},
+    {"sis login id", Column::login},
+    {"username", Column::login},
+    {"user name", Column::login},
+    {"netid", Column::login},
+    {"github username", Column::login},
+    {"section", Column::section},
+    {"sections", Column::section},
+    {"group", Column::section},
+    {"groups", Column::section},
+    {"sid", Column::sis_id},
+    {"sis id", Column::sis_id},
+    {"sis user id", Column::sis_id},
+    {"student id", Column::sis_id},
+    {"student number", Column::sis_id},
+    {"id number", Column::sis_id},
+    {"identifier", Column::identifier},
+};
+
+std::string trimmed(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return "";
+  return std::string(text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1));
+}
+
+using Columns = std::map<Column, std::size_t>;
+
+Columns columns_of(const std::vector<std::string>& headings) {
+  Columns columns;
+  for (std::size_t i = 0; i < headings.size(); ++i) {
+    const std::string heading = fold_name(headings[i]);
+    const auto known = std::ranges::find(kHeadings, heading, &Heading::text);
+    if (known != std::end(kHeadings)) columns.emplace(known->column, i);
+  }
+  return columns;
+}
+
+bool names_students(const Columns& columns) {
+  return std::ranges::any_of(columns,
+                             [](const auto& column) { return column.first != Column::section; });
+}
+
+/// Whether the first line names students when it is separated so.
+bool is_separated_by(char delimiter, std::string_view text, const std::string& name) {
+  try {
+    const auto headings = parse_csv_rows(text.substr(0, text.find('\n')), name, delimiter);
+    return !headings.empty() && names_students(columns_of(headings.front().fields));
+  } catch (const CsvError&) {
+    return false;
+  }
+}
+
+/// The table, whatever its spreadsheet separates by.
+std::vector<CsvRow> read_rows(std::string_view text, const std::string& name) {
+  for (const char delimiter : {',', ';', '\t'}) {
+    if (is_separated_by(delimiter, text, name)) return parse_csv_rows(text, name, delimiter);
+  }
+  const std::vector<CsvRow> rows = parse_csv_rows(text, name);
+  if (rows.empty()) {
+    throw CsvError(
+        fmt::format("{}:1: the roster is empty; export it again, with its headings", name));
+  }
+  if (names_students(columns_of(rows.front().fields))) return rows;
+  throw CsvError(fmt::format(
+      "{}:{}: no column says who a student is; the headings are \"{}\"; have one called key, id, "
+      "name, email, login, student id or identifier",
+      name, rows.front().line,
+      shorten(one_line(fmt::format("{}", fmt::join(rows.front().fields, "\", \""))), 200)));
+}
+
+/// Makes students of rows.
+class Reader {
+ public:
+  explicit Reader(const std::vector<std::string>& headings) : columns_(columns_of(headings)) {
+    const auto is_sis = [](const std::string& heading) {
+      return fold_name(heading).starts_with("sis ");
+    };
+    canvas_ = std::ranges::any_of(headings, is_sis);
+  }
+
+  Student student(const std::vector<std::string>& row) const {
+    Student student;
+    student.on_roster = true;
+    student.name = field(row, Column::name);
+    if (student.name.empty()) {
+      student.name = trimmed(field(row, Column::first) + " " + field(row, Column::last));
+    }
+    student.email = field(row, Column::email);
+    student.login = field(row, Column::login);
+    student.section = field(row, Column::section);
+    student.sis_id = field(row, Column::sis_id);
+    const std::string id = field(row, Column::id);
+    const std::string identifier = field(row, Column::identifier);
+    // Canvas's "ID" is its own number, that of a plain table the university's.
+    if (canvas_) student.canvas_id = id;
+    if (!canvas_ && student.sis_id.empty()) student.sis_id = id;
+    if (fold_name(identifier).starts_with("participant ")) student.moodle_identifier = identifier;
+    const std::array keys = {field(row, Column::key), canvas_ ? std::string() : id,
+                             student.login,           student.sis_id,
+                             student.email,           identifier,
+                             student.canvas_id,       student.name};
+    const auto* const key =
+        std::ranges::find_if(keys, [](const std::string& candidate) { return !candidate.empty(); });
+    if (key != keys.end()) student.key = *key;
+    return student;
+  }
+
+  /// Rows of Canvas's that are no students: the maximum points, notes on posting, the test student.
+  bool is_no_student(const Student& student) const {
+    if (student.name == "Points Possible") return true;
+    return canvas_ && (student.key.empty() || student.name == "Student, Test");
+  }
+
+ private:
+  std::string field(const std::vector<std::string>& row, Column column) const {
+    const auto at = columns_.find(column);
+    return at == columns_.end() || at->second >= row.size() ? "" : trimmed(row[at->second]);
+  }
+
+  Columns columns_;
+  bool canvas_ = false;
+};
+
+bool is_blank(const std::vector<std::string>& row) {
+  return std::ranges::all_of(row, [](const std::string& field) { return trimmed(field).empty(); });
+}
+
+}  // namespace
+
+Roster Roster::parse(std::string_view text, const std::string& name) {
+  const std::vector<CsvRow> rows = read_rows(text, name);
+  const Reader reader(rows.front().fields);
+  Roster roster;
+  std::map<std::string, std::size_t> lines;
+  for (auto row = rows.begin() + 1; row != rows.end(); ++row) {
+    if (is_blank(row->fields)) continue;
+    Student student = reader.student(row->fields);
+    if (reader.is_no_student(student)) continue;
+    if (student.key.empty()) {
+      throw CsvError(
+          fmt::format("{}:{}: nothing says who this student is; fill in the row or remove it", name,
+                      row->line));
+    }
+    const auto [other, is_new] = lines.emplace(student.key, row->line);
+    if (!is_new) {
+      throw CsvError(fmt::format(
+          "{}:{}: \"{}\" is the student of line {} too; remove one of the rows, or add a column "
+          "`key` that tells them apart",
+          name, row->line, shorten(one_line(student.key), 80), other->second));
+    }
+    roster.students_.push_back(std::move(student));
+  }
+  if (roster.students_.empty()) {
+    throw CsvError(fmt::format("{}:{}: there are headings, but no students; export it again", name,
+                               rows.front().line));
+  }
+  return roster;
+}
+
+}  // namespace rooflab

@@ -121,6 +121,7 @@ class Collector {
       outcome.received_at = row->received;
       outcome.notes = row->notes;
       if (!row->problem.empty()) outcome.problems.push_back(row->problem);
+      for (const std::string& doubt : row->doubts) outcome.problems.push_back(doubt);
       if (has_roster_ && !student.on_roster) {
         outcome.problems.push_back(
             "nobody on the roster fits this submission; add the student, or rename the submission");

@@ -102,7 +102,8 @@ class ClassTaker {
                         .marked_late = submission.marked_late,
                         .counts = true,
                         .problem = submission.problem,
-                        .notes = submission.notes},
+                        .notes = submission.notes,
+                        .doubts = submission.doubts},
                 .sources = {}};
     for (const PartSpec& part : course_.parts) {
       const SourceFiles files = Course::files_of(part, submission.files);

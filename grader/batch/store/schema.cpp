@@ -38,7 +38,8 @@ CREATE TABLE submissions (
   counts INTEGER NOT NULL,            -- 0: another submission of the student counts
   present INTEGER NOT NULL,           -- 0: no longer in the folder
   problem TEXT NOT NULL,              -- why nothing could be taken from it
-  notes TEXT NOT NULL                 -- how sense was made of it: a JSON array of sentences
+  notes TEXT NOT NULL,                -- how sense was made of it: a JSON array of sentences
+  doubts TEXT NOT NULL                -- what looks wanted and was not taken: likewise
 ) WITHOUT ROWID;
 
 CREATE TABLE sources (                -- what was handed in, each different set of files once

@@ -128,9 +128,9 @@ void Store::forget_presence() { database_.execute("UPDATE submissions SET presen
 
 void Store::put_submission(const SubmissionRow& row) {
   Statement(database_,
-            "INSERT INTO submissions VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8) "
+            "INSERT INTO submissions VALUES (?1, ?2, ?3, ?4, ?5, ?6, 1, ?7, ?8, ?9) "
             "ON CONFLICT (id) DO UPDATE SET student = ?2, called = ?3, received = ?4, "
-            "marked_late = ?5, counts = ?6, present = 1, problem = ?7, notes = ?8")
+            "marked_late = ?5, counts = ?6, present = 1, problem = ?7, notes = ?8, doubts = ?9")
       .bind(row.id)
       .bind(row.student)
       .bind(row.called)
@@ -139,6 +139,7 @@ void Store::put_submission(const SubmissionRow& row) {
       .bind(row.counts)
       .bind(row.problem)
       .bind(nlohmann::json(row.notes).dump())
+      .bind(nlohmann::json(row.doubts).dump())
       .run();
 }
 
@@ -168,7 +169,7 @@ SourceFiles Store::source(const std::string& source) {
 
 std::vector<SubmissionRow> Store::submissions() {
   Statement row(database_,
-                "SELECT id, student, called, received, marked_late, counts, problem, notes "
+                "SELECT id, student, called, received, marked_late, counts, problem, notes, doubts "
                 "FROM submissions WHERE present ORDER BY student, counts DESC, id");
   std::vector<SubmissionRow> rows;
   while (row.step()) {
@@ -181,6 +182,7 @@ std::vector<SubmissionRow> Store::submissions() {
     one.counts = row.truth();
     one.problem = row.text();
     one.notes = nlohmann::json::parse(row.text()).get<std::vector<std::string>>();
+    one.doubts = nlohmann::json::parse(row.text()).get<std::vector<std::string>>();
     rows.push_back(std::move(one));
   }
   return rows;

@@ -23,6 +23,7 @@ struct SubmissionRow {
   bool counts = true;
   std::string problem = {};
   std::vector<std::string> notes = {};
+  std::vector<std::string> doubts = {};
 };
 
 /// What a grading is of: together with the installation, everything that decides its outcome.

@@ -1,37 +1,96 @@
-// Takes the grader's place in tests: `stand_in_grader batch-job FOLDER` runs FOLDER/do.sh there, in
-// the sandbox when FOLDER/sandboxed exists.
+// Takes the grader's place in tests:
+//   stand_in_grader batch-job FOLDER         runs FOLDER/do.sh there, in the sandbox when
+//                                            FOLDER/sandboxed exists
+//   stand_in_grader batch-task LIST INDEX    as the grader
+//   stand_in_grader slurm DIR [AT_MOST]      runs the folders of DIR/jobs by Slurm, says how each
+//                                            ended, and ends early at SIGTERM
+#include <fmt/format.h>
+#include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "grader/batch/execute/slurm_executor.h"
+#include "grader/batch/execute/task_list.h"
 #include "grader/sandbox/sandbox.h"
 
+namespace rooflab {
 namespace {
 
-int run_job(const std::filesystem::path& folder) {
-  std::filesystem::current_path(folder);
-  if (!std::filesystem::exists("sandboxed")) {
+namespace fs = std::filesystem;
+
+int run_job(const fs::path& folder) {
+  fs::current_path(folder);
+  if (!fs::exists("sandboxed")) {
     execl("/bin/bash", "bash", "do.sh", static_cast<char*>(nullptr));
     return 127;
   }
-  rooflab::SandboxRequest request;
+  SandboxRequest request;
   request.argv = {"/bin/bash", (folder / "do.sh").string()};
   request.read_only = {"/bin", "/usr", "/lib", "/lib64", folder};
-  return rooflab::run_sandboxed(request).exit_code;
+  return run_sandboxed(request).exit_code;
+}
+
+std::vector<Job> jobs_in(const fs::path& folder) {
+  std::vector<Job> jobs;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    jobs.push_back({.name = entry.path().filename(), .folder = entry.path(), .limit_s = 20});
+  }
+  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.name < b.name; });
+  return jobs;
+}
+
+void say(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+volatile sig_atomic_t end_requested = 0;
+
+int run_by_slurm(const fs::path& self, const fs::path& folder, unsigned at_most) {
+  signal(SIGTERM, [](int) { end_requested = 1; });
+  SlurmOptions options{.grader = self, .folder = folder / "slurm", .at_most = at_most};
+  options.memory_mib = 16;
+  options.poll = std::chrono::milliseconds(300);
+  options.grace = std::chrono::seconds(1);
+  options.patience = std::chrono::seconds(30);
+  options.progress = [](const std::string& line) { say("- " + line); };
+  SlurmExecutor(options).run(
+      jobs_in(folder / "jobs"),
+      [](const JobEnd& end) {
+        say(end.done ? "done " + end.name : "failed " + end.name + ": " + end.why);
+      },
+      [] { return end_requested != 0; });
+  return 0;
+}
+
+int run(const fs::path& self, const std::vector<std::string>& words) {
+  if (words.size() == 2 && words[0] == "batch-job") return run_job(words[1]);
+  if (words.size() == 3 && words[0] == "batch-task") {
+    return run_task(self, words[1], std::stoul(words[2]));
+  }
+  if (words.size() >= 2 && words[0] == "slurm") {
+    return run_by_slurm(self, words[1],
+                        words.size() > 2 ? static_cast<unsigned>(std::stoul(words[2])) : 0);
+  }
+  return 2;
 }
 
 }  // namespace
+}  // namespace rooflab
 
 int main(int argc, char** argv) {
   try {
-    if (argc == 3 && std::string(argv[1]) == "batch-job") {
-      return run_job(argv[2]);
-    }
+    return rooflab::run(std::filesystem::read_symlink("/proc/self/exe"), {argv + 1, argv + argc});
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());
+    fmt::print(stderr, "{}\n", error.what());
+    return 2;
   }
-  return 2;
 }

@@ -54,6 +54,7 @@ std::shared_ptr<const CudaApi> CudaApi::load(const std::filesystem::path& librar
   find(api->runtime_.get(), "cudaGetDeviceCount", api->get_device_count_);
   find(api->runtime_.get(), "cudaSetDevice", api->set_device_);
   find(api->runtime_.get(), "cudaDeviceGetAttribute", api->device_get_attribute_);
+  find(api->runtime_.get(), "cudaDeviceGetPCIBusId", api->device_get_pci_bus_id_);
   find(api->runtime_.get(), "cudaDeviceSynchronize", api->device_synchronize_);
   find(api->runtime_.get(), "cudaMalloc", api->malloc_);
   find(api->runtime_.get(), "cudaFree", api->free_);
@@ -97,6 +98,10 @@ CudaApi::Description CudaApi::describe(int device) const {
                       kUseSimulated);
   }
   description.name = name.data();
+  std::array<char, 64> address{};
+  check(device_get_pci_bus_id_(address.data(), static_cast<int>(address.size()), device),
+        "cudaDeviceGetPCIBusId");
+  description.pci_address = address.data();
   description.capability_major =
       static_cast<int>(attribute(cudaDevAttrComputeCapabilityMajor, device));
   description.capability_minor =

@@ -20,7 +20,8 @@ class CudaApi {
 
   /// What identifies a GPU to a person and to the search for its specification.
   struct Description {
-    std::string name;  ///< as the driver says it, "NVIDIA H200"
+    std::string name;         ///< as the driver says it, "NVIDIA H200"
+    std::string pci_address;  ///< "0000:65:00.0"
     int capability_major = 0;
     int capability_minor = 0;
     int sm_count = 0;
@@ -59,6 +60,7 @@ class CudaApi {
   decltype(&cudaGetDeviceCount) get_device_count_ = nullptr;
   decltype(&cudaSetDevice) set_device_ = nullptr;
   decltype(&cudaDeviceGetAttribute) device_get_attribute_ = nullptr;
+  decltype(&cudaDeviceGetPCIBusId) device_get_pci_bus_id_ = nullptr;
   decltype(&cudaDeviceSynchronize) device_synchronize_ = nullptr;
   cudaError_t (*malloc_)(void**, std::size_t) = nullptr;  // overloaded in the header
   decltype(&cudaFree) free_ = nullptr;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "grader/contract/elements.h"
+#include "grader/device/cuda/gpu_lock.h"
 #include "grader/device/cuda/measurement.h"
 #include "grader/device/guest_process.h"
 #include "grader/device/toolkit_libraries.h"
@@ -268,6 +269,8 @@ CudaDevice::CudaDevice(int index, const DeviceOptions& options)
 
 RunOutcome CudaDevice::run(const RunRequest& request) {
   try {
+    // Untimed runs keep others away too: they would be what disturbs somebody else's timed one.
+    const GpuLock alone(description_.pci_address, options_.gpu_locks, options_.progress);
     return run_once(api_, options_, request, index_, description_.l2_bytes);
   } catch (const std::exception& error) {  // ours or the machine's, never the student's
     RunOutcome outcome;

@@ -7,8 +7,11 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <future>
+#include <memory>
 #include <string>
 
+#include "grader/device/cuda/gpu_lock.h"
 #include "grader/device/testing/scaling.h"
 
 namespace rooflab {
@@ -21,6 +24,7 @@ using End = RunOutcome::End;
 DeviceOptions options() {
   DeviceOptions result = test_options();
   result.cuda_libraries = fs::path(ROOFLAB_BINARY_DIR) / "tests" / "fake_cuda";
+  result.gpu_locks = fs::path(ROOFLAB_BINARY_DIR) / "tests" / "fake_cuda";
   result.sandbox = false;  // the stand-in shares its memory through files of /dev/shm
   return result;
 }
@@ -103,6 +107,21 @@ TEST(CudaDeviceTest, AGuestThatDiesLeavesTheDeviceUsable) {
   EXPECT_EQ(outcome.end, End::exited);
   EXPECT_TRUE(outcome.samples_us.empty());
   expect_scaled(device.run(request_of(problem, "scale_on_host")));
+}
+
+TEST(CudaDeviceTest, WaitsForAGpuThatAnotherGradingUses) {
+  const Problem problem = scaling_problem();
+  DeviceOptions waiting = options();
+  std::promise<std::string> told;
+  waiting.progress = [&told](const std::string& line) { told.set_value(line); };
+  CudaDevice device(0, waiting);
+  auto other = std::make_unique<GpuLock>("0000:65:00.0", waiting.gpu_locks, nullptr);
+  auto outcome = std::async(std::launch::async,
+                            [&] { return device.run(request_of(problem, "scale_on_host")); });
+  EXPECT_THAT(told.get_future().get(), HasSubstr("waiting for GPU 0000:65:00.0"));
+  EXPECT_EQ(outcome.wait_for(std::chrono::milliseconds(200)), std::future_status::timeout);
+  other.reset();
+  expect_scaled(outcome.get());
 }
 
 TEST(CudaDeviceTest, LeavesNothingAllocated) {

@@ -19,13 +19,12 @@ namespace {
 // One task a line: array, index, state, reason. The reason may hold anything, so it comes last.
 constexpr const char* kQueueFormat = "%j|%K|%T|%r";
 
-// sbatch's options that the executor sets itself or that would hide the array from it. A value may
-// follow after = or, for one letter, at once.
-constexpr std::array kOwnOptions{"--array",      "--job-name",  "--parsable",  "--requeue",
-                                 "--no-requeue", "--output",    "--error",     "--wait",
-                                 "--wrap",       "--clusters",  "--test-only", "--time",
-                                 "--mem",        "--partition", "--uid"};
-constexpr std::string_view kOwnLetters = "aJoeWMtp";
+// sbatch's options that would hide the array or its end from the executor. A value may follow after
+// =, or for one letter at once.
+constexpr std::array kOwnOptions{"--array",      "--job-name", "--parsable", "--requeue",
+                                 "--no-requeue", "--output",   "--error",    "--wait",
+                                 "--wrap",       "--clusters", "--test-only"};
+constexpr std::string_view kOwnLetters = "aJoeWM";
 
 struct NamedFate {
   std::string_view state;
@@ -172,10 +171,9 @@ std::vector<std::string> sbatch_arguments(const ArrayRequest& request) {
   }
   for (const std::string& argument : request.arguments) {
     if (is_own(argument)) {
-      throw ExecutorError(
-          fmt::format("sbatch's {} is the batch's own to set; leave it out, and see "
-                      "grader batch --help for time, memory and partition",
-                      argument));
+      throw ExecutorError(fmt::format(
+          "sbatch's {} is the batch's own to set, since it follows what it submits; leave it out",
+          argument));
     }
     arguments.push_back(argument);
   }

@@ -56,7 +56,7 @@ struct ArrayRequest {
   std::uint64_t memory_mib = 0;        ///< of each task; 0: what the cluster gives
   unsigned minutes = 0;                ///< of each task; 0: what the cluster gives
   std::string partition;               ///< empty: the cluster's default
-  std::vector<std::string> arguments;  ///< the instructor's own for sbatch
+  std::vector<std::string> arguments;  ///< the instructor's own for sbatch, which come last and win
   std::filesystem::path script;
 };
 

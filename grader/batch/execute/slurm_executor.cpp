@@ -39,16 +39,14 @@ unsigned minutes_for(const std::vector<Job>& jobs) {
 /// Why a task that will not run again left no result; nothing when its node died or its result may
 /// still be on its way. A task that lives to its end without a result says why itself.
 std::optional<std::string> why_ended(const SlurmArray::Task& task, const Job& job,
-                                     const std::filesystem::path& list,
-                                     const SlurmOptions& options) {
+                                     const std::filesystem::path& list) {
   if (!task.queued) return why_failed(job, list);
   const std::string& state = task.queued->state;
   if (state == "CANCELLED") return "its task was cancelled in Slurm";
   if (state == "TIMEOUT") return "Slurm ended its task at the time limit";
   if (state == "DEADLINE") return "Slurm ended its task at a deadline";
   if (state == "OUT_OF_MEMORY") {
-    return fmt::format("Slurm ended its task for using more than {} MiB of memory",
-                       options.memory_mib);
+    return "Slurm ended its task for using more memory than was asked for";
   }
   if (fate_of(*task.queued) == TaskFate::ended) return why_failed(job, list);
   return std::nullopt;
@@ -208,7 +206,7 @@ class Run {
       return;
     }
     if (!task.gone_at) return;
-    const std::optional<std::string> why = why_ended(task, job, array.list(), options_);
+    const std::optional<std::string> why = why_ended(task, job, array.list());
     if (!why && Clock::now() - *task.gone_at < options_.grace) return;
     task.followed = false;
     if (why) {

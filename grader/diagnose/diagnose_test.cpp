@@ -255,8 +255,20 @@ TEST_F(DiagnoseTest, ACompileErrorIsHeadedByTheFirstMessage) {
                                   context_)
                 .message,
             "identifier \"x\" is undefined");
-  EXPECT_EQ(explain_compile_error("the compiler was stopped\n", context_).message,
-            "gemm_tiled.cu does not compile");
+  EXPECT_EQ(explain_compile_error("Killed\n", context_).message, "gemm_tiled.cu does not compile");
+}
+
+TEST_F(DiagnoseTest, ACompilerThatWasEndedHeadsItsStory) {
+  const auto message_of = [&](const std::string& said) {
+    return explain_compile_error(said, context_).message;
+  };
+  const std::string stopped = "the compiler was stopped after 120 s\n";
+  EXPECT_EQ(message_of(stopped), "the compiler was stopped after 120 s");
+  EXPECT_EQ(message_of("x.cu(2): warning: unused\n" + stopped),
+            "the compiler was stopped after 120 s");
+  EXPECT_EQ(message_of("x.cu(2): error: no\n" + stopped), "no") << "its own words come first";
+  EXPECT_EQ(message_of("warning: " + stopped), "gemm_tiled.cu does not compile");
+  EXPECT_EQ(message_of(stopped + "note\n"), "gemm_tiled.cu does not compile");
 }
 
 /// What a function threw, as the guest reports it.

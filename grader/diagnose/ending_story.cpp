@@ -93,6 +93,14 @@ std::string first_error_text(const std::string& messages) {
   return messages.substr(start, messages.find('\n', start) - start);
 }
 
+/// Why the compiler was ended, where it was: the pipeline says so on a line of its own, the last.
+std::string why_stopped(const std::string& messages) {
+  const std::size_t start = messages.rfind("the compiler was stopped");
+  const bool own_line = start == 0 || (start != std::string::npos && messages[start - 1] == '\n');
+  if (!own_line || messages.find('\n', start) + 1 < messages.size()) return {};
+  return messages.substr(start, messages.find('\n', start) - start);
+}
+
 /// The line of the first error in what nvcc ("x.cu(12): error: ") or gcc ("x.cu:12:5: error: ")
 /// says about the file; 0 when there is none.
 std::uint32_t first_error_line(const std::string& messages, const std::string& file) {
@@ -231,6 +239,7 @@ Diagnostic explain_compile_error(const std::string& compiler_output,
                                  const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0101", context);
   story.message = first_error_text(compiler_output);
+  if (story.message.empty()) story.message = why_stopped(compiler_output);
   if (story.message.empty()) story.message = context.file + " does not compile";
   story.line = first_error_line(compiler_output, context.file);
   std::size_t start = 0;

@@ -32,6 +32,13 @@ TEST(Sanitize, ReplacesMalformedSequences) {
             "31m");  // C1 control sequence introducer
 }
 
+TEST(Sanitize, LeavesTheOrderOfCharactersAndLinesAsItIs) {
+  EXPECT_EQ(sanitize("0\u202E/02"), "0\uFFFD/02") << "would show as 0, 20/";
+  EXPECT_EQ(sanitize("\u2066a\u2069\u202Ab\u202C"), "\uFFFDa\uFFFD\uFFFDb\uFFFD");
+  EXPECT_EQ(one_line("a\u2028b\u2029"), "a\uFFFDb\uFFFD");
+  EXPECT_EQ(sanitize("\u2027\u202F\u2065\u206A שלום"), "\u2027\u202F\u2065\u206A שלום");
+}
+
 TEST(EscapeHtml, LeavesNoMarkupOfTheSubmission) {
   EXPECT_EQ(escape_html("<b a='x' c=\"y\">&"), "&lt;b a=&#39;x&#39; c=&quot;y&quot;&gt;&amp;");
 }

@@ -50,6 +50,16 @@ std::string scaled(double value, double base, const auto& units, std::string_vie
   return fmt::format("{} {}{}", three_digits(value), units[unit], suffix);
 }
 
+/// Line and paragraph separators (U+2028, U+2029) and the marks that turn the direction of what
+/// follows (U+202A to U+202E, U+2066 to U+2069): by them a text can look like another.
+bool rearranges_lines(std::string_view sequence) {
+  if (sequence.size() != 3) return false;
+  const std::string_view block = sequence.substr(0, 2);
+  const auto last = static_cast<std::uint8_t>(sequence[2]);
+  return (block == "\xE2\x80" && last >= 0xA8 && last <= 0xAE) ||
+         (block == "\xE2\x81" && last >= 0xA6 && last <= 0xA9);
+}
+
 }  // namespace
 
 std::string sanitize(std::string_view bytes) {
@@ -61,7 +71,7 @@ std::string sanitize(std::string_view bytes) {
     // C1 controls (U+0080 to U+009F) are two bytes, and some terminals act on them too.
     const bool c1_control =
         length == 2 && first == 0xC2 && static_cast<std::uint8_t>(bytes[1]) < 0xA0;
-    if (length == 0 || c1_control) {
+    if (length == 0 || c1_control || rearranges_lines(bytes.substr(0, length))) {
       clean += "\xEF\xBF\xBD";  // U+FFFD
     } else if (first < 0x20 && first != '\n' && first != '\t') {
       clean += "\xE2\x90";  // U+2400 + control code

@@ -103,6 +103,7 @@ SubmittedFile read_submitted(const std::filesystem::path& folder, const std::str
   if (!descriptor.valid()) {
     if (errno == ENOENT || errno == ENOTDIR) return {State::missing, "", ""};
     if (errno == ELOOP) return {State::refused, "", "it is a symbolic link"};
+    if (errno == ENXIO) return {State::refused, "", "it is no regular file"};  // a socket
     return {State::unreadable, "", std::strerror(errno)};
   }
   struct stat status {};

@@ -47,6 +47,9 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
                                      std::to_string(options.instruction_budget)};
   if (!options.checkers) arguments.emplace_back("--no-checkers");
   if (options.sampled) arguments.emplace_back("--sampled");
+  if (options.memory_limit > 0) {
+    arguments.insert(arguments.end(), {"--memory-limit", std::to_string(options.memory_limit)});
+  }
   return arguments;
 }
 

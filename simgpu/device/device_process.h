@@ -25,6 +25,8 @@ struct DeviceProcessOptions {
   bool checkers = true;
   bool sampled = false;  ///< run only as many blocks of a grid as predict counters and time
   std::uint64_t instruction_budget = 20'000'000'000;
+  /// Bytes that may be allocated, whoever does it; 0: what this machine can hold.
+  std::uint64_t memory_limit = 0;
 };
 
 /// The trusted side's hold on one simulated GPU that runs in a process of its own. The guest talks

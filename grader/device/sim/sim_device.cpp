@@ -33,6 +33,17 @@ constexpr std::uint64_t kLeastInstructions = 20'000'000;
 constexpr Seconds kPatienceAfterReturn{30};
 constexpr Seconds kPatienceAfterEnd{3};
 
+// What a submission may take on the device besides the tensors that it is given: as much as its
+// process may on the host. A share of the machine's memory would not be enough of a bound, for
+// several devices run at a time, and the same program would get on differently on every machine.
+constexpr std::uint64_t kDeviceMemoryBytes = std::uint64_t{4} << 30;
+
+std::uint64_t memory_limit(const Problem& problem) {
+  std::uint64_t bytes = kDeviceMemoryBytes;
+  for (const Tensor& tensor : problem.tensors) bytes += tensor.bytes();
+  return bytes;
+}
+
 std::uint64_t instruction_budget(Seconds time_limit, bool checkers) {
   const double rate = checkers ? kCheckedInstructionsPerSecond : kInstructionsPerSecond;
   return std::max(kLeastInstructions, static_cast<std::uint64_t>(time_limit.count() * rate));
@@ -167,7 +178,8 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
        .workers = options.workers,
        .checkers = checkers,
        .sampled = request.sampled,
-       .instruction_budget = instruction_budget(request.time_limit, checkers)});
+       .instruction_budget = instruction_budget(request.time_limit, checkers),
+       .memory_limit = memory_limit(*request.problem)});
   const std::vector<std::uint64_t> addresses = place_tensors(device, *request.problem);
 
   Descriptor connection(device.connect_guest());

@@ -1,0 +1,3 @@
+def make(submission, part, file):
+    file.unlink()
+    file.mkdir()

@@ -1,0 +1,6 @@
+import os
+
+
+def make(submission, part, file):
+    file.unlink()
+    os.mkfifo(file)

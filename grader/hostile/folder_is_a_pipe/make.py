@@ -1,0 +1,7 @@
+import os
+import shutil
+
+
+def make(submission, part, file):
+    shutil.rmtree(part)
+    os.mkfifo(part)

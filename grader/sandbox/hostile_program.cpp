@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -99,6 +100,57 @@ int allocate() {
   return 0;
 }
 
+// Writes to `file` until `bytes` are there; false when the system will not have more.
+bool write_up_to(int file, std::size_t bytes) {
+  const std::vector<char> block(1U << 20, 'x');
+  for (std::size_t done = 0; done < bytes; done += block.size()) {
+    if (write(file, block.data(), block.size()) < 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Memory that is in nobody's resident set: files of memory that are open, and not mapped.
+int memory_files() {
+  for (int i = 0; i < 16; ++i) {
+    const int file = memfd_create("hoard", 0);
+    if (file < 0 || !write_up_to(file, 48U << 20)) {
+      return 1;
+    }
+  }
+  sleep(kAtMostSeconds);
+  return 0;
+}
+
+// Shared memory that is let go of stays where it is.
+int shared_memory() {
+  constexpr std::size_t kPiece = 16U << 20;
+  for (int i = 0; i < 48; ++i) {
+    void* piece = mmap(nullptr, kPiece, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (piece == MAP_FAILED) {
+      return 1;
+    }
+    std::memset(piece, 1, kPiece);
+    madvise(piece, kPiece, MADV_DONTNEED);
+  }
+  sleep(kAtMostSeconds);
+  return 0;
+}
+
+int removed_files() {
+  const std::string name = std::string(std::getenv("TMPDIR")) + "/removed";
+  for (int i = 0; i < 8; ++i) {
+    const int file = open(name.c_str(), O_CREAT | O_WRONLY, 0600);
+    unlink(name.c_str());
+    if (file < 0 || !write_up_to(file, 32U << 20)) {
+      break;
+    }
+  }
+  sleep(kAtMostSeconds);
+  return 0;
+}
+
 int print() {
   for (int i = 0; i < 10'000'000; ++i) {
     std::fputs("all tests passed: 100/100\n", stdout);
@@ -182,7 +234,8 @@ int privileges() {
   const auto say = [](bool refused) { return refused ? "refused" : "allowed"; };
   std::cout << say(ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) < 0) << ' '
             << say(mount("none", "/tmp", "tmpfs", 0, nullptr) < 0) << ' '
-            << say(unshare(CLONE_NEWUSER) < 0) << std::endl;
+            << say(unshare(CLONE_NEWUSER) < 0) << ' ' << say(prctl(PR_SET_DUMPABLE, 0) < 0)
+            << std::endl;
   return 0;
 }
 
@@ -225,6 +278,9 @@ int main(int count, char** arguments) {
       {"fork_bomb", fork_bomb},
       {"daemon", daemonise},
       {"allocate", allocate},
+      {"memory_files", memory_files},
+      {"shared_memory", shared_memory},
+      {"removed_files", removed_files},
       {"print", print},
       {"fill", fill},
       {"tiny_files", tiny_files},

@@ -109,8 +109,10 @@ TreeUsage usage_of(const std::vector<pid_t>& processes) {
   for (const pid_t process : processes) {
     std::ifstream status(proc(process) / "status");
     for (std::string line; std::getline(status, line);) {
-      if (line.starts_with("RssAnon:") || line.starts_with("RssShmem:")) {
-        usage.memory_bytes += number_in(line) * 1024;
+      if (line.starts_with("RssAnon:")) {
+        usage.anonymous_bytes += number_in(line) * 1024;
+      } else if (line.starts_with("RssShmem:")) {
+        usage.shared_bytes += number_in(line) * 1024;
       } else if (line.starts_with("Threads:")) {
         usage.threads += number_in(line);
         break;  // follows the memory lines

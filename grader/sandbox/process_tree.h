@@ -12,8 +12,9 @@ std::vector<pid_t> descendants(pid_t root);
 
 /// What some processes use together.
 struct TreeUsage {
-  std::uint64_t memory_bytes =
-      0;  ///< resident anonymous and shared memory; program text is not counted
+  // Resident memory; program text is not counted.
+  std::uint64_t anonymous_bytes = 0;
+  std::uint64_t shared_bytes = 0;  ///< once for each process that has it
   std::uint64_t threads = 0;
 };
 TreeUsage usage_of(const std::vector<pid_t>& processes);

@@ -253,9 +253,13 @@ void Running::check_usage() {
   last_usage_check_ = now;
   ++usage_checks_;
   const Limits& limits = request_.limits;
-  const TreeUsage usage = usage_of(descendants(supervisor_.pid));
+  const std::vector<pid_t> processes = descendants(supervisor_.pid);
+  const TreeUsage usage = usage_of(processes);
+  if (looks_closely()) hidden_files_ = hidden_files_of(processes);
+  const std::uint64_t memory =
+      usage.anonymous_bytes + std::max(usage.shared_bytes, hidden_files_.memory_bytes);
   if ((command_.control_groups && command_.control_groups->memory_exceeded()) ||
-      (limits.memory_bytes > 0 && usage.memory_bytes > limits.memory_bytes)) {
+      (limits.memory_bytes > 0 && memory > limits.memory_bytes)) {
     hit(LimitHit::memory);
   }
   // bubblewrap's own two processes are in the tree, but not in the count that the kernel limits.
@@ -269,6 +273,9 @@ void Running::check_usage() {
   }
 }
 
+// Walking folders and lists of open files costs more than the rest.
+bool Running::looks_closely() const { return usage_checks_ % 4 == 1 || end_; }
+
 bool Running::disk_exceeded() {
   const Limits& limits = request_.limits;
   if (limits.disk_bytes == 0) {
@@ -280,8 +287,11 @@ bool Running::disk_exceeded() {
   if (scratch_mounts_.full(limits.disk_files)) {
     return true;
   }
-  if (usage_checks_ % 4 != 1 && !end_) {
-    return false;  // walking directories costs more than the rest
+  if (hidden_files_.disk_bytes > limits.disk_bytes) {
+    return true;
+  }
+  if (!looks_closely()) {
+    return false;
   }
   const std::uint64_t most_files = limits.disk_files > 0 ? limits.disk_files : UINT64_MAX - 1;
   return std::any_of(command_.watched.begin(), command_.watched.end(), [&](const auto& directory) {

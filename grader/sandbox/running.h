@@ -12,6 +12,7 @@
 
 #include "grader/sandbox/command.h"
 #include "grader/sandbox/disk_usage.h"
+#include "grader/sandbox/hidden_files.h"
 #include "grader/sandbox/layers.h"
 #include "grader/sandbox/sandbox.h"
 
@@ -43,6 +44,7 @@ class Running {
   void read_end();
   void check_clock();
   void check_usage();
+  bool looks_closely() const;
   bool disk_exceeded();
   void hit(LimitHit limit);
   void judge_end();
@@ -57,6 +59,7 @@ class Running {
   Descriptor wake_;
   Supervisor supervisor_;
   ScratchMounts scratch_mounts_;
+  HiddenFiles hidden_files_;  // when last looked at
   pid_t namespace_root_ = 0;  // process 1 of the sandbox, by our numbers; 0 until bubblewrap tells
   std::string bubblewrap_text_;  // JSON lines so far
   std::optional<int> end_;       // wait status of the program

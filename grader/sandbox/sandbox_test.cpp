@@ -120,7 +120,7 @@ TEST_P(SandboxTest, RunsAProgramInAFolderThatIsClosedToOthers) {
   if (request
           .enabled) {  // limits alone leave root its powers: trying them would change the machine
     request.argv[1] = "privileges";
-    EXPECT_EQ(run_sandboxed(request).output, "refused refused refused\n");
+    EXPECT_EQ(run_sandboxed(request).output, "refused refused refused refused\n");
   }
   fs::remove_all(closed);
 }
@@ -181,6 +181,16 @@ TEST_P(SandboxTest, EndsADaemonWithItsProgram) {
 TEST_P(SandboxTest, EndsAProgramThatTakesTooMuchMemory) {
   const SandboxOutcome outcome = run("allocate");
   EXPECT_EQ(outcome.limit, LimitHit::memory);
+}
+
+TEST_P(SandboxTest, CountsMemoryThatIsInNobodysResidentSet) {
+  EXPECT_EQ(run("memory_files").limit, LimitHit::memory);
+  EXPECT_EQ(run("shared_memory").limit, LimitHit::memory);
+}
+
+TEST_P(SandboxTest, CountsFilesThatNoFolderShows) {
+  // Where the temporary folder is in memory, so are they.
+  EXPECT_THAT(run("removed_files").limit, testing::AnyOf(LimitHit::disk, LimitHit::memory));
 }
 
 TEST_P(SandboxTest, CutsEndlessOutput) {
@@ -330,8 +340,8 @@ TEST_P(IsolationTest, CannotWriteElsewhere) {
 
 TEST_P(IsolationTest, HasNoNetwork) { EXPECT_EQ(run("network").output, "no network\n"); }
 
-TEST_P(IsolationTest, CannotTraceMountOrMakeNamespaces) {
-  EXPECT_EQ(run("privileges").output, "refused refused refused\n");
+TEST_P(IsolationTest, CannotTraceMountMakeNamespacesOrHide) {
+  EXPECT_EQ(run("privileges").output, "refused refused refused refused\n");
 }
 
 TEST_P(IsolationTest, CanSignalNeitherTheGraderNorEverybody) {

@@ -3,6 +3,7 @@
 #include <linux/audit.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
@@ -137,6 +138,12 @@ std::vector<sock_filter> deny_filter() {
   rules.unless(BPF_JEQ, AF_UNIX, 1);
   rules.answer(kAllow);
   rules.answer(refuse_with(EACCES));
+  // A process that may not be looked into could hide what it holds open.
+  rules.unless(BPF_JEQ, SYS_prctl, 4);
+  rules.load(kArgument0);
+  rules.unless(BPF_JEQ, PR_SET_DUMPABLE, 1);
+  rules.answer(refuse_with(EPERM));
+  rules.answer(kAllow);
   rules.unless(BPF_JEQ, SYS_kill, 4);
   rules.load(kArgument0);
   rules.unless(BPF_JEQ, static_cast<std::uint32_t>(-1), 1);

@@ -1,14 +1,59 @@
 #include "grader/pipeline/build_cache.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <vector>
 
 #include "grader/spec/files.h"
 
 namespace rooflab {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void fail_to_keep(const fs::path& folder, const std::string& reason) {
+  throw FileError(
+      fmt::format("cannot keep a build in {}: {}; check the disk", folder.string(), reason));
+}
+
+/// Makes a file or folder ours, and its mode `mode`.
+void make_ours(const fs::path& path, fs::perms mode) {
+  std::error_code error;
+  if (::lchown(path.c_str(), ::geteuid(), ::getegid()) != 0) {
+    fail_to_keep(path, std::strerror(errno));
+  }
+  fs::permissions(path, mode, error);
+  if (error) fail_to_keep(path, error.message());
+}
+
+/// Leaves nothing in `staging` but what was built, and no rights to the user that the compiler had:
+/// a later sandbox may have it again. Others may load the file, but not list the folder.
+void take_over(const fs::path& staging) {
+  std::vector<fs::path> extra;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(staging, error)) {
+    if (entry.path().filename() != BuildCache::kFileName) extra.push_back(entry.path());
+  }
+  for (const fs::path& path : extra) fs::remove_all(path, error);
+  constexpr auto kReadableByAll = fs::perms::owner_read | fs::perms::owner_write |
+                                  fs::perms::group_read | fs::perms::others_read;
+  const fs::path built = staging / BuildCache::kFileName;
+  if (fs::is_regular_file(fs::symlink_status(built, error))) make_ours(built, kReadableByAll);
+  make_ours(staging, fs::perms::owner_all | fs::perms::group_exec | fs::perms::others_exec);
+}
+
+/// For us alone: whole sources stand in keys and messages.
+void write_private(const fs::path& file, const std::string& text) {
+  write_file_atomically(file, text);
+  make_ours(file, fs::perms::owner_read | fs::perms::owner_write);
+}
+
+}  // namespace
 
 std::uint64_t fnv1a(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325U;
@@ -47,8 +92,9 @@ std::optional<BuildOutcome> BuildCache::find(const std::string& key) const {
 
 BuildOutcome BuildCache::keep(const std::string& key, const BuildOutcome& outcome,
                               const std::filesystem::path& staging) const {
-  write_file_atomically(staging / "messages", outcome.messages);
-  write_file_atomically(staging / "key", key);
+  take_over(staging);
+  write_private(staging / "messages", outcome.messages);
+  write_private(staging / "key", key);
   const std::filesystem::path place = entry(key);
   std::error_code error;
   std::filesystem::rename(staging, place, error);
@@ -57,9 +103,7 @@ BuildOutcome BuildCache::keep(const std::string& key, const BuildOutcome& outcom
     if (auto existing = find(key)) return *existing;
     std::filesystem::remove_all(place, error);
     std::filesystem::rename(staging, place, error);
-    if (error)
-      throw FileError(fmt::format("cannot keep a build in {}: {}; check the disk", folder_.string(),
-                                  error.message()));
+    if (error) fail_to_keep(folder_, error.message());
   }
   BuildOutcome kept = outcome;
   if (kept.end == BuildOutcome::End::built) kept.library = place / kFileName;

@@ -2,12 +2,15 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include "grader/pipeline/build_cache.h"
@@ -66,6 +69,39 @@ TEST_F(BuildCacheTest, KeyOfTheSameHashIsNotTakenForAnother) {
   std::ofstream(library.parent_path() / "key") << "kex";
   EXPECT_FALSE(cache_.find("key").has_value());
   EXPECT_EQ(read_file(keep("key", "rebuilt", "").library), "rebuilt");
+}
+
+// The compiler ran as a user of the sandbox, and a later sandbox may have the same one. A library
+// is for all to load, sources and messages are nobody else's.
+TEST_F(BuildCacheTest, TakesWhatWasBuiltOutOfTheHandsOfTheSandbox) {
+  const TemporaryFolder staging(cache_.folder());
+  const auto built = staging.path() / BuildCache::kFileName;
+  std::ofstream(built) << "library";
+  std::filesystem::permissions(built, std::filesystem::perms::all);
+  write_file_atomically(staging.path() / "include" / "task.h", "somebody's");
+  if (::geteuid() == 0) {
+    constexpr uid_t kSandboxUser = 40'000;
+    for (const auto& path : {staging.path(), built}) {
+      ASSERT_EQ(::lchown(path.c_str(), kSandboxUser, kSandboxUser), 0);
+    }
+  }
+  BuildOutcome outcome;
+  outcome.end = End::built;
+  const auto kept = cache_.keep("key", outcome, staging.path()).library.parent_path();
+
+  std::map<std::string, unsigned> modes;
+  for (const auto& entry : std::filesystem::directory_iterator(kept)) {
+    struct stat status {};
+    ASSERT_EQ(::lstat(entry.path().c_str(), &status), 0);
+    EXPECT_EQ(status.st_uid, ::geteuid()) << entry.path();
+    modes[entry.path().filename()] = status.st_mode & 0777U;
+  }
+  EXPECT_EQ(modes, (std::map<std::string, unsigned>{
+                       {"built", 0644U}, {"key", 0600U}, {"messages", 0600U}}));
+  struct stat folder {};
+  ASSERT_EQ(::stat(kept.c_str(), &folder), 0);
+  EXPECT_EQ(folder.st_uid, ::geteuid());
+  EXPECT_EQ(folder.st_mode & 0777U, 0711U) << "others get at the library by its name alone";
 }
 
 TEST_F(BuildCacheTest, SecondGraderWithTheSameBuildUsesTheFirst) {

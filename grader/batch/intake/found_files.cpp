@@ -63,7 +63,7 @@ class Walk {
     const struct stat status = status_of(root_ / path);
     if (!S_ISDIR(status.st_mode)) {
       found_.files.push_back(
-          {path, root_, path, why_refused(status.st_mode), status.st_mtim.tv_sec});
+          {path, root_, path, "", why_refused(status.st_mode), status.st_mtim.tv_sec});
     } else if (depth + 1 < kDeepest) {
       enter(path, depth + 1);
     } else {
@@ -83,13 +83,18 @@ FoundFiles find_files(const fs::path& folder) { return Walk(folder).run(); }
 
 FoundFile single_file(const fs::path& file, const std::string& path) {
   const struct stat status = status_of(file);
-  return {path, file.parent_path(), file.filename().string(), why_refused(status.st_mode),
-          status.st_mtim.tv_sec};
+  return {path, file.parent_path(),          file.filename().string(),
+          "",   why_refused(status.st_mode), status.st_mtim.tv_sec};
 }
 
 SubmittedFile read_found(const FoundFile& file) {
   if (!file.refused.empty()) return {SubmittedFile::State::refused, "", file.refused};
   return read_submitted(file.folder, file.stored);
+}
+
+std::string shown(const FoundFile& file) {
+  if (file.archive.empty()) return shown(file.path);
+  return fmt::format("{} in {}", shown(file.path), shown(file.archive));
 }
 
 std::string shown(const std::string& name) { return shorten(one_line(name), 120); }

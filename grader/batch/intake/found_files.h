@@ -15,6 +15,7 @@ struct FoundFile {
   std::string path;              ///< as the student sees it: "repo-main/starter/part1/gemv.cu"
   std::filesystem::path folder;  ///< where it lies: `folder`/`stored`
   std::string stored;
+  std::string archive;  ///< what the student calls the archive that it is from, if any
   std::string refused;  ///< why it is not read: "it is a symbolic link"; empty for a plain file
   std::int64_t modified = 0;  ///< seconds since 1970
 };
@@ -34,6 +35,9 @@ FoundFile single_file(const std::filesystem::path& file, const std::string& path
 
 /// read_submitted() of what was found.
 SubmittedFile read_found(const FoundFile& file);
+
+/// Where it is, for a message: "src/gemv.cu in ada.zip".
+std::string shown(const FoundFile& file);
 
 /// A stranger's name for a message: one line of UTF-8, of at most 120 characters.
 std::string shown(const std::string& name);

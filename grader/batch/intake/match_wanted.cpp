@@ -107,7 +107,7 @@ class Matcher {
         matched_.doubts.push_back(
             fmt::format("{} is not taken: several parts ask for a file of this name; it has to lie "
                         "in its part's folder, such as {}",
-                        shown(file.path), name));
+                        shown(file), name));
       }
     }
     return candidates;
@@ -126,7 +126,7 @@ class Matcher {
     const std::string& path = candidates.front()->path;
     if (first.state != SubmittedFile::State::present) {
       matched_.doubts.push_back(fmt::format("{} is not taken: {}; the plain file is wanted",
-                                            shown(path),
+                                            shown(*candidates.front()),
                                             first.reason.empty() ? "it is gone" : first.reason));
       return;
     }
@@ -145,7 +145,7 @@ class Matcher {
   void doubt_which(const std::string& name, const std::vector<const FoundFile*>& candidates) {
     std::vector<std::string> paths;
     for (const FoundFile* candidate : candidates) {
-      if (paths.size() < kMostShown) paths.push_back(shown(candidate->path));
+      if (paths.size() < kMostShown) paths.push_back(shown(*candidate));
     }
     matched_.doubts.push_back(fmt::format(
         "{} files could be {}: {}{}; none is taken, since only the student knows which counts",

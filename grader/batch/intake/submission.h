@@ -27,11 +27,14 @@ struct Submission {
   std::string called;                       ///< its name in the folder, as valid UTF-8 on one line
   std::optional<std::int64_t> received_at;  ///< seconds since 1970
   bool marked_late = false;                 ///< the name says so (Canvas), without a time
+  /// Whose it is stands in a file of its own (student.toml) alone: a claim. Where it meets another
+  /// submission of that student, somebody should look.
+  bool names_itself = false;
   /// Path relative to a submission ("part1-metrics/gemv.cu") -> contents.
   std::map<std::string, std::string> files;
   std::vector<std::string> notes;  ///< what was done to make sense of it, a sentence each
-  /// What looks wanted and was not taken, such as one of two files that could both be it: somebody
-  /// should look, since points may be missing.
+  /// Those of the notes that somebody should look at, since points may be missing: what looks
+  /// wanted and was not taken, such as one of two files that could both be it.
   std::vector<std::string> doubts;
   /// Why nothing could be taken from it, and what to do; empty when all is well. A submission with
   /// a problem has no files.

@@ -95,13 +95,17 @@ class Intake {
 
   void add(FoundFiles found, const std::string& archive) {
     if (!found.problem.empty()) {
-      refuse(archive.empty() ? found.problem : fmt::format("{}: {}", archive, found.problem));
+      refuse(archive.empty() ? found.problem
+                             : fmt::format("{}: {}", shown(archive), found.problem));
     }
     has_repository_ = has_repository_ || found.has_repository;
     if (const auto newest = newest_of(found.files); newest && !archive.empty()) {
       newest_ = std::max(newest_.value_or(*newest), *newest);
     }
-    std::ranges::move(found.files, std::back_inserter(found_));
+    for (FoundFile& file : found.files) {
+      file.archive = archive;
+      found_.push_back(std::move(file));
+    }
   }
 
   void look_into_archive(const fs::path& path, const std::string& called) {
@@ -111,7 +115,7 @@ class Intake {
           shown(called)));
     }
     if (scratch_ == nullptr) {
-      scratch_ = std::make_unique<TemporaryFolder>(fs::temp_directory_path() / "rooflab-intake");
+      scratch_ = std::make_unique<TemporaryFolder>(fs::temp_directory_path());
     }
     const fs::path into = scratch_->path() / std::to_string(++archives_);
     fs::create_directory(into);
@@ -120,7 +124,7 @@ class Intake {
     FoundFiles found = find_files(into);
     if (found.files.empty()) refuse(fmt::format("{} holds no files; pack it again", shown(called)));
     note(fmt::format("{} was unpacked.", shown(called)));
-    add(std::move(found), shown(called));
+    add(std::move(found), called);
   }
 
   /// One level: what an archive in an archive holds is nobody's business here.
@@ -135,7 +139,7 @@ class Intake {
       return refuse(
           fmt::format("it holds an archive in an archive ({}), which is not looked into; "
                       "pack the files themselves",
-                      shown(inner.front().path)));
+                      shown(inner.front())));
     }
     if (inner.size() > kMostArchives) {
       return refuse(fmt::format(
@@ -169,13 +173,15 @@ class Intake {
     } else if (platform_ == Platform::none && is_folder_ && !has_repository_ &&
                fs::is_directory(fs::symlink_status(first / "submission"))) {
       record = read_autograder_metadata(metadata(first / "submission_metadata.json"));
+      submission_.names_itself = record.has_value();
     }
     if (!record) return;
     platform_ = Platform::gradescope;
     submission_.hints = record->hints;
     submission_.received_at = record->created_at;
     if (record->created_at) {
-      note(fmt::format("Handed in {}, as Gradescope says.", utc(*record->created_at)));
+      note(fmt::format("Handed in {}, as {} says.", utc(*record->created_at),
+                       submission_.names_itself ? "its submission_metadata.json" : "Gradescope"));
     }
     if (record->people > 1) {
       note(fmt::format("{} students handed it in together; it is graded for the first, {}.",
@@ -215,6 +221,7 @@ class Intake {
     hints.sis_id = file.hints.sis_id;
     hints.email = file.hints.email;
     if (!file.hints.name.empty()) hints.name = file.hints.name;
+    submission_.names_itself = true;
     note("Whose it is was taken from its student.toml.");
   }
 
@@ -256,6 +263,7 @@ class Intake {
   Submission finished() {
     for (std::string& text : matched_.notes) note(std::move(text));
     submission_.doubts = std::move(matched_.doubts);
+    for (const std::string& doubt : submission_.doubts) note(doubt + ".");
     submission_.files = std::move(matched_.files);
     if (submission_.problem.empty() && submission_.files.empty()) {
       submission_.problem =

@@ -58,7 +58,9 @@ std::string reason_of(const SandboxOutcome& outcome) {
         outcome.signal);
   }
   if (outcome.exit_code == kUnpacked) return "";
-  const std::string said = shorten(one_line(outcome.output), kLongestReason);
+  std::string output = outcome.output;
+  if (output.ends_with('\n')) output.pop_back();
+  const std::string said = shorten(one_line(output), kLongestReason);
   if (outcome.exit_code == kRefused && !said.empty()) return said;
   return fmt::format("it could not be unpacked ({}); pack it again with another program",
                      said.empty() ? fmt::format("exit code {}", outcome.exit_code) : said);

@@ -12,14 +12,16 @@
 /// Archives for tests, written by libarchive.
 namespace rooflab::testing {
 
-enum class Format { zip, tar, tar_gz, tar_xz };
+enum class Format { zip, tar, tar_gz, tar_xz, gz };  // gz: one file's bytes alone
 
 class ArchiveWriter {
  public:
   explicit ArchiveWriter(Format format) : writer_(archive_write_new()) {
-    check(format == Format::zip ? archive_write_set_format_zip(writer_.get())
-                                : archive_write_set_format_pax_restricted(writer_.get()));
-    if (format == Format::tar_gz) check(archive_write_add_filter_gzip(writer_.get()));
+    check(format == Format::zip  ? archive_write_set_format_zip(writer_.get())
+          : format == Format::gz ? archive_write_set_format_raw(writer_.get())
+                                 : archive_write_set_format_pax_restricted(writer_.get()));
+    if (format == Format::tar_gz || format == Format::gz)
+      check(archive_write_add_filter_gzip(writer_.get()));
     if (format == Format::tar_xz) check(archive_write_add_filter_xz(writer_.get()));
     archive_write_set_bytes_in_last_block(writer_.get(), 1);
     check(archive_write_open(writer_.get(), this, nullptr, append, nullptr));

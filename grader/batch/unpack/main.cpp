@@ -39,21 +39,19 @@ class File {
   int descriptor_;
 };
 
-std::system_error system_error(const std::string& what) {
-  return {errno, std::generic_category(), what};
-}
+std::system_error system_error(const char* what) { return {errno, std::generic_category(), what}; }
 
 std::string read_all(const std::string& name) {
   const File file(name == "-" ? STDIN_FILENO
                               : open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.get() < 0) throw system_error("cannot read " + name);
+  if (file.get() < 0) throw system_error("the archive cannot be read");
   std::string bytes;
   std::array<char, 65536> buffer;
   while (true) {
     const ssize_t count = read(file.get(), buffer.data(), buffer.size());
     if (count == 0) return bytes;
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw system_error("cannot read " + name);
+    if (count < 0) throw system_error("the archive cannot be read");
     bytes.append(buffer.data(), static_cast<std::size_t>(count));
     if (bytes.size() > kLargestArchive) {
       throw rooflab::ArchiveError("it is larger than 64 MiB; pack only what was asked for");
@@ -64,12 +62,12 @@ std::string read_all(const std::string& name) {
 void write_file(const std::filesystem::path& path, const rooflab::ArchiveFile& from) {
   std::filesystem::create_directories(path.parent_path());
   const File file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (file.get() < 0) throw system_error("cannot write " + path.string());
+  if (file.get() < 0) throw system_error("a file cannot be written");
   for (std::size_t done = 0; done < from.contents.size();) {
     const ssize_t count =
         write(file.get(), from.contents.data() + done, from.contents.size() - done);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw system_error("cannot write " + path.string());
+    if (count < 0) throw system_error("a file cannot be written");
     done += static_cast<std::size_t>(count);
   }
   if (from.modified) {

@@ -85,6 +85,7 @@ std::vector<std::string> components_of(std::string_view name, const ArchiveLimit
         fmt::format("the name \"{}\" in it {}; pack the folder itself, by its plain name",
                     name.substr(0, 200), why));
   };
+  if (name.size() > limits.path_bytes) throw refused("is too long");
   std::string plain(name);
   std::ranges::replace(plain, '\\', '/');  // Windows programs separate folders so
   if (plain.starts_with('/') || (plain.size() > 1 && plain[1] == ':')) {

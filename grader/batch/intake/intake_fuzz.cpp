@@ -1,0 +1,103 @@
+// libFuzzer's entry to what reads the text of a class: the first byte says which reader, the rest
+// is its text. Each gives an answer or the one error that it promises.
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "grader/batch/intake/csv.h"
+#include "grader/batch/intake/delivery.h"
+#include "grader/batch/intake/fold_name.h"
+#include "grader/batch/intake/gradescope.h"
+#include "grader/batch/intake/late_policy.h"
+#include "grader/batch/intake/roster.h"
+#include "grader/batch/intake/student_file.h"
+#include "grader/spec/part.h"
+
+namespace rooflab {
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void read_roster(std::string_view text) {
+  try {
+    const Roster roster = Roster::parse(text, "roster.csv");
+    for (const Student& student : roster.students()) {
+      require(!student.key.empty());
+      roster.find({.name = student.name, .email = student.email, .login = student.login});
+    }
+  } catch (const CsvError&) {
+  }
+}
+
+void read_table(std::string_view text) {
+  try {
+    const CsvTable table = parse_csv(text, "table.csv");
+    const std::string written = to_csv(table);
+    // What is written is read the same again, and guarded once is guarded for good.
+    require(to_csv(parse_csv(written, "again.csv")) == written);
+  } catch (const CsvError&) {
+  }
+}
+
+void read_policy(std::string_view text) {
+  try {
+    const LatePolicy policy = LatePolicy::parse(text, "late.toml");
+    for (const std::int64_t time : {INT64_MIN, std::int64_t{0}, INT64_MAX}) {
+      const auto late = policy.lateness(policy.extended_students(), 2, time, true);
+      require(late.keeps >= 0 && late.keeps <= 1 && std::isfinite(late.hours) && late.hours >= 0);
+    }
+  } catch (const SpecError&) {
+  }
+}
+
+void read_names(std::string_view text) {
+  const std::string name(text);
+  for (const bool is_folder : {false, true}) {
+    const Delivery delivery = delivery_of(name, is_folder);
+    require(is_folder || !delivery.file.empty() || name.empty());
+  }
+  archive_name(name);
+  without_extension(name);
+  require(fold_name(fold_name(name)) == fold_name(name));
+}
+
+}  // namespace
+}  // namespace rooflab
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  switch (data[0]) {
+    case 'r':
+      rooflab::read_roster(text);
+      break;
+    case 't':
+      rooflab::read_table(text);
+      break;
+    case 'p':
+      rooflab::read_policy(text);
+      break;
+    case 's':
+      rooflab::read_student_file(text);
+      break;
+    case 'y':
+      rooflab::read_export_metadata(text, "submission_1");
+      break;
+    case 'j':
+      rooflab::read_autograder_metadata(text);
+      break;
+    case 'n':
+      rooflab::read_names(text);
+      break;
+    case 'd':
+      rooflab::parse_time(text);
+      break;
+    default:
+      break;
+  }
+  return 0;
+}

@@ -29,6 +29,7 @@ constexpr Heading kHeadings[] = {
     {"name", Column::name},
     {"full name", Column::name},
     {"student name", Column::name},
+    {"display name", Column::name},
     {"first name", Column::first},
     {"given name", Column::first},
     {"last name", Column::last},

@@ -11,6 +11,7 @@
 
 #include "grader/batch/batch.h"
 #include "grader/batch/execute/local_executor.h"
+#include "grader/batch/execute/slurm_executor.h"
 #include "grader/batch/job_files.h"
 #include "grader/cli/class_progress.h"
 #include "grader/cli/devices.h"
@@ -37,13 +38,36 @@ void insist_on_isolation(bool sandbox) {
       "doctor); install bubblewrap, or say --no-sandbox if you trust every one of them");
 }
 
+/// How many gradings run at a time, and with how many threads each.
+struct Share {
+  unsigned jobs = 1;
+  unsigned threads = 1;
+};
+
+constexpr unsigned kNodeThreads = 2;  // of a task on a cluster
+
+Share share_of(const BatchOptions& options) {
+  if (options.executor != "local") return {.jobs = options.jobs, .threads = kNodeThreads};
+  const unsigned jobs = options.jobs > 0 ? options.jobs : processors();
+  return {.jobs = jobs, .threads = std::max(1U, processors() / jobs)};
+}
+
 std::unique_ptr<Executor> executor_of(const BatchOptions& options, const Installation& installation,
-                                      unsigned jobs) {
+                                      const Share& share, const std::filesystem::path& folder,
+                                      BatchListener& listener) {
+  constexpr std::uint64_t kMemoryMib = 8192;
   const auto grader = installation.build / "bin" / "grader";
-  if (options.executor == "local") {
-    return std::make_unique<LocalExecutor>(LocalOptions{.grader = grader, .jobs = jobs});
+  if (options.executor == "slurm") {
+    return std::make_unique<SlurmExecutor>(
+        SlurmOptions{.grader = grader,
+                     .folder = folder / "slurm",
+                     .sbatch_arguments = options.executor_arguments,
+                     .at_most = share.jobs,
+                     .cpus = share.threads,
+                     .memory_mib = kMemoryMib,
+                     .progress = [&listener](const std::string& line) { listener.say(line); }});
   }
-  throw UsageError(options.executor + " is not there yet");
+  return std::make_unique<LocalExecutor>(LocalOptions{.grader = grader, .jobs = share.jobs});
 }
 
 /// The full name of a device here: what is graded on `auto` has to be known a year later.
@@ -105,15 +129,16 @@ int grade_class(const BatchOptions& options, const Installation& installation) {
                  ? 0
                  : 1;
     }
-    const unsigned jobs = options.jobs > 0 ? options.jobs : processors();
-    const auto executor = executor_of(options, installation, jobs);
+    const Share share = share_of(options);
     ClassProgress progress;
+    const auto executor =
+        executor_of(options, installation, share, batch.folder().path(), progress);
     const BatchSummary summary = batch.run(
         course,
         {.unpacker = installation.build / "bin" / "rooflab-unpack",
          .gpu_specs = installation.gpus(),
-         .jobs = jobs,
-         .threads = std::max(1U, processors() / jobs),
+         .jobs = std::max(1U, share.jobs),
+         .threads = share.threads,
          .sandbox = options.sandbox,
          .outputs = {.leaderboard = options.leaderboard, .assignment = options.assignment}},
         *executor, progress);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "grader/report/html_page.h"
 #include "grader/report/text.h"
 #include "labs/toolkit/plot/plot.h"
 
@@ -58,7 +59,8 @@ void add_points(const NamedTiming& named, plot::PointKind kind, std::vector<plot
 
 }  // namespace
 
-std::string roofline_section(const GradeResult& result, const gpu_spec::GpuSpec& gpu) {
+std::string roofline_section(const GradeResult& result, const gpu_spec::GpuSpec& gpu,
+                             int heading_level) {
   const std::vector<NamedTiming> timings = timings_of(result);
   plot::RooflineChart chart;
   chart.title = "Roofline of the " + gpu.name;
@@ -76,11 +78,11 @@ std::string roofline_section(const GradeResult& result, const gpu_spec::GpuSpec&
                 "dashed line joins each with its target, the performance that full marks "
                 "ask for.",
                 result.time_kind);
-  return "<section><h2>Roofline</h2><div class=\"wide\">" + plot::to_svg(chart) +
-         "</div><p class=\"note\">" + note + "</p></section>\n";
+  return "<section>" + html_heading(heading_level, "Roofline") + "<div class=\"wide\">" +
+         plot::to_svg(chart) + "</div><p class=\"note\">" + note + "</p></section>\n";
 }
 
-std::string latency_section(const GradeResult& result) {
+std::string latency_section(const GradeResult& result, int heading_level) {
   const std::vector<NamedTiming> timings = timings_of(result);
   if (timings.empty()) return {};
   double longest = 0, shortest = INFINITY;
@@ -103,7 +105,7 @@ std::string latency_section(const GradeResult& result) {
         format_time_us(timing.time_us), timing.sampled ? "sampled, " : "",
         format_time_us(timing.roofline_us));
   }
-  return "<section><h2>Latency</h2>" + rows +
+  return "<section>" + html_heading(heading_level, "Latency") + rows +
          fmt::format(
              "<p class=\"note\">Each bar is a {} time, the thin one in it the roofline time; "
              "the scale is logarithmic.</p></section>\n",

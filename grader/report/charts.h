@@ -8,9 +8,10 @@
 namespace rooflab {
 
 /// The section with the roofline of the GPU: every timing of every task, and its target.
-std::string roofline_section(const GradeResult& result, const gpu_spec::GpuSpec& gpu);
+std::string roofline_section(const GradeResult& result, const gpu_spec::GpuSpec& gpu,
+                             int heading_level);
 
 /// The section with a bar for every timing; empty when nothing was timed.
-std::string latency_section(const GradeResult& result);
+std::string latency_section(const GradeResult& result, int heading_level);
 
 }  // namespace rooflab

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "grader/report/charts.h"
-#include "grader/report/html_style.h"
+#include "grader/report/html_page.h"
 #include "grader/report/text.h"
 
 namespace rooflab {
@@ -34,7 +34,7 @@ std::string header_html(const GradeResult& result) {
       escape_html(result.submission), sandbox.empty() ? "" : " · sandbox: " + sandbox);
 }
 
-std::string task_row(const TaskResult& task) {
+std::string task_row(const TaskResult& task, const HtmlPlace& place) {
   const double share = task.max_score > 0 ? task.score / task.max_score : 0;
   std::string time, efficiency;
   if (!task.timings.empty()) {
@@ -48,18 +48,19 @@ std::string task_row(const TaskResult& task) {
   }
   const std::string name = name_of(task.verdict);
   return fmt::format(
-      R"(<tr><td><a href="#{0}">{0}</a>{1}</td><td><span class="verdict {2}">{3}</span></td>)"
+      R"(<tr><td><a href="#{9}{0}">{0}</a>{1}</td><td><span class="verdict {2}">{3}</span></td>)"
       R"(<td class="points"><span class="bar"><i style="width:{4:.0f}%"></i></span> {5}/{6}</td><td class="time">{7}</td><td class="time">{8}</td></tr>)"
       "\n",
       escape_html(task.id), task.bonus ? " <small>bonus</small>" : "", name, words_of(name),
-      100 * share, format_points(task.score), format_points(task.max_score), time, efficiency);
+      100 * share, format_points(task.score), format_points(task.max_score), time, efficiency,
+      escape_html(place.id_prefix));
 }
 
-std::string table_html(const GradeResult& result) {
+std::string table_html(const GradeResult& result, const HtmlPlace& place) {
   std::string rows;
-  for (const TaskResult& task : result.tasks) rows += task_row(task);
-  return "<section><h2>Tasks</h2><div "
-         "class=\"wide\"><table><thead><tr><th>task</th><th>verdict</th><th>points</th>"
+  for (const TaskResult& task : result.tasks) rows += task_row(task, place);
+  return "<section>" + html_heading(place.heading_level, "Tasks") +
+         "<div class=\"wide\"><table><thead><tr><th>task</th><th>verdict</th><th>points</th>"
          "<th>time</th><th>efficiency</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></div></section>\n";
 }
@@ -132,7 +133,7 @@ std::string timing_row(const Timing& timing, bool counts, bool memory) {
 }
 
 /// All timed cases of a task that has more to say than the table of tasks.
-std::string timings_html(const std::vector<Timing>& timings) {
+std::string timings_html(const std::vector<Timing>& timings, int heading_level) {
   const auto has_counts = [](const Timing& timing) {
     return timing.launches.count || timing.launches.max_points + timing.dram_bytes.max_points > 0;
   };
@@ -142,11 +143,12 @@ std::string timings_html(const std::vector<Timing>& timings) {
   if (timings.size() < 2 && !counts && !memory) return {};
   std::string rows;
   for (const Timing& timing : timings) rows += timing_row(timing, counts, memory);
-  return fmt::format(
-      "<h4>Timed cases</h4><table class=\"timings\"><thead><tr><th>case</th><th>time</th>"
-      "<th>efficiency</th><th>achieved</th>{}{}</tr></thead><tbody>\n{}</tbody></table>\n",
-      counts ? "<th>launches</th><th>DRAM traffic</th>" : "", memory ? "<th>memory</th>" : "",
-      rows);
+  return html_heading(heading_level, "Timed cases") +
+         fmt::format(
+             "<table class=\"timings\"><thead><tr><th>case</th><th>time</th>"
+             "<th>efficiency</th><th>achieved</th>{}{}</tr></thead><tbody>\n{}</tbody></table>\n",
+             counts ? "<th>launches</th><th>DRAM traffic</th>" : "",
+             memory ? "<th>memory</th>" : "", rows);
 }
 
 /// Charts that the trusted side drew from what the student's code returned. Of an SVG file, what
@@ -163,7 +165,7 @@ std::string artifacts_html(const std::map<std::string, std::string>& artifacts) 
   return html;
 }
 
-std::string breakdown_html(const Timing& timing) {
+std::string breakdown_html(const Timing& timing, int heading_level) {
   if (timing.terms.empty()) return {};
   std::vector<std::pair<std::string, double>> terms(timing.terms.begin(), timing.terms.end());
   std::sort(terms.begin(), terms.end(),
@@ -178,8 +180,8 @@ std::string breakdown_html(const Timing& timing) {
         escape_html(words_of(name)), name == timing.limiter ? "limiter" : "time",
         100 * us / largest, format_time_us(us));
   }
-  return fmt::format("<h4>What limits it: {}</h4>{}<p>{}</p>\n",
-                     escape_html(words_of(timing.limiter)), rows, escape_html(timing.advice));
+  return html_heading(heading_level, "What limits it: " + escape_html(words_of(timing.limiter))) +
+         rows + "<p>" + escape_html(timing.advice) + "</p>\n";
 }
 
 /// A source line, its underline, and what happens there on a line of its own: beside a long
@@ -236,9 +238,10 @@ std::string counters_html(const TaskResult& task) {
          rows + "</table></div></details>\n";
 }
 
-std::string task_html(const TaskResult& task) {
-  std::string html = fmt::format("<section id=\"{0}\"><h3>{0}: {1}</h3>\n", escape_html(task.id),
-                                 escape_html(task.title));
+std::string task_html(const TaskResult& task, const HtmlPlace& place) {
+  std::string html =
+      fmt::format("<section id=\"{}{}\">", escape_html(place.id_prefix), escape_html(task.id)) +
+      html_heading(place.heading_level + 1, escape_html(task.id + ": " + task.title)) + "\n";
   std::string cases;
   for (const CaseResult& one : task.cases) {
     const std::string memory =
@@ -250,8 +253,9 @@ std::string task_html(const TaskResult& task) {
   }
   if (!cases.empty()) html += "<p class=\"cases\">" + cases + "</p>\n";
   for (const Diagnostic& story : task.diagnostics) html += story_html(story);
-  html += timings_html(task.timings) + artifacts_html(task.artifacts);
-  if (!task.timings.empty()) html += breakdown_html(task.timings.front());
+  const int details_level = place.heading_level + 2;
+  html += timings_html(task.timings, details_level) + artifacts_html(task.artifacts);
+  if (!task.timings.empty()) html += breakdown_html(task.timings.front(), details_level);
   html += counters_html(task);
   if (!task.printed.empty()) {
     html += "<details><summary>What the code printed</summary><pre>" + escape_html(task.printed) +
@@ -262,17 +266,19 @@ std::string task_html(const TaskResult& task) {
 
 }  // namespace
 
+std::string to_html_body(const GradeResult& result, const gpu_spec::GpuSpec& gpu,
+                         const HtmlPlace& place) {
+  std::string html = table_html(result, place) +
+                     roofline_section(result, gpu, place.heading_level) +
+                     latency_section(result, place.heading_level);
+  for (const TaskResult& task : result.tasks) html += task_html(task, place);
+  return html;
+}
+
 std::string to_html(const GradeResult& result, const gpu_spec::GpuSpec& gpu) {
-  std::string tasks;
-  for (const TaskResult& task : result.tasks) tasks += task_html(task);
-  return fmt::format(
-             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-             "<title>Part {}: {} of {}</title>\n<style>{}</style></head>\n<body><main>\n",
-             result.part, format_points(result.score()), format_points(result.max_score()),
-             kStyleSheet) +
-         header_html(result) + table_html(result) + roofline_section(result, gpu) +
-         latency_section(result) + tasks + "</main></body></html>\n";
+  return html_page(fmt::format("Part {}: {} of {}", result.part, format_points(result.score()),
+                               format_points(result.max_score())),
+                   header_html(result) + to_html_body(result, gpu, {}));
 }
 
 }  // namespace rooflab

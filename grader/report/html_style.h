@@ -12,7 +12,7 @@ inline constexpr const char* kStyleSheet = R"css(
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",sans-serif}
 main{max-width:60rem;margin:0 auto;padding:1.5rem 1rem 4rem}
 h1{font-size:1.6rem;margin:0}h2{font-size:1.2rem;margin:2rem 0 .6rem}h3{font-size:1.05rem;margin:2rem 0 .5rem}
-h4{font-size:.95rem;margin:1rem 0 .4rem}
+h4,h5{font-size:.95rem;margin:1rem 0 .4rem}
 a{color:var(--accent)}
 .score{font-size:1.3rem;margin:.3rem 0}.facts,.note{color:var(--soft);font-size:.9rem;margin:.3rem 0}
 .wide{overflow-x:auto}

@@ -181,6 +181,23 @@ TEST(Html, TakesNothingFromTheNetwork) {
   }
 }
 
+TEST(Html, ForbidsScriptsByItsContentSecurityPolicy) {
+  EXPECT_THAT(
+      to_html(hostile_grade(), small_gpu()),
+      HasSubstr("<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none';"));
+}
+
+TEST(Html, TheBodyOfAReportHasAnchorsAndHeadingsOfThePageThatItStandsIn) {
+  const std::string body = to_html_body(hostile_grade(), small_gpu(), {"part1-", 3});
+  EXPECT_THAT(StrictReader(body).fault(), IsEmpty());
+  EXPECT_THAT(body, HasSubstr("<a href=\"#part1-gemm\">gemm</a>"));
+  EXPECT_THAT(body, HasSubstr("<section id=\"part1-gemm\"><h4>gemm: Product</h4>"));
+  EXPECT_THAT(body, HasSubstr("<h3>Roofline</h3>"));
+  EXPECT_THAT(body, HasSubstr("<h5>What limits it: shared</h5>"));
+  EXPECT_THAT(body, Not(HasSubstr("<h1>")));
+  EXPECT_THAT(body, Not(HasSubstr("<h2>")));
+}
+
 TEST(Html, ShowsEachTaskInTheTableAndInASectionOfItsOwn) {
   const std::string html = to_html(hostile_grade(), small_gpu());
   for (const TaskResult& task : hostile_grade().tasks) {

@@ -22,6 +22,21 @@ TEST(Sanitize, KeepsWellFormedTextAndShowsControlsAsPictures) {
             "b");
 }
 
+TEST(Sanitize, LetsNothingTurnTheRestOfALineRound) {
+  const std::string mark = "\xEF\xBF\xBD";
+  for (const char* turning : {"\u202A", "\u202E", "\u2066", "\u2069"}) {
+    EXPECT_EQ(sanitize(std::string("a") + turning + "b"), "a" + mark + "b");
+  }
+  for (const char* harmless : {"\u202F", "\u2065", "\u206A", "שלום", "\u00A0"}) {
+    EXPECT_EQ(sanitize(harmless), harmless);
+  }
+}
+
+TEST(Sanitize, ReplacesWhatXmlForbids) {
+  EXPECT_EQ(sanitize("\xEF\xBF\xBE\xEF\xBF\xBF"), "\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(sanitize("\xEF\xBF\xBD"), "\xEF\xBF\xBD");
+}
+
 TEST(Sanitize, ReplacesMalformedSequences) {
   EXPECT_EQ(sanitize("a\xFFz"), "a\xEF\xBF\xBDz");
   EXPECT_EQ(sanitize("\xC0\xAF"), "\xEF\xBF\xBD\xEF\xBF\xBD");                  // overlong

@@ -32,6 +32,11 @@ std::size_t sequence_length(std::string_view bytes) {
   return 0;
 }
 
+/// U+FFFE and U+FFFF are no characters, and XML 1.0 forbids them.
+bool is_no_character(std::string_view character) {
+  return character == "\xEF\xBF\xBE" || character == "\xEF\xBF\xBF";
+}
+
 /// Three significant digits, without an exponent for the range that units leave.
 std::string three_digits(double value) {
   const double magnitude = std::fabs(value);
@@ -71,7 +76,8 @@ std::string sanitize(std::string_view bytes) {
     // C1 controls (U+0080 to U+009F) are two bytes, and some terminals act on them too.
     const bool c1_control =
         length == 2 && first == 0xC2 && static_cast<std::uint8_t>(bytes[1]) < 0xA0;
-    if (length == 0 || c1_control || rearranges_lines(bytes.substr(0, length))) {
+    if (length == 0 || c1_control || rearranges_lines(bytes.substr(0, length)) ||
+        is_no_character(bytes.substr(0, length))) {
       clean += "\xEF\xBF\xBD";  // U+FFFD
     } else if (first < 0x20 && first != '\n' && first != '\t') {
       clean += "\xE2\x90";  // U+2400 + control code

@@ -10,7 +10,8 @@ namespace rooflab {
 
 /// Untrusted bytes as valid UTF-8: malformed sequences become U+FFFD; NUL and other control
 /// characters except newline and tab become their visible pictures (U+2400 …), so that no terminal
-/// acts on them. What separates lines or turns the direction of text becomes U+FFFD too.
+/// acts on them. What separates lines or turns the direction of text becomes U+FFFD too, and so do
+/// the two characters that XML forbids.
 std::string sanitize(std::string_view bytes);
 
 /// sanitize(), with line breaks and tabs as spaces: text of a submission cannot start a line of its

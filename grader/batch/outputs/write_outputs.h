@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,12 @@ namespace rooflab {
 
 struct OutputOptions {
   bool leaderboard = false;
-  std::string assignment = "Rooflab";  ///< heads Canvas's and Gradescope's columns
+  std::string assignment = "Rooflab";  ///< heads Canvas's columns, and names the class page
+  /// Part -> the number that Canvas gave to an assignment that is already there ("48213"); without
+  /// one the import makes a new assignment.
+  std::map<int, std::string> canvas_assignments = {};
+  /// "RL0301" -> "shared memory is overwritten …": read_code_titles().
+  std::map<std::string, std::string> code_titles = {};
 };
 
 /// Writes every output into `folder`, each file atomically, and removes what an earlier run left of

@@ -10,6 +10,7 @@
 #include "labs/toolkit/plot/label_placer.h"
 #include "labs/toolkit/plot/plot.h"
 #include "labs/toolkit/plot/point_groups.h"
+#include "labs/toolkit/plot/roofline_axes.h"
 #include "labs/toolkit/plot/words.h"
 
 namespace rooflab::plot {
@@ -19,31 +20,6 @@ constexpr double kHeight = 512;
 constexpr Box kPlot{84, 66, 688, 396};
 constexpr double kBorder = 18;  // the room of an arrow between a point outside and the border
 constexpr double kLongestLabel = 260, kLabelReach = 300;
-
-struct Axes {
-  LogAxis x, y;
-};
-
-/// x shows 0.01 FLOP/B, less than any operation on fp32 values has, at least two decades left of
-/// the first ridge and one right of the last. y shows what is left of the slowest memory level at
-/// the left end, and room for labels above the highest roof.
-Axes axes_of(const RooflineChart& chart) {
-  double lowest = INFINITY, highest = 0, slowest = INFINITY, fastest = 0;
-  for (const Roof& roof : chart.roofs) {
-    lowest = std::min(lowest, roof.flops_per_second);
-    highest = std::max(highest, roof.flops_per_second);
-  }
-  for (const MemoryLevel& level : chart.memory) {
-    slowest = std::min(slowest, level.bytes_per_second);
-    fastest = std::max(fastest, level.bytes_per_second);
-  }
-  const double left = std::min(-2.0, std::floor(std::log10(lowest / fastest) - 2));
-  const double right = std::max(left + 4, std::ceil(std::log10(highest / slowest) + 1));
-  const double bottom = std::floor(std::log10(slowest) + left - 0.5);
-  const double top = std::ceil(std::log10(2 * highest));
-  return {LogAxis(std::pow(10, left), std::pow(10, right), kPlot.x, kPlot.x + kPlot.width),
-          LogAxis(std::pow(10, bottom), std::pow(10, top), kPlot.y + kPlot.height, kPlot.y)};
-}
 
 Marker marker_of(PointKind kind) {
   switch (kind) {
@@ -99,7 +75,7 @@ class RooflineDrawing {
  public:
   explicit RooflineDrawing(const RooflineChart& chart)
       : chart_(chart),
-        axes_(axes_of(chart)),
+        axes_(roofline_axes(chart.roofs, chart.memory, kPlot)),
         groups_(groups_of(chart)),
         placer_(kPlot.grown(-2)),
         svg_(kHeight, chart.title, description_of(chart)) {}
@@ -146,29 +122,21 @@ class RooflineDrawing {
     labels_left_out_ = from.left_out;
   }
 
-  Place at(double intensity, double rate) const {
-    return {axes_.x.at(intensity), axes_.y.at(rate)};
-  }
+  Place at(double intensity, double rate) const { return axes_.at(intensity, rate); }
   double ridge(const Roof& roof, const MemoryLevel& level) const {
     return roof.flops_per_second / level.bytes_per_second;
   }
-  const Roof& highest_roof() const {
-    return *std::max_element(
-        chart_.roofs.begin(), chart_.roofs.end(),
-        [](const Roof& a, const Roof& b) { return a.flops_per_second < b.flops_per_second; });
-  }
   /// Where the first memory level that reaches a roof meets it.
   Place start_of(const Roof& roof) const {
-    double first = INFINITY;
-    for (const MemoryLevel& level : chart_.memory) first = std::min(first, ridge(roof, level));
-    return at(first, roof.flops_per_second);
+    return at(first_ridge(roof, chart_.memory), roof.flops_per_second);
   }
   Place end_of(const Roof& roof) const { return at(axes_.x.high(), roof.flops_per_second); }
   Place start_of(const MemoryLevel& level) const {
     return at(axes_.x.low(), axes_.x.low() * level.bytes_per_second);
   }
   Place end_of(const MemoryLevel& level) const {
-    return at(ridge(highest_roof(), level), highest_roof().flops_per_second);
+    const Roof& highest = highest_of(chart_.roofs);
+    return at(ridge(highest, level), highest.flops_per_second);
   }
 
   bool outside(const Point& point) const {
@@ -365,7 +333,7 @@ class RooflineDrawing {
   }
 
   const RooflineChart& chart_;
-  Axes axes_;
+  RooflineAxes axes_;
   std::vector<Group> groups_;
   LabelPlacer placer_;
   Svg svg_;

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "grader/batch/outputs/class_results.h"
+
+/// What several outputs say in the same words.
+namespace rooflab {
+
+/// A part with what is known of it.
+const PartSummary& summary_of(const ClassResults& results, int part);
+double max_total(const PartSummary& summary);
+/// Null when the student has none.
+const PartOutcome* outcome_of(const StudentOutcome& student, int part);
+
+/// The student's name, or the key where there is none; one line, not escaped.
+std::string display_name(const Student& student);
+
+/// "17.25": at most two decimals, as gradebooks keep them.
+std::string gradebook_points(double points);
+/// A part's total; empty where there is none, because the grader failed.
+std::string gradebook_total(const PartOutcome* outcome);
+/// To two decimals.
+double rounded_points(double points);
+
+/// The points of all parts; nothing where the grader failed in one of them, since what is left
+/// would look like a grade.
+std::optional<double> total_of(const StudentOutcome& student);
+double max_total(const ClassResults& results);
+
+/// "2026-11-20 22:59 UTC", of seconds since 1970.
+std::string utc_time(std::int64_t seconds);
+
+/// What became of a part, in one sentence for the student: "17.5 of 22 points, 1 of them bonus".
+std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome);
+
+/// What the student should know when a part has no score because of the grader.
+inline constexpr const char* kFaultAdvice =
+    "the grader failed, which is not your fault: there is no score yet. Your instructor has to "
+    "grade "
+    "this part again; you need not hand in anything.";
+
+std::vector<ManualPoints> manual_points_of(const StudentOutcome& student, int part);
+
+}  // namespace rooflab

@@ -1,0 +1,161 @@
+#include "grader/batch/outputs/feedback_page.h"
+
+#include <fmt/format.h>
+
+#include "grader/batch/outputs/class_words.h"
+#include "grader/batch/outputs/page_style.h"
+#include "grader/report/html.h"
+#include "grader/report/html_page.h"
+#include "grader/report/text.h"
+
+namespace rooflab {
+namespace {
+
+constexpr std::size_t kLongestName = 120;
+
+std::string list_html(const std::vector<std::string>& lines) {
+  std::string items;
+  for (const std::string& line : lines) items += "<li>" + escape_html(one_line(line)) + "</li>";
+  return "<ul>" + items + "</ul>";
+}
+
+const char* words_of(PartState state) {
+  switch (state) {
+    case PartState::graded:
+      return "graded";
+    case PartState::not_submitted:
+      return "not handed in";
+    case PartState::unreadable:
+      return "could not be read";
+    case PartState::fault:
+      return "not graded yet";
+  }
+  return "";
+}
+
+std::string overview_row(const PartSummary& summary, const PartOutcome& outcome) {
+  const bool fault = outcome.state == PartState::fault;
+  const auto points = [&](double value) { return fault ? "–" : format_points(value); };
+  return fmt::format(
+      "<tr><th scope=\"row\"><a href=\"#part{0}\">{0}, {1}</a></th><td class=\"state {2}\">{3}</td>"
+      "<td class=\"number\">{4}</td><td class=\"number\">{5}</td><td class=\"number\">{6}</td>"
+      "<td class=\"number\">{7}</td><td class=\"number\"><b>{8}</b> of {9}</td></tr>\n",
+      outcome.part, escape_html(summary.title), name_of(outcome.state), words_of(outcome.state),
+      points(outcome.score), points(outcome.bonus),
+      outcome.keeps < 1 ? format_percent(outcome.keeps) : "in time", format_points(outcome.manual),
+      points(outcome.total()), format_points(max_total(summary)));
+}
+
+std::string manual_html(const std::vector<ManualPoints>& manual) {
+  if (manual.empty()) return {};
+  std::string rows;
+  for (const ManualPoints& one : manual) {
+    const std::string most =
+        one.max_points ? fmt::format(" of {}", format_points(*one.max_points)) : std::string();
+    rows += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td class=\"number\">{}{}</td><td "
+        "class=\"comment\">{}</td></tr>\n",
+        escape_html(one_line(one.item)), format_points(one.points), most, escape_html(one.comment));
+  }
+  return html_heading(3, "Points by hand") +
+         "<div class=\"wide\"><table><thead><tr><th>for</th><th class=\"number\">points</th>"
+         "<th>comment</th></tr></thead><tbody>\n" +
+         rows + "</tbody></table></div>\n";
+}
+
+std::string change_html(const PartOutcome& outcome) {
+  if (!outcome.previous_total || outcome.state == PartState::fault) return {};
+  return fmt::format("<p class=\"note\">Graded again: it was {} points before.</p>\n",
+                     format_points(*outcome.previous_total));
+}
+
+/// What the grader has no evidence of, from the lines that are kept for tables.
+std::string tasks_html(const PartOutcome& outcome) {
+  std::string rows;
+  for (const TaskLine& task : outcome.tasks) {
+    const std::string verdict = name_of(task.verdict);
+    rows += fmt::format(
+        "<tr><td>{}</td><td><span class=\"verdict {}\">{}</span></td><td "
+        "class=\"points\">{}/{}</td></tr>\n",
+        escape_html(task.id), verdict, verdict, format_points(task.score),
+        format_points(task.max_score));
+  }
+  return "<p class=\"note\">The details of this part could not be read; ask your instructor for "
+         "them.</p><div "
+         "class=\"wide\"><table><thead><tr><th>task</th><th>verdict</th><th>points</th>"
+         "</tr></thead><tbody>\n" +
+         rows + "</tbody></table></div>\n";
+}
+
+}  // namespace
+
+FeedbackPage::FeedbackPage(const ClassResults& results, const StudentOutcome& student,
+                           const gpu_spec::GpuSpec& gpu)
+    : results_(results), student_(student), gpu_(gpu) {}
+
+std::string FeedbackPage::header() const {
+  const auto total = total_of(student_);
+  std::string facts = escape_html(shorten(one_line(student_.student.key), kLongestName));
+  const auto add_fact = [&](const std::string& fact) {
+    if (!fact.empty()) facts += " · " + escape_html(shorten(one_line(fact), kLongestName));
+  };
+  add_fact(student_.submission);
+  if (student_.received_at) add_fact("received " + utc_time(*student_.received_at));
+  add_fact(results_.graded_at.empty() ? "" : "graded " + results_.graded_at);
+  add_fact(results_.device);
+  add_fact(results_.time_kind.empty() ? "" : "times are " + results_.time_kind);
+  return fmt::format(
+      "<header><h1><bdi>{}</bdi></h1>\n<p class=\"score\"><b>{}</b> of {} points{}</p>\n"
+      "<p class=\"facts\">{}</p></header>\n",
+      escape_html(shorten(display_name(student_.student), kLongestName)),
+      total ? format_points(*total) : "–", format_points(max_total(results_)),
+      total ? "" : ": a part has to be graded again, which is not your fault", facts);
+}
+
+std::string FeedbackPage::overview() const {
+  std::string rows;
+  for (const PartOutcome& outcome : student_.parts) {
+    rows += overview_row(summary_of(results_, outcome.part), outcome);
+  }
+  return "<section><h2>Parts</h2><div class=\"wide\"><table "
+         "class=\"figures\"><thead><tr><th>part</th>"
+         "<th>state</th><th class=\"number\">points</th><th class=\"number\">bonus</th>"
+         "<th class=\"number\">counts</th><th class=\"number\">by hand</th>"
+         "<th class=\"number\">total</th></tr></thead><tbody>\n" +
+         rows + "</tbody></table></div></section>\n";
+}
+
+std::string FeedbackPage::problems() const {
+  if (student_.problems.empty()) return {};
+  return "<section class=\"problems\"><h2>Problems with the submission</h2>" +
+         list_html(student_.problems) + "</section>\n";
+}
+
+std::string FeedbackPage::notes() const {
+  if (student_.notes.empty()) return {};
+  return "<section><h2>How the submission was read</h2>" + list_html(student_.notes) +
+         "</section>\n";
+}
+
+void FeedbackPage::add(const PartView& part) {
+  const PartOutcome& outcome = part.outcome;
+  std::string body;
+  if (part.grading != nullptr) {
+    body = to_html_body(*part.grading, gpu_,
+                        {.id_prefix = fmt::format("part{}-", outcome.part), .heading_level = 3});
+  } else if (!outcome.tasks.empty()) {
+    body = tasks_html(outcome);
+  }
+  parts_ += fmt::format(
+      "<section class=\"part\" id=\"part{0}\"><h2>Part {0}, {1}</h2>\n<p>{2}.</p>\n", outcome.part,
+      escape_html(part.summary.title), escape_html(part_sentence(part.summary, outcome)));
+  parts_ += change_html(outcome) + manual_html(manual_points_of(student_, outcome.part)) + body +
+            "</section>\n";
+}
+
+std::string FeedbackPage::finish() && {
+  return html_page("Feedback for " + shorten(display_name(student_.student), kLongestName),
+                   header() + problems() + overview() + notes() + parts_, kPageStyle);
+}
+
+}  // namespace rooflab

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "grader/batch/outputs/class_results.h"
+#include "grader/batch/outputs/write_outputs.h"
+
+/// The class as tables for spreadsheets and gradebooks. Text is valid UTF-8 on one line, and no
+/// field is a formula.
+namespace rooflab {
+
+/// One row per student and part.
+std::string grades_csv(const ClassResults& results);
+
+/// What Canvas imports: students of the roster alone, one column per part. Where the grader failed
+/// the field is empty, which leaves what the gradebook holds as it is.
+std::string canvas_csv(const ClassResults& results, const OutputOptions& options);
+
+/// A worksheet as Moodle's "Upload grading worksheet" reads it: the sum of all parts, and nothing
+/// where the grader failed in one. The columns of single parts are for the gradebook's import.
+std::string moodle_csv(const ClassResults& results);
+
+}  // namespace rooflab

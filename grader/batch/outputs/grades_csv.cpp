@@ -1,0 +1,90 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "grader/batch/intake/csv.h"
+#include "grader/batch/outputs/class_words.h"
+#include "grader/batch/outputs/gradebooks.h"
+#include "grader/report/text.h"
+
+namespace rooflab {
+namespace {
+
+std::string joined_lines(const std::vector<std::string>& lines) {
+  return one_line(fmt::format("{}", fmt::join(lines, "; ")));
+}
+
+/// "gemm pass 10/10; gemv race 0/10 (RL0301)"
+std::string tasks_of(const PartOutcome& outcome) {
+  std::vector<std::string> words;
+  for (const TaskLine& task : outcome.tasks) {
+    words.push_back(
+        fmt::format("{} {} {}/{}{}", task.id, name_of(task.verdict), gradebook_points(task.score),
+                    gradebook_points(task.max_score),
+                    task.codes.empty() ? "" : fmt::format(" ({})", fmt::join(task.codes, " "))));
+  }
+  return joined_lines(words);
+}
+
+std::string tasks_passed(const PartOutcome& outcome) {
+  if (outcome.tasks.empty()) return {};
+  std::size_t passed = 0;
+  for (const TaskLine& task : outcome.tasks) passed += task.verdict == Verdict::pass ? 1 : 0;
+  return fmt::format("{} of {}", passed, outcome.tasks.size());
+}
+
+std::vector<std::string> row_of(const ClassResults& results, const StudentOutcome& student,
+                                const PartOutcome& outcome) {
+  const PartSummary& summary = summary_of(results, outcome.part);
+  const bool scored = outcome.state != PartState::fault;
+  const auto points = [&](double value) { return scored ? gradebook_points(value) : ""; };
+  const Student& who = student.student;
+  const auto& previous = outcome.previous_total;
+  return {one_line(who.key),
+          one_line(who.name),
+          one_line(who.email),
+          one_line(who.login),
+          one_line(who.section),
+          one_line(who.sis_id),
+          who.on_roster ? "yes" : "no",
+          fmt::format("{}", outcome.part),
+          one_line(summary.title),
+          name_of(outcome.state),
+          points(outcome.score),
+          gradebook_points(summary.max_score),
+          points(outcome.bonus),
+          fmt::format("{:.4g}", outcome.keeps),
+          one_line(outcome.lateness),
+          gradebook_points(outcome.manual),
+          gradebook_points(summary.max_manual),
+          points(outcome.total()),
+          gradebook_points(max_total(summary)),
+          previous ? gradebook_points(*previous) : "",
+          previous && scored ? gradebook_points(outcome.total() - *previous) : "",
+          tasks_passed(outcome),
+          tasks_of(outcome),
+          one_line(outcome.why),
+          joined_lines(student.problems),
+          joined_lines(student.notes),
+          one_line(student.submission),
+          student.received_at ? utc_time(*student.received_at) : "",
+          "feedback/" + file_stem(who.key) + ".html"};
+}
+
+}  // namespace
+
+std::string grades_csv(const ClassResults& results) {
+  CsvTable table{
+      {"student",   "name",           "email",      "login",    "section",    "sis id",
+       "on roster", "part",           "part title", "state",    "score",      "max score",
+       "bonus",     "lateness keeps", "lateness",   "manual",   "max manual", "total",
+       "max total", "previous total", "change",     "passed",   "tasks",      "why",
+       "problems",  "notes",          "submission", "received", "feedback"}};
+  for (const StudentOutcome& student : results.students) {
+    for (const PartOutcome& outcome : student.parts) {
+      table.push_back(row_of(results, student, outcome));
+    }
+  }
+  return to_csv(table);
+}
+
+}  // namespace rooflab

@@ -1,0 +1,143 @@
+#include "grader/batch/outputs/gradescope_json.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "grader/batch/outputs/class_words.h"
+#include "grader/report/terminal.h"
+#include "grader/report/text.h"
+
+namespace rooflab {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kLongestOutput = 20'000;  // characters: a test is read on one screen or two
+
+/// The stories of a task as plain text, which Gradescope shows as it is.
+std::string output_of(const TaskLine& line, const TaskResult* task) {
+  std::ostringstream out;
+  out << name_of(line.verdict) << '\n';
+  if (task == nullptr) return out.str();
+  for (const Timing& timing : task->timings) {
+    out << fmt::format("{}: {}, {} of the roofline\n", one_line(timing.name),
+                       format_time_us(timing.time_us), format_percent(timing.efficiency));
+  }
+  for (const Diagnostic& story : task->diagnostics) {
+    out << '\n';
+    print_story(out, story, false);
+  }
+  return shorten(sanitize(out.str()), kLongestOutput);
+}
+
+const TaskResult* task_of(const GradeResult* grading, const std::string& id) {
+  if (grading == nullptr) return nullptr;
+  for (const TaskResult& task : grading->tasks) {
+    if (task.id == id) return &task;
+  }
+  return nullptr;
+}
+
+Json test_json(const std::string& name, const std::string& number, const std::string& output) {
+  return {{"name", name},     {"name_format", "text"},   {"number", number},
+          {"output", output}, {"output_format", "text"}, {"visibility", "visible"}};
+}
+
+}  // namespace
+
+GradescopeJson::GradescopeJson(const ClassResults& results, const StudentOutcome& student,
+                               std::optional<Standing> standing)
+    : results_(results),
+      student_(student),
+      standing_(standing),
+      scored_(total_of(student).has_value()) {
+  for (const std::string& problem : student.problems) output_ += one_line(problem) + ".\n";
+  if (!scored_) {
+    output_ +=
+        "There is no score: the grader failed on a part, which is not the student's fault. "
+        "Instructor: grade the class again, which tries what failed, and upload the new file.\n";
+  }
+}
+
+void GradescopeJson::add_test(Json test, double score, double max_score) {
+  if (scored_) {
+    test["score"] = rounded_points(score);
+    test["max_score"] = rounded_points(max_score);
+  }
+  tests_.push_back(std::move(test));
+}
+
+void GradescopeJson::add_task(const PartView& part, std::size_t index) {
+  const TaskLine& line = part.outcome.tasks[index];
+  Json test = test_json(one_line(fmt::format("Part {}, {}: {}{}", part.outcome.part, line.id,
+                                             line.title, line.bonus ? " (bonus)" : "")),
+                        fmt::format("{}.{}", part.outcome.part, index + 1),
+                        output_of(line, task_of(part.grading, line.id)));
+  const bool judged =
+      line.verdict != Verdict::not_applicable && line.verdict != Verdict::grader_fault;
+  if (judged) test["status"] = line.verdict == Verdict::pass ? "passed" : "failed";
+  test["tags"] = {fmt::format("part {}", part.outcome.part), name_of(line.verdict)};
+  add_test(std::move(test), line.score, line.max_score);
+}
+
+void GradescopeJson::add(const PartView& part) {
+  const PartOutcome& outcome = part.outcome;
+  const std::string sentence = part_sentence(part.summary, outcome);
+  output_ += fmt::format("Part {}: {}\n", outcome.part, sentence);
+  if (part.grading != nullptr) execution_time_s_ += part.grading->build_s + part.grading->run_s;
+  for (std::size_t i = 0; i < outcome.tasks.size(); ++i) add_task(part, i);
+  if (outcome.tasks.empty()) {
+    Json test = test_json(one_line(fmt::format("Part {}, {}", outcome.part, part.summary.title)),
+                          fmt::format("{}", outcome.part), sentence);
+    if (outcome.state != PartState::fault) test["status"] = "failed";
+    add_test(std::move(test), 0, part.summary.max_score);
+  }
+  for (const ManualPoints& manual : manual_points_of(student_, outcome.part)) {
+    const double most = manual.max_points.value_or(manual.points);
+    add_test(test_json(one_line(fmt::format("Part {}, by hand: {}", outcome.part, manual.item)),
+                       fmt::format("{}", outcome.part), sanitize(manual.comment)),
+             manual.points, most);
+  }
+  Json json{{"part", outcome.part}, {"state", name_of(outcome.state)}};
+  if (outcome.state != PartState::fault) {
+    json["score"] = rounded_points(outcome.score);
+    json["bonus"] = rounded_points(outcome.bonus);
+    json["lateness_keeps"] = outcome.keeps;
+    json["manual"] = rounded_points(outcome.manual);
+    json["total"] = rounded_points(outcome.total());
+  }
+  json["max_total"] = rounded_points(max_total(part.summary));
+  parts_.push_back(std::move(json));
+}
+
+std::string GradescopeJson::finish() && {
+  Json document{{"extra_data",
+                 {{"made_by", "rooflab"},
+                  {"student", sanitize(student_.student.key)},
+                  {"device", sanitize(results_.device)},
+                  {"time_kind", sanitize(results_.time_kind)},
+                  {"versions", sanitize(results_.versions)},
+                  {"graded_at", sanitize(results_.graded_at)},
+                  {"parts", parts_}}}};
+  if (const auto total = total_of(student_)) document["score"] = rounded_points(*total);
+  document["execution_time"] = std::lround(execution_time_s_);
+  document["output"] = output_;
+  document["output_format"] = "text";
+  document["test_output_format"] = "text";
+  document["test_name_format"] = "text";
+  document["visibility"] = "visible";
+  document["stdout_visibility"] = "hidden";
+  document["tests"] = tests_;
+  if (standing_ && scored_) {
+    document["leaderboard"] = {
+        {{"name", "Points"}, {"value", rounded_points(standing_->points)}, {"order", "desc"}},
+        {{"name", "Mean efficiency, %"},
+         {"value", rounded_points(100 * standing_->efficiency)},
+         {"order", "desc"}}};
+  }
+  return document.dump(2) + "\n";
+}
+
+}  // namespace rooflab

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "grader/batch/outputs/class_results.h"
+#include "grader/batch/outputs/class_statistics.h"
+#include "grader/batch/outputs/part_view.h"
+
+namespace rooflab {
+
+/// What Gradescope reads as results.json, for one student: one test for each task of each part. The
+/// total is the score, since bonus, lateness and points by hand are no tests. When the grader
+/// failed in a part, there is no score anywhere: Gradescope would add up what is left.
+class GradescopeJson {
+ public:
+  /// @param standing for the leaderboard, where one is wanted
+  GradescopeJson(const ClassResults& results, const StudentOutcome& student,
+                 std::optional<Standing> standing);
+  void add(const PartView& part);
+  std::string finish() &&;
+
+ private:
+  void add_task(const PartView& part, std::size_t index);
+  void add_test(nlohmann::ordered_json test, double score, double max_score);
+
+  const ClassResults& results_;
+  const StudentOutcome& student_;
+  std::optional<Standing> standing_;
+  bool scored_;
+  std::string output_;
+  nlohmann::ordered_json tests_ = nlohmann::ordered_json::array();
+  nlohmann::ordered_json parts_ = nlohmann::ordered_json::array();
+  double execution_time_s_ = 0;
+};
+
+}  // namespace rooflab

@@ -1,0 +1,168 @@
+#include "grader/batch/outputs/write_outputs.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <functional>
+#include <optional>
+#include <set>
+#include <system_error>
+
+#include "grader/batch/outputs/class_page.h"
+#include "grader/batch/outputs/class_statistics.h"
+#include "grader/batch/outputs/class_words.h"
+#include "grader/batch/outputs/feedback_page.h"
+#include "grader/batch/outputs/gradebooks.h"
+#include "grader/batch/outputs/gradescope_json.h"
+#include "grader/batch/outputs/junit_xml.h"
+#include "grader/report/text.h"
+#include "grader/spec/files.h"
+
+namespace rooflab {
+namespace {
+
+/// Marks of our files near their beginning: what bears none is somebody else's and stays.
+constexpr const char* kPageMark = "<meta name=\"generator\" content=\"Rooflab\">";
+constexpr const char* kJsonMark = "\"made_by\": \"rooflab\"";
+
+bool bears(const std::filesystem::path& file, const std::string& mark) {
+  std::string beginning(1024, '\0');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(beginning.data(), static_cast<std::streamsize>(beginning.size()));
+  beginning.resize(static_cast<std::size_t>(stream.gcount()));
+  return beginning.find(mark) != std::string::npos;
+}
+
+class Writer {
+ public:
+  Writer(const std::filesystem::path& folder, const ClassResults& results, const LoadGrading& load,
+         const gpu_spec::GpuSpec& gpu, const OutputOptions& options)
+      : folder_(folder), results_(results), load_(load), gpu_(gpu), options_(options) {}
+
+  void write_all() {
+    attempt([&] { collect_stems(); });
+    // The gradebooks first: they are what is missed most, should the disk be full.
+    write("grades.csv", [&] { return grades_csv(results_); });
+    write("canvas.csv", [&] { return canvas_csv(results_, options_); });
+    write("moodle.csv", [&] { return moodle_csv(results_); });
+    JunitXml junit(results_, options_.assignment);
+    timed_tasks_ = count_timed_tasks(results_);
+    for (const StudentOutcome& student : results_.students) {
+      attempt([&] { write_student(student, junit); });
+    }
+    write("junit.xml", [&] { return std::move(junit).finish(); });
+    write("class.html", [&] { return class_page(results_, gpu_, options_); });
+    attempt([&] { remove_stale("gradescope", ".json", kJsonMark); });
+    attempt([&] { remove_stale("feedback", ".html", kPageMark); });
+    if (first_error_) throw FileError(*first_error_);
+  }
+
+ private:
+  /// Whether the step was done; of those that were not, the first is told of at the end.
+  bool attempt(const std::function<void()>& step) {
+    try {
+      step();
+      return true;
+    } catch (const std::exception& error) {
+      if (!first_error_) first_error_ = error.what();
+      return false;
+    }
+  }
+
+  void write(const std::string& name, const std::function<std::string()>& text) {
+    attempt([&] { write_file_atomically(folder_ / name, text()); });
+  }
+
+  /// Nobody may get what is another's: where two students have one name, neither gets a file.
+  void collect_stems() {
+    std::string doubled;
+    for (const StudentOutcome& student : results_.students) {
+      const std::string stem = file_stem(student.student.key);
+      if (stems_.insert(stem).second) continue;
+      doubled_stems_.insert(stem);
+      doubled = student.student.key;
+    }
+    if (doubled_stems_.empty()) return;
+    throw FileError(
+        fmt::format("two students have the key {}; give them different ones in the roster",
+                    shorten(one_line(doubled), 80)));
+  }
+
+  std::optional<GradeResult> load(const PartOutcome& outcome) {
+    if (outcome.grading.empty() || outcome.state != PartState::graded) return std::nullopt;
+    try {
+      return load_(outcome.grading);
+    } catch (const std::exception& error) {
+      throw FileError(
+          fmt::format("the evidence of grading {} cannot be used: {}; grade it again to have its "
+                      "details in the reports",
+                      one_line(outcome.grading), error.what()));
+    }
+  }
+
+  void write_student(const StudentOutcome& student, JunitXml& junit) {
+    FeedbackPage feedback(results_, student, gpu_);
+    std::optional<Standing> standing;
+    if (options_.leaderboard) standing = standing_of(student, timed_tasks_);
+    GradescopeJson gradescope(results_, student, standing);
+    junit.begin(student);
+    for (const PartOutcome& outcome : student.parts) {
+      std::optional<GradeResult> grading;
+      attempt([&] { grading = load(outcome); });
+      const PartView part{summary_of(results_, outcome.part), outcome,
+                          grading ? &*grading : nullptr};
+      if (!attempt([&] { feedback.add(part); })) feedback.add({part.summary, outcome, nullptr});
+      gradescope.add(part);
+      junit.add(part);
+    }
+    junit.end();
+    const std::string stem = file_stem(student.student.key);
+    if (doubled_stems_.contains(stem)) return;
+    write("gradescope/" + stem + ".json", [&] { return std::move(gradescope).finish(); });
+    write("feedback/" + stem + ".html", [&] { return std::move(feedback).finish(); });
+  }
+
+  /// Removes our files of students who are gone. Whatever else lies there, links too, is left
+  /// alone.
+  void remove_stale(const char* name, const std::string& extension, const char* mark) {
+    std::error_code missing;
+    std::vector<std::filesystem::path> stale;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / name, missing)) {
+      const std::filesystem::path& file = entry.path();
+      if (file.extension() == extension &&
+          entry.symlink_status().type() == std::filesystem::file_type::regular &&
+          !stems_.contains(file.stem().string()) && bears(file, mark)) {
+        stale.push_back(file);
+      }
+    }
+    for (const std::filesystem::path& file : stale) {
+      std::error_code error;
+      std::filesystem::remove(file, error);
+      if (error) {
+        throw FileError(
+            fmt::format("cannot remove {}, of a student who is gone: {}; check that the folder may "
+                        "be written to",
+                        file.string(), error.message()));
+      }
+    }
+  }
+
+  const std::filesystem::path& folder_;
+  const ClassResults& results_;
+  const LoadGrading& load_;
+  const gpu_spec::GpuSpec& gpu_;
+  const OutputOptions& options_;
+  std::set<std::string> stems_, doubled_stems_;
+  std::size_t timed_tasks_ = 0;
+  std::optional<std::string> first_error_;
+};
+
+}  // namespace
+
+void write_outputs(const std::filesystem::path& folder, const ClassResults& results,
+                   const LoadGrading& load, const gpu_spec::GpuSpec& gpu,
+                   const OutputOptions& options) {
+  Writer(folder, results, load, gpu, options).write_all();
+}
+
+}  // namespace rooflab

@@ -26,7 +26,7 @@ void on_signal(int signal) {
 std::string bar(std::size_t done, std::size_t total) {
   constexpr std::size_t kWidth = 24;
   const std::size_t full = total == 0 ? kWidth : done * kWidth / total;
-  return "[" + std::string(full, '#') + std::string(kWidth - full, '.') + "]";
+  return fmt::format("[{}{}]", std::string(full, '#'), std::string(kWidth - full, '.'));
 }
 
 std::string duration(double seconds) {

@@ -73,7 +73,7 @@ TEST_F(Outputs, CanvasGetsItsColumnsAndStudentsOfTheRosterAlone) {
   const auto rows = lines(text("canvas.csv"));
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0], "Student,ID,SIS User ID,SIS Login ID,Section,Lab part 1,Lab part 2 (4711)\r");
-  EXPECT_EQ(rows[1], "    Points Possible,,,,,95,80\r");
+  EXPECT_EQ(rows[1], "\"    Points Possible\",,,,,95,80\r");
   EXPECT_THAT(rows[2], HasSubstr(",1000,700000,student000,Tuesday,"));
   EXPECT_EQ(rows[3], "\"Nightingale, Florence\",1002,700002,student002,Tuesday,0,\r");
 }
@@ -110,10 +110,13 @@ TEST_F(Outputs, NoFieldOfATableIsAFormulaOrALineOfItsOwn) {
   EXPECT_EQ(lines(text("canvas.csv")).size(), 2 + rostered);
   EXPECT_EQ(lines(text("moodle.csv")).size(), 1 + rostered);
   for (const char* table : {"grades.csv", "canvas.csv", "moodle.csv"}) {
-    EXPECT_THAT(text(table), Not(::testing::ContainsRegex("(^|,)\"?[=@+]"))) << table;
-    EXPECT_THAT(text(table), Not(HasSubstr(std::string(1, '\0'))));
-    EXPECT_THAT(text(table), Not(HasSubstr("\x1b")));
-    EXPECT_THAT(text(table), Not(HasSubstr("\u202E")));
+    const std::string written = text(table);
+    for (const char* formula : {",=", ",@", ",+", ",\"=", ",\"@", ",\"+", "\n=", "\n\"="}) {
+      // A comma inside of a field, as those of the hostile texts, is not followed by these.
+      EXPECT_EQ(written.find(formula), std::string::npos) << table << ": " << formula;
+    }
+    EXPECT_EQ(written.find_first_of(std::string("\0\x1b\x0b", 3)), std::string::npos) << table;
+    EXPECT_EQ(written.find("\u202E"), std::string::npos) << table;
   }
 }
 

@@ -6,7 +6,6 @@
 namespace rooflab {
 namespace {
 
-using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -23,13 +22,17 @@ TEST_F(Outputs, NoPageHasAScriptWhateverAnybodyIsCalledOrPrints) {
   SampleClass sample = sample_class(40);
   make_hostile(sample);
   write(sample, {.leaderboard = true, .assignment = hostile_texts()[1]});
+  static const std::set<std::string> kHarmful{"script", "img",   "form", "input", "iframe",
+                                              "object", "embed", "base", "link"};
   for (const auto& [name, contents] : files()) {
     if (!name.ends_with(".html")) continue;
     for (const std::string& tag : tags_of(contents)) {
-      EXPECT_THAT(tag, Not(ContainsRegex("^(script|img|form|input|iframe|object|embed|base|link)")))
-          << name;
-      EXPECT_THAT(tag, Not(ContainsRegex("[ \"'](on[a-z]+|src|srcdoc|action)="))) << name;
-      EXPECT_THAT(tag, Not(ContainsRegex("href=\"[^#f]"))) << name;  // anchors, or feedback/…
+      const std::string element = tag.substr(0, tag.find_first_of(" >"));
+      EXPECT_FALSE(kHarmful.contains(element)) << name << ": " << tag;
+      for (const char* attribute : {" onerror=", " onload=", " onfocus=", " src", " action",
+                                    "href=\"h", "href=\"j", "href=\"."}) {
+        EXPECT_EQ(tag.find(attribute), std::string::npos) << name << ": " << tag;
+      }
     }
     EXPECT_THAT(contents, HasSubstr("Content-Security-Policy")) << name;
     EXPECT_EQ(contents.find("\u202E"), std::string::npos) << name;

@@ -251,16 +251,16 @@ TEST_F(ClassFixture, ResumingWhatNeverBeganIsRefused) {
 }
 
 TEST_F(ClassFixture, LatenessTakesItsPartOfThePoints) {
-  hand_in("ada", "xxxxxxxxxx");
+  hand_in("submission_1", "xxxxxxxxxx");
   write_file_atomically(
-      submissions() / "ada" / "submission_metadata.yml",
+      submissions() / "submission_metadata.yml",
       "submission_1:\n  :submitters:\n  - :name: Ada\n    :email: ada@example.org\n"
       "  :created_at: 2026-11-21 12:00:00.000000000 Z\n");
   BatchRequest late = request();
   late.policy =
       file("late.toml", "due = 2026-11-21T00:00:00Z\n[[step]]\nafter_hours = 0\nkeeps = 0.5\n");
   run(late);
-  EXPECT_THAT(read_file(out() / "grades.csv"), HasSubstr("5"));
+  EXPECT_THAT(read_file(out() / "grades.csv"), HasSubstr(",graded,10,10,0,0.5,"));
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ std::string problems_html(const ClassResults& results) {
         add(student, part, "could not be read: " + outcome.why);
       if (outcome.state == PartState::fault)
         add(student, part, "the grader failed: " + outcome.why);
+      if (outcome.state != PartState::graded) continue;
       for (const TaskLine& task : outcome.tasks) {
         if (task.verdict == Verdict::suspect || task.verdict == Verdict::rejected)
           add(student, part, fmt::format("{}: {}", task.id, name_of(task.verdict)));

@@ -124,7 +124,7 @@ std::vector<ScatterSeries> series_of(const ClassResults& results, int part,
   std::map<std::string, ScatterSeries> by_task;
   for (const StudentOutcome& student : results.students) {
     const PartOutcome* outcome = outcome_of(student, part);
-    if (outcome == nullptr) continue;
+    if (outcome == nullptr || outcome->state != PartState::graded) continue;
     for (const TaskLine& task : outcome->tasks) {
       if (!task.time_us || !(*task.time_us > 0) || !(task.bytes > 0)) continue;
       ScatterSeries& series = by_task[task.id];

@@ -118,6 +118,7 @@ std::vector<CodeStatistics> code_statistics(const ClassResults& results) {
   for (const StudentOutcome& student : results.students) {
     std::set<std::string> of_student;
     for (const PartOutcome& outcome : student.parts) {
+      if (outcome.state != PartState::graded) continue;
       for (const TaskLine& task : outcome.tasks) {
         for (const std::string& code : task.codes) {
           of_student.insert(code);
@@ -168,6 +169,7 @@ std::size_t count_timed_tasks(const ClassResults& results) {
   std::set<std::pair<int, std::string>> timed;
   for (const StudentOutcome& student : results.students) {
     for (const PartOutcome& outcome : student.parts) {
+      if (outcome.state != PartState::graded) continue;
       for (const TaskLine& task : outcome.tasks) {
         if (was_timed(task)) timed.emplace(outcome.part, task.id);
       }
@@ -180,7 +182,8 @@ Standing standing_of(const StudentOutcome& student, std::size_t timed_tasks) {
   Standing standing;
   double efficiencies = 0;
   for (const PartOutcome& outcome : student.parts) {
-    if (outcome.state == PartState::graded) standing.points += outcome.score + outcome.bonus;
+    if (outcome.state != PartState::graded) continue;
+    standing.points += outcome.score + outcome.bonus;
     for (const TaskLine& task : outcome.tasks) {
       if (was_timed(task)) efficiencies += task.efficiency;
     }

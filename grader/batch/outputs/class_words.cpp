@@ -32,13 +32,13 @@ std::string display_name(const Student& student) {
   return name.find_first_not_of(' ') == std::string::npos ? one_line(student.key) : name;
 }
 
-double rounded_points(double points) {
+double two_decimals(double points) {
   const double rounded = std::round(points * 100) / 100;
   return rounded == 0 ? 0 : rounded;  // never -0
 }
 
 std::string gradebook_points(double points) {
-  std::string text = fmt::format("{:.2f}", rounded_points(points));
+  std::string text = fmt::format("{:.2f}", two_decimals(points));
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
   return text;

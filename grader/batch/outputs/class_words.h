@@ -24,7 +24,7 @@ std::string gradebook_points(double points);
 /// A part's total; empty where there is none, because the grader failed.
 std::string gradebook_total(const PartOutcome* outcome);
 /// To two decimals.
-double rounded_points(double points);
+double two_decimals(double points);
 
 /// The points of all parts; nothing where the grader failed in one of them, since what is left
 /// would look like a grade.

@@ -143,7 +143,7 @@ void FeedbackPage::add(const PartView& part) {
   if (part.grading != nullptr) {
     body = to_html_body(*part.grading, gpu_,
                         {.id_prefix = fmt::format("part{}-", outcome.part), .heading_level = 3});
-  } else if (!outcome.tasks.empty()) {
+  } else if (outcome.state == PartState::graded) {
     body = tasks_html(outcome);
   }
   parts_ += fmt::format(

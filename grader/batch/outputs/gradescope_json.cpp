@@ -63,8 +63,8 @@ GradescopeJson::GradescopeJson(const ClassResults& results, const StudentOutcome
 
 void GradescopeJson::add_test(Json test, double score, double max_score) {
   if (scored_) {
-    test["score"] = rounded_points(score);
-    test["max_score"] = rounded_points(max_score);
+    test["score"] = two_decimals(score);
+    test["max_score"] = two_decimals(max_score);
   }
   tests_.push_back(std::move(test));
 }
@@ -87,8 +87,9 @@ void GradescopeJson::add(const PartView& part) {
   const std::string sentence = part_sentence(part.summary, outcome);
   output_ += fmt::format("Part {}: {}\n", outcome.part, sentence);
   if (part.grading != nullptr) execution_time_s_ += part.grading->build_s + part.grading->run_s;
-  for (std::size_t i = 0; i < outcome.tasks.size(); ++i) add_task(part, i);
-  if (outcome.tasks.empty()) {
+  if (outcome.state == PartState::graded) {
+    for (std::size_t i = 0; i < outcome.tasks.size(); ++i) add_task(part, i);
+  } else {
     Json test = test_json(one_line(fmt::format("Part {}, {}", outcome.part, part.summary.title)),
                           fmt::format("{}", outcome.part), sentence);
     if (outcome.state != PartState::fault) test["status"] = "failed";
@@ -102,13 +103,13 @@ void GradescopeJson::add(const PartView& part) {
   }
   Json json{{"part", outcome.part}, {"state", name_of(outcome.state)}};
   if (outcome.state != PartState::fault) {
-    json["score"] = rounded_points(outcome.score);
-    json["bonus"] = rounded_points(outcome.bonus);
+    json["score"] = two_decimals(outcome.score);
+    json["bonus"] = two_decimals(outcome.bonus);
     json["lateness_keeps"] = outcome.keeps;
-    json["manual"] = rounded_points(outcome.manual);
-    json["total"] = rounded_points(outcome.total());
+    json["manual"] = two_decimals(outcome.manual);
+    json["total"] = two_decimals(outcome.total());
   }
-  json["max_total"] = rounded_points(max_total(part.summary));
+  json["max_total"] = two_decimals(max_total(part.summary));
   parts_.push_back(std::move(json));
 }
 
@@ -121,7 +122,7 @@ std::string GradescopeJson::finish() && {
                   {"versions", sanitize(results_.versions)},
                   {"graded_at", sanitize(results_.graded_at)},
                   {"parts", parts_}}}};
-  if (const auto total = total_of(student_)) document["score"] = rounded_points(*total);
+  if (const auto total = total_of(student_)) document["score"] = two_decimals(*total);
   document["execution_time"] = std::lround(execution_time_s_);
   document["output"] = output_;
   document["output_format"] = "text";
@@ -132,9 +133,9 @@ std::string GradescopeJson::finish() && {
   document["tests"] = tests_;
   if (standing_ && scored_) {
     document["leaderboard"] = {
-        {{"name", "Points"}, {"value", rounded_points(standing_->points)}, {"order", "desc"}},
+        {{"name", "Points"}, {"value", two_decimals(standing_->points)}, {"order", "desc"}},
         {{"name", "Mean efficiency, %"},
-         {"value", rounded_points(100 * standing_->efficiency)},
+         {"value", two_decimals(100 * standing_->efficiency)},
          {"order", "desc"}}};
   }
   return document.dump(2) + "\n";

@@ -44,8 +44,8 @@ class Executor {
   /// Runs the jobs in their order as far as possible, several at a time; tells of each end once, in
   /// any order, from the thread that calls. A job that has its result already is told of without
   /// being started. Jobs that do not get done are the caller's to try again. `idle` is called a few
-  /// times a second; true ends the run early: what still ran is ended, and of jobs without a result
-  /// nothing more is told.
+  /// times a second; true ends the run early: what still ran is ended, where this process can do
+  /// that, and of jobs without a result nothing more is told.
   /// @throws ExecutorError when no job can be run any more; what ran is ended then, or is followed
   /// by the next run
   virtual void run(const std::vector<Job>& jobs, const std::function<void(const JobEnd&)>& ended,

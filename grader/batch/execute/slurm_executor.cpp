@@ -40,7 +40,11 @@ unsigned minutes_for(const std::vector<Job>& jobs) {
 /// still be on its way. A task that lives to its end without a result says why itself.
 std::optional<std::string> why_ended(const SlurmArray::Task& task, const Job& job,
                                      const std::filesystem::path& list) {
-  if (!task.queued) return why_failed(job, list);
+  const auto said = [&]() -> std::optional<std::string> {
+    const auto failure = last_failure(job, list);
+    return failure ? std::optional(failure->why) : std::nullopt;
+  };
+  if (!task.queued) return said();
   const std::string& state = task.queued->state;
   if (state == "CANCELLED") return "its task was cancelled in Slurm";
   if (state == "TIMEOUT") return "Slurm ended its task at the time limit";
@@ -48,7 +52,7 @@ std::optional<std::string> why_ended(const SlurmArray::Task& task, const Job& jo
   if (state == "OUT_OF_MEMORY") {
     return "Slurm ended its task for using more memory than was asked for";
   }
-  if (fate_of(*task.queued) == TaskFate::ended) return why_failed(job, list);
+  if (fate_of(*task.queued) == TaskFate::ended) return said();
   return std::nullopt;
 }
 

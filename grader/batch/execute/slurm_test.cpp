@@ -239,10 +239,14 @@ TEST_F(TaskTest, LeavesBehindWhyThereIsNoResult) {
   program("grader", "exit 3");
   const Job one = job("one");
   write_task_list(list(), {one});
-  EXPECT_EQ(why_failed(one, list()), std::nullopt);
+  EXPECT_FALSE(last_failure(one, list()));
   EXPECT_EQ(run(0), 1);
-  EXPECT_EQ(why_failed(one, list()), "the worker ended with exit code 3 and left no result");
-  EXPECT_EQ(why_failed(one, folder_.path() / "another.json"), std::nullopt);
+  ASSERT_TRUE(last_failure(one, list()));
+  EXPECT_EQ(last_failure(one, list())->why, "the worker ended with exit code 3 and left no result");
+  EXPECT_EQ(last_failure(one, list())->attempts, 1U);
+  EXPECT_EQ(run(0), 1);
+  EXPECT_EQ(last_failure(one, list())->attempts, 2U);
+  EXPECT_FALSE(last_failure(one, folder_.path() / "another.json"));
 }
 
 TEST_F(TaskTest, AListThatIsNoneIsSaidSo) {

@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr int kSchema = 1;
+constexpr std::size_t kLargestEndFile = std::size_t{1} << 16;
 
 fs::path end_file(const Job& job) { return job.folder / "end.json"; }
 
@@ -122,26 +123,32 @@ int run_task(const fs::path& grader, const fs::path& list, std::size_t index) {
   }
   const Job& job = jobs[index];
   if (has_result(job)) return 0;
+  const auto before = last_failure(job, list);
   std::error_code none;
   fs::remove(end_file(job), none);
   const WorkerEnd end = run_worker(worker_command(grader, job.folder), job);
   if (has_result(job)) return 0;
   if (end.how != WorkerEnd::How::asked) {
-    const Json why = {{"list", list.string()}, {"why", sentence_of(end, job)}};
+    const Json why = {{"list", list.string()},
+                      {"attempts", before ? before->attempts + 1 : 1},
+                      {"why", sentence_of(end, job)}};
     write_file_atomically(end_file(job),
                           why.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
   }
   return 1;
 }
 
-std::optional<std::string> why_failed(const Job& job, const fs::path& list) {
+std::optional<TaskFailure> last_failure(const Job& job, const fs::path& list) {
   try {
-    const Json end = Json::parse(read_file(end_file(job), 1 << 16));
-    if (end.at("list").get<std::string>() == list.string()) return end.at("why").get<std::string>();
+    const Json end = Json::parse(read_file(end_file(job), kLargestEndFile));
+    if (end.at("list").get<std::string>() != list.string()) return std::nullopt;
+    return TaskFailure{.attempts = end.at("attempts").get<unsigned>(),
+                       .why = end.at("why").get<std::string>()};
   } catch (const FileError&) {
+    return std::nullopt;
   } catch (const Json::exception&) {
+    return std::nullopt;
   }
-  return std::nullopt;
 }
 
 }  // namespace rooflab

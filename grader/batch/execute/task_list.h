@@ -29,15 +29,19 @@ bool is_closed(const std::filesystem::path& list);
 
 /// What `grader batch-task LIST INDEX` does: runs that job's worker under a watcher on this
 /// machine. A job that has its result is not run again, nor is one of a closed list. A worker
-/// without a result leaves behind why (`why_failed`). SIGTERM, SIGINT and SIGHUP end it with all
+/// without a result leaves behind why (`last_failure`). SIGTERM, SIGINT and SIGHUP end it with all
 /// that it started.
 /// @return the exit code: 0 when there is nothing more to do, 1 when the job is not done
 /// @throws FileError, ExecutorError
 int run_task(const std::filesystem::path& grader, const std::filesystem::path& list,
              std::size_t index);
 
-/// Why the last task of this list left the job without a result; nothing when it did not live to
-/// say so.
-std::optional<std::string> why_failed(const Job& job, const std::filesystem::path& list);
+/// Why tasks of a list left a job without a result.
+struct TaskFailure {
+  unsigned attempts = 0;  ///< tasks that lived to say so
+  std::string why;        ///< of the last one
+};
+/// Nothing when the last task of this list did not live to say why.
+std::optional<TaskFailure> last_failure(const Job& job, const std::filesystem::path& list);
 
 }  // namespace rooflab

@@ -4,6 +4,7 @@
 //   stand_in_grader batch-task LIST INDEX    as the grader
 //   stand_in_grader slurm DIR [AT_MOST]      runs the folders of DIR/jobs by Slurm, says how each
 //                                            ended, and ends early at SIGTERM
+//   stand_in_grader manifest [ARGUMENT ...]  prints a Kubernetes manifest for 300 jobs
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -17,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "grader/batch/execute/kubernetes.h"
 #include "grader/batch/execute/slurm_executor.h"
 #include "grader/batch/execute/task_list.h"
 #include "grader/sandbox/sandbox.h"
@@ -71,11 +73,24 @@ int run_by_slurm(const fs::path& self, const fs::path& folder, unsigned at_most)
   return 0;
 }
 
+int print_manifest(const std::vector<std::string>& arguments) {
+  KubernetesOptions options{.folder = "/class/kubernetes",
+                            .volume = "/class/it's $(HOME) - \"quoted\"",
+                            .grader = "/opt/rooflab/build/bin/grader"};
+  read_kubernetes_arguments(arguments, options);
+  options.at_most = 20;
+  fmt::print("{}", kubernetes_manifest(options, "rooflab-01234567",
+                                       options.volume / "kubernetes" / "jobs.json", 300, 600));
+  return 0;
+}
+
 int run(const fs::path& self, const std::vector<std::string>& words) {
   if (words.size() == 2 && words[0] == "batch-job") return run_job(words[1]);
   if (words.size() == 3 && words[0] == "batch-task") {
     return run_task(self, words[1], std::stoul(words[2]));
   }
+  if (!words.empty() && words[0] == "manifest")
+    return print_manifest({words.begin() + 1, words.end()});
   if (words.size() >= 2 && words[0] == "slurm") {
     return run_by_slurm(self, words[1],
                         words.size() > 2 ? static_cast<unsigned>(std::stoul(words[2])) : 0);

@@ -8,8 +8,8 @@ import tomllib
 from harness.checkout import PART, ROOT, SETTINGS, TASKS
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1]
-KEYS = {"story", "task", "verdict", "code", "max_score", "thorough", "prepend", "append", "edit", "exit", "says",
-        "never_says", "needs", "others"}
+KEYS = {"story", "task", "verdict", "code", "max_score", "thorough", "prepend", "append", "edit", "says", "never_says",
+        "needs", "in_class"}
 NOT_SUBMITTED = {"attack.toml", "make.py", "__pycache__"}
 
 
@@ -22,16 +22,18 @@ class Attack:
         self.folder = folder
         self.name = folder.name
         self.story = table["story"]
-        self.task = table["task"]
-        self.verdicts = [table["verdict"]] if isinstance(table["verdict"], str) else table["verdict"]
-        self.codes = [table["code"]] if isinstance(table.get("code", []), str) else table.get("code", [])
+        self.task = table.get("task", TASKS[0])
+        self.verdicts = as_list(table["verdict"])
+        self.codes = as_list(table.get("code", []))
+        self.in_class = as_list(table.get("in_class", self.verdicts))
         self.max_score = table.get("max_score", 0)
         self.thorough = table.get("thorough", False)
-        self.exit = table.get("exit")
         self.says = table.get("says", "")
         self.never_says = table.get("never_says", [])
         self.needs = table.get("needs", [])  # layers of the sandbox
-        self.others = table.get("others", True)  # whether the other tasks' files are right
+        self.maker = self.load_maker()
+        # Archives, and names that only a class has.
+        self.only_in_class = hasattr(self.maker, "make_entry")
         self.table = table
 
     def write_submission(self, submission):
@@ -49,17 +51,39 @@ class Attack:
         for own in self.folder.iterdir():
             if own.name not in NOT_SUBMITTED:
                 shutil.copy(own, part / own.name)
-        if (self.folder / "make.py").exists():
-            spec = importlib.util.spec_from_file_location(f"make_{self.name}", self.folder / "make.py")
-            maker = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(maker)
-            maker.make(submission, part, file)
+        if hasattr(self.maker, "make"):
+            self.maker.make(submission, part, file)
+
+    def write_entry(self, submissions):
+        """The submission as one of a class: a folder, or whatever `make_entry` makes."""
+        if self.only_in_class:
+            self.maker.make_entry(submissions, self.name)
+        else:
+            self.write_submission(submissions / self.name)
+
+    def load_maker(self):
+        file = self.folder / "make.py"
+        if not file.exists():
+            return None
+        spec = importlib.util.spec_from_file_location(f"make_{self.name}", file)
+        maker = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(maker)
+        return maker
+
+
+def as_list(value):
+    return [value] if isinstance(value, str) else value
 
 
 def write_honest_files(part):
-    for task in TASKS:
-        name = SETTINGS["tasks"][task]["file"]
-        shutil.copy(ROOT / "solutions" / PART / name, part / name)
+    for name, text in right_texts().items():
+        (part / name).write_text(text)
+
+
+def right_texts():
+    """The files of a right submission by their names."""
+    return {name: (ROOT / "solutions" / PART / name).read_text()
+            for name in (SETTINGS["tasks"][task]["file"] for task in TASKS)}
 
 
 def all_attacks():

@@ -32,14 +32,42 @@ def count_of_active_tags(text):
     return active
 
 
+def text_faults(name, data):
+    """The text, and why it may not be shown as it is."""
+    faults = []
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        faults.append(f"the {name} is not UTF-8: {error}")
+        text = data.decode("utf-8", "replace")
+    obeyed = OBEYED.search(text)
+    if obeyed:
+        faults.append(f"the {name} has a control character {obeyed.group()!r} in it")
+    return text, faults
+
+
+def json_faults(name, text):
+    """The document, and why others could not read it."""
+    faults = []
+    try:
+        document = json.loads(text, parse_constant=lambda word: faults.append(f"the {name} has {word} in it"))
+    except ValueError as error:
+        return None, [f"the {name} cannot be parsed: {error}"]
+    return document, faults
+
+
+def has_more_active_html(text, right):
+    return any(count > right.get(tag, 0) for tag, count in count_of_active_tags(text).items())
+
+
 class Reports:
     """What one run of the grader wrote."""
 
     def __init__(self, folder, exit_code, printed):
         self.exit_code = exit_code
-        self.printed = printed
-        self.json_bytes = self.read(folder / "grade.json")
-        self.html_bytes = self.read(folder / "grade.html")
+        self.bytes = {"terminal": printed, "JSON": self.read(folder / "grade.json"),
+                      "HTML": self.read(folder / "grade.html")}
+        self.texts = {}
         self.document = None
 
     @staticmethod
@@ -52,21 +80,10 @@ class Reports:
     def parse(self):
         """Reads the documents; returns what is wrong with them."""
         faults = []
-        texts = {"terminal": self.printed, "JSON": self.json_bytes, "HTML": self.html_bytes}
-        decoded = {}
-        for name, data in texts.items():
-            try:
-                decoded[name] = data.decode("utf-8")
-            except UnicodeDecodeError as error:
-                faults.append(f"the {name} is not UTF-8: {error}")
-                decoded[name] = data.decode("utf-8", "replace")
-            obeyed = OBEYED.search(decoded[name])
-            if obeyed:
-                faults.append(f"the {name} has a control character {obeyed.group()!r} in it")
-        if self.json_bytes:
-            try:
-                self.document = json.loads(decoded["JSON"], parse_constant=lambda word: faults.append(f"JSON has {word}"))
-            except ValueError as error:
-                faults.append(f"the JSON cannot be parsed: {error}")
-        self.html = decoded["HTML"]
+        for name, data in self.bytes.items():
+            self.texts[name], more = text_faults(name, data)
+            faults += more
+        if self.texts["JSON"]:
+            self.document, more = json_faults("JSON", self.texts["JSON"])
+            faults += more
         return faults

@@ -103,7 +103,10 @@ Delivery delivery_of(const std::string& name, bool is_folder) {
   if (const auto moodle = moodle_delivery(name)) {
     if (is_folder == moodle->file.empty()) return *moodle;
   }
-  if (const auto canvas = is_folder ? std::nullopt : canvas_delivery(name)) return *canvas;
+  if (auto canvas = canvas_delivery(name)) {
+    if (is_folder) canvas->file.clear();  // somebody unpacked the archive of that name
+    return *canvas;
+  }
   constexpr std::string_view kGradescope = "submission_";
   Delivery delivery;
   if (is_folder && name.starts_with(kGradescope) && is_number(name.substr(kGradescope.size()))) {

@@ -19,20 +19,23 @@ constexpr std::size_t kMostPeople = 100;
 
 /// The lines of one top-level key; results of tests can make a whole export many megabytes.
 std::string_view section_of(std::string_view text, const std::string& key) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
-    if (text.substr(at, end - at).starts_with(key + ":")) {
-      std::size_t last = end;
-      // A list may stand below its key without being indented.
-      while (last < text.size() && (text[last] == ' ' || text[last] == '\n' || text[last] == '\r' ||
-                                    text.substr(last).starts_with("- "))) {
-        last = std::min(text.find('\n', last), text.size() - 1) + 1;
-      }
-      return text.substr(at, last - at);
-    }
-    at = end;
+  const std::string heading = key + ":";
+  std::size_t begin = 0;
+  if (!text.starts_with(heading)) {
+    begin = text.find("\n" + heading);
+    if (begin == std::string_view::npos) return {};
+    ++begin;
   }
-  return {};
+  const auto line_after = [&](std::size_t at) {
+    return std::min(text.find('\n', at), text.size() - 1) + 1;
+  };
+  std::size_t end = line_after(begin);
+  // A list may stand below its key without being indented.
+  while (end < text.size() && (text[end] == ' ' || text[end] == '\n' || text[end] == '\r' ||
+                               text.substr(end).starts_with("- "))) {
+    end = line_after(end);
+  }
+  return text.substr(begin, end - begin);
 }
 
 std::string short_text(std::string text) {

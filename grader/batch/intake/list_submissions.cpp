@@ -90,6 +90,12 @@ std::vector<Named> names_in(const fs::path& folder) {
     }
     entries.increment(error);
   }
+  if (error && archive_name(folder.filename().string()).is_archive) {
+    throw FileError(
+        fmt::format("{} is an archive; unpack it, and name the folder that holds one "
+                    "entry for each student",
+                    folder.string()));
+  }
   if (error) {
     throw FileError(
         fmt::format("cannot read the folder {}: {}; check that it exists and may be read",

@@ -90,6 +90,12 @@ TEST_F(ListSubmissionsTest, OfAnExportOfGradescopeAreFoundInItsFolder) {
 TEST_F(ListSubmissionsTest, InNoFolderAreAnError) {
   EXPECT_THROW(list_submissions(folder() / "missing"), FileError);
   EXPECT_THROW(list_submissions(write("file")), FileError);
+  try {
+    list_submissions(write("class.zip"));
+    FAIL();
+  } catch (const FileError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("class.zip is an archive; unpack it"));
+  }
 }
 
 TEST(Delivery, ReadsNamesOfCanvas) {
@@ -104,7 +110,8 @@ TEST(Delivery, ReadsNamesOfCanvas) {
   EXPECT_EQ(in_time.file, "LATE_1_2_x.zip");
   EXPECT_EQ(delivery_of("LATE_1_2_x.zip", false).hints.canvas_name, "LATE");
   EXPECT_EQ(delivery_of("gemv_1_cu", false).platform, Platform::none);
-  EXPECT_EQ(delivery_of("a_1_2_x", true).platform, Platform::none);
+  EXPECT_EQ(delivery_of("lovelaceada_1_2_archive", true).hints.canvas_id, "1");
+  EXPECT_EQ(delivery_of("lovelaceada_1_2_archive", true).file, "");
 }
 
 TEST(Delivery, ReadsNamesOfMoodle) {

@@ -1,18 +1,20 @@
 #include "grader/cli/batch_command.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <algorithm>
-#include <atomic>
+#include <charconv>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <thread>
 
 #include "grader/batch/batch.h"
+#include "grader/batch/execute/kubernetes.h"
 #include "grader/batch/execute/local_executor.h"
 #include "grader/batch/execute/slurm_executor.h"
 #include "grader/batch/job_files.h"
+#include "grader/batch/outputs/code_titles.h"
 #include "grader/cli/class_progress.h"
 #include "grader/cli/devices.h"
 #include "grader/cli/grading.h"
@@ -67,7 +69,38 @@ std::unique_ptr<Executor> executor_of(const BatchOptions& options, const Install
                      .memory_mib = kMemoryMib,
                      .progress = [&listener](const std::string& line) { listener.say(line); }});
   }
+  if (options.executor == "kubernetes") {
+    KubernetesOptions kubernetes{
+        .folder = folder / "kubernetes",
+        .volume = folder,
+        .grader = grader,
+        .at_most = share.jobs,
+        .cpus = share.threads,
+        .memory_mib = kMemoryMib,
+        .progress = [&listener](const std::string& line) { listener.say(line); }};
+    read_kubernetes_arguments(options.executor_arguments, kubernetes);
+    return std::make_unique<KubernetesExecutor>(std::move(kubernetes));
+  }
   return std::make_unique<LocalExecutor>(LocalOptions{.grader = grader, .jobs = share.jobs});
+}
+
+/// "1=48213" -> the number of part 1's assignment on Canvas.
+std::map<int, std::string> canvas_assignments(const BatchOptions& options) {
+  std::map<int, std::string> assignments;
+  for (const std::string& text : options.canvas_assignments) {
+    int part = 0;
+    const char* end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, part);
+    const std::string number(read.ptr, end);
+    if (read.ec != std::errc() || number.size() < 2 || number.front() != '=') {
+      throw UsageError(fmt::format(
+          "--canvas-assignment {}: write a part and Canvas's number of its assignment, as in "
+          "--canvas-assignment 1=48213",
+          text));
+    }
+    assignments[part] = number.substr(1);
+  }
+  return assignments;
 }
 
 /// The full name of a device here: what is graded on `auto` has to be known a year later.
@@ -137,10 +170,13 @@ int grade_class(const BatchOptions& options, const Installation& installation) {
         course,
         {.unpacker = installation.build / "bin" / "rooflab-unpack",
          .gpu_specs = installation.gpus(),
-         .jobs = std::max(1U, share.jobs),
+         .jobs = share.jobs > 0 ? share.jobs : processors(),
          .threads = share.threads,
          .sandbox = options.sandbox,
-         .outputs = {.leaderboard = options.leaderboard, .assignment = options.assignment}},
+         .outputs = {.leaderboard = options.leaderboard,
+                     .assignment = options.assignment,
+                     .canvas_assignments = canvas_assignments(options),
+                     .code_titles = read_code_titles(installation.handouts() / "errors")}},
         *executor, progress);
     progress.clear();
     tell_summary(summary, batch.folder().path());

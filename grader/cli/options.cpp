@@ -56,7 +56,8 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
       ->capture_default_str();
   command
       .add_option("--executor-argument", batch.executor_arguments,
-                  "Passed on to sbatch, as in --executor-argument=--partition=gpu")
+                  "For sbatch (--executor-argument=--partition=gpu) or for the Kubernetes Job "
+                  "(--executor-argument=--image=registry/rooflab:1)")
       ->allow_extra_args(false);
   command.add_flag("--resume", batch.resume,
                    "Go on with the batch in --out, which is what happens anyway if there is one");
@@ -69,6 +70,10 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
   command.add_option("--seed", batch.seed, "Seed of the inputs, the same for the whole class");
   command.add_option("--assignment", batch.assignment, "Its name in gradebooks")
       ->capture_default_str();
+  command
+      .add_option("--canvas-assignment", batch.canvas_assignments,
+                  "A part and the number that Canvas gave to its assignment, as in 1=48213")
+      ->allow_extra_args(false);
   command.add_flag("--leaderboard", batch.leaderboard, "Show who is fastest, by name");
   command.add_flag("--no-sandbox", flags.batch_no_sandbox,
                    "Run submissions with limits but without isolation");

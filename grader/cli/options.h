@@ -18,11 +18,12 @@ struct BatchOptions {
   std::string device;
   unsigned jobs = 0;  ///< 0: one per CPU
   std::string executor = "local";
-  std::vector<std::string> executor_arguments;  ///< for sbatch
+  std::vector<std::string> executor_arguments;  ///< for sbatch, or of the Kubernetes Job
   std::optional<std::uint64_t> seed;
   std::vector<std::string> regrade;
   std::string replay;  ///< a student
   std::string assignment = "Rooflab";
+  std::vector<std::string> canvas_assignments;  ///< "1=48213"
   bool leaderboard = false;
   bool resume = false;
   bool sandbox = true;

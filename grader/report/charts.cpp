@@ -36,7 +36,9 @@ std::vector<plot::Roof> roofs_of(const std::vector<NamedTiming>& timings,
                                  const gpu_spec::GpuSpec& gpu) {
   std::vector<plot::Roof> roofs;
   for (const auto& [type, peak] : gpu.peak_flops) {
-    const auto runs_against = [&](const NamedTiming& one) { return one.timing.peak == type; };
+    const auto runs_against = [&wanted = type](const NamedTiming& one) {
+      return one.timing.peak == wanted;
+    };
     const bool used = std::any_of(timings.begin(), timings.end(), runs_against);
     std::string words = type;
     std::replace(words.begin(), words.end(), '_', ' ');

@@ -34,8 +34,10 @@ std::vector<plot::Roof> roofs_of(const std::vector<ScatterSeries>& series,
                                  const gpu_spec::GpuSpec& gpu) {
   std::vector<plot::Roof> roofs;
   for (const auto& [type, rate] : gpu.peak_flops) {
-    const bool used = std::any_of(series.begin(), series.end(),
-                                  [&](const ScatterSeries& one) { return one.peak == type; });
+    const auto runs_against = [&wanted = type](const ScatterSeries& one) {
+      return one.peak == wanted;
+    };
+    const bool used = std::any_of(series.begin(), series.end(), runs_against);
     if (used || type == "fp32") roofs.push_back({words_for_people(type), rate});
   }
   return roofs;

@@ -184,6 +184,16 @@ TEST_F(ClassFixture, TheRosterTellsWhoIsMissingAndWhoIsUnknown) {
   EXPECT_THAT(grades(), ElementsAre("1|2", "unknown mallory|3"));
 }
 
+TEST_F(ClassFixture, ASubmissionThatClaimsToBeAnothersTakesNobodysPlace) {
+  hand_in("ada", "xx");
+  hand_in("zoe", "xxxxx");
+  file("submissions/zoe/student.toml", "id = \"ada\"");
+  BatchRequest with_roster = request();
+  with_roster.roster = file("roster.csv", "id,name\nada,Ada\n");
+  run(with_roster);
+  EXPECT_THAT(grades(), ElementsAre("ada|2"));
+}
+
 TEST_F(ClassFixture, ABadRosterIsRefusedBeforeAnythingIsWritten) {
   hand_in("ada", "xx");
   BatchRequest bad = request();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <future>
 #include <map>
+#include <tuple>
 
 #include "grader/report/text.h"
 
@@ -15,6 +16,7 @@ namespace {
 struct Taken {
   SubmissionRow row;
   std::map<int, std::string> sources;
+  bool names_itself = false;  ///< see Submission
 };
 
 /// Without a roster a submission says whose it is, by the best that it has.
@@ -104,7 +106,8 @@ class ClassTaker {
                         .problem = submission.problem,
                         .notes = submission.notes,
                         .doubts = submission.doubts},
-                .sources = {}};
+                .sources = {},
+                .names_itself = submission.names_itself};
     for (const PartSpec& part : course_.parts) {
       const SourceFiles files = Course::files_of(part, submission.files);
       if (files.empty()) continue;
@@ -115,13 +118,16 @@ class ClassTaker {
     by_student_[student.key].push_back(std::move(taken));
   }
 
-  /// Of several submissions of one student the newest counts that could be taken in.
+  /// Of several submissions of one student the newest counts that could be taken in. One that only
+  /// says itself whose it is takes nobody's place: anybody can write another's name into a file.
   void choose(std::vector<Taken>& taken) {
-    std::ranges::stable_sort(taken, [](const Taken& a, const Taken& b) {
-      return std::pair(a.row.problem.empty(), a.row.received.value_or(0)) >
-             std::pair(b.row.problem.empty(), b.row.received.value_or(0));
-    });
-    const bool several = taken.size() > 1 && taken[1].row.problem.empty();
+    const auto rank = [](const Taken& one) {
+      return std::tuple(one.row.problem.empty(), !one.names_itself, one.row.received.value_or(0));
+    };
+    std::ranges::stable_sort(taken,
+                             [&](const Taken& a, const Taken& b) { return rank(a) > rank(b); });
+    const bool several = taken.size() > 1 && taken[1].row.problem.empty() &&
+                         taken[1].names_itself == taken[0].names_itself;
     const bool tied = several && taken[0].row.received == taken[1].row.received &&
                       taken[0].sources != taken[1].sources;
     for (std::size_t i = 0; i < taken.size(); ++i) {

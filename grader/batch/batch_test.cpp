@@ -213,6 +213,8 @@ TEST_F(ClassFixture, PointsGivenByHandSurviveEveryRegrade) {
   BatchRequest again = request();
   again.regrade = {"ada"};
   run(again);
+  EXPECT_THAT(read_file(out() / "grades.csv"), HasSubstr(",5,14,5,0,"))
+      << "total 5 of 14, 5 before, no change: points by hand are in both";
   EXPECT_THAT(query("SELECT student, cast(points AS INTEGER) FROM manual_points", 2),
               ElementsAre("ada|3"));
   EXPECT_THAT(read_file(out() / "free_text.csv"), HasSubstr("ada,1,why,3,4"));

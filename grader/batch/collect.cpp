@@ -136,6 +136,7 @@ class Collector {
       for (const ManualPoints& points : manual) {
         if (points.part == part.number) one.manual += points.points;
       }
+      if (one.previous_total) *one.previous_total += one.manual;
       if (one.state == PartState::fault) {
         outcome.problems.push_back(
             fmt::format("part {}: the grader failed: {}", part.number, one.why));

@@ -29,12 +29,7 @@ unsigned processors() { return std::max(1U, std::thread::hardware_concurrency())
 
 /// Code of strangers is not run on the strength of limits alone, unless somebody says so.
 void insist_on_isolation(bool sandbox) {
-  if (!sandbox) return;
-  const auto layers = active_layers();
-  const auto is_active = [&](const char* layer) {
-    return std::ranges::find(layers, layer) != layers.end();
-  };
-  if (is_active("bubblewrap") || (is_active("landlock") && is_active("seccomp"))) return;
+  if (!sandbox || isolates(active_layers())) return;
   throw UsageError(
       "nothing here isolates submissions from this machine and from each other (see grader "
       "doctor); install bubblewrap, or say --no-sandbox if you trust every one of them");

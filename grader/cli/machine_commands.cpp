@@ -40,7 +40,11 @@ void examine_sandbox(std::ostream& out) {
   for (const std::string& layer : active) layers += (layers.empty() ? "" : ", ") + layer;
   const bool strong = std::ranges::find(active, "bubblewrap") != active.end();
   say(out, strong, "sandbox",
-      strong ? layers : layers + "; install bubblewrap for stronger isolation");
+      strong             ? layers
+      : isolates(active) ? layers + "; install bubblewrap for stronger isolation"
+                         : layers +
+                               "; nothing isolates submissions, and batch refuses to run: "
+                               "install bubblewrap");
 }
 
 bool examine_devices(std::ostream& out, const Installation& installation,

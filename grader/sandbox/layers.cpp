@@ -1,6 +1,7 @@
 #include "grader/sandbox/layers.h"
 
 #include <unistd.h>
+#include <algorithm>
 
 #include <fstream>
 
@@ -122,6 +123,13 @@ std::vector<std::string> names_of(const Layers& layers) {
   }
   names.insert(names.end(), {"rlimits", "watchdog"});
   return names;
+}
+
+bool isolates(const std::vector<std::string>& layers) {
+  const auto is_active = [&](const char* layer) {
+    return std::ranges::find(layers, layer) != layers.end();
+  };
+  return is_active("bubblewrap") || (is_active("landlock") && is_active("seccomp"));
 }
 
 std::vector<std::string> active_layers(bool enabled) {

@@ -108,4 +108,8 @@ SandboxOutcome run_sandboxed(const SandboxRequest& request);
 /// process.
 std::vector<std::string> active_layers(bool enabled = true);
 
+/// Whether these layers keep a program away from the host's files and from other programs: limits
+/// alone do not.
+bool isolates(const std::vector<std::string>& layers);
+
 }  // namespace rooflab

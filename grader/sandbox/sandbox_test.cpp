@@ -353,6 +353,14 @@ TEST_P(IsolationTest, CanSignalNeitherTheGraderNorEverybody) {
   EXPECT_EQ(outcome.output, "cannot signal\n");
 }
 
+TEST(ActiveLayersTest, LimitsAloneDoNotIsolate) {
+  EXPECT_TRUE(isolates({"bubblewrap", "own uid", "rlimits"}));
+  EXPECT_TRUE(isolates({"seccomp", "landlock", "rlimits"}));
+  EXPECT_FALSE(isolates({"landlock", "rlimits"}));
+  EXPECT_FALSE(isolates({"own uid", "control groups", "rlimits", "watchdog"}));
+  EXPECT_FALSE(isolates(active_layers(false)));
+}
+
 TEST(ActiveLayersTest, AlwaysHoldTheLimits) {
   EXPECT_THAT(active_layers(), Contains("rlimits"));
   EXPECT_THAT(active_layers(false), testing::IsSupersetOf({"rlimits", "watchdog"}));

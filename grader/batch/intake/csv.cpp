@@ -71,9 +71,23 @@ bool is_number(std::string_view field) {
   return error == std::errc() && end == field.data() + field.size();
 }
 
-/// Spreadsheets may leave out spaces before they look for a formula.
+/// Spreadsheets may leave out blanks and byte order marks before they look for a formula.
+std::string_view without_blanks(std::string_view field) {
+  constexpr std::string_view kBlanks[] = {" ", "\xC2\xA0", kByteOrderMark};
+  const auto* blank = std::begin(kBlanks);
+  while (blank != std::end(kBlanks)) {
+    if (field.starts_with(*blank)) {
+      field.remove_prefix(blank->size());
+      blank = std::begin(kBlanks);
+    } else {
+      ++blank;
+    }
+  }
+  return field;
+}
+
 bool is_formula(std::string_view field) {
-  field.remove_prefix(std::min(field.find_first_not_of(' '), field.size()));
+  field = without_blanks(field);
   return !field.empty() && std::string_view("=+-@\t\r").find(field.front()) != std::string::npos &&
          !is_number(field);
 }
@@ -81,7 +95,7 @@ bool is_formula(std::string_view field) {
 std::string to_field(const std::string& value) {
   const std::string field = is_formula(value) ? "'" + value : value;
   const bool quoted = field.find_first_of(",;\t\"\r\n") != std::string::npos ||
-                      field.starts_with(' ') || field.ends_with(' ');
+                      without_blanks(field).size() != field.size() || field.ends_with(' ');
   if (!quoted) return field;
   std::string text(2 * field.size() + 2, '\0');
   text.resize(csv_write(text.data(), text.size(), field.data(), field.size()));

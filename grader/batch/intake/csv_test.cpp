@@ -50,12 +50,17 @@ TEST(Csv, IsWrittenSoThatItReadsTheSame) {
   const CsvTable table = {{"plain", "a,b", "say \"hi\"", "two\nlines", " spaced ", ""},
                           {"-1.5", "+2e3", "0", "\xFF\x01", "ü"}};
   EXPECT_EQ(parse_csv(to_csv(table), "r.csv"), table);
+  const CsvTable marked = {
+      {"\xEF\xBB\xBF"
+       "begins with a byte order mark"}};
+  EXPECT_EQ(parse_csv(to_csv(marked), "r.csv"), marked);
   EXPECT_EQ(to_csv({{"a", "b;c"}, {"-1"}}), "a,\"b;c\"\r\n-1\r\n");
 }
 
 TEST(Csv, FormulasBecomeText) {
-  for (const char* formula : {"=1+1", "+cmd|'x'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1",
-                              "-inf", "+", "-", "=HYPERLINK(\"http://x\",\"y\")"}) {
+  for (const char* formula :
+       {"=1+1", "+cmd|'x'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "-inf", "+", "-",
+        "=HYPERLINK(\"http://x\",\"y\")", "\xEF\xBB\xBF=1", " \xEF\xBB\xBF +1+1"}) {
     const std::string written = parse_csv(to_csv({{formula}}), "r.csv").at(0).at(0);
     EXPECT_EQ(written, std::string("'") + formula);
   }

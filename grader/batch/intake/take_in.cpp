@@ -36,6 +36,17 @@ std::string without_branch(std::string name) {
   return name;
 }
 
+bool is_real_folder(const fs::path& path) {
+  std::error_code error;
+  return fs::is_directory(fs::symlink_status(path, error));
+}
+
+fs::path scratch_parent() {
+  std::error_code error;
+  const fs::path parent = fs::temp_directory_path(error);
+  return error ? fs::path("/tmp") : parent;
+}
+
 std::string utc(std::int64_t time) {
   return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(time)));
 }
@@ -57,7 +68,9 @@ class Intake {
   }
 
   Submission run() {
-    for (const fs::path& path : submission_.entry.paths) look_at(path);
+    for (const fs::path& path : submission_.entry.paths) {
+      if (submission_.problem.empty()) look_at(path);
+    }
     read_name();
     read_platform();
     matched_ = match_wanted(found_, options_.wanted);
@@ -114,9 +127,10 @@ class Intake {
           "{} is an archive of a kind that is not read; pack it as .zip, .tar, .tar.gz or .tar.xz",
           shown(called)));
     }
-    if (scratch_ == nullptr) {
-      scratch_ = std::make_unique<TemporaryFolder>(fs::temp_directory_path());
+    if (archives_ == kMostArchives) {
+      return refuse(fmt::format("it holds more than {} archives; hand in one", kMostArchives));
     }
+    if (scratch_ == nullptr) scratch_ = std::make_unique<TemporaryFolder>(scratch_parent());
     const fs::path into = scratch_->path() / std::to_string(++archives_);
     fs::create_directory(into);
     const std::string reason = unpack(path, into, options_);
@@ -141,11 +155,9 @@ class Intake {
                       "pack the files themselves",
                       shown(inner.front())));
     }
-    if (inner.size() > kMostArchives) {
-      return refuse(fmt::format(
-          "it holds {} archives, and none of the files asked for; hand in one", inner.size()));
+    for (const FoundFile& file : inner) {
+      if (submission_.problem.empty()) look_into_archive(file.folder / file.stored, file.path);
     }
-    for (const FoundFile& file : inner) look_into_archive(file.folder / file.stored, file.path);
     matched_ = match_wanted(found_, options_.wanted);
   }
 
@@ -171,8 +183,8 @@ class Intake {
                                     name_of(first));
       if (!record) note("Gradescope's submission_metadata.yml says nothing about it.");
     } else if (platform_ == Platform::none && is_folder_ && !has_repository_ &&
-               fs::is_directory(fs::symlink_status(first / "submission"))) {
-      record = read_autograder_metadata(metadata(first / "submission_metadata.json"));
+               is_real_folder(first / "submission")) {
+      record = read_autograder_metadata(read_submitted(first, "submission_metadata.json").text);
       submission_.names_itself = record.has_value();
     }
     if (!record) return;
@@ -189,7 +201,7 @@ class Intake {
     }
   }
 
-  /// @return empty when there is none
+  /// A platform's file, so not a stranger's. @return empty when there is none
   std::string metadata(const fs::path& file) {
     std::error_code error;
     if (!fs::is_regular_file(fs::symlink_status(file, error))) return "";
@@ -255,8 +267,7 @@ class Intake {
   }
 
   static std::vector<FoundFile> delivered_in(const fs::path& path) {
-    std::error_code error;
-    if (fs::is_directory(fs::symlink_status(path, error))) return find_files(path).files;
+    if (is_real_folder(path)) return find_files(path).files;
     return {single_file(path, name_of(path))};
   }
 

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -155,6 +156,25 @@ TEST_F(TakeInTest, ReadsWhatGradescopesAutograderGets) {
   EXPECT_EQ(ada.hints.email, "a@x");
   EXPECT_TRUE(ada.names_itself);
   EXPECT_THAT(ada.files, SizeIs(1));
+}
+
+TEST_F(TakeInTest, IsNotStoppedByMetadataThatAStudentMade) {
+  write("job/submission/gemv.cu", "one");
+  for (const std::string& text : {std::string(2 << 20, ' '), std::string("[[[["), std::string()}) {
+    write("job/submission_metadata.json", text);
+    EXPECT_THAT(only().files, SizeIs(1));
+  }
+  std::filesystem::remove(folder() / "job/submission_metadata.json");
+  ASSERT_EQ(::mkfifo((folder() / "job/submission_metadata.json").c_str(), 0600), 0);
+  EXPECT_THAT(only().files, SizeIs(1));
+}
+
+TEST_F(TakeInTest, LooksIntoFewArchives) {
+  for (int i = 0; i < 6; ++i) {
+    write(fmt::format("lovelaceada_12_{}_{}.zip", i, i),
+          ArchiveWriter(Format::zip).file(fmt::format("{}.cu", i), "one").bytes());
+  }
+  EXPECT_EQ(only().problem, "it holds more than 4 archives; hand in one");
 }
 
 TEST_F(TakeInTest, ReadsWhoItIsFromAFileInIt) {

@@ -28,7 +28,7 @@ td.points,td.time{white-space:nowrap}
 .verdict{color:var(--bad);font-weight:600;white-space:nowrap}.verdict.pass{color:var(--good)}
 .verdict.not-implemented,.verdict.not-applicable{color:var(--todo)}
 .cases .verdict{font-weight:400;font-size:.85rem;border:1px solid currentColor;border-radius:1rem;padding:.05rem .5rem;
-display:inline-block;margin:.1rem 0}
+display:inline-block;margin:.1rem 0;white-space:normal;overflow-wrap:anywhere}
 .rooflab-plot{width:100%;min-width:40rem;height:auto;display:block;border:1px solid var(--line);border-radius:.5rem}
 .latency{display:grid;grid-template-columns:9rem 1fr 12rem;gap:.6rem;align-items:center;font-size:.9rem;margin:.2rem 0}
 .latency span{min-width:0;overflow-wrap:anywhere}

@@ -17,6 +17,8 @@ namespace rooflab {
 namespace {
 
 constexpr std::size_t kLongestLabel = 48;
+constexpr std::size_t kCrowd = 10;  // marks of a task, above which they let others shine through
+constexpr std::size_t kFewestForMedian = 3;
 constexpr double kSpread = 9;  // pixels to both sides of where a task's marks belong
 
 bool can_be_drawn(const ScatterMark& mark) {
@@ -96,7 +98,9 @@ class Scatter {
     for (std::size_t i = 0; i < series_.size(); ++i) {
       entries.push_back(plot::series_entry(i, shorten(one_line(series_[i].label), kLongestLabel)));
     }
-    entries.push_back({"target", plot::Marker::bar, "median of a task"});
+    if (std::any_of(series_.begin(), series_.end(), has_median)) {
+      entries.push_back({"target", plot::Marker::bar, "median of a task"});
+    }
     return entries;
   }
 
@@ -114,6 +118,9 @@ class Scatter {
     for (const ScatterMark& mark : one.marks) rates.push_back(mark.flops_per_second);
     return median_of(std::move(rates));
   }
+
+  /// Of fewer it would hide them.
+  static bool has_median(const ScatterSeries& one) { return one.marks.size() >= kFewestForMedian; }
 
   void draw_roofs() {
     for (const plot::MemoryLevel& level : memory_) {
@@ -153,7 +160,7 @@ class Scatter {
       plot::Place place = axes_.at(mark.intensity, mark.flops_per_second);
       if (one.marks.size() > 1) place.x += kSpread * (2 * spread_out(i) - 1);
       place.x = std::clamp(place.x, plot_.x, plot_.x + plot_.width);
-      svg_.marker(look.css_class + " crowd", look.marker, place,
+      svg_.marker(look.css_class + (one.marks.size() > kCrowd ? " crowd" : ""), look.marker, place,
                   fmt::format("{}, {}: {}", shorten(one_line(mark.label), kLongestLabel),
                               shorten(one_line(one.label), kLongestLabel),
                               plot::with_prefix(mark.flops_per_second, "FLOP/s")));
@@ -161,7 +168,7 @@ class Scatter {
   }
 
   void draw_median(const ScatterSeries& one) {
-    if (one.marks.size() < 3) return;  // it would hide them
+    if (!has_median(one)) return;
     const double rate = median(one);
     svg_.marker("target", plot::Marker::bar, axes_.at(one.marks.front().intensity, rate),
                 fmt::format("{}, median: {}", shorten(one_line(one.label), kLongestLabel),

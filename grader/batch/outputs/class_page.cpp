@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
+
 #include "grader/batch/outputs/class_page_parts.h"
 #include "grader/batch/outputs/class_statistics.h"
 #include "grader/batch/outputs/class_words.h"
@@ -48,35 +50,76 @@ std::string contents_html(const ClassResults& results, const OutputOptions& opti
   return "<nav aria-label=\"Contents\">" + links + "<a href=\"#students\">Students</a></nav>\n";
 }
 
-/// What somebody should look at, with whose it is.
-std::string problems_html(const ClassResults& results) {
-  std::string rows;
-  const auto add = [&](const StudentOutcome& student, const std::string& where,
-                       const std::string& what) {
-    rows +=
-        fmt::format("<tr><td>{}</td><td>{}</td><td>{}</td></tr>\n", student_link(student.student),
-                    where, escape_html(shorten(one_line(what), 400)));
+/// What somebody should look at: each thing once, with all whom it concerns and where.
+class Problems {
+ public:
+  void add(const Student& student, const std::string& what, const std::string& where) {
+    const std::string words = shorten(one_line(what), kLongest);
+    const auto [place, is_new] = index_.emplace(words, all_.size());
+    if (is_new) all_.push_back({words, {}});
+    auto& concerned = all_[place->second].concerned;
+    if (concerned.empty() || concerned.back().first != &student)
+      concerned.emplace_back(&student, std::vector<std::string>{});
+    if (!where.empty()) concerned.back().second.push_back(where);
+  }
+
+  std::string rows() const {
+    std::string html;
+    for (const Problem& problem : all_) {
+      std::vector<std::string> links;
+      for (const auto& [student, places] : problem.concerned) {
+        links.push_back(student_link(*student) +
+                        (places.empty() ? "" : fmt::format(" ({})", fmt::join(places, ", "))));
+      }
+      html += fmt::format(
+          "<tr><td class=\"text\">{}</td><td class=\"number\">{}</td>"
+          "<td class=\"text people\">{}</td></tr>\n",
+          escape_html(problem.what), links.size(), fmt::join(links, ", "));
+    }
+    return html;
+  }
+
+ private:
+  static constexpr std::size_t kLongest = 400;
+  struct Problem {
+    std::string what;
+    std::vector<std::pair<const Student*, std::vector<std::string>>> concerned;
   };
-  for (const StudentOutcome& student : results.students) {
-    for (const std::string& problem : student.problems) add(student, "submission", problem);
-    for (const PartOutcome& outcome : student.parts) {
-      const std::string part = fmt::format("part {}", outcome.part);
-      if (outcome.state == PartState::unreadable)
-        add(student, part, "could not be read: " + outcome.why);
-      if (outcome.state == PartState::fault)
-        add(student, part, "the grader failed: " + outcome.why);
-      if (outcome.state != PartState::graded) continue;
+  std::vector<Problem> all_;
+  std::map<std::string, std::size_t> index_;
+};
+
+void add_problems(const StudentOutcome& student, const PartOutcome& outcome, Problems& problems) {
+  const std::string part = fmt::format("part {}", outcome.part);
+  switch (outcome.state) {
+    case PartState::unreadable:
+      return problems.add(student.student, "could not be read: " + outcome.why, part);
+    case PartState::fault:
+      return problems.add(student.student, "the grader failed: " + outcome.why, part);
+    case PartState::not_submitted:
+      return;
+    case PartState::graded:
       for (const TaskLine& task : outcome.tasks) {
         if (task.verdict == Verdict::suspect || task.verdict == Verdict::rejected)
-          add(student, part, fmt::format("{}: {}", task.id, name_of(task.verdict)));
+          problems.add(student.student,
+                       fmt::format("{}, {}: {}", part, task.id, name_of(task.verdict)), "");
       }
-    }
   }
+}
+
+std::string problems_html(const ClassResults& results) {
+  Problems problems;
+  for (const StudentOutcome& student : results.students) {
+    for (const std::string& problem : student.problems) problems.add(student.student, problem, "");
+    for (const PartOutcome& outcome : student.parts) add_problems(student, outcome, problems);
+  }
+  const std::string rows = problems.rows();
   const std::string table =
-      rows.empty() ? "<p>Nothing needs to be looked at.</p>"
-                   : "<div class=\"wide\"><table><thead><tr><th>student</th><th>where</th>"
-                     "<th>what</th></tr></thead><tbody>\n" +
-                         rows + "</tbody></table></div>";
+      rows.empty()
+          ? "<p>Nothing needs to be looked at.</p>"
+          : "<div class=\"wide\"><table><thead><tr><th>what</th><th class=\"number\">students</th>"
+            "<th class=\"people\">who</th></tr></thead><tbody>\n" +
+                rows + "</tbody></table></div>";
   return "<section class=\"long\" id=\"problems\"><h2>To be looked at</h2>" + table +
          "</section>\n";
 }

@@ -34,12 +34,17 @@ std::string summary_html(const PartStatistics& statistics, const PartSummary& pa
   add_count(words, count(PartState::fault), "not graded because the grader failed");
   if (statistics.totals.empty()) return "<p>" + words + ".</p>\n";
   const Quartiles points = quartiles_of(statistics.totals);
-  return fmt::format(
-      "<p>{}. Of {} points: mean <b>{}</b>, median <b>{}</b>, half of them from {} to {}, "
-      "all from {} to {}.</p>\n",
-      words, format_points(max_total(part)), format_points(points.mean),
-      format_points(points.median), format_points(points.lower), format_points(points.upper),
-      format_points(points.least), format_points(points.most));
+  words += fmt::format(". Of {} points: ", format_points(max_total(part)));
+  if (statistics.totals.size() == 1)
+    return fmt::format("<p>{}<b>{}</b>.</p>\n", words, format_points(points.mean));
+  words += fmt::format("mean <b>{}</b>, median <b>{}</b>, ", format_points(points.mean),
+                       format_points(points.median));
+  if (statistics.totals.size() >= 4) {
+    words += fmt::format("half of them from {} to {}, ", format_points(points.lower),
+                         format_points(points.upper));
+  }
+  return fmt::format("<p>{}all from {} to {}.</p>\n", words, format_points(points.least),
+                     format_points(points.most));
 }
 
 /// A column of the histogram; heights are relative to the highest.
@@ -92,11 +97,11 @@ std::string spread_html(const std::vector<double>& efficiencies) {
 
 std::string task_row(const TaskStatistics& task) {
   const double passed = static_cast<double>(task.passed) / static_cast<double>(task.graded);
-  const std::string code =
-      task.commonest_code.empty()
-          ? ""
-          : fmt::format("<b class=\"code\">{}</b> <small>{} students</small>",
-                        escape_html(task.commonest_code), task.commonest_count);
+  const std::string code = task.commonest_code.empty()
+                               ? ""
+                               : fmt::format("<b class=\"code\">{}</b> <small>{} {}</small>",
+                                             escape_html(task.commonest_code), task.commonest_count,
+                                             task.commonest_count == 1 ? "student" : "students");
   return fmt::format(
       "<tr><th scope=\"row\">{}{}<br><small>{}</small></th><td class=\"points\">{} {:.0f} %</td>"
       "<td class=\"number\">{} of {}</td><td class=\"points\">{}</td><td "

@@ -11,11 +11,12 @@
 namespace rooflab {
 namespace {
 
-constexpr std::size_t kLongestName = 120;
+constexpr std::size_t kLongestName = 120, kLongestLine = 600;
 
 std::string list_html(const std::vector<std::string>& lines) {
   std::string items;
-  for (const std::string& line : lines) items += "<li>" + escape_html(one_line(line)) + "</li>";
+  for (const std::string& line : lines)
+    items += "<li>" + escape_html(shorten(one_line(line), kLongestLine)) + "</li>";
   return "<ul>" + items + "</ul>";
 }
 
@@ -53,13 +54,14 @@ std::string manual_html(const std::vector<ManualPoints>& manual) {
     const std::string most =
         one.max_points ? fmt::format(" of {}", format_points(*one.max_points)) : std::string();
     rows += fmt::format(
-        "<tr><th scope=\"row\">{}</th><td class=\"number\">{}{}</td><td "
-        "class=\"comment\">{}</td></tr>\n",
-        escape_html(one_line(one.item)), format_points(one.points), most, escape_html(one.comment));
+        "<tr><th scope=\"row\" class=\"text\">{}</th><td class=\"number\">{}{}</td><td "
+        "class=\"text comment\">{}</td></tr>\n",
+        escape_html(shorten(one_line(one.item), kLongestName)), format_points(one.points), most,
+        escape_html(one.comment));
   }
   return html_heading(3, "Points by hand") +
          "<div class=\"wide\"><table><thead><tr><th>for</th><th class=\"number\">points</th>"
-         "<th>comment</th></tr></thead><tbody>\n" +
+         "<th class=\"comment\">comment</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></div>\n";
 }
 

@@ -4,15 +4,15 @@ namespace rooflab {
 
 /// What the pages of a class need beside the style sheet of a report.
 inline constexpr const char* kPageStyle = R"css(
-h1,h2,td,th,li,p{overflow-wrap:anywhere}
-th.number{text-align:right}
+h1,h2,li,p,.text{overflow-wrap:anywhere}
+th.number{text-align:right}.people{width:55%;min-width:14rem}.text{min-width:8rem}.text,.people,.comment{padding-left:.6rem}.text:first-child{padding-left:0}
 .state{white-space:nowrap}.state.graded{color:var(--good)}.state.not-submitted{color:var(--todo)}
 .state.unreadable,.state.fault{color:var(--bad)}
-.figures td,.figures th{overflow-wrap:normal}.figures tbody th{color:var(--ink);font-size:1rem;font-weight:400}
+.figures tbody th{color:var(--ink);font-size:1rem;font-weight:400}
 .figures td.number,td .code{white-space:nowrap}.figures td,.figures th{padding-right:1.1rem}
 .figures td:last-child,.figures th:last-child{padding-right:0}
 figure{margin:1rem 0}.wide>.rooflab-plot{margin-top:1rem}
-.comment{white-space:pre-wrap;width:60%}
+.comment{white-space:pre-wrap;width:60%;min-width:12rem}tbody th.text{color:var(--ink);font-size:1rem;font-weight:400}
 .problems{border-left:3px solid var(--todo);background:var(--panel);padding:.1rem 1rem .4rem;margin:1.5rem 0;
 border-radius:0 .4rem .4rem 0}
 .problems h2{margin:.6rem 0}.problems ul{margin:.3rem 0;padding-left:1.2rem}
@@ -39,7 +39,7 @@ vertical-align:middle;margin-right:.5rem}
 .spread .median{width:2px;margin-left:-1px;background:var(--ink)}
 .rooflab-plot .crowd.filled{fill-opacity:.5;stroke-width:.5}
 .rooflab-plot .crowd.hollow{fill-opacity:.3;stroke-width:1.2;stroke-opacity:.7}
-nav{font-size:.9rem;margin:1rem 0}nav a{margin-right:1rem;white-space:nowrap}
+nav{font-size:.9rem;margin:1rem 0;display:flex;flex-wrap:wrap;gap:.2rem 1rem}
 @media (max-width:40rem){.histogram li small{display:none}}
 @media print{.part{break-inside:auto}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 .rooflab-plot{min-width:0}thead{display:table-header-group}tr{break-inside:avoid}

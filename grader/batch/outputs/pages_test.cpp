@@ -110,6 +110,23 @@ TEST_F(Outputs, TheClassPageNamesTheCommonestDiagnosesWithTheirTitles) {
   EXPECT_LT(page.find("RL0301</b></td>"), page.find("RL0401</b></td>"));
 }
 
+TEST_F(Outputs, TheClassPageTellsEachProblemOnceWithAllWhomItConcerns) {
+  SampleClass sample = sample_class(3);
+  make_fault(part(sample, 0, 0));
+  make_fault(part(sample, 0, 1));
+  make_fault(part(sample, 2, 1));
+  write(sample);
+  const auto link = [&](std::size_t i) {
+    const Student& student = sample.results.students[i].student;
+    return "<a href=\"feedback/" + student.key + ".html\"><bdi>" + student.name + "</bdi></a>";
+  };
+  EXPECT_THAT(
+      text("class.html"),
+      HasSubstr("<tr><td class=\"text\">the grader failed: the worker was ended by SIGKILL</td>"
+                "<td class=\"number\">2</td><td class=\"text people\">" +
+                link(0) + " (part 1, part 2), " + link(2) + " (part 2)</td></tr>"));
+}
+
 TEST_F(Outputs, TheClassPageHasALeaderboardWhereOneIsWanted) {
   write(sample_class(5));
   EXPECT_THAT(text("class.html"), Not(HasSubstr("eaderboard")));

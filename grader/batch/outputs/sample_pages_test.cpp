@@ -13,7 +13,8 @@ namespace {
 TEST(SamplePages, AreWrittenForTheBrowser) {
   const char* folder = std::getenv("ROOFLAB_SAMPLE_PAGES");
   if (folder == nullptr) GTEST_SKIP() << "run scripts/check_pages";
-  OutputOptions options{.leaderboard = true};
+  OutputOptions options;
+  options.leaderboard = true;
   options.code_titles = read_code_titles(ROOFLAB_SOURCE_DIR "/handouts/errors");
   for (const std::size_t students : {1, 30, 300}) {
     const SampleClass sample = sample_class(students);

@@ -110,7 +110,10 @@ void add_problems(const StudentOutcome& student, const PartOutcome& outcome, Pro
 std::string problems_html(const ClassResults& results) {
   Problems problems;
   for (const StudentOutcome& student : results.students) {
-    for (const std::string& problem : student.problems) problems.add(student.student, problem, "");
+    for (const std::string& problem :
+         problems_beside(student, {PartState::unreadable, PartState::fault})) {
+      problems.add(student.student, problem, "");
+    }
     for (const PartOutcome& outcome : student.parts) add_problems(student, outcome, problems);
   }
   const std::string rows = problems.rows();

@@ -95,6 +95,20 @@ std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome
                              format_points(max_total(summary)));
 }
 
+std::vector<std::string> problems_beside(const StudentOutcome& student,
+                                         const std::set<PartState>& states) {
+  std::vector<std::string> beside;
+  for (const std::string& problem : student.problems) {
+    const bool is_reason =
+        std::any_of(student.parts.begin(), student.parts.end(), [&](const PartOutcome& outcome) {
+          return states.contains(outcome.state) && !outcome.why.empty() &&
+                 problem.find(outcome.why) != std::string::npos;
+        });
+    if (!is_reason) beside.push_back(problem);
+  }
+  return beside;
+}
+
 std::vector<ManualPoints> manual_points_of(const StudentOutcome& student, int part) {
   std::vector<ManualPoints> points;
   std::copy_if(student.manual.begin(), student.manual.end(), std::back_inserter(points),

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,11 @@ inline constexpr const char* kFaultAdvice =
     "the grader failed, which is not your fault: there is no score yet. Your instructor has to "
     "grade "
     "this part again; you need not hand in anything.";
+
+/// The student's problems without those that are the reason why a part is in one of these states:
+/// that reason is told with the part, and that of a fault to instructors alone.
+std::vector<std::string> problems_beside(const StudentOutcome& student,
+                                         const std::set<PartState>& states);
 
 std::vector<ManualPoints> manual_points_of(const StudentOutcome& student, int part);
 

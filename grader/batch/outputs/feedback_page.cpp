@@ -128,9 +128,10 @@ std::string FeedbackPage::overview() const {
 }
 
 std::string FeedbackPage::problems() const {
-  if (student_.problems.empty()) return {};
-  return "<section class=\"problems\"><h2>Problems with the submission</h2>" +
-         list_html(student_.problems) + "</section>\n";
+  const std::vector<std::string> problems = problems_beside(student_, {PartState::fault});
+  if (problems.empty()) return {};
+  return "<section class=\"problems\"><h2>Problems with the submission</h2>" + list_html(problems) +
+         "</section>\n";
 }
 
 std::string FeedbackPage::notes() const {

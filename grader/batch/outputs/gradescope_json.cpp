@@ -53,7 +53,8 @@ GradescopeJson::GradescopeJson(const ClassResults& results, const StudentOutcome
       student_(student),
       standing_(standing),
       scored_(total_of(student).has_value()) {
-  for (const std::string& problem : student.problems) output_ += one_line(problem) + ".\n";
+  for (const std::string& problem : problems_beside(student, {PartState::fault}))
+    output_ += one_line(problem) + ".\n";
   if (!scored_) {
     output_ +=
         "There is no score: the grader failed on a part, which is not the student's fault. "

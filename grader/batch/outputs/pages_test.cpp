@@ -60,7 +60,10 @@ TEST_F(Outputs, FeedbackShowsAllPartsWithLatenessAndPointsByHand) {
 TEST_F(Outputs, FeedbackSaysThatAFaultIsNotTheStudentsAndNotWhatItWas) {
   SampleClass sample = one_student();
   make_fault(part(sample, 0, 1));
+  sample.results.students[0].problems = {"part 2: the worker was ended by SIGKILL", "not on it"};
   write(sample);
+  EXPECT_THAT(text("feedback/ada.html"), HasSubstr("<ul><li>not on it</li></ul>"));
+  EXPECT_THAT(text("gradescope/ada.json"), Not(HasSubstr("SIGKILL")));
   EXPECT_THAT(text("feedback/ada.html"), HasSubstr("the grader failed, which is not your fault"));
   EXPECT_THAT(text("feedback/ada.html"), Not(HasSubstr("SIGKILL")));
   EXPECT_THAT(text("class.html"), HasSubstr("the grader failed: the worker was ended by SIGKILL"));

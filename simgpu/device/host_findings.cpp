@@ -22,6 +22,34 @@ std::string name_of_direction(std::uint64_t kind) {
   return kind < kNames.size() ? kNames[kind] : "a direction that there is not";
 }
 
+/// Leaks of one size from one function are one finding, told with the first of them.
+class LeaksByKind {
+ public:
+  /// @param message of the first of its kind
+  template <typename Message>
+  void add(std::uint64_t address, std::uint64_t bytes, std::string_view function,
+           const Message& message) {
+    const std::pair kind{bytes, function};
+    if (const auto known = leaks_.find(kind); known != leaks_.end()) {
+      ++known->second.occurrences;
+      return;
+    }
+    if (leaks_.size() == ActivityLog::kMostFindings) return;
+    Finding& leak = leaks_[kind];
+    leak.code = "RL0309";
+    leak.kind = FindingKind::leak;
+    leak.object = fmt::format("allocation of {} bytes at {:#x}", bytes, address);
+    leak.message = message();
+  }
+
+  void tell(ActivityLog& log) {
+    for (auto& [kind, leak] : leaks_) log.add(std::move(leak));
+  }
+
+ private:
+  std::map<std::pair<std::uint64_t, std::string_view>, Finding> leaks_;
+};
+
 }  // namespace
 
 void Device::report_api(const std::string& code, FindingKind kind, const std::string& kernel,
@@ -134,45 +162,30 @@ void Device::report_unwritten(const protocol::CopyRequest& request) {
 
 void Device::report_leaks() {
   if (fault_ != CudaError::success) return;
-  std::map<std::pair<std::uint64_t, std::string_view>, Finding> leaks;
+  LeaksByKind leaks;
   for (const auto& [address, allocation] : guest_allocations_) {
-    const std::pair size{allocation.bytes, std::string_view(allocation.function)};
-    if (const auto known = leaks.find(size); known != leaks.end()) {
-      ++known->second.occurrences;
-      continue;
-    }
-    if (leaks.size() == ActivityLog::kMostFindings) break;
-    Finding& leak = leaks[size];
-    leak.code = "RL0309";
-    leak.kind = FindingKind::leak;
-    leak.object = fmt::format("allocation of {} bytes at {:#x}", allocation.bytes, address);
-    leak.message = fmt::format(
-        "{} bytes from {} were never freed: allocation number {} of the program, made {}",
-        allocation.bytes, allocation.function, allocation.number,
-        allocation.after == nullptr ? "before the first kernel"
-                                    : "after the launch of " + *allocation.after);
+    leaks.add(address, allocation.bytes, allocation.function, [&allocation = allocation] {
+      return fmt::format(
+          "{} bytes from {} were never freed: allocation number {} of the program, made {}",
+          allocation.bytes, allocation.function, allocation.number,
+          allocation.after == nullptr ? "before the first kernel"
+                                      : "after the launch of " + *allocation.after);
+    });
   }
-  for (auto& [size, leak] : leaks) log_.add(std::move(leak));
+  leaks.tell(log_);
   report_heap_leaks();
 }
 
 /// What kernels allocated and no kernel freed, told once for each size.
 void Device::report_heap_leaks() {
-  std::map<std::uint64_t, Finding> leaks;
+  LeaksByKind leaks;
   for (const auto& [address, bytes] : heap_.live()) {
-    if (const auto known = leaks.find(bytes); known != leaks.end()) {
-      ++known->second.occurrences;
-      continue;
-    }
-    if (leaks.size() == ActivityLog::kMostFindings) break;
-    Finding& leak = leaks[bytes];
-    leak.code = "RL0309";
-    leak.kind = FindingKind::leak;
-    leak.object = fmt::format("allocation of {} bytes at {:#x}", bytes, address);
-    leak.message = fmt::format(
-        "{} bytes from malloc() or new in a kernel were never freed by a kernel", bytes);
+    leaks.add(address, bytes, "", [bytes = bytes] {
+      return fmt::format("{} bytes from malloc() or new in a kernel were never freed by a kernel",
+                         bytes);
+    });
   }
-  for (auto& [bytes, leak] : leaks) log_.add(std::move(leak));
+  leaks.tell(log_);
 }
 
 bool Device::range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,

@@ -13,6 +13,7 @@
 #include "grader/batch/execute/kubernetes.h"
 #include "grader/batch/execute/local_executor.h"
 #include "grader/batch/execute/slurm_executor.h"
+#include "grader/batch/execute/task_list.h"
 #include "grader/batch/job_files.h"
 #include "grader/batch/outputs/code_titles.h"
 #include "grader/cli/class_progress.h"
@@ -49,11 +50,15 @@ Share share_of(const BatchOptions& options) {
   return {.jobs = jobs, .threads = std::max(1U, processors() / jobs)};
 }
 
+std::filesystem::path grader_of(const Installation& installation) {
+  return installation.build / "bin" / "grader";
+}
+
 std::unique_ptr<Executor> executor_of(const BatchOptions& options, const Installation& installation,
                                       const Share& share, const std::filesystem::path& folder,
                                       BatchListener& listener) {
   constexpr std::uint64_t kMemoryMib = 8192;
-  const auto grader = installation.build / "bin" / "grader";
+  const auto grader = grader_of(installation);
   if (options.executor == "slurm") {
     return std::make_unique<SlurmExecutor>(
         SlurmOptions{.grader = grader,
@@ -179,6 +184,11 @@ int grade_class(const BatchOptions& options, const Installation& installation) {
   } catch (const BatchError& error) {
     throw UsageError(error.what());
   }
+}
+
+int grade_task_of_list(const std::string& list, std::size_t index,
+                       const Installation& installation) {
+  return run_task(grader_of(installation), list, index);
 }
 
 int grade_job(const std::string& folder, const Installation& installation) {

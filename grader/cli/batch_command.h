@@ -17,4 +17,9 @@ int grade_class(const BatchOptions& options, const Installation& installation);
 /// already. @return 0; everything else is thrown
 int grade_job(const std::string& folder, const Installation& installation);
 
+/// What a task on a cluster does: lets a worker grade the job of that number in a list.
+/// @return 0 when there is nothing more to do, 1 when the job is not done
+int grade_task_of_list(const std::string& list, std::size_t index,
+                       const Installation& installation);
+
 }  // namespace rooflab

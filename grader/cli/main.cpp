@@ -42,6 +42,8 @@ int run(const Options& options) {
       return grade_class(options.batch, installation);
     case Options::Command::batch_job:
       return grade_job(options.job, installation);
+    case Options::Command::batch_task:
+      return grade_task_of_list(options.task_list, options.task_index, installation);
   }
   return kGraderFault;
 }

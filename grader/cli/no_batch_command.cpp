@@ -15,5 +15,9 @@ namespace {
 
 int grade_class(const BatchOptions& /*options*/, const Installation& /*installation*/) { refuse(); }
 int grade_job(const std::string& /*folder*/, const Installation& /*installation*/) { refuse(); }
+int grade_task_of_list(const std::string& /*list*/, std::size_t /*index*/,
+                       const Installation& /*installation*/) {
+  refuse();
+}
 
 }  // namespace rooflab

@@ -106,6 +106,11 @@ void add_commands(CLI::App& app, Options& options, Flags& flags) {
                  Options::Command::batch_job);
   job->group("");  // not for people
   job->add_option("folder", options.job)->required();
+  auto* task = on(app.add_subcommand("batch-task", "Run one job of a list (used on clusters)"),
+                  Options::Command::batch_task);
+  task->group("");
+  task->add_option("list", options.task_list)->required();
+  task->add_option("index", options.task_index)->required();
 }
 
 void check_grade(const CLI::App& app, const Options& options, const Flags& flags) {

@@ -41,7 +41,8 @@ struct Options {
     roofline,
     starter,
     batch,
-    batch_job
+    batch_job,
+    batch_task
   };
   Command command = Command::grade;
 
@@ -59,6 +60,8 @@ struct Options {
 
   BatchOptions batch;
   std::string job;             ///< batch-job: its folder
+  std::string task_list;       ///< batch-task: the file of jobs
+  std::size_t task_index = 0;  ///< batch-task: which of them
   std::string code;            ///< explain
   std::string gpu;             ///< roofline; empty for all
   bool write_starter = false;  ///< starter: write, else check

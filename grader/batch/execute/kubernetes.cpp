@@ -340,6 +340,8 @@ void KubernetesExecutor::run(const std::vector<Job>& jobs,
       return true;
     });
   }
+  // What is asked for again wants pods of its own.
+  if (left.empty()) close_task_list(written.list());
 }
 
 }  // namespace rooflab

@@ -147,6 +147,19 @@ TEST_F(KubernetesExecutorTest, WaitsForTheSameManifestAgainAndClosesOneThatLacks
   EXPECT_TRUE(is_closed(first[0].parent_path() / "jobs.json"));
 }
 
+TEST_F(KubernetesExecutorTest, ASecondRunOfTheSameJobsWantsNewPods) {
+  const Job one = job("one");
+  const auto leave_result = [&] {
+    std::ofstream(one.folder / "result.json") << "{}";
+    return false;
+  };
+  run({one}, leave_result);
+  EXPECT_TRUE(manifests().empty());
+  fs::remove(one.folder / "result.json");
+  run({one}, leave_result);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path() / "kubernetes"), {}), 2);
+}
+
 TEST_F(KubernetesExecutorTest, TellsWhyAJobFailedInEveryAttempt) {
   const fs::path grader = folder_.path() / "grader";
   std::ofstream(grader) << "#!/bin/sh\nexit 4\n";

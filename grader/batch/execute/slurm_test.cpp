@@ -235,6 +235,17 @@ TEST_F(TaskTest, RunsNothingTwiceAndNothingOfAClosedList) {
   EXPECT_FALSE(fs::exists(jobs[1].folder / "starts"));
 }
 
+TEST_F(TaskTest, AFolderThatIsGoneStaysSo) {
+  program("grader", "rm -r \"$2\"");
+  const std::vector<Job> jobs = {job("one"), job("two")};
+  write_task_list(list(), jobs);
+  fs::remove(jobs[0].folder);
+  EXPECT_EQ(run(0), 0);
+  EXPECT_EQ(run(1), 0);
+  EXPECT_FALSE(fs::exists(jobs[0].folder));
+  EXPECT_FALSE(fs::exists(jobs[1].folder));
+}
+
 TEST_F(TaskTest, LeavesBehindWhyThereIsNoResult) {
   program("grader", "exit 3");
   const Job one = job("one");

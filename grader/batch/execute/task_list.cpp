@@ -122,12 +122,13 @@ int run_task(const fs::path& grader, const fs::path& list, std::size_t index) {
                     list.string(), jobs.size(), index));
   }
   const Job& job = jobs[index];
-  if (has_result(job)) return 0;
-  const auto before = last_failure(job, list);
+  // Whoever has collected a result may have removed the folder.
   std::error_code none;
+  if (has_result(job) || !fs::is_directory(job.folder, none)) return 0;
+  const auto before = last_failure(job, list);
   fs::remove(end_file(job), none);
   const WorkerEnd end = run_worker(worker_command(grader, job.folder), job);
-  if (has_result(job)) return 0;
+  if (has_result(job) || !fs::is_directory(job.folder, none)) return 0;
   if (end.how != WorkerEnd::How::asked) {
     const Json why = {{"list", list.string()},
                       {"attempts", before ? before->attempts + 1 : 1},

@@ -28,9 +28,9 @@ void close_task_list(const std::filesystem::path& list);
 bool is_closed(const std::filesystem::path& list);
 
 /// What `grader batch-task LIST INDEX` does: runs that job's worker under a watcher on this
-/// machine. A job that has its result is not run again, nor is one of a closed list. A worker
-/// without a result leaves behind why (`last_failure`). SIGTERM, SIGINT and SIGHUP end it with all
-/// that it started.
+/// machine. A job that has its result is not run again, nor is one whose folder is gone, nor any of
+/// a closed list. A worker without a result leaves behind why (`last_failure`). SIGTERM, SIGINT and
+/// SIGHUP end it with all that it started.
 /// @return the exit code: 0 when there is nothing more to do, 1 when the job is not done
 /// @throws FileError, ExecutorError
 int run_task(const std::filesystem::path& grader, const std::filesystem::path& list,

@@ -61,12 +61,32 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
   return value;
 }
 
+/// What tasks say before a worker runs, which has a log of its own. Slurm expands a '%' in it, and
+/// nothing at all after a backslash.
+std::string output_pattern(const std::filesystem::path& folder) {
+  std::string text;
+  for (const char letter : folder.string()) {
+    if (letter == '\\') return "/dev/null";
+    text += letter == '%' ? std::string("%%") : std::string(1, letter);
+  }
+  return text + "/%a.txt";
+}
+
 std::string_view first_line(std::string_view text) { return text.substr(0, text.find('\n')); }
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\n");
   if (begin == std::string_view::npos) return {};
   return text.substr(begin, text.find_last_not_of(" \t\n") + 1 - begin);
+}
+
+std::string on_one_line(std::string_view text) {
+  constexpr std::size_t kMost = 400;
+  std::string line(trimmed(text).substr(0, kMost));
+  for (std::size_t at = 0; (at = line.find('\n', at)) != std::string::npos; at += 2) {
+    line.replace(at, 1, "; ");
+  }
+  return line;
 }
 
 /// Our environment but for what would change the meaning or the form of what we ask.
@@ -117,7 +137,7 @@ std::string Slurm::ask(const std::vector<std::string>& command, const Idle& idle
   const std::string name = std::filesystem::path(command.front()).filename();
   if (!outcome.ended) throw SlurmSilent(fmt::format("{} did not come to an end", name));
   if (outcome.exit_code != 0) {
-    throw SlurmSilent(fmt::format("{} failed: {}", name, first_line(trimmed(outcome.errors))));
+    throw SlurmSilent(fmt::format("{} failed: {}", name, on_one_line(outcome.errors)));
   }
   return outcome.output;
 }
@@ -161,8 +181,7 @@ std::vector<std::string> sbatch_arguments(const ArrayRequest& request) {
   arguments.push_back(request.at_most > 0
                           ? fmt::format("--array=0-{}%{}", request.tasks - 1, request.at_most)
                           : fmt::format("--array=0-{}", request.tasks - 1));
-  // Tasks keep logs of their own. A file named here could hold a '%', which Slurm would expand.
-  arguments.emplace_back("--output=/dev/null");
+  arguments.push_back(fmt::format("--output={}", output_pattern(request.messages)));
   arguments.push_back(fmt::format("--cpus-per-task={}", request.cpus));
   if (request.memory_mib > 0) arguments.push_back(fmt::format("--mem={}M", request.memory_mib));
   if (request.minutes > 0) arguments.push_back(fmt::format("--time={}", request.minutes));

@@ -58,6 +58,7 @@ struct ArrayRequest {
   std::string partition;               ///< empty: the cluster's default
   std::vector<std::string> arguments;  ///< the instructor's own for sbatch, which come last and win
   std::filesystem::path script;
+  std::filesystem::path messages;  ///< folder where task 7 writes 7.txt
 };
 
 class Slurm {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <fstream>
 #include <random>
 #include <regex>
 #include <utility>
@@ -75,6 +76,18 @@ std::vector<SlurmArray> SlurmArray::find_all(const fs::path& slurm_folder) {
   std::sort(arrays.begin(), arrays.end(),
             [](const SlurmArray& a, const SlurmArray& b) { return a.name_ < b.name_; });
   return arrays;
+}
+
+std::string SlurmArray::message_of(std::size_t index) const {
+  constexpr std::size_t kMost = 300;
+  std::string text(kMost, '\0');
+  std::ifstream file(folder_ / fmt::format("{}.txt", index));
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  std::replace_if(
+      text.begin(), text.end(), [](unsigned char letter) { return letter < ' '; }, ' ');
+  while (text.ends_with(' ')) text.pop_back();
+  return text;
 }
 
 bool SlurmArray::closed() const { return jobs_.empty() || is_closed(list()); }

@@ -17,7 +17,8 @@ namespace rooflab {
 ///     slurm/rooflab-<16 hexadecimal digits>/jobs.json   its jobs, by the number of their task
 ///                                           task.sh     what Slurm runs
 ///                                           number      Slurm's number, for people; last
-///                                           jobs.json.closed   nobody waits for it any more
+///                                           7.txt       what task 7 said that is no log of a
+///                                           worker jobs.json.closed   nobody waits for it any more
 class SlurmArray {
  public:
   using Clock = std::chrono::steady_clock;
@@ -38,6 +39,9 @@ class SlurmArray {
   const std::string& name() const { return name_; }
   std::filesystem::path list() const { return folder_ / "jobs.json"; }
   std::filesystem::path script() const { return folder_ / "task.sh"; }
+  const std::filesystem::path& messages() const { return folder_; }
+  /// The beginning of what a task said, on one line; empty for nothing.
+  std::string message_of(std::size_t index) const;
   const std::vector<Job>& jobs() const { return jobs_; }
   std::vector<Task>& tasks() { return tasks_; }
   const std::vector<Task>& tasks() const { return tasks_; }

@@ -218,11 +218,13 @@ class Run {
     } else if (++losses_[job.name] < options_.attempts) {
       waiting_.push_back(job);
     } else {
+      const std::string message = array.message_of(index);
       ended_({.name = job.name,
               .done = false,
               .why = fmt::format("its task was lost {} times in Slurm, the last time {}",
                                  options_.attempts,
-                                 task.queued ? "as " + task.queued->state : "without a trace")});
+                                 task.queued ? "as " + task.queued->state : "without a trace") +
+                     (message.empty() ? "" : ": " + message)});
     }
   }
 
@@ -298,7 +300,8 @@ class Run {
                                .minutes = minutes_for(jobs),
                                .partition = options_.partition,
                                .arguments = options_.sbatch_arguments,
-                               .script = array.script()};
+                               .script = array.script(),
+                               .messages = array.messages()};
     std::optional<std::string> refusal;
     try {
       // A submission that was begun is brought to its end.
@@ -335,7 +338,9 @@ class Run {
     try {
       const std::vector<QueuedTask> queue = slurm_.queue({array.name()}, idle_);
       array.update(queue);
-      return queue.empty();
+      // Slurm lists the tasks of an array that it refused, as failed.
+      return std::all_of(queue.begin(), queue.end(),
+                         [](const QueuedTask& task) { return task.state == "FAILED"; });
     } catch (const SlurmSilent&) {
       // Its tasks, if there are any, end at once now, and it is cancelled when Slurm answers.
       array.close();

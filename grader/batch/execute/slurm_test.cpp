@@ -82,25 +82,34 @@ TEST(SlurmRequestTest, AsksForWhatATaskNeeds) {
                              .minutes = 11,
                              .partition = "gpu",
                              .arguments = {"--gres=gpu:1", "--exclusive"},
-                             .script = "/class/slurm/rooflab-1/task.sh"};
+                             .script = "/class/slurm/rooflab-1/task.sh",
+                             .messages = "/class/100%/rooflab-1"};
   EXPECT_THAT(sbatch_arguments(request),
               ElementsAre("--parsable", "--requeue", "--job-name=rooflab-1", "--array=0-29%4",
-                          "--output=/dev/null", "--cpus-per-task=2", "--mem=4096M", "--time=11",
-                          "--partition=gpu", "--gres=gpu:1", "--exclusive",
-                          "/class/slurm/rooflab-1/task.sh"));
+                          "--output=/class/100%%/rooflab-1/%a.txt", "--cpus-per-task=2",
+                          "--mem=4096M", "--time=11", "--partition=gpu", "--gres=gpu:1",
+                          "--exclusive", "/class/slurm/rooflab-1/task.sh"));
 }
 
 TEST(SlurmRequestTest, RefusesArgumentsThatWouldHideTheArray) {
   for (const char* argument : {"--array=1-2", "-a1-2", "--job-name", "-J", "--wrap=true", "--wait",
                                "--clusters=other", "-M", "--arr=1", "--no-requeue"}) {
-    ArrayRequest request{
-        .name = "a", .tasks = 1, .partition = "", .arguments = {argument}, .script = "/s"};
+    ArrayRequest request{.name = "a",
+                         .tasks = 1,
+                         .partition = "",
+                         .arguments = {argument},
+                         .script = "/s",
+                         .messages = "/m"};
     EXPECT_THROW(sbatch_arguments(request), ExecutorError) << argument;
   }
   for (const char* argument :
        {"--account=course", "-A", "--mem-bind=local", "--qos=low", "--nice"}) {
-    ArrayRequest request{
-        .name = "a", .tasks = 1, .partition = "", .arguments = {argument}, .script = "/s"};
+    ArrayRequest request{.name = "a",
+                         .tasks = 1,
+                         .partition = "",
+                         .arguments = {argument},
+                         .script = "/s",
+                         .messages = "/m"};
     EXPECT_THAT(sbatch_arguments(request), Contains(argument));
   }
 }

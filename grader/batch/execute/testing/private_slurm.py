@@ -43,13 +43,13 @@ def program(name):
 class PrivateSlurm:
     """Starts munged, slurmctld and slurmd; `stop` ends them and whatever they run."""
 
-    def __init__(self, folder, max_array_size=11, processors=4):
+    def __init__(self, folder, max_array_size=11, processors=4, memory_mib=1024):
         missing = [name for name in PROGRAMS if program(name) is None]
         if missing:
             raise Unavailable(f"not installed: {', '.join(missing)} (scripts/setup --with-slurm)")
         self.folder = pathlib.Path(folder)
         self.daemons = {}
-        self.configure(max_array_size, processors)
+        self.configure(max_array_size, processors, memory_mib)
         self.environment = dict(os.environ, SLURM_CONF=str(self.folder / "slurm.conf"))
         try:
             self.start_munged()
@@ -61,7 +61,7 @@ class PrivateSlurm:
             self.stop()
             raise Unavailable(f"its daemons do not start: {error}\n{logs}") from error
 
-    def configure(self, max_array_size, processors):
+    def configure(self, max_array_size, processors, memory_mib):
         for name in ("state", "spool"):
             (self.folder / name).mkdir()
         key = self.folder / "munge.key"
@@ -106,7 +106,7 @@ class PrivateSlurm:
         }
         lines = [f"{name}={value}" for name, value in settings.items() if value != ""]
         lines.append(f"NodeName=node0 NodeHostname={socket.gethostname()} NodeAddr=127.0.0.1 "
-                     f"CPUs={processors} RealMemory=1024 State=UNKNOWN")
+                     f"CPUs={processors} RealMemory={memory_mib} State=UNKNOWN")
         lines.append("PartitionName=main Nodes=node0 Default=YES MaxTime=INFINITE State=UP")
         (self.folder / "slurm.conf").write_text("\n".join(lines) + "\n")
 

@@ -204,12 +204,13 @@ class Usual(SlurmCase):
 
     def test_what_slurm_refuses_is_told_in_its_own_words(self):
         batch = self.batch(2)
-        environment = dict(self.slurm.environment, SBATCH_QOS="nonesuch", SBATCH_CONSTRAINT="nonesuch")
-        self.slurm.environment = environment
-        batch.start()
-        self.assertEqual(batch.wait(), 2)
-        self.assertIn("Slurm does not take the jobs", "\n".join(batch.told()))
-        self.expect_nothing_left(batch)
+        for argument, words in (("--constraint=nonesuch", "Invalid feature specification"),
+                                ("--mem=999999M", "Memory specification can not be satisfied")):
+            batch.start("0", argument)
+            self.assertEqual(batch.wait(), 2)
+            self.assertIn("Slurm does not take the jobs: sbatch failed: sbatch: error: ", batch.told()[-1])
+            self.assertIn(words, batch.told()[-1])
+            self.expect_nothing_left(batch)
 
 
 class Slow(SlurmCase):
@@ -226,6 +227,21 @@ class Slow(SlurmCase):
         self.expect_all_done(batch)
         most = [int((batch.job(name) / "most.txt").read_text()) for name in batch.names]
         self.assertLessEqual(max(most), 2)
+
+    def test_what_a_task_says_without_a_worker_is_told(self):
+        batch = self.batch(1)
+        batch.start("0", "--begin=now+2")
+
+        def spoilt_and_given_up():
+            for array in batch.arrays():
+                if (array / "number").exists():
+                    (array / "jobs.json").write_text("{")
+            return any(line.startswith("failed") for line in batch.told())
+
+        wait_until(spoilt_and_given_up, 60, "not given up")
+        self.assertEqual(batch.wait(), 0, batch.told())
+        self.assertIn("was lost 3 times in Slurm, the last time as FAILED", batch.told()[-1])
+        self.assertIn("is no list of jobs", batch.told()[-1])
 
     def test_survives_the_death_of_the_controller(self):
         batch = self.batch(22, seconds=0.5)

@@ -2,7 +2,8 @@
 //   stand_in_grader batch-job FOLDER         runs FOLDER/do.sh there, in the sandbox when
 //                                            FOLDER/sandboxed exists
 //   stand_in_grader batch-task LIST INDEX    as the grader
-//   stand_in_grader slurm DIR [AT_MOST]      runs the folders of DIR/jobs by Slurm, says how each
+//   stand_in_grader slurm DIR [AT_MOST [ARGUMENT ...]]  runs the folders of DIR/jobs by Slurm, says
+//   how each
 //                                            ended, and ends early at SIGTERM
 //   stand_in_grader manifest [ARGUMENT ...]  prints a Kubernetes manifest for 300 jobs
 #include <fmt/format.h>
@@ -56,9 +57,11 @@ void say(const std::string& line) {
 
 volatile sig_atomic_t end_requested = 0;
 
-int run_by_slurm(const fs::path& self, const fs::path& folder, unsigned at_most) {
+int run_by_slurm(const fs::path& self, const fs::path& folder, unsigned at_most,
+                 const std::vector<std::string>& arguments) {
   signal(SIGTERM, [](int) { end_requested = 1; });
   SlurmOptions options{.grader = self, .folder = folder / "slurm", .at_most = at_most};
+  options.sbatch_arguments = arguments;
   options.memory_mib = 16;
   options.poll = std::chrono::milliseconds(300);
   options.grace = std::chrono::seconds(1);
@@ -92,8 +95,10 @@ int run(const fs::path& self, const std::vector<std::string>& words) {
   if (!words.empty() && words[0] == "manifest")
     return print_manifest({words.begin() + 1, words.end()});
   if (words.size() >= 2 && words[0] == "slurm") {
-    return run_by_slurm(self, words[1],
-                        words.size() > 2 ? static_cast<unsigned>(std::stoul(words[2])) : 0);
+    const unsigned at_most = words.size() > 2 ? static_cast<unsigned>(std::stoul(words[2])) : 0;
+    const auto arguments =
+        words.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(3, words.size()));
+    return run_by_slurm(self, words[1], at_most, {arguments, words.end()});
   }
   return 2;
 }

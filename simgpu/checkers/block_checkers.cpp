@@ -78,8 +78,8 @@ void check_initialisation(const char* code, const WarpAccess& access,
 }  // namespace
 
 struct BlockCheckers::State {
-  State(DeviceMemory& device_memory, std::vector<std::uint16_t> used)
-      : memory(device_memory), used_bytes(std::move(used)) {}
+  State(DeviceMemory& device_memory, std::vector<std::uint16_t> used, std::size_t most_window_bytes)
+      : memory(device_memory), used_bytes(std::move(used)), global_races(most_window_bytes) {}
 
   /// Strong accesses order warps, and race with plain ones alone, as atomics do.
   template <typename Races>
@@ -109,8 +109,9 @@ struct BlockCheckers::State {
   FindingList findings;
 };
 
-BlockCheckers::BlockCheckers(DeviceMemory& memory, std::vector<std::uint16_t> used_bytes)
-    : state_(std::make_unique<State>(memory, std::move(used_bytes))) {}
+BlockCheckers::BlockCheckers(DeviceMemory& memory, std::vector<std::uint16_t> used_bytes,
+                             std::size_t most_window_bytes)
+    : state_(std::make_unique<State>(memory, std::move(used_bytes), most_window_bytes)) {}
 BlockCheckers::~BlockCheckers() = default;
 
 void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -27,7 +28,10 @@ class BlockCheckers {
  public:
   /// @param used_bytes by pc, of loads: the bytes from which something is computed. A load may read
   /// unwritten bytes beside written ones if nobody uses them: they are a struct's padding.
-  explicit BlockCheckers(DeviceMemory& memory, std::vector<std::uint16_t> used_bytes = {});
+  /// @param most_window_bytes that records of races in global memory may take; what they say of
+  /// the accesses longest ago goes first
+  explicit BlockCheckers(DeviceMemory& memory, std::vector<std::uint16_t> used_bytes = {},
+                         std::size_t most_window_bytes = ~std::size_t{0});
   ~BlockCheckers();
 
   /// A new block: all of shared memory is uninitialised, a new barrier interval begins.

@@ -10,14 +10,14 @@ void GlobalRaces::begin_block(std::uint64_t block, std::uint32_t warps) {
   block_ = block;
   const std::size_t windows = std::bit_ceil(std::size_t{kWindowsPerWarp} * std::max(warps, 1U));
   if (ways_.size() != windows) {
-    ways_.clear();
+    forget_all();
     ways_.resize(windows);
   }
 }
 
 /// The window's record: its own, or that of one whose accesses all lie before the last barrier, or
 /// else that of the one unused for longest.
-MemoryRaces& GlobalRaces::window_of(std::uint64_t number, const WarpOrder& order) {
+GlobalRaces::Window& GlobalRaces::window_of(std::uint64_t number, const WarpOrder& order) {
   const std::size_t sets = ways_.size() / kWays;
   // Neighbouring windows lie in different sets, and so do the same places of arrays whose distance
   // is a power of two.
@@ -40,7 +40,34 @@ MemoryRaces& GlobalRaces::window_of(std::uint64_t number, const WarpOrder& order
   // No warp's time is later than the block's next barrier.
   way->used_until = order.latest();
   way->last_use = ++uses_;
-  return way->races;
+  return *way;
+}
+
+void GlobalRaces::access_within(std::uint64_t number, const WarpAccess& access,
+                                const std::optional<std::int64_t>& stride, const WarpOrder& order,
+                                FindingList& findings) {
+  Window& window = window_of(number, order);
+  window.races.access(access, stride, order, findings);
+  const std::size_t bytes = window.races.record_bytes();
+  if (bytes == window.held_bytes) [[likely]]
+    return;
+  held_bytes_ += bytes - window.held_bytes;
+  window.held_bytes = bytes;
+  if (held_bytes_ > most_bytes_) make_room_beside(window);
+}
+
+/// Frees an eighth more than needed, so that the next windows come without a search.
+void GlobalRaces::make_room_beside(const Window& kept) {
+  std::vector<Window*> used;
+  for (Window& way : ways_) {
+    if (way.held_bytes > 0 && &way != &kept) used.push_back(&way);
+  }
+  std::ranges::sort(used, {}, &Window::last_use);
+  for (Window* way : used) {
+    if (held_bytes_ <= most_bytes_ - most_bytes_ / 8) return;
+    held_bytes_ -= way->held_bytes;
+    *way = Window();
+  }
 }
 
 void GlobalRaces::access(const WarpAccess& access, const std::optional<std::int64_t>& stride,
@@ -55,7 +82,7 @@ void GlobalRaces::access(const WarpAccess& access, const std::optional<std::int6
       for (unsigned lane = 0; lane < kWarpSize; ++lane) {
         offsets[lane] = (*access.address)[lane] - base;
       }
-      window_of(number, order).access(part, stride, order, findings);
+      access_within(number, part, stride, order, findings);
       return;
     }
   }
@@ -71,8 +98,7 @@ void GlobalRaces::access(const WarpAccess& access, const std::optional<std::int6
     }
     left &= ~part.mask;
     const bool whole = part.mask == access.mask;
-    window_of(number, order)
-        .access(part, whole ? stride : std::optional<std::int64_t>(), order, findings);
+    access_within(number, part, whole ? stride : std::optional<std::int64_t>(), order, findings);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,12 +15,20 @@ namespace simgpu {
 /// Races in global memory between the threads of one block (RL0316). Memory is watched in windows,
 /// as many as the block's warps need at a time; what a block touched before its last barrier needs
 /// none. If a block touches more than that between two barriers, what it touched longest ago is
-/// forgotten, and races with it are missed. What is found depends on the block alone.
+/// forgotten, and races with it are missed; likewise when records would take more than
+/// `most_bytes`, for many blocks may be watched at a time. What is found depends on the block
+/// alone.
 class GlobalRaces {
  public:
+  explicit GlobalRaces(std::size_t most_bytes = ~std::size_t{0}) : most_bytes_(most_bytes) {}
   void begin_block(std::uint64_t block, std::uint32_t warps);
   /// Times begin anew: everything is forgotten.
-  void forget_all() { ways_.clear(); }
+  void forget_all() {
+    ways_.clear();
+    held_bytes_ = 0;
+  }
+  /// Memory that the records take.
+  std::size_t held_bytes() const { return held_bytes_; }
   /// @param stride the lanes' distance, where it is known to be the same throughout
   void access(const WarpAccess& access, const std::optional<std::int64_t>& stride,
               const WarpOrder& order, FindingList& findings);
@@ -34,10 +43,17 @@ class GlobalRaces {
     std::uint64_t block = ~std::uint64_t{0};
     WarpOrder::Time used_until = 0;  ///< no access in it is later
     std::uint64_t last_use = 0;
+    std::size_t held_bytes = 0;
     MemoryRaces races{{"RL0316", "RL0316", "RL0316"}};
   };
-  MemoryRaces& window_of(std::uint64_t number, const WarpOrder& order);
+  Window& window_of(std::uint64_t number, const WarpOrder& order);
+  void access_within(std::uint64_t number, const WarpAccess& access,
+                     const std::optional<std::int64_t>& stride, const WarpOrder& order,
+                     FindingList& findings);
+  void make_room_beside(const Window& kept);
 
+  std::size_t most_bytes_;
+  std::size_t held_bytes_ = 0;
   std::uint64_t block_ = 0;
   std::uint64_t uses_ = 0;
   std::vector<Window> ways_;  ///< kWays of each set, one after the other

@@ -22,6 +22,8 @@ class MemoryRaces {
     const char* read_early = "RL0302";
     const char* stored_twice = "RL0303";
   };
+  /// What is recorded of one byte at most, where the kernel makes accesses of single bytes.
+  static constexpr std::size_t kMostRecordBytes = 44;
   MemoryRaces() = default;
   explicit MemoryRaces(const Codes& codes) : codes_(codes) {}
 
@@ -34,6 +36,8 @@ class MemoryRaces {
   /// @param stride the lanes' distance, where it is known to be the same throughout
   void access(const WarpAccess& access, const std::optional<std::int64_t>& stride,
               const WarpOrder& order, FindingList& findings);
+  /// Memory that the records take.
+  std::size_t record_bytes() const { return write_time_.size() * kMostRecordBytes; }
   /// An asynchronous copy is done for the lanes of `access`: a store of theirs, made now.
   void copy_done(const WarpAccess& access, const WarpOrder& order);
 
@@ -91,6 +95,8 @@ class MemoryRaces {
   std::vector<Site> writer_;
   std::vector<std::uint32_t> value_;
   std::vector<Use> reader_, other_reader_;
+  static_assert(2 * sizeof(Time) + sizeof(Site) + sizeof(std::uint32_t) + 2 * sizeof(Use) ==
+                kMostRecordBytes);
 };
 
 }  // namespace simgpu

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "simgpu/checkers/memory_races.h"
 #include "simgpu/exec/messages.h"
 #include "simgpu/native/native_kernels.h"
 
@@ -65,7 +66,8 @@ std::uint64_t work_to_begin(const LaunchContext& launch) {
 
 std::uint64_t block_bytes(const LaunchContext& launch) {
   const std::uint64_t per_thread = std::uint64_t{local_size(launch)} + frame_size(launch);
-  return shared_size(launch) +
+  const std::uint64_t per_shared_byte = launch.checkers ? 1 + MemoryRaces::kMostRecordBytes : 1;
+  return shared_size(launch) * per_shared_byte +
          warps_of(launch) * (kWarpSize * per_thread + launch.kernel.register_bytes);
 }
 
@@ -87,9 +89,9 @@ MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
 BlockRunner::BlockRunner(const LaunchContext& launch)
     : launch_(launch),
       traffic_(launch.request.l1_bytes_per_block, launch.log_entries),
-      checkers_(launch.checkers
-                    ? std::make_unique<BlockCheckers>(launch.memory, used_bytes(launch.kernel))
-                    : nullptr),
+      checkers_(launch.checkers ? std::make_unique<BlockCheckers>(
+                                      launch.memory, used_bytes(launch.kernel), launch.window_bytes)
+                                : nullptr),
       counts_(launch.kernel.code.size()),
       guarded_threads_(launch.kernel.code.size()),
       shared_sites_(launch.kernel.memory_sites),

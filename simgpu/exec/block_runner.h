@@ -66,12 +66,14 @@ struct LaunchContext {
   std::uint64_t instruction_budget = 0;
   /// Of a block's traffic log; fewer where many blocks run side by side.
   std::size_t log_entries = TrafficLog::kMaxEntries;
+  std::size_t window_bytes = ~std::size_t{0};  ///< of a block's races in global memory; likewise
   bool notes_stores = false;  ///< memory learns which allocations were stored to, and no others
   native::NativeLaunch* native = nullptr;  ///< nullptr: all is interpreted
   SectorCache* l2_memory = nullptr;        ///< as EngineOptions have it
 };
 
-/// Bytes that a BlockRunner of the launch holds: registers, shared and local memory, call frames.
+/// Bytes that a BlockRunner of the launch holds: registers, shared and local memory, call frames,
+/// and what the checkers record of shared memory.
 std::uint64_t block_bytes(const LaunchContext& launch);
 
 /// Runs the blocks of a launch one after another: one per worker thread. Owns the registers, the

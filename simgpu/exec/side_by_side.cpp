@@ -65,10 +65,14 @@ class SideBySideRun {
   };
 
   void add_block() {
-    // The logs of all that run are there at once: 512 MiB, and the first block's.
+    // The logs of all that run are there at once: 512 MiB, and the first block's. So are their
+    // races in global memory: 1 GiB.
     constexpr std::size_t kMostEntries = (std::size_t{512} << 20) / sizeof(TrafficEntry);
+    constexpr std::size_t kMostWindowBytes = std::size_t{1} << 30;
     if (is_cooperative_ || !residents_.empty()) {
-      launch_.log_entries = kMostEntries / (is_cooperative_ ? blocks_ : most_);
+      const std::uint64_t at_once = is_cooperative_ ? blocks_ : most_;
+      launch_.log_entries = kMostEntries / at_once;
+      launch_.window_bytes = kMostWindowBytes / at_once;
     }
     Resident& resident = residents_.emplace_back();
     resident.runner = std::make_unique<BlockRunner>(launch_);

@@ -93,7 +93,7 @@ bool is_formula(std::string_view field) {
 }
 
 std::string to_field(const std::string& value) {
-  const std::string field = is_formula(value) ? "'" + value : value;
+  std::string field = is_formula(value) ? "'" + value : value;
   const bool quoted = field.find_first_of(",;\t\"\r\n") != std::string::npos ||
                       without_blanks(field).size() != field.size() || field.ends_with(' ');
   if (!quoted) return field;

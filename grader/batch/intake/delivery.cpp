@@ -55,10 +55,12 @@ std::optional<Delivery> canvas_delivery(std::string_view name) {
   return std::nullopt;
 }
 
-/// "name_number_assignsubmission_file_rest"
-std::optional<Delivery> moodle_delivery(std::string_view name) {
-  const std::size_t mark = name.find(kMoodleMark);
+/// "name_number_assignsubmission_file_rest". Students choose their files' names, and here and there
+/// their own: a second mark in a file's name may be either, so that one says nothing.
+std::optional<Delivery> moodle_delivery(std::string_view name, bool is_folder) {
+  const std::size_t mark = name.rfind(kMoodleMark);
   if (mark == std::string_view::npos) return std::nullopt;
+  if (!is_folder && name.find(kMoodleMark) != mark) return std::nullopt;
   const std::string_view owner = name.substr(0, mark);
   const std::size_t underline = owner.rfind('_');
   if (underline == std::string_view::npos || underline == 0) return std::nullopt;
@@ -100,7 +102,7 @@ std::optional<std::string_view> extension_among(const std::string& file, const a
 }  // namespace
 
 Delivery delivery_of(const std::string& name, bool is_folder) {
-  if (const auto moodle = moodle_delivery(name)) {
+  if (const auto moodle = moodle_delivery(name, is_folder)) {
     if (is_folder == moodle->file.empty()) return *moodle;
   }
   if (auto canvas = canvas_delivery(name)) {

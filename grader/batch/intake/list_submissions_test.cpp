@@ -124,6 +124,9 @@ TEST(Delivery, ReadsNamesOfMoodle) {
     EXPECT_EQ(delivery_of(name, true).platform, Platform::moodle) << name;
   }
   EXPECT_EQ(delivery_of("Ada_assignsubmission_file_x", false).platform, Platform::none);
+  const std::string forged = "Eve_99_assignsubmission_file_ x_12_assignsubmission_file_";
+  EXPECT_EQ(delivery_of(forged, true).hints.moodle_identifier, "12");
+  EXPECT_EQ(delivery_of(forged + "gemv.cu", false).platform, Platform::none);
 }
 
 TEST(ArchiveName, KnowsWhatIsReadAndWhatIsNot) {

@@ -97,7 +97,7 @@ std::vector<CsvRow> read_rows(std::string_view text, const std::string& name) {
   for (const char delimiter : {',', ';', '\t'}) {
     if (is_separated_by(delimiter, text, name)) return parse_csv_rows(text, name, delimiter);
   }
-  const std::vector<CsvRow> rows = parse_csv_rows(text, name);
+  std::vector<CsvRow> rows = parse_csv_rows(text, name);
   if (rows.empty()) {
     throw CsvError(
         fmt::format("{}:1: the roster is empty; export it again, with its headings", name));

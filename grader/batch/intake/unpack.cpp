@@ -60,7 +60,7 @@ std::string reason_of(const SandboxOutcome& outcome) {
   if (outcome.exit_code == kUnpacked) return "";
   std::string output = outcome.output;
   if (output.ends_with('\n')) output.pop_back();
-  const std::string said = shorten(one_line(output), kLongestReason);
+  std::string said = shorten(one_line(output), kLongestReason);
   if (outcome.exit_code == kRefused && !said.empty()) return said;
   return fmt::format("it could not be unpacked ({}); pack it again with another program",
                      said.empty() ? fmt::format("exit code {}", outcome.exit_code) : said);

@@ -107,8 +107,9 @@ class Scatter {
   std::string description() const {
     std::string words = "Performance over arithmetic intensity, both logarithmic.";
     for (const ScatterSeries& one : series_) {
-      words += fmt::format(" {}: {} marks, median {}.", shorten(one_line(one.label), kLongestLabel),
-                           one.marks.size(), plot::with_prefix(median(one), "FLOP/s"));
+      words += fmt::format(" {}: {} {}, median {}.", shorten(one_line(one.label), kLongestLabel),
+                           one.marks.size(), one.marks.size() == 1 ? "mark" : "marks",
+                           plot::with_prefix(median(one), "FLOP/s"));
     }
     return words;
   }

@@ -127,6 +127,15 @@ std::string problems_html(const ClassResults& results) {
          "</section>\n";
 }
 
+/// "part 1: gemm, gemv; part 2: norm"
+std::string tasks_html(const std::map<int, std::set<std::string>>& tasks) {
+  std::vector<std::string> parts;
+  for (const auto& [part, ids] : tasks) {
+    parts.push_back(fmt::format("part {}: {}", part, fmt::join(ids, ", ")));
+  }
+  return escape_html(fmt::format("{}", fmt::join(parts, "; ")));
+}
+
 std::string diagnoses_html(const ClassResults& results, const OutputOptions& options) {
   constexpr std::size_t kMost = 25;
   const std::vector<CodeStatistics> codes = code_statistics(results);
@@ -142,14 +151,14 @@ std::string diagnoses_html(const ClassResults& results, const OutputOptions& opt
         bar_html(static_cast<double>(codes[i].students) /
                  static_cast<double>(codes.front().students)),
         title == options.code_titles.end() ? "" : escape_html(title->second),
-        escape_html(fmt::format("{}", fmt::join(codes[i].tasks, ", "))));
+        tasks_html(codes[i].tasks));
   }
   const std::string rest =
       codes.size() > kMost ? fmt::format("<p class=\"note\">And {} more.</p>", codes.size() - kMost)
                            : "";
   return "<section class=\"long\" id=\"diagnoses\"><h2>Commonest diagnoses</h2><div "
          "class=\"wide\"><table class=\"figures\">"
-         "<thead><tr><th>code</th><th class=\"number\">students</th><th></th><th>meaning</th>"
+         "<thead><tr><th>code</th><th class=\"number\">students</th><td></td><th>meaning</th>"
          "<th>in</th></tr></thead><tbody>\n" +
          rows + "</tbody></table></div>" + rest + "</section>\n";
 }

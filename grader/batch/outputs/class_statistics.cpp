@@ -122,7 +122,7 @@ std::vector<CodeStatistics> code_statistics(const ClassResults& results) {
       for (const TaskLine& task : outcome.tasks) {
         for (const std::string& code : task.codes) {
           of_student.insert(code);
-          by_code[code].tasks.insert("part " + std::to_string(outcome.part) + ": " + task.id);
+          by_code[code].tasks[outcome.part].insert(task.id);
         }
       }
     }

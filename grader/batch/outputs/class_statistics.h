@@ -48,7 +48,7 @@ PartStatistics statistics_of(const ClassResults& results, const PartSummary& sum
 struct CodeStatistics {
   std::string code;
   std::size_t students = 0;
-  std::set<std::string> tasks;  ///< "part 1: gemm"
+  std::map<int, std::set<std::string>> tasks;  ///< by part
 };
 /// The commonest first, those of equal count by code.
 std::vector<CodeStatistics> code_statistics(const ClassResults& results);

@@ -47,7 +47,12 @@ std::string overview_row(const PartSummary& summary, const PartOutcome& outcome)
       points(outcome.total()), format_points(max_total(summary)));
 }
 
-std::string manual_html(const std::vector<ManualPoints>& manual) {
+std::string manual_html(const std::vector<ManualPoints>& manual, const PartSummary& summary) {
+  if (manual.empty() && summary.max_manual > 0) {
+    return fmt::format(
+        "<p class=\"note\">Up to {} points are given by hand; none are entered yet.</p>\n",
+        format_points(summary.max_manual));
+  }
   if (manual.empty()) return {};
   std::string rows;
   for (const ManualPoints& one : manual) {
@@ -152,7 +157,8 @@ void FeedbackPage::add(const PartView& part) {
   parts_ += fmt::format(
       "<section class=\"part\" id=\"part{0}\"><h2>Part {0}, {1}</h2>\n<p>{2}.</p>\n", outcome.part,
       escape_html(part.summary.title), escape_html(part_sentence(part.summary, outcome)));
-  parts_ += change_html(outcome) + manual_html(manual_points_of(student_, outcome.part)) + body +
+  parts_ += change_html(outcome) +
+            manual_html(manual_points_of(student_, outcome.part), part.summary) + body +
             "</section>\n";
 }
 

@@ -124,7 +124,7 @@ std::string GradescopeJson::finish() && {
                   {"graded_at", sanitize(results_.graded_at)},
                   {"parts", parts_}}}};
   if (const auto total = total_of(student_)) document["score"] = two_decimals(*total);
-  document["execution_time"] = std::lround(execution_time_s_);
+  if (execution_time_s_ > 0) document["execution_time"] = std::lround(execution_time_s_);
   document["output"] = output_;
   document["output_format"] = "text";
   document["test_output_format"] = "text";

@@ -190,7 +190,8 @@ TEST_F(ClassFixture, ASubmissionThatClaimsToBeAnothersTakesNobodysPlace) {
   file("submissions/zoe/student.toml", "id = \"ada\"");
   BatchRequest with_roster = request();
   with_roster.roster = file("roster.csv", "id,name\nada,Ada\n");
-  run(with_roster);
+  EXPECT_EQ(run(with_roster).problems, 1U);
+  EXPECT_THAT(listener_.lines, Contains(HasSubstr("ada: zoe says, in a file of its own")));
   EXPECT_THAT(grades(), ElementsAre("ada|2"));
 }
 

@@ -119,10 +119,11 @@ class ClassTaker {
   }
 
   /// Of several submissions of one student the newest counts that could be taken in. One that only
-  /// says itself whose it is takes nobody's place: anybody can write another's name into a file.
+  /// says itself whose it is takes nobody's place: anybody can write another's name into a file, so
+  /// somebody has to look.
   void choose(std::vector<Taken>& taken) {
     const auto rank = [](const Taken& one) {
-      return std::tuple(one.row.problem.empty(), !one.names_itself, one.row.received.value_or(0));
+      return std::tuple(!one.names_itself, one.row.problem.empty(), one.row.received.value_or(0));
     };
     std::ranges::stable_sort(taken,
                              [&](const Taken& a, const Taken& b) { return rank(a) > rank(b); });
@@ -143,6 +144,12 @@ class ClassTaker {
             "but the one that counts and run the batch again",
             taken[0].row.called, taken[1].row.called);
       }
+    }
+    if (!taken.front().names_itself && taken.back().names_itself) {
+      taken.front().row.doubts.push_back(fmt::format(
+          "{} says, in a file of its own, that it is of this student too; find out whose "
+          "it is",
+          taken.back().row.called));
     }
     for (const Taken& one : taken) {
       store_.put_submission(one.row);

@@ -62,8 +62,8 @@ class Walk {
     const std::string path = folder.empty() ? name : folder + "/" + name;
     const struct stat status = status_of(root_ / path);
     if (!S_ISDIR(status.st_mode)) {
-      found_.files.push_back(
-          {path, root_, path, "", why_refused(status.st_mode), status.st_mtim.tv_sec});
+      found_.files.push_back({path, root_, path, "", why_refused(status.st_mode),
+                              status.st_mtim.tv_sec, status.st_ctim.tv_sec});
     } else if (depth + 1 < kDeepest) {
       enter(path, depth + 1);
     } else {
@@ -83,8 +83,13 @@ FoundFiles find_files(const fs::path& folder) { return Walk(folder).run(); }
 
 FoundFile single_file(const fs::path& file, const std::string& path) {
   const struct stat status = status_of(file);
-  return {path, file.parent_path(),          file.filename().string(),
-          "",   why_refused(status.st_mode), status.st_mtim.tv_sec};
+  return {path,
+          file.parent_path(),
+          file.filename().string(),
+          "",
+          why_refused(status.st_mode),
+          status.st_mtim.tv_sec,
+          status.st_ctim.tv_sec};
 }
 
 SubmittedFile read_found(const FoundFile& file) {

@@ -17,7 +17,8 @@ struct FoundFile {
   std::string stored;
   std::string archive;  ///< what the student calls the archive that it is from, if any
   std::string refused;  ///< why it is not read: "it is a symbolic link"; empty for a plain file
-  std::int64_t modified = 0;  ///< seconds since 1970
+  std::int64_t modified = 0;    ///< seconds since 1970
+  std::int64_t here_since = 0;  ///< when it got its place and times on this disk, likewise
 };
 
 struct FoundFiles {

@@ -37,7 +37,7 @@ struct Submission {
   /// wanted and was not taken, such as one of two files that could both be it.
   std::vector<std::string> doubts;
   /// Why nothing could be taken from it, and what to do; empty when all is well. A submission with
-  /// a problem has no files.
+  /// a problem has no files, and no doubts beside it.
   std::string problem;
 };
 

@@ -1,5 +1,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -58,6 +59,12 @@ std::optional<std::int64_t> newest_of(const std::vector<FoundFile>& files) {
     newest = std::max(newest.value_or(file.modified), file.modified);
   }
   return newest;
+}
+
+/// A file whose time is that of its arrival here was copied, or unpacked without its time.
+bool keeps_its_time(const FoundFile& file) {
+  constexpr std::int64_t kSlack_s = 60;
+  return file.modified < file.here_since - kSlack_s;
 }
 
 /// Looks into one entry, step by step; a problem ends it.
@@ -249,9 +256,12 @@ class Intake {
       for (const fs::path& path : submission_.entry.paths) {
         std::ranges::move(delivered_in(path), std::back_inserter(delivered));
       }
-      const auto newest = newest_of(delivered);
-      submission_.received_at = newest;
-      if (newest) note(fmt::format("Handed in {}: the time of its newest file.", utc(*newest)));
+      std::erase_if(delivered, [](const FoundFile& file) { return !keeps_its_time(file); });
+      submission_.received_at = newest_of(delivered);
+      note(submission_.received_at ? fmt::format("Handed in {}: the time of its newest file.",
+                                                 utc(*submission_.received_at))
+                                   : "When it was handed in is not known: its files have the times "
+                                     "of their coming here.");
       return;
     }
     if (platform_ != Platform::none) return;
@@ -273,20 +283,24 @@ class Intake {
 
   Submission finished() {
     for (std::string& text : matched_.notes) note(std::move(text));
-    submission_.doubts = std::move(matched_.doubts);
-    for (const std::string& doubt : submission_.doubts) note(doubt + ".");
+    for (const std::string& doubt : matched_.doubts) note(doubt + ".");
     submission_.files = std::move(matched_.files);
     if (submission_.problem.empty() && submission_.files.empty()) {
-      submission_.problem =
-          submission_.doubts.empty()
-              ? fmt::format(
-                    "none of the files asked for is in it, such as {}; hand in these files, "
-                    "in their folders or by themselves",
-                    options_.wanted.empty() ? "(none)" : options_.wanted.front())
-              : submission_.doubts.front();
+      submission_.problem = nothing_taken();
+    } else if (submission_.problem.empty()) {
+      submission_.doubts = std::move(matched_.doubts);
     }
     if (!submission_.problem.empty()) submission_.files.clear();
     return std::move(submission_);
+  }
+
+  std::string nothing_taken() const {
+    if (!matched_.doubts.empty()) return fmt::format("{}", fmt::join(matched_.doubts, "; "));
+    return fmt::format(
+        "none of the files asked for is in it, such as {}; hand in these files, by themselves or "
+        "in "
+        "their folders",
+        options_.wanted.empty() ? "(none)" : options_.wanted.front());
   }
 
   const IntakeOptions& options_;

@@ -117,6 +117,14 @@ TEST_F(TakeInTest, LooksIntoTheArchiveOfAFolder) {
   EXPECT_EQ(ada.received_at, kTime);
 }
 
+TEST_F(TakeInTest, TakesNoCopysTimeForThatOfTheSubmission) {
+  write("Ada Lovelace_12_assignsubmission_file_gemv.cu", "one");
+  const Submission ada = only();
+  EXPECT_THAT(ada.files, SizeIs(1));
+  EXPECT_EQ(ada.received_at, std::nullopt);
+  EXPECT_THAT(ada.notes, Contains(HasSubstr("When it was handed in is not known: its files")));
+}
+
 TEST_F(TakeInTest, ReadsWhatGradescopeSaysAndNothingElseOfWhoItIs) {
   write("submission_metadata.yml", R"(---
 submission_455:

@@ -40,7 +40,7 @@ vertical-align:middle;margin-right:.5rem}
 .rooflab-plot .crowd.filled{fill-opacity:.5;stroke-width:.5}
 .rooflab-plot .crowd.hollow{fill-opacity:.3;stroke-width:1.2;stroke-opacity:.7}
 nav{font-size:.9rem;margin:1rem 0;display:flex;flex-wrap:wrap;gap:.2rem 1rem}
-@media (max-width:40rem){.histogram li small{display:none}}
+@media (max-width:40rem){.histogram{gap:.15rem}.histogram li{font-size:.62rem}.histogram li small{display:none}}
 @media print{.part{break-inside:auto}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
 .rooflab-plot{min-width:0}thead{display:table-header-group}tr{break-inside:avoid}
 section.long{break-inside:auto}}

@@ -202,6 +202,7 @@ PartOutcome outcome_of_part(SampleClass& sample, const StudentOutcome& student, 
   outcome.grading = fmt::format("{}-part{}", student.student.key, part);
   for (const TaskResult& task : grading.tasks) outcome.tasks.push_back(line_of(task));
   if (i % 5 == 4) make_late(outcome);
+  if (part == 1 && i % 10 == 7) outcome.bonus += 80;  // above the maximum
   if (i % 11 == 3) outcome.previous_total = outcome.score / 2;
   sample.gradings[outcome.grading] = grading;
   return outcome;

@@ -41,19 +41,19 @@ class Writer {
 
   void write_all() {
     attempt([&] { collect_stems(); });
-    // The gradebooks first: they are what is missed most, should the disk be full.
+    attempt([&] { remove_stale("gradescope", ".json", kJsonMark); });
+    attempt([&] { remove_stale("feedback", ".html", kPageMark); });
+    // What is of the whole class first: it is missed most, should the disk be full.
     write("grades.csv", [&] { return grades_csv(results_); });
     write("canvas.csv", [&] { return canvas_csv(results_, options_); });
     write("moodle.csv", [&] { return moodle_csv(results_); });
+    write("class.html", [&] { return class_page(results_, gpu_, options_); });
     JunitXml junit(results_, options_.assignment);
     timed_tasks_ = count_timed_tasks(results_);
     for (const StudentOutcome& student : results_.students) {
       attempt([&] { write_student(student, junit); });
     }
     write("junit.xml", [&] { return std::move(junit).finish(); });
-    write("class.html", [&] { return class_page(results_, gpu_, options_); });
-    attempt([&] { remove_stale("gradescope", ".json", kJsonMark); });
-    attempt([&] { remove_stale("feedback", ".html", kPageMark); });
     if (first_error_) throw FileError(*first_error_);
   }
 

@@ -167,6 +167,13 @@ bool is_blank(const std::vector<std::string>& row) {
   return std::ranges::all_of(row, [](const std::string& field) { return trimmed(field).empty(); });
 }
 
+/// Spreadsheets also save tables in the code page of their country, where accents would be lost.
+bool is_utf8(const std::string& field) {
+  constexpr std::string_view kReplacement = "\uFFFD";
+  return field.find(kReplacement) != std::string::npos ||
+         sanitize(field).find(kReplacement) == std::string::npos;
+}
+
 }  // namespace
 
 Roster Roster::parse(std::string_view text, const std::string& name) {
@@ -176,6 +183,11 @@ Roster Roster::parse(std::string_view text, const std::string& name) {
   std::map<std::string, std::size_t> lines;
   for (auto row = rows.begin() + 1; row != rows.end(); ++row) {
     if (is_blank(row->fields)) continue;
+    if (!std::ranges::all_of(row->fields, is_utf8)) {
+      throw CsvError(fmt::format(
+          "{}:{}: the row is not in UTF-8; save the table as \"CSV UTF-8\" in the spreadsheet",
+          name, row->line));
+    }
     Student student = reader.student(row->fields);
     if (reader.is_no_student(student)) continue;
     if (student.key.empty()) {

@@ -76,6 +76,8 @@ TEST(Roster, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(error_of("id,name\n"), HasSubstr("no students"));
   EXPECT_THAT(error_of("id,name\n7,Ada\n8,Bob\n7,Eve\n"),
               HasSubstr("r.csv:4: \"7\" is the student of line 2 too; remove one"));
+  EXPECT_THAT(error_of("id,name\n7,Ada\n8,Jos\xE9\n"),
+              HasSubstr("r.csv:3: the row is not in UTF-8; save the table as"));
   EXPECT_THAT(error_of("id,section\n7,Mon\n,Tue\n"), HasSubstr("r.csv:3: nothing says who"));
 }
 

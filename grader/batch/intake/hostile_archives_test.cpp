@@ -56,13 +56,16 @@ class HostileArchivesTest : public testing::FolderTest {
   HostileArchivesTest() {
     fs::create_directory(folder() / "scratch");
     fs::create_directory(folder() / "class");
+    // A program of this test's own: other tests may be unpacking at the same time.
+    fs::copy_file(ROOFLAB_BINARY_DIR "/bin/rooflab-unpack", unpacker_);
+    fs::permissions(folder(), fs::perms(0755));
     setenv("TMPDIR", (folder() / "scratch").c_str(), 1);
   }
   /// Nothing may be left: no process, no file.
   ~HostileArchivesTest() override {
     unsetenv("TMPDIR");
     EXPECT_TRUE(fs::is_empty(folder() / "scratch"));
-    EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 2);
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 3);
     EXPECT_EQ(std::distance(fs::directory_iterator(folder() / "class"), {}), 1);
     for (const auto& process : fs::directory_iterator("/proc")) {
       std::error_code gone;
@@ -79,7 +82,7 @@ class HostileArchivesTest : public testing::FolderTest {
     return taken.problem;
   }
 
-  const fs::path unpacker_ = ROOFLAB_BINARY_DIR "/bin/rooflab-unpack";
+  const fs::path unpacker_ = folder() / "unpack";
 };
 
 TEST_F(HostileArchivesTest, ThatLeadOutAreRefused) {

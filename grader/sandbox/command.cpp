@@ -216,7 +216,7 @@ void plan_bubblewrap(const SandboxRequest& request, const Layers& layers, Sandbo
   command.status_writer = Descriptor(status[1]);
   command.plan.descriptors.emplace_back(status[1], kStatusNumber);
   if (layers.seccomp) {
-    command.filter = file_with(deny_filter());
+    command.filter = file_with(deny_filter(false));  // what is shown is mounted read-only
     command.plan.descriptors.emplace_back(command.filter.get(), kFilterNumber);
   }
   command.plan.argv = bubblewrap_words(request, layers, command);
@@ -275,7 +275,7 @@ void plan_fallback(const SandboxRequest& request, const Layers& layers, SandboxC
     plan.landlock = command.landlock.get();
   }
   if (layers.seccomp) {
-    plan.filter = deny_filter();
+    plan.filter = deny_filter(true);
   }
 }
 

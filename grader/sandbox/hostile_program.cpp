@@ -10,7 +10,9 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -224,6 +226,16 @@ int read_file(const std::string& path) {
   return 0;
 }
 
+// A file that the program may read, and that its own user has.
+int change_file(const std::string& path) {
+  const bool changed = chmod(path.c_str(), 0777) == 0 ||
+                       fchmod(open(path.c_str(), O_RDONLY), 0777) == 0 ||
+                       utimensat(AT_FDCWD, path.c_str(), nullptr, 0) == 0 ||
+                       setxattr(path.c_str(), "user.mark", "x", 1, 0) == 0;
+  std::cout << (changed ? "changed" : "refused") << std::endl;
+  return 0;
+}
+
 int network() {
   const int connection = socket(AF_INET, SOCK_STREAM, 0);
   std::cout << (connection < 0 ? "no network" : "network") << std::endl;
@@ -298,6 +310,9 @@ int main(int count, char** arguments) {
   }
   if (deed == "read") {
     return read_file(argument);
+  }
+  if (deed == "change_file") {
+    return change_file(argument);
   }
   if (deed == "signal_all") {
     return signal_all(argument);

@@ -54,7 +54,7 @@ Layers probe() {
       take([](Layers& l) { l.disable_user_namespaces = true; });
     }
   }
-  if (!deny_filter().empty()) {
+  if (!deny_filter(true).empty()) {
     take([](Layers& l) { l.seccomp = true; });
   }
   layers.landlock = landlock_version() > 0;

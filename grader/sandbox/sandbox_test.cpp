@@ -338,6 +338,16 @@ TEST_P(IsolationTest, CannotWriteElsewhere) {
   EXPECT_FALSE(fs::exists(target));
 }
 
+// Landlock does not know these rights, and without one of its own the program has our user.
+TEST_P(IsolationTest, CannotChangeModeTimesOrAttributesOfWhatItMayRead) {
+  const fs::path file = fs::path(testing::TempDir()) / ("rooflab-read-only-" + mark_);
+  std::ofstream(file) << "text";
+  SandboxRequest request = request_for(GetParam(), {"change_file", mark_, file});
+  request.read_only.emplace_back(file);
+  EXPECT_EQ(run_sandboxed(request).output, "refused\n");
+  fs::remove(file);
+}
+
 TEST_P(IsolationTest, HasNoNetwork) { EXPECT_EQ(run("network").output, "no network\n"); }
 
 TEST_P(IsolationTest, CannotTraceMountMakeNamespacesOrHide) {

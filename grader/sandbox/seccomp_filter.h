@@ -10,6 +10,7 @@ namespace rooflab {
 /// give the most to an attacker: tracing, mounting, namespaces, kernel modules, BPF, keys, network
 /// sockets, and signals to everybody at once. Refused calls fail with EPERM; anything but 64-bit
 /// x86 calls ends the process. Empty on machines that are not x86-64.
-std::vector<sock_filter> deny_filter();
+/// @param changes_of_files refused too: mode, owner, times and attributes
+std::vector<sock_filter> deny_filter(bool changes_of_files);
 
 }  // namespace rooflab

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <ctime>
 #include <map>
+#include <set>
 
 #include "grader/batch/collect.h"
 #include "grader/batch/manual_points.h"
@@ -173,6 +174,20 @@ Batch::Batch(const BatchRequest& request)
   settings_ = Settler(request_, store_).run();
 }
 
+void Batch::tell_unused_extensions(BatchListener& listener) {
+  std::set<std::string> names;
+  for (const Student& student : store_.students()) {
+    names.insert({student.key, student.login, student.email, student.sis_id});
+  }
+  for (const std::string& student : settings_.policy.extended_students()) {
+    if (names.contains(student)) continue;
+    listener.say(fmt::format(
+        "the late policy has an extension for {}, who is not in the class; use a key, login, "
+        "e-mail address or SIS id",
+        student));
+  }
+}
+
 void Batch::import_manual(const Course& course, BatchListener& listener) {
   if (request_.manual.empty()) return;
   const ManualImport import = import_manual_points(store_, course, read_file(request_.manual),
@@ -216,6 +231,7 @@ BatchSummary Batch::run(const Course& course, const BatchWork& work, Executor& e
               .sandbox = work.sandbox,
               .jobs = work.jobs},
              listener);
+  tell_unused_extensions(listener);
   import_manual(course, listener);
   const Plan plan = plan_gradings(
       store_, course,

@@ -78,6 +78,7 @@ class Batch {
                    BatchListener& listener);
 
  private:
+  void tell_unused_extensions(BatchListener& listener);
   void import_manual(const Course& course, BatchListener& listener);
   BatchSummary write(const Course& course, const BatchWork& work, BatchListener& listener);
 

@@ -263,6 +263,29 @@ TEST_F(ClassFixture, ResumingWhatNeverBeganIsRefused) {
   EXPECT_THAT(complaint([&] { run(bad); }), HasSubstr("leave out --resume"));
 }
 
+TEST_F(ClassFixture, StudentsWhoHandedInTogetherAreGradedTogether) {
+  write_file_atomically(submissions() / "submission_1" / "part1-test" / "a.cu", "xxx");
+  write_file_atomically(submissions() / "submission_metadata.yml",
+                        "submission_1:\n  :submitters:\n  - :name: Ada\n    :sid: '1'\n"
+                        "  - :name: Bob\n    :sid: '2'\n  - :name: Eve\n    :sid: '9'\n"
+                        "  :created_at: 2026-11-21 12:00:00.000000000 Z\n");
+  BatchRequest with_roster = request();
+  with_roster.roster = file("roster.csv", "id,name\n1,Ada\n2,Bob\n");
+  EXPECT_EQ(run(with_roster).problems, 1U) << "Eve is not on the roster";
+  EXPECT_EQ(executor_.graded(), 1);
+  EXPECT_THAT(grades(), ElementsAre("1|3", "2|3", "unknown submission_1~3|3"));
+}
+
+TEST_F(ClassFixture, AnExtensionForNobodyInTheClassIsTold) {
+  hand_in("ada", "xx");
+  BatchRequest late = request();
+  late.policy = file("late.toml",
+                     "due = 2026-11-21T00:00:00Z\n[[extension]]\nstudent = \"adda\"\n"
+                     "due = 2026-12-21T00:00:00Z\n");
+  run(late);
+  EXPECT_THAT(listener_.lines, Contains(HasSubstr("extension for adda")));
+}
+
 TEST_F(ClassFixture, LatenessTakesItsPartOfThePoints) {
   hand_in("submission_1", "xxxxxxxxxx");
   write_file_atomically(

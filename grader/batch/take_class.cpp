@@ -20,8 +20,7 @@ struct Taken {
 };
 
 /// Without a roster a submission says whose it is, by the best that it has.
-Student stranger(const Submission& submission) {
-  const StudentHints& hints = submission.hints;
+Student stranger(const Submission& submission, const StudentHints& hints) {
   Student student;
   student.name = one_line(hints.name);
   student.email = one_line(hints.email);
@@ -40,9 +39,9 @@ Student stranger(const Submission& submission) {
 }
 
 /// Not on the roster: nobody's place in the gradebook, and no way to take somebody's by its name.
-Student unknown(const Submission& submission) {
-  Student student = stranger(submission);
-  student.key = "unknown " + submission.entry.id;
+Student unknown(const Submission& submission, const StudentHints& hints, const std::string& id) {
+  Student student = stranger(submission, hints);
+  student.key = "unknown " + id;
   return student;
 }
 
@@ -86,19 +85,17 @@ class ClassTaker {
     }
   }
 
-  Student student_of(const Submission& submission) const {
-    if (!roster_) return stranger(submission);
-    auto known = roster_->find(submission.hints);
-    return known ? *known : unknown(submission);
+  Student student_of(const Submission& submission, const StudentHints& hints,
+                     const std::string& id) const {
+    if (!roster_) return stranger(submission, hints);
+    auto known = roster_->find(hints);
+    return known ? *known : unknown(submission, hints, id);
   }
 
+  /// A row for each who handed it in.
   void keep(const Submission& submission) {
-    Student student = student_of(submission);
-    const bool known = roster_ && !student.key.starts_with("unknown ");
-    student.on_roster = known;
-    if (!known) store_.put_student(student, 0);
     Taken taken{.row = {.id = submission.entry.id,
-                        .student = student.key,
+                        .student = {},
                         .called = submission.called,
                         .received = submission.received_at,
                         .marked_late = submission.marked_late,
@@ -115,6 +112,22 @@ class ClassTaker {
       store_.put_source(hash, files);
       taken.sources[part.number] = hash;
     }
+    const std::size_t people = 1 + submission.partners.size();
+    if (people > 1) {
+      taken.row.notes.push_back(fmt::format("{} students handed it in together.", people));
+    }
+    give(submission, submission.hints, taken);
+    for (std::size_t i = 0; i < submission.partners.size(); ++i) {
+      taken.row.id = fmt::format("{}~{}", submission.entry.id, i + 2);
+      give(submission, submission.partners[i], taken);
+    }
+  }
+
+  void give(const Submission& submission, const StudentHints& hints, Taken taken) {
+    Student student = student_of(submission, hints, taken.row.id);
+    student.on_roster = roster_ && !student.key.starts_with("unknown ");
+    if (!student.on_roster) store_.put_student(student, 0);
+    taken.row.student = student.key;
     by_student_[student.key].push_back(std::move(taken));
   }
 

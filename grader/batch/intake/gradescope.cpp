@@ -56,17 +56,31 @@ std::optional<std::int64_t> yaml_time(const YAML::Node& record) {
   return parse_time(node.IsMap() ? scalar(node, "utc") : scalar(record, ":created_at"));
 }
 
+void add_person(GradescopeRecord& record, StudentHints hints) {
+  const bool says_who = !hints.name.empty() || !hints.email.empty() || !hints.sis_id.empty();
+  if (!says_who) return;
+  const bool is_first =
+      record.hints.name.empty() && record.hints.email.empty() && record.hints.sis_id.empty();
+  if (is_first) {
+    record.hints = std::move(hints);
+  } else {
+    record.partners.push_back(std::move(hints));
+  }
+}
+
 std::optional<GradescopeRecord> record_of(const YAML::Node& record) {
   if (!record.IsDefined() || !record.IsMap()) return std::nullopt;
   GradescopeRecord result;
   result.created_at = yaml_time(record);
   const YAML::Node people = record[":submitters"];
-  if (people.IsDefined() && people.IsSequence() && people.size() > 0) {
-    result.people = std::min(people.size(), kMostPeople);
-    const YAML::Node first = people[0];
-    result.hints.name = scalar(first, ":name");
-    result.hints.sis_id = scalar(first, ":sid");
-    result.hints.email = scalar(first, ":email");
+  if (people.IsDefined() && people.IsSequence()) {
+    for (std::size_t i = 0; i < std::min(people.size(), kMostPeople); ++i) {
+      StudentHints hints;
+      hints.name = scalar(people[i], ":name");
+      hints.sis_id = scalar(people[i], ":sid");
+      hints.email = scalar(people[i], ":email");
+      add_person(result, std::move(hints));
+    }
   }
   return result;
 }
@@ -135,12 +149,15 @@ std::optional<GradescopeRecord> read_autograder_metadata(std::string_view text) 
   GradescopeRecord record;
   record.created_at = parse_time(json_text(all, "created_at"));
   const auto people = all.find("users");
-  if (people != all.end() && people->is_array() && !people->empty() &&
-      people->front().is_object()) {
-    record.people = std::min(people->size(), kMostPeople);
-    record.hints.name = json_text(people->front(), "name");
-    record.hints.email = json_text(people->front(), "email");
-    record.hints.sis_id = json_text(people->front(), "sid");
+  if (people != all.end() && people->is_array()) {
+    for (std::size_t i = 0; i < std::min(people->size(), kMostPeople); ++i) {
+      if (!(*people)[i].is_object()) continue;
+      StudentHints hints;
+      hints.name = json_text((*people)[i], "name");
+      hints.email = json_text((*people)[i], "email");
+      hints.sis_id = json_text((*people)[i], "sid");
+      add_person(record, std::move(hints));
+    }
   }
   return record;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "grader/batch/intake/roster.h"
 
@@ -12,8 +13,8 @@
 namespace rooflab {
 
 struct GradescopeRecord {
-  StudentHints hints;  ///< of the first who handed it in
-  std::size_t people = 0;
+  StudentHints hints;                  ///< of the first who handed it in
+  std::vector<StudentHints> partners;  ///< the others of the group
   std::optional<std::int64_t> created_at;
 };
 

@@ -30,7 +30,7 @@ TEST(ExportMetadata, IsReadForOneSubmissionAlone) {
   EXPECT_EQ(record->created_at, 1'700'000'001);
   EXPECT_EQ(record->hints.name, "Ada");
   EXPECT_EQ(record->hints.email, "");
-  EXPECT_EQ(record->people, 1U);
+  EXPECT_TRUE(record->partners.empty());
   EXPECT_FALSE(read_export_metadata(text, "submission_2"));
   EXPECT_FALSE(read_export_metadata(text, "submission_3"));
   EXPECT_FALSE(read_export_metadata("", "submission_1"));

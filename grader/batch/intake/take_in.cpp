@@ -202,10 +202,7 @@ class Intake {
       note(fmt::format("Handed in {}, as {} says.", utc(*record->created_at),
                        submission_.names_itself ? "its submission_metadata.json" : "Gradescope"));
     }
-    if (record->people > 1) {
-      note(fmt::format("{} students handed it in together; it is graded for the first, {}.",
-                       record->people, shown(record->hints.name)));
-    }
+    submission_.partners = record->partners;
   }
 
   /// A platform's file, so not a stranger's. @return empty when there is none

@@ -150,7 +150,8 @@ submission_456:
   EXPECT_EQ(ada.hints.email, "ada@example.org");
   EXPECT_EQ(ada.received_at, kTime);
   EXPECT_FALSE(ada.names_itself);
-  EXPECT_THAT(ada.notes, Contains(HasSubstr("2 students handed it in together")));
+  ASSERT_EQ(ada.partners.size(), 1U);
+  EXPECT_EQ(ada.partners[0].name, "Charles");
   EXPECT_THAT(ada.notes, Contains(HasSubstr("student.toml is left alone")));
 }
 

@@ -152,8 +152,9 @@ class Settler {
   std::map<std::string, std::string> kept_;
 };
 
-/// The longest that a grading may take: every case of every task at its limit, after its builds.
-double longest_grading_s(const Course& course) {
+/// The longest that a grading may take: every case of every task at its limit, after its builds,
+/// and behind those of the others where they wait for one GPU.
+double longest_grading_s(const Course& course, unsigned jobs) {
   constexpr double kBuild = 600, kMargin = 2;
   double longest = 0;
   for (const PartSpec& part : course.parts) {
@@ -164,7 +165,7 @@ double longest_grading_s(const Course& course) {
     }
     longest = std::max(longest, seconds);
   }
-  return kMargin * longest;
+  return kMargin * longest * jobs;
 }
 
 }  // namespace
@@ -239,7 +240,7 @@ BatchSummary Batch::run(const Course& course, const BatchWork& work, Executor& e
   const bool ended = run_gradings(store_, folder_, executor,
                                   {.sandbox = work.sandbox,
                                    .threads = work.threads,
-                                   .limit_s = longest_grading_s(course),
+                                   .limit_s = longest_grading_s(course, work.jobs),
                                    .at_once = work.jobs},
                                   listener);
   if (ended) folder_.remove_jobs();

@@ -17,7 +17,8 @@ struct DiskUsage {
 };
 
 /// Use of disk beneath a directory, links not followed. Stops counting after `most_files`, so that
-/// a directory of a million files costs no more.
+/// a directory of a million files costs no more; one that cannot be walked through, because it is
+/// too deep or may not be listed, counts as one of too many files.
 DiskUsage usage_beneath(const std::filesystem::path& directory, std::uint64_t most_files);
 
 /// The memory file systems of a sandbox, looked at from outside. Their space is limited by the

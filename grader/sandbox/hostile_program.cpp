@@ -153,6 +153,21 @@ int removed_files() {
   return 0;
 }
 
+// Leaves what is hard to walk through and hard to remove.
+int dig() {
+  if (chdir(std::getenv("TMPDIR")) != 0 || mkdir("unlisted", 0300) != 0 ||
+      mkdir("unlisted/inner", 0300) != 0 || symlink("/etc", "unlisted/inner/link") != 0) {
+    return 1;
+  }
+  std::ofstream("unlisted/inner/file") << "text";
+  for (int level = 0; level < 300; ++level) {  // deeper than the test's limit on open files
+    if (mkdir("deep", 0700) != 0 || chdir("deep") != 0) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
 int print() {
   for (int i = 0; i < 10'000'000; ++i) {
     std::fputs("all tests passed: 100/100\n", stdout);
@@ -293,6 +308,7 @@ int main(int count, char** arguments) {
       {"memory_files", memory_files},
       {"shared_memory", shared_memory},
       {"removed_files", removed_files},
+      {"dig", dig},
       {"print", print},
       {"fill", fill},
       {"tiny_files", tiny_files},

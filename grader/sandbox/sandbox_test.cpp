@@ -193,6 +193,25 @@ TEST_P(SandboxTest, CountsFilesThatNoFolderShows) {
   EXPECT_THAT(run("removed_files").limit, testing::AnyOf(LimitHit::disk, LimitHit::memory));
 }
 
+// However deep its folders are, and whether anybody may list them or not.
+TEST_P(SandboxTest, LeavesNothingOfWhatAProgramDug) {
+  const fs::path place = fs::path(testing::TempDir()) / ("rooflab-dug-" + mark_);
+  fs::create_directory(place);
+  fs::permissions(place, fs::perms::all);
+  const char* before = std::getenv("TMPDIR");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("TMPDIR", place.c_str(), 1);
+  const SandboxOutcome outcome = run("dig");
+  if (before == nullptr) {
+    unsetenv("TMPDIR");
+  } else {
+    setenv("TMPDIR", kept.c_str(), 1);
+  }
+  EXPECT_TRUE(outcome.exit_code == 0 || outcome.limit == LimitHit::disk);
+  EXPECT_TRUE(fs::is_empty(place));
+  fs::remove_all(place);
+}
+
 TEST_P(SandboxTest, CutsEndlessOutput) {
   const SandboxOutcome outcome = run("print");
   EXPECT_EQ(outcome.limit, LimitHit::output);

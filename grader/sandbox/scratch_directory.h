@@ -3,6 +3,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "grader/sandbox/remove_tree.h"
+
 namespace rooflab {
 
 /// A temporary directory of the host, removed with its contents.
@@ -21,8 +23,7 @@ class ScratchDirectory {
   const std::filesystem::path& path() const { return path_; }
   void remove() {
     if (!path_.empty()) {
-      std::error_code ignored;
-      std::filesystem::remove_all(path_, ignored);
+      remove_tree(path_);
       path_.clear();
     }
   }

@@ -218,6 +218,7 @@ BatchSummary Batch::write(const Course& course, const BatchWork& work, BatchList
   const LoadGrading load = [this](const std::string& grading) {
     return from_evidence(store_.evidence(grading));
   };
+  for (const char* name : {"", "feedback", "gradescope"}) remove_unfinished(folder_.path() / name);
   write_file_atomically(folder_.path() / "free_text.csv", free_text_table(store_, course));
   write_outputs(folder_.path(), results, load, gpu_spec::find(work.gpu_specs, results.gpu),
                 work.outputs);

@@ -263,6 +263,19 @@ TEST_F(ClassFixture, ResumingWhatNeverBeganIsRefused) {
   EXPECT_THAT(complaint([&] { run(bad); }), HasSubstr("leave out --resume"));
 }
 
+TEST_F(ClassFixture, WhatAKilledBatchWasWritingIsRemoved) {
+  hand_in("ada", "xx");
+  run();
+  const std::vector<std::string> left = {"class.html.unfinished-a1B2c3",
+                                         "feedback/ada.html.unfinished-a1B2c3"};
+  const std::vector<std::string> others = {"notes.unfinished-by-me", "class.html.bak"};
+  for (const auto& name : left) write_file_atomically(out() / name, "half");
+  for (const auto& name : others) write_file_atomically(out() / name, "mine");
+  run();
+  for (const auto& name : left) EXPECT_FALSE(std::filesystem::exists(out() / name)) << name;
+  for (const auto& name : others) EXPECT_TRUE(std::filesystem::exists(out() / name)) << name;
+}
+
 TEST_F(ClassFixture, StudentsWhoHandedInTogetherAreGradedTogether) {
   write_file_atomically(submissions() / "submission_1" / "part1-test" / "a.cu", "xxx");
   write_file_atomically(submissions() / "submission_metadata.yml",

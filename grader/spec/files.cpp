@@ -17,6 +17,7 @@ namespace rooflab {
 namespace {
 
 constexpr std::size_t kLargestSubmittedFile = std::size_t{1} << 20;
+constexpr const char* kUnfinished = ".unfinished-";
 
 /// Reads up to `limit` + 1 bytes, so that the caller sees that there are too many; errno on
 /// failure.
@@ -81,7 +82,7 @@ void write_file_atomically(const std::filesystem::path& file, const std::string&
   if (std::filesystem::is_directory(file, error)) throw write_error(file, EISDIR);
   if (std::filesystem::is_other(file, error)) return write_device(file, text);
 
-  std::string pattern = file.string() + ".XXXXXX";
+  std::string pattern = file.string() + kUnfinished + "XXXXXX";
   Descriptor descriptor(::mkostemp(pattern.data(), O_CLOEXEC));
   if (!descriptor.valid()) throw write_error(file, errno);
   const bool written = write_all(descriptor.get(), text) && ::fsync(descriptor.get()) == 0 &&
@@ -93,6 +94,20 @@ void write_file_atomically(const std::filesystem::path& file, const std::string&
   const int failure = written ? errno : write_errno;
   ::unlink(pattern.c_str());
   throw write_error(file, failure);
+}
+
+void remove_unfinished(const std::filesystem::path& folder) {
+  constexpr std::size_t kRandomLetters = 6;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    const std::size_t mark = name.rfind(kUnfinished);
+    const bool unfinished = mark != std::string::npos &&
+                            name.size() == mark + std::strlen(kUnfinished) + kRandomLetters;
+    if (unfinished && std::filesystem::is_regular_file(entry.symlink_status(error))) {
+      std::filesystem::remove(entry.path(), error);
+    }
+  }
 }
 
 SubmittedFile read_submitted(const std::filesystem::path& folder, const std::string& name) {

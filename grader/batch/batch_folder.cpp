@@ -12,10 +12,14 @@ namespace rooflab {
 
 BatchFolder::BatchFolder(const std::filesystem::path& path)
     : path_(std::filesystem::absolute(path).lexically_normal()) {
+  if (!path_.has_filename()) path_ = path_.parent_path();  // "grades/"
   std::error_code error;
-  std::filesystem::create_directories(path_, error);
+  // Names and grades of a class are nobody else's business.
+  if (std::filesystem::create_directories(path_, error)) {
+    std::filesystem::permissions(path_, std::filesystem::perms::owner_all, error);
+  }
   const auto file = path_ / "batch.lock";
-  constexpr int kMode = 0600;  // names and grades of a class are nobody else's business
+  constexpr int kMode = 0600;
   if (!error) {
     lock_ = Descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, kMode));
     if (!lock_.valid()) error = std::error_code(errno, std::generic_category());
@@ -30,7 +34,6 @@ BatchFolder::BatchFolder(const std::filesystem::path& path)
         "another batch is at work in {}; wait for its end, or name another folder with --out",
         path_.string()));
   }
-  std::filesystem::permissions(path_, std::filesystem::perms::owner_all, error);
 }
 
 void BatchFolder::remove_jobs() const {

@@ -23,8 +23,8 @@ std::string read_file(const std::filesystem::path& file, std::size_t limit = std
 /// @throws FileError, among others when the disk is full; nothing is left behind then.
 void write_file_atomically(const std::filesystem::path& file, const std::string& text);
 
-/// Removes what write_file_atomically leaves in a folder when its process is killed, for a caller who
-/// knows that nobody writes there now.
+/// Removes what write_file_atomically leaves in a folder when its process is killed, for a caller
+/// who knows that nobody writes there now.
 void remove_unfinished(const std::filesystem::path& folder);
 
 /// A file of a submission, which may be anything: a symbolic link, a pipe, a device, a gigabyte.

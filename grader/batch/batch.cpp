@@ -88,7 +88,7 @@ class Settler {
     std::vector<int> parts = numbers_of(store_.setting("parts").value_or(""));
     parts.insert(parts.end(), request_.parts.begin(), request_.parts.end());
     std::ranges::sort(parts);
-    parts.erase(std::ranges::unique(parts).begin(), parts.end());
+    parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
     if (parts.empty()) throw BatchError("name a part, as in --part 1; several are allowed");
     set("parts", fmt::format("{}", fmt::join(parts, ",")));
     return parts;
@@ -102,9 +102,9 @@ class Settler {
           "another folder with --out for {}",
           request_.out.string(), *before, request_.device));
     }
-    const std::string device = before                    ? *before
-                               : request_.device.empty() ? request_.default_device()
-                                                         : request_.device;
+    std::string device = before                    ? *before
+                         : request_.device.empty() ? request_.default_device()
+                                                   : request_.device;
     set("device", device);
     return device;
   }

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <sstream>
 
 #include "grader/batch/intake/late_policy.h"
+#include "grader/report/text.h"
 
 namespace rooflab {
 namespace {
@@ -16,13 +16,6 @@ std::vector<std::string> words_of(const std::string& text) {
   std::vector<std::string> words;
   for (std::string word; stream >> word;) words.push_back(word);
   return words;
-}
-
-Verdict verdict_of(const std::string& name) {
-  for (int i = 0; i < static_cast<int>(Verdict::grader_fault); ++i) {
-    if (name == name_of(static_cast<Verdict>(i))) return static_cast<Verdict>(i);
-  }
-  return Verdict::grader_fault;
 }
 
 std::vector<TaskLine> task_lines(Database& database, const std::string& grading) {
@@ -37,7 +30,7 @@ std::vector<TaskLine> task_lines(Database& database, const std::string& grading)
     line.id = row.text();
     line.title = row.text();
     line.bonus = row.truth();
-    line.verdict = verdict_of(row.text());
+    line.verdict = verdict_of(row.text()).value_or(Verdict::grader_fault);
     line.score = row.real();
     line.max_score = row.real();
     line.codes = words_of(row.text());
@@ -58,11 +51,7 @@ std::string last_graded(Database& database) {
   row.step();
   const auto time = row.optional_integer();
   if (!time) return "never";
-  const std::time_t seconds = *time;
-  std::tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", utc.tm_year + 1900, utc.tm_mon + 1,
-                     utc.tm_mday, utc.tm_hour, utc.tm_min);
+  return utc_time(*time);
 }
 
 PartSummary summary_of(const PartSpec& part) {

@@ -27,11 +27,9 @@ namespace rooflab {
 /// By the names that every report uses.
 void to_json(nlohmann::json& j, const Verdict& verdict) { j = name_of(verdict); }
 void from_json(const nlohmann::json& j, Verdict& verdict) {
-  for (int i = 0; i <= static_cast<int>(Verdict::grader_fault); ++i) {
-    verdict = static_cast<Verdict>(i);
-    if (j == name_of(verdict)) return;
-  }
-  throw EvidenceError("there is no verdict " + j.dump());
+  const auto known = j.is_string() ? verdict_of(j.get<std::string>()) : std::nullopt;
+  if (!known) throw EvidenceError("there is no verdict " + j.dump());
+  verdict = *known;
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Label, file, line, column, length, excerpt, text)

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -13,6 +14,12 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+
+TEST(ReportText, TimesAreInUtc) {
+  EXPECT_EQ(utc_time(0), "1970-01-01 00:00 UTC");
+  EXPECT_EQ(utc_time(1763683140), "2025-11-20 23:59 UTC");
+  EXPECT_EQ(utc_time(std::numeric_limits<std::int64_t>::max()), "an impossible time");
+}
 
 TEST(Sanitize, KeepsWellFormedTextAndShowsControlsAsPictures) {
   EXPECT_EQ(sanitize("größe\tα\n"), "größe\tα\n");

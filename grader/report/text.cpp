@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 
 namespace rooflab {
 namespace {
@@ -196,5 +197,13 @@ std::string format_launches(const Timing& timing) {
 }
 
 std::string format_percent(double fraction) { return three_digits(100 * fraction) + " %"; }
+
+std::string utc_time(std::int64_t seconds) {
+  const std::time_t time = seconds;
+  std::tm fields{};
+  if (::gmtime_r(&time, &fields) == nullptr) return "an impossible time";
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", 1900 + fields.tm_year, 1 + fields.tm_mon,
+                     fields.tm_mday, fields.tm_hour, fields.tm_min);
+}
 
 }  // namespace rooflab

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,5 +47,8 @@ std::string format_traffic(const Timing& timing);
 std::string format_launches(const Timing& timing);
 /// "10.8 %".
 std::string format_percent(double fraction);
+
+/// "2026-11-20 22:59 UTC", of seconds since 1970.
+std::string utc_time(std::int64_t seconds);
 
 }  // namespace rooflab

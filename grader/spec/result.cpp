@@ -36,6 +36,13 @@ const char* name_of(Verdict verdict) {
   return "grader-fault";
 }
 
+std::optional<Verdict> verdict_of(std::string_view name) {
+  for (int i = 0; i <= static_cast<int>(Verdict::grader_fault); ++i) {
+    if (name == name_of(static_cast<Verdict>(i))) return static_cast<Verdict>(i);
+  }
+  return std::nullopt;
+}
+
 double GradeResult::score() const {
   double sum = 0;
   for (const TaskResult& task : tasks) sum += task.bonus ? 0 : task.score;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simgpu/report.h"
@@ -29,6 +30,8 @@ enum class Verdict : std::uint8_t {
 };
 /// The JSON spelling, "wrong-answer".
 const char* name_of(Verdict verdict);
+/// The verdict of that spelling; nothing when there is none.
+std::optional<Verdict> verdict_of(std::string_view name);
 
 /// A labelled place in the student's source; `excerpt` is that line's text.
 struct Label {

@@ -1,4 +1,3 @@
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,6 +12,7 @@
 #include "grader/batch/intake/student_file.h"
 #include "grader/batch/intake/submission.h"
 #include "grader/batch/intake/unpack.h"
+#include "grader/report/text.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {
@@ -46,10 +46,6 @@ fs::path scratch_parent() {
   std::error_code error;
   const fs::path parent = fs::temp_directory_path(error);
   return error ? fs::path("/tmp") : parent;
-}
-
-std::string utc(std::int64_t time) {
-  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(time)));
 }
 
 std::optional<std::int64_t> newest_of(const std::vector<FoundFile>& files) {
@@ -199,7 +195,7 @@ class Intake {
     submission_.hints = record->hints;
     submission_.received_at = record->created_at;
     if (record->created_at) {
-      note(fmt::format("Handed in {}, as {} says.", utc(*record->created_at),
+      note(fmt::format("Handed in {}, as {} says.", utc_time(*record->created_at),
                        submission_.names_itself ? "its submission_metadata.json" : "Gradescope"));
     }
     submission_.partners = record->partners;
@@ -256,7 +252,7 @@ class Intake {
       std::erase_if(delivered, [](const FoundFile& file) { return !keeps_its_time(file); });
       submission_.received_at = newest_of(delivered);
       note(submission_.received_at ? fmt::format("Handed in {}: the time of its newest file.",
-                                                 utc(*submission_.received_at))
+                                                 utc_time(*submission_.received_at))
                                    : "When it was handed in is not known: its files have the times "
                                      "of their coming here.");
       return;
@@ -267,7 +263,7 @@ class Intake {
       note(
           fmt::format("Handed in {}: the newest time in the archive, which its owner can choose; "
                       "a zip archive's times are taken for UTC.",
-                      utc(*newest_)));
+                      utc_time(*newest_)));
     } else {
       note("When it was handed in is not known.");
     }

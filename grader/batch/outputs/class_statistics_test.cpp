@@ -132,12 +132,6 @@ TEST(ClassWords, LatenessDoesNotTouchPointsByHand) {
   EXPECT_DOUBLE_EQ(outcome.total(), 9);
 }
 
-TEST(ClassWords, TimesAreInUtc) {
-  EXPECT_EQ(utc_time(0), "1970-01-01 00:00 UTC");
-  EXPECT_EQ(utc_time(1763683140), "2025-11-20 23:59 UTC");
-  EXPECT_EQ(utc_time(std::numeric_limits<std::int64_t>::max()), "an impossible time");
-}
-
 TEST(ClassWords, AStudentWithoutANameHasTheKey) {
   Student student;
   student.key = "ada";

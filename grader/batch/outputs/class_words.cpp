@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <stdexcept>
 
 #include "grader/report/text.h"
@@ -62,14 +61,6 @@ double max_total(const ClassResults& results) {
   double total = 0;
   for (const PartSummary& summary : results.parts) total += max_total(summary);
   return total;
-}
-
-std::string utc_time(std::int64_t seconds) {
-  const std::time_t time = seconds;
-  std::tm fields{};
-  if (::gmtime_r(&time, &fields) == nullptr) return "an impossible time";
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", 1900 + fields.tm_year, 1 + fields.tm_mon,
-                     fields.tm_mday, fields.tm_hour, fields.tm_min);
 }
 
 std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome) {

@@ -32,9 +32,6 @@ double two_decimals(double points);
 std::optional<double> total_of(const StudentOutcome& student);
 double max_total(const ClassResults& results);
 
-/// "2026-11-20 22:59 UTC", of seconds since 1970.
-std::string utc_time(std::int64_t seconds);
-
 /// What became of a part, in one sentence for the student: "17.5 of 22 points, 1 of them bonus".
 std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome);
 

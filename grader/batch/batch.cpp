@@ -178,7 +178,7 @@ Batch::Batch(const BatchRequest& request)
 void Batch::tell_unused_extensions(BatchListener& listener) {
   std::set<std::string> names;
   for (const Student& student : store_.students()) {
-    names.insert({student.key, student.login, student.email, student.sis_id});
+    for (const std::string& name : names_of(student)) names.insert(name);
   }
   for (const std::string& student : settings_.policy.extended_students()) {
     if (names.contains(student)) continue;

@@ -146,8 +146,7 @@ class Collector {
     }
     const auto grade = store_.grade(row->id, part);
     if (!grade) return outcome;
-    const auto late = policy_.lateness({student.key, student.login, student.email, student.sis_id},
-                                       part, row->received, row->marked_late);
+    const auto late = policy_.lateness(names_of(student), part, row->received, row->marked_late);
     outcome.keeps = late.keeps;
     outcome.lateness = late.why;
     if (grade->grading.state != GradingState::graded) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "grader/batch/batch_folder.h"
+#include "grader/batch/execute/executor.h"
 #include "grader/report/evidence.h"
 #include "grader/spec/files.h"
 
@@ -12,7 +13,6 @@ namespace rooflab {
 namespace {
 
 constexpr const char* kJobFile = "job.json";
-constexpr const char* kResultFile = "result.json";
 
 }  // namespace
 

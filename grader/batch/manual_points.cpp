@@ -74,7 +74,7 @@ class RowReader {
   RowReader(Store& store, const Course& course, const Columns& columns)
       : course_(course), columns_(columns) {
     for (const Student& student : store.students()) {
-      for (const std::string& name : {student.key, student.email, student.login, student.sis_id}) {
+      for (const std::string& name : names_of(student)) {
         if (!name.empty()) keys_[name].insert(student.key);
       }
     }

@@ -65,8 +65,7 @@ class Planner {
   bool is_named(const SubmissionRow& submission) {
     const Student& student = students_.at(submission.student);
     bool named = false;
-    for (const std::string& name : {student.key, student.email, student.login, student.sis_id,
-                                    student.name, submission.id, submission.called}) {
+    for (const std::string& name : names_of(submission, student)) {
       if (!names_.contains(name)) continue;
       unseen_.erase(name);
       named = true;
@@ -106,6 +105,12 @@ class Planner {
 };
 
 }  // namespace
+
+std::vector<std::string> names_of(const SubmissionRow& submission, const Student& student) {
+  std::vector<std::string> names = names_of(student);
+  names.insert(names.end(), {student.name, submission.id, submission.called});
+  return names;
+}
 
 Plan plan_gradings(Store& store, const Course& course, const PlanRequest& request) {
   return Planner(store, course, request).run();

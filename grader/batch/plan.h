@@ -18,6 +18,9 @@ struct PlanRequest {
   std::vector<std::string> regrade;
 };
 
+/// Every name that a submission goes by there: those of its student and its own.
+std::vector<std::string> names_of(const SubmissionRow& submission, const Student& student);
+
 struct Plan {
   std::size_t new_grades = 0;
   std::size_t regrades = 0;

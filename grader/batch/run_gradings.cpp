@@ -49,8 +49,8 @@ std::string failed_tasks(const GradeResult& result) {
 std::string last_words(const std::filesystem::path& folder) {
   constexpr std::size_t kMost = 300;
   std::error_code error;
-  if (!std::filesystem::exists(folder / "log.txt", error)) return {};
-  std::string text = read_file(folder / "log.txt");
+  if (!std::filesystem::exists(folder / kLogFile, error)) return {};
+  std::string text = read_file(folder / kLogFile);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   const std::size_t line = text.rfind('\n');
   if (line != std::string::npos) text.erase(0, line + 1);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace rooflab {
 
@@ -17,5 +18,10 @@ struct Student {
   std::string moodle_identifier = {};  ///< "Participant 1234" of Moodle
   bool on_roster = false;
 };
+
+/// What people call the student in tables, policies and on the command line.
+inline std::vector<std::string> names_of(const Student& student) {
+  return {student.key, student.login, student.email, student.sis_id};
+}
 
 }  // namespace rooflab

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "grader/batch/plan.h"
 #include "grader/cli/grading.h"
 #include "grader/cli/progress_line.h"
 #include "grader/report/evidence.h"
@@ -20,10 +21,8 @@ const SubmissionRow* submission_of(const std::vector<SubmissionRow>& submissions
   for (const SubmissionRow& row : submissions) {
     if (!row.counts) continue;
     const auto student = std::ranges::find(students, row.student, &Student::key);
-    for (const std::string& name : {row.student, student->email, student->login, student->sis_id,
-                                    student->name, row.id, row.called}) {
-      if (name == who) return &row;
-    }
+    const auto names = names_of(row, *student);
+    if (std::ranges::find(names, who) != names.end()) return &row;
   }
   return nullptr;
 }

@@ -13,7 +13,7 @@ bool has_result(const Job& job) {
   std::error_code error;
   for (std::filesystem::directory_iterator entry(job.folder, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (entry->path().filename() == "result.json") {
+    if (entry->path().filename() == kResultFile) {
       std::error_code unknown;
       return entry->symlink_status(unknown).type() == std::filesystem::file_type::regular;
     }

@@ -17,6 +17,9 @@ class ExecutorError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+inline constexpr const char* kResultFile = "result.json";
+inline constexpr const char* kLogFile = "log.txt";  ///< what a worker here printed, capped
+
 struct Job {
   std::string name;              ///< of its folder; unique
   std::filesystem::path folder;  ///< absolute

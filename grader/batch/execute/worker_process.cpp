@@ -84,7 +84,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command, const Job&
   auto [reader, writer] = report_pipe();
   report_ = std::move(reader);
   const WatcherPlan plan{.command = command,
-                         .log = job.folder / "log.txt",
+                         .log = job.folder / kLogFile,
                          .log_bytes = kLogBytes,
                          .limit_s = job.limit_s,
                          .report = writer.get(),

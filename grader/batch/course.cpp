@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "grader/batch/store/fingerprint.h"
+#include "grader/batch/fingerprint.h"
 
 namespace rooflab {
 namespace {

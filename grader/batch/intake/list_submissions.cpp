@@ -1,13 +1,12 @@
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string_view>
 #include <system_error>
 
+#include "grader/batch/fingerprint.h"
 #include "grader/batch/intake/delivery.h"
 #include "grader/batch/intake/gradescope.h"
 #include "grader/batch/intake/submission.h"
@@ -21,17 +20,6 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostEntries = 20'000;
 constexpr std::size_t kLongestPlainId = 64;
 constexpr std::size_t kHashBytes = 8;
-
-std::string hash_of(const std::string& bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned size = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1) {
-    throw FileError("OpenSSL has no SHA-256; install a complete one");
-  }
-  std::string text;
-  for (std::size_t i = 0; i < kHashBytes; ++i) text += fmt::format("{:02x}", digest[i]);
-  return text;
-}
 
 bool is_plain(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '.' ||
@@ -59,7 +47,7 @@ std::string id_of(const std::string& name, bool always_hash = false) {
     const bool leads = id.empty() && (letter == '.' || letter == '-');
     id += letters && !leads ? letter : '_';
   }
-  return id + "-" + hash_of(name);
+  return id + "-" + sha256(name).substr(0, 2 * kHashBytes);
 }
 
 /// A name in the folder, with what it says.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <string_view>
 
+#include "grader/batch/fingerprint.h"
 #include "grader/batch/outputs/write_outputs.h"
 
 namespace rooflab {
@@ -31,29 +31,12 @@ bool is_safe(const std::string& key) {
          key.front() != '-' && key.back() != '.' && !is_reserved(key);
 }
 
-std::uint64_t mixed(std::uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-  return value ^ (value >> 31);
-}
-
-/// 128 bits; write_outputs() refuses two students with one stem, should somebody ever make a key to
-/// that end.
-std::string hash_of(const std::string& key) {
-  std::uint64_t low = 0x9e3779b97f4a7c15U, high = key.size();
-  for (const char character : key) {
-    low = mixed(low ^ static_cast<unsigned char>(character));
-    high = mixed(high + low);
-  }
-  return fmt::format("{:016x}{:016x}", low, high);
-}
-
 }  // namespace
 
 // A tilde is in no safe key, so what is made safe never takes the name of what was so already.
 std::string file_stem(const std::string& student_key) {
   if (is_safe(student_key)) return student_key;
-  constexpr std::size_t kKept = 32;
+  constexpr std::size_t kKept = 32, kHashDigits = 32;
   std::string kept;
   for (const char character : student_key.substr(0, kKept)) {
     const char lower =
@@ -62,7 +45,8 @@ std::string file_stem(const std::string& student_key) {
   }
   // Neither hidden nor taken for an option.
   const bool begins_badly = kept.empty() || kept.front() == '.' || kept.front() == '-';
-  return fmt::format("{}{}~{}", begins_badly ? "_" : "", kept, hash_of(student_key));
+  return fmt::format("{}{}~{}", begins_badly ? "_" : "", kept,
+                     sha256(student_key).substr(0, kHashDigits));
 }
 
 }  // namespace rooflab

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "grader/batch/store/fingerprint.h"
+#include "grader/batch/fingerprint.h"
 #include "grader/batch/store/schema.h"
 
 namespace rooflab {

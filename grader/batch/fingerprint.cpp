@@ -1,4 +1,4 @@
-#include "grader/batch/store/fingerprint.h"
+#include "grader/batch/fingerprint.h"
 
 #include <fmt/format.h>
 #include <openssl/evp.h>
@@ -11,6 +11,17 @@
 #include "grader/spec/files.h"
 
 namespace rooflab {
+namespace {
+
+using Digest = std::array<unsigned char, EVP_MAX_MD_SIZE>;
+
+std::string hex_of(const Digest& digest, unsigned size) {
+  std::string text;
+  for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
+  return text;
+}
+
+}  // namespace
 
 void Fingerprint::Free::operator()(evp_md_ctx_st* context) const { EVP_MD_CTX_free(context); }
 
@@ -49,12 +60,19 @@ Fingerprint& Fingerprint::add_file(const std::filesystem::path& path) {
 }
 
 std::string Fingerprint::hex() {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  Digest digest{};
   unsigned size = 0;
   EVP_DigestFinal_ex(context_.get(), digest.data(), &size);
-  std::string text;
-  for (unsigned i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
-  return text;
+  return hex_of(digest, size);
+}
+
+std::string sha256(std::string_view text) {
+  Digest digest{};
+  unsigned size = 0;
+  if (EVP_Digest(text.data(), text.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1) {
+    throw std::bad_alloc();
+  }
+  return hex_of(digest, size);
 }
 
 }  // namespace rooflab

@@ -2,10 +2,16 @@
 #include <iostream>
 
 #include "grader/cli/batch_command.h"
+#include "grader/cli/calibrate_command.h"
+#include "grader/cli/completion_command.h"
 #include "grader/cli/grade_command.h"
 #include "grader/cli/info_commands.h"
 #include "grader/cli/machine_commands.h"
+#include "grader/cli/new_part_command.h"
 #include "grader/cli/options.h"
+#include "grader/cli/release_command.h"
+#include "grader/cli/verify_command.h"
+#include "grader/cli/welcome.h"
 #include "grader/device/device.h"
 #include "grader/pipeline/grade.h"
 #include "grader/spec/part.h"
@@ -44,6 +50,18 @@ int run(const Options& options) {
       return grade_job(options.job, installation);
     case Options::Command::batch_task:
       return grade_task_of_list(options.task_list, options.task_index, installation);
+    case Options::Command::verify:
+      return verify_course(std::cout, options.author.verify, installation);
+    case Options::Command::release:
+      return make_kit(std::cout, options.author.release, installation);
+    case Options::Command::new_part:
+      return make_part(std::cout, options.author.new_part, installation);
+    case Options::Command::calibrate:
+      return calibrate_gpu(std::cout, options.author.calibrate, installation);
+    case Options::Command::completion:
+      return print_completion(std::cout, options.shell);
+    case Options::Command::welcome:
+      return welcome(std::cout, installation);
   }
   return kGraderFault;
 }

@@ -113,6 +113,29 @@ void add_commands(CLI::App& app, Options& options, Flags& flags) {
   task->add_option("index", options.task_index)->required();
 }
 
+void add_author_commands(CLI::App& app, Options& options) {
+  const auto add = [&](const char* name, const char* what, Options::Command value) {
+    CLI::App* command = app.add_subcommand(name, what);
+    command->callback([&options, value] { options.command = value; });
+    return command;
+  };
+  AuthorOptions& author = options.author;
+  add_verify_options(
+      *add("verify", "Prove that the course holds what it promises", Options::Command::verify),
+      author.verify);
+  add_release_options(*add("release", "Make the student kit", Options::Command::release),
+                      author.release);
+  add_new_part_options(*add("new-part", "Begin a new part", Options::Command::new_part),
+                       author.new_part);
+  add_calibrate_options(*add("calibrate", "Measure the peaks of a GPU, beside its data sheet",
+                             Options::Command::calibrate),
+                        author.calibrate);
+  add("completion", "Print the tab completion of a shell", Options::Command::completion)
+      ->add_option("shell", options.shell, "bash or zsh")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh"}));
+}
+
 void check_grade(const CLI::App& app, const Options& options, const Flags& flags) {
   if (app.count("--part") == 0) throw CLI::ValidationError("name a part, as in grader --part 1");
   if (flags.hint && !options.task)
@@ -137,10 +160,13 @@ Options parse_options(int argc, char** argv) {
   Flags flags;
   add_grade_options(app, options, flags);
   add_commands(app, options, flags);
+  add_author_commands(app, options);
   app.require_subcommand(0, 1);
   try {
     app.parse(argc, argv);
-    if (app.get_subcommands().empty()) {
+    if (argc == 1) {
+      options.command = Options::Command::welcome;
+    } else if (app.get_subcommands().empty()) {
       check_grade(app, options, flags);
       if (flags.list) options.command = Options::Command::show_tasks;
       if (flags.hint) options.command = Options::Command::hint;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "grader/cli/author_options.h"
+
 namespace rooflab {
 
 /// What `grader batch` is asked for.
@@ -42,7 +44,13 @@ struct Options {
     starter,
     batch,
     batch_job,
-    batch_task
+    batch_task,
+    verify,
+    release,
+    new_part,
+    calibrate,
+    completion,
+    welcome
   };
   Command command = Command::grade;
 
@@ -65,6 +73,8 @@ struct Options {
   std::string code;            ///< explain
   std::string gpu;             ///< roofline; empty for all
   bool write_starter = false;  ///< starter: write, else check
+  AuthorOptions author;
+  std::string shell;  ///< completion
 };
 
 /// The command line is done with: help was shown (0), or it cannot be used (2).

@@ -1,0 +1,36 @@
+#include "grader/cli/author_options.h"
+
+namespace rooflab {
+
+void add_verify_options(CLI::App& command, VerifyOptions& options) {
+  command.add_option("--part", options.parts, "Only this part; may be given several times")
+      ->check(CLI::Range(1, 999))
+      ->allow_extra_args(false);
+  command
+      .add_option(
+          "--gpu", options.gpus,
+          "Only on this GPU, a file of specs/gpus; may be given several times (default: those "
+          "of labs/course.toml)")
+      ->allow_extra_args(false);
+  command.add_option("--json", options.json, "Write the matrix as JSON; - for standard output");
+  command.add_option("--jobs", options.jobs, "Gradings at a time (default: one per CPU)")
+      ->check(CLI::Range(1, 1024));
+}
+
+void add_release_options(CLI::App& command, ReleaseOptions& options) {
+  command.add_option("--out", options.out, "The archive, as in kit.tar.gz")->required();
+}
+
+void add_new_part_options(CLI::App& command, NewPartOptions& options) {
+  command.add_option("NAME", options.name, "Of its folder, as in part6-sorting")->required();
+  command.add_option("--title", options.title, "Its title (default: made from the name)");
+}
+
+void add_calibrate_options(CLI::App& command, CalibrateOptions& options) {
+  command.add_option("--device", options.device, "auto, cuda[:index] or sim[:gpu]")
+      ->capture_default_str();
+  command.add_option("--out", options.out,
+                     "The file to write (default: beside the GPU's own in specs/gpus)");
+}
+
+}  // namespace rooflab

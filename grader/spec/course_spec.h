@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "grader/spec/part.h"
+
+namespace rooflab {
+
+/// What a course chooses for all of its parts: labs/course.toml.
+struct CourseSpec {
+  std::string title;
+  /// The GPUs that students may be graded on: names of files in specs/gpus/.
+  std::vector<std::string> gpus;
+  double hint_cost = 0;  ///< share of a task's points for each hint shown, from 0 to 1
+};
+
+/// Reads labs/course.toml. @throws SpecError naming file, line and remedy.
+CourseSpec load_course_spec(const std::filesystem::path& labs);
+
+}  // namespace rooflab

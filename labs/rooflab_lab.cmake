@@ -2,6 +2,7 @@
 #   oracle/*.cpp           -> lib/labs/<part>.so, which the grader loads
 #   guest/<entry>.cpp|.cu  -> lib/labs/<part>/<entry>.o, which is linked to a submission's file
 #   oracle/*_test.cpp      -> the test <part>_oracle_test
+# The target <part> is all of them.
 # Oracles are linked with what they share, labs/oracle_support.
 function(rooflab_lab_part)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME part)
@@ -34,6 +35,14 @@ function(rooflab_lab_part)
     list(APPEND objects ${folder}/${part}/${entry}.o)
   endforeach()
   add_custom_target(${part}_adapters ALL DEPENDS ${objects})
+  # What an author builds after a change of the part, by its name.
+  add_custom_target(${part} DEPENDS ${part}_adapters)
+  if(oracle_sources)
+    add_dependencies(${part} ${part}_oracle)
+  endif()
+  if(oracle_tests)
+    add_dependencies(${part} ${part}_oracle_test)
+  endif()
 
   # The grader loads these as it runs: whoever builds it gets them of the same age.
   if(TARGET grader)

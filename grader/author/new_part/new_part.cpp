@@ -1,0 +1,197 @@
+#include "grader/author/new_part/new_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <regex>
+#include <system_error>
+
+#include "grader/author/starter.h"
+#include "grader/spec/files.h"
+#include "grader/spec/part.h"
+
+namespace rooflab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestFolder = 64;
+constexpr std::size_t kLongestTitle = 80;
+
+/// "part12-two-words": the title "Two words".
+std::string title_of(const std::string& folder) {
+  std::string title = folder.substr(folder.find('-') + 1);
+  std::ranges::replace(title, '-', ' ');
+  if (title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
+  return title;
+}
+
+/// A title stands in TOML, in Markdown tables and in HTML: what means something there may not be
+/// in it, so that nobody has to escape it.
+void check_title(const std::string& title) {
+  if (title.empty() || title.size() > kLongestTitle || title.front() == ' ' ||
+      title.back() == ' ') {
+    throw NewPartError(
+        fmt::format("a title has 1 to {} characters, and no spaces at its ends; '{}' is none",
+                    kLongestTitle, title));
+  }
+  const auto refused = std::ranges::find_if(title, [](const char c) {
+    return static_cast<unsigned char>(c) < ' ' || c == 0x7f ||
+           std::string_view("\"\\|<>`[]*_#&@").find(c) != std::string_view::npos;
+  });
+  if (refused != title.end()) {
+    throw NewPartError(
+        "a title is one line of plain words: none of \" \\ | < > ` [ ] * _ # & @ may be in it");
+  }
+}
+
+/// What the template says in places that differ from part to part.
+std::string filled(std::string text, const NewPart& part) {
+  const std::map<std::string, std::string> values = {
+      {"@number@", std::to_string(part.number)}, {"@title@", part.title}, {"@part@", part.folder}};
+  for (const auto& [mark, value] : values) {
+    for (std::size_t at = text.find(mark); at != std::string::npos;
+         at = text.find(mark, at + value.size())) {
+      text.replace(at, mark.size(), value);
+    }
+  }
+  return text;
+}
+
+/// README.md with a row for the part below the last one of its table of parts; as it was when there
+/// is no such table.
+std::string with_row(const std::string& readme, const NewPart& part) {
+  static const std::regex row(R"(\| *[0-9]+ *\|[^\n]*\(handouts/part[^\n]*\|\n)");
+  std::size_t end = std::string::npos;
+  for (auto found = std::sregex_iterator(readme.begin(), readme.end(), row);
+       found != std::sregex_iterator(); ++found) {
+    end = static_cast<std::size_t>(found->position() + found->length());
+  }
+  if (end == std::string::npos) return readme;
+  const std::string page = fmt::format("handouts/{}.md", part.folder);
+  return std::string(readme).insert(
+      end, fmt::format("| {} | {} | [{}]({}) |\n", part.number, part.title, page, page));
+}
+
+/// Files that are new to a checkout, taken away again unless they are kept.
+class NewFiles {
+ public:
+  explicit NewFiles(fs::path root) : root_(std::move(root)) {}
+  NewFiles(const NewFiles&) = delete;
+  NewFiles& operator=(const NewFiles&) = delete;
+  ~NewFiles() {
+    if (kept_) return;
+    std::error_code ignored;
+    for (const fs::path& file : files_) fs::remove(root_ / file, ignored);
+    // Deepest first, and a folder with something in it stays: it is not all ours.
+    for (auto folder = folders_.rbegin(); folder != folders_.rend(); ++folder) {
+      fs::remove(root_ / *folder, ignored);
+    }
+  }
+
+  void write(const fs::path& file, const std::string& text) {
+    make_folder(file.parent_path());
+    files_.push_back(file);
+    write_file_atomically(root_ / file, text);
+  }
+
+  std::vector<fs::path> keep() {
+    kept_ = true;
+    std::ranges::sort(files_);
+    return files_;
+  }
+
+ private:
+  void make_folder(const fs::path& folder) {
+    if (folder.empty() || fs::exists(root_ / folder)) return;
+    make_folder(folder.parent_path());
+    folders_.push_back(folder);
+    fs::create_directory(root_ / folder);
+  }
+
+  fs::path root_;
+  std::vector<fs::path> files_;
+  std::vector<fs::path> folders_;  ///< in the order they were made
+  bool kept_ = false;
+};
+
+/// Whoever has "part6-…" as a name has the number 6, in every one of the folders.
+void check_that_nothing_is_in_the_way(const NewPart& part, const fs::path& root) {
+  const std::vector<int> numbers = list_parts(root / "labs");
+  if (std::ranges::find(numbers, part.number) != numbers.end()) {
+    const int next = *std::ranges::max_element(numbers) + 1;
+    throw NewPartError(
+        fmt::format("there is a part {} already; the next free number is {}", part.number, next));
+  }
+  const std::string beginning = fmt::format("part{}-", part.number);
+  for (const char* folder : {"labs", "solutions", "starter", "handouts"}) {
+    for (const auto& entry : fs::directory_iterator(root / folder)) {
+      if (!entry.path().filename().string().starts_with(beginning)) continue;
+      throw NewPartError(fmt::format("{}/{} is in the way; remove it, or take another number",
+                                     folder, entry.path().filename().string()));
+    }
+  }
+}
+
+void check_that_this_is_a_checkout(const fs::path& root, const fs::path& source) {
+  for (const fs::path& folder :
+       {root / "labs", root / "solutions", root / "starter", root / "handouts", source}) {
+    if (fs::is_directory(folder)) continue;
+    throw NewPartError(
+        fmt::format("{} is missing: a part is begun in a checkout of the course, which has "
+                    "everything; a student's copy has not",
+                    folder.string()));
+  }
+}
+
+void write_template(const NewPart& part, const fs::path& root, const fs::path& source,
+                    NewFiles& files) {
+  for (const char* top : {"labs", "solutions"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(source / top)) {
+      if (!entry.is_regular_file()) continue;
+      const fs::path inside = entry.path().lexically_relative(source / top);
+      files.write(fs::path(top) / part.folder / inside, filled(read_file(entry.path()), part));
+    }
+  }
+  for (const StarterFile& file : generate_starter(root / "solutions" / part.folder)) {
+    files.write(fs::path("starter") / part.folder / file.path, file.text);
+  }
+  files.write(fs::path("handouts") / (part.folder + ".md"),
+              filled(read_file(source / "handout.md"), part));
+}
+
+}  // namespace
+
+NewPart new_part(const std::string& folder, const std::string& title) {
+  static const std::regex form("part([1-9][0-9]{0,2})(-[a-z0-9]+)+");
+  std::smatch match;
+  if (folder.size() > kLongestFolder || !std::regex_match(folder, match, form)) {
+    throw NewPartError(fmt::format(
+        "'{}' is no name of a part; one is part<number>-<words>, in small letters, as in "
+        "part6-sorting",
+        folder));
+  }
+  NewPart part{folder, std::stoi(match[1]), title.empty() ? title_of(folder) : title};
+  check_title(part.title);
+  return part;
+}
+
+std::vector<fs::path> make_new_part(const NewPart& part, const fs::path& root) {
+  const fs::path source = root / "grader" / "author" / "new_part" / "template";
+  check_that_this_is_a_checkout(root, source);
+  check_that_nothing_is_in_the_way(part, root);
+  try {
+    NewFiles files(root);
+    write_template(part, root, source, files);
+    load_part(root / "labs", root / "solutions", part.number);  // throws if it is no part
+    const std::string readme = fs::exists(root / "README.md") ? read_file(root / "README.md") : "";
+    const std::string extended = with_row(readme, part);
+    if (extended != readme) write_file_atomically(root / "README.md", extended);
+    return files.keep();
+  } catch (const std::exception& error) {
+    throw NewPartError(fmt::format("{}; nothing was changed", error.what()));
+  }
+}
+
+}  // namespace rooflab

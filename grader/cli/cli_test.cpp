@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -151,6 +152,22 @@ TEST_F(CliTest, HelpIsNoError) {
   const Ran help = run({"--help"});
   EXPECT_EQ(help.code, 0);
   EXPECT_THAT(help.out, HasSubstr("--submission"));
+}
+
+TEST_F(CliTest, TellsTheVersionThatTheChangelogEndsWith) {
+  const Ran version = run({"--version"});
+  EXPECT_EQ(version.code, 0);
+  const std::string number = version.out.substr(std::string("rooflab ").size(), 5);
+  EXPECT_EQ(version.out, "rooflab " + number + "\n");
+  std::ifstream changelog(ROOFLAB_SOURCE_DIR "/CHANGELOG.md");
+  std::string heading;
+  while (std::getline(changelog, heading) && !heading.starts_with("## ")) {
+  }
+  if (heading == "## Unreleased") {
+    while (std::getline(changelog, heading) && !heading.starts_with("## ")) {
+    }
+  }
+  EXPECT_THAT(heading, StartsWith("## " + number + ", 20"));
 }
 
 TEST_F(CliTest, UnusableCommandLinesExitWith2) {

@@ -162,6 +162,7 @@ Options parse_options(int argc, char** argv) {
   add_commands(app, options, flags);
   add_author_commands(app, options);
   app.require_subcommand(0, 1);
+  app.set_version_flag("--version", "rooflab " ROOFLAB_VERSION);
   try {
     app.parse(argc, argv);
     if (argc == 1) {

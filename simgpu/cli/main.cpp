@@ -45,7 +45,7 @@ Places find_places() {
                 .libraries = folder.parent_path() / "lib" / "simgpu",
                 .specifications = {}};
   for (const std::filesystem::path& candidate :
-       {folder / "../../specs/gpus", folder / "../share/rooflab/specs/gpus",
+       {folder / "../share/simgpu/gpus", folder / "../../specs/gpus",
         std::filesystem::path(ROOFLAB_SPECIFICATIONS)}) {
     if (std::filesystem::is_directory(candidate)) {
       places.specifications = candidate;
@@ -119,6 +119,7 @@ int run(const Options& options) {
 int main(int argc, char** argv) {
   CLI::App app{"Runs CUDA programs on a simulated GPU; times are modelled."};
   app.require_subcommand(1);
+  app.set_version_flag("--version", "simgpu " ROOFLAB_VERSION);
   Options options;
   CLI::App* command = app.add_subcommand("run", "run a program built with nvcc -cudart shared");
   command->add_option("--gpu", options.gpu, "GPU to simulate, a file of specs/gpus")

@@ -16,7 +16,8 @@ namespace rooflab {
 /// The pool behind cudaMallocAsync keeps a high-water mark. It is set back, `work` runs once and is
 /// waited for, and the mark is read.
 ///
-/// @throws CudaError; what `work` throws
+/// @throws CudaError
+/// @throws anything that `work` throws
 inline std::int64_t peak_memory(const std::function<void()>& work) {
   int device = 0;
   CUDA_CHECK(cudaGetDevice(&device));

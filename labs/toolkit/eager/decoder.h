@@ -60,7 +60,8 @@ class DecodeStep {
  public:
   /// Takes its three buffers from the workspace, for as long as that lasts, and fills them with
   /// zeros; a launch takes room for its intermediate results, and gives it back.
-  /// @throws CudaError, std::length_error when the workspace is too small
+  /// @throws CudaError
+  /// @throws std::length_error when the workspace is too small
   DecodeStep(cublasHandle_t cublas, const DecoderShape& shape, const DecoderWeights<T>& weights,
              const DecoderCache<T>& cache, Workspace& workspace);
 

@@ -15,7 +15,8 @@ namespace rooflab::eager {
 ///
 /// T is float, __half or __nv_bfloat16. Takes room for `count` elements from the workspace while it
 /// runs. Launches on `stream` and does not wait.
-/// @throws CudaError, std::length_error when the workspace is too small
+/// @throws CudaError
+/// @throws std::length_error when the workspace is too small
 template <typename T>
 void gelu(const T* x, T* y, std::int64_t count, Workspace& workspace, cudaStream_t stream);
 

@@ -20,17 +20,18 @@ if(NOT ROOFLAB_CUPTI_INCLUDE)
                       "Run scripts/setup: it installs CUPTI's headers into .cuda-cupti/.")
 endif()
 
-# rooflab_cuda_program(<name> SOURCES ... [LIBRARIES cublas]): a CUDA program that runs under `simgpu run`,
+# rooflab_cuda_program(<name> SOURCES ... [LIBRARIES cublas] [INCLUDES folders] [DEPENDS files]): a CUDA program that runs under `simgpu run`,
 # built as cuda/<name> in the build tree. It is linked against the simulated runtime, whose interface is the
 # toolkit's: a wheel of the compiler alone is enough.
 function(rooflab_cuda_program name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;ARCHITECTURES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;ARCHITECTURES;INCLUDES;DEPENDS")
   if(NOT arg_ARCHITECTURES)
     set(arg_ARCHITECTURES 80)
   endif()
   list(TRANSFORM arg_ARCHITECTURES REPLACE "(.+)" "-gencode=arch=compute_\\1,code=[sm_\\1,compute_\\1]"
        OUTPUT_VARIABLE code_flags)
   list(TRANSFORM arg_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  list(TRANSFORM arg_INCLUDES PREPEND -I)
   list(TRANSFORM arg_LIBRARIES PREPEND -l OUTPUT_VARIABLE link_flags)
   list(TRANSFORM arg_LIBRARIES PREPEND simgpu_ OUTPUT_VARIABLE link_targets)
   set(program ${PROJECT_BINARY_DIR}/cuda/${name})
@@ -38,10 +39,10 @@ function(rooflab_cuda_program name)
     COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/cuda
     COMMAND ${ROOFLAB_NVCC} -std=c++20 -O2 -lineinfo -cudart none
             ${code_flags}
-            -I${PROJECT_SOURCE_DIR}/simgpu/cublas/include -I${ROOFLAB_CUPTI_INCLUDE}
+            -I${PROJECT_SOURCE_DIR}/simgpu/cublas/include -I${ROOFLAB_CUPTI_INCLUDE} ${arg_INCLUDES}
             ${arg_SOURCES} -o ${program}
             -L${PROJECT_BINARY_DIR}/lib/simgpu ${link_flags} -lcudart
-    DEPENDS ${arg_SOURCES} simgpu_cudart ${link_targets}
+    DEPENDS ${arg_SOURCES} ${arg_DEPENDS} simgpu_cudart ${link_targets}
     COMMENT "Compiling CUDA program ${name}" VERBATIM)
   add_custom_target(cuda_${name} DEPENDS ${program})
 endfunction()

@@ -59,22 +59,34 @@ std::string filled(std::string text, const NewPart& part) {
   return text;
 }
 
-/// README.md with a row for the part below the last one of its table of parts; as it was when there
-/// is no such table.
-std::string with_row(const std::string& readme, const NewPart& part) {
-  static const std::regex row(R"(\| *[0-9]+ *\|[^\n]*\(handouts/part[^\n]*\|\n)");
+/// A table of a page that has a row for each part.
+struct PartTable {
+  std::filesystem::path page;
+  const char* row;  ///< a regular expression for each of its rows
+  std::string added;
+};
+
+std::vector<PartTable> tables_of_parts(const NewPart& part) {
+  const std::string page = part.folder + ".md";
+  return {{"README.md", R"(\| *[0-9]+ *\|[^\n]*\(handouts/part[^\n]*\|\n)",
+           fmt::format("| {} | {} | [handouts/{}](handouts/{}) |\n", part.number, part.title, page,
+                       page)},
+          {"handouts/README.md", R"(\| *\[[0-9]+ [^\n]*\]\(part[^\n]*\|\n)",
+           fmt::format("| [{} {}]({}) | | |\n", part.number, part.title, page)}};
+}
+
+/// The text with a row for the part below the last one of the table; as it was when it has none.
+std::string with_row(std::string text, const PartTable& table) {
+  const std::regex row(table.row);
   std::size_t end = std::string::npos;
-  for (auto found = std::sregex_iterator(readme.begin(), readme.end(), row);
+  for (auto found = std::sregex_iterator(text.begin(), text.end(), row);
        found != std::sregex_iterator(); ++found) {
     end = static_cast<std::size_t>(found->position() + found->length());
   }
-  if (end == std::string::npos) return readme;
-  const std::string page = fmt::format("handouts/{}.md", part.folder);
-  return std::string(readme).insert(
-      end, fmt::format("| {} | {} | [{}]({}) |\n", part.number, part.title, page, page));
+  return end == std::string::npos ? text : text.insert(end, table.added);
 }
 
-/// Files that are new to a checkout, taken away again unless they are kept.
+/// What is new to a checkout, undone again unless it is kept.
 class NewFiles {
  public:
   explicit NewFiles(fs::path root) : root_(std::move(root)) {}
@@ -83,6 +95,7 @@ class NewFiles {
   ~NewFiles() {
     if (kept_) return;
     std::error_code ignored;
+    for (const auto& [file, text] : changed_) restore(file, text);
     for (const fs::path& file : files_) fs::remove(root_ / file, ignored);
     // Deepest first, and a folder with something in it stays: it is not all ours.
     for (auto folder = folders_.rbegin(); folder != folders_.rend(); ++folder) {
@@ -93,6 +106,12 @@ class NewFiles {
   void write(const fs::path& file, const std::string& text) {
     make_folder(file.parent_path());
     files_.push_back(file);
+    write_file_atomically(root_ / file, text);
+  }
+
+  /// Changes a file that is there.
+  void change(const fs::path& file, const std::string& text) {
+    changed_[file] = read_file(root_ / file);
     write_file_atomically(root_ / file, text);
   }
 
@@ -110,7 +129,16 @@ class NewFiles {
     fs::create_directory(root_ / folder);
   }
 
+  /// On a full disk a page keeps a row too many, which is better than a program that ends here.
+  void restore(const fs::path& file, const std::string& text) noexcept {
+    try {
+      write_file_atomically(root_ / file, text);
+    } catch (const FileError&) {
+    }
+  }
+
   fs::path root_;
+  std::map<fs::path, std::string> changed_;  ///< with the texts that they had
   std::vector<fs::path> files_;
   std::vector<fs::path> folders_;  ///< in the order they were made
   bool kept_ = false;
@@ -185,9 +213,12 @@ std::vector<fs::path> make_new_part(const NewPart& part, const fs::path& root) {
     NewFiles files(root);
     write_template(part, root, source, files);
     load_part(root / "labs", root / "solutions", part.number);  // throws if it is no part
-    const std::string readme = fs::exists(root / "README.md") ? read_file(root / "README.md") : "";
-    const std::string extended = with_row(readme, part);
-    if (extended != readme) write_file_atomically(root / "README.md", extended);
+    for (const PartTable& table : tables_of_parts(part)) {
+      if (!fs::exists(root / table.page)) continue;
+      const std::string before = read_file(root / table.page);
+      const std::string after = with_row(before, table);
+      if (after != before) files.change(table.page, after);
+    }
     return files.keep();
   } catch (const std::exception& error) {
     throw NewPartError(fmt::format("{}; nothing was changed", error.what()));

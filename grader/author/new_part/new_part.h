@@ -26,7 +26,8 @@ struct NewPart {
 NewPart new_part(const std::string& folder, const std::string& title);
 
 /// Writes labs/, solutions/ and starter/ of the part and handouts/<folder>.md, and adds a row to
-/// README.md's table of parts where it has one. When it throws, the checkout is as it was.
+/// the tables of parts in README.md and handouts/README.md where there are such. When it throws,
+/// the checkout is as it was.
 /// @param root the checkout
 /// @returns what it wrote, relative to the root, sorted
 /// @throws NewPartError when the number is taken, something is in the way, or nothing can be

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -136,12 +137,17 @@ TEST_F(NewPartTest, FillsInEveryMarkOfTheTemplate) {
   EXPECT_THAT(read_file(root() / "handouts/part6-sorting.md"), StartsWith("# Part 6: Sorting\n"));
 }
 
-TEST_F(NewPartTest, StandsInTheTableOfParts) {
+TEST_F(NewPartTest, StandsInTheTablesOfParts) {
+  write_file_atomically(
+      root() / "handouts/README.md",
+      "| part | you learn |\n|---|---|\n| [1 First](part1-metrics.md) | much |\n\n");
   make_new_part(new_part("part6-sorting", ""), root());
   EXPECT_THAT(read_file(root() / "README.md"),
               HasSubstr("(handouts/part1-metrics.md) |\n"
                         "| 6 | Sorting | [handouts/part6-sorting.md](handouts/part6-sorting.md) |\n"
                         "\nThe end.\n"));
+  EXPECT_THAT(read_file(root() / "handouts/README.md"),
+              EndsWith("| much |\n| [6 Sorting](part6-sorting.md) | | |\n\n"));
 }
 
 TEST_F(NewPartTest, DoesWithoutATableOfParts) {
@@ -177,6 +183,12 @@ TEST_F(NewPartTest, LeavesNothingBehindWhenItFails) {
   fs::copy(ROOFLAB_SOURCE_DIR "/grader/author/new_part/template", source_of_new_parts(),
            fs::copy_options::recursive);
   write_file_atomically(source_of_new_parts() / "labs/part.toml", "number = @number@\n");
+  EXPECT_THAT(refusal(new_part("part6-sorting", "")), HasSubstr("; nothing was changed"));
+  // A page that cannot be changed, when another one is already.
+  write_file_atomically(
+      source_of_new_parts() / "labs/part.toml",
+      read_file(ROOFLAB_SOURCE_DIR "/grader/author/new_part/template/labs/part.toml"));
+  fs::create_directory(root() / "handouts/README.md");
   EXPECT_THAT(refusal(new_part("part6-sorting", "")), HasSubstr("; nothing was changed"));
   // A handout that cannot be written, for a folder is gone.
   fs::remove(source_of_new_parts() / "handout.md");

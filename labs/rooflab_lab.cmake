@@ -22,7 +22,8 @@ function(rooflab_lab_part)
       PREFIX "" OUTPUT_NAME ${part} LIBRARY_OUTPUT_DIRECTORY ${folder})
   endif()
   if(oracle_tests)
-    rooflab_test(${part}_oracle_test SOURCES ${oracle_tests} ${oracle_sources}
+    # With the very objects that the grader loads, which are compiled once.
+    rooflab_test(${part}_oracle_test SOURCES ${oracle_tests} $<TARGET_OBJECTS:${part}_oracle>
                  LINK rooflab_oracle_support PkgConfig::openblas)
   endif()
 

@@ -12,6 +12,16 @@ void add_verify_options(CLI::App& command, VerifyOptions& options) {
           "Only on this GPU, a file of specs/gpus; may be given several times (default: those "
           "of labs/course.toml)")
       ->allow_extra_args(false);
+  command
+      .add_option("--only", options.proofs,
+                  "Only proofs of this kind: generated, starter, solution, mistakes or documents; "
+                  "may be given several times")
+      ->allow_extra_args(false);
+  command
+      .add_option("--mistake", options.mistakes,
+                  "Only this planted mistake, a folder of labs/<part>/mistakes; may be given "
+                  "several times")
+      ->allow_extra_args(false);
   command.add_option("--json", options.json, "Write the matrix as JSON; - for standard output");
   command.add_option("--jobs", options.jobs, "Gradings at a time (default: one per CPU)")
       ->check(CLI::Range(1, 1024));

@@ -9,13 +9,12 @@ namespace rooflab {
 
 /// What `grader verify` is asked for.
 struct VerifyOptions {
-  std::vector<int> parts;         ///< empty: all
-  std::vector<std::string> gpus;  ///< empty: those of labs/course.toml
-  std::vector<std::string> only;  ///< kinds of proof; empty: all
-  std::string mistake;            ///< only this planted mistake of the part
-  bool all_mistakes = false;      ///< else one of each task
-  unsigned jobs = 0;              ///< 0: one per CPU
-  std::string json;               ///< a file, "-" for stdout, or empty
+  std::vector<int> parts;             ///< empty: all
+  std::vector<std::string> gpus;      ///< empty: those of labs/course.toml
+  std::vector<std::string> proofs;    ///< kinds of proof; empty: all
+  std::vector<std::string> mistakes;  ///< names of planted ones; empty: all
+  unsigned jobs = 0;                  ///< 0: one per CPU
+  std::string json;                   ///< a file, "-" for stdout, or empty
 };
 
 /// What `grader release` is asked for.

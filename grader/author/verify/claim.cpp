@@ -1,0 +1,42 @@
+#include "grader/author/verify/claim.h"
+
+#include <algorithm>
+
+namespace rooflab::verify {
+
+const char* name_of(Proof proof) {
+  switch (proof) {
+    case Proof::generated:
+      return "generated";
+    case Proof::starter:
+      return "starter";
+    case Proof::solution:
+      return "solution";
+    case Proof::mistakes:
+      return "mistakes";
+    case Proof::documents:
+      return "documents";
+  }
+  return "";
+}
+
+std::optional<Proof> proof_of(std::string_view name) {
+  const auto* found =
+      std::ranges::find_if(kProofs, [&](Proof proof) { return name_of(proof) == name; });
+  if (found == std::end(kProofs)) return std::nullopt;
+  return *found;
+}
+
+const char* name_of(Recognition recognition) {
+  switch (recognition) {
+    case Recognition::recognised:
+      return "recognised";
+    case Recognition::unrecognised:
+      return "unrecognised";
+    case Recognition::wrongly_recognised:
+      return "wrongly recognised";
+  }
+  return "";
+}
+
+}  // namespace rooflab::verify

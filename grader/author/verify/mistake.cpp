@@ -1,0 +1,108 @@
+#include "grader/author/verify/mistake.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "grader/spec/files.h"
+#include "grader/spec/toml_reader.h"
+
+namespace rooflab::verify {
+namespace {
+
+const TaskSpec* task_of(const PartSpec& part, const std::string& id) {
+  const auto found = std::ranges::find(part.tasks, id, &TaskSpec::id);
+  return found == part.tasks.end() ? nullptr : &*found;
+}
+
+Verdict read_verdict(TableReader& reader) {
+  const std::string name = reader.text("verdict");
+  const auto verdict = verdict_of(name);
+  if (!verdict) {
+    throw reader.error("verdict", fmt::format("there is no verdict \"{}\"", name),
+                       "write one of docs/design/parts.md, as in \"wrong-answer\"");
+  }
+  return *verdict;
+}
+
+Edit read_edit(const toml::table& table, const std::filesystem::path& file) {
+  TableReader reader(table, file, "[[edit]]");
+  Edit edit{.find = reader.text("find"), .replace = reader.text("replace")};
+  reader.finish();
+  return edit;
+}
+
+Mistake load_mistake(const PartSpec& part, const std::filesystem::path& folder) {
+  const auto file = folder / "mistake.toml";
+  const toml::table table = parse_toml(file);
+  TableReader reader(table, file, "the mistake");
+  Mistake mistake;
+  mistake.name = folder.filename().string();
+  mistake.folder = folder;
+  mistake.task = reader.text("task");
+  if (task_of(part, mistake.task) == nullptr) {
+    throw reader.error("task", fmt::format("part {} has no task \"{}\"", part.number, mistake.task),
+                       "name one of part.toml");
+  }
+  mistake.file = reader.text("file");
+  mistake.verdict = read_verdict(reader);
+  mistake.code = reader.text("code");
+  mistake.says = reader.text_or("says", "");
+  mistake.max_score = reader.number("max_score");
+  mistake.story = reader.text("story");
+  mistake.held_out = reader.boolean_or("held_out", false);
+  reader.each("edit",
+              [&](const toml::table& edit) { mistake.edits.push_back(read_edit(edit, file)); });
+  reader.finish();
+  return mistake;
+}
+
+/// Replaces the only place where the edit's `find` stands.
+std::string edited(std::string text, const Edit& edit, const Mistake& mistake) {
+  const std::size_t place = text.find(edit.find);
+  const bool found = !edit.find.empty() && place != std::string::npos;
+  if (!found || text.find(edit.find, place + 1) != std::string::npos) {
+    throw SpecError(
+        fmt::format("{}: an edit's `find` stands in the solution's {} {}; make it match exactly "
+                    "one place: {}",
+                    (mistake.folder / "mistake.toml").string(), mistake.file,
+                    found ? "more than once" : "nowhere", edit.find));
+  }
+  return text.replace(place, edit.find.size(), edit.replace);
+}
+
+std::string source_of(const Mistake& mistake, const std::filesystem::path& solution) {
+  if (mistake.edits.empty()) return read_file(mistake.folder / mistake.file);
+  std::string source = read_file(solution / mistake.file);
+  for (const Edit& edit : mistake.edits) source = edited(std::move(source), edit, mistake);
+  return source;
+}
+
+}  // namespace
+
+std::vector<Mistake> load_mistakes(const PartSpec& part) {
+  std::vector<Mistake> mistakes;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(part.root / "mistakes", none)) {
+    if (!std::filesystem::exists(entry.path() / "mistake.toml")) continue;
+    mistakes.push_back(load_mistake(part, entry.path()));
+  }
+  std::ranges::sort(mistakes, {}, &Mistake::name);
+  return mistakes;
+}
+
+void write_submission(const Mistake& mistake, const PartSpec& part,
+                      const std::filesystem::path& solutions,
+                      const std::filesystem::path& submission) {
+  const auto solution = solutions / part.directory;
+  const auto folder = submission / part.directory;
+  write_file_atomically(folder / mistake.file, source_of(mistake, solution));
+  const TaskSpec& task = *task_of(part, mistake.task);
+  std::vector<std::string> others = task.uses;
+  others.push_back(task.file);  // the mistake may lie in a file that the task uses
+  for (const std::string& name : others) {
+    if (name != mistake.file) write_file_atomically(folder / name, read_file(solution / name));
+  }
+}
+
+}  // namespace rooflab::verify

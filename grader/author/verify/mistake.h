@@ -1,0 +1,43 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "grader/spec/part.h"
+#include "grader/spec/result.h"
+
+namespace rooflab::verify {
+
+/// A change of the solution's file: `find` stands in it exactly once.
+struct Edit {
+  std::string find;
+  std::string replace;
+};
+
+/// A planted mistake, labs/<part>/mistakes/<name>/mistake.toml: docs/design/parts.md.
+struct Mistake {
+  std::string name;  ///< of its folder
+  std::filesystem::path folder;
+  std::string task;
+  std::string file;  ///< the wrong one; those that the task uses beside it are the solution's
+  Verdict verdict = Verdict::pass;
+  std::string code;  ///< among the diagnostics
+  std::string says;  ///< in the message of the first one; may be empty
+  double max_score = 0;
+  std::string story;        ///< what this student did
+  std::vector<Edit> edits;  ///< none: the file lies beside mistake.toml
+  bool held_out = false;    ///< written without knowing what recognises mistakes
+};
+
+/// The part's planted mistakes, by name; none without a folder mistakes/.
+/// @throws SpecError naming file, line and remedy.
+std::vector<Mistake> load_mistakes(const PartSpec& part);
+
+/// Writes the submission that makes this mistake, and nothing else wrong.
+/// @throws SpecError when an edit does not fit the solution, FileError when a file is missing.
+void write_submission(const Mistake& mistake, const PartSpec& part,
+                      const std::filesystem::path& solutions,
+                      const std::filesystem::path& submission);
+
+}  // namespace rooflab::verify

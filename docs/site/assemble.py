@@ -22,6 +22,7 @@ CODE_ROW = re.compile(r"^\| (RL\d{4}) \| (.+?) \|$", re.MULTILINE)
 RANGE_ROW = re.compile(r"^\| RL(\d\d)xx \| (.+?) \| .+? \|$", re.MULTILINE)
 TAUGHT = re.compile(r"^## Where it is taught\n\n\[([^\]]+)\]\(([^)]+)\)", re.MULTILINE)
 INTERFACE = re.compile(r"\]\((?:\.\./)+labs/(part[^/]+)/interface/(\w+)\.h\)")
+LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
 TOOLKIT_INCLUDE = re.compile(r'#include "toolkit/([\w/]+)\.h"')
 TOOLKIT = re.compile(r"\]\((?:\.\./)+labs/toolkit/([\w/]+)\.h\)")
 
@@ -66,7 +67,7 @@ def write_codes(folder):
     codes = CODE_ROW.findall(table)
     text = ["# Codes by topic\n", "What the grader and the simulated GPU say has a code. `build/bin/grader explain` "
             "with the code prints its page. [Codes by section](sections.md) lists them by where they are taught.\n"]
-    for number, about in RANGE_ROW.findall(table):
+    for number, about in RANGE_ROW.findall(LINK.sub(r"\1", table)):  # they lead to pages for authors
         title, _, rest = about.partition(": ")
         text += [f"## {title[0].upper()}{title[1:]}\n", f"RL{number}xx: {rest or title}.\n",
                  code_list((code, meaning) for code, meaning in codes if code.startswith(f"RL{number}"))]

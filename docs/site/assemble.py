@@ -69,8 +69,9 @@ def write_codes(folder):
             "with the code prints its page. [Codes by section](sections.md) lists them by where they are taught.\n"]
     for number, about in RANGE_ROW.findall(LINK.sub(r"\1", table)):  # they lead to pages for authors
         title, _, rest = about.partition(": ")
-        text += [f"## {title[0].upper()}{title[1:]}\n", f"RL{number}xx: {rest or title}.\n",
-                 code_list((code, meaning) for code, meaning in codes if code.startswith(f"RL{number}"))]
+        listed = code_list((code, meaning) for code, meaning in codes if code.startswith(f"RL{number}"))
+        if listed:
+            text += [f"## {title[0].upper()}{title[1:]}\n", f"RL{number}xx: {rest or title}.\n", listed]
     (folder / "codes.md").write_text("\n".join(text))
 
 

@@ -54,7 +54,7 @@ def time_table():
 
 # ---- pictures ----
 
-SHOWN_US = 150  # of a step, from the host's first call
+SHOWN_US = 175  # of a step, from the host's first call
 
 
 def timeline(body, top, title, run, left, width):

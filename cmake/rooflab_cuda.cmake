@@ -74,7 +74,7 @@ function(rooflab_cuda_library target)
     -static-libstdc++ -static-libgcc -Wl,-Bsymbolic -Wl,--no-undefined -Wl,--version-script=${exports})
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${arg_NAME} SOVERSION 13 VERSION 13
-    BUILD_RPATH "$ORIGIN" INSTALL_RPATH "$ORIGIN"
+    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN"
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/simgpu
     LINK_DEPENDS ${exports})
 endfunction()

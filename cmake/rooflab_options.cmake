@@ -12,6 +12,10 @@ endif()
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
 
+# A build tree outside the checkout (cmake -B elsewhere) finds it by this file: a path inside the programs would differ
+# from folder to folder, and go out with them (docs/design/release.md).
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/checkout_folder CONTENT "${PROJECT_SOURCE_DIR}\n")
+
 set(ROOFLAB_SANITIZE "" CACHE STRING "Sanitizers for our own code, as in -fsanitize=LIST")
 option(ROOFLAB_FUZZ "Build libFuzzer programs for the readers of untrusted input (clang only)" OFF)
 option(ROOFLAB_FETCH "Download pinned dependencies that find_package does not find" ON)

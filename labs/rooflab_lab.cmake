@@ -7,6 +7,7 @@
 function(rooflab_lab_part)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME part)
   set(folder ${PROJECT_BINARY_DIR}/lib/labs)
+  set(exports ${PROJECT_SOURCE_DIR}/labs/oracle_support/oracle_library.map)
 
   file(GLOB oracle_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/oracle/*.cpp)
   set(oracle_tests ${oracle_sources})
@@ -20,6 +21,9 @@ function(rooflab_lab_part)
     target_compile_options(${part}_oracle PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O3>)
     set_target_properties(${part}_oracle PROPERTIES
       PREFIX "" OUTPUT_NAME ${part} LIBRARY_OUTPUT_DIRECTORY ${folder})
+    # Students have this library: names of functions would tell how a reference is computed.
+    target_link_options(${part}_oracle PRIVATE -Wl,--version-script=${exports})
+    set_target_properties(${part}_oracle PROPERTIES LINK_DEPENDS ${exports})
   endif()
   if(oracle_tests)
     # With the very objects that the grader loads, which are compiled once.
@@ -61,19 +65,28 @@ function(rooflab_guest_object source object)
   file(MAKE_DIRECTORY ${folder})
   set(flags -std=c++20 -O2 -I ${CMAKE_CURRENT_SOURCE_DIR}/interface -I ${PROJECT_SOURCE_DIR}/labs
             -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -c ${source} -o ${object})
-  # Students read these paths in messages: they start at the checkout.
-  set(paths -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+  # Students read these paths in messages: they start at the checkout, also where a compiler cache makes them relative.
+  file(RELATIVE_PATH up ${CMAKE_CURRENT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+  set(paths -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=,-ffile-prefix-map=${up}/=)
+  set(mend)
   cmake_path(GET source EXTENSION kind)
   if(kind STREQUAL ".cu")
     set(command ${ROOFLAB_NVCC} -Xcompiler -fPIC,-Wall,${paths} -cudart shared
         -gencode arch=compute_75,code=[sm_75,compute_75])
+    # The same object in every folder: nvcc names what is internal by its process, which a seed replaces, and by a hash of
+    # the file's whole path, which nothing turns off.
+    file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
+    list(APPEND command -frandom-seed=${name} -no-compress)
+    set(mend COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C
+        sed -i -E "s/_GLOBAL__N__[0-9a-f]{8}_/_GLOBAL__N__00000000_/g" ${object})
   else()
     # A library of headers: found in /usr/include, it may not come before the compiler's own.
     set(json $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
+    string(REPLACE "," ";" paths "${paths}")
     set(command ${CMAKE_CXX_COMPILER} -fPIC -Wall -Wextra -Werror ${paths}
         -isystem ${ROOFLAB_CUDA_ROOT}/include -isystem ${ROOFLAB_CUPTI_INCLUDE} -idirafter ${json})
   endif()
-  add_custom_command(OUTPUT ${object} COMMAND ${command} ${flags} DEPENDS ${source}
+  add_custom_command(OUTPUT ${object} COMMAND ${command} ${flags} ${mend} DEPENDS ${source}
                      DEPFILE ${object}.d VERBATIM
                      COMMENT "Compiling ${object}")
 endfunction()

@@ -28,6 +28,7 @@ class Stripper {
       if (begin_ != 0)
         fail("a second BEGIN SOLUTION", fmt::format("end the region of line {} first", begin_));
       begin_ = number_;
+      blocks_.push_back({number_, ""});
       at_head_ = true;
       indent_ = match[1];
     } else if (std::regex_match(text, kEnd)) {
@@ -39,17 +40,22 @@ class Stripper {
       keep(match[3].length() == 0 ? "" : indent_ + match[3].str());
     } else {
       at_head_ = false;
-      if (begin_ == 0) keep(text);
+      if (begin_ == 0) {
+        keep(text);
+      } else {
+        blocks_.back().text += text + "\n";
+      }
     }
   }
 
-  std::string finish() {
-    if (begin_ != 0) {
-      number_ = begin_;
-      fail("BEGIN SOLUTION without an END", "add END SOLUTION below it");
-    }
-    return std::move(kept_);
+  void finish() {
+    if (begin_ == 0) return;
+    number_ = begin_;
+    fail("BEGIN SOLUTION without an END", "add END SOLUTION below it");
   }
+
+  std::string kept() && { return std::move(kept_); }
+  std::vector<SolutionBlock> blocks() && { return std::move(blocks_); }
 
  private:
   void keep(const std::string& text) { kept_ += text + "\n"; }
@@ -59,16 +65,12 @@ class Stripper {
 
   std::string name_;
   std::string kept_;
+  std::vector<SolutionBlock> blocks_;
   std::string indent_;
   int number_ = 0;
   int begin_ = 0;  ///< line of the open region, 0 for none
   bool at_head_ = false;
 };
-
-bool is_secret(const std::filesystem::path& file) {
-  const std::string name = file.filename().string();
-  return name == "hidden.toml" || name.ends_with(".key.toml");
-}
 
 std::vector<std::filesystem::path> files_under(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> files;
@@ -88,13 +90,27 @@ std::set<std::filesystem::path> left_over(const std::filesystem::path& starter,
   return extra;
 }
 
-}  // namespace
-
-std::string strip_solution(const std::string& text, const std::string& name) {
+Stripper stripped(const std::string& text, const std::string& name) {
   Stripper stripper(name);
   std::istringstream in(text);
   for (std::string line; std::getline(in, line);) stripper.line(line);
-  return stripper.finish();
+  stripper.finish();
+  return stripper;
+}
+
+}  // namespace
+
+std::string strip_solution(const std::string& text, const std::string& name) {
+  return stripped(text, name).kept();
+}
+
+std::vector<SolutionBlock> solution_blocks(const std::string& text, const std::string& name) {
+  return stripped(text, name).blocks();
+}
+
+bool is_secret(const std::filesystem::path& file) {
+  const std::string name = file.filename().string();
+  return name == "hidden.toml" || name.ends_with(".key.toml");
 }
 
 std::vector<StarterFile> generate_starter(const std::filesystem::path& solutions) {

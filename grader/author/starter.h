@@ -20,6 +20,19 @@ class StarterError : public std::runtime_error {
 /// @param name of the file, for messages. @throws StarterError
 std::string strip_solution(const std::string& text, const std::string& name);
 
+/// What a master hides: the lines of one region, without its marks and STARTER lines.
+struct SolutionBlock {
+  int line = 0;  ///< of its BEGIN SOLUTION
+  std::string text;
+};
+
+/// All regions of a master, in order. @param name of the file, for messages. @throws StarterError
+std::vector<SolutionBlock> solution_blocks(const std::string& text, const std::string& name);
+
+/// Whether a file of solutions/ is never handed out, not even stripped: hidden cases and answer
+/// keys.
+bool is_secret(const std::filesystem::path& file);
+
 /// One file of starter/, by its path relative to it.
 struct StarterFile {
   std::filesystem::path path;

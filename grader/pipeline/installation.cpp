@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <optional>
 #include <system_error>
 
@@ -23,12 +24,15 @@ std::filesystem::path find_cache(const std::filesystem::path& build) {
   return build / "cache";
 }
 
-/// A build tree outside the checkout (cmake -B elsewhere) remembers which checkout it was
-/// configured for.
+/// A build tree outside the checkout (cmake -B elsewhere) has a file that says for which checkout
+/// it was configured.
 std::filesystem::path find_root(const std::filesystem::path& build) {
   if (const auto root = environment_path("ROOFLAB_ROOT")) return *root;
   const std::filesystem::path above = build.parent_path();
-  return std::filesystem::is_directory(above / "labs") ? above : ROOFLAB_CONFIGURED_ROOT;
+  if (std::filesystem::is_directory(above / "labs")) return above;
+  std::string configured;
+  std::ifstream file(build / "checkout_folder");
+  return std::getline(file, configured) ? std::filesystem::path(configured) : above;
 }
 
 }  // namespace

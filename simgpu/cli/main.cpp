@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,6 +40,13 @@ struct Places {
   std::filesystem::path device_program, libraries, specifications;
 };
 
+/// The checkout for which a build tree outside of it was configured, as a file there says.
+std::filesystem::path configured_checkout(const std::filesystem::path& build) {
+  std::string folder;
+  std::getline(std::ifstream(build / "checkout_folder"), folder);
+  return folder;
+}
+
 Places find_places() {
   const auto folder = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   Places places{.device_program = folder / "simgpu-device",
@@ -46,7 +54,7 @@ Places find_places() {
                 .specifications = {}};
   for (const std::filesystem::path& candidate :
        {folder / "../share/simgpu/gpus", folder / "../../specs/gpus",
-        std::filesystem::path(ROOFLAB_SPECIFICATIONS)}) {
+        configured_checkout(folder.parent_path()) / "specs/gpus"}) {
     if (std::filesystem::is_directory(candidate)) {
       places.specifications = candidate;
       break;

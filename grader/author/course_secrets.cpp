@@ -1,0 +1,205 @@
+#include "grader/author/course_secrets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
+#include "grader/author/starter.h"
+#include "grader/spec/files.h"
+#include "grader/spec/toml_reader.h"
+
+namespace rooflab {
+namespace {
+
+// In words. Two solutions of one task, a handout and the toolkit share idioms of a dozen words
+// ("for (int distance = warpSize / 2; …"), and sentences share eight.
+constexpr std::size_t kOfCode = 20;
+constexpr std::size_t kOfProse = 12;
+constexpr std::size_t kLeast = 6;
+constexpr std::size_t kLeastOfNumbers = 4;
+
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+/// The text of a node as it stands in the file.
+std::string source_of(const toml::node& node, const std::string& file) {
+  const toml::source_region& region = node.source();
+  std::istringstream in(file);
+  std::string text;
+  for (std::uint32_t line = 1; line <= region.end.line; ++line) {
+    std::string words;
+    if (!std::getline(in, words)) break;
+    if (line < region.begin.line) continue;
+    if (line == region.end.line) words = words.substr(0, region.end.column - 1);
+    if (line == region.begin.line) words.erase(0, region.begin.column - 1);
+    text += words + "\n";
+  }
+  return text;
+}
+
+/// Calls use(table) for each table of an array, if there is one.
+template <typename Use>
+void each_table(const toml::array* array, Use use) {
+  if (array == nullptr) return;
+  for (const toml::node& node : *array) {
+    if (const toml::table* table = node.as_table()) use(*table);
+  }
+}
+
+class Collector {
+ public:
+  explicit Collector(const CourseFolders& folders) : folders_(folders) {}
+
+  CourseSecrets collect() {
+    for (const auto& file : files_below(folders_.solutions)) add_solution_file(file);
+    for (const auto& part : parts()) add_mistakes(part / "mistakes");
+    forget_what_is_public();
+    return std::move(secrets_);
+  }
+
+ private:
+  std::vector<std::filesystem::path> parts() const {
+    std::vector<std::filesystem::path> folders;
+    for (const auto& entry : std::filesystem::directory_iterator(folders_.labs)) {
+      if (std::filesystem::exists(entry.path() / "part.toml")) folders.push_back(entry.path());
+    }
+    std::ranges::sort(folders);
+    return folders;
+  }
+
+  std::size_t add(std::string what, const std::filesystem::path& file, int line = 0) {
+    const auto below = [&](const std::filesystem::path& folder) {
+      return file.lexically_relative(folder.parent_path());
+    };
+    const auto in_labs = below(folders_.labs);
+    const bool is_there = !in_labs.empty() && in_labs.begin()->string() == folders_.labs.filename();
+    secrets_.all.push_back({std::move(what), is_there ? in_labs : below(folders_.solutions), line});
+    return secrets_.all.size() - 1;
+  }
+
+  void add_text(const std::string& text, std::size_t length, std::size_t least, std::size_t owner) {
+    secrets_.passages.add(words_of(text), length, least, owner);
+  }
+
+  void add_solution_file(const std::filesystem::path& file) {
+    const std::string name = file.filename().string();
+    if (name == "hidden.toml") {
+      add_hidden_cases(file);
+    } else if (is_secret(file)) {
+      add_answer_key(file);
+    } else {
+      const std::string text = read_file(file);
+      for (const SolutionBlock& block : solution_blocks(text, file.string())) {
+        const std::size_t owner = add("solution", file, block.line);
+        add_text(block.text, kOfCode, kLeast, owner);
+        add_kernels(block.text, owner);
+      }
+    }
+  }
+
+  void add_kernels(const std::string& code, std::size_t owner) {
+    static const std::regex kernel(
+        R"(__global__\s+(?:__launch_bounds__\([^)]*\)\s*)?void\s+(?:__launch_bounds__\([^)]*\)\s*)?(\w+)\s*[(<])");
+    for (std::sregex_iterator match(code.begin(), code.end(), kernel), end; match != end; ++match) {
+      secrets_.kernels.try_emplace(words_of((*match)[1].str()).front().text, owner);
+    }
+  }
+
+  void add_hidden_cases(const std::filesystem::path& file) {
+    const std::string text = read_file(file);
+    const toml::table table = parse_toml_text(text, file.string());
+    each_table(table["case"].as_array(), [&](const toml::table& one) {
+      const std::size_t owner = add("hidden case", file, static_cast<int>(one.source().begin.line));
+      const std::string name = one["name"].value_or(std::string());
+      if (words_of(name).size() >= kLeast) {
+        add_text(name, kOfProse, kLeast, owner);
+      } else if (!name.empty()) {
+        secrets_.strings.try_emplace(name, owner);
+      }
+      for (const char* key : {"parameters", "expect"}) {
+        const toml::node* values = one.get(key);
+        if (values == nullptr) continue;
+        // Whole: of two cases of one function, all but one number may be the same.
+        const std::string words = source_of(*values, text);
+        add_text(words, words.size(), kLeastOfNumbers, owner);
+      }
+    });
+  }
+
+  void add_answer_key(const std::filesystem::path& file) {
+    for (const auto& [id, node] : parse_toml(file)) {
+      const toml::table* answer = node.as_table();
+      if (answer == nullptr) continue;
+      add_text((*answer)["why"].value_or(std::string()), kOfProse, kLeast,
+               add("answer key", file, static_cast<int>(node.source().begin.line)));
+    }
+  }
+
+  void add_mistakes(const std::filesystem::path& folder) {
+    for (const auto& file : files_below(folder)) {
+      const std::size_t owner = add("planted mistake", file);
+      if (file.filename() != "mistake.toml") {
+        add_text(read_file(file), kOfCode, kLeast, owner);
+        continue;
+      }
+      const std::string name = file.parent_path().filename().string();
+      // A name of one word could be any word.
+      if (name.find('_') != std::string::npos) secrets_.words.try_emplace(name, owner);
+      const toml::table mistake = parse_toml(file);
+      add_text(mistake["story"].value_or(std::string()), kOfProse, kLeast, owner);
+      each_table(mistake["edit"].as_array(), [&](const toml::table& edit) {
+        add_text(edit["replace"].value_or(std::string()), kOfCode, kLeast, owner);
+      });
+    }
+  }
+
+  void forget_what_is_public() {
+    for (const StarterFile& file : generate_starter(folders_.solutions)) forget(file.text);
+    for (const auto& file : files_below(folders_.labs / "toolkit")) forget(read_file(file));
+    for (const auto& part : parts()) forget_public_cases(part / "part.toml");
+  }
+
+  void forget(const std::string& text) {
+    const auto words = words_of(text);
+    secrets_.passages.forget(words);
+    for (const Word& word : words) {
+      secrets_.words.erase(word.text);
+      secrets_.kernels.erase(word.text);
+    }
+  }
+
+  /// Names and numbers that a public case has too.
+  void forget_public_cases(const std::filesystem::path& file) {
+    const std::string text = read_file(file);
+    const toml::table table = parse_toml_text(text, file.string());
+    each_table(table["task"].as_array(), [&](const toml::table& task) {
+      each_table(task["case"].as_array(), [&](const toml::table& one) {
+        const std::string name = one["name"].value_or(std::string());
+        secrets_.strings.erase(name);
+        secrets_.passages.forget(words_of(name));
+        for (const char* key : {"parameters", "expect"}) {
+          const toml::node* values = one.get(key);
+          if (values != nullptr) secrets_.passages.forget(words_of(source_of(*values, text)));
+        }
+      });
+    });
+  }
+
+  const CourseFolders& folders_;
+  CourseSecrets secrets_;
+};
+
+}  // namespace
+
+CourseSecrets collect_secrets(const CourseFolders& folders) { return Collector(folders).collect(); }
+
+}  // namespace rooflab

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "grader/author/passages.h"
+
+/// What of a course its students must not have.
+namespace rooflab {
+
+/// Where the sources of a course lie.
+struct CourseFolders {
+  std::filesystem::path labs;
+  std::filesystem::path solutions;
+};
+
+/// One thing to keep: a solution block, a hidden case, a key's reason, a planted mistake.
+struct Secret {
+  std::string what;              ///< "solution", "hidden case", "answer key", "planted mistake"
+  std::filesystem::path origin;  ///< relative to the folder that holds labs/ or solutions/
+  int line = 0;                  ///< there; 0: the file as a whole
+};
+
+/// All secrets of a course, in the forms in which they are looked for. Numbers are indices of
+/// `all`.
+struct CourseSecrets {
+  std::vector<Secret> all;
+  /// 20 words of a solution block or of a mistake's code, 12 of a sentence; shorter texts whole
+  /// from six words on (four for the numbers of a hidden case). What the starter or the toolkit
+  /// says too is no secret, nor is a hidden case that some part.toml has as a public one.
+  Passages passages;
+  std::unordered_map<std::string, std::size_t> words;  ///< names of mistakes
+  /// Names of hidden cases with less than six words: they count where they stand alone, as a
+  /// string does, for words like "one row" stand in many a sentence.
+  std::unordered_map<std::string, std::size_t> strings;
+  std::unordered_map<std::string, std::size_t> kernels;  ///< functions that run on the device
+};
+
+/// @throws StarterError, SpecError or FileError when a source cannot be read.
+CourseSecrets collect_secrets(const CourseFolders& folders);
+
+}  // namespace rooflab

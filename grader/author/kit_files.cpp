@@ -1,0 +1,134 @@
+#include "grader/author/kit_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "grader/spec/part.h"
+
+namespace rooflab {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Chooser = std::function<bool(const fs::path&)>;
+
+/// Whether a file's name ends with one of these.
+Chooser ending(std::set<std::string> endings) {
+  return [endings = std::move(endings)](const fs::path& file) {
+    return endings.contains(file.extension().string());
+  };
+}
+
+bool has_folder(const fs::path& file, const std::string& name) {
+  return std::ranges::find(file, fs::path(name)) != file.end();
+}
+
+/// Headers and sources of the toolkit, without its tests.
+bool is_toolkit_source(const fs::path& file) {
+  static const Chooser code = ending({".h", ".cuh", ".cpp", ".cu"});
+  return code(file) && !file.stem().string().ends_with("_test") && !has_folder(file, "testing");
+}
+
+class KitList {
+ public:
+  KitList(const fs::path& root, const fs::path& build) : root_(root), build_(build) {}
+
+  std::vector<KitFile> make() {
+    add_texts();
+    add_programs();
+    for (const int number : list_parts(root_ / "labs")) add_part(number);
+    std::ranges::sort(files_, {}, &KitFile::to);
+    for (const KitFile& file : files_) {
+      if (fs::exists(file.from)) continue;
+      throw ReleaseError(fmt::format("{} is missing; build the project, or restore the checkout",
+                                     file.from.string()));
+    }
+    return std::move(files_);
+  }
+
+ private:
+  void add(const fs::path& from, const fs::path& to, KitFile::Kind kind = KitFile::Kind::text) {
+    files_.push_back({from, to, kind});
+  }
+
+  /// Files of the checkout below a folder, under the same path in the kit.
+  void add_folder(const fs::path& folder, const Chooser& choose) {
+    std::error_code error;
+    for (const auto& entry : fs::recursive_directory_iterator(root_ / folder, error)) {
+      const fs::path to = entry.path().lexically_relative(root_);
+      if (entry.is_regular_file() && choose(to)) add(entry.path(), to);
+    }
+  }
+
+  void add_texts() {
+    const auto all = [](const fs::path&) { return true; };
+    add(root_ / "LICENSE", "LICENSE");
+    add(root_ / "docs/kit/README.md", "README.md");
+    for (const char* script : {"demo", "setup"}) {
+      add(root_ / "docs/kit" / script, fs::path("scripts") / script, KitFile::Kind::script);
+    }
+    add(root_ / "scripts/setup_common", "scripts/setup_common");
+    add(root_ / "labs/course.toml", "labs/course.toml");
+    add_folder("labs/toolkit", is_toolkit_source);
+    add_folder("specs", ending({".toml", ".json"}));
+    add_folder("starter", all);
+    add_folder("handouts", ending({".md", ".svg", ".png"}));
+    // Programs that handouts and README.md run.
+    add_folder("docs/examples", ending({".cu"}));
+    // What an nvcc from PyPI lacks (scripts/setup_common).
+    add_folder("simgpu/cublas/include", ending({".h"}));
+  }
+
+  void add_programs() {
+    const fs::path bin = "build/bin";
+    for (const char* program : {"grader", "simgpu", "simgpu-device", "rooflab-guest", "plot"}) {
+      add(build_ / "bin" / program, bin / program, KitFile::Kind::program);
+    }
+    const fs::path lib = "build/lib/simgpu";
+    for (const char* name : {"libcudart", "libcublas", "libcupti"}) {
+      const std::string library = std::string(name) + ".so";
+      add(build_ / "lib/simgpu" / (library + ".13"), lib / (library + ".13"),
+          KitFile::Kind::library);
+      add(build_ / "lib/simgpu" / library, lib / library, KitFile::Kind::link);
+    }
+    add(build_ / "lib/labs/toolkit.a", "build/lib/labs/toolkit.a", KitFile::Kind::object);
+  }
+
+  void add_part(int number) {
+    // Without solutions: hidden cases are none of the kit's business.
+    const PartSpec part = load_part(root_ / "labs", root_ / "labs", number);
+    const fs::path folder = fs::path("labs") / part.directory;
+    const fs::path lib = fs::path("lib") / folder;
+    add(root_ / folder / "part.toml", folder / "part.toml");
+    add_folder(folder / "interface", ending({".h", ".cuh"}));
+    const std::string oracle = lib.string() + ".so";
+    if (fs::is_directory(root_ / folder / "oracle")) {
+      add(build_ / oracle, "build" / fs::path(oracle), KitFile::Kind::library);
+    }
+    // By the tasks, not by the folder: a build tree keeps objects of tasks that are gone.
+    std::set<std::string> entries;
+    for (const TaskSpec& task : part.tasks) {
+      if (!task.entry.empty()) entries.insert(task.entry);
+    }
+    for (const std::string& entry : entries) {
+      const fs::path object = lib / (entry + ".o");
+      add(build_ / object, "build" / object, KitFile::Kind::object);
+    }
+  }
+
+  const fs::path& root_;
+  const fs::path& build_;
+  std::vector<KitFile> files_;
+};
+
+}  // namespace
+
+std::vector<KitFile> list_kit_files(const fs::path& root, const fs::path& build) {
+  return KitList(root, build).make();
+}
+
+}  // namespace rooflab

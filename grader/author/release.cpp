@@ -1,0 +1,130 @@
+#include "grader/author/release.h"
+
+#include <fmt/format.h>
+
+#include "grader/author/runtime_packages.h"
+#include "grader/author/starter.h"
+#include "grader/spec/files.h"
+
+namespace rooflab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFolder = "rooflab";  // of the kit, in the archive
+
+void require_fresh_starter(const fs::path& root) {
+  const auto differences = compare_starter(root / "starter", generate_starter(root / "solutions"));
+  if (differences.empty()) return;
+  throw ReleaseError(
+      fmt::format("starter/{}; it is generated from solutions/: run grader starter --write",
+                  differences.front()));
+}
+
+void set_mode(const fs::path& path, bool may_run) {
+  fs::permissions(path, static_cast<fs::perms>(may_run ? 0755 : 0644));
+}
+
+/// Copies one file, and takes from compiled ones what no user of theirs needs.
+void stage(const KitFile& file, const fs::path& kit) {
+  const fs::path to = kit / file.to;
+  fs::create_directories(to.parent_path());
+  if (file.kind == KitFile::Kind::link) {
+    fs::create_symlink(fs::read_symlink(file.from), to);
+    return;
+  }
+  fs::copy_file(file.from, to);
+  const auto strip = [&](const char* how) {
+    set_mode(to, true);  // strip writes it
+    run_tool({"strip", "--enable-deterministic-archives", how, to.string()});
+  };
+  switch (file.kind) {
+    case KitFile::Kind::program:
+      strip("--strip-all");
+      break;
+    case KitFile::Kind::library:
+      strip("--strip-unneeded");
+      break;
+    case KitFile::Kind::object:
+      strip("--strip-debug");
+      break;
+    case KitFile::Kind::text:
+    case KitFile::Kind::script:
+    case KitFile::Kind::link:
+      break;
+  }
+  set_mode(to, file.kind == KitFile::Kind::script || file.kind == KitFile::Kind::program);
+}
+
+void write_text(const fs::path& file, const std::string& text) {
+  write_file_atomically(file, text);
+  set_mode(file, false);
+}
+
+/// scripts/runtime_libraries of the kit: for each shared library that it needs, the Debian package
+/// that has it here, which scripts/setup of the kit reads.
+void write_runtime_libraries(const std::vector<KitFile>& files, const fs::path& kit,
+                             const fs::path& build) {
+  std::vector<fs::path> compiled;
+  for (const KitFile& file : files) {
+    const bool loads = file.kind == KitFile::Kind::program || file.kind == KitFile::Kind::library;
+    if (loads) compiled.push_back(file.from);
+  }
+  std::string text;
+  for (const auto& [name, package] : runtime_libraries(compiled, build / "lib/simgpu")) {
+    text += fmt::format("{} {}\n", name, package.empty() ? "-" : package);
+  }
+  write_text(kit / "scripts/runtime_libraries", text);
+}
+
+/// MANIFEST, which `sha256sum --check MANIFEST` reads.
+void write_manifest(const std::vector<KitFile>& files, const fs::path& kit) {
+  std::vector<std::string> command = {"sha256sum", "--"};
+  for (const KitFile& file : files) {
+    if (file.kind != KitFile::Kind::link) command.push_back((kit / file.to).string());
+  }
+  for (const char* generated : {"VERSION", "scripts/runtime_libraries"}) {
+    command.push_back((kit / generated).string());
+  }
+  std::string text = run_tool(command);
+  const std::string prefix = kit.string() + "/";
+  for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) {
+    text.erase(at, prefix.size());
+  }
+  write_text(kit / "MANIFEST", text);
+}
+
+/// An archive of which nothing depends on when, where and by whom it was made.
+void pack(const fs::path& folder, const fs::path& archive) {
+  run_tool({"tar", "--create", "--format=ustar", "--sort=name", "--owner=0", "--group=0",
+            "--numeric-owner", "--mtime=@0", "--mode=u=rwX,go=rX",
+            "--use-compress-program=gzip --no-name --best", "--file=" + archive.string(),
+            "--directory=" + folder.string(), kFolder});
+}
+
+}  // namespace
+
+Release make_release(const ReleaseRequest& request) {
+  require_fresh_starter(request.root);
+  const auto files = list_kit_files(request.root, request.build);
+  const fs::path beside = fs::absolute(request.out).parent_path();
+  fs::create_directories(beside);
+  const TemporaryFolder staging(beside);
+  const fs::path kit = staging.path() / kFolder;
+  for (const KitFile& file : files) stage(file, kit);
+  write_runtime_libraries(files, kit, request.build);
+  write_text(kit / "VERSION", request.made_of);
+  write_manifest(files, kit);
+
+  Release release;
+  release.files = files.size() + 3;
+  release.leaks = find_leaks(kit, {request.root / "labs", request.root / "solutions"});
+  if (!release.leaks.empty()) return release;
+  const fs::path archive = staging.path() / "kit.tar.gz";
+  pack(staging.path(), archive);
+  release.bytes = fs::file_size(archive);
+  fs::rename(archive, request.out);
+  return release;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "grader/author/kit_files.h"
+#include "grader/author/leaks.h"
+
+/// Makes the student kit: an archive of the compiled grader and of what students read and edit.
+namespace rooflab {
+
+struct ReleaseRequest {
+  std::filesystem::path root;   ///< the checkout, with solutions/
+  std::filesystem::path build;  ///< the build tree
+  std::filesystem::path out;    ///< the archive, "kit.tar.gz"
+  std::string made_of;          ///< lines for the kit's file VERSION
+};
+
+struct Release {
+  std::vector<Leak> leaks;  ///< when there is one, no archive was written
+  std::size_t files = 0;
+  std::uintmax_t bytes = 0;  ///< of the archive
+};
+
+/// Writes the kit. The same files give the same archive, byte for byte. What is in it is searched
+/// for secrets first; on any failure `out` is left as it was.
+/// @throws ReleaseError; StarterError, SpecError or FileError when a source cannot be read.
+Release make_release(const ReleaseRequest& request);
+
+}  // namespace rooflab

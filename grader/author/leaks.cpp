@@ -7,6 +7,7 @@
 #include <cctype>
 #include <string_view>
 #include <tuple>
+#include <unordered_set>
 
 #include "grader/spec/files.h"
 
@@ -80,10 +81,10 @@ class FileSearch {
   }
 
   void look_for_words() {
-    std::unordered_map<std::size_t, bool> told;
+    std::unordered_set<std::size_t> told;
     for (const Word& word : words_) {
       const auto found = secrets_.words.find(word.text);
-      if (found != secrets_.words.end() && told.try_emplace(found->second).second) {
+      if (found != secrets_.words.end() && told.insert(found->second).second) {
         add(found->second, word.line, word.text);
       }
       if (compiled_) look_for_kernels(word.text, told);
@@ -91,7 +92,7 @@ class FileSearch {
   }
 
   /// In a mangled name, "_Z11gemv_kernelPKf", each name follows its length.
-  void look_for_kernels(std::string_view word, std::unordered_map<std::size_t, bool>& told) {
+  void look_for_kernels(std::string_view word, std::unordered_set<std::size_t>& told) {
     for (std::size_t at = 0; at < word.size();) {
       std::size_t length = 0;
       const std::size_t begin = at;
@@ -103,7 +104,8 @@ class FileSearch {
         ++at;
       } else if (length > 0 && at + length <= word.size()) {
         const auto found = secrets_.kernels.find(std::string(word.substr(at, length)));
-        if (found != secrets_.kernels.end() && told.try_emplace(found->second).second) {
+        const bool of_std = word.substr(0, begin).ends_with("st");  // "St4copy" is std::copy
+        if (found != secrets_.kernels.end() && !of_std && told.insert(found->second).second) {
           add(found->second, 0, found->first);
         }
       }

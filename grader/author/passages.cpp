@@ -7,6 +7,7 @@ namespace rooflab {
 namespace {
 
 constexpr std::size_t kShortestRun = 6;
+constexpr unsigned kFilterBits = 22;  // half a megabyte, for some ten thousand passages
 constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15;  // odd, so that powers of it never vanish
 
 bool is_word(char c) {
@@ -40,6 +41,8 @@ std::uint64_t mixed(std::uint64_t value) {
   value = (value ^ (value >> 27U)) * 0x94D049BB133111EB;
   return value ^ (value >> 31U);
 }
+
+std::size_t filter_place(std::uint64_t hash) { return hash >> (64U - kFilterBits); }
 
 std::uint64_t hash_of(const std::string& word) { return mixed(std::hash<std::string>{}(word)); }
 
@@ -92,9 +95,11 @@ void Passages::add(const std::vector<Word>& words, std::size_t length, std::size
                    std::size_t owner) {
   length = std::min(length, words.size());
   if (length == 0 || length < least) return;
+  filter_.resize(std::size_t{1} << kFilterBits);
   Passages one;
   one.lengths_ = {length};
   one.each_passage(words, [&](std::uint64_t hash, std::size_t, std::size_t) {
+    filter_[filter_place(hash)] = true;
     owners_.try_emplace(hash, owner);
   });
   const auto place = std::ranges::lower_bound(lengths_, length);
@@ -108,6 +113,7 @@ void Passages::forget(const std::vector<Word>& words) {
 std::vector<Passages::Match> Passages::find(const std::vector<Word>& words) const {
   std::unordered_map<std::size_t, Match> first_of;
   each_passage(words, [&](std::uint64_t hash, std::size_t first, std::size_t length) {
+    if (!filter_[filter_place(hash)]) return;
     const auto found = owners_.find(hash);
     if (found == owners_.end()) return;
     const auto [known, is_new] =

@@ -47,7 +47,8 @@ class Passages {
   void each_passage(const std::vector<Word>& words, Seen seen) const;
 
   std::unordered_map<std::uint64_t, std::size_t> owners_;  ///< by hash of the passage
-  std::vector<std::size_t> lengths_;                       ///< that occur, ascending
+  std::vector<bool> filter_;          ///< by upper bits of the hash: false where no passage is
+  std::vector<std::size_t> lengths_;  ///< that occur, ascending
 };
 
 }  // namespace rooflab

@@ -61,9 +61,18 @@ PlacedText split_place(const std::string& text);
 Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext& context,
                            const TensorCheck* effect = nullptr);
 
-/// A wrong output: named by the first known mistake that reproduces it, else by its pattern.
+/// The finding as its cause: a place in shared memory that a thread "overwrites while another still
+/// needs it" was read too early instead, where `all` of the launch's findings say that the reader
+/// found nothing stored there yet. Which of the two it looks like depends on whose turn came first.
+simgpu::Finding with_cause(const simgpu::Finding& finding, const std::vector<simgpu::Finding>& all);
+
+/// A wrong output: named by the first known mistake that reproduces it, else by the relation of its
+/// values to the right ones, else by the places of the wrong elements (relation.h).
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
                             const DiagnoseContext& context);
+
+/// Whether the story of a wrong answer names its cause, rather than how the results look.
+bool names_cause(const Diagnostic& story);
 
 /// An input that the call changed, counted in elements.
 Diagnostic explain_changed_input(const std::string& tensor, std::uint64_t changed,

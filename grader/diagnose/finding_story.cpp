@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <string_view>
+#include <utility>
 
 #include "grader/diagnose/diagnose.h"
 #include "grader/diagnose/story.h"
@@ -211,6 +213,21 @@ void add_details(Diagnostic& story, const simgpu::Finding& finding,
 }
 
 }  // namespace
+
+simgpu::Finding with_cause(const simgpu::Finding& finding,
+                           const std::vector<simgpu::Finding>& all) {
+  if (finding.code != "RL0301" || !finding.other) return finding;
+  const auto found_nothing = [&](const simgpu::Finding& read) {
+    return read.code == "RL0206" && read.kernel == finding.kernel &&
+           read.where.file == finding.other->file && read.where.line == finding.other->line &&
+           shared_array(read.object) == shared_array(finding.object);
+  };
+  if (std::ranges::none_of(all, found_nothing)) return finding;
+  simgpu::Finding early = finding;
+  early.code = "RL0302";
+  std::swap(early.where, *early.other);
+  return early;
+}
 
 Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext& context,
                            const TensorCheck* effect) {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include "grader/diagnose/diagnose.h"
+#include "grader/diagnose/relation.h"
 #include "grader/diagnose/story.h"
 
 namespace rooflab {
@@ -108,6 +110,16 @@ Diagnostic story_of_nan(const TensorCheck& check, const DiagnoseContext& context
   return story;
 }
 
+Diagnostic story_of_relation(const Relation& relation, const TensorCheck& check,
+                             const DiagnoseContext& context) {
+  Diagnostic story = begin_story(relation.code, context);
+  story.message = relation.message;
+  story.help = relation.help;
+  if (!relation.note.empty()) story.notes.push_back(relation.note);
+  add_effect(story, check, context);
+  return story;
+}
+
 }  // namespace
 
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
@@ -117,12 +129,25 @@ Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMis
     if (reproduces(check, mistake)) return story_of_mistake(mistake, check, context);
   }
   if (check.nan_count > 0) return story_of_nan(check, context);
+  if (const auto relation = relation_of_values(check, context)) {
+    return story_of_relation(*relation, check, context);
+  }
+  if (const auto relation = relation_of_places(check, context)) {
+    return story_of_relation(*relation, check, context);
+  }
   Diagnostic story = begin_story("RL0401", context);
   story.message = fmt::format(
       "{} of {} are wrong", count_text(check.wrong_count, check.got.size(), context), check.tensor);
   story.help = "take the smallest case that fails and work out its first wrong element by hand";
   add_effect(story, check, context);
   return story;
+}
+
+bool names_cause(const Diagnostic& story) {
+  constexpr std::array<std::string_view, 14> kLooks{
+      "RL0401", "RL0402", "RL0403", "RL0404", "RL0407", "RL0409", "RL0410",
+      "RL0432", "RL0433", "RL0434", "RL0435", "RL0436", "RL0437", "RL0528"};
+  return std::ranges::find(kLooks, story.code) == kLooks.end();
 }
 
 Diagnostic explain_changed_input(const std::string& tensor, std::uint64_t changed,

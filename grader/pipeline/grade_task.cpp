@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/counts.h"
@@ -184,17 +185,41 @@ class TaskGrader {
       return fail(Verdict::not_applicable,
                   {explain_not_applicable(tools_.device.gpu().name, peak, context())});
     }
-    for (const NumberedCase& numbered : cases) {
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      const NumberedCase& numbered = cases[i];
       tools_.progress(fmt::format("{}: {}", task_.id, numbered.spec.name));
       const Judgement judgement = judge_case(numbered, false);
       result_.cases.push_back(
           {numbered.spec.name, judgement.verdict, numbered.spec.hidden, peak_memory_});
-      if (judgement.verdict != Verdict::pass) return fail(judgement.verdict, judgement.diagnostics);
+      if (judgement.verdict != Verdict::pass) {
+        return fail(judgement.verdict, most_telling(judgement, std::span(cases).subspan(i + 1)));
+      }
       // A case that leaks memory passes with a word about it, which the next ones would repeat.
       if (result_.diagnostics.empty()) result_.diagnostics = judgement.diagnostics;
     }
     result_.summary = fmt::format("{} {}", cases.size(), cases.size() == 1 ? "case" : "cases");
     return true;
+  }
+
+  /// The stories of the first case that fails; before them, where it names no cause or is so small
+  /// that several would look the same, those of a later one that does name one.
+  std::vector<Diagnostic> most_telling(const Judgement& first,
+                                       std::span<const NumberedCase> later) {
+    if (first.verdict != Verdict::wrong_answer || first.conclusive) return first.diagnostics;
+    constexpr std::size_t kMostCases = 6;  // each costs a run, of a submission that fails anyway
+    std::size_t tried = 0;
+    for (const NumberedCase& numbered : later) {
+      if (numbered.spec.hidden || numbered.spec.sampled || tried == kMostCases) continue;
+      ++tried;
+      const Judgement judgement = judge_case(numbered, false);
+      if (judgement.verdict != Verdict::wrong_answer || !judgement.conclusive) continue;
+      std::vector<Diagnostic> stories = judgement.diagnostics;
+      for (const Diagnostic& story : first.diagnostics) {
+        if (story.code != stories.front().code) stories.push_back(story);
+      }
+      return stories;
+    }
+    return first.diagnostics;
   }
 
   Judgement judge_case(const NumberedCase& numbered, bool timed) {

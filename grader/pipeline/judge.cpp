@@ -16,6 +16,8 @@ using simgpu::FindingKind;
 
 /// More stories than these hide the first, which is the one to read.
 constexpr std::size_t kMostStories = 3;
+/// Of fewer elements, several mistakes make the same.
+constexpr std::size_t kFewestTelling = 32;
 constexpr const char* kEndlessKernel = "RL0307";
 
 bool is_race(const Finding& finding) {
@@ -59,7 +61,8 @@ Judgement from_findings(const JudgedRun& run, Verdict verdict, bool (*wanted)(co
     if (!wanted(finding) || judgement.diagnostics.size() == kMostStories) continue;
     const TensorCheck* effect =
         wrong.empty() || !judgement.diagnostics.empty() ? nullptr : &wrong.front();
-    judgement.diagnostics.push_back(explain_finding(finding, run.context, effect));
+    const Finding cause = with_cause(finding, run.outcome.activity.findings);
+    judgement.diagnostics.push_back(explain_finding(cause, run.context, effect));
   }
   return judgement;
 }
@@ -119,9 +122,12 @@ void check_tensors(const JudgedRun& run, Judgement& judgement) {
                                    run.outcome.outputs, run.outcome.sampled);
   if (wrong.empty()) return;
   const auto mistakes = run.oracle->mistakes(run.problem);
+  std::size_t compared = 0;
   for (const TensorCheck& check : wrong) {
     judgement.diagnostics.push_back(explain_mismatch(check, mistakes, run.context));
+    compared = std::max(compared, check.got.size());
   }
+  judgement.conclusive = compared >= kFewestTelling && names_cause(judgement.diagnostics.front());
 }
 
 void check_results(const JudgedRun& run, Judgement& judgement) {
@@ -131,6 +137,7 @@ void check_results(const JudgedRun& run, Judgement& judgement) {
   if (expected.empty()) return;
   judgement.diagnostics.push_back(
       explain_results(run.outcome.results, expected, run.task.ratios, run.spec, run.context));
+  judgement.conclusive = names_cause(judgement.diagnostics.front());
 }
 
 }  // namespace
@@ -149,6 +156,7 @@ Judgement judge(const JudgedRun& run) {
                                 run.outcome.keeps_records};
     for (const Complaint& complaint : run.oracle->judge(run.problem, evidence)) {
       judgement.diagnostics.push_back(explain_complaint(complaint, run.context));
+      judgement.conclusive = true;
     }
   }
   if (!judgement.diagnostics.empty()) {

@@ -14,6 +14,9 @@ namespace rooflab {
 struct Judgement {
   Verdict verdict = Verdict::pass;
   std::vector<Diagnostic> diagnostics;
+  /// The first diagnostic names a cause, and the outputs are large enough that no other cause would
+  /// look the same. Only of wrong answers.
+  bool conclusive = false;
 };
 
 /// One run with all that is needed to judge it.

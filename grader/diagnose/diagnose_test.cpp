@@ -121,6 +121,31 @@ TEST_F(DiagnoseTest, ALineBeyondTheGradedTextHasNoExcerpt) {
   EXPECT_EQ(explain_finding(finding, context_, nullptr).labels.at(0).excerpt, "");
 }
 
+TEST_F(DiagnoseTest, APlaceThatIsReadBeforeAnythingWasStoredThereIsReadTooEarly) {
+  simgpu::Finding race;
+  race.code = "RL0301";
+  race.kind = simgpu::FindingKind::shared_race;
+  race.kernel = "sum(float*)";
+  race.object = "byte 4 of shared array sums (32 bytes)";
+  race.where = {"sum.cu", 2, 5, {0, 0, 0}, {32, 0, 0}, 1, "stores 4 bytes"};
+  race.other = simgpu::AccessSite{"sum.cu", 4, 9, {0, 0, 0}, {1, 0, 0}, 0, "reads 4 bytes"};
+  simgpu::Finding nothing_there;
+  nothing_there.code = "RL0206";
+  nothing_there.kind = simgpu::FindingKind::uninitialized_read;
+  nothing_there.kernel = race.kernel;
+  nothing_there.object = race.object;
+  nothing_there.where = *race.other;
+
+  EXPECT_EQ(with_cause(race, {race}).code, "RL0301") << "an old value was there";
+  const simgpu::Finding early = with_cause(race, {race, nothing_there});
+  EXPECT_EQ(early.code, "RL0302");
+  EXPECT_EQ(early.where.line, 4U);
+  EXPECT_EQ(early.other->line, 2U);
+  EXPECT_THAT(explain_finding(early, context_).message, HasSubstr("`sums` is read before"));
+  nothing_there.where.line = 7;
+  EXPECT_EQ(with_cause(race, {race, nothing_there}).code, "RL0301") << "another place is meant";
+}
+
 TEST_F(DiagnoseTest, AHiddenFindingTellsNoSizes) {
   context_.hidden = true;
   context_.case_number = 0;

@@ -28,6 +28,27 @@ const RatioHint* matching_ratio(const std::string& name, const Value& got, const
   return nullptr;
 }
 
+/// " is wrong", or what the number has to do with the right one.
+std::string relation_of_number(const Value& got, const Value& expected) {
+  constexpr double kNear = 1e-9;
+  const auto g = number(got), e = number(expected);
+  if (!g || !e || *e == 0 || *g == 0) return " is wrong";
+  const double ratio = *g / *e;
+  const auto near = [](double value, double other) { return std::abs(value / other - 1) < kNear; };
+  if (near(*g * *e, 1)) {
+    return " is the reciprocal of what it should be: a quotient is upside down";
+  }
+  if (near(ratio, -1)) return " has the wrong sign";
+  const double whole = std::round(ratio), parts = std::round(1 / ratio);
+  if (whole >= 2 && near(ratio, whole)) {
+    return fmt::format(" is wrong: {:.0f} times what it should be", whole);
+  }
+  if (parts >= 2 && near(1 / ratio, parts)) {
+    return fmt::format(" is wrong: 1/{:.0f} of what it should be", parts);
+  }
+  return " is wrong";
+}
+
 struct Ending {
   const char* code;
   std::string message;
@@ -197,7 +218,8 @@ Diagnostic explain_results(const Values& got, const Values& expected,
     evidence.push_back(context.hidden ? name + " is wrong"
                                       : fmt::format("{}: expected {}, got {}", name, text_of(right),
                                                     text_of(found->second)));
-    if (!any_wrong) message = name + " is wrong";
+    if (!any_wrong)
+      message = name + (context.hidden ? " is wrong" : relation_of_number(found->second, right));
     any_wrong = true;
     // The first known factor is the headline; the other wrong results stay in the evidence.
     const RatioHint* hint = matching_ratio(name, found->second, right, ratios);

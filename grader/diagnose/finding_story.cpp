@@ -31,9 +31,11 @@ constexpr std::array kAdvice{
         nullptr},
     Advice{"RL0205", "store to the buffer before reading it: cudaMalloc does not clear memory",
            "an output buffer holds whatever was there before: start the sum in a register, from 0"},
-    Advice{"RL0206",
-           "every element of the tile must be stored, zeros included, before any thread reads it",
-           nullptr},
+    Advice{
+        "RL0206",
+        "every element of the tile must be stored, zeros included, before any thread reads it; and "
+        "rows must be as long, padding included, where they are stored as where they are read",
+        nullptr},
     Advice{"RL0208", "give the local array a value on every path before reading it", nullptr},
     Advice{
         "RL0209",
@@ -255,6 +257,11 @@ Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext
         finding.object.find("far from any allocation") != std::string::npos) {
       story.help =
           "is the pointer host memory, or was it never set? else look for an overflow in the index";
+    }
+    if (finding.message.find("leading dimension") != std::string::npos) {
+      story.help =
+          "to cuBLAS a matrix is column-major: its leading dimension is the distance between two "
+          "columns, which is the length of a row of yours";
     }
   }
   return story;

@@ -104,8 +104,13 @@ Diagnostic story_of_nan(const TensorCheck& check, const DiagnoseContext& context
   Diagnostic story = begin_story("RL0402", context);
   story.message = fmt::format("{} of {} are not a number",
                               count_text(check.nan_count, check.got.size(), context), check.tensor);
+  if (check.nan_count == check.wrong_count && check.wrong_count < check.wrong.size()) {
+    story.notes.emplace_back("all other elements are right");
+  }
   story.help =
-      "look for a division by zero, the root of a negative number, or a value that was never set";
+      "look for a division by zero, the root of a negative number, infinity minus or over "
+      "infinity, "
+      "or a value that was never set";
   add_effect(story, check, context);
   return story;
 }

@@ -141,6 +141,29 @@ std::optional<Relation> swapped_axes(const TensorCheck& check) {
   return {};
 }
 
+/// A matrix whose square tiles are each transposed.
+std::optional<Relation> transposed_tiles(const TensorCheck& check) {
+  if (check.shape.size() != 2) return {};
+  const auto rows = static_cast<std::size_t>(check.shape[0]);
+  const auto columns = static_cast<std::size_t>(check.shape[1]);
+  for (const std::size_t tile : {2, 4, 8, 16, 32}) {
+    if (rows % tile != 0 || columns % tile != 0) continue;
+    bool holds = true;
+    for (std::size_t i = 0; i < check.got.size() && holds; ++i) {
+      const std::size_t row = i / columns, column = i % columns;
+      const std::size_t from =
+          (row / tile * tile + column % tile) * columns + column / tile * tile + row % tile;
+      holds = is_value_of(check, i, from);
+    }
+    if (!holds) continue;
+    return Relation{
+        "RL0433",
+        fmt::format("each tile of {} x {} elements of {} is transposed", tile, tile, check.tensor),
+        "rows and columns are swapped where a thread or a block stores what it computed"};
+  }
+  return {};
+}
+
 /// A vector whose every element holds what belongs next to it.
 std::optional<Relation> shifted_vector(const TensorCheck& check) {
   const std::size_t count = check.got.size();
@@ -163,6 +186,7 @@ std::optional<Relation> shifted_vector(const TensorCheck& check) {
 std::optional<Relation> misplaced_values(const TensorCheck& check, const DiagnoseContext& context) {
   if (check.shape.empty() || !check.index.empty()) return {};
   if (auto swapped = swapped_axes(check)) return swapped;
+  if (auto transposed = transposed_tiles(check)) return transposed;
   const auto columns = static_cast<std::size_t>(check.shape.back());
   const std::size_t rows = check.got.size() / columns;
   if (rows == 1 || columns == 1) return shifted_vector(check);

@@ -143,11 +143,13 @@ std::optional<Relation> factor_of_each_line(const TensorCheck& check,
   const std::size_t rows = check.got.size() / columns;
   const auto told = [&](const char* name, const LineFactors& factors, const char* help) {
     if (factors.most - factors.least < kSameFactor * std::abs(factors.most)) {
-      return Relation{"RL0409",
-                      fmt::format("{} {}s of {} are off by one factor each, the same one",
-                                  context.hidden ? "some" : std::to_string(factors.off.size()),
-                                  name, check.tensor),
-                      text_of(factors.most).help};
+      return Relation{
+          "RL0409",
+          context.hidden
+              ? fmt::format("some {}s of {} are off by one factor", name, check.tensor)
+              : fmt::format("{} {}s of {} are {} what they should be", factors.off.size(), name,
+                            check.tensor, text_of(factors.most).times),
+          text_of(factors.most).help};
     }
     std::string message =
         fmt::format("each {} of {} is right but for a factor of its own", name, check.tensor);

@@ -43,6 +43,12 @@ class ScaleOracle : public Oracle {
     expected.tolerance.assign(expected.value.size(), 1e-6);
     return {expected};
   }
+  /// y = 3 x.
+  std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    std::vector<Expected> tripled = expect(problem);
+    for (double& value : tripled[0].value) value *= 1.5;
+    return {{"RL0418", "x is tripled", "double it", tripled}};
+  }
   Work work(const Values& parameters) const override {
     return {{{"fp32", 1e6 * static_cast<double>(std::get<std::int64_t>(parameters.at("n")))}}, 0};
   }

@@ -201,25 +201,27 @@ class TaskGrader {
     return true;
   }
 
-  /// The stories of the first case that fails; before them, where it names no cause or is so small
-  /// that several would look the same, those of a later one that does name one.
+  /// The stories of the first case that fails; before them those of a later one that tells more.
   std::vector<Diagnostic> most_telling(const Judgement& first,
                                        std::span<const NumberedCase> later) {
-    if (first.verdict != Verdict::wrong_answer || first.conclusive) return first.diagnostics;
+    if (first.verdict != Verdict::wrong_answer) return first.diagnostics;
     constexpr std::size_t kMostCases = 6;  // each costs a run, of a submission that fails anyway
+    Judgement best = first;
     std::size_t tried = 0;
     for (const NumberedCase& numbered : later) {
-      if (numbered.spec.hidden || numbered.spec.sampled || tried == kMostCases) continue;
+      if (best.telling == Telling::cause || tried == kMostCases) break;
+      if (numbered.spec.hidden || numbered.spec.sampled) continue;
       ++tried;
-      const Judgement judgement = judge_case(numbered, false);
-      if (judgement.verdict != Verdict::wrong_answer || !judgement.conclusive) continue;
-      std::vector<Diagnostic> stories = judgement.diagnostics;
-      for (const Diagnostic& story : first.diagnostics) {
-        if (story.code != stories.front().code) stories.push_back(story);
-      }
-      return stories;
+      Judgement judgement = judge_case(numbered, false);
+      const bool tells_more = judgement.telling > best.telling;
+      if (judgement.verdict == Verdict::wrong_answer && tells_more) best = std::move(judgement);
     }
-    return first.diagnostics;
+    std::vector<Diagnostic> stories = best.diagnostics;
+    for (const Diagnostic& story : first.diagnostics) {
+      const bool told = std::ranges::find(stories, story.code, &Diagnostic::code) != stories.end();
+      if (!told) stories.push_back(story);
+    }
+    return stories;
   }
 
   Judgement judge_case(const NumberedCase& numbered, bool timed) {

@@ -118,6 +118,36 @@ TEST_F(GradeTest, WrongAnswerStopsTheTaskAndScoresNothing) {
   ASSERT_FALSE(task.diagnostics.empty());
 }
 
+TEST_F(GradeTest, ALaterCaseThatNamesTheCauseIsToldBeforeOneThatDoesNot) {
+  part_.tasks[0].cases.insert(part_.tasks[0].cases.begin() + 2, make_case("forty", 40, false));
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    std::vector<float> y = floats_of(outcome.outputs[1]);
+    for (float& value : y) value *= 1.5F;
+    if (y.size() < 40) y[0] = -1;  // no known mistake makes that
+    outcome.outputs[1] = bytes_of(y);
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
+  ASSERT_EQ(task.cases.size(), 1U) << "the first case that fails ends the task";
+  ASSERT_EQ(task.diagnostics.size(), 2U);
+  EXPECT_EQ(task.diagnostics[0].code, "RL0418");
+  EXPECT_EQ(task.diagnostics[1].code, "RL0401");
+}
+
+TEST_F(GradeTest, ACauseThatAFewElementsTellIsLookedForInLargerCases) {
+  part_.tasks[0].cases.insert(part_.tasks[0].cases.begin() + 1, make_case("forty", 40, false));
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    std::vector<float> y = floats_of(outcome.outputs[1]);
+    for (float& value : y) value *= 1.5F;
+    outcome.outputs[1] = bytes_of(y);
+    return outcome;
+  });
+  EXPECT_EQ(runs_, 2);
+  EXPECT_THAT(task.diagnostics.at(0).evidence.at(0), HasSubstr("case forty"));
+}
+
 TEST_F(GradeTest, OutputThatWasNeverWrittenIsWrong) {
   EXPECT_EQ(verdict_of([](const RunRequest& request) {
               RunOutcome outcome;

@@ -1,7 +1,9 @@
 #include "grader/pipeline/judge.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "grader/pipeline/check.h"
@@ -112,6 +114,12 @@ std::optional<Judgement> judge_end(const JudgedRun& run) {
   return Judgement{Verdict::runtime_error, {explain_end(named, run.context)}};
 }
 
+Telling telling_of(const Diagnostic& story, std::size_t compared) {
+  constexpr std::array<std::string_view, 3> kNothing{"RL0401", "RL0402", "RL0407"};
+  if (std::ranges::find(kNothing, story.code) != kNothing.end()) return Telling::nothing;
+  return names_cause(story) && compared >= kFewestTelling ? Telling::cause : Telling::pattern;
+}
+
 void check_tensors(const JudgedRun& run, Judgement& judgement) {
   for (const ChangedInput& input : changed_inputs(run.problem, run.outcome.outputs)) {
     judgement.diagnostics.push_back(
@@ -127,7 +135,8 @@ void check_tensors(const JudgedRun& run, Judgement& judgement) {
     judgement.diagnostics.push_back(explain_mismatch(check, mistakes, run.context));
     compared = std::max(compared, check.got.size());
   }
-  judgement.conclusive = compared >= kFewestTelling && names_cause(judgement.diagnostics.front());
+  std::ranges::stable_partition(judgement.diagnostics, names_cause);  // of several tensors'
+  judgement.telling = telling_of(judgement.diagnostics.front(), compared);
 }
 
 void check_results(const JudgedRun& run, Judgement& judgement) {
@@ -137,7 +146,7 @@ void check_results(const JudgedRun& run, Judgement& judgement) {
   if (expected.empty()) return;
   judgement.diagnostics.push_back(
       explain_results(run.outcome.results, expected, run.task.ratios, run.spec, run.context));
-  judgement.conclusive = names_cause(judgement.diagnostics.front());
+  judgement.telling = telling_of(judgement.diagnostics.front(), kFewestTelling);
 }
 
 }  // namespace
@@ -156,7 +165,7 @@ Judgement judge(const JudgedRun& run) {
                                 run.outcome.keeps_records};
     for (const Complaint& complaint : run.oracle->judge(run.problem, evidence)) {
       judgement.diagnostics.push_back(explain_complaint(complaint, run.context));
-      judgement.conclusive = true;
+      judgement.telling = Telling::cause;
     }
   }
   if (!judgement.diagnostics.empty()) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "grader/contract/oracle.h"
@@ -10,13 +11,19 @@
 
 namespace rooflab {
 
+/// How much a story tells of the cause.
+enum class Telling : std::uint8_t {
+  nothing,  ///< that values are wrong
+  pattern,  ///< how they are wrong; or a cause, by so few elements that others would look the same
+  cause,
+};
+
 /// What one run came to.
 struct Judgement {
   Verdict verdict = Verdict::pass;
   std::vector<Diagnostic> diagnostics;
-  /// The first diagnostic names a cause, and the outputs are large enough that no other cause would
-  /// look the same. Only of wrong answers.
-  bool conclusive = false;
+  /// Of wrong answers: how much the first diagnostic tells.
+  Telling telling = Telling::nothing;
 };
 
 /// One run with all that is needed to judge it.

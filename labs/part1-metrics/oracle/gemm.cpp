@@ -53,6 +53,7 @@ class GemmOracle : public Oracle {
     add("RL0412", "B is read as if it were transposed",
         "element (k, column) of B lies at k * N + column: rows are the slow index",
         multiply(in.view_a(), {in.b.data(), in.k, true}, in.m, in.n, in.k));
+    add_transposed_tiles(in, add);
     add_dropped_steps(in, add);
     add_swapped_output(in, add);
     add_wrong_leading_dimension(in, add);
@@ -99,6 +100,36 @@ class GemmOracle : public Oracle {
   static std::vector<double> partial(const Inputs& in, std::int64_t from, std::int64_t to) {
     return multiply({in.a.data() + from, in.k, false}, {in.b.data() + from * in.n, in.n, false},
                     in.m, in.n, to - from);
+  }
+
+  /// Each tile of one operand is transposed in shared memory, or where it is read from there.
+  template <typename Add>
+  static void add_transposed_tiles(const Inputs& in, const Add& add) {
+    constexpr const char* kAdvice =
+        "store element (y, x) of the tile at [y][x], and multiply As[y][k] by Bs[k][x]";
+    for (const std::int64_t tile : kTileSizes) {
+      if (in.k % tile != 0) continue;
+      if (in.m % tile == 0) {
+        const std::vector<double> a = with_transposed_tiles(in.a, in.k, tile);
+        add("RL0411", "the tiles of A are transposed", kAdvice,
+            multiply({a.data(), in.k, false}, in.view_b(), in.m, in.n, in.k));
+      }
+      if (in.n % tile == 0) {
+        const std::vector<double> b = with_transposed_tiles(in.b, in.n, tile);
+        add("RL0412", "the tiles of B are transposed", kAdvice,
+            multiply(in.view_a(), {b.data(), in.n, false}, in.m, in.n, in.k));
+      }
+    }
+  }
+  static std::vector<double> with_transposed_tiles(const std::vector<double>& from,
+                                                   std::int64_t columns, std::int64_t tile) {
+    std::vector<double> to(from.size());
+    for (std::int64_t i = 0; i < std::ssize(from); ++i) {
+      const std::int64_t row = i / columns, column = i % columns;
+      to[i] =
+          from[(row / tile * tile + column % tile) * columns + column / tile * tile + row % tile];
+    }
+    return to;
   }
 
   template <typename Add>

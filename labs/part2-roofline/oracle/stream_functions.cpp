@@ -74,10 +74,17 @@ constexpr std::array kFunctions = {
     StreamFunction{"pow", false, false, true, 1, value<pow>, four_ulps},
 };
 
+double scale_adds(const In& in) { return in.s + in.a; }
+double add_subtracts(const In& in) { return in.a - in.b; }
 double triad_swapped(const In& in) { return in.b + in.s * in.a; }
 double triad_without_scalar(const In& in) { return in.a + in.b; }
 double triad_scales_the_sum(const In& in) { return in.s * (in.a + in.b); }
 double sigmoid_of_minus_a(const In& in) { return 1 / (1 + std::exp(in.a)); }
+/// e^a / (1 + e^a) in fp32: infinity over infinity where e^a overflows.
+double sigmoid_that_overflows(const In& in) {
+  constexpr double kLargestExponent = 88.7228;
+  return in.a > kLargestExponent ? std::numeric_limits<double>::quiet_NaN() : sigmoid(in);
+}
 double natural_logarithm(const In& in) { return std::log(in.positive); }
 double binary_logarithm(const In& in) { return std::log2(in.positive); }
 double pow_swapped(const In& in) { return std::pow(in.exponent, in.positive); }
@@ -90,6 +97,9 @@ constexpr const char* kLogarithmAdvice = "log10f is the logarithm to base ten, l
 constexpr std::array kMistakes = {
     StreamMistake{"scale", "RL0441", "scale copies: the scalar is missing",
                   "the function has to know s: give it a member", value<copy>},
+    StreamMistake{"scale", "RL0449", "scale adds the scalar instead of multiplying by it",
+                  "out[i] = s * a[i]", value<scale_adds>},
+    StreamMistake{"add", "RL0449", "add subtracts", "out[i] = a[i] + b[i]", value<add_subtracts>},
     StreamMistake{"triad", "RL0440", "the operands of triad are swapped: this is b + s * a",
                   kTriadAdvice, value<triad_swapped>},
     StreamMistake{"triad", "RL0441", "triad adds without the scalar: this is a + b", kTriadAdvice,
@@ -99,6 +109,9 @@ constexpr std::array kMistakes = {
     StreamMistake{"sigmoid", "RL0442", "the exponent of sigmoid has the wrong sign",
                   "sigmoid(x) = 1 / (1 + e^-x) goes to 1 for large x, and this goes to 0",
                   value<sigmoid_of_minus_a>},
+    StreamMistake{"sigmoid", "RL0481", "e^a overflows in sigmoid: infinity over infinity",
+                  "write 1 / (1 + e^-a): where e^-a overflows, the quotient is 0, which is right",
+                  value<sigmoid_that_overflows>},
     StreamMistake{"log10", "RL0443", "this is the natural logarithm", kLogarithmAdvice,
                   value<natural_logarithm>},
     StreamMistake{"log10", "RL0443", "this is the logarithm to base 2", kLogarithmAdvice,

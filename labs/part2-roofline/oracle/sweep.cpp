@@ -243,6 +243,8 @@ class SweepOracle : public Oracle {
           {operation.macs / mean, "RL0457", "MACs are counted as FLOPs",
            "a multiply-accumulate step is two floating-point operations"},
           {right * 1e-3, "RL0457", "the time in milliseconds is taken for seconds", kUnits},
+          {right * 1e3, "RL0426", "microseconds are taken for milliseconds", kUnits},
+          {right * 1e6, "RL0426", "nanoseconds are taken for milliseconds", kUnits},
           {right * 1e-12, "RL0457", "the performance is in TFLOP/s", "charts are in FLOP/s"},
           {right * 1e-9, "RL0457", "the performance is in GFLOP/s", "charts are in FLOP/s"},
           {operation.bytes() / mean, "RL0457", "this is bytes per second",

@@ -62,6 +62,8 @@ class GegluOracle : public Oracle {
     add("RL0470", "GELU is taken of up instead of gate", "out = gelu(gate) * up", geglu(up, gate));
     add("RL0470", "GELU is taken of the product of gate and up", "out = gelu(gate) * up",
         gelu_of_product(gate, up));
+    add("RL0470", "gelu(gate) is multiplied by gate instead of up", "out = gelu(gate) * up",
+        geglu(gate, gate));
     add("RL0470", "up is left out", "out = gelu(gate) * up", geglu(gate, Numbers(up.size(), 1.0)));
     return mistakes.take();
   }

@@ -167,6 +167,16 @@ class KvCacheOracle : public Oracle {
   static void add_wrong_axes(const Problem& problem, Mistakes& mistakes) {
     const CacheShape s = shape(problem.parameters);
     const Numbers positions = widened(problem, "positions");
+    mistakes.add("RL0434", "every sequence of the batch gets the tokens of the first one",
+                 "the offset of a token in k and v needs its sequence: (batch * length + token) * "
+                 "heads * head_dim",
+                 caches(problem, [&](Numbers tokens, Numbers& cache) {
+                   const std::size_t sequence = tokens.size() / static_cast<std::size_t>(s.batch);
+                   for (std::size_t i = sequence; i < tokens.size(); ++i) {
+                     tokens[i] = tokens[i % sequence];
+                   }
+                   append_to_cache(tokens, positions, s, cache);
+                 }));
     const auto append = [&](const Numbers& tokens, Numbers& cache) {
       append_to_cache(tokens, positions, s, cache);
     };

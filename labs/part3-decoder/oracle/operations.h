@@ -25,9 +25,11 @@ struct RopeShape {
 
 struct RopeRule {
   double theta = 10000;
-  double sign = 1;           ///< -1 turns the wrong way
-  bool interleaved = false;  ///< pairs (2i, 2i + 1) instead of (i, i + head_dim / 2)
-  double width = 0;          ///< divides the exponent; 0: head_dim
+  double sign = 1;                   ///< -1 turns the wrong way
+  bool interleaved = false;          ///< pairs (2i, 2i + 1) instead of (i, i + head_dim / 2)
+  double width = 0;                  ///< divides the exponent; 0: head_dim
+  bool reads_what_it_wrote = false;  ///< the second of a pair is turned with the new first one
+  bool first_head_alone = false;     ///< the other heads stay as they are
 };
 
 /// Turns each pair (x_i, x_{i + head_dim/2}) by positions[t] * theta^(-2 i / head_dim).

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <map>
 
 #include "grader/contract/oracle.h"
 #include "labs/part3-decoder/oracle/operations.h"
@@ -46,6 +47,8 @@ class RmsNormOracle : public Oracle {
           {stored("y", in.type, rmsnorm(in.x, in.weight, kEpsilon, wrong.inverse, wrong.factor))});
     }
     add_early_casts(in, mistakes);
+    add_mean(in, mistakes);
+    add_sums_of_warps(in, mistakes);
     return mistakes.take();
   }
 
@@ -67,6 +70,80 @@ class RmsNormOracle : public Oracle {
     Numbers x = normal_values(rows * width, 1, random);
     for (std::int64_t i = 0; i < rows * width; ++i) x[i] *= kSizes[i / width % std::size(kSizes)];
     return x;
+  }
+
+  /// LayerNorm: the mean of a row is taken off first.
+  static void add_mean(const Inputs& in, Mistakes& mistakes) {
+    Numbers centred = in.x;
+    const std::size_t width = in.weight.size();
+    for (std::size_t row = 0; row < centred.size(); row += width) {
+      double sum = 0;
+      for (std::size_t i = 0; i < width; ++i) sum += centred[row + i];
+      for (std::size_t i = 0; i < width; ++i) centred[row + i] -= sum / static_cast<double>(width);
+    }
+    Computed y = rmsnorm(centred, in.weight, kEpsilon);
+    for (std::size_t i = 0; i < y.value.size(); ++i) {
+      y.error[i] += 64 * kFloat32Unit * (std::abs(in.x[i]) + std::abs(y.value[i]));
+    }
+    mistakes.add("RL0461", "the mean of the row is taken off: this is LayerNorm",
+                 "RMSNorm divides by the root mean square and takes nothing off",
+                 {stored("y", in.type, std::move(y))});
+  }
+
+  /// Each warp divides by the sum of the squares that its own lanes hold, or all by that of the
+  /// first one. Lanes hold single elements, or vectors of as many as fit into 8 or 16 bytes.
+  static void add_sums_of_warps(const Inputs& in, Mistakes& mistakes) {
+    constexpr std::size_t kWarpSize = 32;
+    constexpr std::size_t kMostElements = 1
+                                          << 18;  // some forty references: small cases tell as well
+    const std::size_t width = in.weight.size();
+    if (in.x.size() > kMostElements) return;
+    for (const std::size_t vector : {1, 2, 4, 8}) {
+      const std::size_t part = kWarpSize * vector;
+      if (part >= width) continue;
+      for (const std::size_t threads : {64, 128, 256, 512, 1024}) {
+        if (threads / 2 * vector >= width) break;  // the same as with half as many threads
+        for (const bool first_alone : {false, true}) {
+          const auto warp = [=](std::size_t i) {
+            return first_alone ? 0 : i / vector % threads / kWarpSize;
+          };
+          const auto summed = [=](std::size_t i, std::size_t of_warp) {
+            return i / vector % threads / kWarpSize == of_warp;
+          };
+          mistakes.add("RL0418",
+                       first_alone ? "only the squares of the first warp's elements are summed up"
+                                   : "each warp sums up the squares of its own elements alone",
+                       "add the warps' sums up by way of shared memory, and let every warp read "
+                       "the total",
+                       {stored("y", in.type, normed_by_parts(in, warp, summed))});
+        }
+      }
+    }
+  }
+
+  template <typename Warp, typename Summed>
+  static Computed normed_by_parts(const Inputs& in, const Warp& warp, const Summed& summed) {
+    const std::size_t width = in.weight.size();
+    Computed y{Numbers(in.x.size()), Numbers(in.x.size())};
+    for (std::size_t row = 0; row < in.x.size(); row += width) {
+      std::map<std::size_t, double> sum_of;
+      for (std::size_t i = 0; i < width; ++i) {
+        const std::size_t of_warp = warp(i);
+        if (sum_of.contains(of_warp)) continue;
+        double sum = 0;
+        for (std::size_t j = 0; j < width; ++j) {
+          if (summed(j, of_warp)) sum += in.x[row + j] * in.x[row + j];
+        }
+        sum_of[of_warp] = sum;
+      }
+      for (std::size_t i = 0; i < width; ++i) {
+        const double scale =
+            inverse_root_mean_square(sum_of[warp(i)], static_cast<double>(width), kEpsilon);
+        y.value[row + i] = in.x[row + i] * scale * (1 + in.weight[i]);
+        y.error[row + i] = 64 * kFloat32Unit * std::abs(y.value[row + i]);
+      }
+    }
+    return y;
   }
 
   /// The normalised x, the factor 1 + weight, or both are rounded to the storage type before they

@@ -19,13 +19,15 @@ Computed rope(const Numbers& x, const Numbers& positions, const RopeShape& shape
   for (std::int64_t row = 0; row < shape.batch * shape.length * shape.heads; ++row) {
     const auto token = static_cast<std::size_t>(row / shape.heads);
     const double position = positions[token % positions.size()];
+    if (rule.first_head_alone && row % shape.heads != 0) continue;
     for (std::int64_t i = 0; i < half; ++i) {
       const std::int64_t first = row * shape.head_dim + (rule.interleaved ? 2 * i : i);
       const std::int64_t second = rule.interleaved ? first + 1 : first + half;
       const double angle =
           position * std::pow(rule.theta, -2 * static_cast<double>(i) / width) * rule.sign;
       y.value[first] = x[first] * std::cos(angle) - x[second] * std::sin(angle);
-      y.value[second] = x[second] * std::cos(angle) + x[first] * std::sin(angle);
+      const double partner = rule.reads_what_it_wrote ? y.value[first] : x[first];
+      y.value[second] = x[second] * std::cos(angle) + partner * std::sin(angle);
       const double roundings = kAngleRoundings * std::abs(angle) + kProductRoundings;
       const double error = roundings * kFloat32Unit * (std::abs(x[first]) + std::abs(x[second]));
       y.error[first] = error;
@@ -85,6 +87,13 @@ class RopeOracle : public Oracle {
     add("RL0465", "pairs are turned the wrong way",
         "the first half gets x1 * cos - x2 * sin, the second half x2 * cos + x1 * sin", positions,
         with([](RopeRule& rule) { rule.sign = -1; }));
+    add("RL0430", "the second of a pair is turned with the first one as it is after its turn",
+        "x is turned in place: load both elements of a pair before you store either", positions,
+        with([](RopeRule& rule) { rule.reads_what_it_wrote = true; }));
+    add("RL0434", "only the first head is turned",
+        "every head of a token turns by the same angles: does the loop go over all heads, and does "
+        "the address move on with them?",
+        positions, with([](RopeRule& rule) { rule.first_head_alone = true; }));
     add_wrong_positions(s, positions, right, add);
     for (const double theta : {10000.0, 1000000.0}) {
       add("RL0467", "the angles belong to another theta",

@@ -64,6 +64,10 @@ class AddRmsNormOracle : public Oracle {
     add("RL0494", "x alone is normed, without the residual", order, in.sum, in.normed(x));
     add("RL0494", "the residual is normed as it was before x is added", order, in.sum,
         in.normed(old_residual));
+    add("RL0494", "the sum is divided by the root mean square of x alone", order, in.sum,
+        in.divided_by_norm_of(x));
+    add("RL0494", "the sum is divided by the root mean square of the old residual", order, in.sum,
+        in.divided_by_norm_of(old_residual));
     add("RL0495", "the norm takes the sums before they are rounded",
         "round the sum to the type of residual, and norm what is stored there", in.sum,
         in.normed(in.sum));
@@ -105,6 +109,26 @@ class AddRmsNormOracle : public Oracle {
         if (values.error[i] == 0) continue;
         // y grows in proportion with its element, whose share in the row's sum is small.
         y.error[i] += 2 * values.error[i] * std::abs(y.value[i] / values.value[i]);
+      }
+      return y;
+    }
+
+    /// The stored sum, scaled by what the other values would be.
+    Computed divided_by_norm_of(const Computed& other) const {
+      Computed y = normed(stored_sum());
+      const std::size_t width = weight.size();
+      const auto inverse_of = [&](const Numbers& values, std::size_t row) {
+        double squares = 0;
+        for (std::size_t i = 0; i < width; ++i) squares += values[row + i] * values[row + i];
+        return inverse_root_mean_square(squares, static_cast<double>(width), kEpsilon);
+      };
+      const Computed sums = stored_sum();
+      for (std::size_t row = 0; row < y.value.size(); row += width) {
+        const double factor = inverse_of(other.value, row) / inverse_of(sums.value, row);
+        for (std::size_t i = row; i < row + width; ++i) {
+          y.value[i] *= factor;
+          y.error[i] *= factor;
+        }
       }
       return y;
     }

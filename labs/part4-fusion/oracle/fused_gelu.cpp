@@ -52,6 +52,10 @@ class FusedGeluOracle : public Oracle {
         [](double x) { return sigmoid_unit(x, 1); });
     add("RL0491", "the cubic term 0.044715 x^3 is missing", kFormula,
         [](double x) { return gelu_tanh_with(x, 0); });
+    add("RL0491", "the cubic term of GELU has x^2 instead of x^3", kFormula, [](double x) {
+      const double inner = std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x);
+      return x / 2 * (1 + std::tanh(inner));
+    });
     add_eager_rounding(problem, mistakes);
     return mistakes.take();
   }

@@ -24,6 +24,7 @@ class DecodeOracle : public AttentionOracle {
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
     const AttentionCase c = read(problem.parameters);
     AttentionMistakes mistakes(c, problem);
+    mistakes.add_lost_keys_of_splits(integer(problem.parameters, "splits"));
     mistakes.add_wrong_scales();
     mistakes.add_wrong_masks();
     mistakes.add_wrong_windows();

@@ -201,7 +201,7 @@ class TaskGrader {
     return true;
   }
 
-  /// The stories of the first case that fails; before them those of a later one that tells more.
+  /// The stories of the first case that fails, or of a later one that tells more.
   std::vector<Diagnostic> most_telling(const Judgement& first,
                                        std::span<const NumberedCase> later) {
     if (first.verdict != Verdict::wrong_answer) return first.diagnostics;
@@ -216,12 +216,7 @@ class TaskGrader {
       const bool tells_more = judgement.telling > best.telling;
       if (judgement.verdict == Verdict::wrong_answer && tells_more) best = std::move(judgement);
     }
-    std::vector<Diagnostic> stories = best.diagnostics;
-    for (const Diagnostic& story : first.diagnostics) {
-      const bool told = std::ranges::find(stories, story.code, &Diagnostic::code) != stories.end();
-      if (!told) stories.push_back(story);
-    }
-    return stories;
+    return best.diagnostics;
   }
 
   Judgement judge_case(const NumberedCase& numbered, bool timed) {

@@ -118,7 +118,7 @@ TEST_F(GradeTest, WrongAnswerStopsTheTaskAndScoresNothing) {
   ASSERT_FALSE(task.diagnostics.empty());
 }
 
-TEST_F(GradeTest, ALaterCaseThatNamesTheCauseIsToldBeforeOneThatDoesNot) {
+TEST_F(GradeTest, ALaterCaseThatNamesTheCauseIsToldInsteadOfOneThatDoesNot) {
   part_.tasks[0].cases.insert(part_.tasks[0].cases.begin() + 2, make_case("forty", 40, false));
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = solve(request);
@@ -130,9 +130,8 @@ TEST_F(GradeTest, ALaterCaseThatNamesTheCauseIsToldBeforeOneThatDoesNot) {
   });
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);
   ASSERT_EQ(task.cases.size(), 1U) << "the first case that fails ends the task";
-  ASSERT_EQ(task.diagnostics.size(), 2U);
+  ASSERT_EQ(task.diagnostics.size(), 1U) << "what a case tells that knows less may contradict it";
   EXPECT_EQ(task.diagnostics[0].code, "RL0418");
-  EXPECT_EQ(task.diagnostics[1].code, "RL0401");
 }
 
 TEST_F(GradeTest, ACauseThatAFewElementsTellIsLookedForInLargerCases) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "grader/batch/fingerprint.h"
+#include "grader/spec/course_spec.h"
+#include "grader/spec/hints_used.h"
 
 namespace rooflab {
 namespace {
@@ -40,6 +42,7 @@ std::vector<std::string> Course::wanted_files() const {
     for (const std::string& file : submitted_files(part)) {
       wanted.push_back(part.directory + "/" + file);
     }
+    if (hint_cost > 0) wanted.push_back(part.directory + "/" + kHintsUsedFile);
   }
   return wanted;
 }
@@ -55,8 +58,10 @@ SourceFiles Course::files_of(const PartSpec& part, const SourceFiles& files) {
 Course load_course(const Installation& installation, const Toolchain& toolchain,
                    const std::vector<int>& parts) {
   constexpr std::size_t kShown = 12;
-  const std::string rest = installation_print(installation, toolchain);
   Course course;
+  course.hint_cost = hint_cost_of(installation.labs());
+  const std::string rest =
+      installation_print(installation, toolchain) + fmt::format(" hints {}", course.hint_cost);
   for (const int number : parts) {
     PartSpec part = load_part(installation.labs(), installation.solutions(), number);
     course.versions[number] =

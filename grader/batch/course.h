@@ -17,7 +17,10 @@ struct Course {
   std::vector<PartSpec> parts;
   std::map<int, std::string> versions;  ///< part -> one line that changes with any of its files
 
-  /// Every file that a submission may hold: "part1-metrics/gemv.cu".
+  double hint_cost = 0;  ///< see CourseSpec
+
+  /// Every file that a submission may hold: "part1-metrics/gemv.cu". Where hints cost points, also
+  /// those that tell how many were shown; where they are free, nobody needs to know.
   std::vector<std::string> wanted_files() const;
   /// The files of one part among those of a submission.
   static SourceFiles files_of(const PartSpec& part, const SourceFiles& files);

@@ -1,22 +1,16 @@
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
-#include <sys/wait.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "grader/cli/cli_fixture.h"
 #include "grader/spec/files.h"
 #include "labs/toolkit/testing/trace_rules.h"
 
-/// Runs the program as people do, on a checkout of one small part.
 namespace rooflab {
 namespace {
 
@@ -25,93 +19,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
-
-struct Ran {
-  int code = -1;
-  std::string out;
-  std::string error;
-};
-
-class CliTest : public testing::Test {
- protected:
-  CliTest() : folder_(testing::TempDir()) {
-    write("labs/part7-test/part.toml", R"(number = 7
-title = "Test part"
-[[task]]
-id = "count"
-title = "Count"
-kind = "values"
-file = "count.cpp"
-entry = "count"
-points = 5
-hints = ["first", "second"]
-[[task.case]]
-name = "square"
-parameters = { n = 3 }
-expect = { macs = 9 }
-)");
-    write("handouts/errors/RL0101.md", "# RL0101: the file does not compile\n");
-    std::filesystem::create_directories(folder_.path() / "specs");
-    std::filesystem::copy(ROOFLAB_SOURCE_DIR "/specs/gpus", folder_.path() / "specs/gpus");
-    for (const char* name : {"PATH", "HOME"}) {
-      if (const char* value = std::getenv(name)) environment_[name] = value;
-    }
-    environment_["ROOFLAB_ROOT"] = folder_.path();
-    environment_["ROOFLAB_CACHE"] = folder_.path() / "cache";
-    // The checkout's own .cuda/ is not below the folder of the test.
-    environment_["ROOFLAB_NVCC"] = ROOFLAB_NVCC;
-  }
-
-  void write(const std::string& path, const std::string& text) const {
-    write_file_atomically(folder_.path() / path, text);
-  }
-
-  Ran run(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> words = {ROOFLAB_BINARY_DIR "/bin/grader"};
-    words.insert(words.end(), arguments.begin(), arguments.end());
-    std::vector<std::string> settings;
-    for (const auto& [name, value] : environment_) settings.push_back(name + "=" + value);
-    const std::string out = folder_.path() / "stdout";
-    const std::string error = folder_.path() / "stderr";
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, 1, out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_addopen(&actions, 2, error.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
-                                     0600);
-    posix_spawn_file_actions_addchdir_np(&actions, folder_.path().c_str());
-    pid_t child = 0;
-    const int failed = ::posix_spawn(&child, words[0].c_str(), &actions, nullptr,
-                                     pointers(words).data(), pointers(settings).data());
-    posix_spawn_file_actions_destroy(&actions);
-    Ran ran;
-    int status = 0;
-    if (failed == 0 && ::waitpid(child, &status, 0) == child && WIFEXITED(status)) {
-      ran = {WEXITSTATUS(status), read_file(out), read_file(error)};
-    }
-    return ran;
-  }
-
-  static std::vector<char*> pointers(std::vector<std::string>& words) {
-    std::vector<char*> all;
-    for (std::string& word : words) all.push_back(word.data());
-    all.push_back(nullptr);
-    return all;
-  }
-
-  /// One line on stderr with a next step, nothing on stdout, and this exit code.
-  void expect_refusal(const std::vector<std::string>& arguments, int code,
-                      const std::string& message) const {
-    const Ran ran = run(arguments);
-    EXPECT_EQ(ran.code, code) << ran.error;
-    EXPECT_THAT(ran.out, IsEmpty());
-    EXPECT_THAT(ran.error, StartsWith("grader: "));
-    EXPECT_THAT(ran.error, HasSubstr(message));
-    EXPECT_EQ(std::count(ran.error.begin(), ran.error.end(), '\n'), 1) << ran.error;
-  }
-
-  TemporaryFolder folder_;
-  std::map<std::string, std::string> environment_;
-};
 
 TEST_F(CliTest, ListsPartsAndTasks) {
   const Ran parts = run({"list"});
@@ -134,6 +41,7 @@ file = "scale.cu"
 entry = "scale"
 oracle = "scale"
 points = 5
+hints = ["first", "second", "third"]
 [[task.case]]
 name = "four"
 parameters = { n = 4 }
@@ -171,7 +79,7 @@ TEST_F(CliTest, TellsTheVersionThatTheChangelogEndsWith) {
 }
 
 TEST_F(CliTest, UnusableCommandLinesExitWith2) {
-  expect_refusal({}, 2, "name a part, as in grader --part 1; see grader --help");
+  expect_refusal({"--seed", "1"}, 2, "name a part, as in grader --part 1; see grader --help");
   expect_refusal({"--part", "one"}, 2, "see grader --help");
   expect_refusal({"--part", "0"}, 2, "see grader --help");
   expect_refusal({"--prat", "1"}, 2, "see grader --help");
@@ -201,12 +109,32 @@ TEST_F(CliTest, MissingCompilerExitsWith3AndSaysHowToGetOne) {
                  "ROOFLAB_NVCC names /nowhere/nvcc, which is no program; correct or unset it");
 }
 
-TEST_F(CliTest, HintsComeOneAtATime) {
+TEST_F(CliTest, HintsComeOneAtATimeAndTheLastOneStays) {
+  write("starter/part7-test/count.cpp", "");
   const std::vector<std::string> ask = {"--part", "7", "--task", "count", "--hint"};
-  EXPECT_EQ(run(ask).out, "count, hint 1 of 2: first\n");
-  EXPECT_EQ(run(ask).out, "count, hint 2 of 2: second\n");
-  EXPECT_EQ(run(ask).out, "count, hint 1 of 2: first\n");
+  const std::string again = "grader --part 7 --task count";
+  EXPECT_EQ(run(ask).out,
+            "count, hint 1 of 3: first\nhint 2 is an approach: " + again + " --hint\n");
+  EXPECT_EQ(run(ask).out,
+            "count, hint 2 of 3: second\nhint 3 is a near-answer: " + again + " --hint\n");
+  EXPECT_EQ(run(ask).out, "count, hint 3 of 3: third\nthat is the last one; then: " + again + "\n");
+  EXPECT_EQ(run(ask).out,
+            "count, hint 3 of 3, again: third\nthat is the last one; then: " + again + "\n");
   EXPECT_EQ(run(ask).code, 0);
+  EXPECT_THAT(read_file(folder_.path() / "starter/part7-test/hints_used.toml"),
+              EndsWith("\ncount = 3\n"));
+}
+
+TEST_F(CliTest, HintsAreOfASubmissionAndSayWhatTheyCost) {
+  write("labs/course.toml", "title = 'T'\ngpus = ['a100']\n[hints]\ncost = 0.1\n");
+  write("mine/part7-test/count.cpp", "");
+  const std::vector<std::string> ask = {"--part",       "7",   "--task", "count", "--hint",
+                                        "--submission", "mine"};
+  EXPECT_THAT(run(ask).out, HasSubstr("10 % of 5 each, 0.5 of them now\n"));
+  EXPECT_THAT(run(ask).out,
+              HasSubstr("10 % of 5 each, 1 of them now\nhint 3 is a near-answer: grader --part 7 "
+                        "--task count --submission mine --hint\n"));
+  expect_refusal({"--part", "7", "--task", "count", "--hint"}, 2, "name a submission");
 }
 
 TEST_F(CliTest, ExplainsCodesAndNeverOtherFiles) {
@@ -226,18 +154,6 @@ TEST_F(CliTest, StarterIsCheckedAndWritten) {
   EXPECT_EQ(run({"starter", "--check"}).code, 0);
   EXPECT_EQ(read_file(folder_.path() / "starter/part7-test/count.cpp"), "todo\n");
 }
-
-/// Grades the questions of this checkout's own part 1: they need the whole way, but neither
-/// compiler nor GPU.
-class CliGradeTest : public CliTest {
- protected:
-  CliGradeTest() { environment_["ROOFLAB_ROOT"] = ROOFLAB_SOURCE_DIR; }
-  Ran grade(std::vector<std::string> more) const {
-    more.insert(more.begin(),
-                {"--part", "1", "--task", "answers", "--device", "sim:a100", "--seed", "8812"});
-    return run(more);
-  }
-};
 
 TEST_F(CliGradeTest, StarterFailsWithExitCode1AndWritesTheReport) {
   const Ran ran = grade({});

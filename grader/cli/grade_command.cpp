@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "grader/cli/grading.h"
+#include "grader/cli/kept_runs.h"
 #include "grader/cli/progress_line.h"
 #include "grader/cli/watch.h"
 #include "grader/pipeline/grade.h"
@@ -50,9 +51,14 @@ class GradeCommand {
   GradeResult grade_once() {
     ProgressLine progress;
     trace_ = TraceLog(grading_.device().gpu());
-    return grading_.grade_once(
+    GradeResult result = grading_.grade_once(
         request(), [&](const std::string& text) { progress.show(text); },
         options_.trace.empty() ? nullptr : &trace_);
+    if (options_.case_number) return result;  // a case alone is no run of its task
+    const KeptRuns runs(installation_.cache, submission_of(options_, installation_));
+    add_comparison(runs, result);
+    runs.keep(grading_.part(), result);
+    return result;
   }
 
   /// The terminal shows the result even when a file cannot be written: it took minutes to get.
@@ -124,7 +130,7 @@ int run_grade(const Options& options, const Installation& installation) {
     return exit_code_of(result);
   }
   const auto folder = submission_of(options, installation) / grading.part().directory;
-  FolderWatch watch(folder);
+  FolderWatch watch(folder, submitted_files(grading.part()));
   while (true) {
     try {
       grading.report(grading.grade_once());

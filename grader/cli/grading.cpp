@@ -2,6 +2,7 @@
 
 #include "grader/cli/devices.h"
 #include "grader/sandbox/sandbox.h"
+#include "grader/spec/course_spec.h"
 
 namespace rooflab {
 namespace {
@@ -17,6 +18,7 @@ std::unique_ptr<Device> open(const Installation& installation, const Toolchain& 
 
 Grading::Grading(const Installation& installation, const GradingSetup& setup)
     : sandbox_(setup.sandbox),
+      hint_cost_(hint_cost_of(installation.labs())),
       part_(load_part(installation.labs(), installation.solutions(), setup.part)),
       toolchain_(find_toolchain(installation)),
       device_(open(installation, toolchain_, setup)),
@@ -42,7 +44,9 @@ GradeResult Grading::grade_once(const GradeRequest& request,
       trace->add(run, activity);
     };
   }
-  GradeResult result = grade(part_, request, tools);
+  GradeRequest priced = request;
+  priced.hint_cost = hint_cost_;
+  GradeResult result = grade(part_, priced, tools);
   result.sandbox = active_layers(sandbox_);
   return result;
 }

@@ -28,7 +28,7 @@ class Grading {
   /// @throws SpecError, InstallationError or DeviceError for what is not there
   Grading(const Installation& installation, const GradingSetup& setup);
 
-  /// The way of one grade: build, run, check, time, score.
+  /// The way of one grade: build, run, check, time, score. Hints cost what the course says.
   /// @param progress told what goes on
   /// @param trace keeps what the device did; may be null
   GradeResult grade_once(const GradeRequest& request,
@@ -39,6 +39,7 @@ class Grading {
 
  private:
   bool sandbox_;
+  double hint_cost_;
   PartSpec part_;
   Toolchain toolchain_;
   std::unique_ptr<Device> device_;

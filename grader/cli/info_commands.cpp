@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include "grader/author/starter.h"
 #include "grader/pipeline/grade.h"
 #include "grader/report/text.h"
+#include "grader/spec/course_spec.h"
 #include "grader/spec/files.h"
+#include "grader/spec/hints_used.h"
 #include "grader/spec/part.h"
 
 namespace rooflab {
@@ -53,19 +54,25 @@ void show_cases(std::ostream& out, const TaskSpec& task) {
   for (const SpeedSpec& speed : task.speeds) row("timed", speed.name, text_of(speed.parameters));
 }
 
-/// One file per task and user holds the number of hints shown.
-std::filesystem::path hint_file(const Installation& installation, const PartSpec& part,
-                                const TaskSpec& task) {
-  return installation.cache / "hints" / part.directory / task.id;
+/// What a hint is on the way from a question to a near-answer.
+std::string step_name(std::size_t hint, std::size_t of) {
+  if (hint + 1 == of) return "a near-answer";
+  return hint == 0 ? "a question" : "an approach";
 }
 
-std::size_t hints_shown(const std::filesystem::path& file) {
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) return 0;
-  const std::string text = read_file(file, 64);
-  std::size_t shown = 0;
-  std::from_chars(text.data(), text.data() + text.size(), shown);
-  return shown;
+/// The command that grades a task of the same submission.
+std::string grade_command(const Options& options, const TaskSpec& task) {
+  const std::string where = options.submission.empty() ? "" : " --submission " + options.submission;
+  return fmt::format("grader --part {} --task {}{}", options.part, task.id, where);
+}
+
+/// What the hints of a task have cost; empty where they are free.
+std::string price_words(double cost, const TaskSpec& task, std::size_t used) {
+  if (!(cost > 0)) return "";
+  const double points = maximum_points(task);
+  return fmt::format("hints cost points in this course: {:.4g} % of {} each, {} of them now\n",
+                     100 * cost, format_points(points),
+                     format_points(std::min(points, cost * points * static_cast<double>(used))));
 }
 
 std::string known_codes(const std::filesystem::path& folder) {
@@ -118,17 +125,33 @@ int show_tasks(std::ostream& out, const Options& options, const Installation& in
 int show_hint(std::ostream& out, const Options& options, const Installation& installation) {
   const PartSpec part = load_part(installation.labs(), installation.solutions(), options.part);
   const TaskSpec& task = find_task(part, options.task.value_or(""));
-  if (task.hints.empty()) {
-    out << fmt::format("{} has no hints; read its interface header and the handout\n", task.id);
-    return 0;
+  const auto submission = options.submission.empty() ? installation.starter()
+                                                     : std::filesystem::path(options.submission);
+  const auto folder = submission / part.directory;
+  if (!std::filesystem::is_directory(folder)) {
+    throw UsageError(fmt::format(
+        "there is no folder {} to note the hint in; name a submission with --submission",
+        folder.string()));
   }
-  const auto file = hint_file(installation, part, task);
-  const std::size_t next = std::min(hints_shown(file), task.hints.size() - 1);
-  out << fmt::format("{}, hint {} of {}: {}\n", task.id, next + 1, task.hints.size(),
-                     task.hints[next]);
-  // After the last hint the first one comes again.
-  const std::size_t shown = next + 1 == task.hints.size() ? 0 : next + 1;
-  write_file_atomically(file, std::to_string(shown) + "\n");
+  auto shown = read_hints_used(folder, part);
+  const auto known = static_cast<std::size_t>(shown[task.id]);
+  const std::size_t count = task.hints.size();
+  const std::size_t step = std::min(known, count - 1);
+  const bool again = known == count;
+  if (!again) {
+    shown[task.id] = static_cast<int>(step + 1);
+    std::erase_if(shown, [](const auto& entry) { return entry.second == 0; });
+    write_hints_used(folder, shown);
+  }
+  out << fmt::format("{}, hint {} of {}{}: {}\n", task.id, step + 1, count, again ? ", again" : "",
+                     task.hints[step]);
+  out << price_words(hint_cost_of(installation.labs()), task, step + 1);
+  if (step + 1 == count) {
+    out << fmt::format("that is the last one; then: {}\n", grade_command(options, task));
+  } else {
+    out << fmt::format("hint {} is {}: {} --hint\n", step + 2, step_name(step + 1, count),
+                       grade_command(options, task));
+  }
   return 0;
 }
 

@@ -10,7 +10,7 @@ namespace rooflab {
 
 int list_all_parts(std::ostream& out, const Installation& installation);
 int show_tasks(std::ostream& out, const Options& options, const Installation& installation);
-/// The next hint of a task; which one that is, is kept in the cache folder.
+/// The next hint of a task; how many were shown is kept in the submission's folder of the part.
 int show_hint(std::ostream& out, const Options& options, const Installation& installation);
 int explain_code(std::ostream& out, const Options& options, const Installation& installation);
 int make_starter(std::ostream& out, const Options& options, const Installation& installation);

@@ -26,6 +26,10 @@ constexpr int kUsageError = 2;
 constexpr int kGraderFault = 3;
 
 int run(const Options& options) {
+  if (options.command == Options::Command::welcome) return welcome(std::cout);
+  if (options.command == Options::Command::complete_words) {
+    return complete_words(std::cout, options.words);
+  }
   const Installation installation = find_installation();
   switch (options.command) {
     case Options::Command::grade:
@@ -60,8 +64,9 @@ int run(const Options& options) {
       return calibrate_gpu(std::cout, options.author.calibrate, installation);
     case Options::Command::completion:
       return print_completion(std::cout, options.shell);
+    case Options::Command::complete_words:
     case Options::Command::welcome:
-      return welcome(std::cout, installation);
+      break;  // they need no installation
   }
   return kGraderFault;
 }

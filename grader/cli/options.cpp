@@ -2,11 +2,13 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <string_view>
 
 namespace rooflab {
 namespace {
 
 constexpr int kUsageError = 2;
+constexpr const char* kAbout = "Grades the labs of the course on a GPU, real or simulated.";
 
 struct Flags {
   bool list = false;
@@ -136,6 +138,14 @@ void add_author_commands(CLI::App& app, Options& options) {
       ->check(CLI::IsMember({"bash", "zsh"}));
 }
 
+void add_everything(CLI::App& app, Options& options, Flags& flags) {
+  add_grade_options(app, options, flags);
+  add_commands(app, options, flags);
+  add_author_commands(app, options);
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", "rooflab " ROOFLAB_VERSION);
+}
+
 void check_grade(const CLI::App& app, const Options& options, const Flags& flags) {
   if (app.count("--part") == 0) throw CLI::ValidationError("name a part, as in grader --part 1");
   if (flags.hint && !options.task)
@@ -154,15 +164,25 @@ void check_grade(const CLI::App& app, const Options& options, const Flags& flags
 
 }  // namespace
 
-Options parse_options(int argc, char** argv) {
-  CLI::App app("Grades the labs of the course on a GPU, real or simulated.", "grader");
+void walk_command_line(const std::function<void(const CLI::App&)>& look) {
+  CLI::App app(kAbout, "grader");
   Options options;
   Flags flags;
-  add_grade_options(app, options, flags);
-  add_commands(app, options, flags);
-  add_author_commands(app, options);
-  app.require_subcommand(0, 1);
-  app.set_version_flag("--version", "rooflab " ROOFLAB_VERSION);
+  add_everything(app, options, flags);
+  look(app);
+}
+
+Options parse_options(int argc, char** argv) {
+  CLI::App app(kAbout, "grader");
+  Options options;
+  Flags flags;
+  // What a shell asks for is half a command line, and may be any.
+  if (argc >= 2 && std::string_view(argv[1]) == "complete-words") {
+    options.command = Options::Command::complete_words;
+    options.words.assign(argv + 2, argv + argc);
+    return options;
+  }
+  add_everything(app, options, flags);
   try {
     app.parse(argc, argv);
     if (argc == 1) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -50,6 +51,7 @@ struct Options {
     new_part,
     calibrate,
     completion,
+    complete_words,
     welcome
   };
   Command command = Command::grade;
@@ -74,7 +76,8 @@ struct Options {
   std::string gpu;             ///< roofline; empty for all
   bool write_starter = false;  ///< starter: write, else check
   AuthorOptions author;
-  std::string shell;  ///< completion
+  std::string shell;               ///< completion
+  std::vector<std::string> words;  ///< complete-words: of a command line, the last one unfinished
 };
 
 /// The command line is done with: help was shown (0), or it cannot be used (2).
@@ -84,5 +87,8 @@ struct Exit {
 
 /// Reads the command line. @throws Exit after having said why.
 Options parse_options(int argc, char** argv);
+
+/// Shows the whole command line as CLI11 holds it: commands, options, choices.
+void walk_command_line(const std::function<void(const CLI::App&)>& look);
 
 }  // namespace rooflab

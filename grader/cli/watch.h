@@ -1,15 +1,18 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace rooflab {
 
-/// Waits until a file in a folder is saved, also by editors that write a new file and rename it.
-/// Several saves at once count as one.
+/// Waits until one of some files in a folder is saved, also by editors that write a new file and
+/// rename it. Several saves at once count as one; what else happens in the folder, such as an
+/// editor's own files, does not count.
 class FolderWatch {
  public:
   /// @throws FileError when the folder cannot be watched.
-  explicit FolderWatch(const std::filesystem::path& folder);
+  FolderWatch(const std::filesystem::path& folder, std::vector<std::string> files);
   ~FolderWatch();
   FolderWatch(const FolderWatch&) = delete;
   FolderWatch& operator=(const FolderWatch&) = delete;
@@ -17,6 +20,9 @@ class FolderWatch {
   void wait_for_save();
 
  private:
+  bool drain(int timeout_ms);
+
+  std::vector<std::string> files_;
   int descriptor_ = -1;
 };
 

@@ -1,11 +1,157 @@
 #include "grader/cli/welcome.h"
 
-#include "grader/pipeline/grade.h"
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "grader/cli/devices.h"
+#include "grader/cli/kept_runs.h"
+#include "grader/cli/next_step.h"
+#include "grader/device/open_device.h"
+#include "grader/pipeline/installation.h"
+#include "grader/pipeline/toolchain.h"
+#include "grader/report/text.h"
+#include "grader/spec/course_spec.h"
 
 namespace rooflab {
+namespace {
 
-int welcome(std::ostream& /*out*/, const Installation& /*installation*/) {
-  throw UsageError("name a part, as in grader --part 1; see grader --help");
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLineWidth = 96;
+
+/// A path as one would type it here: relative where it lies below this folder.
+std::string shown(const fs::path& path) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  const fs::path relative = error ? fs::path() : path.lexically_relative(here);
+  const bool below = !relative.empty() && *relative.begin() != "..";
+  return (below ? relative : path).string();
+}
+
+/// How to start this program from here: by its name where the shell finds it by that.
+std::string program() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return "grader";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path candidate = fs::path(folder) / "grader";
+    if (fs::exists(candidate, error)) {
+      if (fs::equivalent(candidate, self, error)) return "grader";
+      break;
+    }
+  }
+  return shown(self);
+}
+
+/// The device that a grade would use, in words; what to do where there is none.
+std::string device_words(const Installation& installation) {
+  try {
+    const Toolchain toolchain = find_toolchain(installation);
+    DeviceOptions options = device_options(installation, toolchain, true);
+    const auto device = open_device("auto", options);
+    return fmt::format("{} ({}), times are {}", device->id(), device->name(), device->time_kind());
+  } catch (const std::exception& error) {
+    return std::string("none yet: ") + error.what();
+  }
+}
+
+std::string progress_words(const PartProgress& progress) {
+  const auto counts = [](const TaskSpec& task) { return !task.bonus; };
+  const auto of = std::ranges::count_if(progress.part.tasks, counts);
+  if (!progress.last || progress.last->tasks.empty()) {
+    return fmt::format("{:>10}   {} tasks, none graded yet", "", of);
+  }
+  const auto passed = std::ranges::count_if(progress.last->tasks, [](const TaskResult& task) {
+    return !task.bonus && task.verdict == Verdict::pass;
+  });
+  double points = 0;
+  for (const TaskSpec& task : progress.part.tasks) {
+    if (!task.bonus) points += maximum_points(task);
+  }
+  std::string words = fmt::format(
+      "{:>10}   {} of {} tasks pass",
+      fmt::format("{}/{}", format_points(progress.last->score()), format_points(points)), passed,
+      of);
+  if (progress.last->bonus() > 0) {
+    words += fmt::format(", {} bonus", format_points(progress.last->bonus()));
+  }
+  return words + fmt::format(", on {}", progress.last->device);
+}
+
+void print_wrapped(std::ostream& out, const std::string& first, const std::string& text) {
+  std::string indent = first;
+  for (const std::string& line : wrap(text, kLineWidth - first.size())) {
+    out << indent << line << '\n';
+    indent.assign(first.size(), ' ');
+  }
+}
+
+void print_next(std::ostream& out, const NextStep& step, const fs::path& submission) {
+  const std::string grader = program();
+  if (step.part == 0) {
+    out << "Everything has all of its points. " << grader << " --help says what else there is.\n";
+    return;
+  }
+  out << fmt::format("Next: part {}, task {}\n", step.part, step.task);
+  print_wrapped(out, "  ", fmt::format("{}: {}", shown(submission / step.place), step.why));
+  const std::string command = fmt::format("{} --part {} --task {}", grader, step.part, step.task);
+  out << fmt::format("  {}  {}\n", step.grade ? "run " : "then", command);
+  out << fmt::format("  hint  {} --hint\n", command);
+}
+
+int lost(std::ostream& out, const std::string& why) {
+  out << "Rooflab's grader: builds, runs and times the labs of the course, and explains what it "
+         "finds.\n\n";
+  print_wrapped(out, "  ", why);
+  out << "  Then grader alone says where you are and what is next; grader --help lists "
+         "everything.\n";
+  return 0;
+}
+
+}  // namespace
+
+int welcome(std::ostream& out) {
+  try {
+    const Installation installation = find_installation();
+    const fs::path submission = installation.starter();
+    const KeptRuns runs(installation.cache, submission);
+    std::vector<PartProgress> course;
+    std::size_t width = 0;
+    for (const int number : list_parts(installation.labs())) {
+      PartSpec part = load_part(installation.labs(), installation.solutions(), number);
+      width = std::max(width, part.title.size());
+      course.push_back({std::move(part), runs.latest(number)});
+    }
+    std::error_code error;
+    const bool has_course = fs::exists(installation.labs() / "course.toml", error);
+    out << (has_course ? load_course_spec(installation.labs()).title : "Rooflab") << '\n';
+    out << fmt::format("  course      {}\n", installation.root.string());
+    out << fmt::format("  submission  {}{}\n", shown(submission),
+                       fs::is_directory(submission, error)
+                           ? ""
+                           : ", which is not there; name another with --submission");
+    print_wrapped(out, "  device      ", device_words(installation));
+    out << '\n';
+    for (const PartProgress& progress : course) {
+      out << fmt::format("  part {}  {:<{}}  {}\n", progress.part.number, progress.part.title,
+                         width, progress_words(progress));
+    }
+    out << '\n';
+    print_next(out, next_step(course, submission), submission);
+    return 0;
+  } catch (const InstallationError& failure) {
+    return lost(out, failure.what());
+  } catch (const SpecError& failure) {
+    return lost(out, failure.what());
+  }
 }
 
 }  // namespace rooflab

@@ -11,6 +11,8 @@
 #include <thread>
 
 #include "grader/pipeline/grade_task.h"
+#include "grader/pipeline/score.h"
+#include "grader/spec/hints_used.h"
 
 namespace rooflab {
 namespace {
@@ -152,6 +154,22 @@ std::vector<TaskResult> run_stage(const PartSpec& part, const GradeRequest& requ
   return results;
 }
 
+/// Tells which hints were shown, and takes what the course asks for them, down to 0 points.
+void add_hints(const PartSpec& part, const GradeRequest& request,
+               const std::vector<const TaskSpec*>& tasks, std::vector<TaskResult>& results) {
+  const auto shown = read_hints_used(request.submission / part.directory, part);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    HintUse& hints = results[i].hints;
+    hints.of = static_cast<int>(tasks[i]->hints.size());
+    const auto found = shown.find(tasks[i]->id);
+    if (found == shown.end()) continue;
+    hints.shown = found->second;
+    const double price = request.hint_cost * hints.shown * results[i].max_score;
+    hints.points = rounded_points(std::min(price, results[i].score));
+    results[i].score = rounded_points(results[i].score - hints.points);
+  }
+}
+
 /// The tools with a progress that several threads may call.
 GradeTools with_locked_progress(const GradeTools& tools, std::mutex& mutex) {
   GradeTools locked = tools;
@@ -185,6 +203,7 @@ GradeResult grade(const PartSpec& part, const GradeRequest& request, const Grade
 
   const auto run_start = Clock::now();
   result.tasks = run_stage(part, request, shared, built);
+  add_hints(part, request, tasks, result.tasks);
   result.run_s = seconds_since(run_start);
   return result;
 }

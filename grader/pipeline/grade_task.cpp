@@ -11,6 +11,7 @@
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/elf_symbols.h"
 #include "grader/pipeline/judge.h"
+#include "grader/pipeline/limit.h"
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/seeds.h"
 #include "grader/pipeline/timing.h"
@@ -294,6 +295,8 @@ class TaskGrader {
     const Work work = oracle_->work(speed.parameters);
     const Roofline roofline = roofline_of(work, tools_.device.gpu());
     Timing timing = timing_of(outcome_, speed, work, roofline);
+    timing.limit = limit_of(outcome_.activity, work, timing.time_us, tools_.device.gpu().sm_count);
+    timing.advice = advice_of(timing.limit, timing.time_us);
     if (speed.shows_memory) timing.peak_memory = peak_memory_;
     result_.timings.push_back(timing);
     const bool measured = tools_.device.time_kind() == "measured";

@@ -8,7 +8,6 @@
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/score.h"
 #include "grader/pipeline/timing.h"
-#include "simgpu/model/explanation.h"
 
 namespace rooflab {
 namespace {
@@ -151,28 +150,6 @@ TEST(TimingTest, SlowestKernelIsTheOneWhoseLaunchesTakeMostTogether) {
     activity.kernels.push_back(kernel);
   }
   EXPECT_EQ(slowest_kernel(activity)->name, "often");
-}
-
-TEST(AdviceTest, NamesTheLimiterAndTheModelledGain) {
-  simgpu::TimeBreakdown time;
-  time.total_us = 101;
-  time.launch_us = 1;
-  time.limiter = "shared";
-  time.terms = {{"shared", 100}, {"fp32", 25}, {"dram", 5}};
-  const std::string advice = simgpu::advice_for(time);
-  EXPECT_THAT(advice, HasSubstr("limited by shared memory (100 of 101 us)"));
-  // 25 us of arithmetic and 1 us of launch are left.
-  EXPECT_THAT(advice,
-              HasSubstr("without it fp32 arithmetic would limit, up to 3.9x faster (modelled)"));
-}
-
-TEST(AdviceTest, PromisesNothingWhenTheNextLimitIsAsNear) {
-  simgpu::TimeBreakdown time;
-  time.total_us = 100;
-  time.limiter = "fp32";
-  time.terms = {{"fp32", 99}, {"issue", 98}};
-  EXPECT_THAT(simgpu::advice_for(time), testing::Not(HasSubstr("faster")));
-  EXPECT_EQ(simgpu::advice_for({}), "");
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "grader/pipeline/counts.h"
 #include "grader/pipeline/score.h"
-#include "simgpu/model/explanation.h"
 
 namespace rooflab {
 namespace {
@@ -50,7 +49,6 @@ Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& 
   if (const auto* kernel = slowest_kernel(outcome.activity)) {
     timing.limiter = kernel->time.limiter;
     timing.terms = kernel->time.terms;
-    timing.advice = simgpu::advice_for(kernel->time);
   }
   return timing;
 }

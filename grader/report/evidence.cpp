@@ -37,18 +37,23 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, code, message, file, line, contex
                                    pattern, notes, help, commands)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseResult, name, verdict, hidden, peak_memory)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counted, count, full, points, max_points)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limit, what, kernel, cost_us, without_us, least, next, change,
+                                   counter, counter_value, proof)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, time_us, spread_us, roofline_us, floor_us, efficiency,
                                    zero_efficiency, target_efficiency, bound, flops, bytes, peak,
-                                   limiter, terms, advice, name, sampled, points, max_points,
+                                   limiter, terms, advice, limit, name, sampled, points, max_points,
                                    launches, dram_bytes, kernels, peak_memory)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse, shown, of, points)
+// What differs from the last run is no part of the evidence: it is about two results.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score, max_score, cases,
-                                   timings, artifacts, diagnostics, counters, summary, printed)
+                                   timings, artifacts, diagnostics, counters, summary, printed,
+                                   hints)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name, time_kind, seed,
                                    submission, sandbox, tasks, build_s, run_s)
 
 namespace {
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;  ///< 2: hints, and the limit of a timing
 
 }  // namespace
 

@@ -75,7 +75,7 @@ TEST(Evidence, SurvivesOutputThatIsNoUtf8) {
 TEST(Evidence, OfAnotherVersionOrFormIsRefused) {
   EXPECT_THROW(from_evidence("{}"), EvidenceError);
   EXPECT_THROW(from_evidence("nonsense"), EvidenceError);
-  EXPECT_THROW(from_evidence(R"({"version":1,"result":{}})"), EvidenceError);
+  EXPECT_THROW(from_evidence(R"({"version":2,"result":{}})"), EvidenceError);
   try {
     from_evidence(R"({"version":7,"result":{}})");
     FAIL();

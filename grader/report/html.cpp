@@ -7,6 +7,7 @@
 
 #include "grader/report/charts.h"
 #include "grader/report/html_page.h"
+#include "grader/report/since_last_run.h"
 #include "grader/report/text.h"
 
 namespace rooflab {
@@ -165,6 +166,31 @@ std::string artifacts_html(const std::map<std::string, std::string>& artifacts) 
   return html;
 }
 
+/// The four things that an advice has to say, each in a line of its own.
+std::string limit_html(const Timing& timing) {
+  const Limit& limit = timing.limit;
+  if (limit.what.empty()) return {};
+  const auto row = [](const char* name, const std::string& text) {
+    return fmt::format("<dt>{}</dt><dd>{}</dd>", name, text);
+  };
+  const double share = timing.time_us > 0 ? limit.cost_us / timing.time_us : 0;
+  std::string html = row(
+      "cost", fmt::format("{} of {} ({}){}", format_time_us(limit.cost_us),
+                          format_time_us(timing.time_us), format_percent(share),
+                          limit.kernel.empty()
+                              ? ""
+                              : fmt::format(", in <code>{}</code>", escape_html(limit.kernel))));
+  html += row("proof", fmt::format("{}: <code>{}</code> = {}", escape_html(limit.proof),
+                                   escape_html(limit.counter), format_count(limit.counter_value)));
+  html += row("change", escape_html(limit.change));
+  html +=
+      row("without it",
+          fmt::format(
+              "{} (modelled){}", format_time_us(limit.without_us),
+              limit.next.empty() ? "" : fmt::format(", then {} limits", escape_html(limit.next))));
+  return "<dl class=\"limit\">" + html + "</dl>\n";
+}
+
 std::string breakdown_html(const Timing& timing, int heading_level) {
   if (timing.terms.empty()) return {};
   std::vector<std::pair<std::string, double>> terms(timing.terms.begin(), timing.terms.end());
@@ -181,7 +207,27 @@ std::string breakdown_html(const Timing& timing, int heading_level) {
         100 * us / largest, format_time_us(us));
   }
   return html_heading(heading_level, "What limits it: " + escape_html(words_of(timing.limiter))) +
-         rows + "<p>" + escape_html(timing.advice) + "</p>\n";
+         rows + limit_html(timing);
+}
+
+/// What was asked for to get here, and what changed by it.
+std::string progress_html(const TaskResult& task) {
+  std::string html;
+  if (task.since_last_run) {
+    const SinceLastRun& since = *task.since_last_run;
+    html += fmt::format("<p class=\"since\"><b>Since the last run:</b> {}</p>\n",
+                        escape_html(words_of(since, task, 0)));
+    std::string rows;
+    for (const CounterChange& change : since.counters) {
+      rows += fmt::format("<li>{} {} → {} {}: {}</li>", escape_html(change.name),
+                          escape_html(change.before), escape_html(change.after),
+                          escape_html(change.unit), escape_html(change.meaning));
+    }
+    if (!rows.empty()) html += "<ul class=\"since\">" + rows + "</ul>\n";
+  }
+  const std::string hints = format_hints(task.hints);
+  if (!hints.empty()) html += "<p class=\"note\">" + escape_html(hints) + "</p>\n";
+  return html;
 }
 
 /// A source line, its underline, and what happens there on a line of its own: beside a long
@@ -252,6 +298,7 @@ std::string task_html(const TaskResult& task, const HtmlPlace& place) {
                          escape_html(one.name), one.hidden ? " (hidden)" : "", memory);
   }
   if (!cases.empty()) html += "<p class=\"cases\">" + cases + "</p>\n";
+  html += progress_html(task);
   for (const Diagnostic& story : task.diagnostics) html += story_html(story);
   const int details_level = place.heading_level + 2;
   html += timings_html(task.timings, details_level) + artifacts_html(task.artifacts);

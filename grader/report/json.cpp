@@ -54,6 +54,38 @@ Json counted_json(const Counted& counted, const char* name) {
   return json;
 }
 
+Json limit_json(const Limit& limit, double time_us) {
+  return {{"what", limit.what},
+          {"kernel", sanitize(limit.kernel)},
+          {"cost_us", limit.cost_us},
+          {"share", time_us > 0 ? limit.cost_us / time_us : 0},
+          {"without_us", limit.without_us},
+          {"next", limit.next},
+          {"change", limit.change},
+          {"counter", limit.counter},
+          {"counter_value", limit.counter_value},
+          {"proof", limit.proof}};
+}
+
+Json since_json(const SinceLastRun& since) {
+  Json counters = Json::array();
+  for (const CounterChange& change : since.counters) {
+    counters.push_back({{"name", change.name},
+                        {"before", change.before},
+                        {"after", change.after},
+                        {"unit", change.unit},
+                        {"meaning", change.meaning}});
+  }
+  Json json{{"verdict", name_of(since.verdict)}, {"score", since.score}};
+  if (since.time_us && since.now_us) {
+    json["timed"] = since.timed;
+    json["time_us"] = *since.time_us;
+    json["now_us"] = *since.now_us;
+  }
+  json["counters"] = std::move(counters);
+  return json;
+}
+
 Json timing_json(const Timing& timing) {
   Json json{{"name", timing.name},
             {"sampled", timing.sampled},
@@ -72,6 +104,7 @@ Json timing_json(const Timing& timing) {
             {"advice", timing.advice},
             {"points", timing.points},
             {"max_points", timing.max_points}};
+  if (!timing.limit.what.empty()) json["limit"] = limit_json(timing.limit, timing.time_us);
   if (Json launches = counted_json(timing.launches, "count"); !launches.is_null()) {
     if (timing.launches.count) {
       launches["count"] = static_cast<std::uint64_t>(*timing.launches.count);
@@ -115,6 +148,11 @@ Json task_json(const TaskResult& task) {
   json["diagnostics"] = std::move(diagnostics);
   json["counters"] = Json(task.counters);
   json["output"] = sanitize(task.printed);
+  if (task.hints.of > 0) {
+    json["hints"] = {
+        {"shown", task.hints.shown}, {"of", task.hints.of}, {"points", task.hints.points}};
+  }
+  if (task.since_last_run) json["since_last_run"] = since_json(*task.since_last_run);
   return json;
 }
 

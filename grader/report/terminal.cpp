@@ -4,12 +4,14 @@
 
 #include <algorithm>
 
+#include "grader/report/since_last_run.h"
 #include "grader/report/text.h"
 
 namespace rooflab {
 namespace {
 
 constexpr std::size_t kLineWidth = 100;    ///< of stories; source lines may be longer
+constexpr std::size_t kShownCounters = 2;  ///< of those that moved since the last run
 constexpr std::size_t kDetailWidth = 100;  ///< of what stands behind the points of a task
 
 /// Paints text for a terminal, or leaves it as it is.
@@ -192,6 +194,15 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
   if (!task.timings.empty()) {
     print_timings(out, task, before.size(), style.all_timings, paint);
   }
+  const auto below = [&](const std::string& text) {
+    for (const std::string& words : wrap(text, kDetailWidth)) {
+      out << fmt::format("{:{}}{}\n", "", before.size(), paint.dim(words));
+    }
+  };
+  if (task.since_last_run) {
+    below("since the last run: " + words_of(*task.since_last_run, task, kShownCounters));
+  }
+  if (const std::string hints = format_hints(task.hints); !hints.empty()) below(hints);
   if (style.all_timings) print_case_memory(out, task, before.size());
 }
 

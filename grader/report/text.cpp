@@ -164,6 +164,11 @@ std::string format_si(double value, std::string_view unit) {
   return scaled(value, 1000, kPrefixes, unit);
 }
 
+std::string format_count(double value) {
+  if (value >= 1e6) return fmt::format("{:.3g}", value);
+  return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
+
 std::string format_bytes(double bytes) {
   static constexpr std::array<std::string_view, 5> kPrefixes{"", "Ki", "Mi", "Gi", "Ti"};
   if (bytes < 1024) return fmt::format("{:.0f} B", bytes);
@@ -193,6 +198,16 @@ std::string format_launches(const Timing& timing) {
   const auto launches = static_cast<std::uint64_t>(*timing.launches.count);
   std::string words = fmt::format("{} {}", launches, launches == 1 ? "launch" : "launches");
   if (timing.kernels != launches) words += fmt::format(" of {} kernels", timing.kernels);
+  return words;
+}
+
+std::string format_hints(const HintUse& hints) {
+  if (hints.shown == 0) return "";
+  std::string words = fmt::format("{} of {} hints used", hints.shown, hints.of);
+  if (hints.points > 0) {
+    words += fmt::format(", which cost {} {}", format_points(hints.points),
+                         hints.points == 1 ? "point" : "points");
+  }
   return words;
 }
 

@@ -33,6 +33,8 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width);
 std::string format_time_us(double microseconds);
 /// 2.11 TFLOP/s for (2.11e12, "FLOP/s").
 std::string format_si(double value, std::string_view unit);
+/// A counter's value: 134 million as "1.34e+08", but 4096 as it is, and 31.98 as "31.98".
+std::string format_count(double value);
 /// 12 MiB, 1.5 GiB.
 std::string format_bytes(double bytes);
 /// "22" or "22.5": at most one decimal.
@@ -45,6 +47,9 @@ std::string format_rate(const Timing& timing);
 std::string format_traffic(const Timing& timing);
 /// "8 launches"; "1 launch of 8 kernels" where a graph launched several; empty when not known.
 std::string format_launches(const Timing& timing);
+/// "2 of 3 hints used", and what they cost where they do: "…, which cost 5 points". Empty when none
+/// was.
+std::string format_hints(const HintUse& hints);
 /// "10.8 %".
 std::string format_percent(double fraction);
 

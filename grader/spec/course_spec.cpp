@@ -37,4 +37,10 @@ CourseSpec load_course_spec(const std::filesystem::path& labs) {
   return course;
 }
 
+double hint_cost_of(const std::filesystem::path& labs) {
+  std::error_code error;
+  return std::filesystem::exists(labs / "course.toml", error) ? load_course_spec(labs).hint_cost
+                                                              : 0;
+}
+
 }  // namespace rooflab

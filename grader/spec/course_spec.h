@@ -19,4 +19,8 @@ struct CourseSpec {
 /// Reads labs/course.toml. @throws SpecError naming file, line and remedy.
 CourseSpec load_course_spec(const std::filesystem::path& labs);
 
+/// CourseSpec::hint_cost; 0 where there is no labs/course.toml.
+/// @throws SpecError when there is one that cannot be used
+double hint_cost_of(const std::filesystem::path& labs);
+
 }  // namespace rooflab

@@ -224,6 +224,18 @@ void check_uses(const TableReader& reader, const TaskSpec& task) {
   }
 }
 
+/// A student's next step is always there: from a question by way of an approach to a near-answer.
+std::vector<std::string> read_hints(TableReader& reader, const std::string& task) {
+  constexpr std::size_t kSteps = 3;
+  std::vector<std::string> hints = reader.texts("hints");
+  if (hints.size() != kSteps || std::ranges::find(hints, "") != hints.end()) {
+    throw reader.error("hints",
+                       fmt::format("task {} does not have {} hints with a text", task, kSteps),
+                       "write a question, an approach and a near-answer");
+  }
+  return hints;
+}
+
 TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) {
   TableReader reader(table, file, "[[task]]");
   TaskSpec task;
@@ -242,7 +254,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   task.oracle = reader.text_or("oracle", "");
   task.forbidden = reader.texts("forbidden");
   task.libraries = reader.texts("libraries");
-  task.hints = reader.texts("hints");
+  task.hints = read_hints(reader, task.id);
   task.time_limit_s = reader.number_or("time_limit_s", 60);
   if (!(task.time_limit_s > 0 && task.time_limit_s <= 3600)) {
     throw reader.error("time_limit_s", "the time limit is not between 0 and 3600 s",

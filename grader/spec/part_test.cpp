@@ -26,7 +26,7 @@ oracle = "scale"
 points = 15
 forbidden = ["^cublas"]
 libraries = ["cublas"]
-hints = ["one", "two"]
+hints = ["one", "two", "three"]
 time_limit_s = 5
 
 [[task.case]]
@@ -49,6 +49,7 @@ bonus = true
 file = "count.cpp"
 entry = "count"
 points = 5
+hints = ["one", "two", "three"]
 
 [[task.case]]
 name = "square"
@@ -66,6 +67,7 @@ title = "Answers"
 kind = "answers"
 file = "answers.toml"
 points = 3
+hints = ["one", "two", "three"]
 
 [[task.question]]
 id = "ridge"
@@ -137,7 +139,7 @@ TEST_F(PartTest, HoldsEverythingThatTheFileSays) {
   EXPECT_EQ(scale.kind, TaskKind::kernel);
   EXPECT_EQ(scale.points, 15);
   EXPECT_THAT(scale.forbidden, ElementsAre("^cublas"));
-  EXPECT_THAT(scale.hints, ElementsAre("one", "two"));
+  EXPECT_THAT(scale.hints, ElementsAre("one", "two", "three"));
   EXPECT_EQ(scale.time_limit_s, 5);
   ASSERT_EQ(scale.cases.size(), 1U);
   EXPECT_EQ(std::get<std::int64_t>(scale.cases[0].parameters.at("n")), 4);
@@ -238,12 +240,20 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
             file + ":13: unknown library \"cudnn\"; use cublas, cupti or nvrtc");
   EXPECT_EQ(error_after("expect = { macs = 9 }", ""),
             file +
-                ":38: case \"square\" of task count says no results; add expect = { name = number "
+                ":39: case \"square\" of task count says no results; add expect = { name = number "
                 "}, or name an "
                 "oracle in the task");
+  EXPECT_EQ(error_after("hints = [\"one\", \"two\", \"three\"]", "hints = [\"one\", \"two\"]"),
+            file +
+                ":14: task scale does not have 3 hints with a text; write a question, an approach "
+                "and a near-answer");
+  EXPECT_EQ(error_after("\"three\"", "\"\""),
+            file +
+                ":14: task scale does not have 3 hints with a text; write a question, an approach "
+                "and a near-answer");
   EXPECT_EQ(error_after("prompt = \"Where?\"\npoints = 3", "prompt = \"Where?\"\npoints = 2"),
             file +
-                ":53: task answers is worth 3 points, its number and choice questions 2; make them "
+                ":55: task answers is worth 3 points, its number and choice questions 2; make them "
                 "equal");
   EXPECT_EQ(
       error_after("n = 4, factor", "n = [4], factor"),

@@ -76,6 +76,20 @@ struct Counted {
   double max_points = 0;
 };
 
+/// What bounds a timed call, and what it would bring to be rid of it. All of it is modelled.
+struct Limit {
+  std::string what;       ///< in words: "shared memory"; empty where the device tells no reasons
+  std::string kernel;     ///< the one that takes most of the call; empty when that is launches
+  double cost_us = 0;     ///< of the call's time that the limiter accounts for
+  double without_us = 0;  ///< the call's time if it fell to its least, and all else stayed
+  bool least = false;     ///< it is at its least: the case asks for all of it
+  std::string next;       ///< what would bound the kernel then, in words; may be empty
+  std::string change;     ///< what usually helps
+  std::string counter;    ///< that proves it, by the name that NVIDIA's profilers give it
+  double counter_value = 0;
+  std::string proof;  ///< what that counter says, a clause: "2 loads for each multiply-add"
+};
+
 struct Timing {
   double time_us = 0;
   double spread_us = 0;  ///< measured times only
@@ -90,7 +104,8 @@ struct Timing {
   std::string peak;                     ///< key of GpuSpec::peak_flops
   std::string limiter;                  ///< of the time model: what bounds this implementation
   std::map<std::string, double> terms;  ///< its terms in us
-  std::string advice;                   ///< what would help, with its modelled gain
+  std::string advice;                   ///< `limit` in a few sentences
+  Limit limit;                          ///< of this implementation
   std::string name;                     ///< of the timed case: "1024^3"
   bool sampled = false;                 ///< predicted from a part of the blocks
   double points = 0;                    ///< for the time alone
@@ -99,6 +114,32 @@ struct Timing {
   Counted dram_bytes;                        ///< read and written, by kernels and copies
   std::uint64_t kernels = 0;                 ///< that ran, those of graphs included
   std::optional<std::uint64_t> peak_memory;  ///< see CaseResult::peak_memory
+};
+
+/// Hints of a task that the student was shown.
+struct HintUse {
+  int shown = 0;
+  int of = 0;         ///< that there are
+  double points = 0;  ///< taken from the score for them; 0 unless the course says so
+};
+
+/// A counter, or what is made of several, that differs from the last run.
+struct CounterChange {
+  std::string name;    ///< "DRAM bytes"
+  std::string before;  ///< with its unit: "4.2x", "31 %"
+  std::string after;
+  std::string unit;     ///< what both are of: "of the compulsory ones"; may be empty
+  std::string meaning;  ///< why it matters, one sentence
+};
+
+/// What differs from the student's last run of a task.
+struct SinceLastRun {
+  Verdict verdict = Verdict::pass;  ///< of the last run
+  double score = 0;
+  std::string timed;              ///< the timed case that both have, as are the next two
+  std::optional<double> time_us;  ///< of the last run
+  std::optional<double> now_us;
+  std::vector<CounterChange> counters;  ///< those that moved most, most first
 };
 
 struct TaskResult {
@@ -117,6 +158,9 @@ struct TaskResult {
   std::map<std::string, double> counters;  ///< of the timed call, Nsight names
   std::string summary;                     ///< one line for the terminal when there is no timing
   std::string printed;                     ///< what the student's code printed, capped; untrusted
+  HintUse hints;
+  /// Only where something changed since a run that is known; a batch knows none.
+  std::optional<SinceLastRun> since_last_run;
 };
 
 struct GradeResult {

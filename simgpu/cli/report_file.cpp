@@ -52,9 +52,14 @@ json finding_json(const Finding& finding) {
 
 json explanation_json(const KernelRecord& kernel, int sm_count) {
   const Explanation why = explain(kernel, sm_count);
-  return {{"limiter", why.limiter},     {"meaning", why.meaning},
-          {"change", why.change},       {"next_limiter", why.next_limiter},
-          {"most_gain", why.most_gain}, {"exposed_us", why.exposed_us},
+  return {{"limiter", why.limiter},
+          {"meaning", why.meaning},
+          {"change", why.change},
+          {"next_limiter", why.next_limiter},
+          {"proof",
+           {{"counter", why.proof.counter}, {"value", why.proof.value}, {"says", why.proof.says}}},
+          {"most_gain", why.most_gain},
+          {"exposed_us", why.exposed_us},
           {"waves", why.waves}};
 }
 

@@ -91,6 +91,7 @@ Explanation explain(const KernelRecord& kernel, int sm_count) {
   Explanation why;
   why.limiter = words_of(time.limiter);
   why.change = describe(time.limiter).tip;
+  why.proof = proof_of(kernel, sm_count);
   why.next_limiter = runner_up(time).first;
   why.most_gain = most_gain(time);
   why.exposed_us = std::max(0.0, time.total_us - time.launch_us - limiter_time(time));
@@ -111,18 +112,14 @@ Explanation explain(const KernelRecord& kernel, int sm_count) {
   return why;
 }
 
-std::string advice_for(const TimeBreakdown& time) {
-  if (time.limiter.empty() || time.total_us <= 0) return {};
-  const auto term = time.terms.find(time.limiter);
-  std::string advice = "limited by " + words_of(time.limiter);
-  if (term != time.terms.end()) {
-    advice += fmt::format(" ({:.3g} of {:.3g} us)", term->second, time.total_us);
-  }
-  advice += fmt::format(": {}", describe(time.limiter).tip);
-  const double gain = most_gain(time);
-  if (gain < kWorthTelling) return advice;
-  return advice + fmt::format("; without it {} would limit, up to {:.1f}x faster (modelled)",
-                              words_of(runner_up(time).first), gain);
+std::string words_of_limiter(const std::string& limiter) { return words_of(limiter); }
+
+double limiter_us(const TimeBreakdown& time) { return limiter_time(time); }
+
+double time_without_limiter(const TimeBreakdown& time, double least_us) {
+  if (!time.terms.contains(time.limiter)) return std::min(time.total_us, least_us);
+  const double left = std::max(runner_up(time).second, least_us);
+  return std::min(time.total_us, left + time.launch_us);
 }
 
 std::string explain_in_words(const KernelRecord& kernel, int sm_count) {
@@ -135,6 +132,10 @@ std::string explain_in_words(const KernelRecord& kernel, int sm_count) {
   if (why.most_gain >= kWorthTelling) {
     text += fmt::format("; then {} limits, up to {:.1f}x faster", words_of(why.next_limiter),
                         why.most_gain);
+  }
+  if (!why.proof.counter.empty()) {
+    text += fmt::format("\n  proof: {}, {} = {:.10g}", why.proof.says, why.proof.counter,
+                        why.proof.value);
   }
   std::vector<std::pair<std::string, double>> terms(time.terms.begin(), time.terms.end());
   std::ranges::stable_sort(terms, [](const auto& a, const auto& b) { return a.second > b.second; });

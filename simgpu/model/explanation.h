@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "simgpu/model/proof.h"
 #include "simgpu/report.h"
 
 /// What a predicted time means and what would have to change for it to be shorter. One text for
@@ -14,6 +15,7 @@ struct Explanation {
   std::string meaning;       ///< a sentence: what the limiter is, and its share of the time
   std::string change;        ///< what usually helps against it
   std::string next_limiter;  ///< key of the term that would limit if this one were gone; or empty
+  Proof proof;               ///< the counter that proves it
   double most_gain = 1;      ///< how many times faster the kernel could get then, at most
   double exposed_us = 0;     ///< beyond the largest term and the launch: latency that nothing hid
   double waves = 0;          ///< blocks over those that the whole GPU holds at a time
@@ -22,9 +24,15 @@ struct Explanation {
 /// @param sm_count multiprocessors of the GPU
 Explanation explain(const KernelRecord& kernel, int sm_count);
 
-/// "limited by shared memory (812 of 1020 us): …; without it fp32 arithmetic would limit, up
-/// to 2.3x faster (modelled)". Empty when the device told no terms.
-std::string advice_for(const TimeBreakdown& time);
+/// A limiter in words: "shared memory" for "shared".
+std::string words_of_limiter(const std::string& limiter);
+
+/// The term of what limits a kernel, in microseconds; for "launch" the launch itself.
+double limiter_us(const TimeBreakdown& time);
+
+/// The kernel's time if its limiter's term fell to `least_us` and all else stayed: the largest of
+/// what is left bounds it then. Never more than the time itself.
+double time_without_limiter(const TimeBreakdown& time, double least_us);
 
 /// All of it for a terminal: time, limiter, each term, waves, launch. Several lines.
 std::string explain_in_words(const KernelRecord& kernel, int sm_count);

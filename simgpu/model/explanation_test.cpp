@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <vector>
+
 namespace simgpu {
 namespace {
 
@@ -53,10 +55,87 @@ TEST(ExplanationTest, ALaunchThatOutweighsItsWorkIsSaidToBeOne) {
   EXPECT_DOUBLE_EQ(why.most_gain, 1);
 }
 
-TEST(ExplanationTest, NothingIsSaidOfAKernelWithoutTerms) {
-  EXPECT_EQ(advice_for({}), "");
-  EXPECT_EQ(explain({}, 100).waves, 0);
+TEST(ExplanationTest, WithoutItsLimiterAKernelTakesWhatIsLeft) {
+  const TimeBreakdown time = bound_by_shared_memory().time;
+  EXPECT_DOUBLE_EQ(limiter_us(time), 100);
+  EXPECT_DOUBLE_EQ(time_without_limiter(time, 0), 37) << "fp32 and the launch";
+  EXPECT_DOUBLE_EQ(time_without_limiter(time, 60), 61) << "its own least is more";
+  EXPECT_DOUBLE_EQ(time_without_limiter(time, 1000), 111) << "nothing is to gain";
 }
+
+/// A kernel of one limiter, on a GPU of 100 multiprocessors with room for two blocks each.
+KernelRecord limited_by(const std::string& limiter) {
+  KernelRecord kernel = bound_by_shared_memory();
+  kernel.time.limiter = limiter;
+  kernel.time.terms[limiter] = 100;
+  kernel.theoretical_occupancy = 0.25;
+  KernelCounters& c = kernel.counters;
+  c.ffma = 3200;
+  c.warp_instructions = 500;
+  c.shared_load_requests = c.shared_load_wavefronts = 200;
+  c.global_load_requests = 100;
+  c.global_load_bytes = 100 * 128;
+  c.global_load_sectors = 400;
+  c.l2_read_sectors = 1000000;
+  c.dram_read_bytes = 64000000;
+  return kernel;
+}
+
+struct Proven {
+  const char* limiter;
+  const char* counter;
+  double value;
+  const char* says;
+};
+
+TEST(ProofTest, EachLimiterHasTheCounterThatTellsIt) {
+  for (const Proven& one :
+       std::vector<Proven>{{"shared", "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 200,
+                            "2 loads from it for each multiply-add"},
+                           {"l1", "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 100,
+                            "1 loads of global memory for each multiply-add"},
+                           {"l2", "lts__t_sectors_op_read.sum", 1000000,
+                            "32 MB pass between L2 and the multiprocessors"},
+                           {"dram", "dram__bytes_read.sum", 64000000, "64 MB cross DRAM"},
+                           {"issue", "smsp__inst_executed.sum", 500,
+                            "5 instructions of a warp for each multiply-add"},
+                           {"fp32", "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 3200,
+                            "3.2e+03 multiply-adds"},
+                           {"latency", "sm__maximum_warps_per_active_cycle_pct", 25,
+                            "25 % of the warps fit, limited by registers"}}) {
+    const Proof proof = proof_of(limited_by(one.limiter), 100);
+    EXPECT_EQ(proof.counter, one.counter);
+    EXPECT_EQ(proof.value, one.value) << one.limiter;
+    EXPECT_EQ(proof.says, one.says);
+  }
+}
+
+TEST(ProofTest, EveryTermOfTheModelHasOne) {
+  for (const char* limiter : {"issue", "fp32", "fp64", "fp16", "integer", "special", "tensor",
+                              "shared", "l1", "l2", "dram", "latency", "launch"}) {
+    EXPECT_NE(proof_of(limited_by(limiter), 100).counter, "") << limiter;
+  }
+  EXPECT_EQ(proof_of(KernelRecord{}, 100).counter, "");
+}
+
+TEST(ProofTest, WasteIsToldBeforeWork) {
+  KernelRecord conflicts = limited_by("shared");
+  conflicts.counters.shared_load_bank_conflicts = 150;
+  EXPECT_EQ(proof_of(conflicts, 100).says, "75 % of its wavefronts are bank conflicts");
+  EXPECT_EQ(proof_of(conflicts, 100).value, 150);
+  KernelRecord scattered = limited_by("l1");
+  scattered.counters.global_load_sectors = 3200;
+  EXPECT_EQ(proof_of(scattered, 100).says, "each load of a warp touches 32 sectors");
+  KernelRecord few = limited_by("latency");
+  few.grid = {150, 1, 1};
+  EXPECT_EQ(proof_of(few, 100).says, "the GPU has room for 200 blocks at a time");
+  EXPECT_EQ(proof_of(few, 100).value, 150);
+  few.grid = {3, 1, 1};
+  few.time.wave_quantisation = 33;
+  EXPECT_EQ(proof_of(few, 100).says, "the GPU has 100 multiprocessors, and most have none");
+}
+
+TEST(ExplanationTest, NothingIsSaidOfAKernelWithoutTerms) { EXPECT_EQ(explain({}, 100).waves, 0); }
 
 }  // namespace
 }  // namespace simgpu

@@ -1,0 +1,121 @@
+#include "grader/cli/next_step.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <sstream>
+
+#include "grader/report/text.h"
+#include "grader/spec/files.h"
+
+namespace rooflab {
+namespace {
+
+/// Of a score, which is kept with two decimals.
+constexpr double kLeastMissing = 0.005;
+
+/// A place in a student's file that still waits for an answer.
+struct OpenPlace {
+  std::uint32_t line = 0;
+  std::string says;  ///< what it asks for first; may be empty
+};
+
+/// The first stub of a source file, or the first open answer.
+std::optional<OpenPlace> first_todo(const TaskSpec& task, const std::string& text) {
+  static const std::regex stub(R"re(\btodo\(\s*"([^"]{0,200})")re");
+  static const std::regex open_answer(R"re(^\s*[A-Za-z0-9_]+\s*=\s*""\s*(#.*)?$)re");
+  constexpr std::size_t kLongestLine = 1000;  // std::regex recurses for each character
+  std::istringstream lines(text);
+  std::uint32_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    line.resize(std::min(line.size(), kLongestLine));
+    std::smatch found;
+    if (task.kind == TaskKind::answers) {
+      if (std::regex_search(line, open_answer)) return OpenPlace{number, ""};
+    } else if (std::regex_search(line, found, stub)) {
+      return OpenPlace{number, one_line(found[1].str())};
+    }
+  }
+  return std::nullopt;
+}
+
+const TaskResult* result_of(const PartProgress& progress, const TaskSpec& task) {
+  if (!progress.last) return nullptr;
+  const auto& tasks = progress.last->tasks;
+  const auto found = std::ranges::find(tasks, task.id, &TaskResult::id);
+  return found == tasks.end() ? nullptr : &*found;
+}
+
+bool is_solved(const TaskResult* result) {
+  return result != nullptr &&
+         (result->verdict == Verdict::pass || result->verdict == Verdict::not_applicable);
+}
+
+/// What to do about a task that is not solved.
+NextStep step_for(const PartProgress& progress, const TaskSpec& task,
+                  const std::filesystem::path& submission) {
+  const std::string path = progress.part.directory + "/" + task.file;
+  NextStep step{.part = progress.part.number, .task = task.id, .why = {}, .place = path};
+  const SubmittedFile file = read_submitted(submission / progress.part.directory, task.file);
+  if (file.state != SubmittedFile::State::present) {
+    step.why = "the file is not there; copy it from starter/";
+    step.grade = false;
+    return step;
+  }
+  if (const auto todo = first_todo(task, file.text)) {
+    step.place = fmt::format("{}:{}", path, todo->line);
+    step.grade = false;
+    step.why = task.kind == TaskKind::answers ? "the first open answer stands there"
+               : todo->says.empty()           ? "its TODO stands there"
+                                              : "its TODO says: " + todo->says;
+    return step;
+  }
+  const TaskResult* result = result_of(progress, task);
+  if (result == nullptr) {
+    step.why = "it is written, and was never graded";
+  } else if (result->verdict == Verdict::not_implemented) {
+    step.why = "it has changed since it was graded";
+  } else if (!result->diagnostics.empty()) {
+    const Diagnostic& story = result->diagnostics.front();
+    if (story.line > 0) {
+      step.place =
+          fmt::format("{}/{}:{}", progress.part.directory, one_line(story.file), story.line);
+    }
+    step.why = fmt::format("the last run found {}: {}", story.code, one_line(story.message));
+  } else {
+    step.why = "the last run did not pass";
+  }
+  return step;
+}
+
+}  // namespace
+
+NextStep next_step(const std::vector<PartProgress>& course,
+                   const std::filesystem::path& submission) {
+  for (const bool bonus : {false, true}) {
+    for (const PartProgress& progress : course) {
+      for (const TaskSpec& task : progress.part.tasks) {
+        if (task.bonus != bonus || is_solved(result_of(progress, task))) continue;
+        return step_for(progress, task, submission);
+      }
+    }
+    if (bonus) break;
+    for (const PartProgress& progress : course) {
+      for (const TaskSpec& task : progress.part.tasks) {
+        const TaskResult* result = result_of(progress, task);
+        if (task.bonus || result == nullptr) continue;
+        if (result->score > result->max_score - kLeastMissing) continue;
+        return {.part = progress.part.number,
+                .task = task.id,
+                .why = fmt::format("it passes with {} of {} points", format_points(result->score),
+                                   format_points(result->max_score)),
+                .place = progress.part.directory + "/" + task.file};
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace rooflab

@@ -1,0 +1,152 @@
+#include "grader/pipeline/limit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "grader/pipeline/counts.h"
+#include "grader/pipeline/roofline.h"
+#include "grader/pipeline/timing.h"
+#include "grader/report/text.h"
+#include "simgpu/model/explanation.h"
+
+namespace rooflab {
+namespace {
+
+constexpr double kSectorBytes = 32;
+constexpr double kFewBlocks = 2;        ///< times the mean of the multiprocessors: as RL0594
+constexpr double kWorthTelling = 0.95;  ///< of the time, and less, is a gain
+constexpr std::size_t kLongestKernel = 40;
+
+double share(double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : 0; }
+
+/// The share of a term that the case itself asks for, whatever the kernels do.
+double least_share(const std::string& limiter, const simgpu::Activity& activity, const Work& work) {
+  if (limiter == "dram") return share(work.compulsory_bytes, dram_bytes(activity));
+  double sectors = 0;
+  double flops = 0;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    sectors += static_cast<double>(kernel.counters.l2_read_sectors) +
+               static_cast<double>(kernel.counters.l2_write_sectors);
+    for (const auto& [type, count] : kernel.counters.flops) flops += static_cast<double>(count);
+  }
+  if (limiter == "l2") return share(work.compulsory_bytes, sectors * kSectorBytes);
+  const bool arithmetic = limiter == "fp32" || limiter == "fp16" || limiter == "tensor";
+  return arithmetic ? share(total_flops(work), flops) : 0;
+}
+
+/// A demangled name without its parameters.
+std::string short_name(const std::string& kernel) {
+  return shorten(one_line(kernel.substr(0, kernel.find_first_of("<("))), kLongestKernel);
+}
+
+/// Whether a few multiprocessors do all of a kernel's work.
+bool has_few_blocks(const simgpu::KernelRecord& kernel) {
+  return kernel.time.limiter != "launch" && kernel.time.wave_quantisation >= kFewBlocks;
+}
+
+/// The kernel's time if all multiprocessors had their part of it. What they have in common does not
+/// change.
+double time_when_spread(const simgpu::TimeBreakdown& time) {
+  double least = (time.total_us - time.launch_us) / time.wave_quantisation;
+  for (const char* common : {"l2", "dram"}) {
+    const auto term = time.terms.find(common);
+    if (term != time.terms.end()) least = std::max(least, term->second);
+  }
+  return std::min(time.total_us, least + time.launch_us);
+}
+
+/// What is neither a kernel's own work nor a copy's: the device waits for the host's launches.
+double launching_us(const simgpu::Activity& activity, double call_us) {
+  double busy = 0;
+  for (const auto& kernel : activity.kernels) busy += kernel.time.total_us - kernel.time.launch_us;
+  for (const auto& copy : activity.memory) busy += copy.time_us;
+  return std::max(0.0, call_us - busy);
+}
+
+Limit launch_limit(const simgpu::Activity& activity, double call_us, double cost_us) {
+  Limit limit;
+  limit.cost_us = cost_us;
+  limit.without_us = call_us;
+  const simgpu::KernelRecord& first = activity.kernels.front();
+  if (activity.kernels.size() == 1) {
+    limit.what = "the launch itself";
+    limit.least = true;
+    limit.change = "a launch takes as long as it takes: only more work for each pays";
+    limit.counter = "launch__grid_size";
+    limit.counter_value = static_cast<double>(first.grid.count());
+    limit.proof = "one kernel that has next to nothing to do";
+    return limit;
+  }
+  limit.what = "launches";
+  limit.without_us = call_us - cost_us + first.time.launch_us;
+  limit.next = "the kernels' own work";
+  limit.change = "do the work of several kernels in one, or launch them as one graph";
+  // Nsight Compute looks at one kernel at a time; Nsight Systems counts them.
+  limit.counter = "cuda_gpu_kern_sum Instances";
+  limit.counter_value = static_cast<double>(activity.kernels.size());
+  limit.proof =
+      fmt::format("the kernels themselves work for {}", format_time_us(call_us - cost_us));
+  return limit;
+}
+
+}  // namespace
+
+Limit limit_of(const simgpu::Activity& activity, const Work& work, double call_us, int sm_count) {
+  const simgpu::KernelRecord* slowest = slowest_kernel(activity);
+  if (slowest == nullptr || slowest->time.limiter.empty()) return {};
+  const double launching = launching_us(activity, call_us);
+  if (launching > call_us / 2) return launch_limit(activity, call_us, launching);
+
+  const simgpu::Explanation why = simgpu::explain(*slowest, sm_count);
+  const bool few_blocks = has_few_blocks(*slowest);
+  const double least = least_share(slowest->time.limiter, activity, work);
+  Limit limit;
+  limit.least = !few_blocks && least >= kWorthTelling;
+  limit.kernel = short_name(slowest->name);
+  limit.without_us = call_us;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    if (kernel.name != slowest->name) continue;
+    const double own = simgpu::limiter_us(kernel.time);
+    const double without = few_blocks ? time_when_spread(kernel.time)
+                                      : simgpu::time_without_limiter(kernel.time, least * own);
+    limit.cost_us += few_blocks ? kernel.time.total_us - without : own;
+    limit.without_us -= kernel.time.total_us - without;
+  }
+  limit.what = few_blocks ? "too few blocks" : why.limiter;
+  limit.change = few_blocks ? "cut the work into more blocks: along another dimension, or along "
+                              "the sums, whose parts are then added up"
+                            : why.change;
+  if (!few_blocks) limit.next = simgpu::words_of_limiter(why.next_limiter);
+  limit.counter = why.proof.counter;
+  limit.counter_value = why.proof.value;
+  limit.proof = why.proof.says;
+  const double bytes = slowest->time.limiter == "dram" ? dram_bytes(activity) : 0;
+  if (bytes > 0 && work.compulsory_bytes > 0 && !few_blocks) {
+    limit.proof += fmt::format(", {:.2f}x the compulsory bytes", bytes / work.compulsory_bytes);
+  }
+  return limit;
+}
+
+std::string advice_of(const Limit& limit, double call_us) {
+  if (limit.what.empty() || !(call_us > 0)) return {};
+  std::string text = fmt::format("limited by {}: {} of {} ({:.0f} %); {} ({} = {})", limit.what,
+                                 format_time_us(limit.cost_us), format_time_us(call_us),
+                                 100 * limit.cost_us / call_us, limit.proof, limit.counter,
+                                 format_count(limit.counter_value));
+  const bool gains = limit.without_us <= kWorthTelling * call_us;
+  if (!gains && limit.least) {
+    return text + ": all that the case asks for. There is nothing to gain here (modelled)";
+  }
+  text += fmt::format(". To be faster: {}", limit.change);
+  if (!gains) {
+    text += fmt::format(". Without it {} would limit as much (modelled)",
+                        limit.next.empty() ? "something else" : limit.next);
+  } else {
+    text += fmt::format(". Without it {}{} (modelled)", format_time_us(limit.without_us),
+                        limit.next.empty() ? "" : ", where " + limit.next + " would limit");
+  }
+  return text;
+}
+
+}  // namespace rooflab

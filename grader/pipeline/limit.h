@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+
+#include "grader/contract/oracle.h"
+#include "grader/spec/result.h"
+#include "simgpu/report.h"
+
+namespace rooflab {
+
+/// What bounds a call: launches where the kernels themselves take less than half of its time, else
+/// what limits the kernel that takes most of it. A term falls to its least where the work of the
+/// case says what that is (bytes across DRAM and L2, arithmetic), else to nothing. Empty when the
+/// device told no terms.
+/// @param call_us the call's time
+/// @param sm_count multiprocessors of the GPU
+Limit limit_of(const simgpu::Activity& activity, const Work& work, double call_us, int sm_count);
+
+/// The limit in a few sentences: what, what it costs, the counter that proves it, what helps, what
+/// that would bring. Empty when there is none.
+std::string advice_of(const Limit& limit, double call_us);
+
+}  // namespace rooflab

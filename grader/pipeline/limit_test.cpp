@@ -1,0 +1,154 @@
+#include "grader/pipeline/limit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+
+namespace rooflab {
+namespace {
+
+constexpr int kMultiprocessors = 100;
+
+/// A kernel whose largest term is `limiter`, of 100 us, and whose next one takes 30.
+simgpu::KernelRecord kernel(const std::string& limiter, const std::string& next) {
+  simgpu::KernelRecord kernel;
+  kernel.name = "void tiled<float>(float const*, int)";
+  kernel.grid = {1000, 1, 1};
+  kernel.block = {256, 1, 1};
+  kernel.blocks_per_sm = 2;
+  kernel.theoretical_occupancy = 0.25;
+  kernel.occupancy_limiter = "shared memory";
+  kernel.time.total_us = 105;
+  kernel.time.launch_us = 5;
+  kernel.time.limiter = limiter;
+  kernel.time.terms = {{limiter, 100}, {next, 30}};
+  simgpu::KernelCounters& c = kernel.counters;
+  c.ffma = 32000000;
+  c.flops = {{"fp32", 64000000}};
+  c.warp_instructions = 4000000;
+  c.shared_load_requests = c.shared_load_wavefronts = 2000000;
+  c.global_load_requests = 1000000;
+  c.global_load_bytes = 1000000ULL * 128;
+  c.global_load_sectors = 4000000;
+  c.l2_read_sectors = 4000000;
+  c.dram_read_bytes = 64000000;
+  return kernel;
+}
+
+std::string advice(const simgpu::Activity& activity, const Work& work, double call_us) {
+  return advice_of(limit_of(activity, work, call_us, kMultiprocessors), call_us);
+}
+
+std::string advice(const simgpu::KernelRecord& record,
+                   const Work& work = {{{"fp32", 64e6}}, 16e6}) {
+  simgpu::Activity activity;
+  activity.kernels = {record};
+  return advice(activity, work, record.time.total_us);
+}
+
+TEST(AdviceTest, TiledProductLoadsTwoWordsForEachMultiplyAdd) {
+  EXPECT_EQ(advice(kernel("shared", "fp32")),
+            "limited by shared memory: 100 us of 105 us (95 %); 2 loads from it for each "
+            "multiply-add (l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum = 2e+06). To be "
+            "faster: hold a patch of values per thread in registers, so that each load serves more "
+            "multiply-adds, and avoid bank conflicts. Without it 35.0 us, where fp32 arithmetic "
+            "would limit (modelled)");
+}
+
+TEST(AdviceTest, BankConflictsAreTheProof) {
+  simgpu::KernelRecord conflicts = kernel("shared", "issue");
+  conflicts.counters.shared_load_wavefronts = 4000000;
+  conflicts.counters.shared_load_bank_conflicts = 2000000;
+  EXPECT_EQ(advice(conflicts),
+            "limited by shared memory: 100 us of 105 us (95 %); 50 % of its wavefronts are bank "
+            "conflicts (l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum = 2e+06). To be "
+            "faster: hold a patch of values per thread in registers, so that each load serves more "
+            "multiply-adds, and avoid bank conflicts. Without it 35.0 us, where instruction issue "
+            "would limit (modelled)");
+}
+
+TEST(AdviceTest, ScatteredLoadsAreToldBySectors) {
+  simgpu::KernelRecord scattered = kernel("l1", "dram");
+  scattered.counters.global_load_sectors = 32000000;
+  EXPECT_EQ(advice(scattered),
+            "limited by the L1 cache: 100 us of 105 us (95 %); each load of a warp touches 32 "
+            "sectors (l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio = 32). "
+            "To be faster: make a warp's accesses touch fewer sectors, or load tiles into shared "
+            "memory once. Without it 35.0 us, where DRAM traffic would limit (modelled)");
+}
+
+TEST(AdviceTest, TheCompulsoryBytesCannotBeSaved) {
+  EXPECT_EQ(advice(kernel("dram", "l2"), {{{"fp32", 64e6}}, 32e6}),
+            "limited by DRAM traffic: 100 us of 105 us (95 %); 64 MB cross DRAM, 2.00x the "
+            "compulsory bytes (dram__bytes_read.sum = 6.4e+07). To be faster: read each byte once: "
+            "coalesce, and reuse what was loaded. Without it 55.0 us, where L2 traffic would limit "
+            "(modelled)");
+  EXPECT_THAT(
+      advice(kernel("dram", "l2"), {{{"fp32", 64e6}}, 64e6}),
+      testing::EndsWith("1.00x the compulsory bytes (dram__bytes_read.sum = 6.4e+07): all "
+                        "that the case asks for. There is nothing to gain here (modelled)"));
+}
+
+TEST(AdviceTest, AGridOfFewBlocksLeavesTheRestWithoutWork) {
+  simgpu::KernelRecord few = kernel("latency", "fp32");
+  few.grid = {5, 1, 1};
+  few.time.wave_quantisation = 20;
+  EXPECT_EQ(advice(few),
+            "limited by too few blocks: 95.0 us of 105 us (90 %); the GPU has 100 multiprocessors, "
+            "and most have none (launch__grid_size = 5). To be faster: cut the work into more "
+            "blocks: along another dimension, or along the sums, whose parts are then added up. "
+            "Without it 10.0 us (modelled)");
+}
+
+TEST(AdviceTest, LowOccupancyIsToldByTheWarpsThatFit) {
+  EXPECT_EQ(advice(kernel("latency", "l2")),
+            "limited by latency: 100 us of 105 us (95 %); 25 % of the warps fit, limited by shared "
+            "memory (sm__maximum_warps_per_active_cycle_pct = 25). To be faster: give the "
+            "multiprocessor more independent work: more warps resident, or more loads in flight "
+            "per thread. Without it 35.0 us, where L2 traffic would limit (modelled)");
+}
+
+TEST(AdviceTest, ManyLaunchesOfLittleWorkAreLimitedByThem) {
+  simgpu::Activity activity;
+  for (int i = 0; i < 8; ++i) {
+    simgpu::KernelRecord small = kernel("dram", "latency");
+    small.time.total_us = 6;
+    small.time.terms = {{"dram", 1}};
+    activity.kernels.push_back(small);
+  }
+  EXPECT_EQ(
+      advice(activity, {{{"fp32", 1e6}}, 1e6}, 48),
+      "limited by launches: 40.0 us of 48.0 us (83 %); the kernels themselves work for 8.00 us "
+      "(cuda_gpu_kern_sum Instances = 8). To be faster: do the work of several kernels in "
+      "one, or launch them as one graph. Without it 13.0 us, where the kernels' own work "
+      "would limit (modelled)");
+}
+
+TEST(AdviceTest, OfSeveralKernelsTheOneThatTakesMostIsNamedWithAllItsLaunches) {
+  simgpu::Activity activity;
+  activity.kernels = {kernel("shared", "fp32"), kernel("shared", "fp32"), kernel("dram", "l2")};
+  activity.kernels[2].name = "other";
+  const Limit limit = limit_of(activity, {{{"fp32", 64e6}}, 16e6}, 315, kMultiprocessors);
+  EXPECT_EQ(limit.kernel, "void tiled");
+  EXPECT_DOUBLE_EQ(limit.cost_us, 200);
+  EXPECT_DOUBLE_EQ(limit.without_us, 315 - 2 * 70);
+}
+
+TEST(AdviceTest, PromisesNothingWhereTheNextLimitIsAsNear) {
+  simgpu::KernelRecord close = kernel("shared", "issue");
+  close.time.terms["issue"] = 99;
+  EXPECT_THAT(advice(close),
+              testing::EndsWith("Without it instruction issue would limit as much (modelled)"));
+}
+
+TEST(AdviceTest, ADeviceThatTellsNoTermsGivesNone) {
+  EXPECT_EQ(advice(simgpu::Activity{}, {}, 10), "");
+  simgpu::Activity activity;
+  activity.kernels.emplace_back();
+  EXPECT_EQ(advice(activity, {}, 10), "");
+}
+
+}  // namespace
+}  // namespace rooflab

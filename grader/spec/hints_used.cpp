@@ -1,0 +1,45 @@
+#include "grader/spec/hints_used.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+
+#include "grader/spec/files.h"
+#include "grader/spec/toml_reader.h"
+
+namespace rooflab {
+namespace {
+
+/// A part has some ten tasks; a file of this size names hundreds.
+constexpr std::size_t kLargestFile = 16U << 10;
+
+}  // namespace
+
+std::map<std::string, int> read_hints_used(const std::filesystem::path& folder,
+                                           const PartSpec& part) {
+  const SubmittedFile file = read_submitted(folder, kHintsUsedFile);
+  if (file.state != SubmittedFile::State::present || file.text.size() > kLargestFile) return {};
+  try {
+    const toml::table table = parse_toml_text(file.text, kHintsUsedFile);
+    std::map<std::string, int> shown;
+    for (const TaskSpec& task : part.tasks) {
+      const auto count = table[task.id].value_exact<std::int64_t>();
+      const auto most = static_cast<std::int64_t>(task.hints.size());
+      if (count && *count >= 1 && *count <= most) shown[task.id] = static_cast<int>(*count);
+    }
+    return shown;
+  } catch (const SpecError&) {
+    return {};
+  }
+}
+
+void write_hints_used(const std::filesystem::path& folder,
+                      const std::map<std::string, int>& shown) {
+  std::string text =
+      "# Written by grader --hint: how many hints of each task were shown. Hand it in with the "
+      "rest.\n";
+  for (const auto& [task, count] : shown) text += fmt::format("{} = {}\n", task, count);
+  write_file_atomically(folder / kHintsUsedFile, text);
+}
+
+}  // namespace rooflab

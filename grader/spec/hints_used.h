@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "grader/spec/part.h"
+
+namespace rooflab {
+
+/// The file beside a part's other files of a submission that tells how many hints of each task were
+/// shown. It lies there, and not in the user's cache, so that what is handed in carries it; git
+/// ignores it in starter/.
+inline constexpr const char* kHintsUsedFile = "hints_used.toml";
+
+/// How many hints of each task were shown: task -> 1 to the number that it has. What a hand-in says
+/// may be anything: a file that is too large, no TOML, or no file counts as none, as does an entry
+/// of another task or with another value.
+/// @param folder the part's folder of a submission
+std::map<std::string, int> read_hints_used(const std::filesystem::path& folder,
+                                           const PartSpec& part);
+
+/// Writes that file anew. @throws FileError
+void write_hints_used(const std::filesystem::path& folder, const std::map<std::string, int>& shown);
+
+}  // namespace rooflab

@@ -1,0 +1,163 @@
+#include "simgpu/model/proof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace simgpu {
+namespace {
+
+constexpr double kSectorBytes = 32;
+constexpr double kWarp = 32;
+constexpr double kManyConflicts = 0.25;   ///< of all wavefronts: as RL0502 has it
+constexpr double kManySectors = 1.5;      ///< for each that the bytes fill: as RL0501 has it
+constexpr double kFewBlocks = 2;          ///< times the mean of the multiprocessors: as RL0594
+constexpr double kFullOccupancy = 0.999;  ///< of the warps that fit
+
+double as_number(std::uint64_t count) { return static_cast<double>(count); }
+
+/// "2.0" and "0.25", but "131" and "2048".
+std::string ratio(double part, double whole) {
+  const double value = whole > 0 ? part / whole : 0;
+  return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.2g}", value);
+}
+
+std::string megabytes(double bytes) {
+  return bytes >= 1e9 ? fmt::format("{:.3g} GB", bytes / 1e9)
+                      : fmt::format("{:.3g} MB", bytes / 1e6);
+}
+
+/// Multiply-adds that whole warps did.
+double warp_multiply_adds(const KernelCounters& c) { return as_number(c.ffma) / kWarp; }
+
+/// How many of something there are for each multiply-add, or in all where the kernel does none.
+std::string for_each_multiply_add(double count, const std::string& what, const KernelCounters& c) {
+  const double multiply_adds = warp_multiply_adds(c);
+  if (multiply_adds < 1) return fmt::format("{:.3g} {}", count, what);
+  return fmt::format("{} {} for each multiply-add", ratio(count, multiply_adds), what);
+}
+
+Proof shared_memory(const KernelCounters& c) {
+  const bool stores = c.shared_store_bank_conflicts > c.shared_load_bank_conflicts;
+  const double conflicts =
+      as_number(c.shared_load_bank_conflicts) + as_number(c.shared_store_bank_conflicts);
+  const double wavefronts =
+      as_number(c.shared_load_wavefronts) + as_number(c.shared_store_wavefronts);
+  if (conflicts >= kManyConflicts * wavefronts) {
+    return {stores ? "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"
+                   : "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+            0,
+            fmt::format("{:.0f} % of its wavefronts are bank conflicts",
+                        wavefronts > 0 ? 100 * conflicts / wavefronts : 0)};
+  }
+  return {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 0,
+          for_each_multiply_add(as_number(c.shared_load_requests), "loads from it", c)};
+}
+
+Proof first_cache(const KernelCounters& c) {
+  const auto wasteful = [](std::uint64_t sectors, std::uint64_t requests, std::uint64_t bytes) {
+    const double needed = std::max(as_number(bytes) / kSectorBytes, as_number(requests));
+    return as_number(sectors) > kManySectors * needed;
+  };
+  const auto sectors = [](std::uint64_t count, std::uint64_t requests, const char* kind) {
+    return fmt::format("each {} of a warp touches {} sectors", kind,
+                       ratio(as_number(count), as_number(requests)));
+  };
+  const bool loads = wasteful(c.global_load_sectors, c.global_load_requests, c.global_load_bytes);
+  const bool stores =
+      wasteful(c.global_store_sectors, c.global_store_requests, c.global_store_bytes);
+  if (stores && (!loads || c.global_store_sectors > c.global_load_sectors)) {
+    return {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 0,
+            sectors(c.global_store_sectors, c.global_store_requests, "store")};
+  }
+  if (loads) {
+    return {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 0,
+            sectors(c.global_load_sectors, c.global_load_requests, "load")};
+  }
+  return {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 0,
+          for_each_multiply_add(as_number(c.global_load_requests), "loads of global memory", c)};
+}
+
+/// Traffic of either cache's far side: what the lanes asked for stands beside it.
+Proof second_cache(const KernelCounters& c) {
+  const double sectors = as_number(c.l2_read_sectors) + as_number(c.l2_write_sectors);
+  return {
+      c.l2_write_sectors > c.l2_read_sectors ? "lts__t_sectors_op_write.sum"
+                                             : "lts__t_sectors_op_read.sum",
+      0,
+      fmt::format("{} pass between L2 and the multiprocessors", megabytes(sectors * kSectorBytes))};
+}
+
+Proof memory(const KernelCounters& c) {
+  return {c.dram_write_bytes > c.dram_read_bytes ? "dram__bytes_write.sum" : "dram__bytes_read.sum",
+          0,
+          fmt::format("{} cross DRAM",
+                      megabytes(as_number(c.dram_read_bytes) + as_number(c.dram_write_bytes)))};
+}
+
+Proof latency(const KernelRecord& kernel, int sm_count) {
+  const double places = static_cast<double>(kernel.blocks_per_sm) * sm_count;
+  const double blocks = static_cast<double>(kernel.grid.count());
+  if (places > 0 && blocks < places) {
+    return {"launch__grid_size", 0,
+            fmt::format("the GPU has room for {:.0f} blocks at a time", places)};
+  }
+  if (kernel.theoretical_occupancy < kFullOccupancy) {
+    return {"sm__maximum_warps_per_active_cycle_pct", 0,
+            fmt::format("{:.0f} % of the warps fit, limited by {}",
+                        100 * kernel.theoretical_occupancy, kernel.occupancy_limiter)};
+  }
+  return {"smsp__inst_executed.sum", 0,
+          fmt::format("{} instructions one after the other in each warp",
+                      ratio(as_number(kernel.counters.warp_instructions),
+                            blocks * static_cast<double>(kernel.block.count() + 31) / kWarp))};
+}
+
+Proof unnamed(const KernelRecord& kernel, int sm_count) {
+  const KernelCounters& c = kernel.counters;
+  const std::string& limiter = kernel.time.limiter;
+  if (limiter == "shared") return shared_memory(c);
+  if (limiter == "l1") return first_cache(c);
+  if (limiter == "l2") return second_cache(c);
+  if (limiter == "dram") return memory(c);
+  if (limiter == "latency") return latency(kernel, sm_count);
+  if (limiter == "issue") {
+    return {"smsp__inst_executed.sum", 0,
+            for_each_multiply_add(as_number(c.warp_instructions), "instructions of a warp", c)};
+  }
+  if (limiter == "launch") {
+    return {"launch__grid_size", 0,
+            fmt::format("{} have next to nothing to do",
+                        kernel.grid.count() == 1 ? "its one block" : "its blocks")};
+  }
+  // A pipe of the multiprocessor: its own count says it.
+  static const std::map<std::string, std::pair<const char*, const char*>> pipes = {
+      {"fp32", {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "multiply-adds"}},
+      {"fp64", {"sm__inst_executed_pipe_fp64.sum", "double-precision instructions of warps"}},
+      {"fp16", {"sm__inst_executed_pipe_fp16.sum", "half-precision instructions of warps"}},
+      {"integer", {"sm__inst_executed_pipe_alu.sum", "integer instructions of warps"}},
+      {"special", {"sm__inst_executed_pipe_xu.sum", "special functions and conversions of warps"}},
+      {"tensor", {"sm__inst_executed_pipe_tensor.sum", "tensor instructions of warps"}}};
+  const auto pipe = pipes.find(limiter);
+  if (pipe == pipes.end()) return {};
+  const auto counters = nsight_counters(kernel);
+  const auto [counter, what] = pipe->second;
+  return {counter, 0, fmt::format("{:.3g} {}", counters.at(counter), what)};
+}
+
+}  // namespace
+
+Proof proof_of(const KernelRecord& kernel, int sm_count) {
+  Proof proof = unnamed(kernel, sm_count);
+  if (kernel.time.limiter != "launch" && kernel.time.wave_quantisation >= kFewBlocks) {
+    proof = {"launch__grid_size", 0,
+             fmt::format("the GPU has {} multiprocessors, and most have none", sm_count)};
+  }
+  if (proof.counter.empty()) return {};
+  proof.value = nsight_counters(kernel).at(proof.counter);
+  return proof;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "simgpu/report.h"
+
+namespace simgpu {
+
+/// The counter that proves what limits a kernel.
+struct Proof {
+  std::string counter;  ///< key of nsight_counters(); empty where none tells
+  double value = 0;
+  std::string says;  ///< a clause: "31 % of the shared-memory wavefronts are bank conflicts"
+};
+
+/// @param sm_count multiprocessors of the GPU
+Proof proof_of(const KernelRecord& kernel, int sm_count);
+
+}  // namespace simgpu

@@ -29,7 +29,7 @@ TEST_F(CliTest, AloneSaysWhereOneIsAndWhatIsNext) {
   EXPECT_THAT(ran.out, HasSubstr("A course\n"));
   EXPECT_THAT(ran.out, HasSubstr("  submission  starter\n"));
   EXPECT_THAT(ran.out, HasSubstr("  device      "));
-  EXPECT_THAT(ran.out, HasSubstr("  part 7  Test part               1 tasks, none graded yet\n"));
+  EXPECT_THAT(ran.out, HasSubstr("  part 7  Test part              1 task, none graded yet\n"));
   EXPECT_THAT(ran.out, HasSubstr("Next: part 7, task count\n  starter/part7-test/count.cpp:2: its "
                                  "TODO says: count the squares first\n"));
   EXPECT_THAT(ran.out, HasSubstr("/bin/grader --part 7 --task count\n"));

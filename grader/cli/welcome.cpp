@@ -67,7 +67,7 @@ std::string progress_words(const PartProgress& progress) {
   const auto counts = [](const TaskSpec& task) { return !task.bonus; };
   const auto of = std::ranges::count_if(progress.part.tasks, counts);
   if (!progress.last || progress.last->tasks.empty()) {
-    return fmt::format("{:>10}   {} tasks, none graded yet", "", of);
+    return fmt::format("{:>10}  {} {}, none graded yet", "", of, of == 1 ? "task" : "tasks");
   }
   const auto passed = std::ranges::count_if(progress.last->tasks, [](const TaskResult& task) {
     return !task.bonus && task.verdict == Verdict::pass;
@@ -77,7 +77,7 @@ std::string progress_words(const PartProgress& progress) {
     if (!task.bonus) points += maximum_points(task);
   }
   std::string words = fmt::format(
-      "{:>10}   {} of {} tasks pass",
+      "{:>10}  {} of {} tasks pass",
       fmt::format("{}/{}", format_points(progress.last->score()), format_points(points)), passed,
       of);
   if (progress.last->bonus() > 0) {

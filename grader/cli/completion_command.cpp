@@ -49,7 +49,7 @@ _rooflab_grader() {
     _files
   fi
 }
-(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }
+(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u -D }
 compdef _rooflab_grader grader
 )zsh";
 

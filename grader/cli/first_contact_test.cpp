@@ -10,6 +10,7 @@
 
 #include "grader/cli/cli_fixture.h"
 #include "grader/spec/files.h"
+#include "grader/spec/part.h"
 
 /// What a student meets first, and from run to run: the welcome, the last run, --watch.
 namespace rooflab {
@@ -51,6 +52,15 @@ TEST_F(CliTest, AloneIsFriendlyWhereThereIsNothing) {
   const Ran lost = run({});
   EXPECT_EQ(lost.code, 0);
   EXPECT_THAT(lost.out, HasSubstr("has no folder labs/; run the grader from its checkout"));
+}
+
+TEST(CourseTest, EveryFirstHintIsAQuestion) {
+  const std::filesystem::path labs = ROOFLAB_SOURCE_DIR "/labs";
+  for (const int number : list_parts(labs)) {
+    for (const TaskSpec& task : load_part(labs, labs / "no solutions", number).tasks) {
+      EXPECT_THAT(task.hints.at(0), HasSubstr("?")) << "part " << number << ", " << task.id;
+    }
+  }
 }
 
 /// With a submission of one's own.

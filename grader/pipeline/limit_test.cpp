@@ -64,9 +64,8 @@ TEST(AdviceTest, BankConflictsAreTheProof) {
   EXPECT_EQ(advice(conflicts),
             "limited by shared memory: 100 us of 105 us (95 %); 50 % of its wavefronts are bank "
             "conflicts (l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum = 2e+06). To be "
-            "faster: hold a patch of values per thread in registers, so that each load serves more "
-            "multiply-adds, and avoid bank conflicts. Without it 35.0 us, where instruction issue "
-            "would limit (modelled)");
+            "faster: pad the rows of the shared array by one element, or change which index runs "
+            "over the lanes. Without it 35.0 us, where instruction issue would limit (modelled)");
 }
 
 TEST(AdviceTest, ScatteredLoadsAreToldBySectors) {
@@ -75,8 +74,8 @@ TEST(AdviceTest, ScatteredLoadsAreToldBySectors) {
   EXPECT_EQ(advice(scattered),
             "limited by the L1 cache: 100 us of 105 us (95 %); each load of a warp touches 32 "
             "sectors (l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio = 32). "
-            "To be faster: make a warp's accesses touch fewer sectors, or load tiles into shared "
-            "memory once. Without it 35.0 us, where DRAM traffic would limit (modelled)");
+            "To be faster: let neighbouring threads read and write neighbouring addresses. Without "
+            "it 35.0 us, where DRAM traffic would limit (modelled)");
 }
 
 TEST(AdviceTest, TheCompulsoryBytesCannotBeSaved) {

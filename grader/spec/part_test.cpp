@@ -253,7 +253,7 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
                 "and a near-answer");
   EXPECT_EQ(error_after("prompt = \"Where?\"\npoints = 3", "prompt = \"Where?\"\npoints = 2"),
             file +
-                ":55: task answers is worth 3 points, its number and choice questions 2; make them "
+                ":54: task answers is worth 3 points, its number and choice questions 2; make them "
                 "equal");
   EXPECT_EQ(
       error_after("n = 4, factor", "n = [4], factor"),

@@ -92,6 +92,7 @@ Explanation explain(const KernelRecord& kernel, int sm_count) {
   why.limiter = words_of(time.limiter);
   why.change = describe(time.limiter).tip;
   why.proof = proof_of(kernel, sm_count);
+  if (!why.proof.change.empty()) why.change = why.proof.change;
   why.next_limiter = runner_up(time).first;
   why.most_gain = most_gain(time);
   why.exposed_us = std::max(0.0, time.total_us - time.launch_us - limiter_time(time));

@@ -16,6 +16,9 @@ constexpr double kManySectors = 1.5;      ///< for each that the bytes fill: as 
 constexpr double kFewBlocks = 2;          ///< times the mean of the multiprocessors: as RL0594
 constexpr double kFullOccupancy = 0.999;  ///< of the warps that fit
 
+constexpr const char* kNeighbours =
+    "let neighbouring threads read and write neighbouring addresses";
+
 double as_number(std::uint64_t count) { return static_cast<double>(count); }
 
 /// "2.0" and "0.25", but "131" and "2048".
@@ -50,7 +53,9 @@ Proof shared_memory(const KernelCounters& c) {
                    : "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
             0,
             fmt::format("{:.0f} % of its wavefronts are bank conflicts",
-                        wavefronts > 0 ? 100 * conflicts / wavefronts : 0)};
+                        wavefronts > 0 ? 100 * conflicts / wavefronts : 0),
+            "pad the rows of the shared array by one element, or change which index runs over the "
+            "lanes"};
   }
   return {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 0,
           for_each_multiply_add(as_number(c.shared_load_requests), "loads from it", c)};
@@ -70,11 +75,11 @@ Proof first_cache(const KernelCounters& c) {
       wasteful(c.global_store_sectors, c.global_store_requests, c.global_store_bytes);
   if (stores && (!loads || c.global_store_sectors > c.global_load_sectors)) {
     return {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio", 0,
-            sectors(c.global_store_sectors, c.global_store_requests, "store")};
+            sectors(c.global_store_sectors, c.global_store_requests, "store"), kNeighbours};
   }
   if (loads) {
     return {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio", 0,
-            sectors(c.global_load_sectors, c.global_load_requests, "load")};
+            sectors(c.global_load_sectors, c.global_load_requests, "load"), kNeighbours};
   }
   return {"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", 0,
           for_each_multiply_add(as_number(c.global_load_requests), "loads of global memory", c)};

@@ -11,6 +11,8 @@ struct Proof {
   std::string counter;  ///< key of nsight_counters(); empty where none tells
   double value = 0;
   std::string says;  ///< a clause: "31 % of the shared-memory wavefronts are bank conflicts"
+  /// What helps against just that; empty where it is what usually helps against the limiter.
+  std::string change = {};
 };
 
 /// @param sm_count multiprocessors of the GPU

@@ -35,8 +35,12 @@ double least_share(const std::string& limiter, const simgpu::Activity& activity,
   return arithmetic ? share(total_flops(work), flops) : 0;
 }
 
-/// A demangled name without its parameters.
-std::string short_name(const std::string& kernel) {
+/// A demangled name without its result, its parameters and the namespace that has no name.
+std::string short_name(std::string kernel) {
+  for (const std::string& part : {std::string("(anonymous namespace)::"), std::string("void ")}) {
+    const std::size_t at = kernel.find(part);
+    if (at != std::string::npos) kernel.erase(at, part.size());
+  }
   return shorten(one_line(kernel.substr(0, kernel.find_first_of("<("))), kLongestKernel);
 }
 

@@ -48,7 +48,7 @@ Proof shared_memory(const KernelCounters& c) {
       as_number(c.shared_load_bank_conflicts) + as_number(c.shared_store_bank_conflicts);
   const double wavefronts =
       as_number(c.shared_load_wavefronts) + as_number(c.shared_store_wavefronts);
-  if (conflicts >= kManyConflicts * wavefronts) {
+  if (conflicts > 0 && conflicts >= kManyConflicts * wavefronts) {
     return {stores ? "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum"
                    : "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
             0,

@@ -211,6 +211,27 @@ void two_nodes() {
   cudaGraphLaunch(exec, nullptr);
 }
 
+// ---- Speed ----
+
+__global__ void uncoalesced(const float* A, float* out, int K, int k) {
+  float sum = 0;
+#include "RL0501.inc"
+  out[row] = sum;
+}
+
+__global__ void bank_conflicts(float* out, float x) {
+#include "RL0502.inc"
+  __syncthreads();
+  out[threadIdx.x] = tile[threadIdx.x][0];
+}
+
+__device__ int done[2];
+__device__ __noinline__ void f() { atomicAdd(&done[0], 1); }
+__device__ __noinline__ void g() { atomicAdd(&done[1], 1); }
+__global__ void two_ways() {
+#include "RL0503.inc"
+}
+
 struct Example {
   const char* name;
   void (*run)();
@@ -261,6 +282,9 @@ const Example kExamples[] = {
     {"RL0315", two_streams},
     {"RL0316", [] { neighbours<<<1, kThreads>>>(zeros<int>(kThreads + 1)); }},
     {"RL0317", two_nodes},
+    {"RL0501", [] { uncoalesced<<<1, 32>>>(zeros<float>(32 * 64), zeros<float>(32), 64, 0); }},
+    {"RL0502", [] { bank_conflicts<<<1, 32>>>(zeros<float>(32), 1); }},
+    {"RL0503", [] { two_ways<<<1, 32>>>(); }},
 };
 
 }  // namespace

@@ -30,7 +30,7 @@ title = "Answers"
 kind = "answers"
 file = "answers.toml"
 points = 4
-hints = ["first"]
+hints = ["first?", "second", "third"]
 [[task.question]]
 id = "ridge"
 kind = "number"

@@ -81,7 +81,7 @@ class GradeCommand {
       }
     }
     std::string html = html_file();
-    if (!write(html, to_html(result, grading_.device().gpu()))) html.clear();
+    if (!write(html, to_html(result, grading_.device().roofline_gpu()))) html.clear();
     if (!options_.trace.empty()) write(options_.trace, trace_.to_json());
     const bool json_on_stdout = options_.json == "-";
     if (!options_.json.empty() && !json_on_stdout) write(options_.json, to_json(result));

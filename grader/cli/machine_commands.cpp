@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "grader/calibrate/measure_peaks.h"
 #include "grader/cli/devices.h"
 #include "grader/pipeline/oracles.h"
 #include "grader/pipeline/roofline.h"
@@ -12,6 +13,7 @@
 #include "grader/report/text.h"
 #include "grader/sandbox/sandbox.h"
 #include "grader/spec/part.h"
+#include "specs/calibration.h"
 #include "specs/gpu_spec.h"
 
 namespace rooflab {
@@ -107,6 +109,22 @@ void show_gpu(std::ostream& out, const gpu_spec::GpuSpec& gpu) {
                      gpu.dram_bytes_per_second / 1e9, peaks_of(gpu));
 }
 
+/// What calibrations found on GPUs of this kind, beside the data sheet.
+void show_calibrations(std::ostream& out, const gpu_spec::GpuSpec& gpu,
+                       const Installation& installation) {
+  for (const auto& file : gpu_spec::calibration_files(installation.gpus(), gpu.id)) {
+    try {
+      const gpu_spec::Calibration calibration = gpu_spec::load_calibration(file);
+      const std::string objection = objection_to(calibration, gpu);
+      out << fmt::format("\n  {} on {}, {}{}\n{}", calibration.kind, calibration.device,
+                         calibration.date, objection.empty() ? "" : "; not used, for " + objection,
+                         comparison_table(calibration, gpu));
+    } catch (const gpu_spec::SpecError& error) {
+      out << "\n  a calibration that cannot be used: " << error.what() << '\n';
+    }
+  }
+}
+
 /// What a timed case takes at the roofline, and for full marks.
 std::string target_words(const SpeedSpec& speed, const Oracle& oracle,
                          const gpu_spec::GpuSpec& gpu) {
@@ -156,6 +174,7 @@ int show_rooflines(std::ostream& out, const Options& options, const Installation
     const auto gpu = gpu_spec::find(installation.gpus(), options.gpu);
     show_gpu(out, gpu);
     show_timed_tasks(out, gpu, installation);
+    show_calibrations(out, gpu, installation);
     return 0;
   }
   for (const std::string& id : gpu_spec::list(installation.gpus())) {

@@ -67,6 +67,12 @@ class Device {
   virtual std::string name() const = 0;       ///< "simulated A100 40 GB PCIe"
   virtual std::string time_kind() const = 0;  ///< "modelled" or "measured"
   virtual const gpu_spec::GpuSpec& gpu() const = 0;
+  /// Of that very GPU, "GPU-8c4d1f20-…"; empty for a simulated one.
+  virtual std::string uuid() const { return {}; }
+  /// gpu() with the peaks that rooflines go by: its data sheet's, or those calibrated on that GPU.
+  virtual const gpu_spec::GpuSpec& roofline_gpu() const { return gpu(); }
+  /// Which peaks those are, for reports.
+  virtual std::string peaks() const { return "data sheet"; }
   virtual RunOutcome run(const RunRequest& request) = 0;
   /// Whether runs of several threads may go on at once; a measured time belongs to a run alone.
   virtual bool runs_side_by_side() const { return false; }

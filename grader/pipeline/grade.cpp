@@ -192,6 +192,7 @@ GradeResult grade(const PartSpec& part, const GradeRequest& request, const Grade
   result.device = tools.device.id();
   result.device_name = tools.device.name();
   result.time_kind = tools.device.time_kind();
+  result.peaks = tools.device.peaks();
   result.seed = request.seed;
   result.submission = request.submission.string();
 

@@ -293,7 +293,7 @@ class TaskGrader {
   bool time(const SpeedSpec& speed) {
     if (!timed_case_passes(speed)) return false;
     const Work work = oracle_->work(speed.parameters);
-    const Roofline roofline = roofline_of(work, tools_.device.gpu());
+    const Roofline roofline = roofline_of(work, tools_.device.gpu(), tools_.device.roofline_gpu());
     Timing timing = timing_of(outcome_, speed, work, roofline);
     timing.limit = limit_of(outcome_.activity, work, timing.time_us, tools_.device.gpu().sm_count);
     timing.advice = advice_of(timing.limit, timing.time_us);

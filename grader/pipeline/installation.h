@@ -34,6 +34,10 @@ struct Installation {
   std::filesystem::path adapter(const std::string& part_directory, const std::string& entry) const {
     return build / "lib" / "labs" / part_directory / (entry + ".o");
   }
+  /// What a calibration runs on the GPU: build/lib/grader/calibrate.so.
+  std::filesystem::path calibration_library() const {
+    return build / "lib" / "grader" / "calibrate.so";
+  }
   /// What labs/toolkit has in the way of code: build/lib/labs/toolkit.a.
   std::filesystem::path toolkit_archive() const { return build / "lib" / "labs" / "toolkit.a"; }
 };

@@ -9,24 +9,34 @@ namespace {
 
 constexpr double kMicrosecondsPerSecond = 1e6;
 
-}  // namespace
-
-Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu) {
-  Roofline roofline;
+/// The slowest type's FLOPs, at the peaks as they stand.
+double compute_us(const Work& work, const gpu_spec::GpuSpec& gpu) {
+  double slowest_us = 0;
   for (const auto& [type, flops] : work.flops) {
     const auto peak = gpu.peak_flops.find(type);
     if (peak == gpu.peak_flops.end()) {
       throw RooflineError(
           fmt::format("{} has no {} peak; grade this task on another GPU", gpu.name, type));
     }
-    roofline.compute_us =
-        std::max(roofline.compute_us, flops / peak->second * kMicrosecondsPerSecond);
+    slowest_us = std::max(slowest_us, flops / peak->second * kMicrosecondsPerSecond);
   }
+  return slowest_us;
+}
+
+double transfer_us(double bytes, double bytes_per_second) {
+  return bytes_per_second > 0 ? bytes / bytes_per_second * kMicrosecondsPerSecond : 0;
+}
+
+}  // namespace
+
+Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu,
+                     const gpu_spec::GpuSpec& peaks) {
+  Roofline roofline;
   // The floor takes the boost clock: a short run on a cool card reaches it.
-  const double at_boost_us = roofline.compute_us;
-  roofline.compute_us *= gpu.slowdown_under_load();
-  roofline.memory_us = work.compulsory_bytes / gpu.dram_bytes_per_second * kMicrosecondsPerSecond;
-  roofline.launch_us = gpu.launch_overhead_us;
+  const double at_boost_us = std::min(compute_us(work, gpu), compute_us(work, peaks));
+  roofline.compute_us = compute_us(work, peaks) * peaks.slowdown_under_load();
+  roofline.memory_us = transfer_us(work.compulsory_bytes, peaks.dram_bytes_per_second);
+  roofline.launch_us = peaks.launch_overhead_us;
   const double work_us = std::max(roofline.compute_us, roofline.memory_us);
   roofline.time_us = work_us + roofline.launch_us;
 
@@ -34,11 +44,10 @@ Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu) {
   // may not be written back within the measured time.
   const double resident = std::min(work.compulsory_bytes, static_cast<double>(gpu.l2_bytes));
   const double from_dram_us =
-      (work.compulsory_bytes - resident) / gpu.dram_bytes_per_second * kMicrosecondsPerSecond;
-  const double from_l2_us =
-      gpu.l2_bytes_per_second > 0
-          ? work.compulsory_bytes / gpu.l2_bytes_per_second * kMicrosecondsPerSecond
-          : 0;
+      transfer_us(work.compulsory_bytes - resident,
+                  std::max(gpu.dram_bytes_per_second, peaks.dram_bytes_per_second));
+  const double from_l2_us = transfer_us(
+      work.compulsory_bytes, std::max(gpu.l2_bytes_per_second, peaks.l2_bytes_per_second));
   roofline.floor_us = std::max({at_boost_us, from_dram_us, from_l2_us});
 
   roofline.bound = roofline.launch_us > work_us               ? "launch"

@@ -25,8 +25,17 @@ class RooflineError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// @param gpu by its data sheet
+/// @param peaks the same with the peaks that the roofline goes by: `gpu` itself, or calibrated
+/// ones.
+///     The floor takes the faster of both.
 /// @throws RooflineError
-Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu);
+Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu,
+                     const gpu_spec::GpuSpec& peaks);
+/// By the data sheet alone.
+inline Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu) {
+  return roofline_of(work, gpu, gpu);
+}
 
 /// Sum of the FLOPs of all types.
 double total_flops(const Work& work);

@@ -95,6 +95,39 @@ TEST(RooflineTest, FloorLetsTheCacheHoldWhatFits) {
   EXPECT_DOUBLE_EQ(roofline_of({{{"fp32", 1e9}}, 1e6}, round_gpu()).floor_us, 1000);
 }
 
+TEST(RooflineTest, GoesByCalibratedPeaksAndItsFloorByTheFasterOfBoth) {
+  const gpu_spec::GpuSpec sheet = round_gpu();
+  gpu_spec::GpuSpec slower = sheet;  // what a card reaches of its data sheet
+  slower.peak_flops["fp32"] = 0.8e12;
+  slower.dram_bytes_per_second = 90e9;
+  slower.l2_bytes_per_second = 0.5e12;
+  slower.launch_overhead_us = 3;
+  const Roofline compute = roofline_of({{{"fp32", 1e9}}, 1e6}, sheet, slower);
+  EXPECT_DOUBLE_EQ(compute.time_us, 1250 + 3);
+  EXPECT_DOUBLE_EQ(compute.floor_us, 1000) << "a good kernel on a good day is no suspect";
+  const Roofline memory = roofline_of({{}, 10e6}, sheet, slower);
+  EXPECT_DOUBLE_EQ(memory.time_us, 10e6 / 90e9 * 1e6 + 3);
+  EXPECT_DOUBLE_EQ(memory.floor_us, 90);
+  EXPECT_DOUBLE_EQ(roofline_of({{}, 1e6}, sheet, slower).floor_us, 1);
+  // A card that clocks above its data sheet: what it was seen to do is not suspect.
+  gpu_spec::GpuSpec faster = sheet;
+  faster.peak_flops["fp32"] = 1.25e12;
+  EXPECT_DOUBLE_EQ(roofline_of({{{"fp32", 1e9}}, 1e6}, sheet, faster).floor_us, 800);
+}
+
+// At the clock under load already: it is not allowed for a second time.
+TEST(RooflineTest, TakesCalibratedPeaksAsTheyAre) {
+  gpu_spec::GpuSpec sheet = round_gpu();
+  sheet.clock_mhz = 1500;
+  sheet.sustained_clock_mhz = 1000;
+  gpu_spec::GpuSpec peaks = sheet;
+  peaks.peak_flops["fp32"] = 0.7e12;
+  peaks.sustained_clock_mhz = 0;
+  const Roofline roofline = roofline_of({{{"fp32", 7e8}}, 1e3}, sheet, peaks);
+  EXPECT_DOUBLE_EQ(roofline.compute_us, 1000);
+  EXPECT_DOUBLE_EQ(roofline.floor_us, 700);
+}
+
 TEST(RooflineTest, TypeThatTheGpuLacksIsNamed) {
   try {
     roofline_of({{{"fp8_tensor", 1}}, 0}, round_gpu());

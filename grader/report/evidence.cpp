@@ -48,12 +48,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse, shown, of, points)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score, max_score, cases,
                                    timings, artifacts, diagnostics, counters, summary, printed,
                                    hints)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name, time_kind, seed,
-                                   submission, sandbox, tasks, build_s, run_s)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name, time_kind, peaks,
+                                   seed, submission, sandbox, tasks, build_s, run_s)
 
 namespace {
 
-constexpr int kVersion = 2;  ///< 2: hints, and the limit of a timing
+constexpr int kVersion = 2;  ///< 2: hints, the limit of a timing, the peaks of a roofline
 
 }  // namespace
 

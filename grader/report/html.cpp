@@ -26,13 +26,14 @@ std::string header_html(const GradeResult& result) {
   return fmt::format(
       R"(<header><h1>Part {}, {}</h1>
 <p class="score"><b>{}</b> of {} points{}</p>
-<p class="facts">{} · times are <b>{}</b> · seed {} · {}{}</p></header>
+<p class="facts">{} · times are <b>{}</b>{} · seed {} · {}{}</p></header>
 )",
       result.part, escape_html(result.title), format_points(result.score()),
       format_points(result.max_score()),
       result.bonus() > 0 ? fmt::format(", and {} bonus", format_points(result.bonus())) : "",
-      escape_html(result.device_name), escape_html(result.time_kind), result.seed,
-      escape_html(result.submission), sandbox.empty() ? "" : " · sandbox: " + sandbox);
+      escape_html(result.device_name), escape_html(result.time_kind),
+      escape_html(peaks_words(result)), result.seed, escape_html(result.submission),
+      sandbox.empty() ? "" : " · sandbox: " + sandbox);
 }
 
 std::string task_row(const TaskResult& task, const HtmlPlace& place) {

@@ -303,6 +303,16 @@ TEST(Html, MeasuredTimesAreMarkedAsMeasured) {
   EXPECT_EQ(count(to_html(grade, small_gpu()), "<title>gemm, measured: "), 1);
 }
 
+TEST(Html, SaysWhichPeaksMeasuredTimesAreHeldAgainst) {
+  GradeResult grade = hostile_grade();
+  EXPECT_THAT(to_html(grade, small_gpu()), Not(HasSubstr("peaks: ")));
+  grade.time_kind = "measured";
+  EXPECT_THAT(to_html(grade, small_gpu()), HasSubstr("</b> · peaks: data sheet · "));
+  grade.peaks = "calibrated on this <GPU>, 2026-03-14";
+  EXPECT_THAT(to_html(grade, small_gpu()),
+              HasSubstr("peaks: calibrated on this &lt;GPU&gt;, 2026-03-14"));
+}
+
 TEST(Html, ACopyWithoutArithmeticStandsAtTheBorder) {
   GradeResult grade = hostile_grade();
   grade.tasks[0].timings = {timing_of(0, 1e9, 1500, "fp32")};

@@ -166,6 +166,7 @@ std::string to_json(const GradeResult& result) {
                       {"title", result.title},
                       {"device", result.device},
                       {"time_kind", result.time_kind},
+                      {"peaks", sanitize(result.peaks)},
                       {"seed", result.seed},
                       {"sandbox", lines_json(result.sandbox)},
                       {"score", result.score()},

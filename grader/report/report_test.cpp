@@ -136,6 +136,18 @@ TEST(Terminal, ShowsATimeWithoutATargetForWhatItIs) {
   EXPECT_THAT(out.str(), Not(HasSubstr("limited by")));
 }
 
+TEST(Terminal, SaysWhichPeaksMeasuredTimesAreHeldAgainst) {
+  GradeResult result = example();
+  result.peaks = "calibrated on this GPU, 2026-03-14";
+  std::ostringstream modelled, measured;
+  print_report(modelled, result, {});
+  EXPECT_THAT(modelled.str(), Not(HasSubstr("peaks")));
+  result.time_kind = "measured";
+  print_report(measured, result, {});
+  EXPECT_THAT(measured.str(),
+              HasSubstr("times are measured · peaks: calibrated on this GPU, 2026-03-14 · seed"));
+}
+
 TEST(Terminal, ShowsFurtherTimedCasesWhereTheyAreAskedFor) {
   GradeResult result = example();
   Timing further = result.tasks[0].timings[0];
@@ -261,6 +273,7 @@ TEST(Terminal, ColoursOnlyWhenAsked) {
 TEST(Json, IsTheDocumentedDocumentWhateverTheSubmissionPrinted) {
   const auto json = nlohmann::json::parse(to_json(example()));
   EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["peaks"], "data sheet");
   EXPECT_EQ(json["part"], 1);
   EXPECT_EQ(json["score"], 20.0);
   EXPECT_EQ(json["max_score"], 40.0);

@@ -166,9 +166,10 @@ struct TaskResult {
 struct GradeResult {
   int part = 0;
   std::string title;
-  std::string device;       ///< "sim:a100"
-  std::string device_name;  ///< "simulated A100 40 GB PCIe"
-  std::string time_kind;    ///< "modelled" or "measured"
+  std::string device;                ///< "sim:a100"
+  std::string device_name;           ///< "simulated A100 40 GB PCIe"
+  std::string time_kind;             ///< "modelled" or "measured"
+  std::string peaks = "data sheet";  ///< that rooflines go by; or "calibrated on this GPU, <date>"
   std::uint64_t seed = 0;
   std::string submission;
   std::vector<std::string> sandbox;  ///< active layers

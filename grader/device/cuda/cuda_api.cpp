@@ -22,6 +22,18 @@ void find(void* library, const char* name, Pointer& pointer) {
   pointer = reinterpret_cast<Pointer>(symbol);
 }
 
+/// "-8c4d1f20-0000-0000-0000-000000000000", as nvidia-smi -L ends its lines.
+std::string uuid_text(const std::array<unsigned char, 16>& bytes) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string text;
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += kDigits[bytes[i] >> 4];
+    text += kDigits[bytes[i] & 15];
+  }
+  return text;
+}
+
 }  // namespace
 
 void CudaApi::CloseLibrary::operator()(void* library) const { dlclose(library); }
@@ -50,6 +62,9 @@ std::shared_ptr<const CudaApi> CudaApi::load(const std::filesystem::path& librar
   find(api->driver_.get(), "cuInit", api->driver_init_);
   find(api->driver_.get(), "cuDeviceGetName", api->driver_device_get_name_);
   find(api->driver_.get(), "cuDeviceTotalMem_v2", api->driver_device_total_mem_);
+  // Parts of a divided GPU (MIG) have one each.
+  api->driver_device_get_uuid_ = reinterpret_cast<decltype(driver_device_get_uuid_)>(
+      dlsym(api->driver_.get(), "cuDeviceGetUuid_v2"));
   find(api->runtime_.get(), "cudaGetErrorName", api->get_error_name_);
   find(api->runtime_.get(), "cudaGetDeviceCount", api->get_device_count_);
   find(api->runtime_.get(), "cudaSetDevice", api->set_device_);
@@ -98,6 +113,10 @@ CudaApi::Description CudaApi::describe(int device) const {
                       kUseSimulated);
   }
   description.name = name.data();
+  std::array<unsigned char, 16> uuid{};
+  if (driver_device_get_uuid_ != nullptr && driver_device_get_uuid_(uuid.data(), device) == 0) {
+    description.uuid = "GPU" + uuid_text(uuid);
+  }
   std::array<char, 64> address{};
   check(device_get_pci_bus_id_(address.data(), static_cast<int>(address.size()), device),
         "cudaDeviceGetPCIBusId");

@@ -22,6 +22,7 @@ class CudaApi {
   struct Description {
     std::string name;         ///< as the driver says it, "NVIDIA H200"
     std::string pci_address;  ///< "0000:65:00.0"
+    std::string uuid;         ///< "GPU-8c4d1f20-…"; empty when the driver does not say
     int capability_major = 0;
     int capability_minor = 0;
     int sm_count = 0;
@@ -70,6 +71,7 @@ class CudaApi {
   int (*driver_init_)(unsigned) = nullptr;
   int (*driver_device_get_name_)(char*, int, int) = nullptr;
   int (*driver_device_total_mem_)(std::size_t*, int) = nullptr;
+  int (*driver_device_get_uuid_)(unsigned char*, int) = nullptr;  // old drivers have none
 };
 
 }  // namespace rooflab

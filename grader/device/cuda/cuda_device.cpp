@@ -15,6 +15,7 @@
 #include "grader/device/cuda/measurement.h"
 #include "grader/device/guest_process.h"
 #include "grader/device/toolkit_libraries.h"
+#include "specs/calibration.h"
 
 namespace rooflab {
 namespace {
@@ -265,6 +266,31 @@ CudaDevice::CudaDevice(int index, const DeviceOptions& options)
   }
   description_ = api_->describe(index);
   gpu_ = matching_spec(description_, options.gpu_specs);
+  look_for_calibration();
+}
+
+void CudaDevice::look_for_calibration() {
+  roofline_gpu_ = gpu_;
+  const auto file = gpu_spec::calibration_file(options_.gpu_specs, gpu_.id, description_.uuid);
+  std::error_code error;
+  if (description_.uuid.empty() || !std::filesystem::exists(file, error)) return;
+  std::string objection;
+  try {
+    const gpu_spec::Calibration calibration = gpu_spec::load_calibration(file);
+    objection = calibration.kind != "measured" ? "its times are modelled"
+                : calibration.uuid != description_.uuid
+                    ? "it is of " + calibration.uuid + ", not of " + description_.uuid
+                    : gpu_spec::objection_to(calibration, gpu_);
+    if (objection.empty()) {
+      roofline_gpu_ = gpu_spec::with_peaks_of(gpu_, calibration);
+      peaks_ = "calibrated on this GPU, " + calibration.date;
+    }
+  } catch (const gpu_spec::SpecError& broken) {
+    objection = broken.what();
+  }
+  if (!objection.empty()) {
+    peaks_ = "data sheet (" + file.filename().string() + " is not used: " + objection + ")";
+  }
 }
 
 RunOutcome CudaDevice::run(const RunRequest& request) {

@@ -20,14 +20,22 @@ class CudaDevice : public Device {
   std::string name() const override { return description_.name; }
   std::string time_kind() const override { return "measured"; }
   const gpu_spec::GpuSpec& gpu() const override { return gpu_; }
+  std::string uuid() const override { return description_.uuid; }
+  const gpu_spec::GpuSpec& roofline_gpu() const override { return roofline_gpu_; }
+  std::string peaks() const override { return peaks_; }
   RunOutcome run(const RunRequest& request) override;
 
  private:
+  /// Takes the peaks of a calibration of this very GPU, where there is a good one.
+  void look_for_calibration();
+
   int index_;
   DeviceOptions options_;
   std::shared_ptr<const CudaApi> api_;
   CudaApi::Description description_;
   gpu_spec::GpuSpec gpu_;
+  gpu_spec::GpuSpec roofline_gpu_;
+  std::string peaks_ = "data sheet";
 };
 
 /// The specification that describes a GPU: same compute capability and SMs, memory within a sixth.

@@ -7,12 +7,14 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 #include <string>
 
 #include "grader/device/cuda/gpu_lock.h"
 #include "grader/device/testing/scaling.h"
+#include "specs/calibration.h"
 
 namespace rooflab {
 namespace {
@@ -60,6 +62,76 @@ TEST(CudaDeviceTest, CountsTheGpusThereAre) {
   } catch (const DeviceError& error) {
     EXPECT_STREQ(error.what(), "there is no cuda:1: this machine has 1 GPU; use --device cuda:0");
   }
+}
+
+/// A folder of specifications with a calibration of the pretended GPU.
+class CalibratedGpuTest : public testing::Test {
+ protected:
+  CalibratedGpuTest() : folder_(testing::TempDir() + "/calibrated_" + std::to_string(getpid())) {
+    fs::create_directories(folder_ / "calibrated");
+    fs::copy(options().gpu_specs / "a100.toml", folder_ / "a100.toml");
+    for (const auto& [quantity, value] : {std::pair{"dram_read", 1400.0}, {"fp32", 19.0}}) {
+      calibration_.peaks.push_back({.quantity = quantity, .value = value, .samples = 20});
+    }
+  }
+  ~CalibratedGpuTest() override { fs::remove_all(folder_); }
+
+  CudaDevice open() const {
+    const gpu_spec::GpuSpec gpu = gpu_spec::find(folder_, "a100");
+    std::ofstream(folder_ / "calibrated" / "a100-10111213.toml") << to_toml(calibration_, gpu);
+    DeviceOptions with_calibration = options();
+    with_calibration.gpu_specs = folder_;
+    return {0, with_calibration};
+  }
+
+  /// It is not used, for this reason: rooflines keep the data sheet.
+  void expect_refused(const std::string& reason) const {
+    const CudaDevice device = open();
+    EXPECT_THAT(device.peaks(), HasSubstr("data sheet (a100-10111213.toml is not used: "));
+    EXPECT_THAT(device.peaks(), HasSubstr(reason));
+    EXPECT_EQ(device.roofline_gpu().dram_bytes_per_second, 1555e9);
+  }
+
+  fs::path folder_;
+  gpu_spec::Calibration calibration_{.gpu = "a100",
+                                     .kind = "measured",
+                                     .device = "Pretended GPU",
+                                     .uuid = "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f",
+                                     .date = "2026-03-14"};
+};
+
+TEST_F(CalibratedGpuTest, IsHeldAgainstItsOwnPeaks) {
+  const CudaDevice device = open();
+  EXPECT_EQ(device.uuid(), calibration_.uuid);
+  EXPECT_EQ(device.peaks(), "calibrated on this GPU, 2026-03-14");
+  EXPECT_EQ(device.roofline_gpu().dram_bytes_per_second, 1400e9);
+  EXPECT_EQ(device.gpu().dram_bytes_per_second, 1555e9) << "the data sheet stays beside them";
+}
+
+TEST_F(CalibratedGpuTest, OfAnotherGpuOfItsKindIsRefused) {
+  calibration_.uuid = "GPU-10111213-ffff-ffff-ffff-ffffffffffff";
+  expect_refused("not of GPU-10111213-1415");
+}
+
+TEST_F(CalibratedGpuTest, OfASimulatedGpuIsRefused) {
+  calibration_.kind = "modelled";
+  expect_refused("its times are modelled");
+}
+
+TEST_F(CalibratedGpuTest, ThatContradictsPhysicsIsRefused) {
+  calibration_.peaks[0].value = 2000;
+  expect_refused("more than the 1555 of its data sheet allow");
+}
+
+TEST_F(CalibratedGpuTest, ThatCannotBeReadIsRefused) {
+  calibration_.peaks.clear();
+  expect_refused("peak");
+}
+
+TEST(CudaDeviceTest, WithoutACalibrationGoesByItsDataSheet) {
+  const CudaDevice device(0, options());
+  EXPECT_EQ(device.peaks(), "data sheet");
+  EXPECT_EQ(device.roofline_gpu().dram_bytes_per_second, 1555e9);
 }
 
 TEST(CudaDeviceTest, BringsInputsThereAndOutputsBack) {

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+
+namespace rooflab {
+
+/// One timed run of a calibration's kernel. The guest takes it; both sides judge it alike.
+struct Sample {
+  double time_us = 0;
+  std::int64_t sm_mhz = 0;  ///< clock while it ran; 0: not watched
+  std::int64_t throttled_by =
+      0;  ///< NVML's clock event reasons while it ran; 0: none, or not watched
+};
+
+/// Reasons that NVML gives for a clock that is lower than it could be (nvml.h,
+/// nvmlClocksEventReason…): those of a fault or of heat. The power cap is not among them: what a
+/// card can do within its power is what it can do.
+constexpr std::int64_t kHardwareSlowdown = 0x8;
+constexpr std::int64_t kSoftwareThermal = 0x20;
+constexpr std::int64_t kHardwareThermal = 0x40;
+constexpr std::int64_t kPowerBrake = 0x80;
+
+/// Whether a sample says nothing about the GPU, only about its cooling or its supply at that
+/// moment.
+constexpr bool is_throttled(const Sample& sample) {
+  return (sample.throttled_by &
+          (kHardwareSlowdown | kSoftwareThermal | kHardwareThermal | kPowerBrake)) != 0;
+}
+
+}  // namespace rooflab

@@ -14,8 +14,8 @@ void add_verify_options(CLI::App& command, VerifyOptions& options) {
       ->allow_extra_args(false);
   command
       .add_option("--only", options.proofs,
-                  "Only proofs of this kind: generated, starter, solution, mistakes or documents; "
-                  "may be given several times")
+                  "Only proofs of this kind: generated, starter, solution, mistakes, documents or "
+                  "release; may be given several times")
       ->allow_extra_args(false);
   command
       .add_option("--mistake", options.mistakes,

@@ -16,6 +16,8 @@ const char* name_of(Proof proof) {
       return "mistakes";
     case Proof::documents:
       return "documents";
+    case Proof::release:
+      return "release";
   }
   return "";
 }

@@ -19,9 +19,10 @@ enum class Proof : std::uint8_t {
   solution,   ///< the solution earns every point, with room to spare
   mistakes,   ///< a planted mistake gets the verdict and the diagnosis that it declares
   documents,  ///< links lead somewhere, and the commands shown run
+  release,    ///< the student kit holds nothing that students must not have
 };
-inline constexpr Proof kProofs[] = {Proof::generated, Proof::starter, Proof::solution,
-                                    Proof::mistakes, Proof::documents};
+inline constexpr Proof kProofs[] = {Proof::generated, Proof::starter,   Proof::solution,
+                                    Proof::mistakes,  Proof::documents, Proof::release};
 const char* name_of(Proof proof);
 /// The proof of that name; nothing when there is none.
 std::optional<Proof> proof_of(std::string_view name);

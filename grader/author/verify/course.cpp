@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "grader/author/verify/documents.h"
 #include "grader/author/verify/generated.h"
 #include "grader/author/verify/judge.h"
+#include "grader/author/verify/programs.h"
 #include "grader/author/verify/symptoms.h"
 #include "grader/pipeline/grade.h"
 #include "grader/spec/course_spec.h"
@@ -198,6 +198,7 @@ std::vector<Check> plan(const Course& course) {
   if (course.wants(Proof::documents)) {
     std::ranges::move(document_checks(course.installation), std::back_inserter(checks));
   }
+  if (course.wants(Proof::release)) checks.push_back(release_check(course.installation));
   if (checks.empty()) {
     throw UsageError("nothing that was chosen has anything to prove; see grader verify --help");
   }

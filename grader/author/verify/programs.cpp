@@ -1,4 +1,4 @@
-#include "grader/author/verify/documents.h"
+#include "grader/author/verify/programs.h"
 
 #include <fmt/format.h>
 
@@ -26,14 +26,16 @@ std::string faults_of(const std::string& log) {
   return text;
 }
 
-Outcome judge_script(const Ran& ran, const std::string& script, const std::string& replay) {
+/// @param program as people call it
+Outcome judge_program(const Ran& ran, const std::string& program, const std::string& replay) {
   Outcome outcome;
   if (ran.exit_code == 0) return outcome;
-  outcome.fault = ran.exit_code != 1;  // 1 is how they say no
-  const std::string how = ran.exit_code == 1 ? "finds"
-                          : ran.end.empty()  ? fmt::format("ended with exit code {}", ran.exit_code)
-                                             : ran.end;
-  outcome.failures.push_back({fmt::format("{} {}:{}", script, how, faults_of(ran.log)), replay});
+  outcome.fault = ran.exit_code != 1;
+  std::string how = "finds";
+  if (outcome.fault) {
+    how = ran.end.empty() ? fmt::format("ended with exit code {}", ran.exit_code) : ran.end;
+  }
+  outcome.failures.push_back({fmt::format("{} {}:{}", program, how, faults_of(ran.log)), replay});
   return outcome;
 }
 
@@ -47,7 +49,7 @@ Check script_check(const Installation& installation, const std::string& name,
   return {.claim = {.proof = Proof::documents, .name = name},
           .weight = kLongest,
           .command = [words](const std::filesystem::path&) { return words; },
-          .judge = [script, replay](const Ran& ran) { return judge_script(ran, script, replay); }};
+          .judge = [script, replay](const Ran& ran) { return judge_program(ran, script, replay); }};
 }
 
 }  // namespace
@@ -57,6 +59,22 @@ std::vector<Check> document_checks(const Installation& installation) {
   return {script_check(installation, "links", {}),
           script_check(installation, "commands",
                        {installation.build.string(), nvcc.parent_path().string()})};
+}
+
+Check release_check(const Installation& installation) {
+  return {.claim = {.proof = Proof::release},
+          .weight = kLongest,
+          .command =
+              [&installation](const std::filesystem::path& folder) {
+                return std::vector<std::string>{(installation.build / "bin" / "grader").string(),
+                                                "release", "--out",
+                                                (folder / "kit.tar.gz").string()};
+              },
+          .judge =
+              [](const Ran& ran) {
+                return judge_program(ran, "grader release",
+                                     "build/bin/grader release --out out/kit.tar.gz");
+              }};
 }
 
 }  // namespace rooflab::verify

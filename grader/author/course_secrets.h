@@ -27,9 +27,10 @@ struct Secret {
 /// `all`.
 struct CourseSecrets {
   std::vector<Secret> all;
-  /// 20 words of a solution block or of a mistake's code, 12 of a sentence; shorter texts whole
-  /// from six words on (four for the numbers of a hidden case). What the starter or the toolkit
-  /// says too is no secret, nor is a hidden case that some part.toml has as a public one.
+  /// 20 words of a solution block or of a mistake's code, 12 of a sentence; shorter code whole
+  /// from ten words on, a shorter sentence from six, the numbers of a hidden case from four. What
+  /// the starter or the toolkit says too is no secret, nor is a hidden case that some part.toml has
+  /// as a public one.
   Passages passages;
   std::unordered_map<std::string, std::size_t> words;  ///< names of mistakes
   /// Names of hidden cases with less than six words: they count where they stand alone, as a

@@ -50,10 +50,10 @@ class LeaksTest : public testing::Test {
     course("labs/part1/part.toml",
            "[[task]]\nid = \"gemv\"\n[[task.case]]\nname = \"known\"\nparameters = { m = 7, k = 9 "
            "}\n");
-    course(
-        "labs/part1/mistakes/gemv_lost_lanes/mistake.toml",
-        "story = \"adds up half of the lanes only, and forgets the others\"\n"
-        "[[edit]]\nfind = 'x'\nreplace = 'sum += __shfl_down_sync(kHalfOfTheLanes, sum, 8) * 2'\n");
+    course("labs/part1/mistakes/gemv_lost_lanes/mistake.toml",
+           "story = \"adds up half of the lanes only, and forgets the others\"\n"
+           "[[edit]]\nfind = 'x'\nreplace = 'sum += __shfl_down_sync(kHalfOfTheLanes, sum, 8) * 2 "
+           "+ lost[lane] - kept[lane]'\n");
     course("labs/toolkit/warp.h", "// given to all\n");
   }
 
@@ -155,7 +155,8 @@ TEST_F(LeaksTest, FindsTheReasonOfAnAnswer) {
 TEST_F(LeaksTest, FindsTheNameTheStoryAndTheCodeOfAMistake) {
   kit("name.txt", "see gemv_lost_lanes\n");
   kit("story.so", std::string("\0it adds up half of the lanes only, and forgets the others\0", 59));
-  kit("code.cu", "sum += __shfl_down_sync(kHalfOfTheLanes, sum, 8) * 2;\n");
+  kit("code.cu",
+      "sum += __shfl_down_sync(kHalfOfTheLanes, sum, 8) * 2 + lost[lane] - kept[lane];\n");
   EXPECT_THAT(leaks(), ElementsAre(Field(&Leak::file, "code.cu"), Field(&Leak::file, "name.txt"),
                                    Field(&Leak::file, "story.so")));
 }

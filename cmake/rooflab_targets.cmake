@@ -1,13 +1,19 @@
 # How this project declares its targets: one function each for a library, a program and a test.
 
 function(rooflab_compile_options target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Werror)
+  # Nobody asks errno about mathematics; the same for every file, or none could share precompiled headers.
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Werror -fno-math-errno)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   if(ROOFLAB_SANITIZE)
     # Instrumented, std::regex looks uninitialized to GCC 12.
     target_compile_options(${target} PRIVATE -fsanitize=${ROOFLAB_SANITIZE} -fno-sanitize-recover=all
                                              -Wno-maybe-uninitialized)
     target_link_options(${target} PUBLIC -fsanitize=${ROOFLAB_SANITIZE})
+  endif()
+  if(ROOFLAB_COVERAGE)
+    # Guests and workers write counts at the same time as others of the same program.
+    target_compile_options(${target} PRIVATE --coverage -fprofile-update=atomic)
+    target_link_options(${target} PUBLIC --coverage)
   endif()
   if(ROOFLAB_FUZZ)
     # clang warns of what g++, with which the project is written, does not; fuzzers are not the place to hear of it.
@@ -17,12 +23,15 @@ function(rooflab_compile_options target)
   endif()
 endfunction()
 
+include(rooflab_precompiled)
+
 # rooflab_library(<name> SOURCES ... [LINK ...]): a static library; includes are rooted at the checkout.
 function(rooflab_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_library(${name} STATIC ${arg_SOURCES})
   target_link_libraries(${name} PUBLIC ${arg_LINK})
   rooflab_compile_options(${name})
+  rooflab_precompiled_headers(${name} rooflab_library_headers)
 endfunction()
 
 # rooflab_program(<name> SOURCES ... [LINK ...]): an executable in build/bin.
@@ -34,7 +43,7 @@ function(rooflab_program name)
 endfunction()
 
 # rooflab_test(<name> SOURCES ... [LINK ...] [LABELS ...] [TIMEOUT <seconds>]): a GoogleTest program, which ctest
-# runs as one test. Without a TIMEOUT it has 300 s.
+# runs as one test. Without a TIMEOUT it has 300 s. Those with the label `engine` are built by the target engine_tests too.
 function(rooflab_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS")
   add_executable(${name} ${arg_SOURCES})
@@ -42,10 +51,17 @@ function(rooflab_test name)
   rooflab_compile_options(${name})
   # A test is compiled more often than it runs long: this takes a quarter off its compilation.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
+  rooflab_precompiled_headers(${name} rooflab_test_headers)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_compile_definitions(${name} PRIVATE ROOFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              ROOFLAB_BINARY_DIR="${PROJECT_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
+  if("engine" IN_LIST arg_LABELS)
+    if(NOT TARGET engine_tests)
+      add_custom_target(engine_tests)
+    endif()
+    add_dependencies(engine_tests ${name})
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()

@@ -29,6 +29,7 @@ std::vector<KernelTotal> totals_by_kernel(const simgpu::Activity& activity) {
                         static_cast<double>(kernel.counters.dram_write_bytes);
   }
   std::vector<KernelTotal> all;
+  all.reserve(totals.size());
   for (auto& [name, total] : totals) all.push_back(std::move(total));
   return all;
 }

@@ -125,7 +125,7 @@ std::size_t worst_element(const TensorCheck& check) {
 std::string element_name(const TensorCheck& check, std::size_t element) {
   std::string subscript;
   for (std::size_t d = check.shape.size(); d-- > 0;) {
-    subscript = fmt::format("[{}]", element % check.shape[d]) + subscript;
+    subscript.insert(0, fmt::format("[{}]", element % check.shape[d]));
     element /= check.shape[d];
   }
   return check.tensor + subscript;

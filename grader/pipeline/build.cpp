@@ -219,7 +219,7 @@ BuildOutcome Builder::make(const Step& step) const {
   const Turn turn(mutex_, changed_, busy_, step.key);
   if (auto known = cache.find(step.key)) return *known;
   const TemporaryFolder staging(cache.folder());
-  const BuildOutcome outcome = run(staging.path(), step);
+  BuildOutcome outcome = run(staging.path(), step);
   if (!outcome.repeatable) return outcome;
   BuildOutcome kept = cache.keep(step.key, outcome, staging.path());
   cache.prune();

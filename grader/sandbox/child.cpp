@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "grader/posix/words.h"
 #include "grader/sandbox/sandbox.h"
 
 namespace rooflab {
@@ -32,15 +33,11 @@ struct Prepared {
   std::vector<int> parked;  ///< room for a number for each of the plan's descriptors
   sock_fprog filter{};
 
-  explicit Prepared(const ChildPlan& from) : plan(from), parked(from.descriptors.size(), -1) {
-    for (const std::string& word : from.argv) {
-      argv.push_back(const_cast<char*>(word.c_str()));
-    }
-    argv.push_back(nullptr);
-    for (const std::string& word : from.environment) {
-      environment.push_back(const_cast<char*>(word.c_str()));
-    }
-    environment.push_back(nullptr);
+  explicit Prepared(const ChildPlan& from)
+      : plan(from),
+        argv(as_pointers(from.argv)),
+        environment(as_pointers(from.environment)),
+        parked(from.descriptors.size(), -1) {
     filter.len = static_cast<unsigned short>(from.filter.size());
     filter.filter = const_cast<sock_filter*>(from.filter.data());
   }

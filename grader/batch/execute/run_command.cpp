@@ -15,6 +15,7 @@
 
 #include "grader/batch/execute/executor.h"
 #include "grader/posix/descriptor.h"
+#include "grader/posix/words.h"
 
 namespace rooflab {
 namespace {
@@ -22,13 +23,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kIdleIntervalMs = 100;
-
-std::vector<char*> as_pointers(const std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
-}
 
 /// One of the program's two outputs.
 struct Stream {

@@ -32,6 +32,7 @@ std::string quoted(const std::string& word) {
 
 std::string script_text(const std::vector<std::string>& command) {
   std::vector<std::string> words;
+  words.reserve(command.size());
   for (const std::string& word : command) words.push_back(quoted(word));
   return fmt::format("#!/bin/sh\nexec {} \"$SLURM_ARRAY_TASK_ID\"\n", fmt::join(words, " "));
 }

@@ -20,9 +20,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
-using std::chrono_literals::operator""ms;
 
-constexpr auto kIdleInterval = 100ms;
+constexpr std::chrono::milliseconds kIdleInterval{100};
 constexpr Seconds kLongestBackoff{30};
 constexpr Seconds kCancelPatience{45};  // longer than Slurm's KillWait, 30 s where nobody set it
 constexpr double kSpareMinutes = 1;     // for a task to start and to say why it failed

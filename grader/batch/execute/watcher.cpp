@@ -20,6 +20,7 @@
 
 #include "grader/batch/execute/worker_process.h"
 #include "grader/posix/descriptor.h"
+#include "grader/posix/words.h"
 #include "grader/sandbox/process_tree.h"
 
 // Everything here runs in a fork that does not exec. It allocates, which the C library allows after
@@ -57,15 +58,6 @@ void point_standard_streams_to_null() {
   if (null > 2) {
     close(null);
   }
-}
-
-std::vector<char*> as_argv(const std::vector<std::string>& command) {
-  std::vector<char*> argv;
-  for (const std::string& word : command) {
-    argv.push_back(const_cast<char*>(word.c_str()));
-  }
-  argv.push_back(nullptr);
-  return argv;
 }
 
 [[noreturn]] void run_worker(const WatcherPlan& plan, std::vector<char*>& argv, int output,
@@ -169,7 +161,7 @@ class Watcher {
     if (getppid() != plan_.parent) {
       return {WorkerEnd::How::asked, 0};  // it died before we could watch it
     }
-    std::vector<char*> argv = as_argv(plan_.command);
+    std::vector<char*> argv = as_pointers(plan_.command);
     const pid_t self = getpid();
     worker_ = fork();
     if (worker_ < 0) {

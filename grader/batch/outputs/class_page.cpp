@@ -130,6 +130,7 @@ std::string problems_html(const ClassResults& results) {
 /// "part 1: gemm, gemv; part 2: norm"
 std::string tasks_html(const std::map<int, std::set<std::string>>& tasks) {
   std::vector<std::string> parts;
+  parts.reserve(tasks.size());
   for (const auto& [part, ids] : tasks) {
     parts.push_back(fmt::format("part {}: {}", part, fmt::join(ids, ", ")));
   }

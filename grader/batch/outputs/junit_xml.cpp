@@ -56,7 +56,7 @@ std::string JunitXml::Counts::attributes() const {
 }
 
 JunitXml::JunitXml(const ClassResults& results, std::string assignment)
-    : results_(results), assignment_(std::move(assignment)) {
+    : assignment_(std::move(assignment)) {
   for (const auto& [name, value] : {std::pair{"device", results.device},
                                     {"times", results.time_kind},
                                     {"versions", results.versions},

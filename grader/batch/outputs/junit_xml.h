@@ -24,7 +24,6 @@ class JunitXml {
   };
   void add_case(const std::string& suite, const std::string& name, const std::string& child);
 
-  const ClassResults& results_;
   std::string assignment_;
   std::string suites_, cases_, student_, properties_;
   Counts all_, counts_;

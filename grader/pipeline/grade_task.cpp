@@ -234,8 +234,7 @@ class TaskGrader {
     if (tools_.observe) tools_.observe(task_.id + ": " + numbered.spec.name, outcome_.activity);
     // A print could tell a hidden case's sizes.
     if (result_.printed.empty() && !numbered.spec.hidden) result_.printed = outcome_.printed;
-    Judgement judgement =
-        judge({task_, numbered.spec, problem, oracle_.get(), outcome_, place});
+    Judgement judgement = judge({task_, numbered.spec, problem, oracle_.get(), outcome_, place});
     if (judgement.verdict == Verdict::pass && oracle_ != nullptr) add_artifacts(problem);
     return judgement;
   }

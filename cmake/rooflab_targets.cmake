@@ -1,8 +1,7 @@
 # How this project declares its targets: one function each for a library, a program and a test.
 
 function(rooflab_compile_options target)
-  # Nobody asks errno about mathematics; the same for every file, or none could share precompiled headers.
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Werror -fno-math-errno)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Werror)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   if(ROOFLAB_SANITIZE)
     # Instrumented, std::regex looks uninitialized to GCC 12.
@@ -23,15 +22,12 @@ function(rooflab_compile_options target)
   endif()
 endfunction()
 
-include(rooflab_precompiled)
-
 # rooflab_library(<name> SOURCES ... [LINK ...]): a static library; includes are rooted at the checkout.
 function(rooflab_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINK")
   add_library(${name} STATIC ${arg_SOURCES})
   target_link_libraries(${name} PUBLIC ${arg_LINK})
   rooflab_compile_options(${name})
-  rooflab_precompiled_headers(${name} rooflab_library_headers)
 endfunction()
 
 # rooflab_program(<name> SOURCES ... [LINK ...]): an executable in build/bin.
@@ -51,7 +47,6 @@ function(rooflab_test name)
   rooflab_compile_options(${name})
   # A test is compiled more often than it runs long: this takes a quarter off its compilation.
   target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
-  rooflab_precompiled_headers(${name} rooflab_test_headers)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_compile_definitions(${name} PRIVATE ROOFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              ROOFLAB_BINARY_DIR="${PROJECT_BINARY_DIR}")

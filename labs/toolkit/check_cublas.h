@@ -5,6 +5,7 @@
 #include <string>
 
 #include "toolkit/check.h"
+#include "toolkit/cuda_error.h"
 
 namespace rooflab {
 

@@ -1,3 +1,4 @@
+#include "toolkit/cuda_error.h"
 #include "toolkit/linear.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
 #include "toolkit/timing.h"
+#include "toolkit/cuda_error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -76,7 +76,10 @@ class KitList {
     add(root_ / "scripts/setup_common", "scripts/setup_common");
     add(root_ / "labs/course.toml", "labs/course.toml");
     add_folder("labs/toolkit", is_toolkit_source);
-    add_folder("specs", ending({".toml", ".json"}));
+    // A calibration is of the GPU of whoever made the kit.
+    add_folder("specs", [of_text = ending({".toml", ".json"})](const fs::path& file) {
+      return of_text(file) && file.parent_path().filename() != "calibrated";
+    });
     add_folder("starter", all);
     add_folder("handouts", ending({".md", ".svg", ".png"}));
     // Programs that handouts and README.md run.

@@ -76,18 +76,19 @@ TEST_F(Calls, TwoFunctionsCallEachOther) {
   EXPECT_EQ(values_of("take_turns", {}, std::vector<int>(32)), expected);
 }
 
-int nested_arrays(int n, const int* above) {
-  int own[5];
+/// Without signs: the sums wrap around, as they do on a GPU.
+std::uint32_t nested_arrays(int n, const std::uint32_t* above) {
+  std::uint32_t own[5];
   for (int i = 0; i < 5; ++i) own[i] = n * i + (above == nullptr ? 1 : above[(n + i) % 5]);
   if (n > 0) own[n % 5] += nested_arrays(n - 1, own);
-  int sum = 0;
+  std::uint32_t sum = 0;
   for (int i = 0; i < 5; ++i) sum = sum * 3 + own[(i + n) % 5];
   return sum;
 }
 
 TEST_F(Calls, EachActivationHasItsOwnArray) {
   std::vector<int> expected(64);
-  for (int i = 0; i < 64; ++i) expected[i] = nested_arrays(i % 7, nullptr);
+  for (int i = 0; i < 64; ++i) expected[i] = static_cast<int>(nested_arrays(i % 7, nullptr));
   EXPECT_EQ(values_of("arrays_of_activations", {.block = {64, 1, 1}}, std::vector<int>(64)),
             expected);
 }

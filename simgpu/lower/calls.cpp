@@ -218,6 +218,7 @@ Ref KernelBuilder::stack_pointer() {
 
 void KernelBuilder::forget_program() {
   code_.clear();
+  std::ranges::fill(labels_, 0);  // they named places in it
   bodies_.clear();
   body_index_.clear();
   caller_of_site_.clear();

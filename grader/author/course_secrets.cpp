@@ -22,16 +22,6 @@ constexpr std::size_t kLeastOfCode = 10;
 constexpr std::size_t kLeast = 6;
 constexpr std::size_t kLeastOfNumbers = 4;
 
-std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> files;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
-    if (entry.is_regular_file()) files.push_back(entry.path());
-  }
-  std::ranges::sort(files);
-  return files;
-}
-
 /// The text of a node as it stands in the file.
 std::string source_of(const toml::node& node, const std::string& file) {
   const toml::source_region& region = node.source();

@@ -73,20 +73,10 @@ class Stripper {
   bool at_head_ = false;
 };
 
-std::vector<std::filesystem::path> files_under(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> files;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
-    if (entry.is_regular_file()) files.push_back(entry.path().lexically_relative(folder));
-  }
-  std::ranges::sort(files);
-  return files;
-}
-
 std::set<std::filesystem::path> left_over(const std::filesystem::path& starter,
                                           const std::vector<StarterFile>& files) {
-  const auto present = files_under(starter);
-  std::set<std::filesystem::path> extra(present.begin(), present.end());
+  std::set<std::filesystem::path> extra;
+  for (const auto& path : files_below(starter)) extra.insert(path.lexically_relative(starter));
   for (const StarterFile& file : files) extra.erase(file.path);
   // Whoever tries the course out asks for hints, too; git ignores where that is kept.
   std::erase_if(extra, [](const auto& path) { return path.filename() == kHintsUsedFile; });
@@ -122,10 +112,10 @@ std::vector<StarterFile> generate_starter(const std::filesystem::path& solutions
         "there are no masters in {}; only the course's own checkout has them", solutions.string()));
   }
   std::vector<StarterFile> files;
-  for (const auto& path : files_under(solutions)) {
-    if (is_secret(path)) continue;
-    const auto master = solutions / path;
-    files.push_back({path, strip_solution(read_file(master), master.string())});
+  for (const auto& master : files_below(solutions)) {
+    if (is_secret(master)) continue;
+    files.push_back(
+        {master.lexically_relative(solutions), strip_solution(read_file(master), master.string())});
   }
   return files;
 }

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "grader/cli/info_commands.h"
 #include "grader/cli/options.h"
 #include "grader/pipeline/installation.h"
 #include "grader/spec/part.h"
@@ -137,7 +138,7 @@ class InstalledWords {
     if (name == "--case") return cases();
     if (name == "--gpu") return gpu_spec::list(installation_.gpus());
     if (name == "--device") return devices();
-    if (name == "code") return codes();
+    if (name == "code") return known_codes(installation_);
     return {};
   }
 
@@ -186,18 +187,6 @@ class InstalledWords {
     Words words = {"auto", "cuda", "sim"};
     for (const std::string& gpu : gpu_spec::list(installation_.gpus()))
       words.push_back("sim:" + gpu);
-    return words;
-  }
-
-  Words codes() const {
-    Words words;
-    for (const auto& entry :
-         std::filesystem::directory_iterator(installation_.handouts() / "errors")) {
-      if (entry.path().extension() == ".md" && entry.path().stem().string().starts_with("RL")) {
-        words.push_back(entry.path().stem().string());
-      }
-    }
-    std::ranges::sort(words);
     return words;
   }
 

@@ -34,11 +34,6 @@ int exit_code_of(const GradeResult& result) {
   return std::ranges::all_of(result.tasks, is_fine) ? 0 : 1;
 }
 
-std::filesystem::path submission_of(const Options& options, const Installation& installation) {
-  return options.submission.empty() ? installation.starter()
-                                    : std::filesystem::path(options.submission);
-}
-
 /// Grades as the command line asks, and reports.
 class GradeCommand {
  public:

@@ -16,6 +16,11 @@ std::unique_ptr<Device> open(const Installation& installation, const Toolchain& 
 
 }  // namespace
 
+std::filesystem::path submission_of(const Options& options, const Installation& installation) {
+  return options.submission.empty() ? installation.starter()
+                                    : std::filesystem::path(options.submission);
+}
+
 Grading::Grading(const Installation& installation, const GradingSetup& setup)
     : sandbox_(setup.sandbox),
       hint_cost_(hint_cost_of(installation.labs())),

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "grader/cli/options.h"
 #include "grader/device/device.h"
 #include "grader/pipeline/build.h"
 #include "grader/pipeline/grade.h"
@@ -14,6 +15,9 @@
 #include "grader/spec/part.h"
 
 namespace rooflab {
+
+/// The submission that the command line means.
+std::filesystem::path submission_of(const Options& options, const Installation& installation);
 
 struct GradingSetup {
   int part = 0;

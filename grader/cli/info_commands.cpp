@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "grader/author/starter.h"
+#include "grader/cli/grading.h"
 #include "grader/pipeline/grade.h"
 #include "grader/report/text.h"
 #include "grader/spec/course_spec.h"
@@ -75,19 +76,18 @@ std::string price_words(double cost, const TaskSpec& task, std::size_t used) {
                      format_points(std::min(points, cost * points * static_cast<double>(used))));
 }
 
-std::string known_codes(const std::filesystem::path& folder) {
+}  // namespace
+
+std::vector<std::string> known_codes(const Installation& installation) {
   std::vector<std::string> codes;
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(installation.handouts() / "errors", error)) {
     if (entry.path().extension() == ".md") codes.push_back(entry.path().stem().string());
   }
   std::ranges::sort(codes);
-  std::string text;
-  for (const std::string& code : codes) text += (text.empty() ? "" : ", ") + code;
-  return text;
+  return codes;
 }
-
-}  // namespace
 
 int list_all_parts(std::ostream& out, const Installation& installation) {
   const auto parts = list_parts(installation.labs());
@@ -125,9 +125,7 @@ int show_tasks(std::ostream& out, const Options& options, const Installation& in
 int show_hint(std::ostream& out, const Options& options, const Installation& installation) {
   const PartSpec part = load_part(installation.labs(), installation.solutions(), options.part);
   const TaskSpec& task = find_task(part, options.task.value_or(""));
-  const auto submission = options.submission.empty() ? installation.starter()
-                                                     : std::filesystem::path(options.submission);
-  const auto folder = submission / part.directory;
+  const auto folder = submission_of(options, installation) / part.directory;
   if (!std::filesystem::is_directory(folder)) {
     throw UsageError(fmt::format(
         "there is no folder {} to note the hint in; name a submission with --submission",
@@ -140,7 +138,6 @@ int show_hint(std::ostream& out, const Options& options, const Installation& ins
   const bool again = known == count;
   if (!again) {
     shown[task.id] = static_cast<int>(step + 1);
-    std::erase_if(shown, [](const auto& entry) { return entry.second == 0; });
     write_hints_used(folder, shown);
   }
   out << fmt::format("{}, hint {} of {}{}: {}\n", task.id, step + 1, count, again ? ", again" : "",
@@ -164,8 +161,8 @@ int explain_code(std::ostream& out, const Options& options, const Installation& 
       std::ranges::all_of(code, [](unsigned char c) { return std::isalnum(c) != 0; });
   const auto file = folder / (code + ".md");
   if (!plain || !std::filesystem::exists(file)) {
-    throw UsageError(
-        fmt::format("there is no code {}; the codes are {}", code, known_codes(folder)));
+    throw UsageError(fmt::format("there is no code {}; the codes are {}", code,
+                                 fmt::join(known_codes(installation), ", ")));
   }
   out << read_file(file);
   return 0;

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <ostream>
+#include <string>
+#include <vector>
 
 #include "grader/cli/options.h"
 #include "grader/pipeline/installation.h"
@@ -12,6 +14,8 @@ int list_all_parts(std::ostream& out, const Installation& installation);
 int show_tasks(std::ostream& out, const Options& options, const Installation& installation);
 /// The next hint of a task; how many were shown is kept in the submission's folder of the part.
 int show_hint(std::ostream& out, const Options& options, const Installation& installation);
+/// The codes that have a page, sorted.
+std::vector<std::string> known_codes(const Installation& installation);
 int explain_code(std::ostream& out, const Options& options, const Installation& installation);
 int make_starter(std::ostream& out, const Options& options, const Installation& installation);
 

@@ -103,6 +103,14 @@ Diagnostic explain_forbidden(const std::string& symbol, const DiagnoseContext& c
 /// A time below timing.floor_us, which docs/design/targets.md derives.
 Diagnostic explain_suspect(const Timing& timing, const DiagnoseContext& context);
 
+/// Whether the grid leaves so many multiprocessors without work that it takes twice as long, or
+/// more.
+bool leaves_multiprocessors_idle(const simgpu::KernelRecord& kernel);
+/// What helps then.
+inline constexpr const char* kCutIntoMoreBlocks =
+    "cut the work into more blocks: along another dimension, or along the sums, whose parts are "
+    "then added up";
+
 /// A correct but slow kernel: the counter that proves why, such as 32 sectors for each request.
 /// Empty when no cause stands out.
 std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::KernelRecord& kernel,

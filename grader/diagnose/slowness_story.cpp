@@ -16,7 +16,6 @@ constexpr double kManyBankConflicts = 0.25;  // of all wavefronts
 constexpr double kMuchDivergence = 0.2;      // of all branches
 constexpr double kLowOccupancy = 0.2;
 constexpr double kMuchArithmetic = 1.5;  // times what the case takes
-constexpr double kFewBlocks = 2;         // times as long as if all multiprocessors had work
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -96,16 +95,14 @@ void add_low_occupancy(std::vector<Diagnostic>& stories, const simgpu::KernelRec
 
 void add_few_blocks(std::vector<Diagnostic>& stories, const simgpu::KernelRecord& kernel,
                     const DiagnoseContext& context) {
-  if (kernel.time.wave_quantisation < kFewBlocks) return;
+  if (!leaves_multiprocessors_idle(kernel)) return;
   Diagnostic story = begin_story("RL0594", context);
   story.message = fmt::format(
       "the grid's {} {} leave most multiprocessors without work: it takes {:.0f} times as long as "
       "if all had some",
       kernel.grid.count(), kernel.grid.count() == 1 ? "block" : "blocks",
       kernel.time.wave_quantisation);
-  story.help =
-      "cut the work into more blocks: along another dimension, or along the sums, whose "
-      "parts are then added up";
+  story.help = kCutIntoMoreBlocks;
   stories.push_back(std::move(story));
 }
 
@@ -128,6 +125,11 @@ void add_needless_arithmetic(std::vector<Diagnostic>& stories,
 }
 
 }  // namespace
+
+bool leaves_multiprocessors_idle(const simgpu::KernelRecord& kernel) {
+  constexpr double kFewBlocks = 2;  // times as long as if all multiprocessors had work
+  return kernel.time.wave_quantisation >= kFewBlocks;
+}
 
 std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::KernelRecord& kernel,
                                          const DiagnoseContext& context) {

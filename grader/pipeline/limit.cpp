@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "grader/diagnose/diagnose.h"
 #include "grader/pipeline/counts.h"
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/timing.h"
@@ -14,7 +15,6 @@ namespace rooflab {
 namespace {
 
 constexpr double kSectorBytes = 32;
-constexpr double kFewBlocks = 2;        ///< times the mean of the multiprocessors: as RL0594
 constexpr double kWorthTelling = 0.95;  ///< of the time, and less, is a gain
 constexpr std::size_t kLongestKernel = 40;
 
@@ -46,7 +46,7 @@ std::string short_name(std::string kernel) {
 
 /// Whether a few multiprocessors do all of a kernel's work.
 bool has_few_blocks(const simgpu::KernelRecord& kernel) {
-  return kernel.time.limiter != "launch" && kernel.time.wave_quantisation >= kFewBlocks;
+  return kernel.time.limiter != "launch" && leaves_multiprocessors_idle(kernel);
 }
 
 /// The kernel's time if all multiprocessors had their part of it. What they have in common does not
@@ -118,9 +118,7 @@ Limit limit_of(const simgpu::Activity& activity, const Work& work, double call_u
     limit.without_us -= kernel.time.total_us - without;
   }
   limit.what = few_blocks ? "too few blocks" : why.limiter;
-  limit.change = few_blocks ? "cut the work into more blocks: along another dimension, or along "
-                              "the sums, whose parts are then added up"
-                            : why.change;
+  limit.change = few_blocks ? kCutIntoMoreBlocks : why.change;
   if (!few_blocks) limit.next = simgpu::words_of_limiter(why.next_limiter);
   limit.counter = why.proof.counter;
   limit.counter_value = why.proof.value;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -73,6 +74,16 @@ std::string read_file(const std::filesystem::path& file, std::size_t limit) {
     throw FileError(fmt::format("{} is larger than {} bytes; shorten it", file.string(), limit));
   }
   return std::move(*text);
+}
+
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  std::ranges::sort(files);
+  return files;
 }
 
 void write_file_atomically(const std::filesystem::path& file, const std::string& text) {

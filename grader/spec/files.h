@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace rooflab {
 
@@ -17,6 +18,10 @@ class FileError : public std::runtime_error {
 /// Reads a trusted file whole. @throws FileError when it cannot be read or is larger than `limit`
 /// bytes.
 std::string read_file(const std::filesystem::path& file, std::size_t limit = std::size_t{64} << 20);
+
+/// The regular files in a trusted folder and all folders below it, sorted; none where there is no
+/// such folder.
+std::vector<std::filesystem::path> files_below(const std::filesystem::path& folder);
 
 /// Writes so that readers see the old contents or all of the new, never a part: to a temporary file
 /// beside it, synchronised, then renamed. Makes missing folders.

@@ -1,5 +1,7 @@
 #include "grader/author/verify/claim.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace rooflab::verify {
@@ -39,6 +41,16 @@ const char* name_of(Recognition recognition) {
       return "wrongly recognised";
   }
   return "";
+}
+
+std::string describe(const Claim& claim) {
+  if (claim.part == 0) {
+    return claim.name.empty() ? name_of(claim.proof)
+                              : fmt::format("{}: {}", name_of(claim.proof), claim.name);
+  }
+  const std::string what =
+      claim.name.empty() ? name_of(claim.proof) : fmt::format("mistake {}", claim.name);
+  return fmt::format("{} of part {} on {}", what, claim.part, claim.gpu);
 }
 
 }  // namespace rooflab::verify

@@ -36,6 +36,9 @@ struct Claim {
       {};  ///< of the mistake or the check of documents; empty where there is but one
 };
 
+/// "solution of part 3 on t4", "mistake tiled_by_cublas of part 1 on a100", "documents: links".
+std::string describe(const Claim& claim);
+
 /// Why a promise is not held.
 struct Failure {
   std::string story;   ///< what, where, what to do; may have several lines

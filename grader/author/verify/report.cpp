@@ -11,17 +11,6 @@ namespace {
 
 using nlohmann::json;
 
-/// "solution of part 3 on t4", "mistake tiled_by_cublas of part 1 on a100", "documents: links".
-std::string name_of(const Claim& claim) {
-  if (claim.part == 0) {
-    return claim.name.empty() ? verify::name_of(claim.proof)
-                              : fmt::format("{}: {}", verify::name_of(claim.proof), claim.name);
-  }
-  const std::string what =
-      claim.name.empty() ? verify::name_of(claim.proof) : fmt::format("mistake {}", claim.name);
-  return fmt::format("{} of part {} on {}", what, claim.part, claim.gpu);
-}
-
 std::string indented(const std::string& text) {
   std::string lines;
   std::istringstream in(text);
@@ -96,7 +85,7 @@ std::string failures_text(const Report& report) {
   std::string text;
   for (const auto& [claim, outcome] : report.results) {
     for (const Failure& failure : outcome.failures) {
-      text += fmt::format("{}: {}\n{}", outcome.fault ? "FAULT" : "FAILED", name_of(claim),
+      text += fmt::format("{}: {}\n{}", outcome.fault ? "FAULT" : "FAILED", describe(claim),
                           indented(failure.story));
       if (!failure.replay.empty()) text += fmt::format("  replay: {}\n", failure.replay);
       text += '\n';

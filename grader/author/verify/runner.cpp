@@ -18,14 +18,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::string name_of(const Claim& claim) {
-  std::string name = verify::name_of(claim.proof);
-  if (claim.part > 0) name += fmt::format(" part {}", claim.part);
-  if (!claim.gpu.empty()) name += " " + claim.gpu;
-  if (!claim.name.empty()) name += " " + claim.name;
-  return name;
-}
-
 Outcome failed(const std::exception& error, bool fault) {
   Outcome outcome;
   outcome.fault = fault;
@@ -162,7 +154,7 @@ class Runner {
   void tell() const {
     std::string text = fmt::format("{} of {} proofs", done_, checks_.size());
     if (failed_ > 0) text += fmt::format(", {} failed", failed_);
-    if (!running_.empty()) text += ": " + name_of(checks_[running_.back().check].claim);
+    if (!running_.empty()) text += ": " + describe(checks_[running_.back().check].claim);
     progress_(text);
   }
 

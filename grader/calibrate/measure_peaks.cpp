@@ -57,7 +57,8 @@ bool is_there(const gpu_spec::GpuSpec& gpu, const gpu_spec::Quantity& quantity) 
   return !name.ends_with("_tensor") || gpu.peak_flops.contains(name);
 }
 
-RunOutcome run(Device& device, const CalibrationSetup& setup, const std::string& quantity) {
+/// What the guest returns of one quantity. @throws CalibrationError when it returns nothing.
+Values run(Device& device, const CalibrationSetup& setup, const std::string& quantity) {
   const gpu_spec::GpuSpec& gpu = device.gpu();
   Problem problem;
   problem.parameters = {{"quantity", quantity},
@@ -75,7 +76,18 @@ RunOutcome run(Device& device, const CalibrationSetup& setup, const std::string&
   request.timed = false;
   request.sampled = true;
   request.time_limit = kTimeLimit;
-  return device.run(request);
+  if (setup.progress) {
+    setup.progress(std::string("measuring ") + gpu_spec::quantity_named(quantity).title);
+  }
+  RunOutcome outcome = device.run(request);
+  if (outcome.end != RunOutcome::End::returned || !outcome.cuda_error.empty()) {
+    throw CalibrationError(fmt::format("{} could not be measured ({}); run `grader doctor`",
+                                       gpu_spec::quantity_named(quantity).title,
+                                       !outcome.cuda_error.empty() ? outcome.cuda_error
+                                       : outcome.detail.empty()    ? "it took too long or was ended"
+                                                                   : outcome.detail));
+  }
+  return std::move(outcome.results);
 }
 
 std::string with_unit(double value, const std::string& unit) {
@@ -122,18 +134,10 @@ gpu_spec::Calibration measure_peaks(Device& device, const CalibrationSetup& setu
                                     .peaks = {}};
   for (const gpu_spec::Quantity& quantity : gpu_spec::quantities()) {
     if (!is_there(gpu, quantity)) continue;
-    if (setup.progress) setup.progress(std::string("measuring ") + quantity.title);
-    const RunOutcome outcome = run(device, setup, quantity.name);
-    if (outcome.end != RunOutcome::End::returned || !outcome.cuda_error.empty()) {
-      throw CalibrationError(fmt::format("{} could not be measured ({}); run `grader doctor`",
-                                         quantity.title,
-                                         !outcome.cuda_error.empty() ? outcome.cuda_error
-                                         : outcome.detail.empty() ? "it took too long or was ended"
-                                                                  : outcome.detail));
-    }
-    calibration.peaks.push_back(peak_from(quantity.name, outcome.results));
-    calibration.driver = result<std::string>(outcome.results, "driver");
-    calibration.watched = result<std::int64_t>(outcome.results, "watched") != 0;
+    const Values results = run(device, setup, quantity.name);
+    calibration.peaks.push_back(peak_from(quantity.name, results));
+    calibration.driver = result<std::string>(results, "driver");
+    calibration.watched = result<std::int64_t>(results, "watched") != 0;
   }
   if (const std::string objection = objection_to(calibration, gpu); !objection.empty()) {
     throw CalibrationError(
@@ -142,6 +146,13 @@ gpu_spec::Calibration measure_peaks(Device& device, const CalibrationSetup& setu
                     objection, gpu.id));
   }
   return calibration;
+}
+
+GpuUnderLoad look_under_load(Device& device, const CalibrationSetup& setup) {
+  const Values results = run(device, setup, "fp32");
+  return {.driver = result<std::string>(results, "driver"),
+          .watched = result<std::int64_t>(results, "watched") != 0,
+          .sm_mhz = peak_from("fp32", results).sm_mhz};
 }
 
 std::string comparison_table(const gpu_spec::Calibration& calibration,

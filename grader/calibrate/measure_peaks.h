@@ -29,6 +29,15 @@ struct CalibrationSetup {
 /// @throws CalibrationError when a run fails, or what came of them contradicts physics.
 gpu_spec::Calibration measure_peaks(Device& device, const CalibrationSetup& setup);
 
+/// What a GPU does under load, for who times something else on it.
+struct GpuUnderLoad {
+  std::string driver = {};  ///< "580.82.07"; empty where unknown
+  bool watched = false;     ///< the clock was
+  double sm_mhz = 0;        ///< median clock under FMAs in registers
+};
+/// Takes some seconds on a real GPU. @throws CalibrationError
+GpuUnderLoad look_under_load(Device& device, const CalibrationSetup& setup);
+
 /// One quantity from what the guest sent: its values are held to their form and to limits.
 /// @throws CalibrationError
 gpu_spec::CalibratedPeak peak_from(const std::string& quantity, const Values& results);

@@ -43,4 +43,26 @@ void add_calibrate_options(CLI::App& command, CalibrateOptions& options) {
                      "The file to write (default: beside the GPU's own in specs/gpus)");
 }
 
+void add_compare_times_options(CLI::App& command, CompareTimesOptions& options) {
+  command.add_option("FILES", options.files,
+                     "Files of measured times (default: all of specs/measured)");
+  auto* measure = command.add_flag("--measure", options.measure,
+                                   "Time every kernel on a GPU, and write such a file");
+  command.add_option("--device", options.device, "To measure on: cuda[:index]")
+      ->capture_default_str()
+      ->needs(measure);
+  command
+      .add_option("--out", options.out,
+                  "The file to write (default: specs/measured/<gpu>/<date>-<GPU>.toml)")
+      ->needs(measure);
+  command.add_option("--part", options.parts, "Only this part; may be given several times")
+      ->check(CLI::Range(1, 999))
+      ->allow_extra_args(false);
+  command
+      .add_option("--jobs", options.jobs, "Gradings on simulated GPUs at a time (default: CPUs)")
+      ->check(CLI::Range(1, 1024));
+  command.add_option("--json", options.json, "Write the comparison as JSON; - for standard output")
+      ->excludes(measure);
+}
+
 }  // namespace rooflab

@@ -34,17 +34,30 @@ struct CalibrateOptions {
   std::string out;  ///< a file; empty: beside the data-sheet one
 };
 
+/// What `grader compare-times` is asked for.
+struct CompareTimesOptions {
+  bool measure = false;
+  std::string device = "cuda";     ///< to measure on
+  std::string out;                 ///< to measure: a file; empty: in specs/measured
+  std::vector<std::string> files;  ///< to compare; empty: all of specs/measured
+  std::vector<int> parts;          ///< empty: all
+  unsigned jobs = 0;               ///< 0: one per CPU; only simulated GPUs take more than one
+  std::string json;                ///< a file, "-" for stdout, or empty
+};
+
 /// What instructors and authors of a course ask for.
 struct AuthorOptions {
   VerifyOptions verify;
   ReleaseOptions release;
   NewPartOptions new_part;
   CalibrateOptions calibrate;
+  CompareTimesOptions compare_times;
 };
 
 void add_verify_options(CLI::App& command, VerifyOptions& options);
 void add_release_options(CLI::App& command, ReleaseOptions& options);
 void add_new_part_options(CLI::App& command, NewPartOptions& options);
 void add_calibrate_options(CLI::App& command, CalibrateOptions& options);
+void add_compare_times_options(CLI::App& command, CompareTimesOptions& options);
 
 }  // namespace rooflab

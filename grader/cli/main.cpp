@@ -3,6 +3,7 @@
 
 #include "grader/cli/batch_command.h"
 #include "grader/cli/calibrate_command.h"
+#include "grader/cli/compare_times_command.h"
 #include "grader/cli/completion_command.h"
 #include "grader/cli/grade_command.h"
 #include "grader/cli/info_commands.h"
@@ -62,6 +63,8 @@ int run(const Options& options) {
       return make_part(std::cout, options.author.new_part, installation);
     case Options::Command::calibrate:
       return calibrate_gpu(std::cout, options.author.calibrate, installation);
+    case Options::Command::compare_times:
+      return compare_times_with_model(std::cout, options.author.compare_times, installation);
     case Options::Command::completion:
       return print_completion(std::cout, options.shell);
     case Options::Command::complete_words:

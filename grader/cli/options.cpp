@@ -132,6 +132,9 @@ void add_author_commands(CLI::App& app, Options& options) {
   add_calibrate_options(*add("calibrate", "Measure the peaks of a GPU, beside its data sheet",
                              Options::Command::calibrate),
                         author.calibrate);
+  add_compare_times_options(*add("compare-times", "Hold the time model against measured times",
+                                 Options::Command::compare_times),
+                            author.compare_times);
   add("completion", "Print the tab completion of a shell", Options::Command::completion)
       ->add_option("shell", options.shell, "bash or zsh")
       ->required()

@@ -50,6 +50,7 @@ struct Options {
     release,
     new_part,
     calibrate,
+    compare_times,
     completion,
     complete_words,
     welcome

@@ -58,12 +58,20 @@ function(rooflab_lab_part)
   endif()
 endfunction()
 
-# One file that is linked to a submission's: host code by the host compiler, device code (.cu) by
-# nvcc for every GPU from compute capability 7.5 on.
+# rooflab_guest_object(<source> <object> [ARCHITECTURE 80] [INTERFACE <folder>]): one file that is linked to a
+# submission's: host code by the host compiler, device code (.cu) by nvcc for every GPU from ARCHITECTURE on, 75 unless
+# given. Headers are those of INTERFACE, interface/ of this folder unless given.
 function(rooflab_guest_object source object)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "ARCHITECTURE;INTERFACE" "")
+  if(NOT arg_ARCHITECTURE)
+    set(arg_ARCHITECTURE 75)
+  endif()
+  if(NOT arg_INTERFACE)
+    set(arg_INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/interface)
+  endif()
   cmake_path(GET object PARENT_PATH folder)
   file(MAKE_DIRECTORY ${folder})
-  set(flags -std=c++20 -O2 -I ${CMAKE_CURRENT_SOURCE_DIR}/interface -I ${PROJECT_SOURCE_DIR}/labs
+  set(flags -std=c++20 -O2 -I ${arg_INTERFACE} -I ${PROJECT_SOURCE_DIR}/labs
             -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -c ${source} -o ${object})
   # Students read these paths in messages: they start at the checkout, also where a compiler cache makes them relative.
   file(RELATIVE_PATH up ${CMAKE_CURRENT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
@@ -72,7 +80,7 @@ function(rooflab_guest_object source object)
   cmake_path(GET source EXTENSION kind)
   if(kind STREQUAL ".cu")
     set(command ${ROOFLAB_NVCC} -Xcompiler -fPIC,-Wall,${paths} -cudart shared
-        -gencode arch=compute_75,code=[sm_75,compute_75])
+        -gencode arch=compute_${arg_ARCHITECTURE},code=[sm_${arg_ARCHITECTURE},compute_${arg_ARCHITECTURE}])
     # The same object in every folder: nvcc names what is internal by its process, which a seed replaces, and by a hash of
     # the file's whole path, which nothing turns off.
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})

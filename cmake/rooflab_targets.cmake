@@ -39,7 +39,8 @@ function(rooflab_program name)
 endfunction()
 
 # rooflab_test(<name> SOURCES ... [LINK ...] [LABELS ...] [TIMEOUT <seconds>]): a GoogleTest program, which ctest
-# runs as one test. Without a TIMEOUT it has 300 s. Those with the label `engine` are built by the target engine_tests too.
+# runs as one test. Without a TIMEOUT it has 300 s. Those with the label `engine` or `threads` are built by the target
+# engine_tests or threads_tests too.
 function(rooflab_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS")
   add_executable(${name} ${arg_SOURCES})
@@ -51,12 +52,14 @@ function(rooflab_test name)
   target_compile_definitions(${name} PRIVATE ROOFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              ROOFLAB_BINARY_DIR="${PROJECT_BINARY_DIR}")
   add_test(NAME ${name} COMMAND ${name})
-  if("engine" IN_LIST arg_LABELS)
-    if(NOT TARGET engine_tests)
-      add_custom_target(engine_tests)
+  foreach(label engine threads)
+    if(label IN_LIST arg_LABELS)
+      if(NOT TARGET ${label}_tests)
+        add_custom_target(${label}_tests)
+      endif()
+      add_dependencies(${label}_tests ${name})
     endif()
-    add_dependencies(engine_tests ${name})
-  endif()
+  endforeach()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()

@@ -67,6 +67,10 @@ TEST(Determinism, BlocksThatUpdateTheSameWordRunInOrder) {
   expect_independent_of_workers("blocks_conflict", {.grid = {300, 1, 1}}, 4);
 }
 
+TEST(Determinism, BlocksThatUpdateTheSameWordsAtTheSameTimeRunInOrder) {
+  expect_independent_of_workers("blocks_conflict_for_long", {.grid = {6, 1, 1}}, 32, 500);
+}
+
 TEST(Determinism, ARepeatedLaunchStillFindsWhatWasReadUninitialised) {
   std::vector<Outcome> outcomes;
   for (const unsigned workers : {1U, 2U}) {

@@ -68,6 +68,9 @@ TEST(Lowering, BoundsTheRefusalsOfOneKernel) {
 }
 
 TEST(Lowering, BoundsTheInstructionsOfAllKernelsTogether) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "minutes, and not a thread to watch";
+#endif
   std::string text = ".func f()\n{\n.reg .b32 %r<2>;\n";
   for (int i = 0; i < 10'000; ++i) text += "mov.u32 %r1, 7;\n";
   text += "ret;\n}\n";

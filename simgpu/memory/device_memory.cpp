@@ -139,6 +139,10 @@ DeviceMemory::DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {
   }
   // Huge pages would make each page a kernel touches cost 2 MiB of the machine.
   madvise(shadow_, arena_bytes_ / 8, MADV_NOHUGEPAGE);
+  // Where the blocks of a kernel race, workers do here: why that is left so is in
+  // docs/design/engine.md.
+  expect_races(arena_, arena_bytes_);
+  expect_races(shadow_, arena_bytes_ / 8);
   next_ = kDeviceBase + kPageBytes;
   undo_ = std::make_unique<Undo>(arena_bytes_);
 }

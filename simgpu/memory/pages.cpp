@@ -2,7 +2,14 @@
 
 #include <sys/mman.h>
 
+#include <cstddef>
 #include <cstring>
+
+#if defined(__SANITIZE_THREAD__)
+// ThreadSanitizer's runtime has it; no header declares it.
+extern "C" void AnnotateBenignRaceSized(const char* file, int line, const volatile void* memory,
+                                        std::size_t bytes, const char* description);
+#endif
 
 namespace simgpu {
 namespace {
@@ -26,6 +33,12 @@ void advise_huge_pages(std::byte* begin, std::uint64_t bytes) {
   const std::uintptr_t huge_last = (first + bytes) / kHugePageBytes * kHugePageBytes;
   if (huge_first >= huge_last) return;
   madvise(begin + (huge_first - first), huge_last - huge_first, MADV_HUGEPAGE);
+}
+
+void expect_races([[maybe_unused]] void* begin, [[maybe_unused]] std::uint64_t bytes) {
+#if defined(__SANITIZE_THREAD__)
+  AnnotateBenignRaceSized(__FILE__, __LINE__, begin, bytes, "memory of kernels");
+#endif
 }
 
 void zero(std::byte* begin, std::uint64_t bytes) {

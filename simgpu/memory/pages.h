@@ -19,6 +19,10 @@ void* reserve(std::uint64_t bytes);
 /// kernel has none, all works as before.
 void advise_huge_pages(std::byte* begin, std::uint64_t bytes);
 
+/// Tells ThreadSanitizer, where a program is built with it, that threads may race in this memory:
+/// it belongs to a kernel, whose races are its own. Elsewhere nothing happens.
+void expect_races(void* begin, std::uint64_t bytes);
+
 /// Zeroes [begin, begin + bytes): whole pages go back to the kernel, the edges are written.
 void zero(std::byte* begin, std::uint64_t bytes);
 

@@ -324,6 +324,13 @@ KERNEL module_variables(int* out) { out[threadIdx.x] = table[threadIdx.x & 15] +
 KERNEL blocks_conflict(int* data) {
   if (threadIdx.x == 0) data[0] = data[0] * 3 + blockIdx.x;
 }
+/// So long that several blocks are at it at a time.
+KERNEL blocks_conflict_for_long(int* data, int rounds) {
+  for (int i = 0; i < rounds; ++i) {
+    data[threadIdx.x] = data[threadIdx.x] * 3 + blockIdx.x;
+    asm volatile("" ::: "memory");  // in memory each time, and yet not volatile, which orders blocks
+  }
+}
 /// Each thread adds to its own element and then reads the one `ahead` of it. Blocks meet in the
 /// middle of a word.
 template <typename Element>

@@ -328,7 +328,8 @@ KERNEL blocks_conflict(int* data) {
 KERNEL blocks_conflict_for_long(int* data, int rounds) {
   for (int i = 0; i < rounds; ++i) {
     data[threadIdx.x] = data[threadIdx.x] * 3 + blockIdx.x;
-    asm volatile("" ::: "memory");  // in memory each time, and yet not volatile, which orders blocks
+    asm volatile("" ::
+                     : "memory");  // in memory each time, and yet not volatile, which orders blocks
   }
 }
 /// Each thread adds to its own element and then reads the one `ahead` of it. Blocks meet in the

@@ -67,6 +67,8 @@ function(rooflab_cuda_library target)
   set(ROOFLAB_SANITIZE "")
   add_library(${target} SHARED ${arg_SOURCES} ${CMAKE_CURRENT_BINARY_DIR}/refusals.cpp)
   rooflab_compile_options(${target})
+  # These are declared as they are not: no file that knows the true declarations may see them.
+  set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/refusals.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(${target} SYSTEM PRIVATE ${ROOFLAB_CUDA_ROOT}/include)
   # A guest program may carry another C++ library; ours stays inside.
   set(exports ${CMAKE_CURRENT_SOURCE_DIR}/lib${arg_NAME}.map)

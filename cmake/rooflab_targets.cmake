@@ -75,6 +75,8 @@ function(rooflab_fuzz_program name)
   set(corpus)
   if(NOT ROOFLAB_FUZZ)
     list(APPEND arg_SOURCES ${PROJECT_SOURCE_DIR}/simgpu/fuzzing/replay_main.cpp)
+    # It asks whether the others define a function.
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/simgpu/fuzzing/replay_main.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   else()
     set(corpus ${PROJECT_BINARY_DIR}/corpus/${name})
     file(MAKE_DIRECTORY ${corpus})

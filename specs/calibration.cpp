@@ -9,12 +9,10 @@
 #include <limits>
 #include <sstream>
 
+#include "specs/units.h"
+
 namespace gpu_spec {
 namespace {
-
-constexpr double kGiga = 1e9;
-constexpr double kTera = 1e12;
-constexpr double kMega = 1e6;
 
 constexpr std::int64_t kSchema = 1;
 constexpr std::uintmax_t kMostBytes = 1 << 20;

@@ -11,12 +11,11 @@
 #include <set>
 #include <utility>
 
+#include "specs/units.h"
+
 namespace gpu_spec {
 namespace {
 
-constexpr double kMega = 1e6;
-constexpr double kGiga = 1e9;
-constexpr double kTera = 1e12;
 constexpr double kKibi = 1024.0;
 constexpr double kMebi = 1024.0 * 1024.0;
 constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;

@@ -6,6 +6,9 @@
 
 namespace rooflab {
 
+/// What a GPU's caches and DRAM move at a time.
+inline constexpr std::uint64_t kSectorBytes = 32;
+
 /// Bytes that kernels, copies and fills moved across DRAM, by the device's count. A copy within the
 /// device reads and writes each of its bytes.
 double dram_bytes(const simgpu::Activity& activity);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <regex>
 
+#include "grader/pipeline/counts.h"
 #include "grader/pipeline/roofline.h"
 
 namespace rooflab {
@@ -12,7 +13,6 @@ namespace {
 
 constexpr double kLeastShareOfOperations = 0.5;
 constexpr double kMostShareOfBytes = 0.1;
-constexpr std::uint64_t kSectorBytes = 32;
 
 bool has_records(const simgpu::Activity& activity) {
   return !activity.kernels.empty() || !activity.memory.empty() || !activity.api_calls.empty();

@@ -14,7 +14,6 @@
 namespace rooflab {
 namespace {
 
-constexpr double kSectorBytes = 32;
 constexpr double kWorthTelling = 0.95;  ///< of the time, and less, is a gain
 constexpr std::size_t kLongestKernel = 40;
 
@@ -30,7 +29,8 @@ double least_share(const std::string& limiter, const simgpu::Activity& activity,
                static_cast<double>(kernel.counters.l2_write_sectors);
     for (const auto& [type, count] : kernel.counters.flops) flops += static_cast<double>(count);
   }
-  if (limiter == "l2") return share(work.compulsory_bytes, sectors * kSectorBytes);
+  if (limiter == "l2")
+    return share(work.compulsory_bytes, sectors * static_cast<double>(kSectorBytes));
   const bool arithmetic = limiter == "fp32" || limiter == "fp16" || limiter == "tensor";
   return arithmetic ? share(total_flops(work), flops) : 0;
 }

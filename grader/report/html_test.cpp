@@ -7,6 +7,8 @@
 #include <regex>
 #include <set>
 
+#include "grader/report/testing/drawn.h"
+
 namespace rooflab {
 namespace {
 
@@ -92,14 +94,6 @@ class StrictReader {
   std::vector<std::string> open_;
 };
 
-gpu_spec::GpuSpec small_gpu() {
-  gpu_spec::GpuSpec gpu;
-  gpu.name = "Test GPU";
-  gpu.dram_bytes_per_second = 1e12;
-  gpu.peak_flops = {{"fp32", 1e13}, {"bf16_tensor", 1e14}};
-  return gpu;
-}
-
 Timing timing_of(double flops, double bytes, double time_us, const char* peak) {
   Timing timing;
   timing.flops = flops;
@@ -148,14 +142,6 @@ GradeResult hostile_grade() {
   failed.diagnostics.push_back(story);
   grade.tasks.push_back(failed);
   return grade;
-}
-
-int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++found;
-  }
-  return found;
 }
 
 TEST(Html, IsWellFormedWhateverTheSubmissionIsCalledOrPrints) {

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "grader/report/testing/drawn.h"
+
 namespace rooflab {
 namespace {
 
@@ -12,26 +14,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-gpu_spec::GpuSpec small_gpu() {
-  gpu_spec::GpuSpec gpu;
-  gpu.name = "Test GPU";
-  gpu.dram_bytes_per_second = 1e12;
-  gpu.peak_flops = {{"fp32", 1e13}, {"bf16_tensor", 1e14}, {"fp64", 5e12}};
-  return gpu;
-}
-
 ScatterSeries series_of(const std::string& label, std::vector<double> rates) {
   ScatterSeries series{label, "fp32", {}};
   for (const double rate : rates) series.marks.push_back({"somebody", 10, rate});
   return series;
-}
-
-int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++found;
-  }
-  return found;
 }
 
 TEST(RooflineScatter, HasAMarkForEachRunAndTheMedianOfEachTask) {

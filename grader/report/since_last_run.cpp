@@ -140,12 +140,6 @@ bool times_differ(const Timing& before, const Timing& now, bool measured) {
   return difference > std::max(noise, kMeasuredDifference * before.time_us);
 }
 
-std::string verdict_words(Verdict verdict) {
-  std::string words = name_of(verdict);
-  std::ranges::replace(words, '-', ' ');
-  return words;
-}
-
 /// "9.6x faster"; a difference of a few percent as that.
 std::string speed_words(double before_us, double now_us) {
   const double factor = std::max(before_us, now_us) / std::min(before_us, now_us);

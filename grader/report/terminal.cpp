@@ -87,12 +87,6 @@ void print_evidence(std::ostream& out, const Diagnostic& diagnostic) {
   for (const std::string& row : diagnostic.pattern) out << "    " << one_line(row) << '\n';
 }
 
-std::string verdict_words(Verdict verdict) {
-  std::string words = name_of(verdict);
-  std::replace(words.begin(), words.end(), '-', ' ');
-  return words;
-}
-
 std::string painted_verdict(const TaskResult& task, const std::string& padded,
                             const Painter& paint) {
   if (task.verdict == Verdict::pass) return paint.green(padded);

@@ -152,6 +152,12 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width) {
   return lines;
 }
 
+std::string verdict_words(Verdict verdict) {
+  std::string words = name_of(verdict);
+  std::ranges::replace(words, '-', ' ');
+  return words;
+}
+
 std::string format_time_us(double microseconds) {
   static constexpr std::array<std::string_view, 3> kUnits{"us", "ms", "s"};
   if (std::fabs(microseconds) < 0.9995)

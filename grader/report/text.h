@@ -29,6 +29,9 @@ std::string shorten(const std::string& text, std::size_t most);
 /// Lines of at most `width` characters, broken at spaces; a longer word stays whole.
 std::vector<std::string> wrap(const std::string& text, std::size_t width);
 
+/// "time limit"
+std::string verdict_words(Verdict verdict);
+
 /// 12.3 ms, 1.05 us: three significant digits with the unit that suits.
 std::string format_time_us(double microseconds);
 /// 2.11 TFLOP/s for (2.11e12, "FLOP/s").

@@ -11,14 +11,14 @@ namespace rooflab {
 namespace {
 
 /// A part has some ten tasks; a file of this size names hundreds.
-constexpr std::size_t kLargestFile = 16U << 10;
+constexpr std::size_t kLargestHints = 16U << 10;
 
 }  // namespace
 
 std::map<std::string, int> read_hints_used(const std::filesystem::path& folder,
                                            const PartSpec& part) {
   const SubmittedFile file = read_submitted(folder, kHintsUsedFile);
-  if (file.state != SubmittedFile::State::present || file.text.size() > kLargestFile) return {};
+  if (file.state != SubmittedFile::State::present || file.text.size() > kLargestHints) return {};
   try {
     const toml::table table = parse_toml_text(file.text, kHintsUsedFile);
     std::map<std::string, int> shown;

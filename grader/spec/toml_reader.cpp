@@ -11,7 +11,7 @@
 namespace rooflab {
 namespace {
 
-constexpr std::uintmax_t kLargestFile = 1U << 20;
+constexpr std::uintmax_t kLargestToml = 1U << 20;
 
 std::string type_name(const toml::node& node) {
   if (node.is_string()) return "a string";
@@ -33,7 +33,7 @@ std::string read_text(const std::filesystem::path& file) {
     throw SpecError(
         fmt::format("{}: this is no regular file; put a TOML file there", file.string()));
   }
-  if (std::filesystem::file_size(file, error) > kLargestFile) {
+  if (std::filesystem::file_size(file, error) > kLargestToml) {
     throw SpecError(fmt::format("{}: the file is larger than 1 MiB; shorten it", file.string()));
   }
   std::ifstream in(file, std::ios::binary);

@@ -12,7 +12,7 @@
 namespace simgpu {
 namespace {
 
-constexpr std::uint32_t kWarps = 4;
+constexpr std::uint32_t kWarpsOfRandomBlock = 4;
 
 /// The race rule, word for word: keeps every access of the interval and compares all pairs.
 class PlainRaces {
@@ -46,7 +46,7 @@ TEST(RandomRaceTest, TheFirstRaceOfAnyIntervalIsFound) {
   int raced = 0;
   for (int round = 0; round < 4000; ++round) {
     BlockCheckers checkers(memory);
-    checkers.begin_block(0, 64, kWarps, 0);
+    checkers.begin_block(0, 64, kWarpsOfRandomBlock, 0);
     TestAccess all(
         AccessKind::store, 16, [](auto lane) { return 16 * lane; }, 0xfU);
     checkers.shared(all.get());
@@ -61,7 +61,7 @@ TEST(RandomRaceTest, TheFirstRaceOfAnyIntervalIsFound) {
       const auto kind = static_cast<AccessKind>(random() % 3);
       const std::uint64_t first = random() % 64 / bytes * bytes;
       const unsigned lane = random() % 2;
-      const auto warp = static_cast<std::uint16_t>(random() % kWarps);
+      const auto warp = static_cast<std::uint16_t>(random() % kWarpsOfRandomBlock);
       TestAccess access(
           kind, bytes, [&](auto) { return first; }, 1U << lane);
       checkers.shared(access.by(warp, static_cast<std::uint32_t>(step)).get());
@@ -84,7 +84,7 @@ TEST(RandomRaceTest, TheFirstRaceInGlobalMemoryIsFoundAcrossBlocksAndWindows) {
   BlockCheckers checkers(memory);
   int raced = 0;
   for (std::uint64_t block = 0; block < 4000; ++block) {
-    checkers.begin_block(block, 0, kWarps, 0);
+    checkers.begin_block(block, 0, kWarpsOfRandomBlock, 0);
     const std::uint64_t around = base + 512 * (1 + random() % 6) - 32;
     PlainRaces expected;
     for (int step = 0; step < 12; ++step) {
@@ -96,7 +96,7 @@ TEST(RandomRaceTest, TheFirstRaceInGlobalMemoryIsFoundAcrossBlocksAndWindows) {
       const auto kind = random() % 2 == 0 ? AccessKind::load : AccessKind::store;
       const std::uint64_t first = around + random() % 64 / bytes * bytes;
       const unsigned lane = random() % 2;
-      const auto warp = static_cast<std::uint16_t>(random() % kWarps);
+      const auto warp = static_cast<std::uint16_t>(random() % kWarpsOfRandomBlock);
       TestAccess access(
           kind, bytes, [&](auto) { return first; }, 1U << lane);
       checkers.global(access.by(warp, static_cast<std::uint32_t>(step)).get());
@@ -145,7 +145,7 @@ TEST(RandomRaceTest, TheFirstRaceOfWholeWarpsIsFound) {
   int raced = 0;
   for (int round = 0; round < 4000; ++round) {
     BlockCheckers checkers(memory);
-    checkers.begin_block(0, kBytes, kWarps, 0);
+    checkers.begin_block(0, kBytes, kWarpsOfRandomBlock, 0);
     for (const std::uint64_t first : {0, 256, 512}) {
       TestAccess all(AccessKind::store, 8, [&](auto lane) { return first + 8 * lane; });
       checkers.shared(all.get());
@@ -164,7 +164,7 @@ TEST(RandomRaceTest, TheFirstRaceOfWholeWarpsIsFound) {
       const unsigned form = random() % 4;
       const std::uint64_t stride = form < 2 ? bytes : 0;
       const std::uint32_t mask = form == 3 ? 1U << random() % 2 : ~0U;
-      const auto warp = static_cast<std::uint16_t>(random() % kWarps);
+      const auto warp = static_cast<std::uint16_t>(random() % kWarpsOfRandomBlock);
       std::array<std::uint8_t, kWarpSize * 8> values{};
       for (unsigned i = 0; i < values.size(); ++i) {
         values[i] = static_cast<std::uint8_t>(32 * static_cast<unsigned>(step) + i / bytes + 1);

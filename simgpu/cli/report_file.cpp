@@ -7,14 +7,13 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "simgpu/cli/dim3_json.h"
 #include "simgpu/model/explanation.h"
 
 namespace simgpu::cli {
 namespace {
 
 using nlohmann::json;
-
-json triple(const Dim3& size) { return json::array({size.x, size.y, size.z}); }
 
 json calls_json(const std::vector<InlinedCall>& calls) {
   json list = json::array();

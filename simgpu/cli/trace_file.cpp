@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "simgpu/cli/dim3_json.h"
+
 namespace simgpu::cli {
 namespace {
 
@@ -39,8 +41,6 @@ Slice slice(const char* category, const std::string& name, double start_us, doub
   made.event = {{"cat", category}, {"name", name}, {"args", {{"correlation", correlation}}}};
   return made;
 }
-
-json triple(const Dim3& size) { return json::array({size.x, size.y, size.z}); }
 
 Slice kernel_slice(const KernelRecord& kernel, int multiprocessors) {
   Slice made = slice("kernel", kernel.name, kernel.start_us, kernel.time.total_us, kernel.stream,

@@ -6,12 +6,12 @@
 #include <numeric>
 
 #include "simgpu/checkers/lane_pattern.h"
+#include "simgpu/counters/traffic_log.h"
 
 namespace simgpu {
 namespace {
 
 constexpr std::uint32_t kBanks = 32;
-constexpr std::uint32_t kWordBytes = 4;
 
 /// Lanes served together: all of them, or as many as can move 128 bytes.
 std::uint32_t lanes_per_phase(std::uint32_t bytes) {

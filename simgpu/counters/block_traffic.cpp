@@ -15,8 +15,6 @@ namespace {
 using Kind = TrafficEntry::Kind;
 
 constexpr std::uint32_t kL1Ways = 4;
-constexpr std::uint32_t kWordBytes = 4;
-constexpr std::uint64_t kLineBytes = kSectorsPerLine * kSectorBytes;
 /// Sectors; of further ones every load is logged.
 constexpr std::size_t kMostReadInPart = std::size_t{1} << 20;
 

@@ -8,10 +8,11 @@
 #include <cstring>
 #include <new>
 
+#include "simgpu/counters/traffic_log.h"
+
 namespace simgpu {
 namespace {
 
-constexpr std::uint64_t kLineBytes = 128;
 constexpr std::uint64_t kNotFound = ~std::uint64_t{0};
 constexpr std::uint32_t kAtOnce = 8;  // numbers that position() compares
 

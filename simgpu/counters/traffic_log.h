@@ -10,7 +10,9 @@ namespace simgpu {
 
 inline constexpr std::uint64_t kSectorBytes = 32;
 inline constexpr std::uint64_t kSectorsPerLine = 4;
+inline constexpr std::uint64_t kLineBytes = kSectorsPerLine * kSectorBytes;
 inline constexpr std::uint64_t kWordsPerSector = 8;
+inline constexpr std::uint32_t kWordBytes = 4;
 
 /// One warp request's run of neighbouring sectors, as it goes from a block to L2.
 struct TrafficEntry {

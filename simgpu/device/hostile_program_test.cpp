@@ -20,7 +20,7 @@ namespace {
 using protocol::GuestOperation;
 using ::testing::HasSubstr;
 
-constexpr std::uint64_t kMebi = 1 << 20;
+constexpr std::uint64_t kMebibyte = 1 << 20;
 
 std::string repeated(std::size_t count, const std::function<std::string(std::size_t)>& piece) {
   std::string text;
@@ -84,7 +84,7 @@ std::vector<HostileModule> hostile_modules() {
       {"a nested expression", module_of(".reg .b32 %r; mov.u32 %r, " + repeated(kMany, "(") + "1" +
                                         repeated(kMany, ")") + ";")},
       {"a long name", ".version 9.0\n.target sm_80\n.address_size 64\n.entry " +
-                          std::string(2 * kMebi, 'Z') + "(.param .u64 data) { ret; }"},
+                          std::string(2 * kMebibyte, 'Z') + "(.param .u64 data) { ret; }"},
       {"opcodes that nobody knows",
        module_of(repeated(2000, "no." + std::string(3000, 'x') + ";"))},
       {"parameters",
@@ -104,7 +104,7 @@ TEST(HostileProgram, TakesABoundedPartOfTheMachineWhateverItDeclares) {
       guest.run(wire::Reader(loaded.data).get<std::uint64_t>(), {1, 1, 1}, {32, 1, 1},
                 std::uint64_t{0});
     }
-    EXPECT_LT(peak_memory_of(device), 512 * kMebi);
+    EXPECT_LT(peak_memory_of(device), 512 * kMebibyte);
   }
   expect_healthy(device);
 }
@@ -125,7 +125,7 @@ class HostileKernel : public ::testing::Test {
               error);
     const Activity activity = device_.collect();
     EXPECT_EQ(activity.findings.size(), 1u);
-    EXPECT_LT(peak_memory_of(device_), 512 * kMebi);
+    EXPECT_LT(peak_memory_of(device_), 512 * kMebibyte);
     return activity.findings.empty() ? Finding{} : activity.findings[0];
   }
   void TearDown() override { expect_healthy(device_); }
@@ -148,7 +148,7 @@ TEST_F(HostileKernel, HasAShortStoryHoweverLongItsNamesAre) {
     const char digit = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[level];
     doubling += fmt::format("S_IS{0}_S{0}_E", digit);
   }
-  for (const std::string& name : {doubling + "Evv", std::string(kMebi, 'n')}) {
+  for (const std::string& name : {doubling + "Evv", std::string(kMebibyte, 'n')}) {
     const std::string recursion = module_of(fmt::format("call {};", name),
                                             fmt::format(".func {0}() {{ call {0}; ret; }}", name));
     const Finding finding = only_finding(CudaError::hardware_stack_error, recursion, {1, 1, 1});
@@ -237,7 +237,7 @@ TEST(HostileGuest, LeavesABoundedLogHoweverMuchItDoes) {
   EXPECT_EQ(activity.memory.size(), 20'000u);
   EXPECT_EQ(activity.findings.size(), 500u);
   EXPECT_EQ(activity.api_calls.at("cudaFree"), 999u);
-  EXPECT_LT(peak_memory_of(device), 128 * kMebi);
+  EXPECT_LT(peak_memory_of(device), 128 * kMebibyte);
   expect_healthy(device);
 }
 

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t kMostWork = 256;
 constexpr std::size_t kMostSectors = std::size_t{4} << 20;
-constexpr std::uint64_t kWordBytes = kSectorBytes / kWordsPerSector;
 
 std::size_t extent(const StreamRaces::Work& work) {
   return work.sectors.size() + work.ranges.size();

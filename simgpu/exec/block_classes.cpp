@@ -20,8 +20,8 @@ constexpr std::uint64_t kManyAlike = 8, kMostSingles = 48;
 constexpr std::uint64_t kMoveInstructions = 60'000'000;
 /// Blocks that are run to check what was predicted: at least and at most these, and not many more
 /// warp instructions.
-constexpr std::uint64_t kLeastProbes = 8, kMostProbes = 1024;
-constexpr std::uint64_t kProbeInstructions = 30'000'000;
+constexpr std::uint64_t kLeastClassProbes = 8, kMostClassProbes = 1024;
+constexpr std::uint64_t kClassProbeInstructions = 30'000'000;
 
 /// Numbers in [0, 1) that spread evenly, in step with no power of two.
 double spread(std::uint64_t i) {
@@ -243,9 +243,10 @@ void BlockClasses::check_everywhere() {
   }
   check(blocks_ - 1);
   const std::uint64_t begin = sampler_.instructions();
-  const std::uint64_t most = std::min(kMostProbes, blocks_ / 4);
+  const std::uint64_t most = std::min(kMostClassProbes, blocks_ / 4);
   while (++probes < most) {
-    if (probes > kLeastProbes && sampler_.instructions() - begin > kProbeInstructions) break;
+    if (probes > kLeastClassProbes && sampler_.instructions() - begin > kClassProbeInstructions)
+      break;
     const double block = spread(probes) * static_cast<double>(blocks_);
     check(std::min(static_cast<std::uint64_t>(block), blocks_ - 1));
   }

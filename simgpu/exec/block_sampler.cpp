@@ -7,7 +7,7 @@ namespace simgpu {
 namespace {
 
 /// Of all logs that are kept for comparison: 512 MiB.
-constexpr std::uint64_t kMostEntries = (std::uint64_t{512} << 20) / sizeof(TrafficEntry);
+constexpr std::uint64_t kMostEntriesOfSamples = (std::uint64_t{512} << 20) / sizeof(TrafficEntry);
 /// A block that takes this much longer than all before it waits for another block.
 constexpr std::uint64_t kMostTimesLonger = 512;
 constexpr std::uint64_t kLeastBudget = 16'000'000;
@@ -67,7 +67,7 @@ const BlockProfile& BlockSampler::profile(std::uint64_t block) {
   conflicts_.add(log);
   kept_entries_ += log.entries.size();
   const bool whole = log.unlogged_reads + log.unlogged_writes == 0;
-  if (!whole || conflicts_.any() || kept_entries_ > kMostEntries) throw NotSampled{};
+  if (!whole || conflicts_.any() || kept_entries_ > kMostEntriesOfSamples) throw NotSampled{};
   return profiles_.emplace(block, std::move(profile)).first->second;
 }
 

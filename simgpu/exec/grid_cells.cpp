@@ -17,8 +17,8 @@ constexpr std::uint64_t kMostCells = 1024;
 /// Blocks that are run beyond those that the cells need: one in so many, …
 constexpr std::uint64_t kBlocksPerProbe = 16;
 /// … at least and at most these, and at most so many warp instructions …
-constexpr std::uint64_t kLeastProbes = 24, kMostProbes = 4096;
-constexpr std::uint64_t kProbeInstructions = 4'000'000;
+constexpr std::uint64_t kLeastBlockProbes = 24, kMostBlockProbes = 4096;
+constexpr std::uint64_t kBlockProbeInstructions = 4'000'000;
 /// … and neighbours in the middle of the grid, where a pattern of a few blocks would show.
 constexpr std::uint64_t kNeighbours = 9;
 
@@ -205,8 +205,8 @@ bool GridCells::check_everywhere() {
   const std::uint64_t per_block =
       std::max<std::uint64_t>(sampler_.instructions() / sampler_.blocks_run(), 1);
   const std::uint64_t probes =
-      std::clamp(std::min(blocks / kBlocksPerProbe, kProbeInstructions / per_block), kLeastProbes,
-                 kMostProbes);
+      std::clamp(std::min(blocks / kBlocksPerProbe, kBlockProbeInstructions / per_block),
+                 kLeastBlockProbes, kMostBlockProbes);
   for (std::uint64_t i = 1; i <= probes; ++i) {
     // Multiples of the golden ratio spread evenly, in step with no power of two.
     constexpr double kGoldenRatio = 0.6180339887498949;

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = TrafficEntry::Kind;
 
-constexpr std::uint64_t kMostEntries = std::uint64_t{8} << 20;
+constexpr std::uint64_t kMostEntriesKept = std::uint64_t{8} << 20;
 constexpr std::size_t kMostPhases = 1024;
 
 }  // namespace
@@ -24,7 +24,7 @@ bool GridPhases::is_workspace(const TrafficEntry& entry) const {
 
 void GridPhases::add(const TrafficLog& log) {
   kept_ += log.entries.size();
-  too_much_ = too_much_ || kept_ > kMostEntries;
+  too_much_ = too_much_ || kept_ > kMostEntriesKept;
   if (too_much_) {
     blocks_.clear();
     return;

@@ -5,12 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "simgpu/model/testing/described_gpu.h"
+
 namespace simgpu {
 namespace {
-
-gpu_spec::GpuSpec gpu(const std::string& id) {
-  return gpu_spec::find(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus", id);
-}
 
 LaunchShape shape(unsigned threads, unsigned registers, unsigned static_shared = 0,
                   unsigned dynamic_shared = 0) {
@@ -27,16 +25,16 @@ TEST(OccupancyTest, TheBestPracticesGuidesExample) {
   // "CUDA C++ Best Practices Guide", Calculating Occupancy: 37 registers per thread allow 12 blocks
   // of 128 threads (75 %), but only 4 blocks of 320 threads (63 %), on an SM of 65,536 registers
   // and 2048 threads.
-  const Occupancy small = occupancy(shape(128, 37), gpu("a100"));
+  const Occupancy small = occupancy(shape(128, 37), described_gpu("a100"));
   EXPECT_EQ(small.blocks_per_sm, 12U);
   EXPECT_DOUBLE_EQ(small.fraction, 0.75);
   EXPECT_EQ(small.limiter, "registers");
-  const Occupancy large = occupancy(shape(320, 37), gpu("a100"));
+  const Occupancy large = occupancy(shape(320, 37), described_gpu("a100"));
   EXPECT_EQ(large.blocks_per_sm, 4U);
   EXPECT_DOUBLE_EQ(large.fraction, 0.625);
   // The same guide: full occupancy with 2048 threads needs at most 32 registers each.
-  EXPECT_DOUBLE_EQ(occupancy(shape(256, 32), gpu("a100")).fraction, 1.0);
-  EXPECT_LT(occupancy(shape(256, 33), gpu("a100")).fraction, 1.0);
+  EXPECT_DOUBLE_EQ(occupancy(shape(256, 32), described_gpu("a100")).fraction, 1.0);
+  EXPECT_LT(occupancy(shape(256, 33), described_gpu("a100")).fraction, 1.0);
 }
 
 TEST(OccupancyTest, EachLimitOfAnSm) {
@@ -64,7 +62,7 @@ TEST(OccupancyTest, EachLimitOfAnSm) {
            {"a100", shape(256, 255), 1, "registers"},
            {"a100", shape(33, 32), 32, "warps"},
        }) {
-    const Occupancy result = occupancy(c.shape, gpu(c.gpu));
+    const Occupancy result = occupancy(c.shape, described_gpu(c.gpu));
     EXPECT_EQ(result.blocks_per_sm, c.blocks)
         << c.gpu << ", " << c.shape.block.x << " threads, " << c.shape.registers_per_thread;
     EXPECT_EQ(result.limiter, c.limiter) << c.gpu << ", " << c.shape.block.x << " threads";
@@ -72,10 +70,10 @@ TEST(OccupancyTest, EachLimitOfAnSm) {
 }
 
 TEST(OccupancyTest, ABlockThatDoesNotFitHasNone) {
-  EXPECT_EQ(occupancy(shape(1024, 65), gpu("a100")).blocks_per_sm, 0U);
-  EXPECT_EQ(occupancy(shape(256, 32, 0, 163 * 1024 + 1), gpu("a100")).blocks_per_sm, 0U);
-  EXPECT_EQ(occupancy(shape(256, 256), gpu("a100")).blocks_per_sm, 0U);
-  EXPECT_EQ(occupancy(shape(1025, 16), gpu("a100")).blocks_per_sm, 0U);
+  EXPECT_EQ(occupancy(shape(1024, 65), described_gpu("a100")).blocks_per_sm, 0U);
+  EXPECT_EQ(occupancy(shape(256, 32, 0, 163 * 1024 + 1), described_gpu("a100")).blocks_per_sm, 0U);
+  EXPECT_EQ(occupancy(shape(256, 256), described_gpu("a100")).blocks_per_sm, 0U);
+  EXPECT_EQ(occupancy(shape(1025, 16), described_gpu("a100")).blocks_per_sm, 0U);
 }
 
 }  // namespace

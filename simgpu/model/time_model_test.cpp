@@ -4,13 +4,10 @@
 
 #include "simgpu/model/latency.h"
 #include "simgpu/model/limiters.h"
+#include "simgpu/model/testing/described_gpu.h"
 
 namespace simgpu {
 namespace {
-
-gpu_spec::GpuSpec gpu(const std::string& id) {
-  return gpu_spec::find(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus", id);
-}
 
 /// A kernel told instruction by instruction, executed by every warp the same number of times.
 struct Kernel {
@@ -78,7 +75,7 @@ TEST(TimeModelTest, StreamingKernelsOnAT4AreAsFastAsMeasured) {
   for (const Case& c :
        {Case{"pow", streaming(1, 1), 2.167}, Case{"mul", streaming(1, 1), 2.185},
         Case{"fill", streaming(0, 1), 1.141}, Case{"sum", streaming(1, 0), 0.992}}) {
-    const TimeBreakdown time = c.kernel.on(gpu("t4"));
+    const TimeBreakdown time = c.kernel.on(described_gpu("t4"));
     const double ratio = time.total_us / (1e3 * c.measured_ms);
     EXPECT_GT(ratio, 1 / 1.5) << c.what << ": " << time.total_us << " us";
     EXPECT_LT(ratio, 1.5) << c.what << ": " << time.total_us << " us";
@@ -89,7 +86,7 @@ TEST(TimeModelTest, StreamingKernelsOnAT4AreAsFastAsMeasured) {
 
 TEST(TimeModelTest, NoStreamIsFasterThanTheDataSheet) {
   for (const char* id : {"t4", "a10", "a6000", "rtx4090", "a100", "h100-sxm", "h200"}) {
-    const gpu_spec::GpuSpec spec = gpu(id);
+    const gpu_spec::GpuSpec spec = described_gpu(id);
     const double floor_us = 1e6 * 8.0 * kElements / spec.dram_bytes_per_second;
     EXPECT_GT(streaming(1, 1).on(spec).total_us, floor_us) << id;
     // An H200's scale of doubles was measured at 1.5 times its floor.
@@ -98,7 +95,7 @@ TEST(TimeModelTest, NoStreamIsFasterThanTheDataSheet) {
 }
 
 TEST(TimeModelTest, TheTotalIsNeverBelowItsLargestTermPlusTheLaunch) {
-  const TimeBreakdown time = streaming(2, 1).on(gpu("a100"));
+  const TimeBreakdown time = streaming(2, 1).on(described_gpu("a100"));
   for (const auto& [name, term] : time.terms) {
     EXPECT_GE(time.total_us, term + time.launch_us) << name;
     EXPECT_GE(term, 0) << name;
@@ -108,15 +105,15 @@ TEST(TimeModelTest, TheTotalIsNeverBelowItsLargestTermPlusTheLaunch) {
 TEST(TimeModelTest, ATinyKernelIsBoundByItsLaunch) {
   Kernel kernel(1, 32);
   kernel.add(InstructionClass::integer, {1}, {0});
-  const TimeBreakdown time = kernel.on(gpu("a100"));
+  const TimeBreakdown time = kernel.on(described_gpu("a100"));
   EXPECT_EQ(time.limiter, "launch");
-  EXPECT_NEAR(time.total_us, gpu("a100").launch_overhead_us, 0.1);
+  EXPECT_NEAR(time.total_us, described_gpu("a100").launch_overhead_us, 0.1);
 }
 
 TEST(TimeModelTest, IndependentMultiplyAddsReachTheFp32Peak) {
   // 64 chains in flight per thread, so that latency does not matter.
   for (const char* id : {"t4", "a100", "rtx4090", "h100-sxm"}) {
-    const gpu_spec::GpuSpec spec = gpu(id);
+    const gpu_spec::GpuSpec spec = described_gpu(id);
     Kernel kernel(static_cast<std::uint32_t>(spec.sm_count) * 8, 256);
     for (std::uint32_t i = 0; i < 64; ++i) kernel.add(InstructionClass::fp32, {i}, {i}, 1000);
     const double flops = 64.0 * 1000 * 2 * 32 * static_cast<double>(kernel.warps());
@@ -129,7 +126,7 @@ TEST(TimeModelTest, IndependentMultiplyAddsReachTheFp32Peak) {
 }
 
 TEST(TimeModelTest, TensorInstructionsRunAtTheDenseRateOfTheirType) {
-  const gpu_spec::GpuSpec spec = gpu("a100");
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
   Kernel kernel(108 * 4, 256);
   for (std::uint32_t i = 0; i < 16; ++i) {
     kernel.add(InstructionClass::tensor, {i}, {i}, 1000);
@@ -145,9 +142,9 @@ TEST(TimeModelTest, BankConflictsCostTheirWavefronts) {
   kernel.add(InstructionClass::shared_load, {1}, {0}, 1000);
   kernel.counters.shared_load_requests = 1000 * kernel.warps();
   kernel.counters.shared_load_wavefronts = kernel.counters.shared_load_requests;
-  const double clean = kernel.on(gpu("a100")).terms.at("shared");
+  const double clean = kernel.on(described_gpu("a100")).terms.at("shared");
   kernel.counters.shared_load_wavefronts *= 32;
-  EXPECT_NEAR(kernel.on(gpu("a100")).terms.at("shared"), 32 * clean, 1e-6 * clean);
+  EXPECT_NEAR(kernel.on(described_gpu("a100")).terms.at("shared"), 32 * clean, 1e-6 * clean);
   // 8000 wavefronts of one SM at one per cycle.
   EXPECT_NEAR(clean, 8000 / 1410.0, 1e-9);
 }
@@ -160,14 +157,15 @@ TEST(TimeModelTest, UncoalescedLoadsAreSlower) {
   c.global_load_sectors *= 8;
   c.l2_read_sectors *= 8;
   c.dram_read_bytes *= 8;
-  EXPECT_GT(strided.on(gpu("a100")).total_us, 3 * coalesced.on(gpu("a100")).total_us);
+  EXPECT_GT(strided.on(described_gpu("a100")).total_us,
+            3 * coalesced.on(described_gpu("a100")).total_us);
 }
 
 TEST(TimeModelTest, OneBlockMoreThanSmsTakesASecondRound) {
   const auto busy = [](std::uint32_t blocks) {
     Kernel kernel(blocks, 1024, 64);  // one block per SM
     for (std::uint32_t i = 0; i < 32; ++i) kernel.add(InstructionClass::fp32, {i}, {i}, 1000);
-    return kernel.on(gpu("a100"));
+    return kernel.on(described_gpu("a100"));
   };
   const TimeBreakdown whole = busy(108);
   const TimeBreakdown more = busy(109);
@@ -178,7 +176,7 @@ TEST(TimeModelTest, OneBlockMoreThanSmsTakesASecondRound) {
 }
 
 TEST(LatencyTest, DependentInstructionsWaitForEachOther) {
-  const gpu_spec::GpuSpec spec = gpu("a100");
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
   Kernel chain(1, 32);
   Kernel free(1, 32);
   for (std::uint32_t i = 0; i < 100; ++i) {
@@ -191,14 +189,14 @@ TEST(LatencyTest, DependentInstructionsWaitForEachOther) {
 
 TEST(LatencyTest, ALoopCarriesItsDependenceFromTurnToTurn) {
   // acc += x: one instruction, a hundred turns, each waiting for the one before.
-  const gpu_spec::GpuSpec spec = gpu("a100");
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
   Kernel loop(1, 32);
   loop.add(InstructionClass::fp32, {1}, {1, 0}, 100);
   EXPECT_DOUBLE_EQ(loop.cycles(spec), 1 + 99 * spec.alu_latency);
 }
 
 TEST(LatencyTest, ALoadIsWaitedForWhereItsValueIsUsed) {
-  const gpu_spec::GpuSpec spec = gpu("a100");
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
   const auto with_independent_work = [&](std::uint32_t instructions) {
     Kernel kernel(1, 32);
     kernel.counters.global_load_sectors = kernel.counters.l2_read_sectors = 4;  // all from DRAM
@@ -215,7 +213,7 @@ TEST(LatencyTest, ALoadIsWaitedForWhereItsValueIsUsed) {
 }
 
 TEST(LatencyTest, LoadsWaitForTheLevelThatServesThem) {
-  const gpu_spec::GpuSpec spec = gpu("a100");
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
   Kernel kernel(1, 32);
   kernel.add(InstructionClass::global_load, {1}, {0}).add(InstructionClass::fp32, {2}, {1});
   KernelCounters& c = kernel.counters;
@@ -233,14 +231,14 @@ TEST(LatencyTest, FewWarpsAreBoundByLatencyAndManyByThroughput) {
   const auto chained = [](std::uint32_t threads) {
     Kernel kernel(108, threads, 16);
     kernel.add(InstructionClass::fp32, {1}, {1}, 10000);
-    return kernel.on(gpu("a100"));
+    return kernel.on(described_gpu("a100"));
   };
   EXPECT_EQ(chained(32).limiter, "latency");
   EXPECT_EQ(chained(1024).limiter, "fp32");
 }
 
 TEST(LatencyTest, WhatTheAssemblerFoldsCostsNothing) {
-  const gpu_spec::GpuSpec spec = gpu("a100");
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
   Kernel kernel(108, 256);
   kernel.add(InstructionClass::move, {1}, {0}, 1000);
   kernel.program.back().issues = false;
@@ -249,7 +247,7 @@ TEST(LatencyTest, WhatTheAssemblerFoldsCostsNothing) {
 }
 
 TEST(LatencyTest, LoadsAreMovedAheadOfTheirUsesButNotAcrossABarrier) {
-  const gpu_spec::GpuSpec spec = gpu("a100");
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
   Kernel kernel(1, 32);
   kernel.add(InstructionClass::shared_load, {1}, {0}).add(InstructionClass::fp32, {2}, {1});
   kernel.add(InstructionClass::shared_load, {3}, {0}).add(InstructionClass::fp32, {4}, {3});
@@ -266,13 +264,13 @@ TEST(TimeModelTest, AScatteredRequestTakesOneCyclePerLine) {
   kernel.add(InstructionClass::global_load, {1}, {0}, 1000);
   kernel.counters.global_load_requests = 1000 * kernel.warps();
   kernel.counters.l1_tag_lookups = 32 * kernel.counters.global_load_requests;
-  EXPECT_NEAR(kernel.on(gpu("a100")).terms.at("l1"), 32000 / 1410.0, 1e-9);
+  EXPECT_NEAR(kernel.on(described_gpu("a100")).terms.at("l1"), 32000 / 1410.0, 1e-9);
 }
 
 TEST(TimeModelTest, ACoalescedLoadTakesMoreThanTwiceAsLongWithHalfTheLoadStoreUnits) {
   // 128 bytes per request: one cycle on an A100, 2.45 on a T4 and on an RTX A6000.
   const auto l1_cycles = [](const char* id) {
-    const gpu_spec::GpuSpec spec = gpu(id);
+    const gpu_spec::GpuSpec spec = described_gpu(id);
     Kernel kernel(static_cast<std::uint32_t>(spec.sm_count), 32);
     kernel.add(InstructionClass::global_load, {1}, {0}, 1000);
     kernel.counters.global_load_requests = 1000 * kernel.warps();
@@ -288,7 +286,7 @@ TEST(TimeModelTest, ACoalescedLoadTakesMoreThanTwiceAsLongWithHalfTheLoadStoreUn
 
 TEST(TimeModelTest, AWarpsWordsTakeTwoCyclesFromTuringsSharedMemoryUnlessBanksConflict) {
   const auto cycles = [](const char* id, std::uint64_t wavefronts) {
-    const gpu_spec::GpuSpec spec = gpu(id);
+    const gpu_spec::GpuSpec spec = described_gpu(id);
     Kernel kernel(static_cast<std::uint32_t>(spec.sm_count), 32);
     kernel.counters.shared_load_requests = 1000 * kernel.warps();
     kernel.counters.shared_load_wavefronts = wavefronts * kernel.counters.shared_load_requests;
@@ -304,10 +302,10 @@ TEST(TimeModelTest, AWarpsWordsTakeTwoCyclesFromTuringsSharedMemoryUnlessBanksCo
 }
 
 TEST(TimeModelTest, APowerLimitStretchesWhatTheSmsDoAndNotWhatDramDoes) {
-  gpu_spec::GpuSpec at_boost = gpu("t4");
+  gpu_spec::GpuSpec at_boost = described_gpu("t4");
   at_boost.sustained_clock_mhz = 0;
-  const double factor = at_boost.clock_mhz / gpu("t4").sustained_clock_mhz;
-  const TimeBreakdown limited = streaming(1, 1).on(gpu("t4"));
+  const double factor = at_boost.clock_mhz / described_gpu("t4").sustained_clock_mhz;
+  const TimeBreakdown limited = streaming(1, 1).on(described_gpu("t4"));
   const TimeBreakdown boosted = streaming(1, 1).on(at_boost);
   EXPECT_GT(factor, 1.5);
   EXPECT_NEAR(limited.terms.at("issue"), factor * boosted.terms.at("issue"), 1e-6);
@@ -331,7 +329,7 @@ Kernel tiles(std::uint32_t blocks, std::uint32_t threads) {
 }
 
 TEST(TimeModelTest, OneBlockPerSmWaitsForItsLoadsAndSeveralFillEachOthersStalls) {
-  const gpu_spec::GpuSpec spec = gpu("a100");
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
   const TimeBreakdown alone = tiles(108, 1024).on(spec);
   const TimeBreakdown several = tiles(8 * 108, 256).on(spec);
   EXPECT_EQ(alone.limiter, "fp32");
@@ -342,7 +340,7 @@ TEST(TimeModelTest, OneBlockPerSmWaitsForItsLoadsAndSeveralFillEachOthersStalls)
 }
 
 TEST(LatencyTest, TheNextRoundsBlocksTakeTheirTimeToStart) {
-  const gpu_spec::GpuSpec spec = gpu("a100");
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
   const auto latency = [&](std::uint32_t blocks) {
     Kernel kernel(blocks, 1024, 64);  // one block per SM
     kernel.add(InstructionClass::fp32, {1}, {1}, 100);
@@ -387,19 +385,19 @@ Kernel product(unsigned outputs_per_thread, double loads_per_fma, bool from_glob
 
 TEST(TimeModelTest, EachStepOfTheMatrixProductIsFaster) {
   for (const char* id : {"t4", "a10", "a100", "h100-sxm"}) {
-    const double naive = product(1, 2, true).on(gpu(id)).total_us;
-    const double tiled = product(1, 2, false).on(gpu(id)).total_us;
-    const double registers = product(16, 0.5, false).on(gpu(id)).total_us;
+    const double naive = product(1, 2, true).on(described_gpu(id)).total_us;
+    const double tiled = product(1, 2, false).on(described_gpu(id)).total_us;
+    const double registers = product(16, 0.5, false).on(described_gpu(id)).total_us;
     EXPECT_GT(naive, 1.2 * tiled) << id;
     EXPECT_GT(tiled, 2 * registers) << id;
-    const double peak_us = 1e6 * 2.0 * 1024 * 1024 * 1024 / gpu(id).peak_flops.at("fp32");
+    const double peak_us = 1e6 * 2.0 * 1024 * 1024 * 1024 / described_gpu(id).peak_flops.at("fp32");
     EXPECT_GT(registers, peak_us) << id;
   }
 }
 
 TEST(TimeModelTest, AKernelWithoutAnyCountersTakesItsLaunch) {
   const LaunchShape shape;
-  const TimeBreakdown time = predict_time({}, shape, {}, {}, gpu("a100"));
+  const TimeBreakdown time = predict_time({}, shape, {}, {}, described_gpu("a100"));
   EXPECT_DOUBLE_EQ(time.total_us, time.launch_us);
 }
 
@@ -425,11 +423,11 @@ double cycles_of_a_turn(std::uint32_t under_way, std::uint32_t steps) {
   for (std::uint32_t i = 0; i < steps; ++i) {
     kernel.add(InstructionClass::fp32, {2}, {2}, kTurns);
   }
-  return kernel.cycles(gpu("a100")) / kTurns;
+  return kernel.cycles(described_gpu("a100")) / kTurns;
 }
 
 TEST(TimeModelTest, CopiesThatAreUnderWayWhileAWarpWorksHideTheirLatency) {
-  const gpu_spec::GpuSpec spec = gpu("a100");
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
   const auto steps = static_cast<std::uint32_t>(spec.dram_latency / spec.alu_latency / 2);
   const double work = steps * spec.alu_latency;  // half as long as a copy
   const double copy = spec.dram_latency;

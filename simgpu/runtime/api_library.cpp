@@ -73,7 +73,7 @@ void clear_logs(const LoadOptions& options) {
   }
 }
 
-cudaError_t check(const char* function, const LoadOptions& options) {
+cudaError_t check_options(const char* function, const LoadOptions& options) {
   if (options.jit_count != 0 && options.jit == nullptr) return cudaErrorInvalidValue;
   if (options.library_count != 0 && options.library == nullptr) return cudaErrorInvalidValue;
   for (unsigned i = 0; i < options.jit_count; ++i) {
@@ -134,7 +134,7 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJi
   return api([&] {
     const LoadOptions options{jit, jit_values, jit_count, library_options, library_count};
     if (library == nullptr || code == nullptr) return static_cast<int>(cudaErrorInvalidValue);
-    if (const int error = runtime::check("cudaLibraryLoadData", options); error != 0) return error;
+    if (const int error = check_options("cudaLibraryLoadData", options); error != 0) return error;
     return runtime::load(library, runtime::image_at(static_cast<const std::byte*>(code)), options);
   });
 }
@@ -146,7 +146,7 @@ cudaError_t cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* file, cu
   return api([&] {
     const LoadOptions options{jit, jit_values, jit_count, library_options, library_count};
     if (library == nullptr || file == nullptr) return static_cast<int>(cudaErrorInvalidValue);
-    if (const int error = runtime::check("cudaLibraryLoadFromFile", options); error != 0) {
+    if (const int error = check_options("cudaLibraryLoadFromFile", options); error != 0) {
       return error;
     }
     std::vector<std::byte> image;

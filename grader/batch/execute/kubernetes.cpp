@@ -22,9 +22,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-constexpr std::chrono::milliseconds kIdleInterval{100};
+constexpr std::chrono::milliseconds kBetweenLooks{100};
 constexpr double kSpareSeconds = 300;  // for the image to come, and the worker to say why it failed
 
 /// Kubernetes replaces $(NAME) in a container's words, and takes $$( for $(.
@@ -39,13 +39,14 @@ std::string literally(const std::string& word) {
 
 std::string mebibytes(std::uint64_t count) { return fmt::format("{}Mi", count); }
 
-Json resources(const KubernetesOptions& options) {
-  Json amounts = {{"cpu", std::to_string(options.cpus)}, {"memory", mebibytes(options.memory_mib)}};
+OrderedJson resources(const KubernetesOptions& options) {
+  OrderedJson amounts = {{"cpu", std::to_string(options.cpus)},
+                         {"memory", mebibytes(options.memory_mib)}};
   if (options.gpus > 0) amounts["nvidia.com/gpu"] = std::to_string(options.gpus);
   return {{"requests", amounts}, {"limits", amounts}};
 }
 
-Json container(const KubernetesOptions& options, const fs::path& list) {
+OrderedJson container(const KubernetesOptions& options, const fs::path& list) {
   std::vector<std::string> words;
   for (const std::string& word : task_command(options.grader, list)) {
     words.push_back(literally(word));
@@ -53,23 +54,24 @@ Json container(const KubernetesOptions& options, const fs::path& list) {
   const std::string program = words.front();
   words.erase(words.begin());
   words.emplace_back("$(JOB_COMPLETION_INDEX)");
-  Json batch = {{"name", "batch"}, {"mountPath", options.volume.string()}};
+  OrderedJson batch = {{"name", "batch"}, {"mountPath", options.volume.string()}};
   if (!options.sub_path.empty()) batch["subPath"] = options.sub_path;
-  return {{"name", "grader"},
-          {"image", options.image},
-          {"command", Json::array({program})},
-          {"args", words},
-          {"env", Json::array({{{"name", "HOME"}, {"value", "/tmp"}}})},
-          {"resources", resources(options)},
-          {"securityContext",
-           {{"allowPrivilegeEscalation", false},
-            {"readOnlyRootFilesystem", true},
-            {"capabilities", {{"drop", Json::array({"ALL"})}}}}},
-          {"volumeMounts", Json::array({batch, {{"name", "scratch"}, {"mountPath", "/tmp"}}})}};
+  return {
+      {"name", "grader"},
+      {"image", options.image},
+      {"command", OrderedJson::array({program})},
+      {"args", words},
+      {"env", OrderedJson::array({{{"name", "HOME"}, {"value", "/tmp"}}})},
+      {"resources", resources(options)},
+      {"securityContext",
+       {{"allowPrivilegeEscalation", false},
+        {"readOnlyRootFilesystem", true},
+        {"capabilities", {{"drop", OrderedJson::array({"ALL"})}}}}},
+      {"volumeMounts", OrderedJson::array({batch, {{"name", "scratch"}, {"mountPath", "/tmp"}}})}};
 }
 
-Json pod(const KubernetesOptions& options, const fs::path& list, double longest_s) {
-  Json spec = {
+OrderedJson pod(const KubernetesOptions& options, const fs::path& list, double longest_s) {
+  OrderedJson spec = {
       {"restartPolicy", "Never"},
       // The cluster's own services are no business of a submission.
       {"automountServiceAccountToken", false},
@@ -82,11 +84,12 @@ Json pod(const KubernetesOptions& options, const fs::path& list, double longest_
         {"fsGroup", options.user},
         {"fsGroupChangePolicy", "OnRootMismatch"},
         {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
-      {"containers", Json::array({container(options, list)})},
+      {"containers", OrderedJson::array({container(options, list)})},
       {"volumes",
-       Json::array({{{"name", "batch"}, {"persistentVolumeClaim", {{"claimName", options.claim}}}},
-                    {{"name", "scratch"},
-                     {"emptyDir", {{"sizeLimit", mebibytes(options.scratch_mib)}}}}})}};
+       OrderedJson::array(
+           {{{"name", "batch"}, {"persistentVolumeClaim", {{"claimName", options.claim}}}},
+            {{"name", "scratch"},
+             {"emptyDir", {{"sizeLimit", mebibytes(options.scratch_mib)}}}}})}};
   if (longest_s > 0) {
     spec["activeDeadlineSeconds"] = static_cast<std::int64_t>(std::ceil(longest_s + kSpareSeconds));
   }
@@ -94,7 +97,7 @@ Json pod(const KubernetesOptions& options, const fs::path& list, double longest_
 }
 
 // Types are the document's, since YAML would take an unquoted "True" or "2" for something else.
-void emit(YAML::Emitter& text, const Json& value) {
+void emit(YAML::Emitter& text, const OrderedJson& value) {
   if (value.is_object()) {
     text << YAML::BeginMap;
     for (const auto& [key, member] : value.items()) {
@@ -104,7 +107,7 @@ void emit(YAML::Emitter& text, const Json& value) {
     text << YAML::EndMap;
   } else if (value.is_array()) {
     text << YAML::BeginSeq;
-    for (const Json& member : value) emit(text, member);
+    for (const OrderedJson& member : value) emit(text, member);
     text << YAML::EndSeq;
   } else if (value.is_boolean()) {
     text << value.get<bool>();
@@ -115,7 +118,7 @@ void emit(YAML::Emitter& text, const Json& value) {
   }
 }
 
-std::string random_name() {
+std::string random_job_name() {
   std::random_device random;
   return fmt::format("rooflab-{:08x}", random());
 }
@@ -154,7 +157,7 @@ bool holds_all(const Written& written, const std::vector<Job>& jobs) {
 }
 
 Written write_manifest(const KubernetesOptions& options, const std::vector<Job>& jobs) {
-  const std::string name = random_name();
+  const std::string name = random_job_name();
   Written written{.folder = options.folder / name, .jobs = jobs};
   double longest_s = 0;
   for (const Job& job : jobs) longest_s = std::max(longest_s, job.limit_s);
@@ -277,16 +280,17 @@ void read_kubernetes_arguments(const std::vector<std::string>& arguments,
 std::string kubernetes_manifest(const KubernetesOptions& options, const std::string& name,
                                 const fs::path& list, std::size_t tasks, double longest_s) {
   require_mountable(options);
-  const Json labels = {{"app.kubernetes.io/name", "rooflab"}};
-  Json metadata = {{"name", name}, {"labels", labels}};
+  const OrderedJson labels = {{"app.kubernetes.io/name", "rooflab"}};
+  OrderedJson metadata = {{"name", name}, {"labels", labels}};
   if (!options.name_space.empty()) metadata["namespace"] = options.name_space;
   // A node that is drained is nobody's fault, and counts as no attempt.
-  const Json drained = {
+  const OrderedJson drained = {
       {"action", "Ignore"},
-      {"onPodConditions", Json::array({{{"type", "DisruptionTarget"}, {"status", "True"}}})}};
+      {"onPodConditions",
+       OrderedJson::array({{{"type", "DisruptionTarget"}, {"status", "True"}}})}};
   const std::size_t at_a_time =
       options.at_most == 0 ? tasks : std::min<std::size_t>(options.at_most, tasks);
-  const Json job = {
+  const OrderedJson job = {
       {"apiVersion", "batch/v1"},
       {"kind", "Job"},
       {"metadata", metadata},
@@ -297,7 +301,7 @@ std::string kubernetes_manifest(const KubernetesOptions& options, const std::str
         {"backoffLimitPerIndex", std::max(1U, options.attempts) - 1},
         {"maxFailedIndexes", tasks},         // one broken submission must not end the others
         {"podReplacementPolicy", "Failed"},  // not two pods for one job at a time
-        {"podFailurePolicy", {{"rules", Json::array({drained})}}},
+        {"podFailurePolicy", {{"rules", OrderedJson::array({drained})}}},
         {"template",
          {{"metadata", {{"labels", labels}}}, {"spec", pod(options, list, longest_s)}}}}}};
   YAML::Emitter text;
@@ -329,7 +333,7 @@ void KubernetesExecutor::run(const std::vector<Job>& jobs,
         fmt::format("waiting for the pods of: kubectl apply -f {}", written.manifest().string()));
   }
   for (auto next = Clock::now(); !left.empty() && !idle();) {
-    std::this_thread::sleep_for(kIdleInterval);
+    std::this_thread::sleep_for(kBetweenLooks);
     if (Clock::now() < next) continue;
     next = Clock::now() + std::chrono::duration_cast<Clock::duration>(options_.poll);
     tell_results(std::vector<Job>(left));

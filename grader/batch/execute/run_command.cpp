@@ -22,7 +22,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kIdleIntervalMs = 100;
+constexpr int kLongestWaitMs = 100;
 
 /// One of the program's two outputs.
 struct Stream {
@@ -118,7 +118,7 @@ CommandOutcome run_command(const std::vector<std::string>& command,
     std::array<pollfd, 3> waits{{{pidfd.get(), POLLIN, 0},
                                  {output.reader.get(), POLLIN, 0},
                                  {errors.reader.get(), POLLIN, 0}}};
-    poll(waits.data(), waits.size(), kIdleIntervalMs);
+    poll(waits.data(), waits.size(), kLongestWaitMs);
     outcome.ended = waits[0].revents != 0;
     output.read_into(outcome.output, limits.output_bytes);
     errors.read_into(outcome.errors, limits.output_bytes);

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string random_name() {
+std::string random_array_name() {
   std::random_device random;
   return fmt::format("rooflab-{:08x}{:08x}", random(), random());
 }
@@ -53,7 +53,7 @@ SlurmArray::SlurmArray(fs::path folder, std::vector<Job> jobs)
 
 SlurmArray SlurmArray::create(const fs::path& slurm_folder, const fs::path& grader,
                               const std::vector<Job>& jobs) {
-  SlurmArray array(slurm_folder / random_name(), jobs);
+  SlurmArray array(slurm_folder / random_array_name(), jobs);
   write_file_atomically(array.script(), script_text(task_command(grader, array.list())));
   write_task_list(array.list(), jobs);
   return array;

@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr std::chrono::milliseconds kIdleInterval{100};
+constexpr std::chrono::milliseconds kBetweenQuestions{100};
 constexpr Seconds kLongestBackoff{30};
 constexpr Seconds kCancelPatience{45};  // longer than Slurm's KillWait, 30 s where nobody set it
 constexpr double kSpareMinutes = 1;     // for a task to start and to say why it failed
@@ -120,7 +120,7 @@ class Run {
       if (outage_.may_ask() && Clock::now() >= next_look_) look();
       find_results();
       if (waiting_.empty() && arrays_.empty()) return;
-      std::this_thread::sleep_for(kIdleInterval);
+      std::this_thread::sleep_for(kBetweenQuestions);
     }
     cancel_all();
   }

@@ -63,7 +63,7 @@ CsvError quote_error(const std::string& name, std::size_t line) {
                   name, line));
 }
 
-bool is_number(std::string_view field) {
+bool is_decimal(std::string_view field) {
   if (field.find_first_not_of("0123456789+-.eE") != std::string_view::npos) return false;
   if (field.starts_with('+')) field.remove_prefix(1);
   double ignored = 0;
@@ -89,7 +89,7 @@ std::string_view without_blanks(std::string_view field) {
 bool is_formula(std::string_view field) {
   field = without_blanks(field);
   return !field.empty() && std::string_view("=+-@\t\r").find(field.front()) != std::string::npos &&
-         !is_number(field);
+         !is_decimal(field);
 }
 
 std::string to_field(const std::string& value) {

@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string error_of(std::string_view text, std::size_t most_rows = 10) {
+std::string csv_error(std::string_view text, std::size_t most_rows = 10) {
   try {
     parse_csv(text, "r.csv", most_rows);
   } catch (const CsvError& error) {
@@ -38,12 +38,13 @@ TEST(Csv, RowsKnowTheirLines) {
 }
 
 TEST(Csv, ThatCannotBeReadIsNamedByLine) {
-  EXPECT_THAT(error_of("a,b\n\"never closed,\nx\n"), HasSubstr("r.csv:2: a quote is never closed"));
-  EXPECT_THAT(error_of("a\nb\n\"in\"side\n"), HasSubstr("r.csv:3: "));
-  EXPECT_THAT(error_of("\xFF\xFE"
-                       "a"),
+  EXPECT_THAT(csv_error("a,b\n\"never closed,\nx\n"),
+              HasSubstr("r.csv:2: a quote is never closed"));
+  EXPECT_THAT(csv_error("a\nb\n\"in\"side\n"), HasSubstr("r.csv:3: "));
+  EXPECT_THAT(csv_error("\xFF\xFE"
+                        "a"),
               HasSubstr("save it as \"CSV UTF-8\""));
-  EXPECT_THAT(error_of("1\n2\n3\n", 2), HasSubstr("more than 2 rows"));
+  EXPECT_THAT(csv_error("1\n2\n3\n", 2), HasSubstr("more than 2 rows"));
 }
 
 TEST(Csv, IsWrittenSoThatItReadsTheSame) {

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kLateMark = "LATE";
 constexpr std::string_view kMoodleMark = "_assignsubmission_";
 
-bool is_number(std::string_view text) {
+bool is_id(std::string_view text) {
   return !text.empty() && text.size() <= 20 &&
          text.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -37,7 +37,7 @@ std::optional<Delivery> canvas_delivery(std::string_view name) {
     if (!word) return std::nullopt;
     words.push_back(*word);
     const std::size_t count = words.size();
-    if (count < 3 || !is_number(words[count - 1]) || !is_number(words[count - 2])) continue;
+    if (count < 3 || !is_id(words[count - 1]) || !is_id(words[count - 2])) continue;
     Delivery delivery;
     delivery.platform = Platform::canvas;
     const std::string_view user = words[count - 2];
@@ -65,7 +65,7 @@ std::optional<Delivery> moodle_delivery(std::string_view name, bool is_folder) {
   const std::size_t underline = owner.rfind('_');
   if (underline == std::string_view::npos || underline == 0) return std::nullopt;
   const std::string_view number = owner.substr(underline + 1);
-  if (!is_number(number)) return std::nullopt;
+  if (!is_id(number)) return std::nullopt;
   Delivery delivery;
   delivery.platform = Platform::moodle;
   delivery.hints.name = std::string(owner.substr(0, underline));
@@ -83,7 +83,7 @@ std::string without_copy_number(std::string name) {
   if (hyphen == std::string::npos) return name;
   const std::size_t dot = std::min(name.find('.', hyphen), name.size());
   const std::string_view number = std::string_view(name).substr(hyphen + 1, dot - hyphen - 1);
-  if (is_number(number) && number.size() <= 3) name.erase(hyphen, dot - hyphen);
+  if (is_id(number) && number.size() <= 3) name.erase(hyphen, dot - hyphen);
   return name;
 }
 
@@ -111,7 +111,7 @@ Delivery delivery_of(const std::string& name, bool is_folder) {
   }
   constexpr std::string_view kGradescope = "submission_";
   Delivery delivery;
-  if (is_folder && name.starts_with(kGradescope) && is_number(name.substr(kGradescope.size()))) {
+  if (is_folder && name.starts_with(kGradescope) && is_id(name.substr(kGradescope.size()))) {
     delivery.platform = Platform::gradescope;
   }
   if (!is_folder) delivery.file = name;

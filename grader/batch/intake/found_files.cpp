@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostEntries = 50'000;
+constexpr std::size_t kMostInSubmission = 50'000;
 constexpr std::size_t kDeepest = 20;
 
 const char* why_refused(mode_t mode) {
@@ -53,9 +53,10 @@ class Walk {
   }
 
   void take(const std::string& folder, const std::string& name, std::size_t depth) {
-    if (++entries_ > kMostEntries) {
-      found_.problem = fmt::format(
-          "it holds more than {} files and folders; hand in only what was asked for", kMostEntries);
+    if (++entries_ > kMostInSubmission) {
+      found_.problem =
+          fmt::format("it holds more than {} files and folders; hand in only what was asked for",
+                      kMostInSubmission);
     }
     if (name == ".git") found_.has_repository = true;
     if (is_clutter(name)) return;

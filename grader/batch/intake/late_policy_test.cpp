@@ -41,7 +41,7 @@ part = 3
 due = 2026-11-22T22:59:00Z
 )";
 
-std::string error_of(const std::string& text) {
+std::string late_policy_error(const std::string& text) {
   try {
     LatePolicy::parse(text, "late.toml");
   } catch (const SpecError& error) {
@@ -105,32 +105,35 @@ TEST_F(LatenessTest, OfAbsurdTimesIsAnAnswerToo) {
 }
 
 TEST(LatePolicy, SaysWhatIsWrongAndWhere) {
-  EXPECT_THAT(error_of("due = 2026-11-20T23:59:00\n"),
+  EXPECT_THAT(late_policy_error("due = 2026-11-20T23:59:00\n"),
               AllOf(HasSubstr("late.toml:1: "), HasSubstr("names no time zone"),
                     HasSubstr("2026-11-20T23:59:00+01:00")));
-  EXPECT_THAT(error_of("\ndue = \"tomorrow\"\n"),
+  EXPECT_THAT(late_policy_error("\ndue = \"tomorrow\"\n"),
               AllOf(HasSubstr("late.toml:2: "), HasSubstr("a date, a time and a zone")));
-  EXPECT_THAT(error_of("due = 2026-11-20\n"), HasSubstr("a date, a time and a zone"));
-  EXPECT_THAT(error_of("grace = 5\n"),
+  EXPECT_THAT(late_policy_error("due = 2026-11-20\n"), HasSubstr("a date, a time and a zone"));
+  EXPECT_THAT(late_policy_error("grace = 5\n"),
               AllOf(HasSubstr("unknown key `grace`"),
                     HasSubstr("due, extension, grace_minutes, marked_late_hours, parts, step")));
-  EXPECT_THAT(error_of("grace_minutes = -1\n"), HasSubstr("from 0 on"));
-  EXPECT_THAT(error_of("grace_minutes = nan\n"), HasSubstr("from 0 on"));
-  EXPECT_THAT(error_of("[[step]]\nafter_hours = 1\nkeeps = 90\n"),
+  EXPECT_THAT(late_policy_error("grace_minutes = -1\n"), HasSubstr("from 0 on"));
+  EXPECT_THAT(late_policy_error("grace_minutes = nan\n"), HasSubstr("from 0 on"));
+  EXPECT_THAT(late_policy_error("[[step]]\nafter_hours = 1\nkeeps = 90\n"),
               AllOf(HasSubstr("late.toml:3: "), HasSubstr("0.9 keeps 90 %")));
-  EXPECT_THAT(error_of("[[step]]\nafter_hours = 1\n"), HasSubstr("`keeps` is missing"));
-  EXPECT_THAT(error_of("[[step]]\nafter_hours=2\nkeeps=1\n[[step]]\nafter_hours=1\nkeeps=0\n"),
-              AllOf(HasSubstr("late.toml:5: "), HasSubstr("sort the steps")));
-  EXPECT_THAT(error_of("[parts.two]\ndue = 2026-11-20T23:59:00Z\n"), HasSubstr("write [parts.2]"));
-  EXPECT_THAT(error_of("[parts]\n2 = 3\n"), HasSubstr("write [parts.2]"));
-  EXPECT_THAT(error_of("[parts.2]\nduo = 1\n"), HasSubstr("[parts.2]: `due` is missing"));
-  EXPECT_THAT(error_of("[[extension]]\nstudent = \"a\"\n"), HasSubstr("`due` is missing"));
-  EXPECT_THAT(error_of("[[extension]]\nstudent = \"a\"\npart = 0\ndue = 2026-11-20T23:59:00Z\n"),
-              HasSubstr("there is no part 0"));
-  EXPECT_THAT(error_of("[[extension]]\nstudent = \"a\"\ndue = 2026-11-20T23:59:00Z\n"
-                       "[[extension]]\nstudent = \"A\"\ndue = 2026-11-21T23:59:00Z\n"),
+  EXPECT_THAT(late_policy_error("[[step]]\nafter_hours = 1\n"), HasSubstr("`keeps` is missing"));
+  EXPECT_THAT(
+      late_policy_error("[[step]]\nafter_hours=2\nkeeps=1\n[[step]]\nafter_hours=1\nkeeps=0\n"),
+      AllOf(HasSubstr("late.toml:5: "), HasSubstr("sort the steps")));
+  EXPECT_THAT(late_policy_error("[parts.two]\ndue = 2026-11-20T23:59:00Z\n"),
+              HasSubstr("write [parts.2]"));
+  EXPECT_THAT(late_policy_error("[parts]\n2 = 3\n"), HasSubstr("write [parts.2]"));
+  EXPECT_THAT(late_policy_error("[parts.2]\nduo = 1\n"), HasSubstr("[parts.2]: `due` is missing"));
+  EXPECT_THAT(late_policy_error("[[extension]]\nstudent = \"a\"\n"), HasSubstr("`due` is missing"));
+  EXPECT_THAT(
+      late_policy_error("[[extension]]\nstudent = \"a\"\npart = 0\ndue = 2026-11-20T23:59:00Z\n"),
+      HasSubstr("there is no part 0"));
+  EXPECT_THAT(late_policy_error("[[extension]]\nstudent = \"a\"\ndue = 2026-11-20T23:59:00Z\n"
+                                "[[extension]]\nstudent = \"A\"\ndue = 2026-11-21T23:59:00Z\n"),
               AllOf(HasSubstr("late.toml:5: "), HasSubstr("has an extension for this already")));
-  EXPECT_THAT(error_of("due = \n"), HasSubstr("late.toml:1: "));
+  EXPECT_THAT(late_policy_error("due = \n"), HasSubstr("late.toml:1: "));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostEntries = 20'000;
+constexpr std::size_t kMostInDelivery = 20'000;
 constexpr std::size_t kLongestPlainId = 64;
 constexpr std::size_t kHashBytes = 8;
 
@@ -70,11 +70,11 @@ std::vector<Named> names_in(const fs::path& folder) {
     if ((is_folder || fs::is_regular_file(status)) && !is_clutter(name) && !of_platform) {
       named.push_back({entries->path(), name, is_folder});
     }
-    if (named.size() > kMostEntries) {
+    if (named.size() > kMostInDelivery) {
       throw FileError(
           fmt::format("{} holds more than {} entries; name the folder that holds one "
                       "entry for each student",
-                      folder.string(), kMostEntries));
+                      folder.string(), kMostInDelivery));
     }
     entries.increment(error);
   }

@@ -12,7 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-std::string error_of(std::string_view text) {
+std::string roster_error(std::string_view text) {
   try {
     Roster::parse(text, "r.csv");
   } catch (const CsvError& error) {
@@ -69,16 +69,16 @@ TEST(Roster, ReadsARosterOfGradescopeAndPlainTables) {
 }
 
 TEST(Roster, SaysWhatIsWrongAndWhere) {
-  EXPECT_THAT(error_of(""), AllOf(HasSubstr("r.csv:1: "), HasSubstr("empty")));
-  EXPECT_THAT(error_of("shoe size,colour\n44,red\n"),
+  EXPECT_THAT(roster_error(""), AllOf(HasSubstr("r.csv:1: "), HasSubstr("empty")));
+  EXPECT_THAT(roster_error("shoe size,colour\n44,red\n"),
               AllOf(HasSubstr("r.csv:1: no column says who"), HasSubstr("shoe size\", \"colour"),
                     HasSubstr("have one called key, id")));
-  EXPECT_THAT(error_of("id,name\n"), HasSubstr("no students"));
-  EXPECT_THAT(error_of("id,name\n7,Ada\n8,Bob\n7,Eve\n"),
+  EXPECT_THAT(roster_error("id,name\n"), HasSubstr("no students"));
+  EXPECT_THAT(roster_error("id,name\n7,Ada\n8,Bob\n7,Eve\n"),
               HasSubstr("r.csv:4: \"7\" is the student of line 2 too; remove one"));
-  EXPECT_THAT(error_of("id,name\n7,Ada\n8,Jos\xE9\n"),
+  EXPECT_THAT(roster_error("id,name\n7,Ada\n8,Jos\xE9\n"),
               HasSubstr("r.csv:3: the row is not in UTF-8; save the table as"));
-  EXPECT_THAT(error_of("id,section\n7,Mon\n,Tue\n"), HasSubstr("r.csv:3: nothing says who"));
+  EXPECT_THAT(roster_error("id,section\n7,Mon\n,Tue\n"), HasSubstr("r.csv:3: nothing says who"));
 }
 
 class FindTest : public ::testing::Test {

@@ -11,7 +11,7 @@
 namespace rooflab {
 namespace {
 
-constexpr std::size_t kLongestName = 120, kLongestLine = 600;
+constexpr std::size_t kLongestFact = 120, kLongestLine = 600;
 
 std::string list_html(const std::vector<std::string>& lines) {
   std::string items;
@@ -61,7 +61,7 @@ std::string manual_html(const std::vector<ManualPoints>& manual, const PartSumma
     rows += fmt::format(
         "<tr><th scope=\"row\" class=\"text\">{}</th><td class=\"number\">{}{}</td><td "
         "class=\"text comment\">{}</td></tr>\n",
-        escape_html(shorten(one_line(one.item), kLongestName)), format_points(one.points), most,
+        escape_html(shorten(one_line(one.item), kLongestFact)), format_points(one.points), most,
         escape_html(one.comment));
   }
   return html_heading(3, "Points by hand") +
@@ -102,9 +102,9 @@ FeedbackPage::FeedbackPage(const ClassResults& results, const StudentOutcome& st
 
 std::string FeedbackPage::header() const {
   const auto total = total_of(student_);
-  std::string facts = escape_html(shorten(one_line(student_.student.key), kLongestName));
+  std::string facts = escape_html(shorten(one_line(student_.student.key), kLongestFact));
   const auto add_fact = [&](const std::string& fact) {
-    if (!fact.empty()) facts += " · " + escape_html(shorten(one_line(fact), kLongestName));
+    if (!fact.empty()) facts += " · " + escape_html(shorten(one_line(fact), kLongestFact));
   };
   add_fact(student_.submission);
   if (student_.received_at) add_fact("received " + utc_time(*student_.received_at));
@@ -114,7 +114,7 @@ std::string FeedbackPage::header() const {
   return fmt::format(
       "<header><h1><bdi>{}</bdi></h1>\n<p class=\"score\"><b>{}</b> of {} points{}</p>\n"
       "<p class=\"facts\">{}</p></header>\n",
-      escape_html(shorten(display_name(student_.student), kLongestName)),
+      escape_html(shorten(display_name(student_.student), kLongestFact)),
       total ? format_points(*total) : "–", format_points(max_total(results_)),
       total ? "" : ": a part has to be graded again, which is not your fault", facts);
 }
@@ -163,7 +163,7 @@ void FeedbackPage::add(const PartView& part) {
 }
 
 std::string FeedbackPage::finish() && {
-  return html_page("Feedback for " + shorten(display_name(student_.student), kLongestName),
+  return html_page("Feedback for " + shorten(display_name(student_.student), kLongestFact),
                    header() + problems() + overview() + notes() + parts_, kPageStyle);
 }
 

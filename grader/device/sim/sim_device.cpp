@@ -115,7 +115,8 @@ Call call_for(const RunRequest& request, const std::vector<std::uint64_t>& addre
   return call;
 }
 
-GuestSetup guest_setup(const DeviceOptions& options, const RunRequest& request, int connection) {
+GuestSetup simulated_guest(const DeviceOptions& options, const RunRequest& request,
+                           int connection) {
   GuestSetup setup;
   setup.program = options.guest_program;
   setup.library = request.library;
@@ -183,7 +184,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   const std::vector<std::uint64_t> addresses = place_tensors(device, *request.problem);
 
   Descriptor connection(device.connect_guest());
-  GuestProcess guest(guest_setup(options, request, connection.get()));
+  GuestProcess guest(simulated_guest(options, request, connection.get()));
   connection.reset();
 
   guest.prepare();

@@ -28,11 +28,11 @@ double number(const Values& results, const std::string& name) {
 }
 
 /// Numbers by name, as a function of the student's should return them.
-using Numbers = std::map<std::string, double>;
+using NamedNumbers = std::map<std::string, double>;
 
 /// Whether each of them is what was returned. What rounding of the largest leaves in a difference
 /// counts as zero.
-std::optional<std::string> first_difference(const Values& results, const Numbers& right,
+std::optional<std::string> first_difference(const Values& results, const NamedNumbers& right,
                                             double scale) {
   for (const auto& [name, value] : right) {
     const double allowed = kArithmetic * std::max(std::abs(value), scale);
@@ -43,14 +43,14 @@ std::optional<std::string> first_difference(const Values& results, const Numbers
 
 /// One suspicion: what a known slip would return.
 struct Suspicion {
-  Numbers numbers;
+  NamedNumbers numbers;
   const char* code;
   std::string cause;
   const char* advice;
 };
 
 /// The complaint about numbers of which at least one is wrong.
-Complaint explain_numbers(const Values& results, const Numbers& right, double scale,
+Complaint explain_numbers(const Values& results, const NamedNumbers& right, double scale,
                           const std::vector<Suspicion>& suspicions) {
   const std::string wrong = first_difference(results, right, scale).value_or("");
   const std::string evidence =
@@ -89,8 +89,8 @@ EstimatedMachine machine(const Values& parameters) {
 
 // --- Kernels and their traffic -------------------------------------------------------------------
 
-Numbers numbers_of(const std::vector<KernelTotals>& kernels) {
-  Numbers numbers = {{"kernels", static_cast<double>(kernels.size())}};
+NamedNumbers numbers_of(const std::vector<KernelTotals>& kernels) {
+  NamedNumbers numbers = {{"kernels", static_cast<double>(kernels.size())}};
   for (std::size_t k = 0; k < kernels.size(); ++k) {
     const std::string of = " of kernel " + std::to_string(k);
     numbers["matmul_flops" + of] = kernels[k].matmul_flops;
@@ -157,7 +157,7 @@ Complaints judge_kernels(const Values& parameters, const Values& results) {
   const EstimatedProgram program = parse_program(text(parameters, "program"));
   TrafficRule rule;
   rule.l2_bytes = real(parameters, "l2_bytes");
-  const Numbers right = numbers_of(totals_of(program, rule));
+  const NamedNumbers right = numbers_of(totals_of(program, rule));
   if (!first_difference(results, right, 0)) return {};
   if (number(results, "kernels") != right.at("kernels")) {
     return {{"RL0407",
@@ -256,7 +256,7 @@ Complaints judge_mlp(const Values& parameters, const CallEvidence& evidence) {
 
 // --- Times ---------------------------------------------------------------------------------------
 
-Numbers numbers_of(const EstimatedTimes& times) {
+NamedNumbers numbers_of(const EstimatedTimes& times) {
   return {{"tensor_seconds", times.tensor}, {"cuda_seconds", times.cuda},
           {"memory_seconds", times.memory}, {"busy_seconds", times.busy},
           {"idle_seconds", times.idle},     {"seconds", times.seconds()}};
@@ -299,7 +299,7 @@ Complaints judge_times(const EstimatedProgram& program, const Values& parameters
                        const CallEvidence& evidence) {
   const EstimatedMachine gpu = machine(parameters);
   const EstimatedTimes right = times_of(program, gpu);
-  const Numbers numbers = numbers_of(right);
+  const NamedNumbers numbers = numbers_of(right);
   if (first_difference(evidence.results, numbers, right.seconds())) {
     std::vector<Suspicion> suspicions;
     for (const TimeSlip& slip : time_slips()) {
@@ -315,7 +315,7 @@ Complaints judge_times(const EstimatedProgram& program, const Values& parameters
           {numbers_of(times_of(program, gpu, rule)), "RL0515", slip.cause, slip.advice});
     }
     for (const auto& [factor, unit] : {std::pair{1e3, "milli"}, std::pair{1e6, "micro"}}) {
-      Numbers scaled = numbers;
+      NamedNumbers scaled = numbers;
       for (auto& [name, value] : scaled) value *= factor;
       suspicions.push_back({scaled, "RL0406", message("the times are in ", unit, "seconds"),
                             "times are in seconds, and rates are per second"});
@@ -338,19 +338,19 @@ Complaints judge_explanation(const Values& parameters, const CallEvidence& evide
   const double measured = real(parameters, "measured_seconds");
   const double idle = std::min(planned_idle, std::max(0.0, measured - busy));
   const auto shares = [&](double idle_seconds) {
-    return Numbers{{"slowdown", measured / (busy + planned_idle)},
-                   {"roofline_share", busy / measured},
-                   {"idle_share", idle_seconds / measured},
-                   {"rest_share", (measured - busy - idle_seconds) / measured},
-                   {"efficiency", busy / (measured - idle_seconds)}};
+    return NamedNumbers{{"slowdown", measured / (busy + planned_idle)},
+                        {"roofline_share", busy / measured},
+                        {"idle_share", idle_seconds / measured},
+                        {"rest_share", (measured - busy - idle_seconds) / measured},
+                        {"efficiency", busy / (measured - idle_seconds)}};
   };
-  const Numbers right = shares(idle);
+  const NamedNumbers right = shares(idle);
   if (first_difference(evidence.results, right, 1)) {
-    Numbers upside_down = right;
+    NamedNumbers upside_down = right;
     upside_down["slowdown"] = 1 / right.at("slowdown");
-    Numbers percent = right;
+    NamedNumbers percent = right;
     for (const char* share : {"roofline_share", "idle_share", "rest_share"}) percent[share] *= 100;
-    Numbers with_idle = right;
+    NamedNumbers with_idle = right;
     with_idle["efficiency"] = busy / measured;
     return {explain_numbers(
         evidence.results, right, 1,

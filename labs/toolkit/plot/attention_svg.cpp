@@ -9,7 +9,7 @@
 namespace rooflab::plot {
 namespace {
 
-constexpr double kPanelHeight = 210, kBetween = 28, kBelow = 50;
+constexpr double kPanelHeight = 210, kBetween = 28, kBelowPanels = 50;
 
 /// The labels of both panels, each once: a label has one colour everywhere.
 std::vector<std::string> labels_of(const AttentionChart& chart) {
@@ -84,7 +84,8 @@ class AttentionDrawing {
       : chart_(chart),
         labels_(labels_of(chart)),
         panels_(panels_of(chart)),
-        svg_(panels_.back().plot.y + kPanelHeight + kBelow, chart.title, description_of(chart)) {}
+        svg_(panels_.back().plot.y + kPanelHeight + kBelowPanels, chart.title,
+             description_of(chart)) {}
 
   std::string draw() && {
     draw_header(svg_, chart_.title, legend_of(chart_));

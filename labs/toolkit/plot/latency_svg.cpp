@@ -12,7 +12,7 @@
 namespace rooflab::plot {
 namespace {
 
-constexpr double kPlotHeight = 380, kBelow = 50, kCrossesApart = 14;
+constexpr double kPlotHeight = 380, kBelowPlot = 50, kCrossesApart = 14;
 
 /// Height of the band above the axis in which the crosses of runs without a value stand.
 double missing_band(const std::vector<Series>& all) {
@@ -89,7 +89,7 @@ class LatencyDrawing {
         columns_(columns_of(chart.x, plot_)),
         axis_(value_axis(chart.latency_ms, plot_)),
         placer_(plot_.grown(-2)),
-        svg_(plot_.y + kPlotHeight + kBelow, chart.title, description_of(chart)) {}
+        svg_(plot_.y + kPlotHeight + kBelowPlot, chart.title, description_of(chart)) {}
 
   std::string draw() && {
     draw_header(svg_, chart_.title, legend_);

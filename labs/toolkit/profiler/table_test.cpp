@@ -14,8 +14,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using Kind = ProfiledEvent::Kind;
 
-ProfiledEvent event(Kind kind, const std::string& name, double start_us, double duration_us,
-                    std::ptrdiff_t range = ProfiledEvent::kNoRange) {
+ProfiledEvent event_in(Kind kind, const std::string& name, double start_us, double duration_us,
+                       std::ptrdiff_t range = ProfiledEvent::kNoRange) {
   ProfiledEvent one;
   one.kind = kind;
   one.name = name;
@@ -26,19 +26,19 @@ ProfiledEvent event(Kind kind, const std::string& name, double start_us, double 
 }
 
 /// "layer" has a launch of its own and the range "mlp", in which two kernels are launched.
-Profile sample() {
+Profile nested_ranges() {
   Profile profile;
   profile.events = {
-      event(Kind::range, "layer", 0, 100),
-      event(Kind::api, "cudaLaunchKernel", 5, 10, 0),
-      event(Kind::range, "mlp", 20, 60, 0),
-      event(Kind::api, "cudaMalloc", 22, 4, 2),
-      event(Kind::api, "cudaLaunchKernel", 30, 6, 2),
-      event(Kind::api, "cudaLaunchKernel", 40, 6, 2),
-      event(Kind::kernel, "norm", 15, 20, 0),
-      event(Kind::kernel, "gemm", 36, 50, 2),
-      event(Kind::kernel, "gemm", 86, 30, 2),
-      event(Kind::copy, "Memcpy DtoH", 120, 100),
+      event_in(Kind::range, "layer", 0, 100),
+      event_in(Kind::api, "cudaLaunchKernel", 5, 10, 0),
+      event_in(Kind::range, "mlp", 20, 60, 0),
+      event_in(Kind::api, "cudaMalloc", 22, 4, 2),
+      event_in(Kind::api, "cudaLaunchKernel", 30, 6, 2),
+      event_in(Kind::api, "cudaLaunchKernel", 40, 6, 2),
+      event_in(Kind::kernel, "norm", 15, 20, 0),
+      event_in(Kind::kernel, "gemm", 36, 50, 2),
+      event_in(Kind::kernel, "gemm", 86, 30, 2),
+      event_in(Kind::copy, "Memcpy DtoH", 120, 100),
   };
   profile.events[3].memory_bytes = 2048;
   profile.events[2].theoretical_flops = 8e6;
@@ -57,7 +57,7 @@ std::map<std::string, TableRow> rows_by_name(const Profile& profile) {
 }
 
 TEST(Table, DividesTheHostsTimeBetweenRangesAndWhatTheyCall) {
-  const auto rows = rows_by_name(sample());
+  const auto rows = rows_by_name(nested_ranges());
   EXPECT_EQ(rows.at("layer").cpu_total_us, 100);
   EXPECT_EQ(rows.at("layer").self_cpu_us, 100 - 10 - 60);
   EXPECT_EQ(rows.at("mlp").self_cpu_us, 60 - 4 - 6 - 6);
@@ -69,7 +69,7 @@ TEST(Table, DividesTheHostsTimeBetweenRangesAndWhatTheyCall) {
 }
 
 TEST(Table, GivesTheDevicesTimeToWhatRanAndToTheRangesThatIssuedIt) {
-  const auto rows = rows_by_name(sample());
+  const auto rows = rows_by_name(nested_ranges());
   EXPECT_EQ(rows.at("gemm").self_cuda_us, 80);
   EXPECT_EQ(rows.at("mlp").self_cuda_us, 80);
   EXPECT_EQ(rows.at("mlp").cuda_total_us, 80);
@@ -79,7 +79,7 @@ TEST(Table, GivesTheDevicesTimeToWhatRanAndToTheRangesThatIssuedIt) {
 }
 
 TEST(Table, TellsDeviceMemoryThatARangeAllocated) {
-  const auto rows = rows_by_name(sample());
+  const auto rows = rows_by_name(nested_ranges());
   EXPECT_EQ(rows.at("cudaMalloc").self_cuda_memory, 2048);
   EXPECT_EQ(rows.at("mlp").cuda_memory, 2048);
   EXPECT_EQ(rows.at("mlp").self_cuda_memory, 0);
@@ -87,7 +87,7 @@ TEST(Table, TellsDeviceMemoryThatARangeAllocated) {
 }
 
 TEST(Table, IsSortedAsAsked) {
-  const auto first = [](SortBy order) { return table_rows(sample(), order).front().name; };
+  const auto first = [](SortBy order) { return table_rows(nested_ranges(), order).front().name; };
   EXPECT_EQ(first(SortBy::name), "Memcpy DtoH");
   EXPECT_EQ(first(SortBy::self_cpu), "mlp");
   EXPECT_EQ(first(SortBy::cpu_total), "layer");
@@ -98,11 +98,12 @@ TEST(Table, IsSortedAsAsked) {
   EXPECT_EQ(first(SortBy::cuda_memory), "cudaMalloc");
   EXPECT_EQ(first(SortBy::self_cuda_memory), "cudaMalloc");
   EXPECT_EQ(first(SortBy::calls), "cudaLaunchKernel");
-  EXPECT_EQ(table_rows(sample(), SortBy::cuda_total)[1].name, "layer") << "equal ones by name";
+  EXPECT_EQ(table_rows(nested_ranges(), SortBy::cuda_total)[1].name, "layer")
+      << "equal ones by name";
 }
 
 TEST(Table, HasExactlyTheseColumns) {
-  std::istringstream lines(table(sample(), SortBy::cuda_total, 3));
+  std::istringstream lines(table(nested_ranges(), SortBy::cuda_total, 3));
   std::string rule, header, name;
   std::getline(lines, rule);
   std::getline(lines, header);
@@ -125,17 +126,17 @@ TEST(Table, HasExactlyTheseColumns) {
 }
 
 TEST(Table, ShowsAsManyRowsAsAskedAndTheSums) {
-  const std::string text = table(sample(), SortBy::cuda_total, 1);
+  const std::string text = table(nested_ranges(), SortBy::cuda_total, 1);
   EXPECT_THAT(text, HasSubstr("Memcpy DtoH"));
   EXPECT_THAT(text, Not(HasSubstr("gemm")));
   EXPECT_THAT(text, HasSubstr("Self CPU time total: 100.000us"));
   EXPECT_THAT(text, HasSubstr("Self CUDA time total: 200.000us"));
   EXPECT_THAT(text, HasSubstr("50.00 %"));
-  EXPECT_THROW(table(sample(), SortBy::name, 0), std::invalid_argument);
+  EXPECT_THROW(table(nested_ranges(), SortBy::name, 0), std::invalid_argument);
 }
 
 TEST(Table, KeepsNamesFromMovingTheCursor) {
-  Profile profile = sample();
+  Profile profile = nested_ranges();
   profile.events[9].name = "\x1b[2Jgone" + std::string(200, 'x');
   const std::string text = table(profile, SortBy::cuda_total, 5);
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
@@ -144,7 +145,7 @@ TEST(Table, KeepsNamesFromMovingTheCursor) {
 }
 
 TEST(Table, SaysWhenRecordsWereLost) {
-  Profile profile = sample();
+  Profile profile = nested_ranges();
   EXPECT_THAT(table(profile), Not(HasSubstr("lost")));
   profile.dropped = 3;
   EXPECT_THAT(table(profile), HasSubstr("3 records were lost"));
@@ -156,7 +157,7 @@ TEST(Table, OfNothingIsEmpty) {
 }
 
 TEST(UtilisationOf, ARangeIsWhatItStatesOverTheTimeOfItsWork) {
-  const auto all = utilisations(sample());
+  const auto all = utilisations(nested_ranges());
   ASSERT_EQ(all.size(), 5u);  // layer, its norm, mlp, its gemm, the copy outside
   EXPECT_EQ(all[0].name, "layer");
   EXPECT_EQ(all[0].counted_flops, 1e7) << "with the ranges inside";
@@ -175,8 +176,9 @@ TEST(UtilisationOf, ARangeIsWhatItStatesOverTheTimeOfItsWork) {
 
 TEST(UtilisationOf, AKernelThatIsAllOfItsRangeHasTheRangesCost) {
   Profile profile;
-  profile.events = {event(Kind::range, "iteration 4", 0, 20), event(Kind::range, "add", 0, 10, 0),
-                    event(Kind::kernel, "add_kernel", 1, 5, 1)};
+  profile.events = {event_in(Kind::range, "iteration 4", 0, 20),
+                    event_in(Kind::range, "add", 0, 10, 0),
+                    event_in(Kind::kernel, "add_kernel", 1, 5, 1)};
   profile.events[1].theoretical_bytes = 12e3;
   const auto all = utilisations(profile);
   ASSERT_EQ(all.size(), 2u) << "an iteration is no part of the program";

@@ -2,11 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <random>
 
-#include "grader/calibrate/guest/clock_watch.h"
 #include "grader/calibrate/measure_peaks.h"
 #include "grader/calibrate/statistics.h"
+#include "grader/device/cuda/clock_watch.h"
 #include "grader/device/open_device.h"
 
 namespace rooflab {
@@ -174,7 +175,7 @@ TEST(CalibrationOfARealGpuTest, RefusesWhatNoGpuDoes) {
 }
 
 TEST(ClockWatchTest, SaysNothingWithoutTheLibrary) {
-  const calibrate::ClockWatch watch("no-such-library.so", "0000:65:00.0");
+  const ClockWatch watch("no-such-library.so", "0000:65:00.0");
   Sample sample;
   watch.look(sample);
   EXPECT_FALSE(watch.works());
@@ -183,16 +184,18 @@ TEST(ClockWatchTest, SaysNothingWithoutTheLibrary) {
 }
 
 TEST(ClockWatchTest, ReadsClockAndReasonsOfTheGpuAtAnAddress) {
-  const calibrate::ClockWatch watch(ROOFLAB_BINARY_DIR "/tests/fake_cuda/libnvidia-ml.so.1",
-                                    "0000:65:00.0");
+  const ClockWatch watch(ROOFLAB_BINARY_DIR "/tests/fake_cuda/libnvidia-ml.so.1", "0000:65:00.0");
   ASSERT_TRUE(watch.works());
   Sample sample;
   watch.look(sample);
   EXPECT_EQ(sample.sm_mhz, 1305);
+  EXPECT_FALSE(is_throttled(sample));
+  setenv("ROOFLAB_FAKE_NVML_REASONS", "0x24", 1);
+  watch.look(sample);
+  unsetenv("ROOFLAB_FAKE_NVML_REASONS");
   EXPECT_TRUE(is_throttled(sample));
   EXPECT_EQ(watch.driver(), "580.82.07");
-  const calibrate::ClockWatch other(ROOFLAB_BINARY_DIR "/tests/fake_cuda/libnvidia-ml.so.1",
-                                    "0000:66:00.0");
+  const ClockWatch other(ROOFLAB_BINARY_DIR "/tests/fake_cuda/libnvidia-ml.so.1", "0000:66:00.0");
   EXPECT_FALSE(other.works()) << "there is no GPU";
 }
 

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "grader/calibrate/sample.h"
+#include "grader/device/cuda/sample.h"
 #include "grader/device/device.h"
 #include "specs/calibration.h"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "grader/calibrate/sample.h"
+#include "grader/device/cuda/sample.h"
 
 namespace rooflab {
 

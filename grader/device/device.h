@@ -3,7 +3,9 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -18,6 +20,25 @@ namespace rooflab {
 class DeviceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+/// A call with inputs that no call before had, made after the timed ones and told apart from them
+/// by nothing else.
+struct FreshCall {
+  Problem problem;
+  std::vector<std::vector<std::byte>> outputs;  ///< of every tensor, in order
+  double time_us = 0;                           ///< 0: taken while the GPU was throttled
+};
+
+/// How the samples of a measured time were taken.
+struct SamplingRecord {
+  bool clocks_watched = false;  ///< NVML was there to say whether the GPU was throttled
+  int dropped = 0;              ///< taken while it was, by heat or a fault; others took their place
+  int contradicted = 0;  ///< the guest's events did not agree with our clock, which counted instead
+  double sm_mhz = 0;     ///< median clock of the samples that count; 0: not watched
+  int early = 0;         ///< calls that came back before their outputs were written
+  /// Every one of several calls with fresh inputs took longer than all samples, by half or more.
+  bool slower_on_fresh = false;
 };
 
 /// What a guest's run ended in.
@@ -43,8 +64,12 @@ struct RunOutcome {
   bool keeps_records = false;  ///< the device fills in `activity`; a real GPU does not
   bool sampled = false;        ///< the device left out blocks, as the request allows
   simgpu::Activity activity;
-  std::vector<double> samples_us;  ///< timed calls: elapsed time of each
-  std::string printed;             ///< capped stdout and stderr of the guest; untrusted
+  std::vector<double> samples_us;          ///< timed calls: elapsed time of each that counts
+  std::optional<SamplingRecord> sampling;  ///< of a measured time; nothing of a modelled one
+  /// Of one of the timed calls, which was drawn at random; empty where they are not repeated.
+  std::vector<std::vector<std::byte>> drawn_outputs;
+  std::vector<FreshCall> fresh;
+  std::string printed;  ///< capped stdout and stderr of the guest; untrusted
 };
 
 struct RunRequest {
@@ -57,6 +82,9 @@ struct RunRequest {
   /// time; what the others would have written stays as it was. A real GPU runs them all.
   bool sampled = false;
   std::chrono::duration<double> time_limit{60};
+  /// The problem with its inputs drawn anew, each time others: for a device that repeats timed
+  /// calls in one guest, which could keep results. Sizes are those of `problem`. May be empty.
+  std::function<Problem(int index)> fresh = {};
 };
 
 /// A GPU that can run one call of a guest at a time: simulated or real. No lab knows which.

@@ -125,6 +125,27 @@ std::vector<Diagnostic> explain_counts(const Timing& timing, const simgpu::Activ
 /// @param reason what the device saw instead, a clause
 Diagnostic explain_work_elsewhere(const std::string& reason, const DiagnoseContext& context);
 
+/// A timed case that is right, but not in each of its calls.
+enum class Repeat : std::uint8_t {
+  drawn,  ///< one of the timed calls, drawn at random, was wrong
+  fresh,  ///< the call after them, with inputs drawn anew, was wrong
+  stale,  ///< it returned what the inputs before asked for
+};
+/// @param check of that call, against what its own inputs ask for
+Diagnostic explain_repeat(Repeat repeat, const TensorCheck& check, const DiagnoseContext& context);
+
+/// A timed call that takes longer with inputs that it has not seen.
+/// @param fresh_us the shortest time with such inputs
+/// @param time_us the median of the others
+Diagnostic explain_slower_on_fresh(double fresh_us, double time_us, const DiagnoseContext& context);
+
+/// Timed calls that came back before their outputs were written.
+Diagnostic explain_early_return(int calls, const DiagnoseContext& context);
+
+/// A measured time so noisy that it decides over more points than noise may: a grader fault.
+Diagnostic explain_noise(const Timing& timing, double points_in_doubt,
+                         const DiagnoseContext& context);
+
 /// A task that this GPU lacks the arithmetic for.
 Diagnostic explain_not_applicable(const std::string& gpu, const std::string& peak,
                                   const DiagnoseContext& context);

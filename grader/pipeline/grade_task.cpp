@@ -11,6 +11,7 @@
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/elf_symbols.h"
 #include "grader/pipeline/judge.h"
+#include "grader/pipeline/judge_repeats.h"
 #include "grader/pipeline/limit.h"
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/seeds.h"
@@ -225,18 +226,24 @@ class TaskGrader {
     place.case_name = numbered.spec.name;
     place.case_number = numbered.number;
     place.hidden = numbered.spec.hidden;
-    const std::uint64_t seed = case_seed(request_.seed, part_.number, task_.id, numbered.spec.name);
-    Problem problem{numbered.spec.parameters, {}};
-    if (oracle_ != nullptr) problem = oracle_->make(numbered.spec.parameters, seed);
-    outcome_ = run_with_retry(problem, timed, numbered.spec.sampled);
+    const Problem problem = problem_of(numbered.spec, numbered.spec.name);
+    outcome_ = run_with_retry(problem, timed, numbered.spec);
     peak_memory_.reset();
     if (numbered.spec.shows_memory) peak_memory_ = peak_memory(outcome_, problem);
     if (tools_.observe) tools_.observe(task_.id + ": " + numbered.spec.name, outcome_.activity);
     // A print could tell a hidden case's sizes.
     if (result_.printed.empty() && !numbered.spec.hidden) result_.printed = outcome_.printed;
-    Judgement judgement = judge({task_, numbered.spec, problem, oracle_.get(), outcome_, place});
+    const JudgedRun run{task_, numbered.spec, problem, oracle_.get(), outcome_, place};
+    Judgement judgement = judge(run);
+    repeats_ = judgement.verdict == Verdict::pass ? judge_repeats(run) : std::nullopt;
     if (judgement.verdict == Verdict::pass && oracle_ != nullptr) add_artifacts(problem);
     return judgement;
+  }
+
+  /// @param draw names the draw of the inputs; the same for the same grade
+  Problem problem_of(const CaseSpec& spec, const std::string& draw) const {
+    if (oracle_ == nullptr) return {spec.parameters, {}};
+    return oracle_->make(spec.parameters, case_seed(request_.seed, part_.number, task_.id, draw));
   }
 
   /// Later cases' files take the place of earlier ones of the same name.
@@ -249,14 +256,18 @@ class TaskGrader {
   }
 
   /// A fault of ours is tried once more before it becomes a verdict.
-  RunOutcome run_with_retry(const Problem& problem, bool timed, bool sampled) {
+  RunOutcome run_with_retry(const Problem& problem, bool timed, const CaseSpec& spec) {
+    const auto with_fresh_inputs = [this, &spec](int index) {
+      return problem_of(spec, fmt::format("{}, drawn anew {}", spec.name, index));
+    };
     const RunRequest request{.library = built_.build.library,
                              .entry = task_.entry,
                              .libraries = task_.libraries,
                              .problem = &problem,
                              .timed = timed,
-                             .sampled = sampled,
-                             .time_limit = std::chrono::duration<double>(task_.time_limit_s)};
+                             .sampled = spec.sampled,
+                             .time_limit = std::chrono::duration<double>(task_.time_limit_s),
+                             .fresh = with_fresh_inputs};
     RunOutcome outcome = tools_.device.run(request);
     if (outcome.end == RunOutcome::End::device_fault) outcome = tools_.device.run(request);
     return outcome;
@@ -282,6 +293,10 @@ class TaskGrader {
       judgement = judge_case(timed, false);
       outcome_ = std::move(as_timed);
     }
+    if (repeats_ && repeats_->verdict == Verdict::suspect) {
+      return suspect(std::move(repeats_->diagnostics.front()));
+    }
+    if (repeats_) judgement = *std::move(repeats_);
     if (judgement.verdict == Verdict::pass) return true;
     result_.score = 0;
     result_.cases.push_back({speed.name, judgement.verdict, false});
@@ -294,6 +309,11 @@ class TaskGrader {
     const Work work = oracle_->work(speed.parameters);
     const Roofline roofline = roofline_of(work, tools_.device.gpu(), tools_.device.roofline_gpu());
     Timing timing = timing_of(outcome_, speed, work, roofline);
+    if (is_too_noisy(timing, speed)) {
+      tools_.progress(fmt::format("{}: {} is noisy, timing it again", task_.id, speed.name));
+      if (!timed_case_passes(speed)) return false;
+      timing = timing_of(outcome_, speed, work, roofline);
+    }
     timing.limit = limit_of(outcome_.activity, work, timing.time_us, tools_.device.gpu().sm_count);
     timing.advice = advice_of(timing.limit, timing.time_us);
     if (speed.shows_memory) timing.peak_memory = peak_memory_;
@@ -304,6 +324,11 @@ class TaskGrader {
     }
     if (const auto copies = copies_to_host(work, outcome_.activity); !copies.empty()) {
       return suspect(explain_work_elsewhere(copies, context_timed(speed)));
+    }
+    if (is_too_noisy(timing, speed)) {
+      result_.score = 0;
+      return fail(Verdict::grader_fault,
+                  {explain_noise(timing, points_in_doubt(timing, speed), context_timed(speed))});
     }
     result_.score += timing.points + timing.launches.points + timing.dram_bytes.points;
     add_kernel_evidence(speed, timing);
@@ -350,6 +375,7 @@ class TaskGrader {
   TaskResult result_;
   std::unique_ptr<Oracle> oracle_;
   RunOutcome outcome_;
+  std::optional<Judgement> repeats_;          ///< of the last timed run's other calls: not right
   std::optional<std::uint64_t> peak_memory_;  ///< of the last call, where it is to be shown
 };
 

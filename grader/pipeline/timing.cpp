@@ -1,19 +1,13 @@
 #include "grader/pipeline/timing.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "grader/pipeline/counts.h"
 #include "grader/pipeline/score.h"
 
 namespace rooflab {
 namespace {
-
-double median(std::vector<double> samples) {
-  std::ranges::sort(samples);
-  const std::size_t half = samples.size() / 2;
-  return samples.size() % 2 == 1 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
-}
 
 /// Half the distance between the quartiles: half of the samples lie within the median plus or minus
 /// this.
@@ -22,7 +16,63 @@ double half_quartile_range(std::vector<double> samples) {
   return (samples[samples.size() * 3 / 4] - samples[samples.size() / 4]) / 2;
 }
 
+Measured measured_by(const RunOutcome& outcome) {
+  const Interval interval = interval_of_median(outcome.samples_us);
+  const SamplingRecord& sampling = *outcome.sampling;
+  return {.samples = static_cast<int>(outcome.samples_us.size()),
+          .low_us = interval.low,
+          .high_us = interval.high,
+          .dropped = sampling.dropped,
+          .contradicted = sampling.contradicted,
+          .clocks_watched = sampling.clocks_watched,
+          .clock_mhz = sampling.sm_mhz};
+}
+
 }  // namespace
+
+double median(std::vector<double> samples) {
+  std::ranges::sort(samples);
+  const std::size_t half = samples.size() / 2;
+  return samples.size() % 2 == 1 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
+}
+
+Interval interval_of_median(std::vector<double> samples) {
+  constexpr std::size_t kFewest = 6;  // 2 / 2^6 < 0.05: all of fewer may lie on one side
+  if (samples.empty()) return {};
+  std::ranges::sort(samples);
+  const std::size_t count = samples.size();
+  if (count < kFewest) {
+    const double range = samples.back() - samples.front();
+    const double beyond = count == 1 ? samples.front() / 10 : range;
+    return {std::max(samples.front() - beyond, 0.0), samples.back() + beyond};
+  }
+  // How many samples lie below the median is binomial: the chance of `left` or fewer may be 2.5 %.
+  constexpr double kTail = 0.025;
+  double chance = std::pow(0.5, static_cast<double>(count));
+  double sum = chance;
+  std::size_t left = 0;
+  while (sum <= kTail) {
+    chance *= static_cast<double>(count - left) / static_cast<double>(left + 1);
+    ++left;
+    sum += chance;
+  }
+  return {samples[left - 1], samples[count - left]};
+}
+
+double points_in_doubt(const Timing& timing, const SpeedSpec& speed) {
+  if (!timing.measured || !(timing.measured->low_us > 0)) {
+    return timing.measured ? maximum_points(speed) : 0;
+  }
+  const auto share = [&](double time_us) {
+    return speed_share(speed, timing.roofline_us / time_us);
+  };
+  return maximum_points(speed) * (share(timing.measured->low_us) - share(timing.measured->high_us));
+}
+
+bool is_too_noisy(const Timing& timing, const SpeedSpec& speed) {
+  constexpr double kMostDoubtful = 0.05;
+  return points_in_doubt(timing, speed) > kMostDoubtful * maximum_points(speed);
+}
 
 Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& work,
                  const Roofline& roofline) {
@@ -45,6 +95,7 @@ Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& 
   timing.peak = speed.peak;
   timing.name = speed.name;
   timing.sampled = outcome.sampled;
+  if (outcome.sampling && !outcome.samples_us.empty()) timing.measured = measured_by(outcome);
   add_counts(outcome, speed, timing);
   if (const auto* kernel = slowest_kernel(outcome.activity)) {
     timing.limiter = kernel->time.limiter;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <vector>
+
 #include "grader/device/device.h"
 #include "grader/pipeline/roofline.h"
 #include "grader/spec/part.h"
@@ -10,6 +12,25 @@ namespace rooflab {
 /// The timing of a timed run against its roofline.
 Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& work,
                  const Roofline& roofline);
+
+/// The middle of the samples, or the mean of the two in the middle. There has to be one.
+double median(std::vector<double> samples);
+
+/// What the median of measured samples lies between with 95 % confidence, whatever their
+/// distribution: two of the samples, by their order. Fewer than six cannot tell: then it is their
+/// range, as much again on either side, and a tenth of the time where there is one.
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+Interval interval_of_median(std::vector<double> samples);
+
+/// The points of a timed case that its noise decides: what the ends of its time's interval differ
+/// by. 0 for a modelled time.
+double points_in_doubt(const Timing& timing, const SpeedSpec& speed);
+
+/// Whether these are too many to give any: more than a twentieth of those that the case has.
+bool is_too_noisy(const Timing& timing, const SpeedSpec& speed);
 
 /// True when no GPU of this kind can have done the work in that time. Measured times get 5 % of
 /// grace, since a clock may run above the data sheet's.

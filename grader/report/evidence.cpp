@@ -39,10 +39,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseResult, name, verdict, hidden, peak_memor
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counted, count, full, points, max_points)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limit, what, kernel, cost_us, without_us, least, next, change,
                                    counter, counter_value, proof)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measured, samples, low_us, high_us, dropped, contradicted,
+                                   clocks_watched, clock_mhz)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, time_us, spread_us, roofline_us, floor_us, efficiency,
                                    zero_efficiency, target_efficiency, bound, flops, bytes, peak,
                                    limiter, terms, advice, limit, name, sampled, points, max_points,
-                                   launches, dram_bytes, kernels, peak_memory)
+                                   launches, dram_bytes, kernels, peak_memory, measured)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse, shown, of, points)
 // What differs from the last run is no part of the evidence: it is about two results.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score, max_score, cases,
@@ -53,7 +55,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name
 
 namespace {
 
-constexpr int kVersion = 2;  ///< 2: hints, the limit of a timing, the peaks of a roofline
+constexpr int kVersion = 3;  ///< 3: how a time was measured
 
 }  // namespace
 

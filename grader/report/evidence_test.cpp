@@ -53,6 +53,17 @@ TEST(Evidence, IsReadBackWithNothingLost) {
   EXPECT_EQ(task.diagnostics.at(0).commands.at(1).second, "grader --hint");
 }
 
+TEST(Evidence, KeepsHowATimeWasMeasured) {
+  GradeResult result = full_result();
+  EXPECT_FALSE(from_evidence(to_evidence(result)).tasks[0].timings.at(0).measured);
+  result.tasks[0].timings[0].measured = {.samples = 12, .low_us = 0.1, .clocks_watched = true};
+  const auto again = from_evidence(to_evidence(result)).tasks[0].timings.at(0).measured;
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->samples, 12);
+  EXPECT_EQ(again->low_us, 0.1);
+  EXPECT_TRUE(again->clocks_watched);
+}
+
 TEST(Evidence, KeepsEveryVerdictByItsName) {
   for (int i = 0; i <= static_cast<int>(Verdict::grader_fault); ++i) {
     GradeResult result;
@@ -75,7 +86,7 @@ TEST(Evidence, SurvivesOutputThatIsNoUtf8) {
 TEST(Evidence, OfAnotherVersionOrFormIsRefused) {
   EXPECT_THROW(from_evidence("{}"), EvidenceError);
   EXPECT_THROW(from_evidence("nonsense"), EvidenceError);
-  EXPECT_THROW(from_evidence(R"({"version":2,"result":{}})"), EvidenceError);
+  EXPECT_THROW(from_evidence(R"({"version":3,"result":{}})"), EvidenceError);
   try {
     from_evidence(R"({"version":7,"result":{}})");
     FAIL();

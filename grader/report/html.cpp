@@ -40,7 +40,7 @@ std::string task_row(const TaskResult& task, const HtmlPlace& place) {
   const double share = task.max_score > 0 ? task.score / task.max_score : 0;
   std::string time, efficiency;
   if (!task.timings.empty()) {
-    time = format_time_us(task.timings.front().time_us);
+    time = format_time_us(task.timings.front().time_us) + format_spread(task.timings.front());
     if (task.timings.front().sampled) time += " <small>sampled</small>";
     efficiency = fmt::format("{} of roofline", format_percent(task.timings.front().efficiency));
     if (task.timings.front().target_efficiency > 0) {
@@ -122,7 +122,7 @@ std::string memory_cell(const Timing& timing) {
 
 std::string timing_row(const Timing& timing, bool counts, bool memory) {
   std::string row =
-      cell_html("time", format_time_us(timing.time_us),
+      cell_html("time", format_time_us(timing.time_us) + format_spread(timing),
                 {timing.sampled ? "sampled" : "",
                  fmt::format("roofline {}, {}", format_time_us(timing.roofline_us), timing.bound)});
   row += cell_html(
@@ -151,6 +151,18 @@ std::string timings_html(const std::vector<Timing>& timings, int heading_level) 
              "<th>efficiency</th><th>achieved</th>{}{}</tr></thead><tbody>\n{}</tbody></table>\n",
              counts ? "<th>launches</th><th>DRAM traffic</th>" : "",
              memory ? "<th>memory</th>" : "", rows);
+}
+
+/// How each of the timed cases was measured; nothing of modelled ones.
+std::string measured_html(const std::vector<Timing>& timings) {
+  std::string html;
+  for (const Timing& timing : timings) {
+    const std::string words = format_measured(timing);
+    if (words.empty()) continue;
+    html += fmt::format("<p class=\"measured\">{}: {}</p>\n", escape_html(timing.name),
+                        escape_html(words));
+  }
+  return html;
 }
 
 /// Charts that the trusted side drew from what the student's code returned. Of an SVG file, what
@@ -302,7 +314,8 @@ std::string task_html(const TaskResult& task, const HtmlPlace& place) {
   html += progress_html(task);
   for (const Diagnostic& story : task.diagnostics) html += story_html(story);
   const int details_level = place.heading_level + 2;
-  html += timings_html(task.timings, details_level) + artifacts_html(task.artifacts);
+  html += timings_html(task.timings, details_level) + measured_html(task.timings) +
+          artifacts_html(task.artifacts);
   if (!task.timings.empty()) html += breakdown_html(task.timings.front(), details_level);
   html += counters_html(task);
   if (!task.printed.empty()) {

@@ -289,6 +289,21 @@ TEST(Html, MeasuredTimesAreMarkedAsMeasured) {
   EXPECT_EQ(count(to_html(grade, small_gpu()), "<title>gemm, measured: "), 1);
 }
 
+TEST(Html, SaysHowATimeWasMeasured) {
+  GradeResult grade = hostile_grade();
+  EXPECT_THAT(to_html(grade, small_gpu()), Not(HasSubstr("class=\"measured\"")));
+  Timing& timing = grade.tasks[0].timings[0];
+  timing.name = "big <one>";
+  timing.spread_us = 20;
+  timing.measured = {.samples = 12, .low_us = 990, .high_us = 1010, .dropped = 3};
+  const std::string html = to_html(grade, small_gpu());
+  EXPECT_THAT(StrictReader(html).fault(), IsEmpty());
+  EXPECT_THAT(html, HasSubstr("1.00 ms ±2.00 %"));
+  EXPECT_THAT(html, HasSubstr("<p class=\"measured\">big &lt;one&gt;: median of 12 samples, "
+                              "known to -1.00 % and +1.00 %; 3 samples dropped, taken while"));
+  EXPECT_THAT(html, HasSubstr("clocks were not watched"));
+}
+
 TEST(Html, SaysWhichPeaksMeasuredTimesAreHeldAgainst) {
   GradeResult grade = hostile_grade();
   EXPECT_THAT(to_html(grade, small_gpu()), Not(HasSubstr("peaks: ")));

@@ -86,6 +86,14 @@ Json since_json(const SinceLastRun& since) {
   return json;
 }
 
+Json measured_json(const Measured& measured) {
+  Json json{{"samples", measured.samples},           {"low_us", measured.low_us},
+            {"high_us", measured.high_us},           {"dropped", measured.dropped},
+            {"contradicted", measured.contradicted}, {"clocks_watched", measured.clocks_watched}};
+  if (measured.clock_mhz > 0) json["clock_mhz"] = measured.clock_mhz;
+  return json;
+}
+
 Json timing_json(const Timing& timing) {
   Json json{{"name", timing.name},
             {"sampled", timing.sampled},
@@ -104,6 +112,7 @@ Json timing_json(const Timing& timing) {
             {"advice", timing.advice},
             {"points", timing.points},
             {"max_points", timing.max_points}};
+  if (timing.measured) json["measured"] = measured_json(*timing.measured);
   if (!timing.limit.what.empty()) json["limit"] = limit_json(timing.limit, timing.time_us);
   if (Json launches = counted_json(timing.launches, "count"); !launches.is_null()) {
     if (timing.launches.count) {

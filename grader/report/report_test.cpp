@@ -136,6 +136,36 @@ TEST(Terminal, ShowsATimeWithoutATargetForWhatItIs) {
   EXPECT_THAT(out.str(), Not(HasSubstr("limited by")));
 }
 
+GradeResult measured_example() {
+  GradeResult result = example();
+  result.time_kind = "measured";
+  result.tasks[0].timings[0].spread_us = 5.1;
+  result.tasks[0].timings[0].measured = {
+      .samples = 34, .low_us = 1018, .high_us = 1024, .clocks_watched = true, .clock_mhz = 1305};
+  return result;
+}
+
+std::string printed(const GradeResult& result, bool all) {
+  std::ostringstream out;
+  print_report(out, result, {.colour = false, .html = "", .all_timings = all});
+  return out.str();
+}
+
+TEST(Terminal, SaysHowATimeWasMeasured) {
+  GradeResult result = measured_example();
+  EXPECT_THAT(printed(result, false), HasSubstr("1024^3  1.02 ms ±0.50 %  2.11 TFLOP/s"));
+  EXPECT_THAT(printed(result, false), Not(HasSubstr("median")));
+  EXPECT_THAT(printed(result, true),
+              HasSubstr("median of 34 samples, known to -0.20 % and +0.39 %, at 1305 MHz\n"));
+  Measured& measured = *result.tasks[0].timings[0].measured;
+  measured.dropped = 1;
+  EXPECT_THAT(printed(result, false), HasSubstr("; 1 sample dropped, taken while"));
+  measured = {.samples = 1, .low_us = 918, .high_us = 1122, .contradicted = 1};
+  EXPECT_THAT(printed(result, false), HasSubstr("median of 1 sample, known to -10.00 %"));
+  EXPECT_THAT(printed(result, false), HasSubstr("clocks were not watched"));
+  EXPECT_THAT(printed(result, false), HasSubstr("; in 1 the events"));
+}
+
 TEST(Terminal, SaysWhichPeaksMeasuredTimesAreHeldAgainst) {
   GradeResult result = example();
   result.peaks = "calibrated on this GPU, 2026-03-14";
@@ -297,6 +327,20 @@ TEST(Json, HasWhatTheDeviceCountedAndItsPoints) {
                                       "points": 1, "max_points": 1})"));
   EXPECT_EQ(timing["peak_memory_bytes"], 2 << 20);
   EXPECT_EQ(json["tasks"][0]["cases"][0]["peak_memory_bytes"], 1024);
+}
+
+TEST(Json, SaysHowATimeWasMeasured) {
+  GradeResult result = measured_example();
+  auto timing = nlohmann::json::parse(to_json(result))["tasks"][0]["timing"];
+  EXPECT_EQ(timing["spread_us"], 5.1);
+  EXPECT_EQ(timing["measured"], nlohmann::json::parse(R"({
+      "samples": 34, "low_us": 1018.0, "high_us": 1024.0, "dropped": 0, "contradicted": 0,
+      "clocks_watched": true, "clock_mhz": 1305.0})"));
+  result.tasks[0].timings[0].measured->clock_mhz = 0;
+  timing = nlohmann::json::parse(to_json(result))["tasks"][0]["timing"];
+  EXPECT_FALSE(timing["measured"].contains("clock_mhz"));
+  timing = nlohmann::json::parse(to_json(example()))["tasks"][0]["timing"];
+  EXPECT_FALSE(timing.contains("measured"));
 }
 
 TEST(Json, LeavesOutWhatNobodyCounted) {

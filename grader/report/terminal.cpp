@@ -97,9 +97,10 @@ std::string painted_verdict(const TaskResult& task, const std::string& padded,
 }
 
 std::string timing_words(const Timing& timing) {
-  std::string words = fmt::format(
-      "{}  {}{}  {}  {} of the roofline", timing.name, format_time_us(timing.time_us),
-      timing.sampled ? " (sampled)" : "", format_rate(timing), format_percent(timing.efficiency));
+  std::string words =
+      fmt::format("{}  {}{}{}  {}  {} of the roofline", timing.name, format_time_us(timing.time_us),
+                  format_spread(timing), timing.sampled ? " (sampled)" : "", format_rate(timing),
+                  format_percent(timing.efficiency));
   if (timing.efficiency < timing.target_efficiency) {
     words += fmt::format("  full marks at {}", format_percent(timing.target_efficiency));
   }
@@ -160,11 +161,13 @@ void print_timings(std::ostream& out, const TaskResult& task, std::size_t indent
   const Timing& first = task.timings.front();
   const bool passed = task.verdict == Verdict::pass;
   if (passed && (all || has_scored_counts(first))) dim_lines(count_words(first));
+  if (all || is_measured_with_trouble(first)) dim_lines(format_measured(first));
   if (first.efficiency < first.target_efficiency) dim_lines(one_line(first.advice));
   if (!all || !passed) return;
   for (std::size_t i = 1; i < task.timings.size(); ++i) {
     out << fmt::format("{:{}}{}\n", "", indent, one_line(timing_words(task.timings[i])));
     dim_lines(count_words(task.timings[i]));
+    dim_lines(format_measured(task.timings[i]));
   }
 }
 

@@ -207,6 +207,35 @@ std::string format_launches(const Timing& timing) {
   return words;
 }
 
+std::string format_spread(const Timing& timing) {
+  if (!timing.measured || !(timing.time_us > 0)) return "";
+  return fmt::format(" ±{}", format_percent(timing.spread_us / timing.time_us));
+}
+
+std::string format_measured(const Timing& timing) {
+  if (!timing.measured) return "";
+  const Measured& by = *timing.measured;
+  const auto away = [&](double end_us) { return 100 * (end_us / timing.time_us - 1); };
+  std::string words =
+      fmt::format("median of {} sample{}, known to {:+.2f} % and {:+.2f} %", by.samples,
+                  by.samples == 1 ? "" : "s", away(by.low_us), away(by.high_us));
+  if (by.clock_mhz > 0) words += fmt::format(", at {:.0f} MHz", by.clock_mhz);
+  if (by.dropped > 0) {
+    words += fmt::format("; {} sample{} dropped, taken while the GPU was throttled", by.dropped,
+                         by.dropped == 1 ? "" : "s");
+  }
+  if (!by.clocks_watched) words += "; clocks were not watched";
+  if (by.contradicted > 0) {
+    words += fmt::format("; in {} the events disagreed with the grader's clock, which counts",
+                         by.contradicted);
+  }
+  return words;
+}
+
+bool is_measured_with_trouble(const Timing& timing) {
+  return timing.measured && (timing.measured->dropped > 0 || timing.measured->contradicted > 0);
+}
+
 std::string format_hints(const HintUse& hints) {
   if (hints.shown == 0) return "";
   std::string words = fmt::format("{} of {} hints used", hints.shown, hints.of);

@@ -90,9 +90,20 @@ struct Limit {
   std::string proof;  ///< what that counter says, a clause: "2 loads for each multiply-add"
 };
 
+/// How a measured time was taken. docs/design/measuring.md
+struct Measured {
+  int samples = 0;    ///< that count
+  double low_us = 0;  ///< the time lies between these two with 95 % confidence
+  double high_us = 0;
+  int dropped = 0;       ///< samples taken while the GPU was throttled by heat or a fault
+  int contradicted = 0;  ///< samples whose events disagreed with our clock, which counts then
+  bool clocks_watched = false;  ///< else nobody knows whether the GPU was throttled
+  double clock_mhz = 0;         ///< median of the samples; 0: not known
+};
+
 struct Timing {
-  double time_us = 0;
-  double spread_us = 0;  ///< measured times only
+  double time_us = 0;    ///< of measured ones the median of the samples
+  double spread_us = 0;  ///< half the distance of the samples' quartiles; measured times only
   double roofline_us = 0;
   double floor_us = 0;    ///< below it a time cannot be real: docs/design/targets.md
   double efficiency = 0;  ///< roofline_us / time_us
@@ -114,6 +125,7 @@ struct Timing {
   Counted dram_bytes;                        ///< read and written, by kernels and copies
   std::uint64_t kernels = 0;                 ///< that ran, those of graphs included
   std::optional<std::uint64_t> peak_memory;  ///< see CaseResult::peak_memory
+  std::optional<Measured> measured;          ///< nothing of a modelled time
 };
 
 /// Hints of a task that the student was shown.

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "grader/calibrate/guest/clock_watch.h"
 #include "grader/calibrate/guest/kernels.cuh"
-#include "grader/calibrate/sample.h"
+#include "grader/device/cuda/clock_watch.h"
 #include "grader/device/cuda/measurement.h"
+#include "grader/device/cuda/sample.h"
 
 namespace rooflab::calibrate {
 

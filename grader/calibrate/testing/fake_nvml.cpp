@@ -1,5 +1,8 @@
-// Stands in for NVIDIA's management library: one GPU at 0000:65:00.0, hot and slow.
+// Stands in for NVIDIA's management library: one GPU at 0000:65:00.0. What slows it down is
+// $ROOFLAB_FAKE_NVML_REASONS, a list of NVML's bits ("0,32,0"), from which each question takes the
+// next, and begins anew after the last. Without it nothing does.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 extern "C" {
@@ -21,7 +24,14 @@ int nvmlDeviceGetClockInfo(void*, int type, unsigned* mhz) {
 
 // By the name that drivers before release 535 have for it.
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
-  *reasons = 0x20 | 0x4;
+  static unsigned asked = 0;
+  const char* list = std::getenv("ROOFLAB_FAKE_NVML_REASONS");
+  *reasons = 0;
+  if (list == nullptr || *list == '\0') return 0;
+  unsigned count = 1;
+  for (const char* at = list; *at != '\0'; ++at) count += *at == ',' ? 1 : 0;
+  for (unsigned skip = asked++ % count; skip > 0; --skip) list = std::strchr(list, ',') + 1;
+  *reasons = std::strtoull(list, nullptr, 0);
   return 0;
 }
 

@@ -1,125 +1,20 @@
 #include "grader/device/cuda/cuda_device.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 #include <sstream>
 #include <utility>
-#include <vector>
 
-#include "grader/contract/elements.h"
 #include "grader/device/cuda/gpu_lock.h"
-#include "grader/device/cuda/measurement.h"
+#include "grader/device/cuda/placement.h"
+#include "grader/device/cuda/timed_calls.h"
 #include "grader/device/guest_process.h"
 #include "grader/device/toolkit_libraries.h"
 #include "specs/calibration.h"
 
 namespace rooflab {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// Allocations of whole pages of the GPU: small ones would share a page, and an IPC handle opens all
-// of it.
-constexpr std::size_t kPageBytes = 2U << 20;
-constexpr int kIdleCalls = 20;
-constexpr int kWarmUpCalls = 2;
-
-double microseconds(Clock::duration duration) {
-  return std::chrono::duration<double, std::micro>(duration).count();
-}
-
-/// Memory of the GPU.
-class DeviceBuffer {
- public:
-  DeviceBuffer(std::shared_ptr<const CudaApi> api, std::size_t bytes)
-      : api_(std::move(api)),
-        address_(api_->allocate((std::max<std::size_t>(bytes, 1) + kPageBytes - 1) / kPageBytes *
-                                kPageBytes)),
-        bytes_(bytes) {}
-  DeviceBuffer(DeviceBuffer&& other) noexcept
-      : api_(std::move(other.api_)),
-        address_(std::exchange(other.address_, nullptr)),
-        bytes_(other.bytes_) {}
-  DeviceBuffer& operator=(DeviceBuffer&&) = delete;
-  ~DeviceBuffer() {
-    if (address_ != nullptr) {
-      api_->release(address_);
-    }
-  }
-  void* address() const { return address_; }
-  std::size_t bytes() const { return bytes_; }
-
- private:
-  std::shared_ptr<const CudaApi> api_;
-  void* address_;
-  std::size_t bytes_;
-};
-
-/// The tensors of one problem on the GPU, and the buffer that drives them out of its L2 cache.
-class Placement {
- public:
-  Placement(const std::shared_ptr<const CudaApi>& api, const Problem& problem, std::size_t l2_bytes)
-      : api_(api), problem_(problem), flush_(api, 2 * l2_bytes) {
-    for (const Tensor& tensor : problem.tensors) {
-      buffers_.emplace_back(api, tensor.bytes());
-    }
-  }
-
-  /// Writes what a call may read, poisons what it has to write, and leaves the caches cold.
-  void prepare() const {
-    for (std::size_t i = 0; i < buffers_.size(); ++i) {
-      const Tensor& tensor = problem_.tensors[i];
-      const DeviceBuffer& buffer = buffers_[i];
-      if (buffer.bytes() == 0) {
-        continue;
-      }
-      if (tensor.role == Role::output) {
-        api_->fill(buffer.address(), std::to_integer<int>(kPoisonByte), buffer.bytes());
-      } else {
-        api_->copy_to_device(buffer.address(), tensor.data.data(),
-                             std::min(tensor.data.size(), buffer.bytes()));
-      }
-    }
-    if (flush_.bytes() > 0) {
-      api_->fill(flush_.address(), 0, flush_.bytes());
-    }
-    api_->synchronize();
-  }
-
-  std::vector<std::vector<std::byte>> read() const {
-    api_->synchronize();
-    std::vector<std::vector<std::byte>> contents;
-    for (const DeviceBuffer& buffer : buffers_) {
-      auto& bytes = contents.emplace_back(buffer.bytes());
-      if (!bytes.empty()) {
-        api_->copy_to_host(bytes.data(), buffer.address(), bytes.size());
-      }
-    }
-    return contents;
-  }
-
-  Call call(const RunRequest& request) const {
-    Call call;
-    call.library = request.library.string();
-    call.entry = request.entry;
-    call.parameters = problem_.parameters;
-    call.measured = request.timed;
-    for (std::size_t i = 0; i < buffers_.size(); ++i) {
-      call.tensors[problem_.tensors[i].name] = {0, api_->ipc_handle(buffers_[i].address())};
-    }
-    return call;
-  }
-
- private:
-  std::shared_ptr<const CudaApi> api_;
-  const Problem& problem_;
-  DeviceBuffer flush_;
-  std::vector<DeviceBuffer> buffers_;
-};
 
 // The name under which the guest sees GPU `index` of ours, and no other.
 std::string visible_name(int index) {
@@ -159,71 +54,46 @@ GuestSetup guest_setup(const DeviceOptions& options, const RunRequest& request, 
   return setup;
 }
 
-/// Shortest round trip of a call that does nothing. It is made before the student's library is
-/// loaded, so that nobody can stretch it.
-double idle_round_trip_us(GuestProcess& guest) {
-  double shortest = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kIdleCalls; ++i) {
-    const auto before = Clock::now();
-    if (!guest.call(Call{})) {
-      break;
-    }
-    shortest = std::min(shortest, microseconds(Clock::now() - before));
-  }
-  return std::isfinite(shortest) ? shortest : 0;
-}
-
-bool came_back(const std::optional<Reply>& reply) {
-  return reply && reply->status == Reply::Status::returned && reply->cuda_error.empty();
-}
-
-/// Calls until the samples are steady enough. Stops at the first call that does not come back.
-std::optional<Reply> measure(GuestProcess& guest, const Placement& placement,
-                             const RunRequest& request, std::vector<double>& samples_us) {
-  const double idle_us = idle_round_trip_us(guest);
-  const Call call = placement.call(request);
-  const RepeatRule rule{.budget = request.time_limit / 2};
-  const auto begin = Clock::now();
-  std::optional<Reply> reply;
-  for (int count = 0; !enough(samples_us, Clock::now() - begin, rule); ++count) {
-    placement.prepare();
-    const auto before = Clock::now();
-    reply = guest.call(call);
-    const double wall_us = microseconds(Clock::now() - before);
-    if (!came_back(reply)) {
-      samples_us.clear();
-      break;
-    }
-    if (count >= kWarmUpCalls) {
-      samples_us.push_back(believed_us(reply->elapsed_us, wall_us, idle_us));
-    }
-  }
-  return reply;
-}
-
 RunOutcome run_once(const std::shared_ptr<const CudaApi>& api, const DeviceOptions& options,
-                    const RunRequest& request, int index, std::size_t l2_bytes) {
+                    const RunRequest& request, int index, std::size_t l2_bytes,
+                    const ClockWatch& watch) {
   api->use(index);
   const Placement placement(api, *request.problem, l2_bytes);
-  RunOutcome outcome;
-  std::vector<double> samples_us;
+  RunOutcome measured;
   GuestProcess guest(guest_setup(options, request, index));
   guest.prepare();
   std::optional<Reply> reply;
   if (request.timed) {
-    reply = measure(guest, placement, request, samples_us);
+    reply = TimedCalls(guest, placement, request, watch).run(measured);
   } else {
-    placement.prepare();
+    placement.prepare(*request.problem);
     reply = guest.call(placement.call(request));
+    // Before the guest ends, which may take longer than what it left running.
+    if (came_back(reply)) measured.outputs = placement.read();
   }
+  RunOutcome outcome;
   classify(reply, guest.talked_nonsense(), guest.end(), outcome);
-  // After the guest's end: whatever it left running ends with its context, and cannot write any
-  // more.
-  outcome.outputs = placement.read();
+  if (!came_back(reply)) {
+    outcome.outputs = placement.read();
+    return outcome;
+  }
+  outcome.outputs = std::move(measured.outputs);
   if (outcome.end == RunOutcome::End::returned) {
-    outcome.samples_us = std::move(samples_us);
+    outcome.samples_us = std::move(measured.samples_us);
+    outcome.sampling = measured.sampling;
+    outcome.drawn_outputs = std::move(measured.drawn_outputs);
+    outcome.fresh = std::move(measured.fresh);
   }
   return outcome;
+}
+
+/// NVML stands beside the driver; a folder of libraries that is named has its own.
+std::string nvml_in(const std::filesystem::path& libraries) {
+  constexpr const char* kName = "libnvidia-ml.so.1";
+  std::error_code error;
+  const auto preferred = libraries / kName;
+  return !libraries.empty() && std::filesystem::exists(preferred, error) ? preferred.string()
+                                                                         : kName;
 }
 
 double gibibytes(double bytes) { return bytes / (1ULL << 30); }
@@ -265,6 +135,7 @@ CudaDevice::CudaDevice(int index, const DeviceOptions& options)
                       (count > 0 ? "; use --device cuda:0" : "; use --device sim"));
   }
   description_ = api_->describe(index);
+  watch_.emplace(nvml_in(options.cuda_libraries).c_str(), description_.pci_address);
   gpu_ = matching_spec(description_, options.gpu_specs);
   look_for_calibration();
 }
@@ -297,7 +168,7 @@ RunOutcome CudaDevice::run(const RunRequest& request) {
   try {
     // Untimed runs keep others away too: they would be what disturbs somebody else's timed one.
     const GpuLock alone(description_.pci_address, options_.gpu_locks, options_.progress);
-    return run_once(api_, options_, request, index_, description_.l2_bytes);
+    return run_once(api_, options_, request, index_, description_.l2_bytes, *watch_);
   } catch (const std::exception& error) {  // ours or the machine's, never the student's
     RunOutcome outcome;
     outcome.end = RunOutcome::End::device_fault;

@@ -2,8 +2,10 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "grader/device/cuda/clock_watch.h"
 #include "grader/device/cuda/cuda_api.h"
 #include "grader/device/device.h"
 #include "grader/device/open_device.h"
@@ -36,6 +38,7 @@ class CudaDevice : public Device {
   gpu_spec::GpuSpec gpu_;
   gpu_spec::GpuSpec roofline_gpu_;
   std::string peaks_ = "data sheet";
+  std::optional<ClockWatch> watch_;
 };
 
 /// The specification that describes a GPU: same compute capability and SMs, memory within a sixth.

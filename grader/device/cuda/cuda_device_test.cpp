@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -157,6 +158,130 @@ TEST(CudaDeviceTest, RepeatsATimedCallAndChecksItsLastOutputs) {
   for (const double sample : outcome.samples_us) {
     EXPECT_GT(sample, 0);
   }
+}
+
+/// A timed run of `entry`, whose inputs may be drawn anew: draw i has x[0] = i + 1000.
+class TimedRunTest : public testing::Test {
+ protected:
+  RunOutcome run(const std::string& entry, double time_limit_s = 20) {
+    CudaDevice device(0, options());
+    RunRequest request = request_of(problem_, entry);
+    request.timed = true;
+    request.time_limit = std::chrono::duration<double>(time_limit_s);
+    request.fresh = [this](int index) {
+      ++drawn_;
+      Problem fresh = problem_;
+      const float first = 1000.0F + static_cast<float>(index);
+      std::memcpy(fresh.tensors[0].data.data(), &first, sizeof first);
+      return fresh;
+    };
+    return device.run(request);
+  }
+  static double first_of(const std::vector<std::vector<std::byte>>& outputs) {
+    return element_at(ElementType::float32, outputs.at(1), 0);
+  }
+  ~TimedRunTest() override { unsetenv("ROOFLAB_FAKE_NVML_REASONS"); }
+
+  const Problem problem_ = scaling_problem();
+  int drawn_ = 0;
+};
+
+TEST_F(TimedRunTest, CallsOnceMoreWithInputsThatTheGuestHasNotSeen) {
+  const RunOutcome outcome = run("scale_on_host");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  expect_scaled(outcome);
+  ASSERT_FALSE(outcome.fresh.empty());
+  EXPECT_EQ(first_of(outcome.fresh[0].outputs), 3000);
+  EXPECT_GT(outcome.fresh[0].time_us, 0);
+  EXPECT_EQ(outcome.drawn_outputs, outcome.outputs);
+  EXPECT_EQ(outcome.sampling->early, 0);
+  EXPECT_FALSE(outcome.sampling->slower_on_fresh);
+  EXPECT_TRUE(outcome.sampling->clocks_watched);
+  EXPECT_EQ(outcome.sampling->sm_mhz, 1305);
+  EXPECT_EQ(outcome.sampling->dropped, 0);
+}
+
+TEST_F(TimedRunTest, SeesAnAnswerThatIsRightOnlyInTheFirstCalls) {
+  const RunOutcome outcome = run("right_at_first");
+  EXPECT_EQ(element_at(ElementType::float32, outcome.outputs.at(1), 1), 0);
+}
+
+TEST_F(TimedRunTest, SeesAnAnswerThatIsRightOnlyWhereItWouldBeLookedAt) {
+  int caught = 0;
+  for (int i = 0; i < 8; ++i) {
+    const RunOutcome outcome = run("right_at_last");
+    caught += element_at(ElementType::float32, outcome.drawn_outputs.at(1), 1) == 0 ? 1 : 0;
+  }
+  EXPECT_GE(caught, 4) << "nine of ten calls are wrong, and one of the ten is drawn";
+}
+
+TEST_F(TimedRunTest, GetsAKeptResultWhereInputsAreOthers) {
+  const RunOutcome outcome = run("keeps_by_address");
+  expect_scaled(outcome);
+  EXPECT_EQ(first_of(outcome.fresh.at(0).outputs), 0) << "3000 is right; this is the first result";
+}
+
+TEST_F(TimedRunTest, SeesThatInputsItHasSeenAreFaster) {
+  const RunOutcome outcome = run("keeps_by_contents");
+  expect_scaled(outcome);
+  ASSERT_EQ(outcome.fresh.size(), 3U) << "one slow call alone could be a disturbance";
+  EXPECT_EQ(drawn_, 3);
+  EXPECT_EQ(first_of(outcome.fresh[2].outputs), 3006);
+  EXPECT_TRUE(outcome.sampling->slower_on_fresh);
+}
+
+TEST_F(TimedRunTest, SeesAReplyThatComesBeforeTheOutputs) {
+  EXPECT_GT(run("replies_early").sampling->early, 0);
+}
+
+TEST_F(TimedRunTest, TakesItsOwnClockWhereTheGuestsEventsDisagree) {
+  const RunOutcome outcome = run("shrinks_its_time");
+  expect_scaled(outcome);
+  ASSERT_FALSE(outcome.samples_us.empty());
+  EXPECT_EQ(outcome.sampling->contradicted, static_cast<int>(outcome.samples_us.size()));
+  for (const double sample : outcome.samples_us) EXPECT_GE(sample, 5000);
+}
+
+TEST_F(TimedRunTest, EndsAsTheCallWithFreshInputsEnds) {
+  const RunOutcome outcome = run("dies_of_fresh_inputs");
+  EXPECT_EQ(outcome.end, End::killed);
+  EXPECT_TRUE(outcome.samples_us.empty());
+  EXPECT_TRUE(outcome.fresh.empty());
+}
+
+TEST_F(TimedRunTest, DropsThrottledSamplesAndTakesOthersInTheirPlace) {
+  // Each call asks twice, before and after: two of the seven calls of a round are too hot.
+  setenv("ROOFLAB_FAKE_NVML_REASONS", "0,0,0,0,0,0x20,0,0,0x4,0x4,0,0,0x88,0x88", 1);
+  const RunOutcome outcome = run("scale_on_host");
+  expect_scaled(outcome);
+  EXPECT_GE(outcome.samples_us.size(), 10U);
+  EXPECT_GE(outcome.sampling->dropped, 2);
+  EXPECT_LE(outcome.sampling->dropped, static_cast<int>(outcome.samples_us.size()));
+}
+
+TEST_F(TimedRunTest, IsNoTimeAtAllWhenTheGpuIsThrottledAllTheTime) {
+  setenv("ROOFLAB_FAKE_NVML_REASONS", "0x40", 1);
+  const RunOutcome outcome = run("scale_on_host", 1);
+  EXPECT_EQ(outcome.end, End::device_fault);
+  EXPECT_THAT(outcome.detail, HasSubstr("the GPU was throttled, by heat or a fault, during each"));
+}
+
+TEST_F(TimedRunTest, SaysThatClocksWereNotWatchedWhereNothingTellsThem) {
+  DeviceOptions without = options();
+  const fs::path folder = testing::TempDir() + "/no_nvml_" + std::to_string(getpid());
+  fs::create_directories(folder);
+  for (const char* library : {"libcuda.so.1", "libcudart.so.13"}) {
+    fs::create_symlink(without.cuda_libraries / library, folder / library);
+  }
+  without.cuda_libraries = folder;
+  CudaDevice device(0, without);
+  RunRequest request = request_of(problem_, "scale_on_host");
+  request.timed = true;
+  const RunOutcome outcome = device.run(request);
+  fs::remove_all(folder);
+  EXPECT_GE(outcome.samples_us.size(), 10U) << outcome.detail;
+  EXPECT_FALSE(outcome.sampling->clocks_watched);
+  EXPECT_EQ(outcome.sampling->sm_mhz, 0);
 }
 
 TEST(CudaDeviceTest, AnOutputThatNobodyWroteStaysPoisoned) {

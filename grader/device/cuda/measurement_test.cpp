@@ -49,5 +49,22 @@ TEST(BelievedTimeTest, OurClockCountsWhenTheGuestsTimeIsImpossible) {
   EXPECT_EQ(believed_us(std::numeric_limits<double>::quiet_NaN(), 100, 50), 100);
 }
 
+TEST(MedianTest, IsTheMiddle) {
+  EXPECT_EQ(median_of({3, 1, 2}), 2);
+  EXPECT_EQ(median_of({4, 1, 3, 2}), 2.5);
+  EXPECT_EQ(median_of({}), 0);
+}
+
+TEST(TakesLongerTest, ThanAllSamplesAndHalfAsMuchAgain) {
+  const std::vector<double> steady(10, 100.0);
+  EXPECT_FALSE(takes_longer(149, steady));
+  EXPECT_TRUE(takes_longer(151, steady));
+  std::vector<double> disturbed = steady;
+  disturbed.push_back(300);
+  EXPECT_FALSE(takes_longer(290, disturbed)) << "as long as one that was disturbed";
+  EXPECT_TRUE(takes_longer(301, disturbed));
+  EXPECT_FALSE(takes_longer(100, {}));
+}
+
 }  // namespace
 }  // namespace rooflab

@@ -50,7 +50,8 @@ const char* cudaGetErrorName(cudaError_t error) {
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  *count = 1;
+  const char* gpus = std::getenv("ROOFLAB_FAKE_CUDA_GPUS");
+  *count = gpus == nullptr ? 1 : std::atoi(gpus);
   return cudaSuccess;
 }
 
@@ -146,6 +147,10 @@ cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
   *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+  // For a guest that has its events lie.
+  if (const char* scale = std::getenv("ROOFLAB_FAKE_CUDA_EVENT_SCALE")) {
+    *milliseconds *= std::strtof(scale, nullptr);
+  }
   return cudaSuccess;
 }
 

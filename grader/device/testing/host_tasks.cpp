@@ -2,14 +2,19 @@
 // misbehave.
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <limits>
+#include <map>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "grader/contract/guest_call.h"
 #include "labs/toolkit/todo.h"
@@ -20,6 +25,24 @@ constexpr int kChannel = 3;
 
 void say(const std::string& text) {
   [[maybe_unused]] const ssize_t written = write(kChannel, text.data(), text.size());
+}
+
+/// y = alpha x, on memory that the host can reach: what the stand-in for CUDA hands out.
+void scale(rooflab::GuestCall& call, double alpha) {
+  const auto* x = call.tensor<const float>("x");
+  auto* y = call.tensor<float>("y");
+  for (std::int64_t i = 0; i < call.integer("n"); ++i) {
+    y[i] = static_cast<float>(alpha) * x[i];
+  }
+}
+
+std::vector<float> contents(rooflab::GuestCall& call, const char* tensor) {
+  const auto* first = call.tensor<const float>(tensor);
+  return {first, first + call.integer("n")};
+}
+
+void wait_ms(int milliseconds) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
 }
 
 }  // namespace
@@ -101,11 +124,72 @@ ROOFLAB_ENTRY(closes_its_channel) {
 
 ROOFLAB_ENTRY(returns_no_number) { call.result("nan", std::numeric_limits<double>::quiet_NaN()); }
 
-/// y = alpha x, on memory that the host can reach: what the stand-in for CUDA hands out.
-ROOFLAB_ENTRY(scale_on_host) {
-  const auto* x = call.tensor<const float>("x");
-  auto* y = call.tensor<float>("y");
-  for (std::int64_t i = 0; i < call.integer("n"); ++i) {
-    y[i] = static_cast<float>(call.real("alpha")) * x[i];
+ROOFLAB_ENTRY(scale_on_host) { scale(call, call.real("alpha")); }
+
+// What follows is called again and again for its time, and misbehaves between the calls.
+
+/// Wrong from the fifth call on.
+ROOFLAB_ENTRY(right_at_first) {
+  static int calls = 0;
+  scale(call, ++calls < 5 ? call.real("alpha") : 0);
+}
+
+/// Wrong in the third to the eleventh call: all but the last of the fewest that there are.
+ROOFLAB_ENTRY(right_at_last) {
+  static int calls = 0;
+  ++calls;
+  scale(call, calls < 3 || calls > 11 ? call.real("alpha") : 0);
+}
+
+/// Keeps its first result, by the address of the input.
+ROOFLAB_ENTRY(keeps_by_address) {
+  static std::map<const void*, std::vector<float>> kept;
+  const auto [found, is_new] = kept.try_emplace(call.tensor<const float>("x"));
+  if (is_new) {
+    scale(call, call.real("alpha"));
+    found->second = contents(call, "y");
   }
+  std::ranges::copy(found->second, call.tensor<float>("y"));
+}
+
+/// Keeps its last result, by the contents of the input.
+ROOFLAB_ENTRY(keeps_by_contents) {
+  static std::vector<float> seen;
+  static std::vector<float> kept;
+  if (contents(call, "x") != seen) {
+    seen = contents(call, "x");
+    wait_ms(50);
+    scale(call, call.real("alpha"));
+    kept = contents(call, "y");
+  }
+  std::ranges::copy(kept, call.tensor<float>("y"));
+}
+
+/// Says that it has come back, and works on.
+ROOFLAB_ENTRY(replies_early) {
+  say(R"({"status":"returned","detail":"","cuda_error":"","results":{},"elapsed_us":5})"
+      "\n");
+  wait_ms(20);
+  scale(call, call.real("alpha"));
+}
+
+/// Has its events say a thousandth of the time.
+ROOFLAB_ENTRY(shrinks_its_time) {
+  setenv("ROOFLAB_FAKE_CUDA_EVENT_SCALE", "0.001", 1);
+  wait_ms(5);
+  scale(call, call.real("alpha"));
+}
+
+/// Takes a long time and a short one by turns.
+ROOFLAB_ENTRY(takes_two_times) {
+  static int calls = 0;
+  wait_ms(++calls % 2 == 0 ? 1 : 8);
+  scale(call, call.real("alpha"));
+}
+
+/// Dies when its inputs are others.
+ROOFLAB_ENTRY(dies_of_fresh_inputs) {
+  static const std::vector<float> seen = contents(call, "x");
+  if (contents(call, "x") != seen) std::abort();
+  scale(call, call.real("alpha"));
 }

@@ -1,11 +1,11 @@
-#include "grader/calibrate/guest/clock_watch.h"
+#include "grader/device/cuda/clock_watch.h"
 
 #include <dlfcn.h>
 
 #include <array>
 #include <utility>
 
-namespace rooflab::calibrate {
+namespace rooflab {
 namespace {
 
 constexpr int kSuccess = 0;  // NVML_SUCCESS
@@ -67,4 +67,4 @@ std::string ClockWatch::driver() const {
   return text.data();
 }
 
-}  // namespace rooflab::calibrate
+}  // namespace rooflab

@@ -4,7 +4,7 @@
 
 namespace rooflab {
 
-/// One timed run of a calibration's kernel. The guest takes it; both sides judge it alike.
+/// One timed run on a GPU, of a calibration's kernel or of a submission's function.
 struct Sample {
   double time_us = 0;
   std::int64_t sm_mhz = 0;  ///< clock while it ran; 0: not watched

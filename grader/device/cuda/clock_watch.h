@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "grader/calibrate/sample.h"
+#include "grader/device/cuda/sample.h"
 
-namespace rooflab::calibrate {
+namespace rooflab {
 
 /// Reads clocks and the reasons for low ones from NVIDIA's management library (NVML), where there
 /// is one. It only reads: nothing of the GPU is set.
@@ -36,4 +36,4 @@ class ClockWatch {
   int (*driver_version_)(char*, unsigned) = nullptr;
 };
 
-}  // namespace rooflab::calibrate
+}  // namespace rooflab

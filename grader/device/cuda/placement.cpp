@@ -1,0 +1,110 @@
+#include "grader/device/cuda/placement.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "grader/contract/elements.h"
+
+namespace rooflab {
+namespace {
+
+constexpr std::size_t kPageBytes = 2U << 20;
+
+std::size_t whole_pages(std::size_t bytes) {
+  return (std::max<std::size_t>(bytes, 1) + kPageBytes - 1) / kPageBytes * kPageBytes;
+}
+
+}  // namespace
+
+DeviceBuffer::DeviceBuffer(std::shared_ptr<const CudaApi> api, std::size_t bytes)
+    : api_(std::move(api)), address_(api_->allocate(whole_pages(bytes))), bytes_(bytes) {}
+
+DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
+    : api_(std::move(other.api_)),
+      address_(std::exchange(other.address_, nullptr)),
+      bytes_(other.bytes_) {}
+
+DeviceBuffer::~DeviceBuffer() {
+  if (address_ != nullptr) {
+    api_->release(address_);
+  }
+}
+
+Placement::Placement(const std::shared_ptr<const CudaApi>& api, const Problem& problem,
+                     std::size_t l2_bytes)
+    : api_(api), problem_(problem), flush_(api, 2 * l2_bytes) {
+  for (const Tensor& tensor : problem.tensors) {
+    buffers_.emplace_back(api, tensor.bytes());
+  }
+}
+
+void Placement::prepare(const Problem& contents) const {
+  const bool fits = std::ranges::equal(
+      contents.tensors, buffers_, {}, [](const Tensor& tensor) { return tensor.bytes(); },
+      [](const DeviceBuffer& buffer) { return buffer.bytes(); });
+  if (!fits) {
+    throw DeviceError("inputs drawn anew have other sizes than the case; look at the oracle");
+  }
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const Tensor& tensor = contents.tensors[i];
+    const DeviceBuffer& buffer = buffers_[i];
+    if (buffer.bytes() == 0) {
+      continue;
+    }
+    if (tensor.role == Role::output) {
+      api_->fill(buffer.address(), std::to_integer<int>(kPoisonByte), buffer.bytes());
+    } else {
+      api_->copy_to_device(buffer.address(), tensor.data.data(),
+                           std::min(tensor.data.size(), buffer.bytes()));
+    }
+  }
+  if (flush_.bytes() > 0) {
+    api_->fill(flush_.address(), 0, flush_.bytes());
+  }
+  api_->synchronize();
+}
+
+std::vector<std::vector<std::byte>> Placement::read() const {
+  api_->synchronize();
+  std::vector<std::vector<std::byte>> contents;
+  for (const DeviceBuffer& buffer : buffers_) {
+    auto& bytes = contents.emplace_back(buffer.bytes());
+    if (!bytes.empty()) {
+      api_->copy_to_host(bytes.data(), buffer.address(), bytes.size());
+    }
+  }
+  return contents;
+}
+
+bool Placement::has_unwritten(std::mt19937_64& random) const {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const Tensor& tensor = problem_.tensors[i];
+    const std::size_t size = size_of(tensor.type);
+    if (tensor.role != Role::output || tensor.type == ElementType::int32 ||
+        buffers_[i].bytes() < size) {
+      continue;
+    }
+    const std::size_t element = random() % (buffers_[i].bytes() / size);
+    std::vector<std::byte> bytes(size);
+    api_->copy_to_host(bytes.data(),
+                       static_cast<const std::byte*>(buffers_[i].address()) + element * size, size);
+    if (is_poisoned(tensor.type, bytes, 0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Call Placement::call(const RunRequest& request) const {
+  Call call;
+  call.library = request.library.string();
+  call.entry = request.entry;
+  call.parameters = problem_.parameters;
+  call.measured = request.timed;
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    call.tensors[problem_.tensors[i].name] = {0, api_->ipc_handle(buffers_[i].address())};
+  }
+  return call;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "grader/device/cuda/cuda_api.h"
+#include "grader/device/device.h"
+#include "grader/guest/call_protocol.h"
+
+namespace rooflab {
+
+/// Memory of the GPU, in whole pages: small allocations would share one, and an IPC handle opens
+/// all of it.
+class DeviceBuffer {
+ public:
+  DeviceBuffer(std::shared_ptr<const CudaApi> api, std::size_t bytes);
+  DeviceBuffer(DeviceBuffer&& other) noexcept;
+  DeviceBuffer& operator=(DeviceBuffer&&) = delete;
+  ~DeviceBuffer();
+  void* address() const { return address_; }
+  std::size_t bytes() const { return bytes_; }
+
+ private:
+  std::shared_ptr<const CudaApi> api_;
+  void* address_;
+  std::size_t bytes_;
+};
+
+/// The tensors of one problem on the GPU, and the buffer that drives them out of its L2 cache.
+class Placement {
+ public:
+  Placement(const std::shared_ptr<const CudaApi>& api, const Problem& problem,
+            std::size_t l2_bytes);
+
+  /// Writes what a call may read, poisons what it has to write, and leaves the caches cold.
+  /// @param contents the problem, or the same with other inputs
+  /// @throws DeviceError when its tensors have other sizes.
+  void prepare(const Problem& contents) const;
+
+  /// The bytes of every tensor.
+  std::vector<std::vector<std::byte>> read() const;
+
+  /// Whether an element drawn at random of any output of floating-point numbers is still poison:
+  /// asked right after a call, it tells a reply that came before the work was done. Any integer
+  /// may be a result, so that outputs of integers tell nothing.
+  bool has_unwritten(std::mt19937_64& random) const;
+
+  Call call(const RunRequest& request) const;
+
+ private:
+  std::shared_ptr<const CudaApi> api_;
+  const Problem& problem_;
+  DeviceBuffer flush_;
+  std::vector<DeviceBuffer> buffers_;
+};
+
+}  // namespace rooflab

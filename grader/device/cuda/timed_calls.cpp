@@ -1,0 +1,160 @@
+#include "grader/device/cuda/timed_calls.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grader/device/cuda/measurement.h"
+
+namespace rooflab {
+namespace {
+
+constexpr int kIdleCalls = 20;
+constexpr int kWarmUpCalls = 2;
+/// One that is no slower than the samples ends them: the others are for what disturbs a single
+/// call.
+constexpr int kMostFreshCalls = 3;
+
+double microseconds(std::chrono::steady_clock::duration duration) {
+  return std::chrono::duration<double, std::micro>(duration).count();
+}
+
+/// Shortest round trip of a call that does nothing. It is made before the student's library is
+/// loaded, so that nobody can stretch it.
+double idle_round_trip_us(GuestProcess& guest) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < kIdleCalls; ++i) {
+    const auto before = std::chrono::steady_clock::now();
+    if (!guest.call(Call{})) {
+      break;
+    }
+    shortest = std::min(shortest, microseconds(std::chrono::steady_clock::now() - before));
+  }
+  return std::isfinite(shortest) ? shortest : 0;
+}
+
+}  // namespace
+
+bool came_back(const std::optional<Reply>& reply) {
+  return reply && reply->status == Reply::Status::returned && reply->cuda_error.empty();
+}
+
+TimedCalls::TimedCalls(GuestProcess& guest, const Placement& placement, const RunRequest& request,
+                       const ClockWatch& watch)
+    : guest_(guest),
+      placement_(placement),
+      request_(request),
+      watch_(watch),
+      call_(placement.call(request)),
+      begin_(Clock::now()),
+      budget_(request.time_limit / 2),
+      random_(std::random_device{}()) {
+  // Made before the guest's calls: what it takes should not be taken out of their time.
+  if (request.fresh) first_fresh_ = request.fresh(0);
+}
+
+TimedCalls::Timed TimedCalls::make(const Problem& contents, RunOutcome& outcome) {
+  placement_.prepare(contents);
+  // Right before and right after, not during: asking takes the driver's lock, and would be timed.
+  Sample before;
+  watch_.look(before);
+  Timed timed;
+  const auto start = Clock::now();
+  timed.reply = guest_.call(call_);
+  const double wall_us = microseconds(Clock::now() - start);
+  if (!came_back(timed.reply)) {
+    return timed;
+  }
+  if (placement_.has_unwritten(random_)) {
+    ++outcome.sampling->early;
+  }
+  watch_.look(timed.sample);
+  timed.sample.throttled_by |= before.throttled_by;
+  timed.sample.time_us = believed_us(timed.reply->elapsed_us, wall_us, idle_us_);
+  timed.contradicted = timed.sample.time_us != timed.reply->elapsed_us;
+  return timed;
+}
+
+std::optional<Reply> TimedCalls::warm_up(RunOutcome& outcome) {
+  std::optional<Reply> reply;
+  for (int count = 0; count < kWarmUpCalls; ++count) {
+    reply = make(*request_.problem, outcome).reply;
+    // A call that takes seconds needs no second one to warm up.
+    if (!came_back(reply) || Clock::now() - begin_ > budget_ / 4) break;
+  }
+  return reply;
+}
+
+std::optional<Reply> TimedCalls::sample(RunOutcome& outcome) {
+  const RepeatRule rule{.budget = budget_};
+  const std::size_t drawn = random_() % rule.least;
+  std::vector<double> clocks_mhz;
+  std::optional<Reply> reply;
+  for (std::size_t count = 0; !enough(outcome.samples_us, Clock::now() - begin_, rule); ++count) {
+    if (outcome.samples_us.empty() && Clock::now() - begin_ > 1.5 * budget_) {
+      throw DeviceError("the GPU was throttled, by heat or a fault, during each of " +
+                        std::to_string(count) + " timed calls; let it cool down");
+    }
+    Timed timed = make(*request_.problem, outcome);
+    reply = std::move(timed.reply);
+    if (!came_back(reply)) {
+      return reply;
+    }
+    if (count == drawn) {
+      outcome.drawn_outputs = placement_.read();
+    }
+    if (is_throttled(timed.sample)) {
+      ++outcome.sampling->dropped;
+      continue;
+    }
+    outcome.samples_us.push_back(timed.sample.time_us);
+    outcome.sampling->contradicted += timed.contradicted ? 1 : 0;
+    if (timed.sample.sm_mhz > 0) {
+      clocks_mhz.push_back(static_cast<double>(timed.sample.sm_mhz));
+    }
+  }
+  outcome.outputs = placement_.read();
+  outcome.sampling->clocks_watched = watch_.works();
+  if (!clocks_mhz.empty()) {
+    outcome.sampling->sm_mhz = median_of(std::move(clocks_mhz));
+  }
+  return reply;
+}
+
+std::optional<Reply> TimedCalls::with_fresh_inputs(RunOutcome& outcome) {
+  std::optional<Reply> reply;
+  bool all_slower = true;
+  for (int index = 0; index < kMostFreshCalls; ++index) {
+    FreshCall fresh{.problem = index == 0 ? std::move(*first_fresh_) : request_.fresh(index),
+                    .outputs = {}};
+    Timed timed = make(fresh.problem, outcome);
+    reply = std::move(timed.reply);
+    if (!came_back(reply)) {
+      return reply;
+    }
+    fresh.outputs = placement_.read();
+    const bool throttled = is_throttled(timed.sample);
+    if (!throttled) fresh.time_us = timed.sample.time_us;
+    outcome.fresh.push_back(std::move(fresh));
+    const bool slower = takes_longer(timed.sample.time_us, outcome.samples_us);
+    all_slower = all_slower && slower && !throttled;
+    if (!slower) break;
+  }
+  outcome.sampling->slower_on_fresh = all_slower;
+  return reply;
+}
+
+std::optional<Reply> TimedCalls::run(RunOutcome& outcome) {
+  outcome.sampling.emplace();
+  idle_us_ = idle_round_trip_us(guest_);
+  begin_ = Clock::now();
+  std::optional<Reply> reply = warm_up(outcome);
+  if (came_back(reply)) reply = sample(outcome);
+  if (came_back(reply) && first_fresh_) reply = with_fresh_inputs(outcome);
+  return reply;
+}
+
+}  // namespace rooflab

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <optional>
+#include <random>
+
+#include "grader/device/cuda/clock_watch.h"
+#include "grader/device/cuda/placement.h"
+#include "grader/device/cuda/sample.h"
+#include "grader/device/device.h"
+#include "grader/device/guest_process.h"
+
+namespace rooflab {
+
+/// Whether a call came back as it should, without an error of CUDA.
+bool came_back(const std::optional<Reply>& reply);
+
+/// The repeated calls of a timed run, in one guest: warm-up, samples until they are steady, and
+/// then the same call with inputs that the guest has not seen. docs/design/measuring.md says why
+/// each is done as it is.
+class TimedCalls {
+ public:
+  TimedCalls(GuestProcess& guest, const Placement& placement, const RunRequest& request,
+             const ClockWatch& watch);
+
+  /// Fills in samples, outputs, drawn outputs and fresh calls; what was filled in counts only if
+  /// the call came back.
+  /// @return the last reply; it is not that of a call that came back when one did not.
+  /// @throws DeviceError when the GPU was throttled all the time.
+  std::optional<Reply> run(RunOutcome& outcome);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Timed {
+    std::optional<Reply> reply;
+    Sample sample;
+    bool contradicted = false;
+  };
+
+  Timed make(const Problem& contents, RunOutcome& outcome);
+  std::optional<Reply> warm_up(RunOutcome& outcome);
+  std::optional<Reply> sample(RunOutcome& outcome);
+  std::optional<Reply> with_fresh_inputs(RunOutcome& outcome);
+
+  GuestProcess& guest_;
+  const Placement& placement_;
+  const RunRequest& request_;
+  const ClockWatch& watch_;
+  Call call_;
+  Clock::time_point begin_;
+  std::chrono::duration<double> budget_;  ///< for the samples
+  double idle_us_ = 0;
+  std::mt19937_64 random_;
+  std::optional<Problem> first_fresh_;
+};
+
+}  // namespace rooflab

@@ -1,0 +1,95 @@
+// Grades on the CUDA device, with a stand-in for NVIDIA's libraries: all but the GPU is real.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "grader/device/cuda/cuda_device.h"
+#include "grader/device/testing/scaling.h"
+#include "grader/pipeline/grade_fixture.h"
+
+namespace rooflab {
+namespace {
+
+using testing::HasSubstr;
+
+/// y = 2 x over 1000 elements, which the oracle says are 1e9 FLOPs: the pretended A100 would need
+/// 51 us for them.
+class StandInGpuTest : public GradeTest {
+ protected:
+  StandInGpuTest() {
+    const Values parameters = {{"n", std::int64_t{1000}}, {"alpha", 2.0}};
+    part_.tasks[0].cases.resize(1);
+    part_.tasks[0].cases[0].parameters = parameters;
+    part_.tasks[0].speeds[0].parameters = parameters;
+    part_.tasks[0].speeds[0].zero_efficiency = 0.001;
+    part_.tasks[0].time_limit_s = 20;
+  }
+
+  TaskResult grade_entry(const std::string& entry) {
+    DeviceOptions options = test_options();
+    const std::filesystem::path build = ROOFLAB_BINARY_DIR;
+    options.cuda_libraries = options.gpu_locks = build / "tests" / "fake_cuda";
+    options.sandbox = false;  // the stand-in shares its memory through files of /dev/shm
+    CudaDevice device(0, options);
+    part_.tasks[0].entry = entry;
+    build_.library = build / "tests" / "libhost_tasks.so";
+    const GradeTools tools{
+        .device = device,
+        .build = [this](const TaskSpec&, const std::vector<SourceFile>&) { return build_; },
+        .oracle = [](const std::string&) { return std::make_unique<ScaleOracle>(); },
+        .progress = [](const std::string&) {}};
+    return grade(part_, request_, tools).tasks.at(0);
+  }
+};
+
+TEST_F(StandInGpuTest, ATimeByTheGradersOwnClockEarnsItsPoints) {
+  const TaskResult task = grade_entry("shrinks_its_time");
+  EXPECT_EQ(task.verdict, Verdict::pass) << task.diagnostics.at(0).message;
+  EXPECT_GT(task.score, 10);
+  EXPECT_LT(task.score, 18);
+  const Timing& timing = task.timings.at(0);
+  EXPECT_GE(timing.time_us, 5000) << "whatever the guest's events say";
+  ASSERT_TRUE(timing.measured);
+  EXPECT_EQ(timing.measured->contradicted, timing.measured->samples);
+  EXPECT_TRUE(timing.measured->clocks_watched);
+}
+
+TEST_F(StandInGpuTest, ATimeBelowTheFloorIsSuspect) {
+  const TaskResult task = grade_entry("scale_on_host");
+  EXPECT_EQ(task.verdict, Verdict::suspect);
+  EXPECT_EQ(task.score, 10);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0505");
+}
+
+TEST_F(StandInGpuTest, AResultThatIsKeptByItsAddressIsAWrongAnswer) {
+  const TaskResult task = grade_entry("keeps_by_address");
+  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
+  EXPECT_EQ(task.score, 0);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0420");
+}
+
+TEST_F(StandInGpuTest, AResultThatIsKeptByItsContentsIsSuspect) {
+  const TaskResult task = grade_entry("keeps_by_contents");
+  EXPECT_EQ(task.verdict, Verdict::suspect);
+  EXPECT_EQ(task.score, 10);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0595");
+}
+
+TEST_F(StandInGpuTest, ATimeThatNobodyCanTellIsNoScore) {
+  const TaskResult task = grade_entry("takes_two_times");
+  EXPECT_EQ(task.verdict, Verdict::grader_fault);
+  EXPECT_EQ(task.max_score, 0);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0902");
+}
+
+TEST_F(StandInGpuTest, AGpuThatIsAlwaysThrottledIsNoStudentsFault) {
+  part_.tasks[0].time_limit_s = 1;
+  setenv("ROOFLAB_FAKE_NVML_REASONS", "0x40", 1);
+  const TaskResult task = grade_entry("shrinks_its_time");
+  unsetenv("ROOFLAB_FAKE_NVML_REASONS");
+  EXPECT_EQ(task.verdict, Verdict::grader_fault);
+  EXPECT_EQ(task.max_score, 0);
+  EXPECT_THAT(task.diagnostics.at(0).message, HasSubstr("the GPU was throttled"));
+}
+
+}  // namespace
+}  // namespace rooflab

@@ -66,6 +66,23 @@ function(rooflab_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
 
+# rooflab_gpu_test(<name> COMMAND ... [TIMEOUT <seconds>] [ENVIRONMENT ...]): the test gpu.<name>, under the label gpu: it needs a
+# real GPU, is skipped where there is none, and runs alone, since times are measured. What it measures it keeps in
+# $ROOFLAB_GPU_RESULTS, by default gpu_results of the build tree. The toolkit's libraries come first on the loader's path.
+function(rooflab_gpu_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;ENVIRONMENT")
+  if(NOT Python3_FOUND)
+    return()
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 600)
+  endif()
+  add_test(NAME gpu.${name} COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/grader/real_gpu/on_gpu
+                                    --cuda ${ROOFLAB_CUDA_ROOT} -- ${arg_COMMAND})
+  set_tests_properties(gpu.${name} PROPERTIES LABELS gpu TIMEOUT ${arg_TIMEOUT} SKIP_RETURN_CODE 77 RUN_SERIAL TRUE
+                                              ENVIRONMENT "ROOFLAB_ROOT=${PROJECT_SOURCE_DIR};${arg_ENVIRONMENT}")
+endfunction()
+
 # rooflab_fuzz_program(<name> SOURCES ... [LINK ...] [SEEDS <folder> ...] [RUNS <count>] [OPTIONS ...]): a program
 # with LLVMFuzzerTestOneInput. With ROOFLAB_FUZZ (the preset `fuzz`, clang) it is libFuzzer's, everything below it is
 # instrumented, and it belongs to the target `fuzzers`; else it replays its seeds with changes to them. Either way ctest

@@ -17,8 +17,9 @@ LONGEST_GRADE_S = 300
 class Grader:
     """Runs the grader in a scratch folder that is all it may leave traces in."""
 
-    def __init__(self, program, scratch, name):
+    def __init__(self, program, scratch, name, device):
         self.program = program
+        self.device = device
         self.scratch = scratch
         self.folder = scratch / "runs" / name
 
@@ -40,7 +41,7 @@ class Grader:
     def grade(self, kind, submission):
         target = self.folder / kind
         done, folder = self.run(kind, ["--part", str(checkout.NUMBER), "--submission", submission, "--device",
-                                       "sim:a100", "--seed", SEED, "--json", target / "grade.json", "--html",
+                                       self.device, "--seed", SEED, "--json", target / "grade.json", "--html",
                                        target / "grade.html"])
         return reports.Reports(folder, done.returncode, done.stdout)
 
@@ -52,7 +53,18 @@ class Grader:
         return found + leftovers.stray_files(places)
 
 
-def expect_attack(attack, report, honest):
+def is_real(device):
+    return device.startswith("cuda")
+
+
+def same_grade(one, other, device):
+    """To the last digit; on a real GPU but for times."""
+    if is_real(device) and one is not None:
+        return expectations.without_times(one) == expectations.without_times(other)
+    return one == other
+
+
+def expect_attack(attack, report, honest, device):
     """What is wrong with the report of an attack."""
     faults = report.parse()
     printed = report.texts["terminal"]
@@ -64,8 +76,13 @@ def expect_attack(attack, report, honest):
     if report.document is None:
         return faults + [f"there is no result; exit code {report.exit_code}: {printed[-2000:]}"]
     tasks = report.document["tasks"]
-    faults += expectations.faults_of_task(attack, report.task(attack.task), attack.verdicts)
-    faults += expectations.faults_of_others(attack, tasks, honest["document"]["tasks"])
+    if is_real(device):
+        faults += expectations.faults_of_task_on_gpu(attack, report.task(attack.task))
+        faults += expectations.faults_of_others(attack, expectations.without_times(report.document)["tasks"],
+                                                expectations.without_times(honest["document"])["tasks"])
+    else:
+        faults += expectations.faults_of_task(attack, report.task(attack.task), attack.verdicts)
+        faults += expectations.faults_of_others(attack, tasks, honest["document"]["tasks"])
     expected_exit = 0 if all(task["verdict"] == "pass" for task in tasks) else 1
     if report.exit_code != expected_exit:
         faults.append(f"the grader's exit code is {report.exit_code}, not {expected_exit}")
@@ -75,21 +92,21 @@ def expect_attack(attack, report, honest):
     return faults
 
 
-def judge(program, scratch, attack):
+def judge(program, scratch, attack, device):
     """In a process of its own, which adopts what they leave."""
     leftovers.adopt_orphans()
     honest = json.loads((scratch / "honest.json").read_text())
-    grader = Grader(program, scratch, attack.name)
+    grader = Grader(program, scratch, attack.name, device)
     submission = grader.folder / "submission"
     attack.write_submission(submission)
     start = time.monotonic()
     report = grader.grade("attack", submission)
     seconds = time.monotonic() - start
-    faults = expect_attack(attack, report, honest)
+    faults = expect_attack(attack, report, honest, device)
     faults += [f"a process is left: {line}" for line in leftovers.surviving_processes()]
     after = grader.grade("after", scratch / "honest")
     after.parse()
-    if after.document != honest["document"] or after.exit_code != 0:
+    if not same_grade(after.document, honest["document"], device) or after.exit_code != 0:
         faults.append(f"the right submission after it has another result: {after.texts['terminal'][-1000:]}")
     faults += [f"a file is left: {name}" for name in grader.strays()]
     remove_tree(grader.folder)
@@ -114,7 +131,8 @@ def what_it_got(attack, report):
 
 def judge_elsewhere(arguments, scratch, attack):
     """judge() in a process of its own."""
-    command = [sys.executable, sys.argv[0], "--build", arguments.build, "--one", attack.name, "--scratch", scratch]
+    command = [sys.executable, sys.argv[0], "--build", arguments.build, "--one", attack.name, "--scratch", scratch,
+               "--device", arguments.device]
     done = subprocess.run(command, capture_output=True, text=True)
     try:
         return json.loads(done.stdout.splitlines()[-1])
@@ -123,14 +141,14 @@ def judge_elsewhere(arguments, scratch, attack):
                 "got": "nothing"}
 
 
-def prepare(program, scratch):
+def prepare(program, scratch, device):
     """The checkout, the right submission and its result; returns the active layers of the sandbox."""
     scratch.chmod(0o755)
     checkout.make_checkout(scratch / "checkout")
     part = scratch / "honest" / checkout.PART
     part.mkdir(parents=True)
     collection.write_honest_files(part)
-    report = Grader(program, scratch, "honest").grade("before", scratch / "honest")
+    report = Grader(program, scratch, "honest", device).grade("before", scratch / "honest")
     faults = report.parse()
     if report.exit_code != 0 or faults:
         raise SystemExit(f"the right submission does not pass: {faults} {report.texts['terminal']}")

@@ -9,7 +9,7 @@ from harness.checkout import PART, ROOT, SETTINGS, TASKS
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1]
 KEYS = {"story", "task", "verdict", "code", "max_score", "thorough", "prepend", "append", "edit", "says", "never_says",
-        "needs", "in_class"}
+        "needs", "in_class", "simulated", "on_gpu"}
 NOT_SUBMITTED = {"attack.toml", "make.py", "__pycache__"}
 
 
@@ -30,6 +30,10 @@ class Attack:
         self.thorough = table.get("thorough", False)
         self.says = table.get("says", "")
         self.never_says = table.get("never_says", [])
+        self.simulated = table.get("simulated", False)
+        on_gpu = table.get("on_gpu", {})
+        self.verdicts_on_gpu = self.verdicts + as_list(on_gpu.get("verdict", []))
+        self.max_score_on_gpu = on_gpu.get("max_score", self.max_score)
         self.needs = table.get("needs", [])  # layers of the sandbox
         self.maker = self.load_maker()
         # Archives, and names that only a class has.

@@ -18,6 +18,24 @@ def faults_of_task(attack, task, verdicts):
     return faults
 
 
+def faults_of_task_on_gpu(attack, task):
+    """The same of a real GPU, which has no checkers: what the attack is called may differ, what it gets may not."""
+    if task["verdict"] == "grader-fault":
+        return [f"it makes the grader fail: {task['diagnostics']}"]
+    if task["verdict"] == "pass" and "pass" not in attack.verdicts_on_gpu:
+        return ["it passes"]
+    if not task["score"] <= attack.max_score_on_gpu:
+        return [f"the score is {task['score']}, more than {attack.max_score_on_gpu}"]
+    return []
+
+
+def without_times(document):
+    """A grade without what differs from run to run on a real GPU."""
+    varying = ("timing", "timings", "counters")
+    tasks = [{key: value for key, value in task.items() if key not in varying} for task in document["tasks"]]
+    return {**document, "tasks": tasks}
+
+
 def faults_of_others(attack, tasks, right):
     """What is wrong with the tasks that this submission solves."""
     return [f"the task {name}, which is right, suffers: {tasks[i]['verdict']}, {tasks[i]['score']} points"

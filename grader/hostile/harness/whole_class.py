@@ -116,7 +116,7 @@ def judge(program, scratch, attacks, jobs):
     """The outcomes of all attacks, and one for the class as a whole."""
     leftovers.adopt_orphans()
     names = write_class(scratch / "class", attacks)
-    grader = alone.Grader(program, scratch, "class")
+    grader = alone.Grader(program, scratch, "class", "sim:a100")
     out = scratch / "out"
     start = time.monotonic()
     done, _ = grader.run("batch", ["batch", scratch / "class", "--out", out, "--part", str(checkout.NUMBER), "--device",

@@ -66,11 +66,14 @@ function(rooflab_test name)
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
 endfunction()
 
-# rooflab_gpu_test(<name> COMMAND ... [TIMEOUT <seconds>] [ENVIRONMENT ...]): the test gpu.<name>, under the label gpu: it needs a
-# real GPU, is skipped where there is none, and runs alone, since times are measured. What it measures it keeps in
-# $ROOFLAB_GPU_RESULTS, by default gpu_results of the build tree. The toolkit's libraries come first on the loader's path.
+# rooflab_gpu_test(<name> COMMAND ... DEPENDS <targets> [TIMEOUT <seconds>] [ENVIRONMENT ...]): the test gpu.<name>, under the label
+# gpu: it needs a real GPU, is skipped where there is none, and runs alone, since times are measured. What it measures it
+# keeps in $ROOFLAB_GPU_RESULTS, by default gpu_results of the build tree. The toolkit's libraries come first on the loader's
+# path. The target gpu_tests is all that these tests run.
+add_custom_target(gpu_tests)
 function(rooflab_gpu_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;DEPENDS;ENVIRONMENT")
+  add_dependencies(gpu_tests ${arg_DEPENDS})
   if(NOT Python3_FOUND)
     return()
   endif()

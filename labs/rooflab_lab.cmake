@@ -167,6 +167,7 @@ function(rooflab_toolkit_gpu_test archive sources)
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME toolkit_gpu_test COMMAND simgpu_program run -- $<TARGET_FILE:toolkit_gpu_test>)
   set_tests_properties(toolkit_gpu_test PROPERTIES TIMEOUT 300)
-  # The same program on a real GPU, with NVIDIA's runtime, cuBLAS and CUPTI.
-  rooflab_gpu_test(toolkit COMMAND $<TARGET_FILE:toolkit_gpu_test>)
+  # The same program on a real GPU, with NVIDIA's runtime, cuBLAS and CUPTI: the loader's path goes before its own.
+  target_link_options(toolkit_gpu_test PRIVATE -Wl,--enable-new-dtags)
+  rooflab_gpu_test(toolkit DEPENDS toolkit_gpu_test COMMAND $<TARGET_FILE:toolkit_gpu_test>)
 endfunction()

@@ -12,7 +12,7 @@ constexpr int kSuccess = 0;  // NVML_SUCCESS
 constexpr int kSmClock = 1;  // NVML_CLOCK_SM
 
 template <typename Pointer>
-bool find(void* library, const char* name, Pointer& pointer) {
+bool look_up(void* library, const char* name, Pointer& pointer) {
   pointer = reinterpret_cast<Pointer>(dlsym(library, name));
   return pointer != nullptr;
 }
@@ -24,14 +24,14 @@ ClockWatch::ClockWatch(const char* library, const std::string& pci_address)
   if (library_ == nullptr) return;
   int (*init)() = nullptr;
   int (*handle)(const char*, Device*) = nullptr;
-  const bool complete = find(library_, "nvmlInit_v2", init) &&
-                        find(library_, "nvmlShutdown", shutdown_) &&
-                        find(library_, "nvmlDeviceGetHandleByPciBusId_v2", handle) &&
-                        find(library_, "nvmlDeviceGetClockInfo", clock_info_) &&
-                        find(library_, "nvmlSystemGetDriverVersion", driver_version_) &&
+  const bool complete = look_up(library_, "nvmlInit_v2", init) &&
+                        look_up(library_, "nvmlShutdown", shutdown_) &&
+                        look_up(library_, "nvmlDeviceGetHandleByPciBusId_v2", handle) &&
+                        look_up(library_, "nvmlDeviceGetClockInfo", clock_info_) &&
+                        look_up(library_, "nvmlSystemGetDriverVersion", driver_version_) &&
                         // By its name since release 535, or by the one before.
-                        (find(library_, "nvmlDeviceGetCurrentClocksEventReasons", reasons_) ||
-                         find(library_, "nvmlDeviceGetCurrentClocksThrottleReasons", reasons_));
+                        (look_up(library_, "nvmlDeviceGetCurrentClocksEventReasons", reasons_) ||
+                         look_up(library_, "nvmlDeviceGetCurrentClocksThrottleReasons", reasons_));
   if (!complete || init() != kSuccess) {
     shutdown_ = nullptr;
     return;

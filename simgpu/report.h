@@ -43,6 +43,9 @@ struct InlinedCall {
   bool operator==(const InlinedCall&) const = default;
 };
 
+/// A warp's number that nobody knows: what checks real GPUs names threads, and not their warps.
+inline constexpr std::uint32_t kUnknownWarp = 0xffffffff;
+
 /// One side of a finding: who did what, where in the source.
 struct AccessSite {
   std::string file;  ///< as in the PTX's .file, empty when unknown

@@ -1,5 +1,7 @@
 #include "grader/cli/devices.h"
 
+#include "grader/device/sanitizer/checked_run.h"
+
 namespace rooflab {
 
 DeviceOptions device_options(const Installation& installation, const Toolchain& toolchain,
@@ -10,6 +12,7 @@ DeviceOptions device_options(const Installation& installation, const Toolchain& 
   options.guest_program = installation.build / "bin" / "rooflab-guest";
   options.runtime_libraries = installation.build / "lib" / "simgpu";
   options.cuda_libraries = toolchain.root / "lib64";
+  options.sanitizer = sanitizer::find_sanitizer(options.cuda_libraries);
   options.sandbox = sandbox;
   return options;
 }

@@ -87,6 +87,12 @@ struct RunRequest {
   std::function<Problem(int index)> fresh = {};
 };
 
+/// What a device's checkers say of one call.
+struct CheckedCall {
+  std::vector<simgpu::Finding> findings = {};
+  std::string unavailable = {};  ///< why they can say nothing; empty when they could
+};
+
 /// A GPU that can run one call of a guest at a time: simulated or real. No lab knows which.
 class Device {
  public:
@@ -102,6 +108,11 @@ class Device {
   /// Which peaks those are, for reports.
   virtual std::string peaks() const { return "data sheet"; }
   virtual RunOutcome run(const RunRequest& request) = 0;
+  /// Whether untimed runs are watched by checkers, whose findings are in the activity.
+  virtual bool checks_every_run() const { return true; }
+  /// Makes a call that failed once more under checkers, where every run would be too slow for them.
+  /// Why they do not work is told once.
+  virtual CheckedCall check(const RunRequest& /*request*/) { return {}; }
   /// Whether runs of several threads may go on at once; a measured time belongs to a run alone.
   virtual bool runs_side_by_side() const { return false; }
 };

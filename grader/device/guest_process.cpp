@@ -24,7 +24,8 @@ std::string joined(const std::vector<std::filesystem::path>& directories) {
 
 SandboxRequest request_for(const GuestSetup& setup, int channel) {
   SandboxRequest request;
-  request.argv = {setup.program.string()};
+  request.argv = setup.wrapper;
+  request.argv.push_back(setup.program.string());
   request.read_only = {setup.program, setup.library};
   request.read_only.insert(request.read_only.end(), setup.library_path.begin(),
                            setup.library_path.end());
@@ -185,6 +186,12 @@ std::optional<Reply> GuestProcess::call(const Call& call) {
 SandboxOutcome GuestProcess::end() {
   process_->kill();
   return process_->wait();
+}
+
+SandboxOutcome GuestProcess::finish(double seconds) {
+  shutdown(channel_.get(), SHUT_WR);
+  if (process_->finished(seconds)) return process_->wait();
+  return end();
 }
 
 void classify(const std::optional<Reply>& reply, bool talked_nonsense,

@@ -17,6 +17,7 @@ namespace rooflab {
 /// What a guest needs to be started.
 struct GuestSetup {
   std::filesystem::path program;                    ///< rooflab-guest
+  std::vector<std::string> wrapper = {};            ///< a program and its words that start it
   std::filesystem::path library;                    ///< the built submission
   std::vector<std::filesystem::path> library_path;  ///< directories for LD_LIBRARY_PATH
   std::vector<std::filesystem::path> read_only;     ///< what else it may read
@@ -47,6 +48,10 @@ class GuestProcess {
 
   /// Ends the guest and all its descendants. @throws SandboxError
   SandboxOutcome end();
+
+  /// Says that no more calls come, and lets the guest and what wraps it end by themselves for so
+  /// long. @throws SandboxError
+  SandboxOutcome finish(double seconds);
 
  private:
   bool send(const std::string& line);

@@ -19,6 +19,7 @@ struct DeviceOptions {
       runtime_libraries;  ///< build/lib/simgpu: the simulated libcudart and libcublas
   std::filesystem::path cuda_libraries;  ///< lib64 of the toolkit, for real GPUs and what tasks
                                          ///< load of it; may be empty
+  std::filesystem::path sanitizer = {};  ///< compute-sanitizer, for real GPUs; may be empty
   std::filesystem::path gpu_locks = {};  ///< folder of GpuLock; empty: all users' common one
   bool sandbox = true;
   unsigned workers = 0;                              ///< threads of a simulated GPU; 0: one per CPU

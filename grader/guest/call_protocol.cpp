@@ -122,7 +122,10 @@ std::optional<Values> results_from(const json& node) {
 std::string encode(const Call& call) {
   json tensors = json::object();
   for (const auto& [name, place] : call.tensors) {
-    tensors[name] = {{"address", place.address}, {"ipc_handle", place.ipc_handle}};
+    tensors[name] = {{"address", place.address},
+                     {"ipc_handle", place.ipc_handle},
+                     {"own_bytes", place.own_bytes},
+                     {"is_copied", place.is_copied}};
   }
   return line_of({{"library", call.library},
                   {"entry", call.entry},
@@ -159,8 +162,9 @@ Call decode_call(const std::string& text) {
     }
   }
   for (const auto& [name, node] : object.at("tensors").items()) {
-    call.tensors[name] = {node.at("address").get<std::uint64_t>(),
-                          node.at("ipc_handle").get<std::string>()};
+    call.tensors[name] = {
+        node.at("address").get<std::uint64_t>(), node.at("ipc_handle").get<std::string>(),
+        node.at("own_bytes").get<std::uint64_t>(), node.at("is_copied").get<bool>()};
   }
   return call;
 }

@@ -25,6 +25,9 @@ inline constexpr std::size_t kMaxCallBytes = 16U << 20;
 struct TensorPlace {
   std::uint64_t address = 0;
   std::string ipc_handle;  ///< in hexadecimal; empty when the address is to be used
+  /// With a handle: the guest takes memory of its own, of exactly so many bytes; 0: it does not.
+  std::uint64_t own_bytes = 0;
+  bool is_copied = false;  ///< the guest's own memory gets what lies behind the handle
 };
 
 struct Call {

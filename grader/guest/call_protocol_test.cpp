@@ -19,7 +19,7 @@ TEST(CallProtocolTest, ACallArrivesAsItWasSent) {
   call.parameters = {
       {"m", std::int64_t{1} << 62}, {"alpha", 3.0}, {"mode", std::string("a\"b\n\\")}};
   call.tensors["A"] = {0xFFFF'0000'0000'1234ULL, ""};
-  call.tensors["B"] = {0, std::string(128, 'f')};
+  call.tensors["B"] = {0, std::string(128, 'f'), 84, true};
   const std::string line = encode(call);
   EXPECT_EQ(line.find('\n'), std::string::npos) << "a call is one line";
   const Call got = decode_call(line);
@@ -29,6 +29,8 @@ TEST(CallProtocolTest, ACallArrivesAsItWasSent) {
   EXPECT_EQ(got.parameters, call.parameters);
   EXPECT_EQ(got.tensors.at("A").address, call.tensors["A"].address);
   EXPECT_EQ(got.tensors.at("B").ipc_handle, call.tensors["B"].ipc_handle);
+  EXPECT_EQ(got.tensors.at("B").own_bytes, 84U);
+  EXPECT_TRUE(got.tensors.at("B").is_copied);
 }
 
 TEST(CallProtocolTest, AReplyArrivesAsItWasSent) {

@@ -14,6 +14,7 @@ struct IpcHandle {
   std::array<char, 64> bytes;
 };
 constexpr unsigned kLazyPeerAccess = 1;
+constexpr int kDeviceToDevice = 3;
 
 IpcHandle handle_from(const std::string& hexadecimal) {
   IpcHandle handle{};
@@ -70,6 +71,17 @@ void* CudaRuntime::open_ipc(const std::string& handle_in_hexadecimal) {
   check(find<int(void**, IpcHandle, unsigned)>("cudaIpcOpenMemHandle")(
             &address, handle_from(handle_in_hexadecimal), kLazyPeerAccess),
         "cudaIpcOpenMemHandle");
+  return address;
+}
+
+void* CudaRuntime::make_own(std::size_t bytes, const void* contents) {
+  void* address = nullptr;
+  check(find<int(void**, std::size_t)>("cudaMalloc")(&address, bytes), "cudaMalloc");
+  if (contents != nullptr) {
+    check(find<int(void*, const void*, std::size_t, int)>("cudaMemcpy")(address, contents, bytes,
+                                                                        kDeviceToDevice),
+          "cudaMemcpy");
+  }
   return address;
 }
 

@@ -19,6 +19,10 @@ class CudaRuntime {
   /// Opens memory of another process. @throws std::runtime_error with CUDA's error.
   void* open_ipc(const std::string& handle_in_hexadecimal);
 
+  /// Memory of this process's own, of `bytes` bytes, with what lies at `contents` unless that is
+  /// null. It lasts as long as the process. @throws std::runtime_error with CUDA's error.
+  void* make_own(std::size_t bytes, const void* contents);
+
   /// Time between start() and stop() on the default stream, by CUDA events.
   void start_clock();
   double stop_clock_us();

@@ -39,7 +39,11 @@ void* TaskCaller::place_of(const TensorPlace& place) {
   }
   auto found = opened_.find(place.ipc_handle);
   if (found == opened_.end()) {
-    found = opened_.emplace(place.ipc_handle, cuda_.open_ipc(place.ipc_handle)).first;
+    void* memory = cuda_.open_ipc(place.ipc_handle);
+    if (place.own_bytes > 0) {
+      memory = cuda_.make_own(place.own_bytes, place.is_copied ? memory : nullptr);
+    }
+    found = opened_.emplace(place.ipc_handle, memory).first;
   }
   return found->second;
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,7 +42,15 @@ class FakeDevice : public Device {
     return behave_(request);
   }
 
+  bool checks_every_run() const override { return !checked; }
+  CheckedCall check(const RunRequest&) override {
+    ++checks;
+    return *checked;
+  }
+
   int runs = 0;
+  int checks = 0;
+  std::optional<CheckedCall> checked;  ///< of a device that checks only when asked
 
  private:
   Behaviour behave_;

@@ -134,6 +134,7 @@ class GradeTest : public testing::Test {
 
   GradeResult grade_with(const FakeDevice::Behaviour& behave) {
     FakeDevice device(behave);
+    device.checked = checked_;
     const GradeTools tools{
         .device = device,
         .build = [this](const TaskSpec&, const std::vector<SourceFile>&) { return build_; },
@@ -142,6 +143,7 @@ class GradeTest : public testing::Test {
     build_.library = library_;
     GradeResult result = grade(part_, request_, tools);
     runs_ = device.runs;
+    checks_ = device.checks;
     return result;
   }
   TaskResult grade_task_with(const FakeDevice::Behaviour& behave) {
@@ -175,6 +177,8 @@ class GradeTest : public testing::Test {
   BuildOutcome build_;
   OracleMaker oracle_ = [] { return std::make_unique<ScaleOracle>(); };
   int runs_ = 0;
+  int checks_ = 0;
+  std::optional<CheckedCall> checked_;  ///< of a device that checks only when asked
 };
 
 }  // namespace rooflab

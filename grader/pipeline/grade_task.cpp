@@ -235,6 +235,7 @@ class TaskGrader {
     if (result_.printed.empty() && !numbered.spec.hidden) result_.printed = outcome_.printed;
     const JudgedRun run{task_, numbered.spec, problem, oracle_.get(), outcome_, place};
     Judgement judgement = judge(run);
+    if (!timed) look_closer(run, judgement);
     repeats_ = judgement.verdict == Verdict::pass ? judge_repeats(run) : std::nullopt;
     if (judgement.verdict == Verdict::pass && oracle_ != nullptr) add_artifacts(problem);
     return judgement;
@@ -255,22 +256,46 @@ class TaskGrader {
     }
   }
 
+  /// A case that fails by a wrong answer or an error is made once more under the device's checkers,
+  /// where it has any that do not watch every run: what they find becomes the verdict and the
+  /// story, as on a simulated GPU.
+  void look_closer(const JudgedRun& run, Judgement& judgement) {
+    const bool may_have_a_cause = judgement.verdict == Verdict::wrong_answer ||
+                                  judgement.verdict == Verdict::runtime_error ||
+                                  judgement.verdict == Verdict::time_limit;
+    if (!may_have_a_cause || looked_closer_ || tools_.device.checks_every_run()) return;
+    looked_closer_ = true;  // it takes up to a minute: once for each task
+    tools_.progress(fmt::format("{}: checking {}", task_.id, run.spec.name));
+    const CheckedCall checked = tools_.device.check(request_of(run.problem, false, run.spec));
+    if (!checked.findings.empty()) {
+      outcome_.activity.findings = checked.findings;
+      judgement = judge(run);
+    } else if (!checked.unavailable.empty() && !judgement.diagnostics.empty()) {
+      judgement.diagnostics.front().notes.push_back(
+          "nothing looked for races and wrong accesses: " + checked.unavailable);
+    }
+  }
+
   /// A fault of ours is tried once more before it becomes a verdict.
   RunOutcome run_with_retry(const Problem& problem, bool timed, const CaseSpec& spec) {
-    const auto with_fresh_inputs = [this, &spec](int index) {
-      return problem_of(spec, fmt::format("{}, drawn anew {}", spec.name, index));
-    };
-    const RunRequest request{.library = built_.build.library,
-                             .entry = task_.entry,
-                             .libraries = task_.libraries,
-                             .problem = &problem,
-                             .timed = timed,
-                             .sampled = spec.sampled,
-                             .time_limit = std::chrono::duration<double>(task_.time_limit_s),
-                             .fresh = with_fresh_inputs};
+    const RunRequest request = request_of(problem, timed, spec);
     RunOutcome outcome = tools_.device.run(request);
     if (outcome.end == RunOutcome::End::device_fault) outcome = tools_.device.run(request);
     return outcome;
+  }
+
+  RunRequest request_of(const Problem& problem, bool timed, const CaseSpec& spec) const {
+    const auto with_fresh_inputs = [this, &spec](int index) {
+      return problem_of(spec, fmt::format("{}, drawn anew {}", spec.name, index));
+    };
+    return {.library = built_.build.library,
+            .entry = task_.entry,
+            .libraries = task_.libraries,
+            .problem = &problem,
+            .timed = timed,
+            .sampled = spec.sampled,
+            .time_limit = std::chrono::duration<double>(task_.time_limit_s),
+            .fresh = with_fresh_inputs};
   }
 
   /// Whether a timed case is right: once as it is timed, with the checkers off, and where it has
@@ -375,7 +400,8 @@ class TaskGrader {
   TaskResult result_;
   std::unique_ptr<Oracle> oracle_;
   RunOutcome outcome_;
-  std::optional<Judgement> repeats_;          ///< of the last timed run's other calls: not right
+  std::optional<Judgement> repeats_;  ///< of the last timed run's other calls: not right
+  bool looked_closer_ = false;
   std::optional<std::uint64_t> peak_memory_;  ///< of the last call, where it is to be shown
 };
 

@@ -10,6 +10,7 @@
 #include "grader/device/cuda/placement.h"
 #include "grader/device/cuda/timed_calls.h"
 #include "grader/device/guest_process.h"
+#include "grader/device/sanitizer/checked_run.h"
 #include "grader/device/toolkit_libraries.h"
 #include "specs/calibration.h"
 
@@ -174,6 +175,30 @@ RunOutcome CudaDevice::run(const RunRequest& request) {
     outcome.end = RunOutcome::End::device_fault;
     outcome.detail = error.what();
     return outcome;
+  }
+}
+
+CheckedCall CudaDevice::check(const RunRequest& request) {
+  if (checkers_failed_) return {};
+  CheckedCall checked = check_once(request);
+  checkers_failed_ = !checked.unavailable.empty();
+  return checked;
+}
+
+CheckedCall CudaDevice::check_once(const RunRequest& request) const {
+  try {
+    const GpuLock alone(description_.pci_address, options_.gpu_locks, options_.progress);
+    api_->use(index_);
+    const Placement placement(api_, *request.problem, 0);
+    const auto prepare = [&] {
+      placement.prepare(*request.problem);
+      return placement.call_on_own_memory(request);
+    };
+    return sanitizer::run_checked({.program = options_.sanitizer,
+                                   .setup = guest_setup(options_, request, index_),
+                                   .prepare = prepare});
+  } catch (const std::exception& error) {
+    return {.unavailable = error.what()};
   }
 }
 

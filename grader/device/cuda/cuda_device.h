@@ -26,12 +26,17 @@ class CudaDevice : public Device {
   const gpu_spec::GpuSpec& roofline_gpu() const override { return roofline_gpu_; }
   std::string peaks() const override { return peaks_; }
   RunOutcome run(const RunRequest& request) override;
+  bool checks_every_run() const override { return false; }
+  CheckedCall check(const RunRequest& request) override;
 
  private:
   /// Takes the peaks of a calibration of this very GPU, where there is a good one.
   void look_for_calibration();
 
+  CheckedCall check_once(const RunRequest& request) const;
+
   int index_;
+  bool checkers_failed_ = false;
   DeviceOptions options_;
   std::shared_ptr<const CudaApi> api_;
   CudaApi::Description description_;

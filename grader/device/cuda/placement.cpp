@@ -107,4 +107,15 @@ Call Placement::call(const RunRequest& request) const {
   return call;
 }
 
+Call Placement::call_on_own_memory(const RunRequest& request) const {
+  Call call = this->call(request);
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const Tensor& tensor = problem_.tensors[i];
+    TensorPlace& place = call.tensors[tensor.name];
+    place.own_bytes = std::max<std::size_t>(buffers_[i].bytes(), 1);
+    place.is_copied = tensor.role != Role::output && buffers_[i].bytes() > 0;
+  }
+  return call;
+}
+
 }  // namespace rooflab

@@ -49,6 +49,10 @@ class Placement {
 
   Call call(const RunRequest& request) const;
 
+  /// The same on memory of the guest's own, with the inputs in it and outputs that nobody has
+  /// written to. What is done there is not read.
+  Call call_on_own_memory(const RunRequest& request) const;
+
  private:
   std::shared_ptr<const CudaApi> api_;
   const Problem& problem_;

@@ -1,0 +1,97 @@
+#include "grader/device/sanitizer/checked_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "grader/device/sanitizer/findings.h"
+
+namespace rooflab::sanitizer {
+namespace {
+
+constexpr const char* kTools[] = {"memcheck", "synccheck", "racecheck", "initcheck"};
+/// What the tool prints first, whatever it finds.
+constexpr std::string_view kBanner = "COMPUTE-SANITIZER";
+/// A tool tells what it found after the program's reply: so long it may take to its end.
+constexpr double kSecondsToEnd = 10;
+/// Kernels under a tool take ten to a hundred times as long; correctness cases are small.
+constexpr std::chrono::duration<double> kMostTime{20};
+
+std::vector<std::string> command(const std::filesystem::path& program, const std::string& tool) {
+  std::vector<std::string> words = {program.string(),
+                                    "--tool",
+                                    tool,
+                                    "--show-backtrace",
+                                    "device",
+                                    "--strip-paths",
+                                    "no",
+                                    "--print-limit",
+                                    "200",
+                                    "--require-cuda-init",
+                                    "no"};
+  if (tool == "racecheck") words.insert(words.end(), {"--racecheck-report", "hazard"});
+  return words;
+}
+
+/// Why nothing of what a tool printed says anything about the call; empty when something may.
+std::string refusal_in(const std::string& output) {
+  constexpr std::size_t kShown = 200;
+  constexpr std::string_view kInternal = "Internal Sanitizer Error";
+  const std::size_t at = output.find(kBanner) == std::string::npos ? 0 : output.find(kInternal);
+  if (at == std::string::npos) return {};
+  const std::string said = output.substr(at, std::min(output.find('\n', at), output.size()) - at);
+  return said.empty() ? "it said nothing" : "it says: " + said.substr(0, kShown);
+}
+
+/// initcheck takes what the guest itself copies for a use of memory that nobody wrote.
+bool is_of_the_guest(const simgpu::Finding& finding, const std::string& tool) {
+  return tool == "initcheck" && !finding.where.by_thread;
+}
+
+CheckedCall run_tool(const CheckedRun& run, const std::string& tool) {
+  GuestSetup setup = run.setup;
+  setup.wrapper = command(run.program, tool);
+  setup.time_limit = std::min(setup.time_limit, kMostTime);
+  // It lies beside the libraries that it puts into the program.
+  setup.read_only.push_back(run.program.parent_path());
+  GuestProcess guest(setup);
+  static_cast<void>(guest.call(run.prepare()));  // whatever it answers: the tool's words count
+  const SandboxOutcome end = guest.finish(kSecondsToEnd);
+  CheckedCall checked{.findings = findings_in(end.output), .unavailable = {}};
+  std::erase_if(checked.findings,
+                [&](const auto& finding) { return is_of_the_guest(finding, tool); });
+  if (checked.findings.empty()) checked.unavailable = refusal_in(end.output);
+  return checked;
+}
+
+}  // namespace
+
+std::filesystem::path find_sanitizer(const std::filesystem::path& lib64) {
+  std::error_code error;
+  if (lib64.empty()) return {};
+  const auto root = std::filesystem::canonical(lib64, error).parent_path();
+  const auto program = root / "compute-sanitizer" / "compute-sanitizer";
+  return !error && std::filesystem::is_regular_file(program, error) ? program
+                                                                    : std::filesystem::path();
+}
+
+CheckedCall run_checked(const CheckedRun& run) {
+  if (run.program.empty()) {
+    return {.unavailable = "the toolkit has no compute-sanitizer (the package cuda-sanitizer)"};
+  }
+  CheckedCall last;
+  for (const char* tool : kTools) {
+    last = run_tool(run, tool);
+    if (!last.findings.empty()) return last;
+    if (!last.unavailable.empty()) {
+      last.unavailable = fmt::format("compute-sanitizer does not work here: {}", last.unavailable);
+      return last;
+    }
+  }
+  return last;
+}
+
+}  // namespace rooflab::sanitizer

@@ -116,10 +116,9 @@ const Advice* advice_for(const simgpu::Finding& finding) {
 std::string actor(const simgpu::AccessSite& site, bool with_block, bool hidden) {
   if (hidden || !site.by_thread) return site.action;
   const bool has_warp = site.warp != simgpu::kUnknownWarp;
-  return fmt::format("{}thread {}, {}{}",
-                     with_block ? fmt::format("block {}, ", coordinates(site.block)) : "",
-                     coordinates(site.thread),
-                     has_warp ? fmt::format("warp {}, ", site.warp) : "", site.action);
+  return fmt::format(
+      "{}thread {}, {}{}", with_block ? fmt::format("block {}, ", coordinates(site.block)) : "",
+      coordinates(site.thread), has_warp ? fmt::format("warp {}, ", site.warp) : "", site.action);
 }
 
 /// The array's name in "byte 128 of shared array Bs (4096 bytes)"; empty when it has none.

@@ -146,5 +146,15 @@ TEST_F(CheckedCallTest, SurvivesAGuestThatDiesUnderIt) {
   EXPECT_THAT(check(device, "crashes").findings, SizeIs(7));
 }
 
+TEST_F(CheckedCallTest, GivesUpOnACallThatDoesNotEnd) {
+  install("echo '========= COMPUTE-SANITIZER'");
+  CudaDevice device = open();
+  const CheckedCall checked =
+      device.check(request_of(problem_, "hangs", "libhost_tasks.so", std::chrono::seconds(1)));
+  EXPECT_THAT(checked.findings, IsEmpty());
+  EXPECT_THAT(checked.unavailable, IsEmpty());
+  EXPECT_EQ(asked(), "memcheck\n");
+}
+
 }  // namespace
 }  // namespace rooflab

@@ -51,7 +51,12 @@ bool is_of_the_guest(const simgpu::Finding& finding, const std::string& tool) {
   return tool == "initcheck" && !finding.where.by_thread;
 }
 
-CheckedCall run_tool(const CheckedRun& run, const std::string& tool) {
+struct ToolEnd {
+  CheckedCall checked;
+  bool hangs = false;  ///< it took all of its time
+};
+
+ToolEnd run_tool(const CheckedRun& run, const std::string& tool) {
   GuestSetup setup = run.setup;
   setup.wrapper = command(run.program, tool);
   setup.time_limit = std::min(setup.time_limit, kMostTime);
@@ -60,11 +65,13 @@ CheckedCall run_tool(const CheckedRun& run, const std::string& tool) {
   GuestProcess guest(setup);
   static_cast<void>(guest.call(run.prepare()));  // whatever it answers: the tool's words count
   const SandboxOutcome end = guest.finish(kSecondsToEnd);
-  CheckedCall checked{.findings = findings_in(end.output), .unavailable = {}};
+  ToolEnd told{.checked = {.findings = findings_in(end.output)},
+               .hangs = end.limit == LimitHit::time};
+  CheckedCall& checked = told.checked;
   std::erase_if(checked.findings,
                 [&](const auto& finding) { return is_of_the_guest(finding, tool); });
-  if (checked.findings.empty()) checked.unavailable = refusal_in(end.output);
-  return checked;
+  if (checked.findings.empty() && !told.hangs) checked.unavailable = refusal_in(end.output);
+  return told;
 }
 
 }  // namespace
@@ -82,16 +89,17 @@ CheckedCall run_checked(const CheckedRun& run) {
   if (run.program.empty()) {
     return {.unavailable = "the toolkit has no compute-sanitizer (the package cuda-sanitizer)"};
   }
-  CheckedCall last;
   for (const char* tool : kTools) {
-    last = run_tool(run, tool);
-    if (!last.findings.empty()) return last;
-    if (!last.unavailable.empty()) {
-      last.unavailable = fmt::format("compute-sanitizer does not work here: {}", last.unavailable);
-      return last;
+    auto [checked, hangs] = run_tool(run, tool);
+    if (!checked.findings.empty()) return checked;
+    if (!checked.unavailable.empty()) {
+      checked.unavailable =
+          fmt::format("compute-sanitizer does not work here: {}", checked.unavailable);
+      return checked;
     }
+    if (hangs) break;  // a call that does not end does so under the next one, too
   }
-  return last;
+  return {};
 }
 
 }  // namespace rooflab::sanitizer

@@ -261,7 +261,7 @@ TEST_F(TimedRunTest, DropsThrottledSamplesAndTakesOthersInTheirPlace) {
 
 TEST_F(TimedRunTest, IsNoTimeAtAllWhenTheGpuIsThrottledAllTheTime) {
   setenv("ROOFLAB_FAKE_NVML_REASONS", "0x40", 1);
-  const RunOutcome outcome = run("scale_on_host", 1);
+  const RunOutcome outcome = run("scale_on_host", 3);
   EXPECT_EQ(outcome.end, End::device_fault);
   EXPECT_THAT(outcome.detail, HasSubstr("the GPU was throttled, by heat or a fault, during each"));
 }

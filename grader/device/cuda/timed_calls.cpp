@@ -36,6 +36,11 @@ double idle_round_trip_us(GuestProcess& guest) {
   return std::isfinite(shortest) ? shortest : 0;
 }
 
+[[noreturn]] void throw_throttled(std::size_t calls) {
+  throw DeviceError("the GPU was throttled, by heat or a fault, during each of " +
+                    std::to_string(calls) + " timed calls; let it cool down");
+}
+
 }  // namespace
 
 bool came_back(const std::optional<Reply>& reply) {
@@ -94,12 +99,12 @@ std::optional<Reply> TimedCalls::sample(RunOutcome& outcome) {
   std::vector<double> clocks_mhz;
   std::optional<Reply> reply;
   for (std::size_t count = 0; !enough(outcome.samples_us, Clock::now() - begin_, rule); ++count) {
-    if (outcome.samples_us.empty() && Clock::now() - begin_ > 1.5 * budget_) {
-      throw DeviceError("the GPU was throttled, by heat or a fault, during each of " +
-                        std::to_string(count) + " timed calls; let it cool down");
-    }
+    const bool all_throttled = outcome.samples_us.empty() && count > 0;
+    if (all_throttled && Clock::now() - begin_ > 1.5 * budget_) throw_throttled(count);
     Timed timed = make(*request_.problem, outcome);
     reply = std::move(timed.reply);
+    // A guest whose time ran out while none of its calls counted is not to blame.
+    if (!reply && all_throttled) throw_throttled(count);
     if (!came_back(reply)) {
       return reply;
     }

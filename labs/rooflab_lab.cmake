@@ -75,10 +75,13 @@ function(rooflab_guest_object source object)
             -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -c ${source} -o ${object})
   # Students read these paths in messages: they start at the checkout, also where a compiler cache makes them relative.
   file(RELATIVE_PATH up ${CMAKE_CURRENT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
-  set(paths -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=,-ffile-prefix-map=${up}/=)
+  set(paths -ffile-prefix-map=${PROJECT_SOURCE_DIR}/= -ffile-prefix-map=${up}/=)
   set(mend)
   cmake_path(GET source EXTENSION kind)
   if(kind STREQUAL ".cu")
+    # nvcc hands these on through a shell, and the checkout may lie in a folder with a space in its name.
+    list(TRANSFORM paths REPLACE "(.+)" "\"\\1\"")
+    list(JOIN paths "," paths)
     set(command ${ROOFLAB_NVCC} -Xcompiler -fPIC,-Wall,${paths} -cudart shared
         -gencode arch=compute_${arg_ARCHITECTURE},code=[sm_${arg_ARCHITECTURE},compute_${arg_ARCHITECTURE}])
     # The same object in every folder: nvcc names what is internal by its process, which a seed replaces, and by a hash of
@@ -90,7 +93,6 @@ function(rooflab_guest_object source object)
   else()
     # A library of headers: found in /usr/include, it may not come before the compiler's own.
     set(json $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
-    string(REPLACE "," ";" paths "${paths}")
     set(command ${CMAKE_CXX_COMPILER} -fPIC -Wall -Wextra -Werror ${paths}
         -isystem ${ROOFLAB_CUDA_ROOT}/include -isystem ${ROOFLAB_CUPTI_INCLUDE} -idirafter ${json})
   endif()

@@ -30,7 +30,7 @@ std::string bar(std::size_t done, std::size_t total) {
 }
 
 std::string duration(double seconds) {
-  const auto whole = static_cast<long>(std::lround(seconds));
+  const auto whole = std::lround(seconds);
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spawn.h>
@@ -70,7 +71,8 @@ expect = { macs = 9 }
   /// @return 0 when it cannot be started
   pid_t start(std::vector<std::string> words) const {
     std::vector<std::string> settings;
-    for (const auto& [name, value] : environment_) settings.push_back(name + "=" + value);
+    for (const auto& [name, value] : environment_)
+      settings.push_back(fmt::format("{}={}", name, value));
     const std::string out = folder_.path() / "stdout";
     const std::string error = folder_.path() / "stderr";
     posix_spawn_file_actions_t actions;

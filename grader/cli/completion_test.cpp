@@ -58,7 +58,7 @@ expect = { a = 9 }
   /// Runs a script of a shell with the completion of that shell switched on.
   std::vector<std::string> shell(const std::vector<std::string>& program,
                                  const std::string& script) const {
-    const std::string name = program.front();
+    const std::string& name = program.front();
     const Ran completion = run({"completion", name});
     EXPECT_EQ(completion.code, 0) << completion.error;
     write("completion", completion.out);

@@ -153,8 +153,9 @@ TEST_F(FirstContactTest, HintsAreToldInEveryReport) {
 }
 
 TEST_F(FirstContactTest, ASaveBringsANewReport) {
-  const pid_t watcher = start({ROOFLAB_BINARY_DIR "/bin/grader", "--part", "1", "--task", "answers",
-                               "--device", "sim:a100", "--submission", "mine", "--watch"});
+  const pid_t watcher =
+      start({std::string(ROOFLAB_BINARY_DIR) + "/bin/grader", "--part", "1", "--task", "answers",
+             "--device", "sim:a100", "--submission", "mine", "--watch"});
   ASSERT_GT(watcher, 0);
   // Long: the machine may be busy. The test waits for events, not for time to pass.
   const auto waits_after = [&](int reports) {

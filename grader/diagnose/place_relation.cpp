@@ -79,8 +79,8 @@ std::optional<Relation> wrong_end(const TensorCheck& check, std::size_t axis, co
   if (std::ranges::find(kTiles, first) != kTiles.end() || first % kTiles.front() == 0) {
     return Relation{
         "RL0437",
-        fmt::format("the first {} {} are right, and all behind them are wrong",
-                    context.hidden ? "" : std::to_string(first), name_of(check, axis)),
+        fmt::format("the first {}{} are right, and all behind them are wrong",
+                    context.hidden ? "" : fmt::format("{} ", first), name_of(check, axis)),
         "as many as a block, a warp or a tile takes at once: does the loop go on, does every step "
         "start where it should, and is what one step leaves for the next brought up to date?"};
   }

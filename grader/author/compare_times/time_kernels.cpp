@@ -36,7 +36,7 @@ std::vector<Submission> submissions_of(const TimingPlan& plan) {
 /// Where the submission's files lie; a mistake's are written to `folder`.
 std::filesystem::path place(const Submission& submission, const TimingPlan& plan,
                             const std::filesystem::path& folder) {
-  const auto solutions = plan.installation.solutions();
+  auto solutions = plan.installation.solutions();
   if (!submission.mistake) return solutions;
   write_submission(*submission.mistake, *submission.part, solutions, folder);
   return folder;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -207,7 +208,7 @@ std::string last_line(const Report& report) {
   std::string text = fmt::format("{} of {} proofs hold", all - failed, all);
   if (failed > 0) text += fmt::format(", {} FAILED", failed);
   if (not_applicable > 0) text += fmt::format(", {} not applicable", not_applicable);
-  const auto seconds = static_cast<long>(report.seconds + 0.5);
+  const auto seconds = std::lround(report.seconds);
   return fmt::format("{} · {} min {:02} s\n", text, seconds / 60, seconds % 60);
 }
 

@@ -22,8 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-using std::chrono_literals::operator""s;
-using std::chrono_literals::operator""ms;
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 constexpr const char* kLeaveResult = "echo '{}' > result.tmp && mv result.tmp result.json\n";

@@ -16,8 +16,7 @@ namespace rooflab {
 namespace {
 
 namespace fs = std::filesystem;
-using std::chrono_literals::operator""ms;
-using std::chrono_literals::operator""s;
+using namespace std::chrono_literals;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -9,7 +9,6 @@ namespace rooflab {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 /// The fields of a line without quotes.
 std::vector<std::string> fields(const std::string& line) {

@@ -275,8 +275,8 @@ const std::vector<std::string>& hostile_texts() {
       "\xEF\xBF\xBE\xEF\xBF\xBF\x0b\x0c",
       std::string(10'000, 'W'),
       "{{7*7}} ${7*7} %s%n",
-      "<a href=\"https://example.org/\">x</a><form action=\"https://example.org\"><input autofocus "
-      "onfocus=document.title='owned'>",
+      "<a href=\"https://example.org/\">x</a>",
+      "<form action=\"https://example.org\"><input autofocus onfocus=document.title='owned'>",
       ""};
   return kTexts;
 }

@@ -13,6 +13,7 @@ namespace rooflab {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -183,6 +184,13 @@ TEST(GemmOracleTest, KnowsSumsThatEndTooEarlyOrStartTooLate) {
   EXPECT_THAT(codes_of(mistakes, sum_over(32, 45)), Contains("RL0416"));
   EXPECT_THAT(codes_of(mistakes, sum_over(0, 44)), Contains("RL0417"));
   EXPECT_THAT(codes_of(mistakes, sum_over(0, 45)), IsEmpty());
+}
+
+TEST(GemmOracleTest, TakesZerosForNoMissingStepWhereThereIsButOne) {
+  const auto gemm = oracle("gemm");
+  const Problem problem = gemm->make(sizes(7, 5, 1), 5);
+  EXPECT_THAT(codes_of(gemm->mistakes(problem), std::vector<long double>(7 * 5)),
+              ElementsAre("RL0410"));
 }
 
 TEST(GemmOracleTest, KnowsTransposedOutputsZerosAndTheFactorsInTheWrongOrder) {

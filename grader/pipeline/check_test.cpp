@@ -12,7 +12,7 @@
 namespace rooflab {
 namespace {
 
-Tensor tensor(const std::string& name, Role role, std::vector<float> values) {
+Tensor tensor(const std::string& name, Role role, const std::vector<float>& values) {
   Tensor made;
   made.name = name;
   made.role = role;

@@ -28,7 +28,7 @@ std::filesystem::path find_cache(const std::filesystem::path& build) {
 /// it was configured.
 std::filesystem::path find_root(const std::filesystem::path& build) {
   if (const auto root = environment_path("ROOFLAB_ROOT")) return *root;
-  const std::filesystem::path above = build.parent_path();
+  std::filesystem::path above = build.parent_path();
   if (std::filesystem::is_directory(above / "labs")) return above;
   std::string configured;
   std::ifstream file(build / "checkout_folder");

@@ -170,13 +170,12 @@ class SweepOracle : public Oracle {
     }
 
     void check_prediction(const SweepOperation& operation, double got) const {
-      const double fed = operation.intensity() * bandwidth_;
-      const double right = std::min(peak_, fed);
+      const double right = predicted(operation);
       if (is_close(got, right, kArithmetic)) return;
       const std::string evidence = message("; the roofline lets ", operation.label, " attain ",
                                            right, " FLOP/s, and the chart predicts ", got);
       const std::vector<Slip> slips = {
-          {fed, "RL0455", "the prediction lies above the flat roof",
+          {operation.intensity() * bandwidth_, "RL0455", "the prediction lies above the flat roof",
            "whatever memory delivers, arithmetic has a peak: the lower roof counts"},
           {peak_, "RL0455", "the prediction lies above the slanted roof",
            "memory feeds at most intensity x bandwidth: the lower roof counts"},
@@ -224,8 +223,8 @@ class SweepOracle : public Oracle {
       return times;
     }
 
-    static void check_against(const SweepOperation& operation, double got,
-                              const std::vector<double>& times) {
+    void check_against(const SweepOperation& operation, double got,
+                       const std::vector<double>& times) const {
       double sum = 0;
       for (const double seconds : times) sum += seconds;
       const double mean = sum / static_cast<double>(times.size());
@@ -247,6 +246,9 @@ class SweepOracle : public Oracle {
           {right * 1e6, "RL0426", "nanoseconds are taken for milliseconds", kUnits},
           {right * 1e-12, "RL0457", "the performance is in TFLOP/s", "charts are in FLOP/s"},
           {right * 1e-9, "RL0457", "the performance is in GFLOP/s", "charts are in FLOP/s"},
+          {predicted(operation), "RL0457",
+           "this is what the roofline predicts, not what was reached",
+           "FLOPs over the mean time of rooflab::time_ms"},
           {operation.bytes() / mean, "RL0457", "this is bytes per second",
            "performance is floating-point operations over time"},
           {right / calls, "RL0457", "this is the time of all calls together", kDivide},
@@ -261,15 +263,19 @@ class SweepOracle : public Oracle {
                      "FLOPs over the mean time of rooflab::time_ms, nothing added"});
     }
 
+    double predicted(const SweepOperation& operation) const {
+      return std::min(peak_, operation.intensity() * bandwidth_);
+    }
+
     /// Without records: what no run of this operation on this GPU could reach is refused.
     void check_plausible(const SweepOperation& operation, double got) const {
-      const double predicted = std::min(peak_, operation.intensity() * bandwidth_);
-      if (got >= kLeastShareOfPrediction * predicted && got <= kMostShareOfPrediction * predicted) {
+      const double most = predicted(operation);
+      if (got >= kLeastShareOfPrediction * most && got <= kMostShareOfPrediction * most) {
         return;
       }
       throw Refusal({"RL0457",
                      message(operation.label, " cannot have reached ", got,
-                             " FLOP/s: the roofline predicts ", predicted),
+                             " FLOP/s: the roofline predicts ", most),
                      "FLOPs over the mean time of rooflab::time_ms, in seconds"});
     }
 

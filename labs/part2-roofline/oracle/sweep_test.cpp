@@ -188,6 +188,18 @@ std::string after_scaling(double factor) {
   return complaints.empty() ? "" : complaints[0].code + ": " + complaints[0].message;
 }
 
+TEST(SweepOracleTest, TellsAPredictionThatIsGivenAsReached) {
+  RooflineChart chart = right_chart();
+  change_all(chart, [](plot::Point& point) {
+    if (point.kind != PointKind::modelled) return;
+    point.flops_per_second = std::min(kPeak, point.intensity * kBandwidth);
+  });
+  const auto complaints = judge(evidence_of(chart));
+  ASSERT_EQ(complaints.size(), 1U);
+  EXPECT_EQ(complaints[0].code, "RL0457");
+  EXPECT_THAT(complaints[0].message, HasSubstr("what the roofline predicts, not what was reached"));
+}
+
 TEST(SweepOracleTest, HoldsPerformanceAgainstTheDevicesRecord) {
   EXPECT_EQ(after_scaling(1.015), "");
   EXPECT_EQ(after_scaling(0.985), "");

@@ -12,7 +12,8 @@
 
 #include "check.h"
 
-// A barrier and a pipeline's state have constructors that do nothing: shared memory starts as it is.
+// A barrier and a pipeline's state have constructors that do nothing: shared memory starts as it
+// is.
 #pragma nv_diag_suppress static_var_with_dynamic_init
 
 namespace cg = cooperative_groups;

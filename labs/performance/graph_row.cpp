@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "graph.h"
+#include "guest_support/stream.h"
 #include "performance/arrays.h"
 #include "performance/row.h"
 
@@ -15,18 +16,6 @@ using T = __half;
 using eager::DecoderShape;
 using eager::DecoderWeights;
 using eager::DecodeStep;
-
-class Stream {
- public:
-  Stream() { CUDA_CHECK(cudaStreamCreate(&stream_)); }
-  ~Stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
 
 DecoderShape shape_of(bool small) {
   // The full one is Gemma 3 270M's.

@@ -5,26 +5,15 @@
 #include <cmath>
 #include "guest_support/cublas_handle.h"
 #include "guest_support/device_memory.h"
+#include "guest_support/stream.h"
 #include "parameters.h"
 
 namespace {
 
 using rooflab::GuestCall;
 using rooflab::size;
+using rooflab::Stream;
 using namespace rooflab::eager;
-
-/// A stream that can be captured.
-class Stream {
- public:
-  Stream() { CUDA_CHECK(cudaStreamCreate(&stream_)); }
-  ~Stream() { cudaStreamDestroy(stream_); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
 
 DecoderShape shape_of(const GuestCall& call) {
   const int head_dim = size(call, "head_dim");

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "grader/author/verify/judge.h"
+#include "grader/author/verify/grading_command.h"
 #include "grader/author/verify/mistake.h"
 #include "grader/author/verify/runner.h"
 #include "grader/pipeline/build_cache.h"
@@ -65,19 +65,8 @@ Times take_times(const verify::Ran& ran, const Submission& submission, const Tim
 verify::Check check_of(const Submission& submission, const TimingPlan& plan, Times& times) {
   const auto command = [&submission, &plan](const std::filesystem::path& folder) {
     const auto files = place(submission, plan, folder / "submission");
-    std::vector<std::string> words = {(plan.installation.build / "bin" / "grader").string(),
-                                      "--part",
-                                      std::to_string(submission.part->number),
-                                      "--submission",
-                                      files.string(),
-                                      "--device",
-                                      plan.device,
-                                      "--seed",
-                                      std::to_string(verify::kSeed),
-                                      "--json",
-                                      (folder / "grade.json").string(),
-                                      "--html",
-                                      (folder / "report" / "grade.html").string()};
+    auto words = verify::grading_command(plan.installation, submission.part->number, plan.device,
+                                         files, folder);
     if (submission.mistake) words.insert(words.end(), {"--task", submission.mistake->task});
     return words;
   };

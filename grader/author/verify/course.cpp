@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grader/author/verify/generated.h"
+#include "grader/author/verify/grading_command.h"
 #include "grader/author/verify/judge.h"
 #include "grader/author/verify/programs.h"
 #include "grader/author/verify/symptoms.h"
@@ -88,19 +89,8 @@ void choose_mistakes(std::map<int, std::vector<Mistake>>& mistakes,
 std::vector<std::string> grade(const Installation& installation, const Graded& graded,
                                const std::filesystem::path& submission,
                                const std::filesystem::path& folder) {
-  return {(installation.build / "bin" / "grader").string(),
-          "--part",
-          std::to_string(graded.part.number),
-          "--submission",
-          submission.string(),
-          "--device",
-          "sim:" + graded.gpu.id,
-          "--seed",
-          std::to_string(kSeed),
-          "--json",
-          (folder / "grade.json").string(),
-          "--html",
-          (folder / "report" / "grade.html").string()};
+  return grading_command(installation, graded.part.number, "sim:" + graded.gpu.id, submission,
+                         folder);
 }
 
 Check starter_check(const Course& course, const Graded& graded) {

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "grader/pipeline/check.h"
-#include "grader/pipeline/timing.h"
+#include "grader/spec/median.h"
 
 namespace rooflab {
 namespace {
@@ -47,7 +47,7 @@ std::optional<Judgement> judge_repeats(const JudgedRun& run) {
   if (outcome.sampling->slower_on_fresh) {
     return Judgement{Verdict::suspect,
                      {explain_slower_on_fresh(shortest_us(outcome.fresh),
-                                              median(outcome.samples_us), run.context)}};
+                                              median_of(outcome.samples_us), run.context)}};
   }
   return std::nullopt;
 }

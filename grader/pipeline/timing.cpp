@@ -5,6 +5,7 @@
 
 #include "grader/pipeline/counts.h"
 #include "grader/pipeline/score.h"
+#include "grader/spec/median.h"
 
 namespace rooflab {
 namespace {
@@ -29,12 +30,6 @@ Measured measured_by(const RunOutcome& outcome) {
 }
 
 }  // namespace
-
-double median(std::vector<double> samples) {
-  std::ranges::sort(samples);
-  const std::size_t half = samples.size() / 2;
-  return samples.size() % 2 == 1 ? samples[half] : (samples[half - 1] + samples[half]) / 2;
-}
 
 Interval interval_of_median(std::vector<double> samples) {
   constexpr std::size_t kFewest = 6;  // 2 / 2^6 < 0.05: all of fewer may lie on one side
@@ -78,7 +73,7 @@ Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& 
                  const Roofline& roofline) {
   Timing timing;
   timing.time_us =
-      outcome.samples_us.empty() ? outcome.activity.elapsed_us : median(outcome.samples_us);
+      outcome.samples_us.empty() ? outcome.activity.elapsed_us : median_of(outcome.samples_us);
   timing.spread_us = outcome.samples_us.size() > 1 ? half_quartile_range(outcome.samples_us) : 0;
   timing.roofline_us = roofline.time_us;
   timing.floor_us = roofline.floor_us;

@@ -13,9 +13,6 @@ namespace rooflab {
 Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& work,
                  const Roofline& roofline);
 
-/// The middle of the samples, or the mean of the two in the middle. There has to be one.
-double median(std::vector<double> samples);
-
 /// What the median of measured samples lies between with 95 % confidence, whatever their
 /// distribution: two of the samples, by their order. Fewer than six cannot tell: then it is their
 /// range, as much again on either side, and a tenth of the time where there is one.

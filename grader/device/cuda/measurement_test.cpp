@@ -49,12 +49,6 @@ TEST(BelievedTimeTest, OurClockCountsWhenTheGuestsTimeIsImpossible) {
   EXPECT_EQ(believed_us(std::numeric_limits<double>::quiet_NaN(), 100, 50), 100);
 }
 
-TEST(MedianTest, IsTheMiddle) {
-  EXPECT_EQ(median_of({3, 1, 2}), 2);
-  EXPECT_EQ(median_of({4, 1, 3, 2}), 2.5);
-  EXPECT_EQ(median_of({}), 0);
-}
-
 TEST(TakesLongerTest, ThanAllSamplesAndHalfAsMuchAgain) {
   const std::vector<double> steady(10, 100.0);
   EXPECT_FALSE(takes_longer(149, steady));

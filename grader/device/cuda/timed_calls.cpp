@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grader/device/cuda/measurement.h"
+#include "grader/spec/median.h"
 
 namespace rooflab {
 namespace {

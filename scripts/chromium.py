@@ -56,6 +56,16 @@ class Tab:
         """Loads a page, and waits until it has loaded."""
         self.events = []
         self.call("Page.navigate", url=url)
+        self._wait_for_load(timeout_s)
+
+    def follow(self, expression, timeout_s=60):
+        """Evaluates what makes the page leave for another, and waits until that has loaded."""
+        self.events = []
+        # A page that is being left may not answer: it leaves once this has.
+        self.evaluate(f"void setTimeout(() => {{ {expression} }})")
+        self._wait_for_load(timeout_s)
+
+    def _wait_for_load(self, timeout_s):
         deadline = time.monotonic() + timeout_s
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._next(deadline))

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-ScatterSeries series_of(const std::string& label, std::vector<double> rates) {
+ScatterSeries series_of(const std::string& label, const std::vector<double>& rates) {
   ScatterSeries series{label, "fp32", {}};
   for (const double rate : rates) series.marks.push_back({"somebody", 10, rate});
   return series;

@@ -186,7 +186,7 @@ void check_questions(const TableReader& reader, const TaskSpec& task) {
 void check_task(const TableReader& reader, const TaskSpec& task) {
   for (const std::string& pattern : task.forbidden) {
     try {
-      const std::regex compiled(pattern);
+      static_cast<void>(std::regex(pattern));
     } catch (const std::regex_error&) {
       throw reader.error("forbidden", fmt::format("\"{}\" is no regular expression", pattern),
                          "correct it (ECMAScript syntax)");

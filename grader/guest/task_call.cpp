@@ -34,7 +34,7 @@ TaskCaller::Entry* TaskCaller::load(const Call& call) {
 
 void* TaskCaller::place_of(const TensorPlace& place) {
   if (place.ipc_handle.empty()) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address of the device, which came as a number
+    // An address of the device, which came as a number.
     return reinterpret_cast<void*>(static_cast<std::uintptr_t>(place.address));
   }
   auto found = opened_.find(place.ipc_handle);

@@ -160,11 +160,11 @@ int run(const Options& options) {
 }  // namespace rooflab::performance
 
 int main(int argc, char** argv) {
-  using namespace rooflab::performance;
+  namespace performance = rooflab::performance;
   // cuBLAS reads it as it starts; it would make SGEMM use TF32 whatever the math mode is.
   setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
   CLI::App app("Times the solutions beside cuBLAS, SDPA and copies", "performance_table");
-  Options options;
+  performance::Options options;
   app.add_option("--gpu", options.gpu, "A file of specs/gpus (default: the one most alike)");
   app.add_option("--json", options.json, "Write the table as JSON, too");
   app.add_option("--sdpa-us", options.sdpa_us, "Time of PyTorch's SDPA (sdpa.py)")
@@ -173,9 +173,9 @@ int main(int argc, char** argv) {
   app.add_flag("--small", options.small, "Small sizes, as on a simulated GPU");
   CLI11_PARSE(app, argc, argv);
   try {
-    return run(options);
+    return performance::run(options);
   } catch (const std::exception& error) {
     std::cerr << "performance_table: " << error.what() << '\n';
-    return kUsage;
+    return performance::kUsage;
   }
 }

@@ -17,7 +17,7 @@ constexpr double kUnitBf16 = 0x1p-8;  // twice the rounding of a bf16
 constexpr float kEpsilon = 1e-6F;
 
 /// What memory bounds is held against a copy of as many bytes.
-Row memory_row(const Setting& setting, double bytes, std::function<void()> solution) {
+Row memory_row(const Setting& setting, double bytes, const std::function<void()>& solution) {
   Row row;
   row.reference = "copy of as many bytes";
   row.goal = kGoal;

@@ -51,8 +51,8 @@ struct Product {
 };
 
 template <typename T>
-Row product_row(std::shared_ptr<Product<T>> p, std::function<void()> solution,
-                std::function<void()> library) {
+Row product_row(std::shared_ptr<Product<T>> p, const std::function<void()>& solution,
+                const std::function<void()>& library) {
   const double n = p->n;
   Row row;
   row.size = std::to_string(p->n) + "^3";

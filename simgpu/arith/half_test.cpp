@@ -36,7 +36,7 @@ double value_of(std::uint16_t bits, Layout layout) {
 /// choice. The overflow threshold is where the next value would lie if the exponent range went on.
 class SearchRounding {
  public:
-  explicit SearchRounding(Layout layout) : layout_(layout) {
+  explicit SearchRounding(Layout layout) {
     const std::uint16_t infinity = layout.precision == 11 ? 0x7c00 : 0x7f80;
     for (std::uint32_t bits = 0; bits < infinity; ++bits) {
       magnitudes_.push_back(value_of(static_cast<std::uint16_t>(bits), layout));
@@ -76,7 +76,6 @@ class SearchRounding {
                                        : false;
   }
 
-  Layout layout_;
   std::vector<double> magnitudes_;
 };
 

@@ -28,12 +28,13 @@ constexpr std::uint64_t kBytes = 4096;
 /// Nodes as they cross the connection.
 class Nodes {
  public:
-  Nodes& add(GraphNodeKind kind, std::vector<std::uint32_t> dependencies = {}) {
-    return add_bytes(kind, std::move(dependencies), {});
+  Nodes& add(GraphNodeKind kind, const std::vector<std::uint32_t>& dependencies = {}) {
+    return add_bytes(kind, dependencies, {});
   }
   template <typename Request>
-  Nodes& add(GraphNodeKind kind, std::vector<std::uint32_t> dependencies, const Request& request) {
-    return add_bytes(kind, std::move(dependencies), std::as_bytes(std::span(&request, 1)));
+  Nodes& add(GraphNodeKind kind, const std::vector<std::uint32_t>& dependencies,
+             const Request& request) {
+    return add_bytes(kind, dependencies, std::as_bytes(std::span(&request, 1)));
   }
   std::span<const std::byte> bytes() const { return writer_.bytes(); }
 

@@ -249,7 +249,7 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
     place_variables(module, limits, memory, loaded.symbols);
     SymbolTable addresses;
     for (const auto& [name, symbol] : loaded.symbols) addresses[name] = symbol.address;
-    loaded.program = lower(std::move(module), addresses);
+    loaded.program = lower(module, addresses);
     const auto resources = resources_for(images, capability);
     for (const std::string& name : kernel_names(*loaded.program)) {
       loaded.kernels.push_back(describe_kernel(*loaded.program, name, resources, gpu));

@@ -154,7 +154,7 @@ TEST_F(LoadOnDevice, HoldsPlainPtxToTheSameBounds) {
   ASSERT_EQ(load_text(".global .align 4 .b8 table[600000];\n"), CudaError::success);
   EXPECT_EQ(load_text(".global .align 4 .b8 table[600000];\n"), CudaError::memory_allocation);
   EXPECT_EQ(load_text(".global .align 4 .b8 table["), CudaError::invalid_ptx);
-  EXPECT_EQ(load_text(std::string("\0 what follows the end", 23)), CudaError::success);
+  EXPECT_EQ(load_text(std::string("\0 what follows the end", 22)), CudaError::success);
   EXPECT_EQ(device_.load(bytes_of("PTX"), &module), CudaError::invalid_kernel_image);
   EXPECT_EQ(device_.load({}, &module), CudaError::invalid_kernel_image);
 }

@@ -85,7 +85,9 @@ bool BlockClasses::grows(std::uint64_t first, std::uint64_t step, std::uint64_t 
 std::uint64_t BlockClasses::grows_until(std::uint64_t first, std::uint64_t step) {
   std::uint64_t last = (classes_.places.size - 1 - first) / step;
   // Mostly it is the last place, or, where that is ragged, the one before it.
-  if (grows(first, step, last) || grows(first, step, --last)) return last;
+  if (grows(first, step, last)) return last;
+  --last;
+  if (grows(first, step, last)) return last;
   std::uint64_t still = 2;
   while (last - still > 1) {
     const std::uint64_t middle = still + (last - still) / 2;

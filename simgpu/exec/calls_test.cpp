@@ -21,7 +21,7 @@ class Calls : public ::testing::Test {
 
   template <class... Arguments>
   std::vector<int> values_of(const std::string& kernel, const Launch& launch,
-                             std::vector<int> values, Arguments... more) {
+                             const std::vector<int>& values, Arguments... more) {
     const std::uint64_t out = device_.put(values);
     const LaunchResult result = device_.run(kernel, launch, out, more...);
     EXPECT_EQ(result.status, LaunchStatus::ok);

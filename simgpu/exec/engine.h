@@ -42,7 +42,7 @@ std::vector<std::string> functions_with_address(const ptx::Module& module);
 /// their reconvergence points. Instructions without an implementation are kept and refused at
 /// launch, by name.
 /// @throws std::runtime_error when the module cannot mean anything (undefined symbol, type misuse)
-std::shared_ptr<const Program> lower(ptx::Module module, const SymbolTable& symbols);
+std::shared_ptr<const Program> lower(const ptx::Module& module, const SymbolTable& symbols);
 
 struct KernelInfo {
   std::string name;  ///< mangled

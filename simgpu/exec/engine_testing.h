@@ -48,7 +48,7 @@ class Device {
       memory_.write(address, std::as_bytes(std::span(bytes)));
       symbols_[variable.name] = address;
     }
-    program_ = lower(std::move(module), symbols_);
+    program_ = lower(module, symbols_);
     compile_for_tests(*program_);
   }
 

@@ -166,7 +166,7 @@ std::string describe_global(const DeviceMemory& memory, std::uint64_t address, u
   const std::string name = allocation_name(*allocation);
   const std::uint64_t end = allocation->base + allocation->bytes;
   if (address >= allocation->base && address < end) {
-    const std::string place = "byte " + std::to_string(address - allocation->base) + " of " + name;
+    std::string place = "byte " + std::to_string(address - allocation->base) + " of " + name;
     if (!allocation->live) return place + ", which has been freed";
     if (allocation->read_only) return place + ", which is constant";
     if (address + bytes > end) {

@@ -17,7 +17,7 @@ class Values : public ::testing::Test {
  protected:
   Device device_ = Device::with_test_kernels();
 
-  std::vector<int> run_on(const std::string& kernel, std::vector<int> values, int threads) {
+  std::vector<int> run_on(const std::string& kernel, const std::vector<int>& values, int threads) {
     const std::uint64_t data = device_.put(values);
     const LaunchResult result =
         device_.run(kernel, {.block = {static_cast<unsigned>(threads), 1, 1}}, data);

@@ -8,7 +8,7 @@
 
 namespace simgpu {
 
-std::shared_ptr<const Program> lower(ptx::Module module, const SymbolTable& symbols) {
+std::shared_ptr<const Program> lower(const ptx::Module& module, const SymbolTable& symbols) {
   constexpr std::size_t kMostInstructions = 2'000'000;
   constexpr std::size_t kMostKernels = 65'536;  // each takes some kilobytes, however short it is
   auto program = std::make_shared<Program>();

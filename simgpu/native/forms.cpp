@@ -16,9 +16,9 @@ class FormTable {
     static FormTable table;
     return table;
   }
-  void add(Handler handler, Form form) {
+  void add(Handler handler, const Form& form) {
     const std::lock_guard lock(mutex_);
-    forms_.try_emplace(handler, std::move(form));
+    forms_.try_emplace(handler, form);
   }
   std::optional<Form> find(Handler handler) const {
     const std::lock_guard lock(mutex_);

@@ -150,7 +150,7 @@ TEST(MlpOracleTest, KnowsOtherProductsAndOtherLayouts) {
 
 TEST(MlpOracleTest, RefusesKernelsThatStoreMoreThanTheProductAndOut) {
   const Problem problem = oracle("mlp")->make(mlp_case(4, 32, 64, "half"), 7);
-  const auto complaints = [&](std::vector<std::uint64_t> stored) {
+  const auto complaints = [&](const std::vector<std::uint64_t>& stored) {
     CallEvidence evidence;
     evidence.keeps_records = true;
     for (const std::uint64_t bytes : stored) {

@@ -237,7 +237,8 @@ class RooflineDrawing {
     // From the middle on to both sides.
     constexpr double kStep = 12;
     for (int step = 0; step * kStep < length; ++step) {
-      const double shift = (step % 2 == 0 ? 1 : -1) * (step + 1) / 2 * kStep;
+      const int steps = (step + 1) / 2;
+      const double shift = (step % 2 == 0 ? steps : -steps) * kStep;
       for (const double side : {1.0, -1.0}) {
         const Place center{start.x + along.x * (length / 2 + shift) + along.y * offset * side,
                            start.y + along.y * (length / 2 + shift) - along.x * offset * side};

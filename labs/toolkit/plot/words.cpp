@@ -69,7 +69,7 @@ std::string three_digits(double value) {
   Digits digits;
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value,
                                  std::chars_format::scientific, 2);
-  const std::string scientific(digits.data(), end.ptr);
+  std::string scientific(digits.data(), end.ptr);
   // Of the rounded number: 0.9996 is written as 1.00.
   const int exponent = std::stoi(scientific.substr(scientific.find('e') + 1));
   if (exponent < -4 || exponent > 5) return scientific;

@@ -104,7 +104,7 @@ TEST(Table, IsSortedAsAsked) {
 
 TEST(Table, HasExactlyTheseColumns) {
   std::istringstream lines(table(nested_ranges(), SortBy::cuda_total, 3));
-  std::string rule, header, name;
+  std::string rule, header;
   std::getline(lines, rule);
   std::getline(lines, header);
   std::vector<std::string> columns;

@@ -125,6 +125,16 @@ inline float integral_f32(float x) {
   return result_f32<kFtz, kSat>(round_integral<kRound>(input_f32<kFtz>(x)));
 }
 
+/// cvt{.ftz}{.sat}.f32.f32 and cvt{.sat}.f64.f64 without a rounding.
+template <bool kFtz = false, bool kSat = false>
+inline float copied_f32(float x) {
+  return result_f32<kFtz, kSat>(input_f32<kFtz>(x));
+}
+template <bool kSat = false>
+inline double copied_f64(double x) {
+  return kSat ? saturate_unit(x) : x;
+}
+
 template <Round kRound, bool kSat = false>
 inline double integral_f64(double x) {
   const double r = round_integral<kRound>(x);

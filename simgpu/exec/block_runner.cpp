@@ -374,9 +374,9 @@ bool BlockRunner::same_as_before(const Warp& warp, const Lowered* in,
 
 void BlockRunner::report_stuck() const {
   const Warp& warp = *std::ranges::find(warps_, WarpState::ready, &Warp::state);
-  std::string why =
+  const std::string why =
       "this thread reads the same value again and again, and no thread that can run will change it";
-  report_endless(warp.resume > warp.code ? warp.resume - 1 : warp.resume, warp, std::move(why));
+  report_endless(warp.resume > warp.code ? warp.resume - 1 : warp.resume, warp, why);
 }
 
 // Barriers.

@@ -85,7 +85,7 @@ int copy_between(cudaArray_const_t destination, size_t to_x, size_t to_y, cudaAr
 }
 
 std::byte* bytes_at(const void* pointer) {
-  return static_cast<std::byte*>(const_cast<void*>(pointer));
+  return const_cast<std::byte*>(static_cast<const std::byte*>(pointer));
 }
 
 }  // namespace

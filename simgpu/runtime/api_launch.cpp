@@ -81,6 +81,7 @@ using simgpu::runtime::Registry;
 extern "C" {
 
 // Called by the code that nvcc generates; prototypes as in crt/host_runtime.h.
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's.
 
 void** __cudaRegisterFatBinary(void* wrapper) {
   return reinterpret_cast<void**>(Registry::instance().add_binary(wrapper));
@@ -220,5 +221,7 @@ cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const voi
   own.stream = per_thread(own.stream);
   return cudaLaunchKernelExC(&own, function, arguments);
 }
+
+// NOLINTEND(bugprone-reserved-identifier)
 
 }  // extern "C"

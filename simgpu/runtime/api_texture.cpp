@@ -86,10 +86,10 @@ int image_of_pitched(const cudaResourceDesc& resource, Image* image) {
   const auto& pitched = resource.res.pitch2D;
   if (!is_texel(pitched.desc)) return cudaErrorInvalidChannelDescriptor;
   set_format(pitched.desc, image);
-  using namespace texture_limits;
-  const bool sized = pitched.width >= 1 && pitched.width <= k2DWidth && pitched.height >= 1 &&
-                     pitched.height <= k2DLinearHeight &&
-                     pitched.pitchInBytes <= k2DLinearPitchBytes;
+  namespace limits = texture_limits;
+  const bool sized = pitched.width >= 1 && pitched.width <= limits::k2DWidth &&
+                     pitched.height >= 1 && pitched.height <= limits::k2DLinearHeight &&
+                     pitched.pitchInBytes <= limits::k2DLinearPitchBytes;
   if (!sized) return cudaErrorInvalidValue;
   constexpr size_t kPitchAlignment = 32, kAlignment = 512;
   if (pitched.pitchInBytes % kPitchAlignment != 0 || address_of(pitched.devPtr) % kAlignment != 0) {

@@ -49,21 +49,22 @@ class ArrayTable {
 };
 
 bool is_within_limits(const cudaExtent& extent, unsigned flags) {
-  using namespace texture_limits;
+  namespace limits = texture_limits;
   const bool layered = (flags & cudaArrayLayered) != 0, cube = (flags & cudaArrayCubemap) != 0;
   if (cube) {
     const bool faces = layered ? extent.depth % 6 == 0 && extent.depth != 0 : extent.depth == 6;
-    return extent.width == extent.height && extent.width <= kCube && faces &&
-           extent.depth <= kCubeLayers;
+    return extent.width == extent.height && extent.width <= limits::kCube && faces &&
+           extent.depth <= limits::kCubeLayers;
   }
   if (layered) {
-    return extent.width <= kLayered && extent.height <= kLayered && extent.depth <= kLayers &&
-           extent.depth != 0;
+    return extent.width <= limits::kLayered && extent.height <= limits::kLayered &&
+           extent.depth <= limits::kLayers && extent.depth != 0;
   }
   if (extent.depth != 0) {
-    return extent.height != 0 && extent.width <= k3D && extent.height <= k3D && extent.depth <= k3D;
+    return extent.height != 0 && extent.width <= limits::k3D && extent.height <= limits::k3D &&
+           extent.depth <= limits::k3D;
   }
-  return extent.width <= k1D && extent.height <= k2DHeight;
+  return extent.width <= limits::k1D && extent.height <= limits::k2DHeight;
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ void unmap_shared(std::uint64_t address, std::uint64_t mapped_bytes) {
     munmap(at, mapped_bytes);
     return;
   }
-  mmap(at, mapped_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  static_cast<void>(mmap(at, mapped_bytes, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
 }
 
 }  // namespace simgpu::runtime

@@ -45,7 +45,6 @@ std::vector<MatrixCase> cases() {
   return all;
 }
 
-constexpr unsigned kRowBytes = 16;
 constexpr unsigned kTileBytes = 64 + 32 * kRowPitch;
 
 /// %r4 and %d4: where lane i's row begins, 64 bytes before it; lanes that name no row have -1.

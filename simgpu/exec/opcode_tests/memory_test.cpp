@@ -82,7 +82,7 @@ std::vector<Access> accesses_of_all_types() {
 }
 
 /// Modifiers that do not change what a program sees.
-std::vector<Access> with(std::vector<std::array<const char*, 2>> modifiers) {
+std::vector<Access> with(const std::vector<std::array<const char*, 2>>& modifiers) {
   std::vector<Access> all;
   for (const auto& [before, after] : modifiers) all.push_back({before, after, "u32", 1, 32});
   return all;

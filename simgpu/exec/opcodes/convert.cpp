@@ -132,12 +132,11 @@ Implementation float_to_float(const ConvertForm& form) {
     if (form.from == "f64" && form.to == "f32") {
       code = lanes<&arith::f64_to_f32<kRound, kFtz, kSat>>();
     } else if (form.from == "f32" && form.to == "f32") {
-      code = form.integral ? lanes<&arith::integral_f32<kRound, kFtz, kSat>>() : lanes<[](float x) {
-        return arith::result_f32<kFtz, kSat>(arith::input_f32<kFtz>(x));
-      }>();
+      code = form.integral ? lanes<&arith::integral_f32<kRound, kFtz, kSat>>()
+                           : lanes<&arith::copied_f32<kFtz, kSat>>();
     } else if (form.from == "f64" && form.to == "f64") {
       code = form.integral ? lanes<&arith::integral_f64<kRound, kSat>>()
-                           : lanes<[](double x) { return kSat ? arith::saturate_unit(x) : x; }>();
+                           : lanes<&arith::copied_f64<kSat>>();
     }
   });
   return code;

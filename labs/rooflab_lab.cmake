@@ -92,10 +92,11 @@ function(rooflab_guest_object source object)
     # A library of headers: found in /usr/include, it may not come before the compiler's own.
     set(json $<TARGET_PROPERTY:nlohmann_json::nlohmann_json,INTERFACE_INCLUDE_DIRECTORIES>)
     set(command ${CMAKE_CXX_COMPILER} -fPIC -Wall -Wextra -Werror ${paths}
-        -isystem ${ROOFLAB_CUDA_ROOT}/include -isystem ${ROOFLAB_CUPTI_INCLUDE} -idirafter ${json})
+        -isystem ${ROOFLAB_CUDA_ROOT}/include -isystem ${ROOFLAB_CUPTI_INCLUDE}
+        "-idirafter$<JOIN:${json},$<SEMICOLON>-idirafter>")
   endif()
   add_custom_command(OUTPUT ${object} COMMAND ${command} ${flags} ${mend} DEPENDS ${source}
-                     DEPFILE ${object}.d VERBATIM
+                     DEPFILE ${object}.d VERBATIM COMMAND_EXPAND_LISTS
                      COMMENT "Compiling ${object}")
 endfunction()
 

@@ -39,8 +39,8 @@ using FragmentC = wmma::fragment<wmma::accumulator, kFragment, kFragment, kFragm
 // tiles up and add nothing to the sums.
 __device__ uint4 load8(const bf16* matrix, int rows, int columns, int row, int column) {
   alignas(16) bf16 values[kVector] = {};
-  const bf16* from = matrix + row * columns + column;
   if (row < rows && column < columns) {
+    const bf16* from = matrix + row * columns + column;
     if (columns % kVector == 0) return *reinterpret_cast<const uint4*>(from);
 #pragma unroll
     for (int i = 0; i < kVector; ++i) {

@@ -162,6 +162,13 @@ inline std::uint16_t narrow_to_half(Float x) {
   return result_half<H, false, kClamp>(r);
 }
 
+/// cvt.{rni,rzi,rmi,rpi}{.sat|.relu} of f16 to f16, or bf16 to bf16, of the widened value: what the
+/// rounding leaves is exact in the narrow type.
+template <class H, Round kRound, Clamp kClamp = Clamp::none>
+inline std::uint16_t integral_half(float x) {
+  return narrow_to_half<H, Round::nearest_even, false, kClamp>(round_integral<kRound>(x));
+}
+
 /// cvt.rn.{f16x2,bf16x2}.f32 d, a, b: a becomes the upper half, b the lower.
 template <class H, Round kRound, Clamp kClamp = Clamp::none>
 inline std::uint32_t narrow_to_packed(float a, float b) {

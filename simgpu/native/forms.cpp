@@ -54,11 +54,11 @@ bool is_out_of_line(std::string_view function) {
 
 namespace detail {
 
-Handler add_form(Handler handler, Form form) {
+Handler add_form(Handler handler, const Form& form) {
   const bool is_access =
       form.kind == Form::Kind::shared_load || form.kind == Form::Kind::shared_store;
   if (handler != nullptr && (is_access || !form.function.empty())) {
-    FormTable::instance().add(handler, std::move(form));
+    FormTable::instance().add(handler, form);
   }
   return handler;
 }

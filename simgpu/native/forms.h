@@ -33,7 +33,7 @@ std::optional<Form> find_form(Handler handler);
 
 namespace detail {
 
-Handler add_form(Handler handler, Form form);
+Handler add_form(Handler handler, const Form& form);
 /// The function's name in `pretty`, what __PRETTY_FUNCTION__ says in a template of it; empty when
 /// it is none of simgpu/arith that a vector of lanes can be computed with.
 std::string function_in(std::string_view pretty);

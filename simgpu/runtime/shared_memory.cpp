@@ -64,8 +64,9 @@ void unmap_shared(std::uint64_t address, std::uint64_t mapped_bytes) {
     munmap(at, mapped_bytes);
     return;
   }
-  static_cast<void>(mmap(at, mapped_bytes, PROT_NONE,
-                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
+  void* const reserved = mmap(at, mapped_bytes, PROT_NONE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  if (reserved == MAP_FAILED) munmap(at, mapped_bytes);
 }
 
 }  // namespace simgpu::runtime

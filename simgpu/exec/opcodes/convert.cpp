@@ -148,10 +148,7 @@ Implementation narrow_half(const ConvertForm& form) {
   with_round(form.round, [&](auto mode) {
     constexpr Round kRound = decltype(mode)::value;
     if (form.integral) {  // between the same 16-bit type: what the rounding leaves is exact in it
-      code = lanes<[](float x) {
-        return arith::narrow_to_half<H, Round::nearest_even, false, kClamp>(
-            arith::round_integral<kRound>(x));
-      }>();
+      code = lanes<&arith::integral_half<H, kRound, kClamp>>();
     } else if (form.from == "f64") {
       code = lanes<&arith::narrow_to_half<H, kRound, false, kClamp, double>>();
     } else if (form.flush) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -64,9 +65,10 @@ std::vector<std::string> survivors(const std::string& mark) {
         name == std::to_string(getpid())) {
       continue;
     }
-    std::ifstream file(entry->path() / "cmdline");
-    std::string line((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (line.find(mark) != std::string::npos) {
+    // Reading fails when the process ends meanwhile: << stops there, where iterators would throw.
+    std::ostringstream arguments;
+    arguments << std::ifstream(entry->path() / "cmdline").rdbuf();
+    if (arguments.str().find(mark) != std::string::npos) {
       found.push_back(name);
     }
   }

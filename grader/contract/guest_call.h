@@ -2,20 +2,26 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "grader/contract/problem.h"
 
 namespace rooflab {
+
+/// What adapters keep from call to call, by name.
+using KeptObjects = std::map<std::string, std::shared_ptr<void>>;
 
 /// One call as an adapter sees it, inside the guest: parameters and device pointers by name, and a
 /// place for results. An adapter (labs/<part>/guest/<entry>.cpp) does nothing but pass these to the
 /// student's function.
 class GuestCall {
  public:
-  GuestCall(Values parameters, std::map<std::string, void*> tensors)
-      : parameters_(std::move(parameters)), tensors_(std::move(tensors)) {}
+  /// `kept` outlives the call.
+  GuestCall(Values parameters, std::map<std::string, void*> tensors, KeptObjects& kept)
+      : parameters_(std::move(parameters)), tensors_(std::move(tensors)), kept_(kept) {}
 
   std::int64_t integer(const std::string& name) const {
     return std::get<std::int64_t>(parameters_.at(name));
@@ -29,12 +35,22 @@ class GuestCall {
   T* tensor(const std::string& name) const {
     return static_cast<T*>(tensors_.at(name));
   }
+  /// Something that a call needs beside its tensors, such as a library's handle: made from
+  /// `arguments` by the first call that asks for this name, and kept for those after it, so that no
+  /// timed call pays for it. It ends behind the guest's last call.
+  template <typename T, typename... Arguments>
+  const T& kept(const std::string& name, const Arguments&... arguments) {
+    std::shared_ptr<void>& object = kept_[name];
+    if (object == nullptr) object = std::make_shared<T>(arguments...);
+    return *static_cast<const T*>(object.get());
+  }
   void result(const std::string& name, Value value) { results_[name] = std::move(value); }
   const Values& results() const { return results_; }
 
  private:
   Values parameters_;
   std::map<std::string, void*> tensors_;
+  KeptObjects& kept_;
   Values results_;
 };
 

@@ -60,7 +60,7 @@ Reply TaskCaller::run(const Call& call) {
     for (const auto& [name, place] : call.tensors) {
       tensors[name] = place_of(place);
     }
-    GuestCall guest_call(call.parameters, std::move(tensors));
+    GuestCall guest_call(call.parameters, std::move(tensors), kept_);
     if (call.measured) {
       cuda_.start_clock();
     }

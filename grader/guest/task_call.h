@@ -1,7 +1,9 @@
 #pragma once
 
+#include <map>
 #include <string>
 
+#include "grader/contract/guest_call.h"
 #include "grader/guest/call_protocol.h"
 #include "grader/guest/cuda_runtime.h"
 
@@ -15,13 +17,14 @@ class TaskCaller {
   Reply run(const Call& call);
 
  private:
-  using Entry = void(class GuestCall&);
+  using Entry = void(GuestCall&);
   Entry* load(const Call& call);
   void* place_of(const TensorPlace& place);
 
   CudaRuntime cuda_;
   void* library_ = nullptr;
   std::map<std::string, void*> opened_;  ///< by IPC handle, which may be opened once
+  KeptObjects kept_;
 };
 
 }  // namespace rooflab

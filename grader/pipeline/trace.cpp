@@ -24,6 +24,7 @@ ProfiledDevice device_of(const gpu_spec::GpuSpec& gpu) {
   device.shared_bytes_per_block = bytes(gpu.shared_bytes_per_block);
   device.shared_bytes_per_block_optin = bytes(gpu.shared_bytes_per_block_optin);
   device.shared_bytes_per_multiprocessor = bytes(gpu.shared_bytes_per_sm);
+  device.reserved_shared_bytes_per_block = bytes(gpu.reserved_shared_bytes_per_block);
   return device;
 }
 

@@ -2,14 +2,20 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
 
+#include "grader/contract/guest_call.h"
 #include "toolkit/check.h"
+#include "toolkit/workspace.h"
 
 namespace rooflab {
 
-/// Device memory of a call's own, in the order of the default stream: taken here, given back with
-/// this object.
+/// Device memory in the order of the default stream: taken here, given back with this object.
 class DeviceBuffer {
  public:
   /// @throws CudaError
@@ -23,19 +29,33 @@ class DeviceBuffer {
   void* data_ = nullptr;
 };
 
-/// An array of ordinary numbers for code that is timed: zeros would draw less power and let a real
-/// GPU clock higher.
-class FilledArray {
+/// A workspace of the guest's, which all calls of this size use one after the other.
+/// @throws CudaError
+inline Workspace kept_workspace(GuestCall& call, std::size_t bytes) {
+  const auto& buffer = call.kept<DeviceBuffer>("workspace of " + std::to_string(bytes), bytes);
+  return Workspace(buffer.data(), bytes);
+}
+
+/// An array of numbers between -1 and 1 for code that is timed. They are random: where all bits are
+/// alike from one number to the next, a real GPU draws less power and clocks higher.
+class RandomArray {
  public:
   /// @throws CudaError
-  explicit FilledArray(std::size_t count) {
-    constexpr int kByteOfEach = 0x3c;  // 0x3c3c3c3c is the float 0.0115
+  explicit RandomArray(std::size_t count, std::uint32_t seed = 1) {
+    constexpr std::size_t kMostNumbers = std::size_t{1} << 20;  // then they begin anew
+    std::minstd_rand random(seed);
+    std::vector<float> numbers(std::min(count, kMostNumbers));
+    constexpr auto kRange = static_cast<float>(std::minstd_rand::max());
+    for (float& number : numbers) number = 2 * static_cast<float>(random()) / kRange - 1;
     CUDA_CHECK(cudaMalloc(&data_, sizeof(float) * count));
-    CUDA_CHECK(cudaMemset(data_, kByteOfEach, sizeof(float) * count));
+    for (std::size_t done = 0; done < count; done += numbers.size()) {
+      const std::size_t bytes = sizeof(float) * std::min(numbers.size(), count - done);
+      CUDA_CHECK(cudaMemcpy(data_ + done, numbers.data(), bytes, cudaMemcpyHostToDevice));
+    }
   }
-  ~FilledArray() { static_cast<void>(cudaFree(data_)); }
-  FilledArray(const FilledArray&) = delete;
-  FilledArray& operator=(const FilledArray&) = delete;
+  ~RandomArray() { static_cast<void>(cudaFree(data_)); }
+  RandomArray(const RandomArray&) = delete;
+  RandomArray& operator=(const RandomArray&) = delete;
   float* data() const { return data_; }
 
  private:

@@ -22,15 +22,15 @@ inline GpuAtHand gpu_at_hand() {
   constexpr double kHertzPerKilohertz = 1e3;
   constexpr double kTransfersPerClock = 2;
   constexpr double kBitsPerByte = 8;
-  const auto attribute = [](cudaDeviceAttr which) {
-    int device = 0;
+  int device = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  const auto attribute = [device](cudaDeviceAttr which) {
     int value = 0;
-    CUDA_CHECK(cudaGetDevice(&device));
     CUDA_CHECK(cudaDeviceGetAttribute(&value, which, device));
     return static_cast<double>(value);
   };
   cudaDeviceProp properties;
-  CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
+  CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
   // Lanes for fp32 in one multiprocessor: CUDA C++ Programming Guide, Arithmetic Instructions.
   const bool has_64_lanes = (properties.major == 7 && properties.minor == 5) ||
                             (properties.major == 8 && properties.minor == 0);

@@ -27,21 +27,21 @@ struct Tiles {
 // Elements (row, column … column + 3) of a row-major matrix, with zeros beyond its edges. A float4
 // must lie at a multiple of 16 bytes, which every row does only when it is a multiple of 4 long.
 __device__ float4 load4(const float* matrix, int rows, int columns, int row, int column) {
-  if (row >= rows) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+  if (row >= rows || column >= columns) return make_float4(0.0f, 0.0f, 0.0f, 0.0f);
   const float* p = matrix + row * columns + column;
-  if (columns % 4 == 0 && column < columns) return *reinterpret_cast<const float4*>(p);
-  return make_float4(column + 0 < columns ? p[0] : 0.0f, column + 1 < columns ? p[1] : 0.0f,
-                     column + 2 < columns ? p[2] : 0.0f, column + 3 < columns ? p[3] : 0.0f);
+  if (columns % 4 == 0) return *reinterpret_cast<const float4*>(p);
+  return make_float4(p[0], column + 1 < columns ? p[1] : 0.0f, column + 2 < columns ? p[2] : 0.0f,
+                     column + 3 < columns ? p[3] : 0.0f);
 }
 
 // The counterpart of load4: what lies beyond the edges is dropped.
 __device__ void store4(float* matrix, int rows, int columns, int row, int column, float4 value) {
-  if (row >= rows) return;
+  if (row >= rows || column >= columns) return;
   float* p = matrix + row * columns + column;
-  if (columns % 4 == 0 && column < columns) {
+  if (columns % 4 == 0) {
     *reinterpret_cast<float4*>(p) = value;
   } else {
-    if (column + 0 < columns) p[0] = value.x;
+    p[0] = value.x;
     if (column + 1 < columns) p[1] = value.y;
     if (column + 2 < columns) p[2] = value.z;
     if (column + 3 < columns) p[3] = value.w;
@@ -92,8 +92,8 @@ __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int k = 0; k < kDepth; ++k) {
       // Sixteen values from shared memory serve sixty-four multiply-adds.
-      float rows[kPatch];
-      float columns[kPatch];
+      alignas(16) float rows[kPatch];
+      alignas(16) float columns[kPatch];
       read_patch(tiles.a[k], patch_row, rows);
       read_patch(tiles.b[k], patch_column, columns);
 #pragma unroll

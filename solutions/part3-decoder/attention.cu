@@ -16,6 +16,7 @@ constexpr int kMostHeadDim = 256;
 constexpr int kPerLane = kMostHeadDim / kWarpSize;  // elements of one head that a lane holds
 constexpr int kChunk = kWarpSize;                   // keys that a warp takes at a time
 
+// Sum of `value` over the lanes of a warp, in each of them.
 __device__ float warp_sum(float value) {
   for (int distance = kWarpSize / 2; distance > 0; distance /= 2) {
     value += __shfl_xor_sync(kAllLanes, value, distance);

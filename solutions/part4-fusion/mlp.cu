@@ -45,9 +45,10 @@ template <typename T>
 __global__ void product_of_token_kernel(const T* x, const T* gate_proj, const T* up_proj,
                                         T* product, int hidden, int intermediate) {
   const int lane = threadIdx.x % kWarpSize;
-  const int feature = blockIdx.x * kWarpsPerBlock + threadIdx.x / kWarpSize;
+  const int token = blockIdx.x;  // side by side: blocks that read the same weights run together
+  const int feature = blockIdx.y * kWarpsPerBlock + threadIdx.x / kWarpSize;
   if (feature >= intermediate) return;  // the whole warp leaves together
-  x += static_cast<size_t>(blockIdx.y) * hidden;
+  x += static_cast<size_t>(token) * hidden;
   gate_proj += static_cast<size_t>(feature) * hidden;
   up_proj += static_cast<size_t>(feature) * hidden;
 
@@ -66,7 +67,7 @@ __global__ void product_of_token_kernel(const T* x, const T* gate_proj, const T*
   gate = warp_sum(gate);
   up = warp_sum(up);
   if (lane == 0) {
-    product[static_cast<size_t>(blockIdx.y) * intermediate + feature] =
+    product[static_cast<size_t>(token) * intermediate + feature] =
         rooflab::from_float<T>(gelu(gate) * up);
   }
 }
@@ -210,8 +211,11 @@ __global__ void __launch_bounds__(kThreads)
   // Fragments of one type spread over the lanes in one way, so that element e of gate meets element
   // e of up. Which element of the tile that is, is not specified: the product goes through shared
   // memory, from where each lane stores eight neighbours.
+#pragma unroll  // what is indexed by a number that the compiler knows can stay in registers
   for (int i = 0; i < kPerWarp; ++i) {
+#pragma unroll
     for (int j = 0; j < kPerWarp; ++j) {
+#pragma unroll
       for (int e = 0; e < gate[i][j].num_elements; ++e) {
         gate[i][j].x[e] = gelu(gate[i][j].x[e]) * up[i][j].x[e];
       }
@@ -248,7 +252,7 @@ void gated_product(const T* x, const T* gate_proj, const T* up_proj, T* product,
       return;
     }
   }
-  const dim3 grid(divide_up(shape.intermediate, kWarpsPerBlock), shape.tokens);
+  const dim3 grid(shape.tokens, divide_up(shape.intermediate, kWarpsPerBlock));
   product_of_token_kernel<<<grid, kWarpsPerBlock * kWarpSize, 0, stream>>>(
       x, gate_proj, up_proj, product, shape.hidden, shape.intermediate);
   CUDA_CHECK(cudaGetLastError());

@@ -4,7 +4,7 @@
 #include "guest_support/cublas_handle.h"
 
 ROOFLAB_ENTRY(gemm_cublas) {
-  const rooflab::CublasHandle cublas;
+  const auto& cublas = call.kept<rooflab::CublasHandle>("cuBLAS");
   gemm_cublas(cublas.get(), call.tensor<const float>("A"), call.tensor<const float>("B"),
               call.tensor<float>("C"), static_cast<int>(call.integer("m")),
               static_cast<int>(call.integer("n")), static_cast<int>(call.integer("k")));

@@ -9,9 +9,9 @@
 ROOFLAB_ENTRY(sweep) {
   const rooflab::CublasHandle cublas;
 
-  const rooflab::FilledArray x(kSweepElements);
-  const rooflab::FilledArray y(kSweepElements);
-  const rooflab::FilledArray out(kSweepElements);
+  const rooflab::RandomArray x(kSweepElements, 1);
+  const rooflab::RandomArray y(kSweepElements, 2);
+  const rooflab::RandomArray out(kSweepElements, 3);
   const rooflab::GpuAtHand gpu = rooflab::gpu_at_hand();
   const SweepDevice device{.name = gpu.name,
                            .gpu = gpu.peaks,

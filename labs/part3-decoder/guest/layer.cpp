@@ -106,11 +106,8 @@ class Call {
 
 ROOFLAB_ENTRY(layer) {
   using namespace rooflab;
-  const CublasHandle cublas;
-  const std::size_t bytes = workspace_bytes(shape_of(call), tokens_of(call));
-  const DeviceBuffer buffer(bytes);
-  Workspace workspace(buffer.data(), bytes);
-  const LayerContext context = {cublas.get(), nullptr, workspace};
+  Workspace workspace = kept_workspace(call, workspace_bytes(shape_of(call), tokens_of(call)));
+  const LayerContext context = {call.kept<CublasHandle>("cuBLAS").get(), nullptr, workspace};
   with_type<float, __nv_bfloat16>(
       call, [&]<typename T>(std::type_identity<T>) { Call<T>(call, context).run(); });
 }

@@ -62,12 +62,10 @@ std::size_t workspace_bytes(const DecoderShape& s) {
 
 ROOFLAB_ENTRY(graph) {
   using namespace rooflab;
-  const CublasHandle cublas;
   const DecoderShape shape = shape_of(call);
-  const std::size_t bytes = workspace_bytes(shape);
-  const DeviceBuffer buffer(bytes);
-  Workspace workspace(buffer.data(), bytes);
-  const Stream stream;
+  Workspace workspace = kept_workspace(call, workspace_bytes(shape));
+  const auto& cublas = call.kept<CublasHandle>("cuBLAS");
+  const auto& stream = call.kept<Stream>("stream");
   with_type<float, __half>(call, [&]<typename T>(std::type_identity<T>) {
     DecodeStep<T> step(cublas.get(), shape, weights_of<T>(call),
                        {call.tensor<T>("keys"), call.tensor<T>("values")}, workspace);

@@ -19,11 +19,8 @@ std::size_t workspace_bytes(const MlpShape& shape) {
 ROOFLAB_ENTRY(mlp) {
   using namespace rooflab;
   const MlpShape shape = {size(call, "tokens"), size(call, "hidden"), size(call, "intermediate")};
-  const CublasHandle cublas;
-  const std::size_t bytes = workspace_bytes(shape);
-  const DeviceBuffer buffer(bytes);
-  Workspace workspace(buffer.data(), bytes);
-  const MlpContext context = {cublas.get(), nullptr, workspace};
+  Workspace workspace = kept_workspace(call, workspace_bytes(shape));
+  const MlpContext context = {call.kept<CublasHandle>("cuBLAS").get(), nullptr, workspace};
   with_type<float, __half>(call, [&]<typename T>(std::type_identity<T>) {
     gated_mlp(context, call.tensor<const T>("x"), call.tensor<const T>("gate_proj"),
               call.tensor<const T>("up_proj"), call.tensor<const T>("down_proj"),

@@ -16,8 +16,8 @@
 namespace {
 
 using rooflab::CublasHandle;
-using rooflab::FilledArray;
 using rooflab::GuestCall;
+using rooflab::RandomArray;
 
 /// More entries than any case has: what is too much is wrong anyhow.
 constexpr std::size_t kMost = 4096;
@@ -144,21 +144,21 @@ class Workload {
   }
 
  private:
-  static FilledArray matrix(int rows, int columns) {
-    return FilledArray(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
+  static RandomArray matrix(int rows, int columns) {
+    return RandomArray(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns));
   }
 
   int tokens_, hidden_, intermediate_;
   CublasHandle cublas_;
-  FilledArray x_ = matrix(tokens_, hidden_);
-  FilledArray out_ = matrix(tokens_, hidden_);
-  FilledArray copy_ = matrix(tokens_, hidden_);
-  FilledArray means_ = matrix(tokens_, 1);
-  FilledArray up_ = matrix(intermediate_, hidden_);
-  FilledArray down_ = matrix(hidden_, intermediate_);
-  FilledArray wide_ = matrix(tokens_, intermediate_);
-  FilledArray activated_ = matrix(tokens_, intermediate_);
-  FilledArray scratch_ = matrix(2 * tokens_, intermediate_);
+  RandomArray x_ = matrix(tokens_, hidden_);
+  RandomArray out_ = matrix(tokens_, hidden_);
+  RandomArray copy_ = matrix(tokens_, hidden_);
+  RandomArray means_ = matrix(tokens_, 1);
+  RandomArray up_ = matrix(intermediate_, hidden_);
+  RandomArray down_ = matrix(hidden_, intermediate_);
+  RandomArray wide_ = matrix(tokens_, intermediate_);
+  RandomArray activated_ = matrix(tokens_, intermediate_);
+  RandomArray scratch_ = matrix(2 * tokens_, intermediate_);
   rooflab::Workspace workspace_{scratch_.data(), sizeof(float) * 2 *
                                                      static_cast<std::size_t>(tokens_) *
                                                      static_cast<std::size_t>(intermediate_)};

@@ -10,8 +10,7 @@ ROOFLAB_ENTRY(flash_decode) {
   const std::size_t bytes = sizeof(float) * static_cast<std::size_t>(shape.batch) *
                                 shape.query_heads * splits * (shape.head_dim + 2) +
                             1024;
-  const DeviceBuffer buffer(bytes);
-  Workspace workspace(buffer.data(), bytes);
+  Workspace workspace = kept_workspace(call, bytes);
   with_type<float, __half, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     flash_decode(call.tensor<const T>("q"), call.tensor<const T>("k"), call.tensor<const T>("v"),
                  call.tensor<T>("out"), shape, splits, workspace, nullptr);

@@ -5,7 +5,7 @@
 
 ROOFLAB_ENTRY(sdpa) {
   using namespace rooflab;
-  const CublasHandle cublas;
+  const auto& cublas = call.kept<CublasHandle>("cuBLAS");
   with_type<float, __half, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     sdpa(cublas.get(), call.tensor<const T>("q"), call.tensor<const T>("k"),
          call.tensor<const T>("v"), call.tensor<T>("out"), attention_shape(call), nullptr);

@@ -1,12 +1,12 @@
 #include "study.h"
 
 #include <algorithm>
-#include <random>
 #include <vector>
 
 #include "flash_forward.h"
 #include "grader/contract/guest_call.h"
 #include "guest_support/cublas_handle.h"
+#include "guest_support/device_memory.h"
 #include "guest_support/gpu_at_hand.h"
 #include "guest_support/scratch_folder.h"
 #include "sdpa.h"
@@ -18,26 +18,6 @@ constexpr std::size_t kMostElements =
 
 /// Bytes of the first marker; oracle/study.cpp knows them, too.
 constexpr std::size_t kFirstMarkerBytes = 101;
-
-/// An array of the study, with `count` numbers between -1 and 1 in it.
-class Array {
- public:
-  Array(std::size_t count, std::uint32_t seed) {
-    std::minstd_rand random(seed);
-    std::vector<float> numbers(count);
-    constexpr auto kRange = static_cast<float>(std::minstd_rand::max());
-    for (float& number : numbers) number = 2 * static_cast<float>(random()) / kRange - 1;
-    CUDA_CHECK(cudaMalloc(&data_, sizeof(float) * count));
-    CUDA_CHECK(cudaMemcpy(data_, numbers.data(), sizeof(float) * count, cudaMemcpyHostToDevice));
-  }
-  ~Array() { cudaFree(data_); }
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  float* data() const { return data_; }
-
- private:
-  float* data_ = nullptr;
-};
 
 /// Runs both forms once more at each length, each behind a fill of a length of its own: in the
 /// device's record, the grader finds by these which work belongs to which form and length.
@@ -65,11 +45,11 @@ void pass_on(rooflab::GuestCall& call, const std::string& name, const StudyResul
 ROOFLAB_ENTRY(study) {
   const rooflab::CublasHandle cublas;
 
-  const Array q(kMostElements, 1);
-  const Array k(kMostElements, 2);
-  const Array v(kMostElements, 3);
-  const Array out(kMostElements, 4);
-  const Array log_sum_exp(kMostElements / kStudyHeadDim, 5);
+  const rooflab::RandomArray q(kMostElements, 1);
+  const rooflab::RandomArray k(kMostElements, 2);
+  const rooflab::RandomArray v(kMostElements, 3);
+  const rooflab::RandomArray out(kMostElements, 4);
+  const rooflab::RandomArray log_sum_exp(kMostElements / kStudyHeadDim, 5);
   const rooflab::GpuAtHand gpu = rooflab::gpu_at_hand();
   const StudyDevice device{.name = gpu.name,
                            .gpu = gpu.peaks,

@@ -13,8 +13,8 @@
 ///   out = sum_s exp(lse_s - lse) out_s,   lse = log(sum_s exp(lse_s))
 ///
 /// head_dim is 64, 128 or 256. `splits` is at least 1, and may exceed the number of keys: parts
-/// without a key count for nothing. Every key and value is read from memory once for all the query
-/// heads that share it.
+/// without a key count for nothing. Where several query heads share a key/value head, a block that
+/// computes them together reads each key and value once for all of them.
 ///
 /// `workspace` has room for fp32 results of all parts, with a maximum and a sum for each:
 /// batch * query_heads * splits * (head_dim + 2) floats, and 1 KiB for their alignment. Take

@@ -25,6 +25,7 @@ cudaOccDeviceProp calculator_properties(const ProfiledDevice& device) {
   properties.sharedMemPerBlock = device.shared_bytes_per_block;
   properties.sharedMemPerMultiprocessor = device.shared_bytes_per_multiprocessor;
   properties.sharedMemPerBlockOptin = device.shared_bytes_per_block_optin;
+  properties.reservedSharedMemPerBlock = device.reserved_shared_bytes_per_block;
   properties.numSms = device.multiprocessors;
   return properties;
 }
@@ -50,6 +51,7 @@ ProfiledDevice describe_device() {
   device.shared_bytes_per_block = from.sharedMemPerBlock;
   device.shared_bytes_per_block_optin = from.sharedMemPerBlockOptin;
   device.shared_bytes_per_multiprocessor = from.sharedMemPerMultiprocessor;
+  device.reserved_shared_bytes_per_block = from.reservedSharedMemPerBlock;
   return device;
 }
 

@@ -70,6 +70,7 @@ struct ProfiledDevice {
   std::uint64_t memory_bytes = 0;
   std::uint64_t shared_bytes_per_block = 0, shared_bytes_per_block_optin = 0;
   std::uint64_t shared_bytes_per_multiprocessor = 0;
+  std::uint64_t reserved_shared_bytes_per_block = 0;  ///< that the system adds to each block's own
 };
 
 /// All that happened while a program was profiled.

@@ -153,8 +153,19 @@ std::optional<std::string> GuestProcess::receive() {
   }
 }
 
-void GuestProcess::prepare() {
-  const std::optional<Reply> reply = call(Call{});
+Call preparation_for(Call call) {
+  call.library.clear();
+  call.entry.clear();
+  return call;
+}
+
+std::string objection_in(const Reply& reply) {
+  return reply.cuda_error.empty() ? ""
+                                  : "the guest process cannot use the GPU: " + reply.cuda_error;
+}
+
+void GuestProcess::prepare(const Call& next) {
+  const std::optional<Reply> reply = call(preparation_for(next));
   if (!reply) {
     const SandboxOutcome outcome = end();
     throw DeviceError("the guest process ended before it ran anything (" +
@@ -163,8 +174,8 @@ void GuestProcess::prepare() {
                            : std::string(name_of(outcome.limit)) + " limit") +
                       "): " + outcome.output.substr(0, 500));
   }
-  if (!reply->cuda_error.empty()) {
-    throw DeviceError("the guest process cannot use the GPU: " + reply->cuda_error +
+  if (const std::string objection = objection_in(*reply); !objection.empty()) {
+    throw DeviceError(objection +
                       "; try --no-sandbox to see whether the sandbox keeps it from the device");
   }
 }

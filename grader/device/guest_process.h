@@ -35,9 +35,10 @@ class GuestProcess {
   /// @throws SandboxError
   explicit GuestProcess(const GuestSetup& setup);
 
-  /// Lets the guest start the GPU, before it loads any student code.
-  /// @throws DeviceError when it cannot: that is nobody's fault but ours.
-  void prepare();
+  /// Lets the guest start the GPU and take what `next` needs of it, before any student code is
+  /// loaded: what fails until then is nobody's fault but ours, and later its word is the student's.
+  /// @throws DeviceError when it cannot.
+  void prepare(const Call& next = {});
 
   /// Makes one call and waits for its reply, as long as the guest lives; its limits end it.
   /// @return nothing when the guest ended first, or sent something that is no reply.
@@ -62,6 +63,12 @@ class GuestProcess {
   std::string pending_;
   bool nonsense_ = false;
 };
+
+/// What a guest can do of a call without the student's library.
+Call preparation_for(Call call);
+
+/// Why a guest cannot use the GPU, as it replied to that; empty when it can.
+std::string objection_in(const Reply& reply);
 
 /// Fills in how a run ended, from what the guest replied (if it did) and how its process ended.
 void classify(const std::optional<Reply>& reply, bool talked_nonsense,

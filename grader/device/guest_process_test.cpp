@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <string>
 
+#include "grader/spec/files.h"
+
 namespace rooflab {
 namespace {
 
@@ -64,6 +66,20 @@ TEST(GuestProcessTest, AnswersAnEmptyCallWithoutTheLibrary) {
   GuestProcess guest(setup_of("tests/libexiting_task.so"));
   EXPECT_TRUE(guest.call(Call{}));
   EXPECT_FALSE(guest.call(call_of("echo", "tests/libexiting_task.so")));
+}
+
+TEST(GuestProcessTest, AMissingRuntimeIsFoundBeforeTheLibraryIsLoaded) {
+  const TemporaryFolder folder(std::filesystem::temp_directory_path());
+  write_file_atomically(folder.path() / "libcudart.so.13", "");  // hides one that is installed
+  GuestSetup setup = setup_of();
+  setup.library_path = {folder.path()};
+  GuestProcess guest(setup);
+  try {
+    guest.prepare();
+    ADD_FAILURE() << "prepared";
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cannot use the GPU: libcudart.so.13 cannot be loaded"));
+  }
 }
 
 TEST(GuestProcessTest, TellsAStubByItsPlaceAndMessage) {

@@ -32,7 +32,9 @@ struct TensorPlace {
 
 struct Call {
   std::string library;  ///< path of the task's shared library, as the guest sees it
-  std::string entry;    ///< empty: nothing is loaded or called, only the device waited for
+  /// Empty: nothing is loaded or called, only the tensors opened, the events of a measured call
+  /// made and the device waited for.
+  std::string entry;
   Values parameters;
   std::map<std::string, TensorPlace> tensors;
   bool measured = false;  ///< time the call with CUDA events
@@ -50,7 +52,8 @@ struct Reply {
   };
   Status status = Status::returned;
   std::string detail;
-  std::string cuda_error;  ///< "cudaErrorIllegalAddress", or empty
+  /// "cudaErrorIllegalAddress", or empty. Without an entry: why the GPU cannot be used.
+  std::string cuda_error;
   Values results;
   double elapsed_us = 0;  ///< of a measured call, by CUDA events
 };

@@ -34,11 +34,21 @@ IpcHandle handle_from(const std::string& hexadecimal) {
 
 }  // namespace
 
-CudaRuntime::CudaRuntime() : library_(dlopen("libcudart.so.13", RTLD_NOW | RTLD_LOCAL)) {}
+CudaRuntime::CudaRuntime() : library_(dlopen("libcudart.so.13", RTLD_NOW | RTLD_LOCAL)) {
+  const char* reason = library_ == nullptr ? dlerror() : nullptr;
+  why_missing_ = reason == nullptr ? "" : reason;
+}
+
+void CudaRuntime::require() const {
+  if (library_ == nullptr) {
+    throw std::runtime_error("libcudart.so.13 cannot be loaded: " + why_missing_);
+  }
+}
 
 template <typename Function>
 Function* CudaRuntime::find(const char* name) const {
-  void* symbol = library_ == nullptr ? nullptr : dlsym(library_, name);
+  require();
+  void* symbol = dlsym(library_, name);
   if (symbol == nullptr) {
     throw std::runtime_error(std::string("the CUDA runtime has no ") + name);
   }
@@ -57,7 +67,7 @@ void CudaRuntime::check(int error, const char* what) const {
 }
 
 std::string CudaRuntime::finish() {
-  if (!available()) {
+  if (library_ == nullptr) {
     return {};
   }
   const int of_device = find<int()>("cudaDeviceSynchronize")();
@@ -85,12 +95,17 @@ void* CudaRuntime::make_own(std::size_t bytes, const void* contents) {
   return address;
 }
 
-void CudaRuntime::start_clock() {
-  if (start_ == nullptr) {
-    auto* create = find<int(void**)>("cudaEventCreate");
-    check(create(&start_), "cudaEventCreate");
-    check(create(&stop_), "cudaEventCreate");
+void CudaRuntime::make_clock() {
+  if (start_ != nullptr) {
+    return;
   }
+  auto* create = find<int(void**)>("cudaEventCreate");
+  check(create(&start_), "cudaEventCreate");
+  check(create(&stop_), "cudaEventCreate");
+}
+
+void CudaRuntime::start_clock() {
+  make_clock();
   check(find<int(void*, void*)>("cudaEventRecord")(start_, nullptr), "cudaEventRecord");
 }
 

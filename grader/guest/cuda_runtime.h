@@ -11,7 +11,9 @@ namespace rooflab {
 class CudaRuntime {
  public:
   CudaRuntime();
-  bool available() const { return library_ != nullptr; }
+
+  /// @throws std::runtime_error saying why there is none.
+  void require() const;
 
   /// Waits for the device. @return the error that it or an earlier call left behind, or empty.
   std::string finish();
@@ -23,7 +25,9 @@ class CudaRuntime {
   /// null. It lasts as long as the process. @throws std::runtime_error with CUDA's error.
   void* make_own(std::size_t bytes, const void* contents);
 
-  /// Time between start() and stop() on the default stream, by CUDA events.
+  /// Time between start() and stop() on the default stream, by CUDA events. They are made once,
+  /// at the latest by start_clock().
+  void make_clock();
   void start_clock();
   double stop_clock_us();
 
@@ -34,6 +38,7 @@ class CudaRuntime {
   void check(int error, const char* what) const;
 
   void* library_ = nullptr;
+  std::string why_missing_;
   void* start_ = nullptr;  // cudaEvent_t
   void* stop_ = nullptr;
 };

@@ -48,12 +48,28 @@ void* TaskCaller::place_of(const TensorPlace& place) {
   return found->second;
 }
 
-Reply TaskCaller::run(const Call& call) {
+Reply TaskCaller::prepare(const Call& call) {
   Reply reply;
-  if (call.entry.empty()) {  // asks only how long an answer takes
+  try {
+    cuda_.require();
+    for (const auto& [name, place] : call.tensors) {
+      place_of(place);
+    }
+    if (call.measured) {
+      cuda_.make_clock();
+    }
     reply.cuda_error = cuda_.finish();
-    return reply;
+  } catch (const std::exception& error) {
+    reply.cuda_error = error.what();
   }
+  return reply;
+}
+
+Reply TaskCaller::run(const Call& call) {
+  if (call.entry.empty()) {
+    return prepare(call);
+  }
+  Reply reply;
   try {
     Entry* entry = load(call);
     std::map<std::string, void*> tensors;

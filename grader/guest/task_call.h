@@ -13,11 +13,12 @@ namespace rooflab {
 class TaskCaller {
  public:
   /// Loads the library at the first call, makes the call, waits for the device, and tells how it
-  /// ended.
+  /// ended. Without an entry it only takes what such a call needs of the device.
   Reply run(const Call& call);
 
  private:
   using Entry = void(GuestCall&);
+  Reply prepare(const Call& call);
   Entry* load(const Call& call);
   void* place_of(const TensorPlace& place);
 

@@ -81,6 +81,18 @@ TEST_F(StandInGpuTest, ATimeThatNobodyCanTellIsNoScore) {
   EXPECT_EQ(task.diagnostics.at(0).code, "RL0902");
 }
 
+TEST_F(StandInGpuTest, MemoryThatAGuestCannotOpenIsNoStudentsFault) {
+  setenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING", "1", 1);
+  const TaskResult task = grade_entry("scale_on_host");
+  unsetenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING");
+  EXPECT_EQ(task.verdict, Verdict::grader_fault);
+  EXPECT_EQ(task.max_score, 0);
+  const Diagnostic& story = task.diagnostics.at(0);
+  EXPECT_EQ(story.code, "RL0901");
+  EXPECT_THAT(story.message, HasSubstr("the guest process cannot use the GPU"));
+  EXPECT_THAT(story.notes, testing::IsEmpty()) << "there is nothing to look for in the code";
+}
+
 TEST_F(StandInGpuTest, AGpuThatIsAlwaysThrottledIsNoStudentsFault) {
   part_.tasks[0].time_limit_s = 3;
   setenv("ROOFLAB_FAKE_NVML_REASONS", "0x40", 1);

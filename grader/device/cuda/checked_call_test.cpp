@@ -140,6 +140,15 @@ TEST_F(CheckedCallTest, SaysOnceThatItDoesNotWork) {
   EXPECT_EQ(asked(), "memcheck\n");
 }
 
+TEST_F(CheckedCallTest, SaysWhenTheGuestCannotOpenItsMemoryUnderIt) {
+  install("echo '========= COMPUTE-SANITIZER'");
+  CudaDevice device = open();
+  setenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING", "1", 1);
+  EXPECT_THAT(check(device).unavailable, HasSubstr("the guest process cannot use the GPU: cuda"));
+  unsetenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING");
+  EXPECT_EQ(asked(), "memcheck\n");
+}
+
 TEST_F(CheckedCallTest, SurvivesAGuestThatDiesUnderIt) {
   finds("memcheck");
   CudaDevice device = open();

@@ -62,13 +62,14 @@ RunOutcome run_once(const std::shared_ptr<const CudaApi>& api, const DeviceOptio
   const Placement placement(api, *request.problem, l2_bytes);
   RunOutcome measured;
   GuestProcess guest(guest_setup(options, request, index));
-  guest.prepare();
+  const Call call = placement.call(request);
+  guest.prepare(call);
   std::optional<Reply> reply;
   if (request.timed) {
     reply = TimedCalls(guest, placement, request, watch).run(measured);
   } else {
     placement.prepare(*request.problem);
-    reply = guest.call(placement.call(request));
+    reply = guest.call(call);
     // Before the guest ends, which may take longer than what it left running.
     if (came_back(reply)) measured.outputs = placement.read();
   }

@@ -306,6 +306,21 @@ TEST(CudaDeviceTest, AGuestThatDiesLeavesTheDeviceUsable) {
   expect_scaled(device.run(request_of(problem, "scale_on_host")));
 }
 
+TEST(CudaDeviceTest, MemoryThatAGuestCannotOpenIsAFaultOfTheDevice) {
+  const Problem problem = scaling_problem();
+  CudaDevice device(0, options());
+  setenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING", "1", 1);
+  for (const bool timed : {false, true}) {
+    RunRequest request = request_of(problem, "scale_on_host");
+    request.timed = timed;
+    const RunOutcome outcome = device.run(request);
+    EXPECT_EQ(outcome.end, End::device_fault);
+    EXPECT_THAT(outcome.detail, HasSubstr("the guest process cannot use the GPU: cuda"));
+  }
+  unsetenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING");
+  expect_scaled(device.run(request_of(problem, "scale_on_host")));
+}
+
 TEST(CudaDeviceTest, WaitsForAGpuThatAnotherGradingUses) {
   const Problem problem = scaling_problem();
   DeviceOptions waiting = options();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,14 +64,22 @@ ToolEnd run_tool(const CheckedRun& run, const std::string& tool) {
   // It lies beside the libraries that it puts into the program.
   setup.read_only.push_back(run.program.parent_path());
   GuestProcess guest(setup);
-  static_cast<void>(guest.call(run.prepare()));  // whatever it answers: the tool's words count
+  const Call call = run.prepare();
+  const std::optional<Reply> ready = guest.call(preparation_for(call));
+  const std::string objection = ready ? objection_in(*ready) : "";
+  // Whatever it answers: the tool's words count.
+  if (ready && objection.empty()) static_cast<void>(guest.call(call));
   const SandboxOutcome end = guest.finish(kSecondsToEnd);
   ToolEnd told{.checked = {.findings = findings_in(end.output)},
                .hangs = end.limit == LimitHit::time};
   CheckedCall& checked = told.checked;
   std::erase_if(checked.findings,
                 [&](const auto& finding) { return is_of_the_guest(finding, tool); });
-  if (checked.findings.empty() && !told.hangs) checked.unavailable = refusal_in(end.output);
+  if (!objection.empty()) {
+    checked = {.unavailable = "under it " + objection};
+  } else if (checked.findings.empty() && !told.hangs) {
+    checked.unavailable = refusal_in(end.output);
+  }
   return told;
 }
 

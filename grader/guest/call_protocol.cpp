@@ -123,7 +123,7 @@ std::string encode(const Call& call) {
   json tensors = json::object();
   for (const auto& [name, place] : call.tensors) {
     tensors[name] = {{"address", place.address},
-                     {"ipc_handle", place.ipc_handle},
+                     {"exported", place.exported},
                      {"own_bytes", place.own_bytes},
                      {"is_copied", place.is_copied}};
   }
@@ -163,7 +163,7 @@ Call decode_call(const std::string& text) {
   }
   for (const auto& [name, node] : object.at("tensors").items()) {
     call.tensors[name] = {
-        node.at("address").get<std::uint64_t>(), node.at("ipc_handle").get<std::string>(),
+        node.at("address").get<std::uint64_t>(), node.at("exported").get<std::string>(),
         node.at("own_bytes").get<std::uint64_t>(), node.at("is_copied").get<bool>()};
   }
   return call;

@@ -14,6 +14,8 @@ namespace rooflab {
 
 /// The descriptor of the guest that calls come in on and replies go out on.
 inline constexpr int kCallDescriptor = 3;
+/// The descriptor of the guest that its tensors come by on a real GPU: the pool they lie in.
+inline constexpr int kMemoryDescriptor = 4;
 /// Longest text among the results: a file that the student's code wrote.
 inline constexpr std::size_t kMaxResultBytes = 1U << 20;
 /// Longest reply that the trusted side reads.
@@ -21,13 +23,16 @@ inline constexpr std::size_t kMaxReplyBytes = 16U << 20;
 /// Longest call that the guest reads.
 inline constexpr std::size_t kMaxCallBytes = 16U << 20;
 
-/// Where a tensor lies: at an address both sides know (simulated GPU), or behind a CUDA IPC handle.
+/// Where a tensor lies: at an address both sides know (simulated GPU), or in a pool of the trusted
+/// process (kMemoryDescriptor).
 struct TensorPlace {
   std::uint64_t address = 0;
-  std::string ipc_handle;  ///< in hexadecimal; empty when the address is to be used
-  /// With a handle: the guest takes memory of its own, of exactly so many bytes; 0: it does not.
+  /// What cudaMemPoolExportPointer says of it, in hexadecimal; empty when the address is to be
+  /// used.
+  std::string exported;
+  /// With that: the guest takes memory of its own, of exactly so many bytes; 0: it does not.
   std::uint64_t own_bytes = 0;
-  bool is_copied = false;  ///< the guest's own memory gets what lies behind the handle
+  bool is_copied = false;  ///< the guest's own memory gets what lies in the pool
 };
 
 struct Call {

@@ -28,7 +28,7 @@ TEST(CallProtocolTest, ACallArrivesAsItWasSent) {
   EXPECT_TRUE(got.measured);
   EXPECT_EQ(got.parameters, call.parameters);
   EXPECT_EQ(got.tensors.at("A").address, call.tensors["A"].address);
-  EXPECT_EQ(got.tensors.at("B").ipc_handle, call.tensors["B"].ipc_handle);
+  EXPECT_EQ(got.tensors.at("B").exported, call.tensors["B"].exported);
   EXPECT_EQ(got.tensors.at("B").own_bytes, 84U);
   EXPECT_TRUE(got.tensors.at("B").is_copied);
 }

@@ -4,32 +4,41 @@
 
 #include <array>
 #include <charconv>
+#include <cstdint>
 #include <stdexcept>
 
 namespace rooflab {
 namespace {
 
 // As in the toolkit's driver_types.h, spelled out so that the guest builds without the toolkit.
-struct IpcHandle {
-  std::array<char, 64> bytes;
+struct ExportedPointer {  // cudaMemPoolPtrExportData
+  std::array<unsigned char, 64> bytes;
 };
-constexpr unsigned kLazyPeerAccess = 1;
+struct Location {  // cudaMemLocation
+  int type;
+  int id;
+};
+struct Access {  // cudaMemAccessDesc
+  Location location;
+  int flags;
+};
+constexpr int kFileDescriptor = 1;     // cudaMemHandleTypePosixFileDescriptor
+constexpr Location kThisGpu = {1, 0};  // cudaMemLocationTypeDevice, of the one GPU that we see
+constexpr int kReadAndWrite = 3;       // cudaMemAccessFlagsProtReadWrite
 constexpr int kDeviceToDevice = 3;
 
-IpcHandle handle_from(const std::string& hexadecimal) {
-  IpcHandle handle{};
-  if (hexadecimal.size() != 2 * handle.bytes.size()) {
-    throw std::runtime_error("a CUDA IPC handle has 128 hexadecimal digits");
+ExportedPointer pointer_from(const std::string& hexadecimal) {
+  ExportedPointer pointer{};
+  if (hexadecimal.size() != 2 * pointer.bytes.size()) {
+    throw std::runtime_error("an exported pointer has 128 hexadecimal digits");
   }
-  for (std::size_t i = 0; i < handle.bytes.size(); ++i) {
-    unsigned char byte = 0;
+  for (std::size_t i = 0; i < pointer.bytes.size(); ++i) {
     const char* digits = hexadecimal.data() + 2 * i;
-    if (std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) {
-      throw std::runtime_error("a CUDA IPC handle holds something else than hexadecimal digits");
+    if (std::from_chars(digits, digits + 2, pointer.bytes[i], 16).ptr != digits + 2) {
+      throw std::runtime_error("an exported pointer holds something else than hexadecimal digits");
     }
-    handle.bytes[i] = static_cast<char>(byte);
   }
-  return handle;
+  return pointer;
 }
 
 }  // namespace
@@ -76,11 +85,36 @@ std::string CudaRuntime::finish() {
   return error == 0 ? std::string() : name_of_error(error);
 }
 
-void* CudaRuntime::open_ipc(const std::string& handle_in_hexadecimal) {
+void CudaRuntime::open_pool(int descriptor) {
+  check(find<int(int)>("cudaSetDevice")(kThisGpu.id), "cudaSetDevice");
+  void* pool = nullptr;
+  // A descriptor is passed as if it were a pointer.
+  void* handle = reinterpret_cast<void*>(static_cast<std::uintptr_t>(descriptor));
+  check(find<int(void**, void*, int, unsigned)>("cudaMemPoolImportFromShareableHandle")(
+            &pool, handle, kFileDescriptor, 0),
+        "cudaMemPoolImportFromShareableHandle");
+  // What the exporting process may do with its pool does not come along.
+  int flags = 0;
+  Location location = kThisGpu;
+  check(find<int(int*, void*, Location*)>("cudaMemPoolGetAccess")(&flags, pool, &location),
+        "cudaMemPoolGetAccess");
+  if (flags != kReadAndWrite) {
+    const Access access = {kThisGpu, kReadAndWrite};
+    check(find<int(void*, const Access*, std::size_t)>("cudaMemPoolSetAccess")(pool, &access, 1),
+          "cudaMemPoolSetAccess");
+  }
+  pool_ = pool;
+}
+
+void* CudaRuntime::open_shared(int pool_descriptor, const std::string& exported) {
+  if (pool_ == nullptr) {
+    open_pool(pool_descriptor);
+  }
+  ExportedPointer pointer = pointer_from(exported);
   void* address = nullptr;
-  check(find<int(void**, IpcHandle, unsigned)>("cudaIpcOpenMemHandle")(
-            &address, handle_from(handle_in_hexadecimal), kLazyPeerAccess),
-        "cudaIpcOpenMemHandle");
+  check(find<int(void**, void*, ExportedPointer*)>("cudaMemPoolImportPointer")(&address, pool_,
+                                                                               &pointer),
+        "cudaMemPoolImportPointer");
   return address;
 }
 

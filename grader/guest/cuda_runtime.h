@@ -18,8 +18,10 @@ class CudaRuntime {
   /// Waits for the device. @return the error that it or an earlier call left behind, or empty.
   std::string finish();
 
-  /// Opens memory of another process. @throws std::runtime_error with CUDA's error.
-  void* open_ipc(const std::string& handle_in_hexadecimal);
+  /// Opens memory of another process, which gave us the descriptor of the pool that it lies in, and
+  /// told of its pointer what TensorPlace::exported says. @throws std::runtime_error with CUDA's
+  /// error.
+  void* open_shared(int pool_descriptor, const std::string& exported);
 
   /// Memory of this process's own, of `bytes` bytes, with what lies at `contents` unless that is
   /// null. It lasts as long as the process. @throws std::runtime_error with CUDA's error.
@@ -36,9 +38,11 @@ class CudaRuntime {
   Function* find(const char* name) const;
   std::string name_of_error(int error) const;
   void check(int error, const char* what) const;
+  void open_pool(int descriptor);
 
   void* library_ = nullptr;
   std::string why_missing_;
+  void* pool_ = nullptr;   // cudaMemPool_t
   void* start_ = nullptr;  // cudaEvent_t
   void* stop_ = nullptr;
 };

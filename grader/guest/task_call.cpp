@@ -33,17 +33,17 @@ TaskCaller::Entry* TaskCaller::load(const Call& call) {
 }
 
 void* TaskCaller::place_of(const TensorPlace& place) {
-  if (place.ipc_handle.empty()) {
+  if (place.exported.empty()) {
     // An address of the device, which came as a number.
     return reinterpret_cast<void*>(static_cast<std::uintptr_t>(place.address));
   }
-  auto found = opened_.find(place.ipc_handle);
+  auto found = opened_.find(place.exported);
   if (found == opened_.end()) {
-    void* memory = cuda_.open_ipc(place.ipc_handle);
+    void* memory = cuda_.open_shared(kMemoryDescriptor, place.exported);
     if (place.own_bytes > 0) {
       memory = cuda_.make_own(place.own_bytes, place.is_copied ? memory : nullptr);
     }
-    found = opened_.emplace(place.ipc_handle, memory).first;
+    found = opened_.emplace(place.exported, memory).first;
   }
   return found->second;
 }

@@ -24,7 +24,7 @@ class TaskCaller {
 
   CudaRuntime cuda_;
   void* library_ = nullptr;
-  std::map<std::string, void*> opened_;  ///< by IPC handle, which may be opened once
+  std::map<std::string, void*> opened_;  ///< by TensorPlace::exported, once
   KeptObjects kept_;
 };
 

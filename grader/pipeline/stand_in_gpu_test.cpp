@@ -28,7 +28,6 @@ class StandInGpuTest : public GradeTest {
     DeviceOptions options = test_options();
     const std::filesystem::path build = ROOFLAB_BINARY_DIR;
     options.cuda_libraries = options.gpu_locks = build / "tests" / "fake_cuda";
-    options.sandbox = false;  // the stand-in shares its memory through files of /dev/shm
     CudaDevice device(0, options);
     part_.tasks[0].entry = entry;
     build_.library = build / "tests" / "libhost_tasks.so";

@@ -74,7 +74,7 @@ echo $$ >> "$folder/guests"  # the shell becomes the guest
     DeviceOptions options = test_options();
     options.cuda_libraries = fs::path(ROOFLAB_BINARY_DIR) / "tests" / "fake_cuda";
     options.gpu_locks = options.cuda_libraries;
-    options.sandbox = false;  // the stand-in for the GPU shares memory through files of /dev/shm
+    options.sandbox = false;  // the stand-ins leave files that are looked at afterwards
     options.sanitizer = program_;
     return {0, options};
   }

@@ -1,8 +1,10 @@
 #include "grader/device/cuda/cuda_api.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 
 #include <array>
+#include <span>
 #include <utility>
 
 #include "grader/device/device.h"
@@ -22,15 +24,20 @@ void find(void* library, const char* name, Pointer& pointer) {
   pointer = reinterpret_cast<Pointer>(symbol);
 }
 
-/// "-8c4d1f20-0000-0000-0000-000000000000", as nvidia-smi -L ends its lines.
-std::string uuid_text(const std::array<unsigned char, 16>& bytes) {
+std::string hexadecimal(std::span<const unsigned char> bytes) {
   constexpr const char* kDigits = "0123456789abcdef";
   std::string text;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (i == 0 || i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += kDigits[bytes[i] >> 4];
-    text += kDigits[bytes[i] & 15];
+  for (const unsigned char byte : bytes) {
+    text += kDigits[byte >> 4];
+    text += kDigits[byte & 15];
   }
+  return text;
+}
+
+/// "-8c4d1f20-0000-0000-0000-000000000000", as nvidia-smi -L ends its lines.
+std::string uuid_text(const std::array<unsigned char, 16>& bytes) {
+  std::string text = hexadecimal(bytes);
+  for (const std::size_t at : {20U, 16U, 12U, 8U, 0U}) text.insert(at, "-");
   return text;
 }
 
@@ -71,11 +78,14 @@ std::shared_ptr<const CudaApi> CudaApi::load(const std::filesystem::path& librar
   find(api->runtime_.get(), "cudaDeviceGetAttribute", api->device_get_attribute_);
   find(api->runtime_.get(), "cudaDeviceGetPCIBusId", api->device_get_pci_bus_id_);
   find(api->runtime_.get(), "cudaDeviceSynchronize", api->device_synchronize_);
-  find(api->runtime_.get(), "cudaMalloc", api->malloc_);
-  find(api->runtime_.get(), "cudaFree", api->free_);
+  find(api->runtime_.get(), "cudaMemPoolCreate", api->mem_pool_create_);
+  find(api->runtime_.get(), "cudaMemPoolDestroy", api->mem_pool_destroy_);
+  find(api->runtime_.get(), "cudaMemPoolExportToShareableHandle", api->mem_pool_export_);
+  find(api->runtime_.get(), "cudaMemPoolExportPointer", api->mem_pool_export_pointer_);
+  find(api->runtime_.get(), "cudaMallocFromPoolAsync", api->malloc_from_pool_async_);
+  find(api->runtime_.get(), "cudaFreeAsync", api->free_async_);
   find(api->runtime_.get(), "cudaMemcpy", api->memcpy_);
   find(api->runtime_.get(), "cudaMemset", api->memset_);
-  find(api->runtime_.get(), "cudaIpcGetMemHandle", api->ipc_get_mem_handle_);
   if (const int error = api->driver_init_(0); error != 0) {
     throw DeviceError("the NVIDIA driver does not start (cuInit returned " + std::to_string(error) +
                       "); see whether nvidia-smi works, or " + kUseSimulated);
@@ -132,13 +142,62 @@ CudaApi::Description CudaApi::describe(int device) const {
 
 void CudaApi::use(int device) const { check(set_device_(device), "cudaSetDevice"); }
 
-void* CudaApi::allocate(std::size_t bytes) const {
+void CudaApi::require_sharing(int device) const {
+  const std::string gpu = "cuda:" + std::to_string(device);
+  if (attribute(cudaDevAttrComputeMode, device) != cudaComputeModeDefault) {
+    throw DeviceError(gpu +
+                      " is set to let in one process or none (its compute mode), and grading takes "
+                      "two; run `nvidia-smi -c DEFAULT` as root, or " +
+                      kUseSimulated);
+  }
+  const std::size_t handles = attribute(cudaDevAttrMemoryPoolsSupported, device) == 0
+                                  ? 0
+                                  : attribute(cudaDevAttrMemoryPoolSupportedHandleTypes, device);
+  if ((handles & cudaMemHandleTypePosixFileDescriptor) == 0) {
+    throw DeviceError(gpu +
+                      " shares no memory pools by file descriptors, which is how a guest gets its "
+                      "tensors; use NVIDIA's driver for Linux (Windows' WSL and some virtual GPUs "
+                      "have no such pools), or " +
+                      kUseSimulated);
+  }
+}
+
+cudaMemPool_t CudaApi::make_pool(int device) const {
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+  properties.location = {.type = cudaMemLocationTypeDevice, .id = device};
+  cudaMemPool_t pool = nullptr;
+  check(mem_pool_create_(&pool, &properties), "cudaMemPoolCreate");
+  return pool;
+}
+
+void CudaApi::release_pool(cudaMemPool_t pool) const noexcept {
+  device_synchronize_();  // else the next pool could be made before this one's memory is free
+  mem_pool_destroy_(pool);
+}
+
+Descriptor CudaApi::export_pool(cudaMemPool_t pool) const {
+  int number = -1;
+  check(mem_pool_export_(&number, pool, cudaMemHandleTypePosixFileDescriptor, 0),
+        "cudaMemPoolExportToShareableHandle");
+  fcntl(number, F_SETFD, FD_CLOEXEC);  // for one guest, and no other program of ours
+  return Descriptor(number);
+}
+
+void* CudaApi::allocate(cudaMemPool_t pool, std::size_t bytes) const {
   void* address = nullptr;
-  check(malloc_(&address, bytes), "cudaMalloc");
+  check(malloc_from_pool_async_(&address, bytes, pool, nullptr), "cudaMallocFromPoolAsync");
   return address;
 }
 
-void CudaApi::release(void* address) const noexcept { free_(address); }
+void CudaApi::release(void* address) const noexcept { free_async_(address, nullptr); }
+
+std::string CudaApi::export_pointer(void* address) const {
+  cudaMemPoolPtrExportData exported{};
+  check(mem_pool_export_pointer_(&exported, address), "cudaMemPoolExportPointer");
+  return hexadecimal(exported.reserved);
+}
 
 void CudaApi::copy_to_device(void* to, const void* from, std::size_t bytes) const {
   check(memcpy_(to, from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
@@ -153,17 +212,5 @@ void CudaApi::fill(void* address, int byte, std::size_t bytes) const {
 }
 
 void CudaApi::synchronize() const { check(device_synchronize_(), "cudaDeviceSynchronize"); }
-
-std::string CudaApi::ipc_handle(void* address) const {
-  cudaIpcMemHandle_t handle{};
-  check(ipc_get_mem_handle_(&handle, address), "cudaIpcGetMemHandle");
-  constexpr const char* kDigits = "0123456789abcdef";
-  std::string text;
-  for (const char byte : handle.reserved) {
-    text += kDigits[(static_cast<unsigned char>(byte) >> 4) & 15];
-    text += kDigits[static_cast<unsigned char>(byte) & 15];
-  }
-  return text;
-}
 
 }  // namespace rooflab

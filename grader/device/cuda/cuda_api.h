@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "grader/posix/descriptor.h"
+
 namespace rooflab {
 
 /// NVIDIA's driver and runtime, loaded when they are first needed, so that the grader starts on
@@ -32,16 +34,27 @@ class CudaApi {
 
   int device_count() const;
   Description describe(int device) const;
+  /// @throws DeviceError saying what keeps a guest's process from this GPU, or from memory of ours.
+  void require_sharing(int device) const;
   void use(int device) const;
 
-  void* allocate(std::size_t bytes) const;
+  /// A pool of the GPU's memory that another process can open by a descriptor.
+  cudaMemPool_t make_pool(int device) const;
+  /// Waits for the GPU, then gives the pool back. Memory taken from it has to be released before.
+  void release_pool(cudaMemPool_t pool) const noexcept;
+  /// The descriptor of a pool: who has it may open what lies in the pool.
+  Descriptor export_pool(cudaMemPool_t pool) const;
+
+  /// Memory of a pool, there for all of the GPU's work after the next synchronize().
+  void* allocate(cudaMemPool_t pool, std::size_t bytes) const;
   void release(void* address) const noexcept;
+  /// What another process needs to find memory in the pool that it opened, in hexadecimal.
+  std::string export_pointer(void* address) const;
+
   void copy_to_device(void* to, const void* from, std::size_t bytes) const;
   void copy_to_host(void* to, const void* from, std::size_t bytes) const;
   void fill(void* address, int byte, std::size_t bytes) const;
   void synchronize() const;
-  /// Handle by which another process opens an allocation, in hexadecimal.
-  std::string ipc_handle(void* address) const;
 
  private:
   struct CloseLibrary {
@@ -63,11 +76,14 @@ class CudaApi {
   decltype(&cudaDeviceGetAttribute) device_get_attribute_ = nullptr;
   decltype(&cudaDeviceGetPCIBusId) device_get_pci_bus_id_ = nullptr;
   decltype(&cudaDeviceSynchronize) device_synchronize_ = nullptr;
-  cudaError_t (*malloc_)(void**, std::size_t) = nullptr;  // overloaded in the header
-  decltype(&cudaFree) free_ = nullptr;
+  decltype(&cudaMemPoolCreate) mem_pool_create_ = nullptr;
+  decltype(&cudaMemPoolDestroy) mem_pool_destroy_ = nullptr;
+  decltype(&cudaMemPoolExportToShareableHandle) mem_pool_export_ = nullptr;
+  decltype(&cudaMemPoolExportPointer) mem_pool_export_pointer_ = nullptr;
+  decltype(&cudaMallocFromPoolAsync) malloc_from_pool_async_ = nullptr;
+  decltype(&cudaFreeAsync) free_async_ = nullptr;
   decltype(&cudaMemcpy) memcpy_ = nullptr;
   decltype(&cudaMemset) memset_ = nullptr;
-  decltype(&cudaIpcGetMemHandle) ipc_get_mem_handle_ = nullptr;
   int (*driver_init_)(unsigned) = nullptr;
   int (*driver_device_get_name_)(char*, int, int) = nullptr;
   int (*driver_device_total_mem_)(std::size_t*, int) = nullptr;

@@ -30,7 +30,8 @@ std::string visible_name(int index) {
   return name;
 }
 
-GuestSetup guest_setup(const DeviceOptions& options, const RunRequest& request, int index) {
+GuestSetup guest_setup(const DeviceOptions& options, const RunRequest& request, int index,
+                       const Placement& placement) {
   GuestSetup setup;
   setup.program = options.guest_program;
   setup.library = request.library;
@@ -51,7 +52,7 @@ GuestSetup guest_setup(const DeviceOptions& options, const RunRequest& request, 
   add_toolkit_libraries(request.libraries, options.cuda_libraries, setup);
   setup.time_limit = request.time_limit;
   setup.sandbox = options.sandbox;
-  setup.shares_processes = true;
+  setup.descriptors = {{placement.descriptor(), kMemoryDescriptor}};
   return setup;
 }
 
@@ -59,9 +60,9 @@ RunOutcome run_once(const std::shared_ptr<const CudaApi>& api, const DeviceOptio
                     const RunRequest& request, int index, std::size_t l2_bytes,
                     const ClockWatch& watch) {
   api->use(index);
-  const Placement placement(api, *request.problem, l2_bytes);
+  const Placement placement(api, index, *request.problem, l2_bytes);  // outlives the guest
   RunOutcome measured;
-  GuestProcess guest(guest_setup(options, request, index));
+  GuestProcess guest(guest_setup(options, request, index, placement));
   const Call call = placement.call(request);
   guest.prepare(call);
   std::optional<Reply> reply;
@@ -137,6 +138,7 @@ CudaDevice::CudaDevice(int index, const DeviceOptions& options)
                       (count > 0 ? "; use --device cuda:0" : "; use --device sim"));
   }
   description_ = api_->describe(index);
+  api_->require_sharing(index);
   watch_.emplace(nvml_in(options.cuda_libraries).c_str(), description_.pci_address);
   gpu_ = matching_spec(description_, options.gpu_specs);
   look_for_calibration();
@@ -190,13 +192,13 @@ CheckedCall CudaDevice::check_once(const RunRequest& request) const {
   try {
     const GpuLock alone(description_.pci_address, options_.gpu_locks, options_.progress);
     api_->use(index_);
-    const Placement placement(api_, *request.problem, 0);
+    const Placement placement(api_, index_, *request.problem, 0);
     const auto prepare = [&] {
       placement.prepare(*request.problem);
       return placement.call_on_own_memory(request);
     };
     return sanitizer::run_checked({.program = options_.sanitizer,
-                                   .setup = guest_setup(options_, request, index_),
+                                   .setup = guest_setup(options_, request, index_, placement),
                                    .prepare = prepare});
   } catch (const std::exception& error) {
     return {.unavailable = error.what()};

@@ -12,10 +12,12 @@
 
 namespace rooflab {
 
-/// A real GPU. Our process owns the tensors and the clock; the guest opens the tensors by CUDA IPC.
+/// A real GPU. Our process owns the tensors and the clock; the guest opens the pool that the
+/// tensors lie in by a descriptor that we hand to it.
 class CudaDevice : public Device {
  public:
-  /// @throws DeviceError when there is no such GPU, or no specification of it.
+  /// @throws DeviceError when there is no such GPU, a guest could not use it, or no specification
+  /// is of it.
   CudaDevice(int index, const DeviceOptions& options);
 
   std::string id() const override { return "cuda:" + std::to_string(index_); }

@@ -28,7 +28,6 @@ DeviceOptions options() {
   DeviceOptions result = test_options();
   result.cuda_libraries = fs::path(ROOFLAB_BINARY_DIR) / "tests" / "fake_cuda";
   result.gpu_locks = fs::path(ROOFLAB_BINARY_DIR) / "tests" / "fake_cuda";
-  result.sandbox = false;  // the stand-in shares its memory through files of /dev/shm
   return result;
 }
 
@@ -54,6 +53,31 @@ TEST(CudaDeviceTest, ASpecificationHasToFit) {
     EXPECT_THAT(error.what(), HasSubstr("use --device sim"));
   }
   unsetenv("ROOFLAB_FAKE_CUDA_SMS");
+}
+
+/// Why the GPU cannot be opened while `variable` of the stand-in is `value`.
+std::string refusal_with(const char* variable, const char* value) {
+  setenv(variable, value, 1);
+  std::string refusal;
+  try {
+    CudaDevice device(0, options());
+  } catch (const DeviceError& error) {
+    refusal = error.what();
+  }
+  unsetenv(variable);
+  return refusal;
+}
+
+TEST(CudaDeviceTest, AGpuThatLetsInOneProcessOrNoneIsRefusedWithTheRemedy) {
+  for (const int mode : {cudaComputeModeProhibited, cudaComputeModeExclusiveProcess}) {
+    EXPECT_THAT(refusal_with("ROOFLAB_FAKE_CUDA_COMPUTE_MODE", std::to_string(mode).c_str()),
+                HasSubstr("run `nvidia-smi -c DEFAULT` as root"));
+  }
+}
+
+TEST(CudaDeviceTest, AGpuWhoseMemoryPoolsHaveNoDescriptorsIsRefused) {
+  EXPECT_THAT(refusal_with("ROOFLAB_FAKE_CUDA_POOL_HANDLES", "0"),
+              HasSubstr("cuda:0 shares no memory pools by file descriptors"));
 }
 
 TEST(CudaDeviceTest, CountsTheGpusThereAre) {
@@ -271,7 +295,7 @@ TEST_F(TimedRunTest, SaysThatClocksWereNotWatchedWhereNothingTellsThem) {
   const fs::path folder = testing::TempDir() + "/no_nvml_" + std::to_string(getpid());
   fs::create_directories(folder);
   for (const char* library : {"libcuda.so.1", "libcudart.so.13"}) {
-    fs::create_symlink(without.cuda_libraries / library, folder / library);
+    fs::copy_file(without.cuda_libraries / library, folder / library);
   }
   without.cuda_libraries = folder;
   CudaDevice device(0, without);
@@ -304,6 +328,13 @@ TEST(CudaDeviceTest, AGuestThatDiesLeavesTheDeviceUsable) {
   EXPECT_EQ(outcome.end, End::exited);
   EXPECT_TRUE(outcome.samples_us.empty());
   expect_scaled(device.run(request_of(problem, "scale_on_host")));
+}
+
+TEST(CudaDeviceTest, AGuestGetsItsChannelItsMemoryAndNoOtherDescriptor) {
+  CudaDevice device(0, options());
+  const Problem problem = scaling_problem();
+  const RunOutcome outcome = device.run(request_of(problem, "names_its_descriptors"));
+  EXPECT_EQ(std::get<std::string>(outcome.results.at("open")), "0 1 2 3 4 ");
 }
 
 TEST(CudaDeviceTest, MemoryThatAGuestCannotOpenIsAFaultOfTheDevice) {
@@ -342,9 +373,13 @@ TEST(CudaDeviceTest, LeavesNothingAllocated) {
     CudaDevice device(0, options());
     device.run(request_of(problem, "scale_on_host"));
   }
-  const std::string mark = "rooflab-fake-cuda-" + std::to_string(getpid()) + "-";
-  for (const auto& entry : fs::directory_iterator("/dev/shm")) {
-    EXPECT_THAT(entry.path().filename().string(), Not(testing::StartsWith(mark)));
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    EXPECT_THAT(line, Not(HasSubstr("rooflab-fake-cuda"))) << "memory of the GPU";
+  }
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    std::error_code error;  // the listing itself has a descriptor, which is gone by now
+    EXPECT_THAT(fs::read_symlink(entry, error).string(), Not(HasSubstr("rooflab-fake-cuda")));
   }
 }
 

@@ -16,8 +16,16 @@ std::size_t whole_pages(std::size_t bytes) {
 
 }  // namespace
 
-DeviceBuffer::DeviceBuffer(std::shared_ptr<const CudaApi> api, std::size_t bytes)
-    : api_(std::move(api)), address_(api_->allocate(whole_pages(bytes))), bytes_(bytes) {}
+SharedPool::SharedPool(std::shared_ptr<const CudaApi> api, int device)
+    : api_(std::move(api)), pool_(api_->make_pool(device)) {}
+
+SharedPool::~SharedPool() { api_->release_pool(pool_); }
+
+DeviceBuffer::DeviceBuffer(std::shared_ptr<const CudaApi> api, const SharedPool& pool,
+                           std::size_t bytes)
+    : api_(std::move(api)),
+      address_(api_->allocate(pool.get(), whole_pages(bytes))),
+      bytes_(bytes) {}
 
 DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
     : api_(std::move(other.api_)),
@@ -30,12 +38,17 @@ DeviceBuffer::~DeviceBuffer() {
   }
 }
 
-Placement::Placement(const std::shared_ptr<const CudaApi>& api, const Problem& problem,
+Placement::Placement(const std::shared_ptr<const CudaApi>& api, int device, const Problem& problem,
                      std::size_t l2_bytes)
-    : api_(api), problem_(problem), flush_(api, 2 * l2_bytes) {
+    : api_(api),
+      problem_(problem),
+      pool_(api, device),
+      descriptor_(api->export_pool(pool_.get())),
+      flush_(api, pool_, 2 * l2_bytes) {
   for (const Tensor& tensor : problem.tensors) {
-    buffers_.emplace_back(api, tensor.bytes());
+    buffers_.emplace_back(api, pool_, tensor.bytes());
   }
+  api_->synchronize();  // another process may touch it only from here on
 }
 
 void Placement::prepare(const Problem& contents) const {
@@ -102,7 +115,7 @@ Call Placement::call(const RunRequest& request) const {
   call.parameters = problem_.parameters;
   call.measured = request.timed;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
-    call.tensors[problem_.tensors[i].name] = {0, api_->ipc_handle(buffers_[i].address())};
+    call.tensors[problem_.tensors[i].name] = {0, api_->export_pointer(buffers_[i].address())};
   }
   return call;
 }

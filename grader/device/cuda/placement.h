@@ -11,11 +11,25 @@
 
 namespace rooflab {
 
-/// Memory of the GPU, in whole pages: small allocations would share one, and an IPC handle opens
-/// all of it.
+/// Memory of the GPU that a guest can open. It belongs to one run, since who may open a pool may
+/// open all that lies in it; the guest has to be gone before it is.
+class SharedPool {
+ public:
+  SharedPool(std::shared_ptr<const CudaApi> api, int device);
+  SharedPool(const SharedPool&) = delete;
+  SharedPool& operator=(const SharedPool&) = delete;
+  ~SharedPool();
+  cudaMemPool_t get() const { return pool_; }
+
+ private:
+  std::shared_ptr<const CudaApi> api_;
+  cudaMemPool_t pool_;
+};
+
+/// Memory of a pool, in whole pages, so that what runs past the end of a tensor meets no other.
 class DeviceBuffer {
  public:
-  DeviceBuffer(std::shared_ptr<const CudaApi> api, std::size_t bytes);
+  DeviceBuffer(std::shared_ptr<const CudaApi> api, const SharedPool& pool, std::size_t bytes);
   DeviceBuffer(DeviceBuffer&& other) noexcept;
   DeviceBuffer& operator=(DeviceBuffer&&) = delete;
   ~DeviceBuffer();
@@ -31,8 +45,11 @@ class DeviceBuffer {
 /// The tensors of one problem on the GPU, and the buffer that drives them out of its L2 cache.
 class Placement {
  public:
-  Placement(const std::shared_ptr<const CudaApi>& api, const Problem& problem,
+  Placement(const std::shared_ptr<const CudaApi>& api, int device, const Problem& problem,
             std::size_t l2_bytes);
+
+  /// What a guest opens all of this by: its kMemoryDescriptor.
+  int descriptor() const { return descriptor_.get(); }
 
   /// Writes what a call may read, poisons what it has to write, and leaves the caches cold.
   /// @param contents the problem, or the same with other inputs
@@ -56,6 +73,8 @@ class Placement {
  private:
   std::shared_ptr<const CudaApi> api_;
   const Problem& problem_;
+  SharedPool pool_;
+  Descriptor descriptor_;
   DeviceBuffer flush_;
   std::vector<DeviceBuffer> buffers_;
 };

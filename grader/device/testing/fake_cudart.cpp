@@ -1,11 +1,13 @@
-// Stands in for NVIDIA's runtime where there is no GPU: "device memory" is files in /dev/shm, so
-// that another process can open it by its handle. Only what the grader and the guest call.
+// Stands in for NVIDIA's runtime where there is no GPU. A memory pool is a file without a name, so
+// that only who has its descriptor can open it; other "device memory" is files in /dev/shm, where
+// tests look at it. Only what the grader and the guest call, and as strict as NVIDIA's is.
 #include <cuda_runtime_api.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -13,26 +15,29 @@
 
 namespace {
 
-struct Allocation {
-  std::string path;
+/// Where in its pool an allocation lies: what one process tells another of it.
+struct Extent {
+  std::uint64_t mark = 0;
+  std::size_t offset = 0;
   std::size_t bytes = 0;
 };
+static_assert(sizeof(Extent) <= sizeof(cudaMemPoolPtrExportData));
+constexpr std::uint64_t kMark = 0x524F4F464C4142;
 
-std::map<void*, Allocation>& allocations() {
-  static std::map<void*, Allocation> all;
+std::map<void*, Extent>& allocations() {
+  static std::map<void*, Extent> all;
   return all;
 }
 
-void* map_file(const char* path, std::size_t bytes, int flags) {
-  const int file = open(path, O_RDWR | O_CLOEXEC | flags, 0600);
-  if (file < 0 || (bytes > 0 && ftruncate(file, static_cast<off_t>(bytes)) != 0)) {
-    return nullptr;
-  }
-  const off_t size = lseek(file, 0, SEEK_END);
+void* map_file(int file, const Extent& extent, int protection) {
   void* address =
-      mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  close(file);
+      mmap(nullptr, extent.bytes, protection, MAP_SHARED, file, static_cast<off_t>(extent.offset));
   return address == MAP_FAILED ? nullptr : address;
+}
+
+int from_environment(const char* name, int otherwise) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? otherwise : std::atoi(value);
 }
 
 using Clock = std::chrono::steady_clock;
@@ -43,6 +48,13 @@ struct CUevent_st {
   Clock::time_point time;
 };
 
+struct CUmemPoolHandle_st {
+  int file = -1;
+  std::size_t used = 0;
+  bool imported = false;
+  cudaMemAccessFlags access = cudaMemAccessFlagsProtReadWrite;
+};
+
 extern "C" {
 
 const char* cudaGetErrorName(cudaError_t error) {
@@ -50,15 +62,13 @@ const char* cudaGetErrorName(cudaError_t error) {
 }
 
 cudaError_t cudaGetDeviceCount(int* count) {
-  const char* gpus = std::getenv("ROOFLAB_FAKE_CUDA_GPUS");
-  *count = gpus == nullptr ? 1 : std::atoi(gpus);
+  *count = from_environment("ROOFLAB_FAKE_CUDA_GPUS", 1);
   return cudaSuccess;
 }
 
 cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  const char* sms = std::getenv("ROOFLAB_FAKE_CUDA_SMS");
   switch (attribute) {
     case cudaDevAttrComputeCapabilityMajor:
       *value = 8;
@@ -67,10 +77,20 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
       *value = 0;
       break;
     case cudaDevAttrMultiProcessorCount:
-      *value = sms == nullptr ? 108 : std::atoi(sms);
+      *value = from_environment("ROOFLAB_FAKE_CUDA_SMS", 108);
       break;
     case cudaDevAttrL2CacheSize:
       *value = 1 << 16;
+      break;
+    case cudaDevAttrComputeMode:
+      *value = from_environment("ROOFLAB_FAKE_CUDA_COMPUTE_MODE", cudaComputeModeDefault);
+      break;
+    case cudaDevAttrMemoryPoolsSupported:
+      *value = 1;
+      break;
+    case cudaDevAttrMemoryPoolSupportedHandleTypes:
+      *value =
+          from_environment("ROOFLAB_FAKE_CUDA_POOL_HANDLES", cudaMemHandleTypePosixFileDescriptor);
       break;
     default:
       return cudaErrorInvalidValue;
@@ -90,23 +110,120 @@ cudaError_t cudaMalloc(void** address, std::size_t bytes) {
   static int counter = 0;
   const std::string path =
       "/dev/shm/rooflab-fake-cuda-" + std::to_string(getpid()) + "-" + std::to_string(counter++);
-  *address = map_file(path.c_str(), bytes, O_CREAT | O_EXCL);
-  if (*address == nullptr) {
+  const int file = open(path.c_str(), O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL, 0600);
+  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) {
     return cudaErrorMemoryAllocation;
   }
-  allocations()[*address] = {path, bytes};
+  *address = map_file(file, {.bytes = bytes}, PROT_READ | PROT_WRITE);
+  close(file);
+  return *address == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+}
+
+cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  if (properties->allocType != cudaMemAllocationTypePinned ||
+      properties->handleTypes != cudaMemHandleTypePosixFileDescriptor ||
+      properties->location.type != cudaMemLocationTypeDevice || properties->location.id != 0) {
+    return cudaErrorInvalidValue;
+  }
+  *pool = new CUmemPoolHandle_st{.file = memfd_create("rooflab-fake-cuda", MFD_CLOEXEC)};
   return cudaSuccess;
 }
 
-cudaError_t cudaFree(void* address) {
+cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  close(pool->file);
+  delete pool;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t bytes, cudaMemPool_t pool,
+                                    cudaStream_t) {
+  constexpr std::size_t kPage = 4096;
+  if (pool->imported) {
+    return cudaErrorInvalidValue;
+  }
+  const Extent extent{kMark, pool->used, (bytes + kPage - 1) / kPage * kPage};
+  pool->used += extent.bytes;
+  const bool is_there = ftruncate(pool->file, static_cast<off_t>(pool->used)) == 0;
+  *address = is_there ? map_file(pool->file, extent, PROT_READ | PROT_WRITE) : nullptr;
+  if (*address == nullptr) {
+    return cudaErrorMemoryAllocation;
+  }
+  allocations()[*address] = extent;
+  return cudaSuccess;
+}
+
+cudaError_t cudaFreeAsync(void* address, cudaStream_t) {
   const auto found = allocations().find(address);
   if (found == allocations().end()) {
     return cudaErrorInvalidValue;
   }
   munmap(address, found->second.bytes);
-  unlink(found->second.path.c_str());
   allocations().erase(found);
   return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolExportToShareableHandle(void* handle, cudaMemPool_t pool,
+                                               cudaMemAllocationHandleType type, unsigned flags) {
+  if (pool->imported || type != cudaMemHandleTypePosixFileDescriptor || flags != 0) {
+    return cudaErrorInvalidValue;
+  }
+  // For a test: of something that nobody can import.
+  const bool broken = std::getenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING") != nullptr;
+  *static_cast<int*>(handle) = broken ? open("/dev/null", O_RDWR) : dup(pool->file);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData* exported, void* address) {
+  const auto found = allocations().find(address);
+  if (found == allocations().end()) {
+    return cudaErrorInvalidValue;
+  }
+  std::memcpy(exported->reserved, &found->second, sizeof(Extent));
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t* pool, void* handle,
+                                                 cudaMemAllocationHandleType type, unsigned flags) {
+  const int file = static_cast<int>(reinterpret_cast<std::intptr_t>(handle));
+  const bool is_pool = fcntl(file, F_GET_SEALS) >= 0;  // which only such files have
+  if (!is_pool || type != cudaMemHandleTypePosixFileDescriptor || flags != 0) {
+    return cudaErrorInvalidValue;
+  }
+  *pool =
+      new CUmemPoolHandle_st{.file = file, .imported = true, .access = cudaMemAccessFlagsProtNone};
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
+                                 cudaMemLocation* location) {
+  if (location->type != cudaMemLocationTypeDevice || location->id != 0) {
+    return cudaErrorInvalidValue;
+  }
+  *flags = pool->access;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access,
+                                 std::size_t count) {
+  if (count != 1 || access->location.type != cudaMemLocationTypeDevice ||
+      access->location.id != 0) {
+    return cudaErrorInvalidValue;
+  }
+  pool->access = access->flags;
+  return cudaSuccess;
+}
+
+/// Memory of a pool that nobody set the access of is there and cannot be touched.
+cudaError_t cudaMemPoolImportPointer(void** address, cudaMemPool_t pool,
+                                     cudaMemPoolPtrExportData* exported) {
+  Extent extent;
+  std::memcpy(&extent, exported->reserved, sizeof(Extent));
+  if (!pool->imported || extent.mark != kMark) {
+    return cudaErrorInvalidValue;
+  }
+  const bool accessible = pool->access == cudaMemAccessFlagsProtReadWrite;
+  *address = map_file(pool->file, extent, accessible ? PROT_READ | PROT_WRITE : PROT_NONE);
+  return *address == nullptr ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
@@ -117,23 +234,6 @@ cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpy
 cudaError_t cudaMemset(void* address, int byte, std::size_t bytes) {
   std::memset(address, byte, bytes);
   return cudaSuccess;
-}
-
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* address) {
-  if (std::getenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING") != nullptr) {
-    return cudaSuccess;  // of what nobody can open
-  }
-  const auto found = allocations().find(address);
-  if (found == allocations().end() || found->second.path.size() >= sizeof(handle->reserved)) {
-    return cudaErrorInvalidValue;
-  }
-  std::memcpy(handle->reserved, found->second.path.c_str(), found->second.path.size() + 1);
-  return cudaSuccess;
-}
-
-cudaError_t cudaIpcOpenMemHandle(void** address, cudaIpcMemHandle_t handle, unsigned) {
-  *address = map_file(handle.reserved, 0, 0);
-  return *address == nullptr ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) {

@@ -37,7 +37,6 @@ SandboxRequest request_for(const GuestSetup& setup, int channel) {
   request.environment["LD_LIBRARY_PATH"] = joined(setup.library_path);
   request.limits.wall_s = setup.time_limit.count();
   request.enabled = setup.sandbox;
-  request.shares_processes = setup.shares_processes;
   return request;
 }
 

@@ -26,7 +26,6 @@ struct GuestSetup {
   std::map<std::string, std::string> environment;
   std::chrono::duration<double> time_limit{60};
   bool sandbox = true;
-  bool shares_processes = false;  ///< as SandboxRequest::shares_processes
 };
 
 /// The trusted side's hold on one guest: sends calls, believes nothing of what comes back.

@@ -168,11 +168,9 @@ std::vector<std::string> bubblewrap_words(const SandboxRequest& request, const L
       arguments.add({"--disable-userns"});
     }
   }
-  if (!request.shares_processes) {
-    arguments.add({"--unshare-ipc", "--unshare-pid"});
-  }
-  arguments.add({"--unshare-net", "--unshare-uts", "--unshare-cgroup-try", "--new-session",
-                 "--die-with-parent", "--hostname", "sandbox"});
+  arguments.add({"--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts",
+                 "--unshare-cgroup-try", "--new-session", "--die-with-parent", "--hostname",
+                 "sandbox"});
   arguments.add_system();
   arguments.add_mounts(request);
   arguments.add({"--json-status-fd", std::to_string(kStatusNumber)});

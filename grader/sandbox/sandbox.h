@@ -57,9 +57,6 @@ struct SandboxRequest {
   std::map<std::string, std::string>
       environment;  ///< all of it; PATH, HOME, TMPDIR and LANG have defaults
   Limits limits;
-  /// Keeps the host's process and IPC namespaces: CUDA shares memory only between processes within
-  /// one.
-  bool shares_processes = false;
   bool enabled = true;  ///< false (`--no-sandbox`): only rlimits, output caps and the watchdog
   bool allow_bubblewrap = true;  ///< false: the fallback layers, even where bubblewrap works
 };

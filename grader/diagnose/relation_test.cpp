@@ -87,6 +87,19 @@ TEST(RelationTest, EachRowOrColumnMayHaveAFactor) {
               HasSubstr("RL0409 8 rows of y are 1/2 times"));
 }
 
+TEST(RelationTest, AFactorThatMovesNothingIsNone) {
+  const Output y({4, 8});
+  // Some elements are off by little, and no factor but 1 would do.
+  EXPECT_THAT(y.told([&](std::size_t i) { return i % 3 == 0 ? y[i] + 1.1 * kTolerance : y[i]; }),
+              Not(HasSubstr("RL0404")));
+}
+
+TEST(RelationTest, RowsOfZerosHaveNoFactor) {
+  const Output y({16, 16});
+  EXPECT_THAT(y.told([&](std::size_t i) { return i >= 96 && i < 144 ? 0.0 : y[i]; }),
+              Not(HasSubstr("RL0409")));
+}
+
 TEST(RelationTest, RightValuesInWrongPlacesAreFound) {
   const Output y({6, 8});
   EXPECT_THAT(y.told([&](std::size_t i) { return y[i % 8]; }),
@@ -137,6 +150,15 @@ TEST(RelationTest, PlacesOfWrongElementsTellTilesSlicesAndSteps) {
               HasSubstr("RL0437 the first 8 columns are right"));
   EXPECT_EQ(wrong_where([](std::size_t row, std::size_t column) { return row * column % 7 == 3; }),
             "");
+}
+
+TEST(RelationTest, ThatTheFirstOfManyTokensIsRightTellsNothing) {
+  // It is the only one that sees no others: what is wrong with them does not reach it.
+  const Output y({2, 10, 6});
+  const auto token = [](std::size_t i) { return i / 6 % 10; };
+  EXPECT_EQ(y.told([&](std::size_t i) { return token(i) > 0 ? nonsense(i) : y[i]; }), "");
+  EXPECT_THAT(y.told([&](std::size_t i) { return i >= 60 ? nonsense(i) : y[i]; }),
+              HasSubstr("RL0434 the first of the places along dimension 0 is right"));
 }
 
 TEST(RelationTest, AHiddenCaseTellsNoFigures) {

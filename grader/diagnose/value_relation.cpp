@@ -37,6 +37,20 @@ bool all_finite(const TensorCheck& check) {
   return std::ranges::all_of(check.got, finite) && std::ranges::all_of(check.expected, finite);
 }
 
+/// Whether a factor explains what is wrong: most of the line's telling elements become others by it
+/// than they should be, and others than zero. Each row of zeros is 0 times any other row.
+bool tells_difference(const TensorCheck& check, const Line& line, double factor) {
+  std::size_t telling = 0, moved = 0;
+  for (std::size_t i = 0; i < line.count; ++i) {
+    const double bound = bound_of(check, line[i]);
+    const double size = std::abs(check.expected[line[i]]);
+    if (size <= kTelling * bound) continue;
+    ++telling;
+    moved += std::abs(factor - 1) * size > bound && std::abs(factor) * size > bound;
+  }
+  return 2 * moved > telling;
+}
+
 /// The factor that makes the line of the expected one, where one does: fitted by least squares of
 /// errors against tolerances.
 std::optional<double> factor_of(const TensorCheck& check, const Line& line) {
@@ -57,6 +71,7 @@ std::optional<double> factor_of(const TensorCheck& check, const Line& line) {
     const double bound = std::max(1.0, std::abs(factor)) * bound_of(check, at);
     if (!(std::abs(check.got[at] - factor * check.expected[at]) <= bound)) return {};
   }
+  if (!tells_difference(check, line, factor)) return {};
   return factor;
 }
 
@@ -102,7 +117,7 @@ std::optional<Relation> one_value(const TensorCheck& check, const DiagnoseContex
 
 std::optional<Relation> one_factor(const TensorCheck& check, const DiagnoseContext& context) {
   const auto factor = factor_of(check, {0, 1, check.got.size()});
-  if (!factor || std::abs(*factor) < 1e-9) return {};
+  if (!factor) return {};
   const FactorText text = text_of(*factor);
   return Relation{
       "RL0404",

@@ -156,17 +156,28 @@ TEST(MistakesTest, KeepsThoseThatCanBeToldFromTheRightResult) {
   Mistakes mistakes({{"y", {1.0, 2.0}, {0.1, 0.1}}});
   mistakes.add("RL0401", "looks right", "", {{"y", {1.0, 2.05}, {0.1, 0.1}}});
   mistakes.add("RL0401", "is far off", "", {{"y", {1.0, 3.0}, {0.1, 0.1}}});
-  mistakes.add("RL0401", "is no number", "", {{"y", {std::nan(""), 2.0}, {0.1, 0.1}}});
+  mistakes.add("RL0401", "is far off, where it is a number", "",
+               {{"y", {std::nan(""), 3.0}, {0.1, 0.1}}});
   const std::vector<KnownMistake> kept = mistakes.take();
   ASSERT_EQ(kept.size(), 2u);
   EXPECT_EQ(kept[0].cause, "is far off");
-  EXPECT_EQ(kept[1].cause, "is no number");
+  EXPECT_EQ(kept[1].cause, "is far off, where it is a number");
+}
+
+TEST(MistakesTest, KeepWhatDiffersByNoNumberOnlyIfItIsKnownByThat) {
+  Mistakes mistakes({{"y", {1.0, 2.0}, {0.1, 0.1}}});
+  const std::vector<Expected> not_a_number = {{"y", {std::nan(""), 2.0}, {0.1, 0.1}}};
+  mistakes.add("RL0401", "ends there, too", "", not_a_number);
+  mistakes.add_not_finite("RL0481", "overflows", "", not_a_number);
+  const std::vector<KnownMistake> kept = mistakes.take();
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(kept[0].cause, "overflows");
 }
 
 TEST(MistakesTest, TakeEqualInfinitiesForEqual) {
   Mistakes mistakes({{"y", {-kInfinity}, {0.1}}});
-  mistakes.add("RL0401", "is the same", "", {{"y", {-kInfinity}, {0.1}}});
-  mistakes.add("RL0401", "is the other infinity", "", {{"y", {kInfinity}, {0.1}}});
+  mistakes.add_not_finite("RL0401", "is the same", "", {{"y", {-kInfinity}, {0.1}}});
+  mistakes.add_not_finite("RL0401", "is the other infinity", "", {{"y", {kInfinity}, {0.1}}});
   const std::vector<KnownMistake> kept = mistakes.take();
   ASSERT_EQ(kept.size(), 1u);
   EXPECT_EQ(kept[0].cause, "is the other infinity");

@@ -271,10 +271,13 @@ class AttentionOracle : public Oracle {
   }
 
   static void add_wrong_softmax(const Problem& problem, Mistakes& mistakes) {
-    add(problem, mistakes, "RL0481", "exponentials overflow: the largest score is not taken off",
+    AttentionRule unshifted = right_rule(problem);
+    unshifted.shifted = false;
+    mistakes.add_not_finite(
+        "RL0481", "exponentials overflow: the largest score is not taken off",
         "take exp(score - largest score of the row): the quotient is the same, and no exponential "
         "exceeds 1",
-        [](AttentionRule& rule) { rule.shifted = false; });
+        {attended(problem, unshifted)});
     add(problem, mistakes, "RL0482", "the sum is not divided by the sum of the exponentials",
         "divide by the sum of exp(score - largest score) over the row",
         [](AttentionRule& rule) { rule.normalised = false; });

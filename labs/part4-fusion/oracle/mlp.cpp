@@ -63,6 +63,7 @@ class MlpOracle : public Oracle {
     };
     add_overflow(problem, mistakes);
     add_wrong_products(add);
+    for (const std::int64_t vector : {1, 2, 4, 8}) add_lost_lanes(mlp, vector, mistakes);
     constexpr const char* kLayout =
         "projections are (out_features, in_features): a row holds the weights of one result";
     add("RL0412", "gate_proj and up_proj are read as if they were (hidden, intermediate)", kLayout,
@@ -151,11 +152,35 @@ class MlpOracle : public Oracle {
     const auto elements = static_cast<std::size_t>(tensor(problem, "out").elements());
     const Expected no_numbers{"out", std::vector<double>(elements, std::nan("")),
                               std::vector<double>(elements, 0.0)};
-    mistakes.add("RL0496",
-                 "the sums of gate are kept in half: they pass 65,504, its largest number",
-                 "accumulate in float: fragments of accumulators have type float, and gate is "
-                 "rounded nowhere",
-                 {no_numbers});
+    mistakes.add_not_finite(
+        "RL0496", "the sums of gate are kept in half: they pass 65,504, its largest number",
+        "accumulate in float: fragments of accumulators have type float, and gate is rounded "
+        "nowhere",
+        {no_numbers});
+  }
+
+  /// The weights of which lane 0 of a warp takes its part of the sum, if each lane takes `vector`
+  /// elements at once; zeros for the others.
+  static std::vector<double> of_first_lane(std::vector<double> weights, std::int64_t hidden,
+                                           std::int64_t vector) {
+    constexpr std::int64_t kLanes = 32;
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const std::int64_t k = static_cast<std::int64_t>(i) % hidden;
+      if (k / vector % kLanes != 0) weights[i] = 0;
+    }
+    return weights;
+  }
+
+  static void add_lost_lanes(const GatedMlp& mlp, std::int64_t vector, Mistakes& mistakes) {
+    GatedMlp gate = mlp, up = mlp;
+    gate.gate_proj = of_first_lane(mlp.gate_proj, mlp.hidden, vector);
+    up.up_proj = of_first_lane(mlp.up_proj, mlp.hidden, vector);
+    constexpr const char* kAdvice =
+        "gate and up are two sums: add up both over the lanes of a warp before lane 0 uses them";
+    mistakes.add("RL0418", "up is what the first lane of a warp has of it", kAdvice,
+                 {out_of(up, {})});
+    mistakes.add("RL0418", "gate is what the first lane of a warp has of it", kAdvice,
+                 {out_of(gate, {})});
   }
 
   template <typename Add>

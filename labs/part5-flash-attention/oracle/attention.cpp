@@ -58,7 +58,8 @@ void add_errors(const Row& row, const Scores& scores, const Softmax& softmax,
   const auto depth = static_cast<std::size_t>(row.depth);
   Numbers moved(depth), magnitude(depth), squares(depth);
   for (std::int64_t j = 0; j < count; ++j) {
-    const double p = softmax.weight[static_cast<std::size_t>(j)] / softmax.divisor;
+    // Of a mistake, weights may be negative.
+    const double p = std::abs(softmax.weight[static_cast<std::size_t>(j)] / softmax.divisor);
     const double rounded = std::max(rule.weight_unit * p, rule.least_weight_move);
     const double* value = row.value(scores.first + j);
     for (std::size_t i = 0; i < depth; ++i) {
@@ -81,11 +82,11 @@ Softmax row_softmax(const Scores& scores, bool sees_keys, const AttentionRule& r
 }
 
 /// One row of the result; returns its log-sum-exp and the error of that.
-std::pair<double, double> attend(const Row& row, const KeyRange& range, bool sees_keys,
-                                 const AttentionShape& shape, const AttentionRule& rule,
-                                 double* out, double* error) {
+std::pair<double, double> attend(const Row& row, std::int64_t query, const KeyRange& range,
+                                 bool sees_keys, const AttentionShape& shape,
+                                 const AttentionRule& rule, double* out, double* error) {
   if (range.count() == 0) return {-std::numeric_limits<double>::infinity(), 0};
-  Scores scores{range.first, {}, shape.key_length};
+  Scores scores{range.first, {}, shape.key_length, query};
   for (std::int64_t j = range.first; j <= range.last; ++j) {
     scores.values.push_back(rule.scale * dot(row.q, row.key(j), row.depth));
   }
@@ -143,7 +144,7 @@ Attended attention(const Numbers& q, const Numbers& k, const Numbers& v,
     const Row row = {q.data() + rows[r] * shape.head_dim, k.data() + keys, v.data() + keys,
                      shape.head_dim};
     std::tie(result.log_sum_exp.value[r], result.log_sum_exp.error[r]) =
-        attend(row, range, rule.mask.keys(query, shape).count() > 0, shape, rule,
+        attend(row, query, range, rule.mask.keys(query, shape).count() > 0, shape, rule,
                &result.out.value[to], &result.out.error[to]);
   }
   return result;

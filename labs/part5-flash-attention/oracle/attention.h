@@ -40,6 +40,7 @@ struct Scores {
   std::int64_t first;
   Numbers values;
   std::int64_t key_length;
+  std::int64_t query = 0;
 };
 
 /// What a row's softmax gives: out = sum_j weight[j] v_j / divisor.

@@ -85,6 +85,54 @@ void AttentionMistakes::add_wrong_masks() {
        });
 }
 
+void AttentionMistakes::add_masks_of_first_warp() {
+  if (!case_.mask.causal) return;
+  constexpr std::array<std::pair<std::int64_t, std::int64_t>, 6> kTilesAndWarps{
+      {{32, 16}, {64, 16}, {128, 16}, {32, 8}, {64, 32}, {128, 32}}};
+  for (const auto& [tile, rows_of_warp] : kTilesAndWarps) {
+    const auto row_of_first_warp = [=](std::int64_t i) {
+      return i / tile * tile + i % rows_of_warp;
+    };
+    add("RL0478",
+        "rows of every warp have the mask of the first warp's, of " + std::to_string(rows_of_warp) +
+            " rows in a tile of " + std::to_string(tile),
+        "the query of a row is the tile's first one, plus the warp's first row, plus the row "
+        "within "
+        "the warp",
+        [&](AttentionRule& rule) {
+          rule.keys = [=, this](std::int64_t i) {
+            return case_.mask.keys(row_of_first_warp(i), case_.shape);
+          };
+        });
+  }
+}
+
+void AttentionMistakes::add_uncleared_weights() {
+  const AttentionShape s = case_.shape;
+  const Mask mask = case_.mask;
+  if (!mask.causal) return;
+  add("RL0478", "the weights of masked keys are not cleared: their scores are still there",
+      "the product with v takes the whole row of weights: store 0 for each key that the mask hides",
+      [&](AttentionRule& rule) {
+        rule.keys = [=](std::int64_t) { return KeyRange{0, s.key_length - 1}; };
+        rule.softmax = [=](const Scores& scores) {
+          const KeyRange seen = mask.keys(scores.query, s);
+          const auto begin = scores.values.begin();
+          const Softmax right = right_softmax(
+              {seen.first, {begin + seen.first, begin + seen.last + 1}, scores.key_length});
+          Softmax softmax{scores.values, 1, right.log_sum_exp};
+          for (std::int64_t j = seen.first; j <= seen.last; ++j) {
+            softmax.weight[static_cast<std::size_t>(j)] =
+                right.weight[static_cast<std::size_t>(j - seen.first)] / right.divisor;
+          }
+          return softmax;
+        };
+        rule.softmax_without_keys = [](const Scores& scores) {
+          return Softmax{scores.values, 1, 0};
+        };
+      });
+}
+
 void AttentionMistakes::add_wrong_windows() {
   const std::int64_t window = case_.mask.window;
   if (window == 0) return;
@@ -124,7 +172,7 @@ void AttentionMistakes::add_wrong_heads() {
 void AttentionMistakes::add_wrong_softmax() {
   const auto with = [&](const char* code, const char* cause, const char* advice,
                         const SoftmaxRule& softmax) {
-    add(code, cause, advice, [&](AttentionRule& rule) { rule.softmax = softmax; });
+    add_not_finite(code, cause, advice, [&](AttentionRule& rule) { rule.softmax = softmax; });
   };
   // First: of scores far below zero, without_maximum() makes the same.
   for (const bool divides_by_zero : {true, false}) {
@@ -208,14 +256,13 @@ void AttentionMistakes::add_rows_without_keys() {
       "subtract 0 instead of the maximum while that is -INFINITY, since -INFINITY - -INFINITY is "
       "not a number, and do not divide by a sum of 0";
   constexpr std::int64_t kWhole = std::int64_t{1} << 40;
-  mistakes_.add(kCode, "rows that see no key are not a number", kAdvice,
-                with_rows_not_a_number(1, kWhole));
+  mistakes_.add_not_finite(kCode, "rows that see no key are not a number", kAdvice,
+                           with_rows_not_a_number(1, kWhole));
   for (const std::int64_t query_tile : kTiles) {
     for (const std::int64_t key_tile : kTiles) {
-      mistakes_.add(kCode,
-                    "rows that see no key of the first tile that their block visits are not a "
-                    "number",
-                    kAdvice, with_rows_not_a_number(query_tile, key_tile));
+      mistakes_.add_not_finite(
+          kCode, "rows that see no key of the first tile that their block visits are not a number",
+          kAdvice, with_rows_not_a_number(query_tile, key_tile));
     }
   }
   add(kCode, "rows that see no key are a mean of values",

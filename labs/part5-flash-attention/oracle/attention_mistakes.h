@@ -22,8 +22,21 @@ class AttentionMistakes {
     mistakes_.add(code, cause, advice, case_.expected(problem_, rule));
   }
 
+  /// One that is known by where it leaves no finite number.
+  template <typename Change>
+  void add_not_finite(const char* code, const std::string& cause, const char* advice,
+                      const Change& change) {
+    AttentionRule rule = case_.rule();
+    change(rule);
+    mistakes_.add_not_finite(code, cause, advice, case_.expected(problem_, rule));
+  }
+
   void add_wrong_scales();
   void add_wrong_masks();
+  /// The mask of one row of a tile for the rows of all warps.
+  void add_masks_of_first_warp();
+  /// Weights of masked keys that still hold the scores.
+  void add_uncleared_weights();
   void add_wrong_windows();
   void add_wrong_heads();
   void add_wrong_softmax();

@@ -9,6 +9,8 @@ std::vector<KnownMistake> AttentionOracle::mistakes(const Problem& problem) cons
   AttentionMistakes mistakes(c, problem);
   mistakes.add_wrong_scales();
   mistakes.add_wrong_masks();
+  mistakes.add_masks_of_first_warp();
+  mistakes.add_uncleared_weights();
   mistakes.add_wrong_windows();
   mistakes.add_wrong_heads();
   mistakes.add_wrong_softmax();

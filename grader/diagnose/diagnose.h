@@ -66,6 +66,9 @@ Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext
 /// found nothing stored there yet. Which of the two it looks like depends on whose turn came first.
 simgpu::Finding with_cause(const simgpu::Finding& finding, const std::vector<simgpu::Finding>& all);
 
+/// Whether the output is what the mistake makes, element by element.
+bool reproduces(const TensorCheck& check, const KnownMistake& mistake);
+
 /// A wrong output: named by the first known mistake that reproduces it, else by the relation of its
 /// values to the right ones, else by the places of the wrong elements (relation.h).
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,

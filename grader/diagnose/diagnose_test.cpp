@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <sstream>
 
@@ -259,6 +260,36 @@ TEST_F(DiagnoseTest, AKnownMistakeMayLeaveAnInfinityWhereItBelongs) {
   EXPECT_EQ(explain_mismatch(check, {mistake}, context_).code, "RL0524");
 }
 
+/// What is asked about an output of which these elements were never written.
+std::string asked_about(std::vector<std::int64_t> shape, const std::function<bool(int)>& is_missing,
+                        const DiagnoseContext& context) {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : shape) count *= extent;
+  TensorCheck check =
+      check_of(std::vector<double>(static_cast<std::size_t>(count)),
+               std::vector<double>(static_cast<std::size_t>(count)), std::move(shape));
+  for (int i = 0; i < count; ++i) {
+    check.unwritten[static_cast<std::size_t>(i)] = is_missing(i);
+    check.unwritten_count += is_missing(i) ? 1 : 0;
+  }
+  return explain_mismatch(check, {}, context).help;
+}
+
+TEST_F(DiagnoseTest, WhichElementsWereNeverWrittenTellsWhatToLookAt) {
+  EXPECT_THAT(asked_about(
+                  {3, 2, 8}, [](int i) { return i % 16 >= 8; }, context_),
+              HasSubstr("multiply the elements by sizeof"));
+  EXPECT_THAT(asked_about(
+                  {6, 16}, [](int i) { return i % 16 >= 4; }, context_),
+              HasSubstr("multiply the elements by sizeof"));
+  EXPECT_THAT(asked_about(
+                  {64}, [](int i) { return i >= 8; }, context_),
+              HasSubstr("Multiply blockIdx by what a block computes"));
+  EXPECT_THAT(asked_about(
+                  {40}, [](int i) { return i % 3 == 1; }, context_),
+              HasSubstr("does the grid cover the last, partial tile"));
+}
+
 TEST_F(DiagnoseTest, ACompileErrorStandsAtTheLineOfTheFirstError) {
   const auto line_of = [&](const std::string& messages) {
     return explain_compile_error(messages, context_).line;
@@ -416,61 +447,6 @@ TEST_F(DiagnoseTest, AKnownFactorHidesNoOtherWrongResult) {
   EXPECT_THAT(story.message, HasSubstr("macs is off by a factor of 2"));
   EXPECT_THAT(story.evidence, ElementsAre("bytes: no result", "flops: expected 16, got 9",
                                           "macs: expected 8, got 16"));
-}
-
-TEST_F(DiagnoseTest, UncoalescedLoadsAreProvenByTheirSectors) {
-  simgpu::KernelRecord kernel;
-  kernel.counters.global_load_requests = 100;
-  kernel.counters.global_load_sectors = 3200;
-  kernel.counters.global_load_bytes = 100 * 32 * sizeof(float);
-  Timing timing;
-  timing.efficiency = 0.01;
-  timing.target_efficiency = 0.5;
-  const auto stories = explain_slowness(timing, kernel, context_);
-  ASSERT_EQ(stories.size(), 1u);
-  EXPECT_EQ(stories[0].code, "RL0501");
-  EXPECT_THAT(stories[0].message, HasSubstr("32.0 sectors"));
-  kernel.counters.global_load_sectors = 800;  // every second float
-  EXPECT_EQ(explain_slowness(timing, kernel, context_).size(), 1U);
-  kernel.counters.global_load_sectors = 500;  // rows that start off a boundary
-  EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
-  kernel.counters.global_load_sectors = 1600;  // float4
-  kernel.counters.global_load_bytes = 100 * 32 * 4 * sizeof(float);
-  EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
-}
-
-TEST_F(DiagnoseTest, ArithmeticForNothingIsToldWhereArithmeticIsTheBound) {
-  simgpu::KernelRecord kernel;
-  kernel.counters.flops = {{"fp32", 1900}, {"fp16_tensor", 100}};
-  Timing timing;
-  timing.efficiency = 0.1;
-  timing.target_efficiency = 0.5;
-  timing.bound = "compute";
-  timing.flops = 1000;
-  const auto stories = explain_slowness(timing, kernel, context_);
-  ASSERT_EQ(stories.size(), 1u);
-  EXPECT_EQ(stories[0].code, "RL0593");
-  EXPECT_THAT(stories[0].message, HasSubstr("2.0 times the arithmetic"));
-  timing.bound = "memory";
-  EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
-  timing.bound = "compute";
-  kernel.counters.flops = {{"fp32", 1400}};  // softmax, and tiles that the mask cuts through
-  EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
-}
-
-TEST_F(DiagnoseTest, AGridThatLeavesMostOfTheGpuIdleIsTold) {
-  simgpu::KernelRecord kernel;
-  kernel.grid = {1, 2, 1};
-  kernel.time.wave_quantisation = 54;
-  Timing timing;
-  timing.efficiency = 0.01;
-  timing.target_efficiency = 0.5;
-  const auto stories = explain_slowness(timing, kernel, context_);
-  ASSERT_EQ(stories.size(), 1u);
-  EXPECT_EQ(stories[0].code, "RL0594");
-  EXPECT_THAT(stories[0].message, AllOf(HasSubstr("2 blocks"), HasSubstr("54 times")));
-  kernel.time.wave_quantisation = 1.9;  // one block too many for one round
-  EXPECT_THAT(explain_slowness(timing, kernel, context_), IsEmpty());
 }
 
 }  // namespace

@@ -15,21 +15,6 @@ namespace {
 /// Edges of the thread blocks that kernels commonly have.
 constexpr std::array<std::int64_t, 3> kUsualBlocks{8, 16, 32};
 
-/// Whether the output is what the mistake makes, element by element.
-bool reproduces(const TensorCheck& check, const KnownMistake& mistake) {
-  const auto same_tensor = [&](const Expected& output) { return output.tensor == check.tensor; };
-  const auto output = std::find_if(mistake.outputs.begin(), mistake.outputs.end(), same_tensor);
-  if (output == mistake.outputs.end() || output->index != check.index) return false;
-  if (output->value.size() != check.got.size()) return false;
-  for (std::size_t i = 0; i < check.got.size(); ++i) {
-    // A mistake may make numbers overflow: what is not a number here has to be none there.
-    if (std::isnan(check.got[i]) && std::isnan(output->value[i])) continue;
-    if (check.got[i] == output->value[i]) continue;  // infinities have no difference
-    if (!(std::abs(check.got[i] - output->value[i]) <= output->tolerance[i])) return false;
-  }
-  return true;
-}
-
 Diagnostic story_of_mistake(const KnownMistake& mistake, const TensorCheck& check,
                             const DiagnoseContext& context) {
   Diagnostic story = begin_story(mistake.code, context);
@@ -57,11 +42,47 @@ bool fits_partial_tile(std::int64_t extent, std::int64_t first) {
   });
 }
 
+/// Whether just the first half, or the first quarter, of each slice is there, whichever dimensions
+/// a slice has: what is copied where elements are counted and not their bytes.
+bool has_first_part_of_slices(const TensorCheck& missing) {
+  std::size_t slice = missing.wrong.size();
+  for (const std::int64_t extent : missing.shape) {
+    slice /= static_cast<std::size_t>(extent);
+    if (slice == missing.wrong.size()) continue;  // one slice may as well be a grid's first blocks
+    for (const std::size_t parts : {2, 4}) {
+      if (slice % parts != 0) continue;
+      bool holds = true;
+      for (std::size_t i = 0; i < missing.wrong.size() && holds; ++i) {
+        holds = missing.wrong[i] == (i % slice >= slice / parts);
+      }
+      if (holds) return true;
+    }
+  }
+  return false;
+}
+
+/// Whether a vector's first elements are there, as many as a block usually takes, and no others.
+bool has_first_block_alone(const TensorCheck& missing) {
+  if (missing.shape.size() != 1) return false;
+  const auto first = std::ranges::find(missing.wrong, true);
+  const bool all_behind = std::all_of(first, missing.wrong.end(), [](bool wrong) { return wrong; });
+  return all_behind &&
+         std::ranges::find(kUsualBlocks, first - missing.wrong.begin()) != kUsualBlocks.end();
+}
+
 /// What to look at, from the pattern of the elements that were never written.
 const char* help_for_unwritten(const TensorCheck& missing) {
   if (missing.wrong_count == missing.wrong.size()) {
     return "is the kernel launched at all, with a grid that is not empty, and does it store its "
            "result?";
+  }
+  if (has_first_part_of_slices(missing)) {
+    return "of each slice exactly the first part is there: cudaMemcpy and its like count bytes, so "
+           "multiply the elements by sizeof";
+  }
+  if (has_first_block_alone(missing)) {
+    return "as many elements are there as one block may take: does the next block start right "
+           "behind them? Multiply blockIdx by what a block computes, which need not be blockDim";
   }
   const char* const partial = "does the grid cover the last, partial tile in both directions?";
   const auto tail = wrong_tail(missing);
@@ -126,6 +147,20 @@ Diagnostic story_of_relation(const Relation& relation, const TensorCheck& check,
 }
 
 }  // namespace
+
+bool reproduces(const TensorCheck& check, const KnownMistake& mistake) {
+  const auto same_tensor = [&](const Expected& output) { return output.tensor == check.tensor; };
+  const auto output = std::find_if(mistake.outputs.begin(), mistake.outputs.end(), same_tensor);
+  if (output == mistake.outputs.end() || output->index != check.index) return false;
+  if (output->value.size() != check.got.size()) return false;
+  for (std::size_t i = 0; i < check.got.size(); ++i) {
+    // A mistake may make numbers overflow: what is not a number here has to be none there.
+    if (std::isnan(check.got[i]) && std::isnan(output->value[i])) continue;
+    if (check.got[i] == output->value[i]) continue;  // infinities have no difference
+    if (!(std::abs(check.got[i] - output->value[i]) <= output->tolerance[i])) return false;
+  }
+  return true;
+}
 
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
                             const DiagnoseContext& context) {

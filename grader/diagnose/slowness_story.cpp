@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <utility>
 
 #include "grader/diagnose/diagnose.h"
 #include "grader/diagnose/story.h"
@@ -16,6 +19,26 @@ constexpr double kManyBankConflicts = 0.25;  // of all wavefronts
 constexpr double kMuchDivergence = 0.2;      // of all branches
 constexpr double kLowOccupancy = 0.2;
 constexpr double kMuchArithmetic = 1.5;  // times what the case takes
+
+/// Causes that waste less of a kernel's time cost it nothing: other terms take as long.
+constexpr double kNoticeable = 0.05;
+
+/// A cause, and the time that it takes by the terms of the model.
+struct Cause {
+  Diagnostic story;
+  double wasted_us = 0;
+};
+using Causes = std::vector<Cause>;
+
+/// The longest of these terms of the time model.
+double longest_us(const simgpu::KernelRecord& kernel, std::initializer_list<const char*> names) {
+  double longest = 0;
+  for (const char* name : names) {
+    const auto term = kernel.time.terms.find(name);
+    if (term != kernel.time.terms.end()) longest = std::max(longest, term->second);
+  }
+  return longest;
+}
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
@@ -33,8 +56,9 @@ struct Accesses {
   bool uncoalesced() const { return static_cast<double>(sectors) > kManySectors * needed(); }
 };
 
-void add_uncoalesced(std::vector<Diagnostic>& stories, const simgpu::KernelCounters& counters,
+void add_uncoalesced(Causes& causes, const simgpu::KernelRecord& kernel,
                      const DiagnoseContext& context) {
+  const simgpu::KernelCounters& counters = kernel.counters;
   const Accesses loads{"load", counters.global_load_requests, counters.global_load_sectors,
                        counters.global_load_bytes};
   const Accesses stores{"store", counters.global_store_requests, counters.global_store_sectors,
@@ -49,11 +73,15 @@ void add_uncoalesced(std::vector<Diagnostic>& stories, const simgpu::KernelCount
   story.evidence.push_back(fmt::format("{} sectors for {} requests; their bytes fill {:.0f}",
                                        worse.sectors, worse.requests, worse.needed()));
   story.help = "let threadIdx.x run along a row, so that one request is one stretch of memory";
-  stories.push_back(std::move(story));
+  const double needless = 1 - worse.needed() / static_cast<double>(worse.sectors);
+  // Warps wait for scattered sectors, too.
+  causes.push_back(
+      {std::move(story), needless * longest_us(kernel, {"l1", "l2", "dram", "latency"})});
 }
 
-void add_bank_conflicts(std::vector<Diagnostic>& stories, const simgpu::KernelCounters& counters,
+void add_bank_conflicts(Causes& causes, const simgpu::KernelRecord& kernel,
                         const DiagnoseContext& context) {
+  const simgpu::KernelCounters& counters = kernel.counters;
   const std::uint64_t wavefronts =
       counters.shared_load_wavefronts + counters.shared_store_wavefronts;
   const std::uint64_t conflicts =
@@ -65,11 +93,13 @@ void add_bank_conflicts(std::vector<Diagnostic>& stories, const simgpu::KernelCo
   story.evidence.push_back(fmt::format("{} conflicts in {} wavefronts", conflicts, wavefronts));
   story.help =
       "pad the rows of the shared array by one element, or change which index runs over the lanes";
-  stories.push_back(std::move(story));
+  causes.push_back(
+      {std::move(story), ratio(conflicts, wavefronts) * longest_us(kernel, {"shared"})});
 }
 
-void add_divergence(std::vector<Diagnostic>& stories, const simgpu::KernelCounters& counters,
+void add_divergence(Causes& causes, const simgpu::KernelRecord& kernel,
                     const DiagnoseContext& context) {
+  const simgpu::KernelCounters& counters = kernel.counters;
   if (ratio(counters.divergent_branches, counters.branches) < kMuchDivergence) return;
   Diagnostic story = begin_story("RL0503", context);
   story.message = fmt::format("{:.0f} % of the branches split their warp",
@@ -77,11 +107,12 @@ void add_divergence(std::vector<Diagnostic>& stories, const simgpu::KernelCounte
   story.help =
       "let whole warps take the same side: branch on values that are equal for 32 neighbouring "
       "threads";
-  stories.push_back(std::move(story));
+  causes.push_back({std::move(story), ratio(counters.divergent_branches, counters.branches) *
+                                          longest_us(kernel, {"issue", "latency"})});
 }
 
-void add_low_occupancy(std::vector<Diagnostic>& stories, const simgpu::KernelRecord& kernel,
-                       const Timing& timing, const DiagnoseContext& context) {
+void add_low_occupancy(Causes& causes, const simgpu::KernelRecord& kernel, const Timing& timing,
+                       const DiagnoseContext& context) {
   if (kernel.theoretical_occupancy >= kLowOccupancy || timing.limiter != "latency") return;
   Diagnostic story = begin_story("RL0504", context);
   story.message =
@@ -90,10 +121,10 @@ void add_low_occupancy(std::vector<Diagnostic>& stories, const simgpu::KernelRec
   story.help =
       "use fewer registers or less shared memory per block, or give each thread more independent "
       "work";
-  stories.push_back(std::move(story));
+  causes.push_back({std::move(story), longest_us(kernel, {"latency"})});
 }
 
-void add_few_blocks(std::vector<Diagnostic>& stories, const simgpu::KernelRecord& kernel,
+void add_few_blocks(Causes& causes, const simgpu::KernelRecord& kernel,
                     const DiagnoseContext& context) {
   if (!leaves_multiprocessors_idle(kernel)) return;
   Diagnostic story = begin_story("RL0594", context);
@@ -103,15 +134,15 @@ void add_few_blocks(std::vector<Diagnostic>& stories, const simgpu::KernelRecord
       kernel.grid.count(), kernel.grid.count() == 1 ? "block" : "blocks",
       kernel.time.wave_quantisation);
   story.help = kCutIntoMoreBlocks;
-  stories.push_back(std::move(story));
+  causes.push_back(
+      {std::move(story), kernel.time.total_us * (1 - 1 / kernel.time.wave_quantisation)});
 }
 
 /// Only where arithmetic is the bound: a few operations for each byte may well be done twice.
-void add_needless_arithmetic(std::vector<Diagnostic>& stories,
-                             const simgpu::KernelCounters& counters, const Timing& timing,
-                             const DiagnoseContext& context) {
+void add_needless_arithmetic(Causes& causes, const simgpu::KernelRecord& kernel,
+                             const Timing& timing, const DiagnoseContext& context) {
   double done = 0;
-  for (const auto& [type, flops] : counters.flops) done += static_cast<double>(flops);
+  for (const auto& [type, flops] : kernel.counters.flops) done += static_cast<double>(flops);
   if (timing.bound != "compute" || done < kMuchArithmetic * timing.flops) return;
   Diagnostic story = begin_story("RL0593", context);
   story.message = fmt::format("the kernel does {:.1f} times the arithmetic that the case takes",
@@ -121,7 +152,22 @@ void add_needless_arithmetic(std::vector<Diagnostic>& stories,
   story.help =
       "leave out what adds nothing to the result: tiles that a mask hides altogether, and what "
       "another thread computes too";
-  stories.push_back(std::move(story));
+  causes.push_back({std::move(story), (1 - timing.flops / done) *
+                                          longest_us(kernel, {"fp32", "fp64", "fp16", "tensor",
+                                                              "issue", "shared", "latency"})});
+}
+
+/// The most expensive first, without those that cost nothing. Without terms, as they come.
+std::vector<Diagnostic> told_by_cost(Causes causes, const simgpu::KernelRecord& kernel) {
+  if (!kernel.time.terms.empty()) {
+    std::erase_if(causes, [&](const Cause& cause) {
+      return cause.wasted_us < kNoticeable * kernel.time.total_us;
+    });
+    std::ranges::stable_sort(causes, std::ranges::greater(), &Cause::wasted_us);
+  }
+  std::vector<Diagnostic> stories;
+  for (Cause& cause : causes) stories.push_back(std::move(cause.story));
+  return stories;
 }
 
 }  // namespace
@@ -133,15 +179,15 @@ bool leaves_multiprocessors_idle(const simgpu::KernelRecord& kernel) {
 
 std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::KernelRecord& kernel,
                                          const DiagnoseContext& context) {
-  std::vector<Diagnostic> stories;
-  if (timing.efficiency >= timing.target_efficiency) return stories;
-  add_few_blocks(stories, kernel, context);
-  add_needless_arithmetic(stories, kernel.counters, timing, context);
-  add_uncoalesced(stories, kernel.counters, context);
-  add_bank_conflicts(stories, kernel.counters, context);
-  add_divergence(stories, kernel.counters, context);
-  add_low_occupancy(stories, kernel, timing, context);
-  return stories;
+  if (timing.efficiency >= timing.target_efficiency) return {};
+  Causes causes;
+  add_few_blocks(causes, kernel, context);
+  add_needless_arithmetic(causes, kernel, timing, context);
+  add_uncoalesced(causes, kernel, context);
+  add_bank_conflicts(causes, kernel, context);
+  add_divergence(causes, kernel, context);
+  add_low_occupancy(causes, kernel, timing, context);
+  return told_by_cost(std::move(causes), kernel);
 }
 
 }  // namespace rooflab

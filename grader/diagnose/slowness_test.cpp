@@ -1,0 +1,98 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "grader/diagnose/diagnose.h"
+
+namespace rooflab {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const DiagnoseContext kContext{};
+
+TEST(SlownessTest, UncoalescedLoadsAreProvenByTheirSectors) {
+  simgpu::KernelRecord kernel;
+  kernel.counters.global_load_requests = 100;
+  kernel.counters.global_load_sectors = 3200;
+  kernel.counters.global_load_bytes = 100 * 32 * sizeof(float);
+  Timing timing;
+  timing.efficiency = 0.01;
+  timing.target_efficiency = 0.5;
+  const auto stories = explain_slowness(timing, kernel, kContext);
+  ASSERT_EQ(stories.size(), 1u);
+  EXPECT_EQ(stories[0].code, "RL0501");
+  EXPECT_THAT(stories[0].message, HasSubstr("32.0 sectors"));
+  kernel.counters.global_load_sectors = 800;  // every second float
+  EXPECT_EQ(explain_slowness(timing, kernel, kContext).size(), 1U);
+  kernel.counters.global_load_sectors = 500;  // rows that start off a boundary
+  EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty());
+  kernel.counters.global_load_sectors = 1600;  // float4
+  kernel.counters.global_load_bytes = 100 * 32 * 4 * sizeof(float);
+  EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty());
+}
+
+TEST(SlownessTest, WhatCostsMostIsToldFirstAndWhatCostsNothingIsNot) {
+  simgpu::KernelRecord kernel;
+  kernel.counters.global_store_requests = 100;
+  kernel.counters.global_store_sectors = 1600;
+  kernel.counters.global_store_bytes = 100 * 32 * sizeof(float);
+  kernel.counters.shared_load_wavefronts = 1000;
+  kernel.counters.shared_load_bank_conflicts = 600;
+  kernel.time.total_us = 105;
+  kernel.time.terms = {{"shared", 100}, {"l2", 20}};
+  Timing timing;
+  timing.efficiency = 0.01;
+  timing.target_efficiency = 0.5;
+  const auto told = [&] {
+    std::vector<std::string> codes;
+    for (const auto& story : explain_slowness(timing, kernel, kContext)) {
+      codes.push_back(story.code);
+    }
+    return codes;
+  };
+  EXPECT_THAT(told(), ElementsAre("RL0502", "RL0501"));
+  kernel.time.terms["l2"] = 90;
+  EXPECT_THAT(told(), ElementsAre("RL0501", "RL0502"));
+  kernel.time.terms["l2"] = 5;
+  EXPECT_THAT(told(), ElementsAre("RL0502"));
+}
+
+TEST(SlownessTest, ArithmeticForNothingIsToldWhereArithmeticIsTheBound) {
+  simgpu::KernelRecord kernel;
+  kernel.counters.flops = {{"fp32", 1900}, {"fp16_tensor", 100}};
+  Timing timing;
+  timing.efficiency = 0.1;
+  timing.target_efficiency = 0.5;
+  timing.bound = "compute";
+  timing.flops = 1000;
+  const auto stories = explain_slowness(timing, kernel, kContext);
+  ASSERT_EQ(stories.size(), 1u);
+  EXPECT_EQ(stories[0].code, "RL0593");
+  EXPECT_THAT(stories[0].message, HasSubstr("2.0 times the arithmetic"));
+  timing.bound = "memory";
+  EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty());
+  timing.bound = "compute";
+  kernel.counters.flops = {{"fp32", 1400}};  // softmax, and tiles that the mask cuts through
+  EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty());
+}
+
+TEST(SlownessTest, AGridThatLeavesMostOfTheGpuIdleIsTold) {
+  simgpu::KernelRecord kernel;
+  kernel.grid = {1, 2, 1};
+  kernel.time.wave_quantisation = 54;
+  Timing timing;
+  timing.efficiency = 0.01;
+  timing.target_efficiency = 0.5;
+  const auto stories = explain_slowness(timing, kernel, kContext);
+  ASSERT_EQ(stories.size(), 1u);
+  EXPECT_EQ(stories[0].code, "RL0594");
+  EXPECT_THAT(stories[0].message, AllOf(HasSubstr("2 blocks"), HasSubstr("54 times")));
+  kernel.time.wave_quantisation = 1.9;  // one block too many for one round
+  EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty());
+}
+
+}  // namespace
+}  // namespace rooflab

@@ -19,8 +19,26 @@ constexpr std::size_t kLongestKernel = 40;
 
 double share(double part, double whole) { return whole > 0 ? std::min(1.0, part / whole) : 0; }
 
-/// The share of a term that the case itself asks for, whatever the kernels do.
-double least_share(const std::string& limiter, const simgpu::Activity& activity, const Work& work) {
+/// The share of the wavefronts of shared memory that are bank conflicts, where these are many
+/// enough to be told.
+double conflict_share(const simgpu::KernelCounters& c) {
+  constexpr double kManyConflicts = 0.25;
+  const auto conflicts =
+      static_cast<double>(c.shared_load_bank_conflicts + c.shared_store_bank_conflicts);
+  const auto wavefronts = static_cast<double>(c.shared_load_wavefronts + c.shared_store_wavefronts);
+  const double share_of_all = share(conflicts, wavefronts);
+  return share_of_all >= kManyConflicts ? share_of_all : 0;
+}
+
+/// The share of a term that stays, whatever becomes of the kernels: what the case itself asks for,
+/// and the wavefronts that are no bank conflicts.
+double least_share(const simgpu::KernelRecord& slowest, const simgpu::Activity& activity,
+                   const Work& work) {
+  const std::string& limiter = slowest.time.limiter;
+  if (limiter == "shared") {
+    const double conflicts = conflict_share(slowest.counters);
+    return conflicts > 0 ? 1 - conflicts : 0;
+  }
   if (limiter == "dram") return share(work.compulsory_bytes, dram_bytes(activity));
   double sectors = 0;
   double flops = 0;
@@ -44,9 +62,14 @@ std::string short_name(std::string kernel) {
   return shorten(one_line(kernel.substr(0, kernel.find_first_of("<("))), kLongestKernel);
 }
 
-/// Whether a few multiprocessors do all of a kernel's work.
+/// Whether a few multiprocessors do all of a kernel's work, and that is the first thing to mend:
+/// not where bank conflicts take a third of the time, since these are a slip, and the size of the
+/// grid may be what the tiles ask for.
 bool has_few_blocks(const simgpu::KernelRecord& kernel) {
-  return kernel.time.limiter != "launch" && leaves_multiprocessors_idle(kernel);
+  if (kernel.time.limiter == "launch" || !leaves_multiprocessors_idle(kernel)) return false;
+  constexpr double kMuch = 1.0 / 3;
+  const double conflicts = kernel.time.limiter == "shared" ? conflict_share(kernel.counters) : 0;
+  return conflicts * simgpu::limiter_us(kernel.time) < kMuch * kernel.time.total_us;
 }
 
 /// The kernel's time if all multiprocessors had their part of it. What they have in common does not
@@ -102,9 +125,11 @@ Limit limit_of(const simgpu::Activity& activity, const Work& work, double call_u
   const double launching = launching_us(activity, call_us);
   if (launching > call_us / 2) return launch_limit(activity, call_us, launching);
 
-  const simgpu::Explanation why = simgpu::explain(*slowest, sm_count);
   const bool few_blocks = has_few_blocks(*slowest);
-  const double least = least_share(slowest->time.limiter, activity, work);
+  simgpu::KernelRecord explained = *slowest;
+  if (!few_blocks) explained.time.wave_quantisation = 1;  // else it would be told as the cause
+  const simgpu::Explanation why = simgpu::explain(explained, sm_count);
+  const double least = least_share(*slowest, activity, work);
   Limit limit;
   limit.least = !few_blocks && least >= kWorthTelling;
   limit.kernel = short_name(slowest->name);

@@ -65,7 +65,18 @@ TEST(AdviceTest, BankConflictsAreTheProof) {
             "limited by shared memory: 100 us of 105 us (95 %); 50 % of its wavefronts are bank "
             "conflicts (l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum = 2e+06). To be "
             "faster: pad the rows of the shared array by one element, or change which index runs "
-            "over the lanes. Without it 35.0 us, where instruction issue would limit (modelled)");
+            "over the lanes. Without it 55.0 us, where instruction issue would limit (modelled)");
+}
+
+TEST(AdviceTest, BankConflictsComeBeforeAGridOfFewBlocks) {
+  simgpu::KernelRecord both = kernel("shared", "tensor");
+  both.time.wave_quantisation = 3;
+  EXPECT_THAT(advice(both), testing::StartsWith("limited by too few blocks"));
+  both.counters.shared_load_wavefronts = 4000000;
+  both.counters.shared_load_bank_conflicts = 3000000;
+  EXPECT_THAT(advice(both), testing::AllOf(testing::StartsWith("limited by shared memory"),
+                                           testing::HasSubstr("bank conflicts"),
+                                           testing::HasSubstr("Without it 35.0 us")));
 }
 
 TEST(AdviceTest, ScatteredLoadsAreToldBySectors) {

@@ -125,6 +125,37 @@ TEST(Terminal, ShowsOneLineATaskAndTheNextStep) {
   EXPECT_THAT(out.str(), Not(HasSubstr("\x1b")));
 }
 
+TEST(Terminal, SaysAtFullMarksWhatWouldSaveAThirdOfTheTime) {
+  GradeResult result = example();
+  Timing& timing = result.tasks[0].timings[0];
+  timing.target_efficiency = 0.1;
+  timing.limit.what = "shared memory";
+  timing.limit.without_us = 310;
+  timing.limit.change = "pad the rows";
+  const auto told = [&] {
+    std::ostringstream out;
+    print_report(out, result, {});
+    return out.str();
+  };
+  EXPECT_THAT(told(),
+              HasSubstr("full marks, and still limited by shared memory, without which it takes "
+                        "310 us: pad the rows\n"));
+  timing.limit.without_us = 900;
+  EXPECT_THAT(told(), Not(HasSubstr("still limited")));
+}
+
+TEST(Terminal, ShowsTheAdviceOfEachTimingOfATask) {
+  GradeResult result = example();
+  result.tasks.pop_back();
+  result.tasks[0].timings.push_back(result.tasks[0].timings[0]);
+  result.tasks[0].timings[1].advice = "limited by too few blocks";
+  TerminalStyle style;
+  style.all_timings = true;
+  std::ostringstream out;
+  print_report(out, result, style);
+  EXPECT_THAT(out.str(), HasSubstr("limited by too few blocks"));
+}
+
 TEST(Terminal, ShowsATimeWithoutATargetForWhatItIs) {
   GradeResult result = example();
   result.tasks[0].timings[0].efficiency = 0.001;

@@ -148,6 +148,17 @@ std::string task_detail(const TaskResult& task) {
   return task.timings.empty() ? task.summary : timing_words(task.timings.front());
 }
 
+/// What would make the call faster. Where its time has full marks one line, and only if that would
+/// save a third of it.
+std::string advice_words(const Timing& timing) {
+  if (timing.efficiency < timing.target_efficiency) return one_line(timing.advice);
+  constexpr double kWorthKnowing = 2.0 / 3;
+  const Limit& limit = timing.limit;
+  if (limit.what.empty() || limit.without_us > kWorthKnowing * timing.time_us) return {};
+  return one_line(fmt::format("full marks, and still limited by {}, without which it takes {}: {}",
+                              limit.what, format_time_us(limit.without_us), limit.change));
+}
+
 /// What stands below a task's line: what was counted of its timed call and what would help it, its
 /// further timings and the memory of its cases where they are asked for.
 void print_timings(std::ostream& out, const TaskResult& task, std::size_t indent, bool all,
@@ -162,12 +173,13 @@ void print_timings(std::ostream& out, const TaskResult& task, std::size_t indent
   const bool passed = task.verdict == Verdict::pass;
   if (passed && (all || has_scored_counts(first))) dim_lines(count_words(first));
   if (all || is_measured_with_trouble(first)) dim_lines(format_measured(first));
-  if (first.efficiency < first.target_efficiency) dim_lines(one_line(first.advice));
+  dim_lines(advice_words(first));
   if (!all || !passed) return;
   for (std::size_t i = 1; i < task.timings.size(); ++i) {
     out << fmt::format("{:{}}{}\n", "", indent, one_line(timing_words(task.timings[i])));
     dim_lines(count_words(task.timings[i]));
     dim_lines(format_measured(task.timings[i]));
+    dim_lines(advice_words(task.timings[i]));
   }
 }
 

@@ -120,22 +120,38 @@ Telling telling_of(const Diagnostic& story, std::size_t compared) {
   return names_cause(story) && compared >= kFewestTelling ? Telling::cause : Telling::pattern;
 }
 
+/// The order in which the stories of several tensors are told: causes, what was never written, how
+/// other values look.
+int telling_rank(const Diagnostic& story) {
+  if (names_cause(story)) return 0;
+  return story.code == "RL0403" ? 1 : 2;
+}
+
 void check_tensors(const JudgedRun& run, Judgement& judgement) {
   for (const ChangedInput& input : changed_inputs(run.problem, run.outcome.outputs)) {
     judgement.diagnostics.push_back(
         explain_changed_input(input.tensor, input.changed, input.total, run.context));
   }
   if (run.oracle == nullptr) return;
-  const auto wrong = wrong_tensors(run.problem, run.oracle->expect(run.problem),
-                                   run.outcome.outputs, run.outcome.sampled);
+  const std::vector<Expected> expected = run.oracle->expect(run.problem);
+  auto wrong = wrong_tensors(run.problem, expected, run.outcome.outputs, run.outcome.sampled);
   if (wrong.empty()) return;
-  const auto mistakes = run.oracle->mistakes(run.problem);
+  // What the oracle names first is computed first: what is wrong there may be all that is.
+  std::ranges::stable_sort(wrong, {}, [&](const TensorCheck& check) {
+    return std::ranges::find(expected, check.tensor, &Expected::tensor) - expected.begin();
+  });
+  auto mistakes = run.oracle->mistakes(run.problem);
+  // First those that make all wrong tensors: one of these alone may be what many mistakes make.
+  std::ranges::stable_partition(mistakes, [&](const KnownMistake& mistake) {
+    return std::ranges::all_of(
+        wrong, [&](const TensorCheck& check) { return reproduces(check, mistake); });
+  });
   std::size_t compared = 0;
   for (const TensorCheck& check : wrong) {
     judgement.diagnostics.push_back(explain_mismatch(check, mistakes, run.context));
     compared = std::max(compared, check.got.size());
   }
-  std::ranges::stable_partition(judgement.diagnostics, names_cause);  // of several tensors'
+  std::ranges::stable_sort(judgement.diagnostics, {}, telling_rank);
   judgement.telling = telling_of(judgement.diagnostics.front(), compared);
 }
 

@@ -99,9 +99,9 @@ class Run {
     Numbers q = linear(x, weight("q_proj"), shape_.hidden);
     Numbers k = linear(x, weight("k_proj"), shape_.hidden);
     Numbers v = linear(x, weight("v_proj"), shape_.hidden);
-    q = normed_and_turned(q, "q_norm", rule_.query_norm, rule_.query_turned_first,
+    q = normed_and_turned(q, rule_.query_norm_weight, rule_.query_norm, rule_.query_turned_first,
                           shape_.query_heads);
-    k = normed_and_turned(k, "k_norm", rule_.key_norm, rule_.key_turned_first,
+    k = normed_and_turned(k, rule_.key_norm_weight, rule_.key_norm, rule_.key_turned_first,
                           shape_.key_value_heads);
     if (rule_.value_norm) v = norm(v, "k_norm");
     keep(k, v);

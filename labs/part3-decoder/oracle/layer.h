@@ -37,6 +37,8 @@ struct LayerRule {
   bool residual = true;
   bool query_norm = true;
   bool key_norm = true;
+  const char* query_norm_weight = "q_norm";
+  const char* key_norm_weight = "k_norm";
   bool value_norm = false;
   bool query_turned_first = false;  ///< RoPE before the norm
   bool key_turned_first = false;

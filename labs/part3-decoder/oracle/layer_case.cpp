@@ -51,14 +51,16 @@ class Session {
     if (case_.function == "decode") recall();
   }
 
+  /// The caches first: hidden comes of them.
   std::vector<Expected> run() {
-    std::vector<Expected> outputs;
     const bool steps_only = case_.function == "decode";
-    outputs.push_back(
-        stored("hidden", case_.type,
-               call(widened(problem_, "hidden"), case_.first_position(), steps_only)));
-    if (case_.decode_steps > 0) outputs.push_back(decode_steps());
-    for (Expected& cache : caches_) outputs.push_back(std::move(cache));
+    Expected hidden = stored("hidden", case_.type,
+                             call(widened(problem_, "hidden"), case_.first_position(), steps_only));
+    std::vector<Expected> of_steps;
+    if (case_.decode_steps > 0) of_steps.push_back(decode_steps());
+    std::vector<Expected> outputs = std::move(caches_);
+    outputs.push_back(std::move(hidden));
+    std::ranges::move(of_steps, std::back_inserter(outputs));
     return outputs;
   }
 

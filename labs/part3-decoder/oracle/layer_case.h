@@ -34,7 +34,7 @@ LayerCase read_layer_case(const Values& parameters);
 /// key_value_heads, capacity, head_dim) where there is a cache.
 Problem make_layer_problem(const Values& parameters, std::uint64_t seed);
 
-/// The contents of hidden, decode_hidden, keys and values after the call. With `rule` the layer
+/// The contents of keys, values, hidden and decode_hidden after the call. With `rule` the layer
 /// departs from what is right; `stores_keys` false leaves decoded tokens out of the cache.
 std::vector<Expected> layer_outputs(const Problem& problem, const LayerRule& rule = {},
                                     bool stores_keys = true);

@@ -103,6 +103,17 @@ class LayerOracle : public Oracle {
     with("q and k are not normed", false, false);
     with("q is not normed", false, true);
     with("k is not normed", true, false);
+    constexpr const char* kOwn =
+        "q has the weight q_norm, k has k_norm, and both are in LayerWeights";
+    add(c, mistakes, "RL0485", "k is normed with q's weight, q_norm", kOwn,
+        [](LayerRule& rule) { rule.key_norm_weight = "q_norm"; });
+    add(c, mistakes, "RL0485", "q is normed with k's weight, k_norm", kOwn,
+        [](LayerRule& rule) { rule.query_norm_weight = "k_norm"; });
+    add(c, mistakes, "RL0485", "q and k are normed with each other's weight", kOwn,
+        [](LayerRule& rule) {
+          rule.query_norm_weight = "k_norm";
+          rule.key_norm_weight = "q_norm";
+        });
     const auto turned_first = [&](const char* cause, bool query, bool key) {
       add(c, mistakes, "RL0486", cause, kAdvice, [=](LayerRule& rule) {
         rule.query_turned_first = query;

@@ -100,6 +100,11 @@ class RopeOracle : public Oracle {
           "use the theta that is passed: local and global layers have different ones", positions,
           with([=](RopeRule& rule) { rule.theta = theta; }));
     }
+    // theta^0 = 1, as of any other theta of 1.
+    add("RL0468", "the exponent of theta is 0 for every pair: all turn by the position itself",
+        "2 * i / head_dim of whole numbers is 0, since i is less than half of head_dim: divide as "
+        "float",
+        positions, with([](RopeRule& rule) { rule.theta = 1; }));
     const auto head_dim = static_cast<double>(s.head_dim);
     for (const double width :
          {head_dim * static_cast<double>(s.heads), head_dim / 2, head_dim * 2}) {

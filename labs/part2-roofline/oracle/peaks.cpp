@@ -65,6 +65,8 @@ class PeaksOracle : public Oracle {
     return product + b;
   }
 
+  static float added_first(float a, float x, float b) { return a * (x + b); }
+
   template <float (*kStep)(float, float, float)>
   static float run(const Chain& chain) {
     float x = chain.x;
@@ -126,6 +128,9 @@ class PeaksOracle : public Oracle {
         "fmaf(a, x, b) is one instruction with one rounding, and two operations at the price of "
         "one",
         [](const Chain& c) { return run<rounded_twice>(c); });
+    add("RL0449", "b is added before the multiplication: each step is a * (x + b)",
+        "a step is a * x + b, without a parenthesis",
+        [](const Chain& c) { return run<added_first>(c); });
     add("RL0449", "a and b are swapped: each step is b * x + a", "the factor of x is a",
         [](const Chain& c) {
           return as_it_should({c.x, c.steps, c.b, c.a});

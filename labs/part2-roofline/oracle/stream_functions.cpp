@@ -89,6 +89,11 @@ double natural_logarithm(const In& in) { return std::log(in.positive); }
 double binary_logarithm(const In& in) { return std::log2(in.positive); }
 double pow_swapped(const In& in) { return std::pow(in.exponent, in.positive); }
 double reciprocal_root(const In& in) { return 1 / std::sqrt(in.positive); }
+/// a * rsqrtf(a) in fp32: zero times infinity at both ends.
+double root_by_reciprocal(const In& in) {
+  const auto a = static_cast<float>(in.positive);
+  return static_cast<double>(a * static_cast<float>(1 / std::sqrt(in.positive)));
+}
 double sine_of_degrees(const In& in) { return std::sin(in.a * std::acos(-1.0) / 180); }
 
 constexpr const char* kTriadAdvice = "the triad is a[i] + s * b[i]: only b is multiplied";
@@ -121,6 +126,11 @@ constexpr std::array kMistakes = {
                   value<pow_swapped>},
     StreamMistake{"sqrt", "RL0445", "this is the reciprocal of the square root",
                   "rsqrtf is 1 / sqrtf", value<reciprocal_root>},
+    StreamMistake{
+        "sqrt", "RL0449", "this is a * rsqrtf(a), which is 0 times infinity at 0",
+        "sqrtf rounds once, and is right at 0 and at infinity, where the product is not a "
+        "number",
+        value<root_by_reciprocal>},
     StreamMistake{"sin", "RL0446", "the argument of sin is taken to be in degrees",
                   "the inputs are radians already: sinf takes them as they are",
                   value<sine_of_degrees>},

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <stdexcept>
 
 #include "grader/contract/oracle.h"
@@ -29,6 +30,10 @@ struct Points {
   const Point* predicted = nullptr;
   const Point* reached = nullptr;
 };
+
+double sum_of(const std::vector<double>& times) {
+  return std::accumulate(times.begin(), times.end(), 0.0);
+}
 
 /// Judges the files of a sweep: the student's code wrote them, so each is parsed as if a stranger
 /// had. Performance is compared with the device's own record of the kernels.
@@ -225,9 +230,7 @@ class SweepOracle : public Oracle {
 
     void check_against(const SweepOperation& operation, double got,
                        const std::vector<double>& times) const {
-      double sum = 0;
-      for (const double seconds : times) sum += seconds;
-      const double mean = sum / static_cast<double>(times.size());
+      const double mean = sum_of(times) / static_cast<double>(times.size());
       const double right = operation.flops / mean;
       if (is_close(got, right, kClock)) return;
 
@@ -254,6 +257,11 @@ class SweepOracle : public Oracle {
           {right / calls, "RL0457", "this is the time of all calls together", kDivide},
           {right / (calls - 1), "RL0457", "this is the time of all timed calls together", kDivide}};
       if (auto complaint = explained(got, kClock, slips, evidence)) throw Refusal(*complaint);
+      if (all_are_divided_again()) {
+        throw Refusal({"RL0425",
+                       "the mean time of a call is divided by the number of calls again" + evidence,
+                       "rooflab::time_ms gives the mean of one call already"});
+      }
       if (got > 1.5 * right) {
         throw Refusal({"RL0459", "the clock was stopped before the work was done" + evidence,
                        "a launch returns before the kernel has run: let events on the GPU take "
@@ -261,6 +269,19 @@ class SweepOracle : public Oracle {
       }
       throw Refusal({"RL0457", "this is not the performance that the device saw" + evidence,
                      "FLOPs over the mean time of rooflab::time_ms, nothing added"});
+    }
+
+    /// Whether every operation is as many times too fast as it was called, with the calls to warm
+    /// up or without: a clock that stops too early shows no common factor.
+    bool all_are_divided_again() const {
+      return std::ranges::all_of(sweep_operations(), [&](const SweepOperation& operation) {
+        const std::vector<double> times = times_of(operation);
+        if (times.size() < 3) return false;
+        const auto calls = static_cast<double>(times.size());
+        const double right = operation.flops * calls / sum_of(times);
+        const double got = points_of(operation).reached->flops_per_second;
+        return is_close(got, right * calls, kClock) || is_close(got, right * (calls - 1), kClock);
+      });
     }
 
     double predicted(const SweepOperation& operation) const {

@@ -210,6 +210,27 @@ TEST(SweepOracleTest, HoldsPerformanceAgainstTheDevicesRecord) {
   EXPECT_THAT(after_scaling(40), HasSubstr("RL0459: the clock was stopped"));
 }
 
+TEST(SweepOracleTest, TellsAMeanThatIsDividedByTheCallsAgain) {
+  const auto complaint_of = [](double factor, double of_the_last) {
+    RooflineChart chart = right_chart();
+    change_all(chart, [factor](plot::Point& point) {
+      if (point.kind == PointKind::modelled) point.flops_per_second *= factor;
+    });
+    chart.points.back().flops_per_second *= of_the_last / factor;
+    CallEvidence evidence = evidence_of(chart);
+    const std::vector<simgpu::KernelRecord> two_of_each = evidence.activity.kernels;
+    for (int more = 0; more < 2; ++more) {
+      evidence.activity.kernels.insert(evidence.activity.kernels.end(), two_of_each.begin(),
+                                       two_of_each.end());
+    }
+    return judge(evidence).at(0).code;
+  };
+  EXPECT_EQ(complaint_of(5, 5), "RL0425");
+  EXPECT_EQ(complaint_of(6, 6), "RL0425");
+  EXPECT_EQ(complaint_of(5, 7), "RL0459");
+  EXPECT_EQ(complaint_of(4, 4), "RL0459");
+}
+
 TEST(SweepOracleTest, WantsEachOperationRunTwice) {
   CallEvidence evidence = evidence_of(right_chart());
   evidence.activity.kernels.pop_back();

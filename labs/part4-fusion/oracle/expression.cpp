@@ -103,6 +103,8 @@ std::string misread(const std::string& word, const ExpressionRule& rule,
                     std::vector<Approximate>& x) {
   const bool swaps = (word == "sub" && rule.sub_swapped) || (word == "div" && rule.div_swapped);
   if (swaps) std::swap(x[0], x[1]);
+  const bool is_extreme = word == "min" || word == "max";
+  if (is_extreme && rule.extremes_by_comparison && std::isnan(x[1].value)) x[0] = x[1];
   if (word == "select" && rule.select_swapped) std::swap(x[1], x[2]);
   if (rule.min_is_max && word == "min") return "max";
   if (rule.min_is_max && word == "max") return "min";

@@ -20,6 +20,8 @@ struct ExpressionRule {
   bool div_swapped = false;
   bool select_swapped = false;
   bool min_is_max = false;  ///< and max is min
+  /// min and max by `a < b ? a : b` and `a > b ? a : b`: with a NaN, the second operand
+  bool extremes_by_comparison = false;
   bool rsqrt_is_sqrt = false;
   bool six_decimals = false;      ///< constants as std::to_string prints them
   bool whole_constants = false;   ///< constants as integers

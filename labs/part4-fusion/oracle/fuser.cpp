@@ -63,6 +63,11 @@ class FuserOracle : public Oracle {
     const auto add = [&](const char* cause, const char* advice, const ExpressionRule& rule) {
       mistakes.add("RL0518", cause, advice, {evaluated(problem, rule)});
     };
+    mistakes.add_not_finite(
+        "RL0518", "min and max give NaN where one operand is a number",
+        "a comparison with NaN is false, and `a < b ? a : b` then gives b, NaN or not: fminf and "
+        "fmaxf give the operand that is a number",
+        {evaluated(problem, {.extremes_by_comparison = true})});
     constexpr const char* kOperands = "a, b and c of a node stand in the order that fuser.h shows";
     add("the operands of a subtraction are swapped", kOperands, {.sub_swapped = true});
     add("the operands of a division are swapped", kOperands, {.div_swapped = true});

@@ -64,6 +64,13 @@ class Oracle {
   virtual std::map<std::string, std::string> artifacts(const Problem&, const CallEvidence&) const {
     return {};
   }
+
+  /// Causes of results of which at least one is not what it should be, most likely first: a summand
+  /// that is missing. Empty when the oracle knows none.
+  virtual std::vector<Complaint> explain(const Problem&, const Values& /*got*/,
+                                         const Values& /*expected*/) const {
+    return {};
+  }
 };
 
 /// Registration: a lab's oracle library holds one ROOFLAB_ORACLE(name, Class) per oracle; the

@@ -86,6 +86,10 @@ Diagnostic explain_results(const Values& got, const Values& expected,
                            const std::vector<RatioHint>& ratios, const CaseSpec& spec,
                            const DiagnoseContext& context);
 
+/// Wrong results whose cause the oracle knows: `story` is what is told of them without it.
+Diagnostic explain_cause(const Complaint& cause, const Diagnostic& story,
+                         const DiagnoseContext& context);
+
 /// A fault that the oracle found.
 Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& context);
 

@@ -247,6 +247,14 @@ Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& 
   return story;
 }
 
+Diagnostic explain_cause(const Complaint& cause, const Diagnostic& story,
+                         const DiagnoseContext& context) {
+  Diagnostic told = explain_complaint(cause, context);
+  told.evidence = story.evidence;
+  told.notes = story.notes;
+  return told;
+}
+
 Diagnostic explain_not_implemented(const std::string& file, std::uint32_t line,
                                    const std::string& message, const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0601", context);

@@ -158,10 +158,17 @@ void check_tensors(const JudgedRun& run, Judgement& judgement) {
 void check_results(const JudgedRun& run, Judgement& judgement) {
   Values expected = run.spec.expect;
   if (expected.empty() && run.oracle != nullptr) expected = run.oracle->expect_results(run.problem);
-  expected = wrong_results(run.outcome.results, std::move(expected));
-  if (expected.empty()) return;
-  judgement.diagnostics.push_back(
-      explain_results(run.outcome.results, expected, run.task.ratios, run.spec, run.context));
+  const Values wrong = wrong_results(run.outcome.results, expected);
+  if (wrong.empty()) return;
+  const Diagnostic story =
+      explain_results(run.outcome.results, wrong, run.task.ratios, run.spec, run.context);
+  // A factor that the task declares has a cause of its own.
+  if (!names_cause(story) && run.oracle != nullptr) {
+    for (const Complaint& cause : run.oracle->explain(run.problem, run.outcome.results, expected)) {
+      judgement.diagnostics.push_back(explain_cause(cause, story, run.context));
+    }
+  }
+  if (judgement.diagnostics.empty()) judgement.diagnostics.push_back(story);
   judgement.telling = telling_of(judgement.diagnostics.front(), kFewestTelling);
 }
 

@@ -54,6 +54,16 @@ struct Counts {
   void rl0407() {
 #include "RL0407.inc"
   }
+
+  void rl0438() {
+    std::int64_t bytes, m = M, n = N, k = K;
+#include "RL0438.inc"
+  }
+
+  void rl0439() {
+    std::int64_t out, in = 0, padding = 0, taps = 0, stride = 0;
+#include "RL0439.inc"
+  }
 };
 
 struct Libraries {

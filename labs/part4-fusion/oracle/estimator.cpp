@@ -7,6 +7,7 @@
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/evidence.h"
 #include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/wrong_results.h"
 #include "labs/part4-fusion/oracle/program.h"
 
 namespace rooflab {
@@ -17,26 +18,13 @@ using Complaints = std::vector<Complaint>;
 /// Arithmetic on given numbers, in any order.
 constexpr double kArithmetic = 1e-9;
 
-double number(const Values& results, const std::string& name) {
-  const auto found = results.find(name);
-  if (found == results.end()) return std::nan("");
-  if (const auto* whole = std::get_if<std::int64_t>(&found->second)) {
-    return static_cast<double>(*whole);
-  }
-  const auto* real = std::get_if<double>(&found->second);
-  return real == nullptr ? std::nan("") : *real;
-}
-
-/// Numbers by name, as a function of the student's should return them.
-using NamedNumbers = std::map<std::string, double>;
-
 /// Whether each of them is what was returned. What rounding of the largest leaves in a difference
 /// counts as zero.
 std::optional<std::string> first_difference(const Values& results, const NamedNumbers& right,
                                             double scale) {
   for (const auto& [name, value] : right) {
     const double allowed = kArithmetic * std::max(std::abs(value), scale);
-    if (!(std::abs(number(results, name) - value) <= allowed)) return name;
+    if (!(std::abs(number_of(results, name) - value) <= allowed)) return name;
   }
   return std::nullopt;
 }
@@ -54,7 +42,7 @@ Complaint explain_numbers(const Values& results, const NamedNumbers& right, doub
                           const std::vector<Suspicion>& suspicions) {
   const std::string wrong = first_difference(results, right, scale).value_or("");
   const std::string evidence =
-      message("; ", wrong, " should be ", right.at(wrong), " and is ", number(results, wrong));
+      message("; ", wrong, " should be ", right.at(wrong), " and is ", number_of(results, wrong));
   for (const Suspicion& suspicion : suspicions) {
     if (!first_difference(results, suspicion.numbers, scale)) {
       return {suspicion.code, suspicion.cause + evidence, suspicion.advice};
@@ -62,7 +50,7 @@ Complaint explain_numbers(const Values& results, const NamedNumbers& right, doub
   }
   return {"RL0407",
           message(wrong, " is wrong: it should be ", right.at(wrong), " and is ",
-                  number(results, wrong)),
+                  number_of(results, wrong)),
           "estimator.h says what each number is; compute this case by hand"};
 }
 
@@ -109,6 +97,9 @@ struct TrafficSlip {
 
 const std::vector<TrafficSlip>& traffic_slips() {
   static const std::vector<TrafficSlip> slips = {
+      {[](TrafficRule& rule) { rule.each_operation_reads = true; },
+       "an array that several operations of one kernel read is counted for each of them",
+       "a kernel loads an array once and uses it as often as it likes: count distinct arrays"},
       {[](TrafficRule& rule) { rule.each_use_reads = true; },
        "an array that several operations of one kernel read is counted for each of them",
        "a kernel loads an array once and uses it as often as it likes: count distinct arrays"},
@@ -153,16 +144,32 @@ const std::vector<TrafficSlip>& traffic_slips() {
   return slips;
 }
 
+/// What the traffic of each kernel is the sum of.
+std::vector<Term> traffic_terms(const std::vector<KernelTotals>& kernels) {
+  std::vector<Term> terms;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    const std::string bytes = "bytes of kernel " + std::to_string(k);
+    const auto add = [&](const char* what, const std::map<std::string, double>& arrays) {
+      for (const auto& [array, count] : arrays) {
+        terms.push_back({message("what kernel ", k, " ", what, " ", array), {{bytes, count}}});
+      }
+    };
+    add("reads of", kernels[k].read);
+    add("writes of", kernels[k].written);
+  }
+  return terms;
+}
+
 Complaints judge_kernels(const Values& parameters, const Values& results) {
   const EstimatedProgram program = parse_program(text(parameters, "program"));
   TrafficRule rule;
   rule.l2_bytes = real(parameters, "l2_bytes");
   const NamedNumbers right = numbers_of(totals_of(program, rule));
   if (!first_difference(results, right, 0)) return {};
-  if (number(results, "kernels") != right.at("kernels")) {
+  if (number_of(results, "kernels") != right.at("kernels")) {
     return {{"RL0407",
              message("there should be ", right.at("kernels"), " kernels and there are ",
-                     number(results, "kernels")),
+                     number_of(results, "kernels")),
              "operations with the same `kernel` are one kernel"}};
   }
   std::vector<Suspicion> suspicions;
@@ -172,7 +179,11 @@ Complaints judge_kernels(const Values& parameters, const Values& results) {
     suspicions.push_back(
         {numbers_of(totals_of(program, other)), "RL0515", slip.cause, slip.advice});
   }
-  return {explain_numbers(results, right, 0, suspicions)};
+  const Complaint by_slips = explain_numbers(results, right, 0, suspicions);
+  if (by_slips.code != "RL0407") return {by_slips};
+  const auto by_terms = explained_by_terms(results, {right.begin(), right.end()},
+                                           traffic_terms(totals_of(program, rule)));
+  return {by_terms.value_or(by_slips)};
 }
 
 // --- The gated MLP as a program ------------------------------------------------------------------

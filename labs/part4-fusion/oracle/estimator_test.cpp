@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 
+#include "grader/contract/oracle.h"
 #include "labs/part4-fusion/oracle/program.h"
 
 namespace rooflab {
@@ -59,6 +60,34 @@ TEST(ProgramTest, KeepsInTheL2WhatTheKernelBeforeHasWrittenAndWhatFits) {
   rule.l2_bytes = 4;
   EXPECT_DOUBLE_EQ(totals_of(program, rule).at(1).bytes, 8 + 1);
   EXPECT_DOUBLE_EQ(totals_of(program, rule).at(0).bytes, 8 + 2 + 8);
+}
+
+/// The first complaint about 6400 + 100 bytes that kernel 0 reads and 6400 that it writes, told as
+/// `bytes`.
+std::string complaint_about(double bytes) {
+  const Values parameters{
+      {"function", std::string("kernels_of")},
+      {"l2_bytes", 0.0},
+      {"program", std::string("array input x 6400\narray input w 100\narray intermediate a 6400\n"
+                              "array intermediate b 6400\narray output y 6400\n"
+                              "operation 0 square 0 1600 a x x\n"
+                              "operation 0 scale 0 1600 b x w\noperation 0 add 0 1600 y a b\n")}};
+  CallEvidence evidence;
+  evidence.results = {{"kernels", std::int64_t{1}},
+                      {"matmul_flops of kernel 0", 0.0},
+                      {"pointwise_flops of kernel 0", 4800.0},
+                      {"bytes of kernel 0", bytes}};
+  const auto complaints = oracle_registry().at("estimator")()->judge({parameters, {}}, evidence);
+  return complaints.empty() ? "" : complaints[0].code + ": " + complaints[0].message;
+}
+
+TEST(EstimatorOracleTest, TellsWhichPartOfTheTrafficIsCountedTooOftenOrNotAtAll) {
+  EXPECT_EQ(complaint_about(12900), "");
+  EXPECT_THAT(complaint_about(19300), HasSubstr("RL0515: an array that several operations"));
+  EXPECT_THAT(complaint_about(25700), HasSubstr("RL0515: an array that several operations"));
+  EXPECT_THAT(complaint_about(12800), HasSubstr("RL0438: what kernel 0 reads of w is missing"));
+  EXPECT_THAT(complaint_about(13000), HasSubstr("what kernel 0 reads of w is counted twice"));
+  EXPECT_THAT(complaint_about(1), HasSubstr("RL0407"));
 }
 
 TEST(ProgramTest, RefusesLinesThatAreNoProgram) {

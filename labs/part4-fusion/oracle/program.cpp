@@ -28,8 +28,14 @@ class TrafficCounter {
       KernelTotals& kernel = totals[static_cast<std::size_t>(operation.kernel)];
       kernel.matmul_flops += operation.matmul_flops;
       kernel.pointwise_flops += operation.pointwise_flops;
-      for (const std::string& read : operation.reads) kernel.bytes += read_bytes(operation, read);
-      kernel.bytes += written_bytes(operation);
+      for (const std::string& read : operation.reads) {
+        const double bytes = read_bytes(operation, read);
+        kernel.read[read] += bytes;
+        kernel.bytes += bytes;
+      }
+      const double bytes = written_bytes(operation);
+      kernel.written[operation.writes] += bytes;
+      kernel.bytes += bytes;
       maker_[operation.writes] = operation.kernel;
     }
     return totals;
@@ -42,8 +48,11 @@ class TrafficCounter {
     const auto maker = maker_.find(array);
     const bool made = maker != maker_.end();
     if (made && maker->second == operation.kernel && !rule_.reads_own_arrays) return 0;
-    const bool first_use = seen_.emplace(operation.kernel, array).second;
-    if (!first_use && !rule_.each_use_reads) return 0;
+    const bool first_of_operation = seen_by_operation_.emplace(&operation, array).second;
+    const bool first_of_kernel = seen_.emplace(operation.kernel, array).second;
+    const bool is_read = first_of_kernel || rule_.each_use_reads ||
+                         (first_of_operation && rule_.each_operation_reads);
+    if (!is_read) return 0;
     if (made && rule_.skips_reads_of_intermediates) return 0;
     if (made && is_in_l2(maker->second, operation.kernel, bytes(array))) return 0;
     return bytes(array);
@@ -69,7 +78,8 @@ class TrafficCounter {
   const EstimatedProgram& program_;
   const TrafficRule& rule_;
   std::map<std::string, int> maker_, last_reader_;
-  std::set<std::pair<int, std::string>> seen_;
+  std::set<std::pair<int, std::string>> seen_;  // by a kernel
+  std::set<std::pair<const ProgramOperation*, std::string>> seen_by_operation_;
 };
 
 [[noreturn]] void refuse(const std::string& line, const char* reason) {

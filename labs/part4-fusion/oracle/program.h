@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -47,11 +48,13 @@ EstimatedProgram mlp_program(const MlpSizes& sizes, MlpFusion fusion);
 
 struct KernelTotals {
   double matmul_flops = 0, pointwise_flops = 0, bytes = 0;
+  std::map<std::string, double> read, written;  ///< what `bytes` is the sum of, by array
 };
 
 /// How a kernel's traffic is counted.
 struct TrafficRule {
   bool each_use_reads = false;        ///< an array counts once for each operand that it is
+  bool each_operation_reads = false;  ///< an array counts once for each operation that it goes into
   bool reads_own_arrays = false;      ///< what a kernel has made itself is read back
   bool writes_intermediates = false;  ///< also those that no later kernel reads
   bool skips_intermediates = false;   ///< also those that a later kernel reads: not written

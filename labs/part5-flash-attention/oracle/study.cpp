@@ -4,6 +4,7 @@
 
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/refusal.h"
+#include "labs/oracle_support/wrong_results.h"
 #include "labs/part5-flash-attention/oracle/study_record.h"
 #include "labs/toolkit/plot/plot.h"
 
@@ -137,6 +138,11 @@ class StudyJudge {
          "rooflab::peak_memory runs a call and tells what it took beside its arrays"},
         {right / 4, "RL0536", "these are elements, not bytes", "a float has 4 bytes"}};
     if (auto complaint = explained(got, kMemory, slips, evidence)) throw Refusal(*complaint);
+    if (auto complaint = explained_by_terms({{"bytes", got}}, {{"bytes", right}},
+                                            study_arrays(form, length), kMemory)) {
+      const std::string cause = complaint->message.substr(0, complaint->message.find(';'));
+      throw Refusal({"RL0536", cause + evidence, complaint->advice});
+    }
     throw Refusal({"RL0536", "the memory is wrong" + evidence,
                    "the bytes of the arrays, and rooflab::peak_memory of one call beside them"});
   }

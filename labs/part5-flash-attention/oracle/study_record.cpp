@@ -60,6 +60,13 @@ double study_flops(int length) {
   return kFlopsPerMac * kProducts * heads() * static_cast<double>(kStudyHeadDim) * length * length;
 }
 
+std::vector<Term> study_arrays(AttentionForm form, int length) {
+  std::vector<Term> arrays{{"one of q, k, v and out", {{"bytes", matrix_bytes(length)}}}};
+  const double log_sum_exps = study_array_bytes(form, length) - 4 * matrix_bytes(length);
+  if (log_sum_exps > 0) arrays.push_back({"log_sum_exp", {{"bytes", log_sum_exps}}});
+  return arrays;
+}
+
 double study_array_bytes(AttentionForm form, int length) {
   const double log_sum_exps = form == AttentionForm::flash ? heads() * kFloat * length : 0;
   return 4 * matrix_bytes(length) + log_sum_exps;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "labs/oracle_support/wrong_results.h"
 #include "simgpu/report.h"
 
 namespace rooflab {
@@ -25,6 +26,8 @@ std::string name_of(AttentionForm form, int length);
 double study_flops(int length);
 /// Bytes of the arrays of a call: q, k, v, out and, for flash attention, log_sum_exp.
 double study_array_bytes(AttentionForm form, int length);
+/// Each of them, by what it adds to "bytes".
+std::vector<Term> study_arrays(AttentionForm form, int length);
 /// Bytes that the roofline counts: three kernels with the scores between them, or every array once.
 double study_traffic(AttentionForm form, int length);
 /// Device memory of a call: its arrays and, for standard attention, the scores.

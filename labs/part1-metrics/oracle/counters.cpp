@@ -1,0 +1,111 @@
+#include "grader/contract/oracle.h"
+#include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/wrong_results.h"
+
+namespace rooflab {
+namespace {
+
+/// How a convolution may be counted. The defaults are right.
+struct ConvolutionRule {
+  std::int64_t padded_sides = 2;
+  bool uses_dilation = true;
+  bool uses_stride = true;
+  std::int64_t more_places = 1;  ///< than strides that fit
+  bool groups_share_weights = false;
+  bool counts_whole_groups = false;  ///< each output channel sees all input channels
+};
+
+/// Names what wrong counts of counters.h come of. What is right stands in part.toml.
+class CountersOracle : public Oracle {
+ public:
+  Problem make(const Values& parameters, std::uint64_t /*seed*/) const override {
+    return {parameters, {}};
+  }
+
+  std::vector<Complaint> explain(const Problem& problem, const Values& got,
+                                 const Values& expected) const override {
+    const Values& parameters = problem.parameters;
+    const auto by_terms = explained_by_terms(got, expected, terms(parameters));
+    if (by_terms) return {*by_terms};
+    if (text(parameters, "function") != "conv2d_cost") return {};
+    const auto by_slips = explained_by_slips(got, expected, convolution_slips(parameters));
+    if (by_slips) return {*by_slips};
+    return {};
+  }
+
+ private:
+  static std::vector<Term> terms(const Values& parameters) {
+    const std::string& function = text(parameters, "function");
+    const auto array = [&](const char* name, std::initializer_list<const char*> extents) {
+      auto bytes = static_cast<double>(integer(parameters, "bytes_per_element"));
+      for (const char* extent : extents) bytes *= static_cast<double>(integer(parameters, extent));
+      return Term{std::string(name), {{"bytes", bytes}}};
+    };
+    if (function == "gemm_cost") {
+      return {array("A", {"m", "k"}), array("B", {"k", "n"}), array("C", {"m", "n"})};
+    }
+    if (function == "gemv_cost")
+      return {array("A", {"m", "k"}), array("x", {"k"}), array("y", {"m"})};
+    if (function != "linear_cost") return {};
+    std::vector<Term> terms{array("the input", {"tokens", "in_features"}),
+                            array("the weight", {"in_features", "out_features"}),
+                            array("the output", {"tokens", "out_features"})};
+    if (integer(parameters, "bias", 0) == 0) return terms;
+    const double additions = static_cast<double>(integer(parameters, "tokens")) *
+                             static_cast<double>(integer(parameters, "out_features"));
+    Term bias = array("the bias", {"out_features"});
+    terms.push_back(bias);
+    terms.push_back({"the addition of the bias", {{"flops", additions}}});
+    bias.adds["flops"] = additions;
+    terms.push_back(bias);
+    return terms;
+  }
+
+  static Values convolution(const Values& parameters, const ConvolutionRule& rule) {
+    const auto number = [&](const char* name) { return integer(parameters, name, 0); };
+    const auto places = [&](const char* size, const char* taps) {
+      const std::int64_t apart = rule.uses_dilation ? number("dilation") : 1;
+      const std::int64_t reach = apart * (number(taps) - 1) + 1;
+      const std::int64_t room = number(size) + rule.padded_sides * number("padding") - reach;
+      return room / (rule.uses_stride ? number("stride") : 1) + rule.more_places;
+    };
+    const std::int64_t taps = number("kernel_height") * number("kernel_width");
+    const std::int64_t seen = number("in_channels") / number("groups");
+    const std::int64_t out = number("batch") * number("out_channels") *
+                             places("height", "kernel_height") * places("width", "kernel_width");
+    const std::int64_t macs =
+        out * taps * (rule.counts_whole_groups ? number("in_channels") : seen);
+    const std::int64_t in =
+        number("batch") * number("in_channels") * number("height") * number("width");
+    const std::int64_t weight =
+        number("out_channels") * taps * (rule.groups_share_weights ? number("in_channels") : seen);
+    return {{"macs", macs},
+            {"flops", 2 * macs},
+            {"bytes", (in + weight + out) * number("bytes_per_element")}};
+  }
+
+  static std::vector<ResultSlip> convolution_slips(const Values& parameters) {
+    constexpr const char* kPlaces =
+        "along each axis: (size + 2 padding - dilation (taps - 1) - 1) / stride + 1 places";
+    std::vector<ResultSlip> slips;
+    const auto add = [&](const char* cause, const char* advice, const ConvolutionRule& rule) {
+      slips.push_back({convolution(parameters, rule), "RL0439", cause, advice});
+    };
+    add("the padding is added on one side only", kPlaces, {.padded_sides = 1});
+    add("the padding is left out", kPlaces, {.padded_sides = 0});
+    add("the dilation is left out", kPlaces, {.uses_dilation = false});
+    add("the stride is left out", kPlaces, {.uses_stride = false});
+    add("one place too few is counted along each axis", kPlaces, {.more_places = 0});
+    constexpr const char* kGroups =
+        "each output channel sees in_channels / groups channels, and has weights for these alone";
+    add("the groups are left out", kGroups,
+        {.groups_share_weights = true, .counts_whole_groups = true});
+    add("the groups are left out of the weight", kGroups, {.groups_share_weights = true});
+    return slips;
+  }
+};
+
+ROOFLAB_ORACLE("counters", CountersOracle)
+
+}  // namespace
+}  // namespace rooflab

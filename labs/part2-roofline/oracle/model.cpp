@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <array>
+
+#include "grader/contract/oracle.h"
+#include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/wrong_results.h"
+
+namespace rooflab {
+namespace {
+
+/// The roof that takes longest, of equal ones the first.
+std::string longest_roof(double compute, double l2, double dram) {
+  constexpr std::array<const char*, 3> kNames{"compute", "l2", "dram"};
+  const std::array times{compute, l2, dram};
+  return kNames.at(static_cast<std::size_t>(std::ranges::max_element(times) - times.begin()));
+}
+
+/// Names what wrong results of roofline_model.h come of. What is right stands in part.toml.
+class ModelOracle : public Oracle {
+ public:
+  Problem make(const Values& parameters, std::uint64_t /*seed*/) const override {
+    return {parameters, {}};
+  }
+
+  std::vector<Complaint> explain(const Problem& problem, const Values& got,
+                                 const Values& expected) const override {
+    const auto complaint = explained_by_slips(got, expected, slips(problem.parameters, expected));
+    if (complaint) return {*complaint};
+    return {};
+  }
+
+ private:
+  static std::vector<ResultSlip> slips(const Values& parameters, const Values& expected) {
+    const std::string& function = text(parameters, "function");
+    if (function == "limiting_roof") return roof_slips(parameters);
+    if (function != "smallest_compute_bound_gemm") return {};
+    const auto right = static_cast<std::int64_t>(number_of(expected, "n"));
+    return {
+        {{{"n", right - 1}},
+         "RL0439",
+         "the bound is rounded down, or to the nearest: this N is still memory-bound",
+         "the smallest whole number that is at least the bound: round up"},
+        {{{"n", right + 1}},
+         "RL0439",
+         "one is added to a bound that was rounded up already",
+         "the smallest whole number that is at least the bound, which may be the bound itself"}};
+  }
+
+  /// A roof has three names: only slips that many make are held against it.
+  static std::vector<ResultSlip> roof_slips(const Values& parameters) {
+    const double bandwidth = real(parameters, "bytes_per_second");
+    const double l2_bandwidth = real(parameters, "l2_bytes_per_second");
+    const auto traffic = [&](const char* name) {
+      return static_cast<double>(integer(parameters, name, 0));
+    };
+    const double compute = traffic("flops") / real(parameters, "flops_per_second");
+    const double l2 = traffic("l2_traffic"), dram = traffic("dram_traffic");
+    const auto roof = [&](const std::string& name) { return Values{{"roof", name}}; };
+    return {{roof(longest_roof(compute, l2 / bandwidth, dram / bandwidth)), "RL0439",
+             "this is the roof if the L2's bytes crossed at DRAM's bandwidth",
+             "l2_bytes cross at l2_bytes_per_second"},
+            {roof(longest_roof(compute, l2 / l2_bandwidth, dram / l2_bandwidth)), "RL0439",
+             "this is the roof if DRAM's bytes crossed at the L2's bandwidth",
+             "dram_bytes cross at dram.bytes_per_second"},
+            {roof(longest_roof(-compute, -l2 / l2_bandwidth, -dram / bandwidth)), "RL0439",
+             "this is the roof that takes the shortest time",
+             "what takes longest limits: the other two are done before it"}};
+  }
+};
+
+ROOFLAB_ORACLE("model", ModelOracle)
+
+}  // namespace
+}  // namespace rooflab

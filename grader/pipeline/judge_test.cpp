@@ -63,6 +63,63 @@ TEST(Judge, TellsARaceRatherThanTheWildAddressThatItLedTo) {
   expect_told({bounds(), race()}, Verdict::race, "RL0302");
 }
 
+/// Two outputs of zeros, of which the second is computed first.
+class TwoOutputs : public Oracle {
+ public:
+  Problem make(const Values&, std::uint64_t) const override {
+    Problem problem;
+    for (const char* name : {"result", "cache"}) {
+      Tensor tensor;
+      tensor.name = name;
+      tensor.role = Role::output;
+      tensor.shape = {kCount};
+      problem.tensors.push_back(std::move(tensor));
+    }
+    return problem;
+  }
+  std::vector<Expected> expect(const Problem&) const override {
+    return {holding("cache", 0), holding("result", 0)};
+  }
+  std::vector<KnownMistake> mistakes(const Problem&) const override {
+    return {{"RL0485", "makes the cache alone", "", {holding("cache", 1), holding("result", 5)}},
+            {"RL0486", "makes both", "", {holding("cache", 1), holding("result", 2)}}};
+  }
+
+  static constexpr std::int64_t kCount = 64;
+
+ private:
+  static Expected holding(const char* tensor, double value) {
+    return {tensor, std::vector<double>(kCount, value), std::vector<double>(kCount, 1e-6)};
+  }
+};
+
+std::vector<std::byte> floats_of_value(float value) {
+  const std::vector<float> values(TwoOutputs::kCount, value);
+  const auto* const begin = reinterpret_cast<const std::byte*>(values.data());
+  return {begin, begin + values.size() * sizeof(float)};
+}
+
+TEST(Judge, TellsWhatIsComputedFirstAndTheMistakeThatMakesAllThatIsWrong) {
+  const TwoOutputs oracle;
+  const auto judged = [&](float result, float cache) {
+    RunOutcome outcome;
+    outcome.outputs = {floats_of_value(result), floats_of_value(cache)};
+    const TaskSpec task;
+    const CaseSpec spec;
+    const Problem problem = oracle.make({}, 1);
+    return judge({.task = task,
+                  .spec = spec,
+                  .problem = problem,
+                  .oracle = &oracle,
+                  .outcome = outcome,
+                  .context = {}})
+        .diagnostics;
+  };
+  EXPECT_EQ(judged(2, 1).at(0).code, "RL0486");
+  EXPECT_EQ(judged(7, 1).at(0).code, "RL0485");
+  EXPECT_NE(judged(7, 8).at(0).message.find("cache"), std::string::npos);
+}
+
 TEST(Judge, DropsWhatAStubSaysInAHiddenCase) {
   RunOutcome outcome;
   outcome.end = RunOutcome::End::not_implemented;

@@ -74,6 +74,11 @@ TEST(PeaksOracleTest, KnowsWrongChains) {
                 return x;
               }),
               Contains("RL0449"));
+  EXPECT_THAT(codes([](float x) {
+                for (int i = 0; i < 77; ++i) x = kA * (x + kB);
+                return x;
+              }),
+              Contains("RL0449"));
   EXPECT_THAT(codes([](float x) { return chain(x, 77); }), testing::IsEmpty());
 }
 

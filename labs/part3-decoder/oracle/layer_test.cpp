@@ -166,6 +166,11 @@ TEST(LayerOracleTest, TellsEveryKnownMistakeFromWhatIsRight) {
   }
 }
 
+TEST(LayerOracleTest, NamesTheCachesBeforeWhatComesOfThem) {
+  const Problem problem = layer_oracle()->make(layer("prefill", "float", 23, 0, 32), 1);
+  EXPECT_EQ(layer_oracle()->expect(problem).at(0).tensor, "keys");
+}
+
 TEST(LayerOracleTest, EveryMistakeIsFurtherOffThanTwoTolerances) {
   const auto oracle = layer_oracle();
   for (const char* type : {"float", "bf16"}) {

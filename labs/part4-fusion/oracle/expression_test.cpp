@@ -11,6 +11,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsNan;
+using ::testing::Pair;
 using ::testing::ThrowsMessage;
 
 double value_of(const std::string& text, const std::vector<double>& inputs = {}) {
@@ -51,6 +53,17 @@ TEST(PostfixExpressionTest, BoundsWhatFp32ArithmeticMayBeOff) {
     EXPECT_LT(s.error, 1e-6);
     EXPECT_LT(g.error, 2e-6);
   }
+}
+
+TEST(PostfixExpressionTest, KnowsExtremesByComparison) {
+  const auto both = [](const char* text) {
+    return std::pair{PostfixExpression(text).evaluate({3}).value,
+                     PostfixExpression(text, {.extremes_by_comparison = true}).evaluate({3}).value};
+  };
+  EXPECT_THAT(both("x0 nan min"), Pair(3, IsNan()));
+  EXPECT_THAT(both("x0 nan max"), Pair(3, IsNan()));
+  EXPECT_THAT(both("nan x0 min"), Pair(3, 3));
+  EXPECT_THAT(both("x0 2 min"), Pair(2, 2));
 }
 
 TEST(PostfixExpressionTest, WidensAChoiceThatRoundingMayTurn) {

@@ -225,6 +225,10 @@ TEST(StudyOracleTest, RefusesWrongMemory) {
   row.bytes = study_memory(AttentionForm::standard, 4096) - row.bytes;
   EXPECT_THAT(first_message(rows), HasSubstr("arrays are left out"));
   EXPECT_THAT(codes_after([](Row& flash) { flash.bytes *= 2; }), ElementsAre("RL0536"));
+  rows = right_rows();
+  Row& flash = rows["flash 8192"];
+  flash.bytes -= study_arrays(AttentionForm::flash, 8192).at(0).adds.at("bytes");
+  EXPECT_THAT(first_message(rows), HasSubstr("one of q, k, v and out is missing; flash 8192"));
 }
 
 TEST(StudyOracleTest, RefusesAWrongNumberOfKernels) {

@@ -157,6 +157,20 @@ void add_needless_arithmetic(Causes& causes, const simgpu::KernelRecord& kernel,
                                                               "issue", "shared", "latency"})});
 }
 
+/// A wrong index over the lanes scatters accesses of global memory and conflicts in shared memory,
+/// and the former is what to mend: it comes first wherever it costs something.
+void put_scattered_before_conflicts(Causes& causes) {
+  const auto with_code = [&](const char* code) {
+    return std::ranges::find_if(causes,
+                                [=](const Cause& cause) { return cause.story.code == code; });
+  };
+  const auto scattered = with_code("RL0501");
+  const auto conflicts = with_code("RL0502");
+  if (scattered != causes.end() && conflicts < scattered) {
+    std::rotate(conflicts, scattered, scattered + 1);
+  }
+}
+
 /// The most expensive first, without those that cost nothing. Without terms, as they come.
 std::vector<Diagnostic> told_by_cost(Causes causes, const simgpu::KernelRecord& kernel) {
   if (!kernel.time.terms.empty()) {
@@ -164,6 +178,7 @@ std::vector<Diagnostic> told_by_cost(Causes causes, const simgpu::KernelRecord& 
       return cause.wasted_us < kNoticeable * kernel.time.total_us;
     });
     std::ranges::stable_sort(causes, std::ranges::greater(), &Cause::wasted_us);
+    put_scattered_before_conflicts(causes);
   }
   std::vector<Diagnostic> stories;
   for (Cause& cause : causes) stories.push_back(std::move(cause.story));

@@ -69,7 +69,7 @@ TEST_F(Cupti, RefusesAKindThatItLacksByName) {
 
 TEST_F(Cupti, TellsEveryKernelWithItsLaunch) {
   const auto& kernels = all("kernel");
-  ASSERT_THAT(kernels, SizeIs(32));
+  ASSERT_THAT(kernels, SizeIs(33));
   const Fields first = kernels[0];
   EXPECT_EQ(first.at(1), "scale");
   EXPECT_EQ(first.at(3), "0") << "the default stream";
@@ -84,6 +84,12 @@ TEST_F(Cupti, TellsEveryKernelWithItsLaunch) {
     EXPECT_THAT(launch->at(1), HasSubstr("cudaLaunchKernel_v"));
     EXPECT_GE(number(kernel.at(7)), number(launch->at(4))) << "before it was launched";
   }
+}
+
+TEST_F(Cupti, TellsALaunchByTheFunctionThatNvccMakesOfIt) {
+  const auto name = [](const Fields& kernel) { return call(kernel.at(2))->at(1); };
+  EXPECT_EQ(name(all("kernel").at(0)), "__cudaLaunchKernel_v13000") << "<<<>>>";
+  EXPECT_EQ(name(all("kernel").back()), "cudaLaunchKernel_v7000") << "the function itself";
 }
 
 TEST_F(Cupti, TellsCopiesAndFills) {

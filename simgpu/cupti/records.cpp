@@ -102,6 +102,7 @@ CUpti_CallbackId callback_id(const std::string& function) {
 }
 
 const char* callback_name(CUpti_CallbackId id) {
+  if (id == CUPTI_RUNTIME_TRACE_CBID_INVALID) return nullptr;  // a name, but no function's
   const auto found =
       std::ranges::find_if(kCallbacks, [id](const CallbackName& known) { return known.id == id; });
   return found == std::end(kCallbacks) ? nullptr : found->name;

@@ -37,6 +37,8 @@ void ActivityLog::end_call(double end_us, CudaError error) {
   call.time_us = end_us - call.start_us;
   call.error = static_cast<int>(error);
   if (watcher_ != nullptr) watcher_->see(call);
+  // CUPTI tells `<<<>>>` from a call of cudaLaunchKernel; to who reads a trace both are a launch.
+  if (call.name.starts_with("__")) call.name.erase(0, 2);
   if (activity_.calls.size() < kMostRecords) activity_.calls.push_back(std::move(call));
 }
 

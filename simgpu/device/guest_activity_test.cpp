@@ -110,6 +110,17 @@ TEST(GuestActivity, FitsEveryAnswerIntoOneMessage) {
   EXPECT_EQ(entries, 100u) << "names are cut rather than lost";
 }
 
+TEST(ActivityLogTest, TellsTheGuestTheFunctionAndAReaderOfTheTraceALaunch) {
+  GuestActivity activity;
+  ActivityLog log;
+  log.watch(&activity);
+  log.begin_call("cudaLaunchKernel", 0);
+  log.rename_call("__cudaLaunchKernel");
+  log.end_call(1, CudaError::success);
+  EXPECT_THAT(take(activity).names, ElementsAre("__cudaLaunchKernel"));
+  EXPECT_EQ(log.activity().calls.at(0).name, "cudaLaunchKernel");
+}
+
 TEST(ActivityLogTest, AGraphLaunchCoversWhatItsCallIssuesAndItsContinuation) {
   ActivityLog log;
   log.begin_call("cudaGraphLaunch", 0);

@@ -130,6 +130,7 @@ CudaError GuestSession::kernel_info(wire::Reader& reader, wire::Writer& writer) 
 
 CudaError GuestSession::launch(wire::Reader& reader) {
   const auto message = reader.get<protocol::LaunchMessage>();
+  if (message.by_syntax != 0) device_.log().rename_call("__cudaLaunchKernel");
   return device_.launch(message, reader.rest());
 }
 

@@ -226,6 +226,8 @@ struct LaunchMessage {
   Dim3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t cooperative = 0;  ///< all blocks run at once, so that they can wait for each other
+  std::uint32_t by_syntax = 0;  ///< compiled from `<<<>>>`, which CUPTI knows by a name of its own
+  std::uint32_t padding = 0;
 };
 
 /// Records of its own doing that one guest may leave lying at the device, as bytes of entries.

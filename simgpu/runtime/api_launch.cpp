@@ -20,14 +20,21 @@ std::vector<CallConfiguration>& configurations() {
   return stack;
 }
 
+/// What a launch is besides its configuration.
+struct Form {
+  bool cooperative = false;
+  bool by_syntax = false;  ///< as in KernelWork
+};
+
 int submit(const void* function, dim3 grid, dim3 block, void** arguments,
-           size_t dynamic_shared_bytes, cudaStream_t stream, bool cooperative = false) {
+           size_t dynamic_shared_bytes, cudaStream_t stream, Form form = {}) {
   KernelWork work;
   if (int error = describe_kernel(function, grid, block, arguments, dynamic_shared_bytes, &work);
       error != 0) {
     return error;
   }
-  work.cooperative = cooperative;
+  work.cooperative = form.cooperative;
+  work.by_syntax = form.by_syntax;
   CaptureInfo info;
   const bool capturing = capture_info(stream, &info) == 0 && info.graph != nullptr;
   if (capturing) {
@@ -168,8 +175,10 @@ cudaError_t cudaLaunchKernel_ptsz(const void* function, dim3 grid, dim3 block, v
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
                                size_t dynamic_shared_bytes, cudaStream_t stream) {
-  return simgpu::runtime::hide_from_caller(
-      cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared_bytes, stream));
+  return simgpu::runtime::hide_from_caller(api([&] {
+    return simgpu::runtime::submit(kernel, grid, block, arguments, dynamic_shared_bytes, stream,
+                                   {.by_syntax = true});
+  }));
 }
 
 cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
@@ -183,7 +192,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 bl
                                         cudaStream_t stream) {
   return api([&] {
     return simgpu::runtime::submit(function, grid, block, arguments, dynamic_shared_bytes, stream,
-                                   true);
+                                   {.cooperative = true});
   });
 }
 

@@ -67,7 +67,8 @@ int launch_request(const KernelWork& work, cudaStream_t stream, std::vector<std:
                                      .grid = to_dim3(work.grid),
                                      .block = to_dim3(work.block),
                                      .dynamic_shared_bytes = work.dynamic_shared_bytes,
-                                     .cooperative = work.cooperative ? 1U : 0U});
+                                     .cooperative = work.cooperative ? 1U : 0U,
+                                     .by_syntax = work.by_syntax ? 1U : 0U});
   writer.append(work.parameters);
   *request = writer.take();
   return cudaSuccess;

@@ -13,6 +13,7 @@ struct KernelWork {
   dim3 grid, block;
   unsigned dynamic_shared_bytes = 0;
   bool cooperative = false;
+  bool by_syntax = false;  ///< compiled from `<<<>>>`
   std::vector<std::byte> parameters;
 };
 

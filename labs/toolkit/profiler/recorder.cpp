@@ -48,9 +48,11 @@ std::string demangled(const char* name) {
   return status == 0 ? text.get() : name;
 }
 
-/// "cudaMalloc" of "cudaMalloc_v3020" and of "cudaMalloc_ptsz_v3020".
-std::string without_version(std::string name) {
+/// What the program called: "cudaMalloc" of "cudaMalloc_v3020" and of "cudaMalloc_ptsz_v3020", and
+/// "cudaLaunchKernel" of "__cudaLaunchKernel_v13000", which nvcc makes of `<<<>>>`.
+std::string plain_name(std::string name) {
   name.resize(std::min(name.rfind("_v"), name.size()));
+  name.erase(0, name.find_first_not_of('_'));
   for (const std::string_view form : {"_ptsz", "_ptds"}) {
     if (name.ends_with(form)) name.resize(name.size() - form.size());
   }
@@ -283,7 +285,7 @@ void Recorder::add_call(const CUpti_ActivityAPI& call) {
   if (cupti_.callback_name(domain, call.cbid, &name) != CUPTI_SUCCESS) name = nullptr;
   ProfiledEvent event;
   event.kind = Kind::api;
-  event.name = name == nullptr ? "call " + std::to_string(call.cbid) : without_version(name);
+  event.name = name == nullptr ? "call " + std::to_string(call.cbid) : plain_name(name);
   event.correlation = call.correlationId;
   event.thread = call.threadId;
   events_.push_back({.event = std::move(event),

@@ -132,6 +132,10 @@ int main() {
   std::printf("nothing left %d\n", static_cast<int>(cuptiActivityPopExternalCorrelationId(
                                        CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, &last)));
   for (int i = 0; i < 30; ++i) scale<<<1, 32>>>(values, 1.0f, 32);
+  float factor = 1.0f;
+  int count = 32;
+  void* arguments[] = {&values, &factor, &count};
+  CHECK(cudaLaunchKernel(reinterpret_cast<const void*>(scale), 1, 32, arguments, 0, nullptr));
   CHECK(cudaDeviceSynchronize());
   CHECK(cudaFree(values));
   if (cudaMemcpy(values, host.data(), 16, cudaMemcpyHostToDevice) == cudaSuccess) {

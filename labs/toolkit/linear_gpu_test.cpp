@@ -90,6 +90,17 @@ TYPED_TEST(LinearTest, LeavesTheHandleOnItsStream) {
   EXPECT_EQ(stream, this->stream_);
 }
 
+TYPED_TEST(LinearTest, LeavesTheHandlesArithmeticAsItWas) {
+  const DeviceArray<TypeParam> one(varied<TypeParam>(1, 3)), y(varied<TypeParam>(1, 4));
+  for (const cublasMath_t before : {CUBLAS_DEFAULT_MATH, CUBLAS_PEDANTIC_MATH}) {
+    CUBLAS_CHECK(cublasSetMathMode(this->handle_, before));
+    linear(this->handle_, one.data(), one.data(), y.data(), 1, 1, 1, this->stream_);
+    cublasMath_t after = CUBLAS_TF32_TENSOR_OP_MATH;
+    CUBLAS_CHECK(cublasGetMathMode(this->handle_, &after));
+    EXPECT_EQ(after, before);
+  }
+}
+
 TYPED_TEST(LinearTest, LeavesYAloneWithoutTokens) {
   const DeviceArray<TypeParam> weight(varied<TypeParam>(6, 5));
   const auto before = varied<TypeParam>(2, 6);

@@ -34,7 +34,8 @@ inline std::int64_t peak_memory(const std::function<void()>& work) {
   CUDA_CHECK(cudaDeviceSynchronize());
   std::uint64_t peak = 0;
   CUDA_CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &peak));
-  return static_cast<std::int64_t>(peak - before);
+  // Set back, the mark may be 0 until something is taken, however much is held.
+  return peak > before ? static_cast<std::int64_t>(peak - before) : 0;
 }
 
 }  // namespace rooflab

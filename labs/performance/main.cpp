@@ -106,6 +106,23 @@ std::vector<RowMaker> all_rows() {
   return all;
 }
 
+/// Why no solution can run on the device at all; empty when they can.
+std::string missing_code(const cudaDeviceProp& device) {
+  const int capability = 10 * device.major + device.minor;
+  if (capability >= ROOFLAB_SOLUTIONS_ARCHITECTURE) return {};
+  return fmt::format(
+      "it is compiled for compute capability {}.{}, and this GPU has {}.{}; set "
+      "ROOFLAB_SOLUTIONS_ARCHITECTURE",
+      ROOFLAB_SOLUTIONS_ARCHITECTURE / 10, ROOFLAB_SOLUTIONS_ARCHITECTURE % 10, device.major,
+      device.minor);
+}
+
+std::string why_left_out(const RowMaker& maker, const gpu_spec::GpuSpec& spec,
+                         const cudaDeviceProp& device) {
+  if (!spec.peak_flops.contains(maker.peak)) return spec.name + " has no " + maker.peak;
+  return missing_code(device);
+}
+
 Table make_table(const Options& options, const cudaDeviceProp& device) {
   const CublasHandle cublas;
   CUBLAS_CHECK(cublasSetMathMode(cublas.get(), CUBLAS_DEFAULT_MATH));
@@ -126,11 +143,9 @@ Table make_table(const Options& options, const cudaDeviceProp& device) {
               .versions = versions(cublas.get()),
               .copy_gb_per_second = setting.copy_bytes_per_us / 1e3};
   for (const RowMaker& maker : all_rows()) {
-    if (!setting.peak_flops.contains(maker.peak)) {
-      table.lines.push_back({.name = maker.name, .left_out = spec.name + " has no " + maker.peak});
-      continue;
-    }
-    table.lines.push_back(line_of(maker, setting, rounds));
+    const std::string reason = why_left_out(maker, spec, device);
+    table.lines.push_back(reason.empty() ? line_of(maker, setting, rounds)
+                                         : Line{.name = maker.name, .left_out = reason});
   }
   return table;
 }

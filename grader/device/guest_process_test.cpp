@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 
+#include "grader/device/toolkit_libraries.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {
@@ -51,6 +52,15 @@ TEST(GuestProcessTest, BringsBackTheResultsOfACall) {
   EXPECT_EQ(outcome.end, End::returned) << outcome.detail;
   EXPECT_EQ(outcome.results,
             (Values{{"twice", std::int64_t{42}}, {"half", 2.5}, {"text", std::string("deep!")}}));
+}
+
+TEST(GuestProcessTest, StartsWhereTheToolkitIsReachedByALink) {
+  const std::filesystem::path toolkit = "/usr/local/cuda";  // whose folder has a version's name
+  if (!std::filesystem::is_symlink(toolkit)) GTEST_SKIP() << toolkit << " is no link";
+  GuestSetup setup = setup_of();
+  add_library_folder(toolkit / "lib64", setup);
+  const RunOutcome outcome = outcome_of(call_of("echo"), setup);
+  EXPECT_EQ(outcome.end, End::returned) << outcome.detail << outcome.printed;
 }
 
 TEST(GuestProcessTest, MakesSeveralCallsInOneGuest) {

@@ -7,31 +7,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void search(const fs::path& folder, GuestSetup& setup) {
-  if (std::ranges::find(setup.library_path, folder) == setup.library_path.end()) {
-    setup.library_path.push_back(folder);
-  }
-}
-
 void add_nvrtc(const fs::path& lib64, GuestSetup& setup) {
   if (lib64.empty() || !fs::exists(lib64 / "libnvrtc.so.13")) {
     throw DeviceError("this task needs NVRTC, and there is no libnvrtc.so.13 in " + lib64.string() +
                       "; install the CUDA 13 toolkit, or run scripts/setup");
   }
-  // The folder itself: a link on the way there may be one that the guest's view cannot mount over.
-  const fs::path libraries = fs::canonical(lib64);
-  const fs::path root = libraries.parent_path();
-  search(libraries, setup);
+  const fs::path root = fs::canonical(lib64).parent_path();
+  add_library_folder(lib64, setup);
   setup.read_only.push_back(root / "include");
   setup.environment["CUDA_HOME"] = root.string();
 }
 
 void add_cupti(const fs::path& lib64, GuestSetup& setup) {
   const fs::path apart = lib64.parent_path() / "extras" / "CUPTI" / "lib64";
-  if (!lib64.empty() && fs::exists(apart / "libcupti.so.13")) search(apart, setup);
+  if (!lib64.empty() && fs::exists(apart / "libcupti.so.13")) add_library_folder(apart, setup);
 }
 
 }  // namespace
+
+void add_library_folder(const fs::path& folder, GuestSetup& setup) {
+  std::error_code error;
+  const fs::path itself = fs::weakly_canonical(folder, error);
+  if (error || std::ranges::find(setup.library_path, itself) != setup.library_path.end()) return;
+  setup.library_path.push_back(itself);
+}
 
 void add_toolkit_libraries(const std::vector<std::string>& libraries, const fs::path& lib64,
                            GuestSetup& setup) {

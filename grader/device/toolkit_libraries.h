@@ -8,6 +8,11 @@
 
 namespace rooflab {
 
+/// Lets a guest load what lies in a folder, after the folders that it has already. The folder
+/// itself and not a link to it: where `/usr/local/cuda` is a link, the guest's view cannot be
+/// mounted there.
+void add_library_folder(const std::filesystem::path& folder, GuestSetup& setup);
+
 /// Lets a guest load, and its programs find, what a task's `libraries` name of the CUDA toolkit
 /// beside the runtime and cuBLAS, which every device has:
 /// - "nvrtc": libnvrtc and its builtins, and for the sources that it compiles the toolkit's

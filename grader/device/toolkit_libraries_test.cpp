@@ -36,6 +36,23 @@ TEST(ToolkitLibraries, NvrtcIsFoundThroughLinksAndNamedByItsOwnFolder) {
   EXPECT_EQ(setup.environment.at("CUDA_HOME"), toolkit.string());
 }
 
+TEST(ToolkitLibraries, AFolderIsNamedByItselfEvenWhereItIsReachedByALink) {
+  const ScratchDirectory scratch = ScratchDirectory::make();
+  const fs::path folder = fs::canonical(scratch.path());
+  const fs::path toolkit = toolkit_in(folder);
+  fs::create_directory_symlink(toolkit, folder / "cuda");
+  GuestSetup setup;
+  add_library_folder(folder / "cuda/lib64", setup);
+  add_library_folder(toolkit / "lib", setup);
+  EXPECT_THAT(setup.library_path, ElementsAre(toolkit / "lib"));
+}
+
+TEST(ToolkitLibraries, AFolderThatIsNotThereIsLeftToTheSandboxToMiss) {
+  GuestSetup setup;
+  add_library_folder("/no/such/lib64", setup);
+  EXPECT_THAT(setup.library_path, ElementsAre("/no/such/lib64"));
+}
+
 TEST(ToolkitLibraries, AFolderStandsOnTheSearchPathOnce) {
   const ScratchDirectory scratch = ScratchDirectory::make();
   const fs::path toolkit = toolkit_in(fs::canonical(scratch.path()));

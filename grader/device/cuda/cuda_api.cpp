@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 
 #include <array>
 #include <span>
@@ -41,6 +42,19 @@ std::string uuid_text(const std::array<unsigned char, 16>& bytes) {
   return text;
 }
 
+/// Why a library was not loaded: it is not there, or what the loader says of the one that is.
+std::string why_not(const std::string& name) {
+  const char* said = dlerror();
+  const std::string reason = said == nullptr ? "" : said;
+  const bool missing = reason.empty() || reason.starts_with(name + ": cannot open");
+  return name + (missing ? " not found" : " does not load (" + reason + ")");
+}
+
+/// "12.4" of 12040.
+std::string version_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
 }  // namespace
 
 void CudaApi::CloseLibrary::operator()(void* library) const { dlclose(library); }
@@ -57,14 +71,12 @@ std::shared_ptr<const CudaApi> CudaApi::load(const std::filesystem::path& librar
   auto api = std::make_shared<CudaApi>();
   api->driver_ = open(libraries, "libcuda.so.1");
   if (!api->driver_) {
-    throw DeviceError(std::string("no NVIDIA driver: libcuda.so.1 not found; ") + kUseSimulated);
+    throw DeviceError("no NVIDIA driver: " + why_not("libcuda.so.1") + "; " + kUseSimulated);
   }
   api->runtime_ = open(libraries, "libcudart.so.13");
   if (!api->runtime_) {
-    throw DeviceError(
-        std::string("no CUDA 13 runtime: libcudart.so.13 not found; install the CUDA 13 "
-                    "toolkit, or ") +
-        kUseSimulated);
+    throw DeviceError("no CUDA 13 runtime: " + why_not("libcudart.so.13") +
+                      "; install the CUDA 13 toolkit, or " + kUseSimulated);
   }
   find(api->driver_.get(), "cuInit", api->driver_init_);
   find(api->driver_.get(), "cuDeviceGetName", api->driver_device_get_name_);
@@ -74,6 +86,8 @@ std::shared_ptr<const CudaApi> CudaApi::load(const std::filesystem::path& librar
       dlsym(api->driver_.get(), "cuDeviceGetUuid_v2"));
   find(api->runtime_.get(), "cudaGetErrorName", api->get_error_name_);
   find(api->runtime_.get(), "cudaGetDeviceCount", api->get_device_count_);
+  find(api->runtime_.get(), "cudaDriverGetVersion", api->driver_get_version_);
+  find(api->runtime_.get(), "cudaRuntimeGetVersion", api->runtime_get_version_);
   find(api->runtime_.get(), "cudaSetDevice", api->set_device_);
   find(api->runtime_.get(), "cudaDeviceGetAttribute", api->device_get_attribute_);
   find(api->runtime_.get(), "cudaDeviceGetPCIBusId", api->device_get_pci_bus_id_);
@@ -110,8 +124,28 @@ std::size_t CudaApi::attribute(cudaDeviceAttr which, int device) const {
 
 int CudaApi::device_count() const {
   int count = 0;
-  check(get_device_count_(&count), "cudaGetDeviceCount");
+  const cudaError_t error = get_device_count_(&count);
+  if (error == cudaErrorInsufficientDriver) throw_driver_too_old();
+  check(error, "cudaGetDeviceCount");
   return count;
+}
+
+void CudaApi::throw_driver_too_old() const {
+  int driver = 0, runtime = 0;
+  check(driver_get_version_(&driver), "cudaDriverGetVersion");
+  check(runtime_get_version_(&runtime), "cudaRuntimeGetVersion");
+  const std::string toolkit = version_text(runtime);
+  std::string package = "cuda-compat-" + toolkit;
+  package.replace(package.find('.'), 1, "-");
+  throw DeviceError("the NVIDIA driver is too old: it supports CUDA " + version_text(driver) +
+                    ", and the toolkit is " + toolkit + "; install driver 580 or later, or " +
+                    package + " where the GPU allows it, or " + kUseSimulated);
+}
+
+std::filesystem::path CudaApi::driver_file() const {
+  link_map* map = nullptr;
+  const bool known = dlinfo(driver_.get(), RTLD_DI_LINKMAP, &map) == 0 && map != nullptr;
+  return known ? std::filesystem::path(map->l_name) : std::filesystem::path();
 }
 
 CudaApi::Description CudaApi::describe(int device) const {

@@ -32,7 +32,10 @@ class CudaApi {
     std::size_t l2_bytes = 0;
   };
 
+  /// @throws DeviceError, also for a driver that is older than the runtime.
   int device_count() const;
+  /// The library that was loaded as the driver, wherever the loader found it; empty when unknown.
+  std::filesystem::path driver_file() const;
   Description describe(int device) const;
   /// @throws DeviceError saying what keeps a guest's process from this GPU, or from memory of ours.
   void require_sharing(int device) const;
@@ -64,6 +67,7 @@ class CudaApi {
 
   static Library open(const std::filesystem::path& directory, const char* name);
   void check(cudaError_t error, const char* what) const;
+  [[noreturn]] void throw_driver_too_old() const;
   std::size_t attribute(cudaDeviceAttr which, int device) const;
 
   Library driver_;
@@ -72,6 +76,8 @@ class CudaApi {
   // Types of the toolkit's own declarations; the pointers come from the library that was loaded.
   decltype(&cudaGetErrorName) get_error_name_ = nullptr;
   decltype(&cudaGetDeviceCount) get_device_count_ = nullptr;
+  decltype(&cudaDriverGetVersion) driver_get_version_ = nullptr;
+  decltype(&cudaRuntimeGetVersion) runtime_get_version_ = nullptr;
   decltype(&cudaSetDevice) set_device_ = nullptr;
   decltype(&cudaDeviceGetAttribute) device_get_attribute_ = nullptr;
   decltype(&cudaDeviceGetPCIBusId) device_get_pci_bus_id_ = nullptr;

@@ -30,14 +30,22 @@ std::string visible_name(int index) {
   return name;
 }
 
-GuestSetup guest_setup(const DeviceOptions& options, const RunRequest& request, int index,
-                       const Placement& placement) {
+/// The guest loads the driver that we did, which may lie where only our own loader's path leads.
+void add_driver(const std::filesystem::path& driver, GuestSetup& setup) {
+  if (driver.empty()) return;
+  add_library_folder(driver.parent_path(), setup);
+  std::error_code error;
+  const auto itself = std::filesystem::canonical(driver, error);  // its name may be a link
+  if (!error) setup.read_only.push_back(itself.parent_path());
+}
+
+GuestSetup guest_setup(const CudaApi& api, const DeviceOptions& options, const RunRequest& request,
+                       int index) {
   GuestSetup setup;
   setup.program = options.guest_program;
   setup.library = request.library;
-  if (!options.cuda_libraries.empty()) {
-    setup.library_path = {options.cuda_libraries};
-  }
+  if (!options.cuda_libraries.empty()) add_library_folder(options.cuda_libraries, setup);
+  add_driver(api.driver_file(), setup);
   std::error_code error;
   for (std::filesystem::directory_iterator entry("/dev", error), end; !error && entry != end;
        entry.increment(error)) {
@@ -62,7 +70,7 @@ RunOutcome run_once(const std::shared_ptr<const CudaApi>& api, const DeviceOptio
   api->use(index);
   const Placement placement(api, index, *request.problem, l2_bytes);  // outlives the guest
   RunOutcome measured;
-  GuestProcess guest(guest_setup(options, request, index, placement));
+  GuestProcess guest(guest_setup(*api, options, request, index, placement));
   const Call call = placement.call(request);
   guest.prepare(call);
   std::optional<Reply> reply;
@@ -197,9 +205,10 @@ CheckedCall CudaDevice::check_once(const RunRequest& request) const {
       placement.prepare(*request.problem);
       return placement.call_on_own_memory(request);
     };
-    return sanitizer::run_checked({.program = options_.sanitizer,
-                                   .setup = guest_setup(options_, request, index_, placement),
-                                   .prepare = prepare});
+    return sanitizer::run_checked(
+        {.program = options_.sanitizer,
+         .setup = guest_setup(*api_, options_, request, index_, placement),
+         .prepare = prepare});
   } catch (const std::exception& error) {
     return {.unavailable = error.what()};
   }

@@ -1,6 +1,7 @@
 // The CUDA device against a stand-in for NVIDIA's libraries: everything but the GPU is real.
 #include "grader/device/cuda/cuda_device.h"
 
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -87,6 +88,59 @@ TEST(CudaDeviceTest, CountsTheGpusThereAre) {
   } catch (const DeviceError& error) {
     EXPECT_STREQ(error.what(), "there is no cuda:1: this machine has 1 GPU; use --device cuda:0");
   }
+}
+
+std::string refusal_of(const DeviceOptions& options) {
+  try {
+    CudaDevice device(0, options);
+    return "opened";
+  } catch (const DeviceError& error) {
+    return error.what();
+  }
+}
+
+TEST(CudaDeviceTest, NamesBothVersionsWhereTheDriverIsTooOld) {
+  setenv("ROOFLAB_FAKE_CUDA_DRIVER", "12040", 1);
+  const std::string refusal = refusal_of(options());
+  unsetenv("ROOFLAB_FAKE_CUDA_DRIVER");
+  EXPECT_THAT(refusal, HasSubstr("it supports CUDA 12.4, and the toolkit is 13.0; install driver "
+                                 "580 or later, or cuda-compat-13-0"));
+}
+
+/// A toolkit's folder of libraries, with what it was given of the stand-ins.
+class LibraryFolderTest : public testing::Test {
+ protected:
+  LibraryFolderTest() : folder_(testing::TempDir() + "/libraries_" + std::to_string(getpid())) {
+    fs::create_directories(folder_);
+  }
+  ~LibraryFolderTest() override { fs::remove_all(folder_); }
+  DeviceOptions with(std::initializer_list<const char*> libraries) const {
+    DeviceOptions result = options();
+    for (const char* library : libraries) {
+      fs::create_symlink(result.cuda_libraries / library, folder_ / library);
+    }
+    result.cuda_libraries = folder_;
+    return result;
+  }
+  const fs::path folder_;
+};
+
+TEST_F(LibraryFolderTest, WithALibraryThatDoesNotLoadIsToldWithTheLoadersReason) {
+  std::ofstream(folder_ / "libcudart.so.13") << "no library";
+  EXPECT_THAT(refusal_of(with({"libcuda.so.1"})),
+              AllOf(HasSubstr("no CUDA 13 runtime: libcudart.so.13 does not load ("),
+                    HasSubstr("file too short")));
+}
+
+TEST_F(LibraryFolderTest, WithoutADriverGivesTheGuestTheDriverThatTheGraderLoaded) {
+  // As from an LD_LIBRARY_PATH of ours alone: what is loaded is found by its name.
+  void* elsewhere = dlopen((options().cuda_libraries / "libcuda.so.1").c_str(), RTLD_NOW);
+  ASSERT_NE(elsewhere, nullptr) << dlerror();
+  const Problem problem = scaling_problem();
+  CudaDevice device(0, with({"libcudart.so.13"}));
+  const RunOutcome outcome = device.run(request_of(problem, "loads_the_driver"));
+  EXPECT_EQ(outcome.end, End::returned) << outcome.detail;
+  dlclose(elsewhere);
 }
 
 /// A folder of specifications with a calibration of the pretended GPU.
@@ -290,19 +344,12 @@ TEST_F(TimedRunTest, IsNoTimeAtAllWhenTheGpuIsThrottledAllTheTime) {
   EXPECT_THAT(outcome.detail, HasSubstr("the GPU was throttled, by heat or a fault, during each"));
 }
 
-TEST_F(TimedRunTest, SaysThatClocksWereNotWatchedWhereNothingTellsThem) {
-  DeviceOptions without = options();
-  const fs::path folder = testing::TempDir() + "/no_nvml_" + std::to_string(getpid());
-  fs::create_directories(folder);
-  for (const char* library : {"libcuda.so.1", "libcudart.so.13"}) {
-    fs::copy_file(without.cuda_libraries / library, folder / library);
-  }
-  without.cuda_libraries = folder;
-  CudaDevice device(0, without);
-  RunRequest request = request_of(problem_, "scale_on_host");
+TEST_F(LibraryFolderTest, WithoutNvmlLeavesClocksUnwatchedAndSaysSo) {
+  CudaDevice device(0, with({"libcuda.so.1", "libcudart.so.13"}));
+  const Problem problem = scaling_problem();
+  RunRequest request = request_of(problem, "scale_on_host");
   request.timed = true;
   const RunOutcome outcome = device.run(request);
-  fs::remove_all(folder);
   EXPECT_GE(outcome.samples_us.size(), 10U) << outcome.detail;
   EXPECT_FALSE(outcome.sampling->clocks_watched);
   EXPECT_EQ(outcome.sampling->sm_mhz, 0);

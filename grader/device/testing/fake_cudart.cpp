@@ -61,7 +61,21 @@ const char* cudaGetErrorName(cudaError_t error) {
   return error == cudaSuccess ? "cudaSuccess" : "cudaErrorInvalidValue";
 }
 
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  *version = 13000;
+  return cudaSuccess;
+}
+
+cudaError_t cudaDriverGetVersion(int* version) {
+  const char* driver = std::getenv("ROOFLAB_FAKE_CUDA_DRIVER");
+  *version = driver == nullptr ? 13000 : std::atoi(driver);
+  return cudaSuccess;
+}
+
 cudaError_t cudaGetDeviceCount(int* count) {
+  int driver = 0;
+  cudaDriverGetVersion(&driver);
+  if (driver < 13000) return cudaErrorInsufficientDriver;
   *count = from_environment("ROOFLAB_FAKE_CUDA_GPUS", 1);
   return cudaSuccess;
 }

@@ -337,6 +337,16 @@ TEST_F(TimedRunTest, DropsThrottledSamplesAndTakesOthersInTheirPlace) {
   EXPECT_LE(outcome.sampling->dropped, static_cast<int>(outcome.samples_us.size()));
 }
 
+TEST_F(TimedRunTest, KeepsASampleWhoseClockOnlyChanged) {
+  // The hardware slowdown on one side of every call; with heat or on both sides it is one.
+  setenv("ROOFLAB_FAKE_NVML_REASONS", "0x8,0,0,0xc", 1);
+  const RunOutcome outcome = run("scale_on_host");
+  expect_scaled(outcome);
+  EXPECT_EQ(outcome.sampling->dropped, 0);
+  setenv("ROOFLAB_FAKE_NVML_REASONS", "0,0,0,0,0x8,0x8,0x48,0", 1);
+  EXPECT_GE(run("scale_on_host").sampling->dropped, 2);
+}
+
 TEST_F(TimedRunTest, IsNoTimeAtAllWhenTheGpuIsThrottledAllTheTime) {
   setenv("ROOFLAB_FAKE_NVML_REASONS", "0x40", 1);
   const RunOutcome outcome = run("scale_on_host", 3);

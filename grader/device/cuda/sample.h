@@ -20,6 +20,13 @@ constexpr std::int64_t kSoftwareThermal = 0x20;
 constexpr std::int64_t kHardwareThermal = 0x40;
 constexpr std::int64_t kPowerBrake = 0x80;
 
+/// Reasons of a call, from those right before it and right after it. The hardware slowdown is set
+/// for a moment, too, whenever the GPU changes its clock: it counts where it is on both sides. Heat
+/// and the power brake, which it comes with when it is meant, have bits of their own.
+constexpr std::int64_t reasons_around(std::int64_t before, std::int64_t after) {
+  return ((before | after) & ~kHardwareSlowdown) | (before & after & kHardwareSlowdown);
+}
+
 /// Whether a sample says nothing about the GPU, only about its cooling or its supply at that
 /// moment.
 constexpr bool is_throttled(const Sample& sample) {

@@ -78,7 +78,7 @@ TimedCalls::Timed TimedCalls::make(const Problem& contents, RunOutcome& outcome)
     ++outcome.sampling->early;
   }
   watch_.look(timed.sample);
-  timed.sample.throttled_by |= before.throttled_by;
+  timed.sample.throttled_by = reasons_around(before.throttled_by, timed.sample.throttled_by);
   timed.sample.time_us = believed_us(timed.reply->elapsed_us, wall_us, idle_us_);
   timed.contradicted = timed.sample.time_us != timed.reply->elapsed_us;
   return timed;

@@ -91,6 +91,7 @@ struct RunRequest {
 struct CheckedCall {
   std::vector<simgpu::Finding> findings = {};
   std::string unavailable = {};  ///< why they can say nothing; empty when they could
+  std::string incomplete = {};  ///< why they did not see all of this very call; empty when they did
 };
 
 /// A GPU that can run one call of a guest at a time: simulated or real. No lab knows which.

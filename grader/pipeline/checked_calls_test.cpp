@@ -56,6 +56,14 @@ TEST_F(CheckedCallsTest, SayWhyTheyDoNotWorkAndGradingGoesOn) {
               Contains(HasSubstr("the toolkit has no compute-sanitizer")));
 }
 
+TEST_F(CheckedCallsTest, SayWhatTheyDidNotSee) {
+  checked_ = {.incomplete = "memcheck took longer than 20 s"};
+  const TaskResult task = grade_task_with(solve_wrongly);
+  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
+  EXPECT_THAT(task.diagnostics.at(0).notes,
+              Contains("races and wrong accesses may be unseen: memcheck took longer than 20 s"));
+}
+
 TEST_F(CheckedCallsTest, AreNotAskedWhereEveryRunIsChecked) {
   const TaskResult task = grade_task_with(solve_wrongly);
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);

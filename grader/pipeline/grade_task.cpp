@@ -270,9 +270,13 @@ class TaskGrader {
     if (!checked.findings.empty()) {
       outcome_.activity.findings = checked.findings;
       judgement = judge(run);
-    } else if (!checked.unavailable.empty() && !judgement.diagnostics.empty()) {
-      judgement.diagnostics.front().notes.push_back(
-          "nothing looked for races and wrong accesses: " + checked.unavailable);
+    } else if (!judgement.diagnostics.empty()) {
+      auto& notes = judgement.diagnostics.front().notes;
+      if (!checked.unavailable.empty()) {
+        notes.push_back("nothing looked for races and wrong accesses: " + checked.unavailable);
+      } else if (!checked.incomplete.empty()) {
+        notes.push_back("races and wrong accesses may be unseen: " + checked.incomplete);
+      }
     }
   }
 

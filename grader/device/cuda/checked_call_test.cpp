@@ -162,7 +162,21 @@ TEST_F(CheckedCallTest, GivesUpOnACallThatDoesNotEnd) {
       device.check(request_of(problem_, "hangs", "libhost_tasks.so", std::chrono::seconds(1)));
   EXPECT_THAT(checked.findings, IsEmpty());
   EXPECT_THAT(checked.unavailable, IsEmpty());
+  EXPECT_EQ(checked.incomplete, "memcheck took longer than 1 s");
   EXPECT_EQ(asked(), "memcheck\n");
+  EXPECT_THAT(check(device).incomplete, IsEmpty()) << "of another call it can tell";
+}
+
+TEST_F(CheckedCallTest, LeavesACallThatProfilesItselfAlone) {
+  install("echo '========= COMPUTE-SANITIZER'");
+  CudaDevice device = open();
+  RunRequest request =
+      request_of(problem_, "scale_on_host", "libhost_tasks.so", std::chrono::seconds(10));
+  request.libraries = {"cupti"};
+  EXPECT_THAT(device.check(request).incomplete, HasSubstr("profiles itself with CUPTI"));
+  EXPECT_FALSE(fs::exists(folder_.path() / "compute-sanitizer" / "asked"));
+  check(device);
+  EXPECT_THAT(asked(), HasSubstr("memcheck")) << "other calls are watched as before";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "grader/device/cuda/cuda_device.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <optional>
@@ -40,7 +41,7 @@ void add_driver(const std::filesystem::path& driver, GuestSetup& setup) {
 }
 
 GuestSetup guest_setup(const CudaApi& api, const DeviceOptions& options, const RunRequest& request,
-                       int index) {
+                       int index, const Placement& placement) {
   GuestSetup setup;
   setup.program = options.guest_program;
   setup.library = request.library;
@@ -191,6 +192,9 @@ RunOutcome CudaDevice::run(const RunRequest& request) {
 
 CheckedCall CudaDevice::check(const RunRequest& request) {
   if (checkers_failed_) return {};
+  if (std::ranges::find(request.libraries, "cupti") != request.libraries.end()) {
+    return {.incomplete = "compute-sanitizer cannot watch a call that profiles itself with CUPTI"};
+  }
   CheckedCall checked = check_once(request);
   checkers_failed_ = !checked.unavailable.empty();
   return checked;

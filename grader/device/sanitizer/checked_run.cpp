@@ -52,12 +52,7 @@ bool is_of_the_guest(const simgpu::Finding& finding, const std::string& tool) {
   return tool == "initcheck" && !finding.where.by_thread;
 }
 
-struct ToolEnd {
-  CheckedCall checked;
-  bool hangs = false;  ///< it took all of its time
-};
-
-ToolEnd run_tool(const CheckedRun& run, const std::string& tool) {
+CheckedCall run_tool(const CheckedRun& run, const std::string& tool) {
   GuestSetup setup = run.setup;
   setup.wrapper = command(run.program, tool);
   setup.time_limit = std::min(setup.time_limit, kMostTime);
@@ -70,28 +65,33 @@ ToolEnd run_tool(const CheckedRun& run, const std::string& tool) {
   // Whatever it answers: the tool's words count.
   if (ready && objection.empty()) static_cast<void>(guest.call(call));
   const SandboxOutcome end = guest.finish(kSecondsToEnd);
-  ToolEnd told{.checked = {.findings = findings_in(end.output)},
-               .hangs = end.limit == LimitHit::time};
-  CheckedCall& checked = told.checked;
+  CheckedCall checked{.findings = findings_in(end.output)};
   std::erase_if(checked.findings,
                 [&](const auto& finding) { return is_of_the_guest(finding, tool); });
-  if (!objection.empty()) {
-    checked = {.unavailable = "under it " + objection};
-  } else if (checked.findings.empty() && !told.hangs) {
+  if (!objection.empty()) return {.unavailable = "under it " + objection};
+  if (!checked.findings.empty()) return checked;
+  if (end.limit == LimitHit::time) {
+    checked.incomplete = fmt::format("{} took longer than {:g} s", tool, setup.time_limit.count());
+  } else {
     checked.unavailable = refusal_in(end.output);
   }
-  return told;
+  return checked;
 }
 
 }  // namespace
 
 std::filesystem::path find_sanitizer(const std::filesystem::path& lib64) {
+  namespace fs = std::filesystem;
   std::error_code error;
   if (lib64.empty()) return {};
-  const auto root = std::filesystem::canonical(lib64, error).parent_path();
-  const auto program = root / "compute-sanitizer" / "compute-sanitizer";
-  return !error && std::filesystem::is_regular_file(program, error) ? program
-                                                                    : std::filesystem::path();
+  // lib64 may be a link out of the toolkit's root, as into targets/x86_64-linux, or into it.
+  const fs::path itself = fs::weakly_canonical(lib64, error);
+  for (const fs::path& root : {lib64.parent_path(), itself.parent_path()}) {
+    const fs::path program =
+        fs::weakly_canonical(root / "compute-sanitizer" / "compute-sanitizer", error);
+    if (!error && fs::is_regular_file(program, error)) return program;
+  }
+  return {};
 }
 
 CheckedCall run_checked(const CheckedRun& run) {
@@ -99,14 +99,15 @@ CheckedCall run_checked(const CheckedRun& run) {
     return {.unavailable = "the toolkit has no compute-sanitizer (the package cuda-sanitizer)"};
   }
   for (const char* tool : kTools) {
-    auto [checked, hangs] = run_tool(run, tool);
+    CheckedCall checked = run_tool(run, tool);
     if (!checked.findings.empty()) return checked;
     if (!checked.unavailable.empty()) {
       checked.unavailable =
           fmt::format("compute-sanitizer does not work here: {}", checked.unavailable);
       return checked;
     }
-    if (hangs) break;  // a call that does not end does so under the next one, too
+    // A call that does not end does so under the next one, too.
+    if (!checked.incomplete.empty()) return checked;
   }
   return {};
 }

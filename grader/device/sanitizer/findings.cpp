@@ -314,10 +314,19 @@ std::optional<Finding> deadlock(const Record& record) {
   return finding;
 }
 
+/// "cudaLaunchKernel" of "__cudaLaunchKernel", which nvcc makes of `<<<>>>`.
+std::string_view plain_call(std::string_view call) {
+  return call.substr(std::min(call.find_first_not_of('_'), call.size()));
+}
+
 /// "Program hit cudaErrorInvalidValue (error 1) due to "invalid argument" on CUDA API call to
 /// cudaMemcpy." Of errors, those that say that a call was wrong: what a kernel did comes back from
-/// the next call, too.
+/// the next call, too. Calls of the driver (cu…) are those of libraries and of the runtime itself,
+/// which ask for more than there is and go on without it.
 std::optional<Finding> wrong_call(const Record& record) {
+  // Of the guest; or they only repeat what another call was told.
+  constexpr std::array<std::string_view, 4> kNotTheirs{
+      "cudaIpcOpenMemHandle", "cudaDeviceSynchronize", "cudaGetLastError", "cudaPeekAtLastError"};
   constexpr std::array<std::uint64_t, 5> kMisuse{1, 9, 17, 21, 400};  // driver_types.h, CUDA 13
   Scanner head(record.head);
   if (!head.word("Program hit ")) return std::nullopt;
@@ -328,7 +337,10 @@ std::optional<Finding> wrong_call(const Record& record) {
       !head.past("on CUDA API call to ")) {
     return std::nullopt;
   }
-  const std::string_view call = head.rest().substr(0, head.rest().find_first_of(". "));
+  const std::string_view call = plain_call(head.rest().substr(0, head.rest().find_first_of(". ")));
+  if (!call.starts_with("cuda") || std::ranges::find(kNotTheirs, call) != kNotTheirs.end()) {
+    return std::nullopt;
+  }
   Finding finding;
   finding.code = "RL0308";
   finding.kind = FindingKind::invalid_api_use;

@@ -82,6 +82,33 @@ TEST(MemcheckTest, TellsOfCallsThatAreWrongAndNotOfThoseThatReportAKernelsFault)
   EXPECT_FALSE(call.where.by_thread);
 }
 
+/// What memcheck says of a call that fails.
+std::string failed(const std::string& call, const std::string& error, int number) {
+  return "========= Program hit " + error + " (error " + std::to_string(number) +
+         ") due to \"a reason\" on CUDA API call to " + call + ".\n";
+}
+
+TEST(MemcheckTest, TellsALaunchBySyntaxAsTheFunctionThatPeopleKnow) {
+  const auto findings =
+      findings_in(failed("__cudaLaunchKernel", "cudaErrorInvalidConfiguration", 9));
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_EQ(findings[0].message,
+            "cudaLaunchKernel refuses what it is called with: cudaErrorInvalidConfiguration");
+}
+
+TEST(MemcheckTest, LeavesOutCallsThatLibrariesMakeOfTheDriver) {
+  EXPECT_THAT(findings_in(failed("cuFuncSetAttribute", "CUDA_ERROR_INVALID_VALUE", 1)), IsEmpty());
+  EXPECT_THAT(findings_in(failed("cuStreamGetCaptureInfo", "CUDA_ERROR_INVALID_HANDLE", 400)),
+              IsEmpty());
+}
+
+TEST(MemcheckTest, LeavesOutCallsOfTheGuestAndThoseThatRepeatAnError) {
+  for (const char* call : {"cudaIpcOpenMemHandle", "cudaDeviceSynchronize", "cudaGetLastError",
+                           "cudaPeekAtLastError"}) {
+    EXPECT_THAT(findings_in(failed(call, "cudaErrorInvalidValue", 1)), IsEmpty()) << call;
+  }
+}
+
 TEST(InitcheckTest, TellsWhatWasNeverWritten) {
   const auto findings = of("initcheck");
   EXPECT_THAT(codes(findings), ElementsAre("RL0205", "RL0206", "RL0205"));

@@ -17,7 +17,9 @@ namespace {
 
 using nlohmann::json;
 using rooflab::TraceRules;
+using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 std::vector<json> events(const std::string& text, const std::string& phase) {
@@ -40,7 +42,8 @@ TEST(TraceFile, OfAProgramKeepsTheRulesAndJoinsEveryLaunchWithItsKernel) {
   const std::string text{std::istreambuf_iterator<char>(stream), {}};
   std::filesystem::remove(file);
   EXPECT_THAT(TraceRules::faults(text), IsEmpty());
-  EXPECT_THAT(events(text, "s"), SizeIs(34)) << "32 kernels, a copy and a memset";
+  EXPECT_THAT(events(text, "s"), SizeIs(35)) << "33 kernels, a copy and a memset";
+  EXPECT_THAT(text, Not(HasSubstr("__cuda"))) << "a launch is told as people write it";
 }
 
 TEST(TraceFile, GivesWorkThatOverlapsALineOfItsOwn) {

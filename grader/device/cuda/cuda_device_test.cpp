@@ -138,8 +138,9 @@ TEST_F(LibraryFolderTest, WithoutADriverGivesTheGuestTheDriverThatTheGraderLoade
   ASSERT_NE(elsewhere, nullptr) << dlerror();
   const Problem problem = scaling_problem();
   CudaDevice device(0, with({"libcudart.so.13"}));
-  const RunOutcome outcome = device.run(request_of(problem, "loads_the_driver"));
+  const RunOutcome outcome = device.run(request_of(problem, "scale_on_host"));
   EXPECT_EQ(outcome.end, End::returned) << outcome.detail;
+  expect_scaled(outcome);
   dlclose(elsewhere);
 }
 

@@ -1,6 +1,5 @@
 // A task library without GPU code: every way in which a student's function can end, behave or
 // misbehave.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -53,14 +52,6 @@ ROOFLAB_ENTRY(echo) {
   call.result("twice", 2 * call.integer("m"));
   call.result("half", call.real("alpha") / 2);
   call.result("text", call.text("mode") + "!");
-}
-
-// As NVIDIA's runtime does when it is first called.
-ROOFLAB_ENTRY(loads_the_driver) {
-  (void)call;
-  void* driver = dlopen("libcuda.so.1", RTLD_NOW);
-  if (driver == nullptr) throw std::runtime_error(dlerror());
-  dlclose(driver);
 }
 
 ROOFLAB_ENTRY(stub) {

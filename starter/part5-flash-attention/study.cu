@@ -17,7 +17,7 @@ namespace plot = rooflab::plot;
 namespace {
 
 // The study's problem as io.h describes it.
-AttentionSize size_of(int length) {
+[[maybe_unused]] AttentionSize size_of(int length) {
   return {.heads = kStudyHeads,
           .length = length,
           .head_dim = kStudyHeadDim,
@@ -29,7 +29,8 @@ AttentionSize size_of(int length) {
 }  // namespace
 
 // Time, memory and kernels of `run`, one call of a form; `arrays` bytes are those of its arrays.
-StudyResult measure(const std::function<void()>& run, std::int64_t arrays) {
+StudyResult measure(const StudyDevice& device, const std::function<void()>& run,
+                    std::int64_t arrays) {
   rooflab::todo("use time_ms, peak_memory and profile of the toolkit on `run`");
 }
 

@@ -57,19 +57,16 @@ struct Tiles {
   static constexpr int kLaneKeys = kKeys / kRowLanes;
 
   // Rows in shared memory are padded by 16 bytes, to spread neighbouring rows over the banks. A
-  // row of weights, 16 bits each, lies where the row of scores was, and leaves room behind it for
-  // the row's factor, as often as a fragment has columns.
+  // row of weights, 16 bits each, lies where the row of scores was.
   static constexpr int kStride = kHeadDim + kVector;
   static constexpr int kScoreStride = kKeys + 4;
   static constexpr int kWeightStride = 2 * kScoreStride;
-  static constexpr int kFirstFactor = kKeys / 2;
-  static constexpr int kLaneFactors = kFragment / kRowLanes;
-  static_assert(kFirstFactor + kFragment <= kScoreStride);
 
   static constexpr int kQueryBytes = kQueries * kStride * 2;
   static constexpr int kKeyBytes = kKeys * kStride * 2;  // of keys or of values
   static constexpr int kScoreBytes = kQueries * kScoreStride * static_cast<int>(sizeof(float));
-  static constexpr int kSharedBytes = kQueryBytes + kKeyBytes + kScoreBytes;
+  static constexpr int kFactorBytes = kQueries * static_cast<int>(sizeof(float));
+  static constexpr int kSharedBytes = kQueryBytes + kKeyBytes + kScoreBytes + kFactorBytes;
 };
 
 // All threads copy `rows` rows of a matrix to `tile`; what is left of the tile's kRows rows becomes
@@ -199,22 +196,13 @@ __device__ float update_row(float* scores, T* weights, const KeyRange& visible, 
   return rescale;
 }
 
-// Stores this lane's part of the copies of its row's factor.
-template <int kHeadDim>
-__device__ void store_factor(float factor, float* lane_factors) {
-#pragma unroll
-  for (int j = 0; j < Tiles<kHeadDim>::kLaneFactors; j += 4) {
-    *reinterpret_cast<float4*>(lane_factors + j) = make_float4(factor, factor, factor, factor);
-  }
-}
-
 // Multiplies each row of the sums by its factor. Which elements of a fragment a lane has is not
-// specified; a fragment whose columns are all the factors has each where the sums have the elements
-// of its row.
+// specified; a fragment of factors, loaded with all its columns at one place, has each where the
+// sums have the elements of its row.
 template <int kHeadDim>
 __device__ void scale_rows(const float* factors, Sums (&sums)[Tiles<kHeadDim>::kDepthFragments]) {
   Sums factor;
-  wmma::load_matrix_sync(factor, factors, Tiles<kHeadDim>::kScoreStride, wmma::mem_row_major);
+  wmma::load_matrix_sync(factor, factors, 0, wmma::mem_col_major);
 #pragma unroll
   for (Sums& sum : sums) {
 #pragma unroll
@@ -279,6 +267,7 @@ __device__ void attend(const T* q, const T* k, const T* v, T* out, float* log_su
   T* const keys = reinterpret_cast<T*>(shared + Tile::kQueryBytes);
   T* const values = keys;  // take the place of the keys, once the scores are there
   float* const all_scores = reinterpret_cast<float*>(shared + Tile::kQueryBytes + Tile::kKeyBytes);
+  float* const all_factors = all_scores + Tile::kQueries * Tile::kScoreStride;
 
   // Under a causal mask the last queries see most: they start first.
   const int first_query = (gridDim.x - 1 - blockIdx.x) * Tile::kQueries;
@@ -300,9 +289,7 @@ __device__ void attend(const T* q, const T* k, const T* v, T* out, float* log_su
   float* const lane_scores = scores + lane_row * Tile::kScoreStride + lane_key;
   T* const weights = reinterpret_cast<T*>(scores);
   T* const lane_weights = weights + lane_row * Tile::kWeightStride + lane_key;
-  const float* const factors = scores + Tile::kFirstFactor;
-  float* const lane_factors = scores + lane_row * Tile::kScoreStride + Tile::kFirstFactor +
-                              lane / Tile::kWarpRows * Tile::kLaneFactors;
+  float* const factors = all_factors + warp_row;
   const KeyRange visible = visible_keys(first_query + warp_row + lane_row, shape);
 
   RowState row;
@@ -325,29 +312,27 @@ __device__ void attend(const T* q, const T* k, const T* v, T* out, float* log_su
     load_tile<kHeadDim, Tile::kKeys>(v + from, shape.key_length - key, values);
     const float rescale = update_row<kHeadDim>(lane_scores, lane_weights, visible, key + lane_key,
                                                shape.key_length, shape.scale * kLog2E, row);
-    store_factor<kHeadDim>(rescale, lane_factors);
+    if (lane < Tile::kWarpRows) factors[lane] = rescale;
     __syncthreads();  // the values, the weights and the factors are complete
 #pragma unroll
     for (int r = 0; r < Tile::kRowFragments; ++r) {
-      scale_rows<kHeadDim>(factors + r * kFragment * Tile::kScoreStride, sums[r]);
+      scale_rows<kHeadDim>(factors + r * kFragment, sums[r]);
     }
     multiply_weights_v<kHeadDim>(weights, values, sums);
   }
 
   const float sum = row_sum<Tile::kRowLanes>(row.sum);
   __syncwarp();  // the last factors were read
-  store_factor<kHeadDim>(sum > 0.0f ? 1.0f / sum : 0.0f, lane_factors);  // 0: a row without keys
-  if (lane < Tile::kWarpRows && warp_row + lane < query_count) {
-    log_sum_exp[first_row + warp_row + lane] = row.maximum / kLog2E + logf(sum);
+  if (lane < Tile::kWarpRows) {
+    factors[lane] = sum > 0.0f ? 1.0f / sum : 0.0f;  // a row without keys is 0
+    if (warp_row + lane < query_count) {
+      log_sum_exp[first_row + warp_row + lane] = row.maximum / kLog2E + logf(sum);
+    }
   }
-  __syncwarp();  // the factors are complete
+  __syncwarp();  // the factors are complete, and nobody needs the weights any more
 #pragma unroll
   for (int r = 0; r < Tile::kRowFragments; ++r) {
-    scale_rows<kHeadDim>(factors + r * kFragment * Tile::kScoreStride, sums[r]);
-  }
-  __syncwarp();  // nobody needs factors or weights any more
-#pragma unroll
-  for (int r = 0; r < Tile::kRowFragments; ++r) {
+    scale_rows<kHeadDim>(factors + r * kFragment, sums[r]);
     const int from_row = warp_row + r * kFragment;
     if (from_row >= query_count) break;  // the same for the whole warp
     store_rows<kHeadDim>(sums[r], query_count - from_row, scores,

@@ -36,8 +36,8 @@ class GuestCall {
     return static_cast<T*>(tensors_.at(name));
   }
   /// Something that a call needs beside its tensors, such as a library's handle: made from
-  /// `arguments` by the first call that asks for this name, and kept for those after it, so that no
-  /// timed call pays for it. It ends behind the guest's last call.
+  /// `arguments` by the first call that asks for this name. Measured calls keep it for those after
+  /// them, so that at most the first pays for it; behind any other call it ends.
   template <typename T, typename... Arguments>
   const T& kept(const std::string& name, const Arguments&... arguments) {
     std::shared_ptr<void>& object = kept_[name];

@@ -65,6 +65,26 @@ Reply TaskCaller::prepare(const Call& call) {
   return reply;
 }
 
+namespace {
+
+/// Gives back at its end what an adapter keeps, unless the call is measured: only those are told
+/// apart by their time, and whatever is there behind any other counts as forgotten by the student.
+class KeepsIfMeasured {
+ public:
+  KeepsIfMeasured(const Call& call, KeptObjects& kept) : measured_(call.measured), kept_(kept) {}
+  ~KeepsIfMeasured() {
+    if (!measured_) kept_.clear();
+  }
+  KeepsIfMeasured(const KeepsIfMeasured&) = delete;
+  KeepsIfMeasured& operator=(const KeepsIfMeasured&) = delete;
+
+ private:
+  bool measured_;
+  KeptObjects& kept_;
+};
+
+}  // namespace
+
 Reply TaskCaller::run(const Call& call) {
   if (call.entry.empty()) {
     return prepare(call);
@@ -72,6 +92,7 @@ Reply TaskCaller::run(const Call& call) {
   Reply reply;
   try {
     Entry* entry = load(call);
+    const KeepsIfMeasured keeper(call, kept_);
     std::map<std::string, void*> tensors;
     for (const auto& [name, place] : call.tensors) {
       tensors[name] = place_of(place);

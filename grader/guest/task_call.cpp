@@ -17,6 +17,22 @@ class NotLoaded : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Gives back at its end what an adapter keeps, unless the call is measured: only those are told
+/// apart by their time, and whatever is there behind any other counts as forgotten by the student.
+class KeepsIfMeasured {
+ public:
+  KeepsIfMeasured(const Call& call, KeptObjects& kept) : measured_(call.measured), kept_(kept) {}
+  ~KeepsIfMeasured() {
+    if (!measured_) kept_.clear();
+  }
+  KeepsIfMeasured(const KeepsIfMeasured&) = delete;
+  KeepsIfMeasured& operator=(const KeepsIfMeasured&) = delete;
+
+ private:
+  bool measured_;
+  KeptObjects& kept_;
+};
+
 }  // namespace
 
 TaskCaller::Entry* TaskCaller::load(const Call& call) {
@@ -64,26 +80,6 @@ Reply TaskCaller::prepare(const Call& call) {
   }
   return reply;
 }
-
-namespace {
-
-/// Gives back at its end what an adapter keeps, unless the call is measured: only those are told
-/// apart by their time, and whatever is there behind any other counts as forgotten by the student.
-class KeepsIfMeasured {
- public:
-  KeepsIfMeasured(const Call& call, KeptObjects& kept) : measured_(call.measured), kept_(kept) {}
-  ~KeepsIfMeasured() {
-    if (!measured_) kept_.clear();
-  }
-  KeepsIfMeasured(const KeepsIfMeasured&) = delete;
-  KeepsIfMeasured& operator=(const KeepsIfMeasured&) = delete;
-
- private:
-  bool measured_;
-  KeptObjects& kept_;
-};
-
-}  // namespace
 
 Reply TaskCaller::run(const Call& call) {
   if (call.entry.empty()) {

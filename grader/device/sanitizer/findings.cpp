@@ -325,8 +325,9 @@ std::string_view plain_call(std::string_view call) {
 /// which ask for more than there is and go on without it.
 std::optional<Finding> wrong_call(const Record& record) {
   // Of the guest; or they only repeat what another call was told.
-  constexpr std::array<std::string_view, 4> kNotTheirs{
-      "cudaIpcOpenMemHandle", "cudaDeviceSynchronize", "cudaGetLastError", "cudaPeekAtLastError"};
+  constexpr std::array<std::string_view, 5> kNotTheirs{
+      "cudaMemPoolImportFromShareableHandle", "cudaMemPoolImportPointer", "cudaDeviceSynchronize",
+      "cudaGetLastError", "cudaPeekAtLastError"};
   constexpr std::array<std::uint64_t, 5> kMisuse{1, 9, 17, 21, 400};  // driver_types.h, CUDA 13
   Scanner head(record.head);
   if (!head.word("Program hit ")) return std::nullopt;

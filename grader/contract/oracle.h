@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,10 @@ class Oracle {
   virtual ~Oracle() = default;
 
   /// Inputs of one case from its parameters (part.toml) and the seed. Same arguments, same problem.
-  virtual Problem make(const Values& parameters, std::uint64_t seed) const = 0;
+  /// Unless overridden, the parameters are all there is.
+  virtual Problem make(const Values& parameters, std::uint64_t /*seed*/) const {
+    return {parameters, {}};
+  }
 
   /// The right contents of every output and in_out tensor.
   virtual std::vector<Expected> expect(const Problem&) const { return {}; }
@@ -65,11 +69,11 @@ class Oracle {
     return {};
   }
 
-  /// Causes of results of which at least one is not what it should be, most likely first: a summand
-  /// that is missing. Empty when the oracle knows none.
-  virtual std::vector<Complaint> explain(const Problem&, const Values& /*got*/,
-                                         const Values& /*expected*/) const {
-    return {};
+  /// The cause of results of which at least one is not what it should be, such as a summand that is
+  /// missing; nothing when the oracle knows none.
+  virtual std::optional<Complaint> explain(const Problem&, const Values& /*got*/,
+                                           const Values& /*expected*/) const {
+    return std::nullopt;
   }
 };
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 
 namespace rooflab {
@@ -25,6 +26,7 @@ struct Access {  // cudaMemAccessDesc
 constexpr int kFileDescriptor = 1;     // cudaMemHandleTypePosixFileDescriptor
 constexpr Location kThisGpu = {1, 0};  // cudaMemLocationTypeDevice, of the one GPU that we see
 constexpr int kReadAndWrite = 3;       // cudaMemAccessFlagsProtReadWrite
+constexpr int kReleaseThreshold = 4;   // cudaMemPoolAttrReleaseThreshold
 constexpr int kDeviceToDevice = 3;
 
 ExportedPointer pointer_from(const std::string& hexadecimal) {
@@ -127,6 +129,16 @@ void* CudaRuntime::make_own(std::size_t bytes, const void* contents) {
           "cudaMemcpy");
   }
   return address;
+}
+
+void CudaRuntime::keep_freed_memory() {
+  void* pool = nullptr;
+  check(find<int(void**, int)>("cudaDeviceGetDefaultMemPool")(&pool, kThisGpu.id),
+        "cudaDeviceGetDefaultMemPool");
+  std::uint64_t everything = std::numeric_limits<std::uint64_t>::max();
+  check(
+      find<int(void*, int, void*)>("cudaMemPoolSetAttribute")(pool, kReleaseThreshold, &everything),
+      "cudaMemPoolSetAttribute");
 }
 
 void CudaRuntime::make_clock() {

@@ -72,6 +72,7 @@ Reply TaskCaller::prepare(const Call& call) {
       place_of(place);
     }
     if (call.measured) {
+      cuda_.keep_freed_memory();
       cuda_.make_clock();
     }
     reply.cuda_error = cuda_.finish();

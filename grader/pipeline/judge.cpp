@@ -164,9 +164,8 @@ void check_results(const JudgedRun& run, Judgement& judgement) {
       explain_results(run.outcome.results, wrong, run.task.ratios, run.spec, run.context);
   // A factor that the task declares has a cause of its own.
   if (!names_cause(story) && run.oracle != nullptr) {
-    for (const Complaint& cause : run.oracle->explain(run.problem, run.outcome.results, expected)) {
-      judgement.diagnostics.push_back(explain_cause(cause, story, run.context));
-    }
+    const auto cause = run.oracle->explain(run.problem, run.outcome.results, expected);
+    if (cause) judgement.diagnostics.push_back(explain_cause(*cause, story, run.context));
   }
   if (judgement.diagnostics.empty()) judgement.diagnostics.push_back(story);
   judgement.telling = telling_of(judgement.diagnostics.front(), kFewestTelling);

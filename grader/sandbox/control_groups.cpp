@@ -99,6 +99,8 @@ std::string unique_name() {
 
 bool ControlGroups::add(const fs::path& parent) {
   const fs::path directory = parent / unique_name();
+  // A process that had our number and was killed has left its group behind.
+  rmdir(directory.c_str());
   std::error_code error;
   if (!fs::create_directory(directory, error)) {
     return false;

@@ -1,5 +1,6 @@
 #include "labs/oracle_support/wrong_results.h"
 
+#include <algorithm>
 #include <cmath>
 #include <variant>
 
@@ -11,21 +12,27 @@ namespace {
 /// Results are compared as the grader does.
 constexpr double kSame = 1e-9;
 
-bool is_same(const Value& got, const Value& other) {
-  const Values values{{"got", got}, {"other", other}};
-  const double number = number_of(values, "other");
-  return std::isnan(number) ? got == other : is_close(number_of(values, "got"), number, kSame);
+/// A value as a number; NaN when it is a text.
+double as_number(const Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  const auto* real = std::get_if<double>(&value);
+  return real == nullptr ? std::nan("") : *real;
+}
+
+bool is_same(const Value& got, const Value& right, double scale) {
+  const double number = as_number(right);
+  if (std::isnan(number)) return got == right;
+  return std::abs(as_number(got) - number) <= kSame * std::max(std::abs(number), scale);
 }
 
 /// "; bytes should be 12 and is 10", of the first result that is wrong.
-std::string evidence(const Values& got, const Values& right) {
-  for (const auto& [name, value] : right) {
-    const auto found = got.find(name);
-    if (found == got.end()) return "; there is no " + name;
-    if (is_same(found->second, value)) continue;
-    return "; " + name + " should be " + text_of(value) + " and is " + text_of(found->second);
-  }
-  return {};
+std::string evidence(const Values& got, const Values& right, double scale = 0) {
+  const auto name = first_difference(got, right, scale);
+  if (!name) return {};
+  const auto found = got.find(*name);
+  if (found == got.end()) return "; there is no " + *name;
+  return "; " + *name + " should be " + text_of(right.at(*name)) + " and is " +
+         text_of(found->second);
 }
 
 /// How far totals are from what they should be.
@@ -86,23 +93,22 @@ std::string missing_pair(const Difference& difference, const std::vector<Term>& 
 
 double number_of(const Values& results, const std::string& name) {
   const auto found = results.find(name);
-  if (found == results.end()) return std::nan("");
-  if (const auto* whole = std::get_if<std::int64_t>(&found->second)) {
-    return static_cast<double>(*whole);
+  return found == results.end() ? std::nan("") : as_number(found->second);
+}
+
+std::optional<std::string> first_difference(const Values& got, const Values& right, double scale) {
+  for (const auto& [name, value] : right) {
+    const auto found = got.find(name);
+    if (found == got.end() || !is_same(found->second, value, scale)) return name;
   }
-  const auto* real = std::get_if<double>(&found->second);
-  return real == nullptr ? std::nan("") : *real;
+  return std::nullopt;
 }
 
 std::optional<Complaint> explained_by_slips(const Values& got, const Values& right,
-                                            const std::vector<ResultSlip>& slips) {
+                                            const std::vector<ResultSlip>& slips, double scale) {
   for (const ResultSlip& slip : slips) {
-    bool makes_all = !slip.results.empty();
-    for (const auto& [name, value] : slip.results) {
-      const auto found = got.find(name);
-      makes_all = makes_all && found != got.end() && is_same(found->second, value);
-    }
-    if (makes_all) return Complaint{slip.code, slip.cause + evidence(got, right), slip.advice};
+    if (slip.results.empty() || first_difference(got, slip.results, scale)) continue;
+    return Complaint{slip.code, slip.cause + evidence(got, right, scale), slip.advice};
   }
   return std::nullopt;
 }

@@ -196,17 +196,36 @@ __device__ float update_row(float* scores, T* weights, const KeyRange& visible, 
   return rescale;
 }
 
-// Multiplies each row of the sums by its factor. Which elements of a fragment a lane has is not
-// specified; a fragment of factors, loaded with all its columns at one place, has each where the
-// sums have the elements of its row.
+// The row of each element of a fragment of sums that this lane has.
+struct ElementRows {
+  int row[Sums::num_elements];
+};
+
+// Which elements of a fragment a lane has is not specified: a matrix whose elements are the numbers
+// of their rows tells, when it is loaded as sums are.
+__device__ ElementRows find_element_rows(float* staging) {
+  for (int i = threadIdx.x % kWarpSize; i < kFragment * kFragment; i += kWarpSize) {
+    staging[i] = static_cast<float>(i / kFragment);
+  }
+  __syncwarp();
+  Sums numbers;
+  wmma::load_matrix_sync(numbers, staging, kFragment, wmma::mem_row_major);
+  ElementRows elements;
+#pragma unroll
+  for (int e = 0; e < Sums::num_elements; ++e) elements.row[e] = static_cast<int>(numbers.x[e]);
+  __syncwarp();  // the staging memory may be used again
+  return elements;
+}
+
+// Multiplies each row of the sums by its factor.
 template <int kHeadDim>
-__device__ void scale_rows(const float* factors, Sums (&sums)[Tiles<kHeadDim>::kDepthFragments]) {
-  Sums factor;
-  wmma::load_matrix_sync(factor, factors, 0, wmma::mem_col_major);
+__device__ void scale_rows(const float* factors, const ElementRows& elements,
+                           Sums (&sums)[Tiles<kHeadDim>::kDepthFragments]) {
 #pragma unroll
-  for (Sums& sum : sums) {
+  for (int e = 0; e < Sums::num_elements; ++e) {
+    const float factor = factors[elements.row[e]];
 #pragma unroll
-    for (int e = 0; e < sum.num_elements; ++e) sum.x[e] *= factor.x[e];
+    for (Sums& sum : sums) sum.x[e] *= factor;
   }
 }
 
@@ -291,6 +310,7 @@ __device__ void attend(const T* q, const T* k, const T* v, T* out, float* log_su
   T* const lane_weights = weights + lane_row * Tile::kWeightStride + lane_key;
   float* const factors = all_factors + warp_row;
   const KeyRange visible = visible_keys(first_query + warp_row + lane_row, shape);
+  const ElementRows elements = find_element_rows(scores);
 
   RowState row;
   Sums sums[Tile::kRowFragments][Tile::kDepthFragments];
@@ -316,7 +336,7 @@ __device__ void attend(const T* q, const T* k, const T* v, T* out, float* log_su
     __syncthreads();  // the values, the weights and the factors are complete
 #pragma unroll
     for (int r = 0; r < Tile::kRowFragments; ++r) {
-      scale_rows<kHeadDim>(factors + r * kFragment, sums[r]);
+      scale_rows<kHeadDim>(factors + r * kFragment, elements, sums[r]);
     }
     multiply_weights_v<kHeadDim>(weights, values, sums);
   }
@@ -332,7 +352,7 @@ __device__ void attend(const T* q, const T* k, const T* v, T* out, float* log_su
   __syncwarp();  // the factors are complete, and nobody needs the weights any more
 #pragma unroll
   for (int r = 0; r < Tile::kRowFragments; ++r) {
-    scale_rows<kHeadDim>(factors + r * kFragment, sums[r]);
+    scale_rows<kHeadDim>(factors + r * kFragment, elements, sums[r]);
     const int from_row = warp_row + r * kFragment;
     if (from_row >= query_count) break;  // the same for the whole warp
     store_rows<kHeadDim>(sums[r], query_count - from_row, scores,

@@ -30,13 +30,16 @@ std::string mistake_command(const Graded& graded, const Mistake& mistake) {
                      graded.part.number, graded.gpu.id, mistake.name);
 }
 
-/// "RL0301: `Bs` is overwritten while …": what the grader found first; empty when nothing.
+/// "RL0301: `Bs` is overwritten while …".
+std::string in_one_line(const json& diagnostic) {
+  return fmt::format("{}: {}", diagnostic.at("code").get<std::string>(),
+                     one_line(diagnostic.at("message").get<std::string>()));
+}
+
+/// What the grader found first; empty when nothing.
 std::string first_finding(const json& task) {
   const json& diagnostics = task.at("diagnostics");
-  if (diagnostics.empty()) return {};
-  const json& first = diagnostics.front();
-  return fmt::format("{}: {}", first.at("code").get<std::string>(),
-                     one_line(first.at("message").get<std::string>()));
+  return diagnostics.empty() ? std::string() : in_one_line(diagnostics.front());
 }
 
 std::string verdict_in_words(const json& task) {
@@ -138,6 +141,7 @@ class SolutionTask {
       return kNoMargin;
     }
     expect_points();
+    expect_no_findings();
     expect_cases();
     return expect_speed();
   }
@@ -158,11 +162,15 @@ class SolutionTask {
                                         format_points(out_of), format_points(most)));
     }
     if (!(score > most - kHundredth)) {
-      judge_.fail(
-          task_.id,
-          fmt::format("the solution earns {:g} of {} points{}{}", score, format_points(most),
-                      short_of(),
-                      result_.at("diagnostics").empty() ? "" : "; " + first_finding(result_)));
+      judge_.fail(task_.id, fmt::format("the solution earns {:g} of {} points{}", score,
+                                        format_points(most), short_of()));
+    }
+  }
+
+  /// A solution teaches nothing that the grader would find fault with, at full marks or not.
+  void expect_no_findings() {
+    for (const json& diagnostic : result_.at("diagnostics")) {
+      judge_.fail(task_.id, "the solution is told " + in_one_line(diagnostic));
     }
   }
 

@@ -180,6 +180,12 @@ TEST_F(JudgeTest, ASolutionThatMissesPointsFailsWithWhatTheyWereFor) {
   expect_one(solution(), "earns 7.5 of 8 points, 2.5 of 3 for the time of 2^20", "--task scale");
 }
 
+TEST_F(JudgeTest, ASolutionThatIsFoundFaultWithFailsAtFullMarks) {
+  at(solution_, "/tasks/0")["diagnostics"] = {diagnostic("RL0309", "4 MiB were never freed")};
+  expect_one(solution(), "scale: the solution is told RL0309: 4 MiB were never freed",
+             "--task scale");
+}
+
 TEST_F(JudgeTest, ACaseThatWasNotRunProvesNothing) {
   at(solution_, "/tasks/0/cases").erase(1);
   expect_one(solution(), "the case \"hidden five\" was not run", "--task scale");

@@ -321,6 +321,12 @@ TEST_F(TimedRunTest, TakesItsOwnClockWhereTheGuestsEventsDisagree) {
   for (const double sample : outcome.samples_us) EXPECT_GE(sample, 5000);
 }
 
+TEST_F(TimedRunTest, KeepsWhatACallFreesForTheNextOne) {
+  const RunOutcome outcome = run("asks_what_is_kept");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  EXPECT_EQ(std::get<double>(outcome.results.at("kept")), 0x1p64);
+}
+
 TEST_F(TimedRunTest, EndsAsTheCallWithFreshInputsEnds) {
   const RunOutcome outcome = run("dies_of_fresh_inputs");
   EXPECT_EQ(outcome.end, End::killed);

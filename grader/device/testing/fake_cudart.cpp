@@ -60,6 +60,7 @@ struct CUmemPoolHandle_st {
   std::size_t used = 0;
   bool imported = false;
   cudaMemAccessFlags access = cudaMemAccessFlagsProtReadWrite;
+  std::uint64_t kept = 0;  // bytes that it need not give back
 };
 
 extern "C" {
@@ -147,6 +148,24 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
     return cudaErrorInvalidValue;
   }
   *pool = new CUmemPoolHandle_st{.file = memfd_create("rooflab-fake-cuda", MFD_CLOEXEC)};
+  return cudaSuccess;
+}
+
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) {
+  static CUmemPoolHandle_st its_own{.file = -1};
+  *pool = &its_own;
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (attribute != cudaMemPoolAttrReleaseThreshold) return cudaErrorInvalidValue;
+  std::memcpy(&pool->kept, value, sizeof pool->kept);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+  if (attribute != cudaMemPoolAttrReleaseThreshold) return cudaErrorInvalidValue;
+  std::memcpy(value, &pool->kept, sizeof pool->kept);
   return cudaSuccess;
 }
 

@@ -1,5 +1,6 @@
 // A task library without GPU code: every way in which a student's function can end, behave or
 // misbehave.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -193,6 +194,19 @@ ROOFLAB_ENTRY(shrinks_its_time) {
 ROOFLAB_ENTRY(takes_two_times) {
   static int calls = 0;
   wait_ms(++calls % 2 == 0 ? 1 : 8);
+  scale(call, call.real("alpha"));
+}
+
+/// Tells how many bytes the device's own pool keeps when they are freed.
+ROOFLAB_ENTRY(asks_what_is_kept) {
+  constexpr int kReleaseThreshold = 4;
+  void* runtime = dlopen("libcudart.so.13", RTLD_NOW);
+  void* pool = nullptr;
+  reinterpret_cast<int (*)(void**, int)>(dlsym(runtime, "cudaDeviceGetDefaultMemPool"))(&pool, 0);
+  std::uint64_t bytes = 0;
+  reinterpret_cast<int (*)(void*, int, void*)>(dlsym(runtime, "cudaMemPoolGetAttribute"))(
+      pool, kReleaseThreshold, &bytes);
+  call.result("kept", static_cast<double>(bytes));
   scale(call, call.real("alpha"));
 }
 

@@ -23,10 +23,6 @@ struct LatencyTruth {
 /// Judges a stopwatch by the device's own clock, which the student's code cannot touch.
 class BenchmarkOracle : public Oracle {
  public:
-  Problem make(const Values& parameters, std::uint64_t /*seed*/) const override {
-    return {parameters, {}};
-  }
-
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
     const auto found = problem.parameters.find("function");

@@ -18,19 +18,13 @@ struct ConvolutionRule {
 /// Names what wrong counts of counters.h come of. What is right stands in part.toml.
 class CountersOracle : public Oracle {
  public:
-  Problem make(const Values& parameters, std::uint64_t /*seed*/) const override {
-    return {parameters, {}};
-  }
-
-  std::vector<Complaint> explain(const Problem& problem, const Values& got,
-                                 const Values& expected) const override {
+  std::optional<Complaint> explain(const Problem& problem, const Values& got,
+                                   const Values& expected) const override {
     const Values& parameters = problem.parameters;
-    const auto by_terms = explained_by_terms(got, expected, terms(parameters));
-    if (by_terms) return {*by_terms};
-    if (text(parameters, "function") != "conv2d_cost") return {};
-    const auto by_slips = explained_by_slips(got, expected, convolution_slips(parameters));
-    if (by_slips) return {*by_slips};
-    return {};
+    auto by_terms = explained_by_terms(got, expected, terms(parameters));
+    if (by_terms) return by_terms;
+    if (text(parameters, "function") != "conv2d_cost") return std::nullopt;
+    return explained_by_slips(got, expected, convolution_slips(parameters));
   }
 
  private:

@@ -6,9 +6,9 @@ namespace rooflab {
 namespace {
 
 std::string told(const Values& parameters, const Values& got, const Values& expected) {
-  const auto complaints =
+  const auto complaint =
       oracle_registry().at("counters")()->explain({parameters, {}}, got, expected);
-  return complaints.empty() ? "" : complaints[0].message;
+  return complaint ? complaint->message : "";
 }
 
 Values cost(std::int64_t macs, std::int64_t flops, std::int64_t bytes) {

@@ -18,15 +18,9 @@ std::string longest_roof(double compute, double l2, double dram) {
 /// Names what wrong results of roofline_model.h come of. What is right stands in part.toml.
 class ModelOracle : public Oracle {
  public:
-  Problem make(const Values& parameters, std::uint64_t /*seed*/) const override {
-    return {parameters, {}};
-  }
-
-  std::vector<Complaint> explain(const Problem& problem, const Values& got,
-                                 const Values& expected) const override {
-    const auto complaint = explained_by_slips(got, expected, slips(problem.parameters, expected));
-    if (complaint) return {*complaint};
-    return {};
+  std::optional<Complaint> explain(const Problem& problem, const Values& got,
+                                   const Values& expected) const override {
+    return explained_by_slips(got, expected, slips(problem.parameters, expected));
   }
 
  private:

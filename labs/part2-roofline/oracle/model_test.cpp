@@ -6,8 +6,8 @@ namespace rooflab {
 namespace {
 
 std::string told(const Values& parameters, const Values& got, const Values& expected) {
-  const auto complaints = oracle_registry().at("model")()->explain({parameters, {}}, got, expected);
-  return complaints.empty() ? "" : complaints[0].message;
+  const auto complaint = oracle_registry().at("model")()->explain({parameters, {}}, got, expected);
+  return complaint ? complaint->message : "";
 }
 
 TEST(ModelOracleTest, TellsASmallestSizeThatIsRoundedDown) {

@@ -39,10 +39,6 @@ double sum_of(const std::vector<double>& times) {
 /// had. Performance is compared with the device's own record of the kernels.
 class SweepOracle : public Oracle {
  public:
-  Problem make(const Values& parameters, std::uint64_t /*seed*/) const override {
-    return {parameters, {}};
-  }
-
   std::vector<Complaint> judge(const Problem& /*problem*/,
                                const CallEvidence& evidence) const override {
     return refusals_of([&] { Judge(evidence).judge(); });

@@ -88,16 +88,11 @@ class CostTerms {
 /// Names what wrong counts of cost.h come of. What is right stands in part.toml.
 class CostOracle : public Oracle {
  public:
-  Problem make(const Values& parameters, std::uint64_t /*seed*/) const override {
-    return {parameters, {}};
-  }
-
-  std::vector<Complaint> explain(const Problem& problem, const Values& got,
-                                 const Values& expected) const override {
+  std::optional<Complaint> explain(const Problem& problem, const Values& got,
+                                   const Values& expected) const override {
     const auto terms =
         CostTerms(problem.parameters).of_function(text(problem.parameters, "function"));
-    if (const auto complaint = explained_by_terms(got, expected, terms)) return {*complaint};
-    return {};
+    return explained_by_terms(got, expected, terms);
   }
 };
 

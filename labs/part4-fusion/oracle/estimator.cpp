@@ -18,39 +18,14 @@ using Complaints = std::vector<Complaint>;
 /// Arithmetic on given numbers, in any order.
 constexpr double kArithmetic = 1e-9;
 
-/// Whether each of them is what was returned. What rounding of the largest leaves in a difference
-/// counts as zero.
-std::optional<std::string> first_difference(const Values& results, const NamedNumbers& right,
-                                            double scale) {
-  for (const auto& [name, value] : right) {
-    const double allowed = kArithmetic * std::max(std::abs(value), scale);
-    if (!(std::abs(number_of(results, name) - value) <= allowed)) return name;
-  }
-  return std::nullopt;
-}
+Values values_of(const NamedNumbers& numbers) { return {numbers.begin(), numbers.end()}; }
 
-/// One suspicion: what a known slip would return.
-struct Suspicion {
-  NamedNumbers numbers;
-  const char* code;
-  std::string cause;
-  const char* advice;
-};
-
-/// The complaint about numbers of which at least one is wrong.
-Complaint explain_numbers(const Values& results, const NamedNumbers& right, double scale,
-                          const std::vector<Suspicion>& suspicions) {
-  const std::string wrong = first_difference(results, right, scale).value_or("");
-  const std::string evidence =
-      message("; ", wrong, " should be ", right.at(wrong), " and is ", number_of(results, wrong));
-  for (const Suspicion& suspicion : suspicions) {
-    if (!first_difference(results, suspicion.numbers, scale)) {
-      return {suspicion.code, suspicion.cause + evidence, suspicion.advice};
-    }
-  }
+/// The complaint about results of which at least one is wrong, and that no slip explains.
+Complaint unexplained(const Values& got, const Values& right, double scale) {
+  const std::string wrong = first_difference(got, right, scale).value_or("");
   return {"RL0407",
-          message(wrong, " is wrong: it should be ", right.at(wrong), " and is ",
-                  number_of(results, wrong)),
+          message(wrong, " is wrong: it should be ", number_of(right, wrong), " and is ",
+                  number_of(got, wrong)),
           "estimator.h says what each number is; compute this case by hand"};
 }
 
@@ -164,26 +139,24 @@ Complaints judge_kernels(const Values& parameters, const Values& results) {
   const EstimatedProgram program = parse_program(text(parameters, "program"));
   TrafficRule rule;
   rule.l2_bytes = real(parameters, "l2_bytes");
-  const NamedNumbers right = numbers_of(totals_of(program, rule));
-  if (!first_difference(results, right, 0)) return {};
-  if (number_of(results, "kernels") != right.at("kernels")) {
+  const Values right = values_of(numbers_of(totals_of(program, rule)));
+  if (!first_difference(results, right)) return {};
+  if (number_of(results, "kernels") != number_of(right, "kernels")) {
     return {{"RL0407",
-             message("there should be ", right.at("kernels"), " kernels and there are ",
+             message("there should be ", number_of(right, "kernels"), " kernels and there are ",
                      number_of(results, "kernels")),
              "operations with the same `kernel` are one kernel"}};
   }
-  std::vector<Suspicion> suspicions;
+  std::vector<ResultSlip> slips;
   for (const TrafficSlip& slip : traffic_slips()) {
     TrafficRule other = rule;
     slip.change(other);
-    suspicions.push_back(
-        {numbers_of(totals_of(program, other)), "RL0515", slip.cause, slip.advice});
+    slips.push_back(
+        {values_of(numbers_of(totals_of(program, other))), "RL0515", slip.cause, slip.advice});
   }
-  const Complaint by_slips = explain_numbers(results, right, 0, suspicions);
-  if (by_slips.code != "RL0407") return {by_slips};
-  const auto by_terms = explained_by_terms(results, {right.begin(), right.end()},
-                                           traffic_terms(totals_of(program, rule)));
-  return {by_terms.value_or(by_slips)};
+  if (const auto by_slips = explained_by_slips(results, right, slips)) return {*by_slips};
+  const auto by_terms = explained_by_terms(results, right, traffic_terms(totals_of(program, rule)));
+  return {by_terms.value_or(unexplained(results, right, 0))};
 }
 
 // --- The gated MLP as a program ------------------------------------------------------------------
@@ -306,32 +279,42 @@ const std::vector<TimeSlip>& time_slips() {
   return slips;
 }
 
+/// What each known slip makes of the times.
+std::vector<ResultSlip> slips_of_times(const EstimatedProgram& program,
+                                       const EstimatedMachine& gpu) {
+  std::vector<ResultSlip> slips;
+  const auto add = [&](const TimeRule& rule, const char* code, const char* cause,
+                       const char* advice) {
+    slips.push_back({values_of(numbers_of(times_of(program, gpu, rule))), code, cause, advice});
+  };
+  for (const TimeSlip& slip : time_slips()) {
+    TimeRule rule;
+    slip.change(rule);
+    add(rule, slip.code, slip.cause, slip.advice);
+  }
+  for (const TrafficSlip& slip : traffic_slips()) {
+    TimeRule rule;
+    slip.change(rule.traffic);
+    add(rule, "RL0515", slip.cause, slip.advice);
+  }
+  for (const auto& [factor, unit] : {std::pair{1e3, "milli"}, std::pair{1e6, "micro"}}) {
+    NamedNumbers scaled = numbers_of(times_of(program, gpu));
+    for (auto& [name, value] : scaled) value *= factor;
+    slips.push_back({values_of(scaled), "RL0406", message("the times are in ", unit, "seconds"),
+                     "times are in seconds, and rates are per second"});
+  }
+  return slips;
+}
+
 Complaints judge_times(const EstimatedProgram& program, const Values& parameters,
                        const CallEvidence& evidence) {
   const EstimatedMachine gpu = machine(parameters);
   const EstimatedTimes right = times_of(program, gpu);
-  const NamedNumbers numbers = numbers_of(right);
+  const Values numbers = values_of(numbers_of(right));
   if (first_difference(evidence.results, numbers, right.seconds())) {
-    std::vector<Suspicion> suspicions;
-    for (const TimeSlip& slip : time_slips()) {
-      TimeRule rule;
-      slip.change(rule);
-      suspicions.push_back(
-          {numbers_of(times_of(program, gpu, rule)), slip.code, slip.cause, slip.advice});
-    }
-    for (const TrafficSlip& slip : traffic_slips()) {
-      TimeRule rule;
-      slip.change(rule.traffic);
-      suspicions.push_back(
-          {numbers_of(times_of(program, gpu, rule)), "RL0515", slip.cause, slip.advice});
-    }
-    for (const auto& [factor, unit] : {std::pair{1e3, "milli"}, std::pair{1e6, "micro"}}) {
-      NamedNumbers scaled = numbers;
-      for (auto& [name, value] : scaled) value *= factor;
-      suspicions.push_back({scaled, "RL0406", message("the times are in ", unit, "seconds"),
-                            "times are in seconds, and rates are per second"});
-    }
-    return {explain_numbers(evidence.results, numbers, right.seconds(), suspicions)};
+    const auto cause = explained_by_slips(evidence.results, numbers, slips_of_times(program, gpu),
+                                          right.seconds());
+    return {cause.value_or(unexplained(evidence.results, numbers, right.seconds()))};
   }
   const std::string bound = result(evidence, "bound", std::string());
   if (bound == right.bound()) return {};
@@ -349,22 +332,25 @@ Complaints judge_explanation(const Values& parameters, const CallEvidence& evide
   const double measured = real(parameters, "measured_seconds");
   const double idle = std::min(planned_idle, std::max(0.0, measured - busy));
   const auto shares = [&](double idle_seconds) {
-    return NamedNumbers{{"slowdown", measured / (busy + planned_idle)},
-                        {"roofline_share", busy / measured},
-                        {"idle_share", idle_seconds / measured},
-                        {"rest_share", (measured - busy - idle_seconds) / measured},
-                        {"efficiency", busy / (measured - idle_seconds)}};
+    return Values{{"slowdown", measured / (busy + planned_idle)},
+                  {"roofline_share", busy / measured},
+                  {"idle_share", idle_seconds / measured},
+                  {"rest_share", (measured - busy - idle_seconds) / measured},
+                  {"efficiency", busy / (measured - idle_seconds)}};
   };
-  const NamedNumbers right = shares(idle);
-  if (first_difference(evidence.results, right, 1)) {
-    NamedNumbers upside_down = right;
-    upside_down["slowdown"] = 1 / right.at("slowdown");
-    NamedNumbers percent = right;
-    for (const char* share : {"roofline_share", "idle_share", "rest_share"}) percent[share] *= 100;
-    NamedNumbers with_idle = right;
+  const Values right = shares(idle);
+  constexpr double kWhole = 1;  // of which they are shares
+  if (first_difference(evidence.results, right, kWhole)) {
+    Values upside_down = right;
+    upside_down["slowdown"] = 1 / number_of(right, "slowdown");
+    Values percent = right;
+    for (const char* share : {"roofline_share", "idle_share", "rest_share"}) {
+      percent[share] = 100 * number_of(right, share);
+    }
+    Values with_idle = right;
     with_idle["efficiency"] = busy / measured;
-    return {explain_numbers(
-        evidence.results, right, 1,
+    const auto cause = explained_by_slips(
+        evidence.results, right,
         {{shares(0), "RL0517", "launches explain nothing of the measured time",
           "idle_seconds is what the estimate says of launches: take its share first, the rest is "
           "what the kernels themselves lose"},
@@ -373,7 +359,9 @@ Complaints judge_explanation(const Values& parameters, const CallEvidence& evide
          {upside_down, "RL0407", "the slowdown is upside down", "measured over estimated"},
          {percent, "RL0406", "the shares are in percent", "shares of 1, whose sum is 1"},
          {with_idle, "RL0517", "the efficiency of the kernels counts the time between them",
-          "take the idle time off the measured time first"}})};
+          "take the idle time off the measured time first"}},
+        kWhole);
+    return {cause.value_or(unexplained(evidence.results, right, kWhole))};
   }
   const double rest = measured - busy - idle;
   constexpr double kMostUnexplained = 0.1;
@@ -393,10 +381,6 @@ Complaints judge_explanation(const Values& parameters, const CallEvidence& evide
 /// The functions of estimator.h. Parameters: function, and what it takes.
 class EstimatorOracle : public Oracle {
  public:
-  Problem make(const Values& parameters, std::uint64_t /*seed*/) const override {
-    return {parameters, {}};
-  }
-
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
     const Values& parameters = problem.parameters;

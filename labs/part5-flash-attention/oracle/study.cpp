@@ -320,10 +320,6 @@ std::string table(const CallEvidence& evidence) {
 
 class StudyOracle : public Oracle {
  public:
-  Problem make(const Values& parameters, std::uint64_t /*seed*/) const override {
-    return {parameters, {}};
-  }
-
   std::vector<Complaint> judge(const Problem& /*problem*/,
                                const CallEvidence& evidence) const override {
     return refusals_of([&] { StudyJudge(evidence).judge(); });

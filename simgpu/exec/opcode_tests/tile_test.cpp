@@ -61,8 +61,9 @@ struct Placed {
   bool by_column;
   bool padded;
 
-  /// Eight elements between the end of a row and the next one; whole words of smaller ones.
-  unsigned pad() const { return bits_of(type) < 8 ? 32 : 8; }
+  /// What keeps rows aligned as their fragment has to be: eight elements between the end of a row
+  /// and the next one, 16 bytes of small ones.
+  unsigned pad() const { return bits_of(type) < 16 ? 128 / std::min(bits_of(type), 8U) : 8; }
   unsigned stride() const { return (by_column ? rows : columns) + (padded ? pad() : 0); }
   unsigned bit(unsigned row, unsigned column) const {
     return (by_column ? column * stride() + row : row * stride() + column) * bits_of(type);
@@ -356,6 +357,43 @@ TEST(TileForms, LoadedAccumulatorsAreStoredBitForBit) {
       }
     }
   }
+}
+
+/// The first finding of a kernel of one warp with this instruction; %p0 is an allocation.
+Finding finding_of(const std::string& text) {
+  testing::Device device(
+      bench_module(bench_kernel("found", "  " + text + ";\n", "  .reg .b32 %f<32>;\n")));
+  testing::Launch launch;
+  launch.block = {32, 1, 1};
+  const std::uint64_t data = device.put(std::vector<std::uint8_t>(4096));
+  const LaunchResult result = device.run("found", launch, data, data, data, data, data, kAll);
+  return result.findings.empty() ? Finding{} : result.findings.front();
+}
+
+TEST(TileForms, AreMisalignedWhereTheirRowsAre) {
+  const std::string eight = "{%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}";
+  const std::string load = "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 " + eight;
+  const Finding base = finding_of(load + ", [%p0+2], 16");
+  EXPECT_EQ(base.code, "RL0204");
+  EXPECT_EQ(base.message,
+            "A tile must start at a multiple of 16 bytes, but this one is 2 bytes past one");
+  EXPECT_EQ(base.where.action, "reads a tile of global memory");
+  const Finding rows = finding_of(load + ", [%p0], 20");
+  EXPECT_EQ(rows.code, "RL0204");
+  EXPECT_EQ(rows.message,
+            "The rows of a tile must start at multiples of 16 bytes, but its leading dimension "
+            "makes them 40 bytes apart");
+  const Finding columns =
+      finding_of("wmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%p0], " + eight + ", 17");
+  EXPECT_EQ(columns.message,
+            "The columns of a tile must start at multiples of 16 bytes, but its leading dimension "
+            "makes them 68 bytes apart");
+  EXPECT_EQ(columns.where.action, "writes a tile of global memory");
+  EXPECT_EQ(finding_of(load + ", [%p0+16], 24").code, "");
+  // The fragment of bytes is smaller, and so is what it needs.
+  const std::string bytes = "wmma.load.a.sync.aligned.row.m16n16k16.global.s8 {%f0, %f1}";
+  EXPECT_EQ(finding_of(bytes + ", [%p0+8], 24").code, "");
+  EXPECT_EQ(finding_of(bytes + ", [%p0+4], 24").code, "RL0204");
 }
 
 TEST(TileForms, FormsWithoutCodeAreRefusedByName) {

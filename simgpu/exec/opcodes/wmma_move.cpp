@@ -5,6 +5,7 @@
 
 #include "simgpu/arith/matrix.h"
 #include "simgpu/exec/memory_access.h"
+#include "simgpu/exec/messages.h"
 #include "simgpu/exec/opcodes/opcode.h"
 #include "simgpu/exec/opcodes/tensor.h"
 
@@ -30,6 +31,12 @@ struct Tile {
   }
   SumFragment sums() const { return {shape.m, shape.n, type}; }
   unsigned registers() const { return is_input() ? input().registers() : sums().registers(); }
+  /// What each line's address is a multiple of: the size of the fragment, of a lane's registers
+  /// (PTX ISA, matrix storage for WMMA), where CUDA C++ asks for no more than 16 bytes.
+  unsigned alignment() const {
+    const unsigned register_bytes = type == TileType::f64 ? 8 : 4;
+    return std::min(registers() * register_bytes, 16U);
+  }
   /// Memory is lines of consecutive elements: rows, or columns.
   unsigned lines() const { return by_column ? columns() : rows(); }
   unsigned line_elements() const { return by_column ? rows() : columns(); }
@@ -220,6 +227,28 @@ void each_stretch(const Tile& tile, FragmentSlots slots, Staged& staged, Copy co
   }
 }
 
+/// Of an address or a stride that the machine would refuse.
+template <AccessKind kKind>
+[[noreturn]] void fail_misaligned(const Lowered* in, const Warp& warp, const Tile& tile,
+                                  bool shared, std::uint64_t base, std::uint64_t stride) {
+  const BlockRunner& block = *warp.block;
+  const std::string alignment = std::to_string(tile.alignment());
+  const std::uint64_t past = base % tile.alignment();
+  const std::string message =
+      past != 0 ? "A tile must start at a multiple of " + alignment + " bytes, but this one is " +
+                      std::to_string(past) + " bytes past one"
+                : "The " + std::string(tile.by_column ? "columns" : "rows") +
+                      " of a tile must start at multiples of " + alignment +
+                      " bytes, but its leading dimension makes them " + std::to_string(stride) +
+                      " bytes apart";
+  const std::string action = std::string(kKind == AccessKind::load ? "reads" : "writes") +
+                             " a tile of " + (shared ? "shared" : "global") + " memory";
+  block.fail(LaunchStatus::misaligned_address, FindingKind::misaligned, "RL0204", in, warp, 0,
+             message, action,
+             shared ? describe_shared(block.launch().kernel, base, block.shared_bytes())
+                    : describe_global(block.memory(), base, tile.line_bytes()));
+}
+
 /// a: address, b: stride in elements; the fragment's registers are in the list.
 template <AccessKind kKind>
 const Lowered* move_tile(const Lowered* in, Warp& warp) {
@@ -232,6 +261,9 @@ const Lowered* move_tile(const Lowered* in, Warp& warp) {
     base -= kSharedWindow;
   }
   const std::uint64_t stride = std::uint64_t{words(warp, in->b)[0]} * bits_of(tile.type) / 8;
+  if ((base | stride) % tile.alignment() != 0) {
+    fail_misaligned<kKind>(in, warp, tile, shared, base, stride);
+  }
   const FragmentSlots slots{warp.regs, warp.lists + in->list};
   const std::uint64_t all = base | stride | 16;
   const Pieces pieces(tile, all & -all);

@@ -36,6 +36,7 @@ SandboxRequest request_for(const GuestSetup& setup, int channel) {
   request.environment = setup.environment;
   request.environment["LD_LIBRARY_PATH"] = joined(setup.library_path);
   request.limits.wall_s = setup.time_limit.count();
+  request.limits.cpu_s = setup.processor_time_limit.count();
   request.enabled = setup.sandbox;
   return request;
 }

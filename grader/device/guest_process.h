@@ -25,6 +25,7 @@ struct GuestSetup {
   std::vector<InheritedDescriptor> descriptors;     ///< besides the call channel
   std::map<std::string, std::string> environment;
   std::chrono::duration<double> time_limit{60};
+  std::chrono::duration<double> processor_time_limit{0};  ///< 0: none of its own
   bool sandbox = true;
 };
 

@@ -98,7 +98,7 @@ struct TaskSpec {
   std::vector<RatioHint> ratios;
   std::vector<QuestionSpec> questions;  ///< `answers` tasks
   std::vector<SpeedSpec> speeds;        ///< timed cases, in the order of every report
-  double time_limit_s = 60;             ///< wall, per case
+  double time_limit_s = 60;             ///< per case: of processor time where the GPU is simulated
 };
 
 struct PartSpec {

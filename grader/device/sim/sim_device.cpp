@@ -33,6 +33,12 @@ constexpr std::uint64_t kLeastInstructions = 20'000'000;
 constexpr Seconds kPatienceAfterReturn{30};
 constexpr Seconds kPatienceAfterEnd{3};
 
+// A simulation takes as long as the machine has time for it. A loop on the host ends by the
+// processor time that it takes, one in a kernel by its instructions; the clock on the wall only
+// ends a function that waits for ever, and has to leave right ones alone where others are at work,
+// too.
+constexpr double kOnABusyMachine = 3;
+
 // What a submission may take on the device besides the tensors that it is given: as much as its
 // process may on the host. A share of the machine's memory would not be enough of a bound, for
 // several devices run at a time, and the same program would get on differently on every machine.
@@ -124,7 +130,8 @@ GuestSetup simulated_guest(const DeviceOptions& options, const RunRequest& reque
   setup.descriptors = {{connection, kDeviceDescriptor}};
   setup.environment = {{"SIMGPU_FD", std::to_string(kDeviceDescriptor)}};
   add_toolkit_libraries(request.libraries, options.cuda_libraries, setup);
-  setup.time_limit = request.time_limit;
+  setup.processor_time_limit = request.time_limit;
+  setup.time_limit = kOnABusyMachine * request.time_limit;
   setup.sandbox = options.sandbox;
   return setup;
 }

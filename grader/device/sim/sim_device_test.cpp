@@ -174,6 +174,16 @@ TEST_F(SimDeviceTest, EndsAnEndlessHostLoop) {
   EXPECT_EQ(run("endless_host", "libgpu_tasks.so", std::chrono::seconds(1)).end, End::time_limit);
 }
 
+TEST_F(SimDeviceTest, EndsAFunctionThatWaitsForEver) {
+  EXPECT_EQ(run("hangs", "libhost_tasks.so", std::chrono::seconds(1)).end, End::time_limit);
+}
+
+TEST_F(SimDeviceTest, LeavesAFunctionAloneThatOnlyWaitsForItsTurn) {
+  const RunOutcome outcome =
+      run("waits_its_turn", "libhost_tasks.so", std::chrono::duration<double>(0.8));
+  EXPECT_EQ(outcome.end, End::returned) << outcome.detail;
+}
+
 TEST_F(SimDeviceTest, ExplainsAHostDereferenceOfADevicePointer) {
   const RunOutcome outcome = run("dereferences");
   EXPECT_EQ(outcome.end, End::killed);

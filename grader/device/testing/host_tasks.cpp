@@ -91,6 +91,12 @@ ROOFLAB_ENTRY(hangs) {
   }
 }
 
+/// As on a machine with other work.
+ROOFLAB_ENTRY(waits_its_turn) {
+  (void)call;
+  wait_ms(1200);
+}
+
 ROOFLAB_ENTRY(floods) {
   (void)call;
   for (;;) {

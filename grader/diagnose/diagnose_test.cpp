@@ -395,6 +395,19 @@ TEST_F(DiagnoseTest, AnAddressFarFromEverythingMakesOneThinkOfHostPointers) {
   EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("compare the thread's"));
 }
 
+TEST_F(DiagnoseTest, ALeadingDimensionIsThatOfATileOrThatOfCublas) {
+  simgpu::Finding finding;
+  finding.code = "RL0204";
+  finding.message =
+      "The rows of a tile must start at multiples of 16 bytes, but its leading dimension makes "
+      "them "
+      "40 bytes apart";
+  EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("padded by whole 16"));
+  finding.code = "RL0201";
+  finding.message = "cublasSgemm: A with 4 x 8 elements and leading dimension 9 takes 288 bytes";
+  EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("column-major"));
+}
+
 TEST_F(DiagnoseTest, NotANumberHasItsOwnCause) {
   const TensorCheck check = check_of({1, std::nan(""), 3, 4}, {1, 2, 3, 4}, {2, 2});
   const Diagnostic story = explain_mismatch(check, {}, context_);

@@ -215,6 +215,26 @@ void add_details(Diagnostic& story, const simgpu::Finding& finding,
   }
 }
 
+/// What helps with this finding more than what its code says; null when nothing does.
+const char* closer_help(const simgpu::Finding& finding) {
+  const auto says = [](const std::string& text, const char* words) {
+    return text.find(words) != std::string::npos;
+  };
+  if (finding.code == "RL0201" && says(finding.object, "far from any allocation")) {
+    return "is the pointer host memory, or was it never set? else look for an overflow in the "
+           "index";
+  }
+  if (finding.code == "RL0204" && says(finding.message, "tile must start")) {
+    return "bring the tile to shared memory first, in rows that are padded by whole 16 bytes: 8 "
+           "halves or 4 floats";
+  }
+  if (says(finding.message, "leading dimension")) {
+    return "to cuBLAS a matrix is column-major: its leading dimension is the distance between two "
+           "columns, which is the length of a row of yours";
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 simgpu::Finding with_cause(const simgpu::Finding& finding,
@@ -253,17 +273,8 @@ Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext
   if (effect != nullptr) add_effect(story, *effect, context);
   if (const Advice* advice = advice_for(finding)) {
     if (advice->note != nullptr) story.notes.emplace_back(advice->note);
-    story.help = advice->help;
-    if (finding.code == "RL0201" &&
-        finding.object.find("far from any allocation") != std::string::npos) {
-      story.help =
-          "is the pointer host memory, or was it never set? else look for an overflow in the index";
-    }
-    if (finding.message.find("leading dimension") != std::string::npos) {
-      story.help =
-          "to cuBLAS a matrix is column-major: its leading dimension is the distance between two "
-          "columns, which is the length of a row of yours";
-    }
+    const char* closer = closer_help(finding);
+    story.help = closer != nullptr ? closer : advice->help;
   }
   return story;
 }

@@ -60,7 +60,6 @@ struct CUmemPoolHandle_st {
   std::size_t used = 0;
   bool imported = false;
   cudaMemAccessFlags access = cudaMemAccessFlagsProtReadWrite;
-  std::uint64_t kept = 0;  // bytes that it need not give back
 };
 
 extern "C" {
@@ -157,15 +156,12 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) {
   return cudaSuccess;
 }
 
-cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
+/// Tells in the environment what it was told.
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr attribute, void* value) {
   if (attribute != cudaMemPoolAttrReleaseThreshold) return cudaErrorInvalidValue;
-  std::memcpy(&pool->kept, value, sizeof pool->kept);
-  return cudaSuccess;
-}
-
-cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  if (attribute != cudaMemPoolAttrReleaseThreshold) return cudaErrorInvalidValue;
-  std::memcpy(value, &pool->kept, sizeof pool->kept);
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, value, sizeof bytes);
+  setenv("ROOFLAB_FAKE_CUDA_KEPT", std::to_string(bytes).c_str(), 1);
   return cudaSuccess;
 }
 

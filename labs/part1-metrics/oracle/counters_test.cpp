@@ -15,7 +15,7 @@ Values cost(std::int64_t macs, std::int64_t flops, std::int64_t bytes) {
   return {{"macs", macs}, {"flops", flops}, {"bytes", bytes}};
 }
 
-Values sizes(const std::string& function, std::map<std::string, std::int64_t> numbers) {
+Values sizes(const std::string& function, const std::map<std::string, std::int64_t>& numbers) {
   Values values{{"function", function}, {"bytes_per_element", std::int64_t{4}}};
   for (const auto& [name, number] : numbers) values[name] = number;
   return values;

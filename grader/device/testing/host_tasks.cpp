@@ -173,7 +173,7 @@ ROOFLAB_ENTRY(keeps_by_contents) {
   static std::vector<float> kept;
   if (contents(call, "x") != seen) {
     seen = contents(call, "x");
-    wait_ms(50);
+    wait_ms(300);  // longer than other work on the machine delays a call
     scale(call, call.real("alpha"));
     kept = contents(call, "y");
   }

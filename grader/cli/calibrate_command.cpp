@@ -1,22 +1,19 @@
 #include "grader/cli/calibrate_command.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <ctime>
 #include <string>
 
 #include "grader/calibrate/measure_peaks.h"
 #include "grader/cli/devices.h"
 #include "grader/cli/progress_line.h"
 #include "grader/pipeline/toolchain.h"
+#include "grader/report/text.h"
 #include "grader/spec/files.h"
 #include "specs/calibration.h"
 
 namespace rooflab {
 namespace {
-
-std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
 
 std::unique_ptr<Device> open(const CalibrateOptions& options, const Installation& installation,
                              ProgressLine& progress) {
@@ -62,7 +59,7 @@ int calibrate_gpu(std::ostream& out, const CalibrateOptions& options,
     calibration =
         measure_peaks(*device, {.library = installation.calibration_library(),
                                 .tool = ROOFLAB_VERSION,
-                                .date = today(),
+                                .date = utc_date(),
                                 .progress = [&](const std::string& text) { progress.show(text); }});
   }
   out << fmt::format("Peaks of {} · {} · {}\n\n{}\n", calibration.device, calibration.kind,

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ TEST_F(CliTest, ListsPartsAndTasks) {
   const Ran parts = run({"list"});
   EXPECT_EQ(parts.code, 0) << parts.error;
   EXPECT_THAT(parts.out, HasSubstr("Part 7  Test part"));
-  EXPECT_THAT(parts.out, HasSubstr("1 tasks, 5 points"));
+  EXPECT_THAT(parts.out, HasSubstr("1 task, 5 points"));
   const Ran tasks = run({"--part", "7", "--list"});
   EXPECT_EQ(tasks.code, 0) << tasks.error;
   EXPECT_THAT(tasks.out, HasSubstr("case 1  square  n = 3"));
@@ -112,7 +113,7 @@ TEST_F(CliTest, MissingCompilerExitsWith3AndSaysHowToGetOne) {
 TEST_F(CliTest, HintsComeOneAtATimeAndTheLastOneStays) {
   write("starter/part7-test/count.cpp", "");
   const std::vector<std::string> ask = {"--part", "7", "--task", "count", "--hint"};
-  const std::string again = "grader --part 7 --task count";
+  const std::string again = ROOFLAB_BINARY_DIR "/bin/grader --part 7 --task count";
   EXPECT_EQ(run(ask).out,
             "count, hint 1 of 3: first\nhint 2 is an approach: " + again + " --hint\n");
   EXPECT_EQ(run(ask).out,
@@ -131,9 +132,11 @@ TEST_F(CliTest, HintsAreOfASubmissionAndSayWhatTheyCost) {
   const std::vector<std::string> ask = {"--part",       "7",   "--task", "count", "--hint",
                                         "--submission", "mine"};
   EXPECT_THAT(run(ask).out, HasSubstr("10 % of 5 each, 0.5 of them now\n"));
-  EXPECT_THAT(run(ask).out,
-              HasSubstr("10 % of 5 each, 1 of them now\nhint 3 is a near-answer: grader --part 7 "
-                        "--task count --submission mine --hint\n"));
+  EXPECT_THAT(
+      run(ask).out,
+      HasSubstr("10 % of 5 each, 1 of them now\nhint 3 is a near-answer: " ROOFLAB_BINARY_DIR
+                "/bin/grader --part 7 "
+                "--task count --submission mine --hint\n"));
   expect_refusal({"--part", "7", "--task", "count", "--hint"}, 2, "name a submission");
 }
 
@@ -179,6 +182,24 @@ TEST_F(CliGradeTest, JsonOnStdoutIsTheDocumentAndNothingElse) {
   EXPECT_EQ(document["tasks"][0].at("id"), "answers");
   EXPECT_EQ(document["tasks"][0].at("verdict"), "not-implemented");
   EXPECT_EQ(document["tasks"][0].at("diagnostics")[0].at("code"), "RL0601");
+}
+
+TEST_F(CliGradeTest, TheCommandsOfAStoryRepeatItsRunAsTheyStand) {
+  const std::string starter = read_file(ROOFLAB_SOURCE_DIR "/starter/part1-metrics/counters.cpp");
+  write("my work/part1-metrics/counters.cpp",
+        std::regex_replace(starter, std::regex("rooflab::todo\\(.*\\);"), "return {};"));
+  const Ran ran = run({"--part", "1", "--task", "counters", "--submission", "my work", "--device",
+                       "sim:t4", "--json", "-"});
+  const auto story = nlohmann::json::parse(ran.out).at("tasks")[0].at("diagnostics")[0];
+  const auto repeat = [&](const char* name) {
+    return run_program({"sh", "-c", story.at("commands").at(name)});
+  };
+  const Ran again = repeat("this case");
+  EXPECT_EQ(again.code, 1) << again.error;
+  EXPECT_THAT(again.out, HasSubstr(story.at("message").get<std::string>()));
+  EXPECT_THAT(again.out, HasSubstr("simulated T4"));
+  EXPECT_THAT(repeat("next hint").out, StartsWith("counters, hint 1 of 3: "));
+  EXPECT_THAT(repeat("concept").out, StartsWith("# " + story.at("code").get<std::string>()));
 }
 
 TEST_F(CliGradeTest, UnusableSubmissionsExitWith2) {

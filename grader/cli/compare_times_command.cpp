@@ -1,10 +1,8 @@
 #include "grader/cli/compare_times_command.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <iostream>
 #include <thread>
 
@@ -15,6 +13,7 @@
 #include "grader/cli/progress_line.h"
 #include "grader/pipeline/grade.h"
 #include "grader/pipeline/toolchain.h"
+#include "grader/report/text.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {
@@ -25,8 +24,6 @@ using compare_times::MeasuredTimes;
 using compare_times::Times;
 
 constexpr int kNothingTimed = 1;
-
-std::string today() { return fmt::format("{:%Y-%m-%d}", fmt::gmtime(std::time(nullptr))); }
 
 /// The parts that were asked for, or all; those of `only` where it is not empty.
 std::vector<PartSpec> parts_of(const CompareTimesOptions& options, const Installation& installation,
@@ -48,7 +45,7 @@ class OpenedDevice {
                ProgressLine& progress)
       : setup_{.library = installation.calibration_library(),
                .tool = ROOFLAB_VERSION,
-               .date = today(),
+               .date = utc_date(),
                .progress = [&progress](const std::string& text) { progress.show(text); }} {
     DeviceOptions device = device_options(installation, find_toolchain(installation), true);
     device.progress = setup_.progress;
@@ -71,7 +68,7 @@ MeasuredTimes describe(OpenedDevice& opened) {
           .device = opened.device().name(),
           .driver = load.driver.empty() ? "unknown" : load.driver,
           .tool = ROOFLAB_VERSION,
-          .date = today(),
+          .date = utc_date(),
           .clocks_watched = load.watched,
           .sm_mhz_before = load.sm_mhz};
 }

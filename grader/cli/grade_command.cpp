@@ -11,6 +11,7 @@
 #include "grader/cli/grading.h"
 #include "grader/cli/kept_runs.h"
 #include "grader/cli/progress_line.h"
+#include "grader/cli/typed_commands.h"
 #include "grader/cli/watch.h"
 #include "grader/pipeline/grade.h"
 #include "grader/pipeline/seeds.h"
@@ -49,6 +50,7 @@ class GradeCommand {
     GradeResult result = grading_.grade_once(
         request(), [&](const std::string& text) { progress.show(text); },
         options_.trace.empty() ? nullptr : &trace_);
+    complete_commands(options_, result);
     if (options_.case_number) return result;  // a case alone is no run of its task
     const KeptRuns runs(installation_.cache, submission_of(options_, installation_));
     add_comparison(runs, result);

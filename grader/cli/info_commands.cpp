@@ -7,6 +7,7 @@
 
 #include "grader/author/starter.h"
 #include "grader/cli/grading.h"
+#include "grader/cli/typed_commands.h"
 #include "grader/pipeline/grade.h"
 #include "grader/report/text.h"
 #include "grader/spec/course_spec.h"
@@ -61,12 +62,6 @@ std::string step_name(std::size_t hint, std::size_t of) {
   return hint == 0 ? "a question" : "an approach";
 }
 
-/// The command that grades a task of the same submission.
-std::string grade_command(const Options& options, const TaskSpec& task) {
-  const std::string where = options.submission.empty() ? "" : " --submission " + options.submission;
-  return fmt::format("grader --part {} --task {}{}", options.part, task.id, where);
-}
-
 /// What the hints of a task have cost; empty where they are free.
 std::string price_words(double cost, const TaskSpec& task, std::size_t used) {
   if (!(cost > 0)) return "";
@@ -101,8 +96,9 @@ int list_all_parts(std::ostream& out, const Installation& installation) {
     double points = 0;
     double bonus = 0;
     for (const TaskSpec& task : part.tasks) (task.bonus ? bonus : points) += maximum_points(task);
-    out << fmt::format("Part {}  {:<28} {} tasks, {} points{}\n", part.number, part.title,
-                       part.tasks.size(), format_points(points),
+    out << fmt::format("Part {}  {:<28} {} {}, {} points{}\n", part.number, part.title,
+                       part.tasks.size(), part.tasks.size() == 1 ? "task" : "tasks",
+                       format_points(points),
                        bonus > 0 ? fmt::format(" and {} bonus", format_points(bonus)) : "");
   }
   return 0;
@@ -144,10 +140,10 @@ int show_hint(std::ostream& out, const Options& options, const Installation& ins
                      task.hints[step]);
   out << price_words(hint_cost_of(installation.labs()), task, step + 1);
   if (step + 1 == count) {
-    out << fmt::format("that is the last one; then: {}\n", grade_command(options, task));
+    out << fmt::format("that is the last one; then: {}\n", grade_command(options, task.id));
   } else {
     out << fmt::format("hint {} is {}: {} --hint\n", step + 2, step_name(step + 1, count),
-                       grade_command(options, task));
+                       grade_command(options, task.id));
   }
   return 0;
 }

@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "grader/cli/devices.h"
 #include "grader/cli/kept_runs.h"
 #include "grader/cli/next_step.h"
+#include "grader/cli/typed_commands.h"
 #include "grader/device/open_device.h"
 #include "grader/pipeline/installation.h"
 #include "grader/pipeline/toolchain.h"
@@ -24,32 +23,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kLineWidth = 96;
-
-/// A path as one would type it here: relative where it lies below this folder.
-std::string shown(const fs::path& path) {
-  std::error_code error;
-  const fs::path here = fs::current_path(error);
-  const fs::path relative = error ? fs::path() : path.lexically_relative(here);
-  const bool below = !relative.empty() && *relative.begin() != "..";
-  return (below ? relative : path).string();
-}
-
-/// How to start this program from here: by its name where the shell finds it by that.
-std::string program() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (error) return "grader";
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path candidate = fs::path(folder) / "grader";
-    if (fs::exists(candidate, error)) {
-      if (fs::equivalent(candidate, self, error)) return "grader";
-      break;
-    }
-  }
-  return shown(self);
-}
 
 /// The device that a grade would use, in words; what to do where there is none.
 std::string device_words(const Installation& installation) {
@@ -95,13 +68,13 @@ void print_wrapped(std::ostream& out, const std::string& first, const std::strin
 }
 
 void print_next(std::ostream& out, const NextStep& step, const fs::path& submission) {
-  const std::string grader = program();
+  const std::string grader = typed_program();
   if (step.part == 0) {
     out << "Everything has all of its points. " << grader << " --help says what else there is.\n";
     return;
   }
   out << fmt::format("Next: part {}, task {}\n", step.part, step.task);
-  print_wrapped(out, "  ", fmt::format("{}: {}", shown(submission / step.place), step.why));
+  print_wrapped(out, "  ", fmt::format("{}: {}", typed_path(submission / step.place), step.why));
   const std::string command = fmt::format("{} --part {} --task {}", grader, step.part, step.task);
   out << fmt::format("  {}  {}\n", step.grade ? "run " : "then", command);
   out << fmt::format("  hint  {} --hint\n", command);
@@ -134,7 +107,7 @@ int welcome(std::ostream& out) {
     const bool has_course = fs::exists(installation.labs() / "course.toml", error);
     out << (has_course ? load_course_spec(installation.labs()).title : "Rooflab") << '\n';
     out << fmt::format("  course      {}\n", installation.root.string());
-    out << fmt::format("  submission  {}{}\n", shown(submission),
+    out << fmt::format("  submission  {}{}\n", typed_path(submission),
                        fs::is_directory(submission, error)
                            ? ""
                            : ", which is not there; name another with --submission");

@@ -256,6 +256,8 @@ std::string utc_time(std::int64_t seconds) {
                      fields.tm_mday, fields.tm_hour, fields.tm_min);
 }
 
+std::string utc_date() { return utc_time(std::time(nullptr)).substr(0, 10); }
+
 std::string peaks_words(const GradeResult& result) {
   return result.time_kind == "measured" ? " · peaks: " + result.peaks : std::string();
 }

@@ -68,6 +68,9 @@ std::string format_percent(double fraction);
 /// "2026-11-20 22:59 UTC", of seconds since 1970.
 std::string utc_time(std::int64_t seconds);
 
+/// Of today, in UTC: 2026-11-23.
+std::string utc_date();
+
 /// " · peaks: calibrated on this GPU, 2026-03-14": which peaks measured times are held against.
 /// Modelled ones have only the data sheet's, and nothing is said of them.
 std::string peaks_words(const GradeResult& result);

@@ -1,0 +1,85 @@
+#include "grader/cli/typed_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <sstream>
+#include <string_view>
+
+namespace rooflab {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One word for the shell, whatever a folder is called.
+std::string quoted(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/._-+:@%,=").find(c) != std::string_view::npos;
+  };
+  if (std::ranges::all_of(word, is_plain)) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+std::string submission_flag(const Options& options) {
+  return options.submission.empty() ? "" : " --submission " + quoted(options.submission);
+}
+
+/// What else decides how a case ends.
+std::string device_flags(const Options& options) {
+  return (options.device == "auto" ? "" : " --device " + options.device) +
+         (options.sandbox ? "" : " --no-sandbox");
+}
+
+}  // namespace
+
+std::string typed_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  const fs::path relative = error ? fs::path() : path.lexically_relative(here);
+  const bool below = !relative.empty() && *relative.begin() != "..";
+  return (below ? relative : path).string();
+}
+
+std::string typed_program() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return "grader";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "" : path);
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path candidate = fs::path(folder) / "grader";
+    if (fs::exists(candidate, error)) {
+      if (fs::equivalent(candidate, self, error)) return "grader";
+      break;
+    }
+  }
+  return quoted(typed_path(self));
+}
+
+std::string grade_command(const Options& options, const std::string& task) {
+  return fmt::format("{} --part {} --task {}{}", typed_program(), options.part, task,
+                     submission_flag(options));
+}
+
+void complete_commands(const Options& options, GradeResult& result) {
+  const std::string name = "grader";
+  const std::string here = typed_program();
+  const auto complete = [&](std::string& command) {
+    if (!command.starts_with(name + " ")) return;
+    command.replace(0, name.size(), here);
+    if (command.find(" --part ") == std::string::npos) return;
+    command += submission_flag(options);
+    if (command.find(" --case ") != std::string::npos) command += device_flags(options);
+  };
+  for (TaskResult& task : result.tasks) {
+    for (Diagnostic& story : task.diagnostics) {
+      for (auto& [label, command] : story.commands) complete(command);
+    }
+  }
+}
+
+}  // namespace rooflab

@@ -1,6 +1,17 @@
 #include "grader/cli/author_options.h"
 
+#include "grader/author/verify/claim.h"
+
 namespace rooflab {
+namespace {
+
+std::vector<std::string> names_of_proofs() {
+  std::vector<std::string> names;
+  for (const verify::Proof proof : verify::kProofs) names.emplace_back(verify::name_of(proof));
+  return names;
+}
+
+}  // namespace
 
 void add_verify_options(CLI::App& command, VerifyOptions& options) {
   command.add_option("--part", options.parts, "Only this part; may be given several times")
@@ -13,9 +24,8 @@ void add_verify_options(CLI::App& command, VerifyOptions& options) {
           "of labs/course.toml)")
       ->allow_extra_args(false);
   command
-      .add_option("--only", options.proofs,
-                  "Only proofs of this kind: generated, starter, solution, mistakes, documents or "
-                  "release; may be given several times")
+      .add_option("--only", options.proofs, "Only proofs of this kind; may be given several times")
+      ->check(CLI::IsMember(names_of_proofs()))
       ->allow_extra_args(false);
   command
       .add_option("--mistake", options.mistakes,

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "grader/author/verify/mistake.h"
 #include "grader/cli/info_commands.h"
 #include "grader/cli/options.h"
 #include "grader/pipeline/installation.h"
@@ -136,6 +137,7 @@ class InstalledWords {
     if (name == "--part") return parts();
     if (name == "--task") return tasks();
     if (name == "--case") return cases();
+    if (name == "--mistake") return mistakes();
     if (name == "--gpu") return gpu_spec::list(installation_.gpus());
     if (name == "--device") return devices();
     if (name == "code") return known_codes(installation_);
@@ -180,6 +182,16 @@ class InstalledWords {
     }
     Words words;
     for (std::ptrdiff_t i = 1; i <= most; ++i) words.push_back(fmt::to_string(i));
+    return words;
+  }
+
+  Words mistakes() const {
+    Words words;
+    for (const PartSpec& part : named_parts()) {
+      for (const verify::Mistake& mistake : verify::load_mistakes(part)) {
+        words.push_back(mistake.name);
+      }
+    }
     return words;
   }
 

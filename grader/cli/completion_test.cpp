@@ -120,6 +120,15 @@ TEST_F(CompletionTest, OffersGpusAndCodes) {
   EXPECT_THAT(after({"explain", "RL"}), ElementsAre("RL0101"));
 }
 
+TEST_F(CompletionTest, OffersProofsAndPlantedMistakes) {
+  write("labs/part7-test/mistakes/halves/mistake.toml",
+        "task = 'count'\nfile = 'count.cpp'\nverdict = 'wrong-answer'\ncode = 'RL0401'\n"
+        "max_score = 0\nstory = 'halves'\n");
+  EXPECT_THAT(after({"verify", "--mistake", ""}), ElementsAre("halves"));
+  EXPECT_THAT(after({"verify", "--part", "8", "--mistake", ""}), IsEmpty());
+  EXPECT_THAT(after({"verify", "--only", "s"}), ElementsAre("starter", "solution"));
+}
+
 TEST_F(CompletionTest, LeavesFilesToTheShellAndBearsAnything) {
   EXPECT_THAT(after({"--submission", ""}), IsEmpty());
   EXPECT_THAT(after({"--no-such-option", "x", "--", "\xFF", "--part"}), ElementsAre("--part"));

@@ -15,6 +15,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using testing::ThrowsMessage;
 
@@ -228,6 +229,14 @@ TEST_F(MistakeFileTest, RefusesAnEditThatFitsNowhereOrTwice) {
   EXPECT_THAT([&] { submitted(); }, ThrowsMessage<SpecError>(HasSubstr("nowhere")));
   plant("[[edit]]\nfind = \"* 2\"\nreplace = \"\"\n");
   EXPECT_THAT([&] { submitted(); }, ThrowsMessage<SpecError>(HasSubstr("more than once")));
+}
+
+TEST_F(MistakeFileTest, RefusesAFolderThatSaysNothing) {
+  write("labs/part7-test/mistakes/README.md", "Of all of them.\n");
+  EXPECT_THAT(load_mistakes(part_), IsEmpty());
+  write("labs/part7-test/mistakes/halves/mistakes.toml", "task = \"scale\"\n");
+  EXPECT_THAT([&] { load_mistakes(part_); },
+              ThrowsMessage<SpecError>(HasSubstr("halves/mistake.toml")));
 }
 
 TEST_F(MistakeFileTest, RefusesWhatItDoesNotKnow) {

@@ -51,6 +51,8 @@ enum class Recognition : std::uint8_t {
   unrecognised,        ///< only a symptom, which several causes have
   wrongly_recognised,  ///< another cause
 };
+inline constexpr Recognition kRecognitions[] = {Recognition::recognised, Recognition::unrecognised,
+                                                Recognition::wrongly_recognised};
 const char* name_of(Recognition recognition);
 
 /// What became of a claim.

@@ -306,6 +306,7 @@ void expect_a_place_to_begin(const TaskSpec& task, const json& result,
 
 Recognition recognition_of(const std::string& first, const Mistake& mistake,
                            const std::set<std::string>& symptoms) {
+  if (mistake.judged && first == mistake.code) return *mistake.judged;
   if (first.empty() || symptoms.contains(first)) return Recognition::unrecognised;
   return first == mistake.code ? Recognition::recognised : Recognition::wrongly_recognised;
 }

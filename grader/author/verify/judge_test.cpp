@@ -285,6 +285,13 @@ TEST_F(JudgeTest, AMistakeWithASymptomFirstIsUnrecognised) {
   EXPECT_TRUE(outcome.held_out);
 }
 
+TEST_F(JudgeTest, WhatAReaderFoundCountsWhileTheDeclaredDiagnosisIsTold) {
+  mistake_.judged = Recognition::wrongly_recognised;
+  EXPECT_THAT(mistake().recognition, Optional(Recognition::wrongly_recognised));
+  at(wrong_, "/tasks/0/diagnostics").erase(0);
+  EXPECT_THAT(mistake().recognition, Optional(Recognition::unrecognised));
+}
+
 TEST_F(JudgeTest, AMistakeWithoutAnyDiagnosticIsUnrecognisedAndFails) {
   at(wrong_, "/tasks/0")["diagnostics"] = json::array();
   EXPECT_THAT(mistake().failures, Contains(Field(&Failure::story, HasSubstr("the first is none"))));

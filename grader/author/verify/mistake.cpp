@@ -25,6 +25,16 @@ Verdict read_verdict(TableReader& reader) {
   return *verdict;
 }
 
+std::optional<Recognition> read_judged(TableReader& reader) {
+  const std::string name = reader.text_or("judged", "");
+  if (name.empty()) return std::nullopt;
+  for (const Recognition one : kRecognitions) {
+    if (name == name_of(one)) return one;
+  }
+  throw reader.error("judged", fmt::format("\"{}\" is no judgement", name),
+                     "write \"recognised\", \"unrecognised\" or \"wrongly recognised\"");
+}
+
 Edit read_edit(const toml::table& table, const std::filesystem::path& file) {
   TableReader reader(table, file, "[[edit]]");
   Edit edit{.find = reader.text("find"), .replace = reader.text("replace")};
@@ -51,6 +61,7 @@ Mistake load_mistake(const PartSpec& part, const std::filesystem::path& folder) 
   mistake.max_score = reader.number("max_score");
   mistake.story = reader.text("story");
   mistake.held_out = reader.boolean_or("held_out", false);
+  mistake.judged = read_judged(reader);
   reader.each("edit",
               [&](const toml::table& edit) { mistake.edits.push_back(read_edit(edit, file)); });
   reader.finish();

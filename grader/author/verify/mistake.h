@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "grader/author/verify/claim.h"
 #include "grader/spec/part.h"
 #include "grader/spec/result.h"
 
@@ -28,6 +30,8 @@ struct Mistake {
   std::string story;        ///< what this student did
   std::vector<Edit> edits;  ///< none: the file lies beside mistake.toml
   bool held_out = false;    ///< written without knowing what recognises mistakes
+  /// What a reader of the declared diagnosis found, where its code alone would say otherwise.
+  std::optional<Recognition> judged;
 };
 
 /// The part's planted mistakes, by name; none without a folder mistakes/.

@@ -217,6 +217,14 @@ TEST_F(MistakeFileTest, IsAChangeOfTheSolution) {
   EXPECT_FALSE(load_mistakes(part_).at(0).held_out);
 }
 
+TEST_F(MistakeFileTest, MayBeJudgedByAReader) {
+  plant("judged = \"wrongly recognised\"\n");
+  EXPECT_EQ(load_mistakes(part_).at(0).judged, Recognition::wrongly_recognised);
+  plant("judged = \"well\"\n");
+  EXPECT_THAT([&] { load_mistakes(part_); },
+              ThrowsMessage<SpecError>(HasSubstr("\"well\" is no judgement")));
+}
+
 TEST_F(MistakeFileTest, MayLieBesideIt) {
   plant("held_out = true\n");
   write("labs/part7-test/mistakes/halves/scale.cu", "wrong\n");

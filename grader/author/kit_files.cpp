@@ -74,6 +74,7 @@ class KitList {
       add(root_ / "docs/kit" / script, fs::path("scripts") / script, KitFile::Kind::script);
     }
     add(root_ / "scripts/setup_common", "scripts/setup_common");
+    add_dev_container();
     add(root_ / "labs/course.toml", "labs/course.toml");
     add_folder("labs/toolkit", is_toolkit_source);
     // A calibration is of the GPU of whoever made the kit.
@@ -86,6 +87,13 @@ class KitList {
     add_folder("docs/examples", ending({".cu"}));
     // What an nvcc from PyPI lacks (scripts/setup_common).
     add_folder("simgpu/cublas/include", ending({".h"}));
+  }
+
+  void add_dev_container() {
+    const fs::path from = root_ / "docs/kit/devcontainer";
+    const fs::path to = ".devcontainer";
+    for (const char* file : {"Dockerfile", "devcontainer.json"}) add(from / file, to / file);
+    add(from / "post_create", to / "post_create", KitFile::Kind::script);
   }
 
   void add_programs() {

@@ -32,8 +32,8 @@ unsigned processors() { return std::max(1U, std::thread::hardware_concurrency())
 void insist_on_isolation(bool sandbox) {
   if (!sandbox || isolates(active_layers())) return;
   throw UsageError(
-      "nothing here isolates submissions from this machine and from each other (see grader "
-      "doctor); install bubblewrap, or say --no-sandbox if you trust every one of them");
+      "nothing here isolates submissions from this machine and from each other; see "
+      "what would with grader doctor, or say --no-sandbox if you trust every one of them");
 }
 
 /// How many gradings run at a time, and with how many threads each.

@@ -1,6 +1,7 @@
 #include "grader/cli/machine_commands.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,17 +37,23 @@ bool examine_compiler(std::ostream& out, const Installation& installation, Toolc
   }
 }
 
+/// What would isolate submissions better than this machine does without bubblewrap.
+std::string bubblewrap_remedy() {
+  if (bubblewrap_program().empty()) return "install bubblewrap";
+  return "bubblewrap is installed, but this system or its container lets it make no namespaces: "
+         "allow user namespaces";
+}
+
 void examine_sandbox(std::ostream& out) {
-  std::string layers;
   const auto active = active_layers();
-  for (const std::string& layer : active) layers += (layers.empty() ? "" : ", ") + layer;
+  std::string text = fmt::format("{}", fmt::join(active, ", "));
   const bool strong = std::ranges::find(active, "bubblewrap") != active.end();
-  say(out, strong, "sandbox",
-      strong             ? layers
-      : isolates(active) ? layers + "; install bubblewrap for stronger isolation"
-                         : layers +
-                               "; nothing isolates submissions, and batch refuses to run: "
-                               "install bubblewrap");
+  if (!strong && isolates(active)) {
+    text += "; stronger isolation: " + bubblewrap_remedy();
+  } else if (!strong) {
+    text += "; nothing isolates submissions, and batch refuses to run: " + bubblewrap_remedy();
+  }
+  say(out, strong, "sandbox", text);
 }
 
 bool examine_devices(std::ostream& out, const Installation& installation,

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <filesystem>
+#include <string>
+#include <vector>
 
 #include "grader/sandbox/child.h"
 #include "grader/sandbox/sandbox.h"
@@ -30,8 +31,5 @@ Layers layers_for(const SandboxRequest& request);
 
 /// Names for reports, strongest first.
 std::vector<std::string> names_of(const Layers& layers);
-
-/// Path of bubblewrap, empty when it is not installed.
-std::filesystem::path bubblewrap_program();
 
 }  // namespace rooflab

@@ -100,6 +100,9 @@ class SandboxedProcess {
 /// start() and wait() in one.
 SandboxOutcome run_sandboxed(const SandboxRequest& request);
 
+/// Path of bubblewrap, empty when it is not installed.
+std::filesystem::path bubblewrap_program();
+
 /// The layers that a run on this machine gets, strongest first: "bubblewrap", "own uid", "no
 /// network", "seccomp", "landlock", "control groups", "rlimits", "watchdog". Probed once per
 /// process.

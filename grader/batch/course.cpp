@@ -42,7 +42,7 @@ std::vector<std::string> Course::wanted_files() const {
     for (const std::string& file : submitted_files(part)) {
       wanted.push_back(part.directory + "/" + file);
     }
-    if (hint_cost > 0) wanted.push_back(part.directory + "/" + kHintsUsedFile);
+    wanted.push_back(part.directory + "/" + kHintsUsedFile);
   }
   return wanted;
 }

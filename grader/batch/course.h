@@ -19,8 +19,8 @@ struct Course {
 
   double hint_cost = 0;  ///< see CourseSpec
 
-  /// Every file that a submission may hold: "part1-metrics/gemv.cu". Where hints cost points, also
-  /// those that tell how many were shown; where they are free, nobody needs to know.
+  /// Every file that a submission may hold: "part1-metrics/gemv.cu", and those that tell how many
+  /// hints were shown.
   std::vector<std::string> wanted_files() const;
   /// The files of one part among those of a submission.
   static SourceFiles files_of(const PartSpec& part, const SourceFiles& files);

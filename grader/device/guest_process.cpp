@@ -1,5 +1,6 @@
 #include "grader/device/guest_process.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -210,8 +211,12 @@ void classify(const std::optional<Reply>& reply, bool talked_nonsense,
   outcome.printed = process.output;
   if (process.limit != LimitHit::none) {
     outcome.end = end_of(process.limit);
-    outcome.detail =
-        process.limit == LimitHit::processes ? "the grader: it started too many processes" : "";
+    if (process.limit == LimitHit::processes) {
+      outcome.detail = "the grader: it started too many processes";
+    } else if (process.limit == LimitHit::time) {
+      // One that waits has more time than one that computes.
+      outcome.detail = fmt::format("no result after {:.0f} s", process.time_limit_s);
+    }
   } else if (reply) {
     outcome.end = end_of(reply->status);
     outcome.detail = reply->detail;

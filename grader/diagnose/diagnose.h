@@ -27,7 +27,6 @@ struct DiagnoseContext {
   std::string file;                  ///< the task's file, relative to it
   /// The texts, as they were graded, of that file and of those that the task uses, by name.
   std::map<std::string, std::string> sources = {};
-  double time_limit_s = 0;
 };
 
 /// The comparison of one tensor with what it had to hold.

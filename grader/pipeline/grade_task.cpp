@@ -435,7 +435,6 @@ DiagnoseContext context_of(const PartSpec& part, const GradeRequest& request,
   context.seed = request.seed;
   context.submission = request.submission / part.directory;
   context.file = task.file;
-  context.time_limit_s = task.time_limit_s;
   return context;
 }
 

@@ -230,6 +230,7 @@ void Running::read_output() {
 void Running::check_clock() {
   const std::chrono::duration<double> elapsed = Clock::now() - started_;
   if (!end_ && request_.limits.wall_s > 0 && elapsed.count() >= request_.limits.wall_s) {
+    outcome_.time_limit_s = request_.limits.wall_s;
     hit(LimitHit::time);
   }
 }
@@ -359,6 +360,7 @@ void Running::judge_end() {
                                      outcome_.wall_s >= request_.limits.cpu_s);
   if (out_of_cpu) {
     outcome_.limit = LimitHit::time;
+    outcome_.time_limit_s = request_.limits.cpu_s;
   } else if (outcome_.signal == SIGXFSZ) {
     outcome_.limit = LimitHit::disk;
   }

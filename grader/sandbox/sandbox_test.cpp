@@ -135,6 +135,7 @@ TEST_P(SandboxTest, TellsTheSignalThatEndedAProgram) {
 TEST_P(SandboxTest, EndsAnEndlessLoopAtTheTimeLimit) {
   const SandboxOutcome outcome = run("loop", [](SandboxRequest& r) { r.limits.wall_s = 0.3; });
   EXPECT_EQ(outcome.limit, LimitHit::time);
+  EXPECT_EQ(outcome.time_limit_s, 0.3);
   EXPECT_EQ(outcome.signal, SIGKILL);
   EXPECT_LT(outcome.wall_s, 3);
 }
@@ -160,6 +161,7 @@ TEST_P(SandboxTest, CountsCpuTimeEvenWhenItsSignalIsIgnored) {
     r.limits.wall_s = 20;
   });
   EXPECT_EQ(outcome.limit, LimitHit::time);
+  EXPECT_EQ(outcome.time_limit_s, 1);
   EXPECT_LT(outcome.wall_s, 15);
 }
 

@@ -1,3 +1,6 @@
+#include <cuda_fp16.h>
+#include <mma.h>
+
 #include "fault.h"
 
 /// Accesses outside of what was allocated or declared, and misaligned ones.
@@ -147,6 +150,14 @@ __global__ void misaligned_shared(double* out, int offset) {
   *out = *number;
 }
 
+__global__ void misaligned_tile(const __half* data, float* out, int leading_dimension) {
+  using namespace nvcuda;
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> tile;
+  // FAULT misaligned_tile RL0204 misaligned "40 bytes apart"
+  wmma::load_matrix_sync(tile, data, leading_dimension);
+  out[threadIdx.x] = __half2float(tile.x[0]);
+}
+
 __device__ void store(float* data, int i, float value) {
   // FAULT in_a_function RL0201 out-of-bounds
   data[i] = value;
@@ -220,6 +231,10 @@ const std::vector<Fault> faults{
      [](bool wrong) { misaligned_vector<<<1, 1>>>(zeros<float>(8), zeros<float4>(1), 4 - wrong); }},
     {"misaligned_shared",
      [](bool wrong) { misaligned_shared<<<1, 1>>>(zeros<double>(1), wrong ? 4 : 8); }},
+    {"misaligned_tile",
+     [](bool wrong) {
+       misaligned_tile<<<1, 32>>>(zeros<__half>(512), zeros<float>(32), wrong ? 20 : 24);
+     }},
     {"in_a_function", [](bool wrong) { in_a_function<<<1, 1>>>(zeros<float>(16), 16 + wrong); }},
 };
 

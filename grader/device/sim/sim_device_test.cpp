@@ -171,11 +171,15 @@ TEST_F(SimDeviceTest, AForgedReplyHidesNoEndlessKernel) {
 }
 
 TEST_F(SimDeviceTest, EndsAnEndlessHostLoop) {
-  EXPECT_EQ(run("endless_host", "libgpu_tasks.so", std::chrono::seconds(1)).end, End::time_limit);
+  const RunOutcome outcome = run("endless_host", "libgpu_tasks.so", std::chrono::seconds(1));
+  EXPECT_EQ(outcome.end, End::time_limit);
+  EXPECT_THAT(outcome.detail, HasSubstr("no result after "));
 }
 
 TEST_F(SimDeviceTest, EndsAFunctionThatWaitsForEver) {
-  EXPECT_EQ(run("hangs", "libhost_tasks.so", std::chrono::seconds(1)).end, End::time_limit);
+  const RunOutcome outcome = run("hangs", "libhost_tasks.so", std::chrono::seconds(1));
+  EXPECT_EQ(outcome.end, End::time_limit);
+  EXPECT_EQ(outcome.detail, "no result after 3 s");  // a wait has longer
 }
 
 TEST_F(SimDeviceTest, LeavesAFunctionAloneThatOnlyWaitsForItsTurn) {

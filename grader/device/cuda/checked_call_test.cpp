@@ -20,6 +20,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
+constexpr const char* kFindsNothing =
+    "echo '========= COMPUTE-SANITIZER'\necho '========= ERROR SUMMARY: 0 errors'";
+
 class CheckedCallTest : public testing::Test {
  protected:
   ~CheckedCallTest() override {
@@ -66,8 +69,8 @@ echo $$ >> "$folder/guests"  # the shell becomes the guest
   void finds(const std::string& tool) const {
     const auto text =
         fs::path(ROOFLAB_SOURCE_DIR) / "grader/device/sanitizer/testdata" / (tool + ".txt");
-    install("echo '========= COMPUTE-SANITIZER'\n[ \"$tool\" = " + tool + " ] && cat '" +
-            text.string() + "'");
+    install(std::string(kFindsNothing) + "\n[ \"$tool\" = " + tool + " ] && cat '" + text.string() +
+            "'");
   }
 
   CudaDevice open() const {
@@ -105,7 +108,7 @@ TEST_F(CheckedCallTest, LeavesOutWhatInitcheckSaysOfTheGuestsOwnCopies) {
 }
 
 TEST_F(CheckedCallTest, FindsNothingInACallThatIsRight) {
-  install("echo '========= COMPUTE-SANITIZER'");
+  install(kFindsNothing);
   CudaDevice device = open();
   const CheckedCall checked = check(device);
   EXPECT_THAT(checked.findings, IsEmpty());
@@ -114,7 +117,7 @@ TEST_F(CheckedCallTest, FindsNothingInACallThatIsRight) {
 }
 
 TEST_F(CheckedCallTest, GivesTheGuestExactTensorsOfItsOwn) {
-  install("echo '========= COMPUTE-SANITIZER'");
+  install(kFindsNothing);
   CudaDevice device = open();
   check(device);
   ASSERT_THAT(guests_memory(), SizeIs(8)) << "of x and y, under four tools";
@@ -140,8 +143,18 @@ TEST_F(CheckedCallTest, SaysOnceThatItDoesNotWork) {
   EXPECT_EQ(asked(), "memcheck\n");
 }
 
+TEST_F(CheckedCallTest, SaysThatItSawNothingOfTheCall) {
+  install(
+      "echo '========= COMPUTE-SANITIZER'\n"
+      "echo '========= Target application terminated before first instrumented API call'");
+  CudaDevice device = open();
+  EXPECT_EQ(check(device).unavailable,
+            "compute-sanitizer does not work here: it says: Target application terminated before "
+            "first instrumented API call");
+}
+
 TEST_F(CheckedCallTest, SaysWhenTheGuestCannotOpenItsMemoryUnderIt) {
-  install("echo '========= COMPUTE-SANITIZER'");
+  install(kFindsNothing);
   CudaDevice device = open();
   setenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING", "1", 1);
   EXPECT_THAT(check(device).unavailable, HasSubstr("the guest process cannot use the GPU: cuda"));
@@ -156,7 +169,7 @@ TEST_F(CheckedCallTest, SurvivesAGuestThatDiesUnderIt) {
 }
 
 TEST_F(CheckedCallTest, GivesUpOnACallThatDoesNotEnd) {
-  install("echo '========= COMPUTE-SANITIZER'");
+  install(kFindsNothing);
   CudaDevice device = open();
   const CheckedCall checked =
       device.check(request_of(problem_, "hangs", "libhost_tasks.so", std::chrono::seconds(1)));
@@ -168,7 +181,7 @@ TEST_F(CheckedCallTest, GivesUpOnACallThatDoesNotEnd) {
 }
 
 TEST_F(CheckedCallTest, LeavesACallThatProfilesItselfAlone) {
-  install("echo '========= COMPUTE-SANITIZER'");
+  install(kFindsNothing);
   CudaDevice device = open();
   RunRequest request =
       request_of(problem_, "scale_on_host", "libhost_tasks.so", std::chrono::seconds(10));

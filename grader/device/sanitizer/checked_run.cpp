@@ -37,14 +37,25 @@ std::vector<std::string> command(const std::filesystem::path& program, const std
   return words;
 }
 
-/// Why nothing of what a tool printed says anything about the call; empty when something may.
-std::string refusal_in(const std::string& output) {
+/// The rest of the line at `at`, as much as a sentence takes.
+std::string words_at(const std::string& output, std::size_t at) {
   constexpr std::size_t kShown = 200;
+  const std::string line = output.substr(at, std::min(output.find('\n', at), output.size()) - at);
+  return line.empty() ? "it said nothing" : "it says: " + line.substr(0, kShown);
+}
+
+/// Why nothing of what a tool printed says anything about the call; empty when something may. It
+/// sums up at its end, also of a program that crashed, unless it saw nothing of it.
+std::string refusal_in(const std::string& output) {
   constexpr std::string_view kInternal = "Internal Sanitizer Error";
-  const std::size_t at = output.find(kBanner) == std::string::npos ? 0 : output.find(kInternal);
-  if (at == std::string::npos) return {};
-  const std::string said = output.substr(at, std::min(output.find('\n', at), output.size()) - at);
-  return said.empty() ? "it said nothing" : "it says: " + said.substr(0, kShown);
+  constexpr std::string_view kSummary = " SUMMARY: ";
+  constexpr std::string_view kOwnLine = "========= ";
+  if (output.find(kBanner) == std::string::npos) return words_at(output, 0);
+  if (const std::size_t at = output.find(kInternal); at != std::string::npos) {
+    return words_at(output, at);
+  }
+  if (output.find(kSummary) != std::string::npos) return {};
+  return words_at(output, output.rfind(kOwnLine) + kOwnLine.size());
 }
 
 /// initcheck takes what the guest itself copies for a use of memory that nobody wrote.
@@ -72,6 +83,9 @@ CheckedCall run_tool(const CheckedRun& run, const std::string& tool) {
   if (!checked.findings.empty()) return checked;
   if (end.limit == LimitHit::time) {
     checked.incomplete = fmt::format("{} took longer than {:g} s", tool, setup.time_limit.count());
+  } else if (end.killed_by_us) {
+    checked.incomplete =
+        fmt::format("{} did not end within {:g} s of the call", tool, kSecondsToEnd);
   } else {
     checked.unavailable = refusal_in(end.output);
   }

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -36,12 +36,11 @@ template <auto F, class R, class... S>
 inline void store_lanes(Warp& warp, std::uint32_t offset, S... sources) {
   if constexpr (std::is_same_v<R, bool>) {
     write_predicate(warp, offset, evaluate_bits<F>(sources...));
-  } else if (warp.full()) {
-    evaluate<F, R>(slot<R>(warp, offset), sources...);
   } else {
-    alignas(64) WordOf<R> results[kWarpSize];
-    evaluate<F, R>(results, sources...);
-    blend(slot<R>(warp, offset), results, warp.mask);
+    // One loop for both cases: twice as many are most of what the opcodes take to compile.
+    alignas(64) WordOf<R> kept[kWarpSize];
+    evaluate<F, R>(warp.full() ? slot<R>(warp, offset) : kept, sources...);
+    if (!warp.full()) blend(slot<R>(warp, offset), kept, warp.mask);
   }
 }
 
@@ -74,7 +73,9 @@ struct LaneHandler {
     store_lanes<F, R>(warp, in->dst, Source<A>(warp, operands[I])...);
     return in + 1;
   }
-  static std::string signature() { return std::string{kind_letter<R>(), ':', kind_letter<A>()...}; }
+  static constexpr std::array<char, 2 + sizeof...(A)> kLetters{kind_letter<R>(), ':',
+                                                               kind_letter<A>()...};
+  static constexpr std::string_view kSignature{kLetters.data(), kLetters.size()};
 };
 
 template <auto F, class C, class R, class... A>
@@ -98,7 +99,8 @@ requires(std::is_pointer_v<decltype(F)>) struct Deduce<F> {
 template <auto F>
 Implementation lanes() {
   using Handler = typename detail::Deduce<F>::type;
-  return {native::known_lanes<F>(&Handler::run, Handler::signature()), Handler::signature()};
+  return {native::known_lanes(&Handler::run, Handler::kSignature, native::spelling<F>()),
+          Handler::kSignature};
 }
 
 }  // namespace simgpu

@@ -170,7 +170,7 @@ void KernelBuilder::lower_instruction(const ptx::Instruction& instruction) {
   try {
     const OpcodeTable& table = OpcodeTable::instance();
     if (const OpcodeRow* row = table.find_row(instruction.spelling())) {
-      const std::string& signature = row->implementation.signature;
+      const std::string_view signature = row->implementation.signature;
       std::array<Ref, 6> refs;  // dst, dst2, a, b, c, d
       const std::size_t colon = signature.find(':');
       const std::size_t sources_count = signature.size() - colon - 1;

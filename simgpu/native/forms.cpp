@@ -50,24 +50,24 @@ bool is_out_of_line(std::string_view function) {
   });
 }
 
-}  // namespace
+/// What a handler's signature calls its result, as Form has it.
+char result_kind(char letter) {
+  if (letter == 'p') return 'p';
+  return letter == 'd' || letter == 'l' ? 'd' : 'w';
+}
 
-namespace detail {
-
-Handler add_form(Handler handler, const Form& form) {
-  const bool is_access =
-      form.kind == Form::Kind::shared_load || form.kind == Form::Kind::shared_store;
-  if (handler != nullptr && (is_access || !form.function.empty())) {
-    FormTable::instance().add(handler, form);
-  }
+Handler add_function(Handler handler, const Form& form) {
+  if (handler != nullptr && !form.function.empty()) FormTable::instance().add(handler, form);
   return handler;
 }
 
-std::string function_in(std::string_view pretty) {
+}  // namespace
+
+std::string function_in(std::string_view spelling) {
   constexpr std::string_view kStart = "F = ";
-  const std::size_t start = pretty.find(kStart);
+  const std::size_t start = spelling.find(kStart);
   if (start == std::string_view::npos) return {};
-  std::string_view name = pretty.substr(start + kStart.size());
+  std::string_view name = spelling.substr(start + kStart.size());
   if (name.starts_with('&')) name.remove_prefix(1);
   name = name.substr(0, name.find_first_of(";]"));
   constexpr std::string_view kAllowed =
@@ -79,7 +79,35 @@ std::string function_in(std::string_view pretty) {
   return std::string(name);
 }
 
-}  // namespace detail
+Handler known_lanes(Handler handler, std::string_view signature, std::string_view spelling) {
+  return add_function(handler, {.kind = Form::Kind::lanes,
+                                .function = function_in(spelling),
+                                .operands = static_cast<unsigned>(signature.size() - 2),
+                                .result = result_kind(signature.front())});
+}
+
+Handler known_compare(Handler handler, std::string_view spelling) {
+  return add_function(
+      handler, {.kind = Form::Kind::compare, .function = function_in(spelling), .operands = 2});
+}
+
+Handler known_masks(Handler handler, unsigned operands, std::string_view spelling) {
+  return add_function(
+      handler,
+      {.kind = Form::Kind::masks, .function = function_in(spelling), .operands = operands});
+}
+
+Handler known_shared(Handler handler, AccessKind kind, unsigned bytes, unsigned elements) {
+  const bool loads = kind == AccessKind::load;
+  if (handler != nullptr) {
+    FormTable::instance().add(handler,
+                              {.kind = loads ? Form::Kind::shared_load : Form::Kind::shared_store,
+                               .function = {},
+                               .bytes = bytes,
+                               .elements = elements});
+  }
+  return handler;
+}
 
 std::optional<Form> find_form(Handler handler) { return FormTable::instance().find(handler); }
 

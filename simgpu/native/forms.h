@@ -31,56 +31,23 @@ struct Form {
 /// nullopt for a handler that nobody made known.
 std::optional<Form> find_form(Handler handler);
 
-namespace detail {
-
-Handler add_form(Handler handler, const Form& form);
-/// The function's name in `pretty`, what __PRETTY_FUNCTION__ says in a template of it; empty when
-/// it is none of simgpu/arith that a vector of lanes can be computed with.
-std::string function_in(std::string_view pretty);
-
+/// A text that holds the name of a function: what the functions below read it from.
 template <auto F>
-std::string spelling() {
-  return function_in(__PRETTY_FUNCTION__);
+constexpr std::string_view spelling() {
+  return __PRETTY_FUNCTION__;
 }
 
-}  // namespace detail
+/// The function's name in its spelling; empty when it is none of simgpu/arith that a vector of
+/// lanes can be computed with.
+std::string function_in(std::string_view spelling);
 
-/// What a handler's signature calls its result, as Form has it.
-constexpr char result_kind(char letter) {
-  if (letter == 'p') return 'p';
-  return letter == 'd' || letter == 'l' ? 'd' : 'w';
-}
+// Each makes a handler known, by the function that it calls in each lane if function_in() has its
+// name, and returns the handler.
 
-// Each returns the handler.
-
-template <auto F>
-Handler known_lanes(Handler handler, std::string_view signature) {
-  return detail::add_form(handler, {.kind = Form::Kind::lanes,
-                                    .function = detail::spelling<F>(),
-                                    .operands = static_cast<unsigned>(signature.size() - 2),
-                                    .result = result_kind(signature.front())});
-}
-
-template <auto F>
-Handler known_compare(Handler handler) {
-  return detail::add_form(
-      handler, {.kind = Form::Kind::compare, .function = detail::spelling<F>(), .operands = 2});
-}
-
-template <auto F>
-Handler known_masks(Handler handler, unsigned operands) {
-  return detail::add_form(
-      handler,
-      {.kind = Form::Kind::masks, .function = detail::spelling<F>(), .operands = operands});
-}
-
-inline Handler known_shared(Handler handler, AccessKind kind, unsigned bytes, unsigned elements) {
-  const bool loads = kind == AccessKind::load;
-  return detail::add_form(handler,
-                          {.kind = loads ? Form::Kind::shared_load : Form::Kind::shared_store,
-                           .function = {},
-                           .bytes = bytes,
-                           .elements = elements});
-}
+/// @param signature the handler's, as Implementation has it
+Handler known_lanes(Handler handler, std::string_view signature, std::string_view spelling);
+Handler known_compare(Handler handler, std::string_view spelling);
+Handler known_masks(Handler handler, unsigned operands, std::string_view spelling);
+Handler known_shared(Handler handler, AccessKind kind, unsigned bytes, unsigned elements);
 
 }  // namespace simgpu::native

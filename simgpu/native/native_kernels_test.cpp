@@ -202,7 +202,7 @@ TEST_F(NativeCode, LeavesAllToTheInterpreterWhereThereIsNoCompiler) {
 
 TEST(HandlerForms, AreThoseOfFunctionsThatVectorsAreComputedWith) {
   const auto name = [](const char* function) {
-    return detail::function_in(std::string("text [with auto F = ") + function + "; other = x]");
+    return function_in(std::string("text [with auto F = ") + function + "; other = x]");
   };
   EXPECT_EQ(name("simgpu::arith::add<int>"), "simgpu::arith::add<int>");
   EXPECT_EQ(name("simgpu::{anonymous}::add<int>"), "");

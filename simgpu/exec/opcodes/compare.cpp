@@ -111,7 +111,8 @@ template <class V, Comparison kComparison>
 Handler known_setp() {
   using Number = typename V::Number;
   if constexpr (!std::is_same_v<V, PlainValue<Number>>) return &setp<V, kComparison>;
-  return native::known_compare<&arith::compare<kComparison, Number>>(&setp<V, kComparison>);
+  return native::known_compare(&setp<V, kComparison>,
+                               native::spelling<&arith::compare<kComparison, Number>>());
 }
 
 template <class V>

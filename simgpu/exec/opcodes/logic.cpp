@@ -25,11 +25,11 @@ using Mask = std::uint32_t;
 
 template <Mask (*F)(Mask, Mask)>
 Implementation of_masks() {
-  return {native::known_masks<F>(&masks<F>, 2), "p:pp"};
+  return {native::known_masks(&masks<F>, 2, native::spelling<F>()), "p:pp"};
 }
 template <Mask (*F)(Mask)>
 Implementation of_mask() {
-  return {native::known_masks<F>(&mask<F>, 1), "p:p"};
+  return {native::known_masks(&mask<F>, 1, native::spelling<F>()), "p:p"};
 }
 
 template <class T>

@@ -15,7 +15,7 @@ namespace simgpu {
 /// KernelBuilder::source for the letters).
 struct Implementation {
   Handler handler = nullptr;
-  std::string signature;
+  std::string_view signature;
 };
 
 /// An opcode whose operands are plain registers and literals. `spelling` may hold optional parts in

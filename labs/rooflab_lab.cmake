@@ -161,6 +161,7 @@ function(rooflab_toolkit_gpu_test archive sources)
     GTest::gtest_main)
   add_dependencies(toolkit_gpu_test toolkit_archive simgpu_program)
   rooflab_compile_options(toolkit_gpu_test)
+  rooflab_quick_compile(toolkit_gpu_test)
   target_include_directories(toolkit_gpu_test SYSTEM PRIVATE ${ROOFLAB_CUDA_ROOT}/include)
   target_include_directories(toolkit_gpu_test PRIVATE ${PROJECT_SOURCE_DIR}/labs)  # as for students
   target_compile_definitions(toolkit_gpu_test PRIVATE ROOFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}")

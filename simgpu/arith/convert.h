@@ -98,16 +98,14 @@ inline std::uint16_t integer_to_bf16(Int x) {
   return round_to<BrainFloat16>(exact_of_integer(x), kRound);
 }
 
-/// A narrowing to f32 in a directed mode, special values included.
-float directed_narrow(double x, Round mode);
-
 /// cvt.{rn,rz,rm,rp}{.ftz}{.sat}.f32.f64.
 template <Round kRound, bool kFtz = false, bool kSat = false>
 inline float f64_to_f32(double x) {
   if constexpr (kRound == Round::nearest_even) {
     return result_f32<kFtz, kSat>(static_cast<float>(x));
+  } else {
+    return result_f32<kFtz, kSat>(directed_f32<kRound>(x, 0));
   }
-  return result_f32<kFtz, kSat>(directed_narrow(x, kRound));
 }
 
 /// cvt{.ftz}{.sat}.f64.f32. A NaN keeps its sign, so that a float's NaN prints as "nan" after

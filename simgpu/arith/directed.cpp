@@ -1,6 +1,5 @@
 #include <cmath>
 
-#include "simgpu/arith/convert.h"
 #include "simgpu/arith/float32.h"
 #include "simgpu/arith/float64.h"
 
@@ -16,24 +15,7 @@ Float rounded(const Exact& value, Round mode) {
   }
 }
 
-/// Infinities and NaNs need no rounding: the host's own operation gives them.
-template <class Float>
-Float add(Float a, Float b, Round mode) {
-  if (!std::isfinite(a) || !std::isfinite(b)) return a + b;
-  return rounded<Float>(exact_sum(a, b, mode), mode);
-}
-
-template <class Float>
-Float mul(Float a, Float b, Round mode) {
-  if (!std::isfinite(a) || !std::isfinite(b)) return a * b;
-  return rounded<Float>(exact_product(a, b), mode);
-}
-
-template <class Float>
-Float fma(Float a, Float b, Float c, Round mode) {
-  if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c)) return std::fma(a, b, c);
-  return rounded<Float>(exact_fma(a, b, c, mode), mode);
-}
+// Infinities and NaNs need no rounding: the host's own operation gives them.
 
 template <class Float>
 Float div(Float a, Float b, Round mode) {
@@ -49,20 +31,22 @@ Float sqrt(Float a, Round mode) {
 
 }  // namespace
 
-float directed_add(float a, float b, Round mode) { return add(a, b, mode); }
-float directed_mul(float a, float b, Round mode) { return mul(a, b, mode); }
-float directed_fma(float a, float b, float c, Round mode) { return fma(a, b, c, mode); }
 float directed_div(float a, float b, Round mode) { return div(a, b, mode); }
 float directed_sqrt(float a, Round mode) { return sqrt(a, mode); }
-double directed_add(double a, double b, Round mode) { return add(a, b, mode); }
-double directed_mul(double a, double b, Round mode) { return mul(a, b, mode); }
-double directed_fma(double a, double b, double c, Round mode) { return fma(a, b, c, mode); }
+
+double directed_add(double a, double b, Round mode) {
+  if (!std::isfinite(a) || !std::isfinite(b)) return a + b;
+  return rounded<double>(exact_sum(a, b, mode), mode);
+}
+double directed_mul(double a, double b, Round mode) {
+  if (!std::isfinite(a) || !std::isfinite(b)) return a * b;
+  return rounded<double>(exact_product(a, b), mode);
+}
+double directed_fma(double a, double b, double c, Round mode) {
+  if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c)) return std::fma(a, b, c);
+  return rounded<double>(exact_fma(a, b, c, mode), mode);
+}
 double directed_div(double a, double b, Round mode) { return div(a, b, mode); }
 double directed_sqrt(double a, Round mode) { return sqrt(a, mode); }
-
-float directed_narrow(double x, Round mode) {
-  if (!std::isfinite(x)) return static_cast<float>(x);
-  return rounded<float>(exact_value(x), mode);
-}
 
 }  // namespace simgpu::arith

@@ -5,16 +5,51 @@
 #include "simgpu/arith/rounding.h"
 
 /// .f32 arithmetic: IEEE operations in each rounding mode, with .ftz and .sat; min, max and bit
-/// operations. Nearest-even forms are plain C expressions that vectorise; directed ones go through
-/// exact integers.
+/// operations. Nearest-even forms are plain C expressions that vectorise; so do directed sums and
+/// products, by way of f64. Directed quotients and roots go through exact integers.
 namespace simgpu::arith {
 
-/// Directed results of finite or special operands, without flushing or saturation.
-float directed_add(float a, float b, Round mode);
-float directed_mul(float a, float b, Round mode);
-float directed_fma(float a, float b, float c, Round mode);
+// Directed results, special operands included, without flushing or saturation.
+
 float directed_div(float a, float b, Round mode);
 float directed_sqrt(float a, Round mode);
+
+/// Rounds nearest + rest, where `nearest` is that value rounded to the nearest double. Its nearest
+/// float is one of the two floats around it; the mode may ask for the other.
+template <Round kRound>
+inline float directed_f32(double nearest, double rest) {
+  static_assert(kRound == Round::zero || kRound == Round::down || kRound == Round::up);
+  const auto rounded = static_cast<float>(nearest);
+  const auto wide = static_cast<double>(rounded);
+  const bool above = wide > nearest || (wide == nearest && rest < 0);
+  const bool below = wide < nearest || (wide == nearest && rest > 0);
+  const std::uint32_t bits = bits_of(rounded);
+  const bool negative = (bits >> 31) != 0;
+  // Floats of one sign are ordered as their bits; beside a zero lies the least subnormal.
+  const std::uint32_t smaller = bits - 1;
+  const bool is_zero = (bits << 1) == 0;
+  if constexpr (kRound == Round::zero) {
+    return float_of((negative ? below : above) ? smaller : bits);
+  } else if constexpr (kRound == Round::down) {
+    const std::uint32_t lower = is_zero ? 0x80000001u : negative ? bits + 1 : smaller;
+    return float_of(above ? lower : bits);
+  } else {
+    const std::uint32_t higher = is_zero ? 0x00000001u : negative ? smaller : bits + 1;
+    return float_of(below ? higher : bits);
+  }
+}
+
+/// a + b, where neither is more than a product of two floats.
+template <Round kRound>
+inline float directed_sum_f32(double a, double b) {
+  // TwoSum: sum + rest is a + b exactly (Knuth, The Art of Computer Programming 2, 4.2.2).
+  const double sum = a + b;
+  const double from_b = sum - a;
+  const double rest = (a - (sum - from_b)) + (b - from_b);
+  // What cancels is +0, but rounded down -0.
+  const bool cancels = sum == 0 && std::signbit(a) != std::signbit(b);
+  return directed_f32<kRound>(kRound == Round::down && cancels ? -0.0 : sum, rest);
+}
 
 template <bool kFtz>
 inline float input_f32(float x) {
@@ -38,24 +73,28 @@ template <Round kRound = Round::nearest_even, bool kFtz = false, bool kSat = fal
 inline float add_f32(float a, float b) {
   a = input_f32<kFtz>(a);
   b = input_f32<kFtz>(b);
-  if constexpr (kRound == Round::nearest_even) return result_f32<kFtz, kSat>(a + b);
-  return result_f32<kFtz, kSat>(directed_add(a, b, kRound));
+  if constexpr (kRound == Round::nearest_even) {
+    return result_f32<kFtz, kSat>(a + b);
+  } else {
+    return result_f32<kFtz, kSat>(directed_sum_f32<kRound>(a, b));
+  }
 }
 
 template <Round kRound = Round::nearest_even, bool kFtz = false, bool kSat = false>
 inline float sub_f32(float a, float b) {
-  a = input_f32<kFtz>(a);
-  b = input_f32<kFtz>(b);
-  if constexpr (kRound == Round::nearest_even) return result_f32<kFtz, kSat>(a - b);
-  return result_f32<kFtz, kSat>(directed_add(a, -b, kRound));
+  return add_f32<kRound, kFtz, kSat>(a, -b);
 }
 
 template <Round kRound = Round::nearest_even, bool kFtz = false, bool kSat = false>
 inline float mul_f32(float a, float b) {
   a = input_f32<kFtz>(a);
   b = input_f32<kFtz>(b);
-  if constexpr (kRound == Round::nearest_even) return result_f32<kFtz, kSat>(a * b);
-  return result_f32<kFtz, kSat>(directed_mul(a, b, kRound));
+  if constexpr (kRound == Round::nearest_even) {
+    return result_f32<kFtz, kSat>(a * b);
+  } else {
+    const double product = static_cast<double>(a) * static_cast<double>(b);  // exact
+    return result_f32<kFtz, kSat>(directed_f32<kRound>(product, 0));
+  }
 }
 
 template <Round kRound = Round::nearest_even, bool kFtz = false, bool kSat = false>
@@ -65,8 +104,10 @@ inline float fma_f32(float a, float b, float c) {
   c = input_f32<kFtz>(c);
   if constexpr (kRound == Round::nearest_even) {
     return result_f32<kFtz, kSat>(__builtin_fmaf(a, b, c));
+  } else {
+    const double product = static_cast<double>(a) * static_cast<double>(b);  // exact
+    return result_f32<kFtz, kSat>(directed_sum_f32<kRound>(product, c));
   }
-  return result_f32<kFtz, kSat>(directed_fma(a, b, c, kRound));
 }
 
 /// div.rn and friends; also div.full, which hardware gets right to 2 ulp and we round correctly.

@@ -130,6 +130,25 @@ TEST(Float64, KeepsEveryBitOfAProductThatNearlyCancels) {
   }
 }
 
+template <Round kRound>
+void check_near_cancellation() {
+  for (volatile float a : float_operands(2000, 6)) {
+    const volatile float b = 1.0f + std::ldexp(static_cast<float>(bits_of(float{a}) % 8191), -20);
+    for (const int nudge : {-1, 0, 1}) {
+      const volatile float c = float_of(bits_of(-(a * b)) + static_cast<std::uint32_t>(nudge));
+      ASSERT_TRUE(same<float>(fma_f32<kRound>(a, b, c),
+                              on_host<float>(kRound, [&] { return __builtin_fmaf(a, b, c); })))
+          << a << " * " << b << " + " << c;
+    }
+  }
+}
+
+TEST(Float32, KeepsEveryBitOfAProductThatNearlyCancels) {
+  check_near_cancellation<Round::zero>();
+  check_near_cancellation<Round::down>();
+  check_near_cancellation<Round::up>();
+}
+
 TEST(Float32, ProducesOneCanonicalNan) {
   const float infinity = float_of(0x7f800000u);
   EXPECT_EQ(bits_of(add_f32(infinity, -infinity)), 0x7fffffffu);

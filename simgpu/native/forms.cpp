@@ -43,11 +43,11 @@ bool is_out_of_line(std::string_view function) {
       "Round::zero", "Round::down",    "Round::up",      "(simgpu::arith::Round)",
       "ex2_approx",  "lg2_approx",     "sin_approx",     "cos_approx",
       "tanh_approx", "round_integral", "narrow_to_half", "narrow_to_packed"};
-  // Conversions to integers round by instructions of the host.
-  const bool to_integer = contains(function, "::from_float");
-  return !to_integer && std::ranges::any_of(kOutOfLine, [&](std::string_view part) {
-    return contains(function, part);
-  });
+  // These round in every mode by instructions of the host.
+  constexpr std::array<std::string_view, 6> kInline{"::from_float", "::add_f32<", "::sub_f32<",
+                                                    "::mul_f32<",   "::fma_f32<", "::f64_to_f32<"};
+  const auto has = [&](std::string_view part) { return contains(function, part); };
+  return std::ranges::none_of(kInline, has) && std::ranges::any_of(kOutOfLine, has);
 }
 
 /// What a handler's signature calls its result, as Form has it.

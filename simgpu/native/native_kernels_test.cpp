@@ -207,7 +207,9 @@ TEST(HandlerForms, AreThoseOfFunctionsThatVectorsAreComputedWith) {
   EXPECT_EQ(name("simgpu::arith::add<int>"), "simgpu::arith::add<int>");
   EXPECT_EQ(name("simgpu::{anonymous}::add<int>"), "");
   EXPECT_EQ(name("<lambda closure object>simgpu::f()::<lambda(int)>()"), "");
-  EXPECT_EQ(name("simgpu::arith::add_f32<simgpu::arith::Round::up>"), "");
+  EXPECT_EQ(name("simgpu::arith::div_f32<simgpu::arith::Round::up>"), "");
+  EXPECT_EQ(name("simgpu::arith::add_f32<simgpu::arith::Round::up>"),
+            "simgpu::arith::add_f32<simgpu::arith::Round::up>");
 }
 
 }  // namespace

@@ -60,6 +60,12 @@ expect = { macs = 9 }
     write_file_atomically(folder_.path() / path, text);
   }
 
+  /// The program as a shell takes it, for a build tree below a folder with a space in its name.
+  static std::string typed_program() {
+    const std::string path = ROOFLAB_BINARY_DIR "/bin/grader";
+    return path.find(' ') == std::string::npos ? path : "'" + path + "'";
+  }
+
   Ran run(const std::vector<std::string>& arguments) const {
     std::vector<std::string> words = {ROOFLAB_BINARY_DIR "/bin/grader"};
     words.insert(words.end(), arguments.begin(), arguments.end());

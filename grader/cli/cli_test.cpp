@@ -113,7 +113,7 @@ TEST_F(CliTest, MissingCompilerExitsWith3AndSaysHowToGetOne) {
 TEST_F(CliTest, HintsComeOneAtATimeAndTheLastOneStays) {
   write("starter/part7-test/count.cpp", "");
   const std::vector<std::string> ask = {"--part", "7", "--task", "count", "--hint"};
-  const std::string again = ROOFLAB_BINARY_DIR "/bin/grader --part 7 --task count";
+  const std::string again = typed_program() + " --part 7 --task count";
   EXPECT_EQ(run(ask).out,
             "count, hint 1 of 3: first\nhint 2 is an approach: " + again + " --hint\n");
   EXPECT_EQ(run(ask).out,
@@ -132,11 +132,9 @@ TEST_F(CliTest, HintsAreOfASubmissionAndSayWhatTheyCost) {
   const std::vector<std::string> ask = {"--part",       "7",   "--task", "count", "--hint",
                                         "--submission", "mine"};
   EXPECT_THAT(run(ask).out, HasSubstr("10 % of 5 each, 0.5 of them now\n"));
-  EXPECT_THAT(
-      run(ask).out,
-      HasSubstr("10 % of 5 each, 1 of them now\nhint 3 is a near-answer: " ROOFLAB_BINARY_DIR
-                "/bin/grader --part 7 "
-                "--task count --submission mine --hint\n"));
+  EXPECT_THAT(run(ask).out,
+              HasSubstr("10 % of 5 each, 1 of them now\nhint 3 is a near-answer: " +
+                        typed_program() + " --part 7 --task count --submission mine --hint\n"));
   expect_refusal({"--part", "7", "--task", "count", "--hint"}, 2, "name a submission");
 }
 

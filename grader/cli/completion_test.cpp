@@ -83,7 +83,7 @@ expect = { a = 9 }
   std::vector<std::string> zsh(const std::string& before, const std::string& prefix) const {
     return shell({"zsh", "-f"},
                  "compadd() { print -rl -- \"${(@P)2}\" }\n_files() { print FILES }\n"
-                 "words=(" ROOFLAB_BINARY_DIR "/bin/grader " +
+                 "words=(\"'" ROOFLAB_BINARY_DIR "/bin/grader'\" " +
                      before + " '" + prefix + "')\nCURRENT=$#words\nPREFIX='" + prefix +
                      "'\n_rooflab_grader");
   }

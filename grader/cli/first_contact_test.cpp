@@ -33,7 +33,7 @@ TEST_F(CliTest, AloneSaysWhereOneIsAndWhatIsNext) {
   EXPECT_THAT(ran.out, HasSubstr("  part 7  Test part              1 task, none graded yet\n"));
   EXPECT_THAT(ran.out, HasSubstr("Next: part 7, task count\n  starter/part7-test/count.cpp:2: its "
                                  "TODO says: count the squares first\n"));
-  EXPECT_THAT(ran.out, HasSubstr("/bin/grader --part 7 --task count\n"));
+  EXPECT_THAT(ran.out, HasSubstr("  then  " + typed_program() + " --part 7 --task count\n"));
 }
 
 TEST_F(CliTest, AloneAsksToGradeWhatIsWritten) {

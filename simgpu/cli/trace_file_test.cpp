@@ -35,8 +35,8 @@ TEST(TraceFile, OfAProgramKeepsTheRulesAndJoinsEveryLaunchWithItsKernel) {
   const std::string build = ROOFLAB_BINARY_DIR;
   const auto file =
       std::filesystem::temp_directory_path() / ("simgpu_trace_" + std::to_string(getpid()));
-  const std::string command = build + "/bin/simgpu run --check none --trace " + file.string() +
-                              " -- " + build + "/cuda/activities >/dev/null 2>&1";
+  const std::string command = "'" + build + "/bin/simgpu' run --check none --trace " +
+                              file.string() + " -- '" + build + "/cuda/activities' >/dev/null 2>&1";
   ASSERT_EQ(std::system(command.c_str()), 0);  // NOLINT(cert-env33-c)
   std::ifstream stream(file);
   const std::string text{std::istreambuf_iterator<char>(stream), {}};

@@ -23,7 +23,7 @@ class Cupti : public ::testing::Test {
   static void SetUpTestSuite() {
     const std::string build = ROOFLAB_BINARY_DIR;
     const std::string command =
-        build + "/bin/simgpu run --check none -- " + build + "/cuda/activities 2>&1";
+        "'" + build + "/bin/simgpu' run --check none -- '" + build + "/cuda/activities' 2>&1";
     FILE* pipe = popen(command.c_str(), "r");  // NOLINT(cert-env33-c)
     ASSERT_NE(pipe, nullptr);
     std::array<char, 4096> chunk{};

@@ -111,9 +111,9 @@ ProgramRun simulate(const std::filesystem::path& source, const std::string& argu
   const std::filesystem::path build = ROOFLAB_BINARY_DIR;
   std::string folder = ::testing::TempDir() + "faults-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return {};
-  const std::string command = "cd " + folder + " && " + (build / "bin/simgpu").string() +
-                              " run --report report.json -- " + (build / "cuda").string() +
-                              "/faults_" + source.stem().string() + " " + arguments +
+  const std::string command = "cd " + folder + " && '" + (build / "bin/simgpu").string() +
+                              "' run --report report.json -- '" + (build / "cuda").string() +
+                              "'/faults_" + source.stem().string() + " " + arguments +
                               " >output 2>&1";
   const int status = std::system(command.c_str());  // NOLINT(cert-env33-c)
   ProgramRun run{.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1,

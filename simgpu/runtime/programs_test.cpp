@@ -38,9 +38,9 @@ ProgramRun simulate(const std::string& program, const std::string& options = "")
   std::array<char, 32> folder{"/tmp/simgpu-programs-XXXXXX"};
   if (mkdtemp(folder.data()) == nullptr) return {};
   const std::filesystem::path scratch = folder.data();
-  const std::string command = "cd " + scratch.string() + " && " + (build / "bin/simgpu").string() +
-                              " run --report report.json " + options + " -- " +
-                              (build / "cuda").string() + "/" + program + " >output 2>&1";
+  const std::string command = "cd " + scratch.string() + " && '" + (build / "bin/simgpu").string() +
+                              "' run --report report.json " + options + " -- '" +
+                              (build / "cuda").string() + "'/" + program + " >output 2>&1";
   const int status = std::system(command.c_str());  // NOLINT(cert-env33-c)
   ProgramRun run;
   run.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -492,8 +492,8 @@ TEST(SimgpuRun, SaysInOneLineWhatIsWrongWithItsArguments) {
 
 TEST(SimulatedRuntime, SaysHowToStartAProgramThatHasNoDevice) {
   const std::filesystem::path build = ROOFLAB_BINARY_DIR;
-  const std::string command = "LD_LIBRARY_PATH=" + (build / "lib/simgpu").string() + " " +
-                              (build / "cuda/vector_add").string() + " 2>&1";
+  const std::string command = "LD_LIBRARY_PATH='" + (build / "lib/simgpu").string() + "' '" +
+                              (build / "cuda/vector_add").string() + "' 2>&1";
   FILE* pipe = popen(command.c_str(), "r");  // NOLINT(cert-env33-c)
   ASSERT_NE(pipe, nullptr);
   std::string output;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "simgpu/counters/l2_cache.h"
+#include "simgpu/memory/pages.h"
 
 namespace simgpu {
 namespace {
@@ -457,6 +458,9 @@ std::uint64_t Device::trusted_allocate(std::uint64_t bytes, const std::string& l
     throw std::runtime_error(
         fmt::format("the simulated {} has no room for {} bytes of {}", gpu_.name, bytes, label));
   }
+  // The trusted side writes its arrays whole. A guest's may be touched here and there, by the
+  // blocks of a sampled launch.
+  advise_huge_pages(memory_.host(*address), bytes);
   return *address;
 }
 

@@ -269,7 +269,6 @@ bool DeviceMemory::write(std::uint64_t address, std::span<const std::byte> bytes
   if (find(address, bytes.size()) == nullptr) return false;
   if (bytes.empty()) return true;
   note_change(address);
-  advise_huge_pages(host(address), bytes.size());
   std::memcpy(host(address), bytes.data(), bytes.size());
   mark_initialized(address, bytes.size());
   return true;
@@ -290,7 +289,6 @@ bool DeviceMemory::fill(std::uint64_t address, std::uint8_t value, std::uint64_t
       allocation->sharing == Sharing::none) {  // unmapping does not zero what is shared
     zero(host(address), bytes);
   } else {
-    advise_huge_pages(host(address), bytes);
     std::memset(host(address), value, bytes);
   }
   mark_initialized(address, bytes);

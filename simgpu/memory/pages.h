@@ -15,8 +15,9 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
 /// Address space that costs nothing until it is touched, or nullptr.
 void* reserve(std::uint64_t bytes);
 
-/// Large arrays are mostly used whole; huge pages save them a page fault for every 4 KiB. Where the
-/// kernel has none, all works as before.
+/// For large arrays that are used whole: huge pages save them a page fault for every 4 KiB, but
+/// each is cleared whole when its first byte is touched. Where the kernel has none, all works as
+/// before.
 void advise_huge_pages(std::byte* begin, std::uint64_t bytes);
 
 /// Tells ThreadSanitizer, where a program is built with it, that threads may race in this memory:

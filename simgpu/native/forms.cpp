@@ -56,8 +56,13 @@ char result_kind(char letter) {
   return letter == 'd' || letter == 'l' ? 'd' : 'w';
 }
 
-Handler add_function(Handler handler, const Form& form) {
-  if (handler != nullptr && !form.function.empty()) FormTable::instance().add(handler, form);
+/// Keeps what can be computed natively, and returns the handler.
+Handler add_form(Handler handler, const Form& form) {
+  const bool is_access =
+      form.kind == Form::Kind::shared_load || form.kind == Form::Kind::shared_store;
+  if (handler != nullptr && (is_access || !form.function.empty())) {
+    FormTable::instance().add(handler, form);
+  }
   return handler;
 }
 
@@ -80,33 +85,29 @@ std::string function_in(std::string_view spelling) {
 }
 
 Handler known_lanes(Handler handler, std::string_view signature, std::string_view spelling) {
-  return add_function(handler, {.kind = Form::Kind::lanes,
-                                .function = function_in(spelling),
-                                .operands = static_cast<unsigned>(signature.size() - 2),
-                                .result = result_kind(signature.front())});
+  return add_form(handler, {.kind = Form::Kind::lanes,
+                            .function = function_in(spelling),
+                            .operands = static_cast<unsigned>(signature.size() - 2),
+                            .result = result_kind(signature.front())});
 }
 
 Handler known_compare(Handler handler, std::string_view spelling) {
-  return add_function(
-      handler, {.kind = Form::Kind::compare, .function = function_in(spelling), .operands = 2});
+  return add_form(handler,
+                  {.kind = Form::Kind::compare, .function = function_in(spelling), .operands = 2});
 }
 
 Handler known_masks(Handler handler, unsigned operands, std::string_view spelling) {
-  return add_function(
+  return add_form(
       handler,
       {.kind = Form::Kind::masks, .function = function_in(spelling), .operands = operands});
 }
 
 Handler known_shared(Handler handler, AccessKind kind, unsigned bytes, unsigned elements) {
   const bool loads = kind == AccessKind::load;
-  if (handler != nullptr) {
-    FormTable::instance().add(handler,
-                              {.kind = loads ? Form::Kind::shared_load : Form::Kind::shared_store,
-                               .function = {},
-                               .bytes = bytes,
-                               .elements = elements});
-  }
-  return handler;
+  return add_form(handler, {.kind = loads ? Form::Kind::shared_load : Form::Kind::shared_store,
+                            .function = {},
+                            .bytes = bytes,
+                            .elements = elements});
 }
 
 std::optional<Form> find_form(Handler handler) { return FormTable::instance().find(handler); }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <numeric>
 
@@ -326,6 +327,36 @@ TEST_F(Values, CountsInstructionsAndFlops) {
   EXPECT_EQ(counters.instructions_by_class.at("global_store"), 32U);
   EXPECT_EQ(counters.branches, 32U);
   EXPECT_EQ(counters.divergent_branches, 1U);  // 1000 = 31 * 32 + 8
+}
+
+/// @param operation on volatile operands, so that it is not computed in another mode
+template <class Operation>
+float rounded_by_host(int mode, Operation operation) {
+  std::fesetround(mode);
+  const volatile float result = operation();
+  std::fesetround(FE_TONEAREST);
+  return result;
+}
+
+TEST_F(Values, DirectedSumsAndProductsAreThoseOfTheHostsModes) {
+  constexpr int kThreads = 64;
+  std::vector<float> x(kThreads);
+  for (int i = 0; i < kThreads; ++i) {
+    x[i] = std::ldexp(static_cast<float>(i * 7919 % 65521) - 30000, i % 23 - 11) / 3;
+  }
+  const std::uint64_t in = device_.put(x);
+  const std::uint64_t out = device_.put(std::vector<float>(4 * kThreads));
+  device_.run("rounds_directed", {.block = {kThreads, 1, 1}}, in, out);
+  std::vector<float> expected;
+  for (int i = 0; i < kThreads; ++i) {
+    const volatile float a = x[i], b = x[(i * 7 + 1) % kThreads], c = x[(i * 11 + 2) % kThreads];
+    const volatile double product = static_cast<double>(a) * b;
+    expected.push_back(rounded_by_host(FE_DOWNWARD, [&] { return std::fma(a, b, c); }));
+    expected.push_back(rounded_by_host(FE_UPWARD, [&] { return a + b; }));
+    expected.push_back(rounded_by_host(FE_TOWARDZERO, [&] { return a * b; }));
+    expected.push_back(rounded_by_host(FE_DOWNWARD, [&] { return static_cast<float>(product); }));
+  }
+  EXPECT_EQ(device_.get<float>(out, expected.size()), expected);
 }
 
 TEST_F(Values, CountsConversionsByThePipeThatRunsThem) {

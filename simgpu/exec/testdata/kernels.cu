@@ -402,3 +402,13 @@ KERNEL converts(float* out, unsigned short half, float real) {
   reinterpret_cast<unsigned*>(out)[1] = wide;
   reinterpret_cast<int*>(out)[2] = truncated;
 }
+
+/// Sums and products in directed modes, those of one thread beside each other.
+KERNEL rounds_directed(const float* x, float* out) {
+  const unsigned n = blockDim.x, i = threadIdx.x;
+  const float a = x[i], b = x[(i * 7 + 1) % n], c = x[(i * 11 + 2) % n];
+  out[4 * i] = __fmaf_rd(a, b, c);
+  out[4 * i + 1] = __fadd_ru(a, b);
+  out[4 * i + 2] = __fmul_rz(a, b);
+  out[4 * i + 3] = __double2float_rd(static_cast<double>(a) * b);
+}

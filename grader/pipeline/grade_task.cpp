@@ -191,8 +191,8 @@ class TaskGrader {
       const NumberedCase& numbered = cases[i];
       tools_.progress(fmt::format("{}: {}", task_.id, numbered.spec.name));
       const Judgement judgement = judge_case(numbered, false);
-      result_.cases.push_back(
-          {numbered.spec.name, judgement.verdict, numbered.spec.hidden, peak_memory_});
+      result_.cases.push_back({numbered.spec.name, judgement.verdict, numbered.spec.hidden,
+                               numbered.spec.group, peak_memory_});
       if (judgement.verdict != Verdict::pass) {
         return fail(judgement.verdict, most_telling(judgement, std::span(cases).subspan(i + 1)));
       }

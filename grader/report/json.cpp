@@ -132,11 +132,23 @@ Json timing_json(const Timing& timing) {
 Json case_json(const CaseResult& one) {
   Json json{
       {"name", sanitize(one.name)}, {"verdict", name_of(one.verdict)}, {"hidden", one.hidden}};
+  if (!one.group.empty()) json["group"] = sanitize(one.group);
   if (one.peak_memory) json["peak_memory_bytes"] = *one.peak_memory;
   return json;
 }
 
+Json group_json(const GroupResult& group) {
+  Json json{{"name", sanitize(group.name)},
+            {"verdict", name_of(group.verdict)},
+            {"score", group.score},
+            {"max_score", group.max_score}};
+  if (!group.title.empty()) json["title"] = sanitize(group.title);
+  return json;
+}
+
 Json task_json(const TaskResult& task) {
+  Json groups = Json::array();
+  for (const GroupResult& group : task.groups) groups.push_back(group_json(group));
   Json cases = Json::array();
   for (const CaseResult& one : task.cases) cases.push_back(case_json(one));
   Json diagnostics = Json::array();
@@ -148,6 +160,7 @@ Json task_json(const TaskResult& task) {
             {"verdict", name_of(task.verdict)},
             {"score", task.score},
             {"max_score", task.max_score},
+            {"groups", std::move(groups)},
             {"cases", std::move(cases)}};
   if (!task.timings.empty()) {
     json["timing"] = timing_json(task.timings.front());

@@ -79,6 +79,9 @@ void print_labels(std::ostream& out, const Diagnostic& diagnostic, const Painter
 }
 
 void print_evidence(std::ostream& out, const Diagnostic& diagnostic) {
+  if (const std::string groups = format_groups(diagnostic); !groups.empty()) {
+    out << one_line(groups) << '\n';
+  }
   for (std::size_t i = 0; i < diagnostic.evidence.size(); ++i) {
     out << (i == 0 ? "Effect: " : "  ") << one_line(diagnostic.evidence[i]) << '\n';
   }
@@ -208,6 +211,7 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
       out << fmt::format("{:{}}{}\n", "", before.size(), paint.dim(words));
     }
   };
+  if (const std::string lost = format_lost_groups(task); !lost.empty()) below(one_line(lost));
   if (task.since_last_run) {
     below("since the last run: " + words_of(*task.since_last_run, task, kShownCounters));
   }
@@ -217,8 +221,10 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
 
 /// A finding after the first of its task: the cause and the place, without a story of its own.
 void print_further(std::ostream& out, const Diagnostic& diagnostic, const Painter& paint) {
+  const std::string groups = format_groups(diagnostic);
   out << paint.bold(fmt::format("also[{}]", diagnostic.code)) << ": "
-      << one_line(diagnostic.message) << '\n';
+      << one_line(diagnostic.message) << (groups.empty() ? "" : " (" + one_line(groups) + ")")
+      << '\n';
   if (diagnostic.line > 0) {
     out << fmt::format(" --> {}:{}\n", one_line(diagnostic.file), diagnostic.line);
   }

@@ -174,6 +174,7 @@ void print_timings(std::ostream& out, const TaskResult& task, std::size_t indent
   };
   const Timing& first = task.timings.front();
   const bool passed = task.verdict == Verdict::pass;
+  if (!passed) dim_lines(one_line(timing_words(first)));  // its own line has a diagnosis
   if (passed && (all || has_scored_counts(first))) dim_lines(count_words(first));
   if (all || is_measured_with_trouble(first)) dim_lines(format_measured(first));
   dim_lines(advice_words(first));

@@ -141,6 +141,15 @@ TEST_F(GroupsOfCasesTest, GroupsThatFailAtTheSamePlaceShareAMessageThatNamesThem
   EXPECT_THAT(task.diagnostics[0].groups, ElementsAre("basic", "edges"));
 }
 
+TEST_F(GroupsOfCasesTest, GroupsOfAKernelThatFailInTheSameWordsShareAMessage) {
+  const TaskResult kernel = grade_wrong_for({4, 7});
+  ASSERT_EQ(kernel.diagnostics.size(), 1U) << "1 of 4 elements, 1 of 7 elements";
+  EXPECT_THAT(kernel.diagnostics[0].groups, ElementsAre("basic", "edges"));
+  part_.tasks[0].kind = TaskKind::values;
+  EXPECT_EQ(grade_wrong_for({4, 7}).diagnostics.size(), 2U)
+      << "functions have numbers of their own";
+}
+
 TEST_F(GroupsOfCasesTest, AGroupThatAHiddenCaseFailsTellsNoValues) {
   const TaskResult task = grade_wrong_for({90});
   EXPECT_THAT(verdicts(task), ElementsAre(kPass, kPass, kWrong));

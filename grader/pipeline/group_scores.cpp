@@ -1,6 +1,7 @@
 #include "grader/pipeline/group_scores.h"
 
 #include <algorithm>
+#include <cctype>
 #include <tuple>
 #include <utility>
 
@@ -11,10 +12,21 @@ bool holds(const std::vector<std::string>& groups, const std::string& name) {
   return std::ranges::find(groups, name) != groups.end();
 }
 
-/// Without a line, only the words tell two reasons apart.
-bool is_same_story(const Diagnostic& one, const Diagnostic& other) {
-  return one.code == other.code && one.file == other.file && one.line == other.line &&
-         (one.line > 0 || one.message == other.message);
+/// The words of a message: what is left of it without its numbers.
+std::string words_of(const std::string& message) {
+  std::string words;
+  for (const char c : message) {
+    if (!std::isdigit(static_cast<unsigned char>(c))) words += c;
+  }
+  return words;
+}
+
+/// Without a line, only the words tell two reasons apart; of functions that return values, their
+/// numbers do, too.
+bool is_same_story(const Diagnostic& one, const Diagnostic& other, TaskKind kind) {
+  if (one.code != other.code || one.file != other.file || one.line != other.line) return false;
+  if (one.line > 0 || one.message == other.message) return true;
+  return kind == TaskKind::kernel && words_of(one.message) == words_of(other.message);
 }
 
 }  // namespace
@@ -24,7 +36,8 @@ Telling telling_of(const Judgement& judgement) {
   if (judgement.verdict == Verdict::not_implemented || judgement.diagnostics.empty()) {
     return Telling::nothing;
   }
-  if (judgement.diagnostics.front().line > 0) return Telling::cause;
+  const std::string& code = judgement.diagnostics.front().code;
+  if (code.starts_with("RL02") || code.starts_with("RL03")) return Telling::cause;
   return judgement.verdict == Verdict::time_limit ? Telling::nothing : Telling::pattern;
 }
 
@@ -36,7 +49,7 @@ std::vector<GroupResult> blank_groups(const TaskSpec& task) {
   return groups;
 }
 
-GroupScores::GroupScores(const TaskSpec& task) : groups_(blank_groups(task)) {
+GroupScores::GroupScores(const TaskSpec& task) : kind_(task.kind), groups_(blank_groups(task)) {
   for (GroupResult& group : groups_) group.score = group.max_score;
 }
 
@@ -94,8 +107,9 @@ std::vector<Diagnostic> GroupScores::stories() const {
   });
   std::vector<Diagnostic> stories;
   for (Failure& failure : failures) {
-    auto same = std::ranges::find_if(
-        stories, [&](const Diagnostic& story) { return is_same_story(story, failure.story); });
+    auto same = std::ranges::find_if(stories, [&](const Diagnostic& story) {
+      return is_same_story(story, failure.story, kind_);
+    });
     if (same == stories.end()) same = stories.insert(same, std::move(failure.story));
     if (groups_.size() == 1) continue;
     for (const std::string& group : failure.groups) {

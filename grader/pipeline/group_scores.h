@@ -44,12 +44,13 @@ class GroupScores {
     Diagnostic story;
   };
 
+  TaskKind kind_;
   std::vector<GroupResult> groups_;
   std::vector<Failure> failures_;
 };
 
-/// How much the first story of a failed run tells: what a device or the system saw happen at a line
-/// of the code is a cause.
+/// How much the first story of a failed run tells: what the device saw happen (RL02xx, RL03xx) is a
+/// cause, the way in which the call ended is not.
 Telling telling_of(const Judgement& judgement);
 
 /// The groups of a task as results that have no points yet.

@@ -105,6 +105,7 @@ struct TaskSpec {
   std::vector<std::string> hints;  ///< three, from a question to a near-answer
   std::vector<GroupSpec> groups;   ///< in the order of every report; a loaded task has at least one
   std::vector<CaseSpec> cases;
+  int hidden_elsewhere = 0;  ///< cases that the class's grading has, and this copy does not
   std::vector<RatioHint> ratios;
   std::vector<QuestionSpec> questions;  ///< `answers` tasks
   std::vector<SpeedSpec> speeds;        ///< timed cases, in the order of every report

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "grader/author/kit_update.h"
 #include "grader/author/runtime_packages.h"
 #include "grader/author/starter.h"
 #include "grader/spec/files.h"
@@ -77,8 +78,8 @@ void write_runtime_libraries(const std::vector<KitFile>& files, const fs::path& 
   write_text(kit / "scripts/runtime_libraries", text);
 }
 
-/// MANIFEST, which `sha256sum --check MANIFEST` reads.
-void write_manifest(const std::vector<KitFile>& files, const fs::path& kit) {
+/// kKitSums, which `sha256sum --check SHA256SUMS` reads.
+void write_sums(const std::vector<KitFile>& files, const fs::path& kit) {
   std::vector<std::string> command = {"sha256sum", "--"};
   for (const KitFile& file : files) {
     if (file.kind != KitFile::Kind::link) command.push_back((kit / file.to).string());
@@ -91,7 +92,7 @@ void write_manifest(const std::vector<KitFile>& files, const fs::path& kit) {
   for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) {
     text.erase(at, prefix.size());
   }
-  write_text(kit / "MANIFEST", text);
+  write_text(kit / kKitSums, text);
 }
 
 /// An archive of which nothing depends on when, where and by whom it was made.
@@ -114,7 +115,7 @@ Release make_release(const ReleaseRequest& request) {
   for (const KitFile& file : files) stage(file, kit);
   write_runtime_libraries(files, kit, request.build);
   write_text(kit / "VERSION", request.made_of);
-  write_manifest(files, kit);
+  write_sums(files, kit);
 
   Release release;
   release.files = files.size() + 3;

@@ -93,12 +93,10 @@ std::vector<Judged> judge_questions(
     if (question.kind == QuestionKind::text) continue;
     Judged judged{.question = &question};
     const auto answer = answers.values.find(question.id);
-    const auto problem =
-        std::ranges::find(answers.problems, question.id, &AnswerProblem::question);
+    const auto problem = std::ranges::find(answers.problems, question.id, &AnswerProblem::question);
     if (answer != answers.values.end()) {
       judged.answer = &answer->second;
-      judged.verdict =
-          is_right(question, answer->second) ? Verdict::pass : Verdict::wrong_answer;
+      judged.verdict = is_right(question, answer->second) ? Verdict::pass : Verdict::wrong_answer;
     } else if (problem != answers.problems.end()) {
       judged.problem = &*problem;
       judged.verdict = Verdict::wrong_answer;
@@ -180,10 +178,10 @@ void check_form(const PartSpec& part, const TaskSpec& task, const Answers& answe
       result.verdict = Verdict::not_implemented;
     }
   }
-  result.summary =
-      fmt::format("{} of {} questions are answered; whether they are right is graded when you "
-                  "hand in",
-                  answers.values.size(), task.questions.size());
+  result.summary = fmt::format(
+      "{} of {} questions are answered; whether they are right is graded when you "
+      "hand in",
+      answers.values.size(), task.questions.size());
 }
 
 void add_text_note(const TaskSpec& task, const Answers& answers, TaskResult& result) {

@@ -88,11 +88,10 @@ TEST_F(AnswersTaskTest, AllThatIsWrongWithTheFileIsToldInOneRun) {
   const TaskResult task = grade_answers_of("rigde = 12.5\nbound = a\n\nwhat\n");
   std::vector<std::string> messages;
   for (const Diagnostic& story : task.diagnostics) messages.push_back(story.message);
-  EXPECT_THAT(messages,
-              testing::ElementsAre(HasSubstr("bound wants one of its choices"),
-                                   "the answer to ridge is missing",
-                                   "there is no question \"rigde\"; did you mean ridge?",
-                                   "this line is no answer"));
+  EXPECT_THAT(messages, testing::ElementsAre(HasSubstr("bound wants one of its choices"),
+                                             "the answer to ridge is missing",
+                                             "there is no question \"rigde\"; did you mean ridge?",
+                                             "this line is no answer"));
 }
 
 TEST_F(AnswersTaskTest, AFewQuestionsLeftOutAreNotWrong) {

@@ -189,8 +189,8 @@ struct TaskResult {
   double graded_later = 0;
   /// Further cases that the class's grading has, and this copy of the course does not.
   int hidden_cases = 0;
-  std::string summary;                     ///< one line for the terminal when there is no timing
-  std::string printed;                     ///< what the student's code printed, capped; untrusted
+  std::string summary;  ///< one line for the terminal when there is no timing
+  std::string printed;  ///< what the student's code printed, capped; untrusted
   HintUse hints;
   /// Only where something changed since a run that is known; a batch knows none.
   std::optional<SinceLastRun> since_last_run;

@@ -296,6 +296,10 @@ bool KitUpdate::has_news() const {
          !dropped.empty() || !changed.empty() || !removed.empty() || !failed.empty();
 }
 
+std::string course_of_kit(const fs::path& root) {
+  return is_plain_file(root / kKitSums) ? course_in(read_if_there(root / "VERSION")) : "";
+}
+
 bool is_kit_outdated(const fs::path& root) {
   std::error_code error;
   if (!is_plain_file(root / kKitSums) || !fs::is_directory(root / kOriginals, error)) return false;

@@ -232,13 +232,21 @@ class TaskGrader {
     if (numbered.spec.shows_memory) peak_memory_ = peak_memory(outcome_, problem);
     if (tools_.observe) tools_.observe(task_.id + ": " + numbered.spec.name, outcome_.activity);
     // A print could tell a hidden case's sizes.
-    if (result_.printed.empty() && !numbered.spec.hidden) result_.printed = outcome_.printed;
     const JudgedRun run{task_, numbered.spec, problem, oracle_.get(), outcome_, place};
     Judgement judgement = judge(run);
+    keep_printed(numbered.spec.hidden, judgement.verdict != Verdict::pass);
     if (!timed) look_closer(run, judgement);
     repeats_ = judgement.verdict == Verdict::pass ? judge_repeats(run) : std::nullopt;
     if (judgement.verdict == Verdict::pass && oracle_ != nullptr) add_artifacts(problem);
     return judgement;
+  }
+
+  /// What the first case printed, or the first that fails. A hidden case's prints could tell its
+  /// sizes.
+  void keep_printed(bool hidden, bool fails) {
+    if (hidden || outcome_.printed.empty() || printed_by_failure_) return;
+    if (result_.printed.empty() || fails) result_.printed = outcome_.printed;
+    printed_by_failure_ = fails;
   }
 
   /// @param draw names the draw of the inputs; the same for the same grade
@@ -406,8 +414,21 @@ class TaskGrader {
   RunOutcome outcome_;
   std::optional<Judgement> repeats_;  ///< of the last timed run's other calls: not right
   bool looked_closer_ = false;
+  bool printed_by_failure_ = false;
   std::optional<std::uint64_t> peak_memory_;  ///< of the last call, where it is to be shown
 };
+
+/// What the compiler warned of often is why the task fails: a missing return, a variable without a
+/// value.
+void add_warnings(const BuildOutcome& build, TaskResult& result) {
+  const bool is_theirs = is_worse(result.verdict, Verdict::pass) &&
+                         result.verdict != Verdict::not_implemented &&
+                         result.verdict != Verdict::grader_fault;
+  if (!is_theirs || result.diagnostics.empty()) return;
+  for (std::string& note : warning_notes(build.warnings)) {
+    result.diagnostics.front().notes.push_back(std::move(note));
+  }
+}
 
 }  // namespace
 
@@ -424,6 +445,7 @@ TaskResult blank_result(const TaskSpec& task) {
   result.title = task.title;
   result.bonus = task.bonus;
   result.max_score = maximum_points(task);
+  result.hidden_cases = task.hidden_elsewhere;
   return result;
 }
 
@@ -441,7 +463,9 @@ DiagnoseContext context_of(const PartSpec& part, const GradeRequest& request,
 TaskResult grade_task(const PartSpec& part, const GradeRequest& request, const GradeTools& tools,
                       const BuiltTask& built) {
   try {
-    return TaskGrader(part, request, tools, built).run();
+    TaskResult result = TaskGrader(part, request, tools, built).run();
+    add_warnings(built.build, result);
+    return result;
   } catch (const std::exception& error) {
     // Whatever goes wrong on our side of the fence must not cost the student this task, nor the
     // others.

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "grader/author/kit_update.h"
 #include "grader/spec/hints_used.h"
 #include "grader/spec/part.h"
 
@@ -56,12 +57,12 @@ class KitList {
     files_.push_back({from, to, kind});
   }
 
-  /// Files of the checkout below a folder, under the same path in the kit.
-  void add_folder(const fs::path& folder, const Chooser& choose) {
+  /// Files of the checkout below a folder, under the same path in the kit, or in a folder of it.
+  void add_folder(const fs::path& folder, const Chooser& choose, const fs::path& below = {}) {
     std::error_code error;
     for (const auto& entry : fs::recursive_directory_iterator(root_ / folder, error)) {
-      const fs::path to = entry.path().lexically_relative(root_);
-      if (entry.is_regular_file() && choose(to)) add(entry.path(), to);
+      const fs::path path = entry.path().lexically_relative(root_);
+      if (entry.is_regular_file() && choose(path)) add(entry.path(), below / path);
     }
   }
 
@@ -81,10 +82,11 @@ class KitList {
     add_folder("specs", [of_text = ending({".toml", ".json"})](const fs::path& file) {
       return of_text(file) && file.parent_path().filename() != "calibrated";
     });
-    add_folder("starter", all);
+    // What students edit: a kit that is unpacked over an older one must not touch theirs.
+    add_folder("starter", all, kOriginals);
+    // Programs that handouts and README.md run, and that students try things in.
+    add_folder("docs/examples", ending({".cu"}), kOriginals);
     add_folder("handouts", ending({".md", ".svg", ".png"}));
-    // Programs that handouts and README.md run.
-    add_folder("docs/examples", ending({".cu"}));
     // What an nvcc from PyPI lacks (scripts/setup_common).
     add_folder("simgpu/cublas/include", ending({".h"}));
   }

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "grader/author/kit_update.h"
 #include "grader/author/runtime_packages.h"
 #include "grader/author/starter.h"
 #include "grader/spec/files.h"
+#include "grader/spec/part.h"
 
 namespace rooflab {
 namespace {
@@ -77,21 +79,32 @@ void write_runtime_libraries(const std::vector<KitFile>& files, const fs::path& 
   write_text(kit / "scripts/runtime_libraries", text);
 }
 
-/// MANIFEST, which `sha256sum --check MANIFEST` reads.
-void write_manifest(const std::vector<KitFile>& files, const fs::path& kit) {
+/// Of each part, how many hidden cases there are: their number is no secret. @return their paths
+std::vector<std::string> write_hidden_counts(const fs::path& root, const fs::path& kit) {
+  std::vector<std::string> written;
+  for (const int number : list_parts(root / "labs")) {
+    const PartSpec part = load_part(root / "labs", root / "solutions", number);
+    const fs::path path = fs::path("labs") / part.directory / kHiddenCounts;
+    write_text(kit / path, hidden_counts_of(part));
+    written.push_back(path.string());
+  }
+  return written;
+}
+
+/// kKitSums, which `sha256sum --check SHA256SUMS` reads.
+void write_sums(const std::vector<KitFile>& files, const std::vector<std::string>& generated,
+                const fs::path& kit) {
   std::vector<std::string> command = {"sha256sum", "--"};
   for (const KitFile& file : files) {
     if (file.kind != KitFile::Kind::link) command.push_back((kit / file.to).string());
   }
-  for (const char* generated : {"VERSION", "scripts/runtime_libraries"}) {
-    command.push_back((kit / generated).string());
-  }
+  for (const std::string& file : generated) command.push_back((kit / file).string());
   std::string text = run_tool(command);
   const std::string prefix = kit.string() + "/";
   for (std::size_t at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at)) {
     text.erase(at, prefix.size());
   }
-  write_text(kit / "MANIFEST", text);
+  write_text(kit / kKitSums, text);
 }
 
 /// An archive of which nothing depends on when, where and by whom it was made.
@@ -114,10 +127,12 @@ Release make_release(const ReleaseRequest& request) {
   for (const KitFile& file : files) stage(file, kit);
   write_runtime_libraries(files, kit, request.build);
   write_text(kit / "VERSION", request.made_of);
-  write_manifest(files, kit);
+  std::vector<std::string> generated = write_hidden_counts(request.root, kit);
+  generated.insert(generated.end(), {"VERSION", "scripts/runtime_libraries"});
+  write_sums(files, generated, kit);
 
   Release release;
-  release.files = files.size() + 3;
+  release.files = files.size() + generated.size() + 1;
   release.leaks = find_leaks(kit, {request.root / "labs", request.root / "solutions"});
   if (!release.leaks.empty()) return release;
   const fs::path archive = staging.path() / "kit.tar.gz";

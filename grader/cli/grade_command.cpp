@@ -88,7 +88,9 @@ class GradeCommand {
     print_report(out, result,
                  {.colour = ::isatty(descriptor) == 1,
                   .html = html,
-                  .all_timings = options_.task.has_value()});
+                  .all_timings = options_.task.has_value(),
+                  .printed = options_.task.has_value(),
+                  .single_case = options_.case_number.value_or(0)});
     if (json_on_stdout) std::cout << to_json(result);
     if (!std::cout.flush())
       throw FileError("cannot write to standard output; is its disk full or its pipe closed?");

@@ -11,6 +11,7 @@
 #include "grader/cli/new_part_command.h"
 #include "grader/cli/options.h"
 #include "grader/cli/release_command.h"
+#include "grader/cli/update_command.h"
 #include "grader/cli/verify_command.h"
 #include "grader/cli/welcome.h"
 #include "grader/device/device.h"
@@ -32,6 +33,8 @@ int run(const Options& options) {
     return complete_words(std::cout, options.words);
   }
   const Installation installation = find_installation();
+  if (options.command == Options::Command::update) return run_update(std::cout, installation);
+  if (is_for_students(options.command)) keep_kit_current(std::cerr, installation);
   switch (options.command) {
     case Options::Command::grade:
       return run_grade(options, installation);
@@ -68,8 +71,9 @@ int run(const Options& options) {
     case Options::Command::completion:
       return print_completion(std::cout, options.shell);
     case Options::Command::complete_words:
+    case Options::Command::update:
     case Options::Command::welcome:
-      break;  // they need no installation
+      break;  // done above
   }
   return kGraderFault;
 }

@@ -89,6 +89,8 @@ void add_commands(CLI::App& app, Options& options, Flags& flags) {
   on(app.add_subcommand("list", "List the parts"), Options::Command::list);
   on(app.add_subcommand("doctor", "Say what this machine has for grading, and what it lacks"),
      Options::Command::doctor);
+  on(app.add_subcommand("update", "Bring starter/ up to date with a new kit, and keep your work"),
+     Options::Command::update);
   auto* explain =
       on(app.add_subcommand("explain", "Explain a diagnosis code"), Options::Command::explain);
   explain->add_option("code", options.code, "As in RL0301")->required();

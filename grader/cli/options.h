@@ -53,6 +53,7 @@ struct Options {
     compare_times,
     completion,
     complete_words,
+    update,
     welcome
   };
   Command command = Command::grade;

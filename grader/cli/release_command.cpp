@@ -9,27 +9,42 @@
 #include "grader/pipeline/grade.h"
 #include "grader/pipeline/toolchain.h"
 #include "grader/report/text.h"
+#include "grader/spec/course_spec.h"
 
 namespace rooflab {
 namespace {
 
-/// The commit of the checkout, if git knows one: another commit is another kit.
-std::string commit_of(const std::filesystem::path& root) {
-  const auto git = [&](const std::vector<std::string>& words) {
-    std::vector<std::string> command = {"git", "-C", root.string()};
-    command.insert(command.end(), words.begin(), words.end());
-    return run_tool(command);
-  };
+/// What git says of the checkout; empty without git.
+std::string git(const std::filesystem::path& root, const std::vector<std::string>& words) {
+  std::vector<std::string> command = {"git", "-C", root.string()};
+  command.insert(command.end(), words.begin(), words.end());
   try {
-    // Untracked files of somebody's own make no other kit; what does is a change of what is
-    // tracked.
-    const bool changed = !git({"status", "--porcelain", "--untracked-files=no"}).empty();
-    std::string commit = git({"rev-parse", "HEAD"});
-    commit.erase(commit.find_last_not_of('\n') + 1);
-    return fmt::format("commit    {}{}\n", commit, changed ? ", changed" : "");
+    std::string said = run_tool(command);
+    said.erase(said.find_last_not_of('\n') + 1);
+    return said;
   } catch (const ReleaseError&) {
     return "";
   }
+}
+
+/// The commit of the checkout, if git knows one: another commit is another kit.
+std::string commit_of(const std::filesystem::path& root) {
+  const std::string commit = git(root, {"rev-parse", "HEAD"});
+  if (commit.empty()) return "";
+  // Untracked files of somebody's own make no other kit; what does is a change of what is tracked.
+  const bool changed = !git(root, {"status", "--porcelain", "--untracked-files=no"}).empty();
+  return fmt::format("commit    {}{}\n", commit, changed ? ", changed" : "");
+}
+
+/// The course as students see it named: its version is that of course.toml, else the commit's day.
+std::string course_of(const std::filesystem::path& root) {
+  const CourseSpec course = load_course_spec(root / "labs");
+  const std::string version = course.version.empty()
+                                  ? git(root, {"log", "-1", "--format=%cd, commit %h",
+                                               "--date=format:%Y-%m-%d", "--abbrev=8"})
+                                  : course.version;
+  return fmt::format("course    {}{}\n", one_line(course.title),
+                     version.empty() ? "" : ", version " + one_line(version));
 }
 
 std::string system_name() {
@@ -46,11 +61,11 @@ std::string system_name() {
 std::string made_of(const Installation& installation) {
   const Toolchain toolchain = find_toolchain(installation);
   return fmt::format(
-      "Rooflab {}, the student kit\n{}"
+      "Rooflab {}, the student kit\n{}{}"
       "built on  {}, x86_64\n"
       "built by  {}; nvcc {}\n",
-      ROOFLAB_VERSION, commit_of(installation.root), system_name(), toolchain.host_compiler,
-      toolchain.release());
+      ROOFLAB_VERSION, course_of(installation.root), commit_of(installation.root), system_name(),
+      toolchain.host_compiler, toolchain.release());
 }
 
 }  // namespace

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <string>
 #include <vector>
 
+#include "grader/author/kit_update.h"
 #include "grader/cli/devices.h"
 #include "grader/cli/kept_runs.h"
 #include "grader/cli/next_step.h"
 #include "grader/cli/typed_commands.h"
+#include "grader/cli/update_command.h"
 #include "grader/device/open_device.h"
 #include "grader/pipeline/installation.h"
 #include "grader/pipeline/toolchain.h"
@@ -36,6 +39,15 @@ std::string device_words(const Installation& installation) {
   }
 }
 
+/// The course, in a kit with the version that it was made of.
+std::string course_words(const Installation& installation) {
+  if (const std::string kit = course_of_kit(installation.root); !kit.empty()) return one_line(kit);
+  std::error_code error;
+  if (!fs::exists(installation.labs() / "course.toml", error)) return "Rooflab";
+  const CourseSpec course = load_course_spec(installation.labs());
+  return course.title + (course.version.empty() ? "" : ", version " + course.version);
+}
+
 std::string progress_words(const PartProgress& progress) {
   const auto counts = [](const TaskSpec& task) { return !task.bonus; };
   const auto of = std::ranges::count_if(progress.part.tasks, counts);
@@ -53,6 +65,10 @@ std::string progress_words(const PartProgress& progress) {
       "{:>10}  {} of {} tasks pass",
       fmt::format("{}/{}", format_points(progress.last->score()), format_points(points)), passed,
       of);
+  if (progress.last->graded_later() > 0) {
+    words += fmt::format(", {} points are graded after you hand in",
+                         format_points(progress.last->graded_later()));
+  }
   if (progress.last->bonus() > 0) {
     words += fmt::format(", {} bonus", format_points(progress.last->bonus()));
   }
@@ -94,6 +110,7 @@ int lost(std::ostream& out, const std::string& why) {
 int welcome(std::ostream& out) {
   try {
     const Installation installation = find_installation();
+    keep_kit_current(std::cerr, installation);
     const fs::path submission = installation.starter();
     const KeptRuns runs(installation.cache, submission);
     std::vector<PartProgress> course;
@@ -104,8 +121,7 @@ int welcome(std::ostream& out) {
       course.push_back({std::move(part), runs.latest(number)});
     }
     std::error_code error;
-    const bool has_course = fs::exists(installation.labs() / "course.toml", error);
-    out << (has_course ? load_course_spec(installation.labs()).title : "Rooflab") << '\n';
+    out << course_words(installation) << '\n';
     out << fmt::format("  course      {}\n", installation.root.string());
     out << fmt::format("  submission  {}{}\n", typed_path(submission),
                        fs::is_directory(submission, error)

@@ -13,6 +13,11 @@ namespace {
 
 constexpr std::size_t kLongestMessages = 32U << 10;
 
+/// Warnings are shown below a failure. What stubs and loops over a vector have is left out, and so
+/// is what only the device's compiler knows (#pragma unroll).
+constexpr const char* kHostOptions =
+    "-fPIC,-Wall,-Wextra,-Wno-unused-parameter,-Wno-sign-compare,-Wno-unknown-pragmas";
+
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos;
        at = text.find(from, at + to.size())) {
@@ -122,10 +127,10 @@ Builder::Step Builder::compile_step(const PartSpec& part, const SourceFile& sour
                   "-lineinfo",
                   "-c",
                   "-Xcompiler",
-                  "-fPIC,-Wall",
+                  kHostOptions,
                   "-I",
                   "include/interface",
-                  "-I",
+                  "-isystem",  // the toolkit's headers are not the student's to mend
                   "include",
                   "-gencode",
                   architecture(options_),
@@ -246,9 +251,14 @@ BuildOutcome Builder::build(const PartSpec& part, const TaskSpec& task,
     BuildOutcome linked = make(link_step(part, task, objects));
     linked.cached = linked.cached && cached;
     linked.messages = capped(messages + linked.messages);
+    linked.warnings = compiler_warnings(messages, part.directory);
     return linked;
   } catch (const SandboxError& error) {
-    return {.end = BuildOutcome::End::fault, .library = {}, .messages = error.what(), .file = {}};
+    return {.end = BuildOutcome::End::fault,
+            .library = {},
+            .messages = error.what(),
+            .warnings = {},
+            .file = {}};
   }
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "grader/pipeline/compiler_warnings.h"
 #include "grader/pipeline/installation.h"
 #include "grader/pipeline/toolchain.h"
 #include "grader/spec/part.h"
@@ -31,7 +32,8 @@ struct BuildOutcome {
   End end = End::built;
   std::filesystem::path library;  ///< when built; lies in the cache
   std::string messages;  ///< of the compiler, paths relative to the submission, capped; untrusted
-  std::string file;      ///< which file does not compile; empty when they do not link
+  std::vector<CompilerWarning> warnings;  ///< those of the submission's own files
+  std::string file;  ///< which file does not compile; empty when they do not link
   bool cached = false;
   bool repeatable = true;  ///< false when a limit or a signal ended the compiler: on another day,
                            ///< with less load, the same file may compile

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "grader/pipeline/grade_task.h"
 #include "grader/spec/answers.h"
@@ -21,6 +22,8 @@ bool is_right(const Value& answer, const AnswerKey& key) {
   return std::abs(number(answer) - expected) <= key.tolerance * scale;
 }
 
+constexpr const char* kMissing = "missing";
+
 Diagnostic story(const PartSpec& part, const TaskSpec& task, const std::string& message) {
   Diagnostic diagnostic;
   diagnostic.code = "RL0408";
@@ -35,7 +38,7 @@ Diagnostic wrong_answer(const PartSpec& part, const TaskSpec& task, const Questi
                         const Value* answer) {
   Diagnostic diagnostic = story(part, task,
                                 fmt::format("the answer to {} is {}", question.id,
-                                            answer == nullptr ? "missing" : "not right"));
+                                            answer == nullptr ? kMissing : "not right"));
   diagnostic.evidence = {question.prompt};
   for (std::size_t i = 0; i < question.choices.size(); ++i) {
     diagnostic.evidence.push_back(fmt::format("{}: {}", char('a' + i), question.choices[i]));
@@ -55,64 +58,138 @@ Diagnostic nothing_answered(const PartSpec& part, const TaskSpec& task) {
   return diagnostic;
 }
 
-/// A question is a group of its own.
-void settle_group(TaskResult& result, const std::string& question, Verdict verdict) {
-  const auto group = std::ranges::find(result.groups, question, &GroupResult::name);
-  if (group == result.groups.end()) return;
-  group->verdict = verdict;
-  group->score = verdict == Verdict::pass ? group->max_score : 0;
+/// A line that cannot be read as the answer to its question, or as any answer.
+Diagnostic unreadable_line(const PartSpec& part, const TaskSpec& task,
+                           const AnswerProblem& problem) {
+  Diagnostic diagnostic = story(part, task, problem.message);
+  diagnostic.code = "RL0613";
+  diagnostic.line = problem.line;
+  diagnostic.labels = {{.file = task.file,
+                        .line = problem.line,
+                        .column = 1,
+                        .length = 1,
+                        .excerpt = problem.excerpt,
+                        .text = {}}};
+  if (!problem.costs) diagnostic.notes = {"this line costs no points by itself"};
+  diagnostic.help = problem.help;
+  return diagnostic;
+}
+
+/// What became of one question that a machine can judge.
+struct Judged {
+  const QuestionSpec* question = nullptr;
+  const Value* answer = nullptr;           ///< nullptr: there is none
+  const AnswerProblem* problem = nullptr;  ///< why there is none
+  Verdict verdict = Verdict::pass;
+};
+
+/// A question without an answer is not implemented, one whose line cannot be read is wrong.
+/// @param is_right holds an answer against its key
+std::vector<Judged> judge_questions(
+    const TaskSpec& task, const Answers& answers,
+    const std::function<bool(const QuestionSpec&, const Value&)>& is_right) {
+  std::vector<Judged> all;
+  for (const QuestionSpec& question : task.questions) {
+    if (question.kind == QuestionKind::text) continue;
+    Judged judged{.question = &question};
+    const auto answer = answers.values.find(question.id);
+    const auto problem = std::ranges::find(answers.problems, question.id, &AnswerProblem::question);
+    if (answer != answers.values.end()) {
+      judged.answer = &answer->second;
+      judged.verdict = is_right(question, answer->second) ? Verdict::pass : Verdict::wrong_answer;
+    } else if (problem != answers.problems.end()) {
+      judged.problem = &*problem;
+      judged.verdict = Verdict::wrong_answer;
+    } else {
+      judged.verdict = Verdict::not_implemented;
+    }
+    all.push_back(judged);
+  }
+  return all;
+}
+
+/// The lines that belong to no question that a machine judges, told after all others.
+void add_further_problems(const PartSpec& part, const TaskSpec& task, const Answers& answers,
+                          TaskResult& result) {
+  for (const AnswerProblem& problem : answers.problems) {
+    const bool told = std::ranges::any_of(result.diagnostics, [&](const Diagnostic& diagnostic) {
+      return diagnostic.line == problem.line;
+    });
+    if (!told) result.diagnostics.push_back(unreadable_line(part, task, problem));
+  }
+}
+
+/// Writes down what each question came to, each as a case and a group of its own.
+/// @param earns whether right answers have points here
+void report_questions(const PartSpec& part, const TaskSpec& task, const Answers& answers,
+                      const std::vector<Judged>& questions, bool earns, TaskResult& result) {
+  result.groups.clear();
+  for (const Judged& judged : questions) {
+    const QuestionSpec& question = *judged.question;
+    const bool is_right = judged.verdict == Verdict::pass;
+    const double points = is_right && earns ? question.points : 0;
+    result.cases.push_back(
+        {.name = question.id, .verdict = judged.verdict, .hidden = false, .group = question.id});
+    result.groups.push_back({.name = question.id,
+                             .title = {},
+                             .verdict = judged.verdict,
+                             .score = points,
+                             .max_score = question.points});
+    result.score += points;
+    if (is_worse(judged.verdict, result.verdict)) result.verdict = judged.verdict;
+    if (is_right) continue;
+    result.diagnostics.push_back(judged.problem != nullptr
+                                     ? unreadable_line(part, task, *judged.problem)
+                                     : wrong_answer(part, task, question, judged.answer));
+  }
+  // What is wrong says more than what is missing.
+  std::ranges::stable_partition(result.diagnostics, [](const Diagnostic& diagnostic) {
+    return !diagnostic.message.ends_with(kMissing);
+  });
+  if (answers.values.empty() && answers.problems.empty()) {
+    result.diagnostics = {nothing_answered(part, task)};
+  }
+  add_further_problems(part, task, answers, result);
 }
 
 /// Adds up the questions that a machine can judge.
-void score_answers(const PartSpec& part, const TaskSpec& task, const Values& answers,
+void score_answers(const PartSpec& part, const TaskSpec& task, const Answers& answers,
                    const std::map<std::string, AnswerKey>& keys, TaskResult& result) {
-  std::size_t right = 0;
+  const auto questions =
+      judge_questions(task, answers, [&keys](const QuestionSpec& question, const Value& answer) {
+        return is_right(answer, keys.at(question.id));
+      });
+  report_questions(part, task, answers, questions, true, result);
+  const auto right = std::ranges::count(questions, Verdict::pass, &Judged::verdict);
+  result.summary = fmt::format("{} of {} answers are right", right, questions.size());
+}
+
+/// A student's copy holds no key: the form is checked, and the points are given later.
+void check_form(const PartSpec& part, const TaskSpec& task, const Answers& answers,
+                TaskResult& result) {
+  const auto questions =
+      judge_questions(task, answers, [](const QuestionSpec&, const Value&) { return true; });
+  report_questions(part, task, answers, questions, false, result);
+  result.graded_later = result.max_score;
   for (const QuestionSpec& question : task.questions) {
-    if (question.kind == QuestionKind::text) continue;
-    const auto answer = answers.find(question.id);
-    const Value* value = answer == answers.end() ? nullptr : &answer->second;
-    const bool correct = value != nullptr && is_right(*value, keys.at(question.id));
-    const Verdict missed = value == nullptr ? Verdict::not_implemented : Verdict::wrong_answer;
-    const Verdict verdict = correct ? Verdict::pass : missed;
-    result.cases.push_back({question.id, verdict, false, question.id});
-    settle_group(result, question.id, verdict);
-    if (correct) {
-      ++right;
-      result.score += question.points;
-    } else {
-      result.diagnostics.push_back(wrong_answer(part, task, question, value));
+    if (question.kind != QuestionKind::text || answers.values.contains(question.id)) continue;
+    if (answers.values.empty()) break;  // one word for all of them
+    result.diagnostics.push_back(wrong_answer(part, task, question, nullptr));
+    if (is_worse(Verdict::not_implemented, result.verdict)) {
+      result.verdict = Verdict::not_implemented;
     }
   }
-  const std::size_t asked = result.cases.size();
-  result.summary = fmt::format("{} of {} answers are right", right, asked);
-  if (right == asked) return;
-  result.verdict = answers.empty() ? Verdict::not_implemented : Verdict::wrong_answer;
-  if (answers.empty()) result.diagnostics = {nothing_answered(part, task)};
+  result.summary = fmt::format(
+      "{} of {} questions are answered; whether they are right is graded when you "
+      "hand in",
+      answers.values.size(), task.questions.size());
 }
 
-/// A student's copy holds no key: the form is checked, and nothing is scored.
-void check_form(const PartSpec& part, const TaskSpec& task, const Values& answers,
-                TaskResult& result) {
-  std::size_t missing = 0;
-  for (const QuestionSpec& question : task.questions) {
-    const bool answered = answers.contains(question.id);
-    settle_group(result, question.id, answered ? Verdict::pass : Verdict::not_implemented);
-    if (answered) continue;
-    ++missing;
-    result.diagnostics.push_back(wrong_answer(part, task, question, nullptr));
-  }
-  result.max_score = 0;
-  for (GroupResult& group : result.groups) group.score = group.max_score = 0;
-  result.summary = fmt::format("{} of {} questions are answered; they are graded when you hand in",
-                               task.questions.size() - missing, task.questions.size());
-  if (answers.empty()) result.diagnostics = {nothing_answered(part, task)};
-  result.verdict = missing == 0 ? Verdict::pass : Verdict::not_implemented;
-}
-
-void add_text_note(const TaskSpec& task, const Values& answers, TaskResult& result) {
+void add_text_note(const TaskSpec& task, const Answers& answers, TaskResult& result) {
   std::size_t texts = 0;
   for (const QuestionSpec& question : task.questions) {
-    texts += question.kind == QuestionKind::text && answers.contains(question.id) ? 1 : 0;
+    const bool is_text = question.kind == QuestionKind::text;
+    texts += is_text && answers.values.contains(question.id) ? 1 : 0;
   }
   if (texts > 0) result.summary += fmt::format("; {} written for a person to read", texts);
 }
@@ -135,15 +212,7 @@ TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, cons
     result.diagnostics = {diagnostic};
     return result;
   }
-  Values answers;
-  try {
-    answers = read_answers(file.text, task);
-  } catch (const SpecError& error) {
-    fail_all(result, Verdict::compile_error);
-    result.diagnostics = {story(part, task, error.what())};
-    result.diagnostics.front().code = "RL0101";
-    return result;
-  }
+  const Answers answers = read_answers(file.text, task);
   const auto key_file = request.solutions / part.directory / "answers.key.toml";
   try {
     if (std::filesystem::exists(key_file)) {

@@ -60,18 +60,60 @@ TEST_F(AnswersTaskTest, NanAndEmptyFilesEarnNothing) {
   EXPECT_EQ(empty.diagnostics[0].message, "no question is answered yet");
 }
 
-TEST_F(AnswersTaskTest, BrokenFileIsTheStudentsWithItsLine) {
-  const TaskResult task = grade_answers_of("ridge = 1\nbound = \n");
-  EXPECT_EQ(task.verdict, Verdict::compile_error);
-  EXPECT_THAT(task.diagnostics.at(0).message, testing::StartsWith("answers.toml:2: "));
+TEST_F(AnswersTaskTest, EachQuestionIsAGroup) {
+  const TaskResult task = grade_answers_of("ridge = 12.7\nbound = \"a\"\n");
+  ASSERT_EQ(task.groups.size(), 2U);
+  EXPECT_EQ(task.groups[0].name, "ridge");
+  EXPECT_EQ(task.groups[0].verdict, Verdict::wrong_answer);
+  EXPECT_EQ(task.groups[0].score, 0);
+  EXPECT_EQ(task.groups[1].verdict, Verdict::pass);
+  EXPECT_EQ(task.groups[1].score, 2);
+  EXPECT_EQ(task.groups[1].max_score, 2);
 }
 
-TEST_F(AnswersTaskTest, WithoutAKeyOnlyTheFormIsChecked) {
+TEST_F(AnswersTaskTest, BrokenLineCostsItsQuestionAloneAndIsNamed) {
+  const TaskResult task = grade_answers_of("ridge = 59 %\nbound = \"a\"\nthoughts = \"it's\n");
+  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
+  EXPECT_EQ(task.score, 2);
+  ASSERT_EQ(task.diagnostics.size(), 2U);
+  EXPECT_EQ(task.diagnostics[0].code, "RL0613");
+  EXPECT_EQ(task.diagnostics[0].line, 1U);
+  EXPECT_THAT(task.diagnostics[0].message, HasSubstr("ridge wants a number, and 59 % is not one"));
+  EXPECT_THAT(task.diagnostics[0].help, HasSubstr("59 or 0.59"));
+  EXPECT_EQ(task.diagnostics[1].line, 3U);
+  EXPECT_THAT(task.summary, HasSubstr("1 written for a person to read"));
+}
+
+TEST_F(AnswersTaskTest, AllThatIsWrongWithTheFileIsToldInOneRun) {
+  const TaskResult task = grade_answers_of("rigde = 12.5\nbound = a\n\nwhat\n");
+  std::vector<std::string> messages;
+  for (const Diagnostic& story : task.diagnostics) messages.push_back(story.message);
+  EXPECT_THAT(messages, testing::ElementsAre(HasSubstr("bound wants one of its choices"),
+                                             "the answer to ridge is missing",
+                                             "there is no question \"rigde\"; did you mean ridge?",
+                                             "this line is no answer"));
+}
+
+TEST_F(AnswersTaskTest, AFewQuestionsLeftOutAreNotWrong) {
+  const TaskResult task = grade_answers_of("bound = \"a\"\n");
+  EXPECT_EQ(task.verdict, Verdict::not_implemented);
+  EXPECT_EQ(task.score, 2);
+}
+
+TEST_F(AnswersTaskTest, WithoutAKeyOnlyTheFormIsCheckedAndThePointsComeLater) {
   std::filesystem::remove_all(root_ / "solutions");
   const TaskResult task = grade_answers_of("ridge = 99\nbound = \"b\"\nthoughts = \"x\"\n");
   EXPECT_EQ(task.verdict, Verdict::pass);
-  EXPECT_EQ(task.max_score, 0);
+  EXPECT_EQ(task.score, 0);
+  EXPECT_EQ(task.max_score, 5);
+  EXPECT_EQ(task.graded_later, 5);
+  EXPECT_THAT(task.diagnostics, testing::IsEmpty());
   EXPECT_THAT(task.summary, HasSubstr("3 of 3 questions are answered"));
+  const TaskResult bad = grade_answers_of("ridge = 59 %\nbound = \"b\"\n");
+  EXPECT_EQ(bad.verdict, Verdict::wrong_answer);
+  EXPECT_EQ(bad.max_score, 5);
+  EXPECT_EQ(bad.diagnostics.at(0).line, 1U);
+  EXPECT_EQ(bad.diagnostics.at(1).message, "the answer to thoughts is missing");
 }
 
 TEST_F(AnswersTaskTest, BrokenKeyIsOurFault) {

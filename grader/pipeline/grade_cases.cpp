@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <stdexcept>
@@ -28,6 +29,18 @@ bool ends_its_group(Verdict verdict) {
     default:
       return false;
   }
+}
+
+/// What the first case printed, or the first that fails. A hidden case's prints could tell its sizes.
+void keep_printed(const NumberedCase& numbered, const CaseRun& run, TaskResult& result) {
+  if (numbered.spec.hidden || run.outcome.printed.empty()) return;
+  const auto printed_before = [&](const CaseResult& earlier) {
+    return earlier.verdict != Verdict::pass && !earlier.hidden;
+  };
+  const bool fails = run.judgement.verdict != Verdict::pass;
+  const bool is_first_failure =
+      fails && std::ranges::count_if(result.cases, printed_before) <= 1;  // it is among them
+  if (result.printed.empty() || is_first_failure) result.printed = run.outcome.printed;
 }
 
 /// Grades the cases of one task; holds what its groups share.
@@ -112,8 +125,7 @@ class CaseGrader {
     story.code = "RL0607";
     story.message = fmt::format(
         "its cases were not run: those that fail before them took {:.0f} s, all the time that "
-        "there "
-        "is",
+        "there is",
         failed_time_.count());
     story.file = scene_.task().file;
     story.help = "correct what takes so long first; then these cases are run, too";
@@ -135,8 +147,7 @@ bool grade_cases(const TaskScene& scene, CaseRunner& runner, const std::vector<N
 }
 
 void keep_what_it_left(const NumberedCase& numbered, const CaseRun& run, TaskResult& result) {
-  // A print could tell a hidden case's sizes.
-  if (result.printed.empty() && !numbered.spec.hidden) result.printed = run.outcome.printed;
+  keep_printed(numbered, run, result);
   // Later cases' files take the place of earlier ones of the same name.
   for (const auto& [name, text] : run.artifacts) result.artifacts[name] = text;
 }

@@ -320,6 +320,18 @@ class TaskGrader {
   bool is_suspect_ = false;
 };
 
+/// What the compiler warned of often is why the task fails: a missing return, a variable without a
+/// value.
+void add_warnings(const BuildOutcome& build, TaskResult& result) {
+  const bool is_theirs = is_worse(result.verdict, Verdict::pass) &&
+                         result.verdict != Verdict::not_implemented &&
+                         result.verdict != Verdict::grader_fault;
+  if (!is_theirs || result.diagnostics.empty()) return;
+  for (std::string& note : warning_notes(build.warnings)) {
+    result.diagnostics.front().notes.push_back(std::move(note));
+  }
+}
+
 }  // namespace
 
 std::string missing_peak(const TaskSpec& task, const gpu_spec::GpuSpec& gpu) {
@@ -336,6 +348,7 @@ TaskResult blank_result(const TaskSpec& task) {
   result.bonus = task.bonus;
   result.max_score = maximum_points(task);
   result.groups = blank_groups(task);
+  result.hidden_cases = task.hidden_elsewhere;
   return result;
 }
 
@@ -367,7 +380,9 @@ TaskResult grade_task(const PartSpec& part, const GradeRequest& request, const G
                       const BuiltTask& built) {
   try {
     const TaskScene scene{part, request, tools, built};
-    return TaskGrader(scene).run();
+    TaskResult result = TaskGrader(scene).run();
+    add_warnings(built.build, result);
+    return result;
   } catch (const std::exception& error) {
     // Whatever goes wrong on our side of the fence must not cost the student this task, nor the
     // others.

@@ -23,17 +23,21 @@ std::string header_html(const GradeResult& result) {
   std::string sandbox;
   for (const std::string& layer : result.sandbox)
     sandbox += (sandbox.empty() ? "" : ", ") + escape_html(layer);
+  std::string notes;
+  for (const std::string& note : total_notes(result)) {
+    notes += "<p class=\"note\">" + escape_html(note) + "</p>";
+  }
   return fmt::format(
       R"(<header><h1>Part {}, {}</h1>
 <p class="score"><b>{}</b> of {} points{}</p>
-<p class="facts">{} · times are <b>{}</b>{} · seed {} · {}{}</p></header>
+<p class="facts">{} · times are <b>{}</b>{} · seed {} · {}{}</p>{}</header>
 )",
       result.part, escape_html(result.title), format_points(result.score()),
       format_points(result.max_score()),
       result.bonus() > 0 ? fmt::format(", and {} bonus", format_points(result.bonus())) : "",
       escape_html(result.device_name), escape_html(result.time_kind),
       escape_html(peaks_words(result)), result.seed, escape_html(result.submission),
-      sandbox.empty() ? "" : " · sandbox: " + sandbox);
+      sandbox.empty() ? "" : " · sandbox: " + sandbox, notes);
 }
 
 std::string task_row(const TaskResult& task, const HtmlPlace& place) {
@@ -50,12 +54,11 @@ std::string task_row(const TaskResult& task, const HtmlPlace& place) {
   }
   const std::string name = name_of(task.verdict);
   return fmt::format(
-      R"(<tr><td><a href="#{9}{0}">{0}</a>{1}</td><td><span class="verdict {2}">{3}</span></td>)"
-      R"(<td class="points"><span class="bar"><i style="width:{4:.0f}%"></i></span> {5}/{6}</td><td class="time">{7}</td><td class="time">{8}</td></tr>)"
+      R"(<tr><td><a href="#{8}{0}">{0}</a>{1}</td><td><span class="verdict {2}">{3}</span></td>)"
+      R"(<td class="points"><span class="bar"><i style="width:{4:.0f}%"></i></span> {5}</td><td class="time">{6}</td><td class="time">{7}</td></tr>)"
       "\n",
-      escape_html(task.id), task.bonus ? " <small>bonus</small>" : "", name, words_of(name),
-      100 * share, format_points(task.score), format_points(task.max_score), time, efficiency,
-      escape_html(place.id_prefix));
+      escape_html(task.id), task.bonus ? " <small>bonus</small>" : "", name, outcome_words(task),
+      100 * share, points_words(task), time, efficiency, escape_html(place.id_prefix));
 }
 
 std::string table_html(const GradeResult& result, const HtmlPlace& place) {

@@ -163,6 +163,8 @@ Json task_json(const TaskResult& task) {
             {"verdict", name_of(task.verdict)},
             {"score", task.score},
             {"max_score", task.max_score},
+            {"graded_later", task.graded_later},
+            {"hidden_cases", task.hidden_cases},
             {"groups", std::move(groups)},
             {"cases", std::move(cases)}};
   if (!task.timings.empty()) {
@@ -197,6 +199,8 @@ std::string to_json(const GradeResult& result) {
                       {"score", result.score()},
                       {"max_score", result.max_score()},
                       {"bonus", result.bonus()},
+                      {"graded_later", result.graded_later()},
+                      {"hidden_cases", result.hidden_cases()},
                       {"tasks", std::move(tasks)}};
   return document.dump(2) + "\n";
 }

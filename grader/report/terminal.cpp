@@ -92,6 +92,7 @@ void print_evidence(std::ostream& out, const Diagnostic& diagnostic) {
 
 std::string painted_verdict(const TaskResult& task, const std::string& padded,
                             const Painter& paint) {
+  if (task.verdict == Verdict::pass && task.graded_later > 0) return paint.yellow(padded);
   if (task.verdict == Verdict::pass) return paint.green(padded);
   if (task.verdict == Verdict::not_implemented || task.verdict == Verdict::not_applicable) {
     return paint.yellow(padded);
@@ -198,10 +199,9 @@ void print_case_memory(std::ostream& out, const TaskResult& task, std::size_t in
 void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
                 const TerminalStyle& style) {
   const Painter paint(style.colour);
-  const std::string points =
-      fmt::format("{}/{}", format_points(task.score), format_points(task.max_score));
+  const std::string points = style.single_case > 0 ? "" : points_words(task);
   const std::string before = fmt::format("  {:<{}}  ", one_line(task.id), width);
-  const std::string verdict = fmt::format("{:<16}", verdict_words(task.verdict));
+  const std::string verdict = fmt::format("{:<16}", outcome_words(task));
   out << before << painted_verdict(task, verdict, paint)
       << fmt::format("{:>7}  {}\n", points + (task.bonus ? "*" : " "), one_line(task_detail(task)));
   if (!task.timings.empty()) {
@@ -237,6 +237,39 @@ bool is_warning(const Diagnostic& diagnostic) {
   const bool is_slow = (diagnostic.code >= "RL0501" && diagnostic.code < "RL0505") ||
                        (diagnostic.code >= "RL0591" && diagnostic.code <= "RL0594");
   return is_slow || diagnostic.code == "RL0309";
+}
+
+/// The last lines that a task's code printed, which are as long and as many as it likes.
+void print_printed(std::ostream& out, const TaskResult& task, const Painter& paint) {
+  constexpr std::size_t kMostLines = 20;
+  constexpr std::size_t kLongestLine = 200;
+  std::string_view rest = task.printed;
+  while (!rest.empty() && (rest.back() == '\n' || rest.back() == '\r')) rest.remove_suffix(1);
+  if (rest.empty()) return;
+  const auto count = 1 + static_cast<std::size_t>(std::ranges::count(rest, '\n'));
+  for (std::size_t skipped = kMostLines; skipped < count; ++skipped) {
+    rest.remove_prefix(rest.find('\n') + 1);
+  }
+  out << paint.dim(fmt::format(
+             "── printed by {}{} ──", one_line(task.id),
+             count > kMostLines ? fmt::format(", the last {} of {} lines", kMostLines, count) : ""))
+      << '\n';
+  for (bool more = true; more;) {
+    const std::size_t end = rest.find('\n');
+    const std::string_view line = rest.substr(0, end);
+    out << "| " << shorten(one_line(line.substr(0, 4 * kLongestLine)), kLongestLine) << '\n';
+    more = end != std::string_view::npos;
+    if (more) rest.remove_prefix(end + 1);
+  }
+  out << '\n';
+}
+
+/// A single case earns nothing, so its line says how it went instead.
+std::string single_case_words(const GradeResult& result, int number) {
+  const bool passes = result.tasks.front().verdict == Verdict::pass;
+  return fmt::format("{}: case {} {}; a single case earns no points",
+                     one_line(result.tasks.front().id), number,
+                     passes ? "passes" : "does not pass");
 }
 
 std::string score_words(const GradeResult& result) {
@@ -282,16 +315,24 @@ void print_report(std::ostream& out, const GradeResult& result, const TerminalSt
     }
     out << '\n';
   }
+  if (style.printed) {
+    for (const TaskResult& task : result.tasks) print_printed(out, task, paint);
+  }
   out << paint.bold(fmt::format("Part {}, {}", result.part, one_line(result.title)))
       << fmt::format(" · {} · times are {}{} · seed {}\n\n", one_line(result.device_name),
                      result.time_kind, one_line(peaks_words(result)), result.seed);
   std::size_t width = 0;
   for (const TaskResult& task : result.tasks) width = std::max(width, task.id.size());
   for (const TaskResult& task : result.tasks) print_task(out, task, width, style);
-  out << '\n' << paint.bold(fmt::format("Part {}: {}", result.part, score_words(result)));
+  const bool is_single = style.single_case > 0 && !result.tasks.empty();
+  out << '\n'
+      << paint.bold(is_single ? single_case_words(result, style.single_case)
+                              : fmt::format("Part {}: {}", result.part, score_words(result)));
   if (!style.html.empty()) out << " · report " << style.html;
   out << fmt::format(" · {:.1f} s (build {:.1f} s, run {:.1f} s)\n", result.build_s + result.run_s,
                      result.build_s, result.run_s);
+  if (is_single) return;
+  for (const std::string& note : total_notes(result)) out << "  " << one_line(note) << '\n';
 }
 
 }  // namespace rooflab

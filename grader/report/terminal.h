@@ -12,6 +12,8 @@ struct TerminalStyle {
   bool colour = false;       ///< only on a terminal
   std::string html;          ///< path of the written report, named in the last line; empty for none
   bool all_timings = false;  ///< of tasks with several timed cases, not only the first
+  bool printed = false;      ///< the last lines that the student's code printed
+  int single_case = 0;       ///< only this public case was run, which earns nothing; 0: all were
 };
 
 /// The whole report of a grade: the story of each task's first failure with its further ones in

@@ -158,6 +158,40 @@ std::string verdict_words(Verdict verdict) {
   return words;
 }
 
+std::string outcome_words(const TaskResult& task) {
+  const bool is_open = task.verdict == Verdict::pass && task.graded_later > 0;
+  return is_open ? "answered" : verdict_words(task.verdict);
+}
+
+std::string points_words(const TaskResult& task) {
+  const bool all_later = task.graded_later > 0 && task.graded_later >= task.max_score;
+  return fmt::format("{}/{}", all_later ? "?" : format_points(task.score),
+                     format_points(task.max_score));
+}
+
+std::vector<std::string> total_notes(const GradeResult& result) {
+  std::vector<std::string> notes;
+  if (const double later = result.graded_later(); later > 0) {
+    const double here = result.max_score() - later;
+    notes.push_back((here > 0 ? fmt::format("{} of {} points checked here; ",
+                                            format_points(result.score()), format_points(here))
+                              : std::string()) +
+                    fmt::format("{} {} graded after you hand in", format_points(later),
+                                later == 1 ? "point is" : "points are"));
+  }
+  if (const int hidden = result.hidden_cases(); hidden > 0) {
+    std::string tasks;
+    for (const TaskResult& task : result.tasks) {
+      if (task.hidden_cases == 0) continue;
+      tasks += fmt::format("{}{} {}", tasks.empty() ? "" : ", ", task.id, task.hidden_cases);
+    }
+    notes.push_back(
+        fmt::format("public cases only: the grading of the class has {} hidden {} as well ({})",
+                    hidden, hidden == 1 ? "case" : "cases", tasks));
+  }
+  return notes;
+}
+
 std::string format_time_us(double microseconds) {
   static constexpr std::array<std::string_view, 3> kUnits{"us", "ms", "s"};
   if (std::fabs(microseconds) < 0.9995)

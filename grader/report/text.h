@@ -32,6 +32,16 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width);
 /// "time limit"
 std::string verdict_words(Verdict verdict);
 
+/// What a task came to: its verdict, or "answered" where only its form was looked at.
+std::string outcome_words(const TaskResult& task);
+
+/// "8.5/10", "?/11" where all of it is graded later.
+std::string points_words(const TaskResult& task);
+
+/// What a copy of the course without keys and hidden cases has to say about its total, a sentence
+/// each: "93 of 93 points checked here; 11 are graded after you hand in". None elsewhere.
+std::vector<std::string> total_notes(const GradeResult& result);
+
 /// 12.3 ms, 1.05 us: three significant digits with the unit that suits.
 std::string format_time_us(double microseconds);
 /// 2.11 TFLOP/s for (2.11e12, "FLOP/s").

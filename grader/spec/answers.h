@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "grader/contract/problem.h"
 #include "grader/spec/part.h"
@@ -16,11 +18,28 @@ struct AnswerKey {
   std::string why;
 };
 
-/// What a student answered, by question; a question left out or left empty is absent.
-/// @param text of the student's file, which messages call `task.file`
-/// @throws SpecError for a text that is no TOML, an unknown question or an answer of the wrong
-/// type.
-Values read_answers(const std::string& text, const TaskSpec& task);
+/// A line of a student's file that is no answer, or not one of its question's kind.
+struct AnswerProblem {
+  std::string question;    ///< that fails by it; empty for a line that belongs to none
+  std::uint32_t line = 0;  ///< from 1
+  std::string excerpt;     ///< the line, shortened; untrusted
+  std::string message;
+  std::string help;   ///< what is expected there
+  bool costs = true;  ///< false: what was meant could be read all the same
+};
+
+/// What a student answered.
+struct Answers {
+  Values values;                        ///< by question; one left out or left empty is absent
+  std::vector<AnswerProblem> problems;  ///< by line
+};
+
+/// Reads a student's file, which is TOML, and may be anything: each question by itself, so that a
+/// line that cannot be read costs its own question alone. Of free text, what was written is
+/// recovered up to the next question's line, whatever its quotes. No value is nested, so that no
+/// text takes more than a few stack frames.
+/// @param text of the student's file
+Answers read_answers(const std::string& text, const TaskSpec& task);
 
 /// solutions/<part>/answers.key.toml: a key for every number and choice question of the task.
 /// @throws SpecError naming file, line and remedy.

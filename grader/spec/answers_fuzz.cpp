@@ -1,5 +1,5 @@
 // libFuzzer's entry to the reader of a student's answers: any text gives answers of the questions'
-// kinds, or a SpecError.
+// kinds, and complaints that name a line.
 #include <cstdint>
 #include <cstdlib>
 #include <string>
@@ -13,13 +13,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   task.questions = {{"ridge", QuestionKind::number, "Where?", {}, 1},
                     {"bound", QuestionKind::choice, "Which?", {"memory", "compute"}, 1},
                     {"why", QuestionKind::text, "Why?", {}, 2}};
-  try {
-    const std::string text(reinterpret_cast<const char*>(data), size);
-    for (const auto& [question, answer] : rooflab::read_answers(text, task)) {
-      const bool is_text = std::holds_alternative<std::string>(answer);
-      if (is_text == (question == "ridge")) std::abort();
-    }
-  } catch (const rooflab::SpecError&) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  const rooflab::Answers answers = rooflab::read_answers(text, task);
+  for (const auto& [question, answer] : answers.values) {
+    const bool is_text = std::holds_alternative<std::string>(answer);
+    if (is_text == (question == "ridge")) std::abort();
+  }
+  for (const rooflab::AnswerProblem& problem : answers.problems) {
+    if (problem.line == 0 || problem.help.empty()) std::abort();
   }
   return 0;
 }

@@ -20,6 +20,7 @@ CourseSpec load_course_spec(const std::filesystem::path& labs) {
   TableReader reader(table, file, "the course");
   CourseSpec course;
   course.title = reader.text("title");
+  course.version = reader.text_or("version", "");
   course.gpus = reader.texts("gpus");
   if (course.gpus.empty() || repeats(course.gpus)) {
     throw reader.error("gpus", "the course names no GPU, or one twice",

@@ -11,6 +11,8 @@ namespace rooflab {
 /// What a course chooses for all of its parts: labs/course.toml.
 struct CourseSpec {
   std::string title;
+  /// Which state of the course this is, for students: "2026, week 5"; may be empty.
+  std::string version;
   /// The GPUs that students may be graded on: names of files in specs/gpus/.
   std::vector<std::string> gpus;
   double hint_cost = 0;  ///< share of a task's points for each hint shown, from 0 to 1

@@ -349,6 +349,20 @@ void add_hidden_cases(PartSpec& part, const std::filesystem::path& file) {
   reader.finish();
 }
 
+/// Of a kit, which has no hidden cases but says how many there are.
+void add_hidden_counts(PartSpec& part, const std::filesystem::path& file) {
+  const toml::table table = parse_toml(file);
+  TableReader reader(table, file, "counts of hidden cases");
+  for (TaskSpec& task : part.tasks) {
+    const std::int64_t count = reader.maybe_integer(task.id).value_or(0);
+    if (count < 0 || count > 1'000'000) {
+      throw reader.error(task.id, "this is no number of cases", "unpack the kit once more");
+    }
+    task.hidden_elsewhere = static_cast<int>(count);
+  }
+  reader.finish();
+}
+
 std::vector<std::filesystem::path> part_folders(const std::filesystem::path& labs) {
   std::vector<std::filesystem::path> folders;
   std::error_code error;
@@ -382,6 +396,15 @@ int number_of(const std::filesystem::path& folder) {
 }
 
 }  // namespace
+
+std::string hidden_counts_of(const PartSpec& part) {
+  std::string text = "# How many hidden cases the class's grading has for each task.\n";
+  for (const TaskSpec& task : part.tasks) {
+    const auto count = std::ranges::count(task.cases, true, &CaseSpec::hidden);
+    if (count > 0) text += fmt::format("{} = {}\n", task.id, count);
+  }
+  return text;
+}
 
 std::vector<std::string> submitted_files(const PartSpec& part) {
   std::vector<std::string> names;
@@ -432,7 +455,12 @@ PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::pat
   }
   PartSpec part = read_part(found->second);
   const std::filesystem::path hidden = solutions / part.directory / "hidden.toml";
-  if (std::filesystem::exists(hidden)) add_hidden_cases(part, hidden);
+  const std::filesystem::path counts = part.root / kHiddenCounts;
+  if (std::filesystem::exists(hidden)) {
+    add_hidden_cases(part, hidden);
+  } else if (std::filesystem::exists(counts)) {
+    add_hidden_counts(part, counts);
+  }
   return part;
 }
 

@@ -105,6 +105,7 @@ struct TaskSpec {
   std::vector<std::string> hints;  ///< three, from a question to a near-answer
   std::vector<GroupSpec> groups;   ///< in the order of every report; a loaded task has at least one
   std::vector<CaseSpec> cases;
+  int hidden_elsewhere = 0;  ///< cases that the class's grading has, and this copy does not
   std::vector<RatioHint> ratios;
   std::vector<QuestionSpec> questions;  ///< `answers` tasks
   std::vector<SpeedSpec> speeds;        ///< timed cases, in the order of every report
@@ -119,6 +120,13 @@ struct PartSpec {
   std::vector<TaskSpec> tasks;
 };
 
+/// Of a part's folder in a student kit: how many hidden cases the class's grading has for each
+/// task.
+inline constexpr const char* kHiddenCounts = "hidden_counts.toml";
+
+/// That file, of a part that was loaded with its hidden cases.
+std::string hidden_counts_of(const PartSpec& part);
+
 /// The files of a part that a submission may hold, each once, in the order of the tasks.
 std::vector<std::string> submitted_files(const PartSpec& part);
 
@@ -128,7 +136,7 @@ double maximum_points(const SpeedSpec& speed);
 double maximum_points(const TaskSpec& task);
 
 /// Reads labs/<part>/part.toml, and solutions/<part>/hidden.toml beside the solutions when it is
-/// there.
+/// there; else how many cases it has, where a kit says so.
 /// @throws SpecError naming file, line and remedy; an unknown number names the parts there are.
 PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::path& solutions,
                    int number);

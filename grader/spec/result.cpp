@@ -78,4 +78,16 @@ double GradeResult::bonus() const {
   return sum;
 }
 
+double GradeResult::graded_later() const {
+  double sum = 0;
+  for (const TaskResult& task : tasks) sum += task.bonus ? 0 : task.graded_later;
+  return sum;
+}
+
+int GradeResult::hidden_cases() const {
+  int sum = 0;
+  for (const TaskResult& task : tasks) sum += task.hidden_cases;
+  return sum;
+}
+
 }  // namespace rooflab

@@ -188,8 +188,12 @@ struct TaskResult {
   std::map<std::string, std::string> artifacts;
   std::vector<Diagnostic> diagnostics;
   std::map<std::string, double> counters;  ///< of the timed call, Nsight names
-  std::string summary;                     ///< one line for the terminal when there is no timing
-  std::string printed;                     ///< what the student's code printed, capped; untrusted
+  /// Of `max_score`, what is graded after the hand-in only: this copy of the course has no key.
+  double graded_later = 0;
+  /// Further cases that the class's grading has, and this copy of the course does not.
+  int hidden_cases = 0;
+  std::string summary;  ///< one line for the terminal when there is no timing
+  std::string printed;  ///< what the student's code printed, capped; untrusted
   HintUse hints;
   /// Only where something changed since a run that is known; a batch knows none.
   std::optional<SinceLastRun> since_last_run;
@@ -211,6 +215,8 @@ struct GradeResult {
   double score() const;  ///< without bonus
   double max_score() const;
   double bonus() const;
+  double graded_later() const;  ///< of max_score()
+  int hidden_cases() const;
 };
 
 }  // namespace rooflab

@@ -138,7 +138,7 @@ Check inapplicable_check(Claim claim, const std::string& task, bool held_out) {
           }};
 }
 
-bool cannot_run(const Graded& graded, const std::string& task) {
+bool is_left_out(const Graded& graded, const std::string& task) {
   return cannot_run(*std::ranges::find(graded.part.tasks, task, &TaskSpec::id), graded.gpu);
 }
 
@@ -160,7 +160,7 @@ Check mistake_check(const Course& course, const Graded& graded, const Mistake& m
               .part = graded.part.number,
               .gpu = graded.gpu.id,
               .name = mistake.name};
-  if (cannot_run(graded, mistake.task)) {
+  if (is_left_out(graded, mistake.task)) {
     return inapplicable_check(std::move(claim), mistake.task, mistake.held_out);
   }
   return {.claim = std::move(claim),
@@ -173,7 +173,7 @@ Check mistake_check(const Course& course, const Graded& graded, const Mistake& m
 Check right_check(const Course& course, const Graded& graded, const RightSubmission& right) {
   Claim claim{
       .proof = Proof::right, .part = graded.part.number, .gpu = graded.gpu.id, .name = right.name};
-  if (cannot_run(graded, right.task)) {
+  if (is_left_out(graded, right.task)) {
     return inapplicable_check(std::move(claim), right.task, false);
   }
   return {.claim = std::move(claim),

@@ -16,8 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kHundredth = 0.005;  // points are rounded to hundredths
-
 std::string grade_command(const Graded& graded, const std::string& submission,
                           const std::string& task) {
   return fmt::format("build/bin/grader --part {}{} --submission {} --device sim:{} --seed {}",

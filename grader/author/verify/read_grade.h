@@ -12,6 +12,9 @@
 /// What a grade's JSON says, for all that judge one.
 namespace rooflab::verify {
 
+/// Points are rounded to hundredths: less than half of one makes no difference.
+inline constexpr double kHundredth = 0.005;
+
 /// "RL0301: `Bs` is overwritten while …".
 std::string in_one_line(const nlohmann::json& diagnostic);
 

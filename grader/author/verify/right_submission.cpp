@@ -13,9 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kHundredth = 0.005;  // points are rounded to hundredths
-
-const TaskSpec* task_of(const PartSpec& part, const std::string& id) {
+const TaskSpec* named_task(const PartSpec& part, const std::string& id) {
   const auto found = std::ranges::find(part.tasks, id, &TaskSpec::id);
   return found == part.tasks.end() ? nullptr : &*found;
 }
@@ -53,7 +51,7 @@ RightSubmission load_right_submission(const PartSpec& part, const std::filesyste
   right.name = folder.filename().string();
   right.folder = folder;
   right.task = reader.text("task");
-  const TaskSpec* task = task_of(part, right.task);
+  const TaskSpec* task = named_task(part, right.task);
   if (task == nullptr) {
     throw reader.error("task", fmt::format("part {} has no task \"{}\"", part.number, right.task),
                        "name one of part.toml");
@@ -81,7 +79,7 @@ std::vector<RightSubmission> load_right_submissions(const PartSpec& part) {
 void write_submission(const RightSubmission& right, const PartSpec& part,
                       const std::filesystem::path& solutions,
                       const std::filesystem::path& submission) {
-  for (const std::string& name : files_of(*task_of(part, right.task))) {
+  for (const std::string& name : files_of(*named_task(part, right.task))) {
     const bool own = std::ranges::find(right.files, name) != right.files.end();
     const auto from = own ? right.folder : solutions / part.directory;
     write_file_atomically(submission / part.directory / name, read_file(from / name));
@@ -113,7 +111,7 @@ Outcome judge_right(const Graded& graded, const Ran& ran, const RightSubmission&
     fail(fmt::format("the case \"{}\" is told {}", one.at("name").get<std::string>(),
                      one.at("verdict").get<std::string>()));
   }
-  const TaskSpec& task = *task_of(graded.part, right.task);
+  const TaskSpec& task = *named_task(graded.part, right.task);
   for (const std::string& missing : cases_not_run(task, graded.gpu, result)) fail(missing);
   const double least = std::max(task.points, right.min_score);
   const double score = result.at("score").get<double>();

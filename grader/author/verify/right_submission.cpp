@@ -64,6 +64,34 @@ RightSubmission load_right_submission(const PartSpec& part, const std::filesyste
   return right;
 }
 
+/// What a grade does wrong to a submission that is right.
+std::vector<std::string> faults_of(const json& result, const Graded& graded,
+                                   const RightSubmission& right,
+                                   const std::set<std::string>& advice) {
+  // Of a task that does not pass, cases are left out and points are missing for that reason.
+  if (!has_verdict(result, Verdict::pass)) {
+    return {fmt::format("it is right, and {}", verdict_in_words(result))};
+  }
+  const TaskSpec& task = *named_task(graded.part, right.task);
+  std::vector<std::string> faults = cases_not_run(task, graded.gpu, result);
+  for (const json& one : result.at("cases")) {
+    if (has_verdict(one, Verdict::pass)) continue;
+    faults.push_back(fmt::format("the case \"{}\" is told {}", one.at("name").get<std::string>(),
+                                 one.at("verdict").get<std::string>()));
+  }
+  const double least = std::max(task.points, right.min_score);
+  const double score = result.at("score").get<double>();
+  if (!(score > least - kHundredth)) {
+    faults.push_back(
+        fmt::format("earns {:g} points, and may earn no less than {:g}", score, least));
+  }
+  for (const json& diagnostic : result.at("diagnostics")) {
+    if (advice.contains(diagnostic.at("code").get<std::string>())) continue;
+    faults.push_back("it is told what is no advice about speed, " + in_one_line(diagnostic));
+  }
+  return faults;
+}
+
 }  // namespace
 
 std::vector<RightSubmission> load_right_submissions(const PartSpec& part) {
@@ -93,37 +121,20 @@ Outcome judge_right(const Graded& graded, const Ran& ran, const RightSubmission&
       fmt::format("build/bin/grader verify --only right --part {} --gpu {} --right {}",
                   graded.part.number, graded.gpu.id, right.name);
   if (!take_grade(ran, replay, outcome)) return outcome;
-  const auto fail = [&](const std::string& what) {
-    outcome.failures.push_back(
-        {fmt::format("{}\nwhat it does: {} ({})", what, right.story, right.style), replay});
-  };
   const json& tasks = ran.document.at("tasks");
+  std::vector<std::string> faults;
   if (tasks.size() != 1 || tasks.front().at("id") != right.task) {
-    fail(fmt::format("the grade is not of the task {} alone", right.task));
-    return outcome;
+    faults.push_back(fmt::format("the grade is not of the task {} alone", right.task));
+  } else {
+    faults = faults_of(tasks.front(), graded, right, advice);
   }
-  const json& result = tasks.front();
-  if (!has_verdict(result, Verdict::pass)) {
-    fail(fmt::format("it is right, and {}", verdict_in_words(result)));
+  if (faults.empty() && ran.exit_code != 0) {
+    faults.push_back(fmt::format("the grader ended with exit code {} instead of 0", ran.exit_code));
   }
-  for (const json& one : result.at("cases")) {
-    if (has_verdict(one, Verdict::pass)) continue;
-    fail(fmt::format("the case \"{}\" is told {}", one.at("name").get<std::string>(),
-                     one.at("verdict").get<std::string>()));
-  }
-  const TaskSpec& task = *named_task(graded.part, right.task);
-  for (const std::string& missing : cases_not_run(task, graded.gpu, result)) fail(missing);
-  const double least = std::max(task.points, right.min_score);
-  const double score = result.at("score").get<double>();
-  if (!(score > least - kHundredth)) {
-    fail(fmt::format("earns {:g} points, and may earn no less than {:g}", score, least));
-  }
-  for (const json& diagnostic : result.at("diagnostics")) {
-    if (advice.contains(diagnostic.at("code").get<std::string>())) continue;
-    fail("it is told what is no advice about speed, " + in_one_line(diagnostic));
-  }
-  if (outcome.failures.empty() && ran.exit_code != 0) {
-    fail(fmt::format("the grader ended with exit code {} instead of 0", ran.exit_code));
+  if (!faults.empty()) {
+    outcome.failures.push_back({fmt::format("{}\nwhat it does: {} ({})", fmt::join(faults, "\n"),
+                                            right.story, right.style),
+                                replay});
   }
   return outcome;
 }

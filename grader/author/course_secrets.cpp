@@ -53,7 +53,10 @@ class Collector {
 
   CourseSecrets collect() {
     for (const auto& file : files_below(folders_.solutions)) add_solution_file(file);
-    for (const auto& part : parts()) add_mistakes(part / "mistakes");
+    for (const auto& part : parts()) {
+      add_mistakes(part / "mistakes");
+      add_right_submissions(part / "right");
+    }
     forget_what_is_public();
     return std::move(secrets_);
   }
@@ -151,6 +154,14 @@ class Collector {
       each_table(mistake["edit"].as_array(), [&](const toml::table& edit) {
         add_text(edit["replace"].value_or(std::string()), kOfCode, kLeastOfCode, owner);
       });
+    }
+  }
+
+  /// Each is a solution of its task.
+  void add_right_submissions(const std::filesystem::path& folder) {
+    for (const auto& file : files_below(folder)) {
+      if (file.filename() == "right.toml") continue;
+      add_text(read_file(file), kOfCode, kLeastOfCode, add("right submission", file));
     }
   }
 

@@ -16,9 +16,10 @@ struct CourseFolders {
   std::filesystem::path solutions;
 };
 
-/// One thing to keep: a solution block, a hidden case, a key's reason, a planted mistake.
+/// One thing to keep: a solution block, a hidden case, a key's reason, a planted mistake, a right
+/// submission.
 struct Secret {
-  std::string what;              ///< "solution", "hidden case", "answer key", "planted mistake"
+  std::string what;  ///< "solution", "hidden case", "answer key", "planted mistake", …
   std::filesystem::path origin;  ///< relative to the folder that holds labs/ or solutions/
   int line = 0;                  ///< there; 0: the file as a whole
 };
@@ -27,10 +28,10 @@ struct Secret {
 /// `all`.
 struct CourseSecrets {
   std::vector<Secret> all;
-  /// 20 words of a solution block or of a mistake's code, 12 of a sentence; shorter code whole
-  /// from ten words on, a shorter sentence from six, the numbers of a hidden case from four. What
-  /// the starter or the toolkit says too is no secret, nor is a hidden case that some part.toml has
-  /// as a public one.
+  /// 20 words of a solution block, or of the code of a mistake or a right submission, 12 of a
+  /// sentence; shorter code whole from ten words on, a shorter sentence from six, the numbers of a
+  /// hidden case from four. What the starter or the toolkit says too is no secret, nor is a hidden
+  /// case that some part.toml has as a public one.
   Passages passages;
   std::unordered_map<std::string, std::size_t> words;  ///< names of mistakes
   /// Names of hidden cases with less than six words: they count where they stand alone, as a

@@ -69,6 +69,7 @@ class FileSearch {
     if (file == "hidden.toml") found("file of hidden cases");
     if (file.ends_with(".key.toml")) found("file of answers");
     if (file == "mistake.toml" || folder("mistakes")) found("file of a planted mistake");
+    if (file == "right.toml" || folder("right")) found("file of a right submission");
     if (folder("oracle") || folder("oracle_support")) found("source of an oracle");
     if (folder("solutions")) found("file of the solutions");
     if (std::ranges::any_of(kPacked, ends)) found("packed file, which cannot be searched");

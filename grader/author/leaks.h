@@ -18,9 +18,10 @@ struct Leak {
 };
 
 /// Searches all files of a folder, compiled ones included, for the secrets of a course, for files
-/// whose names say what they are (hidden.toml, *.key.toml, mistake.toml, folders `mistakes` and
-/// `oracle`), for marks of solutions, and for packed files, into which nobody can see. At most one
-/// finding for each file and secret, by file and line. docs/design/release.md says what counts.
+/// whose names say what they are (hidden.toml, *.key.toml, mistake.toml, right.toml, folders
+/// `mistakes`, `right` and `oracle`), for marks of solutions, and for packed files, into which
+/// nobody can see. At most one finding for each file and secret, by file and line.
+/// docs/design/release.md says what counts.
 /// @throws StarterError, SpecError or FileError when something cannot be read.
 std::vector<Leak> find_leaks(const std::filesystem::path& folder, const CourseFolders& sources);
 

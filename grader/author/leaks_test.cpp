@@ -23,6 +23,11 @@ const std::string kAnswer =
     "  sum = sum_over_warp(sum);\n"
     "  if (threadIdx.x == 0) y[row] = alpha * sum + beta * y[row];\n";
 
+const std::string kOtherAnswer =
+    "  double whole_row = 0.0;\n"
+    "  for (int column = threadIdx.x; column < K; column += blockDim.x)\n"
+    "    whole_row += double(A[blockIdx.x * K + column]) * x[column];\n";
+
 /// A course of one part, and a folder for students beside it.
 class LeaksTest : public testing::Test {
  protected:
@@ -54,6 +59,8 @@ class LeaksTest : public testing::Test {
            "story = \"adds up half of the lanes only, and forgets the others\"\n"
            "[[edit]]\nfind = 'x'\nreplace = 'sum += __shfl_down_sync(kHalfOfTheLanes, sum, 8) * 2 "
            "+ lost[lane] - kept[lane]'\n");
+    course("labs/part1/right/gemv_by_blocks/right.toml", "task = \"gemv\"\n");
+    course("labs/part1/right/gemv_by_blocks/gemv.cu", kOtherAnswer);
     course("labs/toolkit/warp.h", "// given to all\n");
   }
 
@@ -91,6 +98,13 @@ TEST_F(LeaksTest, FindsASolutionWithItsPlace) {
   EXPECT_THAT(stories(),
               ElementsAre("handouts/part1.md:4: solution of solutions/part1/gemv.cu:3: float sum 0 "
                           "0f for int k threadidx x k columns k …"));
+}
+
+TEST_F(LeaksTest, FindsARightSubmission) {
+  kit("handouts/part1.md", "As an example:\n\n```cpp\n" + kOtherAnswer + "```\n");
+  EXPECT_THAT(leaks(),
+              ElementsAre(AllOf(Field(&Leak::what, "right submission"),
+                                Field(&Leak::origin, "labs/part1/right/gemv_by_blocks/gemv.cu"))));
 }
 
 TEST_F(LeaksTest, FindsASolutionThatIsLaidOutAnew) {
@@ -165,12 +179,14 @@ TEST_F(LeaksTest, FindsFilesByTheirNames) {
   kit("labs/part1/hidden.toml", "");
   kit("labs/part1/mistakes/a/gemv.cu", "");
   kit("labs/part1/oracle/gemv.cpp", "");
+  kit("labs/part1/right/b/right.toml", "");
   kit("ridge.key.toml", "");
   kit("rest.zip", "");
   EXPECT_THAT(stories(),
               ElementsAre("labs/part1/hidden.toml: file of hidden cases: hidden.toml",
                           "labs/part1/mistakes/a/gemv.cu: file of a planted mistake: gemv.cu",
                           "labs/part1/oracle/gemv.cpp: source of an oracle: gemv.cpp",
+                          "labs/part1/right/b/right.toml: file of a right submission: right.toml",
                           "rest.zip: packed file, which cannot be searched: rest.zip",
                           "ridge.key.toml: file of answers: ridge.key.toml"));
 }

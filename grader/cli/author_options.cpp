@@ -32,6 +32,11 @@ void add_verify_options(CLI::App& command, VerifyOptions& options) {
                   "Only this planted mistake, a folder of labs/<part>/mistakes; may be given "
                   "several times")
       ->allow_extra_args(false);
+  command
+      .add_option("--right", options.right,
+                  "Only this right submission, a folder of labs/<part>/right; may be given several "
+                  "times")
+      ->allow_extra_args(false);
   command.add_option("--json", options.json, "Write the matrix as JSON; - for standard output");
   command.add_option("--jobs", options.jobs, "Gradings at a time (default: one per CPU)")
       ->check(CLI::Range(1, 1024));

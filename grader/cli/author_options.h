@@ -13,6 +13,7 @@ struct VerifyOptions {
   std::vector<std::string> gpus;      ///< empty: those of labs/course.toml
   std::vector<std::string> proofs;    ///< kinds of proof; empty: all
   std::vector<std::string> mistakes;  ///< names of planted ones; empty: all
+  std::vector<std::string> right;     ///< names of right submissions; empty: all
   unsigned jobs = 0;                  ///< 0: one per CPU
   std::string json;                   ///< a file, "-" for stdout, or empty
 };

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "grader/author/verify/mistake.h"
+#include "grader/author/verify/right_submission.h"
 #include "grader/cli/info_commands.h"
 #include "grader/cli/options.h"
 #include "grader/pipeline/installation.h"
@@ -137,7 +138,8 @@ class InstalledWords {
     if (name == "--part") return parts();
     if (name == "--task") return tasks();
     if (name == "--case") return cases();
-    if (name == "--mistake") return mistakes();
+    if (name == "--mistake") return names_of(verify::load_mistakes);
+    if (name == "--right") return names_of(verify::load_right_submissions);
     if (name == "--gpu") return gpu_spec::list(installation_.gpus());
     if (name == "--device") return devices();
     if (name == "code") return known_codes(installation_);
@@ -185,12 +187,12 @@ class InstalledWords {
     return words;
   }
 
-  Words mistakes() const {
+  /// Of what `load` finds in the parts.
+  template <typename Load>
+  Words names_of(const Load& load) const {
     Words words;
     for (const PartSpec& part : named_parts()) {
-      for (const verify::Mistake& mistake : verify::load_mistakes(part)) {
-        words.push_back(mistake.name);
-      }
+      for (const auto& one : load(part)) words.push_back(one.name);
     }
     return words;
   }

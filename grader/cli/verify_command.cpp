@@ -27,7 +27,8 @@ int verify_course(std::ostream& out, const VerifyOptions& options,
                     {.parts = options.parts,
                      .gpus = options.gpus,
                      .proofs = options.proofs,
-                     .mistakes = options.mistakes},
+                     .mistakes = options.mistakes,
+                     .right = options.right},
                     {.jobs = options.jobs}, [&](const std::string& text) { progress.show(text); });
   progress.clear();
   const bool json_on_stdout = options.json == "-";

@@ -16,6 +16,8 @@ const char* name_of(Proof proof) {
       return "solution";
     case Proof::mistakes:
       return "mistakes";
+    case Proof::right:
+      return "right";
     case Proof::documents:
       return "documents";
     case Proof::release:
@@ -48,8 +50,8 @@ std::string describe(const Claim& claim) {
     return claim.name.empty() ? name_of(claim.proof)
                               : fmt::format("{}: {}", name_of(claim.proof), claim.name);
   }
-  const std::string what =
-      claim.name.empty() ? name_of(claim.proof) : fmt::format("mistake {}", claim.name);
+  const std::string kind = claim.proof == Proof::right ? "right submission" : "mistake";
+  const std::string what = claim.name.empty() ? name_of(claim.proof) : kind + " " + claim.name;
   return fmt::format("{} of part {} on {}", what, claim.part, claim.gpu);
 }
 

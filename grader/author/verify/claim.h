@@ -18,11 +18,13 @@ enum class Proof : std::uint8_t {
   starter,    ///< the starter builds, earns nothing, and says of each task where to begin
   solution,   ///< the solution earns every point, with room to spare
   mistakes,   ///< a planted mistake gets the verdict and the diagnosis that it declares
+  right,      ///< a right submission in another style keeps its points, and is not found fault with
   documents,  ///< links lead somewhere, and the commands shown run
   release,    ///< the student kit holds nothing that students must not have
 };
-inline constexpr Proof kProofs[] = {Proof::generated, Proof::starter,   Proof::solution,
-                                    Proof::mistakes,  Proof::documents, Proof::release};
+inline constexpr Proof kProofs[] = {Proof::generated, Proof::starter, Proof::solution,
+                                    Proof::mistakes,  Proof::right,   Proof::documents,
+                                    Proof::release};
 const char* name_of(Proof proof);
 /// The proof of that name; nothing when there is none.
 std::optional<Proof> proof_of(std::string_view name);
@@ -32,11 +34,12 @@ struct Claim {
   Proof proof = Proof::generated;
   int part = 0;          ///< 0: of the whole course
   std::string gpu = {};  ///< empty: on whichever
-  std::string name =
-      {};  ///< of the mistake or the check of documents; empty where there is but one
+  /// Of the mistake, the right submission or the check of documents; empty where there is but one.
+  std::string name = {};
 };
 
-/// "solution of part 3 on t4", "mistake tiled_by_cublas of part 1 on a100", "documents: links".
+/// "solution of part 3 on t4", "mistake tiled_by_cublas of part 1 on a100",
+/// "right submission gemv_early_returns of part 1 on t4", "documents: links".
 std::string describe(const Claim& claim);
 
 /// Why a promise is not held.

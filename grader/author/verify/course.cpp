@@ -7,8 +7,8 @@
 #include "grader/author/verify/generated.h"
 #include "grader/author/verify/grading_command.h"
 #include "grader/author/verify/judge.h"
+#include "grader/author/verify/listed_codes.h"
 #include "grader/author/verify/programs.h"
-#include "grader/author/verify/symptoms.h"
 #include "grader/pipeline/grade.h"
 #include "grader/spec/course_spec.h"
 
@@ -31,11 +31,19 @@ std::set<Proof> chosen_proofs(const Choice& choice) {
     }
     proofs.insert(*proof);
   }
+  const bool chose_kinds = !proofs.empty();
   if (!choice.mistakes.empty()) {
-    if (proofs.empty()) proofs.insert(Proof::mistakes);
-    if (!proofs.contains(Proof::mistakes)) {
+    if (chose_kinds && !proofs.contains(Proof::mistakes)) {
       throw UsageError("--mistake chooses among mistakes; leave --only out, or name mistakes too");
     }
+    proofs.insert(Proof::mistakes);
+  }
+  if (!choice.right.empty()) {
+    if (chose_kinds && !proofs.contains(Proof::right)) {
+      throw UsageError(
+          "--right chooses among right submissions; leave --only out, or name right too");
+    }
+    proofs.insert(Proof::right);
   }
   if (proofs.empty()) proofs.insert(std::begin(kProofs), std::end(kProofs));
   return proofs;
@@ -67,22 +75,24 @@ std::vector<gpu_spec::GpuSpec> chosen_gpus(const Installation& installation, con
   return gpus;
 }
 
-/// Leaves the named mistakes alone. @throws UsageError for a name that no chosen part has.
-void choose_mistakes(std::map<int, std::vector<Mistake>>& mistakes,
-                     const std::vector<std::string>& names) {
+/// Leaves the named mistakes or right submissions alone.
+/// @param what "planted mistake", in `folder` of a part
+/// @throws UsageError for a name that no chosen part has.
+template <typename Submission>
+void choose(std::map<int, std::vector<Submission>>& submissions,
+            const std::vector<std::string>& names, const char* what, const char* folder) {
   if (names.empty()) return;
   std::set<std::string> known;
-  for (auto& [part, of_part] : mistakes) {
-    std::erase_if(of_part, [&](const Mistake& mistake) {
-      return std::ranges::find(names, mistake.name) == names.end();
+  for (auto& [part, of_part] : submissions) {
+    std::erase_if(of_part, [&](const Submission& one) {
+      return std::ranges::find(names, one.name) == names.end();
     });
-    for (const Mistake& mistake : of_part) known.insert(mistake.name);
+    for (const Submission& one : of_part) known.insert(one.name);
   }
   for (const std::string& name : names) {
     if (known.contains(name)) continue;
     throw UsageError(fmt::format(
-        "no chosen part has a planted mistake {}; they are the folders labs/<part>/mistakes/*",
-        name));
+        "no chosen part has a {} {}; they are the folders labs/<part>/{}/*", what, name, folder));
   }
 }
 
@@ -117,36 +127,60 @@ Check solution_check(const Course& course, const Graded& graded) {
           .judge = [graded](const Ran& ran) { return judge_solution(graded, ran); }};
 }
 
-/// A mistake in a task that the GPU cannot run: nothing to run, nothing to say.
-Check inapplicable_check(Claim claim, const Mistake& mistake) {
-  return {.claim = std::move(claim), .judge = [&mistake](const Ran&) {
+/// A submission of a task that the GPU cannot run: nothing to run, nothing to say.
+Check inapplicable_check(Claim claim, const std::string& task, bool held_out) {
+  return {.claim = std::move(claim), .judge = [task, held_out](const Ran&) {
             Outcome outcome;
-            outcome.not_applicable = {mistake.task};
+            outcome.not_applicable = {task};
             outcome.applicable = false;
-            outcome.held_out = mistake.held_out;
+            outcome.held_out = held_out;
             return outcome;
           }};
 }
 
+bool is_left_out(const Graded& graded, const std::string& task) {
+  return cannot_run(*std::ranges::find(graded.part.tasks, task, &TaskSpec::id), graded.gpu);
+}
+
+/// Grades one task of a submission that `Submission`'s write_submission makes.
+template <typename Submission>
+std::function<std::vector<std::string>(const std::filesystem::path&)> grade_task(
+    const Installation& installation, const Graded& graded, const Submission& one) {
+  return [&installation, graded, &one](const std::filesystem::path& folder) {
+    const auto submission = folder / "submission";
+    write_submission(one, graded.part, installation.solutions(), submission);
+    auto words = grade(installation, graded, submission, folder);
+    words.insert(words.end(), {"--task", one.task});
+    return words;
+  };
+}
+
 Check mistake_check(const Course& course, const Graded& graded, const Mistake& mistake) {
-  const auto& installation = course.installation;
   Claim claim{.proof = Proof::mistakes,
               .part = graded.part.number,
               .gpu = graded.gpu.id,
               .name = mistake.name};
-  const auto task = std::ranges::find(graded.part.tasks, mistake.task, &TaskSpec::id);
-  if (cannot_run(*task, graded.gpu)) return inapplicable_check(std::move(claim), mistake);
+  if (is_left_out(graded, mistake.task)) {
+    return inapplicable_check(std::move(claim), mistake.task, mistake.held_out);
+  }
   return {.claim = std::move(claim),
-          .command =
-              [&installation, graded, &mistake](const std::filesystem::path& folder) {
-                const auto submission = folder / "submission";
-                write_submission(mistake, graded.part, installation.solutions(), submission);
-                auto words = grade(installation, graded, submission, folder);
-                words.insert(words.end(), {"--task", mistake.task});
-                return words;
-              },
-          .judge = [graded, &mistake, &symptoms = course.symptoms](
-                       const Ran& ran) { return judge_mistake(graded, ran, mistake, symptoms); }};
+          .command = grade_task(course.installation, graded, mistake),
+          .judge = [graded, &mistake, &symptoms = course.symptoms](const Ran& ran) {
+            return judge_mistake(graded, ran, mistake, symptoms);
+          }};
+}
+
+Check right_check(const Course& course, const Graded& graded, const RightSubmission& right) {
+  Claim claim{
+      .proof = Proof::right, .part = graded.part.number, .gpu = graded.gpu.id, .name = right.name};
+  if (is_left_out(graded, right.task)) {
+    return inapplicable_check(std::move(claim), right.task, false);
+  }
+  return {.claim = std::move(claim),
+          .command = grade_task(course.installation, graded, right),
+          .judge = [graded, &right, &advice = course.advice](const Ran& ran) {
+            return judge_right(graded, ran, right, advice);
+          }};
 }
 
 }  // namespace
@@ -159,10 +193,18 @@ Course load_course(const Installation& installation, const Choice& choice) {
     course.parts.push_back(load_part(installation.labs(), installation.solutions(), number));
   }
   course.gpus = chosen_gpus(installation, choice);
+  const auto codes = installation.root / "docs" / "design" / "codes.md";
   if (course.wants(Proof::mistakes)) {
-    course.symptoms = load_symptoms(installation.root / "docs" / "design" / "codes.md");
+    course.symptoms = load_listed_codes(codes, "Symptoms");
     for (const PartSpec& part : course.parts) course.mistakes[part.number] = load_mistakes(part);
-    choose_mistakes(course.mistakes, choice.mistakes);
+    choose(course.mistakes, choice.mistakes, "planted mistake", "mistakes");
+  }
+  if (course.wants(Proof::right)) {
+    course.advice = load_listed_codes(codes, "Advice");
+    for (const PartSpec& part : course.parts) {
+      course.right[part.number] = load_right_submissions(part);
+    }
+    choose(course.right, choice.right, "right submission", "right");
   }
   return course;
 }
@@ -182,6 +224,11 @@ std::vector<Check> plan(const Course& course) {
   for_each_graded(Proof::mistakes, [&](const Graded& graded) {
     for (const Mistake& mistake : course.mistakes.at(graded.part.number)) {
       checks.push_back(mistake_check(course, graded, mistake));
+    }
+  });
+  for_each_graded(Proof::right, [&](const Graded& graded) {
+    for (const RightSubmission& right : course.right.at(graded.part.number)) {
+      checks.push_back(right_check(course, graded, right));
     }
   });
   if (course.wants(Proof::generated)) checks.push_back(generated_check(course.installation));

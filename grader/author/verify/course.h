@@ -8,6 +8,7 @@
 
 #include "grader/author/verify/claim.h"
 #include "grader/author/verify/mistake.h"
+#include "grader/author/verify/right_submission.h"
 #include "grader/pipeline/installation.h"
 #include "grader/spec/part.h"
 #include "specs/gpu_spec.h"
@@ -20,6 +21,7 @@ struct Choice {
   std::vector<std::string> gpus = {};  ///< files of specs/gpus; empty: those of labs/course.toml
   std::vector<std::string> proofs = {};
   std::vector<std::string> mistakes = {};  ///< with no `proofs`, only mistakes are proved
+  std::vector<std::string> right = {};     ///< and only right submissions
 };
 
 /// What is to be proved, of what.
@@ -28,8 +30,10 @@ struct Course {
   std::vector<PartSpec> parts;
   std::vector<gpu_spec::GpuSpec> gpus;
   std::set<Proof> proofs;
-  std::map<int, std::vector<Mistake>> mistakes;  ///< by part
-  std::set<std::string> symptoms;                ///< codes that name no cause
+  std::map<int, std::vector<Mistake>> mistakes;       ///< by part
+  std::map<int, std::vector<RightSubmission>> right;  ///< by part
+  std::set<std::string> symptoms;                     ///< codes that name no cause
+  std::set<std::string> advice;                       ///< codes that find no fault
 
   bool wants(Proof proof) const { return proofs.contains(proof); }
 };

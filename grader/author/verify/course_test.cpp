@@ -46,7 +46,8 @@ ridge = 12.5
     write("solutions/part1-metrics/answers.key.toml",
           "[ridge]\nanswer = 12.5\ntolerance = 0.01\nwhy = \"so\"\n");
     write("starter/part1-metrics/answers.toml", "# Yours\nridge = \"\"\n");
-    write("docs/design/codes.md", "# Codes\n\n## Symptoms\n\n- RL0408, not right\n");
+    write("docs/design/codes.md",
+          "# Codes\n\n## Advice\n\n- RL0501, slow\n\n## Symptoms\n\n- RL0408, not right\n");
     write("README.md", "[codes](docs/design/codes.md)\n");
     write("scripts/check_commands", "#!/bin/sh\nexit 0\n");
     write("scripts/check_links", read_file(ROOFLAB_SOURCE_DIR "/scripts/check_links"));
@@ -133,9 +134,22 @@ TEST_F(CourseTest, FailsForAMistakeThatDeclaresTheWrongCode) {
               HasSubstr("declares RL0413, which no diagnostic has; the first is RL0408"));
 }
 
+TEST_F(CourseTest, FailsForARightSubmissionThatIsFoundWrong) {
+  write("labs/part1-metrics/right/rounded/right.toml",
+        "task = \"answers\"\nfile = \"answers.toml\"\nstory = \"rounds\"\nstyle = \"short\"\n");
+  write("labs/part1-metrics/right/rounded/answers.toml", "ridge = 12.51\n");
+  const Report right = prove({.gpus = {"t4"}, .right = {"rounded"}});
+  EXPECT_TRUE(right.proved()) << failures_text(right);
+  EXPECT_THAT(matrix_text(right), HasSubstr("Part 1, Test part  1/1"));
+  write("labs/part1-metrics/right/rounded/answers.toml", "ridge = 13\n");
+  EXPECT_THAT(failures_text(prove({.gpus = {"t4"}, .right = {"rounded"}})),
+              HasSubstr("FAILED: right submission rounded of part 1 on t4\n  it is right, and"));
+}
+
 TEST_F(CourseTest, RefusesAChoiceThatMatchesNothing) {
   expect_usage_error({.proofs = {"solutions"}}, "there is no proof solutions");
   expect_usage_error({.mistakes = {"none"}}, "no chosen part has a planted mistake none");
+  expect_usage_error({.right = {"none"}}, "no chosen part has a right submission none");
   expect_usage_error({.proofs = {"mistakes"}}, "nothing that was chosen has anything to prove");
   expect_usage_error({.proofs = {"starter"}, .mistakes = {"none"}}, "leave --only out");
   EXPECT_THROW(prove({.parts = {2}}), UnknownPart);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <sstream>
 
+#include "grader/author/verify/read_grade.h"
 #include "grader/report/text.h"
 #include "grader/spec/files.h"
 
@@ -15,9 +16,6 @@ namespace rooflab::verify {
 namespace {
 
 using nlohmann::json;
-
-constexpr std::size_t kMostOfLog = 2000;  // bytes of a story
-constexpr double kHundredth = 0.005;      // points are rounded to hundredths
 
 std::string grade_command(const Graded& graded, const std::string& submission,
                           const std::string& task) {
@@ -29,53 +27,6 @@ std::string grade_command(const Graded& graded, const std::string& submission,
 std::string mistake_command(const Graded& graded, const Mistake& mistake) {
   return fmt::format("build/bin/grader verify --only mistakes --part {} --gpu {} --mistake {}",
                      graded.part.number, graded.gpu.id, mistake.name);
-}
-
-/// "RL0301: `Bs` is overwritten while …".
-std::string in_one_line(const json& diagnostic) {
-  return fmt::format("{}: {}", diagnostic.at("code").get<std::string>(),
-                     one_line(diagnostic.at("message").get<std::string>()));
-}
-
-/// What the grader found first; empty when nothing.
-std::string first_finding(const json& task) {
-  const json& diagnostics = task.at("diagnostics");
-  return diagnostics.empty() ? std::string() : in_one_line(diagnostics.front());
-}
-
-std::string verdict_in_words(const json& task) {
-  const std::string finding = first_finding(task);
-  return fmt::format("its verdict is {}{}", task.at("verdict").get<std::string>(),
-                     finding.empty() ? "" : ", " + finding);
-}
-
-bool has_verdict(const json& task, Verdict verdict) {
-  return task.at("verdict") == name_of(verdict);
-}
-
-/// A grade that is not there, or that the grader itself failed at. True when there is one to judge.
-bool take_grade(const Ran& ran, const std::string& replay, Outcome& outcome) {
-  if (ran.document.is_null()) {
-    outcome.fault = true;
-    const std::string log =
-        ran.log.size() > kMostOfLog ? ran.log.substr(ran.log.size() - kMostOfLog) : ran.log;
-    outcome.failures.push_back(
-        {fmt::format(
-             "the grader left no grade: {}{}{}",
-             ran.end.empty() ? fmt::format("it ended with exit code {}", ran.exit_code) : ran.end,
-             log.empty() ? "" : "\n", sanitize(log)),
-         replay});
-    return false;
-  }
-  for (const json& task : ran.document.at("tasks")) {
-    outcome.out_of_time = outcome.out_of_time || has_verdict(task, Verdict::time_limit);
-    if (!has_verdict(task, Verdict::grader_fault)) continue;
-    outcome.fault = true;
-    outcome.failures.push_back({fmt::format("{}: the grader itself failed, {}",
-                                            task.at("id").get<std::string>(), first_finding(task)),
-                                replay});
-  }
-  return !outcome.fault;
 }
 
 /// Collects what is wrong with the grade of one submission.
@@ -150,10 +101,6 @@ class SolutionTask {
   static constexpr double kNoMargin = std::numeric_limits<double>::infinity();
 
  private:
-  bool has(const std::string& peak) const {
-    return peak.empty() || graded_.gpu.peak_flops.contains(peak);
-  }
-
   void expect_points() {
     const double most = maximum_points(task_);
     const double out_of = result_.at("max_score").get<double>();
@@ -195,21 +142,9 @@ class SolutionTask {
 
   /// A case that was left out proves nothing.
   void expect_cases() {
-    if (task_.kind == TaskKind::answers) return;  // their cases are the questions
-    for (const CaseSpec& spec : task_.cases) {
-      if (has(spec.peak) && !names(result_.at("cases"), spec.name)) {
-        judge_.fail(task_.id, fmt::format("the case \"{}\" was not run", spec.name));
-      }
+    for (const std::string& missing : cases_not_run(task_, graded_.gpu, result_)) {
+      judge_.fail(task_.id, missing);
     }
-    for (const SpeedSpec& speed : task_.speeds) {
-      if (has(speed.peak) && !names(timings(), speed.name)) {
-        judge_.fail(task_.id, fmt::format("the timed case \"{}\" was not run", speed.name));
-      }
-    }
-  }
-
-  static bool names(const json& list, const std::string& name) {
-    return std::ranges::any_of(list, [&](const json& one) { return one.at("name") == name; });
   }
 
   double expect_speed() {

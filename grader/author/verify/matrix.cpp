@@ -16,6 +16,8 @@ constexpr std::size_t kGap = 2;
 
 /// All claims of one kind about one part on one GPU, summed up.
 std::string cell_of(const std::vector<const Outcome*>& outcomes, Proof proof) {
+  // Each of many submissions is a claim of its own.
+  const bool counts_claims = proof == Proof::mistakes || proof == Proof::right;
   std::size_t proved = 0;
   std::size_t failed = 0;
   std::size_t faults = 0;
@@ -32,9 +34,9 @@ std::string cell_of(const std::vector<const Outcome*>& outcomes, Proof proof) {
   if (failed > 0) {
     std::size_t stories = 0;  // one claim about a whole part may fail in several tasks
     for (const Outcome* outcome : outcomes) stories += outcome->failures.size();
-    return fmt::format("FAILED {}", proof == Proof::mistakes ? failed : stories);
+    return fmt::format("FAILED {}", counts_claims ? failed : stories);
   }
-  if (proof == Proof::mistakes) return fmt::format("{}/{}", proved, proved);
+  if (counts_claims) return fmt::format("{}/{}", proved, proved);
   // Cut, not rounded: 1.249 is not 1.25.
   if (margin < std::numeric_limits<double>::infinity()) {
     return fmt::format("ok {:.2f}x", static_cast<double>(static_cast<long>(margin * 100)) / 100);

@@ -4,10 +4,10 @@
 #include <memory>
 #include <sstream>
 
+#include "grader/author/verify/listed_codes.h"
 #include "grader/author/verify/mistake.h"
 #include "grader/author/verify/report.h"
 #include "grader/author/verify/runner.h"
-#include "grader/author/verify/symptoms.h"
 #include "grader/spec/files.h"
 
 namespace rooflab::verify {
@@ -294,13 +294,13 @@ TEST(SymptomsTest, AreTheEntriesOfTheirSection) {
   const auto file = folder.path() / "codes.md";
   write_file_atomically(
       file, "- RL0301, no\n\n## Symptoms\n\n- RL0401, wrong\n- RL0402\n\n## Next\n- RL0403\n");
-  EXPECT_THAT(load_symptoms(file), ElementsAre("RL0401", "RL0402"));
+  EXPECT_THAT(load_listed_codes(file, "Symptoms"), ElementsAre("RL0401", "RL0402"));
   write_file_atomically(file, "# Codes\n");
-  EXPECT_THROW(load_symptoms(file), SpecError);
+  EXPECT_THROW(load_listed_codes(file, "Symptoms"), SpecError);
 }
 
 TEST(SymptomsTest, OfTheCourseNameNoKnownMistake) {
-  const auto symptoms = load_symptoms(ROOFLAB_SOURCE_DIR "/docs/design/codes.md");
+  const auto symptoms = load_listed_codes(ROOFLAB_SOURCE_DIR "/docs/design/codes.md", "Symptoms");
   EXPECT_THAT(symptoms, testing::Contains("RL0401"));
   EXPECT_THAT(symptoms, Not(testing::Contains("RL0301")));
 }

@@ -1,0 +1,142 @@
+#include "grader/author/verify/right_submission.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "grader/author/verify/read_grade.h"
+#include "grader/spec/files.h"
+#include "grader/spec/toml_reader.h"
+
+namespace rooflab::verify {
+namespace {
+
+using nlohmann::json;
+
+const TaskSpec* named_task(const PartSpec& part, const std::string& id) {
+  const auto found = std::ranges::find(part.tasks, id, &TaskSpec::id);
+  return found == part.tasks.end() ? nullptr : &*found;
+}
+
+/// The task's own file, and those that it uses.
+std::vector<std::string> files_of(const TaskSpec& task) {
+  std::vector<std::string> files = task.uses;
+  files.push_back(task.file);
+  return files;
+}
+
+/// `file`, one name or a list of them.
+std::vector<std::string> read_files(TableReader& reader, const toml::table& table,
+                                    const TaskSpec& task) {
+  std::vector<std::string> names;
+  if (table["file"].is_array()) {
+    names = reader.texts("file");
+  } else {
+    names.push_back(reader.text("file"));
+  }
+  const auto known = files_of(task);
+  for (const std::string& name : names) {
+    if (std::ranges::find(known, name) != known.end()) continue;
+    throw reader.error("file", fmt::format("{} is no file of the task {}", name, task.id),
+                       fmt::format("name some of {}", fmt::join(known, ", ")));
+  }
+  return names;
+}
+
+RightSubmission load_right_submission(const PartSpec& part, const std::filesystem::path& folder) {
+  const auto file = folder / "right.toml";
+  const toml::table table = parse_toml(file);
+  TableReader reader(table, file, "the right submission");
+  RightSubmission right;
+  right.name = folder.filename().string();
+  right.folder = folder;
+  right.task = reader.text("task");
+  const TaskSpec* task = named_task(part, right.task);
+  if (task == nullptr) {
+    throw reader.error("task", fmt::format("part {} has no task \"{}\"", part.number, right.task),
+                       "name one of part.toml");
+  }
+  right.files = read_files(reader, table, *task);
+  right.story = reader.text("story");
+  right.style = reader.text("style");
+  right.min_score = reader.number_or("min_score", 0);
+  reader.finish();
+  return right;
+}
+
+/// What a grade does wrong to a submission that is right.
+std::vector<std::string> faults_of(const json& result, const Graded& graded,
+                                   const RightSubmission& right,
+                                   const std::set<std::string>& advice) {
+  // Of a task that does not pass, cases are left out and points are missing for that reason.
+  if (!has_verdict(result, Verdict::pass)) {
+    return {fmt::format("it is right, and {}", verdict_in_words(result))};
+  }
+  const TaskSpec& task = *named_task(graded.part, right.task);
+  std::vector<std::string> faults = cases_not_run(task, graded.gpu, result);
+  for (const json& one : result.at("cases")) {
+    if (has_verdict(one, Verdict::pass)) continue;
+    faults.push_back(fmt::format("the case \"{}\" is told {}", one.at("name").get<std::string>(),
+                                 one.at("verdict").get<std::string>()));
+  }
+  const double least = std::max(task.points, right.min_score);
+  const double score = result.at("score").get<double>();
+  if (!(score > least - kHundredth)) {
+    faults.push_back(
+        fmt::format("earns {:g} points, and may earn no less than {:g}", score, least));
+  }
+  for (const json& diagnostic : result.at("diagnostics")) {
+    if (advice.contains(diagnostic.at("code").get<std::string>())) continue;
+    faults.push_back("it is told what is no advice about speed, " + in_one_line(diagnostic));
+  }
+  return faults;
+}
+
+}  // namespace
+
+std::vector<RightSubmission> load_right_submissions(const PartSpec& part) {
+  std::vector<RightSubmission> submissions;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(part.root / "right", none)) {
+    if (entry.is_directory()) submissions.push_back(load_right_submission(part, entry.path()));
+  }
+  std::ranges::sort(submissions, {}, &RightSubmission::name);
+  return submissions;
+}
+
+void write_submission(const RightSubmission& right, const PartSpec& part,
+                      const std::filesystem::path& solutions,
+                      const std::filesystem::path& submission) {
+  for (const std::string& name : files_of(*named_task(part, right.task))) {
+    const bool own = std::ranges::find(right.files, name) != right.files.end();
+    const auto from = own ? right.folder : solutions / part.directory;
+    write_file_atomically(submission / part.directory / name, read_file(from / name));
+  }
+}
+
+Outcome judge_right(const Graded& graded, const Ran& ran, const RightSubmission& right,
+                    const std::set<std::string>& advice) {
+  Outcome outcome;
+  const std::string replay =
+      fmt::format("build/bin/grader verify --only right --part {} --gpu {} --right {}",
+                  graded.part.number, graded.gpu.id, right.name);
+  if (!take_grade(ran, replay, outcome)) return outcome;
+  const json& tasks = ran.document.at("tasks");
+  std::vector<std::string> faults;
+  if (tasks.size() != 1 || tasks.front().at("id") != right.task) {
+    faults.push_back(fmt::format("the grade is not of the task {} alone", right.task));
+  } else {
+    faults = faults_of(tasks.front(), graded, right, advice);
+  }
+  if (faults.empty() && ran.exit_code != 0) {
+    faults.push_back(fmt::format("the grader ended with exit code {} instead of 0", ran.exit_code));
+  }
+  if (!faults.empty()) {
+    outcome.failures.push_back({fmt::format("{}\nwhat it does: {} ({})", fmt::join(faults, "\n"),
+                                            right.story, right.style),
+                                replay});
+  }
+  return outcome;
+}
+
+}  // namespace rooflab::verify

@@ -13,6 +13,7 @@
 #include "grader/pipeline/judge.h"
 #include "grader/pipeline/judge_repeats.h"
 #include "grader/pipeline/limit.h"
+#include "grader/pipeline/reveal.h"
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/seeds.h"
 #include "grader/pipeline/timing.h"
@@ -236,6 +237,9 @@ class TaskGrader {
     const JudgedRun run{task_, numbered.spec, problem, oracle_.get(), outcome_, place};
     Judgement judgement = judge(run);
     if (!timed) look_closer(run, judgement);
+    if (place.hidden && judgement.verdict != Verdict::pass && tools_.reveal) {
+      tools_.reveal(reveal_case(run, judgement.verdict));
+    }
     repeats_ = judgement.verdict == Verdict::pass ? judge_repeats(run) : std::nullopt;
     if (judgement.verdict == Verdict::pass && oracle_ != nullptr) add_artifacts(problem);
     return judgement;

@@ -116,6 +116,20 @@ CREATE TABLE manual_points (          -- given by people; the highest revision c
   PRIMARY KEY (student, part, item, revision)
 ) WITHOUT ROWID;
 )sql",
+    R"sql(
+-- What a grading was out of besides max_score; NULL where an older grader made it.
+ALTER TABLE gradings ADD COLUMN max_manual REAL;
+-- Whole stories of hidden cases that failed (JSON): for instructors alone, in no output for students.
+ALTER TABLE gradings ADD COLUMN revealed TEXT;
+
+CREATE TABLE hand_questions (         -- free text that a grading left to a person
+  grading TEXT NOT NULL REFERENCES gradings(name),
+  position INTEGER NOT NULL,
+  item TEXT NOT NULL,
+  max_points REAL NOT NULL,
+  PRIMARY KEY (grading, position)
+) WITHOUT ROWID;
+)sql",
 };
 
 int schema_of(Database& database) {

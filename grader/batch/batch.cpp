@@ -9,19 +9,22 @@
 #include <set>
 
 #include "grader/batch/collect.h"
+#include "grader/batch/free_text.h"
+#include "grader/batch/hidden_cases.h"
 #include "grader/batch/manual_points.h"
 #include "grader/batch/plan.h"
 #include "grader/batch/run_gradings.h"
 #include "grader/batch/take_class.h"
 #include "grader/pipeline/seeds.h"
 #include "grader/report/evidence.h"
+#include "grader/report/text.h"
 #include "grader/spec/files.h"
 #include "specs/gpu_spec.h"
 
 namespace rooflab {
 namespace {
 
-constexpr const char* kAnyGpu = "a100";
+constexpr const char* kAssignment = "Rooflab";
 
 std::vector<int> numbers_of(const std::string& text) {
   std::vector<int> numbers;
@@ -52,6 +55,10 @@ class Settler {
     settings.seed = seed();
     settings.roster = roster();
     settings.policy = policy();
+    settings.assignment = assignment();
+    settings.canvas_assignments = canvas_assignments();
+    settings.leaderboard = leaderboard();
+    settings.replaced = std::move(replaced_);
     keep();
     return settings;
   }
@@ -127,8 +134,52 @@ class Settler {
   std::optional<std::string> text(const std::string& name, const std::filesystem::path& file) {
     if (file.empty()) return store_.setting(name);
     std::string text = read_file(file);
+    const auto before = store_.setting(name);
+    if (before && *before != text) {
+      replaced_.push_back(fmt::format("the {} is replaced by {}", name, file.string()));
+    }
     set(name, text);
     return text;
+  }
+
+  /// A value that is kept; the one of last time when this command names none.
+  std::string word(const std::string& name, const std::optional<std::string>& wanted,
+                   const std::string& otherwise) {
+    const auto before = store_.setting(name);
+    std::string value = wanted ? *wanted : before.value_or(otherwise);
+    if (before && !before->empty() && *before != value) {
+      replaced_.push_back(fmt::format("the {} is \"{}\" from now on, and was \"{}\"", name,
+                                      one_line(value), one_line(*before)));
+    }
+    set(name, value);
+    return value;
+  }
+
+  std::string assignment() { return word("assignment", request_.assignment, kAssignment); }
+
+  bool leaderboard() {
+    std::optional<std::string> wanted;
+    if (request_.leaderboard) wanted = *request_.leaderboard ? "yes" : "no";
+    return word("leaderboard", wanted, "no") == "yes";
+  }
+
+  /// Each part's number is a setting of its own: "canvas assignment of part 1".
+  std::map<int, std::string> canvas_assignments() {
+    std::map<int, std::string> all;
+    for (const auto& [part, number] : request_.canvas_assignments) all[part] = number;
+    for (const int part : numbers_of(kept_.at("parts"))) {
+      const std::string name = fmt::format("canvas assignment of part {}", part);
+      const auto wanted = all.find(part);
+      const std::string number =
+          word(name, wanted == all.end() ? std::nullopt : std::optional(wanted->second), "");
+      if (!number.empty()) all[part] = number;
+    }
+    for (const auto& [part, number] : request_.canvas_assignments) {
+      if (kept_.contains(fmt::format("canvas assignment of part {}", part))) continue;
+      throw BatchError(fmt::format(
+          "--canvas-assignment {}={}: part {} is none that this batch grades", part, number, part));
+    }
+    return all;
   }
 
   std::optional<Roster> roster() {
@@ -150,6 +201,7 @@ class Settler {
   const BatchRequest& request_;
   Store& store_;
   std::map<std::string, std::string> kept_;
+  std::vector<std::string> replaced_;
 };
 
 /// The longest that a grading may take: every case of every task at its limit, after its builds,
@@ -166,6 +218,12 @@ double longest_grading_s(const Course& course, unsigned jobs) {
     longest = std::max(longest, seconds);
   }
   return kMargin * longest * jobs;
+}
+
+/// Of the roofline; any will do where nothing was graded.
+gpu_spec::GpuSpec gpu_of(const ClassResults& results, const std::filesystem::path& specs) {
+  const std::string name = results.gpu.empty() ? gpu_spec::list(specs).at(0) : results.gpu;
+  return gpu_spec::find(specs, name);
 }
 
 }  // namespace
@@ -198,11 +256,18 @@ void Batch::import_manual(const Course& course, BatchListener& listener) {
   for (const std::string& line : import.replaced) listener.say("given otherwise before: " + line);
 }
 
+OutputOptions Batch::outputs(const BatchWork& work) const {
+  return {.leaderboard = settings_.leaderboard,
+          .assignment = settings_.assignment,
+          .canvas_assignments = settings_.canvas_assignments,
+          .code_titles = work.code_titles};
+}
+
 BatchSummary Batch::write(const Course& course, const BatchWork& work, BatchListener& listener) {
   ClassResults results = collect(store_, course, settings_.policy);
   results.device = settings_.device;
   results.time_kind = store_.setting("time_kind").value_or("modelled");
-  results.gpu = store_.setting("gpu").value_or(kAnyGpu);  // any will do where nothing was graded
+  results.gpu = store_.setting("gpu").value_or("");
   BatchSummary summary;
   for (const StudentOutcome& student : results.students) {
     ++summary.students;
@@ -210,18 +275,22 @@ BatchSummary Batch::write(const Course& course, const BatchWork& work, BatchList
     if (!student.problems.empty()) ++summary.problems;
     for (const PartOutcome& part : student.parts) {
       if (part.state == PartState::fault) ++summary.faults;
+      if (part.state == PartState::ungraded) ++summary.ungraded;
+      summary.pending += part.pending.size();
     }
     for (const std::string& problem : student.problems) {
       listener.say(fmt::format("{}: {}", student.submission, problem));
     }
   }
+  for (const std::string& problem : results.problems) listener.say(problem);
+  if (!results.problems.empty()) ++summary.problems;
   const LoadGrading load = [this](const std::string& grading) {
     return from_evidence(store_.evidence(grading));
   };
   for (const char* name : {"", "feedback", "gradescope"}) remove_unfinished(folder_.path() / name);
   write_file_atomically(folder_.path() / "free_text.csv", free_text_table(store_, course));
-  write_outputs(folder_.path(), results, load, gpu_spec::find(work.gpu_specs, results.gpu),
-                work.outputs);
+  write_file_atomically(folder_.path() / "hidden_cases.csv", hidden_case_table(store_, results));
+  write_outputs(folder_.path(), results, load, gpu_of(results, work.gpu_specs), outputs(work));
   return summary;
 }
 
@@ -233,12 +302,14 @@ BatchSummary Batch::run(const Course& course, const BatchWork& work, Executor& e
               .sandbox = work.sandbox,
               .jobs = work.jobs},
              listener);
+  for (const std::string& line : settings_.replaced) listener.say(line);
   tell_unused_extensions(listener);
   import_manual(course, listener);
   const Plan plan = plan_gradings(
       store_, course,
       {.device = settings_.device, .seed = settings_.seed, .regrade = request_.regrade});
-  const bool ended = run_gradings(store_, folder_, executor,
+  if (work.admit && !store_.pending().empty()) work.admit(settings_.device);
+  const bool ended = run_gradings(store_, course, folder_, executor,
                                   {.sandbox = work.sandbox,
                                    .threads = work.threads,
                                    .limit_s = longest_grading_s(course, work.jobs),

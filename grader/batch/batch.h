@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +20,8 @@
 /// Grades a class: docs/design/batch.md.
 namespace rooflab {
 
-/// What a batch was asked for. What is left out is as it was the last time in the same folder.
+/// What a batch was asked for. What is left out is as it was the last time in the same folder, and
+/// what is named anew replaces it.
 struct BatchRequest {
   std::filesystem::path out;
   std::filesystem::path submissions;
@@ -30,6 +32,9 @@ struct BatchRequest {
   std::string device;
   std::function<std::string()> default_device;  ///< asked where no device was ever named
   std::optional<std::uint64_t> seed;
+  std::optional<std::string> assignment = {};          ///< see OutputOptions, as are the next two
+  std::map<int, std::string> canvas_assignments = {};  ///< added to those of the other parts
+  std::optional<bool> leaderboard = {};
   std::vector<std::string> regrade;  ///< see PlanRequest
   bool resume = false;               ///< there has to be something to go on with
 };
@@ -41,6 +46,11 @@ struct BatchSettings {
   std::uint64_t seed = 0;
   std::optional<Roster> roster;
   LatePolicy policy;
+  std::string assignment;
+  std::map<int, std::string> canvas_assignments;
+  bool leaderboard = false;
+  /// Of what was kept, what this command replaces: a line each.
+  std::vector<std::string> replaced;
 };
 
 /// What came of it.
@@ -48,6 +58,8 @@ struct BatchSummary {
   std::size_t students = 0;
   std::size_t submitted = 0;
   std::size_t faults = 0;    ///< gradings that the grader failed at
+  std::size_t ungraded = 0;  ///< gradings that are still to be made
+  std::size_t pending = 0;   ///< answers that wait for a person to give points
   std::size_t problems = 0;  ///< students whose submission somebody has to look at
   std::size_t outdated = 0;  ///< graded in another form than they have now
   bool stopped = false;      ///< before its end
@@ -59,7 +71,10 @@ struct BatchWork {
   unsigned jobs = 1;                ///< at a time
   unsigned threads = 1;             ///< of each
   bool sandbox = true;
-  OutputOptions outputs;
+  std::map<std::string, std::string> code_titles = {};  ///< see OutputOptions
+  /// Asked before anything is graded: throws where grades may not come from the device. May be
+  /// empty.
+  std::function<void(const std::string& device)> admit = {};
 };
 
 /// One batch in one folder, which it holds locked.
@@ -80,6 +95,7 @@ class Batch {
  private:
   void tell_unused_extensions(BatchListener& listener);
   void import_manual(const Course& course, BatchListener& listener);
+  OutputOptions outputs(const BatchWork& work) const;
   BatchSummary write(const Course& course, const BatchWork& work, BatchListener& listener);
 
   BatchRequest request_;

@@ -34,6 +34,8 @@ class CountingExecutor : public Executor {
   void fault_at(const std::string& text, int times) { faults_[text] = times; }
   /// The whole batch ends after so many gradings, as if it were killed.
   void end_after(int gradings) { left_before_death_ = gradings; }
+  /// The points that there are from now on, in place of 10.
+  void be_out_of(double points) { most_ = points; }
   int graded() const { return graded_; }
 
  private:
@@ -49,9 +51,9 @@ class CountingExecutor : public Executor {
     TaskResult task;
     task.id = "count";
     task.title = "Counting";
-    task.max_score = 10;
-    task.score = std::min<double>(10, static_cast<double>(std::ranges::count(text, 'x')));
-    task.verdict = task.score == 10 ? Verdict::pass : Verdict::wrong_answer;
+    task.max_score = most_;
+    task.score = std::min<double>(most_, static_cast<double>(std::ranges::count(text, 'x')));
+    task.verdict = task.score == most_ ? Verdict::pass : Verdict::wrong_answer;
     if (faults_[text]-- > 0) task.verdict = Verdict::grader_fault;
     GradeResult result;
     result.part = description.part;
@@ -60,13 +62,29 @@ class CountingExecutor : public Executor {
     result.seed = description.seed;
     result.build_s = graded_;  // differs from run to run, as times do
     result.tasks = {task};
-    write_result(job.folder, result, "a100");
+    write_result(job.folder, result, "a100", hidden_cases(task));
     return {.name = job.name, .done = true, .why = {}};
+  }
+
+  /// Who has not every point fails a hidden case too.
+  static std::vector<RevealedCase> hidden_cases(const TaskResult& task) {
+    if (task.verdict == Verdict::pass) return {};
+    Diagnostic story;
+    story.code = "RL0401";
+    story.message = "c is wrong at the edge of the tile";
+    story.evidence = {"expected 41.75, got 13.5 at [127, 3]"};
+    return {{.task = task.id,
+             .name = "edge",
+             .parameters = "n = 127",
+             .verdict = task.verdict,
+             .diagnostics = {story},
+             .printed = {}}};
   }
 
   std::map<std::string, int> deaths_, faults_;
   int left_before_death_ = -1;
   int graded_ = 0;
+  double most_ = 10;
 };
 
 class QuietListener : public BatchListener {
@@ -125,11 +143,10 @@ class ClassFixture : public testing::Test {
 
   BatchSummary run(const BatchRequest& request) {
     Batch batch(request);
-    return batch.run(course_,
-                     {.unpacker = {},
-                      .gpu_specs = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus",
-                      .outputs = {}},
-                     executor_, listener_);
+    return batch.run(
+        course_,
+        {.unpacker = {}, .gpu_specs = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus"},
+        executor_, listener_);
   }
   BatchSummary run() { return run(request()); }
 

@@ -1,10 +1,12 @@
 #include "grader/batch/collect.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <sstream>
 
+#include "grader/batch/free_text.h"
 #include "grader/batch/intake/late_policy.h"
 #include "grader/report/text.h"
 
@@ -60,11 +62,52 @@ PartSummary summary_of(const PartSpec& part) {
   PartSummary summary{.number = part.number, .title = part.title};
   for (const TaskSpec& task : part.tasks) {
     if (!task.bonus) summary.max_score += maximum_points(task);
-    for (const QuestionSpec& question : task.questions) {
-      if (question.kind == QuestionKind::text) summary.max_manual += question.points;
-    }
+  }
+  for (const HandQuestion& question : hand_questions_of(part)) {
+    summary.max_manual += question.max_points;
   }
   return summary;
+}
+
+/// Every maximum that gradings of the part were recorded with, and of how many students.
+std::map<double, std::size_t> recorded_maxima(const ClassResults& results, int part) {
+  std::map<double, std::size_t> maxima;
+  for (const StudentOutcome& student : results.students) {
+    for (const PartOutcome& outcome : student.parts) {
+      if (outcome.part == part && outcome.max_score) {
+        ++maxima[*outcome.max_score + outcome.max_manual.value_or(0)];
+      }
+    }
+  }
+  return maxima;
+}
+
+/// A part is out of what its gradings are recorded with, whatever part.toml says by now. Where they
+/// disagree the largest counts for the class, so that nobody has more points than there are.
+void take_recorded_maximum(ClassResults& results, PartSummary& summary) {
+  const auto maxima = recorded_maxima(results, summary.number);
+  if (maxima.empty()) return;
+  double largest = -1;
+  for (const StudentOutcome& student : results.students) {
+    for (const PartOutcome& outcome : student.parts) {
+      if (outcome.part != summary.number || !outcome.max_score) continue;
+      const double manual = outcome.max_manual.value_or(0);
+      if (*outcome.max_score + manual <= largest) continue;
+      largest = *outcome.max_score + manual;
+      summary.max_score = *outcome.max_score;
+      summary.max_manual = manual;
+    }
+  }
+  if (maxima.size() == 1) return;
+  std::vector<std::string> words;
+  for (const auto& [maximum, students] : maxima) {
+    words.push_back(fmt::format("{} {} out of {}", students, students == 1 ? "student" : "students",
+                                format_points(maximum)));
+  }
+  results.problems.push_back(
+      fmt::format("part {} was graded with different points, since it was changed in between: {}; "
+                  "--regrade changed grades all of them as the part is now",
+                  summary.number, fmt::join(words, ", ")));
 }
 
 class Collector {
@@ -88,6 +131,9 @@ class Collector {
     for (SubmissionRow& row : store_.submissions()) {
       submissions[row.student].push_back(std::move(row));
     }
+    for (FreeText& text : free_texts(store_, course_)) {
+      texts_[{text.student, text.part}].push_back(std::move(text));
+    }
     const std::vector<Student> students = store_.students();
     has_roster_ = std::ranges::any_of(students, &Student::on_roster);
     for (const Student& student : students) {
@@ -97,6 +143,7 @@ class Collector {
       results.students.push_back(
           outcome(student, handed_in ? &own->second : nullptr, manual[student.key]));
     }
+    for (PartSummary& summary : results.parts) take_recorded_maximum(results, summary);
     return results;
   }
 
@@ -151,31 +198,49 @@ class Collector {
     const auto late = policy_.lateness(names_of(student), part, row->received, row->marked_late);
     outcome.keeps = late.keeps;
     outcome.lateness = late.why;
-    if (grade->grading.state != GradingState::graded) {
-      outcome.state = PartState::fault;
-      outcome.why = grade->grading.state == GradingState::pending
-                        ? "it is not graded yet; run the batch again"
-                        : grade->grading.why;
-    } else {
-      outcome.state = PartState::graded;
-    }
+    outcome.state = state_of(grade->grading.state);
+    outcome.why = grade->grading.why;
     fill_scores(outcome, grade->grading.name);
+    if (outcome.state == PartState::graded) add_free_texts(outcome, student.key);
     if (grade->previous) {
       outcome.previous_total = store_.total_of(*grade->previous) * late.keeps;
     }
     return outcome;
   }
 
+  static PartState state_of(GradingState state) {
+    switch (state) {
+      case GradingState::pending:
+        return PartState::ungraded;
+      case GradingState::graded:
+        return PartState::graded;
+      case GradingState::fault:
+        return PartState::fault;
+    }
+    return PartState::fault;
+  }
+
+  void add_free_texts(PartOutcome& outcome, const std::string& student) {
+    outcome.max_manual = 0;
+    for (const FreeText& text : texts_[{student, outcome.part}]) {
+      *outcome.max_manual += text.question.max_points;
+      if (text.waits) outcome.pending.push_back({text.question.item, text.question.max_points});
+    }
+  }
+
   void fill_scores(PartOutcome& outcome, const std::string& grading) {
-    Statement row(store_.database(),
-                  "SELECT score, bonus, evidence IS NOT NULL FROM gradings WHERE name = ?");
+    Statement row(
+        store_.database(),
+        "SELECT score, bonus, max_score, evidence IS NOT NULL FROM gradings WHERE name = ?");
     row.bind(grading);
     if (!row.step()) return;
     const double score = row.real();
     const double bonus = row.real();
+    const auto max_score = row.optional_real();
     if (outcome.state == PartState::graded) {
       outcome.score = score;
       outcome.bonus = bonus;
+      outcome.max_score = max_score;
     }
     if (row.truth()) outcome.grading = grading;
     outcome.tasks = task_lines(store_.database(), grading);
@@ -184,6 +249,7 @@ class Collector {
   Store& store_;
   const Course& course_;
   const LatePolicy& policy_;
+  std::map<std::pair<std::string, int>, std::vector<FreeText>> texts_;
   bool has_roster_ = false;
 };
 

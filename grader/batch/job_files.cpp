@@ -45,11 +45,15 @@ JobDescription read_job(const std::filesystem::path& folder) {
   }
 }
 
-void write_result(const std::filesystem::path& folder, GradeResult result, const std::string& gpu) {
+void write_result(const std::filesystem::path& folder, GradeResult result, const std::string& gpu,
+                  const std::vector<RevealedCase>& revealed) {
   const double build_s = std::exchange(result.build_s, 0);
   const double run_s = std::exchange(result.run_s, 0);
-  const nlohmann::json document{
-      {"evidence", to_evidence(result)}, {"gpu", gpu}, {"build_s", build_s}, {"run_s", run_s}};
+  const nlohmann::json document{{"evidence", to_evidence(result)},
+                                {"revealed", to_text(revealed)},
+                                {"gpu", gpu},
+                                {"build_s", build_s},
+                                {"run_s", run_s}};
   write_file_atomically(folder / kResultFile, document.dump() + "\n");
 }
 
@@ -62,6 +66,7 @@ std::optional<GradedResult> read_result(const std::filesystem::path& folder) {
     GradedResult graded;
     graded.evidence = document.at("evidence").get<std::string>();
     graded.result = from_evidence(graded.evidence);
+    graded.revealed = document.value("revealed", "");
     graded.gpu = document.at("gpu").get<std::string>();
     graded.build_s = document.at("build_s").get<double>();
     graded.run_s = document.at("run_s").get<double>();

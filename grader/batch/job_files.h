@@ -6,6 +6,7 @@
 #include <string>
 
 #include "grader/batch/store/store.h"
+#include "grader/spec/revealed.h"
 
 /// What batch and worker tell each other, as files in the folder of a job: job.json and sources/
 /// one way, result.json the other.
@@ -29,9 +30,11 @@ void write_job(const std::filesystem::path& folder, const JobDescription& job,
 /// @throws FileError, or BatchError for a file that is no job
 JobDescription read_job(const std::filesystem::path& folder);
 
-/// Appears all at once. The times of the result go beside it.
+/// Appears all at once. The times of the result go beside it, and so do the hidden cases that
+/// failed.
 /// @param gpu a file of specs/gpus. @throws FileError
-void write_result(const std::filesystem::path& folder, GradeResult result, const std::string& gpu);
+void write_result(const std::filesystem::path& folder, GradeResult result, const std::string& gpu,
+                  const std::vector<RevealedCase>& revealed = {});
 /// Nothing when there is none yet, or none that can be read: then the job has to run again.
 std::optional<GradedResult> read_result(const std::filesystem::path& folder);
 

@@ -17,14 +17,12 @@ struct ManualImport {
 };
 
 /// Reads a table with the columns student, part, item and points, and optionally max, comment and
-/// by; rows without points are left out, so that free_text.csv can be filled in bit by bit.
+/// by, as any spreadsheet saves it (read_csv); rows without points are left out, so that
+/// free_text.csv can be filled in bit by bit.
 /// All of it is kept or, when a row is wrong, nothing. What was imported before stays as history.
 /// @param name of the file, for messages
 /// @throws CsvError or BatchError naming the row and what to do
 ManualImport import_manual_points(Store& store, const Course& course, std::string_view text,
                                   const std::string& name, std::int64_t now);
-
-/// free_text.csv: every answer to a question of free text, with the points given so far.
-std::string free_text_table(Store& store, const Course& course);
 
 }  // namespace rooflab

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "grader/batch/free_text.h"
 #include "grader/report/text.h"
 #include "grader/spec/files.h"
 
@@ -59,9 +60,10 @@ std::string last_words(const std::filesystem::path& folder) {
 
 class GradingRunner {
  public:
-  GradingRunner(Store& store, const BatchFolder& folder, Executor& executor,
+  GradingRunner(Store& store, const Course& course, const BatchFolder& folder, Executor& executor,
                 const RunOptions& options, BatchListener& listener)
       : store_(store),
+        course_(course),
         folder_(folder),
         executor_(executor),
         options_(options),
@@ -119,10 +121,11 @@ class GradingRunner {
   void settle(const JobEnd& end) {
     ++ended_;
     const auto job = folder_.job(end.name);
-    const auto graded = end.done ? read_result(job) : std::nullopt;
+    auto graded = end.done ? read_result(job) : std::nullopt;
     std::string why = graded ? fault_of(graded->result) : end.why + last_words(job);
     if (end.done && !graded) why = "its worker left a result that cannot be read";
     if (why.empty()) {
+      graded->questions = questions_of(left_.at(end.name).subject.part);
       store_.put_result(end.name, *graded, std::time(nullptr));
       tell_result(end.name, graded->result);
     } else if (last_attempt_) {
@@ -141,6 +144,12 @@ class GradingRunner {
     std::filesystem::remove_all(job, ignored);
     left_.erase(end.name);
     tell_progress();
+  }
+
+  /// What the grading leaves to a person.
+  std::vector<HandQuestion> questions_of(int part) const {
+    const auto spec = std::ranges::find(course_.parts, part, &PartSpec::number);
+    return spec == course_.parts.end() ? std::vector<HandQuestion>() : hand_questions_of(*spec);
   }
 
   void tell_result(const std::string& grading, const GradeResult& result) {
@@ -177,6 +186,7 @@ class GradingRunner {
   }
 
   Store& store_;
+  const Course& course_;
   const BatchFolder& folder_;
   Executor& executor_;
   const RunOptions& options_;
@@ -192,9 +202,9 @@ class GradingRunner {
 
 }  // namespace
 
-bool run_gradings(Store& store, const BatchFolder& folder, Executor& executor,
+bool run_gradings(Store& store, const Course& course, const BatchFolder& folder, Executor& executor,
                   const RunOptions& options, BatchListener& listener) {
-  return GradingRunner(store, folder, executor, options, listener).run();
+  return GradingRunner(store, course, folder, executor, options, listener).run();
 }
 
 }  // namespace rooflab

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "grader/batch/batch_folder.h"
+#include "grader/batch/course.h"
 #include "grader/batch/execute/executor.h"
 #include "grader/batch/job_files.h"
 #include "grader/batch/listener.h"
@@ -19,7 +20,7 @@ struct RunOptions {
 /// of, or the grader itself failed at, is tried up to three times and then kept as a fault, never
 /// as a score.
 /// @return false when the listener stopped it
-bool run_gradings(Store& store, const BatchFolder& folder, Executor& executor,
+bool run_gradings(Store& store, const Course& course, const BatchFolder& folder, Executor& executor,
                   const RunOptions& options, BatchListener& listener);
 
 }  // namespace rooflab

@@ -15,13 +15,16 @@
 #include "grader/batch/execute/slurm_executor.h"
 #include "grader/batch/execute/task_list.h"
 #include "grader/batch/job_files.h"
+#include "grader/batch/outputs/class_words.h"
 #include "grader/batch/outputs/code_titles.h"
 #include "grader/cli/class_progress.h"
 #include "grader/cli/devices.h"
 #include "grader/cli/grading.h"
 #include "grader/cli/replay.h"
+#include "grader/cli/typed_commands.h"
 #include "grader/report/text.h"
 #include "grader/sandbox/sandbox.h"
+#include "grader/spec/course_spec.h"
 
 namespace rooflab {
 namespace {
@@ -103,50 +106,115 @@ std::map<int, std::string> canvas_assignments(const BatchOptions& options) {
   return assignments;
 }
 
-/// The full name of a device here: what is graded on `auto` has to be known a year later.
-std::string device_id(const std::string& selector, const Installation& installation,
-                      const Toolchain& toolchain, bool sandbox) {
-  return open_device(selector, device_options(installation, toolchain, sandbox))->id();
-}
+/// Which device a batch is graded on.
+class DeviceChoice {
+ public:
+  DeviceChoice(const BatchOptions& options, const Installation& installation,
+               const Toolchain& toolchain)
+      : options_(options),
+        installation_(installation),
+        toolchain_(toolchain),
+        course_(course_spec_or_none(installation.labs())) {}
 
-BatchRequest request_of(const BatchOptions& options, const Installation& installation,
-                        const Toolchain& toolchain) {
-  // The nodes of a cluster have the GPUs; this machine need not.
-  const bool elsewhere = options.executor != "local" && options.device.starts_with("cuda");
-  const auto resolve = [&installation, toolchain,
-                        sandbox = options.sandbox](const std::string& selector) {
-    return device_id(selector, installation, toolchain, sandbox);
-  };
+  /// The one that the command names; empty where it names none.
+  std::string named() const { return options_.device.empty() ? "" : resolved(options_.device); }
+  /// Where no command ever named one.
+  std::string usual() const { return resolved(course_.device); }
+
+  /// @throws UsageError for a GPU that the course does not list
+  void admit(const std::string& device) const {
+    if (!device.starts_with("sim:")) return;  // the worker sees which GPU a real one is
+    const std::string objection = objection_to_gpu(device.substr(4), course_.gpus);
+    if (!objection.empty()) throw UsageError(objection);
+  }
+
+ private:
+  /// The full name of a device: what is graded on `auto` has to be known a year later.
+  std::string resolved(const std::string& selector) const {
+    const bool local = options_.executor == "local";
+    if (!local && selector == "auto") {
+      const std::string gpu =
+          course_.gpus.empty() ? gpu_spec::list(installation_.gpus()).at(0) : course_.gpus.front();
+      throw UsageError(fmt::format(
+          "--executor {} needs a device by name: auto is what this machine has, not what grades; "
+          "say --device cuda or --device sim:{}, or write it as device = \"cuda\" into "
+          "labs/course.toml",
+          options_.executor, gpu));
+    }
+    // The nodes of a cluster have the GPUs; this machine need not.
+    if (!local && selector.starts_with("cuda")) return selector;
+    DeviceOptions device = device_options(installation_, toolchain_, options_.sandbox);
+    device.only_those = true;
+    const auto opened = open_device(selector, device);
+    const std::string objection = objection_to_gpu(opened->gpu().id, course_.gpus);
+    if (!objection.empty()) throw UsageError(objection);
+    return opened->id();
+  }
+
+  const BatchOptions& options_;
+  const Installation& installation_;
+  const Toolchain& toolchain_;
+  CourseSpec course_;
+};
+
+BatchRequest request_of(const BatchOptions& options, const DeviceChoice& device) {
   return {.out = options.out,
           .submissions = options.submissions,
           .roster = options.roster,
           .policy = options.policy,
           .manual = options.manual,
           .parts = options.parts,
-          .device = elsewhere || options.device.empty() ? options.device : resolve(options.device),
-          .default_device = [resolve] { return resolve("auto"); },
+          .device = device.named(),
+          .default_device = [&device] { return device.usual(); },
           .seed = options.seed,
+          .assignment = options.assignment,
+          .canvas_assignments = canvas_assignments(options),
+          .leaderboard = options.leaderboard,
           .regrade = options.regrade,
           .resume = options.resume};
 }
 
-void tell_summary(const BatchSummary& summary, const std::filesystem::path& folder) {
+/// What goes on with a batch that was stopped.
+std::string command_that_goes_on(const BatchOptions& options) {
+  std::string command = typed_program() + " batch --out " + quoted_word(options.out);
+  if (options.executor != "local") command += " --executor " + options.executor;
+  for (const std::string& argument : options.executor_arguments) {
+    command += " --executor-argument=" + quoted_word(argument);
+  }
+  if (!options.sandbox) command += " --no-sandbox";
+  return command;
+}
+
+void tell_summary(const BatchSummary& summary, const BatchOptions& options,
+                  const std::filesystem::path& folder) {
   std::cout << fmt::format("{} students, {} submissions", summary.students, summary.submitted);
   if (summary.students > summary.submitted) {
     std::cout << fmt::format(", {} missing", summary.students - summary.submitted);
   }
+  if (summary.ungraded > 0) std::cout << fmt::format(", {} not graded yet", summary.ungraded);
   if (summary.faults > 0) std::cout << fmt::format(", {} faults of the grader", summary.faults);
   if (summary.problems > 0) std::cout << fmt::format(", {} to be looked at", summary.problems);
   if (summary.outdated > 0) {
     std::cout << fmt::format(", {} changed since they were graded", summary.outdated);
   }
-  std::cout << (summary.stopped ? "\nnot finished: the same command goes on with it\n" : "\n")
-            << fmt::format("the class: {}\n", (folder / "class.html").string());
+  std::cout << '\n';
+  if (summary.stopped) {
+    std::cout << fmt::format("not finished: the same command goes on with it, and so does\n  {}\n",
+                             command_that_goes_on(options));
+  }
+  if (summary.pending > 0) {
+    const std::string table = quoted_word((folder / "free_text.csv").string());
+    std::cout << fmt::format(
+        "{}, and their totals with them: give points in {}, then\n  {} batch --out {} --manual "
+        "{}\n",
+        waiting_words(summary.pending), table, typed_program(), quoted_word(options.out), table);
+  }
+  std::cout << fmt::format("the class: {}\n", (folder / "class.html").string());
 }
 
 int exit_code_of(const BatchSummary& summary) {
   if (summary.faults > 0 || summary.stopped) return 3;
-  return summary.problems > 0 ? 1 : 0;
+  return summary.problems > 0 || summary.pending > 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -155,10 +223,12 @@ int grade_class(const BatchOptions& options, const Installation& installation) {
   insist_on_isolation(options.sandbox);
   const Toolchain toolchain = find_toolchain(installation);
   try {
-    Batch batch(request_of(options, installation, toolchain));
+    const DeviceChoice device(options, installation, toolchain);
+    Batch batch(request_of(options, device));
     const Course course = load_course(installation, toolchain, batch.settings().parts);
     if (!options.replay.empty()) {
-      return replay(std::cout, batch.store(), course, options.replay, installation, options.sandbox)
+      return replay(std::cout, batch.store(), course, options.replay, installation,
+                    {.sandbox = options.sandbox, .reveal = options.reveal})
                  ? 0
                  : 1;
     }
@@ -166,20 +236,18 @@ int grade_class(const BatchOptions& options, const Installation& installation) {
     ClassProgress progress;
     const auto executor =
         executor_of(options, installation, share, batch.folder().path(), progress);
-    const BatchSummary summary = batch.run(
-        course,
-        {.unpacker = installation.build / "bin" / "rooflab-unpack",
-         .gpu_specs = installation.gpus(),
-         .jobs = share.jobs > 0 ? share.jobs : processors(),
-         .threads = share.threads,
-         .sandbox = options.sandbox,
-         .outputs = {.leaderboard = options.leaderboard,
-                     .assignment = options.assignment,
-                     .canvas_assignments = canvas_assignments(options),
-                     .code_titles = read_code_titles(installation.handouts() / "errors")}},
-        *executor, progress);
+    const BatchSummary summary =
+        batch.run(course,
+                  {.unpacker = installation.build / "bin" / "rooflab-unpack",
+                   .gpu_specs = installation.gpus(),
+                   .jobs = share.jobs > 0 ? share.jobs : processors(),
+                   .threads = share.threads,
+                   .sandbox = options.sandbox,
+                   .code_titles = read_code_titles(installation.handouts() / "errors"),
+                   .admit = [&device](const std::string& id) { device.admit(id); }},
+                  *executor, progress);
     progress.clear();
-    tell_summary(summary, batch.folder().path());
+    tell_summary(summary, options, batch.folder().path());
     return exit_code_of(summary);
   } catch (const BatchError& error) {
     throw UsageError(error.what());
@@ -197,6 +265,7 @@ int grade_job(const std::string& folder, const Installation& installation) {
   Grading grading(
       installation,
       {.part = job.part, .device = job.device, .sandbox = job.sandbox, .workers = job.threads});
+  std::vector<RevealedCase> revealed;
   GradeResult result = grading.grade_once(
       {.submission = sources_of(folder),
        .task = {},
@@ -204,9 +273,9 @@ int grade_job(const std::string& folder, const Installation& installation) {
        .seed = job.seed,
        .solutions = installation.solutions(),
        .jobs = job.threads},
-      [](const std::string&) {}, nullptr);
+      [](const std::string&) {}, nullptr, &revealed);
   result.submission = "the submission";
-  write_result(folder, std::move(result), grading.device().gpu().id);
+  write_result(folder, std::move(result), grading.device().gpu().id, revealed);
   return 0;
 }
 

@@ -14,6 +14,7 @@
 #include "grader/cli/info_commands.h"
 #include "grader/cli/options.h"
 #include "grader/pipeline/installation.h"
+#include "grader/spec/course_spec.h"
 #include "grader/spec/part.h"
 #include "specs/gpu_spec.h"
 
@@ -199,7 +200,8 @@ class InstalledWords {
 
   Words devices() const {
     Words words = {"auto", "cuda", "sim"};
-    for (const std::string& gpu : gpu_spec::list(installation_.gpus()))
+    const auto listed = course_spec_or_none(installation_.labs()).gpus;
+    for (const std::string& gpu : listed.empty() ? gpu_spec::list(installation_.gpus()) : listed)
       words.push_back("sim:" + gpu);
     return words;
   }

@@ -1,6 +1,7 @@
 #include "grader/cli/devices.h"
 
 #include "grader/device/sanitizer/checked_run.h"
+#include "grader/spec/course_spec.h"
 
 namespace rooflab {
 
@@ -14,6 +15,7 @@ DeviceOptions device_options(const Installation& installation, const Toolchain& 
   options.cuda_libraries = toolchain.root / "lib64";
   options.sanitizer = sanitizer::find_sanitizer(options.cuda_libraries);
   options.sandbox = sandbox;
+  options.gpus = course_spec_or_none(installation.labs()).gpus;
   return options;
 }
 

@@ -42,7 +42,15 @@ class GradeCommand {
       : options_(options),
         installation_(installation),
         grading_(installation,
-                 {.part = options.part, .device = options.device, .sandbox = options.sandbox}) {}
+                 {.part = options.part,
+                  .device = options.device,
+                  .unlisted = options.any_gpu ? UnlistedGpu::allow : UnlistedGpu::warn,
+                  .sandbox = options.sandbox}) {
+    if (!grading_.warning().empty()) {
+      std::cerr << "grader: these points may not be those of the class: " << grading_.warning()
+                << '\n';
+    }
+  }
 
   GradeResult grade_once() {
     ProgressLine progress;

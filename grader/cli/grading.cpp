@@ -1,5 +1,8 @@
 #include "grader/cli/grading.h"
 
+#include <algorithm>
+#include <mutex>
+
 #include "grader/cli/devices.h"
 #include "grader/sandbox/sandbox.h"
 #include "grader/spec/course_spec.h"
@@ -11,7 +14,10 @@ std::unique_ptr<Device> open(const Installation& installation, const Toolchain& 
                              const GradingSetup& setup) {
   DeviceOptions options = device_options(installation, toolchain, setup.sandbox);
   options.workers = setup.workers;
-  return open_device(setup.device, options);
+  options.only_those = setup.unlisted != UnlistedGpu::allow;
+  const std::string& device = setup.device;
+  return open_device(device.empty() ? course_spec_or_none(installation.labs()).device : device,
+                     options);
 }
 
 }  // namespace
@@ -32,11 +38,23 @@ Grading::Grading(const Installation& installation, const GradingSetup& setup)
                 .compute_capability = device_->gpu().compute_capability_major * 10 +
                                       device_->gpu().compute_capability_minor,
                 .sandbox = setup.sandbox}),
-      oracles_(installation, part_.directory) {}
+      oracles_(installation, part_.directory) {
+  if (setup.unlisted == UnlistedGpu::allow) return;
+  const std::string objection =
+      objection_to_gpu(device_->gpu().id, course_spec_or_none(installation.labs()).gpus);
+  if (!objection.empty() && setup.unlisted == UnlistedGpu::refuse) throw DeviceError(objection);
+  warning_ = objection;
+}
+
+void Grading::sort_by_task(std::vector<RevealedCase>& revealed) const {
+  std::ranges::stable_sort(revealed, {}, [this](const RevealedCase& one) {
+    return std::ranges::find(part_.tasks, one.task, &TaskSpec::id) - part_.tasks.begin();
+  });
+}
 
 GradeResult Grading::grade_once(const GradeRequest& request,
                                 const std::function<void(const std::string&)>& progress,
-                                TraceLog* trace) {
+                                TraceLog* trace, std::vector<RevealedCase>* revealed) {
   GradeTools tools{.device = *device_,
                    .build =
                        [this](const TaskSpec& task, const std::vector<SourceFile>& sources) {
@@ -49,10 +67,18 @@ GradeResult Grading::grade_once(const GradeRequest& request,
       trace->add(run, activity);
     };
   }
+  std::mutex mutex;
+  if (revealed != nullptr) {
+    tools.reveal = [&mutex, revealed](RevealedCase one) {
+      const std::scoped_lock lock(mutex);
+      revealed->push_back(std::move(one));
+    };
+  }
   GradeRequest priced = request;
   priced.hint_cost = hint_cost_;
   GradeResult result = grade(part_, priced, tools);
   result.sandbox = active_layers(sandbox_);
+  if (revealed != nullptr) sort_by_task(*revealed);
   return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,9 +20,18 @@ namespace rooflab {
 /// The submission that the command line means.
 std::filesystem::path submission_of(const Options& options, const Installation& installation);
 
+/// What to do with a GPU that labs/course.toml does not list: the points of its targets are proven
+/// on those alone.
+enum class UnlistedGpu : std::uint8_t {
+  allow,   ///< for authors, and to replay a grade
+  warn,    ///< of a real one, which a student cannot choose; simulated ones are refused
+  refuse,  ///< for grades that count
+};
+
 struct GradingSetup {
   int part = 0;
-  std::string device = "auto";  ///< see open_device
+  std::string device = {};  ///< see open_device; empty: the course's
+  UnlistedGpu unlisted = UnlistedGpu::refuse;
   bool sandbox = true;
   unsigned workers = 0;  ///< threads of a simulated GPU; 0: one per CPU
 };
@@ -35,18 +45,25 @@ class Grading {
   /// The way of one grade: build, run, check, time, score. Hints cost what the course says.
   /// @param progress told what goes on
   /// @param trace keeps what the device did; may be null
+  /// @param revealed keeps the hidden cases that fail, whole, for instructors alone; may be null
   GradeResult grade_once(const GradeRequest& request,
-                         const std::function<void(const std::string&)>& progress, TraceLog* trace);
+                         const std::function<void(const std::string&)>& progress, TraceLog* trace,
+                         std::vector<RevealedCase>* revealed = nullptr);
 
   const PartSpec& part() const { return part_; }
   const Device& device() const { return *device_; }
+  /// What a student should know of the device; empty for nothing.
+  const std::string& warning() const { return warning_; }
 
  private:
+  void sort_by_task(std::vector<RevealedCase>& revealed) const;
+
   bool sandbox_;
   double hint_cost_;
   PartSpec part_;
   Toolchain toolchain_;
   std::unique_ptr<Device> device_;
+  std::string warning_;
   Builder builder_;
   OracleLibrary oracles_;
 };

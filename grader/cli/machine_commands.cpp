@@ -59,10 +59,14 @@ void examine_sandbox(std::ostream& out) {
 bool examine_devices(std::ostream& out, const Installation& installation,
                      const Toolchain& toolchain) {
   bool usable = false;
-  for (const DeviceStatus& device : list_devices(device_options(installation, toolchain, true))) {
+  const DeviceOptions options = device_options(installation, toolchain, true);
+  for (const DeviceStatus& device : list_devices(options)) {
     usable = usable || device.usable;
+    const bool unlisted = device.id.starts_with("sim:") &&
+                          !objection_to_gpu(device.id.substr(4), options.gpus).empty();
+    const char* note = unlisted ? " (this course does not list it; --any-gpu tries it)" : "";
     say(out, device.usable, "device",
-        device.usable ? fmt::format("{}  {}", device.id, device.name)
+        device.usable ? fmt::format("{}  {}{}", device.id, device.name, note)
                       : fmt::format("{}  {}; {}", device.id, device.reason, device.remedy));
   }
   return usable;

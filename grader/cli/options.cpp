@@ -25,8 +25,10 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
       ->check(CLI::Range(1, 1000000));
   app.add_option("--submission", options.submission,
                  "Folder with the layout of starter/ (default: starter)");
-  app.add_option("--device", options.device, "auto, cuda[:index] or sim[:gpu]")
-      ->capture_default_str();
+  app.add_option("--device", options.device,
+                 "auto, cuda[:index] or sim[:gpu] (default: that of labs/course.toml, or auto)");
+  app.add_flag("--any-gpu", options.any_gpu,
+               "Simulate a GPU too that labs/course.toml does not list, to try a course on it");
   app.add_option("--json", options.json, "Write the result as JSON; - for standard output");
   app.add_option("--html", options.html, "Write the report here (default: out/part<N>.html)");
   app.add_option("--trace", options.trace, "Write what the device did as a Chrome trace");
@@ -46,9 +48,14 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
   command.add_option("--part", batch.parts, "Grade this part; may be given several times")
       ->check(CLI::Range(1, 999))
       ->allow_extra_args(false);
-  command.add_option("--roster", batch.roster, "CSV file of the students");
-  command.add_option("--policy", batch.policy, "TOML file that says what being late costs");
-  command.add_option("--manual", batch.manual, "CSV file of points that people gave");
+  // An unset variable of a script would leave out a policy without a word.
+  const CLI::Validator named(
+      [](const std::string& file) { return file.empty() ? "it names no file" : std::string(); },
+      "");
+  command.add_option("--roster", batch.roster, "CSV file of the students")->check(named);
+  command.add_option("--policy", batch.policy, "TOML file that says what being late costs")
+      ->check(named);
+  command.add_option("--manual", batch.manual, "CSV file of points that people gave")->check(named);
   command.add_option("--device", batch.device, "auto, cuda[:index] or sim[:gpu]");
   command.add_option("--jobs", batch.jobs, "Submissions graded at a time (default: one per CPU)")
       ->check(CLI::Range(1, 1024));
@@ -69,14 +76,18 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
       ->allow_extra_args(false);
   command.add_option("--replay", batch.replay,
                      "Grade what a student handed in once more and compare; changes nothing");
+  command
+      .add_flag("--reveal", batch.reveal,
+                "With --replay: show what hidden cases expected and got, for instructors alone")
+      ->needs("--replay");
   command.add_option("--seed", batch.seed, "Seed of the inputs, the same for the whole class");
-  command.add_option("--assignment", batch.assignment, "Its name in gradebooks")
-      ->capture_default_str();
+  command.add_option("--assignment", batch.assignment, "Its name in gradebooks (default: Rooflab)");
   command
       .add_option("--canvas-assignment", batch.canvas_assignments,
                   "A part and the number that Canvas gave to its assignment, as in 1=48213")
       ->allow_extra_args(false);
-  command.add_flag("--leaderboard", batch.leaderboard, "Show who is fastest, by name");
+  command.add_flag("--leaderboard,!--no-leaderboard", batch.leaderboard,
+                   "Show who is fastest, by name, or no longer");
   command.add_flag("--no-sandbox", flags.batch_no_sandbox,
                    "Run submissions with limits but without isolation");
 }

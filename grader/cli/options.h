@@ -24,10 +24,11 @@ struct BatchOptions {
   std::vector<std::string> executor_arguments;  ///< for sbatch, or of the Kubernetes Job
   std::optional<std::uint64_t> seed;
   std::vector<std::string> regrade;
-  std::string replay;  ///< a student
-  std::string assignment = "Rooflab";
+  std::string replay;   ///< a student
+  bool reveal = false;  ///< the hidden cases of the replay too
+  std::optional<std::string> assignment;
   std::vector<std::string> canvas_assignments;  ///< "1=48213"
-  bool leaderboard = false;
+  std::optional<bool> leaderboard;
   bool resume = false;
   bool sandbox = true;
 };
@@ -62,9 +63,10 @@ struct Options {
   std::optional<std::string> task;
   std::optional<int> case_number;
   std::string submission;  ///< empty: starter/ of the checkout
-  std::string device = "auto";
-  std::string json;  ///< a file, "-" for stdout, or empty
-  std::string html;  ///< a file, or empty for out/part<N>.html
+  std::string device;      ///< empty: the course's
+  bool any_gpu = false;    ///< also one that the course does not list
+  std::string json;        ///< a file, "-" for stdout, or empty
+  std::string html;        ///< a file, or empty for out/part<N>.html
   std::string trace;
   std::optional<std::uint64_t> seed;
   bool watch = false;

@@ -28,11 +28,15 @@ const SubmissionRow* submission_of(const std::vector<SubmissionRow>& submissions
 }
 
 GradeResult grade_again(const GradingSubject& subject, const SourceFiles& files,
-                        const Installation& installation, bool sandbox) {
+                        const Installation& installation, bool sandbox,
+                        std::vector<RevealedCase>& revealed) {
   const TemporaryFolder folder(std::filesystem::temp_directory_path());
   for (const auto& [path, content] : files) write_file_atomically(folder.path() / path, content);
   Grading grading(installation,
-                  {.part = subject.part, .device = subject.device, .sandbox = sandbox});
+                  {.part = subject.part,
+                   .device = subject.device,
+                   .unlisted = UnlistedGpu::allow,  // the course may have changed since
+                   .sandbox = sandbox});
   ProgressLine progress;
   return grading.grade_once(
       {.submission = folder.path(),
@@ -41,7 +45,7 @@ GradeResult grade_again(const GradingSubject& subject, const SourceFiles& files,
        .seed = subject.seed,
        .solutions = installation.solutions(),
        .jobs = std::max(1U, std::thread::hardware_concurrency())},
-      [&](const std::string& text) { progress.show(text); }, nullptr);
+      [&](const std::string& text) { progress.show(text); }, nullptr, &revealed);
 }
 
 /// All of a task's outcome that is told to a student.
@@ -68,10 +72,24 @@ bool compare(std::ostream& out, const GradeResult& then, const GradeResult& now)
   return same;
 }
 
+void tell_hidden_cases(std::ostream& out, const char* heading,
+                       const std::vector<RevealedCase>& cases) {
+  out << heading << (cases.empty() ? ": none\n\n" : ":\n\n");
+  for (const RevealedCase& one : cases) {
+    out << fmt::format("── {}, hidden case \"{}\"{}: {} ──\n", one_line(one.task),
+                       one_line(one.name),
+                       one.parameters.empty() ? "" : " (" + one_line(one.parameters) + ")",
+                       verdict_words(one.verdict));
+    for (const Diagnostic& story : one.diagnostics) print_story(out, story, false);
+    if (!one.printed.empty()) out << "it printed:\n" << one.printed << '\n';
+    out << '\n';
+  }
+}
+
 }  // namespace
 
 bool replay(std::ostream& out, Store& store, const Course& course, const std::string& who,
-            const Installation& installation, bool sandbox) {
+            const Installation& installation, const ReplayOptions& options) {
   const auto submissions = store.submissions();
   const SubmissionRow* submission = submission_of(submissions, store.students(), who);
   if (submission == nullptr) {
@@ -87,8 +105,9 @@ bool replay(std::ostream& out, Store& store, const Course& course, const std::st
     any = true;
     const GradingSubject& subject = grade->grading.subject;
     const GradeResult then = from_evidence(evidence);
+    std::vector<RevealedCase> revealed;
     const GradeResult now =
-        grade_again(subject, store.source(subject.source), installation, sandbox);
+        grade_again(subject, store.source(subject.source), installation, options.sandbox, revealed);
     print_report(out, now, {.colour = false, .html = {}, .all_timings = false});
     out << fmt::format("\nthen: {} of {} points on {} with seed {}, by {}\n",
                        format_points(then.score()), format_points(then.max_score()), subject.device,
@@ -98,6 +117,14 @@ bool replay(std::ostream& out, Store& store, const Course& course, const std::st
     }
     const bool same = compare(out, then, now);
     out << (same ? "every outcome is the same\n\n" : "\n");
+    if (options.reveal) {
+      const std::string then_revealed = store.revealed(grade->grading.name);
+      tell_hidden_cases(out, "Hidden cases that fail, for instructors alone", revealed);
+      if (!then_revealed.empty() && then_revealed != to_text(revealed)) {
+        tell_hidden_cases(out, "They differ from those of then, which were",
+                          revealed_from(then_revealed));
+      }
+    }
     all_same = all_same && same;
   }
   if (!any) {

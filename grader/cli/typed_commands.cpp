@@ -8,12 +8,10 @@
 #include <string_view>
 
 namespace rooflab {
-namespace {
 
 namespace fs = std::filesystem;
 
-/// One word for the shell, whatever a folder is called.
-std::string quoted(const std::string& word) {
+std::string quoted_word(const std::string& word) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("/._-+:@%,=").find(c) != std::string_view::npos;
@@ -24,14 +22,16 @@ std::string quoted(const std::string& word) {
   return text + "'";
 }
 
+namespace {
+
 std::string submission_flag(const Options& options) {
-  return options.submission.empty() ? "" : " --submission " + quoted(options.submission);
+  return options.submission.empty() ? "" : " --submission " + quoted_word(options.submission);
 }
 
 /// What else decides how a case ends.
 std::string device_flags(const Options& options) {
-  return (options.device == "auto" ? "" : " --device " + options.device) +
-         (options.sandbox ? "" : " --no-sandbox");
+  return (options.device.empty() ? "" : " --device " + options.device) +
+         (options.any_gpu ? " --any-gpu" : "") + (options.sandbox ? "" : " --no-sandbox");
 }
 
 }  // namespace
@@ -57,7 +57,7 @@ std::string typed_program() {
       break;
     }
   }
-  return quoted(typed_path(self));
+  return quoted_word(typed_path(self));
 }
 
 std::string grade_command(const Options& options, const std::string& task) {

@@ -12,6 +12,9 @@ namespace rooflab {
 /// A path as one would type it here: relative where it lies below this folder.
 std::string typed_path(const std::filesystem::path& path);
 
+/// One word for the shell, whatever a folder is called.
+std::string quoted_word(const std::string& word);
+
 /// How to start this program from here: by its name where the shell finds it by that.
 std::string typed_program();
 

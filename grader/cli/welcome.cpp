@@ -32,7 +32,8 @@ std::string device_words(const Installation& installation) {
   try {
     const Toolchain toolchain = find_toolchain(installation);
     DeviceOptions options = device_options(installation, toolchain, true);
-    const auto device = open_device("auto", options);
+    options.only_those = true;
+    const auto device = open_device(course_spec_or_none(installation.labs()).device, options);
     return fmt::format("{} ({}), times are {}", device->id(), device->name(), device->time_kind());
   } catch (const std::exception& error) {
     return std::string("none yet: ") + error.what();

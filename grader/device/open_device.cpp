@@ -1,5 +1,6 @@
 #include "grader/device/open_device.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "grader/device/sim/sim_device.h"
@@ -10,7 +11,19 @@
 namespace rooflab {
 namespace {
 
-constexpr const char* kDefaultSimulated = "a100";
+/// What is simulated where nobody names a GPU.
+std::string default_gpu(const DeviceOptions& options) {
+  if (!options.gpus.empty()) return options.gpus.front();
+  return gpu_spec::list(options.gpu_specs).at(0);
+}
+
+std::unique_ptr<Device> open_sim(const std::string& gpu, const DeviceOptions& options) {
+  if (options.only_those) {
+    const std::string objection = objection_to_gpu(gpu, options.gpus);
+    if (!objection.empty()) throw DeviceError(objection);
+  }
+  return std::make_unique<SimDevice>(gpu, options);
+}
 
 std::unique_ptr<Device> open_cuda(int index, const DeviceOptions& options) {
 #if ROOFLAB_HAS_CUDA_HEADERS
@@ -51,7 +64,7 @@ std::unique_ptr<Device> open_auto(const DeviceOptions& options) {
       options.progress(std::string("no usable GPU (") + error.what() + "): simulating one");
     }
   }
-  return std::make_unique<SimDevice>(kDefaultSimulated, options);
+  return open_sim(default_gpu(options), options);
 }
 
 /// Reason and remedy of a DeviceError, which are written "reason; remedy".
@@ -84,16 +97,24 @@ std::unique_ptr<Device> open_device(const std::string& selector, const DeviceOpt
   }
   if (kind == "sim") {
     if (colon != std::string::npos && which.empty()) {
-      throw DeviceError("--device sim: names no GPU; write --device sim or --device sim:a100");
+      throw DeviceError("--device sim: names no GPU; write --device sim or --device sim:" +
+                        default_gpu(options));
     }
-    return std::make_unique<SimDevice>(which.empty() ? kDefaultSimulated : which, options);
+    return open_sim(which.empty() ? default_gpu(options) : which, options);
   }
   if (kind == "cuda") {
     return open_cuda(colon == std::string::npos ? 0 : index_from(which), options);
   }
-  throw DeviceError(
-      "there is no device \"" + selector +
-      "\"; use auto, cuda, cuda:0, sim or sim:a100 (grader doctor lists what there is)");
+  throw DeviceError("there is no device \"" + selector + "\"; use auto, cuda, cuda:0, sim or sim:" +
+                    default_gpu(options) + " (grader doctor lists what there is)");
+}
+
+std::string objection_to_gpu(const std::string& id, const std::vector<std::string>& gpus) {
+  if (gpus.empty() || std::find(gpus.begin(), gpus.end(), id) != gpus.end()) return "";
+  std::string names;
+  for (const std::string& gpu : gpus) names += (names.empty() ? "" : ", ") + gpu;
+  return "this course is not graded on " + id + ": labs/course.toml lists " + names +
+         "; use --device sim:" + gpus.front() + ", or add " + id + " to `gpus` there";
 }
 
 std::vector<DeviceStatus> list_devices(const DeviceOptions& options) {

@@ -21,17 +21,25 @@ struct DeviceOptions {
                                          ///< load of it; may be empty
   std::filesystem::path sanitizer = {};  ///< compute-sanitizer, for real GPUs; may be empty
   std::filesystem::path gpu_locks = {};  ///< folder of GpuLock; empty: all users' common one
+  /// The GPUs of the course: "sim" is the first of them. Empty: all of gpu_specs.
+  std::vector<std::string> gpus = {};
+  bool only_those = false;  ///< others are not simulated
   bool sandbox = true;
   unsigned workers = 0;                              ///< threads of a simulated GPU; 0: one per CPU
   std::function<void(const std::string&)> progress;  ///< one line of what goes on; may be empty
 };
 
 /// Opens the device that `selector` names:
-/// - `auto`: the first usable GPU, else `sim:a100`
+/// - `auto`: the first usable GPU, else `sim`
 /// - `cuda` or `cuda:<index>`: a real GPU
-/// - `sim` or `sim:<gpu>`: a simulated one, `<gpu>` being a file of `gpu_specs`
+/// - `sim` or `sim:<gpu>`: a simulated one, `<gpu>` being a file of `gpu_specs`; without a name the
+///   first of the course
 /// @throws DeviceError naming the reason and the remedy.
 std::unique_ptr<Device> open_device(const std::string& selector, const DeviceOptions& options);
+
+/// Why the course does not grade on a GPU, with the remedy; empty where it lists the GPU.
+/// @param id a file of specs/gpus
+std::string objection_to_gpu(const std::string& id, const std::vector<std::string>& gpus);
 
 /// One line of `grader doctor`.
 struct DeviceStatus {

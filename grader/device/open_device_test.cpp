@@ -19,6 +19,7 @@ DeviceOptions options() {
   // Programs only have to be there to open a device; running is tested elsewhere.
   result.simgpu_device = "/bin/sh";
   result.guest_program = "/bin/sh";
+  result.gpus = {"a100", "t4"};
   return result;
 }
 
@@ -56,6 +57,24 @@ TEST(OpenDeviceTest, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(refusal_of(""), HasSubstr("no device"));
   EXPECT_THAT(refusal_of("cuda:first"), HasSubstr("\"first\""));
   EXPECT_THAT(refusal_of("cuda:-1"), HasSubstr("\"-1\""));
+}
+
+TEST(OpenDeviceTest, WhatIsSimulatedWithoutANameIsTheCoursesFirst) {
+  DeviceOptions with = options();
+  with.gpus = {"t4", "a100"};
+  EXPECT_EQ(open_device("sim", with)->id(), "sim:t4");
+  with.gpus.clear();
+  EXPECT_EQ(open_device("sim", with)->id(), "sim:" + gpu_spec::list(with.gpu_specs).front());
+}
+
+TEST(OpenDeviceTest, AGpuThatTheCourseDoesNotListIsRefusedWhereOnlyItsOwnCount) {
+  DeviceOptions with = options();
+  EXPECT_EQ(open_device("sim:h200", with)->id(), "sim:h200");
+  with.only_those = true;
+  EXPECT_EQ(refusal_of("sim:h200", with),
+            "this course is not graded on h200: labs/course.toml lists a100, t4; use --device "
+            "sim:a100, or add h200 to `gpus` there");
+  EXPECT_EQ(open_device("sim:t4", with)->id(), "sim:t4");
 }
 
 TEST(OpenDeviceTest, NamesTheProgramThatIsMissing) {

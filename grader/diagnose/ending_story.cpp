@@ -315,7 +315,9 @@ Diagnostic explain_not_applicable(const std::string& gpu, const std::string& pea
   Diagnostic story = begin_story("RL0612", context);
   story.message = fmt::format("the {} has no {} arithmetic, which this task is about", gpu, peak);
   story.help =
-      "grade it on a GPU that has it, such as --device sim:a100; here it is out of no points";
+      "grade it on a GPU of your course that has it (grader roofline shows their peaks); here it "
+      "is "
+      "out of no points";
   return story;
 }
 

@@ -13,6 +13,7 @@
 #include "grader/pipeline/build.h"
 #include "grader/spec/part.h"
 #include "grader/spec/result.h"
+#include "grader/spec/revealed.h"
 
 namespace rooflab {
 
@@ -44,6 +45,9 @@ struct GradeTools {
   /// Told what the device did in each run, under "task: case"; may be empty. Tasks run one after
   /// the other for it, so that it is told in their order.
   std::function<void(const std::string& run, const simgpu::Activity&)> observe = {};
+  /// Given each hidden case that fails, whole, by several threads; only where instructors alone see
+  /// what comes of it. May be empty.
+  std::function<void(RevealedCase)> reveal = {};
 };
 
 /// Grades a submission: build, run, check, time and score each task. The first failure of a task

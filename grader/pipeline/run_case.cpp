@@ -8,6 +8,7 @@
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/counts.h"
 #include "grader/pipeline/judge_repeats.h"
+#include "grader/pipeline/reveal.h"
 #include "grader/pipeline/seeds.h"
 
 namespace rooflab {
@@ -56,6 +57,9 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   const JudgedRun run{scene_.task(), spec, problem, oracle_, result.outcome, place};
   result.judgement = judge(run);
   if (!timed) look_closer(run, result);
+  if (spec.hidden && result.judgement.verdict != Verdict::pass && tools.reveal) {
+    tools.reveal(reveal_case(run, result.judgement.verdict));
+  }
   if (result.judgement.verdict != Verdict::pass) return result;
   result.repeats = judge_repeats(run);
   if (oracle_ != nullptr) result.artifacts = artifacts_of(*oracle_, problem, result.outcome);

@@ -54,6 +54,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score,
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name, time_kind, peaks,
                                    seed, submission, sandbox, tasks, build_s, run_s)
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RevealedCase, task, name, parameters, verdict,
+                                                diagnostics, printed)
+
 namespace {
 
 constexpr int kVersion = 4;  ///< 4: groups of cases
@@ -78,6 +81,21 @@ GradeResult from_evidence(const std::string& text) {
     return document.at("result").get<GradeResult>();
   } catch (const nlohmann::json::exception& error) {
     throw EvidenceError(fmt::format("this is no evidence of a grade: {}", error.what()));
+  }
+}
+
+std::string to_text(const std::vector<RevealedCase>& cases) {
+  if (cases.empty()) return "";
+  using Handler = nlohmann::json::error_handler_t;
+  return nlohmann::json(cases).dump(-1, ' ', false, Handler::replace);
+}
+
+std::vector<RevealedCase> revealed_from(const std::string& text) {
+  if (text.empty()) return {};
+  try {
+    return nlohmann::json::parse(text).get<std::vector<RevealedCase>>();
+  } catch (const nlohmann::json::exception& error) {
+    throw EvidenceError(fmt::format("this is no evidence of hidden cases: {}", error.what()));
   }
 }
 

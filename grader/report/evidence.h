@@ -4,6 +4,7 @@
 #include <string>
 
 #include "grader/spec/result.h"
+#include "grader/spec/revealed.h"
 
 namespace rooflab {
 
@@ -19,5 +20,11 @@ std::string to_evidence(const GradeResult& result);
 
 /// @throws EvidenceError
 GradeResult from_evidence(const std::string& text);
+
+/// Hidden cases that failed, as JSON to be read again; empty for none.
+std::string to_text(const std::vector<RevealedCase>& cases);
+
+/// @throws EvidenceError
+std::vector<RevealedCase> revealed_from(const std::string& text);
 
 }  // namespace rooflab

@@ -1,5 +1,7 @@
 #include "grader/spec/course_spec.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "grader/spec/toml_reader.h"
@@ -10,6 +12,14 @@ namespace {
 bool repeats(std::vector<std::string> names) {
   std::ranges::sort(names);
   return std::ranges::adjacent_find(names) != names.end();
+}
+
+bool is_device(const std::string& device, const std::vector<std::string>& gpus) {
+  if (device == "auto" || device == "cuda" || device == "sim") return true;
+  if (device.starts_with("cuda:")) {
+    return device.size() > 5 && device.find_first_not_of("0123456789", 5) == std::string::npos;
+  }
+  return device.starts_with("sim:") && std::ranges::find(gpus, device.substr(4)) != gpus.end();
 }
 
 }  // namespace
@@ -26,6 +36,13 @@ CourseSpec load_course_spec(const std::filesystem::path& labs) {
     throw reader.error("gpus", "the course names no GPU, or one twice",
                        "list files of specs/gpus, without .toml, each once");
   }
+  course.device = reader.text_or("device", course.device);
+  if (!is_device(course.device, course.gpus)) {
+    throw reader.error("device", fmt::format("\"{}\" is no device of the course", course.device),
+                       fmt::format("write auto, cuda, cuda:0, sim or sim: with one of `gpus`, as "
+                                   "sim:{}",
+                                   course.gpus.front()));
+  }
   reader.maybe("hints", [&](const toml::table& inner) {
     TableReader hints(inner, file, "[hints]");
     course.hint_cost = hints.number_or("cost", 0);
@@ -38,10 +55,14 @@ CourseSpec load_course_spec(const std::filesystem::path& labs) {
   return course;
 }
 
-double hint_cost_of(const std::filesystem::path& labs) {
+CourseSpec course_spec_or_none(const std::filesystem::path& labs) {
   std::error_code error;
-  return std::filesystem::exists(labs / "course.toml", error) ? load_course_spec(labs).hint_cost
-                                                              : 0;
+  if (!std::filesystem::exists(labs / "course.toml", error)) return {};
+  return load_course_spec(labs);
+}
+
+double hint_cost_of(const std::filesystem::path& labs) {
+  return course_spec_or_none(labs).hint_cost;
 }
 
 }  // namespace rooflab

@@ -15,14 +15,19 @@ struct CourseSpec {
   std::string version;
   /// The GPUs that students may be graded on: names of files in specs/gpus/.
   std::vector<std::string> gpus;
+  /// Graded on where a command names none: "auto", "cuda", "cuda:0", "sim" or "sim:a100".
+  std::string device = "auto";
   double hint_cost = 0;  ///< share of a task's points for each hint shown, from 0 to 1
 };
 
 /// Reads labs/course.toml. @throws SpecError naming file, line and remedy.
 CourseSpec load_course_spec(const std::filesystem::path& labs);
 
-/// CourseSpec::hint_cost; 0 where there is no labs/course.toml.
+/// The course, or one that chooses nothing where there is no labs/course.toml.
 /// @throws SpecError when there is one that cannot be used
+CourseSpec course_spec_or_none(const std::filesystem::path& labs);
+
+/// CourseSpec::hint_cost of it.
 double hint_cost_of(const std::filesystem::path& labs);
 
 }  // namespace rooflab

@@ -54,6 +54,25 @@ TEST_F(CourseSpecTest, RefusesACostThatIsNoShare) {
   }
 }
 
+TEST_F(CourseSpecTest, MayNameTheDeviceThatIsGradedOn) {
+  EXPECT_EQ(load("title = 'O'\ngpus = ['a']\n").device, "auto");
+  for (const char* device : {"auto", "cuda", "cuda:1", "sim", "sim:b"}) {
+    EXPECT_EQ(
+        load(std::string("title = 'O'\ngpus = ['a', 'b']\ndevice = '") + device + "'\n").device,
+        device);
+  }
+  for (const char* device : {"", "gpu", "cuda:", "cuda:x", "sim:", "sim:c"}) {
+    EXPECT_THAT(
+        complaint_about(std::string("title = 'O'\ngpus = ['a', 'b']\ndevice = '") + device + "'\n"),
+        testing::HasSubstr("is no device of the course; write auto, cuda"))
+        << device;
+  }
+}
+
+TEST_F(CourseSpecTest, WithoutAFileNothingIsChosen) {
+  EXPECT_TRUE(course_spec_or_none(folder_ / "nowhere").gpus.empty());
+}
+
 TEST_F(CourseSpecTest, NamesAKeyThatNobodyKnows) {
   EXPECT_THAT(complaint_about("title = 'O'\ngpus = ['a']\nhints_cost = 1\n"),
               testing::HasSubstr("hints_cost"));

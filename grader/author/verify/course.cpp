@@ -1,6 +1,7 @@
 #include "grader/author/verify/course.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -64,9 +65,15 @@ std::vector<int> chosen_parts(const Installation& installation, const Choice& ch
 }
 
 std::vector<gpu_spec::GpuSpec> chosen_gpus(const Installation& installation, const Choice& choice) {
-  const auto names = choice.gpus.empty() ? load_course_spec(installation.labs()).gpus : choice.gpus;
+  const auto listed = load_course_spec(installation.labs()).gpus;
   std::vector<gpu_spec::GpuSpec> gpus;
-  for (const std::string& name : names) {
+  for (const std::string& name : choice.gpus.empty() ? listed : choice.gpus) {
+    if (std::ranges::find(listed, name) == listed.end()) {
+      gpu_spec::find(installation.gpus(), name);  // says which there are
+      throw UsageError(fmt::format(
+          "--gpu {0}: labs/course.toml lists {1}; name one of them, or add {0} to `gpus` there",
+          name, fmt::join(listed, ", ")));
+    }
     gpu_spec::GpuSpec gpu = gpu_spec::find(installation.gpus(), name);
     if (std::ranges::find(gpus, gpu.id, &gpu_spec::GpuSpec::id) == gpus.end()) {
       gpus.push_back(std::move(gpu));

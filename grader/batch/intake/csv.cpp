@@ -5,11 +5,16 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <map>
 #include <utility>
+
+#include "grader/report/text.h"
 
 namespace rooflab {
 namespace {
 
+constexpr std::string_view kDelimiters = ",;\t";
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kWideMarks[] = {"\xFF\xFE", "\xFE\xFF"};
 
@@ -102,22 +107,18 @@ std::string to_field(const std::string& value) {
   return text;
 }
 
-}  // namespace
+/// Of the first line, its end included.
+std::size_t line_size(std::string_view text) {
+  const std::size_t end = text.find_first_of("\r\n");
+  if (end == std::string_view::npos) return text.size();
+  return end + (text.substr(end).starts_with("\r\n") ? 2 : 1);
+}
 
-std::vector<CsvRow> parse_csv_rows(std::string_view text, const std::string& name, char delimiter,
-                                   std::size_t most_rows) {
-  for (const std::string_view mark : kWideMarks) {
-    if (!text.starts_with(mark)) continue;
-    throw CsvError(fmt::format(
-        "{}: the table is in UTF-16; save it as \"CSV UTF-8\" in the spreadsheet", name));
-  }
-  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+std::vector<CsvRow> parse_rows(std::string_view text, const std::string& name, char delimiter,
+                               std::size_t line, std::size_t most_rows) {
   Parser parser(delimiter, most_rows);
-  std::size_t line = 1;
   while (!text.empty()) {
-    const std::size_t end = text.find_first_of("\r\n");
-    const bool both = end < text.size() && text.substr(end).starts_with("\r\n");
-    const std::size_t size = std::min(end, text.size() - 1) + (both ? 2 : 1);
+    const std::size_t size = line_size(text);
     if (!parser.feed(text.substr(0, size), line)) throw quote_error(name, parser.line_of_row());
     if (parser.too_long()) {
       throw CsvError(
@@ -131,12 +132,92 @@ std::vector<CsvRow> parse_csv_rows(std::string_view text, const std::string& nam
   return parser.take();
 }
 
-CsvTable parse_csv(std::string_view text, const std::string& name, std::size_t most_rows) {
-  CsvTable table;
-  for (CsvRow& row : parse_csv_rows(text, name, ',', most_rows)) {
-    table.push_back(std::move(row.fields));
+/// Excel's own word on it, a first line "sep=;".
+std::optional<char> told_delimiter(std::string_view text) {
+  constexpr std::string_view kTold = "sep=";
+  const std::string_view line = text.substr(0, text.find_first_of("\r\n"));
+  if (line.size() != kTold.size() + 1 || !line.starts_with(kTold)) return std::nullopt;
+  if (kDelimiters.find(line.back()) == std::string_view::npos) return std::nullopt;
+  return line.back();
+}
+
+/// The first row with anything in it, quoted line breaks included.
+std::string_view first_row(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of("\r\n"), text.size()));
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') quoted = !quoted;
+    if (!quoted && (text[i] == '\r' || text[i] == '\n')) return text.substr(0, i);
   }
-  return table;
+  return text;
+}
+
+bool is_known(std::string_view row, char delimiter, const CsvOptions& options) {
+  try {
+    const auto rows = parse_rows(row, "", delimiter, 1, 1);
+    return !rows.empty() && options.knows(rows.front().fields);
+  } catch (const CsvError&) {
+    return false;
+  }
+}
+
+char delimiter_of(std::string_view text, const CsvOptions& options) {
+  const std::string_view row = first_row(text);
+  std::map<char, std::size_t> counts;
+  bool quoted = false;
+  for (const char c : row) {
+    if (c == '"') quoted = !quoted;
+    if (!quoted) ++counts[c];
+  }
+  char most = kDelimiters.front();
+  for (const char delimiter : kDelimiters) {
+    if (options.knows && is_known(row, delimiter, options)) return delimiter;
+    if (counts[delimiter] > counts[most]) most = delimiter;
+  }
+  return most;
+}
+
+bool is_utf8(const std::string& field) {
+  constexpr std::string_view kReplacement = "\uFFFD";
+  return field.find(kReplacement) != std::string::npos ||
+         sanitize(field).find(kReplacement) == std::string::npos;
+}
+
+}  // namespace
+
+CsvFile read_csv(std::string_view text, const std::string& name, const CsvOptions& options) {
+  for (const std::string_view mark : kWideMarks) {
+    if (!text.starts_with(mark)) continue;
+    throw CsvError(fmt::format(
+        "{}: the table is in UTF-16; save it as \"CSV UTF-8\" in the spreadsheet", name));
+  }
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (const auto delimiter = told_delimiter(text)) {
+    const std::string_view table = text.substr(line_size(text));
+    return {*delimiter, parse_rows(table, name, *delimiter, 2, options.most_rows)};
+  }
+  const char delimiter = delimiter_of(text, options);
+  return {delimiter, parse_rows(text, name, delimiter, 1, options.most_rows)};
+}
+
+void require_utf8(const CsvFile& file, const std::string& name) {
+  for (const CsvRow& row : file.rows) {
+    if (std::ranges::all_of(row.fields, is_utf8)) continue;
+    throw CsvError(fmt::format(
+        "{}:{}: the row is not in UTF-8; save the table as \"CSV UTF-8\" in the spreadsheet", name,
+        row.line));
+  }
+}
+
+std::optional<double> decimal_of(std::string_view field, char delimiter) {
+  std::string number(field);
+  if (delimiter != ',') std::ranges::replace(number, ',', '.');
+  double value = 0;
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+  if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(value)) {
+    return std::nullopt;
+  }
+  return value;
 }
 
 std::string to_csv(const CsvTable& rows) {

@@ -9,9 +9,15 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
+CsvTable parse_csv(std::string_view text) {
+  CsvTable table;
+  for (const CsvRow& row : read_csv(text, "r.csv").rows) table.push_back(row.fields);
+  return table;
+}
+
 std::string csv_error(std::string_view text, std::size_t most_rows = 10) {
   try {
-    parse_csv(text, "r.csv", most_rows);
+    read_csv(text, "r.csv", {.most_rows = most_rows});
   } catch (const CsvError& error) {
     return error.what();
   }
@@ -20,21 +26,61 @@ std::string csv_error(std::string_view text, std::size_t most_rows = 10) {
 
 TEST(Csv, IsReadAsRfc4180HasIt) {
   EXPECT_THAT(parse_csv("\xEF\xBB\xBFname,note\r\n\"Lovelace, Ada\",\"says \"\"hi\"\"\"\r\n\r\n"
-                        "  x ,\n\"two\nlines\",,end",
-                        "r.csv"),
+                        "  x ,\n\"two\nlines\",,end"),
               ElementsAre(ElementsAre("name", "note"), ElementsAre("Lovelace, Ada", "says \"hi\""),
                           ElementsAre("  x ", ""), ElementsAre("two\nlines", "", "end")));
-  EXPECT_TRUE(parse_csv("", "r.csv").empty());
+  EXPECT_TRUE(parse_csv("").empty());
 }
 
 TEST(Csv, RowsKnowTheirLines) {
-  const auto rows = parse_csv_rows("a\r\n\r\n\"b\nb\",1\rc\n\"d\"\n", "r.csv");
+  const auto rows = read_csv("a\r\n\r\n\"b\nb\",1\rc\n\"d\"\n", "r.csv").rows;
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[0].line, 1U);
   EXPECT_EQ(rows[1].line, 3U);
   EXPECT_EQ(rows[2].line, 5U);
   EXPECT_EQ(rows[2].fields.front(), "c");
   EXPECT_EQ(rows[3].line, 6U);
+}
+
+TEST(Csv, TheSeparatorIsFoundInTheFirstRow) {
+  EXPECT_EQ(read_csv("a;b;c\n1,5;x;y\n", "r.csv").delimiter, ';');
+  EXPECT_EQ(read_csv("a\tb\n1\t2,5;3\n", "r.csv").delimiter, '\t');
+  EXPECT_EQ(read_csv("\xEF\xBB\xBF\r\n\"a, b, c\";\"d\"\n", "r.csv").delimiter, ';');
+  EXPECT_EQ(read_csv("only\n1;2\n", "r.csv").delimiter, ',');
+  EXPECT_THAT(parse_csv("a;\"b\nc;\";d\r\n1;2,5;\r\n"),
+              ElementsAre(ElementsAre("a", "b\nc;", "d"), ElementsAre("1", "2,5", "")));
+}
+
+TEST(Csv, HeadingsThatAreKnownDecideOverCounts) {
+  const auto knows = [](const std::vector<std::string>& row) { return row.front() == "id"; };
+  EXPECT_EQ(read_csv("id;name, first, last\n", "r.csv", {.knows = knows}).delimiter, ';');
+  EXPECT_EQ(read_csv("id,a;b;c\n", "r.csv", {.knows = knows}).delimiter, ',');
+}
+
+TEST(Csv, ExcelsOwnWordOnTheSeparatorIsTaken) {
+  const CsvFile file = read_csv("\xEF\xBB\xBFsep=;\r\na, b;c\r\n", "r.csv");
+  ASSERT_EQ(file.rows.size(), 1U);
+  EXPECT_THAT(file.rows[0].fields, ElementsAre("a, b", "c"));
+  EXPECT_EQ(file.rows[0].line, 2U);
+}
+
+TEST(Csv, NumbersAreWrittenAsTheirSpreadsheetWritesThem) {
+  EXPECT_EQ(decimal_of("2.5", ','), 2.5);
+  EXPECT_EQ(decimal_of("2,5", ';'), 2.5);
+  EXPECT_EQ(decimal_of("2.5", '\t'), 2.5);
+  for (const char* none : {"", "many", "nan", "inf", "2 5", "1.234,5", "2,5,0"}) {
+    EXPECT_EQ(decimal_of(none, ';'), std::nullopt) << none;
+  }
+  EXPECT_EQ(decimal_of("2,5", ','), std::nullopt) << "it may be two fields that lost their quotes";
+}
+
+TEST(Csv, ARowInAnotherEncodingIsNamed) {
+  try {
+    require_utf8(read_csv("a;b\nx;M\xFCller\n", "r.csv"), "r.csv");
+    FAIL() << "nothing was said";
+  } catch (const CsvError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("r.csv:2: the row is not in UTF-8"));
+  }
 }
 
 TEST(Csv, ThatCannotBeReadIsNamedByLine) {
@@ -50,11 +96,11 @@ TEST(Csv, ThatCannotBeReadIsNamedByLine) {
 TEST(Csv, IsWrittenSoThatItReadsTheSame) {
   const CsvTable table = {{"plain", "a,b", "say \"hi\"", "two\nlines", " spaced ", ""},
                           {"-1.5", "+2e3", "0", "\xFF\x01", "ü"}};
-  EXPECT_EQ(parse_csv(to_csv(table), "r.csv"), table);
+  EXPECT_EQ(parse_csv(to_csv(table)), table);
   const CsvTable marked = {
       {"\xEF\xBB\xBF"
        "begins with a byte order mark"}};
-  EXPECT_EQ(parse_csv(to_csv(marked), "r.csv"), marked);
+  EXPECT_EQ(parse_csv(to_csv(marked)), marked);
   EXPECT_EQ(to_csv({{"a", "b;c"}, {"-1"}}), "a,\"b;c\"\r\n-1\r\n");
 }
 
@@ -62,7 +108,7 @@ TEST(Csv, FormulasBecomeText) {
   for (const char* formula :
        {"=1+1", "+cmd|'x'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "-inf", "+", "-",
         "=HYPERLINK(\"http://x\",\"y\")", "\xEF\xBB\xBF=1", " \xEF\xBB\xBF +1+1"}) {
-    const std::string written = parse_csv(to_csv({{formula}}), "r.csv").at(0).at(0);
+    const std::string written = parse_csv(to_csv({{formula}})).at(0).at(0);
     EXPECT_EQ(written, std::string("'") + formula);
   }
 }

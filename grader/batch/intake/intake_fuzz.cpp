@@ -33,12 +33,17 @@ void read_roster(std::string_view text) {
   }
 }
 
+CsvTable fields_of(const CsvFile& file) {
+  CsvTable table;
+  for (const CsvRow& row : file.rows) table.push_back(row.fields);
+  return table;
+}
+
 void read_table(std::string_view text) {
   try {
-    const CsvTable table = parse_csv(text, "table.csv");
-    const std::string written = to_csv(table);
+    const std::string written = to_csv(fields_of(read_csv(text, "table.csv")));
     // What is written is read the same again, and guarded once is guarded for good.
-    require(to_csv(parse_csv(written, "again.csv")) == written);
+    require(to_csv(fields_of(read_csv(written, "again.csv"))) == written);
   } catch (const CsvError&) {
   }
 }

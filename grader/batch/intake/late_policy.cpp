@@ -50,10 +50,26 @@ class LatePolicy::Reader {
     reader.each("extension", [&](const toml::table& extension) { read_extension(extension); });
     reader.maybe("parts", [&](const toml::table& parts) { read_parts(parts); });
     reader.finish();
+    require_effect(reader);
     return std::move(policy_);
   }
 
  private:
+  /// An empty or half-written policy would take away every penalty without a word.
+  void require_effect(const TableReader& reader) const {
+    const bool anybody_late =
+        policy_.due_ || !policy_.part_due_.empty() || policy_.marked_late_hours_ > 0;
+    if (!anybody_late) {
+      throw reader.error("due", "the policy says of nothing when it is due",
+                         "write due = 2026-11-20T23:59:00+01:00, or [parts.2] with a due date");
+    }
+    if (policy_.steps_.empty()) {
+      throw reader.error("step", "the policy does not say what being late costs",
+                         "write [[step]] with after_hours = 0 and keeps = 0.9 for 90 % of the "
+                         "points, or keeps = 1 where lateness takes nothing");
+    }
+  }
+
   void read_step(const toml::table& table) {
     TableReader reader(table, name_, "[[step]]");
     Step step;

@@ -33,7 +33,8 @@ class LatePolicy {
 
   /// Nobody is late.
   LatePolicy() = default;
-  /// @throws SpecError naming file, line and remedy
+  /// @throws SpecError naming file, line and remedy, also for a policy without a due date or
+  /// without a step
   static LatePolicy parse(std::string_view text, const std::string& name);
 
   /// Whom extensions are for, as the file calls them: one that fits nobody is a slip of the pen.

@@ -136,5 +136,17 @@ TEST(LatePolicy, SaysWhatIsWrongAndWhere) {
   EXPECT_THAT(late_policy_error("due = \n"), HasSubstr("late.toml:1: "));
 }
 
+TEST(LatePolicy, OneThatCostsNothingHasToSaySo) {
+  for (const char* empty : {"", "\n# nothing yet\n", "grace_minutes = 5\n"}) {
+    EXPECT_THAT(late_policy_error(empty), HasSubstr("says of nothing when it is due")) << empty;
+  }
+  EXPECT_THAT(late_policy_error("due = 2026-11-20T23:59:00Z\n"),
+              AllOf(HasSubstr("what being late costs"), HasSubstr("keeps = 1")));
+  EXPECT_EQ(late_policy_error("due = 2026-11-20T23:59:00Z\n[[step]]\nafter_hours = 0\nkeeps = 1\n"),
+            "no error");
+  EXPECT_EQ(late_policy_error("marked_late_hours = 24\n[[step]]\nafter_hours = 0\nkeeps = 0.5\n"),
+            "no error");
+}
+
 }  // namespace
 }  // namespace rooflab

@@ -82,27 +82,20 @@ bool names_students(const Columns& columns) {
                              [](const auto& column) { return column.first != Column::section; });
 }
 
-/// Whether the first line names students when it is separated so.
-bool is_separated_by(char delimiter, std::string_view text, const std::string& name) {
-  try {
-    const auto headings = parse_csv_rows(text.substr(0, text.find('\n')), name, delimiter);
-    return !headings.empty() && names_students(columns_of(headings.front().fields));
-  } catch (const CsvError&) {
-    return false;
-  }
-}
-
-/// The table, whatever its spreadsheet separates by.
-std::vector<CsvRow> read_rows(std::string_view text, const std::string& name) {
-  for (const char delimiter : {',', ';', '\t'}) {
-    if (is_separated_by(delimiter, text, name)) return parse_csv_rows(text, name, delimiter);
-  }
-  std::vector<CsvRow> rows = parse_csv_rows(text, name);
+CsvFile read_table(std::string_view text, const std::string& name) {
+  const auto knows = [](const std::vector<std::string>& headings) {
+    return names_students(columns_of(headings));
+  };
+  CsvFile table = read_csv(text, name, {.knows = knows});
+  const std::vector<CsvRow>& rows = table.rows;
   if (rows.empty()) {
     throw CsvError(
         fmt::format("{}:1: the roster is empty; export it again, with its headings", name));
   }
-  if (names_students(columns_of(rows.front().fields))) return rows;
+  if (knows(rows.front().fields)) {
+    require_utf8(table, name);
+    return table;
+  }
   throw CsvError(fmt::format(
       "{}:{}: no column says who a student is; the headings are \"{}\"; have one called key, id, "
       "name, email, login, student id or identifier",
@@ -167,27 +160,16 @@ bool is_blank(const std::vector<std::string>& row) {
   return std::ranges::all_of(row, [](const std::string& field) { return trimmed(field).empty(); });
 }
 
-/// Spreadsheets also save tables in the code page of their country, where accents would be lost.
-bool is_utf8(const std::string& field) {
-  constexpr std::string_view kReplacement = "\uFFFD";
-  return field.find(kReplacement) != std::string::npos ||
-         sanitize(field).find(kReplacement) == std::string::npos;
-}
-
 }  // namespace
 
 Roster Roster::parse(std::string_view text, const std::string& name) {
-  const std::vector<CsvRow> rows = read_rows(text, name);
+  const CsvFile table = read_table(text, name);
+  const std::vector<CsvRow>& rows = table.rows;
   const Reader reader(rows.front().fields);
   Roster roster;
   std::map<std::string, std::size_t> lines;
   for (auto row = rows.begin() + 1; row != rows.end(); ++row) {
     if (is_blank(row->fields)) continue;
-    if (!std::ranges::all_of(row->fields, is_utf8)) {
-      throw CsvError(fmt::format(
-          "{}:{}: the row is not in UTF-8; save the table as \"CSV UTF-8\" in the spreadsheet",
-          name, row->line));
-    }
     Student student = reader.student(row->fields);
     if (reader.is_no_student(student)) continue;
     if (student.key.empty()) {

@@ -32,12 +32,14 @@ std::string header_html(const ClassResults& results, const OutputOptions& option
       "<header><h1>{}: the class</h1>\n<p class=\"facts\">{}</p>\n"
       "<p class=\"private\">This page names everybody with their points: it is for instructors, "
       "not "
-      "for students.</p>\n<ul class=\"tiles\">{}{}{}{}{}{}{}</ul></header>\n",
+      "for students.</p>\n<ul class=\"tiles\">{}{}{}{}{}{}{}{}{}</ul></header>\n",
       escape_html(one_line(options.assignment)), fmt::join(facts, " · "),
       tile(counts.students, counts.students == 1 ? "student" : "students"),
       tile(counts.submitted, "handed in"), tile(counts.missing, "missing"),
       tile(counts.late, "late"), tile(counts.strangers, "not on the roster", true),
-      tile(counts.unreadable, "unreadable", true), tile(counts.faults, "grader faults", true));
+      tile(counts.unreadable, "unreadable", true), tile(counts.faults, "grader faults", true),
+      tile(counts.ungraded, "not graded yet", true),
+      tile(counts.pending, "answers wait for a person", true));
 }
 
 std::string contents_html(const ClassResults& results, const OutputOptions& options) {
@@ -96,15 +98,34 @@ void add_problems(const StudentOutcome& student, const PartOutcome& outcome, Pro
       return problems.add(student.student, "could not be read: " + outcome.why, part);
     case PartState::fault:
       return problems.add(student.student, "the grader failed: " + outcome.why, part);
+    case PartState::ungraded:
+      return problems.add(student.student, "not graded yet: the same command goes on with it",
+                          part);
     case PartState::not_submitted:
       return;
     case PartState::graded:
+      for (const PendingAnswer& answer : outcome.pending) {
+        problems.add(student.student,
+                     fmt::format("{}, {}: the answer waits for a person", part, answer.item), "");
+      }
       for (const TaskLine& task : outcome.tasks) {
         if (task.verdict == Verdict::suspect || task.verdict == Verdict::rejected)
           problems.add(student.student,
                        fmt::format("{}, {}: {}", part, task.id, name_of(task.verdict)), "");
       }
   }
+}
+
+/// What concerns the class as a whole.
+std::vector<std::string> class_problems(const ClassResults& results) {
+  std::vector<std::string> problems = results.problems;
+  const std::size_t pending = count_class(results).pending;
+  if (pending > 0) {
+    problems.push_back(waiting_words(pending) +
+                       ": give points in free_text.csv and import them with --manual; until then "
+                       "the gradebooks leave out these totals");
+  }
+  return problems;
 }
 
 std::string problems_html(const ClassResults& results) {
@@ -116,14 +137,18 @@ std::string problems_html(const ClassResults& results) {
     }
     for (const PartOutcome& outcome : student.parts) add_problems(student, outcome, problems);
   }
+  std::string whole;
+  for (const std::string& problem : class_problems(results)) {
+    whole += "<p>" + escape_html(one_line(problem)) + ".</p>\n";
+  }
   const std::string rows = problems.rows();
   const std::string table =
       rows.empty()
-          ? "<p>Nothing needs to be looked at.</p>"
+          ? whole.empty() ? "<p>Nothing needs to be looked at.</p>" : ""
           : "<div class=\"wide\"><table><thead><tr><th>what</th><th class=\"number\">students</th>"
             "<th class=\"people\">who</th></tr></thead><tbody>\n" +
                 rows + "</tbody></table></div>";
-  return "<section class=\"long\" id=\"problems\"><h2>To be looked at</h2>" + table +
+  return "<section class=\"long\" id=\"problems\"><h2>To be looked at</h2>\n" + whole + table +
          "</section>\n";
 }
 

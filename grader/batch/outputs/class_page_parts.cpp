@@ -31,7 +31,9 @@ std::string summary_html(const PartStatistics& statistics, const PartSummary& pa
   add_count(words, statistics.late, "late");
   add_count(words, count(PartState::not_submitted), "not handed in");
   add_count(words, count(PartState::unreadable), "unreadable");
+  add_count(words, count(PartState::ungraded), "not graded yet");
   add_count(words, count(PartState::fault), "not graded because the grader failed");
+  if (statistics.pending > 0) words += ". " + waiting_words(statistics.pending);
   if (statistics.totals.empty()) return "<p>" + words + ".</p>\n";
   const Quartiles points = quartiles_of(statistics.totals);
   words += fmt::format(". Of {} points: ", format_points(max_total(part)));
@@ -171,12 +173,16 @@ std::string points_cell(const PartOutcome* outcome) {
   switch (outcome->state) {
     case PartState::graded:
       words = format_points(outcome->total());
+      if (!outcome->pending.empty()) words += " <small>pending</small>";
       break;
     case PartState::not_submitted:
       words = outcome->manual != 0 ? format_points(outcome->manual) : "–";
       break;
     case PartState::unreadable:
       words = "unreadable";
+      break;
+    case PartState::ungraded:
+      words = "not yet";
       break;
     case PartState::fault:
       words = "fault";

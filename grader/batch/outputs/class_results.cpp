@@ -10,6 +10,8 @@ const char* name_of(PartState state) {
       return "not-submitted";
     case PartState::unreadable:
       return "unreadable";
+    case PartState::ungraded:
+      return "not-graded-yet";
     case PartState::fault:
       return "fault";
   }

@@ -27,6 +27,7 @@ enum class PartState : std::uint8_t {
   graded,
   not_submitted,  ///< nothing of this part was handed in: no points
   unreadable,     ///< the submission could not be taken in: no points, and somebody should look
+  ungraded,       ///< not graded yet, since the batch was interrupted: no score at all
   fault,          ///< the grader failed: no score at all, never a zero
 };
 const char* name_of(PartState state);
@@ -50,6 +51,12 @@ struct TaskLine {
   std::string peak;
 };
 
+/// An answer in free text that waits for a person to give points.
+struct PendingAnswer {
+  std::string item;  ///< the question: "why_memory_bound"
+  double max_points = 0;
+};
+
 /// One student's outcome in one part.
 struct PartOutcome {
   int part = 0;
@@ -60,9 +67,15 @@ struct PartOutcome {
   double keeps = 1;      ///< what lateness leaves of score and bonus
   std::string lateness;  ///< "3.2 hours late: 90 % of the points count"; empty when in time
   double manual = 0;     ///< sum of the points given by hand; lateness does not touch them
+  /// Answers that nobody has given points for: until then the total is not final.
+  std::vector<PendingAnswer> pending;
+  /// What `score` and `manual` are out of, as it was graded; nothing where nothing was.
+  std::optional<double> max_score;
+  std::optional<double> max_manual;
   std::vector<TaskLine> tasks;
   std::optional<double> previous_total;  ///< before the last re-grade
   std::string grading;                   ///< name of the grading, for LoadGrading; empty for none
+  /// So far: see total_of() of class_words.h.
   double total() const { return (score + bonus) * keeps + manual; }
 };
 
@@ -77,6 +90,8 @@ struct StudentOutcome {
   std::vector<ManualPoints> manual;
 };
 
+/// Its maxima are the largest that anybody's recorded grading has, or the course's where nothing
+/// was graded yet.
 struct PartSummary {
   int number = 0;
   std::string title;
@@ -93,6 +108,7 @@ struct ClassResults {
   std::string gpu;        ///< of the roofline: a file of specs/gpus
   std::string versions;   ///< of grader and toolkit, one line
   std::string graded_at;  ///< "2026-11-22 10:15 UTC"; the only time of day in any output
+  std::vector<std::string> problems = {};  ///< of the class as a whole, for its instructor
 };
 
 /// Evidence of one grading, whole; results are large, so they are loaded one at a time.

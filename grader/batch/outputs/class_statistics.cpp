@@ -101,9 +101,10 @@ PartStatistics statistics_of(const ClassResults& results, const PartSummary& sum
     if (outcome == nullptr) continue;
     ++statistics.states[outcome->state];
     if (!outcome->lateness.empty()) ++statistics.late;
+    statistics.pending += outcome->pending.size();
   }
   for (const auto& [student, outcome] : graded(results, summary.number)) {
-    const double total = outcome->total(), most = max_total(summary);
+    const double total = outcome->total(), most = max_total(summary, *outcome);
     statistics.totals.push_back(total);
     const double share = most > 0 ? total / most : 1;
     if (share > 1 + 1e-9) {
@@ -166,6 +167,9 @@ ClassCounts count_class(const ClassResults& results) {
         any(student, [](const PartOutcome& one) { return one.state == PartState::unreadable; });
     counts.faults +=
         any(student, [](const PartOutcome& one) { return one.state == PartState::fault; });
+    counts.ungraded +=
+        any(student, [](const PartOutcome& one) { return one.state == PartState::ungraded; });
+    counts.pending += count_pending(student);
   }
   return counts;
 }

@@ -39,7 +39,8 @@ struct TaskStatistics {
 struct PartStatistics {
   std::map<PartState, std::size_t> states;
   std::size_t late = 0;
-  std::vector<double> totals;         ///< of the graded
+  std::size_t pending = 0;            ///< answers that wait for a person
+  std::vector<double> totals;         ///< of the graded; so far, where answers wait for a person
   std::vector<std::size_t> tenths;    ///< how many graded totals are in each tenth of the maximum
   std::size_t above = 0;              ///< and above it, by bonus
   std::vector<TaskStatistics> tasks;  ///< in the order of the part
@@ -63,6 +64,8 @@ struct ClassCounts {
   std::size_t strangers = 0;   ///< submissions of nobody on the roster
   std::size_t unreadable = 0;  ///< students with a part that could not be taken in
   std::size_t faults = 0;      ///< students with a part on which the grader failed
+  std::size_t ungraded = 0;    ///< students with a part that is not graded yet
+  std::size_t pending = 0;     ///< answers that wait for a person
 };
 ClassCounts count_class(const ClassResults& results);
 

@@ -26,6 +26,18 @@ const PartOutcome* outcome_of(const StudentOutcome& student, int part) {
 
 double max_total(const PartSummary& summary) { return summary.max_score + summary.max_manual; }
 
+double max_score_of(const PartSummary& summary, const PartOutcome& outcome) {
+  return outcome.max_score.value_or(summary.max_score);
+}
+
+double max_manual_of(const PartSummary& summary, const PartOutcome& outcome) {
+  return outcome.max_manual.value_or(summary.max_manual);
+}
+
+double max_total(const PartSummary& summary, const PartOutcome& outcome) {
+  return max_score_of(summary, outcome) + max_manual_of(summary, outcome);
+}
+
 std::string display_name(const Student& student) {
   const std::string name = one_line(student.name);
   return name.find_first_not_of(' ') == std::string::npos ? one_line(student.key) : name;
@@ -43,17 +55,57 @@ std::string gradebook_points(double points) {
   return text;
 }
 
+Missing missing_in(const PartOutcome& outcome) {
+  switch (outcome.state) {
+    case PartState::fault:
+      return Missing::fault;
+    case PartState::ungraded:
+      return Missing::grading;
+    case PartState::graded:
+      return outcome.pending.empty() ? Missing::nothing : Missing::points;
+    case PartState::not_submitted:
+    case PartState::unreadable:
+      return Missing::nothing;
+  }
+  return Missing::fault;
+}
+
+Missing missing_in(const StudentOutcome& student) {
+  Missing gravest = Missing::nothing;
+  for (const PartOutcome& outcome : student.parts) {
+    gravest = std::max(gravest, missing_in(outcome));
+  }
+  return gravest;
+}
+
+std::string state_name(const PartOutcome& outcome) {
+  return missing_in(outcome) == Missing::points ? "pending" : name_of(outcome.state);
+}
+
+std::string waiting_words(std::size_t answers) {
+  return fmt::format("{} {} for a person", answers, answers == 1 ? "answer waits" : "answers wait");
+}
+
+std::size_t count_pending(const StudentOutcome& student) {
+  std::size_t count = 0;
+  for (const PartOutcome& outcome : student.parts) count += outcome.pending.size();
+  return count;
+}
+
 std::string gradebook_total(const PartOutcome* outcome) {
-  if (outcome == nullptr || outcome->state == PartState::fault) return {};
-  return gradebook_points(outcome->total());
+  const auto total = outcome == nullptr ? std::nullopt : total_of(*outcome);
+  return total ? gradebook_points(*total) : "";
+}
+
+std::optional<double> total_of(const PartOutcome& outcome) {
+  if (missing_in(outcome) != Missing::nothing) return std::nullopt;
+  return outcome.total();
 }
 
 std::optional<double> total_of(const StudentOutcome& student) {
+  if (missing_in(student) != Missing::nothing) return std::nullopt;
   double total = 0;
-  for (const PartOutcome& outcome : student.parts) {
-    if (outcome.state == PartState::fault) return std::nullopt;
-    total += outcome.total();
-  }
+  for (const PartOutcome& outcome : student.parts) total += outcome.total();
   return total;
 }
 
@@ -63,11 +115,34 @@ double max_total(const ClassResults& results) {
   return total;
 }
 
+double max_total(const ClassResults& results, const StudentOutcome& student) {
+  double total = 0;
+  for (const PartSummary& summary : results.parts) {
+    const PartOutcome* outcome = outcome_of(student, summary.number);
+    total += outcome == nullptr ? max_total(summary) : max_total(summary, *outcome);
+  }
+  return total;
+}
+
+namespace {
+
+/// "; 2 answers wait for a person, who gives up to 5 points, so the total is not final"
+std::string pending_clause(const PartOutcome& outcome) {
+  double most = 0;
+  for (const PendingAnswer& answer : outcome.pending) most += answer.max_points;
+  return fmt::format("; {}, who gives up to {} points, so the total is not final",
+                     waiting_words(outcome.pending.size()), format_points(most));
+}
+
+}  // namespace
+
 std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome) {
   std::string words;
   switch (outcome.state) {
     case PartState::fault:
       return kFaultAdvice;
+    case PartState::ungraded:
+      return kNotYetAdvice;
     case PartState::not_submitted:
       words = "nothing was handed in";
       break;
@@ -76,14 +151,15 @@ std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome
       break;
     case PartState::graded:
       words = fmt::format("{} of {} points by the grader", format_points(outcome.score),
-                          format_points(summary.max_score));
+                          format_points(max_score_of(summary, outcome)));
       break;
   }
   if (outcome.bonus > 0) words += fmt::format(", {} bonus", format_points(outcome.bonus));
   if (!outcome.lateness.empty()) words += ", " + one_line(outcome.lateness);
   if (outcome.manual != 0) words += fmt::format(", {} by hand", format_points(outcome.manual));
+  if (missing_in(outcome) == Missing::points) return words + pending_clause(outcome);
   return words + fmt::format("; in all {} of {}", format_points(outcome.total()),
-                             format_points(max_total(summary)));
+                             format_points(max_total(summary, outcome)));
 }
 
 std::vector<std::string> problems_beside(const StudentOutcome& student,

@@ -14,6 +14,10 @@ namespace rooflab {
 /// A part with what is known of it.
 const PartSummary& summary_of(const ClassResults& results, int part);
 double max_total(const PartSummary& summary);
+/// What the student's part is out of: as it was graded, else as the class's is.
+double max_score_of(const PartSummary& summary, const PartOutcome& outcome);
+double max_manual_of(const PartSummary& summary, const PartOutcome& outcome);
+double max_total(const PartSummary& summary, const PartOutcome& outcome);
 /// Null when the student has none.
 const PartOutcome* outcome_of(const StudentOutcome& student, int part);
 
@@ -22,15 +26,35 @@ std::string display_name(const Student& student);
 
 /// "17.25": at most two decimals, as gradebooks keep them.
 std::string gradebook_points(double points);
-/// A part's total; empty where there is none, because the grader failed.
+/// Why there is no total, the gravest reason last.
+enum class Missing : std::uint8_t {
+  nothing,  ///< the total is final
+  points,   ///< answers wait for a person to give points
+  grading,  ///< it is not graded yet
+  fault,    ///< the grader failed
+};
+Missing missing_in(const PartOutcome& outcome);
+/// The gravest of all parts.
+Missing missing_in(const StudentOutcome& student);
+
+/// name_of() its state; "pending" for a graded part with answers that wait for a person.
+std::string state_name(const PartOutcome& outcome);
+/// "1 answer waits for a person", "12 answers wait for a person".
+std::string waiting_words(std::size_t answers);
+std::size_t count_pending(const StudentOutcome& student);
+
+/// A part's total; empty where there is none: an import leaves alone what the gradebook holds.
 std::string gradebook_total(const PartOutcome* outcome);
 /// To two decimals.
 double two_decimals(double points);
 
-/// The points of all parts; nothing where the grader failed in one of them, since what is left
-/// would look like a grade.
+/// The points of a part; nothing where something is missing, since the rest would look like a
+/// grade.
+std::optional<double> total_of(const PartOutcome& outcome);
+/// The points of all parts; nothing where something is missing in one of them.
 std::optional<double> total_of(const StudentOutcome& student);
 double max_total(const ClassResults& results);
+double max_total(const ClassResults& results, const StudentOutcome& student);
 
 /// What became of a part, in one sentence for the student: "17.5 of 22 points, 1 of them bonus".
 std::string part_sentence(const PartSummary& summary, const PartOutcome& outcome);
@@ -40,6 +64,9 @@ inline constexpr const char* kFaultAdvice =
     "the grader failed, which is not your fault: there is no score yet. Your instructor has to "
     "grade "
     "this part again; you need not hand in anything.";
+
+/// What the student should know when a part is not graded yet.
+inline constexpr const char* kNotYetAdvice = "it is not graded yet; you need not hand in anything";
 
 /// The student's problems without those that are the reason why a part is in one of these states:
 /// that reason is told with the part, and that of a fault to instructors alone.

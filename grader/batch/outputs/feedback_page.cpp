@@ -20,14 +20,15 @@ std::string list_html(const std::vector<std::string>& lines) {
   return "<ul>" + items + "</ul>";
 }
 
-const char* words_of(PartState state) {
-  switch (state) {
+const char* words_of(const PartOutcome& outcome) {
+  switch (outcome.state) {
     case PartState::graded:
-      return "graded";
+      return outcome.pending.empty() ? "graded" : "answers wait for a person";
     case PartState::not_submitted:
       return "not handed in";
     case PartState::unreadable:
       return "could not be read";
+    case PartState::ungraded:
     case PartState::fault:
       return "not graded yet";
   }
@@ -35,23 +36,26 @@ const char* words_of(PartState state) {
 }
 
 std::string overview_row(const PartSummary& summary, const PartOutcome& outcome) {
-  const bool fault = outcome.state == PartState::fault;
-  const auto points = [&](double value) { return fault ? "–" : format_points(value); };
+  const auto total = total_of(outcome);
+  const auto points = [&](double value) {
+    return missing_in(outcome) > Missing::points ? "–" : format_points(value);
+  };
   return fmt::format(
       "<tr><th scope=\"row\"><a href=\"#part{0}\">{0}, {1}</a></th><td class=\"state {2}\">{3}</td>"
       "<td class=\"number\">{4}</td><td class=\"number\">{5}</td><td class=\"number\">{6}</td>"
       "<td class=\"number\">{7}</td><td class=\"number\"><b>{8}</b> of {9}</td></tr>\n",
-      outcome.part, escape_html(summary.title), name_of(outcome.state), words_of(outcome.state),
+      outcome.part, escape_html(summary.title), state_name(outcome), words_of(outcome),
       points(outcome.score), points(outcome.bonus),
       outcome.keeps < 1 ? format_percent(outcome.keeps) : "in time", format_points(outcome.manual),
-      points(outcome.total()), format_points(max_total(summary)));
+      total ? format_points(*total) : "–", format_points(max_total(summary, outcome)));
 }
 
-std::string manual_html(const std::vector<ManualPoints>& manual, const PartSummary& summary) {
-  if (manual.empty() && summary.max_manual > 0) {
+std::string manual_html(const std::vector<ManualPoints>& manual, const PartView& part) {
+  const double most = max_manual_of(part.summary, part.outcome);
+  if (manual.empty() && most > 0) {
     return fmt::format(
         "<p class=\"note\">Up to {} points are given by hand; none are entered yet.</p>\n",
-        format_points(summary.max_manual));
+        format_points(most));
   }
   if (manual.empty()) return {};
   std::string rows;
@@ -71,9 +75,24 @@ std::string manual_html(const std::vector<ManualPoints>& manual, const PartSumma
 }
 
 std::string change_html(const PartOutcome& outcome) {
-  if (!outcome.previous_total || outcome.state == PartState::fault) return {};
+  if (!outcome.previous_total || missing_in(outcome) != Missing::nothing) return {};
   return fmt::format("<p class=\"note\">Graded again: it was {} points before.</p>\n",
                      format_points(*outcome.previous_total));
+}
+
+/// Behind "– of 104 points".
+const char* no_total_words(Missing missing) {
+  switch (missing) {
+    case Missing::nothing:
+      return "";
+    case Missing::points:
+      return " so far: answers wait for a person to give points";
+    case Missing::grading:
+      return ": a part is not graded yet";
+    case Missing::fault:
+      return ": a part has to be graded again, which is not your fault";
+  }
+  return "";
 }
 
 /// What the grader has no evidence of, from the lines that are kept for tables.
@@ -115,8 +134,8 @@ std::string FeedbackPage::header() const {
       "<header><h1><bdi>{}</bdi></h1>\n<p class=\"score\"><b>{}</b> of {} points{}</p>\n"
       "<p class=\"facts\">{}</p></header>\n",
       escape_html(shorten(display_name(student_.student), kLongestFact)),
-      total ? format_points(*total) : "–", format_points(max_total(results_)),
-      total ? "" : ": a part has to be graded again, which is not your fault", facts);
+      total ? format_points(*total) : "–", format_points(max_total(results_, student_)),
+      no_total_words(missing_in(student_)), facts);
 }
 
 std::string FeedbackPage::overview() const {
@@ -157,9 +176,8 @@ void FeedbackPage::add(const PartView& part) {
   parts_ += fmt::format(
       "<section class=\"part\" id=\"part{0}\"><h2>Part {0}, {1}</h2>\n<p>{2}.</p>\n", outcome.part,
       escape_html(part.summary.title), escape_html(part_sentence(part.summary, outcome)));
-  parts_ += change_html(outcome) +
-            manual_html(manual_points_of(student_, outcome.part), part.summary) + body +
-            "</section>\n";
+  parts_ += change_html(outcome) + manual_html(manual_points_of(student_, outcome.part), part) +
+            body + "</section>\n";
 }
 
 std::string FeedbackPage::finish() && {

@@ -39,10 +39,19 @@ std::string tasks_passed(const PartOutcome& outcome) {
   return fmt::format("{} of {}", passed, outcome.tasks.size());
 }
 
+/// "why_memory_bound; estimate"
+std::string pending_items(const PartOutcome& outcome) {
+  std::vector<std::string> items;
+  for (const PendingAnswer& answer : outcome.pending) items.push_back(answer.item);
+  return joined_lines(items);
+}
+
 std::vector<std::string> row_of(const ClassResults& results, const StudentOutcome& student,
                                 const PartOutcome& outcome) {
   const PartSummary& summary = summary_of(results, outcome.part);
-  const bool scored = outcome.state != PartState::fault;
+  const Missing missing = missing_in(outcome);
+  const bool scored = missing <= Missing::points;
+  const bool final = missing == Missing::nothing;
   const auto points = [&](double value) { return scored ? gradebook_points(value) : ""; };
   const Student& who = student.student;
   const auto& previous = outcome.previous_total;
@@ -55,18 +64,19 @@ std::vector<std::string> row_of(const ClassResults& results, const StudentOutcom
           who.on_roster ? "yes" : "no",
           fmt::format("{}", outcome.part),
           one_line(summary.title),
-          name_of(outcome.state),
+          state_name(outcome),
           points(outcome.score),
-          gradebook_points(summary.max_score),
+          gradebook_points(max_score_of(summary, outcome)),
           points(outcome.bonus),
           fmt::format("{:.4g}", outcome.keeps),
           one_line(outcome.lateness),
           gradebook_points(outcome.manual),
-          gradebook_points(summary.max_manual),
-          points(outcome.total()),
-          gradebook_points(max_total(summary)),
+          gradebook_points(max_manual_of(summary, outcome)),
+          pending_items(outcome),
+          gradebook_total(&outcome),
+          gradebook_points(max_total(summary, outcome)),
           previous ? gradebook_points(*previous) : "",
-          previous && scored ? gradebook_points(outcome.total() - *previous) : "",
+          previous && final ? gradebook_points(outcome.total() - *previous) : "",
           tasks_passed(outcome),
           tasks_of(outcome),
           one_line(outcome.why),
@@ -80,12 +90,12 @@ std::vector<std::string> row_of(const ClassResults& results, const StudentOutcom
 }  // namespace
 
 std::string grades_csv(const ClassResults& results) {
-  CsvTable table{
-      {"student",   "name",           "email",      "login",    "section",    "sis id",
-       "on roster", "part",           "part title", "state",    "score",      "max score",
-       "bonus",     "lateness keeps", "lateness",   "manual",   "max manual", "total",
-       "max total", "previous total", "change",     "passed",   "tasks",      "why",
-       "problems",  "notes",          "submission", "received", "feedback"}};
+  CsvTable table{{"student",        "name",       "email",      "login",          "section",
+                  "sis id",         "on roster",  "part",       "part title",     "state",
+                  "score",          "max score",  "bonus",      "lateness keeps", "lateness",
+                  "manual",         "max manual", "pending",    "total",          "max total",
+                  "previous total", "change",     "passed",     "tasks",          "why",
+                  "problems",       "notes",      "submission", "received",       "feedback"}};
   for (const StudentOutcome& student : results.students) {
     for (const PartOutcome& outcome : student.parts) {
       table.push_back(row_of(results, student, outcome));

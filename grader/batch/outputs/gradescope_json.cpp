@@ -50,25 +50,36 @@ Json test_json(const std::string& name, const std::string& number, const std::st
           {"output", output}, {"output_format", "text"}, {"visibility", "visible"}};
 }
 
+const char* no_score_words(Missing missing) {
+  switch (missing) {
+    case Missing::nothing:
+      return "";
+    case Missing::points:
+      return "The score is not final: answers wait for a person. Instructor: give points for them "
+             "with --manual, and upload the new file.\n";
+    case Missing::grading:
+      return "There is no score: a part is not graded yet. Instructor: run the batch again, which "
+             "goes on with it, and upload the new file.\n";
+    case Missing::fault:
+      return "There is no score: the grader failed on a part, which is not the student's fault. "
+             "Instructor: grade the class again, which tries what failed, and upload the new "
+             "file.\n";
+  }
+  return "";
+}
+
 }  // namespace
 
 GradescopeJson::GradescopeJson(const ClassResults& results, const StudentOutcome& student,
                                std::optional<Standing> standing)
-    : results_(results),
-      student_(student),
-      standing_(standing),
-      scored_(total_of(student).has_value()) {
+    : results_(results), student_(student), standing_(standing), missing_(missing_in(student)) {
   for (const std::string& problem : problems_beside(student, {PartState::fault}))
     output_ += one_line(problem) + ".\n";
-  if (!scored_) {
-    output_ +=
-        "There is no score: the grader failed on a part, which is not the student's fault. "
-        "Instructor: grade the class again, which tries what failed, and upload the new file.\n";
-  }
+  output_ += no_score_words(missing_);
 }
 
 void GradescopeJson::add_test(Json test, double score, double max_score) {
-  if (scored_) {
+  if (scores_tests()) {
     test["score"] = two_decimals(score);
     test["max_score"] = two_decimals(max_score);
   }
@@ -85,7 +96,24 @@ void GradescopeJson::add_task(const PartView& part, std::size_t index) {
       line.verdict != Verdict::not_applicable && line.verdict != Verdict::grader_fault;
   if (judged) test["status"] = line.verdict == Verdict::pass ? "passed" : "failed";
   test["tags"] = {fmt::format("part {}", part.outcome.part), name_of(line.verdict)};
-  add_test(std::move(test), line.score, line.max_score);
+  // Without a total Gradescope adds up the tests, so lateness has to be in them.
+  const double keeps = missing_ == Missing::points ? part.outcome.keeps : 1;
+  add_test(std::move(test), line.score * keeps, line.max_score);
+}
+
+void GradescopeJson::add_manual(const PartView& part) {
+  const std::string number = fmt::format("{}", part.outcome.part);
+  const auto test = [&](const std::string& item, const std::string& output) {
+    return test_json(one_line(fmt::format("Part {}, by hand: {}", number, item)), number, output);
+  };
+  for (const ManualPoints& manual : manual_points_of(student_, part.outcome.part)) {
+    add_test(test(manual.item, sanitize(manual.comment)), manual.points,
+             manual.max_points.value_or(manual.points));
+  }
+  for (const PendingAnswer& answer : part.outcome.pending) {
+    tests_.push_back(test(answer.item, fmt::format("waits for a person, who gives up to {} points",
+                                                   format_points(answer.max_points))));
+  }
 }
 
 void GradescopeJson::add(const PartView& part) {
@@ -98,25 +126,29 @@ void GradescopeJson::add(const PartView& part) {
   } else {
     Json test = test_json(one_line(fmt::format("Part {}, {}", outcome.part, part.summary.title)),
                           fmt::format("{}", outcome.part), sentence);
-    if (outcome.state != PartState::fault) test["status"] = "failed";
+    if (missing_in(outcome) == Missing::nothing) test["status"] = "failed";
     add_test(std::move(test), 0, part.summary.max_score);
   }
-  for (const ManualPoints& manual : manual_points_of(student_, outcome.part)) {
-    const double most = manual.max_points.value_or(manual.points);
-    add_test(test_json(one_line(fmt::format("Part {}, by hand: {}", outcome.part, manual.item)),
-                       fmt::format("{}", outcome.part), sanitize(manual.comment)),
-             manual.points, most);
-  }
-  Json json{{"part", outcome.part}, {"state", name_of(outcome.state)}};
-  if (outcome.state != PartState::fault) {
+  add_manual(part);
+  parts_.push_back(part_json(part));
+}
+
+Json GradescopeJson::part_json(const PartView& part) {
+  const PartOutcome& outcome = part.outcome;
+  const Missing missing = missing_in(outcome);
+  Json json{{"part", outcome.part}, {"state", state_name(outcome)}};
+  if (missing <= Missing::points) {
     json["score"] = two_decimals(outcome.score);
     json["bonus"] = two_decimals(outcome.bonus);
     json["lateness_keeps"] = outcome.keeps;
     json["manual"] = two_decimals(outcome.manual);
-    json["total"] = two_decimals(outcome.total());
   }
-  json["max_total"] = two_decimals(max_total(part.summary));
-  parts_.push_back(std::move(json));
+  if (const auto total = total_of(outcome)) json["total"] = two_decimals(*total);
+  json["max_total"] = two_decimals(max_total(part.summary, outcome));
+  for (const PendingAnswer& answer : outcome.pending) {
+    json["pending"].push_back(sanitize(answer.item));
+  }
+  return json;
 }
 
 std::string GradescopeJson::finish() && {
@@ -137,7 +169,7 @@ std::string GradescopeJson::finish() && {
   document["visibility"] = "visible";
   document["stdout_visibility"] = "hidden";
   document["tests"] = tests_;
-  if (standing_ && scored_) {
+  if (standing_ && scores_tests()) {
     document["leaderboard"] = {
         {{"name", "Points"}, {"value", two_decimals(standing_->points)}, {"order", "desc"}},
         {{"name", "Mean efficiency, %"},

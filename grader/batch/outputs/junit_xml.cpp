@@ -93,6 +93,9 @@ void JunitXml::add(const PartView& part) {
     case PartState::not_submitted:
       return add_case(suite, "submission",
                       child_of("failure", name_of(outcome.state), "nothing was handed in"));
+    case PartState::ungraded:
+      return add_case(suite, "submission",
+                      "<skipped" + attribute("message", "it is not graded yet") + "/>");
     case PartState::unreadable:
     case PartState::fault:
       return add_case(suite, "submission", child_of("error", name_of(outcome.state), outcome.why));

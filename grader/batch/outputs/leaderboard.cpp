@@ -22,7 +22,7 @@ std::vector<Entry> ranking(const ClassResults& results) {
   const std::size_t timed = count_timed_tasks(results);
   std::vector<Entry> all;
   for (const StudentOutcome& student : results.students) {
-    if (!total_of(student)) continue;  // a part is still to be graded
+    if (missing_in(student) > Missing::points) continue;  // a part is still to be graded
     all.push_back({&student, standing_of(student, timed)});
   }
   std::stable_sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) {

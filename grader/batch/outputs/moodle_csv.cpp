@@ -38,7 +38,7 @@ std::string moodle_csv(const ClassResults& results) {
                                  one_line(who.name),
                                  one_line(who.email),
                                  total ? gradebook_points(*total) : "",
-                                 gradebook_points(max_total(results)),
+                                 gradebook_points(max_total(results, student)),
                                  ""};
     for (const PartSummary& summary : results.parts) {
       row.push_back(gradebook_total(outcome_of(student, summary.number)));

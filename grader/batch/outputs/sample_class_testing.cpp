@@ -194,6 +194,10 @@ PartOutcome outcome_of_part(SampleClass& sample, const StudentOutcome& student, 
     outcome.why = "the worker was ended by SIGKILL";
     return outcome;
   }
+  if (part == 2 && i % 31 == 30) {
+    outcome.state = PartState::ungraded;
+    return outcome;
+  }
   const GradeResult grading = part == 1 ? grading_of(1, "Fundamental metrics", kFirst, skill, dice)
                                         : grading_of(2, "A decoder layer", kSecond, skill, dice);
   outcome.state = PartState::graded;
@@ -224,7 +228,10 @@ StudentOutcome student_outcome(SampleClass& sample, std::size_t i) {
   for (const int part : {1, 2}) {
     student.parts.push_back(outcome_of_part(sample, student, i, part, skill, dice));
   }
-  if (student.parts[0].state == PartState::graded) {
+  const bool unread = i % 17 == 16;
+  if (student.parts[0].state == PartState::graded && unread) {
+    student.parts[0].pending = {{"why_memory_bound", 5}};
+  } else if (student.parts[0].state == PartState::graded) {
     student.manual = {
         {1, "why_memory_bound", 3.5, 5, "Right, but say of which memory.\nSee page 3.", "tutor"}};
     student.parts[0].manual = 3.5;
@@ -312,6 +319,9 @@ class Poison {
     for (PartOutcome& outcome : student.parts) {
       if (outcome.state == PartState::unreadable || outcome.state == PartState::fault)
         outcome.why = next();
+    }
+    for (PartOutcome& outcome : student.parts) {
+      for (PendingAnswer& answer : outcome.pending) answer.item = next();
     }
     for (ManualPoints& manual : student.manual) {
       manual.item = next(), manual.comment = next(), manual.by = next();

@@ -119,6 +119,20 @@ CREATE TABLE manual_points (          -- given by people; the highest revision c
     R"sql(
 ALTER TABLE task_results ADD COLUMN lost_groups TEXT NOT NULL DEFAULT '';  -- separated by spaces
 )sql",
+    R"sql(
+-- What a grading was out of besides max_score; NULL where an older grader made it.
+ALTER TABLE gradings ADD COLUMN max_manual REAL;
+-- Whole stories of hidden cases that failed (JSON): for instructors alone, in no output for students.
+ALTER TABLE gradings ADD COLUMN revealed TEXT;
+
+CREATE TABLE hand_questions (         -- free text that a grading left to a person
+  grading TEXT NOT NULL REFERENCES gradings(name),
+  position INTEGER NOT NULL,
+  item TEXT NOT NULL,
+  max_points REAL NOT NULL,
+  PRIMARY KEY (grading, position)
+) WITHOUT ROWID;
+)sql",
 };
 
 int schema_of(Database& database) {

@@ -284,11 +284,31 @@ std::optional<GradingRow> Store::grading(const std::string& name) {
 
 namespace {
 
+double sum_of(const std::vector<HandQuestion>& questions) {
+  double sum = 0;
+  for (const HandQuestion& question : questions) sum += question.max_points;
+  return sum;
+}
+
+void put_questions(Database& database, const std::string& grading,
+                   const std::vector<HandQuestion>& questions) {
+  Statement(database, "DELETE FROM hand_questions WHERE grading = ?").bind(grading).run();
+  Statement insert(database, "INSERT INTO hand_questions VALUES (?, ?, ?, ?)");
+  for (std::size_t position = 0; position < questions.size(); ++position) {
+    insert.bind(grading)
+        .bind(static_cast<std::int64_t>(position))
+        .bind(questions[position].item)
+        .bind(questions[position].max_points)
+        .run();
+  }
+}
+
 void put_outcome(Database& database, const std::string& grading, const char* state,
                  const std::string& why, const GradedResult* graded, std::int64_t now) {
   Statement update(database,
                    "UPDATE gradings SET state = ?2, why = ?3, score = ?4, max_score = ?5, bonus = "
-                   "?6, evidence = ?7, build_s = ?8, run_s = ?9, graded_at = ?10 WHERE name = ?1");
+                   "?6, evidence = ?7, build_s = ?8, run_s = ?9, revealed = ?10, max_manual = ?11, "
+                   "graded_at = ?12 WHERE name = ?1");
   update.bind(grading).bind(state).bind(why);
   if (graded != nullptr) {
     update.bind(graded->result.score())
@@ -296,9 +316,11 @@ void put_outcome(Database& database, const std::string& grading, const char* sta
         .bind(graded->result.bonus())
         .bind(graded->evidence)
         .bind(graded->build_s)
-        .bind(graded->run_s);
+        .bind(graded->run_s)
+        .bind(graded->revealed)
+        .bind(sum_of(graded->questions));
   } else {
-    for (int column = 0; column < 6; ++column) update.bind_null();
+    for (int column = 0; column < 8; ++column) update.bind_null();
   }
   update.bind(now).run();
 }
@@ -339,6 +361,7 @@ void Store::put_result(const std::string& grading, const GradedResult& graded, s
   set("time_kind", graded.result.time_kind);
   put_outcome(database_, grading, "graded", "", &graded, now);
   put_tasks(database_, grading, graded.result.tasks);
+  put_questions(database_, grading, graded.questions);
   transaction.commit();
 }
 
@@ -354,6 +377,29 @@ std::string Store::evidence(const std::string& grading) {
   Statement row(database_, "SELECT evidence FROM gradings WHERE name = ?");
   row.bind(grading);
   return row.step() ? row.text() : "";
+}
+
+std::string Store::revealed(const std::string& grading) {
+  Statement row(database_, "SELECT coalesce(revealed, '') FROM gradings WHERE name = ?");
+  row.bind(grading);
+  return row.step() ? row.text() : "";
+}
+
+std::optional<std::vector<HandQuestion>> Store::hand_questions(const std::string& grading) {
+  Statement known(database_, "SELECT max_manual FROM gradings WHERE name = ?");
+  known.bind(grading);
+  if (!known.step() || !known.optional_real()) return std::nullopt;
+  Statement row(database_,
+                "SELECT item, max_points FROM hand_questions WHERE grading = ? ORDER BY position");
+  row.bind(grading);
+  std::vector<HandQuestion> questions;
+  while (row.step()) {
+    HandQuestion question;
+    question.item = row.text();
+    question.max_points = row.real();
+    questions.push_back(std::move(question));
+  }
+  return questions;
 }
 
 double Store::total_of(const std::string& grading) {

@@ -60,6 +60,12 @@ struct ManualRow {
   std::string by = {};
 };
 
+/// A question of free text, for which a person gives points.
+struct HandQuestion {
+  std::string item = {};
+  double max_points = 0;
+};
+
 /// A result as its worker hands it in: taken times stand beside it, since they alone differ from
 /// run to run.
 struct GradedResult {
@@ -68,6 +74,8 @@ struct GradedResult {
   std::string gpu = {};       ///< that it was graded on, as specs/gpus calls it
   double build_s = 0;
   double run_s = 0;
+  std::string revealed = {};  ///< to_text of the hidden cases that failed; for instructors alone
+  std::vector<HandQuestion> questions = {};  ///< of the part as it was graded
 };
 
 /// Files of one part by their paths relative to a submission, with their contents.
@@ -115,6 +123,10 @@ class Store {
   void put_fault(const std::string& grading, const std::string& why, const GradedResult* graded,
                  std::int64_t now);
   std::string evidence(const std::string& grading);  ///< empty when there is none
+  /// The hidden cases that failed, whole; empty when nothing was kept. For instructors alone.
+  std::string revealed(const std::string& grading);
+  /// What the grading left to a person; nothing where an older grader did not keep it.
+  std::optional<std::vector<HandQuestion>> hand_questions(const std::string& grading);
   std::optional<GradingRow> grading(const std::string& name);
   double total_of(const std::string& grading);  ///< score and bonus; 0 without a result
 

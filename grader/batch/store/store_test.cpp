@@ -164,6 +164,38 @@ TEST_F(StoreTest, IsOpenedAgainWithAllItHad) {
   EXPECT_EQ(again.students().size(), 2U);
 }
 
+TEST_F(StoreTest, WhatAGradingLeftToAPersonAndHidesFromStudentsIsKeptWithIt) {
+  store_.assign_grading("s1", subject(), false);
+  const std::string name = store_.pending()[0].name;
+  EXPECT_FALSE(store_.hand_questions(name).has_value()) << "it is not graded yet";
+  GradedResult result = graded(4);
+  result.revealed = "the whole story";
+  result.questions = {{.item = "why", .max_points = 4}, {.item = "how", .max_points = 1.5}};
+  store_.put_result(name, result, 100);
+  ASSERT_EQ(store_.hand_questions(name)->size(), 2U);
+  EXPECT_EQ(store_.hand_questions(name)->at(1).item, "how");
+  EXPECT_EQ(store_.hand_questions(name)->at(1).max_points, 1.5);
+  EXPECT_EQ(store_.revealed(name), "the whole story");
+  EXPECT_EQ(store_.revealed("another"), "");
+}
+
+TEST(StoreFile, OfTheFirstSchemaIsBroughtUpToDateAndKnowsNothingOfTheNewColumns) {
+  const TemporaryFolder folder(std::filesystem::temp_directory_path());
+  const auto file = folder.path() / "batch.sqlite";
+  {
+    Database old(file);
+    migrate_to(old, 1);
+    old.execute(
+        "INSERT INTO gradings VALUES ('g', 'k', 1, 1, 's', 'sim:a100', 7, '1', 'graded', '', 4, "
+        "10, "
+        "0, 'evidence', 1, 1, 100)");
+  }
+  Store store(file);
+  EXPECT_EQ(store.evidence("g"), "evidence");
+  EXPECT_FALSE(store.hand_questions("g").has_value());
+  EXPECT_EQ(store.revealed("g"), "");
+}
+
 TEST_F(StoreTest, OfANewerGraderIsRefused) {
   store_.database().execute("PRAGMA user_version = 999");
   try {

@@ -1,0 +1,131 @@
+#include "grader/batch/free_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "grader/batch/intake/csv.h"
+#include "grader/report/text.h"
+#include "grader/spec/answers.h"
+
+namespace rooflab {
+namespace {
+
+using Key = std::tuple<std::string, int, std::string>;  // student, part, item
+
+/// A question with the task that asks it.
+struct Asked {
+  const TaskSpec* task = nullptr;
+  const QuestionSpec* question = nullptr;
+};
+
+std::vector<Asked> questions_of(const PartSpec& part) {
+  std::vector<Asked> all;
+  for (const TaskSpec& task : part.tasks) {
+    if (task.kind != TaskKind::answers) continue;
+    for (const QuestionSpec& question : task.questions) {
+      if (question.kind == QuestionKind::text) all.push_back({&task, &question});
+    }
+  }
+  return all;
+}
+
+/// What a student wrote, or why there is nothing to read.
+std::string answer_to(const SourceFiles& files, const PartSpec& part, const TaskSpec& task,
+                      const std::string& question) {
+  const auto file = files.find(part.directory + "/" + task.file);
+  if (file == files.end()) return "";
+  const Answers answers = read_answers(file->second, task);
+  const auto found = answers.values.find(question);
+  if (found == answers.values.end()) return "";
+  const auto* text = std::get_if<std::string>(&found->second);
+  return text != nullptr ? sanitize(*text) : "";
+}
+
+bool says_something(const std::string& answer) {
+  return answer.find_first_not_of(" \t\r\n") != std::string::npos;
+}
+
+std::map<Key, ManualRow> given_points(Store& store) {
+  std::map<Key, ManualRow> given;
+  for (ManualRow& row : store.manual_points()) {
+    given.insert_or_assign(Key(row.student, row.part, row.item), row);
+  }
+  return given;
+}
+
+std::vector<FreeText> texts_of(Store& store, const PartSpec& part, const SubmissionRow& submission,
+                               const std::string& handed_in,
+                               const std::map<Key, ManualRow>& given) {
+  const auto grade = store.grade(submission.id, part.number);
+  const auto recorded = grade ? store.hand_questions(grade->grading.name) : std::nullopt;
+  const SourceFiles files = store.source(grade ? grade->grading.subject.source : handed_in);
+  const std::vector<Asked> asked = questions_of(part);
+  std::vector<FreeText> texts;
+  for (const HandQuestion& question : recorded ? *recorded : hand_questions_of(part)) {
+    FreeText text;
+    text.student = submission.student;
+    text.part = part.number;
+    text.question = question;
+    const auto now = std::ranges::find_if(
+        asked, [&](const Asked& one) { return one.question->id == question.item; });
+    if (now != asked.end()) {
+      text.prompt = now->question->prompt;
+      text.answer = answer_to(files, part, *now->task, question.item);
+    } else {
+      text.answer = "(the part no longer asks this; read the submission, or grade it again)";
+    }
+    text.waits =
+        says_something(text.answer) && !given.contains(Key(text.student, text.part, question.item));
+    texts.push_back(std::move(text));
+  }
+  return texts;
+}
+
+const char* state_of(const FreeText& text, bool given) {
+  if (given) return "graded";
+  return text.waits ? "pending" : "nothing written";
+}
+
+}  // namespace
+
+std::vector<HandQuestion> hand_questions_of(const PartSpec& part) {
+  std::vector<HandQuestion> questions;
+  for (const Asked& one : questions_of(part)) {
+    questions.push_back({.item = one.question->id, .max_points = one.question->points});
+  }
+  return questions;
+}
+
+std::vector<FreeText> free_texts(Store& store, const Course& course) {
+  const auto given = given_points(store);
+  std::vector<FreeText> all;
+  for (const SubmissionRow& submission : store.submissions()) {
+    if (!submission.counts || !submission.problem.empty()) continue;
+    for (const auto& [number, source] : store.handed_in(submission.id)) {
+      const auto part = std::ranges::find(course.parts, number, &PartSpec::number);
+      if (part == course.parts.end()) continue;
+      std::ranges::move(texts_of(store, *part, submission, source, given), std::back_inserter(all));
+    }
+  }
+  return all;
+}
+
+std::string free_text_table(Store& store, const Course& course) {
+  const auto given = given_points(store);
+  CsvTable table = {
+      {"student", "part", "item", "points", "max", "comment", "by", "state", "question", "answer"}};
+  for (const FreeText& text : free_texts(store, course)) {
+    const auto row = given.find(Key(text.student, text.part, text.question.item));
+    const bool known = row != given.end();
+    table.push_back({text.student, std::to_string(text.part), text.question.item,
+                     known ? fmt::format("{}", row->second.points) : "",
+                     format_points(text.question.max_points), known ? row->second.comment : "",
+                     known ? row->second.by : "", state_of(text, known), text.prompt, text.answer});
+  }
+  return to_csv(table);
+}
+
+}  // namespace rooflab

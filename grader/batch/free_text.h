@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "grader/batch/course.h"
+#include "grader/batch/store/store.h"
+
+/// Answers in free text, which no program judges: a person gives points for them.
+namespace rooflab {
+
+/// One question as one student was asked it, with what the student wrote.
+struct FreeText {
+  std::string student;
+  int part = 0;
+  HandQuestion question;
+  std::string prompt;  ///< empty where the part no longer asks it
+  std::string answer;  ///< what a person reads; empty when the student wrote nothing
+  bool waits = false;  ///< there is something to read, and nobody has given points yet
+};
+
+/// The questions of free text of a part as the course has them now.
+std::vector<HandQuestion> hand_questions_of(const PartSpec& part);
+
+/// Every free-text question of every submission that counts, by student, part and question. What
+/// was graded is asked and valued as it was when it was graded.
+std::vector<FreeText> free_texts(Store& store, const Course& course);
+
+/// free_text.csv: all of them, with the points given so far, to be filled in and imported.
+std::string free_text_table(Store& store, const Course& course);
+
+}  // namespace rooflab

@@ -32,7 +32,7 @@ std::vector<Asked> questions_of(const PartSpec& part) {
   return all;
 }
 
-/// What a student wrote, or why there is nothing to read.
+/// What a student wrote, as far as it can be read.
 std::string answer_to(const SourceFiles& files, const PartSpec& part, const TaskSpec& task,
                       const std::string& question) {
   const auto file = files.find(part.directory + "/" + task.file);

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "grader/spec/groups.h"
+
 namespace rooflab {
 namespace {
 
@@ -114,8 +116,17 @@ class CaseGrader {
 
   bool ends_the_task(Verdict verdict) const {
     const bool is_the_only_stub = scene_.task().kind == TaskKind::kernel &&
-                                  verdict == Verdict::not_implemented && result_.cases.size() == 1;
+                                  verdict == Verdict::not_implemented &&
+                                  result_.cases.size() == 1 && !has_several_functions();
     return is_the_only_stub || verdict == Verdict::grader_fault || verdict == Verdict::rejected;
+  }
+
+  /// Each may have a stub of its own.
+  bool has_several_functions() const {
+    const auto& cases = scene_.task().cases;
+    return std::ranges::any_of(cases, [&](const CaseSpec& spec) {
+      return function_of(spec) != function_of(cases.front());
+    });
   }
 
   Seconds limit() const { return Seconds(kMostFailedLimits * scene_.task().time_limit_s); }

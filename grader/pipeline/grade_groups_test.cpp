@@ -197,6 +197,18 @@ TEST_F(GroupsOfCasesTest, AKernelsStubEndsTheTaskAtOnce) {
   EXPECT_EQ(task.diagnostics.size(), 1U);
 }
 
+TEST_F(GroupsOfCasesTest, AStubOfOneOfSeveralKernelsLeavesTheOthers) {
+  TaskSpec& task = part_.tasks[0];
+  for (CaseSpec& spec : task.cases) spec.parameters["function"] = spec.group;
+  const TaskResult result = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    if (request.problem->tensors[0].elements() == 4) outcome.end = End::not_implemented;
+    return outcome;
+  });
+  EXPECT_THAT(scores(result), ElementsAre(0, 3, 2));
+  EXPECT_EQ(result.verdict, Verdict::not_implemented);
+}
+
 TEST_F(GroupsOfCasesTest, EachFunctionOfAValuesTaskHasItsOwnStub) {
   TaskSpec& task = part_.tasks[0];
   task.kind = TaskKind::values;

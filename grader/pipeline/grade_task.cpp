@@ -57,6 +57,14 @@ bool is_cheap_to_check(const simgpu::Activity& activity) {
   return instructions > 0 && instructions <= kMostCheckedInstructions;
 }
 
+double points_of(const Timing& timing) {
+  return timing.points + timing.launches.points + timing.dram_bytes.points;
+}
+
+void forfeit_points(Timing& timing) {
+  timing.points = timing.launches.points = timing.dram_bytes.points = 0;
+}
+
 /// A replay of one case earns nothing, is out of nothing, and says nothing of other groups.
 void forget_points(TaskResult& result) {
   result.score = 0;
@@ -220,8 +228,7 @@ class TaskGrader {
     timing.limit = limit_of(activity, work, timing.time_us, gpu().sm_count);
     timing.advice = advice_of(timing.limit, timing.time_us);
     if (speed.shows_memory) timing.peak_memory = run->peak_memory;
-    result_.timings.push_back(timing);
-    timed_.push_back(&speed);
+    add_timing(speed, timing);
     const bool measured = scene_.tools.device.time_kind() == "measured";
     if (is_below_floor(timing, measured)) {
       return suspect(speed, explain_suspect(timing, context_timed(speed)));
@@ -235,6 +242,11 @@ class TaskGrader {
     }
     add_kernel_evidence(speed, timing, activity);
     return true;
+  }
+
+  void add_timing(const SpeedSpec& speed, Timing timing) {
+    result_.timings.push_back(std::move(timing));
+    timed_.push_back(&speed);
   }
 
   /// A wrong answer costs the groups of its timed case; what is no student's answer ends the task.
@@ -280,10 +292,8 @@ class TaskGrader {
     double sum = 0;
     for (std::size_t i = 0; i < timed_.size(); ++i) {
       Timing& timing = result_.timings[i];
-      if (is_suspect_ || !scores_.pass(timed_[i]->groups)) {
-        timing.points = timing.launches.points = timing.dram_bytes.points = 0;
-      }
-      sum += timing.points + timing.launches.points + timing.dram_bytes.points;
+      if (is_suspect_ || !scores_.pass(timed_[i]->groups)) forfeit_points(timing);
+      sum += points_of(timing);
     }
     return sum;
   }

@@ -61,9 +61,8 @@ std::string on_terminal(const TaskResult& task) {
 
 TEST(GroupsReport, TheTerminalListsLostGroupsBelowTheTask) {
   const std::string text = on_terminal(half_right());
-  EXPECT_THAT(text, HasSubstr("  gemm  race               5/12   RL0302 gemm.cu:3"));
-  EXPECT_THAT(text,
-              HasSubstr("\n                          edges 0/4 (wrong answer) · types 0/3\n"));
+  EXPECT_THAT(text, HasSubstr("  gemm  race              5/12   RL0302 gemm.cu:3 types: the tile"));
+  EXPECT_THAT(text, HasSubstr("\n        edges 0/4 (wrong answer) · types 0/3\n"));
   EXPECT_THAT(text, HasSubstr("fails: types\n"));
   EXPECT_THAT(text, HasSubstr("also[RL0401]: 9 elements are wrong (fails: edges)\n"));
 }
@@ -98,12 +97,15 @@ TEST(GroupsReport, JsonNamesGroupsOfTasksCasesAndDiagnostics) {
 TEST(GroupsReport, HtmlHasATableOfGroupsAndEscapesTheirNames) {
   TaskResult task = half_right();
   task.groups[0].title = "<b>";
-  const std::string html = to_html(result_of(task), {});
+  gpu_spec::GpuSpec gpu;
+  gpu.peak_flops["fp32"] = 1e12;
+  gpu.dram_bytes_per_second = 1e11;
+  const std::string html = to_html(result_of(task), gpu);
   EXPECT_THAT(html, HasSubstr("class=\"groups\""));
   EXPECT_THAT(html, HasSubstr("&lt;b&gt;"));
   EXPECT_THAT(html, HasSubstr("fails: types"));
   task.groups.resize(1);
-  EXPECT_THAT(to_html(result_of(task), {}), Not(HasSubstr("class=\"groups\"")));
+  EXPECT_THAT(to_html(result_of(task), gpu), Not(HasSubstr("class=\"groups\"")));
 }
 
 TEST(GroupsReport, EvidenceKeepsThem) {

@@ -146,8 +146,9 @@ std::string task_detail(const TaskResult& task) {
     if (first.line > 0) place += fmt::format(":{}", first.line);
     // Some messages open with the file themselves.
     if (place.empty() || first.message.starts_with(first.file)) place.clear();
+    const std::string group = first.groups.size() == 1 ? first.groups.front() + ": " : "";
     return fmt::format("{}{}{} {}", first.code, place.empty() ? "" : " ", place,
-                       shorten(one_line(first.message), kDetailWidth));
+                       shorten(one_line(group + first.message), kDetailWidth));
   }
   return task.timings.empty() ? task.summary : timing_words(task.timings.front());
 }

@@ -49,7 +49,7 @@ TEST(KitReport, SaysWhatIsGradedLaterAndHowManyCasesAreHidden) {
   EXPECT_THAT(text, HasSubstr("\n  90 of 93 points checked here; 11 points are graded after you "
                               "hand in\n  public cases only: the grading of the class has 12 "
                               "hidden cases as well (gemv 12)\n"));
-  EXPECT_THAT(text, HasSubstr("  answers  answered            ?/11   11 of 11 questions"));
+  EXPECT_THAT(text, HasSubstr("  answers  answered          ?/11   11 of 11 questions"));
   EXPECT_THAT(text, Not(HasSubstr("answers  pass")));
   const auto json = nlohmann::json::parse(to_json(kit_result()));
   EXPECT_EQ(json["max_score"], 104);

@@ -137,13 +137,27 @@ std::vector<std::string> compare_starter(const std::filesystem::path& starter,
   return differences;
 }
 
-void write_starter(const std::filesystem::path& starter, const std::vector<StarterFile>& files) {
-  for (const auto& path : left_over(starter, files)) std::filesystem::remove(starter / path);
+std::vector<std::filesystem::path> write_starter(const std::filesystem::path& starter,
+                                                 const std::vector<StarterFile>& files,
+                                                 const std::filesystem::path& before) {
+  std::vector<std::filesystem::path> moved;
+  const auto keep = [&](const std::filesystem::path& path) {
+    write_file_atomically(before / path, read_file(starter / path));
+    moved.push_back(path);
+  };
+  for (const auto& path : left_over(starter, files)) {
+    keep(path);
+    std::filesystem::remove(starter / path);
+  }
   for (const StarterFile& file : files) {
     const auto path = starter / file.path;
-    if (std::filesystem::exists(path) && read_file(path) == file.text) continue;
+    if (std::filesystem::exists(path)) {
+      if (read_file(path) == file.text) continue;
+      keep(file.path);
+    }
     write_file_atomically(path, file.text);
   }
+  return moved;
 }
 
 }  // namespace rooflab

@@ -49,7 +49,11 @@ std::vector<StarterFile> generate_starter(const std::filesystem::path& solutions
 std::vector<std::string> compare_starter(const std::filesystem::path& starter,
                                          const std::vector<StarterFile>& files);
 
-/// Makes the folder hold these files and no others.
-void write_starter(const std::filesystem::path& starter, const std::vector<StarterFile>& files);
+/// Makes the folder hold these files and no others. What lay there and is not among them is moved
+/// to `before`, under its path in the folder: somebody may have written it.
+/// @return what was moved
+std::vector<std::filesystem::path> write_starter(const std::filesystem::path& starter,
+                                                 const std::vector<StarterFile>& files,
+                                                 const std::filesystem::path& before);
 
 }  // namespace rooflab

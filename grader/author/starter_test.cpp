@@ -96,8 +96,11 @@ TEST_F(StarterTest, IsCheckedFileByFile) {
   EXPECT_THAT(differences(), ElementsAre("part7-test/answers.toml is missing",
                                          "part7-test/scale.cu differs from its master",
                                          "part7-test/old.cu is left over: it has no master"));
-  write_starter(starter(), generate_starter(folder_.path() / "solutions"));
+  const auto moved = write_starter(starter(), generate_starter(folder_.path() / "solutions"),
+                                   folder_.path() / "before");
   EXPECT_THAT(differences(), testing::IsEmpty());
+  EXPECT_THAT(moved, ElementsAre("part7-test/old.cu", "part7-test/scale.cu"));
+  EXPECT_EQ(read_file(folder_.path() / "before/part7-test/scale.cu"), "edited by hand\n");
   EXPECT_FALSE(std::filesystem::exists(starter() / "part7-test/old.cu"));
   EXPECT_EQ(read_file(starter() / "part7-test/scale.cu"), "todo\n");
 }

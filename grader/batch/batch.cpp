@@ -13,6 +13,7 @@
 #include "grader/batch/hidden_cases.h"
 #include "grader/batch/manual_points.h"
 #include "grader/batch/plan.h"
+#include "grader/batch/raw_answers.h"
 #include "grader/batch/run_gradings.h"
 #include "grader/batch/take_class.h"
 #include "grader/pipeline/seeds.h"
@@ -290,6 +291,7 @@ BatchSummary Batch::write(const Course& course, const BatchWork& work, BatchList
   for (const char* name : {"", "feedback", "gradescope"}) remove_unfinished(folder_.path() / name);
   write_file_atomically(folder_.path() / "free_text.csv", free_text_table(store_, course));
   write_file_atomically(folder_.path() / "hidden_cases.csv", hidden_case_table(store_, results));
+  write_raw_answers(folder_.path(), store_, course);
   write_outputs(folder_.path(), results, load, gpu_of(results, work.gpu_specs), outputs(work));
   return summary;
 }

@@ -220,6 +220,14 @@ TEST_F(ClassFixture, PointsGivenByHandSurviveEveryRegrade) {
   EXPECT_THAT(read_file(out() / "free_text.csv"), HasSubstr("ada,1,why,3,4"));
 }
 
+TEST_F(ClassFixture, PeopleReadTextsWhateverTheirQuotesAndTheFileAsItWasHandedIn) {
+  const std::string raw = "why = \"\"\"it's \"hot\"\n59 % of it\n";
+  hand_in("ada", raw, "answers.toml");
+  run();
+  EXPECT_THAT(read_file(out() / "free_text.csv"), HasSubstr("it's \"\"hot\"\"\n59 % of it"));
+  EXPECT_EQ(read_file(out() / "answers/ada-part1-answers.toml"), raw);
+}
+
 TEST_F(ClassFixture, OneWrongRowOfPointsKeepsAllOfThemOut) {
   hand_in("ada", "xx");
   run();

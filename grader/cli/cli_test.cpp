@@ -180,6 +180,20 @@ TEST_F(CliTest, ExplainsCodesAndNeverOtherFiles) {
   expect_refusal({"explain", "../secret"}, 2, "there is no code");
 }
 
+TEST_F(CliTest, ExplainsACodeByItsNumberAndSaysWhichOneWasMeant) {
+  EXPECT_EQ(run({"explain", "101"}).out, "# RL0101: the file does not compile\n");
+  EXPECT_EQ(run({"explain", "RL101"}).out, "# RL0101: the file does not compile\n");
+  expect_refusal({"explain", "RL0110"}, 2, "there is no code RL0110; did you mean RL0101?");
+}
+
+TEST_F(CliTest, FindsThePartOfATask) {
+  EXPECT_THAT(run({"--task", "count", "--list"}).out, HasSubstr("Part 7, Test part\n\n  count"));
+  expect_refusal({"--task", "cuont"}, 2, "no part has a task cuont; did you mean count?");
+  std::string part = read_file(folder_.path() / "labs/part7-test/part.toml");
+  write("labs/part8-test/part.toml", "number = 8" + part.substr(part.find('\n')));
+  expect_refusal({"--task", "count"}, 2, "parts 7, 8 have a task count; name one with --part");
+}
+
 TEST_F(CliTest, StarterIsCheckedAndWritten) {
   expect_refusal({"starter", "--check"}, 3, "there are no masters");
   write("solutions/part7-test/count.cpp", "// BEGIN SOLUTION\n// STARTER: todo\n// END SOLUTION\n");
@@ -274,6 +288,18 @@ TEST_F(CliTest, ACheckoutWithoutPartsIsNoEmptyList) {
   const Ran ran = run({"list"});
   EXPECT_EQ(ran.code, 3);
   EXPECT_THAT(ran.error, HasSubstr("no part is found there; restore the folder labs/"));
+}
+
+TEST_F(CliGradeTest, AReportDoesNotReplaceWhatSomebodyWrote) {
+  for (const char* option : {"--html", "--json", "--trace"}) {
+    write("gemv.cu", "// mine\n");
+    const Ran ran = grade({option, "gemv.cu"});
+    EXPECT_EQ(ran.code, 2) << option;
+    EXPECT_THAT(ran.error, HasSubstr("gemv.cu would replace a file that the grader did not write"));
+    EXPECT_EQ(read_file(folder_.path() / "gemv.cu"), "// mine\n") << option;
+    write("report", "");
+    for (int again = 0; again < 2; ++again) EXPECT_EQ(grade({option, "report"}).code, 1) << option;
+  }
 }
 
 TEST_F(CliGradeTest, OnlyJsonGoesToStdout) {

@@ -8,8 +8,10 @@
 #include <iostream>
 #include <thread>
 
+#include "grader/cli/course_progress.h"
 #include "grader/cli/grading.h"
 #include "grader/cli/kept_runs.h"
+#include "grader/cli/output_files.h"
 #include "grader/cli/progress_line.h"
 #include "grader/cli/typed_commands.h"
 #include "grader/cli/watch.h"
@@ -105,6 +107,17 @@ class GradeCommand {
     if (failure) std::rethrow_exception(failure);
   }
 
+  /// After a run in which everything asked for passed: what is next in the course.
+  void tell_next(const GradeResult& result) const {
+    if (options_.json == "-" || options_.case_number || exit_code_of(result) != 0) return;
+    try {
+      const auto submission = submission_of(options_, installation_);
+      const NextStep step = next_step(course_progress(installation_, submission), submission);
+      if (step.part > 0) print_next_step(std::cout, step, submission);
+    } catch (const std::exception&) {  // another part may be broken, and this one is graded
+    }
+  }
+
   const PartSpec& part() const { return grading_.part(); }
 
  private:
@@ -130,10 +143,12 @@ class GradeCommand {
 }  // namespace
 
 int run_grade(const Options& options, const Installation& installation) {
+  refuse_foreign_outputs(options);
   GradeCommand grading(options, installation);
   if (!options.watch) {
     const GradeResult result = grading.grade_once();
     grading.report(result);
+    grading.tell_next(result);
     return exit_code_of(result);
   }
   const auto folder = submission_of(options, installation) / grading.part().directory;

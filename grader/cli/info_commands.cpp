@@ -14,6 +14,7 @@
 #include "grader/spec/files.h"
 #include "grader/spec/hints_used.h"
 #include "grader/spec/part.h"
+#include "grader/spec/similar_name.h"
 
 namespace rooflab {
 namespace {
@@ -21,9 +22,10 @@ namespace {
 const TaskSpec& find_task(const PartSpec& part, const std::string& id) {
   const auto found = std::ranges::find(part.tasks, id, &TaskSpec::id);
   if (found != part.tasks.end()) return *found;
-  std::string names;
-  for (const TaskSpec& task : part.tasks) names += (names.empty() ? "" : ", ") + task.id;
-  throw UsageError(fmt::format("part {} has no task {}; its tasks are {}", part.number, id, names));
+  std::vector<std::string> names;
+  for (const TaskSpec& task : part.tasks) names.push_back(task.id);
+  throw UsageError(fmt::format("part {} has no task {}; its tasks are {}{}", part.number, id,
+                               fmt::join(names, ", "), did_you_mean(id, names)));
 }
 
 /// Whether a task's points are given by groups of cases that have to be named.
@@ -77,6 +79,18 @@ void show_cases(std::ostream& out, const TaskSpec& task) {
   for (const SpeedSpec& speed : task.speeds) row("timed", speed.name, text_of(speed.parameters));
 }
 
+/// "RL0301" of "301", "0301" and "rl301".
+std::string whole_code(std::string code) {
+  constexpr std::size_t kDigits = 4;
+  std::ranges::transform(code, code.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const std::string digits = code.starts_with("RL") ? code.substr(2) : code;
+  const bool is_number =
+      !digits.empty() && digits.size() <= kDigits &&
+      std::ranges::all_of(digits, [](unsigned char c) { return std::isdigit(c); });
+  return is_number ? "RL" + std::string(kDigits - digits.size(), '0') + digits : code;
+}
+
 /// What a hint is on the way from a question to a near-answer.
 std::string step_name(std::size_t hint, std::size_t of) {
   if (hint + 1 == of) return "a near-answer";
@@ -93,6 +107,25 @@ std::string price_words(double cost, const TaskSpec& task, std::size_t used) {
 }
 
 }  // namespace
+
+int part_of_task(const Installation& installation, const std::string& task) {
+  std::vector<int> parts;
+  std::vector<std::string> names;
+  for (const int number : list_parts(installation.labs())) {
+    for (const TaskSpec& known :
+         load_part(installation.labs(), installation.solutions(), number).tasks) {
+      names.push_back(known.id);
+      if (known.id == task) parts.push_back(number);
+    }
+  }
+  if (parts.size() == 1) return parts.front();
+  if (parts.empty()) {
+    throw UsageError(fmt::format("no part has a task {}{} (see grader --part 1 --list)", task,
+                                 did_you_mean(task, names)));
+  }
+  throw UsageError(
+      fmt::format("parts {} have a task {}; name one with --part", fmt::join(parts, ", "), task));
+}
 
 std::vector<std::string> known_codes(const Installation& installation) {
   std::vector<std::string> codes;
@@ -170,16 +203,18 @@ int show_hint(std::ostream& out, const Options& options, const Installation& ins
 }
 
 int explain_code(std::ostream& out, const Options& options, const Installation& installation) {
-  std::string code = options.code;
-  std::ranges::transform(code, code.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  const std::string code = whole_code(options.code);
   const auto folder = installation.handouts() / "errors";
   const bool plain =
       std::ranges::all_of(code, [](unsigned char c) { return std::isalnum(c) != 0; });
   const auto file = folder / (code + ".md");
   if (!plain || !std::filesystem::exists(file)) {
-    throw UsageError(fmt::format("there is no code {}; the codes are {}", code,
-                                 fmt::join(known_codes(installation), ", ")));
+    const auto codes = known_codes(installation);
+    const std::string meant = similar_name(code, codes);
+    throw UsageError(fmt::format("there is no code {}; {}", code,
+                                 meant.empty()
+                                     ? fmt::format("the codes are {}", fmt::join(codes, ", "))
+                                     : fmt::format("did you mean {}?", meant)));
   }
   out << read_file(file);
   return 0;
@@ -188,8 +223,13 @@ int explain_code(std::ostream& out, const Options& options, const Installation& 
 int make_starter(std::ostream& out, const Options& options, const Installation& installation) {
   const auto files = generate_starter(installation.solutions());
   if (options.write_starter) {
-    write_starter(installation.starter(), files);
+    const auto before = installation.build / "starter_before";
+    const auto moved = write_starter(installation.starter(), files, before);
     out << fmt::format("{} holds {} files\n", installation.starter().string(), files.size());
+    if (!moved.empty()) {
+      out << fmt::format("{} others lay there; they are in {} now\n", moved.size(),
+                         before.string());
+    }
     return 0;
   }
   const auto differences = compare_starter(installation.starter(), files);

@@ -10,6 +10,10 @@
 /// Commands that grade nothing. Each returns the exit code.
 namespace rooflab {
 
+/// The part that has this task, for a command line that names no part.
+/// @throws UsageError when none has it, or several
+int part_of_task(const Installation& installation, const std::string& task);
+
 int list_all_parts(std::ostream& out, const Installation& installation);
 int show_tasks(std::ostream& out, const Options& options, const Installation& installation);
 /// The next hint of a task; how many were shown is kept in the submission's folder of the part.

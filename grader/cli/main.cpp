@@ -27,7 +27,7 @@ using namespace rooflab;  // NOLINT(google-build-using-namespace): the program i
 constexpr int kUsageError = 2;
 constexpr int kGraderFault = 3;
 
-int run(const Options& options) {
+int run(Options options) {
   if (options.command == Options::Command::welcome) return welcome(std::cout);
   if (options.command == Options::Command::complete_words) {
     return complete_words(std::cout, options.words);
@@ -35,6 +35,7 @@ int run(const Options& options) {
   const Installation installation = find_installation();
   if (options.command == Options::Command::update) return run_update(std::cout, installation);
   if (is_for_students(options.command)) keep_kit_current(std::cerr, installation);
+  if (options.part == 0 && options.task) options.part = part_of_task(installation, *options.task);
   switch (options.command) {
     case Options::Command::grade:
       return run_grade(options, installation);

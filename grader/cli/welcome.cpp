@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "grader/author/kit_update.h"
+#include "grader/cli/course_progress.h"
 #include "grader/cli/devices.h"
-#include "grader/cli/kept_runs.h"
 #include "grader/cli/next_step.h"
 #include "grader/cli/typed_commands.h"
 #include "grader/cli/update_command.h"
@@ -24,8 +24,6 @@ namespace rooflab {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t kLineWidth = 96;
 
 /// The device that a grade would use, in words; what to do where there is none.
 std::string device_words(const Installation& installation) {
@@ -76,27 +74,6 @@ std::string progress_words(const PartProgress& progress) {
   return words + fmt::format(", on {}", progress.last->device);
 }
 
-void print_wrapped(std::ostream& out, const std::string& first, const std::string& text) {
-  std::string indent = first;
-  for (const std::string& line : wrap(text, kLineWidth - first.size())) {
-    out << indent << line << '\n';
-    indent.assign(first.size(), ' ');
-  }
-}
-
-void print_next(std::ostream& out, const NextStep& step, const fs::path& submission) {
-  const std::string grader = typed_program();
-  if (step.part == 0) {
-    out << "Everything has all of its points. " << grader << " --help says what else there is.\n";
-    return;
-  }
-  out << fmt::format("Next: part {}, task {}\n", step.part, step.task);
-  print_wrapped(out, "  ", fmt::format("{}: {}", typed_path(submission / step.place), step.why));
-  const std::string command = fmt::format("{} --part {} --task {}", grader, step.part, step.task);
-  out << fmt::format("  {}  {}\n", step.grade ? "run " : "then", command);
-  out << fmt::format("  hint  {} --hint\n", command);
-}
-
 int lost(std::ostream& out, const std::string& why) {
   out << "Rooflab's grader: builds, runs and times the labs of the course, and explains what it "
          "finds.\n\n";
@@ -113,14 +90,9 @@ int welcome(std::ostream& out) {
     const Installation installation = find_installation();
     keep_kit_current(std::cerr, installation);
     const fs::path submission = installation.starter();
-    const KeptRuns runs(installation.cache, submission);
-    std::vector<PartProgress> course;
+    const std::vector<PartProgress> course = course_progress(installation, submission);
     std::size_t width = 0;
-    for (const int number : list_parts(installation.labs())) {
-      PartSpec part = load_part(installation.labs(), installation.solutions(), number);
-      width = std::max(width, part.title.size());
-      course.push_back({std::move(part), runs.latest(number)});
-    }
+    for (const PartProgress& one : course) width = std::max(width, one.part.title.size());
     std::error_code error;
     out << course_words(installation) << '\n';
     out << fmt::format("  course      {}\n", installation.root.string());
@@ -135,7 +107,7 @@ int welcome(std::ostream& out) {
                          width, progress_words(progress));
     }
     out << '\n';
-    print_next(out, next_step(course, submission), submission);
+    print_next_step(out, next_step(course, submission), submission);
     return 0;
   } catch (const InstallationError& failure) {
     return lost(out, failure.what());

@@ -10,7 +10,7 @@ namespace rooflab {
 /// What to show and how.
 struct TerminalStyle {
   bool colour = false;       ///< only on a terminal
-  std::string html;          ///< path of the written report, named in the last line; empty for none
+  std::string html = {};     ///< path of the written report, named in the last line; empty for none
   bool all_timings = false;  ///< of tasks with several timed cases, not only the first
   bool printed = false;      ///< the last lines that the student's code printed
   int single_case = 0;       ///< only this public case was run, which earns nothing; 0: all were

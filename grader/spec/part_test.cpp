@@ -162,6 +162,19 @@ TEST_F(PartTest, TakesHiddenCasesFromBesideTheSolutions) {
   EXPECT_EQ(part.tasks[0].cases[1].name, "odd");
 }
 
+TEST_F(PartTest, WithoutHiddenCasesAKitSaysHowManyThereAre) {
+  write("solutions/part7-test/hidden.toml",
+        "[[case]]\ntask = \"scale\"\nname = \"odd\"\nparameters = { n = 77 }\n");
+  const std::string counts = hidden_counts_of(load());
+  EXPECT_THAT(counts, HasSubstr("\nscale = 1\n"));
+  EXPECT_EQ(load().tasks[0].hidden_elsewhere, 0);
+  std::filesystem::remove_all(root_ / "solutions");
+  write(std::string("labs/part7-test/") + kHiddenCounts, counts);
+  EXPECT_EQ(load().tasks[0].cases.size(), 1U);
+  EXPECT_EQ(load().tasks[0].hidden_elsewhere, 1);
+  EXPECT_EQ(load().tasks[1].hidden_elsewhere, 0);
+}
+
 TEST_F(PartTest, ListsThePartsInOrder) {
   write("labs/a-late-folder/part.toml", "number = 2\n");
   write("labs/toolkit/todo.h", "");

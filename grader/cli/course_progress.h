@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <ostream>
+#include <vector>
+
+#include "grader/cli/next_step.h"
+#include "grader/pipeline/installation.h"
+
+namespace rooflab {
+
+/// Every part of the course with the last runs of a submission.
+std::vector<PartProgress> course_progress(const Installation& installation,
+                                          const std::filesystem::path& submission);
+
+/// The next step with its place, and the commands for it.
+void print_next_step(std::ostream& out, const NextStep& step,
+                     const std::filesystem::path& submission);
+
+/// Indented lines of at most 96 characters, the first one after `first`.
+void print_wrapped(std::ostream& out, const std::string& first, const std::string& text);
+
+}  // namespace rooflab

@@ -1,0 +1,49 @@
+#include "grader/cli/output_files.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <string_view>
+
+#include "grader/pipeline/grade.h"
+
+namespace rooflab {
+namespace {
+
+/// The first few hundred bytes; empty where there is no regular file, which is then nobody's work.
+std::string beginning_of(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error)) return {};
+  std::array<char, 256> bytes{};
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(bytes.data(), bytes.size());
+  return {bytes.data(), static_cast<std::size_t>(stream.gcount())};
+}
+
+/// @param marks one of which stands at the beginning of every such output
+void require_own(const char* option, const std::string& file,
+                 std::initializer_list<std::string_view> marks) {
+  const std::string beginning = beginning_of(file);
+  if (beginning.empty()) return;
+  for (const std::string_view mark : marks) {
+    if (beginning.find(mark) != std::string::npos) return;
+  }
+  throw UsageError(fmt::format(
+      "{} {} would replace a file that the grader did not write; name another one", option, file));
+}
+
+}  // namespace
+
+void refuse_foreign_outputs(const Options& options) {
+  if (!options.html.empty()) require_own("--html", options.html, {"<!doctype html>"});
+  const bool json_is_file = !options.json.empty() && options.json != "-";
+  if (json_is_file) require_own("--json", options.json, {"{\n  \"schema\":"});
+  if (!options.trace.empty()) {
+    require_own("--trace", options.trace, {"\"displayTimeUnit\":", "\"traceEvents\":"});
+  }
+}
+
+}  // namespace rooflab

@@ -328,6 +328,12 @@ TEST_F(ClassFixture, FreeTextIsOutOfWhatItWasWhenItWasGraded) {
   with_points.manual = file("points.csv", "student,part,item,points\nada,1,why,3\n");
   run(with_points);
   EXPECT_THAT(read_file(out() / "grades.csv"), HasSubstr(",3,4,,5,14,"));
+  EXPECT_THAT(listener_.lines, Not(Contains(HasSubstr("points were given by hand"))));
+  with_points.manual.clear();
+  with_points.regrade = {"ada"};
+  run(with_points);
+  EXPECT_THAT(listener_.lines,
+              Contains(HasSubstr("part 1, why: 3 points were given by hand, of 2 that there are")));
 }
 
 TEST_F(ClassFixture, FreeTextThatNobodyHasGradedIsPendingEverywhere) {

@@ -8,6 +8,7 @@
 
 #include "grader/batch/free_text.h"
 #include "grader/batch/intake/late_policy.h"
+#include "grader/batch/outputs/class_words.h"
 #include "grader/report/text.h"
 
 namespace rooflab {
@@ -75,7 +76,7 @@ std::map<double, std::size_t> recorded_maxima(const ClassResults& results, int p
   for (const StudentOutcome& student : results.students) {
     for (const PartOutcome& outcome : student.parts) {
       if (outcome.part == part && outcome.max_score) {
-        ++maxima[*outcome.max_score + outcome.max_manual.value_or(0)];
+        ++maxima[two_decimals(*outcome.max_score + outcome.max_manual.value_or(0))];
       }
     }
   }
@@ -172,7 +173,9 @@ class Collector {
     for (const PartSpec& part : course_.parts) {
       PartOutcome one = part_outcome(student, row, part.number);
       for (const ManualPoints& points : manual) {
-        if (points.part == part.number) one.manual += points.points;
+        if (points.part != part.number) continue;
+        one.manual += points.points;
+        add_excess(outcome, points);
       }
       if (one.previous_total) *one.previous_total += one.manual;
       if (one.state == PartState::fault) {
@@ -206,6 +209,18 @@ class Collector {
       outcome.previous_total = store_.total_of(*grade->previous) * late.keeps;
     }
     return outcome;
+  }
+
+  /// Points of before a change of the part may be more than there are by now.
+  void add_excess(StudentOutcome& outcome, const ManualPoints& points) {
+    for (const FreeText& text : texts_[{outcome.student.key, points.part}]) {
+      if (text.question.item != points.item || points.points <= text.question.max_points) continue;
+      outcome.problems.push_back(
+          fmt::format("part {}, {}: {} points were given by hand, of {} that there are; give them "
+                      "again with --manual",
+                      points.part, points.item, format_points(points.points),
+                      format_points(text.question.max_points)));
+    }
   }
 
   static PartState state_of(GradingState state) {

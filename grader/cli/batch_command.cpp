@@ -205,7 +205,8 @@ void tell_summary(const BatchSummary& summary, const BatchOptions& options,
   if (summary.pending > 0) {
     const std::string table = quoted_word((folder / "free_text.csv").string());
     std::cout << fmt::format(
-        "{}, and their totals with them: give points in {}, then\n  {} batch --out {} --manual "
+        "{}, and the gradebooks leave out these totals: give points in {}, then\n  {} batch --out "
+        "{} --manual "
         "{}\n",
         waiting_words(summary.pending), table, typed_program(), quoted_word(options.out), table);
   }

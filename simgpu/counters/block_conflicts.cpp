@@ -119,15 +119,29 @@ void BlockConflicts::touch(const Access& access, std::uint8_t words, std::uint32
   touch_words(*use, access, bytes);
 }
 
+std::uint8_t BlockConflicts::flags_of(const Access& access, std::uint8_t released,
+                                      std::uint8_t acquired) {
+  return static_cast<std::uint8_t>(((access.flags & kReleased) != 0 ? released : 0) |
+                                   ((access.flags & kAcquired) != 0 ? acquired : 0));
+}
+
 /// The common case, a sector or word that needs no splitting. False when it does, or when the
 /// access may conflict.
 bool BlockConflicts::touch_whole(Use& use, const Access& access, std::uint8_t bits) {
   const bool own_write = use.writer.block == 0 || use.writer.block == access.site.block;
   const bool own_read = use.reader.block == 0 || use.reader.block == access.site.block;
+  // What a block did before and after it synchronised is ordered in different ways.
+  const std::uint8_t flags = access.kind == Kind::store
+                                 ? flags_of(access, kWriterReleased, kWriterAcquired)
+                                 : flags_of(access, kReaderReleased, kReaderAcquired);
   if (access.kind == Kind::store) {
     if (!own_write || (!own_read && (use.read & bits) != 0)) return false;
+    const bool same_order = (use.flags & (kWriterReleased | kWriterAcquired)) == flags;
+    if (!same_order && (use.written & ~bits) != 0) return false;
   } else {
     if (!own_write && (use.written & bits) != 0) return false;
+    const bool same_order = (use.flags & (kReaderReleased | kReaderAcquired)) == flags;
+    if (!same_order && use.read != 0 && (bits & ~use.read) != 0) return false;
     // A load of what the first reader read adds nothing: who stores there conflicts with the first.
     if (!own_read && (bits & ~use.read) != 0) return false;
   }
@@ -194,16 +208,13 @@ void BlockConflicts::judge(const Use& use, const Access& access, std::uint8_t bi
 }
 
 void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
-  const bool released = (access.flags & kReleased) != 0;
-  const bool acquired = (access.flags & kAcquired) != 0;
   if (access.kind == Kind::store) {
     if (use.writer.block != 0 && use.writer.block != access.site.block) return;  // the first stays
     use.writer = access.site;
     use.written = static_cast<std::uint8_t>(use.written | bits);
     use.widths = static_cast<std::uint8_t>((use.widths & 0xf0U) | log2_of(access.access_bytes));
     use.flags = static_cast<std::uint8_t>(use.flags & ~(kWriterReleased | kWriterAcquired));
-    if (released) use.flags |= kWriterReleased;
-    if (acquired) use.flags |= kWriterAcquired;
+    use.flags |= flags_of(access, kWriterReleased, kWriterAcquired);
     return;
   }
   use.read = static_cast<std::uint8_t>(use.read | bits);
@@ -211,8 +222,7 @@ void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
     use.reader = access.site;
     use.widths = static_cast<std::uint8_t>((use.widths & 0xfU) | log2_of(access.access_bytes) << 4);
     if (access.kind == Kind::atomic) use.flags |= kReaderAtomic;
-    if (released) use.flags |= kReaderReleased;
-    if (acquired) use.flags |= kReaderAcquired;
+    use.flags |= flags_of(access, kReaderReleased, kReaderAcquired);
   }
 }
 

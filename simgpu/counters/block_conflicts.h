@@ -65,6 +65,8 @@ class BlockConflicts {
 
   Use* use_of(std::uint64_t sector);
   void touch(const Access& access, std::uint8_t words, std::uint32_t bytes);
+  /// How an access is ordered, as flags of a use.
+  static std::uint8_t flags_of(const Access& access, std::uint8_t released, std::uint8_t acquired);
   static bool touch_whole(Use& use, const Access& access, std::uint8_t bits);
   void touch_words(Use& sector, const Access& access, std::uint32_t bytes);
   void touch_word(Use& word, const Access& access, std::uint8_t bytes);

@@ -394,6 +394,29 @@ TEST(BlockConflictTest, TheLastBlockMayReadWhatOthersStoredBeforeAFenceAndTheirA
   }
 }
 
+TEST(BlockConflictTest, WhatABlockReadsOnBothSidesOfASynchronisationIsKeptApart) {
+  // As before and behind a grid.sync(): each block updates its own word, and block 0 then reads
+  // all.
+  Launch launch(4);
+  for (std::uint64_t block = 0; block < 4; ++block) {
+    std::vector<TestAccess> accesses = {one_lane(AccessKind::load, 4096 + 4 * block),
+                                        one_lane(AccessKind::store, 4096 + 4 * block), atomics(0)};
+    if (block == 0) accesses.push_back(loads(4096));
+    launch.run(block, accesses, 2);
+  }
+  EXPECT_TRUE(launch.findings().empty());
+}
+
+TEST(BlockConflictTest, WhatABlockStoresOnBothSidesOfASynchronisationIsKeptApart) {
+  Launch launch(4);
+  launch.run(
+      0, {one_lane(AccessKind::store, 4096), atomics(0), one_lane(AccessKind::store, 4096 + 4)}, 1);
+  launch.run(1, {atomics(0), one_lane(AccessKind::load, 4096)}, 0);
+  EXPECT_TRUE(launch.findings().empty());
+  launch.run(2, {atomics(0), one_lane(AccessKind::load, 4096 + 4)}, 0);
+  EXPECT_EQ(launch.findings().size(), 1U) << "the twin: nothing orders the second store";
+}
+
 TEST(BlockConflictTest, ReadingWithoutCountingIsAFinding) {
   Launch launch(4);
   for (std::uint64_t block = 0; block < 4; ++block) {

@@ -44,4 +44,8 @@ struct AttentionCase {
 /// Device memory that a call took beyond the tensors of its problem, at its peak.
 std::uint64_t extra_memory(const Problem& problem, const CallEvidence& evidence);
 
+/// Bytes of it that are nobody's fault: what a library takes for itself, and the __device__
+/// constants of CUDA's own headers, such as cooperative_groups/reduce.h.
+inline constexpr std::uint64_t kLibrarySlack = 4096;
+
 }  // namespace rooflab

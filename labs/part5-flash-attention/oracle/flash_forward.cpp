@@ -14,7 +14,7 @@ class FlashOracle : public AttentionOracle {
     if (!evidence.keeps_records) return {};
     const AttentionCase c = read(problem.parameters);
     const std::uint64_t taken = extra_memory(problem, evidence);
-    if (taken == 0) return {};
+    if (taken <= kLibrarySlack) return {};
     const std::uint64_t scores = sizeof(float) * static_cast<std::uint64_t>(c.score_count());
     return {
         {"RL0529",

@@ -24,7 +24,7 @@ class SdpaOracle : public AttentionOracle {
                "this task is about what standard attention costs: compute all scores, then their "
                "softmax, then the product with v"}};
     }
-    if (taken > scores + weights + kSlack) {
+    if (taken > scores + weights + kLibrarySlack) {
       return {
           {"RL0531",
            message("the call took ", taken, " bytes of device memory, of which the scores need ",
@@ -34,10 +34,6 @@ class SdpaOracle : public AttentionOracle {
     }
     return {};
   }
-
- private:
-  /// What a library may take for itself.
-  static constexpr std::uint64_t kSlack = 4096;
 };
 
 ROOFLAB_ORACLE("sdpa", SdpaOracle)

@@ -7,6 +7,8 @@
 
 #include "toolkit/check.h"
 
+using rooflab::eager::DecodeStep;
+
 namespace {
 
 struct DestroyGraph {
@@ -40,8 +42,8 @@ __global__ void count(int* counter) { *counter += 1; }
 }  // namespace
 
 template <typename T>
-void decode_steps(rooflab::eager::DecodeStep<T>& step, const T* inputs, const int* positions,
-                  T* outputs, int steps, cudaStream_t stream) {
+void decode_steps(DecodeStep<T>& step, const T* inputs, const int* positions, T* outputs, int steps,
+                  cudaStream_t stream) {
   const int elements = static_cast<int>(step.elements());
   const int blocks = (elements + 255) / 256;
   int* counter = nullptr;
@@ -65,7 +67,6 @@ void decode_steps(rooflab::eager::DecodeStep<T>& step, const T* inputs, const in
   CUDA_CHECK(cudaFreeAsync(counter, stream));
 }
 
-template void decode_steps(rooflab::eager::DecodeStep<float>&, const float*, const int*, float*,
-                           int, cudaStream_t);
-template void decode_steps(rooflab::eager::DecodeStep<__half>&, const __half*, const int*, __half*,
-                           int, cudaStream_t);
+template void decode_steps(DecodeStep<float>&, const float*, const int*, float*, int, cudaStream_t);
+template void decode_steps(DecodeStep<__half>&, const __half*, const int*, __half*, int,
+                           cudaStream_t);

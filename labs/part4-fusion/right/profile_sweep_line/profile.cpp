@@ -43,8 +43,8 @@ const std::vector<std::pair<std::regex, Category>>& rules() {
       {std::regex(".*(layernorm|layer_norm|rmsnorm|rms_norm).*"), Category::layernorm},
       {std::regex(".*(elementwise|pointwise|vectorized|unrolled|triton_poi).*"),
        Category::elementwise},
-      {std::regex("(.*[^a-z0-9])?(add|sub|mul|multiply|div|scale|square|sqrt|rsqrt|pow|exp|tanh|"
-                  "sigmoid|relu|gelu|silu|cast|fill)([^a-z0-9].*)?"),
+      {std::regex("(.*[^a-z0-9])?(add|cast|div|exp|fill|gelu|mul|multiply|pow|relu|rsqrt|scale|"
+                  "sigmoid|silu|sqrt|square|sub|tanh)([^a-z0-9].*)?"),
        Category::elementwise},
   };
   return all;

@@ -78,8 +78,9 @@ std::int64_t flash_memory(const AttentionSize& s) {
 }
 
 std::int64_t longest_sequence(const AttentionSize& s, Form form, std::int64_t memory_bytes) {
-  // A sequence takes at least 4 bytes a token.
-  const auto lengths = std::views::iota(std::int64_t{1}, std::int64_t{1} << 31);
+  // Queries, keys, values and results alone limit the length.
+  const Bytes of_token = 4 * tensor(s, 1, s.head_dim);
+  const auto lengths = std::views::iota(std::int64_t{1}, memory_bytes / of_token + 2);
   const auto too_long = std::ranges::partition_point(
       lengths, [&](std::int64_t length) { return footprint(s, form, length) <= memory_bytes; });
   return too_long - lengths.begin();

@@ -31,16 +31,6 @@ struct NumberedCase {
   int number = 0;
 };
 
-/// What the task forbids. Looking functions up at run time goes around every prohibition, so it is
-/// one itself, except where the toolkit's profiler has to look for CUPTI.
-std::vector<std::string> forbidden_symbols(const TaskSpec& task) {
-  std::vector<std::string> forbidden = task.forbidden;
-  if (std::ranges::find(task.libraries, "cupti") == task.libraries.end()) {
-    forbidden.emplace_back("^dl(m?open|v?sym)$");
-  }
-  return forbidden;
-}
-
 std::vector<NumberedCase> chosen_cases(const TaskSpec& task, const std::optional<int>& number,
                                        const gpu_spec::GpuSpec& gpu) {
   std::vector<NumberedCase> cases;
@@ -72,6 +62,14 @@ void require_plain_name(const std::string& name) {
   if (!name.empty() && name.front() != '.' && std::ranges::all_of(name, is_plain)) return;
   throw OracleFault(fmt::format(
       "the oracle names an artifact \"{}\"; use lower-case letters, digits, ., _ and -", name));
+}
+
+double points_of(const Timing& timing) {
+  return timing.points + timing.launches.points + timing.dram_bytes.points;
+}
+
+void forfeit_points(Timing& timing) {
+  timing.points = timing.launches.points = timing.dram_bytes.points = 0;
 }
 
 /// Grades one task; holds what its stages share.
@@ -128,6 +126,14 @@ class TaskGrader {
     return false;
   }
 
+  /// Something that proves nothing and that a person should look at: it costs no points.
+  void note_for_people(const std::string& note) {
+    if (note.empty() || std::ranges::find(result_.for_people, note) != result_.for_people.end()) {
+      return;
+    }
+    result_.for_people.push_back(note);
+  }
+
   bool is_buildable() {
     for (const NamedFile& file : built_.files) {
       switch (file.submitted.state) {
@@ -166,9 +172,12 @@ class TaskGrader {
   /// The built file uses nothing that is forbidden and defines what the task asks for.
   bool is_allowed() {
     const DynamicSymbols symbols = read_dynamic_symbols(built_.build.library);
-    const std::string forbidden = first_forbidden(symbols, forbidden_symbols(task_));
-    if (!forbidden.empty()) {
-      return fail(Verdict::rejected, {explain_forbidden(simgpu::demangled(forbidden), context())});
+    for (const ForbiddenCall& call : forbidden_calls_of(symbols, task_, built_.build.traced)) {
+      if (call.by == ForbiddenCall::By::student) {
+        return fail(Verdict::rejected, {explain_forbidden(simgpu::demangled(call.symbol), call.line,
+                                                          context_in(call.file))});
+      }
+      if (call.by == ForbiddenCall::By::unknown) note_for_people(note_of_untraced(call));
     }
     if (symbols.unresolved.empty()) return true;
     std::string messages;
@@ -228,6 +237,7 @@ class TaskGrader {
     place.hidden = numbered.spec.hidden;
     const Problem problem = problem_of(numbered.spec, numbered.spec.name);
     outcome_ = run_with_retry(problem, timed, numbered.spec);
+    result_bytes_ = result_bytes(problem);
     peak_memory_.reset();
     if (numbered.spec.shows_memory) peak_memory_ = peak_memory(outcome_, problem);
     if (tools_.observe) tools_.observe(task_.id + ": " + numbered.spec.name, outcome_.activity);
@@ -236,6 +246,7 @@ class TaskGrader {
     const JudgedRun run{task_, numbered.spec, problem, oracle_.get(), outcome_, place};
     Judgement judgement = judge(run);
     if (!timed) look_closer(run, judgement);
+    for (const std::string& note : judgement.for_people) note_for_people(note);
     repeats_ = judgement.verdict == Verdict::pass ? judge_repeats(run) : std::nullopt;
     if (judgement.verdict == Verdict::pass && oracle_ != nullptr) add_artifacts(problem);
     return judgement;
@@ -348,10 +359,13 @@ class TaskGrader {
     if (speed.shows_memory) timing.peak_memory = peak_memory_;
     result_.timings.push_back(timing);
     const bool measured = tools_.device.time_kind() == "measured";
-    if (is_below_floor(timing, measured)) {
-      return suspect(explain_suspect(timing, context_timed(speed)));
+    if (const auto below = impossible_time(timing, roofline, work, outcome_.activity,
+                                           tools_.device.gpu(), measured)) {
+      if (below->proven) return suspect(explain_suspect(timing, context_timed(speed)));
+      note_for_people(speed.name + ": " + below->reason);
     }
-    if (const auto copies = copies_to_host(work, outcome_.activity); !copies.empty()) {
+    if (const auto copies = copies_to_host(result_bytes_, work, outcome_.activity);
+        !copies.empty()) {
       return suspect(explain_work_elsewhere(copies, context_timed(speed)));
     }
     if (is_too_noisy(timing, speed)) {
@@ -359,17 +373,28 @@ class TaskGrader {
       return fail(Verdict::grader_fault,
                   {explain_noise(timing, points_in_doubt(timing, speed), context_timed(speed))});
     }
-    result_.score += timing.points + timing.launches.points + timing.dram_bytes.points;
+    const auto remarks = judge_speed(speed, result_.timings.back());
+    result_.score += points_of(result_.timings.back());
+    tell_once(remarks);
     add_kernel_evidence(speed, timing);
     return true;
+  }
+
+  /// What the oracle says of how the call was made; takes points from `timing` that are not for it.
+  std::vector<Diagnostic> judge_speed(const SpeedSpec& speed, Timing& timing) const {
+    const CallEvidence evidence{outcome_.results, outcome_.activity, outcome_.keeps_records};
+    std::vector<Diagnostic> stories;
+    for (const SpeedRemark& remark : oracle_->judge_speed(speed.parameters, evidence)) {
+      if (remark.forfeits_points) forfeit_points(timing);
+      stories.push_back(explain_remark(remark, timing, context_timed(speed)));
+    }
+    return stories;
   }
 
   /// The answers are right, so they keep their points; nothing else of the timed cases counts.
   bool suspect(Diagnostic story) {
     result_.score = task_.points;
-    for (Timing& timing : result_.timings) {
-      timing.points = timing.launches.points = timing.dram_bytes.points = 0;
-    }
+    for (Timing& timing : result_.timings) forfeit_points(timing);
     return fail(Verdict::suspect, {std::move(story)});
   }
 
@@ -405,6 +430,7 @@ class TaskGrader {
   std::unique_ptr<Oracle> oracle_;
   RunOutcome outcome_;
   std::optional<Judgement> repeats_;  ///< of the last timed run's other calls: not right
+  std::uint64_t result_bytes_ = 0;    ///< of the last case
   bool looked_closer_ = false;
   std::optional<std::uint64_t> peak_memory_;  ///< of the last call, where it is to be shown
 };

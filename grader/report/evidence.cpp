@@ -48,14 +48,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, time_us, spread_us, roofline_us, floo
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse, shown, of, points)
 // What differs from the last run is no part of the evidence: it is about two results.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score, max_score, cases,
-                                   timings, artifacts, diagnostics, counters, summary, printed,
-                                   hints)
+                                   timings, artifacts, diagnostics, for_people, counters, summary,
+                                   printed, hints)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name, time_kind, peaks,
                                    seed, submission, sandbox, tasks, build_s, run_s)
 
 namespace {
 
-constexpr int kVersion = 3;  ///< 3: how a time was measured
+constexpr int kVersion = 4;  ///< 4: notes for people
 
 }  // namespace
 

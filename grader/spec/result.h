@@ -167,6 +167,8 @@ struct TaskResult {
   /// Files that the trusted side has rendered from what the student's code returned, by name.
   std::map<std::string, std::string> artifacts;
   std::vector<Diagnostic> diagnostics;
+  /// What the trusted side noticed and cannot prove, for instructors alone: it costs no points.
+  std::vector<std::string> for_people;
   std::map<std::string, double> counters;  ///< of the timed call, Nsight names
   std::string summary;                     ///< one line for the terminal when there is no timing
   std::string printed;                     ///< what the student's code printed, capped; untrusted

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "grader/pipeline/grade_task.h"
@@ -54,6 +55,14 @@ Diagnostic nothing_answered(const PartSpec& part, const TaskSpec& task) {
   return diagnostic;
 }
 
+/// A question is a group of its own.
+void settle_group(TaskResult& result, const std::string& question, Verdict verdict) {
+  const auto group = std::ranges::find(result.groups, question, &GroupResult::name);
+  if (group == result.groups.end()) return;
+  group->verdict = verdict;
+  group->score = verdict == Verdict::pass ? group->max_score : 0;
+}
+
 /// Adds up the questions that a machine can judge.
 void score_answers(const PartSpec& part, const TaskSpec& task, const Values& answers,
                    const std::map<std::string, AnswerKey>& keys, TaskResult& result) {
@@ -64,7 +73,9 @@ void score_answers(const PartSpec& part, const TaskSpec& task, const Values& ans
     const Value* value = answer == answers.end() ? nullptr : &answer->second;
     const bool correct = value != nullptr && is_right(*value, keys.at(question.id));
     const Verdict missed = value == nullptr ? Verdict::not_implemented : Verdict::wrong_answer;
-    result.cases.push_back({question.id, correct ? Verdict::pass : missed, false});
+    const Verdict verdict = correct ? Verdict::pass : missed;
+    result.cases.push_back({question.id, verdict, false, question.id});
+    settle_group(result, question.id, verdict);
     if (correct) {
       ++right;
       result.score += question.points;
@@ -84,11 +95,14 @@ void check_form(const PartSpec& part, const TaskSpec& task, const Values& answer
                 TaskResult& result) {
   std::size_t missing = 0;
   for (const QuestionSpec& question : task.questions) {
-    if (answers.contains(question.id)) continue;
+    const bool answered = answers.contains(question.id);
+    settle_group(result, question.id, answered ? Verdict::pass : Verdict::not_implemented);
+    if (answered) continue;
     ++missing;
     result.diagnostics.push_back(wrong_answer(part, task, question, nullptr));
   }
   result.max_score = 0;
+  for (GroupResult& group : result.groups) group.score = group.max_score = 0;
   result.summary = fmt::format("{} of {} questions are answered; they are graded when you hand in",
                                task.questions.size() - missing, task.questions.size());
   if (answers.empty()) result.diagnostics = {nothing_answered(part, task)};
@@ -110,7 +124,7 @@ TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, cons
   const SubmittedFile file = read_submitted(request.submission / part.directory, task.file);
   if (file.state != SubmittedFile::State::present) {
     const bool missing = file.state == SubmittedFile::State::missing;
-    result.verdict = missing ? Verdict::not_implemented : Verdict::rejected;
+    fail_all(result, missing ? Verdict::not_implemented : Verdict::rejected);
     Diagnostic diagnostic =
         story(part, task,
               fmt::format("{} {}", task.file,
@@ -125,7 +139,7 @@ TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, cons
   try {
     answers = read_answers(file.text, task);
   } catch (const SpecError& error) {
-    result.verdict = Verdict::compile_error;
+    fail_all(result, Verdict::compile_error);
     result.diagnostics = {story(part, task, error.what())};
     result.diagnostics.front().code = "RL0101";
     return result;
@@ -139,8 +153,7 @@ TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, cons
     }
   } catch (const SpecError& error) {  // the key's fault is ours
     result = blank_result(task);
-    result.verdict = Verdict::grader_fault;
-    result.max_score = 0;
+    fail_all(result, Verdict::grader_fault);
     result.diagnostics = {explain_grader_fault(error.what(), context_of(part, request, task))};
     return result;
   }

@@ -33,9 +33,10 @@ void from_json(const nlohmann::json& j, Verdict& verdict) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Label, file, line, column, length, excerpt, text)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, code, message, file, line, context, labels, evidence,
-                                   pattern, notes, help, commands)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseResult, name, verdict, hidden, peak_memory)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, code, message, file, line, context, groups, labels,
+                                   evidence, pattern, notes, help, commands)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseResult, name, verdict, hidden, group, peak_memory)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GroupResult, name, title, verdict, score, max_score)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counted, count, full, points, max_points)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limit, what, kernel, cost_us, without_us, least, next, change,
                                    counter, counter_value, proof)
@@ -47,15 +48,15 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, time_us, spread_us, roofline_us, floo
                                    launches, dram_bytes, kernels, peak_memory, measured)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse, shown, of, points)
 // What differs from the last run is no part of the evidence: it is about two results.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score, max_score, cases,
-                                   timings, artifacts, diagnostics, for_people, counters, summary,
-                                   printed, hints)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score, max_score, groups,
+                                   cases, timings, artifacts, diagnostics, for_people, counters,
+                                   summary, printed, hints)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name, time_kind, peaks,
                                    seed, submission, sandbox, tasks, build_s, run_s)
 
 namespace {
 
-constexpr int kVersion = 4;  ///< 4: notes for people
+constexpr int kVersion = 4;  ///< 4: groups of cases, notes for people
 
 }  // namespace
 

@@ -34,6 +34,7 @@ Json diagnostic_json(const Diagnostic& diagnostic) {
           {"file", sanitize(diagnostic.file)},
           {"line", diagnostic.line},
           {"context", sanitize(diagnostic.context)},
+          {"groups", lines_json(diagnostic.groups)},
           {"labels", std::move(labels)},
           {"evidence", lines_json(diagnostic.evidence)},
           {"pattern", lines_json(diagnostic.pattern)},
@@ -77,6 +78,8 @@ Json since_json(const SinceLastRun& since) {
                         {"meaning", change.meaning}});
   }
   Json json{{"verdict", name_of(since.verdict)}, {"score", since.score}};
+  if (!since.won.empty()) json["won"] = lines_json(since.won);
+  if (!since.lost.empty()) json["lost"] = lines_json(since.lost);
   if (since.time_us && since.now_us) {
     json["timed"] = since.timed;
     json["time_us"] = *since.time_us;
@@ -132,11 +135,23 @@ Json timing_json(const Timing& timing) {
 Json case_json(const CaseResult& one) {
   Json json{
       {"name", sanitize(one.name)}, {"verdict", name_of(one.verdict)}, {"hidden", one.hidden}};
+  if (!one.group.empty()) json["group"] = sanitize(one.group);
   if (one.peak_memory) json["peak_memory_bytes"] = *one.peak_memory;
   return json;
 }
 
+Json group_json(const GroupResult& group) {
+  Json json{{"name", sanitize(group.name)},
+            {"verdict", name_of(group.verdict)},
+            {"score", group.score},
+            {"max_score", group.max_score}};
+  if (!group.title.empty()) json["title"] = sanitize(group.title);
+  return json;
+}
+
 Json task_json(const TaskResult& task) {
+  Json groups = Json::array();
+  for (const GroupResult& group : task.groups) groups.push_back(group_json(group));
   Json cases = Json::array();
   for (const CaseResult& one : task.cases) cases.push_back(case_json(one));
   Json diagnostics = Json::array();
@@ -148,6 +163,7 @@ Json task_json(const TaskResult& task) {
             {"verdict", name_of(task.verdict)},
             {"score", task.score},
             {"max_score", task.max_score},
+            {"groups", std::move(groups)},
             {"cases", std::move(cases)}};
   if (!task.timings.empty()) {
     json["timing"] = timing_json(task.timings.front());

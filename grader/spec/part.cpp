@@ -9,6 +9,7 @@
 #include <regex>
 #include <set>
 
+#include "grader/spec/groups.h"
 #include "grader/spec/toml_reader.h"
 
 namespace rooflab {
@@ -66,12 +67,15 @@ CaseSpec read_case(TableReader& reader) {
   spec.sampled = reader.boolean_or("sampled", false);
   spec.shows_memory = reader.boolean_or("shows_memory", false);
   spec.peak = reader.text_or("peak", "");
+  spec.group = reader.text_or("group", "");
   reader.finish();
   return spec;
 }
 
 /// What a case of this task must have, whichever file it comes from.
 void check_case(const TableReader& reader, const TaskSpec& task, const CaseSpec& spec) {
+  // Until the public cases are read, a task that names no groups has none.
+  if (!task.groups.empty() || !spec.group.empty()) require_group(reader, "group", task, spec.group);
   if (task.kind == TaskKind::values && task.oracle.empty() && spec.expect.empty()) {
     throw reader.error("expect",
                        fmt::format("case \"{}\" of task {} says no results", spec.name, task.id),
@@ -112,7 +116,8 @@ std::optional<CountTarget> read_count(TableReader& reader, const std::string& wh
   return target;
 }
 
-SpeedSpec read_speed(const toml::table& table, const std::filesystem::path& file) {
+SpeedSpec read_speed(const toml::table& table, const std::filesystem::path& file,
+                     const TaskSpec& task) {
   TableReader reader(table, file, "[[task.speed]]");
   SpeedSpec speed;
   speed.name = reader.text("name");
@@ -125,6 +130,8 @@ SpeedSpec read_speed(const toml::table& table, const std::filesystem::path& file
   speed.shows_memory = reader.boolean_or("shows_memory", false);
   speed.launches = read_count(reader, where, "launches", file);
   speed.bytes = read_count(reader, where, "bytes", file);
+  speed.groups = reader.texts("groups");
+  for (const std::string& group : speed.groups) require_group(reader, "groups", task, group);
   if (maximum_points(speed) == 0) {  // a time to look at, with nothing to reach
     if (reader.number_or("full_efficiency", 0) + reader.number_or("zero_efficiency", 0) != 0) {
       throw reader.error("points", "a timed case without points names efficiencies to reach",
@@ -260,16 +267,22 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
     throw reader.error("time_limit_s", "the time limit is not between 0 and 3600 s",
                        "set it there");
   }
+  read_groups(reader, task);
   reader.each("case", [&](const toml::table& inner) {
     TableReader case_reader(inner, file, "[[task.case]]");
-    const CaseSpec spec = read_case(case_reader);
+    CaseSpec spec = read_case(case_reader);
+    if (spec.group.empty()) spec.group = default_group(task, spec);
     check_case(case_reader, task, spec);
-    task.cases.push_back(spec);
+    task.cases.push_back(std::move(spec));
   });
+  reader.each("question", [&](const toml::table& inner) {
+    task.questions.push_back(read_question(inner, file));
+  });
+  complete_groups(task);  // timed cases may name what follows from the cases
   reader.each("ratio",
               [&](const toml::table& inner) { task.ratios.push_back(read_ratio(inner, file)); });
   reader.each("speed", [&](const toml::table& inner) {
-    SpeedSpec speed = read_speed(inner, file);
+    SpeedSpec speed = read_speed(inner, file, task);
     if (std::ranges::find(task.speeds, speed.name, &SpeedSpec::name) != task.speeds.end()) {
       throw spec_error(file, inner,
                        fmt::format("task {} has two timed cases named \"{}\"", task.id, speed.name),
@@ -277,11 +290,10 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
     }
     task.speeds.push_back(std::move(speed));
   });
-  reader.each("question", [&](const toml::table& inner) {
-    task.questions.push_back(read_question(inner, file));
-  });
+  complete_groups(task);
   reader.finish();
   check_task(reader, task);
+  check_groups(reader, task);
   return task;
 }
 
@@ -325,6 +337,7 @@ void add_hidden_cases(PartSpec& part, const std::filesystem::path& file) {
       throw case_reader.error("task", fmt::format("no task \"{}\" of this part has cases", id),
                               "name one of part.toml");
     }
+    if (spec.group.empty()) spec.group = default_group(*task, spec);
     check_case(case_reader, *task, spec);
     if (spec.shows_memory) {
       throw case_reader.error("shows_memory", "a hidden case's memory would tell its sizes",

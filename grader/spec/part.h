@@ -23,6 +23,13 @@ class UnknownPart : public SpecError {
   using SpecError::SpecError;
 };
 
+/// Cases that have their points together: all of them when every case is right.
+struct GroupSpec {
+  std::string name;   ///< "edges"
+  std::string title;  ///< what its cases have in common; may be empty
+  double points = 0;
+};
+
 struct CaseSpec {
   std::string name;
   Values parameters;
@@ -31,6 +38,7 @@ struct CaseSpec {
   bool sampled = false;       ///< see RunRequest::sampled
   bool shows_memory = false;  ///< the report says how much device memory the call took
   std::string peak = {};      ///< a GPU without this peak leaves the case out; empty: none does
+  std::string group = {};     ///< name of its group
 };
 
 /// A value that is off by a known factor has a known cause: "half: a multiply-add counts as two
@@ -59,8 +67,9 @@ struct SpeedSpec {
   std::string peak = "fp32";   ///< the roof of the report's plot: a key of GpuSpec::peak_flops
   bool sampled = false;        ///< see RunRequest::sampled
   bool shows_memory = false;   ///< the report says how much device memory the call took
-  std::optional<CountTarget> launches;  ///< in launches of the host
-  std::optional<CountTarget> bytes;     ///< in multiples of the compulsory bytes, across DRAM
+  std::optional<CountTarget> launches;   ///< in launches of the host
+  std::optional<CountTarget> bytes;      ///< in multiples of the compulsory bytes, across DRAM
+  std::vector<std::string> groups = {};  ///< that its points need, and that it is a case of
 };
 
 enum class TaskKind : std::uint8_t {
@@ -85,7 +94,7 @@ struct TaskSpec {
   std::string title;
   TaskKind kind = TaskKind::kernel;
   bool bonus = false;
-  double points = 0;                   ///< for correctness; speed points come on top
+  double points = 0;                   ///< for right answers: its groups' together
   std::string file;                    ///< the student's, relative to the part's directory
   std::vector<std::string> uses;       ///< further files of the student's, linked with `file`
   std::string entry;                   ///< the adapter, labs/<part>/guest/<entry>.cpp
@@ -94,6 +103,7 @@ struct TaskSpec {
   /// Of CUDA: "cublas" and "nvrtc" are linked, "cupti" may be loaded at run time.
   std::vector<std::string> libraries;
   std::vector<std::string> hints;  ///< three, from a question to a near-answer
+  std::vector<GroupSpec> groups;   ///< in the order of every report; a loaded task has at least one
   std::vector<CaseSpec> cases;
   std::vector<RatioHint> ratios;
   std::vector<QuestionSpec> questions;  ///< `answers` tasks

@@ -1,6 +1,19 @@
 #include "grader/spec/result.h"
 
+#include <algorithm>
+#include <array>
+
 namespace rooflab {
+namespace {
+
+constexpr std::array kFromTheWorst = {
+    Verdict::grader_fault, Verdict::rejected,      Verdict::compile_error,   Verdict::runtime_error,
+    Verdict::memory_limit, Verdict::output_limit,  Verdict::disk_limit,      Verdict::race,
+    Verdict::time_limit,   Verdict::wrong_answer,  Verdict::not_implemented, Verdict::suspect,
+    Verdict::pass,         Verdict::not_applicable};
+static_assert(kFromTheWorst.size() == static_cast<std::size_t>(Verdict::grader_fault) + 1);
+
+}  // namespace
 
 const char* name_of(Verdict verdict) {
   switch (verdict) {
@@ -41,6 +54,10 @@ std::optional<Verdict> verdict_of(std::string_view name) {
     if (name == name_of(static_cast<Verdict>(i))) return static_cast<Verdict>(i);
   }
   return std::nullopt;
+}
+
+bool is_worse(Verdict one, Verdict other) {
+  return std::ranges::find(kFromTheWorst, one) < std::ranges::find(kFromTheWorst, other);
 }
 
 double GradeResult::score() const {

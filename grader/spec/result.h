@@ -33,6 +33,12 @@ const char* name_of(Verdict verdict);
 /// The verdict of that spelling; nothing when there is none.
 std::optional<Verdict> verdict_of(std::string_view name);
 
+/// Whether `one` is the verdict of a whole that holds both. From the worst: a fault of the grader;
+/// what ends a task for all of its groups (rejected, compile-error); what stopped a run (an error,
+/// a limit of memory, output or disk); a race, which makes any other failure; a time limit; a wrong
+/// answer; a stub; a suspect; a pass; what the GPU cannot run.
+bool is_worse(Verdict one, Verdict other);
+
 /// A labelled place in the student's source; `excerpt` is that line's text.
 struct Label {
   std::string file;  ///< relative to the submission
@@ -49,10 +55,11 @@ struct Diagnostic {
   std::string message;  ///< the cause, one sentence
   std::string file;     ///< primary place, relative to the submission; empty when unknown
   std::uint32_t line = 0;
-  std::string context;                ///< "kernel gemm_tiled, block (0,0)"
-  std::vector<Label> labels;          ///< primary first
-  std::vector<std::string> evidence;  ///< "3584 of 4096 outputs differ …", one line each
-  std::vector<std::string> pattern;   ///< rows of a small map of right and wrong elements
+  std::string context;                   ///< "kernel gemm_tiled, block (0,0)"
+  std::vector<std::string> groups = {};  ///< of cases that fail by it; empty where the task has one
+  std::vector<Label> labels;             ///< primary first
+  std::vector<std::string> evidence;     ///< "3584 of 4096 outputs differ …", one line each
+  std::vector<std::string> pattern;      ///< rows of a small map of right and wrong elements
   std::vector<std::string> notes;
   std::string help;  ///< the next step, one sentence
   std::vector<std::pair<std::string, std::string>>
@@ -63,9 +70,19 @@ struct CaseResult {
   std::string name;
   Verdict verdict = Verdict::pass;
   bool hidden = false;
+  std::string group = {};  ///< of a timed case the first of those that it stands on
   /// The most bytes of device memory that the call held beside the case's own tensors, where that
   /// is to be shown and the device knows it.
   std::optional<std::uint64_t> peak_memory = {};
+};
+
+/// What a group of cases came to: all of its points, or none.
+struct GroupResult {
+  std::string name;   ///< "edges"
+  std::string title;  ///< "sizes that are no multiple of the tile"; may be empty
+  Verdict verdict = Verdict::pass;
+  double score = 0;  ///< an exact share: only the task's score is rounded
+  double max_score = 0;
 };
 
 /// What a timed call took of something that the device counts, and the points for it.
@@ -148,8 +165,10 @@ struct CounterChange {
 struct SinceLastRun {
   Verdict verdict = Verdict::pass;  ///< of the last run
   double score = 0;
-  std::string timed;              ///< the timed case that both have, as are the next two
-  std::optional<double> time_us;  ///< of the last run
+  std::vector<std::string> won = {};   ///< groups that pass now and did not
+  std::vector<std::string> lost = {};  ///< groups that passed and do not now
+  std::string timed;                   ///< the timed case that both have, as are the next two
+  std::optional<double> time_us;       ///< of the last run
   std::optional<double> now_us;
   std::vector<CounterChange> counters;  ///< those that moved most, most first
 };
@@ -161,6 +180,7 @@ struct TaskResult {
   Verdict verdict = Verdict::pass;
   double score = 0;
   double max_score = 0;
+  std::vector<GroupResult> groups;  ///< in the order of part.toml
   std::vector<CaseResult> cases;
   std::vector<Timing>
       timings;  ///< of the timed cases, in order; a report's summary shows the first

@@ -24,6 +24,15 @@ TEST(GradeResultTest, KeepsBonusApartFromTheScore) {
   EXPECT_EQ(result.bonus(), 4);
 }
 
+TEST(VerdictTest, OfAWholeIsThatOfItsWorstPart) {
+  EXPECT_TRUE(is_worse(Verdict::wrong_answer, Verdict::pass));
+  EXPECT_TRUE(is_worse(Verdict::wrong_answer, Verdict::not_implemented));
+  EXPECT_TRUE(is_worse(Verdict::race, Verdict::wrong_answer)) << "it makes wrong answers";
+  EXPECT_TRUE(is_worse(Verdict::suspect, Verdict::pass));
+  EXPECT_TRUE(is_worse(Verdict::grader_fault, Verdict::rejected));
+  EXPECT_FALSE(is_worse(Verdict::race, Verdict::race));
+}
+
 TEST(VerdictTest, EachHasASpellingOfItsOwn) {
   std::set<std::string> names;
   for (int i = 0; i <= static_cast<int>(Verdict::grader_fault); ++i) {

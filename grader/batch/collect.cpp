@@ -9,6 +9,7 @@
 #include "grader/batch/free_text.h"
 #include "grader/batch/intake/late_policy.h"
 #include "grader/batch/outputs/class_words.h"
+#include "grader/report/evidence.h"
 #include "grader/report/text.h"
 
 namespace rooflab {
@@ -48,6 +49,20 @@ std::vector<TaskLine> task_lines(Database& database, const std::string& grading)
     lines.push_back(std::move(line));
   }
   return lines;
+}
+
+/// What a grading noted for people, which the evidence alone has.
+void add_notes_for_people(Database& database, const std::string& grading,
+                          std::vector<TaskLine>& lines) {
+  Statement row(database,
+                "SELECT evidence FROM gradings WHERE name = ? AND instr(evidence, "
+                "'\"for_people\":[\"') > 0");
+  row.bind(grading);
+  if (!row.step()) return;
+  for (const TaskResult& task : from_evidence(row.text()).tasks) {
+    const auto line = std::ranges::find(lines, task.id, &TaskLine::id);
+    if (line != lines.end()) line->for_people = task.for_people;
+  }
 }
 
 /// The last time that anything was graded, so that writing the outputs again changes nothing.
@@ -259,6 +274,7 @@ class Collector {
     }
     if (row.truth()) outcome.grading = grading;
     outcome.tasks = task_lines(store_.database(), grading);
+    add_notes_for_people(store_.database(), grading, outcome.tasks);
   }
 
   Store& store_;

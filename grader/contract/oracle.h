@@ -35,6 +35,14 @@ struct Complaint {
   std::string advice;
 };
 
+/// What an oracle says of how a right call was made.
+struct SpeedRemark {
+  Complaint complaint;
+  /// The timed call earns no points for speed, launches or bytes: it does not do what these points
+  /// are for, as the task's page says. Answers keep theirs.
+  bool forfeits_points = false;
+};
+
 /// The trusted side of a task: makes its inputs, knows the right outputs, and counts its work. Runs
 /// in the grader, never in the guest. Oracles compute in fp64 or wider, by another algorithm than
 /// the solutions.
@@ -60,8 +68,16 @@ class Oracle {
   /// Known-wrong outputs for this problem; computed only after a wrong answer.
   virtual std::vector<KnownMistake> mistakes(const Problem&) const { return {}; }
 
-  /// Anything else that must hold, such as how often a function was called.
+  /// Anything else that must hold of every call, such as how often a function was called: what it
+  /// finds is a wrong answer. What only makes a call slower belongs to judge_speed.
   virtual std::vector<Complaint> judge(const Problem&, const CallEvidence&) const { return {}; }
+
+  /// What to say of how a timed call came to its right answer: advice, which a report shows beside
+  /// the time. Only what the device saw counts.
+  virtual std::vector<SpeedRemark> judge_speed(const Values& /*parameters*/,
+                                               const CallEvidence&) const {
+    return {};
+  }
 
   /// Files to show with the result of a right call, by name ([a-z0-9._-]): an SVG drawn from data
   /// that the student's code returned, parsed and validated here.

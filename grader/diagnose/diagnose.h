@@ -103,8 +103,10 @@ Diagnostic explain_not_implemented(const std::string& file, std::uint32_t line,
 Diagnostic explain_compile_error(const std::string& compiler_output,
                                  const DiagnoseContext& context);
 
-/// A symbol that the task forbids.
-Diagnostic explain_forbidden(const std::string& symbol, const DiagnoseContext& context);
+/// A function that the task forbids.
+/// @param line of the call in the context's file; 0 when the device saw it, or nobody knows
+Diagnostic explain_forbidden(const std::string& function, std::uint32_t line,
+                             const DiagnoseContext& context);
 
 /// A time below timing.floor_us, which docs/design/targets.md derives.
 Diagnostic explain_suspect(const Timing& timing, const DiagnoseContext& context);
@@ -121,6 +123,10 @@ inline constexpr const char* kCutIntoMoreBlocks =
 /// Empty when no cause stands out.
 std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::KernelRecord& kernel,
                                          const DiagnoseContext& context);
+
+/// What the oracle says of a right call. `timing` has the points that the call has in the end.
+Diagnostic explain_remark(const SpeedRemark& remark, const Timing& timing,
+                          const DiagnoseContext& context);
 
 /// Launches or DRAM bytes of a timed call that cost it points: how many, which kernels, and why one
 /// kernel needs fewer. Empty when it has all of these points.

@@ -169,7 +169,8 @@ TEST_F(DiagnoseTest, AnExchangeBetweenLanesHasNoBarrierToMove) {
   finding.code = "RL0305";
   finding.kind = simgpu::FindingKind::divergent_barrier;
   finding.message = "Only 16 of the 32 running threads of warp 0 reach this barrier";
-  EXPECT_THAT(explain_finding(finding, context_).help, HasSubstr("move the barrier"));
+  EXPECT_THAT(explain_finding(finding, context_).help,
+              HasSubstr("let every thread of the block reach the barrier"));
   finding.message =
       "This warp-wide operation names lane 16 of warp 0, which took another way and is not here";
   EXPECT_THAT(explain_finding(finding, context_).help,
@@ -185,7 +186,8 @@ TEST_F(DiagnoseTest, AnAccessJustPastTheEndIsCalledThat) {
   EXPECT_EQ(story.message,
             "A global-memory access is out of bounds: it is just past the end of the 4096-byte "
             "allocation (C)");
-  EXPECT_THAT(story.notes, IsEmpty()) << "nothing is said twice";
+  EXPECT_THAT(story.notes, ::testing::ElementsAre(HasSubstr("nearest array")))
+      << "and nothing is said twice";
   finding.object = "40 bytes past the end of the 4096-byte allocation (C)";
   finding.message = "A global-memory access is out of bounds: it is at " + finding.object;
   EXPECT_EQ(explain_finding(finding, context_).message, finding.message);
@@ -405,7 +407,49 @@ TEST_F(DiagnoseTest, ALeadingDimensionIsThatOfATileOrThatOfCublas) {
   EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("padded by whole 16"));
   finding.code = "RL0201";
   finding.message = "cublasSgemm: A with 4 x 8 elements and leading dimension 9 takes 288 bytes";
-  EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("column-major"));
+  const Diagnostic story = explain_finding(finding, context_, nullptr);
+  EXPECT_THAT(story.help, HasSubstr("column-major"));
+  EXPECT_THAT(story.notes, ::testing::Contains(HasSubstr("its A is your B")));
+  finding.message += ": no allocation is there";
+  EXPECT_THAT(explain_finding(finding, context_, nullptr).help, HasSubstr("device memory"));
+}
+
+TEST_F(DiagnoseTest, TwoStoresToOnePlaceNeedNoOrderButOneOwner) {
+  simgpu::Finding race;
+  race.code = "RL0316";
+  race.kind = simgpu::FindingKind::global_race;
+  race.where = {"gemm_tiled.cu", 2, 5, {0, 0, 0}, {0, 0, 0}, 0, "writes 4 bytes"};
+  race.other = simgpu::AccessSite{"gemm_tiled.cu", 2, 5, {0, 0, 0}, {1, 0, 0}, 0, "writes 4 bytes"};
+  const auto help = [&] { return explain_finding(race, context_).help; };
+  EXPECT_THAT(help(), ::testing::AllOf(HasSubstr("let one of them store"),
+                                       ::testing::Not(HasSubstr("barrier"))));
+  race.other->action = "reads 4 bytes";
+  EXPECT_THAT(help(), HasSubstr("barrier"));
+  race.code = "RL0304";
+  race.other->action = "writes 4 bytes";
+  EXPECT_THAT(help(), HasSubstr("let one block own each element"));
+  EXPECT_THAT(explain_finding(race, context_).context, HasSubstr("case 64 x 64 x 64"));
+}
+
+TEST_F(DiagnoseTest, ARaceWithinAWarpIsNoneOfWarpsAlone) {
+  simgpu::Finding race;
+  race.code = "RL0302";
+  race.kind = simgpu::FindingKind::shared_race;
+  race.where = {"gemm_tiled.cu", 2, 5, {0, 0, 0}, {0, 0, 0}, 0, "reads 4 bytes"};
+  race.other = simgpu::AccessSite{"gemm_tiled.cu", 4, 9, {0, 0, 0}, {2, 0, 0}, 0, "writes 4 bytes"};
+  EXPECT_THAT(explain_finding(race, context_).notes,
+              ::testing::Contains(HasSubstr("both threads are of one warp")));
+  race.other->warp = 1;
+  EXPECT_THAT(explain_finding(race, context_).notes,
+              ::testing::Not(::testing::Contains(HasSubstr("both threads are of one warp"))));
+}
+
+TEST_F(DiagnoseTest, AForbiddenCallIsToldWithItsLine) {
+  const Diagnostic story = explain_forbidden("cublasSgemm_v2", 4, context_);
+  EXPECT_EQ(story.message, "gemm_tiled.cu calls cublasSgemm_v2, which this task does not allow");
+  EXPECT_EQ(story.line, 4U);
+  EXPECT_THAT(story.labels.at(0).excerpt, HasSubstr("acc += As"));
+  EXPECT_THAT(explain_forbidden("cublas", 0, context_).labels, IsEmpty());
 }
 
 TEST_F(DiagnoseTest, NotANumberHasItsOwnCause) {
@@ -431,7 +475,7 @@ TEST_F(DiagnoseTest, AChangedInputIsCountedInElements) {
 }
 
 TEST_F(DiagnoseTest, NumbersOfAComplaintAreNotToldOfAHiddenCase) {
-  const Complaint complaint{"RL0431", "there are no tiles: warps load 512 times, tiles need 16",
+  const Complaint complaint{"RL0597", "there are no tiles: warps load 512 times, tiles need 16",
                             "use tiles"};
   EXPECT_EQ(explain_complaint(complaint, context_).message, complaint.message);
   context_.hidden = true;

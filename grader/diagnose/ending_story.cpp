@@ -249,6 +249,19 @@ Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& 
   return story;
 }
 
+Diagnostic explain_remark(const SpeedRemark& remark, const Timing& timing,
+                          const DiagnoseContext& context) {
+  Diagnostic story = explain_complaint(remark.complaint, context);
+  const double most = timing.max_points + timing.launches.max_points + timing.dram_bytes.max_points;
+  if (most > 0) {
+    const double points = timing.points + timing.launches.points + timing.dram_bytes.points;
+    story.notes.push_back(fmt::format(
+        "the answers are right and keep their points; points for speed are {:g} of {:g}", points,
+        most));
+  }
+  return story;
+}
+
 Diagnostic explain_cause(const Complaint& cause, const Diagnostic& story,
                          const DiagnoseContext& context) {
   Diagnostic told = explain_complaint(cause, context);
@@ -284,9 +297,15 @@ Diagnostic explain_compile_error(const std::string& compiler_output,
   return story;
 }
 
-Diagnostic explain_forbidden(const std::string& symbol, const DiagnoseContext& context) {
+Diagnostic explain_forbidden(const std::string& function, std::uint32_t line,
+                             const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0602", context);
-  story.message = fmt::format("{} uses {}, which this task does not allow", context.file, symbol);
+  story.message =
+      fmt::format("{} calls {}, which this task does not allow", context.file, function);
+  if (line > 0) {
+    story.line = line;
+    story.labels.push_back(label_at(context.file, line, 0, "this call", context));
+  }
   story.help = "the point of this task is to write it yourself";
   return story;
 }

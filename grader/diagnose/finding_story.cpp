@@ -53,17 +53,21 @@ constexpr std::array kAdvice{
            "a real GPU may pass by luck; this was found by barrier intervals, not by chance"},
     Advice{"RL0303", "let one thread store, or give each thread its own place",
            "which value stays is not defined, and may change from run to run"},
-    Advice{"RL0304",
-           "blocks run in any order: use an atomic operation, or let one block own each element",
-           "blocks cannot wait for each other inside one ordinary kernel"},
+    Advice{
+        "RL0304",
+        "blocks run in any order: let one block own each element; an atomic operation helps only "
+        "where their values are to be added up",
+        "blocks cannot wait for each other inside one ordinary kernel"},
     Advice{"RL0316",
            "a barrier between the two orders the threads of a block, in global memory too; or let "
            "one thread own each element",
            "warps take turns in any order: a real GPU may pass by luck, this was found by barrier "
            "intervals"},
-    Advice{"RL0305",
-           "move the barrier out of the condition, so that every thread of the block reaches it",
-           "on a real GPU this hangs or silently mixes barriers"},
+    Advice{
+        "RL0305",
+        "let every thread of the block reach the barrier: move it out of the condition; a thread "
+        "with nothing to do goes on to the barrier, too, and only skips its work",
+        "on a real GPU this hangs or silently mixes barriers"},
     Advice{"RL0306", "look at which threads left early, and which barrier the others wait at",
            nullptr},
     Advice{"RL0307", "look for a loop whose variable never reaches its end", nullptr},
@@ -187,6 +191,16 @@ std::string cause_of(const simgpu::Finding& finding, bool hidden) {
   return hidden ? cause_without_sizes(finding.kind) : in_plain_words(finding.message);
 }
 
+/// Whether it is about a matrix of a call of cuBLAS: "cublas_sgemm: A with 16 x 16 elements ...".
+bool names_matrix_of_cublas(const simgpu::Finding& finding) {
+  const auto says = [&](const char* words) {
+    return finding.message.find(words) != std::string::npos;
+  };
+  const bool is_cublas = finding.kernel.starts_with("cublas") || says("cublas");
+  return is_cublas &&
+         (says("A with ") || says("B with ") || says("A is read") || says("B is read"));
+}
+
 /// Whether the message leaves out what the finding says of the memory.
 bool has_more_to_say(const simgpu::Finding& finding, const Diagnostic& story) {
   return !finding.object.empty() &&
@@ -209,10 +223,35 @@ void add_details(Diagnostic& story, const simgpu::Finding& finding,
                                       call.function.empty() ? "a function" : call.function,
                                       student_path(call.file, context), call.line));
   }
+  if (finding.other && finding.other->by_thread && finding.where.by_thread &&
+      finding.where.warp == finding.other->warp && finding.where.warp != simgpu::kUnknownWarp &&
+      finding.where.block == finding.other->block &&
+      finding.kind == simgpu::FindingKind::shared_race) {
+    story.notes.emplace_back(
+        "both threads are of one warp, whose lanes run in any order since Volta; threads of "
+        "different warps meet here in the same way");
+  }
+  if (finding.code == "RL0201" && finding.object.find(" the end of ") != std::string::npos) {
+    story.notes.emplace_back(
+        "memory is named by the nearest array: an index of another one may have led there");
+  }
+  if (names_matrix_of_cublas(finding)) {
+    story.notes.emplace_back(
+        "A, B and C are those of cuBLAS's own call: for row-major matrices, where C^T = B^T A^T is "
+        "computed, its A is your B and its B is your A");
+  }
   if (finding.occurrences > 1) {
     story.notes.push_back(
         fmt::format("the same happened {} times at this place", finding.occurrences));
   }
+}
+
+bool is_store(const simgpu::AccessSite& site) { return site.action.starts_with("writes"); }
+
+/// Whether two threads store to one place: an order between them would only choose whose value is
+/// lost.
+bool are_both_stores(const simgpu::Finding& finding) {
+  return finding.other && is_store(finding.where) && is_store(*finding.other);
 }
 
 /// What helps with this finding more than what its code says; null when nothing does.
@@ -220,6 +259,22 @@ const char* closer_help(const simgpu::Finding& finding) {
   const auto says = [](const std::string& text, const char* words) {
     return text.find(words) != std::string::npos;
   };
+  if (finding.code == "RL0316" && are_both_stores(finding)) {
+    const bool one_line =
+        finding.where.file == finding.other->file && finding.where.line == finding.other->line;
+    return one_line
+               ? "several threads run this line for the same element: let one of them store, or "
+                 "give each thread an element of its own"
+               : "let one of the two store the element, or put __syncthreads() between them "
+                 "where the later value is the one that counts";
+  }
+  if (finding.code == "RL0304" && are_both_stores(finding)) {
+    return "let one block own each element: is the index the same in two blocks, or does a block "
+           "go "
+           "on into what the next one computes? An atomic operation helps only where the values "
+           "are "
+           "to be added up";
+  }
   if (finding.code == "RL0201" && says(finding.object, "far from any allocation")) {
     return "is the pointer host memory, or was it never set? else look for an overflow in the "
            "index";
@@ -227,6 +282,10 @@ const char* closer_help(const simgpu::Finding& finding) {
   if (finding.code == "RL0204" && says(finding.message, "tile must start")) {
     return "bring the tile to shared memory first, in rows that are padded by whole 16 bytes: 8 "
            "halves or 4 floats";
+  }
+  if (says(finding.message, "no allocation is there")) {
+    return "is the pointer device memory, and are the arguments in their order? With "
+           "CUBLAS_POINTER_MODE_DEVICE, alpha, beta and results are read there, too";
   }
   if (says(finding.message, "leading dimension")) {
     return "to cuBLAS a matrix is column-major: its leading dimension is the distance between two "
@@ -270,7 +329,11 @@ Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext
   }
   if (!finding.kernel.empty()) story.context = "kernel " + kernel_name(finding.kernel);
   add_details(story, finding, context);
-  if (effect != nullptr) add_effect(story, *effect, context);
+  if (effect != nullptr) {
+    add_effect(story, *effect, context);
+  } else if (!context.hidden && !context.case_name.empty()) {
+    story.context += fmt::format("{}case {}", story.context.empty() ? "" : ", ", context.case_name);
+  }
   if (const Advice* advice = advice_for(finding)) {
     if (advice->note != nullptr) story.notes.emplace_back(advice->note);
     const char* closer = closer_help(finding);

@@ -72,6 +72,11 @@ bool has_first_block_alone(const TensorCheck& missing) {
 
 /// What to look at, from the pattern of the elements that were never written.
 const char* help_for_unwritten(const TensorCheck& missing) {
+  constexpr std::size_t kFewElements = 4;  // that may all be the rest of a vector or a tile
+  if (missing.wrong_count == missing.wrong.size() && missing.wrong.size() < kFewElements) {
+    return "so few elements are all a last, partial vector or tile: is it left out? Else, is the "
+           "kernel launched, with a grid that is not empty?";
+  }
   if (missing.wrong_count == missing.wrong.size()) {
     return "is the kernel launched at all, with a grid that is not empty, and does it store its "
            "result?";

@@ -75,8 +75,9 @@ std::optional<Relation> wrong_end(const TensorCheck& check, std::size_t axis, co
     return Relation{
         "RL0434",
         fmt::format("the first of the {} is right, and all others are wrong", name_of(check, axis)),
-        "an index that is 0 for the first one is missing from an address or has the "
-        "wrong factor, or something of the first one is kept for the next"};
+        "is the first one right for any program, such as position 0 or a row that sees one key? "
+        "Else an index that is 0 for the first one is missing from an address or has the wrong "
+        "factor, or something of the first one is kept for the next"};
   }
   if (std::ranges::find(kTiles, first) != kTiles.end() || first % kTiles.front() == 0) {
     return Relation{

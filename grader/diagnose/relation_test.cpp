@@ -70,6 +70,14 @@ TEST(RelationTest, AFactorIsToldAsCountsAndPartsAre) {
   EXPECT_EQ(times(0.6931), "RL0404 every element of y is 0.6931 times what it should be");
 }
 
+TEST(RelationTest, AFactorNearOneHasTheDigitsThatTellIt) {
+  const Output y({4, 8});
+  EXPECT_EQ(y.told([&](std::size_t i) { return 1.0002 * y[i]; }),
+            "RL0404 every element of y is 1.0002 times what it should be");
+  EXPECT_EQ(y.told([&](std::size_t i) { return 2.003 * y[i]; }),
+            "RL0404 every element of y is 2.003 times what it should be");
+}
+
 TEST(RelationTest, AFactorThatMissesOneElementIsNone) {
   const Output y({4, 8});
   EXPECT_EQ(y.told([&](std::size_t i) { return i == 5 ? nonsense(i) : 2 * y[i]; }), "");

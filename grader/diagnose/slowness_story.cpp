@@ -7,6 +7,7 @@
 
 #include "grader/diagnose/diagnose.h"
 #include "grader/diagnose/story.h"
+#include "simgpu/model/proof.h"
 
 namespace rooflab {
 namespace {
@@ -38,6 +39,18 @@ double longest_us(const simgpu::KernelRecord& kernel, std::initializer_list<cons
     if (term != kernel.time.terms.end()) longest = std::max(longest, term->second);
   }
   return longest;
+}
+
+/// What a kernel would gain if a share of one term were gone: nothing where another term is as
+/// long. There the remedy has a price, such as shared memory for padding, and brings nothing.
+double gain_without(const simgpu::KernelRecord& kernel, const std::string& name, double share) {
+  double own = 0;
+  double others = 0;
+  for (const auto& [term, us] : kernel.time.terms) {
+    double& longest = term == name ? own : others;
+    longest = std::max(longest, us);
+  }
+  return std::max(0.0, own - std::max(others, own * (1 - share)));
 }
 
 double ratio(std::uint64_t part, std::uint64_t whole) {
@@ -72,7 +85,9 @@ void add_uncoalesced(Causes& causes, const simgpu::KernelRecord& kernel,
       worse.name, ratio(worse.sectors, worse.requests));
   story.evidence.push_back(fmt::format("{} sectors for {} requests; their bytes fill {:.0f}",
                                        worse.sectors, worse.requests, worse.needed()));
-  story.help = "let threadIdx.x run along a row, so that one request is one stretch of memory";
+  story.help =
+      "let threadIdx.x run along the dimension whose elements lie side by side (the columns of a "
+      "row-major matrix), so that one request is one stretch of memory";
   const double needless = 1 - worse.needed() / static_cast<double>(worse.sectors);
   // Warps wait for scattered sectors, too.
   causes.push_back(
@@ -91,10 +106,9 @@ void add_bank_conflicts(Causes& causes, const simgpu::KernelRecord& kernel,
   story.message = fmt::format("{:.0f} % of the shared-memory wavefronts are bank conflicts",
                               100 * ratio(conflicts, wavefronts));
   story.evidence.push_back(fmt::format("{} conflicts in {} wavefronts", conflicts, wavefronts));
-  story.help =
-      "pad the rows of the shared array by one element, or change which index runs over the lanes";
+  story.help = simgpu::advice_against_conflicts(counters);
   causes.push_back(
-      {std::move(story), ratio(conflicts, wavefronts) * longest_us(kernel, {"shared"})});
+      {std::move(story), gain_without(kernel, "shared", ratio(conflicts, wavefronts))});
 }
 
 void add_divergence(Causes& causes, const simgpu::KernelRecord& kernel,
@@ -119,8 +133,9 @@ void add_low_occupancy(Causes& causes, const simgpu::KernelRecord& kernel, const
       fmt::format("only {:.0f} % of the warps fit on an SM, limited by {}: too few to hide latency",
                   100 * kernel.theoretical_occupancy, kernel.occupancy_limiter);
   story.help =
-      "use fewer registers or less shared memory per block, or give each thread more independent "
-      "work";
+      "give each thread more independent work, such as several loads before their first use; or "
+      "use "
+      "less shared memory or fewer registers, but not so few that values spill to local memory";
   causes.push_back({std::move(story), longest_us(kernel, {"latency"})});
 }
 
@@ -145,8 +160,9 @@ void add_needless_arithmetic(Causes& causes, const simgpu::KernelRecord& kernel,
   for (const auto& [type, flops] : kernel.counters.flops) done += static_cast<double>(flops);
   if (timing.bound != "compute" || done < kMuchArithmetic * timing.flops) return;
   Diagnostic story = begin_story("RL0593", context);
-  story.message = fmt::format("the kernel does {:.1f} times the arithmetic that the case takes",
-                              done / timing.flops);
+  story.message =
+      fmt::format("the kernel does {:.1f} times the arithmetic that {} takes", done / timing.flops,
+                  timing.name.empty() ? "the case" : "case " + timing.name);
   story.evidence.push_back(
       fmt::format("{:.3g} floating-point operations of {:.3g}", done, timing.flops));
   story.help =

@@ -64,6 +64,33 @@ TEST(SlownessTest, WhatCostsMostIsToldFirstAndWhatCostsNothingIsNot) {
   EXPECT_THAT(told(), ElementsAre("RL0503", "RL0501"));
 }
 
+TEST(SlownessTest, BankConflictsAreSilentWhereAnotherTermTakesAsLong) {
+  simgpu::KernelRecord kernel;
+  kernel.counters.shared_load_wavefronts = 1000;
+  kernel.counters.shared_load_bank_conflicts = 600;
+  kernel.time.total_us = 105;
+  kernel.time.terms = {{"shared", 90}, {"latency", 100}};
+  Timing timing;
+  timing.efficiency = 0.01;
+  timing.target_efficiency = 0.5;
+  EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty());
+  kernel.time.terms["latency"] = 50;
+  EXPECT_EQ(explain_slowness(timing, kernel, kContext).size(), 1U);
+}
+
+TEST(SlownessTest, AdviceAgainstBankConflictsKeepsTilesAligned) {
+  simgpu::KernelRecord kernel;
+  kernel.counters.shared_load_wavefronts = 1000;
+  kernel.counters.shared_load_bank_conflicts = 600;
+  Timing timing;
+  timing.efficiency = 0.01;
+  timing.target_efficiency = 0.5;
+  const auto help = [&] { return explain_slowness(timing, kernel, kContext).at(0).help; };
+  EXPECT_THAT(help(), AllOf(HasSubstr("by one element"), HasSubstr("float4")));
+  kernel.counters.flops["fp16_tensor"] = 4096;
+  EXPECT_THAT(help(), HasSubstr("by 16 bytes (8 halves or 4 floats), not by one element"));
+}
+
 TEST(SlownessTest, ArithmeticForNothingIsToldWhereArithmeticIsTheBound) {
   simgpu::KernelRecord kernel;
   kernel.counters.flops = {{"fp32", 1900}, {"fp16_tensor", 100}};
@@ -71,11 +98,12 @@ TEST(SlownessTest, ArithmeticForNothingIsToldWhereArithmeticIsTheBound) {
   timing.efficiency = 0.1;
   timing.target_efficiency = 0.5;
   timing.bound = "compute";
+  timing.name = "4096";
   timing.flops = 1000;
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1u);
   EXPECT_EQ(stories[0].code, "RL0593");
-  EXPECT_THAT(stories[0].message, HasSubstr("2.0 times the arithmetic"));
+  EXPECT_EQ(stories[0].message, "the kernel does 2.0 times the arithmetic that case 4096 takes");
   timing.bound = "memory";
   EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty());
   timing.bound = "compute";

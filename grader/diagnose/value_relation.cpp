@@ -81,7 +81,7 @@ struct FactorText {
 };
 
 FactorText text_of(double factor) {
-  constexpr double kNear = 2e-3;
+  constexpr double kNear = 5e-4;
   const auto near = [](double value, double other) { return std::abs(value / other - 1) < kNear; };
   const double whole = std::round(factor), parts = std::round(1 / factor);
   if (near(factor, -1)) {
@@ -96,6 +96,12 @@ FactorText text_of(double factor) {
     return {fmt::format("1/{:.0f} times", parts),
             "what is divided by that once too often, or left out of the sums? A scale or a mean "
             "that is taken twice is the usual cause"};
+  }
+  constexpr double kAlmostOne = 1e-3;
+  if (std::abs(factor - 1) < kAlmostOne) {
+    return {fmt::format("{:.8g} times", factor),
+            "look for a constant with too few digits, a small term such as epsilon, and a rounding "
+            "that all elements share"};
   }
   return {fmt::format("{:.4g} times", factor),
           "look for a factor that is missing, taken twice, or wrong: a scale, a mean, a root, a "
@@ -199,6 +205,22 @@ std::optional<Relation> factor_of_each_line(const TensorCheck& check,
   return {};
 }
 
+/// The size of a row's elements: the root of their mean square, but not that of one element which
+/// is far larger than the others.
+double size_of_row(const TensorCheck& check, std::size_t first, std::size_t columns) {
+  constexpr double kOutlier = 4;  // times the median; of a normal distribution it is 1.5
+  std::vector<double> sizes(columns);
+  double squares = 0;
+  for (std::size_t i = 0; i < columns; ++i) {
+    sizes[i] = std::abs(check.expected[first + i]);
+    squares += sizes[i] * sizes[i];
+  }
+  const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(columns / 2);
+  std::ranges::nth_element(sizes, middle);
+  const double mean = std::sqrt(squares / static_cast<double>(columns));
+  return *middle > 0 ? std::min(mean, kOutlier * *middle) : mean;
+}
+
 /// All errors are small against the elements of their row.
 std::optional<Relation> small_errors(const TensorCheck& check, const DiagnoseContext& context) {
   if (check.shape.empty()) return {};
@@ -206,22 +228,20 @@ std::optional<Relation> small_errors(const TensorCheck& check, const DiagnoseCon
       check.index.empty() ? static_cast<std::size_t>(check.shape.back()) : check.got.size();
   double largest = 0;
   for (std::size_t first = 0; first < check.got.size(); first += columns) {
-    double squares = 0;
+    const double size = size_of_row(check, first, columns);
     for (std::size_t i = first; i < first + columns; ++i) {
-      squares += check.expected[i] * check.expected[i];
-    }
-    const double size = std::sqrt(squares / static_cast<double>(columns));
-    for (std::size_t i = first; i < first + columns; ++i) {
+      if (!check.wrong[i]) continue;
       const double error = std::abs(check.got[i] - check.expected[i]);
       const double share = error / std::max(size, std::abs(check.expected[i]));
-      if (check.wrong[i] && !(share < kSmallError)) return {};
-      if (check.wrong[i]) largest = std::max(largest, share);
+      if (!(share < kSmallError)) return {};
+      largest = std::max(largest, share);
     }
   }
   std::string message = "all errors are small: something is rounded or approximated on the way";
   if (!context.hidden) {
     message = fmt::format(
-        "all errors are small, at most {:.2g} % of the elements: something is rounded or "
+        "all errors are small, at most {:.2g} % of the size of the elements: something is rounded "
+        "or "
         "approximated on the way",
         100 * largest);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grader/pipeline/build_cache.h"
+#include "grader/pipeline/elf_symbols.h"
 #include "grader/sandbox/sandbox.h"
 #include "grader/spec/files.h"
 
@@ -12,11 +13,14 @@ namespace rooflab {
 namespace {
 
 constexpr std::size_t kLongestMessages = 32U << 10;
+constexpr std::size_t kLargestObject = std::size_t{256} << 20;
 
 /// Warnings are shown below a failure. What stubs and loops over a vector have is left out, and so
-/// is what only the device's compiler knows (#pragma unroll).
+/// is what only the device's compiler knows (#pragma unroll). Nothing of a file is kept for its own
+/// sake: see link_step.
 constexpr const char* kHostOptions =
-    "-fPIC,-Wall,-Wextra,-Wno-unused-parameter,-Wno-sign-compare,-Wno-unknown-pragmas";
+    "-fPIC,-Wall,-Wextra,-Wno-unused-parameter,-Wno-sign-compare,-Wno-unknown-pragmas,"
+    "-fvisibility=hidden,-ffunction-sections,-fdata-sections";
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
   for (std::size_t at = text.find(from); at != std::string::npos;
@@ -90,6 +94,16 @@ std::string architecture(const BuildOptions& options) {
   return fmt::format("arch=compute_{0},code=[sm_{0},compute_{0}]", options.compute_capability);
 }
 
+/// Whether a library needs or has a symbol that the task forbids. A library that cannot be read is
+/// the next stage's affair.
+bool has_forbidden(const std::filesystem::path& library, const TaskSpec& task) {
+  try {
+    return !all_forbidden(read_dynamic_symbols(library), forbidden_symbols(task)).empty();
+  } catch (const ElfError&) {
+    return false;
+  }
+}
+
 /// Waits until no other thread is at a key, and keeps them away from it.
 class Turn {
  public:
@@ -121,11 +135,7 @@ class Turn {
 Builder::Step Builder::compile_step(const PartSpec& part, const SourceFile& source) const {
   const std::string file = part.directory + "/" + source.name;
   Step step;
-  step.command = {options_.toolchain.nvcc.string(),
-                  "-std=c++20",
-                  "-O2",
-                  "-lineinfo",
-                  "-c",
+  step.command = {options_.toolchain.nvcc.string(), "-std=c++20", "-O2", "-lineinfo", "-c",
                   "-Xcompiler",
                   kHostOptions,
                   "-I",
@@ -155,10 +165,14 @@ Builder::Step Builder::link_step(const PartSpec& part, const TaskSpec& task,
   step.inputs.emplace_back("adapter.o", adapter);
   // Last, since the student's files and the adapter may both call it.
   step.inputs.emplace_back("toolkit.a", toolkit);
+  // Functions that nothing reaches from the adapter are left out, with all that they would call: an
+  // included header brings in many, and only calls that can be made count as the student's.
   step.command = {options_.toolchain.nvcc.string(),
                   "-shared",
                   "-Xcompiler",
                   "-fPIC",
+                  "-Xlinker",
+                  "--gc-sections",
                   "-cudart",
                   "shared",
                   "-gencode",
@@ -231,6 +245,59 @@ BuildOutcome Builder::make(const Step& step) const {
   return kept;
 }
 
+Builder::Step Builder::trace_step(const PartSpec& part, const SourceFile& source) const {
+  Step step = compile_step(part, source);
+  const std::string file = part.directory + "/" + source.name;
+  for (auto& [path, text] : step.inputs) {
+    if (path == file) text = without_line_directives(text);
+  }
+  const std::string ptx =
+      fmt::format("arch=compute_{0},code=compute_{0}", options_.compute_capability);
+  // Unoptimized host code makes each call where the source has it; DWARF 5 is not yet read in
+  // objects by every nm. Machine code for the GPU is not looked at.
+  step.command = {options_.toolchain.nvcc.string(),
+                  "-std=c++20",
+                  "-O0",
+                  "-c",
+                  "-Xcompiler",
+                  "-fPIC,-ffunction-sections,-g1,-gdwarf-4",
+                  "-I",
+                  "include/interface",
+                  "-I",
+                  "include",
+                  "-gencode",
+                  ptx,
+                  file,
+                  "-o",
+                  BuildCache::kFileName};
+  step.key = key_of(step.command);
+  for (const auto& [path, text] : step.inputs) step.key += key_part(path, text);
+  return step;
+}
+
+TracedFile Builder::trace(const PartSpec& part, const SourceFile& source) const {
+  TracedFile traced{.name = source.name,
+                    .path = part.directory + "/" + source.name,
+                    .text = source.text,
+                    .references = {},
+                    .places = {}};
+  const Step compile = trace_step(part, source);
+  const BuildOutcome compiled = make(compile);
+  if (compiled.end != BuildOutcome::End::built) return traced;
+  Step list;
+  list.command = {
+      "sh", "-c",
+      fmt::format("nm --line-numbers --defined-only traced.o > {}", BuildCache::kFileName)};
+  list.inputs.emplace_back("traced.o", read_file(compiled.library, kLargestObject));
+  list.key = key_of(list.command) + key_part("traced.o", compile.key);
+  const BuildOutcome listed = make(list);
+  if (listed.end != BuildOutcome::End::built) return traced;
+  traced.references = read_references(compiled.library);
+  traced.places = read_file(listed.library, kLargestObject);
+  traced.complete = true;
+  return traced;
+}
+
 BuildOutcome Builder::build(const PartSpec& part, const TaskSpec& task,
                             const std::vector<SourceFile>& sources) const {
   try {
@@ -252,6 +319,9 @@ BuildOutcome Builder::build(const PartSpec& part, const TaskSpec& task,
     linked.cached = linked.cached && cached;
     linked.messages = capped(messages + linked.messages);
     linked.warnings = compiler_warnings(messages, part.directory);
+    if (linked.end == BuildOutcome::End::built && has_forbidden(linked.library, task)) {
+      for (const SourceFile& source : sources) linked.traced.push_back(trace(part, source));
+    }
     return linked;
   } catch (const SandboxError& error) {
     return {.end = BuildOutcome::End::fault,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "grader/pipeline/compiler_warnings.h"
+#include "grader/pipeline/forbidden_calls.h"
 #include "grader/pipeline/installation.h"
 #include "grader/pipeline/toolchain.h"
 #include "grader/spec/part.h"
@@ -37,6 +38,8 @@ struct BuildOutcome {
   bool cached = false;
   bool repeatable = true;  ///< false when a limit or a signal ended the compiler: on another day,
                            ///< with less load, the same file may compile
+  /// The files, where the library needs or has what the task forbids; else empty.
+  std::vector<TracedFile> traced{};
 };
 
 struct BuildOptions {
@@ -79,6 +82,9 @@ class Builder {
   Step compile_step(const PartSpec& part, const SourceFile& source) const;
   Step link_step(const PartSpec& part, const TaskSpec& task,
                  const std::vector<Object>& objects) const;
+  /// Compiles a file so that each call of its host code can be told from those of headers.
+  Step trace_step(const PartSpec& part, const SourceFile& source) const;
+  TracedFile trace(const PartSpec& part, const SourceFile& source) const;
   std::string key_of(const std::vector<std::string>& command) const;
   BuildOutcome make(const Step& step) const;
   BuildOutcome run(const std::filesystem::path& folder, const Step& step) const;

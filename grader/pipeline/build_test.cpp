@@ -242,14 +242,59 @@ TEST_F(BuilderTest, AnotherLibraryAdapterOrToolkitLinksAnew) {
 }
 
 TEST_F(BuilderTest, NvrtcIsLinkedAndItsFunctionsCanBeForbidden) {
-  const std::string source = std::string("#include <nvrtc.h>\n") + kGood +
-                             "int version() { int a, b; return nvrtcVersion(&a, &b); }\n";
+  std::string source = std::string("#include <nvrtc.h>\n") + kGood;
+  const std::string launch = "void scale(float* x, int n) { ";
+  source.insert(source.find(launch) + launch.size(), "nvrtcVersion(&n, &n); ");
   task_.libraries = {"nvrtc"};
   const BuildOutcome built = build(source);
   ASSERT_EQ(built.end, End::built) << built.messages;
   const DynamicSymbols symbols = read_dynamic_symbols(built.library);
   EXPECT_THAT(symbols.unresolved, testing::IsEmpty());
-  EXPECT_EQ(first_forbidden(symbols, {"^nvrtc"}), "nvrtcVersion");
+  EXPECT_THAT(all_forbidden(symbols, {"^nvrtc"}), testing::ElementsAre("nvrtcVersion"));
+}
+
+TEST_F(BuilderTest, AnIncludedHeaderBringsInNothingThatIsNotCalled) {
+  const std::string lookup = R"(
+#include <dlfcn.h>
+inline void* included(const char* name) { return dlsym(nullptr, name); }
+void* never_called(const char* name) { return included(name); }
+)";
+  const BuildOutcome built = build(lookup + kGood);
+  ASSERT_EQ(built.end, End::built) << built.messages;
+  EXPECT_THAT(read_dynamic_symbols(built.library).undefined, Not(testing::Contains("dlsym")));
+  EXPECT_THAT(built.traced, testing::IsEmpty());
+}
+
+// nvtx3, which CUB calls, looks a profiler up.
+TEST_F(BuilderTest, CallsOfIncludedHeadersAreToldFromTheStudentsOwn) {
+  const std::string calls = R"(
+#include <nvtx3/nvToolsExt.h>
+void scale(float* x, int n) {
+  nvtxMarkA("scale");
+  kernel_of_scale(x, n);
+}
+)";
+  std::string source = kGood;
+  source.replace(source.find("void scale(float* x, int n) {"), 29,
+                 "static void kernel_of_scale(float* x, int n) {");
+  const BuildOutcome honest = build(source + calls);
+  ASSERT_EQ(honest.end, End::built) << honest.messages;
+  const DynamicSymbols symbols = read_dynamic_symbols(honest.library);
+  ASSERT_THAT(symbols.undefined, testing::Contains("dlsym"));
+  for (const ForbiddenCall& call : forbidden_calls_of(symbols, task_, honest.traced)) {
+    EXPECT_EQ(call.by, ForbiddenCall::By::header) << call.symbol;
+  }
+
+  std::string forged =
+      "#include <dlfcn.h>\n#line 1 \"/usr/local/cuda/include/nvtx3/x.h\"\n" + source + calls;
+  forged.replace(forged.find("nvtxMarkA("), 10, "dlsym(nullptr, ");
+  const BuildOutcome cheat = build(forged);
+  ASSERT_EQ(cheat.end, End::built) << cheat.messages;
+  const auto found = forbidden_calls_of(read_dynamic_symbols(cheat.library), task_, cheat.traced);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].by, ForbiddenCall::By::student);
+  EXPECT_EQ(found[0].file, "scale.cu");
+  EXPECT_GT(found[0].line, 0U);
 }
 
 TEST_F(BuilderTest, CuptiIsNotLinkedSinceItIsLoadedAtRunTime) {

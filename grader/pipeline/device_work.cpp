@@ -3,22 +3,113 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <map>
 #include <regex>
+#include <string_view>
 
 #include "grader/pipeline/counts.h"
-#include "grader/pipeline/roofline.h"
+#include "grader/pipeline/timing.h"
 
 namespace rooflab {
 namespace {
 
 constexpr double kLeastShareOfOperations = 0.5;
 constexpr double kMostShareOfBytes = 0.1;
+/// Of the outputs, that come from the host.
+constexpr double kShareFromHost = 0.5;
 
 bool has_records(const simgpu::Activity& activity) {
   return !activity.kernels.empty() || !activity.memory.empty() || !activity.api_calls.empty();
 }
 
+double bytes_of(const simgpu::Activity& activity, const char* kind) {
+  double bytes = 0;
+  for (const simgpu::MemoryRecord& record : activity.memory) {
+    if (record.kind == kind) bytes += static_cast<double>(record.bytes);
+  }
+  return bytes;
+}
+
+std::uint64_t bytes_of_tensors(const Problem& problem, std::initializer_list<Role> roles) {
+  std::uint64_t bytes = 0;
+  for (const Tensor& tensor : problem.tensors) {
+    if (std::ranges::find(roles, tensor.role) != roles.end()) bytes += tensor.bytes();
+  }
+  return bytes;
+}
+
+bool went_to_the_host(const Work& work, const simgpu::Activity& activity) {
+  return bytes_of(activity, "copy device to host") > work.compulsory_bytes * kMostShareOfBytes;
+}
+
+/// Whether half of the outputs may come from the host: by copies, as kernels' parameters, or
+/// through memory that both sides can reach.
+bool may_come_from_the_host(std::uint64_t result_bytes, const simgpu::Activity& activity) {
+  constexpr double kParameterBytes = 4096;  // of one launch, at most
+  const double brought = bytes_of(activity, "copy host to device") +
+                         kParameterBytes * static_cast<double>(activity.kernels.size());
+  if (brought >= kShareFromHost * static_cast<double>(result_bytes)) return true;
+  return std::ranges::any_of(activity.api_calls, [](const auto& call) {
+    constexpr std::array<std::string_view, 5> kShared{"cudaHostAlloc", "cudaMallocHost",
+                                                      "cudaHostRegister", "cudaMallocManaged",
+                                                      "cudaHostGetDevicePointer"};
+    return std::ranges::find(kShared, call.first) != kShared.end();
+  });
+}
+
+/// The most floating-point operations that these kernels can have done, whatever their
+/// instructions were: a fused multiply-add of two halves is four. Tensor cores' are counted.
+double most_operations(const simgpu::Activity& activity) {
+  constexpr double kMostOfAnInstruction = 4;
+  double most = 0;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    most += kMostOfAnInstruction * static_cast<double>(kernel.counters.thread_instructions);
+    for (const auto& [type, flops] : kernel.counters.flops) {
+      const bool counted_apart =
+          type.ends_with("_tensor") || kernel.counters.thread_instructions == 0;
+      if (counted_apart) most += static_cast<double>(flops);
+    }
+  }
+  return most;
+}
+
+double operations(const simgpu::Activity& activity) {
+  double done = 0;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    for (const auto& [type, flops] : kernel.counters.flops) done += static_cast<double>(flops);
+  }
+  return done;
+}
+
+/// What the operations that kernels did take at the peaks of their types.
+double least_us(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
+  std::map<std::string, double> done;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    for (const auto& [type, flops] : kernel.counters.flops) {
+      done[type] += static_cast<double>(flops);
+    }
+  }
+  constexpr double kMicrosecondsPerSecond = 1e6;
+  double longest = 0;
+  for (const auto& [type, flops] : done) {
+    const auto peak = gpu.peak_flops.find(type);
+    if (peak == gpu.peak_flops.end()) continue;
+    longest = std::max(longest, flops / peak->second * kMicrosecondsPerSecond);
+  }
+  return longest;
+}
+
+bool did_half(const Work& work, const simgpu::Activity& activity) {
+  return operations(activity) >= total_flops(work) * kLeastShareOfOperations;
+}
+
 }  // namespace
+
+std::uint64_t result_bytes(const Problem& problem) {
+  return bytes_of_tensors(problem, {Role::output, Role::in_out});
+}
 
 std::string forbidden_call(const simgpu::Activity& activity,
                            const std::vector<std::string>& patterns) {
@@ -31,45 +122,61 @@ std::string forbidden_call(const simgpu::Activity& activity,
   return {};
 }
 
-std::string missing_operations(const Work& work, const simgpu::Activity& activity) {
-  if (!has_records(activity)) return {};
-  double done = 0;
-  for (const simgpu::KernelRecord& kernel : activity.kernels) {
-    for (const auto& [type, flops] : kernel.counters.flops) done += static_cast<double>(flops);
-  }
+std::optional<Doubt> missing_operations(const Problem& problem, const Work& work,
+                                        const simgpu::Activity& activity) {
+  if (!has_records(activity) || did_half(work, activity)) return std::nullopt;
   const double needed = total_flops(work);
-  if (done >= needed * kLeastShareOfOperations) return {};
-  return fmt::format("kernels did {:.0f} of the {:.0f} FLOPs that this case takes", done, needed);
+  constexpr double kImpossible = 0.1;
+  const bool round_trip = went_to_the_host(work, activity) &&
+                          bytes_of(activity, "copy host to device") >=
+                              kShareFromHost * static_cast<double>(result_bytes(problem));
+  const bool proven =
+      activity.kernels.empty() || round_trip || most_operations(activity) < kImpossible * needed;
+  return Doubt{fmt::format("kernels did {:.0f} of the {:.0f} FLOPs that this case takes",
+                           operations(activity), needed),
+               proven};
 }
 
-std::string missing_stores(const Problem& problem, const simgpu::Activity& activity) {
+std::optional<Doubt> missing_stores(const Problem& problem, const simgpu::Activity& activity) {
   const auto is_library = [](const auto& call) { return call.first.starts_with("cublas"); };
-  if (std::ranges::any_of(activity.api_calls, is_library)) return {};
+  if (std::ranges::any_of(activity.api_calls, is_library)) return std::nullopt;
   std::uint64_t stored = 0;
+  bool agree_by_atomics = false;
   for (const simgpu::KernelRecord& kernel : activity.kernels) {
     stored += kSectorBytes *
               (kernel.counters.global_store_sectors + kernel.counters.global_atomic_sectors);
+    agree_by_atomics |= kernel.sampled && kernel.counters.global_atomic_requests > 0;
   }
   for (const simgpu::MemoryRecord& record : activity.memory) {
     if (record.kind != "copy device to host") stored += record.bytes;
   }
-  std::uint64_t needed = 0;
-  for (const Tensor& tensor : problem.tensors) {
-    if (tensor.role != Role::output) continue;
-    needed += tensor.bytes();
-  }
-  if (stored >= needed) return {};
-  return fmt::format("kernels stored {} of the {} bytes of the outputs", stored, needed);
+  const std::uint64_t needed = bytes_of_tensors(problem, {Role::output});
+  if (stored >= needed) return std::nullopt;
+  return Doubt{fmt::format("kernels stored {} of the {} bytes of the outputs", stored, needed),
+               !agree_by_atomics};
 }
 
-std::string copies_to_host(const Work& work, const simgpu::Activity& activity) {
-  double copied = 0;
-  for (const simgpu::MemoryRecord& record : activity.memory) {
-    if (record.kind == "copy device to host") copied += static_cast<double>(record.bytes);
+std::string copies_to_host(std::uint64_t result_bytes, const Work& work,
+                           const simgpu::Activity& activity) {
+  if (!went_to_the_host(work, activity) || !may_come_from_the_host(result_bytes, activity)) {
+    return {};
   }
-  if (copied <= work.compulsory_bytes * kMostShareOfBytes) return {};
   return fmt::format("the timed call copies {:.0f} bytes to the host; the case has {:.0f} in all",
-                     copied, work.compulsory_bytes);
+                     bytes_of(activity, "copy device to host"), work.compulsory_bytes);
+}
+
+std::optional<Doubt> impossible_time(const Timing& timing, const Roofline& roofline,
+                                     const Work& work, const simgpu::Activity& activity,
+                                     const gpu_spec::GpuSpec& gpu, bool measured) {
+  if (!is_below_floor(timing, measured)) return std::nullopt;
+  Timing of_what_was_done = timing;
+  of_what_was_done.floor_us = std::max(roofline.lowest_floor_us, least_us(activity, gpu));
+  const bool impossible = is_below_floor(of_what_was_done, measured);
+  if (!impossible && has_records(activity) && did_half(work, activity)) return std::nullopt;
+  return Doubt{
+      fmt::format("{:.2f} us is less than {:.2f} us, which {} arithmetic takes at its peak",
+                  timing.time_us, timing.floor_us, timing.peak),
+      impossible || has_records(activity)};
 }
 
 }  // namespace rooflab

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/pipeline/roofline.h"
+#include "grader/spec/result.h"
 #include "simgpu/report.h"
 
 /// Whether the device itself did the work whose result it holds. The right numbers alone do not say
@@ -17,20 +21,48 @@ namespace rooflab {
 std::string forbidden_call(const simgpu::Activity& activity,
                            const std::vector<std::string>& patterns);
 
-/// What is missing, in words, when the kernels did less than half of the floating-point operations
-/// that the case takes; else empty. Half, since a sum of one product has no addition, and some
-/// algorithms save multiplications.
-std::string missing_operations(const Work& work, const simgpu::Activity& activity);
+/// What the device saw that does not fit a right result.
+struct Doubt {
+  std::string reason;   ///< a clause with figures
+  bool proven = false;  ///< no honest program does this; else it is for a person to look at
+};
 
-/// What is missing, in words, when the kernels and copies of a sampled run, all blocks counted,
-/// stored fewer bytes than the outputs have; else empty. Elements that such a run leaves out are
-/// not judged, so that a grid that covers half of them would count as twice as fast. What cuBLAS
-/// stores is not recorded: with it, nothing is missing.
-std::string missing_stores(const Problem& problem, const simgpu::Activity& activity);
+/// Whether the kernels did less than half of the floating-point operations that the case takes.
+/// That alone proves nothing: there are algorithms with fewer, and what is done with integers or
+/// looked up is not counted. It is proven that kernels did not compute the result when
+/// - no kernel ran,
+/// - all their instructions, each taken for the most operations that one can do, are less than a
+///   tenth of what the case takes, or
+/// - the call took data to the host and brought at least half of the outputs' bytes back.
+std::optional<Doubt> missing_operations(const Problem& problem, const Work& work,
+                                        const simgpu::Activity& activity);
+
+/// Whether the kernels and copies of a sampled run, all blocks counted, stored fewer bytes than the
+/// outputs have. Elements that such a run leaves out are not judged, so that a grid that covers
+/// half of them would count as twice as fast. What cuBLAS stores is not recorded: with it, nothing
+/// is missing. Where blocks agree by atomics which of them stores, the blocks that ran say nothing
+/// of the others, and nothing is proven.
+std::optional<Doubt> missing_stores(const Problem& problem, const simgpu::Activity& activity);
 
 /// What left the device, in words, when the call copied more than a tenth of the case's bytes to
-/// the host; else empty. Host code runs beside the device's clock, so what it computes costs no
-/// time.
-std::string copies_to_host(const Work& work, const simgpu::Activity& activity);
+/// the host, and results could have come back from there; else empty. Host code runs beside the
+/// device's clock, so what it computes costs no time. A copy that only prints or checks costs the
+/// student its time and gains nothing.
+/// @param result_bytes of the case
+std::string copies_to_host(std::uint64_t result_bytes, const Work& work,
+                           const simgpu::Activity& activity);
+
+/// Of all tensors that a call writes.
+std::uint64_t result_bytes(const Problem& problem);
+
+/// Whether a time is below the floor. Proven where no arithmetic of this GPU could be that fast,
+/// where its memory could not, where the kernels' own operations take longer at their peaks, or
+/// where they did too few. Else they did them in another type than the case's, or with an algorithm
+/// that needs fewer; where the device keeps no records, nobody saw that.
+/// @param gpu by its data sheet
+/// @param measured a time of a real GPU, which may clock higher than its data sheet says
+std::optional<Doubt> impossible_time(const Timing& timing, const Roofline& roofline,
+                                     const Work& work, const simgpu::Activity& activity,
+                                     const gpu_spec::GpuSpec& gpu, bool measured);
 
 }  // namespace rooflab

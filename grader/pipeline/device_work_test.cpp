@@ -27,14 +27,59 @@ simgpu::Activity copy_of(const std::string& kind, std::uint64_t bytes) {
   return activity;
 }
 
-TEST(DeviceWorkTest, KernelsThatDoAllOrHalfOfTheOperationsAreEnough) {
-  EXPECT_EQ(missing_operations(kWork, kernel_with("fp32", 2'000'000)), "");
-  EXPECT_EQ(missing_operations(kWork, kernel_with("bf16_tensor", 1'000'000)), "");
+/// A case whose one output has 10,000 bytes.
+Problem problem_of_kilobytes() {
+  Problem problem;
+  Tensor out;
+  out.role = Role::output;
+  out.shape = {50, 50};
+  problem.tensors = {out};
+  return problem;
 }
 
-TEST(DeviceWorkTest, KernelsThatDoLessAreNot) {
-  EXPECT_EQ(missing_operations(kWork, kernel_with("fp32", 999'999)),
-            "kernels did 999999 of the 2000000 FLOPs that this case takes");
+std::optional<Doubt> operations_of(const simgpu::Activity& activity) {
+  return missing_operations(problem_of_kilobytes(), kWork, activity);
+}
+
+/// A kernel that did a tenth of the operations, by so many instructions of threads.
+simgpu::Activity thrifty_kernel(std::uint64_t instructions) {
+  simgpu::Activity activity = kernel_with("fp32", 200'000);
+  activity.kernels[0].counters.thread_instructions = instructions;
+  return activity;
+}
+
+TEST(DeviceWorkTest, KernelsThatDoAllOrHalfOfTheOperationsAreEnough) {
+  EXPECT_FALSE(operations_of(kernel_with("fp32", 2'000'000)));
+  EXPECT_FALSE(operations_of(kernel_with("bf16_tensor", 1'000'000)));
+}
+
+TEST(DeviceWorkTest, AnAlgorithmWithFewerOperationsIsForAPersonToLookAt) {
+  const auto doubt = operations_of(thrifty_kernel(600'000));
+  ASSERT_TRUE(doubt);
+  EXPECT_FALSE(doubt->proven);
+  EXPECT_EQ(doubt->reason, "kernels did 200000 of the 2000000 FLOPs that this case takes");
+}
+
+TEST(DeviceWorkTest, TooFewInstructionsOfAnyKindProveThatTheWorkWasDoneElsewhere) {
+  EXPECT_TRUE(operations_of(thrifty_kernel(49'000))->proven);
+  EXPECT_FALSE(operations_of(thrifty_kernel(51'000))->proven);
+}
+
+TEST(DeviceWorkTest, NoKernelAtAllProvesIt) {
+  const auto doubt = operations_of(copy_of("copy host to device", 30'000));
+  ASSERT_TRUE(doubt);
+  EXPECT_TRUE(doubt->proven);
+  EXPECT_THAT(doubt->reason, HasSubstr("kernels did 0 of"));
+}
+
+TEST(DeviceWorkTest, ARoundTripToTheHostProvesItWhereOperationsAreMissing) {
+  simgpu::Activity activity = thrifty_kernel(600'000);
+  activity.memory.push_back(copy_of("copy device to host", 20'000).memory[0]);
+  EXPECT_FALSE(operations_of(activity)->proven) << "it may have been printed";
+  activity.memory.push_back(copy_of("copy host to device", 4'000).memory[0]);
+  EXPECT_FALSE(operations_of(activity)->proven) << "a table of constants";
+  activity.memory.push_back(copy_of("copy host to device", 1'000).memory[0]);
+  EXPECT_TRUE(operations_of(activity)->proven);
 }
 
 TEST(DeviceWorkTest, ASampledRunHasToStoreAllOutputs) {
@@ -46,35 +91,72 @@ TEST(DeviceWorkTest, ASampledRunHasToStoreAllOutputs) {
   problem.tensors[2].role = Role::in_out;  // which elements change is the function's own affair
   problem.tensors[2].shape = {1000};
   simgpu::Activity activity = kernel_with("fp32", 1);
+  activity.kernels[0].sampled = true;
   activity.kernels[0].counters.global_store_sectors = 16;
-  EXPECT_EQ(missing_stores(problem, activity), "");
+  EXPECT_FALSE(missing_stores(problem, activity));
   activity.kernels[0].counters.global_store_sectors = 8;
-  EXPECT_EQ(missing_stores(problem, activity),
+  ASSERT_TRUE(missing_stores(problem, activity));
+  EXPECT_EQ(missing_stores(problem, activity)->reason,
             "kernels stored 256 of the 512 bytes of the outputs");
+  EXPECT_TRUE(missing_stores(problem, activity)->proven);
+  activity.kernels[0].counters.global_atomic_requests = 1;
+  EXPECT_FALSE(missing_stores(problem, activity)->proven) << "the last block may store for all";
   activity.memory = copy_of("copy device to host", 4096).memory;
-  EXPECT_NE(missing_stores(problem, activity), "");
+  EXPECT_TRUE(missing_stores(problem, activity));
   activity.memory = copy_of("set", 256).memory;
-  EXPECT_EQ(missing_stores(problem, activity), "");
+  EXPECT_FALSE(missing_stores(problem, activity));
   activity.memory.clear();
   activity.api_calls["cublasSgemm_v2"] = 1;
-  EXPECT_EQ(missing_stores(problem, activity), "") << "nobody counts the library's stores";
-}
-
-TEST(DeviceWorkTest, ACopyOfAFinishedResultIsNoWork) {
-  EXPECT_THAT(missing_operations(kWork, copy_of("copy host to device", 30'000)),
-              HasSubstr("kernels did 0 of"));
+  EXPECT_FALSE(missing_stores(problem, activity)) << "nobody counts the library's stores";
 }
 
 TEST(DeviceWorkTest, WhereTheDeviceKeepsNoRecordsNothingIsFound) {
-  EXPECT_EQ(missing_operations(kWork, {}), "");
-  EXPECT_EQ(copies_to_host(kWork, {}), "");
+  EXPECT_FALSE(operations_of({}));
+  EXPECT_EQ(copies_to_host(10'000, kWork, {}), "");
 }
 
-TEST(DeviceWorkTest, OnlyCopiesToTheHostTakeDataOut) {
-  EXPECT_EQ(copies_to_host(kWork, copy_of("copy device to host", 3000)), "");
-  EXPECT_THAT(copies_to_host(kWork, copy_of("copy device to host", 3001)),
+TEST(DeviceWorkTest, CopiesToTheHostCountWhereResultsCanComeBack) {
+  const auto copies = [](std::uint64_t bytes, std::uint64_t back) {
+    simgpu::Activity activity = copy_of("copy device to host", bytes);
+    activity.memory.push_back(copy_of("copy host to device", back).memory[0]);
+    return activity;
+  };
+  EXPECT_EQ(copies_to_host(10'000, kWork, copies(3000, 10'000)), "");
+  EXPECT_THAT(copies_to_host(10'000, kWork, copies(3001, 10'000)),
               HasSubstr("copies 3001 bytes to the host"));
-  EXPECT_EQ(copies_to_host(kWork, copy_of("copy device to device", 30'000)), "");
+  EXPECT_EQ(copies_to_host(10'000, kWork, copies(30'000, 100)), "") << "a check that was left in";
+  EXPECT_EQ(copies_to_host(10'000, kWork, copy_of("copy device to device", 30'000)), "");
+  simgpu::Activity shared = copies(30'000, 0);
+  shared.api_calls["cudaMallocManaged"] = 1;
+  EXPECT_NE(copies_to_host(10'000, kWork, shared), "");
+  simgpu::Activity launches = copies(30'000, 0);
+  launches.kernels.resize(2);
+  EXPECT_NE(copies_to_host(10'000, kWork, launches), "") << "parameters of kernels hold 8 KB";
+}
+
+TEST(DeviceWorkTest, ATimeBelowTheFloorIsProofWhereNoArithmeticIsThatFast) {
+  Timing timing;
+  timing.floor_us = 10;
+  timing.peak = "fp32";
+  Roofline roofline;
+  roofline.floor_us = 10;
+  roofline.lowest_floor_us = 2;
+  gpu_spec::GpuSpec gpu;
+  gpu.peak_flops = {{"fp32", 2e11}, {"tf32_tensor", 1e12}};
+  const auto doubt_at = [&](double time_us, const simgpu::Activity& activity, bool measured) {
+    timing.time_us = time_us;
+    return impossible_time(timing, roofline, kWork, activity, gpu, measured);
+  };
+  const simgpu::Activity by_tensor_cores = kernel_with("tf32_tensor", 2'000'000);
+  EXPECT_FALSE(doubt_at(10, by_tensor_cores, false));
+  EXPECT_FALSE(doubt_at(5, by_tensor_cores, false)) << "they are faster than fp32";
+  EXPECT_TRUE(doubt_at(1, by_tensor_cores, false)->proven);
+  EXPECT_TRUE(doubt_at(5, kernel_with("fp32", 2'000'000), false)->proven)
+      << "fp32 units take 10 us for them";
+  EXPECT_TRUE(doubt_at(5, thrifty_kernel(600'000), false)->proven) << "operations are missing, too";
+  ASSERT_TRUE(doubt_at(5, {}, true));
+  EXPECT_FALSE(doubt_at(5, {}, true)->proven) << "nobody saw the kernels";
+  EXPECT_TRUE(doubt_at(1, {}, true)->proven);
 }
 
 TEST(DeviceWorkTest, AForbiddenFunctionIsSeenHoweverItWasReached) {

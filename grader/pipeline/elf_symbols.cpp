@@ -5,13 +5,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <optional>
 #include <regex>
+#include <set>
 #include <string_view>
 
 #include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {
+
+constexpr std::size_t kLargestFile = std::size_t{256} << 20;
 
 /// The bytes of a library, read only where they exist.
 class Image {
@@ -68,50 +73,177 @@ void read_table(const Image& image, const Elf64_Shdr& section, const Elf64_Shdr&
   }
 }
 
+/// The sections of an ELF file.
+class Sections {
+ public:
+  explicit Sections(const std::string& bytes, const std::filesystem::path& file) : image_(bytes) {
+    const auto header = image_.at<Elf64_Ehdr>(0);
+    if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
+        header.e_shentsize != sizeof(Elf64_Shdr)) {
+      throw ElfError(fmt::format("{} is no 64-bit ELF library", file.string()));
+    }
+    offset_ = header.e_shoff;
+    count_ = header.e_shnum;
+    // With 65,280 sections or more, which one for each function may come to, the count is here.
+    if (count_ == 0 && offset_ != 0) count_ = image_.at<Elf64_Shdr>(offset_).sh_size;
+  }
+
+  const Image& image() const { return image_; }
+  std::uint64_t count() const { return count_; }
+  Elf64_Shdr at(std::uint64_t index) const {
+    if (index >= count_) throw ElfError("the library names a section that it does not have");
+    if (index > (UINT64_MAX - offset_) / sizeof(Elf64_Shdr)) throw ElfError("too many sections");
+    return image_.at<Elf64_Shdr>(offset_ + index * sizeof(Elf64_Shdr));
+  }
+  std::string_view strings_of(const Elf64_Shdr& symbols) const {
+    const Elf64_Shdr strings = at(symbols.sh_link);
+    return image_.range(strings.sh_offset, strings.sh_size);
+  }
+
+ private:
+  Image image_;
+  std::uint64_t offset_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+/// A symbol of an object file.
+struct ObjectSymbol {
+  std::string name;
+  std::uint64_t section = 0;
+  std::uint64_t value = 0;
+  std::uint64_t size = 0;
+  unsigned type = STT_NOTYPE;
+};
+
+std::vector<ObjectSymbol> object_symbols(const Sections& sections, std::uint64_t table) {
+  const Elf64_Shdr section = sections.at(table);
+  const std::string_view strings = sections.strings_of(section);
+  sections.image().range(section.sh_offset, section.sh_size);
+  Elf64_Shdr extended{};  // section numbers that do not fit into 16 bits
+  for (std::uint64_t i = 0; i < sections.count(); ++i) {
+    const Elf64_Shdr other = sections.at(i);
+    if (other.sh_type == SHT_SYMTAB_SHNDX && other.sh_link == table) extended = other;
+  }
+  std::vector<ObjectSymbol> symbols;
+  for (std::uint64_t i = 0; i < section.sh_size / sizeof(Elf64_Sym); ++i) {
+    const auto symbol = sections.image().at<Elf64_Sym>(section.sh_offset + i * sizeof(Elf64_Sym));
+    std::uint64_t number = symbol.st_shndx;
+    if (number == SHN_XINDEX) {
+      number = sections.image().at<Elf64_Word>(extended.sh_offset + i * sizeof(Elf64_Word));
+    }
+    symbols.push_back({name_at(strings, symbol.st_name), number, symbol.st_value, symbol.st_size,
+                       ELF64_ST_TYPE(symbol.st_info)});
+  }
+  return symbols;
+}
+
+/// Finds functions by section and offset.
+class FunctionsOfSections {
+ public:
+  explicit FunctionsOfSections(const std::vector<ObjectSymbol>& symbols) {
+    for (const ObjectSymbol& symbol : symbols) {
+      if (symbol.type == STT_FUNC && symbol.section != SHN_UNDEF) {
+        by_section_[symbol.section].push_back(&symbol);
+      }
+    }
+  }
+  std::string at(std::uint64_t section, std::uint64_t offset) const {
+    const auto found = by_section_.find(section);
+    if (found == by_section_.end()) return {};
+    for (const ObjectSymbol* function : found->second) {
+      if (offset >= function->value && offset - function->value < function->size) {
+        return function->name;
+      }
+    }
+    return found->second.front()->name;
+  }
+
+ private:
+  std::map<std::uint64_t, std::vector<const ObjectSymbol*>> by_section_;
+};
+
+/// Whether a section is loaded and not about the code: exception tables refer to functions, too.
+bool is_code_or_data(const Elf64_Shdr& section, std::string_view names) {
+  if ((section.sh_flags & SHF_ALLOC) == 0) return false;
+  const std::string name = name_at(names, section.sh_name);
+  return name != ".eh_frame" && !name.starts_with(".gcc_except_table");
+}
+
 }  // namespace
 
 DynamicSymbols read_dynamic_symbols(const std::filesystem::path& library) {
-  const std::string bytes = read_file(library, std::size_t{256} << 20);
-  const Image image(bytes);
-  const auto header = image.at<Elf64_Ehdr>(0);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_shentsize != sizeof(Elf64_Shdr)) {
-    throw ElfError(fmt::format("{} is no 64-bit ELF library", library.string()));
-  }
-  const auto section_at = [&](std::uint64_t index) {
-    if (index >= header.e_shnum)
-      throw ElfError("the library names a section that it does not have");
-    return image.at<Elf64_Shdr>(header.e_shoff + index * sizeof(Elf64_Shdr));
-  };
+  const std::string bytes = read_file(library, kLargestFile);
+  const Sections sections(bytes, library);
   Elf64_Shdr versions{};
-  for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
-    if (section_at(i).sh_type == SHT_GNU_versym) versions = section_at(i);
+  for (std::uint64_t i = 0; i < sections.count(); ++i) {
+    if (sections.at(i).sh_type == SHT_GNU_versym) versions = sections.at(i);
   }
   DynamicSymbols symbols;
   bool found = false;
-  for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
-    const Elf64_Shdr section = section_at(i);
+  for (std::uint64_t i = 0; i < sections.count(); ++i) {
+    const Elf64_Shdr section = sections.at(i);
     if (section.sh_type != SHT_DYNSYM) continue;
-    const Elf64_Shdr strings = section_at(section.sh_link);
-    read_table(image, section, versions, image.range(strings.sh_offset, strings.sh_size), symbols);
+    read_table(sections.image(), section, versions, sections.strings_of(section), symbols);
     found = true;
   }
   if (!found) throw ElfError(fmt::format("{} has no dynamic symbols", library.string()));
   return symbols;
 }
 
-std::string first_forbidden(const DynamicSymbols& symbols,
-                            const std::vector<std::string>& patterns) {
+std::vector<std::string> all_forbidden(const DynamicSymbols& symbols,
+                                       const std::vector<std::string>& patterns) {
   const std::vector<std::regex> forbidden(patterns.begin(), patterns.end());
-  const auto matches = [&](const std::string& symbol) {
-    return std::ranges::any_of(
-        forbidden, [&](const std::regex& pattern) { return std::regex_search(symbol, pattern); });
-  };
+  std::vector<std::string> found;
   for (const auto* table : {&symbols.undefined, &symbols.defined}) {
-    const auto found = std::ranges::find_if(*table, matches);
-    if (found != table->end()) return *found;
+    for (const std::string& symbol : *table) {
+      const bool matches = std::ranges::any_of(
+          forbidden, [&](const std::regex& pattern) { return std::regex_search(symbol, pattern); });
+      if (matches && std::ranges::find(found, symbol) == found.end()) found.push_back(symbol);
+    }
   }
-  return {};
+  return found;
+}
+
+std::vector<Reference> read_references(const std::filesystem::path& object) {
+  const std::string bytes = read_file(object, kLargestFile);
+  const Sections sections(bytes, object);
+  const Image& image = sections.image();
+  const auto header = image.at<Elf64_Ehdr>(0);
+  std::uint64_t names_at = header.e_shstrndx;
+  if (names_at == SHN_XINDEX) names_at = sections.at(0).sh_link;
+  const Elf64_Shdr names_section = sections.at(names_at);
+  const std::string_view names = image.range(names_section.sh_offset, names_section.sh_size);
+
+  std::optional<std::uint64_t> table;
+  for (std::uint64_t i = 0; i < sections.count() && !table; ++i) {
+    if (sections.at(i).sh_type == SHT_SYMTAB) table = i;
+  }
+  if (!table) throw ElfError(fmt::format("{} has no symbols", object.string()));
+  const std::vector<ObjectSymbol> symbols = object_symbols(sections, *table);
+  const FunctionsOfSections functions(symbols);
+
+  std::set<std::pair<std::string, std::string>> found;
+  for (std::uint64_t i = 0; i < sections.count(); ++i) {
+    const Elf64_Shdr section = sections.at(i);
+    if (section.sh_type != SHT_RELA || section.sh_link != *table) continue;
+    if (!is_code_or_data(sections.at(section.sh_info), names)) continue;
+    image.range(section.sh_offset, section.sh_size);
+    for (std::uint64_t k = 0; k < section.sh_size / sizeof(Elf64_Rela); ++k) {
+      const auto place = image.at<Elf64_Rela>(section.sh_offset + k * sizeof(Elf64_Rela));
+      const std::uint64_t index = ELF64_R_SYM(place.r_info);
+      if (index >= symbols.size()) throw ElfError("a relocation names no symbol");
+      const ObjectSymbol& symbol = symbols[index];
+      // A function of this file that others cannot see is named by its section alone.
+      const std::string name =
+          symbol.type == STT_SECTION ? functions.at(symbol.section, 0) : symbol.name;
+      if (!name.empty()) found.emplace(functions.at(section.sh_info, place.r_offset), name);
+    }
+  }
+  std::vector<Reference> references;
+  references.reserve(found.size());
+  for (const auto& [function, symbol] : found) references.push_back({function, symbol});
+  return references;
 }
 
 }  // namespace rooflab

@@ -27,9 +27,19 @@ struct DynamicSymbols {
 /// trusting any offset in it. @throws ElfError
 DynamicSymbols read_dynamic_symbols(const std::filesystem::path& library);
 
-/// The first symbol that one of the regular expressions (ECMAScript) finds a match in; empty for
-/// none. Defined symbols count, too: what the linker took from the toolkit is defined.
-std::string first_forbidden(const DynamicSymbols& symbols,
-                            const std::vector<std::string>& patterns);
+/// The symbols that one of the regular expressions (ECMAScript) finds a match in, each once.
+/// Defined symbols count, too: what the linker took from the toolkit is defined.
+std::vector<std::string> all_forbidden(const DynamicSymbols& symbols,
+                                       const std::vector<std::string>& patterns);
+
+/// A place in an object file's code or data that needs a symbol's address.
+struct Reference {
+  std::string function;  ///< that the place is in; empty in data
+  std::string symbol;
+};
+
+/// Reads the relocations of an object file (ELF-64, x86-64 and others with addends), debug
+/// information left out, without trusting any offset in it. Each pair once. @throws ElfError
+std::vector<Reference> read_references(const std::filesystem::path& object);
 
 }  // namespace rooflab

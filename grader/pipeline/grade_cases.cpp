@@ -157,8 +157,14 @@ bool grade_cases(const TaskScene& scene, CaseRunner& runner, const std::vector<N
   return CaseGrader(scene, runner, scores, result).run(cases);
 }
 
+void note_for_people(TaskResult& result, const std::string& note) {
+  const bool known = std::ranges::find(result.for_people, note) != result.for_people.end();
+  if (!known) result.for_people.push_back(note);
+}
+
 void keep_what_it_left(const NumberedCase& numbered, const CaseRun& run, TaskResult& result) {
   keep_printed(numbered, run, result);
+  for (const std::string& note : run.judgement.for_people) note_for_people(result, note);
   // Later cases' files take the place of earlier ones of the same name.
   for (const auto& [name, text] : run.artifacts) result.artifacts[name] = text;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "grader/pipeline/group_scores.h"
@@ -18,7 +19,10 @@ namespace rooflab {
 bool grade_cases(const TaskScene& scene, CaseRunner& runner, const std::vector<NumberedCase>& cases,
                  GroupScores& scores, TaskResult& result);
 
-/// Keeps what a run printed and the artifacts that were made of it.
+/// Adds what proves nothing and a person should look at, each note once: it costs no points.
+void note_for_people(TaskResult& result, const std::string& note);
+
+/// Keeps what a run printed, the artifacts that were made of it, and its notes for people.
 void keep_what_it_left(const NumberedCase& numbered, const CaseRun& run, TaskResult& result);
 
 }  // namespace rooflab

@@ -24,16 +24,6 @@ namespace {
 /// time. docs/design/targets.md says which tasks that covers.
 constexpr std::uint64_t kMostCheckedInstructions = 10'000'000;
 
-/// What the task forbids. Looking functions up at run time goes around every prohibition, so it is
-/// one itself, except where the toolkit's profiler has to look for CUPTI.
-std::vector<std::string> forbidden_symbols(const TaskSpec& task) {
-  std::vector<std::string> forbidden = task.forbidden;
-  if (std::ranges::find(task.libraries, "cupti") == task.libraries.end()) {
-    forbidden.emplace_back("^dl(m?open|v?sym)$");
-  }
-  return forbidden;
-}
-
 std::vector<NumberedCase> chosen_cases(const TaskSpec& task, const std::optional<int>& number,
                                        const gpu_spec::GpuSpec& gpu) {
   std::vector<NumberedCase> cases;
@@ -59,6 +49,11 @@ bool is_cheap_to_check(const simgpu::Activity& activity) {
 
 double points_of(const Timing& timing) {
   return timing.points + timing.launches.points + timing.dram_bytes.points;
+}
+
+bool has_all_points(const Timing& timing) {
+  const double most = timing.max_points + timing.launches.max_points + timing.dram_bytes.max_points;
+  return most > 0 && points_of(timing) >= most;
 }
 
 void forfeit_points(Timing& timing) {
@@ -163,9 +158,13 @@ class TaskGrader {
   /// The built file uses nothing that is forbidden and defines what the task asks for.
   bool is_allowed() {
     const DynamicSymbols symbols = read_dynamic_symbols(scene_.built.build.library);
-    const std::string forbidden = first_forbidden(symbols, forbidden_symbols(task_));
-    if (!forbidden.empty()) {
-      return fail(Verdict::rejected, explain_forbidden(simgpu::demangled(forbidden), context()));
+    for (const ForbiddenCall& call :
+         forbidden_calls_of(symbols, task_, scene_.built.build.traced)) {
+      if (call.by == ForbiddenCall::By::student) {
+        return fail(Verdict::rejected, explain_forbidden(simgpu::demangled(call.symbol), call.line,
+                                                         context_in(call.file)));
+      }
+      if (call.by == ForbiddenCall::By::unknown) note_for_people(result_, note_of_untraced(call));
     }
     if (symbols.unresolved.empty()) return true;
     std::string messages;
@@ -230,16 +229,18 @@ class TaskGrader {
     if (speed.shows_memory) timing.peak_memory = run->peak_memory;
     add_timing(speed, timing);
     const bool measured = scene_.tools.device.time_kind() == "measured";
-    if (is_below_floor(timing, measured)) {
-      return suspect(speed, explain_suspect(timing, context_timed(speed)));
+    if (const auto below = impossible_time(timing, roofline, work, activity, gpu(), measured)) {
+      if (below->proven) return suspect(speed, explain_suspect(timing, context_timed(speed)));
+      note_for_people(result_, speed.name + ": " + below->reason);
     }
-    if (const auto copies = copies_to_host(work, activity); !copies.empty()) {
+    if (const auto copies = copies_to_host(run->result_bytes, work, activity); !copies.empty()) {
       return suspect(speed, explain_work_elsewhere(copies, context_timed(speed)));
     }
     if (is_too_noisy(timing, speed)) {
       noise_ = explain_noise(timing, points_in_doubt(timing, speed), context_timed(speed));
       return false;
     }
+    tell_once(judge_speed(speed, run->outcome, result_.timings.back()));
     add_kernel_evidence(speed, timing, activity);
     return true;
   }
@@ -247,6 +248,19 @@ class TaskGrader {
   void add_timing(const SpeedSpec& speed, Timing timing) {
     result_.timings.push_back(std::move(timing));
     timed_.push_back(&speed);
+  }
+
+  /// What the oracle says of how the call was made; takes points from `timing` that are not for it.
+  std::vector<Diagnostic> judge_speed(const SpeedSpec& speed, const RunOutcome& outcome,
+                                      Timing& timing) const {
+    const CallEvidence evidence{outcome.results, outcome.activity, outcome.keeps_records};
+    std::vector<Diagnostic> stories;
+    for (const SpeedRemark& remark : oracle_->judge_speed(speed.parameters, evidence)) {
+      if (remark.forfeits_points) forfeit_points(timing);
+      if (has_all_points(timing)) continue;
+      stories.push_back(explain_remark(remark, timing, context_timed(speed)));
+    }
+    return stories;
   }
 
   /// A wrong answer costs the groups of its timed case; what is no student's answer ends the task.

@@ -44,6 +44,55 @@ TEST_F(GradeTest, ARightResultThatNoKernelComputedScoresNothing) {
   EXPECT_EQ(task.diagnostics.at(0).code, "RL0506");
 }
 
+TEST_F(GradeTest, FewerOperationsThanTheCaseHasAreANoteForPeopleAndCostNothing) {
+  const auto solve_by_few = [](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    simgpu::KernelCounters& counters = outcome.activity.kernels[0].counters;
+    counters.thread_instructions = counters.flops["fp32"];
+    counters.flops["fp32"] /= 8;
+    return outcome;
+  };
+  const TaskResult task = grade_task_with(solve_by_few);
+  const TaskResult usual = grade_task_with(solve);
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(task.score, usual.score);
+  EXPECT_THAT(task.diagnostics, testing::IsEmpty()) << "no student is accused";
+  ASSERT_THAT(task.for_people, testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(task.for_people[0], HasSubstr("kernels did"));
+  EXPECT_THAT(task.for_people, testing::Contains("a hidden case: kernels did fewer operations than "
+                                                 "this case takes"));
+  EXPECT_THAT(usual.for_people, testing::IsEmpty());
+}
+
+/// Has something to say of each timed call.
+class RemarkingOracle : public ScaleOracle {
+ public:
+  explicit RemarkingOracle(bool forfeits) : forfeits_(forfeits) {}
+  std::vector<SpeedRemark> judge_speed(const Values& /*parameters*/,
+                                       const CallEvidence& /*evidence*/) const override {
+    return {{{"RL0597", "there are no tiles", "use tiles"}, forfeits_}};
+  }
+
+ private:
+  bool forfeits_;
+};
+
+TEST_F(GradeTest, HowATaskIsSolvedIsAMatterOfSpeedPointsAlone) {
+  const TaskResult usual = grade_task_with(solve);
+  oracle_ = [] { return std::make_unique<RemarkingOracle>(false); };
+  const TaskResult advised = grade_task_with(solve);
+  EXPECT_EQ(advised.verdict, Verdict::pass);
+  EXPECT_EQ(advised.score, usual.score);
+  EXPECT_EQ(advised.diagnostics.at(0).code, "RL0597");
+  oracle_ = [] { return std::make_unique<RemarkingOracle>(true); };
+  const TaskResult without = grade_task_with(solve);
+  EXPECT_EQ(without.verdict, Verdict::pass);
+  EXPECT_EQ(without.score, 10) << "the answers keep their points";
+  EXPECT_EQ(without.timings.at(0).points, 0);
+  EXPECT_THAT(without.diagnostics.at(0).notes,
+              testing::Contains(HasSubstr("points for speed are 0 of 8")));
+}
+
 TEST_F(GradeTest, CopyingTheDataOutOfATimedCallEarnsNothingForSpeed) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = solve(request);

@@ -177,7 +177,7 @@ Judgement judge(const JudgedRun& run) {
   if (auto ended = judge_end(run)) return *ended;
   const simgpu::Activity& activity = run.outcome.activity;
   if (const auto function = forbidden_call(activity, run.task.forbidden); !function.empty()) {
-    return {Verdict::rejected, {explain_forbidden(function, run.context)}};
+    return {Verdict::rejected, {explain_forbidden(function, 0, run.context)}};
   }
   Judgement judgement;
   check_tensors(run, judgement);
@@ -196,18 +196,23 @@ Judgement judge(const JudgedRun& run) {
   }
   if (run.task.kind == TaskKind::kernel && run.oracle != nullptr) {
     const Work work = run.oracle->work(run.problem.parameters);
-    if (auto missing = missing_operations(work, activity); !missing.empty()) {
-      if (run.context.hidden) missing = "kernels did fewer operations than this case takes";
-      return {Verdict::suspect, {explain_work_elsewhere(missing, run.context)}};
+    auto operations = missing_operations(run.problem, work, activity);
+    auto stores = run.outcome.sampled ? missing_stores(run.problem, activity) : std::nullopt;
+    if (run.context.hidden) {  // figures would tell its sizes
+      if (operations) operations->reason = "kernels did fewer operations than this case takes";
+      if (stores) stores->reason = "kernels stored less than the outputs have";
     }
-    auto missing = run.outcome.sampled ? missing_stores(run.problem, activity) : "";
-    if (!missing.empty()) {
-      if (run.context.hidden) missing = "kernels stored less than the outputs have";
-      return {Verdict::suspect, {explain_work_elsewhere(missing, run.context)}};
+    for (const auto& doubt : {operations, stores}) {
+      if (!doubt) continue;
+      if (doubt->proven) {
+        return {Verdict::suspect, {explain_work_elsewhere(doubt->reason, run.context)}};
+      }
+      const std::string place = run.context.hidden ? "a hidden case" : run.context.case_name;
+      judgement.for_people.push_back(place + ": " + doubt->reason);
     }
   }
   if (std::ranges::any_of(activity.findings, is_leak)) {
-    return from_findings(run, Verdict::pass, is_leak);
+    judgement.diagnostics = from_findings(run, Verdict::pass, is_leak).diagnostics;
   }
   return judgement;
 }

@@ -24,6 +24,8 @@ struct Judgement {
   std::vector<Diagnostic> diagnostics;
   /// Of wrong answers: how much the first diagnostic tells.
   Telling telling = Telling::nothing;
+  /// What proves nothing, and a person should look at.
+  std::vector<std::string> for_people{};
 };
 
 /// One run with all that is needed to judge it.

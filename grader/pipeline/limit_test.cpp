@@ -52,8 +52,9 @@ TEST(AdviceTest, TiledProductLoadsTwoWordsForEachMultiplyAdd) {
   EXPECT_EQ(advice(kernel("shared", "fp32")),
             "limited by shared memory: 100 us of 105 us (95 %); 2 loads from it for each "
             "multiply-add (l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum = 2e+06). To be "
-            "faster: hold a patch of values per thread in registers, so that each load serves more "
-            "multiply-adds, and avoid bank conflicts. Without it 35.0 us, where fp32 arithmetic "
+            "faster: hold values that are used several times in registers, such as a patch of a "
+            "product for each thread, so that each load serves more arithmetic. Without it 35.0 "
+            "us, where fp32 arithmetic "
             "would limit (modelled)");
 }
 
@@ -64,8 +65,10 @@ TEST(AdviceTest, BankConflictsAreTheProof) {
   EXPECT_EQ(advice(conflicts),
             "limited by shared memory: 100 us of 105 us (95 %); 50 % of its wavefronts are bank "
             "conflicts (l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum = 2e+06). To be "
-            "faster: pad the rows of the shared array by one element, or change which index runs "
-            "over the lanes. Without it 55.0 us, where instruction issue would limit (modelled)");
+            "faster: change which index runs over the lanes, or pad the rows of the shared array "
+            "by one element; where they are read as float4 or another vector, by 16 bytes, so that "
+            "each row still starts at a multiple of that. Without it 55.0 us, where instruction "
+            "issue would limit (modelled)");
 }
 
 TEST(AdviceTest, BankConflictsComeBeforeAGridOfFewBlocks) {

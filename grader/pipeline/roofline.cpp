@@ -23,6 +23,16 @@ double compute_us(const Work& work, const gpu_spec::GpuSpec& gpu) {
   return slowest_us;
 }
 
+/// All FLOPs at the fastest peak that either has.
+double fastest_compute_us(const Work& work, const gpu_spec::GpuSpec& gpu,
+                          const gpu_spec::GpuSpec& peaks) {
+  double fastest = 0;
+  for (const auto* specification : {&gpu, &peaks}) {
+    for (const auto& [type, peak] : specification->peak_flops) fastest = std::max(fastest, peak);
+  }
+  return fastest > 0 ? total_flops(work) / fastest * kMicrosecondsPerSecond : 0;
+}
+
 double transfer_us(double bytes, double bytes_per_second) {
   return bytes_per_second > 0 ? bytes / bytes_per_second * kMicrosecondsPerSecond : 0;
 }
@@ -49,6 +59,8 @@ Roofline roofline_of(const Work& work, const gpu_spec::GpuSpec& gpu,
   const double from_l2_us = transfer_us(
       work.compulsory_bytes, std::max(gpu.l2_bytes_per_second, peaks.l2_bytes_per_second));
   roofline.floor_us = std::max({at_boost_us, from_dram_us, from_l2_us});
+  roofline.lowest_floor_us = std::max(
+      {std::min(at_boost_us, fastest_compute_us(work, gpu, peaks)), from_dram_us, from_l2_us});
 
   roofline.bound = roofline.launch_us > work_us               ? "launch"
                    : roofline.compute_us > roofline.memory_us ? "compute"

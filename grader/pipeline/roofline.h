@@ -15,7 +15,10 @@ struct Roofline {
   double launch_us = 0;   ///< one launch
   double time_us = 0;     ///< max(compute, memory) + launch: what efficiency is measured against
   double floor_us = 0;    ///< below this a time cannot be real, whatever the caches hold
-  std::string bound;      ///< "compute", "memory" or "launch": the largest of the three
+  /// The same for any arithmetic: all FLOPs at the fastest peak of any type. Between the two a
+  /// time is that of another type than the case's, or of an algorithm with fewer operations.
+  double lowest_floor_us = 0;
+  std::string bound;  ///< "compute", "memory" or "launch": the largest of the three
 };
 
 /// A case's work asks for a peak that the GPU does not have: a fault of the part or the GPU's

@@ -7,6 +7,7 @@
 
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/counts.h"
+#include "grader/pipeline/device_work.h"
 #include "grader/pipeline/judge_repeats.h"
 #include "grader/pipeline/reveal.h"
 #include "grader/pipeline/seeds.h"
@@ -50,6 +51,7 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   const Problem problem = problem_of(spec, spec.name);
   CaseRun result;
   result.outcome = run_with_retry(request_of(problem, timed, spec));
+  result.result_bytes = result_bytes(problem);
   if (spec.shows_memory) result.peak_memory = peak_memory(result.outcome, problem);
   if (tools.observe) {
     tools.observe(scene_.task().id + ": " + spec.name, result.outcome.activity);

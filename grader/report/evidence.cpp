@@ -49,8 +49,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, time_us, spread_us, roofline_us, floo
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse, shown, of, points)
 // What differs from the last run is no part of the evidence: it is about two results.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score, max_score, groups,
-                                   cases, timings, artifacts, diagnostics, counters, graded_later,
-                                   hidden_cases, summary, printed, hints)
+                                   cases, timings, artifacts, diagnostics, for_people, counters,
+                                   graded_later, hidden_cases, summary, printed, hints)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GradeResult, part, title, device, device_name, time_kind, peaks,
                                    seed, submission, sandbox, tasks, build_s, run_s)
 
@@ -59,7 +59,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RevealedCase, task, name, parame
 
 namespace {
 
-constexpr int kVersion = 4;  ///< 4: groups of cases
+constexpr int kVersion = 4;  ///< 4: groups of cases, notes for people
 
 }  // namespace
 

@@ -173,6 +173,7 @@ Json task_json(const TaskResult& task) {
     for (const Timing& timing : task.timings) json["timings"].push_back(timing_json(timing));
   }
   json["diagnostics"] = std::move(diagnostics);
+  if (!task.for_people.empty()) json["for_people"] = lines_json(task.for_people);
   json["counters"] = Json(task.counters);
   json["output"] = sanitize(task.printed);
   if (task.hints.of > 0) {

@@ -187,6 +187,8 @@ struct TaskResult {
   /// Files that the trusted side has rendered from what the student's code returned, by name.
   std::map<std::string, std::string> artifacts;
   std::vector<Diagnostic> diagnostics;
+  /// What the trusted side noticed and cannot prove, for instructors alone: it costs no points.
+  std::vector<std::string> for_people;
   std::map<std::string, double> counters;  ///< of the timed call, Nsight names
   /// Of `max_score`, what is graded after the hand-in only: this copy of the course has no key.
   double graded_later = 0;

@@ -19,25 +19,32 @@ const Limiter& describe(const std::string& limiter) {
   static const std::map<std::string, Limiter> known = {
       {"issue",
        {"instruction issue",
-        "do more arithmetic per instruction: vector loads, unrolled loops, fewer index sums"}},
+        "do more work per instruction: unrolled loops, fewer index sums, and vector loads where "
+        "addresses are multiples of 16 bytes"}},
       {"fp32", {"fp32 arithmetic", "this is the roof itself; only fewer operations help"}},
       {"fp64",
        {"fp64 arithmetic", "are all these double operations needed? a literal 1.0 is a double"}},
-      {"fp16", {"fp16 arithmetic", "tensor cores multiply halves many times faster"}},
+      {"fp16",
+       {"fp16 arithmetic",
+        "only fewer operations help; of a product of matrices, tensor cores do halves many times "
+        "faster"}},
       {"integer", {"integer arithmetic", "move index sums out of the inner loop"}},
-      {"special", {"special functions", "divide, sqrt and exp less often in the inner loop"}},
+      {"special",
+       {"special functions and conversions",
+        "divide, sqrt, exp and convert between types less often in the inner loop"}},
       {"tensor", {"the tensor cores", "this is the roof itself; only fewer operations help"}},
       {"shared",
        {"shared memory",
-        "hold a patch of values per thread in registers, so that each load serves more "
-        "multiply-adds, and avoid bank conflicts"}},
+        "hold values that are used several times in registers, such as a patch of a product for "
+        "each thread, so that each load serves more arithmetic"}},
       {"l1",
        {"the L1 cache",
-        "make a warp's accesses touch fewer sectors, or load tiles into shared memory once"}},
+        "make a warp's accesses touch fewer sectors; load what several threads use into shared "
+        "memory once"}},
       {"l2",
        {"L2 traffic",
-        "load each value once per block into shared memory, and let neighbouring threads read "
-        "neighbouring addresses"}},
+        "let neighbouring threads read neighbouring addresses, and load what several threads of "
+        "a block use into shared memory once"}},
       {"dram", {"DRAM traffic", "read each byte once: coalesce, and reuse what was loaded"}},
       {"latency",
        {"latency",

@@ -54,8 +54,7 @@ Proof shared_memory(const KernelCounters& c) {
             0,
             fmt::format("{:.0f} % of its wavefronts are bank conflicts",
                         wavefronts > 0 ? 100 * conflicts / wavefronts : 0),
-            "pad the rows of the shared array by one element, or change which index runs over the "
-            "lanes"};
+            advice_against_conflicts(c)};
   }
   return {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", 0,
           for_each_multiply_add(as_number(c.shared_load_requests), "loads from it", c)};
@@ -153,6 +152,19 @@ Proof unnamed(const KernelRecord& kernel, int sm_count) {
 }
 
 }  // namespace
+
+const char* advice_against_conflicts(const KernelCounters& counters) {
+  const bool uses_tensor_cores =
+      std::any_of(counters.flops.begin(), counters.flops.end(),
+                  [](const auto& entry) { return entry.first.ends_with("_tensor"); });
+  if (uses_tensor_cores) {
+    return "pad the rows of the shared array by 16 bytes (8 halves or 4 floats), not by one "
+           "element: rows of wmma and mma tiles have to start at multiples of 16 bytes";
+  }
+  return "change which index runs over the lanes, or pad the rows of the shared array by one "
+         "element; where they are read as float4 or another vector, by 16 bytes, so that each row "
+         "still starts at a multiple of that";
+}
 
 Proof proof_of(const KernelRecord& kernel, int sm_count) {
   Proof proof = unnamed(kernel, sm_count);

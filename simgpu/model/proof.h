@@ -15,6 +15,10 @@ struct Proof {
   std::string change = {};
 };
 
+/// What helps against bank conflicts of this kernel and keeps it right: rows that tensor cores or
+/// vector accesses read have to start at multiples of 16 bytes.
+const char* advice_against_conflicts(const KernelCounters& counters);
+
 /// @param sm_count multiprocessors of the GPU
 Proof proof_of(const KernelRecord& kernel, int sm_count);
 

@@ -112,6 +112,10 @@ void add_problems(const StudentOutcome& student, const PartOutcome& outcome, Pro
         if (task.verdict == Verdict::suspect || task.verdict == Verdict::rejected)
           problems.add(student.student,
                        fmt::format("{}, {}: {}", part, task.id, name_of(task.verdict)), "");
+        for (const std::string& note : task.for_people) {
+          problems.add(student.student,
+                       fmt::format("{}, {}, noticed and not proven: {}", part, task.id, note), "");
+        }
       }
   }
 }

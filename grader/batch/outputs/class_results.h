@@ -42,6 +42,8 @@ struct TaskLine {
   double max_score = 0;
   std::vector<std::string> codes;             ///< of its diagnostics
   std::vector<std::string> lost_groups = {};  ///< groups of its cases that have no points
+  /// What the grader noticed and cannot prove, for instructors alone.
+  std::vector<std::string> for_people = {};
   /// Of the first timed case, where there is one that ran.
   std::optional<double> time_us;
   double efficiency = 0;

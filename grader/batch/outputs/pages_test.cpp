@@ -139,6 +139,18 @@ TEST_F(Outputs, TheClassPageTellsEachProblemOnceWithAllWhomItConcerns) {
                 link(0) + " (part 1, part 2), " + link(2) + " (part 2)</td></tr>"));
 }
 
+TEST_F(Outputs, NotesForPeopleAreOnTheClassPageAndInNobodysFeedback) {
+  SampleClass sample = sample_class(3);
+  part(sample, 1, 0).tasks[0].for_people = {"1024^3: kernels did 12 of the 100 <FLOPs>"};
+  write(sample);
+  EXPECT_THAT(text("class.html"), HasSubstr("noticed and not proven: 1024^3: kernels did 12 of the "
+                                            "100 &lt;FLOPs&gt;"));
+  for (const auto& entry : fs::recursive_directory_iterator(folder())) {
+    if (!entry.is_regular_file() || entry.path().filename() == "class.html") continue;
+    EXPECT_THAT(read_file(entry.path()), Not(HasSubstr("kernels did 12"))) << entry.path();
+  }
+}
+
 TEST_F(Outputs, TheClassPageHasALeaderboardWhereOneIsWanted) {
   write(sample_class(5));
   EXPECT_THAT(text("class.html"), Not(HasSubstr("eaderboard")));

@@ -16,7 +16,8 @@ void gemm_naive(const float* A, const float* B, float* C, int M, int N, int K);
 
 /// One block computes one tile of C. It walks along K, and keeps the tiles of A and B that it works
 /// on in shared memory, so that each value it loads from global memory serves a whole row or column
-/// of threads.
+/// of threads. Its points for speed ask for that: a value that is loaded serves two threads at
+/// least.
 void gemm_tiled(const float* A, const float* B, float* C, int M, int N, int K);
 
 /// As gemm_tiled, but each thread computes a patch of C in registers, so that each value it loads

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/evidence.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rounding.h"
 #include "labs/part1-metrics/oracle/matrix_product.h"
@@ -219,32 +221,45 @@ class Bf16GemmOracle : public GemmOracle {
   Bf16GemmOracle() : GemmOracle(ElementType::bfloat16, "bf16_tensor", kTensorCoreUnit) {}
 };
 
-/// The same by tiles: what a block loads from global memory must serve many of its threads.
+/// The same by tiles: what a block loads from global memory should serve many of its threads. One
+/// that does not is right, and its speed points are for something else.
 class TiledGemmOracle : public GemmOracle {
  public:
-  std::vector<Complaint> judge(const Problem& problem,
-                               const CallEvidence& evidence) const override {
-    // Below this size, edges hide what a kernel does. A real GPU keeps no such counts.
-    constexpr std::int64_t kSmallestJudged = 64;
-    constexpr double kLeastReuse = 4;
-    const Sizes s = sizes(problem.parameters);
-    if (std::min({s.m, s.n, s.k}) < kSmallestJudged) return {};
-    std::uint64_t loads = 0;
+  std::vector<SpeedRemark> judge_speed(const Values& parameters,
+                                       const CallEvidence& evidence) const override {
+    if (!evidence.keeps_records) return {};
+    double loaded = 0;
     for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
-      loads += kernel.counters.global_load_requests;
+      loaded += static_cast<double>(kernel.counters.global_load_bytes) / sizeof(float);
     }
-    // Without tiles, each warp loads one value of A and one of B for each multiply-add.
-    constexpr double kWarpSize = 32;
-    const double untiled =
-        2.0 * static_cast<double>(s.m * s.n) * static_cast<double>(s.k) / kWarpSize;
-    if (static_cast<double>(loads) * kLeastReuse <= untiled) return {};
-    return {{"RL0431",
-             "global memory is read as if there were no tiles: warps load from it " +
-                 std::to_string(loads) + " times, tiles of 32 x 32 need " +
-                 std::to_string(static_cast<std::int64_t>(untiled / 32)),
-             "let each thread load one element of each tile into shared memory, and multiply from "
-             "there"}};
+    // Without tiles, each thread loads a value of A and one of B for each multiply-add.
+    const Sizes s = sizes(parameters);
+    const double untiled = 2.0 * static_cast<double>(s.m * s.n) * static_cast<double>(s.k);
+    constexpr double kGoodReuse = 8;
+    constexpr double kLeastReuse = 2;  // of a patch of 2 x 2 in each thread, or a tile as small
+    const double reuse = loaded > 0 ? untiled / loaded : kGoodReuse;
+    if (reuse >= kGoodReuse) return {};
+    constexpr const char* kAdvice =
+        "let each thread load one element of each tile into shared memory, and multiply from "
+        "there: in tiles of 32 x 32 each element serves 32 threads";
+    if (reuse >= kLeastReuse) {
+      return {{{"RL0597",
+                message("each value that is loaded from global memory serves ", rounded(reuse),
+                        " multiply-adds: the tiles are small"),
+                kAdvice},
+               false}};
+    }
+    return {
+        {{"RL0597",
+          message("global memory is read as if there were no tiles: each element of A is loaded ",
+                  rounded(static_cast<double>(s.n) / reuse), " times and each of B ",
+                  rounded(static_cast<double>(s.m) / reuse), " times"),
+          kAdvice},
+         true}};
   }
+
+ private:
+  static double rounded(double number) { return std::round(10 * number) / 10; }
 };
 
 ROOFLAB_ORACLE("gemm", GemmOracle)

@@ -210,19 +210,29 @@ TEST(GemmOracleTest, KnowsTransposedOutputsZerosAndTheFactorsInTheWrongOrder) {
   EXPECT_THAT(codes_of(mistakes, right_product(swapped, n, n, n)), Contains("RL0419"));
 }
 
-TEST(TiledGemmOracleTest, RefusesAsManyGlobalLoadsAsWithoutTiles) {
+TEST(TiledGemmOracleTest, TellsHowOftenElementsAreLoadedAndRefusesNoAnswer) {
   const auto gemm = oracle("gemm_tiled");
-  const auto judged_with = [&](std::uint64_t loads, std::int64_t size) {
+  constexpr std::uint64_t kUntiledBytes = sizeof(float) * 2 * 64 * 64 * 64;
+  const auto remarks_on = [&](std::uint64_t bytes) {
     simgpu::KernelRecord kernel;
-    kernel.counters.global_load_requests = loads;
+    kernel.counters.global_load_bytes = bytes;
     simgpu::Activity activity;
     activity.kernels = {kernel};
-    return gemm->judge({sizes(size, size, size), {}}, {{}, activity});
+    const CallEvidence evidence{{}, activity, true};
+    EXPECT_THAT(gemm->judge({sizes(64, 64, 64), {}}, evidence), IsEmpty());
+    return gemm->judge_speed(sizes(64, 64, 64), evidence);
   };
-  const std::uint64_t untiled = 2 * 64 * 64 * 64 / 32;
-  EXPECT_THAT(judged_with(untiled, 64), SizeIs(1));
-  EXPECT_THAT(judged_with(untiled / 16, 64), IsEmpty());
-  EXPECT_THAT(judged_with(untiled, 10), IsEmpty()) << "too small to tell";
+  const auto untiled = remarks_on(kUntiledBytes);
+  ASSERT_THAT(untiled, SizeIs(1));
+  EXPECT_TRUE(untiled[0].forfeits_points);
+  EXPECT_EQ(untiled[0].complaint.message,
+            "global memory is read as if there were no tiles: each element of A is loaded 64 times "
+            "and each of B 64 times");
+  const auto small_tiles = remarks_on(kUntiledBytes / 4);
+  ASSERT_THAT(small_tiles, SizeIs(1));
+  EXPECT_FALSE(small_tiles[0].forfeits_points) << "tiles of 4 x 4 are tiles";
+  EXPECT_THAT(remarks_on(kUntiledBytes / 16), IsEmpty());
+  EXPECT_THAT(gemm->judge_speed(sizes(64, 64, 64), {}), IsEmpty()) << "nothing was recorded";
 }
 
 TEST(Bf16GemmOracleTest, ExpectsTheProductOfTheRoundedInputs) {

@@ -146,7 +146,8 @@ class LayerOracle : public Oracle {
     constexpr const char* kScale = "multiply each dot product of q and k by the scale, once";
     add(c, mistakes, "RL0475", "scores are not scaled", kScale,
         [=](LayerRule& rule) { rule.scale_factor = std::sqrt(depth); });
-    add(c, mistakes, "RL0475", "scores are scaled twice", kScale,
+    add(c, mistakes, "RL0475",
+        "scores are multiplied by the square of the scale: twice, or by 1 / head_dim", kScale,
         [=](LayerRule& rule) { rule.scale_factor = 1 / std::sqrt(depth); });
     constexpr const char* kWindow =
         "a window of W has W keys, the query's own among them: from max(0, p - W + 1) to p";

@@ -39,7 +39,8 @@ void AttentionMistakes::add_wrong_scales() {
         [=](AttentionRule& rule) { rule.scale = wrong; });
   };
   with("scores are not scaled", 1);
-  with("scores are scaled twice", scale * scale);
+  with("scores are multiplied by the square of the scale: twice, or by 1 / head_dim",
+       scale * scale);
   with("scores are divided by the scale instead of multiplied", 1 / scale);
   with("scores are scaled by its root", std::sqrt(scale));
   constexpr double kLn2 = 0.6931471805599453;

@@ -234,6 +234,20 @@ AtomicForm form_of(const ptx::Instruction& instruction) {
   return form;
 }
 
+/// An atomic addition of floating-point numbers is an operation like any other addition.
+Cost cost_of(const AtomicForm& form) {
+  Cost cost{.cls = form.space == ptx::Space::shared ? InstructionClass::shared_atomic
+                                                    : InstructionClass::global_atomic};
+  if (!form.operation.starts_with("add.")) return cost;
+  const auto adds = [&](const char* type) { return form.operation.ends_with(type); };
+  if (adds(".f32")) cost.flop_type = ptx::Type::f32;
+  if (adds(".f64")) cost.flop_type = ptx::Type::f64;
+  if (adds(".f16") || adds(".f16x2")) cost.flop_type = ptx::Type::f16;
+  if (adds(".bf16") || adds(".bf16x2")) cost.flop_type = ptx::Type::bf16;
+  if (cost.flop_type != ptx::Type::none) cost.flops = adds("x2") ? 2 : 1;
+  return cost;
+}
+
 /// atom returns the old value, red does not.
 void build_atomic(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
@@ -258,11 +272,10 @@ void build_atomic(KernelBuilder& builder) {
   if (first == 1) dst = builder.destinations(0, kind);
   const bool is_shared = form.space == ptx::Space::shared;
   for (std::size_t i = 0; i < form.elements; ++i) {
-    Pending& pending = builder.emit(
-        is_shared                          ? code.shared
-        : form.space == ptx::Space::global ? code.global
-                                           : code.generic,
-        {.cls = is_shared ? InstructionClass::shared_atomic : InstructionClass::global_atomic});
+    Pending& pending = builder.emit(is_shared                          ? code.shared
+                                    : form.space == ptx::Space::global ? code.global
+                                                                       : code.generic,
+                                    cost_of(form));
     pending.a = address.base;
     pending.immediate = address.offset + static_cast<std::int64_t>(i * code.bytes);
     pending.b = b[i];

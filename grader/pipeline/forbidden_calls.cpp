@@ -1,0 +1,186 @@
+#include "grader/pipeline/forbidden_calls.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <optional>
+#include <regex>
+#include <set>
+#include <string_view>
+
+#include "simgpu/names/demangle.h"
+
+namespace rooflab {
+namespace {
+
+/// Where a function's source is, as the compiler's debug information has it.
+struct Place {
+  std::string file;
+  std::uint32_t line = 0;
+};
+
+/// Calls work(line) for each line of a text.
+template <typename Work>
+void for_each_line(std::string_view text, const Work& work) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    work(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+/// "0000000000000000 T _Z3runPf\t/tmp/x/part1/gemm.cu:5": places by symbol, without those that have
+/// none.
+std::map<std::string, Place> places_of(const std::string& listed) {
+  std::map<std::string, Place> places;
+  for_each_line(listed, [&](std::string_view line) {
+    const std::size_t tab = line.find('\t');
+    const std::size_t colon = line.rfind(':');
+    if (tab == std::string_view::npos || colon == std::string_view::npos || colon < tab) return;
+    const std::size_t name = line.rfind(' ', tab);
+    if (name == std::string_view::npos) return;
+    Place place{std::string(line.substr(tab + 1, colon - tab - 1)), 0};
+    std::from_chars(line.data() + colon + 1, line.data() + line.size(), place.line);
+    places.emplace(line.substr(name + 1, tab - name - 1), std::move(place));
+  });
+  return places;
+}
+
+/// "cudaMalloc" of "cudaError cudaMalloc<float>(float**, unsigned long)".
+std::string base_name(const std::string& symbol) {
+  const std::string name = simgpu::demangled(symbol);
+  const std::string head = name.substr(0, name.find_first_of("<("));
+  const std::size_t before = head.find_last_of(" :");
+  return before == std::string::npos ? head : head.substr(before + 1);
+}
+
+/// The first line from `line` on (1 is the first) that has the name in it, as C++ code or with a
+/// version that a header's macro adds ("cublasSgemm" for "cublasSgemm_v2"); else `line` itself.
+std::uint32_t line_of_call(const std::string& text, std::uint32_t line, const std::string& symbol) {
+  std::string name = base_name(symbol);
+  static const std::regex version("_(v[0-9]+|ptsz|ptds)$");
+  name = std::regex_replace(name, version, "");
+  std::uint32_t number = 0;
+  std::uint32_t found = 0;
+  for_each_line(text, [&](std::string_view here) {
+    if (++number >= line && found == 0 && here.find(name) != std::string_view::npos) found = number;
+  });
+  return found != 0 ? found : line;
+}
+
+/// What initializes a file's own variables, which the compiler puts into one nameless function.
+bool is_initializer(const std::string& function) {
+  return function.starts_with("_GLOBAL__") ||
+         function.find("__static_initialization_and_destruction") != std::string::npos;
+}
+
+/// One file's references, and which of its functions are the student's.
+class Callers {
+ public:
+  Callers(const TracedFile& file, const std::vector<std::regex>& forbidden)
+      : file_(file), forbidden_(forbidden), places_(places_of(file.places)) {}
+
+  /// The place of a call of the student's of this symbol, or of a header's function that has a
+  /// forbidden name itself and calls it.
+  std::optional<Place> own_call(const std::string& symbol) const {
+    for (const Reference& reference : file_.references) {
+      const bool leads_there =
+          reference.symbol == symbol || is_wrapper_of(reference.symbol, symbol);
+      if (!leads_there || !is_own(reference.function)) continue;
+      const auto place = places_.find(reference.function);
+      return Place{file_.name,
+                   line_of_call(file_.text, place == places_.end() ? 1 : place->second.line,
+                                reference.symbol)};
+    }
+    return std::nullopt;
+  }
+
+  bool refers_to(const std::string& symbol) const {
+    return std::ranges::find(file_.references, symbol, &Reference::symbol) !=
+           file_.references.end();
+  }
+
+ private:
+  /// Code without a known place is nobody else's.
+  bool is_own(const std::string& function) const {
+    const auto place = places_.find(function);
+    if (place == places_.end() || is_initializer(function)) return true;
+    return place->second.file == file_.path || place->second.file.ends_with("/" + file_.path);
+  }
+
+  bool is_wrapper_of(const std::string& function, const std::string& symbol) const {
+    if (!places_.contains(function)) return false;  // not defined here
+    const std::string name = base_name(function);
+    const bool has_forbidden_name = std::ranges::any_of(
+        forbidden_, [&](const std::regex& pattern) { return std::regex_search(name, pattern); });
+    return has_forbidden_name &&
+           std::ranges::any_of(file_.references, [&](const Reference& reference) {
+             return reference.function == function && reference.symbol == symbol;
+           });
+  }
+
+  const TracedFile& file_;
+  const std::vector<std::regex>& forbidden_;
+  std::map<std::string, Place> places_;
+};
+
+}  // namespace
+
+std::vector<std::string> forbidden_symbols(const TaskSpec& task) {
+  std::vector<std::string> forbidden = task.forbidden;
+  if (std::ranges::find(task.libraries, "cupti") == task.libraries.end()) {
+    forbidden.emplace_back("^dl(m?open|v?sym)$");
+  }
+  return forbidden;
+}
+
+std::string without_line_directives(const std::string& text) {
+  // A directive may be spelled with a digraph, and its parts may be apart by comments.
+  static const std::regex directive(R"(^(\s|/\*[^*]*\*/)*(#|%:)(\s|/\*[^*]*\*/)*(line\b|[0-9]))");
+  std::string kept;
+  kept.reserve(text.size());
+  for_each_line(text, [&](std::string_view line) {
+    constexpr std::size_t kLongest = 512;  // of a directive: std::regex recurses for each character
+    const bool moves =
+        line.size() <= kLongest && std::regex_search(line.begin(), line.end(), directive);
+    if (!moves) kept += line;
+    kept += '\n';
+  });
+  return kept;
+}
+
+std::vector<ForbiddenCall> forbidden_calls_of(const DynamicSymbols& symbols, const TaskSpec& task,
+                                              const std::vector<TracedFile>& files) {
+  const std::vector<std::string> patterns = forbidden_symbols(task);
+  const std::vector<std::regex> forbidden(patterns.begin(), patterns.end());
+  const bool complete = std::ranges::all_of(files, &TracedFile::complete);
+  std::vector<Callers> callers;
+  callers.reserve(files.size());
+  for (const TracedFile& file : files) callers.emplace_back(file, forbidden);
+
+  std::vector<ForbiddenCall> calls;
+  for (const std::string& symbol : all_forbidden(symbols, patterns)) {
+    ForbiddenCall call{symbol, ForbiddenCall::By::student, {}, 0};
+    bool referred_to = false;
+    for (const Callers& file : callers) {
+      referred_to = referred_to || file.refers_to(symbol);
+      if (!call.file.empty()) continue;
+      if (const auto place = file.own_call(symbol)) {
+        call.file = place->file;
+        call.line = place->line;
+      }
+    }
+    if (call.file.empty() && referred_to) call.by = ForbiddenCall::By::header;
+    if (call.file.empty() && !complete) call.by = ForbiddenCall::By::unknown;
+    calls.push_back(std::move(call));
+  }
+  return calls;
+}
+
+std::string note_of_untraced(const ForbiddenCall& call) {
+  return "the built code needs " + simgpu::demangled(call.symbol) +
+         ", which this task forbids; whether the submission calls it, or only a header that it "
+         "includes, could not be found out";
+}
+
+}  // namespace rooflab

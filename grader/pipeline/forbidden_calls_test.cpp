@@ -1,0 +1,96 @@
+#include "grader/pipeline/forbidden_calls.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rooflab {
+namespace {
+
+using By = ForbiddenCall::By;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// `_Z3runPf` at line 3 of the student's file, and `init` of a header.
+TracedFile traced(std::vector<Reference> references) {
+  return {.name = "gemm.cu",
+          .path = "part1/gemm.cu",
+          .text =
+              "#include <x.cuh>\n// cublasSgemm is for another task\nvoid run(float* p) {\n"
+              "  prepare(p);\n  cublasSgemm(p);\n}\n",
+          .references = std::move(references),
+          .places =
+              "0000000000000000 T _Z3runPf\t/tmp/build/part1/gemm.cu:3\n"
+              "0000000000000000 W init\t/usr/local/cuda/include/nvtx3/init.h:155\n"
+              "0000000000000000 t _ZL12cublasGemmExPf\t/usr/local/cuda/include/cublas.h:9\n"
+              "0000000000000020 t _GLOBAL__sub_I__Z3runPf\t/usr/local/cuda/include/x.h:1\n"
+              "0000000000000000 r nobody\n",
+          .complete = true};
+}
+
+ForbiddenCall call_of(const std::string& symbol, std::vector<TracedFile> files) {
+  TaskSpec task;
+  task.forbidden = {"^cublas"};
+  const auto calls = forbidden_calls_of(
+      {.undefined = {"strlen", symbol}, .defined = {}, .unresolved = {}}, task, files);
+  EXPECT_EQ(calls.size(), 1U);
+  return calls.empty() ? ForbiddenCall{} : calls.front();
+}
+
+TEST(ForbiddenCallsTest, ACallOfTheStudentsOwnIsToldWithItsLine) {
+  const auto call = call_of("cublasSgemm_v2", {traced({{"_Z3runPf", "cublasSgemm_v2"}})});
+  EXPECT_EQ(call.by, By::student);
+  EXPECT_EQ(call.file, "gemm.cu");
+  EXPECT_EQ(call.line, 5U) << "behind the function's start, and without the macro's version";
+}
+
+TEST(ForbiddenCallsTest, WhatOnlyAHeadersFunctionsCallIsNotTheStudents) {
+  EXPECT_EQ(call_of("dlsym", {traced({{"init", "dlsym"}, {"_Z3runPf", "init"}})}).by, By::header);
+  EXPECT_EQ(call_of("dlsym", {traced({{"init", "dlsym"}, {"_Z3runPf", "dlsym"}})}).by, By::student);
+}
+
+TEST(ForbiddenCallsTest, AHeadersWrapperOfAForbiddenNameIsForbiddenItself) {
+  const auto call = call_of(
+      "cublasGemmEx",
+      {traced({{"_ZL12cublasGemmExPf", "cublasGemmEx"}, {"_Z3runPf", "_ZL12cublasGemmExPf"}})});
+  EXPECT_EQ(call.by, By::student);
+  EXPECT_EQ(call_of("cublasGemmEx", {traced({{"_ZL12cublasGemmExPf", "cublasGemmEx"}})}).by,
+            By::header)
+      << "nobody calls it";
+}
+
+TEST(ForbiddenCallsTest, CodeOfNoKnownPlaceIsTheStudents) {
+  EXPECT_EQ(call_of("dlsym", {traced({{"hidden", "dlsym"}})}).by, By::student);
+  EXPECT_EQ(call_of("dlsym", {traced({{"", "dlsym"}})}).by, By::student) << "a pointer in data";
+  EXPECT_EQ(call_of("dlsym", {traced({{"_GLOBAL__sub_I__Z3runPf", "dlsym"}})}).by, By::student)
+      << "an initializer, which the compiler puts at any header's line";
+}
+
+TEST(ForbiddenCallsTest, WhatNoFileRefersToCameWithACallOfTheCoursesCode) {
+  EXPECT_EQ(call_of("cublasSgemm_v2", {traced({{"_Z3runPf", "strlen"}})}).by, By::student);
+  EXPECT_EQ(call_of("cublasSgemm_v2", {}).by, By::student);
+}
+
+TEST(ForbiddenCallsTest, WhatCouldNotBeTracedIsForAPersonToLookAt) {
+  TracedFile cut = traced({});
+  cut.complete = false;
+  const auto call = call_of("dlsym", {cut});
+  EXPECT_EQ(call.by, By::unknown);
+  EXPECT_THAT(note_of_untraced(call), HasSubstr("dlsym"));
+}
+
+TEST(ForbiddenCallsTest, LookingFunctionsUpIsForbiddenButForTheProfiler) {
+  TaskSpec task;
+  task.forbidden = {"^cublas"};
+  EXPECT_THAT(forbidden_symbols(task), ElementsAre("^cublas", "^dl(m?open|v?sym)$"));
+  task.libraries = {"cupti"};
+  EXPECT_THAT(forbidden_symbols(task), ElementsAre("^cublas"));
+}
+
+TEST(ForbiddenCallsTest, LineDirectivesMoveNoCodeIntoAHeader) {
+  EXPECT_EQ(without_line_directives("int a;\n#line 1 \"cub.cuh\"\n  # 5 \"x\"\n%: line 3\n"
+                                    "/* a */ # /* b */ line 7\n#define line 1\n#if 0\nint b;"),
+            "int a;\n\n\n\n\n#define line 1\n#if 0\nint b;\n");
+}
+
+}  // namespace
+}  // namespace rooflab

@@ -135,7 +135,11 @@ class Turn {
 Builder::Step Builder::compile_step(const PartSpec& part, const SourceFile& source) const {
   const std::string file = part.directory + "/" + source.name;
   Step step;
-  step.command = {options_.toolchain.nvcc.string(), "-std=c++20", "-O2", "-lineinfo", "-c",
+  step.command = {options_.toolchain.nvcc.string(),
+                  "-std=c++20",
+                  "-O2",
+                  "-lineinfo",
+                  "-c",
                   "-Xcompiler",
                   kHostOptions,
                   "-I",

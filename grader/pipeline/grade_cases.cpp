@@ -33,7 +33,8 @@ bool ends_its_group(Verdict verdict) {
   }
 }
 
-/// What the first case printed, or the first that fails. A hidden case's prints could tell its sizes.
+/// What the first case printed, or the first that fails. A hidden case's prints could tell its
+/// sizes.
 void keep_printed(const NumberedCase& numbered, const CaseRun& run, TaskResult& result) {
   if (numbered.spec.hidden || run.outcome.printed.empty()) return;
   const auto printed_before = [&](const CaseResult& earlier) {

@@ -16,6 +16,7 @@
 #include "grader/pipeline/roofline.h"
 #include "grader/pipeline/seeds.h"
 #include "grader/pipeline/timing.h"
+#include "grader/pipeline/too_slow.h"
 #include "simgpu/names/demangle.h"
 
 namespace rooflab {
@@ -299,6 +300,7 @@ class TaskGrader {
             .timed = timed,
             .sampled = spec.sampled,
             .time_limit = std::chrono::duration<double>(task_.time_limit_s),
+            .host_time_limit = std::chrono::duration<double>(task_.host_time_limit_s),
             .fresh = with_fresh_inputs};
   }
 
@@ -314,8 +316,8 @@ class TaskGrader {
                              0};
     tools_.progress(fmt::format("{}: timing {}", task_.id, speed.name));
     Judgement judgement = judge_case(timed, true);
-    const bool checkable =
-        maximum_points(speed) > 0 && !outcome_.sampled && is_cheap_to_check(outcome_.activity);
+    const bool checkable = maximum_points(speed) > 0 && !outcome_.sampled &&
+                           !is_cut_short(outcome_) && is_cheap_to_check(outcome_.activity);
     if (judgement.verdict == Verdict::pass && checkable) {
       tools_.progress(fmt::format("{}: checking {} for races", task_.id, speed.name));
       RunOutcome as_timed = std::move(outcome_);
@@ -346,6 +348,7 @@ class TaskGrader {
     timing.limit = limit_of(outcome_.activity, work, timing.time_us, tools_.device.gpu().sm_count);
     timing.advice = advice_of(timing.limit, timing.time_us);
     if (speed.shows_memory) timing.peak_memory = peak_memory_;
+    if (is_cut_short(outcome_)) return add_bound(speed, std::move(timing));
     result_.timings.push_back(timing);
     const bool measured = tools_.device.time_kind() == "measured";
     if (is_below_floor(timing, measured)) {
@@ -360,6 +363,16 @@ class TaskGrader {
                   {explain_noise(timing, points_in_doubt(timing, speed), context_timed(speed))});
     }
     result_.score += timing.points + timing.launches.points + timing.dram_bytes.points;
+    add_kernel_evidence(speed, timing);
+    return true;
+  }
+
+  /// A right call that would take too long to simulate: what is known of its time counts.
+  bool add_bound(const SpeedSpec& speed, Timing timing) {
+    bound(timing);
+    tell_once({explain_too_slow(timing, outcome_, context_timed(speed))});
+    result_.score += timing.points + timing.launches.points;
+    result_.timings.push_back(timing);
     add_kernel_evidence(speed, timing);
     return true;
   }

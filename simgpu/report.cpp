@@ -32,6 +32,8 @@ const char* name_of(FindingKind kind) {
       return "device-assert";
     case FindingKind::trap:
       return "trap";
+    case FindingKind::too_long:
+      return "too-long";
     case FindingKind::unsupported:
       return "unsupported";
   }

@@ -30,6 +30,7 @@ enum class FindingKind : std::uint8_t {
   device_assert,
   trap,
   unsupported,
+  too_long,  ///< a launch that takes more than its budget; it may come to an end
 };
 /// The JSON spelling, "out-of-bounds".
 const char* name_of(FindingKind kind);
@@ -148,6 +149,9 @@ struct KernelRecord {
   /// the others did not run. Of a library routine: it was timed and not carried out.
   bool sampled = false;
   std::uint64_t sampled_blocks = 0;
+  /// Counters and time are lower bounds: the launch would have taken more than its budget, or came
+  /// after one that did, and was not run.
+  bool at_least = false;
   /// Of the host call that issued it; all nodes of one graph launch share its correlation.
   std::uint64_t correlation = 0;
   /// 0: the default stream (each thread's own too, which never runs beside it); other streams are

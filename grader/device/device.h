@@ -82,6 +82,8 @@ struct RunRequest {
   /// time; what the others would have written stays as it was. A real GPU runs them all.
   bool sampled = false;
   std::chrono::duration<double> time_limit{60};
+  /// Processor time of the guest alone, where the GPU is simulated: 0 for that of time_limit.
+  std::chrono::duration<double> host_time_limit{0};
   /// The problem with its inputs drawn anew, each time others: for a device that repeats timed
   /// calls in one guest, which could keep results. Sizes are those of `problem`. May be empty.
   std::function<Problem(int index)> fresh = {};

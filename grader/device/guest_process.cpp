@@ -214,8 +214,12 @@ void classify(const std::optional<Reply>& reply, bool talked_nonsense,
     if (process.limit == LimitHit::processes) {
       outcome.detail = "the grader: it started too many processes";
     } else if (process.limit == LimitHit::time) {
-      // One that waits has more time than one that computes.
-      outcome.detail = fmt::format("no result after {:.0f} s", process.time_limit_s);
+      outcome.detail = process.used_processor
+                           ? fmt::format(
+                                 "the host's code computed for {:.0f} s, and had not "
+                                 "come to an end",
+                                 process.time_limit_s)
+                           : fmt::format("no result after {:.0f} s", process.time_limit_s);
     }
   } else if (reply) {
     outcome.end = end_of(reply->status);

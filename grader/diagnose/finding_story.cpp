@@ -71,6 +71,11 @@ constexpr std::array kAdvice{
     Advice{"RL0306", "look at which threads left early, and which barrier the others wait at",
            nullptr},
     Advice{"RL0307", "look for a loop whose variable never reaches its end", nullptr},
+    Advice{
+        "RL0319",
+        "check that this loop's variable comes closer to its end in every iteration; if it does, "
+        "the kernel computes too much: give each thread one element, and compute nothing twice",
+        "nobody knows whether it would have ended: a loop that provably has no end is RL0307"},
     Advice{"RL0308", "check the arguments and the order of the CUDA calls", nullptr},
     Advice{"RL0309", "free what the function allocates, on every path", nullptr},
     Advice{"RL0310",
@@ -165,6 +170,8 @@ const char* cause_without_sizes(simgpu::FindingKind kind) {
       return "some threads do not reach a barrier or an exchange between lanes";
     case deadlock:
       return "the kernel does not end";
+    case too_long:
+      return "the kernel takes too long";
     case invalid_api_use:
       return "a call of the CUDA runtime is not right";
     case leak:

@@ -15,6 +15,7 @@
 #include "grader/pipeline/run_case.h"
 #include "grader/pipeline/score.h"
 #include "grader/pipeline/timing.h"
+#include "grader/pipeline/too_slow.h"
 #include "simgpu/names/demangle.h"
 
 namespace rooflab {
@@ -192,6 +193,7 @@ class TaskGrader {
     Judgement judgement = run.judgement;
     std::optional<Judgement> repeats = run.repeats;
     const bool checkable = maximum_points(speed) > 0 && !run.outcome.sampled &&
+                           !is_cut_short(run.outcome) &&
                            is_cheap_to_check(run.outcome.activity);
     if (judgement.verdict == Verdict::pass && checkable) {
       scene_.tools.progress(fmt::format("{}: checking {} for races", task_.id, speed.name));
@@ -227,6 +229,7 @@ class TaskGrader {
     timing.limit = limit_of(activity, work, timing.time_us, gpu().sm_count);
     timing.advice = advice_of(timing.limit, timing.time_us);
     if (speed.shows_memory) timing.peak_memory = run->peak_memory;
+    if (is_cut_short(run->outcome)) return add_bound(speed, std::move(timing), run->outcome);
     add_timing(speed, timing);
     const bool measured = scene_.tools.device.time_kind() == "measured";
     if (const auto below = impossible_time(timing, roofline, work, activity, gpu(), measured)) {
@@ -242,6 +245,15 @@ class TaskGrader {
     }
     tell_once(judge_speed(speed, run->outcome, result_.timings.back()));
     add_kernel_evidence(speed, timing, activity);
+    return true;
+  }
+
+  /// A right call that would take too long to simulate: what is known of its time counts.
+  bool add_bound(const SpeedSpec& speed, Timing timing, const RunOutcome& outcome) {
+    bound(timing);
+    tell_once({explain_too_slow(timing, outcome, context_timed(speed))});
+    add_timing(speed, timing);
+    add_kernel_evidence(speed, timing, outcome.activity);
     return true;
   }
 

@@ -119,6 +119,7 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed, const Case
           .timed = timed,
           .sampled = spec.sampled,
           .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),
+          .host_time_limit = std::chrono::duration<double>(scene_.task().host_time_limit_s),
           .fresh = with_fresh_inputs};
 }
 

@@ -96,6 +96,90 @@ TEST_F(GradeTest, ATimeWithoutPointsIsLeftOutWhereTheGpuLacksItsPeak) {
   ASSERT_EQ(task.timings.size(), 1U);
 }
 
+/// A timed run of which the device simulated a part: a lower bound of its time, and outputs that
+/// nobody finished.
+RunOutcome cut_short(const RunRequest& request, double at_least_us) {
+  RunOutcome outcome = solve(request);
+  if (!request.timed) return outcome;
+  outcome.keeps_records = true;
+  outcome.outputs[1] = bytes_of(std::vector<float>(1000, 0));
+  simgpu::KernelRecord kernel;
+  kernel.name = "scale";
+  kernel.at_least = true;
+  kernel.time.total_us = at_least_us;
+  outcome.activity.kernels = {kernel};
+  outcome.activity.elapsed_us = at_least_us;
+  return outcome;
+}
+
+TEST_F(GradeTest, ARightCallThatIsTooSlowToTimeKeepsItsAnswersPoints) {
+  const TaskResult task =
+      grade_task_with([](const RunRequest& request) { return cut_short(request, 1e6); });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(task.score, 10);
+  ASSERT_EQ(task.timings.size(), 1U);
+  EXPECT_TRUE(task.timings[0].at_least);
+  EXPECT_DOUBLE_EQ(task.timings[0].time_us, 1e6);
+  EXPECT_EQ(task.timings[0].points, 0);
+  ASSERT_FALSE(task.diagnostics.empty());
+  EXPECT_EQ(task.diagnostics[0].code, "RL0597");
+  EXPECT_THAT(task.diagnostics[0].message, testing::HasSubstr("takes at least 1e+03 ms"));
+}
+
+TEST_F(GradeTest, ABoundThatIsBelowTheFloorIsNoSuspectAndLeavesAllSpeedPoints) {
+  const TaskResult task =
+      grade_task_with([](const RunRequest& request) { return cut_short(request, 10); });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(task.score, task.max_score);
+}
+
+TEST_F(GradeTest, WhateverAProgramDoesBehindTheCutIsNotItsFault) {
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = cut_short(request, 1e6);
+    if (request.timed) outcome.end = RunOutcome::End::time_limit;
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(task.score, 10);
+}
+
+TEST_F(GradeTest, AFaultBeforeTheCutFailsTheTask) {
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = cut_short(request, 1e6);
+    simgpu::Finding finding;
+    finding.code = "RL0201";
+    finding.kind = simgpu::FindingKind::out_of_bounds;
+    if (request.timed) outcome.activity.findings = {finding};
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::runtime_error);
+}
+
+TEST_F(GradeTest, OfLaunchesThatWorkOnSamplesNoValueIsCompared) {
+  const auto sampled_twice = [](const RunRequest& request) {
+    RunOutcome outcome = cut_short(request, 2000);
+    if (!request.timed) return outcome;
+    outcome.sampled = true;
+    simgpu::KernelRecord& first = outcome.activity.kernels[0];
+    first.at_least = false;
+    first.sampled = true;
+    first.sequence = 1;
+    first.counters.flops["fp32"] = 1'000'000'000;
+    first.counters.global_store_sectors = 1'000'000;
+    return outcome;
+  };
+  EXPECT_EQ(grade_task_with(sampled_twice).verdict, Verdict::wrong_answer)
+      << "of one launch they are";
+  const TaskResult task = grade_task_with([&](const RunRequest& request) {
+    RunOutcome outcome = sampled_twice(request);
+    if (!request.timed) return outcome;
+    outcome.activity.kernels.push_back(outcome.activity.kernels[0]);
+    outcome.activity.kernels[1].sequence = 2;
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+}
+
 TEST_F(GradeTest, SampledCasesAreAskedForAndSaidWhereTheDeviceDidSo) {
   part_.tasks[0].cases[0].sampled = true;
   part_.tasks[0].speeds[0].sampled = true;

@@ -104,7 +104,7 @@ std::string latency_section(const GradeResult& result, int heading_level) {
         R"(<i class="roofline" style="width:{:.1f}%"></i></span><span>{} <small>{}roofline {}</small></span></div>)"
         "\n",
         escape_html(label), width(timing.time_us), width(timing.roofline_us),
-        format_time_us(timing.time_us), timing.sampled ? "sampled, " : "",
+        escape_html(format_time(timing)), timing.sampled ? "sampled, " : "",
         format_time_us(timing.roofline_us));
   }
   return "<section>" + html_heading(heading_level, "Latency") + rows +

@@ -44,8 +44,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measured, samples, low_us, high_us, dropped, 
                                    clocks_watched, clock_mhz)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, time_us, spread_us, roofline_us, floor_us, efficiency,
                                    zero_efficiency, target_efficiency, bound, flops, bytes, peak,
-                                   limiter, terms, advice, limit, name, sampled, points, max_points,
-                                   launches, dram_bytes, kernels, peak_memory, measured)
+                                   limiter, terms, advice, limit, name, sampled, at_least, points,
+                                   max_points, launches, dram_bytes, kernels, peak_memory, measured)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HintUse, shown, of, points)
 // What differs from the last run is no part of the evidence: it is about two results.
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TaskResult, id, title, bonus, verdict, score, max_score, groups,

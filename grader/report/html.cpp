@@ -44,9 +44,9 @@ std::string task_row(const TaskResult& task, const HtmlPlace& place) {
   const double share = task.max_score > 0 ? task.score / task.max_score : 0;
   std::string time, efficiency;
   if (!task.timings.empty()) {
-    time = format_time_us(task.timings.front().time_us) + format_spread(task.timings.front());
+    time = escape_html(format_time(task.timings.front())) + format_spread(task.timings.front());
     if (task.timings.front().sampled) time += " <small>sampled</small>";
-    efficiency = fmt::format("{} of roofline", format_percent(task.timings.front().efficiency));
+    efficiency = fmt::format("{} of roofline", format_efficiency(task.timings.front()));
     if (task.timings.front().target_efficiency > 0) {
       efficiency += fmt::format(" (full marks at {})",
                                 format_percent(task.timings.front().target_efficiency));
@@ -125,11 +125,11 @@ std::string memory_cell(const Timing& timing) {
 
 std::string timing_row(const Timing& timing, bool counts, bool memory) {
   std::string row =
-      cell_html("time", format_time_us(timing.time_us) + format_spread(timing),
+      cell_html("time", escape_html(format_time(timing)) + format_spread(timing),
                 {timing.sampled ? "sampled" : "",
                  fmt::format("roofline {}, {}", format_time_us(timing.roofline_us), timing.bound)});
   row += cell_html(
-      "efficiency", format_percent(timing.efficiency), {},
+      "efficiency", format_efficiency(timing), {},
       points_html(timing.points, timing.max_points, format_percent(timing.target_efficiency)));
   row += cell_html("achieved", format_rate(timing), {});
   if (counts) row += launches_cell(timing) + traffic_cell(timing);

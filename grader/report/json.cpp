@@ -100,6 +100,7 @@ Json measured_json(const Measured& measured) {
 Json timing_json(const Timing& timing) {
   Json json{{"name", timing.name},
             {"sampled", timing.sampled},
+            {"at_least", timing.at_least},
             {"time_us", timing.time_us},
             {"spread_us", timing.spread_us},
             {"roofline_us", timing.roofline_us},

@@ -224,6 +224,15 @@ TEST(Terminal, ShowsFurtherTimedCasesWhereTheyAreAskedFor) {
               HasSubstr("\n              2048^3  1.02 ms (sampled)  2.11 TFLOP/s  10.8 %"));
 }
 
+TEST(Terminal, SaysOfATimeThatIsABoundThatItIsOne) {
+  GradeResult result = example();
+  result.tasks[0].timings[0].at_least = true;
+  std::ostringstream text;
+  print_report(text, result, {});
+  EXPECT_THAT(text.str(), HasSubstr("1024^3  >= 1.02 ms  2.11"));
+  EXPECT_THAT(text.str(), HasSubstr("at most 10.8 % of the roofline"));
+}
+
 /// The timed case of `example` with a launch for each of eight kernels.
 GradeResult example_with_counts() {
   GradeResult result = example();

@@ -101,10 +101,9 @@ std::string painted_verdict(const TaskResult& task, const std::string& padded,
 }
 
 std::string timing_words(const Timing& timing) {
-  std::string words =
-      fmt::format("{}  {}{}{}  {}  {} of the roofline", timing.name, format_time_us(timing.time_us),
-                  format_spread(timing), timing.sampled ? " (sampled)" : "", format_rate(timing),
-                  format_percent(timing.efficiency));
+  std::string words = fmt::format(
+      "{}  {}{}{}  {}  {} of the roofline", timing.name, format_time(timing), format_spread(timing),
+      timing.sampled ? " (sampled)" : "", format_rate(timing), format_efficiency(timing));
   if (timing.efficiency < timing.target_efficiency) {
     words += fmt::format("  full marks at {}", format_percent(timing.target_efficiency));
   }

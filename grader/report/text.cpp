@@ -266,6 +266,14 @@ std::string format_launches(const Timing& timing) {
   return words;
 }
 
+std::string format_time(const Timing& timing) {
+  return (timing.at_least ? ">= " : "") + format_time_us(timing.time_us);
+}
+
+std::string format_efficiency(const Timing& timing) {
+  return (timing.at_least ? "at most " : "") + format_percent(timing.efficiency);
+}
+
 std::string format_spread(const Timing& timing) {
   if (!timing.measured || !(timing.time_us > 0)) return "";
   return fmt::format(" ±{}", format_percent(timing.spread_us / timing.time_us));

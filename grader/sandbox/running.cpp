@@ -361,6 +361,7 @@ void Running::judge_end() {
   if (out_of_cpu) {
     outcome_.limit = LimitHit::time;
     outcome_.time_limit_s = request_.limits.cpu_s;
+    outcome_.used_processor = true;
   } else if (outcome_.signal == SIGXFSZ) {
     outcome_.limit = LimitHit::disk;
   }

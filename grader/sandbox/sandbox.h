@@ -70,8 +70,9 @@ struct SandboxOutcome {
   int exit_code = 0;  ///< when signal is 0
   int signal = 0;     ///< that ended it; SIGKILL when a limit was hit
   LimitHit limit = LimitHit::none;
-  double time_limit_s = 0;  ///< the one that was hit, of the clock or of the processor
-  std::string output;       ///< stdout and stderr as they came, at most output_bytes
+  double time_limit_s = 0;      ///< the one that was hit, of the clock or of the processor
+  bool used_processor = false;  ///< that of the processor
+  std::string output;           ///< stdout and stderr as they came, at most output_bytes
   double wall_s = 0;
   bool killed_by_us = false;  ///< by SandboxedProcess::kill
 };

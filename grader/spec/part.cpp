@@ -262,6 +262,11 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   task.forbidden = reader.texts("forbidden");
   task.libraries = reader.texts("libraries");
   task.hints = read_hints(reader, task.id);
+  task.host_time_limit_s = reader.number_or("host_time_limit_s", 10);
+  if (!(task.host_time_limit_s >= 1 && task.host_time_limit_s <= 3600)) {
+    throw reader.error("host_time_limit_s", "the host's time limit is not between 1 and 3600 s",
+                       "10 s are enough for code that leaves the work to the GPU");
+  }
   task.time_limit_s = reader.number_or("time_limit_s", 60);
   if (!(task.time_limit_s > 0 && task.time_limit_s <= 3600)) {
     throw reader.error("time_limit_s", "the time limit is not between 0 and 3600 s",

@@ -109,7 +109,8 @@ struct TaskSpec {
   std::vector<RatioHint> ratios;
   std::vector<QuestionSpec> questions;  ///< `answers` tasks
   std::vector<SpeedSpec> speeds;        ///< timed cases, in the order of every report
-  double time_limit_s = 60;             ///< per case: of processor time where the GPU is simulated
+  double time_limit_s = 60;             ///< per case
+  double host_time_limit_s = 10;        ///< of the host's code alone, where the GPU is simulated
 };
 
 struct PartSpec {

@@ -136,6 +136,7 @@ struct Timing {
   Limit limit;                          ///< of this implementation
   std::string name;                     ///< of the timed case: "1024^3"
   bool sampled = false;                 ///< predicted from a part of the blocks
+  bool at_least = false;                ///< too slow to be timed in full: time_us is a lower bound
   double points = 0;                    ///< for the time alone
   double max_points = 0;
   Counted launches;                          ///< of the host; a graph is one

@@ -121,7 +121,7 @@ __global__ void deadlock(float* out) {
   out[threadIdx.x] = 1;
 }
 
-__global__ void step_of_zero(const float* x, float* out, int K, int step) {
+__global__ void factor_of_one(const float* x, float* out, int K, int factor) {
   float acc = 0;
 #include "RL0307.inc"
   out[threadIdx.x] = acc;
@@ -129,6 +129,12 @@ __global__ void step_of_zero(const float* x, float* out, int K, int step) {
 
 __global__ void flag_never_set(int* flag) {
 #include "RL0307_2.inc"
+}
+
+__global__ void jumps_over_its_end(const float* x, float* out, unsigned K) {
+  float acc = 0;
+#include "RL0319.inc"
+  out[threadIdx.x] = acc;
 }
 
 void wrong_direction() {
@@ -270,7 +276,7 @@ const Example kExamples[] = {
     {"RL0305",
      [] { barrier_in_a_branch<<<1, kThreads>>>(zeros<float>(40), zeros<float>(kThreads), 40); }},
     {"RL0306", [] { deadlock<<<1, kThreads>>>(zeros<float>(kThreads)); }},
-    {"RL0307", [] { step_of_zero<<<1, 32>>>(zeros<float>(8), zeros<float>(32), 8, 0); }},
+    {"RL0307", [] { factor_of_one<<<1, 32>>>(zeros<float>(8), zeros<float>(32), 8, 1); }},
     {"RL0307_2", [] { flag_never_set<<<1, 1>>>(zeros<int>(1)); }},
     {"RL0308", wrong_direction},
     {"RL0309", [] { leak(1024, 0); }},
@@ -282,6 +288,7 @@ const Example kExamples[] = {
     {"RL0315", two_streams},
     {"RL0316", [] { neighbours<<<1, kThreads>>>(zeros<int>(kThreads + 1)); }},
     {"RL0317", two_nodes},
+    {"RL0319", [] { jumps_over_its_end<<<1, 32>>>(zeros<float>(8), zeros<float>(32), 8); }},
     {"RL0501", [] { uncoalesced<<<1, 32>>>(zeros<float>(32 * 64), zeros<float>(32), 64, 0); }},
     {"RL0502", [] { bank_conflicts<<<1, 32>>>(zeros<float>(32), 1); }},
     {"RL0503", [] { two_ways<<<1, 32>>>(); }},

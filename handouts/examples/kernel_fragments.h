@@ -56,6 +56,10 @@ struct Products {
 #include "RL0416.inc"
   }
 
+  __device__ void rl0597() {
+#include "RL0597.inc"
+  }
+
   __device__ void rl0417() {
 #include "RL0417.inc"
   }

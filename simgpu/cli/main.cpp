@@ -32,6 +32,7 @@ struct Options {
   bool sample = false;
   bool explain = false;
   std::uint64_t instruction_budget = 20'000'000'000;
+  double warp_limit_ms = 500;
   std::vector<std::string> command;
 };
 
@@ -95,7 +96,8 @@ int run(const Options& options) {
                                               .gpu = places.specifications / (gpu.id + ".toml"),
                                               .checkers = checkers,
                                               .sampled = options.sample,
-                                              .instruction_budget = options.instruction_budget});
+                                              .instruction_budget = options.instruction_budget,
+                                              .warp_limit_us = 1000 * options.warp_limit_ms});
   device.mark();
   const simgpu::cli::ProgramEnd end =
       simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries);
@@ -141,8 +143,13 @@ int main(int argc, char** argv) {
                     "say on stderr what each kernel's modelled time consists of");
   command
       ->add_option("--instruction-budget", options.instruction_budget,
-                   "warp instructions of a launch after which it counts as endless")
+                   "work of a launch, in warp instructions, after which it takes too long")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--warp-limit", options.warp_limit_ms,
+                   "modelled ms after which a warp takes too long; 0: no limit")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command->add_option("--report", options.report, "write findings and kernels to FILE as JSON");
   command->add_option("--trace", options.trace, "write a Chrome trace to FILE");

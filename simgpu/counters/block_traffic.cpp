@@ -332,6 +332,11 @@ void BlockTraffic::begin_block(std::uint64_t block) {
 
 std::uint64_t BlockTraffic::store_requests() const { return state_->log->store_requests; }
 
+std::uint64_t BlockTraffic::requested_sectors() const {
+  const Log& log = *state_->log;
+  return log.load_sectors + log.store_sectors + log.atomic_sectors;
+}
+
 void BlockTraffic::fence() { state_->fenced = state_->log->entries.size(); }
 
 void BlockTraffic::global(const WarpAccess& access) {

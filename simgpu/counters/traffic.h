@@ -45,6 +45,8 @@ class BlockTraffic {
   void fence();
   /// Warp-wide stores of the block so far.
   std::uint64_t store_requests() const;
+  /// Sectors that the block has asked for so far.
+  std::uint64_t requested_sectors() const;
 
   using Log = TrafficLog;
   /// Hands over the finished block's log and counts; the object is ready for begin_block again.

@@ -46,7 +46,7 @@ void members(auto& archive, Like<KernelRecord> auto& v) {
   archive(v.sequence, v.name, v.grid, v.block, v.dynamic_shared_bytes, v.static_shared_bytes,
           v.registers_per_thread, v.local_bytes_per_thread, v.blocks_per_sm, v.occupancy_limiter,
           v.theoretical_occupancy, v.start_us, v.time, v.counters, v.failed, v.sampled,
-          v.sampled_blocks, v.correlation, v.stream, v.graph_launch);
+          v.sampled_blocks, v.at_least, v.correlation, v.stream, v.graph_launch);
 }
 
 void members(auto& archive, Like<MemoryRecord> auto& v) {

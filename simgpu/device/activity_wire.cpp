@@ -70,7 +70,7 @@ class Decoder {
   void get(bool& value) { value = reader_.get<std::uint8_t>() != 0; }
   void get(FindingKind& kind) {
     kind = reader_.get<FindingKind>();
-    if (kind > FindingKind::unsupported) throw wire::MessageError("a finding of an unknown kind");
+    if (kind > FindingKind::too_long) throw wire::MessageError("a finding of an unknown kind");
   }
   void get(std::string& text) {
     text = reader_.get_string(std::numeric_limits<std::uint32_t>::max());

@@ -190,7 +190,7 @@ bool BlasCall::check_work(const std::vector<Operand>& operands) {
   for (const Operand& operand : operands) work += batch * static_cast<double>(operand.columns);
   if (work <= static_cast<double>(device_.instruction_budget())) return true;
   device_.fail_library_kernel(
-      FindingKind::deadlock, name_of_routine(request_),
+      FindingKind::too_long, name_of_routine(request_),
       fmt::format("m = {}, n = {}, k = {} and a batch of {} are the work of {:.0f} warp "
                   "instructions, and a launch may have {}",
                   request_.m, request_.n, request_.k, request_.batch, work,

@@ -475,6 +475,8 @@ void Device::mark() {
   marked_at_ = timeline_.now();
   log_.clear();
   memory_.reset_peak();
+  work_ = 0;
+  is_cut_short_ = false;
 }
 
 Activity Device::collect() {

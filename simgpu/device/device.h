@@ -34,6 +34,10 @@ struct DeviceOptions {
   /// Of a sampled run: execute a launch although one like it tells its outcome. See KnownLaunches.
   bool execute_repeats = false;
   std::uint64_t instruction_budget = 20'000'000'000;
+  double warp_limit_us = 0;  ///< modelled, of a launch: EngineOptions::warp_limit_us
+  /// Launches that take too long do not fail: their times are predicted from some blocks, or told
+  /// as lower bounds. The budget is then that of all launches since the last mark together.
+  bool bounds_long_launches = false;
   std::uint64_t memory_limit = 0;  ///< bytes that may be allocated; 0: the GPU's memory
   /// Who compiles kernels that run for long; nullptr: all are interpreted.
   native::NativeKernels* native = nullptr;
@@ -111,7 +115,7 @@ class Device {
   /// Warp instructions that one launch may have.
   std::uint64_t instruction_budget() const { return options_.instruction_budget; }
   /// A library routine that cannot run: a finding, and the error a GPU would end in.
-  /// @param kind out_of_bounds, misaligned, or deadlock: more work than the budget
+  /// @param kind out_of_bounds, misaligned, or too_long: more work than the budget
   void fail_library_kernel(FindingKind kind, const std::string& name, const std::string& message);
   /// Launches so far that did not execute, because one like them had told their outcome.
   std::uint64_t repeats() const { return repeats_; }
@@ -177,6 +181,7 @@ class Device {
   KnownLaunches::Key key_of(const protocol::LaunchMessage& message,
                             std::span<const std::byte> parameters) const;
   std::uint64_t grid_workspace();
+  std::uint64_t budget_of_launch() const;
   void report_heap_leaks();
   void finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                      const LaunchResult& result);
@@ -203,6 +208,8 @@ class Device {
   StreamRaces stream_races_;
   KnownLaunches known_launches_;
   std::uint64_t repeats_ = 0;
+  std::uint64_t work_ = 0;     ///< of the launches since the last mark
+  bool is_cut_short_ = false;  ///< one of them took too long: nobody knows what follows from it
   StreamRaces::Node node_;     ///< that what is issued belongs to
   bool follows_work_ = false;  ///< what is issued belongs to a node that is not a graph's first
   /// Where a leaked allocation was made, as far as the device knows.

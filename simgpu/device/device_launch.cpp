@@ -55,6 +55,14 @@ KernelRecord record_of(const LoadedKernel& kernel, const LaunchShape& shape) {
   return record;
 }
 
+/// A launch behind one that was cut short: its inputs are not there.
+LaunchResult not_run(const KernelInfo& kernel) {
+  LaunchResult result;
+  result.executed.resize(kernel.instructions.size());
+  result.at_least = true;
+  return result;
+}
+
 /// A barrier that some threads miss orders nothing, so it comes before the races that follow from
 /// it, though only the missing threads end the launch.
 std::vector<Finding> cause_first(std::vector<Finding> findings) {
@@ -170,12 +178,17 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
       .clock_us = microseconds(timeline_.now())};
   const EngineOptions options{.workers = options_.workers,
                               .checkers = options_.checkers,
-                              .instruction_budget = options_.instruction_budget,
+                              .instruction_budget = budget_of_launch(),
+                              .warp_limit_us = options_.warp_limit_us,
+                              .bounds_long_launches = options_.bounds_long_launches,
                               .sectors = watches_streams(),
                               .sampled = options_.sampled,
                               .native = options_.native,
                               .l2_memory = &l2_memory_};
-  LaunchResult result = execute(*loaded.program, request, memory_, gpu_, options);
+  LaunchResult result = is_cut_short_ ? not_run(*kernel.info)
+                                      : execute(*loaded.program, request, memory_, gpu_, options);
+  work_ += result.work;
+  is_cut_short_ = is_cut_short_ || result.at_least;
   finish_launch(kernel, message, result);
   if (watches_streams() && result.status != LaunchStatus::unsupported) {
     note_work({.name = "kernel " + *kernel.display_name,
@@ -183,8 +196,18 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
                .kernel = kernel.info,
                .sectors = std::move(result.sectors)});
   }
-  if (!options_.execute_repeats) known_launches_.remember(std::move(key), result, memory_);
+  if (!options_.execute_repeats && !result.at_least)
+    known_launches_.remember(std::move(key), result, memory_);
   return result.status == LaunchStatus::unsupported ? CudaError::not_supported : CudaError::success;
+}
+
+/// A launch that bounds itself shares its budget with those before it; each gets a part.
+std::uint64_t Device::budget_of_launch() const {
+  if (!options_.bounds_long_launches) return options_.instruction_budget;
+  constexpr std::uint64_t kLeastPart = 16;
+  const std::uint64_t left =
+      options_.instruction_budget - std::min(work_, options_.instruction_budget);
+  return std::max(left, options_.instruction_budget / kLeastPart);
 }
 
 /// Zeros for grid.sync(): the words that %envreg1 and %envreg2 point to, of which
@@ -252,8 +275,19 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.counters = result.counters;
   record.time =
       predict_time(result.counters, shape, kernel.info->instructions, result.executed, timed_gpu());
+  if (result.bounded_blocks != 0) {  // a grid takes at least as long as its first blocks alone
+    const double quantisation = record.time.wave_quantisation;
+    LaunchShape begun = shape;
+    begun.grid = {
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(result.bounded_blocks, 0xffffffff)), 1,
+        1};
+    record.time = predict_time(result.counters, begun, kernel.info->instructions, result.executed,
+                               timed_gpu());
+    record.time.wave_quantisation = quantisation;
+  }
   record.failed = result.status != LaunchStatus::ok;
   record.sampled = result.sampled_blocks != 0;
+  record.at_least = result.at_least;
   record.sampled_blocks = result.sampled_blocks;
   const Picoseconds start =
       timeline_.issue(message.stream, Timeline::Engine::compute, picoseconds(record.time.total_us),
@@ -266,8 +300,8 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
 
 void Device::fail_library_kernel(FindingKind kind, const std::string& name,
                                  const std::string& message) {
-  if (kind == FindingKind::deadlock) {
-    report_api("RL0307", kind, name, message);
+  if (kind == FindingKind::too_long) {
+    report_api("RL0319", kind, name, message);
     raise(CudaError::launch_timeout);
     return;
   }

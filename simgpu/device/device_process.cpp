@@ -46,6 +46,11 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
                                      "--instruction-budget",
                                      std::to_string(options.instruction_budget)};
   if (!options.checkers) arguments.emplace_back("--no-checkers");
+  if (options.warp_limit_us > 0) {
+    arguments.emplace_back("--warp-limit-us");
+    arguments.push_back(std::to_string(options.warp_limit_us));
+  }
+  if (options.bounds_long_launches) arguments.emplace_back("--bound-long-launches");
   if (options.sampled) arguments.emplace_back("--sampled");
   if (options.memory_limit > 0) {
     arguments.insert(arguments.end(), {"--memory-limit", std::to_string(options.memory_limit)});

@@ -24,7 +24,9 @@ struct DeviceProcessOptions {
   unsigned workers = 0;           ///< 0: one per CPU
   bool checkers = true;
   bool sampled = false;  ///< run only as many blocks of a grid as predict counters and time
-  std::uint64_t instruction_budget = 20'000'000'000;
+  std::uint64_t instruction_budget = 20'000'000'000;  ///< these three as DeviceOptions have them
+  double warp_limit_us = 0;
+  bool bounds_long_launches = false;
   /// Bytes that may be allocated, whoever does it; 0: what this machine can hold.
   std::uint64_t memory_limit = 0;
 };

@@ -320,7 +320,7 @@ TEST(HostileGuest, CannotAskForAProductWithoutEnd) {
     EXPECT_EQ(guest.answer().error, CudaError::launch_timeout);
     const Activity activity = device.collect();
     ASSERT_EQ(activity.findings.size(), 1u);
-    EXPECT_EQ(activity.findings[0].code, "RL0307");
+    EXPECT_EQ(activity.findings[0].code, "RL0319");
     EXPECT_THAT(activity.findings[0].message, HasSubstr("a batch of 2147483647"));
     guest.request(GuestOperation::reset);
     ASSERT_EQ(guest.answer().error, CudaError::success);

@@ -50,8 +50,13 @@ int main(int argc, char** argv) {
   app.add_option("--gpu", gpu, "GPU specification file")->required();
   app.add_option("--control-fd", control, "connected socket of the trusted side")->required();
   app.add_option("--workers", options.workers, "CPU threads, 0 for one per CPU");
-  app.add_option("--instruction-budget", options.instruction_budget,
-                 "warp instructions before a launch counts as endless");
+  app.add_option(
+      "--instruction-budget", options.instruction_budget,
+      "work of the simulator, in warp instructions, after which a launch takes too long");
+  app.add_option("--warp-limit-us", options.warp_limit_us,
+                 "modelled time after which a warp takes too long, 0 for no limit");
+  app.add_flag("--bound-long-launches", options.bounds_long_launches,
+               "tell bounds of what takes too long, rather than that it failed");
   app.add_option("--memory-limit", options.memory_limit, "bytes a guest may allocate");
   app.add_flag("--no-checkers", no_checkers, "start with checkers off");
   app.add_flag("--sampled", options.sampled, "run as few blocks as predict counters and time");

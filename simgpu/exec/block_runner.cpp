@@ -1,10 +1,13 @@
 #include "simgpu/exec/block_runner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "simgpu/checkers/memory_races.h"
+#include "simgpu/exec/launch_budget.h"
 #include "simgpu/exec/messages.h"
 #include "simgpu/native/native_kernels.h"
 
@@ -161,6 +164,11 @@ void BlockRunner::forget_allocations() {
   }
 }
 
+std::unique_ptr<BlockTraffic::Log> BlockRunner::take_traffic() {
+  other_work_ += kWorkOfASector * traffic_.requested_sectors();
+  return traffic_.take();
+}
+
 std::vector<RawFinding> BlockRunner::take_findings() {
   return checkers_ ? checkers_->take_findings() : std::vector<RawFinding>{};
 }
@@ -251,9 +259,7 @@ void BlockRunner::run_warp(Warp& warp) {
   if (lanes_take_turns_) [[unlikely]]
     part_idle_lanes(warp);
   instructions_ += warp.clock - before;
-  if (work() > launch_.instruction_budget) {
-    fail_budget(warp.resume != nullptr ? warp.resume : warp.code, warp);
-  }
+  check_budget(warp.resume != nullptr ? warp.resume : warp.code, warp);
 }
 
 void BlockRunner::run_lanes_together(Warp& warp) {
@@ -278,10 +284,24 @@ void BlockRunner::report_endless(const Lowered* at, const Warp& warp,
        "The kernel does not come to an end: " + why, "runs");
 }
 
-void BlockRunner::fail_budget(const Lowered* at, const Warp& warp) const {
-  report_endless(at, warp,
-                 std::to_string(launch_.instruction_budget) +
-                     " warp instructions were executed, and this thread was still running");
+void BlockRunner::check_budget(const Lowered* at, const Warp& warp) const {
+  if (warp.clock > launch_.warp_instructions) [[unlikely]] {
+    fail_too_long(
+        at, warp,
+        fmt::format("this warp alone has executed {} instructions, which take about {:.0f} "
+                    "modelled ms, and has not come to its end",
+                    warp.clock, modelled_us(warp.clock, launch_.gpu) / 1000));
+  }
+  if (work() > launch_.instruction_budget) [[unlikely]] {
+    fail_too_long(at, warp, long_launch_in_words(launch_));
+  }
+}
+
+void BlockRunner::fail_too_long(const Lowered* at, const Warp& warp, const std::string& why) const {
+  const std::uint32_t lanes = warp.stack.empty() ? 1 : warp.stack.active();
+  fail(LaunchStatus::launch_timeout, FindingKind::too_long, kTooLong, at, warp,
+       static_cast<unsigned>(__builtin_ctz(lanes | 0x80000000U)),
+       "The kernel takes too long: " + why, "runs");
 }
 
 /// A kernel that looks at the clock sees something new each time; one that shares memory with the
@@ -296,6 +316,7 @@ bool BlockRunner::spins(std::uint64_t changes, std::uint64_t least_instructions)
   };
   const SpinDetector::View view{.warps = warps_,
                                 .register_bytes = launch_.kernel.register_bytes,
+                                .control = launch_.kernel.control,
                                 .shared = bytes_of(shared_),
                                 .local = bytes_of(local_),
                                 .frames = bytes_of(frame_),
@@ -311,15 +332,16 @@ void BlockRunner::report_spinning() const {
                  "that could end it");
 }
 
-void BlockRunner::report_endless() const {
+void BlockRunner::report_too_long() const {
   const Warp& warp =
       *std::ranges::find_if(warps_, [](const Warp& each) { return each.state != WarpState::done; });
-  fail_budget(warp.resume != nullptr ? warp.resume : warp.code, warp);
+  fail_too_long(warp.resume != nullptr ? warp.resume : warp.code, warp,
+                long_launch_in_words(launch_));
 }
 
 void BlockRunner::spend(std::uint64_t instructions, const Lowered* at, const Warp& warp) {
   other_work_ += instructions;
-  if (work() > launch_.instruction_budget) fail_budget(at, warp);
+  check_budget(at, warp);
 }
 
 void BlockRunner::run(std::uint64_t block) {

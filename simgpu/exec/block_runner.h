@@ -64,6 +64,10 @@ struct LaunchContext {
   bool undo = false;                 ///< pages must be saved before they are stored to
   bool repeats_on_conflict = false;  ///< is repeated when two blocks touch the same word
   std::uint64_t instruction_budget = 0;
+  /// Instructions of one warp after which the launch takes too long: they alone take its modelled
+  /// limit, one after the other.
+  std::uint64_t warp_instructions = ~std::uint64_t{0};
+  bool bounds_long_launches = false;  ///< as EngineOptions have it
   /// Of a block's traffic log; fewer where many blocks run side by side.
   std::size_t log_entries = TrafficLog::kMaxEntries;
   std::size_t window_bytes = ~std::size_t{0};  ///< of a block's races in global memory; likewise
@@ -86,6 +90,8 @@ class BlockRunner {
   static constexpr std::uint32_t kMostWaitingTurns = 1024;
   /// Tries with atomics that change nothing, one after the other, after which a warp seems to wait.
   static constexpr std::uint32_t kTriesInVain = 128;
+  /// A sector of global memory, on its way through the models of L1 and L2, in instructions.
+  static constexpr std::uint64_t kWorkOfASector = 1;
 
   explicit BlockRunner(const LaunchContext& launch);
 
@@ -117,19 +123,21 @@ class BlockRunner {
   [[noreturn]] void report_stuck() const;
   [[noreturn]] void report_spinning() const;
   /// Ends the launch because its instructions are used up; the block is not done.
-  [[noreturn]] void report_endless() const;
+  [[noreturn]] void report_too_long() const;
 
   /// Warp instructions so far, all blocks together.
   std::uint64_t instructions() const { return instructions_; }
   /// What counts against the launch's budget: instructions, and other work in their measure.
-  std::uint64_t work() const { return instructions_ + other_work_; }
+  std::uint64_t work() const {
+    return instructions_ + other_work_ + kWorkOfASector * traffic_.requested_sectors();
+  }
   /// By instruction; see Warp.
   const std::vector<ExecutionCount>& counts() const { return counts_; }
   const std::vector<std::uint64_t>& guarded_threads() const { return guarded_threads_; }
   const MemoryCounts& memory_counts() const { return memory_counts_; }
   /// Counts start again from nothing; instructions() does not.
   void clear_counts();
-  std::unique_ptr<BlockTraffic::Log> take_traffic() { return traffic_.take(); }
+  std::unique_ptr<BlockTraffic::Log> take_traffic();
   std::vector<RawFinding> take_findings();
   std::string take_printed() { return std::move(printed_); }
 
@@ -230,7 +238,9 @@ class BlockRunner {
   bool run_group(Warp& warp);
   void run_groups(Warp& warp);
 
-  [[noreturn]] void fail_budget(const Lowered* at, const Warp& warp) const;
+  void check_budget(const Lowered* at, const Warp& warp) const;
+  [[noreturn]] void fail_too_long(const Lowered* at, const Warp& warp,
+                                  const std::string& why) const;
   bool release_barriers();
   void release(std::uint32_t barrier);
   [[noreturn]] void report_deadlock();

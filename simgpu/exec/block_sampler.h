@@ -41,6 +41,8 @@ class BlockSampler {
   const std::map<std::uint64_t, BlockProfile>& profiles() const { return profiles_; }
   std::uint64_t blocks_run() const { return profiles_.size(); }
   std::uint64_t instructions() const { return runner_.instructions(); }
+  /// That counts against the launch's budget.
+  std::uint64_t work() const { return runner_.work(); }
   std::uint32_t shared_bytes() const { return runner_.shared_bytes(); }
   /// In order of blocks.
   std::vector<RawFinding> findings() const;

@@ -87,8 +87,12 @@ std::vector<std::string> kernel_names(const Program& program);
 struct EngineOptions {
   unsigned workers = 1;  ///< CPU threads; results do not depend on it
   bool checkers = true;  ///< races, uninitialised reads (bounds are always checked)
-  /// Warp instructions before a launch counts as endless
+  /// Work of the simulator, in warp instructions, after which a launch takes too long
   std::uint64_t instruction_budget = 20'000'000'000;
+  /// Modelled time after which a warp takes too long; 0: no limit. See LaunchContext.
+  double warp_limit_us = 0;
+  /// What takes too long does not fail: as few blocks run as tell its counters, or bounds of them.
+  bool bounds_long_launches = false;
   /// LaunchResult::sectors are wanted.
   bool sectors = false;
   /// Where a few blocks tell what all do, run only those: right counters, incomplete memory.
@@ -139,6 +143,9 @@ struct LaunchResult {
   std::vector<Finding> findings;         ///< file and line filled in; kernel name mangled
   std::string printed;                   ///< device printf output, in order of blocks
   std::uint64_t sampled_blocks = 0;      ///< blocks that ran, when not all did; else 0
+  std::uint64_t work = 0;                ///< that counts against the budget
+  bool at_least = false;                 ///< counters are lower bounds
+  std::uint64_t bounded_blocks = 0;      ///< they bound a grid of so many blocks; 0: the whole one
 
   /// Of a sampled launch without findings that is done again with the same result, and leaves
   /// memory as it is, while nobody else changes `touched`: the allocations (by base address) that

@@ -25,6 +25,8 @@ struct Launch {
   std::uint32_t shared = 0;
   std::uint32_t stack = kDefaultStackBytes;
   std::uint64_t budget = 50'000'000;
+  double warp_limit_us = 0;
+  bool bounds = false;
   bool cooperative = false;
 };
 
@@ -103,7 +105,11 @@ class Device {
     gpu.l2_bytes = 1 << 20;
     gpu.l1_bytes_per_sm = 128 << 10;
     return execute_both(*program_, request, memory_, gpu,
-                        {launch.workers, launch.checkers, launch.budget});
+                        {.workers = launch.workers,
+                         .checkers = launch.checkers,
+                         .instruction_budget = launch.budget,
+                         .warp_limit_us = launch.warp_limit_us,
+                         .bounds_long_launches = launch.bounds});
   }
 
   DeviceMemory& memory() { return memory_; }

@@ -120,9 +120,11 @@ TEST_F(Findings, AFlagThatNobodySetsIsWaitedForInVain) {
   expect_clean(device_.run("endless", {.budget = 100'000}, set));
 }
 
-TEST_F(Findings, EndlessKernelRunsIntoItsBudget) {
-  EXPECT_EQ(only(device_.run("goes_round", {.budget = 100'000}), LaunchStatus::launch_timeout).code,
-            "RL0307");
+TEST_F(Findings, BeyondItsBudgetAKernelIsTooLongAndNotEndless) {
+  const Finding finding =
+      only(device_.run("goes_round", {.budget = 100'000}), LaunchStatus::launch_timeout);
+  EXPECT_EQ(finding.code, "RL0319");
+  EXPECT_EQ(finding.kind, FindingKind::too_long);
 }
 
 TEST_F(Findings, TrapAndAssert) {

@@ -12,8 +12,10 @@
 
 #include "simgpu/exec/block_results.h"
 #include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/bounded_run.h"
 #include "simgpu/exec/counter_sums.h"
 #include "simgpu/exec/cpu_features.h"
+#include "simgpu/exec/launch_budget.h"
 #include "simgpu/exec/sampled_run.h"
 #include "simgpu/exec/side_by_side.h"
 #include "simgpu/native/native_kernels.h"
@@ -36,10 +38,14 @@ class ParallelRun {
     if (error_) std::rethrow_exception(error_);
     if (stop_.load()) return std::nullopt;
     LaunchResult result;
+    for (const auto& [worker, work] : work_) result.work += work;
     collector_.finish(result, shared_bytes_);
     fill_result(launch_, sums_, result);
     return result;
   }
+
+  /// Whether run() gave up because all blocks together took more than the budget.
+  bool took_too_long() const { return took_too_long_; }
 
  private:
   /// Blocks a worker may be ahead of the slowest one, and what the logs that wait for it may hold
@@ -107,6 +113,7 @@ class ParallelRun {
     std::uint64_t total = 0;
     for (const auto& [worker, work] : work_) total += work;
     if (total > launch_.instruction_budget) {
+      took_too_long_ = true;
       stop_.store(true);
       retired_.notify_all();
     }
@@ -128,6 +135,7 @@ class ParallelRun {
   std::size_t waiting_entries_ = 0;
   std::map<const BlockRunner*, std::uint64_t> work_;
   std::uint64_t next_retired_ = 0;
+  bool took_too_long_ = false;
   bool is_retiring_ = false;  // collector_ belongs to whoever has set it
   Collector collector_;
   CounterSums sums_;
@@ -161,6 +169,13 @@ void check_request(const LoweredKernel& kernel, const LaunchRequest& request) {
   }
 }
 
+/// Of a launch that bounds itself, which takes too long.
+LaunchResult beyond_budget() {
+  LaunchResult result;
+  result.at_least = true;
+  return result;
+}
+
 /// Runs every block.
 LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
   DeviceMemory& memory = launch.memory;
@@ -170,9 +185,10 @@ LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
   if (workers > 1 && !launch.kernel.info.orders_blocks && launch.request.grid_workspace == 0) {
     launch.undo = launch.repeats_on_conflict = true;
     memory.begin_undo();
+    ParallelRun run(launch, workers);
     std::optional<LaunchResult> result;
     try {
-      result = ParallelRun(launch, workers).run();
+      result = run.run();
     } catch (...) {
       memory.roll_back();
       throw;
@@ -183,6 +199,8 @@ LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
     }
     memory.roll_back();
     launch.undo = launch.repeats_on_conflict = false;
+    if (run.took_too_long())
+      return launch.bounds_long_launches ? beyond_budget() : fail_long_launch(launch);
   }
   return run_side_by_side(launch);
 }
@@ -205,16 +223,21 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
   std::optional<native::NativeLaunch> native;
   // Watched, a kernel spends its time with the checkers, and native code gains nothing.
   if (options.native != nullptr && !options.checkers) native.emplace(*options.native, kernel);
-  const LaunchContext launch{.kernel = kernel,
-                             .request = request,
-                             .memory = memory,
-                             .gpu = gpu,
-                             .checkers = options.checkers,
-                             .sectors = options.sectors,
-                             .instruction_budget = options.instruction_budget,
-                             .notes_stores = options.sampled,
-                             .native = native ? &*native : nullptr,
-                             .l2_memory = options.l2_memory};
+  const LaunchContext launch{
+      .kernel = kernel,
+      .request = request,
+      .memory = memory,
+      .gpu = gpu,
+      .checkers = options.checkers,
+      .sectors = options.sectors,
+      .instruction_budget = options.instruction_budget,
+      .warp_instructions = kernel.info.reads_clock
+                               ? ~std::uint64_t{0}
+                               : most_warp_instructions(options.warp_limit_us, gpu),
+      .bounds_long_launches = options.bounds_long_launches,
+      .notes_stores = options.sampled,
+      .native = native ? &*native : nullptr,
+      .l2_memory = options.l2_memory};
   const bool cooperative = request.grid_workspace != 0;
   if (cooperative && request.grid.count() > blocks_that_fit(launch)) {
     return refuse(kernel,
@@ -227,6 +250,11 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
   if (native) native->expect(request.grid.count());
   if (!options.sampled) memory.note_change_anywhere();
   try {
+    if (options.bounds_long_launches) {
+      return run_within_budget(launch, !options.sampled, [&](const LaunchContext& whole) {
+        return run_in_full(whole, options.workers);
+      });
+    }
     return run_in_full(launch, options.workers);
   } catch (...) {
     memory.note_change_anywhere();

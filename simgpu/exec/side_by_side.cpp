@@ -45,7 +45,11 @@ class SideBySideRun {
     }
     retire_finished();
     collector_.finish(result, residents_.front().runner->shared_bytes());
-    if (failure) {
+    result.work = work_;
+    if (failure && launch_.bounds_long_launches && failure->finding.kind == FindingKind::too_long) {
+      result.at_least = true;
+      result.bounded_blocks = next_;
+    } else if (failure) {
       result.status = failure->status;
       result.findings.push_back(failure->finding);
     }
@@ -132,7 +136,7 @@ class SideBySideRun {
       end(resident);
       return;
     }
-    if (work_ > launch_.instruction_budget) runner.report_endless();
+    if (work_ > launch_.instruction_budget) runner.report_too_long();
     const std::uint64_t least = launch_.kernel.info.orders_blocks ? kShortSpin : kLongSpin;
     if (runner.is_stuck()) {
       resident.idle_since = changes_;

@@ -39,7 +39,9 @@ bool SpinDetector::spins(const View& view) {
 }
 
 bool SpinDetector::same(const View& view) const {
-  if (view.changes != changes_ || view.warps.size() != warps_.size()) return false;
+  const bool needs_memory = view.control.needs_memory;
+  if (needs_memory && view.changes != changes_) return false;
+  if (view.warps.size() != warps_.size()) return false;
   for (std::size_t i = 0; i < warps_.size(); ++i) {
     const Warp& warp = view.warps[i];
     const WarpPlace& kept = warps_[i];
@@ -52,10 +54,30 @@ bool SpinDetector::same(const View& view) const {
              std::ranges::equal(other.stack.entries(), group.stack, same_entry);
     };
     if (!std::ranges::equal(warp.others, kept.others, same_group)) return false;
-    const std::size_t bytes = view.register_bytes;
-    if (std::memcmp(warp.regs, registers_.data() + i * bytes, bytes) != 0) return false;
+    if (!same_registers(view.control, warp, registers_.data() + i * view.register_bytes)) {
+      return false;
+    }
   }
+  if (!needs_memory) return true;
   return equal(view.shared, shared_) && equal(view.local, local_) && equal(view.frames, frames_);
+}
+
+/// Those that may be alive where any of the warp's lanes is.
+bool SpinDetector::same_registers(const ControlState& control, const Warp& warp,
+                                  const std::byte* kept) {
+  std::vector<std::uint32_t> places;
+  const auto add = [&](const Lowered* resume, const SimtStack& stack) {
+    if (resume != nullptr) places.push_back(resume->index);
+    for (const SimtStack::Entry& entry : stack.entries()) places.push_back(entry.next);
+  };
+  add(warp.resume, warp.stack);
+  for (const LaneGroup& other : warp.others) add(other.resume, other.stack);
+  return std::ranges::all_of(control.registers, [&](const ControlState::Register& each) {
+    const bool alive = std::ranges::any_of(
+        places, [&](std::uint32_t place) { return each.first <= place && place <= each.last; });
+    const SlotRange& slot = each.slot;
+    return !alive || std::memcmp(warp.regs + slot.offset, kept + slot.offset, slot.bytes) == 0;
+  });
 }
 
 void SpinDetector::keep(const View& view) {

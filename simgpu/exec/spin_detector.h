@@ -9,8 +9,9 @@
 
 namespace simgpu {
 
-/// Finds out that a block will never end: all that its threads can see is as it was some rounds
-/// ago, and so they will go on as they did since. It keeps one picture of the block and takes a new
+/// Finds out that a block will never end: all that decides where its threads go is as it was some
+/// rounds ago, and so they will go on as they did since. A sum that grows meanwhile does not count,
+/// unless something depends on it. It keeps one picture of the block and takes a new
 /// one after 1, 2, 4, 8, … rounds (Brent's way to find a cycle), so that a block whose state
 /// changes costs one comparison a round, which mostly ends at its first bytes.
 class SpinDetector {
@@ -20,6 +21,7 @@ class SpinDetector {
   struct View {
     std::span<const Warp> warps;
     std::size_t register_bytes = 0;  ///< of one warp
+    const ControlState& control;
     std::span<const std::byte> shared, local, frames;
     std::uint64_t changes = 0;  ///< of global memory by the block, so far
   };
@@ -30,6 +32,7 @@ class SpinDetector {
 
  private:
   bool same(const View& view) const;
+  static bool same_registers(const ControlState& control, const Warp& warp, const std::byte* kept);
   void keep(const View& view);
 
   std::uint64_t rounds_ = 0;

@@ -3,6 +3,7 @@
 #include "simgpu/exec/opcodes/opcode.h"
 #include "simgpu/lower/builder.h"
 #include "simgpu/lower/control_flow.h"
+#include "simgpu/lower/control_state.h"
 #include "simgpu/lower/register_allocation.h"
 #include "simgpu/lower/speculated_loads.h"
 #include "simgpu/lower/used_bytes.h"
@@ -219,6 +220,7 @@ LoweredKernel KernelBuilder::finish() {
   for (const std::uint32_t reg : registers.live_at_entry) {
     kernel_.zeroed.push_back({registers.offset[reg], slot_bytes(registers_[reg])});
   }
+  kernel_.control = find_control_state(code_, registers, registers_);
   finish_calls(registers, layout.block_of);
 
   const std::vector<std::uint8_t> used = find_used_bytes(code_, registers_.size(), constants_);

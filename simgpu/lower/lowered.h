@@ -88,6 +88,16 @@ struct CallSite {
 };
 inline constexpr std::uint32_t kFrameAlignment = 16;
 
+/// Registers that decide where threads go and what they touch, and when each may be alive.
+struct ControlState {
+  struct Register {
+    SlotRange slot;
+    std::uint32_t first = 0, last = 0;  ///< instructions
+  };
+  std::vector<Register> registers;
+  bool needs_memory = true;  ///< so does what memory holds
+};
+
 /// A kernel ready to run.
 struct LoweredKernel {
   KernelInfo info;
@@ -104,6 +114,7 @@ struct LoweredKernel {
   };
   std::vector<Constant> constants;  ///< literals to be spread over their slots before the launch
   std::vector<SlotRange> zeroed;    ///< registers that may be read before they are written
+  ControlState control;             ///< whose repetition proves that a loop has no end
   std::uint32_t memory_sites = 0;
   SlotRange reserved_shared;  ///< the driver's part of shared memory, which starts as zeros
   std::uint32_t frame_bytes_per_thread = 0;  ///< .param space of inlined calls

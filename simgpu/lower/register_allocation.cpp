@@ -216,6 +216,11 @@ Allocation32 allocate_registers(const std::vector<Pending>& code, const ControlF
   const std::uint32_t pairs_at = words_at + used[1] * kWordSlot;
   result.bytes = pairs_at + used[2] * 2 * kWordSlot;
   result.offset.resize(registers, 0);
+  result.lives.resize(registers, {1, 0});
+  for (const std::uint32_t r : order) {
+    result.lives[r] = {static_cast<std::uint32_t>(intervals[r].start / 2),
+                       static_cast<std::uint32_t>(intervals[r].end / 2)};
+  }
   for (const std::uint32_t r : order) {
     switch (kinds[r]) {
       case SlotKind::predicate:

@@ -18,6 +18,11 @@ struct Allocation32 {
   std::map<std::uint32_t, std::vector<std::uint32_t>> live_after_call;
   /// As live_at_entry, for each of ControlFlow::starts.
   std::vector<std::vector<std::uint32_t>> live_at_start;
+  /// From the instruction that may write a register first to the one that may read it last.
+  struct Life {
+    std::uint32_t first = 0, last = 0;
+  };
+  std::vector<Life> lives;       ///< by virtual register; first > last: it has none
   std::uint32_t peak_words = 0;  ///< most 32-bit values alive at once
 };
 

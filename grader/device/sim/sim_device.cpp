@@ -20,13 +20,19 @@ using Seconds = std::chrono::duration<double>;
 
 constexpr int kDeviceDescriptor = 4;  // the guest's connection to the simulated GPU
 
-// A launch may take so many warp instructions per second of the time limit: a device that counts
-// ends an endless kernel the same way on every machine, a clock does not. Where checkers watch,
-// that is about half of what a kernel with scattered accesses gets done, once on all workers and
-// once more in order, and twice what a timed case may have to be checked. The largest timed launch,
-// which nobody checks, needs half of its share.
-constexpr double kInstructionsPerSecond = 4e6, kCheckedInstructionsPerSecond = 1e6;
+// A launch may take the work of so many warp instructions per second of the time limit: a device
+// that counts ends a kernel at the same place on every machine, a clock does not. Where checkers
+// watch, that is about what a kernel with scattered accesses gets done. The largest timed
+// launch of a solution, which nobody checks, needs three quarters of its share; a timed call of more is not
+// worth the wait, and is told by a bound of its time.
+constexpr double kInstructionsPerSecond = 3e6, kCheckedInstructionsPerSecond = 1.5e6;
 constexpr std::uint64_t kLeastInstructions = 20'000'000;
+constexpr Seconds kMostForATime{60};
+
+// A warp that takes longer by itself, modelled, will hardly come to its end: a thread that computes
+// all of a correctness case alone takes less. It is what ends a loop without end within seconds,
+// however few threads are in it.
+constexpr double kWarpLimitUs = 100'000;
 
 // How long the device may take to finish what a returned call left running, and what an ended guest
 // did.
@@ -50,9 +56,11 @@ std::uint64_t memory_limit(const Problem& problem) {
   return bytes;
 }
 
-std::uint64_t instruction_budget(Seconds time_limit, bool checkers) {
+std::uint64_t instruction_budget(const RunRequest& request, bool checkers) {
   const double rate = checkers ? kCheckedInstructionsPerSecond : kInstructionsPerSecond;
-  return std::max(kLeastInstructions, static_cast<std::uint64_t>(time_limit.count() * rate));
+  const Seconds time =
+      request.timed ? std::min(request.time_limit, kMostForATime) : request.time_limit;
+  return std::max(kLeastInstructions, static_cast<std::uint64_t>(time.count() * rate));
 }
 
 /// Ends the device process when it takes too long, so that no call to it can block for ever.
@@ -130,7 +138,9 @@ GuestSetup simulated_guest(const DeviceOptions& options, const RunRequest& reque
   setup.descriptors = {{connection, kDeviceDescriptor}};
   setup.environment = {{"SIMGPU_FD", std::to_string(kDeviceDescriptor)}};
   add_toolkit_libraries(request.libraries, options.cuda_libraries, setup);
-  setup.processor_time_limit = request.time_limit;
+  setup.processor_time_limit = request.host_time_limit.count() > 0
+                                   ? std::min(request.host_time_limit, request.time_limit)
+                                   : request.time_limit;
   setup.time_limit = kOnABusyMachine * request.time_limit;
   setup.sandbox = options.sandbox;
   return setup;
@@ -180,14 +190,16 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                     const RunRequest& request) {
   // Sampled runs are about times, like timed ones.
   const bool checkers = !request.timed && !request.sampled;
-  simgpu::DeviceProcess device = simgpu::DeviceProcess::start(
-      {.program = options.simgpu_device,
-       .gpu = options.gpu_specs / (gpu.id + ".toml"),
-       .workers = options.workers,
-       .checkers = checkers,
-       .sampled = request.sampled,
-       .instruction_budget = instruction_budget(request.time_limit, checkers),
-       .memory_limit = memory_limit(*request.problem)});
+  simgpu::DeviceProcess device =
+      simgpu::DeviceProcess::start({.program = options.simgpu_device,
+                                    .gpu = options.gpu_specs / (gpu.id + ".toml"),
+                                    .workers = options.workers,
+                                    .checkers = checkers,
+                                    .sampled = request.sampled,
+                                    .instruction_budget = instruction_budget(request, checkers),
+                                    .warp_limit_us = kWarpLimitUs,
+                                    .bounds_long_launches = request.timed,
+                                    .memory_limit = memory_limit(*request.problem)});
   const std::vector<std::uint64_t> addresses = place_tensors(device, *request.problem);
 
   Descriptor connection(device.connect_guest());

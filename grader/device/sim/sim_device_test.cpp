@@ -165,15 +165,41 @@ TEST_F(SimDeviceTest, EndsAnEndlessKernel) {
   EXPECT_TRUE(outcome.end == End::time_limit || counted_out);
 }
 
+TEST_F(SimDeviceTest, SaysOfALoopThatMayEndThatItTakesTooLong) {
+  const RunOutcome outcome = run("count_away");
+  ASSERT_EQ(outcome.activity.findings.size(), 1U);
+  EXPECT_EQ(outcome.activity.findings[0].code, "RL0319");
+  EXPECT_THAT(outcome.activity.findings[0].message, HasSubstr("modelled ms"));
+}
+
+TEST_F(SimDeviceTest, BoundsTheTimeOfACallThatTakesTooLong) {
+  const auto limit = std::chrono::seconds(1);
+  const RunOutcome timed = run("scale_slowly", "libgpu_tasks.so", limit, true);
+  ASSERT_EQ(timed.end, End::returned) << timed.detail;
+  EXPECT_TRUE(timed.activity.findings.empty());
+  EXPECT_EQ(timed.cuda_error, "");
+  ASSERT_EQ(timed.activity.kernels.size(), 1U);
+  EXPECT_TRUE(timed.activity.kernels[0].at_least);
+  EXPECT_FALSE(timed.activity.kernels[0].failed);
+  ASSERT_EQ(timed.samples_us.size(), 1U);
+  EXPECT_GT(timed.samples_us[0], 50);
+  const RunOutcome checked = run("scale_slowly", "libgpu_tasks.so", limit);
+  ASSERT_EQ(checked.activity.findings.size(), 1U);
+  EXPECT_EQ(checked.activity.findings[0].code, "RL0319") << "an answer needs all blocks";
+}
+
 TEST_F(SimDeviceTest, AForgedReplyHidesNoEndlessKernel) {
   const RunOutcome outcome = run("forges_a_reply", "libgpu_tasks.so", std::chrono::seconds(4));
   EXPECT_TRUE(outcome.end == End::time_limit || !outcome.activity.error.empty());
 }
 
 TEST_F(SimDeviceTest, EndsAnEndlessHostLoop) {
-  const RunOutcome outcome = run("endless_host", "libgpu_tasks.so", std::chrono::seconds(1));
+  RunRequest request =
+      request_of(problem_, "endless_host", "libgpu_tasks.so", std::chrono::seconds(60));
+  request.host_time_limit = std::chrono::seconds(1);
+  const RunOutcome outcome = device_.run(request);
   EXPECT_EQ(outcome.end, End::time_limit);
-  EXPECT_THAT(outcome.detail, HasSubstr("no result after "));
+  EXPECT_THAT(outcome.detail, HasSubstr("the host's code computed for 1 s"));
 }
 
 TEST_F(SimDeviceTest, EndsAFunctionThatWaitsForEver) {

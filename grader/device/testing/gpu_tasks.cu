@@ -21,6 +21,21 @@ __global__ void spin(volatile float* y) {
   }
 }
 
+/// So much work, in each block another amount, that a timed call of it is not simulated as a whole.
+__global__ void scale_slowly(const float* x, float* y, float alpha, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) % n;
+  const unsigned rounds = 5000 + (blockIdx.x * 2654435769U >> 20);
+  float sum = 0;
+  for (unsigned round = 0; round < rounds; ++round) sum = sum * 0.5F + x[i];
+  y[i] = sum > 1e30F ? 0.0F : alpha * x[i];
+}
+
+__global__ void count_away(const float* x, float* y, unsigned end) {
+  float sum = 0;
+  for (unsigned i = 1; i != end; i += 2) sum += x[i % 4];
+  y[threadIdx.x] = sum;
+}
+
 __global__ void overrun(float* y, int n) { y[n + threadIdx.x] = 1; }
 
 __global__ void greet() { printf("thread %d\n", static_cast<int>(threadIdx.x)); }
@@ -43,6 +58,15 @@ ROOFLAB_ENTRY(scale_in_place) {
 ROOFLAB_ENTRY(stub) {
   (void)call;
   rooflab::todo("launch a kernel");
+}
+
+ROOFLAB_ENTRY(scale_slowly) {
+  scale_slowly<<<2000, 128>>>(call.tensor<const float>("x"), call.tensor<float>("y"),
+                              static_cast<float>(call.real("alpha")), size_of(call));
+}
+
+ROOFLAB_ENTRY(count_away) {
+  count_away<<<1, 32>>>(call.tensor<const float>("x"), call.tensor<float>("y"), 8);
 }
 
 ROOFLAB_ENTRY(endless_kernel) { spin<<<1, 32>>>(call.tensor<float>("y")); }

@@ -1,0 +1,168 @@
+#include "simgpu/exec/bounded_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "simgpu/exec/block_sampler.h"
+#include "simgpu/exec/sampled_run.h"
+#include "simgpu/exec/side_by_side.h"
+#include "simgpu/exec/work_counts.h"
+
+namespace simgpu {
+namespace {
+
+/// Of fewer blocks each is too large a part of the grid to be run for a look.
+constexpr std::uint64_t kLeastBlocks = 64;
+/// Of the budget: what a sampled run may take that stands in for the whole, and what the blocks may
+/// take that bound it. All happens on one thread, and after others have used up their part.
+constexpr std::uint64_t kShareOfSample = 4, kShareOfBounds = 8;
+constexpr std::uint64_t kMostBoundingBlocks = 32;
+
+bool stands_alone(const LaunchContext& launch) {
+  return !launch.kernel.info.orders_blocks && launch.request.grid_workspace == 0 &&
+         launch.request.grid.count() >= kLeastBlocks;
+}
+
+/// Blocks are run only for a look: memory is afterwards as it was before.
+class Rehearsal {
+ public:
+  explicit Rehearsal(DeviceMemory& memory) : memory_(memory) { memory_.begin_undo(); }
+  ~Rehearsal() { memory_.roll_back(); }
+  Rehearsal(const Rehearsal&) = delete;
+  Rehearsal& operator=(const Rehearsal&) = delete;
+
+ private:
+  DeviceMemory& memory_;
+};
+
+LaunchContext with_share(const LaunchContext& launch, std::uint64_t share) {
+  LaunchContext part = launch;
+  part.undo = true;
+  part.instruction_budget = launch.instruction_budget / share;
+  return part;
+}
+
+/// What the whole grid would take, told from four of its blocks where the first alone makes it
+/// likely to be much; more than the budget if one of them does not come to its end.
+std::uint64_t expected_work(const LaunchContext& launch) {
+  const std::uint64_t blocks = launch.request.grid.count();
+  const LaunchContext part = with_share(launch, kShareOfBounds);
+  const Rehearsal rehearsal(launch.memory);
+  BlockRunner runner(part);
+  std::uint64_t run = 0;
+  try {
+    for (const std::uint64_t block : {std::uint64_t{0}, blocks - 1, blocks / 2, blocks / 4}) {
+      runner.run(block);
+      runner.take_traffic();
+      ++run;
+      constexpr std::uint64_t kMuchLess = 16;
+      if (runner.work() / run < launch.instruction_budget / kMuchLess / blocks) break;
+    }
+  } catch (const LaunchFailure& failure) {
+    // The run in full tells of the first block that fails.
+    return failure.finding.kind == FindingKind::too_long ? ~std::uint64_t{0} : 0;
+  }
+  const double each = static_cast<double>(runner.work()) / static_cast<double>(run);
+  return static_cast<std::uint64_t>(std::min(each * static_cast<double>(blocks), 1e18));
+}
+
+/// The share of the samples' mean that the mean of all blocks reaches but for one case in forty.
+double certain_share(const std::vector<double>& samples) {
+  const auto count = static_cast<double>(samples.size());
+  double sum = 0, squares = 0;
+  for (const double sample : samples) sum += sample;
+  const double mean = sum / count;
+  for (const double sample : samples) squares += (sample - mean) * (sample - mean);
+  if (samples.size() < 2 || mean <= 0) return 1 / count;
+  const double error = std::sqrt(squares / (count - 1) / count);
+  return std::max(0.0, 1 - 2 * error / mean);
+}
+
+/// One block of each of as many equal stretches of the grid; where in its stretch differs from one
+/// to the next, so that no rhythm of the grid goes unseen.
+std::uint64_t bounding_block(std::uint64_t stretch, std::uint64_t stretches, std::uint64_t blocks) {
+  constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
+  const std::uint64_t first = blocks * stretch / stretches;
+  const std::uint64_t end = blocks * (stretch + 1) / stretches;
+  return first + (stretch + 1) * kGoldenRatio % (end - first);
+}
+
+/// Bounds of a grid from blocks all over it. nullopt when not even a few of them fit.
+std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
+  constexpr std::size_t kFewest = 4;
+  const std::uint64_t blocks = launch.request.grid.count();
+  LaunchContext part = with_share(launch, kShareOfBounds);
+  const Rehearsal rehearsal(launch.memory);
+  BlockSampler sampler(part);
+  const std::uint64_t wanted = std::min(blocks / 2, kMostBoundingBlocks);
+  try {
+    for (std::uint64_t i = 0; i < wanted; ++i) {
+      // Neighbouring stretches come far apart, so that those that fit lie all over the grid.
+      const std::uint64_t stretch = i * 7 % wanted;
+      sampler.profile(bounding_block(stretch, wanted, blocks));
+    }
+  } catch (const LaunchFailure& failure) {
+    if (failure.finding.kind != FindingKind::too_long) return std::nullopt;
+  } catch (const NotSampled&) {
+  }
+  if (sampler.blocks_run() < kFewest) return std::nullopt;
+
+  WorkCounts total;
+  std::vector<double> work;
+  LaunchTraffic l2(launch.gpu, launch.request.resident_blocks, WatchedPlaces::none,
+                   launch.l2_memory);
+  for (const auto& [block, profile] : sampler.profiles()) {
+    add_times(total, work_counts(profile), 1);
+    work.push_back(static_cast<double>(profile.instructions));
+    l2.retire(std::make_unique<TrafficLog>(*profile.log));
+  }
+  const double times =
+      static_cast<double>(blocks) / static_cast<double>(work.size()) * certain_share(work);
+  for (std::int64_t& count : total) {
+    count = static_cast<std::int64_t>(static_cast<double>(count) * times);
+  }
+  LaunchResult result;
+  set_counters(launch.kernel, total, result);
+  // What reaches DRAM does not grow with the blocks: they may all read the same.
+  KernelCounters below;
+  l2.finish(below);
+  result.counters.l2_hit_sectors =
+      static_cast<std::uint64_t>(static_cast<double>(below.l2_hit_sectors) * std::max(times, 1.0));
+  result.counters.dram_read_bytes = below.dram_read_bytes;
+  result.counters.dram_write_bytes = below.dram_write_bytes;
+  result.at_least = true;
+  result.work = sampler.work();
+  return result;
+}
+
+/// Bounds from as much as runs of the launch's beginning.
+LaunchResult bounds_from_beginning(const LaunchContext& launch) {
+  LaunchContext part = with_share(launch, kShareOfBounds);
+  const Rehearsal rehearsal(launch.memory);
+  return run_side_by_side(part);
+}
+
+}  // namespace
+
+LaunchResult run_within_budget(const LaunchContext& launch, bool may_sample,
+                               const FullRun& run_in_full) {
+  const bool alone = stands_alone(launch);
+  if (!alone || expected_work(launch) <= launch.instruction_budget) {
+    LaunchResult whole = run_in_full(launch);
+    const bool is_known = !whole.at_least || whole.counters.warp_instructions > 0;
+    if (is_known) return whole;
+  }
+  if (alone) {
+    if (may_sample) {
+      LaunchContext part = launch;
+      part.instruction_budget = launch.instruction_budget / kShareOfSample;
+      if (std::optional<LaunchResult> sampled = run_sampled(part)) return std::move(*sampled);
+    }
+    if (std::optional<LaunchResult> bounds = bounds_from_blocks(launch)) return std::move(*bounds);
+  }
+  return bounds_from_beginning(launch);
+}
+
+}  // namespace simgpu

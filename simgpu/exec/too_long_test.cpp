@@ -1,0 +1,206 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "simgpu/exec/engine_testing.h"
+
+// Launches that do not end, or not soon.
+namespace simgpu::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+// sum_up adds to a sum until a counter, which goes by `step`, is `end`. count_up does so `end`
+// times in each thread, count_oddly a number of times that differs from block to block, and
+// count_together in one place.
+constexpr const char* kKernels = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry sum_up(.param .u64 out, .param .u32 step, .param .u32 end)
+{
+  .reg .b32 %r<4>; .reg .b64 %d<2>; .reg .f32 %f<2>; .reg .pred %p<2>;
+  ld.param.u64 %d1, [out]; ld.param.u32 %r1, [step]; ld.param.u32 %r2, [end];
+  mov.u32 %r3, 0; mov.f32 %f1, 0f00000000;
+L:
+  add.f32 %f1, %f1, 0f3DCCCCCD;
+  add.s32 %r3, %r3, %r1;
+  setp.lt.s32 %p1, %r3, %r2;
+  @%p1 bra L;
+  st.global.f32 [%d1], %f1;
+  ret;
+}
+.visible .entry load_up(.param .u64 out, .param .u32 step, .param .u32 end)
+{
+  .reg .b32 %r<4>; .reg .b64 %d<2>; .reg .f32 %f<3>; .reg .pred %p<2>;
+  ld.param.u64 %d1, [out]; ld.param.u32 %r1, [step]; ld.param.u32 %r2, [end];
+  mov.u32 %r3, 0; mov.f32 %f1, 0f00000000;
+L:
+  ld.global.f32 %f2, [%d1];
+  add.f32 %f1, %f1, %f2;
+  st.global.f32 [%d1+4], %f1;
+  add.s32 %r3, %r3, %r1;
+  setp.lt.s32 %p1, %r3, %r2;
+  @%p1 bra L;
+  ret;
+}
+.visible .entry wait_for_own_count(.param .u64 out, .param .u32 end)
+{
+  .reg .b32 %r<4>; .reg .b64 %d<2>; .reg .pred %p<2>;
+  ld.param.u64 %d1, [out]; ld.param.u32 %r2, [end];
+L:
+  ld.global.u32 %r3, [%d1];
+  add.s32 %r3, %r3, 1;
+  st.global.u32 [%d1], %r3;
+  setp.lt.s32 %p1, %r3, %r2;
+  @%p1 bra L;
+  ret;
+}
+.visible .entry count_up(.param .u64 out, .param .u32 end)
+{
+  .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p<2>;
+  ld.param.u64 %d1, [out]; ld.param.u32 %r2, [end];
+  mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x;
+  mad.lo.s32 %r6, %r3, %r4, %r5;
+  mad.wide.s32 %d2, %r6, 4, %d1;
+  mov.u32 %r1, 0;
+L:
+  add.s32 %r1, %r1, 1;
+  setp.lt.s32 %p1, %r1, %r2;
+  @%p1 bra L;
+  st.global.u32 [%d2], %r1;
+  ret;
+}
+.visible .entry count_oddly(.param .u64 out, .param .u32 end)
+{
+  .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p<2>;
+  ld.param.u64 %d1, [out]; ld.param.u32 %r2, [end];
+  mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x;
+  mad.lo.s32 %r6, %r3, %r4, %r5;
+  mad.wide.s32 %d2, %r6, 4, %d1;
+  mul.lo.s32 %r7, %r3, -1640531535;
+  shr.u32 %r7, %r7, 22;
+  sub.s32 %r2, %r2, %r7;
+  mov.u32 %r1, 0;
+L:
+  add.s32 %r1, %r1, 1;
+  setp.lt.s32 %p1, %r1, %r2;
+  @%p1 bra L;
+  st.global.u32 [%d2], %r1;
+  ret;
+}
+.visible .entry count_together(.param .u64 out, .param .u32 end)
+{
+  .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p<2>;
+  ld.param.u64 %d1, [out]; ld.param.u32 %r2, [end];
+  mov.u32 %r1, 0;
+L:
+  add.s32 %r1, %r1, 1;
+  setp.lt.s32 %p1, %r1, %r2;
+  @%p1 bra L;
+  red.global.add.u32 [%d1], 1;
+  ret;
+}
+)";
+
+class TooLong : public ::testing::Test {
+ protected:
+  Finding failed(const LaunchResult& result) {
+    EXPECT_EQ(result.status, LaunchStatus::launch_timeout);
+    EXPECT_EQ(result.findings.size(), 1U);
+    return result.findings.empty() ? Finding{} : result.findings.front();
+  }
+  Device device_{kKernels};
+  const std::uint64_t out_ = device_.put(std::vector<int>(64'000, 1));
+};
+
+TEST_F(TooLong, ALoopThatNeverCountsIsEndlessThoughItsSumGrows) {
+  const Finding finding = failed(device_.run("sum_up", {}, out_, 0, 10));
+  EXPECT_EQ(finding.code, "RL0307");
+  EXPECT_EQ(finding.kind, FindingKind::deadlock);
+  EXPECT_EQ(failed(device_.run("load_up", {.block = {256, 1, 1}}, out_, 0, 10)).code, "RL0307")
+      << "what it stores each time decides nothing";
+}
+
+TEST_F(TooLong, ALoopThatCountsAwayIsTooLong) {
+  const Finding finding = failed(
+      device_.run("sum_up", {.budget = 20'000'000'000, .warp_limit_us = 20'000}, out_, -1, 10));
+  EXPECT_EQ(finding.code, "RL0319");
+  EXPECT_EQ(finding.kind, FindingKind::too_long);
+  EXPECT_THAT(finding.message, HasSubstr("modelled ms"));
+}
+
+TEST_F(TooLong, ALoopWhoseEndLiesInMemoryComesToIt) {
+  const LaunchResult result = device_.run("wait_for_own_count", {}, out_, 400'000);
+  EXPECT_EQ(result.status, LaunchStatus::ok);
+  EXPECT_EQ(device_.get<int>(out_, 1).front(), 400'000);
+}
+
+TEST_F(TooLong, AWideKernelIsToldOfBeyondItsBudgetOnAnyNumberOfWorkers) {
+  std::vector<Finding> findings;
+  for (const unsigned workers : {1U, 2U, 4U}) {
+    findings.push_back(failed(device_.run("count_up",
+                                          {.grid = {1000, 1, 1},
+                                           .block = {64, 1, 1},
+                                           .workers = workers,
+                                           .budget = 1'000'000,
+                                           .warp_limit_us = 20'000},
+                                          out_, 1000)));
+    EXPECT_EQ(findings.back().code, "RL0319");
+  }
+  EXPECT_EQ(findings[1], findings[2]);
+}
+
+TEST_F(TooLong, ALaunchOfEqualBlocksIsSampledWhereItIsBounded) {
+  Launch launch{.grid = {1000, 1, 1}, .block = {64, 1, 1}, .workers = 2, .checkers = false};
+  const LaunchResult whole = device_.run("count_up", launch, out_, 1000);
+  launch.bounds = true;
+  const LaunchResult unchanged = device_.run("count_up", launch, out_, 1000);
+  EXPECT_EQ(unchanged.sampled_blocks, 0U) << "it is within its budget";
+  EXPECT_EQ(unchanged.counters, whole.counters);
+  launch.budget = 4'000'000;
+  const LaunchResult sampled = device_.run("count_up", launch, out_, 1000);
+  EXPECT_EQ(sampled.status, LaunchStatus::ok);
+  EXPECT_FALSE(sampled.at_least);
+  EXPECT_GT(sampled.sampled_blocks, 0U);
+  EXPECT_EQ(sampled.counters.warp_instructions, whole.counters.warp_instructions);
+}
+
+TEST_F(TooLong, BlocksAllOverTheGridBoundOneThatCannotBeSampled) {
+  Launch launch{.grid = {1000, 1, 1}, .block = {64, 1, 1}, .workers = 2, .checkers = false};
+  const LaunchResult whole = device_.run("count_oddly", launch, out_, 1200);
+  launch.bounds = true;
+  launch.budget = 2'000'000;
+  const LaunchResult bounded = device_.run("count_oddly", launch, out_, 1200);
+  EXPECT_EQ(bounded.status, LaunchStatus::ok);
+  EXPECT_TRUE(bounded.at_least);
+  EXPECT_EQ(bounded.bounded_blocks, 0U) << "the whole grid";
+  EXPECT_LT(bounded.counters.warp_instructions, whole.counters.warp_instructions);
+  EXPECT_GT(bounded.counters.warp_instructions, whole.counters.warp_instructions / 2);
+}
+
+TEST_F(TooLong, BlocksThatMayWaitForEachOtherAreBoundedByTheFirst) {
+  const LaunchResult bounded = device_.run("count_together",
+                                           {.grid = {1000, 1, 1},
+                                            .block = {64, 1, 1},
+                                            .checkers = false,
+                                            .budget = 1'000'000,
+                                            .bounds = true},
+                                           out_, 1000);
+  EXPECT_EQ(bounded.status, LaunchStatus::ok);
+  EXPECT_TRUE(bounded.at_least);
+  EXPECT_GT(bounded.bounded_blocks, 1U);
+  EXPECT_LT(bounded.bounded_blocks, 1000U);
+  EXPECT_GT(bounded.counters.warp_instructions, 500'000U);
+}
+
+TEST_F(TooLong, WhatIsEndlessFailsThoughItsTimeWouldBeBounded) {
+  const Launch launch{.checkers = false, .warp_limit_us = 100'000, .bounds = true};
+  EXPECT_EQ(failed(device_.run("sum_up", launch, out_, 0, 10)).code, "RL0307");
+  EXPECT_TRUE(device_.run("sum_up", launch, out_, -1, 10).at_least);
+}
+
+}  // namespace
+}  // namespace simgpu::testing

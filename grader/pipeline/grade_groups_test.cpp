@@ -239,14 +239,21 @@ TEST_F(GroupsOfCasesTest, ALimitEndsItsGroupAndNoOther) {
   EXPECT_EQ(task.score, 5);
 }
 
-TEST_F(GroupsOfCasesTest, GroupsThatThereIsNoTimeForSaySo) {
-  part_.tasks[0].time_limit_s = 0;  // so that the first failure takes all of it
-  const TaskResult task = grade_wrong_for({4});
-  EXPECT_THAT(verdicts(task), ElementsAre(kWrong, Verdict::time_limit, Verdict::time_limit));
+TEST_F(GroupsOfCasesTest, GroupsAreNotRunAfterThreeHaveEndedAtALimit) {
+  TaskSpec& spec = part_.tasks[0];
+  spec.groups.push_back({"odder", "", 1});
+  spec.groups.push_back({"huge", "", 1});
+  spec.cases.push_back(in("odder", "nine", 9));
+  spec.cases.push_back(in("huge", "hundred", 100));
+  const auto limited = [](RunOutcome& outcome) { outcome.end = End::time_limit; };
+  const auto limit = Verdict::time_limit;
+  const TaskResult task = grade_failing({4, 7, 40}, limited);
+  EXPECT_THAT(verdicts(task), ElementsAre(limit, limit, limit, limit, limit));
+  EXPECT_EQ(task.cases.size(), 3U);
   EXPECT_EQ(task.score, 0);
   ASSERT_EQ(task.diagnostics.size(), 2U);
   EXPECT_THAT(task.diagnostics[1].message, HasSubstr("were not run"));
-  EXPECT_THAT(task.diagnostics[1].groups, ElementsAre("edges", "long"));
+  EXPECT_THAT(task.diagnostics[1].groups, ElementsAre("odder", "huge"));
 }
 
 TEST_F(GroupsOfCasesTest, SharesAreExactAndTheScoreIsRoundedOnce) {

@@ -16,6 +16,17 @@
 
 namespace rooflab {
 
+/// What a call complains of; empty when it does not.
+template <typename Call>
+std::string complaint(const Call& call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
 /// Grades by counting letters: a file is worth as many points as it has letters 'x', up to 10.
 class CountingExecutor : public Executor {
  public:

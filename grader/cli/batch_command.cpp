@@ -215,7 +215,7 @@ void tell_summary(const BatchSummary& summary, const BatchOptions& options,
 
 int exit_code_of(const BatchSummary& summary) {
   if (summary.faults > 0 || summary.stopped) return 3;
-  return summary.problems > 0 || summary.pending > 0 ? 1 : 0;
+  return summary.problems > 0 ? 1 : 0;
 }
 
 }  // namespace

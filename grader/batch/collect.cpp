@@ -19,10 +19,11 @@ std::vector<std::string> words_of(const std::string& text) {
 }
 
 std::vector<TaskLine> task_lines(Database& database, const std::string& grading) {
-  Statement row(database,
-                "SELECT task, title, bonus, verdict, score, max_score, codes, time_us, efficiency, "
-                "roofline_us, flops, bytes, peak FROM task_results WHERE grading = ? ORDER BY "
-                "position");
+  Statement row(
+      database,
+      "SELECT task, title, bonus, verdict, score, max_score, codes, time_us, efficiency, "
+      "roofline_us, flops, bytes, peak, lost_groups FROM task_results WHERE grading = ? ORDER BY "
+      "position");
   row.bind(grading);
   std::vector<TaskLine> lines;
   while (row.step()) {
@@ -40,6 +41,7 @@ std::vector<TaskLine> task_lines(Database& database, const std::string& grading)
     line.flops = row.real();
     line.bytes = row.real();
     line.peak = row.text();
+    line.lost_groups = words_of(row.text());
     lines.push_back(std::move(line));
   }
   return lines;

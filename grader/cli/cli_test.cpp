@@ -57,6 +57,41 @@ parameters = { n = 1048576 }
   EXPECT_THAT(tasks.out, HasSubstr("timed  2^20  n = 1048576"));
 }
 
+TEST_F(CliTest, ListsGroupsOfCasesWithTheirPoints) {
+  write("labs/part8-groups/part.toml", R"(number = 8
+title = "Groups"
+[[task]]
+id = "scale"
+title = "Scale"
+kind = "kernel"
+file = "scale.cu"
+entry = "scale"
+oracle = "scale"
+points = 5
+hints = ["first", "second", "third"]
+[[task.group]]
+name = "basic"
+points = 3.5
+title = "whole tiles"
+[[task.group]]
+name = "edges"
+points = 1.5
+[[task.case]]
+name = "four"
+group = "basic"
+parameters = { n = 4 }
+[[task.case]]
+name = "five"
+group = "edges"
+parameters = { n = 5 }
+)");
+  const Ran tasks = run({"--part", "8", "--list"});
+  EXPECT_EQ(tasks.code, 0) << tasks.error;
+  EXPECT_THAT(tasks.out, HasSubstr("group  basic  3.5 points: whole tiles"));
+  EXPECT_THAT(tasks.out, HasSubstr("group  edges  1.5 points\n"));
+  EXPECT_THAT(tasks.out, HasSubstr("case 2  five   n = 5  (edges)"));
+}
+
 TEST_F(CliTest, HelpIsNoError) {
   const Ran help = run({"--help"});
   EXPECT_EQ(help.code, 0);

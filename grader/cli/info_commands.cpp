@@ -28,12 +28,26 @@ const TaskSpec& find_task(const PartSpec& part, const std::string& id) {
                                fmt::join(names, ", "), did_you_mean(id, names)));
 }
 
-/// The longest name among cases, questions and the timed size, so that what follows them lines up.
+/// Whether a task's points are given by groups of cases that have to be named.
+bool has_groups(const TaskSpec& task) {
+  return task.kind != TaskKind::answers && task.groups.size() > 1;
+}
+
+/// The parameters of a case, and its group where neither they nor the task say it.
+std::string case_words(const TaskSpec& task, const CaseSpec& spec) {
+  std::string text = text_of(spec.parameters);
+  if (!has_groups(task) || text.find(spec.group) != std::string::npos) return text;
+  return fmt::format("{}  ({})", text, spec.group);
+}
+
+/// The longest name among groups, cases, questions and the timed size, so that what follows them
+/// lines up.
 std::size_t name_width(const TaskSpec& task) {
   std::size_t width = 0;
   for (const SpeedSpec& speed : task.speeds) width = std::max(width, speed.name.size());
   for (const CaseSpec& spec : task.cases) width = std::max(width, spec.name.size());
   for (const QuestionSpec& question : task.questions) width = std::max(width, question.id.size());
+  for (const GroupSpec& group : task.groups) width = std::max(width, group.name.size());
   return width;
 }
 
@@ -43,12 +57,19 @@ void show_cases(std::ostream& out, const TaskSpec& task) {
     out << fmt::format("  {:>10}  {:<{}}{}{}\n", kind, name, text.empty() ? 0 : width,
                        text.empty() ? "" : "  ", text);
   };
+  if (has_groups(task)) {
+    for (const GroupSpec& group : task.groups) {
+      row("group", group.name,
+          fmt::format("{} points{}{}", format_points(group.points), group.title.empty() ? "" : ": ",
+                      group.title));
+    }
+  }
   int number = 0;
   for (const CaseSpec& spec : task.cases) {
     if (spec.hidden) {
-      row("hidden", spec.name, "");
+      row("hidden", spec.name, has_groups(task) ? fmt::format("({})", spec.group) : "");
     } else {
-      row(fmt::format("case {}", ++number), spec.name, text_of(spec.parameters));
+      row(fmt::format("case {}", ++number), spec.name, case_words(task, spec));
     }
   }
   for (const QuestionSpec& question : task.questions) {

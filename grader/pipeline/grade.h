@@ -46,8 +46,8 @@ struct GradeTools {
   std::function<void(const std::string& run, const simgpu::Activity&)> observe = {};
 };
 
-/// Grades a submission: build, run, check, time and score each task. The first failure of a task
-/// stops that task, never another.
+/// Grades a submission: build, run, check, time and score each task, by its groups of cases. What
+/// fails costs its group, never another task.
 /// @throws UsageError for a task, case or submission that is not there.
 GradeResult grade(const PartSpec& part, const GradeRequest& request, const GradeTools& tools);
 

@@ -119,6 +119,14 @@ void add_further_problems(const PartSpec& part, const TaskSpec& task, const Answ
   }
 }
 
+/// A question is a group of its own.
+void settle_group(TaskResult& result, const std::string& question, Verdict verdict, double points) {
+  const auto group = std::ranges::find(result.groups, question, &GroupResult::name);
+  if (group == result.groups.end()) return;
+  group->verdict = verdict;
+  group->score = points;
+}
+
 /// Writes down what each question came to, each as a case and a group of its own.
 /// @param earns whether right answers have points here
 void report_questions(const PartSpec& part, const TaskSpec& task, const Answers& answers,
@@ -129,11 +137,7 @@ void report_questions(const PartSpec& part, const TaskSpec& task, const Answers&
     const double points = is_right && earns ? question.points : 0;
     result.cases.push_back(
         {.name = question.id, .verdict = judged.verdict, .hidden = false, .group = question.id});
-    result.groups.push_back({.name = question.id,
-                             .title = {},
-                             .verdict = judged.verdict,
-                             .score = points,
-                             .max_score = question.points});
+    settle_group(result, question.id, judged.verdict, points);
     result.score += points;
     if (is_worse(judged.verdict, result.verdict)) result.verdict = judged.verdict;
     if (is_right) continue;
@@ -200,7 +204,7 @@ TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, cons
   const SubmittedFile file = read_submitted(request.submission / part.directory, task.file);
   if (file.state != SubmittedFile::State::present) {
     const bool missing = file.state == SubmittedFile::State::missing;
-    result.verdict = missing ? Verdict::not_implemented : Verdict::rejected;
+    fail_all(result, missing ? Verdict::not_implemented : Verdict::rejected);
     Diagnostic diagnostic =
         story(part, task,
               fmt::format("{} {}", task.file,
@@ -221,8 +225,7 @@ TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, cons
     }
   } catch (const SpecError& error) {  // the key's fault is ours
     result = blank_result(task);
-    result.verdict = Verdict::grader_fault;
-    result.max_score = 0;
+    fail_all(result, Verdict::grader_fault);
     result.diagnostics = {explain_grader_fault(error.what(), context_of(part, request, task))};
     return result;
   }

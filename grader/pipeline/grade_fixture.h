@@ -12,6 +12,7 @@
 
 #include "grader/pipeline/fake_device.h"
 #include "grader/pipeline/grade.h"
+#include "grader/spec/groups.h"
 
 /// What the tests of grades share: a part, a submission and an oracle, without a compiler or a GPU.
 namespace rooflab {
@@ -141,6 +142,7 @@ class GradeTest : public testing::Test {
         .oracle = [this](const std::string&) { return oracle_(); },
         .progress = [](const std::string&) {}};
     build_.library = library_;
+    for (TaskSpec& task : part_.tasks) complete_groups(task);
     GradeResult result = grade(part_, request_, tools);
     runs_ = device.runs;
     checks_ = device.checks;

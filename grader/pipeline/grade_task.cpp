@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <memory>
-#include <span>
+#include <optional>
 
-#include "grader/pipeline/check.h"
-#include "grader/pipeline/counts.h"
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/elf_symbols.h"
-#include "grader/pipeline/judge.h"
-#include "grader/pipeline/judge_repeats.h"
+#include "grader/pipeline/grade_cases.h"
+#include "grader/pipeline/group_scores.h"
 #include "grader/pipeline/limit.h"
 #include "grader/pipeline/roofline.h"
-#include "grader/pipeline/seeds.h"
+#include "grader/pipeline/run_case.h"
+#include "grader/pipeline/score.h"
 #include "grader/pipeline/timing.h"
 #include "simgpu/names/demangle.h"
 
@@ -24,12 +23,6 @@ namespace {
 /// The checkers run on a timed case of at most so many warp instructions, about two seconds of CPU
 /// time. docs/design/targets.md says which tasks that covers.
 constexpr std::uint64_t kMostCheckedInstructions = 10'000'000;
-
-/// One case with its number among the public ones, 0 for hidden and timed ones.
-struct NumberedCase {
-  CaseSpec spec;
-  int number = 0;
-};
 
 /// What the task forbids. Looking functions up at run time goes around every prohibition, so it is
 /// one itself, except where the toolkit's profiler has to look for CUPTI.
@@ -64,55 +57,55 @@ bool is_cheap_to_check(const simgpu::Activity& activity) {
   return instructions > 0 && instructions <= kMostCheckedInstructions;
 }
 
-/// Artifacts become files in a folder of reports.
-void require_plain_name(const std::string& name) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-  };
-  if (!name.empty() && name.front() != '.' && std::ranges::all_of(name, is_plain)) return;
-  throw OracleFault(fmt::format(
-      "the oracle names an artifact \"{}\"; use lower-case letters, digits, ., _ and -", name));
+double points_of(const Timing& timing) {
+  return timing.points + timing.launches.points + timing.dram_bytes.points;
+}
+
+void forfeit_points(Timing& timing) {
+  timing.points = timing.launches.points = timing.dram_bytes.points = 0;
+}
+
+/// A replay of one case earns nothing, is out of nothing, and says nothing of other groups.
+void forget_points(TaskResult& result) {
+  result.score = 0;
+  result.max_score = 0;
+  std::erase_if(result.groups, [&](const GroupResult& group) {
+    return std::ranges::find(result.cases, group.name, &CaseResult::group) == result.cases.end();
+  });
+  for (GroupResult& group : result.groups) group.score = group.max_score = 0;
 }
 
 /// Grades one task; holds what its stages share.
 class TaskGrader {
  public:
-  TaskGrader(const PartSpec& part, const GradeRequest& request, const GradeTools& tools,
-             const BuiltTask& built)
-      : part_(part),
-        request_(request),
-        tools_(tools),
-        built_(built),
-        task_(*built.task),
-        result_(blank_result(task_)) {}
+  explicit TaskGrader(const TaskScene& scene)
+      : scene_(scene), task_(scene.task()), result_(blank_result(task_)), scores_(task_) {}
 
   TaskResult run() {
-    if (const auto peak = missing_peak(task_, tools_.device.gpu()); !peak.empty()) {
-      result_.max_score = 0;  // nobody's fault, so out of nothing
-      fail(Verdict::not_applicable,
-           {explain_not_applicable(tools_.device.gpu().name, peak, context())});
-      return result_;
+    if (const auto peak = missing_peak(task_, gpu()); !peak.empty()) {
+      return end(Verdict::not_applicable, explain_not_applicable(gpu().name, peak, context()));
     }
     if (!is_buildable() || !is_allowed()) return result_;
-    if (!task_.oracle.empty()) oracle_ = tools_.oracle(task_.oracle);
-    if (!all_cases_pass()) return result_;
-    if (request_.case_number) {  // a replay of one case earns nothing and is out of nothing
-      result_.max_score = 0;
-      return result_;
+    if (!task_.oracle.empty()) oracle_ = scene_.tools.oracle(task_.oracle);
+    const auto cases = chosen_cases(task_, scene_.request.case_number, gpu());
+    if (cases.empty() && scene_.request.case_number) {
+      const auto& spec = task_.cases.at(static_cast<std::size_t>(*scene_.request.case_number) - 1);
+      return end(Verdict::not_applicable, explain_not_applicable(gpu().name, spec.peak, context()));
     }
-    result_.score = task_.points;
-    for (const SpeedSpec& speed : task_.speeds) {
-      if (tools_.device.gpu().peak_flops.contains(speed.peak) && !time(speed)) break;
+    CaseRunner runner(scene_, oracle_.get());
+    const bool is_over = !grade_cases(scene_, runner, cases, scores_, result_);
+    if (!is_over && !scene_.request.case_number) {
+      for (const SpeedSpec& speed : task_.speeds) {
+        if (!scores_.pass(speed.groups) || !gpu().peak_flops.contains(speed.peak)) continue;
+        if (!time(speed, runner)) break;
+      }
     }
-    return result_;
+    return settled();
   }
 
  private:
-  DiagnoseContext context() const {
-    DiagnoseContext context = context_of(part_, request_, task_);
-    for (const NamedFile& file : built_.files) context.sources[file.name] = file.submitted.text;
-    return context;
-  }
+  const gpu_spec::GpuSpec& gpu() const { return scene_.tools.device.gpu(); }
+  DiagnoseContext context() const { return scene_.context(); }
 
   /// For stories of one of the task's files.
   DiagnoseContext context_in(const std::string& file) const {
@@ -121,35 +114,39 @@ class TaskGrader {
     return context;
   }
 
-  bool fail(Verdict verdict, std::vector<Diagnostic> diagnostics) {
-    result_.verdict = verdict;
-    std::ranges::move(diagnostics, std::back_inserter(result_.diagnostics));
-    if (verdict == Verdict::grader_fault) result_.max_score = 0;  // no student's zero
+  /// The task ends with this verdict for all of its groups, whatever they came to before.
+  TaskResult end(Verdict verdict, Diagnostic story) {
+    result_.diagnostics = {std::move(story)};
+    fail_all(result_, verdict);
+    return result_;
+  }
+  bool fail(Verdict verdict, Diagnostic story) {
+    end(verdict, std::move(story));
     return false;
   }
 
   bool is_buildable() {
-    for (const NamedFile& file : built_.files) {
+    const BuiltTask& built = scene_.built;
+    for (const NamedFile& file : built.files) {
       switch (file.submitted.state) {
         case SubmittedFile::State::present:
           break;
         case SubmittedFile::State::missing:
           return fail(Verdict::not_implemented,
-                      {explain_not_implemented(file.name, 0, "the file is missing", context())});
+                      explain_not_implemented(file.name, 0, "the file is missing", context()));
         case SubmittedFile::State::refused:
         case SubmittedFile::State::unreadable:
-          return fail(Verdict::rejected, {refusal_of(file)});
+          return fail(Verdict::rejected, refusal_of(file));
       }
     }
-    switch (built_.build.end) {
+    switch (built.build.end) {
       case BuildOutcome::End::built:
         return true;
       case BuildOutcome::End::failed:
         return fail(Verdict::compile_error,
-                    {explain_compile_error(built_.build.messages, context_in(built_.build.file))});
+                    explain_compile_error(built.build.messages, context_in(built.build.file)));
       case BuildOutcome::End::fault:
-        return fail(Verdict::grader_fault,
-                    {explain_grader_fault(built_.build.messages, context())});
+        return fail(Verdict::grader_fault, explain_grader_fault(built.build.messages, context()));
     }
     return false;
   }
@@ -165,220 +162,105 @@ class TaskGrader {
 
   /// The built file uses nothing that is forbidden and defines what the task asks for.
   bool is_allowed() {
-    const DynamicSymbols symbols = read_dynamic_symbols(built_.build.library);
+    const DynamicSymbols symbols = read_dynamic_symbols(scene_.built.build.library);
     const std::string forbidden = first_forbidden(symbols, forbidden_symbols(task_));
     if (!forbidden.empty()) {
-      return fail(Verdict::rejected, {explain_forbidden(simgpu::demangled(forbidden), context())});
+      return fail(Verdict::rejected, explain_forbidden(simgpu::demangled(forbidden), context()));
     }
     if (symbols.unresolved.empty()) return true;
     std::string messages;
     for (const std::string& symbol : symbols.unresolved) {
-      messages += fmt::format("{}/{}: error: {} is declared but not defined\n", part_.directory,
-                              task_.file, simgpu::demangled(symbol));
+      messages += fmt::format("{}/{}: error: {} is declared but not defined\n",
+                              scene_.part.directory, task_.file, simgpu::demangled(symbol));
     }
-    return fail(Verdict::compile_error, {explain_compile_error(messages, context())});
+    return fail(Verdict::compile_error, explain_compile_error(messages, context()));
   }
 
-  bool all_cases_pass() {
-    const auto cases = chosen_cases(task_, request_.case_number, tools_.device.gpu());
-    if (cases.empty() && request_.case_number) {
-      result_.max_score = 0;
-      const auto& peak = task_.cases.at(static_cast<std::size_t>(*request_.case_number) - 1).peak;
-      return fail(Verdict::not_applicable,
-                  {explain_not_applicable(tools_.device.gpu().name, peak, context())});
-    }
-    for (std::size_t i = 0; i < cases.size(); ++i) {
-      const NumberedCase& numbered = cases[i];
-      tools_.progress(fmt::format("{}: {}", task_.id, numbered.spec.name));
-      const Judgement judgement = judge_case(numbered, false);
-      result_.cases.push_back({numbered.spec.name, judgement.verdict, numbered.spec.hidden,
-                               numbered.spec.group, peak_memory_});
-      if (judgement.verdict != Verdict::pass) {
-        return fail(judgement.verdict, most_telling(judgement, std::span(cases).subspan(i + 1)));
-      }
-      // A case that leaks memory passes with a word about it, which the next ones would repeat.
-      if (result_.diagnostics.empty()) result_.diagnostics = judgement.diagnostics;
-    }
-    result_.summary = fmt::format("{} {}", cases.size(), cases.size() == 1 ? "case" : "cases");
-    return true;
-  }
-
-  /// The stories of the first case that fails, or of a later one that tells more.
-  std::vector<Diagnostic> most_telling(const Judgement& first,
-                                       std::span<const NumberedCase> later) {
-    if (first.verdict != Verdict::wrong_answer) return first.diagnostics;
-    constexpr std::size_t kMostCases = 6;  // each costs a run, of a submission that fails anyway
-    Judgement best = first;
-    std::size_t tried = 0;
-    for (const NumberedCase& numbered : later) {
-      if (best.telling == Telling::cause || tried == kMostCases) break;
-      if (numbered.spec.hidden || numbered.spec.sampled) continue;
-      ++tried;
-      Judgement judgement = judge_case(numbered, false);
-      const bool tells_more = judgement.telling > best.telling;
-      if (judgement.verdict == Verdict::wrong_answer && tells_more) best = std::move(judgement);
-    }
-    return best.diagnostics;
-  }
-
-  Judgement judge_case(const NumberedCase& numbered, bool timed) {
-    DiagnoseContext place = context();
-    place.case_name = numbered.spec.name;
-    place.case_number = numbered.number;
-    place.hidden = numbered.spec.hidden;
-    const Problem problem = problem_of(numbered.spec, numbered.spec.name);
-    outcome_ = run_with_retry(problem, timed, numbered.spec);
-    peak_memory_.reset();
-    if (numbered.spec.shows_memory) peak_memory_ = peak_memory(outcome_, problem);
-    if (tools_.observe) tools_.observe(task_.id + ": " + numbered.spec.name, outcome_.activity);
-    // A print could tell a hidden case's sizes.
-    const JudgedRun run{task_, numbered.spec, problem, oracle_.get(), outcome_, place};
-    Judgement judgement = judge(run);
-    keep_printed(numbered.spec.hidden, judgement.verdict != Verdict::pass);
-    if (!timed) look_closer(run, judgement);
-    repeats_ = judgement.verdict == Verdict::pass ? judge_repeats(run) : std::nullopt;
-    if (judgement.verdict == Verdict::pass && oracle_ != nullptr) add_artifacts(problem);
-    return judgement;
-  }
-
-  /// What the first case printed, or the first that fails. A hidden case's prints could tell its
-  /// sizes.
-  void keep_printed(bool hidden, bool fails) {
-    if (hidden || outcome_.printed.empty() || printed_by_failure_) return;
-    if (result_.printed.empty() || fails) result_.printed = outcome_.printed;
-    printed_by_failure_ = fails;
-  }
-
-  /// @param draw names the draw of the inputs; the same for the same grade
-  Problem problem_of(const CaseSpec& spec, const std::string& draw) const {
-    if (oracle_ == nullptr) return {spec.parameters, {}};
-    return oracle_->make(spec.parameters, case_seed(request_.seed, part_.number, task_.id, draw));
-  }
-
-  /// Later cases' files take the place of earlier ones of the same name.
-  void add_artifacts(const Problem& problem) {
-    const CallEvidence evidence{outcome_.results, outcome_.activity, outcome_.keeps_records};
-    for (auto& [name, text] : oracle_->artifacts(problem, evidence)) {
-      require_plain_name(name);
-      result_.artifacts[name] = text;
-    }
-  }
-
-  /// A case that fails by a wrong answer or an error is made once more under the device's checkers,
-  /// where it has any that do not watch every run: what they find becomes the verdict and the
-  /// story, as on a simulated GPU.
-  void look_closer(const JudgedRun& run, Judgement& judgement) {
-    const bool may_have_a_cause = judgement.verdict == Verdict::wrong_answer ||
-                                  judgement.verdict == Verdict::runtime_error ||
-                                  judgement.verdict == Verdict::time_limit;
-    if (!may_have_a_cause || looked_closer_ || tools_.device.checks_every_run()) return;
-    looked_closer_ = true;  // it takes up to a minute: once for each task
-    tools_.progress(fmt::format("{}: checking {}", task_.id, run.spec.name));
-    const CheckedCall checked = tools_.device.check(request_of(run.problem, false, run.spec));
-    if (!checked.findings.empty()) {
-      outcome_.activity.findings = checked.findings;
-      judgement = judge(run);
-    } else if (!judgement.diagnostics.empty()) {
-      auto& notes = judgement.diagnostics.front().notes;
-      if (!checked.unavailable.empty()) {
-        notes.push_back("nothing looked for races and wrong accesses: " + checked.unavailable);
-      } else if (!checked.incomplete.empty()) {
-        notes.push_back("races and wrong accesses may be unseen: " + checked.incomplete);
-      }
-    }
-  }
-
-  /// A fault of ours is tried once more before it becomes a verdict.
-  RunOutcome run_with_retry(const Problem& problem, bool timed, const CaseSpec& spec) {
-    const RunRequest request = request_of(problem, timed, spec);
-    RunOutcome outcome = tools_.device.run(request);
-    if (outcome.end == RunOutcome::End::device_fault) outcome = tools_.device.run(request);
-    return outcome;
-  }
-
-  RunRequest request_of(const Problem& problem, bool timed, const CaseSpec& spec) const {
-    const auto with_fresh_inputs = [this, &spec](int index) {
-      return problem_of(spec, fmt::format("{}, drawn anew {}", spec.name, index));
-    };
-    return {.library = built_.build.library,
-            .entry = task_.entry,
-            .libraries = task_.libraries,
-            .problem = &problem,
-            .timed = timed,
-            .sampled = spec.sampled,
-            .time_limit = std::chrono::duration<double>(task_.time_limit_s),
-            .fresh = with_fresh_inputs};
-  }
-
-  /// Whether a timed case is right: once as it is timed, with the checkers off, and where it has
-  /// points and that is cheap once more with them on, since a race may need the full size. Leaves
-  /// the timed outcome.
-  bool timed_case_passes(const SpeedSpec& speed) {
+  /// Runs a timed case, which is also a case of the groups that it stands on: once as it is timed,
+  /// with the checkers off, and where it has points and that is cheap once more with them on, since
+  /// a race may need the full size. Gives the timed run; nothing when it is not right.
+  std::optional<CaseRun> timed_case_passes(const SpeedSpec& speed, CaseRunner& runner) {
     const NumberedCase timed{{.name = speed.name,
                               .parameters = speed.parameters,
                               .expect = {},
                               .sampled = speed.sampled,
-                              .shows_memory = speed.shows_memory},
+                              .shows_memory = speed.shows_memory,
+                              .group = speed.groups.front()},
                              0};
-    tools_.progress(fmt::format("{}: timing {}", task_.id, speed.name));
-    Judgement judgement = judge_case(timed, true);
-    const bool checkable =
-        maximum_points(speed) > 0 && !outcome_.sampled && is_cheap_to_check(outcome_.activity);
+    scene_.tools.progress(fmt::format("{}: timing {}", task_.id, speed.name));
+    CaseRun run = runner.run(timed, true);
+    keep_what_it_left(timed, run, result_);
+    Judgement judgement = run.judgement;
+    std::optional<Judgement> repeats = run.repeats;
+    const bool checkable = maximum_points(speed) > 0 && !run.outcome.sampled &&
+                           is_cheap_to_check(run.outcome.activity);
     if (judgement.verdict == Verdict::pass && checkable) {
-      tools_.progress(fmt::format("{}: checking {} for races", task_.id, speed.name));
-      RunOutcome as_timed = std::move(outcome_);
-      judgement = judge_case(timed, false);
-      outcome_ = std::move(as_timed);
+      scene_.tools.progress(fmt::format("{}: checking {} for races", task_.id, speed.name));
+      CaseRun checked = runner.run(timed, false);
+      keep_what_it_left(timed, checked, result_);
+      judgement = std::move(checked.judgement);
     }
-    if (repeats_ && repeats_->verdict == Verdict::suspect) {
-      return suspect(std::move(repeats_->diagnostics.front()));
+    if (judgement.verdict == Verdict::pass && repeats) judgement = *std::move(repeats);
+    if (judgement.verdict == Verdict::pass) return run;
+    result_.cases.push_back({speed.name, judgement.verdict, false, timed.spec.group});
+    if (judgement.verdict == Verdict::suspect) {
+      suspect(speed, std::move(judgement.diagnostics.front()));
+    } else {
+      scores_.lose(speed.groups, std::move(judgement));
     }
-    if (repeats_) judgement = *std::move(repeats_);
-    if (judgement.verdict == Verdict::pass) return true;
-    result_.score = 0;
-    result_.cases.push_back({speed.name, judgement.verdict, false});
-    return fail(judgement.verdict, judgement.diagnostics);
+    return std::nullopt;
   }
 
-  /// Times one case and adds its points. False when it ends the task.
-  bool time(const SpeedSpec& speed) {
-    if (!timed_case_passes(speed)) return false;
+  /// Times one case. False when it ends the task.
+  bool time(const SpeedSpec& speed, CaseRunner& runner) {
+    std::optional<CaseRun> run = timed_case_passes(speed, runner);
+    if (!run) return goes_on();
     const Work work = oracle_->work(speed.parameters);
-    const Roofline roofline = roofline_of(work, tools_.device.gpu(), tools_.device.roofline_gpu());
-    Timing timing = timing_of(outcome_, speed, work, roofline);
+    const Roofline roofline = roofline_of(work, gpu(), scene_.tools.device.roofline_gpu());
+    Timing timing = timing_of(run->outcome, speed, work, roofline);
     if (is_too_noisy(timing, speed)) {
-      tools_.progress(fmt::format("{}: {} is noisy, timing it again", task_.id, speed.name));
-      if (!timed_case_passes(speed)) return false;
-      timing = timing_of(outcome_, speed, work, roofline);
+      scene_.tools.progress(fmt::format("{}: {} is noisy, timing it again", task_.id, speed.name));
+      run = timed_case_passes(speed, runner);
+      if (!run) return goes_on();
+      timing = timing_of(run->outcome, speed, work, roofline);
     }
-    timing.limit = limit_of(outcome_.activity, work, timing.time_us, tools_.device.gpu().sm_count);
+    const simgpu::Activity& activity = run->outcome.activity;
+    timing.limit = limit_of(activity, work, timing.time_us, gpu().sm_count);
     timing.advice = advice_of(timing.limit, timing.time_us);
-    if (speed.shows_memory) timing.peak_memory = peak_memory_;
-    result_.timings.push_back(timing);
-    const bool measured = tools_.device.time_kind() == "measured";
+    if (speed.shows_memory) timing.peak_memory = run->peak_memory;
+    add_timing(speed, timing);
+    const bool measured = scene_.tools.device.time_kind() == "measured";
     if (is_below_floor(timing, measured)) {
-      return suspect(explain_suspect(timing, context_timed(speed)));
+      return suspect(speed, explain_suspect(timing, context_timed(speed)));
     }
-    if (const auto copies = copies_to_host(work, outcome_.activity); !copies.empty()) {
-      return suspect(explain_work_elsewhere(copies, context_timed(speed)));
+    if (const auto copies = copies_to_host(work, activity); !copies.empty()) {
+      return suspect(speed, explain_work_elsewhere(copies, context_timed(speed)));
     }
     if (is_too_noisy(timing, speed)) {
-      result_.score = 0;
-      return fail(Verdict::grader_fault,
-                  {explain_noise(timing, points_in_doubt(timing, speed), context_timed(speed))});
+      noise_ = explain_noise(timing, points_in_doubt(timing, speed), context_timed(speed));
+      return false;
     }
-    result_.score += timing.points + timing.launches.points + timing.dram_bytes.points;
-    add_kernel_evidence(speed, timing);
+    add_kernel_evidence(speed, timing, activity);
     return true;
   }
 
-  /// The answers are right, so they keep their points; nothing else of the timed cases counts.
-  bool suspect(Diagnostic story) {
-    result_.score = task_.points;
-    for (Timing& timing : result_.timings) {
-      timing.points = timing.launches.points = timing.dram_bytes.points = 0;
-    }
-    return fail(Verdict::suspect, {std::move(story)});
+  void add_timing(const SpeedSpec& speed, Timing timing) {
+    result_.timings.push_back(std::move(timing));
+    timed_.push_back(&speed);
+  }
+
+  /// A wrong answer costs the groups of its timed case; what is no student's answer ends the task.
+  bool goes_on() const {
+    const Verdict verdict = result_.cases.back().verdict;
+    return verdict != Verdict::suspect && verdict != Verdict::grader_fault &&
+           verdict != Verdict::rejected;
+  }
+
+  /// The answers are right, so they keep their points; nothing of any timed case counts.
+  bool suspect(const SpeedSpec& speed, Diagnostic story) {
+    scores_.doubt(speed.groups, std::move(story));
+    is_suspect_ = true;
+    return false;
   }
 
   DiagnoseContext context_timed(const SpeedSpec& speed) const {
@@ -388,9 +270,10 @@ class TaskGrader {
   }
 
   /// The counters of the first timed call, and what makes any of them slow, each cause told once.
-  void add_kernel_evidence(const SpeedSpec& speed, const Timing& timing) {
-    tell_once(explain_counts(timing, outcome_.activity, context_timed(speed)));
-    const simgpu::KernelRecord* kernel = slowest_kernel(outcome_.activity);
+  void add_kernel_evidence(const SpeedSpec& speed, const Timing& timing,
+                           const simgpu::Activity& activity) {
+    tell_once(explain_counts(timing, activity, context_timed(speed)));
+    const simgpu::KernelRecord* kernel = slowest_kernel(activity);
     if (kernel == nullptr) return;
     if (result_.timings.size() == 1) result_.counters = simgpu::nsight_counters(*kernel);
     tell_once(explain_slowness(timing, *kernel, context_timed(speed)));
@@ -404,18 +287,47 @@ class TaskGrader {
     }
   }
 
-  const PartSpec& part_;
-  const GradeRequest& request_;
-  const GradeTools& tools_;
-  const BuiltTask& built_;
+  /// The points of a timed case count while nothing is suspect and its groups pass to the end.
+  double speed_score() {
+    double sum = 0;
+    for (std::size_t i = 0; i < timed_.size(); ++i) {
+      Timing& timing = result_.timings[i];
+      if (is_suspect_ || !scores_.pass(timed_[i]->groups)) forfeit_points(timing);
+      sum += points_of(timing);
+    }
+    return sum;
+  }
+
+  /// The result with the groups' verdicts and points, and what fails told before what is slow.
+  TaskResult settled() {
+    if (noise_) return end(Verdict::grader_fault, *std::move(noise_));
+    const double speed = speed_score();
+    std::vector<Diagnostic> stories = scores_.stories();
+    std::ranges::move(result_.diagnostics, std::back_inserter(stories));
+    result_.diagnostics = std::move(stories);
+    const auto passed = std::ranges::count(result_.cases, Verdict::pass, &CaseResult::verdict);
+    const auto ran = static_cast<std::ptrdiff_t>(result_.cases.size());
+    result_.summary = passed == ran ? fmt::format("{} {}", ran, ran == 1 ? "case" : "cases")
+                                    : fmt::format("{} of {} cases are right", passed, ran);
+    result_.verdict = scores_.verdict();
+    if (result_.verdict == Verdict::grader_fault || result_.verdict == Verdict::rejected) {
+      fail_all(result_, result_.verdict);
+      return result_;
+    }
+    result_.groups = scores_.results();
+    result_.score = rounded_points(scores_.score() + speed);
+    if (scene_.request.case_number) forget_points(result_);
+    return result_;
+  }
+
+  const TaskScene& scene_;
   const TaskSpec& task_;
   TaskResult result_;
+  GroupScores scores_;
   std::unique_ptr<Oracle> oracle_;
-  RunOutcome outcome_;
-  std::optional<Judgement> repeats_;  ///< of the last timed run's other calls: not right
-  bool looked_closer_ = false;
-  bool printed_by_failure_ = false;
-  std::optional<std::uint64_t> peak_memory_;  ///< of the last call, where it is to be shown
+  std::vector<const SpeedSpec*> timed_;  ///< of result_.timings
+  std::optional<Diagnostic> noise_;      ///< of a time that says nothing
+  bool is_suspect_ = false;
 };
 
 /// What the compiler warned of often is why the task fails: a missing return, a variable without a
@@ -446,7 +358,21 @@ TaskResult blank_result(const TaskSpec& task) {
   result.bonus = task.bonus;
   result.max_score = maximum_points(task);
   result.hidden_cases = task.hidden_elsewhere;
+  result.groups = blank_groups(task);
   return result;
+}
+
+void fail_all(TaskResult& result, Verdict verdict) {
+  const bool is_out_of_nothing =
+      verdict == Verdict::grader_fault || verdict == Verdict::not_applicable;
+  result.verdict = verdict;
+  result.score = 0;
+  if (is_out_of_nothing) result.max_score = 0;  // no student's fault
+  for (GroupResult& group : result.groups) {
+    group.verdict = verdict;
+    group.score = 0;
+    if (is_out_of_nothing) group.max_score = 0;
+  }
 }
 
 DiagnoseContext context_of(const PartSpec& part, const GradeRequest& request,
@@ -463,15 +389,15 @@ DiagnoseContext context_of(const PartSpec& part, const GradeRequest& request,
 TaskResult grade_task(const PartSpec& part, const GradeRequest& request, const GradeTools& tools,
                       const BuiltTask& built) {
   try {
-    TaskResult result = TaskGrader(part, request, tools, built).run();
+    const TaskScene scene{part, request, tools, built};
+    TaskResult result = TaskGrader(scene).run();
     add_warnings(built.build, result);
     return result;
   } catch (const std::exception& error) {
     // Whatever goes wrong on our side of the fence must not cost the student this task, nor the
     // others.
     TaskResult result = blank_result(*built.task);
-    result.verdict = Verdict::grader_fault;
-    result.max_score = 0;
+    fail_all(result, Verdict::grader_fault);
     result.diagnostics = {
         explain_grader_fault(error.what(), context_of(part, request, *built.task))};
     return result;

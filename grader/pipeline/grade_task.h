@@ -35,6 +35,10 @@ std::string missing_peak(const TaskSpec& task, const gpu_spec::GpuSpec& gpu);
 /// A result of this task with nothing earned yet.
 TaskResult blank_result(const TaskSpec& task);
 
+/// Gives the task and all of its groups one verdict and no points; out of none where that is no
+/// student's fault.
+void fail_all(TaskResult& result, Verdict verdict);
+
 /// Where a task's stories take place.
 DiagnoseContext context_of(const PartSpec& part, const GradeRequest& request, const TaskSpec& task);
 

@@ -49,6 +49,7 @@ class SideBySideTest : public GradeTest {
     for (TaskSpec& task : part_.tasks) {
       task.speeds.clear();
       task.cases.resize(1);
+      complete_groups(task);
     }
     request_.jobs = 2;
     build_.library = library_;

@@ -19,7 +19,7 @@ TEST_F(GradeTest, TimeBelowTheFloorIsSuspectAndEarnsNoSpeedPoints) {
   EXPECT_EQ(task.score, 10);
 }
 
-TEST_F(GradeTest, WrongAnswerInTheTimedRunCostsTheWholeTask) {
+TEST_F(GradeTest, WrongAnswerInTheTimedRunCostsTheGroupsOfThatCase) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = solve(request);
     if (request.timed) outcome.outputs[1] = bytes_of(std::vector<float>(1000, 0));
@@ -63,7 +63,7 @@ TEST_F(GradeTest, TimedCasesAddTheirPointsAndComeInOrder) {
   EXPECT_NEAR(task.score, 10 + 6 + 4, 0.01);
 }
 
-TEST_F(GradeTest, AWrongAnswerInAnyTimedCaseCostsTheTaskAndIsNamed) {
+TEST_F(GradeTest, AWrongAnswerInAnyTimedCaseCostsItsGroupsAndTheirSpeedAndIsNamed) {
   auto& speeds = part_.tasks[0].speeds;
   speeds.push_back(another(speeds[0], "twice", 2000, 4));
   const TaskResult task = grade_task_with([](const RunRequest& request) {
@@ -134,7 +134,7 @@ RunOutcome race_at_full_size(const RunRequest& request, std::uint64_t warp_instr
   return outcome;
 }
 
-TEST_F(GradeTest, ARaceThatNeedsTheTimedSizeCostsTheWholeTask) {
+TEST_F(GradeTest, ARaceThatNeedsTheTimedSizeCostsTheGroupsOfThatCase) {
   const TaskResult task = grade_task_with(
       [](const RunRequest& request) { return race_at_full_size(request, 1'000'000); });
   EXPECT_EQ(task.verdict, Verdict::race);

@@ -33,8 +33,8 @@ void from_json(const nlohmann::json& j, Verdict& verdict) {
 }
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Label, file, line, column, length, excerpt, text)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, code, message, file, line, context, labels, evidence,
-                                   pattern, notes, help, commands)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, code, message, file, line, context, groups, labels,
+                                   evidence, pattern, notes, help, commands)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(CaseResult, name, verdict, hidden, group, peak_memory)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GroupResult, name, title, verdict, score, max_score)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counted, count, full, points, max_points)

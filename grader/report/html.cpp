@@ -266,6 +266,9 @@ std::string story_html(const Diagnostic& story) {
                         story.line > 0 ? fmt::format(":{}", story.line) : "",
                         story.context.empty() ? "" : ", " + escape_html(story.context));
   }
+  if (const std::string groups = format_groups(story); !groups.empty()) {
+    html += "<p class=\"note\">" + escape_html(groups) + "</p>";
+  }
   std::string source;
   for (const Label& label : story.labels) {
     source += label_html(label);
@@ -300,10 +303,30 @@ std::string counters_html(const TaskResult& task) {
          rows + "</table></div></details>\n";
 }
 
+/// What each group of cases earns; nothing where a task has only one.
+std::string groups_html(const TaskResult& task) {
+  if (task.groups.size() < 2) return {};
+  std::string rows;
+  for (const GroupResult& group : task.groups) {
+    const std::string name = name_of(group.verdict);
+    rows += fmt::format(
+        R"(<tr><td>{}{}</td><td><span class="verdict {}">{}</span></td><td class="points">{}/{}</td></tr>)"
+        "\n",
+        escape_html(group.name),
+        group.title.empty() ? "" : " <small>" + escape_html(group.title) + "</small>", name,
+        words_of(name), format_points(group.score), format_points(group.max_score));
+  }
+  return "<div class=\"wide\"><table class=\"groups\"><thead><tr><th>group of "
+         "cases</th><th>verdict</th>"
+         "<th>points</th></tr></thead><tbody>\n" +
+         rows + "</tbody></table></div>\n";
+}
+
 std::string task_html(const TaskResult& task, const HtmlPlace& place) {
   std::string html =
       fmt::format("<section id=\"{}{}\">", escape_html(place.id_prefix), escape_html(task.id)) +
       html_heading(place.heading_level + 1, escape_html(task.id + ": " + task.title)) + "\n";
+  html += groups_html(task);
   std::string cases;
   for (const CaseResult& one : task.cases) {
     const std::string memory =

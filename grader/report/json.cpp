@@ -34,6 +34,7 @@ Json diagnostic_json(const Diagnostic& diagnostic) {
           {"file", sanitize(diagnostic.file)},
           {"line", diagnostic.line},
           {"context", sanitize(diagnostic.context)},
+          {"groups", lines_json(diagnostic.groups)},
           {"labels", std::move(labels)},
           {"evidence", lines_json(diagnostic.evidence)},
           {"pattern", lines_json(diagnostic.pattern)},
@@ -77,6 +78,8 @@ Json since_json(const SinceLastRun& since) {
                         {"meaning", change.meaning}});
   }
   Json json{{"verdict", name_of(since.verdict)}, {"score", since.score}};
+  if (!since.won.empty()) json["won"] = lines_json(since.won);
+  if (!since.lost.empty()) json["lost"] = lines_json(since.lost);
   if (since.time_us && since.now_us) {
     json["timed"] = since.timed;
     json["time_us"] = *since.time_us;

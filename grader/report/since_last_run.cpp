@@ -147,6 +147,17 @@ std::string speed_words(double before_us, double now_us) {
                      now_us < before_us ? "faster" : "slower");
 }
 
+/// Names of groups of `there` that pass, and that are in `here` and do not pass in it.
+std::vector<std::string> passing_only(const TaskResult& there, const TaskResult& here) {
+  std::vector<std::string> names;
+  for (const GroupResult& group : there.groups) {
+    const auto other = std::ranges::find(here.groups, group.name, &GroupResult::name);
+    const bool differs = other != here.groups.end() && other->verdict != Verdict::pass;
+    if (group.verdict == Verdict::pass && differs) names.push_back(group.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 std::optional<SinceLastRun> compare_runs(const TaskResult& before, const TaskResult& now,
@@ -154,8 +165,12 @@ std::optional<SinceLastRun> compare_runs(const TaskResult& before, const TaskRes
   SinceLastRun since;
   since.verdict = before.verdict;
   since.score = before.score;
-  bool changed =
-      before.verdict != now.verdict || std::abs(before.score - now.score) >= kPointDifference;
+  if (now.groups.size() > 1) {
+    since.won = passing_only(now, before);
+    since.lost = passing_only(before, now);
+  }
+  bool changed = before.verdict != now.verdict || !since.won.empty() || !since.lost.empty() ||
+                 std::abs(before.score - now.score) >= kPointDifference;
   const bool same_case = !before.timings.empty() && !now.timings.empty() &&
                          before.timings.front().name == now.timings.front().name;
   if (same_case) {
@@ -182,6 +197,11 @@ std::string words_of(const SinceLastRun& since, const TaskResult& now, std::size
   if (const auto then = format_points(since.score); then != format_points(now.score)) {
     parts.push_back(fmt::format("{} -> {} points", then, format_points(now.score)));
   }
+  const auto groups = [&](const std::vector<std::string>& names, const char* what) {
+    if (!names.empty()) parts.push_back(fmt::format("{} now: {}", what, fmt::join(names, ", ")));
+  };
+  groups(since.won, "right");
+  groups(since.lost, "lost");
   if (since.time_us && since.now_us) {
     std::string words =
         fmt::format("{} -> {}", format_time_us(*since.time_us), format_time_us(*since.now_us));

@@ -79,6 +79,9 @@ void print_labels(std::ostream& out, const Diagnostic& diagnostic, const Painter
 }
 
 void print_evidence(std::ostream& out, const Diagnostic& diagnostic) {
+  if (const std::string groups = format_groups(diagnostic); !groups.empty()) {
+    out << one_line(groups) << '\n';
+  }
   for (std::size_t i = 0; i < diagnostic.evidence.size(); ++i) {
     out << (i == 0 ? "Effect: " : "  ") << one_line(diagnostic.evidence[i]) << '\n';
   }
@@ -143,8 +146,9 @@ std::string task_detail(const TaskResult& task) {
     if (first.line > 0) place += fmt::format(":{}", first.line);
     // Some messages open with the file themselves.
     if (place.empty() || first.message.starts_with(first.file)) place.clear();
+    const std::string group = first.groups.size() == 1 ? first.groups.front() + ": " : "";
     return fmt::format("{}{}{} {}", first.code, place.empty() ? "" : " ", place,
-                       shorten(one_line(first.message), kDetailWidth));
+                       shorten(one_line(group + first.message), kDetailWidth));
   }
   return task.timings.empty() ? task.summary : timing_words(task.timings.front());
 }
@@ -172,6 +176,7 @@ void print_timings(std::ostream& out, const TaskResult& task, std::size_t indent
   };
   const Timing& first = task.timings.front();
   const bool passed = task.verdict == Verdict::pass;
+  if (!passed) dim_lines(one_line(timing_words(first)));  // its own line has a diagnosis
   if (passed && (all || has_scored_counts(first))) dim_lines(count_words(first));
   if (all || is_measured_with_trouble(first)) dim_lines(format_measured(first));
   dim_lines(advice_words(first));
@@ -208,6 +213,7 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
       out << fmt::format("{:{}}{}\n", "", before.size(), paint.dim(words));
     }
   };
+  if (const std::string lost = format_lost_groups(task); !lost.empty()) below(one_line(lost));
   if (task.since_last_run) {
     below("since the last run: " + words_of(*task.since_last_run, task, kShownCounters));
   }
@@ -217,8 +223,10 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
 
 /// A finding after the first of its task: the cause and the place, without a story of its own.
 void print_further(std::ostream& out, const Diagnostic& diagnostic, const Painter& paint) {
+  const std::string groups = format_groups(diagnostic);
   out << paint.bold(fmt::format("also[{}]", diagnostic.code)) << ": "
-      << one_line(diagnostic.message) << '\n';
+      << one_line(diagnostic.message) << (groups.empty() ? "" : " (" + one_line(groups) + ")")
+      << '\n';
   if (diagnostic.line > 0) {
     out << fmt::format(" --> {}:{}\n", one_line(diagnostic.file), diagnostic.line);
   }

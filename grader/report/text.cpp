@@ -221,6 +221,31 @@ std::string format_points(double points) {
                                         : fmt::format("{:.1f}", rounded);
 }
 
+std::string format_groups(const Diagnostic& story) {
+  std::string text;
+  for (const std::string& group : story.groups) text += (text.empty() ? "fails: " : ", ") + group;
+  return text;
+}
+
+std::string format_lost_groups(const TaskResult& task) {
+  const auto has_none = [](const GroupResult& group) {
+    return group.score < group.max_score || is_worse(group.verdict, Verdict::suspect);
+  };
+  const auto lost = std::ranges::count_if(task.groups, has_none);
+  const bool alike = std::ranges::all_of(task.groups, [&](const GroupResult& group) {
+    return has_none(group) && group.verdict == task.groups.front().verdict;
+  });
+  if (lost == 0 || alike) return {};
+  std::string text;
+  for (const GroupResult& group : task.groups) {
+    if (!has_none(group)) continue;
+    text += fmt::format("{}{} {}/{}", text.empty() ? "" : " · ", group.name,
+                        format_points(group.score), format_points(group.max_score));
+    if (group.verdict != task.verdict) text += fmt::format(" ({})", verdict_words(group.verdict));
+  }
+  return text;
+}
+
 std::string format_rate(const Timing& timing) {
   const double seconds = timing.time_us * 1e-6;
   if (!(seconds > 0)) return "";

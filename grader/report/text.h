@@ -52,6 +52,12 @@ std::string format_count(double value);
 std::string format_bytes(double bytes);
 /// "22" or "22.5": at most one decimal.
 std::string format_points(double points);
+/// The groups that a story costs, for a line below it: "fails: edges, masks". Empty where the task
+/// has a single group.
+std::string format_groups(const Diagnostic& story);
+/// The groups of a task that have no points, as "edges 0/4 · masks 0/3"; empty where that says no
+/// more than the task's own line, since all of them fail alike or none does.
+std::string format_lost_groups(const TaskResult& task);
 /// What a timed case reached of what bounds it: "2.11 TFLOP/s" where that is arithmetic, else bytes
 /// per second.
 std::string format_rate(const Timing& timing);

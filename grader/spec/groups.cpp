@@ -14,14 +14,6 @@ bool has_group(const TaskSpec& task, const std::string& name) {
   return std::ranges::find(task.groups, name, &GroupSpec::name) != task.groups.end();
 }
 
-/// The function that a case of a `values` task calls; empty when it names none.
-std::string function_of(const CaseSpec& spec) {
-  const auto found = spec.parameters.find("function");
-  if (found == spec.parameters.end()) return {};
-  const auto* name = std::get_if<std::string>(&found->second);
-  return name == nullptr ? std::string() : *name;
-}
-
 /// One for each question that a machine can judge.
 std::vector<GroupSpec> groups_of_questions(const TaskSpec& task) {
   std::vector<GroupSpec> groups;
@@ -54,6 +46,13 @@ std::vector<std::string> names_of(const std::vector<GroupSpec>& groups) {
 }
 
 }  // namespace
+
+std::string function_of(const CaseSpec& spec) {
+  const auto found = spec.parameters.find("function");
+  if (found == spec.parameters.end()) return {};
+  const auto* name = std::get_if<std::string>(&found->second);
+  return name == nullptr ? std::string() : *name;
+}
 
 std::string default_group(const TaskSpec& task, const CaseSpec& spec) {
   if (const std::string function = function_of(spec); has_group(task, function)) return function;

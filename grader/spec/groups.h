@@ -14,6 +14,9 @@ inline constexpr const char* kOnlyGroup = "all";
 /// What the file says stays as it is.
 void complete_groups(TaskSpec& task);
 
+/// The function of the student's that a case calls, where the task has several; else empty.
+std::string function_of(const CaseSpec& spec);
+
 /// The group of a case that names none: that of its function, or the only one. Empty when there is
 /// none of these.
 std::string default_group(const TaskSpec& task, const CaseSpec& spec);

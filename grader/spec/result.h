@@ -55,10 +55,11 @@ struct Diagnostic {
   std::string message;  ///< the cause, one sentence
   std::string file;     ///< primary place, relative to the submission; empty when unknown
   std::uint32_t line = 0;
-  std::string context;                ///< "kernel gemm_tiled, block (0,0)"
-  std::vector<Label> labels;          ///< primary first
-  std::vector<std::string> evidence;  ///< "3584 of 4096 outputs differ …", one line each
-  std::vector<std::string> pattern;   ///< rows of a small map of right and wrong elements
+  std::string context;                   ///< "kernel gemm_tiled, block (0,0)"
+  std::vector<std::string> groups = {};  ///< of cases that fail by it; empty where the task has one
+  std::vector<Label> labels;             ///< primary first
+  std::vector<std::string> evidence;     ///< "3584 of 4096 outputs differ …", one line each
+  std::vector<std::string> pattern;      ///< rows of a small map of right and wrong elements
   std::vector<std::string> notes;
   std::string help;  ///< the next step, one sentence
   std::vector<std::pair<std::string, std::string>>
@@ -164,8 +165,10 @@ struct CounterChange {
 struct SinceLastRun {
   Verdict verdict = Verdict::pass;  ///< of the last run
   double score = 0;
-  std::string timed;              ///< the timed case that both have, as are the next two
-  std::optional<double> time_us;  ///< of the last run
+  std::vector<std::string> won = {};   ///< groups that pass now and did not
+  std::vector<std::string> lost = {};  ///< groups that passed and do not now
+  std::string timed;                   ///< the timed case that both have, as are the next two
+  std::optional<double> time_us;       ///< of the last run
   std::optional<double> now_us;
   std::vector<CounterChange> counters;  ///< those that moved most, most first
 };

@@ -1,6 +1,7 @@
 #include "grader/author/verify/judge.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -311,6 +312,27 @@ Recognition recognition_of(const std::string& first, const Mistake& mistake,
   return first == mistake.code ? Recognition::recognised : Recognition::wrongly_recognised;
 }
 
+/// The groups of a task's cases that have not all of their points.
+std::vector<std::string> lost_groups(const json& task) {
+  std::vector<std::string> names;
+  for (const json& group : task.at("groups")) {
+    const double missing = group.at("max_score").get<double>() - group.at("score").get<double>();
+    if (missing > 0) names.push_back(group.at("name").get<std::string>());
+  }
+  return names;
+}
+
+/// What is wrong with the groups that a mistake lost; empty when they are those that it declares.
+std::string wrong_loss(std::vector<std::string> lost, std::vector<std::string> declared) {
+  std::ranges::sort(lost);
+  std::ranges::sort(declared);
+  if (lost == declared) return {};
+  const auto words = [](const std::vector<std::string>& names) {
+    return names.empty() ? "no group" : fmt::format("{}", fmt::join(names, ", "));
+  };
+  return fmt::format("loses {}, and declares {}", words(lost), words(declared));
+}
+
 bool has_code(const json& task, const std::string& code) {
   return std::ranges::any_of(task.at("diagnostics"),
                              [&](const json& one) { return one.at("code") == code; });
@@ -387,8 +409,10 @@ Outcome judge_mistake(const Graded& graded, const Ran& ran, const Mistake& mista
     fail(fmt::format("the first message does not say \"{}\"; it is {}", mistake.says,
                      diagnostics.empty() ? "none" : first_finding(task)));
   }
+  const std::string loss = wrong_loss(lost_groups(task), mistake.loses);
+  if (!loss.empty()) fail(loss);
   const double score = task.at("score").get<double>();
-  if (!(score <= mistake.max_score)) {
+  if (!(score < mistake.max_score + kHundredth)) {
     fail(fmt::format("earns {:g} points, and may earn {:g}", score, mistake.max_score));
   }
   const int expected_exit = has_verdict(task, Verdict::pass) ? 0 : 1;

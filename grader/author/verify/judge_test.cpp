@@ -98,11 +98,14 @@ class JudgeTest : public testing::Test {
     mistake_.verdict = Verdict::wrong_answer;
     mistake_.code = "RL0413";
     mistake_.says = "partial tile";
+    mistake_.loses = {"edges"};
+    mistake_.max_score = 3;
     wrong_.exit_code = 1;
     wrong_.document = {{"tasks",
                         {{{"id", "scale"},
                           {"verdict", "wrong-answer"},
-                          {"score", 0},
+                          {"score", 3},
+                          {"groups", {group("basic", 3, 3), group("edges", 0, 2)}},
                           {"diagnostics",
                            {diagnostic("RL0413", "the last, partial tile is missing"),
                             diagnostic("RL0401", "3 of 4 are wrong")}}}}}};
@@ -120,6 +123,9 @@ class JudgeTest : public testing::Test {
   static json diagnostic(const std::string& code, const std::string& message,
                          const std::string& file = "", int line = 0) {
     return {{"code", code}, {"message", message}, {"file", file}, {"line", line}, {"help", ""}};
+  }
+  static json group(const std::string& name, double score, double max_score) {
+    return {{"name", name}, {"score", score}, {"max_score", max_score}};
   }
   static json& at(Ran& ran, const std::string& pointer) {
     return ran.document.at(json::json_pointer(pointer));
@@ -270,8 +276,18 @@ TEST_F(JudgeTest, AMistakeWithAnotherVerdictOrOtherWordsOrPointsFails) {
   mistake_.says = "along N";
   expect_one(mistake(), "does not say \"along N\"", "--mistake");
   mistake_.says = "";
-  at(wrong_, "/tasks/0")["score"] = 2;
-  expect_one(mistake(), "earns 2 points, and may earn 0", "--mistake");
+  at(wrong_, "/tasks/0")["score"] = 4;
+  expect_one(mistake(), "earns 4 points, and may earn 3", "--mistake");
+}
+
+TEST_F(JudgeTest, AMistakeLosesExactlyTheGroupsThatItDeclares) {
+  at(wrong_, "/tasks/0/groups/0")["score"] = 0;
+  expect_one(mistake(), "loses basic, edges, and declares edges", "--mistake");
+  at(wrong_, "/tasks/0/groups/0")["score"] = 3;
+  at(wrong_, "/tasks/0/groups/1")["score"] = 2;
+  expect_one(mistake(), "loses no group, and declares edges", "--mistake");
+  mistake_.loses = {};
+  EXPECT_THAT(mistake().failures, IsEmpty());
 }
 
 TEST_F(JudgeTest, AMistakeWithASymptomFirstIsUnrecognised) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "grader/spec/files.h"
+#include "grader/spec/groups.h"
 #include "grader/spec/toml_reader.h"
 
 namespace rooflab::verify {
@@ -35,6 +36,40 @@ std::optional<Recognition> read_judged(TableReader& reader) {
                      "write \"recognised\", \"unrecognised\" or \"wrongly recognised\"");
 }
 
+std::vector<std::string> names_of_groups(const TaskSpec& task) {
+  std::vector<std::string> names;
+  for (const GroupSpec& group : task.groups) names.push_back(group.name);
+  return names;
+}
+
+/// The groups that a mistake loses: those that it names, or all of a failure and none of a pass.
+std::vector<std::string> read_loses(TableReader& reader, const TaskSpec& task, Verdict verdict) {
+  const bool passes = verdict == Verdict::pass || verdict == Verdict::suspect;
+  if (!reader.has("loses")) return passes ? std::vector<std::string>() : names_of_groups(task);
+  std::vector<std::string> loses = reader.texts("loses");
+  for (const std::string& name : loses) require_group(reader, "loses", task, name);
+  if (loses.empty() != passes && verdict != Verdict::suspect) {
+    throw reader.error(
+        "loses",
+        fmt::format("the verdict {} does not fit the groups that are lost", name_of(verdict)),
+        "a failure loses a group at least, and a pass none");
+  }
+  return loses;
+}
+
+/// The points that are left where these groups are lost, and with them what stands on them.
+double points_without(const std::vector<std::string>& lost, const TaskSpec& task) {
+  const auto is_lost = [&](const std::string& group) {
+    return std::ranges::find(lost, group) != lost.end();
+  };
+  double points = 0;
+  for (const GroupSpec& group : task.groups) points += is_lost(group.name) ? 0 : group.points;
+  for (const SpeedSpec& speed : task.speeds) {
+    if (std::ranges::none_of(speed.groups, is_lost)) points += maximum_points(speed);
+  }
+  return points;
+}
+
 Edit read_edit(const toml::table& table, const std::filesystem::path& file) {
   TableReader reader(table, file, "[[edit]]");
   Edit edit{.find = reader.text("find"), .replace = reader.text("replace")};
@@ -50,7 +85,8 @@ Mistake load_mistake(const PartSpec& part, const std::filesystem::path& folder) 
   mistake.name = folder.filename().string();
   mistake.folder = folder;
   mistake.task = reader.text("task");
-  if (task_of(part, mistake.task) == nullptr) {
+  const TaskSpec* task = task_of(part, mistake.task);
+  if (task == nullptr) {
     throw reader.error("task", fmt::format("part {} has no task \"{}\"", part.number, mistake.task),
                        "name one of part.toml");
   }
@@ -58,7 +94,8 @@ Mistake load_mistake(const PartSpec& part, const std::filesystem::path& folder) 
   mistake.verdict = read_verdict(reader);
   mistake.code = reader.text("code");
   mistake.says = reader.text_or("says", "");
-  mistake.max_score = reader.number("max_score");
+  mistake.loses = read_loses(reader, *task, mistake.verdict);
+  mistake.max_score = reader.number_or("max_score", points_without(mistake.loses, *task));
   mistake.story = reader.text("story");
   mistake.held_out = reader.boolean_or("held_out", false);
   mistake.judged = read_judged(reader);

@@ -26,7 +26,9 @@ struct Mistake {
   Verdict verdict = Verdict::pass;
   std::string code;  ///< among the diagnostics
   std::string says;  ///< in the message of the first one; may be empty
-  double max_score = 0;
+  /// Groups of the task's cases: exactly these lose their points, and the others keep theirs.
+  std::vector<std::string> loses;
+  double max_score = 0;     ///< that it may earn; where the file names none, what `loses` leaves
   std::string story;        ///< what this student did
   std::vector<Edit> edits;  ///< none: the file lies beside mistake.toml
   bool held_out = false;    ///< written without knowing what recognises mistakes

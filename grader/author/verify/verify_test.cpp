@@ -188,6 +188,10 @@ class MistakeFileTest : public testing::Test {
     part_.tasks[0].id = "scale";
     part_.tasks[0].file = "scale.cu";
     part_.tasks[0].uses = {"add.cu"};
+    part_.tasks[0].groups = {{"basic", "", 6}, {"edges", "", 4}};
+    part_.tasks[0].speeds.resize(1);
+    part_.tasks[0].speeds[0].points = 5;
+    part_.tasks[0].speeds[0].groups = {"basic"};
     write("solutions/part7-test/scale.cu", "a * 2;\nb * 2;\n");
     write("solutions/part7-test/add.cu", "add\n");
   }
@@ -215,6 +219,39 @@ TEST_F(MistakeFileTest, IsAChangeOfTheSolution) {
   plant("[[edit]]\nfind = \"a * 2\"\nreplace = \"a / 2\"\n");
   EXPECT_EQ(submitted(), "a / 2;\nb * 2;\n");
   EXPECT_FALSE(load_mistakes(part_).at(0).held_out);
+}
+
+TEST_F(MistakeFileTest, LosesEveryGroupUnlessItSaysWhich) {
+  plant("");
+  EXPECT_THAT(load_mistakes(part_).at(0).loses, ElementsAre("basic", "edges"));
+  plant("loses = [\"edges\"]\n");
+  EXPECT_THAT(load_mistakes(part_).at(0).loses, ElementsAre("edges"));
+  write("labs/part7-test/mistakes/halves/mistake.toml",
+        "task = \"scale\"\nfile = \"scale.cu\"\nverdict = \"suspect\"\ncode = \"RL0505\"\n"
+        "max_score = 10\nstory = \"cheats\"\n");
+  EXPECT_THAT(load_mistakes(part_).at(0).loses, IsEmpty()) << "its answers are right";
+}
+
+TEST_F(MistakeFileTest, MayEarnWhatTheGroupsThatItKeepsAreWorth) {
+  const auto most = [&](const std::string& loses) {
+    write("labs/part7-test/mistakes/halves/mistake.toml",
+          "task = \"scale\"\nfile = \"scale.cu\"\nverdict = \"wrong-answer\"\ncode = \"RL0401\"\n"
+          "story = \"halves\"\n" +
+              loses);
+    return load_mistakes(part_).at(0).max_score;
+  };
+  EXPECT_EQ(most(""), 0);
+  EXPECT_EQ(most("loses = [\"edges\"]\n"), 6 + 5);
+  EXPECT_EQ(most("loses = [\"basic\"]\n"), 4) << "its speed stands on the basic cases";
+}
+
+TEST_F(MistakeFileTest, RefusesGroupsThatItCannotLose) {
+  const auto refuses = [&](const std::string& loses, const std::string& message) {
+    plant("loses = " + loses + "\n");
+    EXPECT_THAT([&] { load_mistakes(part_); }, ThrowsMessage<SpecError>(HasSubstr(message)));
+  };
+  refuses("[\"corners\"]", "has no group \"corners\"");
+  refuses("[]", "a failure loses a group at least");
 }
 
 TEST_F(MistakeFileTest, MayBeJudgedByAReader) {

@@ -102,14 +102,19 @@ std::string task_row(const TaskStatistics& task) {
                                : fmt::format("<b class=\"code\">{}</b> <small>{} {}</small>",
                                              escape_html(task.commonest_code), task.commonest_count,
                                              task.commonest_count == 1 ? "student" : "students");
+  const std::string lost =
+      task.hardest_group.empty()
+          ? ""
+          : fmt::format("{} <small>by {}</small>", escape_html(one_line(task.hardest_group)),
+                        task.hardest_count);
   return fmt::format(
       "<tr><th scope=\"row\">{}{}<br><small>{}</small></th><td class=\"points\">{} {:.0f} %</td>"
       "<td class=\"number\">{} of {}</td><td class=\"points\">{}</td><td "
-      "class=\"points\">{}</td></tr>\n",
+      "class=\"points\">{}</td><td class=\"points\">{}</td></tr>\n",
       escape_html(one_line(task.id)), task.bonus ? " <small>bonus</small>" : "",
       escape_html(one_line(task.title)), bar_html(passed), 100 * passed,
       format_points(task.mean_score), format_points(task.max_score), spread_html(task.efficiencies),
-      code);
+      code, lost);
 }
 
 std::string tasks_html(const PartStatistics& statistics) {
@@ -118,7 +123,7 @@ std::string tasks_html(const PartStatistics& statistics) {
   for (const TaskStatistics& task : statistics.tasks) rows += task_row(task);
   return "<div class=\"wide\"><table class=\"figures\"><thead><tr><th>task</th><th>passed</th>"
          "<th class=\"number\">mean points</th><th>efficiency, median</th><th>commonest "
-         "diagnosis</th>"
+         "diagnosis</th><th>cases lost most</th>"
          "</tr></thead><tbody>\n" +
          rows + "</tbody></table></div>\n";
 }

@@ -39,7 +39,8 @@ struct TaskLine {
   Verdict verdict = Verdict::pass;
   double score = 0;
   double max_score = 0;
-  std::vector<std::string> codes;  ///< of its diagnostics
+  std::vector<std::string> codes;             ///< of its diagnostics
+  std::vector<std::string> lost_groups = {};  ///< groups of its cases that have no points
   /// Of the first timed case, where there is one that ran.
   std::optional<double> time_us;
   double efficiency = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "grader/batch/outputs/class_words.h"
 
@@ -37,17 +38,19 @@ void add_task(TaskStatistics& statistics, const std::string& student, const Task
   }
 }
 
-void find_commonest(TaskStatistics& statistics, const std::map<std::string, std::size_t>& codes) {
-  for (const auto& [code, count] : codes) {
-    if (count <= statistics.commonest_count) continue;
-    statistics.commonest_code = code;
-    statistics.commonest_count = count;
+/// The word that was counted most, and how often; the first of several in the alphabet.
+std::pair<std::string, std::size_t> commonest(const std::map<std::string, std::size_t>& counts) {
+  std::pair<std::string, std::size_t> most;
+  for (const auto& [word, count] : counts) {
+    if (count > most.second) most = {word, count};
   }
+  return most;
 }
 
 std::vector<TaskStatistics> task_statistics(const ClassResults& results, int part) {
   std::vector<TaskStatistics> all;
   std::map<std::string, std::map<std::string, std::size_t>> codes;  // task -> code -> students
+  std::map<std::string, std::map<std::string, std::size_t>> lost;   // task -> group -> students
   for (const auto& [student, outcome] : graded(results, part)) {
     for (const TaskLine& task : outcome->tasks) {
       auto place = std::find_if(all.begin(), all.end(),
@@ -62,11 +65,13 @@ std::vector<TaskStatistics> task_statistics(const ClassResults& results, int par
       for (const std::string& code : std::set(task.codes.begin(), task.codes.end())) {
         ++codes[task.id][code];
       }
+      for (const std::string& group : task.lost_groups) ++lost[task.id][group];
     }
   }
   for (TaskStatistics& task : all) {
     task.mean_score /= static_cast<double>(task.graded);
-    find_commonest(task, codes[task.id]);
+    std::tie(task.commonest_code, task.commonest_count) = commonest(codes[task.id]);
+    std::tie(task.hardest_group, task.hardest_count) = commonest(lost[task.id]);
   }
   return all;
 }

@@ -32,6 +32,8 @@ struct TaskStatistics {
   double best_efficiency = 0;
   std::string commonest_code;  ///< of the diagnoses, and how many students have it
   std::size_t commonest_count = 0;
+  std::string hardest_group;  ///< of its cases, which most students lost, and how many did
+  std::size_t hardest_count = 0;
 };
 
 struct PartStatistics {

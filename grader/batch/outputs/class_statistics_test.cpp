@@ -76,6 +76,8 @@ TEST(PartStatistics, KnowWhoPassesATaskAndHowFast) {
     task.time_us = 10;
     task.efficiency = efficiencies[i];
     if (i == 2) task.codes = {"RL0431"};
+    if (i > 0) task.lost_groups = {"edges"};
+    if (i > 1) task.lost_groups = {"basic", "edges"};
     results.students[i].parts[0].tasks = {task};
   }
   const PartStatistics statistics = statistics_of(results, results.parts[0]);
@@ -87,6 +89,8 @@ TEST(PartStatistics, KnowWhoPassesATaskAndHowFast) {
   EXPECT_THAT(task.efficiencies, ElementsAre(0.25, 0.75));
   EXPECT_EQ(task.best, "s1");
   EXPECT_EQ(task.commonest_code, "RL0431");
+  EXPECT_EQ(task.hardest_group, "edges");
+  EXPECT_EQ(task.hardest_count, 2U);
   EXPECT_EQ(count_timed_tasks(results), 1U);
   EXPECT_DOUBLE_EQ(standing_of(results.students[1], 2).efficiency, 0.375);
   EXPECT_DOUBLE_EQ(standing_of(results.students[2], 2).efficiency, 0);

@@ -13,13 +13,19 @@ std::string joined_lines(const std::vector<std::string>& lines) {
   return one_line(fmt::format("{}", fmt::join(lines, "; ")));
 }
 
-/// "gemm pass 10/10; gemv race 0/10 (RL0301)"
+/// " without edges masks": what is lost of a task that is not lost as a whole.
+std::string lost_words(const TaskLine& task) {
+  if (task.lost_groups.empty() || !(task.score > 0)) return {};
+  return fmt::format(" without {}", fmt::join(task.lost_groups, " "));
+}
+
+/// "gemm pass 10/10; gemv race 6/10 without edges masks (RL0301)"
 std::string tasks_of(const PartOutcome& outcome) {
   std::vector<std::string> words;
   for (const TaskLine& task : outcome.tasks) {
     words.push_back(
-        fmt::format("{} {} {}/{}{}", task.id, name_of(task.verdict), gradebook_points(task.score),
-                    gradebook_points(task.max_score),
+        fmt::format("{} {} {}/{}{}{}", task.id, name_of(task.verdict), gradebook_points(task.score),
+                    gradebook_points(task.max_score), lost_words(task),
                     task.codes.empty() ? "" : fmt::format(" ({})", fmt::join(task.codes, " "))));
   }
   return joined_lines(words);

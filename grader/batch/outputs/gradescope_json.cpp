@@ -25,6 +25,11 @@ std::string output_of(const TaskLine& line, const TaskResult* task) {
     out << fmt::format("{}: {}, {} of the roofline\n", one_line(timing.name),
                        format_time_us(timing.time_us), format_percent(timing.efficiency));
   }
+  for (const GroupResult& group : task->groups) {
+    if (task->groups.size() < 2) break;
+    out << fmt::format("{}: {}, {} of {}\n", one_line(group.name), verdict_words(group.verdict),
+                       format_points(group.score), format_points(group.max_score));
+  }
   for (const Diagnostic& story : task->diagnostics) {
     out << '\n';
     print_story(out, story, false);

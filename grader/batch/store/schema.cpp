@@ -116,6 +116,9 @@ CREATE TABLE manual_points (          -- given by people; the highest revision c
   PRIMARY KEY (student, part, item, revision)
 ) WITHOUT ROWID;
 )sql",
+    R"sql(
+ALTER TABLE task_results ADD COLUMN lost_groups TEXT NOT NULL DEFAULT '';  -- separated by spaces
+)sql",
 };
 
 int schema_of(Database& database) {

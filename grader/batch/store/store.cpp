@@ -55,6 +55,14 @@ std::string codes_of(const TaskResult& task) {
   return codes;
 }
 
+std::string lost_groups_of(const TaskResult& task) {
+  std::string names;
+  for (const GroupResult& group : task.groups) {
+    if (group.score < group.max_score) names += (names.empty() ? "" : " ") + group.name;
+  }
+  return names;
+}
+
 }  // namespace
 
 const char* name_of(GradingState state) {
@@ -298,7 +306,7 @@ void put_outcome(Database& database, const std::string& grading, const char* sta
 void put_tasks(Database& database, const std::string& grading,
                const std::vector<TaskResult>& tasks) {
   Statement(database, "DELETE FROM task_results WHERE grading = ?").bind(grading).run();
-  Statement insert(database, "INSERT INTO task_results VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  Statement insert(database, "INSERT INTO task_results VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   for (std::size_t position = 0; position < tasks.size(); ++position) {
     const TaskResult& task = tasks[position];
     const bool timed = !task.timings.empty();
@@ -318,6 +326,7 @@ void put_tasks(Database& database, const std::string& grading,
         .bind(timing.flops)
         .bind(timing.bytes)
         .bind(timing.peak)
+        .bind(lost_groups_of(task))
         .run();
   }
 }

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "grader/pipeline/judge.h"
+#include "grader/spec/part.h"
+#include "grader/spec/result.h"
+
+namespace rooflab {
+
+/// Which groups of a task's cases fail, what their points are, and what is said of them.
+class GroupScores {
+ public:
+  /// All groups pass.
+  explicit GroupScores(const TaskSpec& task);
+
+  /// These groups have no points, and `judgement` says why.
+  /// @param hidden whether a hidden case showed it
+  void lose(const std::vector<std::string>& groups, Judgement judgement, bool hidden = false);
+  /// Their answers are right and keep their points, but somebody has to look at these groups.
+  void doubt(const std::vector<std::string>& groups, Diagnostic story);
+
+  /// Whether all of these groups pass.
+  bool pass(const std::vector<std::string>& groups) const;
+  std::vector<std::string> names() const;
+  const std::vector<GroupResult>& results() const { return groups_; }
+  /// The worst of its groups' verdicts: that of the task.
+  Verdict verdict() const;
+  /// Of all groups, not rounded.
+  double score() const;
+
+  /// One story for each failing group, the most telling first: a cause before a look of the values,
+  /// a public case before a hidden one, a stub last. Groups that fail for the same reason at the
+  /// same place share a story, which names them where the task has several groups.
+  std::vector<Diagnostic> stories() const;
+
+ private:
+  struct Failure {
+    std::vector<std::string> groups;
+    Verdict verdict = Verdict::pass;
+    Telling telling = Telling::nothing;
+    bool hidden = false;
+    Diagnostic story;
+  };
+
+  TaskKind kind_;
+  std::vector<GroupResult> groups_;
+  std::vector<Failure> failures_;
+};
+
+/// How much the first story of a failed run tells: what the device saw happen (RL02xx, RL03xx) is a
+/// cause, the way in which the call ended is not.
+Telling telling_of(const Judgement& judgement);
+
+/// The groups of a task as results that have no points yet.
+std::vector<GroupResult> blank_groups(const TaskSpec& task);
+
+}  // namespace rooflab

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "grader/pipeline/grade_task.h"
+#include "grader/pipeline/judge.h"
+
+namespace rooflab {
+
+/// One case with its number among the public ones, 0 for hidden and timed ones.
+struct NumberedCase {
+  CaseSpec spec;
+  int number = 0;
+};
+
+/// What the stages of one task share.
+struct TaskScene {
+  const PartSpec& part;
+  const GradeRequest& request;
+  const GradeTools& tools;
+  const BuiltTask& built;
+
+  const TaskSpec& task() const { return *built.task; }
+  /// For stories of the task's own file.
+  DiagnoseContext context() const;
+};
+
+/// One run of a case, and what it came to.
+struct CaseRun {
+  RunOutcome outcome;
+  Judgement judgement;
+  std::optional<Judgement> repeats;  ///< of a timed run's other calls, where they are not right
+  std::optional<std::uint64_t> peak_memory;      ///< where it is to be shown and is known
+  std::map<std::string, std::string> artifacts;  ///< of a right one
+};
+
+/// Runs and judges the cases of one task, one at a time.
+class CaseRunner {
+ public:
+  /// @param oracle null for tasks whose cases hold their results
+  CaseRunner(const TaskScene& scene, const Oracle* oracle) : scene_(scene), oracle_(oracle) {}
+
+  /// @param timed as it is timed, with the checkers off
+  CaseRun run(const NumberedCase& numbered, bool timed);
+
+ private:
+  Problem problem_of(const CaseSpec& spec, const std::string& draw) const;
+  RunRequest request_of(const Problem& problem, bool timed, const CaseSpec& spec) const;
+  RunOutcome run_with_retry(const RunRequest& request) const;
+  void look_closer(const JudgedRun& run, CaseRun& result);
+
+  const TaskScene& scene_;
+  const Oracle* oracle_;
+  bool looked_closer_ = false;
+};
+
+}  // namespace rooflab

@@ -1,0 +1,133 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "grader/report/evidence.h"
+#include "grader/report/html.h"
+#include "grader/report/json.h"
+#include "grader/report/since_last_run.h"
+#include "grader/report/terminal.h"
+#include "grader/report/text.h"
+
+// What reports say of the groups of a task's cases.
+namespace rooflab {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A task of 12 points that fails in two of its three groups.
+TaskResult half_right() {
+  TaskResult task;
+  task.id = "gemm";
+  task.verdict = Verdict::race;
+  task.score = 5;
+  task.max_score = 12;
+  task.groups = {{"basic", "whole tiles", Verdict::pass, 5, 5},
+                 {"edges", "", Verdict::wrong_answer, 0, 4},
+                 {"types", "", Verdict::race, 0, 3}};
+  task.cases = {{"64", Verdict::pass, false, "basic"},
+                {"67", Verdict::wrong_answer, false, "edges"}};
+  Diagnostic race;
+  race.code = "RL0302";
+  race.message = "the tile is overwritten";
+  race.file = "gemm.cu";
+  race.line = 3;
+  race.groups = {"types"};
+  Diagnostic wrong;
+  wrong.code = "RL0401";
+  wrong.message = "9 elements are wrong";
+  wrong.file = "gemm.cu";
+  wrong.groups = {"edges"};
+  task.diagnostics = {race, wrong};
+  return task;
+}
+
+GradeResult result_of(TaskResult task) {
+  GradeResult result;
+  result.part = 1;
+  result.tasks = {std::move(task)};
+  return result;
+}
+
+std::string on_terminal(const TaskResult& task) {
+  std::ostringstream out;
+  print_report(out, result_of(task), {});
+  return out.str();
+}
+
+TEST(GroupsReport, TheTerminalListsLostGroupsBelowTheTask) {
+  const std::string text = on_terminal(half_right());
+  EXPECT_THAT(text, HasSubstr("  gemm  race              5/12   RL0302 gemm.cu:3 types: the tile"));
+  EXPECT_THAT(text, HasSubstr("\n        edges 0/4 (wrong answer) · types 0/3\n"));
+  EXPECT_THAT(text, HasSubstr("fails: types\n"));
+  EXPECT_THAT(text, HasSubstr("also[RL0401]: 9 elements are wrong (fails: edges)\n"));
+}
+
+TEST(GroupsReport, NothingIsListedWhereAllGroupsFailAlikeOrNone) {
+  TaskResult task = half_right();
+  for (GroupResult& group : task.groups) group = {group.name, "", Verdict::race, 0, 4};
+  EXPECT_EQ(format_lost_groups(task), "");
+  for (GroupResult& group : task.groups) group = {group.name, "", Verdict::pass, 4, 4};
+  EXPECT_EQ(format_lost_groups(task), "");
+}
+
+TEST(GroupsReport, AStubOfEachFunctionLeavesTheTerminalReadable) {
+  TaskResult task = half_right();
+  task.verdict = Verdict::not_implemented;
+  for (GroupResult& group : task.groups) group.verdict = Verdict::not_implemented;
+  for (Diagnostic& story : task.diagnostics) story.code = "RL0601";
+  EXPECT_THAT(on_terminal(task), Not(HasSubstr("RL0601]")));
+}
+
+TEST(GroupsReport, JsonNamesGroupsOfTasksCasesAndDiagnostics) {
+  const auto task = nlohmann::json::parse(to_json(result_of(half_right()))).at("tasks").at(0);
+  EXPECT_EQ(task.at("groups").at(0), (nlohmann::json{{"name", "basic"},
+                                                     {"title", "whole tiles"},
+                                                     {"verdict", "pass"},
+                                                     {"score", 5.0},
+                                                     {"max_score", 5.0}}));
+  EXPECT_EQ(task.at("cases").at(1).at("group"), "edges");
+  EXPECT_EQ(task.at("diagnostics").at(0).at("groups"), nlohmann::json({"types"}));
+}
+
+TEST(GroupsReport, HtmlHasATableOfGroupsAndEscapesTheirNames) {
+  TaskResult task = half_right();
+  task.groups[0].title = "<b>";
+  gpu_spec::GpuSpec gpu;
+  gpu.peak_flops["fp32"] = 1e12;
+  gpu.dram_bytes_per_second = 1e11;
+  const std::string html = to_html(result_of(task), gpu);
+  EXPECT_THAT(html, HasSubstr("class=\"groups\""));
+  EXPECT_THAT(html, HasSubstr("&lt;b&gt;"));
+  EXPECT_THAT(html, HasSubstr("fails: types"));
+  task.groups.resize(1);
+  EXPECT_THAT(to_html(result_of(task), gpu), Not(HasSubstr("class=\"groups\"")));
+}
+
+TEST(GroupsReport, EvidenceKeepsThem) {
+  const TaskResult task = from_evidence(to_evidence(result_of(half_right()))).tasks.at(0);
+  ASSERT_EQ(task.groups.size(), 3U);
+  EXPECT_EQ(task.groups[2].verdict, Verdict::race);
+  EXPECT_EQ(task.groups[0].title, "whole tiles");
+  EXPECT_EQ(task.cases[1].group, "edges");
+  EXPECT_THAT(task.diagnostics[0].groups, ElementsAre("types"));
+}
+
+TEST(GroupsReport, WhatAGroupBecameSinceTheLastRunIsSaid) {
+  const TaskResult before = half_right();
+  TaskResult now = before;
+  now.groups[1].verdict = Verdict::pass;
+  now.groups[0].verdict = Verdict::wrong_answer;
+  const auto since = compare_runs(before, now, false);
+  ASSERT_TRUE(since.has_value());
+  EXPECT_THAT(since->won, ElementsAre("edges"));
+  EXPECT_THAT(since->lost, ElementsAre("basic"));
+  EXPECT_EQ(words_of(*since, now, 2), "right now: edges · lost now: basic");
+}
+
+}  // namespace
+}  // namespace rooflab

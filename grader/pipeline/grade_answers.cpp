@@ -119,6 +119,14 @@ void add_further_problems(const PartSpec& part, const TaskSpec& task, const Answ
   }
 }
 
+/// A question is a group of its own.
+void settle_group(TaskResult& result, const std::string& question, Verdict verdict, double points) {
+  const auto group = std::ranges::find(result.groups, question, &GroupResult::name);
+  if (group == result.groups.end()) return;
+  group->verdict = verdict;
+  group->score = points;
+}
+
 /// Writes down what each question came to, each as a case and a group of its own.
 /// @param earns whether right answers have points here
 void report_questions(const PartSpec& part, const TaskSpec& task, const Answers& answers,
@@ -130,11 +138,7 @@ void report_questions(const PartSpec& part, const TaskSpec& task, const Answers&
     const double points = is_right && earns ? question.points : 0;
     result.cases.push_back(
         {.name = question.id, .verdict = judged.verdict, .hidden = false, .group = question.id});
-    result.groups.push_back({.name = question.id,
-                             .title = {},
-                             .verdict = judged.verdict,
-                             .score = points,
-                             .max_score = question.points});
+    settle_group(result, question.id, judged.verdict, points);
     result.score += points;
     if (is_worse(judged.verdict, result.verdict)) result.verdict = judged.verdict;
     if (is_right) continue;

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "grader/pipeline/grade_fixture.h"
+#include "grader/spec/groups.h"
 
 namespace rooflab {
 namespace {
@@ -22,6 +23,7 @@ class AnswersTaskTest : public GradeTest {
     task.questions = {{"ridge", QuestionKind::number, "Where is it?", {}, 3},
                       {"bound", QuestionKind::choice, "Which?", {"memory", "compute"}, 2},
                       {"thoughts", QuestionKind::text, "Why?", {}, 4}};
+    complete_groups(task);
     part_.tasks = {task};
     write("solutions/part7-test/answers.key.toml",
           "[ridge]\nanswer = 12.5\ntolerance = 0.01\n[bound]\nanswer = \"a\"\n");

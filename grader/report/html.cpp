@@ -305,7 +305,7 @@ std::string counters_html(const TaskResult& task) {
 
 /// What each group of cases earns; nothing where a task has only one.
 std::string groups_html(const TaskResult& task) {
-  if (task.groups.size() < 2) return {};
+  if (task.groups.size() < 2 || task.graded_later > 0) return {};
   std::string rows;
   for (const GroupResult& group : task.groups) {
     const std::string name = name_of(group.verdict);

@@ -475,7 +475,7 @@ TEST_F(DiagnoseTest, AChangedInputIsCountedInElements) {
 }
 
 TEST_F(DiagnoseTest, NumbersOfAComplaintAreNotToldOfAHiddenCase) {
-  const Complaint complaint{"RL0597", "there are no tiles: warps load 512 times, tiles need 16",
+  const Complaint complaint{"RL0431", "there are no tiles: warps load 512 times, tiles need 16",
                             "use tiles"};
   EXPECT_EQ(explain_complaint(complaint, context_).message, complaint.message);
   context_.hidden = true;

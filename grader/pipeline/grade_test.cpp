@@ -70,7 +70,7 @@ class RemarkingOracle : public ScaleOracle {
   explicit RemarkingOracle(bool forfeits) : forfeits_(forfeits) {}
   std::vector<SpeedRemark> judge_speed(const Values& /*parameters*/,
                                        const CallEvidence& /*evidence*/) const override {
-    return {{{"RL0597", "there are no tiles", "use tiles"}, forfeits_}};
+    return {{{"RL0431", "there are no tiles", "use tiles"}, forfeits_}};
   }
 
  private:
@@ -83,7 +83,7 @@ TEST_F(GradeTest, HowATaskIsSolvedIsAMatterOfSpeedPointsAlone) {
   const TaskResult advised = grade_task_with(solve);
   EXPECT_EQ(advised.verdict, Verdict::pass);
   EXPECT_EQ(advised.score, usual.score);
-  EXPECT_EQ(advised.diagnostics.at(0).code, "RL0597");
+  EXPECT_EQ(advised.diagnostics.at(0).code, "RL0431");
   oracle_ = [] { return std::make_unique<RemarkingOracle>(true); };
   const TaskResult without = grade_task_with(solve);
   EXPECT_EQ(without.verdict, Verdict::pass);

@@ -68,8 +68,8 @@ struct Products {
 #include "RL0418.inc"
   }
 
-  __device__ void rl0597() {
-#include "RL0597.inc"
+  __device__ void rl0431() {
+#include "RL0431.inc"
   }
 
   __device__ void rl0432() {

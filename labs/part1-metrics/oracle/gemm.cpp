@@ -243,14 +243,14 @@ class TiledGemmOracle : public GemmOracle {
         "let each thread load one element of each tile into shared memory, and multiply from "
         "there: in tiles of 32 x 32 each element serves 32 threads";
     if (reuse >= kLeastReuse) {
-      return {{{"RL0597",
+      return {{{"RL0431",
                 message("each value that is loaded from global memory serves ", rounded(reuse),
                         " multiply-adds: the tiles are small"),
                 kAdvice},
                false}};
     }
     return {
-        {{"RL0597",
+        {{"RL0431",
           message("global memory is read as if there were no tiles: each element of A is loaded ",
                   rounded(static_cast<double>(s.n) / reuse), " times and each of B ",
                   rounded(static_cast<double>(s.m) / reuse), " times"),

@@ -235,7 +235,8 @@ void print_further(std::ostream& out, const Diagnostic& diagnostic, const Painte
 /// say that its time cannot be trusted.
 bool is_warning(const Diagnostic& diagnostic) {
   const bool is_slow = (diagnostic.code >= "RL0501" && diagnostic.code < "RL0505") ||
-                       (diagnostic.code >= "RL0591" && diagnostic.code <= "RL0594");
+                       (diagnostic.code >= "RL0591" && diagnostic.code <= "RL0594") ||
+                       diagnostic.code == "RL0597";
   return is_slow || diagnostic.code == "RL0309";
 }
 

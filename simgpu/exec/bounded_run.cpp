@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "simgpu/exec/block_sampler.h"
@@ -17,8 +19,8 @@ namespace {
 constexpr std::uint64_t kLeastBlocks = 64;
 /// Of the budget: what a sampled run may take that stands in for the whole, and what the blocks may
 /// take that bound it. All happens on one thread, and after others have used up their part.
-constexpr std::uint64_t kShareOfSample = 4, kShareOfBounds = 8;
-constexpr std::uint64_t kMostBoundingBlocks = 32;
+constexpr std::uint64_t kShareOfSample = 4, kShareOfBounds = 6;
+constexpr std::uint64_t kMostPairs = 16;
 
 bool stands_alone(const LaunchContext& launch) {
   return !launch.kernel.info.orders_blocks && launch.request.grid_workspace == 0 &&
@@ -80,46 +82,72 @@ double certain_share(const std::vector<double>& samples) {
   return std::max(0.0, 1 - 2 * error / mean);
 }
 
-/// One block of each of as many equal stretches of the grid; where in its stretch differs from one
-/// to the next, so that no rhythm of the grid goes unseen.
-std::uint64_t bounding_block(std::uint64_t stretch, std::uint64_t stretches, std::uint64_t blocks) {
+using Pair = std::pair<std::uint64_t, std::uint64_t>;
+
+/// Two blocks of neighbouring ones among 32 equal stretches of the grid, as far from the beginning
+/// of the one as from the end of the other: where work grows with the place, pairs are alike. Where
+/// in its stretch a pair lies differs from one to the next, so that no rhythm of the grid is
+/// missed.
+Pair pair_of_blocks(std::uint64_t pair, std::uint64_t blocks) {
   constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
-  const std::uint64_t first = blocks * stretch / stretches;
-  const std::uint64_t end = blocks * (stretch + 1) / stretches;
-  return first + (stretch + 1) * kGoldenRatio % (end - first);
+  const auto place = [&](std::uint64_t stretch, bool from_end) {
+    const std::uint64_t first = blocks * stretch / (2 * kMostPairs);
+    const std::uint64_t length = blocks * (stretch + 1) / (2 * kMostPairs) - first;
+    const std::uint64_t at = ((pair + 1) * kGoldenRatio >> 32) * length >> 32;
+    return first + (from_end ? length - 1 - at : at);
+  };
+  // Those that are run first lie all over the grid.
+  const std::uint64_t stretch = 2 * (pair * 7 % kMostPairs);
+  return {place(stretch, false), place(stretch + 1, true)};
+}
+
+/// As many pairs as the budget allows.
+std::vector<Pair> run_pairs(BlockSampler& sampler, std::uint64_t blocks) {
+  std::vector<Pair> pairs;
+  try {
+    while (pairs.size() < kMostPairs) {
+      const Pair pair = pair_of_blocks(pairs.size(), blocks);
+      sampler.profile(pair.first);
+      sampler.profile(pair.second);
+      pairs.push_back(pair);
+    }
+  } catch (const LaunchFailure& failure) {
+    if (failure.finding.kind != FindingKind::too_long) return {};
+  } catch (const NotSampled&) {
+  }
+  return pairs;
 }
 
 /// Bounds of a grid from blocks all over it. nullopt when not even a few of them fit.
 std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
-  constexpr std::size_t kFewest = 4;
+  constexpr std::size_t kFewestPairs = 2;
+  constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 31;
   const std::uint64_t blocks = launch.request.grid.count();
+  if (blocks > kMostBlocks) return std::nullopt;
   LaunchContext part = with_share(launch, kShareOfBounds);
   const Rehearsal rehearsal(launch.memory);
   BlockSampler sampler(part);
-  const std::uint64_t wanted = std::min(blocks / 2, kMostBoundingBlocks);
-  try {
-    for (std::uint64_t i = 0; i < wanted; ++i) {
-      // Neighbouring stretches come far apart, so that those that fit lie all over the grid.
-      const std::uint64_t stretch = i * 7 % wanted;
-      sampler.profile(bounding_block(stretch, wanted, blocks));
-    }
-  } catch (const LaunchFailure& failure) {
-    if (failure.finding.kind != FindingKind::too_long) return std::nullopt;
-  } catch (const NotSampled&) {
-  }
-  if (sampler.blocks_run() < kFewest) return std::nullopt;
+  const std::vector<Pair> pairs = run_pairs(sampler, blocks);
+  if (pairs.size() < kFewestPairs) return std::nullopt;
 
   WorkCounts total;
   std::vector<double> work;
   LaunchTraffic l2(launch.gpu, launch.request.resident_blocks, WatchedPlaces::none,
                    launch.l2_memory);
-  for (const auto& [block, profile] : sampler.profiles()) {
+  std::vector<std::uint64_t> run;
+  for (const auto& [first, second] : pairs) {
+    work.push_back(static_cast<double>(sampler.profile(first).instructions) +
+                   static_cast<double>(sampler.profile(second).instructions));
+    run.insert(run.end(), {first, second});
+  }
+  std::ranges::sort(run);
+  for (const std::uint64_t block : run) {
+    const BlockProfile& profile = sampler.profile(block);
     add_times(total, work_counts(profile), 1);
-    work.push_back(static_cast<double>(profile.instructions));
     l2.retire(std::make_unique<TrafficLog>(*profile.log));
   }
   const double times =
-      static_cast<double>(blocks) / static_cast<double>(work.size()) * certain_share(work);
+      static_cast<double>(blocks) / static_cast<double>(run.size()) * certain_share(work);
   for (std::int64_t& count : total) {
     count = static_cast<std::int64_t>(static_cast<double>(count) * times);
   }

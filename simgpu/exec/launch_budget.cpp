@@ -26,7 +26,8 @@ std::uint32_t busiest_instruction(const LoweredKernel& kernel, const BlockRunner
 }  // namespace
 
 double modelled_us(std::uint64_t instructions, const gpu_spec::GpuSpec& gpu) {
-  return static_cast<double>(instructions) * gpu.alu_latency / gpu.clock_under_load_mhz();
+  const double cycles = std::max(gpu.alu_latency, 1.0);
+  return static_cast<double>(instructions) * cycles / gpu.clock_under_load_mhz();
 }
 
 std::uint64_t most_warp_instructions(double limit_us, const gpu_spec::GpuSpec& gpu) {

@@ -19,9 +19,6 @@ constexpr std::uint64_t kLeastInstructions = 1'000'000;
 /// Nor do grids of not many blocks, if their blocks are alike.
 constexpr std::uint64_t kLeastEqualBlocks = 256;
 
-/// Requests to L2 of a grid that may as well be bounded: more take the model of L2 minutes.
-constexpr std::uint64_t kMostEntries = 400'000'000;
-
 /// What all blocks of a grid do, told from some.
 struct KnownGrid {
   WorkCounts total;
@@ -91,7 +88,6 @@ LaunchResult sample(LaunchContext& launch) {
   if (std::max(first, last) < kLeastInstructions / blocks) throw NotSampled{};
   std::optional<KnownGrid> grid = of_cells(launch.request, sampler);
   if (!grid) grid = of_classes(launch.request, sampler);
-  if (launch.bounds_long_launches && grid->traffic.entries > kMostEntries) throw NotSampled{};
 
   LaunchResult result;
   set_counters(launch.kernel, grid->total, result);

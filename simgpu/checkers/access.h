@@ -53,6 +53,14 @@ struct WarpAccess {
   bool orders_blocks() const { return (order & (kStrong | kOrdersBlock)) == kStrong; }
 };
 
+/// What is wrong where lanes of a warp need each other.
+enum class LaneFault : std::uint8_t {
+  unnamed_source,  ///< a shuffle reads from a lane that its mask does not name
+  exited_source,   ///< a shuffle's value from a lane that has exited is used
+  not_here,        ///< an exchange names lanes that do not come
+  not_at_barrier,  ///< a barrier of the block that lanes of a warp leave out
+};
+
 /// What a checker reports, in terms of the lowered program; the launch turns it into a
 /// simgpu::Finding (source line, demangled names, thread index from lane).
 struct RawFinding {
@@ -70,6 +78,9 @@ struct RawFinding {
   std::uint16_t other_warp = 0;
   std::uint8_t other_lane = 0;
   AccessKind other_kind = AccessKind::load;
+  // Of RL0305, where `address` is the lane that is asked or waited for.
+  LaneFault lane_fault = LaneFault::unnamed_source;
+  std::uint8_t lanes_here = 0, lanes_running = 0;
   std::uint64_t occurrences = 1;
 };
 

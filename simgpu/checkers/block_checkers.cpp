@@ -48,12 +48,12 @@ std::uint16_t used_of(const std::vector<std::uint16_t>& used_bytes, std::uint32_
   return pc < used_bytes.size() ? used_bytes[pc] : kAllBytes;
 }
 
-/// Reads of what `contains` does not hold become findings; what is written is passed to `add`.
+/// Reads of what `contains` does not hold are passed to `report`, what is written to `add`.
 /// @param used_bytes by pc; see BlockCheckers
-template <typename Contains, typename Add>
+template <typename Report, typename Contains, typename Add>
 void check_initialisation(const char* code, const WarpAccess& access,
                           const std::optional<std::int64_t>& stride, std::uint64_t block,
-                          const std::vector<std::uint16_t>& used_bytes, FindingList& findings,
+                          const std::vector<std::uint16_t>& used_bytes, const Report& report,
                           const Contains& contains, const Add& add) {
   if (reads(access.kind)) {
     for_each_place(
@@ -62,7 +62,7 @@ void check_initialisation(const char* code, const WarpAccess& access,
           // A run of lanes is looked at again lane by lane.
           const bool one_lane = bytes == access.bytes;
           if (one_lane && !contains_used(first, bytes, used_of(used_bytes, access.pc), contains)) {
-            findings.add(finding_at(code, access, block, static_cast<std::uint8_t>(lane), first));
+            report(finding_at(code, access, block, static_cast<std::uint8_t>(lane), first));
           }
           return one_lane;
         });
@@ -107,6 +107,7 @@ struct BlockCheckers::State {
   ByteSet shared;
   ByteSet local;  ///< of all threads, one after the other
   FindingList findings;
+  std::vector<Unwritten> unwritten;  ///< by the last access: one at most
 };
 
 BlockCheckers::BlockCheckers(DeviceMemory& memory, std::vector<std::uint16_t> used_bytes,
@@ -128,11 +129,36 @@ void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,
   state.shared.reset(shared_bytes);
 }
 
+/// A load's value may be dropped, what an atomic reads is used.
+void BlockCheckers::note_unwritten(AccessKind kind, const RawFinding& finding) {
+  std::vector<Unwritten>& unwritten = state_->unwritten;
+  if (kind != AccessKind::load) {
+    state_->findings.add(finding);
+  } else if (unwritten.empty()) {
+    unwritten.push_back({finding, 1U << finding.lane});
+    has_unwritten_ = true;
+  } else {
+    unwritten.front().lanes |= 1U << finding.lane;
+    ++unwritten.front().finding.occurrences;
+  }
+}
+
+std::vector<BlockCheckers::Unwritten> BlockCheckers::take_unwritten() {
+  has_unwritten_ = false;
+  return std::exchange(state_->unwritten, {});
+}
+
+void BlockCheckers::add_unwritten() {
+  for (const Unwritten& unwritten : take_unwritten()) state_->findings.add(unwritten.finding);
+}
+
 void BlockCheckers::shared(const WarpAccess& access) {
+  if (has_unwritten_) add_unwritten();
   State& state = *state_;
   const std::optional<std::int64_t> stride = constant_stride(access);
   check_initialisation(
-      "RL0206", access, stride, state.block, state.used_bytes, state.findings,
+      "RL0206", access, stride, state.block, state.used_bytes,
+      [&](const RawFinding& finding) { note_unwritten(access.kind, finding); },
       [&](std::uint64_t first, std::uint64_t bytes) { return state.shared.contains(first, bytes); },
       [&](std::uint64_t first, std::uint64_t bytes) { state.shared.add(first, bytes); });
   state.check_races(state.races, access, stride);
@@ -146,7 +172,8 @@ void BlockCheckers::global(const WarpAccess& access) {
   State& state = *state_;
   const std::optional<std::int64_t> stride = constant_stride(access);
   check_initialisation(
-      "RL0205", access, stride, state.block, state.used_bytes, state.findings,
+      "RL0205", access, stride, state.block, state.used_bytes,
+      [&](const RawFinding& finding) { state.findings.add(finding); },
       [&](std::uint64_t first, std::uint64_t bytes) {
         return state.memory.is_initialized(first, bytes);
       },
@@ -165,6 +192,7 @@ void BlockCheckers::initialised_shared(std::uint64_t first, std::uint64_t bytes)
 }
 
 void BlockCheckers::local(const WarpAccess& access) {
+  if (has_unwritten_) add_unwritten();
   State& state = *state_;
   // Few kernels use local memory, so its shadow is made at the first access.
   if (!state.local_ready) {
@@ -181,7 +209,7 @@ void BlockCheckers::local(const WarpAccess& access) {
     };
     if (access.kind != AccessKind::store && !contains(first, access.bytes) &&
         !contains_used(first, access.bytes, used_of(state.used_bytes, access.pc), contains)) {
-      state.findings.add(finding_at("RL0208", access, state.block, lane, offset));
+      note_unwritten(access.kind, finding_at("RL0208", access, state.block, lane, offset));
     }
     if (access.kind != AccessKind::load) state.local.add(first, access.bytes);
   }
@@ -206,14 +234,23 @@ void BlockCheckers::absent_source(std::uint16_t warp, std::uint32_t pc, std::uin
 
 void BlockCheckers::block_barrier() { state_->order.block_barrier(); }
 
-void BlockCheckers::partial_barrier(const std::vector<bool>& warps) {
-  state_->order.partial_barrier(warps);
+void BlockCheckers::partial_barrier(const std::vector<bool>& warps, std::uint32_t barrier) {
+  state_->order.partial_barrier(warps, barrier);
 }
+
+void BlockCheckers::arrive(std::uint16_t warp, std::uint32_t barrier) {
+  state_->order.arrive(warp, barrier);
+}
+
+void BlockCheckers::add(const RawFinding& finding) { state_->findings.add(finding); }
 
 void BlockCheckers::warp_barrier(std::uint16_t warp, std::uint32_t mask) {
   state_->order.warp_barrier(warp, mask);
 }
 
-std::vector<RawFinding> BlockCheckers::take_findings() { return state_->findings.take(); }
+std::vector<RawFinding> BlockCheckers::take_findings() {
+  if (has_unwritten_) add_unwritten();
+  return state_->findings.take();
+}
 
 }  // namespace simgpu

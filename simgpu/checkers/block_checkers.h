@@ -51,11 +51,25 @@ class BlockCheckers {
 
   /// A lane of a shuffle reads from `source`, a lane that does not take part (RL0305).
   void absent_source(std::uint16_t warp, std::uint32_t pc, std::uint8_t lane, std::uint8_t source);
+  /// Lanes that have loaded from shared or local memory what nothing has written.
+  struct Unwritten {
+    RawFinding finding;
+    std::uint32_t lanes = 0;
+  };
+  /// Of the last access. Who takes it follows the values, and adds the finding when they are used;
+  /// otherwise it is one.
+  bool has_unwritten() const { return has_unwritten_; }
+  std::vector<Unwritten> take_unwritten();
+  /// What the engine has found out itself.
+  void add(const RawFinding& finding);
 
   /// All live threads of the block have passed a barrier (bar.sync over the whole block).
   void block_barrier();
-  /// A barrier that only `warps` (bit per warp) of the block took part in.
-  void partial_barrier(const std::vector<bool>& warps);
+  /// A barrier at which only `warps` (by warp) of the block have waited.
+  void partial_barrier(const std::vector<bool>& warps, std::uint32_t barrier = 0);
+  /// `warp` arrives at a barrier and does not wait (bar.arrive): what it did so far is ordered
+  /// before what those do afterwards who wait there.
+  void arrive(std::uint16_t warp, std::uint32_t barrier);
   /// __syncwarp, shuffles and votes: the lanes in `mask` of `warp` are ordered.
   void warp_barrier(std::uint16_t warp, std::uint32_t mask);
 
@@ -71,8 +85,12 @@ class BlockCheckers {
   std::vector<RawFinding> take_findings();
 
  private:
+  void note_unwritten(AccessKind kind, const RawFinding& finding);
+  void add_unwritten();
+
   struct State;
   std::unique_ptr<State> state_;
+  bool has_unwritten_ = false;
 };
 
 }  // namespace simgpu

@@ -1,10 +1,20 @@
 #include "simgpu/checkers/warp_order.h"
 
 namespace simgpu {
+namespace {
+
+/// The later one of each warp's times.
+void merge(std::vector<WarpOrder::Time>& times, const std::vector<WarpOrder::Time>& others) {
+  if (times.size() < others.size()) times.resize(others.size(), 0);
+  for (std::size_t i = 0; i < others.size(); ++i) times[i] = std::max(times[i], others[i]);
+}
+
+}  // namespace
 
 void WarpOrder::block_barrier() {
   interval_ = ++now_;
   published_.clear();
+  for (std::vector<Time>& times : arrived_) times.clear();
   for (Warp& warp : warps_) {
     warp.time = warp.synced = interval_;
     warp.seen.clear();
@@ -14,16 +24,19 @@ void WarpOrder::block_barrier() {
   }
 }
 
-void WarpOrder::partial_barrier(const std::vector<bool>& taking_part) {
+void WarpOrder::arrive(std::uint16_t warp, std::uint32_t barrier) {
+  merge(arrived_.at(barrier), known_to(warp));
+}
+
+void WarpOrder::partial_barrier(const std::vector<bool>& taking_part, std::uint32_t barrier) {
   const std::size_t count = std::min(warps_.size(), taking_part.size());
-  // Who takes part knows afterwards what any of them knew before.
+  // Who waited knows afterwards what any of them knew before, and those who arrived.
   std::vector<Time> seen(warps_.size(), 0);
   for (std::size_t i = 0; i < count; ++i) {
-    if (!taking_part[i]) continue;
-    for (std::size_t j = 0; j < warps_[i].seen.size(); ++j) {
-      seen[j] = std::max(seen[j], warps_[i].seen[j]);
-    }
+    if (taking_part[i]) merge(seen, warps_[i].seen);
   }
+  merge(seen, arrived_.at(barrier));
+  arrived_[barrier].clear();
   const Time now = ++now_;
   for (std::size_t i = 0; i < count; ++i) {
     if (taking_part[i]) seen[i] = now;
@@ -71,11 +84,6 @@ std::vector<WarpOrder::Time> WarpOrder::known_to(std::uint16_t index) {
   return times;
 }
 
-void WarpOrder::publish(const std::vector<Time>& times) {
-  published_.resize(warps_.size(), 0);
-  for (std::size_t i = 0; i < times.size(); ++i) published_[i] = std::max(published_[i], times[i]);
-}
-
 void WarpOrder::acquire(std::uint16_t index) {
   if (published_.empty()) return;
   Warp& warp = warps_[index];
@@ -95,9 +103,9 @@ void WarpOrder::strong_access(std::uint16_t index, bool reads, bool writes, std:
   }
   if (!writes) return;
   if ((order & kReleases) != 0) {
-    publish(known_to(index));
+    merge(published_, known_to(index));
   } else if (!warps_[index].fenced.empty()) {
-    publish(warps_[index].fenced);
+    merge(published_, warps_[index].fenced);
   }
 }
 

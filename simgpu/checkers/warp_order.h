@@ -34,7 +34,9 @@ class WarpOrder {
   std::size_t warps() const { return warps_.size(); }
 
   void block_barrier();
-  void partial_barrier(const std::vector<bool>& taking_part);
+  /// Orders the warps that have waited at `barrier`, and those before them that arrived there.
+  void partial_barrier(const std::vector<bool>& waiting, std::uint32_t barrier);
+  void arrive(std::uint16_t warp, std::uint32_t barrier);
   void warp_barrier(std::uint16_t index, std::uint32_t mask);
 
   /// A strong access by `warp`: what it releases (itself, or by a fence before it) is ordered
@@ -69,11 +71,11 @@ class WarpOrder {
   };
 
   std::vector<Time> known_to(std::uint16_t warp);
-  void publish(const std::vector<Time>& times);
 
   Time now_ = 0;
   Time interval_ = 0;
   std::vector<Warp> warps_;
+  std::array<std::vector<Time>, 16> arrived_;  ///< by barrier: up to when of each warp
   std::vector<Time> published_;  ///< up to when of each warp is ordered for who acquires
 };
 

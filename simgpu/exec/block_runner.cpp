@@ -7,8 +7,11 @@
 #include <cstring>
 
 #include "simgpu/checkers/memory_races.h"
+#include "simgpu/exec/lane_paths.h"
 #include "simgpu/exec/launch_budget.h"
+#include "simgpu/exec/mbarrier.h"
 #include "simgpu/exec/messages.h"
+#include "simgpu/exec/opcodes/opcode.h"
 #include "simgpu/native/native_kernels.h"
 
 namespace simgpu {
@@ -112,9 +115,15 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
   const std::size_t stride = (kernel.register_bytes + 63) / 64 * 64;
   registers_ = AlignedBytes(warps * stride);
 
+  if (checkers_) {
+    for (const Lowered& in : kernel.code) {
+      parts_for_good_.push_back(in.run == hidden::kBranch && only_exits(kernel, in.reconvergence));
+    }
+  }
   warps_.resize(warps);
   async_copies_.resize(warps);
   polls_.resize(warps);
+  undefined_.resize(checkers_ ? warps : 0);
   tries_.resize(warps);
   if (kernel.uses_stack) allocated_stack_.resize(std::size_t{warps} * kWarpSize);
   coordinates_.resize(std::size_t{3} * warps * kWarpSize);
@@ -216,6 +225,7 @@ void BlockRunner::start(std::uint64_t block) {
     const std::uint32_t left = threads - warp.index * kWarpSize;
     const std::uint32_t lanes = left >= kWarpSize ? 0xFFFFFFFFU : (1U << left) - 1;
     warp.dead = ~lanes;
+    warp.existed = lanes;
     warp.state = WarpState::ready;
     warp.clock = 0;
     warp.stack.reset(lanes);
@@ -224,15 +234,19 @@ void BlockRunner::start(std::uint64_t block) {
     polls_[warp.index].in = nullptr;
     tries_[warp.index] = {};
     warp.others.clear();
-    warp.waits_for_lanes = warp.fails_without_lanes = false;
+    warp.wait = {};
+    warp.sleeps_on = nullptr;
+    warp.follows = false;
     warp.waiting_turns = 0;
     warp.resume = nullptr;
     for (const SlotRange& range : launch_.kernel.zeroed) {
       std::memset(warp.regs + range.offset, 0, range.bytes);
     }
   }
+  polling_rounds_ = 0;
   traffic_.begin_block(block);
   if (checkers_) {
+    for (UndefinedValues& values : undefined_) values.clear();
     checkers_->begin_block(block, shared_bytes_, static_cast<std::uint32_t>(warps_.size()),
                            local_bytes());
     const SlotRange& reserved = launch_.kernel.reserved_shared;
@@ -251,7 +265,7 @@ void BlockRunner::clear_local_variables() const {
 
 void BlockRunner::run_warp(Warp& warp) {
   const std::uint64_t before = warp.clock;
-  if (warp.others.empty()) [[likely]] {
+  if (warp.others.empty() && warp.wait.in == nullptr) [[likely]] {
     run_lanes_together(warp);
   } else {
     run_groups(warp);
@@ -272,8 +286,32 @@ void BlockRunner::run_lanes_together(Warp& warp) {
     warp.active = warp.mask = warp.stack.active();
   }
   warp.gave_way = false;
-  while (in != nullptr) in = in->run(in, warp);
+  try {
+    run_from(in, warp);
+  } catch (const WaitForLanes& waits) {
+    wait_for_lanes(warp, waits.wait);
+  }
   if (!warp.gave_way) warp.waiting_turns = 0;
+}
+
+void BlockRunner::run_from(const Lowered* in, Warp& warp) {
+  if (warp.follows) [[unlikely]] {
+    for (; in != nullptr; in = in->run(in, warp)) look_at(in, warp);
+    return;
+  }
+  while (in != nullptr) in = in->run(in, warp);
+}
+
+void BlockRunner::sleep_on(Warp& warp, const std::byte* barrier) const {
+  warp.sleeps_on = barrier;
+  std::memcpy(&warp.slept_on, barrier, sizeof(warp.slept_on));
+}
+
+bool BlockRunner::sleeps(const Warp& warp) {
+  if (warp.sleeps_on == nullptr || !warp.others.empty()) return false;
+  std::uint64_t now = 0;
+  std::memcpy(&now, warp.sleeps_on, sizeof(now));
+  return Mbarrier::decode(now).odd == Mbarrier::decode(warp.slept_on).odd;
 }
 
 void BlockRunner::report_endless(const Lowered* at, const Warp& warp,
@@ -360,10 +398,17 @@ bool BlockRunner::round() {
   bool at_barrier = false;
   bool progress = false;
   bool tries = false;
+  bool polls = true;
   for (Warp& warp : warps_) {
     if (warp.state == WarpState::ready) {
-      run_warp(warp);
+      if (sleeps(warp)) {
+        ++warp.waiting_turns;
+      } else {
+        warp.sleeps_on = nullptr;
+        run_warp(warp);
+      }
       ran = true;
+      polls = polls && (warp.gave_way || warp.state != WarpState::ready);
       progress = progress || warp.state != WarpState::ready || !waits_for_long(warp);
       tries = tries || tries_[warp.index].times >= kTriesInVain;
     }
@@ -372,6 +417,7 @@ bool BlockRunner::round() {
   if (at_barrier && release_barriers()) ran = progress = true;
   if (!ran && at_barrier) report_deadlock();
   stuck_ = ran && !progress;
+  polling_rounds_ = ran && polls ? polling_rounds_ + 1 : 0;
   if (tries && all_try_in_vain()) [[unlikely]]
     let_waiting_lanes_go(true);
   if (!ran && launch_.native != nullptr && !native_) {
@@ -413,34 +459,64 @@ const Lowered* BlockRunner::wait(Warp& warp, const Lowered* in, std::uint32_t ba
   return nullptr;
 }
 
-/// A barrier over the whole block waits for every warp that still runs; one with a thread count for
-/// that many threads, whole warps at a time.
-bool BlockRunner::barrier_complete(std::uint32_t barrier, std::uint32_t& waiting_threads) const {
-  waiting_threads = arrived_[barrier];
-  std::uint32_t wanted = 0;
+void BlockRunner::arrive(const Warp& warp, std::uint32_t barrier) {
+  arrived_.at(barrier) += kWarpSize;
+  if (checkers_) checkers_->arrive(warp.index, barrier);
+}
+
+/// The lanes of a warp that wait at a barrier.
+std::uint32_t BlockRunner::lanes_at(const Warp& warp, std::uint32_t barrier) {
+  const auto here = [&](const LaneState& lanes) {
+    return lanes.state == WarpState::at_barrier && lanes.barrier == barrier;
+  };
+  if (warp.others.empty()) return here(warp) ? ~warp.dead : 0;
+  std::uint32_t lanes = here(warp) ? warp.all_lanes() : 0;
+  for (const LaneGroup& other : warp.others) lanes |= here(other) ? other.all_lanes() : 0;
+  return lanes;
+}
+
+/// How many threads those that wait at a barrier expect; 0 for all of the block.
+std::uint32_t BlockRunner::threads_expected_at(std::uint32_t barrier) const {
+  std::uint32_t threads = 0;
+  const auto note = [&](const LaneState& lanes) {
+    if (lanes.state == WarpState::at_barrier && lanes.barrier == barrier) {
+      threads = std::max(threads, lanes.barrier_threads);
+    }
+  };
+  for (const Warp& warp : warps_) {
+    note(warp);
+    for (const LaneGroup& other : warp.others) note(other);
+  }
+  return threads;
+}
+
+/// A barrier over the whole block waits for every thread that still runs; one with a thread count
+/// for that many threads, to which those of a warp that have exited belong.
+bool BlockRunner::barrier_complete(std::uint32_t barrier) const {
+  std::uint32_t threads = arrived_[barrier];
   bool everybody = true;
   for (const Warp& warp : warps_) {
-    const bool here = warp.state == WarpState::at_barrier && warp.barrier == barrier;
-    if (here) {
-      waiting_threads += kWarpSize;
-      wanted = std::max(wanted, warp.barrier_threads);
-    } else if (warp.state != WarpState::done) {
-      everybody = false;
-    }
+    const std::uint32_t lanes = lanes_at(warp, barrier);
+    if (lanes != 0) threads += static_cast<std::uint32_t>(std::popcount(lanes | warp.dead));
+    if (warp.state != WarpState::done && (lanes | warp.dead) != ~0U) everybody = false;
   }
-  return wanted == 0 ? everybody : waiting_threads >= wanted;
+  const std::uint32_t wanted = threads_expected_at(barrier);
+  return wanted == 0 ? everybody : threads >= wanted;
 }
 
 bool BlockRunner::release_barriers() {
   std::uint32_t waited_for = 0;
+  const auto note = [&](const LaneState& lanes) {
+    if (lanes.state == WarpState::at_barrier) waited_for |= 1U << lanes.barrier;
+  };
   for (const Warp& warp : warps_) {
-    if (warp.state == WarpState::at_barrier) waited_for |= 1U << warp.barrier;
+    note(warp);
+    for (const LaneGroup& other : warp.others) note(other);
   }
   bool released = false;
   for (; waited_for != 0; waited_for &= waited_for - 1) {
     const auto barrier = static_cast<std::uint32_t>(std::countr_zero(waited_for));
-    std::uint32_t waiting = 0;
-    if (!barrier_complete(barrier, waiting)) continue;
+    if (!barrier_complete(barrier)) continue;
     release(barrier);
     released = true;
   }
@@ -448,26 +524,44 @@ bool BlockRunner::release_barriers() {
 }
 
 void BlockRunner::release(std::uint32_t barrier) {
+  // Who has exited counts at a barrier of all threads, and at no other.
+  const bool counts_all = threads_expected_at(barrier) == 0;
   bool everybody = true;
   std::vector<bool> taking_part(checkers_ ? warps_.size() : 0, false);
   for (Warp& warp : warps_) {
-    if (warp.state == WarpState::at_barrier && warp.barrier == barrier) {
-      warp.state = WarpState::ready;
-      if (checkers_) taking_part[warp.index] = true;
-    } else if (warp.state != WarpState::done) {
-      everybody = false;
+    const std::uint32_t lanes = lanes_at(warp, barrier);
+    const bool exited = warp.state == WarpState::done && counts_all;
+    everybody = everybody && (exited || (lanes | warp.dead) == ~0U);
+    if (checkers_) taking_part[warp.index] = lanes != 0;
+    const auto go_on = [&](LaneState& state) {
+      if (state.state == WarpState::at_barrier && state.barrier == barrier) {
+        state.state = WarpState::ready;
+      }
+    };
+    go_on(warp);
+    for (LaneGroup& other : warp.others) go_on(other);
+    for (std::size_t i = 0; i < warp.others.size() && warp.state == WarpState::at_barrier; ++i) {
+      take_up_next(warp);
     }
   }
   if (checkers_) {
     if (everybody) {
       checkers_->block_barrier();
     } else {
-      checkers_->partial_barrier(taking_part);
+      checkers_->partial_barrier(taking_part, barrier);
     }
   }
   collected_[barrier] = collecting_[barrier];
   collecting_[barrier] = {};
   arrived_[barrier] = 0;
+}
+
+/// Notes where lanes go different ways, of which some do not come back.
+void BlockRunner::note_parting(const Lowered* in, Warp& warp) const {
+  if (in->run != hidden::kExit && parts_for_good_[in->index] == 0) return;
+  for (std::uint32_t lanes = warp.active; lanes != 0; lanes &= lanes - 1) {
+    warp.left_at[static_cast<unsigned>(std::countr_zero(lanes))] = in->index;
+  }
 }
 
 void BlockRunner::report_deadlock() {

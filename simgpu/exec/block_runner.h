@@ -17,6 +17,7 @@
 #include "simgpu/exec/memory_counts.h"
 #include "simgpu/exec/site_pattern.h"
 #include "simgpu/exec/spin_detector.h"
+#include "simgpu/exec/undefined_values.h"
 #include "simgpu/exec/warp.h"
 #include "simgpu/lower/lowered.h"
 #include "simgpu/memory/device_memory.h"
@@ -71,6 +72,7 @@ struct LaunchContext {
   /// Of a block's traffic log; fewer where many blocks run side by side.
   std::size_t log_entries = TrafficLog::kMaxEntries;
   std::size_t window_bytes = ~std::size_t{0};  ///< of a block's races in global memory; likewise
+  bool watches_values = false;                 ///< BlockRunner::new_values() is wanted
   bool notes_stores = false;  ///< memory learns which allocations were stored to, and no others
   native::NativeLaunch* native = nullptr;  ///< nullptr: all is interpreted
   SectorCache* l2_memory = nullptr;        ///< as EngineOptions have it
@@ -180,8 +182,26 @@ class BlockRunner {
   /// addresses.
   void note_try(Warp& warp, const Lowered* in, std::span<const std::byte> a,
                 std::span<const std::byte> b, bool is_atomic);
-  /// Lanes of the warp are missing at an instruction. @throws WaitForLanes when they may come
-  void require_lanes_of_groups(const Lowered* in, const Warp& warp, std::uint32_t missing) const;
+  /// Lanes part, with checkers: where those that exit have left the others.
+  void note_parting(const Lowered* in, Warp& warp) const;
+  /// A load or a shuffle gave lanes undefined values; says where the warp goes on.
+  const Lowered* follow_undefined(const Lowered* in, Warp& warp, std::uint32_t lanes,
+                                  const RawFinding& finding);
+  /// Behind a load: what it read of memory that nothing has written is followed.
+  const Lowered* after_load(const Lowered* in, Warp& warp) {
+    if (checkers_ == nullptr || !checkers_->has_unwritten()) [[likely]]
+      return in + 1;
+    return note_unwritten(in, warp);
+  }
+  /// The warp's wait for an mbarrier has failed: it needs no turn until the barrier is another one.
+  void sleep_on(Warp& warp, const std::byte* barrier) const;
+  /// Global memory gets other values than it had: where blocks may wait for each other.
+  bool watches_values() const { return launch_.watches_values; }
+  void note_new_value() { ++new_values_; }
+  std::uint64_t new_values() const { return new_values_ + changes_; }
+  /// Rounds in a row in which all that could run ended its turn in a load that may wait for others,
+  /// or in a failed wait.
+  std::uint64_t polling_rounds() const { return polling_rounds_; }
   std::size_t warp_count() const { return warps_.size(); }
   void print(const std::string& text);
   /// Whether what this block prints from now on is dropped.
@@ -201,7 +221,8 @@ class BlockRunner {
   /// Whether the warp's last load of this kind was the same instruction's, with these bytes.
   bool same_as_before(const Warp& warp, const Lowered* in, std::span<const std::byte> loaded,
                       std::span<const std::byte> addresses);
-  void arrive(std::uint32_t barrier) { arrived_.at(barrier) += kWarpSize; }
+  /// A warp arrives at a barrier without waiting.
+  void arrive(const Warp& warp, std::uint32_t barrier);
   /// bar.red: adds this warp's votes; the result is read after the barrier.
   struct Reduction {
     std::uint32_t population = 0;
@@ -220,6 +241,10 @@ class BlockRunner {
   void clear_local_variables() const;
   void run_warp(Warp& warp);
   void run_lanes_together(Warp& warp);
+  void run_from(const Lowered* in, Warp& warp);
+  void look_at(const Lowered* in, Warp& warp);
+  const Lowered* note_unwritten(const Lowered* in, Warp& warp);
+  static bool sleeps(const Warp& warp);
 
   // Lanes of a warp by turns (lane_turns.cpp).
   static bool same_poll(Poll& last, const Lowered* in, std::span<const std::byte> values,
@@ -229,24 +254,42 @@ class BlockRunner {
   bool all_try_in_vain() const;
   static bool waits_for_long(const Warp& warp);
   bool part_waiting_lanes(Warp& warp, bool only_useful);
+  void part_lanes(Warp& warp, std::uint32_t lanes);
+  static void enter_parted(Warp& warp, LaneGroup& group);
   void part_idle_lanes(Warp& warp);
   void take_up_next(Warp& warp);
   void take_up_other(Warp& warp);
   bool join_group(Warp& warp);
   bool come_together(Warp& warp, LaneGroup& other);
-  bool wait_for_lanes(Warp& warp, const Lowered* in);
   bool run_group(Warp& warp);
   void run_groups(Warp& warp);
 
   void check_budget(const Lowered* at, const Warp& warp) const;
   [[noreturn]] void fail_too_long(const Lowered* at, const Warp& warp,
                                   const std::string& why) const;
+
+  // Instructions that need lanes which go another way (lane_waits.cpp).
+  bool wait_for_lanes(Warp& warp, const LaneWait& wait);
+  bool may_go_on(Warp& warp);
+  void part_missing_lanes(Warp& warp);
+  bool exchange_jointly(Warp& warp);
+  void let_waits_end(Warp& warp);
+  void note_skip(Warp& warp, std::uint32_t lanes, std::uint32_t next);
+  RawFinding lane_finding(const Warp& warp, const LaneWait& wait, std::uint32_t absent) const;
+  void report_skipped(const Warp& warp, std::uint32_t lanes);
+  void report_missing(Warp& warp, const LaneState& state);
+  bool is_unaligned(const LaneWait& wait) const;
+  template <class Visit>
+  static void each_state(Warp& warp, Visit visit);
+
   bool release_barriers();
   void release(std::uint32_t barrier);
   [[noreturn]] void report_deadlock();
   [[noreturn]] void report_endless(const Lowered* at, const Warp& warp,
                                    const std::string& why) const;
-  bool barrier_complete(std::uint32_t barrier, std::uint32_t& waiting_threads) const;
+  bool barrier_complete(std::uint32_t barrier) const;
+  std::uint32_t threads_expected_at(std::uint32_t barrier) const;
+  static std::uint32_t lanes_at(const Warp& warp, std::uint32_t barrier);
 
   const LaunchContext& launch_;
   BlockTraffic traffic_;
@@ -263,16 +306,20 @@ class BlockRunner {
   std::vector<AsyncCopies> async_copies_;       ///< by warp
   std::vector<Poll> polls_;                     ///< by warp: the last load that may wait for others
   std::vector<VainTries> tries_;                ///< by warp
+  std::vector<UndefinedValues> undefined_;      ///< by warp, with checkers
   std::vector<std::uint32_t> allocated_stack_;  ///< by thread, where the kernel has alloca
   std::vector<std::uint32_t> coordinates_;
   std::array<Reduction, 16> collecting_{}, collected_{};
   std::array<std::uint32_t, 16> arrived_{};  ///< threads that arrived without waiting
+  std::vector<char> parts_for_good_;  ///< by instruction, with checkers: a branch whose sides exit
   std::uint64_t block_ = 0;
   Dim3 block_index_;
   std::uint64_t instructions_ = 0;
   std::uint64_t other_work_ = 0;  ///< that takes the time of so many instructions
   std::uint64_t began_at_ = 0;    ///< instructions_ when the block began
   std::uint64_t changes_ = 0;
+  std::uint64_t new_values_ = 0;  ///< stores that changed global memory, where that is watched
+  std::uint64_t polling_rounds_ = 0;
   SpinDetector spin_detector_;
   bool stuck_ = false;
   bool lanes_take_turns_ = false;  ///< some have had to go their own way

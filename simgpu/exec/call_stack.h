@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "simgpu/exec/simt_stack.h"
@@ -35,12 +36,29 @@ class CallStack {
   /// All of its lanes have exited.
   void drop(Warp& warp);
 
+  // Lanes that wait in a caller while others are in the function it called.
+
+  /// Lanes in any of the callers; those of the running function are among them.
+  std::uint32_t lanes() const;
+  /// Only `lanes` stay, each where it is.
+  void keep_lanes(std::uint32_t lanes);
+  /// The innermost caller in which some of `lanes` wait, and those: its stack and its own calls.
+  struct Waiting {
+    SimtStack stack;
+    std::size_t depth = 0;  ///< calls that the caller itself is in
+    std::uint32_t lanes = 0;
+  };
+  Waiting find_waiting(std::uint32_t lanes) const;
+  /// Only the first `depth` calls, as those see it that wait in the caller above them.
+  void truncate(std::size_t depth);
+
  private:
   struct Frame {
     Return caller;
     std::size_t entries = 0;    ///< length of entries_ before the call
     std::size_t registers = 0;  ///< of registers_, likewise
   };
+  std::span<const SimtStack::Entry> entries_of(std::size_t frame) const;
   std::vector<Frame> frames_;
   std::vector<SimtStack::Entry> entries_;
   std::vector<std::byte> registers_;

@@ -276,19 +276,6 @@ VariableHome parameter_home(KernelBuilder& builder, const std::string& name) {
   return *home;
 }
 
-void require_lanes(const Lowered* in, const Warp& warp, std::uint32_t named) {
-  const std::uint32_t absent = named & ~(warp.mask | warp.dead);
-  if (absent == 0) return;
-  warp.block->require_lanes_of_groups(in, warp, absent);
-  const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
-  const auto other = static_cast<unsigned>(__builtin_ctz(absent));
-  warp.block->fail(LaunchStatus::launch_failure, FindingKind::divergent_barrier, "RL0305", in, warp,
-                   lane,
-                   "This warp-wide operation names lane " + std::to_string(other) + " of warp " +
-                       std::to_string(warp.index) + ", which took another way and is not here",
-                   "waits for lane " + std::to_string(other));
-}
-
 bool build_system_call(KernelBuilder& builder, const std::string& name,
                        const std::vector<std::string>& arguments,
                        const std::vector<std::string>& results) {

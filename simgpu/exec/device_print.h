@@ -17,8 +17,4 @@ bool build_system_call(KernelBuilder& builder, const std::string& name,
 /// Where such a call's argument or result lies. @throws Unsupported when it is no .param variable
 VariableHome parameter_home(KernelBuilder& builder, const std::string& name);
 
-/// Ends the launch when lanes that `named` lists and that have not exited are not among the
-/// executing ones (RL0305).
-void require_lanes(const Lowered* in, const Warp& warp, std::uint32_t named);
-
 }  // namespace simgpu

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -55,6 +56,11 @@ struct InstructionInfo {
   std::uint32_t flops_per_warp = 0;    ///< tensor instructions: of the whole warp
   std::vector<std::uint32_t> writes;   ///< lowered register slots, for the dependence chain
   std::vector<std::uint32_t> reads;
+  /// Those of `reads` that are an instruction's first operands, and its guard; kNoRegister for
+  /// literals and where there is none.
+  static constexpr std::uint32_t kNoRegister = ~0U;
+  std::array<std::uint32_t, 4> operands{kNoRegister, kNoRegister, kNoRegister, kNoRegister};
+  std::uint32_t guard = kNoRegister;
   AsyncStep async_step = AsyncStep::none;
   std::uint32_t groups_under_way = 0;
   bool starts_block = false;  ///< first of a basic block

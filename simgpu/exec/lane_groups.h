@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "simgpu/exec/block_runner.h"
-#include "simgpu/exec/device_print.h"
+#include "simgpu/exec/lane_waits.h"
 #include "simgpu/exec/lanes.h"
 
 namespace simgpu {
@@ -18,14 +18,10 @@ namespace simgpu {
 template <class Visit>
 void each_lane_group(const Lowered* in, Warp& warp, std::uint32_t slot_of_mask, Visit visit) {
   // A copy: the destination may be the slot of the mask.
-  std::array<std::uint32_t, kWarpSize> named;
+  NamedLanes named;
   std::copy_n(words(warp, slot_of_mask), kWarpSize, named.begin());
-  if (!warp.others.empty()) [[unlikely]] {
-    // Before anything is done: the instruction is tried again when the lanes are here.
-    for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
-      require_lanes(in, warp, named[static_cast<unsigned>(std::countr_zero(left))]);
-    }
-  }
+  // Before anything is done: the instruction is tried again when the lanes are here.
+  require_lanes(in, warp, named);
   for (std::uint32_t left = warp.mask; left != 0;) {
     const std::uint32_t members = named[static_cast<unsigned>(std::countr_zero(left))];
     std::uint32_t group = 0;
@@ -33,7 +29,6 @@ void each_lane_group(const Lowered* in, Warp& warp, std::uint32_t slot_of_mask, 
       group |= static_cast<std::uint32_t>(named[lane] == members) << lane;
     }
     group &= left;
-    require_lanes(in, warp, members);
     if (BlockCheckers* checkers = warp.block->checkers()) {
       checkers->warp_barrier(warp.index, members & warp.mask);
     }

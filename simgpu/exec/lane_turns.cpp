@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "simgpu/exec/block_runner.h"
-#include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/exec/lane_paths.h"
 
 /// Lanes of one warp that wait for each other: those that go round in a loop until others, which
 /// wait for them where the loop ends, have done something.
@@ -36,45 +36,6 @@ bool waits_below(std::span<const SimtStack::Entry> mine, std::uint32_t next,
   return other[below].meet == mine[below].meet &&
          std::equal(mine.begin(), mine.begin() + static_cast<std::ptrdiff_t>(below), other.begin(),
                     same_entry);
-}
-
-/// Whether what lanes come to at `index` is an end or a barrier before they change memory: nobody
-/// waits for such lanes.
-bool does_nothing(const LoweredKernel& kernel, std::uint32_t index) {
-  constexpr int kFarthest = 256;
-  for (int i = 0; i < kFarthest; ++i) {
-    const Lowered& in = kernel.code[index];
-    if (in.run == hidden::kExit && in.guarded == nullptr) return true;
-    switch (kernel.info.instructions[index].cls) {
-      case InstructionClass::barrier:
-      case InstructionClass::warp_exchange:
-        return true;
-      case InstructionClass::global_store:
-      case InstructionClass::global_atomic:
-      case InstructionClass::shared_store:
-      case InstructionClass::shared_atomic:
-      case InstructionClass::generic_access:
-        return false;
-      case InstructionClass::control:
-        if (in.run != hidden::kJump) return false;
-        index = in.target;
-        break;
-      default:
-        ++index;
-        break;
-    }
-  }
-  return false;
-}
-
-/// Lanes that wait for others further up the stack, those nearest to its top.
-std::uint32_t waiting_lanes(const SimtStack& stack) {
-  const auto entries = stack.entries();
-  std::uint32_t above = entries.back().lanes;
-  for (std::size_t i = entries.size() - 1; i-- > 0; above |= entries[i].lanes) {
-    if (const std::uint32_t waiting = entries[i].lanes & ~above; waiting != 0) return waiting;
-  }
-  return 0;
 }
 
 }  // namespace
@@ -140,30 +101,45 @@ bool BlockRunner::all_try_in_vain() const {
 
 bool BlockRunner::part_waiting_lanes(Warp& warp, bool only_useful) {
   if (warp.state != WarpState::ready || warp.resume == nullptr || !warp.calls.empty()) return false;
-  const std::uint32_t lanes = waiting_lanes(warp.stack);
+  const std::uint32_t lanes = warp.stack.waiting_lanes();
   if (lanes == 0) return false;
-  SimtStack parted = warp.stack;
-  parted.keep_lanes(lanes);
-  if (only_useful && does_nothing(launch_.kernel, SimtStack(parted).next())) return false;
-  warp.stack.keep_lanes(~lanes);
+  if (only_useful) {
+    SimtStack parted = warp.stack;
+    parted.keep_lanes(lanes);
+    if (does_nothing(launch_.kernel, parted.next())) return false;
+  }
+  part_lanes(warp, lanes);
+  return true;
+}
 
-  LaneGroup group;
-  group.stack = parted;
+/// Lanes that wait at one place of the stack go on there.
+void BlockRunner::part_lanes(Warp& warp, std::uint32_t lanes) {
+  LaneGroup group{static_cast<const LaneState&>(warp), {}, {}};
+  group.wait = {};
+  group.stack.keep_lanes(lanes);
+  group.calls.keep_lanes(lanes);
+  warp.stack.keep_lanes(~lanes);
+  warp.calls.keep_lanes(~lanes);
+  enter_parted(warp, group);
+  warp.others.push_back(std::move(group));
+  tries_[warp.index] = {};
+  warp.waiting_turns = 0;
+}
+
+/// Lanes that have waited until now come to the basic block where they go on.
+void BlockRunner::enter_parted(Warp& warp, LaneGroup& group) {
   const std::int64_t quantum = std::exchange(warp.quantum, kNoQuantum);
   std::swap(warp.stack, group.stack);
   group.resume = warp.go(warp.stack.next());
   std::swap(warp.stack, group.stack);
+  group.waiting_turns = 0;
   warp.quantum = quantum;
-  warp.others.push_back(std::move(group));
-  tries_[warp.index] = {};
-  warp.waiting_turns = 0;
-  for (LaneGroup& other : warp.others) other.waits_for_lanes = false;
-  return true;
 }
 
 bool BlockRunner::let_waiting_lanes_go(bool only_useful) {
   bool any = false;
   for (Warp& warp : warps_) {
+    warp.sleeps_on = nullptr;
     const std::size_t groups = warp.others.size() + 1;
     bool parted = false;
     for (std::size_t i = 0; i < groups; ++i) {
@@ -191,13 +167,8 @@ void BlockRunner::part_idle_lanes(Warp& warp) {
 
 void BlockRunner::take_up_next(Warp& warp) {
   if (warp.others.empty()) return;
-  LaneGroup own{.stack = warp.stack,
-                .calls = std::move(warp.calls),
-                .resume = warp.resume,
-                .waiting_turns = warp.waiting_turns,
-                .poll = std::move(polls_[warp.index]),
-                .tries = std::move(tries_[warp.index]),
-                .waits_for_lanes = warp.waits_for_lanes};
+  LaneGroup own{std::move(static_cast<LaneState&>(warp)), std::move(polls_[warp.index]),
+                std::move(tries_[warp.index])};
   take_up_other(warp);
   warp.others.push_back(std::move(own));
 }
@@ -206,21 +177,9 @@ void BlockRunner::take_up_next(Warp& warp) {
 void BlockRunner::take_up_other(Warp& warp) {
   LaneGroup next = std::move(warp.others.front());
   warp.others.erase(warp.others.begin());
-  warp.stack = next.stack;
-  warp.calls = std::move(next.calls);
-  warp.resume = next.resume;
-  warp.waiting_turns = next.waiting_turns;
-  warp.waits_for_lanes = next.waits_for_lanes;
+  static_cast<LaneState&>(warp) = std::move(static_cast<LaneState&>(next));
   polls_[warp.index] = std::move(next.poll);
   tries_[warp.index] = std::move(next.tries);
-}
-
-void BlockRunner::require_lanes_of_groups(const Lowered* in, const Warp& warp,
-                                          std::uint32_t missing) const {
-  if (warp.fails_without_lanes) return;
-  for (const LaneGroup& other : warp.others) {
-    if ((other.lanes() & missing) != 0) throw WaitForLanes{in};
-  }
 }
 
 /// Puts the running lanes on the stack of others that are at the same instruction.
@@ -228,12 +187,12 @@ bool BlockRunner::come_together(Warp& warp, LaneGroup& other) {
   const auto mine = warp.stack.entries();
   if (same_shape(mine, other.stack.entries())) {
     for (std::size_t i = 0; i < mine.size(); ++i) other.stack.add_lanes_at(i, mine[i].lanes);
-  } else if (waiting_lanes(warp.stack) == 0) {
+  } else if (warp.stack.waiting_lanes() == 0) {
     other.stack.add_lanes(warp.stack.active());
   } else {
     return false;
   }
-  other.waits_for_lanes = false;
+  other.wait.end();
   take_up_other(warp);
   return true;
 }
@@ -245,7 +204,7 @@ bool BlockRunner::join_group(Warp& warp) {
   const std::uint32_t next = warp.resume->index;
   ExecutionCount& count = warp.counts[next];
   for (LaneGroup& other : warp.others) {
-    if (!other.calls.empty()) continue;
+    if (!other.calls.empty() || other.state != WarpState::ready) continue;
     if (other.resume == warp.resume) {
       if (!come_together(warp, other)) continue;
       --count.warps;
@@ -263,40 +222,26 @@ bool BlockRunner::join_group(Warp& warp) {
   return false;
 }
 
-/// The running lanes need others at an instruction, who may be waiting there too. Whether they have
-/// become one group.
-bool BlockRunner::wait_for_lanes(Warp& warp, const Lowered* in) {
-  warp.resume = in;
-  warp.waits_for_lanes = true;
-  const auto is_here = [in](const LaneGroup& other) {
-    return other.resume == in && other.calls.empty();
-  };
-  if (!warp.calls.empty() || std::ranges::none_of(warp.others, is_here)) return false;
-  if (come_together(warp, *std::ranges::find_if(warp.others, is_here))) return true;
-  // Lanes that wait for these further on must not keep them apart.
-  while (part_waiting_lanes(warp, false)) {
-  }
-  return come_together(warp, *std::ranges::find_if(warp.others, is_here));
-}
-
 /// A turn of the group that runs. False when it is no more: its lanes have ended, or are part of
 /// another group.
 bool BlockRunner::run_group(Warp& warp) {
   warp.active = warp.mask = warp.stack.active();
   warp.gave_way = false;
-  warp.waits_for_lanes = false;
   const Lowered* in = warp.resume;
   for (int i = 0; i < kBlocksOfATurn; ++i) {
     warp.quantum = 0;  // it stops at the beginning of each basic block
     warp.memory_quantum = kMemoryQuantum;
     try {
-      while (in != nullptr) in = in->run(in, warp);
-    } catch (const WaitForLanes& wait) {
-      return !wait_for_lanes(warp, wait.in);
+      if (warp.wait.proceeds) {
+        in = in->run(in, warp);
+        warp.wait = {};
+      }
+      run_from(in, warp);
+    } catch (const WaitForLanes& waits) {
+      return !wait_for_lanes(warp, waits.wait);
     }
     if (warp.state == WarpState::done) {
       if (warp.others.empty()) return false;
-      warp.state = WarpState::ready;
       take_up_other(warp);
       return false;
     }
@@ -313,28 +258,33 @@ bool BlockRunner::run_group(Warp& warp) {
 void BlockRunner::run_groups(Warp& warp) {
   bool any_ran = false;
   for (std::size_t left = warp.others.size() + 1; left > 0; --left) {
-    const bool goes_on = run_group(warp);
-    any_ran = any_ran || !goes_on || !warp.waits_for_lanes;
-    if (warp.others.empty()) {
-      warp.waits_for_lanes = false;
-      return;
+    bool goes_on = true;
+    if (warp.state == WarpState::ready && (warp.wait.in == nullptr || may_go_on(warp))) {
+      goes_on = run_group(warp);
+      any_ran = true;
     }
+    if (warp.others.empty()) break;
     if (goes_on) take_up_next(warp);
   }
-  if (any_ran) return;
-  // All wait for lanes that do not come, unless they wait where others are to meet them.
-  for (std::size_t left = warp.others.size() + 1; left > 0; --left) {
-    if (part_waiting_lanes(warp, false)) return;
+  if (!any_ran) let_waits_end(warp);
+  // The turn is of lanes that can run, if there are any.
+  for (std::size_t i = 0; i < warp.others.size() && warp.state == WarpState::at_barrier; ++i) {
     take_up_next(warp);
   }
-  warp.fails_without_lanes = true;
 }
 
 bool BlockRunner::waits_for_long(const Warp& warp) {
-  if (warp.waiting_turns < kMostWaitingTurns && !warp.waits_for_lanes) return false;
-  return std::ranges::all_of(warp.others, [](const LaneGroup& other) {
-    return other.waits_for_lanes || other.waiting_turns >= kMostWaitingTurns;
-  });
+  const auto waits = [&](const LaneState& lanes) {
+    const bool for_lanes =
+        lanes.wait.in != nullptr && !lanes.wait.proceeds && lanes.wait.missing(warp.dead) != 0;
+    return lanes.state != WarpState::ready || for_lanes || lanes.waiting_turns >= kMostWaitingTurns;
+  };
+  // Lanes that all wait for each other are let go at their next turn.
+  const auto polls = [](const LaneState& lanes) {
+    return lanes.waiting_turns >= kMostWaitingTurns;
+  };
+  const bool any_polls = polls(warp) || std::ranges::any_of(warp.others, polls);
+  return any_polls && waits(warp) && std::ranges::all_of(warp.others, waits);
 }
 
 }  // namespace simgpu

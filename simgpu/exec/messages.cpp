@@ -1,6 +1,7 @@
 #include "simgpu/exec/messages.h"
 
 #include <cstring>
+#include <utility>
 
 namespace simgpu {
 namespace {
@@ -67,6 +68,42 @@ const char* space_name(Space space) {
                                   : "local memory";
 }
 
+std::string sentence_of_lanes(const RawFinding& raw, const std::string& object) {
+  switch (raw.lane_fault) {
+    case LaneFault::unnamed_source:
+      return "A shuffle asks " + object +
+             " for its value, which does not take part in it: what comes back is undefined";
+    case LaneFault::exited_source:
+      return "A shuffle takes the value of " + object +
+             ", which has returned from the kernel: what comes back is undefined, and it is used";
+    case LaneFault::not_here:
+      return "This warp-wide operation names " + object +
+             ", which took another way and does not come here: what it gives is undefined";
+    case LaneFault::not_at_barrier:
+      return "Only " + std::to_string(raw.lanes_here) + " of the " +
+             std::to_string(raw.lanes_running) + " running threads of warp " +
+             std::to_string(raw.warp) + " reach this barrier; " + object +
+             " took another way and has not returned";
+  }
+  return object;
+}
+
+/// What a lane did where lanes need each other, and what the lane did that was needed.
+std::pair<std::string, std::string> actions_of_lanes(const RawFinding& raw) {
+  const std::string other = "lane " + std::to_string(raw.address);
+  switch (raw.lane_fault) {
+    case LaneFault::unnamed_source:
+      return {"reads from " + other, ""};
+    case LaneFault::exited_source:
+      return {"reads from " + other, "has returned"};
+    case LaneFault::not_here:
+      return {"waits for " + other, "is here instead"};
+    case LaneFault::not_at_barrier:
+      return {"waits at the barrier", "is here instead"};
+  }
+  return {};
+}
+
 std::string sentence(const RawFinding& raw, const std::string& object) {
   const std::string code = raw.code;
   if (code == "RL0205" || code == "RL0206" || code == "RL0208") {
@@ -80,10 +117,7 @@ std::string sentence(const RawFinding& raw, const std::string& object) {
     return "A thread reads " + object +
            " in the same barrier interval in which another thread writes it";
   }
-  if (code == "RL0305") {
-    return "A shuffle asks " + object +
-           " for its value, which does not take part in it: what comes back is undefined";
-  }
+  if (code == "RL0305") return sentence_of_lanes(raw, object);
   if (code == "RL0313") {
     return "A thread touches " + object +
            " before the asynchronous copy into it is known to be done: the thread that copies has "
@@ -204,13 +238,16 @@ Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const Dev
   };
   finding.where = site_of(kernel.info, raw.pc);
   fill(finding.where, raw.block, raw.warp, raw.lane);
-  finding.where.action = space == Space::lanes
-                             ? "reads from lane " + std::to_string(raw.address)
-                             : describe_access(raw.kind, raw.bytes, space_name(space));
+  const auto actions =
+      space == Space::lanes
+          ? actions_of_lanes(raw)
+          : std::pair{describe_access(raw.kind, raw.bytes, space_name(space)),
+                      describe_access(raw.other_kind, raw.bytes, space_name(space))};
+  finding.where.action = actions.first;
   if (raw.has_other) {
     finding.other = site_of(kernel.info, raw.other_pc);
     fill(*finding.other, raw.other_block, raw.other_warp, raw.other_lane);
-    finding.other->action = describe_access(raw.other_kind, raw.bytes, space_name(space));
+    finding.other->action = actions.second;
   }
   switch (space) {
     case Space::global:
@@ -222,6 +259,11 @@ Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const Dev
     case Space::lanes:
       finding.object =
           "lane " + std::to_string(raw.address) + " of warp " + std::to_string(raw.warp);
+      if (raw.lane_fault == LaneFault::not_at_barrier) {
+        const Dim3 absent = coordinates(std::uint64_t{raw.warp} * kWarpSize + raw.address, block);
+        finding.object = "thread (" + std::to_string(absent.x) + "," + std::to_string(absent.y) +
+                         "," + std::to_string(absent.z) + ")";
+      }
       break;
     case Space::local:
       finding.object = "byte " + std::to_string(raw.address) + " of the thread's local memory";

@@ -25,7 +25,9 @@ class SideBySideRun {
         blocks_(launch.request.grid.count()),
         most_(std::min({blocks_, std::max<std::uint64_t>(launch.request.resident_blocks, 1),
                         blocks_that_fit(launch)})),
-        is_cooperative_(launch.request.grid_workspace != 0) {}
+        is_cooperative_(launch.request.grid_workspace != 0) {
+    launch_.watches_values = launch.kernel.info.orders_blocks;
+  }
 
   LaunchResult run() {
     LaunchResult result;
@@ -78,6 +80,7 @@ class SideBySideRun {
       launch_.log_entries = kMostEntries / at_once;
       launch_.window_bytes = kMostWindowBytes / at_once;
     }
+    quiet_rounds_ = 0;
     Resident& resident = residents_.emplace_back();
     resident.runner = std::make_unique<BlockRunner>(launch_);
     begin(resident);
@@ -97,7 +100,9 @@ class SideBySideRun {
   bool round() {
     bool any = false;
     const Resident* idle = nullptr;
+    const std::uint64_t new_values = new_values_;
     all_idle_ = true;
+    all_poll_ = true;
     for (Resident& resident : residents_) {
       if (!resident.runs) continue;
       if (resident.idle_since == changes_) {
@@ -109,6 +114,7 @@ class SideBySideRun {
       any = any || resident.runs;
       all_idle_ = false;
     }
+    quiet_rounds_ = all_poll_ && new_values == new_values_ ? quiet_rounds_ + 1 : 0;
     retire_finished();
     if (idle != nullptr && all_idle_ && !wants_another() && !let_waiting_lanes_go()) report(*idle);
     return any;
@@ -129,7 +135,10 @@ class SideBySideRun {
     BlockRunner& runner = *resident.runner;
     const std::uint64_t work = runner.work();
     const std::uint64_t changes = runner.changes();
+    const std::uint64_t new_values = runner.new_values();
     const bool runs = runner.round();
+    new_values_ += runner.new_values() - new_values;
+    all_poll_ = all_poll_ && runs && runner.polling_rounds() != 0;
     work_ += runner.work() - work;
     changes_ += runner.changes() - changes;
     if (!runs) {
@@ -158,10 +167,14 @@ class SideBySideRun {
     if (next_ < blocks_) begin(resident);
   }
 
-  /// Blocks that wait for another one may be waiting for one that has not begun.
+  /// Blocks that wait for another one may be waiting for one that has not begun. Those that look at
+  /// several places, or store again and again what is there already, do not show that they wait: it
+  /// is so where all of them poll and nothing in memory gets another value.
   bool wants_another() const {
+    constexpr std::uint64_t kQuietRounds = 64;
     const bool may = next_ < blocks_ && residents_.size() < most_;
-    return may && all_idle_ && launch_.kernel.info.orders_blocks;
+    const bool waits = all_idle_ || quiet_rounds_ >= kQuietRounds;
+    return may && waits && launch_.kernel.info.orders_blocks;
   }
 
   void retire_finished() {
@@ -180,10 +193,13 @@ class SideBySideRun {
   std::vector<Resident> residents_;
   std::map<std::uint64_t, FinishedBlock> finished_;  ///< that an earlier block holds up
   std::uint64_t next_ = 0, next_retired_ = 0;
-  std::uint64_t work_ = 0;         ///< of all blocks, in instructions
-  std::uint64_t changes_ = 0;      ///< of memory, by all blocks
-  bool all_idle_ = false;          ///< in the last round
-  bool lanes_take_turns_ = false;  ///< of warps that wait for their own lanes: some had to
+  std::uint64_t work_ = 0;          ///< of all blocks, in instructions
+  std::uint64_t changes_ = 0;       ///< of memory, by all blocks
+  std::uint64_t new_values_ = 0;    ///< that memory got from all blocks
+  std::uint64_t quiet_rounds_ = 0;  ///< rounds in a row in which all polled, and it got none
+  bool all_idle_ = false;           ///< in the last round
+  bool all_poll_ = false;           ///< likewise
+  bool lanes_take_turns_ = false;   ///< of warps that wait for their own lanes: some had to
 };
 
 }  // namespace

@@ -43,6 +43,25 @@ void SimtStack::keep_lanes(std::uint32_t lanes) {
   depth_ = kept;
 }
 
+std::uint32_t SimtStack::waiting_lanes(std::uint32_t lanes) const {
+  if (depth_ == 0) return 0;
+  std::uint32_t above = active();
+  for (std::uint32_t i = depth_ - 1; i-- > 0; above |= entries_[i].lanes) {
+    const std::uint32_t waiting = entries_[i].lanes & ~above;
+    if ((waiting & lanes) != 0) return waiting;
+  }
+  return 0;
+}
+
+bool SimtStack::have_come_to_meet(std::uint32_t lanes, std::uint32_t& where) const {
+  std::uint32_t i = depth_;
+  while (i-- > 0) {
+    if ((entries_[i].lanes & lanes) != 0) break;
+  }
+  where = entries_[i].next;
+  return (entries_[i].lanes & active()) != 0;
+}
+
 void SimtStack::add_lanes(std::uint32_t lanes) {
   // Every entry that holds an active lane: siblings of the top wait for nobody in it.
   const std::uint32_t top = active();

@@ -58,6 +58,11 @@ class SimtStack {
   void restore(std::span<const Entry> entries, std::uint32_t exited);
   /// Only `lanes` stay, each where it is: for lanes that go their own way from here.
   void keep_lanes(std::uint32_t lanes);
+  /// Of `lanes`, those that wait for others further up, nearest to the top: at one place.
+  std::uint32_t waiting_lanes(std::uint32_t lanes = ~0U) const;
+  /// Whether lanes that waiting_lanes() gave have been where the active ones are to meet them, and
+  /// where that is; else they have parted from these and not run yet.
+  bool have_come_to_meet(std::uint32_t lanes, std::uint32_t& where) const;
   /// Lanes from elsewhere become active with those that are, and will meet whom they meet.
   void add_lanes(std::uint32_t lanes);
   /// Lanes from elsewhere wait with those of one entry.

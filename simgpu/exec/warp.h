@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -13,14 +14,14 @@ namespace simgpu {
 
 class BlockRunner;
 
-enum class WarpState : std::uint8_t { ready, at_barrier, done };
-
-/// One warp in execution.
-struct Warp {
+/// One warp in execution. Its lane state is that of the lanes which have the turn: of all, unless
+/// some go another way.
+struct Warp : LaneState {
   std::byte* regs = nullptr;  ///< register file, laid out by the lowering
   std::uint32_t mask = 0;     ///< lanes that execute the current instruction
   std::uint32_t active = 0;   ///< lanes that are at the current instruction
   std::uint32_t dead = 0;     ///< lanes that have exited or never existed
+  std::uint32_t existed = 0;  ///< lanes that are threads of the block
   const Lowered* code = nullptr;
   ExecutionCount* counts = nullptr;  ///< by instruction, of the first of each basic block only
   std::uint64_t* guarded_threads = nullptr;  ///< by instruction, of guarded ones only
@@ -29,19 +30,16 @@ struct Warp {
   std::int64_t quantum = 0;         ///< instructions left before another warp gets its turn
   std::int32_t memory_quantum = 0;  ///< global memory accesses left, likewise
   std::uint64_t clock = 0;  ///< instructions executed, up to the end of the current basic block
-  const Lowered* resume = nullptr;
-  SimtStack stack;
-  WarpState state = WarpState::ready;
-  std::uint16_t index = 0;            ///< within the block
-  std::uint32_t barrier = 0;          ///< number of the barrier it waits at
-  std::uint32_t barrier_threads = 0;  ///< threads the barrier waits for, 0 for all
-  const Lowered* barrier_instruction = nullptr;
-  bool gave_way = false;            ///< its turn ended because it may wait for others
-  std::uint32_t waiting_turns = 0;  ///< turns one after the other that ended so, with nothing new
-  std::vector<LaneGroup> others;    ///< lanes that go another way than all above, by turns
-  bool waits_for_lanes = false;     ///< for some of the others, at an instruction of the whole warp
-  bool fails_without_lanes = false;  ///< no others will come there
-  CallStack calls;  ///< functions that the active lanes are in, the kernel's own body not counted
+  std::uint16_t index = 0;  ///< within the block
+  /// A word of shared memory that the warp waits for to change, and what it was; nullptr: none.
+  const std::byte* sleeps_on = nullptr;
+  std::uint64_t slept_on = 0;
+  bool follows = false;           ///< some of its registers are undefined (undefined_values.h)
+  bool gave_way = false;          ///< its turn ended because it may wait for others
+  std::vector<LaneGroup> others;  ///< lanes that go another way, by turns
+  /// By lane, with checkers: the last branch at which lanes parted that meet no more before they
+  /// exit. Of a lane that has exited it is where it left the others.
+  std::array<std::uint32_t, kWarpSize> left_at{};
 
   /// Whether a result may be written to all 32 lanes: those that do not execute no longer exist.
   bool full() const { return (mask | dead) == 0xFFFFFFFFU; }

@@ -12,14 +12,16 @@ __global__ void half_a_warp(int* out, bool wrong) {
   out[i] = 1;
 }
 
-__global__ void return_before(const float* in, float* out, int count, bool wrong) {
-  __shared__ float tile[64];
+/// Threads that have returned are not waited for, but their values are gone.
+__global__ void return_before(const int* in, int* out, int count) {
   const int i = static_cast<int>(threadIdx.x);
-  if (wrong && i >= count) return;
-  tile[i] = i < count ? in[i] : 0;
-  // FAULT return_before RL0305 divergent-barrier
-  __syncthreads();
-  if (i < count) out[i] = tile[count - 1 - i];
+  if (i >= count) return;
+  int sum = in[i];
+  for (int step = 16; step > 0; step /= 2) {
+    // FAULT return_before RL0305 divergent-barrier "has returned from the kernel"
+    sum += __shfl_xor_sync(~0u, sum, step);
+  }
+  out[i] = sum;
 }
 
 __global__ void different_rounds(int* out, const int* rounds) {
@@ -66,16 +68,18 @@ __global__ void syncwarp_names_absent(int* out, unsigned mask) {
   if (i < 16) {
     // FAULT syncwarp_names_absent RL0305 divergent-barrier
     __syncwarp(mask);
-    out[i] = 1;
   }
+  out[i] = 1;
 }
 
 __global__ void shuffle_in_a_branch(int* out, unsigned mask) {
   const int i = static_cast<int>(threadIdx.x);
+  int value = i;
   if (i < 16) {
     // FAULT shuffle_in_a_branch RL0305 divergent-barrier
-    out[i] = __shfl_sync(mask, i, 3);
+    value = __shfl_sync(mask, i, 3);
   }
+  out[i] = value;
 }
 
 __global__ void shuffle_from_absent(int* out, int source) {
@@ -88,10 +92,12 @@ __global__ void shuffle_from_absent(int* out, int source) {
 
 __global__ void vote_in_a_branch(unsigned* out, unsigned mask) {
   const unsigned i = threadIdx.x;
+  unsigned votes = 0;
   if (i % 2 == 0) {
     // FAULT vote_in_a_branch RL0305 divergent-barrier
-    out[i] = __ballot_sync(mask, i > 8);
+    votes = __ballot_sync(mask, i > 8);
   }
+  out[i] = votes;
 }
 
 __global__ void reduce_in_a_loop(const int* in, int* out, int count, bool wrong) {
@@ -110,7 +116,10 @@ __global__ void reduce_in_a_loop(const int* in, int* out, int count, bool wrong)
 const std::vector<Fault> faults{
     {"half_a_warp", [](bool wrong) { half_a_warp<<<1, 64>>>(zeros<int>(64), wrong); }},
     {"return_before",
-     [](bool wrong) { return_before<<<1, 64>>>(zeros<float>(50), zeros<float>(50), 50, wrong); }},
+     [](bool wrong) {
+       const int count = wrong ? 50 : 64;
+       return_before<<<1, 64>>>(zeros<int>(64), zeros<int>(64), count);
+     }},
     {"different_rounds",
      [](bool wrong) {
        std::vector<int> rounds(32, 2);

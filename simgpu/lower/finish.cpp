@@ -5,7 +5,6 @@
 #include "simgpu/lower/control_flow.h"
 #include "simgpu/lower/control_state.h"
 #include "simgpu/lower/register_allocation.h"
-#include "simgpu/lower/speculated_loads.h"
 #include "simgpu/lower/used_bytes.h"
 
 /// From pending instructions to executable ones: basic blocks, reconvergence points, register
@@ -106,6 +105,12 @@ InstructionInfo describe(const Pending& pending) {
     add(info.reads, *ref);
   }
   for (const Ref& ref : pending.ins) add(info.reads, ref);
+  const auto register_of = [](const Ref& ref) {
+    return ref.kind == Ref::Kind::reg ? ref.index : InstructionInfo::kNoRegister;
+  };
+  info.operands = {register_of(pending.a), register_of(pending.b), register_of(pending.c),
+                   register_of(pending.d)};
+  info.guard = register_of(pending.guard);
   for (const Ref* ref : {&pending.dst, &pending.dst2}) add(info.writes, *ref);
   for (const Ref& ref : pending.outs) add(info.writes, ref);
   return info;
@@ -233,10 +238,6 @@ LoweredKernel KernelBuilder::finish() {
     InstructionInfo& info = kernel_.info.instructions.emplace_back(describe(pending));
     if (pending.is_memory) info.used_bytes = used_of_access(pending, used);
     info.starts_block = layout.flow.first[layout.block_of[i]] == i;
-  }
-  for (const SpeculatedLoad& load :
-       find_speculated_loads(code_, layout.flow.first, registers_.size())) {
-    kernel_.speculated_loads[load.index] = {place(load.keeps), load.keeps_if_false ? ~0U : 0U};
   }
   kernel_.info.static_shared_bytes = shared_next_;
   kernel_.info.register_estimate = registers.peak_words;

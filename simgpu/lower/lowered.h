@@ -130,13 +130,7 @@ struct LoweredKernel {
   std::map<std::uint64_t, Target> targets;  ///< what function pointers can point to, by address
   bool uses_stack = false;                  ///< alloca
   std::uint32_t stack_pointer = 0;          ///< slot; bytes of the frames below the current one
-  /// A speculated load's predicate slot, and what to flip of it for the lanes that keep the value.
-  struct Keeps {
-    std::uint32_t predicate = 0;
-    std::uint32_t flip = 0;
-  };
-  std::map<std::uint32_t, Keeps> speculated_loads;  ///< by instruction; see speculated_loads.h
-  std::vector<std::string> refusals;                ///< what only stops a launch when it is reached
+  std::vector<std::string> refusals;        ///< what only stops a launch when it is reached
 
   std::shared_ptr<native::KernelState> native;  ///< what is known of its native code
 };

@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::uint64_t kShadowPageBytes = kPageBytes / 8;
 constexpr std::uint64_t kShadowUnit = 8 * kPageBytes;  ///< bytes that a page of the shadow tells of
-constexpr std::uint64_t kAlignment = 256;
+/// cudaDeviceProp::textureAlignment: memory from cudaMalloc can be bound to a texture as it is.
+constexpr std::uint64_t kAlignment = 512;
 constexpr std::uint64_t kGapBytes = 256;
 constexpr std::uint64_t kLargestArena = std::uint64_t{1} << 40;
 constexpr std::uint64_t kSmallestArena = std::uint64_t{1} << 28;

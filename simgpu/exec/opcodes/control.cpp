@@ -3,6 +3,7 @@
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/device_print.h"
 #include "simgpu/exec/lane_groups.h"
+#include "simgpu/exec/lane_waits.h"
 #include "simgpu/exec/lanes.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
@@ -32,6 +33,7 @@ const Lowered* branch(const Lowered* in, Warp& warp) {
   if (taken == warp.active) return warp.go(in->target);
   if (taken == 0) return warp.go(in->index + 1);
   ++counts.divergent_branches;
+  if (warp.block->checkers() != nullptr) warp.block->note_parting(in, warp);
   return warp.go(warp.stack.split(taken, in->target, in->index + 1, in->reconvergence));
 }
 
@@ -75,6 +77,9 @@ const Lowered* exit_lanes(const Lowered* in, Warp& warp) {
   const std::uint32_t leaving = guard_bits(in, warp);
   if (leaving == 0) return warp.go(in->index + 1);
   warp.dead |= leaving;
+  if (in->guarded != nullptr && warp.block->checkers() != nullptr) {
+    warp.block->note_parting(in, warp);
+  }
   std::uint32_t next = warp.stack.end_lanes(leaving, in->index + 1);
   while (next == kNowhere && !warp.calls.empty()) {
     warp.calls.drop(warp);
@@ -90,10 +95,11 @@ const Lowered* exit_lanes(const Lowered* in, Warp& warp) {
 
 const Lowered* run_guarded(const Lowered* in, Warp& warp) {
   const std::uint32_t mask = guard_bits(in, warp);
-  warp.guarded_threads[in->index] += static_cast<std::uint32_t>(std::popcount(mask));
   if (mask == 0) return in + 1;
   warp.mask = mask;
   const Lowered* next = in->guarded(in, warp);
+  // Not before: the instruction may have to be tried again.
+  warp.guarded_threads[in->index] += static_cast<std::uint32_t>(std::popcount(mask));
   warp.mask = warp.active;
   return next;
 }
@@ -154,35 +160,18 @@ BarrierOperands read_barrier(const Lowered* in, Warp& warp) {
   return operands;
 }
 
-/// All lanes of the warp that have not exited have to come together.
-void require_whole_warp(const Lowered* in, Warp& warp, std::uint32_t barrier) {
-  const std::uint32_t missing = ~(warp.mask | warp.dead);
-  if (missing == 0) return;
-  warp.block->require_lanes_of_groups(in, warp, missing);
-  const auto lane = static_cast<unsigned>(__builtin_ctz(warp.mask));
-  const auto absent = static_cast<unsigned>(__builtin_ctz(missing));
-  const Dim3 thread = warp.block->thread(warp, absent);
-  warp.block->fail(
-      LaunchStatus::launch_failure, FindingKind::divergent_barrier, "RL0305", in, warp, lane,
-      "Only " + std::to_string(std::popcount(warp.mask)) + " of the " +
-          std::to_string(std::popcount(~warp.dead)) + " running threads of warp " +
-          std::to_string(warp.index) + " reach this barrier; thread (" + std::to_string(thread.x) +
-          "," + std::to_string(thread.y) + "," + std::to_string(thread.z) + ") took another way",
-      "waits at barrier " + std::to_string(barrier));
-}
-
 const Lowered* barrier_wait(const Lowered* in, Warp& warp) {
   const BarrierOperands operands = read_barrier(in, warp);
-  require_whole_warp(in, warp, operands.barrier);
+  require_whole_warp(in, warp, true);
   ++warp.block->counted().barriers;
   return warp.block->wait(warp, in, operands.barrier, operands.threads);
 }
 
 const Lowered* barrier_arrive(const Lowered* in, Warp& warp) {
   const BarrierOperands operands = read_barrier(in, warp);
-  require_whole_warp(in, warp, operands.barrier);
+  require_whole_warp(in, warp, true);
   ++warp.block->counted().barriers;
-  warp.block->arrive(operands.barrier);
+  warp.block->arrive(warp, operands.barrier);
   return in + 1;
 }
 
@@ -190,7 +179,7 @@ const Lowered* barrier_arrive(const Lowered* in, Warp& warp) {
 /// the result.
 const Lowered* barrier_vote(const Lowered* in, Warp& warp) {
   const BarrierOperands operands = read_barrier(in, warp);
-  require_whole_warp(in, warp, operands.barrier);
+  require_whole_warp(in, warp, true);
   ++warp.block->counted().barriers;
   const std::uint32_t votes = (predicate(warp, in->c)) & warp.mask;
   BlockRunner::Reduction& reduction = warp.block->collecting(operands.barrier);
@@ -365,6 +354,7 @@ void build_sleep(KernelBuilder& builder) { builder.emit(&sleep, {.cls = Instruct
 namespace hidden {
 const Handler kJump = &jump;
 const Handler kBranch = &branch;
+const Handler kBranchAlways = &branch_always;
 const Handler kExit = &exit_lanes;
 const Handler kGuarded = &run_guarded;
 const Handler kPoll = &poll;

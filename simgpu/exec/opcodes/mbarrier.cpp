@@ -104,6 +104,9 @@ const Lowered* wait(const Lowered* in, Warp& warp) {
     checkers->acquire(warp.index);
   }
   if (complete == warp.mask) return in + 1;
+  if (complete == 0 && at.site.shape == Shape::uniform) {
+    warp.block->sleep_on(warp, at.lane(static_cast<unsigned>(__builtin_ctz(warp.mask))));
+  }
   return warp.block->give_way(warp, in + 1, BlockRunner::Waiting::yes);
 }
 

@@ -29,6 +29,22 @@ inline void move_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) 
   }
 }
 
+/// Whether a store is about to change what is in memory: who polls waits for that.
+template <unsigned kBytes, unsigned kCount>
+void note_new_values(const Lowered* in, Warp& warp, const Prepared<std::uint64_t>& at) {
+  using T = Element<kBytes>;
+  for (unsigned i = 0; i < kCount; ++i) {
+    const WordOf<T>* const from = slot<T>(warp, element_slot(in, warp, kCount, i, in->b));
+    for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+      const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+      const T value = static_cast<T>(from[lane]);
+      if (std::memcmp(at.lane(lane) + i * kBytes, &value, kBytes) == 0) continue;
+      warp.block->note_new_value();
+      return;
+    }
+  }
+}
+
 // One class per place of memory; each has run<kind, is_strong> for kind load, and store where it
 // can be stored to. What a strong access orders is its option.
 
@@ -41,6 +57,7 @@ struct Shared {
         in, warp,
         prepare_shared<kBytes * kCount, kKind, kIsStrong>(in, warp, addresses32(warp, in->a),
                                                           in->immediate, stored.pack(in, warp)));
+    if constexpr (kKind == AccessKind::load) return warp.block->after_load(in, warp);
     return in + 1;
   }
 };
@@ -50,10 +67,11 @@ struct Global {
   template <AccessKind kKind, bool kIsStrong>
   static const Lowered* run(const Lowered* in, Warp& warp) {
     Stored<kKind, kBytes, kCount> stored;
-    move_lanes<kKind, kBytes, kCount>(
-        in, warp,
-        prepare_global<kBytes * kCount, kKind, true, kIsStrong>(
-            in, warp, addresses64(warp, in->a), in->immediate, stored.pack(in, warp)));
+    const Prepared<std::uint64_t> at = prepare_global<kBytes * kCount, kKind, true, kIsStrong>(
+        in, warp, addresses64(warp, in->a), in->immediate, stored.pack(in, warp));
+    if (kKind == AccessKind::store && warp.block->watches_values()) [[unlikely]]
+      note_new_values<kBytes, kCount>(in, warp, at);
+    move_lanes<kKind, kBytes, kCount>(in, warp, at);
     return after_global(in, warp);
   }
 };
@@ -99,13 +117,15 @@ struct Generic {
     warp.mask = mask & ~(lanes.shared | lanes.local);
     const bool global = warp.mask != 0;
     if (global) {
-      move_lanes<kKind, kBytes, kCount>(
-          in, warp,
-          prepare_global<kBytes * kCount, kKind, true, kIsStrong>(
-              in, warp, addresses64(warp, in->a), in->immediate, values));
+      const Prepared<std::uint64_t> at = prepare_global<kBytes * kCount, kKind, true, kIsStrong>(
+          in, warp, addresses64(warp, in->a), in->immediate, values);
+      if (kKind == AccessKind::store && warp.block->watches_values()) [[unlikely]]
+        note_new_values<kBytes, kCount>(in, warp, at);
+      move_lanes<kKind, kBytes, kCount>(in, warp, at);
     }
     warp.mask = mask;
-    return global ? after_global(in, warp) : in + 1;
+    if (global) return after_global(in, warp);
+    return kKind == AccessKind::load ? warp.block->after_load(in, warp) : in + 1;
   }
 };
 

@@ -86,10 +86,16 @@ std::vector<BuiltOpcode> built_stack();
 /// What atom and red do, type included: "add.u32", "add.noftz.f16x2".
 std::vector<std::string> atomic_operations();
 
+/// By lane: the lane that it reads from in a shuffle, itself where that lies outside of its
+/// segment.
+std::array<std::uint32_t, kWarpSize> sources_of_shuffle(const Lowered* in, Warp& warp,
+                                                        std::string_view spelling);
+
 /// Handlers that lowering itself needs.
 namespace hidden {
 extern const Handler kJump;          ///< falls into the next basic block: target
 extern const Handler kBranch;        ///< conditional branch on Lowered::guard
+extern const Handler kBranchAlways;  ///< jump that the program has
 extern const Handler kExit;          ///< ends the lanes of the mask
 extern const Handler kGuarded;       ///< runs Lowered::guarded for the lanes of the guard
 extern const Handler kSaturate;      ///< 64-bit address to 32 bits, too large ones to all ones

@@ -34,14 +34,6 @@ inline void move_own(const Lowered* in, Warp& warp, const LaneAddresses& address
   }
 }
 
-/// The lanes that use what they load from local memory.
-inline std::uint32_t keeping(const Lowered* in, const Warp& warp) {
-  const auto& speculated = warp.block->launch().kernel.speculated_loads;
-  const auto found = speculated.find(in->index);
-  if (found == speculated.end()) return warp.mask;
-  return warp.mask & (predicate(warp, found->second.predicate) ^ found->second.flip);
-}
-
 template <unsigned kBytes, unsigned kCount>
 struct Local {
   template <AccessKind kKind>
@@ -52,9 +44,8 @@ struct Local {
     ++(kKind == AccessKind::load ? block.counted().local_load_requests
                                  : block.counted().local_store_requests);
     if (BlockCheckers* checkers = block.checkers()) {
-      const std::uint32_t mask = kKind == AccessKind::load ? keeping(in, warp) : warp.mask;
       checkers->local(
-          {kKind, kBytes * kCount, warp.index, in->index, mask, &addresses, nullptr, false});
+          {kKind, kBytes * kCount, warp.index, in->index, warp.mask, &addresses, nullptr, false});
     }
   }
   template <AccessKind kKind, bool kIsStrong>
@@ -62,6 +53,7 @@ struct Local {
     LaneAddresses addresses;
     add_offset(addresses, addresses32(warp, in->a), in->immediate);
     access<kKind>(in, warp, addresses);
+    if constexpr (kKind == AccessKind::load) return warp.block->after_load(in, warp);
     return in + 1;
   }
 };

@@ -1,4 +1,5 @@
 #include "simgpu/exec/opcodes/tensor.h"
+#include "simgpu/exec/lane_waits.h"
 
 #include <algorithm>
 #include <array>
@@ -321,7 +322,7 @@ bool has_wmma_sum(const ProductShape& shape, TileType sum) {
 
 void require_full_warp(const Lowered* in, Warp& warp) {
   if (warp.mask == 0xFFFFFFFFU) return;
-  require_lanes(in, warp, 0xFFFFFFFFU);
+  require_whole_warp(in, warp, false);
   warp.block->fail(
       LaunchStatus::launch_failure, FindingKind::divergent_barrier, "RL0305", in, warp,
       static_cast<unsigned>(__builtin_ctz(warp.mask)),

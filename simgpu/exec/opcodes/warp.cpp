@@ -64,6 +64,35 @@ void check_sources(const Lowered* in, Warp& warp, const ShuffleSources& from, st
   });
 }
 
+/// The executing lanes that read from a lane which has returned from the kernel.
+std::uint32_t exited_sources(const Warp& warp, const ShuffleSources& from) {
+  const std::uint32_t exited = warp.dead & warp.existed;
+  std::uint32_t lanes = 0;
+  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+    lanes |= (exited >> from.lane[lane] & 1U) << lane;
+  }
+  return lanes & warp.mask;
+}
+
+/// `lanes` got undefined values, which is told if they are used.
+const Lowered* take_from_exited(const Lowered* in, Warp& warp, const ShuffleSources& from,
+                                std::uint32_t lanes) {
+  const auto lane = static_cast<unsigned>(__builtin_ctz(lanes));
+  const std::uint32_t source = from.lane[lane];
+  RawFinding finding;
+  finding.code = "RL0305";
+  finding.lane_fault = LaneFault::exited_source;
+  finding.pc = in->index;
+  finding.block = finding.other_block = warp.block->block();
+  finding.warp = finding.other_warp = warp.index;
+  finding.lane = static_cast<std::uint8_t>(lane);
+  finding.address = source;
+  finding.has_other = true;
+  finding.other_lane = static_cast<std::uint8_t>(source);
+  finding.other_pc = warp.left_at[source];
+  return warp.block->follow_undefined(in, warp, lanes, finding);
+}
+
 /// a: value, b: lane or distance, c: clamp, d: named lanes; dst2: whether the source was in range.
 template <Shuffle kMode>
 const Lowered* shuffle(const Lowered* in, Warp& warp) {
@@ -72,15 +101,18 @@ const Lowered* shuffle(const Lowered* in, Warp& warp) {
     const bool names_sources = kMode == Shuffle::idx && warp.block->checkers() != nullptr;
     if (names_sources && members != ~0U) check_sources(in, warp, from, group, members);
   });
+  const std::uint32_t from_exited =
+      warp.block->checkers() != nullptr && warp.mask != ~0U ? exited_sources(warp, from) : 0;
   const Word32* const values = words(warp, in->a);
   std::array<Word32, kWarpSize> taken;
   for (unsigned lane = 0; lane < kWarpSize; ++lane) taken[lane] = values[from.lane[lane]];
   blend(words(warp, in->dst), taken.data(), warp.mask);
-  if (in->option == 0) return in + 1;
-  std::uint32_t valid = 0;
-  for (unsigned lane = 0; lane < kWarpSize; ++lane) valid |= from.valid[lane] << lane;
-  write_predicate(warp, in->dst2, valid);
-  return in + 1;
+  if (in->option != 0) {
+    std::uint32_t valid = 0;
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) valid |= from.valid[lane] << lane;
+    write_predicate(warp, in->dst2, valid);
+  }
+  return from_exited == 0 ? in + 1 : take_from_exited(in, warp, from, from_exited);
 }
 
 void build_shuffle(KernelBuilder& builder) {
@@ -294,6 +326,17 @@ void build_active_mask(KernelBuilder& builder) {
 }
 
 }  // namespace
+
+std::array<std::uint32_t, kWarpSize> sources_of_shuffle(const Lowered* in, Warp& warp,
+                                                        std::string_view spelling) {
+  const auto has = [&](std::string_view part) { return spelling.find(part) != spelling.npos; };
+  using Sources = ShuffleSources (*)(const Word32*, const Word32*);
+  Sources sources = &shuffle_sources<Shuffle::idx>;
+  if (has(".up")) sources = &shuffle_sources<Shuffle::up>;
+  if (has(".down")) sources = &shuffle_sources<Shuffle::down>;
+  if (has(".bfly")) sources = &shuffle_sources<Shuffle::bfly>;
+  return sources(words(warp, in->b), words(warp, in->c)).lane;
+}
 
 std::vector<BuiltOpcode> built_warp() {
   return {{"shfl", build_shuffle, {"sync up|down|bfly|idx b32"}},

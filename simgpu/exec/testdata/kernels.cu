@@ -131,7 +131,9 @@ KERNEL warp_operations(unsigned* out) {
 
 KERNEL divergent_shuffle(int* out) {
   const int i = threadIdx.x;
-  if (i < 16) out[i] = __shfl_sync(~0u, i, 3);
+  int value = i;
+  if (i < 16) value = __shfl_sync(~0u, i, 3);
+  out[i] = value;
 }
 KERNEL convergent_shuffle(int* out) {
   const int i = threadIdx.x;

@@ -1,0 +1,55 @@
+#include "simgpu/exec/lane_paths.h"
+
+#include "simgpu/exec/opcodes/opcode.h"
+
+namespace simgpu {
+namespace {
+
+enum class Ahead { exit, meeting, effect };
+
+/// @param index where to look from; then, where that is
+Ahead ahead_of(const LoweredKernel& kernel, std::uint32_t& index) {
+  constexpr int kFarthest = 256;
+  for (int i = 0; i < kFarthest && index < kernel.code.size(); ++i) {
+    const Lowered& in = kernel.code[index];
+    if (in.run == hidden::kExit && in.guarded == nullptr) return Ahead::exit;
+    switch (kernel.info.instructions[index].cls) {
+      case InstructionClass::barrier:
+      case InstructionClass::warp_exchange:
+        return Ahead::meeting;
+      case InstructionClass::global_store:
+      case InstructionClass::global_atomic:
+      case InstructionClass::shared_store:
+      case InstructionClass::shared_atomic:
+      case InstructionClass::async_copy:
+      case InstructionClass::generic_access:
+        return Ahead::effect;
+      case InstructionClass::control:
+        if (in.run != hidden::kJump && in.run != hidden::kBranchAlways) return Ahead::effect;
+        index = in.target;
+        break;
+      default:
+        ++index;
+        break;
+    }
+  }
+  return Ahead::effect;
+}
+
+}  // namespace
+
+bool does_nothing(const LoweredKernel& kernel, std::uint32_t index) {
+  return ahead_of(kernel, index) != Ahead::effect;
+}
+
+bool only_exits(const LoweredKernel& kernel, std::uint32_t index) {
+  return index == kNowhere || ahead_of(kernel, index) == Ahead::exit;
+}
+
+std::uint32_t first_effect(const LoweredKernel& kernel, std::uint32_t index) {
+  std::uint32_t at = index;
+  ahead_of(kernel, at);
+  return at < kernel.code.size() ? at : index;
+}
+
+}  // namespace simgpu

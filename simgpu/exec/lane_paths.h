@@ -1,0 +1,15 @@
+#pragma once
+
+#include "simgpu/lower/lowered.h"
+
+/// What lies ahead of lanes at an instruction, as far as it goes straight on.
+namespace simgpu {
+
+/// Whether they come to an end or a barrier before they change memory: nobody waits for them.
+bool does_nothing(const LoweredKernel& kernel, std::uint32_t index);
+/// Whether they exit before they change memory or meet anyone: they are on their way to `ret`.
+bool only_exits(const LoweredKernel& kernel, std::uint32_t index);
+/// The first instruction ahead by which others could see that they have come there.
+std::uint32_t first_effect(const LoweredKernel& kernel, std::uint32_t index);
+
+}  // namespace simgpu

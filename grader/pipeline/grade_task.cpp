@@ -193,8 +193,7 @@ class TaskGrader {
     Judgement judgement = run.judgement;
     std::optional<Judgement> repeats = run.repeats;
     const bool checkable = maximum_points(speed) > 0 && !run.outcome.sampled &&
-                           !is_cut_short(run.outcome) &&
-                           is_cheap_to_check(run.outcome.activity);
+                           !is_cut_short(run.outcome) && is_cheap_to_check(run.outcome.activity);
     if (judgement.verdict == Verdict::pass && checkable) {
       scene_.tools.progress(fmt::format("{}: checking {} for races", task_.id, speed.name));
       CaseRun checked = runner.run(timed, false);

@@ -201,7 +201,8 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
       error_after("points = 15", "pionts = 15"),
       file +
           ":11: task \"scale\": unknown key `pionts`; known keys are bonus, case, entry, file, "
-          "forbidden, group, hints, host_time_limit_s, id, kind, libraries, oracle, points, question, "
+          "forbidden, group, hints, host_time_limit_s, id, kind, libraries, oracle, points, "
+          "question, "
           "ratio, speed, "
           "time_limit_s, title, uses");
   EXPECT_EQ(error_after("points = 15", "points = \"15\""),

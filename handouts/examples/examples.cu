@@ -127,7 +127,7 @@ __global__ void factor_of_one(const float* x, float* out, int K, int factor) {
   out[threadIdx.x] = acc;
 }
 
-__global__ void flag_never_set(int* flag) {
+__global__ void flag_never_set(int* flag){
 #include "RL0307_2.inc"
 }
 

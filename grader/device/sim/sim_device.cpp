@@ -23,8 +23,8 @@ constexpr int kDeviceDescriptor = 4;  // the guest's connection to the simulated
 // A launch may take the work of so many warp instructions per second of the time limit: a device
 // that counts ends a kernel at the same place on every machine, a clock does not. Where checkers
 // watch, that is about what a kernel with scattered accesses gets done. The largest timed
-// launch of a solution, which nobody checks, needs three quarters of its share; a timed call of more is not
-// worth the wait, and is told by a bound of its time.
+// launch of a solution, which nobody checks, needs three quarters of its share; a timed call of
+// more is not worth the wait, and is told by a bound of its time.
 constexpr double kInstructionsPerSecond = 3e6, kCheckedInstructionsPerSecond = 1.5e6;
 constexpr std::uint64_t kLeastInstructions = 20'000'000;
 constexpr Seconds kMostForATime{60};

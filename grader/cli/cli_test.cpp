@@ -183,7 +183,7 @@ TEST_F(CliTest, ExplainsCodesAndNeverOtherFiles) {
 TEST_F(CliTest, ExplainsACodeByItsNumberAndSaysWhichOneWasMeant) {
   EXPECT_EQ(run({"explain", "101"}).out, "# RL0101: the file does not compile\n");
   EXPECT_EQ(run({"explain", "RL101"}).out, "# RL0101: the file does not compile\n");
-  expect_refusal({"explain", "RL0110"}, 2, "there is no code RL0110; did you mean RL0101?");
+  expect_refusal({"explain", "RL01011"}, 2, "there is no code RL01011; did you mean RL0101?");
 }
 
 TEST_F(CliTest, FindsThePartOfATask) {

@@ -33,6 +33,19 @@ void add_rows(CsvTable& table, const Student& student, int part, const RevealedC
   }
 }
 
+/// What another version of the grader kept is no reason to write no table.
+std::vector<RevealedCase> cases_of(const std::string& text) {
+  try {
+    return revealed_from(text);
+  } catch (const EvidenceError&) {
+    Diagnostic story;
+    story.message = "another version of the grader kept this; grade it again with --regrade";
+    RevealedCase unreadable;
+    unreadable.diagnostics = {story};
+    return {unreadable};
+  }
+}
+
 }  // namespace
 
 std::string hidden_case_table(Store& store, const ClassResults& results) {
@@ -41,7 +54,7 @@ std::string hidden_case_table(Store& store, const ClassResults& results) {
   for (const StudentOutcome& student : results.students) {
     for (const PartOutcome& outcome : student.parts) {
       if (outcome.grading.empty()) continue;
-      for (const RevealedCase& one : revealed_from(store.revealed(outcome.grading))) {
+      for (const RevealedCase& one : cases_of(store.revealed(outcome.grading))) {
         add_rows(table, student.student, outcome.part, one);
       }
     }

@@ -179,6 +179,14 @@ TEST_F(ClassFixture, HiddenCasesAreKeptWholeForInstructorsAndInNothingOfAStudent
   EXPECT_GE(searched, 9U);
 }
 
+TEST_F(ClassFixture, HiddenCasesThatAnotherVersionKeptDoNotStopTheOutputs) {
+  hand_in("ada", "xx");
+  run();
+  Store(out() / "batch.sqlite").database().execute("UPDATE gradings SET revealed = '{}'");
+  run();
+  EXPECT_THAT(read_file(out() / "hidden_cases.csv"), HasSubstr("another version of the grader"));
+}
+
 TEST_F(ClassFixture, APointsTableThatLostItsQuotesIsRefused) {
   hand_in("ada", "xx");
   run();

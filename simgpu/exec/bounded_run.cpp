@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kLeastBlocks = 64;
 /// Of the budget: what a sampled run may take that stands in for the whole, and what the blocks may
 /// take that bound it. All happens on one thread, and after others have used up their part.
-constexpr std::uint64_t kShareOfSample = 4, kShareOfBounds = 6;
+constexpr std::uint64_t kShareOfSample = 4, kShareOfBounds = 4;
 constexpr std::uint64_t kMostPairs = 16;
 
 bool stands_alone(const LaunchContext& launch) {
@@ -84,10 +84,10 @@ double certain_share(const std::vector<double>& samples) {
 
 using Pair = std::pair<std::uint64_t, std::uint64_t>;
 
-/// Two blocks of neighbouring ones among 32 equal stretches of the grid, as far from the beginning
-/// of the one as from the end of the other: where work grows with the place, pairs are alike. Where
-/// in its stretch a pair lies differs from one to the next, so that no rhythm of the grid is
-/// missed.
+/// Two blocks, one as far from the grid's beginning as the other from its end: where work grows
+/// with the place, in the whole grid or again and again in parts of it, pairs are alike. The grid
+/// is cut into 32 equal stretches; where in its stretch a block lies differs from pair to pair, so
+/// that no rhythm of the grid is missed.
 Pair pair_of_blocks(std::uint64_t pair, std::uint64_t blocks) {
   constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
   const auto place = [&](std::uint64_t stretch, bool from_end) {
@@ -97,8 +97,8 @@ Pair pair_of_blocks(std::uint64_t pair, std::uint64_t blocks) {
     return first + (from_end ? length - 1 - at : at);
   };
   // Those that are run first lie all over the grid.
-  const std::uint64_t stretch = 2 * (pair * 7 % kMostPairs);
-  return {place(stretch, false), place(stretch + 1, true)};
+  const std::uint64_t stretch = pair * 7 % kMostPairs;
+  return {place(stretch, false), place(2 * kMostPairs - 1 - stretch, true)};
 }
 
 /// As many pairs as the budget allows.
@@ -146,8 +146,8 @@ std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
     add_times(total, work_counts(profile), 1);
     l2.retire(std::make_unique<TrafficLog>(*profile.log));
   }
-  const double times =
-      static_cast<double>(blocks) / static_cast<double>(run.size()) * certain_share(work);
+  const double all = static_cast<double>(blocks) / static_cast<double>(run.size());
+  const double times = std::max(1.0, all * certain_share(work));
   for (std::int64_t& count : total) {
     count = static_cast<std::int64_t>(static_cast<double>(count) * times);
   }
@@ -157,7 +157,7 @@ std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
   KernelCounters below;
   l2.finish(below);
   result.counters.l2_hit_sectors =
-      static_cast<std::uint64_t>(static_cast<double>(below.l2_hit_sectors) * std::max(times, 1.0));
+      static_cast<std::uint64_t>(static_cast<double>(below.l2_hit_sectors) * times);
   result.counters.dram_read_bytes = below.dram_read_bytes;
   result.counters.dram_write_bytes = below.dram_write_bytes;
   result.at_least = true;

@@ -44,7 +44,7 @@ class ParallelRun {
     return result;
   }
 
-  /// Whether run() gave up because all blocks together took more than the budget.
+  /// Whether run() gave up because a block, or all together, took more than their limit.
   bool took_too_long() const { return took_too_long_; }
 
  private:
@@ -66,8 +66,9 @@ class ParallelRun {
       const std::lock_guard lock(mutex_);
       sums_.add(runner);
       shared_bytes_ = runner.shared_bytes();
-    } catch (const LaunchFailure&) {
-      stop();
+    } catch (const LaunchFailure& failure) {
+      // Which limit is met first, a block's or that of all, depends on who came how far.
+      stop(failure.finding.kind == FindingKind::too_long);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       error_ = std::current_exception();
@@ -80,8 +81,9 @@ class ParallelRun {
     return block.traffic ? block.traffic->entries.size() : 0;
   }
 
-  void stop() {
+  void stop(bool took_too_long) {
     const std::lock_guard lock(mutex_);
+    took_too_long_ = took_too_long_ || took_too_long;
     stop_.store(true);
     retired_.notify_all();
   }

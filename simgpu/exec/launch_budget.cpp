@@ -55,7 +55,9 @@ LaunchResult fail_long_launch(const LaunchContext& launch) {
     finding.where = site_of(launch.kernel.info, busiest_instruction(launch.kernel, runner));
     finding.where.by_thread = false;
     finding.where.action = "most of the instructions are executed here";
-    finding.message = "The kernel takes too long: " + long_launch_in_words(launch);
+    finding.message =
+        "The kernel takes too long: its first block comes to its end, and all others do not within "
+        "what is simulated of one launch";
     result.status = LaunchStatus::launch_timeout;
   } catch (const LaunchFailure& failure) {
     finding = failure.finding;

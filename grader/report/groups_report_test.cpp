@@ -75,6 +75,12 @@ TEST(GroupsReport, NothingIsListedWhereAllGroupsFailAlikeOrNone) {
   EXPECT_EQ(format_lost_groups(task), "");
 }
 
+TEST(GroupsReport, GroupsThatAreOutOfNoPointsAreNamedAlone) {
+  TaskResult task = half_right();
+  for (GroupResult& group : task.groups) group.score = group.max_score = 0;
+  EXPECT_EQ(format_lost_groups(task), "edges (wrong answer) · types");
+}
+
 TEST(GroupsReport, AStubOfEachFunctionLeavesTheTerminalReadable) {
   TaskResult task = half_right();
   task.verdict = Verdict::not_implemented;

@@ -205,8 +205,11 @@ std::string format_lost_groups(const TaskResult& task) {
   std::string text;
   for (const GroupResult& group : task.groups) {
     if (!has_none(group)) continue;
-    text += fmt::format("{}{} {}/{}", text.empty() ? "" : " · ", group.name,
-                        format_points(group.score), format_points(group.max_score));
+    text += (text.empty() ? "" : " · ") + group.name;
+    if (group.max_score >
+        0) {  // a case alone is out of no points, and so are answers without a key
+      text += fmt::format(" {}/{}", format_points(group.score), format_points(group.max_score));
+    }
     if (group.verdict != task.verdict) text += fmt::format(" ({})", verdict_words(group.verdict));
   }
   return text;

@@ -148,7 +148,7 @@ __global__ void exchange_behind_a_branch(int* out) {
     if (kWrong) value = __shfl_sync(kAll, value, 0);
   }
   if (!kWrong) value = __shfl_sync(kAll, value, 31 - i);
-  out[i] = value;
+  atomicAdd(&out[i], value);
 }
 
 /// Lanes leave a loop one after the other; who is left says so.
@@ -161,7 +161,7 @@ __global__ void mask_of_those_left(int* out, int n) {
     // TOLD mask_of_those_left RL0305 divergent-barrier "took another way"
     sum += __reduce_add_sync(left, 1);
   }
-  out[lane] = sum;
+  atomicAdd(&out[lane], sum);
 }
 
 /// The lanes that left a loop early wait behind it, where the others come too.

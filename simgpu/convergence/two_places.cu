@@ -13,6 +13,7 @@ __global__ void syncwarp_in_both_branches(int* out) {
   __shared__ int row[32];
   if (i < 16) {
     row[i] = 10 * i;
+    // TOLD syncwarp_in_both_branches RL0305 divergent-barrier "took another way"
     __syncwarp();
     out[i] = row[i + 16];
   } else {
@@ -23,6 +24,7 @@ __global__ void syncwarp_in_both_branches(int* out) {
     } else {
       __syncwarp();
     }
+    // TOLD syncwarp_in_both_branches RL0302 shared-race
     out[i] = row[i - 16];
   }
 }

@@ -112,7 +112,17 @@ bool is_warp_wide(const simgpu::Finding& finding) {
          finding.message.find("tile operation") != std::string::npos;
 }
 
+/// RL0305 where a shuffle reads from a lane that has left the kernel.
+constexpr Advice kReturnAdvice{
+    "RL0305",
+    "let every lane reach the shuffle, with a neutral value (0 for a sum), instead of returning "
+    "early",
+    "a lane that has returned has no value to give: what comes back is undefined"};
+
 const Advice* advice_for(const simgpu::Finding& finding) {
+  const bool is_of_exited =
+      finding.message.find("which has returned from the kernel") != std::string::npos;
+  if (finding.code == kReturnAdvice.code && is_of_exited) return &kReturnAdvice;
   if (finding.code == kWarpAdvice.code && is_warp_wide(finding)) return &kWarpAdvice;
   for (const Advice& advice : kAdvice) {
     if (finding.code == advice.code) return &advice;

@@ -13,6 +13,7 @@ __global__ void syncwarp_in_both_branches(int* out) {
   __shared__ int row[32];
   if (i < 16) {
     row[i] = 10 * i;
+    // TOLD syncwarp_in_both_branches RL0305 divergent-barrier "took another way"
     __syncwarp();
     out[i] = row[i + 16];
   } else {
@@ -23,6 +24,7 @@ __global__ void syncwarp_in_both_branches(int* out) {
     } else {
       __syncwarp();
     }
+    // TOLD syncwarp_in_both_branches RL0302 shared-race
     out[i] = row[i - 16];
   }
 }
@@ -148,7 +150,7 @@ __global__ void exchange_behind_a_branch(int* out) {
     if (kWrong) value = __shfl_sync(kAll, value, 0);
   }
   if (!kWrong) value = __shfl_sync(kAll, value, 31 - i);
-  out[i] = value;
+  atomicAdd(&out[i], value);
 }
 
 /// Lanes leave a loop one after the other; who is left says so.
@@ -161,7 +163,7 @@ __global__ void mask_of_those_left(int* out, int n) {
     // TOLD mask_of_those_left RL0305 divergent-barrier "took another way"
     sum += __reduce_add_sync(left, 1);
   }
-  out[lane] = sum;
+  atomicAdd(&out[lane], sum);
 }
 
 /// The lanes that left a loop early wait behind it, where the others come too.

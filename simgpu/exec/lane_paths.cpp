@@ -8,7 +8,8 @@ namespace {
 enum class Ahead { exit, meeting, effect };
 
 /// @param index where to look from; then, where that is
-Ahead ahead_of(const LoweredKernel& kernel, std::uint32_t& index) {
+/// @param may_store plain stores do not count
+Ahead ahead_of(const LoweredKernel& kernel, std::uint32_t& index, bool may_store = false) {
   constexpr int kFarthest = 256;
   for (int i = 0; i < kFarthest && index < kernel.code.size(); ++i) {
     const Lowered& in = kernel.code[index];
@@ -18,6 +19,9 @@ Ahead ahead_of(const LoweredKernel& kernel, std::uint32_t& index) {
       case InstructionClass::warp_exchange:
         return Ahead::meeting;
       case InstructionClass::global_store:
+        if (!may_store) return Ahead::effect;
+        ++index;
+        break;
       case InstructionClass::global_atomic:
       case InstructionClass::shared_store:
       case InstructionClass::shared_atomic:
@@ -44,6 +48,10 @@ bool does_nothing(const LoweredKernel& kernel, std::uint32_t index) {
 
 bool only_exits(const LoweredKernel& kernel, std::uint32_t index) {
   return index == kNowhere || ahead_of(kernel, index) == Ahead::exit;
+}
+
+bool only_stores_and_exits(const LoweredKernel& kernel, std::uint32_t index) {
+  return index == kNowhere || ahead_of(kernel, index, true) == Ahead::exit;
 }
 
 std::uint32_t first_effect(const LoweredKernel& kernel, std::uint32_t index) {

@@ -47,8 +47,7 @@ void wait_for_missing_lanes(const Lowered* in, const Warp& warp, const NamedLane
 
 /// Those of the waiting group's own lanes that it waits for go on without it.
 void BlockRunner::part_missing_lanes(Warp& warp) {
-  const LoweredKernel& kernel = launch_.kernel;
-  LaneWait& wait = warp.wait;
+  const LaneWait& wait = warp.wait;
   const std::uint32_t missing = wait.missing(warp.dead);
   if (const std::uint32_t others = warp.stack.active() & ~wait.lanes; (others & missing) != 0) {
     // A guard keeps them from the instruction.
@@ -61,8 +60,7 @@ void BlockRunner::part_missing_lanes(Warp& warp) {
   }
   while (const std::uint32_t lanes = warp.stack.waiting_lanes(missing)) {
     std::uint32_t next = 0;
-    const bool skip = warp.stack.have_come_to_meet(lanes, next) && !only_exits(kernel, next);
-    if (skip) note_skip(warp, lanes, next);
+    if (warp.stack.have_come_to_meet(lanes, next)) note_skip(warp, lanes, next);
     part_lanes(warp, lanes);
   }
   for (CallStack::Waiting waiting = warp.calls.find_waiting(missing); waiting.lanes != 0;
@@ -74,9 +72,9 @@ void BlockRunner::part_missing_lanes(Warp& warp) {
     group.stack = waiting.stack;
     group.stack.keep_lanes(waiting.lanes);
     std::uint32_t next = 0;
-    const bool skip =
-        waiting.stack.have_come_to_meet(waiting.lanes, next) && !only_exits(kernel, next);
-    if (skip) note_skip(warp, waiting.lanes, next);
+    if (waiting.stack.have_come_to_meet(waiting.lanes, next)) {
+      note_skip(warp, waiting.lanes, next);
+    }
     keep_lanes(warp, ~waiting.lanes);
     enter_parted(warp, group);
     warp.others.push_back(std::move(group));
@@ -84,9 +82,13 @@ void BlockRunner::part_missing_lanes(Warp& warp) {
 }
 
 /// Lanes have gone on behind the place where they were to meet those that wait: they take no part
-/// in what these are at. Of a barrier that is told at once, for it is one of each round.
+/// in what these are at, unless they are on their way to `ret`. Of a barrier that is told at once,
+/// for it is one of each round.
 void BlockRunner::note_skip(Warp& warp, std::uint32_t lanes, std::uint32_t next) {
   LaneWait& wait = warp.wait;
+  const bool returns = wait.at_barrier ? only_exits(launch_.kernel, next)
+                                       : only_stores_and_exits(launch_.kernel, next);
+  if (returns) return;
   const std::uint32_t of_these = lanes & wait.missing(warp.dead);
   wait.skipped |= of_these;
   wait.skipped_to = next;

@@ -69,7 +69,7 @@ __global__ void syncwarp_names_absent(int* out, unsigned mask) {
     // FAULT syncwarp_names_absent RL0305 divergent-barrier
     __syncwarp(mask);
   }
-  out[i] = 1;
+  atomicAdd(&out[i], 1);
 }
 
 __global__ void shuffle_in_a_branch(int* out, unsigned mask) {
@@ -79,7 +79,7 @@ __global__ void shuffle_in_a_branch(int* out, unsigned mask) {
     // FAULT shuffle_in_a_branch RL0305 divergent-barrier
     value = __shfl_sync(mask, i, 3);
   }
-  out[i] = value;
+  atomicAdd(&out[i], value);
 }
 
 __global__ void shuffle_from_absent(int* out, int source) {
@@ -97,7 +97,7 @@ __global__ void vote_in_a_branch(unsigned* out, unsigned mask) {
     // FAULT vote_in_a_branch RL0305 divergent-barrier
     votes = __ballot_sync(mask, i > 8);
   }
-  out[i] = votes;
+  atomicAdd(&out[i], votes);
 }
 
 __global__ void reduce_in_a_loop(const int* in, int* out, int count, bool wrong) {
@@ -110,7 +110,7 @@ __global__ void reduce_in_a_loop(const int* in, int* out, int count, bool wrong)
     }
     sum += value;
   }
-  out[threadIdx.x] = sum;
+  atomicAdd(&out[threadIdx.x], sum);
 }
 
 const std::vector<Fault> faults{

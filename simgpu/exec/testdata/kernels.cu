@@ -133,7 +133,7 @@ KERNEL divergent_shuffle(int* out) {
   const int i = threadIdx.x;
   int value = i;
   if (i < 16) value = __shfl_sync(~0u, i, 3);
-  out[i] = value;
+  atomicAdd(&out[i], value);
 }
 KERNEL convergent_shuffle(int* out) {
   const int i = threadIdx.x;

@@ -42,7 +42,7 @@ void refuse_foreign_outputs(const Options& options) {
   const bool json_is_file = !options.json.empty() && options.json != "-";
   if (json_is_file) require_own("--json", options.json, {"{\n  \"schema\":"});
   if (!options.trace.empty()) {
-    require_own("--trace", options.trace, {"\"displayTimeUnit\":", "\"traceEvents\":"});
+    require_own("--trace", options.trace, {"\"schemaVersion\":", "\"traceEvents\":"});
   }
 }
 

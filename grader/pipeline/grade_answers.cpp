@@ -131,7 +131,6 @@ void settle_group(TaskResult& result, const std::string& question, Verdict verdi
 /// @param earns whether right answers have points here
 void report_questions(const PartSpec& part, const TaskSpec& task, const Answers& answers,
                       const std::vector<Judged>& questions, bool earns, TaskResult& result) {
-  result.groups.clear();
   for (const Judged& judged : questions) {
     const QuestionSpec& question = *judged.question;
     const bool is_right = judged.verdict == Verdict::pass;

@@ -32,6 +32,7 @@ class RevealTest : public GradeTest {
   GradeResult grade_revealing(const FakeDevice::Behaviour& behave) {
     FakeDevice device(behave);
     build_.library = library_;
+    for (TaskSpec& task : part_.tasks) complete_groups(task);
     return grade(
         part_, request_,
         {.device = device,

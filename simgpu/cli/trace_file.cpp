@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -128,7 +129,7 @@ class Rows {
 
   struct Line {
     int number = 0;
-    std::int64_t free_from = 0;
+    std::int64_t free_from = std::numeric_limits<std::int64_t>::min();
   };
 
   int process_;

@@ -71,6 +71,15 @@ TEST(TraceFile, GivesWorkThatOverlapsALineOfItsOwn) {
   EXPECT_THAT(events(text, "f"), SizeIs(3)) << "one launch, an arrow to each node";
 }
 
+TEST(TraceFile, HasALineForWorkBeforeTheClockBegan) {
+  Activity activity;
+  KernelRecord& kernel = activity.kernels.emplace_back();
+  kernel.start_us = -3;
+  kernel.time.total_us = 1;
+  const std::string text = trace_json(activity, "a100", 108);
+  EXPECT_THAT(events(text, "X"), SizeIs(1));
+}
+
 TEST(TraceFile, IsValidWhateverAKernelIsNamed) {
   std::mt19937 random(3);
   for (int round = 0; round < 50; ++round) {

@@ -275,6 +275,7 @@ class BlockRunner {
   bool exchange_jointly(Warp& warp);
   void let_waits_end(Warp& warp);
   void note_skip(Warp& warp, std::uint32_t lanes, std::uint32_t next);
+  void mark_skipped(Warp& warp, std::uint32_t lanes, std::uint32_t next);
   RawFinding lane_finding(const Warp& warp, const LaneWait& wait, std::uint32_t absent) const;
   void report_skipped(const Warp& warp, std::uint32_t lanes);
   void report_missing(Warp& warp, const LaneState& state);

@@ -50,7 +50,8 @@ void BlockRunner::part_missing_lanes(Warp& warp) {
   const LaneWait& wait = warp.wait;
   const std::uint32_t missing = wait.missing(warp.dead);
   if (const std::uint32_t others = warp.stack.active() & ~wait.lanes; (others & missing) != 0) {
-    // A guard keeps them from the instruction.
+    // A guard keeps them from the instruction, and they are on no way to `ret` that goes around it.
+    mark_skipped(warp, others, wait.in->index + 1);
     LaneGroup group{static_cast<const LaneState&>(warp), {}, {}};
     keep_lanes(group, others);
     keep_lanes(warp, ~others);
@@ -85,10 +86,14 @@ void BlockRunner::part_missing_lanes(Warp& warp) {
 /// in what these are at, unless they are on their way to `ret`. Of a barrier that is told at once,
 /// for it is one of each round.
 void BlockRunner::note_skip(Warp& warp, std::uint32_t lanes, std::uint32_t next) {
-  LaneWait& wait = warp.wait;
+  const LaneWait& wait = warp.wait;
   const bool returns = wait.at_barrier ? only_exits(launch_.kernel, next)
                                        : only_stores_and_exits(launch_.kernel, next);
-  if (returns) return;
+  if (!returns) mark_skipped(warp, lanes, next);
+}
+
+void BlockRunner::mark_skipped(Warp& warp, std::uint32_t lanes, std::uint32_t next) {
+  LaneWait& wait = warp.wait;
   const std::uint32_t of_these = lanes & wait.missing(warp.dead);
   wait.skipped |= of_these;
   wait.skipped_to = next;

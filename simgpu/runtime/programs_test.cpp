@@ -379,7 +379,8 @@ TEST(SimgpuRun, TellsABarrierThatThreadsMissBeforeTheRacesThatFollowFromIt) {
   EXPECT_EQ(run.exit_code, 86) << run.output;
   std::vector<std::string> kinds;
   for (const auto& finding : run.report["findings"]) kinds.push_back(finding["kind"]);
-  EXPECT_THAT(kinds, ElementsAre("divergent-barrier", "shared-race", "shared-race", "shared-race"));
+  EXPECT_THAT(kinds, ElementsAre("divergent-barrier", "shared-race", "shared-race", "shared-race",
+                                 "shared-race"));
 }
 
 TEST(SimgpuRun, GivesBlocksTheSharedMemoryOfTheirGpu) {

@@ -347,7 +347,8 @@ Outcome judge_mistake(const Graded& graded, const Ran& ran, const Mistake& mista
   const std::string loss = wrong_loss(lost_groups(task), mistake.loses);
   if (!loss.empty()) fail(loss);
   const double score = task.at("score").get<double>();
-  if (!(score < mistake.max_score + kHundredth)) {
+  // Shares of groups are not whole; a score is rounded to hundredths.
+  if (!(score < mistake.max_score + 2 * kHundredth)) {
     fail(fmt::format("earns {:g} points, and may earn {:g}", score, mistake.max_score));
   }
   const int expected_exit = has_verdict(task, Verdict::pass) ? 0 : 1;

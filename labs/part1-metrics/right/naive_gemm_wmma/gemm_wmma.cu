@@ -20,7 +20,8 @@ __global__ void product(const __nv_bfloat16* A, const __nv_bfloat16* B, float* C
       const int r = i / 16;
       const int c = i % 16;
       a_tile[i] = row + r < M && k + c < K ? A[(row + r) * K + k + c] : __float2bfloat16(0.0f);
-      b_tile[i] = k + r < K && column + c < N ? B[(k + r) * N + column + c] : __float2bfloat16(0.0f);
+      b_tile[i] =
+          k + r < K && column + c < N ? B[(k + r) * N + column + c] : __float2bfloat16(0.0f);
     }
     __syncthreads();
     wmma::fragment<wmma::matrix_a, 16, 16, 16, __nv_bfloat16, wmma::row_major> a;

@@ -21,7 +21,8 @@ __global__ void attend(const T* q, const T* keys, const T* values, const int* po
   const int kv_head = head / (shape.query_heads / shape.key_value_heads);
   const int dim = shape.head_dim;
   const T* q_row = q + static_cast<size_t>(index) * dim;
-  const size_t cache = static_cast<size_t>(batch * shape.key_value_heads + kv_head) * shape.capacity;
+  const size_t cache =
+      static_cast<size_t>(batch * shape.key_value_heads + kv_head) * shape.capacity;
   const int last = positions[query];
   const int first = shape.window == 0 ? 0 : max(0, last - shape.window + 1);
   float sums[256];

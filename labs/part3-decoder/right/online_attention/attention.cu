@@ -22,7 +22,8 @@ __global__ void attend(const T* q, const T* keys, const T* values, const int* po
   const int kv_head = head / (shape.query_heads / shape.key_value_heads);
   const size_t row =
       (static_cast<size_t>(batch * shape.query_length + query) * shape.query_heads + head) * dim;
-  const size_t cache = static_cast<size_t>(batch * shape.key_value_heads + kv_head) * shape.capacity;
+  const size_t cache =
+      static_cast<size_t>(batch * shape.key_value_heads + kv_head) * shape.capacity;
   const int last = positions[query];
   const int first = shape.window == 0 ? 0 : max(0, last - shape.window + 1);
   const float mine = d < dim ? number(q[row + d]) : 0.0f;

@@ -25,7 +25,8 @@ __global__ void attend(const T* q, const T* k, const T* v, float* parts, Attenti
   const int batch = row / shape.query_heads;
   const int kv_head = head / (shape.query_heads / shape.key_value_heads);
   const int dim = shape.head_dim;
-  const size_t keys = static_cast<size_t>(batch * shape.key_value_heads + kv_head) * shape.key_length;
+  const size_t keys =
+      static_cast<size_t>(batch * shape.key_value_heads + kv_head) * shape.key_length;
   const int seen_from =
       shape.causal && shape.window > 0 ? max(0, shape.key_length - shape.window) : 0;
   const int seen = shape.key_length - seen_from;
@@ -45,7 +46,8 @@ __global__ void attend(const T* q, const T* k, const T* v, float* parts, Attenti
     const float now = fmaxf(largest, score);
     const float shrink = expf(largest - now);
     const float weight = expf(score - now);
-    for (int d = 0; d < dim; ++d) mine[d] = mine[d] * shrink + weight * number(v[(keys + j) * dim + d]);
+    for (int d = 0; d < dim; ++d)
+      mine[d] = mine[d] * shrink + weight * number(v[(keys + j) * dim + d]);
     sum = sum * shrink + weight;
     largest = now;
   }

@@ -23,7 +23,8 @@ __global__ void attend(const T* q, const T* k, const T* v, T* out, float* log_su
   const int dim = shape.head_dim;
   const size_t row =
       static_cast<size_t>(batch * shape.query_heads + head) * shape.query_length + query;
-  const size_t keys = static_cast<size_t>(batch * shape.key_value_heads + kv_head) * shape.key_length;
+  const size_t keys =
+      static_cast<size_t>(batch * shape.key_value_heads + kv_head) * shape.key_length;
   int end = shape.key_length;
   int first = 0;
   if (shape.causal) {
@@ -36,12 +37,14 @@ __global__ void attend(const T* q, const T* k, const T* v, T* out, float* log_su
   float sum = 0;
   for (int j = first; j < end; ++j) {
     float score = 0;
-    for (int d = 0; d < dim; ++d) score += number(q[row * dim + d]) * number(k[(keys + j) * dim + d]);
+    for (int d = 0; d < dim; ++d)
+      score += number(q[row * dim + d]) * number(k[(keys + j) * dim + d]);
     score *= shape.scale;
     const float now = fmaxf(largest, score);
     const float shrink = expf(largest - now);
     const float weight = expf(score - now);
-    for (int d = 0; d < dim; ++d) acc[d] = acc[d] * shrink + weight * number(v[(keys + j) * dim + d]);
+    for (int d = 0; d < dim; ++d)
+      acc[d] = acc[d] * shrink + weight * number(v[(keys + j) * dim + d]);
     sum = sum * shrink + weight;
     largest = now;
   }
@@ -51,13 +54,13 @@ __global__ void attend(const T* q, const T* k, const T* v, T* out, float* log_su
 
 template <typename T>
 void flash_tensor_cores(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
-         const AttentionShape& shape, cudaStream_t stream) {
+                        const AttentionShape& shape, cudaStream_t stream) {
   const dim3 grid((shape.query_length + 63) / 64, shape.query_heads, shape.batch);
   attend<<<grid, 64, 0, stream>>>(q, k, v, out, log_sum_exp, shape);
   CUDA_CHECK(cudaGetLastError());
 }
 
 template void flash_tensor_cores(const __half*, const __half*, const __half*, __half*, float*,
-                   const AttentionShape&, cudaStream_t);
-template void flash_tensor_cores(const __nv_bfloat16*, const __nv_bfloat16*, const __nv_bfloat16*, __nv_bfloat16*, float*,
-                   const AttentionShape&, cudaStream_t);
+                                 const AttentionShape&, cudaStream_t);
+template void flash_tensor_cores(const __nv_bfloat16*, const __nv_bfloat16*, const __nv_bfloat16*,
+                                 __nv_bfloat16*, float*, const AttentionShape&, cudaStream_t);

@@ -63,7 +63,8 @@ __global__ void combine(const T* weights, const T* v, T* out, AttentionShape sha
   const int batch = blockIdx.y / shape.query_heads;
   const int kv_head = head / (shape.query_heads / shape.key_value_heads);
   const size_t row = static_cast<size_t>(blockIdx.y) * shape.query_length + query;
-  const size_t keys = static_cast<size_t>(batch * shape.key_value_heads + kv_head) * shape.key_length;
+  const size_t keys =
+      static_cast<size_t>(batch * shape.key_value_heads + kv_head) * shape.key_length;
   float sum = 0;
   for (int j = 0; j < shape.key_length; ++j) {
     sum += number(weights[row * shape.key_length + j]) * number(v[(keys + j) * shape.head_dim + d]);
@@ -87,8 +88,8 @@ void run(const T* q, const T* k, const T* v, T* out, const AttentionShape& shape
 template <typename T>
 void sdpa(cublasHandle_t, const T* q, const T* k, const T* v, T* out, const AttentionShape& shape,
           cudaStream_t stream) {
-  const size_t count = static_cast<size_t>(shape.batch) * shape.query_heads * shape.query_length *
-                       shape.key_length;
+  const size_t count =
+      static_cast<size_t>(shape.batch) * shape.query_heads * shape.query_length * shape.key_length;
   float* scores = nullptr;
   CUDA_CHECK(cudaMallocAsync(&scores, count * sizeof(float), stream));
   if constexpr (sizeof(T) == sizeof(float)) {

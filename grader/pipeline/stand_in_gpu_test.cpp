@@ -11,8 +11,14 @@ namespace {
 
 using testing::HasSubstr;
 
+/// Says that the same problem takes so many FLOPs that tensor cores would need a third of a second.
+class HeavyOracle : public ScaleOracle {
+ public:
+  Work work(const Values& /*parameters*/) const override { return {{{"fp32", 1e14}}, 0}; }
+};
+
 /// y = 2 x over 1000 elements, which the oracle says are 1e9 FLOPs: the pretended A100 would need
-/// 51 us for them.
+/// 51 us for them, and 3 us on its tensor cores.
 class StandInGpuTest : public GradeTest {
  protected:
   StandInGpuTest() {
@@ -24,6 +30,7 @@ class StandInGpuTest : public GradeTest {
     part_.tasks[0].time_limit_s = 20;
   }
 
+  template <typename OfWork = ScaleOracle>
   TaskResult grade_entry(const std::string& entry) {
     DeviceOptions options = test_options();
     const std::filesystem::path build = ROOFLAB_BINARY_DIR;
@@ -34,7 +41,7 @@ class StandInGpuTest : public GradeTest {
     const GradeTools tools{
         .device = device,
         .build = [this](const TaskSpec&, const std::vector<SourceFile>&) { return build_; },
-        .oracle = [](const std::string&) { return std::make_unique<ScaleOracle>(); },
+        .oracle = [](const std::string&) { return std::make_unique<OfWork>(); },
         .progress = [](const std::string&) {}};
     for (TaskSpec& task : part_.tasks) complete_groups(task);
     return grade(part_, request_, tools).tasks.at(0);
@@ -53,8 +60,15 @@ TEST_F(StandInGpuTest, ATimeByTheGradersOwnClockEarnsItsPoints) {
   EXPECT_TRUE(timing.measured->clocks_watched);
 }
 
-TEST_F(StandInGpuTest, ATimeBelowTheFloorIsSuspect) {
+TEST_F(StandInGpuTest, ATimeThatTensorCoresCouldReachIsANoteForPeople) {
   const TaskResult task = grade_entry("scale_on_host");
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  ASSERT_EQ(task.for_people.size(), 1U);
+  EXPECT_THAT(task.for_people[0], HasSubstr("less than 51.28 us, which fp32 arithmetic takes"));
+}
+
+TEST_F(StandInGpuTest, ATimeBelowTheFloorIsSuspect) {
+  const TaskResult task = grade_entry<HeavyOracle>("scale_on_host");
   EXPECT_EQ(task.verdict, Verdict::suspect);
   EXPECT_EQ(task.score, 10);
   EXPECT_EQ(task.diagnostics.at(0).code, "RL0505");

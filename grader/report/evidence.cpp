@@ -59,7 +59,26 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(RevealedCase, task, name, parame
 
 namespace {
 
-constexpr int kVersion = 4;  ///< 4: groups of cases, notes for people
+constexpr int kVersion = 4;  ///< 4: groups of cases, notes for people, bounds of times
+
+void set_default(nlohmann::json& object, const char* key, nlohmann::json value) {
+  if (!object.contains(key)) object[key] = std::move(value);
+}
+
+/// What version 3 did not know yet is empty, so that a class that was graded with it keeps its
+/// pages.
+void upgrade_from_3(nlohmann::json& result) {
+  const auto none = nlohmann::json::array();
+  for (nlohmann::json& task : result.at("tasks")) {
+    set_default(task, "groups", none);
+    set_default(task, "for_people", none);
+    set_default(task, "graded_later", 0.0);
+    set_default(task, "hidden_cases", 0);
+    for (nlohmann::json& one : task.at("cases")) set_default(one, "group", "");
+    for (nlohmann::json& timing : task.at("timings")) set_default(timing, "at_least", false);
+    for (nlohmann::json& story : task.at("diagnostics")) set_default(story, "groups", none);
+  }
+}
 
 }  // namespace
 
@@ -71,8 +90,11 @@ std::string to_evidence(const GradeResult& result) {
 
 GradeResult from_evidence(const std::string& text) {
   try {
-    const auto document = nlohmann::json::parse(text);
-    if (const int version = document.at("version").get<int>(); version != kVersion) {
+    auto document = nlohmann::json::parse(text);
+    const int version = document.at("version").get<int>();
+    if (version == 3) {
+      upgrade_from_3(document.at("result"));
+    } else if (version != kVersion) {
       throw EvidenceError(fmt::format(
           "this evidence is of version {}, and this grader reads version {}; use the grader that "
           "wrote it",

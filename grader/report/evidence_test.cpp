@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace rooflab {
 namespace {
@@ -81,6 +82,28 @@ TEST(Evidence, SurvivesOutputThatIsNoUtf8) {
   result.tasks[0].printed = std::string("a\xFF\0b", 4);
   EXPECT_EQ(from_evidence(to_evidence(result)).tasks[0].printed,
             std::string("a\xEF\xBF\xBD\0b", 6));
+}
+
+TEST(Evidence, OfVersion3IsReadWithoutWhatItDidNotKnow) {
+  GradeResult result;
+  TaskResult& task = result.tasks.emplace_back();
+  task.score = 7;
+  task.cases.push_back({.name = "four"});
+  task.timings.resize(1);
+  task.diagnostics.resize(1);
+  auto old = nlohmann::json::parse(to_evidence(result));
+  old["version"] = 3;
+  nlohmann::json& written = old["result"]["tasks"][0];
+  for (const char* key : {"groups", "for_people", "graded_later", "hidden_cases"}) {
+    ASSERT_EQ(written.erase(key), 1U) << key;
+  }
+  ASSERT_EQ(written["cases"][0].erase("group"), 1U);
+  ASSERT_EQ(written["timings"][0].erase("at_least"), 1U);
+  ASSERT_EQ(written["diagnostics"][0].erase("groups"), 1U);
+  const TaskResult read = from_evidence(old.dump()).tasks.at(0);
+  EXPECT_EQ(read.score, 7);
+  EXPECT_EQ(read.cases.at(0).name, "four");
+  EXPECT_THAT(read.groups, testing::IsEmpty());
 }
 
 TEST(Evidence, OfAnotherVersionOrFormIsRefused) {

@@ -22,6 +22,12 @@ Ahead ahead_of(const LoweredKernel& kernel, std::uint32_t& index, bool may_store
         if (!may_store) return Ahead::effect;
         ++index;
         break;
+      case InstructionClass::global_load:
+      case InstructionClass::shared_load:
+        // What both ways load, a compiler loads before they part: who loads goes on.
+        if (may_store) return Ahead::effect;
+        ++index;
+        break;
       case InstructionClass::global_atomic:
       case InstructionClass::shared_store:
       case InstructionClass::shared_atomic:

@@ -9,8 +9,9 @@ namespace simgpu {
 bool does_nothing(const LoweredKernel& kernel, std::uint32_t index);
 /// Whether they exit before they change memory or meet anyone: they are on their way to `ret`.
 bool only_exits(const LoweredKernel& kernel, std::uint32_t index);
-/// Whether they exit after plain stores at most: a compiler makes one store of those before an
-/// early `return` and at the end of the kernel, and what was a return is an `if` then.
+/// Whether they exit after plain stores at most, and load nothing: a compiler makes one store of
+/// those before an early `return` and at the end of the kernel, and what was a return is an `if`
+/// then.
 bool only_stores_and_exits(const LoweredKernel& kernel, std::uint32_t index);
 /// The first instruction ahead by which others could see that they have come there.
 std::uint32_t first_effect(const LoweredKernel& kernel, std::uint32_t index);

@@ -250,9 +250,12 @@ class TaskGrader {
   /// A right call that would take too long to simulate: what is known of its time counts.
   bool add_bound(const SpeedSpec& speed, Timing timing, const RunOutcome& outcome) {
     bound(timing);
-    tell_once({explain_too_slow(timing, outcome, context_timed(speed))});
-    add_timing(speed, timing);
-    add_kernel_evidence(speed, timing, outcome.activity);
+    add_timing(speed, std::move(timing));
+    Timing& kept = result_.timings.back();
+    std::vector<Diagnostic> remarks = judge_speed(speed, outcome, kept);
+    tell_once({explain_too_slow(kept, outcome, context_timed(speed))});
+    tell_once(std::move(remarks));
+    add_kernel_evidence(speed, kept, outcome.activity);
     return true;
   }
 

@@ -229,12 +229,18 @@ class TiledGemmOracle : public GemmOracle {
                                        const CallEvidence& evidence) const override {
     if (!evidence.keeps_records) return {};
     double loaded = 0;
+    double flops = 0;
+    bool cut_short = false;
     for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
       loaded += static_cast<double>(kernel.counters.global_load_bytes) / sizeof(float);
+      cut_short = cut_short || kernel.at_least;
+      for (const auto& [type, count] : kernel.counters.flops) flops += static_cast<double>(count);
     }
-    // Without tiles, each thread loads a value of A and one of B for each multiply-add.
+    // Without tiles, each thread loads a value of A and one of B for each multiply-add. Of a run
+    // that was cut short, those that were made count.
     const Sizes s = sizes(parameters);
-    const double untiled = 2.0 * static_cast<double>(s.m * s.n) * static_cast<double>(s.k);
+    const double all = 2.0 * static_cast<double>(s.m * s.n) * static_cast<double>(s.k);
+    const double untiled = cut_short ? flops : all;
     constexpr double kGoodReuse = 8;
     constexpr double kLeastReuse = 2;  // of a patch of 2 x 2 in each thread, or a tile as small
     const double reuse = loaded > 0 ? untiled / loaded : kGoodReuse;

@@ -33,12 +33,12 @@ bool is_limit(Verdict verdict) {
 /// sizes.
 void keep_printed(const NumberedCase& numbered, const CaseRun& run, TaskResult& result) {
   if (numbered.spec.hidden || run.outcome.printed.empty()) return;
-  const auto printed_before = [&](const CaseResult& earlier) {
+  const auto failed_openly = [&](const CaseResult& earlier) {
     return earlier.verdict != Verdict::pass && !earlier.hidden;
   };
   const bool fails = run.judgement.verdict != Verdict::pass;
   const bool is_first_failure =
-      fails && std::ranges::count_if(result.cases, printed_before) <= 1;  // it is among them
+      fails && std::ranges::count_if(result.cases, failed_openly) <= 1;  // it is among them
   if (result.printed.empty() || is_first_failure) result.printed = run.outcome.printed;
 }
 

@@ -82,6 +82,16 @@ __global__ void shuffle_in_a_branch(int* out, unsigned mask) {
   atomicAdd(&out[i], value);
 }
 
+__global__ void shuffle_before_a_load(const int* in, int* out, unsigned mask) {
+  const int i = static_cast<int>(threadIdx.x);
+  int value = i;
+  if (i < 16) {
+    // FAULT shuffle_before_a_load RL0305 divergent-barrier
+    value = __shfl_sync(mask, i, 3);
+  }
+  out[i] = value + in[i];
+}
+
 __global__ void shuffle_from_absent(int* out, int source) {
   const int i = static_cast<int>(threadIdx.x);
   if (i < 16) {
@@ -140,6 +150,10 @@ const std::vector<Fault> faults{
      [](bool wrong) { syncwarp_names_absent<<<1, 32>>>(zeros<int>(32), wrong ? ~0u : 0xffffu); }},
     {"shuffle_in_a_branch",
      [](bool wrong) { shuffle_in_a_branch<<<1, 32>>>(zeros<int>(32), wrong ? ~0u : 0xffffu); }},
+    {"shuffle_before_a_load",
+     [](bool wrong) {
+       shuffle_before_a_load<<<1, 32>>>(zeros<int>(32), zeros<int>(32), wrong ? ~0u : 0xffffu);
+     }},
     {"shuffle_from_absent",
      [](bool wrong) { shuffle_from_absent<<<1, 32>>>(zeros<int>(32), wrong ? 20 : 4); }},
     {"vote_in_a_branch",

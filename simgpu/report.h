@@ -74,6 +74,9 @@ struct Finding {
   std::string object;   ///< "shared array As", "allocation of 4096 bytes", with the offset in it
   std::string message;  ///< one sentence, cause first
   std::uint64_t occurrences = 1;  ///< same code and place, counted together
+  /// Holds unless threads returned from the kernel before `where`, which only its source tells: see
+  /// simgpu/source/early_returns.h. Who has no source has to drop it.
+  bool unless_returned = false;
   bool operator==(const Finding&) const = default;
 };
 

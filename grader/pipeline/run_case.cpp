@@ -3,14 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
+#include "grader/diagnose/story.h"
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/counts.h"
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/judge_repeats.h"
 #include "grader/pipeline/reveal.h"
 #include "grader/pipeline/seeds.h"
+#include "simgpu/source/early_returns.h"
 
 namespace rooflab {
 namespace {
@@ -101,10 +105,18 @@ void CaseRunner::look_closer(const JudgedRun& run, CaseRun& result) {
   }
 }
 
-/// A fault of ours is tried once more before it becomes a verdict.
+/// A fault of ours is tried once more before it becomes a verdict. What the device found and only
+/// the source can tell is settled.
 RunOutcome CaseRunner::run_with_retry(const RunRequest& request) const {
   RunOutcome outcome = scene_.tools.device.run(request);
   if (outcome.end == RunOutcome::End::device_fault) outcome = scene_.tools.device.run(request);
+  const DiagnoseContext context = scene_.context();
+  simgpu::settle_by_source(outcome.activity.findings,
+                           [&](const std::string& file) -> std::optional<std::string> {
+                             const auto source = context.sources.find(student_path(file, context));
+                             if (source == context.sources.end()) return std::nullopt;
+                             return source->second;
+                           });
   return outcome;
 }
 

@@ -81,6 +81,7 @@ struct RawFinding {
   // Of RL0305, where `address` is the lane that is asked or waited for.
   LaneFault lane_fault = LaneFault::unnamed_source;
   std::uint8_t lanes_here = 0, lanes_running = 0;
+  bool unless_returned = false;  ///< see Finding
   std::uint64_t occurrences = 1;
 };
 

@@ -24,7 +24,11 @@ class FindingList {
     RawFinding& kept = findings_[known->second];
     const std::uint64_t occurrences = kept.occurrences + finding.occurrences;
     // Two warps make the clearer story: the lanes of one seem to run together.
-    if (is_within_warp(kept) && !is_within_warp(finding)) kept = finding;
+    if (kept.unless_returned != finding.unless_returned) {
+      if (kept.unless_returned) kept = finding;
+    } else if (is_within_warp(kept) && !is_within_warp(finding)) {
+      kept = finding;
+    }
     kept.occurrences = occurrences;
   }
 

@@ -17,6 +17,7 @@
 #include "simgpu/cli/trace_file.h"
 #include "simgpu/device/device_process.h"
 #include "simgpu/model/explanation.h"
+#include "simgpu/source/early_returns.h"
 #include "specs/gpu_spec.h"
 
 namespace {
@@ -104,6 +105,7 @@ int run(const Options& options) {
   // Whoever is killed had no time to free anything.
   if (checkers && !end.by_signal) device.report_end();
   simgpu::Activity activity = device.collect();
+  simgpu::settle_by_source(activity.findings, simgpu::cli::source_text);
   if (!checkers) keep_what_is_no_check(activity.findings);
   std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);
   if (!activity.guest_connected) {

@@ -26,24 +26,11 @@ std::string text_of(const Dim3& index) {
   return fmt::format("({},{},{})", index.x, index.y, index.z);
 }
 
-/// The beginning of a regular file. PTX may name any file as its source: opening a pipe would wait
-/// for ever, a device would not end.
-std::string source_text(const std::string& file) {
-  constexpr std::size_t kMostBytes = 4u << 20;
-  const Descriptor source(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  struct stat status {};
-  if (fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  std::string text(kMostBytes, '\0');
-  const ssize_t count = read(source.get(), text.data(), text.size());
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-  return text;
-}
-
 /// Line `number` of a source file, empty when there is none to show.
 std::string source_line(const std::string& file, std::uint32_t number) {
   constexpr std::size_t kMostColumns = 160;
   if (file.empty() || number == 0) return {};
-  std::istringstream stream(source_text(file));
+  std::istringstream stream(source_text(file).value_or(""));
   std::string line;
   for (std::uint32_t i = 0; i < number; ++i) {
     if (!std::getline(stream, line)) return {};
@@ -88,6 +75,18 @@ std::string calls(const AccessSite& site) {
 }
 
 }  // namespace
+
+/// PTX may name any file as its source: opening a pipe would wait for ever, a device would not end.
+std::optional<std::string> source_text(const std::string& file) {
+  constexpr std::size_t kMostBytes = 4u << 20;
+  const Descriptor source(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  if (fstat(source.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  std::string text(kMostBytes, '\0');
+  const ssize_t count = read(source.get(), text.data(), text.size());
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  return text;
+}
 
 std::string tell(const Finding& finding) {
   const char* severity = finding.kind == FindingKind::leak ? "warning" : "error";

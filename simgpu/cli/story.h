@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,9 @@ namespace simgpu::cli {
 /// A finding told for a terminal: what is wrong, where, the source line itself when it can be read,
 /// the other side of a race, and how often. Control characters of untrusted text are shown as dots.
 std::string tell(const Finding& finding);
+
+/// The beginning of a regular file; nullopt when there is none.
+std::optional<std::string> source_text(const std::string& file);
 
 /// All stories, and a last line that counts them; empty when there are none.
 std::string tell_all(const std::vector<Finding>& findings);

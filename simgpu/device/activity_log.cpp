@@ -70,6 +70,7 @@ void ActivityLog::add(Finding finding) {
                             other.where.column == finding.where.column;
     const bool in_source = finding.where.line != 0;
     return other.code == finding.code && other.kernel == finding.kernel && same_place &&
+           other.unless_returned == finding.unless_returned &&
            (in_source || other.message == finding.message);
   };
   const auto known = std::find_if(activity_.findings.begin(), activity_.findings.end(), same);

@@ -23,7 +23,8 @@ void members(auto& archive, Like<AccessSite> auto& v) {
 }
 
 void members(auto& archive, Like<Finding> auto& v) {
-  archive(v.code, v.kind, v.kernel, v.where, v.other, v.object, v.message, v.occurrences);
+  archive(v.code, v.kind, v.kernel, v.where, v.other, v.object, v.message, v.occurrences,
+          v.unless_returned);
 }
 
 void members(auto& archive, Like<KernelCounters> auto& v) {

@@ -118,6 +118,7 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
   if (checkers_) {
     for (const Lowered& in : kernel.code) {
       parts_for_good_.push_back(in.run == hidden::kBranch && only_exits(kernel, in.reconvergence));
+      leaves_by_exit_ = leaves_by_exit_ || kernel.spellings[in.index] == "exit";
     }
   }
   warps_.resize(warps);

@@ -313,6 +313,7 @@ class BlockRunner {
   std::array<Reduction, 16> collecting_{}, collected_{};
   std::array<std::uint32_t, 16> arrived_{};  ///< threads that arrived without waiting
   std::vector<char> parts_for_good_;  ///< by instruction, with checkers: a branch whose sides exit
+  bool leaves_by_exit_ = false;  ///< with checkers: nvcc spells a return `ret`, assembly may not
   std::uint64_t block_ = 0;
   Dim3 block_index_;
   std::uint64_t instructions_ = 0;

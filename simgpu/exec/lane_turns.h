@@ -40,6 +40,7 @@ struct LaneWait {
 
   /// Lanes that have gone on behind the place where they were to meet these, and where.
   std::uint32_t skipped = 0;
+  std::uint32_t may_have_returned = 0;  ///< among these: what follows is stores and the end alone
   std::uint32_t skipped_to = 0;
   const Lowered* skipped_at = nullptr;  ///< the instruction that they left out
 

@@ -86,10 +86,17 @@ void BlockRunner::part_missing_lanes(Warp& warp) {
 /// in what these are at, unless they are on their way to `ret`. Of a barrier that is told at once,
 /// for it is one of each round.
 void BlockRunner::note_skip(Warp& warp, std::uint32_t lanes, std::uint32_t next) {
-  const LaneWait& wait = warp.wait;
-  const bool returns = wait.at_barrier ? only_exits(launch_.kernel, next)
-                                       : only_stores_and_exits(launch_.kernel, next);
-  if (!returns) mark_skipped(warp, lanes, next);
+  if (only_exits(launch_.kernel, next)) return;
+  const bool may_have_returned =
+      !warp.wait.at_barrier && only_stores_and_exits(launch_.kernel, next);
+  // What assembly makes of a return is in no source line that could be looked at.
+  if (may_have_returned && (leaves_by_exit_ || !warp.calls.empty())) return;
+  mark_skipped(warp, lanes, next);
+  if (may_have_returned) {
+    warp.wait.may_have_returned |= lanes;
+  } else {
+    warp.wait.may_have_returned &= ~lanes;
+  }
 }
 
 void BlockRunner::mark_skipped(Warp& warp, std::uint32_t lanes, std::uint32_t next) {
@@ -108,7 +115,7 @@ bool BlockRunner::may_go_on(Warp& warp) {
   const std::uint32_t missing = wait.missing(warp.dead);
   if (missing == 0) {
     if (!wait.at_barrier) report_skipped(warp, wait.skipped & warp.dead);
-    wait.skipped = 0;
+    wait.skipped = wait.may_have_returned = 0;
     wait.end();
     return true;
   }
@@ -124,6 +131,7 @@ bool BlockRunner::wait_for_lanes(Warp& warp, const LaneWait& wait) {
   warp.wait = wait;
   if (before.skipped_at == wait.in) {
     warp.wait.skipped = before.skipped;
+    warp.wait.may_have_returned = before.may_have_returned;
     warp.wait.skipped_to = before.skipped_to;
     warp.wait.skipped_at = before.skipped_at;
   }
@@ -222,6 +230,7 @@ void BlockRunner::report_skipped(const Warp& warp, std::uint32_t lanes) {
   if (!checkers_ || lanes == 0 || is_unaligned(warp.wait)) return;
   RawFinding finding = lane_finding(warp, warp.wait, lanes);
   finding.other_pc = first_effect(launch_.kernel, warp.wait.skipped_to);
+  finding.unless_returned = (lanes & ~warp.wait.may_have_returned) == 0;
   checkers_->add(finding);
 }
 

@@ -230,6 +230,7 @@ Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const Dev
   finding.kind = kind_of(raw.code);
   finding.kernel = kernel.info.name;
   finding.occurrences = raw.occurrences;
+  finding.unless_returned = raw.unless_returned;
   const auto fill = [&](AccessSite& site, std::uint64_t in_block, std::uint16_t warp,
                         std::uint8_t lane) {
     site.block = coordinates(in_block, grid);

@@ -119,10 +119,21 @@ constexpr Advice kReturnAdvice{
     "early",
     "a lane that has returned has no value to give: what comes back is undefined"};
 
+/// RL0305 where a shuffle reads from a lane of a warp that has fewer threads.
+constexpr Advice kPartialWarpAdvice{
+    "RL0305",
+    "launch a multiple of 32 threads, or use the value only where its lane is a thread of the "
+    "block",
+    "a lane without a thread has no value to give: what comes back is undefined"};
+
 const Advice* advice_for(const simgpu::Finding& finding) {
   const bool is_of_exited =
       finding.message.find("which has returned from the kernel") != std::string::npos;
   if (finding.code == kReturnAdvice.code && is_of_exited) return &kReturnAdvice;
+  if (finding.code == kPartialWarpAdvice.code &&
+      finding.message.find("which is no thread of the block") != std::string::npos) {
+    return &kPartialWarpAdvice;
+  }
   if (finding.code == kWarpAdvice.code && is_warp_wide(finding)) return &kWarpAdvice;
   for (const Advice& advice : kAdvice) {
     if (finding.code == advice.code) return &advice;
@@ -284,6 +295,10 @@ const char* closer_help(const simgpu::Finding& finding) {
                  "give each thread an element of its own"
                : "let one of the two store the element, or put __syncthreads() between them "
                  "where the later value is the one that counts";
+  }
+  if (finding.code == "RL0319" && finding.kernel.empty()) {
+    return "look for the loop on the host that launches, copies or queries: its condition has to "
+           "become false, errors included";
   }
   if (finding.code == "RL0304" && are_both_stores(finding)) {
     return "let one block own each element: is the index the same in two blocks, or does a block "

@@ -17,6 +17,8 @@ inline constexpr std::uint8_t kStrong = 1;
 inline constexpr std::uint8_t kAcquires = 2;
 inline constexpr std::uint8_t kReleases = 4;
 inline constexpr std::uint8_t kOrdersBlock = 8;  ///< scope .cta: nothing between blocks
+/// Of an mbarrier, which orders those alone that wait for it: see WarpOrder::arrive_at.
+inline constexpr std::uint8_t kOnMbarrier = 16;
 
 constexpr bool reads(AccessKind kind) {
   return kind == AccessKind::load || kind == AccessKind::atomic;
@@ -57,6 +59,8 @@ struct WarpAccess {
 enum class LaneFault : std::uint8_t {
   unnamed_source,  ///< a shuffle reads from a lane that its mask does not name
   exited_source,   ///< a shuffle's value from a lane that has exited is used
+  no_source,       ///< of one from a lane that is no thread of the block
+  unnamed_caller,  ///< an exchange's mask leaves out the lane that executes it
   not_here,        ///< an exchange names lanes that do not come
   not_at_barrier,  ///< a barrier of the block that lanes of a warp leave out
 };

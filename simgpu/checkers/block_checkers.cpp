@@ -91,7 +91,9 @@ struct BlockCheckers::State {
     }
     WarpAccess strong = access;
     strong.kind = AccessKind::atomic;
-    order.strong_access(access.warp, reads(access.kind), writes(access.kind), access.order);
+    if ((access.order & kOnMbarrier) == 0) {
+      order.strong_access(access.warp, reads(access.kind), writes(access.kind), access.order);
+    }
     races_there.access(strong, stride, order, findings);
   }
 
@@ -185,7 +187,15 @@ void BlockCheckers::global(const WarpAccess& access) {
 
 void BlockCheckers::fence(std::uint16_t warp) { state_->order.fence(warp); }
 
-void BlockCheckers::acquire(std::uint16_t warp) { state_->order.acquire(warp); }
+void BlockCheckers::arrive_at(std::uint16_t warp, std::uint32_t place) {
+  state_->order.arrive_at(warp, place);
+}
+
+void BlockCheckers::end_phase(std::uint32_t place) { state_->order.end_phase(place); }
+
+void BlockCheckers::wait_for_phase(std::uint16_t warp, std::uint32_t place) {
+  state_->order.wait_for_phase(warp, place);
+}
 
 void BlockCheckers::initialised_shared(std::uint64_t first, std::uint64_t bytes) {
   state_->shared.add(first, bytes);

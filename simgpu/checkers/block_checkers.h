@@ -76,8 +76,10 @@ class BlockCheckers {
   /// A memory fence of any scope, by `warp`. What strong accesses order with and without it is
   /// known from shared() and global().
   void fence(std::uint16_t warp);
-  /// A wait of `warp` for what others release has come to its end.
-  void acquire(std::uint16_t warp);
+  /// What an mbarrier at `place` of shared memory orders; see WarpOrder.
+  void arrive_at(std::uint16_t warp, std::uint32_t place);
+  void end_phase(std::uint32_t place);
+  void wait_for_phase(std::uint16_t warp, std::uint32_t place);
   /// [first, first + bytes) of the block's shared memory holds zeros for it to begin with.
   void initialised_shared(std::uint64_t first, std::uint64_t bytes);
 

@@ -242,6 +242,38 @@ TEST_F(SharedRaceTest, ABarrierOfSomeWarpsOrdersThoseWarps) {
   EXPECT_THAT(findings(), IsEmpty()) << "warp 3 learned of warp 0 through warp 1";
 }
 
+TEST_F(SharedRaceTest, AnMbarrierOrdersThoseWhoWaitForItsPhase) {
+  constexpr std::uint32_t kFull = 64, kEmpty = 72;
+  const auto own = [](auto lane) { return 512 + 4 * lane; };
+  const auto arrive_all = [&](std::uint32_t place) {
+    checkers_.arrive_at(0, place);
+    checkers_.arrive_at(1, place);
+    checkers_.end_phase(place);
+  };
+  store(0, 1, own);
+  arrive_all(kFull);
+  checkers_.wait_for_phase(1, kFull);
+  load(1, 2, own);
+  EXPECT_THAT(checkers_.take_findings(), IsEmpty());
+  checkers_.arrive_at(1, kEmpty);
+  checkers_.wait_for_phase(0, kEmpty);
+  store(0, 3, own);
+  EXPECT_THAT(checkers_.take_findings(), SizeIs(1)) << "the phase had not ended";
+  load(1, 4, own);
+  EXPECT_THAT(checkers_.take_findings(), SizeIs(1));
+  arrive_all(kEmpty);
+  checkers_.wait_for_phase(0, kFull);
+  store(0, 5, own);
+  EXPECT_THAT(checkers_.take_findings(), SizeIs(1)) << "it is another mbarrier's phase";
+  checkers_.wait_for_phase(0, kEmpty);
+  load(1, 6, own);
+  checkers_.take_findings();
+  arrive_all(kEmpty);
+  checkers_.wait_for_phase(0, kEmpty);
+  store(0, 7, own);
+  EXPECT_THAT(checkers_.take_findings(), IsEmpty());
+}
+
 TEST_F(SharedRaceTest, AtomicsDoNotRaceWithEachOtherButWithStores) {
   atomic(0, 1, first);
   atomic(1, 2, first);

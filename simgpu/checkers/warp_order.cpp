@@ -14,6 +14,7 @@ void merge(std::vector<WarpOrder::Time>& times, const std::vector<WarpOrder::Tim
 void WarpOrder::block_barrier() {
   interval_ = ++now_;
   published_.clear();
+  mbarriers_.clear();
   for (std::vector<Time>& times : arrived_) times.clear();
   for (Warp& warp : warps_) {
     warp.time = warp.synced = interval_;
@@ -84,20 +85,32 @@ std::vector<WarpOrder::Time> WarpOrder::known_to(std::uint16_t index) {
   return times;
 }
 
-void WarpOrder::acquire(std::uint16_t index) {
-  if (published_.empty()) return;
+void WarpOrder::acquire(std::uint16_t index, const std::vector<Time>& times) {
+  if (times.empty()) return;
   Warp& warp = warps_[index];
-  warp.seen.resize(warps_.size(), 0);
-  for (std::size_t i = 0; i < warps_.size(); ++i) {
-    warp.seen[i] = std::max(warp.seen[i], published_[i]);
-  }
+  merge(warp.seen, times);
   // Lanes of one warp release and acquire together where all of them execute the instruction.
-  warp.synced = std::max(warp.synced, published_[index]);
+  warp.synced = std::max(warp.synced, times[index]);
+}
+
+void WarpOrder::arrive_at(std::uint16_t warp, std::uint32_t place) {
+  merge(mbarriers_[place].arrived, known_to(warp));
+}
+
+void WarpOrder::end_phase(std::uint32_t place) {
+  Phases& phases = mbarriers_[place];
+  phases.ended = phases.arrived;
+}
+
+void WarpOrder::wait_for_phase(std::uint16_t warp, std::uint32_t place) {
+  if (const auto known = mbarriers_.find(place); known != mbarriers_.end()) {
+    acquire(warp, known->second.ended);
+  }
 }
 
 void WarpOrder::strong_access(std::uint16_t index, bool reads, bool writes, std::uint8_t order) {
   if (reads && (order & kAcquires) != 0) {
-    acquire(index);
+    acquire(index, published_);
   } else if (reads) {
     warps_[index].observed = true;
   }
@@ -110,7 +123,7 @@ void WarpOrder::strong_access(std::uint16_t index, bool reads, bool writes, std:
 }
 
 void WarpOrder::fence(std::uint16_t index) {
-  if (warps_[index].observed) acquire(index);
+  if (warps_[index].observed) acquire(index, published_);
   warps_[index].observed = false;
   warps_[index].fenced = known_to(index);
 }

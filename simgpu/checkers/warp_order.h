@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -44,7 +45,12 @@ class WarpOrder {
   /// the order is more than PTX promises, so that no program that is right is reported.
   void strong_access(std::uint16_t warp, bool reads, bool writes, std::uint8_t order);
   void fence(std::uint16_t warp);
-  void acquire(std::uint16_t warp);
+
+  /// mbarriers, each by its place in shared memory: what those did who have arrived when a phase
+  /// ends is ordered before what those do who have waited for its end.
+  void arrive_at(std::uint16_t warp, std::uint32_t place);
+  void end_phase(std::uint32_t place);
+  void wait_for_phase(std::uint16_t warp, std::uint32_t place);
 
   /// Whether what `lane` of `warp` does now comes after an access at `then` by `other_lane` of
   /// `other_warp`.
@@ -70,13 +76,21 @@ class WarpOrder {
         lanes;  ///< by warp barriers of some lanes: up to when of each other lane
   };
 
+  /// Up to when of each warp is known to those who have arrived at an mbarrier, and was when its
+  /// last phase ended.
+  struct Phases {
+    std::vector<Time> arrived, ended;
+  };
+
   std::vector<Time> known_to(std::uint16_t warp);
+  void acquire(std::uint16_t warp, const std::vector<Time>& times);
 
   Time now_ = 0;
   Time interval_ = 0;
   std::vector<Warp> warps_;
   std::array<std::vector<Time>, 16> arrived_;  ///< by barrier: up to when of each warp
   std::vector<Time> published_;  ///< up to when of each warp is ordered for who acquires
+  std::map<std::uint32_t, Phases> mbarriers_;
 };
 
 }  // namespace simgpu

@@ -79,17 +79,51 @@ __global__ void barriers_of_subsets(int* out, bool wrong) {
   out[i] = row[other];
 }
 
-__global__ void arrive_and_wait(int* out) {
+__global__ void arrive_and_wait(int* out, bool wrong) {
   __shared__ Barrier barrier;
   __shared__ int row[128];
   const int i = static_cast<int>(threadIdx.x);
   if (i == 0) init(&barrier, blockDim.x);
   __syncthreads();
   for (int r = 0; r < 4; ++r) {
+    // TOLD arrive_and_wait RL0301 shared-race
     row[i] = r * i;
     barrier.arrive_and_wait();
+    // TOLD arrive_and_wait RL0302 shared-race
     out[i] += row[127 - i];
-    barrier.arrive_and_wait();
+    if (!wrong) barrier.arrive_and_wait();
+  }
+}
+
+/// Two buffers, each with a barrier for "full" and one for "empty".
+__global__ void full_and_empty(int* out, bool wrong) {
+  __shared__ Barrier full[2], empty[2];
+  __shared__ int buffer[2][32];
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  constexpr int kRounds = 6;
+  if (threadIdx.x < 2) {
+    init(&full[threadIdx.x], blockDim.x);
+    init(&empty[threadIdx.x], blockDim.x);
+  }
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    for (int r = 0; r < kRounds; ++r) {
+      empty[r % 2].arrive_and_wait();
+      // TOLD full_and_empty RL0301 shared-race
+      buffer[r % 2][lane] = r * lane;
+      (void)full[r % 2].arrive();
+    }
+  } else {
+    (void)empty[0].arrive();
+    (void)empty[1].arrive();
+    int sum = 0;
+    for (int r = 0; r < kRounds; ++r) {
+      full[r % 2].arrive_and_wait();
+      if (wrong) (void)empty[r % 2].arrive();
+      sum += buffer[r % 2][31 - lane];
+      if (!wrong) (void)empty[r % 2].arrive();
+    }
+    out[threadIdx.x - 32] = sum;
   }
 }
 
@@ -199,8 +233,10 @@ const std::vector<Pattern> patterns{
     {"barriers_of_subsets", 128,
      [](int* out, bool wrong) { barriers_of_subsets<<<1, 128>>>(out, wrong); },
      [](int i) { return i ^ 32; }},
-    {"arrive_and_wait", 128, [](int* out, bool) { arrive_and_wait<<<1, 128>>>(out); },
-     [](int i) { return 6 * (127 - i); }, false},
+    {"arrive_and_wait", 128, [](int* out, bool wrong) { arrive_and_wait<<<1, 128>>>(out, wrong); },
+     [](int i) { return 6 * (127 - i); }},
+    {"full_and_empty", 64, [](int* out, bool wrong) { full_and_empty<<<1, 96>>>(out, wrong); },
+     [](int i) { return 15 * (31 - i % 32); }},
     {"tokens", 128, [](int* out, bool) { tokens<<<1, 128>>>(out); }, [](int i) { return 127 - i; },
      false},
     {"long_wait", 96, [](int* out, bool) { long_wait<<<1, 128>>>(out, 200000); },

@@ -30,6 +30,9 @@ void each_lane_group(const Lowered* in, Warp& warp, std::uint32_t slot_of_mask, 
     }
     group &= left;
     if (BlockCheckers* checkers = warp.block->checkers()) {
+      if ((group & ~members) != 0) [[unlikely]] {
+        report_unnamed(in, warp, group & ~members);
+      }
       checkers->warp_barrier(warp.index, members & warp.mask);
     }
     visit(group, members & warp.mask);

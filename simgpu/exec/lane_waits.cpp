@@ -45,6 +45,19 @@ void wait_for_missing_lanes(const Lowered* in, const Warp& warp, const NamedLane
   throw waits;
 }
 
+void report_unnamed(const Lowered* in, const Warp& warp, std::uint32_t lanes) {
+  RawFinding finding;
+  finding.code = "RL0305";
+  finding.lane_fault = LaneFault::unnamed_caller;
+  finding.pc = in->index;
+  finding.block = warp.block->block();
+  finding.warp = warp.index;
+  finding.lane = static_cast<std::uint8_t>(first_lane(lanes));
+  finding.address = finding.lane;
+  finding.occurrences = static_cast<std::uint64_t>(std::popcount(lanes));
+  warp.block->checkers()->add(finding);
+}
+
 /// Those of the waiting group's own lanes that it waits for go on without it.
 void BlockRunner::part_missing_lanes(Warp& warp) {
   const LaneWait& wait = warp.wait;

@@ -16,6 +16,9 @@ using NamedLanes = std::array<std::uint32_t, 32>;
 void wait_for_missing_lanes(const Lowered* in, const Warp& warp, const NamedLanes& named,
                             bool at_barrier);
 
+/// `lanes` execute an exchange whose mask does not name them.
+void report_unnamed(const Lowered* in, const Warp& warp, std::uint32_t lanes);
+
 inline void require_lanes(const Lowered* in, const Warp& warp, const NamedLanes& named) {
   std::uint32_t wanted = 0;
   for (unsigned lane = 0; lane < named.size(); ++lane) {

@@ -76,6 +76,12 @@ std::string sentence_of_lanes(const RawFinding& raw, const std::string& object) 
     case LaneFault::exited_source:
       return "A shuffle takes the value of " + object +
              ", which has returned from the kernel: what comes back is undefined, and it is used";
+    case LaneFault::no_source:
+      return "A shuffle takes the value of " + object +
+             ", which is no thread of the block: what comes back is undefined, and it is used";
+    case LaneFault::unnamed_caller:
+      return "This warp-wide operation is executed by " + object +
+             ", which its mask does not name: what it gives is undefined";
     case LaneFault::not_here:
       return "This warp-wide operation names " + object +
              ", which took another way and does not come here: what it gives is undefined";
@@ -96,6 +102,10 @@ std::pair<std::string, std::string> actions_of_lanes(const RawFinding& raw) {
       return {"reads from " + other, ""};
     case LaneFault::exited_source:
       return {"reads from " + other, "has returned"};
+    case LaneFault::no_source:
+      return {"reads from " + other, ""};
+    case LaneFault::unnamed_caller:
+      return {"is not in the mask", ""};
     case LaneFault::not_here:
       return {"waits for " + other, "is here instead"};
     case LaneFault::not_at_barrier:

@@ -3,6 +3,7 @@
 
 #include "simgpu/exec/mbarrier.h"
 #include "simgpu/exec/memory_access.h"
+#include "simgpu/exec/opcodes/mbarrier_order.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
 /// cp.async: copies from global to shared memory that a thread waits for later
@@ -172,13 +173,19 @@ const Lowered* arrive_when_copied(const Lowered* in, Warp& warp) {
   finish_copies(warp, 0);
   const auto at = prepare_shared<8, AccessKind::atomic, true>(in, warp, addresses32(warp, in->a),
                                                               in->immediate, nullptr);
+  const std::uint32_t* const places = addresses32(warp, in->a);
+  note_arrivals(warp, places, in->immediate, warp.mask);
+  std::uint32_t ended = 0;
   for (std::uint32_t left = kCounts ? warp.mask : 0; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
     Mbarrier barrier = Mbarrier::decode(load_element<std::uint64_t>(at.lane(lane)));
+    const bool odd = barrier.odd;
     if (barrier.pending != 0) --barrier.pending;
     barrier.end_phase_if_complete();
+    if (barrier.odd != odd) ended |= 1U << lane;
     store_element<std::uint64_t>(at.lane(lane), barrier.encode());
   }
+  note_ends(warp, places, in->immediate, ended);
   return in + 1;
 }
 
@@ -221,9 +228,13 @@ const Lowered* copy_bulk_async(const Lowered* in, Warp& warp) {
     warp.mask = 1U << lane;
     const auto at =
         prepare_shared<8, AccessKind::atomic, true>(in, warp, addresses32(warp, in->d), 0, nullptr);
+    const std::uint32_t* const places = addresses32(warp, in->d);
+    note_arrivals(warp, places, 0, warp.mask);
     Mbarrier barrier = Mbarrier::decode(load_element<std::uint64_t>(at.lane(lane)));
+    const bool odd = barrier.odd;
     barrier.bytes -= static_cast<std::int32_t>(bytes);
     barrier.end_phase_if_complete();
+    if (barrier.odd != odd) note_ends(warp, places, 0, warp.mask);
     store_element<std::uint64_t>(at.lane(lane), barrier.encode());
   }
   warp.mask = mask;
@@ -315,7 +326,7 @@ void build_arrive(KernelBuilder& builder) {
       {.cls = InstructionClass::shared_atomic});
   pending.a = barrier.base;
   pending.immediate = barrier.offset;
-  pending.option = kStrong | kReleases;
+  pending.option = kStrong | kOnMbarrier;
   pending.is_memory = true;
   pending.access_bytes = 8;
 }
@@ -334,7 +345,7 @@ void build_bulk(KernelBuilder& builder) {
   pending.b = source;
   pending.c = bytes;
   pending.d = barrier;
-  pending.option = kStrong | kReleases;
+  pending.option = kStrong | kOnMbarrier;
   pending.is_memory = true;
   pending.access_bytes = 16;
 }

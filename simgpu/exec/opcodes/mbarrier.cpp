@@ -3,6 +3,7 @@
 #include <string>
 
 #include "simgpu/exec/memory_access.h"
+#include "simgpu/exec/opcodes/mbarrier_order.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
 /// mbarrier.*: barriers in shared memory (cuda::barrier, cuda::pipeline).
@@ -53,6 +54,10 @@ const Lowered* change(const Lowered* in, Warp& warp) {
   constexpr AccessKind kKind = kStores ? AccessKind::store : AccessKind::atomic;
   const auto offsets = offsets_of(in, warp);
   const auto at = prepare_shared<8, kKind, true>(in, warp, offsets.data(), in->immediate, nullptr);
+  // All that is done here counts as released: relaxed arrivals, too, since fences are not asked
+  // for.
+  if constexpr (!kStores) note_arrivals(warp, offsets.data(), in->immediate, warp.mask);
+  std::uint32_t ended = 0;
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
     std::byte* const place = at.lane(lane);
@@ -76,12 +81,16 @@ const Lowered* change(const Lowered* in, Warp& warp) {
       arrive(in, warp, lane, barrier, b);
       if constexpr (kStep == Step::drop) barrier.expected -= b;
     }
-    if constexpr (!kStores) barrier.end_phase_if_complete();
+    if constexpr (!kStores) {
+      barrier.end_phase_if_complete();
+      if (barrier.odd != Mbarrier::decode(before).odd) ended |= 1U << lane;
+    }
     store_element<std::uint64_t>(place, barrier.encode());
     if constexpr (kStep == Step::arrive || kStep == Step::drop || kStep == Step::arrive_expect) {
       pairs(warp, in->dst)[lane] = before;
     }
   }
+  note_ends(warp, offsets.data(), in->immediate, ended);
   return in + 1;
 }
 
@@ -100,9 +109,10 @@ const Lowered* wait(const Lowered* in, Warp& warp) {
     complete |= static_cast<std::uint32_t>(odd != waited) << lane;
   }
   write_predicate(warp, in->dst, complete);
-  if (BlockCheckers* checkers = warp.block->checkers(); checkers != nullptr && complete != 0) {
-    checkers->acquire(warp.index);
-  }
+  each_mbarrier(warp, offsets.data(), in->immediate, complete,
+                [&](BlockCheckers& checkers, std::uint32_t place) {
+                  checkers.wait_for_phase(warp.index, place);
+                });
   if (complete == warp.mask) return in + 1;
   if (complete == 0 && at.site.shape == Shape::uniform) {
     warp.block->sleep_on(warp, at.lane(static_cast<unsigned>(__builtin_ctz(warp.mask))));
@@ -163,8 +173,7 @@ void build_change(KernelBuilder& builder) {
                     : arrives ? builder.new_register(SlotKind::pair)
                               : Ref{};
   const bool stores = instruction.has("init") || instruction.has("inval");
-  std::uint32_t option = stores ? 0U : kStrong;
-  if (arrives && !instruction.has("relaxed")) option |= kReleases;
+  const std::uint32_t option = stores ? 0U : std::uint32_t{kStrong | kOnMbarrier};
   emit_on_barrier(builder, handler, at, option, count, bytes, state);
 }
 
@@ -179,7 +188,8 @@ void build_wait(KernelBuilder& builder) {
   const bool parity = instruction.has("parity");
   const Ref phase = builder.source(std::size_t{2}, parity ? 'i' : 'l');
   const Ref done = builder.destination(std::size_t{0}, 'p');
-  emit_on_barrier(builder, &wait, 1, kStrong | (parity ? kParity : 0), phase, phase, done);
+  emit_on_barrier(builder, &wait, 1, kStrong | kOnMbarrier | (parity ? kParity : 0), phase, phase,
+                  done);
 }
 
 void build_mbarrier(KernelBuilder& builder) {

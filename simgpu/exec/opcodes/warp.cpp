@@ -64,30 +64,30 @@ void check_sources(const Lowered* in, Warp& warp, const ShuffleSources& from, st
   });
 }
 
-/// The executing lanes that read from a lane which has returned from the kernel.
-std::uint32_t exited_sources(const Warp& warp, const ShuffleSources& from) {
-  const std::uint32_t exited = warp.dead & warp.existed;
+/// The executing lanes that read from a lane which has returned from the kernel, or never was.
+std::uint32_t absent_sources(const Warp& warp, const ShuffleSources& from) {
   std::uint32_t lanes = 0;
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-    lanes |= (exited >> from.lane[lane] & 1U) << lane;
+    lanes |= (warp.dead >> from.lane[lane] & 1U) << lane;
   }
   return lanes & warp.mask;
 }
 
 /// `lanes` got undefined values, which is told if they are used.
-const Lowered* take_from_exited(const Lowered* in, Warp& warp, const ShuffleSources& from,
+const Lowered* take_from_absent(const Lowered* in, Warp& warp, const ShuffleSources& from,
                                 std::uint32_t lanes) {
   const auto lane = static_cast<unsigned>(__builtin_ctz(lanes));
   const std::uint32_t source = from.lane[lane];
+  const bool existed = (warp.existed >> source & 1U) != 0;
   RawFinding finding;
   finding.code = "RL0305";
-  finding.lane_fault = LaneFault::exited_source;
+  finding.lane_fault = existed ? LaneFault::exited_source : LaneFault::no_source;
   finding.pc = in->index;
   finding.block = finding.other_block = warp.block->block();
   finding.warp = finding.other_warp = warp.index;
   finding.lane = static_cast<std::uint8_t>(lane);
   finding.address = source;
-  finding.has_other = true;
+  finding.has_other = existed;
   finding.other_lane = static_cast<std::uint8_t>(source);
   finding.other_pc = warp.left_at[source];
   return warp.block->follow_undefined(in, warp, lanes, finding);
@@ -101,8 +101,8 @@ const Lowered* shuffle(const Lowered* in, Warp& warp) {
     const bool names_sources = kMode == Shuffle::idx && warp.block->checkers() != nullptr;
     if (names_sources && members != ~0U) check_sources(in, warp, from, group, members);
   });
-  const std::uint32_t from_exited =
-      warp.block->checkers() != nullptr && warp.mask != ~0U ? exited_sources(warp, from) : 0;
+  const std::uint32_t from_absent =
+      warp.block->checkers() != nullptr && warp.mask != ~0U ? absent_sources(warp, from) : 0;
   const Word32* const values = words(warp, in->a);
   std::array<Word32, kWarpSize> taken;
   for (unsigned lane = 0; lane < kWarpSize; ++lane) taken[lane] = values[from.lane[lane]];
@@ -112,7 +112,7 @@ const Lowered* shuffle(const Lowered* in, Warp& warp) {
     for (unsigned lane = 0; lane < kWarpSize; ++lane) valid |= from.valid[lane] << lane;
     write_predicate(warp, in->dst2, valid);
   }
-  return from_exited == 0 ? in + 1 : take_from_exited(in, warp, from, from_exited);
+  return from_absent == 0 ? in + 1 : take_from_absent(in, warp, from, from_absent);
 }
 
 void build_shuffle(KernelBuilder& builder) {

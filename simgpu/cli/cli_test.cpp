@@ -116,6 +116,28 @@ TEST(SimgpuCliTest, ALaunchBeyondItsBudgetIsTooLong) {
   EXPECT_NE(ran.code, 0);
 }
 
+/// @param limits options of `simgpu run`
+Ran run_host_loop(const std::string& limits, const std::string& loop) {
+  return simgpu("run " + limits + " -- '" ROOFLAB_BINARY_DIR "/cuda/endless_host' " + loop);
+}
+
+TEST(SimgpuCliTest, AHostThatCallsForEverIsToldAndEnds) {
+  for (const char* loop : {"launch", "query"}) {
+    const Ran ran = run_host_loop("--host-call-limit 20000", loop);
+    EXPECT_NE(ran.code, 0);
+    EXPECT_THAT(ran.text, HasSubstr("error[RL0319]: The host program takes too long")) << loop;
+    EXPECT_THAT(ran.text, HasSubstr("has called the CUDA runtime 20001 times")) << loop;
+  }
+  const Ran fills = run_host_loop("--host-call-limit 1000000 --instruction-budget 1000000", "fill");
+  EXPECT_THAT(fills.text, HasSubstr("launches and copies have taken the work of"));
+}
+
+TEST(SimgpuCliTest, AskingWhetherWorkIsDoneIsNoEndlessLoop) {
+  const Ran ran = run_host_loop("--host-call-limit 100", "");
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.text, IsEmpty());
+}
+
 TEST(SimgpuCliTest, WrongCommandLinesAreToldInOneLine) {
   expect_line("run", 2, "program is required; see simgpu run --help");
   expect_line("run --check some -- /bin/true", 2, "some not in {all,none}");

@@ -34,6 +34,7 @@ struct Options {
   bool explain = false;
   std::uint64_t instruction_budget = 20'000'000'000;
   double warp_limit_ms = 500;
+  std::uint64_t host_call_limit = 0;
   std::vector<std::string> command;
 };
 
@@ -98,7 +99,8 @@ int run(const Options& options) {
                                               .checkers = checkers,
                                               .sampled = options.sample,
                                               .instruction_budget = options.instruction_budget,
-                                              .warp_limit_us = 1000 * options.warp_limit_ms});
+                                              .warp_limit_us = 1000 * options.warp_limit_ms,
+                                              .host_call_limit = options.host_call_limit});
   device.mark();
   const simgpu::cli::ProgramEnd end =
       simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries);
@@ -152,6 +154,10 @@ int main(int argc, char** argv) {
       ->add_option("--warp-limit", options.warp_limit_ms,
                    "modelled ms after which a warp takes too long; 0: no limit")
       ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      ->add_option("--host-call-limit", options.host_call_limit,
+                   "CUDA calls of the host after which its program takes too long; 0: no limit")
       ->capture_default_str();
   command->add_option("--report", options.report, "write findings and kernels to FILE as JSON");
   command->add_option("--trace", options.trace, "write a Chrome trace to FILE");

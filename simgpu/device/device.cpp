@@ -311,6 +311,8 @@ Picoseconds Device::copy_time(double bytes, double bytes_per_second) const {
 
 void Device::record_memory(const char* kind, std::uint64_t bytes, std::uint64_t destination,
                            std::uint64_t stream, Picoseconds start, Picoseconds duration) {
+  constexpr std::uint64_t kBytesOfAnInstruction = 256;
+  host_work_ += bytes / kBytesOfAnInstruction;
   log_.add(MemoryRecord{.sequence = log_.next_sequence(),
                         .kind = kind,
                         .bytes = bytes,
@@ -475,7 +477,8 @@ void Device::mark() {
   marked_at_ = timeline_.now();
   log_.clear();
   memory_.reset_peak();
-  work_ = 0;
+  work_ = host_work_ = 0;
+  host_calls_ = calls_after_fault_ = 0;
   is_cut_short_ = false;
 }
 

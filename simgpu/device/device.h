@@ -38,6 +38,10 @@ struct DeviceOptions {
   /// Launches that take too long do not fail: their times are predicted from some blocks, or told
   /// as lower bounds. The budget is then that of all launches since the last mark together.
   bool bounds_long_launches = false;
+  /// Calls of the host since the last mark, waiting ones left out, after which its program takes
+  /// too long; so it does when its launches and copies together have used up the budget of one
+  /// launch. 0: no limit.
+  std::uint64_t host_call_limit = 0;
   std::uint64_t memory_limit = 0;  ///< bytes that may be allocated; 0: the GPU's memory
   /// Who compiles kernels that run for long; nullptr: all are interpreted.
   native::NativeKernels* native = nullptr;
@@ -138,6 +142,11 @@ class Device {
   void report_api(const std::string& code, FindingKind kind, const std::string& kernel,
                   const std::string& message);
 
+  /// The host has made a call. @param waits it asked for what is not done yet
+  void note_host_call(bool waits);
+  /// Whether the host goes on and on behind the limit, or behind a fault that it does not look at.
+  bool is_host_endless() const;
+
   /// What the guest's own library refused becomes a finding.
   void report_misuse(const protocol::Misuse& misuse);
   /// A call named a stream or an event that is not there.
@@ -208,7 +217,9 @@ class Device {
   StreamRaces stream_races_;
   KnownLaunches known_launches_;
   std::uint64_t repeats_ = 0;
-  std::uint64_t work_ = 0;     ///< of the launches since the last mark
+  std::uint64_t work_ = 0;                                ///< of the launches since the last mark
+  std::uint64_t host_calls_ = 0, calls_after_fault_ = 0;  ///< since the last mark
+  std::uint64_t host_work_ = 0;                           ///< of launches and copies since then
   bool is_cut_short_ = false;  ///< one of them took too long: nobody knows what follows from it
   StreamRaces::Node node_;     ///< that what is issued belongs to
   bool follows_work_ = false;  ///< what is issued belongs to a node that is not a graph's first

@@ -188,6 +188,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   LaunchResult result = is_cut_short_ ? not_run(*kernel.info)
                                       : execute(*loaded.program, request, memory_, gpu_, options);
   work_ += result.work;
+  host_work_ += result.work;
   is_cut_short_ = is_cut_short_ || result.at_least;
   finish_launch(kernel, message, result);
   if (watches_streams() && result.status != LaunchStatus::unsupported) {

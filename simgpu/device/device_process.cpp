@@ -50,6 +50,10 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
     arguments.emplace_back("--warp-limit-us");
     arguments.push_back(std::to_string(options.warp_limit_us));
   }
+  if (options.host_call_limit > 0) {
+    arguments.insert(arguments.end(),
+                     {"--host-call-limit", std::to_string(options.host_call_limit)});
+  }
   if (options.bounds_long_launches) arguments.emplace_back("--bound-long-launches");
   if (options.sampled) arguments.emplace_back("--sampled");
   if (options.memory_limit > 0) {

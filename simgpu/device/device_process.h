@@ -27,6 +27,7 @@ struct DeviceProcessOptions {
   std::uint64_t instruction_budget = 20'000'000'000;  ///< these three as DeviceOptions have them
   double warp_limit_us = 0;
   bool bounds_long_launches = false;
+  std::uint64_t host_call_limit = 0;  ///< as DeviceOptions has it
   /// Bytes that may be allocated, whoever does it; 0: what this machine can hold.
   std::uint64_t memory_limit = 0;
 };

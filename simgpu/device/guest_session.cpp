@@ -158,6 +158,7 @@ GuestSession::Reply GuestSession::handle(std::uint32_t operation,
     throw wire::MessageError("unknown operation");
   }
   const auto known = static_cast<Operation>(operation);
+  if (device_.is_host_endless()) throw wire::MessageError("a program that does not end");
   wire::Writer writer;
   writer.put(std::uint8_t{0});
   Reply reply;
@@ -176,6 +177,7 @@ GuestSession::Reply GuestSession::handle(std::uint32_t operation,
       device_.report_no_handle(function_of(known));
     }
   }
+  if (call) device_.note_host_call(reply.error == CudaError::not_ready);
   reply.payload = writer.take();
   reply.descriptor = std::move(shared_);
   if (device_.has_output()) reply.payload.front() = std::byte{protocol::kHasOutput};

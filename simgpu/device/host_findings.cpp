@@ -15,6 +15,11 @@ namespace {
 /// A gap that the padding of a struct cannot be.
 constexpr std::uint64_t kNoPadding = 16;
 
+/// What all launches and copies of a host program may take, in budgets of one launch.
+constexpr std::uint64_t kHostShare = 2;
+/// Nobody checks errors so seldom, and comes to an end.
+constexpr std::uint64_t kMostCallsAfterFault = 10'000;
+
 std::string name_of_direction(std::uint64_t kind) {
   static constexpr std::array kNames{"cudaMemcpyHostToHost", "cudaMemcpyHostToDevice",
                                      "cudaMemcpyDeviceToHost", "cudaMemcpyDeviceToDevice",
@@ -51,6 +56,28 @@ class LeaksByKind {
 };
 
 }  // namespace
+
+void Device::note_host_call(bool waits) {
+  if (options_.host_call_limit == 0) return;
+  if (fault_ != CudaError::success) ++calls_after_fault_;
+  if (waits || fault_ != CudaError::success) return;
+  ++host_calls_;
+  const bool too_many = host_calls_ > options_.host_call_limit;
+  const bool too_much = host_work_ > kHostShare * options_.instruction_budget;
+  if (!too_many && !too_much) return;
+  report_api("RL0319", FindingKind::too_long, "",
+             fmt::format("The host program takes too long: {}",
+                         too_many ? fmt::format("it has called the CUDA runtime {} times and has "
+                                                "not come to an end; look for a loop that never "
+                                                "ends around a launch, a copy or a query",
+                                                host_calls_)
+                                  : fmt::format("its launches and copies have taken the work of {} "
+                                                "warp instructions together, and it goes on",
+                                                host_work_)));
+  raise(CudaError::launch_timeout);
+}
+
+bool Device::is_host_endless() const { return calls_after_fault_ > kMostCallsAfterFault; }
 
 void Device::report_api(const std::string& code, FindingKind kind, const std::string& kernel,
                         const std::string& message) {

@@ -55,6 +55,8 @@ int main(int argc, char** argv) {
       "work of the simulator, in warp instructions, after which a launch takes too long");
   app.add_option("--warp-limit-us", options.warp_limit_us,
                  "modelled time after which a warp takes too long, 0 for no limit");
+  app.add_option("--host-call-limit", options.host_call_limit,
+                 "calls after which the host program takes too long, 0 for no limit");
   app.add_flag("--bound-long-launches", options.bounds_long_launches,
                "tell bounds of what takes too long, rather than that it failed");
   app.add_option("--memory-limit", options.memory_limit, "bytes a guest may allocate");

@@ -137,6 +137,7 @@ bool Client::receive_all(std::span<std::byte> bytes, Descriptor* descriptor) {
 Reply Client::lose() {
   std::fputs("simgpu: the connection to the device process is lost\n", stderr);
   socket_ = -1;
+  lost_ = true;
   return {.error = kDevicesUnavailable, .data = {}};
 }
 
@@ -169,7 +170,12 @@ Reply Client::exchange(GuestOperation operation, std::span<const std::byte> payl
 
 Reply Client::call(GuestOperation operation, std::span<const std::byte> payload,
                    std::span<const std::byte> bulk) {
-  if (!connected()) return {.error = static_cast<int>(CudaError::no_device), .data = {}};
+  if (!connected()) {
+    // A loop that looks at no error would go on for ever.
+    constexpr std::uint64_t kMostCallsWithoutDevice = 10'000;
+    if (lost_ && ++calls_without_device_ > kMostCallsWithoutDevice) std::abort();
+    return {.error = static_cast<int>(CudaError::no_device), .data = {}};
+  }
   const std::lock_guard lock(mutex_);
   if (socket_ < 0) return {.error = kDevicesUnavailable, .data = {}};
   return exchange(operation, payload, bulk);

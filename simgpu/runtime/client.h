@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
@@ -69,6 +70,8 @@ class Client {
   std::mutex transfers_;
   bool tried_ = false;
   int socket_ = -1;
+  std::atomic<bool> lost_ = false;  ///< there was a connection
+  std::atomic<std::uint64_t> calls_without_device_ = 0;
   protocol::Properties properties_;
 };
 

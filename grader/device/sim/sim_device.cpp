@@ -34,6 +34,10 @@ constexpr Seconds kMostForATime{60};
 // however few threads are in it.
 constexpr double kWarpLimitUs = 100'000;
 
+// A loop on the host that calls the runtime for ever is ended by its calls, of which a machine
+// serves some ten thousands in a second. Calls that ask for what is not done yet do not count.
+constexpr std::uint64_t kHostCallLimit = 200'000;
+
 // How long the device may take to finish what a returned call left running, and what an ended guest
 // did.
 constexpr Seconds kPatienceAfterReturn{30};
@@ -199,6 +203,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                                     .instruction_budget = instruction_budget(request, checkers),
                                     .warp_limit_us = kWarpLimitUs,
                                     .bounds_long_launches = request.timed,
+                                    .host_call_limit = request.timed ? 0 : kHostCallLimit,
                                     .memory_limit = memory_limit(*request.problem)});
   const std::vector<std::uint64_t> addresses = place_tensors(device, *request.problem);
 

@@ -331,6 +331,14 @@ void BlockRunner::check_budget(const Lowered* at, const Warp& warp) const {
                     "modelled ms, and has not come to its end",
                     warp.clock, modelled_us(warp.clock, launch_.gpu) / 1000));
   }
+  // Many warps of a block that does not end would take many times as long until one of them is
+  // told; together they do no more than one may that computes all by itself.
+  if (launch_.checkers && instructions_ - began_at_ > launch_.warp_instructions) [[unlikely]] {
+    fail_too_long(at, warp,
+                  fmt::format("the warps of this block have executed {} instructions together, and "
+                              "have not come to their end",
+                              instructions_ - began_at_));
+  }
   if (work() > launch_.instruction_budget) [[unlikely]] {
     fail_too_long(at, warp, long_launch_in_words(launch_));
   }

@@ -132,6 +132,15 @@ TEST_F(TooLong, ALoopThatCountsAwayIsTooLong) {
   EXPECT_THAT(finding.message, HasSubstr("modelled ms"));
 }
 
+TEST_F(TooLong, AllWarpsOfABlockTogetherTakeNoLongerThanOneMayAlone) {
+  const Launch launch{.block = {1024, 1, 1}, .budget = 20'000'000'000, .warp_limit_us = 2'000};
+  const Finding finding = failed(device_.run("sum_up", launch, out_, -1, 10));
+  EXPECT_EQ(finding.code, "RL0319");
+  EXPECT_THAT(finding.message, HasSubstr("the warps of this block"));
+  const LaunchResult ended = device_.run("sum_up", launch, out_, 1, 1'000);
+  EXPECT_EQ(ended.status, LaunchStatus::ok) << "each warp is far from the limit";
+}
+
 TEST_F(TooLong, ALoopWhoseEndLiesInMemoryComesToIt) {
   const LaunchResult result = device_.run("wait_for_own_count", {}, out_, 400'000);
   EXPECT_EQ(result.status, LaunchStatus::ok);

@@ -22,6 +22,7 @@ int main(int count, char** arguments) {
     cudaDeviceSynchronize();
   }
   while (std::strcmp(what, "fill") == 0) cudaMemset(value, 0, kBytes);
+  cudaDeviceSynchronize();
   while (std::strcmp(what, "query") == 0) {
     if (cudaStreamQuery(nullptr) == cudaErrorNotReady) break;
   }

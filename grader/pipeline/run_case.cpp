@@ -118,6 +118,8 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed, const Case
           .problem = &problem,
           .timed = timed,
           .sampled = spec.sampled,
+          .secret = case_seed(scene_.request.seed, scene_.part.number, scene_.task().id,
+                              spec.name + ", the blocks that run"),
           .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),
           .host_time_limit = std::chrono::duration<double>(scene_.task().host_time_limit_s),
           .fresh = with_fresh_inputs};

@@ -329,6 +329,7 @@ CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
   }
   const std::uint64_t bytes = packed_bytes(request.width, request.height);
   if (bytes == 0) return CudaError::success;
+  if (to_device) unsettle();
   if (!to_device) report_unwritten(request);
   const Picoseconds duration = picoseconds(kTransferLatencyUs) +
                                copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second);
@@ -376,6 +377,7 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
   }
   const std::uint64_t bytes = packed_bytes(request.width, request.height);
   if (bytes == 0) return CudaError::success;
+  unsettle();
   for (std::uint64_t row = 0; row < request.height; ++row) {
     memory_.copy(request.destination + row * request.destination_pitch,
                  request.source + row * request.source_pitch, request.width);
@@ -408,6 +410,7 @@ CudaError Device::fill(const FillRequest& request) {
   const std::uint64_t bytes = packed_bytes(request.width, request.height);
   if (bytes == 0) return CudaError::success;
   if (!has_whole_elements(request)) return CudaError::invalid_value;
+  unsettle();
   for (std::uint64_t row = 0; row < request.height; ++row) {
     fill_row(memory_, request, request.address + row * request.pitch);
   }
@@ -476,7 +479,8 @@ void Device::mark() {
   log_.clear();
   memory_.reset_peak();
   work_ = 0;
-  is_cut_short_ = false;
+  is_cut_short_ = left_blocks_out_ = false;
+  unsettle();
 }
 
 Activity Device::collect() {

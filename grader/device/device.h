@@ -92,6 +92,9 @@ struct RunRequest {
   /// time; what the others would have written stays as it was. A real GPU runs them all.
   bool sampled = false;
   std::chrono::duration<double> time_limit{60};
+  /// Of the work that a simulated GPU does for a timed call at most: less where a call of the task
+  /// has taken more than that already.
+  double share_of_work = 1;
   /// Decides which blocks a simulated GPU runs of a launch that takes too long. The guest must not
   /// know it.
   std::uint64_t secret = 0;

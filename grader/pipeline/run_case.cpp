@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "grader/pipeline/check.h"
@@ -11,9 +12,14 @@
 #include "grader/pipeline/judge_repeats.h"
 #include "grader/pipeline/reveal.h"
 #include "grader/pipeline/seeds.h"
+#include "grader/pipeline/too_slow.h"
 
 namespace rooflab {
 namespace {
+
+/// A student waits for all timed cases of a task. Once one was too slow to be simulated whole, each
+/// further such one gets half as much work, down to this: looser bounds do.
+constexpr double kLeastShareOfWork = 0.25;
 
 /// Artifacts become files in a folder of reports.
 void require_plain_name(const std::string& name) {
@@ -51,6 +57,7 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   const Problem problem = problem_of(spec, spec.name);
   CaseRun result;
   result.outcome = run_with_retry(request_of(problem, timed, spec));
+  if (timed && is_cut_short(result.outcome)) ++too_slow_;
   result.result_bytes = result_bytes(problem);
   if (spec.shows_memory) result.peak_memory = peak_memory(result.outcome, problem);
   if (tools.observe) {
@@ -118,6 +125,7 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed, const Case
           .problem = &problem,
           .timed = timed,
           .sampled = spec.sampled,
+          .share_of_work = std::max(kLeastShareOfWork, std::pow(0.5, too_slow_)),
           .secret = case_seed(scene_.request.seed, scene_.part.number, scene_.task().id,
                               spec.name + ", the blocks that run"),
           .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),

@@ -204,6 +204,25 @@ TEST_F(GradeTest, ALaunchThatIsSampledForItsLengthAndWorkedOnEarnsAQuarterAtMost
   EXPECT_GT(grade_task_with(sampled_before_another).score, 10 + 8.0 / 4) << "asked for by the case";
 }
 
+TEST_F(GradeTest, TimedCasesBehindOneThatWasTooSlowGetLessWork) {
+  auto& speeds = part_.tasks[0].speeds;
+  for (const char* name : {"second", "third", "fourth"}) {
+    speeds.push_back(another(speeds[0], name, 1000, 4));
+  }
+  std::vector<double> shares;
+  grade_task_with([&](const RunRequest& request) {
+    if (request.timed) shares.push_back(request.share_of_work);
+    return cut_short(request, 1e6);
+  });
+  EXPECT_EQ(shares, (std::vector<double>{1, 0.5, 0.25, 0.25}));
+  shares.clear();
+  grade_task_with([&](const RunRequest& request) {
+    if (request.timed) shares.push_back(request.share_of_work);
+    return solve(request);
+  });
+  EXPECT_EQ(shares, (std::vector<double>{1, 1, 1, 1})) << "of none that was too slow";
+}
+
 TEST_F(GradeTest, WhateverAProgramDoesBehindTheCutIsNotItsFault) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = cut_short(request, 1e6);

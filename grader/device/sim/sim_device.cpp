@@ -60,7 +60,8 @@ std::uint64_t instruction_budget(const RunRequest& request, bool checkers) {
   const double rate = checkers ? kCheckedInstructionsPerSecond : kInstructionsPerSecond;
   const Seconds time =
       request.timed ? std::min(request.time_limit, kMostForATime) : request.time_limit;
-  return std::max(kLeastInstructions, static_cast<std::uint64_t>(time.count() * rate));
+  const double share = request.timed ? request.share_of_work : 1;
+  return std::max(kLeastInstructions, static_cast<std::uint64_t>(share * time.count() * rate));
 }
 
 /// Ends the device process when it takes too long, so that no call to it can block for ever.

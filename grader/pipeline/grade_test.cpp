@@ -255,6 +255,7 @@ TEST_F(GradeTest, CaseGetsTheSameInputsAloneAsAmongOthers) {
   request_.seed = 8813;
   grade_with(remember);
   EXPECT_NE(seen[7], among_others);
+}
 
 }  // namespace
 }  // namespace rooflab

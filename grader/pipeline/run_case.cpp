@@ -125,10 +125,10 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed, const Case
           .problem = &problem,
           .timed = timed,
           .sampled = spec.sampled,
+          .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),
           .share_of_work = std::max(kLeastShareOfWork, std::pow(0.5, too_slow_)),
           .secret = case_seed(scene_.request.seed, scene_.part.number, scene_.task().id,
                               spec.name + ", the blocks that run"),
-          .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),
           .host_time_limit = std::chrono::duration<double>(scene_.task().host_time_limit_s),
           .fresh = with_fresh_inputs};
 }

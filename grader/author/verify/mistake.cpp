@@ -76,7 +76,8 @@ Edit read_edit(const toml::table& table, const std::filesystem::path& file) {
 }
 
 Mistake read_mistake(const KeptSubmission& kept, TableReader& reader, const TaskSpec& task) {
-  Mistake mistake{kept};
+  Mistake mistake;
+  static_cast<KeptSubmission&>(mistake) = kept;
   mistake.file = reader.text("file");
   const std::vector<std::string> files = files_of(task);
   if (std::ranges::find(files, mistake.file) == files.end()) {

@@ -66,7 +66,8 @@ std::vector<RightSubmission> load_right_submissions(const PartSpec& part) {
   load_kept(part, "right", "right.toml", "the right submission",
             [&](const KeptSubmission& kept, TableReader& reader, const toml::table& table,
                 const TaskSpec& task) {
-              RightSubmission right{kept};
+              RightSubmission right;
+              static_cast<KeptSubmission&>(right) = kept;
               right.files = read_files(reader, table, task);
               right.style = reader.text("style");
               right.min_score = reader.number_or("min_score", 0);

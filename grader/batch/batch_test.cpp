@@ -217,6 +217,15 @@ TEST_F(ClassFixture, PeopleReadTextsWhateverTheirQuotesAndTheFileAsItWasHandedIn
   EXPECT_EQ(read_file(out() / "answers/ada-part1-answers.toml"), raw);
 }
 
+TEST_F(ClassFixture, ABlankAnswerDoesNotWaitForALineThatBelongsElsewhere) {
+  hand_in("ada", "oops\nwhy = \"\"\n", "answers.toml");
+  hand_in("bob", "why = \nbecause of it\n", "answers.toml");
+  run();
+  const std::string table = read_file(out() / "free_text.csv");
+  EXPECT_THAT(table, HasSubstr("ada,1,why,,4,,,nothing written,"));
+  EXPECT_THAT(table, HasSubstr("bob,1,why,,4,,,pending,"));
+}
+
 TEST_F(ClassFixture, OneWrongRowOfPointsKeepsAllOfThemOut) {
   hand_in("ada", "xx");
   run();
@@ -283,6 +292,17 @@ TEST_F(ClassFixture, StudentsWhoHandedInTogetherAreGradedTogether) {
   EXPECT_EQ(run(with_roster).problems, 1U) << "Eve is not on the roster";
   EXPECT_EQ(executor_.graded(), 1);
   EXPECT_THAT(grades(), ElementsAre("1|3", "2|3", "unknown submission_1~3|3"));
+}
+
+TEST_F(ClassFixture, AFileOfAGroupInCanvasIsEachOfItsMembers) {
+  write_file_atomically(submissions() / "group3_LATE_77_9001_a.cu", "xxx");
+  write_file_atomically(submissions() / "group4_78_9002_a.cu", "xx");
+  BatchRequest with_roster = request();
+  with_roster.roster = file("roster.csv", "id,name,group\n1,Ada,Group 3\n2,Bob,Group 3\n3,Eve,\n");
+  EXPECT_EQ(run(with_roster).problems, 1U) << "nobody is in group 4";
+  EXPECT_EQ(executor_.graded(), 2);
+  EXPECT_THAT(grades(), ElementsAre("1|3", "2|3", "unknown group4_78|2"));
+  EXPECT_THAT(listener_.lines, Contains(HasSubstr("have a column `group` in the roster")));
 }
 
 TEST_F(ClassFixture, AnExtensionForNobodyInTheClassIsTold) {

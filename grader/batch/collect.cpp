@@ -178,7 +178,11 @@ class Collector {
       for (const std::string& doubt : row->doubts) outcome.problems.push_back(doubt);
       if (has_roster_ && !student.on_roster) {
         outcome.problems.push_back(
-            "nobody on the roster fits this submission; add the student, or rename the submission");
+            "nobody on the roster fits this submission; add the student, or rename the submission" +
+            std::string(student.canvas_id.empty()
+                            ? ""
+                            : "; if it is a group's, have a column `group` in the roster with the "
+                              "group's name, as Canvas's export of groups has it"));
       }
       for (std::size_t i = 1; i < submissions->size(); ++i) {
         outcome.notes.push_back(

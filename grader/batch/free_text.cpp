@@ -40,12 +40,8 @@ std::string answer_to(const SourceFiles& files, const PartSpec& part, const Task
   const Answers answers = read_answers(file->second, task);
   const auto found = answers.values.find(question);
   if (found == answers.values.end()) {
-    // What cannot be read waits for a person, who has the file itself.
-    const bool unreadable =
-        std::ranges::any_of(answers.problems, [&](const AnswerProblem& problem) {
-          return problem.question == question || problem.question.empty();
-        });
-    return unreadable ? "(cannot be read: see the file in answers/)" : "";
+    // What may be an answer waits for a person, who has the file itself.
+    return answers.unclear.contains(question) ? "(cannot be read: see the file in answers/)" : "";
   }
   const auto* text = std::get_if<std::string>(&found->second);
   return text != nullptr ? sanitize(*text) : "";

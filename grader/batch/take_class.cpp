@@ -112,19 +112,35 @@ class ClassTaker {
       store_.put_source(hash, files);
       taken.sources[part.number] = hash;
     }
-    const std::size_t people = 1 + submission.partners.size();
-    if (people > 1) {
-      taken.row.notes.push_back(fmt::format("{} students handed it in together.", people));
+    const std::vector<Student> people = people_of(submission);
+    if (people.size() > 1) {
+      taken.row.notes.push_back(fmt::format("{} students handed it in together.", people.size()));
     }
-    give(submission, submission.hints, taken);
-    for (std::size_t i = 0; i < submission.partners.size(); ++i) {
-      taken.row.id = fmt::format("{}~{}", submission.entry.id, i + 2);
-      give(submission, submission.partners[i], taken);
+    for (std::size_t i = 0; i < people.size(); ++i) {
+      taken.row.id = row_id(submission, i);
+      give(people[i], taken);
     }
   }
 
-  void give(const Submission& submission, const StudentHints& hints, Taken taken) {
-    Student student = student_of(submission, hints, taken.row.id);
+  static std::string row_id(const Submission& submission, std::size_t person) {
+    return person == 0 ? submission.entry.id
+                       : fmt::format("{}~{}", submission.entry.id, person + 1);
+  }
+
+  /// Who handed it in: as the platform says, or the members of the group that it is called after.
+  std::vector<Student> people_of(const Submission& submission) const {
+    if (roster_) {
+      std::vector<Student> group = roster_->group_of(submission.hints);
+      if (!group.empty()) return group;
+    }
+    std::vector<Student> people = {student_of(submission, submission.hints, row_id(submission, 0))};
+    for (const StudentHints& partner : submission.partners) {
+      people.push_back(student_of(submission, partner, row_id(submission, people.size())));
+    }
+    return people;
+  }
+
+  void give(Student student, Taken taken) {
     student.on_roster = roster_ && !student.key.starts_with("unknown ");
     if (!student.on_roster) store_.put_student(student, 0);
     taken.row.student = student.key;

@@ -45,7 +45,7 @@ TEST_F(CliTest, AloneIsFriendlyWhereThereIsNothing) {
   const Ran without_starter = run({});
   EXPECT_EQ(without_starter.code, 0);
   EXPECT_THAT(without_starter.out, HasSubstr("which is not there; name another with --submission"));
-  EXPECT_THAT(without_starter.out, HasSubstr("copy it from starter/"));
+  EXPECT_THAT(without_starter.out, HasSubstr("copy it from the course's kit"));
   environment_["ROOFLAB_NVCC"] = "/nowhere/nvcc";
   EXPECT_THAT(run({}).out, HasSubstr("none yet: ROOFLAB_NVCC names /nowhere/nvcc"));
   environment_["ROOFLAB_ROOT"] = folder_.path() / "nowhere";

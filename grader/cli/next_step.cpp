@@ -8,6 +8,7 @@
 
 #include "grader/report/text.h"
 #include "grader/spec/files.h"
+#include "grader/spec/handed_out.h"
 
 namespace rooflab {
 namespace {
@@ -60,7 +61,8 @@ NextStep step_for(const PartProgress& progress, const TaskSpec& task,
   NextStep step{.part = progress.part.number, .task = task.id, .why = {}, .place = path};
   const SubmittedFile file = read_submitted(submission / progress.part.directory, task.file);
   if (file.state != SubmittedFile::State::present) {
-    step.why = "the file is not there; copy it from starter/";
+    step.why = fmt::format("the file is not there; copy it from {}",
+                           where_handed_out(progress.part, task.file));
     step.grade = false;
     return step;
   }

@@ -12,6 +12,7 @@
 
 #include "grader/contract/problem.h"
 #include "simgpu/report.h"
+#include "simgpu/settled_bytes.h"
 #include "specs/gpu_spec.h"
 
 namespace rooflab {
@@ -41,6 +42,14 @@ struct SamplingRecord {
   bool slower_on_fresh = false;
 };
 
+/// What is final of a call of which the device ran only a part.
+struct SettledPart {
+  /// By tensor: offsets of the bytes that whole blocks have stored and nothing changes any more, in
+  /// order and apart from each other. Empty where nobody can say.
+  std::vector<std::vector<simgpu::ByteRange>> written;
+  double share_of_blocks = 0;  ///< of the grid, that wrote it
+};
+
 /// What a guest's run ended in.
 struct RunOutcome {
   enum class End : std::uint8_t {
@@ -63,6 +72,7 @@ struct RunOutcome {
       outputs;                 ///< of every tensor, in order, read on the trusted side
   bool keeps_records = false;  ///< the device fills in `activity`; a real GPU does not
   bool sampled = false;        ///< the device left out blocks, as the request allows
+  SettledPart settled;         ///< of a call that took too long and was cut short
   simgpu::Activity activity;
   std::vector<double> samples_us;          ///< timed calls: elapsed time of each that counts
   std::optional<SamplingRecord> sampling;  ///< of a measured time; nothing of a modelled one
@@ -82,6 +92,12 @@ struct RunRequest {
   /// time; what the others would have written stays as it was. A real GPU runs them all.
   bool sampled = false;
   std::chrono::duration<double> time_limit{60};
+  /// Of the work that a simulated GPU does for a timed call at most: less where a call of the task
+  /// has taken more than that already.
+  double share_of_work = 1;
+  /// Decides which blocks a simulated GPU runs of a launch that takes too long. The guest must not
+  /// know it.
+  std::uint64_t secret = 0;
   /// Processor time of the guest alone, where the GPU is simulated: 0 for that of time_limit.
   std::chrono::duration<double> host_time_limit{0};
   /// The problem with its inputs drawn anew, each time others: for a device that repeats timed

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <string_view>
 
 #include "grader/diagnose/diagnose.h"
@@ -151,18 +152,31 @@ Diagnostic story_of_relation(const Relation& relation, const TensorCheck& check,
   return story;
 }
 
+/// Where an expectation speaks of an element. Of a run in part fewer elements are compared than it
+/// has.
+std::optional<std::size_t> place_in(const Expected& expected, std::size_t element) {
+  if (expected.index.empty()) {
+    return element < expected.value.size() ? std::optional(element) : std::nullopt;
+  }
+  const auto found = std::ranges::lower_bound(expected.index, element);
+  if (found == expected.index.end() || *found != element) return std::nullopt;
+  return static_cast<std::size_t>(found - expected.index.begin());
+}
+
 }  // namespace
 
 bool reproduces(const TensorCheck& check, const KnownMistake& mistake) {
   const auto same_tensor = [&](const Expected& output) { return output.tensor == check.tensor; };
   const auto output = std::find_if(mistake.outputs.begin(), mistake.outputs.end(), same_tensor);
-  if (output == mistake.outputs.end() || output->index != check.index) return false;
-  if (output->value.size() != check.got.size()) return false;
+  if (output == mistake.outputs.end()) return false;
   for (std::size_t i = 0; i < check.got.size(); ++i) {
+    const auto at = place_in(*output, check.index.empty() ? i : check.index[i]);
+    if (!at) return false;
+    const double value = output->value[*at];
     // A mistake may make numbers overflow: what is not a number here has to be none there.
-    if (std::isnan(check.got[i]) && std::isnan(output->value[i])) continue;
-    if (check.got[i] == output->value[i]) continue;  // infinities have no difference
-    if (!(std::abs(check.got[i] - output->value[i]) <= output->tolerance[i])) return false;
+    if (std::isnan(check.got[i]) && std::isnan(value)) continue;
+    if (check.got[i] == value) continue;  // infinities have no difference
+    if (!(std::abs(check.got[i] - value) <= output->tolerance[*at])) return false;
   }
   return true;
 }

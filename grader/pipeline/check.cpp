@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <iterator>
 
 #include "grader/contract/elements.h"
 
@@ -42,17 +43,48 @@ bool is_untouched(const Tensor& tensor, std::span<const std::byte> bytes, std::s
   return std::memcmp(&bytes[element * size], &tensor.data[element * size], size) == 0;
 }
 
-/// What is to be compared after a sampled run: the elements that were written, or if none was, all.
-Expected touched_part(const Tensor& tensor, const Expected& all, std::span<const std::byte> bytes) {
-  Expected touched;
+/// The expectation of the elements that `wanted` is true of.
+template <typename Wanted>
+Expected part_of(const Expected& all, Wanted wanted) {
+  Expected part;
   for (std::size_t i = 0; i < all.value.size(); ++i) {
     const std::size_t element = all.index.empty() ? i : all.index[i];
-    if (is_untouched(tensor, bytes, element)) continue;
-    touched.index.push_back(element);
-    touched.value.push_back(all.value[i]);
-    touched.tolerance.push_back(all.tolerance[i]);
+    if (!wanted(element)) continue;
+    part.index.push_back(element);
+    part.value.push_back(all.value[i]);
+    part.tolerance.push_back(all.tolerance[i]);
   }
+  return part;
+}
+
+/// What is to be compared after a sampled run: the elements that were written, or if none was, all.
+Expected touched_part(const Tensor& tensor, const Expected& all, std::span<const std::byte> bytes) {
+  Expected touched =
+      part_of(all, [&](std::size_t element) { return !is_untouched(tensor, bytes, element); });
   return touched.index.empty() ? all : touched;
+}
+
+/// Whether all bytes of an element of this size are written.
+bool is_within(const std::vector<simgpu::ByteRange>& written, std::size_t element,
+               std::size_t size) {
+  const std::uint64_t at = element * size;
+  const auto after = std::ranges::upper_bound(written, at, {}, &simgpu::ByteRange::address);
+  if (after == written.begin()) return false;
+  const simgpu::ByteRange& range = *std::prev(after);
+  return at + size <= range.address + range.bytes;
+}
+
+/// Whether blocks wrote as much of a tensor as their share of the grid should, within what may
+/// differ from block to block, and enough of it was compared.
+bool is_covered(const Tensor& tensor, const std::vector<simgpu::ByteRange>& written,
+                double share_of_blocks, const Expected& all, const Expected& compared) {
+  constexpr double kMostUneven = 0.5;
+  constexpr std::size_t kFewest = 8;
+  double bytes = 0;
+  for (const simgpu::ByteRange& range : written) bytes += static_cast<double>(range.bytes);
+  const double should = share_of_blocks * static_cast<double>(tensor.bytes());
+  return bytes >= kMostUneven * should &&
+         compared.value.size() >= std::min(kFewest, all.value.size());
 }
 
 /// Whether every compared element is right, which it nearly always is.
@@ -112,9 +144,14 @@ Unwritten unwritten_of(const Tensor& tensor, std::span<const std::byte> bytes) {
   return unwritten;
 }
 
-const Expected* find_expected(const std::vector<Expected>& all, const std::string& tensor) {
-  const auto found = std::ranges::find(all, tensor, &Expected::tensor);
-  return found == all.end() ? nullptr : &*found;
+/// @throws OracleFault unless there is one that fits
+const Expected& expected_of(const std::vector<Expected>& all, const Tensor& tensor) {
+  const auto found = std::ranges::find(all, tensor.name, &Expected::tensor);
+  if (found == all.end()) {
+    throw OracleFault(fmt::format("the oracle does not say what {} must hold", tensor.name));
+  }
+  require_fit(tensor, *found);
+  return *found;
 }
 
 double as_number(const Value& value) {
@@ -145,22 +182,18 @@ std::vector<TensorCheck> wrong_tensors(const Problem& problem,
   for (std::size_t i = 0; i < problem.tensors.size(); ++i) {
     const Tensor& tensor = problem.tensors[i];
     if (tensor.role == Role::input) continue;
-    const Expected* right = find_expected(expected, tensor.name);
-    if (right == nullptr) {
-      throw OracleFault(fmt::format("the oracle does not say what {} must hold", tensor.name));
-    }
-    require_fit(tensor, *right);
+    const Expected& right = expected_of(expected, tensor);
     const bool whole = i < outputs.size() && outputs[i].size() == tensor.bytes();
     const std::vector<std::byte> nothing(whole ? 0 : tensor.bytes(), kPoisonByte);
     const std::vector<std::byte>& bytes = whole ? outputs[i] : nothing;
     if (sampled) {
-      const Expected touched = touched_part(tensor, *right, bytes);
+      const Expected touched = touched_part(tensor, right, bytes);
       if (!all_are_right(tensor, touched, bytes)) wrong.push_back(compare(tensor, touched, bytes));
       continue;
     }
-    const Unwritten unwritten = right->index.empty() ? Unwritten{} : unwritten_of(tensor, bytes);
-    if (unwritten.count == 0 && all_are_right(tensor, *right, bytes)) continue;
-    TensorCheck check = compare(tensor, *right, bytes);
+    const Unwritten unwritten = right.index.empty() ? Unwritten{} : unwritten_of(tensor, bytes);
+    if (unwritten.count == 0 && all_are_right(tensor, right, bytes)) continue;
+    TensorCheck check = compare(tensor, right, bytes);
     if (unwritten.searched > 0) {
       check.searched = unwritten.searched;
       check.unwritten_count = unwritten.count;
@@ -169,6 +202,32 @@ std::vector<TensorCheck> wrong_tensors(const Problem& problem,
     wrong.push_back(std::move(check));
   }
   return wrong;
+}
+
+SettledCheck check_settled(const Problem& problem, const std::vector<Expected>& expected,
+                           const std::vector<std::vector<std::byte>>& outputs,
+                           const SettledPart& settled) {
+  SettledCheck check{.wrong = {}, .tells = true};
+  for (std::size_t i = 0; i < problem.tensors.size(); ++i) {
+    const Tensor& tensor = problem.tensors[i];
+    if (tensor.role == Role::input) continue;
+    const Expected& right = expected_of(expected, tensor);
+    const bool is_there =
+        i < settled.written.size() && i < outputs.size() && outputs[i].size() == tensor.bytes();
+    if (!is_there) {
+      check.tells = false;
+      continue;
+    }
+    const auto& written = settled.written[i];
+    const Expected final = part_of(right, [&](std::size_t element) {
+      return is_within(written, element, size_of(tensor.type));
+    });
+    if (!all_are_right(tensor, final, outputs[i])) {
+      check.wrong.push_back(compare(tensor, final, outputs[i]));
+    }
+    check.tells = check.tells && is_covered(tensor, written, settled.share_of_blocks, right, final);
+  }
+  return check;
 }
 
 std::vector<ChangedInput> changed_inputs(const Problem& problem,

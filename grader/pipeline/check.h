@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/device/device.h"
 #include "grader/diagnose/diagnose.h"
 
 namespace rooflab {
@@ -34,6 +35,17 @@ std::vector<TensorCheck> wrong_tensors(const Problem& problem,
                                        const std::vector<Expected>& expected,
                                        const std::vector<std::vector<std::byte>>& outputs,
                                        bool sampled = false);
+
+/// What the values of a call that was cut short say.
+struct SettledCheck {
+  std::vector<TensorCheck> wrong;  ///< as wrong_tensors tells it, of the elements that are final
+  /// Of every output as much is final as the blocks that ran should have written, and some of it
+  /// was compared: an answer that is wrong would have shown.
+  bool tells = false;
+};
+SettledCheck check_settled(const Problem& problem, const std::vector<Expected>& expected,
+                           const std::vector<std::vector<std::byte>>& outputs,
+                           const SettledPart& settled);
 
 /// Inputs whose bytes differ from what the call was given.
 std::vector<ChangedInput> changed_inputs(const Problem& problem,

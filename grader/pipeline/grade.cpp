@@ -12,6 +12,7 @@
 
 #include "grader/pipeline/grade_task.h"
 #include "grader/pipeline/score.h"
+#include "grader/spec/handed_out.h"
 #include "grader/spec/hints_used.h"
 
 namespace rooflab {
@@ -73,8 +74,9 @@ void check_submission(const PartSpec& part, const std::filesystem::path& submiss
   }
   if (present == 0) {
     throw UsageError(fmt::format(
-        "the submission has no file of part {} in {}: it may hold {}; copy them from starter/",
-        part.number, folder.string(), fmt::join(submitted_files(part), ", ")));
+        "the submission has no file of part {} in {}: it may hold {}; copy them from {}",
+        part.number, folder.string(), fmt::join(submitted_files(part), ", "),
+        where_handed_out(part)));
   }
   // A part's folder that leads out of the submission would let it hand in someone else's files.
   const auto real_folder = std::filesystem::canonical(folder, error);

@@ -6,6 +6,7 @@
 
 #include "grader/pipeline/grade_task.h"
 #include "grader/spec/answers.h"
+#include "grader/spec/handed_out.h"
 
 namespace rooflab {
 namespace {
@@ -210,8 +211,9 @@ TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, cons
               fmt::format("{} {}", task.file,
                           missing ? "is missing" : "cannot be graded: " + file.reason));
     diagnostic.code = missing ? "RL0601" : "RL0611";
-    diagnostic.help = missing ? "copy it from starter/ and fill it in"
-                              : "hand in a plain readable file of at most 1 MiB";
+    diagnostic.help =
+        missing ? fmt::format("copy it from {} and fill it in", where_handed_out(part, task.file))
+                : "hand in a plain readable file of at most 1 MiB";
     result.diagnostics = {diagnostic};
     return result;
   }

@@ -228,7 +228,11 @@ class TaskGrader {
     timing.limit = limit_of(activity, work, timing.time_us, gpu().sm_count);
     timing.advice = advice_of(timing.limit, timing.time_us);
     if (speed.shows_memory) timing.peak_memory = run->peak_memory;
-    if (is_cut_short(run->outcome)) return add_bound(speed, std::move(timing), run->outcome);
+    if (is_cut_short(run->outcome)) return add_bound(speed, std::move(timing), *run);
+    // A device that was asked to sample takes no longer for a slow call: that it is sampled and
+    // not compared is the case's doing.
+    const bool is_uncompared = run->judgement.is_uncompared && !speed.sampled;
+    if (is_uncompared) leave_uncompared_share(timing);
     add_timing(speed, timing);
     const bool measured = scene_.tools.device.time_kind() == "measured";
     if (const auto below = impossible_time(timing, roofline, work, activity, gpu(), measured)) {
@@ -242,21 +246,36 @@ class TaskGrader {
       noise_ = explain_noise(timing, points_in_doubt(timing, speed), context_timed(speed));
       return false;
     }
-    tell_once(judge_speed(speed, run->outcome, result_.timings.back()));
+    std::vector<Diagnostic> remarks = judge_speed(speed, run->outcome, result_.timings.back());
+    if (is_uncompared) tell_too_slow(speed, *run);
+    tell_once(std::move(remarks));
     add_kernel_evidence(speed, timing, activity);
     return true;
   }
 
   /// A right call that would take too long to simulate: what is known of its time counts.
-  bool add_bound(const SpeedSpec& speed, Timing timing, const RunOutcome& outcome) {
+  bool add_bound(const SpeedSpec& speed, Timing timing, const CaseRun& run) {
     bound(timing);
+    if (run.judgement.is_uncompared) leave_uncompared_share(timing);
     add_timing(speed, std::move(timing));
     Timing& kept = result_.timings.back();
-    std::vector<Diagnostic> remarks = judge_speed(speed, outcome, kept);
-    tell_once({explain_too_slow(kept, outcome, context_timed(speed))});
+    std::vector<Diagnostic> remarks = judge_speed(speed, run.outcome, kept);
+    tell_too_slow(speed, run);
     tell_once(std::move(remarks));
-    add_kernel_evidence(speed, kept, outcome.activity);
+    add_kernel_evidence(speed, kept, run.outcome.activity);
     return true;
+  }
+
+  /// Of the case that was timed last. What nobody compared, a person should know of.
+  void tell_too_slow(const SpeedSpec& speed, const CaseRun& run) {
+    const bool is_compared = !run.judgement.is_uncompared;
+    tell_once(
+        {explain_too_slow(result_.timings.back(), run.outcome, is_compared, context_timed(speed))});
+    if (!is_compared) {
+      note_for_people(result_, speed.name +
+                                   ": too slow to simulate whole, and no value of it "
+                                   "could be compared");
+    }
   }
 
   void add_timing(const SpeedSpec& speed, Timing timing) {

@@ -3,16 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "grader/pipeline/grade_fixture.h"
 
+// What a task comes to: its points, its cases, what the oracle adds, and a case by itself.
 namespace rooflab {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
-using End = RunOutcome::End;
 
 // Efficiency 1001 / 2002 = 1/2; from 1/16 to 1 lie four doublings, so three quarters of 8 points.
 TEST_F(GradeTest, RightAnswerScoresItsPointsAndThoseForSpeed) {
@@ -196,203 +193,6 @@ TEST_F(GradeTest, ACauseThatAFewElementsTellIsLookedForInLargerCases) {
   EXPECT_THAT(task.diagnostics.at(0).evidence.at(0), HasSubstr("case forty"));
 }
 
-TEST_F(GradeTest, OutputThatWasNeverWrittenIsWrong) {
-  EXPECT_EQ(verdict_of([](const RunRequest& request) {
-              RunOutcome outcome;
-              outcome.outputs = untouched(*request.problem);
-              return outcome;
-            }),
-            Verdict::wrong_answer);
-}
-
-TEST_F(GradeTest, ChangedInputIsAWrongAnswerThoughTheOutputIsRight) {
-  EXPECT_EQ(verdict_after([](RunOutcome& outcome) { outcome.outputs[0][0] ^= std::byte{1}; }),
-            Verdict::wrong_answer);
-}
-
-TEST_F(GradeTest, ComplaintOfTheOracleIsAWrongAnswer) {
-  EXPECT_EQ(
-      verdict_after([](RunOutcome& outcome) { outcome.activity.api_calls["cudaDeviceReset"] = 1; }),
-      Verdict::wrong_answer);
-}
-
-TEST_F(GradeTest, EveryEndOfARunHasItsVerdict) {
-  EXPECT_EQ(verdict_of_end(End::not_implemented), Verdict::not_implemented);
-  EXPECT_EQ(verdict_of_end(End::exception), Verdict::runtime_error);
-  EXPECT_EQ(verdict_of_end(End::exited), Verdict::runtime_error);
-  EXPECT_EQ(verdict_of_end(End::killed), Verdict::runtime_error);
-  EXPECT_EQ(verdict_of_end(End::time_limit), Verdict::time_limit);
-  EXPECT_EQ(verdict_of_end(End::memory_limit), Verdict::memory_limit);
-  EXPECT_EQ(verdict_of_end(End::output_limit), Verdict::output_limit);
-  EXPECT_EQ(verdict_of_end(End::disk_limit), Verdict::disk_limit);
-}
-
-TEST_F(GradeTest, EveryFindingHasItsVerdictThoughTheOutputIsRight) {
-  using enum simgpu::FindingKind;
-  EXPECT_EQ(verdict_of_finding(shared_race, "RL0301"), Verdict::race);
-  EXPECT_EQ(verdict_of_finding(global_race, "RL0304"), Verdict::race);
-  EXPECT_EQ(verdict_of_finding(out_of_bounds, "RL0201"), Verdict::runtime_error);
-  EXPECT_EQ(verdict_of_finding(uninitialized_read, "RL0206"), Verdict::runtime_error);
-  EXPECT_EQ(verdict_of_finding(deadlock, "RL0306"), Verdict::runtime_error);
-  EXPECT_EQ(verdict_of_finding(deadlock, "RL0307"), Verdict::time_limit);
-  EXPECT_EQ(verdict_of_finding(leak, "RL0309"), Verdict::pass);
-}
-
-TEST_F(GradeTest, RaceIsToldBeforeWhatFollowsFromIt) {
-  const TaskResult task = grade_task_with([](const RunRequest& request) {
-    RunOutcome outcome = solve(request);
-    outcome.outputs[1] = bytes_of(std::vector<float>(floats_of(outcome.outputs[1]).size(), 0));
-    outcome.end = End::time_limit;
-    outcome.activity.findings = {finding(simgpu::FindingKind::out_of_bounds, "RL0201"),
-                                 finding(simgpu::FindingKind::shared_race, "RL0302")};
-    return outcome;
-  });
-  EXPECT_EQ(task.verdict, Verdict::race);
-  ASSERT_EQ(task.diagnostics.size(), 1U);
-  EXPECT_EQ(task.diagnostics[0].code, "RL0302");
-  EXPECT_FALSE(task.diagnostics[0].evidence.empty())
-      << "the effect on the outputs belongs to the story";
-}
-
-TEST_F(GradeTest, AFaultThatStoppedTheLaunchHasNoEffectToTell) {
-  const TaskResult task = grade_task_with([](const RunRequest& request) {
-    RunOutcome outcome;
-    outcome.outputs = untouched(*request.problem);
-    outcome.activity.error = "cudaErrorIllegalAddress";
-    outcome.activity.findings = {finding(simgpu::FindingKind::out_of_bounds, "RL0201")};
-    return outcome;
-  });
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0201");
-  EXPECT_THAT(task.diagnostics.at(0).evidence, testing::IsEmpty())
-      << "that the rest was never written says nothing about the mistake";
-}
-
-/// Prints in every case, and throws the size of the hidden one.
-RunOutcome tell_sizes(const RunRequest& request) {
-  RunOutcome outcome = solve(request);
-  const auto n = request.problem->tensors[0].elements();
-  outcome.printed = "n = " + std::to_string(n);
-  if (n == 9) {
-    outcome.end = End::exception;
-    outcome.detail = "n = 9";
-  }
-  return outcome;
-}
-
-TEST_F(GradeTest, NothingThatAHiddenCasePrintsOrThrowsReachesTheReport) {
-  part_.tasks[0].cases.erase(part_.tasks[0].cases.begin(), part_.tasks[0].cases.begin() + 2);
-  const TaskResult task = grade_task_with(tell_sizes);
-  EXPECT_EQ(task.verdict, Verdict::runtime_error);
-  EXPECT_EQ(task.printed, "");
-  ASSERT_EQ(task.diagnostics.size(), 1U);
-  EXPECT_EQ(task.diagnostics[0].message, "the function threw an exception");
-  EXPECT_THAT(task.diagnostics[0].notes, ElementsAre(HasSubstr("hidden")));
-}
-
-TEST_F(GradeTest, WhatThePublicCasesPrintIsKept) {
-  EXPECT_EQ(grade_task_with(tell_sizes).printed, "n = 4");
-}
-
-TEST_F(GradeTest, AStoryQuotesTheTextThatWasGraded) {
-  const TaskResult task = grade_task_with([this](const RunRequest& request) {
-    write("submission/part7-test/scale.cu", "// changed while it ran\n");
-    RunOutcome outcome = solve(request);
-    outcome.activity.findings = {finding(simgpu::FindingKind::out_of_bounds, "RL0201")};
-    outcome.activity.findings[0].where.file = "scale.cu";
-    outcome.activity.findings[0].where.line = 1;
-    return outcome;
-  });
-  EXPECT_EQ(task.diagnostics.at(0).labels.at(0).excerpt, "// the student's");
-}
-
-TEST_F(GradeTest, CudaErrorLeftBehindIsARuntimeError) {
-  EXPECT_EQ(
-      verdict_after([](RunOutcome& outcome) { outcome.cuda_error = "cudaErrorInvalidValue"; }),
-      Verdict::runtime_error);
-  EXPECT_EQ(verdict_after(
-                [](RunOutcome& outcome) { outcome.activity.error = "cudaErrorIllegalAddress"; }),
-            Verdict::runtime_error);
-}
-
-TEST_F(GradeTest, StubIsPlacedWhereTheGuestSaysItStands) {
-  const TaskResult task = grade_task_with([](const RunRequest&) {
-    RunOutcome outcome;
-    outcome.end = End::not_implemented;
-    outcome.detail = "part7-test/scale.cu:12: choose a block shape";
-    return outcome;
-  });
-  ASSERT_EQ(task.diagnostics.size(), 1U);
-  EXPECT_EQ(task.diagnostics[0].line, 12U);
-  EXPECT_THAT(task.diagnostics[0].message, HasSubstr("choose a block shape"));
-}
-
-TEST_F(GradeTest, FaultOfTheDeviceIsTriedAgainAndThenCostsNothing) {
-  const TaskResult task = grade_task_with([](const RunRequest&) {
-    RunOutcome outcome;
-    outcome.end = End::device_fault;
-    return outcome;
-  });
-  EXPECT_EQ(task.verdict, Verdict::grader_fault);
-  EXPECT_EQ(task.max_score, 0) << "a fault of ours is out of no points";
-  EXPECT_EQ(runs_, 2);
-
-  int calls = 0;
-  const TaskResult second = grade_task_with([&calls](const RunRequest& request) {
-    RunOutcome outcome = solve(request);
-    if (++calls == 1) outcome.end = End::device_fault;
-    return outcome;
-  });
-  EXPECT_EQ(second.verdict, Verdict::pass);
-}
-
-TEST_F(GradeTest, DeviceThatThrowsIsAGraderFaultOfThatTaskAlone) {
-  part_.tasks.push_back(part_.tasks[0]);
-  part_.tasks[1].id = "scale_again";
-  int calls = 0;
-  const GradeResult result = grade_with([&calls](const RunRequest& request) {
-    if (++calls == 1) throw std::runtime_error("the device process is gone");
-    return solve(request);
-  });
-  EXPECT_EQ(result.tasks[0].verdict, Verdict::grader_fault);
-  EXPECT_EQ(result.tasks[1].verdict, Verdict::pass);
-}
-
-TEST_F(GradeTest, AMissingFileThatTheTaskUsesIsNamed) {
-  part_.tasks[0].uses = {"helper.cu"};
-  const TaskResult task = grade_task_with(solve);
-  EXPECT_EQ(task.verdict, Verdict::not_implemented);
-  EXPECT_EQ(task.diagnostics.at(0).file, "helper.cu");
-  EXPECT_EQ(runs_, 0);
-  write("submission/part7-test/helper.cu", "// the student's\n");
-  EXPECT_EQ(verdict_of(solve), Verdict::pass);
-}
-
-TEST_F(GradeTest, ATodoInAFileThatTheTaskUsesIsNamedWithItsLine) {
-  part_.tasks[0].uses = {"helper.cu"};
-  write("submission/part7-test/helper.cu", "// the student's\n");
-  const TaskResult task = grade_task_with([](const RunRequest&) {
-    RunOutcome outcome;
-    outcome.end = RunOutcome::End::not_implemented;
-    outcome.detail = "part7-test/helper.cu:12: scale a row";
-    return outcome;
-  });
-  EXPECT_EQ(task.verdict, Verdict::not_implemented);
-  EXPECT_EQ(task.diagnostics.at(0).file, "helper.cu");
-  EXPECT_EQ(task.diagnostics.at(0).line, 12U);
-}
-
-TEST_F(GradeTest, ACompileErrorInAFileThatTheTaskUsesIsNamedWithItsLine) {
-  part_.tasks[0].uses = {"helper.cu"};
-  write("submission/part7-test/helper.cu", "// the student's\n");
-  build_.end = BuildOutcome::End::failed;
-  build_.file = "helper.cu";
-  build_.messages = "part7-test/helper.cu(3): error: expected a \";\"\n";
-  const TaskResult task = grade_task_with(solve);
-  EXPECT_EQ(task.verdict, Verdict::compile_error);
-  EXPECT_EQ(task.diagnostics.at(0).file, "helper.cu");
-  EXPECT_EQ(task.diagnostics.at(0).line, 3U);
-}
-
 /// Draws what the device was asked for.
 class DrawingOracle : public ScaleOracle {
  public:
@@ -428,72 +228,6 @@ TEST_F(GradeTest, AnArtifactThatWouldLeaveItsFolderIsAGraderFault) {
   }
 }
 
-TEST_F(GradeTest, CompileErrorIsTheStudents) {
-  build_.end = BuildOutcome::End::failed;
-  build_.messages = "part7-test/scale.cu(3): error: expected a \";\"\n";
-  const TaskResult task = grade_task_with(solve);
-  EXPECT_EQ(task.verdict, Verdict::compile_error);
-  EXPECT_EQ(task.score, 0);
-  EXPECT_THAT(task.diagnostics.at(0).evidence,
-              ElementsAre("part7-test/scale.cu(3): error: expected a \";\""));
-  EXPECT_EQ(runs_, 0);
-}
-
-TEST_F(GradeTest, FaultOfTheBuildSandboxIsOurs) {
-  build_.end = BuildOutcome::End::fault;
-  EXPECT_EQ(verdict_of(solve), Verdict::grader_fault);
-}
-
-TEST_F(GradeTest, ForbiddenImportIsRejectedUnrun) {
-  library_ = std::string(ROOFLAB_TESTDATA) + "/libgrade_forbidden.so";
-  const TaskResult task = grade_task_with(solve);
-  EXPECT_EQ(task.verdict, Verdict::rejected);
-  EXPECT_THAT(task.diagnostics.at(0).message, HasSubstr("cublasSgemm_v2"));
-  EXPECT_EQ(runs_, 0);
-}
-
-TEST_F(GradeTest, LookingFunctionsUpAtRunTimeIsRejected) {
-  library_ = std::string(ROOFLAB_TESTDATA) + "/libgrade_lookup.so";
-  EXPECT_EQ(verdict_of(solve), Verdict::rejected);
-}
-
-TEST_F(GradeTest, CuptiIsLookedUpAtRunTimeByTasksThatNameIt) {
-  library_ = std::string(ROOFLAB_TESTDATA) + "/libgrade_lookup.so";
-  part_.tasks[0].libraries = {"cupti"};
-  std::vector<std::string> given;
-  EXPECT_EQ(verdict_of([&](const RunRequest& request) {
-              given = request.libraries;
-              return solve(request);
-            }),
-            Verdict::pass);
-  EXPECT_EQ(given, (std::vector<std::string>{"cupti"})) << "the device is told what to offer";
-  part_.tasks[0].forbidden = {"^dlsym$"};
-  EXPECT_EQ(verdict_of(solve), Verdict::rejected) << "a task may still forbid it";
-}
-
-TEST_F(GradeTest, FileWithoutTheFunctionIsACompileErrorThatNamesIt) {
-  library_ = std::string(ROOFLAB_TESTDATA) + "/libgrade_unresolved.so";
-  const TaskResult task = grade_task_with(solve);
-  EXPECT_EQ(task.verdict, Verdict::compile_error);
-  EXPECT_THAT(task.diagnostics.at(0).evidence.at(0),
-              HasSubstr("scale_values(float const*, int) is declared but not defined"));
-}
-
-TEST_F(GradeTest, LinkInPlaceOfAFileIsRejectedAndNotFollowed) {
-  std::filesystem::remove(root_ / "submission/part7-test/scale.cu");
-  std::filesystem::create_symlink("/etc/passwd", root_ / "submission/part7-test/scale.cu");
-  EXPECT_EQ(verdict_of(solve), Verdict::rejected);
-}
-
-TEST_F(GradeTest, MissingFileIsNotImplementedWhenAnotherIsThere) {
-  part_.tasks.push_back(part_.tasks[0]);
-  part_.tasks[1].id = "other";
-  part_.tasks[1].file = "other.cu";
-  const GradeResult result = grade_with(solve);
-  EXPECT_EQ(result.tasks[0].verdict, Verdict::pass);
-  EXPECT_EQ(result.tasks[1].verdict, Verdict::not_implemented);
-}
-
 TEST_F(GradeTest, OneCaseIsReplayedWithoutPoints) {
   request_.task = "scale";
   request_.case_number = 2;
@@ -521,43 +255,6 @@ TEST_F(GradeTest, CaseGetsTheSameInputsAloneAsAmongOthers) {
   request_.seed = 8813;
   grade_with(remember);
   EXPECT_NE(seen[7], among_others);
-}
-
-std::string usage_error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-TEST_F(GradeTest, UnknownTasksAndCasesAreNamedWithWhatThereIs) {
-  request_.task = "scael";
-  EXPECT_EQ(usage_error_of([&] { grade_with(solve); }),
-            "part 7 has no task scael; its tasks are scale");
-  request_.task = "scale";
-  request_.case_number = 3;  // the third is hidden
-  EXPECT_THAT(usage_error_of([&] { grade_with(solve); }),
-              HasSubstr("task scale has no case 3; it has 2"));
-}
-
-TEST_F(GradeTest, SubmissionThatHoldsNothingIsAUsageError) {
-  request_.submission = root_ / "nowhere";
-  EXPECT_THAT(usage_error_of([&] { grade_with(solve); }), HasSubstr("there is no submission"));
-  std::filesystem::create_directories(root_ / "empty");
-  request_.submission = root_ / "empty";
-  EXPECT_THAT(usage_error_of([&] { grade_with(solve); }), HasSubstr("has no file of part 7"));
-  write("a_file", "");
-  request_.submission = root_ / "a_file";
-  EXPECT_THAT(usage_error_of([&] { grade_with(solve); }), HasSubstr("is no folder"));
-}
-
-TEST_F(GradeTest, PartFolderThatLeadsOutOfTheSubmissionIsRefused) {
-  write("elsewhere/scale.cu", "// someone else's\n");
-  std::filesystem::remove_all(root_ / "submission/part7-test");
-  std::filesystem::create_symlink(root_ / "elsewhere", root_ / "submission/part7-test");
-  EXPECT_THAT(usage_error_of([&] { grade_with(solve); }), HasSubstr("link out of the submission"));
 }
 
 }  // namespace

@@ -128,15 +128,9 @@ int telling_rank(const Diagnostic& story) {
   return story.code == "RL0403" ? 1 : 2;
 }
 
-void check_tensors(const JudgedRun& run, Judgement& judgement) {
-  for (const ChangedInput& input : changed_inputs(run.problem, run.outcome.outputs)) {
-    judgement.diagnostics.push_back(
-        explain_changed_input(input.tensor, input.changed, input.total, run.context));
-  }
-  if (run.oracle == nullptr) return;
-  if (run.outcome.sampled && works_on_samples(run.outcome.activity)) return;
-  const std::vector<Expected> expected = run.oracle->expect(run.problem);
-  auto wrong = wrong_tensors(run.problem, expected, run.outcome.outputs, run.outcome.sampled);
+/// What wrong tensors come from.
+void explain_tensors(const JudgedRun& run, const std::vector<Expected>& expected,
+                     std::vector<TensorCheck> wrong, Judgement& judgement) {
   if (wrong.empty()) return;
   // What the oracle names first is computed first: what is wrong there may be all that is.
   std::ranges::stable_sort(wrong, {}, [&](const TensorCheck& check) {
@@ -155,6 +149,37 @@ void check_tensors(const JudgedRun& run, Judgement& judgement) {
   }
   std::ranges::stable_sort(judgement.diagnostics, {}, telling_rank);
   judgement.telling = telling_of(judgement.diagnostics.front(), compared);
+}
+
+void check_tensors(const JudgedRun& run, Judgement& judgement) {
+  for (const ChangedInput& input : changed_inputs(run.problem, run.outcome.outputs)) {
+    judgement.diagnostics.push_back(
+        explain_changed_input(input.tensor, input.changed, input.total, run.context));
+  }
+  if (run.oracle == nullptr) return;
+  if (run.outcome.sampled && works_on_samples(run.outcome.activity)) {
+    judgement.is_uncompared = true;
+    return;
+  }
+  const std::vector<Expected> expected = run.oracle->expect(run.problem);
+  explain_tensors(run, expected,
+                  wrong_tensors(run.problem, expected, run.outcome.outputs, run.outcome.sampled),
+                  judgement);
+}
+
+/// Of a run that was cut short, with all that came before in order: what it has left that is final.
+/// What followed the cut, be it the end of the process, is not the submission's doing.
+Judgement judge_cut_short(const JudgedRun& run) {
+  Judgement judgement;
+  judgement.is_uncompared = true;
+  if (run.oracle == nullptr || run.task.kind != TaskKind::kernel) return judgement;
+  const std::vector<Expected> expected = run.oracle->expect(run.problem);
+  SettledCheck check =
+      check_settled(run.problem, expected, run.outcome.outputs, run.outcome.settled);
+  judgement.is_uncompared = !check.tells;
+  explain_tensors(run, expected, std::move(check.wrong), judgement);
+  if (!judgement.diagnostics.empty()) judgement.verdict = Verdict::wrong_answer;
+  return judgement;
 }
 
 void check_results(const JudgedRun& run, Judgement& judgement) {
@@ -176,14 +201,16 @@ void check_results(const JudgedRun& run, Judgement& judgement) {
 }  // namespace
 
 Judgement judge(const JudgedRun& run) {
-  // What followed the cut, be it the end of the process, is not the submission's doing.
-  const bool nothing_before = std::ranges::none_of(run.outcome.activity.findings, is_error);
-  if (is_cut_short(run.outcome) && nothing_before) return {};
-  if (auto ended = judge_end(run)) return *ended;
   const simgpu::Activity& activity = run.outcome.activity;
+  const bool nothing_before = std::ranges::none_of(activity.findings, is_error);
+  const bool cut_short = is_cut_short(run.outcome) && nothing_before;
+  if (!cut_short) {
+    if (auto ended = judge_end(run)) return *ended;
+  }
   if (const auto function = forbidden_call(activity, run.task.forbidden); !function.empty()) {
     return {Verdict::rejected, {explain_forbidden(function, 0, run.context)}};
   }
+  if (cut_short) return judge_cut_short(run);
   Judgement judgement;
   check_tensors(run, judgement);
   if (run.task.kind == TaskKind::values) check_results(run, judgement);

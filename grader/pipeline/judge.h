@@ -26,6 +26,9 @@ struct Judgement {
   Telling telling = Telling::nothing;
   /// What proves nothing, and a person should look at.
   std::vector<std::string> for_people{};
+  /// Nothing is known to be wrong, but its values could not be compared either: the device ran only
+  /// a part of the call, and what followed worked on that.
+  bool is_uncompared = false;
 };
 
 /// One run with all that is needed to judge it.
@@ -41,7 +44,8 @@ struct JudgedRun {
 /// The verdict of a run, the most telling cause first: a fault of the grader; a stub; a race, or
 /// the divergent barrier that it follows from; a resource limit; any other finding of the device;
 /// the way the process or the CUDA calls ended; a forbidden function; wrong outputs, changed
-/// inputs, wrong results; what the oracle finds in the evidence; and work that no kernel did.
+/// inputs, wrong results; what the oracle finds in the evidence; and work that no kernel did. Of a
+/// run that was cut short, what whole blocks wrote is compared, where that is final.
 /// @throws OracleFault when the oracle contradicts its own problem.
 Judgement judge(const JudgedRun& run);
 

@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+<<<<<<< HEAD
 #include <optional>
 #include <string>
+=======
+#include <cmath>
+>>>>>>> 5f3ed32c3c83a8b346da16f8dcbcc31d89ecd0db
 #include <utility>
 
 #include "grader/diagnose/story.h"
@@ -14,10 +18,18 @@
 #include "grader/pipeline/judge_repeats.h"
 #include "grader/pipeline/reveal.h"
 #include "grader/pipeline/seeds.h"
+<<<<<<< HEAD
 #include "simgpu/source/early_returns.h"
+=======
+#include "grader/pipeline/too_slow.h"
+>>>>>>> 5f3ed32c3c83a8b346da16f8dcbcc31d89ecd0db
 
 namespace rooflab {
 namespace {
+
+/// A student waits for all timed cases of a task. Once one was too slow to be simulated whole, each
+/// further such one gets half as much work, down to this: looser bounds do.
+constexpr double kLeastShareOfWork = 0.25;
 
 /// Artifacts become files in a folder of reports.
 void require_plain_name(const std::string& name) {
@@ -55,6 +67,7 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   const Problem problem = problem_of(spec, spec.name);
   CaseRun result;
   result.outcome = run_with_retry(request_of(problem, timed, spec));
+  if (timed && is_cut_short(result.outcome)) ++too_slow_;
   result.result_bytes = result_bytes(problem);
   if (spec.shows_memory) result.peak_memory = peak_memory(result.outcome, problem);
   if (tools.observe) {
@@ -131,6 +144,9 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed, const Case
           .timed = timed,
           .sampled = spec.sampled,
           .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),
+          .share_of_work = std::max(kLeastShareOfWork, std::pow(0.5, too_slow_)),
+          .secret = case_seed(scene_.request.seed, scene_.part.number, scene_.task().id,
+                              spec.name + ", the blocks that run"),
           .host_time_limit = std::chrono::duration<double>(scene_.task().host_time_limit_s),
           .fresh = with_fresh_inputs};
 }

@@ -55,6 +55,7 @@ class CaseRunner {
   const TaskScene& scene_;
   const Oracle* oracle_;
   bool looked_closer_ = false;
+  int too_slow_ = 0;  ///< timed calls so far that were cut short
 };
 
 }  // namespace rooflab

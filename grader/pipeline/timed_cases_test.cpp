@@ -126,11 +126,101 @@ TEST_F(GradeTest, ARightCallThatIsTooSlowToTimeKeepsItsAnswersPoints) {
   EXPECT_THAT(task.diagnostics[0].message, testing::HasSubstr("takes at least 1e+03 ms"));
 }
 
+/// The same, where `blocks` of 10 have written their tenth of y, `value` times what it should be.
+RunOutcome settled_in_part(const RunRequest& request, double at_least_us, std::size_t blocks,
+                           float value) {
+  RunOutcome outcome = cut_short(request, at_least_us);
+  if (!request.timed) return outcome;
+  constexpr std::size_t kOfABlock = 100;
+  std::vector<float> y(10 * kOfABlock, 0);
+  const std::vector<float> x = floats_of(request.problem->tensors[0].data);
+  outcome.settled.written.resize(2);
+  for (std::size_t block = 0; block < blocks; ++block) {
+    const std::size_t first = 3 * block % 10 * kOfABlock;
+    for (std::size_t i = first; i < first + kOfABlock; ++i) y[i] = 2 * value * x[i];
+    outcome.settled.written[1].push_back({first * sizeof(float), kOfABlock * sizeof(float)});
+  }
+  std::ranges::sort(outcome.settled.written[1], {}, &simgpu::ByteRange::address);
+  outcome.settled.share_of_blocks = static_cast<double>(blocks) / 10;
+  outcome.outputs[1] = bytes_of(y);
+  return outcome;
+}
+
 TEST_F(GradeTest, ABoundThatIsBelowTheFloorIsNoSuspectAndLeavesAllSpeedPoints) {
   const TaskResult task =
-      grade_task_with([](const RunRequest& request) { return cut_short(request, 10); });
+      grade_task_with([](const RunRequest& request) { return settled_in_part(request, 10, 3, 1); });
   EXPECT_EQ(task.verdict, Verdict::pass);
   EXPECT_EQ(task.score, task.max_score);
+  EXPECT_TRUE(task.for_people.empty());
+}
+
+TEST_F(GradeTest, WhatWholeBlocksOfACallThatIsTooSlowHaveWrittenIsCompared) {
+  const TaskResult task = grade_task_with(
+      [](const RunRequest& request) { return settled_in_part(request, 10, 3, 1.5F); });
+  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
+  EXPECT_EQ(task.score, 0);
+  ASSERT_FALSE(task.diagnostics.empty());
+  EXPECT_EQ(task.diagnostics[0].code, "RL0418") << "with its cause";
+}
+
+TEST_F(GradeTest, ACallThatIsTooSlowAndCannotBeComparedEarnsAQuarterOfItsSpeedPointsAtMost) {
+  const auto expect_quarter = [](const TaskResult& task) {
+    EXPECT_EQ(task.verdict, Verdict::pass);
+    EXPECT_EQ(task.score, 10 + 8.0 / 4);
+    ASSERT_FALSE(task.diagnostics.empty());
+    EXPECT_EQ(task.diagnostics[0].code, "RL0597");
+    EXPECT_THAT(task.diagnostics[0].notes,
+                testing::Contains(testing::HasSubstr("at most a quarter of its points")));
+    EXPECT_EQ(task.for_people.size(), 1U);
+  };
+  expect_quarter(grade_task_with([](const RunRequest& request) { return cut_short(request, 10); }));
+  expect_quarter(grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = settled_in_part(request, 10, 3, 1);
+    // The blocks that ran left out half of what was theirs, and more.
+    for (auto& written : outcome.settled.written) {
+      for (simgpu::ByteRange& range : written) range.bytes = range.bytes * 2 / 5;
+    }
+    return outcome;
+  }));
+}
+
+TEST_F(GradeTest, ALaunchThatIsSampledForItsLengthAndWorkedOnEarnsAQuarterAtMost) {
+  const auto sampled_before_another = [](const RunRequest& request) {
+    RunOutcome outcome = cut_short(request, 1000);
+    if (!request.timed) return outcome;
+    outcome.sampled = true;
+    simgpu::KernelRecord& first = outcome.activity.kernels[0];
+    first.at_least = false;
+    first.sampled = true;
+    first.sequence = 1;
+    first.counters.flops["fp32"] = 1'000'000'000;
+    first.counters.global_store_sectors = 1'000'000;
+    outcome.activity.kernels.push_back(first);
+    outcome.activity.kernels[1].sequence = 2;
+    return outcome;
+  };
+  EXPECT_EQ(grade_task_with(sampled_before_another).score, 10 + 8.0 / 4);
+  part_.tasks[0].speeds[0].sampled = true;
+  EXPECT_GT(grade_task_with(sampled_before_another).score, 10 + 8.0 / 4) << "asked for by the case";
+}
+
+TEST_F(GradeTest, TimedCasesBehindOneThatWasTooSlowGetLessWork) {
+  auto& speeds = part_.tasks[0].speeds;
+  for (const char* name : {"second", "third", "fourth"}) {
+    speeds.push_back(another(speeds[0], name, 1000, 4));
+  }
+  std::vector<double> shares;
+  grade_task_with([&](const RunRequest& request) {
+    if (request.timed) shares.push_back(request.share_of_work);
+    return cut_short(request, 1e6);
+  });
+  EXPECT_EQ(shares, (std::vector<double>{1, 0.5, 0.25, 0.25}));
+  shares.clear();
+  grade_task_with([&](const RunRequest& request) {
+    if (request.timed) shares.push_back(request.share_of_work);
+    return solve(request);
+  });
+  EXPECT_EQ(shares, (std::vector<double>{1, 1, 1, 1})) << "of none that was too slow";
 }
 
 TEST_F(GradeTest, WhateverAProgramDoesBehindTheCutIsNotItsFault) {

@@ -20,8 +20,16 @@ bool works_on_samples(const simgpu::Activity& activity);
 /// Makes a timing one of a bound: what needs the whole run earns nothing.
 void bound(Timing& timing);
 
-/// The story of such a timing: what the bound is, and what points it leaves.
-Diagnostic explain_too_slow(const Timing& timing, const RunOutcome& outcome,
+/// The most that a timed case earns of its speed points where no value of it could be compared: an
+/// answer that is wrong at that size alone must not pay.
+inline constexpr double kUncomparedShare = 0.25;
+
+/// Takes the points of a timing that are more than that.
+void leave_uncompared_share(Timing& timing);
+
+/// The story of a timed case that took too long: what its time or the bound of it is, what of it
+/// was compared, and what points that leaves.
+Diagnostic explain_too_slow(const Timing& timing, const RunOutcome& outcome, bool is_compared,
                             const DiagnoseContext& context);
 
 }  // namespace rooflab

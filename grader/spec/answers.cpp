@@ -73,6 +73,13 @@ class AnswerReader {
   Answers read() {
     for (std::size_t i = 0; i < lines_.count();) i = read_at(i);
     std::ranges::stable_sort(answers_.problems, {}, &AnswerProblem::line);
+    for (const QuestionSpec& question : task_.questions) {
+      const bool may_be_meant = (has_loose_text_ && !named_.contains(question.id)) ||
+                                followed_by_text_.contains(question.id);
+      if (may_be_meant && !answers_.values.contains(question.id)) {
+        answers_.unclear.insert(question.id);
+      }
+    }
     return std::move(answers_);
   }
 
@@ -91,6 +98,8 @@ class AnswerReader {
     const auto question = std::ranges::find(task_.questions, entry->key, &QuestionSpec::id);
     if (question == task_.questions.end()) return skip_unknown(i, *entry);
     const std::string_view from = lines_.text().substr(entry->value);
+    named_.insert(entry->key);
+    last_named_ = entry->key;
     const bool is_long = from.starts_with("'''") || from.starts_with("\"\"\"");
     return is_long ? read_long(i, *question, entry->value) : read_line(i, *question, entry->value);
   }
@@ -105,7 +114,12 @@ class AnswerReader {
               .help = is_section ? "remove the line; the answers below it count"
                                  : "write it as `question = answer`, or begin it with #",
               .costs = false});
-    return past_strange(i + 1);
+    const std::size_t end = past_strange(i + 1);
+    if (!is_section || end > i + 1) {
+      has_loose_text_ = true;
+      followed_by_text_.insert(last_named_);
+    }
+    return end;
   }
 
   std::size_t past_strange(std::size_t i) const {
@@ -114,6 +128,7 @@ class AnswerReader {
   }
 
   std::size_t skip_unknown(std::size_t i, const AnswerLines::Entry& entry) {
+    has_loose_text_ = true;
     std::vector<std::string> ids;
     for (const QuestionSpec& question : task_.questions) ids.push_back(question.id);
     complain({.question = {},
@@ -296,6 +311,10 @@ class AnswerReader {
   Answers answers_;
   std::map<std::string, std::uint32_t> read_at_;  ///< the line of each answer that was read
   std::set<std::string> complained_;              ///< questions with a problem
+  std::set<std::string> named_;                   ///< questions that have a line
+  std::string last_named_;                        ///< of these
+  std::set<std::string> followed_by_text_;        ///< likewise, text without a key stands behind it
+  bool has_loose_text_ = false;                   ///< that belongs to no question
   std::size_t strange_ = 0;                       ///< lines that belong to no question
 };
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct AnswerProblem {
 struct Answers {
   Values values;                        ///< by question; one left out or left empty is absent
   std::vector<AnswerProblem> problems;  ///< by line
+  /// Questions without an answer that a line which belongs to none may have been meant for: it
+  /// stands behind the question's own line, or the question has no line.
+  std::set<std::string> unclear;
 };
 
 /// Reads a student's file, which is TOML, and may be anything: each question by itself, so that a

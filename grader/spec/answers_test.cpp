@@ -142,6 +142,20 @@ TEST_F(AnswersTest, LinesOfNoQuestionCostNothing) {
                           StartsWith("3 (): this line is no answer; ")));
 }
 
+TEST_F(AnswersTest, ALooseLineMakesOnlyThoseQuestionsUnclearThatItMayAnswer) {
+  const auto unclear = [&](const std::string& text) { return read(text).unclear; };
+  EXPECT_THAT(unclear("ridge = 1\noops\nbound = \"a\"\nwhy = \"\"\n"), IsEmpty())
+      << "why has its own line, which is blank";
+  EXPECT_THAT(unclear("ridge = 1\nbound = \"a\"\nwhy =\n\nbecause of it\n"), ElementsAre("why"));
+  EXPECT_THAT(unclear("ridge = 1\nbound = \"a\"\nbecause of it\n"), ElementsAre("why"))
+      << "why has no line, so that the loose one may be its answer";
+  EXPECT_THAT(unclear("ridge = 1\nbound = \"a\"\nwyh = \"because of it\"\n"), ElementsAre("why"));
+  EXPECT_THAT(unclear("ridge = 1\nbound = \"a\"\nwhy =\n"), IsEmpty());
+  EXPECT_THAT(unclear("[answers]\nridge = 1\nbound = \"a\"\n"), IsEmpty())
+      << "a heading is no answer";
+  EXPECT_THAT(unclear("ridge = 1\nbound = \"a\"\nwhy = \"since\"\noops\n"), IsEmpty());
+}
+
 TEST_F(AnswersTest, TwoAnswersToOneQuestionAreNone) {
   EXPECT_THAT(problems_of("ridge = 1\nridge = 2\nridge = 1\n"),
               ElementsAre("2 ridge: ridge is answered twice, in line 1 and here; keep one of the "

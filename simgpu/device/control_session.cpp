@@ -53,6 +53,12 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     case ControlOperation::report_end:
       device_.report_end();
       return;
+    case ControlOperation::settled:
+      settled_from(reader.get<std::uint64_t>(), writer);
+      return;
+    case ControlOperation::set_secret:
+      device_.set_secret(reader.get<std::uint64_t>());
+      return;
     default:
       memory_operation(static_cast<ControlOperation>(operation), reader, writer);
   }
@@ -101,6 +107,17 @@ void ControlSession::memory_operation(ControlOperation operation, wire::Reader& 
     default:
       throw std::runtime_error("unknown operation");
   }
+}
+
+/// As many stretches as fit, from the one of this number on.
+void ControlSession::settled_from(std::uint64_t first, wire::Writer& writer) const {
+  constexpr std::size_t kMost = protocol::kChunkBytes / sizeof(ByteRange);
+  const SettledBytes& settled = device_.settled();
+  writer.put(settled.whole_blocks);
+  writer.put(settled.blocks);
+  const std::size_t begin = std::min<std::size_t>(first, settled.ranges.size());
+  const std::size_t count = std::min(settled.ranges.size() - begin, kMost);
+  writer.append(std::as_bytes(std::span(settled.ranges).subspan(begin, count)));
 }
 
 void ControlSession::collect_chunk(wire::Writer& writer) {

@@ -26,6 +26,7 @@ class ControlSession {
   void dispatch(std::uint32_t operation, wire::Reader& reader, wire::Writer& writer);
   void memory_operation(protocol::ControlOperation operation, wire::Reader& reader,
                         wire::Writer& writer);
+  void settled_from(std::uint64_t first, wire::Writer& writer) const;
   void collect_chunk(wire::Writer& writer);
 
   Device& device_;

@@ -331,6 +331,7 @@ CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
   }
   const std::uint64_t bytes = packed_bytes(request.width, request.height);
   if (bytes == 0) return CudaError::success;
+  if (to_device) unsettle();
   if (!to_device) report_unwritten(request);
   const Picoseconds duration = picoseconds(kTransferLatencyUs) +
                                copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second);
@@ -378,6 +379,7 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
   }
   const std::uint64_t bytes = packed_bytes(request.width, request.height);
   if (bytes == 0) return CudaError::success;
+  unsettle();
   for (std::uint64_t row = 0; row < request.height; ++row) {
     memory_.copy(request.destination + row * request.destination_pitch,
                  request.source + row * request.source_pitch, request.width);
@@ -410,6 +412,7 @@ CudaError Device::fill(const FillRequest& request) {
   const std::uint64_t bytes = packed_bytes(request.width, request.height);
   if (bytes == 0) return CudaError::success;
   if (!has_whole_elements(request)) return CudaError::invalid_value;
+  unsettle();
   for (std::uint64_t row = 0; row < request.height; ++row) {
     fill_row(memory_, request, request.address + row * request.pitch);
   }
@@ -477,9 +480,15 @@ void Device::mark() {
   marked_at_ = timeline_.now();
   log_.clear();
   memory_.reset_peak();
+<<<<<<< HEAD
   work_ = host_work_ = 0;
   host_calls_ = calls_after_fault_ = 0;
   is_cut_short_ = false;
+=======
+  work_ = 0;
+  is_cut_short_ = left_blocks_out_ = false;
+  unsettle();
+>>>>>>> 5f3ed32c3c83a8b346da16f8dcbcc31d89ecd0db
 }
 
 Activity Device::collect() {

@@ -22,6 +22,7 @@
 #include "simgpu/exec/kernel_heap.h"
 #include "simgpu/memory/device_memory.h"
 #include "simgpu/report.h"
+#include "simgpu/settled_bytes.h"
 #include "specs/gpu_spec.h"
 
 namespace simgpu {
@@ -162,8 +163,13 @@ class Device {
   void set_checkers(bool on) { options_.checkers = on; }
   bool checkers() const { return options_.checkers; }
   bool sampled() const { return options_.sampled; }
+  /// EngineOptions::secret of the launches from now on.
+  void set_secret(std::uint64_t secret) { secret_ = secret; }
   void mark();
   Activity collect();
+  /// What is final of a call that was cut short: what whole blocks of the launch that was cut
+  /// stored, if it had all of its inputs, and nothing came behind it that could have changed that.
+  const SettledBytes& settled() const { return settled_; }
 
  private:
   CudaError place(std::uint64_t bytes, const char* function, std::uint64_t* address);
@@ -191,6 +197,8 @@ class Device {
                             std::span<const std::byte> parameters) const;
   std::uint64_t grid_workspace();
   std::uint64_t budget_of_launch() const;
+  /// What comes next changes memory: of a call that was cut short nothing is final any more.
+  void unsettle() { settled_ = {}; }
   void report_heap_leaks();
   void finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                      const LaunchResult& result);
@@ -217,10 +225,18 @@ class Device {
   StreamRaces stream_races_;
   KnownLaunches known_launches_;
   std::uint64_t repeats_ = 0;
+<<<<<<< HEAD
   std::uint64_t work_ = 0;                                ///< of the launches since the last mark
   std::uint64_t host_calls_ = 0, calls_after_fault_ = 0;  ///< since the last mark
   std::uint64_t host_work_ = 0;                           ///< of launches and copies since then
   bool is_cut_short_ = false;  ///< one of them took too long: nobody knows what follows from it
+=======
+  std::uint64_t work_ = 0;        ///< of the launches since the last mark
+  bool is_cut_short_ = false;     ///< one of them took too long: nobody knows what follows from it
+  bool left_blocks_out_ = false;  ///< one of them was sampled: its results are not whole
+  SettledBytes settled_;          ///< of the launch that took too long
+  std::uint64_t secret_ = 0;
+>>>>>>> 5f3ed32c3c83a8b346da16f8dcbcc31d89ecd0db
   StreamRaces::Node node_;     ///< that what is issued belongs to
   bool follows_work_ = false;  ///< what is issued belongs to a node that is not a graph's first
   /// Where a leaked allocation was made, as far as the device knows.

@@ -157,6 +157,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   const LaunchShape shape =
       shape_of(kernel, message.grid, message.block, message.dynamic_shared_bytes);
   last_kernel_ = kernel.display_name;
+  unsettle();
   KnownLaunches::Key key = key_of(message, parameters);
   if (const LaunchResult* known = known_launches_.find(key, memory_)) {
     ++repeats_;
@@ -181,6 +182,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
                               .instruction_budget = budget_of_launch(),
                               .warp_limit_us = options_.warp_limit_us,
                               .bounds_long_launches = options_.bounds_long_launches,
+                              .secret = secret_,
                               .sectors = watches_streams(),
                               .sampled = options_.sampled,
                               .native = options_.native,
@@ -188,8 +190,14 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   LaunchResult result = is_cut_short_ ? not_run(*kernel.info)
                                       : execute(*loaded.program, request, memory_, gpu_, options);
   work_ += result.work;
+<<<<<<< HEAD
   host_work_ += result.work;
+=======
+  const bool has_inputs = !is_cut_short_ && !left_blocks_out_;
+  if (result.at_least && has_inputs) settled_ = std::move(result.settled);
+>>>>>>> 5f3ed32c3c83a8b346da16f8dcbcc31d89ecd0db
   is_cut_short_ = is_cut_short_ || result.at_least;
+  left_blocks_out_ = left_blocks_out_ || result.sampled_blocks != 0;
   finish_launch(kernel, message, result);
   if (watches_streams() && result.status != LaunchStatus::unsupported) {
     note_work({.name = "kernel " + *kernel.display_name,
@@ -314,6 +322,8 @@ void Device::fail_library_kernel(FindingKind kind, const std::string& name,
 CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream) {
   timeline_.spend(ApiCost::kLaunch);
   if (!timeline_.has_stream(stream)) return CudaError::invalid_resource_handle;
+  unsettle();
+  left_blocks_out_ = left_blocks_out_ || options_.sampled;
   // A tuned library reaches about nine tenths of the arithmetic peak.
   constexpr double kLibraryEfficiency = 0.9;
   const auto peak = gpu_.peak_flops.find(kernel.flop_type);

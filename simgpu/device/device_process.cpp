@@ -274,6 +274,23 @@ void DeviceProcess::mark() { impl_->ask(ControlOperation::mark); }
 
 void DeviceProcess::report_end() { impl_->ask(ControlOperation::report_end); }
 
+void DeviceProcess::set_secret(std::uint64_t secret) {
+  impl_->ask(ControlOperation::set_secret, secret);
+}
+
+SettledBytes DeviceProcess::settled() {
+  SettledBytes settled;
+  while (true) {
+    const std::uint64_t first = settled.ranges.size();
+    const auto reply = impl_->ask(ControlOperation::settled, first);
+    wire::Reader reader(reply);
+    settled.whole_blocks = reader.get<std::uint64_t>();
+    settled.blocks = reader.get<std::uint64_t>();
+    if (reader.empty()) return settled;
+    while (!reader.empty()) settled.ranges.push_back(reader.get<ByteRange>());
+  }
+}
+
 Activity DeviceProcess::collect() {
   auto reply = impl_->ask(ControlOperation::collect);
   wire::Reader reader(reply);

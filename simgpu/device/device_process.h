@@ -9,6 +9,7 @@
 #include <string>
 
 #include "simgpu/report.h"
+#include "simgpu/settled_bytes.h"
 
 namespace simgpu {
 
@@ -70,6 +71,10 @@ class DeviceProcess {
   void report_end();
   /// Waits for all work, and tells what happened since mark().
   Activity collect();
+  /// What is final of a call since mark() that was cut short: Device::settled().
+  SettledBytes settled();
+  /// Which blocks run of a launch that is bounded depends on it; the guest never learns it.
+  void set_secret(std::uint64_t secret);
 
  private:
   struct Impl;

@@ -109,6 +109,8 @@ enum class ControlOperation : std::uint32_t {
   collect,
   collect_more,
   report_end,
+  settled,
+  set_secret,
   count,
 };
 

@@ -43,6 +43,8 @@ class BlockSampler {
   std::uint64_t instructions() const { return runner_.instructions(); }
   /// That counts against the launch's budget.
   std::uint64_t work() const { return runner_.work(); }
+  /// Whether two of the blocks touched the same place, at least one by a store, or nobody can say.
+  bool any_conflict() const { return conflicts_.any(); }
   std::uint32_t shared_bytes() const { return runner_.shared_bytes(); }
   /// In order of blocks.
   std::vector<RawFinding> findings() const;

@@ -1,6 +1,7 @@
 #include "simgpu/exec/bounded_run.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -31,12 +32,22 @@ bool stands_alone(const LaunchContext& launch) {
 class Rehearsal {
  public:
   explicit Rehearsal(DeviceMemory& memory) : memory_(memory) { memory_.begin_undo(); }
-  ~Rehearsal() { memory_.roll_back(); }
+  ~Rehearsal() {
+    if (is_kept_) {
+      memory_.commit_undo();
+    } else {
+      memory_.roll_back();
+    }
+  }
   Rehearsal(const Rehearsal&) = delete;
   Rehearsal& operator=(const Rehearsal&) = delete;
 
+  /// It was no rehearsal: memory stays as it is.
+  void keep() { is_kept_ = true; }
+
  private:
   DeviceMemory& memory_;
+  bool is_kept_ = false;
 };
 
 LaunchContext with_share(const LaunchContext& launch, std::uint64_t share) {
@@ -53,12 +64,15 @@ std::uint64_t expected_work(const LaunchContext& launch) {
   const LaunchContext part = with_share(launch, kShareOfBounds);
   const Rehearsal rehearsal(launch.memory);
   BlockRunner runner(part);
+  const std::array<std::uint64_t, 4> looked_at = {0, blocks - 1, blocks / 2, blocks / 4};
   std::uint64_t run = 0;
   try {
-    for (const std::uint64_t block : {std::uint64_t{0}, blocks - 1, blocks / 2, blocks / 4}) {
+    for (const std::uint64_t block : looked_at) {
       runner.run(block);
       runner.take_traffic();
       ++run;
+      // Even if the others did nothing, their mean would be too much.
+      if (runner.work() / looked_at.size() > launch.instruction_budget / blocks) break;
       constexpr std::uint64_t kMuchLess = 16;
       if (runner.work() / run < launch.instruction_budget / kMuchLess / blocks) break;
     }
@@ -84,16 +98,24 @@ double certain_share(const std::vector<double>& samples) {
 
 using Pair = std::pair<std::uint64_t, std::uint64_t>;
 
+/// SplitMix64: every bit depends on every bit.
+std::uint64_t mixed(std::uint64_t bits) {
+  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
+  bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
+  return bits ^ bits >> 31;
+}
+
 /// Two blocks, one as far from the grid's beginning as the other from its end: where work grows
 /// with the place, in the whole grid or again and again in parts of it, pairs are alike. The grid
 /// is cut into 32 equal stretches; where in its stretch a block lies differs from pair to pair, so
-/// that no rhythm of the grid is missed.
-Pair pair_of_blocks(std::uint64_t pair, std::uint64_t blocks) {
+/// that no rhythm of the grid is missed, and nobody can tell it who does not know the secret.
+Pair pair_of_blocks(std::uint64_t pair, std::uint64_t blocks, std::uint64_t secret) {
   constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
+  const std::uint64_t drawn = mixed(secret + (pair + 1) * kGoldenRatio) >> 32;
   const auto place = [&](std::uint64_t stretch, bool from_end) {
     const std::uint64_t first = blocks * stretch / (2 * kMostPairs);
     const std::uint64_t length = blocks * (stretch + 1) / (2 * kMostPairs) - first;
-    const std::uint64_t at = ((pair + 1) * kGoldenRatio >> 32) * length >> 32;
+    const std::uint64_t at = drawn * length >> 32;
     return first + (from_end ? length - 1 - at : at);
   };
   // Those that are run first lie all over the grid.
@@ -101,52 +123,88 @@ Pair pair_of_blocks(std::uint64_t pair, std::uint64_t blocks) {
   return {place(stretch, false), place(2 * kMostPairs - 1 - stretch, true)};
 }
 
-/// As many pairs as the budget allows.
-std::vector<Pair> run_pairs(BlockSampler& sampler, std::uint64_t blocks) {
-  std::vector<Pair> pairs;
-  try {
-    while (pairs.size() < kMostPairs) {
-      const Pair pair = pair_of_blocks(pairs.size(), blocks);
-      sampler.profile(pair.first);
-      sampler.profile(pair.second);
-      pairs.push_back(pair);
-    }
-  } catch (const LaunchFailure& failure) {
-    if (failure.finding.kind != FindingKind::too_long) return {};
-  } catch (const NotSampled&) {
+/// Blocks from all over a grid that bound it, and what they stored.
+class BoundingBlocks {
+ public:
+  explicit BoundingBlocks(LaunchContext& launch) : launch_(launch), sampler_(launch) {}
+
+  /// Runs as many pairs as the budget allows.
+  /// @throws LaunchFailure of a block that fails by anything else than that it takes too long
+  void run() {
+    const std::uint64_t blocks = launch_.request.grid.count();
+    const auto run_more = [&](auto run) {
+      try {
+        run();
+      } catch (const LaunchFailure& failure) {
+        if (failure.finding.kind != FindingKind::too_long) throw;
+      } catch (const NotSampled&) {
+      }
+    };
+    run_more([&] {
+      while (pairs_.size() < kMostPairs) {
+        const Pair pair = pair_of_blocks(pairs_.size(), blocks, launch_.secret);
+        run_block(pair.first);
+        run_block(pair.second);
+        pairs_.push_back(pair);
+      }
+    });
+    // Not to bound anything by them: edges are where values go wrong, and are always compared.
+    run_more([&] {
+      run_block(0);
+      run_block(blocks - 1);
+    });
   }
-  return pairs;
+
+  const std::vector<Pair>& pairs() const { return pairs_; }
+  const BlockProfile& profile(std::uint64_t block) { return sampler_.profile(block); }
+  std::uint64_t work() const { return sampler_.work(); }
+  /// Writes what whole blocks stored to memory that is as it was before the launch.
+  SettledBytes settle() const {
+    if (sampler_.any_conflict()) return {};
+    kept_.put_back(launch_.memory);
+    return kept_.settled(launch_.request.grid.count());
+  }
+
+ private:
+  void run_block(std::uint64_t block) {
+    if (sampler_.profiles().contains(block)) return;
+    kept_.keep(*sampler_.profile(block).log, launch_.memory);
+  }
+
+  LaunchContext& launch_;
+  BlockSampler sampler_;
+  KeptStores kept_;
+  std::vector<Pair> pairs_;
+};
+
+LaunchResult failed_launch(const LaunchContext& launch, const LaunchFailure& failure) {
+  LaunchResult result;
+  result.status = failure.status;
+  result.findings = {failure.finding};
+  result.executed.resize(launch.kernel.code.size());
+  return result;
 }
 
-/// Bounds of a grid from blocks all over it. nullopt when not even a few of them fit.
-std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
-  constexpr std::size_t kFewestPairs = 2;
-  constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 31;
-  const std::uint64_t blocks = launch.request.grid.count();
-  if (blocks > kMostBlocks) return std::nullopt;
-  LaunchContext part = with_share(launch, kShareOfBounds);
-  const Rehearsal rehearsal(launch.memory);
-  BlockSampler sampler(part);
-  const std::vector<Pair> pairs = run_pairs(sampler, blocks);
-  if (pairs.size() < kFewestPairs) return std::nullopt;
-
+/// The whole grid's counters, as lower bounds.
+LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
   WorkCounts total;
   std::vector<double> work;
   LaunchTraffic l2(launch.gpu, launch.request.resident_blocks, WatchedPlaces::none,
                    launch.l2_memory);
   std::vector<std::uint64_t> run;
-  for (const auto& [first, second] : pairs) {
-    work.push_back(static_cast<double>(sampler.profile(first).instructions) +
-                   static_cast<double>(sampler.profile(second).instructions));
+  for (const auto& [first, second] : ran.pairs()) {
+    work.push_back(static_cast<double>(ran.profile(first).instructions) +
+                   static_cast<double>(ran.profile(second).instructions));
     run.insert(run.end(), {first, second});
   }
   std::ranges::sort(run);
   for (const std::uint64_t block : run) {
-    const BlockProfile& profile = sampler.profile(block);
+    const BlockProfile& profile = ran.profile(block);
     add_times(total, work_counts(profile), 1);
     l2.retire(std::make_unique<TrafficLog>(*profile.log));
   }
-  const double all = static_cast<double>(blocks) / static_cast<double>(run.size());
+  const auto blocks = static_cast<double>(launch.request.grid.count());
+  const double all = blocks / static_cast<double>(run.size());
   const double times = std::max(1.0, all * certain_share(work));
   for (std::int64_t& count : total) {
     count = static_cast<std::int64_t>(static_cast<double>(count) * times);
@@ -161,15 +219,48 @@ std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
   result.counters.dram_read_bytes = below.dram_read_bytes;
   result.counters.dram_write_bytes = below.dram_write_bytes;
   result.at_least = true;
-  result.work = sampler.work();
+  result.work = ran.work();
+  return result;
+}
+
+/// Bounds of a grid from blocks all over it. nullopt when not even a few of them fit.
+std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
+  constexpr std::size_t kFewestPairs = 2;
+  constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 31;
+  if (launch.request.grid.count() > kMostBlocks) return std::nullopt;
+  LaunchContext part = with_share(launch, kShareOfBounds);
+  BoundingBlocks ran(part);
+  {
+    const Rehearsal rehearsal(launch.memory);
+    try {
+      ran.run();
+    } catch (const LaunchFailure& failure) {
+      return failed_launch(launch, failure);
+    }
+  }
+  if (ran.pairs().size() < kFewestPairs) return std::nullopt;
+  LaunchResult result = bounds_of(launch, ran);
+  result.settled = ran.settle();
   return result;
 }
 
 /// Bounds from as much as runs of the launch's beginning.
 LaunchResult bounds_from_beginning(const LaunchContext& launch) {
   LaunchContext part = with_share(launch, kShareOfBounds);
-  const Rehearsal rehearsal(launch.memory);
-  return run_side_by_side(part);
+  // What blocks that tell each other something have stored, others may add to.
+  const bool settles = !launch.kernel.info.orders_blocks && launch.request.grid_workspace == 0;
+  KeptStores kept;
+  LaunchResult result;
+  {
+    Rehearsal rehearsal(launch.memory);
+    result = run_side_by_side(part, settles ? &kept : nullptr);
+    if (!result.at_least) rehearsal.keep();
+  }
+  if (result.at_least && settles) {
+    kept.put_back(launch.memory);
+    result.settled = kept.settled(launch.request.grid.count());
+  }
+  return result;
 }
 
 }  // namespace

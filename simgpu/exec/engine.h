@@ -16,6 +16,7 @@
 #include "simgpu/memory/device_memory.h"
 #include "simgpu/ptx/ast.h"
 #include "simgpu/report.h"
+#include "simgpu/settled_bytes.h"
 #include "specs/gpu_spec.h"
 
 /// The engine: lowered kernels, and warps that execute them.
@@ -93,6 +94,9 @@ struct EngineOptions {
   double warp_limit_us = 0;
   /// What takes too long does not fail: as few blocks run as tell its counters, or bounds of them.
   bool bounds_long_launches = false;
+  /// Decides which blocks those are that bound a launch: whoever does not know it cannot tell them
+  /// from the others.
+  std::uint64_t secret = 0;
   /// LaunchResult::sectors are wanted.
   bool sectors = false;
   /// Where a few blocks tell what all do, run only those: right counters, incomplete memory.
@@ -146,6 +150,8 @@ struct LaunchResult {
   std::uint64_t work = 0;                ///< that counts against the budget
   bool at_least = false;                 ///< counters are lower bounds
   std::uint64_t bounded_blocks = 0;      ///< they bound a grid of so many blocks; 0: the whole one
+  /// With `at_least`: what whole blocks stored, and memory holds. All else in memory is as it was.
+  SettledBytes settled;
 
   /// Of a sampled launch without findings that is done again with the same result, and leaves
   /// memory as it is, while nobody else changes `touched`: the allocations (by base address) that

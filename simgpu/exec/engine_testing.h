@@ -28,6 +28,7 @@ struct Launch {
   double warp_limit_us = 0;
   bool bounds = false;
   bool cooperative = false;
+  std::uint64_t secret = 0;  ///< of a bounded launch
 };
 
 class Device {
@@ -109,7 +110,8 @@ class Device {
                          .checkers = launch.checkers,
                          .instruction_budget = launch.budget,
                          .warp_limit_us = launch.warp_limit_us,
-                         .bounds_long_launches = launch.bounds});
+                         .bounds_long_launches = launch.bounds,
+                         .secret = launch.secret});
   }
 
   DeviceMemory& memory() { return memory_; }

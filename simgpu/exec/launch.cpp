@@ -237,6 +237,7 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
                                ? ~std::uint64_t{0}
                                : most_warp_instructions(options.warp_limit_us, gpu),
       .bounds_long_launches = options.bounds_long_launches,
+      .secret = options.secret,
       .notes_stores = options.sampled,
       .native = native ? &*native : nullptr,
       .l2_memory = options.l2_memory};
@@ -253,8 +254,10 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
   if (!options.sampled) memory.note_change_anywhere();
   try {
     if (options.bounds_long_launches) {
+      // On one worker it would be bounded in another way, and by other blocks, than elsewhere.
+      const unsigned workers = std::max(options.workers, 2U);
       return run_within_budget(launch, !options.sampled, [&](const LaunchContext& whole) {
-        return run_in_full(whole, options.workers);
+        return run_in_full(whole, workers);
       });
     }
     return run_in_full(launch, options.workers);

@@ -16,6 +16,8 @@ namespace {
 /// Grids of fewer blocks, or less work, take no time worth saving.
 constexpr std::uint64_t kLeastBlocks = 64;
 constexpr std::uint64_t kLeastInstructions = 1'000'000;
+/// No grid is told from fewer blocks, those included that are run to see whether they tell.
+constexpr std::uint64_t kFewestSamples = 12;
 /// Nor do grids of not many blocks, if their blocks are alike.
 constexpr std::uint64_t kLeastEqualBlocks = 256;
 
@@ -86,6 +88,8 @@ LaunchResult sample(LaunchContext& launch) {
   const std::uint64_t first = sampler.profile(0).instructions;
   const std::uint64_t last = sampler.profile(blocks - 1).instructions;
   if (std::max(first, last) < kLeastInstructions / blocks) throw NotSampled{};
+  // Where so few blocks would take more than the budget, the attempt is not worth its time.
+  if (sampler.work() / 2 > launch.instruction_budget / kFewestSamples) throw NotSampled{};
   std::optional<KnownGrid> grid = of_cells(launch.request, sampler);
   if (!grid) grid = of_classes(launch.request, sampler);
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "simgpu/exec/block_results.h"
@@ -19,8 +20,9 @@ constexpr std::uint64_t kNever = ~std::uint64_t{0};
 
 class SideBySideRun {
  public:
-  explicit SideBySideRun(const LaunchContext& launch)
+  SideBySideRun(const LaunchContext& launch, KeptStores* kept)
       : launch_(launch),
+        kept_(kept),
         collector_(launch),
         blocks_(launch.request.grid.count()),
         most_(std::min({blocks_, std::max<std::uint64_t>(launch.request.resident_blocks, 1),
@@ -163,7 +165,9 @@ class SideBySideRun {
   /// The block is done: the next one takes its place.
   void end(Resident& resident) {
     resident.runs = false;
-    finished_.emplace(resident.block, take_results(*resident.runner));
+    FinishedBlock finished = take_results(*resident.runner);
+    if (kept_ != nullptr && finished.traffic) kept_->keep(*finished.traffic, launch_.memory);
+    finished_.emplace(resident.block, std::move(finished));
     if (next_ < blocks_) begin(resident);
   }
 
@@ -186,6 +190,7 @@ class SideBySideRun {
   }
 
   LaunchContext launch_;
+  KeptStores* const kept_;
   Collector collector_;
   const std::uint64_t blocks_;
   const std::uint64_t most_;  ///< blocks side by side
@@ -209,6 +214,8 @@ std::uint64_t blocks_that_fit(const LaunchContext& launch) {
   return std::max<std::uint64_t>(kMostBytes / std::max<std::uint64_t>(block_bytes(launch), 1), 1);
 }
 
-LaunchResult run_side_by_side(const LaunchContext& launch) { return SideBySideRun(launch).run(); }
+LaunchResult run_side_by_side(const LaunchContext& launch, KeptStores* kept) {
+  return SideBySideRun(launch, kept).run();
+}
 
 }  // namespace simgpu

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/kept_stores.h"
 
 namespace simgpu {
 
@@ -13,6 +14,7 @@ std::uint64_t blocks_that_fit(const LaunchContext& launch);
 /// it waits for others: then further blocks begin and take turns with it, as many as the GPU holds.
 /// Those of a cooperative launch begin together. The order of turns follows from what the blocks
 /// do alone, so that the result is the same in every run.
-LaunchResult run_side_by_side(const LaunchContext& launch);
+/// @param kept gets what each block has stored when it ends; nullptr: nobody asks
+LaunchResult run_side_by_side(const LaunchContext& launch, KeptStores* kept = nullptr);
 
 }  // namespace simgpu

@@ -13,8 +13,8 @@ namespace {
 using ::testing::HasSubstr;
 
 // sum_up adds to a sum until a counter, which goes by `step`, is `end`. count_up does so `end`
-// times in each thread, count_oddly a number of times that differs from block to block, and
-// count_together in one place.
+// times in each thread, count_oddly a number of times that differs from block to block, count_twice
+// storing what it has half-way, and count_together in one place.
 constexpr const char* kKernels = R"(
 .version 8.0
 .target sm_80
@@ -88,6 +88,28 @@ L:
   add.s32 %r1, %r1, 1;
   setp.lt.s32 %p1, %r1, %r2;
   @%p1 bra L;
+  st.global.u32 [%d2], %r1;
+  ret;
+}
+.visible .entry count_twice(.param .u64 out, .param .u32 end)
+{
+  .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p<2>;
+  ld.param.u64 %d1, [out]; ld.param.u32 %r2, [end];
+  mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x;
+  mad.lo.s32 %r6, %r3, %r4, %r5;
+  mad.wide.s32 %d2, %r6, 4, %d1;
+  mov.u32 %r1, 0;
+L:
+  add.s32 %r1, %r1, 1;
+  setp.lt.s32 %p1, %r1, %r2;
+  @%p1 bra L;
+  st.global.u32 [%d2], %r1;
+  mov.u32 %r7, 0;
+M:
+  add.s32 %r7, %r7, 1;
+  setp.lt.s32 %p1, %r7, %r2;
+  @%p1 bra M;
+  add.s32 %r1, %r1, %r7;
   st.global.u32 [%d2], %r1;
   ret;
 }
@@ -190,6 +212,73 @@ TEST_F(TooLong, BlocksAllOverTheGridBoundOneThatCannotBeSampled) {
   EXPECT_GT(bounded.counters.warp_instructions, whole.counters.warp_instructions / 2);
 }
 
+/// What a bounded launch has left in memory is what its whole blocks stored, and nothing else.
+void expect_settled(const LaunchResult& bounded, const std::vector<int>& before,
+                    const std::vector<int>& whole, const std::vector<int>& after,
+                    std::uint64_t out) {
+  std::vector<int> expected = before;
+  for (const ByteRange& range : bounded.settled.ranges) {
+    ASSERT_EQ(range.bytes % sizeof(int), 0U);
+    for (std::uint64_t at = range.address; at < range.address + range.bytes; at += sizeof(int)) {
+      const std::uint64_t element = (at - out) / sizeof(int);
+      expected.at(element) = whole.at(element);
+    }
+  }
+  EXPECT_EQ(after, expected);
+}
+
+std::uint64_t settled_words(const LaunchResult& bounded) {
+  std::uint64_t bytes = 0;
+  for (const ByteRange& range : bounded.settled.ranges) bytes += range.bytes;
+  return bytes / sizeof(int);
+}
+
+TEST_F(TooLong, WhatWholeBlocksOfABoundedLaunchStoredStaysAndIsTold) {
+  Launch launch{.grid = {1000, 1, 1}, .block = {64, 1, 1}, .workers = 2, .checkers = false};
+  const std::uint64_t whole = device_.put(std::vector<int>(64'000, 1));
+  device_.run("count_oddly", launch, whole, 1200);
+  launch.bounds = true;
+  launch.budget = 2'000'000;
+  const LaunchResult bounded = device_.run("count_oddly", launch, out_, 1200);
+  EXPECT_EQ(bounded.settled.blocks, 1000U);
+  EXPECT_GT(bounded.settled.whole_blocks, 16U);
+  EXPECT_EQ(settled_words(bounded), 64 * bounded.settled.whole_blocks);
+  expect_settled(bounded, std::vector<int>(64'000, 1), device_.get<int>(whole, 64'000),
+                 device_.get<int>(out_, 64'000), out_);
+  EXPECT_EQ(bounded.settled.ranges.front().address, out_) << "the first block is always among them";
+}
+
+TEST_F(TooLong, WhatABlockHasStoredThatWasStoppedDoesNotStay) {
+  Launch launch{.grid = {40, 1, 1}, .block = {64, 1, 1}, .workers = 2, .checkers = false};
+  const std::uint64_t whole = device_.put(std::vector<int>(2560, 1));
+  device_.run("count_twice", launch, whole, 1000);
+  launch.bounds = true;
+  launch.budget = 300'000;
+  const LaunchResult bounded = device_.run("count_twice", launch, out_, 1000);
+  EXPECT_TRUE(bounded.at_least);
+  EXPECT_GT(bounded.settled.whole_blocks, 0U);
+  EXPECT_LT(bounded.settled.whole_blocks, 20U);
+  std::vector<int> right = device_.get<int>(whole, 2560);
+  expect_settled(bounded, std::vector<int>(2560, 1), right, device_.get<int>(out_, 2560), out_);
+  launch.workers = 1;
+  const LaunchResult alone = device_.run("count_twice", launch, out_, 1000);
+  EXPECT_EQ(alone.settled.ranges, bounded.settled.ranges) << "on one worker too";
+}
+
+TEST_F(TooLong, WhichBlocksBoundALaunchIsASecret) {
+  Launch launch{.grid = {1000, 1, 1},
+                .block = {64, 1, 1},
+                .checkers = false,
+                .budget = 2'000'000,
+                .bounds = true};
+  const LaunchResult one = device_.run("count_oddly", launch, out_, 1200);
+  const LaunchResult again = device_.run("count_oddly", launch, out_, 1200);
+  launch.secret = 1;
+  const LaunchResult other = device_.run("count_oddly", launch, out_, 1200);
+  EXPECT_EQ(one.settled.ranges, again.settled.ranges);
+  EXPECT_NE(one.settled.ranges, other.settled.ranges);
+}
+
 TEST_F(TooLong, BlocksThatMayWaitForEachOtherAreBoundedByTheFirst) {
   const LaunchResult bounded = device_.run("count_together",
                                            {.grid = {1000, 1, 1},
@@ -203,6 +292,7 @@ TEST_F(TooLong, BlocksThatMayWaitForEachOtherAreBoundedByTheFirst) {
   EXPECT_GT(bounded.bounded_blocks, 1U);
   EXPECT_LT(bounded.bounded_blocks, 1000U);
   EXPECT_GT(bounded.counters.warp_instructions, 500'000U);
+  EXPECT_TRUE(bounded.settled.ranges.empty()) << "others would add to what they have stored";
 }
 
 TEST_F(TooLong, WhatIsEndlessFailsThoughItsTimeWouldBeBounded) {

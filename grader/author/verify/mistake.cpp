@@ -1,6 +1,7 @@
 #include "grader/author/verify/mistake.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -11,10 +12,7 @@
 namespace rooflab::verify {
 namespace {
 
-const TaskSpec* task_of(const PartSpec& part, const std::string& id) {
-  const auto found = std::ranges::find(part.tasks, id, &TaskSpec::id);
-  return found == part.tasks.end() ? nullptr : &*found;
-}
+constexpr const char* kFile = "mistake.toml";
 
 Verdict read_verdict(TableReader& reader) {
   const std::string name = reader.text("verdict");
@@ -77,31 +75,25 @@ Edit read_edit(const toml::table& table, const std::filesystem::path& file) {
   return edit;
 }
 
-Mistake load_mistake(const PartSpec& part, const std::filesystem::path& folder) {
-  const auto file = folder / "mistake.toml";
-  const toml::table table = parse_toml(file);
-  TableReader reader(table, file, "the mistake");
+Mistake read_mistake(const KeptSubmission& kept, TableReader& reader, const TaskSpec& task) {
   Mistake mistake;
-  mistake.name = folder.filename().string();
-  mistake.folder = folder;
-  mistake.task = reader.text("task");
-  const TaskSpec* task = task_of(part, mistake.task);
-  if (task == nullptr) {
-    throw reader.error("task", fmt::format("part {} has no task \"{}\"", part.number, mistake.task),
-                       "name one of part.toml");
-  }
+  static_cast<KeptSubmission&>(mistake) = kept;
   mistake.file = reader.text("file");
+  const std::vector<std::string> files = files_of(task);
+  if (std::ranges::find(files, mistake.file) == files.end()) {
+    throw reader.error("file", fmt::format("{} is no file of the task {}", mistake.file, task.id),
+                       fmt::format("name one of {}", fmt::join(files, ", ")));
+  }
   mistake.verdict = read_verdict(reader);
   mistake.code = reader.text("code");
   mistake.says = reader.text_or("says", "");
-  mistake.loses = read_loses(reader, *task, mistake.verdict);
-  mistake.max_score = reader.number_or("max_score", points_without(mistake.loses, *task));
-  mistake.story = reader.text("story");
+  mistake.loses = read_loses(reader, task, mistake.verdict);
+  mistake.max_score = reader.number_or("max_score", points_without(mistake.loses, task));
   mistake.held_out = reader.boolean_or("held_out", false);
   mistake.judged = read_judged(reader);
-  reader.each("edit",
-              [&](const toml::table& edit) { mistake.edits.push_back(read_edit(edit, file)); });
-  reader.finish();
+  reader.each("edit", [&](const toml::table& edit) {
+    mistake.edits.push_back(read_edit(edit, kept.folder / kFile));
+  });
   return mistake;
 }
 
@@ -113,7 +105,7 @@ std::string edited(std::string text, const Edit& edit, const Mistake& mistake) {
     throw SpecError(
         fmt::format("{}: an edit's `find` stands in the solution's {} {}; make it match exactly "
                     "one place: {}",
-                    (mistake.folder / "mistake.toml").string(), mistake.file,
+                    (mistake.folder / kFile).string(), mistake.file,
                     found ? "more than once" : "nowhere", edit.find));
   }
   return text.replace(place, edit.find.size(), edit.replace);
@@ -130,12 +122,9 @@ std::string source_of(const Mistake& mistake, const std::filesystem::path& solut
 
 std::vector<Mistake> load_mistakes(const PartSpec& part) {
   std::vector<Mistake> mistakes;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(part.root / "mistakes", none)) {
-    if (!entry.is_directory()) continue;  // notes on them all
-    mistakes.push_back(load_mistake(part, entry.path()));
-  }
-  std::ranges::sort(mistakes, {}, &Mistake::name);
+  load_kept(part, "mistakes", kFile, "the mistake",
+            [&](const KeptSubmission& kept, TableReader& reader, const toml::table& /*table*/,
+                const TaskSpec& task) { mistakes.push_back(read_mistake(kept, reader, task)); });
   return mistakes;
 }
 
@@ -143,14 +132,10 @@ void write_submission(const Mistake& mistake, const PartSpec& part,
                       const std::filesystem::path& solutions,
                       const std::filesystem::path& submission) {
   const auto solution = solutions / part.directory;
-  const auto folder = submission / part.directory;
-  write_file_atomically(folder / mistake.file, source_of(mistake, solution));
-  const TaskSpec& task = *task_of(part, mistake.task);
-  std::vector<std::string> others = task.uses;
-  others.push_back(task.file);  // the mistake may lie in a file that the task uses
-  for (const std::string& name : others) {
-    if (name != mistake.file) write_file_atomically(folder / name, read_file(solution / name));
-  }
+  // The mistake may lie in a file that the task uses.
+  write_files(part, mistake.task, submission, [&](const std::string& name) {
+    return name == mistake.file ? source_of(mistake, solution) : read_file(solution / name);
+  });
 }
 
 }  // namespace rooflab::verify

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "grader/author/verify/claim.h"
+#include "grader/author/verify/kept_submission.h"
 #include "grader/spec/part.h"
 #include "grader/spec/result.h"
 
@@ -18,10 +19,7 @@ struct Edit {
 };
 
 /// A planted mistake, labs/<part>/mistakes/<name>/mistake.toml: docs/design/parts.md.
-struct Mistake {
-  std::string name;  ///< of its folder
-  std::filesystem::path folder;
-  std::string task;
+struct Mistake : KeptSubmission {
   std::string file;  ///< the wrong one; those that the task uses beside it are the solution's
   Verdict verdict = Verdict::pass;
   std::string code;  ///< among the diagnostics
@@ -29,7 +27,6 @@ struct Mistake {
   /// Groups of the task's cases: exactly these lose their points, and the others keep theirs.
   std::vector<std::string> loses;
   double max_score = 0;     ///< that it may earn; where the file names none, what `loses` leaves
-  std::string story;        ///< what this student did
   std::vector<Edit> edits;  ///< none: the file lies beside mistake.toml
   bool held_out = false;    ///< written without knowing what recognises mistakes
   /// What a reader of the declared diagnosis found, where its code alone would say otherwise.

@@ -13,18 +13,6 @@ namespace {
 
 using nlohmann::json;
 
-const TaskSpec* named_task(const PartSpec& part, const std::string& id) {
-  const auto found = std::ranges::find(part.tasks, id, &TaskSpec::id);
-  return found == part.tasks.end() ? nullptr : &*found;
-}
-
-/// The task's own file, and those that it uses.
-std::vector<std::string> files_of(const TaskSpec& task) {
-  std::vector<std::string> files = task.uses;
-  files.push_back(task.file);
-  return files;
-}
-
 /// `file`, one name or a list of them.
 std::vector<std::string> read_files(TableReader& reader, const toml::table& table,
                                     const TaskSpec& task) {
@@ -43,27 +31,6 @@ std::vector<std::string> read_files(TableReader& reader, const toml::table& tabl
   return names;
 }
 
-RightSubmission load_right_submission(const PartSpec& part, const std::filesystem::path& folder) {
-  const auto file = folder / "right.toml";
-  const toml::table table = parse_toml(file);
-  TableReader reader(table, file, "the right submission");
-  RightSubmission right;
-  right.name = folder.filename().string();
-  right.folder = folder;
-  right.task = reader.text("task");
-  const TaskSpec* task = named_task(part, right.task);
-  if (task == nullptr) {
-    throw reader.error("task", fmt::format("part {} has no task \"{}\"", part.number, right.task),
-                       "name one of part.toml");
-  }
-  right.files = read_files(reader, table, *task);
-  right.story = reader.text("story");
-  right.style = reader.text("style");
-  right.min_score = reader.number_or("min_score", 0);
-  reader.finish();
-  return right;
-}
-
 /// What a grade does wrong to a submission that is right.
 std::vector<std::string> faults_of(const json& result, const Graded& graded,
                                    const RightSubmission& right,
@@ -72,7 +39,7 @@ std::vector<std::string> faults_of(const json& result, const Graded& graded,
   if (!has_verdict(result, Verdict::pass)) {
     return {fmt::format("it is right, and {}", verdict_in_words(result))};
   }
-  const TaskSpec& task = *named_task(graded.part, right.task);
+  const TaskSpec& task = *std::ranges::find(graded.part.tasks, right.task, &TaskSpec::id);
   std::vector<std::string> faults = cases_not_run(task, graded.gpu, result);
   for (const json& one : result.at("cases")) {
     if (has_verdict(one, Verdict::pass)) continue;
@@ -96,22 +63,26 @@ std::vector<std::string> faults_of(const json& result, const Graded& graded,
 
 std::vector<RightSubmission> load_right_submissions(const PartSpec& part) {
   std::vector<RightSubmission> submissions;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(part.root / "right", none)) {
-    if (entry.is_directory()) submissions.push_back(load_right_submission(part, entry.path()));
-  }
-  std::ranges::sort(submissions, {}, &RightSubmission::name);
+  load_kept(part, "right", "right.toml", "the right submission",
+            [&](const KeptSubmission& kept, TableReader& reader, const toml::table& table,
+                const TaskSpec& task) {
+              RightSubmission right;
+              static_cast<KeptSubmission&>(right) = kept;
+              right.files = read_files(reader, table, task);
+              right.style = reader.text("style");
+              right.min_score = reader.number_or("min_score", 0);
+              submissions.push_back(std::move(right));
+            });
   return submissions;
 }
 
 void write_submission(const RightSubmission& right, const PartSpec& part,
                       const std::filesystem::path& solutions,
                       const std::filesystem::path& submission) {
-  for (const std::string& name : files_of(*named_task(part, right.task))) {
+  write_files(part, right.task, submission, [&](const std::string& name) {
     const bool own = std::ranges::find(right.files, name) != right.files.end();
-    const auto from = own ? right.folder : solutions / part.directory;
-    write_file_atomically(submission / part.directory / name, read_file(from / name));
-  }
+    return read_file((own ? right.folder : solutions / part.directory) / name);
+  });
 }
 
 Outcome judge_right(const Graded& graded, const Ran& ran, const RightSubmission& right,

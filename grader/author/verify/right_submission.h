@@ -7,18 +7,15 @@
 
 #include "grader/author/verify/claim.h"
 #include "grader/author/verify/judge.h"
+#include "grader/author/verify/kept_submission.h"
 #include "grader/spec/part.h"
 
 namespace rooflab::verify {
 
 /// A right submission in a style of its own, labs/<part>/right/<name>/right.toml:
 /// docs/design/parts.md.
-struct RightSubmission {
-  std::string name;  ///< of its folder
-  std::filesystem::path folder;
-  std::string task;
+struct RightSubmission : KeptSubmission {
   std::vector<std::string> files;  ///< beside right.toml; the task's others are the solution's
-  std::string story;               ///< what this student did
   std::string style;               ///< in a few words: "cooperative groups, early returns"
   double min_score = 0;            ///< the fewest points that it may get in all
 };

@@ -15,7 +15,21 @@
 namespace rooflab {
 namespace {
 
-enum class Column { key, id, name, first, last, email, login, section, sis_id, identifier };
+enum class Column {
+  key,
+  id,
+  name,
+  first,
+  last,
+  email,
+  login,
+  section,
+  sis_id,
+  canvas_id,
+  identifier,
+  group,
+  group_id,
+};
 
 /// Headings as fold_name() leaves them.
 struct Heading {
@@ -48,8 +62,13 @@ constexpr Heading kHeadings[] = {
     {"github username", Column::login},
     {"section", Column::section},
     {"sections", Column::section},
-    {"group", Column::section},
-    {"groups", Column::section},
+    {"group", Column::group},
+    {"groups", Column::group},
+    {"group name", Column::group},
+    {"team", Column::group},
+    {"canvas group id", Column::group_id},
+    {"canvas user id", Column::canvas_id},
+    {"user id", Column::sis_id},
     {"sid", Column::sis_id},
     {"sis id", Column::sis_id},
     {"sis user id", Column::sis_id},
@@ -78,8 +97,10 @@ Columns columns_of(const std::vector<std::string>& headings) {
 }
 
 bool names_students(const Columns& columns) {
-  return std::ranges::any_of(columns,
-                             [](const auto& column) { return column.first != Column::section; });
+  return std::ranges::any_of(columns, [](const auto& column) {
+    return column.first != Column::section && column.first != Column::group &&
+           column.first != Column::group_id;
+  });
 }
 
 CsvFile read_table(std::string_view text, const std::string& name) {
@@ -123,6 +144,8 @@ class Reader {
     student.email = field(row, Column::email);
     student.login = field(row, Column::login);
     student.section = field(row, Column::section);
+    if (student.section.empty()) student.section = group_name(row);
+    student.canvas_id = field(row, Column::canvas_id);
     student.sis_id = field(row, Column::sis_id);
     const std::string id = field(row, Column::id);
     const std::string identifier = field(row, Column::identifier);
@@ -138,6 +161,13 @@ class Reader {
         std::ranges::find_if(keys, [](const std::string& candidate) { return !candidate.empty(); });
     if (key != keys.end()) student.key = *key;
     return student;
+  }
+
+  std::string group_name(const std::vector<std::string>& row) const {
+    return field(row, Column::group);
+  }
+  std::string group_id(const std::vector<std::string>& row) const {
+    return field(row, Column::group_id);
   }
 
   /// Rows of Canvas's that are no students: the maximum points, notes on posting, the test student.
@@ -185,6 +215,8 @@ Roster Roster::parse(std::string_view text, const std::string& name) {
           name, row->line, shorten(one_line(student.key), 80), other->second));
     }
     roster.students_.push_back(std::move(student));
+    roster.groups_.push_back(
+        {fold_letters(reader.group_name(row->fields)), reader.group_id(row->fields)});
   }
   if (roster.students_.empty()) {
     throw CsvError(fmt::format("{}:{}: there are headings, but no students; export it again", name,

@@ -40,8 +40,21 @@ class Roster {
   /// those of different students
   std::optional<Student> find(const StudentHints& hints) const;
 
+  /// The students of a group, in the roster's order: Canvas calls the files of a group's submission
+  /// after the group, not after who handed it in. Its name decides, and its number may not be that
+  /// of another group.
+  /// @return nothing when the roster has no such group
+  std::vector<Student> group_of(const StudentHints& hints) const;
+
  private:
+  /// What the roster says of the group that a student is in; each may be empty.
+  struct Group {
+    std::string name = {};  ///< its letters and digits
+    std::string id = {};    ///< Canvas's number of it
+  };
+
   std::vector<Student> students_;
+  std::vector<Group> groups_;  ///< by student
 };
 
 }  // namespace rooflab

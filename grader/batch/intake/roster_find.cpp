@@ -75,6 +75,20 @@ std::vector<const Student*> all_that_fit(const std::vector<Student>& students,
 
 }  // namespace
 
+std::vector<Student> Roster::group_of(const StudentHints& hints) const {
+  const std::string name = fold_letters(hints.canvas_name);
+  std::vector<Student> members;
+  if (name.empty()) return members;
+  for (std::size_t i = 0; i < students_.size(); ++i) {
+    const Group& group = groups_[i];
+    if (group.name != name) continue;
+    const bool has_both_ids = !group.id.empty() && !hints.canvas_id.empty();
+    if (has_both_ids && group.id != hints.canvas_id) return {};
+    members.push_back(students_[i]);
+  }
+  return members;
+}
+
 std::optional<Student> Roster::find(const StudentHints& hints) const {
   const Student* decided = nullptr;
   for (const auto& fits : {same_identifier, same_login, same_email}) {

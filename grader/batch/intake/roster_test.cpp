@@ -121,6 +121,30 @@ TEST_F(FindTest, FindsNobodyWhereSeveralFitOrHintsDisagree) {
   EXPECT_EQ(key_of(roster_, {.email = "grace@x.org", .login = "al1"}), "nobody");
 }
 
+TEST(Roster, KnowsWhoIsInAGroupOfCanvas) {
+  const Roster roster = Roster::parse(
+      "name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_id\n"
+      "Ada Lovelace,501,s1,ada,Mon,Group 3,77,\n"
+      "Bob Kahn,502,s2,bob,Tue,Group 3,77,\n"
+      "Eve Moneypenny,503,s3,eve,Mon,Äpfel & Birnen,78,\n"
+      "Zoe Zuse,504,s4,zoe,Mon,,,\n",
+      "groups.csv");
+  const auto keys = [&](const StudentHints& hints) {
+    std::vector<std::string> all;
+    for (const Student& student : roster.group_of(hints)) all.push_back(student.key);
+    return all;
+  };
+  using ::testing::ElementsAre;
+  using ::testing::IsEmpty;
+  EXPECT_THAT(keys({.canvas_id = "77", .canvas_name = "group3"}), ElementsAre("ada", "bob"));
+  EXPECT_THAT(keys({.canvas_id = "78", .canvas_name = "äpfelbirnen"}), ElementsAre("eve"));
+  EXPECT_THAT(keys({.canvas_id = "9", .canvas_name = "group3"}), IsEmpty()) << "another's number";
+  EXPECT_THAT(keys({.canvas_id = "501", .canvas_name = "lovelaceada"}), IsEmpty());
+  EXPECT_THAT(keys({.login = "ada"}), IsEmpty()) << "only Canvas calls files after groups";
+  EXPECT_EQ(roster.students()[0].canvas_id, "501");
+  EXPECT_EQ(roster.students()[0].section, "Mon");
+}
+
 TEST(FoldName, LeavesLettersAndDigits) {
   EXPECT_EQ(fold_name("  Łukasz   Størm-Ößæ 2 "), "lukasz storm ossae 2");
   EXPECT_EQ(fold_name("Nguyễn Thị"), "nguyen thi");

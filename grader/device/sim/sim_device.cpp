@@ -66,8 +66,14 @@ std::uint64_t instruction_budget(const RunRequest& request, bool checkers) {
   const double rate = checkers ? kCheckedInstructionsPerSecond : kInstructionsPerSecond;
   const bool is_sampled = !request.timed && !checkers;
   const Seconds time =
+<<<<<<< HEAD
       is_sampled ? request.time_limit : std::min(request.time_limit, kMostForALaunch);
   return std::max(kLeastInstructions, static_cast<std::uint64_t>(time.count() * rate));
+=======
+      request.timed ? std::min(request.time_limit, kMostForATime) : request.time_limit;
+  const double share = request.timed ? request.share_of_work : 1;
+  return std::max(kLeastInstructions, static_cast<std::uint64_t>(share * time.count() * rate));
+>>>>>>> 5f3ed32c3c83a8b346da16f8dcbcc31d89ecd0db
 }
 
 /// Ends the device process when it takes too long, so that no call to it can block for ever.
@@ -171,6 +177,26 @@ std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
   return contents;
 }
 
+/// The settled bytes by the tensor that they lie in.
+SettledPart settled_part(const simgpu::SettledBytes& settled, const RunRequest& request,
+                         const std::vector<std::uint64_t>& addresses) {
+  SettledPart part;
+  if (settled.whole_blocks == 0) return part;
+  part.share_of_blocks =
+      static_cast<double>(settled.whole_blocks) / static_cast<double>(settled.blocks);
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    const std::uint64_t begin = addresses[i];
+    const std::uint64_t end = begin + request.problem->tensors[i].bytes();
+    auto& written = part.written.emplace_back();
+    for (const simgpu::ByteRange& range : settled.ranges) {
+      // No access goes from one allocation into the next.
+      if (range.address < begin || range.address >= end) continue;
+      written.push_back({range.address - begin, range.bytes});
+    }
+  }
+  return part;
+}
+
 /// Takes what the device knows. A guest that ended in time has to have left a device that does so
 /// as well.
 void collect(simgpu::DeviceProcess& device, const RunRequest& request,
@@ -182,6 +208,7 @@ void collect(simgpu::DeviceProcess& device, const RunRequest& request,
     if (returned && !request.timed) device.report_end();
     outcome.activity = device.collect();
     outcome.outputs = read_tensors(device, request, addresses);
+    outcome.settled = settled_part(device.settled(), request, addresses);
   } catch (const simgpu::DeviceProcessError& error) {
     if (!deadline.finish()) {
       throw;
@@ -215,6 +242,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   connection.reset();
 
   guest.prepare();
+  device.set_secret(request.secret);
   device.mark();
   const std::optional<Reply> reply = guest.call(call_for(request, addresses));
   RunOutcome outcome;

@@ -188,6 +188,32 @@ TEST_F(SimDeviceTest, BoundsTheTimeOfACallThatTakesTooLong) {
       << "an answer needs all blocks";
 }
 
+TEST_F(SimDeviceTest, TellsWhatIsFinalOfACallThatWasCutShort) {
+  constexpr std::int64_t kMany = 2000 * 128;
+  for (Tensor& tensor : problem_.tensors) tensor.shape = {kMany};
+  problem_.tensors[0].data.assign(kMany * sizeof(float), std::byte{0x3f});
+  problem_.parameters["n"] = kMany;
+  const auto limit = std::chrono::seconds(1);
+  const RunOutcome once = run("scale_slowly", "libgpu_tasks.so", limit, true);
+  ASSERT_EQ(once.settled.written.size(), 2U);
+  EXPECT_TRUE(once.settled.written[0].empty()) << "x is an input";
+  std::uint64_t written = 0;
+  const double x = element_at(ElementType::float32, problem_.tensors[0].data, 0);
+  for (const simgpu::ByteRange& range : once.settled.written[1]) {
+    written += range.bytes;
+    for (std::uint64_t at = range.address; at < range.address + range.bytes; at += sizeof(float)) {
+      EXPECT_EQ(element_at(ElementType::float32, once.outputs[1], at / sizeof(float)),
+                static_cast<float>(3 * x));
+    }
+  }
+  EXPECT_GT(written, 0U);
+  EXPECT_DOUBLE_EQ(static_cast<double>(written),
+                   once.settled.share_of_blocks * kMany * sizeof(float));
+  const RunOutcome twice = run("scale_slowly_twice", "libgpu_tasks.so", limit, true);
+  EXPECT_TRUE(twice.activity.kernels.at(0).at_least);
+  EXPECT_TRUE(twice.settled.written.empty()) << "the launch behind it did not run";
+}
+
 TEST_F(SimDeviceTest, AForgedReplyHidesNoEndlessKernel) {
   const RunOutcome outcome = run("forges_a_reply", "libgpu_tasks.so", std::chrono::seconds(4));
   EXPECT_TRUE(outcome.end == End::time_limit || !outcome.activity.error.empty());

@@ -65,6 +65,14 @@ ROOFLAB_ENTRY(scale_slowly) {
                               static_cast<float>(call.real("alpha")), size_of(call));
 }
 
+// The second launch would change what the first one stored.
+ROOFLAB_ENTRY(scale_slowly_twice) {
+  for (int i = 0; i < 2; ++i) {
+    scale_slowly<<<2000, 128>>>(call.tensor<const float>("x"), call.tensor<float>("y"),
+                                static_cast<float>(call.real("alpha")), size_of(call));
+  }
+}
+
 ROOFLAB_ENTRY(count_away) {
   count_away<<<1, 32>>>(call.tensor<const float>("x"), call.tensor<float>("y"), 8);
 }

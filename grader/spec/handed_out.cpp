@@ -1,0 +1,18 @@
+#include "grader/spec/handed_out.h"
+
+#include <filesystem>
+
+namespace rooflab {
+
+std::string where_handed_out(const PartSpec& part, const std::string& file) {
+  namespace fs = std::filesystem;
+  const fs::path root = part.root.parent_path().parent_path();  // of labs/<part>
+  for (const char* folder : {"originals/starter", "starter"}) {
+    const fs::path path = fs::path(folder) / part.directory / file;
+    std::error_code error;
+    if (!root.empty() && fs::exists(root / path, error)) return path.string();
+  }
+  return "the course's kit";
+}
+
+}  // namespace rooflab

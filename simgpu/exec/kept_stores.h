@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "simgpu/counters/traffic_log.h"
+#include "simgpu/memory/device_memory.h"
+#include "simgpu/settled_bytes.h"
+
+namespace simgpu {
+
+/// The bytes that a block stored to by plain stores, from its log: in order, apart from each other.
+std::vector<ByteRange> stored_bytes(const TrafficLog& log);
+
+/// What whole blocks of a launch have stored, so that it can be put back once memory is again as it
+/// was before the launch. Only for kernels whose blocks tell each other nothing: there, nobody else
+/// changes what a block has stored.
+class KeptStores {
+ public:
+  /// The block has just come to its end, and memory holds what it stored. A block of whose stores
+  /// the log does not tell all, and those beyond a limit, are left out whole.
+  void keep(const TrafficLog& log, const DeviceMemory& memory);
+  /// Writes all of it to memory.
+  void put_back(DeviceMemory& memory) const;
+
+  /// Where which of a grid's blocks stored.
+  SettledBytes settled(std::uint64_t blocks) const;
+
+ private:
+  std::vector<ByteRange> ranges_;  ///< as they came
+  std::vector<std::byte> bytes_;   ///< of one range after the other
+  std::uint64_t blocks_ = 0;       ///< that are kept
+};
+
+}  // namespace simgpu

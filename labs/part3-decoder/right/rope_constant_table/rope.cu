@@ -8,7 +8,7 @@
 
 namespace {
 
-constexpr int kMostPairs = 1024;
+constexpr int kMostPairs = 8192;  // 32 KiB of the 64 KiB
 __constant__ float frequencies[kMostPairs];
 
 template <typename T>

@@ -47,6 +47,20 @@ class GroupsOfCasesTest : public GradeTest {
     return grade_failing(sizes, [](RunOutcome& outcome) { outcome.outputs[1][3] ^= std::byte{1}; });
   }
 
+  /// The mistake that the oracle knows in calls of the sizes `known`, one wrong element in `wrong`.
+  TaskResult grade_with_cause_for(const std::set<std::int64_t>& known,
+                                  const std::set<std::int64_t>& wrong) {
+    return grade_task_with([=](const RunRequest& request) {
+      RunOutcome outcome = solve(request);
+      const auto n = request.problem->tensors[0].elements();
+      if (wrong.contains(n)) outcome.outputs[1][3] ^= std::byte{1};
+      std::vector<float> y = floats_of(outcome.outputs[1]);
+      for (float& value : y) value *= 1.5F;
+      if (known.contains(n)) outcome.outputs[1] = bytes_of(y);
+      return outcome;
+    });
+  }
+
   static std::vector<Verdict> verdicts(const TaskResult& task) {
     std::vector<Verdict> all;
     for (const GroupResult& group : task.groups) all.push_back(group.verdict);
@@ -115,19 +129,27 @@ TEST_F(GroupsOfCasesTest, ALaterTimedCaseThatIsWrongTakesTheSpeedOfItsGroupsWith
 }
 
 TEST_F(GroupsOfCasesTest, EachFailingGroupHasItsMessageTheMostTellingFirst) {
-  const TaskResult task = grade_task_with([](const RunRequest& request) {
-    RunOutcome outcome = solve(request);
-    const auto n = request.problem->tensors[0].elements();
-    if (n == 4) outcome.outputs[1][3] ^= std::byte{1};
-    std::vector<float> y = floats_of(outcome.outputs[1]);
-    for (float& value : y) value *= 1.5F;
-    if (n == 40) outcome.outputs[1] = bytes_of(y);
-    return outcome;
-  });
+  const TaskResult task = grade_with_cause_for({40}, {4});
   ASSERT_EQ(task.diagnostics.size(), 2U);
   EXPECT_EQ(task.diagnostics[0].code, "RL0418") << "a cause that the oracle knows";
   EXPECT_THAT(task.diagnostics[0].groups, ElementsAre("long"));
   EXPECT_THAT(task.diagnostics[1].groups, ElementsAre("basic"));
+}
+
+TEST_F(GroupsOfCasesTest, ACauseOfOneSpecialGroupComesAfterTheFirstGroupWhereThreeFail) {
+  const TaskResult task = grade_with_cause_for({40}, {4, 7});
+  ASSERT_EQ(task.diagnostics.size(), 2U);
+  EXPECT_THAT(task.diagnostics[0].groups, ElementsAre("basic", "edges"));
+  EXPECT_EQ(task.diagnostics[1].code, "RL0418") << "it does not explain the others";
+  EXPECT_THAT(task.diagnostics[1].groups, ElementsAre("long"));
+}
+
+TEST_F(GroupsOfCasesTest, ACauseThatSeveralGroupsShowComesFirstAlsoWhereTheFirstGroupShowsNone) {
+  part_.tasks[0].cases[1].parameters = {{"n", std::int64_t{50}}};
+  const TaskResult task = grade_with_cause_for({40, 50}, {4});
+  ASSERT_EQ(task.diagnostics.size(), 2U);
+  EXPECT_EQ(task.diagnostics[0].code, "RL0418");
+  EXPECT_THAT(task.diagnostics[0].groups, ElementsAre("edges", "long"));
 }
 
 TEST_F(GroupsOfCasesTest, GroupsThatFailAtTheSamePlaceShareAMessageThatNamesThem) {

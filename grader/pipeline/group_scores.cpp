@@ -98,8 +98,25 @@ double GroupScores::score() const {
   return sum;
 }
 
+bool GroupScores::is_cause_of_one_group(const Failure& failure) const {
+  constexpr std::ptrdiff_t kSeveral = 3;  // of two groups, either may be the special one
+  const auto is_wrong = [](const auto& one) { return one.verdict == Verdict::wrong_answer; };
+  if (failure.telling != Telling::cause || !is_wrong(failure)) return false;
+  if (!is_wrong(groups_.front()) || std::ranges::count_if(groups_, is_wrong) < kSeveral) {
+    return false;
+  }
+  return std::ranges::all_of(failures_, [&](const Failure& other) {
+    const bool is_of_special_group = other.groups == failure.groups && other.groups.size() == 1 &&
+                                     !holds(other.groups, groups_.front().name);
+    return is_of_special_group || !is_same_story(other.story, failure.story, kind_);
+  });
+}
+
 std::vector<Diagnostic> GroupScores::stories() const {
   std::vector<Failure> failures = failures_;
+  for (Failure& failure : failures) {
+    if (is_cause_of_one_group(failure)) failure.telling = failures_.front().telling;
+  }
   std::ranges::stable_sort(failures, {}, [](const Failure& failure) {
     const bool is_stub = failure.verdict == Verdict::not_implemented;
     const bool is_of_all = is_worse(failure.verdict, Verdict::runtime_error);

@@ -31,8 +31,10 @@ class GroupScores {
   double score() const;
 
   /// One story for each failing group, the most telling first: a cause before a look of the values,
-  /// a public case before a hidden one, a stub last. Groups that fail for the same reason at the
-  /// same place share a story, which names them where the task has several groups.
+  /// a public case before a hidden one, a stub last. A cause of wrong values that one special group
+  /// alone shows, while the first group and others are wrong in another way, does not explain
+  /// these: it counts for no more than the first group's story. Groups that fail for the same
+  /// reason at the same place share a story, which names them where the task has several groups.
   std::vector<Diagnostic> stories() const;
 
  private:
@@ -43,6 +45,8 @@ class GroupScores {
     bool hidden = false;
     Diagnostic story;
   };
+
+  bool is_cause_of_one_group(const Failure& failure) const;
 
   TaskKind kind_;
   std::vector<GroupResult> groups_;

@@ -40,6 +40,10 @@ const std::string& text(const Values& parameters, const std::string& name) {
   return *value;
 }
 
+bool judges_structure(const Values& parameters) {
+  return parameters.contains("judges_structure") && integer(parameters, "judges_structure", 0) != 0;
+}
+
 double set_default(Values& parameters, const std::string& name, double fallback) {
   parameters.try_emplace(name, fallback);
   return real(parameters, name);

@@ -14,6 +14,10 @@ std::int64_t integer(const Values& parameters, const std::string& name, std::int
 double real(const Values& parameters, const std::string& name);
 const std::string& text(const Values& parameters, const std::string& name);
 
+/// Whether the case also asks how its right result came about (`judges_structure = 1`). Such cases
+/// make a small group of their own, so that a right result of another structure keeps its points.
+bool judges_structure(const Values& parameters);
+
 /// A number where the case gives none is `fallback`, which becomes a parameter.
 double set_default(Values& parameters, const std::string& name, double fallback);
 

@@ -20,7 +20,7 @@ constexpr std::size_t kStride = 61;
 
 /// evaluate of fuser.h, called `calls` times. Parameters: expression, in postfix notation; or
 /// `start`, and `step`, appended to it `times` times; inputs, count, calls, type. Inputs are drawn
-/// from [-2, 2].
+/// from [-2, 2]. Cases of judges_structure count launches and compilations.
 class FuserOracle : public Oracle {
  public:
   Problem make(const Values& parameters, std::uint64_t seed) const override {
@@ -88,7 +88,7 @@ class FuserOracle : public Oracle {
 
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
-    if (!evidence.keeps_records) return {};
+    if (!evidence.keeps_records || !judges_structure(problem.parameters)) return {};
     const std::int64_t calls = integer(problem.parameters, "calls");
     const auto launches = static_cast<std::int64_t>(evidence.activity.kernels.size());
     if (launches > calls) {

@@ -148,8 +148,8 @@ TEST(MlpOracleTest, KnowsOtherProductsAndOtherLayouts) {
   EXPECT_THAT(codes("mlp", mlp_case(20, 64, 96, "half", 5e4)), IsSupersetOf({"RL0496"}));
 }
 
-TEST(MlpOracleTest, RefusesKernelsThatStoreMoreThanTheProductAndOut) {
-  const Problem problem = oracle("mlp")->make(mlp_case(4, 32, 64, "half"), 7);
+TEST(MlpOracleTest, RefusesKernelsThatStoreMoreThanTheProductAndOutWhereACaseAsksForIt) {
+  Problem problem = oracle("mlp")->make(mlp_case(4, 32, 64, "half"), 7);
   const auto complaints = [&](const std::vector<std::uint64_t>& stored) {
     CallEvidence evidence;
     evidence.keeps_records = true;
@@ -162,12 +162,35 @@ TEST(MlpOracleTest, RefusesKernelsThatStoreMoreThanTheProductAndOut) {
     return oracle("mlp")->judge(problem, evidence);
   };
   constexpr std::uint64_t kProduct = 4 * 64 * 2, kOut = 4 * 32 * 2;
+  EXPECT_THAT(complaints({kProduct, kProduct, kProduct, kOut}), SizeIs(0));
+  problem.parameters["judges_structure"] = std::int64_t{1};
   EXPECT_THAT(complaints({kProduct, kOut}), SizeIs(0));
   EXPECT_THAT(complaints({kProduct + kProduct / 2, kOut}), SizeIs(0));
   const std::vector<Complaint> refused = complaints({kProduct, kProduct, kProduct, kOut});
   ASSERT_THAT(refused, SizeIs(1));
   EXPECT_EQ(refused[0].code, "RL0497");
   EXPECT_THAT(refused[0].message, ::testing::HasSubstr("stored: some_kernel<float> 512 bytes"));
+}
+
+TEST(FuserOracleTest, CountsLaunchesAndCompilationsWhereACaseAsksForIt) {
+  Problem problem = oracle("fuser")->make({{"expression", std::string("x0 x1 add")},
+                                           {"inputs", std::int64_t{2}},
+                                           {"count", std::int64_t{8}},
+                                           {"calls", std::int64_t{3}},
+                                           {"type", std::string("float")}},
+                                          7);
+  const auto complaints = [&](std::size_t launches, std::uint64_t loads) {
+    CallEvidence evidence;
+    evidence.keeps_records = true;
+    evidence.activity.kernels.resize(launches);
+    evidence.activity.api_calls["cuModuleLoadData"] = loads;
+    return oracle("fuser")->judge(problem, evidence);
+  };
+  EXPECT_THAT(complaints(6, 6), SizeIs(0));
+  problem.parameters["judges_structure"] = std::int64_t{1};
+  EXPECT_THAT(complaints(3, 1), SizeIs(0));
+  EXPECT_THAT(complaints(6, 1), SizeIs(1));
+  EXPECT_THAT(complaints(3, 3), SizeIs(1));
 }
 
 }  // namespace

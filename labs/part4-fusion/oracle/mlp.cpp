@@ -82,7 +82,7 @@ class MlpOracle : public Oracle {
 
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
-    if (!evidence.keeps_records) return {};
+    if (!evidence.keeps_records || !judges_structure(problem.parameters)) return {};
     const Sizes sizes = sizes_of(problem.parameters);
     const auto bytes = static_cast<std::int64_t>(size_of(storage_type(problem.parameters)));
     const std::int64_t product = bytes * sizes.tokens * sizes.intermediate;

@@ -196,19 +196,22 @@ TEST(AttentionOracleTest, CountsPairsAndTheKeysThatAreSeen) {
   EXPECT_EQ(local.compulsory_bytes, 2.0 * 2 * 16 * (40 + 4 * 6) + 4 * 40);
 }
 
-TEST(AttentionOracleTest, JudgesMemory) {
-  const Problem problem = oracle("sdpa")->make(sizes(40, 30, false, 0, "half"), 3);
+/// The codes of what an oracle says of a call that took `extra` bytes beside its arrays.
+std::string complaints_of_memory(const char* name, const Problem& problem, std::uint64_t extra) {
+  CallEvidence evidence;
+  evidence.keeps_records = true;
+  evidence.activity.peak_allocated = extra;
+  for (const Tensor& tensor : problem.tensors) evidence.activity.peak_allocated += tensor.bytes();
+  std::string found;
+  for (const Complaint& complaint : oracle(name)->judge(problem, evidence)) found += complaint.code;
+  return found;
+}
+
+TEST(AttentionOracleTest, JudgesMemoryWhereACaseAsksForIt) {
+  const Problem problem = oracle("sdpa")->make(
+      with(sizes(40, 30, false, 0, "half"), "judges_structure", std::int64_t{1}), 3);
   const auto complaints = [&](const char* name, std::uint64_t extra) {
-    CallEvidence evidence;
-    evidence.keeps_records = true;
-    evidence.activity.peak_allocated = extra;
-    for (const Tensor& tensor : problem.tensors) {
-      evidence.activity.peak_allocated += tensor.bytes();
-    }
-    std::string found;
-    for (const Complaint& complaint : oracle(name)->judge(problem, evidence))
-      found += complaint.code;
-    return found;
+    return complaints_of_memory(name, problem, extra);
   };
   constexpr std::uint64_t kScores = 8 * 40 * 30;
   EXPECT_EQ(complaints("sdpa", 6 * kScores), "");
@@ -217,6 +220,20 @@ TEST(AttentionOracleTest, JudgesMemory) {
   EXPECT_EQ(complaints("flash_forward", 0), "");
   EXPECT_EQ(complaints("flash_forward", kLibrarySlack), "");
   EXPECT_EQ(complaints("flash_forward", kLibrarySlack + 1), "RL0529");
+}
+
+TEST(AttentionOracleTest, TakesARightResultOfAnyStructureInOtherCases) {
+  const Problem problem = oracle("sdpa")->make(sizes(40, 30, false, 0, "half"), 3);
+  EXPECT_EQ(complaints_of_memory("sdpa", problem, 0), "");
+  EXPECT_EQ(complaints_of_memory("flash_forward", problem, 1 << 20), "");
+  const Problem decode =
+      oracle("flash_decode")->make(with(sizes(1, 70, true), "splits", std::int64_t{4}), 3);
+  EXPECT_EQ(complaints_of_memory("flash_decode", decode, 1 << 20), "");
+  const Problem asked = oracle("flash_decode")
+                            ->make(with(with(sizes(1, 70, true), "splits", std::int64_t{4}),
+                                        "judges_structure", std::int64_t{1}),
+                                   3);
+  EXPECT_EQ(complaints_of_memory("flash_decode", asked, 1 << 20), "RL0529");
 }
 
 TEST(AttentionOracleTest, JudgesASampleOfALargeCaseWithBothEnds) {

@@ -37,7 +37,7 @@ class DecodeOracle : public AttentionOracle {
 
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
-    if (!evidence.keeps_records) return {};
+    if (!evidence.keeps_records || !judges_structure(problem.parameters)) return {};
     const AttentionShape s = read(problem.parameters).shape;
     // As the adapter allocates it.
     const auto parts = static_cast<std::uint64_t>(s.rows() * integer(problem.parameters, "splits"));

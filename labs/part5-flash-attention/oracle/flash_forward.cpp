@@ -1,4 +1,5 @@
 #include "labs/oracle_support/evidence.h"
+#include "labs/oracle_support/parameters.h"
 #include "labs/part5-flash-attention/oracle/attention_oracle.h"
 
 namespace rooflab {
@@ -11,7 +12,7 @@ class FlashOracle : public AttentionOracle {
 
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
-    if (!evidence.keeps_records) return {};
+    if (!evidence.keeps_records || !judges_structure(problem.parameters)) return {};
     const AttentionCase c = read(problem.parameters);
     const std::uint64_t taken = extra_memory(problem, evidence);
     if (taken <= kLibrarySlack) return {};

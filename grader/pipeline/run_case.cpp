@@ -71,8 +71,11 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
 /// @param draw names the draw of the inputs; the same for the same grade
 Problem CaseRunner::problem_of(const CaseSpec& spec, const std::string& draw) const {
   if (oracle_ == nullptr) return {spec.parameters, {}};
-  return oracle_->make(spec.parameters,
-                       case_seed(scene_.request.seed, scene_.part.number, scene_.task().id, draw));
+  const CaseSeeds seeds =
+      case_seeds(scene_.request.seed, scene_.part.number, scene_.task().id, draw);
+  Problem problem = oracle_->make(spec.parameters, seeds.inputs);
+  problem.selection = seeds.selection;
+  return problem;
 }
 
 /// A case that fails by a wrong answer or an error is made once more under the device's checkers,

@@ -36,7 +36,7 @@ std::string header_html(const GradeResult& result) {
       format_points(result.max_score()),
       result.bonus() > 0 ? fmt::format(", and {} bonus", format_points(result.bonus())) : "",
       escape_html(result.device_name), escape_html(result.time_kind),
-      escape_html(peaks_words(result)), result.seed, escape_html(result.submission),
+      escape_html(peaks_words(result)), text_of(result.seed), escape_html(result.submission),
       sandbox.empty() ? "" : " · sandbox: " + sandbox, notes);
 }
 

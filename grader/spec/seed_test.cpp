@@ -17,7 +17,7 @@ TEST(SeedTest, IsReadAsItWasWritten) {
 }
 
 TEST(SeedTest, OfSixtyFourBitsIsWrittenInDecimal) {
-  EXPECT_EQ(text_of(8812), "8812");
+  EXPECT_EQ(text_of(Seed(8812)), "8812");
   EXPECT_EQ(text_of(Seed(1, 2)), "0x00000000000000010000000000000002");
 }
 

@@ -328,13 +328,17 @@ std::string task_html(const TaskResult& task, const HtmlPlace& place) {
       html_heading(place.heading_level + 1, escape_html(task.id + ": " + task.title)) + "\n";
   html += groups_html(task);
   std::string cases;
+  int hidden = 0;
   for (const CaseResult& one : task.cases) {
+    // Students read this page, and the name of a hidden case says what it tests.
+    const std::string name =
+        one.hidden ? fmt::format("hidden case {}", ++hidden) : escape_html(one.name);
     const std::string memory =
         one.peak_memory
             ? fmt::format(", {} of memory", format_bytes(static_cast<double>(*one.peak_memory)))
             : std::string();
-    cases += fmt::format("<span class=\"verdict {}\">{}{}{}</span> ", name_of(one.verdict),
-                         escape_html(one.name), one.hidden ? " (hidden)" : "", memory);
+    cases +=
+        fmt::format("<span class=\"verdict {}\">{}{}</span> ", name_of(one.verdict), name, memory);
   }
   if (!cases.empty()) html += "<p class=\"cases\">" + cases + "</p>\n";
   html += progress_html(task);

@@ -8,6 +8,8 @@ KEYWORDS = {"$ref", "const", "enum", "type", "minimum", "pattern", "items", "pro
 
 
 def has_type(value, name):
+    if isinstance(name, list):
+        return any(has_type(value, one) for one in name)
     if name in ("integer", "number"):
         numeric = isinstance(value, int) or (name == "number" and isinstance(value, float))
         return numeric and not isinstance(value, bool)
@@ -31,9 +33,9 @@ def faults(value, rule, schema, place="document"):
     if "type" in rule and not has_type(value, rule["type"]):
         yield f"{place}: {value!r} is not of type {rule['type']}"
         return
-    if "minimum" in rule and not value >= rule["minimum"]:
+    if "minimum" in rule and has_type(value, "number") and not value >= rule["minimum"]:
         yield f"{place}: {value} is below {rule['minimum']}"
-    if "pattern" in rule and not re.search(rule["pattern"], value):
+    if "pattern" in rule and isinstance(value, str) and not re.search(rule["pattern"], value):
         yield f"{place}: {value!r} does not match {rule['pattern']}"
     if isinstance(value, list) and "items" in rule:
         for index, item in enumerate(value):

@@ -117,17 +117,15 @@ class Settler {
     return device;
   }
 
-  std::uint64_t seed() {
+  Seed seed() {
     const auto before = store_.setting("seed");
-    if (before && request_.seed && *before != std::to_string(*request_.seed)) {
+    if (before && request_.seed && seed_of(*before) != *request_.seed) {
       throw BatchError(fmt::format(
           "the batch in {} has the seed {}; leave out --seed, or name another folder with --out",
           request_.out.string(), *before));
     }
-    const std::uint64_t seed = before          ? std::stoull(*before)
-                               : request_.seed ? *request_.seed
-                                               : fresh_seed();
-    set("seed", std::to_string(seed));
+    const Seed seed = before ? seed_of(*before) : request_.seed ? *request_.seed : fresh_seed();
+    set("seed", text_of(seed));
     return seed;
   }
 

@@ -31,7 +31,7 @@ struct BatchRequest {
   std::vector<int> parts;
   std::string device;
   std::function<std::string()> default_device;  ///< asked where no device was ever named
-  std::optional<std::uint64_t> seed;
+  std::optional<Seed> seed;
   std::optional<std::string> assignment = {};          ///< see OutputOptions, as are the next two
   std::map<int, std::string> canvas_assignments = {};  ///< added to those of the other parts
   std::optional<bool> leaderboard = {};
@@ -43,7 +43,7 @@ struct BatchSettings {
   std::filesystem::path submissions;
   std::vector<int> parts;
   std::string device;
-  std::uint64_t seed = 0;
+  Seed seed;
   std::optional<Roster> roster;
   LatePolicy policy;
   std::string assignment;

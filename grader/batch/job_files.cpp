@@ -24,7 +24,7 @@ void write_job(const std::filesystem::path& folder, const JobDescription& job,
     write_file_atomically(sources_of(folder) / path, content);
   }
   const nlohmann::ordered_json document{{"grading", job.grading}, {"part", job.part},
-                                        {"device", job.device},   {"seed", job.seed},
+                                        {"device", job.device},   {"seed", text_of(job.seed)},
                                         {"sandbox", job.sandbox}, {"threads", job.threads}};
   write_file_atomically(folder / kJobFile, document.dump(2) + "\n");
 }
@@ -36,7 +36,7 @@ JobDescription read_job(const std::filesystem::path& folder) {
     return {.grading = document.at("grading").get<std::string>(),
             .part = document.at("part").get<int>(),
             .device = document.at("device").get<std::string>(),
-            .seed = document.at("seed").get<std::uint64_t>(),
+            .seed = seed_of(document.at("seed").get<std::string>()),
             .sandbox = document.at("sandbox").get<bool>(),
             .threads = document.at("threads").get<unsigned>()};
   } catch (const nlohmann::json::exception& error) {

@@ -16,7 +16,7 @@ struct JobDescription {
   std::string grading;
   int part = 0;
   std::string device;
-  std::uint64_t seed = 0;
+  Seed seed;
   bool sandbox = true;
   unsigned threads = 1;  ///< for builds and for a simulated GPU
 };

@@ -58,7 +58,7 @@ class Planner {
     return {.part = part,
             .source = source,
             .device = request_.device,
-            .seed = request_.seed,
+            .seed = seed_of_source(request_.seed, source),
             .versions = course_.versions.at(part)};
   }
 

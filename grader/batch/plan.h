@@ -12,7 +12,7 @@ namespace rooflab {
 /// What is to be graded, besides what never was.
 struct PlanRequest {
   std::string device;
-  std::uint64_t seed = 0;
+  Seed seed;  ///< of the class
   /// Students or submissions by any of their names, `failed` for what the grader itself failed at,
   /// `changed` for what no longer is what was graded.
   std::vector<std::string> regrade;

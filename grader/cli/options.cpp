@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <stdexcept>
 #include <string_view>
 
 namespace rooflab {
@@ -18,6 +19,17 @@ struct Flags {
   bool batch_no_sandbox = false;
 };
 
+void add_seed(CLI::App& command, std::optional<Seed>& seed, const char* about) {
+  const auto read = [&seed](const std::string& text) {
+    try {
+      seed = seed_of(text);
+    } catch (const std::invalid_argument& error) {
+      throw CLI::ValidationError("--seed", error.what());
+    }
+  };
+  command.add_option_function<std::string>("--seed", read, about)->type_name("SEED");
+}
+
 void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   app.add_option("--part", options.part, "Number of the part to grade")->check(CLI::Range(1, 999));
   app.add_option("--task", options.task, "Grade only this task");
@@ -32,7 +44,7 @@ void add_grade_options(CLI::App& app, Options& options, Flags& flags) {
   app.add_option("--json", options.json, "Write the result as JSON; - for standard output");
   app.add_option("--html", options.html, "Write the report here (default: out/part<N>.html)");
   app.add_option("--trace", options.trace, "Write what the device did as a Chrome trace");
-  app.add_option("--seed", options.seed, "Seed of the inputs, to replay a grade");
+  add_seed(app, options.seed, "Seed of the inputs, to replay a grade");
   app.add_flag("--list", flags.list, "List the part's tasks and cases, and grade nothing");
   app.add_flag("--hint", flags.hint, "Show the next hint for the task, and grade nothing");
   app.add_flag("--watch", options.watch, "Grade again whenever a file of the submission is saved");
@@ -80,7 +92,7 @@ void add_batch_options(CLI::App& command, BatchOptions& batch, Flags& flags) {
       .add_flag("--reveal", batch.reveal,
                 "With --replay: show what hidden cases expected and got, for instructors alone")
       ->needs("--replay");
-  command.add_option("--seed", batch.seed, "Seed of the inputs, the same for the whole class");
+  add_seed(command, batch.seed, "What the seeds of all inputs are made from");
   command.add_option("--assignment", batch.assignment, "Its name in gradebooks (default: Rooflab)");
   command
       .add_option("--canvas-assignment", batch.canvas_assignments,

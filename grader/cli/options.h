@@ -22,7 +22,7 @@ struct BatchOptions {
   unsigned jobs = 0;  ///< 0: one per CPU
   std::string executor = "local";
   std::vector<std::string> executor_arguments;  ///< for sbatch, or of the Kubernetes Job
-  std::optional<std::uint64_t> seed;
+  std::optional<Seed> seed;
   std::vector<std::string> regrade;
   std::string replay;   ///< a student
   bool reveal = false;  ///< the hidden cases of the replay too
@@ -68,7 +68,7 @@ struct Options {
   std::string json;        ///< a file, "-" for stdout, or empty
   std::string html;        ///< a file, or empty for out/part<N>.html
   std::string trace;
-  std::optional<std::uint64_t> seed;
+  std::optional<Seed> seed;
   bool watch = false;
   bool sandbox = true;
 

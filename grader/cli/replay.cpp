@@ -111,7 +111,7 @@ bool replay(std::ostream& out, Store& store, const Course& course, const std::st
     print_report(out, now, {.colour = false, .html = {}, .all_timings = false});
     out << fmt::format("\nthen: {} of {} points on {} with seed {}, by {}\n",
                        format_points(then.score()), format_points(then.max_score()), subject.device,
-                       subject.seed, subject.versions);
+                       text_of(subject.seed), subject.versions);
     if (course.versions.at(part.number) != subject.versions) {
       out << fmt::format("now it is {}\n", course.versions.at(part.number));
     }

@@ -39,6 +39,9 @@ struct Tensor {
 struct Problem {
   Values parameters;  ///< scalars the adapter reads by name: m, n, k …
   std::vector<Tensor> tensors;
+  /// Decides which elements of an output are compared where it is too large to compare whole. A
+  /// guest never has it, nor anything that it could be told from: it is drawn apart from the inputs.
+  std::uint64_t selection = 0;
 };
 
 /// What an output must hold: element i passes when !(|got - value[i]| > tolerance[i]) and got is a

@@ -10,6 +10,7 @@
 #include "grader/device/device.h"
 #include "grader/spec/part.h"
 #include "grader/spec/result.h"
+#include "grader/spec/seed.h"
 #include "simgpu/report.h"
 
 /// Turns evidence into stories: cause, place, evidence, error pattern, replay, next step.
@@ -21,7 +22,7 @@ struct DiagnoseContext {
   std::string task;
   std::string case_name;
   int case_number = 0;  ///< public cases from 1; 0 for hidden and timed ones
-  std::uint64_t seed = 0;
+  Seed seed;
   bool hidden = false;               ///< sizes and values of a hidden case are not shown
   std::filesystem::path submission;  ///< the part's directory in the submission
   std::string file;                  ///< the task's file, relative to it

@@ -221,8 +221,9 @@ Diagnostic begin_story(const std::string& code, const DiagnoseContext& context) 
   const std::string task = fmt::format("grader --part {} --task {}", context.part, context.task);
   story.commands.emplace_back("next hint", task + " --hint");
   if (context.case_number > 0) {
-    story.commands.emplace_back("this case", fmt::format("{} --case {} --seed {}", task,
-                                                         context.case_number, context.seed));
+    story.commands.emplace_back(
+        "this case",
+        fmt::format("{} --case {} --seed {}", task, context.case_number, text_of(context.seed)));
   }
   story.commands.emplace_back("concept", "grader explain " + code);
   return story;

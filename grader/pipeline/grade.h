@@ -30,7 +30,7 @@ struct GradeRequest {
   std::optional<std::string> task;   ///< only this one
   std::optional<int>
       case_number;  ///< only this public case, from 1; then nothing is timed or scored
-  std::uint64_t seed = 0;
+  Seed seed;
   std::filesystem::path solutions;  ///< answer keys, where there are any
   double hint_cost = 0;             ///< see CourseSpec
   unsigned jobs = 1;                ///< builds at a time, and tasks where the device allows it

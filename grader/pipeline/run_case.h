@@ -6,6 +6,7 @@
 
 #include "grader/pipeline/grade_task.h"
 #include "grader/pipeline/judge.h"
+#include "grader/pipeline/seeds.h"
 
 namespace rooflab {
 
@@ -47,6 +48,7 @@ class CaseRunner {
   CaseRun run(const NumberedCase& numbered, bool timed);
 
  private:
+  CaseSeeds seeds_of(const std::string& draw) const;
   Problem problem_of(const CaseSpec& spec, const std::string& draw) const;
   RunRequest request_of(const Problem& problem, bool timed, const CaseSpec& spec) const;
   RunOutcome run_with_retry(const RunRequest& request) const;

@@ -1,37 +1,50 @@
 #include "grader/pipeline/seeds.h"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <random>
+
+#include "grader/pipeline/keyed_hash.h"
 
 namespace rooflab {
 namespace {
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
-/// generators", 2014): every bit of the input changes each bit of the output with probability one
-/// half.
-std::uint64_t mix(std::uint64_t value) {
-  value += 0x9e3779b97f4a7c15U;
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-  return value ^ (value >> 31);
+/// 64 bits of a digest, from byte `at` on.
+std::uint64_t word(const Digest& digest, std::size_t at) {
+  std::uint64_t value = 0;
+  for (std::size_t i = at; i < at + 8; ++i) value = value << 8 | digest[i];
+  return value;
 }
 
-std::uint64_t mix_text(std::uint64_t hash, const std::string& text) {
-  for (const char character : text) hash = mix(hash ^ static_cast<unsigned char>(character));
-  return mix(hash ^ (std::uint64_t{text.size()} << 32));
+Digest keyed_by(const Seed& seed, const std::string& text) {
+  std::array<std::uint8_t, 16> key{};
+  for (std::size_t i = 0; i < 8; ++i) {
+    key[i] = static_cast<std::uint8_t>(seed.high >> (56 - 8 * i));
+    key[8 + i] = static_cast<std::uint8_t>(seed.low >> (56 - 8 * i));
+  }
+  return keyed_hash(key, text);
 }
 
 }  // namespace
 
-std::uint64_t fresh_seed() {
+Seed fresh_seed() {
   std::random_device device;
-  return device();
+  const auto word = [&device] { return std::uint64_t{device()} << 32 | device(); };
+  const std::uint64_t high = word();
+  return {high, word()};
 }
 
-std::uint64_t case_seed(std::uint64_t seed, int part, const std::string& task,
-                        const std::string& name) {
-  std::uint64_t hash = mix(seed);
-  hash = mix(hash ^ static_cast<std::uint64_t>(part));
-  return mix_text(mix_text(hash, task), name);
+CaseSeeds case_seeds(const Seed& seed, int part, const std::string& task, const std::string& draw) {
+  // Lengths keep "a", "bc" and "ab", "c" apart.
+  const Digest digest = keyed_by(
+      seed, fmt::format("case {} {} {} {} {}", part, task.size(), task, draw.size(), draw));
+  return {.inputs = word(digest, 0), .selection = word(digest, 8), .blocks = word(digest, 16)};
+}
+
+Seed seed_of_source(const Seed& of_class, const std::string& source) {
+  const Digest digest = keyed_by(of_class, "source " + source);
+  return {word(digest, 0), word(digest, 8)};
 }
 
 }  // namespace rooflab

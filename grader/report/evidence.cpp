@@ -32,6 +32,20 @@ void from_json(const nlohmann::json& j, Verdict& verdict) {
   verdict = *known;
 }
 
+/// Evidence of older graders has numbers.
+void to_json(nlohmann::json& j, const Seed& seed) { j = text_of(seed); }
+void from_json(const nlohmann::json& j, Seed& seed) {
+  if (!j.is_string()) {
+    seed = j.get<std::uint64_t>();
+    return;
+  }
+  try {
+    seed = seed_of(j.get<std::string>());
+  } catch (const std::invalid_argument& error) {
+    throw EvidenceError(error.what());
+  }
+}
+
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Label, file, line, column, length, excerpt, text)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Diagnostic, code, message, file, line, context, groups, labels,
                                    evidence, pattern, notes, help, commands)

@@ -36,7 +36,7 @@ std::string header_html(const GradeResult& result) {
       format_points(result.max_score()),
       result.bonus() > 0 ? fmt::format(", and {} bonus", format_points(result.bonus())) : "",
       escape_html(result.device_name), escape_html(result.time_kind),
-      escape_html(peaks_words(result)), result.seed, escape_html(result.submission),
+      escape_html(peaks_words(result)), text_of(result.seed), escape_html(result.submission),
       sandbox.empty() ? "" : " · sandbox: " + sandbox, notes);
 }
 
@@ -328,13 +328,17 @@ std::string task_html(const TaskResult& task, const HtmlPlace& place) {
       html_heading(place.heading_level + 1, escape_html(task.id + ": " + task.title)) + "\n";
   html += groups_html(task);
   std::string cases;
+  int hidden = 0;
   for (const CaseResult& one : task.cases) {
+    // Students read this page, and the name of a hidden case says what it tests.
+    const std::string name =
+        one.hidden ? fmt::format("hidden case {}", ++hidden) : escape_html(one.name);
     const std::string memory =
         one.peak_memory
             ? fmt::format(", {} of memory", format_bytes(static_cast<double>(*one.peak_memory)))
             : std::string();
-    cases += fmt::format("<span class=\"verdict {}\">{}{}{}</span> ", name_of(one.verdict),
-                         escape_html(one.name), one.hidden ? " (hidden)" : "", memory);
+    cases +=
+        fmt::format("<span class=\"verdict {}\">{}{}</span> ", name_of(one.verdict), name, memory);
   }
   if (!cases.empty()) html += "<p class=\"cases\">" + cases + "</p>\n";
   html += progress_html(task);

@@ -144,6 +144,12 @@ GradeResult hostile_grade() {
   return grade;
 }
 
+TEST(Html, NumbersHiddenCasesAndNamesNone) {
+  const std::string html = to_html(hostile_grade(), small_gpu());
+  EXPECT_THAT(html, HasSubstr("hidden case 1"));
+  EXPECT_THAT(html, Not(HasSubstr("hidden one")));
+}
+
 TEST(Html, IsWellFormedWhateverTheSubmissionIsCalledOrPrints) {
   const std::string html = to_html(hostile_grade(), small_gpu());
   EXPECT_THAT(StrictReader(html).fault(), IsEmpty());

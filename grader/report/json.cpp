@@ -185,6 +185,13 @@ Json task_json(const TaskResult& task) {
   return json;
 }
 
+/// Readers of JSON take larger numbers for floating-point ones.
+Json seed_json(const Seed& seed) {
+  constexpr std::uint64_t kLargestExact = std::uint64_t{1} << 53;
+  if (seed.high == 0 && seed.low <= kLargestExact) return seed.low;
+  return text_of(seed);
+}
+
 }  // namespace
 
 std::string to_json(const GradeResult& result) {
@@ -196,7 +203,7 @@ std::string to_json(const GradeResult& result) {
                       {"device", result.device},
                       {"time_kind", result.time_kind},
                       {"peaks", sanitize(result.peaks)},
-                      {"seed", result.seed},
+                      {"seed", seed_json(result.seed)},
                       {"sandbox", lines_json(result.sandbox)},
                       {"score", result.score()},
                       {"max_score", result.max_score()},

@@ -321,7 +321,7 @@ void print_report(std::ostream& out, const GradeResult& result, const TerminalSt
   }
   out << paint.bold(fmt::format("Part {}, {}", result.part, one_line(result.title)))
       << fmt::format(" · {} · times are {}{} · seed {}\n\n", one_line(result.device_name),
-                     result.time_kind, one_line(peaks_words(result)), result.seed);
+                     result.time_kind, one_line(peaks_words(result)), text_of(result.seed));
   std::size_t width = 0;
   for (const TaskResult& task : result.tasks) width = std::max(width, task.id.size());
   for (const TaskResult& task : result.tasks) print_task(out, task, width, style);

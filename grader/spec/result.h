@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "grader/spec/seed.h"
 #include "simgpu/report.h"
 
 /// The outcome of a grade as plain values: what the terminal, JSON and HTML reports are made from.
@@ -209,7 +210,7 @@ struct GradeResult {
   std::string device_name;           ///< "simulated A100 40 GB PCIe"
   std::string time_kind;             ///< "modelled" or "measured"
   std::string peaks = "data sheet";  ///< that rooflines go by; or "calibrated on this GPU, <date>"
-  std::uint64_t seed = 0;
+  Seed seed;
   std::string submission;
   std::vector<std::string> sandbox;  ///< active layers
   std::vector<TaskResult> tasks;

@@ -8,6 +8,8 @@
 #include <sstream>
 #include <system_error>
 
+#include "grader/spec/toml_bounds.h"
+
 namespace rooflab {
 namespace {
 
@@ -65,6 +67,11 @@ toml::table parse_toml(const std::filesystem::path& file) {
 }
 
 toml::table parse_toml_text(const std::string& text, const std::string& name) {
+  if (const auto line = nests_too_deep(text)) {
+    throw SpecError(fmt::format(
+        "{}:{}: this nests too deep; use keys of few parts and few brackets within each other",
+        name, *line));
+  }
   try {
     return toml::parse(text, name);
   } catch (const toml::parse_error& error) {

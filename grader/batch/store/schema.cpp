@@ -133,6 +133,13 @@ CREATE TABLE hand_questions (         -- free text that a grading left to a pers
   PRIMARY KEY (grading, position)
 ) WITHOUT ROWID;
 )sql",
+    R"sql(
+-- A seed has 128 bits: text, which no column of numbers may round.
+ALTER TABLE gradings RENAME COLUMN seed TO seed_number;
+ALTER TABLE gradings ADD COLUMN seed TEXT NOT NULL DEFAULT '0';
+UPDATE gradings SET seed = printf('%llu', seed_number);
+ALTER TABLE gradings DROP COLUMN seed_number;
+)sql",
 };
 
 int schema_of(Database& database) {

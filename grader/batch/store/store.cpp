@@ -24,7 +24,7 @@ GradingRow read_grading(Statement& row) {
   grading.subject.part = static_cast<int>(row.integer());
   grading.subject.source = row.text();
   grading.subject.device = row.text();
-  grading.subject.seed = static_cast<std::uint64_t>(row.integer());
+  grading.subject.seed = seed_of(row.text());
   grading.subject.versions = row.text();
   grading.state = state_of(row.text());
   grading.why = row.text();
@@ -36,7 +36,7 @@ std::string key_of(const GradingSubject& subject) {
       .add(std::to_string(subject.part))
       .add(subject.source)
       .add(subject.device)
-      .add(std::to_string(subject.seed))
+      .add(text_of(subject.seed))
       .add(subject.versions)
       .hex();
 }
@@ -247,7 +247,7 @@ bool Store::assign_grading(const std::string& submission, const GradingSubject& 
         .bind(subject.part)
         .bind(subject.source)
         .bind(subject.device)
-        .bind(static_cast<std::int64_t>(subject.seed))
+        .bind(text_of(subject.seed))
         .bind(subject.versions)
         .run();
   }

@@ -31,7 +31,7 @@ struct GradingSubject {
   int part = 0;
   std::string source = {};
   std::string device = {};
-  std::uint64_t seed = 0;
+  Seed seed;
   std::string versions = {};  ///< of grader, part and toolkit, one line
 };
 

@@ -189,8 +189,13 @@ TEST(StoreFile, OfTheFirstSchemaIsBroughtUpToDateAndKnowsNothingOfTheNewColumns)
         "INSERT INTO gradings VALUES ('g', 'k', 1, 1, 's', 'sim:a100', 7, '1', 'graded', '', 4, "
         "10, "
         "0, 'evidence', 1, 1, 100)");
+    old.execute(
+        "INSERT INTO gradings VALUES ('h', 'l', 1, 1, 's', 'sim:a100', -1, '1', 'pending', '', "
+        "NULL, NULL, NULL, NULL, NULL, NULL, NULL)");
   }
   Store store(file);
+  EXPECT_EQ(store.grading("g").subject.seed, Seed(7));
+  EXPECT_EQ(store.grading("h").subject.seed, Seed(~std::uint64_t{0}));
   EXPECT_EQ(store.evidence("g"), "evidence");
   EXPECT_FALSE(store.hand_questions("g").has_value());
   EXPECT_EQ(store.revealed("g"), "");

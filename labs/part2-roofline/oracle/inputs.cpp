@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 
 namespace rooflab {
 namespace {
 
-constexpr std::int64_t kBlock = 65'537;
-constexpr std::int64_t kMostCompared = std::int64_t{1} << 18;
-constexpr std::size_t kEdge = 100;
-constexpr int kSampled = 10'000;
+constexpr std::int64_t kDrawn = 1 << 16;
+
+/// The finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
+/// generators", 2014).
+std::uint64_t mixed(std::uint64_t value) {
+  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31);
+}
 
 }  // namespace
 
@@ -19,9 +23,19 @@ double uniform(Random& random, double low, double high) {
   return static_cast<float>(low + (high - low) * unit);
 }
 
-Tensor drawn_input(const std::string& name, std::int64_t n, const std::function<double()>& draw) {
-  const Tensor block = drawn(name, ElementType::float32, Role::input, {std::min(n, kBlock)}, draw);
-  return repeated_input(name, n, floats(block));
+Tensor drawn_input(const std::string& name, std::int64_t n, Random& random,
+                   const std::function<double()>& draw) {
+  if (n <= kDrawn) return drawn(name, ElementType::float32, Role::input, {n}, draw);
+  const Tensor drawn_ones = drawn(name, ElementType::float32, Role::input, {kDrawn}, draw);
+  const std::span<const float> values = floats(drawn_ones);
+  const std::uint64_t key = random();
+  Tensor tensor{name, ElementType::float32, Role::input, {n}, {}};
+  tensor.data.resize(tensor.bytes());
+  for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
+    const float value = values[mixed(key + i) % values.size()];
+    std::memcpy(&tensor.data[i * sizeof(float)], &value, sizeof(value));
+  }
+  return tensor;
 }
 
 Tensor repeated_input(const std::string& name, std::int64_t n, std::span<const float> values) {
@@ -37,29 +51,6 @@ Tensor repeated_input(const std::string& name, std::int64_t n, std::span<const f
 
 Tensor vector_output(const std::string& name, std::int64_t n) {
   return output(name, ElementType::float32, {n});
-}
-
-std::vector<std::size_t> compared_elements(std::int64_t n, std::uint64_t seed) {
-  if (n <= kMostCompared) return {};
-  const auto size = static_cast<std::size_t>(n);
-  std::vector<std::size_t> index;
-  for (std::size_t i = 0; i < kEdge; ++i) {
-    index.push_back(i);
-    index.push_back(size - 1 - i);
-  }
-  Random random(seed);
-  for (int i = 0; i < kSampled; ++i) index.push_back(random() % size);
-  std::ranges::sort(index);
-  const auto repeated = std::ranges::unique(index);
-  index.erase(repeated.begin(), repeated.end());
-  return index;
-}
-
-std::vector<std::size_t> listed(const std::vector<std::size_t>& index, std::int64_t n) {
-  if (!index.empty()) return index;
-  std::vector<std::size_t> all(static_cast<std::size_t>(n));
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return all;
 }
 
 }  // namespace rooflab

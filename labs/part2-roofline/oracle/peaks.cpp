@@ -4,6 +4,7 @@
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rounding.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/part2-roofline/oracle/inputs.h"
 
 namespace rooflab {
@@ -11,6 +12,9 @@ namespace {
 
 /// Elements of one chunk, as in peaks.h.
 constexpr std::int64_t kChunk = 4096;
+/// Steps of chains that are computed again for one output: a part of a second.
+constexpr std::int64_t kMostSteps = std::int64_t{1} << 26;
+constexpr std::size_t kLeastCompared = 10'000;
 
 /// fma_peak and sum_chunks of peaks.h. Parameters: function and n; for fma_peak also steps, a and
 /// b.
@@ -20,8 +24,7 @@ class PeaksOracle : public Oracle {
     const std::int64_t n = integer(parameters, "n");
     Random random(seed);
     Problem problem{parameters, {}};
-    problem.parameters["seed"] = static_cast<std::int64_t>(seed >> 1);
-    problem.tensors.push_back(drawn_input("in", n, [&] { return uniform(random, -4, 4); }));
+    problem.tensors.push_back(drawn_input("in", n, random, [&] { return uniform(random, -4, 4); }));
     problem.tensors.push_back(is_fma(parameters) ? vector_output("out", n)
                                                  : vector_output("sums", chunks(n)));
     return problem;
@@ -84,17 +87,20 @@ class PeaksOracle : public Oracle {
     Chain chain{0, integer(problem.parameters, "steps", 0),
                 static_cast<float>(real(problem.parameters, "a")),
                 static_cast<float>(real(problem.parameters, "b"))};
-    Expected out{"out", {}, {}, compared(problem, n)};
-    for (const std::size_t i : listed(out.index, n)) {
+    const auto count = static_cast<std::size_t>(n);
+    const auto affordable =
+        static_cast<std::size_t>(kMostSteps / std::max<std::int64_t>(1, chain.steps));
+    Expected out{"out",
+                 {},
+                 {},
+                 selected_elements(count, std::clamp(affordable, kLeastCompared, kMostCompared),
+                                   problem.selection)};
+    for (const std::size_t i : listed(out.index, count)) {
       chain.x = in[i];
       out.value.push_back(compute(chain));
     }
     out.tolerance.assign(out.value.size(), 0.0);
     return out;
-  }
-
-  static std::vector<std::size_t> compared(const Problem& problem, std::int64_t n) {
-    return compared_elements(n, static_cast<std::uint64_t>(integer(problem.parameters, "seed", 0)));
   }
 
   static std::vector<KnownMistake> chain_mistakes(const Problem& problem) {
@@ -155,19 +161,20 @@ class PeaksOracle : public Oracle {
   static Expected sums(const Problem& problem, const Keep& keep) {
     const std::span<const float> in = floats(tensor(problem, "in"));
     const auto n = static_cast<std::int64_t>(in.size());
-    Expected sums{"sums", {}, {}, compared(problem, chunks(n))};
-    for (const std::size_t chunk : listed(sums.index, chunks(n))) {
+    const auto count = static_cast<std::size_t>(chunks(n));
+    Expected sums{"sums", {}, {}, selected_elements(count, kMostCompared / 4, problem.selection)};
+    for (const std::size_t chunk : listed(sums.index, count)) {
       const std::int64_t first = static_cast<std::int64_t>(chunk) * kChunk;
-      const std::int64_t count = std::min(kChunk, n - first);
+      const std::int64_t length = std::min(kChunk, n - first);
       double sum = 0;
       double magnitude = 0;
-      for (std::int64_t i = 0; i < count; ++i) {
+      for (std::int64_t i = 0; i < length; ++i) {
         const double x = in[static_cast<std::size_t>(first + i)];
         if (keep(i)) sum += x;
         magnitude += std::abs(x);
       }
       sums.value.push_back(sum);
-      sums.tolerance.push_back(sum_tolerance(count, kFloat32Unit, magnitude));
+      sums.tolerance.push_back(sum_tolerance(length, kFloat32Unit, magnitude));
     }
     return sums;
   }

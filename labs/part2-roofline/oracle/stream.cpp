@@ -5,6 +5,7 @@
 
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/part2-roofline/oracle/inputs.h"
 #include "labs/part2-roofline/oracle/stream_functions.h"
 
@@ -52,8 +53,6 @@ class StreamOracle : public Oracle {
     Problem problem{parameters, {}};
     problem.parameters["s"] = uniform(random, 1.5, 3.5);
     problem.parameters["exponent"] = uniform(random, 1.25, 3.0);
-    // Which elements of long outputs are compared; the guest may know, for it knows too late.
-    problem.parameters["seed"] = static_cast<std::int64_t>(seed >> 1);
 
     const std::vector<StreamFunction> functions = called(parameters);
     add_inputs(problem, functions, n, random);
@@ -112,7 +111,7 @@ class StreamOracle : public Oracle {
                          std::span<const float> specials, const std::function<double()>& draw) {
       if (std::ranges::none_of(functions, reads)) return;
       problem.tensors.push_back(special ? repeated_input(name, n, specials)
-                                        : drawn_input(name, n, draw));
+                                        : drawn_input(name, n, random, draw));
     };
     add("a", &StreamFunction::reads_a, kSpecialA, [&] { return uniform(random, -30, 30); });
     add("b", &StreamFunction::reads_b, kSpecialB, [&] { return uniform(random, -30, 30); });
@@ -125,8 +124,7 @@ class StreamOracle : public Oracle {
    public:
     explicit Inputs(const Problem& problem)
         : n_(integer(problem.parameters, "n")),
-          index_(compared_elements(
-              n_, static_cast<std::uint64_t>(integer(problem.parameters, "seed", 0)))),
+          index_(selected_elements(static_cast<std::size_t>(n_), kMostCompared, problem.selection)),
           s_(real(problem.parameters, "s")),
           exponent_(real(problem.parameters, "exponent")) {
       for (const Tensor& tensor : problem.tensors) {
@@ -139,7 +137,7 @@ class StreamOracle : public Oracle {
     Expected outputs_of(const StreamFunction& function,
                         double (*value)(const StreamOperands&)) const {
       Expected expected{std::string(function.name), {}, {}, index_};
-      for (const std::size_t i : listed(index_, n_)) {
+      for (const std::size_t i : listed(index_, static_cast<std::size_t>(n_))) {
         const StreamOperands operands = at(i);
         expected.value.push_back(value(operands));
         expected.tolerance.push_back(function.tolerance(operands, expected.value.back()));

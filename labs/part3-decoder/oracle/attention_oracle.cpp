@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/part3-decoder/oracle/operations.h"
 #include "labs/part3-decoder/oracle/tensors.h"
 
@@ -135,26 +135,12 @@ class AttentionOracle : public Oracle {
   static std::vector<std::int64_t> judged_tokens(const Problem& problem) {
     constexpr double kMostProducts = 4e8;  // less than a second
     constexpr std::int64_t kLeastTokens = 64;
-    constexpr std::int64_t kAtEachEnd = 16;
     const Case c = read(problem.parameters);
     const std::int64_t count = c.shape.batch * c.shape.query_length;
     const double per_token = 3.0 * static_cast<double>(c.shape.query_heads * c.shape.head_dim) *
                              static_cast<double>(keys_seen(c, c.key_length - 1));
     const auto affordable = static_cast<std::int64_t>(kMostProducts / per_token);
-    const std::int64_t sample = std::max(affordable, kLeastTokens);
-    std::vector<std::int64_t> tokens = all_tokens(count);
-    if (sample >= count) return tokens;
-    std::uint64_t seed = 0;
-    std::memcpy(&seed, tensor(problem, "q").data.data(), sizeof(seed));
-    Random random(seed);
-    // Fisher and Yates, for as many as are wanted between the two ends.
-    for (std::int64_t i = kAtEachEnd; i < sample - kAtEachEnd; ++i) {
-      const auto left = static_cast<std::uint64_t>(count - kAtEachEnd - i);
-      std::swap(tokens[i], tokens[i + static_cast<std::int64_t>(random() % left)]);
-    }
-    tokens.erase(tokens.begin() + (sample - kAtEachEnd), tokens.end() - kAtEachEnd);
-    std::ranges::sort(tokens);
-    return tokens;
+    return selected_rows(count, std::max(affordable, kLeastTokens), problem.selection);
   }
 
   static Expected attended(const Problem& problem, const AttentionRule& rule) {

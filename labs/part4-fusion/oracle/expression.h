@@ -41,6 +41,7 @@ class PostfixExpression {
 
   const std::vector<std::int64_t>& used_inputs() const { return used_; }  ///< ascending
   std::int64_t additions_and_products() const { return flops_; }          ///< of one element
+  std::size_t nodes() const { return steps_.size(); }
 
  private:
   struct Step {

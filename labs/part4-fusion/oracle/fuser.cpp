@@ -7,16 +7,15 @@
 #include "labs/oracle_support/known_mistakes.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rounding.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/oracle_support/tensors.h"
 #include "labs/part4-fusion/oracle/expression.h"
 
 namespace rooflab {
 namespace {
 
-/// Of an array with more elements a sample is compared; the stride is prime, so that it meets all
-/// places of a vector, a warp and a block.
-constexpr std::size_t kMostCompared = 1 << 16;
-constexpr std::size_t kStride = 61;
+/// Nodes of expressions that are evaluated in fp64 for one output: a part of a second.
+constexpr std::size_t kMostNodes = std::size_t{1} << 23;
 
 /// evaluate of fuser.h, called `calls` times. Parameters: expression, in postfix notation; or
 /// `start`, and `step`, appended to it `times` times; inputs, count, calls, type. Inputs are drawn
@@ -127,19 +126,18 @@ class FuserOracle : public Oracle {
       if (tensor.role == Role::input) inputs.push_back(widened(tensor));
     }
     Computed computed;
-    std::vector<std::size_t> index;
     std::vector<double> element(inputs.size());
     const auto count = static_cast<std::size_t>(integer(problem.parameters, "count"));
-    const std::size_t stride = count > kMostCompared ? kStride : 1;
-    for (std::size_t i = 0; i < count; i += stride) {
+    std::vector<std::size_t> index = selected_elements(
+        count, kMostNodes / std::max<std::size_t>(1, expression.nodes()), problem.selection);
+    for (const std::size_t i : listed(index, count)) {
       for (std::size_t k = 0; k < inputs.size(); ++k) element[k] = inputs[k][i];
       const Approximate result = expression.evaluate(element);
       computed.value.push_back(result.value);
       computed.error.push_back(result.error);
-      index.push_back(i);
     }
     Expected expected = stored("out", storage_type(problem.parameters), std::move(computed));
-    if (stride > 1) expected.index = std::move(index);
+    expected.index = std::move(index);
     return expected;
   }
 };

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 
 #include "labs/oracle_support/parameters.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/oracle_support/tensors.h"
 
 namespace rooflab {
@@ -152,26 +151,11 @@ std::vector<Expected> AttentionCase::expected(const Problem& problem, const Atte
 std::vector<std::int64_t> AttentionCase::judged_rows(const Problem& problem) const {
   constexpr double kMostProducts = 1e8;  // a part of a second
   constexpr std::int64_t kLeastRows = 64;
-  constexpr std::int64_t kAtEachEnd = 16;
   const std::int64_t count = shape.rows();
   const double products_of_row = 4.0 * static_cast<double>(shape.head_dim) *
                                  static_cast<double>(pairs()) / static_cast<double>(count);
   const auto affordable = static_cast<std::int64_t>(kMostProducts / std::max(1.0, products_of_row));
-  const std::int64_t sample = std::max(affordable, kLeastRows);
-  std::vector<std::int64_t> rows(static_cast<std::size_t>(count));
-  std::iota(rows.begin(), rows.end(), 0);
-  if (sample >= count) return rows;
-  std::uint64_t seed = 0;
-  std::memcpy(&seed, tensor(problem, "q").data.data(), sizeof(seed));
-  Random random(seed);
-  // Fisher and Yates, for as many as are wanted between the two ends.
-  for (std::int64_t i = kAtEachEnd; i < sample - kAtEachEnd; ++i) {
-    const auto left = static_cast<std::uint64_t>(count - kAtEachEnd - i);
-    std::swap(rows[i], rows[i + static_cast<std::int64_t>(random() % left)]);
-  }
-  rows.erase(rows.begin() + (sample - kAtEachEnd), rows.end() - kAtEachEnd);
-  std::ranges::sort(rows);
-  return rows;
+  return selected_rows(count, std::max(affordable, kLeastRows), problem.selection);
 }
 
 std::uint64_t extra_memory(const Problem& problem, const CallEvidence& evidence) {

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-<<<<<<< HEAD
+#include <cmath>
 #include <optional>
 #include <string>
-    =======
-#include <cmath>
-    >>>>>>> 5f3ed32c3c83a8b346da16f8dcbcc31d89ecd0db
 #include <utility>
 
 #include "grader/diagnose/story.h"
@@ -18,144 +15,140 @@
 #include "grader/pipeline/judge_repeats.h"
 #include "grader/pipeline/reveal.h"
 #include "grader/pipeline/seeds.h"
-    <<<<<<< HEAD
-#include "simgpu/source/early_returns.h"
-    =======
 #include "grader/pipeline/too_slow.h"
-    >>>>>>> 5f3ed32c3c83a8b346da16f8dcbcc31d89ecd0db
+#include "simgpu/source/early_returns.h"
 
-    namespace rooflab {
-  namespace {
+namespace rooflab {
+namespace {
 
-  /// A student waits for all timed cases of a task. Once one was too slow to be simulated whole,
-  /// each further such one gets half as much work, down to this: looser bounds do.
-  constexpr double kLeastShareOfWork = 0.25;
+/// A student waits for all timed cases of a task. Once one was too slow to be simulated whole,
+/// each further such one gets half as much work, down to this: looser bounds do.
+constexpr double kLeastShareOfWork = 0.25;
 
-  /// Artifacts become files in a folder of reports.
-  void require_plain_name(const std::string& name) {
-    const auto is_plain = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
-    };
-    if (!name.empty() && name.front() != '.' && std::ranges::all_of(name, is_plain)) return;
-    throw OracleFault(fmt::format(
-        "the oracle names an artifact \"{}\"; use lower-case letters, digits, ., _ and -", name));
+/// Artifacts become files in a folder of reports.
+void require_plain_name(const std::string& name) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+  };
+  if (!name.empty() && name.front() != '.' && std::ranges::all_of(name, is_plain)) return;
+  throw OracleFault(fmt::format(
+      "the oracle names an artifact \"{}\"; use lower-case letters, digits, ., _ and -", name));
+}
+
+std::map<std::string, std::string> artifacts_of(const Oracle& oracle, const Problem& problem,
+                                                const RunOutcome& outcome) {
+  const CallEvidence evidence{outcome.results, outcome.activity, outcome.keeps_records};
+  auto artifacts = oracle.artifacts(problem, evidence);
+  for (const auto& [name, text] : artifacts) require_plain_name(name);
+  return artifacts;
+}
+
+}  // namespace
+
+DiagnoseContext TaskScene::context() const {
+  DiagnoseContext context = context_of(part, request, task());
+  for (const NamedFile& file : built.files) context.sources[file.name] = file.submitted.text;
+  return context;
+}
+
+CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
+  const CaseSpec& spec = numbered.spec;
+  const GradeTools& tools = scene_.tools;
+  DiagnoseContext place = scene_.context();
+  place.case_name = spec.name;
+  place.case_number = numbered.number;
+  place.hidden = spec.hidden;
+  const Problem problem = problem_of(spec, spec.name);
+  CaseRun result;
+  result.outcome = run_with_retry(request_of(problem, timed, spec));
+  if (timed && is_cut_short(result.outcome)) ++too_slow_;
+  result.result_bytes = result_bytes(problem);
+  if (spec.shows_memory) result.peak_memory = peak_memory(result.outcome, problem);
+  if (tools.observe) {
+    tools.observe(scene_.task().id + ": " + spec.name, result.outcome.activity);
   }
-
-  std::map<std::string, std::string> artifacts_of(const Oracle& oracle, const Problem& problem,
-                                                  const RunOutcome& outcome) {
-    const CallEvidence evidence{outcome.results, outcome.activity, outcome.keeps_records};
-    auto artifacts = oracle.artifacts(problem, evidence);
-    for (const auto& [name, text] : artifacts) require_plain_name(name);
-    return artifacts;
+  const JudgedRun run{scene_.task(), spec, problem, oracle_, result.outcome, place};
+  result.judgement = judge(run);
+  if (!timed) look_closer(run, result);
+  if (spec.hidden && result.judgement.verdict != Verdict::pass && tools.reveal) {
+    tools.reveal(reveal_case(run, result.judgement.verdict));
   }
+  if (result.judgement.verdict != Verdict::pass) return result;
+  result.repeats = judge_repeats(run);
+  if (oracle_ != nullptr) result.artifacts = artifacts_of(*oracle_, problem, result.outcome);
+  return result;
+}
 
-  }  // namespace
+/// @param draw names it; the same for the same grade
+CaseSeeds CaseRunner::seeds_of(const std::string& draw) const {
+  return case_seeds(scene_.request.seed, scene_.part.number, scene_.task().id, draw);
+}
 
-  DiagnoseContext TaskScene::context() const {
-    DiagnoseContext context = context_of(part, request, task());
-    for (const NamedFile& file : built.files) context.sources[file.name] = file.submitted.text;
-    return context;
-  }
+/// @param draw names the draw of the inputs; the same for the same grade
+Problem CaseRunner::problem_of(const CaseSpec& spec, const std::string& draw) const {
+  if (oracle_ == nullptr) return {spec.parameters, {}};
+  const CaseSeeds seeds = seeds_of(draw);
+  Problem problem = oracle_->make(spec.parameters, seeds.inputs);
+  problem.selection = seeds.selection;
+  return problem;
+}
 
-  CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
-    const CaseSpec& spec = numbered.spec;
-    const GradeTools& tools = scene_.tools;
-    DiagnoseContext place = scene_.context();
-    place.case_name = spec.name;
-    place.case_number = numbered.number;
-    place.hidden = spec.hidden;
-    const Problem problem = problem_of(spec, spec.name);
-    CaseRun result;
-    result.outcome = run_with_retry(request_of(problem, timed, spec));
-    if (timed && is_cut_short(result.outcome)) ++too_slow_;
-    result.result_bytes = result_bytes(problem);
-    if (spec.shows_memory) result.peak_memory = peak_memory(result.outcome, problem);
-    if (tools.observe) {
-      tools.observe(scene_.task().id + ": " + spec.name, result.outcome.activity);
+/// A case that fails by a wrong answer or an error is made once more under the device's checkers,
+/// where it has any that do not watch every run: what they find becomes the verdict and the
+/// story, as on a simulated GPU.
+void CaseRunner::look_closer(const JudgedRun& run, CaseRun& result) {
+  Judgement& judgement = result.judgement;
+  const Device& device = scene_.tools.device;
+  const bool may_have_a_cause = judgement.verdict == Verdict::wrong_answer ||
+                                judgement.verdict == Verdict::runtime_error ||
+                                judgement.verdict == Verdict::time_limit;
+  if (!may_have_a_cause || looked_closer_ || device.checks_every_run()) return;
+  looked_closer_ = true;  // it takes up to a minute: once for each task
+  scene_.tools.progress(fmt::format("{}: checking {}", scene_.task().id, run.spec.name));
+  const CheckedCall checked = scene_.tools.device.check(request_of(run.problem, false, run.spec));
+  if (!checked.findings.empty()) {
+    result.outcome.activity.findings = checked.findings;
+    judgement = judge(run);
+  } else if (!judgement.diagnostics.empty()) {
+    auto& notes = judgement.diagnostics.front().notes;
+    if (!checked.unavailable.empty()) {
+      notes.push_back("nothing looked for races and wrong accesses: " + checked.unavailable);
+    } else if (!checked.incomplete.empty()) {
+      notes.push_back("races and wrong accesses may be unseen: " + checked.incomplete);
     }
-    const JudgedRun run{scene_.task(), spec, problem, oracle_, result.outcome, place};
-    result.judgement = judge(run);
-    if (!timed) look_closer(run, result);
-    if (spec.hidden && result.judgement.verdict != Verdict::pass && tools.reveal) {
-      tools.reveal(reveal_case(run, result.judgement.verdict));
-    }
-    if (result.judgement.verdict != Verdict::pass) return result;
-    result.repeats = judge_repeats(run);
-    if (oracle_ != nullptr) result.artifacts = artifacts_of(*oracle_, problem, result.outcome);
-    return result;
   }
+}
 
-  /// @param draw names it; the same for the same grade
-  CaseSeeds CaseRunner::seeds_of(const std::string& draw) const {
-    return case_seeds(scene_.request.seed, scene_.part.number, scene_.task().id, draw);
-  }
+/// A fault of ours is tried once more before it becomes a verdict. What the device found and only
+/// the source can tell is settled.
+RunOutcome CaseRunner::run_with_retry(const RunRequest& request) const {
+  RunOutcome outcome = scene_.tools.device.run(request);
+  if (outcome.end == RunOutcome::End::device_fault) outcome = scene_.tools.device.run(request);
+  const DiagnoseContext context = scene_.context();
+  simgpu::settle_by_source(outcome.activity.findings,
+                           [&](const std::string& file) -> std::optional<std::string> {
+                             const auto source = context.sources.find(student_path(file, context));
+                             if (source == context.sources.end()) return std::nullopt;
+                             return source->second;
+                           });
+  return outcome;
+}
 
-  /// @param draw names the draw of the inputs; the same for the same grade
-  Problem CaseRunner::problem_of(const CaseSpec& spec, const std::string& draw) const {
-    if (oracle_ == nullptr) return {spec.parameters, {}};
-    const CaseSeeds seeds = seeds_of(draw);
-    Problem problem = oracle_->make(spec.parameters, seeds.inputs);
-    problem.selection = seeds.selection;
-    return problem;
-  }
-
-  /// A case that fails by a wrong answer or an error is made once more under the device's checkers,
-  /// where it has any that do not watch every run: what they find becomes the verdict and the
-  /// story, as on a simulated GPU.
-  void CaseRunner::look_closer(const JudgedRun& run, CaseRun& result) {
-    Judgement& judgement = result.judgement;
-    const Device& device = scene_.tools.device;
-    const bool may_have_a_cause = judgement.verdict == Verdict::wrong_answer ||
-                                  judgement.verdict == Verdict::runtime_error ||
-                                  judgement.verdict == Verdict::time_limit;
-    if (!may_have_a_cause || looked_closer_ || device.checks_every_run()) return;
-    looked_closer_ = true;  // it takes up to a minute: once for each task
-    scene_.tools.progress(fmt::format("{}: checking {}", scene_.task().id, run.spec.name));
-    const CheckedCall checked = scene_.tools.device.check(request_of(run.problem, false, run.spec));
-    if (!checked.findings.empty()) {
-      result.outcome.activity.findings = checked.findings;
-      judgement = judge(run);
-    } else if (!judgement.diagnostics.empty()) {
-      auto& notes = judgement.diagnostics.front().notes;
-      if (!checked.unavailable.empty()) {
-        notes.push_back("nothing looked for races and wrong accesses: " + checked.unavailable);
-      } else if (!checked.incomplete.empty()) {
-        notes.push_back("races and wrong accesses may be unseen: " + checked.incomplete);
-      }
-    }
-  }
-
-  /// A fault of ours is tried once more before it becomes a verdict. What the device found and only
-  /// the source can tell is settled.
-  RunOutcome CaseRunner::run_with_retry(const RunRequest& request) const {
-    RunOutcome outcome = scene_.tools.device.run(request);
-    if (outcome.end == RunOutcome::End::device_fault) outcome = scene_.tools.device.run(request);
-    const DiagnoseContext context = scene_.context();
-    simgpu::settle_by_source(
-        outcome.activity.findings, [&](const std::string& file) -> std::optional<std::string> {
-          const auto source = context.sources.find(student_path(file, context));
-          if (source == context.sources.end()) return std::nullopt;
-          return source->second;
-        });
-    return outcome;
-  }
-
-  RunRequest CaseRunner::request_of(const Problem& problem, bool timed, const CaseSpec& spec)
-      const {
-    const auto with_fresh_inputs = [this, &spec](int index) {
-      return problem_of(spec, fmt::format("{}, drawn anew {}", spec.name, index));
-    };
-    return {.library = scene_.built.build.library,
-            .entry = scene_.task().entry,
-            .libraries = scene_.task().libraries,
-            .problem = &problem,
-            .timed = timed,
-            .sampled = spec.sampled,
-            .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),
-            .share_of_work = std::max(kLeastShareOfWork, std::pow(0.5, too_slow_)),
-            .secret = seeds_of(spec.name).blocks,
-            .host_time_limit = std::chrono::duration<double>(scene_.task().host_time_limit_s),
-            .fresh = with_fresh_inputs};
-  }
+RunRequest CaseRunner::request_of(const Problem& problem, bool timed, const CaseSpec& spec) const {
+  const auto with_fresh_inputs = [this, &spec](int index) {
+    return problem_of(spec, fmt::format("{}, drawn anew {}", spec.name, index));
+  };
+  return {.library = scene_.built.build.library,
+          .entry = scene_.task().entry,
+          .libraries = scene_.task().libraries,
+          .problem = &problem,
+          .timed = timed,
+          .sampled = spec.sampled,
+          .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),
+          .share_of_work = std::max(kLeastShareOfWork, std::pow(0.5, too_slow_)),
+          .secret = seeds_of(spec.name).blocks,
+          .host_time_limit = std::chrono::duration<double>(scene_.task().host_time_limit_s),
+          .fresh = with_fresh_inputs};
+}
 
 }  // namespace rooflab

@@ -480,15 +480,10 @@ void Device::mark() {
   marked_at_ = timeline_.now();
   log_.clear();
   memory_.reset_peak();
-<<<<<<< HEAD
   work_ = host_work_ = 0;
   host_calls_ = calls_after_fault_ = 0;
-  is_cut_short_ = false;
-=======
-  work_ = 0;
   is_cut_short_ = left_blocks_out_ = false;
   unsettle();
->>>>>>> 5f3ed32c3c83a8b346da16f8dcbcc31d89ecd0db
 }
 
 Activity Device::collect() {

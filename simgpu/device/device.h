@@ -225,18 +225,13 @@ class Device {
   StreamRaces stream_races_;
   KnownLaunches known_launches_;
   std::uint64_t repeats_ = 0;
-<<<<<<< HEAD
   std::uint64_t work_ = 0;                                ///< of the launches since the last mark
   std::uint64_t host_calls_ = 0, calls_after_fault_ = 0;  ///< since the last mark
   std::uint64_t host_work_ = 0;                           ///< of launches and copies since then
-  bool is_cut_short_ = false;  ///< one of them took too long: nobody knows what follows from it
-=======
-  std::uint64_t work_ = 0;        ///< of the launches since the last mark
   bool is_cut_short_ = false;     ///< one of them took too long: nobody knows what follows from it
   bool left_blocks_out_ = false;  ///< one of them was sampled: its results are not whole
   SettledBytes settled_;          ///< of the launch that took too long
   std::uint64_t secret_ = 0;
->>>>>>> 5f3ed32c3c83a8b346da16f8dcbcc31d89ecd0db
   StreamRaces::Node node_;     ///< that what is issued belongs to
   bool follows_work_ = false;  ///< what is issued belongs to a node that is not a graph's first
   /// Where a leaked allocation was made, as far as the device knows.

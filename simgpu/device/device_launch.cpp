@@ -190,12 +190,9 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   LaunchResult result = is_cut_short_ ? not_run(*kernel.info)
                                       : execute(*loaded.program, request, memory_, gpu_, options);
   work_ += result.work;
-<<<<<<< HEAD
   host_work_ += result.work;
-=======
   const bool has_inputs = !is_cut_short_ && !left_blocks_out_;
   if (result.at_least && has_inputs) settled_ = std::move(result.settled);
->>>>>>> 5f3ed32c3c83a8b346da16f8dcbcc31d89ecd0db
   is_cut_short_ = is_cut_short_ || result.at_least;
   left_blocks_out_ = left_blocks_out_ || result.sampled_blocks != 0;
   finish_launch(kernel, message, result);

@@ -66,14 +66,9 @@ std::uint64_t instruction_budget(const RunRequest& request, bool checkers) {
   const double rate = checkers ? kCheckedInstructionsPerSecond : kInstructionsPerSecond;
   const bool is_sampled = !request.timed && !checkers;
   const Seconds time =
-<<<<<<< HEAD
       is_sampled ? request.time_limit : std::min(request.time_limit, kMostForALaunch);
-  return std::max(kLeastInstructions, static_cast<std::uint64_t>(time.count() * rate));
-=======
-      request.timed ? std::min(request.time_limit, kMostForATime) : request.time_limit;
   const double share = request.timed ? request.share_of_work : 1;
   return std::max(kLeastInstructions, static_cast<std::uint64_t>(share * time.count() * rate));
->>>>>>> 5f3ed32c3c83a8b346da16f8dcbcc31d89ecd0db
 }
 
 /// Ends the device process when it takes too long, so that no call to it can block for ever.

@@ -16,6 +16,7 @@
 #include "grader/batch/listener.h"
 #include "grader/batch/outputs/write_outputs.h"
 #include "grader/batch/store/store.h"
+#include "grader/spec/seed.h"
 
 /// Grades a class: docs/design/batch.md.
 namespace rooflab {

@@ -7,6 +7,7 @@
 
 #include "grader/batch/store/store.h"
 #include "grader/spec/revealed.h"
+#include "grader/spec/seed.h"
 
 /// What batch and worker tell each other, as files in the folder of a job: job.json and sources/
 /// one way, result.json the other.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "grader/batch/batch_folder.h"
+#include "grader/pipeline/seeds.h"
 
 namespace rooflab {
 namespace {

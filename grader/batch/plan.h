@@ -6,6 +6,7 @@
 
 #include "grader/batch/course.h"
 #include "grader/batch/store/store.h"
+#include "grader/spec/seed.h"
 
 namespace rooflab {
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "grader/cli/author_options.h"
+#include "grader/spec/seed.h"
 
 namespace rooflab {
 

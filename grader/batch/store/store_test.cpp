@@ -194,8 +194,8 @@ TEST(StoreFile, OfTheFirstSchemaIsBroughtUpToDateAndKnowsNothingOfTheNewColumns)
         "NULL, NULL, NULL, NULL, NULL, NULL, NULL)");
   }
   Store store(file);
-  EXPECT_EQ(store.grading("g").subject.seed, Seed(7));
-  EXPECT_EQ(store.grading("h").subject.seed, Seed(~std::uint64_t{0}));
+  EXPECT_EQ(store.grading("g").value().subject.seed, Seed(7));
+  EXPECT_EQ(store.grading("h").value().subject.seed, Seed(~std::uint64_t{0}));
   EXPECT_EQ(store.evidence("g"), "evidence");
   EXPECT_FALSE(store.hand_questions("g").has_value());
   EXPECT_EQ(store.revealed("g"), "");

@@ -168,7 +168,11 @@ class Collector {
   void forget_what_is_public() {
     for (const StarterFile& file : generate_starter(folders_.solutions)) forget(file.text);
     for (const auto& file : files_below(folders_.labs / "toolkit")) forget(read_file(file));
-    for (const auto& part : parts()) forget_public_cases(part / "part.toml");
+    for (const auto& part : parts()) {
+      // A right submission repeats the signatures that it implements.
+      for (const auto& file : files_below(part / "interface")) forget(read_file(file));
+      forget_public_cases(part / "part.toml");
+    }
   }
 
   void forget(const std::string& text) {

@@ -141,6 +141,16 @@ TEST_F(LeaksTest, WhatTheToolkitSaysIsKnownToAll) {
   EXPECT_THAT(leaks(), IsEmpty());
 }
 
+TEST_F(LeaksTest, ASignatureOfThePublicInterfaceIsNoLeak) {
+  const std::string signature =
+      "template <typename T>\nvoid multiply(const rooflab::Matrix<T>& matrix, const T* vector, T* "
+      "result, int rows, int columns, float alpha, float beta, cudaStream_t stream)";
+  course("labs/part1/interface/gemv.h", signature + ";\n");
+  course("labs/part1/right/gemv_by_blocks/gemv.cu", signature + " {\n  launch(rows);\n}\n");
+  kit("labs/part1/interface/gemv.h", signature + ";\n");
+  EXPECT_THAT(leaks(), IsEmpty());
+}
+
 TEST_F(LeaksTest, FindsTheNumbersOfAHiddenCaseHoweverTheyAreLaidOut) {
   kit("docs/notes.md", "Try m = 45 and then\n`k = 516`; also {\"m\": 1, \"k\": 3001}\n");
   EXPECT_THAT(

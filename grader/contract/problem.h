@@ -40,7 +40,8 @@ struct Problem {
   Values parameters;  ///< scalars the adapter reads by name: m, n, k …
   std::vector<Tensor> tensors;
   /// Decides which elements of an output are compared where it is too large to compare whole. A
-  /// guest never has it, nor anything that it could be told from: it is drawn apart from the inputs.
+  /// guest never has it, nor anything that it could be told from: it is drawn apart from the
+  /// inputs.
   std::uint64_t selection = 0;
 };
 

@@ -27,7 +27,7 @@ struct SourceTokens {
   std::vector<Token> tokens;
   std::map<std::string, Macro> macros;
   std::vector<std::string> includes;  ///< those in quotation marks
-  bool renumbers_lines = false;       ///< by #line: numbers are not those of this text
+  bool renumbers_lines = false;       ///< by a line directive: numbers are not those of this text
 };
 
 SourceTokens tokens_of(std::string_view text);

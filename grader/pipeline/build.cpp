@@ -37,6 +37,33 @@ std::string capped(std::string text) {
   return text + "(the compiler said more than 32 KiB; mend the first errors first)\n";
 }
 
+/// What the tasks that hand this file in withhold of the toolkit.
+std::vector<std::string> withheld_from(const PartSpec& part, const std::string& file) {
+  std::vector<std::string> withheld;
+  for (const TaskSpec& task : part.tasks) {
+    if (task.file == file) {
+      withheld.insert(withheld.end(), task.withheld.begin(), task.withheld.end());
+    }
+  }
+  return withheld;
+}
+
+/// Puts an error with the reason in the place of each withheld header: that a file is missing
+/// would look like a fault of the installation.
+void withhold(const std::vector<std::string>& withheld,
+              std::vector<std::pair<std::string, std::string>>& inputs) {
+  for (auto& [path, text] : inputs) {
+    const bool is_withheld = std::ranges::any_of(withheld, [&](const std::string& name) {
+      const std::string place = "include/toolkit/" + name;
+      return path == place || path.starts_with(place + "/");
+    });
+    if (is_withheld) {
+      text = fmt::format("#error \"{} does what this task asks for: write it yourself\"\n",
+                         path.substr(std::string_view("include/").size()));
+    }
+  }
+}
+
 /// The headers under `folder`, sorted, as they will lie under `prefix`.
 void add_headers(const std::filesystem::path& folder, const std::string& prefix,
                  std::vector<std::pair<std::string, std::string>>& inputs) {
@@ -155,6 +182,7 @@ Builder::Step Builder::compile_step(const PartSpec& part, const SourceFile& sour
   step.inputs.emplace_back(file, source.text);
   add_headers(part.root / "interface", "include/interface", step.inputs);
   add_headers(options_.installation.labs() / "toolkit", "include/toolkit", step.inputs);
+  withhold(withheld_from(part, source.name), step.inputs);
   step.key = key_of(step.command);
   for (const auto& [path, text] : step.inputs) step.key += key_part(path, text);
   return step;

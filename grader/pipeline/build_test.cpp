@@ -297,6 +297,33 @@ void scale(float* x, int n) {
   EXPECT_GT(found[0].line, 0U);
 }
 
+TEST_F(BuilderTest, AWithheldHeaderSaysWhyItIsMissing) {
+  const std::string source = std::string("#include \"toolkit/eager/gelu.h\"\n") + kGood;
+  write("labs/toolkit/eager/gelu.h", "#pragma once\n");
+  EXPECT_EQ(build(source).end, End::built);
+  task_.withheld = {"eager"};
+  part_.tasks = {task_};
+  const BuildOutcome refused = build(source);
+  EXPECT_EQ(refused.end, End::failed);
+  EXPECT_THAT(refused.messages,
+              HasSubstr("toolkit/eager/gelu.h does what this task asks for: write it yourself"));
+  EXPECT_EQ(build(kGood).end, End::built) << "nothing else of the toolkit is withheld";
+}
+
+TEST_F(BuilderTest, AFileThatAnotherTaskUsesIsCompiledWithWhatItsOwnTaskHas) {
+  write("labs/toolkit/eager/gelu.h", "#pragma once\ninline float scaled() { return 2; }\n");
+  TaskSpec owner;
+  owner.file = "factor.cu";
+  part_.tasks = {owner, task_};
+  part_.tasks[1].withheld = {"eager"};
+  const SourceFile factor = {"factor.cu",
+                             "#include \"toolkit/eager/gelu.h\"\n"
+                             "float factor() { return scaled(); }\n"};
+  EXPECT_EQ(build_all({{"scale.cu", kGood}, factor}).end, End::built);
+  part_.tasks[0].withheld = {"eager/gelu.h"};
+  EXPECT_EQ(build_all({{"scale.cu", kGood}, factor}).file, "factor.cu");
+}
+
 TEST_F(BuilderTest, CuptiIsNotLinkedSinceItIsLoadedAtRunTime) {
   task_.libraries = {"cupti"};
   const BuildOutcome built = build(kGood);

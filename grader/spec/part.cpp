@@ -231,6 +231,20 @@ void check_uses(const TableReader& reader, const TaskSpec& task) {
   }
 }
 
+/// Without the check a misspelt name would withhold nothing.
+void check_withheld(const TableReader& reader, const TaskSpec& task,
+                    const std::filesystem::path& toolkit) {
+  for (const std::string& name : task.withheld) {
+    const std::filesystem::path inside(name);
+    if (inside.is_relative() && inside.lexically_normal() == inside && !inside.empty() &&
+        *inside.begin() != ".." && std::filesystem::exists(toolkit / inside)) {
+      continue;
+    }
+    throw reader.error("withheld", fmt::format("there is no \"{}\" in labs/toolkit", name),
+                       "name a header or a folder of the toolkit, such as \"timing.h\"");
+  }
+}
+
 /// A student's next step is always there: from a question by way of an approach to a near-answer.
 std::vector<std::string> read_hints(TableReader& reader, const std::string& task) {
   constexpr std::size_t kSteps = 3;
@@ -260,6 +274,8 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   task.entry = reader.text_or("entry", "");
   task.oracle = reader.text_or("oracle", "");
   task.forbidden = reader.texts("forbidden");
+  task.withheld = reader.texts("withheld");
+  check_withheld(reader, task, file.parent_path().parent_path() / "toolkit");
   task.libraries = reader.texts("libraries");
   task.hints = read_hints(reader, task.id);
   task.host_time_limit_s = reader.number_or("host_time_limit_s", 10);

@@ -100,6 +100,8 @@ struct TaskSpec {
   std::string entry;                   ///< the adapter, labs/<part>/guest/<entry>.cpp
   std::string oracle;                  ///< registered name, empty when cases hold their results
   std::vector<std::string> forbidden;  ///< symbols (regular expressions) the object may not import
+  /// Of labs/toolkit, headers ("timing.h") and folders ("eager") that answer what the task asks.
+  std::vector<std::string> withheld;
   /// Of CUDA: "cublas" and "nvrtc" are linked, "cupti" may be loaded at run time.
   std::vector<std::string> libraries;
   std::vector<std::string> hints;  ///< three, from a question to a near-answer

@@ -204,7 +204,7 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
           "forbidden, group, hints, host_time_limit_s, id, kind, libraries, oracle, points, "
           "question, "
           "ratio, speed, "
-          "time_limit_s, title, uses");
+          "time_limit_s, title, uses, withheld");
   EXPECT_EQ(error_after("points = 15", "points = \"15\""),
             file + ":11: task \"scale\": `points` is a string; write a number");
   EXPECT_EQ(error_after("title = \"Scale\"\n", ""),
@@ -251,6 +251,12 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
             file + ":27: timed case \"timed\": `bytes` is an integer; write a table");
   EXPECT_EQ(error_after("forbidden = [\"^cublas\"]", "forbidden = [\"(\"]"),
             file + ":12: \"(\" is no regular expression; correct it (ECMAScript syntax)");
+  for (const std::string name : {"timer.h", "../part7-test", ""}) {
+    EXPECT_EQ(error_after("forbidden = [\"^cublas\"]", "withheld = [\"" + name + "\"]"),
+              file + ":12: there is no \"" + name +
+                  "\" in labs/toolkit; name a header or a folder of the toolkit, such as "
+                  "\"timing.h\"");
+  }
   EXPECT_EQ(error_after("libraries = [\"cublas\"]", "libraries = [\"cudnn\"]"),
             file + ":13: unknown library \"cudnn\"; use cublas, cupti or nvrtc");
   EXPECT_EQ(error_after("expect = { macs = 9 }", ""),

@@ -9,14 +9,16 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/contract/statement.h"
 #include "simgpu/report.h"
 
 namespace rooflab {
 
 /// A known-wrong result: when a student's output matches it, the mistake has a name.
 struct KnownMistake {
-  std::string code;    ///< "RL0411", has a page in handouts/errors/
-  std::string cause;   ///< one sentence: "B is read as if it were transposed"
+  std::string code;  ///< "RL0411", has a page in handouts/errors/
+  /// One sentence, the same for all cases: "B is read as if it were transposed".
+  std::string cause;
   std::string advice;  ///< one sentence: what to look at
   std::vector<Expected> outputs;
 };
@@ -31,8 +33,8 @@ struct CallEvidence {
 /// A fault that an oracle found in results or activity.
 struct Complaint {
   std::string code;
-  std::string message;  ///< cause, then evidence
-  std::string advice;
+  Statement message;   ///< cause, then evidence
+  std::string advice;  ///< the same for all cases
 };
 
 /// What an oracle says of how a right call was made.

@@ -474,12 +474,22 @@ TEST_F(DiagnoseTest, AChangedInputIsCountedInElements) {
               ElementsAre("3 of 12 elements of A are not what was passed in"));
 }
 
-TEST_F(DiagnoseTest, NumbersOfAComplaintAreNotToldOfAHiddenCase) {
-  const Complaint complaint{"RL0431", "there are no tiles: warps load 512 times, tiles need 16",
-                            "use tiles"};
-  EXPECT_EQ(explain_complaint(complaint, context_).message, complaint.message);
+TEST_F(DiagnoseTest, EvidenceOfAComplaintIsNotToldOfAHiddenCase) {
+  const Complaint complaint{
+      "RL0431", "there are no tiles" + Evidence{": warps load as often as a dozen rows"},
+      "share loads in tiles"};
+  EXPECT_EQ(explain_complaint(complaint, context_).message,
+            "there are no tiles: warps load as often as a dozen rows");
   context_.hidden = true;
   EXPECT_EQ(explain_complaint(complaint, context_).message, "there are no tiles");
+}
+
+TEST_F(DiagnoseTest, OfAComposedComplaintAHiddenCaseTellsNothing) {
+  const std::string label = "a label with the sizes in words";
+  const Complaint complaint{"RL0453", label + " is no operation", "look at the labels"};
+  EXPECT_EQ(explain_complaint(complaint, context_).message, label + " is no operation");
+  context_.hidden = true;
+  EXPECT_EQ(explain_complaint(complaint, context_).message, "the result is not right");
 }
 
 TEST_F(DiagnoseTest, AResultOffByAKnownFactorNamesTheCause) {

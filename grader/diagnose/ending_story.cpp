@@ -96,15 +96,6 @@ const char* help_for_killer(const std::string& killer) {
          "indexes, pointers and recursion outside kernels";
 }
 
-/// The beginning of a message, up to the first clause with a digit in it.
-std::string without_numbers(const std::string& message) {
-  const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
-  const auto digit = std::find_if(message.begin(), message.end(), is_digit);
-  if (digit == message.end()) return message;
-  const std::size_t clause = message.find_last_of(":,;", digit - message.begin());
-  return clause == std::string::npos ? "the result is not right" : message.substr(0, clause);
-}
-
 /// What the compiler calls the first error; empty when it names none.
 std::string first_error_text(const std::string& messages) {
   constexpr std::string_view kError = "error: ";
@@ -244,7 +235,11 @@ Diagnostic explain_results(const Values& got, const Values& expected,
 
 Diagnostic explain_complaint(const Complaint& complaint, const DiagnoseContext& context) {
   Diagnostic story = begin_story(complaint.code, context);
-  story.message = context.hidden ? without_numbers(complaint.message) : complaint.message;
+  story.message = complaint.message.text;
+  if (context.hidden) {
+    const std::string& told = complaint.message.in_public;
+    story.message = told.empty() ? "the result is not right" : told;
+  }
   story.help = complaint.advice;
   return story;
 }

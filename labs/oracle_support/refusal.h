@@ -17,7 +17,7 @@ class Refusal : public std::exception {
  public:
   explicit Refusal(Complaint complaint) : complaint_(std::move(complaint)) {}
   const Complaint& complaint() const { return complaint_; }
-  const char* what() const noexcept override { return complaint_.message.c_str(); }
+  const char* what() const noexcept override { return complaint_.message.text.c_str(); }
 
  private:
   Complaint complaint_;
@@ -44,14 +44,14 @@ inline std::string quoted(const std::string& label) {
 struct Slip {
   double value;
   const char* code;
-  std::string cause;
+  Statement cause;
   const char* advice;
 };
 
 /// The first slip that explains `got`, within `tolerance` (relative).
 inline std::optional<Complaint> explained(double got, double tolerance,
                                           const std::vector<Slip>& slips,
-                                          const std::string& evidence) {
+                                          const Evidence& evidence) {
   for (const Slip& slip : slips) {
     if (is_close(got, slip.value, tolerance)) {
       return Complaint{slip.code, slip.cause + evidence, slip.advice};

@@ -26,13 +26,13 @@ bool is_same(const Value& got, const Value& right, double scale) {
 }
 
 /// "; bytes should be 12 and is 10", of the first result that is wrong.
-std::string evidence(const Values& got, const Values& right, double scale = 0) {
+Evidence evidence(const Values& got, const Values& right, double scale = 0) {
   const auto name = first_difference(got, right, scale);
   if (!name) return {};
   const auto found = got.find(*name);
-  if (found == got.end()) return "; there is no " + *name;
-  return "; " + *name + " should be " + text_of(right.at(*name)) + " and is " +
-         text_of(found->second);
+  if (found == got.end()) return {"; there is no " + *name};
+  return {"; " + *name + " should be " + text_of(right.at(*name)) + " and is " +
+          text_of(found->second)};
 }
 
 /// How far totals are from what they should be.
@@ -68,22 +68,30 @@ class Difference {
   std::map<std::string, Total> totals_;
 };
 
+/// Two names with a word in between, public when both are.
+Statement joined(const Statement& one, const char* between, const Statement& other) {
+  std::string text = one.text + between + other.text;
+  const bool is_public = one.text == one.in_public && other.text == other.in_public;
+  return is_public ? Statement::of_all_cases(std::move(text)) : Statement(std::move(text));
+}
+
 /// The terms any one of which is the difference: "the projection to keys or that to values".
-std::string names_of(const Difference& difference, double times, const std::vector<Term>& terms) {
-  std::string names;
+Statement names_of(const Difference& difference, double times, const std::vector<Term>& terms) {
+  Statement names;
   for (const Term& term : terms) {
     if (!difference.is(times, {&term})) continue;
-    if (names.find(term.name) != std::string::npos) continue;
-    names += (names.empty() ? "" : " or ") + term.name;
+    if (names.text.find(term.name.text) != std::string::npos) continue;
+    names = names.text.empty() ? term.name : joined(names, " or ", term.name);
   }
   return names;
 }
 
 /// The first two terms that together are missing.
-std::string missing_pair(const Difference& difference, const std::vector<Term>& terms) {
+Statement missing_pair(const Difference& difference, const std::vector<Term>& terms) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
     for (std::size_t j = i + 1; j < terms.size(); ++j) {
-      if (difference.is(-1, {&terms[i], &terms[j]})) return terms[i].name + " and " + terms[j].name;
+      if (!difference.is(-1, {&terms[i], &terms[j]})) continue;
+      return joined(terms[i].name, " and ", terms[j].name);
     }
   }
   return {};
@@ -118,14 +126,15 @@ std::optional<Complaint> explained_by_terms(const Values& got, const Values& rig
   constexpr const char* kCode = "RL0438";
   constexpr const char* kAdvice = "list what the total is the sum of, and tick off each once";
   const Difference difference(got, right, tolerance);
-  if (const std::string names = names_of(difference, -1, terms); !names.empty()) {
-    return Complaint{kCode, names + " is missing" + evidence(got, right), kAdvice};
+  const Evidence told = evidence(got, right);
+  if (const Statement names = names_of(difference, -1, terms); !names.text.empty()) {
+    return Complaint{kCode, joined(names, " is ", "missing") + told, kAdvice};
   }
-  if (const std::string names = names_of(difference, 1, terms); !names.empty()) {
-    return Complaint{kCode, names + " is counted twice" + evidence(got, right), kAdvice};
+  if (const Statement names = names_of(difference, 1, terms); !names.text.empty()) {
+    return Complaint{kCode, joined(names, " is ", "counted twice") + told, kAdvice};
   }
-  if (const std::string names = missing_pair(difference, terms); !names.empty()) {
-    return Complaint{kCode, names + " are missing" + evidence(got, right), kAdvice};
+  if (const Statement names = missing_pair(difference, terms); !names.text.empty()) {
+    return Complaint{kCode, joined(names, " are ", "missing") + told, kAdvice};
   }
   return std::nullopt;
 }

@@ -28,7 +28,7 @@ std::optional<std::string> first_difference(const Values& got, const Values& rig
 struct ResultSlip {
   Values results;
   const char* code;
-  std::string cause;
+  Statement cause;
   const char* advice;
 };
 
@@ -40,7 +40,7 @@ std::optional<Complaint> explained_by_slips(const Values& got, const Values& rig
 
 /// A summand of totals: what it adds to each of them. Totals that it leaves alone need no number.
 struct Term {
-  std::string name;  ///< "the norm over each query head"
+  Statement name;  ///< "the norm over each query head"
   NamedNumbers adds;
 };
 

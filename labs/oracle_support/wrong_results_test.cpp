@@ -14,7 +14,7 @@ const std::vector<Term> kTerms{{"the query norm", {{"flops", 10}, {"bytes", 4}}}
 
 std::string told(std::int64_t flops, std::int64_t bytes) {
   const auto complaint = explained_by_terms({{"flops", flops}, {"bytes", bytes}}, kRight, kTerms);
-  return complaint ? complaint->message : "";
+  return complaint ? complaint->message.text : "";
 }
 
 TEST(TermsTest, OneThatIsMissingOrThereTwiceIsNamed) {
@@ -33,6 +33,17 @@ TEST(TermsTest, TwoMayBeMissing) {
             "the query norm and the key norm are missing; bytes should be 60 and is 54");
 }
 
+TEST(TermsTest, NumbersAndNamesOfOneCaseAreNotPublic) {
+  const auto in_public = [](const Statement& name) {
+    const std::vector<Term> terms{{"the query norm", {{"flops", 10}, {"bytes", 4}}},
+                                  {name, {{"flops", 5}, {"bytes", 2}}}};
+    const Values got{{"flops", std::int64_t{85}}, {"bytes", std::int64_t{54}}};
+    return explained_by_terms(got, kRight, terms).value().message.in_public;
+  };
+  EXPECT_EQ(in_public("the key norm"), "the query norm and the key norm are missing");
+  EXPECT_EQ(in_public("what kernel " + std::to_string(7) + " reads"), "");
+}
+
 TEST(TermsTest, ATermHasToExplainEveryTotal) {
   EXPECT_EQ(told(90, 60), "");
   EXPECT_EQ(told(99, 60), "");
@@ -45,7 +56,7 @@ TEST(SlipsTest, AreFoundByAllTheyMake) {
       {{{"roof", std::string("l2")}}, "RL0407", "the L2 at DRAM's speed", ""}};
   const auto cause = [&](const Values& got, const Values& right) {
     const auto complaint = explained_by_slips(got, right, slips);
-    return complaint ? complaint->message : "";
+    return complaint ? complaint->message.text : "";
   };
   EXPECT_EQ(cause({{"flops", std::int64_t{50}}, {"bytes", std::int64_t{60}}}, kRight),
             "these are MACs; flops should be 100 and is 50");

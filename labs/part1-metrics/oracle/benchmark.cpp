@@ -123,8 +123,9 @@ class BenchmarkOracle : public Oracle {
   static Complaint wrong_call_count(std::int64_t seen, std::int64_t n_warmup,
                                     std::int64_t n_repeat) {
     return {"RL0421",
-            message("fn was called ", seen, " times, and should be called ", n_warmup + n_repeat,
-                    " times: ", n_warmup, " to warm up and ", n_repeat, " timed"),
+            "fn was called too often or too rarely" +
+                Evidence{message(": ", seen, " times, and should be called ", n_warmup + n_repeat,
+                                 " times, ", n_warmup, " to warm up and ", n_repeat, " timed")},
             "check both loops; fn must not be called once more, not even to test it"};
   }
 
@@ -141,8 +142,8 @@ class BenchmarkOracle : public Oracle {
     const auto repeats = static_cast<double>(n_repeat);
     const auto calls = static_cast<double>(n_warmup + n_repeat);
     const double mean = truth.timed_calls / repeats;
-    const std::string evidence =
-        message("; one call takes ", mean, " ms on the device, the function returned ", got);
+    const Evidence evidence{
+        message("; one call takes ", mean, " ms on the device, the function returned ", got)};
     const auto is = [&](double expected) { return is_close(got, expected, kSame); };
 
     if (!(std::abs(got) >= mean * 1e-6)) {
@@ -182,17 +183,20 @@ class BenchmarkOracle : public Oracle {
     const std::int64_t calls = evidence.keeps_records ? memory_calls_seen(evidence.activity)
                                                       : result<std::int64_t>(evidence, "calls", 0);
     if (calls != 1) {
-      return {{"RL0421", message("fn was called ", calls, " times, and should be called once"),
+      return {{"RL0421",
+               "fn should be called once" + Evidence{message(", and was called ", calls, " times")},
                "read the pool, call fn, wait for the device, read the pool again"}};
     }
     const std::int64_t got_peak = result<std::int64_t>(evidence, "peak_bytes", -1);
     if (got_peak != peak) return {explain_peak(got_peak, peak, held, earlier_peak)};
     const std::int64_t got_allocated = result<std::int64_t>(evidence, "allocated_bytes", -1);
     if (got_allocated != kept) {
+      const Statement cause =
+          got_allocated == held + kept
+              ? Statement("what was in use before the call is in allocated_bytes")
+              : Statement("allocated_bytes is wrong");
       return {{"RL0429",
-               message("allocated_bytes should be ", kept, " and is ", got_allocated,
-                       got_allocated == held + kept ? ": what was in use before the call is in it"
-                                                    : ""),
+               cause + Evidence{message("; it should be ", kept, " and is ", got_allocated)},
                "subtract what the pool had in use before the call from what it has after"}};
     }
     return {};
@@ -210,16 +214,16 @@ class BenchmarkOracle : public Oracle {
 
   static Complaint explain_peak(std::int64_t got, std::int64_t peak, std::int64_t held,
                                 std::int64_t earlier_peak) {
-    const std::string evidence = message("peak_bytes should be ", peak, " and is ", got);
+    const Evidence evidence{message("; it should be ", peak, " bytes and is ", got)};
     if (got == earlier_peak || got == earlier_peak - held) {
-      return {"RL0428", evidence + ": this is the peak of something that ran before the call",
+      return {"RL0428", "peak_bytes is the peak of something that ran before the call" + evidence,
               "set the pool's high-water mark to 0 right before the call"};
     }
     if (got == held + peak) {
-      return {"RL0428", evidence + ": what was in use before the call is in it",
+      return {"RL0428", "what was in use before the call is in peak_bytes" + evidence,
               "subtract what the pool had in use before the call"};
     }
-    return {"RL0428", evidence,
+    return {"RL0428", "peak_bytes is wrong" + evidence,
             "reset the pool's high-water mark, call fn, wait for the device, then read the mark"};
   }
 };

@@ -184,10 +184,13 @@ TEST(BenchmarkOracleTest, TellsWhatTheDeviceSawBesideWhatWasReturned) {
   const auto benchmark = oracle_registry().at("benchmark")();
   const auto complaints = benchmark->judge(
       latency_problem(), {{{"milliseconds", 1.0}}, measurement(kWarmup + kRepeat), true});
-  EXPECT_THAT(complaints,
-              ElementsAre(Field(&Complaint::message,
-                                "this is the time of all timed calls together; one call takes 0.1 "
-                                "ms on the device, the function returned 1")));
+  EXPECT_THAT(
+      complaints,
+      ElementsAre(Field(&Complaint::message,
+                        Field(&Statement::text,
+                              "this is the time of all timed calls together; one call takes 0.1 "
+                              "ms on the device, the function returned 1"))));
+  EXPECT_EQ(complaints[0].message.in_public, "this is the time of all timed calls together");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 std::string told(const Values& parameters, const Values& got, const Values& expected) {
   const auto complaint =
       oracle_registry().at("counters")()->explain({parameters, {}}, got, expected);
-  return complaint ? complaint->message : "";
+  return complaint ? complaint->message.text : "";
 }
 
 Values cost(std::int64_t macs, std::int64_t flops, std::int64_t bytes) {

@@ -225,7 +225,7 @@ TEST(TiledGemmOracleTest, TellsHowOftenElementsAreLoadedAndRefusesNoAnswer) {
   const auto untiled = remarks_on(kUntiledBytes);
   ASSERT_THAT(untiled, SizeIs(1));
   EXPECT_TRUE(untiled[0].forfeits_points);
-  EXPECT_EQ(untiled[0].complaint.message,
+  EXPECT_EQ(untiled[0].complaint.message.text,
             "global memory is read as if there were no tiles: each element of A is loaded 64 times "
             "and each of B 64 times");
   const auto small_tiles = remarks_on(kUntiledBytes / 4);

@@ -7,7 +7,7 @@ namespace {
 
 std::string told(const Values& parameters, const Values& got, const Values& expected) {
   const auto complaint = oracle_registry().at("model")()->explain({parameters, {}}, got, expected);
-  return complaint ? complaint->message : "";
+  return complaint ? complaint->message.text : "";
 }
 
 TEST(ModelOracleTest, TellsASmallestSizeThatIsRoundedDown) {

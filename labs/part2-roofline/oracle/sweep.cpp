@@ -150,8 +150,8 @@ class SweepOracle : public Oracle {
     static void check_intensity(const SweepOperation& operation, const Point& point) {
       const double right = operation.intensity();
       if (is_close(point.intensity, right, kArithmetic)) return;
-      const std::string evidence = message("; the intensity of ", operation.label, " is ", right,
-                                           " FLOP/B and the chart says ", point.intensity);
+      const Evidence evidence{message("; the intensity of ", operation.label, " is ", right,
+                                      " FLOP/B and the chart says ", point.intensity)};
       const double macs = operation.macs;
       const std::vector<Slip> slips = {
           {macs / operation.bytes(), "RL0454", "MACs are counted as FLOPs",
@@ -173,8 +173,8 @@ class SweepOracle : public Oracle {
     void check_prediction(const SweepOperation& operation, double got) const {
       const double right = predicted(operation);
       if (is_close(got, right, kArithmetic)) return;
-      const std::string evidence = message("; the roofline lets ", operation.label, " attain ",
-                                           right, " FLOP/s, and the chart predicts ", got);
+      const Evidence evidence{message("; the roofline lets ", operation.label, " attain ", right,
+                                      " FLOP/s, and the chart predicts ", got)};
       const std::vector<Slip> slips = {
           {operation.intensity() * bandwidth_, "RL0455", "the prediction lies above the flat roof",
            "whatever memory delivers, arithmetic has a peak: the lower roof counts"},
@@ -230,9 +230,9 @@ class SweepOracle : public Oracle {
       const double right = operation.flops / mean;
       if (is_close(got, right, kClock)) return;
 
-      const std::string evidence =
-          message("; ", operation.label, " took ", mean * 1e3, " ms on the device, which is ",
-                  right, " FLOP/s, and the chart says ", got);
+      const Evidence evidence{message("; ", operation.label, " took ", mean * 1e3,
+                                      " ms on the device, which is ", right,
+                                      " FLOP/s, and the chart says ", got)};
       const auto calls = static_cast<double>(times.size());
       constexpr const char* kUnits = "FLOPs over seconds; rooflab::time_ms gives milliseconds";
       constexpr const char* kDivide =

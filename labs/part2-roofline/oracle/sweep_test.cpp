@@ -146,7 +146,7 @@ TEST(SweepOracleTest, TellsMacsAndElementsInAnIntensity) {
     RooflineChart chart = right_chart();
     change_all(chart, [factor](plot::Point& point) { point.intensity *= factor; });
     const auto complaints = judge(evidence_of(chart));
-    return complaints.empty() ? "" : complaints[0].code + ": " + complaints[0].message;
+    return complaints.empty() ? "" : complaints[0].code + ": " + complaints[0].message.text;
   };
   EXPECT_THAT(message_after(0.5), HasSubstr("RL0454: MACs are counted as FLOPs"));
   EXPECT_THAT(message_after(4), HasSubstr("RL0454: the intensity is in FLOPs for each element"));
@@ -185,7 +185,7 @@ std::string after_scaling(double factor) {
     if (point.kind == PointKind::modelled) point.flops_per_second *= factor;
   });
   const auto complaints = judge(evidence_of(chart));
-  return complaints.empty() ? "" : complaints[0].code + ": " + complaints[0].message;
+  return complaints.empty() ? "" : complaints[0].code + ": " + complaints[0].message.text;
 }
 
 TEST(SweepOracleTest, TellsAPredictionThatIsGivenAsReached) {
@@ -197,7 +197,8 @@ TEST(SweepOracleTest, TellsAPredictionThatIsGivenAsReached) {
   const auto complaints = judge(evidence_of(chart));
   ASSERT_EQ(complaints.size(), 1U);
   EXPECT_EQ(complaints[0].code, "RL0457");
-  EXPECT_THAT(complaints[0].message, HasSubstr("what the roofline predicts, not what was reached"));
+  EXPECT_THAT(complaints[0].message.text,
+              HasSubstr("what the roofline predicts, not what was reached"));
 }
 
 TEST(SweepOracleTest, HoldsPerformanceAgainstTheDevicesRecord) {

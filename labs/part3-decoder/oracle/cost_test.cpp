@@ -21,7 +21,7 @@ std::string told(const std::string& function, std::int64_t macs, std::int64_t fl
                      {"bytes", std::int64_t{44912}}};
   const Values got{{"macs", 16320 + macs}, {"flops", 40900 + flops}, {"bytes", 44912 + bytes}};
   const auto complaint = oracle_registry().at("cost")()->explain({parameters, {}}, got, right);
-  return complaint ? complaint->message.substr(0, complaint->message.find(';')) : "";
+  return complaint ? complaint->message.text.substr(0, complaint->message.text.find(';')) : "";
 }
 
 TEST(CostOracleTest, NamesTheKernelsThatAreMissingFromALayer) {

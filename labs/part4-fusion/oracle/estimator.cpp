@@ -24,8 +24,9 @@ Values values_of(const NamedNumbers& numbers) { return {numbers.begin(), numbers
 Complaint unexplained(const Values& got, const Values& right, double scale) {
   const std::string wrong = first_difference(got, right, scale).value_or("");
   return {"RL0407",
-          message(wrong, " is wrong: it should be ", number_of(right, wrong), " and is ",
-                  number_of(got, wrong)),
+          Statement::of_all_cases(wrong + " is wrong") +
+              Evidence{message(": it should be ", number_of(right, wrong), " and is ",
+                               number_of(got, wrong))},
           "estimator.h says what each number is; compute this case by hand"};
 }
 
@@ -143,16 +144,17 @@ Complaints judge_kernels(const Values& parameters, const Values& results) {
   if (!first_difference(results, right)) return {};
   if (number_of(results, "kernels") != number_of(right, "kernels")) {
     return {{"RL0407",
-             message("there should be ", number_of(right, "kernels"), " kernels and there are ",
-                     number_of(results, "kernels")),
+             "the number of kernels is wrong" +
+                 Evidence{message(": it should be ", number_of(right, "kernels"), " and is ",
+                                  number_of(results, "kernels"))},
              "operations with the same `kernel` are one kernel"}};
   }
   std::vector<ResultSlip> slips;
   for (const TrafficSlip& slip : traffic_slips()) {
     TrafficRule other = rule;
     slip.change(other);
-    slips.push_back(
-        {values_of(numbers_of(totals_of(program, other))), "RL0515", slip.cause, slip.advice});
+    slips.push_back({values_of(numbers_of(totals_of(program, other))), "RL0515",
+                     Statement::of_all_cases(slip.cause), slip.advice});
   }
   if (const auto by_slips = explained_by_slips(results, right, slips)) return {*by_slips};
   const auto by_terms = explained_by_terms(results, right, traffic_terms(totals_of(program, rule)));
@@ -181,9 +183,9 @@ Complaint judge_mlp_kernels(const EstimatedProgram& right, const EstimatedProgra
     if (differs(expected[k].matmul_flops, found[k].matmul_flops)) {
       if (is_close(found[k].matmul_flops * 2, expected[k].matmul_flops, kArithmetic)) {
         return {"RL0406",
-                "matrix products are counted in MACs" + message("; matmul_flops", of, " should be ",
-                                                                expected[k].matmul_flops,
-                                                                " and is ", found[k].matmul_flops),
+                "matrix products are counted in MACs" +
+                    Evidence{message("; matmul_flops", of, " should be ", expected[k].matmul_flops,
+                                     " and is ", found[k].matmul_flops)},
                 "a multiply-accumulate step is two floating-point operations"};
       }
       return wrong("matmul_flops" + of, expected[k].matmul_flops, found[k].matmul_flops);
@@ -206,13 +208,14 @@ Complaints judge_mlp(const Values& parameters, const CallEvidence& evidence) {
     got = parse_program(result(evidence, "program", std::string()).substr(0, kMostLetters));
   } catch (const std::invalid_argument& error) {
     return {
-        {"RL0407", message("this is no program; ", error.what()),
+        {"RL0407", "this is no program" + Evidence{message("; ", error.what())},
          "`reads` and `writes` are places in `arrays`, and kernels are numbered 0, 1, 2, ... in "
          "order"}};
   }
   const auto counts = [](const char* what, std::size_t expected, std::size_t found) {
     return Complaint{"RL0407",
-                     message("the program should have ", expected, " ", what, " and has ", found),
+                     Statement::of_all_cases(message("the program has the wrong ", what)) +
+                         Evidence{message(": it should have ", expected, " and has ", found)},
                      "the product with gate, the product with up, the activation, the "
                      "multiplication, the product with down"};
   };
@@ -229,8 +232,8 @@ Complaints judge_mlp(const Values& parameters, const CallEvidence& evidence) {
     if (is_close(found, expected, kArithmetic)) continue;
     return {
         {"RL0407",
-         message("arrays of the role ", role, " should have ", expected, " bytes in all and have ",
-                 found),
+         Statement::of_all_cases(message("arrays of the role ", role, " have the wrong size")) +
+             Evidence{message(": in all they should have ", expected, " bytes and have ", found)},
          "x and out are (tokens, hidden), the weights (hidden, intermediate), what lies between "
          "is (tokens, intermediate); each element has bytes_per_element bytes"}};
   }
@@ -285,7 +288,8 @@ std::vector<ResultSlip> slips_of_times(const EstimatedProgram& program,
   std::vector<ResultSlip> slips;
   const auto add = [&](const TimeRule& rule, const char* code, const char* cause,
                        const char* advice) {
-    slips.push_back({values_of(numbers_of(times_of(program, gpu, rule))), code, cause, advice});
+    slips.push_back({values_of(numbers_of(times_of(program, gpu, rule))), code,
+                     Statement::of_all_cases(cause), advice});
   };
   for (const TimeSlip& slip : time_slips()) {
     TimeRule rule;
@@ -300,7 +304,8 @@ std::vector<ResultSlip> slips_of_times(const EstimatedProgram& program,
   for (const auto& [factor, unit] : {std::pair{1e3, "milli"}, std::pair{1e6, "micro"}}) {
     NamedNumbers scaled = numbers_of(times_of(program, gpu));
     for (auto& [name, value] : scaled) value *= factor;
-    slips.push_back({values_of(scaled), "RL0406", message("the times are in ", unit, "seconds"),
+    slips.push_back({values_of(scaled), "RL0406",
+                     Statement::of_all_cases(message("the times are in ", unit, "seconds")),
                      "times are in seconds, and rates are per second"});
   }
   return slips;
@@ -319,7 +324,8 @@ Complaints judge_times(const EstimatedProgram& program, const Values& parameters
   const std::string bound = result(evidence, "bound", std::string());
   if (bound == right.bound()) return {};
   return {{"RL0407",
-           message("the program's longest term is ", right.bound(), ", and `bound` says ", bound),
+           "`bound` is not the program's longest term" +
+               Evidence{message(": that is ", right.bound(), ", and it says ", bound)},
            "compare tensor, CUDA, memory and idle seconds; of equal ones, the first in the order "
            "of Term"}};
 }
@@ -372,9 +378,10 @@ Complaints judge_explanation(const Values& parameters, const CallEvidence& evide
   const std::string got = result(evidence, "finding", std::string());
   if (got == finding) return {};
   return {{"RL0407",
-           message("the finding should be ", finding, " and is ", got, "; of the measured time ",
-                   busy / measured, " is roofline, ", idle / measured, " idle, ", rest / measured,
-                   " the rest"),
+           "the finding is another" +
+               Evidence{message(": it should be ", finding, " and is ", got,
+                                "; of the measured time ", busy / measured, " is roofline, ",
+                                idle / measured, " idle, ", rest / measured, " the rest")},
            "estimator.h lists the findings in the order in which to ask for them"}};
 }
 

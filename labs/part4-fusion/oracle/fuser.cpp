@@ -92,8 +92,8 @@ class FuserOracle : public Oracle {
     const auto launches = static_cast<std::int64_t>(evidence.activity.kernels.size());
     if (launches > calls) {
       return {{"RL0519",
-               message(launches, " kernels were launched in ", calls,
-                       " calls: the expression is not one kernel"),
+               "the expression is not one kernel" +
+                   Evidence{message(": ", launches, " were launched in ", calls, " calls")},
                "write all nodes into the source of one kernel: each value is a variable in a "
                "register"}};
     }
@@ -102,8 +102,8 @@ class FuserOracle : public Oracle {
         loaded == evidence.activity.api_calls.end() ? 0 : static_cast<std::int64_t>(loaded->second);
     if (loads > 1) {
       return {{"RL0519",
-               message("the same expression was compiled and loaded ", loads, " times in ", calls,
-                       " calls"),
+               "the same expression was compiled and loaded more than once" +
+                   Evidence{message(": ", loads, " times in ", calls, " calls")},
                "look the source up in cache.kernels first, and put there what you load"}};
     }
     return {};

@@ -240,8 +240,9 @@ class GraphOracle : public Oracle {
     const std::int64_t updated = calls_of(activity, "cudaGraphExecUpdate");
     if (made + updated >= steps) {
       return {{"RL0512",
-               message("a graph is captured for each step: ", made, " were instantiated and ",
-                       updated, " updated in ", steps, " steps"),
+               "a graph is captured for each step" +
+                   Evidence{message(": ", made, " were instantiated and ", updated, " updated in ",
+                                    steps, " steps")},
                "capture and instantiate before the loop: that takes longer than launching the "
                "kernels, and pays when the graph is replayed often"}};
     }
@@ -251,7 +252,8 @@ class GraphOracle : public Oracle {
                                calls_of(activity, "cudaEventSynchronize") - 2;
     if (waits >= steps) {
       return {{"RL0513",
-               message("the host waits for the device ", waits, " times in ", steps, " steps"),
+               "the host waits for the device in each step" +
+                   Evidence{message(": ", waits, " times in ", steps, " steps")},
                "replays and copies of one stream run in order without the host: do not "
                "synchronise"}};
     }
@@ -273,15 +275,17 @@ class GraphOracle : public Oracle {
         "capture step.launch(stream) once, and launch the executable graph once for each step";
     if (replays == 0) {
       return {{"RL0514",
-               message("no graph is replayed: ", beside, " kernels were launched one by one"),
+               "no graph is replayed" +
+                   Evidence{message(": ", beside, " kernels were launched one by one")},
                kAdvice}};
     }
     // A step that runs once by itself, to warm up, does no harm.
     const std::int64_t kernels_of_a_step = in_graphs / replays;
     if (2 * beside > 3 * kernels_of_a_step || replays < steps - 1) {
       return {{"RL0514",
-               message(beside, " kernels were launched beside the graph, which was replayed ",
-                       replays, " times for ", steps, " steps"),
+               "kernels are launched beside the graph" +
+                   Evidence{message(": ", beside, " were, and it was replayed ", replays,
+                                    " times for ", steps, " steps")},
                kAdvice}};
     }
     return {};

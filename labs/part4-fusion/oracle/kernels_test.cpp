@@ -169,7 +169,8 @@ TEST(MlpOracleTest, RefusesKernelsThatStoreMoreThanTheProductAndOutWhereACaseAsk
   const std::vector<Complaint> refused = complaints({kProduct, kProduct, kProduct, kOut});
   ASSERT_THAT(refused, SizeIs(1));
   EXPECT_EQ(refused[0].code, "RL0497");
-  EXPECT_THAT(refused[0].message, ::testing::HasSubstr("stored: some_kernel<float> 512 bytes"));
+  EXPECT_THAT(refused[0].message.text,
+              ::testing::HasSubstr("stored: some_kernel<float> 512 bytes"));
 }
 
 TEST(FuserOracleTest, CountsLaunchesAndCompilationsWhereACaseAsksForIt) {

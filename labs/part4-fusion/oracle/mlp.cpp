@@ -95,12 +95,13 @@ class MlpOracle : public Oracle {
       kernels += message(kernels.empty() ? "" : ", ", name_of(kernel), " ", by_kernel, " bytes");
     }
     if (stored <= product + product / 2 + out) return {};  // as mlp.h says
-    return {{"RL0497",
-             message("kernels stored ", stored, " bytes, but the product and out have only ",
-                     product + out,
-                     ": what lies before the product reaches memory. They stored: ", kernels),
-             "compute gate and up in the same threads, and apply GELU and the product to the sums "
-             "while these are in registers"}};
+    return {
+        {"RL0497",
+         "what lies before the product reaches memory" +
+             Evidence{message(": kernels stored ", stored, " bytes, but the product and out have ",
+                              "only ", product + out, ". They stored: ", kernels)},
+         "compute gate and up in the same threads, and apply GELU and the product to the sums "
+         "while these are in registers"}};
   }
 
  private:

@@ -40,10 +40,13 @@ Complaints judge_classes(const Values& parameters, const CallEvidence& evidence)
     if (got == right) continue;
     const bool by_arguments =
         got == category_of(name.substr(std::min(name.size(), name.find('<'))).append(" "));
-    return {{"RL0507", message(quoted(name), " is ", right, ", and classify says ", got),
+    return {{"RL0507",
+             "a name has another category" +
+                 Evidence{message(": ", quoted(name), " is ", right, ", and classify says ", got,
+                                  "; its line says: ", reason_of(name))},
              by_arguments && name.find('<') != std::string::npos
                  ? "cut the name at its first '<': template arguments name other functions"
-                 : "the first line of profile.h that fits decides: " + reason_of(name)}};
+                 : "the first line of profile.h that fits decides"}};
   }
   return {};
 }
@@ -68,11 +71,12 @@ Complaints judge_counts(const Trace& trace, const CallEvidence& evidence) {
     if (got == right[category]) continue;
     const bool all_events =
         result<std::int64_t>(evidence, "total", -1) == static_cast<std::int64_t>(trace.size());
-    return {{"RL0509",
-             message(all_events ? "calls and ranges of the host are counted with the device's work"
-                                : std::string("the count of ") + category + " is wrong",
-                     "; ", category, " should be ", right[category], " and is ", got),
-             "count the events of kind kernel, copy and memset, each in the category of its name"}};
+    return {
+        {"RL0509",
+         (all_events ? Statement("calls and ranges of the host are counted with the device's work")
+                     : Statement("a count is wrong")) +
+             Evidence{message("; ", category, " should be ", right[category], " and is ", got)},
+         "count the events of kind kernel, copy and memset, each in the category of its name"}};
   }
   return {};
 }
@@ -172,22 +176,22 @@ Complaints judge_summary(const Trace& trace, const CallEvidence& evidence) {
       {{.calls_first = true}, {"the list is sorted by calls", "the largest total_us comes first"}},
       {{.mean_first = true}, {"the list is sorted by means", "the largest total_us comes first"}},
   };
-  std::string evidence_text;
+  Evidence first;
   const auto names = result<std::int64_t>(evidence, "names", -1);
   if (names != static_cast<std::int64_t>(right.size())) {
-    evidence_text = message("; there should be ", right.size(), " names and there are ", names);
+    first.text = message("; there should be ", right.size(), " names and there are ", names);
   }
-  for (std::size_t i = 0; i < right.size() && evidence_text.empty(); ++i) {
+  for (std::size_t i = 0; i < right.size() && first.text.empty(); ++i) {
     const Row got = row_from(evidence, i);
     if (equal(right[i], got)) continue;
-    evidence_text = message("; entry ", i, " should be ", told(right[i]), ", and is ", told(got));
+    first.text = message("; entry ", i, " should be ", told(right[i]), ", and is ", told(got));
   }
   for (const auto& [rule, story] : slips) {
     if (summary_is(rows_of(trace, rule), evidence)) {
-      return {{"RL0509", story.first + evidence_text, story.second}};
+      return {{"RL0509", Statement::of_all_cases(story.first) + first, story.second}};
     }
   }
-  return {{"RL0509", "the summary is wrong" + evidence_text,
+  return {{"RL0509", "the summary is wrong" + first,
            "one entry for each name: how many device events, how long together"}};
 }
 
@@ -199,7 +203,7 @@ Complaints judge_top(const Trace& trace, const CallEvidence& evidence) {
   const std::string right = top({.kernels_only = true});
   const std::string got = result(evidence, "top_kernel", std::string("missing"));
   if (got == right) return {};
-  const std::string told = message("; it should be ", quoted(right), " and is ", quoted(got));
+  const Evidence told{message("; it should be ", quoted(right), " and is ", quoted(got))};
   constexpr const char* kAdvice = "add up the durations of all kernels of one name, then compare";
   if (got == top({.kernels_only = true, .longest_first = true})) {
     return {{"RL0509", "the top kernel is that of the longest single call" + told, kAdvice}};
@@ -239,13 +243,14 @@ std::optional<std::size_t> first_other_gap(const std::vector<TraceGap>& gaps,
 Complaint wrong_gaps(const Trace& trace, const std::vector<TraceGap>& right, std::size_t first,
                      const CallEvidence& evidence) {
   const auto count = result<std::int64_t>(evidence, "gaps", -1);
-  std::string told = message("; there should be ", right.size(), " gaps and there are ", count);
+  Evidence told{message("; there should be ", right.size(), " gaps and there are ", count)};
   if (first < right.size()) {
     const TraceGap got = gap_from(evidence, first);
-    told += message("; gap ", first, " should start at ", right[first].start_us, " us and last ",
-                    right[first].duration_us, " us");
+    told.text += message("; gap ", first, " should start at ", right[first].start_us,
+                         " us and last ", right[first].duration_us, " us");
     if (!std::isnan(got.start_us)) {
-      told += message(", and starts at ", got.start_us, " us and lasts ", got.duration_us, " us");
+      told.text +=
+          message(", and starts at ", got.start_us, " us and lasts ", got.duration_us, " us");
     }
   }
   const auto is = [&](const GapRule& rule) {
@@ -288,8 +293,10 @@ Complaints judge_gaps(const Trace& trace, const CallEvidence& evidence) {
     const std::string got = gap_from(evidence, i).cause;
     if (got == right[i].cause) continue;
     return {{"RL0508",
-             message("the gap of ", right[i].duration_us, " us at ", right[i].start_us,
-                     " us has the cause ", right[i].cause, ", and launch_gaps says ", got),
+             "a gap has another cause" +
+                 Evidence{message(": that of ", right[i].duration_us, " us at ", right[i].start_us,
+                                  " us has the cause ", right[i].cause, ", and launch_gaps says ",
+                                  got)},
              "find the api event with the correlation of the work that ends the gap, and ask the "
              "lines of profile.h in order"}};
   }

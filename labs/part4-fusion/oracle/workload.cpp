@@ -72,13 +72,14 @@ std::vector<Complaint> judge_counts(const std::map<std::string, std::int64_t>& r
     const auto got = result<std::int64_t>(evidence, category, -1);
     if (got == count || (at_least && got >= least)) continue;
     const auto all = static_cast<std::int64_t>(kActive);
-    return {{"RL0509",
-             message(got == all * count ? "the counts are those of all recorded iterations together"
-                                        : "the count of " + category + " is wrong",
-                     "; one iteration has ", count, " device events of the category ", category,
-                     ", and the report says ", got),
-             "count the recorded events by category and divide by the iterations of the schedule "
-             "that are active"}};
+    return {
+        {"RL0509",
+         (got == all * count ? Statement("the counts are those of all recorded iterations together")
+                             : Statement("a count is wrong")) +
+             Evidence{message("; one iteration has ", count, " device events of the category ",
+                              category, ", and the report says ", got)},
+         "count the recorded events by category and divide by the iterations of the schedule "
+         "that are active"}};
   }
   return {};
 }
@@ -92,8 +93,9 @@ std::vector<Complaint> judge_times(const Report& right, const CallEvidence& evid
     if (is_close(got, expected, kClock)) return {};
     const bool all = is_close(got, expected * static_cast<double>(kActive), kClock);
     return {{"RL0509",
-             message(name, " should be ", expected, " us and is ", got,
-                     all ? ": that is the time of all recorded iterations together" : ""),
+             (all ? Statement("a time is that of all recorded iterations together")
+                  : Statement("a time is wrong")) +
+                 Evidence{message(": ", name, " should be ", expected, " us and is ", got)},
              what}};
   };
   auto complaints = judge("device_us", right.device_us,
@@ -116,8 +118,10 @@ std::vector<Complaint> judge_workload(const CallEvidence& evidence) {
   const auto events = static_cast<std::size_t>(least_counts().at("total"));
   if (calls != kIterations || trace.size() < kIterations * events) {
     return {{"RL0421",
-             message("the workload ran ", calls, " times, and should run ", kIterations, " times: ",
-                     kWait, " to wait, ", kWarmup, " to warm up and ", kActive, " recorded"),
+             "the workload ran too often or too rarely" +
+                 Evidence{message(": ", calls, " times, and should run ", kIterations, " times, ",
+                                  kWait, " to wait, ", kWarmup, " to warm up and ", kActive,
+                                  " recorded")},
              "call rooflab::profile once, with the schedule that profile.h names"}};
   }
   trace.erase(trace.begin(), trace.end() - static_cast<std::ptrdiff_t>(kActive * events));
@@ -128,10 +132,11 @@ std::vector<Complaint> judge_workload(const CallEvidence& evidence) {
   if (auto complaints = judge_times(right, evidence); !complaints.empty()) return complaints;
   const std::string top = result(evidence, "top_kernel", std::string());
   if (top == right.top_kernel) return {};
-  return {{"RL0509",
-           message("the top kernel should be \"", right.top_kernel, "\" and is \"",
-                   top.substr(0, 90), "\""),
-           "of the recorded events, with your top_kernel"}};
+  return {
+      {"RL0509",
+       "the top kernel is another" +
+           Evidence{message(": it should be ", quoted(right.top_kernel), " and is ", quoted(top))},
+       "of the recorded events, with your top_kernel"}};
 }
 
 }  // namespace rooflab

@@ -46,8 +46,8 @@ class DecodeOracle : public AttentionOracle {
     const std::uint64_t taken = extra_memory(problem, evidence);
     if (taken <= workspace + kLibrarySlack) return {};
     return {{"RL0529",
-             message("the call took ", taken - workspace,
-                     " bytes of device memory beside its workspace, __device__ arrays included"),
+             "the call took device memory beside its workspace" +
+                 Evidence{message(": ", taken - workspace, " bytes, __device__ arrays included")},
              "keep the scores of a part in registers or shared memory, and its result, its maximum "
              "and its sum in the workspace"}};
   }

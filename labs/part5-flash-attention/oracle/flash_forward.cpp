@@ -19,10 +19,11 @@ class FlashOracle : public AttentionOracle {
     const std::uint64_t scores = sizeof(float) * static_cast<std::uint64_t>(c.score_count());
     return {
         {"RL0529",
-         message("the call took ", taken,
-                 " bytes of device memory, __device__ arrays included; "
-                 "all scores in fp32 would be ",
-                 scores),
+         "the call took device memory" +
+             Evidence{message(": ", taken,
+                              " bytes, __device__ arrays included; all scores in fp32 "
+                              "would be ",
+                              scores)},
          "keep the scores of one tile in registers or shared memory, and what each row knows of "
          "the tiles before it: its maximum, its sum and its part of out"}};
   }

@@ -20,18 +20,19 @@ class SdpaOracle : public AttentionOracle {
     const std::uint64_t taken = extra_memory(problem, evidence);
     if (taken < scores) {
       return {{"RL0530",
-               message("the scores are never in memory as a whole: they are ", scores,
-                       " bytes in fp32, and the call took ", taken),
+               "the scores are never in memory as a whole" +
+                   Evidence{
+                       message(": they are ", scores, " bytes in fp32, and the call took ", taken)},
                "this task is about what standard attention costs: compute all scores, then their "
                "softmax, then the product with v"}};
     }
     if (taken > scores + weights + kLibrarySlack) {
-      return {
-          {"RL0531",
-           message("the call took ", taken, " bytes of device memory, of which the scores need ",
-                   scores, " and the weights ", weights, " more"),
-           "allocate the scores once, let the softmax work in place where T is float, and read "
-           "the keys of a group where they are instead of copying them for each query head"}};
+      return {{"RL0531",
+               "the call took more memory than the scores and the weights need" +
+                   Evidence{message(": ", taken, " bytes, of which the scores need ", scores,
+                                    " and the weights ", weights, " more")},
+               "allocate the scores once, let the softmax work in place where T is float, and read "
+               "the keys of a group where they are instead of copying them for each query head"}};
     }
     return {};
   }

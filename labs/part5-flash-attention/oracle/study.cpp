@@ -128,8 +128,8 @@ class StudyJudge {
   static void check_memory(AttentionForm form, int length, double got) {
     const double right = study_memory(form, length);
     if (std::abs(got - right) <= kMemory * right + kMemorySlack) return;
-    const std::string evidence = message("; ", name_of(form, length), " takes ", right,
-                                         " bytes with its arrays, and the row says ", got);
+    const Evidence evidence{message("; ", name_of(form, length), " takes ", right,
+                                    " bytes with its arrays, and the row says ", got)};
     const double arrays = study_array_bytes(form, length);
     const std::vector<Slip> slips = {
         {right - arrays, "RL0536", "the arrays are left out",
@@ -140,8 +140,9 @@ class StudyJudge {
     if (auto complaint = explained(got, kMemory, slips, evidence)) throw Refusal(*complaint);
     if (auto complaint = explained_by_terms({{"bytes", got}}, {{"bytes", right}},
                                             study_arrays(form, length), kMemory)) {
-      const std::string cause = complaint->message.substr(0, complaint->message.find(';'));
-      throw Refusal({"RL0536", cause + evidence, complaint->advice});
+      const std::string cause =
+          complaint->message.text.substr(0, complaint->message.text.find(';'));
+      throw Refusal({"RL0536", Statement(cause) + evidence, complaint->advice});
     }
     throw Refusal({"RL0536", "the memory is wrong" + evidence,
                    "the bytes of the arrays, and rooflab::peak_memory of one call beside them"});
@@ -160,9 +161,9 @@ class StudyJudge {
     const double least = (1 - kClock) * call.busy_ms;
     const double most = (1 + kClock) * call.span_ms + kClockSlackMs;
     if (got >= least && got <= most) return;
-    const std::string evidence =
-        message("; a call of ", name_of(form, length), " keeps the device busy for ", call.busy_ms,
-                " ms, and the row says ", got);
+    const Evidence evidence{message("; a call of ", name_of(form, length),
+                                    " keeps the device busy for ", call.busy_ms,
+                                    " ms, and the row says ", got)};
     const double right = call.busy_ms;
     constexpr const char* kUnits = "rooflab::time_ms gives milliseconds, and rows have them";
     constexpr double kWide = 0.2;  // of factors that are far apart
@@ -255,8 +256,8 @@ class StudyJudge {
   static void check_intensity(AttentionForm form, int length, const Point& p) {
     const double right = study_flops(length) / study_traffic(form, length);
     if (is_close(p.intensity, right, kArithmetic)) return;
-    const std::string evidence = message("; that of ", name_of(form, length), " is ", right,
-                                         " FLOP/B and the chart says ", p.intensity);
+    const Evidence evidence{message("; that of ", name_of(form, length), " is ", right,
+                                    " FLOP/B and the chart says ", p.intensity)};
     const AttentionForm other =
         form == AttentionForm::flash ? AttentionForm::standard : AttentionForm::flash;
     const std::vector<Slip> slips = {

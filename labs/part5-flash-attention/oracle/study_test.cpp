@@ -159,7 +159,7 @@ std::vector<std::string> codes_after(const std::function<void(Row&)>& change) {
   return codes(evidence_of(rows));
 }
 
-std::string first_message(const Rows& rows) { return judge(evidence_of(rows)).at(0).message; }
+std::string first_message(const Rows& rows) { return judge(evidence_of(rows)).at(0).message.text; }
 
 TEST(StudyRecordTest, CountsWhatBothFormsMoveAndKeep) {
   // 8 heads of 256 tokens, 64 wide: a matrix has 524,288 bytes, the scores have 2,097,152.
@@ -294,7 +294,7 @@ TEST(StudyOracleTest, KnowsTheIntensityOfTheOtherForm) {
   chart.points[2].intensity = chart.points[0].intensity;
   const auto complaints = judge(evidence_of(rows, attention_chart(rows), chart));
   ASSERT_EQ(complaints.size(), 1U);
-  EXPECT_THAT(complaints[0].message, HasSubstr("the other form"));
+  EXPECT_THAT(complaints[0].message.text, HasSubstr("the other form"));
 }
 
 TEST(StudyOracleTest, AsksOnlyForPossibleTimesWhereNoRecordsAreKept) {

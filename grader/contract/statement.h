@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace rooflab {
+
+/// What belongs to one case: sizes, values, labels and kernels that the student's code named.
+struct Evidence {
+  std::string text;
+};
+
+/// A sentence of an oracle's, and how much of it is told of a hidden case. A literal is the same
+/// for all cases and public; evidence would carry a case's numbers, or what student code has put in
+/// the place of them, out of it:
+///
+///     "the gaps are wrong" + Evidence{message("; there should be ", count)}
+struct Statement {
+  std::string text;       ///< all of it
+  std::string in_public;  ///< the part that no case decides; empty when every word does
+
+  Statement() = default;
+  template <std::size_t N>
+  Statement(const char (&literal)[N]) : text(literal), in_public(literal) {}
+  /// A text that was put together: nothing of it is public.
+  Statement(std::string composed) : text(std::move(composed)) {}
+
+  /// A text that is the same for all cases although it is no literal.
+  static Statement of_all_cases(std::string text) {
+    Statement statement(std::move(text));
+    statement.in_public = statement.text;
+    return statement;
+  }
+};
+
+inline Statement operator+(Statement statement, const Evidence& evidence) {
+  statement.text += evidence.text;
+  return statement;
+}
+
+}  // namespace rooflab

@@ -226,6 +226,16 @@ TEST_F(ClassFixture, ABlankAnswerDoesNotWaitForALineThatBelongsElsewhere) {
   EXPECT_THAT(table, HasSubstr("bob,1,why,,4,,,pending,"));
 }
 
+TEST_F(ClassFixture, TextsAreThoseThatTheWorkerReadAndWaitWhereItDidNot) {
+  hand_in("ada", "why = \"since\"\n", "answers.toml");
+  run();
+  // As a grader of before kept it.
+  Store(out() / "batch.sqlite").database().execute("UPDATE hand_questions SET answer = NULL");
+  run();
+  EXPECT_THAT(read_file(out() / "free_text.csv"),
+              AllOf(HasSubstr("ada,1,why,,4,,,pending,"), HasSubstr("see the file in answers/")));
+}
+
 TEST_F(ClassFixture, OneWrongRowOfPointsKeepsAllOfThemOut) {
   hand_in("ada", "xx");
   run();

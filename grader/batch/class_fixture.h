@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "grader/batch/batch.h"
+#include "grader/batch/free_text.h"
 #include "grader/batch/job_files.h"
 #include "grader/spec/files.h"
 
@@ -48,6 +49,8 @@ class CountingExecutor : public Executor {
   /// The points that there are from now on, in place of 10.
   void be_out_of(double points) { most_ = points; }
   int graded() const { return graded_; }
+  /// The part whose free text workers read.
+  void ask(const PartSpec& part) { part_ = part; }
 
  private:
   JobEnd grade(const Job& job) {
@@ -73,7 +76,8 @@ class CountingExecutor : public Executor {
     result.seed = description.seed;
     result.build_s = graded_;  // differs from run to run, as times do
     result.tasks = {task};
-    write_result(job.folder, result, "a100", hidden_cases(task));
+    write_result(job.folder, result, "a100", hidden_cases(task),
+                 texts_in(sources_of(job.folder), part_));
     return {.name = job.name, .done = true, .why = {}};
   }
 
@@ -96,6 +100,7 @@ class CountingExecutor : public Executor {
   int left_before_death_ = -1;
   int graded_ = 0;
   double most_ = 10;
+  PartSpec part_;
 };
 
 class QuietListener : public BatchListener {
@@ -126,6 +131,7 @@ class ClassFixture : public testing::Test {
         {.id = "why", .kind = QuestionKind::text, .prompt = "Why?", .choices = {}, .points = 4}};
     part.tasks = {count, answers};
     course_.parts = {part};
+    executor_.ask(part);
     course_.versions[1] = "rooflab 1";
   }
 
@@ -156,7 +162,8 @@ class ClassFixture : public testing::Test {
     Batch batch(request);
     return batch.run(
         course_,
-        {.unpacker = {}, .gpu_specs = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus"},
+        {.unpacker = std::filesystem::path(ROOFLAB_BINARY_DIR) / "bin" / "rooflab-unpack",
+         .gpu_specs = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus"},
         executor_, listener_);
   }
   BatchSummary run() { return run(request()); }

@@ -9,6 +9,7 @@
 #include "grader/batch/intake/csv.h"
 #include "grader/report/text.h"
 #include "grader/spec/answers.h"
+#include "grader/spec/files.h"
 
 namespace rooflab {
 namespace {
@@ -33,11 +34,7 @@ std::vector<Asked> questions_of(const PartSpec& part) {
 }
 
 /// What a student wrote, as far as it can be read.
-std::string answer_to(const SourceFiles& files, const PartSpec& part, const TaskSpec& task,
-                      const std::string& question) {
-  const auto file = files.find(part.directory + "/" + task.file);
-  if (file == files.end()) return "";
-  const Answers answers = read_answers(file->second, task);
+std::string answer_to(const Answers& answers, const std::string& question) {
   const auto found = answers.values.find(question);
   if (found == answers.values.end()) {
     // What may be an answer waits for a person, who has the file itself.
@@ -59,12 +56,17 @@ std::map<Key, ManualRow> given_points(Store& store) {
   return given;
 }
 
+/// What a person reads. Everything but the answer waits for them, and the file itself is theirs.
+std::string shown_answer(const HandQuestion& question, bool graded) {
+  if (question.answer) return *question.answer;
+  return graded ? "(a former grader did not keep it: see the file in answers/)"
+                : "(not graded yet)";
+}
+
 std::vector<FreeText> texts_of(Store& store, const PartSpec& part, const SubmissionRow& submission,
-                               const std::string& handed_in,
                                const std::map<Key, ManualRow>& given) {
   const auto grade = store.grade(submission.id, part.number);
   const auto recorded = grade ? store.hand_questions(grade->grading.name) : std::nullopt;
-  const SourceFiles files = store.source(grade ? grade->grading.subject.source : handed_in);
   const std::vector<Asked> asked = questions_of(part);
   std::vector<FreeText> texts;
   for (const HandQuestion& question : recorded ? *recorded : hand_questions_of(part)) {
@@ -74,12 +76,8 @@ std::vector<FreeText> texts_of(Store& store, const PartSpec& part, const Submiss
     text.question = question;
     const auto now = std::ranges::find_if(
         asked, [&](const Asked& one) { return one.question->id == question.item; });
-    if (now != asked.end()) {
-      text.prompt = now->question->prompt;
-      text.answer = answer_to(files, part, *now->task, question.item);
-    } else {
-      text.answer = "(the part no longer asks this; read the submission, or grade it again)";
-    }
+    if (now != asked.end()) text.prompt = now->question->prompt;
+    text.answer = shown_answer(question, recorded.has_value());
     text.waits =
         says_something(text.answer) && !given.contains(Key(text.student, text.part, question.item));
     texts.push_back(std::move(text));
@@ -102,6 +100,17 @@ std::vector<HandQuestion> hand_questions_of(const PartSpec& part) {
   return questions;
 }
 
+std::map<std::string, std::string> texts_in(const std::filesystem::path& sources,
+                                            const PartSpec& part) {
+  std::map<std::string, std::string> texts;
+  for (const Asked& one : questions_of(part)) {
+    const auto file = sources / part.directory / one.task->file;
+    if (!std::filesystem::exists(file)) continue;
+    texts[one.question->id] = answer_to(read_answers(read_file(file), *one.task), one.question->id);
+  }
+  return texts;
+}
+
 std::vector<FreeText> free_texts(Store& store, const Course& course) {
   const auto given = given_points(store);
   std::vector<FreeText> all;
@@ -110,7 +119,7 @@ std::vector<FreeText> free_texts(Store& store, const Course& course) {
     for (const auto& [number, source] : store.handed_in(submission.id)) {
       const auto part = std::ranges::find(course.parts, number, &PartSpec::number);
       if (part == course.parts.end()) continue;
-      std::ranges::move(texts_of(store, *part, submission, source, given), std::back_inserter(all));
+      std::ranges::move(texts_of(store, *part, submission, given), std::back_inserter(all));
     }
   }
   return all;

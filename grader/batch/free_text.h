@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,12 @@ struct FreeText {
 
 /// The questions of free text of a part as the course has them now.
 std::vector<HandQuestion> hand_questions_of(const PartSpec& part);
+
+/// What one submission answers in free text, by item. It reads a student's file, so only the
+/// worker of a grading may call it.
+/// @param sources the files of a job, `<part directory>/<file>`
+std::map<std::string, std::string> texts_in(const std::filesystem::path& sources,
+                                            const PartSpec& part);
 
 /// Every free-text question of every submission that counts, by student, part and question. What
 /// was graded is asked and valued as it was when it was graded.

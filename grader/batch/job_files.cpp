@@ -46,11 +46,13 @@ JobDescription read_job(const std::filesystem::path& folder) {
 }
 
 void write_result(const std::filesystem::path& folder, GradeResult result, const std::string& gpu,
-                  const std::vector<RevealedCase>& revealed) {
+                  const std::vector<RevealedCase>& revealed,
+                  const std::map<std::string, std::string>& texts) {
   const double build_s = std::exchange(result.build_s, 0);
   const double run_s = std::exchange(result.run_s, 0);
   const nlohmann::json document{{"evidence", to_evidence(result)},
                                 {"revealed", to_text(revealed)},
+                                {"texts", texts},
                                 {"gpu", gpu},
                                 {"build_s", build_s},
                                 {"run_s", run_s}};
@@ -67,6 +69,7 @@ std::optional<GradedResult> read_result(const std::filesystem::path& folder) {
     graded.evidence = document.at("evidence").get<std::string>();
     graded.result = from_evidence(graded.evidence);
     graded.revealed = document.value("revealed", "");
+    graded.texts = document.value("texts", std::map<std::string, std::string>{});
     graded.gpu = document.at("gpu").get<std::string>();
     graded.build_s = document.at("build_s").get<double>();
     graded.run_s = document.at("run_s").get<double>();

@@ -35,7 +35,8 @@ JobDescription read_job(const std::filesystem::path& folder);
 /// failed.
 /// @param gpu a file of specs/gpus. @throws FileError
 void write_result(const std::filesystem::path& folder, GradeResult result, const std::string& gpu,
-                  const std::vector<RevealedCase>& revealed = {});
+                  const std::vector<RevealedCase>& revealed = {},
+                  const std::map<std::string, std::string>& texts = {});
 /// Nothing when there is none yet, or none that can be read: then the job has to run again.
 std::optional<GradedResult> read_result(const std::filesystem::path& folder);
 

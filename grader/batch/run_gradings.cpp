@@ -125,7 +125,7 @@ class GradingRunner {
     std::string why = graded ? fault_of(graded->result) : end.why + last_words(job);
     if (end.done && !graded) why = "its worker left a result that cannot be read";
     if (why.empty()) {
-      graded->questions = questions_of(left_.at(end.name).subject.part);
+      graded->questions = questions_of(left_.at(end.name).subject.part, graded->texts);
       store_.put_result(end.name, *graded, std::time(nullptr));
       tell_result(end.name, graded->result);
     } else if (last_attempt_) {
@@ -147,9 +147,16 @@ class GradingRunner {
   }
 
   /// What the grading leaves to a person.
-  std::vector<HandQuestion> questions_of(int part) const {
+  std::vector<HandQuestion> questions_of(int part,
+                                         const std::map<std::string, std::string>& texts) const {
     const auto spec = std::ranges::find(course_.parts, part, &PartSpec::number);
-    return spec == course_.parts.end() ? std::vector<HandQuestion>() : hand_questions_of(*spec);
+    if (spec == course_.parts.end()) return {};
+    std::vector<HandQuestion> questions = hand_questions_of(*spec);
+    for (HandQuestion& question : questions) {
+      const auto text = texts.find(question.item);
+      question.answer = text == texts.end() ? "" : text->second;
+    }
+    return questions;
   }
 
   void tell_result(const std::string& grading, const GradeResult& result) {

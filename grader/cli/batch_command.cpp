@@ -14,6 +14,7 @@
 #include "grader/batch/execute/local_executor.h"
 #include "grader/batch/execute/slurm_executor.h"
 #include "grader/batch/execute/task_list.h"
+#include "grader/batch/free_text.h"
 #include "grader/batch/job_files.h"
 #include "grader/batch/outputs/class_words.h"
 #include "grader/batch/outputs/code_titles.h"
@@ -276,7 +277,8 @@ int grade_job(const std::string& folder, const Installation& installation) {
        .jobs = job.threads},
       [](const std::string&) {}, nullptr, &revealed);
   result.submission = "the submission";
-  write_result(folder, std::move(result), grading.device().gpu().id, revealed);
+  write_result(folder, std::move(result), grading.device().gpu().id, revealed,
+               texts_in(sources_of(folder), grading.part()));
   return 0;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
-#include "grader/contract/statement.h"
+#include "grader/contract/sentence.h"
 #include "simgpu/report.h"
 
 namespace rooflab {
@@ -33,7 +33,7 @@ struct CallEvidence {
 /// A fault that an oracle found in results or activity.
 struct Complaint {
   std::string code;
-  Statement message;   ///< cause, then evidence
+  Sentence message;    ///< cause, then evidence
   std::string advice;  ///< the same for all cases
 };
 

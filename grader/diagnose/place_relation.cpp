@@ -36,14 +36,16 @@ Along along(const TensorCheck& check, std::size_t axis) {
 }
 
 /// The first place from which on all are wrong, and none before; the extent when there is none.
+/// Of many wrong values a few come near the right ones by chance.
 std::size_t first_of_wrong_end(const Along& counts) {
+  constexpr std::size_t kPlacesPerChance = 200;
   const std::size_t extent = counts.wrong.size();
-  std::size_t first = extent;
-  while (first > 0 && counts.is_wrong(first - 1)) --first;
-  for (std::size_t i = 0; i < first; ++i) {
-    if (!counts.is_right(i)) return extent;
-  }
-  return first;
+  std::size_t first = 0;
+  while (first < extent && counts.is_right(first)) ++first;
+  if (first == extent || !counts.is_wrong(first)) return extent;
+  std::size_t by_chance = 0;
+  for (std::size_t i = first; i < extent; ++i) by_chance += counts.is_wrong(i) ? 0 : 1;
+  return by_chance <= (extent - first) / kPlacesPerChance ? first : extent;
 }
 
 std::string name_of(const TensorCheck& check, std::size_t axis) {

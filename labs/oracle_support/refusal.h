@@ -44,7 +44,7 @@ inline std::string quoted(const std::string& label) {
 struct Slip {
   double value;
   const char* code;
-  Statement cause;
+  Sentence cause;
   const char* advice;
 };
 

@@ -69,15 +69,15 @@ class Difference {
 };
 
 /// Two names with a word in between, public when both are.
-Statement joined(const Statement& one, const char* between, const Statement& other) {
+Sentence joined(const Sentence& one, const char* between, const Sentence& other) {
   std::string text = one.text + between + other.text;
   const bool is_public = one.text == one.in_public && other.text == other.in_public;
-  return is_public ? Statement::of_all_cases(std::move(text)) : Statement(std::move(text));
+  return is_public ? Sentence::of_all_cases(std::move(text)) : Sentence(std::move(text));
 }
 
 /// The terms any one of which is the difference: "the projection to keys or that to values".
-Statement names_of(const Difference& difference, double times, const std::vector<Term>& terms) {
-  Statement names;
+Sentence names_of(const Difference& difference, double times, const std::vector<Term>& terms) {
+  Sentence names;
   for (const Term& term : terms) {
     if (!difference.is(times, {&term})) continue;
     if (names.text.find(term.name.text) != std::string::npos) continue;
@@ -87,7 +87,7 @@ Statement names_of(const Difference& difference, double times, const std::vector
 }
 
 /// The first two terms that together are missing.
-Statement missing_pair(const Difference& difference, const std::vector<Term>& terms) {
+Sentence missing_pair(const Difference& difference, const std::vector<Term>& terms) {
   for (std::size_t i = 0; i < terms.size(); ++i) {
     for (std::size_t j = i + 1; j < terms.size(); ++j) {
       if (!difference.is(-1, {&terms[i], &terms[j]})) continue;
@@ -127,13 +127,13 @@ std::optional<Complaint> explained_by_terms(const Values& got, const Values& rig
   constexpr const char* kAdvice = "list what the total is the sum of, and tick off each once";
   const Difference difference(got, right, tolerance);
   const Evidence told = evidence(got, right);
-  if (const Statement names = names_of(difference, -1, terms); !names.text.empty()) {
+  if (const Sentence names = names_of(difference, -1, terms); !names.text.empty()) {
     return Complaint{kCode, joined(names, " is ", "missing") + told, kAdvice};
   }
-  if (const Statement names = names_of(difference, 1, terms); !names.text.empty()) {
+  if (const Sentence names = names_of(difference, 1, terms); !names.text.empty()) {
     return Complaint{kCode, joined(names, " is ", "counted twice") + told, kAdvice};
   }
-  if (const Statement names = missing_pair(difference, terms); !names.text.empty()) {
+  if (const Sentence names = missing_pair(difference, terms); !names.text.empty()) {
     return Complaint{kCode, joined(names, " are ", "missing") + told, kAdvice};
   }
   return std::nullopt;

@@ -28,7 +28,7 @@ std::optional<std::string> first_difference(const Values& got, const Values& rig
 struct ResultSlip {
   Values results;
   const char* code;
-  Statement cause;
+  Sentence cause;
   const char* advice;
 };
 
@@ -40,7 +40,7 @@ std::optional<Complaint> explained_by_slips(const Values& got, const Values& rig
 
 /// A summand of totals: what it adds to each of them. Totals that it leaves alone need no number.
 struct Term {
-  Statement name;  ///< "the norm over each query head"
+  Sentence name;  ///< "the norm over each query head"
   NamedNumbers adds;
 };
 

@@ -34,7 +34,7 @@ TEST(TermsTest, TwoMayBeMissing) {
 }
 
 TEST(TermsTest, NumbersAndNamesOfOneCaseAreNotPublic) {
-  const auto in_public = [](const Statement& name) {
+  const auto in_public = [](const Sentence& name) {
     const std::vector<Term> terms{{"the query norm", {{"flops", 10}, {"bytes", 4}}},
                                   {name, {{"flops", 5}, {"bytes", 2}}}};
     const Values got{{"flops", std::int64_t{85}}, {"bytes", std::int64_t{54}}};

@@ -12,7 +12,6 @@
 #include "grader/batch/intake/gradescope.h"
 #include "grader/batch/intake/late_policy.h"
 #include "grader/batch/intake/roster.h"
-#include "grader/batch/intake/student_file.h"
 #include "grader/spec/part.h"
 
 namespace rooflab {
@@ -85,9 +84,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 'p':
       rooflab::read_policy(text);
-      break;
-    case 's':
-      rooflab::read_student_file(text);
       break;
     case 'y':
       rooflab::read_export_metadata(text, "submission_1");

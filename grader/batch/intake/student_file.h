@@ -1,9 +1,9 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "grader/batch/intake/roster.h"
+#include "grader/batch/intake/submission.h"
 
 namespace rooflab {
 
@@ -13,6 +13,9 @@ struct StudentFile {
   std::string problem;  ///< why it says nothing: "line 2: …"; one line
 };
 
-StudentFile read_student_file(std::string_view text);
+/// Lets rooflab-unpack read the text in the sandbox: a file that brings its reader down costs
+/// its own submission alone.
+/// @throws SandboxError, FileError when the grader itself cannot go on
+StudentFile read_student_file(const std::string& text, const IntakeOptions& options);
 
 }  // namespace rooflab

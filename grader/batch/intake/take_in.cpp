@@ -224,7 +224,7 @@ class Intake {
     const SubmittedFile text = read_found(*files.front());
     StudentFile file;
     if (text.state == SubmittedFile::State::present) {
-      file = read_student_file(text.text);
+      file = read_student_file(text.text, options_);
     } else {
       file.problem = text.reason;
     }

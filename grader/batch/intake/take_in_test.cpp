@@ -201,7 +201,16 @@ TEST_F(TakeInTest, ReadsWhoItIsFromAFileInIt) {
 
 TEST_F(TakeInTest, LeavesAFileAloneThatSaysNothingOfWhoItIs) {
   write("ada/gemv.cu", "one");
-  for (const char* text : {"id = [1]", "shoe = 44", "id = ", "\xFF"}) {
+  const std::string deep = "id = " + std::string(8000, '[');
+  const std::string dotted = [] {
+    std::string text;
+    for (int i = 0; i < 7000; ++i) text += "a.";
+    return text + "b = 1";
+  }();
+  const std::string large(70 << 10, '#');
+  for (const std::string& text :
+       {std::string("id = [1]"), std::string("shoe = 44"), std::string("id = "),
+        std::string("\xFF"), std::string("name = \"a\\nb\""), deep, dotted, large}) {
     write("ada/student.toml", text);
     const Submission ada = only();
     EXPECT_EQ(ada.hints.sis_id, "") << text;

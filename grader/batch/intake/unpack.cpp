@@ -68,6 +68,11 @@ std::string reason_of(const SandboxOutcome& outcome) {
 
 }  // namespace
 
+void require_unpacker(const IntakeOptions& options) {
+  if (::access(options.unpacker.c_str(), X_OK) == 0) return;
+  throw FileError(fmt::format("{} is missing or no program; build it", options.unpacker.string()));
+}
+
 std::string unpack(const std::filesystem::path& archive, const std::filesystem::path& into,
                    const IntakeOptions& options) {
   const Descriptor descriptor(
@@ -79,10 +84,7 @@ std::string unpack(const std::filesystem::path& archive, const std::filesystem::
   if (::fstat(descriptor.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return "it is no regular file; put the archive itself there";
   }
-  if (::access(options.unpacker.c_str(), X_OK) != 0) {
-    throw FileError(
-        fmt::format("{} is missing or no program; build it", options.unpacker.string()));
-  }
+  require_unpacker(options);
   return reason_of(run_sandboxed(request_for(descriptor.get(), into, options)));
 }
 

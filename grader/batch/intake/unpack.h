@@ -7,6 +7,9 @@
 
 namespace rooflab {
 
+/// @throws FileError when rooflab-unpack is missing
+void require_unpacker(const IntakeOptions& options);
+
 /// Runs rooflab-unpack in the sandbox: it sees the archive as an open file, and `into` as the only
 /// folder that it may write to.
 /// @return why the archive is refused, and what to do; empty when its files lie in `into`

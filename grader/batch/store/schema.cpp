@@ -140,6 +140,9 @@ ALTER TABLE gradings ADD COLUMN seed TEXT NOT NULL DEFAULT '0';
 UPDATE gradings SET seed = printf('%llu', seed_number);
 ALTER TABLE gradings DROP COLUMN seed_number;
 )sql",
+    R"sql(
+ALTER TABLE hand_questions ADD COLUMN answer TEXT;  -- as the worker read it; NULL where an older one did not
+)sql",
 };
 
 int schema_of(Database& database) {

@@ -293,12 +293,13 @@ double sum_of(const std::vector<HandQuestion>& questions) {
 void put_questions(Database& database, const std::string& grading,
                    const std::vector<HandQuestion>& questions) {
   Statement(database, "DELETE FROM hand_questions WHERE grading = ?").bind(grading).run();
-  Statement insert(database, "INSERT INTO hand_questions VALUES (?, ?, ?, ?)");
+  Statement insert(database, "INSERT INTO hand_questions VALUES (?, ?, ?, ?, ?)");
   for (std::size_t position = 0; position < questions.size(); ++position) {
     insert.bind(grading)
         .bind(static_cast<std::int64_t>(position))
         .bind(questions[position].item)
         .bind(questions[position].max_points)
+        .bind(questions[position].answer)
         .run();
   }
 }
@@ -390,13 +391,17 @@ std::optional<std::vector<HandQuestion>> Store::hand_questions(const std::string
   known.bind(grading);
   if (!known.step() || !known.optional_real()) return std::nullopt;
   Statement row(database_,
-                "SELECT item, max_points FROM hand_questions WHERE grading = ? ORDER BY position");
+                "SELECT item, max_points, answer IS NOT NULL, coalesce(answer, '') FROM "
+                "hand_questions WHERE grading = ? ORDER BY position");
   row.bind(grading);
   std::vector<HandQuestion> questions;
   while (row.step()) {
     HandQuestion question;
     question.item = row.text();
     question.max_points = row.real();
+    const bool is_known = row.integer() != 0;
+    std::string answer = row.text();
+    if (is_known) question.answer = std::move(answer);
     questions.push_back(std::move(question));
   }
   return questions;

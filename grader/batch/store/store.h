@@ -64,6 +64,8 @@ struct ManualRow {
 struct HandQuestion {
   std::string item = {};
   double max_points = 0;
+  /// What the student wrote, as the grading's worker read it; nothing where none has.
+  std::optional<std::string> answer = {};
 };
 
 /// A result as its worker hands it in: taken times stand beside it, since they alone differ from
@@ -75,7 +77,8 @@ struct GradedResult {
   double build_s = 0;
   double run_s = 0;
   std::string revealed = {};  ///< to_text of the hidden cases that failed; for instructors alone
-  std::vector<HandQuestion> questions = {};  ///< of the part as it was graded
+  std::vector<HandQuestion> questions = {};       ///< of the part as it was graded
+  std::map<std::string, std::string> texts = {};  ///< answers in free text, by item; untrusted
 };
 
 /// Files of one part by their paths relative to a submission, with their contents.

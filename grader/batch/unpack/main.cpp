@@ -1,9 +1,12 @@
-// rooflab-unpack: writes the plain files of an archive into an empty folder, or nothing at all.
+// rooflab-unpack: reads what a student handed in, in a process that ends with it.
 //
-//     rooflab-unpack ARCHIVE OUT_FOLDER      ARCHIVE may be -, the standard input
+//     rooflab-unpack ARCHIVE OUT_FOLDER      writes the archive's plain files into an empty folder,
+//                                            or nothing at all
+//     rooflab-unpack --student-file FILE     prints id, name and email of a student.toml, a line
+//     each
 //
-// Exits 0, 1 when the archive is refused (why stands on the standard output), 2 for wrong usage, 3
-// when a file could not be read or written.
+// The file may be -, the standard input. Exits 0, 1 when the file is refused (why stands on the
+// standard output), 2 for wrong usage, 3 when a file could not be read or written.
 #include <fcntl.h>
 #include <locale.h>
 #include <sys/stat.h>
@@ -19,6 +22,7 @@
 #include <system_error>
 
 #include "grader/batch/unpack/read_archive.h"
+#include "grader/batch/unpack/student_file.h"
 
 namespace {
 
@@ -44,14 +48,14 @@ std::system_error system_error(const char* what) { return {errno, std::generic_c
 std::string read_all(const std::string& name) {
   const File file(name == "-" ? STDIN_FILENO
                               : open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.get() < 0) throw system_error("the archive cannot be read");
+  if (file.get() < 0) throw system_error("the file cannot be read");
   std::string bytes;
   std::array<char, 65536> buffer;
   while (true) {
     const ssize_t count = read(file.get(), buffer.data(), buffer.size());
     if (count == 0) return bytes;
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0) throw system_error("the archive cannot be read");
+    if (count < 0) throw system_error("the file cannot be read");
     bytes.append(buffer.data(), static_cast<std::size_t>(count));
     if (bytes.size() > kLargestArchive) {
       throw rooflab::ArchiveError("it is larger than 64 MiB; pack only what was asked for");
@@ -77,22 +81,41 @@ void write_file(const std::filesystem::path& path, const rooflab::ArchiveFile& f
   }
 }
 
+void unpack(const std::string& archive, const std::filesystem::path& folder) {
+  const std::string bytes = read_all(archive);
+  for (const rooflab::ArchiveFile& file : rooflab::read_archive(bytes)) {
+    write_file(folder / file.path, file);
+  }
+}
+
+void print_student_file(const std::string& name) {
+  const rooflab::StudentFileText file = rooflab::parse_student_file(read_all(name));
+  std::printf("%s\n%s\n%s\n", file.id.c_str(), file.name.c_str(), file.email.c_str());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fputs("usage: rooflab-unpack ARCHIVE OUT_FOLDER\n", stderr);
+    std::fputs(
+        "usage: rooflab-unpack ARCHIVE OUT_FOLDER\n"
+        "       rooflab-unpack --student-file FILE\n",
+        stderr);
     return 2;
   }
   setlocale(LC_CTYPE, "C.UTF-8");  // else libarchive takes names in UTF-8 for broken ones
   setenv("TZ", "UTC0", 1);         // zip has local times: the same on every machine
   try {
-    const std::string bytes = read_all(argv[1]);
-    for (const rooflab::ArchiveFile& file : rooflab::read_archive(bytes)) {
-      write_file(std::filesystem::path(argv[2]) / file.path, file);
+    if (std::string(argv[1]) == "--student-file") {
+      print_student_file(argv[2]);
+    } else {
+      unpack(argv[1], argv[2]);
     }
     return 0;
   } catch (const rooflab::ArchiveError& error) {
+    std::printf("%s\n", error.what());
+    return 1;
+  } catch (const rooflab::StudentFileError& error) {
     std::printf("%s\n", error.what());
     return 1;
   } catch (const std::exception& error) {

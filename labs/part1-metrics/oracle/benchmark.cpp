@@ -191,10 +191,9 @@ class BenchmarkOracle : public Oracle {
     if (got_peak != peak) return {explain_peak(got_peak, peak, held, earlier_peak)};
     const std::int64_t got_allocated = result<std::int64_t>(evidence, "allocated_bytes", -1);
     if (got_allocated != kept) {
-      const Statement cause =
-          got_allocated == held + kept
-              ? Statement("what was in use before the call is in allocated_bytes")
-              : Statement("allocated_bytes is wrong");
+      const Sentence cause = got_allocated == held + kept
+                                 ? Sentence("what was in use before the call is in allocated_bytes")
+                                 : Sentence("allocated_bytes is wrong");
       return {{"RL0429",
                cause + Evidence{message("; it should be ", kept, " and is ", got_allocated)},
                "subtract what the pool had in use before the call from what it has after"}};

@@ -187,7 +187,7 @@ TEST(BenchmarkOracleTest, TellsWhatTheDeviceSawBesideWhatWasReturned) {
   EXPECT_THAT(
       complaints,
       ElementsAre(Field(&Complaint::message,
-                        Field(&Statement::text,
+                        Field(&Sentence::text,
                               "this is the time of all timed calls together; one call takes 0.1 "
                               "ms on the device, the function returned 1"))));
   EXPECT_EQ(complaints[0].message.in_public, "this is the time of all timed calls together");

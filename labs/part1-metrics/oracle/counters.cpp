@@ -33,7 +33,7 @@ class CountersOracle : public Oracle {
     const auto array = [&](const char* name, std::initializer_list<const char*> extents) {
       auto bytes = static_cast<double>(integer(parameters, "bytes_per_element"));
       for (const char* extent : extents) bytes *= static_cast<double>(integer(parameters, extent));
-      return Term{Statement::of_all_cases(name), {{"bytes", bytes}}};
+      return Term{Sentence::of_all_cases(name), {{"bytes", bytes}}};
     };
     if (function == "gemm_cost") {
       return {array("A", {"m", "k"}), array("B", {"k", "n"}), array("C", {"m", "n"})};
@@ -84,7 +84,7 @@ class CountersOracle : public Oracle {
     std::vector<ResultSlip> slips;
     const auto add = [&](const char* cause, const char* advice, const ConvolutionRule& rule) {
       slips.push_back(
-          {convolution(parameters, rule), "RL0439", Statement::of_all_cases(cause), advice});
+          {convolution(parameters, rule), "RL0439", Sentence::of_all_cases(cause), advice});
     };
     add("the padding is added on one side only", kPlaces, {.padded_sides = 1});
     add("the padding is left out", kPlaces, {.padded_sides = 0});

@@ -38,7 +38,7 @@ class CostTerms {
   double new_tokens() const { return number("batch") * number("query_length"); }
 
   void add(const char* name, double macs, double flops, double elements) {
-    terms_.push_back({Statement::of_all_cases(name),
+    terms_.push_back({Sentence::of_all_cases(name),
                       {{"macs", macs}, {"flops", flops}, {"bytes", elements * bytes_}}});
   }
 

@@ -24,7 +24,7 @@ Values values_of(const NamedNumbers& numbers) { return {numbers.begin(), numbers
 Complaint unexplained(const Values& got, const Values& right, double scale) {
   const std::string wrong = first_difference(got, right, scale).value_or("");
   return {"RL0407",
-          Statement::of_all_cases(wrong + " is wrong") +
+          Sentence::of_all_cases(wrong + " is wrong") +
               Evidence{message(": it should be ", number_of(right, wrong), " and is ",
                                number_of(got, wrong))},
           "estimator.h says what each number is; compute this case by hand"};
@@ -154,7 +154,7 @@ Complaints judge_kernels(const Values& parameters, const Values& results) {
     TrafficRule other = rule;
     slip.change(other);
     slips.push_back({values_of(numbers_of(totals_of(program, other))), "RL0515",
-                     Statement::of_all_cases(slip.cause), slip.advice});
+                     Sentence::of_all_cases(slip.cause), slip.advice});
   }
   if (const auto by_slips = explained_by_slips(results, right, slips)) return {*by_slips};
   const auto by_terms = explained_by_terms(results, right, traffic_terms(totals_of(program, rule)));
@@ -214,7 +214,7 @@ Complaints judge_mlp(const Values& parameters, const CallEvidence& evidence) {
   }
   const auto counts = [](const char* what, std::size_t expected, std::size_t found) {
     return Complaint{"RL0407",
-                     Statement::of_all_cases(message("the program has the wrong ", what)) +
+                     Sentence::of_all_cases(message("the program has the wrong ", what)) +
                          Evidence{message(": it should have ", expected, " and has ", found)},
                      "the product with gate, the product with up, the activation, the "
                      "multiplication, the product with down"};
@@ -232,7 +232,7 @@ Complaints judge_mlp(const Values& parameters, const CallEvidence& evidence) {
     if (is_close(found, expected, kArithmetic)) continue;
     return {
         {"RL0407",
-         Statement::of_all_cases(message("arrays of the role ", role, " have the wrong size")) +
+         Sentence::of_all_cases(message("arrays of the role ", role, " have the wrong size")) +
              Evidence{message(": in all they should have ", expected, " bytes and have ", found)},
          "x and out are (tokens, hidden), the weights (hidden, intermediate), what lies between "
          "is (tokens, intermediate); each element has bytes_per_element bytes"}};
@@ -289,7 +289,7 @@ std::vector<ResultSlip> slips_of_times(const EstimatedProgram& program,
   const auto add = [&](const TimeRule& rule, const char* code, const char* cause,
                        const char* advice) {
     slips.push_back({values_of(numbers_of(times_of(program, gpu, rule))), code,
-                     Statement::of_all_cases(cause), advice});
+                     Sentence::of_all_cases(cause), advice});
   };
   for (const TimeSlip& slip : time_slips()) {
     TimeRule rule;
@@ -305,7 +305,7 @@ std::vector<ResultSlip> slips_of_times(const EstimatedProgram& program,
     NamedNumbers scaled = numbers_of(times_of(program, gpu));
     for (auto& [name, value] : scaled) value *= factor;
     slips.push_back({values_of(scaled), "RL0406",
-                     Statement::of_all_cases(message("the times are in ", unit, "seconds")),
+                     Sentence::of_all_cases(message("the times are in ", unit, "seconds")),
                      "times are in seconds, and rates are per second"});
   }
   return slips;

@@ -73,8 +73,8 @@ Complaints judge_counts(const Trace& trace, const CallEvidence& evidence) {
         result<std::int64_t>(evidence, "total", -1) == static_cast<std::int64_t>(trace.size());
     return {
         {"RL0509",
-         (all_events ? Statement("calls and ranges of the host are counted with the device's work")
-                     : Statement("a count is wrong")) +
+         (all_events ? Sentence("calls and ranges of the host are counted with the device's work")
+                     : Sentence("a count is wrong")) +
              Evidence{message("; ", category, " should be ", right[category], " and is ", got)},
          "count the events of kind kernel, copy and memset, each in the category of its name"}};
   }
@@ -188,7 +188,7 @@ Complaints judge_summary(const Trace& trace, const CallEvidence& evidence) {
   }
   for (const auto& [rule, story] : slips) {
     if (summary_is(rows_of(trace, rule), evidence)) {
-      return {{"RL0509", Statement::of_all_cases(story.first) + first, story.second}};
+      return {{"RL0509", Sentence::of_all_cases(story.first) + first, story.second}};
     }
   }
   return {{"RL0509", "the summary is wrong" + first,

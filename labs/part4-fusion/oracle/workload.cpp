@@ -74,8 +74,8 @@ std::vector<Complaint> judge_counts(const std::map<std::string, std::int64_t>& r
     const auto all = static_cast<std::int64_t>(kActive);
     return {
         {"RL0509",
-         (got == all * count ? Statement("the counts are those of all recorded iterations together")
-                             : Statement("a count is wrong")) +
+         (got == all * count ? Sentence("the counts are those of all recorded iterations together")
+                             : Sentence("a count is wrong")) +
              Evidence{message("; one iteration has ", count, " device events of the category ",
                               category, ", and the report says ", got)},
          "count the recorded events by category and divide by the iterations of the schedule "
@@ -93,8 +93,8 @@ std::vector<Complaint> judge_times(const Report& right, const CallEvidence& evid
     if (is_close(got, expected, kClock)) return {};
     const bool all = is_close(got, expected * static_cast<double>(kActive), kClock);
     return {{"RL0509",
-             (all ? Statement("a time is that of all recorded iterations together")
-                  : Statement("a time is wrong")) +
+             (all ? Sentence("a time is that of all recorded iterations together")
+                  : Sentence("a time is wrong")) +
                  Evidence{message(": ", name, " should be ", expected, " us and is ", got)},
              what}};
   };

@@ -142,7 +142,7 @@ class StudyJudge {
                                             study_arrays(form, length), kMemory)) {
       const std::string cause =
           complaint->message.text.substr(0, complaint->message.text.find(';'));
-      throw Refusal({"RL0536", Statement(cause) + evidence, complaint->advice});
+      throw Refusal({"RL0536", Sentence(cause) + evidence, complaint->advice});
     }
     throw Refusal({"RL0536", "the memory is wrong" + evidence,
                    "the bytes of the arrays, and rooflab::peak_memory of one call beside them"});

@@ -16,27 +16,27 @@ struct Evidence {
 /// the place of them, out of it:
 ///
 ///     "the gaps are wrong" + Evidence{message("; there should be ", count)}
-struct Statement {
+struct Sentence {
   std::string text;       ///< all of it
   std::string in_public;  ///< the part that no case decides; empty when every word does
 
-  Statement() = default;
+  Sentence() = default;
   template <std::size_t N>
-  Statement(const char (&literal)[N]) : text(literal), in_public(literal) {}
+  Sentence(const char (&literal)[N]) : text(literal), in_public(literal) {}
   /// A text that was put together: nothing of it is public.
-  Statement(std::string composed) : text(std::move(composed)) {}
+  Sentence(std::string composed) : text(std::move(composed)) {}
 
   /// A text that is the same for all cases although it is no literal.
-  static Statement of_all_cases(std::string text) {
-    Statement statement(std::move(text));
-    statement.in_public = statement.text;
-    return statement;
+  static Sentence of_all_cases(std::string text) {
+    Sentence sentence(std::move(text));
+    sentence.in_public = sentence.text;
+    return sentence;
   }
 };
 
-inline Statement operator+(Statement statement, const Evidence& evidence) {
-  statement.text += evidence.text;
-  return statement;
+inline Sentence operator+(Sentence sentence, const Evidence& evidence) {
+  sentence.text += evidence.text;
+  return sentence;
 }
 
 }  // namespace rooflab

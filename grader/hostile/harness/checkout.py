@@ -40,6 +40,8 @@ def named(entries, names, where):
 
 def small_task(task):
     wanted = SETTINGS["tasks"][task["id"]]
+    if task["kind"] == "answers":
+        return task
     task = {key: value for key, value in task.items() if key != "ratio"}
     task["time_limit_s"] = SETTINGS["time_limit_s"]
     task["case"] = named(task["case"], wanted["cases"], task["id"])
@@ -55,7 +57,7 @@ def small_part(part):
 
 def small_hidden(hidden):
     cases = []
-    for task in TASKS:
+    for task in (task for task in TASKS if "hidden" in SETTINGS["tasks"][task]):
         own = [case for case in hidden["case"] if case["task"] == task]
         cases += named(own, SETTINGS["tasks"][task]["hidden"], "hidden.toml")
     return {"case": cases}
@@ -67,6 +69,8 @@ def make_checkout(folder):
     write_toml(folder / "labs" / PART / "part.toml", small_part(tomllib.loads((real / "part.toml").read_text())))
     hidden = tomllib.loads((ROOT / "solutions" / PART / "hidden.toml").read_text())
     write_toml(folder / "solutions" / PART / "hidden.toml", small_hidden(hidden))
+    key = "answers.key.toml"
+    (folder / "solutions" / PART / key).symlink_to(ROOT / "solutions" / PART / key)
     (folder / "labs" / PART / "interface").symlink_to(real / "interface")
     (folder / "labs" / "toolkit").symlink_to(ROOT / "labs" / "toolkit")
     for name in ("specs", "handouts"):

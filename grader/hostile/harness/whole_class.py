@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import resource
+import shutil
 import sqlite3
 import time
 import xml.etree.ElementTree
@@ -17,13 +18,13 @@ UNREADABLE = "unreadable"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_class(folder, attacks):
+def write_class(folder, attacks, honest):
     """The names of the right submissions. Each has a comment of its own: equal ones are graded once."""
     folder.mkdir()
     for attack in attacks:
         attack.write_entry(folder)
     names = []
-    for number in range(len(attacks) // ATTACKS_FOR_EACH_RIGHT_ONE + 2):
+    for number in range(honest):
         part = folder / f"{RIGHT}_{number:02}" / checkout.PART
         part.mkdir(parents=True)
         collection.write_honest_files(part)
@@ -112,15 +113,43 @@ def faults_of_outputs(out, attacks):
     return faults
 
 
-def judge(program, scratch, attacks, jobs):
-    """The outcomes of all attacks, and one for the class as a whole."""
+def run_batch(grader, submissions, out, jobs):
+    done, _ = grader.run("batch", ["batch", submissions, "--out", out, "--part", str(checkout.NUMBER), "--device",
+                                   "sim:a100", "--seed", alone.SEED, "--jobs", str(jobs)], LONGEST_CLASS_S)
+    return done
+
+
+def rows_of(out, names):
+    """What gradebooks and students get of these submissions."""
+    with open(out / "grades.csv", newline="") as file:
+        grades = {row["student"]: row for row in csv.DictReader(file) if row["student"] in names}
+    evidence = {name: row["tasks"] for name, row in submissions_of(out / "batch.sqlite").items() if name in names}
+    return grades, evidence
+
+
+def faults_among_others(grader, scratch, names, jobs):
+    """Grades the honest submissions by themselves: nothing of theirs may differ."""
+    for name in names:
+        shutil.copytree(scratch / "class" / name, scratch / "honest" / name)
+    done = run_batch(grader, scratch / "honest", scratch / "out_honest", jobs)
+    if done.returncode != 0:
+        return [f"the class of honest submissions ends with {done.returncode}"]
+    among, alone_there = rows_of(scratch / "out", names), rows_of(scratch / "out_honest", names)
+    if len(among[0]) != len(names):
+        return [f"grades.csv has {len(among[0])} of {len(names)} honest submissions"]
+    return [f"{name} has another grade among the others" for name in names
+            if any(one[name] != other[name] for one, other in zip(among, alone_there))]
+
+
+def judge(program, scratch, attacks, jobs, honest=None):
+    """The outcomes of all attacks, and one for the class as a whole.
+    honest: how many right submissions there are; their grades are then compared with those that they have alone"""
     leftovers.adopt_orphans()
-    names = write_class(scratch / "class", attacks)
+    names = write_class(scratch / "class", attacks, honest or len(attacks) // ATTACKS_FOR_EACH_RIGHT_ONE + 2)
     grader = alone.Grader(program, scratch, "class", "sim:a100")
     out = scratch / "out"
     start = time.monotonic()
-    done, _ = grader.run("batch", ["batch", scratch / "class", "--out", out, "--part", str(checkout.NUMBER), "--device",
-                                   "sim:a100", "--seed", alone.SEED, "--jobs", str(jobs)], LONGEST_CLASS_S)
+    done = run_batch(grader, scratch / "class", out, jobs)
     seconds = time.monotonic() - start
     printed, faults = reports.text_faults("terminal", done.stdout)
     faults += [f"a process is left: {line}" for line in leftovers.surviving_processes()]
@@ -136,6 +165,8 @@ def judge(program, scratch, attacks, jobs):
     faults += [f"{name} is right and has another result: {submissions[name]}" for name in names
                if submissions[name]["tasks"] != right]
     faults += faults_of_outputs(out, attacks)
+    if honest:
+        faults += faults_among_others(grader, scratch, names, jobs)
     known = {entry.name for entry in out.iterdir()}
     if "work" in known:
         faults.append("folders of jobs are left")

@@ -127,10 +127,11 @@ def rows_of(out, names):
     return grades, evidence
 
 
-def faults_among_others(grader, scratch, names, jobs):
+def faults_among_others(program, scratch, names, jobs):
     """Grades the honest submissions by themselves: nothing of theirs may differ."""
     for name in names:
         shutil.copytree(scratch / "class" / name, scratch / "honest" / name)
+    grader = alone.Grader(program, scratch, "honest", "sim:a100")
     done = run_batch(grader, scratch / "honest", scratch / "out_honest", jobs)
     if done.returncode != 0:
         return [f"the class of honest submissions ends with {done.returncode}"]
@@ -166,7 +167,7 @@ def judge(program, scratch, attacks, jobs, honest=None):
                if submissions[name]["tasks"] != right]
     faults += faults_of_outputs(out, attacks)
     if honest:
-        faults += faults_among_others(grader, scratch, names, jobs)
+        faults += faults_among_others(program, scratch, names, jobs)
     known = {entry.name for entry in out.iterdir()}
     if "work" in known:
         faults.append("folders of jobs are left")

@@ -137,25 +137,6 @@ std::optional<Doubt> missing_operations(const Problem& problem, const Work& work
                proven};
 }
 
-std::optional<Doubt> missing_stores(const Problem& problem, const simgpu::Activity& activity) {
-  const auto is_library = [](const auto& call) { return call.first.starts_with("cublas"); };
-  if (std::ranges::any_of(activity.api_calls, is_library)) return std::nullopt;
-  std::uint64_t stored = 0;
-  bool agree_by_atomics = false;
-  for (const simgpu::KernelRecord& kernel : activity.kernels) {
-    stored += kSectorBytes *
-              (kernel.counters.global_store_sectors + kernel.counters.global_atomic_sectors);
-    agree_by_atomics |= kernel.sampled && kernel.counters.global_atomic_requests > 0;
-  }
-  for (const simgpu::MemoryRecord& record : activity.memory) {
-    if (record.kind != "copy device to host") stored += record.bytes;
-  }
-  const std::uint64_t needed = bytes_of_tensors(problem, {Role::output});
-  if (stored >= needed) return std::nullopt;
-  return Doubt{fmt::format("kernels stored {} of the {} bytes of the outputs", stored, needed),
-               !agree_by_atomics};
-}
-
 std::string copies_to_host(std::uint64_t result_bytes, const Work& work,
                            const simgpu::Activity& activity) {
   if (!went_to_the_host(work, activity) || !may_come_from_the_host(result_bytes, activity)) {

@@ -37,13 +37,6 @@ struct Doubt {
 std::optional<Doubt> missing_operations(const Problem& problem, const Work& work,
                                         const simgpu::Activity& activity);
 
-/// Whether the kernels and copies of a sampled run, all blocks counted, stored fewer bytes than the
-/// outputs have. Elements that such a run leaves out are not judged, so that a grid that covers
-/// half of them would count as twice as fast. What cuBLAS stores is not recorded: with it, nothing
-/// is missing. Where blocks agree by atomics which of them stores, the blocks that ran say nothing
-/// of the others, and nothing is proven.
-std::optional<Doubt> missing_stores(const Problem& problem, const simgpu::Activity& activity);
-
 /// What left the device, in words, when the call copied more than a tenth of the case's bytes to
 /// the host, and results could have come back from there; else empty. Host code runs beside the
 /// device's clock, so what it computes costs no time. A copy that only prints or checks costs the

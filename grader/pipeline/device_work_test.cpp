@@ -82,34 +82,6 @@ TEST(DeviceWorkTest, ARoundTripToTheHostProvesItWhereOperationsAreMissing) {
   EXPECT_TRUE(operations_of(activity)->proven);
 }
 
-TEST(DeviceWorkTest, ASampledRunHasToStoreAllOutputs) {
-  Problem problem;
-  problem.tensors.resize(3);
-  problem.tensors[0].shape = {1000};  // an input needs no store
-  problem.tensors[1].role = Role::output;
-  problem.tensors[1].shape = {16, 8};
-  problem.tensors[2].role = Role::in_out;  // which elements change is the function's own affair
-  problem.tensors[2].shape = {1000};
-  simgpu::Activity activity = kernel_with("fp32", 1);
-  activity.kernels[0].sampled = true;
-  activity.kernels[0].counters.global_store_sectors = 16;
-  EXPECT_FALSE(missing_stores(problem, activity));
-  activity.kernels[0].counters.global_store_sectors = 8;
-  ASSERT_TRUE(missing_stores(problem, activity));
-  EXPECT_EQ(missing_stores(problem, activity)->reason,
-            "kernels stored 256 of the 512 bytes of the outputs");
-  EXPECT_TRUE(missing_stores(problem, activity)->proven);
-  activity.kernels[0].counters.global_atomic_requests = 1;
-  EXPECT_FALSE(missing_stores(problem, activity)->proven) << "the last block may store for all";
-  activity.memory = copy_of("copy device to host", 4096).memory;
-  EXPECT_TRUE(missing_stores(problem, activity));
-  activity.memory = copy_of("set", 256).memory;
-  EXPECT_FALSE(missing_stores(problem, activity));
-  activity.memory.clear();
-  activity.api_calls["cublasSgemm_v2"] = 1;
-  EXPECT_FALSE(missing_stores(problem, activity)) << "nobody counts the library's stores";
-}
-
 TEST(DeviceWorkTest, WhereTheDeviceKeepsNoRecordsNothingIsFound) {
   EXPECT_FALSE(operations_of({}));
   EXPECT_EQ(copies_to_host(10'000, kWork, {}), "");

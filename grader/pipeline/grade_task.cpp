@@ -229,9 +229,7 @@ class TaskGrader {
     timing.advice = advice_of(timing.limit, timing.time_us);
     if (speed.shows_memory) timing.peak_memory = run->peak_memory;
     if (is_cut_short(run->outcome)) return add_bound(speed, std::move(timing), *run);
-    // A device that was asked to sample takes no longer for a slow call: that it is sampled and
-    // not compared is the case's doing.
-    const bool is_uncompared = run->judgement.is_uncompared && !speed.sampled;
+    const bool is_uncompared = run->judgement.is_uncompared;
     if (is_uncompared) leave_uncompared_share(timing);
     add_timing(speed, timing);
     const bool measured = scene_.tools.device.time_kind() == "measured";

@@ -167,7 +167,7 @@ class Device {
   void set_secret(std::uint64_t secret) { secret_ = secret; }
   void mark();
   Activity collect();
-  /// What is final of a call that was cut short: what whole blocks of the launch that was cut
+  /// What is final of a call whose launch was cut short or sampled: what that launch's whole blocks
   /// stored, if it had all of its inputs, and nothing came behind it that could have changed that.
   const SettledBytes& settled() const { return settled_; }
 
@@ -230,7 +230,7 @@ class Device {
   std::uint64_t host_work_ = 0;                           ///< of launches and copies since then
   bool is_cut_short_ = false;     ///< one of them took too long: nobody knows what follows from it
   bool left_blocks_out_ = false;  ///< one of them was sampled: its results are not whole
-  SettledBytes settled_;          ///< of the launch that took too long
+  SettledBytes settled_;          ///< of the only launch that left out blocks
   std::uint64_t secret_ = 0;
   StreamRaces::Node node_;     ///< that what is issued belongs to
   bool follows_work_ = false;  ///< what is issued belongs to a node that is not a graph's first

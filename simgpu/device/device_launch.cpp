@@ -192,7 +192,8 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   work_ += result.work;
   host_work_ += result.work;
   const bool has_inputs = !is_cut_short_ && !left_blocks_out_;
-  if (result.at_least && has_inputs) settled_ = std::move(result.settled);
+  if (has_inputs) settled_ = std::move(result.settled);
+  result.settled = {};
   is_cut_short_ = is_cut_short_ || result.at_least;
   left_blocks_out_ = left_blocks_out_ || result.sampled_blocks != 0;
   finish_launch(kernel, message, result);

@@ -284,8 +284,8 @@ SettledBytes DeviceProcess::settled() {
     const std::uint64_t first = settled.ranges.size();
     const auto reply = impl_->ask(ControlOperation::settled, first);
     wire::Reader reader(reply);
-    settled.whole_blocks = reader.get<std::uint64_t>();
-    settled.blocks = reader.get<std::uint64_t>();
+    settled.of_grid.resize(reader.get<std::uint64_t>());
+    for (ByteRange& stored : settled.of_grid) stored = reader.get<ByteRange>();
     if (reader.empty()) return settled;
     while (!reader.empty()) settled.ranges.push_back(reader.get<ByteRange>());
   }

@@ -176,12 +176,12 @@ std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
 SettledPart settled_part(const simgpu::SettledBytes& settled, const RunRequest& request,
                          const std::vector<std::uint64_t>& addresses) {
   SettledPart part;
-  if (settled.whole_blocks == 0) return part;
-  part.share_of_blocks =
-      static_cast<double>(settled.whole_blocks) / static_cast<double>(settled.blocks);
+  if (settled.ranges.empty()) return part;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const std::uint64_t begin = addresses[i];
     const std::uint64_t end = begin + request.problem->tensors[i].bytes();
+    const auto of_grid = std::ranges::find(settled.of_grid, begin, &simgpu::ByteRange::address);
+    part.of_grid.push_back(of_grid == settled.of_grid.end() ? 0 : of_grid->bytes);
     auto& written = part.written.emplace_back();
     for (const simgpu::ByteRange& range : settled.ranges) {
       // No access goes from one allocation into the next.

@@ -89,6 +89,13 @@ TEST_F(SimDeviceTest, ATimedRunHasTheDevicesOwnTime) {
             outcome.samples_us);
 }
 
+/// Of the output, that whole blocks have written.
+std::int64_t settled_elements(const RunOutcome& outcome) {
+  std::uint64_t bytes = 0;
+  for (const simgpu::ByteRange& range : outcome.settled.written.at(1)) bytes += range.bytes;
+  return static_cast<std::int64_t>(bytes / sizeof(float));
+}
+
 TEST_F(SimDeviceTest, ASampledRunLeavesOutBlocksAndSaysSo) {
   constexpr std::int64_t kMany = std::int64_t{1} << 24;
   for (Tensor& tensor : problem_.tensors) tensor.shape = {kMany};
@@ -113,6 +120,12 @@ TEST_F(SimDeviceTest, ASampledRunLeavesOutBlocksAndSaysSo) {
   EXPECT_EQ(written(whole), kMany);
   EXPECT_GT(written(sampled), 0);
   EXPECT_LT(written(sampled), kMany / 2);
+  EXPECT_EQ(settled_elements(sampled), written(sampled));
+  EXPECT_EQ(sampled.settled.of_grid.at(1), kMany * sizeof(float));
+  request.secret = 1;
+  const RunOutcome with_another_secret = device_.run(request);
+  EXPECT_NE(with_another_secret.settled.written, sampled.settled.written);
+  EXPECT_EQ(with_another_secret.samples_us, sampled.samples_us);
   EXPECT_NEAR(sampled.samples_us.at(0), whole.samples_us.at(0), 0.1 * whole.samples_us.at(0));
 }
 
@@ -207,8 +220,7 @@ TEST_F(SimDeviceTest, TellsWhatIsFinalOfACallThatWasCutShort) {
     }
   }
   EXPECT_GT(written, 0U);
-  EXPECT_DOUBLE_EQ(static_cast<double>(written),
-                   once.settled.share_of_blocks * kMany * sizeof(float));
+  EXPECT_EQ(once.settled.of_grid.at(1), kMany * sizeof(float)) << "all blocks write all of it";
   const RunOutcome twice = run("scale_slowly_twice", "libgpu_tasks.so", limit, true);
   EXPECT_TRUE(twice.activity.kernels.at(0).at_least);
   EXPECT_TRUE(twice.settled.written.empty()) << "the launch behind it did not run";

@@ -127,6 +127,8 @@ TEST_F(CheckTest, WhatABlockHasWrittenIsComparedThoughItHasThePoisonsBits) {
   const auto wrong = check_settled(problem_, expected_, outputs, part({{4, 8}})).wrong;
   ASSERT_EQ(wrong.size(), 1U);
   EXPECT_EQ(wrong[0].wrong_count, 2U);
+  EXPECT_EQ(wrong[0].nan_count, 2U);
+  EXPECT_EQ(wrong[0].unwritten_count, 0U);
   EXPECT_TRUE(check_settled(problem_, expected_, outputs, part({})).wrong.empty());
 }
 

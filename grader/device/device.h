@@ -100,6 +100,9 @@ struct RunRequest {
   /// Decides which blocks a simulated GPU runs of a launch that it does not run whole. The guest
   /// must not know it.
   std::uint64_t secret = 0;
+  /// Findings name only what the library was built with: what a guest makes at run time, it could
+  /// name after the sizes of a hidden case.
+  bool names_built_code_only = false;
   /// Processor time of the guest alone, where the GPU is simulated: 0 for that of time_limit.
   std::chrono::duration<double> host_time_limit{0};
   /// The problem with its inputs drawn anew, each time others: for a device that repeats timed

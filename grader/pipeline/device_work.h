@@ -35,15 +35,17 @@ struct Doubt {
 ///   tenth of what the case takes, or
 /// - the call took data to the host and brought at least half of the outputs' bytes back.
 std::optional<Doubt> missing_operations(const Problem& problem, const Work& work,
-                                        const simgpu::Activity& activity);
+                                        const simgpu::Activity& activity,
+                                        const gpu_spec::GpuSpec& gpu);
 
-/// What left the device, in words, when the call copied more than a tenth of the case's bytes to
-/// the host, and results could have come back from there; else empty. Host code runs beside the
-/// device's clock, so what it computes costs no time. A copy that only prints or checks costs the
-/// student its time and gains nothing.
+/// What left the device, in words, when the call brought more than a tenth of the case's bytes to
+/// the host, by copies or by stores of kernels to memory that the host shares, and results could
+/// have come back from there; else empty. Host code runs beside the device's clock, so what it
+/// computes costs no time. A copy that only prints or checks costs the student its time and gains
+/// nothing.
 /// @param result_bytes of the case
 std::string copies_to_host(std::uint64_t result_bytes, const Work& work,
-                           const simgpu::Activity& activity);
+                           const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu);
 
 /// Of all tensors that a call writes.
 std::uint64_t result_bytes(const Problem& problem);

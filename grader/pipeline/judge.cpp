@@ -232,7 +232,7 @@ Judgement judge(const JudgedRun& run) {
   }
   if (run.task.kind == TaskKind::kernel && run.oracle != nullptr) {
     const Work work = run.oracle->work(run.problem.parameters);
-    auto operations = missing_operations(run.problem, work, activity);
+    auto operations = missing_operations(run.problem, work, activity, run.gpu);
     if (operations) {
       // Figures would tell a hidden case's sizes.
       if (run.context.hidden)

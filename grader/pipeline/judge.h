@@ -39,6 +39,7 @@ struct JudgedRun {
   const Oracle* oracle = nullptr;  ///< null for tasks whose cases hold their results
   const RunOutcome& outcome;
   DiagnoseContext context;
+  const gpu_spec::GpuSpec& gpu;
 };
 
 /// The verdict of a run, the most telling cause first: a fault of the grader; a stub; a race, or

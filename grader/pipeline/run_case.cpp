@@ -101,7 +101,8 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   if (tools.observe) {
     tools.observe(scene_.task().id + ": " + spec.name, result.outcome.activity);
   }
-  const JudgedRun run{scene_.task(), spec, problem, oracle_, result.outcome, place};
+  const JudgedRun run{scene_.task(),  spec,  problem,           oracle_,
+                      result.outcome, place, tools.device.gpu()};
   result.judgement = judge(run);
   if (samples_do_not_tell(run, result.judgement)) {
     scene_.tools.progress(fmt::format("{}: running all of {}", scene_.task().id, spec.name));
@@ -188,6 +189,7 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed, const Case
           .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),
           .share_of_work = std::max(kLeastShareOfWork, std::pow(0.5, too_slow_)),
           .secret = seeds_of(spec.name).blocks,
+          .names_built_code_only = spec.hidden,
           .host_time_limit = std::chrono::duration<double>(scene_.task().host_time_limit_s),
           .fresh = with_fresh_inputs};
 }

@@ -59,6 +59,9 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     case ControlOperation::set_secret:
       device_.set_secret(reader.get<std::uint64_t>());
       return;
+    case ControlOperation::add_built_code:
+      device_.add_built_code(reader.rest());
+      return;
     default:
       memory_operation(static_cast<ControlOperation>(operation), reader, writer);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simgpu/checkers/findings.h"
+#include "simgpu/counters/block_conflicts.h"
 #include "simgpu/counters/sampled_l2.h"
 #include "simgpu/exec/block_classes.h"
 #include "simgpu/exec/grid_cells.h"
@@ -89,6 +90,13 @@ std::vector<ByteRange> stored_by(const BlockSampler& sampler) {
   return all;
 }
 
+/// What the blocks that ran have touched.
+std::vector<TouchedSector> sectors_of(const BlockSampler& sampler) {
+  BlockConflicts all;
+  for (const auto& [block, profile] : sampler.profiles()) all.add(*profile.log);
+  return all.touched();
+}
+
 /// Tells memory what the blocks stored, and the result what it depends on.
 void note_touched(const LaunchContext& launch, const BlockSampler& sampler, LaunchResult& result) {
   TouchedMemory touched(launch.memory);
@@ -124,6 +132,7 @@ LaunchResult sample(LaunchContext& launch) {
   result.sampled_blocks = sampler.blocks_run();
   result.work = sampler.work();
   result.settled = {.ranges = stored_by(sampler), .of_grid = std::move(grid->stored)};
+  if (launch.sectors) result.sectors = sectors_of(sampler);
   note_touched(launch, sampler, result);
   return result;
 }

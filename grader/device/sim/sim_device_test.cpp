@@ -67,6 +67,11 @@ TEST_F(SimDeviceTest, AGuestMayCompileAKernelByNvrtcAndLaunchIt) {
   ASSERT_EQ(outcome.activity.kernels.size(), 1U);
   EXPECT_EQ(outcome.activity.kernels[0].name, "scale");
   EXPECT_TRUE(outcome.activity.findings.empty());
+  request.names_built_code_only = true;
+  const RunOutcome unnamed = device.run(request);
+  expect_scaled(unnamed);
+  ASSERT_EQ(unnamed.activity.kernels.size(), 1U);
+  EXPECT_EQ(unnamed.activity.kernels[0].name, "a kernel made at run time");
 }
 #endif
 
@@ -164,6 +169,17 @@ TEST_F(SimDeviceTest, TellsTheErrorThatALaunchLeftBehind) {
   const RunOutcome outcome = run("bad_launch");
   EXPECT_EQ(outcome.end, End::returned);
   EXPECT_EQ(outcome.cuda_error, "cudaErrorInvalidConfiguration");
+}
+
+TEST_F(SimDeviceTest, NamesWhatTheLibraryWasBuiltWithWhereItNamesNothingElse) {
+  RunRequest request = request_of(problem_, "overrun", "libgpu_tasks.so", std::chrono::seconds(60));
+  const RunOutcome open = device_.run(request);
+  request.names_built_code_only = true;
+  const RunOutcome outcome = device_.run(request);
+  ASSERT_FALSE(open.activity.findings.empty());
+  ASSERT_EQ(outcome.activity.findings.size(), open.activity.findings.size());
+  EXPECT_EQ(outcome.activity.findings[0].kernel, open.activity.findings[0].kernel);
+  EXPECT_EQ(outcome.activity.findings[0].where.line, open.activity.findings[0].where.line);
 }
 
 TEST_F(SimDeviceTest, TellsWhatTheCheckersFound) {

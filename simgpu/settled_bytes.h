@@ -12,12 +12,13 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
-/// What is final of a launch that was cut short, though most of its blocks never ran: what its
-/// whole blocks stored. Empty where that cannot be said.
+/// What is final of a launch of which not all blocks ran: what those that ran whole have stored.
+/// Empty where that cannot be said.
 struct SettledBytes {
-  std::vector<ByteRange> ranges;   ///< in order and apart from each other
-  std::uint64_t whole_blocks = 0;  ///< that stored them
-  std::uint64_t blocks = 0;        ///< of the grid
+  std::vector<ByteRange> ranges;  ///< in order and apart from each other
+  /// How many bytes all blocks of the grid store to each allocation that `ranges` lie in, as far as
+  /// the blocks that ran tell; `address` is the allocation's.
+  std::vector<ByteRange> of_grid;
 };
 
 }  // namespace simgpu

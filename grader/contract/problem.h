@@ -35,6 +35,12 @@ struct Tensor {
   std::size_t bytes() const;  ///< of all elements
 };
 
+/// Neighbouring elements of a tensor.
+struct ElementRange {
+  std::size_t first = 0;
+  std::size_t count = 0;
+};
+
 /// What one call of a student's function gets.
 struct Problem {
   Values parameters;  ///< scalars the adapter reads by name: m, n, k …
@@ -43,6 +49,10 @@ struct Problem {
   /// guest never has it, nor anything that it could be told from: it is drawn apart from the
   /// inputs.
   std::uint64_t selection = 0;
+  /// After a call of which the device ran only a part: by tensor's name, the elements that were
+  /// written, in order and apart from each other. Only these are compared, so that an oracle that
+  /// compares some elements chooses among them. A tensor that is not named is compared whole.
+  std::map<std::string, std::vector<ElementRange>> written = {};
 };
 
 /// What an output must hold: element i passes when !(|got - value[i]| > tolerance[i]) and got is a

@@ -42,12 +42,14 @@ struct SamplingRecord {
   bool slower_on_fresh = false;
 };
 
-/// What is final of a call of which the device ran only a part.
+/// What is final of a call of which the device ran only a part, as the device's own records of
+/// stores say.
 struct SettledPart {
   /// By tensor: offsets of the bytes that whole blocks have stored and nothing changes any more, in
   /// order and apart from each other. Empty where nobody can say.
   std::vector<std::vector<simgpu::ByteRange>> written;
-  double share_of_blocks = 0;  ///< of the grid, that wrote it
+  /// By tensor: how many bytes of it all blocks write, as far as those that ran tell.
+  std::vector<std::uint64_t> of_grid;
 };
 
 /// What a guest's run ended in.
@@ -72,7 +74,7 @@ struct RunOutcome {
       outputs;                 ///< of every tensor, in order, read on the trusted side
   bool keeps_records = false;  ///< the device fills in `activity`; a real GPU does not
   bool sampled = false;        ///< the device left out blocks, as the request allows
-  SettledPart settled;         ///< of a call that took too long and was cut short
+  SettledPart settled;         ///< of a call that was cut short or sampled
   simgpu::Activity activity;
   std::vector<double> samples_us;          ///< timed calls: elapsed time of each that counts
   std::optional<SamplingRecord> sampling;  ///< of a measured time; nothing of a modelled one
@@ -93,11 +95,14 @@ struct RunRequest {
   bool sampled = false;
   std::chrono::duration<double> time_limit{60};
   /// Of the work that a simulated GPU does for a timed call at most: less where a call of the task
-  /// has taken more than that already.
+  /// has taken more than that already, more where only a run in full tells whether it is right.
   double share_of_work = 1;
-  /// Decides which blocks a simulated GPU runs of a launch that takes too long. The guest must not
-  /// know it.
+  /// Decides which blocks a simulated GPU runs of a launch that it does not run whole. The guest
+  /// must not know it.
   std::uint64_t secret = 0;
+  /// Findings name only what the library was built with: what a guest makes at run time, it could
+  /// name after the sizes of a hidden case.
+  bool names_built_code_only = false;
   /// Processor time of the guest alone, where the GPU is simulated: 0 for that of time_limit.
   std::chrono::duration<double> host_time_limit{0};
   /// The problem with its inputs drawn anew, each time others: for a device that repeats timed

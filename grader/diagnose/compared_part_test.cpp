@@ -43,6 +43,15 @@ TEST_F(ComparedPartTest, AWrongElementIsNamedByItsPlaceInTheWholeOutput) {
   EXPECT_THAT(story.pattern, IsEmpty()) << "three elements make no map";
 }
 
+TEST_F(ComparedPartTest, WhereNoneOfThemWasWrittenNoPatternIsLookedFor) {
+  check_.shape = {1'000'000};
+  spoil(0, 2);
+  spoil(2, 4);
+  check_.unwritten = check_.wrong;
+  check_.unwritten_count = 2;
+  EXPECT_EQ(explain_mismatch(check_, {}, context_).code, "RL0403");
+}
+
 TEST_F(ComparedPartTest, AMistakeIsRecognisedByTheSameElements) {
   spoil(0, 2);
   spoil(1, 3);

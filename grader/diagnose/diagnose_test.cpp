@@ -459,6 +459,17 @@ TEST_F(DiagnoseTest, NotANumberHasItsOwnCause) {
   EXPECT_THAT(story.evidence, Contains(HasSubstr("C[0][1]")));
 }
 
+TEST_F(DiagnoseTest, OfAHiddenCaseTheGuestsNameOfACudaErrorIsNotTold) {
+  RunOutcome outcome;
+  outcome.cuda_error = "M is 7777";
+  EXPECT_THAT(told(explain_end(outcome, context_)), HasSubstr("7777"));
+  context_.hidden = true;
+  context_.case_number = 0;
+  EXPECT_THAT(told(explain_end(outcome, context_)), ::testing::Not(HasSubstr("7777")));
+  outcome.activity.error = "cudaErrorIllegalAddress";
+  EXPECT_THAT(told(explain_end(outcome, context_)), HasSubstr("cudaErrorIllegalAddress"));
+}
+
 TEST_F(DiagnoseTest, AHiddenCaseShowsNoValues) {
   context_.hidden = true;
   context_.case_number = 0;

@@ -169,7 +169,11 @@ Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
     case End::not_implemented:
       break;
   }
-  return {"RL0606", fmt::format("the call left a CUDA error behind: {}", outcome.cuda_error),
+  // The guest's word may be any text; of a hidden case only the device's is shown.
+  const std::string& error = context.hidden ? outcome.activity.error : outcome.cuda_error;
+  return {"RL0606",
+          error.empty() ? "the call left a CUDA error behind"
+                        : fmt::format("the call left a CUDA error behind: {}", error),
           "check the launch configuration: threads per block, shared memory, an empty grid"};
 }
 

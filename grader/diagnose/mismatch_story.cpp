@@ -46,6 +46,7 @@ bool fits_partial_tile(std::int64_t extent, std::int64_t first) {
 /// Whether just the first half, or the first quarter, of each slice is there, whichever dimensions
 /// a slice has: what is copied where elements are counted and not their bytes.
 bool has_first_part_of_slices(const TensorCheck& missing) {
+  if (!missing.index.empty()) return false;  // of a few elements nobody knows the slices
   std::size_t slice = missing.wrong.size();
   for (const std::int64_t extent : missing.shape) {
     slice /= static_cast<std::size_t>(extent);
@@ -64,7 +65,7 @@ bool has_first_part_of_slices(const TensorCheck& missing) {
 
 /// Whether a vector's first elements are there, as many as a block usually takes, and no others.
 bool has_first_block_alone(const TensorCheck& missing) {
-  if (missing.shape.size() != 1) return false;
+  if (missing.shape.size() != 1 || !missing.index.empty()) return false;
   const auto first = std::ranges::find(missing.wrong, true);
   const bool all_behind = std::all_of(first, missing.wrong.end(), [](bool wrong) { return wrong; });
   return all_behind &&

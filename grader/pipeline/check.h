@@ -28,19 +28,16 @@ struct ChangedInput {
 /// the others must have been written. Returns the tensors that have a wrong element.
 /// @param outputs bytes of every tensor of the problem after the call, in order; a tensor that is
 ///                missing or of another size counts as not written at all
-/// @param sampled blocks were left out: what is as it was before the call is not judged, unless all
-///                of a tensor's is
 /// @throws OracleFault when the expectation does not fit the problem.
 std::vector<TensorCheck> wrong_tensors(const Problem& problem,
                                        const std::vector<Expected>& expected,
-                                       const std::vector<std::vector<std::byte>>& outputs,
-                                       bool sampled = false);
+                                       const std::vector<std::vector<std::byte>>& outputs);
 
-/// What the values of a call that was cut short say.
+/// What the values of a call say of which the device ran only a part.
 struct SettledCheck {
   std::vector<TensorCheck> wrong;  ///< as wrong_tensors tells it, of the elements that are final
-  /// Of every output as much is final as the blocks that ran should have written, and some of it
-  /// was compared: an answer that is wrong would have shown.
+  /// All blocks together write every output, and some of what those that ran wrote was compared: an
+  /// answer that is wrong would have shown.
   bool tells = false;
 };
 SettledCheck check_settled(const Problem& problem, const std::vector<Expected>& expected,

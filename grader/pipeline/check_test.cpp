@@ -105,32 +105,45 @@ TEST_F(CheckTest, AnIntegerOutsideTheComparedOnesMayBeMinusOne) {
   EXPECT_TRUE(wrong_tensors(problem_, expected_, outputs).empty());
 }
 
-TEST_F(CheckTest, OfASampledRunWhatWasWrittenMustBeRightAndSomethingMustBe) {
-  auto outputs = untouched(problem_);
-  EXPECT_EQ(wrong_tensors(problem_, expected_, outputs, true).at(0).unwritten_count, 4U);
-  const float three = 3;
-  std::memcpy(&outputs[1][8], &three, 4);
-  EXPECT_TRUE(wrong_tensors(problem_, expected_, outputs, true).empty());
-  const float seven = 7;
-  std::memcpy(&outputs[1][0], &seven, 4);
-  const auto wrong = wrong_tensors(problem_, expected_, outputs, true);
+/// Of a run in which whole blocks wrote these bytes of y, and all blocks write so many.
+SettledPart part(std::vector<simgpu::ByteRange> written, std::uint64_t of_grid = 16) {
+  return {.written = {{}, std::move(written)}, .of_grid = {0, of_grid}};
+}
+
+TEST_F(CheckTest, OfACallThatRanInPartWhatItsBlocksHaveWrittenMustBeRight) {
+  const auto outputs = [](const std::vector<float>& y) {
+    return std::vector<std::vector<std::byte>>{{}, bytes_of(y)};
+  };
+  const SettledPart half = part({{0, 4}, {8, 4}});
+  EXPECT_TRUE(check_settled(problem_, expected_, outputs({1, 7, 3, 9}), half).wrong.empty());
+  const auto wrong = check_settled(problem_, expected_, outputs({1, 7, 8, 9}), half).wrong;
   ASSERT_EQ(wrong.size(), 1U);
   EXPECT_EQ(wrong[0].index, (std::vector<std::size_t>{0, 2}));
   EXPECT_EQ(wrong[0].wrong_count, 1U);
-  EXPECT_EQ(wrong[0].unwritten_count, 0U);
-  // Nobody looks for the elements that the left-out blocks would have written.
-  expected_ = {{"y", {3}, {0}, {2}}};
-  EXPECT_TRUE(wrong_tensors(problem_, expected_, outputs, true).empty());
-  expected_ = {{"y", {4}, {0}, {3}}};
-  EXPECT_EQ(wrong_tensors(problem_, expected_, outputs, true).size(), 1U)
-      << "none of the compared elements was written";
 }
 
-TEST_F(CheckTest, OfASampledRunInPlaceWhatIsAsBeforeIsNotJudged) {
-  problem_.tensors[1] = tensor("y", Role::in_out, {9, 9, 9, 9});
-  EXPECT_TRUE(wrong_tensors(problem_, expected_, {{}, bytes_of({1, 9, 3, 9})}, true).empty());
-  EXPECT_EQ(wrong_tensors(problem_, expected_, {{}, bytes_of({1, 8, 3, 9})}, true).size(), 1U);
-  EXPECT_EQ(wrong_tensors(problem_, expected_, {{}, bytes_of({9, 9, 9, 9})}, true).size(), 1U);
+TEST_F(CheckTest, WhatABlockHasWrittenIsComparedThoughItHasThePoisonsBits) {
+  auto outputs = untouched(problem_);
+  const auto wrong = check_settled(problem_, expected_, outputs, part({{4, 8}})).wrong;
+  ASSERT_EQ(wrong.size(), 1U);
+  EXPECT_EQ(wrong[0].wrong_count, 2U);
+  EXPECT_EQ(wrong[0].nan_count, 2U);
+  EXPECT_EQ(wrong[0].unwritten_count, 0U);
+  EXPECT_TRUE(check_settled(problem_, expected_, outputs, part({})).wrong.empty());
+}
+
+TEST_F(CheckTest, ACallThatRanInPartTellsWhereAllBlocksWriteTheOutputAndEnoughIsCompared) {
+  const std::vector<float> many(1000, 1);
+  problem_.tensors[1] = tensor("y", Role::output, many);
+  expected_ = {{"y", std::vector<double>(1000, 1), std::vector<double>(1000, 0)}};
+  const std::vector<std::vector<std::byte>> outputs = {{}, bytes_of(many)};
+  const auto tells = [&](const SettledPart& settled) {
+    return check_settled(problem_, expected_, outputs, settled).tells;
+  };
+  EXPECT_TRUE(tells(part({{0, 400}}, 4000)));
+  EXPECT_FALSE(tells(part({{0, 400}}, 2000))) << "half of it is written by nobody";
+  EXPECT_FALSE(tells(part({{0, 16}}, 4000))) << "four elements say too little";
+  EXPECT_FALSE(tells({})) << "nobody knows what was written";
 }
 
 TEST_F(CheckTest, IndicesThatDoNotAscendWithinTheTensorAreAFaultOfTheOracle) {

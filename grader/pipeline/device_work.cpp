@@ -40,23 +40,53 @@ std::uint64_t bytes_of_tensors(const Problem& problem, std::initializer_list<Rol
   return bytes;
 }
 
-bool went_to_the_host(const Work& work, const simgpu::Activity& activity) {
-  return bytes_of(activity, "copy device to host") > work.compulsory_bytes * kMostShareOfBytes;
+/// Bytes that kernels read from or wrote to memory that the host shares, by what that takes over
+/// PCIe.
+double shared_bytes(const simgpu::Activity& activity, const char* term,
+                    const gpu_spec::GpuSpec& gpu) {
+  double us = 0;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    const auto found = kernel.time.terms.find(term);
+    if (found != kernel.time.terms.end()) us += found->second;
+  }
+  return us * 1e-6 * gpu.pcie_bytes_per_second;
 }
 
-/// Whether half of the outputs may come from the host: by copies, as kernels' parameters, or
-/// through memory that both sides can reach.
-bool may_come_from_the_host(std::uint64_t result_bytes, const simgpu::Activity& activity) {
+/// Where host code can read what kernels stored, whether it does or not.
+double stored_for_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
+  return shared_bytes(activity, "host_stores", gpu) + shared_bytes(activity, "managed_stores", gpu);
+}
+
+double bytes_to_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
+  return bytes_of(activity, "copy device to host") + stored_for_host(activity, gpu);
+}
+
+double bytes_from_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
+  return bytes_of(activity, "copy host to device") + shared_bytes(activity, "host_loads", gpu);
+}
+
+bool went_to_the_host(const Work& work, const simgpu::Activity& activity,
+                      const gpu_spec::GpuSpec& gpu) {
+  return bytes_to_host(activity, gpu) > work.compulsory_bytes * kMostShareOfBytes;
+}
+
+/// Whether half of the outputs may come from the host: by copies, as kernels' parameters, or by
+/// loads of what the host has written to memory that both sides can reach. After copies to the
+/// host, such memory is enough.
+bool may_come_from_the_host(std::uint64_t result_bytes, const Work& work,
+                            const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
   constexpr double kParameterBytes = 4096;  // of one launch, at most
-  const double brought = bytes_of(activity, "copy host to device") +
+  const double brought = bytes_from_host(activity, gpu) +
                          kParameterBytes * static_cast<double>(activity.kernels.size());
   if (brought >= kShareFromHost * static_cast<double>(result_bytes)) return true;
-  return std::ranges::any_of(activity.api_calls, [](const auto& call) {
-    constexpr std::array<std::string_view, 5> kShared{"cudaHostAlloc", "cudaMallocHost",
-                                                      "cudaHostRegister", "cudaMallocManaged",
-                                                      "cudaHostGetDevicePointer"};
-    return std::ranges::find(kShared, call.first) != kShared.end();
-  });
+  const bool has_copied =
+      bytes_of(activity, "copy device to host") > work.compulsory_bytes * kMostShareOfBytes;
+  return has_copied && std::ranges::any_of(activity.api_calls, [](const auto& call) {
+           constexpr std::array<std::string_view, 5> kShared{
+               "cudaHostAlloc", "cudaMallocHost", "cudaHostRegister", "cudaMallocManaged",
+               "cudaHostGetDevicePointer"};
+           return std::ranges::find(kShared, call.first) != kShared.end();
+         });
 }
 
 /// The most floating-point operations that these kernels can have done, whatever their
@@ -123,13 +153,14 @@ std::string forbidden_call(const simgpu::Activity& activity,
 }
 
 std::optional<Doubt> missing_operations(const Problem& problem, const Work& work,
-                                        const simgpu::Activity& activity) {
+                                        const simgpu::Activity& activity,
+                                        const gpu_spec::GpuSpec& gpu) {
   if (!has_records(activity) || did_half(work, activity)) return std::nullopt;
   const double needed = total_flops(work);
   constexpr double kImpossible = 0.1;
-  const bool round_trip = went_to_the_host(work, activity) &&
-                          bytes_of(activity, "copy host to device") >=
-                              kShareFromHost * static_cast<double>(result_bytes(problem));
+  const bool round_trip =
+      went_to_the_host(work, activity, gpu) &&
+      bytes_from_host(activity, gpu) >= kShareFromHost * static_cast<double>(result_bytes(problem));
   const bool proven =
       activity.kernels.empty() || round_trip || most_operations(activity) < kImpossible * needed;
   return Doubt{fmt::format("kernels did {:.0f} of the {:.0f} FLOPs that this case takes",
@@ -137,32 +168,16 @@ std::optional<Doubt> missing_operations(const Problem& problem, const Work& work
                proven};
 }
 
-std::optional<Doubt> missing_stores(const Problem& problem, const simgpu::Activity& activity) {
-  const auto is_library = [](const auto& call) { return call.first.starts_with("cublas"); };
-  if (std::ranges::any_of(activity.api_calls, is_library)) return std::nullopt;
-  std::uint64_t stored = 0;
-  bool agree_by_atomics = false;
-  for (const simgpu::KernelRecord& kernel : activity.kernels) {
-    stored += kSectorBytes *
-              (kernel.counters.global_store_sectors + kernel.counters.global_atomic_sectors);
-    agree_by_atomics |= kernel.sampled && kernel.counters.global_atomic_requests > 0;
-  }
-  for (const simgpu::MemoryRecord& record : activity.memory) {
-    if (record.kind != "copy device to host") stored += record.bytes;
-  }
-  const std::uint64_t needed = bytes_of_tensors(problem, {Role::output});
-  if (stored >= needed) return std::nullopt;
-  return Doubt{fmt::format("kernels stored {} of the {} bytes of the outputs", stored, needed),
-               !agree_by_atomics};
-}
-
 std::string copies_to_host(std::uint64_t result_bytes, const Work& work,
-                           const simgpu::Activity& activity) {
-  if (!went_to_the_host(work, activity) || !may_come_from_the_host(result_bytes, activity)) {
+                           const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
+  if (!went_to_the_host(work, activity, gpu) ||
+      !may_come_from_the_host(result_bytes, work, activity, gpu)) {
     return {};
   }
-  return fmt::format("the timed call copies {:.0f} bytes to the host; the case has {:.0f} in all",
-                     bytes_of(activity, "copy device to host"), work.compulsory_bytes);
+  const double stored = stored_for_host(activity, gpu);
+  const double copied = bytes_of(activity, "copy device to host");
+  return fmt::format("the timed call {} {:.0f} bytes to the host; the case has {:.0f} in all",
+                     stored > copied ? "stores" : "copies", stored + copied, work.compulsory_bytes);
 }
 
 std::optional<Doubt> impossible_time(const Timing& timing, const Roofline& roofline,

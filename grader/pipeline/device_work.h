@@ -35,22 +35,17 @@ struct Doubt {
 ///   tenth of what the case takes, or
 /// - the call took data to the host and brought at least half of the outputs' bytes back.
 std::optional<Doubt> missing_operations(const Problem& problem, const Work& work,
-                                        const simgpu::Activity& activity);
+                                        const simgpu::Activity& activity,
+                                        const gpu_spec::GpuSpec& gpu);
 
-/// Whether the kernels and copies of a sampled run, all blocks counted, stored fewer bytes than the
-/// outputs have. Elements that such a run leaves out are not judged, so that a grid that covers
-/// half of them would count as twice as fast. What cuBLAS stores is not recorded: with it, nothing
-/// is missing. Where blocks agree by atomics which of them stores, the blocks that ran say nothing
-/// of the others, and nothing is proven.
-std::optional<Doubt> missing_stores(const Problem& problem, const simgpu::Activity& activity);
-
-/// What left the device, in words, when the call copied more than a tenth of the case's bytes to
-/// the host, and results could have come back from there; else empty. Host code runs beside the
-/// device's clock, so what it computes costs no time. A copy that only prints or checks costs the
-/// student its time and gains nothing.
+/// What left the device, in words, when the call brought more than a tenth of the case's bytes to
+/// the host, by copies or by stores of kernels to memory that the host shares, and results could
+/// have come back from there; else empty. Host code runs beside the device's clock, so what it
+/// computes costs no time. A copy that only prints or checks costs the student its time and gains
+/// nothing.
 /// @param result_bytes of the case
 std::string copies_to_host(std::uint64_t result_bytes, const Work& work,
-                           const simgpu::Activity& activity);
+                           const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu);
 
 /// Of all tensors that a call writes.
 std::uint64_t result_bytes(const Problem& problem);

@@ -12,6 +12,13 @@ constexpr double kFlops = 2e6;
 constexpr double kBytes = 3e4;
 const Work kWork{{{"fp32", kFlops}}, kBytes};
 
+gpu_spec::GpuSpec gpu_with_pcie() {
+  gpu_spec::GpuSpec gpu;
+  gpu.pcie_bytes_per_second = 1e9;
+  return gpu;
+}
+const gpu_spec::GpuSpec kGpu = gpu_with_pcie();
+
 simgpu::Activity kernel_with(const std::string& type, std::uint64_t flops) {
   simgpu::Activity activity;
   activity.kernels.emplace_back().counters.flops[type] = flops;
@@ -38,7 +45,7 @@ Problem problem_of_kilobytes() {
 }
 
 std::optional<Doubt> operations_of(const simgpu::Activity& activity) {
-  return missing_operations(problem_of_kilobytes(), kWork, activity);
+  return missing_operations(problem_of_kilobytes(), kWork, activity, kGpu);
 }
 
 /// A kernel that did a tenth of the operations, by so many instructions of threads.
@@ -82,37 +89,27 @@ TEST(DeviceWorkTest, ARoundTripToTheHostProvesItWhereOperationsAreMissing) {
   EXPECT_TRUE(operations_of(activity)->proven);
 }
 
-TEST(DeviceWorkTest, ASampledRunHasToStoreAllOutputs) {
-  Problem problem;
-  problem.tensors.resize(3);
-  problem.tensors[0].shape = {1000};  // an input needs no store
-  problem.tensors[1].role = Role::output;
-  problem.tensors[1].shape = {16, 8};
-  problem.tensors[2].role = Role::in_out;  // which elements change is the function's own affair
-  problem.tensors[2].shape = {1000};
-  simgpu::Activity activity = kernel_with("fp32", 1);
-  activity.kernels[0].sampled = true;
-  activity.kernels[0].counters.global_store_sectors = 16;
-  EXPECT_FALSE(missing_stores(problem, activity));
-  activity.kernels[0].counters.global_store_sectors = 8;
-  ASSERT_TRUE(missing_stores(problem, activity));
-  EXPECT_EQ(missing_stores(problem, activity)->reason,
-            "kernels stored 256 of the 512 bytes of the outputs");
-  EXPECT_TRUE(missing_stores(problem, activity)->proven);
-  activity.kernels[0].counters.global_atomic_requests = 1;
-  EXPECT_FALSE(missing_stores(problem, activity)->proven) << "the last block may store for all";
-  activity.memory = copy_of("copy device to host", 4096).memory;
-  EXPECT_TRUE(missing_stores(problem, activity));
-  activity.memory = copy_of("set", 256).memory;
-  EXPECT_FALSE(missing_stores(problem, activity));
-  activity.memory.clear();
-  activity.api_calls["cublasSgemm_v2"] = 1;
-  EXPECT_FALSE(missing_stores(problem, activity)) << "nobody counts the library's stores";
+TEST(DeviceWorkTest, StoresToMemoryOfTheHostCountAsCopiesWhereTheHostsDataComesBack) {
+  constexpr double kMicrosecondsPerByte = 1e-3;  // at 1 GB/s
+  const auto kernel = [](const char* stores, double stored, double loaded) {
+    simgpu::Activity activity = kernel_with("fp32", 2'000'000);
+    activity.kernels[0].time.terms = {{stores, stored * kMicrosecondsPerByte},
+                                      {"host_loads", loaded * kMicrosecondsPerByte}};
+    return copies_to_host(10'000, kWork, activity, kGpu);
+  };
+  for (const char* stores : {"host_stores", "managed_stores"}) {
+    EXPECT_THAT(kernel(stores, 3001, 10'000), HasSubstr("stores 3001 bytes to the host"));
+    EXPECT_EQ(kernel(stores, 2999, 10'000), "");
+    EXPECT_EQ(kernel(stores, 30'000, 100), "") << "only kernels read it";
+  }
+  simgpu::Activity activity = thrifty_kernel(600'000);
+  activity.kernels[0].time.terms = {{"host_stores", 10}, {"host_loads", 10}};
+  EXPECT_TRUE(operations_of(activity)->proven);
 }
 
 TEST(DeviceWorkTest, WhereTheDeviceKeepsNoRecordsNothingIsFound) {
   EXPECT_FALSE(operations_of({}));
-  EXPECT_EQ(copies_to_host(10'000, kWork, {}), "");
+  EXPECT_EQ(copies_to_host(10'000, kWork, {}, kGpu), "");
 }
 
 TEST(DeviceWorkTest, CopiesToTheHostCountWhereResultsCanComeBack) {
@@ -121,17 +118,18 @@ TEST(DeviceWorkTest, CopiesToTheHostCountWhereResultsCanComeBack) {
     activity.memory.push_back(copy_of("copy host to device", back).memory[0]);
     return activity;
   };
-  EXPECT_EQ(copies_to_host(10'000, kWork, copies(3000, 10'000)), "");
-  EXPECT_THAT(copies_to_host(10'000, kWork, copies(3001, 10'000)),
+  EXPECT_EQ(copies_to_host(10'000, kWork, copies(3000, 10'000), kGpu), "");
+  EXPECT_THAT(copies_to_host(10'000, kWork, copies(3001, 10'000), kGpu),
               HasSubstr("copies 3001 bytes to the host"));
-  EXPECT_EQ(copies_to_host(10'000, kWork, copies(30'000, 100)), "") << "a check that was left in";
-  EXPECT_EQ(copies_to_host(10'000, kWork, copy_of("copy device to device", 30'000)), "");
+  EXPECT_EQ(copies_to_host(10'000, kWork, copies(30'000, 100), kGpu), "")
+      << "a check that was left in";
+  EXPECT_EQ(copies_to_host(10'000, kWork, copy_of("copy device to device", 30'000), kGpu), "");
   simgpu::Activity shared = copies(30'000, 0);
   shared.api_calls["cudaMallocManaged"] = 1;
-  EXPECT_NE(copies_to_host(10'000, kWork, shared), "");
+  EXPECT_NE(copies_to_host(10'000, kWork, shared, kGpu), "");
   simgpu::Activity launches = copies(30'000, 0);
   launches.kernels.resize(2);
-  EXPECT_NE(copies_to_host(10'000, kWork, launches), "") << "parameters of kernels hold 8 KB";
+  EXPECT_NE(copies_to_host(10'000, kWork, launches, kGpu), "") << "parameters of kernels hold 8 KB";
 }
 
 TEST(DeviceWorkTest, ATimeBelowTheFloorIsProofWhereNoArithmeticIsThatFast) {

@@ -229,9 +229,7 @@ class TaskGrader {
     timing.advice = advice_of(timing.limit, timing.time_us);
     if (speed.shows_memory) timing.peak_memory = run->peak_memory;
     if (is_cut_short(run->outcome)) return add_bound(speed, std::move(timing), *run);
-    // A device that was asked to sample takes no longer for a slow call: that it is sampled and
-    // not compared is the case's doing.
-    const bool is_uncompared = run->judgement.is_uncompared && !speed.sampled;
+    const bool is_uncompared = run->judgement.is_uncompared;
     if (is_uncompared) leave_uncompared_share(timing);
     add_timing(speed, timing);
     const bool measured = scene_.tools.device.time_kind() == "measured";
@@ -239,7 +237,8 @@ class TaskGrader {
       if (below->proven) return suspect(speed, explain_suspect(timing, context_timed(speed)));
       note_for_people(result_, speed.name + ": " + below->reason);
     }
-    if (const auto copies = copies_to_host(run->result_bytes, work, activity); !copies.empty()) {
+    if (const auto copies = copies_to_host(run->result_bytes, work, activity, gpu());
+        !copies.empty()) {
       return suspect(speed, explain_work_elsewhere(copies, context_timed(speed)));
     }
     if (is_too_noisy(timing, speed)) {

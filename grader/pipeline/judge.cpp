@@ -53,12 +53,21 @@ Diagnostic explain_stub(const std::string& detail, const DiagnoseContext& contex
 /// Whether a fault stopped a launch: what it left unwritten says nothing about the mistake.
 bool was_aborted(const simgpu::Activity& activity) { return !activity.error.empty(); }
 
+/// The outputs that are not as expected; where the device left out blocks, of what the others have
+/// written.
+SettledCheck compared(const JudgedRun& run, const std::vector<Expected>& expected) {
+  const RunOutcome& outcome = run.outcome;
+  if (outcome.sampled || is_cut_short(outcome)) {
+    return check_settled(run.problem, expected, outcome.outputs, outcome.settled);
+  }
+  return {.wrong = wrong_tensors(run.problem, expected, outcome.outputs), .tells = true};
+}
+
 Judgement from_findings(const JudgedRun& run, Verdict verdict, bool (*wanted)(const Finding&)) {
   Judgement judgement{verdict, {}};
   std::vector<TensorCheck> wrong;
   if (run.oracle != nullptr && !run.outcome.outputs.empty() && !was_aborted(run.outcome.activity)) {
-    wrong = wrong_tensors(run.problem, run.oracle->expect(run.problem), run.outcome.outputs,
-                          run.outcome.sampled);
+    wrong = compared(run, run.oracle->expect(run.problem)).wrong;
   }
   for (const Finding& finding : run.outcome.activity.findings) {
     if (!wanted(finding) || judgement.diagnostics.size() == kMostStories) continue;
@@ -157,14 +166,10 @@ void check_tensors(const JudgedRun& run, Judgement& judgement) {
         explain_changed_input(input.tensor, input.changed, input.total, run.context));
   }
   if (run.oracle == nullptr) return;
-  if (run.outcome.sampled && works_on_samples(run.outcome.activity)) {
-    judgement.is_uncompared = true;
-    return;
-  }
   const std::vector<Expected> expected = run.oracle->expect(run.problem);
-  explain_tensors(run, expected,
-                  wrong_tensors(run.problem, expected, run.outcome.outputs, run.outcome.sampled),
-                  judgement);
+  SettledCheck check = compared(run, expected);
+  judgement.is_uncompared = !check.tells;
+  explain_tensors(run, expected, std::move(check.wrong), judgement);
 }
 
 /// Of a run that was cut short, with all that came before in order: what it has left that is final.
@@ -174,8 +179,7 @@ Judgement judge_cut_short(const JudgedRun& run) {
   judgement.is_uncompared = true;
   if (run.oracle == nullptr || run.task.kind != TaskKind::kernel) return judgement;
   const std::vector<Expected> expected = run.oracle->expect(run.problem);
-  SettledCheck check =
-      check_settled(run.problem, expected, run.outcome.outputs, run.outcome.settled);
+  SettledCheck check = compared(run, expected);
   judgement.is_uncompared = !check.tells;
   explain_tensors(run, expected, std::move(check.wrong), judgement);
   if (!judgement.diagnostics.empty()) judgement.verdict = Verdict::wrong_answer;
@@ -228,19 +232,16 @@ Judgement judge(const JudgedRun& run) {
   }
   if (run.task.kind == TaskKind::kernel && run.oracle != nullptr) {
     const Work work = run.oracle->work(run.problem.parameters);
-    auto operations = missing_operations(run.problem, work, activity);
-    auto stores = run.outcome.sampled ? missing_stores(run.problem, activity) : std::nullopt;
-    if (run.context.hidden) {  // figures would tell its sizes
-      if (operations) operations->reason = "kernels did fewer operations than this case takes";
-      if (stores) stores->reason = "kernels stored less than the outputs have";
-    }
-    for (const auto& doubt : {operations, stores}) {
-      if (!doubt) continue;
-      if (doubt->proven) {
-        return {Verdict::suspect, {explain_work_elsewhere(doubt->reason, run.context)}};
+    auto operations = missing_operations(run.problem, work, activity, run.gpu);
+    if (operations) {
+      // Figures would tell a hidden case's sizes.
+      if (run.context.hidden)
+        operations->reason = "kernels did fewer operations than this case takes";
+      if (operations->proven) {
+        return {Verdict::suspect, {explain_work_elsewhere(operations->reason, run.context)}};
       }
       const std::string place = run.context.hidden ? "a hidden case" : run.context.case_name;
-      judgement.for_people.push_back(place + ": " + doubt->reason);
+      judgement.for_people.push_back(place + ": " + operations->reason);
     }
   }
   if (std::ranges::any_of(activity.findings, is_leak)) {

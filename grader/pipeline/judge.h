@@ -27,7 +27,7 @@ struct Judgement {
   /// What proves nothing, and a person should look at.
   std::vector<std::string> for_people{};
   /// Nothing is known to be wrong, but its values could not be compared either: the device ran only
-  /// a part of the call, and what followed worked on that.
+  /// a part of the call, and the values that are final say too little.
   bool is_uncompared = false;
 };
 
@@ -39,13 +39,14 @@ struct JudgedRun {
   const Oracle* oracle = nullptr;  ///< null for tasks whose cases hold their results
   const RunOutcome& outcome;
   DiagnoseContext context;
+  const gpu_spec::GpuSpec& gpu;
 };
 
 /// The verdict of a run, the most telling cause first: a fault of the grader; a stub; a race, or
 /// the divergent barrier that it follows from; a resource limit; any other finding of the device;
 /// the way the process or the CUDA calls ended; a forbidden function; wrong outputs, changed
 /// inputs, wrong results; what the oracle finds in the evidence; and work that no kernel did. Of a
-/// run that was cut short, what whole blocks wrote is compared, where that is final.
+/// run that was cut short or sampled, what whole blocks wrote is compared, where that is final.
 /// @throws OracleFault when the oracle contradicts its own problem.
 Judgement judge(const JudgedRun& run);
 

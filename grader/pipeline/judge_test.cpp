@@ -29,12 +29,14 @@ Judgement judge_outcome(const RunOutcome& outcome, DiagnoseContext context = {})
   const TaskSpec task;
   const CaseSpec spec;
   const Problem problem;
+  const gpu_spec::GpuSpec gpu;
   return judge({.task = task,
                 .spec = spec,
                 .problem = problem,
                 .oracle = nullptr,
                 .outcome = outcome,
-                .context = std::move(context)});
+                .context = std::move(context),
+                .gpu = gpu});
 }
 
 Judgement judge_findings(std::vector<Finding> findings) {
@@ -107,12 +109,14 @@ TEST(Judge, TellsWhatIsComputedFirstAndTheMistakeThatMakesAllThatIsWrong) {
     const TaskSpec task;
     const CaseSpec spec;
     const Problem problem = oracle.make({}, 1);
+    const gpu_spec::GpuSpec gpu;
     return judge({.task = task,
                   .spec = spec,
                   .problem = problem,
                   .oracle = &oracle,
                   .outcome = outcome,
-                  .context = {}})
+                  .context = {},
+                  .gpu = gpu})
         .diagnostics;
   };
   EXPECT_EQ(judged(2, 1).at(0).code, "RL0486");

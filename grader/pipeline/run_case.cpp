@@ -43,6 +43,40 @@ std::map<std::string, std::string> artifacts_of(const Oracle& oracle, const Prob
   return artifacts;
 }
 
+/// The elements of each tensor that whole blocks of a call have written.
+std::map<std::string, std::vector<ElementRange>> written_elements(const Problem& problem,
+                                                                  const SettledPart& settled) {
+  std::map<std::string, std::vector<ElementRange>> written;
+  for (std::size_t i = 0; i < settled.written.size(); ++i) {
+    const Tensor& tensor = problem.tensors.at(i);
+    if (tensor.role == Role::input) continue;
+    const std::size_t size = size_of(tensor.type);
+    auto& elements = written[tensor.name];
+    for (const simgpu::ByteRange& range : settled.written[i]) {
+      const std::size_t first = (range.address + size - 1) / size;
+      const std::size_t end = (range.address + range.bytes) / size;
+      if (first < end) elements.push_back({first, end - first});
+    }
+  }
+  return written;
+}
+
+/// Whether a case that asks for samples needs a run in full: nothing of its samples is wrong, but
+/// they do not tell whether the rest is right.
+bool samples_do_not_tell(const JudgedRun& run, const Judgement& judgement) {
+  return run.spec.sampled && run.outcome.sampled && run.task.kind == TaskKind::kernel &&
+         judgement.verdict == Verdict::pass && judgement.is_uncompared;
+}
+
+/// The same with all blocks. What was sampled may take longer than a case that was meant to run in
+/// full.
+RunRequest request_in_full(RunRequest request) {
+  constexpr double kMoreWork = 8;
+  request.sampled = false;
+  request.share_of_work *= kMoreWork;
+  return request;
+}
+
 }  // namespace
 
 DiagnoseContext TaskScene::context() const {
@@ -58,17 +92,25 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   place.case_name = spec.name;
   place.case_number = numbered.number;
   place.hidden = spec.hidden;
-  const Problem problem = problem_of(spec, spec.name);
+  Problem problem = problem_of(spec, spec.name);
   CaseRun result;
   result.outcome = run_with_retry(request_of(problem, timed, spec));
-  if (timed && is_cut_short(result.outcome)) ++too_slow_;
+  problem.written = written_elements(problem, result.outcome.settled);
   result.result_bytes = result_bytes(problem);
   if (spec.shows_memory) result.peak_memory = peak_memory(result.outcome, problem);
   if (tools.observe) {
     tools.observe(scene_.task().id + ": " + spec.name, result.outcome.activity);
   }
-  const JudgedRun run{scene_.task(), spec, problem, oracle_, result.outcome, place};
+  const JudgedRun run{scene_.task(),  spec,  problem,           oracle_,
+                      result.outcome, place, tools.device.gpu()};
   result.judgement = judge(run);
+  if (samples_do_not_tell(run, result.judgement)) {
+    scene_.tools.progress(fmt::format("{}: running all of {}", scene_.task().id, spec.name));
+    result.outcome = run_with_retry(request_in_full(request_of(problem, timed, spec)));
+    problem.written = written_elements(problem, result.outcome.settled);
+    result.judgement = judge(run);
+  }
+  if (timed && is_cut_short(result.outcome)) ++too_slow_;
   if (!timed) look_closer(run, result);
   if (spec.hidden && result.judgement.verdict != Verdict::pass && tools.reveal) {
     tools.reveal(reveal_case(run, result.judgement.verdict));
@@ -147,6 +189,7 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed, const Case
           .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),
           .share_of_work = std::max(kLeastShareOfWork, std::pow(0.5, too_slow_)),
           .secret = seeds_of(spec.name).blocks,
+          .names_built_code_only = spec.hidden,
           .host_time_limit = std::chrono::duration<double>(scene_.task().host_time_limit_s),
           .fresh = with_fresh_inputs};
 }

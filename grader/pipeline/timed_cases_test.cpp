@@ -141,7 +141,7 @@ RunOutcome settled_in_part(const RunRequest& request, double at_least_us, std::s
     outcome.settled.written[1].push_back({first * sizeof(float), kOfABlock * sizeof(float)});
   }
   std::ranges::sort(outcome.settled.written[1], {}, &simgpu::ByteRange::address);
-  outcome.settled.share_of_blocks = static_cast<double>(blocks) / 10;
+  outcome.settled.of_grid = {0, 10 * kOfABlock * sizeof(float)};
   outcome.outputs[1] = bytes_of(y);
   return outcome;
 }
@@ -176,10 +176,8 @@ TEST_F(GradeTest, ACallThatIsTooSlowAndCannotBeComparedEarnsAQuarterOfItsSpeedPo
   expect_quarter(grade_task_with([](const RunRequest& request) { return cut_short(request, 10); }));
   expect_quarter(grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = settled_in_part(request, 10, 3, 1);
-    // The blocks that ran left out half of what was theirs, and more.
-    for (auto& written : outcome.settled.written) {
-      for (simgpu::ByteRange& range : written) range.bytes = range.bytes * 2 / 5;
-    }
+    // All blocks together write half of the output.
+    for (std::uint64_t& bytes : outcome.settled.of_grid) bytes /= 2;
     return outcome;
   }));
 }
@@ -200,8 +198,6 @@ TEST_F(GradeTest, ALaunchThatIsSampledForItsLengthAndWorkedOnEarnsAQuarterAtMost
     return outcome;
   };
   EXPECT_EQ(grade_task_with(sampled_before_another).score, 10 + 8.0 / 4);
-  part_.tasks[0].speeds[0].sampled = true;
-  EXPECT_GT(grade_task_with(sampled_before_another).score, 10 + 8.0 / 4) << "asked for by the case";
 }
 
 TEST_F(GradeTest, TimedCasesBehindOneThatWasTooSlowGetLessWork) {
@@ -245,57 +241,65 @@ TEST_F(GradeTest, AFaultBeforeTheCutFailsTheTask) {
   EXPECT_EQ(task.verdict, Verdict::runtime_error);
 }
 
-TEST_F(GradeTest, OfLaunchesThatWorkOnSamplesNoValueIsCompared) {
-  const auto sampled_twice = [](const RunRequest& request) {
-    RunOutcome outcome = cut_short(request, 2000);
-    if (!request.timed) return outcome;
-    outcome.sampled = true;
-    simgpu::KernelRecord& first = outcome.activity.kernels[0];
-    first.at_least = false;
-    first.sampled = true;
-    first.sequence = 1;
-    first.counters.flops["fp32"] = 1'000'000'000;
-    first.counters.global_store_sectors = 1'000'000;
-    return outcome;
-  };
-  EXPECT_EQ(grade_task_with(sampled_twice).verdict, Verdict::wrong_answer)
-      << "of one launch they are";
-  const TaskResult task = grade_task_with([&](const RunRequest& request) {
-    RunOutcome outcome = sampled_twice(request);
-    if (!request.timed) return outcome;
-    outcome.activity.kernels.push_back(outcome.activity.kernels[0]);
-    outcome.activity.kernels[1].sequence = 2;
-    return outcome;
-  });
-  EXPECT_EQ(task.verdict, Verdict::pass);
+/// One of 10 blocks ran and wrote its part of y; all of them write so many bytes. Without
+/// sampling, all of y is right.
+RunOutcome sampled_in_part(const RunRequest& request, float value, std::uint64_t of_grid) {
+  RunOutcome outcome = solve(request);
+  if (!request.sampled) return outcome;
+  const RunOutcome part = settled_in_part(request, 2000, 1, value);
+  outcome.outputs = part.outputs;
+  outcome.settled = part.settled;
+  outcome.settled.of_grid = {0, of_grid};
+  outcome.sampled = true;
+  return outcome;
 }
 
-TEST_F(GradeTest, SampledCasesAreAskedForAndSaidWhereTheDeviceDidSo) {
-  part_.tasks[0].cases[0].sampled = true;
+TEST_F(GradeTest, OfASampledCallWhatItsBlocksWroteIsCompared) {
   part_.tasks[0].speeds[0].sampled = true;
   std::vector<bool> asked;
-  std::uint64_t stored_sectors = 125;
-  const auto sample = [&](bool does) {
+  const auto sample = [&](float value, std::uint64_t of_grid) {
     asked.clear();
-    return grade_task_with([&asked, &stored_sectors, does](const RunRequest& request) {
-      asked.push_back(request.sampled);
-      RunOutcome outcome = solve(request);
-      outcome.sampled = does && request.sampled;
-      outcome.activity.kernels[0].counters.warp_instructions = 1000;
-      // Blocks that were left out wrote nothing.
-      if (outcome.sampled) std::fill_n(outcome.outputs[1].begin(), 8, kPoisonByte);
-      outcome.activity.kernels[0].counters.global_store_sectors = stored_sectors;
+    return grade_task_with([&asked, value, of_grid](const RunRequest& request) {
+      if (request.timed) asked.push_back(request.sampled);
+      return sampled_in_part(request, value, of_grid);
+    });
+  };
+  const TaskResult right = sample(1, 4000);
+  EXPECT_EQ(right.verdict, Verdict::pass);
+  EXPECT_EQ(asked, (std::vector<bool>{true})) << "and nothing more is run";
+  EXPECT_TRUE(right.timings.at(0).sampled);
+  EXPECT_EQ(sample(1.5F, 4000).verdict, Verdict::wrong_answer);
+}
+
+TEST_F(GradeTest, ASampledCallThatDoesNotTellWhetherItIsRightRunsInFull) {
+  part_.tasks[0].speeds[0].sampled = true;
+  std::vector<double> shares;
+  const auto run_with = [&](float in_full) {
+    shares.clear();
+    return grade_task_with([&shares, in_full](const RunRequest& request) {
+      if (request.timed) shares.push_back(request.share_of_work);
+      // Half of y is written by nobody, as far as the samples tell.
+      RunOutcome outcome = sampled_in_part(request, 1, 2000);
+      if (request.timed && !request.sampled)
+        outcome.outputs[1] = bytes_of(std::vector(1000, in_full));
       return outcome;
     });
   };
-  const TaskResult simulated = sample(true);
-  EXPECT_EQ(simulated.verdict, Verdict::pass);
-  EXPECT_EQ(asked, (std::vector<bool>{true, false, false, true})) << "and nothing more is checked";
-  EXPECT_TRUE(simulated.timings.at(0).sampled);
-  EXPECT_FALSE(sample(false).timings.at(0).sampled);
-  stored_sectors = 64;  // half of the 1000 floats
-  EXPECT_EQ(sample(true).verdict, Verdict::suspect);
-  EXPECT_EQ(sample(false).verdict, Verdict::pass) << "every element was seen to be written";
+  EXPECT_EQ(run_with(-1).verdict, Verdict::wrong_answer);
+  EXPECT_EQ(shares, (std::vector<double>{1, 8}));
+  const TaskResult right =
+      grade_task_with([](const RunRequest& request) { return sampled_in_part(request, 1, 2000); });
+  EXPECT_EQ(right.verdict, Verdict::pass);
+  EXPECT_FALSE(right.timings.at(0).sampled);
+}
+
+TEST_F(GradeTest, SamplesThatDoNotTellAndARunInFullThatTakesTooLongLeaveAQuarter) {
+  part_.tasks[0].speeds[0].sampled = true;
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    return request.sampled ? sampled_in_part(request, 1, 2000) : cut_short(request, 10);
+  });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(task.score, 10 + 8.0 / 4);
 }
 
 /// Right, but with a race that only the full size has, which only a run with checkers shows.

@@ -30,17 +30,6 @@ bool is_cut_short(const RunOutcome& outcome) {
   return std::ranges::any_of(outcome.activity.kernels, &simgpu::KernelRecord::at_least);
 }
 
-bool works_on_samples(const simgpu::Activity& activity) {
-  std::uint64_t first = ~std::uint64_t{0};
-  std::uint64_t last = 0;
-  for (const simgpu::KernelRecord& kernel : activity.kernels) {
-    if (kernel.sampled) first = std::min(first, kernel.sequence);
-    last = std::max(last, kernel.sequence);
-  }
-  for (const simgpu::MemoryRecord& copy : activity.memory) last = std::max(last, copy.sequence);
-  return first < last;
-}
-
 void bound(Timing& timing) {
   timing.at_least = true;
   timing.dram_bytes.count.reset();

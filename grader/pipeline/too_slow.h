@@ -13,10 +13,6 @@ namespace rooflab {
 /// what it computed is not whole, and a program that goes on with it may end in any way.
 bool is_cut_short(const RunOutcome& outcome);
 
-/// Whether values of a sampled run that differ say nothing: a launch or copy behind a sampled one
-/// works on what that left out.
-bool works_on_samples(const simgpu::Activity& activity);
-
 /// Makes a timing one of a bound: what needs the whole run earns nothing.
 void bound(Timing& timing);
 

@@ -2,7 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
+
+#include "grader/contract/problem.h"
 
 namespace rooflab {
 
@@ -17,6 +20,17 @@ std::vector<std::size_t> selected_elements(std::size_t count, std::size_t most,
 /// @pre sample >= 32
 std::vector<std::int64_t> selected_rows(std::int64_t count, std::int64_t sample,
                                         std::uint64_t selection);
+
+/// Of the elements of a problem's output those that are compared, ascending, at most about `most`:
+/// as above, or of what was written where the device ran only a part of the call.
+std::vector<std::size_t> selected_elements(const Problem& problem, const std::string& output,
+                                           std::size_t most);
+
+/// Of an output's rows of `length` elements those that are compared, likewise. A row of which only
+/// a part was written is none of them.
+/// @pre sample >= 32
+std::vector<std::int64_t> selected_rows(const Problem& problem, const std::string& output,
+                                        std::int64_t length, std::int64_t sample);
 
 /// All of `index`, or 0 … count - 1 where it is empty.
 std::vector<std::size_t> listed(const std::vector<std::size_t>& index, std::size_t count);

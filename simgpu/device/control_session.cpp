@@ -59,6 +59,9 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     case ControlOperation::set_secret:
       device_.set_secret(reader.get<std::uint64_t>());
       return;
+    case ControlOperation::add_built_code:
+      device_.add_built_code(reader.rest());
+      return;
     default:
       memory_operation(static_cast<ControlOperation>(operation), reader, writer);
   }
@@ -111,12 +114,12 @@ void ControlSession::memory_operation(ControlOperation operation, wire::Reader& 
 
 /// As many stretches as fit, from the one of this number on.
 void ControlSession::settled_from(std::uint64_t first, wire::Writer& writer) const {
-  constexpr std::size_t kMost = protocol::kChunkBytes / sizeof(ByteRange);
   const SettledBytes& settled = device_.settled();
-  writer.put(settled.whole_blocks);
-  writer.put(settled.blocks);
+  const std::size_t most = protocol::kChunkBytes / sizeof(ByteRange) - settled.of_grid.size();
+  writer.put(static_cast<std::uint64_t>(settled.of_grid.size()));
+  writer.append(std::as_bytes(std::span(settled.of_grid)));
   const std::size_t begin = std::min<std::size_t>(first, settled.ranges.size());
-  const std::size_t count = std::min(settled.ranges.size() - begin, kMost);
+  const std::size_t count = std::min(settled.ranges.size() - begin, most);
   writer.append(std::as_bytes(std::span(settled.ranges).subspan(begin, count)));
 }
 

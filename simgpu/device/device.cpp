@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "simgpu/counters/l2_cache.h"
-#include "simgpu/memory/pages.h"
 
 namespace simgpu {
 namespace {
@@ -380,14 +379,21 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
   const std::uint64_t bytes = packed_bytes(request.width, request.height);
   if (bytes == 0) return CudaError::success;
   unsettle();
+  const bool to_host = is_shared_with_host(memory_, request.destination);
+  const bool from_host =
+      comes_from_host(memory_, written_by_host(), request.source,
+                      request.source_pitch * (request.height - 1) + request.width);
   for (std::uint64_t row = 0; row < request.height; ++row) {
     memory_.copy(request.destination + row * request.destination_pitch,
                  request.source + row * request.source_pitch, request.width);
   }
-  // Every byte is read and written once.
+  keep_managed();
+  const bool stays_on_device = !to_host && !from_host;
+  // On the device every byte is read and written once.
   const Picoseconds duration =
-      picoseconds(device_operation_us()) +
-      copy_time(2.0 * static_cast<double>(bytes), gpu_.dram_bytes_per_second);
+      picoseconds(stays_on_device ? device_operation_us() : kTransferLatencyUs) +
+      (stays_on_device ? copy_time(2.0 * static_cast<double>(bytes), gpu_.dram_bytes_per_second)
+                       : copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second));
   const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
   if (watches_streams()) {
     StreamRaces::Work work{.name = "a copy on the device",
@@ -398,8 +404,8 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
     work.ranges.insert(work.ranges.end(), read.begin(), read.end());
     note_work(std::move(work));
   }
-  record_memory("copy device to device", bytes, request.destination, request.stream, start,
-                duration);
+  record_memory(copy_kind(to_host, from_host), bytes, to_host ? 0 : request.destination,
+                request.stream, start, duration);
   return CudaError::success;
 }
 
@@ -416,6 +422,7 @@ CudaError Device::fill(const FillRequest& request) {
   for (std::uint64_t row = 0; row < request.height; ++row) {
     fill_row(memory_, request, request.address + row * request.pitch);
   }
+  keep_managed();
   const Picoseconds duration = picoseconds(device_operation_us()) +
                                copy_time(static_cast<double>(bytes), gpu_.dram_bytes_per_second);
   const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
@@ -455,44 +462,6 @@ std::string Device::take_output() { return std::exchange(output_, {}); }
 void Device::raise(CudaError error) {
   if (fault_ == CudaError::success) fault_ = error;
   log_.set_error(name_of(error));
-}
-
-std::uint64_t Device::trusted_allocate(std::uint64_t bytes, const std::string& label) {
-  const auto address = memory_.allocate(std::max<std::uint64_t>(bytes, 1), label);
-  if (!address) {
-    throw std::runtime_error(
-        fmt::format("the simulated {} has no room for {} bytes of {}", gpu_.name, bytes, label));
-  }
-  // The trusted side writes its arrays whole. A guest's may be touched here and there, by the
-  // blocks of a sampled launch.
-  advise_huge_pages(memory_.host(*address), bytes);
-  return *address;
-}
-
-void Device::trusted_release(std::uint64_t address) {
-  if (guest_allocations_.contains(address) || !memory_.release(address)) {
-    throw std::runtime_error(fmt::format("{:#x} is no allocation of the trusted side", address));
-  }
-}
-
-void Device::mark() {
-  timeline_.wait_until(timeline_.all_done());
-  marked_at_ = timeline_.now();
-  log_.clear();
-  memory_.reset_peak();
-  work_ = host_work_ = 0;
-  host_calls_ = calls_after_fault_ = 0;
-  is_cut_short_ = left_blocks_out_ = false;
-  unsettle();
-}
-
-Activity Device::collect() {
-  timeline_.wait_until(timeline_.all_done());
-  Activity activity = log_.activity();
-  activity.elapsed_us = microseconds(timeline_.now() - marked_at_);
-  activity.allocated = memory_.allocated();
-  activity.peak_allocated = memory_.peak_allocated();
-  return activity;
 }
 
 }  // namespace simgpu

@@ -8,11 +8,13 @@
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "simgpu/counters/sector_cache.h"
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/device/executable_graph.h"
+#include "simgpu/device/host_traffic.h"
 #include "simgpu/device/known_launches.h"
 #include "simgpu/device/memory_pool.h"
 #include "simgpu/device/module.h"
@@ -165,9 +167,11 @@ class Device {
   bool sampled() const { return options_.sampled; }
   /// EngineOptions::secret of the launches from now on.
   void set_secret(std::uint64_t secret) { secret_ = secret; }
+  /// The next bytes of the built library, the only modules of which are named.
+  void add_built_code(std::span<const std::byte> bytes);
   void mark();
   Activity collect();
-  /// What is final of a call that was cut short: what whole blocks of the launch that was cut
+  /// What is final of a call whose launch was cut short or sampled: what that launch's whole blocks
   /// stored, if it had all of its inputs, and nothing came behind it that could have changed that.
   const SettledBytes& settled() const { return settled_; }
 
@@ -199,9 +203,16 @@ class Device {
   std::uint64_t budget_of_launch() const;
   /// What comes next changes memory: of a call that was cut short nothing is final any more.
   void unsettle() { settled_ = {}; }
+  /// The device has worked, and memory that the host shares holds what it should.
+  void keep_managed();
+  bool is_named(std::span<const std::byte> container) const;
+  /// Of a kernel's mangled name, where its module may have gone.
+  std::string shown_name(const std::string& mangled) const;
+  /// What the host has written to managed memory since.
+  std::vector<ByteRange> written_by_host() const;
   void report_heap_leaks();
   void finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
-                     const LaunchResult& result);
+                     const LaunchResult& result, const HostTraffic& host);
   void raise(CudaError error);
 
   gpu_spec::GpuSpec gpu_;
@@ -230,7 +241,9 @@ class Device {
   std::uint64_t host_work_ = 0;                           ///< of launches and copies since then
   bool is_cut_short_ = false;     ///< one of them took too long: nobody knows what follows from it
   bool left_blocks_out_ = false;  ///< one of them was sampled: its results are not whole
-  SettledBytes settled_;          ///< of the launch that took too long
+  std::vector<std::byte> built_code_;  ///< empty: all modules are named
+  ManagedContents managed_;            ///< kept only while there is memory that the host shares
+  SettledBytes settled_;               ///< of the only launch that left out blocks
   std::uint64_t secret_ = 0;
   StreamRaces::Node node_;     ///< that what is issued belongs to
   bool follows_work_ = false;  ///< what is issued belongs to a node that is not a graph's first

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -91,7 +92,8 @@ CudaError Device::load(std::span<const std::byte> container, std::uint64_t* hand
                             .memory_bytes = options_.memory_limit,
                             .managed_variables = kMostManagedVariables - managed};
   try {
-    LoadedModule loaded = load_module(container, gpu_, limits, memory_);
+    const Naming naming = is_named(container) ? Naming::own : Naming::none;
+    LoadedModule loaded = load_module(container, gpu_, limits, memory_, naming);
     *handle = next_module_++;
     modules_.emplace(*handle, std::move(loaded));
     return CudaError::success;
@@ -99,6 +101,28 @@ CudaError Device::load(std::span<const std::byte> container, std::uint64_t* hand
     report_api("RL0312", FindingKind::unsupported, "", error.what());
     return error.error();
   }
+}
+
+void Device::keep_managed() {
+  if (memory_.shares_memory()) managed_.keep(memory_);
+}
+
+std::vector<ByteRange> Device::written_by_host() const {
+  return memory_.shares_memory() ? managed_.written_by_host(memory_) : std::vector<ByteRange>{};
+}
+
+bool Device::is_named(std::span<const std::byte> container) const {
+  return built_code_.empty() || memmem(built_code_.data(), built_code_.size(), container.data(),
+                                       container.size()) != nullptr;
+}
+
+std::string Device::shown_name(const std::string& mangled) const {
+  if (built_code_.empty()) return kernel_display_name(mangled);
+  for (const auto& [handle, loaded] : modules_) {
+    const int index = loaded.kernel_index(mangled);
+    if (index >= 0) return *loaded.kernels[static_cast<std::size_t>(index)].display_name;
+  }
+  return kMadeAtRunTime;
 }
 
 CudaError Device::unload(std::uint64_t handle) {
@@ -161,7 +185,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   KnownLaunches::Key key = key_of(message, parameters);
   if (const LaunchResult* known = known_launches_.find(key, memory_)) {
     ++repeats_;
-    finish_launch(kernel, message, *known);
+    finish_launch(kernel, message, *known, {});
     return CudaError::success;
   }
   const unsigned blocks_per_sm = occupancy(shape, gpu_).blocks_per_sm;
@@ -183,25 +207,31 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
                               .warp_limit_us = options_.warp_limit_us,
                               .bounds_long_launches = options_.bounds_long_launches,
                               .secret = secret_,
-                              .sectors = watches_streams(),
+                              .sectors = watches_streams() || memory_.shares_memory(),
                               .sampled = options_.sampled,
                               .native = options_.native,
                               .l2_memory = &l2_memory_};
+  const std::vector<ByteRange> from_host = written_by_host();
   LaunchResult result = is_cut_short_ ? not_run(*kernel.info)
                                       : execute(*loaded.program, request, memory_, gpu_, options);
   work_ += result.work;
   host_work_ += result.work;
   const bool has_inputs = !is_cut_short_ && !left_blocks_out_;
-  if (result.at_least && has_inputs) settled_ = std::move(result.settled);
+  if (has_inputs) settled_ = std::move(result.settled);
+  result.settled = {};
   is_cut_short_ = is_cut_short_ || result.at_least;
   left_blocks_out_ = left_blocks_out_ || result.sampled_blocks != 0;
-  finish_launch(kernel, message, result);
+  keep_managed();
+  finish_launch(kernel, message, result,
+                host_traffic(result, message.grid.count(), memory_, from_host));
   if (watches_streams() && result.status != LaunchStatus::unsupported) {
     note_work({.name = "kernel " + *kernel.display_name,
                .program = loaded.program,
                .kernel = kernel.info,
                .sectors = std::move(result.sectors)});
   }
+  result.sectors
+      .clear();  // a launch that touches memory of the host is never taken from an earlier one
   if (!options_.execute_repeats && !result.at_least)
     known_launches_.remember(std::move(key), result, memory_);
   return result.status == LaunchStatus::unsupported ? CudaError::not_supported : CudaError::success;
@@ -248,20 +278,20 @@ void Device::note_work(StreamRaces::Work work) {
   for (Finding& race : stream_races_.add(std::move(work), timeline_.order(), memory_)) {
     name_calls(race.where);
     if (race.other) name_calls(*race.other);
-    if (!race.kernel.empty()) race.kernel = kernel_display_name(race.kernel);
+    if (!race.kernel.empty()) race.kernel = shown_name(race.kernel);
     log_.add(std::move(race));
   }
 }
 
 void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
-                           const LaunchResult& result) {
+                           const LaunchResult& result, const HostTraffic& host) {
   for (Finding& finding : cause_first(result.findings)) {
     // It may be unwritten only because a launch before this one was sampled.
     if (options_.sampled && finding.kind == FindingKind::uninitialized_read) continue;
     name_calls(finding.where);
     if (finding.other) name_calls(*finding.other);
-    finding.kernel =
-        kernel_display_name(finding.kernel.empty() ? kernel.info->name : finding.kernel);
+    finding.kernel = *kernel.display_name;
+    if (finding.kernel == kMadeAtRunTime) finding.object.clear();
     log_.add(std::move(finding));
   }
   log_.add_printed(result.printed);
@@ -291,6 +321,7 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
                                timed_gpu());
     record.time.wave_quantisation = quantisation;
   }
+  add_host_traffic(host, timed_gpu(), record.time);
   record.failed = result.status != LaunchStatus::ok;
   record.sampled = result.sampled_blocks != 0;
   record.at_least = result.at_least;

@@ -278,14 +278,22 @@ void DeviceProcess::set_secret(std::uint64_t secret) {
   impl_->ask(ControlOperation::set_secret, secret);
 }
 
+void DeviceProcess::name_only_code_of(std::span<const std::byte> library) {
+  while (!library.empty()) {
+    const auto chunk = library.first(std::min<std::size_t>(library.size(), protocol::kChunkBytes));
+    impl_->call(ControlOperation::add_built_code, chunk);
+    library = library.subspan(chunk.size());
+  }
+}
+
 SettledBytes DeviceProcess::settled() {
   SettledBytes settled;
   while (true) {
     const std::uint64_t first = settled.ranges.size();
     const auto reply = impl_->ask(ControlOperation::settled, first);
     wire::Reader reader(reply);
-    settled.whole_blocks = reader.get<std::uint64_t>();
-    settled.blocks = reader.get<std::uint64_t>();
+    settled.of_grid.resize(reader.get<std::uint64_t>());
+    for (ByteRange& stored : settled.of_grid) stored = reader.get<ByteRange>();
     if (reader.empty()) return settled;
     while (!reader.empty()) settled.ranges.push_back(reader.get<ByteRange>());
   }

@@ -184,10 +184,11 @@ void place_variables(const ptx::Module& module, ModuleLimits limits, DeviceMemor
 
 LoadedKernel describe_kernel(const Program& program, const std::string& name,
                              const std::map<std::string, fatbin::KernelResources>& resources,
-                             const gpu_spec::GpuSpec& gpu) {
+                             const gpu_spec::GpuSpec& gpu, Naming naming) {
   LoadedKernel kernel;
   kernel.info = find_kernel(program, name);
-  kernel.display_name = std::make_shared<const std::string>(kernel_display_name(name));
+  kernel.display_name = std::make_shared<const std::string>(
+      naming == Naming::own ? kernel_display_name(name) : kMadeAtRunTime);
   kernel.registers = kernel.info->register_estimate;
   kernel.static_shared_bytes = kernel.info->static_shared_bytes;
   kernel.local_bytes = kernel.info->local_bytes_per_thread;
@@ -202,6 +203,13 @@ LoadedKernel describe_kernel(const Program& program, const std::string& name,
   const auto limit = static_cast<unsigned>(gpu.shared_bytes_per_block);
   kernel.max_dynamic_shared_bytes = limit - std::min(limit, kernel.static_shared_bytes);
   return kernel;
+}
+
+/// Places in the source that the module itself gives, one after the other, become unknown.
+void forget_places(ptx::Module& module) {
+  for (ptx::Function& function : module.functions) {
+    for (ptx::SourceLocation& location : function.locations) location = {};
+  }
 }
 
 }  // namespace
@@ -220,7 +228,7 @@ std::size_t LoadedModule::managed_variables() const {
 }
 
 LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
-                         const ModuleLimits& limits, DeviceMemory& memory) {
+                         const ModuleLimits& limits, DeviceMemory& memory, Naming naming) {
   const auto capability =
       static_cast<unsigned>(gpu.compute_capability_major * 10 + gpu.compute_capability_minor);
   LoadedModule loaded;
@@ -239,6 +247,7 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
     const std::string_view text(reinterpret_cast<const char*>(image->payload.data()),
                                 image->payload.size());
     ptx::Module module = ptx::parse(text);
+    if (naming == Naming::none) forget_places(module);
     loaded.target = image->architecture != 0 ? image->architecture : architecture_of(module.target);
     if (loaded.target > capability) {
       throw ModuleError(CudaError::invalid_ptx,
@@ -252,7 +261,7 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
     loaded.program = lower(module, addresses);
     const auto resources = resources_for(images, capability);
     for (const std::string& name : kernel_names(*loaded.program)) {
-      loaded.kernels.push_back(describe_kernel(*loaded.program, name, resources, gpu));
+      loaded.kernels.push_back(describe_kernel(*loaded.program, name, resources, gpu, naming));
     }
   } catch (const ModuleError&) {
     unload_module(loaded, memory);

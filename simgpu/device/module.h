@@ -65,12 +65,19 @@ struct LoadedModule {
   int kernel_index(const std::string& mangled) const;
 };
 
+/// What the kernels of a module that must not be named are called.
+inline constexpr const char* kMadeAtRunTime = "a kernel made at run time";
+
+/// Whether messages may name what a module names: kernels, files, lines, variables.
+enum class Naming : std::uint8_t { own, none };
+
 /// Loads the newest PTX of the container that the GPU can run, with ptxas's figures from the
 /// machine code beside it, and places its variables in `memory`.
 /// @param container untrusted bytes: a fat binary, or the text of one PTX module
 /// @throws ModuleError saying what to do
 LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
-                         const ModuleLimits& limits, DeviceMemory& memory);
+                         const ModuleLimits& limits, DeviceMemory& memory,
+                         Naming naming = Naming::own);
 
 /// Frees the module's variables.
 void unload_module(const LoadedModule& module, DeviceMemory& memory);

@@ -111,6 +111,7 @@ enum class ControlOperation : std::uint32_t {
   report_end,
   settled,
   set_secret,
+  add_built_code,
   count,
 };
 

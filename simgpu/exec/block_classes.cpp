@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
+
+#include "simgpu/exec/secret_choice.h"
 
 namespace simgpu {
 namespace {
@@ -22,13 +23,6 @@ constexpr std::uint64_t kMoveInstructions = 60'000'000;
 /// warp instructions.
 constexpr std::uint64_t kLeastClassProbes = 8, kMostClassProbes = 1024;
 constexpr std::uint64_t kClassProbeInstructions = 30'000'000;
-
-/// Numbers in [0, 1) that spread evenly, in step with no power of two.
-double spread(std::uint64_t i) {
-  constexpr double kGoldenRatio = 0.6180339887498949;
-  const double turns = static_cast<double>(i) * kGoldenRatio;
-  return turns - std::floor(turns);
-}
 
 WorkCounts difference(WorkCounts a, const WorkCounts& b) {
   add_times(a, b, -1);
@@ -206,6 +200,23 @@ WorkCounts BlockClasses::total() const {
   return sum;
 }
 
+StoredByGrid BlockClasses::stored(const DeviceMemory& memory) const {
+  StoredByGrid all(memory);
+  const auto alike = static_cast<double>(blocks_ / classes_.places.size);
+  const auto add = [&](std::uint64_t order, double blocks) {
+    TrafficLog log;
+    log_of(classes_.block_at(order), log);
+    all.add(stored_bytes(log), blocks);
+  };
+  for (const Track& track : tracks_) {
+    // What grows linearly is in the mean what the first and the last place do.
+    const double half = alike * static_cast<double>(track.places) / 2;
+    add(track.first, half);
+    add(track.first + (track.places - 1) * track.step, half);
+  }
+  return all;
+}
+
 void BlockClasses::log_of(std::uint64_t block, TrafficLog& log) const {
   const std::uint64_t order = classes_.order_of(block);
   const Track& track = tracks_[track_of_[order]];
@@ -249,8 +260,7 @@ void BlockClasses::check_everywhere() {
   while (++probes < most) {
     if (probes > kLeastClassProbes && sampler_.instructions() - begin > kClassProbeInstructions)
       break;
-    const double block = spread(probes) * static_cast<double>(blocks_);
-    check(std::min(static_cast<std::uint64_t>(block), blocks_ - 1));
+    check(spread_place(sampler_.secret(), probes, blocks_));
   }
 }
 
@@ -258,8 +268,7 @@ void BlockClasses::check_everywhere() {
 std::uint64_t BlockClasses::somewhere(std::uint64_t order, std::uint64_t seed) const {
   std::uint64_t block = classes_.block_at(order);
   for (const LaunchClasses::Axis& axis : classes_.alike) {
-    const double position = spread(seed) * static_cast<double>(axis.size);
-    block += std::min(static_cast<std::uint64_t>(position), axis.size - 1) * axis.stride;
+    block += spread_place(sampler_.secret(), seed, axis.size) * axis.stride;
   }
   return block;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "simgpu/exec/kept_stores.h"
 #include "simgpu/exec/launch_classes.h"
 #include "simgpu/exec/log_pattern.h"
 #include "simgpu/exec/work_counts.h"
@@ -34,6 +35,8 @@ class BlockClasses {
   /// What all blocks do.
   WorkCounts total() const;
   void log_of(std::uint64_t block, TrafficLog& log) const;
+  /// What all blocks store.
+  StoredByGrid stored(const DeviceMemory& memory) const;
 
  private:
   using Moves = std::vector<std::int64_t>;  ///< sectors, by instruction

@@ -45,6 +45,8 @@ class BlockSampler {
   std::uint64_t work() const { return runner_.work(); }
   /// Whether two of the blocks touched the same place, at least one by a store, or nobody can say.
   bool any_conflict() const { return conflicts_.any(); }
+  /// Decides which further blocks are run to see whether they do what others tell.
+  std::uint64_t secret() const { return launch_.secret; }
   std::uint32_t shared_bytes() const { return runner_.shared_bytes(); }
   /// In order of blocks.
   std::vector<RawFinding> findings() const;

@@ -10,6 +10,7 @@
 
 #include "simgpu/exec/block_sampler.h"
 #include "simgpu/exec/sampled_run.h"
+#include "simgpu/exec/secret_choice.h"
 #include "simgpu/exec/side_by_side.h"
 #include "simgpu/exec/work_counts.h"
 
@@ -98,20 +99,12 @@ double certain_share(const std::vector<double>& samples) {
 
 using Pair = std::pair<std::uint64_t, std::uint64_t>;
 
-/// SplitMix64: every bit depends on every bit.
-std::uint64_t mixed(std::uint64_t bits) {
-  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
-  bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
-  return bits ^ bits >> 31;
-}
-
 /// Two blocks, one as far from the grid's beginning as the other from its end: where work grows
 /// with the place, in the whole grid or again and again in parts of it, pairs are alike. The grid
 /// is cut into 32 equal stretches; where in its stretch a block lies differs from pair to pair, so
 /// that no rhythm of the grid is missed, and nobody can tell it who does not know the secret.
 Pair pair_of_blocks(std::uint64_t pair, std::uint64_t blocks, std::uint64_t secret) {
-  constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
-  const std::uint64_t drawn = mixed(secret + (pair + 1) * kGoldenRatio) >> 32;
+  const std::uint64_t drawn = drawn_bits(secret, pair) >> 32;
   const auto place = [&](std::uint64_t stretch, bool from_end) {
     const std::uint64_t first = blocks * stretch / (2 * kMostPairs);
     const std::uint64_t length = blocks * (stretch + 1) / (2 * kMostPairs) - first;
@@ -162,7 +155,7 @@ class BoundingBlocks {
   SettledBytes settle() const {
     if (sampler_.any_conflict()) return {};
     kept_.put_back(launch_.memory);
-    return kept_.settled(launch_.request.grid.count());
+    return kept_.settled(launch_.request.grid.count(), launch_.memory);
   }
 
  private:
@@ -258,7 +251,7 @@ LaunchResult bounds_from_beginning(const LaunchContext& launch) {
   }
   if (result.at_least && settles) {
     kept.put_back(launch.memory);
-    result.settled = kept.settled(launch.request.grid.count());
+    result.settled = kept.settled(launch.request.grid.count(), launch.memory);
   }
   return result;
 }

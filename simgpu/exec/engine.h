@@ -94,8 +94,8 @@ struct EngineOptions {
   double warp_limit_us = 0;
   /// What takes too long does not fail: as few blocks run as tell its counters, or bounds of them.
   bool bounds_long_launches = false;
-  /// Decides which blocks those are that bound a launch: whoever does not know it cannot tell them
-  /// from the others.
+  /// Decides which blocks run of a launch that is bounded or sampled: whoever does not know it
+  /// cannot tell them from the others.
   std::uint64_t secret = 0;
   /// LaunchResult::sectors are wanted.
   bool sectors = false;
@@ -150,7 +150,8 @@ struct LaunchResult {
   std::uint64_t work = 0;                ///< that counts against the budget
   bool at_least = false;                 ///< counters are lower bounds
   std::uint64_t bounded_blocks = 0;      ///< they bound a grid of so many blocks; 0: the whole one
-  /// With `at_least`: what whole blocks stored, and memory holds. All else in memory is as it was.
+  /// Where not all blocks ran: what whole blocks stored, and memory holds. All else in memory is as
+  /// it was.
   SettledBytes settled;
 
   /// Of a sampled launch without findings that is done again with the same result, and leaves

@@ -1,8 +1,9 @@
 #include "simgpu/exec/grid_cells.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
+
+#include "simgpu/exec/secret_choice.h"
 
 namespace simgpu {
 namespace {
@@ -208,11 +209,7 @@ bool GridCells::check_everywhere() {
       std::clamp(std::min(blocks / kBlocksPerProbe, kBlockProbeInstructions / per_block),
                  kLeastBlockProbes, kMostBlockProbes);
   for (std::uint64_t i = 1; i <= probes; ++i) {
-    // Multiples of the golden ratio spread evenly, in step with no power of two.
-    constexpr double kGoldenRatio = 0.6180339887498949;
-    const double turns = static_cast<double>(i) * kGoldenRatio;
-    const double place = (turns - std::floor(turns)) * static_cast<double>(blocks);
-    if (!check(std::min(static_cast<std::uint64_t>(place), blocks - 1))) return false;
+    if (!check(spread_place(sampler_.secret(), i, blocks))) return false;
   }
   return true;
 }
@@ -240,6 +237,14 @@ const GridCell& GridCells::cell_of(const Index& index) const {
     cell = cell * axes_[axis].first_track.back() + axes_[axis].track_of(index[axis]);
   }
   return cells_[cell];
+}
+
+StoredByGrid GridCells::stored(const DeviceMemory& memory) const {
+  StoredByGrid all(memory);
+  for (const GridCell& cell : cells_) {
+    all.add(stored_bytes(*cell.first().log), static_cast<double>(cell.blocks()));
+  }
+  return all;
 }
 
 void GridCells::log_of(std::uint64_t block, TrafficLog& log) const {

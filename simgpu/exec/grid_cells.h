@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "simgpu/exec/block_sampler.h"
+#include "simgpu/exec/kept_stores.h"
 
 namespace simgpu {
 
@@ -55,6 +56,8 @@ class GridCells {
 
   const std::vector<GridCell>& cells() const { return cells_; }
   void log_of(std::uint64_t block, TrafficLog& log) const;
+  /// What all blocks store.
+  StoredByGrid stored(const DeviceMemory& memory) const;
 
  private:
   using Index = GridCell::Index;

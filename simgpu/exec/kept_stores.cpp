@@ -1,6 +1,7 @@
 #include "simgpu/exec/kept_stores.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -12,11 +13,44 @@ using Kind = TrafficEntry::Kind;
 /// Of all blocks together; what is compared is far less.
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 constexpr std::size_t kMostRanges = std::size_t{1} << 20;
+/// More than any call has tensors.
+constexpr std::size_t kMostAllocations = 1024;
 
 std::uint64_t end_of(const ByteRange& range) { return range.address + range.bytes; }
 
-/// Sorts them, and makes one of those that overlap or touch.
-void merge(std::vector<ByteRange>& ranges) {
+/// Ranges as they are found. A block may store to one place again and again.
+class RangeList {
+ public:
+  void add(std::uint64_t address, std::uint64_t bytes) {
+    if (!ranges_.empty() && end_of(ranges_.back()) == address) {
+      ranges_.back().bytes += bytes;
+      return;
+    }
+    if (ranges_.size() >= most_) {
+      merge_ranges(ranges_);
+      most_ = std::max(most_, 2 * ranges_.size());
+    }
+    ranges_.push_back({address, bytes});
+  }
+  /// The units of a sector that are set in a mask, unit 0 at `address`.
+  void add(std::uint64_t address, std::uint32_t mask, std::uint64_t unit_bytes) {
+    for (; mask != 0; mask >>= 1U, address += unit_bytes) {
+      if ((mask & 1U) != 0) add(address, unit_bytes);
+    }
+  }
+  std::vector<ByteRange> take() {
+    merge_ranges(ranges_);
+    return std::move(ranges_);
+  }
+
+ private:
+  std::vector<ByteRange> ranges_;
+  std::size_t most_ = std::size_t{1} << 16;
+};
+
+}  // namespace
+
+void merge_ranges(std::vector<ByteRange>& ranges) {
   std::ranges::sort(ranges, {}, &ByteRange::address);
   std::size_t kept = 0;
   for (const ByteRange& range : ranges) {
@@ -30,37 +64,22 @@ void merge(std::vector<ByteRange>& ranges) {
   ranges.resize(kept);
 }
 
-/// Ranges as they are found. A block may store to one place again and again.
-class RangeList {
- public:
-  void add(std::uint64_t address, std::uint64_t bytes) {
-    if (!ranges_.empty() && end_of(ranges_.back()) == address) {
-      ranges_.back().bytes += bytes;
-      return;
-    }
-    if (ranges_.size() >= most_) {
-      merge(ranges_);
-      most_ = std::max(most_, 2 * ranges_.size());
-    }
-    ranges_.push_back({address, bytes});
+void StoredByGrid::add(const std::vector<ByteRange>& ranges, double times) {
+  for (const ByteRange& range : ranges) {
+    const Allocation* allocation = memory_.find(range.address);
+    if (allocation == nullptr) continue;
+    if (bytes_.size() == kMostAllocations && !bytes_.contains(allocation->base)) continue;
+    bytes_[allocation->base] += times * static_cast<double>(range.bytes);
   }
-  /// The units of a sector that are set in a mask, unit 0 at `address`.
-  void add(std::uint64_t address, std::uint32_t mask, std::uint64_t unit_bytes) {
-    for (; mask != 0; mask >>= 1U, address += unit_bytes) {
-      if ((mask & 1U) != 0) add(address, unit_bytes);
-    }
-  }
-  std::vector<ByteRange> take() {
-    merge(ranges_);
-    return std::move(ranges_);
-  }
+}
 
- private:
-  std::vector<ByteRange> ranges_;
-  std::size_t most_ = std::size_t{1} << 16;
-};
-
-}  // namespace
+std::vector<ByteRange> StoredByGrid::by_allocation() const {
+  std::vector<ByteRange> all;
+  for (const auto& [address, bytes] : bytes_) {
+    all.push_back({address, static_cast<std::uint64_t>(std::llround(bytes))});
+  }
+  return all;
+}
 
 std::vector<ByteRange> stored_bytes(const TrafficLog& log) {
   RangeList ranges;
@@ -102,9 +121,13 @@ void KeptStores::put_back(DeviceMemory& memory) const {
   }
 }
 
-SettledBytes KeptStores::settled(std::uint64_t blocks) const {
-  SettledBytes settled{.ranges = ranges_, .whole_blocks = blocks_, .blocks = blocks};
-  merge(settled.ranges);
+SettledBytes KeptStores::settled(std::uint64_t blocks, const DeviceMemory& memory) const {
+  if (blocks_ == 0) return {};
+  SettledBytes settled{.ranges = ranges_, .of_grid = {}};
+  merge_ranges(settled.ranges);
+  StoredByGrid grid(memory);
+  grid.add(settled.ranges, static_cast<double>(blocks) / static_cast<double>(blocks_));
+  settled.of_grid = grid.by_allocation();
   return settled;
 }
 

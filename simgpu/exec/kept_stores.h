@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "simgpu/counters/traffic_log.h"
@@ -12,6 +13,25 @@ namespace simgpu {
 
 /// The bytes that a block stored to by plain stores, from its log: in order, apart from each other.
 std::vector<ByteRange> stored_bytes(const TrafficLog& log);
+
+/// Sorts stretches of memory, and makes one of those that overlap or touch.
+void merge_ranges(std::vector<ByteRange>& ranges);
+
+/// How many bytes the blocks of a grid store to each allocation. Those that several blocks store to
+/// count for each.
+class StoredByGrid {
+ public:
+  explicit StoredByGrid(const DeviceMemory& memory) : memory_(memory) {}
+  /// @param ranges  what one block stores, or several do together
+  /// @param times   how often the grid has the like
+  void add(const std::vector<ByteRange>& ranges, double times);
+  /// In order of addresses.
+  std::vector<ByteRange> by_allocation() const;
+
+ private:
+  const DeviceMemory& memory_;
+  std::map<std::uint64_t, double> bytes_;  ///< by the allocation's address
+};
 
 /// What whole blocks of a launch have stored, so that it can be put back once memory is again as it
 /// was before the launch. Only for kernels whose blocks tell each other nothing: there, nobody else
@@ -24,8 +44,8 @@ class KeptStores {
   /// Writes all of it to memory.
   void put_back(DeviceMemory& memory) const;
 
-  /// Where which of a grid's blocks stored.
-  SettledBytes settled(std::uint64_t blocks) const;
+  /// Where they stored, as blocks of a grid of so many.
+  SettledBytes settled(std::uint64_t blocks, const DeviceMemory& memory) const;
 
  private:
   std::vector<ByteRange> ranges_;  ///< as they came

@@ -105,6 +105,15 @@ TEST_P(AttentionLaunch, OfSequencesOfDifferentLengths) {
                             .numbers = {2048}});
 }
 
+TEST_P(AttentionLaunch, WhichBlocksRunIsASecretAndTheyTellWhatAllStore) {
+  constexpr std::uint64_t kHeads = 8, kHeadDim = 64;
+  for (const int length : {1024, 1000}) {
+    const Attention attention{.length = length, .heads = kHeads, .key_value_heads = 2};
+    expect_told_by_other_blocks(shape_of(attention), kHeads * static_cast<std::uint64_t>(length) *
+                                                         kHeadDim * sizeof(float));
+  }
+}
+
 TEST_P(AttentionLaunch, OfRandomShapesOrRunsInFull) {
   std::mt19937 random(7);
   const auto pick = [&](int low, int high) {

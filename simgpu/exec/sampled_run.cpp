@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "simgpu/checkers/findings.h"
+#include "simgpu/counters/block_conflicts.h"
 #include "simgpu/counters/sampled_l2.h"
 #include "simgpu/exec/block_classes.h"
 #include "simgpu/exec/grid_cells.h"
+#include "simgpu/exec/kept_stores.h"
 #include "simgpu/exec/messages.h"
 #include "simgpu/exec/touched_memory.h"
 
@@ -25,6 +29,7 @@ constexpr std::uint64_t kLeastEqualBlocks = 256;
 struct KnownGrid {
   WorkCounts total;
   KnownTraffic traffic;
+  std::vector<ByteRange> stored;  ///< SettledBytes::of_grid
 };
 
 KnownTraffic traffic_of(const LaunchRequest& request, const WorkCounts& total) {
@@ -37,7 +42,8 @@ KnownTraffic traffic_of(const LaunchRequest& request, const WorkCounts& total) {
   return traffic;
 }
 
-std::optional<KnownGrid> of_cells(const LaunchRequest& request, BlockSampler& sampler) {
+std::optional<KnownGrid> of_cells(const LaunchRequest& request, const DeviceMemory& memory,
+                                  BlockSampler& sampler) {
   if (request.grid.count() < kLeastEqualBlocks) return std::nullopt;
   try {
     const auto grid = std::make_shared<GridCells>(request.grid, sampler);
@@ -46,6 +52,7 @@ std::optional<KnownGrid> of_cells(const LaunchRequest& request, BlockSampler& sa
       add_times(known.total, work_counts(cell.first()), static_cast<std::int64_t>(cell.blocks()));
     }
     known.traffic = traffic_of(request, known.total);
+    known.stored = grid->stored(memory).by_allocation();
     known.traffic.log_of = [grid](std::uint64_t block, TrafficLog& log) {
       grid->log_of(block, log);
     };
@@ -55,9 +62,11 @@ std::optional<KnownGrid> of_cells(const LaunchRequest& request, BlockSampler& sa
   }
 }
 
-KnownGrid of_classes(const LaunchRequest& request, BlockSampler& sampler) {
+KnownGrid of_classes(const LaunchRequest& request, const DeviceMemory& memory,
+                     BlockSampler& sampler) {
   const auto grid = std::make_shared<BlockClasses>(request.grid, sampler);
-  KnownGrid known{grid->total(), traffic_of(request, grid->total())};
+  KnownGrid known{grid->total(), traffic_of(request, grid->total()),
+                  grid->stored(memory).by_allocation()};
   known.traffic.even = false;
   known.traffic.log_of = [grid](std::uint64_t block, TrafficLog& log) { grid->log_of(block, log); };
   return known;
@@ -68,6 +77,24 @@ void add_l2(const KnownTraffic& traffic, const gpu_spec::GpuSpec& gpu, KernelCou
   counters.l2_hit_sectors += l2.hits;
   counters.dram_read_bytes += kSectorBytes * l2.dram_reads;
   counters.dram_write_bytes += kSectorBytes * l2.dram_writes;
+}
+
+/// Where the blocks that ran have stored.
+std::vector<ByteRange> stored_by(const BlockSampler& sampler) {
+  std::vector<ByteRange> all;
+  for (const auto& [block, profile] : sampler.profiles()) {
+    const std::vector<ByteRange> ranges = stored_bytes(*profile.log);
+    all.insert(all.end(), ranges.begin(), ranges.end());
+  }
+  merge_ranges(all);
+  return all;
+}
+
+/// What the blocks that ran have touched.
+std::vector<TouchedSector> sectors_of(const BlockSampler& sampler) {
+  BlockConflicts all;
+  for (const auto& [block, profile] : sampler.profiles()) all.add(*profile.log);
+  return all.touched();
 }
 
 /// Tells memory what the blocks stored, and the result what it depends on.
@@ -90,8 +117,8 @@ LaunchResult sample(LaunchContext& launch) {
   if (std::max(first, last) < kLeastInstructions / blocks) throw NotSampled{};
   // Where so few blocks would take more than the budget, the attempt is not worth its time.
   if (sampler.work() / 2 > launch.instruction_budget / kFewestSamples) throw NotSampled{};
-  std::optional<KnownGrid> grid = of_cells(launch.request, sampler);
-  if (!grid) grid = of_classes(launch.request, sampler);
+  std::optional<KnownGrid> grid = of_cells(launch.request, launch.memory, sampler);
+  if (!grid) grid = of_classes(launch.request, launch.memory, sampler);
 
   LaunchResult result;
   set_counters(launch.kernel, grid->total, result);
@@ -104,6 +131,8 @@ LaunchResult sample(LaunchContext& launch) {
   }
   result.sampled_blocks = sampler.blocks_run();
   result.work = sampler.work();
+  result.settled = {.ranges = stored_by(sampler), .of_grid = std::move(grid->stored)};
+  if (launch.sectors) result.sectors = sectors_of(sampler);
   note_touched(launch, sampler, result);
   return result;
 }

@@ -120,6 +120,18 @@ TEST_P(KernelLaunch, OfATriangle) {
                             .numbers = {0}});
 }
 
+TEST_P(KernelLaunch, WhichBlocksRunIsASecretAndTheyTellWhatAllStore) {
+  constexpr int kN = (1 << 22) - 12345;
+  expect_told_by_other_blocks({.kernel = "copy",
+                               .grid = {blocks(kN, 256), 1, 1},
+                               .block = {256, 1, 1},
+                               .megabytes = {64, 64},
+                               .numbers = {kN}},
+                              sizeof(float) * kN);
+  constexpr int kM = 1000, kColumns = 520;
+  expect_told_by_other_blocks(gemm("tiled_gemm", kM, kColumns, 136), sizeof(float) * kM * kColumns);
+}
+
 TEST_P(KernelLaunch, RunsInFullWhereBlocksDoNotTellOfOthers) {
   expect_told_from_samples({.kernel = "now_and_then",
                             .grid = {8192, 1, 1},

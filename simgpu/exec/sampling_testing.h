@@ -48,7 +48,7 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
     program_ = lower(ptx::parse(text.str()), {});
   }
 
-  Outcome run(const Shape& shape, bool sampled, unsigned workers = 2) {
+  Outcome run(const Shape& shape, bool sampled, unsigned workers = 2, std::uint64_t secret = 0) {
     DeviceMemory memory(std::uint64_t{4} << 30);
     const KernelInfo& info = *find_kernel(*program_, shape.kernel);
     std::vector<std::byte> parameters(info.parameter_bytes);
@@ -78,8 +78,9 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
     request.l1_bytes_per_block = static_cast<std::uint64_t>(gpu_.l1_bytes_per_sm) / 2 / per_sm;
     const auto begin = std::chrono::steady_clock::now();
     Outcome outcome;
-    outcome.result = execute(*program_, request, memory, gpu_,
-                             {.workers = workers, .checkers = false, .sampled = sampled});
+    outcome.result =
+        execute(*program_, request, memory, gpu_,
+                {.workers = workers, .checkers = false, .secret = secret, .sampled = sampled});
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     outcome.seconds = spent.count();
     outcome.time = predict_time(outcome.result.counters, occupied, info.instructions,
@@ -90,6 +91,21 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
   /// The launch can be sampled, or cannot, as its shape says; and its samples tell.
   void expect_told_from_samples(const Shape& shape) {
     EXPECT_EQ(expect_told(shape), shape.sampled) << shape.kernel;
+  }
+
+  /// Other blocks run of the launch with another secret, and tell the same. All of them store
+  /// `bytes` to one array.
+  void expect_told_by_other_blocks(const Shape& shape, std::uint64_t bytes) {
+    SCOPED_TRACE(shape.kernel);
+    const Outcome one = run(shape, true, 2, 1);
+    const Outcome other = run(shape, true, 2, 2);
+    ASSERT_GT(one.result.sampled_blocks, 0U);
+    EXPECT_NE(one.result.settled.ranges, other.result.settled.ranges);
+    EXPECT_EQ(one.time.total_us, other.time.total_us);
+    EXPECT_EQ(one.result.counters.l2_hit_sectors, other.result.counters.l2_hit_sectors);
+    ASSERT_EQ(one.result.settled.of_grid.size(), 1U);
+    EXPECT_EQ(one.result.settled.of_grid, other.result.settled.of_grid);
+    EXPECT_EQ(one.result.settled.of_grid[0].bytes, bytes);
   }
 
   /// Whether the launch was sampled; what a sampled one tells must hold.

@@ -46,6 +46,12 @@ const Limiter& describe(const std::string& limiter) {
         "let neighbouring threads read neighbouring addresses, and load what several threads of "
         "a block use into shared memory once"}},
       {"dram", {"DRAM traffic", "read each byte once: coalesce, and reuse what was loaded"}},
+      {"host_loads",
+       {"loads from memory of the host",
+        "they cross PCIe each time: copy the data to device memory once, and load it from there"}},
+      {"host_stores",
+       {"stores to memory of the host",
+        "they cross PCIe: keep results in device memory, and copy what the host needs once"}},
       {"latency",
        {"latency",
         "give the multiprocessor more independent work: more warps resident, or more loads in "

@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <fstream>
+#include <iterator>
 #include <mutex>
+#include <span>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -172,16 +177,23 @@ std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
   return contents;
 }
 
+std::string bytes_of(const std::filesystem::path& library) {
+  std::ifstream file(library, std::ios::binary);
+  std::string bytes(std::istreambuf_iterator<char>(file), {});
+  if (!file) throw std::runtime_error("cannot read " + library.string());
+  return bytes;
+}
+
 /// The settled bytes by the tensor that they lie in.
 SettledPart settled_part(const simgpu::SettledBytes& settled, const RunRequest& request,
                          const std::vector<std::uint64_t>& addresses) {
   SettledPart part;
-  if (settled.whole_blocks == 0) return part;
-  part.share_of_blocks =
-      static_cast<double>(settled.whole_blocks) / static_cast<double>(settled.blocks);
+  if (settled.ranges.empty()) return part;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const std::uint64_t begin = addresses[i];
     const std::uint64_t end = begin + request.problem->tensors[i].bytes();
+    const auto of_grid = std::ranges::find(settled.of_grid, begin, &simgpu::ByteRange::address);
+    part.of_grid.push_back(of_grid == settled.of_grid.end() ? 0 : of_grid->bytes);
     auto& written = part.written.emplace_back();
     for (const simgpu::ByteRange& range : settled.ranges) {
       // No access goes from one allocation into the next.
@@ -238,6 +250,10 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
 
   guest.prepare();
   device.set_secret(request.secret);
+  if (request.names_built_code_only) {
+    const std::string library = bytes_of(request.library);
+    device.name_only_code_of(std::as_bytes(std::span(library)));
+  }
   device.mark();
   const std::optional<Reply> reply = guest.call(call_for(request, addresses));
   RunOutcome outcome;

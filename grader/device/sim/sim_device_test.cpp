@@ -67,6 +67,11 @@ TEST_F(SimDeviceTest, AGuestMayCompileAKernelByNvrtcAndLaunchIt) {
   ASSERT_EQ(outcome.activity.kernels.size(), 1U);
   EXPECT_EQ(outcome.activity.kernels[0].name, "scale");
   EXPECT_TRUE(outcome.activity.findings.empty());
+  request.names_built_code_only = true;
+  const RunOutcome unnamed = device.run(request);
+  expect_scaled(unnamed);
+  ASSERT_EQ(unnamed.activity.kernels.size(), 1U);
+  EXPECT_EQ(unnamed.activity.kernels[0].name, "a kernel made at run time");
 }
 #endif
 
@@ -87,6 +92,13 @@ TEST_F(SimDeviceTest, ATimedRunHasTheDevicesOwnTime) {
   EXPECT_EQ(outcome.samples_us[0], outcome.activity.elapsed_us);
   EXPECT_EQ(run("scale", "libgpu_tasks.so", std::chrono::seconds(60), true).samples_us,
             outcome.samples_us);
+}
+
+/// Of the output, that whole blocks have written.
+std::int64_t settled_elements(const RunOutcome& outcome) {
+  std::uint64_t bytes = 0;
+  for (const simgpu::ByteRange& range : outcome.settled.written.at(1)) bytes += range.bytes;
+  return static_cast<std::int64_t>(bytes / sizeof(float));
 }
 
 TEST_F(SimDeviceTest, ASampledRunLeavesOutBlocksAndSaysSo) {
@@ -113,6 +125,12 @@ TEST_F(SimDeviceTest, ASampledRunLeavesOutBlocksAndSaysSo) {
   EXPECT_EQ(written(whole), kMany);
   EXPECT_GT(written(sampled), 0);
   EXPECT_LT(written(sampled), kMany / 2);
+  EXPECT_EQ(settled_elements(sampled), written(sampled));
+  EXPECT_EQ(sampled.settled.of_grid.at(1), kMany * sizeof(float));
+  request.secret = 1;
+  const RunOutcome with_another_secret = device_.run(request);
+  EXPECT_NE(with_another_secret.settled.written, sampled.settled.written);
+  EXPECT_EQ(with_another_secret.samples_us, sampled.samples_us);
   EXPECT_NEAR(sampled.samples_us.at(0), whole.samples_us.at(0), 0.1 * whole.samples_us.at(0));
 }
 
@@ -151,6 +169,17 @@ TEST_F(SimDeviceTest, TellsTheErrorThatALaunchLeftBehind) {
   const RunOutcome outcome = run("bad_launch");
   EXPECT_EQ(outcome.end, End::returned);
   EXPECT_EQ(outcome.cuda_error, "cudaErrorInvalidConfiguration");
+}
+
+TEST_F(SimDeviceTest, NamesWhatTheLibraryWasBuiltWithWhereItNamesNothingElse) {
+  RunRequest request = request_of(problem_, "overrun", "libgpu_tasks.so", std::chrono::seconds(60));
+  const RunOutcome open = device_.run(request);
+  request.names_built_code_only = true;
+  const RunOutcome outcome = device_.run(request);
+  ASSERT_FALSE(open.activity.findings.empty());
+  ASSERT_EQ(outcome.activity.findings.size(), open.activity.findings.size());
+  EXPECT_EQ(outcome.activity.findings[0].kernel, open.activity.findings[0].kernel);
+  EXPECT_EQ(outcome.activity.findings[0].where.line, open.activity.findings[0].where.line);
 }
 
 TEST_F(SimDeviceTest, TellsWhatTheCheckersFound) {
@@ -207,8 +236,7 @@ TEST_F(SimDeviceTest, TellsWhatIsFinalOfACallThatWasCutShort) {
     }
   }
   EXPECT_GT(written, 0U);
-  EXPECT_DOUBLE_EQ(static_cast<double>(written),
-                   once.settled.share_of_blocks * kMany * sizeof(float));
+  EXPECT_EQ(once.settled.of_grid.at(1), kMany * sizeof(float)) << "all blocks write all of it";
   const RunOutcome twice = run("scale_slowly_twice", "libgpu_tasks.so", limit, true);
   EXPECT_TRUE(twice.activity.kernels.at(0).at_least);
   EXPECT_TRUE(twice.settled.written.empty()) << "the launch behind it did not run";

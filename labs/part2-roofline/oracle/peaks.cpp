@@ -90,11 +90,11 @@ class PeaksOracle : public Oracle {
     const auto count = static_cast<std::size_t>(n);
     const auto affordable =
         static_cast<std::size_t>(kMostSteps / std::max<std::int64_t>(1, chain.steps));
-    Expected out{"out",
-                 {},
-                 {},
-                 selected_elements(count, std::clamp(affordable, kLeastCompared, kMostCompared),
-                                   problem.selection)};
+    Expected out{
+        "out",
+        {},
+        {},
+        selected_elements(problem, "out", std::clamp(affordable, kLeastCompared, kMostCompared))};
     for (const std::size_t i : listed(out.index, count)) {
       chain.x = in[i];
       out.value.push_back(compute(chain));
@@ -162,7 +162,7 @@ class PeaksOracle : public Oracle {
     const std::span<const float> in = floats(tensor(problem, "in"));
     const auto n = static_cast<std::int64_t>(in.size());
     const auto count = static_cast<std::size_t>(chunks(n));
-    Expected sums{"sums", {}, {}, selected_elements(count, kMostCompared / 4, problem.selection)};
+    Expected sums{"sums", {}, {}, selected_elements(problem, "sums", kMostCompared / 4)};
     for (const std::size_t chunk : listed(sums.index, count)) {
       const std::int64_t first = static_cast<std::int64_t>(chunk) * kChunk;
       const std::int64_t length = std::min(kChunk, n - first);

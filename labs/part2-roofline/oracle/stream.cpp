@@ -123,8 +123,8 @@ class StreamOracle : public Oracle {
   class Inputs {
    public:
     explicit Inputs(const Problem& problem)
-        : n_(integer(problem.parameters, "n")),
-          index_(selected_elements(static_cast<std::size_t>(n_), kMostCompared, problem.selection)),
+        : problem_(problem),
+          n_(integer(problem.parameters, "n")),
           s_(real(problem.parameters, "s")),
           exponent_(real(problem.parameters, "exponent")) {
       for (const Tensor& tensor : problem.tensors) {
@@ -136,8 +136,9 @@ class StreamOracle : public Oracle {
 
     Expected outputs_of(const StreamFunction& function,
                         double (*value)(const StreamOperands&)) const {
-      Expected expected{std::string(function.name), {}, {}, index_};
-      for (const std::size_t i : listed(index_, static_cast<std::size_t>(n_))) {
+      const std::string output(function.name);
+      Expected expected{output, {}, {}, selected_elements(problem_, output, kMostCompared)};
+      for (const std::size_t i : listed(expected.index, static_cast<std::size_t>(n_))) {
         const StreamOperands operands = at(i);
         expected.value.push_back(value(operands));
         expected.tolerance.push_back(function.tolerance(operands, expected.value.back()));
@@ -153,8 +154,8 @@ class StreamOracle : public Oracle {
       return {element(a_), element(b_), element(positive_), s_, exponent_};
     }
 
+    const Problem& problem_;
     std::int64_t n_;
-    std::vector<std::size_t> index_;
     double s_, exponent_;
     std::span<const float> a_, b_, positive_;
   };

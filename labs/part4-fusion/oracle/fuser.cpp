@@ -129,7 +129,7 @@ class FuserOracle : public Oracle {
     std::vector<double> element(inputs.size());
     const auto count = static_cast<std::size_t>(integer(problem.parameters, "count"));
     std::vector<std::size_t> index = selected_elements(
-        count, kMostNodes / std::max<std::size_t>(1, expression.nodes()), problem.selection);
+        problem, "out", kMostNodes / std::max<std::size_t>(1, expression.nodes()));
     for (const std::size_t i : listed(index, count)) {
       for (std::size_t k = 0; k < inputs.size(); ++k) element[k] = inputs[k][i];
       const Approximate result = expression.evaluate(element);

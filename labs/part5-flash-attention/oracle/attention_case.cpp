@@ -155,7 +155,7 @@ std::vector<std::int64_t> AttentionCase::judged_rows(const Problem& problem) con
   const double products_of_row = 4.0 * static_cast<double>(shape.head_dim) *
                                  static_cast<double>(pairs()) / static_cast<double>(count);
   const auto affordable = static_cast<std::int64_t>(kMostProducts / std::max(1.0, products_of_row));
-  return selected_rows(count, std::max(affordable, kLeastRows), problem.selection);
+  return selected_rows(problem, "out", shape.head_dim, std::max(affordable, kLeastRows));
 }
 
 std::uint64_t extra_memory(const Problem& problem, const CallEvidence& evidence) {

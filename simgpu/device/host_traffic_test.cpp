@@ -1,0 +1,87 @@
+#include "simgpu/device/host_traffic.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <optional>
+
+#include "simgpu/counters/traffic_log.h"
+
+namespace simgpu {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+/// 4 KiB of device memory, of managed and of pinned memory.
+class HostTrafficTest : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kBytes = 4096;
+  std::uint64_t shared(Sharing sharing) {
+    return blocks_.emplace_back(memory_.allocate_shared(kBytes, "shared", sharing).value()).address;
+  }
+  /// What a launch came to that read and wrote one whole sector.
+  static LaunchResult touching(std::uint64_t address) {
+    LaunchResult result;
+    result.sectors = {
+        {.sector = (address - kDeviceBase) / kSectorBytes, .read = 0xff, .written = 0x03}};
+    return result;
+  }
+  HostTraffic traffic_of(std::uint64_t address) const {
+    return host_traffic(touching(address), 1, memory_, contents_.written_by_host(memory_));
+  }
+
+  DeviceMemory memory_{std::uint64_t{1} << 24};
+  std::vector<SharedBlock> blocks_;
+  std::uint64_t device_ = memory_.allocate(kBytes, "device").value();
+  std::uint64_t managed_ = shared(Sharing::managed);
+  std::uint64_t pinned_ = shared(Sharing::pinned);
+  ManagedContents contents_;
+};
+
+TEST_F(HostTrafficTest, OfDeviceMemoryIsNone) {
+  EXPECT_EQ(traffic_of(device_).read_bytes, 0);
+  EXPECT_EQ(traffic_of(device_).pinned_bytes, 0);
+  EXPECT_EQ(traffic_of(device_).managed_bytes, 0);
+}
+
+TEST_F(HostTrafficTest, OfPinnedMemoryIsAllThatIsTouched) {
+  EXPECT_EQ(traffic_of(pinned_).read_bytes, 32);
+  EXPECT_EQ(traffic_of(pinned_).pinned_bytes, 8);
+}
+
+TEST_F(HostTrafficTest, OfManagedMemoryIsReadWhatTheHostHasWritten) {
+  EXPECT_EQ(traffic_of(managed_).read_bytes, 0) << "nobody has written it";
+  EXPECT_EQ(traffic_of(managed_).managed_bytes, 8);
+  std::memset(memory_.host(managed_ + 64), 1, 40);
+  EXPECT_THAT(contents_.written_by_host(memory_), ElementsAre(ByteRange{managed_ + 64, 64}));
+  EXPECT_EQ(traffic_of(managed_ + 64).read_bytes, 32);
+  EXPECT_EQ(traffic_of(managed_).read_bytes, 0);
+  contents_.keep(memory_);
+  EXPECT_THAT(contents_.written_by_host(memory_), IsEmpty()) << "it is on the device now";
+}
+
+TEST_F(HostTrafficTest, OfASampledLaunchStandsForAllBlocks) {
+  LaunchResult result = touching(pinned_);
+  result.sampled_blocks = 4;
+  EXPECT_EQ(host_traffic(result, 40, memory_, {}).read_bytes, 320);
+}
+
+TEST(HostTrafficTime, IsThatOfPcieWhereItTakesLonger) {
+  gpu_spec::GpuSpec gpu;
+  gpu.pcie_bytes_per_second = 1e9;
+  TimeBreakdown time;
+  time.total_us = 12;
+  time.launch_us = 2;
+  time.limiter = "dram";
+  add_host_traffic({.read_bytes = 5000, .pinned_bytes = 20'000, .managed_bytes = 1e6}, gpu, time);
+  EXPECT_DOUBLE_EQ(time.terms.at("host_loads"), 5);
+  EXPECT_DOUBLE_EQ(time.terms.at("host_stores"), 20);
+  EXPECT_DOUBLE_EQ(time.terms.at("managed_stores"), 1000);
+  EXPECT_DOUBLE_EQ(time.total_us, 22) << "managed memory stays on the device until it is read";
+  EXPECT_EQ(time.limiter, "host_stores");
+}
+
+}  // namespace
+}  // namespace simgpu

@@ -111,7 +111,9 @@ class Device {
   CudaError fill(const protocol::FillRequest& request);
 
   // Modules and launches.
-  CudaError load(std::span<const std::byte> container, std::uint64_t* module);
+  /// @param device_linked the guest says so: it only decides how a failure is told
+  CudaError load(std::span<const std::byte> container, std::uint64_t* module,
+                 bool device_linked = false);
   CudaError unload(std::uint64_t module);
   LoadedModule* module(std::uint64_t handle);
   CudaError launch(const protocol::LaunchMessage& message, std::span<const std::byte> parameters);
@@ -150,6 +152,8 @@ class Device {
 
   /// What the guest's own library refused becomes a finding.
   void report_misuse(const protocol::Misuse& misuse);
+  /// The program called a function that its library does not have, or not in this way.
+  void report_refused(const std::string& function, bool in_part);
   /// A call named a stream or an event that is not there.
   void report_no_handle(const std::string& function);
   /// A launch failed whose result the program cannot see: unless it asks for the last error before

@@ -78,7 +78,8 @@ void name_calls(AccessSite& site) {
 
 }  // namespace
 
-CudaError Device::load(std::span<const std::byte> container, std::uint64_t* handle) {
+CudaError Device::load(std::span<const std::byte> container, std::uint64_t* handle,
+                       bool device_linked) {
   *handle = 0;
   std::uint64_t image_bytes = 0;
   std::size_t managed = 0;
@@ -89,7 +90,8 @@ CudaError Device::load(std::span<const std::byte> container, std::uint64_t* hand
   if (modules_.size() >= kMostModules) return CudaError::memory_allocation;
   const ModuleLimits limits{.image_bytes = protocol::kMaxImageBytes - image_bytes,
                             .memory_bytes = options_.memory_limit,
-                            .managed_variables = kMostManagedVariables - managed};
+                            .managed_variables = kMostManagedVariables - managed,
+                            .device_linked = device_linked};
   try {
     LoadedModule loaded = load_module(container, gpu_, limits, memory_);
     *handle = next_module_++;

@@ -113,6 +113,11 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
     case Operation::misuse:
       device_.report_misuse(reader.get<protocol::Misuse>());
       return CudaError::success;
+    case Operation::refused: {
+      const auto refusal = reader.get<protocol::Refusal>();
+      device_.report_refused(reader.get_string(protocol::kMaxFunctionName), refusal.in_part != 0);
+      return CudaError::success;
+    }
     case Operation::launch_unasked:
       device_.note_unasked_launch(static_cast<CudaError>(reader.get<std::uint32_t>()));
       return CudaError::success;

@@ -209,6 +209,7 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
     case Operation::image_create:
     case Operation::image_destroy:
     case Operation::misuse:
+    case Operation::refused:
     case Operation::launch_unasked:
     case Operation::error_asked:
       return memory_operation(operation, reader, writer);

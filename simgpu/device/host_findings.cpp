@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simgpu/device/device.h"
+#include "simgpu/device/public_functions.h"
 
 /// The part of Device that finds what host code does wrong.
 namespace simgpu {
@@ -128,6 +129,16 @@ void Device::report_misuse(const protocol::Misuse& misuse) {
       return;
   }
   report_api("RL0308", FindingKind::invalid_api_use, "", message);
+}
+
+void Device::report_refused(const std::string& function, bool in_part) {
+  if (!is_public_function(function)) return;
+  report_api("RL0312", FindingKind::unsupported, "",
+             in_part ? fmt::format("the program calls {} in a way that the simulated GPU does not "
+                                   "have; the program's error output says which",
+                                   function)
+                     : fmt::format("the program calls {}, which the simulated GPU does not have",
+                                   function));
 }
 
 void Device::report_no_handle(const std::string& function) {

@@ -18,6 +18,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::UnorderedElementsAre;
 
 struct ProgramRun {
   int exit_code = -1;
@@ -114,7 +115,8 @@ TEST(SimgpuRun, CopiesBetweenAllKindsOfMemory) {
 TEST(SimgpuRun, SharesManagedAndPinnedMemoryWithTheHost) {
   const ProgramRun run = simulate("managed");
   EXPECT_EQ(run.exit_code, 86) << run.output;
-  EXPECT_THAT(messages(run), ElementsAre(HasSubstr("cudaFreeHost of")));
+  EXPECT_THAT(messages(run), ElementsAre(HasSubstr("cudaFreeHost of"),
+                                         HasSubstr("calls cudaHostGetDevicePointer")));
   EXPECT_THAT(run.output, HasSubstr("shared memory is right"));
   EXPECT_THAT(run.output, HasSubstr("cudaHostGetDevicePointer is not implemented: of memory from "
                                     "cudaHostRegister"));
@@ -138,8 +140,8 @@ TEST(SimgpuRun, TellsOfManagedMemoryThatWasNeverFreedButNotOfPinnedMemory) {
 
 TEST(SimgpuRun, ReadsTexturesAndWritesSurfaces) {
   const ProgramRun run = simulate("textures");
-  EXPECT_EQ(run.exit_code, 0) << run.output;
   EXPECT_THAT(run.output, HasSubstr("textures are right"));
+  EXPECT_THAT(messages(run), ElementsAre(HasSubstr("calls cudaCreateTextureObject in a way that")));
 }
 
 TEST(SimgpuRun, TellsWhatIsWrongWithATextureThatAKernelReads) {
@@ -278,8 +280,8 @@ TEST(SimgpuRun, ForbidsInACaptureWhatCudaForbids) {
   const ProgramRun run = simulate("captures");
   EXPECT_THAT(run.output, HasSubstr("captures are right"));
   EXPECT_THAT(run.output, HasSubstr("cudaFreeAsync is not implemented: in a stream capture"));
-  ASSERT_EQ(run.report["findings"].size(), 1u) << run.output;
-  EXPECT_THAT(run.output, HasSubstr("at most 1024 threads"));
+  EXPECT_THAT(messages(run), UnorderedElementsAre(HasSubstr("calls cudaFreeAsync in a way that"),
+                                                  HasSubstr("at most 1024 threads")));
 }
 
 TEST(SimgpuRun, MultipliesThroughCublas) {
@@ -470,9 +472,22 @@ TEST(SimgpuRun, MultipliesOnTensorCores) {
 
 TEST(SimgpuRun, RefusesWhatIsNotImplementedByName) {
   const ProgramRun run = simulate("faults unsupported");
-  EXPECT_EQ(run.exit_code, 0) << run.output;
+  EXPECT_EQ(run.exit_code, 86) << run.output;
   EXPECT_THAT(run.output, HasSubstr("simgpu: cudaIpcGetMemHandle is not implemented"));
   EXPECT_THAT(run.output, HasSubstr("simgpu: cudaMallocMipmappedArray is not implemented"));
+}
+
+TEST(SimgpuRun, ReportsCallsOfLibrariesThatItDoesNotHave) {
+  const ProgramRun run = simulate("absent_libraries");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("1234 GFLOP/s"));
+  ASSERT_EQ(run.report["findings"].size(), 8u) << run.output;
+  for (const char* function :
+       {"cublasHgemm", "cublasLtCreate", "cusparseCreate", "curandCreateGenerator", "cufftPlan1d",
+        "cusolverDnCreate", "cudnnCreate", "ncclCommInitAll"}) {
+    EXPECT_THAT(run.output, HasSubstr("error[RL0312]: the program calls " + std::string(function) +
+                                      ", which the simulated GPU does not have"));
+  }
 }
 
 TEST(SimgpuRun, SimulatesTheGpuItIsAskedFor) {

@@ -90,6 +90,8 @@ class Device {
   /// Memory that the guest maps: managed, or its own pinned memory.
   CudaError allocate_shared(std::uint64_t bytes, Sharing sharing, SharedBlock* block);
   CudaError release(std::uint64_t address);
+  /// cudaFreeAsync: the memory is freed when its turn comes on the stream.
+  CudaError release_on(std::uint64_t address, std::uint64_t stream);
   /// Pinned memory, which cudaFree does not take.
   CudaError release_pinned(std::uint64_t address);
   std::uint64_t free_bytes() const;
@@ -152,6 +154,8 @@ class Device {
 
   /// What the guest's own library refused becomes a finding.
   void report_misuse(const protocol::Misuse& misuse);
+  /// cudaEventElapsedTime of events of which at least one was never recorded.
+  void report_unrecorded(bool start, bool stop);
   /// The program called a function that its library does not have, or not in this way.
   void report_refused(const std::string& function, bool in_part);
   /// A call named a stream or an event that is not there.
@@ -204,6 +208,7 @@ class Device {
   /// What comes next changes memory: of a call that was cut short nothing is final any more.
   void unsettle() { settled_ = {}; }
   void report_heap_leaks();
+  void report_handle_leaks();
   void finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                      const LaunchResult& result);
   void raise(CudaError error);

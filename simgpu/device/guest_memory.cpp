@@ -185,10 +185,7 @@ CudaError GuestSession::pool_operation(Operation operation, wire::Reader& reader
     }
     case Operation::pool_release: {
       const auto address = reader.get<std::uint64_t>();
-      if (!device_.timeline().has_stream(reader.get<std::uint64_t>())) {
-        return CudaError::invalid_resource_handle;
-      }
-      return device_.release(address);
+      return device_.release_on(address, reader.get<std::uint64_t>());
     }
     default:
       return pool_figures(operation, reader, writer);

@@ -371,7 +371,11 @@ CudaError GuestSession::event_operation(Operation operation, wire::Reader& reade
       return timeline.record_event(event, reader.get<std::uint64_t>());
     case Operation::event_elapsed: {
       Picoseconds result = 0;
-      const CudaError error = timeline.elapsed(event, reader.get<std::uint64_t>(), &result);
+      const auto stop = reader.get<std::uint64_t>();
+      const CudaError error = timeline.elapsed(event, stop, &result);
+      if (timeline.is_unrecorded(event) || timeline.is_unrecorded(stop)) {
+        device_.report_unrecorded(timeline.is_unrecorded(event), timeline.is_unrecorded(stop));
+      }
       writer.put(static_cast<float>(static_cast<double>(result) * 1e-9));
       return error;
     }

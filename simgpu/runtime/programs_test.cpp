@@ -370,6 +370,20 @@ TEST(SimgpuRun, TellsNoLeakOfWhatAResetFreedNorWhenNothingIsChecked) {
   }
 }
 
+TEST(SimgpuRun, TellsOfStreamsEventsAndGraphsThatAreNeverDestroyed) {
+  const ProgramRun run = simulate("leaks handles");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  EXPECT_THAT(
+      messages(run),
+      ElementsAre("1 stream from cudaStreamCreate was never destroyed: cudaStreamDestroy is "
+                  "missing",
+                  "1 event from cudaEventCreate was never destroyed: cudaEventDestroy is "
+                  "missing",
+                  "1 executable graph from cudaGraphInstantiate was never destroyed: "
+                  "cudaGraphExecDestroy is missing"));
+  EXPECT_EQ(simulate("leaks handles-destroyed").exit_code, 0);
+}
+
 TEST(SimgpuRun, LeavesNothingAfterAResetOfTheDevice) {
   const ProgramRun run = simulate("reset", "--check none");
   EXPECT_EQ(run.exit_code, 0) << run.output;

@@ -266,18 +266,6 @@ CudaError Device::release(std::uint64_t address) {
   return CudaError::success;
 }
 
-CudaError Device::release_on(std::uint64_t address, std::uint64_t stream) {
-  if (!timeline_.has_stream(stream)) return CudaError::invalid_resource_handle;
-  const auto found = guest_allocations_.find(address);
-  if (found != guest_allocations_.end() && watches_streams()) {
-    timeline_.issue(stream, Timeline::Engine::compute, 0);
-    note_work({.name = "cudaFreeAsync",
-               .ranges = {{.begin = address, .end = address + found->second.bytes, .writes = true}},
-               .frees = true});
-  }
-  return release(address);
-}
-
 CudaError Device::release_pinned(std::uint64_t address) {
   if (pinned_.erase(address) == 0) return CudaError::invalid_value;
   timeline_.spend(ApiCost::kAllocate);

@@ -255,6 +255,18 @@ void Device::note_work(StreamRaces::Work work) {
   }
 }
 
+CudaError Device::release_on(std::uint64_t address, std::uint64_t stream) {
+  if (!timeline_.has_stream(stream)) return CudaError::invalid_resource_handle;
+  const auto found = guest_allocations_.find(address);
+  if (found != guest_allocations_.end() && watches_streams()) {
+    timeline_.issue(stream, Timeline::Engine::compute, 0);
+    note_work({.name = "cudaFreeAsync",
+               .ranges = {{.begin = address, .end = address + found->second.bytes, .writes = true}},
+               .frees = true});
+  }
+  return release(address);
+}
+
 void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                            const LaunchResult& result) {
   for (Finding& finding : cause_first(result.findings)) {

@@ -12,51 +12,17 @@
 #include <string>
 #include <vector>
 
-// Whole CUDA programs, compiled by nvcc, run by `simgpu run`.
+#include "simgpu/runtime/program_run.h"
+
 namespace {
 
+using simgpu::testing::messages;
+using simgpu::testing::ProgramRun;
+using simgpu::testing::simulate;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::UnorderedElementsAre;
-
-struct ProgramRun {
-  int exit_code = -1;
-  std::string output;  ///< stdout and stderr together
-  nlohmann::json report;
-};
-
-std::string contents(const std::filesystem::path& file) {
-  std::ifstream stream(file);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  return text.str();
-}
-
-/// @param program name of a program in cuda/ of the build tree, with its arguments
-ProgramRun simulate(const std::string& program, const std::string& options = "") {
-  const std::filesystem::path build = ROOFLAB_BINARY_DIR;
-  std::array<char, 32> folder{"/tmp/simgpu-programs-XXXXXX"};
-  if (mkdtemp(folder.data()) == nullptr) return {};
-  const std::filesystem::path scratch = folder.data();
-  const std::string command = "cd " + scratch.string() + " && '" + (build / "bin/simgpu").string() +
-                              "' run --report report.json " + options + " -- '" +
-                              (build / "cuda").string() + "'/" + program + " >output 2>&1";
-  const int status = std::system(command.c_str());  // NOLINT(cert-env33-c)
-  ProgramRun run;
-  run.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  run.output = contents(scratch / "output");
-  run.report = nlohmann::json::parse(contents(scratch / "report.json"), nullptr, false);
-  std::filesystem::remove_all(scratch);
-  return run;
-}
-
-/// What a program did wrong on purpose, to see the error that it gets.
-std::vector<std::string> messages(const ProgramRun& run) {
-  std::vector<std::string> told;
-  for (const auto& finding : run.report["findings"]) told.push_back(finding["message"]);
-  return told;
-}
 
 double number_after(const std::string& text, const std::string& name) {
   const std::size_t at = text.find("\n" + name + " ");
@@ -356,34 +322,6 @@ TEST(SimgpuRun, ReportsMemoryThatIsAllocatedWhenTheProgramEnds) {
   EXPECT_THAT(run.output, Not(HasSubstr("128 bytes")));
 }
 
-TEST(SimgpuRun, KeepsTheProgramsOwnCodeBesideALeak) {
-  const ProgramRun run = simulate("leaks fail");
-  EXPECT_EQ(run.exit_code, 3) << run.output;
-  EXPECT_EQ(run.report["findings"].size(), 3u);
-}
-
-TEST(SimgpuRun, TellsNoLeakOfWhatAResetFreedNorWhenNothingIsChecked) {
-  for (const ProgramRun& run :
-       {simulate("leaks reset"), simulate("leaks return", "--check none")}) {
-    EXPECT_EQ(run.exit_code, 0) << run.output;
-    EXPECT_EQ(run.report["findings"].size(), 0u);
-  }
-}
-
-TEST(SimgpuRun, TellsOfStreamsEventsAndGraphsThatAreNeverDestroyed) {
-  const ProgramRun run = simulate("leaks handles");
-  EXPECT_EQ(run.exit_code, 86) << run.output;
-  EXPECT_THAT(
-      messages(run),
-      ElementsAre("1 stream from cudaStreamCreate was never destroyed: cudaStreamDestroy is "
-                  "missing",
-                  "1 event from cudaEventCreate was never destroyed: cudaEventDestroy is "
-                  "missing",
-                  "1 executable graph from cudaGraphInstantiate was never destroyed: "
-                  "cudaGraphExecDestroy is missing"));
-  EXPECT_EQ(simulate("leaks handles-destroyed").exit_code, 0);
-}
-
 TEST(SimgpuRun, LeavesNothingAfterAResetOfTheDevice) {
   const ProgramRun run = simulate("reset", "--check none");
   EXPECT_EQ(run.exit_code, 0) << run.output;
@@ -481,26 +419,6 @@ TEST(SimgpuRun, MultipliesOnTensorCores) {
     // A 64 x 64 x 64 product is 64 of wmma's tiles, or 128 of mma's.
     const int tiles = kernel["name"] == "by_wmma" ? 64 : 128;
     EXPECT_EQ(kernel["counters"]["sm__inst_executed_pipe_tensor.sum"], tiles) << kernel["name"];
-  }
-}
-
-TEST(SimgpuRun, RefusesWhatIsNotImplementedByName) {
-  const ProgramRun run = simulate("faults unsupported");
-  EXPECT_EQ(run.exit_code, 86) << run.output;
-  EXPECT_THAT(run.output, HasSubstr("simgpu: cudaIpcGetMemHandle is not implemented"));
-  EXPECT_THAT(run.output, HasSubstr("simgpu: cudaMallocMipmappedArray is not implemented"));
-}
-
-TEST(SimgpuRun, ReportsCallsOfLibrariesThatItDoesNotHave) {
-  const ProgramRun run = simulate("absent_libraries");
-  EXPECT_EQ(run.exit_code, 86) << run.output;
-  EXPECT_THAT(run.output, HasSubstr("1234 GFLOP/s"));
-  ASSERT_EQ(run.report["findings"].size(), 8u) << run.output;
-  for (const char* function :
-       {"cublasHgemm", "cublasLtCreate", "cusparseCreate", "curandCreateGenerator", "cufftPlan1d",
-        "cusolverDnCreate", "cudnnCreate", "ncclCommInitAll"}) {
-    EXPECT_THAT(run.output, HasSubstr("error[RL0312]: the program calls " + std::string(function) +
-                                      ", which the simulated GPU does not have"));
   }
 }
 

@@ -257,8 +257,8 @@ KERNEL prints(int n) {
   }
 }
 KERNEL counts_printed(int* out) {
-  out[threadIdx.x] = threadIdx.x % 2 == 0 ? printf("%d of %s, %.1f %%\n", 3, "four", 75.0)
-                                          : printf("nothing\n");
+  out[threadIdx.x] =
+      threadIdx.x % 2 == 0 ? printf("%d of %s, %.1f %%\n", 3, "four", 75.0) : printf("nothing\n");
 }
 KERNEL prints_by_block() { printf("block %d\n", blockIdx.x); }
 

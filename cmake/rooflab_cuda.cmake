@@ -47,35 +47,43 @@ function(rooflab_cuda_program name)
   add_custom_target(cuda_${name} DEPENDS ${program})
 endfunction()
 
-# rooflab_cuda_library(<target> NAME cudart SOURCES ...): lib<NAME>.so.13 of the simulated GPU, in lib/simgpu of
-# the build tree. Beside the sources it wants public_functions.txt, all functions of NVIDIA's library: those
+# rooflab_cuda_library(<target> NAME cudart [VERSION 13] [FUNCTIONS public_functions.txt] SOURCES ...):
+# lib<NAME>.so.<VERSION> of the simulated GPU, in lib/simgpu of the build tree. Beside the sources it wants a file of
+# all functions of NVIDIA's library: those
 # that no source defines refuse by name (simgpu_refuse, which one of the sources defines). lib<NAME>.map says
 # what is exported.
 function(rooflab_cuda_library target)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME;VERSION;FUNCTIONS" "SOURCES")
+  if(NOT arg_VERSION)
+    set(arg_VERSION 13)
+  endif()
+  if(NOT arg_FUNCTIONS)
+    set(arg_FUNCTIONS public_functions.txt)
+  endif()
   # Refusals are weak, so that a definition in one of the sources takes their place.
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS public_functions.txt)
-  file(STRINGS public_functions.txt public_functions)
-  set(refusals "// Generated from public_functions.txt.\nextern \"C\" int simgpu_refuse(const char*);\n")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${arg_FUNCTIONS})
+  file(STRINGS ${arg_FUNCTIONS} public_functions)
+  set(refusals "// Generated from ${arg_FUNCTIONS}.\nextern \"C\" int simgpu_refuse(const char*);\n")
   foreach(function IN LISTS public_functions)
     string(APPEND refusals "extern \"C\" __attribute__((weak)) int ${function}() "
                            "{ return simgpu_refuse(\"${function}\"); }\n")
   endforeach()
-  file(GENERATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/refusals.cpp CONTENT "${refusals}")
+  set(refusals_file ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_refusals.cpp)
+  file(GENERATE OUTPUT ${refusals_file} CONTENT "${refusals}")
 
   # Programs that nobody instrumented load it, so it cannot be instrumented either.
   set(ROOFLAB_SANITIZE "")
-  add_library(${target} SHARED ${arg_SOURCES} ${CMAKE_CURRENT_BINARY_DIR}/refusals.cpp)
+  add_library(${target} SHARED ${arg_SOURCES} ${refusals_file})
   rooflab_compile_options(${target})
   # These are declared as they are not: no file that knows the true declarations may see them.
-  set_source_files_properties(${CMAKE_CURRENT_BINARY_DIR}/refusals.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_source_files_properties(${refusals_file} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   target_include_directories(${target} SYSTEM PRIVATE ${ROOFLAB_CUDA_ROOT}/include)
   # A guest program may carry another C++ library; ours stays inside.
   set(exports ${CMAKE_CURRENT_SOURCE_DIR}/lib${arg_NAME}.map)
   target_link_options(${target} PRIVATE
     -static-libstdc++ -static-libgcc -Wl,-Bsymbolic -Wl,--no-undefined -Wl,--version-script=${exports})
   set_target_properties(${target} PROPERTIES
-    OUTPUT_NAME ${arg_NAME} SOVERSION 13 VERSION 13
+    OUTPUT_NAME ${arg_NAME} SOVERSION ${arg_VERSION} VERSION ${arg_VERSION}
     BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN"
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/simgpu
     LINK_DEPENDS ${exports})

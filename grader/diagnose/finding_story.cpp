@@ -37,6 +37,8 @@ constexpr std::array kAdvice{
         "rows must be as long, padding included, where they are stored as where they are read",
         nullptr},
     Advice{"RL0208", "give the local array a value on every path before reading it", nullptr},
+    Advice{"RL0211", "give the variable a value where it is declared: float sum = 0.0f;",
+           "what an unset variable holds differs from one compiler, GPU and call to the next"},
     Advice{
         "RL0209",
         "check that the recursion ends; cudaDeviceSetLimit(cudaLimitStackSize, bytes) before the "

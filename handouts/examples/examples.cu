@@ -74,8 +74,14 @@ __global__ void uninitialised_local(const float* x, float* out, int count, int f
   out[threadIdx.x] = sum;
 }
 
+__global__ void variable_without_a_value(const float* a, const float* x, float* y, int K){
+#include "RL0211.inc"
+}
+
 #include "RL0209.inc"
-__global__ void endless_recursion(const int* tree, int* out) { out[threadIdx.x] = weigh(tree, 0); }
+__global__ void endless_recursion(const int* tree, int* out) {
+  out[threadIdx.x] = weigh(tree, 0);
+}
 
 #include "RL0210.inc"
 
@@ -259,6 +265,10 @@ const Example kExamples[] = {
     {"RL0208", [] { uninitialised_local<<<1, 1>>>(zeros<float>(4), zeros<float>(1), 4, 0); }},
     {"RL0209", [] { endless_recursion<<<1, 1>>>(zeros<int>(1), zeros<int>(1)); }},
     {"RL0210", [] { run(zeros<float>(32)); }},
+    {"RL0211",
+     [] {
+       variable_without_a_value<<<1, 1>>>(zeros<float>(4), zeros<float>(4), zeros<float>(1), 4);
+     }},
     {"RL0301",
      [] { overwritten<<<1, kThreads>>>(zeros<float>(4 * kThreads), zeros<float>(kThreads), 4); }},
     {"RL0302",

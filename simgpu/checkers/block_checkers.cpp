@@ -201,6 +201,10 @@ void BlockCheckers::initialised_shared(std::uint64_t first, std::uint64_t bytes)
   state_->shared.add(first, bytes);
 }
 
+void BlockCheckers::unwritten_shared(std::uint64_t first, std::uint64_t bytes) {
+  state_->shared.remove(first, bytes);
+}
+
 void BlockCheckers::local(const WarpAccess& access) {
   if (has_unwritten_) add_unwritten();
   State& state = *state_;

@@ -82,6 +82,8 @@ class BlockCheckers {
   void wait_for_phase(std::uint16_t warp, std::uint32_t place);
   /// [first, first + bytes) of the block's shared memory holds zeros for it to begin with.
   void initialised_shared(std::uint64_t first, std::uint64_t bytes);
+  /// What has just been stored there is itself undefined: the bytes are as good as unwritten.
+  void unwritten_shared(std::uint64_t first, std::uint64_t bytes);
 
   /// Findings since the last call, in program order of this block.
   std::vector<RawFinding> take_findings();

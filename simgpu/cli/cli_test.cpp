@@ -49,6 +49,34 @@ TEST(SimgpuCliTest, ExitsWithTheCodeOfTheProgram) {
   EXPECT_EQ(simgpu("run -- /bin/sh -c 'kill -9 $$'").code, 128 + 9);
 }
 
+/// Runs vector_add, then waits for a minute, and gets `signal` meanwhile.
+Ran interrupted_by(const std::string& signal, const std::string& report) {
+  const std::string program =
+      "/bin/sh -c '\"" ROOFLAB_BINARY_DIR "/cuda/vector_add\" > /dev/null; exec sleep 60'";
+  return simgpu("run --report " + report + " -- " + program + " & sleep 2; kill -" + signal +
+                " $!; wait $!");
+}
+
+TEST(SimgpuCliTest, ReportsWhatIsKnownWhenItIsToldToEnd) {
+  for (const auto& [signal, code] : {std::pair{"TERM", 128 + 15}, {"HUP", 128 + 1}}) {
+    const std::string report = testing::TempDir() + "interrupted.json";
+    std::remove(report.c_str());
+    EXPECT_EQ(interrupted_by(signal, report).code, code);
+    const auto json = nlohmann::json::parse(std::ifstream(report), nullptr, false);
+    ASSERT_FALSE(json.is_discarded()) << "no report after SIG" << signal;
+    EXPECT_EQ(json["kernels"].size(), 1u);
+  }
+}
+
+TEST(SimgpuCliTest, DoesNotWaitForAKernelWhenItIsToldToEnd) {
+  const std::string report = testing::TempDir() + "in_a_kernel.json";
+  const Ran ran =
+      simgpu("run --warp-limit 0 --report " + report +
+             " -- '" ROOFLAB_BINARY_DIR "/cuda/long_kernel' & sleep 2; kill -TERM $!; wait $!");
+  EXPECT_EQ(ran.code, 128 + 15) << ran.text;
+  EXPECT_TRUE(std::ifstream(report).good());
+}
+
 TEST(SimgpuCliTest, SaysSoWhenAProgramNeverAskedForTheGpu) {
   expect_line("run -- /bin/true", 0, "must be built with nvcc -cudart shared");
 }

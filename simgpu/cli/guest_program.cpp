@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -41,6 +43,60 @@ std::vector<char*> pointers_to(std::vector<std::string>& strings) {
   return pointers;
 }
 
+/// The signals that would end this process wait, so that they can be taken up one by one.
+class AwaitedSignals {
+ public:
+  AwaitedSignals() {
+    sigemptyset(&awaited_);
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGCHLD}) sigaddset(&awaited_, signal);
+    sigprocmask(SIG_BLOCK, &awaited_, &before_);
+  }
+  ~AwaitedSignals() { restore(); }
+  AwaitedSignals(const AwaitedSignals&) = delete;
+  AwaitedSignals& operator=(const AwaitedSignals&) = delete;
+
+  void restore() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+  /// The next signal, or 0 after a while without one.
+  int next(siginfo_t* info) const {
+    constexpr timespec kWhile{.tv_sec = 0, .tv_nsec = 200'000'000};
+    const int signal = sigtimedwait(&awaited_, info, &kWhile);
+    return signal < 0 ? 0 : signal;
+  }
+
+ private:
+  sigset_t awaited_{}, before_{};
+};
+
+/// Waits for the program, and hands it the signals that would end this process.
+ProgramEnd wait_for(pid_t child, const AwaitedSignals& signals) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds kGrace{2};
+  constexpr int kSignalBase = 128;
+  int status = 0, interrupted_by = 0;
+  Clock::time_point end = Clock::time_point::max();
+  while (waitpid(child, &status, WNOHANG) != child) {
+    siginfo_t info{};
+    const int signal = signals.next(&info);
+    if (signal != 0 && signal != SIGCHLD) {
+      // What the terminal sends the program gets too; who asks again is in a hurry.
+      if (interrupted_by != 0) {
+        kill(child, SIGKILL);
+      } else if (info.si_code != SI_KERNEL) {
+        kill(child, signal);
+      }
+      interrupted_by = signal;
+      end = Clock::now() + kGrace;
+    }
+    if (Clock::now() > end) kill(child, SIGKILL);
+  }
+  const bool by_signal = WIFSIGNALED(status);
+  const int code = interrupted_by != 0 ? kSignalBase + interrupted_by
+                   : by_signal         ? kSignalBase + WTERMSIG(status)
+                                       : WEXITSTATUS(status);
+  return {.code = code, .by_signal = by_signal, .interrupted = interrupted_by != 0};
+}
+
 }  // namespace
 
 ProgramEnd run_program(const std::vector<std::string>& command, int device,
@@ -55,9 +111,11 @@ ProgramEnd run_program(const std::vector<std::string>& command, int device,
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe for starting the program");
   Descriptor failure_read(ends[0]), failure_write(ends[1]);
+  const AwaitedSignals signals;
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(fmt::format("fork: {}", std::strerror(errno)));
   if (child == 0) {
+    signals.restore();
     fcntl(guest_end.get(), F_SETFD, 0);
     execvpe(argv[0], argv.data(), envp.data());
     const int reason = errno;
@@ -68,16 +126,12 @@ ProgramEnd run_program(const std::vector<std::string>& command, int device,
   guest_end.reset();
   int reason = 0;
   const bool failed = read(failure_read.get(), &reason, sizeof reason) == sizeof reason;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const ProgramEnd end = wait_for(child, signals);
   if (failed) {
     throw std::runtime_error(
         fmt::format("{} cannot be started: {}", command.front(), std::strerror(reason)));
   }
-  constexpr int kSignalBase = 128;
-  if (WIFSIGNALED(status)) return {.code = kSignalBase + WTERMSIG(status), .by_signal = true};
-  return {.code = WEXITSTATUS(status), .by_signal = false};
+  return end;
 }
 
 }  // namespace simgpu::cli

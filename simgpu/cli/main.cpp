@@ -2,13 +2,18 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <semaphore>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "simgpu/cli/guest_program.h"
@@ -90,23 +95,66 @@ void explain(const simgpu::Activity& activity, int sm_count) {
   }
 }
 
+/// The device must outlive the signals that the terminal and time limits send to all processes: it
+/// knows what happened.
+class WithoutSignals {
+ public:
+  WithoutSignals() {
+    struct sigaction ignore {};
+    ignore.sa_handler = SIG_IGN;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &ignore, &before_[i]);
+  }
+  ~WithoutSignals() {
+    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
+
+ private:
+  static constexpr std::array kSignals{SIGTERM, SIGINT, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_{};
+};
+
+simgpu::DeviceProcess start_device(const simgpu::DeviceProcessOptions& options) {
+  const WithoutSignals inherited;
+  return simgpu::DeviceProcess::start(options);
+}
+
+/// What is known at once: in the middle of a kernel a device answers only when that has ended.
+simgpu::Activity collect_soon(simgpu::DeviceProcess& device) {
+  constexpr std::chrono::seconds kSoon{5};
+  std::binary_semaphore done{0};
+  const std::jthread watch([&] {
+    if (!done.try_acquire_for(kSoon)) device.kill();
+  });
+  simgpu::Activity activity;
+  activity.guest_connected = true;
+  try {
+    activity = device.collect();
+  } catch (const simgpu::DeviceProcessError&) {
+    fmt::print(stderr, "simgpu: a kernel was still running; nothing is known of it\n");
+  }
+  done.release();
+  return activity;
+}
+
 int run(const Options& options) {
   const Places places = find_places();
   const gpu_spec::GpuSpec gpu = gpu_spec::find(places.specifications, options.gpu);
   const bool checkers = options.check == "all";
-  auto device = simgpu::DeviceProcess::start({.program = places.device_program,
-                                              .gpu = places.specifications / (gpu.id + ".toml"),
-                                              .checkers = checkers,
-                                              .sampled = options.sample,
-                                              .instruction_budget = options.instruction_budget,
-                                              .warp_limit_us = 1000 * options.warp_limit_ms,
-                                              .host_call_limit = options.host_call_limit});
+  auto device = start_device({.program = places.device_program,
+                              .gpu = places.specifications / (gpu.id + ".toml"),
+                              .checkers = checkers,
+                              .sampled = options.sample,
+                              .instruction_budget = options.instruction_budget,
+                              .warp_limit_us = 1000 * options.warp_limit_ms,
+                              .host_call_limit = options.host_call_limit});
   device.mark();
   const simgpu::cli::ProgramEnd end =
       simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries);
   // Whoever is killed had no time to free anything.
-  if (checkers && !end.by_signal) device.report_end();
-  simgpu::Activity activity = device.collect();
+  if (checkers && !end.by_signal && !end.interrupted) device.report_end();
+  simgpu::Activity activity = end.interrupted ? collect_soon(device) : device.collect();
   simgpu::settle_by_source(activity.findings, simgpu::cli::source_text);
   if (!checkers) keep_what_is_no_check(activity.findings);
   std::fputs(simgpu::cli::tell_all(activity.findings).c_str(), stderr);

@@ -25,6 +25,7 @@ using simgpu::blas::Routine;
 cublasStatus_t refuse(const char* function, const char* what) {
   std::fprintf(stderr, "simgpu: %s is not implemented%s%s\n", function, *what == '\0' ? "" : ": ",
                what);
+  simgpu_report_refusal(function, *what != '\0');
   return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 

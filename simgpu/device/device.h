@@ -92,6 +92,8 @@ class Device {
   /// Memory that the guest maps: managed, or its own pinned memory.
   CudaError allocate_shared(std::uint64_t bytes, Sharing sharing, SharedBlock* block);
   CudaError release(std::uint64_t address);
+  /// cudaFreeAsync: the memory is freed when its turn comes on the stream.
+  CudaError release_on(std::uint64_t address, std::uint64_t stream);
   /// Pinned memory, which cudaFree does not take.
   CudaError release_pinned(std::uint64_t address);
   std::uint64_t free_bytes() const;
@@ -113,7 +115,9 @@ class Device {
   CudaError fill(const protocol::FillRequest& request);
 
   // Modules and launches.
-  CudaError load(std::span<const std::byte> container, std::uint64_t* module);
+  /// @param device_linked the guest says so: it only decides how a failure is told
+  CudaError load(std::span<const std::byte> container, std::uint64_t* module,
+                 bool device_linked = false);
   CudaError unload(std::uint64_t module);
   LoadedModule* module(std::uint64_t handle);
   CudaError launch(const protocol::LaunchMessage& message, std::span<const std::byte> parameters);
@@ -152,6 +156,10 @@ class Device {
 
   /// What the guest's own library refused becomes a finding.
   void report_misuse(const protocol::Misuse& misuse);
+  /// cudaEventElapsedTime of events of which at least one was never recorded.
+  void report_unrecorded(bool start, bool stop);
+  /// The program called a function that its library does not have, or not in this way.
+  void report_refused(const std::string& function, bool in_part);
   /// A call named a stream or an event that is not there.
   void report_no_handle(const std::string& function);
   /// A launch failed whose result the program cannot see: unless it asks for the last error before
@@ -211,6 +219,7 @@ class Device {
   /// What the host has written to managed memory since.
   std::vector<ByteRange> written_by_host() const;
   void report_heap_leaks();
+  void report_handle_leaks();
   void finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                      const LaunchResult& result, const HostTraffic& host);
   void raise(CudaError error);

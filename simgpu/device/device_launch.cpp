@@ -79,7 +79,8 @@ void name_calls(AccessSite& site) {
 
 }  // namespace
 
-CudaError Device::load(std::span<const std::byte> container, std::uint64_t* handle) {
+CudaError Device::load(std::span<const std::byte> container, std::uint64_t* handle,
+                       bool device_linked) {
   *handle = 0;
   std::uint64_t image_bytes = 0;
   std::size_t managed = 0;
@@ -90,7 +91,8 @@ CudaError Device::load(std::span<const std::byte> container, std::uint64_t* hand
   if (modules_.size() >= kMostModules) return CudaError::memory_allocation;
   const ModuleLimits limits{.image_bytes = protocol::kMaxImageBytes - image_bytes,
                             .memory_bytes = options_.memory_limit,
-                            .managed_variables = kMostManagedVariables - managed};
+                            .managed_variables = kMostManagedVariables - managed,
+                            .device_linked = device_linked};
   try {
     const Naming naming = is_named(container) ? Naming::own : Naming::none;
     LoadedModule loaded = load_module(container, gpu_, limits, memory_, naming);
@@ -281,6 +283,18 @@ void Device::note_work(StreamRaces::Work work) {
     if (!race.kernel.empty()) race.kernel = shown_name(race.kernel);
     log_.add(std::move(race));
   }
+}
+
+CudaError Device::release_on(std::uint64_t address, std::uint64_t stream) {
+  if (!timeline_.has_stream(stream)) return CudaError::invalid_resource_handle;
+  const auto found = guest_allocations_.find(address);
+  if (found != guest_allocations_.end() && watches_streams()) {
+    timeline_.issue(stream, Timeline::Engine::compute, 0);
+    note_work({.name = "cudaFreeAsync",
+               .ranges = {{.begin = address, .end = address + found->second.bytes, .writes = true}},
+               .frees = true});
+  }
+  return release(address);
 }
 
 void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,

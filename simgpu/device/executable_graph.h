@@ -63,6 +63,7 @@ class GraphTable {
   CudaError set_node(std::uint64_t handle, std::uint64_t node, std::span<const std::byte> request);
   /// Shared: a launch under way keeps it. nullptr if there is none of that handle.
   std::shared_ptr<const ExecutableGraph> find(std::uint64_t handle) const;
+  std::size_t count() const { return graphs_.size(); }
 
  private:
   bool has_room(std::uint64_t bytes) const {

@@ -113,6 +113,11 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
     case Operation::misuse:
       device_.report_misuse(reader.get<protocol::Misuse>());
       return CudaError::success;
+    case Operation::refused: {
+      const auto refusal = reader.get<protocol::Refusal>();
+      device_.report_refused(reader.get_string(protocol::kMaxFunctionName), refusal.in_part != 0);
+      return CudaError::success;
+    }
     case Operation::launch_unasked:
       device_.note_unasked_launch(static_cast<CudaError>(reader.get<std::uint32_t>()));
       return CudaError::success;
@@ -180,10 +185,7 @@ CudaError GuestSession::pool_operation(Operation operation, wire::Reader& reader
     }
     case Operation::pool_release: {
       const auto address = reader.get<std::uint64_t>();
-      if (!device_.timeline().has_stream(reader.get<std::uint64_t>())) {
-        return CudaError::invalid_resource_handle;
-      }
-      return device_.release(address);
+      return device_.release_on(address, reader.get<std::uint64_t>());
     }
     default:
       return pool_figures(operation, reader, writer);

@@ -209,6 +209,7 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
     case Operation::image_create:
     case Operation::image_destroy:
     case Operation::misuse:
+    case Operation::refused:
     case Operation::launch_unasked:
     case Operation::error_asked:
       return memory_operation(operation, reader, writer);
@@ -370,7 +371,11 @@ CudaError GuestSession::event_operation(Operation operation, wire::Reader& reade
       return timeline.record_event(event, reader.get<std::uint64_t>());
     case Operation::event_elapsed: {
       Picoseconds result = 0;
-      const CudaError error = timeline.elapsed(event, reader.get<std::uint64_t>(), &result);
+      const auto stop = reader.get<std::uint64_t>();
+      const CudaError error = timeline.elapsed(event, stop, &result);
+      if (timeline.is_unrecorded(event) || timeline.is_unrecorded(stop)) {
+        device_.report_unrecorded(timeline.is_unrecorded(event), timeline.is_unrecorded(stop));
+      }
       writer.put(static_cast<float>(static_cast<double>(result) * 1e-9));
       return error;
     }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simgpu/device/device.h"
+#include "simgpu/device/public_functions.h"
 
 /// The part of Device that finds what host code does wrong.
 namespace simgpu {
@@ -130,6 +131,25 @@ void Device::report_misuse(const protocol::Misuse& misuse) {
   report_api("RL0308", FindingKind::invalid_api_use, "", message);
 }
 
+void Device::report_refused(const std::string& function, bool in_part) {
+  if (!is_public_function(function)) return;
+  report_api("RL0312", FindingKind::unsupported, "",
+             in_part ? fmt::format("the program calls {} in a way that the simulated GPU does not "
+                                   "have; the program's error output says which",
+                                   function)
+                     : fmt::format("the program calls {}, which the simulated GPU does not have",
+                                   function));
+}
+
+void Device::report_unrecorded(bool start, bool stop) {
+  report_api("RL0308", FindingKind::invalid_api_use, "",
+             fmt::format("cudaEventElapsedTime is given {} never recorded: call cudaEventRecord on "
+                         "the stream of the work that is timed",
+                         start && stop ? "two events that were"
+                         : start       ? "a start event that was"
+                                       : "an end event that was"));
+}
+
 void Device::report_no_handle(const std::string& function) {
   report_api("RL0308", FindingKind::invalid_api_use, "",
              fmt::format("{} names a stream or an event that does not exist: it was destroyed "
@@ -201,6 +221,29 @@ void Device::report_leaks() {
   }
   leaks.tell(log_);
   report_heap_leaks();
+  report_handle_leaks();
+}
+
+/// Streams, events and executable graphs, told once for each kind.
+void Device::report_handle_leaks() {
+  struct Kind {
+    std::size_t count;
+    const char *object, *made_by, *destroyed_by;
+  };
+  for (const Kind& kind :
+       {Kind{timeline_.own_streams(), "stream", "cudaStreamCreate", "cudaStreamDestroy"},
+        Kind{timeline_.own_events(), "event", "cudaEventCreate", "cudaEventDestroy"},
+        Kind{graphs_.count(), "executable graph", "cudaGraphInstantiate",
+             "cudaGraphExecDestroy"}}) {
+    if (kind.count == 0) continue;
+    Finding leak;
+    leak.code = "RL0309";
+    leak.kind = FindingKind::leak;
+    leak.object = fmt::format("{} {}{}", kind.count, kind.object, kind.count == 1 ? "" : "s");
+    leak.message = fmt::format("{} from {} {} never destroyed: {} is missing", leak.object,
+                               kind.made_by, kind.count == 1 ? "was" : "were", kind.destroyed_by);
+    log_.add(std::move(leak));
+  }
 }
 
 /// What kernels allocated and no kernel freed, told once for each size.

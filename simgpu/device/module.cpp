@@ -236,6 +236,14 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
     const std::vector<FatImage> images = images_of(container, limits.image_bytes);
     for (const FatImage& image : images) loaded.image_bytes += image.payload.size();
     const FatImage* image = choose_ptx(images, capability);
+    if (image == nullptr && limits.device_linked) {
+      throw ModuleError(
+          CudaError::no_kernel_image_for_device,
+          "the program was device-linked (nvcc -rdc=true or -dc), which leaves machine code alone, "
+          "and the simulated GPU needs PTX: build without -rdc=true, with the device functions "
+          "that "
+          "a kernel calls in its own file or in a header");
+    }
     if (image == nullptr) {
       throw ModuleError(
           CudaError::no_kernel_image_for_device,

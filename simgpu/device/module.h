@@ -51,6 +51,7 @@ struct ModuleLimits {
   std::uint64_t image_bytes = 0;   ///< its images, unpacked
   std::uint64_t memory_bytes = 0;  ///< device memory, with what is allocated already
   std::size_t managed_variables = 64;
+  bool device_linked = false;  ///< made by nvlink from objects of -rdc=true
 };
 
 struct LoadedModule {

@@ -110,6 +110,27 @@ TEST(LoadModule, KeepsKernelsFromStoringToConstants) {
   EXPECT_TRUE(memory.find(module.symbols.at("weights").address)->read_only);
 }
 
+TEST(LoadModule, SaysThatADeviceLinkedProgramHasNoPtx) {
+  const gpu_spec::GpuSpec gpu =
+      gpu_spec::load(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml");
+  DeviceMemory memory(std::uint64_t{1} << 20);
+  std::string container = container_of(kPtx);
+  container[16] = 2;  // machine code
+  ModuleLimits limits = kAmple;
+  const auto message = [&] {
+    try {
+      load_module(bytes_of(container), gpu, limits, memory);
+    } catch (const ModuleError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_NE(message().find("build with -gencode"), std::string::npos) << message();
+  limits.device_linked = true;
+  EXPECT_NE(message().find("was device-linked (nvcc -rdc=true or -dc)"), std::string::npos)
+      << message();
+}
+
 class LoadOnDevice : public ::testing::Test {
  protected:
   CudaError load(const std::string& ptx, std::uint64_t* module) {

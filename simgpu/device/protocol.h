@@ -92,6 +92,7 @@ enum class GuestOperation : std::uint32_t {
   misuse,          ///< Misuse: a call that the guest's own library refused
   launch_unasked,  ///< u32 error: a launch failed, and its caller cannot see what it returned
   error_asked,     ///< the program asked for the last error
+  refused,         ///< Refusal and the name of a public function that the guest's libraries lack
   count,
 };
 
@@ -178,6 +179,13 @@ struct Misuse {
   std::uint64_t destination = 0, source = 0;
   std::uint64_t bytes = 0, detail = 0;
 };
+
+/// A call that the guest's own library does not carry out. It makes a finding and nothing else.
+struct Refusal {
+  std::uint32_t in_part = 0;  ///< 1: the function is there, and lacks what this call asks of it
+  std::uint32_t padding = 0;
+};
+inline constexpr std::size_t kMaxFunctionName = 128;
 
 struct FillRequest {
   std::uint64_t address = 0;

@@ -108,13 +108,16 @@ Finding StreamRaces::finding(const Work& earlier, const Work& later, const Confl
                              const DeviceMemory& memory) {
   const bool of_graph = later.node.launch != 0 && later.node.launch == earlier.node.launch;
   const auto verb = [](bool writes) { return writes ? "writes" : "reads"; };
+  const auto verb_of = [&](const Work& work, bool writes) {
+    return work.frees ? "frees" : verb(writes);
+  };
   const auto site = [&](const Work& work, std::uint32_t pc, bool writes) {
     AccessSite at;
     if (work.kernel != nullptr) at = site_of(*work.kernel, pc);
     at.by_thread = false;
     const std::string where =
         of_graph ? "a node of a graph" : fmt::format("on stream {}", work.stream_number);
-    at.action = fmt::format("{}, {}, {} it", work.name, where, verb(writes));
+    at.action = fmt::format("{}, {}, {} it", work.name, where, verb_of(work, writes));
     return at;
   };
   Finding race;
@@ -134,8 +137,8 @@ Finding StreamRaces::finding(const Work& earlier, const Work& later, const Confl
   }
   race.message =
       fmt::format("{} on stream {} {} what {} on stream {} {}, and nothing orders the two: {}",
-                  later.name, later.stream_number, verb(conflict.later_writes), earlier.name,
-                  earlier.stream_number, verb(conflict.earlier_writes), race.object);
+                  later.name, later.stream_number, verb_of(later, conflict.later_writes),
+                  earlier.name, earlier.stream_number, verb(conflict.earlier_writes), race.object);
   return race;
 }
 
@@ -156,6 +159,8 @@ std::vector<Finding> StreamRaces::add(Work work, const StreamOrder& order,
       findings.push_back(finding(earlier, work, *found, memory));
     }
   }
+  // Who touches it behind this touches freed memory, or what a pool has handed out in order.
+  if (work.frees) return findings;
   kept_sectors_ += extent(work);
   outstanding_.push_back(std::move(work));
   while (outstanding_.size() > kMostWork || kept_sectors_ > kMostSectors) {

@@ -41,6 +41,7 @@ class StreamRaces {
     // Of everything else.
     std::vector<Range> ranges{};
     Node node = Node();
+    bool frees = false;  ///< the memory is anybody's afterwards: nothing else is kept of it
   };
 
   /// Holds work that was just issued against what is not ordered before it. A finding names the

@@ -189,6 +189,16 @@ CudaError Timeline::stream_wait(std::uint64_t stream, std::uint64_t event) {
   return CudaError::success;
 }
 
+std::size_t Timeline::own_streams() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(streams_, [](const auto& entry) { return entry.second.number != 0; }));
+}
+
+bool Timeline::is_unrecorded(std::uint64_t event) const {
+  const auto found = events_.find(event);
+  return found != events_.end() && !found->second.recorded;
+}
+
 CudaError Timeline::elapsed(std::uint64_t start, std::uint64_t stop, Picoseconds* result) const {
   const auto first = events_.find(start);
   const auto last = events_.find(stop);

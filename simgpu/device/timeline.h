@@ -122,11 +122,16 @@ class Timeline {
   /// When the event's last record completes; an event never recorded is complete. nullopt: no such
   /// event.
   std::optional<Picoseconds> event_time(std::uint64_t event) const;
+  /// Whether there is such an event, and nothing has recorded it.
+  bool is_unrecorded(std::uint64_t event) const;
   CudaError stream_wait(std::uint64_t stream, std::uint64_t event);
   CudaError elapsed(std::uint64_t start, std::uint64_t stop, Picoseconds* result) const;
 
   /// Forgets every stream and event a guest made.
   void forget_handles();
+  /// Streams and events that the program has made and not destroyed.
+  std::size_t own_streams() const;
+  std::size_t own_events() const { return events_.size(); }
   std::size_t handles() const { return streams_.size() + events_.size(); }
 
  private:

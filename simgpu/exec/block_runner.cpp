@@ -12,6 +12,7 @@
 #include "simgpu/exec/mbarrier.h"
 #include "simgpu/exec/messages.h"
 #include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/exec/unwritten_registers.h"
 #include "simgpu/native/native_kernels.h"
 
 namespace simgpu {
@@ -250,8 +251,16 @@ void BlockRunner::start(std::uint64_t block) {
     for (UndefinedValues& values : undefined_) values.clear();
     checkers_->begin_block(block, shared_bytes_, static_cast<std::uint32_t>(warps_.size()),
                            local_bytes());
+    if (!launch_.kernel.unwritten.empty()) follow_unwritten();
     const SlotRange& reserved = launch_.kernel.reserved_shared;
     if (reserved.bytes != 0) checkers_->initialised_shared(reserved.offset, reserved.bytes);
+  }
+}
+
+void BlockRunner::follow_unwritten() {
+  for (Warp& warp : warps_) {
+    begin_unwritten(launch_.kernel, undefined_[warp.index], warp.existed);
+    warp.follows = true;
   }
 }
 
@@ -297,7 +306,11 @@ void BlockRunner::run_lanes_together(Warp& warp) {
 
 void BlockRunner::run_from(const Lowered* in, Warp& warp) {
   if (warp.follows) [[unlikely]] {
-    for (; in != nullptr; in = in->run(in, warp)) look_at(in, warp);
+    while (in != nullptr) {
+      look_at(in, warp);
+      in = in->run(in, warp);
+      if (!unwritten_stores_.empty()) mark_unwritten(warp);
+    }
     return;
   }
   while (in != nullptr) in = in->run(in, warp);

@@ -17,7 +17,7 @@
 #include "simgpu/exec/memory_counts.h"
 #include "simgpu/exec/site_pattern.h"
 #include "simgpu/exec/spin_detector.h"
-#include "simgpu/exec/undefined_values.h"
+#include "simgpu/exec/value_follower.h"
 #include "simgpu/exec/warp.h"
 #include "simgpu/lower/lowered.h"
 #include "simgpu/memory/device_memory.h"
@@ -243,7 +243,9 @@ class BlockRunner {
   void run_warp(Warp& warp);
   void run_lanes_together(Warp& warp);
   void run_from(const Lowered* in, Warp& warp);
+  void follow_unwritten();
   void look_at(const Lowered* in, Warp& warp);
+  void mark_unwritten(const Warp& warp);
   const Lowered* note_unwritten(const Lowered* in, Warp& warp);
   static bool sleeps(const Warp& warp);
 
@@ -305,11 +307,12 @@ class BlockRunner {
   std::uint32_t shared_bytes_ = 0, local_bytes_ = 0, frame_bytes_ = 0;
   std::uint64_t begin_work_ = 0;  ///< of each block
   std::vector<Warp> warps_;
-  std::vector<AsyncCopies> async_copies_;       ///< by warp
-  std::vector<Poll> polls_;                     ///< by warp: the last load that may wait for others
-  std::vector<VainTries> tries_;                ///< by warp
-  std::vector<UndefinedValues> undefined_;      ///< by warp, with checkers
-  std::vector<std::uint32_t> allocated_stack_;  ///< by thread, where the kernel has alloca
+  std::vector<AsyncCopies> async_copies_;   ///< by warp
+  std::vector<Poll> polls_;                 ///< by warp: the last load that may wait for others
+  std::vector<VainTries> tries_;            ///< by warp
+  std::vector<UndefinedValues> undefined_;  ///< by warp, with checkers
+  std::vector<UnwrittenStore> unwritten_stores_;  ///< of the instruction that comes next
+  std::vector<std::uint32_t> allocated_stack_;    ///< by thread, where the kernel has alloca
   std::vector<std::uint32_t> coordinates_;
   std::array<Reduction, 16> collecting_{}, collected_{};
   std::array<std::uint32_t, 16> arrived_{};  ///< threads that arrived without waiting

@@ -66,6 +66,7 @@ class Arguments {
 
   template <class T>
   T take() {
+    ++taken_;
     next_ = (next_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
     T value{};
     read_generic(warp_, lane_, next_, &value, sizeof(T));
@@ -77,6 +78,8 @@ class Arguments {
     bytes_read_ += text.size();
     return text;
   }
+  /// How many there were so far.
+  std::int32_t taken() const { return taken_; }
   /// Of strings, all together: "%.0s" reads one and prints nothing.
   std::size_t bytes_read() const { return bytes_read_; }
 
@@ -85,6 +88,7 @@ class Arguments {
   unsigned lane_;
   std::uint64_t next_;
   std::size_t bytes_read_ = 0;
+  std::int32_t taken_ = 0;
 };
 
 /// One %-conversion: "%" flags width .precision length letter.
@@ -233,13 +237,14 @@ const Lowered* print(const Lowered* in, Warp& warp) {
     const std::uint64_t base = words(warp, in->a)[lane];
     const auto format = frame_value<std::uint64_t>(warp, lane, base + (places & 0xFFFFFFFFU));
     const auto values = frame_value<std::uint64_t>(warp, lane, base + (places >> 32));
+    std::int32_t result = 0;
     if (!warp.block->has_printed_enough()) {
       Arguments arguments(warp, lane, values);
       const std::string text = format_text(read_string(warp, lane, format), arguments);
+      result = arguments.taken();
       warp.block->print(text);
       warp.block->spend((text.size() + arguments.bytes_read()) / kBytesOfAnInstruction, in, warp);
     }
-    const std::int32_t result = 0;
     const std::uint64_t place = base + in->option;
     if (in->option != kNoResult && place + sizeof(result) <= warp.block->frame_bytes()) {
       std::memcpy(warp.block->frame(warp, lane) + place, &result, sizeof(result));

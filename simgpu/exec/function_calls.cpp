@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "simgpu/exec/block_runner.h"
+#include "simgpu/exec/each_lane.h"
 #include "simgpu/exec/lanes.h"
 #include "simgpu/exec/messages.h"
 #include "simgpu/exec/opcodes/opcode.h"
@@ -14,13 +15,6 @@
 /// Calls of functions that are not inlined, and the way back.
 namespace simgpu {
 namespace {
-
-template <class Visit>
-void each_lane(std::uint32_t mask, Visit visit) {
-  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
-    visit(static_cast<unsigned>(std::countr_zero(left)));
-  }
-}
 
 unsigned first_lane(const Warp& warp) { return static_cast<unsigned>(std::countr_zero(warp.mask)); }
 

@@ -65,6 +65,7 @@ struct InstructionInfo {
   std::uint32_t groups_under_way = 0;
   bool starts_block = false;  ///< first of a basic block
   unsigned access_bytes = 0;  ///< bytes per lane of a memory access
+  bool only_stores = false;   ///< what it reads behind its address is stored as it is
   /// False for what the machine's assembler drops or folds (mov of an immediate, cvta, a ld.param
   /// that becomes a constant operand): it is executed here, but takes no issue slot in the model.
   bool issues = true;

@@ -38,7 +38,7 @@ std::string plain_name(const std::string& name) {
 
 FindingKind kind_of(const char* code) {
   const std::string text = code;
-  if (text == "RL0205" || text == "RL0206" || text == "RL0208") {
+  if (text == "RL0205" || text == "RL0206" || text == "RL0208" || text == "RL0211") {
     return FindingKind::uninitialized_read;
   }
   if (text == "RL0304" || text == "RL0316") return FindingKind::global_race;
@@ -46,12 +46,13 @@ FindingKind kind_of(const char* code) {
   return FindingKind::shared_race;
 }
 
-enum class Space { global, shared, local, lanes };
+enum class Space { global, shared, local, lanes, registers };
 
 Space space_of(const RawFinding& raw) {
   const std::string code = raw.code;
   if (code == "RL0205" || code == "RL0304" || code == "RL0316") return Space::global;
   if (code == "RL0208") return Space::local;
+  if (code == "RL0211") return Space::registers;
   if (code == "RL0305") return Space::lanes;
   return Space::shared;
 }
@@ -119,6 +120,9 @@ std::string sentence(const RawFinding& raw, const std::string& object) {
   if (code == "RL0205" || code == "RL0206" || code == "RL0208") {
     return "A thread reads " + bytes_text(raw.bytes) +
            " that nothing has written before: " + object;
+  }
+  if (code == "RL0211") {
+    return "A thread uses a variable that it has not given a value: what it holds is undefined";
   }
   if (code == "RL0301") {
     return "One thread overwrites " + object + " while another may still need the old value";
@@ -254,7 +258,7 @@ Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const Dev
           ? actions_of_lanes(raw)
           : std::pair{describe_access(raw.kind, raw.bytes, space_name(space)),
                       describe_access(raw.other_kind, raw.bytes, space_name(space))};
-  finding.where.action = actions.first;
+  finding.where.action = space == Space::registers ? "uses what was never set" : actions.first;
   if (raw.has_other) {
     finding.other = site_of(kernel.info, raw.other_pc);
     fill(*finding.other, raw.other_block, raw.other_warp, raw.other_lane);
@@ -275,6 +279,8 @@ Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const Dev
         finding.object = "thread (" + std::to_string(absent.x) + "," + std::to_string(absent.y) +
                          "," + std::to_string(absent.z) + ")";
       }
+      break;
+    case Space::registers:
       break;
     case Space::local:
       finding.object = "byte " + std::to_string(raw.address) + " of the thread's local memory";

@@ -1,46 +1,59 @@
 #pragma once
 
-#include <cstddef>
+#include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "simgpu/checkers/access.h"
 
 namespace simgpu {
 
-/// Registers of a warp that hold undefined values: from memory that nobody has written, or from a
-/// lane that has exited. Compilers load early and drop what they loaded, and a reduction reads
-/// beyond the lanes that count, so that reading is no fault by itself: it is one when the value is
-/// used. Until then the values are followed from register to register.
+/// Bits of a register's 32 values. Of a predicate only bit 0 counts.
+using LaneBits = std::array<std::uint64_t, kWarpSize>;
+
+/// Registers of a warp that hold undefined values: from memory that nobody has written, from a lane
+/// that has exited, or because nothing has written the register. Compilers load early and drop what
+/// they loaded, and a reduction reads beyond the lanes that count, so that reading is no fault by
+/// itself: it is one when the value is used. Until then the values are followed from register to
+/// register, bit by bit.
 class UndefinedValues {
  public:
-  static constexpr std::uint32_t kNone = ~0U;
+  /// Origin of values of a register that nothing has written, while they are only moved.
+  static constexpr std::uint16_t kUnwritten = 0;
 
-  bool any() const { return registers_in_use_ != 0; }
+  bool any() const { return !registers_.empty(); }
   void clear();
 
-  /// `lanes` of a register now hold what `finding` tells of, if it comes to be used.
-  void add(std::uint32_t reg, std::uint32_t lanes, const RawFinding& finding);
-  /// `lanes` of a register are written: of those in `undefined` it is known from where, and the
-  /// others are defined from now on.
-  void set(std::uint32_t reg, std::uint32_t lanes, std::uint32_t undefined, std::uint32_t origin);
+  /// A number for what `finding` reports, if such a value comes to be used.
+  std::uint16_t origin_of(const RawFinding& finding);
+  const RawFinding& finding(std::uint16_t origin) const { return findings_[origin - 1]; }
 
-  std::uint32_t lanes(std::uint32_t reg) const {
-    return reg < registers_.size() ? registers_[reg].lanes : 0;
+  /// `lanes` of a register now hold values of which `bits` are undefined.
+  void set(std::uint32_t reg, std::uint32_t lanes, std::uint64_t bits, std::uint16_t origin);
+  void set_lane(std::uint32_t reg, unsigned lane, std::uint64_t bits, std::uint16_t origin);
+  /// `lanes` of a register are defined from now on.
+  void define(std::uint32_t reg, std::uint32_t lanes);
+
+  /// Lanes of a register with undefined bits.
+  std::uint32_t lanes(std::uint32_t reg) const { return reg < lanes_.size() ? lanes_[reg] : 0; }
+  /// Only of a register that has such lanes.
+  const LaneBits& bits(std::uint32_t reg) const { return registers_.at(reg).bits; }
+  std::uint16_t origin(std::uint32_t reg, unsigned lane) const {
+    return registers_.at(reg).origin[lane];
   }
-  std::uint32_t origin(std::uint32_t reg) const { return registers_[reg].origin; }
-  const RawFinding& finding(std::uint32_t origin) const { return origins_[origin]; }
+  /// The registers with undefined bits.
+  std::vector<std::uint32_t> registers() const;
 
  private:
   struct Register {
-    std::uint32_t lanes = 0;
-    std::uint32_t origin = 0;
+    LaneBits bits{};
+    std::array<std::uint16_t, kWarpSize> origin{};
   };
-  Register& at(std::uint32_t reg);
 
-  std::vector<Register> registers_;
-  std::vector<RawFinding> origins_;
-  std::size_t registers_in_use_ = 0;
+  std::vector<std::uint32_t> lanes_;  // by register
+  std::map<std::uint32_t, Register> registers_;
+  std::vector<RawFinding> findings_;
 };
 
 }  // namespace simgpu

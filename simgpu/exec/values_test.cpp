@@ -303,6 +303,11 @@ TEST_F(Values, PrintfFormatsOnTheDevice) {
             "-3|   42|12  |0003.142|text|z|ff|1099511627776|0x1234|%|1.500000e+00\n");
 }
 
+TEST_F(Values, PrintfReturnsTheNumberOfItsArguments) {
+  const std::vector<int> counts = run_on("counts_printed", std::vector<int>(2), 2);
+  EXPECT_EQ(counts, (std::vector<int>{3, 0}));
+}
+
 TEST_F(Values, PrintedTextComesInOrderOfBlocks) {
   std::string expected;
   for (int i = 0; i < 20; ++i) expected += "block " + std::to_string(i) + "\n";

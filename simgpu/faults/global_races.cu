@@ -205,6 +205,11 @@ __global__ void stored_beside(float* data) {
   data[threadIdx.x] = 1;
 }
 /// FAULT copy_beside_kernel RL0315 global-race host "a copy from the device"
+__global__ void still_in_use(float* data) {
+  // WITH freed_beside_kernel
+  data[threadIdx.x] = 1;
+}
+/// FAULT freed_beside_kernel RL0315 global-race host "frees what kernel"
 /// FAULT memset_beside_copy RL0315 global-race host "a memset on stream"
 
 __global__ void node_before(float* data) {
@@ -320,6 +325,18 @@ const std::vector<Fault> faults{
        stored_beside<<<1, 32, 0, one>>>(data);
        if (!wrong) cudaStreamSynchronize(one);
        cudaMemcpyAsync(on_host, data, 32 * sizeof(float), cudaMemcpyDeviceToHost, other);
+     }},
+    {"freed_beside_kernel",
+     [](bool wrong) {
+       const cudaStream_t one = new_stream(), other = new_stream();
+       float* data = nullptr;
+       cudaMallocAsync(&data, 32 * sizeof(float), one);
+       still_in_use<<<1, 32, 0, one>>>(data);
+       cudaEvent_t used = nullptr;
+       cudaEventCreate(&used);
+       cudaEventRecord(used, one);
+       if (!wrong) cudaStreamWaitEvent(other, used, 0);
+       cudaFreeAsync(data, other);
      }},
     {"memset_beside_copy",
      [](bool wrong) {

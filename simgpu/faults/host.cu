@@ -179,6 +179,19 @@ void event_destroyed(bool wrong) {
   cudaEventRecord(event, nullptr);
 }
 
+/// FAULT event_never_recorded RL0308 invalid-api-use host "an end event that was never recorded"
+void event_never_recorded(bool wrong) {
+  cudaEvent_t start = nullptr, stop = nullptr;
+  cudaEventCreate(&start);
+  cudaEventCreate(&stop);
+  cudaEventRecord(start, nullptr);
+  fill<<<1, 32>>>(zeros<int>(32));
+  if (!wrong) cudaEventRecord(stop, nullptr);
+  cudaEventSynchronize(stop);
+  float milliseconds = 0;
+  cudaEventElapsedTime(&milliseconds, start, stop);
+}
+
 #define ROOFLAB_FAULT(name) \
   Fault { #name, name }
 const std::vector<Fault> faults{
@@ -196,7 +209,7 @@ const std::vector<Fault> faults{
     ROOFLAB_FAULT(double_free),          ROOFLAB_FAULT(free_of_the_middle),
     ROOFLAB_FAULT(free_of_host),         ROOFLAB_FAULT(double_free_host),
     ROOFLAB_FAULT(free_host_of_device),  ROOFLAB_FAULT(stream_destroyed),
-    ROOFLAB_FAULT(event_destroyed),
+    ROOFLAB_FAULT(event_destroyed),      ROOFLAB_FAULT(event_never_recorded),
 };
 
 }  // namespace

@@ -138,6 +138,40 @@ __global__ void local_array(int* out, int written, int index) {
 /// FAULT last_tile_to_host RL0205 uninitialized-read host "a copy from the device"
 __global__ void fill_tiles(float* data) { data[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
 
+// What nothing has been assigned to in any iteration: where paths meet outside of a loop, nvcc
+// takes the value of the one that has one.
+__global__ void sum_without_a_start(const float* data, float* out, int first) {
+  float sum;
+  for (int i = first; i < 32; ++i) {
+    if (i == 0) sum = 0;
+    // FAULT sum_without_a_start RL0211 uninitialized-read "uses sum before"
+    sum += data[i];
+  }
+  out[threadIdx.x] = sum;
+}
+
+__global__ void last_accumulator(const float* data, float* out, int count, int rows) {
+  float sums[4];
+  for (int row = 0; row < rows; ++row) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (row == 0 && i < count) sums[i] = 0;
+      // FAULT last_accumulator RL0211 uninitialized-read "uses sums before"
+      sums[i] += data[4 * row + i];
+    }
+  }
+  for (int i = 0; i < 4; ++i) out[4 * threadIdx.x + i] = sums[i];
+}
+
+__global__ void index_on_one_path(const float* data, int* out, int count, float most) {
+  int best;
+  for (int i = 0; i < count; ++i) {
+    if (data[i] > most) best = i;
+  }
+  // FAULT index_on_one_path RL0211 uninitialized-read "uses best before"
+  out[threadIdx.x] = best;
+}
+
 const std::vector<Fault> faults{
     {"never_written",
      [](bool wrong) {
@@ -211,6 +245,16 @@ const std::vector<Fault> faults{
     {"dynamic_shared_offset",
      [](bool wrong) { dynamic_shared_offset<<<1, 32, 256>>>(zeros<float>(32), wrong ? 0 : 32); }},
     {"local_array", [](bool wrong) { local_array<<<1, 32>>>(zeros<int>(32), 8 - wrong, 7); }},
+    {"sum_without_a_start",
+     [](bool wrong) { sum_without_a_start<<<1, 32>>>(zeros<float>(32), zeros<float>(32), wrong); }},
+    {"last_accumulator",
+     [](bool wrong) {
+       last_accumulator<<<1, 32>>>(zeros<float>(32), zeros<float>(128), 4 - wrong, 8);
+     }},
+    {"index_on_one_path",
+     [](bool wrong) {
+       index_on_one_path<<<1, 32>>>(zeros<float>(32), zeros<int>(32), 32, wrong ? 1.0F : -1.0F);
+     }},
     {"copy_to_host",
      [](bool wrong) {
        float on_host[32];

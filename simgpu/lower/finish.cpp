@@ -92,6 +92,7 @@ InstructionInfo describe(const Pending& pending) {
       pending.cost.flops;
   info.issues = pending.cost.issues && !pending.hidden;
   info.access_bytes = pending.access_bytes;
+  info.only_stores = pending.only_stores;
   info.async_step = pending.async_step;
   if (pending.async_step == AsyncStep::wait) info.groups_under_way = pending.option;
   info.file = pending.file;
@@ -224,6 +225,11 @@ LoweredKernel KernelBuilder::finish() {
   kernel_.constants = constants_;
   for (const std::uint32_t reg : registers.live_at_entry) {
     kernel_.zeroed.push_back({registers.offset[reg], slot_bytes(registers_[reg])});
+  }
+  kernel_.unwritten = registers.live_at_entry;
+  for (std::size_t reg = 0; reg < registers_.size(); ++reg) {
+    kernel_.registers.push_back(
+        {{registers.offset[reg], slot_bytes(registers_[reg])}, registers.lives[reg].last});
   }
   kernel_.control = find_control_state(code_, registers, registers_);
   finish_calls(registers, layout.block_of);

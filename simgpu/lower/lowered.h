@@ -98,6 +98,12 @@ struct ControlState {
   bool needs_memory = true;  ///< so does what memory holds
 };
 
+/// A register of the program, as InstructionInfo numbers them.
+struct VirtualRegister {
+  SlotRange slot;
+  std::uint32_t last = 0;  ///< instruction; behind it the register is not read before it is written
+};
+
 /// A kernel ready to run.
 struct LoweredKernel {
   KernelInfo info;
@@ -114,6 +120,8 @@ struct LoweredKernel {
   };
   std::vector<Constant> constants;  ///< literals to be spread over their slots before the launch
   std::vector<SlotRange> zeroed;    ///< registers that may be read before they are written
+  std::vector<std::uint32_t> unwritten;    ///< the same registers, by number
+  std::vector<VirtualRegister> registers;  ///< by number
   ControlState control;             ///< whose repetition proves that a loop has no end
   std::uint32_t memory_sites = 0;
   SlotRange reserved_shared;  ///< the driver's part of shared memory, which starts as zeros

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "simgpu/runtime/api.h"
+#include "simgpu/runtime/library_call.h"
 
 namespace simgpu::runtime {
 namespace {
@@ -164,6 +165,7 @@ cudaError_t hide_from_caller(cudaError_t error) {
 cudaError_t refuse(const char* function, const char* what) {
   std::fprintf(stderr, "simgpu: %s is not implemented%s%s\n", function, what == nullptr ? "" : ": ",
                what == nullptr ? "" : what);
+  simgpu_report_refusal(function, what != nullptr);
   return record(cudaErrorNotSupported);
 }
 

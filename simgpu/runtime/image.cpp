@@ -37,6 +37,13 @@ const std::byte* container_of(const void* wrapper) {
   return contents.magic == kWrapperMagic ? contents.data : nullptr;
 }
 
+bool is_device_linked(const void* wrapper) {
+  constexpr std::uint32_t kLinked = 2;
+  Wrapper contents{};
+  std::memcpy(&contents, wrapper, sizeof contents);
+  return contents.magic == kWrapperMagic && contents.version == kLinked;
+}
+
 std::span<const std::byte> image_at(const std::byte* code) {
   // Text may be shorter than a number: byte by byte, as far as it matches.
   const auto starts_with = [code](std::uint32_t magic) {

@@ -1,8 +1,10 @@
 #include "simgpu/runtime/library_call.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <string_view>
 
 #include "simgpu/cublas/blas_request.h"
 #include "simgpu/runtime/capture.h"
@@ -59,4 +61,15 @@ int simgpu_activity_call(std::uint32_t operation, const void* request, std::size
                          void* answer, std::size_t capacity, std::size_t* answered) {
   return exchange(static_cast<GuestOperation>(operation), request, request_bytes, answer, capacity,
                   answered);
+}
+
+void simgpu_report_refusal(const char* function, bool in_part) {
+  if (std::getenv("SIMGPU_FD") == nullptr) return;  // there is nobody to report to
+  try {
+    simgpu::wire::Writer writer;
+    writer.put(simgpu::protocol::Refusal{.in_part = in_part ? 1U : 0U});
+    writer.put_string(std::string_view(function).substr(0, simgpu::protocol::kMaxFunctionName));
+    Client::instance().call(GuestOperation::refused, writer.bytes());
+  } catch (...) {  // NOLINT(bugprone-empty-catch): the finding is lost, the error is not
+  }
 }

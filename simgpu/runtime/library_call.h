@@ -15,3 +15,7 @@ extern "C" int simgpu_library_call(const void* request, std::size_t request_byte
 extern "C" int simgpu_activity_call(std::uint32_t operation, const void* request,
                                     std::size_t request_bytes, void* answer, std::size_t capacity,
                                     std::size_t* answered);
+
+/// The program has called a function that one of the libraries does not carry out, `in_part`: not
+/// with these arguments. The device makes a finding of it; the caller says more on stderr.
+extern "C" void simgpu_report_refusal(const char* function, bool in_part);

@@ -18,6 +18,7 @@ Binary* Registry::add_binary(const void* wrapper) {
   const std::lock_guard lock(mutex_);
   auto binary = std::make_unique<Binary>();
   binary->container = container_of(wrapper);
+  binary->device_linked = is_device_linked(wrapper);
   binaries_.push_back(std::move(binary));
   return binaries_.back().get();
 }
@@ -96,7 +97,8 @@ int Registry::send(Binary& binary) {
   const std::uint64_t bytes = image.size();
   if (bytes == 0) return static_cast<int>(CudaError::invalid_kernel_image);
   Client& client = Client::instance();
-  Reply reply = client.ask(GuestOperation::module_begin, bytes);
+  Reply reply = client.ask(GuestOperation::module_begin, bytes,
+                           static_cast<std::uint32_t>(binary.device_linked));
   for (std::uint64_t sent = 0; reply.ok() && sent < bytes;) {
     const auto count = std::min<std::uint64_t>(bytes - sent, protocol::kChunkBytes);
     reply = client.call(GuestOperation::module_data, {}, image.subspan(sent, count));

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "simgpu/source/tokens.h"
+#include "simgpu/source/unwritten_variables.h"
 
 namespace simgpu {
 namespace {
@@ -259,6 +260,7 @@ void settle_by_source(std::vector<Finding>& findings, const SourceText& text) {
     });
   });
   for (Finding& finding : findings) finding.unless_returned = false;
+  name_unwritten_variables(findings, text);
 }
 
 }  // namespace simgpu

@@ -20,7 +20,7 @@ using SourceText = std::function<std::optional<std::string>(const std::string& f
 bool may_leave_before(const AccessSite& site, const SourceText& text);
 
 /// Settles the findings that hold unless threads have returned (Finding::unless_returned): they
-/// hold for good, or are dropped.
+/// hold for good, or are dropped. Variables without a value are named (unwritten_variables.h).
 void settle_by_source(std::vector<Finding>& findings, const SourceText& text);
 
 }  // namespace simgpu

@@ -384,7 +384,9 @@ TEST(TileForms, AreMisalignedWhereTheirRowsAre) {
             "The rows of a tile must start at multiples of 16 bytes, but its leading dimension "
             "makes them 40 bytes apart");
   const Finding columns =
-      finding_of("wmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%p0], " + eight + ", 17");
+      finding_of("wmma.load.c.sync.aligned.col.m16n16k16.global.f32 " + eight +
+                 ", [%p0], 16;\n  wmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%p0], " +
+                 eight + ", 17");
   EXPECT_EQ(columns.message,
             "The columns of a tile must start at multiples of 16 bytes, but its leading dimension "
             "makes them 68 bytes apart");

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "simgpu/exec/each_lane.h"
 #include "simgpu/exec/lane_groups.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
@@ -9,11 +10,6 @@ namespace simgpu {
 namespace {
 
 constexpr Cost kExchange{.cls = InstructionClass::warp_exchange};
-
-template <class Visit>
-void each_lane(std::uint32_t mask, Visit visit) {
-  for (; mask != 0; mask &= mask - 1) visit(static_cast<unsigned>(__builtin_ctz(mask)));
-}
 
 /// Sets the bits of the lanes of a group, and keeps the others'.
 void write_group(Warp& warp, std::uint32_t offset, std::uint32_t group, bool value) {

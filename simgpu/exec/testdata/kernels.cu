@@ -256,6 +256,10 @@ KERNEL prints(int n) {
            1ll << 40, reinterpret_cast<void*>(0x1234), 1.5);
   }
 }
+KERNEL counts_printed(int* out) {
+  out[threadIdx.x] =
+      threadIdx.x % 2 == 0 ? printf("%d of %s, %.1f %%\n", 3, "four", 75.0) : printf("nothing\n");
+}
 KERNEL prints_by_block() { printf("block %d\n", blockIdx.x); }
 
 // Arithmetic.

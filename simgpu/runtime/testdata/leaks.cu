@@ -19,7 +19,33 @@ void lose() {
   CHECK(cudaDeviceSynchronize());
 }
 
+// Two events, a stream and an executable graph, all destroyed but for one of each where `all` is
+// not set.
+void make_handles(bool all) {
+  cudaEvent_t first, second;
+  CHECK(cudaEventCreate(&first));
+  CHECK(cudaEventCreate(&second));
+  cudaStream_t one, other;
+  CHECK(cudaStreamCreate(&one));
+  CHECK(cudaStreamCreate(&other));
+  cudaGraph_t graph;
+  CHECK(cudaGraphCreate(&graph, 0));
+  cudaGraphExec_t executable;
+  CHECK(cudaGraphInstantiate(&executable, graph, 0));
+  CHECK(cudaGraphDestroy(graph));
+  CHECK(cudaEventDestroy(first));
+  CHECK(cudaStreamDestroy(one));
+  if (!all) return;
+  CHECK(cudaEventDestroy(second));
+  CHECK(cudaStreamDestroy(other));
+  CHECK(cudaGraphExecDestroy(executable));
+}
+
 int main(int, char** arguments) {
+  if (std::strncmp(arguments[1], "handles", 7) == 0) {
+    make_handles(std::strcmp(arguments[1], "handles-destroyed") == 0);
+    return 0;
+  }
   lose();
   if (std::strcmp(arguments[1], "reset") == 0) CHECK(cudaDeviceReset());
   if (std::strcmp(arguments[1], "fail") == 0) return 3;

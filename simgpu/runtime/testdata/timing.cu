@@ -46,6 +46,7 @@ float time_of_two_streams(float* data, bool same_stream) {
   float milliseconds = -1;
   CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
   EXPECT_ERROR(cudaEventElapsedTime(&milliseconds, start, joined), cudaErrorInvalidResourceHandle);
+  for (const cudaEvent_t event : {start, stop, joined}) CHECK(cudaEventDestroy(event));
   CHECK(cudaStreamDestroy(first));
   CHECK(cudaStreamDestroy(second));
   EXPECT_ERROR(cudaStreamSynchronize(first), cudaErrorInvalidResourceHandle);
@@ -63,6 +64,7 @@ int main() {
   const float ten_on_stream = time_of(10, data, stream);
   const float in_turn = time_of_two_streams(data, true);
   const float side_by_side = time_of_two_streams(data, false);
+  CHECK(cudaStreamDestroy(stream));
   CHECK(cudaFree(data));
   std::printf("one %.9g\nten %.9g\nten_on_stream %.9g\nin_turn %.9g\nside_by_side %.9g\n", one, ten,
               ten_on_stream, in_turn, side_by_side);

@@ -1,0 +1,65 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "simgpu/runtime/program_run.h"
+
+/// What programs leave behind when they end, and what they ask for in vain.
+namespace {
+
+using simgpu::testing::messages;
+using simgpu::testing::ProgramRun;
+using simgpu::testing::simulate;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(SimgpuRunEnds, KeepsTheProgramsOwnCodeBesideALeak) {
+  const ProgramRun run = simulate("leaks fail");
+  EXPECT_EQ(run.exit_code, 3) << run.output;
+  EXPECT_EQ(run.report["findings"].size(), 3u);
+}
+
+TEST(SimgpuRunEnds, TellsNoLeakOfWhatAResetFreedNorWhenNothingIsChecked) {
+  for (const ProgramRun& run :
+       {simulate("leaks reset"), simulate("leaks return", "--check none")}) {
+    EXPECT_EQ(run.exit_code, 0) << run.output;
+    EXPECT_EQ(run.report["findings"].size(), 0u);
+  }
+}
+
+TEST(SimgpuRunEnds, TellsOfStreamsEventsAndGraphsThatAreNeverDestroyed) {
+  const ProgramRun run = simulate("leaks handles");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  EXPECT_THAT(
+      messages(run),
+      ElementsAre("1 stream from cudaStreamCreate was never destroyed: cudaStreamDestroy is "
+                  "missing",
+                  "1 event from cudaEventCreate was never destroyed: cudaEventDestroy is "
+                  "missing",
+                  "1 executable graph from cudaGraphInstantiate was never destroyed: "
+                  "cudaGraphExecDestroy is missing"));
+  EXPECT_EQ(simulate("leaks handles-destroyed").exit_code, 0);
+}
+
+TEST(SimgpuRunRefuses, WhatIsNotImplementedByName) {
+  const ProgramRun run = simulate("faults unsupported");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("simgpu: cudaIpcGetMemHandle is not implemented"));
+  EXPECT_THAT(run.output, HasSubstr("simgpu: cudaMallocMipmappedArray is not implemented"));
+}
+
+TEST(SimgpuRunRefuses, CallsOfLibrariesThatItDoesNotHave) {
+  const ProgramRun run = simulate("absent_libraries");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  EXPECT_THAT(run.output, HasSubstr("1234 GFLOP/s"));
+  ASSERT_EQ(run.report["findings"].size(), 8u) << run.output;
+  for (const char* function :
+       {"cublasHgemm", "cublasLtCreate", "cusparseCreate", "curandCreateGenerator", "cufftPlan1d",
+        "cusolverDnCreate", "cudnnCreate", "ncclCommInitAll"}) {
+    EXPECT_THAT(run.output, HasSubstr("error[RL0312]: the program calls " + std::string(function) +
+                                      ", which the simulated GPU does not have"));
+  }
+}
+
+}  // namespace

@@ -37,6 +37,8 @@ int greet() {
   return 7;
 }
 
+int minus_one() { return -1; }
+
 int crash() {
   volatile int* nowhere = nullptr;
   *nowhere = 1;
@@ -283,6 +285,7 @@ int main(int count, char** arguments) {
   const std::string argument = count > 3 ? arguments[3] : "";
   const std::map<std::string, int (*)()> deeds = {
       {"greet", greet},
+      {"minus_one", minus_one},
       {"crash", crash},
       {"abort",
        [] {

@@ -348,7 +348,8 @@ void Running::judge_end() {
       throw SandboxError("bubblewrap failed: " + first_line(outcome_.output) +
                          "; run `bwrap --ro-bind / / true` to see why, or use --no-sandbox");
     }
-    if (outcome_.exit_code > 128) {  // how bubblewrap passes on a signal
+    // How bubblewrap passes on a signal. There is no signal 127: exit(-1) is an exit code.
+    if (outcome_.exit_code > 128 && outcome_.exit_code - 128 < NSIG) {
       outcome_.signal = outcome_.exit_code - 128;
       outcome_.exit_code = 0;
     }

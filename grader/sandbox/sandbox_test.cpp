@@ -107,6 +107,12 @@ TEST_P(SandboxTest, PassesOnOutputAndExitCode) {
   EXPECT_EQ(outcome.output, "to stdout\nto stderr\n");
 }
 
+TEST_P(SandboxTest, MinusOneIsAnExitCodeAndNoSignal) {
+  const SandboxOutcome outcome = run("minus_one");
+  EXPECT_EQ(outcome.exit_code, 255);
+  EXPECT_EQ(outcome.signal, 0);
+}
+
 TEST_P(SandboxTest, RunsAProgramInAFolderThatIsClosedToOthers) {
   std::string closed = (fs::temp_directory_path() / "rooflab-closed-XXXXXX").string();
   ASSERT_NE(mkdtemp(closed.data()), nullptr);  // mode 0700, as /root has

@@ -4,6 +4,8 @@
 #include <bit>
 #include <vector>
 
+#include "simgpu/counters/random_bits.h"
+
 namespace simgpu {
 namespace {
 
@@ -18,14 +20,6 @@ constexpr std::size_t kTurn = 32;
 constexpr std::size_t kFetchAhead = 6;
 /// The group of sets that are not simulated.
 constexpr std::uint8_t kLeftOut = 0xff;
-
-/// SplitMix64 (Steele, Lea and Flood, 2014): numbers without order from numbers in order.
-std::uint64_t scrambled(std::uint64_t number) {
-  number = (number + 1) * 0x9e3779b97f4a7c15U;
-  number = (number ^ number >> 30) * 0xbf58476d1ce4e5b9U;
-  number = (number ^ number >> 27) * 0x94d049bb133111ebU;
-  return number ^ number >> 31;
-}
 
 /// The sectors (4 bits) of a line in which at least one of `words` (8 bits per sector) lies.
 std::uint32_t sectors_of(std::uint32_t words) {
@@ -54,8 +48,8 @@ L2Cache::L2Cache(std::uint64_t bytes, std::uint32_t one_in)
   // many as the others.
   group_of_.assign(cache_.sets(), kLeftOut);
   for (std::uint64_t stratum = 0; (stratum + 1) * one_in_ <= cache_.sets(); ++stratum) {
-    const std::uint64_t set = stratum * one_in_ + scrambled(stratum) % one_in_;
-    const std::uint64_t group = stratum + scrambled(~(stratum / kGroups));
+    const std::uint64_t set = stratum * one_in_ + drawn_bits(0, stratum) % one_in_;
+    const std::uint64_t group = stratum + drawn_bits(0, ~(stratum / kGroups));
     group_of_[set] = static_cast<std::uint8_t>(group % kGroups);
   }
 }

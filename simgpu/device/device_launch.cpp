@@ -232,8 +232,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
                .kernel = kernel.info,
                .sectors = std::move(result.sectors)});
   }
-  result.sectors
-      .clear();  // a launch that touches memory of the host is never taken from an earlier one
+  result.sectors.clear();  // no launch that touches the host's memory is taken from an earlier one
   if (!options_.execute_repeats && !result.at_least)
     known_launches_.remember(std::move(key), result, memory_);
   return result.status == LaunchStatus::unsupported ? CudaError::not_supported : CudaError::success;

@@ -39,6 +39,23 @@ enum class InstructionClass : std::uint8_t {
 inline constexpr int kInstructionClasses = static_cast<int>(InstructionClass::other) + 1;
 const char* name_of(InstructionClass cls);
 
+/// Whether instructions of the class make results of their operands, and do nothing else.
+constexpr bool only_computes(InstructionClass cls) {
+  switch (cls) {
+    case InstructionClass::fp32:
+    case InstructionClass::fp64:
+    case InstructionClass::fp16:
+    case InstructionClass::integer:
+    case InstructionClass::conversion:
+    case InstructionClass::special:
+    case InstructionClass::tensor:
+    case InstructionClass::move:
+      return true;
+    default:
+      return false;
+  }
+}
+
 /// What an instruction does to the asynchronous copies of its thread.
 enum class AsyncStep : std::uint8_t {
   none,

@@ -146,20 +146,7 @@ bool moves_bits(const InstructionInfo& info, std::string_view spelling) {
 }
 
 bool only_computes(const InstructionInfo& info) {
-  if (info.writes.empty() || info.access_bytes != 0) return false;
-  switch (info.cls) {
-    case InstructionClass::fp32:
-    case InstructionClass::fp64:
-    case InstructionClass::fp16:
-    case InstructionClass::integer:
-    case InstructionClass::conversion:
-    case InstructionClass::special:
-    case InstructionClass::tensor:
-    case InstructionClass::move:
-      return true;
-    default:
-      return false;
-  }
+  return !info.writes.empty() && info.access_bytes == 0 && only_computes(info.cls);
 }
 
 std::uint64_t all_bits(const SlotRange& slot) {

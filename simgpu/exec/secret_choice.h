@@ -3,22 +3,11 @@
 #include <cmath>
 #include <cstdint>
 
+#include "simgpu/counters/random_bits.h"
+
 /// Which blocks run of a launch that does not run whole. The trusted side keeps the secret, and the
 /// kernel is known by then: no kernel can treat those blocks otherwise than the others.
 namespace simgpu {
-
-/// SplitMix64's last step: every bit depends on every bit.
-inline std::uint64_t mixed_bits(std::uint64_t bits) {
-  bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9;
-  bits = (bits ^ bits >> 27) * 0x94d049bb133111eb;
-  return bits ^ bits >> 31;
-}
-
-/// The `index`th of a sequence of random bits.
-inline std::uint64_t drawn_bits(std::uint64_t secret, std::uint64_t index) {
-  constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15;
-  return mixed_bits(secret + (index + 1) * kGoldenRatio);
-}
 
 /// The `index`th of a sequence of places among `count` that spread evenly, in step with no power of
 /// two. The secret decides where the sequence begins.

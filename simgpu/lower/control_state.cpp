@@ -8,20 +8,7 @@ namespace {
 
 /// Results are computed from operands alone, and nothing else happens.
 bool is_arithmetic(const Pending& pending) {
-  if (pending.flow != Flow::next || pending.is_memory) return false;
-  switch (pending.cost.cls) {
-    case InstructionClass::fp32:
-    case InstructionClass::fp64:
-    case InstructionClass::fp16:
-    case InstructionClass::integer:
-    case InstructionClass::conversion:
-    case InstructionClass::special:
-    case InstructionClass::tensor:
-    case InstructionClass::move:
-      return true;
-    default:
-      return false;
-  }
+  return pending.flow == Flow::next && !pending.is_memory && only_computes(pending.cost.cls);
 }
 
 class Finder {

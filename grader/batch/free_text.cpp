@@ -67,6 +67,7 @@ std::vector<FreeText> texts_of(Store& store, const PartSpec& part, const Submiss
                                const std::map<Key, ManualRow>& given) {
   const auto grade = store.grade(submission.id, part.number);
   const auto recorded = grade ? store.hand_questions(grade->grading.name) : std::nullopt;
+  const bool is_graded = grade && grade->grading.state == GradingState::graded;
   const std::vector<Asked> asked = questions_of(part);
   std::vector<FreeText> texts;
   for (const HandQuestion& question : recorded ? *recorded : hand_questions_of(part)) {
@@ -77,7 +78,7 @@ std::vector<FreeText> texts_of(Store& store, const PartSpec& part, const Submiss
     const auto now = std::ranges::find_if(
         asked, [&](const Asked& one) { return one.question->id == question.item; });
     if (now != asked.end()) text.prompt = now->question->prompt;
-    text.answer = shown_answer(question, recorded.has_value());
+    text.answer = shown_answer(question, is_graded);
     text.waits =
         says_something(text.answer) && !given.contains(Key(text.student, text.part, question.item));
     texts.push_back(std::move(text));
@@ -102,11 +103,13 @@ std::vector<HandQuestion> hand_questions_of(const PartSpec& part) {
 
 std::map<std::string, std::string> texts_in(const std::filesystem::path& sources,
                                             const PartSpec& part) {
+  std::map<const TaskSpec*, Answers> read;
   std::map<std::string, std::string> texts;
-  for (const Asked& one : questions_of(part)) {
-    const auto file = sources / part.directory / one.task->file;
+  for (const auto& [task, question] : questions_of(part)) {
+    const auto file = sources / part.directory / task->file;
     if (!std::filesystem::exists(file)) continue;
-    texts[one.question->id] = answer_to(read_answers(read_file(file), *one.task), one.question->id);
+    if (!read.contains(task)) read[task] = read_answers(read_file(file), *task);
+    texts[question->id] = answer_to(read[task], question->id);
   }
   return texts;
 }

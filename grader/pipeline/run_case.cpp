@@ -94,8 +94,11 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   place.hidden = spec.hidden;
   Problem problem = problem_of(spec, spec.name);
   CaseRun result;
-  result.outcome = run_with_retry(request_of(problem, timed, spec));
-  problem.written = written_elements(problem, result.outcome.settled);
+  const auto call = [&](const RunRequest& request) {
+    result.outcome = run_with_retry(request);
+    problem.written = written_elements(problem, result.outcome.settled);
+  };
+  call(request_of(problem, timed, spec));
   result.result_bytes = result_bytes(problem);
   if (spec.shows_memory) result.peak_memory = peak_memory(result.outcome, problem);
   if (tools.observe) {
@@ -106,8 +109,7 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   result.judgement = judge(run);
   if (samples_do_not_tell(run, result.judgement)) {
     scene_.tools.progress(fmt::format("{}: running all of {}", scene_.task().id, spec.name));
-    result.outcome = run_with_retry(request_in_full(request_of(problem, timed, spec)));
-    problem.written = written_elements(problem, result.outcome.settled);
+    call(request_in_full(request_of(problem, timed, spec)));
     result.judgement = judge(run);
   }
   if (timed && is_cut_short(result.outcome)) ++too_slow_;

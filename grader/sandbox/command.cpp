@@ -1,7 +1,6 @@
 #include "grader/sandbox/command.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,7 +8,9 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
+#include "grader/posix/file_in_memory.h"
 #include "grader/sandbox/landlock.h"
 #include "grader/sandbox/process_tree.h"
 #include "grader/sandbox/seccomp_filter.h"
@@ -195,10 +196,8 @@ std::vector<std::string> bubblewrap_words(const SandboxRequest& request, const L
 }
 
 Descriptor file_with(const std::vector<sock_filter>& filter) {
-  Descriptor file(memfd_create("seccomp-filter", MFD_CLOEXEC));
-  const std::size_t size = filter.size() * sizeof(sock_filter);
-  if (!file.valid() || write(file.get(), filter.data(), size) != static_cast<ssize_t>(size) ||
-      lseek(file.get(), 0, SEEK_SET) != 0) {
+  Descriptor file = file_in_memory("seccomp-filter", std::as_bytes(std::span(filter)));
+  if (!file.valid()) {
     throw SandboxError("cannot write the seccomp filter: " + std::string(std::strerror(errno)));
   }
   return file;

@@ -9,9 +9,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "grader/posix/descriptor.h"
 #include "grader/report/text.h"
-#include "grader/sandbox/sandbox.h"
 #include "grader/spec/files.h"
 
 namespace rooflab {
@@ -20,28 +18,6 @@ namespace {
 constexpr double kLongest_s = 30;
 constexpr std::size_t kLongestReason = 400;
 enum ExitCode { kUnpacked = 0, kRefused = 1 };  // of rooflab-unpack
-
-SandboxRequest request_for(int archive, const std::filesystem::path& into,
-                           const IntakeOptions& options) {
-  SandboxRequest request;
-  request.argv = {options.unpacker.string(), "-", into.string()};
-  request.read_only = {options.unpacker};
-  request.writable = {{into, {}}};
-  request.descriptors = {{archive, STDIN_FILENO}};
-  request.enabled = options.sandbox;
-  Limits& limits = request.limits;
-  limits.wall_s = kLongest_s;
-  limits.cpu_s = kLongest_s;
-  limits.memory_bytes = 1ULL << 30;
-  limits.address_space_bytes = 2ULL << 30;
-  limits.output_bytes = 64ULL << 10;
-  limits.disk_bytes = 600ULL << 20;  // the archive's own limit, in blocks of a file system
-  limits.disk_files = 100'000;
-  limits.file_bytes = 64ULL << 20;
-  limits.processes = 16;
-  limits.open_files = 32;
-  return request;
-}
 
 std::string reason_of(const SandboxOutcome& outcome) {
   if (outcome.limit == LimitHit::time) {
@@ -68,9 +44,31 @@ std::string reason_of(const SandboxOutcome& outcome) {
 
 }  // namespace
 
-void require_unpacker(const IntakeOptions& options) {
-  if (::access(options.unpacker.c_str(), X_OK) == 0) return;
-  throw FileError(fmt::format("{} is missing or no program; build it", options.unpacker.string()));
+SandboxOutcome run_unpacker(const Descriptor& input, const std::vector<std::string>& arguments,
+                            const std::filesystem::path& writable, const IntakeOptions& options) {
+  if (::access(options.unpacker.c_str(), X_OK) != 0) {
+    throw FileError(
+        fmt::format("{} is missing or no program; build it", options.unpacker.string()));
+  }
+  SandboxRequest request;
+  request.argv = {options.unpacker.string()};
+  request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
+  request.read_only = {options.unpacker};
+  if (!writable.empty()) request.writable = {{writable, {}}};
+  request.descriptors = {{input.get(), STDIN_FILENO}};
+  request.enabled = options.sandbox;
+  Limits& limits = request.limits;
+  limits.wall_s = kLongest_s;
+  limits.cpu_s = kLongest_s;
+  limits.memory_bytes = 1ULL << 30;
+  limits.address_space_bytes = 2ULL << 30;
+  limits.output_bytes = 64ULL << 10;
+  limits.disk_bytes = 600ULL << 20;  // the archive's own limit, in blocks of a file system
+  limits.disk_files = 100'000;
+  limits.file_bytes = 64ULL << 20;
+  limits.processes = 16;
+  limits.open_files = 32;
+  return run_sandboxed(request);
 }
 
 std::string unpack(const std::filesystem::path& archive, const std::filesystem::path& into,
@@ -84,8 +82,7 @@ std::string unpack(const std::filesystem::path& archive, const std::filesystem::
   if (::fstat(descriptor.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
     return "it is no regular file; put the archive itself there";
   }
-  require_unpacker(options);
-  return reason_of(run_sandboxed(request_for(descriptor.get(), into, options)));
+  return reason_of(run_unpacker(descriptor, {"-", into.string()}, into, options));
 }
 
 }  // namespace rooflab

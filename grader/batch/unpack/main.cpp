@@ -2,8 +2,7 @@
 //
 //     rooflab-unpack ARCHIVE OUT_FOLDER      writes the archive's plain files into an empty folder,
 //                                            or nothing at all
-//     rooflab-unpack --student-file FILE     prints id, name and email of a student.toml, a line
-//     each
+//     rooflab-unpack --student-file FILE     prints a student.toml's id, name and email as lines
 //
 // The file may be -, the standard input. Exits 0, 1 when the file is refused (why stands on the
 // standard output), 2 for wrong usage, 3 when a file could not be read or written.

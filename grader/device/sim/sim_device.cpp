@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -16,6 +13,7 @@
 #include "grader/contract/elements.h"
 #include "grader/device/guest_process.h"
 #include "grader/device/toolkit_libraries.h"
+#include "grader/spec/files.h"
 #include "simgpu/device/device_process.h"
 
 namespace rooflab {
@@ -23,6 +21,7 @@ namespace {
 
 using Seconds = std::chrono::duration<double>;
 
+constexpr std::size_t kLargestLibrary = std::size_t{256} << 20;
 constexpr int kDeviceDescriptor = 4;  // the guest's connection to the simulated GPU
 
 // A launch may take the work of so many warp instructions per second of the time limit: a device
@@ -177,13 +176,6 @@ std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
   return contents;
 }
 
-std::string bytes_of(const std::filesystem::path& library) {
-  std::ifstream file(library, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(file), {});
-  if (!file) throw std::runtime_error("cannot read " + library.string());
-  return bytes;
-}
-
 /// The settled bytes by the tensor that they lie in.
 SettledPart settled_part(const simgpu::SettledBytes& settled, const RunRequest& request,
                          const std::vector<std::uint64_t>& addresses) {
@@ -251,7 +243,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   guest.prepare();
   device.set_secret(request.secret);
   if (request.names_built_code_only) {
-    const std::string library = bytes_of(request.library);
+    const std::string library = read_file(request.library, kLargestLibrary);
     device.name_only_code_of(std::as_bytes(std::span(library)));
   }
   device.mark();

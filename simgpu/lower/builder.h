@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "simgpu/lower/call_graph.h"
@@ -36,7 +37,8 @@ struct VariableHome {
   /// .param variables: the kernel's own parameters (one constant bank), or the frame of an inlined
   /// call.
   bool kernel_parameter = false;
-  bool in_frame = false;  ///< the address counts from the stack pointer
+  bool in_frame = false;    ///< the address counts from the stack pointer
+  std::uint32_t array = 0;  ///< KernelInfo::shared_arrays, plus one; 0: none of those
 };
 
 /// An address operand, ready for a memory handler: a slot with the base, and bytes to add to it.
@@ -117,7 +119,8 @@ class KernelBuilder {
   std::optional<VariableHome> find_variable(std::string_view name) const;
 
   Ref new_register(SlotKind kind);
-  Ref constant(std::uint64_t bits, unsigned bytes);
+  /// @param array see LoweredKernel::Constant
+  Ref constant(std::uint64_t bits, unsigned bytes, std::uint32_t array = 0);
   Ref carry();
   /// The slot to which addresses of variables in frames are relative; holds 0 in the kernel itself.
   Ref stack_pointer();
@@ -210,7 +213,7 @@ class KernelBuilder {
   std::vector<SlotKind> registers_;
   std::vector<std::uint32_t> labels_;  ///< label -> instruction
   std::vector<LoweredKernel::Constant> constants_;
-  std::map<std::pair<unsigned, std::uint64_t>, std::uint32_t> constant_index_;
+  std::map<std::tuple<unsigned, std::uint64_t, std::uint32_t>, std::uint32_t> constant_index_;
   std::map<std::string, VariableHome, std::less<>> module_variables_;
   std::vector<const ptx::Function*> call_stack_;
   FunctionInstance* instance_ = nullptr;

@@ -211,7 +211,7 @@ void KernelBuilder::emit_call(std::uint32_t function, std::uint32_t signature, R
 Ref KernelBuilder::stack_pointer() {
   if (!stack_pointer_) {
     stack_pointer_ = static_cast<std::uint32_t>(constants_.size());
-    constants_.push_back({0, 4, 0});
+    constants_.push_back({0, 4, 0, 0});
   }
   return {Ref::Kind::constant, *stack_pointer_};
 }

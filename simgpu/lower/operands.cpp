@@ -36,7 +36,7 @@ std::optional<VariableHome> KernelBuilder::find_variable(std::string_view name) 
 Ref KernelBuilder::symbol_value(const ptx::Symbol& symbol, unsigned bytes) {
   if (const auto home = find_variable(symbol.name)) {
     const std::uint64_t value = home->address + static_cast<std::uint64_t>(symbol.offset);
-    if (!home->in_frame) return constant(value, bytes);
+    if (!home->in_frame) return constant(value, bytes, home->array);
     const Ref address = new_register(bytes == 8 ? SlotKind::pair : SlotKind::word);
     const Ref base = stack_pointer();
     Pending& pending = emit_hidden(bytes == 8 ? hidden::kFrameAddress64 : hidden::kFrameAddress32);
@@ -288,7 +288,7 @@ Address KernelBuilder::address(std::size_t number, ptx::Space space) {
       result.offset += static_cast<std::int64_t>(value);
       return result;
     }
-    result.base = constant(value, narrow ? 4 : 8);
+    result.base = constant(value, narrow ? 4 : 8, home->array);
     return result;
   }
   if (const auto* literal = std::get_if<ptx::IntegerLiteral>(&base)) {

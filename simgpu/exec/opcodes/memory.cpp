@@ -335,6 +335,7 @@ void build_load(KernelBuilder& builder) {
     pending.outs = outs;
   }
   if (form.order != 0) pending.option = form.order;
+  pending.is_volatile = form.is_volatile;
   note_order(builder, form);
   if (form.order != 0 || form.is_volatile) {
     Pending& poll = builder.emit_hidden(hidden::kPoll, true);

@@ -32,10 +32,10 @@ std::uint32_t combined(std::uint32_t a, std::uint32_t b) {
   return a == kNone && b == kNone ? kNone : kUnknown;
 }
 
-class Finder {
+class OriginFinder {
  public:
-  Finder(const std::vector<Pending>& code, std::size_t registers,
-         const std::vector<LoweredKernel::Constant>& constants)
+  OriginFinder(const std::vector<Pending>& code, std::size_t registers,
+               const std::vector<LoweredKernel::Constant>& constants)
       : code_(code), constants_(constants), of_register_(registers, kUnset) {}
 
   void find() {
@@ -139,7 +139,7 @@ std::vector<std::uint32_t> find_array_origins(
   const bool any = std::ranges::any_of(
       constants, [](const LoweredKernel::Constant& constant) { return constant.array != 0; });
   if (!any) return origins;
-  Finder finder(code, registers, constants);
+  OriginFinder finder(code, registers, constants);
   finder.find();
   for (std::size_t i = 0; i < code.size(); ++i) origins[i] = finder.accessed_by(code[i]);
   return origins;

@@ -39,12 +39,12 @@ void for_each_result(const Pending& pending, const Visit& visit) {
   for (const Ref& ref : pending.outs) take(ref);
 }
 
-class Finder {
+class GuessFinder {
  public:
-  Finder(const std::vector<Pending>& code, std::size_t registers,
-         const std::vector<LoweredKernel::Constant>& constants, const ControlFlow& flow,
-         const std::vector<std::uint32_t>& block_of,
-         const std::vector<std::uint32_t>& post_dominators)
+  GuessFinder(const std::vector<Pending>& code, std::size_t registers,
+              const std::vector<LoweredKernel::Constant>& constants, const ControlFlow& flow,
+              const std::vector<std::uint32_t>& block_of,
+              const std::vector<std::uint32_t>& post_dominators)
       : code_(code),
         constants_(constants),
         flow_(flow),
@@ -193,7 +193,7 @@ std::vector<char> find_guesses(const std::vector<Pending>& code, std::size_t reg
                                const std::vector<std::uint32_t>& post_dominators) {
   std::vector<char> guesses(code.size(), 0);
   if (std::ranges::none_of(code, is_atomic)) return guesses;
-  const Finder finder(code, registers, constants, flow, block_of, post_dominators);
+  const GuessFinder finder(code, registers, constants, flow, block_of, post_dominators);
   for (std::size_t i = 0; i < code.size(); ++i) {
     guesses[i] = is_plain_load(code[i]) && finder.is_guess(code[i]) ? 1 : 0;
   }

@@ -30,26 +30,28 @@ std::optional<Round> round_of(const std::string& modifier) {
 
 ConvertForm parse_form(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
-  const auto& modifiers = instruction.modifiers;
-  if (modifiers.size() < 2) builder.refuse(instruction.spelling());
   ConvertForm form;
-  form.to = modifiers[modifiers.size() - 2];
-  form.from = modifiers.back();
-  for (std::size_t i = 0; i + 2 < modifiers.size(); ++i) {
-    if (const auto round = round_of(modifiers[i])) {
+  bool finite = false;
+  for (const std::string& modifier : instruction.modifiers) {
+    if (const auto round = round_of(modifier)) {
       form.round = *round;
       form.has_round = true;
-      form.integral = modifiers[i].back() == 'i';
-    } else if (modifiers[i] == "ftz") {
+      form.integral = modifier.back() == 'i';
+    } else if (modifier == "ftz") {
       form.flush = true;
-    } else if (modifiers[i] == "sat" || (modifiers[i] == "satfinite" && form.to == "tf32")) {
-      form.saturate = modifiers[i] == "sat";
-    } else if (modifiers[i] == "relu") {
+    } else if (modifier == "sat") {
+      form.saturate = true;
+    } else if (modifier == "satfinite") {
+      finite = true;
+    } else if (modifier == "relu") {
       form.relu = true;
+    } else if (form.to.empty()) {
+      form.to = modifier;
     } else {
-      builder.refuse(instruction.spelling());
+      form.from = modifier;
     }
   }
+  if (form.from.empty() || (finite && form.to != "tf32")) builder.refuse(instruction.spelling());
   return form;
 }
 

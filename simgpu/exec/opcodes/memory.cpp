@@ -421,6 +421,11 @@ std::vector<ModifierForm> store_forms() {
 
 }  // namespace
 
+Handler hidden::frame_access(bool stores, unsigned bytes) {
+  return stores ? pick<Frame, AccessKind::store>(bytes, 1)
+                : pick<Frame, AccessKind::load>(bytes, 1);
+}
+
 std::vector<BuiltOpcode> built_memory() {
   return {{"ld", build_load, load_forms()},
           {"ldu", build_load, {"[global]" + FormParts().elements}},

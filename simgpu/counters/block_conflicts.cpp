@@ -147,6 +147,7 @@ bool BlockConflicts::touch_whole(Use& use, const Access& access, std::uint8_t bi
     if (!same_order && (use.written & ~bits) != 0) return false;
   } else {
     if (!own_write && (use.written & bits) != 0) return false;
+    if (hides_plain_load(use, access)) return false;
     const bool same_order = (use.flags & (kOfReader | kReaderStrong)) == flags_of_reader(access);
     if (!same_order && use.read != 0 && (bits & ~use.read) != 0) return false;
     // A load of what the first reader read adds nothing: who stores there conflicts with the first.
@@ -166,13 +167,31 @@ void BlockConflicts::touch_words(Use& sector, const Access& access, std::uint32_
     narrow.site.where = at_part(access.site.where, first, bytes, 1, access.access_bytes);
     const std::size_t part = sector.parts - 1;
     if (updates(access.kind)) {
-      if (updates_.size() <= part) updates_.resize(words_.size());
-      update_word(words_[part][word], updates_[part][word], narrow, bits);
+      update_word(words_[part][word], update_of(part, word), narrow, bits);
       continue;
     }
     if (part < updates_.size()) meet_update(updates_[part][word], narrow, bits);
+    if (hides_plain_load(words_[part][word], narrow)) {
+      Update& update = update_of(part, word);
+      if (update.reader.block == 0) {
+        update.reader = narrow.site;
+        update.reader_flags = access.flags;
+      }
+      update.read = static_cast<std::uint8_t>(update.read | bits);
+    }
     touch_word(words_[part][word], narrow, bits);
   }
+}
+
+/// A strong load of another block is on record, which atomics do not race with.
+bool BlockConflicts::hides_plain_load(const Use& use, const Access& access) {
+  return access.kind != Kind::store && !is_strong(access.kind) && use.reader.block != 0 &&
+         use.reader.block != access.site.block && (use.flags & kReaderStrong) != 0;
+}
+
+BlockConflicts::Update& BlockConflicts::update_of(std::size_t part, std::size_t word) {
+  if (updates_.size() <= part) updates_.resize(words_.size());
+  return updates_[part][word];
 }
 
 /// A plain access, or a strong load, where there was an atomic.
@@ -195,7 +214,14 @@ void BlockConflicts::update_word(const Use& word, Update& update, const Access& 
       judge(bytes_[word.parts - 1][byte], access, 1);
     }
   }
-  if (update.site.block == 0) update = {access.site, 0, access.flags};
+  const auto overlap = static_cast<std::uint8_t>(update.read & bytes);
+  if (update.reader.block != 0 && update.reader.block != access.site.block && overlap != 0) {
+    report({update.reader, update.reader_flags, overlap, AccessKind::load, false}, access);
+  }
+  if (update.site.block == 0) {
+    update.site = access.site;
+    update.flags = access.flags;
+  }
   if (update.site.block == access.site.block) update.flags = access.flags & update.flags;
   update.bytes = static_cast<std::uint8_t>(update.bytes | bytes);
 }

@@ -57,11 +57,12 @@ class BlockConflicts {
     std::uint8_t access_bytes;
     std::uint32_t first_byte;  ///< of the word or byte in its sector, for the finding's address
   };
-  /// Who used an atomic, or another strong access that stores, in a word: the first one.
+  /// Who used an atomic, or another strong access that stores, in a word: the first one. And who
+  /// read it by a plain load, where the word's own record has a strong one of another block.
   struct Update {
-    Site site;
-    std::uint8_t bytes = 0;  ///< of the word
-    std::uint8_t flags = 0;
+    Site site, reader;
+    std::uint8_t bytes = 0, read = 0;  ///< of the word
+    std::uint8_t flags = 0, reader_flags = 0;
   };
   static constexpr std::uint64_t kSectorsPerPage = 1024;
   static constexpr std::size_t kMaxPages = 1 << 16;
@@ -76,9 +77,11 @@ class BlockConflicts {
   /// How an access is ordered, as flags of a use.
   static std::uint8_t flags_of_reader(const Access& access);
   static std::uint8_t flags_of_writer(const Access& access);
+  static bool hides_plain_load(const Use& use, const Access& access);
   static bool touch_whole(Use& use, const Access& access, std::uint8_t bits);
   void touch_words(Use& sector, const Access& access, std::uint32_t bytes);
   void touch_word(Use& word, const Access& access, std::uint8_t bytes);
+  Update& update_of(std::size_t part, std::size_t word);
   void meet_update(const Update& update, const Access& access, std::uint8_t bytes);
   void update_word(const Use& word, Update& update, const Access& access, std::uint8_t bytes);
   void touch_bytes(Use& word, const Access& access, std::uint8_t bytes);

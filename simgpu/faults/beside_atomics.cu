@@ -16,6 +16,7 @@ constexpr int kBlocks = 8;
 __device__ int plain(const int* place) {
   int value;
   // FAULT progress_by_volatile RL0302 shared-race
+  // FAULT filtered_minimum RL0316 global-race
   // FAULT plain_poll RL0304 global-race
   asm volatile("ld.u32 %0, [%1];" : "=r"(value) : "l"(place));
   return value;
@@ -119,10 +120,9 @@ __global__ void maximum_by_swap(int* out, bool wrong) {
 __global__ void filtered_minimum(int* distance, int* out, bool wrong) {
   const int candidate = -1 - static_cast<int>(threadIdx.x);
   // WITH filtered_minimum
-  const int known = *distance;
-  if (wrong) out[threadIdx.x] = known;
-  // FAULT filtered_minimum RL0316 global-race
-  if (candidate < known) atomicMin(distance, candidate);
+  // ALSO filtered_minimum RL0316 global-race
+  if (candidate < *distance) atomicMin(distance, candidate);
+  if (wrong) out[threadIdx.x] = plain(distance);
 }
 
 __global__ void count_of_blocks_read_first(int* count, int* out, bool wrong) {
@@ -167,6 +167,7 @@ __global__ void plain_poll(int* count, int* out, bool wrong) {
 
 __global__ void grid_sum_read_early(int* sum, int* out, bool wrong) {
   // WITH grid_sum_read_early
+  // ALSO grid_sum_read_early RL0304 global-race
   if (threadIdx.x == 0) atomicAdd(sum, 1);
   cooperative_groups::grid_group grid = cooperative_groups::this_grid();
   if (!wrong) grid.sync();

@@ -312,7 +312,9 @@ TEST(BlockConflictTest, WhatIsReadBehindTheLastAtomicNeedsAFenceBeforeIt) {
     }
     const std::vector<RawFinding> findings = launch.findings();
     ASSERT_EQ(findings.size(), fenced ? 0U : 1U);
-    if (!fenced) EXPECT_TRUE(findings[0].lacks_fence);
+    if (!fenced) {
+      EXPECT_TRUE(findings[0].lacks_fence);
+    }
   }
 }
 

@@ -128,6 +128,20 @@ TEST(Literals, MayBeExpressionsWhereverTheyStand) {
   }
 }
 
+TEST(VectorsOfSpecialRegisters, HaveThreeAxesAndAZero) {
+  const Values a(kWarpLanes);
+  const Values found = results_of(
+      "",
+      "  mov.v4.u32 {%r0, %r1, %r2, %r3}, %tid;\n  mov.v4.u32 {%r4, %r5, %r6, %r7}, %ntid;\n"
+      "  mad.lo.u32 %r0, %r4, 1000, %r0;\n  add.u32 %r1, %r1, %r2;\n  add.u32 %r1, %r1, %r3;\n"
+      "  mad.lo.u32 %r1, %r5, 10, %r1;\n  add.u32 %r1, %r1, %r6;\n  mov.b64 %d0, {%r0, %r1};\n" +
+          give("d0", "p2"),
+      a, a);
+  for (unsigned lane = 0; lane < kWarpLanes; ++lane) {
+    EXPECT_EQ(found[lane], std::uint64_t{11} << 32 | (32'000 + lane)) << "lane " << lane;
+  }
+}
+
 /// Registers of 8 bits cannot be loaded or computed with, but stand in vectors.
 TEST(BytesOfARegister, AreTakenApartAndPutTogether) {
   const Values a = random_values(kWarpLanes, 7);

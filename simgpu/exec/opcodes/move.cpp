@@ -269,10 +269,24 @@ Handler copy_of(unsigned bits) {
                     : lanes<&arith::copy<std::uint32_t>>().handler;
 }
 
+/// The sources of mov.v4: %tid and its like have the elements x, y, z and a last one that is 0.
+std::vector<Ref> elements_to_move(KernelBuilder& builder, char kind) {
+  const ptx::Operand& from = builder.instruction().operands[1];
+  const auto* special = std::get_if<ptx::SpecialRegister>(&from.elements.at(0));
+  if (special == nullptr || from.kind != ptx::Operand::Kind::scalar)
+    return builder.sources(1, kind);
+  std::vector<Ref> elements;
+  for (const char* axis : {".x", ".y", ".z"}) {
+    elements.push_back(builder.source(ptx::SpecialRegister{special->name + axis}, kind));
+  }
+  elements.push_back(builder.constant(0, 4));
+  return elements;
+}
+
 /// mov.v2 and mov.v4: each element by itself.
 void move_elements(KernelBuilder& builder, unsigned bits, std::size_t count, char kind) {
   const bool wide = bits == 64;
-  std::vector<Ref> from = builder.sources(1, kind);
+  std::vector<Ref> from = elements_to_move(builder, kind);
   const std::vector<Ref> to = builder.destinations(0, kind);
   if (from.size() != count || to.size() != count) {
     builder.refuse(builder.instruction().spelling() + " with other operands");

@@ -292,7 +292,8 @@ void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
   // A plain load says more than a strong one, which atomics do not race with.
   const bool replaces =
       use.reader.block == 0 ||
-      ((use.flags & kReaderStrong) != 0 && !is_strong(access.kind) && (use.read & ~bits) == 0);
+      (use.reader.block == access.site.block && (use.flags & kReaderStrong) != 0 &&
+       !is_strong(access.kind) && (use.read & ~bits) == 0);
   use.read = static_cast<std::uint8_t>(use.read | bits);
   if (!replaces) return;
   use.reader = access.site;

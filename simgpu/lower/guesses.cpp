@@ -1,6 +1,8 @@
 #include "simgpu/lower/guesses.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -22,10 +24,22 @@ bool is_plain_load(const Pending& pending) {
          (cls == InstructionClass::global_load || cls == InstructionClass::shared_load ||
           cls == InstructionClass::generic_access);
 }
+/// Both compute the same of the same registers.
+bool is_same(const Pending& one, const Pending& other) {
+  const auto equal = [](const Ref& a, const Ref& b) {
+    return a.kind == b.kind && a.index == b.index;
+  };
+  return one.handler == other.handler && one.immediate == other.immediate &&
+         one.option == other.option && equal(one.a, other.a) && equal(one.b, other.b) &&
+         equal(one.c, other.c) && one.ins.empty() && other.ins.empty() && !one.is_memory;
+}
+/// Of integers, to another width perhaps.
 bool is_copy(const Pending& pending) {
   const bool hidden =
       pending.hidden && (pending.handler == hidden::kWiden || pending.handler == hidden::kSaturate);
-  const bool copies = hidden || is(pending, "mov.") || is(pending, "cvta.");
+  const bool converts = is(pending, "cvt.") && pending.spelling.find('f') == std::string::npos &&
+                        pending.spelling.find("sat") == std::string::npos;
+  const bool copies = hidden || converts || is(pending, "mov.") || is(pending, "cvta.");
   return copies && pending.b.kind == Ref::Kind::none && pending.ins.empty();
 }
 
@@ -53,7 +67,12 @@ class GuessFinder {
         definition_(registers, kNever) {
     for (std::uint32_t i = 0; i < code.size(); ++i) {
       for_each_result(code[i], [&](std::uint32_t reg) {
-        definition_[reg] = definition_[reg] == kNever ? i : kSeveral;
+        const std::uint32_t known = definition_[reg];
+        if (known == kNever) {
+          definition_[reg] = i;
+        } else if (known != kSeveral && !is_same(code[known], code[i])) {
+          definition_[reg] = kSeveral;
+        }
       });
       if (is_atomic(code[i])) atomics_.push_back({i, place_of(code[i])});
     }
@@ -72,12 +91,21 @@ class GuessFinder {
  private:
   static constexpr std::uint32_t kNever = ~0U, kSeveral = ~0U - 1;
 
-  /// An address: what cannot be followed further back, and what is added to it.
+  /// An address, as a sum of registers that cannot be followed further back, each times a number,
+  /// and of a literal.
   struct Place {
-    Ref::Kind kind = Ref::Kind::none;
-    std::uint32_t index = 0;
+    std::map<std::uint32_t, std::int64_t> registers;
     std::int64_t offset = 0;
     bool operator==(const Place&) const = default;
+
+    void add(const Place& other, std::int64_t times) {
+      offset += times * other.offset;
+      for (const auto& [reg, scale] : other.registers) {
+        const auto term = registers.try_emplace(reg, 0).first;
+        term->second += times * scale;
+        if (term->second == 0) registers.erase(term);
+      }
+    }
   };
   struct Atomic {
     std::uint32_t index = 0;
@@ -85,26 +113,65 @@ class GuessFinder {
   };
   using Registers = std::vector<char>;  // by register
 
-  std::int64_t literal(const Ref& ref) const {
+  std::optional<std::int64_t> literal(const Ref& ref) const {
+    if (ref.kind != Ref::Kind::constant) return std::nullopt;
     const LoweredKernel::Constant& constant = constants_[ref.index];
     return constant.bytes == 4 ? static_cast<std::int32_t>(constant.bits)
                                : static_cast<std::int64_t>(constant.bits);
   }
 
   Place place_of(const Pending& access) const {
-    Ref at = access.a;
-    std::int64_t offset = access.immediate;
-    constexpr int kMostSteps = 16;
-    for (int step = 0; step < kMostSteps && at.kind == Ref::Kind::reg; ++step) {
-      const std::uint32_t index = definition_[at.index];
-      if (index >= code_.size()) break;
-      const Pending& from = code_[index];
-      const bool adds = is(from, "add.") && from.b.kind == Ref::Kind::constant;
-      if (from.guard.kind != Ref::Kind::none || (!is_copy(from) && !adds)) break;
-      offset += adds ? literal(from.b) : from.immediate;
-      at = from.a;
+    Place place = sum_of(access.a, 0);
+    place.offset += access.immediate;
+    return place;
+  }
+
+  /// That sums of 32 bits wrap and those of 64 do not is not looked at: two addresses that nvcc
+  /// computes differently are taken for one place, and nothing is reported.
+  Place sum_of(const Ref& ref, int depth) const {
+    constexpr int kDeepest = 12;
+    Place place;
+    if (const auto number = literal(ref)) {
+      place.offset = *number;
+      // An array at the beginning of shared memory is no literal 0.
+      if (const std::uint32_t array = constants_[ref.index].array; array != 0) {
+        place.registers[~array] = 1;
+      }
+      return place;
     }
-    return {at.kind, at.index, offset};
+    const std::uint32_t index = ref.kind == Ref::Kind::reg ? definition_[ref.index] : kNever;
+    if (index < code_.size() && depth < kDeepest && code_[index].guard.kind == Ref::Kind::none) {
+      if (const auto sum = sum_by(code_[index], depth + 1)) return *sum;
+    }
+    place.registers[ref.index] = 1;
+    return place;
+  }
+
+  std::optional<Place> sum_by(const Pending& from, int depth) const {
+    Place sum;
+    const auto add = [&](const Ref& ref, std::int64_t times) {
+      sum.add(sum_of(ref, depth), times);
+    };
+    const bool multiplies = is(from, "mul.lo.") || is(from, "mul.wide.") || is(from, "mad.lo.") ||
+                            is(from, "mad.wide.");
+    if (is_copy(from)) {
+      add(from.a, 1);
+      sum.offset += from.immediate;
+    } else if (is(from, "add.")) {
+      add(from.a, 1);
+      add(from.b, 1);
+    } else if (is(from, "sub.")) {
+      add(from.a, 1);
+      add(from.b, -1);
+    } else if (const auto by = literal(from.b); is(from, "shl.b") && by && *by >= 0 && *by < 32) {
+      add(from.a, std::int64_t{1} << *by);
+    } else if (multiplies && by) {
+      add(from.a, *by);
+      if (is(from, "mad.")) add(from.c, 1);
+    } else {
+      return std::nullopt;
+    }
+    return sum;
   }
 
   static bool has(const Registers& set, const Ref& ref) {
@@ -181,7 +248,7 @@ class GuessFinder {
   const ControlFlow& flow_;
   const std::vector<std::uint32_t>& block_of_;
   const std::vector<std::uint32_t>& post_dominators_;
-  std::vector<std::uint32_t> definition_;  // by register: the instruction that writes it
+  std::vector<std::uint32_t> definition_;  // by register: the instruction that writes it, if one
   std::vector<Atomic> atomics_;
 };
 

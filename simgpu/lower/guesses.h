@@ -15,8 +15,8 @@ namespace simgpu {
 /// its time (`if (x < *p) atomicMin(p, x)`) and nothing else. The atomic sees what is really there,
 /// so that a value that another thread has changed in the meantime does no harm.
 ///
-/// The place is the same where both have one address register, perhaps copied, or a sum of it and
-/// literals.
+/// The place is the same where both addresses are the same sum of registers and literals, however
+/// nvcc computes it.
 /// @param block_of,post_dominators as in KernelBuilder::Layout
 std::vector<char> find_guesses(const std::vector<Pending>& code, std::size_t registers,
                                const std::vector<LoweredKernel::Constant>& constants,

@@ -50,6 +50,23 @@ TEST(Guesses, AreWhatACompareAndSwapExpects) {
                        "  atom.global.cas.b32 %r3, [%d4], %r1, 5;\n"));
 }
 
+/// As nvcc writes a search through a table of hashes.
+TEST(Guesses, AreFoundWhereTheAddressIsComputedInAnotherWay) {
+  const std::string probe =
+      "  mov.u32 %r9, %tid.x;\n  cvt.s64.s32 %d9, %r9;\n"
+      "$next:\n  mul.wide.s32 %d3, %r9, 4;\n  add.s64 %d4, %d1, %d3;\n"
+      "  ld.global.u32 %r1, [%d4];\n  setp.eq.s32 %p1, %r1, 5;\n  @%p1 bra $end;\n"
+      "  setp.ne.s32 %p2, %r1, 0;\n  @%p2 bra $further;\n"
+      "  shl.b64 %d5, %d9, 2;\n  add.s64 %d6, %d1, %d5;\n"
+      "  atom.global.cas.b32 %r2, [%d6], 0, 5;\n"
+      "$further:\n  add.s32 %r3, %r9, 1;\n  rem.s32 %r9, %r3, 100;\n"
+      "  cvt.s64.s32 %d9, %r9;\n  bra $next;\n";
+  EXPECT_TRUE(may_meet_atomics(probe));
+  std::string elsewhere = probe;
+  elsewhere.replace(elsewhere.find("%d9, 2;"), 7, "%d9, 3;");
+  EXPECT_FALSE(may_meet_atomics(elsewhere));
+}
+
 TEST(Guesses, AreNotWhatIsUsedOtherwise) {
   EXPECT_FALSE(may_meet_atomics(kLoad + "  st.global.u32 [%d2], %r1;\n"));
   EXPECT_FALSE(may_meet_atomics(kLoad + "  st.global.u32 [%d2], %r1;\n"

@@ -50,9 +50,23 @@ struct WarpAccess {
   bool bypasses_l1 = false;      ///< a load that only L2 caches (cp.async.cg)
   Shape shape = Shape::unknown;  ///< of the lanes that take part, if whoever tells of it knows
   std::uint8_t order = 0;        ///< kStrong …; 0 for a plain access
+  bool meets_atomics = false;    ///< see AccessFacts; strong loads do so too
 
   /// Strong for other blocks too.
   bool orders_blocks() const { return (order & (kStrong | kOrdersBlock)) == kStrong; }
+};
+
+/// What lowering knows of a memory instruction, for the checkers.
+struct AccessFacts {
+  /// Of a load: the bytes from which something is computed. It may read unwritten bytes beside
+  /// written ones if nobody uses them: they are a struct's padding.
+  std::uint16_t used_bytes = 0xFFFF;
+  /// A load that may meet the atomics of other threads: a .volatile one, or one that only guesses
+  /// what an atomic of its own thread will find there (lower/guesses.h).
+  bool meets_atomics = false;
+  /// The array in shared memory from which the address is computed, where that is known: it begins
+  /// at the first byte and ends before the second one. {0, 0} where it is not.
+  std::uint32_t array_begin = 0, array_end = 0;
 };
 
 /// What is wrong where lanes of a warp need each other.
@@ -82,6 +96,8 @@ struct RawFinding {
   std::uint16_t other_warp = 0;
   std::uint8_t other_lane = 0;
   AccessKind other_kind = AccessKind::load;
+  /// Of a race between blocks: the atomic that would order them is there, a fence is missing.
+  bool lacks_fence = false;
   // Of RL0305, where `address` is the lane that is asked or waited for.
   LaneFault lane_fault = LaneFault::unnamed_source;
   std::uint8_t lanes_here = 0, lanes_running = 0;

@@ -42,26 +42,19 @@ bool contains_used(std::uint64_t first, std::uint64_t bytes, std::uint16_t used,
   return some;
 }
 
-constexpr std::uint16_t kAllBytes = 0xFFFF;
-
-std::uint16_t used_of(const std::vector<std::uint16_t>& used_bytes, std::uint32_t pc) {
-  return pc < used_bytes.size() ? used_bytes[pc] : kAllBytes;
-}
-
 /// Reads of what `contains` does not hold are passed to `report`, what is written to `add`.
-/// @param used_bytes by pc; see BlockCheckers
 template <typename Report, typename Contains, typename Add>
 void check_initialisation(const char* code, const WarpAccess& access,
                           const std::optional<std::int64_t>& stride, std::uint64_t block,
-                          const std::vector<std::uint16_t>& used_bytes, const Report& report,
-                          const Contains& contains, const Add& add) {
+                          const AccessFacts& facts, const Report& report, const Contains& contains,
+                          const Add& add) {
   if (reads(access.kind)) {
     for_each_place(
         access, stride, [&](std::uint32_t lane, std::uint64_t first, std::uint64_t bytes) {
           if (contains(first, bytes)) return true;
           // A run of lanes is looked at again lane by lane.
           const bool one_lane = bytes == access.bytes;
-          if (one_lane && !contains_used(first, bytes, used_of(used_bytes, access.pc), contains)) {
+          if (one_lane && !contains_used(first, bytes, facts.used_bytes, contains)) {
             report(finding_at(code, access, block, static_cast<std::uint8_t>(lane), first));
           }
           return one_lane;
@@ -78,19 +71,27 @@ void check_initialisation(const char* code, const WarpAccess& access,
 }  // namespace
 
 struct BlockCheckers::State {
-  State(DeviceMemory& device_memory, std::vector<std::uint16_t> used, std::size_t most_window_bytes)
-      : memory(device_memory), used_bytes(std::move(used)), global_races(most_window_bytes) {}
+  State(DeviceMemory& device_memory, std::vector<AccessFacts> facts_by_pc,
+        std::size_t most_window_bytes)
+      : memory(device_memory), facts(std::move(facts_by_pc)), global_races(most_window_bytes) {}
 
-  /// Strong accesses order warps, and race with plain ones alone, as atomics do.
+  AccessFacts facts_of(std::uint32_t pc) const {
+    return pc < facts.size() ? facts[pc] : AccessFacts();
+  }
+
+  /// Strong accesses order warps, and race with plain ones alone; those that store do as atomics
+  /// do.
   template <typename Races>
   void check_races(Races& races_there, const WarpAccess& access,
                    const std::optional<std::int64_t>& stride) {
+    WarpAccess strong = access;
+    strong.meets_atomics = facts_of(access.pc).meets_atomics;
     if ((access.order & kStrong) == 0) {
-      races_there.access(access, stride, order, findings);
+      races_there.access(strong, stride, order, findings);
       return;
     }
-    WarpAccess strong = access;
-    strong.kind = AccessKind::atomic;
+    if (writes(access.kind)) strong.kind = AccessKind::atomic;
+    strong.meets_atomics = true;
     if ((access.order & kOnMbarrier) == 0) {
       order.strong_access(access.warp, reads(access.kind), writes(access.kind), access.order);
     }
@@ -98,7 +99,7 @@ struct BlockCheckers::State {
   }
 
   DeviceMemory& memory;
-  std::vector<std::uint16_t> used_bytes;
+  std::vector<AccessFacts> facts;  ///< by pc
   std::uint64_t block = 0;
   std::uint32_t warps = 0;
   std::uint32_t local_bytes = 0;
@@ -112,9 +113,9 @@ struct BlockCheckers::State {
   std::vector<Unwritten> unwritten;  ///< by the last access: one at most
 };
 
-BlockCheckers::BlockCheckers(DeviceMemory& memory, std::vector<std::uint16_t> used_bytes,
+BlockCheckers::BlockCheckers(DeviceMemory& memory, std::vector<AccessFacts> facts,
                              std::size_t most_window_bytes)
-    : state_(std::make_unique<State>(memory, std::move(used_bytes), most_window_bytes)) {}
+    : state_(std::make_unique<State>(memory, std::move(facts), most_window_bytes)) {}
 BlockCheckers::~BlockCheckers() = default;
 
 void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,
@@ -154,12 +155,30 @@ void BlockCheckers::add_unwritten() {
   for (const Unwritten& unwritten : take_unwritten()) state_->findings.add(unwritten.finding);
 }
 
+/// An address that is computed from an array's leaves it, though not the block's shared memory.
+void BlockCheckers::check_array(const WarpAccess& access, const AccessFacts& facts,
+                                const std::optional<std::int64_t>& stride) {
+  const auto inside = [&](std::uint64_t address) {
+    return address >= facts.array_begin && address + access.bytes <= facts.array_end;
+  };
+  if (stride && inside(access.address->front()) && inside(access.address->back())) return;
+  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
+    const auto lane = static_cast<std::uint8_t>(std::countr_zero(lanes));
+    const std::uint64_t address = (*access.address)[lane];
+    if (!inside(address)) {
+      state_->findings.add(finding_at("RL0202", access, state_->block, lane, address));
+    }
+  }
+}
+
 void BlockCheckers::shared(const WarpAccess& access) {
   if (has_unwritten_) add_unwritten();
   State& state = *state_;
   const std::optional<std::int64_t> stride = constant_stride(access);
+  const AccessFacts facts = state.facts_of(access.pc);
+  if (facts.array_end != 0) check_array(access, facts, stride);
   check_initialisation(
-      "RL0206", access, stride, state.block, state.used_bytes,
+      "RL0206", access, stride, state.block, facts,
       [&](const RawFinding& finding) { note_unwritten(access.kind, finding); },
       [&](std::uint64_t first, std::uint64_t bytes) { return state.shared.contains(first, bytes); },
       [&](std::uint64_t first, std::uint64_t bytes) { state.shared.add(first, bytes); });
@@ -174,7 +193,7 @@ void BlockCheckers::global(const WarpAccess& access) {
   State& state = *state_;
   const std::optional<std::int64_t> stride = constant_stride(access);
   check_initialisation(
-      "RL0205", access, stride, state.block, state.used_bytes,
+      "RL0205", access, stride, state.block, state.facts_of(access.pc),
       [&](const RawFinding& finding) { state.findings.add(finding); },
       [&](std::uint64_t first, std::uint64_t bytes) {
         return state.memory.is_initialized(first, bytes);
@@ -222,7 +241,7 @@ void BlockCheckers::local(const WarpAccess& access) {
       return state.local.contains(at, bytes);
     };
     if (access.kind != AccessKind::store && !contains(first, access.bytes) &&
-        !contains_used(first, access.bytes, used_of(state.used_bytes, access.pc), contains)) {
+        !contains_used(first, access.bytes, state.facts_of(access.pc).used_bytes, contains)) {
       note_unwritten(access.kind, finding_at("RL0208", access, state.block, lane, offset));
     }
     if (access.kind != AccessKind::load) state.local.add(first, access.bytes);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "simgpu/checkers/access.h"
@@ -18,19 +19,19 @@ namespace simgpu {
 /// those do not pass through here.
 ///
 /// Race rule: two accesses to one shared byte by different threads, at least one of them a plain
-/// store, in the same barrier interval, and not ordered by a warp-level synchronisation when both
-/// threads are of one warp, nor by strong accesses that release and acquire (flags, mbarriers,
-/// locks). Strong accesses do not race with each other. An asynchronous copy stores from when it is
-/// issued until its thread has waited for it; in between nobody, that thread included, may touch
-/// the destination, and others not before the next barrier (RL0313). The first racing pair per pair
-/// of instructions is kept in full, later ones are only counted.
+/// store, or one a plain load and the other an atomic, in the same barrier interval, and not
+/// ordered by a warp-level synchronisation when both threads are of one warp, nor by strong
+/// accesses that release and acquire (flags, mbarriers, locks). Strong accesses do not race with
+/// each other, nor do loads that may meet atomics (AccessFacts) with these. An asynchronous copy
+/// stores from when it is issued until its thread has waited for it; in between nobody, that thread
+/// included, may touch the destination, and others not before the next barrier (RL0313). The first
+/// racing pair per pair of instructions is kept in full, later ones are only counted.
 class BlockCheckers {
  public:
-  /// @param used_bytes by pc, of loads: the bytes from which something is computed. A load may read
-  /// unwritten bytes beside written ones if nobody uses them: they are a struct's padding.
+  /// @param facts by pc; instructions beyond its end have none
   /// @param most_window_bytes that records of races in global memory may take; what they say of
   /// the accesses longest ago goes first
-  explicit BlockCheckers(DeviceMemory& memory, std::vector<std::uint16_t> used_bytes = {},
+  explicit BlockCheckers(DeviceMemory& memory, std::vector<AccessFacts> facts = {},
                          std::size_t most_window_bytes = ~std::size_t{0});
   ~BlockCheckers();
 
@@ -89,6 +90,8 @@ class BlockCheckers {
   std::vector<RawFinding> take_findings();
 
  private:
+  void check_array(const WarpAccess& access, const AccessFacts& facts,
+                   const std::optional<std::int64_t>& stride);
   void note_unwritten(AccessKind kind, const RawFinding& finding);
   void add_unwritten();
 

@@ -277,13 +277,77 @@ TEST_F(SharedRaceTest, AnMbarrierOrdersThoseWhoWaitForItsPhase) {
 TEST_F(SharedRaceTest, AtomicsDoNotRaceWithEachOtherButWithStores) {
   atomic(0, 1, first);
   atomic(1, 2, first);
-  load(2, 3, first);
   EXPECT_THAT(findings(), IsEmpty());
   store(3, 4, first, 1U);
   const std::vector<RawFinding> found = findings();
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_STREQ(found[0].code, "RL0301");
   EXPECT_EQ(found[0].other_kind, AccessKind::atomic);
+}
+
+TEST_F(SharedRaceTest, APlainLoadRacesWithAtomicsWhicheverComesFirst) {
+  atomic(0, 1, first, 1U);
+  load(1, 2, first, 1U);
+  std::vector<RawFinding> found = findings();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_STREQ(found[0].code, "RL0302");
+  EXPECT_EQ(found[0].other_kind, AccessKind::atomic);
+  checkers_.block_barrier();
+  load(1, 3, first, 1U);
+  atomic(0, 4, first, 1U);
+  found = findings();
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_STREQ(found[0].code, "RL0301");
+  EXPECT_EQ(found[0].kind, AccessKind::atomic);
+  EXPECT_EQ(found[0].other_kind, AccessKind::load);
+}
+
+TEST_F(SharedRaceTest, APlainLoadMayMeetAtomicsOfItsOwnThreadAndOrderedOnes) {
+  load(0, 1, first, 1U);
+  atomic(0, 2, first, 1U);
+  load(0, 3, first, 1U);
+  checkers_.block_barrier();
+  atomic(1, 4, first, 2U);
+  checkers_.warp_barrier(1, ~0U);
+  load(1, 5, first, 4U);
+  EXPECT_THAT(findings(), IsEmpty());
+}
+
+TEST_F(SharedRaceTest, AnAtomicIsSeenBehindManyOthersAndALoadBehindManyLoads) {
+  for (std::uint16_t warp = 0; warp < kWarps; ++warp) atomic(warp, 1, first);
+  load(0, 2, first, 1U);
+  EXPECT_EQ(codes(), std::multiset<std::string>{"RL0302"});
+  checkers_.block_barrier();
+  for (std::uint16_t warp = 0; warp < kWarps; ++warp) load(warp, 3, first);
+  atomic(0, 4, first, 1U);
+  EXPECT_EQ(codes(), std::multiset<std::string>{"RL0301"});
+}
+
+TEST(ArrayTest, AnAddressOfAnArrayThatLeavesItIsOutOfBounds) {
+  DeviceMemory memory(1 << 20);
+  BlockCheckers checkers(
+      memory, {{}, {.array_begin = 128, .array_end = 256}, {.array_begin = 0, .array_end = 128}});
+  checkers.begin_block(0, 384, 1, 0);
+  const auto touch = [&](std::uint32_t pc, std::uint64_t first, std::uint64_t step) {
+    TestAccess access(AccessKind::store, 4, [&](auto lane) { return first + step * lane; });
+    checkers.shared(access.by(0, pc).get());
+    return checkers.take_findings();
+  };
+  EXPECT_THAT(touch(1, 128, 4), IsEmpty());
+  EXPECT_THAT(touch(2, 0, 4), IsEmpty());
+  checkers.block_barrier();
+  EXPECT_THAT(touch(0, 132, 4), IsEmpty()) << "of an address that comes from no known array";
+  const std::vector<RawFinding> behind = touch(1, 132, 4);
+  ASSERT_THAT(behind, SizeIs(1));
+  EXPECT_STREQ(behind[0].code, "RL0202");
+  EXPECT_EQ(behind[0].lane, 31U);
+  EXPECT_EQ(behind[0].address, 256U);
+  EXPECT_EQ(behind[0].occurrences, 1U);
+  checkers.block_barrier();
+  const std::vector<RawFinding> before = touch(1, 120, 4);
+  ASSERT_THAT(before, SizeIs(1));
+  EXPECT_EQ(before[0].address, 120U);
+  EXPECT_EQ(before[0].occurrences, 2U);
 }
 
 TEST_F(SharedRaceTest, AnAtomicOnWhatWasJustStoredRaces) {
@@ -434,7 +498,8 @@ TEST(LocalInitialisationTest, EveryThreadHasItsOwn) {
 TEST(PaddingTest, ACopiedStructMayHaveUnwrittenBytesButNotAllOfThem) {
   DeviceMemory memory(1 << 20);
   const std::uint64_t base = memory.allocate(512, "structs").value();
-  BlockCheckers checkers(memory, {0xFF, 0});  // the load at 0 computes, the one at 1 copies
+  // The load at 0 computes, the one at 1 copies.
+  BlockCheckers checkers(memory, {{.used_bytes = 0xFF}, {.used_bytes = 0}});
   checkers.begin_block(0, 0, 1, 0);
   const auto struct_at = [&](auto lane) { return base + 8 * lane; };
   TestAccess kind(AccessKind::store, 1, struct_at, 0xffffU);

@@ -56,6 +56,7 @@ void MemoryRaces::resize(std::uint32_t bytes) {
   value_.assign(units, 0);
   reader_.assign(units, {});
   other_reader_.assign(units, {});
+  updates_.clear();
 }
 
 /// Makes units smaller; each new one inherits what was known of the larger.
@@ -66,6 +67,7 @@ void MemoryRaces::refine(std::uint32_t unit_bytes) {
   writer_ = repeat_each(writer_, parts);
   reader_ = repeat_each(reader_, parts);
   other_reader_ = repeat_each(other_reader_, parts);
+  updates_ = repeat_each(updates_, parts);
   std::vector<std::uint32_t> values;
   values.reserve(value_.size() * parts);
   const std::uint32_t mask = unit_bytes == 1 ? 0xffU : 0xffffU;
@@ -98,7 +100,8 @@ void MemoryRaces::access(const WarpAccess& access, const std::optional<std::int6
                   .count = std::size_t{units} * (same ? 1 : kWarpSize),
                   .same = same,
                   .lane_units = units};
-    if (access.kind == AccessKind::load && read_together(run, access, order)) return;
+    const bool is_plain_load = access.kind == AccessKind::load && !access.meets_atomics;
+    if (is_plain_load && read_together(run, access, order)) return;
     if (access.kind == AccessKind::store && write_together(run, access, order)) return;
   }
   for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
@@ -111,6 +114,12 @@ bool MemoryRaces::written_since(const Run& run, Time interval) const {
   std::uint32_t written = 0;
   for (std::size_t i = 0; i < run.count; ++i) {
     written |= static_cast<std::uint32_t>(time[i] >= interval);
+  }
+  if (!updates_.empty()) {
+    const Uses* const updates = updates_.data() + run.first;
+    for (std::size_t i = 0; i < run.count; ++i) {
+      written |= static_cast<std::uint32_t>(updates[i].first.time >= interval);
+    }
   }
   return written != 0;
 }
@@ -138,16 +147,16 @@ bool MemoryRaces::read_together(const Run& run, const WarpAccess& access, const 
         by.warp == access.warp && by.lane == run.lane(i) &&
         (no_other || !run.same || (by_other.warp == access.warp && by_other.lane == 1));
     own = own && (first_read || mine);
-    second = second && !first_read && by.warp != access.warp && no_other;
+    second = second && !first_read && by.warp != access.warp && no_other && !by.meets_atomics;
   }
   if (!own && !second) return false;
   const Time now = order.time(access.warp);
   for (std::size_t i = 0; i < run.count; ++i) {
-    const Use use{now, {access.pc, access.warp, run.lane(i), access.kind}};
+    const Use use{now, site_of(access, run.lane(i))};
     (own ? reader[i] : other[i]) = use;
     if (second) settled[i] = interval;
     // Two lanes stand for all of a broadcast: whoever stores there is at most one of them.
-    if (own && run.same) other[i] = {now, {access.pc, access.warp, 1, access.kind}};
+    if (own && run.same) other[i] = {now, site_of(access, 1)};
   }
   return true;
 }
@@ -167,7 +176,7 @@ bool MemoryRaces::write_together(const Run& run, const WarpAccess& access, const
   for (std::size_t i = 0; i < run.count; ++i) {
     const std::size_t unit = run.first + i;
     free = free && untouched(write_time_[unit], writer_[unit], i) &&
-           untouched(reader_[unit].time, reader_[unit].site, i) &&
+           !updated_since(unit, interval) && untouched(reader_[unit].time, reader_[unit].site, i) &&
            untouched(other_reader_[unit].time, other_reader_[unit].site, i);
   }
   if (!free) return false;
@@ -175,7 +184,7 @@ bool MemoryRaces::write_together(const Run& run, const WarpAccess& access, const
   for (std::size_t i = 0; i < run.count; ++i) {
     const std::size_t unit = run.first + i;
     write_time_[unit] = now;
-    writer_[unit] = {access.pc, access.warp, run.lane(i), access.kind};
+    writer_[unit] = site_of(access, run.lane(i));
     std::uint32_t value = 0;
     std::memcpy(&value, access.values + i * unit_bytes_, unit_bytes_);
     value_[unit] = value;
@@ -203,15 +212,47 @@ void MemoryRaces::access_lane(const WarpAccess& access, std::uint8_t lane, const
   }
 }
 
+const MemoryRaces::Use* MemoryRaces::racing(const Use& first, const Use& second,
+                                            const WarpAccess& access, std::uint8_t lane,
+                                            const WarpOrder& order) {
+  for (const Use* use : {&first, &second}) {
+    if (!order.ordered(use->time, use->site.warp, use->site.lane, access.warp, lane)) return use;
+  }
+  return nullptr;
+}
+
+/// A use that is ordered before this one need not be kept: who races with it races with this one
+/// too, unless this one is allowed more. Of others, those stay that more accesses race with.
+void MemoryRaces::keep(Use& first, Use& second, const Use& now, const WarpOrder& order) {
+  const auto is_replaced = [&](const Use& use) {
+    if (use.time < order.interval()) return true;
+    return (use.site.meets_atomics || !now.site.meets_atomics) &&
+           order.ordered(use.time, use.site.warp, use.site.lane, now.site.warp, now.site.lane);
+  };
+  const bool one_warp = second.site.warp == first.site.warp;
+  const bool one_thread = one_warp && second.site.lane == first.site.lane;
+  const bool says_more = second.site.meets_atomics && (one_thread || !now.site.meets_atomics);
+  const bool of_another_warp = one_warp && now.site.warp != first.site.warp;
+  if (is_replaced(first)) {
+    first = now;
+  } else if (is_replaced(second) || says_more ||
+             (of_another_warp && (second.site.meets_atomics || !now.site.meets_atomics))) {
+    second = now;
+  } else if (first.site.meets_atomics && !now.site.meets_atomics) {
+    first = now;
+  }
+}
+
 void MemoryRaces::read(std::size_t unit, const WarpAccess& access, std::uint8_t lane,
                        const WarpOrder& order, FindingList& findings) {
   const Time interval = order.interval();
-  if (write_time_[unit] < interval) {
+  const bool updates = access.kind == AccessKind::atomic;
+  if (!updates && write_time_[unit] < interval && !updated_since(unit, interval)) {
     if (settled_[unit] == interval) return;
     // Nor is a third lane of the warp kept, of those that read the place together.
     const auto together = [&](const Use& use) {
       return use.time == order.time(access.warp) && use.site.warp == access.warp &&
-             use.site.lane != lane;
+             use.site.lane != lane && (access.meets_atomics || !use.site.meets_atomics);
     };
     if (together(reader_[unit]) && together(other_reader_[unit])) return;
   }
@@ -221,44 +262,57 @@ void MemoryRaces::read(std::size_t unit, const WarpAccess& access, std::uint8_t 
     const bool copied = writer.site.kind == AccessKind::copy;
     report(copied ? "RL0313" : codes_.read_early, unit, writer, access, lane, findings);
   }
-  const Use now{order.time(access.warp), {access.pc, access.warp, lane, access.kind}};
-  const auto replaced_by_now = [&](const Use& use) {
-    return order.ordered(use.time, use.site.warp, use.site.lane, access.warp, lane);
-  };
-  // A read that is ordered before this one need not be kept: who races with it races with this one
-  // too.
+  if (updates) return update(unit, access, lane, order, findings);
+  if (!access.meets_atomics && updated_since(unit, interval)) {
+    const Uses& by = updates_[unit];
+    const Use* const other = racing(by.first, by.second, access, lane, order);
+    if (other != nullptr) report(codes_.read_early, unit, *other, access, lane, findings);
+  }
   Use& reader = reader_[unit];
   Use& other = other_reader_[unit];
-  if (replaced_by_now(reader)) {
-    reader = now;
-  } else if (replaced_by_now(other) ||
-             (other.site.warp == reader.site.warp && access.warp != reader.site.warp)) {
-    other = now;
+  keep(reader, other, {order.time(access.warp), site_of(access, lane)}, order);
+  const auto is_settled = [&](const Use& use) {
+    return use.time >= interval && !use.site.meets_atomics;
+  };
+  if (is_settled(reader) && is_settled(other) && other.site.warp != reader.site.warp) {
+    settled_[unit] = interval;
   }
-  const bool both = reader.time >= interval && other.time >= interval;
-  if (both && other.site.warp != reader.site.warp) settled_[unit] = interval;
+}
+
+/// An atomic, or another strong access that stores.
+void MemoryRaces::update(std::size_t unit, const WarpAccess& access, std::uint8_t lane,
+                         const WarpOrder& order, FindingList& findings) {
+  for (const Use* use : {&reader_[unit], &other_reader_[unit]}) {
+    const bool races = !use->site.meets_atomics &&
+                       !order.ordered(use->time, use->site.warp, use->site.lane, access.warp, lane);
+    if (!races) continue;
+    report(codes_.overwritten, unit, *use, access, lane, findings);
+    break;
+  }
+  if (updates_.empty()) updates_.resize(write_time_.size());
+  Uses& by = updates_[unit];
+  const Use now{order.time(access.warp), site_of(access, lane)};
+  keep(by.first, by.second, now, order);
 }
 
 void MemoryRaces::write(std::size_t unit, std::uint32_t value, const WarpAccess& access,
                         std::uint8_t lane, const WarpOrder& order, FindingList& findings) {
-  const auto races_with = [&](const Use& use) {
-    return !order.ordered(use.time, use.site.warp, use.site.lane, access.warp, lane);
-  };
-  const Use& reader = races_with(reader_[unit]) ? reader_[unit] : other_reader_[unit];
-  if (races_with(reader)) {
-    report(codes_.overwritten, unit, reader, access, lane, findings);
+  const Use* reader = racing(reader_[unit], other_reader_[unit], access, lane, order);
+  if (reader == nullptr && !updates_.empty()) {
+    reader = racing(updates_[unit].first, updates_[unit].second, access, lane, order);
   }
+  if (reader != nullptr) report(codes_.overwritten, unit, *reader, access, lane, findings);
   const Use writer{write_time_[unit], writer_[unit]};
   const bool same_value = access.values != nullptr && value_[unit] == value;
   if (writer.time == kUnderWay) {
     report("RL0313", unit, writer, access, lane, findings);
-  } else if (races_with(writer) && !same_value) {
+  } else if (!same_value && racing(writer, writer, access, lane, order) != nullptr) {
     report(codes_.stored_twice, unit, writer, access, lane, findings);
   }
   const bool is_copy = access.kind == AccessKind::copy;
   copies_under_way_ = copies_under_way_ || is_copy;
   write_time_[unit] = is_copy ? kUnderWay : order.time(access.warp);
-  writer_[unit] = {access.pc, access.warp, lane, access.kind};
+  writer_[unit] = site_of(access, lane);
   value_[unit] = value;
 }
 

@@ -12,8 +12,9 @@ namespace simgpu {
 
 /// Races of a block's threads in one stretch of memory: its shared memory, or a piece of global
 /// memory. For each unit (a word, or less once the kernel makes
-/// narrower accesses) it knows the last writer and two readers, of different warps where there are
-/// such: enough to name one conflicting thread for any access that races.
+/// narrower accesses) it knows the last writer, two readers and two who updated it by an atomic, of
+/// different warps where there are such: enough to name one conflicting thread for any access that
+/// races. Plain stores race with all of them, plain loads with stores and atomics.
 class MemoryRaces {
  public:
   /// What findings are called.
@@ -23,7 +24,8 @@ class MemoryRaces {
     const char* stored_twice = "RL0303";
   };
   /// What is recorded of one byte at most, where the kernel makes accesses of single bytes.
-  static constexpr std::size_t kMostRecordBytes = 44;
+  static constexpr std::size_t kRecordBytes = 44, kUpdateBytes = 24;
+  static constexpr std::size_t kMostRecordBytes = kRecordBytes + kUpdateBytes;
   MemoryRaces() = default;
   explicit MemoryRaces(const Codes& codes) : codes_(codes) {}
 
@@ -37,7 +39,9 @@ class MemoryRaces {
   void access(const WarpAccess& access, const std::optional<std::int64_t>& stride,
               const WarpOrder& order, FindingList& findings);
   /// Memory that the records take.
-  std::size_t record_bytes() const { return write_time_.size() * kMostRecordBytes; }
+  std::size_t record_bytes() const {
+    return write_time_.size() * kRecordBytes + updates_.size() * kUpdateBytes;
+  }
   /// An asynchronous copy is done for the lanes of `access`: a store of theirs, made now.
   void copy_done(const WarpAccess& access, const WarpOrder& order);
 
@@ -49,13 +53,22 @@ class MemoryRaces {
   /// Thread and instruction of a recorded access.
   struct Site {
     std::uint32_t pc = 0;
-    std::uint16_t warp = 0;
+    std::uint8_t warp = 0;  ///< of at most 32
     std::uint8_t lane = 0;
     AccessKind kind = AccessKind::load;
+    bool meets_atomics = false;
   };
+  static Site site_of(const WarpAccess& access, std::uint8_t lane) {
+    return {access.pc, static_cast<std::uint8_t>(access.warp), lane, access.kind,
+            access.meets_atomics};
+  }
   struct Use {
     Time time = 0;  ///< 0: none
     Site site;
+  };
+  /// Two uses, of different warps where there are such.
+  struct Uses {
+    Use first, second;
   };
 
   void resize(std::uint32_t bytes);
@@ -73,6 +86,15 @@ class MemoryRaces {
   bool written_since(const Run& run, Time interval) const;
   bool read_together(const Run& run, const WarpAccess& access, const WarpOrder& order);
   bool write_together(const Run& run, const WarpAccess& access, const WarpOrder& order);
+  bool updated_since(std::size_t unit, Time interval) const {
+    return !updates_.empty() && updates_[unit].first.time >= interval;
+  }
+  /// The use that races with an access, if one of the two does.
+  static const Use* racing(const Use& first, const Use& second, const WarpAccess& access,
+                           std::uint8_t lane, const WarpOrder& order);
+  static void keep(Use& first, Use& second, const Use& now, const WarpOrder& order);
+  void update(std::size_t unit, const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,
+              FindingList& findings);
   void access_lane(const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,
                    FindingList& findings);
   void read(std::size_t unit, const WarpAccess& access, std::uint8_t lane, const WarpOrder& order,
@@ -95,8 +117,10 @@ class MemoryRaces {
   std::vector<Site> writer_;
   std::vector<std::uint32_t> value_;
   std::vector<Use> reader_, other_reader_;
+  std::vector<Uses> updates_;  ///< by atomics; empty before the first one
   static_assert(2 * sizeof(Time) + sizeof(Site) + sizeof(std::uint32_t) + 2 * sizeof(Use) ==
-                kMostRecordBytes);
+                    kRecordBytes &&
+                sizeof(Uses) == kUpdateBytes);
 };
 
 }  // namespace simgpu

@@ -18,17 +18,19 @@ constexpr std::uint32_t kLargestPc = (1U << (32 - kWarpBits - kLaneBits)) - 1;
 constexpr std::size_t kMaxFindings = 64;
 constexpr std::size_t kMaxSplit = std::size_t{1} << 22;  // of sectors, and of words
 
-// Flags of a use. "released": the block used a fence and then an atomic later, or another
+// How an access is ordered. "Released": the block used a fence and then an atomic later, or another
 // strong access that others can see; "acquired": it had used one before. A store that is released
 // and an access that is acquired are ordered when the block that stored came first, as in the
 // last-block-reduces pattern (store, fence, atomic counter, then read by the last block).
-constexpr std::uint8_t kReaderAtomic = 1;
-constexpr std::uint8_t kWriterReleased = 2;
-constexpr std::uint8_t kWriterAcquired = 4;
-constexpr std::uint8_t kReaderReleased = 8;
-constexpr std::uint8_t kReaderAcquired = 16;
-constexpr std::uint8_t kReleased = 1;  // of an access
+// "Signals": an atomic follows, with a fence before it or without.
+constexpr std::uint8_t kReleased = 1;
 constexpr std::uint8_t kAcquired = 2;
+constexpr std::uint8_t kSignals = 4;
+constexpr std::uint8_t kOrder = kReleased | kAcquired | kSignals;
+// Flags of a use: the writer's order, the reader's above it, and whether the reader is strong.
+constexpr int kReaderShift = 3;
+constexpr std::uint8_t kOfReader = kOrder << kReaderShift;
+constexpr std::uint8_t kReaderStrong = 64;
 
 std::uint32_t pack(std::uint32_t pc, std::uint32_t warp, std::uint32_t lane) {
   return std::min(pc, kLargestPc) << (kWarpBits + kLaneBits) | (warp & 31U) << kLaneBits |
@@ -58,22 +60,29 @@ AccessKind access_kind(Kind kind) {
   return kind == Kind::atomic ? AccessKind::atomic : AccessKind::load;
 }
 
+/// What races with plain loads and stores, but with nothing like it.
+bool updates(Kind kind) { return kind == Kind::atomic || kind == Kind::strong_store; }
+
 }  // namespace
 
 void BlockConflicts::add(const TrafficLog& log) {
   untracked_ = untracked_ || log.unlogged_reads + log.unlogged_writes > 0;
   const auto block = static_cast<std::uint32_t>(log.block + 1);
+  const auto last_signal = std::find_if(log.entries.rbegin(), log.entries.rend(),
+                                        [](const TrafficEntry& one) { return updates(one.kind); });
+  const auto signals = static_cast<std::size_t>(log.entries.rend() - last_signal);
   for (std::size_t i = 0; i < log.entries.size(); ++i) {
     const TrafficEntry& entry = log.entries[i];
     if (entry.kind == Kind::bytes) continue;
     const bool narrow = i + 1 < log.entries.size() && log.entries[i + 1].kind == Kind::bytes;
     const std::uint32_t bytes = narrow ? log.entries[i + 1].byte_mask() : 0;
     const std::uint8_t flags = static_cast<std::uint8_t>((i < log.released ? kReleased : 0) |
-                                                         (i >= log.acquired ? kAcquired : 0));
+                                                         (i >= log.acquired ? kAcquired : 0) |
+                                                         (i + 1 < signals ? kSignals : 0));
     for (std::uint32_t k = 0; k < entry.count; ++k) {
       const std::uint32_t lane = entry.lane + k * static_cast<std::uint32_t>(kSectorBytes) /
                                                   std::max<std::uint32_t>(entry.access_bytes, 1);
-      const Access access{is_strong(entry.kind) ? Kind::atomic : entry.kind,
+      const Access access{entry.kind,
                           entry.sector() + k,
                           {block, pack(entry.pc, entry.warp, std::min(lane, kWarpSize - 1))},
                           flags,
@@ -108,7 +117,7 @@ void BlockConflicts::touch(const Access& access, std::uint8_t words, std::uint32
     return;
   }
   if (use->parts == 0) {
-    if (bytes == 0 && touch_whole(*use, access, words)) return;
+    if (bytes == 0 && !updates(access.kind) && touch_whole(*use, access, words)) return;
     if (!split(*use, words_)) return;
   }
   if (bytes == 0) {
@@ -119,10 +128,11 @@ void BlockConflicts::touch(const Access& access, std::uint8_t words, std::uint32
   touch_words(*use, access, bytes);
 }
 
-std::uint8_t BlockConflicts::flags_of(const Access& access, std::uint8_t released,
-                                      std::uint8_t acquired) {
-  return static_cast<std::uint8_t>(((access.flags & kReleased) != 0 ? released : 0) |
-                                   ((access.flags & kAcquired) != 0 ? acquired : 0));
+std::uint8_t BlockConflicts::flags_of_writer(const Access& access) { return access.flags; }
+
+std::uint8_t BlockConflicts::flags_of_reader(const Access& access) {
+  return static_cast<std::uint8_t>(access.flags << kReaderShift |
+                                   (is_strong(access.kind) ? kReaderStrong : 0));
 }
 
 /// The common case, a sector or word that needs no splitting. False when it does, or when the
@@ -131,16 +141,14 @@ bool BlockConflicts::touch_whole(Use& use, const Access& access, std::uint8_t bi
   const bool own_write = use.writer.block == 0 || use.writer.block == access.site.block;
   const bool own_read = use.reader.block == 0 || use.reader.block == access.site.block;
   // What a block did before and after it synchronised is ordered in different ways.
-  const std::uint8_t flags = access.kind == Kind::store
-                                 ? flags_of(access, kWriterReleased, kWriterAcquired)
-                                 : flags_of(access, kReaderReleased, kReaderAcquired);
   if (access.kind == Kind::store) {
     if (!own_write || (!own_read && (use.read & bits) != 0)) return false;
-    const bool same_order = (use.flags & (kWriterReleased | kWriterAcquired)) == flags;
+    const bool same_order = (use.flags & kOrder) == flags_of_writer(access);
     if (!same_order && (use.written & ~bits) != 0) return false;
   } else {
     if (!own_write && (use.written & bits) != 0) return false;
-    const bool same_order = (use.flags & (kReaderReleased | kReaderAcquired)) == flags;
+    if (hides_plain_load(use, access)) return false;
+    const bool same_order = (use.flags & (kOfReader | kReaderStrong)) == flags_of_reader(access);
     if (!same_order && use.read != 0 && (bits & ~use.read) != 0) return false;
     // A load of what the first reader read adds nothing: who stores there conflicts with the first.
     if (!own_read && (bits & ~use.read) != 0) return false;
@@ -157,8 +165,65 @@ void BlockConflicts::touch_words(Use& sector, const Access& access, std::uint32_
     Access narrow = access;
     narrow.first_byte = first;
     narrow.site.where = at_part(access.site.where, first, bytes, 1, access.access_bytes);
-    touch_word(words_[sector.parts - 1][word], narrow, bits);
+    const std::size_t part = sector.parts - 1;
+    if (updates(access.kind)) {
+      update_word(words_[part][word], update_of(part, word), narrow, bits);
+      continue;
+    }
+    if (part < updates_.size()) meet_update(updates_[part][word], narrow, bits);
+    if (hides_plain_load(words_[part][word], narrow)) {
+      Update& update = update_of(part, word);
+      if (update.reader.block == 0) {
+        update.reader = narrow.site;
+        update.reader_flags = access.flags;
+      }
+      update.read = static_cast<std::uint8_t>(update.read | bits);
+    }
+    touch_word(words_[part][word], narrow, bits);
   }
+}
+
+/// A strong load of another block is on record, which atomics do not race with.
+bool BlockConflicts::hides_plain_load(const Use& use, const Access& access) {
+  return access.kind != Kind::store && !is_strong(access.kind) && use.reader.block != 0 &&
+         use.reader.block != access.site.block && (use.flags & kReaderStrong) != 0;
+}
+
+BlockConflicts::Update& BlockConflicts::update_of(std::size_t part, std::size_t word) {
+  if (updates_.size() <= part) updates_.resize(words_.size());
+  return updates_[part][word];
+}
+
+/// A plain access, or a strong load, where there was an atomic.
+void BlockConflicts::meet_update(const Update& update, const Access& access, std::uint8_t bytes) {
+  if (update.site.block == 0 || update.site.block == access.site.block) return;
+  if (access.kind == Kind::store) any_ = true;
+  const auto overlap = static_cast<std::uint8_t>(update.bytes & bytes);
+  if (overlap == 0 || is_strong(access.kind)) return;
+  report({update.site, update.flags, overlap, AccessKind::atomic, true}, access);
+}
+
+void BlockConflicts::update_word(const Use& word, Update& update, const Access& access,
+                                 std::uint8_t bytes) {
+  if (word.writer.block != 0 && word.writer.block != access.site.block) any_ = true;
+  if (word.parts == 0) {
+    judge(word, access, bytes);
+  } else {
+    for (std::uint32_t byte = 0; byte < kBytesPerWord; ++byte) {
+      if ((bytes >> byte & 1U) == 0) continue;
+      judge(bytes_[word.parts - 1][byte], access, 1);
+    }
+  }
+  const auto overlap = static_cast<std::uint8_t>(update.read & bytes);
+  if (update.reader.block != 0 && update.reader.block != access.site.block && overlap != 0) {
+    report({update.reader, update.reader_flags, overlap, AccessKind::load, false}, access);
+  }
+  if (update.site.block == 0) {
+    update.site = access.site;
+    update.flags = access.flags;
+  }
+  if (update.site.block == access.site.block) update.flags = access.flags & update.flags;
+  update.bytes = static_cast<std::uint8_t>(update.bytes | bytes);
 }
 
 /// A word's own record is kept up even when it is split: that blocks touch one word tells that
@@ -201,9 +266,17 @@ void BlockConflicts::judge(const Use& use, const Access& access, std::uint8_t bi
   const auto by_another = [&](Site site) {
     return site.block != 0 && site.block != access.site.block;
   };
-  if (by_another(use.writer) && (use.written & bits) != 0) report(use, true, access, bits);
-  if (access.kind == Kind::store && by_another(use.reader) && (use.read & bits) != 0) {
-    report(use, false, access, bits);
+  const bool strong_reader = (use.flags & kReaderStrong) != 0;
+  if (by_another(use.writer) && (use.written & bits) != 0) {
+    const auto order = static_cast<std::uint8_t>(use.flags & kOrder);
+    const auto overlap = static_cast<std::uint8_t>(bits & use.written);
+    report({use.writer, order, overlap, AccessKind::store, false}, access);
+  }
+  const bool meets_reader = access.kind == Kind::store || (updates(access.kind) && !strong_reader);
+  if (meets_reader && by_another(use.reader) && (use.read & bits) != 0) {
+    const auto order = static_cast<std::uint8_t>((use.flags & kOfReader) >> kReaderShift);
+    const auto overlap = static_cast<std::uint8_t>(bits & use.read);
+    report({use.reader, order, overlap, AccessKind::load, strong_reader}, access);
   }
 }
 
@@ -213,17 +286,19 @@ void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
     use.writer = access.site;
     use.written = static_cast<std::uint8_t>(use.written | bits);
     use.widths = static_cast<std::uint8_t>((use.widths & 0xf0U) | log2_of(access.access_bytes));
-    use.flags = static_cast<std::uint8_t>(use.flags & ~(kWriterReleased | kWriterAcquired));
-    use.flags |= flags_of(access, kWriterReleased, kWriterAcquired);
+    use.flags = static_cast<std::uint8_t>((use.flags & ~kOrder) | flags_of_writer(access));
     return;
   }
+  // A plain load says more than a strong one, which atomics do not race with.
+  const bool replaces =
+      use.reader.block == 0 ||
+      (use.reader.block == access.site.block && (use.flags & kReaderStrong) != 0 &&
+       !is_strong(access.kind) && (use.read & ~bits) == 0);
   use.read = static_cast<std::uint8_t>(use.read | bits);
-  if (use.reader.block == 0) {
-    use.reader = access.site;
-    use.widths = static_cast<std::uint8_t>((use.widths & 0xfU) | log2_of(access.access_bytes) << 4);
-    if (access.kind == Kind::atomic) use.flags |= kReaderAtomic;
-    use.flags |= flags_of(access, kReaderReleased, kReaderAcquired);
-  }
+  if (!replaces) return;
+  use.reader = access.site;
+  use.widths = static_cast<std::uint8_t>((use.widths & 0xfU) | log2_of(access.access_bytes) << 4);
+  use.flags = static_cast<std::uint8_t>((use.flags & kOrder) | flags_of_reader(access));
 }
 
 /// Gives each part of a sector or word its own record. False when there are too many.
@@ -236,7 +311,6 @@ bool BlockConflicts::split(Use& use, std::vector<std::array<Use, count>>& parts)
   constexpr bool sector = count == kWordsPerSector;
   constexpr std::uint32_t part_bytes = sector ? kBytesPerWord : 1;
   constexpr std::uint8_t whole = sector ? kWholeWord : 1;
-  constexpr std::uint8_t of_writer = kWriterReleased | kWriterAcquired;
   const auto site_of = [](Site site, std::uint32_t part, std::uint8_t bits, std::uint32_t width) {
     site.where = at_part(site.where, part, bits, part_bytes, 1U << width);
     return site;
@@ -248,31 +322,29 @@ bool BlockConflicts::split(Use& use, std::vector<std::array<Use, count>>& parts)
     if ((use.written >> i & 1U) != 0) {
       part.writer = site_of(use.writer, i, use.written, use.widths & 0xfU);
       part.written = whole;
-      part.flags = static_cast<std::uint8_t>(use.flags & of_writer);
+      part.flags = static_cast<std::uint8_t>(use.flags & kOrder);
     }
     if ((use.read >> i & 1U) != 0) {
       part.reader = site_of(use.reader, i, use.read, use.widths >> 4);
       part.read = whole;
-      part.flags = static_cast<std::uint8_t>(part.flags | (use.flags & ~of_writer));
+      part.flags = static_cast<std::uint8_t>(part.flags | (use.flags & ~kOrder));
     }
   }
   use.parts = static_cast<std::uint32_t>(parts.size());
   return true;
 }
 
-void BlockConflicts::report(const Use& use, bool by_writer, const Access& access,
-                            std::uint8_t bits) {
-  const bool other_released = (use.flags & (by_writer ? kWriterReleased : kReaderReleased)) != 0;
-  const bool other_acquired = (use.flags & (by_writer ? kWriterAcquired : kReaderAcquired)) != 0;
-  const bool ordered = (other_released && (access.flags & kAcquired) != 0) ||
-                       (other_acquired && (access.flags & kReleased) != 0);
+void BlockConflicts::report(const Earlier& other, const Access& access) {
+  const auto ordered_by = [&](std::uint8_t first) {
+    return ((other.order & first) != 0 && (access.flags & kAcquired) != 0) ||
+           ((other.order & kAcquired) != 0 && (access.flags & first) != 0);
+  };
   // The last of all blocks to use an atomic may store where they did: a counter goes back to 0.
-  const bool after_atomics = !by_writer && (use.flags & kReaderAtomic) != 0 &&
-                             access.kind == Kind::store && (access.flags & kAcquired) != 0;
-  if (ordered || after_atomics) return;
-  const Site other = by_writer ? use.writer : use.reader;
+  const bool after_atomics =
+      other.is_strong && access.kind == Kind::store && (access.flags & kAcquired) != 0;
+  if (ordered_by(kReleased) || after_atomics) return;
   const std::uint32_t pc = pc_of(access.site.where);
-  const std::uint32_t other_pc = pc_of(other.where);
+  const std::uint32_t other_pc = pc_of(other.site.where);
   const std::uint64_t pair = std::uint64_t{pc} << 32 | other_pc;
   const auto known = finding_of_.find(pair);
   if (known != finding_of_.end()) {
@@ -281,7 +353,6 @@ void BlockConflicts::report(const Use& use, bool by_writer, const Access& access
   }
   if (findings_.size() >= kMaxFindings) return;
   finding_of_[pair] = findings_.size();
-  const auto overlap = static_cast<std::uint8_t>(bits & (by_writer ? use.written : use.read));
   RawFinding& finding = findings_.emplace_back();
   finding.code = "RL0304";
   finding.pc = pc;
@@ -291,15 +362,14 @@ void BlockConflicts::report(const Use& use, bool by_writer, const Access& access
   finding.kind = access_kind(access.kind);
   finding.bytes = access.access_bytes;
   finding.address = kDeviceBase + access.sector * kSectorBytes + access.first_byte +
-                    static_cast<std::uint64_t>(std::countr_zero(overlap));
+                    static_cast<std::uint64_t>(std::countr_zero(other.overlap));
   finding.has_other = true;
   finding.other_pc = other_pc;
-  finding.other_block = other.block - 1;
-  finding.other_warp = warp_of(other.where);
-  finding.other_lane = lane_of(other.where);
-  finding.other_kind = by_writer                          ? AccessKind::store
-                       : (use.flags & kReaderAtomic) != 0 ? AccessKind::atomic
-                                                          : AccessKind::load;
+  finding.other_block = other.site.block - 1;
+  finding.other_warp = warp_of(other.site.where);
+  finding.other_lane = lane_of(other.site.where);
+  finding.other_kind = other.kind;
+  finding.lacks_fence = ordered_by(kSignals);
 }
 
 /// Of a sector that is split, the parts know what was touched.
@@ -322,6 +392,11 @@ std::vector<TouchedSector> BlockConflicts::touched() const {
         const Use& part = words_[use.parts - 1][word];
         take(sector, part, std::uint32_t{part.read != 0} << word,
              std::uint32_t{part.written != 0} << word);
+        if (use.parts > updates_.size()) continue;
+        const Update& update = updates_[use.parts - 1][word];
+        if (update.bytes == 0) continue;
+        sector.reader_pc = pc_of(update.site.where);
+        sector.read = static_cast<std::uint8_t>(sector.read | 1U << word);
       }
       if ((sector.read | sector.written) != 0) all.push_back(sector);
     }

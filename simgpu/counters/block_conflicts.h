@@ -12,8 +12,9 @@
 namespace simgpu {
 
 /// Finds places of global memory that two blocks of one launch touched, at least one by a plain
-/// store. It remembers who touched each 32-byte sector, split into words only where blocks share a
-/// sector, and into bytes only where they share a word.
+/// store, or one by a plain load and the other by an atomic. It remembers who touched each 32-byte
+/// sector, split into words only where blocks share a sector or use atomics in it, and into bytes
+/// only where they share a word.
 class BlockConflicts {
  public:
   /// Goes through one block's log; each block has one. Of several accesses that conflict, the order
@@ -41,7 +42,7 @@ class BlockConflicts {
   /// Of several blocks the first is named: it is another for every block that comes later.
   struct Use {
     Site writer;
-    Site reader;  ///< or who used an atomic
+    Site reader;
     std::uint8_t written = 0;
     std::uint8_t read = 0;
     std::uint8_t flags = 0;
@@ -56,26 +57,47 @@ class BlockConflicts {
     std::uint8_t access_bytes;
     std::uint32_t first_byte;  ///< of the word or byte in its sector, for the finding's address
   };
+  /// Who used an atomic, or another strong access that stores, in a word: the first one. And who
+  /// read it by a plain load, where the word's own record has a strong one of another block.
+  struct Update {
+    Site site, reader;
+    std::uint8_t bytes = 0, read = 0;  ///< of the word
+    std::uint8_t flags = 0, reader_flags = 0;
+  };
   static constexpr std::uint64_t kSectorsPerPage = 1024;
   static constexpr std::size_t kMaxPages = 1 << 16;
   using Page = std::array<Use, kSectorsPerPage>;
   static constexpr std::uint32_t kBytesPerWord = 4;
   using Words = std::array<Use, kWordsPerSector>;
+  using Updates = std::array<Update, kWordsPerSector>;
   using Bytes = std::array<Use, kBytesPerWord>;
 
   Use* use_of(std::uint64_t sector);
   void touch(const Access& access, std::uint8_t words, std::uint32_t bytes);
   /// How an access is ordered, as flags of a use.
-  static std::uint8_t flags_of(const Access& access, std::uint8_t released, std::uint8_t acquired);
+  static std::uint8_t flags_of_reader(const Access& access);
+  static std::uint8_t flags_of_writer(const Access& access);
+  static bool hides_plain_load(const Use& use, const Access& access);
   static bool touch_whole(Use& use, const Access& access, std::uint8_t bits);
   void touch_words(Use& sector, const Access& access, std::uint32_t bytes);
   void touch_word(Use& word, const Access& access, std::uint8_t bytes);
+  Update& update_of(std::size_t part, std::size_t word);
+  void meet_update(const Update& update, const Access& access, std::uint8_t bytes);
+  void update_word(const Use& word, Update& update, const Access& access, std::uint8_t bytes);
   void touch_bytes(Use& word, const Access& access, std::uint8_t bytes);
   void judge(const Use& use, const Access& access, std::uint8_t bits);
   static void record(Use& use, const Access& access, std::uint8_t bits);
   template <std::size_t count>
   bool split(Use& use, std::vector<std::array<Use, count>>& parts);
-  void report(const Use& use, bool by_writer, const Access& access, std::uint8_t bits);
+  /// The side of a conflict that came before.
+  struct Earlier {
+    Site site;
+    std::uint8_t order = 0;  ///< kReleased …
+    std::uint8_t overlap = 0;
+    AccessKind kind = AccessKind::load;
+    bool is_strong = false;
+  };
+  void report(const Earlier& other, const Access& access);
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
   /// The pages used lately, by the low bits of their number: a kernel walks through a few arrays at
@@ -86,6 +108,7 @@ class BlockConflicts {
   };
   std::array<Recent, 64> recent_;
   std::vector<Words> words_;
+  std::vector<Updates> updates_;  ///< as words_, as far as there were any
   std::vector<Bytes> bytes_;
   std::vector<RawFinding> findings_;
   std::unordered_map<std::uint64_t, std::size_t> finding_of_;  // by pair of instructions

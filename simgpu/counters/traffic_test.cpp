@@ -285,6 +285,71 @@ TEST(BlockConflictTest, AtomicsOnBothSidesAreFineAndAPlainStoreIsNot) {
   EXPECT_EQ(findings[0].other_kind, AccessKind::atomic);
 }
 
+TEST(BlockConflictTest, APlainLoadBesideAtomicsIsAFindingWhicheverComesFirst) {
+  for (const bool load_first : {true, false}) {
+    Launch launch(4);
+    if (load_first) launch.run(0, {one_lane(AccessKind::load, 0)});
+    launch.run(1, {atomics(0)});
+    launch.run(2, {atomics(0)});
+    if (!load_first) launch.run(3, {one_lane(AccessKind::load, 0)});
+    EXPECT_FALSE(launch.conflict()) << "no plain store";
+    const std::vector<RawFinding> findings = launch.findings();
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].kind, load_first ? AccessKind::atomic : AccessKind::load);
+    EXPECT_EQ(findings[0].other_kind, load_first ? AccessKind::load : AccessKind::atomic);
+    EXPECT_FALSE(findings[0].lacks_fence);
+  }
+}
+
+TEST(BlockConflictTest, WhatIsReadBehindTheLastAtomicNeedsAFenceBeforeIt) {
+  // All add to a sum and count themselves; the last block reads the sum.
+  for (const bool fenced : {true, false}) {
+    Launch launch(4);
+    for (std::uint64_t block = 0; block < 4; ++block) {
+      std::vector<TestAccess> accesses = {atomics(4096), atomics(0)};
+      if (block == 3) accesses.push_back(one_lane(AccessKind::load, 4096));
+      launch.run(block, accesses, fenced ? 1 : Launch::kNoFence);
+    }
+    const std::vector<RawFinding> findings = launch.findings();
+    ASSERT_EQ(findings.size(), fenced ? 0U : 1U);
+    if (!fenced) {
+      EXPECT_TRUE(findings[0].lacks_fence);
+    }
+  }
+}
+
+TEST(BlockConflictTest, RandomLoadsAndAtomicsAgreeWithTheirBytes) {
+  std::mt19937 random(31);
+  int races = 0;
+  for (int round = 0; round < 3000; ++round) {
+    Launch launch(4);
+    const std::uint64_t range = 8U << random() % 6;
+    std::map<std::uint64_t, std::set<std::uint64_t>> loaded, updated;  // blocks, by byte
+    for (std::uint64_t block = 0; block < 4; ++block) {
+      const bool updates = random() % 2 == 0;  // atomics would order a block's other accesses
+      std::vector<TestAccess> accesses;
+      for (int i = 0; i < 3; ++i) {
+        const std::uint8_t bytes = updates ? 4 : static_cast<std::uint8_t>(1U << random() % 3);
+        const std::uint64_t first = random() % range / bytes * bytes;
+        accesses.push_back(TestAccess(
+            updates ? AccessKind::atomic : AccessKind::load, bytes, [&](auto) { return at(first); },
+            1U << random() % 32));
+        for (std::uint64_t byte = first; byte < first + bytes; ++byte) {
+          (updates ? updated : loaded)[byte].insert(block);
+        }
+      }
+      launch.run(block, accesses);
+    }
+    const bool expected = std::any_of(loaded.begin(), loaded.end(), [&](const auto& each) {
+      return !updated[each.first].empty();
+    });
+    races += expected ? 1 : 0;
+    ASSERT_EQ(!launch.findings().empty(), expected) << "round " << round;
+  }
+  EXPECT_GT(races, 500);
+  EXPECT_LT(races, 2900);
+}
+
 TEST(BlockConflictTest, HalvesOfOneWordMayBelongToDifferentBlocks) {
   Launch launch(4);
   launch.run(0, {one_lane(AccessKind::store, 0, 2)});

@@ -62,7 +62,9 @@ void Collector::finish(LaunchResult& result, std::uint32_t shared_bytes) {
   if (launch_.notes_stores) touched_.note_changes(launch_.memory);
   if (launch_.checkers) add_conflicts();
   for (const RawFinding& raw : findings_.take()) {
-    if (is_of_a_library(raw, launch_.kernel.info)) continue;
+    if (is_of_a_library(raw, launch_.kernel.info) || is_only_guessed(raw, launch_.kernel.info)) {
+      continue;
+    }
     result.findings.push_back(to_finding(raw, launch_.kernel, launch_.memory, launch_.request.grid,
                                          launch_.request.block, shared_bytes));
   }

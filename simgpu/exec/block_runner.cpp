@@ -49,10 +49,19 @@ std::uint32_t frame_size(const LaunchContext& launch) {
   return launch.kernel.frame_bytes_per_thread + stack_size(launch);
 }
 
-std::vector<std::uint16_t> used_bytes(const LoweredKernel& kernel) {
-  std::vector<std::uint16_t> used;
-  for (const InstructionInfo& info : kernel.info.instructions) used.push_back(info.used_bytes);
-  return used;
+std::vector<AccessFacts> access_facts(const LoweredKernel& kernel) {
+  std::vector<AccessFacts> all;
+  all.reserve(kernel.info.instructions.size());
+  for (const InstructionInfo& info : kernel.info.instructions) {
+    AccessFacts& facts = all.emplace_back();
+    facts.used_bytes = info.used_bytes;
+    facts.meets_atomics = info.meets_atomics;
+    if (info.shared_array == 0) continue;
+    const KernelInfo::SharedArray& array = kernel.info.shared_arrays.at(info.shared_array - 1);
+    facts.array_begin = array.offset;
+    facts.array_end = array.offset + array.bytes;
+  }
+  return all;
 }
 
 std::size_t warps_of(const LaunchContext& launch) {
@@ -96,9 +105,10 @@ MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
 BlockRunner::BlockRunner(const LaunchContext& launch)
     : launch_(launch),
       traffic_(launch.request.l1_bytes_per_block, launch.log_entries),
-      checkers_(launch.checkers ? std::make_unique<BlockCheckers>(
-                                      launch.memory, used_bytes(launch.kernel), launch.window_bytes)
-                                : nullptr),
+      checkers_(launch.checkers
+                    ? std::make_unique<BlockCheckers>(launch.memory, access_facts(launch.kernel),
+                                                      launch.window_bytes)
+                    : nullptr),
       counts_(launch.kernel.code.size()),
       guarded_threads_(launch.kernel.code.size()),
       shared_sites_(launch.kernel.memory_sites),

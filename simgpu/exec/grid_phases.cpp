@@ -43,7 +43,7 @@ void GridPhases::add(const TrafficLog& log) {
 }
 
 /// That a fence lies before what releases is not looked at here: a race is missed rather than
-/// invented.
+/// invented. An atomic releases what is before it, and not itself.
 TrafficLog GridPhases::phase_of(const Block& block, std::size_t phase) const {
   TrafficLog part;
   part.block = block.log.block;
@@ -54,7 +54,7 @@ TrafficLog GridPhases::phase_of(const Block& block, std::size_t phase) const {
     if (is_workspace(entry)) continue;
     part.entries.push_back(entry);
     if (!is_strong(entry.kind)) continue;
-    if (entry.kind != Kind::strong_load) part.released = part.entries.size();
+    if (entry.kind != Kind::strong_load) part.released = part.entries.size() - 1;
     part.acquired = std::min(part.acquired, part.entries.size());
   }
   return part;

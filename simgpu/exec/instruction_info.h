@@ -93,6 +93,9 @@ struct InstructionInfo {
   /// Of a load: from which of the bytes that it accesses something is computed. Others are only
   /// stored again, or dropped, as when a struct is copied: they may be its padding, and unwritten.
   std::uint16_t used_bytes = 0xFFFF;
+  bool meets_atomics = false;      ///< see AccessFacts
+  std::uint32_t shared_array = 0;  ///< whose address the access is computed from:
+                                   ///< KernelInfo::shared_arrays, plus one; 0: none or unknown
 };
 
 /// How often one instruction was executed.

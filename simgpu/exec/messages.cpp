@@ -38,6 +38,7 @@ std::string plain_name(const std::string& name) {
 
 FindingKind kind_of(const char* code) {
   const std::string text = code;
+  if (text == "RL0202") return FindingKind::out_of_bounds;
   if (text == "RL0205" || text == "RL0206" || text == "RL0208" || text == "RL0211") {
     return FindingKind::uninitialized_read;
   }
@@ -115,15 +116,26 @@ std::pair<std::string, std::string> actions_of_lanes(const RawFinding& raw) {
   return {};
 }
 
-std::string sentence(const RawFinding& raw, const std::string& object) {
+std::string sentence_of_blocks(const RawFinding& raw, const std::string& object) {
+  const bool with_atomic = raw.kind == AccessKind::atomic || raw.other_kind == AccessKind::atomic;
+  const bool with_store = raw.kind == AccessKind::store || raw.other_kind == AccessKind::store;
+  const std::string touch =
+      with_atomic && !with_store
+          ? "One block reads " + object + ", which another updates atomically"
+          : "Two blocks touch " + object + ", at least one of them with a store";
+  if (!raw.lacks_fence) return touch + ", and nothing orders the blocks of a launch";
+  return touch +
+         ". The atomic that is to order them is there, but it needs a fence: __threadfence() "
+         "between what a block has done and the atomic that says so";
+}
+
+/// Threads of a warp that race: many programs were written for GPUs that ran them in lockstep.
+bool is_within_warp(const RawFinding& raw) {
+  return raw.has_other && raw.block == raw.other_block && raw.warp == raw.other_warp;
+}
+
+std::string sentence_of_threads(const RawFinding& raw, const std::string& object) {
   const std::string code = raw.code;
-  if (code == "RL0205" || code == "RL0206" || code == "RL0208") {
-    return "A thread reads " + bytes_text(raw.bytes) +
-           " that nothing has written before: " + object;
-  }
-  if (code == "RL0211") {
-    return "A thread uses a variable that it has not given a value: what it holds is undefined";
-  }
   if (code == "RL0301") {
     return "One thread overwrites " + object + " while another may still need the old value";
   }
@@ -131,21 +143,53 @@ std::string sentence(const RawFinding& raw, const std::string& object) {
     return "A thread reads " + object +
            " in the same barrier interval in which another thread writes it";
   }
+  if (code == "RL0303") {
+    return "Two threads store different values to " + object + " without a barrier between them";
+  }
+  const bool by_atomic = raw.kind == AccessKind::atomic || raw.other_kind == AccessKind::atomic;
+  return "Two threads of a block touch " + object + ", at least one of them with " +
+         (by_atomic ? "an atomic" : "a store") + ", and no barrier orders them";
+}
+
+std::string sentence(const RawFinding& raw, const std::string& object) {
+  const std::string code = raw.code;
+  if (code == "RL0202") return "A shared-memory access is out of bounds: it is at " + object;
+  if (code == "RL0205" || code == "RL0206" || code == "RL0208") {
+    return "A thread reads " + bytes_text(raw.bytes) +
+           " that nothing has written before: " + object;
+  }
+  if (code == "RL0211") {
+    return "A thread uses a variable that it has not given a value: what it holds is undefined";
+  }
   if (code == "RL0305") return sentence_of_lanes(raw, object);
   if (code == "RL0313") {
     return "A thread touches " + object +
            " before the asynchronous copy into it is known to be done: the thread that copies has "
            "to wait for it, and for others a barrier has to follow";
   }
-  if (code == "RL0303") {
-    return "Two threads store different values to " + object + " without a barrier between them";
+  if (code == "RL0304") return sentence_of_blocks(raw, object);
+  const std::string text = sentence_of_threads(raw, object);
+  if (!is_within_warp(raw)) return text;
+  return text +
+         ". Both threads are of one warp: since Volta these do not run in lockstep, and need "
+         "__syncwarp() between the two accesses";
+}
+
+/// Where an access lies that has left the array from whose address its own is computed.
+std::string describe_outside(const RawFinding& raw, const KernelInfo& kernel,
+                             const std::string& touched) {
+  const std::uint32_t number = kernel.instructions.at(raw.pc).shared_array;
+  if (number == 0) return touched;
+  const KernelInfo::SharedArray& array = kernel.shared_arrays.at(number - 1);
+  const auto offset = static_cast<std::int64_t>(raw.address) - std::int64_t{array.offset};
+  const std::string name = "shared array " + plain_name(array.name);
+  if (raw.bytes == 0 || offset % raw.bytes != 0 || array.bytes % raw.bytes != 0) {
+    return "byte " + std::to_string(offset) + " of " + name + " (" + bytes_text(array.bytes) +
+           "), which is " + touched;
   }
-  if (code == "RL0316") {
-    return "Two threads of a block touch " + object +
-           ", at least one of them with a store, and no barrier orders them";
-  }
-  return "Two blocks touch " + object +
-         ", at least one of them with a store, and nothing orders the blocks of a launch";
+  return "index " + std::to_string(offset / raw.bytes) + " of " + name + ", which has " +
+         std::to_string(array.bytes / raw.bytes) + " elements of " + bytes_text(raw.bytes) +
+         ", and touches " + touched;
 }
 
 }  // namespace
@@ -236,6 +280,16 @@ bool is_of_a_library(const RawFinding& raw, const KernelInfo& kernel) {
          (kernel.name.starts_with("_ZN3cub") || kernel.name.starts_with("_ZN6thrust"));
 }
 
+bool is_only_guessed(const RawFinding& raw, const KernelInfo& kernel) {
+  if (std::strcmp(raw.code, "RL0304") != 0) return false;
+  const auto guesses = [&](AccessKind kind, std::uint32_t pc, AccessKind other) {
+    return kind == AccessKind::load && other == AccessKind::atomic &&
+           pc < kernel.instructions.size() && kernel.instructions[pc].meets_atomics;
+  };
+  return guesses(raw.kind, raw.pc, raw.other_kind) ||
+         guesses(raw.other_kind, raw.other_pc, raw.kind);
+}
+
 Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const DeviceMemory& memory,
                    const Dim3& grid, const Dim3& block, std::uint32_t shared_bytes) {
   const Space space = space_of(raw);
@@ -270,6 +324,9 @@ Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const Dev
       break;
     case Space::shared:
       finding.object = describe_shared(kernel, raw.address, shared_bytes);
+      if (finding.kind == FindingKind::out_of_bounds) {
+        finding.object = describe_outside(raw, kernel.info, finding.object);
+      }
       break;
     case Space::lanes:
       finding.object =

@@ -30,6 +30,10 @@ std::string describe_global(const DeviceMemory& memory, std::uint64_t address, u
 /// affair: CUB's merge sort reads an element behind the last one, and drops what it compared.
 bool is_of_a_library(const RawFinding& raw, const KernelInfo& kernel);
 
+/// A load of one block that only guesses what its own atomic will find (lower/guesses.h), beside an
+/// atomic of another block. (Within a block these are not findings in the first place.)
+bool is_only_guessed(const RawFinding& raw, const KernelInfo& kernel);
+
 /// A checker's finding as the report has it.
 Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const DeviceMemory& memory,
                    const Dim3& grid, const Dim3& block, std::uint32_t shared_bytes);

@@ -148,9 +148,11 @@ __global__ void atomics_and_reads(int* out, bool wrong) {
   __syncthreads();
   // WITH atomics_and_reads
   // ALSO atomics_and_reads RL0302 shared-race
+  // ALSO atomics_and_reads RL0301 shared-race
   atomicAdd(&total, 1);
   if (!wrong) __syncthreads();
   if (threadIdx.x == 0) {
+    // ALSO atomics_and_reads RL0302 shared-race
     *out = total;
     // FAULT atomics_and_reads RL0301 shared-race
     total = 0;

@@ -133,11 +133,11 @@ Ref KernelBuilder::new_register(SlotKind kind) {
   return {Ref::Kind::reg, static_cast<std::uint32_t>(registers_.size() - 1)};
 }
 
-Ref KernelBuilder::constant(std::uint64_t bits, unsigned bytes) {
+Ref KernelBuilder::constant(std::uint64_t bits, unsigned bytes, std::uint32_t array) {
   if (bytes == 4) bits &= 0xFFFFFFFFU;
-  const auto [found, added] =
-      constant_index_.try_emplace({bytes, bits}, static_cast<std::uint32_t>(constants_.size()));
-  if (added) constants_.push_back({0, static_cast<std::uint8_t>(bytes), bits});
+  const auto [found, added] = constant_index_.try_emplace(
+      {bytes, bits, array}, static_cast<std::uint32_t>(constants_.size()));
+  if (added) constants_.push_back({0, static_cast<std::uint8_t>(bytes), bits, array});
   return {Ref::Kind::constant, found->second};
 }
 

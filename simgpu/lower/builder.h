@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "simgpu/lower/call_graph.h"
@@ -36,7 +37,8 @@ struct VariableHome {
   /// .param variables: the kernel's own parameters (one constant bank), or the frame of an inlined
   /// call.
   bool kernel_parameter = false;
-  bool in_frame = false;  ///< the address counts from the stack pointer
+  bool in_frame = false;    ///< the address counts from the stack pointer
+  std::uint32_t array = 0;  ///< KernelInfo::shared_arrays, plus one; 0: none of those
 };
 
 /// An address operand, ready for a memory handler: a slot with the base, and bytes to add to it.
@@ -117,7 +119,8 @@ class KernelBuilder {
   std::optional<VariableHome> find_variable(std::string_view name) const;
 
   Ref new_register(SlotKind kind);
-  Ref constant(std::uint64_t bits, unsigned bytes);
+  /// @param array see LoweredKernel::Constant
+  Ref constant(std::uint64_t bits, unsigned bytes, std::uint32_t array = 0);
   Ref carry();
   /// The slot to which addresses of variables in frames are relative; holds 0 in the kernel itself.
   Ref stack_pointer();
@@ -136,6 +139,10 @@ class KernelBuilder {
   void call_indirectly(Ref address, std::string_view table,
                        const std::vector<std::string>& arguments,
                        const std::vector<std::string>& results);
+  /// A .param variable of the current function for what `like` passes, by its name.
+  std::string new_parameter(const ptx::Variable& like);
+  void store_parameter(const std::string& name, Ref value);
+  void load_parameter(const std::string& name, Ref to);
   std::string place() const;  ///< "gemm.cu:41" of the current instruction
   [[noreturn]] void refuse(const std::string& what) const;
 
@@ -145,6 +152,13 @@ class KernelBuilder {
   void declare_variables(FunctionInstance& instance);
   void declare(FunctionInstance& instance, const ptx::Variable& variable, ptx::Space space,
                std::uint32_t& next, unsigned alignment);
+  Pending& emit_in_frame(const VariableHome& home, bool stores);
+  /// Parameters and results that a function has in registers pass through .param variables, which
+  /// have a name of their own: from there when it begins, to there when it ends.
+  void enter_registers(const FunctionInstance& instance);
+  void leave_registers(const FunctionInstance& instance);
+  Ref register_of(const FunctionInstance& instance, const ptx::Variable& formal);
+  static std::string home_of(const ptx::Variable& formal);
   void inline_call(const ptx::Function& callee, const std::vector<std::string>& arguments,
                    const std::vector<std::string>& results);
   void emit_call(std::uint32_t function, std::uint32_t signature, Ref address,
@@ -172,6 +186,7 @@ class KernelBuilder {
   std::uint32_t call_at(const ptx::SourceLocation& place);
   void set_place(const ptx::Instruction& instruction);
   Ref register_value(const ptx::RegisterRef& ref, char kind, bool negated);
+  Ref with_added(Ref value, std::int64_t added, char kind);
   Ref reserved_shared(char kind);
   Ref special_register_value(const ptx::SpecialRegister& special, char kind);
   Ref symbol_value(const ptx::Symbol& symbol, unsigned bytes);
@@ -210,7 +225,7 @@ class KernelBuilder {
   std::vector<SlotKind> registers_;
   std::vector<std::uint32_t> labels_;  ///< label -> instruction
   std::vector<LoweredKernel::Constant> constants_;
-  std::map<std::pair<unsigned, std::uint64_t>, std::uint32_t> constant_index_;
+  std::map<std::tuple<unsigned, std::uint64_t, std::uint32_t>, std::uint32_t> constant_index_;
   std::map<std::string, VariableHome, std::less<>> module_variables_;
   std::vector<const ptx::Function*> call_stack_;
   FunctionInstance* instance_ = nullptr;

@@ -17,7 +17,7 @@ constexpr std::size_t kMostBodies = 4096;
 
 void KernelBuilder::call(const ptx::Function& callee, const std::vector<std::string>& arguments,
                          const std::vector<std::string>& results) {
-  if (arguments.size() != callee.parameters.size() || results.size() > 1 ||
+  if (arguments.size() != callee.parameters.size() ||
       results.size() != callee.return_values.size()) {
     refuse("call of " + callee.name + " with other parameters than it has");
   }
@@ -122,11 +122,11 @@ void KernelBuilder::inline_call(const ptx::Function& callee,
   FunctionInstance instance = make_instance(callee, false);
   const auto bind = [&](const ptx::Variable& formal, const std::string& actual) {
     const auto home = find_variable(actual);
-    if (!home || formal.space != ptx::Space::param || home->space != ptx::Space::param ||
-        home->bytes < formal.size()) {
+    if (!home || home->space != ptx::Space::param || home->bytes < formal.size()) {
       refuse("call of " + callee.name + " with an argument that is no .param variable");
     }
-    instance.variables[formal.name] = *home;
+    instance.variables[home_of(formal)] = *home;
+    instance.variables[home_of(formal)].bytes = formal.size();
   };
   for (std::size_t i = 0; i < arguments.size(); ++i) bind(callee.parameters[i], arguments[i]);
   for (std::size_t i = 0; i < results.size(); ++i) bind(callee.return_values[i], results[i]);
@@ -136,7 +136,9 @@ void KernelBuilder::inline_call(const ptx::Function& callee,
   FunctionInstance* const caller = instance_;
   const ptx::Instruction* const call = instruction_;
   call_stack_.push_back(&callee);
+  enter_registers(instance);
   lower_body(instance);
+  leave_registers(instance);
   call_stack_.pop_back();
   instance_ = caller;
   instruction_ = call;
@@ -211,7 +213,7 @@ void KernelBuilder::emit_call(std::uint32_t function, std::uint32_t signature, R
 Ref KernelBuilder::stack_pointer() {
   if (!stack_pointer_) {
     stack_pointer_ = static_cast<std::uint32_t>(constants_.size());
-    constants_.push_back({0, 4, 0});
+    constants_.push_back({0, 4, 0, 0});
   }
   return {Ref::Kind::constant, *stack_pointer_};
 }
@@ -265,8 +267,8 @@ void KernelBuilder::lower_out_of_line(std::uint32_t index) {
   const ptx::Function& function = *bodies_[index].function;
   FunctionInstance instance = make_instance(function, false);
   // Where passed_values() has every caller put them, whichever function it calls.
-  const auto declare_passed = [&](const ptx::Variable& passed) {
-    if (passed.space != ptx::Space::param) refuse("parameters of " + function.name);
+  const auto declare_passed = [&](ptx::Variable passed) {
+    passed.name = home_of(passed);
     declare(instance, passed, ptx::Space::param, frame_next_, passed.alignment);
   };
   std::for_each(function.return_values.begin(), function.return_values.end(), declare_passed);
@@ -274,6 +276,9 @@ void KernelBuilder::lower_out_of_line(std::uint32_t index) {
   declare_variables(instance);
   labels_[bodies_[index].entry] = static_cast<std::uint32_t>(code_.size());
   call_stack_ = {&function};
+  instance_ = &instance;
+  guard_ = {};
+  enter_registers(instance);
   lower_body(instance);
 
   guard_ = {};
@@ -283,6 +288,7 @@ void KernelBuilder::lower_out_of_line(std::uint32_t index) {
   end.labels = {leave};
   labels_.push_back(static_cast<std::uint32_t>(code_.size()));
   labels_[instance.return_label] = static_cast<std::uint32_t>(code_.size());
+  leave_registers(instance);
   emit_hidden(hidden::kLeave).flow = Flow::leave;
   bodies_[index].leave = leave;
   bodies_[index].frame_bytes = frame_next_;

@@ -1,9 +1,11 @@
 #include <algorithm>
 
 #include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/lower/array_origins.h"
 #include "simgpu/lower/builder.h"
 #include "simgpu/lower/control_flow.h"
 #include "simgpu/lower/control_state.h"
+#include "simgpu/lower/guesses.h"
 #include "simgpu/lower/register_allocation.h"
 #include "simgpu/lower/used_bytes.h"
 
@@ -235,6 +237,10 @@ LoweredKernel KernelBuilder::finish() {
   finish_calls(registers, layout.block_of);
 
   const std::vector<std::uint8_t> used = find_used_bytes(code_, registers_.size(), constants_);
+  const std::vector<std::uint32_t> origins =
+      find_array_origins(code_, registers_.size(), constants_);
+  const std::vector<char> guesses = find_guesses(code_, registers_.size(), constants_, layout.flow,
+                                                 layout.block_of, layout.post_dominators);
   for (std::uint32_t i = 0; i < code_.size(); ++i) {
     const Pending& pending = code_[i];
     kernel_.code.push_back(lowered(i, layout, place));
@@ -243,6 +249,8 @@ LoweredKernel KernelBuilder::finish() {
     kernel_.hidden.push_back(pending.hidden ? 1 : 0);
     InstructionInfo& info = kernel_.info.instructions.emplace_back(describe(pending));
     if (pending.is_memory) info.used_bytes = used_of_access(pending, used);
+    info.shared_array = origins[i];
+    info.meets_atomics = guesses[i] != 0 || pending.is_volatile;
     info.starts_block = layout.flow.first[layout.block_of[i]] == i;
   }
   kernel_.info.static_shared_bytes = shared_next_;

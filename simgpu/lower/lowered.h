@@ -117,6 +117,7 @@ struct LoweredKernel {
     std::uint32_t offset = 0;
     std::uint8_t bytes = 4;
     std::uint64_t bits = 0;
+    std::uint32_t array = 0;  ///< whose address it is: KernelInfo::shared_arrays, plus one
   };
   std::vector<Constant> constants;  ///< literals to be spread over their slots before the launch
   std::vector<SlotRange> zeroed;    ///< registers that may be read before they are written

@@ -36,7 +36,7 @@ std::optional<VariableHome> KernelBuilder::find_variable(std::string_view name) 
 Ref KernelBuilder::symbol_value(const ptx::Symbol& symbol, unsigned bytes) {
   if (const auto home = find_variable(symbol.name)) {
     const std::uint64_t value = home->address + static_cast<std::uint64_t>(symbol.offset);
-    if (!home->in_frame) return constant(value, bytes);
+    if (!home->in_frame) return constant(value, bytes, home->array);
     const Ref address = new_register(bytes == 8 ? SlotKind::pair : SlotKind::word);
     const Ref base = stack_pointer();
     Pending& pending = emit_hidden(bytes == 8 ? hidden::kFrameAddress64 : hidden::kFrameAddress32);
@@ -170,7 +170,21 @@ Ref KernelBuilder::source(std::size_t number, char kind) {
   if (operand.kind != ptx::Operand::Kind::scalar || operand.selector >= 0) {
     refuse(instruction_->spelling() + " with this operand");
   }
-  return source(operand.elements.at(0), kind, operand.negated);
+  const Ref value = source(operand.elements.at(0), kind, operand.negated);
+  return operand.offset == 0 ? value : with_added(value, operand.offset, kind);
+}
+
+/// A register and a literal in one operand.
+Ref KernelBuilder::with_added(Ref value, std::int64_t added, char kind) {
+  if (kind != 'i' && kind != 'l') refuse("a sum as an operand of " + instruction_->spelling());
+  const OpcodeRow* row = OpcodeTable::instance().find_row(is_pair(kind) ? "add.u64" : "add.u32");
+  const Ref sum = new_register(slot_kind(kind));
+  const Ref literal = constant(static_cast<std::uint64_t>(added), is_pair(kind) ? 8 : 4);
+  Pending& pending = emit_hidden(row->implementation.handler);
+  pending.a = value;
+  pending.b = literal;
+  pending.dst = sum;
+  return sum;
 }
 
 Ref KernelBuilder::destination(const ptx::Scalar& scalar, char kind) {
@@ -187,7 +201,7 @@ Ref KernelBuilder::destination(const ptx::Scalar& scalar, char kind) {
 Ref KernelBuilder::destination(std::size_t number, char kind) {
   if (number >= operand_count()) refuse(instruction_->spelling() + " with too few operands");
   const ptx::Operand& operand = instruction_->operands[number];
-  if (operand.kind != ptx::Operand::Kind::scalar) {
+  if (operand.kind != ptx::Operand::Kind::scalar || operand.offset != 0) {
     refuse(instruction_->spelling() + " with this destination");
   }
   return destination(operand.elements.at(0), kind);
@@ -195,6 +209,7 @@ Ref KernelBuilder::destination(std::size_t number, char kind) {
 
 std::vector<Ref> KernelBuilder::sources(std::size_t number, char kind) {
   if (number >= operand_count()) refuse(instruction_->spelling() + " with too few operands");
+  if (instruction_->operands[number].offset != 0) return {source(number, kind)};
   std::vector<Ref> refs;
   for (const ptx::Scalar& scalar : instruction_->operands[number].elements) {
     refs.push_back(source(scalar, kind));
@@ -288,7 +303,7 @@ Address KernelBuilder::address(std::size_t number, ptx::Space space) {
       result.offset += static_cast<std::int64_t>(value);
       return result;
     }
-    result.base = constant(value, narrow ? 4 : 8);
+    result.base = constant(value, narrow ? 4 : 8, home->array);
     return result;
   }
   if (const auto* literal = std::get_if<ptx::IntegerLiteral>(&base)) {

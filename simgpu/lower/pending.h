@@ -54,6 +54,7 @@ struct Pending {
   unsigned access_bytes = 0;
   std::string spelling;
   std::uint32_t file = 0, line = 0, column = 0, call = 0;
+  bool is_volatile = false;
   bool only_stores = false;  ///< `b` and `ins` are stored, nothing is computed from them
 };
 

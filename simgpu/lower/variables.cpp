@@ -21,10 +21,11 @@ void KernelBuilder::add_shared(FunctionInstance* instance, const ptx::Variable& 
   const bool dynamic = variable.linkage == ptx::Variable::Linkage::external;
   if (dynamic) return;
   const std::uint32_t at = place_in(shared_next_, variable.size(), variable.alignment);
-  const VariableHome home{ptx::Space::shared, at, variable.size(), false};
-  (instance != nullptr ? instance->variables : module_variables_)[variable.name] = home;
   kernel_.info.shared_arrays.push_back(
       {variable.name, at, static_cast<std::uint32_t>(variable.size())});
+  const auto array = static_cast<std::uint32_t>(kernel_.info.shared_arrays.size());
+  const VariableHome home{ptx::Space::shared, at, variable.size(), false, false, array};
+  (instance != nullptr ? instance->variables : module_variables_)[variable.name] = home;
 }
 
 void KernelBuilder::lay_out_kernel() {

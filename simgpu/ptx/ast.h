@@ -101,13 +101,15 @@ struct Operand {
   };
   Kind kind = Kind::scalar;
   std::vector<Scalar> elements;
-  std::int64_t offset = 0;  ///< address only: bytes added to the base
+  std::int64_t offset = 0;  ///< added to an address's base, or to a scalar that is a register
   /// Not 0 for array[register+offset], of kind address or element: elements are the array and the
   /// register, both they and `offset` count array elements, and this is the bytes of one (of a
   /// scalar, in an array of vectors).
   std::uint32_t scale = 0;
   bool negated = false;       ///< !p for predicates, -x for a literal-free negation
   std::int8_t selector = -1;  ///< 0–3: .b0–.b3; 4, 5: .h0, .h1; 127: several; -1: none
+  std::uint32_t parts = 0;    ///< of several, as hexadecimal digits: 0x7654 for .b7654
+  std::uint8_t part_count = 0;
 };
 
 /// @p or @!p before an instruction.

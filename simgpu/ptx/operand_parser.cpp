@@ -10,6 +10,7 @@ namespace simgpu::ptx {
 namespace {
 
 constexpr std::int8_t kSeveralParts = 127;
+constexpr std::size_t kMostParts = 4;
 
 /// x, y, z, w or r, g, b, a as 0 to 3; -1 for another word.
 int vector_element(std::string_view word) {
@@ -151,9 +152,19 @@ Operand OperandParser::parse_named(const Instruction& instruction) {
       lexer_.fail_at(part, fmt::format("expected a part such as .x, .b0 or .h1 of '{}'",
                                        name.text.substr(0, 80)));
     }
+    if (operand.selector == kSeveralParts) {
+      for (const char digit : part.text.substr(1, kMostParts)) {
+        operand.parts = operand.parts << 4 | static_cast<std::uint32_t>(digit - '0');
+        ++operand.part_count;
+      }
+    }
     lexer_.next();
   }
   if (lexer_.peek().is('|')) parse_pair(operand);
+  // As for the assembler, a register may have a literal added to it, but not subtracted from it.
+  const bool is_register = operand.kind == Operand::Kind::scalar &&
+                           std::holds_alternative<RegisterRef>(operand.elements.front());
+  if (is_register && lexer_.peek().is('+')) operand.offset = parse_offset();
   if (auto* symbol = std::get_if<Symbol>(&operand.elements.front())) {
     symbol->offset = parse_offset();
     if (lexer_.peek().is('[')) return parse_element_of(name, instruction, std::move(operand));

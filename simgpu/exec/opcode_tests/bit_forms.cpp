@@ -61,6 +61,21 @@ void add_parts(Forms& forms) {
       {"mov.b64 {$b, $c, $d, $e}, $a;", "u16", {"u64", "u16", "u16", "u16"}, [=](const Lane& x) {
          return low(x[0] >> 32, 16);
        }});
+  // Vectors of registers; an element that is written may be one that is still to be read.
+  forms.push_back({"mov.v2.u32 {$b, $d}, {$a, $b};", "u32", {"u32", "u32"}, [=](const Lane& x) {
+                     return low(x[1], 32);
+                   }});
+  forms.push_back({"mov.v4.u16 {$b, $c, $e, $d}, {$a, $b, $b, $e};",
+                   "u16",
+                   {"u16", "u16", "u16", "u16"},
+                   [=](const Lane& x) { return low(x[3], 16); }});
+  forms.push_back({"mov.v4.b32 {$d, $b, $c, $e}, {$c, $a, $b, 7};",
+                   "u32",
+                   {"u32", "u32", "u32", "u32"},
+                   [=](const Lane& x) { return low(x[2], 32); }});
+  forms.push_back({"mov.v2.f64 {$d, $a}, {$b, $a};", "f64", {"f64", "f64"}, [=](const Lane& x) {
+                     return x[1];
+                   }});
   forms.push_back({"mov.pred $d, $a;", "pred", {"pred"}, [](const Lane& x) {
                      return std::uint64_t{x[0] != 0};
                    }});
@@ -260,6 +275,20 @@ void add_permutations(Forms& forms) {
                      {"u32", "u32", "u32"},
                      [=](const Lane& x) { return permuted(x, mode); }});
   }
+  // With a predicate: whether a & b & c is not 0, or and what the other one says.
+  const auto common = [](const Lane& x) { return (x[0] & x[1] & x[2] & 0xffffffff) != 0; };
+  forms.push_back({"lop3.or.b32 $a|$d, $a, $b, $c, 0x80, $e;",
+                   "pred",
+                   {"u32", "u32", "u32", "pred"},
+                   [=](const Lane& x) { return common(x) || x[3] != 0 ? 1 : 0; }});
+  forms.push_back({"lop3.and.b32 _|$d, $a, $b, $c, 0x80, $e;",
+                   "pred",
+                   {"u32", "u32", "u32", "pred"},
+                   [=](const Lane& x) { return common(x) && x[3] != 0 ? 1 : 0; }});
+  forms.push_back({"lop3.and.b32 $d|$e, $a, $b, $c, 0x80, $e;",
+                   "u32",
+                   {"u32", "u32", "u32", "pred"},
+                   [=](const Lane& x) { return x[0] & x[1] & x[2] & 0xffffffff; }});
   for (const unsigned table : {0x00u, 0x01u, 0x80u, 0x96u, 0xe8u, 0xcau, 0x3cu, 0xf8u, 0xffu}) {
     forms.push_back({"lop3.b32 $d, $a, $b, $c, " + std::to_string(table) + ";",
                      "u32",

@@ -211,6 +211,46 @@ std::uint64_t tf32(float value, bool even) {
   return raw(std::copysign(static_cast<float>(rounded * unit), value));
 }
 
+/// .satfinite stops at the largest number, and .rz.tf32 is the number with ten bits below it.
+void add_finite(Forms& forms) {
+  for (const std::string type : {"f16", "bf16"}) {
+    for (const std::string mode : {"rn", "rz"}) {
+      for (const bool clamp : {false, true}) {
+        const HalfFormat& half = HalfFormat::named(type);
+        const auto narrow = [=, &half](std::uint64_t x) {
+          std::uint64_t bits = encoded(f32_of(x), mode, type, false, false);
+          if (clamp) bits = relu(bits, half);
+          return (bits & 0x7fff) == half.infinity() ? bits - 1 : bits;
+        };
+        const std::string modifiers = "cvt." + mode + (clamp ? ".relu" : "") + ".satfinite.";
+        forms.push_back({modifiers + type + ".f32 $d, $a;", type, {"f32"}, [=](const Lane& x) {
+                           return narrow(x[0]);
+                         }});
+        forms.push_back({modifiers + type + "x2.f32 $d, $a, $b;",
+                         type + "x2",
+                         {"f32", "f32"},
+                         [=](const Lane& x) { return narrow(x[0]) << 16 | narrow(x[1]); }});
+      }
+    }
+  }
+  const auto towards_zero = [](float x) -> std::uint64_t {
+    if (std::isnan(x)) return 0x7fffffff;
+    return raw(x) >> 13 << 13;
+  };
+  const auto positive = [](std::uint64_t bits) {
+    return f32_of(bits) < 0 || raw(-0.0f) == bits ? 0 : bits;
+  };
+  forms.push_back({"cvt.rz.tf32.f32 $d, $a;", "u32", {"f32"}, [=](const Lane& x) {
+                     return towards_zero(f32_of(x[0]));
+                   }});
+  forms.push_back({"cvt.rz.relu.tf32.f32 $d, $a;", "u32", {"f32"}, [=](const Lane& x) {
+                     return positive(towards_zero(f32_of(x[0])));
+                   }});
+  forms.push_back({"cvt.rn.relu.tf32.f32 $d, $a;", "u32", {"f32"}, [=](const Lane& x) {
+                     return positive(tf32(f32_of(x[0]), true));
+                   }});
+}
+
 void add_packed(Forms& forms) {
   for (const std::string type : {"f16", "bf16"}) {
     for (const std::string mode : {"rn", "rz"}) {
@@ -232,6 +272,7 @@ void add_packed(Forms& forms) {
       }
     }
   }
+  add_finite(forms);
   for (const bool even : {false, true}) {
     forms.push_back({std::string("cvt.") + (even ? "rn" : "rna") + ".tf32.f32 $d, $a;",
                      "u32",

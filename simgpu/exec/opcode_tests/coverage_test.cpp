@@ -181,14 +181,39 @@ TEST(OpcodeTable, RefusesModifiersThatDoNotGoTogether) {
 /// Modifiers may come in any order, as for the assembler.
 TEST(OpcodeTable, TakesModifiersInAnyOrder) {
   for (const std::string instruction :
-       {"ld.global.relaxed.gpu.u32 %r0, [%p0]", "ld.u32.global %r0, [%p0]",
+       {"ld.global.relaxed.gpu.u32 %r0, [%p0]",
+        "ld.u32.global %r0, [%p0]",
         "ld.global.nc.ca.u32 %r0, [%p0]",
         "ld.global.L2::cache_hint.L1::no_allocate.u32 %r0, [%p0], %d0",
-        "vote.ballot.sync.b32 %r0, %q1, -1", "fence.gpu.sc", "atom.add.global.u32 %r0, [%p0], 5",
-        "atom.global.add.gpu.u32 %r0, [%p0], 5"}) {
+        "vote.ballot.sync.b32 %r0, %q1, -1",
+        "fence.gpu.sc",
+        "atom.add.global.u32 %r0, [%p0], 5",
+        "atom.global.add.gpu.u32 %r0, [%p0], 5",
+        "div.ftz.rn.f32 %r0, %r1, %r2",
+        "add.sat.ftz.rn.f32 %r0, %r1, %r2",
+        "add.f32.rn %r0, %r1, %r2",
+        "fma.sat.rn.ftz.f32 %r0, %r1, %r2, %r3",
+        "prmt.f4e.b32 %r0, %r1, %r2, %r3",
+        "bfind.s32.shiftamt %r0, %r1",
+        "min.NaN.ftz.f32 %r0, %r1, %r2",
+        "setp.s32.lt %q1, %r0, %r1",
+        "setp.and.lt.s32 %q1, %r0, %r1, %q2",
+        "setp.lt.ftz.f32 %q1, %r0, %r1",
+        "set.ftz.lt.u32.f32 %r0, %r1, %r2",
+        "cvt.u32.rni.f32 %r0, %r1",
+        "cvt.sat.rni.u32.f32 %r0, %r1",
+        "vadd.sat.u32.u32.u32 %r0, %r1, %r2"}) {
     const testing::Device device(bench_module(bench_kernel("taken", "  " + instruction + ";\n")));
     EXPECT_EQ(refusal_of(device, "taken"), "") << instruction;
   }
+}
+
+/// Types are an exception: set.u32.f32 and set.f32.u32 are two instructions.
+TEST(OpcodeTable, KeepsTheOrderOfTypes) {
+  const OpcodeTable& table = OpcodeTable::instance();
+  EXPECT_NE(table.find_row("dp4a.u32.s32"), table.find_row("dp4a.s32.u32"));
+  EXPECT_EQ(table.find_row("div.ftz.rn.f32"), table.find_row("div.rn.ftz.f32"));
+  EXPECT_EQ(table.find_row("add.f32.f32"), nullptr);
 }
 
 }  // namespace

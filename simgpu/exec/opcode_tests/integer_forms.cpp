@@ -226,6 +226,8 @@ Forms integer_forms() {
   add_narrow_products(forms);
   add_dot_products(forms);
   add_packed_integers(forms);
+  add_video(forms);
+  add_packs(forms);
   const auto saturated = [](const std::string& opcode, const Operation& operation, bool ternary) {
     const std::vector<std::string> sources(ternary ? 3 : 2, "s32");
     return exact_form(opcode + (ternary ? " $d, $a, $b, $c;" : " $d, $a, $b;"), "s32", sources,

@@ -190,33 +190,37 @@ const CompareType* find_type(const std::string& name) {
 struct CompareForm {
   Comparison comparison = Comparison::eq;
   PredicateJoin join = PredicateJoin::none;
+  std::vector<std::string> types;  ///< as written
   const CompareType* type = nullptr;
   bool flush = false;
 };
 
-/// @param last the comparison's type: the last modifier, for set too
+/// Types keep their order, the comparison's being the last one; that of all else does not matter.
 CompareForm parse_form(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
-  const auto& modifiers = instruction.modifiers;
-  if (modifiers.empty()) builder.refuse(instruction.spelling());
   CompareForm form;
-  const auto comparison = arith::comparison_of(modifiers[0]);
-  form.type = find_type(modifiers.back());
-  if (!comparison || form.type == nullptr) builder.refuse(instruction.spelling());
-  form.comparison = *comparison;
-  for (std::size_t i = 1; i + 1 < modifiers.size(); ++i) {
-    if (modifiers[i] == "and") {
+  bool compares = false;
+  for (const std::string& modifier : instruction.modifiers) {
+    const auto comparison = arith::comparison_of(modifier);
+    if (comparison && !compares) {
+      form.comparison = *comparison;
+      compares = true;
+    } else if (modifier == "and") {
       form.join = PredicateJoin::conjunction;
-    } else if (modifiers[i] == "or") {
+    } else if (modifier == "or") {
       form.join = PredicateJoin::disjunction;
-    } else if (modifiers[i] == "xor") {
+    } else if (modifier == "xor") {
       form.join = PredicateJoin::exclusive;
-    } else if (modifiers[i] == "ftz") {
+    } else if (modifier == "ftz") {
       form.flush = true;
-    } else if (!(instruction.opcode == "set" && i + 2 == modifiers.size())) {
-      builder.refuse(instruction.spelling());
+    } else {
+      form.types.push_back(modifier);
     }
   }
+  const std::size_t types = instruction.opcode == "set" ? 2 : 1;
+  if (!compares || form.types.size() != types) builder.refuse(instruction.spelling());
+  form.type = find_type(form.types.back());
+  if (form.type == nullptr) builder.refuse(instruction.spelling());
   return form;
 }
 
@@ -229,7 +233,7 @@ std::uint32_t flush_f16(std::uint32_t halves) {
 
 /// .ftz: subnormal operands count as zero. A hidden instruction flushes each.
 Ref flushed(KernelBuilder& builder, Ref value, const CompareForm& form) {
-  const std::string& type = builder.instruction().modifiers.back();
+  const std::string& type = form.types.back();
   if (!form.flush || (type != "f32" && type != "f16" && type != "f16x2")) return value;
   const Ref result = builder.new_register(SlotKind::word);
   Pending& pending = builder.emit_hidden(
@@ -301,8 +305,7 @@ Handler result_of_set(const std::string& type, bool packed) {
 /// set: setp, and then the predicate as a number.
 void build_set(KernelBuilder& builder) {
   const CompareForm form = parse_form(builder);
-  const auto& modifiers = builder.instruction().modifiers;
-  const Handler number = result_of_set(modifiers[modifiers.size() - 2], form.type->packed);
+  const Handler number = result_of_set(form.types.front(), form.type->packed);
   if (number == nullptr) builder.refuse(builder.instruction().spelling());
   const Ref result = builder.destination(std::size_t{0}, 'i');
   const Ref flag = builder.new_register(SlotKind::predicate);

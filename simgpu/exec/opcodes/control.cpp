@@ -6,6 +6,7 @@
 #include "simgpu/exec/lane_waits.h"
 #include "simgpu/exec/lanes.h"
 #include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/lower/passed_names.h"
 
 /// bra, brx.idx, call, ret, exit, trap, bar, membar, nanosleep.
 namespace simgpu {
@@ -264,35 +265,25 @@ void build_exit(KernelBuilder& builder) { builder.emit(&exit_lanes, kControl).fl
 
 void build_trap(KernelBuilder& builder) { builder.emit(&trap, kControl); }
 
-/// Names of the .param variables in a call's list; none when there is no list.
-std::vector<std::string> symbols_of(KernelBuilder& builder, const ptx::Operand* operand) {
-  std::vector<std::string> names;
-  if (operand == nullptr) return names;
-  for (const ptx::Scalar& scalar : operand->elements) {
-    const auto* symbol = std::get_if<ptx::Symbol>(&scalar);
-    if (symbol == nullptr) builder.refuse("a call with an argument that is no .param variable");
-    names.push_back(symbol->name);
-  }
-  return names;
-}
-
 void build_call(KernelBuilder& builder) {
   const CallOperands operands = call_operands(builder.instruction());
   if (operands.callee == nullptr) builder.refuse(builder.instruction().spelling());
-  const std::vector<std::string> results = symbols_of(builder, operands.results);
-  const std::vector<std::string> arguments = symbols_of(builder, operands.arguments);
   if (std::holds_alternative<ptx::RegisterRef>(*operands.callee)) {
+    const PassedNames names(builder, operands, nullptr);
     const Ref address = builder.source(*operands.callee, 'l');
-    return builder.call_indirectly(address, operands.table, arguments, results);
+    return builder.call_indirectly(address, operands.table, names.arguments(), names.results());
   }
   const auto* callee = std::get_if<ptx::Symbol>(operands.callee);
   if (callee == nullptr) builder.refuse(builder.instruction().spelling());
-  if (build_system_call(builder, callee->name, arguments, results)) return;
   const ptx::Function* function = builder.module().find_function(callee->name);
-  if (function == nullptr || function->is_declaration) {
-    builder.refuse("call of " + callee->name + ", which has no body in this module");
+  const PassedNames names(builder, operands, function);
+  if (!build_system_call(builder, callee->name, names.arguments(), names.results())) {
+    if (function == nullptr || function->is_declaration) {
+      builder.refuse("call of " + callee->name + ", which has no body in this module");
+    }
+    builder.call(*function, names.arguments(), names.results());
   }
-  builder.call(*function, arguments, results);
+  names.load_results(builder);
 }
 
 void build_barrier(KernelBuilder& builder) {

@@ -1,5 +1,6 @@
 #include "simgpu/arith/convert.h"
 
+#include <cmath>
 #include <optional>
 
 #include "simgpu/exec/lanes.h"
@@ -17,6 +18,7 @@ struct ConvertForm {
   std::string to, from;
   Round round = Round::nearest_even;
   bool has_round = false, integral = false, flush = false, saturate = false, relu = false;
+  bool finite = false;  ///< .satfinite: the largest number instead of infinity
 };
 
 std::optional<Round> round_of(const std::string& modifier) {
@@ -28,28 +30,33 @@ std::optional<Round> round_of(const std::string& modifier) {
   return std::nullopt;
 }
 
+bool is_half(const std::string& type) { return type == "f16" || type == "bf16"; }
+
 ConvertForm parse_form(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
-  const auto& modifiers = instruction.modifiers;
-  if (modifiers.size() < 2) builder.refuse(instruction.spelling());
   ConvertForm form;
-  form.to = modifiers[modifiers.size() - 2];
-  form.from = modifiers.back();
-  for (std::size_t i = 0; i + 2 < modifiers.size(); ++i) {
-    if (const auto round = round_of(modifiers[i])) {
+  for (const std::string& modifier : instruction.modifiers) {
+    if (const auto round = round_of(modifier)) {
       form.round = *round;
       form.has_round = true;
-      form.integral = modifiers[i].back() == 'i';
-    } else if (modifiers[i] == "ftz") {
+      form.integral = modifier.back() == 'i';
+    } else if (modifier == "ftz") {
       form.flush = true;
-    } else if (modifiers[i] == "sat" || (modifiers[i] == "satfinite" && form.to == "tf32")) {
-      form.saturate = modifiers[i] == "sat";
-    } else if (modifiers[i] == "relu") {
+    } else if (modifier == "sat") {
+      form.saturate = true;
+    } else if (modifier == "satfinite") {
+      form.finite = true;
+    } else if (modifier == "relu") {
       form.relu = true;
+    } else if (form.to.empty()) {
+      form.to = modifier;
     } else {
-      builder.refuse(instruction.spelling());
+      form.from = modifier;
     }
   }
+  const bool has_finite = form.from == "f32" && (form.to == "tf32" || is_half(form.to) ||
+                                                 form.to == "f16x2" || form.to == "bf16x2");
+  if (form.from.empty() || (form.finite && !has_finite)) builder.refuse(instruction.spelling());
   return form;
 }
 
@@ -178,8 +185,27 @@ Implementation to_packed(const ConvertForm& form) {
                    : lanes<&arith::narrow_to_packed<H, Round::nearest_even>>();
 }
 
-bool is_half(const std::string& type) { return type == "f16" || type == "bf16"; }
 bool is_float(const std::string& type) { return type == "f32" || type == "f64"; }
+
+/// cvt.rz.tf32.f32: the low 13 bits become zero.
+std::uint32_t f32_to_tf32_rz(float x) {
+  return std::isnan(x) ? 0x7fffffffU : arith::bits_of(x) & 0xffffe000U;
+}
+/// .relu: 0 for what is negative, but for a NaN.
+template <std::uint32_t (*F)(float)>
+std::uint32_t positive_tf32(float x) {
+  const std::uint32_t bits = F(x);
+  return (bits & 0x80000000U) != 0 ? 0 : bits;
+}
+
+Implementation to_tf32(const ConvertForm& form) {
+  if (form.round == Round::nearest_even) {
+    return form.relu ? lanes<&positive_tf32<&arith::f32_to_tf32_rn>>()
+                     : lanes<&arith::f32_to_tf32_rn>();
+  }
+  if (form.round != Round::zero) return {};
+  return form.relu ? lanes<&positive_tf32<&f32_to_tf32_rz>>() : lanes<&f32_to_tf32_rz>();
+}
 
 /// The conversion from a float (f16 and bf16 already widened), or between integers.
 Implementation find_conversion(const ConvertForm& form, bool wide) {
@@ -194,8 +220,7 @@ Implementation find_conversion(const ConvertForm& form, bool wide) {
     if (form.to == "bf16") return to_half<arith::Bf16>(form);
     if (form.to == "tf32" && form.from == "f32") {
       if (form.round == Round::nearest_away) return lanes<&arith::f32_to_tf32_rna>();
-      if (form.round == Round::nearest_even && !form.relu) return lanes<&arith::f32_to_tf32_rn>();
-      return {};
+      return to_tf32(form);
     }
     with_integer(form.to, [&](auto to) {
       with_round(form.round, [&](auto mode) {
@@ -239,6 +264,32 @@ Cost cost_of(const std::string& to, const std::string& from) {
   return {.cls = InstructionClass::conversion};
 }
 
+/// The largest number where a float of 16 bits, or two, is infinite.
+template <std::uint32_t kInfinity>
+std::uint32_t finite_halves(std::uint32_t halves) {
+  const auto finite = [](std::uint32_t half) {
+    return (half & 0x7fffU) == kInfinity ? half - 1 : half;
+  };
+  return finite(halves & 0xffffU) | finite(halves >> 16) << 16;
+}
+std::uint32_t finite_tf32(std::uint32_t bits) {
+  return (bits & 0x7fffffffU) == 0x7f800000U ? (bits & 0x80000000U) | 0x7f7fe000U : bits;
+}
+
+/// .satfinite: what the conversion gives goes through another instruction.
+Ref before_finite(KernelBuilder& builder, const ConvertForm& form, Ref dst) {
+  return form.finite ? builder.new_register(SlotKind::word) : dst;
+}
+void make_finite(KernelBuilder& builder, const ConvertForm& form, Ref from, Ref dst) {
+  if (!form.finite) return;
+  const Handler handler = form.to == "tf32"   ? lanes<&finite_tf32>().handler
+                          : form.to[0] == 'b' ? lanes<&finite_halves<0x7f80>>().handler
+                                              : lanes<&finite_halves<0x7c00>>().handler;
+  Pending& pending = builder.emit_hidden(handler, true);
+  pending.a = from;
+  pending.dst = dst;
+}
+
 void build_packed(KernelBuilder& builder, const ConvertForm& form) {
   if (form.from != "f32" || builder.operand_count() != 3 || form.saturate ||
       (form.round != Round::nearest_even && form.round != Round::zero)) {
@@ -249,10 +300,12 @@ void build_packed(KernelBuilder& builder, const ConvertForm& form) {
   const Ref a = builder.source(std::size_t{1}, 'f');
   const Ref b = builder.source(std::size_t{2}, 'f');
   const Ref dst = builder.destination(std::size_t{0}, 'i');
+  const Ref first = before_finite(builder, form, dst);
   Pending& pending = builder.emit(code.handler, cost_of(form.to, form.from));
   pending.a = a;
   pending.b = b;
-  pending.dst = dst;
+  pending.dst = first;
+  make_finite(builder, form, first, dst);
 }
 
 void build_convert(KernelBuilder& builder) {
@@ -272,9 +325,11 @@ void build_convert(KernelBuilder& builder) {
   Ref source = builder.source(std::size_t{1}, is_half(from) ? 'i' : source_kind);
   if (is_half(from)) source = widened(builder, from, source);
   const Ref dst = builder.destination(std::size_t{0}, result_kind);
+  const Ref first = before_finite(builder, form, dst);
   Pending& pending = builder.emit(code.handler, cost_of(form.to, from));
   pending.a = source;
-  pending.dst = dst;
+  pending.dst = first;
+  make_finite(builder, form, first, dst);
 }
 
 }  // namespace

@@ -264,6 +264,35 @@ void build_carry_mad(KernelBuilder& builder) {
              form.kind(), form.use);
 }
 
+/// lop3 with a predicate: whether the result is not 0, joined with another predicate.
+void build_lop3(KernelBuilder& builder) {
+  const ptx::Instruction& instruction = builder.instruction();
+  if (builder.operand_count() != 6 || builder.width(0) != 2) builder.refuse(instruction.spelling());
+  const ptx::Scalar& number = instruction.operands[0].elements[0];
+  const Ref a = builder.source(std::size_t{1}, 'i'), b = builder.source(std::size_t{2}, 'i');
+  const Ref c = builder.source(std::size_t{3}, 'i'), table = builder.source(std::size_t{4}, 'i');
+  const Ref joined = builder.source(std::size_t{5}, 'p');
+  const Ref result = builder.new_register(SlotKind::word);
+  const Ref to = builder.destination(number, 'i');
+  const Ref flag = builder.destination(instruction.operands[0].elements[1], 'p');
+  Pending& combine = builder.emit(lanes<&arith::lop3>().handler, kInteger);
+  combine.dst = result;
+  combine.a = a;
+  combine.b = b;
+  combine.c = c;
+  combine.d = table;
+  Pending& test = builder.emit_hidden(
+      instruction.has("or") ? lanes<[](uint32_t x, bool q) { return x != 0 || q; }>().handler
+                            : lanes<[](uint32_t x, bool q) { return x != 0 && q; }>().handler,
+      true);
+  test.dst = flag;
+  test.a = result;
+  test.b = joined;
+  Pending& copy = builder.emit_hidden(lanes<[](uint32_t x) { return x; }>().handler, true);
+  copy.dst = to;
+  copy.a = result;
+}
+
 }  // namespace
 
 std::vector<OpcodeRow> integer_rows() {
@@ -304,7 +333,8 @@ std::vector<BuiltOpcode> built_integer() {
           {"sub", build_carry_sub, {"cc" + types}},
           {"subc", build_carry_sub, {"[cc]" + types}},
           {"mad", build_carry_mad, {"lo|hi cc" + types}},
-          {"madc", build_carry_mad, {"lo|hi [cc]" + types}}};
+          {"madc", build_carry_mad, {"lo|hi [cc]" + types}},
+          {"lop3", build_lop3, {"or|and b32"}}};
 }
 
 }  // namespace simgpu

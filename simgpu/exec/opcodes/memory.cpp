@@ -335,6 +335,7 @@ void build_load(KernelBuilder& builder) {
     pending.outs = outs;
   }
   if (form.order != 0) pending.option = form.order;
+  pending.is_volatile = form.is_volatile;
   note_order(builder, form);
   if (form.order != 0 || form.is_volatile) {
     Pending& poll = builder.emit_hidden(hidden::kPoll, true);
@@ -419,6 +420,11 @@ std::vector<ModifierForm> store_forms() {
 }
 
 }  // namespace
+
+Handler hidden::frame_access(bool stores, unsigned bytes) {
+  return stores ? pick<Frame, AccessKind::store>(bytes, 1)
+                : pick<Frame, AccessKind::load>(bytes, 1);
+}
 
 std::vector<BuiltOpcode> built_memory() {
   return {{"ld", build_load, load_forms()},

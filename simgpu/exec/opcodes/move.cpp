@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "simgpu/arith/bits.h"
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/lanes.h"
@@ -185,79 +187,147 @@ void emit_part(KernelBuilder& builder, const ptx::Scalar& to, Ref from,
   pending.dst = dst;
 }
 
-/// Parts of a value go to registers one after the other; the value is copied first, as the first
-/// part may overwrite it.
-void unpack(KernelBuilder& builder, bool wide) {
-  const auto& parts = builder.instruction().operands[0].elements;
-  const Ref from = builder.source(std::size_t{1}, wide ? 'l' : 'i');
+template <unsigned kFirst>
+std::uint32_t part8(std::uint32_t x) {
+  return x >> kFirst & 0xFFU;
+}
+std::uint32_t join8(std::uint32_t low, std::uint32_t high) {
+  return (low & 0xFFU) | (high & 0xFFU) << 8;
+}
+
+/// What takes each of the parts of a value of `bits`; nothing where there is no such form.
+std::vector<Implementation> parts_of(unsigned bits, std::size_t count) {
+  using std::uint32_t;
+  using std::uint64_t;
+  if (bits == 64 && count == 2) return {lanes<&arith::part32<0>>(), lanes<&arith::part32<32>>()};
+  if (bits == 64 && count == 4) {
+    return {lanes<&arith::part16<0, uint64_t>>(), lanes<&arith::part16<16, uint64_t>>(),
+            lanes<&arith::part16<32, uint64_t>>(), lanes<&arith::part16<48, uint64_t>>()};
+  }
+  if (bits == 32 && count == 2) {
+    return {lanes<&arith::part16<0, uint32_t>>(), lanes<&arith::part16<16, uint32_t>>()};
+  }
+  if (bits == 32 && count == 4) {
+    return {lanes<&part8<0>>(), lanes<&part8<8>>(), lanes<&part8<16>>(), lanes<&part8<24>>()};
+  }
+  if (bits == 16 && count == 2) return {lanes<&part8<0>>(), lanes<&part8<8>>()};
+  return {};
+}
+
+/// A copy, for what is written first may be read later.
+Ref kept(KernelBuilder& builder, Ref from, bool wide) {
   const Ref copy = builder.new_register(wide ? SlotKind::pair : SlotKind::word);
   Pending& keep = builder.emit_hidden(wide ? lanes<&arith::copy<std::uint64_t>>().handler
                                            : lanes<&arith::copy<std::uint32_t>>().handler);
   keep.a = from;
   keep.dst = copy;
-  if (wide && parts.size() == 2) {
-    emit_part(builder, parts[0], copy, lanes<&arith::part32<0>>());
-    emit_part(builder, parts[1], copy, lanes<&arith::part32<32>>());
-  } else if (wide && parts.size() == 4) {
-    emit_part(builder, parts[0], copy, lanes<&arith::part16<0, std::uint64_t>>());
-    emit_part(builder, parts[1], copy, lanes<&arith::part16<16, std::uint64_t>>());
-    emit_part(builder, parts[2], copy, lanes<&arith::part16<32, std::uint64_t>>());
-    emit_part(builder, parts[3], copy, lanes<&arith::part16<48, std::uint64_t>>());
-  } else if (!wide && parts.size() == 2) {
-    emit_part(builder, parts[0], copy, lanes<&arith::part16<0, std::uint32_t>>());
-    emit_part(builder, parts[1], copy, lanes<&arith::part16<16, std::uint32_t>>());
-  } else {
-    builder.refuse(builder.instruction().spelling());
-  }
+  return copy;
 }
 
-Ref join(KernelBuilder& builder, Ref low, Ref high) {
+/// Parts of a value go to registers one after the other.
+void unpack(KernelBuilder& builder, unsigned bits) {
+  const auto& parts = builder.instruction().operands[0].elements;
+  const bool wide = bits == 64;
+  const std::vector<Implementation> takes = parts_of(bits, parts.size());
+  if (takes.empty()) builder.refuse(builder.instruction().spelling());
+  const Ref from = kept(builder, builder.source(std::size_t{1}, wide ? 'l' : 'i'), wide);
+  for (std::size_t i = 0; i < parts.size(); ++i) emit_part(builder, parts[i], from, takes[i]);
+}
+
+Ref join(KernelBuilder& builder, const Implementation& code, Ref low, Ref high) {
   const Ref joined = builder.new_register(SlotKind::word);
-  Pending& pending = builder.emit_hidden(lanes<&arith::join16>().handler);
+  Pending& pending = builder.emit_hidden(code.handler);
   pending.a = low;
   pending.b = high;
   pending.dst = joined;
   return joined;
 }
 
-void pack(KernelBuilder& builder, bool wide) {
+void pack(KernelBuilder& builder, unsigned bits) {
   std::vector<Ref> parts = builder.sources(1, 'i');
-  const Ref dst = builder.destination(std::size_t{0}, wide ? 'l' : 'i');
-  if (wide && parts.size() == 4) {
-    parts = {join(builder, parts[0], parts[1]), join(builder, parts[2], parts[3])};
+  const Ref dst = builder.destination(std::size_t{0}, bits == 64 ? 'l' : 'i');
+  // Of four parts, first two and two.
+  const bool four = parts.size() == 4;
+  const unsigned each = bits / static_cast<unsigned>(std::max<std::size_t>(parts.size(), 1));
+  if ((parts.size() != 2 && !four) || each < 8) builder.refuse(builder.instruction().spelling());
+  if (four) {
+    const Implementation halves = each == 16 ? lanes<&arith::join16>() : lanes<&join8>();
+    parts = {join(builder, halves, parts[0], parts[1]), join(builder, halves, parts[2], parts[3])};
   }
-  if (parts.size() != 2) builder.refuse(builder.instruction().spelling());
-  Pending& pending = builder.emit(
-      wide ? lanes<&arith::join32>().handler : lanes<&arith::join16>().handler, kFolded);
+  const Implementation whole = bits == 64   ? lanes<&arith::join32>()
+                               : bits == 32 ? lanes<&arith::join16>()
+                                            : lanes<&join8>();
+  Pending& pending = builder.emit(whole.handler, kFolded);
   pending.a = parts[0];
   pending.b = parts[1];
   pending.dst = dst;
 }
 
+Handler copy_of(unsigned bits) {
+  if (bits == 16) return lanes<&arith::copy<std::uint16_t>>().handler;
+  return bits == 64 ? lanes<&arith::copy<std::uint64_t>>().handler
+                    : lanes<&arith::copy<std::uint32_t>>().handler;
+}
+
+/// The sources of mov.v4: %tid and its like have the elements x, y, z and a last one that is 0.
+std::vector<Ref> elements_to_move(KernelBuilder& builder, char kind) {
+  const ptx::Operand& from = builder.instruction().operands[1];
+  const auto* special = std::get_if<ptx::SpecialRegister>(&from.elements.at(0));
+  if (special == nullptr || from.kind != ptx::Operand::Kind::scalar)
+    return builder.sources(1, kind);
+  std::vector<Ref> elements;
+  for (const char* axis : {".x", ".y", ".z"}) {
+    elements.push_back(builder.source(ptx::SpecialRegister{special->name + axis}, kind));
+  }
+  elements.push_back(builder.constant(0, 4));
+  return elements;
+}
+
+/// mov.v2 and mov.v4: each element by itself.
+void move_elements(KernelBuilder& builder, unsigned bits, std::size_t count, char kind) {
+  const bool wide = bits == 64;
+  std::vector<Ref> from = elements_to_move(builder, kind);
+  const std::vector<Ref> to = builder.destinations(0, kind);
+  if (from.size() != count || to.size() != count) {
+    builder.refuse(builder.instruction().spelling() + " with other operands");
+  }
+  for (Ref& element : from) element = kept(builder, element, wide);
+  for (std::size_t i = 0; i < count; ++i) {
+    Pending& pending = builder.emit(copy_of(bits), kFolded);
+    pending.a = from[i];
+    pending.dst = to[i];
+  }
+}
+
+/// Bits of a type that mov takes; 0 for a modifier that is none.
+unsigned bits_to_move(const std::string& type) {
+  static const std::map<std::string, unsigned> kBits{
+      {"b16", 16},    {"u16", 16}, {"s16", 16}, {"f16", 16}, {"bf16", 16},
+      {"b32", 32},    {"u32", 32}, {"s32", 32}, {"f32", 32}, {"f16x2", 32},
+      {"bf16x2", 32}, {"b64", 64}, {"u64", 64}, {"s64", 64}, {"f64", 64}};
+  const auto found = kBits.find(type);
+  return found == kBits.end() ? 0 : found->second;
+}
+
 void build_mov(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
-  if (instruction.modifiers.size() != 1 || builder.operand_count() != 2) {
-    builder.refuse(instruction.spelling());
+  if (builder.operand_count() != 2) builder.refuse(instruction.spelling());
+  std::string type;
+  for (const std::string& modifier : instruction.modifiers) {
+    if (bits_to_move(modifier) != 0) type = modifier;
   }
-  const std::string& type = instruction.modifiers[0];
-  const bool wide = type == "b64" || type == "u64" || type == "s64" || type == "f64";
-  const bool narrow =
-      type == "b16" || type == "u16" || type == "s16" || type == "f16" || type == "bf16";
-  const bool word = type == "b32" || type == "u32" || type == "s32" || type == "f32" ||
-                    type == "f16x2" || type == "bf16x2";
-  if (!wide && !narrow && !word) builder.refuse(instruction.spelling());
+  const unsigned bits = bits_to_move(type);
+  const char kind = type == "f64" ? 'd' : type == "f32" ? 'f' : bits == 64 ? 'l' : 'i';
+  const bool two = instruction.has("v2");
+  if (two || instruction.has("v4")) return move_elements(builder, bits, two ? 2 : 4, kind);
   using Kind = ptx::Operand::Kind;
-  if (instruction.operands[0].kind == Kind::vector) return unpack(builder, wide);
-  if (instruction.operands[1].kind == Kind::vector) return pack(builder, wide);
-  const char kind = type == "f64" ? 'd' : type == "f32" ? 'f' : wide ? 'l' : 'i';
+  if (instruction.operands[0].kind == Kind::vector) return unpack(builder, bits);
+  if (instruction.operands[1].kind == Kind::vector) return pack(builder, bits);
   const bool special =
       std::holds_alternative<ptx::SpecialRegister>(instruction.operands[1].elements.at(0));
   const Ref from = builder.source(std::size_t{1}, kind);
   const Ref dst = builder.destination(std::size_t{0}, kind);
-  const Handler handler = wide     ? lanes<&arith::copy<std::uint64_t>>().handler
-                          : narrow ? lanes<&arith::copy<std::uint16_t>>().handler
-                                   : lanes<&arith::copy<std::uint32_t>>().handler;
-  Pending& pending = builder.emit(handler, special ? kMove : kFolded);
+  Pending& pending = builder.emit(copy_of(bits), special ? kMove : kFolded);
   pending.a = from;
   pending.dst = dst;
 }
@@ -467,7 +537,9 @@ std::vector<OpcodeRow> move_rows() { return {}; }
 
 std::vector<BuiltOpcode> built_move() {
   const std::string space = "shared|shared::cta|local|global|const";
-  return {{"mov", build_mov, {"b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|b64|u64|s64|f64"}},
+  return {{"mov",
+           build_mov,
+           {"[v2|v4] b16|u16|s16|f16|bf16|b32|u32|s32|f32|f16x2|bf16x2|b64|u64|s64|f64"}},
           {"cvta", build_cvta, {"[to] u64 " + space}},
           {"isspacep", build_isspacep, {space}}};
 }

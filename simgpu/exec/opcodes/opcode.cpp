@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -28,6 +29,31 @@ void expand(std::string_view pattern, const std::string& prefix, std::vector<std
     if (bar == std::string_view::npos) break;
     choices.remove_prefix(bar + 1);
   }
+}
+
+bool is_type(std::string_view modifier) {
+  static const std::set<std::string_view> kTypes{
+      "b8",    "u8",     "s8",    "b16",   "u16",  "s16",    "f16",    "bf16",
+      "b32",   "u32",    "s32",   "f32",   "b64",  "u64",    "s64",    "f64",
+      "f16x2", "bf16x2", "u16x2", "s16x2", "tf32", "e4m3x2", "e5m2x2", "pred"};
+  return kTypes.contains(modifier);
+}
+
+/// A spelling with its modifiers in alphabetical order, and behind them its types as they are.
+std::string in_order(const std::string& spelling) {
+  std::istringstream parts(spelling);
+  std::string opcode, types;
+  std::getline(parts, opcode, '.');
+  std::multiset<std::string> modifiers;
+  for (std::string part; std::getline(parts, part, '.');) {
+    if (is_type(part)) {
+      types += "." + part;
+    } else {
+      modifiers.insert(part);
+    }
+  }
+  for (const std::string& modifier : modifiers) opcode += "." + modifier;
+  return opcode + types;
 }
 
 }  // namespace
@@ -84,12 +110,15 @@ OpcodeTable::OpcodeTable() {
       if (!by_spelling_.emplace(spelling, i).second) {
         throw std::logic_error("two rows for the opcode " + spelling);
       }
+      if (!in_order_.emplace(in_order(spelling), i).second && in_order_[in_order(spelling)] != i) {
+        throw std::logic_error("two rows for the modifiers of " + spelling);
+      }
     }
   }
   for (auto rows :
-       {built_integer, built_compare, built_convert, built_move, built_memory, built_atomic,
-        built_control, built_warp, built_tensor, built_matrix_memory, built_async_copy,
-        built_cache_hints, built_texture, built_mbarrier, built_stack}) {
+       {built_integer, built_video, built_compare, built_convert, built_move, built_memory,
+        built_atomic, built_control, built_warp, built_tensor, built_matrix_memory,
+        built_async_copy, built_cache_hints, built_texture, built_mbarrier, built_stack}) {
     for (BuiltOpcode& opcode : rows()) built_.emplace(opcode.root, std::move(opcode));
   }
 }
@@ -101,7 +130,11 @@ const OpcodeTable& OpcodeTable::instance() {
 
 const OpcodeRow* OpcodeTable::find_row(const std::string& spelling) const {
   const auto found = by_spelling_.find(spelling);
-  return found == by_spelling_.end() ? nullptr : &rows_[found->second];
+  if (found != by_spelling_.end()) return &rows_[found->second];
+  // With one modifier there is no other order.
+  if (std::count(spelling.begin(), spelling.end(), '.') < 2) return nullptr;
+  const auto same = in_order_.find(in_order(spelling));
+  return same == in_order_.end() ? nullptr : &rows_[same->second];
 }
 
 std::vector<std::string> OpcodeTable::spellings() const {

@@ -68,6 +68,7 @@ std::vector<OpcodeRow> move_rows();
 std::vector<OpcodeRow> fp8_rows();
 std::vector<OpcodeRow> packed_integer_rows();
 std::vector<BuiltOpcode> built_integer();
+std::vector<BuiltOpcode> built_video();
 std::vector<BuiltOpcode> built_compare();
 std::vector<BuiltOpcode> built_convert();
 std::vector<BuiltOpcode> built_move();
@@ -108,6 +109,8 @@ extern const Handler kCall;            ///< calls an out-of-line function: optio
 extern const Handler kLeave;           ///< returns from it
 extern const Handler kPoll;            ///< after a load that may wait for others: see poll()
 extern const Handler kRefuse;          ///< ends the launch: option is the index of the refusal
+/// A load from .param memory, or a store to it; nullptr for sizes that it does not have.
+Handler frame_access(bool stores, unsigned bytes);
 Handler special_register(std::string_view name, std::uint32_t& option);  ///< nullptr when unknown
 /// " (grid synchronisation)": what an unknown register is for; nothing when that is unknown too.
 std::string purpose_of_register(std::string_view name);
@@ -119,6 +122,8 @@ class OpcodeTable {
   OpcodeTable();
   static const OpcodeTable& instance();
 
+  /// As for the assembler, the order of modifiers does not matter but for that of types:
+  /// div.ftz.rn.f32 is div.rn.ftz.f32.
   const OpcodeRow* find_row(const std::string& spelling) const;
   const BuiltOpcode* find_built(const std::string& root) const;
   /// Every spelling that has a row, sorted: what the opcode test must cover.
@@ -129,6 +134,7 @@ class OpcodeTable {
  private:
   std::vector<OpcodeRow> rows_;
   std::map<std::string, std::size_t> by_spelling_;
+  std::map<std::string, std::size_t> in_order_;  ///< by spelling, with the modifiers in order
   std::map<std::string, BuiltOpcode> built_;
 };
 

@@ -1,11 +1,9 @@
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 
 #include "simgpu/exec/lanes.h"
 
-/// Several small integers in a register: two of 16 bits, and the absolute differences among PTX's
-/// video instructions.
+/// Several small integers in a register: two of 16 bits, and conversions to a few of 2 to 16.
 namespace simgpu {
 namespace {
 
@@ -33,33 +31,35 @@ Int larger(Int a, Int b) {
   return kRelu ? std::max({a, b, Int{0}}) : std::max(a, b);
 }
 
-/// Small integers of kBits, A's signed or not, of a and B's of b: their absolute differences, or
-/// the sum of them and c.
-template <unsigned kBits, bool kSignedA, bool kSignedB, bool kAdds>
-Word absolute_differences(Word a, Word b, Word c) {
-  constexpr unsigned kUnused = 32 - kBits;
-  const auto part = [](Word x, unsigned at, bool is_signed) {
-    const Word top = x << (kUnused - at);
-    return is_signed ? std::int64_t{static_cast<std::int32_t>(top) >> kUnused}
-                     : std::int64_t{top >> kUnused};
+/// cvt.pack: a above b, both cut off at the ends of kBits, and above them the low bits of c.
+template <unsigned kBits, bool kSigned>
+Word packed(std::int32_t a, std::int32_t b, Word c) {
+  constexpr std::int32_t kLeast = kSigned ? -(1 << (kBits - 1)) : 0;
+  constexpr std::int32_t kMost = (1 << (kSigned ? kBits - 1 : kBits)) - 1;
+  constexpr Word kMask = (1U << kBits) - 1;
+  const auto part = [=](std::int32_t x) {
+    return static_cast<Word>(std::clamp(x, kLeast, kMost)) & kMask;
   };
-  Word result = kAdds ? c : 0;
-  for (unsigned at = 0; at < 32; at += kBits) {
-    const auto difference =
-        static_cast<Word>(std::llabs(part(a, at, kSignedA) - part(b, at, kSignedB)));
-    result += kAdds ? difference : (difference & ((1U << kBits) - 1)) << at;
-  }
-  return result;
+  const Word both = part(a) << kBits | part(b);
+  if constexpr (kBits == 16) return both;
+  return both | c << (2 * kBits % 32);
+}
+template <bool kSigned>
+Word packed_halves(std::int32_t a, std::int32_t b) {
+  return packed<16, kSigned>(a, b, 0);
 }
 
-template <unsigned kBits, bool kSignedA, bool kSignedB>
-void add_differences(std::vector<OpcodeRow>& rows) {
-  const std::string types = std::string(kSignedA ? ".s32" : ".u32") + (kSignedB ? ".s32" : ".u32");
-  const std::string name = "vabsdiff" + std::to_string(32 / kBits) + ".{u32|s32}" + types;
-  rows.push_back(
-      {name, lanes<&absolute_differences<kBits, kSignedA, kSignedB, false>>(), kInteger});
-  rows.push_back(
-      {name + ".add", lanes<&absolute_differences<kBits, kSignedA, kSignedB, true>>(), kInteger});
+constexpr Cost kConversion{.cls = InstructionClass::conversion};
+
+void add_packs(std::vector<OpcodeRow>& rows) {
+  rows.push_back({"cvt.pack.sat.u16.s32", lanes<&packed_halves<false>>(), kConversion});
+  rows.push_back({"cvt.pack.sat.s16.s32", lanes<&packed_halves<true>>(), kConversion});
+  rows.push_back({"cvt.pack.sat.u8.s32.b32", lanes<&packed<8, false>>(), kConversion});
+  rows.push_back({"cvt.pack.sat.s8.s32.b32", lanes<&packed<8, true>>(), kConversion});
+  rows.push_back({"cvt.pack.sat.u4.s32.b32", lanes<&packed<4, false>>(), kConversion});
+  rows.push_back({"cvt.pack.sat.s4.s32.b32", lanes<&packed<4, true>>(), kConversion});
+  rows.push_back({"cvt.pack.sat.u2.s32.b32", lanes<&packed<2, false>>(), kConversion});
+  rows.push_back({"cvt.pack.sat.s2.s32.b32", lanes<&packed<2, true>>(), kConversion});
 }
 
 }  // namespace
@@ -75,14 +75,7 @@ std::vector<OpcodeRow> packed_integer_rows() {
       {"max.s16x2", lanes<&both_halves<S, &larger<S, false>>>(), kInteger},
       {"min.{s16x2.relu|relu.s16x2}", lanes<&both_halves<S, &smaller<S, true>>>(), kInteger},
       {"max.{s16x2.relu|relu.s16x2}", lanes<&both_halves<S, &larger<S, true>>>(), kInteger}};
-  add_differences<8, false, false>(rows);
-  add_differences<8, true, true>(rows);
-  add_differences<8, true, false>(rows);
-  add_differences<8, false, true>(rows);
-  add_differences<16, false, false>(rows);
-  add_differences<16, true, true>(rows);
-  add_differences<16, true, false>(rows);
-  add_differences<16, false, true>(rows);
+  add_packs(rows);
   return rows;
 }
 

@@ -37,6 +37,8 @@ TEST(SimgpuRunEnds, TellsOfStreamsEventsAndGraphsThatAreNeverDestroyed) {
                   "missing",
                   "1 event from cudaEventCreate was never destroyed: cudaEventDestroy is "
                   "missing",
+                  "2 graphs from cudaGraphCreate, cudaGraphClone or cudaStreamEndCapture were never "
+                  "destroyed: cudaGraphDestroy is missing",
                   "1 executable graph from cudaGraphInstantiate was never destroyed: "
                   "cudaGraphExecDestroy is missing"));
   EXPECT_EQ(simulate("leaks handles-destroyed").exit_code, 0);

@@ -19,9 +19,13 @@ using KeptObjects = std::map<std::string, std::shared_ptr<void>>;
 /// student's function.
 class GuestCall {
  public:
-  /// `kept` outlives the call.
-  GuestCall(Values parameters, std::map<std::string, void*> tensors, KeptObjects& kept)
-      : parameters_(std::move(parameters)), tensors_(std::move(tensors)), kept_(kept) {}
+  /// `kept` outlives the call. @param stream a cudaStream_t
+  GuestCall(Values parameters, std::map<std::string, void*> tensors, KeptObjects& kept,
+            void* stream = nullptr)
+      : parameters_(std::move(parameters)),
+        tensors_(std::move(tensors)),
+        kept_(kept),
+        stream_(stream) {}
 
   std::int64_t integer(const std::string& name) const {
     return std::get<std::int64_t>(parameters_.at(name));
@@ -35,6 +39,10 @@ class GuestCall {
   T* tensor(const std::string& name) const {
     return static_cast<T*>(tensors_.at(name));
   }
+  /// The stream of a task that says `stream = true`, a cudaStream_t. It does not wait for the
+  /// default stream, and the tensors may be on their way on it: only work that is ordered with it
+  /// may touch them. A null pointer in any other task.
+  void* stream() const { return stream_; }
   /// Something that a call needs beside its tensors, such as a library's handle: made from
   /// `arguments` by the first call that asks for this name. Measured calls keep it for those after
   /// them, so that at most the first pays for it; behind any other call it ends.
@@ -51,6 +59,7 @@ class GuestCall {
   Values parameters_;
   std::map<std::string, void*> tensors_;
   KeptObjects& kept_;
+  void* stream_ = nullptr;
   Values results_;
 };
 

@@ -100,6 +100,11 @@ struct RunRequest {
   /// Decides which blocks a simulated GPU runs of a launch that it does not run whole. The guest
   /// must not know it.
   std::uint64_t secret = 0;
+  /// The function gets a stream from its caller, which does not wait for the default stream.
+  bool gives_stream = false;
+  /// With gives_stream, on a device with checkers: the caller's own work on the tensors is on that
+  /// stream, before the call and behind it, and nobody waits for it.
+  bool late_inputs = false;
   /// Findings name only what the library was built with: what a guest makes at run time, it could
   /// name after the sizes of a hidden case.
   bool names_built_code_only = false;

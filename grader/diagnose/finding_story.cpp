@@ -8,6 +8,7 @@
 
 #include "grader/diagnose/diagnose.h"
 #include "grader/diagnose/story.h"
+#include "grader/diagnose/stream_story.h"
 
 namespace rooflab {
 namespace {
@@ -347,6 +348,7 @@ simgpu::Finding with_cause(const simgpu::Finding& finding,
 
 Diagnostic explain_finding(const simgpu::Finding& finding, const DiagnoseContext& context,
                            const TensorCheck* effect) {
+  if (finding.code == kOffTheStream) return explain_off_the_stream(finding, context);
   Diagnostic story = begin_story(finding.code, context);
   story.message = cause_of(finding, context.hidden);
   if (finding.where.line > 0) {

@@ -131,7 +131,9 @@ std::string encode(const Call& call) {
                   {"entry", call.entry},
                   {"parameters", to_json(call.parameters)},
                   {"tensors", std::move(tensors)},
-                  {"measured", call.measured}});
+                  {"measured", call.measured},
+                  {"gives_stream", call.gives_stream},
+                  {"stream", call.stream}});
 }
 
 std::string encode(const Reply& reply) {
@@ -156,6 +158,8 @@ Call decode_call(const std::string& text) {
   call.library = object.at("library").get<std::string>();
   call.entry = object.at("entry").get<std::string>();
   call.measured = object.at("measured").get<bool>();
+  call.gives_stream = object.at("gives_stream").get<bool>();
+  call.stream = object.at("stream").get<std::uint64_t>();
   for (const auto& [name, node] : object.at("parameters").items()) {
     if (auto value = value_from(node)) {
       call.parameters.emplace(name, std::move(*value));

@@ -42,7 +42,10 @@ struct Call {
   std::string entry;
   Values parameters;
   std::map<std::string, TensorPlace> tensors;
-  bool measured = false;  ///< time the call with CUDA events
+  bool measured = false;      ///< time the call with CUDA events
+  bool gives_stream = false;  ///< the function gets a stream that does not wait for the default one
+  /// With that, the stream's handle, which both sides know (simulated GPU); 0: the guest makes it.
+  std::uint64_t stream = 0;
 };
 
 /// The guest's answer. Student code shares the guest's process, so all of it may be a lie.

@@ -20,12 +20,16 @@ TEST(CallProtocolTest, ACallArrivesAsItWasSent) {
       {"m", std::int64_t{1} << 62}, {"alpha", 3.0}, {"mode", std::string("a\"b\n\\")}};
   call.tensors["A"] = {0xFFFF'0000'0000'1234ULL, ""};
   call.tensors["B"] = {0, std::string(128, 'f'), 84, true};
+  call.gives_stream = true;
+  call.stream = 17;
   const std::string line = encode(call);
   EXPECT_EQ(line.find('\n'), std::string::npos) << "a call is one line";
   const Call got = decode_call(line);
   EXPECT_EQ(got.library, call.library);
   EXPECT_EQ(got.entry, call.entry);
   EXPECT_TRUE(got.measured);
+  EXPECT_TRUE(got.gives_stream);
+  EXPECT_EQ(got.stream, 17U);
   EXPECT_EQ(got.parameters, call.parameters);
   EXPECT_EQ(got.tensors.at("A").address, call.tensors["A"].address);
   EXPECT_EQ(got.tensors.at("B").exported, call.tensors["B"].exported);

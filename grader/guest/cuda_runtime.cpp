@@ -28,6 +28,7 @@ constexpr Location kThisGpu = {1, 0};  // cudaMemLocationTypeDevice, of the one 
 constexpr int kReadAndWrite = 3;       // cudaMemAccessFlagsProtReadWrite
 constexpr int kReleaseThreshold = 4;   // cudaMemPoolAttrReleaseThreshold
 constexpr int kDeviceToDevice = 3;
+constexpr unsigned kNonBlocking = 1;  // cudaStreamNonBlocking
 
 ExportedPointer pointer_from(const std::string& hexadecimal) {
   ExportedPointer pointer{};
@@ -78,13 +79,26 @@ void CudaRuntime::check(int error, const char* what) const {
 }
 
 std::string CudaRuntime::finish() {
-  if (library_ == nullptr) {
-    return {};
-  }
-  const int of_device = find<int()>("cudaDeviceSynchronize")();
+  return library_ == nullptr ? "" : error_of(find<int()>("cudaDeviceSynchronize")());
+}
+
+std::string CudaRuntime::finish(void* stream) {
+  return error_of(find<int(void*)>("cudaStreamSynchronize")(stream));
+}
+
+/// @param of_device what waiting ended in
+std::string CudaRuntime::error_of(int of_device) const {
   const int of_calls = find<int()>("cudaGetLastError")();
   const int error = of_device != 0 ? of_device : of_calls;
   return error == 0 ? std::string() : name_of_error(error);
+}
+
+void* CudaRuntime::own_stream() {
+  if (stream_ == nullptr) {
+    check(find<int(void**, unsigned)>("cudaStreamCreateWithFlags")(&stream_, kNonBlocking),
+          "cudaStreamCreateWithFlags");
+  }
+  return stream_;
 }
 
 void CudaRuntime::open_pool(int descriptor) {
@@ -150,14 +164,14 @@ void CudaRuntime::make_clock() {
   check(create(&stop_), "cudaEventCreate");
 }
 
-void CudaRuntime::start_clock() {
+void CudaRuntime::start_clock(void* stream) {
   make_clock();
-  check(find<int(void*, void*)>("cudaEventRecord")(start_, nullptr), "cudaEventRecord");
+  check(find<int(void*, void*)>("cudaEventRecord")(start_, stream), "cudaEventRecord");
 }
 
-double CudaRuntime::stop_clock_us() {
+double CudaRuntime::stop_clock_us(void* stream) {
   constexpr double kMicrosecondsPerMillisecond = 1000;
-  check(find<int(void*, void*)>("cudaEventRecord")(stop_, nullptr), "cudaEventRecord");
+  check(find<int(void*, void*)>("cudaEventRecord")(stop_, stream), "cudaEventRecord");
   check(find<int(void*)>("cudaEventSynchronize")(stop_), "cudaEventSynchronize");
   float milliseconds = 0;
   check(find<int(float*, void*, void*)>("cudaEventElapsedTime")(&milliseconds, start_, stop_),

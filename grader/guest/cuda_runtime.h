@@ -17,6 +17,11 @@ class CudaRuntime {
 
   /// Waits for the device. @return the error that it or an earlier call left behind, or empty.
   std::string finish();
+  /// The same for one stream: what was to be ordered with it and is not, nobody has waited for.
+  std::string finish(void* stream);
+
+  /// A stream that does not wait for the default stream, made by the first call and kept.
+  void* own_stream();
 
   /// Opens memory of another process, which gave us the descriptor of the pool that it lies in, and
   /// told of its pointer what TensorPlace::exported says. @throws std::runtime_error with CUDA's
@@ -32,17 +37,18 @@ class CudaRuntime {
   /// what it takes by cudaMallocAsync anew.
   void keep_freed_memory();
 
-  /// Time between start() and stop() on the default stream, by CUDA events. They are made once,
-  /// at the latest by start_clock().
+  /// Time between start() and stop() on a stream, by CUDA events. They are made once, at the latest
+  /// by start_clock().
   void make_clock();
-  void start_clock();
-  double stop_clock_us();
+  void start_clock(void* stream);
+  double stop_clock_us(void* stream);
 
  private:
   template <typename Function>
   Function* find(const char* name) const;
   std::string name_of_error(int error) const;
   void check(int error, const char* what) const;
+  std::string error_of(int error) const;
   void open_pool(int descriptor);
 
   void* library_ = nullptr;
@@ -50,6 +56,7 @@ class CudaRuntime {
   void* pool_ = nullptr;   // cudaMemPool_t
   void* start_ = nullptr;  // cudaEvent_t
   void* stop_ = nullptr;
+  void* stream_ = nullptr;  // cudaStream_t
 };
 
 }  // namespace rooflab

@@ -64,6 +64,13 @@ void* TaskCaller::place_of(const TensorPlace& place) {
   return found->second;
 }
 
+/// The stream that the function gets: the trusted side's, or one of ours.
+void* TaskCaller::stream_of(const Call& call) {
+  if (!call.gives_stream) return nullptr;
+  if (call.stream == 0) return cuda_.own_stream();
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(call.stream));
+}
+
 Reply TaskCaller::prepare(const Call& call) {
   Reply reply;
   try {
@@ -71,6 +78,7 @@ Reply TaskCaller::prepare(const Call& call) {
     for (const auto& [name, place] : call.tensors) {
       place_of(place);
     }
+    stream_of(call);
     if (call.measured) {
       cuda_.keep_freed_memory();
       cuda_.make_clock();
@@ -94,13 +102,14 @@ Reply TaskCaller::run(const Call& call) {
     for (const auto& [name, place] : call.tensors) {
       tensors[name] = place_of(place);
     }
-    GuestCall guest_call(call.parameters, std::move(tensors), kept_);
+    void* stream = stream_of(call);
+    GuestCall guest_call(call.parameters, std::move(tensors), kept_, stream);
     if (call.measured) {
-      cuda_.start_clock();
+      cuda_.start_clock(stream);
     }
     entry(guest_call);
     if (call.measured) {
-      reply.elapsed_us = cuda_.stop_clock_us();
+      reply.elapsed_us = cuda_.stop_clock_us(stream);
     }
     reply.results = guest_call.results();
   } catch (const NotLoaded& error) {
@@ -122,7 +131,9 @@ Reply TaskCaller::run(const Call& call) {
     reply.status = Reply::Status::exception;
     reply.detail = "something that is not a std::exception";
   }
-  reply.cuda_error = cuda_.finish();
+  // The trusted side, which has given the stream, looks at what is ordered with it, and waits for
+  // the device itself.
+  reply.cuda_error = call.stream != 0 ? cuda_.finish(stream_of(call)) : cuda_.finish();
   return reply;
 }
 

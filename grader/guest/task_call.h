@@ -21,6 +21,7 @@ class TaskCaller {
   Reply prepare(const Call& call);
   Entry* load(const Call& call);
   void* place_of(const TensorPlace& place);
+  void* stream_of(const Call& call);
 
   CudaRuntime cuda_;
   void* library_ = nullptr;

@@ -191,6 +191,8 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed, const Case
           .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),
           .share_of_work = std::max(kLeastShareOfWork, std::pow(0.5, too_slow_)),
           .secret = seeds_of(spec.name).blocks,
+          .gives_stream = scene_.task().stream,
+          .late_inputs = spec.late_inputs,
           .names_built_code_only = spec.hidden,
           .host_time_limit = std::chrono::duration<double>(scene_.task().host_time_limit_s),
           .fresh = with_fresh_inputs};

@@ -66,6 +66,7 @@ CaseSpec read_case(TableReader& reader) {
   spec.expect = reader.values("expect");
   spec.sampled = reader.boolean_or("sampled", false);
   spec.shows_memory = reader.boolean_or("shows_memory", false);
+  spec.late_inputs = reader.boolean_or("late_inputs", false);
   spec.peak = reader.text_or("peak", "");
   spec.group = reader.text_or("group", "");
   reader.finish();
@@ -80,6 +81,11 @@ void check_case(const TableReader& reader, const TaskSpec& task, const CaseSpec&
     throw reader.error("expect",
                        fmt::format("case \"{}\" of task {} says no results", spec.name, task.id),
                        "add expect = { name = number }, or name an oracle in the task");
+  }
+  if (spec.late_inputs && !task.stream) {
+    throw reader.error("late_inputs",
+                       fmt::format("the functions of task {} get no stream to wait for", task.id),
+                       "set stream = true in the task, or remove late_inputs");
   }
   const auto same_name = [&](const CaseSpec& other) { return other.name == spec.name; };
   if (std::ranges::any_of(task.cases, same_name)) {
@@ -272,6 +278,7 @@ TaskSpec read_task(const toml::table& table, const std::filesystem::path& file) 
   task.uses = reader.texts("uses");
   check_uses(reader, task);
   task.entry = reader.text_or("entry", "");
+  task.stream = reader.boolean_or("stream", false);
   task.oracle = reader.text_or("oracle", "");
   task.forbidden = reader.texts("forbidden");
   task.withheld = reader.texts("withheld");

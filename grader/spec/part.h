@@ -37,6 +37,7 @@ struct CaseSpec {
   bool hidden = false;        ///< from solutions/<part>/hidden.toml
   bool sampled = false;       ///< see RunRequest::sampled
   bool shows_memory = false;  ///< the report says how much device memory the call took
+  bool late_inputs = false;   ///< see RunRequest::late_inputs
   std::string peak = {};      ///< a GPU without this peak leaves the case out; empty: none does
   std::string group = {};     ///< name of its group
 };
@@ -98,6 +99,7 @@ struct TaskSpec {
   std::string file;                    ///< the student's, relative to the part's directory
   std::vector<std::string> uses;       ///< further files of the student's, linked with `file`
   std::string entry;                   ///< the adapter, labs/<part>/guest/<entry>.cpp
+  bool stream = false;                 ///< its functions get a stream: RunRequest::gives_stream
   std::string oracle;                  ///< registered name, empty when cases hold their results
   std::vector<std::string> forbidden;  ///< symbols (regular expressions) the object may not import
   /// Of labs/toolkit, headers ("timing.h") and folders ("eager") that answer what the task asks.

@@ -372,6 +372,16 @@ struct Studies {
   }
 };
 
+struct Streams {
+  const float* x;
+  float* y;
+  int n, blocks, threads;
+
+  void rl0325() {
+#include "RL0325.inc"
+  }
+};
+
 struct Launches {
   const float* x;
   float *t, *y;

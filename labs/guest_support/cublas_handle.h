@@ -4,11 +4,14 @@
 
 namespace rooflab {
 
-/// A handle of cuBLAS, as long as this object lives.
+/// A handle of cuBLAS on a stream, as long as this object lives.
 class CublasHandle {
  public:
   /// @throws CudaError
-  CublasHandle() { CUBLAS_CHECK(cublasCreate(&handle_)); }
+  explicit CublasHandle(cudaStream_t stream = nullptr) {
+    CUBLAS_CHECK(cublasCreate(&handle_));
+    CUBLAS_CHECK(cublasSetStream(handle_, stream));
+  }
   ~CublasHandle() { static_cast<void>(cublasDestroy(handle_)); }
   CublasHandle(const CublasHandle&) = delete;
   CublasHandle& operator=(const CublasHandle&) = delete;

@@ -10,29 +10,35 @@
 #include <vector>
 
 #include "grader/contract/guest_call.h"
+#include "guest_support/stream.h"
 #include "toolkit/check.h"
 #include "toolkit/workspace.h"
 
 namespace rooflab {
 
-/// Device memory in the order of the default stream: taken here, given back with this object.
+/// Device memory in the order of a stream: taken here, given back with this object.
 class DeviceBuffer {
  public:
   /// @throws CudaError
-  explicit DeviceBuffer(std::size_t bytes) { CUDA_CHECK(cudaMallocAsync(&data_, bytes, nullptr)); }
-  ~DeviceBuffer() { static_cast<void>(cudaFreeAsync(data_, nullptr)); }
+  DeviceBuffer(std::size_t bytes, cudaStream_t stream) : stream_(stream) {
+    CUDA_CHECK(cudaMallocAsync(&data_, bytes, stream));
+  }
+  ~DeviceBuffer() { static_cast<void>(cudaFreeAsync(data_, stream_)); }
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
   void* data() const { return data_; }
 
  private:
   void* data_ = nullptr;
+  cudaStream_t stream_;
 };
 
-/// A workspace of the guest's, which all calls of this size use one after the other.
+/// A workspace of the guest's on the call's stream, which all calls of this size use one after the
+/// other.
 /// @throws CudaError
 inline Workspace kept_workspace(GuestCall& call, std::size_t bytes) {
-  const auto& buffer = call.kept<DeviceBuffer>("workspace of " + std::to_string(bytes), bytes);
+  const auto& buffer =
+      call.kept<DeviceBuffer>("workspace of " + std::to_string(bytes), bytes, stream_of(call));
   return Workspace(buffer.data(), bytes);
 }
 

@@ -2,22 +2,14 @@
 
 #include <cuda_runtime.h>
 
-#include "toolkit/check.h"
+#include "grader/contract/guest_call.h"
 
 namespace rooflab {
 
-/// A stream of its own, which can be captured, as long as this object lives.
-class Stream {
- public:
-  /// @throws CudaError
-  Stream() { CUDA_CHECK(cudaStreamCreate(&stream_)); }
-  ~Stream() { static_cast<void>(cudaStreamDestroy(stream_)); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  cudaStream_t get() const { return stream_; }
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
+/// The stream that the student's function gets, which neither waits for the default stream nor is
+/// waited for by it.
+inline cudaStream_t stream_of(const GuestCall& call) {
+  return static_cast<cudaStream_t>(call.stream());
+}
 
 }  // namespace rooflab

@@ -133,6 +133,7 @@ class BlasCall {
   void for_each_column(const Operand& operand, Visit visit) const;
   void check_initialized(const Operand& operand);
   LibraryKernel cost(const std::vector<Operand>& operands) const;
+  std::vector<StreamRaces::Range> touched(const std::vector<Operand>& operands) const;
 
   Device& device_;
   const Request& request_;
@@ -251,6 +252,26 @@ LibraryKernel BlasCall::cost(const std::vector<Operand>& operands) const {
   return kernel;
 }
 
+/// Columns that follow each other without a gap are one range. Of very many with gaps nothing is
+/// told: what lies between them belongs to somebody else.
+std::vector<StreamRaces::Range> BlasCall::touched(const std::vector<Operand>& operands) const {
+  constexpr std::size_t kMostRanges = 4096;
+  std::vector<StreamRaces::Range> ranges;
+  for (const Operand& operand : operands) {
+    const std::size_t before = ranges.size();
+    for_each_column(operand, [&](std::uint64_t address, std::uint64_t bytes) {
+      const bool follows = ranges.size() > before && ranges.back().end == address;
+      if (follows) {
+        ranges.back().end += bytes;
+      } else if (ranges.size() - before <= kMostRanges) {
+        ranges.push_back({.begin = address, .end = address + bytes, .writes = operand.written});
+      }
+    });
+    if (ranges.size() - before > kMostRanges) ranges.resize(before);
+  }
+  return ranges;
+}
+
 CudaError BlasCall::run(double* result) {
   blas::Operands where{.alpha = request_.alpha, .beta = request_.beta};
   if (!load_scalar(request_.alpha_address, &where.alpha) && request_.alpha_address != 0) {
@@ -292,7 +313,11 @@ CudaError BlasCall::run(double* result) {
   }
   const bool stores = request_.result_address != 0 && !device_.sampled();
   if (stores && !store_result(*result)) return CudaError::invalid_value;
-  return device_.run_library_kernel(cost(operands), request_.stream);
+  const CudaError error = device_.run_library_kernel(cost(operands), request_.stream);
+  if (error == CudaError::success && !empty) {
+    device_.note_library_work(name_of_routine(request_), touched(operands));
+  }
+  return error;
 }
 
 }  // namespace

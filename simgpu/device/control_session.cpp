@@ -8,6 +8,15 @@
 #include "simgpu/device/protocol.h"
 
 namespace simgpu {
+namespace {
+
+std::vector<ByteRange> ranges_from(wire::Reader& reader) {
+  std::vector<ByteRange> ranges;
+  while (!reader.empty()) ranges.push_back(reader.get<ByteRange>());
+  return ranges;
+}
+
+}  // namespace
 
 using protocol::ControlOperation;
 
@@ -58,6 +67,12 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
       return;
     case ControlOperation::set_secret:
       device_.set_secret(reader.get<std::uint64_t>());
+      return;
+    case ControlOperation::open_callers_stream:
+      writer.put(device_.open_callers_stream());
+      return;
+    case ControlOperation::callers_work:
+      device_.note_callers_work(ranges_from(reader));
       return;
     case ControlOperation::add_built_code:
       device_.add_built_code(reader.rest());

@@ -289,9 +289,11 @@ void Device::release_guest() {
   modules_.clear();
   known_launches_ = {};
   graphs_ = {};
+  graphs_kept_ = 0;
   timeline_.wait_until(timeline_.all_done());
   timeline_.forget_handles();
   stream_races_.forget_all();
+  has_callers_work_ = false;
   output_.clear();
   fault_ = CudaError::success;
 }

@@ -123,6 +123,8 @@ class Device {
   CudaError launch(const protocol::LaunchMessage& message, std::span<const std::byte> parameters);
   /// Records and times a library routine that has just been carried out.
   CudaError run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream);
+  /// What that routine touched, for the order between streams.
+  void note_library_work(const std::string& name, std::vector<StreamRaces::Range> ranges);
   /// Warp instructions that one launch may have.
   std::uint64_t instruction_budget() const { return options_.instruction_budget; }
   /// A library routine that cannot run: a finding, and the error a GPU would end in.
@@ -136,6 +138,9 @@ class Device {
 
   // Graphs. Between begin_node() and end_node() what is launched, copied and filled is the node's.
   GraphTable& graphs() { return graphs_; }
+  /// How many graphs the guest's library keeps, from which executable ones are made. The guest's
+  /// word: it only says what its program has forgotten.
+  void note_graphs_kept(std::uint64_t count) { graphs_kept_ = count; }
   /// @param follows_work whether a node before it has done something, so that the device knew of it
   void begin_node(Picoseconds from, bool follows_work, StreamRaces::Node node);
   /// @returns when the node is done
@@ -168,6 +173,12 @@ class Device {
   void note_asked() { unasked_.reset(); }
 
   // The trusted side.
+  /// A stream that the guest's function gets from its caller. @returns its handle
+  std::uint64_t open_callers_stream() { return timeline_.create_callers_stream(); }
+  /// The caller works with these bytes on that stream now, and nobody has waited for it: before the
+  /// call it makes the arguments, behind it it uses what they hold. Work of the guest that is not
+  /// ordered with it is a finding (RL0325). Takes no modelled time.
+  void note_callers_work(const std::vector<ByteRange>& ranges);
   std::uint64_t trusted_allocate(std::uint64_t bytes, const std::string& label);
   void trusted_release(std::uint64_t address);
   void set_checkers(bool on) { options_.checkers = on; }
@@ -189,7 +200,8 @@ class Device {
   /// Whether races between streams are looked for: not while there is only the default stream.
   bool watches_streams() const {
     const bool branches = node_.order != nullptr && node_.order->branches();
-    return options_.checkers && !options_.sampled && (timeline_.has_created_streams() || branches);
+    return options_.checkers && !options_.sampled &&
+           (timeline_.has_created_streams() || has_callers_work_ || branches);
   }
   /// Work that was just issued, on the stream that the timeline's last stamp names.
   void note_work(StreamRaces::Work work);
@@ -242,6 +254,7 @@ class Device {
   std::uint64_t next_module_ = 1;
   std::map<std::uint64_t, LoadedModule> modules_;
   GraphTable graphs_;
+  std::uint64_t graphs_kept_ = 0;
   StreamRaces stream_races_;
   KnownLaunches known_launches_;
   std::uint64_t repeats_ = 0;
@@ -254,8 +267,9 @@ class Device {
   ManagedContents managed_;            ///< kept only while there is memory that the host shares
   SettledBytes settled_;               ///< of the only launch that left out blocks
   std::uint64_t secret_ = 0;
-  StreamRaces::Node node_;     ///< that what is issued belongs to
-  bool follows_work_ = false;  ///< what is issued belongs to a node that is not a graph's first
+  bool has_callers_work_ = false;  ///< on the caller's stream
+  StreamRaces::Node node_;         ///< that what is issued belongs to
+  bool follows_work_ = false;      ///< what is issued belongs to a node that is not a graph's first
   /// Where a leaked allocation was made, as far as the device knows.
   struct GuestAllocation {
     std::uint64_t bytes = 0;

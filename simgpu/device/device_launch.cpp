@@ -360,6 +360,10 @@ void Device::fail_library_kernel(FindingKind kind, const std::string& name,
   raise(misaligned ? CudaError::misaligned_address : CudaError::illegal_address);
 }
 
+void Device::note_library_work(const std::string& name, std::vector<StreamRaces::Range> ranges) {
+  if (watches_streams()) note_work({.name = name, .ranges = std::move(ranges)});
+}
+
 CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream) {
   timeline_.spend(ApiCost::kLaunch);
   if (!timeline_.has_stream(stream)) return CudaError::invalid_resource_handle;

@@ -270,6 +270,15 @@ void DeviceProcess::set_checkers(bool on) {
   impl_->ask(ControlOperation::set_checkers, static_cast<std::uint8_t>(on));
 }
 
+std::uint64_t DeviceProcess::open_callers_stream() {
+  const auto reply = impl_->ask(ControlOperation::open_callers_stream);
+  return wire::Reader(reply).get<std::uint64_t>();
+}
+
+void DeviceProcess::note_callers_work(std::span<const ByteRange> ranges) {
+  impl_->call(ControlOperation::callers_work, std::as_bytes(ranges));
+}
+
 void DeviceProcess::mark() { impl_->ask(ControlOperation::mark); }
 
 void DeviceProcess::report_end() { impl_->ask(ControlOperation::report_end); }

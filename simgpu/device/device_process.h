@@ -64,6 +64,11 @@ class DeviceProcess {
   void mark_uninitialized(std::uint64_t address, std::uint64_t bytes);
 
   void set_checkers(bool on);
+  /// A stream for the guest's function to get from its caller, as a handle of the runtime. It does
+  /// not wait for the default stream.
+  std::uint64_t open_callers_stream();
+  /// Device::note_callers_work(): what lies in these bytes is on its way on that stream.
+  void note_callers_work(std::span<const ByteRange> ranges);
   /// Starts a region: caches are cold, the activity log is empty, the peak of memory is what is
   /// allocated now.
   void mark();

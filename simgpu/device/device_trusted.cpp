@@ -32,6 +32,20 @@ void Device::trusted_release(std::uint64_t address) {
   }
 }
 
+void Device::note_callers_work(const std::vector<ByteRange>& ranges) {
+  const std::uint64_t stream = timeline_.callers_stream();
+  if (stream == 0 || !options_.checkers || options_.sampled) return;  // a reset has taken it along
+  has_callers_work_ = true;
+  StreamRaces::Work work{.name = "work of the caller", .of_caller = true};
+  for (const ByteRange& range : ranges) {
+    if (range.bytes == 0) continue;
+    work.ranges.push_back(
+        {.begin = range.address, .end = range.address + range.bytes, .writes = true});
+  }
+  timeline_.stamp(stream);
+  note_work(std::move(work));
+}
+
 void Device::mark() {
   timeline_.wait_until(timeline_.all_done());
   marked_at_ = timeline_.now();

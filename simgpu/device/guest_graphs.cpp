@@ -42,6 +42,9 @@ CudaError GuestSession::graph_operation(Operation operation, wire::Reader& reade
     }
     case Operation::graph_continue:
       return continue_graph(writer);
+    case Operation::graphs_kept:
+      device_.note_graphs_kept(reader.get<std::uint64_t>());
+      return CudaError::success;
     default:
       return launch_graph(operation, reader, writer);
   }

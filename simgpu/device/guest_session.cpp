@@ -38,6 +38,10 @@ const char* function_of(GuestOperation operation) {
       return "cudaMallocAsync";
     case GuestOperation::pool_release:
       return "cudaFreeAsync";
+    case GuestOperation::pool_get:
+      return "cudaMemPoolGetAttribute";
+    case GuestOperation::pool_set:
+      return "cudaMemPoolSetAttribute";
     case GuestOperation::copy_to_device:
     case GuestOperation::copy_from_device:
     case GuestOperation::copy_on_device:
@@ -250,6 +254,7 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
     case Operation::graph_upload:
     case Operation::graph_launch:
     case Operation::graph_continue:
+    case Operation::graphs_kept:
       return graph_operation(operation, reader, writer);
     case Operation::blas:
       return blas_operation(device_, reader, writer);

@@ -224,7 +224,7 @@ void Device::report_leaks() {
   report_handle_leaks();
 }
 
-/// Streams, events and executable graphs, told once for each kind.
+/// Streams, events and graphs, told once for each kind.
 void Device::report_handle_leaks() {
   struct Kind {
     std::size_t count;
@@ -233,6 +233,8 @@ void Device::report_handle_leaks() {
   for (const Kind& kind :
        {Kind{timeline_.own_streams(), "stream", "cudaStreamCreate", "cudaStreamDestroy"},
         Kind{timeline_.own_events(), "event", "cudaEventCreate", "cudaEventDestroy"},
+        Kind{graphs_kept_, "graph", "cudaGraphCreate, cudaGraphClone or cudaStreamEndCapture",
+             "cudaGraphDestroy"},
         Kind{graphs_.count(), "executable graph", "cudaGraphInstantiate",
              "cudaGraphExecDestroy"}}) {
     if (kind.count == 0) continue;

@@ -92,6 +92,7 @@ enum class GuestOperation : std::uint32_t {
   misuse,          ///< Misuse: a call that the guest's own library refused
   launch_unasked,  ///< u32 error: a launch failed, and its caller cannot see what it returned
   error_asked,     ///< the program asked for the last error
+  graphs_kept,     ///< u64: graphs that the program has made and not destroyed
   refused,         ///< Refusal and the name of a public function that the guest's libraries lack
   count,
 };
@@ -113,6 +114,8 @@ enum class ControlOperation : std::uint32_t {
   settled,
   set_secret,
   add_built_code,
+  open_callers_stream,  ///< u64 handle of the stream that the guest's function is given
+  callers_work,         ///< ByteRange …: Device::note_callers_work()
   count,
 };
 

@@ -63,11 +63,10 @@ void StreamOrder::host_waits_for_event(std::uint64_t event) {
 
 void StreamOrder::host_waits_for_all() { join(host_, issued_); }
 
-/// Its work counts as done: a race with it is missed rather than invented.
-void StreamOrder::forget_stream(std::uint64_t stream) {
+void StreamOrder::forget_stream(std::uint64_t stream, bool is_done) {
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return;
-  join(host_, found->second);
+  if (is_done) join(host_, found->second);
   streams_.erase(found);
 }
 

@@ -31,7 +31,8 @@ class StreamOrder {
   void host_waits_for_event(std::uint64_t event);
   void host_waits_for_all();
 
-  void forget_stream(std::uint64_t stream);
+  /// @param is_done its work counts as done, whoever has waited for it
+  void forget_stream(std::uint64_t stream, bool is_done);
   void forget_event(std::uint64_t event) { events_.erase(event); }
   void forget_all() { *this = {}; }
 

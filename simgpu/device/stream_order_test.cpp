@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <string>
+#include <vector>
 
 #include "simgpu/device/stream_races.h"
 
@@ -136,6 +139,78 @@ TEST(GraphOrderTest, AChainHasNoBranches) {
   EXPECT_FALSE(GraphOrder(nodes).branches());
   EXPECT_TRUE(GraphOrder(nodes).is_before(0, 2));
   EXPECT_TRUE(GraphOrder({}).is_before(0, 0));
+}
+
+/// A caller's work on an array before and behind a function, and the function's own between them.
+class CallersStreamTest : public StreamOrderTest {
+ protected:
+  void caller_works() {
+    StreamRaces::Work work{.stamp = issue(kOne), .name = "work of the caller", .of_caller = true};
+    work.ranges = {{base_, base_ + 1000, true}};
+    add(work);
+  }
+  void function_works(std::uint64_t stream, bool writes) {
+    StreamRaces::Work work{.stamp = issue(stream), .name = "a memset"};
+    work.ranges = {{base_ + 100, base_ + 200, writes}};
+    add(work);
+  }
+  void add(const StreamRaces::Work& work) {
+    for (const Finding& finding : races_.add(work, order_, memory_)) {
+      codes_.push_back(finding.code);
+    }
+  }
+  std::vector<std::string> codes_;
+
+ private:
+  DeviceMemory memory_{1 << 20};
+  std::uint64_t base_ = memory_.allocate(4096, "x").value();
+  StreamRaces races_;
+};
+
+TEST_F(CallersStreamTest, WorkOnItsStreamIsOrdered) {
+  caller_works();
+  function_works(kOne, true);
+  caller_works();
+  EXPECT_TRUE(codes_.empty());
+}
+
+TEST_F(CallersStreamTest, WorkOnAnotherStreamComesTooEarlyAndTooLate) {
+  caller_works();
+  function_works(kOther, false);
+  EXPECT_EQ(codes_, std::vector<std::string>{"RL0325"});
+  caller_works();
+  EXPECT_EQ(codes_, (std::vector<std::string>{"RL0325", "RL0325"}));
+}
+
+TEST_F(CallersStreamTest, WorkThatIsForkedAndJoinedIsOrdered) {
+  caller_works();
+  order_.record(kEvent, kOne, {});
+  order_.wait(kOther, kEvent);
+  function_works(kOther, true);
+  EXPECT_TRUE(codes_.empty());
+  order_.record(kNext, kOther, {});
+  order_.wait(kOne, kNext);
+  order_.forget_stream(kOther, false);
+  caller_works();
+  EXPECT_TRUE(codes_.empty());
+}
+
+TEST_F(CallersStreamTest, WorkThatIsNeverJoinedIsTooLateThoughItsStreamIsGone) {
+  caller_works();
+  order_.record(kEvent, kOne, {});
+  order_.wait(kOther, kEvent);
+  function_works(kOther, true);
+  order_.forget_stream(kOther, false);
+  caller_works();
+  EXPECT_EQ(codes_, std::vector<std::string>{"RL0325"});
+}
+
+TEST_F(CallersStreamTest, TheCallersWorkIsRememberedBehindAnyNumberOfOthers) {
+  caller_works();
+  for (int i = 0; i < 1000; ++i) function_works(kOne, true);
+  EXPECT_TRUE(codes_.empty());
+  function_works(kOther, false);
+  EXPECT_NE(std::ranges::find(codes_, "RL0325"), codes_.end());
 }
 
 }  // namespace

@@ -104,8 +104,42 @@ std::optional<StreamRaces::Conflict> StreamRaces::conflict(const Work& earlier, 
   return found;
 }
 
+/// Work of the program beside that of its caller: `where` is the program's.
+Finding StreamRaces::off_the_callers_stream(const Work& earlier, const Work& later,
+                                            const Conflict& conflict, const DeviceMemory& memory) {
+  const bool starts_early = earlier.of_caller;
+  const Work& work = starts_early ? later : earlier;
+  const bool writes = starts_early ? conflict.later_writes : conflict.earlier_writes;
+  const char* verb = work.frees ? "frees" : writes ? "writes" : "reads";
+  const std::string stream = work.stream_number == 0 ? std::string("the default stream")
+                                                     : fmt::format("stream {}", work.stream_number);
+  Finding race;
+  race.code = "RL0325";
+  race.kind = FindingKind::global_race;
+  if (work.kernel != nullptr) {
+    race.kernel = work.kernel->name;
+    race.where = site_of(*work.kernel, starts_early ? conflict.later_pc : conflict.earlier_pc);
+  }
+  race.where.by_thread = false;
+  race.where.action = fmt::format("{}, on {}, {} it", work.name, stream, verb);
+  race.object = describe_global(memory, conflict.address, kWordBytes);
+  race.message =
+      starts_early ? fmt::format(
+                         "{} is on {} and does not wait for the stream that the function is given, "
+                         "on which its arguments are still being made: it {} {}",
+                         work.name, stream, verb, race.object)
+                   : fmt::format(
+                         "{} is on {}, and the stream that the function is given does not wait for "
+                         "it: what comes behind the call may be too early for it. It {} {}",
+                         work.name, stream, verb, race.object);
+  return race;
+}
+
 Finding StreamRaces::finding(const Work& earlier, const Work& later, const Conflict& conflict,
                              const DeviceMemory& memory) {
+  if (earlier.of_caller || later.of_caller) {
+    return off_the_callers_stream(earlier, later, conflict, memory);
+  }
   const bool of_graph = later.node.launch != 0 && later.node.launch == earlier.node.launch;
   const auto verb = [](bool writes) { return writes ? "writes" : "reads"; };
   const auto verb_of = [&](const Work& work, bool writes) {
@@ -154,7 +188,7 @@ std::vector<Finding> StreamRaces::add(Work work, const StreamOrder& order,
                                       const DeviceMemory& memory) {
   std::vector<Finding> findings;
   for (const Work& earlier : outstanding_) {
-    if (is_before(earlier, work, order)) continue;
+    if (is_before(earlier, work, order) || (earlier.of_caller && work.of_caller)) continue;
     if (const auto found = conflict(earlier, work)) {
       findings.push_back(finding(earlier, work, *found, memory));
     }
@@ -164,8 +198,12 @@ std::vector<Finding> StreamRaces::add(Work work, const StreamOrder& order,
   kept_sectors_ += extent(work);
   outstanding_.push_back(std::move(work));
   while (outstanding_.size() > kMostWork || kept_sectors_ > kMostSectors) {
-    kept_sectors_ -= extent(outstanding_.front());
-    outstanding_.pop_front();
+    // The caller's stays: it is the first, and all that the function does is held against it.
+    const auto oldest =
+        std::ranges::find_if(outstanding_, [](const Work& kept) { return !kept.of_caller; });
+    if (oldest == outstanding_.end()) break;
+    kept_sectors_ -= extent(*oldest);
+    outstanding_.erase(oldest);
   }
   return findings;
 }

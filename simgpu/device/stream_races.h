@@ -15,7 +15,8 @@
 namespace simgpu {
 
 /// Finds work on two streams (RL0315), or nodes of one graph (RL0317), that touch the same memory
-/// without order, some of it by writing. What it keeps is bounded: of very much work that nothing
+/// without order, some of it by writing; and work that is not ordered with the stream of whoever
+/// calls the program's function (RL0325). What it keeps is bounded: of very much work that nothing
 /// waits for, the oldest is forgotten, and races with it are missed.
 class StreamRaces {
  public:
@@ -42,6 +43,8 @@ class StreamRaces {
     std::vector<Range> ranges{};
     Node node = Node();
     bool frees = false;  ///< the memory is anybody's afterwards: nothing else is kept of it
+    /// The caller's, before or behind the program's function, on the stream that it was given.
+    bool of_caller = false;
   };
 
   /// Holds work that was just issued against what is not ordered before it. A finding names the
@@ -61,6 +64,8 @@ class StreamRaces {
   static std::optional<Conflict> conflict(const Work& earlier, const Work& later);
   static Finding finding(const Work& earlier, const Work& later, const Conflict& conflict,
                          const DeviceMemory& memory);
+  static Finding off_the_callers_stream(const Work& earlier, const Work& later,
+                                        const Conflict& conflict, const DeviceMemory& memory);
 
   std::deque<Work> outstanding_;
   std::size_t kept_sectors_ = 0;

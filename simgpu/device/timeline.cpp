@@ -27,6 +27,7 @@ void Timeline::forget_handles() {
   streams_.clear();
   events_.clear();
   destroyed_ready_ = 0;
+  callers_stream_ = 0;
   order_.forget_all();
   streams_[kLegacyStream] = {};
   streams_[kPerThreadStream] = {};
@@ -47,17 +48,28 @@ std::uint64_t Timeline::create_stream(bool blocking, int priority) {
   const std::uint64_t handle = next_handle_++;
   streams_[handle] = {
       .blocking = blocking, .priority = priority, .ready = 0, .number = ++streams_created_};
+  has_created_streams_ = true;
+  return handle;
+}
+
+std::uint64_t Timeline::create_callers_stream() {
+  const std::uint64_t handle = next_handle_++;
+  streams_[handle] = {.blocking = false, .priority = 0, .ready = 0, .number = ++streams_created_};
+  callers_stream_ = handle;
   return handle;
 }
 
 CudaError Timeline::destroy_stream(std::uint64_t stream) {
-  if (stream == kLegacyStream || stream == kPerThreadStream)
+  if (stream == kLegacyStream || stream == kPerThreadStream || stream == callers_stream_)
     return CudaError::invalid_resource_handle;
   const auto found = streams_.find(stream);
   if (found == streams_.end()) return CudaError::invalid_resource_handle;
-  if (found->second.blocking) destroyed_ready_ = std::max(destroyed_ready_, found->second.ready);
+  const bool blocking = found->second.blocking;
+  if (blocking) destroyed_ready_ = std::max(destroyed_ready_, found->second.ready);
   streams_.erase(found);
-  order_.forget_stream(stream);
+  // The default stream still waits for the work of a blocking one: a race with that is missed
+  // rather than invented. Nobody waits for the work of another by itself.
+  order_.forget_stream(stream, blocking);
   return CudaError::success;
 }
 
@@ -190,8 +202,9 @@ CudaError Timeline::stream_wait(std::uint64_t stream, std::uint64_t event) {
 }
 
 std::size_t Timeline::own_streams() const {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(streams_, [](const auto& entry) { return entry.second.number != 0; }));
+  const auto all =
+      std::ranges::count_if(streams_, [](const auto& entry) { return entry.second.number != 0; });
+  return static_cast<std::size_t>(all) - (callers_stream_ != 0 ? 1 : 0);
 }
 
 bool Timeline::is_unrecorded(std::uint64_t event) const {

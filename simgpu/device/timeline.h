@@ -75,6 +75,11 @@ class Timeline {
   void wait_until(Picoseconds time);
 
   std::uint64_t create_stream(bool blocking, int priority);
+  /// The stream of whoever calls the program's function, which does not wait for the default
+  /// stream. The program neither made it nor destroys it.
+  std::uint64_t create_callers_stream();
+  /// 0 when there is none.
+  std::uint64_t callers_stream() const { return callers_stream_; }
   /// What was issued to the stream is still done.
   CudaError destroy_stream(std::uint64_t stream);
   bool has_stream(std::uint64_t stream) const { return streams_.contains(stream); }
@@ -107,7 +112,10 @@ class Timeline {
   const StreamOrder& order() const { return order_; }
   /// Of what issue() placed last.
   const StreamOrder::Stamp& last_stamp() const { return last_stamp_; }
-  bool has_created_streams() const { return streams_created_ != 0; }
+  /// Work on the stream that takes no modelled time: only its place in the order counts.
+  void stamp(std::uint64_t stream) { last_stamp_ = order_.issue(stream, behind(stream)); }
+  /// Whether the program has made a stream.
+  bool has_created_streams() const { return has_created_streams_; }
   /// The host has waited until all that was issued is done: to the stream, before the event, at
   /// all.
   void host_waited_for_stream(std::uint64_t stream) {
@@ -160,6 +168,8 @@ class Timeline {
   Picoseconds destroyed_ready_ = 0;  ///< when the work of blocking streams no longer there is done
   std::uint64_t next_handle_ = 16;
   std::uint64_t streams_created_ = 0;
+  bool has_created_streams_ = false;  ///< by the program
+  std::uint64_t callers_stream_ = 0;
   std::map<std::uint64_t, Stream> streams_;
   std::map<std::uint64_t, Event> events_;
   std::array<std::vector<Busy>, 3> engines_;

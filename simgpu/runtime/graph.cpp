@@ -4,8 +4,15 @@
 #include <map>
 #include <utility>
 
+#include "simgpu/runtime/client.h"
+
 namespace simgpu::runtime {
 namespace {
+
+/// The device reports at the end what the program has not destroyed.
+void tell_device(std::size_t kept) {
+  Client::instance().ask(GuestOperation::graphs_kept, static_cast<std::uint64_t>(kept));
+}
 
 template <typename... Functions>
 struct Overloaded : Functions... {
@@ -118,6 +125,7 @@ std::unique_lock<std::recursive_mutex> GraphTable::lock() {
 cudaGraph_t GraphTable::keep(std::shared_ptr<Graph> graph) {
   const cudaGraph_t handle = handle_of(graph.get());
   kept_.push_back(std::move(graph));
+  tell_device(kept_.size());
   return handle;
 }
 
@@ -127,6 +135,7 @@ bool GraphTable::destroy(cudaGraph_t graph) {
   if (found == kept_.end()) return false;
   const std::shared_ptr<Graph> destroyed = std::move(*found);
   kept_.erase(found);
+  tell_device(kept_.size());
   return true;
 }
 

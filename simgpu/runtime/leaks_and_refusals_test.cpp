@@ -33,12 +33,15 @@ TEST(SimgpuRunEnds, TellsOfStreamsEventsAndGraphsThatAreNeverDestroyed) {
   EXPECT_EQ(run.exit_code, 86) << run.output;
   EXPECT_THAT(
       messages(run),
-      ElementsAre("1 stream from cudaStreamCreate was never destroyed: cudaStreamDestroy is "
-                  "missing",
-                  "1 event from cudaEventCreate was never destroyed: cudaEventDestroy is "
-                  "missing",
-                  "1 executable graph from cudaGraphInstantiate was never destroyed: "
-                  "cudaGraphExecDestroy is missing"));
+      ElementsAre(
+          "1 stream from cudaStreamCreate was never destroyed: cudaStreamDestroy is "
+          "missing",
+          "1 event from cudaEventCreate was never destroyed: cudaEventDestroy is "
+          "missing",
+          "2 graphs from cudaGraphCreate, cudaGraphClone or cudaStreamEndCapture were never "
+          "destroyed: cudaGraphDestroy is missing",
+          "1 executable graph from cudaGraphInstantiate was never destroyed: "
+          "cudaGraphExecDestroy is missing"));
   EXPECT_EQ(simulate("leaks handles-destroyed").exit_code, 0);
 }
 

@@ -114,6 +114,7 @@ Call Placement::call(const RunRequest& request) const {
   call.entry = request.entry;
   call.parameters = problem_.parameters;
   call.measured = request.timed;
+  call.gives_stream = request.gives_stream;
   for (std::size_t i = 0; i < buffers_.size(); ++i) {
     call.tensors[problem_.tensors[i].name] = {0, api_->export_pointer(buffers_[i].address())};
   }

@@ -130,6 +130,15 @@ std::vector<std::uint64_t> place_tensors(simgpu::DeviceProcess& device, const Pr
   return addresses;
 }
 
+std::vector<simgpu::ByteRange> ranges_of(const Problem& problem,
+                                         const std::vector<std::uint64_t>& addresses) {
+  std::vector<simgpu::ByteRange> ranges;
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    ranges.push_back({addresses[i], problem.tensors[i].bytes()});
+  }
+  return ranges;
+}
+
 Call call_for(const RunRequest& request, const std::vector<std::uint64_t>& addresses) {
   Call call;
   call.library = request.library.string();
@@ -203,6 +212,9 @@ void collect(simgpu::DeviceProcess& device, const RunRequest& request,
   const bool returned = outcome.end == RunOutcome::End::returned;
   Deadline deadline(device, returned ? kPatienceAfterReturn : kPatienceAfterEnd);
   try {
+    if (request.late_inputs && returned) {
+      device.note_callers_work(ranges_of(*request.problem, addresses));
+    }
     // A function that ended in another way had no chance to free anything.
     if (returned && !request.timed) device.report_end();
     outcome.activity = device.collect();
@@ -246,8 +258,14 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
     const std::string library = read_file(request.library, kLargestLibrary);
     device.name_only_code_of(std::as_bytes(std::span(library)));
   }
+  Call call = call_for(request, addresses);
+  if (request.gives_stream) {
+    call.gives_stream = true;
+    call.stream = device.open_callers_stream();
+  }
   device.mark();
-  const std::optional<Reply> reply = guest.call(call_for(request, addresses));
+  if (request.late_inputs) device.note_callers_work(ranges_of(*request.problem, addresses));
+  const std::optional<Reply> reply = guest.call(call);
   RunOutcome outcome;
   outcome.keeps_records = true;
   classify(reply, guest.talked_nonsense(), guest.end(), outcome);

@@ -284,5 +284,39 @@ TEST_F(SimDeviceTest, ADeviceProcessThatDoesNotStartIsAGraderFault) {
   EXPECT_FALSE(outcome.detail.empty());
 }
 
+/// Codes of what was found in a call that works on the stream that `on` says, with inputs that
+/// arrive on the given one.
+class LateInputsTest : public SimDeviceTest {
+ protected:
+  std::vector<std::string> found(const std::string& on, bool late = true) {
+    problem_.parameters["on"] = on;
+    RunRequest request =
+        request_of(problem_, "scale_on_stream", "libgpu_tasks.so", std::chrono::seconds(60));
+    request.gives_stream = true;
+    request.late_inputs = late;
+    const RunOutcome outcome = device_.run(request);
+    EXPECT_EQ(outcome.cuda_error, "");
+    expect_scaled(outcome);
+    std::vector<std::string> codes;
+    for (const simgpu::Finding& finding : outcome.activity.findings) codes.push_back(finding.code);
+    return codes;
+  }
+};
+
+TEST_F(LateInputsTest, WorkOnTheGivenStreamIsRight) {
+  EXPECT_THAT(found("given"), testing::IsEmpty());
+  EXPECT_THAT(found("joined"), testing::IsEmpty());
+  EXPECT_THAT(found("default, waiting"), testing::IsEmpty());
+}
+
+TEST_F(LateInputsTest, WorkThatIsNotOrderedWithItIsFound) {
+  EXPECT_THAT(found("default"), Contains("RL0325"));
+  EXPECT_THAT(found("never joined"), testing::ElementsAre("RL0325"));
+}
+
+TEST_F(LateInputsTest, NothingIsFoundWhereInputsAreThere) {
+  EXPECT_THAT(found("default", false), testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace rooflab

@@ -50,6 +50,32 @@ ROOFLAB_ENTRY(scale) {
                                   static_cast<float>(call.real("alpha")), n);
 }
 
+/// On the stream that the parameter `on` says, beside the one that the caller gives.
+ROOFLAB_ENTRY(scale_on_stream) {
+  const int n = size_of(call);
+  const std::string& on = call.text("on");
+  auto* const given = static_cast<cudaStream_t>(call.stream());
+  cudaStream_t stream = on == "given" ? given : nullptr;
+  cudaEvent_t done = nullptr;
+  cudaEventCreateWithFlags(&done, cudaEventDisableTiming);
+  const bool is_own = on == "joined" || on == "never joined";
+  if (is_own) {
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaEventRecord(done, given);
+    cudaStreamWaitEvent(stream, done, 0);
+  }
+  if (on == "default, waiting") cudaStreamSynchronize(given);
+  scale<<<(n + 127) / 128, 128, 0, stream>>>(call.tensor<const float>("x"), call.tensor<float>("y"),
+                                             static_cast<float>(call.real("alpha")), n);
+  if (on == "default, waiting") cudaDeviceSynchronize();
+  if (on == "joined") {
+    cudaEventRecord(done, stream);
+    cudaStreamWaitEvent(given, done, 0);
+  }
+  cudaEventDestroy(done);
+  if (is_own) cudaStreamDestroy(stream);
+}
+
 ROOFLAB_ENTRY(scale_in_place) {
   const int n = size_of(call);
   scale<<<(n + 127) / 128, 128>>>(call.tensor<float>("x"), call.tensor<float>("x"), 2.0F, n);

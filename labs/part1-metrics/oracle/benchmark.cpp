@@ -15,6 +15,8 @@ constexpr std::string_view kLoadKernel = "rooflab_benchmark_load";
 /// What the device saw of a latency measurement, in milliseconds.
 struct LatencyTruth {
   double lowest = 0;       ///< mean over the timed calls of their kernels' time
+  double busy = 0;         ///< the same of all timed calls together
+  double to_last = 0;      ///< from the first timed launch to the first one of the last call
   double highest = 0;      ///< the same with every gap between kernels, and with the cost of events
   double all_calls = 0;    ///< from the first launch to the end of the last, warm-up calls included
   double timed_calls = 0;  ///< from the first timed launch to the end of the last
@@ -49,8 +51,55 @@ class BenchmarkOracle : public Oracle {
     if (!uses_events(evidence.activity)) return {no_events()};
     const LatencyTruth truth = truth_of(loads, n_warmup * launches_per_call, n_repeat);
     const double got = result(evidence, "milliseconds", std::nan(""));
-    if (got >= truth.lowest && got <= truth.highest) return {};
+    if (got >= truth.lowest && got <= truth.highest) {
+      const simgpu::KernelRecord& first_timed =
+          loads.at(static_cast<std::size_t>(n_warmup * launches_per_call));
+      const CallsBetween calls =
+          calls_between(evidence.activity, first_timed.sequence, loads.back().sequence);
+      return judge_gaps(got, truth, calls, n_repeat);
+    }
     return {explain_latency(got, truth, n_warmup, n_repeat)};
+  }
+
+  static bool is_wait(const simgpu::ApiRecord& call) {
+    constexpr std::string_view kWaits[] = {"cudaDeviceSynchronize", "cudaStreamSynchronize",
+                                           "cudaEventSynchronize", "cudaEventQuery",
+                                           "cudaStreamQuery"};
+    return std::ranges::find(kWaits, call.name) != std::end(kWaits);
+  }
+
+  /// What the host does between the first timed launch and the last one.
+  struct CallsBetween {
+    std::int64_t waits = 0;   ///< for the device, or questions whether it is done
+    std::int64_t events = 0;  ///< recorded
+  };
+  static CallsBetween calls_between(const simgpu::Activity& activity, std::uint64_t first,
+                                    std::uint64_t last) {
+    CallsBetween between;
+    for (const simgpu::ApiRecord& call : activity.calls) {
+      if (call.sequence <= first || call.sequence >= last) continue;
+      between.waits += is_wait(call) ? 1 : 0;
+      between.events += call.name == "cudaEventRecord" ? 1 : 0;
+    }
+    return between;
+  }
+
+  /// Waiting between calls is no mistake by itself: events around every call leave out what the
+  /// device is idle between two of them. It is one where these gaps are in the mean.
+  static std::vector<Complaint> judge_gaps(double got, const LatencyTruth& truth,
+                                           const CallsBetween& calls, std::int64_t n_repeat) {
+    const auto repeats = static_cast<double>(n_repeat);
+    const double gaps = (truth.timed_calls - truth.busy) / repeats;
+    const bool are_in_the_mean = got - truth.busy / repeats > gaps / 2;
+    const bool waits_each_time = n_repeat > 1 && calls.waits >= n_repeat - 1;
+    if (!waits_each_time || calls.events >= n_repeat - 1 || !are_in_the_mean) return {};
+    return {{"RL0427",
+             "the host waits for the device after every timed call, and what the device is idle "
+             "meanwhile is in the mean" +
+                 Evidence{message("; the kernels of one call take ", truth.busy / repeats,
+                                  " ms, the function returned ", got)},
+             "let all timed calls follow each other, and wait once, for the event behind the "
+             "last"}};
   }
 
   /// The adapter itself reads a pair of events once.
@@ -113,6 +162,11 @@ class BenchmarkOracle : public Oracle {
     }
     const auto repeats = static_cast<double>(n_repeat);
     LatencyTruth truth;
+    truth.busy = busy_us * 1e-3;
+    const std::size_t timed = loads.size() - static_cast<std::size_t>(warmup_launches);
+    const simgpu::KernelRecord& last_call =
+        loads.at(loads.size() - timed / static_cast<std::size_t>(n_repeat));
+    truth.to_last = (last_call.start_us - first_timed.start_us) * 1e-3;
     truth.timed_calls = (end(loads.back()) - first_timed.start_us) * 1e-3;
     truth.all_calls = (end(loads.back()) - loads.front().start_us) * 1e-3;
     truth.lowest = busy_us * 1e-3 / repeats * (1 - kRounding);
@@ -156,6 +210,10 @@ class BenchmarkOracle : public Oracle {
       return {"RL0424", "the warm-up calls are in the mean" + evidence,
               "record the first event after the warm-up calls, and divide by n_repeat"};
     }
+    if (n_repeat > 1 && ends_at_the_last_start(got, truth, repeats)) {
+      return {"RL0427", "the time ends where the last timed call begins" + evidence,
+              "record the second event behind the last timed call, not before it"};
+    }
     if (is(truth.timed_calls)) {
       return {"RL0425", "this is the time of all timed calls together" + evidence,
               "divide by the number of calls between the two events"};
@@ -172,6 +230,27 @@ class BenchmarkOracle : public Oracle {
             "record one event right before the first timed call and one right after the last"};
   }
 
+  /// An event that is recorded before a call has the time at which the work before it is done.
+  static bool ends_at_the_last_start(double got, const LatencyTruth& truth, double repeats) {
+    constexpr double kRounding = 2e-3;
+    const double last = truth.timed_calls - truth.to_last;
+    return truth.to_last > 0 &&
+           std::abs(got * repeats - truth.to_last) < std::max(last / 2, truth.to_last * kRounding);
+  }
+
+  /// Whether the host waits between the work of fn and its first look at the pool behind it.
+  static bool waits_before_reading(const simgpu::Activity& activity) {
+    const auto is = [](std::string_view name) {
+      return [name](const simgpu::ApiRecord& call) { return call.name == name; };
+    };
+    const auto& calls = activity.calls;
+    // fn takes its last buffer, and gives it back.
+    const auto taken = std::find_if(calls.rbegin(), calls.rend(), is("cudaMallocAsync")).base();
+    const auto freed = std::find_if(taken, calls.end(), is("cudaFreeAsync"));
+    const auto read = std::find_if(freed, calls.end(), is("cudaMemPoolGetAttribute"));
+    return read == calls.end() || std::any_of(freed, read, is_wait);
+  }
+
   static std::vector<Complaint> judge_memory(const Values& parameters,
                                              const CallEvidence& evidence) {
     const std::int64_t held = integer(parameters, "held_before");
@@ -186,6 +265,11 @@ class BenchmarkOracle : public Oracle {
       return {{"RL0421",
                "fn should be called once" + Evidence{message(", and was called ", calls, " times")},
                "read the pool, call fn, wait for the device, read the pool again"}};
+    }
+    if (evidence.keeps_records && !waits_before_reading(evidence.activity)) {
+      return {{"RL0428", "the pool is read before the work of fn is done",
+               "wait for the device (cudaDeviceSynchronize) between fn and the first "
+               "cudaMemPoolGetAttribute: what fn asked for on a stream may run later"}};
     }
     const std::int64_t got_peak = result<std::int64_t>(evidence, "peak_bytes", -1);
     if (got_peak != peak) return {explain_peak(got_peak, peak, held, earlier_peak)};

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 
 #include "grader/contract/oracle.h"
@@ -74,6 +75,44 @@ TEST(LatencyTest, AcceptsWhatEventsAroundEachCallAdd) {
 
 TEST(LatencyTest, RefusesATimeThatIsSlightlyTooShort) {
   EXPECT_THAT(latency_codes(0.099), ElementsAre("RL0427"));
+}
+
+/// The same with `idle_us` between two calls, in which the host makes a call of this name.
+simgpu::Activity with_gaps(double idle_us, const std::string& call) {
+  simgpu::Activity activity = measurement(kWarmup + kRepeat);
+  std::uint64_t sequence = 0;
+  double later = 0;
+  for (std::size_t i = 0; i < activity.kernels.size(); ++i) {
+    if (i > 0 && i % kLaunchesPerCall == 0) {
+      simgpu::ApiRecord record;
+      record.name = call;
+      record.sequence = ++sequence;
+      activity.calls.push_back(record);
+      later += idle_us;
+    }
+    activity.kernels[i].sequence = ++sequence;
+    activity.kernels[i].start_us += later;
+  }
+  return activity;
+}
+
+TEST(LatencyTest, NamesAWaitAfterEveryTimedCall) {
+  EXPECT_THAT(latency_codes(0.108, with_gaps(8, "cudaDeviceSynchronize")), ElementsAre("RL0427"));
+  EXPECT_THAT(latency_codes(0.108, with_gaps(8, "cudaEventQuery")), ElementsAre("RL0427"));
+}
+
+TEST(LatencyTest, AcceptsWaitsThatAreNotInTheMean) {
+  EXPECT_THAT(latency_codes(0.1, with_gaps(8, "cudaDeviceSynchronize")), IsEmpty())
+      << "events around every call";
+  EXPECT_THAT(latency_codes(0.108, with_gaps(8, "cudaMalloc")), IsEmpty()) << "idle, not waiting";
+}
+
+TEST(LatencyTest, NamesATimeThatEndsWhereTheLastCallBegins) {
+  const auto benchmark = oracle_registry().at("benchmark")();
+  const auto complaints = benchmark->judge(
+      latency_problem(), {{{"milliseconds", 0.09}}, measurement(kWarmup + kRepeat), true});
+  ASSERT_EQ(complaints.size(), 1U);
+  EXPECT_EQ(complaints[0].message.in_public, "the time ends where the last timed call begins");
 }
 
 TEST(LatencyTest, NamesWarmUpCallsInTheMean) {
@@ -178,6 +217,27 @@ TEST(MemoryTest, BelievesTheDevicesCountOfCallsAndNotTheGuests) {
   EXPECT_THAT(memory_codes(340, 40, 1, activity), ElementsAre("RL0421"));
   activity.api_calls = {{"cudaFree", 1}};
   EXPECT_THAT(memory_codes(340, 40, 1, activity), ElementsAre("RL0421"));
+}
+
+TEST(MemoryTest, NamesAPoolThatIsReadBeforeTheWorkIsDone) {
+  const auto activity_of = [](std::initializer_list<const char*> names) {
+    simgpu::Activity activity;
+    activity.api_calls["cudaMallocAsync"] = 2 + 3;
+    for (const char* name : names) {
+      simgpu::ApiRecord record;
+      record.name = name;
+      activity.calls.push_back(record);
+    }
+    return activity;
+  };
+  EXPECT_THAT(memory_codes(340, 40, 1,
+                           activity_of({"cudaMallocAsync", "cudaFreeAsync", "cudaDeviceSynchronize",
+                                        "cudaMemPoolGetAttribute", "cudaFreeAsync"})),
+              IsEmpty());
+  EXPECT_THAT(memory_codes(340, 40, 1,
+                           activity_of({"cudaDeviceSynchronize", "cudaMallocAsync", "cudaFreeAsync",
+                                        "cudaMemPoolGetAttribute", "cudaDeviceSynchronize"})),
+              ElementsAre("RL0428"));
 }
 
 TEST(BenchmarkOracleTest, TellsWhatTheDeviceSawBesideWhatWasReturned) {

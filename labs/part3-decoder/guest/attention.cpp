@@ -1,5 +1,6 @@
 #include "attention.h"
 
+#include "guest_support/stream.h"
 #include "parameters.h"
 
 ROOFLAB_ENTRY(attention) {
@@ -16,6 +17,6 @@ ROOFLAB_ENTRY(attention) {
   with_type<float, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     attention(call.tensor<const T>("q"), call.tensor<const T>("keys"),
               call.tensor<const T>("values"), call.tensor<const int>("positions"),
-              call.tensor<T>("out"), shape, nullptr);
+              call.tensor<T>("out"), shape, stream_of(call));
   });
 }

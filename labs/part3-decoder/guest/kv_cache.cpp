@@ -1,5 +1,6 @@
 #include "kv_cache.h"
 
+#include "guest_support/stream.h"
 #include "parameters.h"
 
 ROOFLAB_ENTRY(kv_cache) {
@@ -9,6 +10,6 @@ ROOFLAB_ENTRY(kv_cache) {
   with_type<float, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     kv_cache_append(call.tensor<const T>("k"), call.tensor<const T>("v"),
                     call.tensor<const int>("positions"), call.tensor<T>("key_cache"),
-                    call.tensor<T>("value_cache"), shape, nullptr);
+                    call.tensor<T>("value_cache"), shape, stream_of(call));
   });
 }

@@ -2,6 +2,7 @@
 
 #include "guest_support/cublas_handle.h"
 #include "guest_support/device_memory.h"
+#include "guest_support/stream.h"
 #include "parameters.h"
 
 namespace {
@@ -107,7 +108,9 @@ class Call {
 ROOFLAB_ENTRY(layer) {
   using namespace rooflab;
   Workspace workspace = kept_workspace(call, workspace_bytes(shape_of(call), tokens_of(call)));
-  const LayerContext context = {call.kept<CublasHandle>("cuBLAS").get(), nullptr, workspace};
+  const cudaStream_t stream = stream_of(call);
+  const auto& cublas = call.kept<CublasHandle>("cuBLAS", stream);
+  const LayerContext context = {cublas.get(), stream, workspace};
   with_type<float, __nv_bfloat16>(
       call, [&]<typename T>(std::type_identity<T>) { Call<T>(call, context).run(); });
 }

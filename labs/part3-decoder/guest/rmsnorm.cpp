@@ -1,11 +1,12 @@
 #include "rmsnorm.h"
 
+#include "guest_support/stream.h"
 #include "parameters.h"
 
 ROOFLAB_ENTRY(rmsnorm) {
   using namespace rooflab;
   with_type<float, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     rmsnorm(call.tensor<const T>("x"), call.tensor<const T>("weight"), call.tensor<T>("y"),
-            size(call, "rows"), size(call, "width"), kEpsilon, nullptr);
+            size(call, "rows"), size(call, "width"), kEpsilon, stream_of(call));
   });
 }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "grader/contract/guest_call.h"
+#include "guest_support/stream.h"
 
 namespace {
 
@@ -81,6 +82,6 @@ ROOFLAB_ENTRY(fuser) {
   static KernelCache cache;
   for (std::int64_t i = 0; i < call.integer("calls"); ++i) {
     evaluate(cache, expression, storage, inputs, call.tensor<void>("out"), call.integer("count"),
-             nullptr);
+             rooflab::stream_of(call));
   }
 }

@@ -12,7 +12,6 @@ namespace {
 
 using rooflab::GuestCall;
 using rooflab::size;
-using rooflab::Stream;
 using namespace rooflab::eager;
 
 DecoderShape shape_of(const GuestCall& call) {
@@ -65,13 +64,13 @@ ROOFLAB_ENTRY(graph) {
   const DecoderShape shape = shape_of(call);
   Workspace workspace = kept_workspace(call, workspace_bytes(shape));
   const auto& cublas = call.kept<CublasHandle>("cuBLAS");
-  const auto& stream = call.kept<Stream>("stream");
+  const cudaStream_t stream = stream_of(call);
   with_type<float, __half>(call, [&]<typename T>(std::type_identity<T>) {
     DecodeStep<T> step(cublas.get(), shape, weights_of<T>(call),
                        {call.tensor<T>("keys"), call.tensor<T>("values")}, workspace);
-    CUDA_CHECK(cudaDeviceSynchronize());  // the step's buffers are filled on another stream
+    CUDA_CHECK(cudaStreamSynchronize(nullptr));  // there the step's buffers are filled
     decode_steps(step, call.tensor<const T>("inputs"), call.tensor<const int>("positions"),
-                 call.tensor<T>("outputs"), size(call, "steps"), stream.get());
-    CUDA_CHECK(cudaStreamSynchronize(stream.get()));
+                 call.tensor<T>("outputs"), size(call, "steps"), stream);
+    CUDA_CHECK(cudaStreamSynchronize(stream));
   });
 }

@@ -2,6 +2,7 @@
 
 #include "guest_support/cublas_handle.h"
 #include "guest_support/device_memory.h"
+#include "guest_support/stream.h"
 #include "parameters.h"
 
 namespace {
@@ -20,7 +21,7 @@ ROOFLAB_ENTRY(mlp) {
   using namespace rooflab;
   const MlpShape shape = {size(call, "tokens"), size(call, "hidden"), size(call, "intermediate")};
   Workspace workspace = kept_workspace(call, workspace_bytes(shape));
-  const MlpContext context = {call.kept<CublasHandle>("cuBLAS").get(), nullptr, workspace};
+  const MlpContext context = {call.kept<CublasHandle>("cuBLAS").get(), stream_of(call), workspace};
   with_type<float, __half>(call, [&]<typename T>(std::type_identity<T>) {
     gated_mlp(context, call.tensor<const T>("x"), call.tensor<const T>("gate_proj"),
               call.tensor<const T>("up_proj"), call.tensor<const T>("down_proj"),

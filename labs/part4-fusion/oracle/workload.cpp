@@ -43,6 +43,9 @@ Trace trace_of(const simgpu::Activity& activity) {
 struct Report {
   std::map<std::string, std::int64_t> counts;
   double device_us = 0, span_us = 0;
+  double to_last_start_us = 0;   ///< a span that leaves the last event out
+  double from_first_end_us = 0;  ///< one that leaves the first out
+  double of_kernels_us = 0;      ///< one that leaves copies and memsets out
   std::string top_kernel;
 };
 
@@ -57,7 +60,14 @@ Report report_of(const Trace& trace, std::size_t iterations) {
     if (event.kind == "kernel") by_kernel[event.name] += event.duration_us;
   }
   for (auto& [category, count] : report.counts) count /= static_cast<std::int64_t>(iterations);
-  report.span_us = (trace.back().end_us() - trace.front().start_us) / n;
+  const double start = trace.front().start_us;
+  const double end = trace.back().end_us();
+  report.span_us = (end - start) / n;
+  report.to_last_start_us = (trace.back().start_us - start) / n;
+  report.from_first_end_us = (end - trace.front().end_us()) / n;
+  const auto last_kernel = std::find_if(
+      trace.rbegin(), trace.rend(), [](const TraceEvent& event) { return event.kind == "kernel"; });
+  if (last_kernel != trace.rend()) report.of_kernels_us = (last_kernel->end_us() - start) / n;
   const auto top =
       std::ranges::max_element(by_kernel, {}, [](const auto& one) { return one.second; });
   if (top != by_kernel.end()) report.top_kernel = top->first;
@@ -84,6 +94,27 @@ std::vector<Complaint> judge_counts(const std::map<std::string, std::int64_t>& r
   return {};
 }
 
+/// One event more or less hardly shows in a span of many. What a slip gives is told apart from the
+/// right value by the nanoseconds that records have.
+std::vector<Complaint> judge_ends(const Report& right, double got) {
+  constexpr double kNanosecond = 1e-3;
+  const auto is = [got](double span_us) { return std::abs(got - span_us) <= kNanosecond; };
+  const std::pair<double, const char*> slips[] = {
+      {right.to_last_start_us, "the span ends where the last device event starts"},
+      {right.from_first_end_us, "the span begins where the first device event ends"},
+      {right.of_kernels_us, "the span ends with the last kernel, and leaves out what follows it"}};
+  if (is(right.span_us)) return {};
+  for (const auto& [span_us, cause] : slips) {
+    if (!is(span_us)) continue;
+    return {{"RL0509",
+             Sentence::of_all_cases(cause) +
+                 Evidence{message("; span_us should be ", right.span_us, " us and is ", got)},
+             "from the start of the first device event to the end of the last one that ends, "
+             "copies and memsets among them, for one iteration"}};
+  }
+  return {};
+}
+
 std::vector<Complaint> judge_times(const Report& right, const CallEvidence& evidence) {
   // Records keep nanoseconds, and how long an iteration spans depends on where one begins.
   constexpr double kClock = 0.01;
@@ -101,6 +132,9 @@ std::vector<Complaint> judge_times(const Report& right, const CallEvidence& evid
   auto complaints = judge("device_us", right.device_us,
                           "the durations of device events, added up, for one iteration");
   if (!complaints.empty()) return complaints;
+  if (auto slips = judge_ends(right, result(evidence, "span_us", std::nan(""))); !slips.empty()) {
+    return slips;
+  }
   return judge(
       "span_us", right.span_us,
       "from the start of the first device event to the end of the last, for one iteration");

@@ -1,6 +1,7 @@
 #include "flash_decode.h"
 
 #include "guest_support/device_memory.h"
+#include "guest_support/stream.h"
 #include "parameters.h"
 
 ROOFLAB_ENTRY(flash_decode) {
@@ -13,6 +14,6 @@ ROOFLAB_ENTRY(flash_decode) {
   Workspace workspace = kept_workspace(call, bytes);
   with_type<float, __half, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     flash_decode(call.tensor<const T>("q"), call.tensor<const T>("k"), call.tensor<const T>("v"),
-                 call.tensor<T>("out"), shape, splits, workspace, nullptr);
+                 call.tensor<T>("out"), shape, splits, workspace, stream_of(call));
   });
 }

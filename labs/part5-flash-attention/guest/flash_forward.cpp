@@ -1,5 +1,6 @@
 #include "flash_forward.h"
 
+#include "guest_support/stream.h"
 #include "parameters.h"
 
 ROOFLAB_ENTRY(flash_forward) {
@@ -7,6 +8,6 @@ ROOFLAB_ENTRY(flash_forward) {
   with_type<float, __half, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     flash_forward(call.tensor<const T>("q"), call.tensor<const T>("k"), call.tensor<const T>("v"),
                   call.tensor<T>("out"), call.tensor<float>("log_sum_exp"), attention_shape(call),
-                  nullptr);
+                  stream_of(call));
   });
 }

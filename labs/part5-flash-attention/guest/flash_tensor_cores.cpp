@@ -1,5 +1,6 @@
 #include "flash_tensor_cores.h"
 
+#include "guest_support/stream.h"
 #include "parameters.h"
 
 ROOFLAB_ENTRY(flash_tensor_cores) {
@@ -7,6 +8,6 @@ ROOFLAB_ENTRY(flash_tensor_cores) {
   with_type<__half, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     flash_tensor_cores(call.tensor<const T>("q"), call.tensor<const T>("k"),
                        call.tensor<const T>("v"), call.tensor<T>("out"),
-                       call.tensor<float>("log_sum_exp"), attention_shape(call), nullptr);
+                       call.tensor<float>("log_sum_exp"), attention_shape(call), stream_of(call));
   });
 }

@@ -1,6 +1,7 @@
 #include "sdpa.h"
 
 #include "guest_support/cublas_handle.h"
+#include "guest_support/stream.h"
 #include "parameters.h"
 
 ROOFLAB_ENTRY(sdpa) {
@@ -8,6 +9,6 @@ ROOFLAB_ENTRY(sdpa) {
   const auto& cublas = call.kept<CublasHandle>("cuBLAS");
   with_type<float, __half, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     sdpa(cublas.get(), call.tensor<const T>("q"), call.tensor<const T>("k"),
-         call.tensor<const T>("v"), call.tensor<T>("out"), attention_shape(call), nullptr);
+         call.tensor<const T>("v"), call.tensor<T>("out"), attention_shape(call), stream_of(call));
   });
 }

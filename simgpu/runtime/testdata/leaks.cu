@@ -19,8 +19,8 @@ void lose() {
   CHECK(cudaDeviceSynchronize());
 }
 
-// Two events, a stream and an executable graph, all destroyed but for one of each where `all` is
-// not set.
+// Events, streams, graphs and executable ones, of which one of each is left, and two graphs, where
+// `all` is not set.
 void make_handles(bool all) {
   cudaEvent_t first, second;
   CHECK(cudaEventCreate(&first));
@@ -32,6 +32,10 @@ void make_handles(bool all) {
   CHECK(cudaGraphCreate(&graph, 0));
   cudaGraphExec_t executable;
   CHECK(cudaGraphInstantiate(&executable, graph, 0));
+  cudaGraph_t clone, captured;
+  CHECK(cudaGraphClone(&clone, graph));
+  CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeGlobal));
+  CHECK(cudaStreamEndCapture(one, &captured));
   CHECK(cudaGraphDestroy(graph));
   CHECK(cudaEventDestroy(first));
   CHECK(cudaStreamDestroy(one));
@@ -39,6 +43,8 @@ void make_handles(bool all) {
   CHECK(cudaEventDestroy(second));
   CHECK(cudaStreamDestroy(other));
   CHECK(cudaGraphExecDestroy(executable));
+  CHECK(cudaGraphDestroy(clone));
+  CHECK(cudaGraphDestroy(captured));
 }
 
 int main(int, char** arguments) {

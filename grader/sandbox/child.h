@@ -33,7 +33,7 @@ struct ChildPlan {
 /// all that descends from it are gone, so that its process tree is the whole sandbox.
 struct Supervisor {
   pid_t pid = -1;
-  Descriptor ends;      ///< reads one int, as from waitpid, when the program ends
+  Descriptor ends;      ///< reads one ProgramEnd when the program ends
   Descriptor failures;  ///< reads a ChildFailure when it could not be started; closes when it was
 };
 

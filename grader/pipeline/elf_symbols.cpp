@@ -96,7 +96,7 @@ void read_table(const Image& image, const Elf64_Shdr& section, const Elf64_Shdr&
 /// The sections of an ELF file.
 class Sections {
  public:
-  explicit Sections(const std::string& bytes) : image_(bytes) {
+  explicit Sections(std::string_view bytes) : image_(bytes) {
     const auto header = image_.at<Elf64_Ehdr>(0);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
@@ -218,7 +218,10 @@ bool is_code_or_data(const Elf64_Shdr& section, std::string_view names) {
 }  // namespace
 
 DynamicSymbols read_dynamic_symbols(const std::filesystem::path& library) {
-  const std::string bytes = read_file(library, kLargestFile);
+  return dynamic_symbols_in(read_file(library, kLargestFile));
+}
+
+DynamicSymbols dynamic_symbols_in(std::string_view bytes) {
   const Sections sections(bytes);
   const auto versions = sections.only(SHT_GNU_versym);
   const auto table = sections.only(SHT_DYNSYM);
@@ -252,7 +255,10 @@ std::vector<std::string> all_forbidden(const DynamicSymbols& symbols,
 }
 
 std::vector<Reference> read_references(const std::filesystem::path& object) {
-  const std::string bytes = read_file(object, kLargestFile);
+  return references_in(read_file(object, kLargestFile));
+}
+
+std::vector<Reference> references_in(std::string_view bytes) {
   const Sections sections(bytes);
   const Image& image = sections.image();
   const auto header = image.at<Elf64_Ehdr>(0);

@@ -28,6 +28,8 @@ struct DynamicSymbols {
 /// Reads .dynsym of a library (ELF-64, little-endian; System V gABI, chapters 4 and 5) without
 /// trusting any offset in it. @throws ElfError
 DynamicSymbols read_dynamic_symbols(const std::filesystem::path& library);
+/// The same of the library's bytes.
+DynamicSymbols dynamic_symbols_in(std::string_view bytes);
 
 /// Whether the pattern finds a match in the beginning of a symbol. Symbols are a student's, and
 /// std::regex takes stack for each character.
@@ -47,5 +49,7 @@ struct Reference {
 /// Reads the relocations of an object file (ELF-64, x86-64 and others with addends), debug
 /// information left out, without trusting any offset in it. Each pair once. @throws ElfError
 std::vector<Reference> read_references(const std::filesystem::path& object);
+/// The same of the object file's bytes.
+std::vector<Reference> references_in(std::string_view bytes);
 
 }  // namespace rooflab

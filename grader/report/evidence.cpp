@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "grader/spec/json_bounds.h"
+
 NLOHMANN_JSON_NAMESPACE_BEGIN
 template <typename T>
 struct adl_serializer<std::optional<T>> {
@@ -103,6 +105,7 @@ std::string to_evidence(const GradeResult& result) {
 }
 
 GradeResult from_evidence(const std::string& text) {
+  if (json_nests_too_deep(text)) throw EvidenceError("this is no evidence of a grade: too deep");
   try {
     auto document = nlohmann::json::parse(text);
     const int version = document.at("version").get<int>();
@@ -128,6 +131,8 @@ std::string to_text(const std::vector<RevealedCase>& cases) {
 
 std::vector<RevealedCase> revealed_from(const std::string& text) {
   if (text.empty()) return {};
+  if (json_nests_too_deep(text))
+    throw EvidenceError("this is no evidence of hidden cases: too deep");
   try {
     return nlohmann::json::parse(text).get<std::vector<RevealedCase>>();
   } catch (const nlohmann::json::exception& error) {

@@ -223,9 +223,23 @@ std::int64_t microseconds(const timeval& time) { return time.tv_sec * 1'000'000L
   }
 }
 
+// --- Here again before the fork. ---
+
+// The child inherits our limit, and could only say that it could not keep a descriptor.
+void check_limit_on_open_files(const ChildPlan& plan) {
+  constexpr rlim_t kOthers = 8;  // pipes, /dev/null, a rule set
+  const rlim_t needed = kParkingNumber + kOthers + plan.descriptors.size();
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+  throw SandboxError("the sandbox needs " + std::to_string(needed) +
+                     " open files, and the limit is " + std::to_string(limit.rlim_cur) +
+                     "; raise it, as by ulimit -n 1024");
+}
+
 }  // namespace
 
 Supervisor start_supervisor(const ChildPlan& plan) {
+  check_limit_on_open_files(plan);
   Prepared prepared(plan);
   int ends[2];
   int failures[2];

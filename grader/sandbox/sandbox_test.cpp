@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -346,6 +347,25 @@ TEST_P(SandboxTest, LetsAProgramWriteWhereItMay) {
   std::ifstream(directory + "/made") >> text;
   EXPECT_EQ(text, "written");
   fs::remove_all(directory);
+}
+
+TEST_P(SandboxTest, SaysWhatToDoWhereTooFewFilesMayBeOpen) {
+  run("greet");  // what is found out once, is
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  for (const rlim_t few : {20, 64, 130}) {
+    rlimit limit = before;
+    limit.rlim_cur = few;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    std::string said;
+    try {
+      run("greet");
+    } catch (const SandboxError& error) {
+      said = error.what();
+    }
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_THAT(said, HasSubstr("ulimit -n")) << few;
+  }
 }
 
 TEST_P(SandboxTest, RefusesAProgramThatIsNotThere) {

@@ -15,7 +15,9 @@ ATTACKS_FOR_EACH_RIGHT_ONE = 5
 LONGEST_CLASS_S = 1500
 RIGHT = "right"
 UNREADABLE = "unreadable"
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# With what East Asian keyboards make of the first four.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+BLANKS = " \n\v\f\u00a0\u2003\u200b\u2060\u3000\ufeff"  # which spreadsheets may leave out before a formula
 
 
 def write_class(folder, attacks, honest):
@@ -85,7 +87,7 @@ def csv_faults(name, text):
         return True
 
     return [f"{name} has a formula in it: {cell!r}" for row in csv.reader(io.StringIO(text)) for cell in row
-            if cell.startswith(FORMULA) and not is_number(cell)]
+            if cell.lstrip(BLANKS).startswith(FORMULA) and not is_number(cell)]
 
 
 def faults_of_outputs(out, attacks):

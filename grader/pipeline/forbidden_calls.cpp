@@ -198,7 +198,7 @@ std::vector<ForbiddenCall> forbidden_calls_of(const DynamicSymbols& symbols, con
 }
 
 std::string note_of_untraced(const ForbiddenCall& call) {
-  return "the built code needs " + simgpu::demangled(call.symbol) +
+  return "the built code needs " + simgpu::demangled(call.symbol).substr(0, 300) +
          ", which this task forbids; whether the submission calls it, or only a header that it "
          "includes, could not be found out";
 }

@@ -223,12 +223,11 @@ std::int64_t microseconds(const timeval& time) { return time.tv_sec * 1'000'000L
   }
 }
 
-// --- Here again before the fork. ---
+}  // namespace
 
-// The child inherits our limit, and could only say that it could not keep a descriptor.
-void check_limit_on_open_files(const ChildPlan& plan) {
+void require_open_files(std::size_t descriptors) {
   constexpr rlim_t kOthers = 8;  // pipes, /dev/null, a rule set
-  const rlim_t needed = kParkingNumber + kOthers + plan.descriptors.size();
+  const rlim_t needed = kParkingNumber + kOthers + descriptors;
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
   throw SandboxError("the sandbox needs " + std::to_string(needed) +
@@ -236,10 +235,8 @@ void check_limit_on_open_files(const ChildPlan& plan) {
                      "; raise it, as by ulimit -n 1024");
 }
 
-}  // namespace
-
 Supervisor start_supervisor(const ChildPlan& plan) {
-  check_limit_on_open_files(plan);
+  require_open_files(plan.descriptors.size());
   Prepared prepared(plan);
   int ends[2];
   int failures[2];

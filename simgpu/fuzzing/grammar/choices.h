@@ -26,9 +26,8 @@ class Choices {
   /// Once in `count` times, never when the bytes are at their end.
   bool rarely(std::size_t count) { return byte() % count == count - 1; }
 
-  template <typename T>
-  const T& of(std::span<const T> all) {
-    return all[below(all.size())];
+  std::string_view of(std::span<const std::string_view> words) {
+    return words[below(words.size())];
   }
   std::string_view of(std::initializer_list<std::string_view> words) {
     return words.begin()[below(words.size())];
@@ -116,7 +115,7 @@ inline std::string awkward_text(Choices& choices, std::size_t longest = 1U << 14
   std::string text;
   for (std::size_t left = choices.below(6); left > 0; --left) {
     if (choices.rarely(32)) text += '\0';
-    text += repeated(choices.of(std::span(kPieces)), choices.count(longest) + 1);
+    text += repeated(choices.of(std::span<const std::string_view>(kPieces)), choices.count(longest) + 1);
     if (text.size() > longest) text.resize(longest);
   }
   return text;

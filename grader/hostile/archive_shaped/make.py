@@ -105,13 +105,6 @@ def make_entry_sparse(submissions, name):
     tar_with(submissions, name, [(info, b"")], tarfile.PAX_FORMAT)
 
 
-def make_entry_two_directories(submissions, name):
-    file = zip_with(submissions, name, [])
-    data = file.read_bytes()
-    wrong, right = f"{PART}/counters.cpp".encode(), f"{PART}/counterz.cpp".encode()
-    file.write_bytes(data.replace(wrong, right, 1))  # the first of the two is the local header
-
-
 def make_entry_strange_bytes(submissions, name):
     zip_with(submissions, name, [("\x1b[2J=cmd|' C'!A0.h", "x"), ("\u202e\uff1d1.h", "x"), ("a\nb.h", "x")])
     file = submissions / f"{name}.zip"

@@ -15,6 +15,7 @@ ATTACKS_FOR_EACH_RIGHT_ONE = 5
 LONGEST_CLASS_S = 1500
 RIGHT = "right"
 UNREADABLE = "unreadable"
+UNGRADED = "ungraded"
 # With what East Asian keyboards make of the first four.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 BLANKS = " \n\v\f\u00a0\u2003\u200b\u2060\u3000\ufeff"  # which spreadsheets may leave out before a formula
@@ -65,7 +66,7 @@ def judge_attack(attack, submissions, right):
         return ["it is not in the class"], "nothing"
     if row["tasks"] is None:
         got = f"{UNREADABLE}: {row['problem']!r}" if row["problem"] else f"{row['state']}: {row['why']}"
-        refused = row["problem"] and UNREADABLE in attack.in_class
+        refused = (row["problem"] and UNREADABLE in attack.in_class) or (not row["state"] and UNGRADED in attack.in_class)
         return [] if refused else [f"there is no result ({got})"], got
     if attack.in_class == [UNREADABLE]:
         return ["it was taken in"], "graded"

@@ -28,11 +28,10 @@ def make_entry_directions(submissions, name):
 
 def make_entry_combining(submissions, name):
     hand_in(submissions, f"re\u0301ne\u0301e {name}")
-    # The same to who reads it, and somebody else: nobody is taken for another.
 
 
 def make_entry_as_long_as_may_be(submissions, name):
-    hand_in(submissions, "n" * (254 - len(name)) + " " + name)
+    hand_in(submissions, name + " " + "n" * (254 - len(name)))
 
 
 def make_entry_device_of_windows(submissions, name):

@@ -115,7 +115,8 @@ inline std::string awkward_text(Choices& choices, std::size_t longest = 1U << 14
   std::string text;
   for (std::size_t left = choices.below(6); left > 0; --left) {
     if (choices.rarely(32)) text += '\0';
-    text += repeated(choices.of(std::span<const std::string_view>(kPieces)), choices.count(longest) + 1);
+    text += repeated(choices.of(std::span<const std::string_view>(kPieces)),
+                     choices.count(longest) + 1);
     if (text.size() > longest) text.resize(longest);
   }
   return text;

@@ -97,5 +97,27 @@ TEST_F(DyingWorkersTest, ResumingGoesOnAsIfNothingHadBeen) {
   EXPECT_FALSE(std::filesystem::exists(out() / "work"));
 }
 
+TEST_F(DyingWorkersTest, EvidenceThatNobodyCanReadCostsItsOwnDetailsAlone) {
+  hand_in("ada", "xxxxx xxxxx");
+  hand_in("eve", "xxx");
+  run();
+  const std::string grades = read_file(out() / "grades.csv");
+  for (const char* nonsense :
+       {"[[[[", "{\"version\":3}", "{\"version\":999}", "\"for_people\":[\""}) {
+    {
+      Database database(out() / "batch.sqlite");
+      Statement(database,
+                "UPDATE gradings SET evidence = ? || '\"for_people\":[\"' WHERE score = 3")
+          .bind(std::string(nonsense) + std::string(100'000, '['))
+          .run();
+    }
+    std::filesystem::remove(out() / "grades.csv");
+    std::filesystem::remove_all(out() / "feedback");
+    EXPECT_THAT(complaint([&] { run(); }), HasSubstr("grade it again")) << nonsense;
+    EXPECT_EQ(read_file(out() / "grades.csv"), grades);
+    expect_every_output({"ada", "eve"});
+  }
+}
+
 }  // namespace
 }  // namespace rooflab

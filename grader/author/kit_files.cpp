@@ -46,8 +46,10 @@ class KitList {
     std::ranges::sort(files_, {}, &KitFile::to);
     for (const KitFile& file : files_) {
       if (fs::exists(file.from)) continue;
-      throw ReleaseError(fmt::format("{} is missing; build the project, or restore the checkout",
-                                     file.from.string()));
+      throw ReleaseError(fmt::format(
+          "{} is missing; build what a kit holds, by cmake --build build --target grader simgpu, "
+          "or restore the checkout",
+          file.from.string()));
     }
     return std::move(files_);
   }

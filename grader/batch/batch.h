@@ -71,6 +71,7 @@ struct BatchWork {
   std::filesystem::path gpu_specs;  ///< specs/gpus
   unsigned jobs = 1;                ///< at a time
   unsigned threads = 1;             ///< of each
+  double limit_s = 0;               ///< of a grading; 0: what its parts allow it at most
   bool sandbox = true;
   std::map<std::string, std::string> code_titles = {};  ///< see OutputOptions
   /// Asked before anything is graded: throws where grades may not come from the device. May be

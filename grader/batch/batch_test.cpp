@@ -217,6 +217,19 @@ TEST_F(ClassFixture, PeopleReadTextsWhateverTheirQuotesAndTheFileAsItWasHandedIn
   EXPECT_EQ(read_file(out() / "answers/ada-part1-answers.toml"), raw);
 }
 
+// What is longer, spreadsheets cut without a word, and Python's reader refuses.
+TEST_F(ClassFixture, AnAnswerIsNoLongerInTheTableThanACellMayBe) {
+  hand_in("ada", "why = \"" + std::string(100'000, 'w') + "\"\n", "answers.toml");
+  hand_in("bob", "why = \"" + std::string(10'000, 'w') + "\"\n", "answers.toml");
+  run();
+  const std::string table = read_file(out() / "free_text.csv");
+  EXPECT_THAT(table, HasSubstr(std::string(10'000, 'w') + "\r\n"));
+  EXPECT_THAT(table, HasSubstr("(cut here: see the file in answers/)"));
+  EXPECT_LT(table.size(), 30'000U);
+  EXPECT_THAT(read_file(out() / "answers" / "ada-part1-answers.toml"),
+              HasSubstr(std::string(100'000, 'w')));
+}
+
 TEST_F(ClassFixture, ABlankAnswerDoesNotWaitForALineThatBelongsElsewhere) {
   hand_in("ada", "oops\nwhy = \"\"\n", "answers.toml");
   hand_in("bob", "why = \nbecause of it\n", "answers.toml");

@@ -158,13 +158,14 @@ class ClassFixture : public testing::Test {
     return request;
   }
 
+  static BatchWork work() {
+    return {.unpacker = std::filesystem::path(ROOFLAB_BINARY_DIR) / "bin" / "rooflab-unpack",
+            .gpu_specs = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus"};
+  }
+
   BatchSummary run(const BatchRequest& request) {
     Batch batch(request);
-    return batch.run(
-        course_,
-        {.unpacker = std::filesystem::path(ROOFLAB_BINARY_DIR) / "bin" / "rooflab-unpack",
-         .gpu_specs = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus"},
-        executor_, listener_);
+    return batch.run(course_, work(), executor_, listener_);
   }
   BatchSummary run() { return run(request()); }
 

@@ -59,9 +59,13 @@ void add_notes_for_people(Database& database, const std::string& grading,
                 "'\"for_people\":[\"') > 0");
   row.bind(grading);
   if (!row.step()) return;
-  for (const TaskResult& task : from_evidence(row.text()).tasks) {
-    const auto line = std::ranges::find(lines, task.id, &TaskLine::id);
-    if (line != lines.end()) line->for_people = task.for_people;
+  try {
+    for (const TaskResult& task : from_evidence(row.text()).tasks) {
+      const auto line = std::ranges::find(lines, task.id, &TaskLine::id);
+      if (line != lines.end()) line->for_people = task.for_people;
+    }
+  } catch (const EvidenceError& error) {  // it is one grading's, and no reason to have no tables
+    if (!lines.empty()) lines.front().for_people.push_back(error.what());
   }
 }
 

@@ -86,6 +86,14 @@ std::vector<FreeText> texts_of(Store& store, const PartSpec& part, const Submiss
   return texts;
 }
 
+/// As much of an answer as spreadsheets keep in a cell: 32,767 UTF-16 units, of which a character
+/// is one or two. Longer cells are cut without a word, and some readers refuse them.
+std::string cell_of(const std::string& answer) {
+  constexpr std::size_t kLongest = 16'000;
+  const std::string kept = shorten(answer, kLongest);
+  return kept.size() < answer.size() ? kept + " (cut here: see the file in answers/)" : answer;
+}
+
 const char* state_of(const FreeText& text, bool given) {
   if (given) return "graded";
   return text.waits ? "pending" : "nothing written";
@@ -138,7 +146,8 @@ std::string free_text_table(Store& store, const Course& course) {
     table.push_back({text.student, std::to_string(text.part), text.question.item,
                      known ? fmt::format("{}", row->second.points) : "",
                      format_points(text.question.max_points), known ? row->second.comment : "",
-                     known ? row->second.by : "", state_of(text, known), text.prompt, text.answer});
+                     known ? row->second.by : "", state_of(text, known), text.prompt,
+                     cell_of(text.answer)});
   }
   return to_csv(table);
 }

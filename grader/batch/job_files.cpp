@@ -8,6 +8,7 @@
 #include "grader/batch/execute/executor.h"
 #include "grader/report/evidence.h"
 #include "grader/spec/files.h"
+#include "grader/spec/json_bounds.h"
 
 namespace rooflab {
 namespace {
@@ -64,7 +65,9 @@ std::optional<GradedResult> read_result(const std::filesystem::path& folder) {
   if (!std::filesystem::exists(folder / kResultFile, error)) return std::nullopt;
   try {
     constexpr std::size_t kLargest = std::size_t{256} << 20;
-    const auto document = nlohmann::json::parse(read_file(folder / kResultFile, kLargest));
+    const std::string text = read_file(folder / kResultFile, kLargest);
+    if (json_nests_too_deep(text)) return std::nullopt;
+    const auto document = nlohmann::json::parse(text);
     GradedResult graded;
     graded.evidence = document.at("evidence").get<std::string>();
     graded.result = from_evidence(graded.evidence);
@@ -74,11 +77,11 @@ std::optional<GradedResult> read_result(const std::filesystem::path& folder) {
     graded.build_s = document.at("build_s").get<double>();
     graded.run_s = document.at("run_s").get<double>();
     return graded;
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;
+  } catch (const nlohmann::json::exception&) {  // half of a result, or none at all
   } catch (const EvidenceError&) {
-    return std::nullopt;
+  } catch (const FileError&) {
   }
+  return std::nullopt;
 }
 
 }  // namespace rooflab

@@ -114,6 +114,41 @@ TEST_F(CliTest, TellsTheVersionThatTheChangelogEndsWith) {
   EXPECT_THAT(heading, StartsWith("## " + number + ", 20"));
 }
 
+TEST_F(CliTest, ASeedOfMoreDigitsThanThereAreIsRefused) {
+  for (const char* seed : {"99999999999999999999999", "18446744073709551616", "-1", "1.5", "0x",
+                           "0x123456789012345678901234567890123", ""}) {
+    expect_refusal({"--part", "7", "--seed", seed}, 2, "a seed is a whole number from 0 to");
+  }
+}
+
+// What was typed may come from a file's name or a web page.
+TEST_F(CliTest, ErrorsRepeatNoControlCharacters) {
+  const std::string text = "x\x1b[2J\x1b]0;title\x07\r\x7f\xc2\x9b\xff\u202E";
+  for (const std::vector<std::string>& words :
+       std::vector<std::vector<std::string>>{{"--task", text},
+                                             {"--part", "7", "--task", text},
+                                             {"--part", text},
+                                             {"--part", "7", "--submission", text},
+                                             {"--part", "7", "--device", text},
+                                             {"--part", "7", "--device", "sim:" + text},
+                                             {"--part", "7", "--seed", text},
+                                             {"--" + text},
+                                             {text},
+                                             {"explain", text},
+                                             {"roofline", "--gpu", text},
+                                             {"batch", text, "--out", "out", "--part", "7"},
+                                             {"verify", "--only", text},
+                                             {"release", "--out", text}}) {
+    const Ran ran = run(words);
+    EXPECT_NE(ran.code, 0) << words.front();
+    for (const std::string& said : {ran.out, ran.error}) {
+      EXPECT_EQ(said.find_first_of("\x1b\x07\r\x7f\xff"), std::string::npos) << words.front();
+      EXPECT_EQ(said.find("\xc2\x9b"), std::string::npos) << words.front();
+      EXPECT_EQ(said.find("\u202E"), std::string::npos) << words.front();
+    }
+  }
+}
+
 TEST_F(CliTest, UnusableCommandLinesExitWith2) {
   expect_refusal({"--seed", "1"}, 2, "name a part, as in grader --part 1; see grader --help");
   expect_refusal({"--part", "one"}, 2, "see grader --help");
@@ -162,7 +197,8 @@ TEST_F(CliTest, HintsComeOneAtATimeAndTheLastOneStays) {
 }
 
 TEST_F(CliTest, HintsAreOfASubmissionAndSayWhatTheyCost) {
-  write("labs/course.toml", "title = 'T'\ngpus = ['a100']\n[hints]\ncost = 0.1\n");
+  write("labs/course.toml",
+        "title = 'T'\ngpus = ['a100']\n[hints]\ncost = 0.1\non_honour = true\n");
   write("mine/part7-test/count.cpp", "");
   const std::vector<std::string> ask = {"--part",       "7",   "--task", "count", "--hint",
                                         "--submission", "mine"};

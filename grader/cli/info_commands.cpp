@@ -101,9 +101,10 @@ std::string step_name(std::size_t hint, std::size_t of) {
 std::string price_words(double cost, const TaskSpec& task, std::size_t used) {
   if (!(cost > 0)) return "";
   const double points = maximum_points(task);
-  return fmt::format("hints cost points in this course: {:.4g} % of {} each, {} of them now\n",
-                     100 * cost, format_points(points),
-                     format_points(std::min(points, cost * points * static_cast<double>(used))));
+  return fmt::format(
+      "hints cost points in this course, on your honour: {:.4g} % of {} each, {} of them now\n",
+      100 * cost, format_points(points),
+      format_points(std::min(points, cost * points * static_cast<double>(used))));
 }
 
 }  // namespace

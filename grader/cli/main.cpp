@@ -16,6 +16,7 @@
 #include "grader/cli/welcome.h"
 #include "grader/device/device.h"
 #include "grader/pipeline/grade.h"
+#include "grader/report/text.h"
 #include "grader/spec/part.h"
 #include "specs/gpu_spec.h"
 
@@ -80,7 +81,7 @@ int run(Options options) {
 }
 
 int complain(const std::exception& error, int code) {
-  std::cerr << "grader: " << error.what() << '\n';
+  std::cerr << "grader: " << sanitize(error.what()) << '\n';  // it may repeat what was typed
   return code;
 }
 

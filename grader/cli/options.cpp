@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "grader/report/text.h"
+
 namespace rooflab {
 namespace {
 
@@ -230,7 +232,7 @@ Options parse_options(int argc, char** argv) {
     }
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) throw Exit{app.exit(error, std::cout, std::cerr)};
-    std::cerr << "grader: " << error.what() << "; see grader --help\n";
+    std::cerr << "grader: " << sanitize(error.what()) << "; see grader --help\n";
     throw Exit{kUsageError};
   }
   options.sandbox = !flags.no_sandbox;

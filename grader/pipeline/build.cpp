@@ -13,7 +13,8 @@ namespace rooflab {
 namespace {
 
 constexpr std::size_t kLongestMessages = 32U << 10;
-constexpr std::size_t kLargestObject = std::size_t{256} << 20;
+/// Of what a step makes: what is larger is an array that somebody filled in the source.
+constexpr std::size_t kLargestMade = std::size_t{64} << 20;
 
 /// Warnings are shown below a failure. What stubs and loops over a vector have is left out, and so
 /// is what only the device's compiler knows (#pragma unroll). Nothing of a file is kept for its own
@@ -121,14 +122,34 @@ std::string architecture(const BuildOptions& options) {
   return fmt::format("arch=compute_{0},code=[sm_{0},compute_{0}]", options.compute_capability);
 }
 
-/// Whether a library needs or has a symbol that the task forbids. A library that cannot be read is
-/// the next stage's affair.
+/// Whether a library needs or has a symbol that the task forbids. One that was built can be read.
 bool has_forbidden(const std::filesystem::path& library, const TaskSpec& task) {
+  return !all_forbidden(read_dynamic_symbols(library), forbidden_symbols(task)).empty();
+}
+
+/// Why a freshly linked library cannot be used, as a compiler would say it; empty when it can.
+/// Directives of the assembler make sections that contradict the linker's.
+std::string objection_to_library(const std::filesystem::path& library) {
   try {
-    return !all_forbidden(read_dynamic_symbols(library), forbidden_symbols(task)).empty();
-  } catch (const ElfError&) {
-    return false;
+    read_dynamic_symbols(library);
+    return "";
+  } catch (const ElfError& error) {
+    return fmt::format(
+        "error: the linked library cannot be read ({}); leave out assembler directives that make "
+        "sections\n",
+        error.what());
   }
+}
+
+/// Why what a step made is no use; empty when it is.
+std::string objection_to(const std::filesystem::path& made, bool is_library) {
+  if (std::filesystem::file_size(made) > kLargestMade) {
+    return fmt::format(
+        "error: the compiler made a file of more than {} MiB; fill large arrays when the program "
+        "runs\n",
+        kLargestMade >> 20);
+  }
+  return is_library ? objection_to_library(made) : "";
 }
 
 /// Waits until no other thread is at a key, and keeps them away from it.
@@ -215,6 +236,7 @@ Builder::Step Builder::link_step(const PartSpec& part, const TaskSpec& task,
     step.command.push_back(library_argument(options_, library));
   }
   step.command.insert(step.command.end(), {"-o", BuildCache::kFileName});
+  step.is_library = true;
   step.key = key_of(step.command) + key_part("adapter.o", adapter);
   for (const Object& object : objects) step.key += key_part(object.file.first, object.key);
   // Megabytes of our own, which nobody forges: a hash tells them apart.
@@ -252,7 +274,10 @@ BuildOutcome Builder::run(const std::filesystem::path& folder, const Step& step)
   const bool made =
       std::filesystem::symlink_status(library).type() == std::filesystem::file_type::regular;
   const bool succeeded = run.exit_code == 0 && run.signal == 0 && run.limit == LimitHit::none;
-  outcome.end = succeeded && made ? BuildOutcome::End::built : BuildOutcome::End::failed;
+  const std::string objection = succeeded && made ? objection_to(library, step.is_library) : "";
+  const bool is_good = succeeded && made && objection.empty();
+  outcome.messages += objection;
+  outcome.end = is_good ? BuildOutcome::End::built : BuildOutcome::End::failed;
   const bool by_itself = run.limit == LimitHit::none || run.limit == LimitHit::output;
   outcome.repeatable = by_itself && run.signal == 0;
   if (outcome.end == BuildOutcome::End::built) {
@@ -320,12 +345,16 @@ TracedFile Builder::trace(const PartSpec& part, const SourceFile& source) const 
   list.command = {
       "sh", "-c",
       fmt::format("nm --line-numbers --defined-only traced.o > {}", BuildCache::kFileName)};
-  list.inputs.emplace_back("traced.o", read_file(compiled.library, kLargestObject));
+  list.inputs.emplace_back("traced.o", read_file(compiled.library, kLargestMade));
   list.key = key_of(list.command) + key_part("traced.o", compile.key);
   const BuildOutcome listed = make(list);
   if (listed.end != BuildOutcome::End::built) return traced;
-  traced.references = read_references(compiled.library);
-  traced.places = read_file(listed.library, kLargestObject);
+  try {
+    traced.references = read_references(compiled.library);
+  } catch (const ElfError&) {
+    return traced;
+  }
+  traced.places = read_file(listed.library, kLargestMade);
   traced.complete = true;
   return traced;
 }

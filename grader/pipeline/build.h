@@ -71,7 +71,8 @@ class Builder {
   struct Step {
     std::vector<std::string> command;
     std::vector<Input> inputs;
-    std::string key;  ///< of the cache: all that the outcome depends on
+    std::string key;          ///< of the cache: all that the outcome depends on
+    bool is_library = false;  ///< it makes a library, which is looked into
   };
   /// A compiled file.
   struct Object {

@@ -406,6 +406,27 @@ TEST_F(BuilderTest, OraclesAndOtherFilesAreNotThereToInclude) {
   EXPECT_THAT(outcome.messages, HasSubstr("No such file"));
 }
 
+// What reads a library later looks for forbidden calls in its one table of symbols.
+TEST_F(BuilderTest, ASecondTableOfSymbolsIsAnErrorOfTheSource) {
+  const std::string table =
+      "asm(\".section .mine,\\\"a\\\",@11\\nmine: .quad 0,0,0,1,1,1\\n.text\\n\");\n"
+      "extern \"C\" const long mine[];\nlong held(int i) { return mine[i]; }\n"
+      "void (*volatile keep)() = [] { static_cast<void>(held(1)); };\n";
+  const BuildOutcome outcome = build(table + kGood);
+  EXPECT_EQ(outcome.end, End::failed);
+  EXPECT_TRUE(outcome.repeatable);
+  EXPECT_THAT(outcome.messages, HasSubstr("two tables of one kind"));
+  EXPECT_THAT(build(table + kGood).messages, HasSubstr("two tables of one kind"))
+      << "from the cache";
+}
+
+TEST_F(BuilderTest, AFileOfMoreMegabytesThanAnybodyReadsIsAnErrorOfTheSource) {
+  const BuildOutcome outcome =
+      build("asm(\".data\\n.fill 70000000,1,7\\n.text\\n\");\n" + std::string(kGood));
+  EXPECT_EQ(outcome.end, End::failed);
+  EXPECT_THAT(outcome.messages, HasSubstr("a file of more than 64 MiB"));
+}
+
 TEST_F(BuilderTest, EndlessMessagesAreCapped) {
   std::string source;
   for (int i = 0; i < 20000; ++i) source += "#warning so much to say about so little\n";

@@ -1,7 +1,6 @@
 #include "grader/pipeline/elf_symbols.h"
 
 #include <elf.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +16,13 @@ namespace rooflab {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{256} << 20;
+/// Of all names of a table together: ends of one long name can be as many names.
+constexpr std::size_t kMostNameBytes = std::size_t{64} << 20;
+/// Of a name that is searched: std::regex recurses for each character, and names of libraries are
+/// shorter by far.
+constexpr std::size_t kLongestSearched = 1024;
+/// One is enough to fail; each is looked for in every reference.
+constexpr std::size_t kMostForbidden = 100;
 
 /// The bytes of a library, read only where they exist.
 class Image {
@@ -31,7 +37,7 @@ class Image {
   }
   std::string_view range(std::uint64_t offset, std::uint64_t size) const {
     if (offset > bytes_.size() || size > bytes_.size() - offset) {
-      throw ElfError("the library points outside itself");
+      throw ElfError("it points outside itself");
     }
     return bytes_.substr(offset, size);
   }
@@ -48,6 +54,19 @@ std::string name_at(std::string_view strings, std::uint32_t offset) {
   return std::string(rest.substr(0, end));
 }
 
+/// Counts the bytes of names that are kept.
+class NameBudget {
+ public:
+  std::string take(std::string name) {
+    if (name.size() > left_) throw ElfError("the names of its symbols are too long");
+    left_ -= name.size();
+    return name;
+  }
+
+ private:
+  std::size_t left_ = kMostNameBytes;
+};
+
 /// Symbols of no version have version index 0 (local) or 1 (global); the top bit means "hidden".
 bool is_versioned(const Image& image, const Elf64_Shdr& versions, std::uint64_t symbol) {
   if (versions.sh_type != SHT_GNU_versym) return false;
@@ -58,9 +77,10 @@ void read_table(const Image& image, const Elf64_Shdr& section, const Elf64_Shdr&
                 std::string_view strings, DynamicSymbols& symbols) {
   const std::uint64_t count = section.sh_size / sizeof(Elf64_Sym);
   image.range(section.sh_offset, section.sh_size);
+  NameBudget budget;
   for (std::uint64_t i = 1; i < count; ++i) {  // the first symbol is reserved and nameless
     const auto symbol = image.at<Elf64_Sym>(section.sh_offset + i * sizeof(Elf64_Sym));
-    std::string name = name_at(strings, symbol.st_name);
+    std::string name = budget.take(name_at(strings, symbol.st_name));
     if (symbol.st_shndx != SHN_UNDEF) {
       symbols.defined.push_back(std::move(name));
       continue;
@@ -76,12 +96,12 @@ void read_table(const Image& image, const Elf64_Shdr& section, const Elf64_Shdr&
 /// The sections of an ELF file.
 class Sections {
  public:
-  explicit Sections(const std::string& bytes, const std::filesystem::path& file) : image_(bytes) {
+  explicit Sections(std::string_view bytes) : image_(bytes) {
     const auto header = image_.at<Elf64_Ehdr>(0);
     if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB ||
         header.e_shentsize != sizeof(Elf64_Shdr)) {
-      throw ElfError(fmt::format("{} is no 64-bit ELF library", file.string()));
+      throw ElfError("it is no 64-bit ELF file");
     }
     offset_ = header.e_shoff;
     count_ = header.e_shnum;
@@ -92,9 +112,21 @@ class Sections {
   const Image& image() const { return image_; }
   std::uint64_t count() const { return count_; }
   Elf64_Shdr at(std::uint64_t index) const {
-    if (index >= count_) throw ElfError("the library names a section that it does not have");
-    if (index > (UINT64_MAX - offset_) / sizeof(Elf64_Shdr)) throw ElfError("too many sections");
+    if (index >= count_) throw ElfError("it names a section that it does not have");
+    if (index > (UINT64_MAX - offset_) / sizeof(Elf64_Shdr))
+      throw ElfError("it has too many sections");
     return image_.at<Elf64_Shdr>(offset_ + index * sizeof(Elf64_Shdr));
+  }
+  /// The number of the section of a type. Compilers and linkers write one of each; another is
+  /// somebody's assembler directive, and would be read in the place of the true one.
+  std::optional<std::uint64_t> only(std::uint32_t type) const {
+    std::optional<std::uint64_t> found;
+    for (std::uint64_t i = 0; i < count_; ++i) {
+      if (at(i).sh_type != type) continue;
+      if (found) throw ElfError("it has two tables of one kind");
+      found = i;
+    }
+    return found;
   }
   std::string_view strings_of(const Elf64_Shdr& symbols) const {
     const Elf64_Shdr strings = at(symbols.sh_link);
@@ -126,14 +158,15 @@ std::vector<ObjectSymbol> object_symbols(const Sections& sections, std::uint64_t
     if (other.sh_type == SHT_SYMTAB_SHNDX && other.sh_link == table) extended = other;
   }
   std::vector<ObjectSymbol> symbols;
+  NameBudget budget;
   for (std::uint64_t i = 0; i < section.sh_size / sizeof(Elf64_Sym); ++i) {
     const auto symbol = sections.image().at<Elf64_Sym>(section.sh_offset + i * sizeof(Elf64_Sym));
     std::uint64_t number = symbol.st_shndx;
     if (number == SHN_XINDEX) {
       number = sections.image().at<Elf64_Word>(extended.sh_offset + i * sizeof(Elf64_Word));
     }
-    symbols.push_back({name_at(strings, symbol.st_name), number, symbol.st_value, symbol.st_size,
-                       ELF64_ST_TYPE(symbol.st_info)});
+    symbols.push_back({budget.take(name_at(strings, symbol.st_name)), number, symbol.st_value,
+                       symbol.st_size, ELF64_ST_TYPE(symbol.st_info)});
   }
   return symbols;
 }
@@ -143,24 +176,36 @@ class FunctionsOfSections {
  public:
   explicit FunctionsOfSections(const std::vector<ObjectSymbol>& symbols) {
     for (const ObjectSymbol& symbol : symbols) {
-      if (symbol.type == STT_FUNC && symbol.section != SHN_UNDEF) {
-        by_section_[symbol.section].push_back(&symbol);
-      }
+      if (symbol.type != STT_FUNC || symbol.section == SHN_UNDEF) continue;
+      Functions& functions = by_section_[symbol.section];
+      if (functions.by_place.empty()) functions.first = &symbol;
+      functions.by_place.push_back(&symbol);
+    }
+    for (auto& [section, functions] : by_section_) {
+      std::ranges::stable_sort(functions.by_place, {}, &ObjectSymbol::value);
     }
   }
   std::string at(std::uint64_t section, std::uint64_t offset) const {
     const auto found = by_section_.find(section);
     if (found == by_section_.end()) return {};
-    for (const ObjectSymbol* function : found->second) {
-      if (offset >= function->value && offset - function->value < function->size) {
-        return function->name;
-      }
+    const auto& by_place = found->second.by_place;
+    const auto after = std::ranges::upper_bound(by_place, offset, {}, &ObjectSymbol::value);
+    if (after != by_place.begin()) {
+      // Of several names of one place the first.
+      const std::uint64_t place = (*std::prev(after))->value;
+      const ObjectSymbol* function =
+          *std::ranges::lower_bound(by_place, place, {}, &ObjectSymbol::value);
+      if (offset - place < function->size) return function->name;
     }
-    return found->second.front()->name;
+    return found->second.first->name;
   }
 
  private:
-  std::map<std::uint64_t, std::vector<const ObjectSymbol*>> by_section_;
+  struct Functions {
+    const ObjectSymbol* first = nullptr;  ///< in the table's order
+    std::vector<const ObjectSymbol*> by_place;
+  };
+  std::map<std::uint64_t, Functions> by_section_;
 };
 
 /// Whether a section is loaded and not about the code: exception tables refer to functions, too.
@@ -173,41 +218,48 @@ bool is_code_or_data(const Elf64_Shdr& section, std::string_view names) {
 }  // namespace
 
 DynamicSymbols read_dynamic_symbols(const std::filesystem::path& library) {
-  const std::string bytes = read_file(library, kLargestFile);
-  const Sections sections(bytes, library);
-  Elf64_Shdr versions{};
-  for (std::uint64_t i = 0; i < sections.count(); ++i) {
-    if (sections.at(i).sh_type == SHT_GNU_versym) versions = sections.at(i);
-  }
+  return dynamic_symbols_in(read_file(library, kLargestFile));
+}
+
+DynamicSymbols dynamic_symbols_in(std::string_view bytes) {
+  const Sections sections(bytes);
+  const auto versions = sections.only(SHT_GNU_versym);
+  const auto table = sections.only(SHT_DYNSYM);
+  if (!table) throw ElfError("it has no dynamic symbols");
+  const Elf64_Shdr section = sections.at(*table);
   DynamicSymbols symbols;
-  bool found = false;
-  for (std::uint64_t i = 0; i < sections.count(); ++i) {
-    const Elf64_Shdr section = sections.at(i);
-    if (section.sh_type != SHT_DYNSYM) continue;
-    read_table(sections.image(), section, versions, sections.strings_of(section), symbols);
-    found = true;
-  }
-  if (!found) throw ElfError(fmt::format("{} has no dynamic symbols", library.string()));
+  read_table(sections.image(), section, versions ? sections.at(*versions) : Elf64_Shdr{},
+             sections.strings_of(section), symbols);
   return symbols;
+}
+
+bool has_match(std::string_view symbol, const std::regex& pattern) {
+  symbol = symbol.substr(0, kLongestSearched);
+  return std::regex_search(symbol.begin(), symbol.end(), pattern);
 }
 
 std::vector<std::string> all_forbidden(const DynamicSymbols& symbols,
                                        const std::vector<std::string>& patterns) {
   const std::vector<std::regex> forbidden(patterns.begin(), patterns.end());
   std::vector<std::string> found;
+  std::set<std::string_view> seen;
   for (const auto* table : {&symbols.undefined, &symbols.defined}) {
     for (const std::string& symbol : *table) {
       const bool matches = std::ranges::any_of(
-          forbidden, [&](const std::regex& pattern) { return std::regex_search(symbol, pattern); });
-      if (matches && std::ranges::find(found, symbol) == found.end()) found.push_back(symbol);
+          forbidden, [&](const std::regex& pattern) { return has_match(symbol, pattern); });
+      if (matches && seen.insert(symbol).second) found.push_back(symbol);
+      if (found.size() == kMostForbidden) return found;
     }
   }
   return found;
 }
 
 std::vector<Reference> read_references(const std::filesystem::path& object) {
-  const std::string bytes = read_file(object, kLargestFile);
-  const Sections sections(bytes, object);
+  return references_in(read_file(object, kLargestFile));
+}
+
+std::vector<Reference> references_in(std::string_view bytes) {
+  const Sections sections(bytes);
   const Image& image = sections.image();
   const auto header = image.at<Elf64_Ehdr>(0);
   std::uint64_t names_at = header.e_shstrndx;
@@ -215,11 +267,8 @@ std::vector<Reference> read_references(const std::filesystem::path& object) {
   const Elf64_Shdr names_section = sections.at(names_at);
   const std::string_view names = image.range(names_section.sh_offset, names_section.sh_size);
 
-  std::optional<std::uint64_t> table;
-  for (std::uint64_t i = 0; i < sections.count() && !table; ++i) {
-    if (sections.at(i).sh_type == SHT_SYMTAB) table = i;
-  }
-  if (!table) throw ElfError(fmt::format("{} has no symbols", object.string()));
+  const auto table = sections.only(SHT_SYMTAB);
+  if (!table) throw ElfError("it has no symbols");
   const std::vector<ObjectSymbol> symbols = object_symbols(sections, *table);
   const FunctionsOfSections functions(symbols);
 

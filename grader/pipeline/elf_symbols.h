@@ -1,13 +1,15 @@
 #pragma once
 
 #include <filesystem>
+#include <regex>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rooflab {
 
-/// A file that is no 64-bit ELF library, or one that contradicts itself.
+/// A file that is no 64-bit ELF file, or one that contradicts itself: "it has …".
 class ElfError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -26,9 +28,15 @@ struct DynamicSymbols {
 /// Reads .dynsym of a library (ELF-64, little-endian; System V gABI, chapters 4 and 5) without
 /// trusting any offset in it. @throws ElfError
 DynamicSymbols read_dynamic_symbols(const std::filesystem::path& library);
+/// The same of the library's bytes.
+DynamicSymbols dynamic_symbols_in(std::string_view bytes);
 
-/// The symbols that one of the regular expressions (ECMAScript) finds a match in, each once.
-/// Defined symbols count, too: what the linker took from the toolkit is defined.
+/// Whether the pattern finds a match in the beginning of a symbol. Symbols are a student's, and
+/// std::regex takes stack for each character.
+bool has_match(std::string_view symbol, const std::regex& pattern);
+
+/// The symbols that one of the regular expressions (ECMAScript) finds a match in, each once, the
+/// first hundred. Defined symbols count, too: what the linker took from the toolkit is defined.
 std::vector<std::string> all_forbidden(const DynamicSymbols& symbols,
                                        const std::vector<std::string>& patterns);
 
@@ -41,5 +49,7 @@ struct Reference {
 /// Reads the relocations of an object file (ELF-64, x86-64 and others with addends), debug
 /// information left out, without trusting any offset in it. Each pair once. @throws ElfError
 std::vector<Reference> read_references(const std::filesystem::path& object);
+/// The same of the object file's bytes.
+std::vector<Reference> references_in(std::string_view bytes);
 
 }  // namespace rooflab

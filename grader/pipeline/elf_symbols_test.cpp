@@ -48,6 +48,20 @@ TEST(ElfSymbolsTest, WhatTheLinkerTookFromTheToolkitCanBeForbidden) {
   EXPECT_THAT(all_forbidden(symbols, {"^_Z8classify"}), IsEmpty());
 }
 
+// std::regex takes stack for each character of what it searches.
+TEST(ElfSymbolsTest, ANameOfAMillionCharactersIsSearchedAtItsBeginning) {
+  const std::string long_name = "cublas_v" + std::string(1'000'000, '9');
+  const DynamicSymbols symbols{.undefined = {}, .defined = {long_name}, .unresolved = {}};
+  EXPECT_THAT(all_forbidden(symbols, {"^cublas"}), ElementsAre(long_name));
+  EXPECT_THAT(all_forbidden(symbols, {"(.*x)?[a-z0-9_]+!", "^cudnn.*"}), IsEmpty());
+}
+
+TEST(ElfSymbolsTest, CountlessForbiddenSymbolsAreToldInAMoment) {
+  DynamicSymbols symbols;
+  for (int i = 0; i < 300'000; ++i) symbols.defined.push_back("cublas" + std::to_string(i));
+  EXPECT_EQ(all_forbidden(symbols, {"^cublas"}).size(), 100U);
+}
+
 TEST(ElfSymbolsTest, FileThatIsNoLibraryIsRefused) {
   const TemporaryFolder folder(testing::TempDir());
   const auto file = folder.path() / "x.so";

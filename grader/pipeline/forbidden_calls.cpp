@@ -54,12 +54,22 @@ std::string base_name(const std::string& symbol) {
   return before == std::string::npos ? head : head.substr(before + 1);
 }
 
+/// Without the version that a header's macro adds: "_v2", "_ptsz", "_ptds".
+std::string_view without_version(std::string_view name) {
+  for (const std::string_view ending : {"_ptsz", "_ptds"}) {
+    if (name.ends_with(ending)) return name.substr(0, name.size() - ending.size());
+  }
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const bool is_version = last != std::string_view::npos && last + 1 < name.size() &&
+                          name.substr(0, last + 1).ends_with("_v");
+  return is_version ? name.substr(0, last - 1) : name;
+}
+
 /// The first line from `line` on (1 is the first) that has the name in it, as C++ code or with a
 /// version that a header's macro adds ("cublasSgemm" for "cublasSgemm_v2"); else `line` itself.
 std::uint32_t line_of_call(const std::string& text, std::uint32_t line, const std::string& symbol) {
-  std::string name = base_name(symbol);
-  static const std::regex version("_(v[0-9]+|ptsz|ptds)$");
-  name = std::regex_replace(name, version, "");
+  const std::string whole = base_name(symbol);
+  const std::string_view name = without_version(whole);
   std::uint32_t number = 0;
   std::uint32_t found = 0;
   for_each_line(text, [&](std::string_view here) {
@@ -78,7 +88,14 @@ bool is_initializer(const std::string& function) {
 class Callers {
  public:
   Callers(const TracedFile& file, const std::vector<std::regex>& forbidden)
-      : file_(file), forbidden_(forbidden), places_(places_of(file.places)) {}
+      : file_(file), places_(places_of(file.places)) {
+    for (const Reference& reference : file.references) {
+      if (wraps_.contains(reference.function) ||
+          has_forbidden_name(reference.function, forbidden)) {
+        wraps_[reference.function].insert(reference.symbol);
+      }
+    }
+  }
 
   /// The place of a call of the student's of this symbol, or of a header's function that has a
   /// forbidden name itself and calls it.
@@ -109,19 +126,22 @@ class Callers {
   }
 
   bool is_wrapper_of(const std::string& function, const std::string& symbol) const {
+    const auto wrapped = wraps_.find(function);
+    return wrapped != wraps_.end() && wrapped->second.contains(symbol);
+  }
+
+  bool has_forbidden_name(const std::string& function,
+                          const std::vector<std::regex>& forbidden) const {
     if (!places_.contains(function)) return false;  // not defined here
     const std::string name = base_name(function);
-    const bool has_forbidden_name = std::ranges::any_of(
-        forbidden_, [&](const std::regex& pattern) { return std::regex_search(name, pattern); });
-    return has_forbidden_name &&
-           std::ranges::any_of(file_.references, [&](const Reference& reference) {
-             return reference.function == function && reference.symbol == symbol;
-           });
+    return std::ranges::any_of(forbidden,
+                               [&](const std::regex& pattern) { return has_match(name, pattern); });
   }
 
   const TracedFile& file_;
-  const std::vector<std::regex>& forbidden_;
   std::map<std::string, Place> places_;
+  /// What functions of a forbidden name refer to.
+  std::map<std::string, std::set<std::string>> wraps_;
 };
 
 }  // namespace
@@ -178,7 +198,7 @@ std::vector<ForbiddenCall> forbidden_calls_of(const DynamicSymbols& symbols, con
 }
 
 std::string note_of_untraced(const ForbiddenCall& call) {
-  return "the built code needs " + simgpu::demangled(call.symbol) +
+  return "the built code needs " + simgpu::demangled(call.symbol).substr(0, 300) +
          ", which this task forbids; whether the submission calls it, or only a header that it "
          "includes, could not be found out";
 }

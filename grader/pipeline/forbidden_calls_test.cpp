@@ -43,6 +43,13 @@ TEST(ForbiddenCallsTest, ACallOfTheStudentsOwnIsToldWithItsLine) {
   EXPECT_EQ(call.line, 5U) << "behind the function's start, and without the macro's version";
 }
 
+TEST(ForbiddenCallsTest, ASymbolOfAMillionCharactersIsToldAsAnyOther) {
+  const std::string symbol = "cublas_v" + std::string(1'000'000, '9');
+  const auto call = call_of(symbol, {traced({{"_Z3runPf", symbol}})});
+  EXPECT_EQ(call.by, By::student);
+  EXPECT_EQ(call.line, 5U) << "where cublas is called";
+}
+
 TEST(ForbiddenCallsTest, WhatOnlyAHeadersFunctionsCallIsNotTheStudents) {
   EXPECT_EQ(call_of("dlsym", {traced({{"init", "dlsym"}, {"_Z3runPf", "init"}})}).by, By::header);
   EXPECT_EQ(call_of("dlsym", {traced({{"init", "dlsym"}, {"_Z3runPf", "dlsym"}})}).by, By::student);

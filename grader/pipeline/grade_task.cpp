@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <ranges>
 
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/elf_symbols.h"
@@ -16,6 +17,7 @@
 #include "grader/pipeline/score.h"
 #include "grader/pipeline/timing.h"
 #include "grader/pipeline/too_slow.h"
+#include "grader/report/text.h"
 #include "simgpu/names/demangle.h"
 
 namespace rooflab {
@@ -70,6 +72,14 @@ void forget_points(TaskResult& result) {
   });
   for (GroupResult& group : result.groups) group.score = group.max_score = 0;
 }
+
+/// A symbol as a report shows it: a student's may have a million characters.
+std::string shown_name(const std::string& symbol) {
+  constexpr std::size_t kLongest = 300;
+  return shorten(one_line(simgpu::demangled(symbol)), kLongest);
+}
+
+constexpr std::size_t kMostUndefined = 20;  // are told of
 
 /// Grades one task; holds what its stages share.
 class TaskGrader {
@@ -162,16 +172,16 @@ class TaskGrader {
     for (const ForbiddenCall& call :
          forbidden_calls_of(symbols, task_, scene_.built.build.traced)) {
       if (call.by == ForbiddenCall::By::student) {
-        return fail(Verdict::rejected, explain_forbidden(simgpu::demangled(call.symbol), call.line,
-                                                         context_in(call.file)));
+        return fail(Verdict::rejected,
+                    explain_forbidden(shown_name(call.symbol), call.line, context_in(call.file)));
       }
       if (call.by == ForbiddenCall::By::unknown) note_for_people(result_, note_of_untraced(call));
     }
     if (symbols.unresolved.empty()) return true;
     std::string messages;
-    for (const std::string& symbol : symbols.unresolved) {
+    for (const std::string& symbol : symbols.unresolved | std::views::take(kMostUndefined)) {
       messages += fmt::format("{}/{}: error: {} is declared but not defined\n",
-                              scene_.part.directory, task_.file, simgpu::demangled(symbol));
+                              scene_.part.directory, task_.file, shown_name(symbol));
     }
     return fail(Verdict::compile_error, explain_compile_error(messages, context()));
   }

@@ -6,6 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "grader/report/text.h"
+#include "grader/spec/json_bounds.h"
+
 NLOHMANN_JSON_NAMESPACE_BEGIN
 template <typename T>
 struct adl_serializer<std::optional<T>> {
@@ -28,7 +31,7 @@ namespace rooflab {
 void to_json(nlohmann::json& j, const Verdict& verdict) { j = name_of(verdict); }
 void from_json(const nlohmann::json& j, Verdict& verdict) {
   const auto known = j.is_string() ? verdict_of(j.get<std::string>()) : std::nullopt;
-  if (!known) throw EvidenceError("there is no verdict " + j.dump());
+  if (!known) throw EvidenceError("there is no verdict " + shorten(one_line(j.dump()), 60));
   verdict = *known;
 }
 
@@ -75,6 +78,12 @@ namespace {
 
 constexpr int kVersion = 4;  ///< 4: groups of cases, notes for people, bounds of times
 
+/// What a reader complains of may quote all that it read.
+std::string in_brief(const nlohmann::json::exception& error) {
+  constexpr std::size_t kLongest = 200;
+  return shorten(one_line(error.what()), kLongest);
+}
+
 void set_default(nlohmann::json& object, const char* key, nlohmann::json value) {
   if (!object.contains(key)) object[key] = std::move(value);
 }
@@ -103,6 +112,7 @@ std::string to_evidence(const GradeResult& result) {
 }
 
 GradeResult from_evidence(const std::string& text) {
+  if (json_nests_too_deep(text)) throw EvidenceError("this is no evidence of a grade: too deep");
   try {
     auto document = nlohmann::json::parse(text);
     const int version = document.at("version").get<int>();
@@ -116,7 +126,7 @@ GradeResult from_evidence(const std::string& text) {
     }
     return document.at("result").get<GradeResult>();
   } catch (const nlohmann::json::exception& error) {
-    throw EvidenceError(fmt::format("this is no evidence of a grade: {}", error.what()));
+    throw EvidenceError(fmt::format("this is no evidence of a grade: {}", in_brief(error)));
   }
 }
 
@@ -128,10 +138,12 @@ std::string to_text(const std::vector<RevealedCase>& cases) {
 
 std::vector<RevealedCase> revealed_from(const std::string& text) {
   if (text.empty()) return {};
+  if (json_nests_too_deep(text))
+    throw EvidenceError("this is no evidence of hidden cases: too deep");
   try {
     return nlohmann::json::parse(text).get<std::vector<RevealedCase>>();
   } catch (const nlohmann::json::exception& error) {
-    throw EvidenceError(fmt::format("this is no evidence of hidden cases: {}", error.what()));
+    throw EvidenceError(fmt::format("this is no evidence of hidden cases: {}", in_brief(error)));
   }
 }
 

@@ -6,15 +6,18 @@
 #include <linux/securebits.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 #include "grader/posix/words.h"
+#include "grader/sandbox/program_end.h"
 #include "grader/sandbox/sandbox.h"
 
 namespace rooflab {
@@ -186,6 +189,8 @@ void drop_rights(const Prepared& prepared, const OwnDescriptors& own) {
   fail(own.failures, "starting the program");
 }
 
+std::int64_t microseconds(const timeval& time) { return time.tv_sec * 1'000'000L + time.tv_usec; }
+
 [[noreturn]] void run_supervisor(Prepared& prepared, int ends, int failures, pid_t parent) {
   reset_signals();
   die_with_parent(parent);
@@ -207,9 +212,11 @@ void drop_rights(const Prepared& prepared, const OwnDescriptors& own) {
   }
   for (;;) {
     int status = 0;
-    const pid_t ended = waitpid(-1, &status, 0);
+    rusage used{};
+    const pid_t ended = wait4(-1, &status, 0, &used);
     if (ended == program) {
-      [[maybe_unused]] const ssize_t written = write(3, &status, sizeof(status));
+      const ProgramEnd end{status, microseconds(used.ru_utime) + microseconds(used.ru_stime)};
+      [[maybe_unused]] const ssize_t written = write(3, &end, sizeof(end));
     } else if (ended < 0 && errno != EINTR) {
       _exit(0);  // nobody is left
     }
@@ -218,7 +225,18 @@ void drop_rights(const Prepared& prepared, const OwnDescriptors& own) {
 
 }  // namespace
 
+void require_open_files(std::size_t descriptors) {
+  constexpr rlim_t kOthers = 8;  // pipes, /dev/null, a rule set
+  const rlim_t needed = kParkingNumber + kOthers + descriptors;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+  throw SandboxError("the sandbox needs " + std::to_string(needed) +
+                     " open files, and the limit is " + std::to_string(limit.rlim_cur) +
+                     "; raise it, as by ulimit -n 1024");
+}
+
 Supervisor start_supervisor(const ChildPlan& plan) {
+  require_open_files(plan.descriptors.size());
   Prepared prepared(plan);
   int ends[2];
   int failures[2];

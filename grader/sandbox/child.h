@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +34,7 @@ struct ChildPlan {
 /// all that descends from it are gone, so that its process tree is the whole sandbox.
 struct Supervisor {
   pid_t pid = -1;
-  Descriptor ends;      ///< reads one int, as from waitpid, when the program ends
+  Descriptor ends;      ///< reads one ProgramEnd when the program ends
   Descriptor failures;  ///< reads a ChildFailure when it could not be started; closes when it was
 };
 
@@ -42,6 +43,10 @@ struct ChildFailure {
   int error = 0;
   char step[32] = {};
 };
+
+/// Whether the limit on open files lets a child keep so many descriptors besides its own. It
+/// inherits the limit, and could only say that it could not keep one. @throws SandboxError when not
+void require_open_files(std::size_t descriptors);
 
 /// Forks. The calling thread has to live as long as the supervisor, which dies with it.
 /// @throws SandboxError when the machine is out of processes or descriptors.

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "grader/posix/file_in_memory.h"
+#include "grader/sandbox/await_program_image.h"
 #include "grader/sandbox/landlock.h"
 #include "grader/sandbox/process_tree.h"
 #include "grader/sandbox/seccomp_filter.h"
@@ -23,6 +24,10 @@ namespace fs = std::filesystem;
 // Numbers that bubblewrap gets its own descriptors under; it keeps them from the program.
 constexpr int kStatusNumber = 100;
 constexpr int kFilterNumber = 101;
+constexpr int kAwaitNumber = 102;
+// And await_program, which keeps it from the program.
+constexpr int kReportNumber = 103;
+constexpr const char* kAwaitProgram = "/.await_program";
 
 constexpr const char* kSystemDirectories[] = {"/bin",   "/sbin",  "/lib",
                                               "/lib32", "/lib64", "/libx32"};
@@ -138,6 +143,7 @@ class BubblewrapArguments {
       add_parents(inside);
       add({"--bind", directory.host.string(), inside.string()});
     }
+    add({"--perms", "0555", "--ro-bind-data", std::to_string(kAwaitNumber), kAwaitProgram});
     add({"--remount-ro", "/"});
     add({"--chdir",
          request.working_directory.empty() ? "/tmp" : request.working_directory.string()});
@@ -178,15 +184,17 @@ std::vector<std::string> bubblewrap_words(const SandboxRequest& request, const L
   if (command.filter.valid()) {
     arguments.add({"--seccomp", std::to_string(kFilterNumber)});
   }
-  arguments.add({"--"});
+  // With root's rights, where there are any: the program has others, and cannot reach it.
+  arguments.add({"--", kAwaitProgram, std::to_string(kReportNumber)});
   if (as_root) {
     const std::string user = std::to_string(command.user->id());
     arguments.add({"/usr/bin/setpriv", "--reuid", user, "--regid", user, "--clear-groups",
                    "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"});
   }
   if (request.limits.processes > 0) {
-    // Set inside, where the count begins at zero: a user namespace counts its own processes.
-    const std::string count = bytes(request.limits.processes);
+    // Set inside, where the count begins at zero: a user namespace counts its own processes, and
+    // so await_program.
+    const std::string count = bytes(request.limits.processes + (as_root ? 0 : 1));
     arguments.add({"/usr/bin/prlimit", "--nproc=" + count + ":" + count, "--"});
   }
   std::vector<std::string> words = std::move(arguments).words();
@@ -195,25 +203,39 @@ std::vector<std::string> bubblewrap_words(const SandboxRequest& request, const L
   return words;
 }
 
-Descriptor file_with(const std::vector<sock_filter>& filter) {
-  Descriptor file = file_in_memory("seccomp-filter", std::as_bytes(std::span(filter)));
+Descriptor file_with(const char* what, std::span<const std::byte> bytes) {
+  Descriptor file = file_in_memory(what, bytes);
   if (!file.valid()) {
-    throw SandboxError("cannot write the seccomp filter: " + std::string(std::strerror(errno)));
+    throw SandboxError(
+        "cannot make a file in memory for the sandbox: " + std::string(std::strerror(errno)) +
+        "; raise the limit on open files (ulimit -n)");
   }
   return file;
 }
 
-void plan_bubblewrap(const SandboxRequest& request, const Layers& layers, SandboxCommand& command) {
-  int status[2];
-  if (pipe2(status, O_CLOEXEC | O_NONBLOCK) != 0) {
+/// A pipe that is read without waiting.
+void open_pipe(Descriptor& reader, Descriptor& writer) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
     throw SandboxError("cannot open a pipe for the sandbox: " + std::string(std::strerror(errno)) +
                        "; raise the limit on open files (ulimit -n)");
   }
-  command.status_reader = Descriptor(status[0]);
-  command.status_writer = Descriptor(status[1]);
-  command.plan.descriptors.emplace_back(status[1], kStatusNumber);
+  reader = Descriptor(ends[0]);
+  writer = Descriptor(ends[1]);
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+}
+
+void plan_bubblewrap(const SandboxRequest& request, const Layers& layers, SandboxCommand& command) {
+  open_pipe(command.status_reader, command.status_writer);
+  open_pipe(command.report_reader, command.report_writer);
+  command.await_program = file_with("await_program", await_program_image());
+  command.plan.descriptors.emplace_back(command.status_writer.get(), kStatusNumber);
+  command.plan.descriptors.emplace_back(command.report_writer.get(), kReportNumber);
+  command.plan.descriptors.emplace_back(command.await_program.get(), kAwaitNumber);
   if (layers.seccomp) {
-    command.filter = file_with(deny_filter(false));  // what is shown is mounted read-only
+    // What is shown is mounted read-only.
+    const std::vector<sock_filter> filter = deny_filter(false);
+    command.filter = file_with("seccomp-filter", std::as_bytes(std::span(filter)));
     command.plan.descriptors.emplace_back(command.filter.get(), kFilterNumber);
   }
   command.plan.argv = bubblewrap_words(request, layers, command);
@@ -276,9 +298,9 @@ void plan_fallback(const SandboxRequest& request, const Layers& layers, SandboxC
   }
 }
 
-// Processes of bubblewrap itself.
+// Processes of ours in the sandbox.
 std::uint64_t overhead_of(const Layers& layers) {
-  return layers.bubblewrap == Layers::Bubblewrap::none ? 0 : 2;
+  return layers.bubblewrap == Layers::Bubblewrap::none ? 0 : kBubblewrapProcesses;
 }
 
 // The program's user has to be able to write into the directories it is given.

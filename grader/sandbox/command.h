@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -22,11 +23,17 @@ struct SandboxCommand {
   Descriptor filter;         ///< the seccomp filter in a file, for bubblewrap
   Descriptor status_reader;  ///< bubblewrap's messages in JSON; invalid without bubblewrap
   Descriptor status_writer;
+  Descriptor report_reader;  ///< reads a ProgramEnd from await_program; invalid without bubblewrap
+  Descriptor report_writer;
+  Descriptor await_program;  ///< it as a file, for bubblewrap
   Descriptor landlock;
   ScratchDirectory scratch;  ///< for the fallback; bubblewrap has a tmpfs of its own
   std::vector<std::filesystem::path>
       watched;  ///< directories of the host whose use of disk is limited
 };
+
+/// Ours in a sandbox of bubblewrap: its own two, and await_program.
+inline constexpr std::uint64_t kBubblewrapProcesses = 3;
 
 /// @throws SandboxError when something in the request does not exist or cannot be set up.
 SandboxCommand make_command(const SandboxRequest& request, const Layers& layers);

@@ -39,6 +39,19 @@ int greet() {
 
 int minus_one() { return -1; }
 
+/// Ends by a signal after it has slept for as long as a small limit of the processor allows.
+int sleep_and_die() {
+  usleep(1'300'000);
+  return raise(SIGKILL);
+}
+
+/// In bubblewrap that is the process that reports how this one ended.
+int kill_its_parent() {
+  kill(getppid(), SIGKILL);
+  sleep(1);
+  return 0;
+}
+
 int crash() {
   volatile int* nowhere = nullptr;
   *nowhere = 1;
@@ -286,6 +299,8 @@ int main(int count, char** arguments) {
   const std::map<std::string, int (*)()> deeds = {
       {"greet", greet},
       {"minus_one", minus_one},
+      {"sleep_and_die", sleep_and_die},
+      {"kill_its_parent", kill_its_parent},
       {"crash", crash},
       {"abort",
        [] {
@@ -323,6 +338,13 @@ int main(int count, char** arguments) {
   };
   if (const auto found = deeds.find(deed); found != deeds.end()) {
     return found->second();
+  }
+  if (deed == "exit") {
+    return std::atoi(argument.c_str());
+  }
+  if (deed == "sleep_and_exit") {
+    usleep(1'300'000);
+    return std::atoi(argument.c_str());
   }
   if (deed == "write") {
     return write_file(argument);

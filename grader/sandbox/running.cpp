@@ -20,6 +20,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr ProgramEnd kKilled{SIGKILL, 0};  // as a wait status, a signal is its number
+
 void make_nonblocking(int descriptor) {
   fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK);
 }
@@ -131,6 +133,7 @@ void Running::start_program() {
   supervisor_ = start_supervisor(command_.plan);
   output_writer_.reset();
   command_.status_writer.reset();
+  command_.report_writer.reset();
 }
 
 void Running::confirm_start() {
@@ -176,14 +179,14 @@ void Running::read_end() {
   if (end_ || poll(&ready, 1, 0) <= 0) {
     return;
   }
-  int end = 0;
+  ProgramEnd end;
   if (read(supervisor_.ends.get(), &end, sizeof(end)) == sizeof(end)) {
     end_ = end;
     return;
   }
   if (!must_end_) {
     // Somebody with our own user id can kill the supervisor: its program cannot have ended well.
-    end_ = SIGKILL;
+    end_ = kKilled;
   }
 }
 
@@ -201,6 +204,20 @@ void Running::read_bubblewrap_status() {
   }
   if (namespace_root_ == 0) {
     namespace_root_ = static_cast<pid_t>(number_after(bubblewrap_text_, "child-pid").value_or(0));
+  }
+}
+
+// What await_program wrote. A guest of the same user may write there too, at its own cost: once it
+// runs, nothing that stands there is a fault of the sandbox.
+void Running::read_report() {
+  ProgramEnd record;
+  while (command_.report_reader.valid() &&
+         read(command_.report_reader.get(), &record, sizeof(record)) == sizeof(record)) {
+    if (record.status == kStarted) {
+      is_inside_ = true;
+    } else if (!end_inside_) {
+      end_inside_ = record;
+    }
   }
 }
 
@@ -263,8 +280,8 @@ void Running::check_usage() {
       (limits.memory_bytes > 0 && memory > limits.memory_bytes)) {
     hit(LimitHit::memory);
   }
-  // bubblewrap's own two processes are in the tree, but not in the count that the kernel limits.
-  const std::uint64_t overhead = namespace_root_ != 0 ? 2 : 0;
+  // Ours are in the tree, but not in the count that the kernel limits.
+  const std::uint64_t overhead = namespace_root_ != 0 ? kBubblewrapProcesses : 0;
   if ((limits.processes > 0 && usage.threads >= limits.processes + overhead) ||
       (command_.control_groups && command_.control_groups->processes_exceeded())) {
     hit(LimitHit::processes);
@@ -324,6 +341,7 @@ void Running::clean_up() {
     }
     supervisor_.pid = -1;
     read_bubblewrap_status();
+    read_report();
     read_output();
   }
   outcome_.wall_s = std::chrono::duration<double>(Clock::now() - started_).count();
@@ -337,28 +355,25 @@ void Running::judge_end() {
     outcome_.signal = SIGKILL;
     return;
   }
-  const int status = end_.value_or(SIGKILL);
-  if (WIFSIGNALED(status)) {
-    outcome_.signal = WTERMSIG(status);
-  } else {
-    outcome_.exit_code = WEXITSTATUS(status);
-  }
+  ProgramEnd end = end_.value_or(kKilled);
   if (layers_.bubblewrap != Layers::Bubblewrap::none) {
-    if (!number_after(bubblewrap_text_, "exit-code")) {
+    if (!is_inside_) {
       throw SandboxError("bubblewrap failed: " + first_line(outcome_.output) +
                          "; run `bwrap --ro-bind / / true` to see why, or use --no-sandbox");
     }
-    // How bubblewrap passes on a signal. There is no signal 127: exit(-1) is an exit code.
-    if (outcome_.exit_code > 128 && outcome_.exit_code - 128 < NSIG) {
-      outcome_.signal = outcome_.exit_code - 128;
-      outcome_.exit_code = 0;
-    }
+    end = end_inside_.value_or(kKilled);  // the guest can end all of the sandbox at once
+  }
+  if (WIFSIGNALED(end.status)) {
+    outcome_.signal = WTERMSIG(end.status);
+  } else {
+    outcome_.exit_code = WEXITSTATUS(end.status);
   }
   // A program that ignores SIGXCPU is killed by the kernel a second later, which looks like any
   // SIGKILL.
+  const double cpu_s = static_cast<double>(end.cpu_us) / 1e6;
   const bool out_of_cpu =
-      outcome_.signal == SIGXCPU || (outcome_.signal == SIGKILL && request_.limits.cpu_s > 0 &&
-                                     outcome_.wall_s >= request_.limits.cpu_s);
+      outcome_.signal == SIGXCPU ||
+      (outcome_.signal == SIGKILL && request_.limits.cpu_s > 0 && cpu_s >= request_.limits.cpu_s);
   if (out_of_cpu) {
     outcome_.limit = LimitHit::time;
     outcome_.time_limit_s = request_.limits.cpu_s;

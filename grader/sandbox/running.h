@@ -14,6 +14,7 @@
 #include "grader/sandbox/disk_usage.h"
 #include "grader/sandbox/hidden_files.h"
 #include "grader/sandbox/layers.h"
+#include "grader/sandbox/program_end.h"
 #include "grader/sandbox/sandbox.h"
 
 namespace rooflab {
@@ -41,6 +42,7 @@ class Running {
   void watch_until_end();
   void read_output();
   void read_bubblewrap_status();
+  void read_report();
   void read_end();
   void check_clock();
   void check_usage();
@@ -61,8 +63,10 @@ class Running {
   ScratchMounts scratch_mounts_;
   HiddenFiles hidden_files_;  // when last looked at
   pid_t namespace_root_ = 0;  // process 1 of the sandbox, by our numbers; 0 until bubblewrap tells
-  std::string bubblewrap_text_;  // JSON lines so far
-  std::optional<int> end_;       // wait status of the program
+  std::string bubblewrap_text_;           // JSON lines so far
+  std::optional<ProgramEnd> end_;         // of the program, or of bubblewrap around it
+  bool is_inside_ = false;                // bubblewrap came as far as await_program
+  std::optional<ProgramEnd> end_inside_;  // of the program in bubblewrap
   Clock::time_point started_;
   Clock::time_point last_usage_check_;
   unsigned usage_checks_ = 0;

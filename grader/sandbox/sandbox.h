@@ -107,7 +107,7 @@ std::filesystem::path bubblewrap_program();
 
 /// The layers that a run on this machine gets, strongest first: "bubblewrap", "own uid", "no
 /// network", "seccomp", "landlock", "control groups", "rlimits", "watchdog". Probed once per
-/// process.
+/// process. @throws SandboxError where too few files may be open for any of them
 std::vector<std::string> active_layers(bool enabled = true);
 
 /// Whether these layers keep a program away from the host's files and from other programs: limits

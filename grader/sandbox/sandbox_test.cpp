@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -136,6 +137,33 @@ TEST_P(SandboxTest, RunsAProgramInAFolderThatIsClosedToOthers) {
 TEST_P(SandboxTest, TellsTheSignalThatEndedAProgram) {
   EXPECT_EQ(run("crash").signal, SIGSEGV);
   EXPECT_EQ(run("abort").signal, SIGABRT);
+}
+
+// 128 and a signal's number are what shells and bubblewrap make of a signal.
+TEST_P(SandboxTest, AnExitCodeIsNoSignalWhateverItsNumber) {
+  for (const int code : {128, 128 + SIGSEGV, 128 + SIGKILL, 128 + SIGXCPU, 128 + SIGXFSZ}) {
+    const SandboxOutcome outcome =
+        run_sandboxed(request_for(GetParam(), {"exit", mark_, std::to_string(code)}));
+    EXPECT_EQ(outcome.exit_code, code);
+    EXPECT_EQ(outcome.signal, 0) << code;
+    EXPECT_EQ(outcome.limit, LimitHit::none) << code;
+  }
+}
+
+TEST_P(SandboxTest, OnlyTimeOnTheProcessorIsTimeOnTheProcessor) {
+  SandboxRequest exits = request_for(GetParam(), {"sleep_and_exit", mark_, "137"});
+  exits.limits.cpu_s = 1;
+  const SandboxOutcome exited = run_sandboxed(exits);
+  EXPECT_EQ(exited.exit_code, 137);
+  EXPECT_EQ(exited.signal, 0);
+  EXPECT_EQ(exited.limit, LimitHit::none);
+  const SandboxOutcome killed = run("sleep_and_die", [](SandboxRequest& r) { r.limits.cpu_s = 1; });
+  EXPECT_EQ(killed.signal, SIGKILL);
+  EXPECT_EQ(killed.limit, LimitHit::none);
+}
+
+TEST_P(SandboxTest, AProgramThatEndsItsSandboxIsNoFaultOfTheSandbox) {
+  EXPECT_NO_THROW(run("kill_its_parent"));
 }
 
 TEST_P(SandboxTest, EndsAnEndlessLoopAtTheTimeLimit) {
@@ -319,6 +347,25 @@ TEST_P(SandboxTest, LetsAProgramWriteWhereItMay) {
   std::ifstream(directory + "/made") >> text;
   EXPECT_EQ(text, "written");
   fs::remove_all(directory);
+}
+
+TEST_P(SandboxTest, SaysWhatToDoWhereTooFewFilesMayBeOpen) {
+  run("greet");  // what is found out once, is
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  for (const rlim_t few : {20, 64, 130}) {
+    rlimit limit = before;
+    limit.rlim_cur = few;
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    std::string said;
+    try {
+      run("greet");
+    } catch (const SandboxError& error) {
+      said = error.what();
+    }
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_THAT(said, HasSubstr("ulimit -n")) << few;
+  }
 }
 
 TEST_P(SandboxTest, RefusesAProgramThatIsNotThere) {

@@ -49,6 +49,14 @@ CourseSpec load_course_spec(const std::filesystem::path& labs) {
     if (!(course.hint_cost >= 0 && course.hint_cost <= 1)) {
       throw hints.error("cost", "it is a share of a task's points", "write a number from 0 to 1");
     }
+    const bool on_honour = hints.boolean_or("on_honour", false);
+    if (course.hint_cost > 0 && !on_honour) {
+      throw hints.error("cost",
+                        "how many hints were shown stands in a file that students hand in, so that "
+                        "no price can be enforced",
+                        "write on_honour = true below it to take students at their word, or cost "
+                        "= 0");
+    }
     hints.finish();
   });
   reader.finish();

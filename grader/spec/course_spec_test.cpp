@@ -30,7 +30,8 @@ class CourseSpecTest : public testing::Test {
 };
 
 TEST_F(CourseSpecTest, GivesWhatTheFileSays) {
-  const CourseSpec course = load("title = 'Ours'\ngpus = ['b', 'a']\n[hints]\ncost = 0.1\n");
+  const CourseSpec course =
+      load("title = 'Ours'\ngpus = ['b', 'a']\n[hints]\ncost = 0.1\non_honour = true\n");
   EXPECT_EQ(course.title, "Ours");
   EXPECT_THAT(course.gpus, testing::ElementsAre("b", "a"));
   EXPECT_EQ(course.hint_cost, 0.1);
@@ -52,6 +53,17 @@ TEST_F(CourseSpecTest, RefusesACostThatIsNoShare) {
                 testing::HasSubstr("from 0 to 1"))
         << cost;
   }
+}
+
+// The count of hints is a student's own file.
+TEST_F(CourseSpecTest, RefusesAPriceOfHintsThatNobodyCanEnforce) {
+  const std::string course = "title = 'O'\ngpus = ['a']\n[hints]\n";
+  EXPECT_THAT(complaint_about(course + "cost = 0.1\n"), testing::HasSubstr("course.toml:4"));
+  EXPECT_THAT(complaint_about(course + "cost = 0.1\n"), testing::HasSubstr("on_honour = true"));
+  EXPECT_THAT(complaint_about(course + "cost = 0.1\non_honour = false\n"),
+              testing::HasSubstr("no price can be enforced"));
+  EXPECT_EQ(load(course + "cost = 0\n").hint_cost, 0);
+  EXPECT_EQ(load(course + "cost = 0\non_honour = true\n").hint_cost, 0);
 }
 
 TEST_F(CourseSpecTest, MayNameTheDeviceThatIsGradedOn) {

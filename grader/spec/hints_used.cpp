@@ -15,12 +15,10 @@ constexpr std::size_t kLargestHints = 16U << 10;
 
 }  // namespace
 
-std::map<std::string, int> read_hints_used(const std::filesystem::path& folder,
-                                           const PartSpec& part) {
-  const SubmittedFile file = read_submitted(folder, kHintsUsedFile);
-  if (file.state != SubmittedFile::State::present || file.text.size() > kLargestHints) return {};
+std::map<std::string, int> hints_in(const std::string& text, const PartSpec& part) {
+  if (text.size() > kLargestHints) return {};
   try {
-    const toml::table table = parse_toml_text(file.text, kHintsUsedFile);
+    const toml::table table = parse_toml_text(text, kHintsUsedFile);
     std::map<std::string, int> shown;
     for (const TaskSpec& task : part.tasks) {
       const auto count = table[task.id].value_exact<std::int64_t>();
@@ -31,6 +29,13 @@ std::map<std::string, int> read_hints_used(const std::filesystem::path& folder,
   } catch (const SpecError&) {
     return {};
   }
+}
+
+std::map<std::string, int> read_hints_used(const std::filesystem::path& folder,
+                                           const PartSpec& part) {
+  const SubmittedFile file = read_submitted(folder, kHintsUsedFile);
+  if (file.state != SubmittedFile::State::present) return {};
+  return hints_in(file.text, part);
 }
 
 void write_hints_used(const std::filesystem::path& folder,

@@ -19,6 +19,8 @@ inline constexpr const char* kHintsUsedFile = "hints_used.toml";
 /// @param folder the part's folder of a submission
 std::map<std::string, int> read_hints_used(const std::filesystem::path& folder,
                                            const PartSpec& part);
+/// The same of the file's text.
+std::map<std::string, int> hints_in(const std::string& text, const PartSpec& part);
 
 /// Writes that file anew. @throws FileError
 void write_hints_used(const std::filesystem::path& folder, const std::map<std::string, int>& shown);

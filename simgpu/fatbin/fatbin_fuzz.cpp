@@ -1,12 +1,25 @@
 // libFuzzer's entry: any bytes either read as a fat binary or throw FatbinError, and so do its
-// cubins. Built with -DROOFLAB_FUZZ=ON by clang; fatbin_mutation_test.cpp calls the same function.
+// cubins. They also make a cubin, whose sections and symbols may be any. Built with
+// -DROOFLAB_FUZZ=ON by clang; fatbin_mutation_test.cpp calls the same function.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
+#include <string_view>
 
 #include "simgpu/fatbin/fatbin.h"
+#include "simgpu/fuzzing/grammar/elf_bytes.h"
 
 namespace {
+
+std::string made_cubin(std::string_view bytes) {
+  static constexpr std::array<std::string_view, 7> kSections = {
+      ".text.", ".nv.shared.", ".nv.info", ".symtab", ".strtab", ".nv.info.", ".nv.constant0."};
+  static constexpr std::array<std::string_view, 4> kSymbols = {"gemm", "_Z4gemmPf", "", "f"};
+  simgpu::fuzzing::Choices choices(bytes);
+  return simgpu::fuzzing::ElfBytes(choices, kSections, kSymbols).bytes();
+}
 
 void read_resources_or_throw(std::span<const std::byte> elf) {
   try {
@@ -22,6 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   constexpr std::size_t kMostBytes = 1U << 20;
   const std::span bytes(reinterpret_cast<const std::byte*>(data), size);
   read_resources_or_throw(bytes);
+  const std::string made = made_cubin({reinterpret_cast<const char*>(data), size});
+  read_resources_or_throw(std::as_bytes(std::span(made)));
   try {
     std::size_t total = 0;
     for (const auto& image : simgpu::fatbin::read(bytes, kMostBytes)) {

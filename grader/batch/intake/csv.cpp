@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -76,25 +77,33 @@ bool is_decimal(std::string_view field) {
   return error == std::errc() && end == field.data() + field.size();
 }
 
-/// Spreadsheets may leave out blanks and byte order marks before they look for a formula.
+/// The first of these that the field begins with; empty when it begins with none.
+template <std::size_t N>
+std::string_view beginning(std::string_view field, const std::array<std::string_view, N>& words) {
+  const auto found =
+      std::ranges::find_if(words, [&](std::string_view word) { return field.starts_with(word); });
+  return found == words.end() ? std::string_view() : *found;
+}
+
+/// Spreadsheets may leave out blanks and invisible marks before they look for a formula.
 std::string_view without_blanks(std::string_view field) {
-  constexpr std::string_view kBlanks[] = {" ", "\xC2\xA0", kByteOrderMark};
-  const auto* blank = std::begin(kBlanks);
-  while (blank != std::end(kBlanks)) {
-    if (field.starts_with(*blank)) {
-      field.remove_prefix(blank->size());
-      blank = std::begin(kBlanks);
-    } else {
-      ++blank;
-    }
+  static constexpr std::array<std::string_view, 23> kBlanks = {
+      " ",      "\n",     "\v",     "\f",     "\u00A0", "\u1680", "\u2000",      "\u2001",
+      "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007", "\u2008",      "\u2009",
+      "\u200A", "\u200B", "\u202F", "\u205F", "\u2060", "\u3000", kByteOrderMark};
+  for (auto blank = beginning(field, kBlanks); !blank.empty(); blank = beginning(field, kBlanks)) {
+    field.remove_prefix(blank.size());
   }
   return field;
 }
 
+/// Those of full width and of small form are what East Asian keyboards make of =, +, - and @.
 bool is_formula(std::string_view field) {
+  static constexpr std::array<std::string_view, 14> kStarts = {
+      "=",      "+",      "-",      "@",      "\t",     "\r",     "\uFF1D",
+      "\uFF0B", "\uFF0D", "\uFF20", "\uFE66", "\uFE62", "\uFE63", "\uFE6B"};
   field = without_blanks(field);
-  return !field.empty() && std::string_view("=+-@\t\r").find(field.front()) != std::string::npos &&
-         !is_decimal(field);
+  return !beginning(field, kStarts).empty() && !is_decimal(field);
 }
 
 std::string to_field(const std::string& value) {

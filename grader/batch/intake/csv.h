@@ -55,8 +55,8 @@ void require_utf8(const CsvFile& file, const std::string& name);
 std::optional<double> decimal_of(std::string_view field, char delimiter);
 
 /// The rows as text, lines ending with CRLF; a field is quoted where it has to be. A field that a
-/// spreadsheet would take for a formula (it begins with =, +, -, @, tab or carriage return, and is
-/// no number) gets an apostrophe before it.
+/// spreadsheet would take for a formula (it begins with =, +, -, @, one of these in full width, tab
+/// or carriage return, behind blanks or not, and is no number) gets an apostrophe before it.
 std::string to_csv(const CsvTable& rows);
 
 }  // namespace rooflab

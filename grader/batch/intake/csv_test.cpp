@@ -107,9 +107,20 @@ TEST(Csv, IsWrittenSoThatItReadsTheSame) {
 TEST(Csv, FormulasBecomeText) {
   for (const char* formula :
        {"=1+1", "+cmd|'x'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "-inf", "+", "-",
-        "=HYPERLINK(\"http://x\",\"y\")", "\xEF\xBB\xBF=1", " \xEF\xBB\xBF +1+1"}) {
+        "=HYPERLINK(\"http://x\",\"y\")", "\xEF\xBB\xBF=1", " \xEF\xBB\xBF +1+1",
+        // What East Asian keyboards make of them, and blanks of all sorts before them.
+        "\uFF1D1+1", "\uFF0B1+1", "\uFF0D1+1", "\uFF20SUM(A1)", "\uFE661", "\uFE62x", "\uFE63x",
+        "\uFE6Bx", "\u3000=1", "\u200B=1", "\u2060\uFF1D1", " \u00A0\t=1", "\n=1", "\r\n=1",
+        "\u2003\u3000 @x", "\t\uFF1D1"}) {
     const std::string written = parse_csv(to_csv({{formula}})).at(0).at(0);
     EXPECT_EQ(written, std::string("'") + formula);
+  }
+}
+
+TEST(Csv, WhatIsNoFormulaStaysAsItIs) {
+  for (const char* text :
+       {"a=1", "-1.5", "+2e3", "\u5F20\u4E09", "'=1", "\u3000name", "1-2", "e@x.org"}) {
+    EXPECT_EQ(parse_csv(to_csv({{text}})).at(0).at(0), text);
   }
 }
 

@@ -2,11 +2,14 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
+
+#include "grader/spec/json_bounds.h"
 
 namespace rooflab {
 namespace {
@@ -36,6 +39,33 @@ std::string_view section_of(std::string_view text, const std::string& key) {
     end = line_after(end);
   }
   return text.substr(begin, end - begin);
+}
+
+std::size_t indentation_of(std::string_view line) {
+  return std::min(line.find_first_not_of(' '), line.size());
+}
+
+/// Of a record, its heading and the keys that are read, with all that stands below them. What tests
+/// printed, a student's own words, stands there too, and no parser of ours is to see it.
+std::string keys_of(std::string_view section) {
+  constexpr std::string_view kRead[] = {":created_at:", ":submitters:"};
+  std::string kept;
+  std::optional<std::size_t> level;  // of the record's keys
+  bool keeps = true;
+  while (!section.empty()) {
+    const std::size_t size = std::min(section.find('\n'), section.size() - 1) + 1;
+    const std::string_view line = section.substr(0, size);
+    section.remove_prefix(size);
+    const std::size_t indentation = indentation_of(line);
+    const std::string_view words = line.substr(indentation);
+    if (!kept.empty() && !level && !words.empty() && words != "\n") level = indentation;
+    // A list may stand below its key without being indented.
+    if (level && indentation <= *level && words.starts_with(':')) {
+      keeps = std::ranges::any_of(kRead, [&](auto key) { return words.starts_with(key); });
+    }
+    if (keeps) kept += line;
+  }
+  return kept;
 }
 
 std::string short_text(std::string text) {
@@ -133,9 +163,10 @@ bool has_gradescope_metadata(const std::filesystem::path& folder) {
 std::optional<GradescopeRecord> read_export_metadata(std::string_view text,
                                                      const std::string& submission) {
   const std::string_view section = section_of(text, submission);
-  if (section.empty() || section.size() > kLongestRecord) return std::nullopt;
+  const std::string record = keys_of(section);
+  if (record.empty() || record.size() > kLongestRecord) return std::nullopt;
   try {
-    const YAML::Node all = YAML::Load(std::string(section));
+    const YAML::Node all = YAML::Load(record);
     return all.IsMap() ? record_of(all[submission]) : std::nullopt;
   } catch (const YAML::Exception&) {
     return std::nullopt;
@@ -143,7 +174,7 @@ std::optional<GradescopeRecord> read_export_metadata(std::string_view text,
 }
 
 std::optional<GradescopeRecord> read_autograder_metadata(std::string_view text) {
-  if (text.size() > kLongestRecord) return std::nullopt;
+  if (text.size() > kLongestRecord || json_nests_too_deep(text)) return std::nullopt;
   const auto all = nlohmann::json::parse(text, nullptr, false);
   if (!all.is_object()) return std::nullopt;
   GradescopeRecord record;

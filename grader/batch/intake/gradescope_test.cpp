@@ -36,6 +36,18 @@ TEST(ExportMetadata, IsReadForOneSubmissionAlone) {
   EXPECT_FALSE(read_export_metadata("", "submission_1"));
 }
 
+// Results of tests are in it as well, and with them whatever a submission printed.
+TEST(ExportMetadata, WhatTestsSaidIsNotLookedAt) {
+  const std::string text =
+      "submission_1:\n  :created_at: 2023-11-14 22:13:21 Z\n  :results:\n    :output: |\n"
+      "      :submitters: none\n    :deep: " +
+      std::string(100'000, '[') + "\n  :submitters:\n  - :name: Ada\n  :history: [broken\n";
+  const auto record = read_export_metadata(text, "submission_1");
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->created_at, 1'700'000'001);
+  EXPECT_EQ(record->hints.name, "Ada");
+}
+
 TEST(ExportMetadata, OfADepthOrLengthThatNobodyHasIsNone) {
   const std::string deep = "submission_1: " + std::string(100'000, '[');
   EXPECT_FALSE(read_export_metadata(deep, "submission_1"));

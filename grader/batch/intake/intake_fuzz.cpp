@@ -1,5 +1,7 @@
 // libFuzzer's entry to what reads the text of a class: the first byte says which reader, the rest
-// is its text. Each gives an answer or the one error that it promises.
+// is its text, or, for a capital letter, makes one of its grammar. Each gives an answer or the one
+// error that it promises.
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -13,6 +15,9 @@
 #include "grader/batch/intake/late_policy.h"
 #include "grader/batch/intake/roster.h"
 #include "grader/spec/part.h"
+#include "simgpu/fuzzing/grammar/csv_text.h"
+#include "simgpu/fuzzing/grammar/json_text.h"
+#include "simgpu/fuzzing/grammar/toml_text.h"
 
 namespace rooflab {
 namespace {
@@ -58,6 +63,44 @@ void read_policy(std::string_view text) {
   }
 }
 
+/// A text of the grammar that a reader is for.
+std::string made_text(char reader, std::string_view bytes) {
+  using namespace simgpu::fuzzing;  // NOLINT(google-build-using-namespace): one function of that
+                                    // namespace
+  static constexpr std::array<std::string_view, 12> kHeadings = {
+      "Student", "ID",  "SIS User ID", "SIS Login ID", "Section",   "Name",
+      "Email",   "SID", "First name",  "Surname",      "ID number", "Email address"};
+  static constexpr std::array<std::string_view, 9> kPolicy = {
+      "due", "step", "extension", "parts", "keeps", "student", "part", "hours", "parts.1"};
+  static constexpr std::array<std::string_view, 5> kUsers = {"created_at", "users", "name", "email",
+                                                             "sid"};
+  Choices choices(bytes);
+  switch (reader) {
+    case 'r':
+    case 't':
+      return csv_text(choices, kHeadings);
+    case 'p':
+      return TomlText(choices, kPolicy).text();
+    case 'j':
+      return JsonText(choices, kUsers).object();
+    case 'y': {
+      std::string record = "submission_1:\n";
+      while (!choices.is_empty() && record.size() < (1U << 16)) {
+        record +=
+            repeated(" ", choices.below(8)) +
+            std::string(choices.of({":created_at: ", ":submitters:\n",
+                                    "- :name: ", "  :email: ", ":sid: ", "&a ", "*a ", "<<: *a",
+                                    "[", "{", "!ruby/object:X ", "utc: ", "|\n", "? ", "---\n"})) +
+            awkward_text(choices, 4096) + std::string(choices.of({"\n", "\n", ": ", "]", "}"}));
+      }
+      return record;
+    }
+    default:
+      return awkward_text(choices) + "_" + awkward_text(choices, 64) + "_" +
+             std::to_string(choices.number(2)) + "_" + awkward_text(choices, 256);
+  }
+}
+
 void read_names(std::string_view text) {
   const std::string name(text);
   for (const bool is_folder : {false, true}) {
@@ -74,8 +117,12 @@ void read_names(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0]) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
+  const bool makes = data[0] >= 'A' && data[0] <= 'Z';
+  const char reader = makes ? static_cast<char>(data[0] - 'A' + 'a') : static_cast<char>(data[0]);
+  const std::string made = makes ? rooflab::made_text(reader, bytes) : "";
+  const std::string_view text = makes ? std::string_view(made) : bytes;
+  switch (reader) {
     case 'r':
       rooflab::read_roster(text);
       break;

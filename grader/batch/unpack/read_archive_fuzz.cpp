@@ -1,5 +1,6 @@
 // libFuzzer's entry to the reader of archives: any bytes give files that keep to the limits, under
-// names of their own that lead nowhere, or an ArchiveError.
+// names of their own that lead nowhere, or an ArchiveError. The bytes are read as an archive, and
+// make one as well, a tar or a zip.
 #include <cstdint>
 #include <cstdlib>
 #include <set>
@@ -7,6 +8,7 @@
 #include <string_view>
 
 #include "grader/batch/unpack/read_archive.h"
+#include "simgpu/fuzzing/grammar/archive_bytes.h"
 
 namespace {
 
@@ -27,15 +29,12 @@ void check_path(const std::string& path, const rooflab::ArchiveLimits& limits) {
   }
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void read(std::string_view bytes) {
   rooflab::ArchiveLimits limits;
   limits.entries = 100;
   limits.file_bytes = 1 << 20;
   limits.all_bytes = 4 << 20;
   try {
-    const std::string_view bytes(reinterpret_cast<const char*>(data), size);
     std::uint64_t all = 0;
     std::set<std::string> names;
     for (const rooflab::ArchiveFile& file : rooflab::read_archive(bytes, limits)) {
@@ -48,5 +47,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const rooflab::ArchiveError& error) {
     require(std::string_view(error.what()).find("; ") != std::string_view::npos);
   }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  read(bytes);
+  if (bytes.empty()) return 0;
+  simgpu::fuzzing::Choices choices(bytes.substr(1));
+  const bool is_tar = bytes.front() % 2 == 0;
+  read(is_tar ? simgpu::fuzzing::TarBytes(choices).bytes()
+              : simgpu::fuzzing::ZipBytes(choices).bytes());
   return 0;
 }

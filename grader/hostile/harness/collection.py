@@ -8,19 +8,28 @@ import tomllib
 from harness.checkout import PART, ROOT, SETTINGS, TASKS
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1]
-KEYS = {"story", "task", "verdict", "code", "max_score", "thorough", "prepend", "append", "edit", "says", "never_says",
+# A table `variant.<name>` has keys that replace those of the others: one attack in several shapes.
+KEYS = {"variant", "story", "task", "verdict", "code", "max_score", "thorough", "prepend", "append", "edit", "says", "never_says",
         "needs", "in_class", "simulated", "on_gpu"}
 NOT_SUBMITTED = {"attack.toml", "make.py", "__pycache__"}
 
 
+def tables_of(folder):
+    """The attacks of a folder: their names, and what attack.toml says of each."""
+    table = tomllib.loads((folder / "attack.toml").read_text())
+    variants = table.pop("variant", None)
+    if variants is None:
+        return {folder.name: table}
+    return {f"{folder.name}_{name}": {**table, **own} for name, own in variants.items()}
+
+
 class Attack:
-    def __init__(self, folder):
-        table = tomllib.loads((folder / "attack.toml").read_text())
+    def __init__(self, folder, name, table):
         unknown = set(table) - KEYS
         if unknown:
             raise SystemExit(f"{folder.name}/attack.toml has keys that nobody reads: {sorted(unknown)}")
         self.folder = folder
-        self.name = folder.name
+        self.name = name
         self.story = table["story"]
         self.task = table.get("task", TASKS[0])
         self.verdicts = as_list(table["verdict"])
@@ -37,7 +46,7 @@ class Attack:
         self.needs = table.get("needs", [])  # layers of the sandbox
         self.maker = self.load_maker()
         # Archives, and names that only a class has.
-        self.only_in_class = hasattr(self.maker, "make_entry")
+        self.only_in_class = self.made_by("make_entry") is not None
         self.table = table
 
     def write_submission(self, submission):
@@ -55,15 +64,20 @@ class Attack:
         for own in self.folder.iterdir():
             if own.name not in NOT_SUBMITTED:
                 shutil.copy(own, part / own.name)
-        if hasattr(self.maker, "make"):
-            self.maker.make(submission, part, file)
+        if make := self.made_by("make"):
+            make(submission, part, file)
 
     def write_entry(self, submissions):
         """The submission as one of a class: a folder, or whatever `make_entry` makes."""
         if self.only_in_class:
-            self.maker.make_entry(submissions, self.name)
+            self.made_by("make_entry")(submissions, self.name)
         else:
             self.write_submission(submissions / self.name)
+
+    def made_by(self, function):
+        """The function of make.py, that of the variant where there is one of its own: make_deep of the variant deep."""
+        variant = self.name[len(self.folder.name):]
+        return getattr(self.maker, function + variant, None) or getattr(self.maker, function, None)
 
     def load_maker(self):
         file = self.folder / "make.py"
@@ -91,4 +105,5 @@ def right_texts():
 
 
 def all_attacks():
-    return [Attack(entry.parent) for entry in sorted(FOLDER.glob("*/attack.toml"))]
+    folders = [entry.parent for entry in sorted(FOLDER.glob("*/attack.toml"))]
+    return [Attack(folder, name, table) for folder in folders for name, table in tables_of(folder).items()]

@@ -15,7 +15,10 @@ ATTACKS_FOR_EACH_RIGHT_ONE = 5
 LONGEST_CLASS_S = 1500
 RIGHT = "right"
 UNREADABLE = "unreadable"
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+UNGRADED = "ungraded"
+# With what East Asian keyboards make of the first four.
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+BLANKS = " \n\v\f\u00a0\u2003\u200b\u2060\u3000\ufeff"  # which spreadsheets may leave out before a formula
 
 
 def write_class(folder, attacks, honest):
@@ -63,7 +66,7 @@ def judge_attack(attack, submissions, right):
         return ["it is not in the class"], "nothing"
     if row["tasks"] is None:
         got = f"{UNREADABLE}: {row['problem']!r}" if row["problem"] else f"{row['state']}: {row['why']}"
-        refused = row["problem"] and UNREADABLE in attack.in_class
+        refused = (row["problem"] and UNREADABLE in attack.in_class) or (not row["state"] and UNGRADED in attack.in_class)
         return [] if refused else [f"there is no result ({got})"], got
     if attack.in_class == [UNREADABLE]:
         return ["it was taken in"], "graded"
@@ -85,7 +88,7 @@ def csv_faults(name, text):
         return True
 
     return [f"{name} has a formula in it: {cell!r}" for row in csv.reader(io.StringIO(text)) for cell in row
-            if cell.startswith(FORMULA) and not is_number(cell)]
+            if cell.lstrip(BLANKS).startswith(FORMULA) and not is_number(cell)]
 
 
 def faults_of_outputs(out, attacks):

@@ -121,7 +121,9 @@ const CategoryLine& line_of(const std::string& name) {
        "is a pointwise operation"},
       {"other", ".*", "no line of profile.h fits"},
   }};
-  const std::string own = name.substr(0, name.find('<'));
+  constexpr std::size_t kLongest =
+      1000;  // a kernel may be called anything, and std::regex recurses
+  const std::string own = name.substr(0, std::min(name.find('<'), kLongest));
   for (const CategoryLine& line : lines) {
     const std::regex pattern(line.pattern, std::regex::icase | std::regex::ECMAScript);
     if (std::regex_match(own, pattern)) return line;

@@ -381,6 +381,7 @@ std::vector<TouchedSector> BlockConflicts::touched() const {
     if (written != 0) sector.writer_pc = pc_of(use.writer.where);
     sector.read = static_cast<std::uint8_t>(sector.read | read);
     sector.written = static_cast<std::uint8_t>(sector.written | written);
+    sector.changed = static_cast<std::uint8_t>(sector.changed | written);
   };
   for (const auto& [number, page] : pages_) {
     if (page == nullptr) continue;
@@ -397,6 +398,7 @@ std::vector<TouchedSector> BlockConflicts::touched() const {
         if (update.bytes == 0) continue;
         sector.reader_pc = pc_of(update.site.where);
         sector.read = static_cast<std::uint8_t>(sector.read | 1U << word);
+        sector.changed = static_cast<std::uint8_t>(sector.changed | 1U << word);
       }
       if ((sector.read | sector.written) != 0) all.push_back(sector);
     }

@@ -116,6 +116,7 @@ enum class ControlOperation : std::uint32_t {
   add_built_code,
   open_callers_stream,  ///< u64 handle of the stream that the guest's function is given
   callers_work,         ///< ByteRange …: Device::note_callers_work()
+  name_only_built_code,
   count,
 };
 

@@ -257,7 +257,8 @@ void add_details(Diagnostic& story, const simgpu::Finding& finding,
   if (finding.other && finding.other->by_thread && finding.where.by_thread &&
       finding.where.warp == finding.other->warp && finding.where.warp != simgpu::kUnknownWarp &&
       finding.where.block == finding.other->block &&
-      finding.kind == simgpu::FindingKind::shared_race) {
+      finding.kind == simgpu::FindingKind::shared_race &&
+      story.message.find("since Volta") == std::string::npos) {
     story.notes.emplace_back(
         "both threads are of one warp, whose lanes run in any order since Volta; threads of "
         "different warps meet here in the same way");
@@ -302,6 +303,11 @@ const char* closer_help(const simgpu::Finding& finding) {
   if (finding.code == "RL0319" && finding.kernel.empty()) {
     return "look for the loop on the host that launches, copies or queries: its condition has to "
            "become false, errors included";
+  }
+  if (finding.code == "RL0304" && says(finding.message, "needs a fence")) {
+    return "__threadfence() before the atomic makes what the block has done visible to whoever "
+           "sees "
+           "the atomic; the block that reads needs one behind its own atomic";
   }
   if (finding.code == "RL0304" && are_both_stores(finding)) {
     return "let one block own each element: is the index the same in two blocks, or does a block "

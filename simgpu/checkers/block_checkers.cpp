@@ -75,8 +75,9 @@ struct BlockCheckers::State {
         std::size_t most_window_bytes)
       : memory(device_memory), facts(std::move(facts_by_pc)), global_races(most_window_bytes) {}
 
-  AccessFacts facts_of(std::uint32_t pc) const {
-    return pc < facts.size() ? facts[pc] : AccessFacts();
+  const AccessFacts& facts_of(std::uint32_t pc) const {
+    static constexpr AccessFacts kNone;
+    return pc < facts.size() ? facts[pc] : kNone;
   }
 
   /// Strong accesses order warps, and race with plain ones alone; those that store do as atomics
@@ -84,14 +85,18 @@ struct BlockCheckers::State {
   template <typename Races>
   void check_races(Races& races_there, const WarpAccess& access,
                    const std::optional<std::int64_t>& stride) {
+    const bool is_strong = (access.order & kStrong) != 0;
+    if (!is_strong && !facts_of(access.pc).meets_atomics) {
+      races_there.access(access, stride, order, findings);
+      return;
+    }
     WarpAccess strong = access;
-    strong.meets_atomics = facts_of(access.pc).meets_atomics;
-    if ((access.order & kStrong) == 0) {
+    strong.meets_atomics = true;
+    if (!is_strong) {
       races_there.access(strong, stride, order, findings);
       return;
     }
     if (writes(access.kind)) strong.kind = AccessKind::atomic;
-    strong.meets_atomics = true;
     if ((access.order & kOnMbarrier) == 0) {
       order.strong_access(access.warp, reads(access.kind), writes(access.kind), access.order);
     }
@@ -175,7 +180,7 @@ void BlockCheckers::shared(const WarpAccess& access) {
   if (has_unwritten_) add_unwritten();
   State& state = *state_;
   const std::optional<std::int64_t> stride = constant_stride(access);
-  const AccessFacts facts = state.facts_of(access.pc);
+  const AccessFacts& facts = state.facts_of(access.pc);
   if (facts.array_end != 0) check_array(access, facts, stride);
   check_initialisation(
       "RL0206", access, stride, state.block, facts,

@@ -74,6 +74,8 @@ class GuessFinder {
           definition_[reg] = kSeveral;
         }
       });
+    }
+    for (std::uint32_t i = 0; i < code.size(); ++i) {
       if (is_atomic(code[i])) atomics_.push_back({i, place_of(code[i])});
     }
   }

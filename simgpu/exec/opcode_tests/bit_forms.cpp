@@ -61,18 +61,25 @@ void add_parts(Forms& forms) {
       {"mov.b64 {$b, $c, $d, $e}, $a;", "u16", {"u64", "u16", "u16", "u16"}, [=](const Lane& x) {
          return low(x[0] >> 32, 16);
        }});
-  // Vectors of registers; an element that is written may be one that is still to be read.
-  forms.push_back({"mov.v2.u32 {$b, $d}, {$a, $b};", "u32", {"u32", "u32"}, [=](const Lane& x) {
-                     return low(x[1], 32);
-                   }});
-  forms.push_back({"mov.v4.u16 {$b, $c, $e, $d}, {$a, $b, $b, $e};",
-                   "u16",
-                   {"u16", "u16", "u16", "u16"},
-                   [=](const Lane& x) { return low(x[3], 16); }});
-  forms.push_back({"mov.v4.b32 {$d, $b, $c, $e}, {$c, $a, $b, 7};",
+  // Vectors of registers; an element that is written may be one that is still to be read. Twice
+  // exchanged, all are what they were.
+  const auto twice = [](const std::string& exchange) { return exchange + exchange; };
+  forms.push_back({twice("mov.v2.u32 {$a, $b}, {$b, $a};") + "mov.u32 $d, $b;",
                    "u32",
-                   {"u32", "u32", "u32", "u32"},
-                   [=](const Lane& x) { return low(x[2], 32); }});
+                   {"u32", "u32"},
+                   [=](const Lane& x) { return low(x[1], 32); }});
+  forms.push_back(
+      {"mov.v2.u32 {$d, $c}, {$b, 7};", "u32", {"u32", "u32", "u32"}, [=](const Lane& x) {
+         return low(x[1], 32);
+       }});
+  for (const std::string type : {"u16", "b32"}) {
+    const unsigned width = type == "u16" ? 16 : 32;
+    forms.push_back({twice("mov.v4." + type + " {$a, $b, $c, $e}, {$e, $c, $b, $a};") + "mov." +
+                         type + " $d, $c;",
+                     type,
+                     {type, type, type, type},
+                     [=](const Lane& x) { return low(x[2], width); }});
+  }
   forms.push_back({"mov.v2.f64 {$d, $a}, {$b, $a};", "f64", {"f64", "f64"}, [=](const Lane& x) {
                      return x[1];
                    }});

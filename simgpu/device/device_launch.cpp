@@ -64,6 +64,15 @@ LaunchResult not_run(const KernelInfo& kernel) {
   return result;
 }
 
+/// What the time of a launch is predicted for: of one that was bounded by its beginning only the
+/// blocks that began, since the grid takes at least as long as they alone.
+LaunchShape timed_shape(LaunchShape shape, const LaunchResult& result) {
+  if (result.bounded_blocks == 0) return shape;
+  constexpr std::uint64_t kMost = 0xffffffff;
+  shape.grid = {static_cast<std::uint32_t>(std::min(result.bounded_blocks, kMost)), 1, 1};
+  return shape;
+}
+
 /// A barrier that some threads miss orders nothing, so it comes before the races that follow from
 /// it, though only the missing threads end the launch.
 std::vector<Finding> cause_first(std::vector<Finding> findings) {
@@ -325,26 +334,20 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.occupancy_limiter = resident.limiter;
   record.theoretical_occupancy = resident.fraction;
   record.counters = result.counters;
-  record.time =
-      predict_time(result.counters, shape, kernel.info->instructions, result.executed, timed_gpu());
-  if (result.bounded_blocks != 0) {  // a grid takes at least as long as its first blocks alone
-    const double quantisation = record.time.wave_quantisation;
-    LaunchShape begun = shape;
-    begun.grid = {
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(result.bounded_blocks, 0xffffffff)), 1,
-        1};
-    record.time = predict_time(result.counters, begun, kernel.info->instructions, result.executed,
-                               timed_gpu());
-    record.time.wave_quantisation = quantisation;
-  }
+  const auto& program = kernel.info->instructions;
+  const LaunchShape timed = timed_shape(shape, result);
+  record.time = predict_time(result.counters, timed, program, result.executed, timed_gpu());
+  record.time.wave_quantisation = wave_quantisation(shape, timed_gpu());
   add_host_traffic(host, timed_gpu(), record.time);
   record.failed = result.status != LaunchStatus::ok;
   record.sampled = result.sampled_blocks != 0;
   record.at_least = result.at_least;
   record.sampled_blocks = result.sampled_blocks;
+  const double device_us =
+      device_time_us(result.counters, timed, program, result.executed, timed_gpu());
   const Picoseconds start =
       timeline_.issue(message.stream, Timeline::Engine::compute, picoseconds(record.time.total_us),
-                      device_share(shape, resident.blocks_per_sm, record.time, gpu_));
+                      device_share(shape, record.time, device_us, gpu_));
   record.start_us = microseconds(start);
   record.stream = timeline_.stream_number(message.stream);
   log_.add(std::move(record));

@@ -163,16 +163,17 @@ std::uint64_t l1_bytes_per_block(const LaunchShape& shape, unsigned blocks_per_s
   return static_cast<std::uint64_t>(left) / resident;
 }
 
-double device_share(const LaunchShape& shape, unsigned blocks_per_sm, const TimeBreakdown& time,
+double device_share(const LaunchShape& shape, const TimeBreakdown& time, double device_us,
                     const gpu_spec::GpuSpec& gpu) {
-  const double slots = static_cast<double>(std::max(blocks_per_sm, 1u)) * gpu.sm_count;
-  double share = static_cast<double>(shape.grid.count()) / std::max(slots, 1.0);
-  for (const char* term : {"l2", "dram"}) {
-    const auto found = time.terms.find(term);
-    if (found != time.terms.end() && time.total_us > 0) {
-      share = std::max(share, found->second / time.total_us);
-    }
+  const double places =
+      static_cast<double>(std::max(occupancy(shape, gpu).blocks_per_sm, 1U)) * gpu.sm_count;
+  double share = static_cast<double>(shape.grid.count()) / std::max(places, 1.0);
+  double busy_us = device_us;
+  for (const char* across_pcie : {"host_loads", "host_stores"}) {
+    const auto term = time.terms.find(across_pcie);
+    if (term != time.terms.end()) busy_us = std::max(busy_us, term->second);
   }
+  if (time.total_us > 0) share = std::max(share, busy_us / time.total_us);
   return std::clamp(share, 1e-3, 1.0);
 }
 

@@ -39,9 +39,11 @@ LaunchShape shape_of(const LoadedKernel& kernel, Dim3 grid, Dim3 block,
 std::uint64_t l1_bytes_per_block(const LaunchShape& shape, unsigned blocks_per_sm,
                                  const gpu_spec::GpuSpec& gpu);
 
-/// Share of the GPU a launch occupies, (0, 1]: multiprocessors in use, or how busy it keeps L2 and
-/// DRAM if that is more. Two kernels run side by side only while their shares fit.
-double device_share(const LaunchShape& shape, unsigned blocks_per_sm, const TimeBreakdown& time,
+/// Share of the GPU that a launch occupies while it runs, (0, 1]: the places for blocks that it
+/// takes, or, if more, what its work would take of a full GPU, over its own time. Two kernels run
+/// side by side only while their shares fit, so that a grid in pieces is no faster than in one.
+/// @param device_us see device_time_us()
+double device_share(const LaunchShape& shape, const TimeBreakdown& time, double device_us,
                     const gpu_spec::GpuSpec& gpu);
 
 }  // namespace simgpu

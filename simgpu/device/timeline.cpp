@@ -118,15 +118,31 @@ Picoseconds Timeline::earliest(std::uint64_t stream) const {
   return time;
 }
 
-Picoseconds Timeline::place(std::vector<Busy>& busy, Picoseconds from, Picoseconds duration,
-                            double share) {
-  // Work that ended before the host's clock can never again delay anything.
-  std::erase_if(busy, [this](const Busy& work) { return work.end <= now_; });
+/// Forgets what ended before the host's clock, and what ends first of too many pieces.
+void Timeline::forget(Occupied& engine) const {
+  constexpr std::size_t kMostPieces = 128;
+  std::vector<Busy>& pieces = engine.pieces;
+  Picoseconds until = now_;
+  if (pieces.size() >= kMostPieces) {
+    const auto middle = pieces.begin() + kMostPieces / 2;
+    std::ranges::nth_element(pieces, middle, {}, &Busy::end);
+    until = std::max(until, middle->end);
+  }
+  std::erase_if(pieces, [&](const Busy& work) {
+    if (work.end > until) return false;
+    engine.not_before = std::max(engine.not_before, work.end);
+    return true;
+  });
+}
 
+Picoseconds Timeline::place(Occupied& engine, Picoseconds from, Picoseconds duration,
+                            double share) {
+  forget(engine);
+  from = std::max(from, engine.not_before);
   // A start is possible where the shares in use leave room until the work's end; they only drop at
   // ends.
   std::vector<Picoseconds> candidates{from};
-  for (const Busy& work : busy) {
+  for (const Busy& work : engine.pieces) {
     if (work.end > from) candidates.push_back(work.end);
   }
   std::sort(candidates.begin(), candidates.end());
@@ -134,7 +150,7 @@ Picoseconds Timeline::place(std::vector<Busy>& busy, Picoseconds from, Picosecon
   Picoseconds start = candidates.back();
   for (const Picoseconds candidate : candidates) {
     double used = 0;
-    for (const Busy& work : busy) {
+    for (const Busy& work : engine.pieces) {
       const bool overlaps = work.start < add(candidate, duration) && work.end > candidate;
       if (overlaps) used += work.share;
     }
@@ -143,13 +159,7 @@ Picoseconds Timeline::place(std::vector<Busy>& busy, Picoseconds from, Picosecon
       break;
     }
   }
-  // Bounded memory: past this many pieces of outstanding work, wait for all of it.
-  constexpr std::size_t kMostOutstanding = 128;
-  if (busy.size() >= kMostOutstanding) {
-    start = candidates.back();
-    busy.clear();
-  }
-  busy.push_back({.start = start, .end = add(start, duration), .share = share});
+  engine.pieces.push_back({.start = start, .end = add(start, duration), .share = share});
   return start;
 }
 

@@ -57,7 +57,8 @@ struct GraphCost {
 /// Rules (CUDA C++ Programming Guide, "Streams" and "Implicit Synchronization"):
 /// work starts when its stream is ready, not before it was issued; work on the legacy default
 /// stream waits for all blocking streams and they wait for it; kernels run side by side only while
-/// their shares of the GPU add up to no more than one; each copy direction has one engine.
+/// their shares of the GPU add up to no more than one (device_share()); each copy direction has one
+/// engine.
 class Timeline {
  public:
   /// Stream handles: the legacy default stream is always there.
@@ -158,9 +159,16 @@ class Timeline {
     Picoseconds start = 0, end = 0;
     double share = 1;
   };
+  /// What an engine does. Work that it no longer remembers was done before `not_before`, and
+  /// nothing starts earlier.
+  struct Occupied {
+    std::vector<Busy> pieces;
+    Picoseconds not_before = 0;
+  };
 
   std::vector<std::uint64_t> behind(std::uint64_t stream) const;
-  Picoseconds place(std::vector<Busy>& busy, Picoseconds from, Picoseconds duration, double share);
+  void forget(Occupied& engine) const;
+  Picoseconds place(Occupied& engine, Picoseconds from, Picoseconds duration, double share);
 
   Picoseconds now_ = 0;
   std::optional<Picoseconds> node_end_;  ///< of the node whose work is being issued
@@ -172,7 +180,7 @@ class Timeline {
   std::uint64_t callers_stream_ = 0;
   std::map<std::uint64_t, Stream> streams_;
   std::map<std::uint64_t, Event> events_;
-  std::array<std::vector<Busy>, 3> engines_;
+  std::array<Occupied, 3> engines_;
   StreamOrder order_;
   StreamOrder::Stamp last_stamp_;
 };

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace simgpu {
 namespace {
@@ -144,6 +146,47 @@ TEST(Timeline, StaysWithinBoundsOfMemoryAndTimeForManyOutstandingLaunches) {
     last = start;
   }
   EXPECT_EQ(timeline.all_done(), 70'000);
+}
+
+// However much lies between, a stream's work is not placed over another's that was issued before.
+TEST(Timeline, NeverPutsWorkWhereManyPiecesOfOthersHaveRun) {
+  for (const int pieces_between : {0, 100, 127, 128, 129, 1000}) {
+    for (const double share : {1.0, 0.4, 1e-3}) {
+      Timeline timeline;
+      const auto first = timeline.create_stream(false, 0), late = timeline.create_stream(false, 0);
+      const Picoseconds end = timeline.issue(first, Engine::compute, 1'000'000, 1.0) + 1'000'000;
+      for (int i = 0; i < pieces_between; ++i) timeline.issue(first, Engine::compute, 1, share);
+      EXPECT_GE(timeline.issue(late, Engine::compute, 500, 0.5), end)
+          << pieces_between << " pieces of " << share;
+    }
+  }
+}
+
+TEST(Timeline, TakesAsLongAsTheSharesOfManyOutstandingPiecesAddUpTo) {
+  for (const double share : {0.5, 0.25, 0.01}) {
+    Timeline timeline;
+    std::vector<std::uint64_t> streams;
+    for (int i = 0; i < 300; ++i) streams.push_back(timeline.create_stream(false, 0));
+    double sum = 0;
+    for (std::size_t i = 0; i < 1000; ++i) {
+      const Picoseconds duration = 100 + static_cast<Picoseconds>(i * 7919 % 1000);
+      timeline.issue(streams[i * 31 % streams.size()], Engine::compute, duration, share);
+      sum += share * static_cast<double>(duration);
+    }
+    EXPECT_GE(static_cast<double>(timeline.all_done()), sum) << share;
+  }
+}
+
+// A graph's branch that starts in the past, since the host waited in a node before it.
+TEST(Timeline, PutsNoNodeOverWorkThatTheHostHasWaitedFor) {
+  Timeline timeline;
+  const auto stream = timeline.create_stream(false, 0), other = timeline.create_stream(false, 0);
+  timeline.issue(other, Engine::compute, 1000, 1.0);
+  timeline.wait_until(timeline.all_done());
+  timeline.issue(other, Engine::compute, 10, 0.1);
+  timeline.begin_node(0);
+  EXPECT_GE(timeline.issue(stream, Engine::compute, 500, 0.5), 1000);
+  timeline.end_node();
 }
 
 }  // namespace

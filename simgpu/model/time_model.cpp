@@ -28,7 +28,9 @@ double combine(double throughput, double latency) {
 /// together, so that only other resident blocks can fill its stalls, and these have all but
 /// 1 / resident of the work. With one resident block throughput and latency add up.
 double serial_part(const model::Work& work, double throughput) {
-  const std::uint64_t resident = std::min(work.resident_blocks, work.blocks_of_busiest_sm());
+  const std::uint64_t resident = work.is_spread
+                                     ? work.resident_blocks
+                                     : std::min(work.resident_blocks, work.blocks_of_busiest_sm());
   return model::stalled_share(work) * throughput / static_cast<double>(resident);
 }
 
@@ -48,7 +50,7 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
   const double latency = model::latency_time(work);
   const double serial = serial_part(work, throughput);
   time.terms["latency"] = latency;
-  time.wave_quantisation = work.busiest_share() * gpu.sm_count;
+  time.wave_quantisation = wave_quantisation(shape, gpu);
   time.launch_us = gpu.launch_overhead_us;
   const double busy = serial + combine(throughput - serial, latency);
   time.total_us = busy + time.launch_us;
@@ -57,6 +59,24 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
     time.limiter = largest(time.terms)->first;
   }
   return time;
+}
+
+double wave_quantisation(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu) {
+  const model::Work blocks = model::gather({}, shape, {}, {}, gpu);
+  return blocks.busiest_share() * gpu.sm_count;
+}
+
+double device_time_us(const KernelCounters& counters, const LaunchShape& shape,
+                      std::span<const InstructionInfo> program,
+                      std::span<const ExecutionCount> executed, const gpu_spec::GpuSpec& gpu) {
+  model::Work work = model::gather(counters, shape, program, executed, gpu);
+  work.is_spread = true;
+  const double throughput = largest(model::limiters(work))->second;
+  const double held = static_cast<double>(work.resident_blocks) * gpu.sm_count;
+  const double rounds = static_cast<double>(work.blocks) / held;
+  const double latency = work.microseconds(model::warp_cycles(work)) * rounds;
+  const double serial = serial_part(work, throughput);
+  return serial + combine(throughput - serial, latency);
 }
 
 }  // namespace simgpu

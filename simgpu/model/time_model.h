@@ -19,4 +19,15 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
                            std::span<const InstructionInfo> program,
                            std::span<const ExecutionCount> executed, const gpu_spec::GpuSpec& gpu);
 
+/// The blocks of the busiest SM over the mean of all SMs: how much longer the launch takes for it.
+double wave_quantisation(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu);
+
+/// What the launch adds, in microseconds, to the time of a GPU that is full of blocks like its own:
+/// a whole grid's time without its launch and its unfinished last wave, and in proportion to the
+/// blocks, so that a grid in pieces takes as much of the GPU as it does in one. Parameters are
+/// those of predict_time().
+double device_time_us(const KernelCounters& counters, const LaunchShape& shape,
+                      std::span<const InstructionInfo> program,
+                      std::span<const ExecutionCount> executed, const gpu_spec::GpuSpec& gpu);
+
 }  // namespace simgpu

@@ -14,6 +14,7 @@ std::uint64_t Work::busy_sms() const {
 }
 
 double Work::busiest_share() const {
+  if (is_spread) return 1.0 / gpu.sm_count;
   return static_cast<double>(blocks_of_busiest_sm()) / static_cast<double>(blocks);
 }
 

@@ -21,6 +21,7 @@ struct Work {
   std::uint64_t blocks = 1;  ///< of the grid
   std::uint64_t warps_per_block = 1;
   std::uint64_t resident_blocks = 1;  ///< per SM, by occupancy; at least 1
+  bool is_spread = false;             ///< evenly over all SMs, as part of a GPU full of such blocks
 
   /// Blocks of the SM that gets most of them, if every SM takes its turn.
   std::uint64_t blocks_of_busiest_sm() const;

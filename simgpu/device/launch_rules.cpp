@@ -167,7 +167,7 @@ double device_share(const LaunchShape& shape, unsigned blocks_per_sm, const Time
                     const gpu_spec::GpuSpec& gpu) {
   const double slots = static_cast<double>(std::max(blocks_per_sm, 1u)) * gpu.sm_count;
   double share = static_cast<double>(shape.grid.count()) / std::max(slots, 1.0);
-  for (const char* term : {"l2", "dram"}) {
+  for (const char* term : {"l2", "dram", "atomics"}) {
     const auto found = time.terms.find(term);
     if (found != time.terms.end() && time.total_us > 0) {
       share = std::max(share, found->second / time.total_us);

@@ -49,13 +49,15 @@ auto members_of(Counters& counters) {
          store_requests, atomic_requests, load_sectors, store_sectors, atomic_sectors, load_bytes,
          store_bytes, l1_hits, l1_lookups, l2_reads, l2_writes, l2_hits, dram_reads, dram_writes,
          shared_loads, shared_stores, load_wavefronts, store_wavefronts, load_conflicts,
-         store_conflicts, local_loads, local_stores, branches, divergent, barriers] = counters;
+         store_conflicts, shared_atomics, atomic_wavefronts, one_address, serial, local_loads,
+         local_stores, branches, divergent, barriers] = counters;
   return std::tie(warp_instructions, thread_instructions, classes, flops, fadd, fmul, ffma,
                   load_requests, store_requests, atomic_requests, load_sectors, store_sectors,
                   atomic_sectors, load_bytes, store_bytes, l1_hits, l1_lookups, l2_reads, l2_writes,
                   l2_hits, dram_reads, dram_writes, shared_loads, shared_stores, load_wavefronts,
-                  store_wavefronts, load_conflicts, store_conflicts, local_loads, local_stores,
-                  branches, divergent, barriers);
+                  store_wavefronts, load_conflicts, store_conflicts, shared_atomics,
+                  atomic_wavefronts, one_address, serial, local_loads, local_stores, branches,
+                  divergent, barriers);
 }
 
 void add_scaled(std::uint64_t& sum, std::uint64_t count, std::uint64_t times) {
@@ -145,6 +147,10 @@ std::map<std::string, double> nsight_counters(const KernelRecord& record) {
        number(c.shared_load_bank_conflicts)},
       {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
        number(c.shared_store_bank_conflicts)},
+      {"smsp__inst_executed_op_shared_atom.sum", number(c.shared_atomic_requests)},
+      {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+       number(c.shared_atomic_wavefronts)},
+      {"simgpu__atomics_on_one_address.max", number(c.atomics_on_one_address)},
       {"smsp__inst_executed_op_local_ld.sum", number(c.local_load_requests)},
       {"smsp__inst_executed_op_local_st.sum", number(c.local_store_requests)},
   };

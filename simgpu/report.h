@@ -104,6 +104,14 @@ struct KernelCounters {
   std::uint64_t shared_load_requests = 0, shared_store_requests = 0;
   std::uint64_t shared_load_wavefronts = 0, shared_store_wavefronts = 0;
   std::uint64_t shared_load_bank_conflicts = 0, shared_store_bank_conflicts = 0;
+  std::uint64_t shared_atomic_requests = 0;
+  /// cycles that they take of the banks; the rounds of the loop that ptxas makes of floating-point
+  /// ones are among them
+  std::uint64_t shared_atomic_wavefronts = 0;
+  /// operations of threads on the global address that has most of them
+  std::uint64_t atomics_on_one_address = 0;
+  /// cycles in which L2 works off the global atomics that have to wait for each other
+  std::uint64_t atomic_serial_cycles = 0;
   std::uint64_t local_load_requests = 0, local_store_requests = 0;
 
   std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
@@ -140,6 +148,9 @@ struct KernelRecord {
   unsigned dynamic_shared_bytes = 0;
   unsigned static_shared_bytes = 0;
   unsigned registers_per_thread = 0;
+  /// No ptxas made machine code of the kernel: registers, and occupancy, are estimated from its
+  /// PTX.
+  bool registers_are_estimated = false;
   unsigned local_bytes_per_thread = 0;
   unsigned blocks_per_sm = 0;        ///< resident, by occupancy
   std::string occupancy_limiter;     ///< "registers", "shared memory", "warps", "blocks"

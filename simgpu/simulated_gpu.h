@@ -28,6 +28,8 @@ struct SimulatedGpuOptions {
   unsigned workers = 0;  ///< CPU threads that run blocks; 0: one for each CPU
   /// Warp instructions after which a launch counts as endless.
   std::uint64_t instruction_budget = 20'000'000'000;
+  /// NVIDIA's ptxas, which tells how many registers a kernel takes; empty: they are estimated.
+  std::string ptxas = {};
 };
 
 /// One argument of a kernel: its bytes, as the kernel's parameter has them.

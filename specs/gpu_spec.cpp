@@ -90,6 +90,10 @@ const std::vector<Field>& fields() {
       {"latency_cycles", "l1", "L1 hit, cycles", false, kNo, into(&S::l1_latency)},
       {"latency_cycles", "l2", "L2 hit, cycles", false, kNo, into(&S::l2_latency)},
       {"latency_cycles", "dram", "DRAM access, cycles", false, kNo, into(&S::dram_latency)},
+      {"atomics", "cycles", "cycles of L2 for a request of atomics", false, kNo,
+       into(&S::atomic_cycles), Presence::optional},
+      {"atomics", "float_cycles", "cycles of L2 for a floating-point atomic on a busy address",
+       false, kNo, into(&S::float_atomic_cycles), Presence::optional},
       {"launch", "overhead_us", "device time between dependent launches in us", false, kNo,
        into(&S::launch_overhead_us)},
   };

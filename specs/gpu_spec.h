@@ -65,6 +65,12 @@ struct GpuSpec {
   double l2_latency = 0;
   double dram_latency = 0;
 
+  // Cycles of the SM's clock that L2 takes for atomics which have to wait for each other: a request
+  // for one sector, or a warp's integers for one address; and each thread's floating-point addition
+  // to an address where others wait. Of an RTX A6000, unless the file says otherwise.
+  double atomic_cycles = 1.06;
+  double float_atomic_cycles = 3.0;
+
   double launch_overhead_us = 0;  ///< device-side time between dependent launches
 
   std::vector<std::string> sources;  ///< where the numbers come from

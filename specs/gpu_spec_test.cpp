@@ -170,7 +170,8 @@ TEST_F(SpecFileTest, EachComplaintNamesFileLineKeyAndRemedy) {
             "the one that is wrong");
   EXPECT_EQ(complaint("name = ", "title = "),
             "x.toml:1: title is not a known key; remove it, or use one of aliases, "
-            "compute_capability, name, sources, [clock], [latency_cycles], [launch], [limits], "
+            "compute_capability, name, sources, [atomics], [clock], [latency_cycles], [launch], "
+            "[limits], "
             "[memory], [peak_tflops], [sm]");
 }
 

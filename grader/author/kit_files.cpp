@@ -102,7 +102,8 @@ class KitList {
 
   void add_programs() {
     const fs::path bin = "build/bin";
-    for (const char* program : {"grader", "simgpu", "simgpu-device", "rooflab-guest", "plot"}) {
+    for (const char* program :
+         {"grader", "simgpu", "simgpu-device", "rooflab-guest", "rooflab-sandboxed", "plot"}) {
       add(build_ / "bin" / program, bin / program, KitFile::Kind::program);
     }
     const fs::path lib = "build/lib/simgpu";

@@ -14,6 +14,7 @@ DeviceOptions device_options(const Installation& installation, const Toolchain& 
   options.runtime_libraries = installation.build / "lib" / "simgpu";
   options.cuda_libraries = toolchain.root / "lib64";
   options.sanitizer = sanitizer::find_sanitizer(options.cuda_libraries);
+  options.assembler = sandboxed_assembler(installation, toolchain, sandbox);
   options.sandbox = sandbox;
   options.gpus = course_spec_or_none(installation.labs()).gpus;
   return options;

@@ -37,6 +37,7 @@ Grading::Grading(const Installation& installation, const GradingSetup& setup)
                 .toolchain = toolchain_,
                 .compute_capability = device_->gpu().compute_capability_major * 10 +
                                       device_->gpu().compute_capability_minor,
+                .for_simulation = device_->time_kind() == "modelled",
                 .sandbox = setup.sandbox}),
       oracles_(installation, part_.directory) {
   if (setup.unlisted == UnlistedGpu::allow) return;

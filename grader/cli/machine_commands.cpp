@@ -30,6 +30,14 @@ bool examine_compiler(std::ostream& out, const Installation& installation, Toolc
     say(out, true, "nvcc",
         fmt::format("{} of {} (found by {})", toolchain.release(), toolchain.nvcc.string(),
                     toolchain.found_by));
+    if (toolchain.ptxas.empty()) {
+      say(out, false, "ptxas",
+          fmt::format("{}/bin has none, so that registers and occupancy are estimated on simulated "
+                      "GPUs; reinstall the CUDA toolkit or run scripts/setup",
+                      toolchain.root.string()));
+    } else {
+      say(out, true, "ptxas", toolchain.ptxas.string());
+    }
     return true;
   } catch (const InstallationError& error) {
     say(out, false, "nvcc", error.what());

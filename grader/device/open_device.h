@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "grader/device/device.h"
+#include "simgpu/machine_code/assembler.h"
 
 namespace rooflab {
 
@@ -19,6 +20,8 @@ struct DeviceOptions {
       runtime_libraries;  ///< build/lib/simgpu: the simulated libcudart and libcublas
   std::filesystem::path cuda_libraries;  ///< lib64 of the toolkit, for real GPUs and what tasks
                                          ///< load of it; may be empty
+  /// Makes machine code of the PTX that simulated GPUs execute, in the sandbox.
+  simgpu::machine_code::AssemblerOptions assembler = {};
   std::filesystem::path sanitizer = {};  ///< compute-sanitizer, for real GPUs; may be empty
   std::filesystem::path gpu_locks = {};  ///< folder of GpuLock; empty: all users' common one
   /// The GPUs of the course: "sim" is the first of them. Empty: all of gpu_specs.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
+#include <string_view>
 #include <utility>
 
 #include "grader/diagnose/diagnose.h"
@@ -111,6 +112,37 @@ void add_bank_conflicts(Causes& causes, const simgpu::KernelRecord& kernel,
       {std::move(story), gain_without(kernel, "shared", ratio(conflicts, wavefronts))});
 }
 
+std::string in_words(std::uint64_t count) {
+  return count < 1'000'000 ? fmt::format("{}", count)
+                           : fmt::format("{:.3g} million", static_cast<double>(count) / 1e6);
+}
+
+void add_atomics(Causes& causes, const simgpu::KernelRecord& kernel,
+                 const DiagnoseContext& context) {
+  const simgpu::KernelCounters& counters = kernel.counters;
+  for (const char* term : {"atomics", "shared_atomics"}) {
+    const double wasted = gain_without(kernel, term, 1);
+    if (wasted <= 0) continue;
+    Diagnostic story = begin_story("RL0598", context);
+    story.message =
+        term == std::string_view("atomics")
+            ? fmt::format(
+                  "{} atomic operations meet on one address of global memory, and wait for "
+                  "each other",
+                  in_words(counters.atomics_on_one_address))
+            : fmt::format(
+                  "each of {} atomics of warps on shared memory takes {:.0f} cycles: lanes "
+                  "meet on one word, and wait for each other",
+                  in_words(counters.shared_atomic_requests),
+                  ratio(counters.shared_atomic_wavefronts, counters.shared_atomic_requests));
+    story.help =
+        "add up in registers first, then across the warp (__shfl_down_sync), then across the "
+        "block, "
+        "and let one thread of each block do the atomic";
+    causes.push_back({std::move(story), wasted});
+  }
+}
+
 void add_divergence(Causes& causes, const simgpu::KernelRecord& kernel,
                     const DiagnoseContext& context) {
   const simgpu::KernelCounters& counters = kernel.counters;
@@ -216,6 +248,7 @@ std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::Ker
   add_needless_arithmetic(causes, kernel, timing, context);
   add_uncoalesced(causes, kernel, context);
   add_bank_conflicts(causes, kernel, context);
+  add_atomics(causes, kernel, context);
   add_divergence(causes, kernel, context);
   add_low_occupancy(causes, kernel, timing, context);
   return told_by_cost(std::move(causes), kernel);

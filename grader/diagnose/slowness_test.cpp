@@ -64,6 +64,27 @@ TEST(SlownessTest, WhatCostsMostIsToldFirstAndWhatCostsNothingIsNot) {
   EXPECT_THAT(told(), ElementsAre("RL0503", "RL0501"));
 }
 
+TEST(SlownessTest, AtomicsThatWaitAreToldByTheirNumber) {
+  simgpu::KernelRecord kernel;
+  kernel.counters.atomics_on_one_address = 33'554'432;
+  kernel.time.total_us = 1000;
+  kernel.time.terms = {{"atomics", 990}, {"dram", 90}};
+  Timing timing;
+  timing.efficiency = 0.01;
+  timing.target_efficiency = 0.5;
+  const auto stories = explain_slowness(timing, kernel, kContext);
+  ASSERT_EQ(stories.size(), 1U);
+  EXPECT_EQ(stories[0].code, "RL0598");
+  EXPECT_THAT(stories[0].message, HasSubstr("33.6 million atomic operations meet on one address"));
+  kernel.time.terms = {{"atomics", 90}, {"dram", 990}};
+  EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty()) << "they cost nothing";
+  kernel.counters.shared_atomic_requests = 1000;
+  kernel.counters.shared_atomic_wavefronts = 428'000;
+  kernel.time.terms = {{"shared_atomics", 990}, {"dram", 90}};
+  EXPECT_THAT(explain_slowness(timing, kernel, kContext)[0].message,
+              AllOf(HasSubstr("shared memory"), HasSubstr("takes 428 cycles")));
+}
+
 TEST(SlownessTest, BankConflictsAreSilentWhereAnotherTermTakesAsLong) {
   simgpu::KernelRecord kernel;
   kernel.counters.shared_load_wavefronts = 1000;

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <span>
 
 #include "grader/pipeline/build_cache.h"
 #include "grader/pipeline/elf_symbols.h"
 #include "grader/sandbox/sandbox.h"
 #include "grader/spec/files.h"
+#include "simgpu/machine_code/assembler.h"
 
 namespace rooflab {
 namespace {
@@ -119,6 +122,9 @@ std::string key_part(const std::string& name, const std::string& text) {
 
 /// Code for the GPU at hand, and PTX for the simulated one.
 std::string architecture(const BuildOptions& options) {
+  if (options.for_simulation) {
+    return fmt::format("arch=compute_{0},code=compute_{0}", options.compute_capability);
+  }
   return fmt::format("arch=compute_{0},code=[sm_{0},compute_{0}]", options.compute_capability);
 }
 
@@ -199,6 +205,7 @@ Builder::Step Builder::compile_step(const PartSpec& part, const SourceFile& sour
                   file,
                   "-o",
                   BuildCache::kFileName};
+  step.has_kernels = options_.for_simulation;
   // Copies of all that the file may include: nothing else of ours is before the compiler.
   step.inputs.emplace_back(file, source.text);
   add_headers(part.root / "interface", "include/interface", step.inputs);
@@ -280,6 +287,11 @@ BuildOutcome Builder::run(const std::filesystem::path& folder, const Step& step)
   outcome.end = is_good ? BuildOutcome::End::built : BuildOutcome::End::failed;
   const bool by_itself = run.limit == LimitHit::none || run.limit == LimitHit::output;
   outcome.repeatable = by_itself && run.signal == 0;
+  if (outcome.end == BuildOutcome::End::built && step.has_kernels) {
+    const std::string refusal = assemble(library);
+    if (!refusal.empty()) outcome.end = BuildOutcome::End::failed;
+    outcome.messages = capped(outcome.messages + refusal);
+  }
   if (outcome.end == BuildOutcome::End::built) {
     outcome.library = library;
   } else {
@@ -288,6 +300,22 @@ BuildOutcome Builder::run(const std::filesystem::path& folder, const Step& step)
     if (outcome.messages.empty()) outcome.messages = "the compiler failed and said nothing\n";
   }
   return outcome;
+}
+
+std::string Builder::assemble(const std::filesystem::path& object) const {
+  using simgpu::machine_code::Assembled;
+  const simgpu::machine_code::Assembler assembler(
+      sandboxed_assembler(options_.installation, options_.toolchain, options_.sandbox));
+  const auto capability = static_cast<unsigned>(options_.compute_capability);
+  const std::string contents = read_file(object, kLargestObject);
+  const std::atomic<bool> stop = false;
+  for (const std::string& ptx :
+       simgpu::machine_code::ptx_within(std::as_bytes(std::span(contents)), capability)) {
+    const Assembled assembled =
+        assembler.assemble(ptx, simgpu::machine_code::architecture_of(ptx, capability), stop);
+    if (assembled.end == Assembled::End::refused) return assembled.why + "\n";
+  }
+  return "";
 }
 
 BuildOutcome Builder::make(const Step& step) const {

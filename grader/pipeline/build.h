@@ -46,6 +46,9 @@ struct BuildOptions {
   Installation installation;
   Toolchain toolchain;
   int compute_capability = 80;  ///< major * 10 + minor of the GPU
+  /// For a simulated GPU nvcc makes PTX alone. Its machine code is made beside that, for the time
+  /// model: a file whose PTX ptxas refuses does not compile, as with nvcc.
+  bool for_simulation = false;
   bool sandbox = true;
   double time_limit_s = 120;
 };
@@ -71,8 +74,9 @@ class Builder {
   struct Step {
     std::vector<std::string> command;
     std::vector<Input> inputs;
-    std::string key;          ///< of the cache: all that the outcome depends on
-    bool is_library = false;  ///< it makes a library, which is looked into
+    std::string key;           ///< of the cache: all that the outcome depends on
+    bool is_library = false;   ///< it makes a library, which is looked into
+    bool has_kernels = false;  ///< its machine code is to be made as well
   };
   /// A compiled file.
   struct Object {
@@ -89,6 +93,9 @@ class Builder {
   std::string key_of(const std::vector<std::string>& command) const;
   BuildOutcome make(const Step& step) const;
   BuildOutcome run(const std::filesystem::path& folder, const Step& step) const;
+  /// Makes machine code of what was compiled, for the device to find.
+  /// @returns what ptxas says against it; empty when nothing
+  std::string assemble(const std::filesystem::path& object) const;
 
   BuildOptions options_;
   mutable std::mutex mutex_;

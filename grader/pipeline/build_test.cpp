@@ -212,6 +212,30 @@ TEST_F(BuilderTest, CompilesOnceAndTakesTheSecondFromTheCache) {
   EXPECT_THAT(third.messages, HasSubstr("part7-test/scale.cu(3): error"));
 }
 
+TEST_F(BuilderTest, ForASimulatedGpuMakesMachineCodeBesideTheLibraryAndNotInIt) {
+  options_.for_simulation = true;
+  std::filesystem::create_directories(folder_.path() / "build/bin");
+  std::filesystem::create_symlink(ROOFLAB_BINARY_DIR "/bin/rooflab-sandboxed",
+                                  folder_.path() / "build/bin/rooflab-sandboxed");
+  const BuildOutcome built = build(kGood);
+  ASSERT_EQ(built.end, End::built) << built.messages;
+  std::size_t kept = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(options_.installation.cache / "machine_code")) {
+    kept += entry.is_regular_file() ? 1 : 0;
+  }
+  EXPECT_EQ(kept, 1U);
+  EXPECT_EQ(read_file(built.library).find(".nv.info"), std::string::npos)
+      << "which each piece of machine code has";
+
+  std::string refused = kGood;
+  refused.replace(refused.find("x[i] *= 2"), 9, "asm(\"no.such.instruction;\")");
+  const BuildOutcome failed = build(refused);
+  EXPECT_EQ(failed.end, End::failed);
+  EXPECT_EQ(failed.file, "scale.cu");
+  EXPECT_THAT(failed.messages, testing::AllOf(HasSubstr("ptxas"), HasSubstr("no.such")));
+}
+
 TEST_F(BuilderTest, AnotherHostCompilerOrAnotherGpuBuildsAnew) {
   EXPECT_THAT(options_.toolchain.host_compiler, testing::ContainsRegex("[0-9]+\\.[0-9]+"));
   const std::string broken = "#error \"quick to compile\"\n";

@@ -76,7 +76,7 @@ bool has_few_blocks(const simgpu::KernelRecord& kernel) {
 /// change.
 double time_when_spread(const simgpu::TimeBreakdown& time) {
   double least = (time.total_us - time.launch_us) / time.wave_quantisation;
-  for (const char* common : {"l2", "dram"}) {
+  for (const char* common : {"l2", "dram", "atomics"}) {
     const auto term = time.terms.find(common);
     if (term != time.terms.end()) least = std::max(least, term->second);
   }

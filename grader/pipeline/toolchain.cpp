@@ -89,7 +89,25 @@ Toolchain find_toolchain(const Installation& installation) {
       version_of(toolchain.nvcc.string(), "reinstall the CUDA toolkit or run scripts/setup");
   const std::string host = version_of("g++", "nvcc needs it: run scripts/setup");
   toolchain.host_compiler = host.substr(0, host.find('\n'));
+  if (const auto ptxas = toolchain.root / "bin" / "ptxas"; is_program(ptxas)) {
+    toolchain.ptxas_version =
+        version_of(ptxas.string(), "reinstall the CUDA toolkit or run scripts/setup");
+    toolchain.ptxas = ptxas;
+  }
   return toolchain;
+}
+
+simgpu::machine_code::AssemblerOptions sandboxed_assembler(const Installation& installation,
+                                                           const Toolchain& toolchain,
+                                                           bool sandbox) {
+  if (toolchain.ptxas.empty()) return {};
+  simgpu::machine_code::AssemblerOptions options{.version = toolchain.ptxas_version,
+                                                 .folder = installation.cache / "machine_code"};
+  options.command = {(installation.build / "bin" / "rooflab-sandboxed").string()};
+  if (!sandbox) options.command.emplace_back("--no-sandbox");
+  options.command.insert(options.command.end(),
+                         {toolchain.root.string(), toolchain.ptxas.string()});
+  return options;
 }
 
 }  // namespace rooflab

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "grader/pipeline/installation.h"
+#include "simgpu/machine_code/assembler.h"
 
 namespace rooflab {
 
@@ -15,11 +16,19 @@ struct Toolchain {
   std::string version;  ///< all that `nvcc --version` prints: part of what a build is cached by
   /// The first line of `g++ --version`, of the g++ that nvcc finds in the sandbox's PATH: so is it.
   std::string host_compiler;
+  std::filesystem::path ptxas;  ///< beside nvcc; empty when it is not there
+  std::string ptxas_version;    ///< all that it prints of its version
   std::string release() const;  ///< "13.0"
 };
 
 /// Looks for nvcc in ROOFLAB_NVCC, PATH, CUDA_HOME, /usr/local/cuda and the checkout's .cuda/.
 /// @throws InstallationError when there is none, or none that runs, or no host compiler.
 Toolchain find_toolchain(const Installation& installation);
+
+/// How machine code of students' PTX is made: the toolkit's ptxas in the sandbox, and what it made
+/// kept where no guest comes to. Without a ptxas its command is empty.
+simgpu::machine_code::AssemblerOptions sandboxed_assembler(const Installation& installation,
+                                                           const Toolchain& toolchain,
+                                                           bool sandbox);
 
 }  // namespace rooflab

@@ -320,6 +320,10 @@ struct Masks {
 #include "RL0480.inc"
   }
 
+  __device__ void rl0598(float* sums, const float* x, int i) {
+#include "RL0598.inc"
+  }
+
   __device__ void rl0593() {
 #include "RL0593.inc"
     count();

@@ -19,6 +19,8 @@ inline constexpr std::uint8_t kReleases = 4;
 inline constexpr std::uint8_t kOrdersBlock = 8;  ///< scope .cta: nothing between blocks
 /// Of an mbarrier, which orders those alone that wait for it: see WarpOrder::arrive_at.
 inline constexpr std::uint8_t kOnMbarrier = 16;
+/// Of an atomic, no order: lanes that meet on one address are served one after the other.
+inline constexpr std::uint8_t kLanesOneByOne = 32;
 
 constexpr bool reads(AccessKind kind) {
   return kind == AccessKind::load || kind == AccessKind::atomic;

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 #include <semaphore>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,8 +22,10 @@
 #include "simgpu/cli/story.h"
 #include "simgpu/cli/trace_file.h"
 #include "simgpu/device/device_process.h"
+#include "simgpu/machine_code/assembler.h"
 #include "simgpu/model/explanation.h"
 #include "simgpu/source/early_returns.h"
+#include "simgpu/toolchain/code_cache.h"
 #include "specs/gpu_spec.h"
 
 namespace {
@@ -35,6 +38,7 @@ struct Options {
   std::string gpu = "a100";
   std::string check = "all";
   std::string report, trace;
+  std::string ptxas;  ///< a file, "none", or empty: the one beside nvcc
   bool sample = false;
   bool explain = false;
   std::uint64_t instruction_budget = 20'000'000'000;
@@ -138,6 +142,22 @@ simgpu::Activity collect_soon(simgpu::DeviceProcess& device) {
   return activity;
 }
 
+/// The ptxas that makes machine code of the program's PTX, whatever the program brings along.
+simgpu::machine_code::AssemblerOptions assembler_of(const Options& options) {
+  namespace machine_code = simgpu::machine_code;
+  if (options.ptxas == "none") return {};
+  const std::filesystem::path ptxas =
+      options.ptxas.empty() ? machine_code::find_ptxas() : std::filesystem::path(options.ptxas);
+  if (ptxas.empty()) return {};
+  const std::string version = machine_code::version_of(ptxas);
+  if (version.empty()) {
+    throw std::runtime_error(fmt::format("{} --version fails", ptxas.string()));
+  }
+  return {.command = {std::filesystem::absolute(ptxas).string()},
+          .version = version,
+          .folder = simgpu::toolchain::CodeCache::default_folder("machine_code")};
+}
+
 int run(const Options& options) {
   const Places places = find_places();
   const gpu_spec::GpuSpec gpu = gpu_spec::find(places.specifications, options.gpu);
@@ -148,7 +168,8 @@ int run(const Options& options) {
                               .sampled = options.sample,
                               .instruction_budget = options.instruction_budget,
                               .warp_limit_us = 1000 * options.warp_limit_ms,
-                              .host_call_limit = options.host_call_limit});
+                              .host_call_limit = options.host_call_limit,
+                              .assembler = assembler_of(options)});
   device.mark();
   const simgpu::cli::ProgramEnd end =
       simgpu::cli::run_program(options.command, device.connect_guest(), places.libraries);
@@ -207,6 +228,9 @@ int main(int argc, char** argv) {
       ->add_option("--host-call-limit", options.host_call_limit,
                    "CUDA calls of the host after which its program takes too long; 0: no limit")
       ->capture_default_str();
+  command->add_option("--ptxas", options.ptxas,
+                      "NVIDIA's assembler, which tells each kernel's registers; none: they are "
+                      "estimated; without this option the one beside nvcc");
   command->add_option("--report", options.report, "write findings and kernels to FILE as JSON");
   command->add_option("--trace", options.trace, "write a Chrome trace to FILE");
   command->add_option("program", options.command, "the program and its arguments, after --")

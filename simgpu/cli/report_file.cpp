@@ -77,6 +77,7 @@ json kernel_json(const KernelRecord& kernel, int sm_count) {
           {"wave_quantisation", kernel.time.wave_quantisation},
           {"explanation", explanation_json(kernel, sm_count)},
           {"registers_per_thread", kernel.registers_per_thread},
+          {"registers_are_estimated", kernel.registers_are_estimated},
           {"static_shared_bytes", kernel.static_shared_bytes},
           {"dynamic_shared_bytes", kernel.dynamic_shared_bytes},
           {"blocks_per_sm", kernel.blocks_per_sm},

@@ -172,6 +172,7 @@ struct BlockTraffic::State {
   std::unique_ptr<Log> log = std::make_unique<Log>();
   /// The bytes read of sectors that the block did not read in whole words.
   std::unordered_map<std::uint64_t, std::uint32_t> read_in_part;
+  AtomicUses atomics;
   std::size_t expected_entries = 0;
   std::uint64_t next_sector = 0;  // behind the request's newest run, to extend it
   bool run_open = false;
@@ -324,6 +325,7 @@ BlockTraffic& BlockTraffic::operator=(BlockTraffic&&) noexcept = default;
 void BlockTraffic::begin_block(std::uint64_t block) {
   state_->l1.clear();
   state_->read_in_part.clear();
+  state_->atomics.take();
   *state_->log = Log{};
   state_->log->block = block;
   state_->log->entries.reserve(state_->expected_entries);
@@ -377,6 +379,7 @@ void BlockTraffic::global(const WarpAccess& access) {
       break;  // only shared memory has these: the engine tells of the global side as a load
     case AccessKind::atomic:
       ++log.atomic_requests;
+      state_->atomics.add(access);
       log.atomic_sectors += request.count;
       for (std::size_t i = 0; i < request.count; ++i) {
         state_->append(access, request.sectors[i], Kind::atomic);
@@ -405,6 +408,7 @@ bool BlockTraffic::load(const LaneRange& range) {
 std::unique_ptr<BlockTraffic::Log> BlockTraffic::take() {
   // Blocks of one launch are alike: the next log will be about as long.
   state_->expected_entries = state_->log->entries.size();
+  state_->log->atomics = state_->atomics.take();
   return std::exchange(state_->log, std::make_unique<Log>());
 }
 

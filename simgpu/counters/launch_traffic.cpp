@@ -29,6 +29,8 @@ struct LaunchTraffic::State {
   WordConflicts word_conflicts;  // of WatchedPlaces::conflicts
   std::uint64_t unlogged_reads = 0, unlogged_writes = 0;
   KernelCounters requests;  // all but L2 and DRAM
+  AtomicContention atomics;
+  gpu_spec::GpuSpec gpu;
 };
 
 LaunchTraffic::LaunchTraffic(const gpu_spec::GpuSpec& gpu, std::uint64_t resident_blocks,
@@ -36,7 +38,9 @@ LaunchTraffic::LaunchTraffic(const gpu_spec::GpuSpec& gpu, std::uint64_t residen
     : state_(l2_memory == nullptr
                  ? std::make_unique<State>(static_cast<std::uint64_t>(gpu.l2_bytes),
                                            resident_blocks, watched)
-                 : std::make_unique<State>(*l2_memory, resident_blocks, watched)) {}
+                 : std::make_unique<State>(*l2_memory, resident_blocks, watched)) {
+  state_->gpu = gpu;
+}
 LaunchTraffic::~LaunchTraffic() = default;
 
 void LaunchTraffic::retire(std::unique_ptr<BlockTraffic::Log> log) {
@@ -44,6 +48,8 @@ void LaunchTraffic::retire(std::unique_ptr<BlockTraffic::Log> log) {
   if (state.watched == WatchedPlaces::all) state.conflicts.add(*log);
   if (state.watched == WatchedPlaces::conflicts) state.word_conflicts.add(*log);
   add_requests(*log, state.requests);
+  state.atomics.add(log->atomics);
+  log->atomics = {};
   state.unlogged_reads += log->unlogged_reads;
   state.unlogged_writes += log->unlogged_writes;
   state.pending_entries += log->entries.size();
@@ -57,6 +63,7 @@ void LaunchTraffic::retire(std::unique_ptr<BlockTraffic::Log> log) {
 void LaunchTraffic::finish(KernelCounters& counters) {
   State& state = *state_;
   state.run_wave();
+  state.atomics.finish(state.gpu, state.requests);
   add_scaled(counters, state.requests, 1);
   const L2Cache::Counts l2 = state.l2.counts();
   // What was only counted is taken to hit as often as what was run.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/counters/atomic_contention.h"
 #include "simgpu/report.h"
 
 namespace simgpu {
@@ -80,6 +81,8 @@ struct TrafficLog {
   std::size_t released = 0;
   /// Entries from this one on came after an atomic, or an access that is as good as one.
   std::size_t acquired = kMaxEntries + 1;
+
+  BlockAtomics atomics;
 
   std::uint64_t load_requests = 0, store_requests = 0, atomic_requests = 0;
   std::uint64_t load_sectors = 0, store_sectors = 0, atomic_sectors = 0;

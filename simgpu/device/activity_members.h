@@ -35,8 +35,9 @@ void members(auto& archive, Like<KernelCounters> auto& v) {
           v.l2_read_sectors, v.l2_write_sectors, v.l2_hit_sectors, v.dram_read_bytes,
           v.dram_write_bytes, v.shared_load_requests, v.shared_store_requests,
           v.shared_load_wavefronts, v.shared_store_wavefronts, v.shared_load_bank_conflicts,
-          v.shared_store_bank_conflicts, v.local_load_requests, v.local_store_requests, v.branches,
-          v.divergent_branches, v.barriers);
+          v.shared_store_bank_conflicts, v.shared_atomic_requests, v.shared_atomic_wavefronts,
+          v.atomics_on_one_address, v.atomic_serial_cycles, v.local_load_requests,
+          v.local_store_requests, v.branches, v.divergent_branches, v.barriers);
 }
 
 void members(auto& archive, Like<TimeBreakdown> auto& v) {
@@ -45,9 +46,10 @@ void members(auto& archive, Like<TimeBreakdown> auto& v) {
 
 void members(auto& archive, Like<KernelRecord> auto& v) {
   archive(v.sequence, v.name, v.grid, v.block, v.dynamic_shared_bytes, v.static_shared_bytes,
-          v.registers_per_thread, v.local_bytes_per_thread, v.blocks_per_sm, v.occupancy_limiter,
-          v.theoretical_occupancy, v.start_us, v.time, v.counters, v.failed, v.sampled,
-          v.sampled_blocks, v.at_least, v.correlation, v.stream, v.graph_launch);
+          v.registers_per_thread, v.registers_are_estimated, v.local_bytes_per_thread,
+          v.blocks_per_sm, v.occupancy_limiter, v.theoretical_occupancy, v.start_us, v.time,
+          v.counters, v.failed, v.sampled, v.sampled_blocks, v.at_least, v.correlation, v.stream,
+          v.graph_launch);
 }
 
 void members(auto& archive, Like<MemoryRecord> auto& v) {

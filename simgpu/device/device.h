@@ -22,6 +22,7 @@
 #include "simgpu/device/stream_races.h"
 #include "simgpu/device/timeline.h"
 #include "simgpu/exec/kernel_heap.h"
+#include "simgpu/machine_code/assembler.h"
 #include "simgpu/memory/device_memory.h"
 #include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
@@ -48,6 +49,9 @@ struct DeviceOptions {
   std::uint64_t memory_limit = 0;  ///< bytes that may be allocated; 0: the GPU's memory
   /// Who compiles kernels that run for long; nullptr: all are interpreted.
   native::NativeKernels* native = nullptr;
+  /// Who makes machine code of the PTX that is executed, for registers and occupancy; nullptr:
+  /// these are estimated. Has to outlive the device.
+  const machine_code::Assembler* assembler = nullptr;
 };
 
 /// A library routine that runs on the device without PTX (cuBLAS): what it is called, what it cost.
@@ -120,6 +124,8 @@ class Device {
                  bool device_linked = false);
   CudaError unload(std::uint64_t module);
   LoadedModule* module(std::uint64_t handle);
+  /// The module, with its kernels' figures settled: waits for the machine code.
+  LoadedModule* settled_module(std::uint64_t handle);
   CudaError launch(const protocol::LaunchMessage& message, std::span<const std::byte> parameters);
   /// Records and times a library routine that has just been carried out.
   CudaError run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream);

@@ -15,6 +15,8 @@ namespace simgpu {
 namespace {
 
 constexpr std::size_t kMostModules = 4096;
+/// Of modules whose machine code nobody has asked for yet, so many may be in the making.
+constexpr std::size_t kMostAssemblers = 4;
 /// Each keeps a descriptor open, and a process may have 1024 of them.
 constexpr std::size_t kMostManagedVariables = 256;
 
@@ -53,6 +55,7 @@ KernelRecord record_of(const LoadedKernel& kernel, const LaunchShape& shape) {
   record.static_shared_bytes = shape.static_shared_bytes;
   record.registers_per_thread = shape.registers_per_thread;
   record.local_bytes_per_thread = kernel.local_bytes;
+  record.registers_are_estimated = kernel.is_estimated;
   return record;
 }
 
@@ -86,6 +89,18 @@ void name_calls(AccessSite& site) {
   for (InlinedCall& call : site.inlined_at) call.function = kernel_display_name(call.function);
 }
 
+/// A guest may load thousands of modules at once, and ptxas takes memory and a processor for each.
+void wait_for_assemblers(std::map<std::uint64_t, LoadedModule>& modules,
+                         const gpu_spec::GpuSpec& gpu) {
+  const auto is_pending = [](const auto& entry) { return entry.second.code != nullptr; };
+  auto pending = static_cast<std::size_t>(std::ranges::count_if(modules, is_pending));
+  for (auto at = modules.begin(); pending >= kMostAssemblers; ++at) {
+    if (!is_pending(*at)) continue;
+    at->second.settle(gpu);
+    --pending;
+  }
+}
+
 }  // namespace
 
 CudaError Device::load(std::span<const std::byte> container, std::uint64_t* handle,
@@ -102,11 +117,12 @@ CudaError Device::load(std::span<const std::byte> container, std::uint64_t* hand
                             .memory_bytes = options_.memory_limit,
                             .managed_variables = kMostManagedVariables - managed,
                             .device_linked = device_linked};
+  wait_for_assemblers(modules_, gpu_);
   try {
     const bool built = is_built(container);
     if (!built) log_.count_given(container.size());
     const Naming naming = built || !names_only_built_code_ ? Naming::own : Naming::none;
-    LoadedModule loaded = load_module(container, gpu_, limits, memory_, naming);
+    LoadedModule loaded = load_module(container, gpu_, limits, memory_, naming, options_.assembler);
     *handle = next_module_++;
     modules_.emplace(*handle, std::move(loaded));
     return CudaError::success;
@@ -151,9 +167,15 @@ LoadedModule* Device::module(std::uint64_t handle) {
   return found == modules_.end() ? nullptr : &found->second;
 }
 
+LoadedModule* Device::settled_module(std::uint64_t handle) {
+  LoadedModule* const found = module(handle);
+  if (found != nullptr) found->settle(gpu_);
+  return found;
+}
+
 CudaError Device::check_launch(const protocol::LaunchMessage& message,
                                std::size_t parameter_bytes) {
-  const LoadedModule* loaded = module(message.module);
+  const LoadedModule* loaded = settled_module(message.module);
   refused_kernel_.clear();
   if (loaded == nullptr || message.kernel >= loaded->kernels.size()) {
     return CudaError::invalid_device_function;
@@ -162,6 +184,10 @@ CudaError Device::check_launch(const protocol::LaunchMessage& message,
   const LoadedKernel& kernel = loaded->kernels[message.kernel];
   refused_kernel_ = *kernel.display_name;
   if (parameter_bytes != kernel.info->parameter_bytes) return CudaError::invalid_value;
+  if (!loaded->refusal.empty()) {
+    report_api("RL0312", FindingKind::unsupported, *kernel.display_name, loaded->refusal);
+    return CudaError::invalid_ptx;
+  }
   if (!kernel.info->unsupported.empty()) {
     report_api("RL0312", FindingKind::unsupported, *kernel.display_name,
                fmt::format("the simulated GPU does not implement {}",

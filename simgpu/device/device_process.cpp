@@ -59,6 +59,12 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
   if (options.memory_limit > 0) {
     arguments.insert(arguments.end(), {"--memory-limit", std::to_string(options.memory_limit)});
   }
+  const machine_code::AssemblerOptions& assembler = options.assembler;
+  for (const std::string& word : assembler.command) arguments.push_back("--ptxas=" + word);
+  if (!assembler.command.empty()) {
+    arguments.push_back("--ptxas-version=" + assembler.version);
+    arguments.push_back("--machine-code=" + assembler.folder.string());
+  }
   return arguments;
 }
 

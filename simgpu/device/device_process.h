@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "simgpu/machine_code/assembler.h"
 #include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
 
@@ -31,6 +32,8 @@ struct DeviceProcessOptions {
   std::uint64_t host_call_limit = 0;  ///< as DeviceOptions has it
   /// Bytes that may be allocated, whoever does it; 0: what this machine can hold.
   std::uint64_t memory_limit = 0;
+  /// How the device makes machine code of the PTX that it executes. No guest may reach its folder.
+  machine_code::AssemblerOptions assembler = {};
 };
 
 /// The trusted side's hold on one simulated GPU that runs in a process of its own. The guest talks

@@ -55,7 +55,7 @@ CudaError GuestSession::module_operation(Operation operation, wire::Reader& read
     case Operation::kernel_info:
       return kernel_info(reader, writer);
     case Operation::set_shared_limit: {
-      LoadedModule* module = device_.module(reader.get<std::uint64_t>());
+      LoadedModule* module = device_.settled_module(reader.get<std::uint64_t>());
       const auto kernel = reader.get<std::uint64_t>();
       const auto bytes = reader.get<std::uint32_t>();
       if (module == nullptr || kernel >= module->kernels.size()) {
@@ -95,7 +95,7 @@ CudaError GuestSession::module_operation(Operation operation, wire::Reader& read
 }
 
 CudaError GuestSession::kernel_info(wire::Reader& reader, wire::Writer& writer) {
-  const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
+  const LoadedModule* module = device_.settled_module(reader.get<std::uint64_t>());
   const std::string name = reader.get_string(protocol::kMaxName);
   const int index = module == nullptr ? -1 : module->kernel_index(name);
   if (index < 0) return CudaError::invalid_device_function;
@@ -136,7 +136,7 @@ CudaError GuestSession::launch(wire::Reader& reader) {
 }
 
 CudaError GuestSession::kernel_occupancy(wire::Reader& reader, wire::Writer& writer) {
-  const LoadedModule* module = device_.module(reader.get<std::uint64_t>());
+  const LoadedModule* module = device_.settled_module(reader.get<std::uint64_t>());
   const auto kernel = reader.get<std::uint64_t>();
   const auto threads = reader.get<std::uint32_t>();
   const auto dynamic_bytes = reader.get<std::uint32_t>();

@@ -12,6 +12,7 @@
 
 #include "simgpu/device/device.h"
 #include "simgpu/device/server.h"
+#include "simgpu/machine_code/assembler.h"
 #include "simgpu/native/native_kernels.h"
 #include "specs/gpu_spec.h"
 
@@ -44,6 +45,7 @@ int main(int argc, char** argv) {
   std::string gpu;
   simgpu::DeviceOptions options;
   options.memory_limit = default_memory_limit();
+  simgpu::machine_code::AssemblerOptions assembler;
   int control = -1;
   bool no_checkers = false;
   bool no_native = false;
@@ -63,6 +65,11 @@ int main(int argc, char** argv) {
   app.add_flag("--no-checkers", no_checkers, "start with checkers off");
   app.add_flag("--sampled", options.sampled, "run as few blocks as predict counters and time");
   app.add_flag("--no-native", no_native, "interpret all kernels, however long they run");
+  app.add_option("--ptxas", assembler.command,
+                 "ptxas and what runs it, a word each; without, registers are estimated")
+      ->allow_extra_args(false);
+  app.add_option("--ptxas-version", assembler.version, "what ptxas --version prints");
+  app.add_option("--machine-code", assembler.folder, "where to keep what ptxas makes");
   CLI11_PARSE(app, argc, argv);
   options.checkers = !no_checkers;
 
@@ -71,6 +78,8 @@ int main(int argc, char** argv) {
   try {
     simgpu::native::NativeKernels native;
     if (!no_native) options.native = &native;
+    const simgpu::machine_code::Assembler machine_code(assembler);
+    if (!assembler.command.empty()) options.assembler = &machine_code;
     simgpu::Device device(gpu_spec::load(gpu), options);
     simgpu::Server(device, simgpu::Descriptor(control)).run();
   } catch (const std::exception& error) {

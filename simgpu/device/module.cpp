@@ -16,15 +16,6 @@ namespace {
 
 using FatImage = fatbin::Image;
 
-const FatImage* choose_ptx(const std::vector<FatImage>& images, unsigned capability) {
-  const FatImage* best = nullptr;
-  for (const FatImage& image : images) {
-    if (image.kind != FatImage::Kind::ptx || image.architecture > capability) continue;
-    if (best == nullptr || image.architecture >= best->architecture) best = &image;
-  }
-  return best;
-}
-
 std::string describe(const std::vector<FatImage>& images) {
   std::string text;
   for (const FatImage& image : images) {
@@ -72,22 +63,6 @@ unsigned architecture_of(const std::string& target) {
   unsigned architecture = 0;
   std::from_chars(target.data() + digits, target.data() + target.size(), architecture);
   return architecture;
-}
-
-/// ptxas's figures from the machine code nearest to the GPU; of no machine code, none.
-std::map<std::string, fatbin::KernelResources> resources_for(const std::vector<FatImage>& images,
-                                                             unsigned capability) {
-  const FatImage* best = nullptr;
-  for (const FatImage& image : images) {
-    if (image.kind != FatImage::Kind::elf || image.architecture > capability) continue;
-    if (best == nullptr || image.architecture >= best->architecture) best = &image;
-  }
-  if (best == nullptr) return {};
-  try {
-    return fatbin::read_resources(best->payload);
-  } catch (const fatbin::FatbinError&) {
-    return {};  // an estimate from the PTX takes its place
-  }
 }
 
 bool is_placed(const ptx::Variable& variable) {
@@ -182,8 +157,16 @@ void place_variables(const ptx::Module& module, ModuleLimits limits, DeviceMemor
   }
 }
 
+/// Of what a kernel takes, all that may not be more than there is.
+void settle_limits(LoadedKernel& kernel, const gpu_spec::GpuSpec& gpu) {
+  kernel.registers =
+      std::clamp(kernel.registers, 1u, static_cast<unsigned>(gpu.max_registers_per_thread));
+  const auto limit = static_cast<unsigned>(gpu.shared_bytes_per_block);
+  kernel.max_dynamic_shared_bytes = limit - std::min(limit, kernel.static_shared_bytes);
+}
+
+/// As estimated from the PTX.
 LoadedKernel describe_kernel(const Program& program, const std::string& name,
-                             const std::map<std::string, fatbin::KernelResources>& resources,
                              const gpu_spec::GpuSpec& gpu, Naming naming) {
   LoadedKernel kernel;
   kernel.info = find_kernel(program, name);
@@ -192,16 +175,7 @@ LoadedKernel describe_kernel(const Program& program, const std::string& name,
   kernel.registers = kernel.info->register_estimate;
   kernel.static_shared_bytes = kernel.info->static_shared_bytes;
   kernel.local_bytes = kernel.info->local_bytes_per_thread;
-  if (const auto found = resources.find(name); found != resources.end()) {
-    kernel.registers = found->second.registers_per_thread;
-    kernel.local_bytes = found->second.local_bytes_per_thread;
-    kernel.static_shared_bytes =
-        std::max(kernel.static_shared_bytes, found->second.static_shared_bytes);
-  }
-  kernel.registers =
-      std::clamp(kernel.registers, 1u, static_cast<unsigned>(gpu.max_registers_per_thread));
-  const auto limit = static_cast<unsigned>(gpu.shared_bytes_per_block);
-  kernel.max_dynamic_shared_bytes = limit - std::min(limit, kernel.static_shared_bytes);
+  settle_limits(kernel, gpu);
   return kernel;
 }
 
@@ -221,6 +195,26 @@ int LoadedModule::kernel_index(const std::string& mangled) const {
   return -1;
 }
 
+std::string LoadedModule::settle(const gpu_spec::GpuSpec& gpu) {
+  if (code == nullptr) return refusal;
+  const std::shared_ptr<const machine_code::PendingCode> pending = std::move(code);
+  const machine_code::Assembled& assembled = pending->wait();
+  if (assembled.end == machine_code::Assembled::End::refused) {
+    refusal = "NVIDIA's assembler refuses the module's PTX: " + assembled.why;
+  }
+  for (LoadedKernel& kernel : kernels) {
+    const auto found = assembled.resources.find(kernel.info->name);
+    if (found == assembled.resources.end()) continue;
+    kernel.is_estimated = false;
+    kernel.registers = found->second.registers_per_thread;
+    kernel.local_bytes = found->second.local_bytes_per_thread;
+    kernel.static_shared_bytes =
+        std::max(kernel.static_shared_bytes, found->second.static_shared_bytes);
+    settle_limits(kernel, gpu);
+  }
+  return refusal;
+}
+
 std::size_t LoadedModule::managed_variables() const {
   return static_cast<std::size_t>(
       std::count_if(symbols.begin(), symbols.end(),
@@ -228,14 +222,15 @@ std::size_t LoadedModule::managed_variables() const {
 }
 
 LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
-                         const ModuleLimits& limits, DeviceMemory& memory, Naming naming) {
+                         const ModuleLimits& limits, DeviceMemory& memory, Naming naming,
+                         const machine_code::Assembler* assembler) {
   const auto capability =
       static_cast<unsigned>(gpu.compute_capability_major * 10 + gpu.compute_capability_minor);
   LoadedModule loaded;
   try {
     const std::vector<FatImage> images = images_of(container, limits.image_bytes);
     for (const FatImage& image : images) loaded.image_bytes += image.payload.size();
-    const FatImage* image = choose_ptx(images, capability);
+    const FatImage* image = fatbin::newest_ptx(images, capability);
     if (image == nullptr && limits.device_linked) {
       throw ModuleError(
           CudaError::no_kernel_image_for_device,
@@ -255,6 +250,10 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
     const std::string_view text(reinterpret_cast<const char*>(image->payload.data()),
                                 image->payload.size());
     ptx::Module module = ptx::parse(text);
+    if (assembler != nullptr) {
+      loaded.code = std::make_shared<const machine_code::PendingCode>(
+          *assembler, std::string(text), machine_code::architecture_of(text, capability));
+    }
     if (naming == Naming::none) forget_places(module);
     loaded.target = image->architecture != 0 ? image->architecture : architecture_of(module.target);
     if (loaded.target > capability) {
@@ -267,9 +266,8 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
     SymbolTable addresses;
     for (const auto& [name, symbol] : loaded.symbols) addresses[name] = symbol.address;
     loaded.program = lower(module, addresses);
-    const auto resources = resources_for(images, capability);
     for (const std::string& name : kernel_names(*loaded.program)) {
-      loaded.kernels.push_back(describe_kernel(*loaded.program, name, resources, gpu, naming));
+      loaded.kernels.push_back(describe_kernel(*loaded.program, name, gpu, naming));
     }
   } catch (const ModuleError&) {
     unload_module(loaded, memory);

@@ -12,6 +12,7 @@
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/exec/engine.h"
 #include "simgpu/fatbin/fatbin.h"
+#include "simgpu/machine_code/pending_code.h"
 #include "simgpu/memory/device_memory.h"
 #include "specs/gpu_spec.h"
 
@@ -35,11 +36,12 @@ struct PlacedSymbol {
   std::shared_ptr<const SharedBlock> shared;  ///< of a __managed__ variable
 };
 
-/// A kernel and what is known of its machine code.
+/// A kernel and what it takes: estimated from its PTX until its module is settled.
 struct LoadedKernel {
   const KernelInfo* info = nullptr;  ///< owned by the module's program
   /// Demangled, without parameters; shared with records that outlive the module.
   std::shared_ptr<const std::string> display_name;
+  bool is_estimated = true;  ///< false: its figures are ptxas's
   unsigned registers = 0;
   unsigned static_shared_bytes = 0;
   unsigned local_bytes = 0;
@@ -60,7 +62,13 @@ struct LoadedModule {
   std::map<std::string, PlacedSymbol> symbols;
   unsigned target = 0;            ///< 80 for PTX of sm_80
   std::uint64_t image_bytes = 0;  ///< of its images, unpacked
+  /// Under way until the module is settled; null when nobody makes any.
+  std::shared_ptr<const machine_code::PendingCode> code;
+  std::string refusal;  ///< why no GPU would load it; empty when one would, or nobody knows
 
+  /// Waits for the machine code and takes the kernels' figures from it. To be called before these
+  /// are used. @returns refusal
+  std::string settle(const gpu_spec::GpuSpec& gpu);
   std::size_t managed_variables() const;
   /// Index into `kernels` by mangled name, or -1.
   int kernel_index(const std::string& mangled) const;
@@ -72,13 +80,16 @@ inline constexpr const char* kMadeAtRunTime = "a kernel made at run time";
 /// Whether messages may name what a module names: kernels, files, lines, variables.
 enum class Naming : std::uint8_t { own, none };
 
-/// Loads the newest PTX of the container that the GPU can run, with ptxas's figures from the
-/// machine code beside it, and places its variables in `memory`.
+/// Loads the newest PTX of the container that the GPU can run and places its variables in `memory`.
+/// Machine code beside it is not looked at: it need not be that of the PTX.
 /// @param container untrusted bytes: a fat binary, or the text of one PTX module
+/// @param assembler makes the machine code of just this PTX, beside other work; nullptr: nobody
+/// does, and the kernels' figures stay estimates
 /// @throws ModuleError saying what to do
 LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::GpuSpec& gpu,
                          const ModuleLimits& limits, DeviceMemory& memory,
-                         Naming naming = Naming::own);
+                         Naming naming = Naming::own,
+                         const machine_code::Assembler* assembler = nullptr);
 
 /// Frees the module's variables.
 void unload_module(const LoadedModule& module, DeviceMemory& memory);

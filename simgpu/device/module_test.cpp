@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <string>
 
 #include "simgpu/device/device.h"
+#include "simgpu/machine_code/assembler.h"
 
 namespace simgpu {
 namespace {
@@ -190,6 +192,102 @@ TEST_F(LoadOnDevice, RefusesLaunchesWhoseLocalMemoryNoGpuCouldHold) {
   };
   EXPECT_EQ(launch(100'000), CudaError::success);
   EXPECT_EQ(launch(500'000), CudaError::memory_allocation);
+}
+
+/// A kernel that keeps this many values alive at a time.
+std::string kernel_with(int values) {
+  std::string text = ".visible .entry k(.param .u64 p)\n{\n.reg .f32 %f<" + std::to_string(values) +
+                     ">;\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\n";
+  for (int i = 0; i < values; ++i) {
+    text += "ld.volatile.global.f32 %f" + std::to_string(i) + ", [%rd1+" + std::to_string(4 * i) +
+            "];\n";
+  }
+  for (int i = values; i-- > 0;) {
+    text += "st.volatile.global.f32 [%rd1+" + std::to_string(4 * i) + "], %f" + std::to_string(i) +
+            ";\n";
+  }
+  return text + "ret;\n}\n";
+}
+
+/// Honest PTX, and machine code of whatever it says it is of.
+std::string forged(const std::string& ptx, std::span<const std::byte> code,
+                   std::uint32_t architecture) {
+  std::string elf(reinterpret_cast<const char*>(code.data()), code.size());
+  std::string entry = container_of(elf).substr(16);
+  entry[0] = 2;  // machine code
+  std::memcpy(entry.data() + 28, &architecture, sizeof architecture);
+  std::string whole = container_of(ptx) + entry;
+  const std::uint64_t size = whole.size() - 16;
+  std::memcpy(whole.data() + 8, &size, sizeof size);
+  return whole;
+}
+
+class MachineCode : public ::testing::Test {
+ protected:
+  std::vector<std::byte> code_of(const std::string& ptx) const {
+    return assembler_.assemble(kPtx + ptx, "sm_80", stop_).cubin;
+  }
+  /// What a program is told of the kernel of a container.
+  LoadedKernel kernel_of(const std::string& container) {
+    std::uint64_t handle = 0;
+    EXPECT_EQ(device_.load(bytes_of(container), &handle), CudaError::success);
+    return device_.settled_module(handle)->kernels.at(0);
+  }
+
+  const std::atomic<bool> stop_ = false;
+  const machine_code::Assembler assembler_{
+      {.command = {machine_code::find_ptxas().string()}, .version = "of the test"}};
+  Device device_{gpu_spec::load(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml"),
+                 {.workers = 1, .memory_limit = 1 << 20, .assembler = &assembler_}};
+};
+
+TEST_F(MachineCode, IsThatOfThePtxWhateverLiesBesideIt) {
+  const std::string honest = kPtx + kernel_with(60);
+  const unsigned registers = kernel_of(container_of(honest)).registers;
+  EXPECT_GE(registers, 60U);
+  const std::vector<std::byte> small = code_of(kernel_with(1));
+  ASSERT_FALSE(small.empty());
+  EXPECT_EQ(kernel_of(forged(honest, small, 80)).registers, registers) << "fewer registers";
+  EXPECT_EQ(kernel_of(forged(honest, small, 75)).registers, registers) << "of another GPU";
+  std::string with_shared = kernel_with(1);
+  with_shared.insert(with_shared.find("{\n") + 2,
+                     ".shared .b8 table[40000];\n.reg .b32 %r<2>;\nmov.u32 %r0, table;\n"
+                     "st.volatile.shared.u32 [%r0], %r0;\n");
+  const std::vector<std::byte> large = code_of(with_shared);
+  ASSERT_FALSE(large.empty());
+  const LoadedKernel kernel = kernel_of(forged(honest, large, 80));
+  EXPECT_EQ(kernel.registers, registers) << "more shared memory";
+  EXPECT_EQ(kernel.static_shared_bytes, 0U);
+  EXPECT_FALSE(kernel.is_estimated);
+}
+
+TEST_F(MachineCode, IsThatOfPtxThatIsMadeAtRunTime) {
+  const std::string honest = kPtx + kernel_with(60);
+  EXPECT_EQ(kernel_of(honest).registers, kernel_of(container_of(honest)).registers);
+}
+
+TEST_F(MachineCode, DecidesWhetherAKernelCanBeLaunched) {
+  std::uint64_t handle = 0;
+  std::string refused = kernel_with(1);
+  refused.insert(refused.find("ret;"), "shl.b64 %f0, %rd1, 1;\n");
+  if (device_.load(bytes_of(kPtx + refused), &handle) != CudaError::success) return;
+  EXPECT_EQ(device_.launch({.module = handle, .grid = {1, 1, 1}, .block = {32, 1, 1}},
+                           std::vector<std::byte>(8)),
+            CudaError::invalid_ptx);
+  ASSERT_THAT(device_.log().activity().findings, SizeIs(1));
+  EXPECT_THAT(device_.log().activity().findings[0].message,
+              ::testing::HasSubstr("assembler refuses the module's PTX"));
+}
+
+TEST_F(MachineCode, IsEstimatedWithoutAnAssembler) {
+  Device device(gpu_spec::load(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml"),
+                {.workers = 1, .memory_limit = 1 << 20});
+  std::uint64_t handle = 0;
+  const std::string forgery = forged(kPtx + kernel_with(60), code_of(kernel_with(1)), 80);
+  ASSERT_EQ(device.load(bytes_of(forgery), &handle), CudaError::success);
+  const LoadedKernel& kernel = device.settled_module(handle)->kernels.at(0);
+  EXPECT_TRUE(kernel.is_estimated);
+  EXPECT_GE(kernel.registers, 60U);
 }
 
 }  // namespace

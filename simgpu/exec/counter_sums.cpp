@@ -87,6 +87,8 @@ void add_counters(const LoweredKernel& kernel, const std::vector<ExecutionCount>
   counters.shared_store_wavefronts += memory.shared_store_wavefronts;
   counters.shared_load_bank_conflicts += memory.shared_load_conflicts;
   counters.shared_store_bank_conflicts += memory.shared_store_conflicts;
+  counters.shared_atomic_requests += memory.shared_atomic_requests;
+  counters.shared_atomic_wavefronts += memory.shared_atomic_wavefronts;
   counters.local_load_requests += memory.local_load_requests;
   counters.local_store_requests += memory.local_store_requests;
   counters.branches += memory.branches;

@@ -86,6 +86,8 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
     ++counts.shared_store_requests;
     counts.shared_store_wavefronts += site.wavefronts;
     counts.shared_store_conflicts += site.wavefronts - site.ideal;
+  } else {
+    ++counts.shared_atomic_requests;  // their wavefronts depend on the operation
   }
   if (BlockCheckers* checkers = block.checkers()) {
     LaneAddresses addresses;

@@ -170,4 +170,13 @@ std::size_t container_size(std::span<const std::byte, 16> header) {
   return parsed.header_bytes + parsed.payload_bytes;
 }
 
+const Image* newest_ptx(const std::vector<Image>& images, unsigned capability) {
+  const Image* best = nullptr;
+  for (const Image& image : images) {
+    if (image.kind != Image::Kind::ptx || image.architecture > capability) continue;
+    if (best == nullptr || image.architecture >= best->architecture) best = &image;
+  }
+  return best;
+}
+
 }  // namespace simgpu::fatbin

@@ -41,6 +41,9 @@ struct Image {
 /// `max_bytes` decompressed.
 std::vector<Image> read(std::span<const std::byte> container, std::size_t max_bytes = 256u << 20);
 
+/// The newest PTX that a GPU of this capability (80 for 8.0) can run; nullptr when there is none.
+const Image* newest_ptx(const std::vector<Image>& images, unsigned capability);
+
 /// Total bytes of the container that starts at `header`, from its 16-byte header alone.
 std::size_t container_size(std::span<const std::byte, 16> header);
 

@@ -8,6 +8,7 @@
 
 #include "simgpu/device/device.h"
 #include "simgpu/exec/cpu_features.h"
+#include "simgpu/machine_code/assembler.h"
 #include "specs/gpu_spec.h"
 
 namespace simgpu {
@@ -27,13 +28,26 @@ gpu_spec::GpuSpec gpu_of(const std::string& name) {
   return gpu_spec::find(installed_gpus(), name);
 }
 
+machine_code::AssemblerOptions assembler_of(const SimulatedGpuOptions& options) {
+  if (options.ptxas.empty()) return {};
+  const std::string version = machine_code::version_of(options.ptxas);
+  if (version.empty()) {
+    throw std::runtime_error(fmt::format("{} --version fails", options.ptxas));
+  }
+  return {.command = {fs::absolute(options.ptxas).string()},
+          .version = version,
+          .folder = toolchain::CodeCache::default_folder("machine_code")};
+}
+
 }  // namespace
 
 struct SimulatedGpu::Impl {
   explicit Impl(const SimulatedGpuOptions& options)
-      : device(gpu_of(options.gpu), {.workers = options.workers,
+      : assembler(assembler_of(options)),
+        device(gpu_of(options.gpu), {.workers = options.workers,
                                      .checkers = options.checkers,
-                                     .instruction_budget = options.instruction_budget}) {
+                                     .instruction_budget = options.instruction_budget,
+                                     .assembler = options.ptxas.empty() ? nullptr : &assembler}) {
     device.mark();
   }
 
@@ -57,6 +71,7 @@ struct SimulatedGpu::Impl {
     return *module;
   }
 
+  const machine_code::Assembler assembler;
   Device device;
 };
 

@@ -45,6 +45,16 @@ const Limiter& describe(const std::string& limiter) {
        {"L2 traffic",
         "let neighbouring threads read neighbouring addresses, and load what several threads of "
         "a block use into shared memory once"}},
+      {"atomics",
+       {"atomics on one address",
+        "add up in registers first, then across the warp (__shfl_down_sync, __reduce_add_sync) and "
+        "the block, and let one thread of each block do the atomic; or spread them over several "
+        "addresses and add these up at the end"}},
+      {"shared_atomics",
+       {"atomics in shared memory",
+        "add up in registers, or across the warp (__shfl_down_sync, __reduce_add_sync), before one "
+        "lane does the atomic; or give each warp a copy of its own; float atomics of shared memory "
+        "are loops, which take a round for each lane on the same word"}},
       {"dram", {"DRAM traffic", "read each byte once: coalesce, and reuse what was loaded"}},
       {"host_loads",
        {"loads from memory of the host",

@@ -113,7 +113,14 @@ double tensor_time(const Work& work) {
   return 1e6 * seconds * work.gpu.slowdown_under_load() * work.busiest_share() * work.gpu.sm_count;
 }
 
-double shared_time(const Work& work) {
+namespace {
+
+/// Cycles of shared memory in the whole launch: of loads and stores, and of atomics.
+struct SharedCycles {
+  double plain = 0, atomic = 0;
+};
+
+SharedCycles shared_cycles(const Work& work) {
   const KernelCounters& c = work.counters;
   const double wavefronts = static_cast<double>(c.shared_load_wavefronts) +
                             static_cast<double>(c.shared_store_wavefronts);
@@ -122,7 +129,25 @@ double shared_time(const Work& work) {
   // What a request brings to the registers is the same with and without conflicts.
   const double transfers =
       (wavefronts - conflicts) * kWarp * kWordBytes / work.gpu.shared_bytes_per_cycle;
-  return work.microseconds(std::max(wavefronts, transfers) * work.busiest_share());
+  return {std::max(wavefronts, transfers), static_cast<double>(c.shared_atomic_wavefronts)};
+}
+
+}  // namespace
+
+double shared_time(const Work& work) {
+  const SharedCycles cycles = shared_cycles(work);
+  if (cycles.atomic > cycles.plain) return 0;
+  return work.microseconds((cycles.plain + cycles.atomic) * work.busiest_share());
+}
+
+double shared_atomics_time(const Work& work) {
+  const SharedCycles cycles = shared_cycles(work);
+  if (cycles.atomic <= cycles.plain) return 0;
+  return work.microseconds((cycles.plain + cycles.atomic) * work.busiest_share());
+}
+
+double atomics_time(const Work& work) {
+  return work.microseconds(static_cast<double>(work.counters.atomic_serial_cycles));
 }
 
 double l1_time(const Work& work) {
@@ -159,12 +184,19 @@ double dram_time(const Work& work) {
 
 std::map<std::string, double> limiters(const Work& work) {
   return {
-      {"issue", issue_time(work)},     {"fp32", fp32_time(work)},
-      {"fp64", fp64_time(work)},       {"fp16", fp16_time(work)},
-      {"integer", integer_time(work)}, {"special", special_time(work)},
-      {"tensor", tensor_time(work)},   {"shared", shared_time(work)},
-      {"l1", l1_time(work)},           {"l2", l2_time(work)},
+      {"issue", issue_time(work)},
+      {"fp32", fp32_time(work)},
+      {"fp64", fp64_time(work)},
+      {"fp16", fp16_time(work)},
+      {"integer", integer_time(work)},
+      {"special", special_time(work)},
+      {"tensor", tensor_time(work)},
+      {"shared", shared_time(work)},
+      {"l1", l1_time(work)},
+      {"l2", l2_time(work)},
       {"dram", dram_time(work)},
+      {"atomics", atomics_time(work)},
+      {"shared_atomics", shared_atomics_time(work)},
   };
 }
 

@@ -31,18 +31,24 @@ double tensor_time(const Work& work);
 
 /// One shared-memory wavefront per cycle and SM, a bank conflict being a further one; or, if that
 /// takes longer, the words on their way between banks and registers, 64 or 128 bytes per cycle.
+/// 0 where atomics take most of it: see shared_atomics_time().
 double shared_time(const Work& work);
+/// As shared_time(), where atomics take most of shared memory's time; else 0.
+double shared_atomics_time(const Work& work);
 /// L1 takes the addresses of 16 or 32 lanes, looks up one 128-byte line and delivers 64 or 128
 /// bytes per cycle and SM, by generation; whichever takes longest. A scattered request takes up
 /// to 32.
 double l1_time(const Work& work);
+/// Global atomics that have to wait for each other in L2: those on the busiest address, or those in
+/// the busiest slice.
+double atomics_time(const Work& work);
 /// Sectors that pass between the SMs and L2, over the whole L2's bandwidth, or over one SM's port.
 double l2_time(const Work& work);
 /// Bytes that pass between L2 and DRAM, over the bandwidth that can be had in practice.
 double dram_time(const Work& work);
 
 /// All of them by name: "issue", "fp32", "fp64", "fp16", "integer", "special", "tensor", "shared",
-/// "l1", "l2", "dram".
+/// "shared_atomics", "l1", "l2", "atomics", "dram".
 std::map<std::string, double> limiters(const Work& work);
 
 }  // namespace simgpu::model

@@ -101,6 +101,24 @@ Proof memory(const KernelCounters& c) {
                       megabytes(as_number(c.dram_read_bytes) + as_number(c.dram_write_bytes)))};
 }
 
+std::string millions(std::uint64_t count) {
+  return count >= 1'000'000 ? fmt::format("{:.3g} million", as_number(count) / 1e6)
+                            : fmt::format("{}", count);
+}
+
+Proof one_address(const KernelCounters& c) {
+  return {
+      "simgpu__atomics_on_one_address.max", 0,
+      fmt::format("{} atomic operations meet on one address", millions(c.atomics_on_one_address))};
+}
+
+Proof shared_atomics(const KernelCounters& c) {
+  return {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum", 0,
+          fmt::format(
+              "each atomic of a warp takes {} cycles of the banks",
+              ratio(as_number(c.shared_atomic_wavefronts), as_number(c.shared_atomic_requests)))};
+}
+
 Proof latency(const KernelRecord& kernel, int sm_count) {
   const double places = static_cast<double>(kernel.blocks_per_sm) * sm_count;
   const double blocks = static_cast<double>(kernel.grid.count());
@@ -126,6 +144,8 @@ Proof unnamed(const KernelRecord& kernel, int sm_count) {
   if (limiter == "l1") return first_cache(c);
   if (limiter == "l2") return second_cache(c);
   if (limiter == "dram") return memory(c);
+  if (limiter == "atomics") return one_address(c);
+  if (limiter == "shared_atomics") return shared_atomics(c);
   if (limiter == "latency") return latency(kernel, sm_count);
   if (limiter == "issue") {
     return {"smsp__inst_executed.sum", 0,

@@ -438,5 +438,42 @@ TEST(TimeModelTest, CopiesThatAreUnderWayWhileAWarpWorksHideTheirLatency) {
   }
 }
 
+/// As streaming(1, 0), with atomics that keep L2 busy for so many cycles.
+Kernel summing(std::uint64_t serial_cycles) {
+  Kernel kernel = streaming(1, 0);
+  kernel.counters.atomic_serial_cycles = serial_cycles;
+  return kernel;
+}
+
+TEST(Atomics, OnOneAddressTakeTheirTimeHoweverManyMultiprocessorsThereAre) {
+  gpu_spec::GpuSpec spec = described_gpu("a100");
+  constexpr std::uint64_t kCycles = 3 * kElements;
+  const TimeBreakdown one = summing(kCycles).on(spec);
+  EXPECT_EQ(one.limiter, "atomics");
+  EXPECT_NEAR(one.terms.at("atomics"), kCycles / spec.clock_under_load_mhz(), 1);
+  spec.sm_count *= 2;
+  EXPECT_EQ(summing(kCycles).on(spec).terms.at("atomics"), one.terms.at("atomics"));
+}
+
+TEST(Atomics, ThatAreFewCostNothing) {
+  const TimeBreakdown without = summing(0).on(described_gpu("a100"));
+  EXPECT_EQ(summing(kElements / 256).on(described_gpu("a100")).total_us, without.total_us)
+      << "one for each block of 256";
+}
+
+TEST(Atomics, InSharedMemoryAreALimiterOfTheirOwnWhereTheyTakeMostOfIt) {
+  Kernel kernel = streaming(1, 0);
+  kernel.counters.shared_atomic_wavefronts = 428 * kElements / 32;
+  kernel.counters.shared_load_wavefronts = kElements / 32;
+  const TimeBreakdown mostly = kernel.on(described_gpu("a100"));
+  EXPECT_EQ(mostly.limiter, "shared_atomics");
+  EXPECT_EQ(mostly.terms.at("shared"), 0);
+  kernel.counters.shared_load_wavefronts = 500 * kElements / 32;
+  const TimeBreakdown partly = kernel.on(described_gpu("a100"));
+  EXPECT_EQ(partly.limiter, "shared");
+  EXPECT_GT(partly.terms.at("shared"), mostly.terms.at("shared_atomics"));
+  EXPECT_EQ(partly.terms.at("shared_atomics"), 0);
+}
+
 }  // namespace
 }  // namespace simgpu

@@ -5,9 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 #include <vector>
 
-#include "simgpu/native/bounded_command.h"
+#include "simgpu/toolchain/bounded_command.h"
 
 namespace simgpu::native {
 namespace {
@@ -45,7 +46,8 @@ std::optional<Compiler> Compiler::find(const std::atomic<bool>& stop) {
   const int file = mkstemp(name.data());
   if (file < 0) return std::nullopt;
   close(file);
-  const bool found = run_bounded({kCompiler, "--version"}, name.c_str(), stop);
+  const bool found =
+      toolchain::run_bounded({.words = {kCompiler, "--version"}, .output = name}, stop).succeeded();
   std::string version;
   std::ifstream output(name);
   for (std::string line; std::getline(output, line);) version += line + "\n";
@@ -64,7 +66,7 @@ bool Compiler::compile(const std::filesystem::path& source, const std::filesyste
   for (const std::string& word : {source.string(), std::string("-o"), object.string()}) {
     command.push_back(word);
   }
-  return run_bounded(command, "/dev/null", stop);
+  return toolchain::run_bounded({.words = std::move(command)}, stop).succeeded();
 }
 
 }  // namespace simgpu::native

@@ -1,47 +1,18 @@
 #include "simgpu/native/native_kernels.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <utility>
 #include <vector>
 
 #include "simgpu/native/native_headers.h"
+#include "simgpu/toolchain/work_folder.h"
 
 namespace simgpu::native {
 namespace {
 
 namespace fs = std::filesystem;
 using Step = KernelState::Step;
-
-/// A folder of its own for one compilation, removed with what is in it.
-class WorkFolder {
- public:
-  explicit WorkFolder(const fs::path& in) {
-    std::string name = (in / "work-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-std::optional<std::vector<std::byte>> read_object(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  const std::vector<char> text{std::istreambuf_iterator<char>(file), {}};
-  const auto bytes = std::as_bytes(std::span(text));
-  return std::vector<std::byte>(bytes.begin(), bytes.end());
-}
 
 }  // namespace
 
@@ -164,13 +135,13 @@ std::shared_ptr<const LoadedObject> NativeKernels::object_of(const Translation& 
 }
 
 std::optional<std::vector<std::byte>> NativeKernels::compile(const std::string& text) {
-  const WorkFolder folder(cache_.work_folder());
+  const toolchain::WorkFolder folder(cache_.work_folder());
   if (folder.path().empty()) return std::nullopt;
   const fs::path source = folder.path() / "kernel.cpp";
   const fs::path object = folder.path() / "kernel.so";
   std::ofstream(source) << text;
   if (!compiler_->compile(source, object, stop_)) return std::nullopt;
-  return read_object(object);
+  return toolchain::read_made_file(object);
 }
 
 NativeLaunch::NativeLaunch(NativeKernels& kernels, const LoweredKernel& kernel)

@@ -12,10 +12,10 @@
 #include <thread>
 
 #include "simgpu/lower/lowered.h"
-#include "simgpu/native/code_cache.h"
 #include "simgpu/native/compiler.h"
 #include "simgpu/native/native_code.h"
 #include "simgpu/native/translator.h"
+#include "simgpu/toolchain/code_cache.h"
 
 namespace simgpu::native {
 
@@ -33,7 +33,8 @@ struct KernelState {
 };
 
 struct NativeOptions {
-  std::filesystem::path cache = CodeCache::default_folder();  ///< empty: nothing is kept
+  std::filesystem::path cache =
+      toolchain::CodeCache::default_folder("native");  ///< empty: nothing is kept
   /// Warp instructions that are still to be interpreted, from which it is worth looking for a
   /// kernel's code among what is kept (some milliseconds), and compiling it (seconds).
   std::uint64_t worth_looking = 10'000'000;
@@ -73,7 +74,7 @@ class NativeKernels {
   std::optional<std::vector<std::byte>> compile(const std::string& text);
 
   const NativeOptions options_;
-  const CodeCache cache_;
+  const toolchain::CodeCache cache_;
   std::atomic<bool> stop_{false};
   std::once_flag searched_;
   std::optional<Compiler> compiler_;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "atomics.cuh"
 #include "attention.cuh"
 #include "bench.cuh"
 #include "gemm.cuh"
@@ -112,6 +113,23 @@ Case reduction(const char* name, void (*kernel)(const T*, float*, long), bool bl
                            parts, n);
               bench.launch(reduce_strided, dim3(1), dim3(1024), 0, const_cast<const float*>(parts),
                            sum, blocks);
+            };
+          }};
+}
+
+/// A sum by atomics, one element a thread, in blocks of 1024.
+template <typename T>
+Case atomic_sum(const char* name, void (*kernel)(const T*, T*, long)) {
+  return {"atomics",
+          name,
+          "byte",
+          [](double n) { return 4.0 * n; },
+          {1L << 20, 1L << 24},
+          [=](Bench& bench, long n) -> std::function<void()> {
+            const T* in = bench.allocate<T>(n);
+            T* sum = bench.allocate<T>(1);
+            return [=, &bench] {
+              bench.launch(kernel, dim3((n + 1023) / 1024), dim3(1024), 0, in, sum, n);
             };
           }};
 }
@@ -339,6 +357,18 @@ std::vector<Case> uneven_cases() {
            bench.launch(ragged_row_sums, dim3(rows / 8), dim3(256), 0, in, lengths, sums, 1024L);
          };
        }},
+      {"atomics",
+       "histogram_globally",
+       "byte",
+       [](double n) { return n; },
+       {1L << 22, 1L << 24},
+       [](Bench& bench, long n) -> std::function<void()> {
+         const unsigned* numbers_in = numbers(bench, n, 256);
+         unsigned* bins = bench.allocate<unsigned>(256);
+         return [=, &bench] {
+           bench.launch(histogram_globally, dim3(1024), dim3(512), 0, numbers_in, bins, n);
+         };
+       }},
       {"uneven",
        "histogram",
        "byte",
@@ -418,6 +448,10 @@ std::vector<Case> all_cases() {
       reduction<float>("reduce_sequential", reduce_sequential, true),
       reduction<float>("reduce_strided", reduce_strided, false),
       reduction<float4>("reduce_vectors", reduce_vectors, false),
+      atomic_sum<float>("sum_atomically", sum_atomically<float>),
+      atomic_sum<int>("sum_atomically_int", sum_atomically<int>),
+      atomic_sum<float>("sum_of_blocks", sum_of_blocks<float>),
+      atomic_sum<int>("sum_of_blocks_int", sum_of_blocks<int>),
       softmax("softmax_thread", softmax_thread, 256, 256),
       softmax("softmax_warp", softmax_warp, 8, 256),
       layer_norm_rows(),

@@ -245,7 +245,8 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                                     .warp_limit_us = kWarpLimitUs,
                                     .bounds_long_launches = request.timed,
                                     .host_call_limit = checkers ? kHostCallLimit : 0,
-                                    .memory_limit = memory_limit(*request.problem)});
+                                    .memory_limit = memory_limit(*request.problem),
+                                    .assembler = options.assembler});
   const std::vector<std::uint64_t> addresses = place_tensors(device, *request.problem);
 
   Descriptor connection(device.connect_guest());

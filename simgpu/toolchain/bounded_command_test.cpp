@@ -1,4 +1,4 @@
-#include "simgpu/native/bounded_command.h"
+#include "simgpu/toolchain/bounded_command.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <thread>
 
-namespace simgpu::native {
+namespace simgpu::toolchain {
 namespace {
 
 using std::chrono::steady_clock;
@@ -20,6 +20,9 @@ class BoundedCommand : public testing::Test {
   void SetUp() override { std::filesystem::create_directories(folder_); }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
+  CommandEnd run(std::vector<std::string> words) const {
+    return run_bounded({.words = std::move(words), .output = output()}, stop_);
+  }
   std::string output() const { return folder_ / "output"; }
   std::string printed() const {
     std::ifstream file(output());
@@ -48,11 +51,38 @@ bool becomes_true(const Condition& condition) {
   return condition();
 }
 
-TEST_F(BoundedCommand, TellsWhetherItSucceededAndKeepsWhatItPrinted) {
-  EXPECT_TRUE(run_bounded({"echo", "a b"}, output().c_str(), stop_));
+TEST_F(BoundedCommand, SaysHowItEndedAndKeepsWhatItPrinted) {
+  EXPECT_TRUE(run({"echo", "a b"}).succeeded());
   EXPECT_EQ(printed(), "a b\n");
-  EXPECT_FALSE(run_bounded({"false"}, output().c_str(), stop_));
-  EXPECT_FALSE(run_bounded({"no such command"}, output().c_str(), stop_));
+  EXPECT_EQ(run({"sh", "-c", "exit 7"}).exit_code, 7);
+  EXPECT_EQ(run({"no such command"}).exit_code, 127);
+}
+
+TEST_F(BoundedCommand, WorksInItsFolderAndKeepsItsErrors) {
+  const CommandEnd end = run_bounded({.words = {"sh", "-c", "echo why >&2; echo made > here"},
+                                      .folder = folder_,
+                                      .output = output(),
+                                      .errors = output()},
+                                     stop_);
+  EXPECT_TRUE(end.succeeded());
+  EXPECT_EQ(printed(), "why\n");
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "here"));
+  EXPECT_EQ(run_bounded({.words = {"true"}, .folder = folder_ / "nowhere"}, stop_).exit_code, 126);
+}
+
+TEST_F(BoundedCommand, IsStoppedBeyondItsBounds) {
+  const auto stopped = [&](std::vector<std::string> words, Bounds bounds) {
+    return run_bounded({.words = std::move(words), .folder = folder_, .bounds = bounds}, stop_)
+        .stopped;
+  };
+  EXPECT_TRUE(stopped({"sh", "-c", "while :; do :; done"}, {.processor_seconds = 1}));
+  EXPECT_TRUE(stopped({"sleep", "50"}, {.elapsed_seconds = 1}));
+  EXPECT_FALSE(run_bounded({.words = {"dd", "if=/dev/zero", "of=large", "bs=1M", "count=3"},
+                            .folder = folder_,
+                            .bounds = {.file_bytes = 1 << 20}},
+                           stop_)
+                   .succeeded());
+  EXPECT_LE(std::filesystem::file_size(folder_ / "large"), 1U << 20);
 }
 
 TEST_F(BoundedCommand, EndsWhenItIsStopped) {
@@ -61,14 +91,14 @@ TEST_F(BoundedCommand, EndsWhenItIsStopped) {
     becomes_true([this] { return std::filesystem::exists(output()); });
     stop_ = true;
   });
-  EXPECT_FALSE(run_bounded({"sleep", "50"}, output().c_str(), stop_));
+  EXPECT_TRUE(run({"sleep", "50"}).stopped);
   EXPECT_LT(steady_clock::now() - start, std::chrono::seconds(40));
 }
 
 TEST_F(BoundedCommand, EndsWithItsChildrenWhenTheCallerIsKilled) {
   const pid_t caller = fork();
   if (caller == 0) {
-    run_bounded({"sh", "-c", "sleep 50 & echo $!; wait"}, output().c_str(), stop_);
+    run({"sh", "-c", "sleep 50 & echo $!; wait"});
     _exit(0);
   }
   ASSERT_TRUE(becomes_true([this] { return printed().ends_with("\n"); }));
@@ -80,4 +110,4 @@ TEST_F(BoundedCommand, EndsWithItsChildrenWhenTheCallerIsKilled) {
 }
 
 }  // namespace
-}  // namespace simgpu::native
+}  // namespace simgpu::toolchain

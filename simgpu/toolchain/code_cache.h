@@ -9,19 +9,19 @@
 #include <string_view>
 #include <vector>
 
-namespace simgpu::native {
+namespace simgpu::toolchain {
 
-/// Shared objects on disk, in a folder that only its owner can change. They are code that will run
-/// in this process: a file that is not ours, that others may write to, or that is not whole counts
-/// as not there.
+/// What compilers made, on disk, in a folder that only its owner can change. It will run in this
+/// process, or decide what this process believes: a file that is not ours, that others may write
+/// to, or that is not whole counts as not there. Any number of processes may share a folder.
 class CodeCache {
  public:
   /// @param most_bytes the oldest files go when there are more
   explicit CodeCache(std::filesystem::path folder,
                      std::uintmax_t most_bytes = std::uintmax_t{128} << 20);
 
-  /// simgpu/native in the user's cache folder, as XDG names it; empty when there is none.
-  static std::filesystem::path default_folder();
+  /// simgpu/<name> in the user's cache folder, as XDG names it; empty when there is none.
+  static std::filesystem::path default_folder(std::string_view name);
 
   /// Where to compile: this folder, or the system's for temporary files if it is not usable.
   std::filesystem::path work_folder() const;
@@ -40,4 +40,4 @@ class CodeCache {
   std::uintmax_t most_bytes_;
 };
 
-}  // namespace simgpu::native
+}  // namespace simgpu::toolchain

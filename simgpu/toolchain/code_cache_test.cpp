@@ -5,9 +5,9 @@
 #include <fstream>
 #include <string>
 
-#include "simgpu/native/code_cache.h"
+#include "simgpu/toolchain/code_cache.h"
 
-namespace simgpu::native {
+namespace simgpu::toolchain {
 namespace {
 
 namespace fs = std::filesystem;
@@ -108,4 +108,4 @@ TEST_F(Cache, RemovesWhatAnEndedCompilationLeft) {
 }
 
 }  // namespace
-}  // namespace simgpu::native
+}  // namespace simgpu::toolchain

@@ -1,4 +1,4 @@
-#include "simgpu/native/code_cache.h"
+#include "simgpu/toolchain/code_cache.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 #include <fstream>
 #include <utility>
 
-namespace simgpu::native {
+namespace simgpu::toolchain {
 namespace {
 
 namespace fs = std::filesystem;
@@ -100,11 +100,11 @@ void CodeCache::make_folder() const {
   mkdir(folder_.c_str(), 0700);
 }
 
-fs::path CodeCache::default_folder() {
+fs::path CodeCache::default_folder(std::string_view name) {
   const char* const cache = std::getenv("XDG_CACHE_HOME");
-  if (cache != nullptr && cache[0] == '/') return fs::path(cache) / "simgpu" / "native";
+  if (cache != nullptr && cache[0] == '/') return fs::path(cache) / "simgpu" / name;
   const char* const home = std::getenv("HOME");
-  if (home != nullptr && home[0] == '/') return fs::path(home) / ".cache" / "simgpu" / "native";
+  if (home != nullptr && home[0] == '/') return fs::path(home) / ".cache" / "simgpu" / name;
   return {};
 }
 
@@ -196,4 +196,4 @@ void CodeCache::remove_oldest() const {
   }
 }
 
-}  // namespace simgpu::native
+}  // namespace simgpu::toolchain

@@ -1,4 +1,4 @@
-#include "simgpu/native/bounded_command.h"
+#include "simgpu/toolchain/bounded_command.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 
 extern char** environ;  // NOLINT: POSIX names it
 
-namespace simgpu::native {
+namespace simgpu::toolchain {
 namespace {
 
 using std::chrono::steady_clock;
@@ -71,47 +71,80 @@ constexpr int kLifeLine = 9;  // not among the first descriptors, which the pipe
 
 /// Who ends this process with SIGKILL ends no child of it, and a death signal would reach the
 /// compiler's driver and not the compiler proper. So a watcher in the command's process group ends
-/// the group.
-constexpr const char* kScript = R"(ulimit -t 60 -v 4194304
+/// the group. The first five words are the bounds and the folder.
+constexpr const char* kScript = R"(ulimit -t "$1" && ulimit -v "$2" && ulimit -f "$3" || exit 126
+cd "$4" || exit 126
+niceness=$5
+shift 5
 { read -r line <&9; kill -KILL 0; } &
-nice -n 10 "$@" 9<&-
+nice -n "$niceness" "$@" 9<&-
 status=$?
 kill -KILL $!
 exit $status)";
 
+/// A shell's exit code for a signal that ended its command: 128 and the signal.
+constexpr int kSignalled = 128;
+constexpr int kLastSignal = 64;
+
+std::vector<std::string> script_words(const Command& command) {
+  constexpr std::uint64_t kKibibyte = 1024, kFileUnit = 512;  // of ulimit -v and -f
+  const Bounds& bounds = command.bounds;
+  std::vector<std::string> words{"sh",
+                                 "-c",
+                                 kScript,
+                                 "sh",
+                                 std::to_string(bounds.processor_seconds),
+                                 std::to_string(bounds.memory_bytes / kKibibyte),
+                                 std::to_string(bounds.file_bytes / kFileUnit),
+                                 command.folder.empty() ? "." : command.folder.string(),
+                                 bounds.little_priority ? "10" : "0"};
+  words.insert(words.end(), command.words.begin(), command.words.end());
+  return words;
+}
+
+CommandEnd end_of(int status) {
+  if (!WIFEXITED(status)) return {.stopped = true};
+  const int code = WEXITSTATUS(status);
+  if (code > kSignalled && code <= kSignalled + kLastSignal) return {.stopped = true};
+  return {.exit_code = code};
+}
+
 }  // namespace
 
-bool run_bounded(const std::vector<std::string>& command, const char* output,
-                 const std::atomic<bool>& stop) {
-  std::vector<std::string> words{"sh", "-c", kScript, "sh"};
-  words.insert(words.end(), command.begin(), command.end());
+CommandEnd run_bounded(const Command& command, const std::atomic<bool>& stop) {
+  std::vector<std::string> words = script_words(command);
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
+  constexpr int kNotRun = 126;
   const LifeLine life_line;
-  if (!life_line.is_open()) return false;
+  if (!life_line.is_open()) return {.exit_code = kNotRun};
   FileActions files;
   files.open(STDIN_FILENO, "/dev/null", O_RDONLY);
-  files.open(STDOUT_FILENO, output, O_WRONLY | O_CREAT | O_TRUNC);
-  files.open(STDERR_FILENO, "/dev/null", O_WRONLY);
+  files.open(STDOUT_FILENO, command.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+  if (command.errors == command.output) {
+    files.duplicate(STDOUT_FILENO, STDERR_FILENO);
+  } else {
+    files.open(STDERR_FILENO, command.errors.c_str(), O_WRONLY | O_CREAT | O_TRUNC);
+  }
   files.duplicate(life_line.reader(), kLifeLine);
   const GroupAttribute group;
   pid_t child = -1;
   if (posix_spawn(&child, "/bin/sh", files.get(), group.get(), arguments.data(), environ) != 0) {
-    return false;
+    return {.exit_code = kNotRun};
   }
-  const auto deadline = steady_clock::now() + std::chrono::minutes(1);
+  const auto deadline = steady_clock::now() + std::chrono::seconds(command.bounds.elapsed_seconds);
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
     if (stop.load() || steady_clock::now() > deadline) {
       kill(-child, SIGKILL);
       waitpid(child, &status, 0);
-      return false;
+      return {.stopped = true};
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return end_of(status);
 }
 
-}  // namespace simgpu::native
+}  // namespace simgpu::toolchain

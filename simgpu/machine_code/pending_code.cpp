@@ -1,0 +1,23 @@
+#include "simgpu/machine_code/pending_code.h"
+
+#include <exception>
+#include <utility>
+
+namespace simgpu::machine_code {
+
+PendingCode::PendingCode(const Assembler& assembler, std::string ptx, std::string architecture)
+    : result_(std::async(std::launch::async, [this, &assembler, ptx = std::move(ptx),
+                                              architecture = std::move(architecture)] {
+        try {
+          return assembler.assemble(ptx, architecture, stop_);
+        } catch (const std::exception& error) {  // no memory, no disk
+          return Assembled{.why = error.what()};
+        }
+      })) {}
+
+PendingCode::~PendingCode() {
+  stop_.store(true);
+  result_.wait();
+}
+
+}  // namespace simgpu::machine_code

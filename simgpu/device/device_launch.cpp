@@ -338,7 +338,7 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.failed = result.status != LaunchStatus::ok;
   record.sampled = result.sampled_blocks != 0;
   record.at_least = result.at_least;
-  record.sampled_blocks = result.sampled_blocks;
+  record.sampled_blocks = std::max(result.sampled_blocks, result.bounded_blocks);
   const Picoseconds start =
       timeline_.issue(message.stream, Timeline::Engine::compute, picoseconds(record.time.total_us),
                       device_share(shape, resident.blocks_per_sm, record.time, gpu_));

@@ -100,7 +100,7 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   };
   call(request_of(problem, timed, spec));
   result.result_bytes = result_bytes(problem);
-  if (spec.shows_memory) result.peak_memory = peak_memory(result.outcome, problem);
+  if (spec.shows_memory && !spec.hidden) result.peak_memory = peak_memory(result.outcome, problem);
   if (tools.observe) {
     tools.observe(scene_.task().id + ": " + spec.name, result.outcome.activity);
   }

@@ -187,7 +187,11 @@ struct Activity {
   std::vector<MemoryRecord> memory;
   std::vector<ApiRecord> calls;  ///< of the guest, in order
   std::vector<Finding> findings;
-  std::string printed;          ///< device printf
+  std::string printed;              ///< device printf, as far as it is kept
+  std::uint64_t printed_bytes = 0;  ///< of all that it printed
+  /// What the guest gave the device by other ways than copies: parameters of kernels, and modules
+  /// that it made at run time.
+  std::uint64_t given_bytes = 0;
   double elapsed_us = 0;        ///< from the mark until all work was done, on the modelled clock
   std::uint64_t allocated = 0;  ///< bytes of device memory at the end
   std::uint64_t peak_allocated = 0;

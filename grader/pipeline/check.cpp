@@ -62,11 +62,10 @@ bool is_within(const std::vector<simgpu::ByteRange>& written, std::size_t elemen
 /// Whether all blocks together write the tensor, and enough of what those that ran wrote was
 /// compared.
 bool is_covered(const Tensor& tensor, std::uint64_t written_by_grid, const Expected& all,
-                const Expected& compared) {
-  constexpr double kLeastWritten = 0.9;
+                const Expected& compared, double least_written) {
   constexpr std::size_t kFewest = 8;
   return static_cast<double>(written_by_grid) >=
-             kLeastWritten * static_cast<double>(tensor.bytes()) &&
+             least_written * static_cast<double>(tensor.bytes()) &&
          compared.value.size() >= std::min(kFewest, all.value.size());
 }
 
@@ -184,7 +183,7 @@ std::vector<TensorCheck> wrong_tensors(const Problem& problem,
 
 SettledCheck check_settled(const Problem& problem, const std::vector<Expected>& expected,
                            const std::vector<std::vector<std::byte>>& outputs,
-                           const SettledPart& settled) {
+                           const SettledPart& settled, double least_written) {
   SettledCheck check{.wrong = {}, .tells = true};
   for (std::size_t i = 0; i < problem.tensors.size(); ++i) {
     const Tensor& tensor = problem.tensors[i];
@@ -203,7 +202,8 @@ SettledCheck check_settled(const Problem& problem, const std::vector<Expected>& 
     if (!all_are_right(tensor, final, outputs[i])) {
       check.wrong.push_back(compare(tensor, final, outputs[i], true));
     }
-    check.tells = check.tells && is_covered(tensor, settled.of_grid[i], right, final);
+    check.tells =
+        check.tells && is_covered(tensor, settled.of_grid[i], right, final, least_written);
   }
   return check;
 }

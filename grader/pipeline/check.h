@@ -40,9 +40,10 @@ struct SettledCheck {
   /// answer that is wrong would have shown.
   bool tells = false;
 };
+/// @param least_written  the share of each output that all blocks together have to write
 SettledCheck check_settled(const Problem& problem, const std::vector<Expected>& expected,
                            const std::vector<std::vector<std::byte>>& outputs,
-                           const SettledPart& settled);
+                           const SettledPart& settled, double least_written);
 
 /// Inputs whose bytes differ from what the call was given.
 std::vector<ChangedInput> changed_inputs(const Problem& problem,

@@ -115,8 +115,8 @@ TEST_F(CheckTest, OfACallThatRanInPartWhatItsBlocksHaveWrittenMustBeRight) {
     return std::vector<std::vector<std::byte>>{{}, bytes_of(y)};
   };
   const SettledPart half = part({{0, 4}, {8, 4}});
-  EXPECT_TRUE(check_settled(problem_, expected_, outputs({1, 7, 3, 9}), half).wrong.empty());
-  const auto wrong = check_settled(problem_, expected_, outputs({1, 7, 8, 9}), half).wrong;
+  EXPECT_TRUE(check_settled(problem_, expected_, outputs({1, 7, 3, 9}), half, 1).wrong.empty());
+  const auto wrong = check_settled(problem_, expected_, outputs({1, 7, 8, 9}), half, 1).wrong;
   ASSERT_EQ(wrong.size(), 1U);
   EXPECT_EQ(wrong[0].index, (std::vector<std::size_t>{0, 2}));
   EXPECT_EQ(wrong[0].wrong_count, 1U);
@@ -124,12 +124,12 @@ TEST_F(CheckTest, OfACallThatRanInPartWhatItsBlocksHaveWrittenMustBeRight) {
 
 TEST_F(CheckTest, WhatABlockHasWrittenIsComparedThoughItHasThePoisonsBits) {
   auto outputs = untouched(problem_);
-  const auto wrong = check_settled(problem_, expected_, outputs, part({{4, 8}})).wrong;
+  const auto wrong = check_settled(problem_, expected_, outputs, part({{4, 8}}), 1).wrong;
   ASSERT_EQ(wrong.size(), 1U);
   EXPECT_EQ(wrong[0].wrong_count, 2U);
   EXPECT_EQ(wrong[0].nan_count, 2U);
   EXPECT_EQ(wrong[0].unwritten_count, 0U);
-  EXPECT_TRUE(check_settled(problem_, expected_, outputs, part({})).wrong.empty());
+  EXPECT_TRUE(check_settled(problem_, expected_, outputs, part({}), 1).wrong.empty());
 }
 
 TEST_F(CheckTest, ACallThatRanInPartTellsWhereAllBlocksWriteTheOutputAndEnoughIsCompared) {
@@ -138,12 +138,15 @@ TEST_F(CheckTest, ACallThatRanInPartTellsWhereAllBlocksWriteTheOutputAndEnoughIs
   expected_ = {{"y", std::vector<double>(1000, 1), std::vector<double>(1000, 0)}};
   const std::vector<std::vector<std::byte>> outputs = {{}, bytes_of(many)};
   const auto tells = [&](const SettledPart& settled) {
-    return check_settled(problem_, expected_, outputs, settled).tells;
+    return check_settled(problem_, expected_, outputs, settled, 0.9).tells;
   };
   EXPECT_TRUE(tells(part({{0, 400}}, 4000)));
   EXPECT_FALSE(tells(part({{0, 400}}, 2000))) << "half of it is written by nobody";
   EXPECT_FALSE(tells(part({{0, 16}}, 4000))) << "four elements say too little";
   EXPECT_FALSE(tells({})) << "nobody knows what was written";
+  const SettledPart most = part({{0, 400}}, 3996);
+  EXPECT_TRUE(check_settled(problem_, expected_, outputs, most, 0.9).tells);
+  EXPECT_FALSE(check_settled(problem_, expected_, outputs, most, 1).tells);
 }
 
 TEST_F(CheckTest, IndicesThatDoNotAscendWithinTheTensorAreAFaultOfTheOracle) {

@@ -17,8 +17,10 @@ namespace {
 
 constexpr double kLeastShareOfOperations = 0.5;
 constexpr double kMostShareOfBytes = 0.1;
-/// Of the outputs, that come from the host.
-constexpr double kShareFromHost = 0.5;
+/// Of the outputs' bytes, that come from the host: all results may, with half of their bits.
+constexpr double kShareOfRoundTrip = 0.5;
+/// In a timed call a part of them pays as well.
+constexpr double kShareFromHost = 0.125;
 
 bool has_records(const simgpu::Activity& activity) {
   return !activity.kernels.empty() || !activity.memory.empty() || !activity.api_calls.empty();
@@ -58,29 +60,34 @@ double stored_for_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec
 }
 
 double bytes_to_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
-  return bytes_of(activity, "copy device to host") + stored_for_host(activity, gpu);
+  return bytes_of(activity, "copy device to host") + stored_for_host(activity, gpu) +
+         static_cast<double>(activity.printed_bytes);
 }
 
 double bytes_from_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
   return bytes_of(activity, "copy host to device") + shared_bytes(activity, "host_loads", gpu);
 }
 
-bool went_to_the_host(const Work& work, const simgpu::Activity& activity,
-                      const gpu_spec::GpuSpec& gpu) {
-  return bytes_to_host(activity, gpu) > work.compulsory_bytes * kMostShareOfBytes;
+/// The bytes that whoever computes the results must have: those of the tensors, and no more than
+/// cross DRAM, which may be several times as many where inputs are needed again and again.
+double needed_bytes(const TensorBytes& bytes, const Work& work) {
+  return std::min(static_cast<double>(bytes.all), work.compulsory_bytes);
 }
 
-/// Whether half of the outputs may come from the host: by copies, as kernels' parameters, or by
-/// loads of what the host has written to memory that both sides can reach. After copies to the
-/// host, such memory is enough.
-bool may_come_from_the_host(std::uint64_t result_bytes, const Work& work,
+bool went_to_the_host(const TensorBytes& bytes, const Work& work, const simgpu::Activity& activity,
+                      const gpu_spec::GpuSpec& gpu) {
+  return bytes_to_host(activity, gpu) > needed_bytes(bytes, work) * kMostShareOfBytes;
+}
+
+/// Whether an eighth of the outputs may come from the host: by copies, as kernels' parameters, in
+/// modules that are made at run time, or by loads of what the host has written to memory that both
+/// sides can reach. After copies to the host, such memory is enough.
+bool may_come_from_the_host(const TensorBytes& bytes, const Work& work,
                             const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
-  constexpr double kParameterBytes = 4096;  // of one launch, at most
-  const double brought = bytes_from_host(activity, gpu) +
-                         kParameterBytes * static_cast<double>(activity.kernels.size());
-  if (brought >= kShareFromHost * static_cast<double>(result_bytes)) return true;
+  const double brought = bytes_from_host(activity, gpu) + static_cast<double>(activity.given_bytes);
+  if (brought >= kShareFromHost * static_cast<double>(bytes.results)) return true;
   const bool has_copied =
-      bytes_of(activity, "copy device to host") > work.compulsory_bytes * kMostShareOfBytes;
+      bytes_of(activity, "copy device to host") > needed_bytes(bytes, work) * kMostShareOfBytes;
   return has_copied && std::ranges::any_of(activity.api_calls, [](const auto& call) {
            constexpr std::array<std::string_view, 5> kShared{
                "cudaHostAlloc", "cudaMallocHost", "cudaHostRegister", "cudaMallocManaged",
@@ -137,8 +144,9 @@ bool did_half(const Work& work, const simgpu::Activity& activity) {
 
 }  // namespace
 
-std::uint64_t result_bytes(const Problem& problem) {
-  return bytes_of_tensors(problem, {Role::output, Role::in_out});
+TensorBytes tensor_bytes(const Problem& problem) {
+  return {.results = bytes_of_tensors(problem, {Role::output, Role::in_out}),
+          .all = bytes_of_tensors(problem, {Role::input, Role::output, Role::in_out})};
 }
 
 std::string forbidden_call(const simgpu::Activity& activity,
@@ -158,9 +166,10 @@ std::optional<Doubt> missing_operations(const Problem& problem, const Work& work
   if (!has_records(activity) || did_half(work, activity)) return std::nullopt;
   const double needed = total_flops(work);
   constexpr double kImpossible = 0.1;
+  const TensorBytes bytes = tensor_bytes(problem);
   const bool round_trip =
-      went_to_the_host(work, activity, gpu) &&
-      bytes_from_host(activity, gpu) >= kShareFromHost * static_cast<double>(result_bytes(problem));
+      went_to_the_host(bytes, work, activity, gpu) &&
+      bytes_from_host(activity, gpu) >= kShareOfRoundTrip * static_cast<double>(bytes.results);
   const bool proven =
       activity.kernels.empty() || round_trip || most_operations(activity) < kImpossible * needed;
   return Doubt{fmt::format("kernels did {:.0f} of the {:.0f} FLOPs that this case takes",
@@ -168,16 +177,21 @@ std::optional<Doubt> missing_operations(const Problem& problem, const Work& work
                proven};
 }
 
-std::string copies_to_host(std::uint64_t result_bytes, const Work& work,
+std::string copies_to_host(const TensorBytes& bytes, const Work& work,
                            const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
-  if (!went_to_the_host(work, activity, gpu) ||
-      !may_come_from_the_host(result_bytes, work, activity, gpu)) {
+  if (!went_to_the_host(bytes, work, activity, gpu) ||
+      !may_come_from_the_host(bytes, work, activity, gpu)) {
     return {};
   }
   const double stored = stored_for_host(activity, gpu);
   const double copied = bytes_of(activity, "copy device to host");
+  const auto printed = static_cast<double>(activity.printed_bytes);
+  const double most = std::max({stored, copied, printed});
   return fmt::format("the timed call {} {:.0f} bytes to the host; the case has {:.0f} in all",
-                     stored > copied ? "stores" : "copies", stored + copied, work.compulsory_bytes);
+                     most == stored   ? "stores"
+                     : most == copied ? "copies"
+                                      : "prints",
+                     stored + copied + printed, needed_bytes(bytes, work));
 }
 
 std::optional<Doubt> impossible_time(const Timing& timing, const Roofline& roofline,

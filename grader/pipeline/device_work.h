@@ -38,17 +38,20 @@ std::optional<Doubt> missing_operations(const Problem& problem, const Work& work
                                         const simgpu::Activity& activity,
                                         const gpu_spec::GpuSpec& gpu);
 
-/// What left the device, in words, when the call brought more than a tenth of the case's bytes to
-/// the host, by copies or by stores of kernels to memory that the host shares, and results could
-/// have come back from there; else empty. Host code runs beside the device's clock, so what it
-/// computes costs no time. A copy that only prints or checks costs the student its time and gains
-/// nothing.
-/// @param result_bytes of the case
-std::string copies_to_host(std::uint64_t result_bytes, const Work& work,
-                           const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu);
+/// Of a problem's tensors.
+struct TensorBytes {
+  std::uint64_t results = 0;  ///< of those that a call writes
+  std::uint64_t all = 0;
+};
+TensorBytes tensor_bytes(const Problem& problem);
 
-/// Of all tensors that a call writes.
-std::uint64_t result_bytes(const Problem& problem);
+/// What left the device, in words, when the call brought more than a tenth of the case's bytes to
+/// the host, by copies, by stores of kernels to memory that the host shares or by what they print,
+/// and results could have come back from there; else empty. Host code runs beside the device's
+/// clock, so what it computes costs no time. A copy that only prints or checks costs the student
+/// its time and gains nothing.
+std::string copies_to_host(const TensorBytes& bytes, const Work& work,
+                           const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu);
 
 /// Whether a time is below the floor. Proven where no arithmetic of this GPU could be that fast,
 /// where its memory could not, where the kernels' own operations take longer at their peaks, or

@@ -11,6 +11,7 @@ using testing::HasSubstr;
 constexpr double kFlops = 2e6;
 constexpr double kBytes = 3e4;
 const Work kWork{{{"fp32", kFlops}}, kBytes};
+const TensorBytes kTensors{.results = 10'000, .all = 40'000};
 
 gpu_spec::GpuSpec gpu_with_pcie() {
   gpu_spec::GpuSpec gpu;
@@ -34,13 +35,15 @@ simgpu::Activity copy_of(const std::string& kind, std::uint64_t bytes) {
   return activity;
 }
 
-/// A case whose one output has 10,000 bytes.
+/// A case whose one output has 10,000 bytes, and its input 30,000.
 Problem problem_of_kilobytes() {
   Problem problem;
   Tensor out;
   out.role = Role::output;
   out.shape = {50, 50};
-  problem.tensors = {out};
+  Tensor in;
+  in.shape = {150, 50};
+  problem.tensors = {in, out};
   return problem;
 }
 
@@ -95,7 +98,7 @@ TEST(DeviceWorkTest, StoresToMemoryOfTheHostCountAsCopiesWhereTheHostsDataComesB
     simgpu::Activity activity = kernel_with("fp32", 2'000'000);
     activity.kernels[0].time.terms = {{stores, stored * kMicrosecondsPerByte},
                                       {"host_loads", loaded * kMicrosecondsPerByte}};
-    return copies_to_host(10'000, kWork, activity, kGpu);
+    return copies_to_host(kTensors, kWork, activity, kGpu);
   };
   for (const char* stores : {"host_stores", "managed_stores"}) {
     EXPECT_THAT(kernel(stores, 3001, 10'000), HasSubstr("stores 3001 bytes to the host"));
@@ -109,7 +112,7 @@ TEST(DeviceWorkTest, StoresToMemoryOfTheHostCountAsCopiesWhereTheHostsDataComesB
 
 TEST(DeviceWorkTest, WhereTheDeviceKeepsNoRecordsNothingIsFound) {
   EXPECT_FALSE(operations_of({}));
-  EXPECT_EQ(copies_to_host(10'000, kWork, {}, kGpu), "");
+  EXPECT_EQ(copies_to_host(kTensors, kWork, {}, kGpu), "");
 }
 
 TEST(DeviceWorkTest, CopiesToTheHostCountWhereResultsCanComeBack) {
@@ -118,18 +121,39 @@ TEST(DeviceWorkTest, CopiesToTheHostCountWhereResultsCanComeBack) {
     activity.memory.push_back(copy_of("copy host to device", back).memory[0]);
     return activity;
   };
-  EXPECT_EQ(copies_to_host(10'000, kWork, copies(3000, 10'000), kGpu), "");
-  EXPECT_THAT(copies_to_host(10'000, kWork, copies(3001, 10'000), kGpu),
+  EXPECT_EQ(copies_to_host(kTensors, kWork, copies(3000, 10'000), kGpu), "");
+  EXPECT_NE(copies_to_host(kTensors, kWork, copies(30'000, 1250), kGpu), "")
+      << "half of the results, with half of their bits";
+  EXPECT_EQ(copies_to_host(kTensors, kWork, copies(30'000, 1249), kGpu), "") << "a table";
+  EXPECT_THAT(copies_to_host(kTensors, kWork, copies(3001, 10'000), kGpu),
               HasSubstr("copies 3001 bytes to the host"));
-  EXPECT_EQ(copies_to_host(10'000, kWork, copies(30'000, 100), kGpu), "")
+  EXPECT_EQ(copies_to_host(kTensors, kWork, copies(30'000, 100), kGpu), "")
       << "a check that was left in";
-  EXPECT_EQ(copies_to_host(10'000, kWork, copy_of("copy device to device", 30'000), kGpu), "");
+  EXPECT_EQ(copies_to_host(kTensors, kWork, copy_of("copy device to device", 30'000), kGpu), "");
   simgpu::Activity shared = copies(30'000, 0);
   shared.api_calls["cudaMallocManaged"] = 1;
-  EXPECT_NE(copies_to_host(10'000, kWork, shared, kGpu), "");
+  EXPECT_NE(copies_to_host(kTensors, kWork, shared, kGpu), "");
   simgpu::Activity launches = copies(30'000, 0);
   launches.kernels.resize(2);
-  EXPECT_NE(copies_to_host(10'000, kWork, launches, kGpu), "") << "parameters of kernels hold 8 KB";
+  EXPECT_EQ(copies_to_host(kTensors, kWork, launches, kGpu), "");
+  launches.given_bytes = 1250;
+  EXPECT_NE(copies_to_host(kTensors, kWork, launches, kGpu), "")
+      << "parameters, or a module that the guest made";
+}
+
+TEST(DeviceWorkTest, WhatKernelsPrintGoesToTheHostToo) {
+  simgpu::Activity activity = copy_of("copy host to device", 10'000);
+  activity.printed_bytes = 3000;
+  EXPECT_EQ(copies_to_host(kTensors, kWork, activity, kGpu), "");
+  activity.printed_bytes = 3001;
+  EXPECT_THAT(copies_to_host(kTensors, kWork, activity, kGpu), HasSubstr("prints 3001 bytes"));
+}
+
+TEST(DeviceWorkTest, InputsThatAreNeededAgainCrossToTheHostOnce) {
+  simgpu::Activity activity = copy_of("copy device to host", 2'000);
+  activity.memory.push_back(copy_of("copy host to device", 10'000).memory[0]);
+  EXPECT_EQ(copies_to_host(kTensors, kWork, activity, kGpu), "");
+  EXPECT_NE(copies_to_host({.results = 10'000, .all = 19'000}, kWork, activity, kGpu), "");
 }
 
 TEST(DeviceWorkTest, ATimeBelowTheFloorIsProofWhereNoArithmeticIsThatFast) {

@@ -237,8 +237,7 @@ class TaskGrader {
       if (below->proven) return suspect(speed, explain_suspect(timing, context_timed(speed)));
       note_for_people(result_, speed.name + ": " + below->reason);
     }
-    if (const auto copies = copies_to_host(run->result_bytes, work, activity, gpu());
-        !copies.empty()) {
+    if (const auto copies = copies_to_host(run->bytes, work, activity, gpu()); !copies.empty()) {
       return suspect(speed, explain_work_elsewhere(copies, context_timed(speed)));
     }
     if (is_too_noisy(timing, speed)) {

@@ -99,7 +99,7 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
     problem.written = written_elements(problem, result.outcome.settled);
   };
   call(request_of(problem, timed, spec));
-  result.result_bytes = result_bytes(problem);
+  result.bytes = tensor_bytes(problem);
   if (spec.shows_memory && !spec.hidden) result.peak_memory = peak_memory(result.outcome, problem);
   if (tools.observe) {
     tools.observe(scene_.task().id + ": " + spec.name, result.outcome.activity);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "grader/pipeline/device_work.h"
 #include "grader/pipeline/grade_task.h"
 #include "grader/pipeline/judge.h"
 #include "grader/pipeline/seeds.h"
@@ -35,7 +36,7 @@ struct CaseRun {
   std::optional<Judgement> repeats;  ///< of a timed run's other calls, where they are not right
   std::optional<std::uint64_t> peak_memory;      ///< where it is to be shown and is known
   std::map<std::string, std::string> artifacts;  ///< of a right one
-  std::uint64_t result_bytes = 0;                ///< of all tensors that the call writes
+  TensorBytes bytes;
 };
 
 /// Runs and judges the cases of one task, one at a time.

@@ -2,18 +2,15 @@
 
 #include <cstdint>
 #include <functional>
-#include <random>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "labs/oracle_support/random.h"
 
 /// Making and reading the tensors of a problem.
 namespace rooflab {
-
-/// The source of every input. std::mt19937_64 gives the same numbers with every standard library.
-using Random = std::mt19937_64;
 
 /// What the parameter `type` says that tensors are stored as: "float", "half" or "bf16".
 ElementType storage_type(const Values& parameters);

@@ -27,8 +27,10 @@ constexpr std::uint8_t kWriterReleased = 2;
 constexpr std::uint8_t kWriterAcquired = 4;
 constexpr std::uint8_t kReaderReleased = 8;
 constexpr std::uint8_t kReaderAcquired = 16;
-constexpr std::uint8_t kReleased = 1;  // of an access
+constexpr std::uint8_t kReaderChanges = 32;  // an atomic or a strong store, which count as reads
+constexpr std::uint8_t kReleased = 1;        // of an access
 constexpr std::uint8_t kAcquired = 2;
+constexpr std::uint8_t kChanges = 4;
 
 std::uint32_t pack(std::uint32_t pc, std::uint32_t warp, std::uint32_t lane) {
   return std::min(pc, kLargestPc) << (kWarpBits + kLaneBits) | (warp & 31U) << kLaneBits |
@@ -53,6 +55,8 @@ std::uint32_t log2_of(std::uint8_t bytes) {
   return static_cast<std::uint32_t>(std::bit_width(bytes) - 1) & 7U;
 }
 
+bool changes(Kind kind) { return kind == Kind::atomic || kind == Kind::strong_store; }
+
 AccessKind access_kind(Kind kind) {
   if (kind == Kind::store || kind == Kind::strong_store) return AccessKind::store;
   return kind == Kind::atomic ? AccessKind::atomic : AccessKind::load;
@@ -69,7 +73,8 @@ void BlockConflicts::add(const TrafficLog& log) {
     const bool narrow = i + 1 < log.entries.size() && log.entries[i + 1].kind == Kind::bytes;
     const std::uint32_t bytes = narrow ? log.entries[i + 1].byte_mask() : 0;
     const std::uint8_t flags = static_cast<std::uint8_t>((i < log.released ? kReleased : 0) |
-                                                         (i >= log.acquired ? kAcquired : 0));
+                                                         (i >= log.acquired ? kAcquired : 0) |
+                                                         (changes(entry.kind) ? kChanges : 0));
     for (std::uint32_t k = 0; k < entry.count; ++k) {
       const std::uint32_t lane = entry.lane + k * static_cast<std::uint32_t>(kSectorBytes) /
                                                   std::max<std::uint32_t>(entry.access_bytes, 1);
@@ -218,6 +223,7 @@ void BlockConflicts::record(Use& use, const Access& access, std::uint8_t bits) {
     return;
   }
   use.read = static_cast<std::uint8_t>(use.read | bits);
+  if ((access.flags & kChanges) != 0) use.flags |= kReaderChanges;
   if (use.reader.block == 0) {
     use.reader = access.site;
     use.widths = static_cast<std::uint8_t>((use.widths & 0xfU) | log2_of(access.access_bytes) << 4);
@@ -311,6 +317,8 @@ std::vector<TouchedSector> BlockConflicts::touched() const {
     if (written != 0) sector.writer_pc = pc_of(use.writer.where);
     sector.read = static_cast<std::uint8_t>(sector.read | read);
     sector.written = static_cast<std::uint8_t>(sector.written | written);
+    const std::uint32_t changed_too = (use.flags & kReaderChanges) != 0 ? read : 0;
+    sector.changed = static_cast<std::uint8_t>(sector.changed | written | changed_too);
   };
   for (const auto& [number, page] : pages_) {
     if (page == nullptr) continue;

@@ -52,6 +52,7 @@ struct TouchedSector {
   std::uint64_t sector = 0;  ///< as in TrafficEntry
   std::uint8_t read = 0;     ///< words, one bit each; atomics count as reads
   std::uint8_t written = 0;
+  std::uint8_t changed = 0;  ///< written ones, and those that atomics or strong stores changed
   std::uint32_t reader_pc = 0, writer_pc = 0;  ///< of one of those who did
 };
 /// Whether it comes to L2.

@@ -93,5 +93,24 @@ TEST(WordConflicts, CannotBeRuledOutWhereALogIsIncomplete) {
   EXPECT_TRUE(conflicts.any());
 }
 
+TEST(TouchedSectors, TellWhatAtomicsAndStrongStoresMayHaveChanged) {
+  const auto touched = [](Kind kind) {
+    TrafficLog log;
+    log.entries = {entry(7, 1, 0x0f, Kind::load), entry(7, 1, 0x03, kind)};
+    BlockConflicts conflicts;
+    conflicts.add(log);
+    return conflicts.touched().at(0);
+  };
+  EXPECT_EQ(touched(Kind::store).changed, 0x03);
+  EXPECT_EQ(touched(Kind::store).written, 0x03);
+  for (const Kind kind : {Kind::atomic, Kind::strong_store}) {
+    EXPECT_EQ(touched(kind).changed & 0x03, 0x03);
+    EXPECT_EQ(touched(kind).written, 0) << "neither races with its like";
+  }
+  for (const Kind kind : {Kind::load, Kind::touch, Kind::strong_load}) {
+    EXPECT_EQ(touched(kind).changed, 0);
+  }
+}
+
 }  // namespace
 }  // namespace simgpu

@@ -84,6 +84,7 @@ void ActivityLog::add(Finding finding) {
 void ActivityLog::add_printed(const std::string& text) {
   const std::size_t room = kMostPrinted - std::min(kMostPrinted, activity_.printed.size());
   activity_.printed.append(text, 0, std::min(room, text.size()));
+  activity_.printed_bytes += text.size();
 }
 
 void ActivityLog::set_error(const std::string& name) {

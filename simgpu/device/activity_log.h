@@ -43,6 +43,7 @@ class ActivityLog {
   /// Findings of one code at one place in one kernel are counted together.
   void add(Finding finding);
   void add_printed(const std::string& text);
+  void count_given(std::uint64_t bytes) { activity_.given_bytes += bytes; }
   void count_call(const std::string& function) { ++activity_.api_calls[function]; }
 
   void guest_connects() { activity_.guest_connected = true; }

@@ -62,6 +62,9 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     case ControlOperation::add_built_code:
       device_.add_built_code(reader.rest());
       return;
+    case ControlOperation::name_only_built_code:
+      device_.name_only_built_code();
+      return;
     default:
       memory_operation(static_cast<ControlOperation>(operation), reader, writer);
   }

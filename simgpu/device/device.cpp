@@ -387,7 +387,9 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
     memory_.copy(request.destination + row * request.destination_pitch,
                  request.source + row * request.source_pitch, request.width);
   }
-  keep_managed();
+  const std::uint64_t rows = request.height - 1;
+  keep_managed({{request.source, request.source_pitch * rows + request.width},
+                {request.destination, request.destination_pitch * rows + request.width}});
   const bool stays_on_device = !to_host && !from_host;
   // On the device every byte is read and written once.
   const Picoseconds duration =
@@ -422,7 +424,7 @@ CudaError Device::fill(const FillRequest& request) {
   for (std::uint64_t row = 0; row < request.height; ++row) {
     fill_row(memory_, request, request.address + row * request.pitch);
   }
-  keep_managed();
+  keep_managed({{request.address, request.pitch * (request.height - 1) + request.width}});
   const Picoseconds duration = picoseconds(device_operation_us()) +
                                copy_time(static_cast<double>(bytes), gpu_.dram_bytes_per_second);
   const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);

@@ -175,8 +175,10 @@ class Device {
   bool sampled() const { return options_.sampled; }
   /// EngineOptions::secret of the launches from now on.
   void set_secret(std::uint64_t secret) { secret_ = secret; }
-  /// The next bytes of the built library, the only modules of which are named.
+  /// The next bytes of the built library. Modules that lie in it were there before the call.
   void add_built_code(std::span<const std::byte> bytes);
+  /// Only modules of the built library are named from now on.
+  void name_only_built_code() { names_only_built_code_ = true; }
   void mark();
   Activity collect();
   /// What is final of a call whose launch was cut short or sampled: what that launch's whole blocks
@@ -211,9 +213,9 @@ class Device {
   std::uint64_t budget_of_launch() const;
   /// What comes next changes memory: of a call that was cut short nothing is final any more.
   void unsettle() { settled_ = {}; }
-  /// The device has worked, and memory that the host shares holds what it should.
-  void keep_managed();
-  bool is_named(std::span<const std::byte> container) const;
+  /// The device has worked on these ranges, and memory that the host shares holds what it should.
+  void keep_managed(std::vector<ByteRange> touched);
+  bool is_built(std::span<const std::byte> container) const;
   /// Of a kernel's mangled name, where its module may have gone.
   std::string shown_name(const std::string& mangled) const;
   /// What the host has written to managed memory since.
@@ -250,9 +252,10 @@ class Device {
   std::uint64_t host_work_ = 0;                           ///< of launches and copies since then
   bool is_cut_short_ = false;     ///< one of them took too long: nobody knows what follows from it
   bool left_blocks_out_ = false;  ///< one of them was sampled: its results are not whole
-  std::vector<std::byte> built_code_;  ///< empty: all modules are named
-  ManagedContents managed_;            ///< kept only while there is memory that the host shares
-  SettledBytes settled_;               ///< of the only launch that left out blocks
+  std::vector<std::byte> built_code_;  ///< empty: all modules count as built
+  bool names_only_built_code_ = false;
+  ManagedContents managed_;  ///< kept only while there is memory that the host shares
+  SettledBytes settled_;     ///< of the only launch that left out blocks
   std::uint64_t secret_ = 0;
   StreamRaces::Node node_;     ///< that what is issued belongs to
   bool follows_work_ = false;  ///< what is issued belongs to a node that is not a graph's first

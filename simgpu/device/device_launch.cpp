@@ -94,7 +94,9 @@ CudaError Device::load(std::span<const std::byte> container, std::uint64_t* hand
                             .managed_variables = kMostManagedVariables - managed,
                             .device_linked = device_linked};
   try {
-    const Naming naming = is_named(container) ? Naming::own : Naming::none;
+    const bool built = is_built(container);
+    if (!built) log_.count_given(container.size());
+    const Naming naming = built || !names_only_built_code_ ? Naming::own : Naming::none;
     LoadedModule loaded = load_module(container, gpu_, limits, memory_, naming);
     *handle = next_module_++;
     modules_.emplace(*handle, std::move(loaded));
@@ -105,21 +107,21 @@ CudaError Device::load(std::span<const std::byte> container, std::uint64_t* hand
   }
 }
 
-void Device::keep_managed() {
-  if (memory_.shares_memory()) managed_.keep(memory_);
+void Device::keep_managed(std::vector<ByteRange> touched) {
+  if (memory_.shares_memory()) managed_.keep(memory_, std::move(touched));
 }
 
 std::vector<ByteRange> Device::written_by_host() const {
   return memory_.shares_memory() ? managed_.written_by_host(memory_) : std::vector<ByteRange>{};
 }
 
-bool Device::is_named(std::span<const std::byte> container) const {
+bool Device::is_built(std::span<const std::byte> container) const {
   return built_code_.empty() || memmem(built_code_.data(), built_code_.size(), container.data(),
                                        container.size()) != nullptr;
 }
 
 std::string Device::shown_name(const std::string& mangled) const {
-  if (built_code_.empty()) return kernel_display_name(mangled);
+  if (!names_only_built_code_) return kernel_display_name(mangled);
   for (const auto& [handle, loaded] : modules_) {
     const int index = loaded.kernel_index(mangled);
     if (index >= 0) return *loaded.kernels[static_cast<std::size_t>(index)].display_name;
@@ -184,6 +186,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
       shape_of(kernel, message.grid, message.block, message.dynamic_shared_bytes);
   last_kernel_ = kernel.display_name;
   unsettle();
+  log_.count_given(parameters.size());
   KnownLaunches::Key key = key_of(message, parameters);
   if (const LaunchResult* known = known_launches_.find(key, memory_)) {
     ++repeats_;
@@ -223,7 +226,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   result.settled = {};
   is_cut_short_ = is_cut_short_ || result.at_least;
   left_blocks_out_ = left_blocks_out_ || result.sampled_blocks != 0;
-  keep_managed();
+  keep_managed(touched_bytes(result, memory_));
   finish_launch(kernel, message, result,
                 host_traffic(result, message.grid.count(), memory_, from_host));
   if (watches_streams() && result.status != LaunchStatus::unsupported) {

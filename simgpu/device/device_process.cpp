@@ -278,13 +278,15 @@ void DeviceProcess::set_secret(std::uint64_t secret) {
   impl_->ask(ControlOperation::set_secret, secret);
 }
 
-void DeviceProcess::name_only_code_of(std::span<const std::byte> library) {
+void DeviceProcess::set_built_code(std::span<const std::byte> library) {
   while (!library.empty()) {
     const auto chunk = library.first(std::min<std::size_t>(library.size(), protocol::kChunkBytes));
     impl_->call(ControlOperation::add_built_code, chunk);
     library = library.subspan(chunk.size());
   }
 }
+
+void DeviceProcess::name_only_built_code() { impl_->ask(ControlOperation::name_only_built_code); }
 
 SettledBytes DeviceProcess::settled() {
   SettledBytes settled;

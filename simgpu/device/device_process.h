@@ -75,10 +75,13 @@ class DeviceProcess {
   SettledBytes settled();
   /// Which blocks run of a launch that is bounded depends on it; the guest never learns it.
   void set_secret(std::uint64_t secret);
-  /// Only modules that lie in these bytes, a built library's, are named from now on: of what else a
-  /// guest loads, kernels are called "a kernel made at run time", and nothing has files, lines or
-  /// names of variables. A name that is made at run time could tell what the guest knows.
-  void name_only_code_of(std::span<const std::byte> library);
+  /// The built library's bytes: other modules that the guest loads count as given
+  /// (Activity::given_bytes).
+  void set_built_code(std::span<const std::byte> library);
+  /// Only modules of the built library are named from now on: of what else a guest loads, kernels
+  /// are called "a kernel made at run time", and nothing has files, lines or names of variables. A
+  /// name that is made at run time could tell what the guest knows.
+  void name_only_built_code();
 
  private:
   struct Impl;

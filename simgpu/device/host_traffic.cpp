@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "simgpu/counters/traffic_log.h"
+#include "simgpu/exec/kept_stores.h"
 
 namespace simgpu {
 namespace {
@@ -50,6 +51,24 @@ void append(std::vector<ByteRange>& ranges, std::uint64_t address, std::uint64_t
   }
 }
 
+/// What of `ranges` lies in none of `others`; both are in order and apart from each other.
+std::vector<ByteRange> outside(const std::vector<ByteRange>& ranges,
+                               const std::vector<ByteRange>& others) {
+  std::vector<ByteRange> left;
+  auto other = others.begin();
+  for (const ByteRange& range : ranges) {
+    std::uint64_t at = range.address;
+    const std::uint64_t end = at + range.bytes;
+    while (other != others.end() && other->address + other->bytes <= at) ++other;
+    for (auto next = other; next != others.end() && next->address < end; ++next) {
+      if (next->address > at) append(left, at, next->address - at);
+      at = std::max(at, next->address + next->bytes);
+    }
+    if (at < end) append(left, at, end - at);
+  }
+  return left;
+}
+
 /// The sectors of an allocation that differ from what was kept; all was zero when it was made.
 void append_changes(const DeviceMemory& memory, const Allocation& allocation,
                     const std::vector<std::byte>* kept, std::vector<ByteRange>& changes) {
@@ -64,7 +83,9 @@ void append_changes(const DeviceMemory& memory, const Allocation& allocation,
 
 }  // namespace
 
-void ManagedContents::keep(const DeviceMemory& memory) {
+void ManagedContents::keep(const DeviceMemory& memory, std::vector<ByteRange> touched) {
+  merge_ranges(touched);
+  waiting_ = outside(written_by_host(memory), touched);
   kept_.clear();
   std::uint64_t total = 0;
   for (const Allocation& allocation : memory.live_allocations()) {
@@ -89,7 +110,30 @@ std::vector<ByteRange> ManagedContents::written_by_host(const DeviceMemory& memo
     const auto kept = kept_.find(allocation.base);
     append_changes(memory, allocation, kept == kept_.end() ? nullptr : &kept->second, changes);
   }
+  if (waiting_.empty()) return changes;
+  std::ranges::copy_if(waiting_, std::back_inserter(changes), [&](const ByteRange& range) {
+    const Allocation* allocation = memory.find(range.address);
+    return allocation != nullptr && allocation->sharing == Sharing::managed;
+  });
+  merge_ranges(changes);
   return changes;
+}
+
+std::vector<ByteRange> touched_bytes(const LaunchResult& result, const DeviceMemory& memory) {
+  std::vector<ByteRange> touched;
+  for (const TouchedSector& sector : result.sectors) {
+    const std::uint64_t address = kDeviceBase + sector.sector * kSectorBytes;
+    const bool is_known = !touched.empty() && result.sampled_blocks != 0 &&
+                          address < touched.back().address + touched.back().bytes;
+    if (is_known) continue;
+    const Allocation* allocation = result.sampled_blocks == 0 ? nullptr : memory.find(address);
+    if (allocation == nullptr) {
+      append(touched, address, kSectorBytes);
+    } else {
+      append(touched, allocation->base, allocation->bytes);
+    }
+  }
+  return touched;
 }
 
 bool comes_from_host(const DeviceMemory& memory, const std::vector<ByteRange>& written_by_host,
@@ -122,7 +166,7 @@ HostTraffic host_traffic(const LaunchResult& result, std::uint64_t blocks,
     const bool of_host = pinned || overlaps(written_by_host, address, kSectorBytes);
     if (touched.read != 0 && of_host) traffic.read_bytes += kSectorBytes;
     (pinned ? traffic.pinned_bytes : traffic.managed_bytes) +=
-        kWordBytes * std::popcount(touched.written);
+        kWordBytes * std::popcount(touched.changed);
   }
   if (result.sampled_blocks != 0) {
     const double times = static_cast<double>(blocks) / static_cast<double>(result.sampled_blocks);

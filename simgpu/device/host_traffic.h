@@ -17,17 +17,22 @@
 namespace simgpu {
 
 /// What managed memory held when the device was done with it last. Nobody sees the host's stores;
-/// what is different later, the host has written.
+/// what is different later, the host has written. It stays the host's until the device works on it.
 class ManagedContents {
  public:
-  /// The device is done with a launch, a copy or a fill.
-  void keep(const DeviceMemory& memory);
-  /// What the host has written since, in whole sectors, in order. Of more memory than is kept: all.
+  /// The device is done with a launch, a copy or a fill that worked on these ranges.
+  void keep(const DeviceMemory& memory, std::vector<ByteRange> touched);
+  /// What the host has written since the device worked on it, in whole sectors, in order. Of more
+  /// memory than is kept: all.
   std::vector<ByteRange> written_by_host(const DeviceMemory& memory) const;
 
  private:
   std::map<std::uint64_t, std::vector<std::byte>> kept_;  ///< by the allocation's address
+  std::vector<ByteRange> waiting_;  ///< what the host wrote before that, and nobody asked for
 };
+
+/// Where a launch read or wrote memory. Of one of which only some blocks ran, whole allocations.
+std::vector<ByteRange> touched_bytes(const LaunchResult& result, const DeviceMemory& memory);
 
 /// Whether what lies at an address comes from the host: in pinned memory all, in managed memory
 /// what the host has written.

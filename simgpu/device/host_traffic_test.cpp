@@ -24,8 +24,10 @@ class HostTrafficTest : public ::testing::Test {
   /// What a launch came to that read and wrote one whole sector.
   static LaunchResult touching(std::uint64_t address) {
     LaunchResult result;
-    result.sectors = {
-        {.sector = (address - kDeviceBase) / kSectorBytes, .read = 0xff, .written = 0x03}};
+    result.sectors = {{.sector = (address - kDeviceBase) / kSectorBytes,
+                       .read = 0xff,
+                       .written = 0x03,
+                       .changed = 0x03}};
     return result;
   }
   HostTraffic traffic_of(std::uint64_t address) const {
@@ -58,8 +60,31 @@ TEST_F(HostTrafficTest, OfManagedMemoryIsReadWhatTheHostHasWritten) {
   EXPECT_THAT(contents_.written_by_host(memory_), ElementsAre(ByteRange{managed_ + 64, 64}));
   EXPECT_EQ(traffic_of(managed_ + 64).read_bytes, 32);
   EXPECT_EQ(traffic_of(managed_).read_bytes, 0);
-  contents_.keep(memory_);
-  EXPECT_THAT(contents_.written_by_host(memory_), IsEmpty()) << "it is on the device now";
+  contents_.keep(memory_, touched_bytes(touching(managed_ + 64), memory_));
+  EXPECT_THAT(contents_.written_by_host(memory_), ElementsAre(ByteRange{managed_ + 96, 32}))
+      << "the first sector is on the device now";
+}
+
+TEST_F(HostTrafficTest, WhatTheHostWroteStaysItsOwnWhileTheDeviceWorksElsewhere) {
+  std::memset(memory_.host(managed_ + 64), 1, 32);
+  contents_.keep(memory_, touched_bytes(touching(device_), memory_));
+  std::memset(memory_.host(managed_ + 128), 1, 32);  // while a kernel runs, say
+  contents_.keep(memory_, {{device_, kBytes}});
+  EXPECT_EQ(traffic_of(managed_ + 64).read_bytes, 32);
+  EXPECT_EQ(traffic_of(managed_ + 128).read_bytes, 32);
+  contents_.keep(memory_, {{managed_, 72}});
+  EXPECT_THAT(contents_.written_by_host(memory_),
+              ElementsAre(ByteRange{managed_ + 72, 24}, ByteRange{managed_ + 128, 32}));
+  LaunchResult sampled = touching(managed_ + 512);
+  sampled.sampled_blocks = 1;
+  contents_.keep(memory_, touched_bytes(sampled, memory_));
+  EXPECT_THAT(contents_.written_by_host(memory_), IsEmpty()) << "other blocks touch the rest";
+}
+
+TEST_F(HostTrafficTest, AtomicsAndStrongStoresReachTheHostToo) {
+  LaunchResult result = touching(pinned_);
+  result.sectors[0].changed = 0x0f;  // two words more than plain stores wrote
+  EXPECT_EQ(host_traffic(result, 1, memory_, {}).pinned_bytes, 16);
 }
 
 TEST_F(HostTrafficTest, OfASampledLaunchStandsForAllBlocks) {

@@ -113,6 +113,7 @@ enum class ControlOperation : std::uint32_t {
   settled,
   set_secret,
   add_built_code,
+  name_only_built_code,
   count,
 };
 

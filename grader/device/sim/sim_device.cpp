@@ -242,10 +242,9 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
 
   guest.prepare();
   device.set_secret(request.secret);
-  if (request.names_built_code_only) {
-    const std::string library = read_file(request.library, kLargestLibrary);
-    device.name_only_code_of(std::as_bytes(std::span(library)));
-  }
+  const std::string library = read_file(request.library, kLargestLibrary);
+  device.set_built_code(std::as_bytes(std::span(library)));
+  if (request.names_built_code_only) device.name_only_built_code();
   device.mark();
   const std::optional<Reply> reply = guest.call(call_for(request, addresses));
   RunOutcome outcome;

@@ -6,15 +6,8 @@
 namespace rooflab {
 namespace {
 
-constexpr std::int64_t kDrawn = 1 << 16;
-
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
-/// generators", 2014).
-std::uint64_t mixed(std::uint64_t value) {
-  value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ (value >> 27)) * 0x94d049bb133111ebU;
-  return value ^ (value >> 31);
-}
+constexpr int kBits = 16;  // of a place among those that are drawn
+constexpr std::int64_t kDrawn = std::int64_t{1} << kBits;
 
 }  // namespace
 
@@ -28,11 +21,12 @@ Tensor drawn_input(const std::string& name, std::int64_t n, Random& random,
   if (n <= kDrawn) return drawn(name, ElementType::float32, Role::input, {n}, draw);
   const Tensor drawn_ones = drawn(name, ElementType::float32, Role::input, {kDrawn}, draw);
   const std::span<const float> values = floats(drawn_ones);
-  const std::uint64_t key = random();
   Tensor tensor{name, ElementType::float32, Role::input, {n}, {}};
   tensor.data.resize(tensor.bytes());
+  std::uint64_t places = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-    const float value = values[mixed(key + i) % values.size()];
+    places = i % (64 / kBits) == 0 ? random() : places >> kBits;
+    const float value = values[places % kDrawn];
     std::memcpy(&tensor.data[i * sizeof(float)], &value, sizeof(value));
   }
   return tensor;

@@ -163,8 +163,8 @@ struct KernelRecord {
   /// the others did not run. Of a library routine: it was timed and not carried out.
   bool sampled = false;
   std::uint64_t sampled_blocks = 0;
-  /// Counters and time are lower bounds: the launch would have taken more than its budget, or came
-  /// after one that did, and was not run.
+  /// Counters and time are lower bounds, of all blocks or of the first `sampled_blocks`: the launch
+  /// would have taken more than its budget, or came after one that did, and was not run.
   bool at_least = false;
   /// Of the host call that issued it; all nodes of one graph launch share its correlation.
   std::uint64_t correlation = 0;

@@ -22,7 +22,7 @@ struct OpenPlace {
   std::string says;  ///< what it asks for first; may be empty
 };
 
-/// The first stub of a source file, or the first open answer.
+/// The first stub of a source file that is not commented out, or the first open answer.
 std::optional<OpenPlace> first_todo(const TaskSpec& task, const std::string& text) {
   static const std::regex stub(R"re(\btodo\(\s*"([^"]{0,200})")re");
   static const std::regex open_answer(R"re(^\s*[A-Za-z0-9_]+\s*=\s*""\s*(#.*)?$)re");
@@ -35,7 +35,8 @@ std::optional<OpenPlace> first_todo(const TaskSpec& task, const std::string& tex
     std::smatch found;
     if (task.kind == TaskKind::answers) {
       if (std::regex_search(line, open_answer)) return OpenPlace{number, ""};
-    } else if (std::regex_search(line, found, stub)) {
+    } else if (std::regex_search(line, found, stub) &&
+               line.find("//") > static_cast<std::size_t>(found.position(0))) {
       return OpenPlace{number, one_line(found[1].str())};
     }
   }

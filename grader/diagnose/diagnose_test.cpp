@@ -467,7 +467,8 @@ TEST_F(DiagnoseTest, OfAHiddenCaseTheGuestsNameOfACudaErrorIsNotTold) {
   context_.case_number = 0;
   EXPECT_THAT(told(explain_end(outcome, context_)), ::testing::Not(HasSubstr("7777")));
   outcome.activity.error = "cudaErrorIllegalAddress";
-  EXPECT_THAT(told(explain_end(outcome, context_)), HasSubstr("cudaErrorIllegalAddress"));
+  EXPECT_THAT(told(explain_end(outcome, context_)), ::testing::Not(HasSubstr("IllegalAddress")))
+      << "there are a hundred errors to choose from";
 }
 
 TEST_F(DiagnoseTest, AHiddenCaseShowsNoValues) {

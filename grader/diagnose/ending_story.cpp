@@ -4,6 +4,8 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "grader/diagnose/diagnose.h"
 #include "grader/diagnose/story.h"
@@ -130,6 +132,26 @@ std::uint32_t first_error_line(const std::string& messages, const std::string& f
   return line;
 }
 
+/// How a call of a hidden case ended: which signal, limit or error it was is the submission's
+/// choice, and could tell the sizes.
+Ending without_details(Ending ending) {
+  if (ending.code == std::string_view("RL0605")) {
+    ending.message = "the process was killed";
+    ending.help =
+        "host code accessed memory that is not its own, divided by zero, or gave up: check "
+        "indexes, "
+        "pointers and recursion outside kernels";
+  } else if (ending.code == std::string_view("RL0606")) {
+    ending.message = "the call left a CUDA error behind";
+  } else if (ending.code == std::string_view("RL0607")) {
+    ending.message = "no result within the time limit";
+  } else if (ending.code == std::string_view("RL0609")) {
+    ending.message = "the process printed more than the limit";
+    ending.help = "write only what the task asks for, and write it once";
+  }
+  return ending;
+}
+
 Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
   using End = RunOutcome::End;
   switch (outcome.end) {
@@ -169,8 +191,7 @@ Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
     case End::not_implemented:
       break;
   }
-  // The guest's word may be any text; of a hidden case only the device's is shown.
-  const std::string& error = context.hidden ? outcome.activity.error : outcome.cuda_error;
+  const std::string& error = outcome.cuda_error;
   return {"RL0606",
           error.empty() ? "the call left a CUDA error behind"
                         : fmt::format("the call left a CUDA error behind: {}", error),
@@ -180,7 +201,8 @@ Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
 }  // namespace
 
 Diagnostic explain_end(const RunOutcome& outcome, const DiagnoseContext& context) {
-  const Ending ending = ending_of(outcome, context);
+  Ending ending = ending_of(outcome, context);
+  if (context.hidden) ending = without_details(std::move(ending));
   Diagnostic story = begin_story(ending.code, context);
   story.message = ending.message;
   story.help = ending.help;

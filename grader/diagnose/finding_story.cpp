@@ -210,8 +210,10 @@ const char* cause_without_sizes(simgpu::FindingKind kind) {
   return "the kernel is not right";
 }
 
-/// The cause in a student's words where the array is known, else what the simulated GPU says.
+/// The cause in a student's words where the array is known, else what the simulated GPU says. A
+/// name may be chosen by a hidden case's sizes.
 std::string cause_of(const simgpu::Finding& finding, bool hidden) {
+  if (hidden) return cause_without_sizes(finding.kind);
   const std::string array = shared_array(finding.object);
   if (!array.empty() && finding.code == "RL0301") {
     return fmt::format("`{}` is overwritten while another thread still needs it", array);
@@ -219,7 +221,7 @@ std::string cause_of(const simgpu::Finding& finding, bool hidden) {
   if (!array.empty() && finding.code == "RL0302") {
     return fmt::format("`{}` is read before another thread's store to it is ordered", array);
   }
-  return hidden ? cause_without_sizes(finding.kind) : in_plain_words(finding.message);
+  return in_plain_words(finding.message);
 }
 
 /// Whether it is about a matrix of a call of cuBLAS: "cublas_sgemm: A with 16 x 16 elements ...".

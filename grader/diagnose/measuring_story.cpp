@@ -20,8 +20,8 @@ Diagnostic explain_repeat(Repeat repeat, const TensorCheck& check, const Diagnos
   }
   add_effect(story, check, context);
   story.notes.emplace_back(
-      "the function is called many times for its time: with the same inputs, then with others, at "
-      "the same addresses");
+      "the function is called several times in one process, with new inputs at the same addresses, "
+      "too");
   story.help =
       "compute the result in every call from what its arguments point to: keep nothing between "
       "calls, in static variables, in device memory or by address";

@@ -19,6 +19,10 @@ constexpr double kLeastShareOfOperations = 0.5;
 constexpr double kMostShareOfBytes = 0.1;
 /// Of the outputs' bytes, that come from the host: all results may, with half of their bits.
 constexpr double kShareOfRoundTrip = 0.5;
+/// Of a call whose kernels did clearly less than the case takes, such a part is no accident: the
+/// last queries of causal attention are a small part of the outputs, and of the work a large one.
+constexpr double kShareOfMissing = 1.0 / 30;
+constexpr double kClearlyFewer = 0.9;
 /// In a timed call a part of them pays as well.
 constexpr double kShareFromHost = 0.125;
 
@@ -138,6 +142,39 @@ double least_us(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) 
   return longest;
 }
 
+/// Of the outputs' bytes, how many of the host's have to come back to prove that it computed them.
+double least_share_of_round_trip(double needed, const simgpu::Activity& activity) {
+  if (activity.kernels.empty()) return kShareOfMissing;
+  if (needed == 0) return kShareFromHost;
+  return operations(activity) < kClearlyFewer * needed ? kShareOfMissing : kShareOfRoundTrip;
+}
+
+/// Bytes that can hold what the host has made of the case's data: what was copied to the device
+/// after the first copy to the host, and what kernels were given, beyond usual parameters.
+double bytes_behind_the_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
+  constexpr double kUsualParameters = 512;  // of a launch
+  bool has_left = stored_for_host(activity, gpu) > 0 || activity.printed_bytes > 0;
+  double bytes = shared_bytes(activity, "host_loads", gpu);
+  for (const simgpu::MemoryRecord& record : activity.memory) {
+    if (record.kind == "copy device to host") has_left = true;
+    if (has_left && record.kind == "copy host to device") {
+      bytes += static_cast<double>(record.bytes);
+    }
+  }
+  const double given = static_cast<double>(activity.given_bytes) -
+                       kUsualParameters * static_cast<double>(activity.kernels.size());
+  return bytes + std::max(given, 0.0);
+}
+
+/// What does the same as a copy or fill that the device carried out, however it was asked to: a
+/// node of a graph has no function of its own when it runs.
+std::string function_of(const simgpu::MemoryRecord& record) {
+  return record.kind == "set" ? "cudaMemset" : "cudaMemcpy";
+}
+std::string by_what(const simgpu::MemoryRecord& record) {
+  return record.graph_launch != 0 ? " (a node of a graph)" : "";
+}
+
 bool did_half(const Work& work, const simgpu::Activity& activity) {
   return operations(activity) >= total_flops(work) * kLeastShareOfOperations;
 }
@@ -156,6 +193,10 @@ std::string forbidden_call(const simgpu::Activity& activity,
     for (const auto& [function, count] : activity.api_calls) {
       if (count > 0 && std::regex_search(function, forbidden)) return function;
     }
+    for (const simgpu::MemoryRecord& record : activity.memory) {
+      const std::string function = function_of(record);
+      if (std::regex_search(function, forbidden)) return function + by_what(record);
+    }
   }
   return {};
 }
@@ -163,18 +204,23 @@ std::string forbidden_call(const simgpu::Activity& activity,
 std::optional<Doubt> missing_operations(const Problem& problem, const Work& work,
                                         const simgpu::Activity& activity,
                                         const gpu_spec::GpuSpec& gpu) {
-  if (!has_records(activity) || did_half(work, activity)) return std::nullopt;
+  if (!has_records(activity)) return std::nullopt;
   const double needed = total_flops(work);
   constexpr double kImpossible = 0.1;
   const TensorBytes bytes = tensor_bytes(problem);
-  const bool round_trip =
-      went_to_the_host(bytes, work, activity, gpu) &&
-      bytes_from_host(activity, gpu) >= kShareOfRoundTrip * static_cast<double>(bytes.results);
-  const bool proven =
-      activity.kernels.empty() || round_trip || most_operations(activity) < kImpossible * needed;
+  const double back = bytes_behind_the_host(activity, gpu);
+  if (went_to_the_host(bytes, work, activity, gpu) && back > 0 &&
+      back >= least_share_of_round_trip(needed, activity) * static_cast<double>(bytes.results)) {
+    return Doubt{fmt::format("{:.0f} bytes left for the host, and {:.0f} came back; kernels did "
+                             "{:.0f} of the {:.0f} FLOPs that this case takes",
+                             bytes_to_host(activity, gpu), back, operations(activity), needed),
+                 true, "the data went to the host, and results came back from there"};
+  }
+  if (did_half(work, activity)) return std::nullopt;
+  const bool proven = activity.kernels.empty() || most_operations(activity) < kImpossible * needed;
   return Doubt{fmt::format("kernels did {:.0f} of the {:.0f} FLOPs that this case takes",
                            operations(activity), needed),
-               proven};
+               proven, "kernels did fewer operations than this case takes"};
 }
 
 std::string copies_to_host(const TensorBytes& bytes, const Work& work,

@@ -17,7 +17,8 @@
 namespace rooflab {
 
 /// The first function the device served that one of the regular expressions finds a match in; empty
-/// for none. Unlike the symbols of the built file, this cannot be gone around.
+/// for none. A copy counts as cudaMemcpy and a fill as cudaMemset, whatever issued it. Unlike the
+/// symbols of the built file, this cannot be gone around.
 std::string forbidden_call(const simgpu::Activity& activity,
                            const std::vector<std::string>& patterns);
 
@@ -25,15 +26,20 @@ std::string forbidden_call(const simgpu::Activity& activity,
 struct Doubt {
   std::string reason;   ///< a clause with figures
   bool proven = false;  ///< no honest program does this; else it is for a person to look at
+  std::string without_figures = {};  ///< the same for a hidden case, whose sizes they would tell
 };
 
-/// Whether the kernels did less than half of the floating-point operations that the case takes.
-/// That alone proves nothing: there are algorithms with fewer, and what is done with integers or
-/// looked up is not counted. It is proven that kernels did not compute the result when
-/// - no kernel ran,
+/// Whether the host did what kernels have to do. That the kernels did less than half of the
+/// floating-point operations that the case takes proves nothing: there are algorithms with fewer,
+/// and what is done with integers or looked up is not counted. It is proven that kernels did not
+/// compute the result when
+/// - the case takes operations, and no kernel ran,
 /// - all their instructions, each taken for the most operations that one can do, are less than a
 ///   tenth of what the case takes, or
-/// - the call took data to the host and brought at least half of the outputs' bytes back.
+/// - the call took data to the host, and afterwards brought a part of the outputs' bytes back: an
+///   eighth; a thirtieth where the kernels did clearly fewer operations than the case takes, or
+///   where none ran; a half where they did them all. Where the case takes no operations, as a copy
+///   does, nothing else tells.
 std::optional<Doubt> missing_operations(const Problem& problem, const Work& work,
                                         const simgpu::Activity& activity,
                                         const gpu_spec::GpuSpec& gpu);

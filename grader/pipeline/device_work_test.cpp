@@ -84,12 +84,58 @@ TEST(DeviceWorkTest, NoKernelAtAllProvesIt) {
 
 TEST(DeviceWorkTest, ARoundTripToTheHostProvesItWhereOperationsAreMissing) {
   simgpu::Activity activity = thrifty_kernel(600'000);
-  activity.memory.push_back(copy_of("copy device to host", 20'000).memory[0]);
-  EXPECT_FALSE(operations_of(activity)->proven) << "it may have been printed";
   activity.memory.push_back(copy_of("copy host to device", 4'000).memory[0]);
-  EXPECT_FALSE(operations_of(activity)->proven) << "a table of constants";
-  activity.memory.push_back(copy_of("copy host to device", 1'000).memory[0]);
+  activity.memory.push_back(copy_of("copy device to host", 20'000).memory[0]);
+  EXPECT_FALSE(operations_of(activity)->proven) << "a table of constants, and a result is printed";
+  activity.memory.push_back(copy_of("copy host to device", 300).memory[0]);
+  EXPECT_FALSE(operations_of(activity)->proven);
+  activity.memory.push_back(copy_of("copy host to device", 100).memory[0]);
   EXPECT_TRUE(operations_of(activity)->proven);
+}
+
+/// Kernels that did `flops`, in a call that takes 20,000 bytes to the host and some back.
+std::optional<Doubt> round_trip(std::uint64_t flops, std::uint64_t back) {
+  simgpu::Activity activity = kernel_with("fp32", flops);
+  activity.memory.push_back(copy_of("copy device to host", 20'000).memory[0]);
+  activity.memory.push_back(copy_of("copy host to device", back).memory[0]);
+  return operations_of(activity);
+}
+
+TEST(DeviceWorkTest, OfARoundTripTheLessCountsTheMoreTheKernelsDid) {
+  EXPECT_TRUE(round_trip(860'000, 4'900)->proven) << "half of the queries, less than half the work";
+  EXPECT_TRUE(round_trip(1'700'000, 1'000)->proven);
+  EXPECT_FALSE(round_trip(1'700'000, 300));
+  EXPECT_FALSE(round_trip(2'000'000, 4'900)) << "kernels did it all";
+  EXPECT_TRUE(round_trip(2'000'000, 5'000)->proven) << "any operations count as done";
+}
+
+TEST(DeviceWorkTest, ResultsThatComeBackAsParametersAreARoundTripToo) {
+  simgpu::Activity activity = kernel_with("fp32", 2'000'000);
+  activity.memory = copy_of("copy device to host", 20'000).memory;
+  activity.given_bytes = 500;
+  EXPECT_FALSE(operations_of(activity)) << "usual parameters";
+  activity.given_bytes = 512 + 10'000;
+  EXPECT_TRUE(operations_of(activity)->proven);
+}
+
+std::optional<Doubt> of_a_case_without_operations(const simgpu::Activity& activity) {
+  return missing_operations(problem_of_kilobytes(), {{}, kBytes}, activity, kGpu);
+}
+
+TEST(DeviceWorkTest, OfACopyTheRoundTripAloneTells) {
+  simgpu::Activity on_device = copy_of("copy device to device", 10'000);
+  EXPECT_FALSE(of_a_case_without_operations(on_device)) << "no kernel is needed";
+  on_device.memory.push_back(copy_of("copy device to host", 100).memory[0]);
+  EXPECT_FALSE(of_a_case_without_operations(on_device)) << "indexes that the host has to know";
+  simgpu::Activity by_host = copy_of("copy device to host", 20'000);
+  by_host.memory.push_back(copy_of("copy host to device", 400).memory[0]);
+  EXPECT_TRUE(of_a_case_without_operations(by_host)->proven);
+  by_host.kernels.resize(1);
+  EXPECT_FALSE(of_a_case_without_operations(by_host));
+  by_host.memory.push_back(copy_of("copy host to device", 1'000).memory[0]);
+  EXPECT_TRUE(of_a_case_without_operations(by_host)->proven);
+  EXPECT_FALSE(of_a_case_without_operations(copy_of("copy host to device", 10'000)))
+      << "nothing of the case has gone to the host";
 }
 
 TEST(DeviceWorkTest, StoresToMemoryOfTheHostCountAsCopiesWhereTheHostsDataComesBack) {
@@ -187,6 +233,17 @@ TEST(DeviceWorkTest, AForbiddenFunctionIsSeenHoweverItWasReached) {
   EXPECT_EQ(forbidden_call(activity, {"^cublas"}), "cublas");
   EXPECT_EQ(forbidden_call(activity, {"^cudnn"}), "");
   EXPECT_EQ(forbidden_call(activity, {}), "");
+}
+
+TEST(DeviceWorkTest, ACopyCountsAsTheFunctionThatCopiesWhateverIssuedIt) {
+  simgpu::Activity activity = copy_of("copy device to device", 100);
+  EXPECT_EQ(forbidden_call(activity, {"^cudaMemcpy"}), "cudaMemcpy");
+  EXPECT_EQ(forbidden_call(activity, {"^cublas", "^cudaMemset"}), "");
+  activity.memory[0].graph_launch = 1;
+  EXPECT_EQ(forbidden_call(activity, {"^cudaMemcpy"}), "cudaMemcpy (a node of a graph)");
+  activity.memory[0].kind = "set";
+  EXPECT_EQ(forbidden_call(activity, {"^cudaMemcpy"}), "");
+  EXPECT_EQ(forbidden_call(activity, {"^cudaMemset"}), "cudaMemset (a node of a graph)");
 }
 
 }  // namespace

@@ -78,6 +78,7 @@ class CaseGrader {
     for (const NumberedCase& numbered : cases) {
       Judgement judgement = run_case(numbered);
       if (judgement.verdict == Verdict::pass) continue;
+      if (!numbered.spec.hidden) scores_.note_open(judgement);
       if (ends_the_task(judgement.verdict)) {
         scores_.lose(scores_.names(), std::move(judgement), numbered.spec.hidden);
         return false;
@@ -102,7 +103,7 @@ class CaseGrader {
         {spec.name, run.judgement.verdict, spec.hidden, spec.group, run.peak_memory});
     keep_what_it_left(numbered, run, result_);
     // A case that leaks memory passes with a word about it, which the next ones would repeat.
-    if (run.judgement.verdict == Verdict::pass && result_.diagnostics.empty()) {
+    if (run.judgement.verdict == Verdict::pass && !spec.hidden && result_.diagnostics.empty()) {
       result_.diagnostics = run.judgement.diagnostics;
     }
     return std::move(run.judgement);
@@ -156,6 +157,7 @@ void keep_what_it_left(const NumberedCase& numbered, const CaseRun& run, TaskRes
   keep_printed(numbered, run, result);
   for (const std::string& note : run.judgement.for_people) note_for_people(result, note);
   // Later cases' files take the place of earlier ones of the same name.
+  if (numbered.spec.hidden) return;
   for (const auto& [name, text] : run.artifacts) result.artifacts[name] = text;
 }
 

@@ -187,6 +187,50 @@ TEST_F(GroupsOfCasesTest, APublicCaseIsToldBeforeAHiddenOneThatTellsAsMuch) {
   EXPECT_THAT(task.diagnostics.at(0).groups, ElementsAre("edges"));
 }
 
+/// In calls of these sizes a kernel that is named after the size stores out of bounds, on a line
+/// that is chosen by it: 100 + n, or always `line`.
+FakeDevice::Behaviour out_of_bounds(const std::set<std::int64_t>& sizes, std::uint32_t line = 0) {
+  return [=](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    const auto n = request.problem->tensors[0].elements();
+    if (!sizes.contains(n)) return outcome;
+    simgpu::Finding& store = outcome.activity.findings.emplace_back(
+        finding(simgpu::FindingKind::out_of_bounds, "RL0201"));
+    store.kernel = "n" + std::to_string(n);
+    store.where.file = "scale.cu";
+    store.where.line = line > 0 ? line : 100 + static_cast<std::uint32_t>(n);
+    store.object = "byte 0 of shared array n" + std::to_string(n) + " (4 bytes)";
+    return outcome;
+  };
+}
+
+TEST_F(GroupsOfCasesTest, WhereAHiddenCaseAloneFailsIsNotShown) {
+  const TaskResult task = grade_task_with(out_of_bounds({90}));
+  ASSERT_EQ(task.diagnostics.size(), 1U);
+  const Diagnostic& story = task.diagnostics[0];
+  EXPECT_EQ(story.code, "RL0201");
+  EXPECT_EQ(story.file, "scale.cu");
+  EXPECT_EQ(story.line, 0U);
+  EXPECT_THAT(story.labels, IsEmpty());
+  EXPECT_THAT(story.message + story.context, testing::Not(HasSubstr("90")));
+  EXPECT_THAT(story.notes, testing::Contains(HasSubstr("no multiples of a block")));
+}
+
+TEST_F(GroupsOfCasesTest, WhereAHiddenCaseFailsIsShownIfAPublicOneFailsThere) {
+  const TaskResult task = grade_task_with(out_of_bounds({7, 90}, 2));
+  ASSERT_EQ(task.diagnostics.size(), 1U);
+  EXPECT_EQ(task.diagnostics[0].line, 2U);
+  EXPECT_THAT(task.diagnostics[0].context, HasSubstr("n7"));
+  EXPECT_THAT(task.diagnostics[0].groups, ElementsAre("edges", "long"));
+}
+
+TEST_F(GroupsOfCasesTest, APublicFailureElsewhereShowsNoPlaceOfAHiddenOne) {
+  const TaskResult task = grade_task_with(out_of_bounds({7, 90}));
+  ASSERT_EQ(task.diagnostics.size(), 2U);
+  EXPECT_EQ(task.diagnostics[0].line, 107U);
+  EXPECT_EQ(task.diagnostics[1].line, 0U);
+}
+
 TEST_F(GroupsOfCasesTest, TheTasksVerdictIsThatOfItsWorstGroup) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = solve(request);

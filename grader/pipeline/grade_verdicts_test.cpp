@@ -101,7 +101,7 @@ TEST_F(GradeTest, NothingThatAHiddenCasePrintsOrThrowsReachesTheReport) {
   EXPECT_EQ(task.printed, "");
   ASSERT_EQ(task.diagnostics.size(), 1U);
   EXPECT_EQ(task.diagnostics[0].message, "the function threw an exception");
-  EXPECT_THAT(task.diagnostics[0].notes, ElementsAre(HasSubstr("hidden")));
+  EXPECT_THAT(task.diagnostics[0].notes, testing::Each(HasSubstr("hidden")));
 }
 
 TEST_F(GradeTest, WhatThePublicCasesPrintIsKept) {

@@ -49,7 +49,8 @@ std::vector<GroupResult> blank_groups(const TaskSpec& task) {
   return groups;
 }
 
-GroupScores::GroupScores(const TaskSpec& task) : kind_(task.kind), groups_(blank_groups(task)) {
+GroupScores::GroupScores(const TaskSpec& task)
+    : kind_(task.kind), groups_(blank_groups(task)), open_(task.file) {
   for (GroupResult& group : groups_) group.score = group.max_score;
 }
 
@@ -115,6 +116,7 @@ bool GroupScores::is_cause_of_one_group(const Failure& failure) const {
 std::vector<Diagnostic> GroupScores::stories() const {
   std::vector<Failure> failures = failures_;
   for (Failure& failure : failures) {
+    if (failure.hidden) failure.story = open_.told_of_hidden(std::move(failure.story));
     if (is_cause_of_one_group(failure)) failure.telling = failures_.front().telling;
   }
   std::ranges::stable_sort(failures, {}, [](const Failure& failure) {

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "grader/diagnose/open_failures.h"
 #include "grader/pipeline/judge.h"
 #include "grader/spec/part.h"
 #include "grader/spec/result.h"
@@ -18,6 +19,8 @@ class GroupScores {
   /// These groups have no points, and `judgement` says why.
   /// @param hidden whether a hidden case showed it
   void lose(const std::vector<std::string>& groups, Judgement judgement, bool hidden = false);
+  /// A public case has failed: what a hidden one may say depends on it.
+  void note_open(const Judgement& judgement) { open_.add(judgement.diagnostics); }
   /// Their answers are right and keep their points, but somebody has to look at these groups.
   void doubt(const std::vector<std::string>& groups, Diagnostic story);
 
@@ -35,6 +38,7 @@ class GroupScores {
   /// alone shows, while the first group and others are wrong in another way, does not explain
   /// these: it counts for no more than the first group's story. Groups that fail for the same
   /// reason at the same place share a story, which names them where the task has several groups.
+  /// What only hidden cases show names no place (OpenFailures).
   std::vector<Diagnostic> stories() const;
 
  private:
@@ -51,6 +55,7 @@ class GroupScores {
   TaskKind kind_;
   std::vector<GroupResult> groups_;
   std::vector<Failure> failures_;
+  OpenFailures open_;
 };
 
 /// How much the first story of a failed run tells: what the device saw happen (RL02xx, RL03xx) is a

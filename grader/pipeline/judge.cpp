@@ -239,9 +239,7 @@ Judgement judge(const JudgedRun& run) {
     const Work work = run.oracle->work(run.problem.parameters);
     auto operations = missing_operations(run.problem, work, activity, run.gpu);
     if (operations) {
-      // Figures would tell a hidden case's sizes.
-      if (run.context.hidden)
-        operations->reason = "kernels did fewer operations than this case takes";
+      if (run.context.hidden) operations->reason = operations->without_figures;
       if (operations->proven) {
         return {Verdict::suspect, {explain_work_elsewhere(operations->reason, run.context)}};
       }

@@ -52,6 +52,7 @@ class CaseRunner {
   CaseSeeds seeds_of(const std::string& draw) const;
   Problem problem_of(const CaseSpec& spec, const std::string& draw) const;
   RunRequest request_of(const Problem& problem, bool timed, const CaseSpec& spec) const;
+  bool is_called_again(const CaseSpec& spec) const;
   RunOutcome run_with_retry(const RunRequest& request) const;
   void look_closer(const JudgedRun& run, CaseRun& result);
 

@@ -29,17 +29,17 @@ void for_each_place(const WarpAccess& access, const std::optional<std::int64_t>&
   }
 }
 
-/// Whether at least one byte of a lane's access has been written, and all those of `used`.
+/// Of the bytes of a lane's access that nothing has written, those of `used`; all where none has
+/// been written. Bit i is byte i.
 template <typename Contains>
-bool contains_used(std::uint64_t first, std::uint64_t bytes, std::uint16_t used,
-                   const Contains& contains) {
-  bool some = false;
+std::uint16_t unwritten_bytes(std::uint64_t first, std::uint64_t bytes, std::uint16_t used,
+                              const Contains& contains) {
+  std::uint32_t unwritten = 0;
   for (std::uint64_t i = 0; i < bytes; ++i) {
-    const bool written = contains(first + i, 1);
-    if (!written && (used >> i & 1) != 0) return false;
-    some = some || written;
+    if (!contains(first + i, 1)) unwritten |= 1U << i;
   }
-  return some;
+  const bool none_written = unwritten == (1U << bytes) - 1;
+  return static_cast<std::uint16_t>(none_written ? unwritten : unwritten & used);
 }
 
 /// Reads of what `contains` does not hold are passed to `report`, what is written to `add`.
@@ -54,10 +54,12 @@ void check_initialisation(const char* code, const WarpAccess& access,
           if (contains(first, bytes)) return true;
           // A run of lanes is looked at again lane by lane.
           const bool one_lane = bytes == access.bytes;
-          if (one_lane && !contains_used(first, bytes, facts.used_bytes, contains)) {
-            report(finding_at(code, access, block, static_cast<std::uint8_t>(lane), first));
-          }
-          return one_lane;
+          if (!one_lane) return false;
+          const std::uint16_t unwritten = unwritten_bytes(first, bytes, facts.used_bytes, contains);
+          if (unwritten == 0) return true;
+          report(finding_at(code, access, block, static_cast<std::uint8_t>(lane), first),
+                 unwritten);
+          return true;
         });
   }
   if (writes(access.kind)) {
@@ -138,17 +140,17 @@ void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,
 }
 
 /// A load's value may be dropped, what an atomic reads is used.
-void BlockCheckers::note_unwritten(AccessKind kind, const RawFinding& finding) {
+void BlockCheckers::note_unwritten(AccessKind kind, const RawFinding& finding,
+                                   std::uint16_t bytes) {
   std::vector<Unwritten>& unwritten = state_->unwritten;
-  if (kind != AccessKind::load) {
-    state_->findings.add(finding);
-  } else if (unwritten.empty()) {
-    unwritten.push_back({finding, 1U << finding.lane});
+  if (kind != AccessKind::load) return state_->findings.add(finding);
+  if (unwritten.empty()) {
+    unwritten.push_back({finding, {}});
     has_unwritten_ = true;
   } else {
-    unwritten.front().lanes |= 1U << finding.lane;
     ++unwritten.front().finding.occurrences;
   }
+  unwritten.front().bytes[finding.lane] = bytes;
 }
 
 std::vector<BlockCheckers::Unwritten> BlockCheckers::take_unwritten() {
@@ -184,7 +186,9 @@ void BlockCheckers::shared(const WarpAccess& access) {
   if (facts.array_end != 0) check_array(access, facts, stride);
   check_initialisation(
       "RL0206", access, stride, state.block, facts,
-      [&](const RawFinding& finding) { note_unwritten(access.kind, finding); },
+      [&](const RawFinding& finding, std::uint16_t unwritten) {
+        note_unwritten(access.kind, finding, unwritten);
+      },
       [&](std::uint64_t first, std::uint64_t bytes) { return state.shared.contains(first, bytes); },
       [&](std::uint64_t first, std::uint64_t bytes) { state.shared.add(first, bytes); });
   state.check_races(state.races, access, stride);
@@ -194,12 +198,18 @@ void BlockCheckers::copy_done(const WarpAccess& access) {
   state_->races.copy_done(access, state_->order);
 }
 
+/// Reading an element of global memory that nothing has written is a fault by itself; of an element
+/// that is written in part, as a vector at the end of a row, the other part may be dropped.
 void BlockCheckers::global(const WarpAccess& access) {
+  if (has_unwritten_) add_unwritten();
   State& state = *state_;
   const std::optional<std::int64_t> stride = constant_stride(access);
   check_initialisation(
       "RL0205", access, stride, state.block, state.facts_of(access.pc),
-      [&](const RawFinding& finding) { state.findings.add(finding); },
+      [&](const RawFinding& finding, std::uint16_t unwritten) {
+        const bool is_whole = unwritten == (1U << access.bytes) - 1;
+        note_unwritten(is_whole ? AccessKind::atomic : access.kind, finding, unwritten);
+      },
       [&](std::uint64_t first, std::uint64_t bytes) {
         return state.memory.is_initialized(first, bytes);
       },
@@ -245,9 +255,13 @@ void BlockCheckers::local(const WarpAccess& access) {
     const auto contains = [&](std::uint64_t at, std::uint64_t bytes) {
       return state.local.contains(at, bytes);
     };
-    if (access.kind != AccessKind::store && !contains(first, access.bytes) &&
-        !contains_used(first, access.bytes, state.facts_of(access.pc).used_bytes, contains)) {
-      note_unwritten(access.kind, finding_at("RL0208", access, state.block, lane, offset));
+    if (access.kind != AccessKind::store && !contains(first, access.bytes)) {
+      const std::uint16_t unwritten =
+          unwritten_bytes(first, access.bytes, state.facts_of(access.pc).used_bytes, contains);
+      if (unwritten != 0) {
+        note_unwritten(access.kind, finding_at("RL0208", access, state.block, lane, offset),
+                       unwritten);
+      }
     }
     if (access.kind != AccessKind::load) state.local.add(first, access.bytes);
   }

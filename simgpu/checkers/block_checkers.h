@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -52,10 +53,11 @@ class BlockCheckers {
 
   /// A lane of a shuffle reads from `source`, a lane that does not take part (RL0305).
   void absent_source(std::uint16_t warp, std::uint32_t pc, std::uint8_t lane, std::uint8_t source);
-  /// Lanes that have loaded from shared or local memory what nothing has written.
+  /// Lanes that have loaded what nothing has written: from shared or local memory, or, beside
+  /// written bytes, from global memory.
   struct Unwritten {
     RawFinding finding;
-    std::uint32_t lanes = 0;
+    std::array<std::uint16_t, kWarpSize> bytes{};  ///< by lane; bit i is byte i of its access
   };
   /// Of the last access. Who takes it follows the values, and adds the finding when they are used;
   /// otherwise it is one.
@@ -92,7 +94,7 @@ class BlockCheckers {
  private:
   void check_array(const WarpAccess& access, const AccessFacts& facts,
                    const std::optional<std::int64_t>& stride);
-  void note_unwritten(AccessKind kind, const RawFinding& finding);
+  void note_unwritten(AccessKind kind, const RawFinding& finding, std::uint16_t bytes);
   void add_unwritten();
 
   struct State;

@@ -185,7 +185,7 @@ class BlockRunner {
                 std::span<const std::byte> b, bool is_atomic);
   /// Lanes part, with checkers: where those that exit have left the others.
   void note_parting(const Lowered* in, Warp& warp) const;
-  /// A load or a shuffle gave lanes undefined values; says where the warp goes on.
+  /// A shuffle gave lanes undefined values; says where the warp goes on.
   const Lowered* follow_undefined(const Lowered* in, Warp& warp, std::uint32_t lanes,
                                   const RawFinding& finding);
   /// Behind a load: what it read of memory that nothing has written is followed.
@@ -247,6 +247,7 @@ class BlockRunner {
   void look_at(const Lowered* in, Warp& warp);
   void mark_unwritten(const Warp& warp);
   const Lowered* note_unwritten(const Lowered* in, Warp& warp);
+  static const Lowered* begin_following(const Lowered* in, Warp& warp);
   static bool sleeps(const Warp& warp);
 
   // Lanes of a warp by turns (lane_turns.cpp).

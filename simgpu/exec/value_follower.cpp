@@ -42,6 +42,15 @@ RawFinding unwritten_register(const Lowered* in, const Warp& warp, std::uint64_t
   return finding;
 }
 
+/// Of a load's `unwritten` bytes those of element `i`, as bits of its register.
+std::uint64_t bits_of_element(std::uint16_t unwritten, unsigned bytes, unsigned i) {
+  std::uint64_t bits = 0;
+  for (unsigned byte = 0; byte < bytes; ++byte) {
+    if ((unwritten >> (i * bytes + byte) & 1U) != 0) bits |= std::uint64_t{0xFF} << (8 * byte);
+  }
+  return bits;
+}
+
 }  // namespace
 
 bool ValueFollower::concerns(const InstructionInfo& info) const {
@@ -227,8 +236,7 @@ std::vector<UnwrittenStore> ValueFollower::look_at(const Lowered* in, Warp& warp
   return {};
 }
 
-/// A load or a shuffle has given `lanes` values that are undefined as `finding` says. The turn
-/// ends, since from now on each of the warp's instructions is looked at first.
+/// A shuffle has given `lanes` values that are undefined as `finding` says.
 const Lowered* BlockRunner::follow_undefined(const Lowered* in, Warp& warp, std::uint32_t lanes,
                                              const RawFinding& finding) {
   UndefinedValues& values = undefined_[warp.index];
@@ -236,18 +244,34 @@ const Lowered* BlockRunner::follow_undefined(const Lowered* in, Warp& warp, std:
   for (const std::uint32_t reg : launch_.kernel.info.instructions[in->index].writes) {
     values.set(reg, lanes, all_bits(launch_.kernel.registers[reg].slot), origin);
   }
+  return begin_following(in, warp);
+}
+
+/// A load has read unwritten bytes: of a vector, and of a word, only these are undefined.
+const Lowered* BlockRunner::note_unwritten(const Lowered* in, Warp& warp) {
+  UndefinedValues& values = undefined_[warp.index];
+  const InstructionInfo& info = launch_.kernel.info.instructions[in->index];
+  const auto count = static_cast<unsigned>(std::max<std::size_t>(info.writes.size(), 1));
+  for (const BlockCheckers::Unwritten& unwritten : checkers_->take_unwritten()) {
+    const std::uint16_t origin = values.origin_of(unwritten.finding);
+    for (unsigned lane = 0; lane < kWarpSize; ++lane) {
+      if (unwritten.bytes[lane] == 0) continue;
+      for (unsigned i = 0; i < info.writes.size(); ++i) {
+        const std::uint64_t bits =
+            bits_of_element(unwritten.bytes[lane], info.access_bytes / count, i);
+        if (bits != 0) values.set_lane(info.writes[i], lane, bits, origin);
+      }
+    }
+  }
+  return begin_following(in, warp);
+}
+
+/// The turn ends, since from now on each of the warp's instructions is looked at first.
+const Lowered* BlockRunner::begin_following(const Lowered* in, Warp& warp) {
   if (warp.follows) return in + 1;
   warp.follows = true;
   warp.resume = in + 1;
   return nullptr;
-}
-
-const Lowered* BlockRunner::note_unwritten(const Lowered* in, Warp& warp) {
-  const Lowered* next = in + 1;
-  for (const BlockCheckers::Unwritten& unwritten : checkers_->take_unwritten()) {
-    next = follow_undefined(in, warp, unwritten.lanes, unwritten.finding);
-  }
-  return next;
 }
 
 /// Follows undefined values through the instruction that comes next.

@@ -52,6 +52,45 @@ TEST_F(SimDeviceTest, BringsInputsThereAndOutputsBack) {
   EXPECT_TRUE(outcome.activity.findings.empty());
 }
 
+/// The outcome of a run that calls the function again, with all inputs one larger.
+RunOutcome run_twice(SimDevice& device, const Problem& problem, const std::string& entry) {
+  RunRequest request = request_of(problem, entry, "libgpu_tasks.so", std::chrono::seconds(60));
+  request.fresh = [&problem](int) {
+    Problem other = problem;
+    std::vector<float> x = floats_of(other.tensors[0].data);
+    for (float& value : x) value += 1;
+    other.tensors[0].data = bytes_of(x);
+    return other;
+  };
+  return device.run(request);
+}
+
+TEST_F(SimDeviceTest, AFunctionMayBeCalledAgainWithOtherInputsInItsProcess) {
+  const RunOutcome outcome = run_twice(device_, problem_, "scale");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  expect_scaled(outcome);
+  EXPECT_EQ(outcome.activity.kernels.size(), 1U) << "the records are those of the first call";
+  ASSERT_EQ(outcome.fresh.size(), 1U);
+  const std::vector<float> x = floats_of(outcome.fresh[0].problem.tensors[0].data);
+  const std::vector<float> y = floats_of(outcome.fresh[0].outputs.at(1));
+  const auto alpha = static_cast<float>(std::get<double>(problem_.parameters.at("alpha")));
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], alpha * x[i]) << i;
+}
+
+TEST_F(SimDeviceTest, OfAFunctionThatWorksOnceTheSecondCallLeavesPoison) {
+  const RunOutcome outcome = run_twice(device_, problem_, "scale_once");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  expect_scaled(outcome);
+  EXPECT_EQ(outcome.fresh.at(0).outputs.at(1).front(), kPoisonByte);
+}
+
+TEST_F(SimDeviceTest, WhatGoesWrongInASecondCallIsTheOutcome) {
+  const RunOutcome outcome = run_twice(device_, problem_, "overrun_the_second_time");
+  ASSERT_EQ(outcome.activity.findings.size(), 1U);
+  EXPECT_EQ(outcome.activity.findings[0].code, "RL0201");
+  EXPECT_TRUE(outcome.fresh.empty());
+}
+
 #ifdef ROOFLAB_CUDA_ROOT
 TEST_F(SimDeviceTest, AGuestMayCompileAKernelByNvrtcAndLaunchIt) {
   DeviceOptions with_toolkit = options();

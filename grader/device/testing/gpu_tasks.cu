@@ -137,3 +137,21 @@ ROOFLAB_ENTRY(prints) {
 ROOFLAB_ENTRY(dereferences) {
   call.result("first", static_cast<double>(call.tensor<float>("x")[0]));
 }
+
+ROOFLAB_ENTRY(scale_once) {
+  static bool first = true;
+  const int n = size_of(call);
+  if (first) {
+    scale<<<(n + 127) / 128, 128>>>(call.tensor<const float>("x"), call.tensor<float>("y"),
+                                    static_cast<float>(call.real("alpha")), n);
+  }
+  first = false;
+}
+
+ROOFLAB_ENTRY(overrun_the_second_time) {
+  static int calls = 0;
+  const int n = size_of(call);
+  scale<<<(n + 127) / 128, 128>>>(call.tensor<const float>("x"), call.tensor<float>("y"),
+                                  static_cast<float>(call.real("alpha")), n);
+  if (++calls == 2) overrun<<<1, 32>>>(call.tensor<float>("y"), n);
+}

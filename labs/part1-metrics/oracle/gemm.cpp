@@ -221,6 +221,26 @@ class Bf16GemmOracle : public GemmOracle {
   Bf16GemmOracle() : GemmOracle(ElementType::bfloat16, "bf16_tensor", kTensorCoreUnit) {}
 };
 
+/// Values that a call's kernels load from global memory. Of one that was cut short, all of its
+/// blocks are taken to load as those that began did; a kernel behind it, which did not run, as that
+/// one by thread.
+double loaded_values(const simgpu::Activity& activity) {
+  double loaded = 0, by_thread = 0;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) {
+    const auto blocks = static_cast<double>(kernel.grid.count());
+    const double threads = blocks * static_cast<double>(kernel.block.count());
+    double own = static_cast<double>(kernel.counters.global_load_bytes) / sizeof(float);
+    if (kernel.at_least && kernel.sampled_blocks > 0) {
+      own *= blocks / static_cast<double>(kernel.sampled_blocks);
+    } else if (kernel.at_least && kernel.counters.warp_instructions == 0) {
+      own = by_thread * threads;
+    }
+    by_thread = own / threads;
+    loaded += own;
+  }
+  return loaded;
+}
+
 /// The same by tiles: what a block loads from global memory should serve many of its threads. One
 /// that does not is right, and its speed points are for something else.
 class TiledGemmOracle : public GemmOracle {
@@ -228,19 +248,11 @@ class TiledGemmOracle : public GemmOracle {
   std::vector<SpeedRemark> judge_speed(const Values& parameters,
                                        const CallEvidence& evidence) const override {
     if (!evidence.keeps_records) return {};
-    double loaded = 0;
-    double flops = 0;
-    bool cut_short = false;
-    for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
-      loaded += static_cast<double>(kernel.counters.global_load_bytes) / sizeof(float);
-      cut_short = cut_short || kernel.at_least;
-      for (const auto& [type, count] : kernel.counters.flops) flops += static_cast<double>(count);
-    }
-    // Without tiles, each thread loads a value of A and one of B for each multiply-add. Of a run
-    // that was cut short, those that were made count.
+    // Without tiles, each thread loads a value of A and one of B for each multiply-add that the
+    // case takes. Those that the kernels made may be others.
     const Sizes s = sizes(parameters);
-    const double all = 2.0 * static_cast<double>(s.m * s.n) * static_cast<double>(s.k);
-    const double untiled = cut_short ? flops : all;
+    const double untiled = 2.0 * static_cast<double>(s.m * s.n) * static_cast<double>(s.k);
+    const double loaded = loaded_values(evidence.activity);
     constexpr double kGoodReuse = 8;
     constexpr double kLeastReuse = 2;  // of a patch of 2 x 2 in each thread, or a tile as small
     const double reuse = loaded > 0 ? untiled / loaded : kGoodReuse;

@@ -235,6 +235,48 @@ TEST(TiledGemmOracleTest, TellsHowOftenElementsAreLoadedAndRefusesNoAnswer) {
   EXPECT_THAT(gemm->judge_speed(sizes(64, 64, 64), {}), IsEmpty()) << "nothing was recorded";
 }
 
+/// What is said of a call of 64 x 64 x 64 whose kernels are these.
+std::vector<SpeedRemark> remarks_on(const std::vector<simgpu::KernelRecord>& kernels) {
+  simgpu::Activity activity;
+  activity.kernels = kernels;
+  return oracle("gemm_tiled")->judge_speed(sizes(64, 64, 64), {{}, activity, true});
+}
+
+/// A kernel without tiles of which `share` of its 64 blocks was run, with `flops` of any use.
+simgpu::KernelRecord cut_short(std::uint64_t blocks_run, std::uint64_t flops) {
+  simgpu::KernelRecord kernel;
+  kernel.grid = {64, 1, 1};
+  kernel.block = {64, 1, 1};
+  kernel.at_least = true;
+  kernel.sampled_blocks = blocks_run;
+  kernel.counters.warp_instructions = 1000 * blocks_run;
+  kernel.counters.global_load_bytes = blocks_run * 64 * sizeof(float) * 2 * 64;
+  kernel.counters.flops["fp32"] = flops;
+  return kernel;
+}
+
+TEST(TiledGemmOracleTest, TakesOfARunThatWasCutShortNoOperationForOneOfTheProduct) {
+  constexpr std::uint64_t kUseful = 8 * 64 * 2 * 64;
+  for (const std::uint64_t flops : {kUseful, 8 * kUseful}) {
+    const auto remarks = remarks_on({cut_short(8, flops)});
+    ASSERT_THAT(remarks, SizeIs(1)) << flops;
+    EXPECT_TRUE(remarks[0].forfeits_points);
+  }
+  simgpu::KernelRecord tiled = cut_short(8, kUseful);
+  tiled.counters.global_load_bytes /= 16;
+  EXPECT_THAT(remarks_on({tiled}), IsEmpty());
+}
+
+TEST(TiledGemmOracleTest, TakesKernelsThatDidNotRunForOnesLikeThatWhichWasCutShort) {
+  simgpu::KernelRecord first = cut_short(8, 0), second = cut_short(0, 0);
+  first.grid.x = second.grid.x = 32;
+  const auto remarks = remarks_on({first, second});
+  ASSERT_THAT(remarks, SizeIs(1));
+  EXPECT_TRUE(remarks[0].forfeits_points);
+  first.counters.global_load_bytes /= 16;
+  EXPECT_THAT(remarks_on({first, second}), IsEmpty());
+}
+
 TEST(Bf16GemmOracleTest, ExpectsTheProductOfTheRoundedInputs) {
   const auto gemm = oracle("gemm_bf16");
   const Problem problem = gemm->make(sizes(17, 9, 31), 11);

@@ -45,6 +45,15 @@ void note_new_values(const Lowered* in, Warp& warp, const Prepared<std::uint64_t
   }
 }
 
+/// Behind an access of global memory, where a load may have read what nothing has written.
+template <AccessKind kKind>
+const Lowered* after_global_access(const Lowered* in, Warp& warp) {
+  if constexpr (kKind == AccessKind::load) {
+    if (warp.block->after_load(in, warp) == nullptr) return nullptr;
+  }
+  return after_global(in, warp);
+}
+
 // One class per place of memory; each has run<kind, is_strong> for kind load, and store where it
 // can be stored to. What a strong access orders is its option.
 
@@ -72,7 +81,7 @@ struct Global {
     if (kKind == AccessKind::store && warp.block->watches_values()) [[unlikely]]
       note_new_values<kBytes, kCount>(in, warp, at);
     move_lanes<kKind, kBytes, kCount>(in, warp, at);
-    return after_global(in, warp);
+    return after_global_access<kKind>(in, warp);
   }
 };
 
@@ -124,7 +133,7 @@ struct Generic {
       move_lanes<kKind, kBytes, kCount>(in, warp, at);
     }
     warp.mask = mask;
-    if (global) return after_global(in, warp);
+    if (global) return after_global_access<kKind>(in, warp);
     return kKind == AccessKind::load ? warp.block->after_load(in, warp) : in + 1;
   }
 };

@@ -123,9 +123,12 @@ Diagnostic explain_off_the_stream(const simgpu::Finding& finding, const Diagnose
       story.file = student_path(finding.where.file, context);
       story.line = finding.where.line;
     }
-    story.labels.push_back(label_at(
-        finding.where.file, finding.where.line, finding.where.column,
-        says(finding.where.action, " writes it") ? "writes it here" : "reads it here", context));
+    // An access in a header tells nothing beside the launch.
+    if (!place || context.sources.contains(student_path(finding.where.file, context))) {
+      const bool writes = says(finding.where.action, " writes it");
+      story.labels.push_back(label_at(finding.where.file, finding.where.line, finding.where.column,
+                                      writes ? "writes it here" : "reads it here", context));
+    }
   }
   if (!finding.kernel.empty()) story.context = "kernel " + kernel_name(finding.kernel);
   if (context.hidden) {

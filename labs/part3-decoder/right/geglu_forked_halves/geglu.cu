@@ -56,7 +56,7 @@ void launch(const T* gate, const T* up, T* out, long first, long last, cudaStrea
 
 template <typename T>
 void geglu(const T* gate, const T* up, T* out, std::int64_t count, cudaStream_t stream) {
-  const long half = count / 2;
+  const long half = count / 2 / 64 * 64;  // whole sectors
   {
     const std::array<Branch, 2> branches{Branch(stream), Branch(stream)};
     for (int part = 0; part < 2; ++part) {

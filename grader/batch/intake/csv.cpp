@@ -236,6 +236,8 @@ std::string to_csv(const CsvTable& rows) {
       if (i > 0) text += ',';
       text += to_field(row[i]);
     }
+    // A line with nothing on it is no row.
+    if (row.size() == 1 && row.front().empty()) text += "\"\"";
     text += "\r\n";
   }
   return text;

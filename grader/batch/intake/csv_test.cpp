@@ -104,6 +104,12 @@ TEST(Csv, IsWrittenSoThatItReadsTheSame) {
   EXPECT_EQ(to_csv({{"a", "b;c"}, {"-1"}}), "a,\"b;c\"\r\n-1\r\n");
 }
 
+TEST(Csv, ARowOfOneEmptyFieldStaysARow) {
+  const CsvTable table = {{"name"}, {""}, {"ada"}, {""}};
+  EXPECT_EQ(to_csv(table), "name\r\n\"\"\r\nada\r\n\"\"\r\n");
+  EXPECT_EQ(parse_csv(to_csv(table)), table);
+}
+
 TEST(Csv, FormulasBecomeText) {
   for (const char* formula :
        {"=1+1", "+cmd|'x'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", " =1", "-inf", "+", "-",

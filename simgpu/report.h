@@ -151,7 +151,7 @@ struct KernelRecord {
   /// Counters and time are those of the whole grid, predicted from `sampled_blocks` of its blocks;
   /// the others did not run. Of a library routine: it was timed and not carried out.
   bool sampled = false;
-  std::uint64_t sampled_blocks = 0;
+  std::uint64_t sampled_blocks = 0;  ///< with at_least: the first so many, and no others are known
   /// Counters and time are lower bounds: the launch would have taken more than its budget, or came
   /// after one that did, and was not run.
   bool at_least = false;

@@ -235,7 +235,7 @@ class TaskGrader {
       timing = timing_of(run->outcome, speed, work, roofline);
     }
     const simgpu::Activity& activity = run->outcome.activity;
-    timing.limit = limit_of(activity, work, timing.time_us, gpu().sm_count);
+    timing.limit = limit_of(activity, work, roofline.time_us, timing.time_us, gpu().sm_count);
     timing.advice = advice_of(timing.limit, timing.time_us);
     if (speed.shows_memory) timing.peak_memory = run->peak_memory;
     if (is_cut_short(run->outcome)) return add_bound(speed, std::move(timing), *run);
@@ -263,7 +263,7 @@ class TaskGrader {
 
   /// A right call that would take too long to simulate: what is known of its time counts.
   bool add_bound(const SpeedSpec& speed, Timing timing, const CaseRun& run) {
-    bound(timing);
+    bound(timing, run.outcome, !run.judgement.is_uncompared);
     if (run.judgement.is_uncompared) leave_uncompared_share(timing);
     add_timing(speed, std::move(timing));
     Timing& kept = result_.timings.back();

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "grader/diagnose/diagnose.h"
 #include "grader/pipeline/counts.h"
@@ -30,6 +31,21 @@ double conflict_share(const simgpu::KernelCounters& c) {
   return share_of_all >= kManyConflicts ? share_of_all : 0;
 }
 
+bool is_arithmetic(const std::string& limiter) {
+  return limiter == "fp32" || limiter == "fp16" || limiter == "tensor";
+}
+
+/// What helps a kernel that is bound by its arithmetic: where all of it is the case's own, nothing
+/// in the kernel does.
+std::string change_of_arithmetic(double least) {
+  constexpr double kMuchMore = 1.25;  // times the case's operations
+  if (!(least > 0) || kMuchMore * least >= 1) return {};
+  return fmt::format(
+      "the kernels do {:.2g} times the operations that the case takes: leave out what the result "
+      "does not need",
+      1 / least);
+}
+
 /// The share of a term that stays, whatever becomes of the kernels: what the case itself asks for,
 /// and the wavefronts that are no bank conflicts.
 double least_share(const simgpu::KernelRecord& slowest, const simgpu::Activity& activity,
@@ -49,8 +65,7 @@ double least_share(const simgpu::KernelRecord& slowest, const simgpu::Activity& 
   }
   if (limiter == "l2")
     return share(work.compulsory_bytes, sectors * static_cast<double>(kSectorBytes));
-  const bool arithmetic = limiter == "fp32" || limiter == "fp16" || limiter == "tensor";
-  return arithmetic ? share(total_flops(work), flops) : 0;
+  return is_arithmetic(limiter) ? share(total_flops(work), flops) : 0;
 }
 
 /// A demangled name without its result, its parameters and the namespace that has no name.
@@ -91,6 +106,22 @@ double launching_us(const simgpu::Activity& activity, double call_us) {
   return std::max(0.0, call_us - busy);
 }
 
+/// What a kernel's time is of the call's, at most 1: less than its own where kernels ran side by
+/// side.
+double part_of_call(const simgpu::Activity& activity, double call_us) {
+  double sum = 0;
+  for (const simgpu::KernelRecord& kernel : activity.kernels) sum += kernel.time.total_us;
+  return share(call_us, sum);
+}
+
+/// The case's own bound takes over where a change would bring the call below it.
+void keep_to_roofline(Limit& limit, double roofline_us, double call_us) {
+  const double least = std::min(roofline_us, call_us);
+  if (limit.without_us >= least) return;
+  limit.without_us = least;
+  limit.next = "the roofline";
+}
+
 Limit launch_limit(const simgpu::Activity& activity, double call_us, double cost_us) {
   Limit limit;
   limit.cost_us = cost_us;
@@ -119,7 +150,8 @@ Limit launch_limit(const simgpu::Activity& activity, double call_us, double cost
 
 }  // namespace
 
-Limit limit_of(const simgpu::Activity& activity, const Work& work, double call_us, int sm_count) {
+Limit limit_of(const simgpu::Activity& activity, const Work& work, double roofline_us,
+               double call_us, int sm_count) {
   const simgpu::KernelRecord* slowest = slowest_kernel(activity);
   if (slowest == nullptr || slowest->time.limiter.empty()) return {};
   const double launching = launching_us(activity, call_us);
@@ -134,17 +166,24 @@ Limit limit_of(const simgpu::Activity& activity, const Work& work, double call_u
   limit.least = !few_blocks && least >= kWorthTelling;
   limit.kernel = short_name(slowest->name);
   limit.without_us = call_us;
+  const double part = part_of_call(activity, call_us);
   for (const simgpu::KernelRecord& kernel : activity.kernels) {
     if (kernel.name != slowest->name) continue;
     const double own = simgpu::limiter_us(kernel.time);
     const double without = few_blocks ? time_when_spread(kernel.time)
                                       : simgpu::time_without_limiter(kernel.time, least * own);
-    limit.cost_us += few_blocks ? kernel.time.total_us - without : own;
-    limit.without_us -= kernel.time.total_us - without;
+    limit.cost_us += part * (few_blocks ? kernel.time.total_us - without : own);
+    limit.without_us -= part * (kernel.time.total_us - without);
   }
   limit.what = few_blocks ? "too few blocks" : why.limiter;
   limit.change = few_blocks ? kCutIntoMoreBlocks : why.change;
+  if (!few_blocks && is_arithmetic(slowest->time.limiter)) {
+    if (std::string change = change_of_arithmetic(least); !change.empty()) {
+      limit.change = std::move(change);
+    }
+  }
   if (!few_blocks) limit.next = simgpu::words_of_limiter(why.next_limiter);
+  keep_to_roofline(limit, roofline_us, call_us);
   limit.counter = why.proof.counter;
   limit.counter_value = why.proof.value;
   limit.proof = why.proof.says;

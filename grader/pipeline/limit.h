@@ -12,9 +12,13 @@ namespace rooflab {
 /// what limits the kernel that takes most of it. A term falls to its least where the work of the
 /// case says what that is (bytes across DRAM and L2, arithmetic), else to nothing. Empty when the
 /// device told no terms.
+/// Kernels that ran side by side account for their parts of the call's time, and no change brings
+/// it below the roofline.
+/// @param roofline_us of the case
 /// @param call_us the call's time
 /// @param sm_count multiprocessors of the GPU
-Limit limit_of(const simgpu::Activity& activity, const Work& work, double call_us, int sm_count);
+Limit limit_of(const simgpu::Activity& activity, const Work& work, double roofline_us,
+               double call_us, int sm_count);
 
 /// The limit in a few sentences: what, what it costs, the counter that proves it, what helps, what
 /// that would bring. Empty when there is none.

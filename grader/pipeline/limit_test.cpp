@@ -37,8 +37,10 @@ simgpu::KernelRecord kernel(const std::string& limiter, const std::string& next)
   return kernel;
 }
 
+constexpr double kRoofline = 10;  // us
+
 std::string advice(const simgpu::Activity& activity, const Work& work, double call_us) {
-  return advice_of(limit_of(activity, work, call_us, kMultiprocessors), call_us);
+  return advice_of(limit_of(activity, work, kRoofline, call_us, kMultiprocessors), call_us);
 }
 
 std::string advice(const simgpu::KernelRecord& record,
@@ -143,10 +145,39 @@ TEST(AdviceTest, OfSeveralKernelsTheOneThatTakesMostIsNamedWithAllItsLaunches) {
   simgpu::Activity activity;
   activity.kernels = {kernel("shared", "fp32"), kernel("shared", "fp32"), kernel("dram", "l2")};
   activity.kernels[2].name = "other";
-  const Limit limit = limit_of(activity, {{{"fp32", 64e6}}, 16e6}, 315, kMultiprocessors);
+  const Limit limit =
+      limit_of(activity, {{{"fp32", 64e6}}, 16e6}, kRoofline, 315, kMultiprocessors);
   EXPECT_EQ(limit.kernel, "tiled");
   EXPECT_DOUBLE_EQ(limit.cost_us, 200);
   EXPECT_DOUBLE_EQ(limit.without_us, 315 - 2 * 70);
+}
+
+TEST(AdviceTest, KernelsSideBySideAccountForNoMoreThanTheCallTakes) {
+  simgpu::Activity activity;
+  for (int i = 0; i < 8; ++i) activity.kernels.push_back(kernel("shared", "fp32"));
+  for (const double call_us : {105.0, 210.0, 400.0, 840.0}) {
+    const Limit limit = limit_of(activity, {}, kRoofline, call_us, kMultiprocessors);
+    EXPECT_NEAR(limit.cost_us, call_us * 100 / 105, 1e-9) << call_us;
+    EXPECT_NEAR(limit.without_us, call_us * 35 / 105, 1e-9) << call_us;
+  }
+}
+
+TEST(AdviceTest, PromisesNoTimeBelowTheRoofline) {
+  simgpu::Activity activity;
+  activity.kernels = {kernel("latency", "issue")};
+  const Limit limit = limit_of(activity, {}, 60, 105, kMultiprocessors);
+  EXPECT_DOUBLE_EQ(limit.without_us, 60);
+  EXPECT_EQ(limit.next, "the roofline");
+  EXPECT_DOUBLE_EQ(limit_of(activity, {}, 200, 105, kMultiprocessors).without_us, 105)
+      << "nor one above the call's own";
+}
+
+TEST(AdviceTest, SaysOfArithmeticHowManyTimesTheCaseItIs) {
+  EXPECT_THAT(advice(kernel("fp32", "issue"), {{{"fp32", 8e6}}, 16e6}),
+              testing::HasSubstr("To be faster: the kernels do 8 times the operations that the "
+                                 "case takes: leave out what the result does not need"));
+  EXPECT_THAT(advice(kernel("fp32", "issue"), {{{"fp32", 60e6}}, 16e6}),
+              testing::Not(testing::HasSubstr("times the operations")));
 }
 
 TEST(AdviceTest, PromisesNothingWhereTheNextLimitIsAsNear) {

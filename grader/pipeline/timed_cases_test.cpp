@@ -146,12 +146,57 @@ RunOutcome settled_in_part(const RunRequest& request, double at_least_us, std::s
   return outcome;
 }
 
-TEST_F(GradeTest, ABoundThatIsBelowTheFloorIsNoSuspectAndLeavesAllSpeedPoints) {
-  const TaskResult task =
-      grade_task_with([](const RunRequest& request) { return settled_in_part(request, 10, 3, 1); });
+TEST_F(GradeTest, ABoundAboveTheRooflineLeavesTheSpeedPointsOfItsTime) {
+  const TaskResult task = grade_task_with(
+      [](const RunRequest& request) { return settled_in_part(request, 1001, 3, 1); });
   EXPECT_EQ(task.verdict, Verdict::pass);
   EXPECT_EQ(task.score, task.max_score);
   EXPECT_TRUE(task.for_people.empty());
+}
+
+TEST_F(GradeTest, ABoundBelowTheRooflineIsNoSuspectAndEarnsNothing) {
+  for (const double at_least_us : {10.0, 500.0, 1000.0}) {  // the roofline is 1001
+    const TaskResult task = grade_task_with(
+        [&](const RunRequest& request) { return settled_in_part(request, at_least_us, 3, 1); });
+    EXPECT_EQ(task.verdict, Verdict::pass) << at_least_us;
+    EXPECT_EQ(task.score, 10) << at_least_us;
+    ASSERT_FALSE(task.diagnostics.empty());
+    EXPECT_EQ(task.diagnostics[0].code, "RL0597");
+    EXPECT_THAT(task.diagnostics[0].evidence,
+                testing::Contains(testing::HasSubstr("a bound below it says nothing")));
+    EXPECT_EQ(task.timings.at(0).efficiency, 0);
+  }
+}
+
+TEST_F(GradeTest, ABoundEarnsNothingWhereLaunchesBehindItDidNotRun) {
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = cut_short(request, 1001);
+    if (!request.timed) return outcome;
+    outcome.activity.kernels.push_back(outcome.activity.kernels[0]);
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(task.score, 10);
+  ASSERT_FALSE(task.diagnostics.empty());
+  EXPECT_THAT(task.diagnostics[0].evidence,
+              testing::Contains(testing::HasSubstr("1 launch behind it did not run")));
+  EXPECT_THAT(task.diagnostics[0].evidence,
+              testing::Contains(testing::HasSubstr("none of its 8 speed points are left")));
+}
+
+TEST_F(GradeTest, ABoundByAKernelsFirstBlocksEarnsNothingWhereNothingIsCompared) {
+  const auto bounded_by_beginning = [](RunOutcome outcome) {
+    for (simgpu::KernelRecord& kernel : outcome.activity.kernels) kernel.sampled_blocks = 30;
+    return outcome;
+  };
+  const auto uncompared = [&](const RunRequest& request) {
+    return bounded_by_beginning(cut_short(request, 1001));
+  };
+  EXPECT_EQ(grade_task_with(uncompared).score, 10);
+  const TaskResult compared = grade_task_with([&](const RunRequest& request) {
+    return bounded_by_beginning(settled_in_part(request, 1001, 3, 1));
+  });
+  EXPECT_EQ(compared.score, compared.max_score);
 }
 
 TEST_F(GradeTest, WhatWholeBlocksOfACallThatIsTooSlowHaveWrittenIsCompared) {
@@ -173,9 +218,10 @@ TEST_F(GradeTest, ACallThatIsTooSlowAndCannotBeComparedEarnsAQuarterOfItsSpeedPo
                 testing::Contains(testing::HasSubstr("at most a quarter of its points")));
     EXPECT_EQ(task.for_people.size(), 1U);
   };
-  expect_quarter(grade_task_with([](const RunRequest& request) { return cut_short(request, 10); }));
+  expect_quarter(
+      grade_task_with([](const RunRequest& request) { return cut_short(request, 1001); }));
   expect_quarter(grade_task_with([](const RunRequest& request) {
-    RunOutcome outcome = settled_in_part(request, 10, 3, 1);
+    RunOutcome outcome = settled_in_part(request, 1001, 3, 1);
     // All blocks together write half of the output.
     for (std::uint64_t& bytes : outcome.settled.of_grid) bytes /= 2;
     return outcome;
@@ -296,7 +342,7 @@ TEST_F(GradeTest, ASampledCallThatDoesNotTellWhetherItIsRightRunsInFull) {
 TEST_F(GradeTest, SamplesThatDoNotTellAndARunInFullThatTakesTooLongLeaveAQuarter) {
   part_.tasks[0].speeds[0].sampled = true;
   const TaskResult task = grade_task_with([](const RunRequest& request) {
-    return request.sampled ? sampled_in_part(request, 1, 2000) : cut_short(request, 10);
+    return request.sampled ? sampled_in_part(request, 1, 2000) : cut_short(request, 1001);
   });
   EXPECT_EQ(task.verdict, Verdict::pass);
   EXPECT_EQ(task.score, 10 + 8.0 / 4);

@@ -30,10 +30,33 @@ bool is_cut_short(const RunOutcome& outcome) {
   return std::ranges::any_of(outcome.activity.kernels, &simgpu::KernelRecord::at_least);
 }
 
-void bound(Timing& timing) {
+std::string silence_of_bound(const Timing& timing, const RunOutcome& outcome, bool is_compared) {
+  if (timing.time_us < timing.roofline_us) {
+    return "no call is faster than the roofline, so a bound below it says nothing";
+  }
+  const auto& kernels = outcome.activity.kernels;
+  const auto cut = std::ranges::find_if(kernels, &simgpu::KernelRecord::at_least);
+  if (cut == kernels.end()) return {};
+  const auto behind = std::count_if(
+      cut + 1, kernels.end(), [](const simgpu::KernelRecord& kernel) { return kernel.at_least; });
+  if (behind != 0) {
+    return fmt::format("{} {} behind it did not run, and how long {} is not known", behind,
+                       behind == 1 ? "launch" : "launches", behind == 1 ? "it takes" : "they take");
+  }
+  if (is_compared || cut->sampled_blocks == 0) return {};
+  return fmt::format(
+      "its blocks may wait for each other, so only the first {} ran, and how long the others take "
+      "is not known",
+      cut->sampled_blocks);
+}
+
+void bound(Timing& timing, const RunOutcome& outcome, bool is_compared) {
   timing.at_least = true;
   timing.dram_bytes.count.reset();
   timing.dram_bytes.points = 0;
+  if (silence_of_bound(timing, outcome, is_compared).empty()) return;
+  timing.points = 0;
+  timing.efficiency = 0;
 }
 
 void leave_uncompared_share(Timing& timing) {
@@ -62,11 +85,17 @@ Diagnostic explain_too_slow(const Timing& timing, const RunOutcome& outcome, boo
     story.evidence.push_back(fmt::format(
         "simulating all of kernel {} would take minutes, so that it ran in part", cut->name));
   }
+  const std::string silence =
+      timing.at_least ? silence_of_bound(timing, outcome, is_compared) : std::string();
+  if (!silence.empty()) story.evidence.push_back(silence);
   const double most = timing.points + timing.launches.points + timing.dram_bytes.points;
   const double of = max_points_of(timing);
-  if (of > 0) {
+  if (of > 0 && most > 0) {
     story.evidence.push_back(fmt::format("at most {} of {} speed points are left at that time",
                                          points_in_words(most), points_in_words(of)));
+  } else if (of > 0) {
+    story.evidence.push_back(
+        fmt::format("none of its {} speed points are left", points_in_words(of)));
   }
   story.notes.emplace_back(
       is_compared ? "the answers of the other cases are right and keep their points; of this one, "

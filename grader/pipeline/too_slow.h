@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "grader/device/device.h"
 #include "grader/diagnose/diagnose.h"
 #include "grader/spec/part.h"
@@ -13,8 +15,15 @@ namespace rooflab {
 /// what it computed is not whole, and a program that goes on with it may end in any way.
 bool is_cut_short(const RunOutcome& outcome);
 
-/// Makes a timing one of a bound: what needs the whole run earns nothing.
-void bound(Timing& timing);
+/// Why what is known of the time of a call that was cut short says nothing of all of it, a clause:
+/// it is below the roofline; launches behind the cut did not run; or nothing could be compared and
+/// only the kernel's first blocks are known, before which anything may stand. Empty when it says
+/// something.
+std::string silence_of_bound(const Timing& timing, const RunOutcome& outcome, bool is_compared);
+
+/// Makes a timing one of a bound: what needs the whole run earns nothing, nor does a time that says
+/// nothing, whose efficiency is 0 then.
+void bound(Timing& timing, const RunOutcome& outcome, bool is_compared);
 
 /// The most that a timed case earns of its speed points where no value of it could be compared: an
 /// answer that is wrong at that size alone must not pay.

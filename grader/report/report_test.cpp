@@ -144,6 +144,29 @@ TEST(Terminal, SaysAtFullMarksWhatWouldSaveAThirdOfTheTime) {
   EXPECT_THAT(told(), Not(HasSubstr("still limited")));
 }
 
+TEST(Terminal, SpeaksOfFullMarksOnlyWhereAllPointsAreEarned) {
+  GradeResult result = example();
+  Timing& timing = result.tasks[0].timings[0];
+  timing.at_least = true;  // fast enough by its bound, and nothing of it could be compared
+  timing.efficiency = 0.5;
+  timing.max_points = 8;
+  timing.points = 2;
+  timing.limit.what = "shared memory";
+  std::ostringstream out;
+  print_report(out, result, {});
+  EXPECT_THAT(out.str(), Not(HasSubstr("full marks")));
+  EXPECT_THAT(out.str(), HasSubstr("limited by shared memory"));
+}
+
+TEST(Terminal, GivesNoEfficiencyOfABoundThatSaysNothing) {
+  GradeResult result = example();
+  result.tasks[0].timings[0].at_least = true;
+  result.tasks[0].timings[0].efficiency = 0;
+  std::ostringstream out;
+  print_report(out, result, {});
+  EXPECT_THAT(out.str(), HasSubstr("an unknown share of the roofline"));
+}
+
 TEST(Terminal, ShowsTheAdviceOfEachTimingOfATask) {
   GradeResult result = example();
   result.tasks.pop_back();

@@ -155,7 +155,9 @@ std::string task_detail(const TaskResult& task) {
 /// What would make the call faster. Where its time has full marks one line, and only if that would
 /// save a third of it.
 std::string advice_words(const Timing& timing) {
-  if (timing.efficiency < timing.target_efficiency) return one_line(timing.advice);
+  const bool has_full_marks =
+      timing.efficiency >= timing.target_efficiency && timing.points >= timing.max_points;
+  if (!has_full_marks) return one_line(timing.advice);
   constexpr double kWorthKnowing = 2.0 / 3;
   const Limit& limit = timing.limit;
   if (limit.what.empty() || limit.without_us > kWorthKnowing * timing.time_us) return {};

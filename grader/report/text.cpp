@@ -275,6 +275,7 @@ std::string format_time(const Timing& timing) {
 }
 
 std::string format_efficiency(const Timing& timing) {
+  if (timing.at_least && timing.efficiency == 0) return "an unknown share";
   return (timing.at_least ? "at most " : "") + format_percent(timing.efficiency);
 }
 

@@ -71,7 +71,8 @@ std::string format_launches(const Timing& timing);
 std::string format_spread(const Timing& timing);
 /// "1.23 ms", or ">= 1.23 ms" of a time that is a lower bound.
 std::string format_time(const Timing& timing);
-/// "12.3 %", or "at most 12.3 %" where the time is a lower bound.
+/// "12.3 %", or "at most 12.3 %" where the time is a lower bound, "an unknown share" of one that
+/// says nothing.
 std::string format_efficiency(const Timing& timing);
 /// How a time was measured: "median of 34 samples, known to -0.21 % and +0.35 %, at 1305 MHz; 2
 /// samples dropped, taken while the GPU was throttled". The time lies between the two ends with 95

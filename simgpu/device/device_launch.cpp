@@ -368,7 +368,7 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.failed = result.status != LaunchStatus::ok;
   record.sampled = result.sampled_blocks != 0;
   record.at_least = result.at_least;
-  record.sampled_blocks = std::max(result.sampled_blocks, result.bounded_blocks);
+  record.sampled_blocks = result.at_least ? result.bounded_blocks : result.sampled_blocks;
   const double device_us =
       device_time_us(result.counters, timed, program, result.executed, timed_gpu());
   const Picoseconds start =

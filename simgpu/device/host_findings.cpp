@@ -125,6 +125,15 @@ void Device::report_misuse(const protocol::Misuse& misuse) {
           "allocation of cudaMallocHost",
           misuse.destination, describe_pointer(misuse.destination));
       break;
+    case protocol::MisuseKind::host_memory: {
+      const bool to_device = misuse.detail != 0;
+      message = fmt::format(
+          "a copy of {} bytes {} host memory at {:#x}, where the program has no memory, or less "
+          "than that: check the pointer, the size, and the order of destination and source",
+          misuse.bytes, to_device ? "reads" : "writes",
+          to_device ? misuse.source : misuse.destination);
+      break;
+    }
     default:
       return;
   }

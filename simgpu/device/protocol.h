@@ -176,6 +176,7 @@ enum class MisuseKind : std::uint32_t {
   copy_direction,  ///< `detail` is the cudaMemcpyKind that does not fit the pointers
   symbol_range,    ///< a copy of `bytes` to or from a variable that has `detail` after the offset
   free_host,       ///< cudaFreeHost of `destination`
+  host_memory,     ///< a copy whose host side is no memory; `detail` 1: to the device, 0: from it
 };
 struct Misuse {
   MisuseKind kind = MisuseKind::copy_direction;

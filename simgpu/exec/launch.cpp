@@ -178,8 +178,13 @@ LaunchResult beyond_budget() {
   return result;
 }
 
-/// Runs every block.
+/// Runs every block; of a grid with more of them than can be run only the beginning, for what may
+/// be wrong there.
 LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
+  constexpr std::uint64_t kWorkOfALook = 1'000'000;
+  if (has_too_many_blocks(launch)) {
+    launch.instruction_budget = std::min(launch.instruction_budget, kWorkOfALook);
+  }
   DeviceMemory& memory = launch.memory;
   const std::uint64_t blocks = launch.request.grid.count();
   const auto workers = static_cast<unsigned>(

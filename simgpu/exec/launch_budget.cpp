@@ -23,6 +23,13 @@ std::uint32_t busiest_instruction(const LoweredKernel& kernel, const BlockRunner
   return busiest;
 }
 
+std::string too_many_blocks_in_words(const LaunchContext& launch) {
+  return fmt::format(
+      "its grid has {} blocks, more than the simulated GPU runs of one launch; look at the "
+      "dimensions of the grid",
+      launch.request.grid.count());
+}
+
 }  // namespace
 
 double modelled_us(std::uint64_t instructions, const gpu_spec::GpuSpec& gpu) {
@@ -35,7 +42,13 @@ std::uint64_t most_warp_instructions(double limit_us, const gpu_spec::GpuSpec& g
   return static_cast<std::uint64_t>(limit_us / modelled_us(1, gpu));
 }
 
+bool has_too_many_blocks(const LaunchContext& launch) {
+  const std::uint64_t warps_of_block = (launch.request.block.count() + 31) / 32;
+  return launch.request.grid.count() > launch.instruction_budget / warps_of_block;
+}
+
 std::string long_launch_in_words(const LaunchContext& launch) {
+  if (has_too_many_blocks(launch)) return too_many_blocks_in_words(launch);
   return fmt::format(
       "its blocks have taken the work of {} warp instructions, and have not come to an end; the "
       "simulated GPU runs no more of one launch",
@@ -56,8 +69,11 @@ LaunchResult fail_long_launch(const LaunchContext& launch) {
     finding.where.by_thread = false;
     finding.where.action = "most of the instructions are executed here";
     finding.message =
-        "The kernel takes too long: its first block comes to its end, and all others do not within "
-        "what is simulated of one launch";
+        "The kernel takes too long: " +
+        (has_too_many_blocks(launch)
+             ? too_many_blocks_in_words(launch)
+             : std::string("its first block comes to its end, and all others do not within what "
+                           "is simulated of one launch"));
     result.status = LaunchStatus::launch_timeout;
   } catch (const LaunchFailure& failure) {
     finding = failure.finding;

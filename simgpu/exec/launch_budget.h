@@ -17,6 +17,9 @@ double modelled_us(std::uint64_t instructions, const gpu_spec::GpuSpec& gpu);
 /// The most instructions that a warp may execute by EngineOptions::warp_limit_us.
 std::uint64_t most_warp_instructions(double limit_us, const gpu_spec::GpuSpec& gpu);
 
+/// Whether the grid's warps are more than the launch may execute instructions.
+bool has_too_many_blocks(const LaunchContext& launch);
+
 /// Why a launch has used up its budget, a clause.
 std::string long_launch_in_words(const LaunchContext& launch);
 

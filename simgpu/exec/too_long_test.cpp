@@ -73,6 +73,15 @@ L:
   st.global.u32 [%d2], %r1;
   ret;
 }
+.visible .entry do_nothing(.param .u64 out) { ret; }
+.visible .entry store_beside(.param .u64 out)
+{
+  .reg .b32 %r<2>; .reg .b64 %d<3>;
+  ld.param.u64 %d1, [out]; mov.u32 %r1, %ctaid.x;
+  mul.wide.u32 %d2, %r1, 16384; add.s64 %d1, %d1, %d2;
+  st.global.u32 [%d1], %r1;
+  ret;
+}
 .visible .entry count_oddly(.param .u64 out, .param .u32 end)
 {
   .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p<2>;
@@ -294,6 +303,23 @@ TEST_F(TooLong, BlocksThatMayWaitForEachOtherAreBoundedByTheFirst) {
   EXPECT_LT(bounded.bounded_blocks, 1000U);
   EXPECT_GT(bounded.counters.warp_instructions, 500'000U);
   EXPECT_TRUE(bounded.settled.ranges.empty()) << "others would add to what they have stored";
+}
+
+TEST_F(TooLong, AGridWithMoreBlocksThanTheBudgetEndsAtOnce) {
+  Launch launch{.grid = {2147483647, 65535, 65535}, .block = {64, 1, 1}};
+  for (const unsigned workers : {1U, 2U}) {
+    launch.workers = workers;
+    const LaunchResult result = device_.run("do_nothing", launch, out_);
+    EXPECT_EQ(failed(result).code, "RL0319");
+    EXPECT_THAT(failed(result).message, HasSubstr("its grid has 9223090559730712575 blocks"));
+    EXPECT_LT(result.work, 10'000'000U);
+    EXPECT_EQ(failed(device_.run("store_beside", launch, out_)).code, "RL0201")
+        << "what its first blocks do wrong is found";
+  }
+  launch.bounds = true;
+  launch.checkers = false;
+  const LaunchResult bounded = device_.run("do_nothing", launch, out_);
+  EXPECT_TRUE(bounded.at_least);
 }
 
 TEST_F(TooLong, WhatIsEndlessFailsThoughItsTimeWouldBeBounded) {

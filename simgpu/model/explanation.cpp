@@ -21,7 +21,10 @@ const Limiter& describe(const std::string& limiter) {
        {"instruction issue",
         "do more work per instruction: unrolled loops, fewer index sums, and vector loads where "
         "addresses are multiples of 16 bytes"}},
-      {"fp32", {"fp32 arithmetic", "this is the roof itself; only fewer operations help"}},
+      {"fp32",
+       {"fp32 arithmetic",
+        "the fp32 units have work all the time, so only fewer fp32 instructions help: a multiply "
+        "and an add in one FMA, and none that the result does not need"}},
       {"fp64",
        {"fp64 arithmetic", "are all these double operations needed? a literal 1.0 is a double"}},
       {"fp16",
@@ -32,7 +35,9 @@ const Limiter& describe(const std::string& limiter) {
       {"special",
        {"special functions and conversions",
         "divide, sqrt, exp and convert between types less often in the inner loop"}},
-      {"tensor", {"the tensor cores", "this is the roof itself; only fewer operations help"}},
+      {"tensor",
+       {"the tensor cores",
+        "they have work all the time, so only fewer operations help, such as none for padding"}},
       {"shared",
        {"shared memory",
         "hold values that are used several times in registers, such as a patch of a product for "

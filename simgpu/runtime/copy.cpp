@@ -7,6 +7,7 @@
 
 #include "simgpu/runtime/api.h"
 #include "simgpu/runtime/device_range.h"
+#include "simgpu/runtime/host_memory.h"
 
 namespace simgpu::runtime {
 namespace {
@@ -120,6 +121,33 @@ int check(const Fill& fill) {
   return cudaSuccess;
 }
 
+namespace {
+
+/// Whether the side of a copy that is the host's is memory of this process.
+bool has_host_memory(const Copy& copy) {
+  const bool to_device = direction_of(copy) == cudaMemcpyHostToDevice;
+  const auto* host = static_cast<const std::byte*>(to_device ? copy.source : copy.destination);
+  const std::size_t pitch = to_device ? copy.source_pitch : copy.destination_pitch;
+  if (is_readable(host, (copy.height - 1) * pitch + copy.width)) return true;
+  for (std::size_t row = 0; row < copy.height; ++row) {  // what lies between rows need not be there
+    if (!is_readable(host + row * pitch, copy.width)) return false;
+  }
+  return true;
+}
+
+int refuse_host_pointer(const Copy& copy) {
+  const bool to_device = direction_of(copy) == cudaMemcpyHostToDevice;
+  Client::instance().ask(GuestOperation::misuse,
+                         protocol::Misuse{.kind = protocol::MisuseKind::host_memory,
+                                          .destination = address_of(copy.destination),
+                                          .source = address_of(copy.source),
+                                          .bytes = copy.width * copy.height,
+                                          .detail = to_device ? 1U : 0U});
+  return cudaErrorInvalidValue;
+}
+
+}  // namespace
+
 void report_misuse(const Copy& copy) {
   Client::instance().ask(GuestOperation::misuse,
                          protocol::Misuse{.kind = protocol::MisuseKind::copy_direction,
@@ -185,12 +213,14 @@ int perform(const Copy& copy) {
   Client& client = Client::instance();
   switch (direction_of(copy)) {
     case cudaMemcpyHostToDevice: {
+      if (!has_host_memory(copy)) return refuse_host_pointer(copy);
       const std::lock_guard transfer(client.transfers());
       wire::Writer request;
       request.put(host_request(copy));
       return send(copy, GuestOperation::copy_to_device, request.bytes());
     }
     case cudaMemcpyDeviceToHost: {
+      if (!has_host_memory(copy)) return refuse_host_pointer(copy);
       const std::lock_guard transfer(client.transfers());
       return receive(copy, client.ask(GuestOperation::copy_from_device, host_request(copy)));
     }

@@ -69,8 +69,11 @@ TEST(SimgpuRun, TimesTenEqualKernelsAsExactlyTenTimesOne) {
 TEST(SimgpuRun, CopiesBetweenAllKindsOfMemory) {
   const ProgramRun run = simulate("copies");
   EXPECT_EQ(run.exit_code, 86) << run.output;
-  EXPECT_THAT(messages(run), ElementsAre(HasSubstr("said to be cudaMemcpyDeviceToHost"),
-                                         HasSubstr("to or from a symbol")));
+  EXPECT_THAT(messages(run),
+              ElementsAre(HasSubstr("said to be cudaMemcpyDeviceToHost"),
+                          HasSubstr("a copy of 4097 bytes reads host memory at"),
+                          HasSubstr("a copy of 4096 bytes writes host memory at 0x8"),
+                          HasSubstr("to or from a symbol")));
   EXPECT_THAT(run.output, HasSubstr("copies are right"));
 }
 

@@ -1,3 +1,5 @@
+#include <sys/mman.h>
+
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -37,6 +39,28 @@ void copy_between_all_kinds_of_memory() {
   CHECK(cudaFree(first));
   CHECK(cudaFree(second));
   CHECK(cudaFree(nullptr));
+}
+
+// The program goes on: the device is still there.
+void refuse_host_pointers_that_are_none() {
+  const size_t page = 4096;
+  auto* pages = static_cast<std::uint8_t*>(
+      mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  EXPECT(munmap(pages + page, page) == 0);
+  std::memset(pages, 5, page);
+  std::uint8_t* device;
+  CHECK(cudaMalloc(&device, 2 * page));
+  CHECK(cudaMemcpy(device, pages, page, cudaMemcpyHostToDevice));
+  EXPECT_ERROR(cudaMemcpy(device, pages, page + 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+  EXPECT_ERROR(cudaMemcpy(reinterpret_cast<void*>(8), device, page, cudaMemcpyDeviceToHost),
+               cudaErrorInvalidValue);
+  // Rows of 64 bytes whose last ends with the page, 1000 apart.
+  CHECK(cudaMemcpy2D(device, 64, pages + page - 3064, 1000, 64, 4, cudaMemcpyHostToDevice));
+  std::uint8_t back = 0;
+  CHECK(cudaMemcpy(&back, device + 255, 1, cudaMemcpyDeviceToHost));
+  EXPECT(back == 5);
+  CHECK(cudaFree(device));
+  munmap(pages, page);
 }
 
 void copy_rectangles() {
@@ -163,6 +187,7 @@ void copy_between_peers_and_in_batches() {
 
 int main() {
   copy_between_all_kinds_of_memory();
+  refuse_host_pointers_that_are_none();
   copy_rectangles();
   copy_boxes();
   copy_between_peers_and_in_batches();

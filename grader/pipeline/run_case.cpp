@@ -101,7 +101,7 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   call(request_of(problem, timed, spec));
   result.bytes = tensor_bytes(problem);
   if (spec.shows_memory && !spec.hidden) result.peak_memory = peak_memory(result.outcome, problem);
-  if (tools.observe) {
+  if (tools.observe && !spec.hidden) {
     tools.observe(scene_.task().id + ": " + spec.name, result.outcome.activity);
   }
   const JudgedRun run{scene_.task(),  spec,  problem,           oracle_,

@@ -51,18 +51,19 @@ __global__ void vector_of_a_tile(const float* in, float* out, int count, int use
 }
 
 /// nvcc loads four elements of such an array at once, before it knows how many are needed.
-__global__ void scores_of_a_row(const float* in, const float* values, float* out, int count,
-                                int used, int width) {
+__global__ void scores_of_a_row(const float* in, const float* values, float* out, int first,
+                                int end, int width, int left_out) {
   float scores[1024];
   float sum = 0;
-  for (int j = 0; j < count; ++j) {
-    scores[j] = expf(in[j]);
-    sum += scores[j];
+  for (int j = first; j < end; ++j) {
+    if (j == left_out) continue;
+    scores[j - first] = expf(in[j]);
+    sum += scores[j - first];
   }
   for (int d = 0; d < width; ++d) {
     float all = 0;
     // FAULT scores_of_a_row RL0208 uninitialized-read
-    for (int j = 0; j < used; ++j) all += scores[j] * values[j * width + d];
+    for (int j = first; j < end; ++j) all += scores[j - first] * values[j * width + d];
     out[d] = all / sum;
   }
 }
@@ -93,8 +94,10 @@ const std::vector<Fault> faults{
      }},
     {"scores_of_a_row",
      [](bool wrong) {
-       scores_of_a_row<<<1, 1>>>(zeros<float>(64), zeros<float>(512), zeros<float>(8), 18,
-                                 18 + wrong, 8);
+       float* values = unwritten<float>(512);
+       fill_rows<<<1, 1>>>(values, 512, 512);  // of a product with 0, nothing depends on the other
+       scores_of_a_row<<<1, 1>>>(zeros<float>(64), values, zeros<float>(8), 0, 2, 8,
+                                 wrong ? 1 : -1);
      }},
     {"half_of_a_pair",
      [](bool wrong) {

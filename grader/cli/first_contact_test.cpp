@@ -41,6 +41,12 @@ TEST_F(CliTest, AloneAsksToGradeWhatIsWritten) {
   EXPECT_THAT(run({}).out, HasSubstr("it is written, and was never graded\n  run   "));
 }
 
+TEST_F(CliTest, ATodoThatIsCommentedOutIsNone) {
+  write("starter/part7-test/count.cpp",
+        "// STARTER: rooflab::todo(\"count the squares first\");\nint count() { return 9; }\n");
+  EXPECT_THAT(run({}).out, HasSubstr("it is written, and was never graded"));
+}
+
 TEST_F(CliTest, AloneIsFriendlyWhereThereIsNothing) {
   const Ran without_starter = run({});
   EXPECT_EQ(without_starter.code, 0);

@@ -307,7 +307,7 @@ std::string Builder::assemble(const std::filesystem::path& object) const {
   const simgpu::machine_code::Assembler assembler(
       sandboxed_assembler(options_.installation, options_.toolchain, options_.sandbox));
   const auto capability = static_cast<unsigned>(options_.compute_capability);
-  const std::string contents = read_file(object, kLargestObject);
+  const std::string contents = read_file(object, kLargestMade);
   const std::atomic<bool> stop = false;
   for (const std::string& ptx :
        simgpu::machine_code::ptx_within(std::as_bytes(std::span(contents)), capability)) {

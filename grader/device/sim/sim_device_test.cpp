@@ -59,7 +59,8 @@ std::vector<float> floats_in(const std::vector<std::byte>& bytes) {
   return values;
 }
 
-/// The outcome of a run that calls the function again, with all inputs one larger.
+/// The outcome of a run that calls the function again, with all inputs one larger and another
+/// factor.
 RunOutcome run_twice(SimDevice& device, const Problem& problem, const std::string& entry) {
   RunRequest request = request_of(problem, entry, "libgpu_tasks.so", std::chrono::seconds(60));
   request.fresh = [&problem](int) {
@@ -67,6 +68,7 @@ RunOutcome run_twice(SimDevice& device, const Problem& problem, const std::strin
     std::vector<float> x = floats_in(other.tensors[0].data);
     for (float& value : x) value += 1;
     std::memcpy(other.tensors[0].data.data(), x.data(), other.tensors[0].data.size());
+    other.parameters["alpha"] = 5.0;
     return other;
   };
   return device.run(request);
@@ -80,8 +82,7 @@ TEST_F(SimDeviceTest, AFunctionMayBeCalledAgainWithOtherInputsInItsProcess) {
   ASSERT_EQ(outcome.fresh.size(), 1U);
   const std::vector<float> x = floats_in(outcome.fresh[0].problem.tensors[0].data);
   const std::vector<float> y = floats_in(outcome.fresh[0].outputs.at(1));
-  const auto alpha = static_cast<float>(std::get<double>(problem_.parameters.at("alpha")));
-  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], alpha * x[i]) << i;
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], 5 * x[i]) << i;
 }
 
 TEST_F(SimDeviceTest, OfAFunctionThatWorksOnceTheSecondCallLeavesPoison) {

@@ -266,7 +266,9 @@ void call_again(simgpu::DeviceProcess& device, GuestProcess& guest, const RunReq
   fresh.problem = request.fresh(0);
   replace_tensors(device, fresh.problem, addresses);
   device.mark();
-  const std::optional<Reply> reply = guest.call(call_for(request, addresses));
+  Call call = call_for(request, addresses);
+  call.parameters = fresh.problem.parameters;  // scalars are drawn with the inputs
+  const std::optional<Reply> reply = guest.call(call);
   RunOutcome second;
   classify(reply, guest.talked_nonsense(), guest.end(), second);
   collect(device, request, addresses, second);

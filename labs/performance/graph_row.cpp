@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "graph.h"
-#include "guest_support/stream.h"
 #include "performance/arrays.h"
+#include "performance/own_stream.h"
 #include "performance/row.h"
 
 namespace rooflab::performance {

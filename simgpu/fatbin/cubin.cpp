@@ -197,11 +197,18 @@ std::vector<Symbol> kernel_symbols(const std::vector<Section>& sections, const S
 std::map<std::string, KernelResources> read_resources(std::span<const std::byte> elf) {
   const std::vector<Section> sections = read_sections(elf);
   constexpr std::string_view kSharedPrefix = ".nv.shared.";
+  constexpr std::string_view kKeptPrefix = ".nv.shared.reserved.";
+  // From capability 9.0 on the system keeps the first of a block's shared memory, which the
+  // kernel's section holds as well. It is no part of what the kernel asks for.
+  constexpr std::uint64_t kKeptBytes = 1024;
+  const bool keeps = std::ranges::any_of(
+      sections, [&](const Section& section) { return section.name.starts_with(kKeptPrefix); });
   std::unordered_map<std::string_view, unsigned> shared_bytes;
   for (const Section& section : sections) {
     if (!section.name.starts_with(kSharedPrefix)) continue;
     const std::string_view kernel = section.name.substr(kSharedPrefix.size());
-    shared_bytes[kernel] = static_cast<unsigned>(section.bytes);
+    const std::uint64_t kept = keeps ? std::min<std::uint64_t>(section.bytes, kKeptBytes) : 0;
+    shared_bytes[kernel] = static_cast<unsigned>(section.bytes - kept);
   }
   const Section* const table = only_section(
       sections, [](const Section& section) { return section.type == kSectionSymbols; });

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,14 +26,15 @@ struct Compiled {
   std::string ptxas_says;
 };
 
-Compiled compile(const std::string& source, const std::string& options) {
+Compiled compile(const std::string& source, const std::string& options, int architecture = 80) {
   const TemporaryDirectory directory;
   const std::filesystem::path output = directory.path() / "kernels.so";
   const CommandResult compiled = run_command(
       std::string(ROOFLAB_NVCC) +
       " -std=c++20 -O2 -shared -Xcompiler -fPIC -cudart shared -Xptxas -v "
-      "-gencode 'arch=compute_80,code=[sm_80,compute_80]' " +
-      options + " -o '" + output.string() + "' '" + ROOFLAB_SOURCE_DIR + "/simgpu/" + source + "'");
+      "-gencode " +
+      fmt::format("'arch=compute_{0},code=[sm_{0},compute_{0}]' ", architecture) + options +
+      " -o '" + output.string() + "' '" + ROOFLAB_SOURCE_DIR + "/simgpu/" + source + "'");
   EXPECT_EQ(compiled.status, 0) << compiled.output;
   return {read_file(output), compiled.output};
 }
@@ -131,6 +133,13 @@ TEST(Resources, AgreeWithPtxasOnCallsAndDynamicSharedMemory) {
     ASSERT_EQ(expected.size(), 2U) << compiled.ptxas_says;
     expect_same(resources_by_reader(images_in(compiled.library)), expected);
   }
+}
+
+TEST(Resources, LeaveOutTheSharedMemoryThatTheSystemKeeps) {
+  const Compiled compiled = compile("ptx/testdata/gemm_tiled.cu", "", 90);
+  const auto expected = resources_by_ptxas(compiled.ptxas_says);
+  ASSERT_EQ(expected.size(), 2U) << compiled.ptxas_says;
+  expect_same(resources_by_reader(images_in(compiled.library)), expected);
 }
 
 }  // namespace

@@ -74,6 +74,14 @@ bool reproduces(const TensorCheck& check, const KnownMistake& mistake);
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
                             const DiagnoseContext& context);
 
+/// What to know of a case whose problem is vast.
+inline constexpr const char* kMoreThanAnIntCounts =
+    "this case has more elements than an int counts (2,147,483,647): counts, indices and byte "
+    "offsets need std::int64_t or size_t, in host code and in the kernel";
+
+/// Outputs of a vast problem of which most is never written.
+Diagnostic explain_vast_unwritten(const DiagnoseContext& context);
+
 /// Whether the story of a wrong answer names its cause, rather than how the results look.
 bool names_cause(const Diagnostic& story);
 

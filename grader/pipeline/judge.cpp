@@ -57,7 +57,7 @@ bool was_aborted(const simgpu::Activity& activity) { return !activity.error.empt
 /// written.
 SettledCheck compared(const JudgedRun& run, const std::vector<Expected>& expected) {
   const RunOutcome& outcome = run.outcome;
-  if (outcome.sampled || is_cut_short(outcome)) {
+  if (outcome.sampled || is_cut_short(outcome) || run.problem.vast) {
     // Where samples do not tell, a case that asks for them runs in full: they have to tell of all.
     // Of what took too long, they tell what a grid writes only about.
     constexpr double kAboutAll = 0.9;
@@ -191,6 +191,38 @@ Judgement judge_cut_short(const JudgedRun& run) {
   return judgement;
 }
 
+/// Whether a call of a vast problem certainly leaves most of its outputs unwritten.
+bool leaves_most_unwritten(const JudgedRun& run) {
+  constexpr double kLeastWritten = 0.75;
+  double stored = 0, due = 0, of_grid = 0;
+  for (const auto& kernel : run.outcome.activity.kernels) {
+    stored += static_cast<double>(kernel.counters.global_store_bytes);
+  }
+  for (std::size_t i = 0; i < run.problem.tensors.size(); ++i) {
+    if (run.problem.tensors[i].role == Role::input) continue;
+    due += static_cast<double>(run.problem.tensors[i].bytes());
+    const auto& all = run.outcome.settled.of_grid;
+    of_grid += i < all.size() ? static_cast<double>(all[i]) : 0;
+  }
+  // A call that ran whole was no call for so many elements.
+  if (!is_cut_short(run.outcome)) return stored < kLeastWritten * due;
+  if (run.outcome.settled.of_grid.empty()) return stored == 0;
+  return of_grid < kLeastWritten * due;
+}
+
+/// Of a vast problem: what the blocks that ran have left, and whether all of them write enough.
+Judgement judge_vast(const JudgedRun& run) {
+  Judgement judgement;
+  SettledCheck check = compared(run, run.oracle->expect(run.problem));
+  explain_tensors(run, run.oracle->expect(run.problem), std::move(check.wrong), judgement);
+  if (judgement.diagnostics.empty() && leaves_most_unwritten(run)) {
+    judgement.diagnostics.push_back(explain_vast_unwritten(run.context));
+    judgement.telling = Telling::cause;
+  }
+  if (!judgement.diagnostics.empty()) judgement.verdict = Verdict::wrong_answer;
+  return judgement;
+}
+
 void check_results(const JudgedRun& run, Judgement& judgement) {
   Values expected = run.spec.expect;
   if (expected.empty() && run.oracle != nullptr) expected = run.oracle->expect_results(run.problem);
@@ -207,9 +239,8 @@ void check_results(const JudgedRun& run, Judgement& judgement) {
   judgement.telling = telling_of(judgement.diagnostics.front(), kFewestTelling);
 }
 
-}  // namespace
-
-Judgement judge(const JudgedRun& run) {
+/// What the call came to.
+Judgement judge_call(const JudgedRun& run) {
   const simgpu::Activity& activity = run.outcome.activity;
   const bool nothing_before = std::ranges::none_of(activity.findings, is_error);
   const bool cut_short = is_cut_short(run.outcome) && nothing_before;
@@ -219,6 +250,7 @@ Judgement judge(const JudgedRun& run) {
   if (const auto function = forbidden_call(activity, run.task.forbidden); !function.empty()) {
     return {Verdict::rejected, {explain_forbidden(function, 0, run.context)}};
   }
+  if (run.problem.vast) return judge_vast(run);
   if (cut_short) return judge_cut_short(run);
   Judgement judgement;
   check_tensors(run, judgement);
@@ -249,6 +281,16 @@ Judgement judge(const JudgedRun& run) {
   }
   if (std::ranges::any_of(activity.findings, is_leak)) {
     judgement.diagnostics = from_findings(run, Verdict::pass, is_leak).diagnostics;
+  }
+  return judgement;
+}
+
+}  // namespace
+
+Judgement judge(const JudgedRun& run) {
+  Judgement judgement = judge_call(run);
+  if (run.problem.vast && judgement.verdict != Verdict::pass && !judgement.diagnostics.empty()) {
+    judgement.diagnostics.front().notes.emplace_back(kMoreThanAnIntCounts);
   }
   return judgement;
 }

@@ -107,7 +107,7 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   const JudgedRun run{scene_.task(),  spec,  problem,           oracle_,
                       result.outcome, place, tools.device.gpu()};
   result.judgement = judge(run);
-  if (samples_do_not_tell(run, result.judgement)) {
+  if (!problem.vast && samples_do_not_tell(run, result.judgement)) {
     scene_.tools.progress(fmt::format("{}: running all of {}", scene_.task().id, spec.name));
     call(request_in_full(request_of(problem, timed, spec)));
     result.judgement = judge(run);

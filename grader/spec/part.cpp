@@ -67,6 +67,7 @@ CaseSpec read_case(TableReader& reader) {
   spec.sampled = reader.boolean_or("sampled", false);
   spec.shows_memory = reader.boolean_or("shows_memory", false);
   spec.late_inputs = reader.boolean_or("late_inputs", false);
+  spec.vast_gb = reader.number_or("vast_gb", 0);
   spec.peak = reader.text_or("peak", "");
   spec.group = reader.text_or("group", "");
   reader.finish();

@@ -38,6 +38,7 @@ struct CaseSpec {
   bool sampled = false;       ///< see RunRequest::sampled
   bool shows_memory = false;  ///< the report says how much device memory the call took
   bool late_inputs = false;   ///< see RunRequest::late_inputs
+  double vast_gb = 0;         ///< of a vast problem: GB of all tensors, which the GPU must have
   std::string peak = {};      ///< a GPU without this peak leaves the case out; empty: none does
   std::string group = {};     ///< name of its group
 };

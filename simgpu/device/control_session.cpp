@@ -97,6 +97,12 @@ void ControlSession::memory_operation(ControlOperation operation, wire::Reader& 
       writer.put(device_.trusted_allocate(bytes, reader.get_string(protocol::kMaxName)));
       return;
     }
+    case ControlOperation::allocate_vast: {
+      const auto bytes = reader.get<std::uint64_t>();
+      const std::string label = reader.get_string(protocol::kMaxName);
+      writer.put(device_.trusted_allocate_vast(bytes, label, reader.rest()));
+      return;
+    }
     case ControlOperation::release:
       device_.trusted_release(reader.get<std::uint64_t>());
       return;

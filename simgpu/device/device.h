@@ -42,6 +42,9 @@ struct DeviceOptions {
   /// Launches that take too long do not fail: their times are predicted from some blocks, or told
   /// as lower bounds. The budget is then that of all launches since the last mark together.
   bool bounds_long_launches = false;
+  /// With that: they are told from some of their blocks alone, without a look at how many it takes
+  /// to predict the rest.
+  bool bounds_by_blocks_alone = false;
   /// Calls of the host since the last mark, waiting ones left out, after which its program takes
   /// too long; so it does when its launches and copies together have used up the budget of one
   /// launch. 0: no limit.
@@ -186,6 +189,10 @@ class Device {
   /// ordered with it is a finding (RL0325). Takes no modelled time.
   void note_callers_work(const std::vector<ByteRange>& ranges);
   std::uint64_t trusted_allocate(std::uint64_t bytes, const std::string& label);
+  /// The same for more than this machine may hold: it takes the memory of the pages that kernels
+  /// touch, and holds `pattern` again and again, or zeros where that is empty.
+  std::uint64_t trusted_allocate_vast(std::uint64_t bytes, const std::string& label,
+                                      std::span<const std::byte> pattern);
   void trusted_release(std::uint64_t address);
   void set_checkers(bool on) { options_.checkers = on; }
   bool checkers() const { return options_.checkers; }

@@ -44,7 +44,8 @@ Descriptor sealed_memory(std::uint64_t bytes) {
 
 /// Bytes of the arena that nothing else may use.
 std::uint64_t occupied_bytes(const Allocation& allocation) {
-  const std::uint64_t unit = allocation.sharing == Sharing::none ? kAlignment : kPageBytes;
+  const bool is_mapped = allocation.sharing != Sharing::none || allocation.repeats;
+  const std::uint64_t unit = is_mapped ? kPageBytes : kAlignment;
   return round_up(std::max<std::uint64_t>(allocation.bytes, 1), unit);
 }
 
@@ -215,9 +216,33 @@ std::optional<SharedBlock> DeviceMemory::allocate_shared(std::uint64_t bytes, st
   return SharedBlock{.address = *base, .mapped_bytes = mapped, .memory = std::move(memory)};
 }
 
+std::optional<std::uint64_t> DeviceMemory::allocate_repeating(std::uint64_t bytes,
+                                                              std::string label,
+                                                              std::span<const std::byte> pattern) {
+  const bool is_whole = !pattern.empty() && pattern.size() % kPageBytes == 0;
+  if (!is_whole || bytes > capacity_ - std::min(allocated_, capacity_)) return std::nullopt;
+  const std::uint64_t mapped = round_up(std::max<std::uint64_t>(bytes, 1), kPageBytes);
+  const auto base = take_range(mapped, kPageBytes);
+  const Descriptor memory = sealed_memory(pattern.size());
+  if (!base || !memory ||
+      pwrite(memory.get(), pattern.data(), pattern.size(), 0) !=
+          static_cast<ssize_t>(pattern.size())) {
+    return std::nullopt;
+  }
+  for (std::uint64_t at = 0; at < mapped; at += pattern.size()) {
+    if (mmap(host(*base + at), std::min<std::uint64_t>(pattern.size(), mapped - at),
+             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, memory.get(),
+             0) == MAP_FAILED) {
+      return std::nullopt;
+    }
+  }
+  add({.base = *base, .bytes = bytes, .label = std::move(label), .repeats = true});
+  return base;
+}
+
 void DeviceMemory::forget_content(const Allocation& allocation) {
   mark_uninitialized(allocation.base, allocation.bytes);
-  if (allocation.sharing == Sharing::none) {
+  if (allocation.sharing == Sharing::none && !allocation.repeats) {
     zero(host(allocation.base), allocation.bytes);
     return;
   }
@@ -226,7 +251,7 @@ void DeviceMemory::forget_content(const Allocation& allocation) {
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
     throw std::runtime_error("cannot take shared memory back from a guest");
   }
-  --shared_blocks_;
+  if (allocation.sharing != Sharing::none) --shared_blocks_;
 }
 
 bool DeviceMemory::release(std::uint64_t address) {

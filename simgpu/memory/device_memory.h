@@ -40,6 +40,7 @@ struct Allocation {
   bool live = true;
   bool read_only = false;  ///< constant variables: kernels may not store to them
   Sharing sharing = Sharing::none;
+  bool repeats = false;       ///< made by allocate_repeating
   std::uint64_t changed = 0;  ///< DeviceMemory::changes() after what changed its content last
 };
 
@@ -74,6 +75,13 @@ class DeviceMemory {
   /// @returns nullopt when the memory is exhausted, or there are too many such blocks
   std::optional<SharedBlock> allocate_shared(std::uint64_t bytes, std::string label,
                                              Sharing sharing);
+  /// An allocation of the machine's memory for `pattern` alone, which it holds again and again from
+  /// its start on, however large it is. What kernels store to it takes pages as anywhere else. Its
+  /// bytes count as uninitialised: the shadow of an array that does not fit would not fit either.
+  /// @param pattern whole pages
+  /// @returns nullopt when the memory is exhausted
+  std::optional<std::uint64_t> allocate_repeating(std::uint64_t bytes, std::string label,
+                                                  std::span<const std::byte> pattern);
   /// False when `address` is not the base of a live allocation.
   bool release(std::uint64_t address);
 

@@ -50,6 +50,9 @@ struct SettledPart {
   std::vector<std::vector<simgpu::ByteRange>> written;
   /// By tensor: how many bytes of it all blocks write, as far as those that ran tell.
   std::vector<std::uint64_t> of_grid;
+  /// Of the only launch that was cut short; `last_stores_at` is an address of the device.
+  simgpu::ChosenBlocks chosen = {};
+  std::vector<std::uint64_t> addresses = {};  ///< of the tensors
 };
 
 /// What a guest's run ended in.

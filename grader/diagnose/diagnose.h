@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,13 +75,20 @@ bool reproduces(const TensorCheck& check, const KnownMistake& mistake);
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
                             const DiagnoseContext& context);
 
-/// What to know of a case whose problem is vast.
-inline constexpr const char* kMoreThanAnIntCounts =
-    "this case has more elements than an int counts (2,147,483,647): counts, indices and byte "
-    "offsets need std::int64_t or size_t, in host code and in the kernel";
+/// What a block of a vast problem did where an index of 32 bits wraps.
+struct WrappedIndex {
+  std::string tensor;            ///< an output
+  std::uint64_t unwritten = 0;   ///< its first element that no block writes; 0: not known
+  std::uint64_t last_block = 0;  ///< of the grid
+  std::optional<std::uint64_t> last_writes = {};  ///< the first element that this block writes
+};
 
-/// Outputs of a vast problem of which most is never written.
-Diagnostic explain_vast_unwritten(const DiagnoseContext& context);
+/// Outputs of a vast problem of which a large part is never written.
+Diagnostic explain_vast_unwritten(const WrappedIndex& wrapped, const DiagnoseContext& context);
+
+/// Adds to the story of a vast case what only happens there.
+/// @param finding  that the story is about, or nullptr
+void add_vast_cause(Diagnostic& story, const simgpu::Finding* finding);
 
 /// Whether the story of a wrong answer names its cause, rather than how the results look.
 bool names_cause(const Diagnostic& story);

@@ -221,14 +221,4 @@ Diagnostic explain_changed_input(const std::string& tensor, std::uint64_t change
   return story;
 }
 
-Diagnostic explain_vast_unwritten(const DiagnoseContext& context) {
-  Diagnostic story = begin_story("RL0403", context);
-  story.message = "most of the result is never written";
-  story.help =
-      "compute the number of blocks and each thread's index in 64 bits: a product of two ints is "
-      "an int, so that one of the factors has to be widened first";
-  if (context.hidden) note_hidden(story);
-  return story;
-}
-
 }  // namespace rooflab

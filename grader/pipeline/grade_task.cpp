@@ -29,7 +29,6 @@ constexpr std::uint64_t kMostCheckedInstructions = 10'000'000;
 
 std::vector<NumberedCase> chosen_cases(const TaskSpec& task, const std::optional<int>& number,
                                        const Device& device) {
-  constexpr double kBytesPerGb = 1e9;
   const gpu_spec::GpuSpec& gpu = device.gpu();
   std::vector<NumberedCase> cases;
   int next = 1;
@@ -37,10 +36,9 @@ std::vector<NumberedCase> chosen_cases(const TaskSpec& task, const std::optional
     const int own = spec.hidden ? 0 : next++;
     const bool is_chosen = !number || own == *number;
     const bool is_possible = spec.peak.empty() || gpu.peak_flops.contains(spec.peak);
-    const bool has_room =
-        spec.vast_gb == 0 || (device.backs_lazily() &&
-                              static_cast<double>(gpu.dram_bytes) >= spec.vast_gb * kBytesPerGb);
-    if (is_chosen && is_possible && has_room) cases.push_back({spec, own});
+    const bool is_held =
+        spec.vast_gb == 0 || (device.backs_lazily() && has_room(spec, gpu.dram_bytes));
+    if (is_chosen && is_possible && is_held) cases.push_back({spec, own});
   }
   return cases;
 }

@@ -9,6 +9,7 @@
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/too_slow.h"
+#include "grader/pipeline/wrapped_index.h"
 
 namespace rooflab {
 namespace {
@@ -191,36 +192,31 @@ Judgement judge_cut_short(const JudgedRun& run) {
   return judgement;
 }
 
-/// Whether a call of a vast problem certainly leaves most of its outputs unwritten.
-bool leaves_most_unwritten(const JudgedRun& run) {
-  constexpr double kLeastWritten = 0.75;
-  double stored = 0, due = 0, of_grid = 0;
-  for (const auto& kernel : run.outcome.activity.kernels) {
-    stored += static_cast<double>(kernel.counters.global_store_bytes);
-  }
-  for (std::size_t i = 0; i < run.problem.tensors.size(); ++i) {
-    if (run.problem.tensors[i].role == Role::input) continue;
-    due += static_cast<double>(run.problem.tensors[i].bytes());
-    const auto& all = run.outcome.settled.of_grid;
-    of_grid += i < all.size() ? static_cast<double>(all[i]) : 0;
-  }
-  // A call that ran whole was no call for so many elements.
-  if (!is_cut_short(run.outcome)) return stored < kLeastWritten * due;
-  if (run.outcome.settled.of_grid.empty()) return stored == 0;
-  return of_grid < kLeastWritten * due;
-}
-
 /// Of a vast problem: what the blocks that ran have left, and whether all of them write enough.
 Judgement judge_vast(const JudgedRun& run) {
   Judgement judgement;
-  SettledCheck check = compared(run, run.oracle->expect(run.problem));
-  explain_tensors(run, run.oracle->expect(run.problem), std::move(check.wrong), judgement);
-  if (judgement.diagnostics.empty() && leaves_most_unwritten(run)) {
-    judgement.diagnostics.push_back(explain_vast_unwritten(run.context));
-    judgement.telling = Telling::cause;
+  if (run.oracle == nullptr) return judgement;
+  const std::vector<Expected> expected = run.oracle->expect(run.problem);
+  explain_tensors(run, expected, compared(run, expected).wrong, judgement);
+  if (judgement.diagnostics.empty()) {
+    if (const auto wrapped = wrapped_index(run.problem, run.outcome)) {
+      judgement.diagnostics.push_back(explain_vast_unwritten(*wrapped, run.context));
+      judgement.telling = Telling::cause;
+    }
+  } else {
+    add_vast_cause(judgement.diagnostics.front(), nullptr);
   }
   if (!judgement.diagnostics.empty()) judgement.verdict = Verdict::wrong_answer;
   return judgement;
+}
+
+/// Of the first access outside of memory, if there is one, the index is what went wrong.
+void explain_vast_end(const JudgedRun& run, Judgement& judgement) {
+  if (judgement.verdict != Verdict::runtime_error || judgement.diagnostics.empty()) return;
+  const auto& findings = run.outcome.activity.findings;
+  const auto error = std::ranges::find_if(findings, is_error);
+  const bool is_outside = error != findings.end() && error->kind == FindingKind::out_of_bounds;
+  add_vast_cause(judgement.diagnostics.front(), is_outside ? &*error : nullptr);
 }
 
 void check_results(const JudgedRun& run, Judgement& judgement) {
@@ -239,13 +235,17 @@ void check_results(const JudgedRun& run, Judgement& judgement) {
   judgement.telling = telling_of(judgement.diagnostics.front(), kFewestTelling);
 }
 
-/// What the call came to.
-Judgement judge_call(const JudgedRun& run) {
+}  // namespace
+
+Judgement judge(const JudgedRun& run) {
   const simgpu::Activity& activity = run.outcome.activity;
   const bool nothing_before = std::ranges::none_of(activity.findings, is_error);
   const bool cut_short = is_cut_short(run.outcome) && nothing_before;
   if (!cut_short) {
-    if (auto ended = judge_end(run)) return *ended;
+    if (auto ended = judge_end(run)) {
+      if (run.problem.vast) explain_vast_end(run, *ended);
+      return *ended;
+    }
   }
   if (const auto function = forbidden_call(activity, run.task.forbidden); !function.empty()) {
     return {Verdict::rejected, {explain_forbidden(function, 0, run.context)}};
@@ -281,16 +281,6 @@ Judgement judge_call(const JudgedRun& run) {
   }
   if (std::ranges::any_of(activity.findings, is_leak)) {
     judgement.diagnostics = from_findings(run, Verdict::pass, is_leak).diagnostics;
-  }
-  return judgement;
-}
-
-}  // namespace
-
-Judgement judge(const JudgedRun& run) {
-  Judgement judgement = judge_call(run);
-  if (run.problem.vast && judgement.verdict != Verdict::pass && !judgement.diagnostics.empty()) {
-    judgement.diagnostics.front().notes.emplace_back(kMoreThanAnIntCounts);
   }
   return judgement;
 }

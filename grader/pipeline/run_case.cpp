@@ -186,6 +186,7 @@ RunOutcome CaseRunner::run_with_retry(const RunRequest& request) const {
 /// public one, since what the first prints is shown, or the only one.
 bool CaseRunner::is_called_again(const CaseSpec& spec) const {
   if (scene_.task().kind != TaskKind::kernel || oracle_ == nullptr || spec.sampled) return false;
+  if (spec.vast_gb > 0) return false;
   const CaseSpec* chosen = nullptr;
   int open = 0;
   for (const CaseSpec& one : scene_.task().cases) {

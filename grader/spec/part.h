@@ -43,6 +43,12 @@ struct CaseSpec {
   std::string group = {};     ///< name of its group
 };
 
+/// Whether a GPU of so much memory can hold the case's tensors, where it says how large they are.
+inline bool has_room(const CaseSpec& spec, std::int64_t dram_bytes) {
+  constexpr double kBytesPerGb = 1e9;
+  return static_cast<double>(dram_bytes) >= spec.vast_gb * kBytesPerGb;
+}
+
 /// A value that is off by a known factor has a known cause: "half: a multiply-add counts as two
 /// FLOPs".
 struct RatioHint {

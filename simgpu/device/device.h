@@ -238,6 +238,7 @@ class Device {
   std::uint64_t budget_of_launch() const;
   /// What comes next changes memory: of a call that was cut short nothing is final any more.
   void unsettle() { settled_ = {}; }
+  bool has_room_to_store(std::uint64_t address, std::uint64_t bytes);
   /// The device has worked on these ranges, and memory that the host shares holds what it should.
   void keep_managed(std::vector<ByteRange> touched);
   bool is_built(std::span<const std::byte> container) const;
@@ -276,8 +277,9 @@ class Device {
   std::uint64_t work_ = 0;                                ///< of the launches since the last mark
   std::uint64_t host_calls_ = 0, calls_after_fault_ = 0;  ///< since the last mark
   std::uint64_t host_work_ = 0;                           ///< of launches and copies since then
-  bool is_cut_short_ = false;     ///< one of them took too long: nobody knows what follows from it
-  bool left_blocks_out_ = false;  ///< one of them was sampled: its results are not whole
+  bool is_cut_short_ = false;  ///< one of them took too long: nobody knows what follows from it
+  std::uint64_t stored_to_vast_ = 0;   ///< bytes that copies and memsets store to vast allocations
+  bool left_blocks_out_ = false;       ///< one of them was sampled: its results are not whole
   std::vector<std::byte> built_code_;  ///< empty: all modules count as built
   bool names_only_built_code_ = false;
   ManagedContents managed_;  ///< kept only while there is memory that the host shares

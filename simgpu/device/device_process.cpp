@@ -320,6 +320,9 @@ SettledBytes DeviceProcess::settled() {
     const std::uint64_t first = settled.ranges.size();
     const auto reply = impl_->ask(ControlOperation::settled, first);
     wire::Reader reader(reply);
+    settled.chosen.storing = reader.get<std::uint64_t>();
+    settled.chosen.of_grid = reader.get<std::uint64_t>();
+    settled.chosen.last_stores_at = reader.get<std::uint64_t>();
     settled.of_grid.resize(reader.get<std::uint64_t>());
     for (ByteRange& stored : settled.of_grid) stored = reader.get<ByteRange>();
     if (reader.empty()) return settled;

@@ -28,8 +28,7 @@ std::uint64_t Device::trusted_allocate(std::uint64_t bytes, const std::string& l
 
 std::uint64_t Device::trusted_allocate_vast(std::uint64_t bytes, const std::string& label,
                                             std::span<const std::byte> pattern) {
-  const auto address = pattern.empty() ? memory_.allocate(bytes, label)
-                                       : memory_.allocate_repeating(bytes, label, pattern);
+  const auto address = memory_.allocate_vast(bytes, label, pattern);
   if (!address) {
     throw std::runtime_error(
         fmt::format("the simulated {} has no room for {} bytes of {}", gpu_.name, bytes, label));

@@ -155,10 +155,22 @@ class BoundingBlocks {
   SettledBytes settle() const {
     if (sampler_.any_conflict()) return {};
     kept_.put_back(launch_.memory);
-    return kept_.settled(launch_.request.grid.count(), launch_.memory);
+    SettledBytes settled = kept_.settled(launch_.request.grid.count(), launch_.memory);
+    if (pairs_.size() == kMostPairs && kept_.blocks() >= 2 * kMostPairs) settled.chosen = chosen();
+    return settled;
   }
 
  private:
+  ChosenBlocks chosen() const {
+    const std::uint64_t blocks = launch_.request.grid.count();
+    ChosenBlocks chosen{.storing = kept_.storing(), .of_grid = blocks};
+    const auto last = sampler_.profiles().find(blocks - 1);
+    if (last == sampler_.profiles().end()) return chosen;
+    const std::vector<ByteRange> stored = stored_bytes(*last->second.log);
+    if (!stored.empty()) chosen.last_stores_at = stored.front().address;
+    return chosen;
+  }
+
   void run_block(std::uint64_t block) {
     if (sampler_.profiles().contains(block)) return;
     kept_.keep(*sampler_.profile(block).log, launch_.memory);
@@ -261,6 +273,8 @@ LaunchResult bounds_from_beginning(const LaunchContext& launch) {
 LaunchResult run_within_budget(const LaunchContext& launch, bool may_sample,
                                const FullRun& run_in_full) {
   const bool alone = stands_alone(launch);
+  // All that stores beside vast memory can be undone, and so is bounded.
+  if (launch.bounds_by_blocks_alone && !alone) return bounds_from_beginning(launch);
   if (!alone || expected_work(launch) <= launch.instruction_budget) {
     LaunchResult whole = run_in_full(launch);
     const bool is_known = !whole.at_least || whole.counters.warp_instructions > 0;

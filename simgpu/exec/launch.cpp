@@ -242,6 +242,7 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
                                ? ~std::uint64_t{0}
                                : most_warp_instructions(options.warp_limit_us, gpu),
       .bounds_long_launches = options.bounds_long_launches,
+      .bounds_by_blocks_alone = options.bounds_by_blocks_alone,
       .secret = options.secret,
       .notes_stores = options.sampled,
       .native = native ? &*native : nullptr,

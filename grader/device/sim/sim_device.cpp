@@ -67,8 +67,9 @@ std::uint64_t memory_limit(const Problem& problem) {
   return bytes;
 }
 
-/// Work of a launch of a vast problem. Blocks of its own for each element take next to nothing of
-/// it; of a grid whose blocks go over all elements, each a part, it is enough for some.
+/// Work of a launch of a vast problem. Where each thread has a few elements, the blocks that run
+/// take next to nothing of it; where blocks go over all elements, each a part, it is enough for
+/// some. It is the only limit: one warp alone for all elements is slow, but not wrong.
 constexpr std::uint64_t kVastInstructions = 60'000'000;
 
 std::uint64_t instruction_budget(const RunRequest& request, bool checkers) {
@@ -217,7 +218,9 @@ std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
 SettledPart settled_part(const simgpu::SettledBytes& settled, const RunRequest& request,
                          const std::vector<std::uint64_t>& addresses) {
   SettledPart part;
-  if (settled.ranges.empty()) return part;
+  if (settled.ranges.empty() && settled.chosen.of_grid == 0) return part;
+  part.chosen = settled.chosen;
+  part.addresses = addresses;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const std::uint64_t begin = addresses[i];
     const std::uint64_t end = begin + request.problem->tensors[i].bytes();
@@ -326,7 +329,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                                     .checkers = checkers,
                                     .sampled = request.sampled,
                                     .instruction_budget = instruction_budget(request, checkers),
-                                    .warp_limit_us = kWarpLimitUs,
+                                    .warp_limit_us = vast ? 0 : kWarpLimitUs,
                                     .bounds_long_launches = request.timed || vast,
                                     .bounds_by_blocks_alone = vast,
                                     .host_call_limit = checkers ? kHostCallLimit : 0,

@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include "grader/diagnose/diagnose.h"
+#include "grader/diagnose/story.h"
+
+namespace rooflab {
+namespace {
+
+constexpr const char* kWraps = "an index of 32 bits wraps beyond 2147483647 elements";
+
+}  // namespace
+
+// These stories name elements and blocks in hidden cases, too: how large a vast case is the header
+// says about, and nothing can be fitted to it.
+
+Diagnostic explain_vast_unwritten(const WrappedIndex& wrapped, const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0403", context);
+  story.message = wrapped.unwritten == 0
+                      ? fmt::format("{}: most of {} is never written", kWraps, wrapped.tensor)
+                      : fmt::format("{}: {}[{}] and what follows is never written", kWraps,
+                                    wrapped.tensor, wrapped.unwritten);
+  if (wrapped.last_writes) {
+    story.evidence.push_back(fmt::format("block {}, the last of the grid, writes {}[{}]",
+                                         wrapped.last_block, wrapped.tensor, *wrapped.last_writes));
+  }
+  story.help =
+      "compute counts, indices and byte offsets as std::int64_t, in host code and in the kernel: "
+      "blockIdx.x * blockDim.x has 32 bits whatever it is assigned to, so widen one factor first";
+  if (context.hidden) note_hidden(story);
+  return story;
+}
+
+void add_vast_cause(Diagnostic& story, const simgpu::Finding* finding) {
+  story.notes.emplace_back(
+      fmt::format("this case has more elements than an int counts, and {}: counts, indices and "
+                  "byte offsets need std::int64_t, in host code and in the kernel",
+                  kWraps));
+  if (finding == nullptr || !finding->where.by_thread) return;
+  story.message = fmt::format("{}: {}", kWraps, story.message);
+  story.evidence.push_back(fmt::format("block {}, thread {}: {}", coordinates(finding->where.block),
+                                       coordinates(finding->where.thread), finding->object));
+}
+
+}  // namespace rooflab

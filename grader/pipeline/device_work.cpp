@@ -8,6 +8,7 @@
 #include <map>
 #include <regex>
 #include <string_view>
+#include <utility>
 
 #include "grader/pipeline/counts.h"
 #include "grader/pipeline/timing.h"
@@ -211,10 +212,14 @@ std::optional<Doubt> missing_operations(const Problem& problem, const Work& work
   const double back = bytes_behind_the_host(activity, gpu);
   if (went_to_the_host(bytes, work, activity, gpu) && back > 0 &&
       back >= least_share_of_round_trip(needed, activity) * static_cast<double>(bytes.results)) {
-    return Doubt{fmt::format("{:.0f} bytes left for the host, and {:.0f} came back; kernels did "
-                             "{:.0f} of the {:.0f} FLOPs that this case takes",
-                             bytes_to_host(activity, gpu), back, operations(activity), needed),
-                 true, "the data went to the host, and results came back from there"};
+    std::string reason = fmt::format("{:.0f} bytes left for the host, and {:.0f} came back",
+                                     bytes_to_host(activity, gpu), back);
+    if (needed > 0) {
+      reason += fmt::format("; kernels did {:.0f} of the {:.0f} FLOPs that this case takes",
+                            operations(activity), needed);
+    }
+    return Doubt{std::move(reason), true,
+                 "the data went to the host, and results came back from there"};
   }
   if (did_half(work, activity)) return std::nullopt;
   const bool proven = activity.kernels.empty() || most_operations(activity) < kImpossible * needed;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "grader/diagnose/story.h"
 #include "grader/pipeline/score.h"
@@ -97,11 +98,14 @@ Diagnostic explain_too_slow(const Timing& timing, const RunOutcome& outcome, boo
     story.evidence.push_back(
         fmt::format("none of its {} speed points are left", points_in_words(of)));
   }
-  story.notes.emplace_back(
-      is_compared ? "the answers of the other cases are right and keep their points; of this one, "
-                    "what the blocks that ran have written was compared, and is right"
-                  : "the answers of the other cases are right and keep their points; those of this "
-                    "one could not be compared, so that it earns at most a quarter of its points");
+  std::string note = "the answers of the other cases are right and keep their points; ";
+  if (is_compared) {
+    note += "of this one, what the blocks that ran have written was compared, and is right";
+  } else {
+    note += "those of this one could not be compared";
+    if (silence.empty()) note += ", so that it earns at most a quarter of its points";
+  }
+  story.notes.push_back(std::move(note));
   story.help = fmt::format("let the kernel do less for the same result: {}",
                            timing.limit.change.empty()
                                ? "read each value from memory once, and use it several times"

@@ -289,14 +289,16 @@ bool may_be_called_again(const RunRequest& request, const std::optional<Reply>& 
 
 /// Calls the function once more in its process, with other inputs of the same sizes: one that works
 /// only the first time keeps something that it should not. What goes wrong by itself is the
-/// outcome; whether the results are right, the fresh call tells.
+/// outcome; whether the results are right, the fresh call tells. @param call the first one
 void call_again(simgpu::DeviceProcess& device, GuestProcess& guest, const RunRequest& request,
-                const std::vector<std::uint64_t>& addresses, RunOutcome& first) {
+                const std::vector<std::uint64_t>& addresses, Call call, RunOutcome& first) {
   FreshCall fresh;
   fresh.problem = request.fresh(0);
   replace_tensors(device, fresh.problem, addresses);
   device.mark();
-  const std::optional<Reply> reply = guest.call(call_for(request, addresses));
+  if (request.late_inputs) device.note_callers_work(ranges_of(fresh.problem, addresses));
+  call.parameters = fresh.problem.parameters;  // scalars are drawn with the inputs
+  const std::optional<Reply> reply = guest.call(call);
   RunOutcome second;
   classify(reply, guest.talked_nonsense(), guest.end(), second);
   collect(device, request, addresses, second);
@@ -361,7 +363,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
     outcome.results = reply->results;
     collect(device, request, addresses, outcome);
     if (outcome.end == RunOutcome::End::returned && may_be_called_again(request, reply, outcome)) {
-      call_again(device, guest, request, addresses, outcome);
+      call_again(device, guest, request, addresses, call, outcome);
       return outcome;
     }
   }

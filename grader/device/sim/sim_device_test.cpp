@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -52,14 +53,22 @@ TEST_F(SimDeviceTest, BringsInputsThereAndOutputsBack) {
   EXPECT_TRUE(outcome.activity.findings.empty());
 }
 
-/// The outcome of a run that calls the function again, with all inputs one larger.
+std::vector<float> floats_in(const std::vector<std::byte>& bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+/// The outcome of a run that calls the function again, with all inputs one larger and another
+/// factor.
 RunOutcome run_twice(SimDevice& device, const Problem& problem, const std::string& entry) {
   RunRequest request = request_of(problem, entry, "libgpu_tasks.so", std::chrono::seconds(60));
   request.fresh = [&problem](int) {
     Problem other = problem;
-    std::vector<float> x = floats_of(other.tensors[0].data);
+    std::vector<float> x = floats_in(other.tensors[0].data);
     for (float& value : x) value += 1;
-    other.tensors[0].data = bytes_of(x);
+    std::memcpy(other.tensors[0].data.data(), x.data(), other.tensors[0].data.size());
+    other.parameters["alpha"] = 5.0;
     return other;
   };
   return device.run(request);
@@ -71,10 +80,9 @@ TEST_F(SimDeviceTest, AFunctionMayBeCalledAgainWithOtherInputsInItsProcess) {
   expect_scaled(outcome);
   EXPECT_EQ(outcome.activity.kernels.size(), 1U) << "the records are those of the first call";
   ASSERT_EQ(outcome.fresh.size(), 1U);
-  const std::vector<float> x = floats_of(outcome.fresh[0].problem.tensors[0].data);
-  const std::vector<float> y = floats_of(outcome.fresh[0].outputs.at(1));
-  const auto alpha = static_cast<float>(std::get<double>(problem_.parameters.at("alpha")));
-  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], alpha * x[i]) << i;
+  const std::vector<float> x = floats_in(outcome.fresh[0].problem.tensors[0].data);
+  const std::vector<float> y = floats_in(outcome.fresh[0].outputs.at(1));
+  for (std::size_t i = 0; i < x.size(); ++i) ASSERT_EQ(y[i], 5 * x[i]) << i;
 }
 
 TEST_F(SimDeviceTest, OfAFunctionThatWorksOnceTheSecondCallLeavesPoison) {

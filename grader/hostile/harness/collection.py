@@ -30,6 +30,7 @@ class Attack:
             raise SystemExit(f"{folder.name}/attack.toml has keys that nobody reads: {sorted(unknown)}")
         self.folder = folder
         self.name = name
+        self.is_first_shape = name == next(iter(tables_of(folder)))
         self.story = table["story"]
         self.task = table.get("task", TASKS[0])
         self.verdicts = as_list(table["verdict"])

@@ -71,13 +71,17 @@ TEST(UnusedBytes, MayBeUnwritten) {
   }
 }
 
+TEST(UnusedBytes, MayBeComparedWhereNothingDependsOnIt) {
+  EXPECT_EQ(trouble(read_word("  setp.eq.u64 %q1, %d1, 0;\n  mov.u32 %r2, 0;\n")), "");
+}
+
 TEST(UnusedBytes, AreToldOfAsSoonAsOneIsUsed) {
   for (const std::string body :
        {"  cvt.u32.u64 %r2, %d1;\n  and.b32 %r2, %r2, 256;\n  add.u32 %r2, %r2, 1;\n",
         "  cvt.u32.u64 %r2, %d1;\n  shr.u32 %r2, %r2, 1;\n",
         "  cvt.s32.s64 %r2, %d1;\n  neg.s32 %r2, %r2;\n",
         "  cvt.u16.u64 %h1, %d1;\n  cvt.s32.s16 %r2, %h1;\n  add.u32 %r2, %r2, 1;\n",
-        "  setp.eq.u64 %q1, %d1, 0;\n  mov.u32 %r2, 0;\n"}) {
+        "  setp.eq.u64 %q1, %d1, 0;\n  selp.b32 %r2, 1, 0, %q1;\n"}) {
     const LaunchResult result = read_word(body);
     ASSERT_EQ(result.findings.size(), 1u) << body;
     EXPECT_EQ(result.findings[0].code, "RL0205");

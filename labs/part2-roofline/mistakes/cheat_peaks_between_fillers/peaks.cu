@@ -40,10 +40,10 @@ static cudaGraphExec_t filler() {
   return executable;
 }
 
-// The stream of each part has 128 kernels that do nothing behind it: more than a GPU keeps in mind,
-// perhaps, so that the next part comes to run beside this one.
+// Behind the first part come 128 kernels that do nothing: more than a timeline keeps in mind,
+// perhaps, so that the second part comes to run beside the first.
 void fma_peak(const float* in, float* out, std::int64_t n, std::int64_t steps, float a, float b) {
-  constexpr int kThreads = 128, kParts = 4, kFillers = 8;
+  constexpr int kThreads = 128, kParts = 2, kFillers = 8;
   const std::int64_t part = (n + kParts - 1) / kParts;
   cudaGraphExec_t fill = filler();
   cudaStream_t streams[kParts];
@@ -54,7 +54,8 @@ void fma_peak(const float* in, float* out, std::int64_t n, std::int64_t steps, f
     const auto blocks = static_cast<unsigned>((count + kThreads - 1) / kThreads);
     one_chain<<<blocks, kThreads, 0, streams[i]>>>(in + first, out + first, count, steps, a, b);
     CUDA_CHECK(cudaGetLastError());
-    for (int j = 0; j < kFillers; ++j) CUDA_CHECK(cudaGraphLaunch(fill, streams[i]));
+    for (int j = 0; j < kFillers && i + 1 < kParts; ++j)
+      CUDA_CHECK(cudaGraphLaunch(fill, streams[i]));
   }
   CUDA_CHECK(cudaDeviceSynchronize());
   CUDA_CHECK(cudaGraphExecDestroy(fill));

@@ -75,20 +75,26 @@ bool reproduces(const TensorCheck& check, const KnownMistake& mistake);
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
                             const DiagnoseContext& context);
 
-/// What a block of a vast problem did where an index of 32 bits wraps.
+/// What blocks of a vast problem do where an index of 32 bits wraps.
 struct WrappedIndex {
-  std::string tensor;            ///< an output
-  std::uint64_t unwritten = 0;   ///< its first element that no block writes; 0: not known
-  std::uint64_t last_block = 0;  ///< of the grid
-  std::optional<std::uint64_t> last_writes = {};  ///< the first element that this block writes
+  std::string tensor;           ///< an output
+  std::uint64_t unwritten = 0;  ///< its first element that no block writes; 0: not known
+  std::optional<std::uint64_t> last_block = {};   ///< of the grid, where that is known to have run
+  std::optional<std::uint64_t> last_writes = {};  ///< the first element that it writes
 };
 
 /// Outputs of a vast problem of which a large part is never written.
 Diagnostic explain_vast_unwritten(const WrappedIndex& wrapped, const DiagnoseContext& context);
 
+/// A block whose access is out of bounds.
+struct LostBlock {
+  simgpu::Dim3 block, thread;
+  std::string tensor;       ///< the output that it should write
+  std::uint64_t share = 0;  ///< about the first element of it, where blocks follow each other
+};
+
 /// Adds to the story of a vast case what only happens there.
-/// @param finding  that the story is about, or nullptr
-void add_vast_cause(Diagnostic& story, const simgpu::Finding* finding);
+void add_vast_cause(Diagnostic& story, const std::optional<LostBlock>& lost);
 
 /// Whether the story of a wrong answer names its cause, rather than how the results look.
 bool names_cause(const Diagnostic& story);

@@ -7,11 +7,14 @@ namespace rooflab {
 namespace {
 
 constexpr const char* kWraps = "an index of 32 bits wraps beyond 2147483647 elements";
+constexpr const char* kHelp =
+    "compute counts, indices and byte offsets as std::int64_t, in host code and in the kernel: "
+    "blockIdx.x * blockDim.x has 32 bits whatever it is assigned to, so widen one factor first";
 
 }  // namespace
 
-// These stories name elements and blocks in hidden cases, too: how large a vast case is the header
-// says about, and nothing can be fitted to it.
+// These stories name elements and blocks in hidden cases, too: the header says how large such a
+// case may be, and nothing can be fitted to it.
 
 Diagnostic explain_vast_unwritten(const WrappedIndex& wrapped, const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0403", context);
@@ -19,26 +22,29 @@ Diagnostic explain_vast_unwritten(const WrappedIndex& wrapped, const DiagnoseCon
                       ? fmt::format("{}: most of {} is never written", kWraps, wrapped.tensor)
                       : fmt::format("{}: {}[{}] and what follows is never written", kWraps,
                                     wrapped.tensor, wrapped.unwritten);
-  if (wrapped.last_writes) {
-    story.evidence.push_back(fmt::format("block {}, the last of the grid, writes {}[{}]",
-                                         wrapped.last_block, wrapped.tensor, *wrapped.last_writes));
+  if (wrapped.last_block) {
+    const std::string written =
+        wrapped.last_writes ? fmt::format("[{}]", *wrapped.last_writes) : "";
+    story.evidence.push_back(fmt::format("block {}, the last of the grid, writes {}{}{}",
+                                         *wrapped.last_block, written.empty() ? "nothing of " : "",
+                                         wrapped.tensor, written));
   }
-  story.help =
-      "compute counts, indices and byte offsets as std::int64_t, in host code and in the kernel: "
-      "blockIdx.x * blockDim.x has 32 bits whatever it is assigned to, so widen one factor first";
+  story.help = kHelp;
   if (context.hidden) note_hidden(story);
   return story;
 }
 
-void add_vast_cause(Diagnostic& story, const simgpu::Finding* finding) {
-  story.notes.emplace_back(
-      fmt::format("this case has more elements than an int counts, and {}: counts, indices and "
-                  "byte offsets need std::int64_t, in host code and in the kernel",
-                  kWraps));
-  if (finding == nullptr || !finding->where.by_thread) return;
+void add_vast_cause(Diagnostic& story, const std::optional<LostBlock>& lost) {
+  if (!lost) {
+    story.notes.emplace_back(
+        fmt::format("this case has more elements than an int counts, and {}", kWraps));
+    return;
+  }
   story.message = fmt::format("{}: {}", kWraps, story.message);
-  story.evidence.push_back(fmt::format("block {}, thread {}: {}", coordinates(finding->where.block),
-                                       coordinates(finding->where.thread), finding->object));
+  story.evidence.push_back(
+      fmt::format("block {}, thread {}, where the share of its block begins at about {}[{}]",
+                  coordinates(lost->block), coordinates(lost->thread), lost->tensor, lost->share));
+  story.help = kHelp;
 }
 
 }  // namespace rooflab

@@ -204,19 +204,16 @@ Judgement judge_vast(const JudgedRun& run) {
       judgement.telling = Telling::cause;
     }
   } else {
-    add_vast_cause(judgement.diagnostics.front(), nullptr);
+    add_vast_cause(judgement.diagnostics.front(), std::nullopt);
   }
   if (!judgement.diagnostics.empty()) judgement.verdict = Verdict::wrong_answer;
   return judgement;
 }
 
-/// Of the first access outside of memory, if there is one, the index is what went wrong.
+/// Of an access outside of memory the index is what went wrong.
 void explain_vast_end(const JudgedRun& run, Judgement& judgement) {
   if (judgement.verdict != Verdict::runtime_error || judgement.diagnostics.empty()) return;
-  const auto& findings = run.outcome.activity.findings;
-  const auto error = std::ranges::find_if(findings, is_error);
-  const bool is_outside = error != findings.end() && error->kind == FindingKind::out_of_bounds;
-  add_vast_cause(judgement.diagnostics.front(), is_outside ? &*error : nullptr);
+  add_vast_cause(judgement.diagnostics.front(), lost_block(run.problem, run.outcome));
 }
 
 void check_results(const JudgedRun& run, Judgement& judgement) {

@@ -140,7 +140,8 @@ TEST(Judge, DropsWhatAStubSaysInAHiddenCase) {
 Judgement judge_vast_outcome(const RunOutcome& outcome) {
   const TaskSpec task;
   const CaseSpec spec;
-  const Problem problem{.parameters = {}, .tensors = {}, .vast = true};
+  const Tensor output{"y", ElementType::bfloat16, Role::output, {std::int64_t{6} << 30}, {}};
+  const Problem problem{.parameters = {}, .tensors = {output}, .vast = true};
   const gpu_spec::GpuSpec gpu;
   DiagnoseContext context;
   context.hidden = true;
@@ -157,16 +158,19 @@ TEST(Judge, NamesTheBlockWhoseIndexOf32BitsWraps) {
   RunOutcome outcome;
   Finding finding = bounds();
   finding.message = "This thread reads outside of memory";
-  finding.object = "4294967296 bytes before the start of x";
   finding.where.block = {1048576, 0, 0};
   finding.where.thread = {7, 0, 0};
   outcome.activity.findings = {finding};
+  outcome.activity.kernels.resize(1);
+  outcome.activity.kernels[0].grid = {3 << 20, 1, 1};
+  outcome.activity.kernels[0].failed = true;
   const Judgement judgement = judge_vast_outcome(outcome);
   EXPECT_EQ(judgement.verdict, Verdict::runtime_error);
   const Diagnostic& story = judgement.diagnostics.at(0);
   EXPECT_EQ(story.message.find("an index of 32 bits wraps beyond 2147483647 elements"), 0U);
   EXPECT_EQ(story.evidence.back(),
-            "block (1048576,0), thread (7,0): 4294967296 bytes before the start of x");
+            "block (1048576,0), thread (7,0), where the share of its block begins at about "
+            "y[2147483648]");
 }
 
 TEST(Judge, DoesNotBlameAnIndexForWhatEndsAVastCaseOtherwise) {

@@ -74,4 +74,25 @@ std::optional<WrappedIndex> wrapped_index(const Problem& problem, const RunOutco
   return std::nullopt;
 }
 
+std::optional<LostBlock> lost_block(const Problem& problem, const RunOutcome& outcome) {
+  const auto& findings = outcome.activity.findings;
+  const auto outside =
+      std::ranges::find(findings, simgpu::FindingKind::out_of_bounds, &simgpu::Finding::kind);
+  const auto output = std::ranges::find_if(
+      problem.tensors, [](const Tensor& tensor) { return tensor.role != Role::input; });
+  const auto& kernels = outcome.activity.kernels;
+  const auto failed = std::ranges::find(kernels, true, &simgpu::KernelRecord::failed);
+  if (outside == findings.end() || output == problem.tensors.end() || failed == kernels.end() ||
+      !outside->where.by_thread) {
+    return std::nullopt;
+  }
+  const simgpu::Dim3& grid = failed->grid;
+  const simgpu::Dim3& block = outside->where.block;
+  const auto number = static_cast<double>(
+      block.x + std::uint64_t{grid.x} * (block.y + std::uint64_t{grid.y} * block.z));
+  const double each = static_cast<double>(output->elements()) / static_cast<double>(grid.count());
+  return LostBlock{block, outside->where.thread, output->name,
+                   static_cast<std::uint64_t>(number * each)};
+}
+
 }  // namespace rooflab

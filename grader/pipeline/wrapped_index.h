@@ -13,4 +13,7 @@ namespace rooflab {
 /// each other what to do.
 std::optional<WrappedIndex> wrapped_index(const Problem& problem, const RunOutcome& outcome);
 
+/// Of a call of a vast problem that an access out of bounds ended: whose it was.
+std::optional<LostBlock> lost_block(const Problem& problem, const RunOutcome& outcome);
+
 }  // namespace rooflab

@@ -74,6 +74,7 @@ TEST(WrappedIndex, IsThereWhereTheGridWritesTooLittleOrNothing) {
   nothing.settled.chosen = {.storing = 0, .of_grid = 1000};
   const auto none = wrapped_index(vast_problem(), nothing);
   ASSERT_TRUE(none);
+  EXPECT_EQ(none->last_block, 999U);
   EXPECT_FALSE(none->last_writes);
 }
 

@@ -250,8 +250,8 @@ std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
 }
 
 /// Bounds from as much as runs of the launch's beginning.
-LaunchResult bounds_from_beginning(const LaunchContext& launch) {
-  LaunchContext part = with_share(launch, kShareOfBounds);
+LaunchResult bounds_from_beginning(const LaunchContext& launch, std::uint64_t share) {
+  LaunchContext part = with_share(launch, share);
   // What blocks that tell each other something have stored, others may add to.
   const bool settles = !launch.kernel.info.orders_blocks && launch.request.grid_workspace == 0;
   KeptStores kept;
@@ -274,7 +274,9 @@ LaunchResult run_within_budget(const LaunchContext& launch, bool may_sample,
                                const FullRun& run_in_full) {
   const bool alone = stands_alone(launch);
   // All that stores beside vast memory can be undone, and so is bounded.
-  if (launch.bounds_by_blocks_alone && !alone) return bounds_from_beginning(launch);
+  if (launch.bounds_by_blocks_alone && !alone) {
+    return bounds_from_beginning(launch, kShareOfBounds);
+  }
   if (!alone || expected_work(launch) <= launch.instruction_budget) {
     LaunchResult whole = run_in_full(launch);
     const bool is_known = !whole.at_least || whole.counters.warp_instructions > 0;
@@ -288,7 +290,10 @@ LaunchResult run_within_budget(const LaunchContext& launch, bool may_sample,
     }
     if (std::optional<LaunchResult> bounds = bounds_from_blocks(launch)) return std::move(*bounds);
   }
-  return bounds_from_beginning(launch);
+  // Blocks have had their share, and the bound is not what is wanted.
+  constexpr std::uint64_t kSmallShare = 16;
+  return bounds_from_beginning(launch,
+                               launch.bounds_by_blocks_alone ? kSmallShare : kShareOfBounds);
 }
 
 }  // namespace simgpu

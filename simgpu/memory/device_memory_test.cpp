@@ -11,6 +11,8 @@
 #include <random>
 #include <thread>
 
+#include "simgpu/memory/pages.h"
+
 namespace simgpu {
 namespace {
 

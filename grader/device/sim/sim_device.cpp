@@ -70,7 +70,7 @@ std::uint64_t memory_limit(const Problem& problem) {
 /// Work of a launch of a vast problem. Where each thread has a few elements, the blocks that run
 /// take next to nothing of it; where blocks go over all elements, each a part, it is enough for
 /// some. It is the only limit: one warp alone for all elements is slow, but not wrong.
-constexpr std::uint64_t kVastInstructions = 60'000'000;
+constexpr std::uint64_t kVastInstructions = 20'000'000;
 
 std::uint64_t instruction_budget(const RunRequest& request, bool checkers) {
   if (request.problem->vast) return kVastInstructions;

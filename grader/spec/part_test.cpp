@@ -203,7 +203,7 @@ TEST_F(PartTest, EveryMistakeIsNamedWithFileLineAndRemedy) {
           ":11: task \"scale\": unknown key `pionts`; known keys are bonus, case, entry, file, "
           "forbidden, group, hints, host_time_limit_s, id, kind, libraries, oracle, points, "
           "question, "
-          "ratio, speed, "
+          "ratio, speed, stream, "
           "time_limit_s, title, uses, withheld");
   EXPECT_EQ(error_after("points = 15", "points = \"15\""),
             file + ":11: task \"scale\": `points` is a string; write a number");

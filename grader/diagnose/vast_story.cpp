@@ -41,9 +41,15 @@ void add_vast_cause(Diagnostic& story, const std::optional<LostBlock>& lost) {
     return;
   }
   story.message = fmt::format("{}: {}", kWraps, story.message);
-  story.evidence.push_back(
-      fmt::format("block {}, thread {}, where the share of its block begins at about {}[{}]",
-                  coordinates(lost->block), coordinates(lost->thread), lost->tensor, lost->share));
+  // A byte offset of 32 bits wraps before an index does. A block whose share lies below goes over
+  // all elements.
+  constexpr std::uint64_t kLeastWrapped = std::uint64_t{1} << 29;
+  const std::string where =
+      lost->share >= kLeastWrapped
+          ? fmt::format("the share of its block begins at about {}[{}]", lost->tensor, lost->share)
+          : fmt::format("its loop goes on over {}", lost->tensor);
+  story.evidence.push_back(fmt::format("block {}, thread {}: {}", coordinates(lost->block),
+                                       coordinates(lost->thread), where));
   story.help = kHelp;
 }
 

@@ -169,7 +169,7 @@ TEST(Judge, NamesTheBlockWhoseIndexOf32BitsWraps) {
   const Diagnostic& story = judgement.diagnostics.at(0);
   EXPECT_EQ(story.message.find("an index of 32 bits wraps beyond 2147483647 elements"), 0U);
   EXPECT_EQ(story.evidence.back(),
-            "block (1048576,0), thread (7,0), where the share of its block begins at about "
+            "block (1048576,0), thread (7,0): the share of its block begins at about "
             "y[2147483648]");
 }
 

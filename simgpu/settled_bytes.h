@@ -12,6 +12,13 @@ struct ByteRange {
   bool operator==(const ByteRange&) const = default;
 };
 
+/// Blocks that were chosen by the secret, as many from each part of a grid as from any other.
+struct ChosenBlocks {
+  std::uint64_t storing = 0;         ///< how many of them stored anything
+  std::uint64_t of_grid = 0;         ///< blocks of the grid; 0: none were chosen like that
+  std::uint64_t last_stores_at = 0;  ///< where the grid's last block stores first; 0: nowhere
+};
+
 /// What is final of a launch of which not all blocks ran: what those that ran whole have stored.
 /// Empty where that cannot be said.
 struct SettledBytes {
@@ -19,6 +26,7 @@ struct SettledBytes {
   /// How many bytes all blocks of the grid store to each allocation that `ranges` lie in, as far as
   /// the blocks that ran tell; `address` is the allocation's.
   std::vector<ByteRange> of_grid;
+  ChosenBlocks chosen = {};
 };
 
 }  // namespace simgpu

@@ -30,7 +30,9 @@ struct Tensor {
   ElementType type = ElementType::float32;
   Role role = Role::input;
   std::vector<std::int64_t> shape;
-  std::vector<std::byte> data;  ///< contents for inputs, empty for outputs
+  /// Contents for inputs, empty for outputs. Of a vast problem whole pages of 4 KiB, at most 1 MiB,
+  /// which the tensor repeats from its start to its end.
+  std::vector<std::byte> data;
   std::int64_t elements() const;
   std::size_t bytes() const;  ///< of all elements
 };
@@ -53,6 +55,10 @@ struct Problem {
   /// written, in order and apart from each other. Only these are compared, so that an oracle that
   /// compares some elements chooses among them. A tensor that is not named is compared whole.
   std::map<std::string, std::vector<ElementRange>> written = {};
+  /// Its tensors may be larger than the machine's memory. A device runs some blocks of each launch
+  /// and backs what they touch; `written` names what they wrote, and an oracle looks at nothing
+  /// else.
+  bool vast = false;
 };
 
 /// What an output must hold: element i passes when !(|got - value[i]| > tolerance[i]) and got is a

@@ -50,6 +50,9 @@ struct SettledPart {
   std::vector<std::vector<simgpu::ByteRange>> written;
   /// By tensor: how many bytes of it all blocks write, as far as those that ran tell.
   std::vector<std::uint64_t> of_grid;
+  /// Of the only launch that was cut short; `last_stores_at` is an address of the device.
+  simgpu::ChosenBlocks chosen = {};
+  std::vector<std::uint64_t> addresses = {};  ///< of the tensors
 };
 
 /// What a guest's run ended in.
@@ -71,7 +74,8 @@ struct RunOutcome {
   std::string cuda_error;  ///< "cudaErrorIllegalAddress" when the call left one behind
   Values results;          ///< untrusted
   std::vector<std::vector<std::byte>>
-      outputs;                 ///< of every tensor, in order, read on the trusted side
+      outputs;                 ///< of every tensor, in order, read on the trusted side; of a vast
+                               ///< problem's the bytes of settled.written, one after the other
   bool keeps_records = false;  ///< the device fills in `activity`; a real GPU does not
   bool sampled = false;        ///< the device left out blocks, as the request allows
   SettledPart settled;         ///< of a call that was cut short or sampled
@@ -142,6 +146,8 @@ class Device {
   /// Makes a call that failed once more under checkers, where every run would be too slow for them.
   /// Why they do not work is told once.
   virtual CheckedCall check(const RunRequest& /*request*/) { return {}; }
+  /// Whether tensors of a vast problem take no more memory than what is touched of them.
+  virtual bool backs_lazily() const { return false; }
   /// Whether runs of several threads may go on at once; a measured time belongs to a run alone.
   virtual bool runs_side_by_side() const { return false; }
 };

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,27 @@ bool reproduces(const TensorCheck& check, const KnownMistake& mistake);
 /// values to the right ones, else by the places of the wrong elements (relation.h).
 Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMistake>& mistakes,
                             const DiagnoseContext& context);
+
+/// What blocks of a vast problem do where an index of 32 bits wraps.
+struct WrappedIndex {
+  std::string tensor;           ///< an output
+  std::uint64_t unwritten = 0;  ///< its first element that no block writes; 0: not known
+  std::optional<std::uint64_t> last_block = {};   ///< of the grid, where that is known to have run
+  std::optional<std::uint64_t> last_writes = {};  ///< the first element that it writes
+};
+
+/// Outputs of a vast problem of which a large part is never written.
+Diagnostic explain_vast_unwritten(const WrappedIndex& wrapped, const DiagnoseContext& context);
+
+/// A block whose access is out of bounds.
+struct LostBlock {
+  simgpu::Dim3 block, thread;
+  std::string tensor;       ///< the output that it should write
+  std::uint64_t share = 0;  ///< about the first element of it, where blocks follow each other
+};
+
+/// Adds to the story of a vast case what only happens there.
+void add_vast_cause(Diagnostic& story, const std::optional<LostBlock>& lost);
 
 /// Whether the story of a wrong answer names its cause, rather than how the results look.
 bool names_cause(const Diagnostic& story);

@@ -59,6 +59,22 @@ bool is_within(const std::vector<simgpu::ByteRange>& written, std::size_t elemen
   return at + size <= range.address + range.bytes;
 }
 
+/// The bytes of these elements, one after the other, out of those of `written`.
+std::vector<std::byte> gathered(const std::vector<simgpu::ByteRange>& written,
+                                const std::vector<std::size_t>& elements, std::size_t size,
+                                std::span<const std::byte> bytes) {
+  std::vector<std::byte> all;
+  auto range = written.begin();
+  std::uint64_t before = 0;  // bytes of earlier ranges
+  for (const std::size_t element : elements) {
+    const std::uint64_t at = element * size;
+    for (; at >= range->address + range->bytes; ++range) before += range->bytes;
+    const auto own = bytes.subspan(before + (at - range->address), size);
+    all.insert(all.end(), own.begin(), own.end());
+  }
+  return all;
+}
+
 /// Whether all blocks together write the tensor, and enough of what those that ran wrote was
 /// compared.
 bool is_covered(const Tensor& tensor, std::uint64_t written_by_grid, const Expected& all,
@@ -107,6 +123,17 @@ TensorCheck compare(const Tensor& tensor, const Expected& expected,
     check.nan_count += std::isnan(got) && !unwritten ? 1 : 0;
   }
   return check;
+}
+
+/// Of a vast tensor only these elements are at hand, one after the other.
+void add_wrong_of_vast(const Tensor& tensor, const Expected& expected,
+                       std::span<const std::byte> bytes, std::vector<TensorCheck>& wrong) {
+  Expected packed = expected;
+  packed.index.clear();
+  if (all_are_right(tensor, packed, bytes)) return;
+  TensorCheck check = compare(tensor, packed, bytes, true);
+  check.index = expected.index;
+  wrong.push_back(std::move(check));
 }
 
 /// What was never written of an output of which only some elements were compared.
@@ -189,8 +216,8 @@ SettledCheck check_settled(const Problem& problem, const std::vector<Expected>& 
     const Tensor& tensor = problem.tensors[i];
     if (tensor.role == Role::input) continue;
     const Expected& right = expected_of(expected, tensor);
-    const bool is_there =
-        i < settled.written.size() && i < outputs.size() && outputs[i].size() == tensor.bytes();
+    const bool is_there = i < settled.written.size() && i < outputs.size() &&
+                          (problem.vast || outputs[i].size() == tensor.bytes());
     if (!is_there) {
       check.tells = false;
       continue;
@@ -199,7 +226,11 @@ SettledCheck check_settled(const Problem& problem, const std::vector<Expected>& 
     const Expected final = part_of(right, [&](std::size_t element) {
       return is_within(written, element, size_of(tensor.type));
     });
-    if (!all_are_right(tensor, final, outputs[i])) {
+    if (problem.vast) {
+      add_wrong_of_vast(tensor, final,
+                        gathered(written, final.index, size_of(tensor.type), outputs[i]),
+                        check.wrong);
+    } else if (!all_are_right(tensor, final, outputs[i])) {
       check.wrong.push_back(compare(tensor, final, outputs[i], true));
     }
     check.tells =

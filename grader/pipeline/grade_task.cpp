@@ -28,14 +28,17 @@ namespace {
 constexpr std::uint64_t kMostCheckedInstructions = 10'000'000;
 
 std::vector<NumberedCase> chosen_cases(const TaskSpec& task, const std::optional<int>& number,
-                                       const gpu_spec::GpuSpec& gpu) {
+                                       const Device& device) {
+  const gpu_spec::GpuSpec& gpu = device.gpu();
   std::vector<NumberedCase> cases;
   int next = 1;
   for (const CaseSpec& spec : task.cases) {
     const int own = spec.hidden ? 0 : next++;
     const bool is_chosen = !number || own == *number;
     const bool is_possible = spec.peak.empty() || gpu.peak_flops.contains(spec.peak);
-    if (is_chosen && is_possible) cases.push_back({spec, own});
+    const bool is_held =
+        spec.vast_gb == 0 || (device.backs_lazily() && has_room(spec, gpu.dram_bytes));
+    if (is_chosen && is_possible && is_held) cases.push_back({spec, own});
   }
   return cases;
 }
@@ -93,7 +96,7 @@ class TaskGrader {
     }
     if (!is_buildable() || !is_allowed()) return result_;
     if (!task_.oracle.empty()) oracle_ = scene_.tools.oracle(task_.oracle);
-    const auto cases = chosen_cases(task_, scene_.request.case_number, gpu());
+    const auto cases = chosen_cases(task_, scene_.request.case_number, scene_.tools.device);
     if (cases.empty() && scene_.request.case_number) {
       const auto& spec = task_.cases.at(static_cast<std::size_t>(*scene_.request.case_number) - 1);
       return end(Verdict::not_applicable, explain_not_applicable(gpu().name, spec.peak, context()));

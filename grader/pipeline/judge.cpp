@@ -9,6 +9,7 @@
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/too_slow.h"
+#include "grader/pipeline/wrapped_index.h"
 
 namespace rooflab {
 namespace {
@@ -57,7 +58,7 @@ bool was_aborted(const simgpu::Activity& activity) { return !activity.error.empt
 /// written.
 SettledCheck compared(const JudgedRun& run, const std::vector<Expected>& expected) {
   const RunOutcome& outcome = run.outcome;
-  if (outcome.sampled || is_cut_short(outcome)) {
+  if (outcome.sampled || is_cut_short(outcome) || run.problem.vast) {
     // Where samples do not tell, a case that asks for them runs in full: they have to tell of all.
     // Of what took too long, they tell what a grid writes only about.
     constexpr double kAboutAll = 0.9;
@@ -191,6 +192,30 @@ Judgement judge_cut_short(const JudgedRun& run) {
   return judgement;
 }
 
+/// Of a vast problem: what the blocks that ran have left, and whether all of them write enough.
+Judgement judge_vast(const JudgedRun& run) {
+  Judgement judgement;
+  if (run.oracle == nullptr) return judgement;
+  const std::vector<Expected> expected = run.oracle->expect(run.problem);
+  explain_tensors(run, expected, compared(run, expected).wrong, judgement);
+  if (judgement.diagnostics.empty()) {
+    if (const auto wrapped = wrapped_index(run.problem, run.outcome)) {
+      judgement.diagnostics.push_back(explain_vast_unwritten(*wrapped, run.context));
+      judgement.telling = Telling::cause;
+    }
+  } else {
+    add_vast_cause(judgement.diagnostics.front(), std::nullopt);
+  }
+  if (!judgement.diagnostics.empty()) judgement.verdict = Verdict::wrong_answer;
+  return judgement;
+}
+
+/// Of an access outside of memory the index is what went wrong.
+void explain_vast_end(const JudgedRun& run, Judgement& judgement) {
+  if (judgement.verdict != Verdict::runtime_error || judgement.diagnostics.empty()) return;
+  add_vast_cause(judgement.diagnostics.front(), lost_block(run.problem, run.outcome));
+}
+
 void check_results(const JudgedRun& run, Judgement& judgement) {
   Values expected = run.spec.expect;
   if (expected.empty() && run.oracle != nullptr) expected = run.oracle->expect_results(run.problem);
@@ -214,11 +239,15 @@ Judgement judge(const JudgedRun& run) {
   const bool nothing_before = std::ranges::none_of(activity.findings, is_error);
   const bool cut_short = is_cut_short(run.outcome) && nothing_before;
   if (!cut_short) {
-    if (auto ended = judge_end(run)) return *ended;
+    if (auto ended = judge_end(run)) {
+      if (run.problem.vast) explain_vast_end(run, *ended);
+      return *ended;
+    }
   }
   if (const auto function = forbidden_call(activity, run.task.forbidden); !function.empty()) {
     return {Verdict::rejected, {explain_forbidden(function, 0, run.context)}};
   }
+  if (run.problem.vast) return judge_vast(run);
   if (cut_short) return judge_cut_short(run);
   Judgement judgement;
   check_tensors(run, judgement);

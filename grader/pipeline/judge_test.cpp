@@ -136,6 +136,54 @@ TEST(Judge, DropsWhatAStubSaysInAHiddenCase) {
   EXPECT_EQ(judgement.diagnostics.at(0).line, 0U);
 }
 
+/// What is said of a vast case without an oracle.
+Judgement judge_vast_outcome(const RunOutcome& outcome) {
+  const TaskSpec task;
+  const CaseSpec spec;
+  const Tensor output{"y", ElementType::bfloat16, Role::output, {std::int64_t{6} << 30}, {}};
+  const Problem problem{.parameters = {}, .tensors = {output}, .vast = true};
+  const gpu_spec::GpuSpec gpu;
+  DiagnoseContext context;
+  context.hidden = true;
+  return judge({.task = task,
+                .spec = spec,
+                .problem = problem,
+                .oracle = nullptr,
+                .outcome = outcome,
+                .context = context,
+                .gpu = gpu});
+}
+
+TEST(Judge, NamesTheBlockWhoseIndexOf32BitsWraps) {
+  RunOutcome outcome;
+  Finding finding = bounds();
+  finding.message = "This thread reads outside of memory";
+  finding.where.block = {1048576, 0, 0};
+  finding.where.thread = {7, 0, 0};
+  outcome.activity.findings = {finding};
+  outcome.activity.kernels.resize(1);
+  outcome.activity.kernels[0].grid = {3 << 20, 1, 1};
+  outcome.activity.kernels[0].failed = true;
+  const Judgement judgement = judge_vast_outcome(outcome);
+  EXPECT_EQ(judgement.verdict, Verdict::runtime_error);
+  const Diagnostic& story = judgement.diagnostics.at(0);
+  EXPECT_EQ(story.message.find("an index of 32 bits wraps beyond 2147483647 elements"), 0U);
+  EXPECT_EQ(story.evidence.back(),
+            "block (1048576,0), thread (7,0): the share of its block begins at about "
+            "y[2147483648]");
+}
+
+TEST(Judge, DoesNotBlameAnIndexForWhatEndsAVastCaseOtherwise) {
+  RunOutcome outcome;
+  outcome.end = RunOutcome::End::not_implemented;
+  EXPECT_EQ(judge_vast_outcome(outcome).verdict, Verdict::not_implemented);
+  EXPECT_EQ(judge_vast_outcome(outcome).diagnostics.at(0).message, "still a TODO");
+  outcome.end = RunOutcome::End::killed;
+  const Judgement killed = judge_vast_outcome(outcome);
+  EXPECT_EQ(killed.verdict, Verdict::runtime_error);
+  EXPECT_EQ(killed.diagnostics.at(0).message.find("an index"), std::string::npos);
+}
+
 TEST(Judge, LetsALeakPassWithAWord) { expect_told({leak()}, Verdict::pass, "RL0309"); }
 
 }  // namespace

@@ -107,7 +107,7 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   const JudgedRun run{scene_.task(),  spec,  problem,           oracle_,
                       result.outcome, place, tools.device.gpu()};
   result.judgement = judge(run);
-  if (samples_do_not_tell(run, result.judgement)) {
+  if (!problem.vast && samples_do_not_tell(run, result.judgement)) {
     scene_.tools.progress(fmt::format("{}: running all of {}", scene_.task().id, spec.name));
     call(request_in_full(request_of(problem, timed, spec)));
     result.judgement = judge(run);
@@ -186,6 +186,7 @@ RunOutcome CaseRunner::run_with_retry(const RunRequest& request) const {
 /// public one, since what the first prints is shown, or the only one.
 bool CaseRunner::is_called_again(const CaseSpec& spec) const {
   if (scene_.task().kind != TaskKind::kernel || oracle_ == nullptr || spec.sampled) return false;
+  if (spec.vast_gb > 0) return false;
   const CaseSpec* chosen = nullptr;
   int open = 0;
   for (const CaseSpec& one : scene_.task().cases) {

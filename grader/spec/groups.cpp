@@ -128,7 +128,7 @@ void check_groups(const TableReader& reader, const TaskSpec& task) {
   if (task.kind == TaskKind::answers) return;  // its groups are the questions
   for (const GroupSpec& group : task.groups) {
     const bool has_case = std::ranges::any_of(task.cases, [&](const CaseSpec& spec) {
-      return spec.group == group.name && !spec.hidden && spec.peak.empty();
+      return spec.group == group.name && !spec.hidden && spec.peak.empty() && spec.vast_gb == 0;
     });
     if (!has_case) {
       throw reader.error("group",

@@ -58,6 +58,18 @@ Kind kind_of(TableReader& reader, const std::map<std::string, Kind>& kinds) {
   throw reader.error("kind", fmt::format("unknown kind \"{}\"", name), "use one of " + known);
 }
 
+/// Tensors of an oracle that does not know that they are vast would not fit this machine.
+void check_vast(const TableReader& reader, const CaseSpec& spec) {
+  if (spec.vast_gb < 0 || (spec.vast_gb > 0) != spec.parameters.contains("vast")) {
+    throw reader.error("vast_gb", "a vast case has both `vast_gb` and the parameter `vast = 1`",
+                       "give the GB of all its tensors together");
+  }
+  if (spec.vast_gb > 0 && (spec.sampled || spec.late_inputs || spec.shows_memory)) {
+    throw reader.error("vast_gb", "a vast case is neither sampled, nor late, nor about memory",
+                       "leave the other keys out");
+  }
+}
+
 CaseSpec read_case(TableReader& reader) {
   CaseSpec spec;
   spec.name = reader.text("name");
@@ -67,8 +79,10 @@ CaseSpec read_case(TableReader& reader) {
   spec.sampled = reader.boolean_or("sampled", false);
   spec.shows_memory = reader.boolean_or("shows_memory", false);
   spec.late_inputs = reader.boolean_or("late_inputs", false);
+  spec.vast_gb = reader.number_or("vast_gb", 0);
   spec.peak = reader.text_or("peak", "");
   spec.group = reader.text_or("group", "");
+  check_vast(reader, spec);
   reader.finish();
   return spec;
 }

@@ -38,9 +38,16 @@ struct CaseSpec {
   bool sampled = false;       ///< see RunRequest::sampled
   bool shows_memory = false;  ///< the report says how much device memory the call took
   bool late_inputs = false;   ///< see RunRequest::late_inputs
+  double vast_gb = 0;         ///< of a vast problem: GB of all tensors, which the GPU must have
   std::string peak = {};      ///< a GPU without this peak leaves the case out; empty: none does
   std::string group = {};     ///< name of its group
 };
+
+/// Whether a GPU of so much memory can hold the case's tensors, where it says how large they are.
+inline bool has_room(const CaseSpec& spec, std::int64_t dram_bytes) {
+  constexpr double kBytesPerGb = 1e9;
+  return static_cast<double>(dram_bytes) >= spec.vast_gb * kBytesPerGb;
+}
 
 /// A value that is off by a known factor has a known cause: "half: a multiply-add counts as two
 /// FLOPs".

@@ -321,6 +321,24 @@ TEST_F(PartTest, HiddenCaseShowsNoMemory) {
             "remove shows_memory");
 }
 
+TEST_F(PartTest, AVastCaseSaysWhatMemoryItsGpuMustHave) {
+  const auto with = [&](const std::string& keys) {
+    write("solutions/part7-test/hidden.toml",
+          "[[case]]\ntask = \"scale\"\nname = \"vast\"\n" + keys);
+  };
+  with("parameters = { n = 3, vast = 1 }\nvast_gb = 26\n");
+  const CaseSpec spec = load().tasks[0].cases.at(1);
+  EXPECT_TRUE(has_room(spec, std::int64_t{40} << 30));
+  EXPECT_FALSE(has_room(spec, std::int64_t{16} << 30));
+  EXPECT_TRUE(has_room(load().tasks[0].cases.at(0), 0)) << "any other fits everywhere";
+  for (const char* keys :
+       {"parameters = { n = 3 }\nvast_gb = 26\n", "parameters = { n = 3, vast = 1 }\n",
+        "parameters = { n = 3, vast = 1 }\nvast_gb = 26\nsampled = true\n"}) {
+    with(keys);
+    EXPECT_THAT([&] { load(); }, testing::ThrowsMessage<SpecError>(HasSubstr("vast"))) << keys;
+  }
+}
+
 TEST_F(PartTest, TwoFoldersMayNotShareANumber) {
   write("labs/part7-copy/part.toml", kGoodPart);
   EXPECT_THROW(list_parts(root_ / "labs"), SpecError);

@@ -101,6 +101,23 @@ TEST(TensorsTest, RefusesTypesThatNoProblemHas) {
               ThrowsMessage<std::invalid_argument>(HasSubstr("`x`")));
 }
 
+TEST(TensorsTest, ElementsOfARepeatedTensorAreThoseThatWereDrawn) {
+  const Tensor drawn = filled("x", ElementType::float32, Role::input, {3}, {5, 6, 7});
+  const Tensor vast = repeated(drawn, 4'000'000'001);
+  EXPECT_EQ(vast.elements(), 4'000'000'001);
+  EXPECT_EQ(vast.data, drawn.data);
+  EXPECT_EQ(widened(vast, {0, 2, 3'000'000'000, 3'999'999'999}), (std::vector<double>{5, 7, 5, 5}));
+}
+
+TEST(TensorsTest, TheElementsThatAVastInputRepeatsFillWholePages) {
+  for (const ElementType type : {ElementType::float32, ElementType::bfloat16}) {
+    const auto bytes = static_cast<std::size_t>(vast_period(type)) * size_of(type);
+    EXPECT_EQ(bytes % 4096, 0U);
+    EXPECT_LE(bytes, std::size_t{1} << 20);
+    EXPECT_NE(bytes % (std::size_t{1} << 13), 0U) << "a power of two would hide what wraps";
+  }
+}
+
 TEST(TensorsTest, FindsATensorByName) {
   const Problem problem{{}, {output("y", ElementType::bfloat16, {2, 3})}};
   const Tensor& y = tensor(problem, "y");

@@ -49,4 +49,6 @@ double set_default(Values& parameters, const std::string& name, double fallback)
   return real(parameters, name);
 }
 
+bool is_vast(const Values& parameters) { return parameters.contains("vast"); }
+
 }  // namespace rooflab

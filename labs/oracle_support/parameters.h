@@ -21,4 +21,7 @@ bool judges_structure(const Values& parameters);
 /// A number where the case gives none is `fallback`, which becomes a parameter.
 double set_default(Values& parameters, const std::string& name, double fallback);
 
+/// Whether a case asks for a vast problem (Problem::vast), by the parameter `vast = 1`.
+bool is_vast(const Values& parameters);
+
 }  // namespace rooflab

@@ -109,6 +109,12 @@ std::vector<std::int64_t> selected_rows(const Problem& problem, const std::strin
   return rows;
 }
 
+std::vector<std::size_t> elements_if_vast(const Problem& problem, const std::string& output) {
+  constexpr std::size_t kMost = 20'000;
+  if (!problem.vast) return {};
+  return selected_elements(problem, output, kMost);
+}
+
 std::vector<std::size_t> listed(const std::vector<std::size_t>& index, std::size_t count) {
   if (!index.empty()) return index;
   std::vector<std::size_t> all(count);

@@ -32,6 +32,10 @@ std::vector<std::size_t> selected_elements(const Problem& problem, const std::st
 std::vector<std::int64_t> selected_rows(const Problem& problem, const std::string& output,
                                         std::int64_t length, std::int64_t sample);
 
+/// Of a vast problem (Problem::vast) the elements of an output that are compared, in the thousands;
+/// of any other nothing, which stands for all.
+std::vector<std::size_t> elements_if_vast(const Problem& problem, const std::string& output);
+
 /// All of `index`, or 0 … count - 1 where it is empty.
 std::vector<std::size_t> listed(const std::vector<std::size_t>& index, std::size_t count);
 

@@ -97,6 +97,21 @@ Tensor output(const std::string& name, ElementType type, std::vector<std::int64_
   return {name, type, Role::output, std::move(shape), {}};
 }
 
+Tensor repeated(Tensor tensor, std::int64_t count) {
+  tensor.shape = {count};
+  return tensor;
+}
+
+std::vector<double> widened(const Tensor& tensor, const std::vector<std::size_t>& elements) {
+  const std::size_t there = tensor.data.size() / size_of(tensor.type);
+  std::vector<double> values;
+  values.reserve(elements.size());
+  for (const std::size_t element : elements) {
+    values.push_back(element_at(tensor.type, tensor.data, element % there));
+  }
+  return values;
+}
+
 const Tensor& tensor(const Problem& problem, const std::string& name) {
   const auto found = std::ranges::find(problem.tensors, name, &Tensor::name);
   if (found == problem.tensors.end()) throw std::out_of_range("no tensor " + name);

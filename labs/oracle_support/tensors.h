@@ -34,6 +34,20 @@ Tensor filled(const std::string& name, ElementType type, Role role, std::vector<
 Tensor random_tensor(const std::string& name, ElementType type, Role role,
                      std::vector<std::int64_t> shape, double deviation, Random& random);
 
+/// Elements of a vast input that are drawn; the tensor repeats them. As many bytes as a device
+/// takes, of whole pages whose number is a prime: nothing that wraps at a power of two finds the
+/// same again.
+inline std::int64_t vast_period(ElementType type) {
+  constexpr std::int64_t kPatternBytes = std::int64_t{251} * 4096;
+  return kPatternBytes / static_cast<std::int64_t>(size_of(type));
+}
+
+/// The tensor with `count` elements, which repeat those that it has.
+Tensor repeated(Tensor tensor, std::int64_t count);
+
+/// These elements of a tensor, as doubles, of one that repeats itself too.
+std::vector<double> widened(const Tensor& tensor, const std::vector<std::size_t>& elements);
+
 /// An output that is still to be written.
 Tensor output(const std::string& name, ElementType type, std::vector<std::int64_t> shape);
 

@@ -97,6 +97,12 @@ void ControlSession::memory_operation(ControlOperation operation, wire::Reader& 
       writer.put(device_.trusted_allocate(bytes, reader.get_string(protocol::kMaxName)));
       return;
     }
+    case ControlOperation::allocate_vast: {
+      const auto bytes = reader.get<std::uint64_t>();
+      const std::string label = reader.get_string(protocol::kMaxName);
+      writer.put(device_.trusted_allocate_vast(bytes, label, reader.rest()));
+      return;
+    }
     case ControlOperation::release:
       device_.trusted_release(reader.get<std::uint64_t>());
       return;
@@ -134,7 +140,11 @@ void ControlSession::memory_operation(ControlOperation operation, wire::Reader& 
 void ControlSession::settled_from(std::uint64_t first, wire::Writer& writer) const {
   const SettledBytes& settled = device_.settled();
   const std::size_t most = protocol::kChunkBytes / sizeof(ByteRange) - settled.of_grid.size();
-  writer.put(static_cast<std::uint64_t>(settled.of_grid.size()));
+  for (const std::uint64_t number :
+       {settled.chosen.storing, settled.chosen.of_grid, settled.chosen.last_stores_at,
+        std::uint64_t{settled.of_grid.size()}}) {
+    writer.put(number);
+  }
   writer.append(std::as_bytes(std::span(settled.of_grid)));
   const std::size_t begin = std::min<std::size_t>(first, settled.ranges.size());
   const std::size_t count = std::min(settled.ranges.size() - begin, most);

@@ -355,6 +355,7 @@ CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
 
 void Device::write_packed(const CopyRequest& request, std::uint64_t offset,
                           std::span<const std::byte> bytes) {
+  if (!has_room_to_store(request.address, bytes.size())) return;
   for_each_row(request, offset, bytes.size(),
                [&](std::uint64_t address, std::uint64_t at, std::uint64_t count) {
                  memory_.write(address, bytes.subspan(at, count));
@@ -367,6 +368,17 @@ void Device::read_packed(const CopyRequest& request, std::uint64_t offset,
                [&](std::uint64_t address, std::uint64_t at, std::uint64_t count) {
                  memory_.read(address, bytes.subspan(at, count));
                });
+}
+
+/// Vast memory has no room for all of it. What is not stored is as what a launch leaves out that
+/// takes too long: nobody knows what follows from it.
+bool Device::has_room_to_store(std::uint64_t address, std::uint64_t bytes) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+  const Allocation* const allocation = memory_.find(address);
+  if (allocation == nullptr || !allocation->is_vast) return true;
+  stored_to_vast_ += bytes;
+  is_cut_short_ = is_cut_short_ || stored_to_vast_ > kMostBytes;
+  return stored_to_vast_ <= kMostBytes;
 }
 
 CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
@@ -385,7 +397,8 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
   const bool from_host =
       comes_from_host(memory_, written_by_host(), request.source,
                       request.source_pitch * (request.height - 1) + request.width);
-  for (std::uint64_t row = 0; row < request.height; ++row) {
+  const bool has_room = has_room_to_store(request.destination, bytes);
+  for (std::uint64_t row = 0; row < request.height && has_room; ++row) {
     memory_.copy(request.destination + row * request.destination_pitch,
                  request.source + row * request.source_pitch, request.width);
   }
@@ -423,7 +436,11 @@ CudaError Device::fill(const FillRequest& request) {
   if (bytes == 0) return CudaError::success;
   if (!has_whole_elements(request)) return CudaError::invalid_value;
   unsettle();
-  for (std::uint64_t row = 0; row < request.height; ++row) {
+  const Allocation* const filled = memory_.find(request.address);
+  // Zeros take no pages, except where they replace what repeats.
+  const bool is_free = request.value == 0 && request.element_bytes == 1 && !filled->repeats;
+  const bool has_room = is_free || has_room_to_store(request.address, bytes);
+  for (std::uint64_t row = 0; row < request.height && has_room; ++row) {
     fill_row(memory_, request, request.address + row * request.pitch);
   }
   keep_managed({{request.address, request.pitch * (request.height - 1) + request.width}});

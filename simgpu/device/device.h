@@ -42,6 +42,9 @@ struct DeviceOptions {
   /// Launches that take too long do not fail: their times are predicted from some blocks, or told
   /// as lower bounds. The budget is then that of all launches since the last mark together.
   bool bounds_long_launches = false;
+  /// With that: they are told from some of their blocks alone, without a look at how many it takes
+  /// to predict the rest.
+  bool bounds_by_blocks_alone = false;
   /// Calls of the host since the last mark, waiting ones left out, after which its program takes
   /// too long; so it does when its launches and copies together have used up the budget of one
   /// launch. 0: no limit.
@@ -186,6 +189,10 @@ class Device {
   /// ordered with it is a finding (RL0325). Takes no modelled time.
   void note_callers_work(const std::vector<ByteRange>& ranges);
   std::uint64_t trusted_allocate(std::uint64_t bytes, const std::string& label);
+  /// The same for more than this machine may hold: it takes the memory of the pages that kernels
+  /// touch, and holds `pattern` again and again, or zeros where that is empty.
+  std::uint64_t trusted_allocate_vast(std::uint64_t bytes, const std::string& label,
+                                      std::span<const std::byte> pattern);
   void trusted_release(std::uint64_t address);
   void set_checkers(bool on) { options_.checkers = on; }
   bool checkers() const { return options_.checkers; }
@@ -231,6 +238,7 @@ class Device {
   std::uint64_t budget_of_launch() const;
   /// What comes next changes memory: of a call that was cut short nothing is final any more.
   void unsettle() { settled_ = {}; }
+  bool has_room_to_store(std::uint64_t address, std::uint64_t bytes);
   /// The device has worked on these ranges, and memory that the host shares holds what it should.
   void keep_managed(std::vector<ByteRange> touched);
   bool is_built(std::span<const std::byte> container) const;
@@ -269,8 +277,9 @@ class Device {
   std::uint64_t work_ = 0;                                ///< of the launches since the last mark
   std::uint64_t host_calls_ = 0, calls_after_fault_ = 0;  ///< since the last mark
   std::uint64_t host_work_ = 0;                           ///< of launches and copies since then
-  bool is_cut_short_ = false;     ///< one of them took too long: nobody knows what follows from it
-  bool left_blocks_out_ = false;  ///< one of them was sampled: its results are not whole
+  bool is_cut_short_ = false;  ///< one of them took too long: nobody knows what follows from it
+  std::uint64_t stored_to_vast_ = 0;   ///< bytes that copies and memsets store to vast allocations
+  bool left_blocks_out_ = false;       ///< one of them was sampled: its results are not whole
   std::vector<std::byte> built_code_;  ///< empty: all modules count as built
   bool names_only_built_code_ = false;
   ManagedContents managed_;  ///< kept only while there is memory that the host shares

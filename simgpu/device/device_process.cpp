@@ -55,6 +55,7 @@ std::vector<std::string> arguments_for(const DeviceProcessOptions& options, int 
                      {"--host-call-limit", std::to_string(options.host_call_limit)});
   }
   if (options.bounds_long_launches) arguments.emplace_back("--bound-long-launches");
+  if (options.bounds_by_blocks_alone) arguments.emplace_back("--bound-by-blocks-alone");
   if (options.sampled) arguments.emplace_back("--sampled");
   if (options.memory_limit > 0) {
     arguments.insert(arguments.end(), {"--memory-limit", std::to_string(options.memory_limit)});
@@ -237,6 +238,16 @@ std::uint64_t DeviceProcess::allocate(std::uint64_t bytes, const std::string& la
   return wire::Reader(reply).get<std::uint64_t>();
 }
 
+std::uint64_t DeviceProcess::allocate_vast(std::uint64_t bytes, const std::string& label,
+                                           std::span<const std::byte> pattern) {
+  wire::Writer writer;
+  writer.put(bytes);
+  writer.put_string(std::string_view(label).substr(0, protocol::kMaxName));
+  writer.append(pattern);
+  const auto reply = impl_->call(ControlOperation::allocate_vast, writer.bytes());
+  return wire::Reader(reply).get<std::uint64_t>();
+}
+
 void DeviceProcess::release(std::uint64_t address) {
   impl_->ask(ControlOperation::release, address);
 }
@@ -309,6 +320,9 @@ SettledBytes DeviceProcess::settled() {
     const std::uint64_t first = settled.ranges.size();
     const auto reply = impl_->ask(ControlOperation::settled, first);
     wire::Reader reader(reply);
+    settled.chosen.storing = reader.get<std::uint64_t>();
+    settled.chosen.of_grid = reader.get<std::uint64_t>();
+    settled.chosen.last_stores_at = reader.get<std::uint64_t>();
     settled.of_grid.resize(reader.get<std::uint64_t>());
     for (ByteRange& stored : settled.of_grid) stored = reader.get<ByteRange>();
     if (reader.empty()) return settled;

@@ -20,6 +20,9 @@ class DeviceProcessError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Of memory that holds the same bytes again and again.
+inline constexpr std::size_t kMostPatternBytes = std::size_t{1} << 20;
+
 struct DeviceProcessOptions {
   std::filesystem::path program;  ///< the simgpu-device executable
   std::filesystem::path gpu;      ///< the specification file
@@ -29,6 +32,7 @@ struct DeviceProcessOptions {
   std::uint64_t instruction_budget = 20'000'000'000;  ///< these three as DeviceOptions have them
   double warp_limit_us = 0;
   bool bounds_long_launches = false;
+  bool bounds_by_blocks_alone = false;
   std::uint64_t host_call_limit = 0;  ///< as DeviceOptions has it
   /// Bytes that may be allocated, whoever does it; 0: what this machine can hold.
   std::uint64_t memory_limit = 0;
@@ -59,6 +63,10 @@ class DeviceProcess {
 
   /// Memory of the device, shared with the guest through its addresses alone.
   std::uint64_t allocate(std::uint64_t bytes, const std::string& label);
+  /// Device::trusted_allocate_vast(). @param pattern whole pages, at most kMostPatternBytes, or
+  /// none
+  std::uint64_t allocate_vast(std::uint64_t bytes, const std::string& label,
+                              std::span<const std::byte> pattern);
   void release(std::uint64_t address);
   void write(std::uint64_t address, std::span<const std::byte> bytes);
   void read(std::uint64_t address, std::span<std::byte> bytes);

@@ -26,6 +26,16 @@ std::uint64_t Device::trusted_allocate(std::uint64_t bytes, const std::string& l
   return *address;
 }
 
+std::uint64_t Device::trusted_allocate_vast(std::uint64_t bytes, const std::string& label,
+                                            std::span<const std::byte> pattern) {
+  const auto address = memory_.allocate_vast(bytes, label, pattern);
+  if (!address) {
+    throw std::runtime_error(
+        fmt::format("the simulated {} has no room for {} bytes of {}", gpu_.name, bytes, label));
+  }
+  return *address;
+}
+
 void Device::trusted_release(std::uint64_t address) {
   if (guest_allocations_.contains(address) || !memory_.release(address)) {
     throw std::runtime_error(fmt::format("{:#x} is no allocation of the trusted side", address));

@@ -364,7 +364,7 @@ void BlockRunner::check_budget(const Lowered* at, const Warp& warp) const {
                               "have not come to their end",
                               instructions_ - began_at_));
   }
-  if (work() > launch_.instruction_budget) [[unlikely]] {
+  if (work() > launch_.instruction_budget || launch_.memory.undo_is_full()) [[unlikely]] {
     fail_too_long(at, warp, long_launch_in_words(launch_));
   }
 }

@@ -68,8 +68,9 @@ struct LaunchContext {
   /// Instructions of one warp after which the launch takes too long: they alone take its modelled
   /// limit, one after the other.
   std::uint64_t warp_instructions = ~std::uint64_t{0};
-  bool bounds_long_launches = false;  ///< as EngineOptions have it
-  std::uint64_t secret = 0;           ///< likewise
+  bool bounds_long_launches = false;    ///< as EngineOptions have it
+  bool bounds_by_blocks_alone = false;  ///< likewise
+  std::uint64_t secret = 0;             ///< likewise
   /// Of a block's traffic log; fewer where many blocks run side by side.
   std::size_t log_entries = TrafficLog::kMaxEntries;
   std::size_t window_bytes = ~std::size_t{0};  ///< of a block's races in global memory; likewise

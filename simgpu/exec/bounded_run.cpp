@@ -155,10 +155,22 @@ class BoundingBlocks {
   SettledBytes settle() const {
     if (sampler_.any_conflict()) return {};
     kept_.put_back(launch_.memory);
-    return kept_.settled(launch_.request.grid.count(), launch_.memory);
+    SettledBytes settled = kept_.settled(launch_.request.grid.count(), launch_.memory);
+    if (pairs_.size() == kMostPairs && kept_.blocks() >= 2 * kMostPairs) settled.chosen = chosen();
+    return settled;
   }
 
  private:
+  ChosenBlocks chosen() const {
+    const std::uint64_t blocks = launch_.request.grid.count();
+    ChosenBlocks chosen{.storing = kept_.storing(), .of_grid = blocks};
+    const auto last = sampler_.profiles().find(blocks - 1);
+    if (last == sampler_.profiles().end()) return chosen;
+    const std::vector<ByteRange> stored = stored_bytes(*last->second.log);
+    if (!stored.empty()) chosen.last_stores_at = stored.front().address;
+    return chosen;
+  }
+
   void run_block(std::uint64_t block) {
     if (sampler_.profiles().contains(block)) return;
     kept_.keep(*sampler_.profile(block).log, launch_.memory);
@@ -238,8 +250,8 @@ std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
 }
 
 /// Bounds from as much as runs of the launch's beginning.
-LaunchResult bounds_from_beginning(const LaunchContext& launch) {
-  LaunchContext part = with_share(launch, kShareOfBounds);
+LaunchResult bounds_from_beginning(const LaunchContext& launch, std::uint64_t share) {
+  LaunchContext part = with_share(launch, share);
   // What blocks that tell each other something have stored, others may add to.
   const bool settles = !launch.kernel.info.orders_blocks && launch.request.grid_workspace == 0;
   KeptStores kept;
@@ -261,6 +273,10 @@ LaunchResult bounds_from_beginning(const LaunchContext& launch) {
 LaunchResult run_within_budget(const LaunchContext& launch, bool may_sample,
                                const FullRun& run_in_full) {
   const bool alone = stands_alone(launch);
+  // All that stores beside vast memory can be undone, and so is bounded.
+  if (launch.bounds_by_blocks_alone && !alone) {
+    return bounds_from_beginning(launch, kShareOfBounds);
+  }
   if (!alone || expected_work(launch) <= launch.instruction_budget) {
     LaunchResult whole = run_in_full(launch);
     const bool is_known = !whole.at_least || whole.counters.warp_instructions > 0;
@@ -274,7 +290,10 @@ LaunchResult run_within_budget(const LaunchContext& launch, bool may_sample,
     }
     if (std::optional<LaunchResult> bounds = bounds_from_blocks(launch)) return std::move(*bounds);
   }
-  return bounds_from_beginning(launch);
+  // Blocks have had their share, and the bound is not what is wanted.
+  constexpr std::uint64_t kSmallShare = 16;
+  return bounds_from_beginning(launch,
+                               launch.bounds_by_blocks_alone ? kSmallShare : kShareOfBounds);
 }
 
 }  // namespace simgpu

@@ -94,6 +94,8 @@ struct EngineOptions {
   double warp_limit_us = 0;
   /// What takes too long does not fail: as few blocks run as tell its counters, or bounds of them.
   bool bounds_long_launches = false;
+  /// With that: bounds alone, which a grid of any size has at once.
+  bool bounds_by_blocks_alone = false;
   /// Decides which blocks run of a launch that is bounded or sampled: whoever does not know it
   /// cannot tell them from the others.
   std::uint64_t secret = 0;

@@ -111,6 +111,7 @@ void KeptStores::keep(const TrafficLog& log, const DeviceMemory& memory) {
   }
   ranges_.insert(ranges_.end(), ranges.begin(), ranges.end());
   ++blocks_;
+  storing_ += ranges.empty() ? 0 : 1;
 }
 
 void KeptStores::put_back(DeviceMemory& memory) const {

@@ -46,11 +46,15 @@ class KeptStores {
 
   /// Where they stored, as blocks of a grid of so many.
   SettledBytes settled(std::uint64_t blocks, const DeviceMemory& memory) const;
+  std::uint64_t blocks() const { return blocks_; }
+  /// Those of them that have stored anything.
+  std::uint64_t storing() const { return storing_; }
 
  private:
   std::vector<ByteRange> ranges_;  ///< as they came
   std::vector<std::byte> bytes_;   ///< of one range after the other
   std::uint64_t blocks_ = 0;       ///< that are kept
+  std::uint64_t storing_ = 0;      ///< those of them that stored anything
 };
 
 }  // namespace simgpu

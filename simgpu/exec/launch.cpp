@@ -242,6 +242,7 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
                                ? ~std::uint64_t{0}
                                : most_warp_instructions(options.warp_limit_us, gpu),
       .bounds_long_launches = options.bounds_long_launches,
+      .bounds_by_blocks_alone = options.bounds_by_blocks_alone,
       .secret = options.secret,
       .notes_stores = options.sampled,
       .native = native ? &*native : nullptr,
@@ -261,7 +262,8 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
     if (options.bounds_long_launches) {
       // On one worker it would be bounded in another way, and by other blocks, than elsewhere.
       const unsigned workers = std::max(options.workers, 2U);
-      return run_within_budget(launch, !options.sampled, [&](const LaunchContext& whole) {
+      const bool may_sample = !options.sampled && !options.bounds_by_blocks_alone;
+      return run_within_budget(launch, may_sample, [&](const LaunchContext& whole) {
         return run_in_full(whole, workers);
       });
     }

@@ -256,6 +256,9 @@ TEST_F(TooLong, WhatWholeBlocksOfABoundedLaunchStoredStaysAndIsTold) {
   expect_settled(bounded, std::vector<int>(64'000, 1), device_.get<int>(whole, 64'000),
                  device_.get<int>(out_, 64'000), out_);
   EXPECT_EQ(bounded.settled.ranges.front().address, out_) << "the first block is always among them";
+  EXPECT_EQ(bounded.settled.chosen.of_grid, 1000U);
+  EXPECT_EQ(bounded.settled.chosen.storing * 64, settled_words(bounded)) << "all of them store";
+  EXPECT_EQ(bounded.settled.chosen.last_stores_at, out_ + 999 * 64 * sizeof(int));
 }
 
 TEST_F(TooLong, WhatABlockHasStoredThatWasStoppedDoesNotStay) {

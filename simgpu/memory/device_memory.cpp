@@ -31,6 +31,9 @@ constexpr std::uint64_t kSmallestArena = std::uint64_t{1} << 28;
 constexpr std::size_t kRememberedFreed = 65536;
 /// Each is a mapping of its own, and a process may have 65530 of them (vm.max_map_count).
 constexpr std::size_t kMostSharedBlocks = 16384;
+/// Of a launch beside vast allocations, whose stores may touch more pages than the machine has:
+/// 320 MiB.
+constexpr std::size_t kMostUndonePages = 81'920;
 
 /// Zeroed memory of exactly `bytes` for as long as anyone has it mapped, or nothing.
 Descriptor sealed_memory(std::uint64_t bytes) {
@@ -44,7 +47,8 @@ Descriptor sealed_memory(std::uint64_t bytes) {
 
 /// Bytes of the arena that nothing else may use.
 std::uint64_t occupied_bytes(const Allocation& allocation) {
-  const std::uint64_t unit = allocation.sharing == Sharing::none ? kAlignment : kPageBytes;
+  const bool is_mapped = allocation.sharing != Sharing::none || allocation.repeats;
+  const std::uint64_t unit = is_mapped ? kPageBytes : kAlignment;
   return round_up(std::max<std::uint64_t>(allocation.bytes, 1), unit);
 }
 
@@ -108,15 +112,17 @@ struct DeviceMemory::Undo {
   void forget() {
     for (const Page& page : pages) saved[page.index] = 0;
     pages.clear();
-    active = false;
+    active = is_full = false;
   }
 
   bool active = false;
+  std::size_t most_pages = ~std::size_t{0};
   std::uint64_t page_count;
   /// One byte per page, lazily mapped: 1 when the page is in `pages`.
   std::uint8_t* saved = nullptr;
   std::mutex mutex;
   std::deque<Page> pages;
+  std::atomic<bool> is_full{false};
 };
 
 DeviceMemory::DeviceMemory(std::uint64_t capacity) : capacity_(capacity) {
@@ -215,9 +221,43 @@ std::optional<SharedBlock> DeviceMemory::allocate_shared(std::uint64_t bytes, st
   return SharedBlock{.address = *base, .mapped_bytes = mapped, .memory = std::move(memory)};
 }
 
+std::optional<std::uint64_t> DeviceMemory::allocate_vast(std::uint64_t bytes, std::string label,
+                                                         std::span<const std::byte> pattern) {
+  const bool is_whole = pattern.size() % kPageBytes == 0;
+  if (!is_whole || bytes > capacity_ - std::min(allocated_, capacity_)) return std::nullopt;
+  const std::uint64_t mapped = round_up(std::max<std::uint64_t>(bytes, 1), kPageBytes);
+  const auto base = take_range(mapped, kPageBytes);
+  if (!base || (!pattern.empty() && !map_again_and_again(*base, mapped, pattern))) {
+    return std::nullopt;
+  }
+  undo_->most_pages = kMostUndonePages;
+  add({.base = *base,
+       .bytes = bytes,
+       .label = std::move(label),
+       .repeats = !pattern.empty(),
+       .is_vast = true});
+  return base;
+}
+
+bool DeviceMemory::map_again_and_again(std::uint64_t base, std::uint64_t bytes,
+                                       std::span<const std::byte> pattern) {
+  const Descriptor memory = sealed_memory(pattern.size());
+  const auto length = static_cast<ssize_t>(pattern.size());
+  if (!memory || pwrite(memory.get(), pattern.data(), pattern.size(), 0) != length) return false;
+  for (std::uint64_t at = 0; at < bytes; at += pattern.size()) {
+    // Private: what a kernel stores stays in one place.
+    if (mmap(host(base + at), std::min<std::uint64_t>(pattern.size(), bytes - at),
+             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, memory.get(),
+             0) == MAP_FAILED) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void DeviceMemory::forget_content(const Allocation& allocation) {
   mark_uninitialized(allocation.base, allocation.bytes);
-  if (allocation.sharing == Sharing::none) {
+  if (allocation.sharing == Sharing::none && !allocation.repeats) {
     zero(host(allocation.base), allocation.bytes);
     return;
   }
@@ -226,7 +266,7 @@ void DeviceMemory::forget_content(const Allocation& allocation) {
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
     throw std::runtime_error("cannot take shared memory back from a guest");
   }
-  --shared_blocks_;
+  if (allocation.sharing != Sharing::none) --shared_blocks_;
 }
 
 bool DeviceMemory::release(std::uint64_t address) {
@@ -286,8 +326,8 @@ bool DeviceMemory::fill(std::uint64_t address, std::uint8_t value, std::uint64_t
   if (allocation == nullptr) return false;
   if (bytes == 0) return true;
   note_change(address);
-  if (value == 0 &&
-      allocation->sharing == Sharing::none) {  // unmapping does not zero what is shared
+  // Unmapping does not zero what is shared or repeats.
+  if (value == 0 && allocation->sharing == Sharing::none && !allocation->repeats) {
     zero(host(address), bytes);
   } else {
     std::memset(host(address), value, bytes);
@@ -377,6 +417,7 @@ void DeviceMemory::save_page(std::uint64_t address) {
   if (saved.load(std::memory_order_acquire) != 0) return;
   const std::lock_guard lock(undo.mutex);
   if (saved.load(std::memory_order_relaxed) != 0) return;
+  if (undo.pages.size() >= undo.most_pages) undo.is_full.store(true, std::memory_order_relaxed);
   Undo::Page& page = undo.pages.emplace_back();
   page.index = index;
   const std::byte* const bytes = arena_ + index * kPageBytes;
@@ -388,6 +429,8 @@ void DeviceMemory::save_page(std::uint64_t address) {
   // Only now may other threads store to the page.
   saved.store(1, std::memory_order_release);
 }
+
+bool DeviceMemory::undo_is_full() const { return undo_->is_full.load(std::memory_order_relaxed); }
 
 void DeviceMemory::commit_undo() { undo_->forget(); }
 

@@ -40,6 +40,8 @@ struct Allocation {
   bool live = true;
   bool read_only = false;  ///< constant variables: kernels may not store to them
   Sharing sharing = Sharing::none;
+  bool repeats = false;       ///< a pattern, from allocate_vast()
+  bool is_vast = false;       ///< may be larger than this machine's memory
   std::uint64_t changed = 0;  ///< DeviceMemory::changes() after what changed its content last
 };
 
@@ -74,6 +76,14 @@ class DeviceMemory {
   /// @returns nullopt when the memory is exhausted, or there are too many such blocks
   std::optional<SharedBlock> allocate_shared(std::uint64_t bytes, std::string label,
                                              Sharing sharing);
+  /// An allocation that may be larger than the machine's memory: it takes pages for what is stored
+  /// to it, and holds `pattern` again and again from its start to its end, or zeros where that is
+  /// empty. Its bytes count as uninitialised, for the shadow of an array that does not fit would
+  /// not fit either. From now on launches whose stores can be undone are bounded: undo_is_full().
+  /// @param pattern whole pages
+  /// @returns nullopt when the memory is exhausted
+  std::optional<std::uint64_t> allocate_vast(std::uint64_t bytes, std::string label,
+                                             std::span<const std::byte> pattern);
   /// False when `address` is not the base of a live allocation.
   bool release(std::uint64_t address);
 
@@ -139,6 +149,8 @@ class DeviceMemory {
   /// (thread-safe, cheap when the page is saved already).
   void begin_undo();
   void save_page(std::uint64_t address);
+  /// Whether the launch has stored to more pages than may be kept beside vast allocations.
+  bool undo_is_full() const;
   void commit_undo();
   void roll_back();
 
@@ -148,6 +160,8 @@ class DeviceMemory {
   /// A free range of the arena, or nullopt.
   std::optional<std::uint64_t> take_range(std::uint64_t bytes, std::uint64_t alignment);
   Allocation& add(Allocation allocation);
+  bool map_again_and_again(std::uint64_t base, std::uint64_t bytes,
+                           std::span<const std::byte> pattern);
   void forget_content(const Allocation& allocation);
   void copy_shadow(std::uint64_t destination, std::uint64_t source, std::uint64_t bytes);
 

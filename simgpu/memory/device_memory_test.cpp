@@ -11,6 +11,8 @@
 #include <random>
 #include <thread>
 
+#include "simgpu/memory/pages.h"
+
 namespace simgpu {
 namespace {
 
@@ -164,6 +166,80 @@ TEST(DeviceMemoryTest, AllocationsThatAreMadeAndFreedInALoopTakeNoMemoryOfTheMac
     }
     EXPECT_LT(resident_bytes(), before + 32 * kMebi) << "allocations of " << bytes << " bytes";
   }
+}
+
+constexpr std::uint64_t kPages =
+    251;  // a process has only so many mappings, each of a whole pattern
+
+/// Pages that begin with their number.
+std::vector<std::byte> numbered_pages(std::uint64_t pages) {
+  std::vector<std::byte> pattern(pages * kPageBytes);
+  for (std::uint64_t page = 0; page < pages; ++page) {
+    pattern[page * kPageBytes] = static_cast<std::byte>(page);
+  }
+  return pattern;
+}
+
+TEST(DeviceMemoryTest, VastAllocationsRepeatTheirPatternUpToTheirEnd) {
+  DeviceMemory memory(std::uint64_t{1} << 36);
+  const std::uint64_t bytes = (std::uint64_t{1} << 33) + kPageBytes + 3;
+  const std::uint64_t base = memory.allocate_vast(bytes, "x", numbered_pages(kPages)).value();
+  for (const std::uint64_t page : {0ULL, 1ULL, 77ULL, 251ULL, 1ULL << 20, 1ULL << 21}) {
+    EXPECT_EQ(contents(memory, base + page * kPageBytes, 1),
+              bytes_of({static_cast<int>(page % kPages)}))
+        << "page " << page;
+  }
+  EXPECT_NE(memory.find(base, bytes), nullptr);
+  EXPECT_EQ(memory.find(base, bytes + 1), nullptr);
+  EXPECT_FALSE(memory.allocate_vast(bytes, "y", bytes_of({1, 2, 3}))) << "no whole page";
+}
+
+TEST(DeviceMemoryTest, WhatIsStoredToARepeatingAllocationStaysInOnePlace) {
+  DeviceMemory memory(std::uint64_t{1} << 30);
+  const std::uint64_t base = memory.allocate_vast(8 * kPageBytes, "x", numbered_pages(2)).value();
+  EXPECT_TRUE(memory.write(base + 2 * kPageBytes, bytes_of({5})));
+  EXPECT_TRUE(memory.fill(base + 4 * kPageBytes, 0, 2 * kPageBytes));
+  EXPECT_TRUE(memory.fill(base + kPageBytes, 0, 4));
+  EXPECT_EQ(contents(memory, base + 2 * kPageBytes, 1), bytes_of({5}));
+  EXPECT_EQ(contents(memory, base + kPageBytes, 1), bytes_of({0})) << "not the pattern";
+  EXPECT_EQ(contents(memory, base + 5 * kPageBytes, 1), bytes_of({0})) << "not the pattern";
+  EXPECT_EQ(contents(memory, base + 7 * kPageBytes, 1), bytes_of({1}));
+  ASSERT_TRUE(memory.release(base));
+  EXPECT_EQ(memory.find(base), nullptr);
+}
+
+TEST(DeviceMemoryTest, VastAllocationsTakePagesForWhatIsStoredAlone) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "ThreadSanitizer keeps a record of each byte that was touched";
+#endif
+  DeviceMemory memory(std::uint64_t{1} << 36);
+  const std::uint64_t before = resident_bytes();
+  const std::uint64_t bytes = std::uint64_t{1} << 34;
+  const std::uint64_t input = memory.allocate_vast(bytes, "x", numbered_pages(kPages)).value();
+  const std::uint64_t output = memory.allocate_vast(bytes, "y", {}).value();
+  EXPECT_EQ(contents(memory, output + bytes - 1, 1), bytes_of({0}));
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    ASSERT_TRUE(memory.write(output + i * kMebi, contents(memory, input + i * kMebi, 4)));
+  }
+  EXPECT_LT(resident_bytes(), before + 16 * kMebi) << "pages around what was read count, too";
+}
+
+TEST(DeviceMemoryTest, ALaunchBesideVastAllocationsMayStoreToSoManyPages) {
+  DeviceMemory memory(std::uint64_t{1} << 36);
+  const auto store_to = [&](std::uint64_t base, std::uint64_t pages) {
+    memory.begin_undo();
+    for (std::uint64_t page = 0; page < pages; ++page) memory.save_page(base + page * kPageBytes);
+    const bool is_full = memory.undo_is_full();
+    memory.roll_back();
+    return is_full;
+  };
+  constexpr std::uint64_t kMany = 100'000;
+  const std::uint64_t base = memory.allocate(kMany * kPageBytes, "a").value();
+  EXPECT_FALSE(store_to(base, kMany)) << "what is not vast fits the machine";
+  const std::uint64_t vast = memory.allocate_vast(std::uint64_t{1} << 35, "x", {}).value();
+  EXPECT_FALSE(store_to(vast, 80'000));
+  EXPECT_TRUE(store_to(vast, kMany));
+  EXPECT_FALSE(memory.undo_is_full()) << "the next launch begins anew";
 }
 
 TEST(DeviceMemoryTest, CopiesAndFillsArriveAndStayInsideTheirAllocation) {

@@ -145,8 +145,21 @@ Check inapplicable_check(Claim claim, const std::string& task, bool held_out) {
           }};
 }
 
+const TaskSpec& task_of(const Graded& graded, const std::string& id) {
+  return *std::ranges::find(graded.part.tasks, id, &TaskSpec::id);
+}
+
 bool is_left_out(const Graded& graded, const std::string& task) {
-  return cannot_run(*std::ranges::find(graded.part.tasks, task, &TaskSpec::id), graded.gpu);
+  return cannot_run(task_of(graded, task), graded.gpu);
+}
+
+/// Whether the GPU has no memory for any case that would show the mistake.
+bool is_left_out(const Graded& graded, const Mistake& mistake) {
+  const auto shows = [&](const CaseSpec& spec) {
+    return spec.vast_gb > 0 && has_room(spec, graded.gpu.dram_bytes);
+  };
+  return is_left_out(graded, mistake.task) ||
+         (mistake.vast && std::ranges::none_of(task_of(graded, mistake.task).cases, shows));
 }
 
 /// Grades one task of a submission that `Submission`'s write_submission makes.
@@ -167,7 +180,7 @@ Check mistake_check(const Course& course, const Graded& graded, const Mistake& m
               .part = graded.part.number,
               .gpu = graded.gpu.id,
               .name = mistake.name};
-  if (is_left_out(graded, mistake.task)) {
+  if (is_left_out(graded, mistake)) {
     return inapplicable_check(std::move(claim), mistake.task, mistake.held_out);
   }
   return {.claim = std::move(claim),

@@ -89,6 +89,7 @@ Mistake read_mistake(const KeptSubmission& kept, TableReader& reader, const Task
   mistake.says = reader.text_or("says", "");
   mistake.loses = read_loses(reader, task, mistake.verdict);
   mistake.max_score = reader.number_or("max_score", points_without(mistake.loses, task));
+  mistake.vast = reader.boolean_or("vast", false);
   mistake.held_out = reader.boolean_or("held_out", false);
   mistake.judged = read_judged(reader);
   reader.each("edit", [&](const toml::table& edit) {

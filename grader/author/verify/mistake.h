@@ -28,6 +28,7 @@ struct Mistake : KeptSubmission {
   std::vector<std::string> loses;
   double max_score = 0;     ///< that it may earn; where the file names none, what `loses` leaves
   std::vector<Edit> edits;  ///< none: the file lies beside mistake.toml
+  bool vast = false;        ///< only a vast case (CaseSpec::vast_gb) shows it
   bool held_out = false;    ///< written without knowing what recognises mistakes
   /// What a reader of the declared diagnosis found, where its code alone would say otherwise.
   std::optional<Recognition> judged;

@@ -71,7 +71,7 @@ std::vector<std::string> cases_not_run(const TaskSpec& task, const gpu_spec::Gpu
     return peak.empty() || gpu.peak_flops.contains(peak);
   };
   for (const CaseSpec& spec : task.cases) {
-    if (has(spec.peak) && !names(result.at("cases"), spec.name)) {
+    if (has(spec.peak) && has_room(spec, gpu.dram_bytes) && !names(result.at("cases"), spec.name)) {
       missing.push_back(fmt::format("the case \"{}\" was not run", spec.name));
     }
   }

@@ -67,7 +67,13 @@ std::uint64_t memory_limit(const Problem& problem) {
   return bytes;
 }
 
+/// Work of a launch of a vast problem. Where each thread has a few elements, the blocks that run
+/// take next to nothing of it; where blocks go over all elements, each a part, it is enough for
+/// some. It is the only limit: one warp alone for all elements is slow, but not wrong.
+constexpr std::uint64_t kVastInstructions = 20'000'000;
+
 std::uint64_t instruction_budget(const RunRequest& request, bool checkers) {
+  if (request.problem->vast) return kVastInstructions;
   const double rate = checkers ? kCheckedInstructionsPerSecond : kInstructionsPerSecond;
   const bool is_sampled = !request.timed && !checkers;
   const Seconds time =
@@ -116,6 +122,10 @@ std::vector<std::uint64_t> place_tensors(simgpu::DeviceProcess& device, const Pr
   std::vector<std::uint64_t> addresses;
   for (const Tensor& tensor : problem.tensors) {
     const std::uint64_t bytes = tensor.bytes();
+    if (problem.vast) {
+      addresses.push_back(device.allocate_vast(bytes, tensor.name, tensor.data));
+      continue;
+    }
     const std::uint64_t address = device.allocate(std::max<std::uint64_t>(bytes, 1), tensor.name);
     addresses.push_back(address);
     if (bytes == 0) {
@@ -168,15 +178,33 @@ GuestSetup simulated_guest(const DeviceOptions& options, const RunRequest& reque
   return setup;
 }
 
+/// These bytes of a tensor, one after the other.
+std::vector<std::byte> read_ranges(simgpu::DeviceProcess& device, std::uint64_t address,
+                                   const std::vector<simgpu::ByteRange>& ranges) {
+  std::vector<std::byte> bytes;
+  for (const simgpu::ByteRange& range : ranges) {
+    const std::size_t before = bytes.size();
+    bytes.resize(before + range.bytes);
+    device.read(address + range.address, std::span(bytes).subspan(before));
+  }
+  return bytes;
+}
+
 /// The tensors after a call. Inputs of a sampled run stay away: they are large, and whether a
 /// function writes to them is seen in runs of all blocks.
 std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
                                                  const RunRequest& request,
-                                                 const std::vector<std::uint64_t>& addresses) {
+                                                 const std::vector<std::uint64_t>& addresses,
+                                                 const SettledPart& settled) {
   std::vector<std::vector<std::byte>> contents(addresses.size());
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const Tensor& tensor = request.problem->tensors[i];
-    if (request.sampled && tensor.role == Role::input) continue;
+    if ((request.sampled || request.problem->vast) && tensor.role == Role::input) continue;
+    if (request.problem->vast) {
+      if (!settled.written.empty())
+        contents[i] = read_ranges(device, addresses[i], settled.written[i]);
+      continue;
+    }
     auto& bytes = contents[i];
     bytes.resize(tensor.bytes());
     if (!bytes.empty()) {
@@ -190,7 +218,9 @@ std::vector<std::vector<std::byte>> read_tensors(simgpu::DeviceProcess& device,
 SettledPart settled_part(const simgpu::SettledBytes& settled, const RunRequest& request,
                          const std::vector<std::uint64_t>& addresses) {
   SettledPart part;
-  if (settled.ranges.empty()) return part;
+  if (settled.ranges.empty() && settled.chosen.of_grid == 0) return part;
+  part.chosen = settled.chosen;
+  part.addresses = addresses;
   for (std::size_t i = 0; i < addresses.size(); ++i) {
     const std::uint64_t begin = addresses[i];
     const std::uint64_t end = begin + request.problem->tensors[i].bytes();
@@ -219,8 +249,8 @@ void collect(simgpu::DeviceProcess& device, const RunRequest& request,
     // A function that ended in another way had no chance to free anything.
     if (returned && !request.timed) device.report_end();
     outcome.activity = device.collect();
-    outcome.outputs = read_tensors(device, request, addresses);
     outcome.settled = settled_part(device.settled(), request, addresses);
+    outcome.outputs = read_tensors(device, request, addresses, outcome.settled);
   } catch (const simgpu::DeviceProcessError& error) {
     if (!deadline.finish()) {
       throw;
@@ -292,7 +322,8 @@ void call_again(simgpu::DeviceProcess& device, GuestProcess& guest, const RunReq
 RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                     const RunRequest& request) {
   // Sampled runs are about times, like timed ones.
-  const bool checkers = !request.timed && !request.sampled;
+  const bool vast = request.problem->vast;
+  const bool checkers = !request.timed && !request.sampled && !vast;
   simgpu::DeviceProcess device =
       simgpu::DeviceProcess::start({.program = options.simgpu_device,
                                     .gpu = options.gpu_specs / (gpu.id + ".toml"),
@@ -300,8 +331,9 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                                     .checkers = checkers,
                                     .sampled = request.sampled,
                                     .instruction_budget = instruction_budget(request, checkers),
-                                    .warp_limit_us = kWarpLimitUs,
-                                    .bounds_long_launches = request.timed,
+                                    .warp_limit_us = vast ? 0 : kWarpLimitUs,
+                                    .bounds_long_launches = request.timed || vast,
+                                    .bounds_by_blocks_alone = vast,
                                     .host_call_limit = checkers ? kHostCallLimit : 0,
                                     .memory_limit = memory_limit(*request.problem),
                                     .assembler = options.assembler});

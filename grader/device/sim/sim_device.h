@@ -18,6 +18,7 @@ class SimDevice : public Device {
   std::string time_kind() const override { return "modelled"; }
   const gpu_spec::GpuSpec& gpu() const override { return gpu_; }
   RunOutcome run(const RunRequest& request) override;
+  bool backs_lazily() const override { return true; }
   bool runs_side_by_side() const override { return true; }
 
  private:

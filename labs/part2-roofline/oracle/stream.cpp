@@ -53,6 +53,7 @@ class StreamOracle : public Oracle {
     Problem problem{parameters, {}};
     problem.parameters["s"] = uniform(random, 1.5, 3.5);
     problem.parameters["exponent"] = uniform(random, 1.25, 3.0);
+    problem.vast = is_vast(parameters);
 
     const std::vector<StreamFunction> functions = called(parameters);
     add_inputs(problem, functions, n, random);
@@ -83,6 +84,7 @@ class StreamOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    if (problem.vast) return {};  // other cases know them
     const Inputs in(problem);
     std::vector<KnownMistake> mistakes;
     for (const StreamFunction& function : called(problem.parameters)) {
@@ -110,6 +112,12 @@ class StreamOracle : public Oracle {
     const auto add = [&](const char* name, bool StreamFunction::*reads,
                          std::span<const float> specials, const std::function<double()>& draw) {
       if (std::ranges::none_of(functions, reads)) return;
+      if (problem.vast) {
+        constexpr ElementType kType = ElementType::float32;
+        problem.tensors.push_back(
+            repeated(drawn(name, kType, Role::input, {vast_period(kType)}, draw), n));
+        return;
+      }
       problem.tensors.push_back(special ? repeated_input(name, n, specials)
                                         : drawn_input(name, n, random, draw));
     };
@@ -149,7 +157,7 @@ class StreamOracle : public Oracle {
    private:
     StreamOperands at(std::size_t i) const {
       const auto element = [i](std::span<const float> values) {
-        return values.empty() ? 0.0 : static_cast<double>(values[i]);
+        return values.empty() ? 0.0 : static_cast<double>(values[i % values.size()]);
       };
       return {element(a_), element(b_), element(positive_), s_, exponent_};
     }

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/part3-decoder/oracle/operations.h"
 #include "labs/part3-decoder/oracle/tensors.h"
 
@@ -27,14 +28,26 @@ class GegluOracle : public Oracle {
     const ElementType type = storage_type(parameters);
     Random random(seed);
     Problem problem{parameters, {}};
-    problem.tensors.push_back(filled("gate", type, Role::input, {count}, gates(count, random)));
-    problem.tensors.push_back(random_tensor("up", type, Role::input, {count}, 1, random));
+    problem.vast = is_vast(parameters);
+    const std::int64_t drawn = problem.vast ? vast_period(type) : count;
+    const auto add = [&](const Tensor& tensor) {
+      problem.tensors.push_back(problem.vast ? repeated(tensor, count) : tensor);
+    };
+    add(filled("gate", type, Role::input, {drawn}, gates(drawn, random)));
+    add(random_tensor("up", type, Role::input, {drawn}, 1, random));
     problem.tensors.push_back(output("out", type, {count}));
     return problem;
   }
 
   std::vector<Expected> expect(const Problem& problem) const override {
-    return {result(problem, geglu(widened(problem, "gate"), widened(problem, "up")))};
+    if (!problem.vast) {
+      return {result(problem, geglu(widened(problem, "gate"), widened(problem, "up")))};
+    }
+    const std::vector<std::size_t> index = elements_if_vast(problem, "out");
+    Expected out = result(problem, geglu(widened(tensor(problem, "gate"), index),
+                                         widened(tensor(problem, "up"), index)));
+    out.index = index;
+    return {out};
   }
 
   Work work(const Values& parameters) const override {
@@ -45,6 +58,7 @@ class GegluOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    if (problem.vast) return {};  // other cases know them
     const Numbers gate = widened(problem, "gate");
     const Numbers up = widened(problem, "up");
     Mistakes mistakes(expect(problem));

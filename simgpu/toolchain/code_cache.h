@@ -20,7 +20,8 @@ class CodeCache {
   explicit CodeCache(std::filesystem::path folder,
                      std::uintmax_t most_bytes = std::uintmax_t{128} << 20);
 
-  /// The folder simgpu/`name` in the user's cache folder, as XDG names it; empty when there is none.
+  /// The folder simgpu/`name` in the user's cache folder, as XDG names it; empty when there is
+  /// none.
   static std::filesystem::path default_folder(std::string_view name);
 
   /// Where to compile: this folder, or the system's for temporary files if it is not usable.

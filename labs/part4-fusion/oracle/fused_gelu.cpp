@@ -7,7 +7,6 @@
 #include "labs/oracle_support/known_mistakes.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rounding.h"
-#include "labs/oracle_support/selection.h"
 #include "labs/oracle_support/tensors.h"
 
 namespace rooflab {
@@ -21,10 +20,8 @@ class FusedGeluOracle : public Oracle {
     const ElementType type = storage_type(parameters);
     Random random(seed);
     Problem problem{parameters, {}};
-    problem.vast = is_vast(parameters);
-    const std::int64_t drawn = problem.vast ? vast_period(type) : count;
-    const Tensor x = filled("x", type, Role::input, {drawn}, values_of_many_sizes(drawn, random));
-    problem.tensors.push_back(repeated(x, count));
+    problem.tensors.push_back(
+        filled("x", type, Role::input, {count}, values_of_many_sizes(count, random)));
     problem.tensors.push_back(output("y", type, {count}));
     return problem;
   }
@@ -41,7 +38,6 @@ class FusedGeluOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
-    if (problem.vast) return {};  // other cases know them
     Mistakes mistakes(expect(problem));
     const auto add = [&](const char* code, const char* cause, const char* advice,
                          const std::function<double(double)>& function) {
@@ -98,15 +94,11 @@ class FusedGeluOracle : public Oracle {
     // For negative x, 1 + tanh cancels: what is left is off by the roundings of a number near 1.
     constexpr double kRoundings = 8;
     Computed y;
-    const std::vector<std::size_t> index = elements_if_vast(problem, "y");
-    const Tensor& input = tensor(problem, "x");
-    for (const double x : problem.vast ? widened(input, index) : widened(input)) {
+    for (const double x : widened(problem, "x")) {
       y.value.push_back(function(x));
       y.error.push_back(kRoundings * kFloat32Unit * std::abs(x));
     }
-    Expected expected = stored("y", storage_type(problem.parameters), std::move(y));
-    expected.index = index;
-    return expected;
+    return stored("y", storage_type(problem.parameters), std::move(y));
   }
 };
 

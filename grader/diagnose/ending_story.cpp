@@ -139,8 +139,7 @@ Ending without_details(Ending ending) {
     ending.message = "the process was killed";
     ending.help =
         "host code accessed memory that is not its own, divided by zero, or gave up: check "
-        "indexes, "
-        "pointers and recursion outside kernels";
+        "indexes, pointers and recursion outside kernels";
   } else if (ending.code == std::string_view("RL0606")) {
     ending.message = "the call left a CUDA error behind";
   } else if (ending.code == std::string_view("RL0607")) {

@@ -226,12 +226,9 @@ std::string cause_of(const simgpu::Finding& finding, bool hidden) {
 
 /// Whether it is about a matrix of a call of cuBLAS: "cublas_sgemm: A with 16 x 16 elements ...".
 bool names_matrix_of_cublas(const simgpu::Finding& finding) {
-  const auto says = [&](const char* words) {
-    return finding.message.find(words) != std::string::npos;
-  };
-  const bool is_cublas = finding.kernel.starts_with("cublas") || says("cublas");
-  return is_cublas &&
-         (says("A with ") || says("B with ") || says("A is read") || says("B is read"));
+  const auto has = [&](const char* words) { return says(finding.message, words); };
+  const bool is_cublas = finding.kernel.starts_with("cublas") || has("cublas");
+  return is_cublas && (has("A with ") || has("B with ") || has("A is read") || has("B is read"));
 }
 
 /// Whether the message leaves out what the finding says of the memory.
@@ -259,8 +256,7 @@ void add_details(Diagnostic& story, const simgpu::Finding& finding,
   if (finding.other && finding.other->by_thread && finding.where.by_thread &&
       finding.where.warp == finding.other->warp && finding.where.warp != simgpu::kUnknownWarp &&
       finding.where.block == finding.other->block &&
-      finding.kind == simgpu::FindingKind::shared_race &&
-      story.message.find("since Volta") == std::string::npos) {
+      finding.kind == simgpu::FindingKind::shared_race && !says(story.message, "since Volta")) {
     story.notes.emplace_back(
         "both threads are of one warp, whose lanes run in any order since Volta; threads of "
         "different warps meet here in the same way");
@@ -290,9 +286,6 @@ bool are_both_stores(const simgpu::Finding& finding) {
 
 /// What helps with this finding more than what its code says; null when nothing does.
 const char* closer_help(const simgpu::Finding& finding) {
-  const auto says = [](const std::string& text, const char* words) {
-    return text.find(words) != std::string::npos;
-  };
   if (finding.code == "RL0316" && are_both_stores(finding)) {
     const bool one_line =
         finding.where.file == finding.other->file && finding.where.line == finding.other->line;
@@ -308,8 +301,7 @@ const char* closer_help(const simgpu::Finding& finding) {
   }
   if (finding.code == "RL0304" && says(finding.message, "needs a fence")) {
     return "__threadfence() before the atomic makes what the block has done visible to whoever "
-           "sees "
-           "the atomic; the block that reads needs one behind its own atomic";
+           "sees the atomic; the block that reads needs one behind its own atomic";
   }
   if (finding.code == "RL0304" && are_both_stores(finding)) {
     return "let one block own each element: is the index the same in two blocks, or does a block "

@@ -45,10 +45,8 @@ Diagnostic OpenFailures::told_of_hidden(Diagnostic story) const {
   story.context.clear();
   story.notes.push_back(
       fmt::format("a hidden case fails with {}, and no public case does{}, so where it fails is "
-                  "not shown. Call "
-                  "the function with other sizes: no multiples of a block or a tile, smaller than "
-                  "one, and long "
-                  "in one direction alone",
+                  "not shown. Call the function with other sizes: no multiples of a block or a "
+                  "tile, smaller than one, and long in one direction alone",
                   story.code, place));
   return story;
 }

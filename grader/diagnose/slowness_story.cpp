@@ -112,11 +112,6 @@ void add_bank_conflicts(Causes& causes, const simgpu::KernelRecord& kernel,
       {std::move(story), gain_without(kernel, "shared", ratio(conflicts, wavefronts))});
 }
 
-std::string in_words(std::uint64_t count) {
-  return count < 1'000'000 ? fmt::format("{}", count)
-                           : fmt::format("{:.3g} million", static_cast<double>(count) / 1e6);
-}
-
 void add_atomics(Causes& causes, const simgpu::KernelRecord& kernel,
                  const DiagnoseContext& context) {
   const simgpu::KernelCounters& counters = kernel.counters;
@@ -129,16 +124,15 @@ void add_atomics(Causes& causes, const simgpu::KernelRecord& kernel,
             ? fmt::format(
                   "{} atomic operations meet on one address of global memory, and wait for "
                   "each other",
-                  in_words(counters.atomics_on_one_address))
+                  simgpu::count_in_words(counters.atomics_on_one_address))
             : fmt::format(
                   "each of {} atomics of warps on shared memory takes {:.0f} cycles: lanes "
                   "meet on one word, and wait for each other",
-                  in_words(counters.shared_atomic_requests),
+                  simgpu::count_in_words(counters.shared_atomic_requests),
                   ratio(counters.shared_atomic_wavefronts, counters.shared_atomic_requests));
     story.help =
         "add up in registers first, then across the warp (__shfl_down_sync), then across the "
-        "block, "
-        "and let one thread of each block do the atomic";
+        "block, and let one thread of each block do the atomic";
     causes.push_back({std::move(story), wasted});
   }
 }

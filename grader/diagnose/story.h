@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "grader/diagnose/diagnose.h"
 #include "simgpu/report.h"
@@ -40,6 +41,11 @@ std::string number_text(double value, int digits = 6);
 
 /// "(3,0)" or "(3,0,1)": z only when it is not zero.
 std::string coordinates(const simgpu::Dim3& index);
+
+/// Whether the simulated GPU's text has these words.
+inline bool says(std::string_view text, std::string_view words) {
+  return text.find(words) != std::string_view::npos;
+}
 
 /// Says, once, that a hidden case shows no sizes and values.
 void note_hidden(Diagnostic& story);

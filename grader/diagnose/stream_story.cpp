@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
-#include <string_view>
 #include <utility>
 
 #include "grader/diagnose/story.h"
@@ -14,8 +14,11 @@ namespace {
 
 using simgpu::HostCall;
 
-bool says(const std::string& text, std::string_view words) {
-  return text.find(words) != std::string::npos;
+/// "rmsnorm_kernel" of "rmsnorm_kernel<float>"; empty where no kernel did the work.
+std::string kernel_of(const simgpu::Finding& finding) {
+  std::string kernel = kernel_name(finding.kernel);
+  kernel.resize(std::min(kernel.find('<'), kernel.size()));
+  return kernel;
 }
 
 /// What the work is, and what of the source may have asked for it.
@@ -28,9 +31,7 @@ struct Piece {
 Piece piece_of(const simgpu::Finding& finding) {
   const std::string& action = finding.where.action;
   if (!finding.kernel.empty()) {
-    std::string kernel = kernel_name(finding.kernel);
-    kernel.resize(std::min(kernel.find('<'), kernel.size()));
-    return {fmt::format("`{}` is launched", kernel), "",
+    return {fmt::format("`{}` is launched", kernel_of(finding)), "",
             "pass `stream` as the fourth launch argument: kernel<<<grid, block, 0, stream>>>(...)"};
   }
   if (action.starts_with("cublas")) {
@@ -64,8 +65,7 @@ constexpr const char* kPassOn =
 /// that is on the default stream. Where no launch has the kernel's name, it goes by a pointer.
 std::optional<Place> place_in_source(const simgpu::Finding& finding, const Piece& work,
                                      const DiagnoseContext& context) {
-  std::string kernel = kernel_name(finding.kernel);
-  kernel.resize(std::min(kernel.find('<'), kernel.size()));
+  std::string kernel = kernel_of(finding);
   kernel.erase(0, kernel.rfind(':') == std::string::npos ? 0 : kernel.rfind(':') + 1);
   const bool on_default = says(finding.where.action, "the default stream");
   std::vector<Place> by_name, others;

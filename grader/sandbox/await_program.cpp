@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -28,8 +27,6 @@ constexpr int kCannotRun = 127;  // as from a shell
 void report(int descriptor, const ProgramEnd& end) {
   [[maybe_unused]] const ssize_t written = write(descriptor, &end, sizeof(end));
 }
-
-std::int64_t microseconds(const timeval& time) { return time.tv_sec * 1'000'000L + time.tv_usec; }
 
 // Whoever reads the program's output, or talks to it, has to see when it closes its end.
 void close_all_but(int kept) {
@@ -60,6 +57,6 @@ int main(int argc, char** argv) {
   rusage used{};
   while (wait4(program, &status, 0, &used) < 0 && errno == EINTR) {
   }
-  report(descriptor, {status, microseconds(used.ru_utime) + microseconds(used.ru_stime)});
+  report(descriptor, rooflab::program_end(status, used));
   return 0;
 }

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
 
 #include "grader/posix/words.h"
@@ -189,8 +188,6 @@ void drop_rights(const Prepared& prepared, const OwnDescriptors& own) {
   fail(own.failures, "starting the program");
 }
 
-std::int64_t microseconds(const timeval& time) { return time.tv_sec * 1'000'000L + time.tv_usec; }
-
 [[noreturn]] void run_supervisor(Prepared& prepared, int ends, int failures, pid_t parent) {
   reset_signals();
   die_with_parent(parent);
@@ -215,7 +212,7 @@ std::int64_t microseconds(const timeval& time) { return time.tv_sec * 1'000'000L
     rusage used{};
     const pid_t ended = wait4(-1, &status, 0, &used);
     if (ended == program) {
-      const ProgramEnd end{status, microseconds(used.ru_utime) + microseconds(used.ru_stime)};
+      const ProgramEnd end = program_end(status, used);
       [[maybe_unused]] const ssize_t written = write(3, &end, sizeof(end));
     } else if (ended < 0 && errno != EINTR) {
       _exit(0);  // nobody is left

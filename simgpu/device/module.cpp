@@ -195,8 +195,8 @@ int LoadedModule::kernel_index(const std::string& mangled) const {
   return -1;
 }
 
-std::string LoadedModule::settle(const gpu_spec::GpuSpec& gpu) {
-  if (code == nullptr) return refusal;
+void LoadedModule::settle(const gpu_spec::GpuSpec& gpu) {
+  if (code == nullptr) return;
   const std::shared_ptr<const machine_code::PendingCode> pending = std::move(code);
   const machine_code::Assembled& assembled = pending->wait();
   if (assembled.end == machine_code::Assembled::End::refused) {
@@ -212,7 +212,6 @@ std::string LoadedModule::settle(const gpu_spec::GpuSpec& gpu) {
         std::max(kernel.static_shared_bytes, found->second.static_shared_bytes);
     settle_limits(kernel, gpu);
   }
-  return refusal;
 }
 
 std::size_t LoadedModule::managed_variables() const {

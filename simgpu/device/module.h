@@ -67,8 +67,8 @@ struct LoadedModule {
   std::string refusal;  ///< why no GPU would load it; empty when one would, or nobody knows
 
   /// Waits for the machine code and takes the kernels' figures from it. To be called before these
-  /// are used. @returns refusal
-  std::string settle(const gpu_spec::GpuSpec& gpu);
+  /// are used.
+  void settle(const gpu_spec::GpuSpec& gpu);
   std::size_t managed_variables() const;
   /// Index into `kernels` by mangled name, or -1.
   int kernel_index(const std::string& mangled) const;

@@ -101,15 +101,10 @@ Proof memory(const KernelCounters& c) {
                       megabytes(as_number(c.dram_read_bytes) + as_number(c.dram_write_bytes)))};
 }
 
-std::string millions(std::uint64_t count) {
-  return count >= 1'000'000 ? fmt::format("{:.3g} million", as_number(count) / 1e6)
-                            : fmt::format("{}", count);
-}
-
 Proof one_address(const KernelCounters& c) {
-  return {
-      "simgpu__atomics_on_one_address.max", 0,
-      fmt::format("{} atomic operations meet on one address", millions(c.atomics_on_one_address))};
+  return {"simgpu__atomics_on_one_address.max", 0,
+          fmt::format("{} atomic operations meet on one address",
+                      count_in_words(c.atomics_on_one_address))};
 }
 
 Proof shared_atomics(const KernelCounters& c) {
@@ -172,6 +167,11 @@ Proof unnamed(const KernelRecord& kernel, int sm_count) {
 }
 
 }  // namespace
+
+std::string count_in_words(std::uint64_t count) {
+  return count >= 1'000'000 ? fmt::format("{:.3g} million", as_number(count) / 1e6)
+                            : fmt::format("{}", count);
+}
 
 const char* advice_against_conflicts(const KernelCounters& counters) {
   const bool uses_tensor_cores =

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "simgpu/report.h"
@@ -14,6 +15,9 @@ struct Proof {
   /// What helps against just that; empty where it is what usually helps against the limiter.
   std::string change = {};
 };
+
+/// "33.6 million" for 33554432; below a million all digits.
+std::string count_in_words(std::uint64_t count);
 
 /// What helps against bank conflicts of this kernel and keeps it right: rows that tensor cores or
 /// vector accesses read have to start at multiples of 16 bytes.

@@ -304,12 +304,15 @@ void MemoryRaces::write(std::size_t unit, std::uint32_t value, const WarpAccess&
   if (reader != nullptr) report(codes_.overwritten, unit, *reader, access, lane, findings);
   const Use writer{write_time_[unit], writer_[unit]};
   const bool same_value = access.values != nullptr && value_[unit] == value;
+  const bool is_copy = access.kind == AccessKind::copy;
   if (writer.time == kUnderWay) {
+    // Lanes of one copy may bring the same bytes, as those do that cooperative groups have left
+    // over.
+    if (is_copy && same_value) return;
     report("RL0313", unit, writer, access, lane, findings);
   } else if (!same_value && racing(writer, writer, access, lane, order) != nullptr) {
     report(codes_.stored_twice, unit, writer, access, lane, findings);
   }
-  const bool is_copy = access.kind == AccessKind::copy;
   copies_under_way_ = copies_under_way_ || is_copy;
   write_time_[unit] = is_copy ? kUnderWay : order.time(access.warp);
   writer_[unit] = site_of(access, lane);

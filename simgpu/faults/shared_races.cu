@@ -124,6 +124,19 @@ __global__ void copy_without_barrier(const int* in, int* out, bool wrong) {
   out[threadIdx.x] = tile[kThreads - 1 - threadIdx.x];
 }
 
+// Lanes without an element of their own copy the last one once more, or, wrongly, another in its
+// place.
+__global__ void copies_of_one_element(const int* in, int* out, bool wrong) {
+  __shared__ int tile[100];
+  const unsigned i = min(threadIdx.x, 99U);
+  // FAULT copies_of_one_element RL0313 shared-race
+  __pipeline_memcpy_async(&tile[i], &in[wrong ? threadIdx.x : i], sizeof(int));
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncthreads();
+  out[threadIdx.x] = tile[99 - i];
+}
+
 __global__ void double_buffer(const int* in, int* out, int tiles, int buffers) {
   __shared__ int stages[2][kThreads];
   int sum = 0;
@@ -305,6 +318,7 @@ const std::vector<Fault> faults{
      [](bool wrong) { syncwarp_of_others<<<1, 32>>>(zeros<int>(32), wrong ? 0xffff'0000u : ~0u); }},
     {"copy_without_wait", with_input<copy_without_wait>},
     {"copy_without_barrier", with_input<copy_without_barrier>},
+    {"copies_of_one_element", with_input<copies_of_one_element>},
     {"double_buffer",
      [](bool wrong) {
        double_buffer<<<1, kThreads>>>(numbers(4 * kThreads), zeros<int>(kThreads), 4, 2 - wrong);

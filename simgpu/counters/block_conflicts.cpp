@@ -372,6 +372,18 @@ void BlockConflicts::report(const Earlier& other, const Access& access) {
   finding.lacks_fence = ordered_by(kSignals);
 }
 
+/// The bytes of a word that were read and written. Of one that is split, its own record has only
+/// what the first block did.
+std::pair<std::uint32_t, std::uint32_t> BlockConflicts::bytes_touched(const Use& word) const {
+  std::uint32_t read = word.read, written = word.written;
+  for (std::uint32_t byte = 0; word.parts != 0 && byte < kBytesPerWord; ++byte) {
+    const Use& part = bytes_[word.parts - 1][byte];
+    read |= std::uint32_t{part.read != 0} << byte;
+    written |= std::uint32_t{part.written != 0} << byte;
+  }
+  return {read, written};
+}
+
 /// Of a sector that is split, the parts know what was touched.
 std::vector<TouchedSector> BlockConflicts::touched() const {
   std::vector<TouchedSector> all;
@@ -379,26 +391,27 @@ std::vector<TouchedSector> BlockConflicts::touched() const {
                        std::uint32_t written) {
     if (read != 0) sector.reader_pc = pc_of(use.reader.where);
     if (written != 0) sector.writer_pc = pc_of(use.writer.where);
-    sector.read = static_cast<std::uint8_t>(sector.read | read);
-    sector.written = static_cast<std::uint8_t>(sector.written | written);
-    sector.changed = static_cast<std::uint8_t>(sector.changed | written);
+    sector.read |= read;
+    sector.written |= written;
+    sector.changed |= written;
   };
   for (const auto& [number, page] : pages_) {
     if (page == nullptr) continue;
     for (std::uint64_t i = 0; i < kSectorsPerPage; ++i) {
       const Use& use = (*page)[i];
       TouchedSector sector{.sector = number * kSectorsPerPage + i};
-      take(sector, use, use.read, use.written);
+      take(sector, use, bytes_of_words(use.read), bytes_of_words(use.written));
       for (std::uint32_t word = 0; use.parts != 0 && word < kWordsPerSector; ++word) {
         const Use& part = words_[use.parts - 1][word];
-        take(sector, part, std::uint32_t{part.read != 0} << word,
-             std::uint32_t{part.written != 0} << word);
+        const std::uint32_t first = kBytesPerWord * word;
+        const auto [read, written] = bytes_touched(part);
+        take(sector, part, read << first, written << first);
         if (use.parts > updates_.size()) continue;
         const Update& update = updates_[use.parts - 1][word];
         if (update.bytes == 0) continue;
         sector.reader_pc = pc_of(update.site.where);
-        sector.read = static_cast<std::uint8_t>(sector.read | 1U << word);
-        sector.changed = static_cast<std::uint8_t>(sector.changed | 1U << word);
+        sector.read |= std::uint32_t{update.bytes} << first;
+        sector.changed |= std::uint32_t{update.bytes} << first;
       }
       if ((sector.read | sector.written) != 0) all.push_back(sector);
     }

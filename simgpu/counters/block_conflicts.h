@@ -85,6 +85,7 @@ class BlockConflicts {
   void meet_update(const Update& update, const Access& access, std::uint8_t bytes);
   void update_word(const Use& word, Update& update, const Access& access, std::uint8_t bytes);
   void touch_bytes(Use& word, const Access& access, std::uint8_t bytes);
+  std::pair<std::uint32_t, std::uint32_t> bytes_touched(const Use& word) const;
   void judge(const Use& use, const Access& access, std::uint8_t bits);
   static void record(Use& use, const Access& access, std::uint8_t bits);
   template <std::size_t count>

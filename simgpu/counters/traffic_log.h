@@ -48,12 +48,21 @@ struct TrafficEntry {
 };
 static_assert(sizeof(TrafficEntry) == 16);
 
+/// The bytes of these words of a sector; one bit for each.
+constexpr std::uint32_t bytes_of_words(std::uint32_t words) {
+  std::uint32_t bytes = 0;
+  for (std::uint32_t word = 0; word < kWordsPerSector; ++word) {
+    if ((words >> word & 1U) != 0) bytes |= 0xfU << (kWordBytes * word);
+  }
+  return bytes;
+}
+
 /// What a launch did to one sector.
 struct TouchedSector {
   std::uint64_t sector = 0;  ///< as in TrafficEntry
-  std::uint8_t read = 0;     ///< words, one bit each; atomics count as reads
-  std::uint8_t written = 0;
-  std::uint8_t changed = 0;  ///< written ones, and those that atomics or strong stores changed
+  std::uint32_t read = 0;    ///< bytes, one bit each; atomics count as reads
+  std::uint32_t written = 0;
+  std::uint32_t changed = 0;  ///< written ones, and those that atomics or strong stores changed
   std::uint32_t reader_pc = 0, writer_pc = 0;  ///< of one of those who did
 };
 /// Whether it comes to L2.

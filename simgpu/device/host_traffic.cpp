@@ -165,8 +165,7 @@ HostTraffic host_traffic(const LaunchResult& result, std::uint64_t blocks,
     const bool pinned = sharing == Sharing::pinned;
     const bool of_host = pinned || overlaps(written_by_host, address, kSectorBytes);
     if (touched.read != 0 && of_host) traffic.read_bytes += kSectorBytes;
-    (pinned ? traffic.pinned_bytes : traffic.managed_bytes) +=
-        kWordBytes * std::popcount(touched.changed);
+    (pinned ? traffic.pinned_bytes : traffic.managed_bytes) += std::popcount(touched.changed);
   }
   if (result.sampled_blocks != 0) {
     const double times = static_cast<double>(blocks) / static_cast<double>(result.sampled_blocks);

@@ -25,9 +25,9 @@ class HostTrafficTest : public ::testing::Test {
   static LaunchResult touching(std::uint64_t address) {
     LaunchResult result;
     result.sectors = {{.sector = (address - kDeviceBase) / kSectorBytes,
-                       .read = 0xff,
-                       .written = 0x03,
-                       .changed = 0x03}};
+                       .read = 0xffffffff,
+                       .written = 0xff,
+                       .changed = 0xff}};
     return result;
   }
   HostTraffic traffic_of(std::uint64_t address) const {
@@ -83,7 +83,7 @@ TEST_F(HostTrafficTest, WhatTheHostWroteStaysItsOwnWhileTheDeviceWorksElsewhere)
 
 TEST_F(HostTrafficTest, AtomicsAndStrongStoresReachTheHostToo) {
   LaunchResult result = touching(pinned_);
-  result.sectors[0].changed = 0x0f;  // two words more than plain stores wrote
+  result.sectors[0].changed = 0xffff;  // two words more than plain stores wrote
   EXPECT_EQ(host_traffic(result, 1, memory_, {}).pinned_bytes, 16);
 }
 

@@ -84,6 +84,30 @@ TEST(StreamRacesTest, RangesThatShareAByteRaceWhenOneIsWritten) {
   }
 }
 
+TEST(StreamRacesTest, HalvesOfAWordAreApart) {
+  DeviceMemory memory(1 << 20);
+  const std::uint64_t base = memory.allocate(4096, "a").value();
+  const std::uint64_t sector = (base - kDeviceBase) / kSectorBytes;
+  for (const bool is_odd : {false, true}) {
+    StreamOrder order;
+    StreamRaces races;
+    StreamRaces::Work first{.stamp = order.issue(kOne, {}), .name = "the first half"};
+    first.sectors = {{.sector = sector, .written = 0x003f}};
+    StreamRaces::Work second{.stamp = order.issue(kOther, {}), .name = "the second half"};
+    second.sectors = {{.sector = sector, .written = is_odd ? 0xffe0U : 0xffc0U}};
+    StreamRaces::Work copy{.stamp = order.issue(kOther, {}), .name = "a copy"};
+    copy.ranges = {{base + (is_odd ? 5U : 6U), base + 16, true}};
+    races.add(first, order, memory);
+    const auto of_launch = races.add(second, order, memory);
+    const auto of_copy = races.add(copy, order, memory);
+    ASSERT_EQ(of_launch.size(), is_odd ? 1U : 0U);
+    ASSERT_EQ(of_copy.size(), is_odd ? 1U : 0U);
+    if (is_odd) {
+      EXPECT_EQ(of_copy[0].code, "RL0315");
+    }
+  }
+}
+
 TEST(StreamRacesTest, ACopyRacesWithTheWordsThatALaunchTouched) {
   DeviceMemory memory(1 << 20);
   const std::uint64_t base = memory.allocate(4096, "a").value();
@@ -95,7 +119,7 @@ TEST(StreamRacesTest, ACopyRacesWithTheWordsThatALaunchTouched) {
       StreamRaces::Work copy{.stamp = order.issue(kOne, {}), .name = "a copy"};
       copy.ranges = {{base + 4 * word, base + 4 * word + 4, true}};
       StreamRaces::Work launch{.stamp = order.issue(kOther, {}), .name = "a launch"};
-      launch.sectors = {{.sector = sector, .read = 0b0010, .written = 0b0100}};
+      launch.sectors = {{.sector = sector, .read = 0x00f0, .written = 0x0f00}};
       races.add(launch_first ? launch : copy, order, memory);
       const auto found = races.add(launch_first ? copy : launch, order, memory);
       ASSERT_EQ(found.size(), word == 1 || word == 2 ? 1U : 0U) << "word " << word;

@@ -21,21 +21,19 @@ std::size_t extent(const StreamRaces::Work& work) {
 /// A copy as if it were a launch that touched one sector.
 TouchedSector sector_of(const StreamRaces::Range& range, std::uint64_t number) {
   const std::uint64_t begin = kDeviceBase + number * kSectorBytes;
-  std::uint32_t words = 0;
-  for (std::uint64_t word = 0; word < kWordsPerSector; ++word) {
-    const std::uint64_t at = begin + word * kWordBytes;
-    if (at < range.end && at + kWordBytes > range.begin) words |= 1U << word;
-  }
+  const std::uint64_t first = std::max(range.begin, begin) - begin;
+  const std::uint64_t end = std::min(range.end, begin + kSectorBytes) - begin;
   TouchedSector sector{.sector = number};
-  (range.writes ? sector.written : sector.read) = static_cast<std::uint8_t>(words);
+  (range.writes ? sector.written : sector.read) =
+      static_cast<std::uint32_t>((std::uint64_t{1} << end) - (std::uint64_t{1} << first));
   return sector;
 }
 
 std::uint64_t number_of(std::uint64_t address) { return (address - kDeviceBase) / kSectorBytes; }
 
-/// Words of a sector that both touch and one of them writes.
-std::uint32_t shared_words(const TouchedSector& a, const TouchedSector& b) {
-  return static_cast<std::uint32_t>((a.written & (b.read | b.written)) | (a.read & b.written));
+/// Bytes of a sector that both touch and one of them writes.
+std::uint32_t shared_bytes(const TouchedSector& a, const TouchedSector& b) {
+  return (a.written & (b.read | b.written)) | (a.read & b.written);
 }
 
 /// Calls pair(a, b) for sectors that both have touched, until it returns true.
@@ -89,12 +87,12 @@ bool any_pair(const StreamRaces::Work& first, const StreamRaces::Work& second, c
 std::optional<StreamRaces::Conflict> StreamRaces::conflict(const Work& earlier, const Work& later) {
   std::optional<Conflict> found;
   any_pair(earlier, later, [&](const TouchedSector& a, const TouchedSector& b) {
-    const std::uint32_t words = shared_words(a, b);
-    if (words == 0) return false;
-    const auto word = static_cast<std::uint32_t>(std::countr_zero(words));
-    const bool a_writes = (a.written >> word & 1) != 0;
-    const bool b_writes = (b.written >> word & 1) != 0;
-    found = Conflict{.address = kDeviceBase + a.sector * kSectorBytes + word * kWordBytes,
+    const std::uint32_t bytes = shared_bytes(a, b);
+    if (bytes == 0) return false;
+    const auto byte = static_cast<std::uint32_t>(std::countr_zero(bytes));
+    const bool a_writes = (a.written >> byte & 1) != 0;
+    const bool b_writes = (b.written >> byte & 1) != 0;
+    found = Conflict{.address = kDeviceBase + a.sector * kSectorBytes + byte,
                      .earlier_writes = a_writes,
                      .later_writes = b_writes,
                      .earlier_pc = a_writes ? a.writer_pc : a.reader_pc,

@@ -4,7 +4,8 @@
 
 struct AttentionShape {
   int batch;            ///< sequences
-  int query_length;     ///< queries of each sequence: 1 in decode, the whole prompt in prefill
+  int query_length;     ///< queries of each sequence: 1 in decode, the whole prompt in prefill,
+                        ///< which may have more tokens than a grid has blocks along y (65,535)
   int query_heads;      ///< a multiple of key_value_heads
   int key_value_heads;  ///< query head h reads key/value head h / (query_heads / key_value_heads)
   int head_dim;         ///< a multiple of 8, at most 256

@@ -232,7 +232,9 @@ TEST(AsyncCopies, AreNotToBeOverwrittenWhileUnderWay) {
   const std::string store = "  st.shared.b32 [%r4], %lane;\n";
   EXPECT_EQ(Execution(kTwoWarps + kSmallCopy + store + kWait).codes(), "RL0313");
   EXPECT_EQ(Execution(kTwoWarps + kSmallCopy + kWait + store).codes(), "");
-  EXPECT_EQ(Execution(kTwoWarps + kSmallCopy + kSmallCopy + kWait).codes(), "RL0313");
+  const std::string other_bytes = "  cp.async.ca.shared.global [%r4], [%d4+4], 4;\n";
+  EXPECT_EQ(Execution(kTwoWarps + kSmallCopy + other_bytes + kWait).codes(), "RL0313");
+  EXPECT_EQ(Execution(kTwoWarps + kSmallCopy + kSmallCopy + kWait).codes(), "");
   EXPECT_EQ(Execution(kTwoWarps + store + kSmallCopy + kWait).codes(), "");
 }
 

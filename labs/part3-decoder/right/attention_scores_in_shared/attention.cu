@@ -61,8 +61,9 @@ __global__ void whole_row(const T* q, const T* keys, const T* values, const int*
 template <typename T>
 void attention(const T* q, const T* keys, const T* values, const int* positions, T* out,
                const AttentionShape& s, cudaStream_t stream) {
-  // No query sees more keys than the cache has slots.
-  const int bytes = max(kLeast, static_cast<int>(s.capacity * sizeof(float)));
+  // No query sees more keys than its window, or than the cache has slots.
+  const int most_keys = s.window > 0 ? min(s.window, s.capacity) : s.capacity;
+  const int bytes = max(kLeast, static_cast<int>(most_keys * sizeof(float)));
   CUDA_CHECK(
       cudaFuncSetAttribute(whole_row<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   const dim3 grid(s.batch * s.query_length, s.query_heads);

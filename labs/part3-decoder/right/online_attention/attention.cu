@@ -14,8 +14,8 @@ template <typename T>
 __global__ void attend(const T* q, const T* keys, const T* values, const int* positions, T* out,
                        AttentionShape shape) {
   __shared__ float parts[256];
-  const int head = blockIdx.x;
-  const int query = blockIdx.y;
+  const int head = blockIdx.y;
+  const int query = blockIdx.x;
   const int batch = blockIdx.z;
   const int d = threadIdx.x;
   const int dim = shape.head_dim;
@@ -53,7 +53,7 @@ __global__ void attend(const T* q, const T* keys, const T* values, const int* po
 template <typename T>
 void attention(const T* q, const T* keys, const T* values, const int* positions, T* out,
                const AttentionShape& shape, cudaStream_t stream) {
-  const dim3 grid(shape.query_heads, shape.query_length, shape.batch);
+  const dim3 grid(shape.query_length, shape.query_heads, shape.batch);
   attend<<<grid, 256, 0, stream>>>(q, keys, values, positions, out, shape);
   CUDA_CHECK(cudaGetLastError());
 }

@@ -189,7 +189,25 @@ void BlockRunner::forget_allocations() {
 
 std::unique_ptr<BlockTraffic::Log> BlockRunner::take_traffic() {
   other_work_ += kWorkOfASector * traffic_.requested_sectors();
-  return traffic_.take();
+  std::unique_ptr<BlockTraffic::Log> log = traffic_.take();
+  weigh_block(*log);
+  return log;
+}
+
+void BlockRunner::weigh_block(const TrafficLog& log) {
+  BlockWeights::Weight block;
+  std::uint64_t ways = 0;
+  for (const Warp& warp : warps_) {
+    const std::uint64_t way = way_of(warp.clock, warp.global_loads);
+    block.instructions += warp.clock;
+    block.longest_way = std::max(block.longest_way, way);
+    ways += way;
+  }
+  block.sectors = log.load_sectors + log.store_sectors + log.atomic_sectors;
+  block.wavefronts = memory_counts_.shared_load_wavefronts +
+                     memory_counts_.shared_store_wavefronts +
+                     memory_counts_.shared_atomic_wavefronts - weights_.all.wavefronts;
+  weights_.add(block, ways, warps_.size());
 }
 
 std::vector<RawFinding> BlockRunner::take_findings() {
@@ -200,6 +218,7 @@ void BlockRunner::clear_counts() {
   std::ranges::fill(counts_, ExecutionCount{});
   std::ranges::fill(guarded_threads_, 0);
   memory_counts_ = {};
+  weights_ = {};
 }
 
 /// Between two blocks, so that no warp is in the middle of one code.
@@ -242,6 +261,7 @@ void BlockRunner::start(std::uint64_t block) {
     warp.existed = lanes;
     warp.state = WarpState::ready;
     warp.clock = 0;
+    warp.global_loads = 0;
     warp.stack.reset(lanes);
     warp.calls.clear();
     async_copies_[warp.index].clear();

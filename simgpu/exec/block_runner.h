@@ -13,6 +13,7 @@
 #include "simgpu/counters/bank_conflicts.h"
 #include "simgpu/counters/traffic.h"
 #include "simgpu/exec/async_copies.h"
+#include "simgpu/exec/block_weights.h"
 #include "simgpu/exec/launch_failure.h"
 #include "simgpu/exec/memory_counts.h"
 #include "simgpu/exec/site_pattern.h"
@@ -139,6 +140,8 @@ class BlockRunner {
   const std::vector<ExecutionCount>& counts() const { return counts_; }
   const std::vector<std::uint64_t>& guarded_threads() const { return guarded_threads_; }
   const MemoryCounts& memory_counts() const { return memory_counts_; }
+  /// Of the blocks whose traffic was taken.
+  const BlockWeights& weights() const { return weights_; }
   /// Counts start again from nothing; instructions() does not.
   void clear_counts();
   std::unique_ptr<BlockTraffic::Log> take_traffic();
@@ -241,6 +244,7 @@ class BlockRunner {
  private:
   void take_native_code();
   void clear_local_variables() const;
+  void weigh_block(const TrafficLog& log);
   void run_warp(Warp& warp);
   void run_lanes_together(Warp& warp);
   void run_from(const Lowered* in, Warp& warp);
@@ -301,6 +305,7 @@ class BlockRunner {
   BlockTraffic traffic_;
   std::unique_ptr<BlockCheckers> checkers_;
   std::vector<ExecutionCount> counts_;
+  BlockWeights weights_;
   std::vector<std::uint64_t> guarded_threads_;
   MemoryCounts memory_counts_;
   std::vector<SitePattern<std::uint32_t>> shared_sites_;

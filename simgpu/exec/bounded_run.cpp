@@ -193,6 +193,7 @@ LaunchResult failed_launch(const LaunchContext& launch, const LaunchFailure& fai
 /// The whole grid's counters, as lower bounds.
 LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
   WorkCounts total;
+  BlockWeights weights;
   std::vector<double> work;
   LaunchTraffic l2(launch.gpu, launch.request.resident_blocks, WatchedPlaces::none,
                    launch.l2_memory);
@@ -206,6 +207,7 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
   for (const std::uint64_t block : run) {
     const BlockProfile& profile = ran.profile(block);
     add_times(total, work_counts(profile), 1);
+    weights += profile.sums.weights;
     l2.retire(std::make_unique<TrafficLog>(*profile.log));
   }
   const auto blocks = static_cast<double>(launch.request.grid.count());
@@ -216,6 +218,7 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
   }
   LaunchResult result;
   set_counters(launch.kernel, total, result);
+  result.balance = balance_of(weights, instructions(total), warps_of(launch.request));
   // What reaches DRAM does not grow with the blocks: they may all read the same.
   KernelCounters below;
   l2.finish(below);

@@ -39,6 +39,7 @@ void CounterSums::add(const BlockRunner& runner) {
     guarded_threads[i] += runner.guarded_threads()[i];
   }
   memory += runner.memory_counts();
+  weights += runner.weights();
 }
 
 std::vector<ExecutionCount> by_instruction(const LoweredKernel& kernel, const CounterSums& sums) {

@@ -11,6 +11,7 @@ struct CounterSums {
   std::vector<ExecutionCount> blocks;          ///< by first instruction of a basic block
   std::vector<std::uint64_t> guarded_threads;  ///< by guarded instruction
   MemoryCounts memory;
+  BlockWeights weights;
 
   explicit CounterSums(std::size_t instructions)
       : blocks(instructions), guarded_threads(instructions) {}

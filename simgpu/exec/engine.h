@@ -12,6 +12,7 @@
 
 #include "simgpu/checkers/access.h"
 #include "simgpu/counters/traffic_log.h"
+#include "simgpu/exec/block_weights.h"
 #include "simgpu/exec/instruction_info.h"
 #include "simgpu/memory/device_memory.h"
 #include "simgpu/ptx/ast.h"
@@ -128,6 +129,11 @@ struct LaunchRequest {
   double clock_us = 0;         ///< modelled time at the start, for %globaltimer and %clock
 };
 
+/// Of the whole grid.
+inline std::uint64_t warps_of(const LaunchRequest& request) {
+  return request.grid.count() * ((request.block.count() + 31) / 32);
+}
+
 /// Why a launch ended, in the runtime's terms.
 enum class LaunchStatus : std::uint8_t {
   ok,
@@ -146,6 +152,7 @@ struct LaunchResult {
   LaunchStatus status = LaunchStatus::ok;
   KernelCounters counters;
   std::vector<ExecutionCount> executed;  ///< by instruction
+  WorkBalance balance;
   std::vector<Finding> findings;         ///< file and line filled in; kernel name mangled
   std::string printed;                   ///< device printf output, in order of blocks
   std::uint64_t sampled_blocks = 0;      ///< blocks that ran, when not all did; else 0

@@ -81,6 +81,9 @@ struct InstructionInfo {
   AsyncStep async_step = AsyncStep::none;
   std::uint32_t groups_under_way = 0;
   bool starts_block = false;  ///< first of a basic block
+  /// Of the first of a basic block: the first instructions of those that may follow it. One past
+  /// the last instruction stands for the end.
+  std::vector<std::uint32_t> leads_to;
   unsigned access_bytes = 0;  ///< bytes per lane of a memory access
   bool only_stores = false;   ///< what it reads behind its address is stored as it is
   /// False for what the machine's assembler drops or folds (mov of an immediate, cvta, a ld.param

@@ -84,7 +84,7 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     outcome.seconds = spent.count();
     outcome.time = predict_time(outcome.result.counters, occupied, info.instructions,
-                                outcome.result.executed, gpu_);
+                                outcome.result.executed, outcome.result.balance, gpu_);
     return outcome;
   }
 

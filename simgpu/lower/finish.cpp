@@ -252,6 +252,10 @@ LoweredKernel KernelBuilder::finish() {
     info.shared_array = origins[i];
     info.meets_atomics = guesses[i] != 0 || pending.is_volatile;
     info.starts_block = layout.flow.first[layout.block_of[i]] == i;
+    if (!info.starts_block) continue;
+    for (const std::uint32_t block : layout.flow.successors[layout.block_of[i]]) {
+      info.leads_to.push_back(layout.flow.first[block]);
+    }
   }
   kernel_.info.static_shared_bytes = shared_next_;
   kernel_.info.register_estimate = registers.peak_words;

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
-#include <unordered_map>
-#include <utility>
 
 namespace simgpu::model {
 namespace {
@@ -32,88 +29,6 @@ double shared_latency(const Work& work) {
   const double conflicts = static_cast<double>(c.shared_load_bank_conflicts);
   return work.gpu.shared_latency + (requests > 0 ? conflicts / requests : 0);
 }
-
-/// Follows one warp through the program.
-class Warp {
- public:
-  explicit Warp(const Work& work) : work_(work) {
-    for (int cls = 0; cls < kInstructionClasses; ++cls) {
-      latency_[cls] = latency_of(static_cast<InstructionClass>(cls), work);
-    }
-  }
-
-  /// Cycles to start all instructions of [first, last), a basic block.
-  double run(std::size_t first, std::size_t last) {
-    const double begin = now_;
-    double issued = 0;
-    double latest = now_;  // no instruction of the stretch starts later
-    for (std::size_t i = first; i < last; ++i) {
-      const InstructionInfo& instruction = work_.program[i];
-      const double start = step(instruction);
-      if (!instruction.issues) continue;
-      issued += 1;
-      latest = std::max(latest, start + 1);
-      if (const double ready = follow_copies(instruction, start); ready > 0) {
-        now_ = std::max({now_ + issued, latest, ready});
-        issued = 0;
-        latest = now_;
-        continue;
-      }
-      // Nothing moves across a barrier, and nothing passes before it is through.
-      if (instruction.cls != InstructionClass::barrier) continue;
-      now_ = std::max(now_ + issued, latest - 1 + latency_[static_cast<int>(instruction.cls)]);
-      issued = 0;
-      latest = now_;
-    }
-    now_ = std::max(now_ + issued, latest);
-    return now_ - begin;
-  }
-
- private:
-  /// Asynchronous copies: for a wait, when what it waits for is done; 0 for other instructions.
-  double follow_copies(const InstructionInfo& instruction, double start) {
-    switch (instruction.async_step) {
-      case AsyncStep::copy:
-        open_group_ = std::max(open_group_, start + latency_[static_cast<int>(instruction.cls)]);
-        return 0;
-      case AsyncStep::wait_all:
-      case AsyncStep::commit:
-        groups_.push_back(std::exchange(open_group_, 0));
-        break;
-      case AsyncStep::wait:
-        break;
-      case AsyncStep::none:
-        return 0;
-    }
-    if (instruction.async_step == AsyncStep::commit) return 0;
-    double ready = start + 1;
-    for (; groups_.size() > instruction.groups_under_way; groups_.pop_front()) {
-      ready = std::max(ready, groups_.front());
-    }
-    return ready;
-  }
-
-  /// When the instruction can start, at the earliest; its results follow by its latency.
-  double step(const InstructionInfo& instruction) {
-    double start = now_;
-    for (const std::uint32_t slot : instruction.reads) {
-      const auto written = ready_.find(slot);
-      if (written != ready_.end()) start = std::max(start, written->second);
-    }
-    // What the assembler folds away passes its operand on at once.
-    const double latency =
-        instruction.issues ? latency_[static_cast<std::size_t>(instruction.cls)] : 0;
-    for (const std::uint32_t slot : instruction.writes) ready_[slot] = start + latency;
-    return start;
-  }
-
-  const Work& work_;
-  double latency_[kInstructionClasses];
-  double now_ = 0;
-  std::unordered_map<std::uint32_t, double> ready_;  // by register slot
-  double open_group_ = 0;      // when the asynchronous copies since the last commit are done
-  std::deque<double> groups_;  // the same of committed groups that nothing has waited for
-};
 
 }  // namespace
 
@@ -158,59 +73,23 @@ double latency_of(InstructionClass cls, const Work& work) {
   return gpu.alu_latency;
 }
 
-namespace {
-
-/// Cycles of one more turn of a loop. Copies that are waited for some turns later need as many
-/// turns until the waits are those of the loop itself and no longer of what was issued before it.
-double cycles_of_next_turns(Warp& warp, const Work& work, std::size_t first, std::size_t last) {
-  const bool waits = std::any_of(
-      work.program.begin() + static_cast<std::ptrdiff_t>(first),
-      work.program.begin() + static_cast<std::ptrdiff_t>(last), [](const InstructionInfo& info) {
-        return info.async_step == AsyncStep::wait || info.async_step == AsyncStep::wait_all;
-      });
-  if (!waits) return warp.run(first, last);
-  constexpr int kTurns = 8;
-  for (int turn = 0; turn < kTurns; ++turn) warp.run(first, last);
-  double cycles = 0;
-  for (int turn = 0; turn < kTurns; ++turn) cycles += warp.run(first, last);
-  return cycles / kTurns;
-}
-
-}  // namespace
-
-double warp_cycles(const Work& work) {
-  const double warps = static_cast<double>(work.blocks * work.warps_per_block);
-  Warp warp(work);
-  double cycles = 0;
-  for (std::size_t first = 0; first < work.program.size();) {
-    std::size_t last = first + 1;
-    while (last < work.program.size() && !work.program[last].starts_block) ++last;
-    const double times = static_cast<double>(work.executed[first].warps) / warps;
-    if (times > 0) {
-      cycles += std::min(times, 1.0) * warp.run(first, last);
-      if (times > 1) cycles += (times - 1) * cycles_of_next_turns(warp, work, first, last);
-    }
-    first = last;
-  }
-  return cycles;
-}
-
 std::uint64_t rounds(const Work& work) {
   return (work.blocks_of_busiest_sm() + work.resident_blocks - 1) / work.resident_blocks;
 }
 
-double latency_time(const Work& work) {
+double latency_time(const Work& work, double warp_cycles) {
   const auto count = static_cast<double>(rounds(work));
+  const double block = warp_cycles * work.balance.longest_of_block;
   // The first blocks' start is part of the launch overhead.
-  return work.microseconds(warp_cycles(work) * count + kBlockTurnover * (count - 1));
+  const double all = block * count + kBlockTurnover * (count - 1);
+  return work.microseconds(std::max(all, warp_cycles * work.balance.longest));
 }
 
-double stalled_share(const Work& work) {
+double stalled_share(const Work& work, double warp_cycles) {
   const double warps = static_cast<double>(work.blocks * work.warps_per_block);
   const double barriers = work.warp_instructions(InstructionClass::barrier) / warps;
-  const double cycles = warp_cycles(work);
-  if (barriers == 0 || cycles <= 0 || work.warps_per_block == 1) return 0;
-  return std::min(1.0, barriers * global_latency(work) / cycles);
+  if (barriers == 0 || warp_cycles <= 0 || work.warps_per_block == 1) return 0;
+  return std::min(1.0, barriers * global_latency(work) / warp_cycles);
 }
 
 }  // namespace simgpu::model

@@ -17,10 +17,22 @@ constexpr double kPortBytesPerCycle = 64;
 /// Share of the L2's bytes per clock that reads reach in published measurements of A100 and H100.
 constexpr double kL2Achievable = 0.75;
 
+double instruction_share(const Work& work) {
+  return work.busiest_share(work.balance.heaviest_instructions);
+}
+
+double sector_share(const Work& work) {
+  return work.busiest_share(work.balance.heaviest_sectors);
+}
+
+double shared_share(const Work& work) {
+  return work.busiest_share(work.balance.heaviest_wavefronts);
+}
+
 /// Cycles of the busiest SM for warp instructions that each occupy `lanes` lanes.
 double pipe_time(const Work& work, double warp_instructions, double lanes) {
   if (warp_instructions == 0) return 0;
-  return work.microseconds(warp_instructions * work.busiest_share() * kWarp / std::max(lanes, 1.0));
+  return work.microseconds(warp_instructions * instruction_share(work) * kWarp / std::max(lanes, 1.0));
 }
 
 double peak(const gpu_spec::GpuSpec& gpu, std::string_view type) {
@@ -68,7 +80,7 @@ double cycles_per_request(const gpu_spec::GpuSpec& gpu) {
 }  // namespace
 
 double issue_time(const Work& work) {
-  return work.microseconds(work.issued() * work.busiest_share() / work.gpu.schedulers_per_sm);
+  return work.microseconds(work.issued() * instruction_share(work) / work.gpu.schedulers_per_sm);
 }
 
 double fp32_time(const Work& work) {
@@ -110,7 +122,8 @@ double tensor_time(const Work& work) {
   }
   // The rate is that of all SMs at the boost clock; the busiest one has more than its part of the
   // work.
-  return 1e6 * seconds * work.gpu.slowdown_under_load() * work.busiest_share() * work.gpu.sm_count;
+  return 1e6 * seconds * work.gpu.slowdown_under_load() * instruction_share(work) *
+         work.gpu.sm_count;
 }
 
 namespace {
@@ -137,13 +150,13 @@ SharedCycles shared_cycles(const Work& work) {
 double shared_time(const Work& work) {
   const SharedCycles cycles = shared_cycles(work);
   if (cycles.atomic > cycles.plain) return 0;
-  return work.microseconds((cycles.plain + cycles.atomic) * work.busiest_share());
+  return work.microseconds((cycles.plain + cycles.atomic) * shared_share(work));
 }
 
 double shared_atomics_time(const Work& work) {
   const SharedCycles cycles = shared_cycles(work);
   if (cycles.atomic <= cycles.plain) return 0;
-  return work.microseconds((cycles.plain + cycles.atomic) * work.busiest_share());
+  return work.microseconds((cycles.plain + cycles.atomic) * shared_share(work));
 }
 
 double atomics_time(const Work& work) {
@@ -165,14 +178,14 @@ double l1_time(const Work& work) {
   const double local =
       static_cast<double>(c.local_load_requests) + static_cast<double>(c.local_store_requests);
   return work.microseconds((std::max({addresses, tags, data}) + local * kWarp / lanes) *
-                           work.busiest_share());
+                           sector_share(work));
 }
 
 double l2_time(const Work& work) {
   const double bytes = kSectorBytes * (static_cast<double>(work.counters.l2_read_sectors) +
                                        static_cast<double>(work.counters.l2_write_sectors));
   const double whole = 1e6 * bytes / (kL2Achievable * work.gpu.l2_bytes_per_second);
-  const double port = work.microseconds(bytes * work.busiest_share() / kPortBytesPerCycle);
+  const double port = work.microseconds(bytes * sector_share(work) / kPortBytesPerCycle);
   return std::max(whole, port);
 }
 

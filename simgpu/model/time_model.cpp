@@ -7,6 +7,7 @@
 
 #include "simgpu/model/latency.h"
 #include "simgpu/model/limiters.h"
+#include "simgpu/model/warp_path.h"
 #include "simgpu/model/work.h"
 
 namespace simgpu {
@@ -27,11 +28,11 @@ double combine(double throughput, double latency) {
 /// What a block does while its own memory accesses are not under way: barriers keep its warps
 /// together, so that only other resident blocks can fill its stalls, and these have all but
 /// 1 / resident of the work. With one resident block throughput and latency add up.
-double serial_part(const model::Work& work, double throughput) {
+double serial_part(const model::Work& work, double throughput, double warp_cycles) {
   const std::uint64_t resident = work.is_spread
                                      ? work.resident_blocks
                                      : std::min(work.resident_blocks, work.blocks_of_busiest_sm());
-  return model::stalled_share(work) * throughput / static_cast<double>(resident);
+  return model::stalled_share(work, warp_cycles) * throughput / static_cast<double>(resident);
 }
 
 std::map<std::string, double>::const_iterator largest(const std::map<std::string, double>& terms) {
@@ -42,13 +43,15 @@ std::map<std::string, double>::const_iterator largest(const std::map<std::string
 
 TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& shape,
                            std::span<const InstructionInfo> program,
-                           std::span<const ExecutionCount> executed, const gpu_spec::GpuSpec& gpu) {
-  const model::Work work = model::gather(counters, shape, program, executed, gpu);
+                           std::span<const ExecutionCount> executed, const WorkBalance& balance,
+                           const gpu_spec::GpuSpec& gpu) {
+  const model::Work work = model::gather(counters, shape, program, executed, balance, gpu);
   TimeBreakdown time;
   time.terms = model::limiters(work);
   const double throughput = largest(time.terms)->second;
-  const double latency = model::latency_time(work);
-  const double serial = serial_part(work, throughput);
+  const double cycles = model::warp_cycles(work);
+  const double latency = model::latency_time(work, cycles);
+  const double serial = serial_part(work, throughput, cycles);
   time.terms["latency"] = latency;
   time.wave_quantisation = wave_quantisation(shape, gpu);
   time.launch_us = gpu.launch_overhead_us;
@@ -62,20 +65,22 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
 }
 
 double wave_quantisation(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu) {
-  const model::Work blocks = model::gather({}, shape, {}, {}, gpu);
-  return blocks.busiest_share() * gpu.sm_count;
+  const model::Work blocks = model::gather({}, shape, {}, {}, {}, gpu);
+  return blocks.busiest_share(0) * gpu.sm_count;
 }
 
 double device_time_us(const KernelCounters& counters, const LaunchShape& shape,
                       std::span<const InstructionInfo> program,
-                      std::span<const ExecutionCount> executed, const gpu_spec::GpuSpec& gpu) {
-  model::Work work = model::gather(counters, shape, program, executed, gpu);
+                      std::span<const ExecutionCount> executed, const WorkBalance& balance,
+                      const gpu_spec::GpuSpec& gpu) {
+  model::Work work = model::gather(counters, shape, program, executed, balance, gpu);
   work.is_spread = true;
   const double throughput = largest(model::limiters(work))->second;
   const double held = static_cast<double>(work.resident_blocks) * gpu.sm_count;
   const double rounds = static_cast<double>(work.blocks) / held;
-  const double latency = work.microseconds(model::warp_cycles(work)) * rounds;
-  const double serial = serial_part(work, throughput);
+  const double cycles = model::warp_cycles(work);
+  const double latency = work.microseconds(cycles * balance.longest_of_block) * rounds;
+  const double serial = serial_part(work, throughput, cycles);
   return serial + combine(throughput - serial, latency);
 }
 

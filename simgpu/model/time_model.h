@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "simgpu/exec/block_weights.h"
 #include "simgpu/exec/instruction_info.h"
 #include "simgpu/model/occupancy.h"
 #include "simgpu/report.h"
@@ -15,9 +16,11 @@ namespace simgpu {
 /// derives each.
 /// @param program  the kernel's instructions
 /// @param executed how often each was executed, in total over the launch; same length as `program`
+/// @param balance  how unevenly blocks and warps share that
 TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& shape,
                            std::span<const InstructionInfo> program,
-                           std::span<const ExecutionCount> executed, const gpu_spec::GpuSpec& gpu);
+                           std::span<const ExecutionCount> executed, const WorkBalance& balance,
+                           const gpu_spec::GpuSpec& gpu);
 
 /// The blocks of the busiest SM over the mean of all SMs: how much longer the launch takes for it.
 double wave_quantisation(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu);
@@ -28,6 +31,7 @@ double wave_quantisation(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu)
 /// those of predict_time().
 double device_time_us(const KernelCounters& counters, const LaunchShape& shape,
                       std::span<const InstructionInfo> program,
-                      std::span<const ExecutionCount> executed, const gpu_spec::GpuSpec& gpu);
+                      std::span<const ExecutionCount> executed, const WorkBalance& balance,
+                      const gpu_spec::GpuSpec& gpu);
 
 }  // namespace simgpu

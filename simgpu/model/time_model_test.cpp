@@ -5,6 +5,7 @@
 #include "simgpu/model/latency.h"
 #include "simgpu/model/limiters.h"
 #include "simgpu/model/testing/described_gpu.h"
+#include "simgpu/model/warp_path.h"
 
 namespace simgpu {
 namespace {
@@ -15,6 +16,7 @@ struct Kernel {
   KernelCounters counters;
   std::vector<InstructionInfo> program;
   std::vector<ExecutionCount> executed;
+  WorkBalance balance;
 
   Kernel(std::uint32_t blocks, std::uint32_t threads, unsigned registers = 32) {
     shape.grid = {blocks, 1, 1};
@@ -31,18 +33,31 @@ struct Kernel {
     info.writes = std::move(writes);
     info.reads = std::move(reads);
     info.starts_block = starts_block || program.empty();
+    if (info.starts_block && !program.empty()) {
+      program[block_begin_].leads_to.push_back(static_cast<std::uint32_t>(program.size()));
+      block_begin_ = program.size();
+    }
     program.push_back(info);
     const auto count = static_cast<std::uint64_t>(times * static_cast<double>(warps()));
     executed.push_back({count, 32 * count});
     return *this;
   }
 
+  /// The last block may lead back to the one that begins with instruction `target`.
+  Kernel& loop_to(std::uint32_t target) {
+    program[block_begin_].leads_to.push_back(target);
+    return *this;
+  }
+
   TimeBreakdown on(const gpu_spec::GpuSpec& spec) const {
-    return predict_time(counters, shape, program, executed, spec);
+    return predict_time(counters, shape, program, executed, balance, spec);
   }
   double cycles(const gpu_spec::GpuSpec& spec) const {
-    return model::warp_cycles(model::gather(counters, shape, program, executed, spec));
+    return model::warp_cycles(model::gather(counters, shape, program, executed, balance, spec));
   }
+
+ private:
+  std::size_t block_begin_ = 0;
 };
 
 constexpr std::uint64_t kElements = 8192ULL * 8192;
@@ -227,6 +242,83 @@ TEST(LatencyTest, LoadsWaitForTheLevelThatServesThem) {
   EXPECT_DOUBLE_EQ(kernel.cycles(spec), spec.dram_latency + 1);
 }
 
+/// A load and its use, a thousand times; what lies between them is up to the caller.
+template <class Between>
+double cycles_of_loads_in_a_loop(const Between& between) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  Kernel kernel(1, 32);
+  kernel.add(InstructionClass::global_load, {1}, {0}, 1000);
+  kernel.counters.global_load_sectors = kernel.counters.l1_hit_sectors = 8;
+  between(kernel);
+  kernel.loop_to(0);
+  return kernel.cycles(spec) / 1000;
+}
+
+TEST(LatencyTest, ALoadIsWaitedForInEachTurnHoweverTheLoopIsCut) {
+  const double latency = described_gpu("a100").l1_latency;
+  const auto use = [](Kernel& kernel, bool cut) {
+    kernel.add(InstructionClass::global_store, {}, {1}, 1000, cut);
+  };
+  const double whole = cycles_of_loads_in_a_loop([&](Kernel& kernel) { use(kernel, false); });
+  EXPECT_NEAR(whole, latency + 1, 2);
+  EXPECT_NEAR(cycles_of_loads_in_a_loop([&](Kernel& kernel) { use(kernel, true); }), whole, 1)
+      << "a label between load and use";
+  const auto rarely = [&](double times, int instructions) {
+    return cycles_of_loads_in_a_loop([&](Kernel& kernel) {
+      for (int i = 0; i < instructions; ++i) {
+        kernel.add(InstructionClass::fp32, {2}, {2}, times, i == 0);
+      }
+      kernel.program.front().leads_to.push_back(
+          static_cast<std::uint32_t>(kernel.program.size()));
+      use(kernel, true);
+    });
+  };
+  EXPECT_NEAR(rarely(0, 1), whole, 1) << "a branch that nobody takes";
+  EXPECT_NEAR(rarely(1, 1000), whole, 10) << "long work in one turn of a thousand";
+}
+
+TEST(LatencyTest, AWayBackThatNobodyTakesHidesNoLoop) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  Kernel kernel(1, 32);
+  kernel.counters.global_load_sectors = kernel.counters.l1_hit_sectors = 8;
+  kernel.add(InstructionClass::integer, {0}, {}, 1);
+  kernel.add(InstructionClass::global_load, {1}, {0}, 1000, true);
+  kernel.add(InstructionClass::global_store, {}, {1}, 1000, true).loop_to(1).loop_to(0);
+  kernel.add(InstructionClass::integer, {2}, {}, 1, true).loop_to(0).loop_to(2);
+  EXPECT_NEAR(kernel.cycles(spec), 1000 * (spec.l1_latency + 1), 3000);
+}
+
+TEST(LatencyTest, ALoopInALoopTakesAllItsTurns) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  Kernel kernel(1, 32);
+  kernel.add(InstructionClass::integer, {1}, {1}, 10);
+  kernel.add(InstructionClass::fp32, {2}, {2}, 1000, true).loop_to(1);
+  kernel.add(InstructionClass::integer, {3}, {3}, 10, true).loop_to(0);
+  EXPECT_NEAR(kernel.cycles(spec), 1000 * spec.alu_latency, 100);
+}
+
+TEST(LatencyTest, OneWarpThatDoesTheWorkOfAllTakesAsLongAsItDoes) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  Kernel kernel(108 * 8, 256);
+  kernel.add(InstructionClass::fp32, {1}, {1}, 1000);
+  const double shared_by_all = kernel.on(spec).total_us;
+  kernel.balance.longest_of_block = 8;
+  kernel.balance.longest = 8;
+  EXPECT_NEAR(kernel.on(spec).terms.at("latency"),
+              8 * 1000 * spec.alu_latency / spec.clock_under_load_mhz(), 1);
+  EXPECT_GT(kernel.on(spec).total_us, 1.1 * shared_by_all);
+}
+
+TEST(TimeModelTest, OneBlockThatDoesTheWorkOfAllKeepsOneSmBusy) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  Kernel kernel(108, 256);
+  for (std::uint32_t i = 0; i < 64; ++i) kernel.add(InstructionClass::fp32, {i}, {i}, 1000);
+  const TimeBreakdown even = kernel.on(spec);
+  kernel.balance.heaviest_instructions = 0.5;
+  EXPECT_NEAR(kernel.on(spec).terms.at("fp32"), 54 * even.terms.at("fp32"), 1e-6);
+  EXPECT_NEAR(kernel.on(spec).terms.at("issue"), 54 * even.terms.at("issue"), 1e-6);
+}
+
 TEST(LatencyTest, FewWarpsAreBoundByLatencyAndManyByThroughput) {
   const auto chained = [](std::uint32_t threads) {
     Kernel kernel(108, threads, 16);
@@ -397,7 +489,7 @@ TEST(TimeModelTest, EachStepOfTheMatrixProductIsFaster) {
 
 TEST(TimeModelTest, AKernelWithoutAnyCountersTakesItsLaunch) {
   const LaunchShape shape;
-  const TimeBreakdown time = predict_time({}, shape, {}, {}, described_gpu("a100"));
+  const TimeBreakdown time = predict_time({}, shape, {}, {}, {}, described_gpu("a100"));
   EXPECT_DOUBLE_EQ(time.total_us, time.launch_us);
 }
 

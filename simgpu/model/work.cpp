@@ -13,9 +13,10 @@ std::uint64_t Work::busy_sms() const {
   return std::min(blocks, static_cast<std::uint64_t>(gpu.sm_count));
 }
 
-double Work::busiest_share() const {
+double Work::busiest_share(double heaviest) const {
   if (is_spread) return 1.0 / gpu.sm_count;
-  return static_cast<double>(blocks_of_busiest_sm()) / static_cast<double>(blocks);
+  const double even = static_cast<double>(blocks_of_busiest_sm()) / static_cast<double>(blocks);
+  return std::min(1.0, std::max(even, heaviest));
 }
 
 double Work::warp_instructions(InstructionClass cls) const {
@@ -36,9 +37,9 @@ double Work::issued() const {
 
 Work gather(const KernelCounters& counters, const LaunchShape& shape,
             std::span<const InstructionInfo> program, std::span<const ExecutionCount> executed,
-            const gpu_spec::GpuSpec& gpu) {
+            const WorkBalance& balance, const gpu_spec::GpuSpec& gpu) {
   const std::size_t known = std::min(program.size(), executed.size());
-  Work work{counters, program.first(known), executed.first(known), gpu};
+  Work work{counters, program.first(known), executed.first(known), gpu, balance};
   work.blocks = std::max<std::uint64_t>(shape.grid.count(), 1);
   work.warps_per_block = (std::max<std::uint64_t>(shape.block.count(), 1) + 31) / 32;
   work.resident_blocks = std::max(occupancy(shape, gpu).blocks_per_sm, 1U);

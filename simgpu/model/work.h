@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "simgpu/exec/block_weights.h"
 #include "simgpu/exec/instruction_info.h"
 #include "simgpu/model/occupancy.h"
 #include "simgpu/report.h"
@@ -17,6 +18,7 @@ struct Work {
   std::span<const InstructionInfo> program;
   std::span<const ExecutionCount> executed;
   const gpu_spec::GpuSpec& gpu;
+  WorkBalance balance;
 
   std::uint64_t blocks = 1;  ///< of the grid
   std::uint64_t warps_per_block = 1;
@@ -28,7 +30,8 @@ struct Work {
   /// SMs that have a block.
   std::uint64_t busy_sms() const;
   /// The busiest SM's share of what the whole launch does.
-  double busiest_share() const;
+  /// @param heaviest the share of the block that does most of it; 0: of all the same
+  double busiest_share(double heaviest) const;
 
   /// Warp instructions of a class in the whole launch that reach an SM's pipes.
   double warp_instructions(InstructionClass cls) const;
@@ -41,6 +44,6 @@ struct Work {
 
 Work gather(const KernelCounters& counters, const LaunchShape& shape,
             std::span<const InstructionInfo> program, std::span<const ExecutionCount> executed,
-            const gpu_spec::GpuSpec& gpu);
+            const WorkBalance& balance, const gpu_spec::GpuSpec& gpu);
 
 }  // namespace simgpu::model

@@ -214,6 +214,7 @@ const Lowered* tex(const Lowered* in, Warp& warp) {
     fetch(in, warp, group);
     left &= ~group;
   }
+  ++warp.global_loads;
   return after_global(in, warp);
 }
 

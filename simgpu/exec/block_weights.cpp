@@ -1,0 +1,53 @@
+#include "simgpu/exec/block_weights.h"
+
+#include <algorithm>
+
+namespace simgpu {
+namespace {
+
+double over(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+}  // namespace
+
+void BlockWeights::add(const Weight& block, std::uint64_t ways_of_block,
+                       std::uint64_t warps_of_block) {
+  *this += {block, block, ways_of_block, warps_of_block, 1};
+}
+
+BlockWeights& BlockWeights::operator+=(const BlockWeights& other) {
+  for (const auto field :
+       {&Weight::instructions, &Weight::sectors, &Weight::wavefronts, &Weight::longest_way}) {
+    all.*field += other.all.*field;
+    heaviest.*field = std::max(heaviest.*field, other.heaviest.*field);
+  }
+  ways += other.ways;
+  warps += other.warps;
+  blocks += other.blocks;
+  return *this;
+}
+
+WorkBalance balance_of(const BlockWeights& ran, std::uint64_t instructions, std::uint64_t warps) {
+  if (ran.blocks == 0 || ran.all.instructions == 0) return {};
+  // What ran stands for the whole launch by its instructions.
+  const double whole =
+      static_cast<double>(instructions) / static_cast<double>(ran.all.instructions);
+  const auto share = [&](std::uint64_t BlockWeights::Weight::* field) {
+    return over(static_cast<double>(ran.heaviest.*field),
+                whole * static_cast<double>(ran.all.*field));
+  };
+  WorkBalance balance;
+  balance.heaviest_instructions = share(&BlockWeights::Weight::instructions);
+  balance.heaviest_sectors = share(&BlockWeights::Weight::sectors);
+  balance.heaviest_wavefronts = share(&BlockWeights::Weight::wavefronts);
+  const double mean = static_cast<double>(ran.ways) / static_cast<double>(ran.warps);
+  const double mean_of_blocks =
+      static_cast<double>(ran.all.longest_way) / static_cast<double>(ran.blocks);
+  balance.longest_of_block = std::max(1.0, mean_of_blocks / mean);
+  const double mean_of_launch =
+      whole * static_cast<double>(ran.ways) / static_cast<double>(warps);
+  balance.longest =
+      std::max(1.0, over(static_cast<double>(ran.heaviest.longest_way), mean_of_launch));
+  return balance;
+}
+
+}  // namespace simgpu

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+
+namespace simgpu {
+
+/// How unevenly the blocks and warps of a launch share its work. What it is by default holds where
+/// all do the same.
+struct WorkBalance {
+  // Of the whole launch's work, what the block with most of it does; 0: no more than any other.
+  double heaviest_instructions = 0;  ///< warp instructions
+  double heaviest_sectors = 0;       ///< of global memory, asked for by loads, stores and atomics
+  double heaviest_wavefronts = 0;    ///< of shared memory
+  // Ways of warps are instructions, and loads from global memory for
+  // as many as their latency has cycles.
+  double longest_of_block = 1;  ///< way of a block's longest warp, in the mean, over the mean warp's
+  double longest = 1;           ///< way of the launch's longest warp over the mean warp's
+};
+
+/// What blocks did, in a few numbers for each.
+struct BlockWeights {
+  struct Weight {
+    std::uint64_t instructions = 0, sectors = 0, wavefronts = 0;
+    std::uint64_t longest_way = 0;  ///< of a warp
+  };
+  Weight all;       ///< of all blocks together
+  Weight heaviest;  ///< the most of each in one block
+  std::uint64_t ways = 0;  ///< of all warps together
+  std::uint64_t warps = 0;
+  std::uint64_t blocks = 0;
+
+  /// @param ways  of all its `warps` warps together
+  void add(const Weight& block, std::uint64_t ways_of_block, std::uint64_t warps_of_block);
+  BlockWeights& operator+=(const BlockWeights& other);
+};
+
+/// Of a launch of which these blocks ran.
+/// @param instructions of the whole launch
+/// @param warps        likewise
+WorkBalance balance_of(const BlockWeights& ran, std::uint64_t instructions, std::uint64_t warps);
+
+/// The length of a warp's way. A proxy: the model tells what the mean warp's way takes, and this
+/// only how much longer another is.
+constexpr std::uint64_t way_of(std::uint64_t instructions, std::uint64_t global_loads) {
+  constexpr std::uint64_t kInstructionsOfALoad = 300;  // about the latency of L2
+  return instructions + kInstructionsOfALoad * global_loads;
+}
+
+}  // namespace simgpu

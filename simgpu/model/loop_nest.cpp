@@ -1,0 +1,293 @@
+#include "simgpu/model/loop_nest.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+namespace simgpu::model {
+namespace {
+
+using Nodes = std::vector<std::uint32_t>;
+
+/// Loops in loops beyond this are taken for straight code.
+constexpr int kMostDepth = 64;
+
+/// Basic blocks that follow each other.
+struct Node {
+  std::vector<Stretch> code;
+  double times = 0;  // by a warp
+  bool waits = false;
+  Nodes successors, predecessors;
+};
+
+bool waits_for_copies(const InstructionInfo& info) {
+  return info.async_step == AsyncStep::wait || info.async_step == AsyncStep::wait_all;
+}
+
+/// The basic blocks that were executed, and how they lead to each other.
+std::vector<Node> executed_blocks(std::span<const InstructionInfo> program,
+                                  std::span<const ExecutionCount> executed, double warps) {
+  constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
+  std::vector<Node> nodes;
+  std::vector<std::uint32_t> node_of(program.size(), kNone);
+  for (std::size_t first = 0; first < program.size();) {
+    Node node;
+    std::size_t last = first;
+    std::uint64_t count = 0;
+    do {
+      count = std::max(count, executed[last].warps);  // 0 for those that lowering has added
+      node.waits = node.waits || waits_for_copies(program[last]);
+      ++last;
+    } while (last < program.size() && !program[last].starts_block);
+    if (count != 0) {
+      node.code.push_back({first, last, 1});
+      node.times = static_cast<double>(count) / warps;
+      node_of[first] = static_cast<std::uint32_t>(nodes.size());
+      nodes.push_back(std::move(node));
+    }
+    first = last;
+  }
+  for (std::uint32_t from = 0; from < nodes.size(); ++from) {
+    for (const std::uint32_t target : program[nodes[from].code.front().first].leads_to) {
+      const std::uint32_t to = target < program.size() ? node_of[target] : kNone;
+      if (to == kNone) continue;
+      nodes[from].successors.push_back(to);
+      nodes[to].predecessors.push_back(from);
+    }
+  }
+  return nodes;
+}
+
+/// Makes one node of what the assembler makes straight code of: blocks that always follow each
+/// other, however they are cut, and short branches, whose instructions it gives predicates.
+class Joiner {
+ public:
+  explicit Joiner(std::vector<Node>& nodes) : nodes_(nodes) {}
+
+  void run() {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (std::uint32_t head = 0; head < nodes_.size(); ++head) {
+        while (join_next(head) || join_arms(head)) changed = true;
+      }
+    }
+  }
+
+ private:
+  /// A branch of up to so many instructions is taken for one with predicates.
+  static constexpr std::size_t kMostPredicated = 16;
+  static constexpr double kSameTimes = 0.99;
+
+  bool has_one(const Nodes& nodes) const { return nodes.size() == 1; }
+
+  /// What follows alone, and follows nothing else.
+  bool join_next(std::uint32_t head) {
+    Node& node = nodes_[head];
+    if (!has_one(node.successors)) return false;
+    const std::uint32_t next = node.successors.front();
+    if (next == 0 || next == head || !has_one(nodes_[next].predecessors)) return false;
+    const double share = nodes_[next].times / node.times;
+    if (share < kSameTimes || share > 1 / kSameTimes) return false;
+    append(head, next);
+    node.successors = std::move(nodes_[next].successors);
+    for (const std::uint32_t behind : node.successors) {
+      std::ranges::replace(nodes_[behind].predecessors, next, head);
+    }
+    nodes_[next] = {};
+    return true;
+  }
+
+  /// Where the node may go two ways, of which one or both are short and end at the same place.
+  bool join_arms(std::uint32_t head) {
+    if (nodes_[head].successors.size() != 2) return false;
+    const Nodes ways = nodes_[head].successors;
+    const bool first = is_arm(ways[0], head), second = is_arm(ways[1], head);
+    if (first && nodes_[ways[0]].successors.front() == ways[1]) {
+      join_arm(head, ways[0], ways[1]);
+    } else if (second && nodes_[ways[1]].successors.front() == ways[0]) {
+      join_arm(head, ways[1], ways[0]);
+    } else if (first && second && nodes_[ways[0]].successors == nodes_[ways[1]].successors) {
+      const std::uint32_t meet = nodes_[ways[0]].successors.front();
+      join_arm(head, ways[0], meet);
+      join_arm(head, ways[1], meet);
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool is_arm(std::uint32_t arm, std::uint32_t head) const {
+    const Node& node = nodes_[arm];
+    return arm != head && arm != 0 && has_one(node.predecessors) && has_one(node.successors) &&
+           node.successors.front() != head && node.successors.front() != arm &&
+           length_of(node) <= kMostPredicated;
+  }
+
+  static std::size_t length_of(const Node& node) {
+    std::size_t length = 0;
+    for (const Stretch& stretch : node.code) length += stretch.last - stretch.first;
+    return length;
+  }
+
+  void join_arm(std::uint32_t head, std::uint32_t arm, std::uint32_t meet) {
+    append(head, arm);
+    std::erase(nodes_[meet].predecessors, arm);
+    if (std::ranges::find(nodes_[meet].predecessors, head) == nodes_[meet].predecessors.end()) {
+      nodes_[meet].predecessors.push_back(head);
+    }
+    nodes_[head].successors = {meet};
+    nodes_[arm] = {};
+  }
+
+  void append(std::uint32_t head, std::uint32_t next) {
+    Node& node = nodes_[head];
+    const double share = std::min(1.0, nodes_[next].times / node.times);
+    for (Stretch stretch : nodes_[next].code) {
+      stretch.probability *= share;
+      node.code.push_back(stretch);
+    }
+    node.waits = node.waits || nodes_[next].waits;
+  }
+
+  std::vector<Node>& nodes_;
+};
+
+/// Strongly connected components of some of the nodes, each behind those that lead to it: Tarjan's
+/// algorithm, without recursion.
+class Components {
+ public:
+  Components(const std::vector<Node>& nodes, const Nodes& members)
+      : nodes_(nodes), state_(nodes.size()) {
+    for (const std::uint32_t node : members) state_[node].member = true;
+    for (const std::uint32_t node : members) {
+      if (state_[node].number == 0) visit(node);
+    }
+    std::ranges::reverse(found_);
+    for (Nodes& component : found_) std::ranges::sort(component);
+  }
+
+  std::vector<Nodes> take() { return std::move(found_); }
+
+ private:
+  struct State {
+    bool member = false, open = false;
+    std::uint32_t number = 0, low = 0;
+  };
+  struct Visit {
+    std::uint32_t node;
+    std::size_t next;
+  };
+
+  void enter(std::uint32_t node) {
+    State& state = state_[node];
+    state.number = state.low = ++numbers_;
+    state.open = true;
+    open_.push_back(node);
+    visits_.push_back({node, 0});
+  }
+
+  void visit(std::uint32_t root) {
+    enter(root);
+    while (!visits_.empty()) {
+      auto& [node, next] = visits_.back();
+      if (next < nodes_[node].successors.size()) {
+        const std::uint32_t to = nodes_[node].successors[next++];
+        if (!state_[to].member) continue;
+        if (state_[to].number == 0) {
+          enter(to);
+        } else if (state_[to].open) {
+          state_[node].low = std::min(state_[node].low, state_[to].number);
+        }
+        continue;
+      }
+      const std::uint32_t done = node;
+      visits_.pop_back();
+      if (!visits_.empty()) {
+        State& parent = state_[visits_.back().node];
+        parent.low = std::min(parent.low, state_[done].low);
+      }
+      if (state_[done].low == state_[done].number) close(done);
+    }
+  }
+
+  void close(std::uint32_t root) {
+    Nodes component;
+    std::uint32_t node = 0;
+    do {
+      node = open_.back();
+      open_.pop_back();
+      state_[node].open = false;
+      component.push_back(node);
+    } while (node != root);
+    found_.push_back(std::move(component));
+  }
+
+  const std::vector<Node>& nodes_;
+  std::vector<State> state_;
+  Nodes open_;
+  std::vector<Visit> visits_;
+  std::uint32_t numbers_ = 0;
+  std::vector<Nodes> found_;
+};
+
+/// The member by which a loop is entered from elsewhere; the first of several.
+std::uint32_t head_of(const std::vector<Node>& nodes, const Nodes& loop) {
+  for (const std::uint32_t node : loop) {
+    if (node == 0) return node;
+    for (const std::uint32_t from : nodes[node].predecessors) {
+      if (!std::ranges::binary_search(loop, from)) return node;
+    }
+  }
+  return loop.front();
+}
+
+std::vector<Step> steps_of(const std::vector<Node>& nodes, const Nodes& members, double turns,
+                           int depth) {
+  std::vector<Step> steps;
+  for (Nodes& component : Components(nodes, members).take()) {
+    const std::uint32_t head = head_of(nodes, component);
+    const Node& node = nodes[head];
+    Step straight{node.times / turns, node.code, {}, node.waits};
+    const bool is_loop =
+        component.size() > 1 || std::ranges::find(node.successors, head) != node.successors.end();
+    if (!is_loop) {
+      steps.push_back(std::move(straight));
+      continue;
+    }
+    Step loop{node.times / turns, {}, {}, node.waits};
+    straight.times = 1;
+    loop.body.push_back(std::move(straight));
+    std::erase(component, head);
+    std::vector<Step> inside;
+    if (depth < kMostDepth) {
+      inside = steps_of(nodes, component, node.times, depth + 1);
+    } else {
+      for (const std::uint32_t other : component) {
+        inside.push_back({nodes[other].times / node.times, nodes[other].code, {},
+                          nodes[other].waits});
+      }
+    }
+    for (Step& step : inside) {
+      loop.waits = loop.waits || step.waits;
+      loop.body.push_back(std::move(step));
+    }
+    steps.push_back(std::move(loop));
+  }
+  return steps;
+}
+
+}  // namespace
+
+std::vector<Step> find_steps(std::span<const InstructionInfo> program,
+                             std::span<const ExecutionCount> executed, double warps) {
+  std::vector<Node> nodes = executed_blocks(program, executed, warps);
+  Joiner(nodes).run();
+  Nodes all;
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+    if (!nodes[node].code.empty()) all.push_back(node);
+  }
+  return steps_of(nodes, all, 1, 0);
+}
+
+}  // namespace simgpu::model

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "simgpu/exec/instruction_info.h"
+
+/// The way of a warp through a kernel: straight code and loops, as often as they were executed.
+namespace simgpu::model {
+
+/// Instructions [first, last), of which only the first can be come to from elsewhere.
+struct Stretch {
+  std::size_t first = 0, last = 0;
+  double probability = 1;  ///< below one where the assembler makes predicates of a short branch
+};
+
+/// A part of the way: straight code, or a loop with parts of its own.
+struct Step {
+  double times = 1;           ///< in each turn of the loop around it, or of the whole kernel
+  std::vector<Stretch> code;  ///< of straight code: basic blocks that follow each other
+  std::vector<Step> body;     ///< of a loop; empty for straight code
+  bool waits = false;         ///< for asynchronous copies
+};
+
+/// The steps of the mean of `warps` warps, each behind those that can lead to it. Loops are the
+/// strongly connected parts of what was executed, each with the block by which it is entered as its
+/// head, and the loops inside it are those of what is left without that block: so every way back is
+/// a loop, however the code is cut, and a way back that nobody takes is one of a single turn.
+std::vector<Step> find_steps(std::span<const InstructionInfo> program,
+                             std::span<const ExecutionCount> executed, double warps);
+
+}  // namespace simgpu::model

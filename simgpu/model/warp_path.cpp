@@ -1,0 +1,218 @@
+#include "simgpu/model/warp_path.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "simgpu/model/latency.h"
+#include "simgpu/model/loop_nest.h"
+
+namespace simgpu::model {
+namespace {
+
+/// A warp on its way: the time, and what is under way.
+class Warp {
+ public:
+  explicit Warp(const Work& work) : work_(work) {
+    for (int cls = 0; cls < kInstructionClasses; ++cls) {
+      latency_[cls] = latency_of(static_cast<InstructionClass>(cls), work);
+    }
+  }
+
+  /// A moment, to tell what happened since.
+  struct Moment {
+    double time;
+    std::size_t writes;  // so far
+  };
+  Moment moment() const { return {now_, writes_.size()}; }
+  double now() const { return now_; }
+
+  /// Starts all instructions of the stretches, which are straight code.
+  void run(const std::vector<Stretch>& code) {
+    issued_ = 0;
+    latest_ = now_;
+    for (const Stretch& stretch : code) {
+      for (std::size_t i = stretch.first; i < stretch.last; ++i) {
+        start(work_.program[i], stretch.probability);
+      }
+    }
+    now_ = std::max(now_ + issued_, latest_);
+  }
+
+  /// Lets time pass in which what was written since a moment is written anew.
+  void repeat(const Moment& since, double cycles) {
+    for_each_written(since, [&](Value& value, double) { value.ready += cycles; });
+    shift_copies(since, cycles);
+    now_ += cycles;
+  }
+
+  /// What happened since a moment happens with a probability below one: the time, and what is left
+  /// under way, are those of the mean.
+  void weigh(const Moment& since, double probability) {
+    const double end = now_;
+    now_ = since.time + probability * (end - since.time);
+    for_each_written(since, [&](Value& value, double before) {
+      const double left = std::max(0.0, value.ready - end);
+      const double left_before = std::max(0.0, before - now_);
+      value.ready = now_ + probability * left + (1 - probability) * left_before;
+    });
+    shift_copies(since, now_ - end);
+  }
+
+ private:
+  struct Value {
+    double ready = 0;
+    std::uint64_t seen = 0;  // by which walk over the writes
+  };
+  struct Write {
+    std::uint32_t slot;
+    double before;  // when the value in its place was ready
+  };
+
+  template <class Change>
+  void for_each_written(const Moment& since, const Change& change) {
+    ++walks_;
+    for (std::size_t i = since.writes; i < writes_.size(); ++i) {
+      Value& value = values_[writes_[i].slot];
+      if (std::exchange(value.seen, walks_) == walks_) continue;
+      change(value, writes_[i].before);
+    }
+  }
+
+  void shift_copies(const Moment& since, double cycles) {
+    if (open_group_ > since.time) open_group_ += cycles;
+    for (double& group : groups_) {
+      if (group > since.time) group += cycles;
+    }
+  }
+
+  void start(const InstructionInfo& instruction, double probability) {
+    const double start = step(instruction, probability);
+    if (!instruction.issues) return;
+    issued_ += probability;
+    latest_ = std::max(latest_, start + 1);
+    if (const double ready = follow_copies(instruction, start); ready > 0) {
+      now_ = std::max({now_ + issued_, latest_, ready});
+    } else if (instruction.cls == InstructionClass::barrier) {
+      // Nothing moves across a barrier, and nothing passes before it is through.
+      now_ = std::max(now_ + issued_,
+                      latest_ - 1 + latency_[static_cast<int>(instruction.cls)]);
+    } else {
+      return;
+    }
+    issued_ = 0;
+    latest_ = now_;
+  }
+
+  /// Asynchronous copies: for a wait, when what it waits for is done; 0 for other instructions.
+  double follow_copies(const InstructionInfo& instruction, double start) {
+    switch (instruction.async_step) {
+      case AsyncStep::copy:
+        open_group_ = std::max(open_group_, start + latency_[static_cast<int>(instruction.cls)]);
+        return 0;
+      case AsyncStep::wait_all:
+      case AsyncStep::commit:
+        groups_.push_back(std::exchange(open_group_, 0));
+        break;
+      case AsyncStep::wait:
+        break;
+      case AsyncStep::none:
+        return 0;
+    }
+    if (instruction.async_step == AsyncStep::commit) return 0;
+    double ready = start + 1;
+    for (; groups_.size() > instruction.groups_under_way; groups_.pop_front()) {
+      ready = std::max(ready, groups_.front());
+    }
+    return ready;
+  }
+
+  /// When the instruction can start, at the earliest; its results follow by its latency.
+  double step(const InstructionInfo& instruction, double probability) {
+    double start = now_;
+    for (const std::uint32_t slot : instruction.reads) {
+      const auto written = values_.find(slot);
+      if (written != values_.end()) start = std::max(start, written->second.ready);
+    }
+    // What the assembler folds away passes its operand on at once.
+    const double latency =
+        instruction.issues ? latency_[static_cast<std::size_t>(instruction.cls)] : 0;
+    for (const std::uint32_t slot : instruction.writes) {
+      Value& value = values_[slot];
+      const double before = value.ready;
+      value.ready = probability * (start + latency) + (1 - probability) * std::max(before, start);
+      writes_.push_back({slot, before});
+    }
+    return start;
+  }
+
+  const Work& work_;
+  double latency_[kInstructionClasses];
+  double now_ = 0;
+  double issued_ = 0;  // instructions since now_
+  double latest_ = 0;  // no instruction since then starts later
+  std::unordered_map<std::uint32_t, Value> values_;  // by register slot
+  std::vector<Write> writes_;
+  std::uint64_t walks_ = 0;
+  double open_group_ = 0;      // when the asynchronous copies since the last commit are done
+  std::deque<double> groups_;  // the same of committed groups that nothing has waited for
+};
+
+/// Leads a warp through the steps.
+class Walk {
+ public:
+  explicit Walk(const Work& work) : warp_(work) {}
+
+  void follow(const Step& step) {
+    constexpr double kRounding = 1e-3;
+    const Warp::Moment begin = warp_.moment();
+    turn(step);
+    const double first_end = warp_.now();
+    if (step.times < 1 - kRounding) warp_.weigh(begin, step.times);
+    if (step.times <= 1 + kRounding) return;
+    if (const auto known = cycles_of_turn_.find(&step); known != cycles_of_turn_.end()) {
+      warp_.repeat(begin, (step.times - 1) * known->second);
+      return;
+    }
+    // Copies that are waited for some turns later need as many turns until the waits are those of
+    // the loop itself and no longer of what was issued before it.
+    const int turns = step.waits ? 8 : 1;
+    if (step.waits) {
+      for (int i = 0; i < turns; ++i) turn(step);
+    }
+    const Warp::Moment last = warp_.moment();
+    for (int i = 0; i < turns; ++i) turn(step);
+    const double cycles = (warp_.now() - last.time) / turns;
+    cycles_of_turn_[&step] = cycles;
+    warp_.repeat(last, first_end + (step.times - 1) * cycles - warp_.now());
+  }
+
+  double cycles() const { return warp_.now(); }
+
+ private:
+  void turn(const Step& step) {
+    if (step.body.empty()) {
+      warp_.run(step.code);
+      return;
+    }
+    for (const Step& inner : step.body) follow(inner);
+  }
+
+  Warp warp_;
+  std::unordered_map<const Step*, double> cycles_of_turn_;  // as it follows itself
+};
+
+}  // namespace
+
+double warp_cycles(const Work& work) {
+  const double warps = static_cast<double>(work.blocks * work.warps_per_block);
+  const std::vector<Step> steps = find_steps(work.program, work.executed, warps);
+  Walk walk(work);
+  for (const Step& step : steps) walk.follow(step);
+  return walk.cycles();
+}
+
+}  // namespace simgpu::model

@@ -39,17 +39,19 @@ __device__ int element(int lane, int e) {
   return (e / kVector * kWarpSize + lane) * kVector + e % kVector;
 }
 
-// This lane's part of the head at `head`, with zeros beyond head_dim.
+// This lane's part of the head at `head`, with zeros beyond head_dim. Lanes that have none load the
+// head's beginning: where no branch is in the way, the loads of several keys go on at once.
 template <typename T>
 __device__ void load_part(const T* head, int head_dim, int lane, float (&part)[kPerLane]) {
   constexpr int kVector = kVectorSize<T>;
 #pragma unroll
   for (int e = 0; e < kPerLane; e += kVector) {
-    float vector[kVector] = {};
     const int d = element<T>(lane, e);
-    if (d < head_dim) rooflab::load_vector(head + d, vector);
+    const bool is_part = d < head_dim;
+    float vector[kVector];
+    rooflab::load_vector(head + (is_part ? d : 0), vector);
 #pragma unroll
-    for (int j = 0; j < kVector; ++j) part[e + j] = vector[j];
+    for (int j = 0; j < kVector; ++j) part[e + j] = is_part ? vector[j] : 0.0f;
   }
 }
 

@@ -128,6 +128,8 @@ struct TimeBreakdown {
   std::map<std::string, double> terms;  ///< "issue", "fp32", "shared", "l2", "dram", "latency" …
   double wave_quantisation = 1;         ///< whole waves over fractional waves, >= 1
   double launch_us = 0;
+  /// The latency term over what it would be if all warps had as long a way, >= 1
+  double uneven_warps = 1;
 };
 
 /// One call of host code into the runtime that the device served, on the modelled clock.

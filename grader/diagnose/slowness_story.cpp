@@ -8,6 +8,7 @@
 
 #include "grader/diagnose/diagnose.h"
 #include "grader/diagnose/story.h"
+#include "simgpu/model/explanation.h"
 #include "simgpu/model/proof.h"
 
 namespace rooflab {
@@ -154,6 +155,7 @@ void add_divergence(Causes& causes, const simgpu::KernelRecord& kernel,
 void add_low_occupancy(Causes& causes, const simgpu::KernelRecord& kernel, const Timing& timing,
                        const DiagnoseContext& context) {
   if (kernel.theoretical_occupancy >= kLowOccupancy || timing.limiter != "latency") return;
+  if (simgpu::warps_are_uneven(kernel)) return;  // more warps would wait for the same few
   Diagnostic story = begin_story("RL0504", context);
   story.message =
       fmt::format("only {:.0f} % of the warps fit on an SM, limited by {}: too few to hide latency",
@@ -177,6 +179,19 @@ void add_few_blocks(Causes& causes, const simgpu::KernelRecord& kernel,
   story.help = kCutIntoMoreBlocks;
   causes.push_back(
       {std::move(story), kernel.time.total_us * (1 - 1 / kernel.time.wave_quantisation)});
+}
+
+void add_uneven_work(Causes& causes, const simgpu::KernelRecord& kernel,
+                     const DiagnoseContext& context) {
+  if (!simgpu::warps_are_uneven(kernel)) return;
+  Diagnostic story = begin_story("RL0599", context);
+  story.message = fmt::format(
+      "few warps do most of the work: the launch waits {:.1f} times as long for them as it would "
+      "if all did the same",
+      kernel.time.uneven_warps);
+  story.help = simgpu::kShareEvenly;
+  causes.push_back({std::move(story),
+                    longest_us(kernel, {"latency"}) * (1 - 1 / kernel.time.uneven_warps)});
 }
 
 /// Only where arithmetic is the bound: a few operations for each byte may well be done twice.
@@ -244,6 +259,7 @@ std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::Ker
   add_bank_conflicts(causes, kernel, context);
   add_atomics(causes, kernel, context);
   add_divergence(causes, kernel, context);
+  add_uneven_work(causes, kernel, context);
   add_low_occupancy(causes, kernel, timing, context);
   return told_by_cost(std::move(causes), kernel);
 }

@@ -85,6 +85,26 @@ TEST(SlownessTest, AtomicsThatWaitAreToldByTheirNumber) {
               AllOf(HasSubstr("shared memory"), HasSubstr("takes 428 cycles")));
 }
 
+TEST(SlownessTest, FewWarpsThatDoTheWorkOfAllAreToldWhereTheLaunchWaitsForThem) {
+  simgpu::KernelRecord kernel;
+  kernel.theoretical_occupancy = 0.1;
+  kernel.time.total_us = 1000;
+  kernel.time.limiter = "latency";
+  kernel.time.terms = {{"latency", 990}, {"dram", 90}};
+  kernel.time.uneven_warps = 32;
+  Timing timing;
+  timing.limiter = "latency";
+  timing.efficiency = 0.01;
+  timing.target_efficiency = 0.5;
+  const auto stories = explain_slowness(timing, kernel, kContext);
+  ASSERT_EQ(stories.size(), 1U) << "occupancy is not what it lacks";
+  EXPECT_EQ(stories[0].code, "RL0599");
+  EXPECT_THAT(stories[0].message, HasSubstr("waits 32.0 times as long"));
+  EXPECT_THAT(stories[0].help, HasSubstr("share the work evenly"));
+  kernel.time.uneven_warps = 1.3;
+  EXPECT_EQ(explain_slowness(timing, kernel, kContext).at(0).code, "RL0504");
+}
+
 TEST(SlownessTest, BankConflictsAreSilentWhereAnotherTermTakesAsLong) {
   simgpu::KernelRecord kernel;
   kernel.counters.shared_load_wavefronts = 1000;

@@ -324,6 +324,10 @@ struct Masks {
 #include "RL0598.inc"
   }
 
+  __device__ void rl0599(const float* x, float* sums, int n) {
+#include "RL0599.inc"
+  }
+
   __device__ void rl0593() {
 #include "RL0593.inc"
     count();

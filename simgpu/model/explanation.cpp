@@ -121,6 +121,7 @@ Explanation explain(const KernelRecord& kernel, int sm_count) {
   why.change = describe(time.limiter).tip;
   why.proof = proof_of(kernel, sm_count);
   if (!why.proof.change.empty()) why.change = why.proof.change;
+  if (warps_are_uneven(kernel)) why.change = kShareEvenly;
   why.next_limiter = runner_up(time).first;
   why.most_gain = most_gain(time);
   why.exposed_us = std::max(0.0, time.total_us - time.launch_us - limiter_time(time));
@@ -134,11 +135,20 @@ Explanation explain(const KernelRecord& kernel, int sm_count) {
     why.meaning = fmt::format(
         "warps wait for their own results for {} of {}, and no resource is busy all the time",
         duration(limiter_time(time)), duration(time.total_us));
+    if (warps_are_uneven(kernel)) {
+      why.meaning += fmt::format(", the longest {:.1f} times as long as the mean one",
+                                 time.uneven_warps);
+    }
   } else {
     why.meaning = fmt::format("{} alone takes {} of {}", why.limiter, duration(limiter_time(time)),
                               duration(time.total_us));
   }
   return why;
+}
+
+bool warps_are_uneven(const KernelRecord& kernel) {
+  constexpr double kUneven = 2;
+  return kernel.time.limiter == "latency" && kernel.time.uneven_warps >= kUneven;
 }
 
 std::string words_of_limiter(const std::string& limiter) { return words_of(limiter); }

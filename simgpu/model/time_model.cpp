@@ -35,6 +35,12 @@ double serial_part(const model::Work& work, double throughput, double warp_cycle
   return model::stalled_share(work, warp_cycles) * throughput / static_cast<double>(resident);
 }
 
+double uneven_warps(model::Work work, double warp_cycles, double latency) {
+  work.balance = {};
+  const double even = model::latency_time(work, warp_cycles);
+  return even > 0 ? std::max(1.0, latency / even) : 1;
+}
+
 std::map<std::string, double>::const_iterator largest(const std::map<std::string, double>& terms) {
   return std::ranges::max_element(terms, {}, [](const auto& term) { return term.second; });
 }
@@ -53,6 +59,7 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
   const double latency = model::latency_time(work, cycles);
   const double serial = serial_part(work, throughput, cycles);
   time.terms["latency"] = latency;
+  time.uneven_warps = uneven_warps(work, cycles, latency);
   time.wave_quantisation = wave_quantisation(shape, gpu);
   time.launch_us = gpu.launch_overhead_us;
   const double busy = serial + combine(throughput - serial, latency);

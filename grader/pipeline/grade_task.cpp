@@ -221,8 +221,9 @@ class TaskGrader {
       timing = timing_of(run->outcome, speed, work, roofline);
     }
     const simgpu::Activity& activity = run->outcome.activity;
-    timing.limit = limit_of(activity, work, roofline.time_us, timing.time_us, gpu().sm_count);
-    timing.advice = advice_of(timing.limit, timing.time_us);
+    timing.limit = limit_of(activity, work, roofline.time_us, timing.time_us, gpu().sm_count,
+                            !is_forbidden("cudaGraphLaunch", task_.forbidden));
+    timing.advice = advice_of(timing.limit, timing);
     if (speed.shows_memory) timing.peak_memory = run->peak_memory;
     if (is_cut_short(run->outcome)) return add_bound(speed, std::move(timing), *run);
     const bool is_uncompared = run->judgement.is_uncompared;

@@ -106,6 +106,9 @@ struct RunRequest {
   std::uint64_t secret = 0;
   /// The function gets a stream from its caller, which does not wait for the default stream.
   bool gives_stream = false;
+  /// With gives_stream: what the function does must be ordered with that stream, at any size. What
+  /// is not is a finding with the code RL0325. On a simulated GPU this costs next to nothing.
+  bool holds_to_stream = false;
   /// With gives_stream, on a device with checkers: the caller's own work on the tensors is on that
   /// stream, before the call and behind it, and nobody waits for it.
   bool late_inputs = false;
@@ -117,6 +120,9 @@ struct RunRequest {
   /// The problem with its inputs drawn anew, each time others: for a device that repeats timed
   /// calls in one guest, which could keep results. Sizes are those of `problem`. May be empty.
   std::function<Problem(int index)> fresh = {};
+  /// A timed call of at most so many warp instructions is made once more with fresh inputs, under
+  /// checkers, where the GPU is simulated. 0: never.
+  std::uint64_t checked_again_up_to = 0;
 };
 
 /// What a device's checkers say of one call.

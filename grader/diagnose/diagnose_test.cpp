@@ -528,5 +528,42 @@ TEST_F(DiagnoseTest, AKnownFactorHidesNoOtherWrongResult) {
                                           "macs: expected 8, got 16"));
 }
 
+TEST_F(DiagnoseTest, AHiddenRaceNamesWhatRaces) {
+  context_.hidden = true;
+  const std::map<std::string, std::string> words{{"RL0304", "two blocks"},
+                                                 {"RL0315", "work on two streams"},
+                                                 {"RL0316", "two threads of a block"},
+                                                 {"RL0317", "two nodes of a graph"}};
+  for (const auto& [code, who] : words) {
+    simgpu::Finding race;
+    race.code = code;
+    race.kind = simgpu::FindingKind::global_race;
+    race.kernel = "scale";
+    EXPECT_THAT(explain_finding(race, context_).message, testing::StartsWith(who)) << code;
+  }
+}
+
+TEST_F(DiagnoseTest, ARaceOfWholeLaunchesNamesNoBlock) {
+  simgpu::Finding race;
+  race.code = "RL0317";
+  race.kernel = "scale";
+  race.where.by_thread = false;
+  EXPECT_THAT(explain_finding(race, context_).context, ::testing::Not(HasSubstr("block")));
+}
+
+TEST_F(DiagnoseTest, AMissingFunctionIsCalledNoInstruction) {
+  simgpu::Finding missing;
+  missing.code = "RL0312";
+  missing.kind = simgpu::FindingKind::unsupported;
+  missing.message = "the program calls cufftPlan1d, which the simulated GPU does not have";
+  EXPECT_THAT(explain_finding(missing, context_).help, HasSubstr("without this function"));
+  context_.hidden = true;
+  EXPECT_THAT(explain_finding(missing, context_).message, HasSubstr("calls a function that"));
+  missing.kernel = "scale";
+  missing.message = "The kernel uses what the simulated GPU does not have: tcgen05.mma";
+  EXPECT_THAT(explain_finding(missing, context_).message, HasSubstr("a kernel needs what"));
+  EXPECT_THAT(explain_finding(missing, context_).help, HasSubstr("what is missing here"));
+}
+
 }  // namespace
 }  // namespace rooflab

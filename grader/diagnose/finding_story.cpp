@@ -88,7 +88,7 @@ constexpr std::array kAdvice{
            "the kernel gave up on purpose (trap, or unreachable code): see what led there",
            nullptr},
     Advice{"RL0312",
-           "write it without this instruction, or run on a real GPU: grader --device cuda",
+           "write it without what is missing here, or run on a real GPU: grader --device cuda",
            nullptr},
     Advice{"RL0313",
            "let each thread wait for its own copies (__pipeline_wait_prior), then put a barrier in "
@@ -99,6 +99,8 @@ constexpr std::array kAdvice{
         "RL0315",
         "let the second stream wait for an event behind the work of the first, or use one stream",
         "on a real GPU the two may run at the same time, or not"},
+    Advice{"RL0317", "add an edge from the node that has to come first to the other one",
+           "on a real GPU nodes that no path connects may run at the same time, or not"},
 };
 
 /// RL0305 where lanes of one warp wait for each other, and no barrier of the block is there to
@@ -176,10 +178,30 @@ std::string in_plain_words(std::string text) {
   return text;
 }
 
+/// What is used without order, by the code of a race in global memory.
+const char* global_race_without_sizes(const std::string& code) {
+  if (code == "RL0315")
+    return "work on two streams uses the same memory, and nothing orders the two";
+  if (code == "RL0316") {
+    return "two threads of a block use the same global memory, and nothing orders them";
+  }
+  if (code == "RL0317") {
+    return "two nodes of a graph use the same memory, and no path of edges connects them";
+  }
+  return "two blocks use the same global memory, and nothing orders them";
+}
+
+/// Whether a function of a library is missing rather than something within a kernel. Its call has
+/// no kernel.
+bool lacks_function(const simgpu::Finding& finding) {
+  return finding.code == "RL0312" && finding.kernel.empty() &&
+         says(finding.message, "the program calls");
+}
+
 /// A cause without the sizes and addresses that the simulated GPU puts into its messages.
-const char* cause_without_sizes(simgpu::FindingKind kind) {
+const char* cause_without_sizes(const simgpu::Finding& finding) {
   using enum simgpu::FindingKind;
-  switch (kind) {
+  switch (finding.kind) {
     case out_of_bounds:
       return "a memory access is out of bounds";
     case misaligned:
@@ -189,7 +211,7 @@ const char* cause_without_sizes(simgpu::FindingKind kind) {
     case shared_race:
       return "two threads use the same shared memory, and nothing orders them";
     case global_race:
-      return "two blocks use the same global memory, and nothing orders them";
+      return global_race_without_sizes(finding.code);
     case divergent_barrier:
       return "some threads do not reach a barrier or an exchange between lanes";
     case deadlock:
@@ -205,7 +227,9 @@ const char* cause_without_sizes(simgpu::FindingKind kind) {
     case trap:
       return "the kernel gave up";
     case unsupported:
-      return "the simulated GPU does not have an instruction that the kernel needs";
+      return lacks_function(finding)
+                 ? "the program calls a function that the simulated GPU does not have"
+                 : "a kernel needs what the simulated GPU does not have";
   }
   return "the kernel is not right";
 }
@@ -213,7 +237,7 @@ const char* cause_without_sizes(simgpu::FindingKind kind) {
 /// The cause in a student's words where the array is known, else what the simulated GPU says. A
 /// name may be chosen by a hidden case's sizes.
 std::string cause_of(const simgpu::Finding& finding, bool hidden) {
-  if (hidden) return cause_without_sizes(finding.kind);
+  if (hidden) return cause_without_sizes(finding);
   const std::string array = shared_array(finding.object);
   if (!array.empty() && finding.code == "RL0301") {
     return fmt::format("`{}` is overwritten while another thread still needs it", array);
@@ -244,7 +268,10 @@ void add_details(Diagnostic& story, const simgpu::Finding& finding,
     note_hidden(story);
     return;
   }
-  if (!finding.kernel.empty()) story.context += ", block " + coordinates(finding.where.block);
+  // Work on streams and nodes of graphs race as a whole.
+  if (!finding.kernel.empty() && finding.where.by_thread) {
+    story.context += ", block " + coordinates(finding.where.block);
+  }
   if (has_more_to_say(finding, story)) {
     story.notes.push_back("memory: " + in_plain_words(finding.object));
   }
@@ -309,6 +336,9 @@ const char* closer_help(const simgpu::Finding& finding) {
            "on into what the next one computes? An atomic operation helps only where the values "
            "are "
            "to be added up";
+  }
+  if (lacks_function(finding)) {
+    return "write it without this function, or run on a real GPU: grader --device cuda";
   }
   if (finding.code == "RL0201" && says(finding.object, "far from any allocation")) {
     return "is the pointer host memory, or was it never set? else look for an overflow in the "

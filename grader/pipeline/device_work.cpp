@@ -187,6 +187,12 @@ TensorBytes tensor_bytes(const Problem& problem) {
           .all = bytes_of_tensors(problem, {Role::input, Role::output, Role::in_out})};
 }
 
+bool is_forbidden(const std::string& function, const std::vector<std::string>& patterns) {
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) {
+    return std::regex_search(function, std::regex(pattern));
+  });
+}
+
 std::string forbidden_call(const simgpu::Activity& activity,
                            const std::vector<std::string>& patterns) {
   for (const std::string& pattern : patterns) {

@@ -21,6 +21,8 @@ namespace rooflab {
 /// symbols of the built file, this cannot be gone around.
 std::string forbidden_call(const simgpu::Activity& activity,
                            const std::vector<std::string>& patterns);
+/// Whether one of the regular expressions finds a match in the function's name.
+bool is_forbidden(const std::string& function, const std::vector<std::string>& patterns);
 
 /// What the device saw that does not fit a right result.
 struct Doubt {

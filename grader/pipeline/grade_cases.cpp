@@ -102,6 +102,7 @@ class CaseGrader {
     result_.cases.push_back(
         {spec.name, run.judgement.verdict, spec.hidden, spec.group, run.peak_memory});
     keep_what_it_left(numbered, run, result_);
+    if (run.off_stream) scores_.note_off_stream(*run.off_stream, spec.hidden);
     // A case that leaks memory passes with a word about it, which the next ones would repeat.
     if (run.judgement.verdict == Verdict::pass && !spec.hidden && result_.diagnostics.empty()) {
       result_.diagnostics = run.judgement.diagnostics;

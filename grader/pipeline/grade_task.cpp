@@ -23,10 +23,6 @@
 namespace rooflab {
 namespace {
 
-/// The checkers run on a timed case of at most so many warp instructions, about two seconds of CPU
-/// time. docs/design/targets.md says which tasks that covers.
-constexpr std::uint64_t kMostCheckedInstructions = 10'000'000;
-
 std::vector<NumberedCase> chosen_cases(const TaskSpec& task, const std::optional<int>& number,
                                        const Device& device) {
   const gpu_spec::GpuSpec& gpu = device.gpu();
@@ -41,16 +37,6 @@ std::vector<NumberedCase> chosen_cases(const TaskSpec& task, const std::optional
     if (is_chosen && is_possible && is_held) cases.push_back({spec, own});
   }
   return cases;
-}
-
-/// Whether the checkers can run on what was just timed without keeping a student waiting. A device
-/// that keeps no records has no checkers.
-bool is_cheap_to_check(const simgpu::Activity& activity) {
-  std::uint64_t instructions = 0;
-  for (const simgpu::KernelRecord& kernel : activity.kernels) {
-    instructions += kernel.counters.warp_instructions;
-  }
-  return instructions > 0 && instructions <= kMostCheckedInstructions;
 }
 
 double points_of(const Timing& timing) {
@@ -109,6 +95,7 @@ class TaskGrader {
         if (!time(speed, runner)) break;
       }
     }
+    scores_.lose_stream();
     return settled();
   }
 
@@ -190,8 +177,8 @@ class TaskGrader {
   }
 
   /// Runs a timed case, which is also a case of the groups that it stands on: once as it is timed,
-  /// with the checkers off, and where it has points and that is cheap once more with them on, since
-  /// a race may need the full size. Gives the timed run; nothing when it is not right.
+  /// with the checkers off, and where it has points and that is cheap once more in the same process
+  /// with them on and with other inputs. Gives the run; nothing when it is not right.
   std::optional<CaseRun> timed_case_passes(const SpeedSpec& speed, CaseRunner& runner) {
     const NumberedCase timed{{.name = speed.name,
                               .parameters = speed.parameters,
@@ -199,22 +186,18 @@ class TaskGrader {
                               .sampled = speed.sampled,
                               .shows_memory = speed.shows_memory,
                               .group = speed.groups.front()},
-                             0};
+                             0,
+                             maximum_points(speed) > 0};
     scene_.tools.progress(fmt::format("{}: timing {}", task_.id, speed.name));
     CaseRun run = runner.run(timed, true);
     keep_what_it_left(timed, run, result_);
+    if (run.off_stream) scores_.note_off_stream(*run.off_stream);
     Judgement judgement = run.judgement;
-    std::optional<Judgement> repeats = run.repeats;
-    const bool checkable = maximum_points(speed) > 0 && !run.outcome.sampled &&
-                           !is_cut_short(run.outcome) && is_cheap_to_check(run.outcome.activity);
-    if (judgement.verdict == Verdict::pass && checkable) {
-      scene_.tools.progress(fmt::format("{}: checking {} for races", task_.id, speed.name));
-      CaseRun checked = runner.run(timed, false);
-      keep_what_it_left(timed, checked, result_);
-      judgement = std::move(checked.judgement);
+    if (judgement.verdict == Verdict::pass) {
+      tell_once(std::move(judgement.diagnostics));  // of what it leaks
+      if (!run.repeats) return run;
+      judgement = *run.repeats;
     }
-    if (judgement.verdict == Verdict::pass && repeats) judgement = *std::move(repeats);
-    if (judgement.verdict == Verdict::pass) return run;
     result_.cases.push_back({speed.name, judgement.verdict, false, timed.spec.group});
     if (judgement.verdict == Verdict::suspect) {
       suspect(speed, std::move(judgement.diagnostics.front()));
@@ -238,8 +221,9 @@ class TaskGrader {
       timing = timing_of(run->outcome, speed, work, roofline);
     }
     const simgpu::Activity& activity = run->outcome.activity;
-    timing.limit = limit_of(activity, work, roofline.time_us, timing.time_us, gpu().sm_count);
-    timing.advice = advice_of(timing.limit, timing.time_us);
+    timing.limit = limit_of(activity, work, roofline.time_us, timing.time_us, gpu().sm_count,
+                            !is_forbidden("cudaGraphLaunch", task_.forbidden));
+    timing.advice = advice_of(timing.limit, timing);
     if (speed.shows_memory) timing.peak_memory = run->peak_memory;
     if (is_cut_short(run->outcome)) return add_bound(speed, std::move(timing), *run);
     const bool is_uncompared = run->judgement.is_uncompared;

@@ -52,6 +52,23 @@ std::vector<GroupResult> blank_groups(const TaskSpec& task) {
 GroupScores::GroupScores(const TaskSpec& task)
     : kind_(task.kind), groups_(blank_groups(task)), open_(task.file) {
   for (GroupResult& group : groups_) group.score = group.max_score;
+  for (const CaseSpec& spec : task.cases) {
+    if (spec.late_inputs) about_stream_.push_back(spec.group);
+  }
+}
+
+void GroupScores::note_off_stream(const Judgement& judgement, bool hidden) {
+  if (!hidden) note_open(judgement);
+  if (!off_stream_ || (off_stream_->hidden && !hidden)) off_stream_ = {judgement, hidden};
+}
+
+void GroupScores::lose_stream() {
+  std::vector<std::string> groups;
+  for (const GroupResult& group : groups_) {
+    const bool is_about_it = holds(about_stream_, group.name);
+    if (is_about_it && group.verdict == Verdict::pass) groups.push_back(group.name);
+  }
+  if (off_stream_ && !groups.empty()) lose(groups, off_stream_->judgement, off_stream_->hidden);
 }
 
 void GroupScores::lose(const std::vector<std::string>& groups, Judgement judgement, bool hidden) {

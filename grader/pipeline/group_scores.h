@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ class GroupScores {
   void lose(const std::vector<std::string>& groups, Judgement judgement, bool hidden = false);
   /// A public case has failed: what a hidden one may say depends on it.
   void note_open(const Judgement& judgement) { open_.add(judgement.diagnostics); }
+  /// Some case, of whatever group, works off the stream that the function is given. The first
+  /// public one is told.
+  void note_off_stream(const Judgement& judgement, bool hidden = false);
+  /// What was noted costs the groups that are about the stream, if they pass.
+  void lose_stream();
   /// Their answers are right and keep their points, but somebody has to look at these groups.
   void doubt(const std::vector<std::string>& groups, Diagnostic story);
 
@@ -50,12 +56,19 @@ class GroupScores {
     Diagnostic story;
   };
 
+  struct OffStream {
+    Judgement judgement;
+    bool hidden = false;
+  };
+
   bool is_cause_of_one_group(const Failure& failure) const;
 
   TaskKind kind_;
   std::vector<GroupResult> groups_;
   std::vector<Failure> failures_;
   OpenFailures open_;
+  std::vector<std::string> about_stream_;  ///< groups with late inputs
+  std::optional<OffStream> off_stream_;
 };
 
 /// How much the first story of a failed run tells: what the device saw happen (RL02xx, RL03xx) is a

@@ -122,7 +122,17 @@ void keep_to_roofline(Limit& limit, double roofline_us, double call_us) {
   limit.next = "the roofline";
 }
 
-Limit launch_limit(const simgpu::Activity& activity, double call_us, double cost_us) {
+/// What saves launches. A graph, where the program launches one already or may not, is no advice.
+std::string change_of_launches(const simgpu::Activity& activity, bool may_use_graphs) {
+  const auto launched = activity.api_calls.find("cudaGraphLaunch");
+  const bool has_graph = launched != activity.api_calls.end() && launched->second > 0;
+  std::string change = "do the work of several kernels in one";
+  if (may_use_graphs && !has_graph) change += ", or launch them as one graph";
+  return change;
+}
+
+Limit launch_limit(const simgpu::Activity& activity, double call_us, double cost_us,
+                   bool may_use_graphs) {
   Limit limit;
   limit.cost_us = cost_us;
   limit.without_us = call_us;
@@ -130,7 +140,8 @@ Limit launch_limit(const simgpu::Activity& activity, double call_us, double cost
   if (activity.kernels.size() == 1) {
     limit.what = "the launch itself";
     limit.least = true;
-    limit.change = "a launch takes as long as it takes: only more work for each pays";
+    limit.change =
+        "every launch costs this time, whatever its kernel does; give each launch more work";
     limit.counter = "launch__grid_size";
     limit.counter_value = static_cast<double>(first.grid.count());
     limit.proof = "one kernel that has next to nothing to do";
@@ -139,7 +150,7 @@ Limit launch_limit(const simgpu::Activity& activity, double call_us, double cost
   limit.what = "launches";
   limit.without_us = call_us - cost_us + first.time.launch_us;
   limit.next = "the kernels' own work";
-  limit.change = "do the work of several kernels in one, or launch them as one graph";
+  limit.change = change_of_launches(activity, may_use_graphs);
   // Nsight Compute looks at one kernel at a time; Nsight Systems counts them.
   limit.counter = "cuda_gpu_kern_sum Instances";
   limit.counter_value = static_cast<double>(activity.kernels.size());
@@ -148,14 +159,25 @@ Limit launch_limit(const simgpu::Activity& activity, double call_us, double cost
   return limit;
 }
 
+/// Of a call whose first limit is the case's own.
+std::string without_a_change(const Timing& timing) {
+  const bool has_full_marks = timing.efficiency >= timing.target_efficiency;
+  if (has_full_marks) return "There is nothing to gain here";
+  return fmt::format(
+      "The model sees no single change that would make the call much faster, but full marks are at "
+      "{} of the roofline, and it is at {}: look at what it does beside the case's own bytes and "
+      "operations",
+      format_percent(timing.target_efficiency), format_percent(timing.efficiency));
+}
+
 }  // namespace
 
 Limit limit_of(const simgpu::Activity& activity, const Work& work, double roofline_us,
-               double call_us, int sm_count) {
+               double call_us, int sm_count, bool may_use_graphs) {
   const simgpu::KernelRecord* slowest = slowest_kernel(activity);
   if (slowest == nullptr || slowest->time.limiter.empty()) return {};
   const double launching = launching_us(activity, call_us);
-  if (launching > call_us / 2) return launch_limit(activity, call_us, launching);
+  if (launching > call_us / 2) return launch_limit(activity, call_us, launching, may_use_graphs);
 
   const bool few_blocks = has_few_blocks(*slowest);
   simgpu::KernelRecord explained = *slowest;
@@ -194,7 +216,8 @@ Limit limit_of(const simgpu::Activity& activity, const Work& work, double roofli
   return limit;
 }
 
-std::string advice_of(const Limit& limit, double call_us) {
+std::string advice_of(const Limit& limit, const Timing& timing) {
+  const double call_us = timing.time_us;
   if (limit.what.empty() || !(call_us > 0)) return {};
   std::string text = fmt::format("limited by {}: {} of {} ({:.0f} %); {} ({} = {})", limit.what,
                                  format_time_us(limit.cost_us), format_time_us(call_us),
@@ -202,7 +225,7 @@ std::string advice_of(const Limit& limit, double call_us) {
                                  format_count(limit.counter_value));
   const bool gains = limit.without_us <= kWorthTelling * call_us;
   if (!gains && limit.least) {
-    return text + ": all that the case asks for. There is nothing to gain here (modelled)";
+    return text + ": all that the case asks for. " + without_a_change(timing) + " (modelled)";
   }
   text += fmt::format(". To be faster: {}", limit.change);
   if (!gains) {

@@ -39,8 +39,15 @@ simgpu::KernelRecord kernel(const std::string& limiter, const std::string& next)
 
 constexpr double kRoofline = 10;  // us
 
-std::string advice(const simgpu::Activity& activity, const Work& work, double call_us) {
-  return advice_of(limit_of(activity, work, kRoofline, call_us, kMultiprocessors), call_us);
+/// @param full_efficiency that full marks are at; 0: the time earns nothing
+std::string advice(const simgpu::Activity& activity, const Work& work, double call_us,
+                   double full_efficiency = 0, bool may_use_graphs = true) {
+  Timing timing;
+  timing.time_us = call_us;
+  timing.efficiency = kRoofline / call_us;
+  timing.target_efficiency = full_efficiency;
+  return advice_of(limit_of(activity, work, kRoofline, call_us, kMultiprocessors, may_use_graphs),
+                   timing);
 }
 
 std::string advice(const simgpu::KernelRecord& record,
@@ -125,7 +132,21 @@ TEST(AdviceTest, LowOccupancyIsToldByTheWarpsThatFit) {
             "per thread. Without it 35.0 us, where L2 traffic would limit (modelled)");
 }
 
-TEST(AdviceTest, ManyLaunchesOfLittleWorkAreLimitedByThem) {
+TEST(AdviceTest, BelowFullMarksNobodyIsToldThatNothingIsToBeGained) {
+  simgpu::Activity activity;
+  activity.kernels = {kernel("dram", "l2")};
+  const Work all{{{"fp32", 64e6}}, 64e6};
+  EXPECT_THAT(advice(activity, all, 105, 0.05), testing::HasSubstr("nothing to gain"));
+  EXPECT_THAT(
+      advice(activity, all, 105, 0.5),
+      testing::EndsWith(
+          ": all that the case asks for. The model sees no single change that would make "
+          "the call much faster, but full marks are at 50.0 % of the roofline, and it is at "
+          "9.52 %: look at what it does beside the case's own bytes and operations (modelled)"));
+}
+
+/// Eight launches that take longer than their kernels' work.
+simgpu::Activity many_launches() {
   simgpu::Activity activity;
   for (int i = 0; i < 8; ++i) {
     simgpu::KernelRecord small = kernel("dram", "latency");
@@ -133,6 +154,30 @@ TEST(AdviceTest, ManyLaunchesOfLittleWorkAreLimitedByThem) {
     small.time.terms = {{"dram", 1}};
     activity.kernels.push_back(small);
   }
+  return activity;
+}
+
+TEST(AdviceTest, AGraphIsNoAdviceWhereThereIsOneOrNoneIsAllowed) {
+  simgpu::Activity activity = many_launches();
+  const Work work{{{"fp32", 1e6}}, 1e6};
+  const auto proposes_graph = testing::HasSubstr("graph");
+  EXPECT_THAT(advice(activity, work, 48), proposes_graph);
+  EXPECT_THAT(advice(activity, work, 48, 0, false), testing::Not(proposes_graph));
+  activity.api_calls["cudaGraphLaunch"] = 1;
+  EXPECT_THAT(advice(activity, work, 48),
+              testing::HasSubstr("To be faster: do the work of several kernels in one. Without"));
+}
+
+TEST(AdviceTest, OfOneLaunchItIsSaidThatItHasACostOfItsOwn) {
+  simgpu::Activity activity = many_launches();
+  activity.kernels.resize(1);
+  const Limit limit = limit_of(activity, {}, 1, 6, kMultiprocessors);
+  EXPECT_EQ(limit.change,
+            "every launch costs this time, whatever its kernel does; give each launch more work");
+}
+
+TEST(AdviceTest, ManyLaunchesOfLittleWorkAreLimitedByThem) {
+  const simgpu::Activity activity = many_launches();
   EXPECT_EQ(
       advice(activity, {{{"fp32", 1e6}}, 1e6}, 48),
       "limited by launches: 40.0 us of 48.0 us (83 %); the kernels themselves work for 8.00 us "

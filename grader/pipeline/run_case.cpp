@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "grader/diagnose/story.h"
+#include "grader/diagnose/stream_story.h"
 #include "grader/pipeline/check.h"
 #include "grader/pipeline/counts.h"
 #include "grader/pipeline/device_work.h"
@@ -20,6 +21,10 @@
 
 namespace rooflab {
 namespace {
+
+/// The checkers run on a timed case of at most so many warp instructions, about two seconds of CPU
+/// time. docs/design/targets.md says which tasks that covers.
+constexpr std::uint64_t kMostCheckedInstructions = 10'000'000;
 
 /// A student waits for all timed cases of a task. Once one was too slow to be simulated whole,
 /// each further such one gets half as much work, down to this: looser bounds do.
@@ -77,6 +82,21 @@ RunRequest request_in_full(RunRequest request) {
   return request;
 }
 
+/// What was found off the given stream, which is taken out of the outcome.
+std::vector<simgpu::Finding> take_off_stream(RunOutcome& outcome) {
+  std::vector<simgpu::Finding> taken;
+  std::erase_if(outcome.activity.findings, [&](const simgpu::Finding& finding) {
+    if (finding.code != kOffTheStream) return false;
+    taken.push_back(finding);
+    return true;
+  });
+  return taken;
+}
+
+/// A case that shows what a second call in one process makes of the first one: none of which the
+/// device runs only a part.
+bool is_whole(const CaseSpec& spec) { return !spec.sampled && spec.vast_gb == 0; }
+
 }  // namespace
 
 DiagnoseContext TaskScene::context() const {
@@ -94,11 +114,13 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   place.hidden = spec.hidden;
   Problem problem = problem_of(spec, spec.name);
   CaseRun result;
+  std::vector<simgpu::Finding> off_stream;
   const auto call = [&](const RunRequest& request) {
     result.outcome = run_with_retry(request);
+    if (request.holds_to_stream) off_stream = take_off_stream(result.outcome);
     problem.written = written_elements(problem, result.outcome.settled);
   };
-  call(request_of(problem, timed, spec));
+  call(request_of(problem, timed, numbered));
   result.bytes = tensor_bytes(problem);
   if (spec.shows_memory && !spec.hidden) result.peak_memory = peak_memory(result.outcome, problem);
   if (tools.observe && !spec.hidden) {
@@ -109,9 +131,10 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   result.judgement = judge(run);
   if (!problem.vast && samples_do_not_tell(run, result.judgement)) {
     scene_.tools.progress(fmt::format("{}: running all of {}", scene_.task().id, spec.name));
-    call(request_in_full(request_of(problem, timed, spec)));
+    call(request_in_full(request_of(problem, timed, numbered)));
     result.judgement = judge(run);
   }
+  result.off_stream = judge_off_stream(run, std::move(off_stream));
   if (timed && is_cut_short(result.outcome)) ++too_slow_;
   if (!timed) look_closer(run, result);
   if (spec.hidden && result.judgement.verdict != Verdict::pass && tools.reveal) {
@@ -153,7 +176,7 @@ void CaseRunner::look_closer(const JudgedRun& run, CaseRun& result) {
   if (!may_have_a_cause || looked_closer_ || device.checks_every_run()) return;
   looked_closer_ = true;  // it takes up to a minute: once for each task
   scene_.tools.progress(fmt::format("{}: checking {}", scene_.task().id, run.spec.name));
-  const CheckedCall checked = scene_.tools.device.check(request_of(run.problem, false, run.spec));
+  const CheckedCall checked = scene_.tools.device.check(request_of(run.problem, false, {run.spec}));
   if (!checked.findings.empty()) {
     result.outcome.activity.findings = checked.findings;
     judgement = judge(run);
@@ -165,6 +188,15 @@ void CaseRunner::look_closer(const JudgedRun& run, CaseRun& result) {
       notes.push_back("races and wrong accesses may be unseen: " + checked.incomplete);
     }
   }
+}
+
+std::optional<Judgement> CaseRunner::judge_off_stream(const JudgedRun& run,
+                                                      std::vector<simgpu::Finding> findings) const {
+  if (findings.empty()) return std::nullopt;
+  RunOutcome outcome;
+  outcome.keeps_records = true;
+  outcome.activity.findings = std::move(findings);
+  return judge({run.task, run.spec, run.problem, run.oracle, outcome, run.context, run.gpu});
 }
 
 /// A fault of ours is tried once more before it becomes a verdict. What the device found and only
@@ -182,24 +214,41 @@ RunOutcome CaseRunner::run_with_retry(const RunRequest& request) const {
   return outcome;
 }
 
-/// One case of a kernel task is called twice in one process, where the GPU is simulated: the second
-/// public one, since what the first prints is shown, or the only one.
+/// One case of a kernel task is called twice in one process, where the GPU is simulated: the
+/// largest public one, since what a function keeps may be for some sizes alone. Not the first, for
+/// what that prints is shown, unless it is the only one.
 bool CaseRunner::is_called_again(const CaseSpec& spec) const {
-  if (scene_.task().kind != TaskKind::kernel || oracle_ == nullptr || spec.sampled) return false;
-  if (spec.vast_gb > 0) return false;
-  const CaseSpec* chosen = nullptr;
-  int open = 0;
-  for (const CaseSpec& one : scene_.task().cases) {
-    if (one.hidden) continue;
-    if (open++ < 2) chosen = &one;
-  }
-  return chosen != nullptr && chosen->name == spec.name;
+  if (scene_.task().kind != TaskKind::kernel || oracle_ == nullptr) return false;
+  return is_whole(spec) && spec.name == called_again();
 }
 
-RunRequest CaseRunner::request_of(const Problem& problem, bool timed, const CaseSpec& spec) const {
+const std::string& CaseRunner::called_again() const {
+  if (called_again_) return *called_again_;
+  std::vector<const CaseSpec*> open;
+  for (const CaseSpec& spec : scene_.task().cases) {
+    const bool runs_here =
+        spec.peak.empty() || scene_.tools.device.gpu().peak_flops.contains(spec.peak);
+    if (!spec.hidden && runs_here) open.push_back(&spec);
+  }
+  if (open.size() > 1) open.erase(open.begin());
+  std::erase_if(open, [](const CaseSpec* spec) { return !is_whole(*spec); });
+  const auto bytes_of = [this](const CaseSpec* spec) {
+    std::size_t bytes = 0;
+    for (const Tensor& tensor : problem_of(*spec, spec->name).tensors) bytes += tensor.bytes();
+    return bytes;
+  };
+  const auto largest = std::ranges::max_element(open, {}, bytes_of);
+  called_again_ = largest == open.end() ? std::string() : (*largest)->name;
+  return *called_again_;
+}
+
+RunRequest CaseRunner::request_of(const Problem& problem, bool timed,
+                                  const NumberedCase& numbered) const {
+  const CaseSpec& spec = numbered.spec;
   const auto with_fresh_inputs = [this, &spec](int index) {
     return problem_of(spec, fmt::format("{}, drawn anew {}", spec.name, index));
   };
+  const bool is_of_kernel = scene_.task().kind == TaskKind::kernel;
   return {.library = scene_.built.build.library,
           .entry = scene_.task().entry,
           .libraries = scene_.task().libraries,
@@ -210,11 +259,13 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed, const Case
           .share_of_work = std::max(kLeastShareOfWork, std::pow(0.5, too_slow_)),
           .secret = seeds_of(spec.name).blocks,
           .gives_stream = scene_.task().stream,
+          .holds_to_stream = is_of_kernel && scene_.task().stream && !spec.late_inputs,
           .late_inputs = spec.late_inputs,
           .names_built_code_only = spec.hidden,
           .host_time_limit = std::chrono::duration<double>(scene_.task().host_time_limit_s),
           .fresh = timed || is_called_again(spec) ? std::function(with_fresh_inputs)
-                                                  : std::function<Problem(int)>()};
+                                                  : std::function<Problem(int)>(),
+          .checked_again_up_to = numbered.is_checked_again ? kMostCheckedInstructions : 0};
 }
 
 }  // namespace rooflab

@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/grade_task.h"
@@ -15,6 +16,9 @@ namespace rooflab {
 struct NumberedCase {
   CaseSpec spec;
   int number = 0;
+  /// Of a timed one: it is worth a second call under the checkers, since a race may need the full
+  /// size.
+  bool is_checked_again = false;
 };
 
 /// What the stages of one task share.
@@ -34,6 +38,9 @@ struct CaseRun {
   RunOutcome outcome;
   Judgement judgement;
   std::optional<Judgement> repeats;  ///< of a timed run's other calls, where they are not right
+  /// Of work that is not ordered with the stream that the function is given, in a case that is not
+  /// about it: what such work costs, another group decides.
+  std::optional<Judgement> off_stream;
   std::optional<std::uint64_t> peak_memory;      ///< where it is to be shown and is known
   std::map<std::string, std::string> artifacts;  ///< of a right one
   TensorBytes bytes;
@@ -51,13 +58,17 @@ class CaseRunner {
  private:
   CaseSeeds seeds_of(const std::string& draw) const;
   Problem problem_of(const CaseSpec& spec, const std::string& draw) const;
-  RunRequest request_of(const Problem& problem, bool timed, const CaseSpec& spec) const;
+  RunRequest request_of(const Problem& problem, bool timed, const NumberedCase& numbered) const;
   bool is_called_again(const CaseSpec& spec) const;
   RunOutcome run_with_retry(const RunRequest& request) const;
   void look_closer(const JudgedRun& run, CaseRun& result);
+  std::optional<Judgement> judge_off_stream(const JudgedRun& run,
+                                            std::vector<simgpu::Finding> findings) const;
+  const std::string& called_again() const;
 
   const TaskScene& scene_;
   const Oracle* oracle_;
+  mutable std::optional<std::string> called_again_;
   bool looked_closer_ = false;
   int too_slow_ = 0;  ///< timed calls so far that were cut short
 };

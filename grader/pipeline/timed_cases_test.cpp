@@ -348,52 +348,123 @@ TEST_F(GradeTest, SamplesThatDoNotTellAndARunInFullThatTakesTooLongLeaveAQuarter
   EXPECT_EQ(task.score, 10 + 8.0 / 4);
 }
 
-/// Right, but with a race that only the full size has, which only a run with checkers shows.
-RunOutcome race_at_full_size(const RunRequest& request, std::uint64_t warp_instructions) {
+/// Right, but with a race that only the full size has, which only the call behind the timed one
+/// shows.
+RunOutcome race_at_full_size(const RunRequest& request) {
   RunOutcome outcome = solve(request);
-  outcome.activity.kernels[0].counters.warp_instructions = warp_instructions;
-  if (!request.timed && request.problem->tensors[0].elements() == 1000) {
+  if (request.checked_again_up_to > 0) {
     outcome.activity.findings = {finding(simgpu::FindingKind::global_race, "RL0304")};
   }
   return outcome;
 }
 
 TEST_F(GradeTest, ARaceThatNeedsTheTimedSizeCostsTheGroupsOfThatCase) {
-  const TaskResult task = grade_task_with(
-      [](const RunRequest& request) { return race_at_full_size(request, 1'000'000); });
+  const TaskResult task = grade_task_with(race_at_full_size);
   EXPECT_EQ(task.verdict, Verdict::race);
   EXPECT_EQ(task.score, 0);
   EXPECT_EQ(task.diagnostics.at(0).code, "RL0304");
   EXPECT_TRUE(task.timings.empty());
-  EXPECT_EQ(runs_, 5);
-}
-
-TEST_F(GradeTest, CheckersAreNotPaidForWhereTheTimedCaseIsLarge) {
-  const TaskResult task = grade_task_with(
-      [](const RunRequest& request) { return race_at_full_size(request, 1'000'000'000); });
-  EXPECT_EQ(task.verdict, Verdict::pass);
-  EXPECT_EQ(runs_, 4);
+  EXPECT_EQ(runs_, 4) << "three cases and a timed one";
 }
 
 TEST_F(GradeTest, CheckersAreNotPaidForWhereTheTimedCaseHasNoPoints) {
   part_.tasks[0].speeds[0].points = 0;
-  const TaskResult task = grade_task_with(
-      [](const RunRequest& request) { return race_at_full_size(request, 1'000'000); });
-  EXPECT_EQ(task.verdict, Verdict::pass);
-  EXPECT_EQ(runs_, 4);
+  EXPECT_EQ(verdict_of(race_at_full_size), Verdict::pass);
 }
 
-TEST_F(GradeTest, ACheckedRunAtTheTimedSizeChangesNoTime) {
+TEST_F(GradeTest, AWrongSecondResultOfATimedCaseCostsItsGroups) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = solve(request);
-    outcome.activity.kernels[0].counters.warp_instructions = 1000;
-    if (!request.timed) outcome.activity.elapsed_us = 77'000;
+    if (!request.timed) return outcome;
+    FreshCall fresh{.problem = request.fresh(0), .outputs = outcome.outputs};
+    outcome.fresh.push_back(std::move(fresh));
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
+  EXPECT_EQ(task.score, 0);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0420");
+}
+
+TEST_F(GradeTest, ALeakThatOnlyATimedCaseHasIsTold) {
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    if (request.timed) {
+      outcome.activity.findings = {finding(simgpu::FindingKind::leak, "RL0309")};
+    }
     return outcome;
   });
   EXPECT_EQ(task.verdict, Verdict::pass);
   EXPECT_EQ(task.score, 16);
-  EXPECT_DOUBLE_EQ(task.timings[0].time_us, 2002);
-  EXPECT_EQ(runs_, 5);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0309");
+}
+
+TEST_F(GradeTest, TheLargestPublicCaseButTheFirstIsCalledTwice) {
+  part_.tasks[0].cases = {make_case("first", 99, false), make_case("four", 4, false),
+                          make_case("seven", 7, false), make_case("one", 1, false),
+                          make_case("secret", 50, true)};
+  std::vector<std::int64_t> twice;
+  grade_task_with([&](const RunRequest& request) {
+    if (request.fresh && !request.timed) {
+      twice.push_back(request.problem->tensors[0].elements());
+    }
+    return solve(request);
+  });
+  EXPECT_EQ(twice, std::vector<std::int64_t>{7});
+}
+
+/// A task with a group about the stream, of which one case works on another stream.
+class OffStreamTest : public GradeTest {
+ protected:
+  OffStreamTest() {
+    TaskSpec& task = part_.tasks[0];
+    task.stream = true;
+    task.groups = {GroupSpec{"basic", "", 7}, GroupSpec{"stream", "", 3}};
+    for (CaseSpec& spec : task.cases) spec.group = "basic";
+    task.cases.push_back(make_case("late", 5, false));
+    task.cases.back().group = "stream";
+    task.cases.back().late_inputs = true;
+    task.speeds[0].groups = {"basic"};
+  }
+  TaskResult grade_off_stream(const std::function<bool(const RunRequest&)>& is_off) {
+    return grade_task_with([&](const RunRequest& request) {
+      RunOutcome outcome = solve(request);
+      if (is_off(request)) {
+        outcome.activity.findings = {finding(simgpu::FindingKind::global_race, "RL0325")};
+      }
+      return outcome;
+    });
+  }
+};
+
+TEST_F(OffStreamTest, ACaseOfAnotherGroupCostsTheStreamsGroupAlone) {
+  const TaskResult task = grade_off_stream([](const RunRequest& request) {
+    EXPECT_EQ(request.holds_to_stream, !request.late_inputs);
+    return request.problem->tensors[0].elements() == 7;
+  });
+  EXPECT_EQ(task.verdict, Verdict::race);
+  EXPECT_EQ(task.score, 7 + 6);
+  ASSERT_EQ(task.diagnostics.size(), 1U);
+  EXPECT_EQ(task.diagnostics[0].code, "RL0325");
+  EXPECT_EQ(task.diagnostics[0].groups, std::vector<std::string>{"stream"});
+}
+
+TEST_F(OffStreamTest, SoDoesATimedCase) {
+  const TaskResult task = grade_off_stream([](const RunRequest& request) { return request.timed; });
+  EXPECT_EQ(task.score, 7 + 6);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0325");
+}
+
+TEST_F(OffStreamTest, WhatTheLateCaseShowsIsToldOnce) {
+  const TaskResult task = grade_off_stream([](const RunRequest&) { return true; });
+  EXPECT_EQ(task.score, 7 + 6);
+  EXPECT_EQ(task.diagnostics.size(), 1U);
+}
+
+TEST_F(OffStreamTest, AHiddenCaseNamesNoPlace) {
+  const TaskResult task = grade_off_stream(
+      [](const RunRequest& request) { return request.problem->tensors[0].elements() == 9; });
+  EXPECT_EQ(task.score, 7 + 6);
+  EXPECT_EQ(task.diagnostics.at(0).line, 0);
 }
 
 }  // namespace

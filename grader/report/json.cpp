@@ -84,6 +84,8 @@ Json since_json(const SinceLastRun& since) {
     json["timed"] = since.timed;
     json["time_us"] = *since.time_us;
     json["now_us"] = *since.now_us;
+    if (since.time_at_least) json["time_at_least"] = true;
+    if (since.now_at_least) json["now_at_least"] = true;
   }
   json["counters"] = std::move(counters);
   return json;

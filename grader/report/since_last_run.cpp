@@ -133,18 +133,30 @@ std::vector<CounterChange> changes(const TaskResult& before, const TaskResult& n
   return most;
 }
 
+/// Of two lower bounds nobody knows which time was longer.
 bool times_differ(const Timing& before, const Timing& now, bool measured) {
+  if (before.at_least && now.at_least) return false;
   const double difference = std::abs(now.time_us - before.time_us);
   if (!measured) return difference > kModelledDifference * before.time_us;
   const double noise = 2 * (before.spread_us + now.spread_us);
   return difference > std::max(noise, kMeasuredDifference * before.time_us);
 }
 
-/// "9.6x faster"; a difference of a few percent as that.
-std::string speed_words(double before_us, double now_us) {
+/// "9.6x faster"; a difference of a few percent as that. Of a time that is a lower bound, how much
+/// faster or slower at least or at most: where the time before is one, the gain may be larger.
+std::string speed_words(const SinceLastRun& since) {
+  const double before_us = *since.time_us;
+  const double now_us = *since.now_us;
   const double factor = std::max(before_us, now_us) / std::min(before_us, now_us);
-  return fmt::format("{:.{}f}x {}", factor, factor < 2 ? 2 : 1,
-                     now_us < before_us ? "faster" : "slower");
+  const bool is_faster = now_us < before_us;
+  const bool is_bound = since.time_at_least || since.now_at_least;
+  const char* bound = !is_bound ? "" : is_faster == since.time_at_least ? "at least " : "at most ";
+  return fmt::format("{}{:.{}f}x {}", bound, factor, factor < 2 ? 2 : 1,
+                     is_faster ? "faster" : "slower");
+}
+
+std::string time_words(double time_us, bool at_least) {
+  return (at_least ? ">= " : "") + format_time_us(time_us);
 }
 
 /// Names of groups of `there` that pass, and that are in `here` and do not pass in it.
@@ -179,6 +191,8 @@ std::optional<SinceLastRun> compare_runs(const TaskResult& before, const TaskRes
     if (times_differ(then, now.timings.front(), measured)) {
       since.time_us = then.time_us;
       since.now_us = now.timings.front().time_us;
+      since.time_at_least = then.at_least;
+      since.now_at_least = now.timings.front().at_least;
       changed = true;
     }
     since.counters = changes(before, now);
@@ -203,10 +217,10 @@ std::string words_of(const SinceLastRun& since, const TaskResult& now, std::size
   groups(since.won, "right");
   groups(since.lost, "lost");
   if (since.time_us && since.now_us) {
-    std::string words =
-        fmt::format("{} -> {}", format_time_us(*since.time_us), format_time_us(*since.now_us));
+    std::string words = fmt::format("{} -> {}", time_words(*since.time_us, since.time_at_least),
+                                    time_words(*since.now_us, since.now_at_least));
     if (*since.time_us > 0 && *since.now_us > 0) {
-      words += fmt::format(" ({})", speed_words(*since.time_us, *since.now_us));
+      words += fmt::format(" ({})", speed_words(since));
     }
     parts.push_back(words);
   }

@@ -74,6 +74,27 @@ TEST(SinceLastRunTest, WhatNoiseCanExplainIsNoChange) {
   EXPECT_FALSE(compare_runs(run_of(1000, 1), run_of(1020, 1), true)) << "2 % of a quiet run";
 }
 
+/// Words of two times of which one may be a lower bound.
+std::string words_of_times(double before_us, bool before_at_least, double now_us,
+                           bool now_at_least) {
+  TaskResult before = run_of(before_us, 1);
+  before.timings[0].at_least = before_at_least;
+  TaskResult now = run_of(now_us, 1);
+  now.timings[0].at_least = now_at_least;
+  const auto since = compare_runs(before, now, false);
+  return since ? words_of(*since, now, 0) : "";
+}
+
+TEST(SinceLastRunTest, ATimeThatIsALowerBoundBoundsTheGain) {
+  EXPECT_EQ(words_of_times(8000, true, 1000, false),
+            ">= 8.00 ms -> 1.00 ms (at least 8.0x faster)");
+  EXPECT_EQ(words_of_times(8000, false, 1000, true), "8.00 ms -> >= 1.00 ms (at most 8.0x faster)");
+  EXPECT_EQ(words_of_times(1000, false, 8000, true),
+            "1.00 ms -> >= 8.00 ms (at least 8.0x slower)");
+  EXPECT_EQ(words_of_times(1000, true, 8000, false), ">= 1.00 ms -> 8.00 ms (at most 8.0x slower)");
+  EXPECT_EQ(words_of_times(1000, true, 8000, true), "") << "which was longer, nobody knows";
+}
+
 TEST(SinceLastRunTest, SlowerIsSaidToo) {
   const TaskResult now = run_of(1200, 1);
   EXPECT_EQ(words_of(*compare_runs(run_of(1000, 1), now, false), now, 2),

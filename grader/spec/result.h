@@ -172,6 +172,8 @@ struct SinceLastRun {
   std::string timed;                   ///< the timed case that both have, as are the next two
   std::optional<double> time_us;       ///< of the last run
   std::optional<double> now_us;
+  bool time_at_least = false;  ///< then the time was longer than that
+  bool now_at_least = false;
   std::vector<CounterChange> counters;  ///< those that moved most, most first
 };
 

@@ -65,7 +65,8 @@ bool updates(Kind kind) { return kind == Kind::atomic || kind == Kind::strong_st
 
 }  // namespace
 
-void BlockConflicts::add(const TrafficLog& log) {
+void BlockConflicts::add(const TrafficLog& log, const DeviceMemory* left) {
+  left_ = left;
   untracked_ = untracked_ || log.unlogged_reads + log.unlogged_writes > 0;
   const auto block = static_cast<std::uint32_t>(log.block + 1);
   const auto last_signal = std::find_if(log.entries.rbegin(), log.entries.rend(),
@@ -91,6 +92,14 @@ void BlockConflicts::add(const TrafficLog& log) {
       touch(access, entry.words, bytes);
     }
   }
+  if (left != nullptr) values_.keep(log, *left);
+}
+
+/// Whether a plain store over another block's leaves what that one left, byte by byte: the result
+/// does not depend on which of them comes last.
+bool BlockConflicts::leaves_the_same(const Access& access, std::uint8_t bytes) const {
+  return access.kind == Kind::store && left_ != nullptr &&
+         values_.hold(*left_, access.sector, std::uint32_t{bytes} << access.first_byte);
 }
 
 BlockConflicts::Use* BlockConflicts::use_of(std::uint64_t sector) {
@@ -270,7 +279,9 @@ void BlockConflicts::judge(const Use& use, const Access& access, std::uint8_t bi
   if (by_another(use.writer) && (use.written & bits) != 0) {
     const auto order = static_cast<std::uint8_t>(use.flags & kOrder);
     const auto overlap = static_cast<std::uint8_t>(bits & use.written);
-    report({use.writer, order, overlap, AccessKind::store, false}, access);
+    if (!leaves_the_same(access, overlap)) {
+      report({use.writer, order, overlap, AccessKind::store, false}, access);
+    }
   }
   const bool meets_reader = access.kind == Kind::store || (updates(access.kind) && !strong_reader);
   if (meets_reader && by_another(use.reader) && (use.read & bits) != 0) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/counters/stored_values.h"
 #include "simgpu/counters/traffic_log.h"
 
 namespace simgpu {
@@ -19,7 +20,10 @@ class BlockConflicts {
  public:
   /// Goes through one block's log; each block has one. Of several accesses that conflict, the order
   /// in which logs come decides which a finding names.
-  void add(const TrafficLog& log);
+  /// @param left memory as the block left it, where blocks run one after the other: plain stores of
+  ///             blocks that leave the same value in one place do not conflict then. nullptr where
+  ///             nobody knows.
+  void add(const TrafficLog& log, const DeviceMemory* left = nullptr);
 
   /// Two blocks touched one 4-byte word, one of them by a plain store; or the launch was too large
   /// to tell.
@@ -87,6 +91,7 @@ class BlockConflicts {
   void touch_bytes(Use& word, const Access& access, std::uint8_t bytes);
   std::pair<std::uint32_t, std::uint32_t> bytes_touched(const Use& word) const;
   void judge(const Use& use, const Access& access, std::uint8_t bits);
+  bool leaves_the_same(const Access& access, std::uint8_t bytes) const;
   static void record(Use& use, const Access& access, std::uint8_t bits);
   template <std::size_t count>
   bool split(Use& use, std::vector<std::array<Use, count>>& parts);
@@ -113,6 +118,8 @@ class BlockConflicts {
   std::vector<Bytes> bytes_;
   std::vector<RawFinding> findings_;
   std::unordered_map<std::uint64_t, std::size_t> finding_of_;  // by pair of instructions
+  StoredValues values_;
+  const DeviceMemory* left_ = nullptr;  ///< by the block whose log is gone through
   bool any_ = false;
   bool untracked_ = false;
 };

@@ -43,9 +43,9 @@ LaunchTraffic::LaunchTraffic(const gpu_spec::GpuSpec& gpu, std::uint64_t residen
 }
 LaunchTraffic::~LaunchTraffic() = default;
 
-void LaunchTraffic::retire(std::unique_ptr<BlockTraffic::Log> log) {
+void LaunchTraffic::retire(std::unique_ptr<BlockTraffic::Log> log, const DeviceMemory* left) {
   State& state = *state_;
-  if (state.watched == WatchedPlaces::all) state.conflicts.add(*log);
+  if (state.watched == WatchedPlaces::all) state.conflicts.add(*log, left);
   if (state.watched == WatchedPlaces::conflicts) state.word_conflicts.add(*log);
   add_requests(*log, state.requests);
   state.atomics.add(log->atomics);

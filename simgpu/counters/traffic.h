@@ -11,6 +11,7 @@
 
 namespace simgpu {
 
+class DeviceMemory;
 class SectorCache;
 
 /// A warp's load whose lanes lie side by side, or all in one place.
@@ -76,7 +77,8 @@ class LaunchTraffic {
   ~LaunchTraffic();
 
   /// Logs must come in order of block index.
-  void retire(std::unique_ptr<BlockTraffic::Log> log);
+  /// @param left BlockConflicts::add()
+  void retire(std::unique_ptr<BlockTraffic::Log> log, const DeviceMemory* left = nullptr);
   /// Flushes the last wave and writes back dirty sectors; adds the counts to `counters`.
   void finish(KernelCounters& counters);
 

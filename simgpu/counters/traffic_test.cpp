@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <span>
 
 #include "simgpu/checkers/test_access.h"
 #include "simgpu/memory/device_memory.h"
@@ -254,6 +255,65 @@ TEST(BlockConflictTest, AReadBeforeAnotherBlocksStoreConflictsToo) {
   EXPECT_EQ(findings[0].kind, AccessKind::store);
   EXPECT_EQ(findings[0].other_kind, AccessKind::load);
   EXPECT_EQ(findings[0].occurrences, 32U) << "counted by word, shown once";
+}
+
+/// Blocks that run one after the other, each with one store, and what they leave in memory.
+class StoringBlocks {
+ public:
+  StoringBlocks() : base_(memory_.allocate(4096, "out").value()) {}
+
+  void run(std::uint64_t block, std::uint64_t offset, const std::vector<std::uint8_t>& values) {
+    const auto lanes = static_cast<unsigned>(values.size());
+    TestAccess access(
+        AccessKind::store, 1, [&](auto lane) { return base_ + offset + lane; }, (1U << lanes) - 1);
+    memory_.write(base_ + offset, std::as_bytes(std::span(values)));
+    BlockTraffic traffic(128 << 10);
+    traffic.begin_block(block);
+    traffic.global(access.get());
+    launch_.retire(traffic.take(), knows_values_ ? &memory_ : nullptr);
+  }
+  void forget_values() { knows_values_ = false; }
+  std::vector<RawFinding> findings() { return launch_.take_findings(); }
+
+ private:
+  DeviceMemory memory_{1 << 20};
+  std::uint64_t base_;
+  LaunchTraffic launch_{gpu_with_l2(40 << 20), 4};
+  bool knows_values_ = true;
+};
+
+TEST(BlockConflictTest, BlocksThatLeaveTheSameValueDoNotConflict) {
+  StoringBlocks blocks;
+  blocks.run(0, 0, {1, 2, 3, 4, 5, 6, 7, 8});
+  blocks.run(1, 4, {5, 6, 7, 8, 9});
+  blocks.run(2, 3, {4, 5, 6});
+  EXPECT_TRUE(blocks.findings().empty());
+}
+
+TEST(BlockConflictTest, OneByteThatDiffersIsAConflict) {
+  StoringBlocks blocks;
+  blocks.run(0, 0, {1, 2, 3, 4, 5, 6, 7, 8});
+  blocks.run(1, 4, {5, 6, 0, 8});
+  const std::vector<RawFinding> findings = blocks.findings();
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_STREQ(findings[0].code, "RL0304");
+  EXPECT_EQ(findings[0].kind, AccessKind::store);
+}
+
+TEST(BlockConflictTest, AThirdBlocksValueIsHeldAgainstTheFirstOnes) {
+  StoringBlocks blocks;
+  blocks.run(0, 0, {1});
+  blocks.run(1, 0, {2});
+  blocks.run(2, 0, {1});
+  EXPECT_EQ(blocks.findings().at(0).occurrences, 1U);
+}
+
+TEST(BlockConflictTest, WhereNobodyKnowsTheValuesTheyCountAsDifferent) {
+  StoringBlocks blocks;
+  blocks.forget_values();
+  blocks.run(0, 0, {1});
+  blocks.run(1, 0, {1});
+  EXPECT_EQ(blocks.findings().size(), 1U);
 }
 
 TEST(BlockConflictTest, AStoreToAWordThatAnotherBlockFoundInL1Conflicts) {

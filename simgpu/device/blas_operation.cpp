@@ -315,7 +315,8 @@ CudaError BlasCall::run(double* result) {
   if (stores && !store_result(*result)) return CudaError::invalid_value;
   const CudaError error = device_.run_library_kernel(cost(operands), request_.stream);
   if (error == CudaError::success && !empty) {
-    device_.note_library_work(name_of_routine(request_), touched(operands));
+    device_.note_library_work(name_of_routine(request_), request_.stream,
+                              [&] { return touched(operands); });
   }
   return error;
 }

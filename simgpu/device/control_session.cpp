@@ -47,6 +47,11 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     case ControlOperation::set_checkers:
       device_.set_checkers(reader.get<std::uint8_t>() != 0);
       return;
+    case ControlOperation::check_from_now_on: {
+      const auto budget = reader.get<std::uint64_t>();
+      device_.check_from_now_on(budget, reader.get<std::uint64_t>());
+      return;
+    }
     case ControlOperation::mark:
       device_.mark();
       return;
@@ -71,9 +76,11 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     case ControlOperation::open_callers_stream:
       writer.put(device_.open_callers_stream());
       return;
-    case ControlOperation::callers_work:
-      device_.note_callers_work(ranges_from(reader));
+    case ControlOperation::callers_work: {
+      const bool alone = reader.get<std::uint8_t>() != 0;
+      device_.note_callers_work(ranges_from(reader), alone);
       return;
+    }
     case ControlOperation::add_built_code:
       device_.add_built_code(reader.rest());
       return;

@@ -293,7 +293,7 @@ void Device::release_guest() {
   timeline_.wait_until(timeline_.all_done());
   timeline_.forget_handles();
   stream_races_.forget_all();
-  has_callers_work_ = false;
+  has_callers_work_ = has_late_inputs_ = false;
   output_.clear();
   fault_ = CudaError::success;
 }
@@ -339,7 +339,7 @@ CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
   const auto engine =
       to_device ? Timeline::Engine::copy_to_device : Timeline::Engine::copy_from_device;
   const Picoseconds start = timeline_.issue(request.stream, engine, duration);
-  if (watches_streams()) {
+  if (watches(request.stream)) {
     note_work({.name = to_device ? "a copy to the device" : "a copy from the device",
                .ranges = ranges_of(request.address, request.pitch, request.width, request.height,
                                    to_device)});
@@ -412,7 +412,7 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
       (stays_on_device ? copy_time(2.0 * static_cast<double>(bytes), gpu_.dram_bytes_per_second)
                        : copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second));
   const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
-  if (watches_streams()) {
+  if (watches(request.stream)) {
     StreamRaces::Work work{.name = "a copy on the device",
                            .ranges = ranges_of(request.destination, request.destination_pitch,
                                                request.width, request.height, true)};
@@ -447,7 +447,7 @@ CudaError Device::fill(const FillRequest& request) {
   const Picoseconds duration = picoseconds(device_operation_us()) +
                                copy_time(static_cast<double>(bytes), gpu_.dram_bytes_per_second);
   const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
-  if (watches_streams()) {
+  if (watches(request.stream)) {
     note_work(
         {.name = "a memset",
          .ranges = ranges_of(request.address, request.pitch, request.width, request.height, true)});

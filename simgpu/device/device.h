@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -133,7 +134,8 @@ class Device {
   /// Records and times a library routine that has just been carried out.
   CudaError run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream);
   /// What that routine touched, for the order between streams.
-  void note_library_work(const std::string& name, std::vector<StreamRaces::Range> ranges);
+  void note_library_work(const std::string& name, std::uint64_t stream,
+                         const std::function<std::vector<StreamRaces::Range>()>& ranges);
   /// Warp instructions that one launch may have.
   std::uint64_t instruction_budget() const { return options_.instruction_budget; }
   /// A library routine that cannot run: a finding, and the error a GPU would end in.
@@ -187,7 +189,10 @@ class Device {
   /// The caller works with these bytes on that stream now, and nobody has waited for it: before the
   /// call it makes the arguments, behind it it uses what they hold. Work of the guest that is not
   /// ordered with it is a finding (RL0325). Takes no modelled time.
-  void note_callers_work(const std::vector<ByteRange>& ranges);
+  /// @param alone nothing else is looked for because of it. Without checkers, and of blocks that
+  ///              are sampled, nothing else is looked for in any case. Work on that stream itself
+  ///              costs nothing then.
+  void note_callers_work(const std::vector<ByteRange>& ranges, bool alone);
   std::uint64_t trusted_allocate(std::uint64_t bytes, const std::string& label);
   /// The same for more than this machine may hold: it takes the memory of the pages that kernels
   /// touch, and holds `pattern` again and again, or zeros where that is empty.
@@ -195,6 +200,9 @@ class Device {
                                       std::span<const std::byte> pattern);
   void trusted_release(std::uint64_t address);
   void set_checkers(bool on) { options_.checkers = on; }
+  /// Checkers watch what comes, and launches that take too long fail. All memory that there is
+  /// counts as written, since nobody saw who wrote to it.
+  void check_from_now_on(std::uint64_t instruction_budget, std::uint64_t host_call_limit);
   bool checkers() const { return options_.checkers; }
   bool sampled() const { return options_.sampled; }
   /// EngineOptions::secret of the launches from now on.
@@ -216,7 +224,14 @@ class Device {
   bool watches_streams() const {
     const bool branches = node_.order != nullptr && node_.order->branches();
     return options_.checkers && !options_.sampled &&
-           (timeline_.has_created_streams() || has_callers_work_ || branches);
+           (timeline_.has_created_streams() || has_late_inputs_ || branches);
+  }
+  /// Whether work on this stream is only held against the caller's.
+  bool is_off_callers_stream(std::uint64_t stream) const {
+    return has_callers_work_ && !watches_streams() && stream != timeline_.callers_stream();
+  }
+  bool watches(std::uint64_t stream) const {
+    return watches_streams() || is_off_callers_stream(stream);
   }
   /// Work that was just issued, on the stream that the timeline's last stamp names.
   void note_work(StreamRaces::Work work);
@@ -286,6 +301,7 @@ class Device {
   SettledBytes settled_;     ///< of the only launch that left out blocks
   std::uint64_t secret_ = 0;
   bool has_callers_work_ = false;  ///< on the caller's stream
+  bool has_late_inputs_ = false;   ///< and all streams are watched because of it
   StreamRaces::Node node_;         ///< that what is issued belongs to
   bool follows_work_ = false;      ///< what is issued belongs to a node that is not a graph's first
   /// Where a leaked allocation was made, as far as the device knows.

@@ -223,7 +223,10 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   unsettle();
   log_.count_given(parameters.size());
   KnownLaunches::Key key = key_of(message, parameters);
-  if (const LaunchResult* known = known_launches_.find(key, memory_)) {
+  const bool is_off_stream = is_off_callers_stream(message.stream);
+  const LaunchResult* const known =
+      is_off_stream ? nullptr : known_launches_.find(key, memory_);  // it keeps no sectors
+  if (known != nullptr) {
     ++repeats_;
     finish_launch(kernel, message, *known, {});
     return CudaError::success;
@@ -248,7 +251,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
                               .bounds_long_launches = options_.bounds_long_launches,
                               .bounds_by_blocks_alone = options_.bounds_by_blocks_alone,
                               .secret = secret_,
-                              .sectors = watches_streams() || memory_.shares_memory(),
+                              .sectors = watches(message.stream) || memory_.shares_memory(),
                               .sampled = options_.sampled,
                               .native = options_.native,
                               .l2_memory = &l2_memory_};
@@ -265,7 +268,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   keep_managed(touched_bytes(result, memory_));
   finish_launch(kernel, message, result,
                 host_traffic(result, message.grid.count(), memory_, from_host));
-  if (watches_streams() && result.status != LaunchStatus::unsupported) {
+  if (watches(message.stream) && result.status != LaunchStatus::unsupported) {
     note_work({.name = "kernel " + *kernel.display_name,
                .program = loaded.program,
                .kernel = kernel.info,
@@ -315,7 +318,9 @@ void Device::note_work(StreamRaces::Work work) {
   work.stamp = timeline_.last_stamp();
   work.node = node_;
   work.stream_number = timeline_.stream_number(work.stamp.stream);
-  for (Finding& race : stream_races_.add(std::move(work), timeline_.order(), memory_)) {
+  const auto against =
+      watches_streams() ? StreamRaces::Against::all : StreamRaces::Against::callers;
+  for (Finding& race : stream_races_.add(std::move(work), timeline_.order(), memory_, against)) {
     name_calls(race.where);
     if (race.other) name_calls(*race.other);
     if (!race.kernel.empty()) race.kernel = shown_name(race.kernel);
@@ -326,7 +331,7 @@ void Device::note_work(StreamRaces::Work work) {
 CudaError Device::release_on(std::uint64_t address, std::uint64_t stream) {
   if (!timeline_.has_stream(stream)) return CudaError::invalid_resource_handle;
   const auto found = guest_allocations_.find(address);
-  if (found != guest_allocations_.end() && watches_streams()) {
+  if (found != guest_allocations_.end() && watches(stream)) {
     timeline_.issue(stream, Timeline::Engine::compute, 0);
     note_work({.name = "cudaFreeAsync",
                .ranges = {{.begin = address, .end = address + found->second.bytes, .writes = true}},
@@ -393,8 +398,9 @@ void Device::fail_library_kernel(FindingKind kind, const std::string& name,
   raise(misaligned ? CudaError::misaligned_address : CudaError::illegal_address);
 }
 
-void Device::note_library_work(const std::string& name, std::vector<StreamRaces::Range> ranges) {
-  if (watches_streams()) note_work({.name = name, .ranges = std::move(ranges)});
+void Device::note_library_work(const std::string& name, std::uint64_t stream,
+                               const std::function<std::vector<StreamRaces::Range>()>& ranges) {
+  if (watches(stream)) note_work({.name = name, .ranges = ranges()});
 }
 
 CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream) {

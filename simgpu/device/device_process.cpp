@@ -292,8 +292,16 @@ std::uint64_t DeviceProcess::open_callers_stream() {
   return wire::Reader(reply).get<std::uint64_t>();
 }
 
-void DeviceProcess::note_callers_work(std::span<const ByteRange> ranges) {
-  impl_->call(ControlOperation::callers_work, std::as_bytes(ranges));
+void DeviceProcess::check_from_now_on(std::uint64_t instruction_budget,
+                                      std::uint64_t host_call_limit) {
+  impl_->ask(ControlOperation::check_from_now_on, instruction_budget, host_call_limit);
+}
+
+void DeviceProcess::note_callers_work(std::span<const ByteRange> ranges, bool alone) {
+  std::vector<std::byte> message{std::byte{alone}};
+  const auto bytes = std::as_bytes(ranges);
+  message.insert(message.end(), bytes.begin(), bytes.end());
+  impl_->call(ControlOperation::callers_work, message);
 }
 
 void DeviceProcess::mark() { impl_->ask(ControlOperation::mark); }

@@ -75,11 +75,13 @@ class DeviceProcess {
   void mark_uninitialized(std::uint64_t address, std::uint64_t bytes);
 
   void set_checkers(bool on);
+  /// Device::check_from_now_on().
+  void check_from_now_on(std::uint64_t instruction_budget, std::uint64_t host_call_limit);
   /// A stream for the guest's function to get from its caller, as a handle of the runtime. It does
   /// not wait for the default stream.
   std::uint64_t open_callers_stream();
   /// Device::note_callers_work(): what lies in these bytes is on its way on that stream.
-  void note_callers_work(std::span<const ByteRange> ranges);
+  void note_callers_work(std::span<const ByteRange> ranges, bool alone = false);
   /// Starts a region: caches are cold, the activity log is empty, the peak of memory is what is
   /// allocated now.
   void mark();

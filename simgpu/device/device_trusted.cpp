@@ -42,10 +42,22 @@ void Device::trusted_release(std::uint64_t address) {
   }
 }
 
-void Device::note_callers_work(const std::vector<ByteRange>& ranges) {
+void Device::check_from_now_on(std::uint64_t instruction_budget, std::uint64_t host_call_limit) {
+  options_.checkers = true;
+  options_.bounds_long_launches = false;
+  options_.instruction_budget = instruction_budget;
+  options_.host_call_limit = host_call_limit;
+  for (const Allocation& allocation : memory_.live_allocations()) {
+    memory_.mark_initialized(allocation.base, allocation.bytes);
+  }
+  memory_.note_change_anywhere();
+}
+
+void Device::note_callers_work(const std::vector<ByteRange>& ranges, bool alone) {
   const std::uint64_t stream = timeline_.callers_stream();
-  if (stream == 0 || !options_.checkers || options_.sampled) return;  // a reset has taken it along
+  if (stream == 0) return;  // a reset has taken it along
   has_callers_work_ = true;
+  has_late_inputs_ = has_late_inputs_ || !alone;
   StreamRaces::Work work{.name = "work of the caller", .of_caller = true};
   for (const ByteRange& range : ranges) {
     if (range.bytes == 0) continue;

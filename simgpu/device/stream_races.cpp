@@ -183,9 +183,11 @@ bool StreamRaces::is_before(const Work& earlier, const Work& later, const Stream
 }
 
 std::vector<Finding> StreamRaces::add(Work work, const StreamOrder& order,
-                                      const DeviceMemory& memory) {
+                                      const DeviceMemory& memory, Against against) {
   std::vector<Finding> findings;
   for (const Work& earlier : outstanding_) {
+    const bool has_callers = earlier.of_caller || work.of_caller;
+    if (against == Against::callers && !has_callers) continue;
     if (is_before(earlier, work, order) || (earlier.of_caller && work.of_caller)) continue;
     if (const auto found = conflict(earlier, work)) {
       findings.push_back(finding(earlier, work, *found, memory));

@@ -47,9 +47,15 @@ class StreamRaces {
     bool of_caller = false;
   };
 
+  /// What work is held against.
+  enum class Against : std::uint8_t {
+    all,
+    callers,  ///< the caller's, and the caller's against all
+  };
   /// Holds work that was just issued against what is not ordered before it. A finding names the
   /// kernel as it is mangled.
-  std::vector<Finding> add(Work work, const StreamOrder& order, const DeviceMemory& memory);
+  std::vector<Finding> add(Work work, const StreamOrder& order, const DeviceMemory& memory,
+                           Against against = Against::all);
   /// The host has waited.
   void drop_done(const StreamOrder& order);
   void forget_all() { *this = {}; }

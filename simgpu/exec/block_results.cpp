@@ -32,10 +32,11 @@ Collector::Collector(const LaunchContext& launch)
   if (launch.checkers && workspace != 0) phases_ = std::make_unique<GridPhases>(workspace);
 }
 
-void Collector::retire(FinishedBlock block) {
+void Collector::retire(FinishedBlock block, bool ran_alone) {
   if (launch_.notes_stores && block.traffic) touched_.add_stores(*block.traffic);
   if (phases_ && block.traffic) phases_->add(*block.traffic);
-  traffic_.retire(std::move(block.traffic));
+  const bool keeps_values = ran_alone && launch_.checkers && launch_.request.grid.count() > 1;
+  traffic_.retire(std::move(block.traffic), keeps_values ? &launch_.memory : nullptr);
   for (const RawFinding& raw : block.findings) findings_.add(raw);
   if (printed_.size() < kMostPrinted) {
     printed_.append(block.printed, 0, kMostPrinted - printed_.size());

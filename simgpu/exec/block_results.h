@@ -28,7 +28,8 @@ class Collector {
  public:
   explicit Collector(const LaunchContext& launch);
 
-  void retire(FinishedBlock block);
+  /// @param ran_alone no other block has run since, nor while it did: memory is as it left it
+  void retire(FinishedBlock block, bool ran_alone);
   bool conflict() const { return traffic_.conflict(); }
   void finish(LaunchResult& result, std::uint32_t shared_bytes);
 

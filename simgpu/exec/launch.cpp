@@ -97,7 +97,7 @@ class ParallelRun {
       waiting_entries_ -= entries_of(block);
       waiting_.erase(waiting_.begin());
       lock.unlock();
-      collector_.retire(std::move(block));
+      collector_.retire(std::move(block), false);
       lock.lock();
       ++next_retired_;
       if (collector_.conflict()) stop_.store(true);

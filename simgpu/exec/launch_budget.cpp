@@ -80,7 +80,7 @@ LaunchResult fail_long_launch(const LaunchContext& launch) {
     result.status = failure.status;
   }
   result.work = runner.work();
-  collector.retire(take_results(runner));
+  collector.retire(take_results(runner), false);
   collector.finish(result, runner.shared_bytes());
   result.findings.push_back(std::move(finding));
   CounterSums sums(launch.kernel.code.size());

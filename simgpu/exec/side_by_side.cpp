@@ -182,8 +182,9 @@ class SideBySideRun {
   }
 
   void retire_finished() {
+    const bool ran_alone = residents_.size() == 1;
     while (!finished_.empty() && finished_.begin()->first == next_retired_) {
-      collector_.retire(std::move(finished_.begin()->second));
+      collector_.retire(std::move(finished_.begin()->second), ran_alone);
       finished_.erase(finished_.begin());
       ++next_retired_;
     }

@@ -102,6 +102,13 @@ __global__ void overlapping_tiles(int* out, int step) {
   out[blockIdx.x * step + threadIdx.x] = static_cast<int>(blockIdx.x);
 }
 
+/// Tiles that overlap, whose blocks store the same where they do; or of which one byte differs.
+__global__ void same_value_twice(int* out, bool wrong) {
+  const int i = static_cast<int>(blockIdx.x * 24 + threadIdx.x);
+  // FAULT same_value_twice RL0304 global-race
+  out[i] = wrong ? i + static_cast<int>(blockIdx.x << 16) : i;
+}
+
 __global__ void transpose_in_place(float* square, float* out, int size) {
   const unsigned x = blockIdx.x, y = threadIdx.x;
   // FAULT transpose_in_place RL0304 global-race
@@ -276,6 +283,7 @@ const std::vector<Fault> faults{
     {"histogram", [](bool wrong) { histogram<<<8, 1>>>(some_values(8), zeros<int>(4), wrong); }},
     {"overlapping_tiles",
      [](bool wrong) { overlapping_tiles<<<4, 32>>>(zeros<int>(128), wrong ? 31 : 32); }},
+    {"same_value_twice", [](bool wrong) { same_value_twice<<<4, 32>>>(zeros<int>(128), wrong); }},
     {"transpose_in_place",
      [](bool wrong) {
        float* square = zeros<float>(256);

@@ -59,9 +59,8 @@ std::vector<float> floats_in(const std::vector<std::byte>& bytes) {
   return values;
 }
 
-/// The outcome of a run that calls the function again, with all inputs one larger and another
-/// factor.
-RunOutcome run_twice(SimDevice& device, const Problem& problem, const std::string& entry) {
+/// A request that calls the function again, with all inputs one larger and another factor.
+RunRequest request_twice(const Problem& problem, const std::string& entry) {
   RunRequest request = request_of(problem, entry, "libgpu_tasks.so", std::chrono::seconds(60));
   request.fresh = [&problem](int) {
     Problem other = problem;
@@ -71,6 +70,17 @@ RunOutcome run_twice(SimDevice& device, const Problem& problem, const std::strin
     other.parameters["alpha"] = 5.0;
     return other;
   };
+  return request;
+}
+RunOutcome run_twice(SimDevice& device, const Problem& problem, const std::string& entry) {
+  return device.run(request_twice(problem, entry));
+}
+/// The same of a timed call, where the checkers may take so many instructions.
+RunOutcome time_twice(SimDevice& device, const Problem& problem, const std::string& entry,
+                      std::uint64_t checked_up_to = 1'000'000) {
+  RunRequest request = request_twice(problem, entry);
+  request.timed = true;
+  request.checked_again_up_to = checked_up_to;
   return device.run(request);
 }
 
@@ -97,6 +107,35 @@ TEST_F(SimDeviceTest, WhatGoesWrongInASecondCallIsTheOutcome) {
   ASSERT_EQ(outcome.activity.findings.size(), 1U);
   EXPECT_EQ(outcome.activity.findings[0].code, "RL0201");
   EXPECT_TRUE(outcome.fresh.empty());
+}
+
+TEST_F(SimDeviceTest, ACheckedCallBehindATimedOneChangesNoTimeAndNoRecord) {
+  const RunOutcome timed = run("scale", "libgpu_tasks.so", std::chrono::seconds(60), true);
+  const RunOutcome twice = time_twice(device_, problem_, "scale");
+  EXPECT_EQ(twice.samples_us, timed.samples_us);
+  EXPECT_EQ(twice.activity.kernels.size(), 1U);
+  expect_scaled(twice);
+  EXPECT_EQ(twice.fresh.size(), 1U);
+}
+
+TEST_F(SimDeviceTest, ATimedCallOfMoreWorkThanTheCheckersMayTakeIsNotRepeated) {
+  EXPECT_TRUE(time_twice(device_, problem_, "scale", 1).fresh.empty());
+}
+
+TEST_F(SimDeviceTest, TheCallBehindATimedOneIsWatched) {
+  const RunOutcome outcome = time_twice(device_, problem_, "overrun_the_second_time");
+  ASSERT_EQ(outcome.activity.findings.size(), 1U);
+  EXPECT_EQ(outcome.activity.findings[0].code, "RL0201");
+}
+
+TEST_F(SimDeviceTest, WhatATimedCallKeptCountsAsWrittenAndLeaks) {
+  const RunOutcome outcome = time_twice(device_, problem_, "scale_through_scratch");
+  ASSERT_EQ(outcome.activity.findings.size(), 1U);
+  EXPECT_EQ(outcome.activity.findings[0].code, "RL0309");
+  ASSERT_EQ(outcome.fresh.size(), 1U);
+  EXPECT_NE(floats_in(outcome.fresh[0].outputs.at(1)).front(),
+            5 * floats_in(outcome.fresh[0].problem.tensors[0].data).front())
+      << "the result is made of the inputs of the first call";
 }
 
 #ifdef ROOFLAB_CUDA_ROOT
@@ -367,6 +406,34 @@ TEST_F(LateInputsTest, WorkThatIsNotOrderedWithItIsFound) {
 TEST_F(LateInputsTest, NothingIsFoundWhereInputsAreThere) {
   EXPECT_THAT(found("default", false), testing::IsEmpty());
 }
+
+/// A call that need not be of late inputs: it may be a timed one, or one of which a part is run.
+class HeldToStreamTest : public LateInputsTest, public testing::WithParamInterface<const char*> {
+ protected:
+  std::vector<std::string> found_off(const std::string& on) {
+    problem_.parameters["on"] = on;
+    RunRequest request =
+        request_of(problem_, "scale_on_stream", "libgpu_tasks.so", std::chrono::seconds(60));
+    request.gives_stream = request.holds_to_stream = true;
+    request.timed = GetParam() != std::string("untimed");
+    request.sampled = GetParam() == std::string("sampled");
+    std::vector<std::string> codes;
+    for (const simgpu::Finding& finding : device_.run(request).activity.findings) {
+      if (finding.kind != simgpu::FindingKind::leak) codes.push_back(finding.code);
+    }
+    return codes;
+  }
+};
+
+TEST_P(HeldToStreamTest, WorkOffTheStreamIsFoundAndOtherWorkIsNot) {
+  for (const char* right : {"given", "joined", "default, waiting"}) {
+    EXPECT_THAT(found_off(right), testing::IsEmpty()) << right;
+  }
+  EXPECT_THAT(found_off("default"), Contains("RL0325"));
+  EXPECT_THAT(found_off("never joined"), testing::ElementsAre("RL0325"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Calls, HeldToStreamTest, testing::Values("untimed", "timed", "sampled"));
 
 }  // namespace
 }  // namespace rooflab

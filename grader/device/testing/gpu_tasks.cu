@@ -76,6 +76,20 @@ ROOFLAB_ENTRY(scale_on_stream) {
   if (is_own) cudaStreamDestroy(stream);
 }
 
+/// Reads what nobody wrote, from the second call on: the scratch of the first one counts as
+/// written.
+ROOFLAB_ENTRY(scale_through_scratch) {
+  static float* kept = nullptr;
+  const int n = size_of(call);
+  const auto bytes = static_cast<std::size_t>(n) * sizeof(float);
+  if (kept == nullptr) {
+    cudaMalloc(&kept, bytes);
+    scale<<<(n + 127) / 128, 128>>>(call.tensor<const float>("x"), kept, 1.0F, n);
+  }
+  scale<<<(n + 127) / 128, 128>>>(kept, call.tensor<float>("y"),
+                                  static_cast<float>(call.real("alpha")), n);
+}
+
 ROOFLAB_ENTRY(scale_in_place) {
   const int n = size_of(call);
   scale<<<(n + 127) / 128, 128>>>(call.tensor<float>("x"), call.tensor<float>("x"), 2.0F, n);

@@ -93,6 +93,7 @@ InstructionInfo describe(const Pending& pending) {
   (info.cls == InstructionClass::tensor ? info.flops_per_warp : info.flops_per_thread) =
       pending.cost.flops;
   info.issues = pending.cost.issues && !pending.hidden;
+  info.sequence = pending.cost.sequence;
   info.access_bytes = pending.access_bytes;
   info.only_stores = pending.only_stores;
   info.async_step = pending.async_step;

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "simgpu/model/local_memory.h"
+
 namespace simgpu::model {
 namespace {
 
@@ -13,16 +15,33 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-/// Global loads wait for L1, L2 or DRAM in the proportion in which these served the launch.
-double global_latency(const Work& work) {
-  const KernelCounters& c = work.counters;
-  const double l1 = ratio(c.l1_hit_sectors, c.global_load_sectors);
-  const double l2 = ratio(c.l2_hit_sectors, c.l2_read_sectors + c.l2_write_sectors);
+/// Of loads that L1, and L2 of the others, serve these shares of.
+double latency_by_shares(const Work& work, double l1, double l2) {
   // DRAM does not slow down with the SMs, whose cycles at the boost clock latencies are told in.
   const double behind_l2 =
       (work.gpu.dram_latency - work.gpu.l2_latency) / work.gpu.slowdown_under_load();
   const double beyond = work.gpu.l2_latency + (1 - l2) * behind_l2;
   return l1 * work.gpu.l1_latency + (1 - l1) * beyond;
+}
+
+/// Global loads wait for L1, L2 or DRAM in the proportion in which these served the launch.
+double global_latency(const Work& work) {
+  const KernelCounters& c = work.counters;
+  return latency_by_shares(work, ratio(c.l1_hit_sectors, c.global_load_sectors),
+                           ratio(c.l2_hit_sectors, c.l2_read_sectors + c.l2_write_sectors));
+}
+
+double local_latency(const Work& work) {
+  const LocalShares shares = local_shares(work);
+  return latency_by_shares(work, shares.l1, shares.l2);
+}
+
+/// The constant cache gives out one word after the other.
+double constant_latency(const Work& work) {
+  const KernelCounters& c = work.counters;
+  const double words = static_cast<double>(c.constant_load_wavefronts);
+  const double requests = static_cast<double>(c.constant_load_requests);
+  return work.gpu.l1_latency + (requests > 0 ? words / requests - 1 : 0);
 }
 
 /// A conflict delays the data by the wavefronts that come before it.
@@ -51,8 +70,9 @@ class Warp {
       const InstructionInfo& instruction = work_.program[i];
       const double start = step(instruction);
       if (!instruction.issues) continue;
-      issued += 1;
-      latest = std::max(latest, start + 1);
+      const double slots = issue_slots(instruction);
+      issued += slots;
+      latest = std::max(latest, start + slots);
       if (const double ready = follow_copies(instruction, start); ready > 0) {
         now_ = std::max({now_ + issued, latest, ready});
         issued = 0;
@@ -101,10 +121,19 @@ class Warp {
       if (written != ready_.end()) start = std::max(start, written->second);
     }
     // What the assembler folds away passes its operand on at once.
-    const double latency =
-        instruction.issues ? latency_[static_cast<std::size_t>(instruction.cls)] : 0;
+    const double latency = instruction.issues ? latency_of_result(instruction) : 0;
     for (const std::uint32_t slot : instruction.writes) ready_[slot] = start + latency;
     return start;
+  }
+
+  /// That of the chain, where the assembler makes several instructions of it.
+  double latency_of_result(const InstructionInfo& instruction) const {
+    const auto of = [&](InstructionClass cls) { return latency_[static_cast<std::size_t>(cls)]; };
+    const MachineSequence& sequence = instruction.sequence;
+    if (sequence.empty()) return of(instruction.cls);
+    return sequence.chained_simple * of(InstructionClass::integer) +
+           sequence.chained_special * of(InstructionClass::special) +
+           sequence.chained_fp64 * of(InstructionClass::fp64);
   }
 
   const Work& work_;
@@ -152,8 +181,9 @@ double latency_of(InstructionClass cls, const Work& work) {
       return gpu.l2_latency;
     case InstructionClass::local_load:
     case InstructionClass::local_store:
+      return local_latency(work);
     case InstructionClass::constant_load:
-      return gpu.l1_latency;
+      return constant_latency(work);
   }
   return gpu.alu_latency;
 }

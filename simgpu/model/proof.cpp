@@ -60,7 +60,25 @@ Proof shared_memory(const KernelCounters& c) {
           for_each_multiply_add(as_number(c.shared_load_requests), "loads from it", c)};
 }
 
+Proof constants(const KernelCounters& c) {
+  return {"simgpu__constant_load_wavefronts.sum", 0,
+          fmt::format(
+              "each load of constants reads {} different words",
+              ratio(as_number(c.constant_load_wavefronts), as_number(c.constant_load_requests)))};
+}
+
+Proof local_memory(const KernelCounters& c) {
+  const double sectors = as_number(c.local_load_sectors) + as_number(c.local_store_sectors);
+  const double requests = as_number(c.local_load_requests) + as_number(c.local_store_requests);
+  return {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", 0,
+          fmt::format("each access of threads to arrays of their own touches {} sectors",
+                      ratio(sectors, requests)),
+          "keep arrays of threads in registers: small ones, whose indices are known when loops are "
+          "unrolled"};
+}
+
 Proof first_cache(const KernelCounters& c) {
+  if (c.local_tag_lookups > c.l1_tag_lookups) return local_memory(c);
   const auto wasteful = [](std::uint64_t sectors, std::uint64_t requests, std::uint64_t bytes) {
     const double needed = std::max(as_number(bytes) / kSectorBytes, as_number(requests));
     return as_number(sectors) > kManySectors * needed;
@@ -136,6 +154,7 @@ Proof unnamed(const KernelRecord& kernel, int sm_count) {
   const KernelCounters& c = kernel.counters;
   const std::string& limiter = kernel.time.limiter;
   if (limiter == "shared") return shared_memory(c);
+  if (limiter == "constant") return constants(c);
   if (limiter == "l1") return first_cache(c);
   if (limiter == "l2") return second_cache(c);
   if (limiter == "dram") return memory(c);

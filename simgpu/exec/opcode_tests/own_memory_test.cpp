@@ -44,7 +44,8 @@ TEST(OwnMemory, ThatLanesIndexDifferentlyTouchesALineForEach) {
 
 TEST(OwnMemory, IsTheSameByGenericAddresses) {
   const KernelCounters c = counters_of(
-      "  mov.u64 %d0, own;\n  cvta.local.u64 %d0, %d0;\n  st.v4.u32 [%d0], {%r0, %r0, %r0, %r0};\n",
+      "  mov.u64 %d0, own;\n  cvta.local.u64 %d0, %d0;\n  st.v4.u32 [%d0], {%lane, %lane, %lane, "
+      "%lane};\n",
       kOwn);
   EXPECT_EQ(c.local_store_requests, 1U);
   EXPECT_EQ(c.local_store_sectors, 16U);
@@ -76,6 +77,22 @@ TEST(Parameters, AreCountedOnlyWhereLanesReadDifferentOnes) {
       "  ld.param.u64 %d1, [%d0];\n");
   EXPECT_EQ(c.constant_load_requests, 1U);
   EXPECT_EQ(c.constant_load_wavefronts, 4U);
+}
+
+TEST(Parameters, TakeAnIssueSlotWhereTheAssemblerDoesNotKnowThePlace) {
+  const auto loads = [](const std::string& body) {
+    const KernelCounters c = counters_of(body);
+    const auto found = c.instructions_by_class.find("constant_load");
+    return found == c.instructions_by_class.end() ? 0U : found->second;
+  };
+  EXPECT_EQ(loads("  ld.param.u64 %d1, [8];\n"), 0U);
+  EXPECT_EQ(loads("  mov.u64 %d0, 8;\n  add.u64 %d0, %d0, 8;\n  ld.param.u64 %d1, [%d0];\n"), 1U)
+      << "written twice: it may be an index";
+  EXPECT_EQ(loads("  mov.u64 %d0, 8;\n  add.u64 %d2, %d0, 8;\n  ld.param.u64 %d1, [%d2];\n"), 0U)
+      << "the sum of numbers";
+  EXPECT_EQ(
+      loads("  and.b32 %r4, %lane, 0;\n  cvt.u64.u32 %d0, %r4;\n  ld.param.u64 %d1, [%d0];\n"), 1U)
+      << "the same word for all lanes, but by an index";
 }
 
 TEST(Sequences, AreToldOfEachOpcodeThatPtxasMakesSeveralInstructionsOf) {

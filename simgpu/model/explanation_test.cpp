@@ -133,6 +133,10 @@ TEST(ProofTest, WasteIsToldBeforeWork) {
   EXPECT_EQ(proof_of(own, 100).says,
             "each access of threads to arrays of their own touches 32 sectors");
   EXPECT_EQ(proof_of(own, 100).value, 1600);
+  KernelRecord spilled = limited_by("dram");
+  EXPECT_EQ(proof_of(spilled, 100).change, "");
+  spilled.counters.local_touched_sectors = 1000;
+  EXPECT_THAT(proof_of(spilled, 100).change, testing::HasSubstr("arrays of threads"));
   KernelRecord table = limited_by("constant");
   table.counters.constant_load_requests = 10;
   table.counters.constant_load_wavefronts = 320;

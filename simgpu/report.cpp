@@ -50,14 +50,16 @@ auto members_of(Counters& counters) {
          store_bytes, l1_hits, l1_lookups, l2_reads, l2_writes, l2_hits, dram_reads, dram_writes,
          shared_loads, shared_stores, load_wavefronts, store_wavefronts, load_conflicts,
          store_conflicts, shared_atomics, atomic_wavefronts, one_address, serial, local_loads,
-         local_stores, branches, divergent, barriers] = counters;
+         local_stores, local_load_sectors, local_store_sectors, local_lookups, local_touched,
+         constant_loads, constant_wavefronts, branches, divergent, barriers] = counters;
   return std::tie(warp_instructions, thread_instructions, classes, flops, fadd, fmul, ffma,
                   load_requests, store_requests, atomic_requests, load_sectors, store_sectors,
                   atomic_sectors, load_bytes, store_bytes, l1_hits, l1_lookups, l2_reads, l2_writes,
                   l2_hits, dram_reads, dram_writes, shared_loads, shared_stores, load_wavefronts,
                   store_wavefronts, load_conflicts, store_conflicts, shared_atomics,
-                  atomic_wavefronts, one_address, serial, local_loads, local_stores, branches,
-                  divergent, barriers);
+                  atomic_wavefronts, one_address, serial, local_loads, local_stores,
+                  local_load_sectors, local_store_sectors, local_lookups, local_touched,
+                  constant_loads, constant_wavefronts, branches, divergent, barriers);
 }
 
 void add_scaled(std::uint64_t& sum, std::uint64_t count, std::uint64_t times) {
@@ -153,6 +155,10 @@ std::map<std::string, double> nsight_counters(const KernelRecord& record) {
       {"simgpu__atomics_on_one_address.max", number(c.atomics_on_one_address)},
       {"smsp__inst_executed_op_local_ld.sum", number(c.local_load_requests)},
       {"smsp__inst_executed_op_local_st.sum", number(c.local_store_requests)},
+      {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", number(c.local_load_sectors)},
+      {"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", number(c.local_store_sectors)},
+      {"simgpu__constant_load_requests.sum", number(c.constant_load_requests)},
+      {"simgpu__constant_load_wavefronts.sum", number(c.constant_load_wavefronts)},
   };
 }
 

@@ -113,6 +113,13 @@ struct KernelCounters {
   /// cycles in which L2 works off the global atomics that have to wait for each other
   std::uint64_t atomic_serial_cycles = 0;
   std::uint64_t local_load_requests = 0, local_store_requests = 0;
+  std::uint64_t local_load_sectors = 0, local_store_sectors = 0;
+  std::uint64_t local_tag_lookups = 0;  ///< distinct 128-byte lines, summed over local requests
+  /// distinct sectors that each warp touches of its local memory, summed over warps
+  std::uint64_t local_touched_sectors = 0;
+  /// loads of constants, and of a kernel's parameters where lanes read different words; a wavefront
+  /// is one of the distinct words of a request
+  std::uint64_t constant_load_requests = 0, constant_load_wavefronts = 0;
 
   std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
   bool operator==(const KernelCounters&) const = default;

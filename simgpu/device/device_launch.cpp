@@ -9,6 +9,7 @@
 #include "simgpu/device/launch_rules.h"
 #include "simgpu/exec/engine.h"
 #include "simgpu/model/limiters.h"
+#include "simgpu/model/local_memory.h"
 
 /// The part of Device that loads modules and runs kernels.
 namespace simgpu {
@@ -368,7 +369,10 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.counters = result.counters;
   const auto& program = kernel.info->instructions;
   const LaunchShape timed = timed_shape(shape, result);
-  record.time = predict_time(result.counters, timed, program, result.executed, result.balance, timed_gpu());
+  const model::Work work = model::gather(result.counters, timed, {}, {}, {}, gpu_);
+  add_local_traffic(model::local_shares(work), record.counters);
+  record.time =
+      predict_time(record.counters, timed, program, result.executed, result.balance, timed_gpu());
   record.time.wave_quantisation = wave_quantisation(shape, timed_gpu());
   add_host_traffic(host, timed_gpu(), record.time);
   record.failed = result.status != LaunchStatus::ok;
@@ -376,7 +380,7 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.at_least = result.at_least;
   record.sampled_blocks = result.at_least ? result.bounded_blocks : result.sampled_blocks;
   const double device_us =
-      device_time_us(result.counters, timed, program, result.executed, result.balance, timed_gpu());
+      device_time_us(record.counters, timed, program, result.executed, result.balance, timed_gpu());
   const Picoseconds start =
       timeline_.issue(message.stream, Timeline::Engine::compute, picoseconds(record.time.total_us),
                       device_share(shape, record.time, device_us, gpu_));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 namespace simgpu {
 namespace {
@@ -142,25 +141,11 @@ LaunchVerdict judge_cooperative(const LaunchShape& shape, const gpu_spec::GpuSpe
 
 std::uint64_t l1_bytes_per_block(const LaunchShape& shape, unsigned blocks_per_sm,
                                  const gpu_spec::GpuSpec& gpu) {
-  // CUDA C++ Programming Guide, "Shared Memory" of each compute capability: carve-outs in KB.
-  constexpr std::array<std::int64_t, 11> kCarveOuts{0, 8, 16, 32, 48, 64, 100, 132, 164, 196, 228};
   const auto grid_blocks = shape.grid.count();
   const auto sms = static_cast<std::uint64_t>(std::max(gpu.sm_count, 1));
   const std::uint64_t resident =
       std::clamp<std::uint64_t>((grid_blocks + sms - 1) / sms, 1, std::max(blocks_per_sm, 1u));
-  const std::uint64_t per_block = std::uint64_t{shape.static_shared_bytes} +
-                                  shape.dynamic_shared_bytes +
-                                  static_cast<std::uint64_t>(gpu.reserved_shared_bytes_per_block);
-  const auto wanted = static_cast<std::int64_t>(per_block * resident);
-  std::int64_t carved = gpu.shared_bytes_per_sm;
-  for (const std::int64_t kilobytes : kCarveOuts) {
-    if (kilobytes * 1024 >= wanted && kilobytes * 1024 <= gpu.shared_bytes_per_sm) {
-      carved = kilobytes * 1024;
-      break;
-    }
-  }
-  const std::int64_t left = std::max<std::int64_t>(gpu.l1_bytes_per_sm - carved, 0);
-  return static_cast<std::uint64_t>(left) / resident;
+  return l1_bytes_beside(shape, resident, gpu) / resident;
 }
 
 double device_share(const LaunchShape& shape, const TimeBreakdown& time, double device_us,

@@ -87,23 +87,6 @@ std::uint64_t block_bytes(const LaunchContext& launch) {
          warps_of(launch) * (kWarpSize * per_thread + launch.kernel.register_bytes);
 }
 
-MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
-  shared_load_requests += other.shared_load_requests;
-  shared_store_requests += other.shared_store_requests;
-  shared_load_wavefronts += other.shared_load_wavefronts;
-  shared_store_wavefronts += other.shared_store_wavefronts;
-  shared_load_conflicts += other.shared_load_conflicts;
-  shared_store_conflicts += other.shared_store_conflicts;
-  shared_atomic_requests += other.shared_atomic_requests;
-  shared_atomic_wavefronts += other.shared_atomic_wavefronts;
-  local_load_requests += other.local_load_requests;
-  local_store_requests += other.local_store_requests;
-  branches += other.branches;
-  divergent_branches += other.divergent_branches;
-  barriers += other.barriers;
-  return *this;
-}
-
 BlockRunner::BlockRunner(const LaunchContext& launch)
     : launch_(launch),
       traffic_(launch.request.l1_bytes_per_block, launch.log_entries),
@@ -124,6 +107,7 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
   const auto warps = static_cast<std::uint32_t>(warps_of(launch));
   shared_ = AlignedBytes(shared_bytes_);
   local_ = AlignedBytes(std::size_t{warps} * kWarpSize * local_bytes());
+  local_use_ = LocalMemoryUse(warps, local_bytes());
   frame_ = AlignedBytes(std::size_t{warps} * kWarpSize * frame_bytes());
   const std::size_t stride = (kernel.register_bytes + 63) / 64 * 64;
   registers_ = AlignedBytes(warps * stride);
@@ -249,6 +233,7 @@ void BlockRunner::start(std::uint64_t block) {
   const auto threads = static_cast<std::uint32_t>(launch_.request.block.count());
   std::memset(shared_.data(), 0, shared_.size());
   clear_local_variables();
+  local_use_.begin_block();
   std::ranges::fill(allocated_stack_, 0);
   collecting_.fill({});
   collected_.fill({});

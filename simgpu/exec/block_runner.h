@@ -11,6 +11,7 @@
 
 #include "simgpu/checkers/block_checkers.h"
 #include "simgpu/counters/bank_conflicts.h"
+#include "simgpu/counters/local_memory.h"
 #include "simgpu/counters/traffic.h"
 #include "simgpu/exec/async_copies.h"
 #include "simgpu/exec/block_weights.h"
@@ -166,6 +167,7 @@ class BlockRunner {
     return local_.data() + std::size_t{warp.index * kWarpSize + lane} * local_bytes();
   }
   std::uint32_t local_bytes() const { return local_bytes_; }
+  LocalMemoryUse& local_use() { return local_use_; }
   /// Bytes of the thread's stack that alloca has taken.
   std::uint32_t& allocated_stack(const Warp& warp, unsigned lane) {
     return allocated_stack_[warp.index * kWarpSize + lane];
@@ -311,6 +313,7 @@ class BlockRunner {
   std::vector<SitePattern<std::uint32_t>> shared_sites_;
   std::vector<SitePattern<std::uint64_t>> global_sites_;
   AlignedBytes registers_, shared_, local_, frame_;
+  LocalMemoryUse local_use_{0, 0};
   std::uint32_t shared_bytes_ = 0, local_bytes_ = 0, frame_bytes_ = 0;
   std::uint64_t begin_work_ = 0;  ///< of each block
   std::vector<Warp> warps_;

@@ -92,6 +92,12 @@ void add_counters(const LoweredKernel& kernel, const std::vector<ExecutionCount>
   counters.shared_atomic_wavefronts += memory.shared_atomic_wavefronts;
   counters.local_load_requests += memory.local_load_requests;
   counters.local_store_requests += memory.local_store_requests;
+  counters.local_load_sectors += memory.local_load_sectors;
+  counters.local_store_sectors += memory.local_store_sectors;
+  counters.local_tag_lookups += memory.local_tag_lookups;
+  counters.local_touched_sectors += memory.local_touched_sectors;
+  counters.constant_load_requests += memory.constant_load_requests;
+  counters.constant_load_wavefronts += memory.constant_load_wavefronts;
   counters.branches += memory.branches;
   counters.divergent_branches += memory.divergent_branches;
   counters.barriers += memory.barriers;

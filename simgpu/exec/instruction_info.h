@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "simgpu/exec/machine_sequence.h"
 #include "simgpu/ptx/ast.h"
 
 /// What the counters, checkers and time model need to know of a lowered instruction. The engine
@@ -89,7 +90,8 @@ struct InstructionInfo {
   /// False for what the machine's assembler drops or folds (mov of an immediate, cvta, a ld.param
   /// that becomes a constant operand): it is executed here, but takes no issue slot in the model.
   bool issues = true;
-  std::uint32_t file = 0;  ///< in KernelInfo::files; 0: unknown
+  MachineSequence sequence;  ///< empty: it is one instruction of the machine too
+  std::uint32_t file = 0;    ///< in KernelInfo::files; 0: unknown
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::uint32_t call = 0;  ///< in KernelInfo::calls, plus one; 0: the place is in the kernel itself

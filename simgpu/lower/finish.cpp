@@ -6,6 +6,7 @@
 #include "simgpu/lower/control_flow.h"
 #include "simgpu/lower/control_state.h"
 #include "simgpu/lower/guesses.h"
+#include "simgpu/lower/known_values.h"
 #include "simgpu/lower/register_allocation.h"
 #include "simgpu/lower/used_bytes.h"
 
@@ -93,6 +94,7 @@ InstructionInfo describe(const Pending& pending) {
   (info.cls == InstructionClass::tensor ? info.flops_per_warp : info.flops_per_thread) =
       pending.cost.flops;
   info.issues = pending.cost.issues && !pending.hidden;
+  info.sequence = pending.cost.sequence;
   info.access_bytes = pending.access_bytes;
   info.only_stores = pending.only_stores;
   info.async_step = pending.async_step;
@@ -117,6 +119,12 @@ InstructionInfo describe(const Pending& pending) {
   for (const Ref* ref : {&pending.dst, &pending.dst2}) add(info.writes, *ref);
   for (const Ref& ref : pending.outs) add(info.writes, ref);
   return info;
+}
+
+/// A load of a kernel's parameters from a place that the assembler does not know.
+bool is_indexed_parameter(const Pending& pending, const std::vector<char>& known) {
+  return pending.is_memory && pending.cost.cls == InstructionClass::constant_load &&
+         pending.a.kind == Ref::Kind::reg && known[pending.a.index] == 0;
 }
 
 }  // namespace
@@ -239,6 +247,7 @@ LoweredKernel KernelBuilder::finish() {
   const std::vector<std::uint8_t> used = find_used_bytes(code_, registers_.size(), constants_);
   const std::vector<std::uint32_t> origins =
       find_array_origins(code_, registers_.size(), constants_);
+  const std::vector<char> known = find_known_values(code_, registers_.size());
   const std::vector<char> guesses = find_guesses(code_, registers_.size(), constants_, layout.flow,
                                                  layout.block_of, layout.post_dominators);
   for (std::uint32_t i = 0; i < code_.size(); ++i) {
@@ -249,6 +258,7 @@ LoweredKernel KernelBuilder::finish() {
     kernel_.hidden.push_back(pending.hidden ? 1 : 0);
     InstructionInfo& info = kernel_.info.instructions.emplace_back(describe(pending));
     if (pending.is_memory) info.used_bytes = used_of_access(pending, used);
+    info.issues = info.issues || is_indexed_parameter(pending, known);
     info.shared_array = origins[i];
     info.meets_atomics = guesses[i] != 0 || pending.is_volatile;
     info.starts_block = layout.flow.first[layout.block_of[i]] == i;

@@ -35,6 +35,7 @@ struct Cost {
   std::uint32_t flops = 0;  ///< per thread; per warp for tensor instructions
   FloatKind kind = FloatKind::none;
   bool issues = true;
+  MachineSequence sequence = {};
 };
 
 struct Pending {

@@ -31,7 +31,10 @@ const Limiter& describe(const std::string& limiter) {
        {"fp16 arithmetic",
         "only fewer operations help; of a product of matrices, tensor cores do halves many times "
         "faster"}},
-      {"integer", {"integer arithmetic", "move index sums out of the inner loop"}},
+      {"integer",
+       {"integer arithmetic",
+        "move index sums out of the inner loop; a division or remainder by what the compiler does "
+        "not know is some twenty instructions, seventy to ninety of 64 bits"}},
       {"special",
        {"special functions and conversions",
         "divide, sqrt, exp and convert between types less often in the inner loop"}},
@@ -42,6 +45,10 @@ const Limiter& describe(const std::string& limiter) {
        {"shared memory",
         "hold values that are used several times in registers, such as a patch of a product for "
         "each thread, so that each load serves more arithmetic"}},
+      {"constant",
+       {"the constant cache",
+        "let all lanes of a warp read the same constant at a time, or keep a table that they index "
+        "differently in shared memory"}},
       {"l1",
        {"the L1 cache",
         "make a warp's accesses touch fewer sectors; load what several threads use into shared "

@@ -112,7 +112,7 @@ TEST(ProofTest, EachLimiterHasTheCounterThatTellsIt) {
 
 TEST(ProofTest, EveryTermOfTheModelHasOne) {
   for (const char* limiter : {"issue", "fp32", "fp64", "fp16", "integer", "special", "tensor",
-                              "shared", "l1", "l2", "dram", "latency", "launch"}) {
+                              "shared", "constant", "l1", "l2", "dram", "latency", "launch"}) {
     EXPECT_NE(proof_of(limited_by(limiter), 100).counter, "") << limiter;
   }
   EXPECT_EQ(proof_of(KernelRecord{}, 100).counter, "");
@@ -126,6 +126,21 @@ TEST(ProofTest, WasteIsToldBeforeWork) {
   KernelRecord scattered = limited_by("l1");
   scattered.counters.global_load_sectors = 3200;
   EXPECT_EQ(proof_of(scattered, 100).says, "each load of a warp touches 32 sectors");
+  KernelRecord own = limited_by("l1");
+  own.counters.local_load_requests = own.counters.local_store_requests = 50;
+  own.counters.local_load_sectors = own.counters.local_store_sectors = 50 * 32;
+  own.counters.local_tag_lookups = 100 * 32;
+  EXPECT_EQ(proof_of(own, 100).says,
+            "each access of threads to arrays of their own touches 32 sectors");
+  EXPECT_EQ(proof_of(own, 100).value, 1600);
+  KernelRecord spilled = limited_by("dram");
+  EXPECT_EQ(proof_of(spilled, 100).change, "");
+  spilled.counters.local_touched_sectors = 1000;
+  EXPECT_THAT(proof_of(spilled, 100).change, testing::HasSubstr("arrays of threads"));
+  KernelRecord table = limited_by("constant");
+  table.counters.constant_load_requests = 10;
+  table.counters.constant_load_wavefronts = 320;
+  EXPECT_EQ(proof_of(table, 100).says, "each load of constants reads 32 different words");
   KernelRecord few = limited_by("latency");
   few.grid = {150, 1, 1};
   EXPECT_EQ(proof_of(few, 100).says, "the GPU has room for 200 blocks at a time");

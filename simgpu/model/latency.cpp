@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "simgpu/model/local_memory.h"
+
 namespace simgpu::model {
 namespace {
 
@@ -10,16 +12,33 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-/// Global loads wait for L1, L2 or DRAM in the proportion in which these served the launch.
-double global_latency(const Work& work) {
-  const KernelCounters& c = work.counters;
-  const double l1 = ratio(c.l1_hit_sectors, c.global_load_sectors);
-  const double l2 = ratio(c.l2_hit_sectors, c.l2_read_sectors + c.l2_write_sectors);
+/// Of loads that L1, and L2 of the others, serve these shares of.
+double latency_by_shares(const Work& work, double l1, double l2) {
   // DRAM does not slow down with the SMs, whose cycles at the boost clock latencies are told in.
   const double behind_l2 =
       (work.gpu.dram_latency - work.gpu.l2_latency) / work.gpu.slowdown_under_load();
   const double beyond = work.gpu.l2_latency + (1 - l2) * behind_l2;
   return l1 * work.gpu.l1_latency + (1 - l1) * beyond;
+}
+
+/// Global loads wait for L1, L2 or DRAM in the proportion in which these served the launch.
+double global_latency(const Work& work) {
+  const KernelCounters& c = work.counters;
+  return latency_by_shares(work, ratio(c.l1_hit_sectors, c.global_load_sectors),
+                           ratio(c.l2_hit_sectors, c.l2_read_sectors + c.l2_write_sectors));
+}
+
+double local_latency(const Work& work) {
+  const LocalShares shares = local_shares(work);
+  return latency_by_shares(work, shares.l1, shares.l2);
+}
+
+/// The constant cache gives out one word after the other.
+double constant_latency(const Work& work) {
+  const KernelCounters& c = work.counters;
+  const double words = static_cast<double>(c.constant_load_wavefronts);
+  const double requests = static_cast<double>(c.constant_load_requests);
+  return work.gpu.l1_latency + (requests > 0 ? words / requests - 1 : 0);
 }
 
 /// A conflict delays the data by the wavefronts that come before it.
@@ -67,8 +86,9 @@ double latency_of(InstructionClass cls, const Work& work) {
       return gpu.l2_latency;
     case InstructionClass::local_load:
     case InstructionClass::local_store:
+      return local_latency(work);
     case InstructionClass::constant_load:
-      return gpu.l1_latency;
+      return constant_latency(work);
   }
   return gpu.alu_latency;
 }

@@ -163,22 +163,29 @@ double atomics_time(const Work& work) {
   return work.microseconds(static_cast<double>(work.counters.atomic_serial_cycles));
 }
 
+double constant_time(const Work& work) {
+  const double further = static_cast<double>(work.counters.constant_load_wavefronts) -
+                         static_cast<double>(work.counters.constant_load_requests);
+  return work.microseconds(std::max(further, 0.0) * instruction_share(work));
+}
+
 double l1_time(const Work& work) {
   const KernelCounters& c = work.counters;
   const double lanes = load_store_lanes(work.gpu);
-  const double requests = static_cast<double>(c.global_load_requests) +
-                          static_cast<double>(c.global_store_requests) +
-                          static_cast<double>(c.global_atomic_requests);
-  const double sectors = static_cast<double>(c.global_load_sectors) +
-                         static_cast<double>(c.global_store_sectors) +
-                         static_cast<double>(c.global_atomic_sectors);
+  const double requests =
+      static_cast<double>(c.global_load_requests) + static_cast<double>(c.global_store_requests) +
+      static_cast<double>(c.global_atomic_requests) + static_cast<double>(c.local_load_requests) +
+      static_cast<double>(c.local_store_requests);
+  const double sectors =
+      static_cast<double>(c.global_load_sectors) + static_cast<double>(c.global_store_sectors) +
+      static_cast<double>(c.global_atomic_sectors) + static_cast<double>(c.local_load_sectors) +
+      static_cast<double>(c.local_store_sectors);
   const double addresses = requests * cycles_per_request(work.gpu);
-  const double tags = kCyclesPerLine * static_cast<double>(c.l1_tag_lookups);
+  const double lines =
+      static_cast<double>(c.l1_tag_lookups) + static_cast<double>(c.local_tag_lookups);
+  const double tags = kCyclesPerLine * lines;
   const double data = sectors * kSectorBytes / (kWordBytes * lanes);
-  const double local =
-      static_cast<double>(c.local_load_requests) + static_cast<double>(c.local_store_requests);
-  return work.microseconds((std::max({addresses, tags, data}) + local * kWarp / lanes) *
-                           sector_share(work));
+  return work.microseconds(std::max({addresses, tags, data}) * sector_share(work));
 }
 
 double l2_time(const Work& work) {
@@ -205,6 +212,7 @@ std::map<std::string, double> limiters(const Work& work) {
       {"special", special_time(work)},
       {"tensor", tensor_time(work)},
       {"shared", shared_time(work)},
+      {"constant", constant_time(work)},
       {"l1", l1_time(work)},
       {"l2", l2_time(work)},
       {"dram", dram_time(work)},

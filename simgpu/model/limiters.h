@@ -35,6 +35,10 @@ double tensor_time(const Work& work);
 double shared_time(const Work& work);
 /// As shared_time(), where atomics take most of shared memory's time; else 0.
 double shared_atomics_time(const Work& work);
+/// Words that the constant cache gives out one after the other, one per cycle and SM, beyond the
+/// first of each load: that comes with the instruction's issue, as operands do that all lanes
+/// share.
+double constant_time(const Work& work);
 /// L1 takes the addresses of 16 or 32 lanes, looks up one 128-byte line and delivers 64 or 128
 /// bytes per cycle and SM, by generation; whichever takes longest. A scattered request takes up
 /// to 32.
@@ -48,7 +52,7 @@ double l2_time(const Work& work);
 double dram_time(const Work& work);
 
 /// All of them by name: "issue", "fp32", "fp64", "fp16", "integer", "special", "tensor", "shared",
-/// "shared_atomics", "l1", "l2", "atomics", "dram".
+/// "shared_atomics", "constant", "l1", "l2", "atomics", "dram".
 std::map<std::string, double> limiters(const Work& work);
 
 }  // namespace simgpu::model

@@ -1,6 +1,7 @@
 #include "simgpu/model/occupancy.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
 #include <limits>
@@ -75,6 +76,24 @@ Occupancy occupancy(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu) {
   result.limiter = least->name;
   result.fraction = static_cast<double>(least->blocks * warps) / gpu.max_warps_per_sm;
   return result;
+}
+
+std::uint64_t l1_bytes_beside(const LaunchShape& shape, std::uint64_t resident_blocks,
+                              const gpu_spec::GpuSpec& gpu) {
+  // CUDA C++ Programming Guide, "Shared Memory" of each compute capability: carve-outs in KB.
+  constexpr std::array<std::int64_t, 11> kCarveOuts{0, 8, 16, 32, 48, 64, 100, 132, 164, 196, 228};
+  const std::uint64_t per_block = std::uint64_t{shape.static_shared_bytes} +
+                                  shape.dynamic_shared_bytes +
+                                  static_cast<std::uint64_t>(gpu.reserved_shared_bytes_per_block);
+  const auto wanted = static_cast<std::int64_t>(per_block * resident_blocks);
+  std::int64_t carved = gpu.shared_bytes_per_sm;
+  for (const std::int64_t kilobytes : kCarveOuts) {
+    if (kilobytes * 1024 >= wanted && kilobytes * 1024 <= gpu.shared_bytes_per_sm) {
+      carved = kilobytes * 1024;
+      break;
+    }
+  }
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(gpu.l1_bytes_per_sm - carved, 0));
 }
 
 }  // namespace simgpu

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "simgpu/report.h"
@@ -24,5 +25,10 @@ struct Occupancy {
 /// Blocks of this shape that fit on one SM (CUDA C++ Programming Guide, "Hardware Multithreading";
 /// allocation granularity by compute capability).
 Occupancy occupancy(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu);
+
+/// Bytes of an SM that are left for L1 beside the shared memory of so many blocks of this shape,
+/// which the driver carves out in steps.
+std::uint64_t l1_bytes_beside(const LaunchShape& shape, std::uint64_t resident_blocks,
+                              const gpu_spec::GpuSpec& gpu);
 
 }  // namespace simgpu

@@ -16,6 +16,9 @@ constexpr double kManySectors = 1.5;      ///< for each that the bytes fill: as 
 constexpr double kFewBlocks = 2;          ///< times the mean of the multiprocessors: as RL0594
 constexpr double kFullOccupancy = 0.999;  ///< of the warps that fit
 
+constexpr const char* kOwnArrays =
+    "keep arrays of threads in registers (small ones, whose indices are known when loops are "
+    "unrolled), or in shared memory";
 constexpr const char* kNeighbours =
     "let neighbouring threads read and write neighbouring addresses";
 
@@ -60,7 +63,24 @@ Proof shared_memory(const KernelCounters& c) {
           for_each_multiply_add(as_number(c.shared_load_requests), "loads from it", c)};
 }
 
+Proof constants(const KernelCounters& c) {
+  return {"simgpu__constant_load_wavefronts.sum", 0,
+          fmt::format(
+              "each load of constants reads {} different words",
+              ratio(as_number(c.constant_load_wavefronts), as_number(c.constant_load_requests)))};
+}
+
+Proof local_memory(const KernelCounters& c) {
+  const double sectors = as_number(c.local_load_sectors) + as_number(c.local_store_sectors);
+  const double requests = as_number(c.local_load_requests) + as_number(c.local_store_requests);
+  return {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", 0,
+          fmt::format("each access of threads to arrays of their own touches {} sectors",
+                      ratio(sectors, requests)),
+          kOwnArrays};
+}
+
 Proof first_cache(const KernelCounters& c) {
+  if (c.local_tag_lookups > c.l1_tag_lookups) return local_memory(c);
   const auto wasteful = [](std::uint64_t sectors, std::uint64_t requests, std::uint64_t bytes) {
     const double needed = std::max(as_number(bytes) / kSectorBytes, as_number(requests));
     return as_number(sectors) > kManySectors * needed;
@@ -84,6 +104,15 @@ Proof first_cache(const KernelCounters& c) {
           for_each_multiply_add(as_number(c.global_load_requests), "loads of global memory", c)};
 }
 
+/// Whether most of what L2 is asked for are arrays of threads that L1 has no room for: it is what
+/// global memory does not ask for.
+bool is_mostly_local(const KernelCounters& c) {
+  const double global = as_number(c.global_load_sectors) - as_number(c.l1_hit_sectors) +
+                        as_number(c.global_store_sectors) + as_number(c.global_atomic_sectors);
+  const double all = as_number(c.l2_read_sectors) + as_number(c.l2_write_sectors);
+  return c.local_touched_sectors > 0 && all > 2 * global;
+}
+
 /// Traffic of either cache's far side: what the lanes asked for stands beside it.
 Proof second_cache(const KernelCounters& c) {
   const double sectors = as_number(c.l2_read_sectors) + as_number(c.l2_write_sectors);
@@ -91,14 +120,16 @@ Proof second_cache(const KernelCounters& c) {
       c.l2_write_sectors > c.l2_read_sectors ? "lts__t_sectors_op_write.sum"
                                              : "lts__t_sectors_op_read.sum",
       0,
-      fmt::format("{} pass between L2 and the multiprocessors", megabytes(sectors * kSectorBytes))};
+      fmt::format("{} pass between L2 and the multiprocessors", megabytes(sectors * kSectorBytes)),
+      is_mostly_local(c) ? kOwnArrays : ""};
 }
 
 Proof memory(const KernelCounters& c) {
   return {c.dram_write_bytes > c.dram_read_bytes ? "dram__bytes_write.sum" : "dram__bytes_read.sum",
           0,
           fmt::format("{} cross DRAM",
-                      megabytes(as_number(c.dram_read_bytes) + as_number(c.dram_write_bytes)))};
+                      megabytes(as_number(c.dram_read_bytes) + as_number(c.dram_write_bytes))),
+          is_mostly_local(c) ? kOwnArrays : ""};
 }
 
 Proof one_address(const KernelCounters& c) {
@@ -136,6 +167,7 @@ Proof unnamed(const KernelRecord& kernel, int sm_count) {
   const KernelCounters& c = kernel.counters;
   const std::string& limiter = kernel.time.limiter;
   if (limiter == "shared") return shared_memory(c);
+  if (limiter == "constant") return constants(c);
   if (limiter == "l1") return first_cache(c);
   if (limiter == "l2") return second_cache(c);
   if (limiter == "dram") return memory(c);

@@ -92,8 +92,9 @@ class Warp {
   void start(const InstructionInfo& instruction, double probability) {
     const double start = step(instruction, probability);
     if (!instruction.issues) return;
-    issued_ += probability;
-    latest_ = std::max(latest_, start + 1);
+    const double slots = issue_slots(instruction);
+    issued_ += probability * slots;
+    latest_ = std::max(latest_, start + slots);
     if (const double ready = follow_copies(instruction, start); ready > 0) {
       now_ = std::max({now_ + issued_, latest_, ready});
     } else if (instruction.cls == InstructionClass::barrier) {
@@ -138,8 +139,7 @@ class Warp {
       if (written != values_.end()) start = std::max(start, written->second.ready);
     }
     // What the assembler folds away passes its operand on at once.
-    const double latency =
-        instruction.issues ? latency_[static_cast<std::size_t>(instruction.cls)] : 0;
+    const double latency = instruction.issues ? latency_of_result(instruction) : 0;
     for (const std::uint32_t slot : instruction.writes) {
       Value& value = values_[slot];
       const double before = value.ready;
@@ -147,6 +147,16 @@ class Warp {
       writes_.push_back({slot, before});
     }
     return start;
+  }
+
+  /// That of the chain, where the assembler makes several instructions of it.
+  double latency_of_result(const InstructionInfo& instruction) const {
+    const auto of = [&](InstructionClass cls) { return latency_[static_cast<std::size_t>(cls)]; };
+    const MachineSequence& sequence = instruction.sequence;
+    if (sequence.empty()) return of(instruction.cls);
+    return sequence.chained_simple * of(InstructionClass::integer) +
+           sequence.chained_special * of(InstructionClass::special) +
+           sequence.chained_fp64 * of(InstructionClass::fp64);
   }
 
   const Work& work_;

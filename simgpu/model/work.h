@@ -23,6 +23,7 @@ struct Work {
   std::uint64_t blocks = 1;  ///< of the grid
   std::uint64_t warps_per_block = 1;
   std::uint64_t resident_blocks = 1;  ///< per SM, by occupancy; at least 1
+  double l1_bytes = 0;                ///< of an SM, beside the shared memory of its blocks
   bool is_spread = false;             ///< evenly over all SMs, as part of a GPU full of such blocks
 
   /// Blocks of the SM that gets most of them, if every SM takes its turn.
@@ -33,14 +34,17 @@ struct Work {
   /// @param heaviest the share of the block that does most of it; 0: of all the same
   double busiest_share(double heaviest) const;
 
-  /// Warp instructions of a class in the whole launch that reach an SM's pipes.
+  /// Warp instructions of the machine in the whole launch that occupy the pipe of a class.
   double warp_instructions(InstructionClass cls) const;
-  /// All warp instructions that take an issue slot.
+  /// All warp instructions of the machine that take an issue slot.
   double issued() const;
 
   /// By the clock that a GPU at work holds.
   double microseconds(double cycles) const { return cycles / gpu.clock_under_load_mhz(); }
 };
+
+/// Issue slots that an instruction takes of its scheduler.
+double issue_slots(const InstructionInfo& instruction);
 
 Work gather(const KernelCounters& counters, const LaunchShape& shape,
             std::span<const InstructionInfo> program, std::span<const ExecutionCount> executed,

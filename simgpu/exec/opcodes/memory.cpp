@@ -90,11 +90,20 @@ template <unsigned kBytes, unsigned kCount>
 struct Constant {
   template <AccessKind kKind, bool kIsStrong>
   static const Lowered* run(const Lowered* in, Warp& warp) {
-    move_lanes<kKind, kBytes, kCount>(
-        in, warp,
-        prepare_global<kBytes * kCount, kKind, false>(in, warp, addresses64(warp, in->a),
-                                                      in->immediate, nullptr));
+    const Prepared<std::uint64_t> at = prepare_global<kBytes * kCount, kKind, false>(
+        in, warp, addresses64(warp, in->a), in->immediate, nullptr);
+    move_lanes<kKind, kBytes, kCount>(in, warp, at);
+    MemoryCounts& counts = warp.block->counted();
+    ++counts.constant_load_requests;
+    counts.constant_load_wavefronts += at.site.shape == Shape::uniform ? 1 : words(in, warp);
     return in + 1;
+  }
+
+ private:
+  static std::uint32_t words(const Lowered* in, Warp& warp) {
+    LaneAddresses addresses;
+    add_offset(addresses, addresses64(warp, in->a), in->immediate);
+    return constant_words(warp.mask, addresses, kBytes * kCount);
   }
 };
 

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "simgpu/exec/opcodes/sequences.h"
+
 namespace simgpu {
 namespace {
 
@@ -113,6 +115,13 @@ OpcodeTable::OpcodeTable() {
       if (!in_order_.emplace(in_order(spelling), i).second && in_order_[in_order(spelling)] != i) {
         throw std::logic_error("two rows for the modifiers of " + spelling);
       }
+    }
+  }
+  for (const SequenceRow& row : machine_sequences()) {
+    std::vector<std::string> spellings;
+    expand(row.spelling, "", spellings);
+    for (const std::string& spelling : spellings) {
+      rows_[by_spelling_.at(spelling)].cost.sequence = row.sequence;
     }
   }
   for (auto rows :

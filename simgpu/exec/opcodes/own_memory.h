@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "simgpu/counters/constant_words.h"
 #include "simgpu/exec/memory_access.h"
 
 /// Loads and stores where no other thread sees them: local and .param memory, and the kernel's
@@ -41,8 +42,7 @@ struct Local {
     BlockRunner& block = *warp.block;
     move_own<kBytes, kCount, kKind>(in, warp, addresses, block.local_bytes(),
                                     [&](unsigned lane) { return block.local(warp, lane); });
-    ++(kKind == AccessKind::load ? block.counted().local_load_requests
-                                 : block.counted().local_store_requests);
+    count<kKind>(block, warp, addresses);
     if (BlockCheckers* checkers = block.checkers()) {
       checkers->local(
           {kKind, kBytes * kCount, warp.index, in->index, warp.mask, &addresses, nullptr, false});
@@ -55,6 +55,19 @@ struct Local {
     access<kKind>(in, warp, addresses);
     if constexpr (kKind == AccessKind::load) return warp.block->after_load(in, warp);
     return in + 1;
+  }
+
+ private:
+  template <AccessKind kKind>
+  static void count(BlockRunner& block, const Warp& warp, const LaneAddresses& addresses) {
+    const LocalMemoryUse::Request request =
+        block.local_use().access(warp.index, warp.mask, addresses, kBytes * kCount);
+    MemoryCounts& counts = block.counted();
+    constexpr bool kLoads = kKind == AccessKind::load;
+    ++(kLoads ? counts.local_load_requests : counts.local_store_requests);
+    (kLoads ? counts.local_load_sectors : counts.local_store_sectors) += request.sectors;
+    counts.local_tag_lookups += request.lines;
+    counts.local_touched_sectors += request.new_sectors;
   }
 };
 
@@ -92,6 +105,11 @@ struct Parameter {
       return in + 1;
     }
     each_lane(in, warp, addresses, parameters);
+    // What all lanes read is an operand of the instructions that use it.
+    if (const std::uint32_t words = constant_words(warp.mask, addresses, kAll); words > 1) {
+      ++warp.block->counted().constant_load_requests;
+      warp.block->counted().constant_load_wavefronts += words;
+    }
     return in + 1;
   }
 

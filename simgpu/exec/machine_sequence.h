@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+namespace simgpu {
+
+/// The machine instructions that ptxas makes of one PTX instruction, by the pipe that they occupy,
+/// on the way that ordinary operands take. Empty for an instruction that becomes one.
+struct MachineSequence {
+  std::uint8_t integer = 0;
+  std::uint8_t fp32 = 0;
+  std::uint8_t fp64 = 0;
+  std::uint8_t special = 0;
+  std::uint8_t conversion = 0;
+  std::uint8_t rest = 0;  ///< moves, branches, calls: issue slots alone
+
+  /// Of the longest chain from the operands to the result: instructions of the latency of integer
+  /// and fp32 arithmetic, of special functions and conversions, and of double precision.
+  std::uint8_t chained_simple = 0, chained_special = 0, chained_fp64 = 0;
+
+  constexpr unsigned instructions() const {
+    return 0U + integer + fp32 + fp64 + special + conversion + rest;
+  }
+  constexpr bool empty() const { return instructions() == 0; }
+  bool operator==(const MachineSequence&) const = default;
+};
+
+}  // namespace simgpu

@@ -1,0 +1,78 @@
+#include "simgpu/model/local_memory.h"
+
+#include <gmock/gmock.h>
+
+#include "simgpu/model/testing/described_gpu.h"
+#include "simgpu/model/testing/told_launch.h"
+
+namespace simgpu {
+namespace {
+
+/// Full SMs of an A100 whose threads each load and store `words` words of their own memory, turn by
+/// turn.
+ToldLaunch with_own_arrays(std::uint64_t words) {
+  ToldLaunch kernel(8 * 108, 256);
+  kernel.add(InstructionClass::local_load, {1}, {0}, 1000);
+  kernel.add(InstructionClass::local_store, {}, {1, 0}, 1000);
+  KernelCounters& c = kernel.counters;
+  c.local_load_requests = c.local_store_requests = 1000 * kernel.warps();
+  c.local_load_sectors = c.local_store_sectors = 4 * c.local_load_requests;
+  c.local_tag_lookups = 2 * c.local_load_requests;
+  c.local_touched_sectors = 4 * words * kernel.warps();
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  model::add_local_traffic(model::local_shares(kernel.work(spec)), c);
+  return kernel;
+}
+
+TEST(LocalMemory, ThatFitsL1StaysThere) {
+  // 2048 threads of 80 bytes are 160 KB. The SM has 184 beside the KB that the system takes of each
+  // block's shared memory.
+  const ToldLaunch kernel = with_own_arrays(20);
+  const TimeBreakdown time = kernel.on(described_gpu("a100"));
+  EXPECT_EQ(time.terms.at("l2"), 0);
+  EXPECT_EQ(time.terms.at("dram"), 0);
+  // 64 warps, each 2000 lines, one per cycle.
+  EXPECT_NEAR(time.terms.at("l1"), 128000 / 1410.0, 1e-9);
+}
+
+TEST(LocalMemory, ThatDoesNotFitL1GoesToL2AndThenToDram) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  // 256 KB for each SM, of which L1 has 184; all of it is less than L2.
+  const KernelCounters l2 = with_own_arrays(32).counters;
+  const std::uint64_t sectors = l2.local_load_sectors;
+  EXPECT_EQ(l2.l2_read_sectors, sectors * 72 / 256);
+  EXPECT_EQ(l2.l2_write_sectors, sectors * 72 / 256);
+  EXPECT_EQ(l2.l2_hit_sectors, sectors * 144 / 256);
+  EXPECT_EQ(l2.dram_read_bytes, 0U);
+  // A KB of each thread is 2 MB for each SM, 216 MB in all.
+  const KernelCounters dram = with_own_arrays(256).counters;
+  EXPECT_GT(dram.l2_read_sectors, sectors * 9 / 10);
+  const double beyond = 1 - static_cast<double>(spec.l2_bytes) / (216 << 20);
+  EXPECT_NEAR(static_cast<double>(dram.dram_read_bytes),
+              32 * beyond * static_cast<double>(dram.l2_read_sectors), 1e-3 * 32 * sectors);
+  EXPECT_EQ(dram.dram_write_bytes, dram.dram_read_bytes);
+  EXPECT_GT(with_own_arrays(256).on(spec).total_us, 3 * with_own_arrays(32).on(spec).total_us);
+}
+
+TEST(LocalMemory, IsWaitedForWhereItLies) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  const auto latency = [&](std::uint64_t words) {
+    const ToldLaunch kernel = with_own_arrays(words);
+    return model::latency_of(InstructionClass::local_load, kernel.work(spec));
+  };
+  EXPECT_DOUBLE_EQ(latency(20), spec.l1_latency);
+  EXPECT_NEAR(latency(32), (184 * spec.l1_latency + 72 * spec.l2_latency) / 256, 1e-9);
+  EXPECT_GT(latency(256), spec.l2_latency);
+}
+
+TEST(LocalMemory, OfFewThreadsHasAllOfL1) {
+  ToldLaunch kernel = with_own_arrays(256);
+  kernel.shape.grid = {108, 1, 1};
+  kernel.shape.block = {64, 1, 1};
+  kernel.counters.local_touched_sectors = 4 * 256 * 2 * 108;
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  EXPECT_EQ(model::local_shares(kernel.work(spec)).l1, 1);
+}
+
+}  // namespace
+}  // namespace simgpu

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "simgpu/model/latency.h"
 #include "simgpu/model/time_model.h"
 #include "simgpu/model/warp_path.h"
 

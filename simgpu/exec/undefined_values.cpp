@@ -9,6 +9,7 @@ void UndefinedValues::clear() {
   lanes_.clear();
   registers_.clear();
   findings_.clear();
+  alive_until_ = 0;
 }
 
 std::uint16_t UndefinedValues::origin_of(const RawFinding& finding) {
@@ -32,6 +33,7 @@ void UndefinedValues::set_lane(std::uint32_t reg, unsigned lane, std::uint64_t b
                                std::uint16_t origin) {
   if (bits == 0) return define(reg, 1U << lane);
   if (reg >= lanes_.size()) lanes_.resize(reg + 1);
+  if (lanes_[reg] == 0) alive_until_ = 0;
   lanes_[reg] |= 1U << lane;
   Register& to = registers_[reg];
   to.bits[lane] = bits;

@@ -45,6 +45,11 @@ class UndefinedValues {
   /// The registers with undefined bits.
   std::vector<std::uint32_t> registers() const;
 
+  /// Instruction up to which all of them are alive, if somebody has noted it since the last of them
+  /// came to be undefined; else 0.
+  std::uint32_t alive_until() const { return alive_until_; }
+  void note_alive_until(std::uint32_t instruction) { alive_until_ = instruction; }
+
  private:
   struct Register {
     LaneBits bits{};
@@ -54,6 +59,7 @@ class UndefinedValues {
   std::vector<std::uint32_t> lanes_;  // by register
   std::map<std::uint32_t, Register> registers_;
   std::vector<RawFinding> findings_;
+  std::uint32_t alive_until_ = 0;
 };
 
 }  // namespace simgpu

@@ -1,6 +1,7 @@
 #include "simgpu/exec/unwritten_registers.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "simgpu/exec/result_trials.h"
 
@@ -38,9 +39,19 @@ void begin_unwritten(const LoweredKernel& kernel, UndefinedValues& values, std::
 
 void forget_dead_registers(const LoweredKernel& kernel, std::uint32_t index,
                            UndefinedValues& values, std::uint32_t lanes) {
+  if (index <= values.alive_until()) return;
+  std::uint32_t alive_until = std::numeric_limits<std::uint32_t>::max();
   for (const std::uint32_t reg : values.registers()) {
-    if (index > kernel.registers[reg].last) values.define(reg, lanes);
+    const std::uint32_t last = kernel.registers[reg].last;
+    if (index > last) {
+      values.define(reg, lanes);
+      // Those of other lanes are forgotten when these come here.
+      if (values.lanes(reg) != 0) alive_until = 0;
+    } else {
+      alive_until = std::min(alive_until, last);
+    }
   }
+  values.note_alive_until(alive_until);
 }
 
 std::vector<StoredValue> stored_values(const LoweredKernel& kernel, const Lowered& in,

@@ -8,7 +8,6 @@
 
 #include "grader/diagnose/diagnose.h"
 #include "grader/diagnose/story.h"
-#include "simgpu/model/explanation.h"
 #include "simgpu/model/proof.h"
 
 namespace rooflab {
@@ -190,8 +189,8 @@ void add_uneven_work(Causes& causes, const simgpu::KernelRecord& kernel,
       "if all did the same",
       kernel.time.uneven_warps);
   story.help = simgpu::kShareEvenly;
-  causes.push_back({std::move(story),
-                    longest_us(kernel, {"latency"}) * (1 - 1 / kernel.time.uneven_warps)});
+  causes.push_back(
+      {std::move(story), longest_us(kernel, {"latency"}) * (1 - 1 / kernel.time.uneven_warps)});
 }
 
 /// Only where arithmetic is the bound: a few operations for each byte may well be done twice.

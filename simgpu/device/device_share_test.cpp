@@ -55,8 +55,8 @@ struct Launch {
     return predict_time(counters, shape, program, executed, {}, gpu);
   }
   double share(const gpu_spec::GpuSpec& gpu) const {
-    return device_share(shape, time(gpu), device_time_us(counters, shape, program, executed, {}, gpu),
-                        gpu);
+    return device_share(shape, time(gpu),
+                        device_time_us(counters, shape, program, executed, {}, gpu), gpu);
   }
 };
 

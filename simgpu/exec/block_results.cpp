@@ -75,8 +75,7 @@ void Collector::finish(LaunchResult& result, std::uint32_t shared_bytes) {
 void fill_result(const LaunchContext& launch, const CounterSums& sums, LaunchResult& result) {
   result.executed = by_instruction(launch.kernel, sums);
   add_counters(launch.kernel, result.executed, sums.memory, result.counters);
-  result.balance = 
-      balance_of(sums.weights, sums.weights.all.instructions, sums.weights.warps);
+  result.balance = balance_of(sums.weights, sums.weights.all.instructions, sums.weights.warps);
 }
 
 }  // namespace simgpu

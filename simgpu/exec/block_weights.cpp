@@ -31,7 +31,7 @@ WorkBalance balance_of(const BlockWeights& ran, std::uint64_t instructions, std:
   // What ran stands for the whole launch by its instructions.
   const double whole =
       static_cast<double>(instructions) / static_cast<double>(ran.all.instructions);
-  const auto share = [&](std::uint64_t BlockWeights::Weight::* field) {
+  const auto share = [&](std::uint64_t BlockWeights::Weight::*field) {
     return over(static_cast<double>(ran.heaviest.*field),
                 whole * static_cast<double>(ran.all.*field));
   };
@@ -43,8 +43,7 @@ WorkBalance balance_of(const BlockWeights& ran, std::uint64_t instructions, std:
   const double mean_of_blocks =
       static_cast<double>(ran.all.longest_way) / static_cast<double>(ran.blocks);
   balance.longest_of_block = std::max(1.0, mean_of_blocks / mean);
-  const double mean_of_launch =
-      whole * static_cast<double>(ran.ways) / static_cast<double>(warps);
+  const double mean_of_launch = whole * static_cast<double>(ran.ways) / static_cast<double>(warps);
   balance.longest =
       std::max(1.0, over(static_cast<double>(ran.heaviest.longest_way), mean_of_launch));
   return balance;

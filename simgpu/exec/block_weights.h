@@ -2,20 +2,9 @@
 
 #include <cstdint>
 
-namespace simgpu {
+#include "simgpu/exec/work_balance.h"
 
-/// How unevenly the blocks and warps of a launch share its work. What it is by default holds where
-/// all do the same.
-struct WorkBalance {
-  // Of the whole launch's work, what the block with most of it does; 0: no more than any other.
-  double heaviest_instructions = 0;  ///< warp instructions
-  double heaviest_sectors = 0;       ///< of global memory, asked for by loads, stores and atomics
-  double heaviest_wavefronts = 0;    ///< of shared memory
-  // Ways of warps are instructions, and loads from global memory for
-  // as many as their latency has cycles.
-  double longest_of_block = 1;  ///< way of a block's longest warp, in the mean, over the mean warp's
-  double longest = 1;           ///< way of the launch's longest warp over the mean warp's
-};
+namespace simgpu {
 
 /// What blocks did, in a few numbers for each.
 struct BlockWeights {
@@ -23,8 +12,8 @@ struct BlockWeights {
     std::uint64_t instructions = 0, sectors = 0, wavefronts = 0;
     std::uint64_t longest_way = 0;  ///< of a warp
   };
-  Weight all;       ///< of all blocks together
-  Weight heaviest;  ///< the most of each in one block
+  Weight all;              ///< of all blocks together
+  Weight heaviest;         ///< the most of each in one block
   std::uint64_t ways = 0;  ///< of all warps together
   std::uint64_t warps = 0;
   std::uint64_t blocks = 0;

@@ -153,12 +153,12 @@ struct LaunchResult {
   KernelCounters counters;
   std::vector<ExecutionCount> executed;  ///< by instruction
   WorkBalance balance;
-  std::vector<Finding> findings;         ///< file and line filled in; kernel name mangled
-  std::string printed;                   ///< device printf output, in order of blocks
-  std::uint64_t sampled_blocks = 0;      ///< blocks that ran, when not all did; else 0
-  std::uint64_t work = 0;                ///< that counts against the budget
-  bool at_least = false;                 ///< counters are lower bounds
-  std::uint64_t bounded_blocks = 0;      ///< they bound a grid of so many blocks; 0: the whole one
+  std::vector<Finding> findings;     ///< file and line filled in; kernel name mangled
+  std::string printed;               ///< device printf output, in order of blocks
+  std::uint64_t sampled_blocks = 0;  ///< blocks that ran, when not all did; else 0
+  std::uint64_t work = 0;            ///< that counts against the budget
+  bool at_least = false;             ///< counters are lower bounds
+  std::uint64_t bounded_blocks = 0;  ///< they bound a grid of so many blocks; 0: the whole one
   /// Where not all blocks ran: what whole blocks stored, and memory holds. All else in memory is as
   /// it was.
   SettledBytes settled;

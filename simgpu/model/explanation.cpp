@@ -143,19 +143,14 @@ Explanation explain(const KernelRecord& kernel, int sm_count) {
         "warps wait for their own results for {} of {}, and no resource is busy all the time",
         duration(limiter_time(time)), duration(time.total_us));
     if (warps_are_uneven(kernel)) {
-      why.meaning += fmt::format(", the longest {:.1f} times as long as the mean one",
-                                 time.uneven_warps);
+      why.meaning +=
+          fmt::format(", the longest {:.1f} times as long as the mean one", time.uneven_warps);
     }
   } else {
     why.meaning = fmt::format("{} alone takes {} of {}", why.limiter, duration(limiter_time(time)),
                               duration(time.total_us));
   }
   return why;
-}
-
-bool warps_are_uneven(const KernelRecord& kernel) {
-  constexpr double kUneven = 2;
-  return kernel.time.limiter == "latency" && kernel.time.uneven_warps >= kUneven;
 }
 
 std::string words_of_limiter(const std::string& limiter) { return words_of(limiter); }

@@ -24,14 +24,6 @@ struct Explanation {
 /// @param sm_count multiprocessors of the GPU
 Explanation explain(const KernelRecord& kernel, int sm_count);
 
-/// Whether the kernel waits for warps that have at least twice as much to do as the mean one.
-bool warps_are_uneven(const KernelRecord& kernel);
-
-/// What helps then.
-inline constexpr const char* kShareEvenly =
-    "share the work evenly: give every warp of a block, and every block, as many elements as the "
-    "others, and let none wait while one goes over all of them";
-
 /// A limiter in words: "shared memory" for "shared".
 std::string words_of_limiter(const std::string& limiter);
 

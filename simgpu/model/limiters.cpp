@@ -21,9 +21,7 @@ double instruction_share(const Work& work) {
   return work.busiest_share(work.balance.heaviest_instructions);
 }
 
-double sector_share(const Work& work) {
-  return work.busiest_share(work.balance.heaviest_sectors);
-}
+double sector_share(const Work& work) { return work.busiest_share(work.balance.heaviest_sectors); }
 
 double shared_share(const Work& work) {
   return work.busiest_share(work.balance.heaviest_wavefronts);
@@ -32,7 +30,8 @@ double shared_share(const Work& work) {
 /// Cycles of the busiest SM for warp instructions that each occupy `lanes` lanes.
 double pipe_time(const Work& work, double warp_instructions, double lanes) {
   if (warp_instructions == 0) return 0;
-  return work.microseconds(warp_instructions * instruction_share(work) * kWarp / std::max(lanes, 1.0));
+  return work.microseconds(warp_instructions * instruction_share(work) * kWarp /
+                           std::max(lanes, 1.0));
 }
 
 double peak(const gpu_spec::GpuSpec& gpu, std::string_view type) {

@@ -264,8 +264,8 @@ std::vector<Step> steps_of(const std::vector<Node>& nodes, const Nodes& members,
       inside = steps_of(nodes, component, node.times, depth + 1);
     } else {
       for (const std::uint32_t other : component) {
-        inside.push_back({nodes[other].times / node.times, nodes[other].code, {},
-                          nodes[other].waits});
+        inside.push_back(
+            {nodes[other].times / node.times, nodes[other].code, {}, nodes[other].waits});
       }
     }
     for (Step& step : inside) {

@@ -229,4 +229,9 @@ Proof proof_of(const KernelRecord& kernel, int sm_count) {
   return proof;
 }
 
+bool warps_are_uneven(const KernelRecord& kernel) {
+  constexpr double kUneven = 2;
+  return kernel.time.limiter == "latency" && kernel.time.uneven_warps >= kUneven;
+}
+
 }  // namespace simgpu

@@ -26,4 +26,12 @@ const char* advice_against_conflicts(const KernelCounters& counters);
 /// @param sm_count multiprocessors of the GPU
 Proof proof_of(const KernelRecord& kernel, int sm_count);
 
+/// Whether the kernel waits for warps that have at least twice as much to do as the mean one.
+bool warps_are_uneven(const KernelRecord& kernel);
+
+/// What helps then.
+inline constexpr const char* kShareEvenly =
+    "share the work evenly: give every warp of a block, and every block, as many elements as the "
+    "others, and let none wait while one goes over all of them";
+
 }  // namespace simgpu

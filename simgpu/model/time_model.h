@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "simgpu/exec/block_weights.h"
 #include "simgpu/exec/instruction_info.h"
+#include "simgpu/exec/work_balance.h"
 #include "simgpu/model/occupancy.h"
 #include "simgpu/report.h"
 #include "specs/gpu_spec.h"

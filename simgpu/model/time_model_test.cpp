@@ -219,8 +219,7 @@ TEST(LatencyTest, ALoadIsWaitedForInEachTurnHoweverTheLoopIsCut) {
       for (int i = 0; i < instructions; ++i) {
         kernel.add(InstructionClass::fp32, {2}, {2}, times, i == 0);
       }
-      kernel.program.front().leads_to.push_back(
-          static_cast<std::uint32_t>(kernel.program.size()));
+      kernel.program.front().leads_to.push_back(static_cast<std::uint32_t>(kernel.program.size()));
       use(kernel, true);
     });
   };

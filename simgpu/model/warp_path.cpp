@@ -99,8 +99,7 @@ class Warp {
       now_ = std::max({now_ + issued_, latest_, ready});
     } else if (instruction.cls == InstructionClass::barrier) {
       // Nothing moves across a barrier, and nothing passes before it is through.
-      now_ = std::max(now_ + issued_,
-                      latest_ - 1 + latency_[static_cast<int>(instruction.cls)]);
+      now_ = std::max(now_ + issued_, latest_ - 1 + latency_[static_cast<int>(instruction.cls)]);
     } else {
       return;
     }
@@ -162,8 +161,8 @@ class Warp {
   const Work& work_;
   double latency_[kInstructionClasses];
   double now_ = 0;
-  double issued_ = 0;  // instructions since now_
-  double latest_ = 0;  // no instruction since then starts later
+  double issued_ = 0;                                // instructions since now_
+  double latest_ = 0;                                // no instruction since then starts later
   std::unordered_map<std::uint32_t, Value> values_;  // by register slot
   std::vector<Write> writes_;
   std::uint64_t walks_ = 0;

@@ -25,7 +25,8 @@ struct ToldLaunch {
   }
   std::uint64_t warps() const { return shape.grid.count() * ((shape.block.count() + 31) / 32); }
 
-  /// Appends an instruction that every warp executes `times` times. A basic block leads to the next.
+  /// Appends an instruction that every warp executes `times` times. A basic block leads to the
+  /// next.
   ToldLaunch& add(InstructionClass cls, std::vector<std::uint32_t> writes,
                   std::vector<std::uint32_t> reads, double times = 1, bool starts_block = false) {
     InstructionInfo info;

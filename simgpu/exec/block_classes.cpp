@@ -200,6 +200,18 @@ WorkCounts BlockClasses::total() const {
   return sum;
 }
 
+BlockWeights BlockClasses::weights() {
+  BlockWeights all;
+  const std::uint64_t alike = blocks_ / classes_.places.size;
+  for (const Track& track : tracks_) {
+    // What grows linearly is in the mean what the first and the last place do.
+    const std::uint64_t last = track.first + (track.places - 1) * track.step;
+    all.add_times(at(track.first).sums.weights, alike * track.places);
+    all.add_times(at(last).sums.weights, alike * track.places);
+  }
+  return all;
+}
+
 StoredByGrid BlockClasses::stored(const DeviceMemory& memory) const {
   StoredByGrid all(memory);
   const auto alike = static_cast<double>(blocks_ / classes_.places.size);

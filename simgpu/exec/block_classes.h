@@ -34,6 +34,8 @@ class BlockClasses {
 
   /// What all blocks do.
   WorkCounts total() const;
+  /// What they weigh, each block counted twice.
+  BlockWeights weights();
   void log_of(std::uint64_t block, TrafficLog& log) const;
   /// What all blocks store.
   StoredByGrid stored(const DeviceMemory& memory) const;

@@ -71,12 +71,6 @@ const BlockProfile& BlockSampler::profile(std::uint64_t block) {
   return profiles_.emplace(block, std::move(profile)).first->second;
 }
 
-BlockWeights BlockSampler::weights() const {
-  BlockWeights all;
-  for (const auto& [block, profile] : profiles_) all += profile.sums.weights;
-  return all;
-}
-
 std::vector<RawFinding> BlockSampler::findings() const {
   std::vector<RawFinding> all;
   for (const auto& [block, findings] : findings_) {

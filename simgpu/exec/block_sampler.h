@@ -40,7 +40,6 @@ class BlockSampler {
   /// Profiles of all blocks that have run, by number.
   const std::map<std::uint64_t, BlockProfile>& profiles() const { return profiles_; }
   std::uint64_t blocks_run() const { return profiles_.size(); }
-  BlockWeights weights() const;  ///< of those blocks
   std::uint64_t instructions() const { return runner_.instructions(); }
   /// That counts against the launch's budget.
   std::uint64_t work() const { return runner_.work(); }

@@ -11,19 +11,18 @@ double over(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 void BlockWeights::add(const Weight& block, std::uint64_t ways_of_block,
                        std::uint64_t warps_of_block) {
-  *this += {block, block, ways_of_block, warps_of_block, 1};
+  add_times({block, block, ways_of_block, warps_of_block, 1}, 1);
 }
 
-BlockWeights& BlockWeights::operator+=(const BlockWeights& other) {
+void BlockWeights::add_times(const BlockWeights& other, std::uint64_t times) {
   for (const auto field :
        {&Weight::instructions, &Weight::sectors, &Weight::wavefronts, &Weight::longest_way}) {
-    all.*field += other.all.*field;
+    all.*field += times * other.all.*field;
     heaviest.*field = std::max(heaviest.*field, other.heaviest.*field);
   }
-  ways += other.ways;
-  warps += other.warps;
-  blocks += other.blocks;
-  return *this;
+  ways += times * other.ways;
+  warps += times * other.warps;
+  blocks += times * other.blocks;
 }
 
 WorkBalance balance_of(const BlockWeights& ran, std::uint64_t instructions, std::uint64_t warps) {

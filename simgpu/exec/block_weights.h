@@ -20,7 +20,8 @@ struct BlockWeights {
 
   /// @param ways  of all its `warps` warps together
   void add(const Weight& block, std::uint64_t ways_of_block, std::uint64_t warps_of_block);
-  BlockWeights& operator+=(const BlockWeights& other);
+  /// Of `times` times what these blocks are.
+  void add_times(const BlockWeights& other, std::uint64_t times);
 };
 
 /// Of a launch of which these blocks ran.

@@ -207,7 +207,7 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
   for (const std::uint64_t block : run) {
     const BlockProfile& profile = ran.profile(block);
     add_times(total, work_counts(profile), 1);
-    weights += profile.sums.weights;
+    weights.add_times(profile.sums.weights, 1);
     l2.retire(std::make_unique<TrafficLog>(*profile.log));
   }
   const auto blocks = static_cast<double>(launch.request.grid.count());

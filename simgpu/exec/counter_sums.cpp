@@ -39,7 +39,7 @@ void CounterSums::add(const BlockRunner& runner) {
     guarded_threads[i] += runner.guarded_threads()[i];
   }
   memory += runner.memory_counts();
-  weights += runner.weights();
+  weights.add_times(runner.weights(), 1);
 }
 
 std::vector<ExecutionCount> by_instruction(const LoweredKernel& kernel, const CounterSums& sums) {

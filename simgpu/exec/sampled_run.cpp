@@ -28,6 +28,7 @@ constexpr std::uint64_t kLeastEqualBlocks = 256;
 /// What all blocks of a grid do, told from some.
 struct KnownGrid {
   WorkCounts total;
+  BlockWeights weights;  ///< each block counted equally often
   KnownTraffic traffic;
   std::vector<ByteRange> stored;  ///< SettledBytes::of_grid
 };
@@ -50,6 +51,7 @@ std::optional<KnownGrid> of_cells(const LaunchRequest& request, const DeviceMemo
     KnownGrid known;
     for (const GridCell& cell : grid->cells()) {
       add_times(known.total, work_counts(cell.first()), static_cast<std::int64_t>(cell.blocks()));
+      known.weights.add_times(cell.first().sums.weights, cell.blocks());
     }
     known.traffic = traffic_of(request, known.total);
     known.stored = grid->stored(memory).by_allocation();
@@ -65,7 +67,7 @@ std::optional<KnownGrid> of_cells(const LaunchRequest& request, const DeviceMemo
 KnownGrid of_classes(const LaunchRequest& request, const DeviceMemory& memory,
                      BlockSampler& sampler) {
   const auto grid = std::make_shared<BlockClasses>(request.grid, sampler);
-  KnownGrid known{grid->total(), traffic_of(request, grid->total()),
+  KnownGrid known{grid->total(), grid->weights(), traffic_of(request, grid->total()),
                   grid->stored(memory).by_allocation()};
   known.traffic.even = false;
   known.traffic.log_of = [grid](std::uint64_t block, TrafficLog& log) { grid->log_of(block, log); };
@@ -122,8 +124,7 @@ LaunchResult sample(LaunchContext& launch) {
 
   LaunchResult result;
   set_counters(launch.kernel, grid->total, result);
-  result.balance =
-      balance_of(sampler.weights(), instructions(grid->total), warps_of(launch.request));
+  result.balance = balance_of(grid->weights, instructions(grid->total), warps_of(launch.request));
   add_l2(grid->traffic, launch.gpu, result.counters);
   FindingList findings;
   for (const RawFinding& raw : sampler.findings()) findings.add(raw);

@@ -18,7 +18,7 @@ struct BlockWeights {
   std::uint64_t warps = 0;
   std::uint64_t blocks = 0;
 
-  /// @param ways  of all its `warps` warps together
+  /// @param ways_of_block  of all its warps together
   void add(const Weight& block, std::uint64_t ways_of_block, std::uint64_t warps_of_block);
   /// Of `times` times what these blocks are.
   void add_times(const BlockWeights& other, std::uint64_t times);

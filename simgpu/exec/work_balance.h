@@ -11,8 +11,9 @@ struct WorkBalance {
   double heaviest_wavefronts = 0;    ///< of shared memory
   // Ways of warps are instructions, and loads from global memory for
   // as many as their latency has cycles.
-  double longest_of_block = 1;  ///< way of a block's longest warp, in the mean, over the mean warp's
-  double longest = 1;           ///< way of the launch's longest warp over the mean warp's
+  double longest_of_block =
+      1;               ///< way of a block's longest warp, in the mean, over the mean warp's
+  double longest = 1;  ///< way of the launch's longest warp over the mean warp's
 };
 
 }  // namespace simgpu

@@ -92,5 +92,19 @@ TEST(Determinism, TheFirstFailingBlockDecides) {
                                 50);
 }
 
+TEST(Determinism, OneWarpThatTakesAllIsToldFromWarpsThatTakeFromAQueue) {
+  const auto balance = [](const std::string& kernel) {
+    Device device = Device::with_test_kernels();
+    const std::uint64_t next = device.put(std::vector<int>{0});
+    const std::uint64_t out = device.put(std::vector<int>(32 * 100));
+    const Launch launch{.grid = {8, 1, 1}, .block = {256, 1, 1}};
+    return device.run(kernel, launch, next, out, 100).balance;
+  };
+  EXPECT_GT(balance("items_by_one_warp").longest, 30);
+  EXPECT_GT(balance("items_by_one_warp").heaviest_instructions, 0.5);
+  EXPECT_EQ(balance("items_by_queue").longest, 1);
+  EXPECT_EQ(balance("items_by_queue").heaviest_instructions, 0);
+}
+
 }  // namespace
 }  // namespace simgpu::testing

@@ -39,19 +39,18 @@ __device__ int element(int lane, int e) {
   return (e / kVector * kWarpSize + lane) * kVector + e % kVector;
 }
 
-// This lane's part of the head at `head`, with zeros beyond head_dim. Lanes that have none load the
-// head's beginning: where no branch is in the way, the loads of several keys go on at once.
+// This lane's part of the head at `head`. Lanes that have none load the head's beginning, which
+// counts for nothing: where no branch is in the way, the loads of several keys go on at once.
 template <typename T>
 __device__ void load_part(const T* head, int head_dim, int lane, float (&part)[kPerLane]) {
   constexpr int kVector = kVectorSize<T>;
 #pragma unroll
   for (int e = 0; e < kPerLane; e += kVector) {
     const int d = element<T>(lane, e);
-    const bool is_part = d < head_dim;
     float vector[kVector];
-    rooflab::load_vector(head + (is_part ? d : 0), vector);
+    rooflab::load_vector(head + (d < head_dim ? d : 0), vector);
 #pragma unroll
-    for (int j = 0; j < kVector; ++j) part[e + j] = is_part ? vector[j] : 0.0f;
+    for (int j = 0; j < kVector; ++j) part[e + j] = vector[j];
   }
 }
 
@@ -191,7 +190,11 @@ __global__ void __launch_bounds__(kWarpSize* kWarps* kQueries)
 #pragma unroll
     for (int h = 0; h < kHeads; ++h) {
       load_part(q + first + h * shape.head_dim, shape.head_dim, lane, q_part[h]);
-      for (float& element : q_part[h]) element *= shape.scale;
+      // Zeros, so that lanes without a part add nothing to a dot product.
+#pragma unroll
+      for (int e = 0; e < kPerLane; ++e) {
+        q_part[h][e] *= element<T>(lane, e) < shape.head_dim ? shape.scale : 0.0f;
+      }
     }
     const VisibleKeys visible(positions[query], shape);
     for (int begin = warp * kChunk; begin < visible.count; begin += kWarps * kChunk) {

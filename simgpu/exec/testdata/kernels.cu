@@ -418,3 +418,18 @@ KERNEL rounds_directed(const float* x, float* out) {
   out[4 * i + 2] = __fmul_rz(a, b);
   out[4 * i + 3] = __double2float_rd(static_cast<double>(a) * b);
 }
+
+/// Warps take items from a queue, or the first warp takes all of them.
+KERNEL items_by_queue(int* next, int* out, int n) {
+  for (;;) {
+    int item = 0;
+    if (threadIdx.x % 32 == 0) item = atomicAdd(next, 1);
+    item = __shfl_sync(~0u, item, 0);
+    if (item >= n) return;
+    atomicAdd(&out[item], 1);
+  }
+}
+KERNEL items_by_one_warp(int*, int* out, int n) {
+  if (threadIdx.x >= 32 || blockIdx.x > 0) return;
+  for (int item = 0; item < n; ++item) out[32 * item + threadIdx.x] += 1;
+}

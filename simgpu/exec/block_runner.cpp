@@ -64,17 +64,13 @@ std::vector<AccessFacts> access_facts(const LoweredKernel& kernel) {
   return all;
 }
 
-std::size_t warps_of(const LaunchContext& launch) {
-  return (launch.request.block.count() + kWarpSize - 1) / kWarpSize;
-}
-
 /// What it takes to begin a block, in instructions: memory is cleared. Small beside the block's own
 /// instructions, but of a grid of 2^63 empty blocks it is all there is.
 std::uint64_t work_to_begin(const LaunchContext& launch) {
   constexpr std::uint64_t kEachBlock = 8, kBytesOfAnInstruction = 512;
   std::uint64_t of_a_warp = std::uint64_t{kWarpSize} * launch.kernel.info.local_bytes_per_thread;
   for (const SlotRange& range : launch.kernel.zeroed) of_a_warp += range.bytes;
-  const std::uint64_t cleared = shared_size(launch) + warps_of(launch) * of_a_warp;
+  const std::uint64_t cleared = shared_size(launch) + warps_of_block(launch.request) * of_a_warp;
   return kEachBlock + cleared / kBytesOfAnInstruction;
 }
 
@@ -84,7 +80,7 @@ std::uint64_t block_bytes(const LaunchContext& launch) {
   const std::uint64_t per_thread = std::uint64_t{local_size(launch)} + frame_size(launch);
   const std::uint64_t per_shared_byte = launch.checkers ? 1 + MemoryRaces::kMostRecordBytes : 1;
   return shared_size(launch) * per_shared_byte +
-         warps_of(launch) * (kWarpSize * per_thread + launch.kernel.register_bytes);
+         warps_of_block(launch.request) * (kWarpSize * per_thread + launch.kernel.register_bytes);
 }
 
 BlockRunner::BlockRunner(const LaunchContext& launch)
@@ -104,7 +100,7 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
       begin_work_(work_to_begin(launch)) {
   const LoweredKernel& kernel = launch.kernel;
   const Dim3& shape = launch.request.block;
-  const auto warps = static_cast<std::uint32_t>(warps_of(launch));
+  const auto warps = static_cast<std::uint32_t>(warps_of_block(launch.request));
   shared_ = AlignedBytes(shared_bytes_);
   local_ = AlignedBytes(std::size_t{warps} * kWarpSize * local_bytes());
   local_use_ = LocalMemoryUse(warps, local_bytes());

@@ -218,7 +218,7 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
   }
   LaunchResult result;
   set_counters(launch.kernel, total, result);
-  result.balance = balance_of(weights, instructions(total), warps_of(launch.request));
+  result.balance = balance_of(weights, instructions(total), warps_of_grid(launch.request));
   // What reaches DRAM does not grow with the blocks: they may all read the same.
   KernelCounters below;
   l2.finish(below);

@@ -129,9 +129,11 @@ struct LaunchRequest {
   double clock_us = 0;         ///< modelled time at the start, for %globaltimer and %clock
 };
 
-/// Of the whole grid.
-inline std::uint64_t warps_of(const LaunchRequest& request) {
-  return request.grid.count() * ((request.block.count() + 31) / 32);
+inline std::uint64_t warps_of_block(const LaunchRequest& request) {
+  return (request.block.count() + 31) / 32;
+}
+inline std::uint64_t warps_of_grid(const LaunchRequest& request) {
+  return request.grid.count() * warps_of_block(request);
 }
 
 /// Why a launch ended, in the runtime's terms.

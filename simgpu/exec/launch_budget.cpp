@@ -43,8 +43,7 @@ std::uint64_t most_warp_instructions(double limit_us, const gpu_spec::GpuSpec& g
 }
 
 bool has_too_many_blocks(const LaunchContext& launch) {
-  const std::uint64_t warps_of_block = (launch.request.block.count() + 31) / 32;
-  return launch.request.grid.count() > launch.instruction_budget / warps_of_block;
+  return launch.request.grid.count() > launch.instruction_budget / warps_of_block(launch.request);
 }
 
 std::string long_launch_in_words(const LaunchContext& launch) {

@@ -124,7 +124,8 @@ LaunchResult sample(LaunchContext& launch) {
 
   LaunchResult result;
   set_counters(launch.kernel, grid->total, result);
-  result.balance = balance_of(grid->weights, instructions(grid->total), warps_of(launch.request));
+  result.balance =
+      balance_of(grid->weights, instructions(grid->total), warps_of_grid(launch.request));
   add_l2(grid->traffic, launch.gpu, result.counters);
   FindingList findings;
   for (const RawFinding& raw : sampler.findings()) findings.add(raw);

@@ -9,11 +9,10 @@ struct WorkBalance {
   double heaviest_instructions = 0;  ///< warp instructions
   double heaviest_sectors = 0;       ///< of global memory, asked for by loads, stores and atomics
   double heaviest_wavefronts = 0;    ///< of shared memory
-  // Ways of warps are instructions, and loads from global memory for
-  // as many as their latency has cycles.
-  double longest_of_block =
-      1;               ///< way of a block's longest warp, in the mean, over the mean warp's
-  double longest = 1;  ///< way of the launch's longest warp over the mean warp's
+  // The way of a warp: its instructions, and for each load from global memory as many more as its
+  // latency has cycles. Both of these are over the mean warp's way.
+  double longest_of_block = 1;  ///< of a block's longest warp, in the mean of the blocks
+  double longest = 1;           ///< of the launch's longest warp
 };
 
 }  // namespace simgpu

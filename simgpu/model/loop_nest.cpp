@@ -153,21 +153,23 @@ class Joiner {
   std::vector<Node>& nodes_;
 };
 
-/// Strongly connected components of some of the nodes, each behind those that lead to it: Tarjan's
-/// algorithm, without recursion.
+/// Strongly connected components: Tarjan's algorithm, without recursion.
 class Components {
  public:
-  Components(const std::vector<Node>& nodes, const Nodes& members)
-      : nodes_(nodes), state_(nodes.size()) {
-    for (const std::uint32_t node : members) state_[node].member = true;
+  explicit Components(const std::vector<Node>& nodes) : nodes_(nodes), state_(nodes.size()) {}
+
+  /// Of some of the nodes alone, each component behind those that lead to it. Takes as long as
+  /// these have edges, however many other nodes there are.
+  std::vector<Nodes> of(const Nodes& members) {
+    for (const std::uint32_t node : members) state_[node] = {.member = true};
     for (const std::uint32_t node : members) {
       if (state_[node].number == 0) visit(node);
     }
+    for (const std::uint32_t node : members) state_[node].member = false;
     std::ranges::reverse(found_);
     for (Nodes& component : found_) std::ranges::sort(component);
+    return std::exchange(found_, {});
   }
-
-  std::vector<Nodes> take() { return std::move(found_); }
 
  private:
   struct State {
@@ -242,10 +244,10 @@ std::uint32_t head_of(const std::vector<Node>& nodes, const Nodes& loop) {
   return loop.front();
 }
 
-std::vector<Step> steps_of(const std::vector<Node>& nodes, const Nodes& members, double turns,
-                           int depth) {
+std::vector<Step> steps_of(const std::vector<Node>& nodes, Components& components,
+                           const Nodes& members, double turns, int depth) {
   std::vector<Step> steps;
-  for (Nodes& component : Components(nodes, members).take()) {
+  for (Nodes& component : components.of(members)) {
     const std::uint32_t head = head_of(nodes, component);
     const Node& node = nodes[head];
     Step straight{node.times / turns, node.code, {}, node.waits};
@@ -261,7 +263,7 @@ std::vector<Step> steps_of(const std::vector<Node>& nodes, const Nodes& members,
     std::erase(component, head);
     std::vector<Step> inside;
     if (depth < kMostDepth) {
-      inside = steps_of(nodes, component, node.times, depth + 1);
+      inside = steps_of(nodes, components, component, node.times, depth + 1);
     } else {
       for (const std::uint32_t other : component) {
         inside.push_back(
@@ -287,7 +289,8 @@ std::vector<Step> find_steps(std::span<const InstructionInfo> program,
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
     if (!nodes[node].code.empty()) all.push_back(node);
   }
-  return steps_of(nodes, all, 1, 0);
+  Components components(nodes);
+  return steps_of(nodes, components, all, 1, 0);
 }
 
 }  // namespace simgpu::model

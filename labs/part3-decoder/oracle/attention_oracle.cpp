@@ -37,7 +37,9 @@ class AttentionOracle : public Oracle {
   }
 
   std::vector<Expected> expect(const Problem& problem) const override {
-    return {attended(problem, right_rule(problem))};
+    const Case c = read(problem.parameters);
+    const Sample sample{problem, judged_tokens(problem, keys_seen(c, c.key_length - 1))};
+    return {attended(sample, right_rule(problem))};
   }
 
   Work work(const Values& parameters) const override {
@@ -64,12 +66,14 @@ class AttentionOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
-    Mistakes mistakes(expect(problem));
-    add_wrong_scales(problem, mistakes);
-    add_wrong_windows(problem, mistakes);
-    add_wrong_masks(problem, mistakes);
-    add_wrong_heads(problem, mistakes);
-    add_wrong_softmax(problem, mistakes);
+    // Whoever ignores the window sees all keys.
+    const Sample sample{problem, judged_tokens(problem, read(problem.parameters).key_length)};
+    Mistakes mistakes({attended(sample, right_rule(problem))});
+    add_wrong_scales(sample, mistakes);
+    add_wrong_windows(sample, mistakes);
+    add_wrong_masks(sample, mistakes);
+    add_wrong_heads(sample, mistakes);
+    add_wrong_softmax(sample, mistakes);
     return mistakes.take();
   }
 
@@ -78,6 +82,12 @@ class AttentionOracle : public Oracle {
     AttentionShape shape;
     std::int64_t key_length, window;
     ElementType type;
+  };
+
+  /// The tokens of a problem that are computed.
+  struct Sample {
+    const Problem& problem;
+    std::vector<std::int64_t> tokens;
   };
 
   static Case read(const Values& parameters) {
@@ -132,25 +142,27 @@ class AttentionOracle : public Oracle {
 
   /// All tokens, or a sample where there is too much to compute in fp64: the first and the last
   /// ones, which edges go wrong at, and others that nobody can know before.
-  static std::vector<std::int64_t> judged_tokens(const Problem& problem) {
+  /// @param keys that a query sees at most, by the rules to compute
+  static std::vector<std::int64_t> judged_tokens(const Problem& problem, std::int64_t keys) {
     constexpr double kMostProducts = 4e8;  // less than a second
     constexpr std::int64_t kLeastTokens = 64;
     const Case c = read(problem.parameters);
     const std::int64_t count = c.shape.batch * c.shape.query_length;
     const double per_token = 3.0 * static_cast<double>(c.shape.query_heads * c.shape.head_dim) *
-                             static_cast<double>(keys_seen(c, c.key_length - 1));
+                             static_cast<double>(keys);
     const auto affordable = static_cast<std::int64_t>(kMostProducts / per_token);
     return selected_rows(count, std::max(affordable, kLeastTokens), problem.selection);
   }
 
-  static Expected attended(const Problem& problem, const AttentionRule& rule) {
-    return attended(problem, rule, widened(problem, "keys"), widened(problem, "values"));
+  static Expected attended(const Sample& sample, const AttentionRule& rule) {
+    return attended(sample, rule, widened(sample.problem, "keys"),
+                    widened(sample.problem, "values"));
   }
 
-  static Expected attended(const Problem& problem, const AttentionRule& rule, const Numbers& keys,
+  static Expected attended(const Sample& sample, const AttentionRule& rule, const Numbers& keys,
                            const Numbers& values) {
+    const auto& [problem, tokens] = sample;
     const Case c = read(problem.parameters);
-    const std::vector<std::int64_t> tokens = judged_tokens(problem);
     Expected expected = stored("out", c.type,
                                attention(widened(problem, "q"), keys, values,
                                          widened(problem, "positions"), c.shape, rule, tokens));
@@ -168,19 +180,19 @@ class AttentionOracle : public Oracle {
 
   /// One mistake that `change` makes of the right rule.
   template <typename Change>
-  static void add(const Problem& problem, Mistakes& mistakes, const char* code, const char* cause,
+  static void add(const Sample& sample, Mistakes& mistakes, const char* code, const char* cause,
                   const char* advice, const Change& change) {
-    AttentionRule rule = right_rule(problem);
+    AttentionRule rule = right_rule(sample.problem);
     change(rule);
-    mistakes.add(code, cause, advice, {attended(problem, rule)});
+    mistakes.add(code, cause, advice, {attended(sample, rule)});
   }
 
-  static void add_wrong_scales(const Problem& problem, Mistakes& mistakes) {
+  static void add_wrong_scales(const Sample& sample, Mistakes& mistakes) {
     constexpr const char* kCode = "RL0475";
     constexpr const char* kAdvice = "multiply each dot product of q and k by `scale`, once";
-    const double scale = right_rule(problem).scale;
+    const double scale = right_rule(sample.problem).scale;
     const auto with = [&](const char* cause, double wrong) {
-      add(problem, mistakes, kCode, cause, kAdvice,
+      add(sample, mistakes, kCode, cause, kAdvice,
           [=](AttentionRule& rule) { rule.scale = wrong; });
     };
     with("scores are not scaled", 1);
@@ -190,27 +202,27 @@ class AttentionOracle : public Oracle {
     with("scores are scaled by its root", std::sqrt(scale));
   }
 
-  static void add_wrong_windows(const Problem& problem, Mistakes& mistakes) {
-    const Case c = read(problem.parameters);
+  static void add_wrong_windows(const Sample& sample, Mistakes& mistakes) {
+    const Case c = read(sample.problem.parameters);
     if (c.window == 0) return;
     constexpr const char* kAdvice =
         "a window of W has W keys, the query's own among them: from max(0, p - W + 1) to p";
-    add(problem, mistakes, "RL0476", "the window is one key too long", kAdvice,
+    add(sample, mistakes, "RL0476", "the window is one key too long", kAdvice,
         [&](AttentionRule& rule) { rule.window = c.window + 1; });
     if (c.window > 1) {
-      add(problem, mistakes, "RL0476", "the window is one key too short", kAdvice,
+      add(sample, mistakes, "RL0476", "the window is one key too short", kAdvice,
           [&](AttentionRule& rule) { rule.window = c.window - 1; });
     }
-    add(problem, mistakes, "RL0477", "the window is ignored: queries see all earlier keys", kAdvice,
+    add(sample, mistakes, "RL0477", "the window is ignored: queries see all earlier keys", kAdvice,
         [](AttentionRule& rule) { rule.window = 0; });
   }
 
-  static void add_wrong_masks(const Problem& problem, Mistakes& mistakes) {
-    const Case c = read(problem.parameters);
+  static void add_wrong_masks(const Sample& sample, Mistakes& mistakes) {
+    const Case c = read(sample.problem.parameters);
     const std::int64_t last = c.key_length - 1;
     const std::int64_t window = c.window > 0 ? c.window : c.key_length;
     const auto with = [&](const char* code, const char* cause, const char* advice, auto keys) {
-      add(problem, mistakes, code, cause, advice, [&](AttentionRule& rule) { rule.keys = keys; });
+      add(sample, mistakes, code, cause, advice, [&](AttentionRule& rule) { rule.keys = keys; });
     };
     const auto start = [](std::int64_t first) { return std::max<std::int64_t>(0, first); };
     constexpr const char* kCausal = "a query at position p sees no key after p";
@@ -233,42 +245,43 @@ class AttentionOracle : public Oracle {
          });
   }
 
-  static void add_wrong_heads(const Problem& problem, Mistakes& mistakes) {
-    const AttentionShape s = read(problem.parameters).shape;
+  static void add_wrong_heads(const Sample& sample, Mistakes& mistakes) {
+    const AttentionShape s = read(sample.problem.parameters).shape;
     constexpr const char* kCode = "RL0480";
     constexpr const char* kAdvice =
         "query head h reads key/value head h / (query_heads / key_value_heads)";
-    add(problem, mistakes, kCode, "query heads are dealt to the key/value heads in turn", kAdvice,
+    add(sample, mistakes, kCode, "query heads are dealt to the key/value heads in turn", kAdvice,
         [=](AttentionRule& rule) {
           rule.head = [=](std::int64_t h) { return h % s.key_value_heads; };
         });
-    add(problem, mistakes, kCode, "every query head reads the first key/value head", kAdvice,
+    add(sample, mistakes, kCode, "every query head reads the first key/value head", kAdvice,
         [](AttentionRule& rule) { rule.head = [](std::int64_t) { return 0; }; });
     const auto misread = [&](const char* name) {
-      return swap_middle_axes(widened(problem, name), s.batch, s.capacity, s.key_value_heads,
+      return swap_middle_axes(widened(sample.problem, name), s.batch, s.capacity, s.key_value_heads,
                               s.head_dim);
     };
-    mistakes.add("RL0474", "the caches are read as if slots came before heads",
-                 "keys and values are (batch, key_value_heads, capacity, head_dim)",
-                 {attended(problem, right_rule(problem), misread("keys"), misread("values"))});
+    mistakes.add(
+        "RL0474", "the caches are read as if slots came before heads",
+        "keys and values are (batch, key_value_heads, capacity, head_dim)",
+        {attended(sample, right_rule(sample.problem), misread("keys"), misread("values"))});
     mistakes.add("RL0473", "keys and values are swapped",
                  "scores come from the keys, and what they weigh are the values",
-                 {attended(problem, right_rule(problem), widened(problem, "values"),
-                           widened(problem, "keys"))});
+                 {attended(sample, right_rule(sample.problem), widened(sample.problem, "values"),
+                           widened(sample.problem, "keys"))});
   }
 
-  static void add_wrong_softmax(const Problem& problem, Mistakes& mistakes) {
-    AttentionRule unshifted = right_rule(problem);
+  static void add_wrong_softmax(const Sample& sample, Mistakes& mistakes) {
+    AttentionRule unshifted = right_rule(sample.problem);
     unshifted.shifted = false;
     mistakes.add_not_finite(
         "RL0481", "exponentials overflow: the largest score is not taken off",
         "take exp(score - largest score of the row): the quotient is the same, and no exponential "
         "exceeds 1",
-        {attended(problem, unshifted)});
-    add(problem, mistakes, "RL0482", "the sum is not divided by the sum of the exponentials",
+        {attended(sample, unshifted)});
+    add(sample, mistakes, "RL0482", "the sum is not divided by the sum of the exponentials",
         "divide by the sum of exp(score - largest score) over the row",
         [](AttentionRule& rule) { rule.normalised = false; });
-    add(problem, mistakes, "RL0482", "the sum is not divided by the sum of the exponentials",
+    add(sample, mistakes, "RL0482", "the sum is not divided by the sum of the exponentials",
         "divide by the sum of the exponentials over the row", [](AttentionRule& rule) {
           rule.normalised = false;
           rule.shifted = false;

@@ -130,6 +130,20 @@ TEST(AttentionOracleTest, KnowsItsMistakes) {
               Not(Contains("RL0479")));
 }
 
+TEST(AttentionOracleTest, ComputesAMistakeThatSeesAllKeysForAFewQueriesOfMany) {
+  Values values = with_type(attention_values(20'001, 20'001, 20'001, 2), "float");
+  values["batch"] = std::int64_t{1};
+  const Problem problem = oracle("attention")->make(values, 3);
+  EXPECT_TRUE(oracle("attention")->expect(problem).at(0).index.empty()) << "all are compared";
+  const auto mistakes = oracle("attention")->mistakes(problem);
+  ASSERT_FALSE(mistakes.empty());
+  for (const KnownMistake& mistake : mistakes) {
+    const std::size_t compared = mistake.outputs.at(0).index.size();
+    EXPECT_GT(compared, 0U) << mistake.cause;
+    EXPECT_LT(compared, problem.tensors.at(0).bytes() / sizeof(float) / 10) << mistake.cause;
+  }
+}
+
 TEST(AttentionOracleTest, CountsPairsOfQueriesAndKeys) {
   Values values = with_type(attention_values(2048, 2048, 2048, 0), "bf16");
   values["batch"] = std::int64_t{1};

@@ -51,15 +51,16 @@ auto members_of(Counters& counters) {
          shared_loads, shared_stores, load_wavefronts, store_wavefronts, load_conflicts,
          store_conflicts, shared_atomics, atomic_wavefronts, one_address, serial, local_loads,
          local_stores, local_load_sectors, local_store_sectors, local_lookups, local_touched,
-         constant_loads, constant_wavefronts, branches, divergent, barriers] = counters;
+         spilling, constant_loads, constant_wavefronts, branches, divergent, barriers, slept] =
+      counters;
   return std::tie(warp_instructions, thread_instructions, classes, flops, fadd, fmul, ffma,
                   load_requests, store_requests, atomic_requests, load_sectors, store_sectors,
                   atomic_sectors, load_bytes, store_bytes, l1_hits, l1_lookups, l2_reads, l2_writes,
                   l2_hits, dram_reads, dram_writes, shared_loads, shared_stores, load_wavefronts,
                   store_wavefronts, load_conflicts, store_conflicts, shared_atomics,
                   atomic_wavefronts, one_address, serial, local_loads, local_stores,
-                  local_load_sectors, local_store_sectors, local_lookups, local_touched,
-                  constant_loads, constant_wavefronts, branches, divergent, barriers);
+                  local_load_sectors, local_store_sectors, local_lookups, local_touched, spilling,
+                  constant_loads, constant_wavefronts, branches, divergent, barriers, slept);
 }
 
 void add_scaled(std::uint64_t& sum, std::uint64_t count, std::uint64_t times) {
@@ -117,6 +118,7 @@ std::map<std::string, double> nsight_counters(const KernelRecord& record) {
       {"sm__inst_executed_pipe_fp64.sum", of_class(c, InstructionClass::fp64)},
       {"sm__inst_executed_pipe_xu.sum",
        of_class(c, InstructionClass::special) + of_class(c, InstructionClass::conversion)},
+      {"simgpu__warp_exchanges.sum", of_class(c, InstructionClass::warp_exchange)},
       {"smsp__inst_executed_op_branch.sum", number(c.branches)},
       {"smsp__sass_branch_targets_threads_divergent.sum", number(c.divergent_branches)},
       {"smsp__inst_executed_op_barrier.sum", number(c.barriers)},
@@ -157,6 +159,7 @@ std::map<std::string, double> nsight_counters(const KernelRecord& record) {
       {"smsp__inst_executed_op_local_st.sum", number(c.local_store_requests)},
       {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", number(c.local_load_sectors)},
       {"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", number(c.local_store_sectors)},
+      {"simgpu__local_spilling_requests.sum", number(c.local_spilling_requests)},
       {"simgpu__constant_load_requests.sum", number(c.constant_load_requests)},
       {"simgpu__constant_load_wavefronts.sum", number(c.constant_load_wavefronts)},
   };

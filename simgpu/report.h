@@ -117,11 +117,14 @@ struct KernelCounters {
   std::uint64_t local_tag_lookups = 0;  ///< distinct 128-byte lines, summed over local requests
   /// distinct sectors that each warp touches of its local memory, summed over warps
   std::uint64_t local_touched_sectors = 0;
+  /// of the local requests, those that store a register for want of registers, or load it again
+  std::uint64_t local_spilling_requests = 0;
   /// loads of constants, and of a kernel's parameters where lanes read different words; a wavefront
   /// is one of the distinct words of a request
   std::uint64_t constant_load_requests = 0, constant_load_wavefronts = 0;
 
   std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
+  std::uint64_t slept_ns = 0;  ///< that all warps together asked to be suspended (nanosleep)
   bool operator==(const KernelCounters&) const = default;
 };
 

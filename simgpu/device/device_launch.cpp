@@ -367,20 +367,21 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.occupancy_limiter = resident.limiter;
   record.theoretical_occupancy = resident.fraction;
   record.counters = result.counters;
-  const auto& program = kernel.info->instructions;
+  const ExecutedProgram program{kernel.info->instructions, result.executed, result.balance,
+                                kernel.spills};
   const LaunchShape timed = timed_shape(shape, result);
-  const model::Work work = model::gather(result.counters, timed, {}, {}, {}, gpu_);
+  const model::Work work = model::gather(record.counters, timed, {}, gpu_);
+  add_spills(kernel.spills, result.executed, kernel.spilled_bytes,
+             work.blocks * work.warps_per_block, record.counters);
   add_local_traffic(model::local_shares(work), record.counters);
-  record.time =
-      predict_time(record.counters, timed, program, result.executed, result.balance, timed_gpu());
+  record.time = predict_time(record.counters, timed, program, timed_gpu());
   record.time.wave_quantisation = wave_quantisation(shape, timed_gpu());
   add_host_traffic(host, timed_gpu(), record.time);
   record.failed = result.status != LaunchStatus::ok;
   record.sampled = result.sampled_blocks != 0;
   record.at_least = result.at_least;
   record.sampled_blocks = result.at_least ? result.bounded_blocks : result.sampled_blocks;
-  const double device_us =
-      device_time_us(record.counters, timed, program, result.executed, result.balance, timed_gpu());
+  const double device_us = device_time_us(record.counters, timed, program, timed_gpu());
   const Picoseconds start =
       timeline_.issue(message.stream, Timeline::Engine::compute, picoseconds(record.time.total_us),
                       device_share(shape, record.time, device_us, gpu_));

@@ -52,11 +52,11 @@ struct Launch {
     executed.push_back({times, 32 * times});
   }
   TimeBreakdown time(const gpu_spec::GpuSpec& gpu) const {
-    return predict_time(counters, shape, program, executed, {}, gpu);
+    return predict_time(counters, shape, {program, executed}, gpu);
   }
   double share(const gpu_spec::GpuSpec& gpu) const {
-    return device_share(shape, time(gpu),
-                        device_time_us(counters, shape, program, executed, {}, gpu), gpu);
+    return device_share(shape, time(gpu), device_time_us(counters, shape, {program, executed}, gpu),
+                        gpu);
   }
 };
 

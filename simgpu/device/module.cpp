@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "simgpu/names/demangle.h"
 #include "simgpu/ptx/parser.h"
@@ -179,6 +180,24 @@ LoadedKernel describe_kernel(const Program& program, const std::string& name,
   return kernel;
 }
 
+/// A line is lowered to several instructions, of which the first has its spills, as often as its
+/// function is inlined.
+std::vector<InstructionSpills> by_instruction(const std::vector<fatbin::Spills>& lines,
+                                              const std::vector<InstructionInfo>& instructions) {
+  std::map<std::uint32_t, InstructionSpills> by_line;
+  for (const fatbin::Spills& line : lines) {
+    by_line[line.ptx_line] = {line.loads, line.stores, line.load_words, line.store_words};
+  }
+  std::vector<InstructionSpills> spills(instructions.size());
+  std::uint32_t before = 0;
+  for (std::size_t i = 0; i < instructions.size(); ++i) {
+    const std::uint32_t line = instructions[i].ptx_line;
+    if (std::exchange(before, line) == line) continue;
+    if (const auto found = by_line.find(line); found != by_line.end()) spills[i] = found->second;
+  }
+  return spills;
+}
+
 /// Places in the source that the module itself gives, one after the other, become unknown.
 void forget_places(ptx::Module& module) {
   for (ptx::Function& function : module.functions) {
@@ -208,6 +227,12 @@ void LoadedModule::settle(const gpu_spec::GpuSpec& gpu) {
     kernel.is_estimated = false;
     kernel.registers = found->second.registers_per_thread;
     kernel.local_bytes = found->second.local_bytes_per_thread;
+    if (const auto spilled = assembled.spills.find(kernel.info->name);
+        spilled != assembled.spills.end()) {
+      kernel.spills = by_instruction(spilled->second, kernel.info->instructions);
+      kernel.spilled_bytes =
+          kernel.local_bytes - std::min(kernel.local_bytes, kernel.info->local_bytes_per_thread);
+    }
     kernel.static_shared_bytes =
         std::max(kernel.static_shared_bytes, found->second.static_shared_bytes);
     settle_limits(kernel, gpu);

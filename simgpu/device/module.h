@@ -14,6 +14,7 @@
 #include "simgpu/fatbin/fatbin.h"
 #include "simgpu/machine_code/pending_code.h"
 #include "simgpu/memory/device_memory.h"
+#include "simgpu/model/spilling.h"
 #include "specs/gpu_spec.h"
 
 namespace simgpu {
@@ -45,6 +46,8 @@ struct LoadedKernel {
   unsigned registers = 0;
   unsigned static_shared_bytes = 0;
   unsigned local_bytes = 0;
+  std::vector<InstructionSpills> spills;  ///< of each instruction; empty: there are none
+  unsigned spilled_bytes = 0;             ///< of local_bytes, those that hold spilled registers
   unsigned max_dynamic_shared_bytes = 0;  ///< cudaFuncAttributeMaxDynamicSharedMemorySize
 };
 

@@ -279,6 +279,26 @@ TEST_F(MachineCode, DecidesWhetherAKernelCanBeLaunched) {
               ::testing::HasSubstr("assembler refuses the module's PTX"));
 }
 
+TEST_F(MachineCode, TellsWhereRegistersAreSpilled) {
+  EXPECT_TRUE(kernel_of(kPtx + kernel_with(60)).spills.empty());
+  std::string few_registers = kernel_with(60);
+  few_registers.insert(few_registers.find(")\n{") + 1, "\n.maxnreg 24");
+  const LoadedKernel kernel = kernel_of(kPtx + few_registers);
+  EXPECT_LE(kernel.registers, 24U);
+  ASSERT_EQ(kernel.spills.size(), kernel.info->instructions.size());
+  double stores = 0, loads = 0;
+  for (std::size_t i = 0; i < kernel.spills.size(); ++i) {
+    if (kernel.spills[i].stores + kernel.spills[i].loads > 0) {
+      EXPECT_GT(kernel.info->instructions[i].access_bytes, 0U) << "it is loads and stores alone";
+    }
+    stores += kernel.spills[i].store_words;
+    loads += kernel.spills[i].load_words;
+  }
+  EXPECT_GE(stores, 30) << "of 60 values";
+  EXPECT_GE(loads, 30);
+  EXPECT_EQ(kernel.spilled_bytes, kernel.local_bytes) << "it has no other local memory";
+}
+
 TEST_F(MachineCode, IsEstimatedWithoutAnAssembler) {
   Device device(gpu_spec::load(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml"),
                 {.workers = 1, .memory_limit = 1 << 20});

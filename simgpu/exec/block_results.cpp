@@ -17,16 +17,12 @@ WatchedPlaces watched_places(const LaunchContext& launch) {
   return launch.repeats_on_conflict ? WatchedPlaces::conflicts : WatchedPlaces::none;
 }
 
-/// Whether every block may have asked an atomic which work is its own. Who gets how much is then
-/// decided by the order in which blocks and warps are simulated, for longer at a time than on a
-/// GPU, where all of them go on together and such a queue makes them even.
-bool takes_from_a_queue(const LaunchContext& launch, const LaunchResult& result) {
+/// Whether every block may have asked an atomic which work is its own.
+bool has_asked_for_work(const LaunchContext& launch, const LaunchResult& result) {
   std::uint64_t asked = 0;
   for (std::size_t i = 0; i < result.executed.size(); ++i) {
     const InstructionInfo& info = launch.kernel.info.instructions[i];
-    const bool is_atomic =
-        info.cls == InstructionClass::global_atomic || info.cls == InstructionClass::shared_atomic;
-    if (is_atomic && !info.writes.empty()) asked += result.executed[i].warps;
+    if (is_atomic(info.cls) && !info.writes.empty()) asked += result.executed[i].warps;
   }
   return asked >= launch.request.grid.count();
 }
@@ -89,7 +85,7 @@ void Collector::finish(LaunchResult& result, std::uint32_t shared_bytes) {
 void fill_result(const LaunchContext& launch, const CounterSums& sums, LaunchResult& result) {
   result.executed = by_instruction(launch.kernel, sums);
   add_counters(launch.kernel, result.executed, sums.memory, result.counters);
-  if (takes_from_a_queue(launch, result)) return;
+  result.asked_for_work = has_asked_for_work(launch, result);
   result.balance = balance_of(sums.weights, sums.weights.all.instructions, sums.weights.warps);
 }
 

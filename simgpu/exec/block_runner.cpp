@@ -178,7 +178,7 @@ void BlockRunner::weigh_block(const TrafficLog& log) {
   BlockWeights::Weight block;
   std::uint64_t ways = 0;
   for (const Warp& warp : warps_) {
-    const std::uint64_t way = way_of(warp.clock, warp.global_loads);
+    const std::uint64_t way = way_of(warp.clock, warp.global_loads, warp.slept_ns);
     block.instructions += warp.clock;
     block.longest_way = std::max(block.longest_way, way);
     ways += way;
@@ -243,6 +243,7 @@ void BlockRunner::start(std::uint64_t block) {
     warp.state = WarpState::ready;
     warp.clock = 0;
     warp.global_loads = 0;
+    warp.slept_ns = 0;
     warp.stack.reset(lanes);
     warp.calls.clear();
     async_copies_[warp.index].clear();

@@ -76,8 +76,10 @@ struct LaunchContext {
   /// Of a block's traffic log; fewer where many blocks run side by side.
   std::size_t log_entries = TrafficLog::kMaxEntries;
   std::size_t window_bytes = ~std::size_t{0};  ///< of a block's races in global memory; likewise
-  bool watches_values = false;                 ///< BlockRunner::new_values() is wanted
-  bool notes_stores = false;  ///< memory learns which allocations were stored to, and no others
+  /// Whoever asks an atomic for work lets all others of the blocks that the GPU holds ask as well.
+  bool asks_take_turns = false;
+  bool watches_values = false;  ///< BlockRunner::new_values() is wanted
+  bool notes_stores = false;    ///< memory learns which allocations were stored to, and no others
   native::NativeLaunch* native = nullptr;  ///< nullptr: all is interpreted
   SectorCache* l2_memory = nullptr;        ///< as EngineOptions have it
 };
@@ -228,6 +230,11 @@ class BlockRunner {
   /// Whether the warp's last load of this kind was the same instruction's, with these bytes.
   bool same_as_before(const Warp& warp, const Lowered* in, std::span<const std::byte> loaded,
                       std::span<const std::byte> addresses);
+  /// The warp asks to be suspended.
+  void note_sleep(Warp& warp, std::uint32_t nanoseconds) {
+    memory_counts_.slept_ns += nanoseconds;
+    warp.slept_ns += nanoseconds;
+  }
   /// A warp arrives at a barrier without waiting.
   void arrive(const Warp& warp, std::uint32_t barrier);
   /// bar.red: adds this warp's votes; the result is read after the barrier.

@@ -31,9 +31,10 @@ WorkBalance balance_of(const BlockWeights& ran, std::uint64_t instructions, std:
 
 /// The length of a warp's way. A proxy: the model tells what the mean warp's way takes, and this
 /// only how much longer another is.
-constexpr std::uint64_t way_of(std::uint64_t instructions, std::uint64_t global_loads) {
+constexpr std::uint64_t way_of(std::uint64_t instructions, std::uint64_t global_loads,
+                               std::uint64_t slept_ns) {
   constexpr std::uint64_t kInstructionsOfALoad = 300;  // about the latency of L2
-  return instructions + kInstructionsOfALoad * global_loads;
+  return instructions + kInstructionsOfALoad * global_loads + slept_ns;
 }
 
 }  // namespace simgpu

@@ -101,6 +101,7 @@ void add_counters(const LoweredKernel& kernel, const std::vector<ExecutionCount>
   counters.branches += memory.branches;
   counters.divergent_branches += memory.divergent_branches;
   counters.barriers += memory.barriers;
+  counters.slept_ns += memory.slept_ns;
 }
 
 }  // namespace simgpu

@@ -155,6 +155,9 @@ struct LaunchResult {
   KernelCounters counters;
   std::vector<ExecutionCount> executed;  ///< by instruction
   WorkBalance balance;
+  /// Every block may have asked an atomic which work is its own, so that the order in which blocks
+  /// ran is what made `balance` as it is.
+  bool asked_for_work = false;
   std::vector<Finding> findings;     ///< file and line filled in; kernel name mangled
   std::string printed;               ///< device printf output, in order of blocks
   std::uint64_t sampled_blocks = 0;  ///< blocks that ran, when not all did; else 0

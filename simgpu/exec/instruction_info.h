@@ -57,6 +57,10 @@ constexpr bool only_computes(InstructionClass cls) {
   }
 }
 
+constexpr bool is_atomic(InstructionClass cls) {
+  return cls == InstructionClass::global_atomic || cls == InstructionClass::shared_atomic;
+}
+
 /// What an instruction does to the asynchronous copies of its thread.
 enum class AsyncStep : std::uint8_t {
   none,
@@ -91,7 +95,10 @@ struct InstructionInfo {
   /// that becomes a constant operand): it is executed here, but takes no issue slot in the model.
   bool issues = true;
   MachineSequence sequence;  ///< empty: it is one instruction of the machine too
-  std::uint32_t file = 0;    ///< in KernelInfo::files; 0: unknown
+  /// A fence between blocks: what follows waits until all that its warp has under way is done.
+  bool fences = false;
+  std::uint32_t ptx_line = 0;  ///< in the module's PTX, from 1
+  std::uint32_t file = 0;      ///< in KernelInfo::files; 0: unknown
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::uint32_t call = 0;  ///< in KernelInfo::calls, plus one; 0: the place is in the kernel itself

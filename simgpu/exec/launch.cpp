@@ -178,6 +178,48 @@ LaunchResult beyond_budget() {
   return result;
 }
 
+bool is_uneven(const WorkBalance& balance, std::uint64_t blocks) {
+  constexpr double kMuch = 1.25;
+  const double heaviest = std::max(
+      {balance.heaviest_instructions, balance.heaviest_sectors, balance.heaviest_wavefronts});
+  return heaviest * static_cast<double>(blocks) > kMuch || balance.longest_of_block > kMuch ||
+         balance.longest > kMuch;
+}
+
+/// Runs every block, one after another. Where each asks an atomic which work is its own, the first
+/// one would get all of it, which is even on a GPU, where all ask at the same time: a launch that
+/// seems uneven for that is run once more, by turns. What is uneven then is so on a GPU, too.
+/// Checked launches are not timed, and keep to the order that tells most.
+LaunchResult run_fairly(LaunchContext launch) {
+  const bool may_ask =
+      std::ranges::any_of(launch.kernel.info.instructions, [](const InstructionInfo& instruction) {
+        return is_atomic(instruction.cls) && !instruction.writes.empty();
+      });
+  const std::uint64_t blocks = launch.request.grid.count();
+  const bool may_repeat = !launch.checkers && !launch.undo && !launch.memory.bounds_undo() &&
+                          launch.request.grid_workspace == 0;
+  if (!may_ask) return run_side_by_side(launch);
+  DeviceMemory& memory = launch.memory;
+  std::optional<LaunchResult> result;
+  if (may_repeat) {
+    launch.undo = true;
+    memory.begin_undo();
+    result = run_side_by_side(launch);
+    const bool is_seen_through = result->status == LaunchStatus::ok && !result->at_least;
+    if (is_seen_through && result->asked_for_work && is_uneven(result->balance, blocks)) {
+      memory.roll_back();
+      launch.undo = false;
+      launch.asks_take_turns = true;
+      return run_side_by_side(launch);
+    }
+    memory.commit_undo();
+  } else {
+    result = run_side_by_side(launch);
+  }
+  if (result->asked_for_work) result->balance = {};
+  return std::move(*result);
+}
+
 /// Runs every block; of a grid with more of them than can be run only the beginning, for what may
 /// be wrong there.
 LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
@@ -200,7 +242,8 @@ LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
       memory.roll_back();
       throw;
     }
-    if (result) {
+    const bool may_be_unfair = result && result->asked_for_work;
+    if (result && !(may_be_unfair && is_uneven(result->balance, blocks))) {
       memory.commit_undo();
       return std::move(*result);
     }
@@ -209,7 +252,7 @@ LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
     if (run.took_too_long())
       return launch.bounds_long_launches ? beyond_budget() : fail_long_launch(launch);
   }
-  return run_side_by_side(launch);
+  return run_fairly(launch);
 }
 
 }  // namespace

@@ -12,14 +12,15 @@ struct MachineSequence {
   std::uint8_t fp64 = 0;
   std::uint8_t special = 0;
   std::uint8_t conversion = 0;
-  std::uint8_t rest = 0;  ///< moves, branches, calls: issue slots alone
+  std::uint8_t exchange = 0;  ///< between the lanes of a warp
+  std::uint8_t rest = 0;      ///< moves, branches, calls: issue slots alone
 
   /// Of the longest chain from the operands to the result: instructions of the latency of integer
   /// and fp32 arithmetic, of special functions and conversions, and of double precision.
   std::uint8_t chained_simple = 0, chained_special = 0, chained_fp64 = 0;
 
   constexpr unsigned instructions() const {
-    return 0U + integer + fp32 + fp64 + special + conversion + rest;
+    return 0U + integer + fp32 + fp64 + special + conversion + exchange + rest;
   }
   constexpr bool empty() const { return instructions() == 0; }
   bool operator==(const MachineSequence&) const = default;

@@ -22,6 +22,7 @@ MemoryCounts& MemoryCounts::operator+=(const MemoryCounts& other) {
   branches += other.branches;
   divergent_branches += other.divergent_branches;
   barriers += other.barriers;
+  slept_ns += other.slept_ns;
   return *this;
 }
 

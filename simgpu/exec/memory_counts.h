@@ -15,6 +15,7 @@ struct MemoryCounts {
   std::uint64_t local_touched_sectors = 0;
   std::uint64_t constant_load_requests = 0, constant_load_wavefronts = 0;
   std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
+  std::uint64_t slept_ns = 0;
 
   MemoryCounts& operator+=(const MemoryCounts& other);
   bool operator==(const MemoryCounts&) const = default;

@@ -83,8 +83,9 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
                 {.workers = workers, .checkers = false, .secret = secret, .sampled = sampled});
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     outcome.seconds = spent.count();
-    outcome.time = predict_time(outcome.result.counters, occupied, info.instructions,
-                                outcome.result.executed, outcome.result.balance, gpu_);
+    outcome.time =
+        predict_time(outcome.result.counters, occupied,
+                     {info.instructions, outcome.result.executed, outcome.result.balance}, gpu_);
     return outcome;
   }
 

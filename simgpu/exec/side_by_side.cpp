@@ -37,7 +37,7 @@ class SideBySideRun {
     try {
       do {
         add_block();
-      } while (is_cooperative_ && next_ < blocks_);
+      } while (begins_together() && next_ < blocks_ && residents_.size() < most_at_once());
       while (round()) {
         if (wants_another()) add_block();
       }
@@ -77,8 +77,8 @@ class SideBySideRun {
     // races in global memory: 1 GiB.
     constexpr std::size_t kMostEntries = (std::size_t{512} << 20) / sizeof(TrafficEntry);
     constexpr std::size_t kMostWindowBytes = std::size_t{1} << 30;
-    if (is_cooperative_ || !residents_.empty()) {
-      const std::uint64_t at_once = is_cooperative_ ? blocks_ : most_;
+    if (begins_together() || !residents_.empty()) {
+      const std::uint64_t at_once = most_at_once();
       launch_.log_entries = kMostEntries / at_once;
       launch_.window_bytes = kMostWindowBytes / at_once;
     }
@@ -87,6 +87,9 @@ class SideBySideRun {
     resident.runner = std::make_unique<BlockRunner>(launch_);
     begin(resident);
   }
+
+  bool begins_together() const { return is_cooperative_ || launch_.asks_take_turns; }
+  std::uint64_t most_at_once() const { return is_cooperative_ ? blocks_ : most_; }
 
   void begin(Resident& resident) {
     resident.block = next_++;

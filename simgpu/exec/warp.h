@@ -29,7 +29,8 @@ struct Warp : LaneState {
   BlockRunner* block = nullptr;
   std::int64_t quantum = 0;         ///< instructions left before another warp gets its turn
   std::int32_t memory_quantum = 0;  ///< global memory accesses left, likewise
-  std::uint64_t clock = 0;  ///< instructions executed, up to the end of the current basic block
+  std::uint64_t clock = 0;     ///< instructions executed, up to the end of the current basic block
+  std::uint64_t slept_ns = 0;  ///< that it asked for in the current block of threads
   std::uint64_t global_loads = 0;  ///< executed in the current block of threads
   std::uint16_t index = 0;         ///< within the block
   /// A word of shared memory that the warp waits for to change, and what it was; nullptr: none.

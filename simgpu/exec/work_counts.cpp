@@ -23,7 +23,8 @@ constexpr std::array kMemoryFields{&MemoryCounts::shared_load_requests,
                                    &MemoryCounts::constant_load_wavefronts,
                                    &MemoryCounts::branches,
                                    &MemoryCounts::divergent_branches,
-                                   &MemoryCounts::barriers};
+                                   &MemoryCounts::barriers,
+                                   &MemoryCounts::slept_ns};
 static_assert(sizeof(MemoryCounts) == kMemoryFields.size() * sizeof(std::uint64_t));
 
 constexpr std::array kLogFields{&TrafficLog::load_requests,   &TrafficLog::store_requests,

@@ -9,13 +9,21 @@
 #include <string_view>
 
 #include "simgpu/fatbin/fatbin.h"
+#include "simgpu/fatbin/spills.h"
 #include "simgpu/fuzzing/grammar/elf_bytes.h"
 
 namespace {
 
 std::string made_cubin(std::string_view bytes) {
-  static constexpr std::array<std::string_view, 7> kSections = {
-      ".text.", ".nv.shared.", ".nv.info", ".symtab", ".strtab", ".nv.info.", ".nv.constant0."};
+  static constexpr std::array<std::string_view, 9> kSections = {".text.",
+                                                                ".nv.shared.",
+                                                                ".nv.info",
+                                                                ".symtab",
+                                                                ".strtab",
+                                                                ".nv.info.",
+                                                                ".nv.constant0.",
+                                                                ".nv_debug_line_sass",
+                                                                ".rel.nv_debug_line_sass"};
   static constexpr std::array<std::string_view, 4> kSymbols = {"gemm", "_Z4gemmPf", "", "f"};
   simgpu::fuzzing::Choices choices(bytes);
   return simgpu::fuzzing::ElfBytes(choices, kSections, kSymbols).bytes();
@@ -24,6 +32,7 @@ std::string made_cubin(std::string_view bytes) {
 void read_resources_or_throw(std::span<const std::byte> elf) {
   try {
     simgpu::fatbin::read_resources(elf);
+    simgpu::fatbin::read_spills(elf);
   } catch (
       const simgpu::fatbin::FatbinError&) {  // NOLINT(bugprone-empty-catch): the other good end
   }

@@ -3,14 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <regex>
 #include <span>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "simgpu/fatbin/fatbin.h"
+#include "simgpu/fatbin/spills.h"
 #include "simgpu/ptx/testing_commands.h"
 
 namespace simgpu::fatbin {
@@ -134,6 +137,83 @@ TEST(Resources, AgreeWithPtxasOnCallsAndDynamicSharedMemory) {
     expect_same(resources_by_reader(images_in(compiled.library)), expected);
   }
 }
+
+/// A chain through 64 values of each thread, which 32 registers do not hold, `turns` times.
+constexpr std::string_view kManyValues = R"(
+extern "C" __global__ void many(float* p, const float* q, int turns) {
+  float a[64];
+#pragma unroll
+  for (int i = 0; i < 64; ++i) a[i] = p[threadIdx.x + i * 256];
+#pragma unroll 1
+  for (int turn = 0; turn < turns; ++turn) {
+    const float x = q[turn];
+#pragma unroll
+    for (int i = 0; i < 64; ++i) a[i] = a[i] * x + a[(i + 7) % 64];
+  }
+#pragma unroll
+  for (int i = 0; i < 64; ++i) p[threadIdx.x + i * 256] = a[i];
+}
+extern "C" __global__ void few(float* p) { p[threadIdx.x] += 1; }
+)";
+
+struct SpillingCode {
+  std::string cubin, ptx, ptxas_says;
+};
+
+SpillingCode assemble_many_values(int architecture) {
+  const TemporaryDirectory directory;
+  const std::string base = (directory.path() / "many").string();
+  std::ofstream(base + ".cu") << kManyValues;
+  const CommandResult compiled = run_command(
+      fmt::format("{0} -std=c++20 -ptx -arch=compute_{1} -o {2}.ptx {2}.cu && $(dirname $(readlink "
+                  "-f {0}))/ptxas "
+                  "-v -maxrregcount 32 --generate-line-info -arch=sm_{1} -o {2}.cubin {2}.ptx",
+                  ROOFLAB_NVCC, architecture, base));
+  EXPECT_EQ(compiled.status, 0) << compiled.output;
+  return {read_file(base + ".cubin"), read_file(base + ".ptx"), compiled.output};
+}
+
+class Spilled : public ::testing::TestWithParam<int> {};
+
+TEST_P(Spilled, WordsAreThoseThatPtxasTellsOf) {
+  const SpillingCode code = assemble_many_values(GetParam());
+  const auto spills = read_spills(std::as_bytes(std::span(code.cubin)));
+  ASSERT_EQ(spills.size(), 1U) << "few() has none";
+  double stores = 0, loads = 0;
+  for (const Spills& line : spills.at("many")) {
+    stores += line.store_words;
+    loads += line.load_words;
+  }
+  // A line of which ptxas seems to have made several copies has less each time.
+  constexpr double kCopied = 0.15;
+  const auto told = [&](const char* pattern) {
+    const double bytes = number_in(code.ptxas_says, pattern);
+    EXPECT_GT(bytes, 0) << code.ptxas_says;
+    return bytes;
+  };
+  const double told_stores = told("([1-9][0-9]*) bytes spill stores");
+  const double told_loads = told("([1-9][0-9]*) bytes spill loads");
+  EXPECT_NEAR(4 * stores, told_stores, kCopied * told_stores);
+  EXPECT_NEAR(4 * loads, told_loads, kCopied * told_loads);
+}
+
+TEST_P(Spilled, LinesAreInstructionsOfThePtx) {
+  const SpillingCode code = assemble_many_values(GetParam());
+  std::vector<std::string> lines{""};
+  std::istringstream text(code.ptx);
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  unsigned in_chain = 0;
+  const auto all = read_spills(std::as_bytes(std::span(code.cubin)));
+  for (const Spills& spills : all.at("many")) {
+    ASSERT_LT(spills.ptx_line, lines.size());
+    const std::string& line = lines[spills.ptx_line];
+    EXPECT_THAT(line, ::testing::EndsWith(";")) << spills.ptx_line;
+    if (line.find("fma.rn.f32") != std::string::npos) ++in_chain;
+  }
+  EXPECT_GT(in_chain, 16U) << "most of the chain's values have no register";
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, Spilled, ::testing::Values(75, 80, 90, 120));
 
 TEST(Resources, LeaveOutTheSharedMemoryThatTheSystemKeeps) {
   const Compiled compiled = compile("ptx/testdata/gemm_tiled.cu", "", 90);

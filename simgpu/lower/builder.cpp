@@ -69,7 +69,9 @@ void KernelBuilder::annotate(Pending& pending) const {
   pending.line = line_;
   pending.column = column_;
   pending.call = call_;
-  if (instruction_ != nullptr) pending.spelling = instruction_->spelling();
+  if (instruction_ == nullptr) return;
+  pending.ptx_line = instruction_->ptx_line;
+  pending.spelling = instruction_->spelling();
 }
 
 /// The innermost place in a file of the user's, through inlining; line 0 means "same as before".

@@ -99,6 +99,8 @@ InstructionInfo describe(const Pending& pending) {
   info.only_stores = pending.only_stores;
   info.async_step = pending.async_step;
   if (pending.async_step == AsyncStep::wait) info.groups_under_way = pending.option;
+  info.fences = pending.cost.fences;
+  info.ptx_line = pending.ptx_line;
   info.file = pending.file;
   info.line = pending.line;
   info.column = pending.column;

@@ -14,7 +14,9 @@ namespace {
 bool is(const Pending& pending, std::string_view opcode) {
   return !pending.hidden && pending.spelling.starts_with(opcode);
 }
-bool is_atomic(const Pending& pending) { return is(pending, "atom.") || is(pending, "red."); }
+bool is_atomic_opcode(const Pending& pending) {
+  return is(pending, "atom.") || is(pending, "red.");
+}
 bool is_swap(const Pending& pending) {
   return is(pending, "atom.") && pending.spelling.find(".cas.") != std::string::npos;
 }
@@ -76,7 +78,7 @@ class GuessFinder {
       });
     }
     for (std::uint32_t i = 0; i < code.size(); ++i) {
-      if (is_atomic(code[i])) atomics_.push_back({i, place_of(code[i])});
+      if (is_atomic_opcode(code[i])) atomics_.push_back({i, place_of(code[i])});
     }
   }
 
@@ -261,7 +263,7 @@ std::vector<char> find_guesses(const std::vector<Pending>& code, std::size_t reg
                                const ControlFlow& flow, const std::vector<std::uint32_t>& block_of,
                                const std::vector<std::uint32_t>& post_dominators) {
   std::vector<char> guesses(code.size(), 0);
-  if (std::ranges::none_of(code, is_atomic)) return guesses;
+  if (std::ranges::none_of(code, is_atomic_opcode)) return guesses;
   const GuessFinder finder(code, registers, constants, flow, block_of, post_dominators);
   for (std::size_t i = 0; i < code.size(); ++i) {
     guesses[i] = is_plain_load(code[i]) && finder.is_guess(code[i]) ? 1 : 0;

@@ -35,6 +35,7 @@ struct Cost {
   std::uint32_t flops = 0;  ///< per thread; per warp for tensor instructions
   FloatKind kind = FloatKind::none;
   bool issues = true;
+  bool fences = false;  ///< as InstructionInfo::fences
   MachineSequence sequence = {};
 };
 
@@ -54,7 +55,7 @@ struct Pending {
   AsyncStep async_step = AsyncStep::none;  ///< `option` of a wait is the groups it leaves
   unsigned access_bytes = 0;
   std::string spelling;
-  std::uint32_t file = 0, line = 0, column = 0, call = 0;
+  std::uint32_t ptx_line = 0, file = 0, line = 0, column = 0, call = 0;
   bool is_volatile = false;
   bool only_stores = false;  ///< `b` and `ins` are stored, nothing is computed from them
 };

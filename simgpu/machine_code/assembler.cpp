@@ -66,9 +66,18 @@ Assembled refused(std::string why) {
   return {.end = Assembled::End::refused, .why = std::move(why)};
 }
 
+std::map<std::string, std::vector<fatbin::Spills>> spills_in(std::span<const std::byte> cubin) {
+  try {
+    return fatbin::read_spills(cubin);
+  } catch (const fatbin::FatbinError&) {
+    return {};  // A ptxas that tells of lines in another way: the code is good all the same.
+  }
+}
+
 Assembled made(std::vector<std::byte> cubin) {
   Assembled assembled{.end = Assembled::End::made};
   assembled.resources = fatbin::read_resources(cubin);
+  assembled.spills = spills_in(cubin);
   assembled.cubin = std::move(cubin);
   return assembled;
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "simgpu/fatbin/fatbin.h"
+#include "simgpu/fatbin/spills.h"
 #include "simgpu/toolchain/code_cache.h"
 
 /// Machine code of the PTX that is executed, made by the toolkit's own assembler. Nothing here
@@ -44,6 +45,8 @@ struct Assembled {
   std::vector<std::byte> cubin = {};
   /// Of each kernel, by its mangled name; read from the cubin.
   std::map<std::string, fatbin::KernelResources> resources = {};
+  /// The same of those kernels that have any; empty where the table of lines is not understood.
+  std::map<std::string, std::vector<fatbin::Spills>> spills = {};
   std::string why = {};
 };
 

@@ -432,6 +432,8 @@ void DeviceMemory::save_page(std::uint64_t address) {
 
 bool DeviceMemory::undo_is_full() const { return undo_->is_full.load(std::memory_order_relaxed); }
 
+bool DeviceMemory::bounds_undo() const { return undo_->most_pages == kMostUndonePages; }
+
 void DeviceMemory::commit_undo() { undo_->forget(); }
 
 void DeviceMemory::roll_back() {

@@ -151,6 +151,8 @@ class DeviceMemory {
   void save_page(std::uint64_t address);
   /// Whether the launch has stored to more pages than may be kept beside vast allocations.
   bool undo_is_full() const;
+  /// Whether there is a number of pages that is too many: there are vast allocations.
+  bool bounds_undo() const;
   void commit_undo();
   void roll_back();
 

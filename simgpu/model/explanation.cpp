@@ -45,6 +45,11 @@ const Limiter& describe(const std::string& limiter) {
        {"shared memory",
         "hold values that are used several times in registers, such as a patch of a product for "
         "each thread, so that each load serves more arithmetic"}},
+      {"exchange",
+       {"exchanges between lanes",
+        "let each thread add up more of its own before lanes add theirs together, so that there "
+        "are "
+        "fewer shuffles"}},
       {"constant",
        {"the constant cache",
         "let all lanes of a warp read the same constant at a time, or keep a table that they index "

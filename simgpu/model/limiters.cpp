@@ -56,6 +56,24 @@ double tensor_rate(const gpu_spec::GpuSpec& gpu, ptx::Type type) {
   return rate > 0 ? rate : peak(gpu, "fp32");
 }
 
+/// Capability 8.0 multiplies half as many bf16 as fp16 per cycle (CUDA C++ Programming Guide,
+/// "Arithmetic Instructions"); others as many.
+bool has_slow_bf16(const gpu_spec::GpuSpec& gpu) {
+  return gpu.compute_capability_major == 8 && gpu.compute_capability_minor == 0;
+}
+
+double bf16_instructions(const Work& work) {
+  double sum = 0;
+  for (std::size_t i = 0; i < work.program.size(); ++i) {
+    const InstructionInfo& instruction = work.program[i];
+    const bool is_bf16 =
+        instruction.flop_type == ptx::Type::bf16 || instruction.flop_type == ptx::Type::bf16x2;
+    if (instruction.cls != InstructionClass::fp16 || !instruction.issues || !is_bf16) continue;
+    sum += static_cast<double>(work.executed[i].warps);
+  }
+  return sum;
+}
+
 bool has_16_load_store_units(const gpu_spec::GpuSpec& gpu) {
   return (gpu.compute_capability_major == 7 && gpu.compute_capability_minor == 5) ||
          (gpu.compute_capability_major == 8 && gpu.compute_capability_minor != 0);
@@ -96,7 +114,9 @@ double fp16_time(const Work& work) {
   // An instruction on a pair of halves is four operations a lane; one on a single half takes as
   // long.
   const double lanes = peak(work.gpu, "fp16") / (4 * work.gpu.sm_count * work.gpu.clock_mhz * 1e6);
-  return pipe_time(work, work.warp_instructions(InstructionClass::fp16), lanes);
+  double instructions = work.warp_instructions(InstructionClass::fp16);
+  if (has_slow_bf16(work.gpu)) instructions += bf16_instructions(work);
+  return pipe_time(work, instructions, lanes);
 }
 
 double integer_time(const Work& work) {
@@ -158,6 +178,10 @@ double shared_atomics_time(const Work& work) {
   return work.microseconds((cycles.plain + cycles.atomic) * shared_share(work));
 }
 
+double exchange_time(const Work& work) {
+  return pipe_time(work, work.warp_instructions(InstructionClass::warp_exchange), kWarp);
+}
+
 double atomics_time(const Work& work) {
   return work.microseconds(static_cast<double>(work.counters.atomic_serial_cycles));
 }
@@ -211,6 +235,7 @@ std::map<std::string, double> limiters(const Work& work) {
       {"special", special_time(work)},
       {"tensor", tensor_time(work)},
       {"shared", shared_time(work)},
+      {"exchange", exchange_time(work)},
       {"constant", constant_time(work)},
       {"l1", l1_time(work)},
       {"l2", l2_time(work)},

@@ -35,6 +35,8 @@ double tensor_time(const Work& work);
 double shared_time(const Work& work);
 /// As shared_time(), where atomics take most of shared memory's time; else 0.
 double shared_atomics_time(const Work& work);
+/// Values that lanes of a warp get from each other's registers (shuffles): 32 per cycle and SM.
+double exchange_time(const Work& work);
 /// Words that the constant cache gives out one after the other, one per cycle and SM, beyond the
 /// first of each load: that comes with the instruction's issue, as operands do that all lanes
 /// share.
@@ -52,7 +54,7 @@ double l2_time(const Work& work);
 double dram_time(const Work& work);
 
 /// All of them by name: "issue", "fp32", "fp64", "fp16", "integer", "special", "tensor", "shared",
-/// "shared_atomics", "constant", "l1", "l2", "atomics", "dram".
+/// "shared_atomics", "exchange", "constant", "l1", "l2", "atomics", "dram".
 std::map<std::string, double> limiters(const Work& work);
 
 }  // namespace simgpu::model

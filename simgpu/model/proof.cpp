@@ -19,6 +19,10 @@ constexpr double kFullOccupancy = 0.999;  ///< of the warps that fit
 constexpr const char* kOwnArrays =
     "keep arrays of threads in registers (small ones, whose indices are known when loops are "
     "unrolled), or in shared memory";
+constexpr const char* kFewerValues =
+    "let each thread hold fewer values at a time, or let it have more registers: fewer blocks for "
+    "each multiprocessor in __launch_bounds__, or smaller blocks; ptxas -v tells how much it "
+    "spills";
 constexpr const char* kNeighbours =
     "let neighbouring threads read and write neighbouring addresses";
 
@@ -70,7 +74,22 @@ Proof constants(const KernelCounters& c) {
               ratio(as_number(c.constant_load_wavefronts), as_number(c.constant_load_requests)))};
 }
 
+/// Whether most accesses to local memory store spilled registers or load them again.
+bool is_mostly_spilled(const KernelCounters& c) {
+  return 2 * c.local_spilling_requests > c.local_load_requests + c.local_store_requests;
+}
+
+const char* advice_against_local_memory(const KernelCounters& c) {
+  return is_mostly_spilled(c) ? kFewerValues : kOwnArrays;
+}
+
 Proof local_memory(const KernelCounters& c) {
+  if (is_mostly_spilled(c)) {
+    return {"simgpu__local_spilling_requests.sum", 0,
+            for_each_multiply_add(as_number(c.local_spilling_requests),
+                                  "accesses to registers that ptxas keeps in local memory", c),
+            kFewerValues};
+  }
   const double sectors = as_number(c.local_load_sectors) + as_number(c.local_store_sectors);
   const double requests = as_number(c.local_load_requests) + as_number(c.local_store_requests);
   return {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", 0,
@@ -121,7 +140,7 @@ Proof second_cache(const KernelCounters& c) {
                                              : "lts__t_sectors_op_read.sum",
       0,
       fmt::format("{} pass between L2 and the multiprocessors", megabytes(sectors * kSectorBytes)),
-      is_mostly_local(c) ? kOwnArrays : ""};
+      is_mostly_local(c) ? advice_against_local_memory(c) : ""};
 }
 
 Proof memory(const KernelCounters& c) {
@@ -129,7 +148,7 @@ Proof memory(const KernelCounters& c) {
           0,
           fmt::format("{} cross DRAM",
                       megabytes(as_number(c.dram_read_bytes) + as_number(c.dram_write_bytes))),
-          is_mostly_local(c) ? kOwnArrays : ""};
+          is_mostly_local(c) ? advice_against_local_memory(c) : ""};
 }
 
 Proof one_address(const KernelCounters& c) {
@@ -189,6 +208,7 @@ Proof unnamed(const KernelRecord& kernel, int sm_count) {
       {"fp64", {"sm__inst_executed_pipe_fp64.sum", "double-precision instructions of warps"}},
       {"fp16", {"sm__inst_executed_pipe_fp16.sum", "half-precision instructions of warps"}},
       {"integer", {"sm__inst_executed_pipe_alu.sum", "integer instructions of warps"}},
+      {"exchange", {"simgpu__warp_exchanges.sum", "exchanges between lanes of warps"}},
       {"special", {"sm__inst_executed_pipe_xu.sum", "special functions and conversions of warps"}},
       {"tensor", {"sm__inst_executed_pipe_tensor.sum", "tensor instructions of warps"}}};
   const auto pipe = pipes.find(limiter);

@@ -67,5 +67,50 @@ TEST(Constants, ThatLanesReadApartTakeACycleForEachFurtherWord) {
   EXPECT_GE(kernel.cycles(spec), shared + 31) << "the last word comes 31 cycles after the first";
 }
 
+TEST(Exchanges, BetweenLanesAreOneOfAWarpPerCycle) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  ToldLaunch kernel(108, 256);
+  kernel.add(InstructionClass::warp_exchange, {1}, {0}, 1000);
+  EXPECT_NEAR(kernel.on(spec).terms.at("exchange"), 8000 / 1410.0, 1e-9);
+  kernel.program.back().sequence = {.exchange = 2};
+  EXPECT_NEAR(kernel.on(spec).terms.at("exchange"), 16000 / 1410.0, 1e-9) << "a reduction";
+  kernel.program.back().sequence = {.integer = 1};
+  EXPECT_EQ(kernel.on(spec).terms.at("exchange"), 0) << "a vote";
+}
+
+TEST(Bf16, TakesTwiceAsLongAsFp16OnCapability80Alone) {
+  const auto ratio = [](const char* id) {
+    ToldLaunch kernel(256, 256);
+    kernel.add(InstructionClass::fp16, {1}, {0}, 1000);
+    kernel.program.back().flop_type = ptx::Type::f16x2;
+    const double halves = kernel.on(described_gpu(id)).terms.at("fp16");
+    kernel.program.back().flop_type = ptx::Type::bf16x2;
+    return kernel.on(described_gpu(id)).terms.at("fp16") / halves;
+  };
+  EXPECT_DOUBLE_EQ(ratio("a100"), 2);
+  EXPECT_DOUBLE_EQ(ratio("a10"), 1);
+  EXPECT_DOUBLE_EQ(ratio("h100-sxm"), 1);
+}
+
+TEST(Fences, BetweenBlocksTakeTheWayToL2AndBack) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  ToldLaunch kernel(1, 32);
+  kernel.add(InstructionClass::integer, {1}, {0});
+  kernel.add(InstructionClass::other, {}, {});
+  kernel.add(InstructionClass::integer, {2}, {0});
+  const double without = kernel.cycles(spec);
+  kernel.program[1].fences = true;
+  EXPECT_GE(kernel.cycles(spec), without + spec.l2_latency - 3);
+}
+
+TEST(Sleep, TakesItsTimeOfAWarp) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  ToldLaunch kernel(108, 64);
+  kernel.add(InstructionClass::integer, {1}, {0});
+  const double awake = kernel.on(spec).terms.at("latency");
+  kernel.counters.slept_ns = 10'000 * kernel.warps();
+  EXPECT_NEAR(kernel.on(spec).terms.at("latency"), awake + 10, 1e-6);
+}
+
 }  // namespace
 }  // namespace simgpu

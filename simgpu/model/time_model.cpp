@@ -48,10 +48,8 @@ std::map<std::string, double>::const_iterator largest(const std::map<std::string
 }  // namespace
 
 TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& shape,
-                           std::span<const InstructionInfo> program,
-                           std::span<const ExecutionCount> executed, const WorkBalance& balance,
-                           const gpu_spec::GpuSpec& gpu) {
-  const model::Work work = model::gather(counters, shape, program, executed, balance, gpu);
+                           const ExecutedProgram& program, const gpu_spec::GpuSpec& gpu) {
+  const model::Work work = model::gather(counters, shape, program, gpu);
   TimeBreakdown time;
   time.terms = model::limiters(work);
   const double throughput = largest(time.terms)->second;
@@ -72,21 +70,19 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
 }
 
 double wave_quantisation(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu) {
-  const model::Work blocks = model::gather({}, shape, {}, {}, {}, gpu);
+  const model::Work blocks = model::gather({}, shape, {}, gpu);
   return blocks.busiest_share(0) * gpu.sm_count;
 }
 
 double device_time_us(const KernelCounters& counters, const LaunchShape& shape,
-                      std::span<const InstructionInfo> program,
-                      std::span<const ExecutionCount> executed, const WorkBalance& balance,
-                      const gpu_spec::GpuSpec& gpu) {
-  model::Work work = model::gather(counters, shape, program, executed, balance, gpu);
+                      const ExecutedProgram& program, const gpu_spec::GpuSpec& gpu) {
+  model::Work work = model::gather(counters, shape, program, gpu);
   work.is_spread = true;
   const double throughput = largest(model::limiters(work))->second;
   const double held = static_cast<double>(work.resident_blocks) * gpu.sm_count;
   const double rounds = static_cast<double>(work.blocks) / held;
   const double cycles = model::warp_cycles(work);
-  const double latency = work.microseconds(cycles * balance.longest_of_block) * rounds;
+  const double latency = work.microseconds(cycles * program.balance.longest_of_block) * rounds;
   const double serial = serial_part(work, throughput, cycles);
   return serial + combine(throughput - serial, latency);
 }

@@ -1,10 +1,7 @@
 #pragma once
 
-#include <span>
-
-#include "simgpu/exec/instruction_info.h"
-#include "simgpu/exec/work_balance.h"
 #include "simgpu/model/occupancy.h"
+#include "simgpu/model/work.h"
 #include "simgpu/report.h"
 #include "specs/gpu_spec.h"
 
@@ -14,13 +11,8 @@ namespace simgpu {
 /// the latency term, plus launch overhead. Terms of what lies inside an SM are those of the busiest
 /// SM, so that wave quantisation (its blocks over the mean) is in them. docs/design/time-model.md
 /// derives each.
-/// @param program  the kernel's instructions
-/// @param executed how often each was executed, in total over the launch; same length as `program`
-/// @param balance  how unevenly blocks and warps share that
 TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& shape,
-                           std::span<const InstructionInfo> program,
-                           std::span<const ExecutionCount> executed, const WorkBalance& balance,
-                           const gpu_spec::GpuSpec& gpu);
+                           const ExecutedProgram& program, const gpu_spec::GpuSpec& gpu);
 
 /// The blocks of the busiest SM over the mean of all SMs: how much longer the launch takes for it.
 double wave_quantisation(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu);
@@ -30,8 +22,6 @@ double wave_quantisation(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu)
 /// blocks, so that a grid in pieces takes as much of the GPU as it does in one. Parameters are
 /// those of predict_time().
 double device_time_us(const KernelCounters& counters, const LaunchShape& shape,
-                      std::span<const InstructionInfo> program,
-                      std::span<const ExecutionCount> executed, const WorkBalance& balance,
-                      const gpu_spec::GpuSpec& gpu);
+                      const ExecutedProgram& program, const gpu_spec::GpuSpec& gpu);
 
 }  // namespace simgpu

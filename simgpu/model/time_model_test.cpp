@@ -385,7 +385,7 @@ TEST(TimeModelTest, EachStepOfTheMatrixProductIsFaster) {
 
 TEST(TimeModelTest, AKernelWithoutAnyCountersTakesItsLaunch) {
   const LaunchShape shape;
-  const TimeBreakdown time = predict_time({}, shape, {}, {}, {}, described_gpu("a100"));
+  const TimeBreakdown time = predict_time({}, shape, {}, described_gpu("a100"));
   EXPECT_DOUBLE_EQ(time.total_us, time.launch_us);
 }
 

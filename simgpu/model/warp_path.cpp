@@ -36,7 +36,7 @@ class Warp {
     latest_ = now_;
     for (const Stretch& stretch : code) {
       for (std::size_t i = stretch.first; i < stretch.last; ++i) {
-        start(work_.program[i], stretch.probability);
+        start(i, stretch.probability);
       }
     }
     now_ = std::max(now_ + issued_, latest_);
@@ -89,14 +89,20 @@ class Warp {
     }
   }
 
-  void start(const InstructionInfo& instruction, double probability) {
-    const double start = step(instruction, probability);
+  void start(std::size_t index, double probability) {
+    const InstructionInfo& instruction = work_.program[index];
+    const InstructionSpills spills = work_.spills_of(index);
+    issued_ += probability * (spills.loads + spills.stores);
+    const double start = step(instruction, probability, spills.loads > 0 ? refilled() : now_);
     if (!instruction.issues) return;
     const double slots = issue_slots(instruction);
     issued_ += probability * slots;
     latest_ = std::max(latest_, start + slots);
     if (const double ready = follow_copies(instruction, start); ready > 0) {
       now_ = std::max({now_ + issued_, latest_, ready});
+    } else if (instruction.fences) {
+      // It comes back when L2 has all that went before.
+      now_ = std::max(now_ + issued_, latest_) + probability * work_.gpu.l2_latency;
     } else if (instruction.cls == InstructionClass::barrier) {
       // Nothing moves across a barrier, and nothing passes before it is through.
       now_ = std::max(now_ + issued_, latest_ - 1 + latency_[static_cast<int>(instruction.cls)]);
@@ -130,9 +136,13 @@ class Warp {
     return ready;
   }
 
-  /// When the instruction can start, at the earliest; its results follow by its latency.
-  double step(const InstructionInfo& instruction, double probability) {
-    double start = now_;
+  /// When a spilled register can be there again: the assembler loads it ahead, as it does others.
+  double refilled() const {
+    return now_ + latency_[static_cast<int>(InstructionClass::local_load)];
+  }
+
+  /// When the instruction can start, but not before `start`; its results follow by its latency.
+  double step(const InstructionInfo& instruction, double probability, double start) {
     for (const std::uint32_t slot : instruction.reads) {
       const auto written = values_.find(slot);
       if (written != values_.end()) start = std::max(start, written->second.ready);
@@ -221,7 +231,8 @@ double warp_cycles(const Work& work) {
   const std::vector<Step> steps = find_steps(work.program, work.executed, warps);
   Walk walk(work);
   for (const Step& step : steps) walk.follow(step);
-  return walk.cycles();
+  const double slept_us = static_cast<double>(work.counters.slept_ns) / 1e3 / warps;
+  return walk.cycles() + slept_us * work.gpu.clock_under_load_mhz();
 }
 
 }  // namespace simgpu::model

@@ -9,7 +9,8 @@ namespace simgpu::model {
 /// there, one per cycle: the assembler moves loads ahead of what uses them. What a stretch of code
 /// leaves under way is waited for where it is used, in whichever stretch that is. A loop is
 /// followed once as it is entered and once as it follows itself, which stands for all further
-/// turns; what is executed less than once in a turn counts with that part of its time.
+/// turns; what is executed less than once in a turn counts with that part of its time. While a warp
+/// is suspended it does nothing.
 double warp_cycles(const Work& work);
 
 }  // namespace simgpu::model

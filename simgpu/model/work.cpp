@@ -20,6 +20,8 @@ double on_pipe(const InstructionInfo& instruction, InstructionClass cls) {
       return sequence.special;
     case InstructionClass::conversion:
       return sequence.conversion;
+    case InstructionClass::warp_exchange:
+      return sequence.exchange;
     default:
       return 0;
   }
@@ -59,16 +61,22 @@ double Work::warp_instructions(InstructionClass cls) const {
 double Work::issued() const {
   double sum = 0;
   for (std::size_t i = 0; i < program.size(); ++i) {
-    sum += issue_slots(program[i]) * static_cast<double>(executed[i].warps);
+    const InstructionSpills spills = spills_of(i);
+    sum += (issue_slots(program[i]) + spills.loads + spills.stores) *
+           static_cast<double>(executed[i].warps);
   }
   return sum;
 }
 
 Work gather(const KernelCounters& counters, const LaunchShape& shape,
-            std::span<const InstructionInfo> program, std::span<const ExecutionCount> executed,
-            const WorkBalance& balance, const gpu_spec::GpuSpec& gpu) {
-  const std::size_t known = std::min(program.size(), executed.size());
-  Work work{counters, program.first(known), executed.first(known), gpu, balance};
+            const ExecutedProgram& program, const gpu_spec::GpuSpec& gpu) {
+  const std::size_t known = std::min(program.instructions.size(), program.executed.size());
+  Work work{counters,
+            program.instructions.first(known),
+            program.executed.first(known),
+            gpu,
+            program.balance,
+            program.spills};
   work.blocks = std::max<std::uint64_t>(shape.grid.count(), 1);
   work.warps_per_block = (std::max<std::uint64_t>(shape.block.count(), 1) + 31) / 32;
   work.resident_blocks = std::max(occupancy(shape, gpu).blocks_per_sm, 1U);

@@ -6,8 +6,21 @@
 #include "simgpu/exec/instruction_info.h"
 #include "simgpu/exec/work_balance.h"
 #include "simgpu/model/occupancy.h"
+#include "simgpu/model/spilling.h"
 #include "simgpu/report.h"
 #include "specs/gpu_spec.h"
+
+namespace simgpu {
+
+/// What a launch executed, instruction by instruction.
+struct ExecutedProgram {
+  std::span<const InstructionInfo> instructions;   ///< the kernel's
+  std::span<const ExecutionCount> executed;        ///< of each, in total over the launch
+  WorkBalance balance = {};                        ///< how unevenly blocks and warps share that
+  std::span<const InstructionSpills> spills = {};  ///< of each; empty: there are none
+};
+
+}  // namespace simgpu
 
 /// The inputs of the time model, gathered once, and what its limiters share.
 namespace simgpu::model {
@@ -19,6 +32,7 @@ struct Work {
   std::span<const ExecutionCount> executed;
   const gpu_spec::GpuSpec& gpu;
   WorkBalance balance;
+  std::span<const InstructionSpills> spills = {};  ///< of each instruction, or none
 
   std::uint64_t blocks = 1;  ///< of the grid
   std::uint64_t warps_per_block = 1;
@@ -39,6 +53,11 @@ struct Work {
   /// All warp instructions of the machine that take an issue slot.
   double issued() const;
 
+  /// Of the instruction with this index; nothing where none is known.
+  InstructionSpills spills_of(std::size_t instruction) const {
+    return instruction < spills.size() ? spills[instruction] : InstructionSpills{};
+  }
+
   /// By the clock that a GPU at work holds.
   double microseconds(double cycles) const { return cycles / gpu.clock_under_load_mhz(); }
 };
@@ -47,7 +66,6 @@ struct Work {
 double issue_slots(const InstructionInfo& instruction);
 
 Work gather(const KernelCounters& counters, const LaunchShape& shape,
-            std::span<const InstructionInfo> program, std::span<const ExecutionCount> executed,
-            const WorkBalance& balance, const gpu_spec::GpuSpec& gpu);
+            const ExecutedProgram& program, const gpu_spec::GpuSpec& gpu);
 
 }  // namespace simgpu::model

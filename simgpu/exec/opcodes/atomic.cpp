@@ -351,6 +351,7 @@ void build_atomic(KernelBuilder& builder) {
     pending.access_bytes = code.bytes;
   }
   if (!is_shared) builder.mark_orders_blocks();
+  if (first == 1) builder.emit_hidden(hidden::kAsk, true);
 }
 
 }  // namespace

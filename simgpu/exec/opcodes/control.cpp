@@ -113,8 +113,15 @@ const Lowered* trap(const Lowered* in, Warp& warp) {
 
 const Lowered* nothing(const Lowered* in, Warp&) { return in + 1; }
 
-/// Lets other warps go on: whoever sleeps waits for them.
+/// Lets other warps go on: whoever sleeps waits for them. a is for how many nanoseconds; the warp
+/// goes on when its last lane does.
 const Lowered* sleep(const Lowered* in, Warp& warp) {
+  constexpr std::uint32_t kMost = 1'000'000;  // PTX ISA, nanosleep
+  std::uint32_t longest = 0;
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    longest = std::max(longest, words(warp, in->a)[__builtin_ctz(left)]);
+  }
+  warp.block->note_sleep(warp, std::min(longest, kMost));
   return warp.block->give_way(warp, in + 1, BlockRunner::Waiting::unknown);
 }
 
@@ -129,6 +136,14 @@ const Lowered* poll(const Lowered* in, Warp& warp) {
   warp.block->note_try(warp, in, loaded, from, false);
   return warp.block->give_way(warp, in + 1,
                               same ? BlockRunner::Waiting::yes : BlockRunner::Waiting::no);
+}
+
+/// Behind an atomic that may have told the warp which work is its own: the others ask, too, before
+/// it goes on.
+const Lowered* ask(const Lowered* in, Warp& warp) {
+  if (!warp.block->launch().asks_take_turns) [[likely]]
+    return in + 1;
+  return warp.block->give_way(warp, in + 1, BlockRunner::Waiting::no);
 }
 
 /// Memory is sequentially consistent here: only the checkers need to know. kOfGpu: between blocks.
@@ -291,7 +306,9 @@ void build_barrier(KernelBuilder& builder) {
   const auto has = [&](const char* modifier) { return instruction.has(modifier); };
   if (has("warp")) {
     const Ref named = builder.source(std::size_t{0}, 'i');
-    builder.emit(&warp_barrier, {.cls = InstructionClass::warp_exchange}).a = named;
+    // Nothing is exchanged: an issue slot.
+    builder.emit(&warp_barrier, {.cls = InstructionClass::warp_exchange, .sequence = {.rest = 1}})
+        .a = named;
     return;
   }
   const std::size_t fewest = has("red") ? 3 : has("arrive") ? 2 : 1;
@@ -331,14 +348,18 @@ void build_barrier(KernelBuilder& builder) {
 void build_fence(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
   const bool of_gpu = instruction.has("gl") || instruction.has("gpu") || instruction.has("sys");
-  builder.emit(of_gpu ? &fence<true> : &fence<false>, {.cls = InstructionClass::other});
+  builder.emit(of_gpu ? &fence<true> : &fence<false>,
+               {.cls = InstructionClass::other, .fences = of_gpu});
 }
 
 void build_event(KernelBuilder& builder) {
   builder.emit(&nothing, {.cls = InstructionClass::other});
 }
 
-void build_sleep(KernelBuilder& builder) { builder.emit(&sleep, {.cls = InstructionClass::other}); }
+void build_sleep(KernelBuilder& builder) {
+  const Ref nanoseconds = builder.source(std::size_t{0}, 'i');
+  builder.emit(&sleep, {.cls = InstructionClass::other}).a = nanoseconds;
+}
 
 }  // namespace
 
@@ -349,6 +370,7 @@ const Handler kBranchAlways = &branch_always;
 const Handler kExit = &exit_lanes;
 const Handler kGuarded = &run_guarded;
 const Handler kPoll = &poll;
+const Handler kAsk = &ask;
 }  // namespace hidden
 
 std::vector<BuiltOpcode> built_control() {

@@ -108,6 +108,7 @@ extern const Handler kPartByTarget;    ///< before a kCall: lanes of different t
 extern const Handler kCall;            ///< calls an out-of-line function: option is the CallSite
 extern const Handler kLeave;           ///< returns from it
 extern const Handler kPoll;            ///< after a load that may wait for others: see poll()
+extern const Handler kAsk;             ///< after an atomic that returns what was there: see ask()
 extern const Handler kRefuse;          ///< ends the launch: option is the index of the refusal
 /// A load from .param memory, or a store to it; nullptr for sizes that it does not have.
 Handler frame_access(bool stores, unsigned bytes);

@@ -1,6 +1,8 @@
 #include "simgpu/exec/opcodes/sequences.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace simgpu {
 namespace {
@@ -213,10 +215,70 @@ constexpr std::array kSequences{
                  .rest = 6,
                  .chained_special = 1,
                  .chained_fp64 = 4}},
+
+    SequenceRow{"{popc|brev}.b32", {.special = 1, .chained_special = 1}},
+    SequenceRow{"popc.b64",
+                {.integer = 1, .special = 2, .chained_simple = 1, .chained_special = 1}},
+    SequenceRow{"brev.b64", {.special = 2, .chained_special = 1}},
+    SequenceRow{"clz.b32", {.integer = 1, .special = 1, .chained_simple = 1, .chained_special = 1}},
+    SequenceRow{"clz.b64", {.integer = 5, .special = 1, .chained_simple = 4, .chained_special = 1}},
+    SequenceRow{"bfind[.shiftamt].{u32|s32}", {.special = 1, .chained_special = 1}},
+    SequenceRow{"bfind[.shiftamt].{u64|s64}",
+                {.integer = 4, .special = 1, .rest = 1, .chained_simple = 3, .chained_special = 1}},
+    SequenceRow{
+        "fns.b32",
+        {.integer = 43, .special = 5, .rest = 3, .chained_simple = 25, .chained_special = 4}},
+    SequenceRow{"bfe.u64", {.integer = 9, .chained_simple = 5}},
+    SequenceRow{"bfe.s64", {.integer = 16, .chained_simple = 7}},
+    SequenceRow{"bfi.b64", {.integer = 13, .chained_simple = 5}},
+    SequenceRow{"sad.{u64|s64}", {.integer = 10, .chained_simple = 5}},
+    SequenceRow{"abs.s64", {.integer = 5, .chained_simple = 3}},
+    SequenceRow{"{min|max}.{u64|s64}", {.integer = 4, .chained_simple = 3}},
+    SequenceRow{"mul.hi.u64", {.integer = 6, .rest = 1, .chained_simple = 5}},
+    SequenceRow{"mul.hi.s64", {.integer = 17, .chained_simple = 9}},
+    SequenceRow{"mad.hi.u64", {.integer = 7, .chained_simple = 6}},
+    SequenceRow{"mad.hi.s64", {.integer = 18, .chained_simple = 10}},
+    SequenceRow{"{mul24|mad24}.lo.{u32|s32}", {.integer = 3, .chained_simple = 2}},
+    SequenceRow{"{mul24|mad24}.hi.{u32|s32}", {.integer = 6, .chained_simple = 4}},
+
+    SequenceRow{"{tanh|ex2}.approx.f16x2",
+                {.integer = 1, .special = 2, .chained_simple = 1, .chained_special = 1}},
+    SequenceRow{"{min|max}.f64", {.integer = 3, .fp64 = 1, .chained_simple = 2, .chained_fp64 = 1}},
 };
+
+/// The video instructions, with operands that are whole words.
+constexpr std::array<std::pair<std::string_view, MachineSequence>, 23> kVideo{
+    {{"vadd", {.integer = 3, .chained_simple = 2}},
+     {"vsub", {.integer = 3, .chained_simple = 2}},
+     {"vmad", {.integer = 3, .chained_simple = 2}},
+     {"vabsdiff", {.integer = 6, .chained_simple = 4}},
+     {"vmin", {.integer = 7, .chained_simple = 4}},
+     {"vmax", {.integer = 7, .chained_simple = 4}},
+     {"vshl", {.integer = 6, .chained_simple = 4}},
+     {"vshr", {.integer = 6, .chained_simple = 4}},
+     {"vset", {.integer = 9, .chained_simple = 5}},
+     {"vadd2", {.integer = 4, .chained_simple = 3}},
+     {"vsub2", {.integer = 4, .chained_simple = 3}},
+     {"vavrg2", {.integer = 4, .chained_simple = 3}},
+     {"vabsdiff2", {.integer = 14, .chained_simple = 5}},
+     {"vmin2", {.integer = 7, .chained_simple = 3}},
+     {"vmax2", {.integer = 7, .chained_simple = 3}},
+     {"vset2", {.integer = 15, .chained_simple = 6}},
+     {"vadd4", {.integer = 5, .chained_simple = 4}},
+     {"vsub4", {.integer = 5, .chained_simple = 4}},
+     {"vavrg4", {.integer = 31, .chained_simple = 7}},
+     {"vabsdiff4", {}},
+     {"vmin4", {.integer = 19, .chained_simple = 7}},
+     {"vmax4", {.integer = 19, .chained_simple = 7}},
+     {"vset4", {.integer = 27, .chained_simple = 8}}}};
 
 }  // namespace
 
 std::span<const SequenceRow> machine_sequences() { return kSequences; }
+
+MachineSequence video_sequence(std::string_view root) {
+  const auto* const found = std::ranges::find(kVideo, root, &decltype(kVideo)::value_type::first);
+  return found == kVideo.end() ? MachineSequence{} : found->second;
+}
 
 }  // namespace simgpu

@@ -14,5 +14,7 @@ struct SequenceRow {
 };
 
 std::span<const SequenceRow> machine_sequences();
+/// Of a video instruction: "vadd4". Empty for one that is an instruction of the machine.
+MachineSequence video_sequence(std::string_view root);
 
 }  // namespace simgpu

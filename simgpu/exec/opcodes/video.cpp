@@ -7,6 +7,7 @@
 
 #include "simgpu/exec/each_lane.h"
 #include "simgpu/exec/lanes.h"
+#include "simgpu/exec/opcodes/sequences.h"
 
 /// PTX's video instructions: on a byte, a half or a whole of a register ("Scalar Video
 /// Instructions"), and on two halves or four bytes at once ("SIMD Video Instructions"). They came
@@ -317,7 +318,9 @@ void build_video(KernelBuilder& builder) {
                           : parts == 2                ? &run<&parallel<16>>
                           : parts == 4                ? &run<&parallel<8>>
                                                       : &run<&scalar>;
-  Pending& pending = builder.emit(handler, {.cls = InstructionClass::integer});
+  Pending& pending = builder.emit(
+      handler,
+      {.cls = InstructionClass::integer, .sequence = video_sequence(builder.instruction().opcode)});
   pending.a = a;
   pending.b = b;
   pending.c = c;

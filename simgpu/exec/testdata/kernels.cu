@@ -429,6 +429,13 @@ KERNEL items_by_queue(int* next, int* out, int n) {
     atomicAdd(&out[item], 1);
   }
 }
+KERNEL items_by_one_warp_though_all_ask(int* next, int* out, int n) {
+  int item = 0;
+  if (threadIdx.x % 32 == 0) item = atomicAdd(next, 1);
+  item = __shfl_sync(~0u, item, 0);
+  if (threadIdx.x >= 32 || blockIdx.x > 0) return;
+  for (int i = 0; i < n; ++i) atomicAdd(&out[(item + i) % n], atomicAdd(next, 1) < 0 ? 2 : 1);
+}
 KERNEL items_by_one_warp(int*, int* out, int n) {
   if (threadIdx.x >= 32 || blockIdx.x > 0) return;
   for (int item = 0; item < n; ++item) out[32 * item + threadIdx.x] += 1;

@@ -17,6 +17,7 @@ struct ToldLaunch {
   std::vector<InstructionInfo> program;
   std::vector<ExecutionCount> executed;
   WorkBalance balance;
+  std::vector<InstructionSpills> spills;
 
   ToldLaunch(std::uint32_t blocks, std::uint32_t threads, unsigned registers = 32) {
     shape.grid = {blocks, 1, 1};
@@ -50,11 +51,12 @@ struct ToldLaunch {
     return *this;
   }
 
+  ExecutedProgram told() const { return {program, executed, balance, spills}; }
   model::Work work(const gpu_spec::GpuSpec& gpu) const {
-    return model::gather(counters, shape, program, executed, balance, gpu);
+    return model::gather(counters, shape, told(), gpu);
   }
   TimeBreakdown on(const gpu_spec::GpuSpec& gpu) const {
-    return predict_time(counters, shape, program, executed, balance, gpu);
+    return predict_time(counters, shape, told(), gpu);
   }
   double cycles(const gpu_spec::GpuSpec& gpu) const { return model::warp_cycles(work(gpu)); }
 

@@ -193,6 +193,24 @@ void add_uneven_work(Causes& causes, const simgpu::KernelRecord& kernel,
       {std::move(story), longest_us(kernel, {"latency"}) * (1 - 1 / kernel.time.uneven_warps)});
 }
 
+void add_spills(Causes& causes, const simgpu::KernelRecord& kernel,
+                const DiagnoseContext& context) {
+  const simgpu::KernelCounters& c = kernel.counters;
+  if (c.local_spilling_requests == 0) return;
+  const std::uint64_t requests = c.global_load_requests + c.global_store_requests +
+                                 c.local_load_requests + c.local_store_requests;
+  Diagnostic story = begin_story("RL0590", context);
+  story.message = fmt::format(
+      "threads keep more values than they have registers for ({}): ptxas spills them to local "
+      "memory, and {:.0f} % of the warps' accesses to memory are for that",
+      kernel.registers_per_thread, 100 * ratio(c.local_spilling_requests, requests));
+  story.evidence.push_back(
+      fmt::format("{} bytes of local memory for each thread", kernel.local_bytes_per_thread));
+  story.help = simgpu::kHoldFewerValues;
+  causes.push_back({std::move(story), ratio(c.local_spilling_requests, requests) *
+                                          longest_us(kernel, {"l1", "l2", "dram"})});
+}
+
 /// Only where arithmetic is the bound: a few operations for each byte may well be done twice.
 void add_needless_arithmetic(Causes& causes, const simgpu::KernelRecord& kernel,
                              const Timing& timing, const DiagnoseContext& context) {
@@ -258,6 +276,7 @@ std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::Ker
   add_bank_conflicts(causes, kernel, context);
   add_atomics(causes, kernel, context);
   add_divergence(causes, kernel, context);
+  add_spills(causes, kernel, context);
   add_uneven_work(causes, kernel, context);
   add_low_occupancy(causes, kernel, timing, context);
   return told_by_cost(std::move(causes), kernel);

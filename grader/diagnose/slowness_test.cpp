@@ -105,6 +105,29 @@ TEST(SlownessTest, FewWarpsThatDoTheWorkOfAllAreToldWhereTheLaunchWaitsForThem) 
   EXPECT_EQ(explain_slowness(timing, kernel, kContext).at(0).code, "RL0504");
 }
 
+TEST(SlownessTest, SpilledRegistersAreToldWithTheirShareOfAccesses) {
+  simgpu::KernelRecord kernel;
+  kernel.registers_per_thread = 32;
+  kernel.local_bytes_per_thread = 272;
+  kernel.counters.global_load_requests = 100;
+  kernel.counters.local_load_requests = 500;
+  kernel.counters.local_store_requests = 400;
+  kernel.counters.local_spilling_requests = 900;
+  kernel.time.total_us = 105;
+  kernel.time.terms = {{"l1", 100}, {"fp32", 20}};
+  Timing timing;
+  timing.efficiency = 0.01;
+  timing.target_efficiency = 0.5;
+  const auto stories = explain_slowness(timing, kernel, kContext);
+  ASSERT_EQ(stories.size(), 1U);
+  EXPECT_EQ(stories[0].code, "RL0590");
+  EXPECT_THAT(stories[0].message, HasSubstr("more values than they have registers for (32)"));
+  EXPECT_THAT(stories[0].message, HasSubstr("90 % of the warps' accesses"));
+  EXPECT_THAT(stories[0].evidence, ElementsAre("272 bytes of local memory for each thread"));
+  kernel.time.terms["l1"] = 3;
+  EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty()) << "they cost nothing";
+}
+
 TEST(SlownessTest, BankConflictsAreSilentWhereAnotherTermTakesAsLong) {
   simgpu::KernelRecord kernel;
   kernel.counters.shared_load_wavefronts = 1000;

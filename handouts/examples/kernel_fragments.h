@@ -320,6 +320,10 @@ struct Masks {
 #include "RL0480.inc"
   }
 
+  __device__ void rl0590(float* y, const float* x, int n) {
+#include "RL0590.inc"
+  }
+
   __device__ void rl0598(float* sums, const float* x, int i) {
 #include "RL0598.inc"
   }

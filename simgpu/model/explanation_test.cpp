@@ -137,6 +137,8 @@ TEST(ProofTest, WasteIsToldBeforeWork) {
   EXPECT_EQ(proof_of(spilled, 100).change, "");
   spilled.counters.local_touched_sectors = 1000;
   EXPECT_THAT(proof_of(spilled, 100).change, testing::HasSubstr("arrays of threads"));
+  spilled.counters.local_load_requests = spilled.counters.local_spilling_requests = 1000;
+  EXPECT_THAT(proof_of(spilled, 100).change, testing::HasSubstr("hold fewer values at a time"));
   KernelRecord table = limited_by("constant");
   table.counters.constant_load_requests = 10;
   table.counters.constant_load_wavefronts = 320;

@@ -19,10 +19,6 @@ constexpr double kFullOccupancy = 0.999;  ///< of the warps that fit
 constexpr const char* kOwnArrays =
     "keep arrays of threads in registers (small ones, whose indices are known when loops are "
     "unrolled), or in shared memory";
-constexpr const char* kFewerValues =
-    "let each thread hold fewer values at a time, or let it have more registers: fewer blocks for "
-    "each multiprocessor in __launch_bounds__, or smaller blocks; ptxas -v tells how much it "
-    "spills";
 constexpr const char* kNeighbours =
     "let neighbouring threads read and write neighbouring addresses";
 
@@ -80,7 +76,7 @@ bool is_mostly_spilled(const KernelCounters& c) {
 }
 
 const char* advice_against_local_memory(const KernelCounters& c) {
-  return is_mostly_spilled(c) ? kFewerValues : kOwnArrays;
+  return is_mostly_spilled(c) ? kHoldFewerValues : kOwnArrays;
 }
 
 Proof local_memory(const KernelCounters& c) {
@@ -88,7 +84,7 @@ Proof local_memory(const KernelCounters& c) {
     return {"simgpu__local_spilling_requests.sum", 0,
             for_each_multiply_add(as_number(c.local_spilling_requests),
                                   "accesses to registers that ptxas keeps in local memory", c),
-            kFewerValues};
+            kHoldFewerValues};
   }
   const double sectors = as_number(c.local_load_sectors) + as_number(c.local_store_sectors);
   const double requests = as_number(c.local_load_requests) + as_number(c.local_store_requests);

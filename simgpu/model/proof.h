@@ -23,6 +23,12 @@ std::string count_in_words(std::uint64_t count);
 /// vector accesses read have to start at multiples of 16 bytes.
 const char* advice_against_conflicts(const KernelCounters& counters);
 
+/// What helps against spilled registers.
+inline constexpr const char* kHoldFewerValues =
+    "let each thread hold fewer values at a time, or let it have more registers: fewer blocks for "
+    "each multiprocessor in __launch_bounds__, or smaller blocks; ptxas -v tells how much it "
+    "spills";
+
 /// @param sm_count multiprocessors of the GPU
 Proof proof_of(const KernelRecord& kernel, int sm_count);
 

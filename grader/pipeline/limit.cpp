@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <utility>
 
 #include "grader/diagnose/diagnose.h"
@@ -159,6 +161,41 @@ Limit launch_limit(const simgpu::Activity& activity, double call_us, double cost
   return limit;
 }
 
+/// Calls of the runtime that allocate or free memory, and wait for the device as they do.
+struct Allocations {
+  double us = 0;
+  std::uint64_t count = 0;
+};
+
+Allocations allocations_of(const simgpu::Activity& activity) {
+  static constexpr std::array kNames{"cudaMalloc",      "cudaFree",       "cudaMallocManaged",
+                                     "cudaMallocPitch", "cudaMallocHost", "cudaHostAlloc",
+                                     "cudaFreeHost"};
+  Allocations all;
+  for (const simgpu::ApiRecord& call : activity.calls) {
+    if (std::ranges::find(kNames, call.name) == kNames.end()) continue;
+    all.us += call.time_us;
+    ++all.count;
+  }
+  return all;
+}
+
+Limit allocation_limit(const Allocations& allocations, double call_us, double cost_us) {
+  Limit limit;
+  limit.what = "allocating memory";
+  limit.cost_us = cost_us;
+  limit.without_us = call_us - cost_us;
+  limit.next = "the kernels' own work";
+  limit.change =
+      "allocate once and keep the memory for later calls, or ask cudaMallocAsync, whose pool has "
+      "it "
+      "at hand; best, need none";
+  limit.counter = "cuda_api_sum cudaMalloc and cudaFree Calls";
+  limit.counter_value = static_cast<double>(allocations.count);
+  limit.proof = "cudaMalloc and cudaFree take long, and cudaFree waits for the device";
+  return limit;
+}
+
 /// Of a call whose first limit is the case's own.
 std::string without_a_change(const Timing& timing) {
   const bool has_full_marks = timing.efficiency >= timing.target_efficiency;
@@ -177,6 +214,10 @@ Limit limit_of(const simgpu::Activity& activity, const Work& work, double roofli
   const simgpu::KernelRecord* slowest = slowest_kernel(activity);
   if (slowest == nullptr || slowest->time.limiter.empty()) return {};
   const double launching = launching_us(activity, call_us);
+  if (const Allocations allocations = allocations_of(activity);
+      allocations.us > launching / 2 && launching > call_us / 2) {
+    return allocation_limit(allocations, call_us, std::min(allocations.us, launching));
+  }
   if (launching > call_us / 2) return launch_limit(activity, call_us, launching, may_use_graphs);
 
   const bool few_blocks = has_few_blocks(*slowest);

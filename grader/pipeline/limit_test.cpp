@@ -57,6 +57,23 @@ std::string advice(const simgpu::KernelRecord& record,
   return advice(activity, work, record.time.total_us);
 }
 
+TEST(AdviceTest, MemoryThatIsAllocatedInEachCallIsTold) {
+  simgpu::Activity activity;
+  activity.kernels = {kernel("dram", "l2")};
+  const double pair_us = 120;
+  activity.calls = {{.name = "cudaMalloc", .time_us = 60},
+                    {.name = "cudaLaunchKernel", .time_us = 2},
+                    {.name = "cudaFree", .time_us = 60}};
+  EXPECT_EQ(advice(activity, {}, 105 + pair_us),
+            "limited by allocating memory: 120 us of 225 us (53 %); cudaMalloc and cudaFree take "
+            "long, and cudaFree waits for the device (cuda_api_sum cudaMalloc and cudaFree Calls = "
+            "2). To be faster: allocate once and keep the memory for later calls, or ask "
+            "cudaMallocAsync, whose pool has it at hand; best, need none. Without it 105 us, where "
+            "the kernels' own work would limit (modelled)");
+  activity.calls[0].time_us = activity.calls[2].time_us = 1;
+  EXPECT_THAT(advice(activity, {}, 107), Not(HasSubstr("allocating")));
+}
+
 TEST(AdviceTest, TiledProductLoadsTwoWordsForEachMultiplyAdd) {
   EXPECT_EQ(advice(kernel("shared", "fp32")),
             "limited by shared memory: 100 us of 105 us (95 %); 2 loads from it for each "

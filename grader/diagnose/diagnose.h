@@ -84,17 +84,20 @@ struct WrappedIndex {
 };
 
 /// Outputs of a vast problem of which a large part is never written.
-Diagnostic explain_vast_unwritten(const WrappedIndex& wrapped, const DiagnoseContext& context);
+/// @param beyond_int it has more elements than an int counts
+Diagnostic explain_vast_unwritten(const WrappedIndex& wrapped, bool beyond_int,
+                                  const DiagnoseContext& context);
 
 /// A block whose access is out of bounds.
 struct LostBlock {
   simgpu::Dim3 block, thread;
-  std::string tensor;       ///< the output that it should write
+  std::string tensor;       ///< the output that it should write; empty where its share says nothing
   std::uint64_t share = 0;  ///< about the first element of it, where blocks follow each other
 };
 
 /// Adds to the story of a vast case what only happens there.
-void add_vast_cause(Diagnostic& story, const std::optional<LostBlock>& lost);
+/// @param beyond_int it has more elements than an int counts
+void add_vast_cause(Diagnostic& story, bool beyond_int, const std::optional<LostBlock>& lost);
 
 /// Whether the story of a wrong answer names its cause, rather than how the results look.
 bool names_cause(const Diagnostic& story);

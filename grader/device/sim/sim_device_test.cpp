@@ -147,6 +147,18 @@ TEST_F(SimDeviceTest, AFurtherCallMayBeOfAnotherSize) {
   EXPECT_THAT(wrong.activity.findings, Contains(Field(&simgpu::Finding::code, "RL0201")));
 }
 
+TEST_F(SimDeviceTest, OfAWholeCallOfAVastProblemIsReadWhatItStored) {
+  problem_.vast = true;
+  problem_.tensors[0].data.resize(4096);  // whole pages
+  problem_.tensors[1].shape = {std::int64_t{1} << 33};
+  const RunOutcome outcome = run("scale");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  ASSERT_EQ(outcome.settled.written.size(), 2U);
+  EXPECT_EQ(outcome.settled.written[1],
+            (std::vector<simgpu::ByteRange>{{0, kElements * sizeof(float)}}));
+  EXPECT_EQ(floats_in(outcome.outputs.at(1)).back(), 1.5F * (kElements - 1));
+}
+
 TEST_F(SimDeviceTest, ACheckedCallBehindATimedOneChangesNoTimeAndNoRecord) {
   const RunOutcome timed = run("scale", "libgpu_tasks.so", std::chrono::seconds(60), true);
   const RunOutcome twice = time_twice(device_, problem_, "scale");

@@ -20,7 +20,7 @@ struct ChosenBlocks {
 };
 
 /// What is final of a launch of which not all blocks ran: what those that ran whole have stored.
-/// Empty where that cannot be said.
+/// Beside vast memory, of one that ran whole too. Empty where that cannot be said.
 struct SettledBytes {
   std::vector<ByteRange> ranges;  ///< in order and apart from each other
   /// How many bytes all blocks of the grid store to each allocation that `ranges` lie in, as far as

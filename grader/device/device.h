@@ -27,6 +27,11 @@ class DeviceError : public std::runtime_error {
 /// by nothing else.
 struct FreshCall {
   Problem problem;
+  /// 2 for the second call of its process, where its arrays and those of the first one lie apart; 0
+  /// where nobody counts.
+  int number = 0;
+  /// It stored to outputs of an earlier call, at addresses that it was not given.
+  bool wrote_to_earlier = false;
   std::vector<std::vector<std::byte>> outputs;  ///< of every tensor, in order
   double time_us = 0;                           ///< 0: taken while the GPU was throttled
 };
@@ -85,7 +90,16 @@ struct RunOutcome {
   /// Of one of the timed calls, which was drawn at random; empty where they are not repeated.
   std::vector<std::vector<std::byte>> drawn_outputs;
   std::vector<FreshCall> fresh;
+  int failed_call =
+      0;  ///< of RunRequest::further: the call whose end this is; 2 for the second one
   std::string printed;  ///< capped stdout and stderr of the guest; untrusted
+};
+
+/// One more call in the process of a first one.
+struct FurtherCall {
+  /// Its tensors lie where those of an earlier call lay, which had the same sizes: 0 for the first
+  /// call, then counting those with addresses of their own. Nothing: it gets such addresses.
+  std::optional<std::size_t> at = {};
 };
 
 struct RunRequest {
@@ -120,8 +134,10 @@ struct RunRequest {
   /// The problem with its inputs drawn anew, each time others: for a device that repeats timed
   /// calls in one guest, which could keep results. Sizes are those of `problem`. May be empty.
   std::function<Problem(int index)> fresh = {};
-  /// A timed call of at most so many warp instructions is made once more with fresh inputs, under
-  /// checkers, where the GPU is simulated. 0: never.
+  /// Where the GPU is simulated: calls behind the first one, in its process and under checkers, the
+  /// i-th of fresh(i), which may then have other sizes, too.
+  std::vector<FurtherCall> further = {};
+  /// Of a timed call: it gets these only where it takes at most so many warp instructions.
   std::uint64_t checked_again_up_to = 0;
 };
 

@@ -84,17 +84,20 @@ struct WrappedIndex {
 };
 
 /// Outputs of a vast problem of which a large part is never written.
-Diagnostic explain_vast_unwritten(const WrappedIndex& wrapped, const DiagnoseContext& context);
+/// @param beyond_int it has more elements than an int counts
+Diagnostic explain_vast_unwritten(const WrappedIndex& wrapped, bool beyond_int,
+                                  const DiagnoseContext& context);
 
 /// A block whose access is out of bounds.
 struct LostBlock {
   simgpu::Dim3 block, thread;
-  std::string tensor;       ///< the output that it should write
+  std::string tensor;       ///< the output that it should write; empty where its share says nothing
   std::uint64_t share = 0;  ///< about the first element of it, where blocks follow each other
 };
 
 /// Adds to the story of a vast case what only happens there.
-void add_vast_cause(Diagnostic& story, const std::optional<LostBlock>& lost);
+/// @param beyond_int it has more elements than an int counts
+void add_vast_cause(Diagnostic& story, bool beyond_int, const std::optional<LostBlock>& lost);
 
 /// Whether the story of a wrong answer names its cause, rather than how the results look.
 bool names_cause(const Diagnostic& story);
@@ -162,12 +165,21 @@ Diagnostic explain_work_elsewhere(const std::string& reason, const DiagnoseConte
 
 /// A timed case that is right, but not in each of its calls.
 enum class Repeat : std::uint8_t {
-  drawn,  ///< one of the timed calls, drawn at random, was wrong
-  fresh,  ///< the call after them, with inputs drawn anew, was wrong
-  stale,  ///< it returned what the inputs before asked for
+  drawn,      ///< one of the timed calls, drawn at random, was wrong
+  fresh,      ///< the call after them, with inputs drawn anew, was wrong
+  stale,      ///< it returned what the inputs before asked for
+  elsewhere,  ///< it stored to the arrays of an earlier call
+};
+/// Which call of its process went wrong.
+struct CallOfProcess {
+  int number = 0;          ///< 2 for the second one; 0 where nobody counts
+  bool is_larger = false;  ///< its arrays are larger than those of the first call
 };
 /// @param check of that call, against what its own inputs ask for
-Diagnostic explain_repeat(Repeat repeat, const TensorCheck& check, const DiagnoseContext& context);
+Diagnostic explain_repeat(Repeat repeat, CallOfProcess call, const TensorCheck& check,
+                          const DiagnoseContext& context);
+/// Adds to the story of a call that failed that it was not the first one in its process.
+void add_call_of_process(Diagnostic& story, CallOfProcess call);
 
 /// A timed call that takes longer with inputs that it has not seen.
 /// @param fresh_us the shortest time with such inputs

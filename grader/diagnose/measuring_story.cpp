@@ -1,31 +1,75 @@
 #include <fmt/format.h>
 
+#include <array>
+#include <string>
+#include <string_view>
+
 #include "grader/diagnose/diagnose.h"
 #include "grader/diagnose/story.h"
 
 namespace rooflab {
 
-Diagnostic explain_repeat(Repeat repeat, const TensorCheck& check, const DiagnoseContext& context) {
-  Diagnostic story = begin_story("RL0420", context);
+namespace {
+
+/// "the second call in a process, with larger arrays than the first,"
+std::string which_call(CallOfProcess call) {
+  constexpr std::array<std::string_view, 3> kOrdinals{"second", "third", "fourth"};
+  const auto index = static_cast<std::size_t>(call.number - 2);
+  const std::string_view ordinal = index < kOrdinals.size() ? kOrdinals.at(index) : "next";
+  const std::string_view arrays =
+      call.is_larger ? "larger arrays than the first" : "arrays of its own";
+  return fmt::format("the {} call in one process, with {},", ordinal, arrays);
+}
+
+std::string message_of(Repeat repeat, CallOfProcess call) {
+  const bool is_counted = call.number > 0;
   switch (repeat) {
     case Repeat::drawn:
-      story.message = "one of the timed calls, drawn at random, gave a wrong result";
-      break;
+      return "one of the timed calls, drawn at random, gave a wrong result";
     case Repeat::fresh:
-      story.message = "with inputs that no call before had, the result is wrong";
-      break;
+      return is_counted ? which_call(call) + " gives a wrong result"
+                        : "with inputs that no call before had, the result is wrong";
     case Repeat::stale:
-      story.message = "a call with new inputs returned the result of the inputs before";
-      break;
+      return (is_counted ? which_call(call) : "a call with new inputs") +
+             " returned the result of the inputs before";
+    case Repeat::elsewhere:
+      return which_call(call) + " stores its result where an earlier call had its outputs";
   }
+  return {};
+}
+
+void add_how_it_is_called(Diagnostic& story, CallOfProcess call) {
+  story.notes.emplace_back(call.number > 0
+                               ? "the function is called several times in one process: with other "
+                                 "inputs, at other addresses, and of other sizes"
+                               : "the function is called several times in one process, with new "
+                                 "inputs at the same addresses, too");
+}
+
+constexpr const char* kKeepNothing =
+    "compute the result in every call from what its arguments point to: keep nothing between "
+    "calls, in static variables, in device memory or by address";
+constexpr const char* kKeepWhatFits =
+    "compute the result in every call from its own arguments: a buffer that a call leaves behind "
+    "has the size of that call, and a CUDA graph its pointers, so take and capture them anew";
+
+}  // namespace
+
+Diagnostic explain_repeat(Repeat repeat, CallOfProcess call, const TensorCheck& check,
+                          const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0420", context);
+  story.message = message_of(repeat, call);
   add_effect(story, check, context);
-  story.notes.emplace_back(
-      "the function is called several times in one process, with new inputs at the same addresses, "
-      "too");
-  story.help =
-      "compute the result in every call from what its arguments point to: keep nothing between "
-      "calls, in static variables, in device memory or by address";
+  add_how_it_is_called(story, call);
+  const bool is_stale = repeat == Repeat::stale;
+  story.help = call.number > 0 && !is_stale ? kKeepWhatFits : kKeepNothing;
   return story;
+}
+
+void add_call_of_process(Diagnostic& story, CallOfProcess call) {
+  story.message = fmt::format("{} goes wrong: {}", which_call(call), story.message);
+  add_how_it_is_called(story, call);
+  if (story.help.empty()) story.help = kKeepWhatFits;
 }
 
 Diagnostic explain_slower_on_fresh(double fresh_us, double time_us,

@@ -26,7 +26,7 @@ TEST_F(GradeTest, RightAnswerScoresItsPointsAndThoseForSpeed) {
   EXPECT_EQ(task.timings[0].bound, "compute");
   EXPECT_EQ(result.seed, 8812U);
   EXPECT_EQ(result.device, "sim:round");
-  EXPECT_EQ(runs_, 4);
+  EXPECT_EQ(runs_, 5);
 }
 
 TEST_F(GradeTest, ARightResultThatNoKernelComputedScoresNothing) {
@@ -241,7 +241,7 @@ TEST_F(GradeTest, OneCaseIsReplayedWithoutPoints) {
   EXPECT_EQ(task.cases[0].name, "seven");
   EXPECT_EQ(task.score, 0);
   EXPECT_EQ(task.max_score, 0);
-  EXPECT_EQ(runs_, 1);
+  EXPECT_EQ(runs_, 2);
 }
 
 TEST_F(GradeTest, CaseGetsTheSameInputsAloneAsAmongOthers) {

@@ -200,11 +200,12 @@ Judgement judge_vast(const JudgedRun& run) {
   explain_tensors(run, expected, compared(run, expected).wrong, judgement);
   if (judgement.diagnostics.empty()) {
     if (const auto wrapped = wrapped_index(run.problem, run.outcome)) {
-      judgement.diagnostics.push_back(explain_vast_unwritten(*wrapped, run.context));
+      judgement.diagnostics.push_back(
+          explain_vast_unwritten(*wrapped, counts_beyond_int(run.problem), run.context));
       judgement.telling = Telling::cause;
     }
   } else {
-    add_vast_cause(judgement.diagnostics.front(), std::nullopt);
+    add_vast_cause(judgement.diagnostics.front(), counts_beyond_int(run.problem), std::nullopt);
   }
   if (!judgement.diagnostics.empty()) judgement.verdict = Verdict::wrong_answer;
   return judgement;
@@ -213,7 +214,8 @@ Judgement judge_vast(const JudgedRun& run) {
 /// Of an access outside of memory the index is what went wrong.
 void explain_vast_end(const JudgedRun& run, Judgement& judgement) {
   if (judgement.verdict != Verdict::runtime_error || judgement.diagnostics.empty()) return;
-  add_vast_cause(judgement.diagnostics.front(), lost_block(run.problem, run.outcome));
+  add_vast_cause(judgement.diagnostics.front(), counts_beyond_int(run.problem),
+                 lost_block(run.problem, run.outcome));
 }
 
 void check_results(const JudgedRun& run, Judgement& judgement) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "grader/pipeline/check.h"
 #include "grader/spec/median.h"
@@ -9,8 +10,50 @@
 namespace rooflab {
 namespace {
 
-Judgement wrong(Repeat repeat, const TensorCheck& check, const JudgedRun& run) {
-  return {Verdict::wrong_answer, {explain_repeat(repeat, check, run.context)}, Telling::cause};
+Judgement wrong(Repeat repeat, CallOfProcess call, const TensorCheck& check, const JudgedRun& run) {
+  return {
+      Verdict::wrong_answer, {explain_repeat(repeat, call, check, run.context)}, Telling::cause};
+}
+
+std::size_t bytes_of(const Problem& problem) {
+  std::size_t bytes = 0;
+  for (const Tensor& tensor : problem.tensors) bytes += tensor.bytes();
+  return bytes;
+}
+
+CallOfProcess place_of(int number, const Problem& problem, const Problem& first) {
+  return {.number = number, .is_larger = bytes_of(problem) > bytes_of(first)};
+}
+
+bool are_alike(const Problem& a, const Problem& b) {
+  return std::ranges::equal(a.tensors, b.tensors, [](const Tensor& x, const Tensor& y) {
+    return x.name == y.name && x.type == y.type && x.shape == y.shape;
+  });
+}
+
+/// Whether a wrong call gave what an earlier one was asked for.
+bool is_stale(const FreshCall& call, const std::vector<const Problem*>& earlier,
+              const Oracle& oracle) {
+  return std::ranges::any_of(earlier, [&](const Problem* problem) {
+    return are_alike(*problem, call.problem) &&
+           wrong_tensors(*problem, oracle.expect(*problem), call.outputs).empty();
+  });
+}
+
+/// The first of the fresh calls that is wrong.
+std::optional<Judgement> judge_fresh_calls(const JudgedRun& run) {
+  std::vector<const Problem*> earlier{&run.problem};
+  for (const FreshCall& call : run.outcome.fresh) {
+    const auto checks = wrong_tensors(call.problem, run.oracle->expect(call.problem), call.outputs);
+    if (!checks.empty()) {
+      const Repeat repeat = is_stale(call, earlier, *run.oracle) ? Repeat::stale
+                            : call.wrote_to_earlier              ? Repeat::elsewhere
+                                                                 : Repeat::fresh;
+      return wrong(repeat, place_of(call.number, call.problem, run.problem), checks.front(), run);
+    }
+    earlier.push_back(&call.problem);
+  }
+  return std::nullopt;
 }
 
 /// The shortest time of a fresh call that has one.
@@ -30,15 +73,9 @@ std::optional<Judgement> judge_repeats(const JudgedRun& run) {
   if (!outcome.drawn_outputs.empty()) {
     const auto checks =
         wrong_tensors(run.problem, run.oracle->expect(run.problem), outcome.drawn_outputs);
-    if (!checks.empty()) return wrong(Repeat::drawn, checks.front(), run);
+    if (!checks.empty()) return wrong(Repeat::drawn, {}, checks.front(), run);
   }
-  for (const FreshCall& call : outcome.fresh) {
-    const auto checks = wrong_tensors(call.problem, run.oracle->expect(call.problem), call.outputs);
-    if (checks.empty()) continue;
-    const bool is_stale =
-        wrong_tensors(run.problem, run.oracle->expect(run.problem), call.outputs).empty();
-    return wrong(is_stale ? Repeat::stale : Repeat::fresh, checks.front(), run);
-  }
+  if (auto judgement = judge_fresh_calls(run)) return judgement;
   if (!outcome.sampling) return std::nullopt;
   if (outcome.sampling->early > 0) {
     return Judgement{Verdict::suspect,
@@ -50,6 +87,24 @@ std::optional<Judgement> judge_repeats(const JudgedRun& run) {
                                               median_of(outcome.samples_us), run.context)}};
   }
   return std::nullopt;
+}
+
+std::optional<Judgement> judge_further_calls(const JudgedRun& run,
+                                             const std::function<Problem(int index)>& fresh) {
+  if (run.oracle == nullptr) return std::nullopt;
+  if (auto judgement = judge_fresh_calls(run)) return judgement;
+  const int number = run.outcome.failed_call;
+  if (number == 0) return std::nullopt;
+  RunOutcome outcome = run.outcome;
+  outcome.outputs.clear();  // of the first call
+  const Problem problem = fresh(number - 2);
+  Judgement judgement =
+      judge({run.task, run.spec, problem, run.oracle, outcome, run.context, run.gpu});
+  if (judgement.verdict == Verdict::pass) return std::nullopt;
+  if (!judgement.diagnostics.empty()) {
+    add_call_of_process(judgement.diagnostics.front(), place_of(number, problem, run.problem));
+  }
+  return judgement;
 }
 
 }  // namespace rooflab

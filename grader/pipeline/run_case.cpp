@@ -97,6 +97,18 @@ std::vector<simgpu::Finding> take_off_stream(RunOutcome& outcome) {
 /// device runs only a part.
 bool is_whole(const CaseSpec& spec) { return !spec.sampled && spec.vast_gb == 0; }
 
+/// Whether a call with the parameters `a` is for a smaller problem of the same kind as one with
+/// `b`: the same type and function, and no length larger.
+bool is_smaller_of_its_kind(const Values& a, const Values& b) {
+  return std::ranges::all_of(a, [&](const auto& entry) {
+    const auto other = b.find(entry.first);
+    if (other == b.end() || other->second.index() != entry.second.index()) return false;
+    const auto* length = std::get_if<std::int64_t>(&entry.second);
+    if (length != nullptr) return *length <= std::get<std::int64_t>(other->second);
+    return std::holds_alternative<double>(entry.second) || entry.second == other->second;
+  });
+}
+
 }  // namespace
 
 DiagnoseContext TaskScene::context() const {
@@ -142,9 +154,11 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   }
   if (result.judgement.verdict != Verdict::pass) return result;
   result.repeats = judge_repeats(run);
-  if (!timed && result.repeats) {
-    result.judgement = *result.repeats;
-    return result;
+  if (!timed) {
+    if (const auto further = judge_further(numbered, place)) {
+      result.judgement = *further;
+      return result;
+    }
   }
   if (oracle_ != nullptr) result.artifacts = artifacts_of(*oracle_, problem, result.outcome);
   return result;
@@ -214,32 +228,73 @@ RunOutcome CaseRunner::run_with_retry(const RunRequest& request) const {
   return outcome;
 }
 
-/// One case of a kernel task is called twice in one process, where the GPU is simulated: the
-/// largest public one, since what a function keeps may be for some sizes alone. Not the first, for
-/// what that prints is shown, unless it is the only one.
+/// One case of a kernel task that is right is called several times more in one process, where the
+/// GPU is simulated, behind a call of a smaller one: what a function keeps may fit the sizes, the
+/// addresses or the inputs of an earlier call alone. It is the largest public case, since what it
+/// keeps may be for some sizes alone.
 bool CaseRunner::is_called_again(const CaseSpec& spec) const {
   if (scene_.task().kind != TaskKind::kernel || oracle_ == nullptr) return false;
-  return is_whole(spec) && spec.name == called_again();
+  if (!scene_.tools.device.checks_every_run()) return false;
+  const CaseSpec* largest = called_again().largest;
+  return largest != nullptr && !spec.hidden && spec.name == largest->name;
 }
 
-const std::string& CaseRunner::called_again() const {
+/// Bytes of a case's tensors, as its work tells: nothing is drawn for it.
+double CaseRunner::bytes_of(const CaseSpec& spec) const {
+  return oracle_->work(spec.parameters).compulsory_bytes;
+}
+
+/// The largest public case, and of those of its kind with at most half as many bytes the largest,
+/// so that a call of it is likely to go the same way.
+const CaseRunner::CalledAgain& CaseRunner::called_again() const {
   if (called_again_) return *called_again_;
   std::vector<const CaseSpec*> open;
   for (const CaseSpec& spec : scene_.task().cases) {
     const bool runs_here =
         spec.peak.empty() || scene_.tools.device.gpu().peak_flops.contains(spec.peak);
-    if (!spec.hidden && runs_here) open.push_back(&spec);
+    if (!spec.hidden && runs_here && is_whole(spec)) open.push_back(&spec);
   }
-  if (open.size() > 1) open.erase(open.begin());
-  std::erase_if(open, [](const CaseSpec* spec) { return !is_whole(*spec); });
-  const auto bytes_of = [this](const CaseSpec* spec) {
-    std::size_t bytes = 0;
-    for (const Tensor& tensor : problem_of(*spec, spec->name).tensors) bytes += tensor.bytes();
-    return bytes;
+  const auto bytes = [this](const CaseSpec* spec) { return bytes_of(*spec); };
+  CalledAgain& again = called_again_.emplace();
+  const auto largest = std::ranges::max_element(open, {}, bytes);
+  if (largest == open.end()) return again;
+  again.largest = *largest;
+  const auto find_smaller = [&](bool of_its_kind) {
+    for (const CaseSpec* spec : open) {
+      const bool is_small =
+          spec != again.largest && 2 * bytes_of(*spec) <= bytes_of(*again.largest);
+      const bool is_right_kind =
+          !of_its_kind || is_smaller_of_its_kind(spec->parameters, again.largest->parameters);
+      const bool is_more = again.smaller == nullptr || bytes_of(*spec) > bytes_of(*again.smaller);
+      if (is_small && is_right_kind && is_more) again.smaller = spec;
+    }
   };
-  const auto largest = std::ranges::max_element(open, {}, bytes_of);
-  called_again_ = largest == open.end() ? std::string() : (*largest)->name;
-  return *called_again_;
+  find_smaller(true);
+  if (again.smaller == nullptr) find_smaller(false);
+  return again;
+}
+
+/// The calls of a case that is right alone, behind one of a smaller case: two with arrays of their
+/// own, and the smaller one again with other inputs in the same arrays. So a buffer of the first
+/// call is too small, a graph of its pointers, or of the second call's, is wrong, and a result that
+/// is kept by address is stale.
+std::optional<Judgement> CaseRunner::judge_further(const NumberedCase& numbered,
+                                                   const DiagnoseContext& place) const {
+  const CaseSpec& spec = numbered.spec;
+  if (!is_called_again(spec)) return std::nullopt;
+  const CaseSpec* smaller = called_again().smaller;
+  const CaseSpec& before = smaller == nullptr ? spec : *smaller;
+  const Problem first = problem_of(before, fmt::format("{}, before {}", before.name, spec.name));
+  RunRequest request = request_of(first, false, numbered);
+  request.further = {{}, {}, {.at = 0}};
+  request.fresh = [&](int index) {
+    const CaseSpec& drawn = index == 2 ? before : spec;
+    return problem_of(drawn, fmt::format("{}, drawn anew {}", drawn.name, index));
+  };
+  const RunOutcome outcome = run_with_retry(request);
+  const JudgedRun run{
+      scene_.task(), spec, first, oracle_, outcome, place, scene_.tools.device.gpu()};
+  return judge_further_calls(run, request.fresh);
 }
 
 RunRequest CaseRunner::request_of(const Problem& problem, bool timed,
@@ -263,8 +318,8 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed,
           .late_inputs = spec.late_inputs,
           .names_built_code_only = spec.hidden,
           .host_time_limit = std::chrono::duration<double>(scene_.task().host_time_limit_s),
-          .fresh = timed || is_called_again(spec) ? std::function(with_fresh_inputs)
-                                                  : std::function<Problem(int)>(),
+          .fresh = with_fresh_inputs,
+          .further = timed ? std::vector<FurtherCall>{{}} : std::vector<FurtherCall>{},
           .checked_again_up_to = numbered.is_checked_again ? kMostCheckedInstructions : 0};
 }
 

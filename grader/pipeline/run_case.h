@@ -59,16 +59,24 @@ class CaseRunner {
   CaseSeeds seeds_of(const std::string& draw) const;
   Problem problem_of(const CaseSpec& spec, const std::string& draw) const;
   RunRequest request_of(const Problem& problem, bool timed, const NumberedCase& numbered) const;
+  /// The case that is called several times in one process, and the one that is called before it.
+  struct CalledAgain {
+    const CaseSpec* largest = nullptr;  ///< of the task's own cases, as the other one; may be null
+    const CaseSpec* smaller = nullptr;
+  };
   bool is_called_again(const CaseSpec& spec) const;
+  double bytes_of(const CaseSpec& spec) const;
+  std::optional<Judgement> judge_further(const NumberedCase& numbered,
+                                         const DiagnoseContext& place) const;
   RunOutcome run_with_retry(const RunRequest& request) const;
   void look_closer(const JudgedRun& run, CaseRun& result);
   std::optional<Judgement> judge_off_stream(const JudgedRun& run,
                                             std::vector<simgpu::Finding> findings) const;
-  const std::string& called_again() const;
+  const CalledAgain& called_again() const;
 
   const TaskScene& scene_;
   const Oracle* oracle_;
-  mutable std::optional<std::string> called_again_;
+  mutable std::optional<CalledAgain> called_again_;
   bool looked_closer_ = false;
   int too_slow_ = 0;  ///< timed calls so far that were cut short
 };

@@ -32,6 +32,10 @@ std::optional<std::uint64_t> first_unreached(const Tensor& tensor,
   return std::nullopt;
 }
 
+bool is_counted_beyond_int(const Tensor& tensor) {
+  return tensor.elements() >= static_cast<std::int64_t>(kWraps.front());
+}
+
 /// A call that ran whole stored so many bytes.
 double stored_bytes(const RunOutcome& outcome) {
   double stored = 0;
@@ -59,19 +63,25 @@ std::optional<WrappedIndex> wrapped_index(const Problem& problem, const RunOutco
   for (std::size_t i = 0; i < problem.tensors.size(); ++i) {
     const Tensor& tensor = problem.tensors[i];
     if (tensor.role == Role::input) continue;
-    due += static_cast<double>(tensor.bytes());
+    // Of what is there before, a call may have to write only some.
+    const bool is_due = tensor.role == Role::output;
+    if (is_due) due += static_cast<double>(tensor.bytes());
     if (ran_whole && stored_bytes(outcome) < kLeastWritten * due) return WrappedIndex{tensor.name};
     // Of others than chosen blocks nobody knows what the rest does.
     if (i >= settled.of_grid.size() || settled.chosen.of_grid == 0) continue;
     WrappedIndex wrapped{tensor.name};
     const auto unreached = first_unreached(tensor, settled.written[i], settled.chosen.storing);
-    const bool is_little = static_cast<double>(settled.of_grid[i]) <
-                           kLeastWritten * static_cast<double>(tensor.bytes());
+    const bool is_little = is_due && static_cast<double>(settled.of_grid[i]) <
+                                         kLeastWritten * static_cast<double>(tensor.bytes());
     if (!unreached && !is_little) continue;
     wrapped.unwritten = unreached.value_or(0);
     return with_last_block(wrapped, tensor, settled.addresses[i], settled.chosen);
   }
   return std::nullopt;
+}
+
+bool counts_beyond_int(const Problem& problem) {
+  return std::ranges::any_of(problem.tensors, is_counted_beyond_int);
 }
 
 std::optional<LostBlock> lost_block(const Problem& problem, const RunOutcome& outcome) {
@@ -90,6 +100,8 @@ std::optional<LostBlock> lost_block(const Problem& problem, const RunOutcome& ou
   const simgpu::Dim3& block = outside->where.block;
   const auto number = static_cast<double>(
       block.x + std::uint64_t{grid.x} * (block.y + std::uint64_t{grid.y} * block.z));
+  // Where an input is the large one, a block's share of the output says nothing of its place there.
+  if (!is_counted_beyond_int(*output)) return LostBlock{block, outside->where.thread, "", 0};
   const double each = static_cast<double>(output->elements()) / static_cast<double>(grid.count());
   return LostBlock{block, outside->where.thread, output->name,
                    static_cast<std::uint64_t>(number * each)};

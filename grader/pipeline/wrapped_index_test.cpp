@@ -86,5 +86,24 @@ TEST(WrappedIndex, IsThereWhereTheWholeCallStoresTooLittleForSoManyElements) {
   EXPECT_FALSE(wrapped_index(vast_problem(), whole));
 }
 
+/// A cache takes few new tokens: that most of it stays as it was says nothing.
+TEST(WrappedIndex, IsNoneOfWhatIsThereBeforeTheCallAndIsWrittenHereAndThere) {
+  Problem cache = vast_problem();
+  cache.tensors[1].role = Role::in_out;
+  EXPECT_FALSE(wrapped_index(cache, outcome_of({{0, 64}, {11 * kGiga, 64}}, 4096)));
+  EXPECT_TRUE(wrapped_index(cache, outcome_of({{0, 64}, {3 * kGiga, 64}}, 4096)))
+      << "behind 2^31 no block writes";
+  RunOutcome whole = outcome_of({}, 0);
+  whole.activity.kernels[0].at_least = false;
+  EXPECT_FALSE(wrapped_index(cache, whole));
+}
+
+TEST(WrappedIndex, NeedsMoreElementsThanAnIntCounts) {
+  EXPECT_TRUE(counts_beyond_int(vast_problem()));
+  Problem large = vast_problem();
+  for (Tensor& tensor : large.tensors) tensor.shape = {static_cast<std::int64_t>(kGiga)};
+  EXPECT_FALSE(counts_beyond_int(large));
+}
+
 }  // namespace
 }  // namespace rooflab

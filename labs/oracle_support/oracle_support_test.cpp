@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
 #include "labs/oracle_support/evidence.h"
 #include "labs/oracle_support/known_mistakes.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rounding.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/oracle_support/tensors.h"
 
 namespace rooflab {
@@ -250,6 +252,19 @@ TEST(EvidenceTest, ComparesRelativeToWhatIsExpected) {
 TEST(EvidenceTest, WritesNumbersWithFiveDigits) {
   EXPECT_EQ(message("took ", 0.123456789, " ms for ", std::int64_t{1234567}, " calls"),
             "took 0.12346 ms for 1234567 calls");
+}
+
+TEST(Selection, NamesTheElementsOfRows) {
+  EXPECT_EQ(elements_of_rows({0, 1'000'000'000}, 3),
+            (std::vector<std::size_t>{0, 1, 2, 3'000'000'000, 3'000'000'001, 3'000'000'002}));
+}
+
+TEST(Tensors, OfAVastProblemSmallInputsFillWholePages) {
+  const Tensor small = drawn("x", ElementType::float32, Role::input, {1025}, [] { return 2.0; });
+  const Tensor padded = in_whole_pages(small);
+  EXPECT_EQ(padded.data.size(), 8192U);
+  EXPECT_EQ(padded.shape, small.shape);
+  EXPECT_EQ(widened(padded), widened(small));
 }
 
 }  // namespace

@@ -115,6 +115,18 @@ std::vector<std::size_t> elements_if_vast(const Problem& problem, const std::str
   return selected_elements(problem, output, kMost);
 }
 
+std::vector<std::size_t> elements_of_rows(const std::vector<std::int64_t>& rows,
+                                          std::int64_t length) {
+  std::vector<std::size_t> elements;
+  elements.reserve(rows.size() * static_cast<std::size_t>(length));
+  for (const std::int64_t row : rows) {
+    for (std::int64_t i = 0; i < length; ++i) {
+      elements.push_back(static_cast<std::size_t>(row * length + i));
+    }
+  }
+  return elements;
+}
+
 std::vector<std::size_t> listed(const std::vector<std::size_t>& index, std::size_t count) {
   if (!index.empty()) return index;
   std::vector<std::size_t> all(count);

@@ -36,6 +36,10 @@ std::vector<std::int64_t> selected_rows(const Problem& problem, const std::strin
 /// of any other nothing, which stands for all.
 std::vector<std::size_t> elements_if_vast(const Problem& problem, const std::string& output);
 
+/// The elements of these rows of `length` elements.
+std::vector<std::size_t> elements_of_rows(const std::vector<std::int64_t>& rows,
+                                          std::int64_t length);
+
 /// All of `index`, or 0 … count - 1 where it is empty.
 std::vector<std::size_t> listed(const std::vector<std::size_t>& index, std::size_t count);
 

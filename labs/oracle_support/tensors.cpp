@@ -102,6 +102,12 @@ Tensor repeated(Tensor tensor, std::int64_t count) {
   return tensor;
 }
 
+Tensor in_whole_pages(Tensor tensor) {
+  constexpr std::size_t kPage = 4096;
+  tensor.data.resize((tensor.data.size() + kPage - 1) / kPage * kPage);
+  return tensor;
+}
+
 std::vector<double> widened(const Tensor& tensor, const std::vector<std::size_t>& elements) {
   const std::size_t there = tensor.data.size() / size_of(tensor.type);
   std::vector<double> values;

@@ -45,6 +45,10 @@ inline std::int64_t vast_period(ElementType type) {
 /// The tensor with `count` elements, which repeat those that it has.
 Tensor repeated(Tensor tensor, std::int64_t count);
 
+/// A small input of a vast problem, with room behind its elements up to the end of a page: a device
+/// takes whole pages of it. @pre it is at most as large as what a vast input repeats
+Tensor in_whole_pages(Tensor tensor);
+
 /// These elements of a tensor, as doubles, of one that repeats itself too.
 std::vector<double> widened(const Tensor& tensor, const std::vector<std::size_t>& elements);
 

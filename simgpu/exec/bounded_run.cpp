@@ -145,6 +145,7 @@ class BoundingBlocks {
     run_more([&] {
       run_block(0);
       run_block(blocks - 1);
+      edges_ran_ = true;
     });
   }
 
@@ -156,7 +157,9 @@ class BoundingBlocks {
     if (sampler_.any_conflict()) return {};
     kept_.put_back(launch_.memory);
     SettledBytes settled = kept_.settled(launch_.request.grid.count(), launch_.memory);
-    if (pairs_.size() == kMostPairs && kept_.blocks() >= 2 * kMostPairs) settled.chosen = chosen();
+    // Where the first or the last block takes too long, it may do the work of all.
+    const bool all_ran = pairs_.size() == kMostPairs && edges_ran_;
+    if (all_ran && kept_.blocks() >= 2 * kMostPairs) settled.chosen = chosen();
     return settled;
   }
 
@@ -180,6 +183,7 @@ class BoundingBlocks {
   BlockSampler sampler_;
   KeptStores kept_;
   std::vector<Pair> pairs_;
+  bool edges_ran_ = false;  ///< the first block and the last came to their ends
 };
 
 LaunchResult failed_launch(const LaunchContext& launch, const LaunchFailure& failure) {
@@ -252,6 +256,19 @@ std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
   return result;
 }
 
+/// What all blocks of a launch beside vast memory have stored, which nobody could look through.
+SettledBytes stored_whole(const LaunchContext& launch, const KeptStores& kept) {
+  return kept.settled(launch.request.grid.count(), launch.memory);
+}
+
+/// Runs all blocks, and says where they stored.
+LaunchResult run_whole_beside_vast_memory(const LaunchContext& launch) {
+  KeptStores kept;
+  LaunchResult result = run_side_by_side(launch, &kept);
+  if (!result.at_least) result.settled = stored_whole(launch, kept);
+  return result;
+}
+
 /// Bounds from as much as runs of the launch's beginning.
 LaunchResult bounds_from_beginning(const LaunchContext& launch, std::uint64_t share) {
   LaunchContext part = with_share(launch, share);
@@ -261,9 +278,12 @@ LaunchResult bounds_from_beginning(const LaunchContext& launch, std::uint64_t sh
   LaunchResult result;
   {
     Rehearsal rehearsal(launch.memory);
-    result = run_side_by_side(part, settles ? &kept : nullptr);
+    const bool keeps = settles || launch.bounds_by_blocks_alone;
+    result = run_side_by_side(part, keeps ? &kept : nullptr);
     if (!result.at_least) rehearsal.keep();
   }
+  if (!result.at_least && launch.bounds_by_blocks_alone)
+    result.settled = stored_whole(launch, kept);
   if (result.at_least && settles) {
     kept.put_back(launch.memory);
     result.settled = kept.settled(launch.request.grid.count(), launch.memory);
@@ -281,7 +301,8 @@ LaunchResult run_within_budget(const LaunchContext& launch, bool may_sample,
     return bounds_from_beginning(launch, kShareOfBounds);
   }
   if (!alone || expected_work(launch) <= launch.instruction_budget) {
-    LaunchResult whole = run_in_full(launch);
+    LaunchResult whole =
+        launch.bounds_by_blocks_alone ? run_whole_beside_vast_memory(launch) : run_in_full(launch);
     const bool is_known = !whole.at_least || whole.counters.warp_instructions > 0;
     if (is_known) return whole;
   }

@@ -70,6 +70,7 @@ RunRequest request_twice(const Problem& problem, const std::string& entry) {
     other.parameters["alpha"] = 5.0;
     return other;
   };
+  request.further = {{}};
   return request;
 }
 RunOutcome run_twice(SimDevice& device, const Problem& problem, const std::string& entry) {
@@ -107,6 +108,55 @@ TEST_F(SimDeviceTest, WhatGoesWrongInASecondCallIsTheOutcome) {
   ASSERT_EQ(outcome.activity.findings.size(), 1U);
   EXPECT_EQ(outcome.activity.findings[0].code, "RL0201");
   EXPECT_TRUE(outcome.fresh.empty());
+}
+
+TEST_F(SimDeviceTest, AFurtherCallHasArraysOfItsOwn) {
+  const RunOutcome kept = run_twice(device_, problem_, "scale_where_the_first_call_was");
+  ASSERT_EQ(kept.end, End::returned) << kept.detail;
+  EXPECT_EQ(kept.fresh.at(0).number, 2);
+  EXPECT_EQ(kept.fresh.at(0).outputs.at(1).front(), kPoisonByte);
+  EXPECT_TRUE(kept.fresh.at(0).wrote_to_earlier);
+  EXPECT_FALSE(run_twice(device_, problem_, "scale").fresh.at(0).wrote_to_earlier);
+}
+
+TEST_F(SimDeviceTest, AFurtherCallMayHaveTheArraysOfAnEarlierOne) {
+  RunRequest request = request_twice(problem_, "scale_what_is_new");
+  EXPECT_NE(device_.run(request).fresh.at(0).outputs.at(1).front(), kPoisonByte);
+  request.further = {{.at = 0}};
+  EXPECT_EQ(device_.run(request).fresh.at(0).outputs.at(1).front(), kPoisonByte);
+}
+
+TEST_F(SimDeviceTest, AFurtherCallMayBeOfAnotherSize) {
+  Problem small = problem_;
+  small.parameters["n"] = std::int64_t{300};
+  for (Tensor& tensor : small.tensors) tensor.shape = {300};
+  small.tensors[0].data.resize(300 * sizeof(float));
+  const auto run_small_first = [&](const std::string& entry) {
+    RunRequest request = request_of(small, entry, "libgpu_tasks.so", std::chrono::seconds(60));
+    request.further = {{}, {}, {.at = 0}};
+    request.fresh = [&](int index) { return index == 2 ? small : problem_; };
+    return device_.run(request);
+  };
+  const RunOutcome right = run_small_first("scale");
+  EXPECT_EQ(right.failed_call, 0);
+  ASSERT_EQ(right.fresh.size(), 3U);
+  EXPECT_EQ(floats_in(right.fresh[1].outputs.at(1)).back(), 1.5F * (kElements - 1));
+  EXPECT_EQ(floats_in(right.fresh[2].outputs.at(1)).back(), 1.5F * 299);
+  const RunOutcome wrong = run_small_first("scale_through_a_buffer_of_the_first_size");
+  EXPECT_EQ(wrong.failed_call, 2);
+  EXPECT_THAT(wrong.activity.findings, Contains(Field(&simgpu::Finding::code, "RL0201")));
+}
+
+TEST_F(SimDeviceTest, OfAWholeCallOfAVastProblemIsReadWhatItStored) {
+  problem_.vast = true;
+  problem_.tensors[0].data.resize(4096);  // whole pages
+  problem_.tensors[1].shape = {std::int64_t{1} << 33};
+  const RunOutcome outcome = run("scale");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  ASSERT_EQ(outcome.settled.written.size(), 2U);
+  EXPECT_EQ(outcome.settled.written[1],
+            (std::vector<simgpu::ByteRange>{{0, kElements * sizeof(float)}}));
+  EXPECT_EQ(floats_in(outcome.outputs.at(1)).back(), 1.5F * (kElements - 1));
 }
 
 TEST_F(SimDeviceTest, ACheckedCallBehindATimedOneChangesNoTimeAndNoRecord) {

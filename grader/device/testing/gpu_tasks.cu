@@ -169,3 +169,32 @@ ROOFLAB_ENTRY(overrun_the_second_time) {
                                   static_cast<float>(call.real("alpha")), n);
   if (++calls == 2) overrun<<<1, 32>>>(call.tensor<float>("y"), n);
 }
+
+/// As a CUDA graph does that is captured in the first call and launched again in each.
+ROOFLAB_ENTRY(scale_where_the_first_call_was) {
+  static const auto* const x = call.tensor<const float>("x");
+  static auto* const y = call.tensor<float>("y");
+  const int n = size_of(call);
+  scale<<<(n + 127) / 128, 128>>>(x, y, static_cast<float>(call.real("alpha")), n);
+}
+
+ROOFLAB_ENTRY(scale_through_a_buffer_of_the_first_size) {
+  static float* kept = nullptr;
+  const int n = size_of(call);
+  if (kept == nullptr) cudaMalloc(&kept, static_cast<std::size_t>(n) * sizeof(float));
+  scale<<<(n + 127) / 128, 128>>>(call.tensor<const float>("x"), kept, 1.0F, n);
+  scale<<<(n + 127) / 128, 128>>>(kept, call.tensor<float>("y"),
+                                  static_cast<float>(call.real("alpha")), n);
+}
+
+/// Keeps its result by the address of its input.
+ROOFLAB_ENTRY(scale_what_is_new) {
+  static const float* last = nullptr;
+  const auto* x = call.tensor<const float>("x");
+  const int n = size_of(call);
+  if (x != last) {
+    scale<<<(n + 127) / 128, 128>>>(x, call.tensor<float>("y"),
+                                    static_cast<float>(call.real("alpha")), n);
+  }
+  last = x;
+}

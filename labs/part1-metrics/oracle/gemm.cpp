@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/evidence.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rounding.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/part1-metrics/oracle/matrix_product.h"
 #include "labs/part1-metrics/oracle/tensors.h"
 
@@ -21,13 +23,21 @@ class GemmOracle : public Oracle {
     const Sizes s = sizes(parameters);
     Random random(seed);
     Problem problem{parameters, {}};
-    problem.tensors.push_back(random_input("A", type_, {s.m, s.k}, random));
-    problem.tensors.push_back(random_input("B", type_, {s.k, s.n}, random));
+    problem.vast = is_vast(parameters);
+    const auto add = [&](const char* name, std::int64_t rows, std::int64_t columns) {
+      problem.tensors.push_back(
+          problem.vast
+              ? repeated(random_input(name, type_, {vast_period(type_)}, random), rows * columns)
+              : random_input(name, type_, {rows, columns}, random));
+    };
+    add("A", s.m, s.k);
+    add("B", s.k, s.n);
     problem.tensors.push_back(output("C", ElementType::float32, {s.m, s.n}));
     return problem;
   }
 
   std::vector<Expected> expect(const Problem& problem) const override {
+    if (problem.vast) return {elements_of_product(problem)};
     const Inputs in = inputs(problem);
     return {{"C", multiply(in.view_a(), in.view_b(), in.m, in.n, in.k), tolerance(in)}};
   }
@@ -42,6 +52,7 @@ class GemmOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    if (problem.vast) return {};  // other cases know them
     const Inputs in = inputs(problem);
     std::vector<KnownMistake> mistakes;
     const std::vector<double> bounds = tolerance(in);
@@ -96,6 +107,26 @@ class GemmOracle : public Oracle {
   }
   std::vector<double> tolerance(const Inputs& in) const {
     return product_tolerance(in.a, in.b, in.m, in.n, in.k, unit_);
+  }
+
+  /// Some elements of a product that is too large to compute as a whole.
+  Expected elements_of_product(const Problem& problem) const {
+    const Sizes s = sizes(problem.parameters);
+    Expected product{"C", {}, {}, elements_if_vast(problem, "C")};
+    std::vector<std::size_t> row(static_cast<std::size_t>(s.k)), column(row.size());
+    for (const std::size_t element : product.index) {
+      const auto i = static_cast<std::int64_t>(element) / s.n;
+      const auto j = static_cast<std::int64_t>(element) % s.n;
+      for (std::int64_t l = 0; l < s.k; ++l) {
+        row[l] = static_cast<std::size_t>(i * s.k + l);
+        column[l] = static_cast<std::size_t>(l * s.n + j);
+      }
+      const std::vector<double> a = widened(tensor(problem, "A"), row);
+      const std::vector<double> b = widened(tensor(problem, "B"), column);
+      product.value.push_back(std::inner_product(a.begin(), a.end(), b.begin(), 0.0));
+      product.tolerance.push_back(product_tolerance(a, b, 1, 1, s.k, unit_).front());
+    }
+    return product;
   }
 
   /// The sum over k in [from, to) alone.

@@ -1,9 +1,12 @@
 #include <cmath>
 #include <functional>
+#include <numeric>
+#include <utility>
 
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rounding.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/part1-metrics/oracle/tensors.h"
 
 namespace rooflab {
@@ -17,13 +20,19 @@ class GemvOracle : public Oracle {
     const std::int64_t k = integer(parameters, "k");
     Random random(seed);
     Problem problem{parameters, {}};
-    problem.tensors.push_back(random_input("A", ElementType::float32, {m, k}, random));
-    problem.tensors.push_back(random_input("x", ElementType::float32, {k}, random));
+    problem.vast = is_vast(parameters);
+    constexpr ElementType kType = ElementType::float32;
+    problem.tensors.push_back(
+        problem.vast ? repeated(random_input("A", kType, {vast_period(kType)}, random), m * k)
+                     : random_input("A", kType, {m, k}, random));
+    Tensor x = random_input("x", kType, {k}, random);
+    problem.tensors.push_back(problem.vast ? in_whole_pages(std::move(x)) : std::move(x));
     problem.tensors.push_back(output("y", ElementType::float32, {m}));
     return problem;
   }
 
   std::vector<Expected> expect(const Problem& problem) const override {
+    if (problem.vast) return {some_sums(problem)};
     const Inputs in = inputs(problem);
     return {{"y", in.sums([](std::int64_t) { return true; }), in.tolerance()}};
   }
@@ -35,6 +44,7 @@ class GemvOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    if (problem.vast) return {};  // other cases know them
     const Inputs in = inputs(problem);
     std::vector<KnownMistake> mistakes;
     const std::vector<double> bounds = in.tolerance();
@@ -60,6 +70,24 @@ class GemvOracle : public Oracle {
 
  private:
   static constexpr std::int64_t kWarpSize = 32;
+
+  /// The sums of some rows of a matrix that is not there as a whole.
+  static Expected some_sums(const Problem& problem) {
+    constexpr std::int64_t kMostRows = 400;
+    const std::int64_t k = integer(problem.parameters, "k");
+    const std::vector<double> x = widened(problem, "x");
+    Expected y{"y", {}, {}, {}};
+    for (const std::int64_t row : selected_rows(problem, "y", 1, kMostRows)) {
+      const std::vector<double> a = widened(tensor(problem, "A"), elements_of_rows({row}, k));
+      const auto dot = [](const std::vector<double>& u, const std::vector<double>& v) {
+        return std::inner_product(u.begin(), u.end(), v.begin(), 0.0);
+      };
+      y.index.push_back(static_cast<std::size_t>(row));
+      y.value.push_back(dot(a, x));
+      y.tolerance.push_back(sum_tolerance(k, kFloat32Unit, std::sqrt(dot(a, a) * dot(x, x))));
+    }
+    return y;
+  }
 
   struct Inputs {
     std::int64_t m, k;

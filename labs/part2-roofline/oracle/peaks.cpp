@@ -15,6 +15,7 @@ constexpr std::int64_t kChunk = 4096;
 /// Steps of chains that are computed again for one output: a part of a second.
 constexpr std::int64_t kMostSteps = std::int64_t{1} << 26;
 constexpr std::size_t kLeastCompared = 10'000;
+constexpr std::size_t kMostVastSums = 2'000;
 
 /// fma_peak and sum_chunks of peaks.h. Parameters: function and n; for fma_peak also steps, a and
 /// b.
@@ -24,7 +25,12 @@ class PeaksOracle : public Oracle {
     const std::int64_t n = integer(parameters, "n");
     Random random(seed);
     Problem problem{parameters, {}};
-    problem.tensors.push_back(drawn_input("in", n, random, [&] { return uniform(random, -4, 4); }));
+    problem.vast = is_vast(parameters);
+    const auto draw = [&] { return uniform(random, -4, 4); };
+    constexpr ElementType kType = ElementType::float32;
+    problem.tensors.push_back(
+        problem.vast ? repeated(drawn("in", kType, Role::input, {vast_period(kType)}, draw), n)
+                     : drawn_input("in", n, random, draw));
     problem.tensors.push_back(is_fma(parameters) ? vector_output("out", n)
                                                  : vector_output("sums", chunks(n)));
     return problem;
@@ -46,6 +52,7 @@ class PeaksOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    if (problem.vast) return {};  // other cases know them
     return is_fma(problem.parameters) ? chain_mistakes(problem) : sum_mistakes(problem);
   }
 
@@ -160,16 +167,18 @@ class PeaksOracle : public Oracle {
   template <typename Keep>
   static Expected sums(const Problem& problem, const Keep& keep) {
     const std::span<const float> in = floats(tensor(problem, "in"));
-    const auto n = static_cast<std::int64_t>(in.size());
+    const std::int64_t n = integer(problem.parameters, "n");
     const auto count = static_cast<std::size_t>(chunks(n));
-    Expected sums{"sums", {}, {}, selected_elements(problem, "sums", kMostCompared / 4)};
+    // A vast input repeats itself.
+    const std::size_t most = problem.vast ? kMostVastSums : kMostCompared / 4;
+    Expected sums{"sums", {}, {}, selected_elements(problem, "sums", most)};
     for (const std::size_t chunk : listed(sums.index, count)) {
       const std::int64_t first = static_cast<std::int64_t>(chunk) * kChunk;
       const std::int64_t length = std::min(kChunk, n - first);
       double sum = 0;
       double magnitude = 0;
       for (std::int64_t i = 0; i < length; ++i) {
-        const double x = in[static_cast<std::size_t>(first + i)];
+        const double x = in[static_cast<std::size_t>(first + i) % in.size()];
         if (keep(i)) sum += x;
         magnitude += std::abs(x);
       }

@@ -61,7 +61,8 @@ struct LayerContext {
 /// Attention projects to q, k and v, norms q and k head by head, turns both by their positions (v
 /// is neither normed nor turned), and projects its result back. mlp(x) = down(gelu(gate(x)) *
 /// up(x)). T is float or __nv_bfloat16. Every function is made of yours in rmsnorm.h, rope.h,
-/// geglu.h, kv_cache.h and attention.h, of toolkit/linear.h and of toolkit/add.h.
+/// geglu.h, kv_cache.h and attention.h, of toolkit/linear.h and of toolkit/add.h. No array has 2^31
+/// elements or more.
 
 /// The prompt of `length` tokens: fills the cache, which holds nothing before.
 ///

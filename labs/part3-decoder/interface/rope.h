@@ -15,8 +15,9 @@
 ///
 /// T is float or __nv_bfloat16, and is for storage only: angles, cosines and sines are fp32, and x
 /// is rounded once, when it is stored. Angles reach many turns, 15,915 at position 100,000: take
-/// sincosf, since the error of __sinf and __cosf grows with the angle. head_dim is even. Pointers
-/// are aligned to 256 bytes. Launches on `stream` and need not wait.
+/// sincosf, since the error of __sinf and __cosf grows with the angle. head_dim is even, batch at
+/// most 65,535, and x may have more elements than an int counts. Pointers are aligned to 256 bytes.
+/// Launches on `stream` and need not wait.
 template <typename T>
 void rope(T* x, const int* positions, int batch, int length, int heads, int head_dim, float theta,
           cudaStream_t stream);

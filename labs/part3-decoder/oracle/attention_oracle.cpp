@@ -21,6 +21,11 @@ class AttentionOracle : public Oracle {
     Problem problem{parameters, {}};
     const double spread = set_default(problem.parameters, "score_spread", 2.0);
     Random random(seed);
+    problem.vast = is_vast(parameters);
+    if (problem.vast) {
+      add_vast_tensors(c, spread, random, problem);
+      return problem;
+    }
     problem.tensors.push_back(random_tensor("q", c.type, Role::input,
                                             {s.batch, s.query_length, s.query_heads, s.head_dim},
                                             spread, random));
@@ -38,6 +43,7 @@ class AttentionOracle : public Oracle {
 
   std::vector<Expected> expect(const Problem& problem) const override {
     const Case c = read(problem.parameters);
+    if (problem.vast) return {some_heads(problem, c)};
     const Sample sample{problem, judged_tokens(problem, keys_seen(c, c.key_length - 1))};
     return {attended(sample, right_rule(problem))};
   }
@@ -66,6 +72,7 @@ class AttentionOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    if (problem.vast) return {};  // other cases know them
     // Whoever ignores the window sees all keys.
     const Sample sample{problem, judged_tokens(problem, read(problem.parameters).key_length)};
     Mistakes mistakes({attended(sample, right_rule(problem))});
@@ -110,6 +117,54 @@ class AttentionOracle : public Oracle {
                                   " keys: `capacity` must be at least that");
     }
     return c;
+  }
+
+  /// A cache of more elements than an int counts, of which the queries see the last keys.
+  static void add_vast_tensors(const Case& c, double spread, Random& random, Problem& problem) {
+    const AttentionShape& s = c.shape;
+    const std::vector<std::int64_t> queries = {s.batch, s.query_length, s.query_heads, s.head_dim};
+    problem.tensors.push_back(
+        in_whole_pages(random_tensor("q", c.type, Role::input, queries, spread, random)));
+    for (const char* name : {"keys", "values"}) {
+      problem.tensors.push_back(
+          repeated(random_tensor(name, c.type, Role::input, {vast_period(c.type)}, 1, random),
+                   s.batch * s.key_value_heads * s.capacity * s.head_dim));
+    }
+    problem.tensors.push_back(
+        in_whole_pages(consecutive("positions", c.key_length - s.query_length, s.query_length)));
+    problem.tensors.push_back(output("out", c.type, queries));
+  }
+
+  /// What some heads of some queries of a vast problem become.
+  static Expected some_heads(const Problem& problem, const Case& c) {
+    constexpr std::int64_t kMostHeads = 100;
+    const AttentionShape& s = c.shape;
+    const std::vector<std::int64_t> rows = selected_rows(problem, "out", s.head_dim, kMostHeads);
+    Computed out;
+    for (const std::int64_t row : rows) {
+      const std::int64_t query_head = row % s.query_heads;
+      const std::int64_t query = row / s.query_heads % s.query_length;
+      const std::int64_t batch = row / s.query_heads / s.query_length;
+      const std::int64_t last = c.key_length - s.query_length + query;
+      const std::int64_t count = keys_seen(c, last);
+      const std::int64_t head = query_head / (s.query_heads / s.key_value_heads);
+      std::vector<std::int64_t> slots;
+      for (std::int64_t j = last - count + 1; j <= last; ++j) {
+        slots.push_back((batch * s.key_value_heads + head) * s.capacity + j % s.capacity);
+      }
+      AttentionRule rule = right_rule(problem);
+      rule.window = 0;  // these keys alone
+      const auto seen = elements_of_rows(slots, s.head_dim);
+      const Computed one = attention(
+          widened(tensor(problem, "q"), elements_of_rows({row}, s.head_dim)),
+          widened(tensor(problem, "keys"), seen), widened(tensor(problem, "values"), seen),
+          {static_cast<double>(count - 1)}, {1, 1, 1, 1, s.head_dim, count}, rule, {0});
+      out.value.insert(out.value.end(), one.value.begin(), one.value.end());
+      out.error.insert(out.error.end(), one.error.begin(), one.error.end());
+    }
+    Expected expected = stored("out", c.type, std::move(out));
+    expected.index = elements_of_rows(rows, s.head_dim);
+    return expected;
   }
 
   /// Slots of older tokens than the queries see hold numbers, slots that never held a token hold no

@@ -1,6 +1,10 @@
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/part3-decoder/oracle/operations.h"
 #include "labs/part3-decoder/oracle/tensors.h"
 
@@ -54,20 +58,31 @@ class KvCacheOracle : public Oracle {
     const ElementType type = storage_type(parameters);
     Random random(seed);
     Problem problem{parameters, {}};
+    problem.vast = is_vast(parameters);
+    const auto add = [&](const char* name, Role role, const std::vector<std::int64_t>& whole) {
+      if (!problem.vast) {
+        problem.tensors.push_back(random_tensor(name, type, role, whole, 1, random));
+        return;
+      }
+      const std::int64_t count = whole[0] * whole[1] * whole[2] * whole[3];
+      problem.tensors.push_back(
+          repeated(random_tensor(name, type, role, {vast_period(type)}, 1, random), count));
+    };
     for (const char* name : {"k", "v"}) {
-      problem.tensors.push_back(random_tensor(name, type, Role::input,
-                                              {s.batch, s.length, s.heads, s.head_dim}, 1, random));
+      add(name, Role::input, {s.batch, s.length, s.heads, s.head_dim});
     }
-    problem.tensors.push_back(
-        consecutive("positions", integer(parameters, "first_position", 0), s.length));
+    Tensor positions = consecutive("positions", integer(parameters, "first_position", 0), s.length);
+    problem.tensors.push_back(problem.vast ? in_whole_pages(std::move(positions))
+                                           : std::move(positions));
     for (const char* name : {"key_cache", "value_cache"}) {
-      problem.tensors.push_back(random_tensor(
-          name, type, Role::in_out, {s.batch, s.heads, s.capacity, s.head_dim}, 1, random));
+      add(name, Role::in_out, {s.batch, s.heads, s.capacity, s.head_dim});
     }
     return problem;
   }
 
   std::vector<Expected> expect(const Problem& problem) const override {
+    if (problem.vast)
+      return {some_of("key_cache", "k", problem), some_of("value_cache", "v", problem)};
     const CacheShape s = shape(problem.parameters);
     const Numbers positions = widened(problem, "positions");
     return caches(problem, [&](const Numbers& tokens, Numbers& cache) {
@@ -86,6 +101,7 @@ class KvCacheOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    if (problem.vast) return {};  // other cases know them
     Mistakes mistakes(expect(problem));
     add_wrong_slots(problem, mistakes);
     add_wrong_tokens(problem, mistakes);
@@ -98,6 +114,30 @@ class KvCacheOracle : public Oracle {
     return {integer(parameters, "batch"), integer(parameters, "length"),
             integer(parameters, "heads"), integer(parameters, "head_dim"),
             integer(parameters, "capacity")};
+  }
+
+  /// Some elements of a vast cache: what a new token has, or what was there.
+  static Expected some_of(const char* cache, const char* tokens, const Problem& problem) {
+    const CacheShape s = shape(problem.parameters);
+    const Numbers positions = widened(problem, "positions");
+    Expected expected{cache, {}, {}, elements_if_vast(problem, cache)};
+    for (const std::size_t element : expected.index) {
+      const auto i = static_cast<std::int64_t>(element);
+      const std::int64_t slot = i / s.head_dim % s.capacity;
+      const std::int64_t head = i / s.head_dim / s.capacity % s.heads;
+      const std::int64_t batch = i / s.head_dim / s.capacity / s.heads;
+      std::optional<std::int64_t> newest;
+      for (std::int64_t t = 0; t < s.length; ++t) {
+        if (static_cast<std::int64_t>(positions[t]) % s.capacity == slot) newest = t;
+      }
+      const std::int64_t from =
+          newest ? ((batch * s.length + *newest) * s.heads + head) * s.head_dim + i % s.head_dim
+                 : i;
+      expected.value.push_back(
+          widened(tensor(problem, newest ? tokens : cache), {static_cast<std::size_t>(from)})[0]);
+    }
+    expected.tolerance.assign(expected.value.size(), 0.0);
+    return expected;
   }
 
   /// Copies are exact. @param append fills one cache from its new tokens

@@ -1,7 +1,9 @@
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/part3-decoder/oracle/operations.h"
 #include "labs/part3-decoder/oracle/tensors.h"
 
@@ -18,15 +20,20 @@ class RmsNormOracle : public Oracle {
     const ElementType type = storage_type(parameters);
     Random random(seed);
     Problem problem{parameters, {}};
-    problem.tensors.push_back(
-        filled("x", type, Role::input, {rows, width}, rows_of_many_sizes(rows, width, random)));
-    problem.tensors.push_back(
-        random_tensor("weight", type, Role::input, {width}, kWeightDeviation, random));
+    problem.vast = is_vast(parameters);
+    problem.tensors.push_back(problem.vast ? repeated(random_tensor("x", type, Role::input,
+                                                                    {vast_period(type)}, 1, random),
+                                                      rows * width)
+                                           : filled("x", type, Role::input, {rows, width},
+                                                    rows_of_many_sizes(rows, width, random)));
+    Tensor weight = random_tensor("weight", type, Role::input, {width}, kWeightDeviation, random);
+    problem.tensors.push_back(problem.vast ? in_whole_pages(std::move(weight)) : std::move(weight));
     problem.tensors.push_back(output("y", type, {rows, width}));
     return problem;
   }
 
   std::vector<Expected> expect(const Problem& problem) const override {
+    if (problem.vast) return {some_rows(problem)};
     const Inputs in = inputs(problem);
     return {stored("y", in.type, rmsnorm(in.x, in.weight, kEpsilon))};
   }
@@ -39,6 +46,7 @@ class RmsNormOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    if (problem.vast) return {};  // other cases know them
     const Inputs in = inputs(problem);
     Mistakes mistakes(expect(problem));
     for (const WrongNorm& wrong : wrong_norms()) {
@@ -62,6 +70,19 @@ class RmsNormOracle : public Oracle {
 
   static Inputs inputs(const Problem& problem) {
     return {storage_type(problem.parameters), widened(problem, "x"), widened(problem, "weight")};
+  }
+
+  /// What some rows of a vast problem become.
+  static Expected some_rows(const Problem& problem) {
+    constexpr std::int64_t kMostRows = 200;
+    const std::int64_t width = integer(problem.parameters, "width");
+    const std::vector<std::size_t> index =
+        elements_of_rows(selected_rows(problem, "y", width, kMostRows), width);
+    Expected y =
+        stored("y", storage_type(problem.parameters),
+               rmsnorm(widened(tensor(problem, "x"), index), widened(problem, "weight"), kEpsilon));
+    y.index = index;
+    return y;
   }
 
   /// Most rows have size 1. Some are so small that epsilon counts, some large, some zero.

@@ -1,7 +1,10 @@
 #include <cmath>
+#include <iterator>
 #include <stdexcept>
+#include <utility>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/part3-decoder/oracle/operations.h"
 #include "labs/part3-decoder/oracle/tensors.h"
 
@@ -48,14 +51,21 @@ class RopeOracle : public Oracle {
     real(parameters, "theta");
     Random random(seed);
     Problem problem{parameters, {}};
-    problem.tensors.push_back(random_tensor("x", type, Role::in_out,
-                                            {s.batch, s.length, s.heads, s.head_dim}, 1, random));
+    problem.vast = is_vast(parameters);
+    const std::vector<std::int64_t> whole = {s.batch, s.length, s.heads, s.head_dim};
     problem.tensors.push_back(
-        consecutive("positions", integer(parameters, "first_position", 0), s.length));
+        problem.vast
+            ? repeated(random_tensor("x", type, Role::in_out, {vast_period(type)}, 1, random),
+                       s.batch * s.length * s.heads * s.head_dim)
+            : random_tensor("x", type, Role::in_out, whole, 1, random));
+    Tensor positions = consecutive("positions", integer(parameters, "first_position", 0), s.length);
+    problem.tensors.push_back(problem.vast ? in_whole_pages(std::move(positions))
+                                           : std::move(positions));
     return problem;
   }
 
   std::vector<Expected> expect(const Problem& problem) const override {
+    if (problem.vast) return {some_heads(problem)};
     return {turned(problem, widened(problem, "positions"), right_rule(problem))};
   }
 
@@ -68,6 +78,7 @@ class RopeOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    if (problem.vast) return {};  // other cases know them
     const RopeShape s = shape(problem.parameters);
     const Numbers positions = widened(problem, "positions");
     const RopeRule right = right_rule(problem);
@@ -132,6 +143,23 @@ class RopeOracle : public Oracle {
     RopeRule rule;
     rule.theta = real(problem.parameters, "theta");
     return rule;
+  }
+
+  /// Some heads of a vast problem, each turned by its own position.
+  static Expected some_heads(const Problem& problem) {
+    constexpr std::int64_t kMostHeads = 400;
+    const RopeShape s = shape(problem.parameters);
+    const std::vector<std::int64_t> heads = selected_rows(problem, "x", s.head_dim, kMostHeads);
+    const std::vector<std::size_t> index = elements_of_rows(heads, s.head_dim);
+    const Numbers positions = widened(problem, "positions");
+    Numbers of_heads;
+    for (const std::int64_t head : heads) of_heads.push_back(positions[head / s.heads % s.length]);
+    const RopeShape alone{1, std::ssize(heads), 1, s.head_dim};
+    Expected x =
+        stored("x", storage_type(problem.parameters),
+               rope(widened(tensor(problem, "x"), index), of_heads, alone, right_rule(problem)));
+    x.index = index;
+    return x;
   }
 
   static Expected turned(const Problem& problem, const Numbers& positions, const RopeRule& rule) {

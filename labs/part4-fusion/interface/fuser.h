@@ -70,10 +70,11 @@ struct KernelCache {
 ///   overlaps
 ///                no input
 ///
-/// Inputs may be more than the expression uses. One kernel does it all: it reads each array that is
-/// used once and writes out once, in one launch on `stream`, and nobody waits for it. Its source is
-/// written, compiled with NVRTC and loaded (cudaLibraryLoadData) when the cache does not have it
-/// yet; another call with an equal expression and the same storage compiles nothing.
+/// count is at least 1 and may be larger than 2^31. Inputs may be more than the expression uses.
+/// One kernel does it all: it reads each array that is used once and writes out once, in one launch
+/// on `stream`, and nobody waits for it. Its source is written, compiled with NVRTC and loaded
+/// (cudaLibraryLoadData) when the cache does not have it yet; another call with an equal expression
+/// and the same storage compiles nothing.
 ///
 /// Results are as accurate as CUDA's own functions (expf, tanhf, sqrtf, rsqrtf) make them, and
 /// rounded once when they are stored. A multiplication and an addition may be fused.

@@ -39,7 +39,8 @@ struct MlpContext {
 /// T is float or __half, and is for storage only: sums are fp32, on tensor cores too, and gate and
 /// up stay in fp32 until their product is rounded, which is at most 30,000; gate itself may be
 /// larger than the largest half, 65,504. Pointers are aligned to 256 bytes; all sizes are at least
-/// 1 and need not be multiples of anything. out holds garbage before the call.
+/// 1 and need not be multiples of anything, and no array has 2^31 elements or more. out holds
+/// garbage before the call.
 template <typename T>
 void gated_mlp(const MlpContext& context, const T* x, const T* gate_proj, const T* up_proj,
                const T* down_proj, T* out, const MlpShape& shape);

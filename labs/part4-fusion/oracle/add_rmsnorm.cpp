@@ -1,11 +1,13 @@
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/known_mistakes.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rmsnorm.h"
 #include "labs/oracle_support/rounding.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/oracle_support/tensors.h"
 
 namespace rooflab {
@@ -21,18 +23,29 @@ class AddRmsNormOracle : public Oracle {
     const std::int64_t width = integer(parameters, "width");
     const ElementType type = storage_type(parameters);
     Random random(seed);
-    const Addends addends = addends_of_many_sizes(rows, width, random);
     Problem problem{parameters, {}};
-    problem.tensors.push_back(filled("x", type, Role::input, {rows, width}, addends.x));
-    problem.tensors.push_back(
-        filled("residual", type, Role::in_out, {rows, width}, addends.residual));
-    problem.tensors.push_back(
-        random_tensor("weight", type, Role::input, {width}, kWeightDeviation, random));
+    problem.vast = is_vast(parameters);
+    if (problem.vast) {
+      const auto add = [&](const char* name, Role role) {
+        problem.tensors.push_back(repeated(
+            random_tensor(name, type, role, {vast_period(type)}, 1, random), rows * width));
+      };
+      add("x", Role::input);
+      add("residual", Role::in_out);
+    } else {
+      const Addends addends = addends_of_many_sizes(rows, width, random);
+      problem.tensors.push_back(filled("x", type, Role::input, {rows, width}, addends.x));
+      problem.tensors.push_back(
+          filled("residual", type, Role::in_out, {rows, width}, addends.residual));
+    }
+    Tensor weight = random_tensor("weight", type, Role::input, {width}, kWeightDeviation, random);
+    problem.tensors.push_back(problem.vast ? in_whole_pages(std::move(weight)) : std::move(weight));
     problem.tensors.push_back(output("y", type, {rows, width}));
     return problem;
   }
 
   std::vector<Expected> expect(const Problem& problem) const override {
+    if (problem.vast) return some_rows(problem);
     const Inputs in = inputs(problem);
     return in.outputs(in.sum, in.normed(in.stored_sum()));
   }
@@ -45,6 +58,7 @@ class AddRmsNormOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    if (problem.vast) return {};  // other cases know them
     const Inputs in = inputs(problem);
     const Computed y = in.normed(in.stored_sum());
     Mistakes mistakes(expect(problem));
@@ -150,6 +164,23 @@ class AddRmsNormOracle : public Oracle {
       return {stored("residual", type, residual_after), stored("y", type, y)};
     }
   };
+
+  /// What some rows of a vast problem become.
+  static std::vector<Expected> some_rows(const Problem& problem) {
+    constexpr std::int64_t kMostRows = 200;
+    const std::int64_t width = integer(problem.parameters, "width");
+    const std::vector<std::size_t> index =
+        elements_of_rows(selected_rows(problem, "y", width, kMostRows), width);
+    Inputs in{storage_type(problem.parameters),
+              widened(tensor(problem, "x"), index),
+              widened(tensor(problem, "residual"), index),
+              widened(problem, "weight"),
+              {}};
+    in.sum = plus(exactly(in.residual), in.x);
+    std::vector<Expected> outputs = in.outputs(in.sum, in.normed(in.stored_sum()));
+    for (Expected& output : outputs) output.index = index;
+    return outputs;
+  }
 
   static Inputs inputs(const Problem& problem) {
     Inputs in{storage_type(problem.parameters),

@@ -7,6 +7,7 @@
 #include "labs/oracle_support/known_mistakes.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rounding.h"
+#include "labs/oracle_support/selection.h"
 #include "labs/oracle_support/tensors.h"
 
 namespace rooflab {
@@ -20,8 +21,10 @@ class FusedGeluOracle : public Oracle {
     const ElementType type = storage_type(parameters);
     Random random(seed);
     Problem problem{parameters, {}};
-    problem.tensors.push_back(
-        filled("x", type, Role::input, {count}, values_of_many_sizes(count, random)));
+    problem.vast = is_vast(parameters);
+    const std::int64_t drawn = problem.vast ? vast_period(type) : count;
+    const Tensor x = filled("x", type, Role::input, {drawn}, values_of_many_sizes(drawn, random));
+    problem.tensors.push_back(problem.vast ? repeated(x, count) : x);
     problem.tensors.push_back(output("y", type, {count}));
     return problem;
   }
@@ -38,6 +41,7 @@ class FusedGeluOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    if (problem.vast) return {};  // other cases know them
     Mistakes mistakes(expect(problem));
     const auto add = [&](const char* code, const char* cause, const char* advice,
                          const std::function<double(double)>& function) {
@@ -93,12 +97,16 @@ class FusedGeluOracle : public Oracle {
   static Expected result(const Problem& problem, const std::function<double(double)>& function) {
     // For negative x, 1 + tanh cancels: what is left is off by the roundings of a number near 1.
     constexpr double kRoundings = 8;
+    const std::vector<std::size_t> index = elements_if_vast(problem, "y");
     Computed y;
-    for (const double x : widened(problem, "x")) {
+    for (const double x :
+         problem.vast ? widened(tensor(problem, "x"), index) : widened(problem, "x")) {
       y.value.push_back(function(x));
       y.error.push_back(kRoundings * kFloat32Unit * std::abs(x));
     }
-    return stored("y", storage_type(problem.parameters), std::move(y));
+    Expected expected = stored("y", storage_type(problem.parameters), std::move(y));
+    expected.index = index;
+    return expected;
   }
 };
 

@@ -24,6 +24,7 @@ class FuserOracle : public Oracle {
  public:
   Problem make(const Values& parameters, std::uint64_t seed) const override {
     Problem problem{parameters, {}};
+    problem.vast = is_vast(parameters);
     problem.parameters["expression"] = expression_text(parameters);
     const ElementType type = storage_type(parameters);
     const std::int64_t count = integer(parameters, "count");
@@ -31,9 +32,11 @@ class FuserOracle : public Oracle {
     Random random(seed);
     for (std::int64_t i = 0; i < inputs; ++i) {
       const std::string name = std::string("x").append(std::to_string(i));
-      problem.tensors.push_back(drawn(name, type, Role::input, {count}, [&] {
+      const std::int64_t own = problem.vast ? vast_period(type) : count;
+      const Tensor input = drawn(name, type, Role::input, {own}, [&] {
         return static_cast<double>(random() >> 11) * 0x1p-53 * 4 - 2;
-      }));
+      });
+      problem.tensors.push_back(problem.vast ? repeated(input, count) : input);
     }
     problem.tensors.push_back(output("out", type, {count}));
     const PostfixExpression expression(expression_text(parameters));
@@ -58,6 +61,7 @@ class FuserOracle : public Oracle {
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    if (problem.vast) return {};  // other cases know them
     Mistakes mistakes(expect(problem));
     const auto add = [&](const char* cause, const char* advice, const ExpressionRule& rule) {
       mistakes.add("RL0518", cause, advice, {evaluated(problem, rule)});
@@ -119,19 +123,27 @@ class FuserOracle : public Oracle {
     return expression;
   }
 
+  /// Of a vast input, what it repeats.
+  static std::vector<double> all_that_is_there(const Tensor& tensor) {
+    const std::size_t count = tensor.data.size() / size_of(tensor.type);
+    return widened(tensor, listed({}, count));
+  }
+
   static Expected evaluated(const Problem& problem, const ExpressionRule& rule) {
     const PostfixExpression expression(text(problem.parameters, "expression"), rule);
     std::vector<std::vector<double>> inputs;
     for (const Tensor& tensor : problem.tensors) {
-      if (tensor.role == Role::input) inputs.push_back(widened(tensor));
+      if (tensor.role == Role::input) inputs.push_back(all_that_is_there(tensor));
     }
     Computed computed;
     std::vector<double> element(inputs.size());
     const auto count = static_cast<std::size_t>(integer(problem.parameters, "count"));
+    constexpr std::size_t kMostIfVast = 20'000;
+    const std::size_t affordable = kMostNodes / std::max<std::size_t>(1, expression.nodes());
     std::vector<std::size_t> index = selected_elements(
-        problem, "out", kMostNodes / std::max<std::size_t>(1, expression.nodes()));
+        problem, "out", problem.vast ? std::min(affordable, kMostIfVast) : affordable);
     for (const std::size_t i : listed(index, count)) {
-      for (std::size_t k = 0; k < inputs.size(); ++k) element[k] = inputs[k][i];
+      for (std::size_t k = 0; k < inputs.size(); ++k) element[k] = inputs[k][i % inputs[k].size()];
       const Approximate result = expression.evaluate(element);
       computed.value.push_back(result.value);
       computed.error.push_back(result.error);

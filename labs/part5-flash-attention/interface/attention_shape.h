@@ -19,6 +19,9 @@
 /// tensor cores need it. Scores may be as large as 10,000, so that no exponential may be taken
 /// before the row's largest score is off. Outputs hold garbage before the call: write every element
 /// of them and read none; leave the inputs as they are.
+///
+/// batch and query_heads are at most 65,535. k and v may have more elements than an int counts; q
+/// and out have fewer.
 struct AttentionShape {
   int batch;            ///< sequences
   int query_heads;      ///< a multiple of key_value_heads

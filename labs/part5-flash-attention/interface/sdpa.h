@@ -15,7 +15,7 @@
 /// memory that you take with cudaMallocAsync and give back with cudaFreeAsync, both on `stream`.
 /// The weights take the place of the scores when T is float; otherwise they are T in an array of
 /// their own, since cuBLAS multiplies only elements of one type. Nothing else is allocated: the
-/// grader measures it.
+/// grader measures it. No array here has 2^31 elements or more, neither scores nor k and v.
 ///
 /// T is float, __half or __nv_bfloat16. Runs on `stream` and need not wait.
 template <typename T>

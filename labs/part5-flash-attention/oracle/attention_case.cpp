@@ -89,9 +89,16 @@ Problem AttentionCase::problem(const Values& parameters, std::uint64_t seed) con
   const double common = std::sqrt(-score_mean / std::sqrt(static_cast<double>(s.head_dim)));
   Problem problem{parameters, {}};
   problem.parameters.try_emplace("window", std::int64_t{0});
-  problem.tensors = {about(common, "q", type, queries, score_spread, random),
-                     about(-common, "k", type, keys, 1, random),
-                     about(value_mean, "v", type, keys, 1, random), output("out", type, queries)};
+  problem.vast = is_vast(parameters);
+  Tensor q = about(common, "q", type, queries, score_spread, random);
+  problem.tensors.push_back(problem.vast ? in_whole_pages(std::move(q)) : std::move(q));
+  for (const auto& [name, mean] : {std::pair{"k", -common}, {"v", value_mean}}) {
+    problem.tensors.push_back(
+        problem.vast ? repeated(about(mean, name, type, {vast_period(type)}, 1, random),
+                                s.batch * s.key_value_heads * s.key_length * s.head_dim)
+                     : about(mean, name, type, keys, 1, random));
+  }
+  problem.tensors.push_back(output("out", type, queries));
   if (has_log_sum_exp) {
     problem.tensors.push_back(
         output("log_sum_exp", ElementType::float32, {s.batch, s.query_heads, s.query_length}));
@@ -127,7 +134,44 @@ Work AttentionCase::work() const {
 
 std::vector<Expected> AttentionCase::expected(const Problem& problem,
                                               const AttentionRule& rule) const {
+  if (problem.vast) return expected_of_vast(problem, rule);
   return expected(problem, rule, widened(problem, "k"), widened(problem, "v"));
+}
+
+std::vector<Expected> AttentionCase::expected_of_vast(const Problem& problem,
+                                                      const AttentionRule& rule) const {
+  const std::vector<std::int64_t> rows = judged_rows(problem);
+  Attended attended;
+  const auto append = [](const Computed& from, Computed& to) {
+    to.value.insert(to.value.end(), from.value.begin(), from.value.end());
+    to.error.insert(to.error.end(), from.error.begin(), from.error.end());
+  };
+  for (const std::int64_t row : rows) {
+    const std::int64_t head = row / shape.query_length % shape.query_heads;
+    const std::int64_t batch = row / shape.query_length / shape.query_heads;
+    const std::int64_t of_keys =
+        batch * shape.key_value_heads + head / (shape.query_heads / shape.key_value_heads);
+    const KeyRange range = mask.keys(row % shape.query_length, shape);
+    std::vector<std::int64_t> keys;
+    for (std::int64_t j = range.first; j <= range.last; ++j) {
+      keys.push_back(of_keys * shape.key_length + j);
+    }
+    const auto seen = elements_of_rows(keys, shape.head_dim);
+    AttentionRule of_these = rule;
+    of_these.mask = {};
+    const Attended one =
+        attention(widened(tensor(problem, "q"), elements_of_rows({row}, shape.head_dim)),
+                  widened(tensor(problem, "k"), seen), widened(tensor(problem, "v"), seen),
+                  {1, 1, 1, 1, range.count(), shape.head_dim}, of_these, {0});
+    append(one.out, attended.out);
+    append(one.log_sum_exp, attended.log_sum_exp);
+  }
+  std::vector<Expected> outputs = {stored("out", type, std::move(attended.out))};
+  outputs[0].index = elements_of_rows(rows, shape.head_dim);
+  if (!has_log_sum_exp) return outputs;
+  outputs.push_back(stored("log_sum_exp", ElementType::float32, std::move(attended.log_sum_exp)));
+  outputs[1].index = elements_of_rows(rows, 1);
+  return outputs;
 }
 
 std::vector<Expected> AttentionCase::expected(const Problem& problem, const AttentionRule& rule,
@@ -151,6 +195,7 @@ std::vector<Expected> AttentionCase::expected(const Problem& problem, const Atte
 std::vector<std::int64_t> AttentionCase::judged_rows(const Problem& problem) const {
   constexpr double kMostProducts = 1e8;  // a part of a second
   constexpr std::int64_t kLeastRows = 64;
+  if (problem.vast) return selected_rows(problem, "out", shape.head_dim, kLeastRows);
   const std::int64_t count = shape.rows();
   const double products_of_row = 4.0 * static_cast<double>(shape.head_dim) *
                                  static_cast<double>(pairs()) / static_cast<double>(count);

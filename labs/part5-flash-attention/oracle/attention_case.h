@@ -36,6 +36,10 @@ struct AttentionCase {
   std::vector<Expected> expected(const Problem& problem, const AttentionRule& rule,
                                  const Numbers& keys, const Numbers& values) const;
 
+  /// The same of a vast problem, whose keys and values are not there as a whole.
+  /// @pre each query sees some of them
+  std::vector<Expected> expected_of_vast(const Problem& problem, const AttentionRule& rule) const;
+
   /// All rows, or a sample where there is too much to compute in fp64: the first and the last ones,
   /// which edges go wrong at, and others that nobody can know before.
   std::vector<std::int64_t> judged_rows(const Problem& problem) const;

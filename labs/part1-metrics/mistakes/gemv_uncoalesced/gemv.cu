@@ -6,7 +6,7 @@ __global__ void gemv_kernel(const float* A, const float* x, float* y, int M, int
   const int row = blockIdx.x * blockDim.x + threadIdx.x;
   if (row >= M) return;
   float sum = 0.0f;
-  for (int k = 0; k < K; ++k) sum += A[row * K + k] * x[k];
+  for (int k = 0; k < K; ++k) sum += A[static_cast<size_t>(row) * K + k] * x[k];
   y[row] = sum;
 }
 

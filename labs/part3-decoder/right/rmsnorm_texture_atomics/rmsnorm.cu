@@ -2,6 +2,8 @@
 
 #include <cuda_bf16.h>
 
+#include <algorithm>
+
 #include "toolkit/check.h"
 
 namespace {
@@ -64,12 +66,20 @@ cudaTextureObject_t texture_of(const T* array, std::size_t count) {
 template <typename T>
 void rmsnorm(const T* x, const T* weight, T* y, int rows, int width, float epsilon,
              cudaStream_t stream) {
-  const cudaTextureObject_t values = texture_of(x, static_cast<std::size_t>(rows) * width);
+  // A texture of linear memory has at most 2^27 elements, and begins at a multiple of 512 bytes.
+  constexpr int kRows = 512;
+  const int most = std::max(1, (1 << 27) / width / kRows) * kRows;
   const cudaTextureObject_t weights = texture_of(weight, width);
-  normalise<<<rows, 128, 0, stream>>>(values, weights, y, width, epsilon);
-  CUDA_CHECK(cudaGetLastError());
-  CUDA_CHECK(cudaStreamSynchronize(stream));  // the kernel needs the textures to its end
-  CUDA_CHECK(cudaDestroyTextureObject(values));
+  for (int first = 0; first < rows; first += most) {
+    const int count = std::min(most, rows - first);
+    const std::size_t begin = static_cast<std::size_t>(first) * width;
+    const cudaTextureObject_t values =
+        texture_of(x + begin, static_cast<std::size_t>(count) * width);
+    normalise<<<count, 128, 0, stream>>>(values, weights, y + begin, width, epsilon);
+    CUDA_CHECK(cudaGetLastError());
+    CUDA_CHECK(cudaStreamSynchronize(stream));  // the kernel needs the textures to its end
+    CUDA_CHECK(cudaDestroyTextureObject(values));
+  }
   CUDA_CHECK(cudaDestroyTextureObject(weights));
 }
 

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "grader/device/device.h"
+#include "grader/guest/call_protocol.h"
+#include "simgpu/device/device_process.h"
+
+/// One call of a function on the simulated GPU, as the trusted side prepares and reads it.
+namespace rooflab {
+
+// A loop on the host that calls the runtime for ever is ended by its calls, of which a machine
+// serves some ten thousands in a second. Calls that ask for what is not done yet do not count.
+inline constexpr std::uint64_t kHostCallLimit = 200'000;
+
+/// What a launch may take, in warp instructions.
+std::uint64_t instruction_budget(const RunRequest& request, bool checkers);
+
+/// The tensors of a problem in the memory of the device, inputs written and outputs poisoned.
+/// @return their addresses
+std::vector<std::uint64_t> place_tensors(simgpu::DeviceProcess& device, const Problem& problem);
+
+/// The tensors with other inputs where those of an earlier call were, and outputs poisoned.
+void replace_tensors(simgpu::DeviceProcess& device, const Problem& problem,
+                     const std::vector<std::uint64_t>& addresses);
+
+Call call_for(const RunRequest& request, const std::vector<std::uint64_t>& addresses);
+
+/// The arguments are on their way on the stream that the function is given, or used there. Only of
+/// late inputs is the whole order between streams judged: elsewhere inputs are there before the
+/// call.
+void note_callers_work(simgpu::DeviceProcess& device, const RunRequest& request,
+                       const std::vector<std::uint64_t>& addresses);
+
+/// Takes what the device knows. A guest that ended in time has to have left a device that does so
+/// as well.
+void collect(simgpu::DeviceProcess& device, const RunRequest& request,
+             const std::vector<std::uint64_t>& addresses, RunOutcome& outcome);
+
+}  // namespace rooflab

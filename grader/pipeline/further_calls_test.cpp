@@ -1,0 +1,112 @@
+// Calls behind a first one in the same process: which case has them, and what is said of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grader/pipeline/grade_fixture.h"
+
+namespace rooflab {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::int64_t size_of(const Problem& problem) { return problem.tensors[0].elements(); }
+
+/// Right alone, and behind a first call what `answer` makes of one. @param answer fills in outputs
+FakeDevice::Behaviour with_further_calls(std::function<void(FreshCall&, const Problem&)> answer) {
+  return [answer = std::move(answer)](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    for (std::size_t i = 0; i < request.further.size() && !request.timed; ++i) {
+      FreshCall call;
+      call.problem = request.fresh(static_cast<int>(i));
+      call.number = static_cast<int>(i) + 2;
+      RunRequest again = request;
+      again.problem = &call.problem;
+      call.outputs = solve(again).outputs;
+      answer(call, *request.problem);
+      outcome.fresh.push_back(std::move(call));
+    }
+    return outcome;
+  };
+}
+
+TEST_F(GradeTest, TheLargestPublicCaseIsCalledAgainBehindASmallerOne) {
+  part_.tasks[0].cases = {make_case("first", 2, false), make_case("four", 4, false),
+                          make_case("nine", 9, false), make_case("six", 6, false),
+                          make_case("secret", 50, true)};
+  std::vector<std::int64_t> sizes;
+  const TaskResult task = grade_task_with([&](const RunRequest& request) {
+    if (!request.timed && !request.further.empty()) {
+      sizes.push_back(size_of(*request.problem));
+      for (int i = 0; i < 3; ++i) sizes.push_back(size_of(request.fresh(i)));
+      EXPECT_EQ(request.further.at(2).at, 0U);
+      EXPECT_NE(request.fresh(2).tensors[0].data, request.problem->tensors[0].data);
+    }
+    return solve(request);
+  });
+  EXPECT_EQ(sizes, (std::vector<std::int64_t>{4, 9, 9, 4}));
+  EXPECT_EQ(task.verdict, Verdict::pass);
+}
+
+TEST_F(GradeTest, WhatStoresToEarlierArraysIsSaidToDoSo) {
+  part_.tasks[0].cases.front() = make_case("three", 3, false);
+  const TaskResult task =
+      grade_task_with(with_further_calls([](FreshCall& call, const Problem& /*first*/) {
+        if (call.number != 3) return;
+        call.outputs = untouched(call.problem);
+        call.wrote_to_earlier = true;
+      }));
+  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0420");
+  EXPECT_THAT(task.diagnostics[0].message,
+              HasSubstr("third call in one process, with larger arrays than the first, stores its "
+                        "result where an earlier call had its outputs"));
+}
+
+TEST_F(GradeTest, AResultOfEarlierInputsIsSaidToBeStale) {
+  part_.tasks[0].cases.front() = make_case("three", 3, false);
+  const TaskResult task =
+      grade_task_with(with_further_calls([](FreshCall& call, const Problem& first) {
+        if (call.number != 4) return;
+        RunRequest request;
+        request.problem = &first;
+        call.outputs = solve(request).outputs;
+      }));
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0420");
+  EXPECT_THAT(task.diagnostics[0].message, HasSubstr("returned the result of the inputs before"));
+}
+
+TEST_F(GradeTest, AFurtherCallThatFailsIsSaidToBeOne) {
+  part_.tasks[0].cases.front() = make_case("three", 3, false);
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    if (request.timed || request.further.empty()) return outcome;
+    outcome.failed_call = 2;
+    outcome.activity.findings = {finding(simgpu::FindingKind::out_of_bounds, "RL0201")};
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::runtime_error);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0201");
+  EXPECT_THAT(task.diagnostics[0].message,
+              StartsWith("the second call in one process, with larger arrays than the first, goes "
+                         "wrong: "));
+}
+
+/// Whatever a smaller case does by itself, its own case tells.
+TEST_F(GradeTest, AFirstCallThatFailsAccusesNobodyOfKeepingAnything) {
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    if (request.timed || request.further.empty()) return outcome;
+    outcome.activity.findings = {finding(simgpu::FindingKind::out_of_bounds, "RL0201")};
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+}
+
+}  // namespace
+}  // namespace rooflab

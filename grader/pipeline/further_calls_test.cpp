@@ -97,6 +97,22 @@ TEST_F(GradeTest, AFurtherCallThatFailsIsSaidToBeOne) {
                          "wrong: "));
 }
 
+TEST_F(GradeTest, ASmallerCaseThatIsWrongByItselfAccusesNobodyOfKeepingAnything) {
+  part_.tasks[0].cases.front() = make_case("three", 3, false);
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    if (request.timed || request.further.empty()) return outcome;
+    outcome.outputs = untouched(*request.problem);
+    FreshCall again;
+    again.number = 4;
+    again.problem = request.fresh(2);
+    again.outputs = untouched(again.problem);
+    outcome.fresh = {again};
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+}
+
 /// Whatever a smaller case does by itself, its own case tells.
 TEST_F(GradeTest, AFirstCallThatFailsAccusesNobodyOfKeepingAnything) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {

@@ -41,9 +41,11 @@ bool is_stale(const FreshCall& call, const std::vector<const Problem*>& earlier,
 }
 
 /// The first of the fresh calls that is wrong.
-std::optional<Judgement> judge_fresh_calls(const JudgedRun& run) {
+/// @param first_is_right  else a call of its sizes says nothing: it is wrong by itself
+std::optional<Judgement> judge_fresh_calls(const JudgedRun& run, bool first_is_right) {
   std::vector<const Problem*> earlier{&run.problem};
   for (const FreshCall& call : run.outcome.fresh) {
+    if (!first_is_right && are_alike(run.problem, call.problem)) continue;
     const auto checks = wrong_tensors(call.problem, run.oracle->expect(call.problem), call.outputs);
     if (!checks.empty()) {
       const Repeat repeat = is_stale(call, earlier, *run.oracle) ? Repeat::stale
@@ -75,7 +77,7 @@ std::optional<Judgement> judge_repeats(const JudgedRun& run) {
         wrong_tensors(run.problem, run.oracle->expect(run.problem), outcome.drawn_outputs);
     if (!checks.empty()) return wrong(Repeat::drawn, {}, checks.front(), run);
   }
-  if (auto judgement = judge_fresh_calls(run)) return judgement;
+  if (auto judgement = judge_fresh_calls(run, true)) return judgement;
   if (!outcome.sampling) return std::nullopt;
   if (outcome.sampling->early > 0) {
     return Judgement{Verdict::suspect,
@@ -92,7 +94,9 @@ std::optional<Judgement> judge_repeats(const JudgedRun& run) {
 std::optional<Judgement> judge_further_calls(const JudgedRun& run,
                                              const std::function<Problem(int index)>& fresh) {
   if (run.oracle == nullptr) return std::nullopt;
-  if (auto judgement = judge_fresh_calls(run)) return judgement;
+  const bool first_is_right =
+      wrong_tensors(run.problem, run.oracle->expect(run.problem), run.outcome.outputs).empty();
+  if (auto judgement = judge_fresh_calls(run, first_is_right)) return judgement;
   const int number = run.outcome.failed_call;
   if (number == 0) return std::nullopt;
   RunOutcome outcome = run.outcome;

@@ -291,7 +291,9 @@ std::optional<Judgement> CaseRunner::judge_further(const NumberedCase& numbered,
     const CaseSpec& drawn = index == 2 ? before : spec;
     return problem_of(drawn, fmt::format("{}, drawn anew {}", drawn.name, index));
   };
-  const RunOutcome outcome = run_with_retry(request);
+  RunOutcome outcome = run_with_retry(request);
+  // Work off the stream is not ordered with a later call's, and costs the group that is about it.
+  if (!take_off_stream(outcome).empty()) outcome.failed_call = 0;
   const JudgedRun run{
       scene_.task(), spec, first, oracle_, outcome, place, scene_.tools.device.gpu()};
   return judge_further_calls(run, request.fresh);

@@ -223,6 +223,11 @@ struct Calls {
 #include "RL0420.inc"
   }
 
+  static cudaGraphExec_t capture(const float* from, float* to);
+  void rl0420_2(cudaStream_t stream) {
+#include "RL0420_2.inc"
+  }
+
   void rl0505() {
 #include "RL0505.inc"
   }

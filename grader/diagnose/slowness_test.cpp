@@ -13,14 +13,19 @@ using ::testing::IsEmpty;
 
 const DiagnoseContext kContext{};
 
+Timing far_from_full_marks() {
+  Timing timing;
+  timing.efficiency = 0.01;
+  timing.target_efficiency = 0.5;
+  return timing;
+}
+
 TEST(SlownessTest, UncoalescedLoadsAreProvenByTheirSectors) {
   simgpu::KernelRecord kernel;
   kernel.counters.global_load_requests = 100;
   kernel.counters.global_load_sectors = 3200;
   kernel.counters.global_load_bytes = 100 * 32 * sizeof(float);
-  Timing timing;
-  timing.efficiency = 0.01;
-  timing.target_efficiency = 0.5;
+  const Timing timing = far_from_full_marks();
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1u);
   EXPECT_EQ(stories[0].code, "RL0501");
@@ -43,9 +48,7 @@ TEST(SlownessTest, WhatCostsMostIsToldFirstAndWhatCostsNothingIsNot) {
   kernel.counters.shared_load_bank_conflicts = 600;
   kernel.time.total_us = 105;
   kernel.time.terms = {{"shared", 100}, {"l2", 20}};
-  Timing timing;
-  timing.efficiency = 0.01;
-  timing.target_efficiency = 0.5;
+  const Timing timing = far_from_full_marks();
   const auto told = [&] {
     std::vector<std::string> codes;
     for (const auto& story : explain_slowness(timing, kernel, kContext)) {
@@ -69,9 +72,7 @@ TEST(SlownessTest, AtomicsThatWaitAreToldByTheirNumber) {
   kernel.counters.atomics_on_one_address = 33'554'432;
   kernel.time.total_us = 1000;
   kernel.time.terms = {{"atomics", 990}, {"dram", 90}};
-  Timing timing;
-  timing.efficiency = 0.01;
-  timing.target_efficiency = 0.5;
+  const Timing timing = far_from_full_marks();
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1U);
   EXPECT_EQ(stories[0].code, "RL0598");
@@ -92,10 +93,8 @@ TEST(SlownessTest, FewWarpsThatDoTheWorkOfAllAreToldWhereTheLaunchWaitsForThem) 
   kernel.time.limiter = "latency";
   kernel.time.terms = {{"latency", 990}, {"dram", 90}};
   kernel.time.uneven_warps = 32;
-  Timing timing;
+  Timing timing = far_from_full_marks();
   timing.limiter = "latency";
-  timing.efficiency = 0.01;
-  timing.target_efficiency = 0.5;
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1U) << "occupancy is not what it lacks";
   EXPECT_EQ(stories[0].code, "RL0599");
@@ -115,9 +114,7 @@ TEST(SlownessTest, SpilledRegistersAreToldWithTheirShareOfAccesses) {
   kernel.counters.local_spilling_requests = 900;
   kernel.time.total_us = 105;
   kernel.time.terms = {{"l1", 100}, {"fp32", 20}};
-  Timing timing;
-  timing.efficiency = 0.01;
-  timing.target_efficiency = 0.5;
+  const Timing timing = far_from_full_marks();
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1U);
   EXPECT_EQ(stories[0].code, "RL0590");
@@ -134,9 +131,7 @@ TEST(SlownessTest, BankConflictsAreSilentWhereAnotherTermTakesAsLong) {
   kernel.counters.shared_load_bank_conflicts = 600;
   kernel.time.total_us = 105;
   kernel.time.terms = {{"shared", 90}, {"latency", 100}};
-  Timing timing;
-  timing.efficiency = 0.01;
-  timing.target_efficiency = 0.5;
+  const Timing timing = far_from_full_marks();
   EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty());
   kernel.time.terms["latency"] = 50;
   EXPECT_EQ(explain_slowness(timing, kernel, kContext).size(), 1U);
@@ -146,9 +141,7 @@ TEST(SlownessTest, AdviceAgainstBankConflictsKeepsTilesAligned) {
   simgpu::KernelRecord kernel;
   kernel.counters.shared_load_wavefronts = 1000;
   kernel.counters.shared_load_bank_conflicts = 600;
-  Timing timing;
-  timing.efficiency = 0.01;
-  timing.target_efficiency = 0.5;
+  const Timing timing = far_from_full_marks();
   const auto help = [&] { return explain_slowness(timing, kernel, kContext).at(0).help; };
   EXPECT_THAT(help(), AllOf(HasSubstr("by one element"), HasSubstr("float4")));
   kernel.counters.flops["fp16_tensor"] = 4096;
@@ -179,9 +172,7 @@ TEST(SlownessTest, AGridThatLeavesMostOfTheGpuIdleIsTold) {
   simgpu::KernelRecord kernel;
   kernel.grid = {1, 2, 1};
   kernel.time.wave_quantisation = 54;
-  Timing timing;
-  timing.efficiency = 0.01;
-  timing.target_efficiency = 0.5;
+  const Timing timing = far_from_full_marks();
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1u);
   EXPECT_EQ(stories[0].code, "RL0594");

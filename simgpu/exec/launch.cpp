@@ -195,29 +195,27 @@ LaunchResult run_fairly(LaunchContext launch) {
       std::ranges::any_of(launch.kernel.info.instructions, [](const InstructionInfo& instruction) {
         return is_atomic(instruction.cls) && !instruction.writes.empty();
       });
-  const std::uint64_t blocks = launch.request.grid.count();
-  const bool may_repeat = !launch.checkers && !launch.undo && !launch.memory.bounds_undo() &&
-                          launch.request.grid_workspace == 0;
   if (!may_ask) return run_side_by_side(launch);
   DeviceMemory& memory = launch.memory;
-  std::optional<LaunchResult> result;
+  const bool may_repeat = !launch.checkers && !launch.undo && !memory.bounds_undo() &&
+                          launch.request.grid_workspace == 0;
   if (may_repeat) {
     launch.undo = true;
     memory.begin_undo();
-    result = run_side_by_side(launch);
-    const bool is_seen_through = result->status == LaunchStatus::ok && !result->at_least;
-    if (is_seen_through && result->asked_for_work && is_uneven(result->balance, blocks)) {
-      memory.roll_back();
-      launch.undo = false;
-      launch.asks_take_turns = true;
-      return run_side_by_side(launch);
-    }
-    memory.commit_undo();
-  } else {
-    result = run_side_by_side(launch);
   }
-  if (result->asked_for_work) result->balance = {};
-  return std::move(*result);
+  LaunchResult result = run_side_by_side(launch);
+  const bool repeats = may_repeat && result.status == LaunchStatus::ok && !result.at_least &&
+                       result.asked_for_work &&
+                       is_uneven(result.balance, launch.request.grid.count());
+  if (repeats) {
+    memory.roll_back();
+    launch.undo = false;
+    launch.asks_take_turns = true;
+    return run_side_by_side(launch);
+  }
+  if (may_repeat) memory.commit_undo();
+  if (result.asked_for_work) result.balance = {};
+  return result;
 }
 
 /// Runs every block; of a grid with more of them than can be run only the beginning, for what may

@@ -120,8 +120,9 @@ struct RunRequest {
   std::uint64_t secret = 0;
   /// The function gets a stream from its caller, which does not wait for the default stream.
   bool gives_stream = false;
-  /// With gives_stream: what the function does must be ordered with that stream, at any size. What
-  /// is not is a finding with the code RL0325. On a simulated GPU this costs next to nothing.
+  /// What the function does must be ordered with that stream, or with the default stream where it
+  /// gets none, at any size. What is not is a finding with the code RL0325. On a simulated GPU this
+  /// costs next to nothing.
   bool holds_to_stream = false;
   /// With gives_stream, on a device with checkers: the caller's own work on the tensors is on that
   /// stream, before the call and behind it, and nobody waits for it.

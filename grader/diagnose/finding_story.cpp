@@ -66,6 +66,11 @@ constexpr std::array kAdvice{
            "one thread own each element",
            "warps take turns in any order: a real GPU may pass by luck, this was found by barrier "
            "intervals"},
+    Advice{"RL0318",
+           "read what the kernel itself has stored through an ordinary load: no __ldg(), no "
+           "__restrict__ on a const pointer to it, and no texture",
+           "such loads go through a cache that no barrier and no fence empties: a real GPU may "
+           "return what was there before the launch"},
     Advice{
         "RL0305",
         "let every thread of the block reach the barrier: move it out of the condition; a thread "
@@ -184,6 +189,9 @@ const char* global_race_without_sizes(const std::string& code) {
     return "work on two streams uses the same memory, and nothing orders the two";
   if (code == "RL0316") {
     return "two threads of a block use the same global memory, and nothing orders them";
+  }
+  if (code == "RL0318") {
+    return "a load takes memory to be constant in which the same kernel has stored";
   }
   if (code == "RL0317") {
     return "two nodes of a graph use the same memory, and no path of edges connects them";

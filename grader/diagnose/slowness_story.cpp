@@ -154,7 +154,7 @@ void add_divergence(Causes& causes, const simgpu::KernelRecord& kernel,
 void add_low_occupancy(Causes& causes, const simgpu::KernelRecord& kernel, const Timing& timing,
                        const DiagnoseContext& context) {
   if (kernel.theoretical_occupancy >= kLowOccupancy || timing.limiter != "latency") return;
-  if (simgpu::warps_are_uneven(kernel)) return;  // more warps would wait for the same few
+  if (simgpu::unevenness(kernel) > 1) return;  // more warps would wait for the same few
   Diagnostic story = begin_story("RL0504", context);
   story.message =
       fmt::format("only {:.0f} % of the warps fit on an SM, limited by {}: too few to hide latency",
@@ -182,15 +182,22 @@ void add_few_blocks(Causes& causes, const simgpu::KernelRecord& kernel,
 
 void add_uneven_work(Causes& causes, const simgpu::KernelRecord& kernel,
                      const DiagnoseContext& context) {
-  if (!simgpu::warps_are_uneven(kernel)) return;
+  const double times = simgpu::unevenness(kernel);
+  if (times <= 1) return;
+  const std::string& limiter = kernel.time.limiter;
   Diagnostic story = begin_story("RL0599", context);
-  story.message = fmt::format(
-      "few warps do most of the work: the launch waits {:.1f} times as long for them as it would "
-      "if all did the same",
-      kernel.time.uneven_warps);
+  story.message =
+      limiter == "latency"
+          ? fmt::format(
+                "few warps do most of the work: the launch waits {:.1f} times as long for "
+                "them as it would if all did the same",
+                times)
+          : fmt::format(
+                "some multiprocessors, or some of their schedulers, do most of the work: "
+                "the launch takes {:.1f} times as long as if all did the same",
+                times);
   story.help = simgpu::kShareEvenly;
-  causes.push_back(
-      {std::move(story), longest_us(kernel, {"latency"}) * (1 - 1 / kernel.time.uneven_warps)});
+  causes.push_back({std::move(story), longest_us(kernel, {limiter.c_str()}) * (1 - 1 / times)});
 }
 
 void add_spills(Causes& causes, const simgpu::KernelRecord& kernel,

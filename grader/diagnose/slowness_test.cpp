@@ -104,6 +104,21 @@ TEST(SlownessTest, FewWarpsThatDoTheWorkOfAllAreToldWhereTheLaunchWaitsForThem) 
   EXPECT_EQ(explain_slowness(timing, kernel, kContext).at(0).code, "RL0504");
 }
 
+TEST(SlownessTest, MultiprocessorsThatDoTheWorkOfAllAreTold) {
+  simgpu::KernelRecord kernel;
+  kernel.theoretical_occupancy = 1;
+  kernel.time.total_us = 1000;
+  kernel.time.limiter = "issue";
+  kernel.time.terms = {{"issue", 990}, {"latency", 90}};
+  kernel.time.uneven_sms = 4;
+  Timing timing = far_from_full_marks();
+  timing.limiter = "issue";
+  const auto stories = explain_slowness(timing, kernel, kContext);
+  ASSERT_EQ(stories.size(), 1U);
+  EXPECT_EQ(stories[0].code, "RL0599");
+  EXPECT_THAT(stories[0].message, HasSubstr("takes 4.0 times as long"));
+}
+
 TEST(SlownessTest, SpilledRegistersAreToldWithTheirShareOfAccesses) {
   simgpu::KernelRecord kernel;
   kernel.registers_per_thread = 32;

@@ -98,18 +98,20 @@ Diagnostic explain_off_the_stream(const simgpu::Finding& finding, const Diagnose
   Diagnostic story = begin_story(finding.code, context);
   const Piece work = piece_of(finding);
   const bool on_default = says(finding.where.action, "the default stream");
-  const bool starts_early = says(finding.message, "does not wait for the stream");
+  const bool starts_early = says(finding.message, "are still being made");
+  const bool gives_stream = says(finding.message, "the stream that the function is given");
+  const char* callers = gives_stream ? "`stream`" : "the default stream";
   const std::string tensor = tensor_in(finding.object);
   const std::string memory = tensor.empty() ? "its memory" : fmt::format("`{}`", tensor);
   story.message =
-      fmt::format("{} on {}, and not on `stream`: nothing makes {}", work.name,
-                  on_default ? "the default stream" : "another stream",
+      fmt::format("{} on {}, and not on {}: nothing makes {}", work.name,
+                  on_default ? "the default stream" : "another stream", callers,
                   starts_early ? fmt::format("it wait for what comes before it there, and it uses "
                                              "{} too early",
                                              memory)
-                               : fmt::format("`stream` wait for it, and what comes behind the "
+                               : fmt::format("{} wait for it, and what comes behind the "
                                              "function may use {} too early",
-                                             memory));
+                                             callers, memory));
   const auto place = place_in_source(finding, work, context);
   if (place) {
     story.file = place->file;
@@ -136,13 +138,20 @@ Diagnostic explain_off_the_stream(const simgpu::Finding& finding, const Diagnose
   } else if (!context.case_name.empty()) {
     story.context += fmt::format("{}case {}", story.context.empty() ? "" : ", ", context.case_name);
   }
-  story.notes.emplace_back(
-      "the stream was made with cudaStreamNonBlocking: the default stream and it do not wait for "
-      "each other, and on a real GPU their work runs in any order");
+  story.notes.push_back(fmt::format(
+      "{} was made with cudaStreamNonBlocking: the default stream and it do not wait for "
+      "each other, and on a real GPU their work runs in any order",
+      gives_stream ? "the stream" : "the other stream"));
   const bool is_passed_on = !place && !finding.kernel.empty();
-  story.help = on_default ? (is_passed_on ? kPassOn : work.help)
-                          : "let the other stream wait for an event that was recorded on `stream`, "
-                            "and `stream` for one behind the other stream's last work";
+  if (gives_stream && on_default) {
+    story.help = is_passed_on ? kPassOn : work.help;
+  } else {
+    story.help = fmt::format(
+        "let the other stream wait for an event that was recorded on {0}, and {0} for one behind "
+        "the "
+        "other stream's last work{1}",
+        callers, gives_stream ? "" : "; a stream of cudaStreamCreate does both by itself");
+  }
   return story;
 }
 

@@ -129,7 +129,8 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   std::vector<simgpu::Finding> off_stream;
   const auto call = [&](const RunRequest& request) {
     result.outcome = run_with_retry(request);
-    if (request.holds_to_stream) off_stream = take_off_stream(result.outcome);
+    // A task without a stream of its own has no points apart for it: its case fails.
+    if (request.gives_stream) off_stream = take_off_stream(result.outcome);
     problem.written = written_elements(problem, result.outcome.settled);
   };
   call(request_of(problem, timed, numbered));
@@ -316,7 +317,7 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed,
           .share_of_work = std::max(kLeastShareOfWork, std::pow(0.5, too_slow_)),
           .secret = seeds_of(spec.name).blocks,
           .gives_stream = scene_.task().stream,
-          .holds_to_stream = is_of_kernel && scene_.task().stream && !spec.late_inputs,
+          .holds_to_stream = is_of_kernel && !spec.late_inputs,
           .late_inputs = spec.late_inputs,
           .names_built_code_only = spec.hidden,
           .host_time_limit = std::chrono::duration<double>(scene_.task().host_time_limit_s),

@@ -197,6 +197,12 @@ __global__ void neighbours(int* data) {
 #include "RL0316.inc"
 }
 
+__global__ void sums_of_neighbours(float* sums, float* out) {
+  const float value = static_cast<float>(threadIdx.x);
+#include "RL0318.inc"
+  out[threadIdx.x] = next;
+}
+
 cudaKernelNodeParams node_of(const void* kernel, void** arguments) {
   cudaKernelNodeParams node = {};
   node.func = const_cast<void*>(kernel);
@@ -297,6 +303,8 @@ const Example kExamples[] = {
     {"RL0315", two_streams},
     {"RL0316", [] { neighbours<<<1, kThreads>>>(zeros<int>(kThreads + 1)); }},
     {"RL0317", two_nodes},
+    {"RL0318",
+     [] { sums_of_neighbours<<<1, kThreads>>>(zeros<float>(kThreads), zeros<float>(kThreads)); }},
     {"RL0319", [] { jumps_over_its_end<<<1, 32>>>(zeros<float>(8), zeros<float>(32), 8); }},
     {"RL0501", [] { uncoalesced<<<1, 32>>>(zeros<float>(32 * 64), zeros<float>(32), 64, 0); }},
     {"RL0502", [] { bank_conflicts<<<1, 32>>>(zeros<float>(32), 1); }},

@@ -224,12 +224,15 @@ extern "C" {
 cublasStatus_t cublasCreate_v2(cublasHandle_t* handle) {
   if (handle == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
   *handle = new (std::nothrow) cublasContext;
-  return *handle == nullptr ? CUBLAS_STATUS_ALLOC_FAILED : CUBLAS_STATUS_SUCCESS;
+  if (*handle == nullptr) return CUBLAS_STATUS_ALLOC_FAILED;
+  simgpu_note_blas_handle(true);
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasDestroy_v2(cublasHandle_t handle) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   delete handle;
+  simgpu_note_blas_handle(false);
   return CUBLAS_STATUS_SUCCESS;
 }
 

@@ -43,7 +43,8 @@ void members(auto& archive, Like<KernelCounters> auto& v) {
 }
 
 void members(auto& archive, Like<TimeBreakdown> auto& v) {
-  archive(v.total_us, v.limiter, v.terms, v.wave_quantisation, v.launch_us, v.uneven_warps);
+  archive(v.total_us, v.limiter, v.terms, v.wave_quantisation, v.launch_us, v.uneven_warps,
+          v.uneven_sms);
 }
 
 void members(auto& archive, Like<KernelRecord> auto& v) {

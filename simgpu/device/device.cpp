@@ -217,7 +217,7 @@ CudaError Device::destroy_pool(std::uint64_t number) {
 
 CudaError Device::allocate_shared(std::uint64_t bytes, Sharing sharing, SharedBlock* block) {
   const bool pinned = sharing == Sharing::pinned;
-  timeline_.spend(ApiCost::kAllocate);
+  timeline_.spend(ApiCost::kAllocate + (pinned ? ApiCost::pinning(bytes) : 0));
   if (bytes == 0) return CudaError::invalid_value;
   const std::uint64_t taken = pinned ? memory_.pinned() : memory_.allocated();
   if (bytes > room(options_.memory_limit, taken)) return CudaError::memory_allocation;
@@ -290,6 +290,7 @@ void Device::release_guest() {
   known_launches_ = {};
   graphs_ = {};
   graphs_kept_ = 0;
+  host_objects_.forget_all();
   timeline_.wait_until(timeline_.all_done());
   timeline_.forget_handles();
   stream_races_.forget_all();

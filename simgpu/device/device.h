@@ -15,6 +15,7 @@
 #include "simgpu/device/activity_log.h"
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/device/executable_graph.h"
+#include "simgpu/device/host_objects.h"
 #include "simgpu/device/host_traffic.h"
 #include "simgpu/device/known_launches.h"
 #include "simgpu/device/memory_pool.h"
@@ -152,6 +153,10 @@ class Device {
   /// How many graphs the guest's library keeps, from which executable ones are made. The guest's
   /// word: it only says what its program has forgotten.
   void note_graphs_kept(std::uint64_t count) { graphs_kept_ = count; }
+  /// A call that the guest's libraries carry out by themselves: it takes the host time.
+  void spend_on(const protocol::HostCall& call) {
+    timeline_.spend(host_objects_.note(call));
+  }
   /// @param follows_work whether a node before it has done something, so that the device knew of it
   void begin_node(Picoseconds from, bool follows_work, StreamRaces::Node node);
   /// @returns when the node is done
@@ -186,7 +191,8 @@ class Device {
   // The trusted side.
   /// A stream that the guest's function gets from its caller. @returns its handle
   std::uint64_t open_callers_stream() { return timeline_.create_callers_stream(); }
-  /// The caller works with these bytes on that stream now, and nobody has waited for it: before the
+  /// The caller works with these bytes on that stream now, or on the default stream where it gave
+  /// none, and nobody has waited for it: before the
   /// call it makes the arguments, behind it it uses what they hold. Work of the guest that is not
   /// ordered with it is a finding (RL0325). Takes no modelled time.
   /// @param alone nothing else is looked for because of it. Without checkers, and of blocks that
@@ -286,6 +292,7 @@ class Device {
   std::map<std::uint64_t, LoadedModule> modules_;
   GraphTable graphs_;
   std::uint64_t graphs_kept_ = 0;
+  HostObjects host_objects_;
   StreamRaces stream_races_;
   KnownLaunches known_launches_;
   std::uint64_t repeats_ = 0;

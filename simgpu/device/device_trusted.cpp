@@ -54,8 +54,6 @@ void Device::check_from_now_on(std::uint64_t instruction_budget, std::uint64_t h
 }
 
 void Device::note_callers_work(const std::vector<ByteRange>& ranges, bool alone) {
-  const std::uint64_t stream = timeline_.callers_stream();
-  if (stream == 0) return;  // a reset has taken it along
   has_callers_work_ = true;
   has_late_inputs_ = has_late_inputs_ || !alone;
   StreamRaces::Work work{.name = "work of the caller", .of_caller = true};
@@ -64,7 +62,7 @@ void Device::note_callers_work(const std::vector<ByteRange>& ranges, bool alone)
     work.ranges.push_back(
         {.begin = range.address, .end = range.address + range.bytes, .writes = true});
   }
-  timeline_.stamp(stream);
+  timeline_.stamp(timeline_.callers_stream());
   note_work(std::move(work));
 }
 
@@ -75,6 +73,7 @@ void Device::mark() {
   memory_.reset_peak();
   work_ = host_work_ = 0;
   host_calls_ = calls_after_fault_ = 0;
+  host_objects_.begin_call();
   is_cut_short_ = left_blocks_out_ = false;
   unsettle();
 }

@@ -63,6 +63,7 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
     }
     case Operation::image_create: {
       std::uint64_t handle = 0;
+      device_.timeline().spend(ApiCost::kTexture);
       const CudaError error = device_.create_image(reader.get<Image>(), &handle);
       writer.put(handle);
       return error;
@@ -123,6 +124,9 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
       return CudaError::success;
     case Operation::error_asked:
       device_.note_asked();
+      return CudaError::success;
+    case Operation::host_call:
+      device_.spend_on(reader.get<protocol::HostCall>());
       return CudaError::success;
     case Operation::take_output: {
       const std::string text = device_.take_output();

@@ -216,6 +216,7 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
     case Operation::refused:
     case Operation::launch_unasked:
     case Operation::error_asked:
+    case Operation::host_call:
       return memory_operation(operation, reader, writer);
     case Operation::pool_allocate:
     case Operation::pool_release:
@@ -330,6 +331,7 @@ CudaError GuestSession::stream_operation(Operation operation, wire::Reader& read
     const auto blocking = reader.get<std::uint32_t>();
     const auto priority = reader.get<std::int32_t>();
     if (timeline.handles() >= kMostHandles) return CudaError::memory_allocation;
+    timeline.spend(ApiCost::kStream);
     writer.put(timeline.create_stream(blocking != 0, priority));
     return CudaError::success;
   }
@@ -341,6 +343,7 @@ CudaError GuestSession::stream_operation(Operation operation, wire::Reader& read
   if (!timeline.has_stream(stream)) return CudaError::invalid_resource_handle;
   switch (operation) {
     case Operation::stream_destroy:
+      timeline.spend(ApiCost::kStream);
       return timeline.destroy_stream(stream);
     case Operation::stream_synchronize:
       timeline.spend(ApiCost::kSynchronize);
@@ -364,12 +367,14 @@ CudaError GuestSession::event_operation(Operation operation, wire::Reader& reade
   Timeline& timeline = device_.timeline();
   if (operation == Operation::event_create) {
     if (timeline.handles() >= kMostHandles) return CudaError::memory_allocation;
+    timeline.spend(ApiCost::kEventObject);
     writer.put(timeline.create_event(reader.get<std::uint32_t>() != 0));
     return CudaError::success;
   }
   const auto event = reader.get<std::uint64_t>();
   switch (operation) {
     case Operation::event_destroy:
+      timeline.spend(ApiCost::kEventObject);
       return timeline.destroy_event(event);
     case Operation::event_record:
       timeline.spend(ApiCost::kEvent);

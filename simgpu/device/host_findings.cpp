@@ -228,31 +228,48 @@ void Device::report_leaks() {
                                       : "after the launch of " + *allocation.after);
     });
   }
+  for (const std::uint64_t address : pinned_) {
+    const Allocation* allocation = memory_.nearest(address);
+    const std::uint64_t bytes = allocation == nullptr ? 0 : allocation->bytes;
+    leaks.add(address, bytes, "cudaMallocHost", [bytes] {
+      return fmt::format(
+          "{} bytes of pinned host memory from cudaMallocHost or cudaHostAlloc were never freed: "
+          "cudaFreeHost is missing",
+          bytes);
+    });
+  }
   leaks.tell(log_);
   report_heap_leaks();
   report_handle_leaks();
 }
 
-/// Streams, events and graphs, told once for each kind.
+/// What the program makes and has a handle of, told once for each kind.
 void Device::report_handle_leaks() {
   struct Kind {
     std::size_t count;
     const char *object, *made_by, *destroyed_by;
+    const char* undone = "destroyed";
   };
   for (const Kind& kind :
        {Kind{timeline_.own_streams(), "stream", "cudaStreamCreate", "cudaStreamDestroy"},
         Kind{timeline_.own_events(), "event", "cudaEventCreate", "cudaEventDestroy"},
         Kind{graphs_kept_, "graph", "cudaGraphCreate, cudaGraphClone or cudaStreamEndCapture",
              "cudaGraphDestroy"},
-        Kind{graphs_.count(), "executable graph", "cudaGraphInstantiate",
-             "cudaGraphExecDestroy"}}) {
+        Kind{graphs_.count(), "executable graph", "cudaGraphInstantiate", "cudaGraphExecDestroy"},
+        Kind{pools_.size() - 1, "memory pool", "cudaMemPoolCreate", "cudaMemPoolDestroy"},
+        Kind{memory_.images().count(), "texture or surface object",
+             "cudaCreateTextureObject or cudaCreateSurfaceObject",
+             "cudaDestroyTextureObject or cudaDestroySurfaceObject"},
+        Kind{host_objects_.registrations(), "registration", "cudaHostRegister",
+             "cudaHostUnregister", "undone"},
+        Kind{host_objects_.blas_handles(), "cuBLAS handle", "cublasCreate", "cublasDestroy"}}) {
     if (kind.count == 0) continue;
     Finding leak;
     leak.code = "RL0309";
     leak.kind = FindingKind::leak;
     leak.object = fmt::format("{} {}{}", kind.count, kind.object, kind.count == 1 ? "" : "s");
-    leak.message = fmt::format("{} from {} {} never destroyed: {} is missing", leak.object,
-                               kind.made_by, kind.count == 1 ? "was" : "were", kind.destroyed_by);
+    leak.message = fmt::format("{} from {} {} never {}: {} is missing", leak.object, kind.made_by,
+                               kind.count == 1 ? "was" : "were", kind.undone, kind.destroyed_by);
     log_.add(std::move(leak));
   }
 }

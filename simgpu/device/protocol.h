@@ -94,6 +94,7 @@ enum class GuestOperation : std::uint32_t {
   error_asked,     ///< the program asked for the last error
   graphs_kept,     ///< u64: graphs that the program has made and not destroyed
   refused,         ///< Refusal and the name of a public function that the guest's libraries lack
+  host_call,       ///< HostCall
   count,
 };
 
@@ -153,6 +154,21 @@ struct SharedMemory {
 };
 
 enum class SharedKind : std::uint32_t { managed = 1, pinned };
+
+/// Calls that the guest's own libraries carry out, and that take the host time.
+enum class HostCallKind : std::uint32_t {
+  register_memory = 1,
+  unregister_memory,
+  create_blas_handle,
+  destroy_blas_handle,
+  ask_properties,
+};
+
+struct HostCall {
+  HostCallKind kind{};
+  std::uint32_t padding = 0;
+  std::uint64_t bytes = 0;  ///< that are registered
+};
 
 /// One side of a two-dimensional copy or fill lies in `height` rows of `width` bytes, `pitch`
 /// apart.

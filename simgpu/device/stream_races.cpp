@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostWork = 256;
 constexpr std::size_t kMostSectors = std::size_t{4} << 20;
+constexpr const char* kDefaultStream = "the default stream";
 
 std::size_t extent(const StreamRaces::Work& work) {
   return work.sectors.size() + work.ranges.size();
@@ -109,8 +110,10 @@ Finding StreamRaces::off_the_callers_stream(const Work& earlier, const Work& lat
   const Work& work = starts_early ? later : earlier;
   const bool writes = starts_early ? conflict.later_writes : conflict.earlier_writes;
   const char* verb = work.frees ? "frees" : writes ? "writes" : "reads";
-  const std::string stream = work.stream_number == 0 ? std::string("the default stream")
+  const std::string stream = work.stream_number == 0 ? std::string(kDefaultStream)
                                                      : fmt::format("stream {}", work.stream_number);
+  const bool gives_stream = (starts_early ? earlier : later).stream_number != 0;
+  const char* callers = gives_stream ? "the stream that the function is given" : kDefaultStream;
   Finding race;
   race.code = "RL0325";
   race.kind = FindingKind::global_race;
@@ -121,15 +124,15 @@ Finding StreamRaces::off_the_callers_stream(const Work& earlier, const Work& lat
   race.where.by_thread = false;
   race.where.action = fmt::format("{}, on {}, {} it", work.name, stream, verb);
   race.object = describe_global(memory, conflict.address, kWordBytes);
-  race.message =
-      starts_early ? fmt::format(
-                         "{} is on {} and does not wait for the stream that the function is given, "
-                         "on which its arguments are still being made: it {} {}",
-                         work.name, stream, verb, race.object)
-                   : fmt::format(
-                         "{} is on {}, and the stream that the function is given does not wait for "
-                         "it: what comes behind the call may be too early for it. It {} {}",
-                         work.name, stream, verb, race.object);
+  race.message = starts_early
+                     ? fmt::format(
+                           "{} is on {} and does not wait for {}, on which its arguments are "
+                           "still being made: it {} {}",
+                           work.name, stream, callers, verb, race.object)
+                     : fmt::format(
+                           "{} is on {}, and {} does not wait for it: what comes behind the "
+                           "call may be too early for it. It {} {}",
+                           work.name, stream, callers, verb, race.object);
   return race;
 }
 

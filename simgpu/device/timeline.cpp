@@ -27,7 +27,7 @@ void Timeline::forget_handles() {
   streams_.clear();
   events_.clear();
   destroyed_ready_ = 0;
-  callers_stream_ = 0;
+  callers_stream_ = kLegacyStream;
   order_.forget_all();
   streams_[kLegacyStream] = {};
   streams_[kPerThreadStream] = {};
@@ -214,7 +214,7 @@ CudaError Timeline::stream_wait(std::uint64_t stream, std::uint64_t event) {
 std::size_t Timeline::own_streams() const {
   const auto all =
       std::ranges::count_if(streams_, [](const auto& entry) { return entry.second.number != 0; });
-  return static_cast<std::size_t>(all) - (callers_stream_ != 0 ? 1 : 0);
+  return static_cast<std::size_t>(all) - (callers_stream_ != kLegacyStream ? 1 : 0);
 }
 
 bool Timeline::is_unrecorded(std::uint64_t event) const {

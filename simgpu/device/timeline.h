@@ -27,11 +27,21 @@ inline double microseconds(Picoseconds time) { return static_cast<double>(time) 
 /// the GPU does it.
 struct ApiCost {
   static constexpr double kLaunch = 2.0;  ///< cudaLaunchKernel and other asynchronous submissions
-  static constexpr double kSynchronize = 1.0;  ///< on top of the wait itself
-  static constexpr double kEvent = 0.5;        ///< record, query, wait
-  static constexpr double kAllocate = 60.0;    ///< cudaMalloc, cudaFree
-  static constexpr double kPool = 1.0;         ///< cudaMallocAsync, cudaFreeAsync
-  static constexpr double kCopy = 4.0;         ///< submission of a copy
+  static constexpr double kSynchronize = 1.0;   ///< on top of the wait itself
+  static constexpr double kEvent = 0.5;         ///< record, query, wait
+  static constexpr double kAllocate = 60.0;     ///< cudaMalloc, cudaFree
+  static constexpr double kPool = 1.0;          ///< cudaMallocAsync, cudaFreeAsync
+  static constexpr double kCopy = 4.0;          ///< submission of a copy
+  static constexpr double kStream = 8.0;        ///< cudaStreamCreate, cudaStreamDestroy
+  static constexpr double kEventObject = 0.5;   ///< cudaEventCreate, cudaEventDestroy
+  static constexpr double kTexture = 2.0;       ///< cudaCreateTextureObject and its like
+  static constexpr double kProperties = 100.0;  ///< cudaGetDeviceProperties
+  static constexpr double kBlasHandle = 600.0;  ///< cublasCreate and the handle's destruction
+  /// Host memory is pinned page by page, on top of kAllocate.
+  static constexpr double pinning(std::uint64_t bytes) {
+    constexpr double kPage = 0.3, kPageBytes = 4096;
+    return kPage * static_cast<double>(bytes) / kPageBytes;
+  }
 };
 
 /// What a graph costs, in microseconds. Judgement, near public figures; docs/design/time-model.md
@@ -79,7 +89,7 @@ class Timeline {
   /// The stream of whoever calls the program's function, which does not wait for the default
   /// stream. The program neither made it nor destroys it.
   std::uint64_t create_callers_stream();
-  /// 0 when there is none.
+  /// The default stream where none was made, or a reset has taken it along.
   std::uint64_t callers_stream() const { return callers_stream_; }
   /// What was issued to the stream is still done.
   CudaError destroy_stream(std::uint64_t stream);
@@ -177,7 +187,7 @@ class Timeline {
   std::uint64_t next_handle_ = 16;
   std::uint64_t streams_created_ = 0;
   bool has_created_streams_ = false;  ///< by the program
-  std::uint64_t callers_stream_ = 0;
+  std::uint64_t callers_stream_ = kLegacyStream;
   std::map<std::uint64_t, Stream> streams_;
   std::map<std::uint64_t, Event> events_;
   std::array<Occupied, 3> engines_;

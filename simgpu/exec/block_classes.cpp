@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include "simgpu/exec/secret_choice.h"
@@ -210,6 +211,25 @@ BlockWeights BlockClasses::weights() {
     all.add_times(at(last).sums.weights, alike * track.places);
   }
   return all;
+}
+
+BlockWeights::Weight BlockClasses::weight_of(std::uint64_t block) {
+  using Weight = BlockWeights::Weight;
+  const std::uint64_t order = classes_.order_of(block);
+  const Track& track = tracks_[track_of_[order]];
+  const std::uint64_t last = track.first + (track.places - 1) * track.step;
+  const Weight& from = at(track.first).sums.weights.all;
+  const Weight& to = at(last).sums.weights.all;
+  const double part = is_single(track) ? 0
+                                       : static_cast<double>(order - track.first) /
+                                             static_cast<double>(last - track.first);
+  Weight weight;
+  for (const auto field :
+       {&Weight::instructions, &Weight::sectors, &Weight::wavefronts, &Weight::longest_way}) {
+    weight.*field = static_cast<std::uint64_t>(
+        std::lerp(static_cast<double>(from.*field), static_cast<double>(to.*field), part));
+  }
+  return weight;
 }
 
 StoredByGrid BlockClasses::stored(const DeviceMemory& memory) const {

@@ -36,6 +36,8 @@ class BlockClasses {
   WorkCounts total() const;
   /// What they weigh, each block counted twice.
   BlockWeights weights();
+  /// Of one block, as far as an SM's load goes.
+  BlockWeights::Weight weight_of(std::uint64_t block);
   void log_of(std::uint64_t block, TrafficLog& log) const;
   /// What all blocks store.
   StoredByGrid stored(const DeviceMemory& memory) const;

@@ -27,24 +27,37 @@ bool has_asked_for_work(const LaunchContext& launch, const LaunchResult& result)
   return asked >= launch.request.grid.count();
 }
 
+/// What watches loads that take memory to be constant; nothing where the kernel has none.
+std::unique_ptr<ReadOnlyLoads> read_only_loads(const KernelInfo& kernel) {
+  std::vector<bool> by_pc;
+  for (const InstructionInfo& info : kernel.instructions) by_pc.push_back(info.reads_unchanged);
+  if (std::ranges::find(by_pc, true) == by_pc.end()) return nullptr;
+  return std::make_unique<ReadOnlyLoads>(std::move(by_pc));
+}
+
 }  // namespace
 
 FinishedBlock take_results(BlockRunner& runner) {
-  return {runner.take_traffic(), runner.take_findings(), runner.take_printed()};
+  std::unique_ptr<BlockTraffic::Log> traffic = runner.take_traffic();
+  return {std::move(traffic), runner.last_weight(), runner.take_findings(), runner.take_printed()};
 }
 
 Collector::Collector(const LaunchContext& launch)
     : launch_(launch),
       traffic_(launch.gpu, launch.request.resident_blocks, watched_places(launch),
                launch.l2_memory),
+      sms_(launch.gpu.sm_count, launch.request.resident_blocks),
       touched_(launch.memory) {
   const std::uint64_t workspace = launch.request.grid_workspace;
   if (launch.checkers && workspace != 0) phases_ = std::make_unique<GridPhases>(workspace);
+  if (launch.checkers) read_only_loads_ = read_only_loads(launch.kernel.info);
 }
 
 void Collector::retire(FinishedBlock block, bool ran_alone) {
   if (launch_.notes_stores && block.traffic) touched_.add_stores(*block.traffic);
   if (phases_ && block.traffic) phases_->add(*block.traffic);
+  if (read_only_loads_ && block.traffic) read_only_loads_->add(*block.traffic);
+  sms_.add(block.weight);
   const bool keeps_values = ran_alone && launch_.checkers && launch_.request.grid.count() > 1;
   traffic_.retire(std::move(block.traffic), keeps_values ? &launch_.memory : nullptr);
   for (const RawFinding& raw : block.findings) findings_.add(raw);
@@ -60,6 +73,9 @@ void Collector::add_conflicts() {
   for (const RawFinding& raw : traffic_.take_findings()) {
     known.insert(std::minmax(raw.pc, raw.other_pc));
     findings_.add(raw);
+  }
+  if (read_only_loads_) {
+    for (const RawFinding& raw : read_only_loads_->take_findings()) findings_.add(raw);
   }
   if (!phases_) return;
   for (const RawFinding& raw : phases_->take_findings()) {
@@ -82,11 +98,14 @@ void Collector::finish(LaunchResult& result, std::uint32_t shared_bytes) {
   result.printed = std::move(printed_);
 }
 
-void fill_result(const LaunchContext& launch, const CounterSums& sums, LaunchResult& result) {
+void fill_result(const LaunchContext& launch, const CounterSums& sums,
+                 const BlockWeights::Weight& busiest_sm, LaunchResult& result) {
   result.executed = by_instruction(launch.kernel, sums);
   add_counters(launch.kernel, result.executed, sums.memory, result.counters);
   result.asked_for_work = has_asked_for_work(launch, result);
-  result.balance = balance_of(sums.weights, sums.weights.all.instructions, sums.weights.warps);
+  BlockWeights weights = sums.weights;
+  weights.add_sm(busiest_sm);
+  result.balance = balance_of(weights, weights.all.instructions, weights.warps);
 }
 
 }  // namespace simgpu

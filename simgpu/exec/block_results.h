@@ -5,10 +5,12 @@
 #include <vector>
 
 #include "simgpu/checkers/findings.h"
+#include "simgpu/counters/read_only_loads.h"
 #include "simgpu/counters/traffic.h"
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/counter_sums.h"
 #include "simgpu/exec/grid_phases.h"
+#include "simgpu/exec/sm_loads.h"
 #include "simgpu/exec/touched_memory.h"
 
 namespace simgpu {
@@ -16,6 +18,7 @@ namespace simgpu {
 /// What a finished block leaves behind.
 struct FinishedBlock {
   std::unique_ptr<BlockTraffic::Log> traffic;
+  BlockWeights::Weight weight;
   std::vector<RawFinding> findings;
   std::string printed;
 };
@@ -31,6 +34,8 @@ class Collector {
   /// @param ran_alone no other block has run since, nor while it did: memory is as it left it
   void retire(FinishedBlock block, bool ran_alone);
   bool conflict() const { return traffic_.conflict(); }
+  /// What the SM that has most of it does of the blocks so far.
+  BlockWeights::Weight busiest_sm() const { return sms_.busiest(); }
   void finish(LaunchResult& result, std::uint32_t shared_bytes);
 
  private:
@@ -38,13 +43,17 @@ class Collector {
 
   const LaunchContext& launch_;
   LaunchTraffic traffic_;
+  SmLoads sms_;
   TouchedMemory touched_;
   FindingList findings_;
-  std::unique_ptr<GridPhases> phases_;  ///< of a cooperative launch that is checked
+  std::unique_ptr<GridPhases> phases_;              ///< of a cooperative launch that is checked
+  std::unique_ptr<ReadOnlyLoads> read_only_loads_;  ///< where there are such, and they are checked
   std::string printed_;
 };
 
 /// Counters from how often the instructions ran.
-void fill_result(const LaunchContext& launch, const CounterSums& sums, LaunchResult& result);
+/// @param busiest_sm what the SM that has most of it does of these blocks
+void fill_result(const LaunchContext& launch, const CounterSums& sums,
+                 const BlockWeights::Weight& busiest_sm, LaunchResult& result);
 
 }  // namespace simgpu

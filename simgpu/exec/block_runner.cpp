@@ -180,14 +180,17 @@ void BlockRunner::weigh_block(const TrafficLog& log) {
   for (const Warp& warp : warps_) {
     const std::uint64_t way = way_of(warp.clock, warp.global_loads, warp.slept_ns);
     block.instructions += warp.clock;
+    block.by_scheduler[warp.index % block.by_scheduler.size()] += warp.clock;
     block.longest_way = std::max(block.longest_way, way);
     ways += way;
   }
+  block.busiest_scheduler = *std::ranges::max_element(block.by_scheduler);
   block.sectors = log.load_sectors + log.store_sectors + log.atomic_sectors;
   block.wavefronts = memory_counts_.shared_load_wavefronts +
                      memory_counts_.shared_store_wavefronts +
                      memory_counts_.shared_atomic_wavefronts - weights_.all.wavefronts;
   weights_.add(block, ways, warps_.size());
+  last_weight_ = block;
 }
 
 std::vector<RawFinding> BlockRunner::take_findings() {

@@ -145,6 +145,8 @@ class BlockRunner {
   const MemoryCounts& memory_counts() const { return memory_counts_; }
   /// Of the blocks whose traffic was taken.
   const BlockWeights& weights() const { return weights_; }
+  /// Of the block whose traffic was taken last.
+  const BlockWeights::Weight& last_weight() const { return last_weight_; }
   /// Counts start again from nothing; instructions() does not.
   void clear_counts();
   std::unique_ptr<BlockTraffic::Log> take_traffic();
@@ -315,6 +317,7 @@ class BlockRunner {
   std::unique_ptr<BlockCheckers> checkers_;
   std::vector<ExecutionCount> counts_;
   BlockWeights weights_;
+  BlockWeights::Weight last_weight_;
   std::vector<std::uint64_t> guarded_threads_;
   MemoryCounts memory_counts_;
   std::vector<SitePattern<std::uint32_t>> shared_sites_;

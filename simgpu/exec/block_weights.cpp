@@ -5,6 +5,10 @@
 namespace simgpu {
 namespace {
 
+using Weight = BlockWeights::Weight;
+constexpr std::uint64_t Weight::*kWeights[] = {&Weight::instructions, &Weight::sectors,
+                                               &Weight::wavefronts, &Weight::longest_way};
+
 double over(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 }  // namespace
@@ -15,14 +19,21 @@ void BlockWeights::add(const Weight& block, std::uint64_t ways_of_block,
 }
 
 void BlockWeights::add_times(const BlockWeights& other, std::uint64_t times) {
-  for (const auto field :
-       {&Weight::instructions, &Weight::sectors, &Weight::wavefronts, &Weight::longest_way}) {
+  for (const auto field : kWeights) {
     all.*field += times * other.all.*field;
     heaviest.*field = std::max(heaviest.*field, other.heaviest.*field);
   }
+  for (std::size_t i = 0; i < all.by_scheduler.size(); ++i) {
+    all.by_scheduler[i] += times * other.all.by_scheduler[i];
+  }
+  all.busiest_scheduler += times * other.all.busiest_scheduler;
   ways += times * other.ways;
   warps += times * other.warps;
   blocks += times * other.blocks;
+}
+
+void BlockWeights::add_sm(const Weight& sm) {
+  for (const auto field : kWeights) heaviest.*field = std::max(heaviest.*field, sm.*field);
 }
 
 WorkBalance balance_of(const BlockWeights& ran, std::uint64_t instructions, std::uint64_t warps) {
@@ -35,9 +46,14 @@ WorkBalance balance_of(const BlockWeights& ran, std::uint64_t instructions, std:
                 whole * static_cast<double>(ran.all.*field));
   };
   WorkBalance balance;
-  balance.heaviest_instructions = share(&BlockWeights::Weight::instructions);
-  balance.heaviest_sectors = share(&BlockWeights::Weight::sectors);
-  balance.heaviest_wavefronts = share(&BlockWeights::Weight::wavefronts);
+  balance.busiest_instructions = share(&BlockWeights::Weight::instructions);
+  balance.busiest_sectors = share(&BlockWeights::Weight::sectors);
+  balance.busiest_wavefronts = share(&BlockWeights::Weight::wavefronts);
+  const auto executed = static_cast<double>(ran.all.instructions);
+  for (std::size_t i = 0; i < balance.by_scheduler.size(); ++i) {
+    balance.by_scheduler[i] = static_cast<double>(ran.all.by_scheduler[i]) / executed;
+  }
+  balance.busiest_scheduler = static_cast<double>(ran.all.busiest_scheduler) / executed;
   const double mean = static_cast<double>(ran.ways) / static_cast<double>(ran.warps);
   const double mean_of_blocks =
       static_cast<double>(ran.all.longest_way) / static_cast<double>(ran.blocks);

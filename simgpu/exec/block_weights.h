@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "simgpu/exec/work_balance.h"
@@ -11,9 +12,12 @@ struct BlockWeights {
   struct Weight {
     std::uint64_t instructions = 0, sectors = 0, wavefronts = 0;
     std::uint64_t longest_way = 0;  ///< of a warp
+    /// Instructions of the warps whose index in the block, modulo 4, is this one's.
+    std::array<std::uint64_t, 4> by_scheduler{};
+    std::uint64_t busiest_scheduler = 0;  ///< the most of a block's four
   };
   Weight all;              ///< of all blocks together
-  Weight heaviest;         ///< the most of each in one block
+  Weight heaviest;         ///< the most of each in one block, or on one SM where that is known
   std::uint64_t ways = 0;  ///< of all warps together
   std::uint64_t warps = 0;
   std::uint64_t blocks = 0;
@@ -22,6 +26,8 @@ struct BlockWeights {
   void add(const Weight& block, std::uint64_t ways_of_block, std::uint64_t warps_of_block);
   /// Of `times` times what these blocks are.
   void add_times(const BlockWeights& other, std::uint64_t times);
+  /// Some SM has all of this.
+  void add_sm(const Weight& sm);
 };
 
 /// Of a launch of which these blocks ran.

@@ -215,5 +215,35 @@ TEST(Registers, ReadBeforeTheirFirstWriteAreZero) {
   EXPECT_EQ(device.get<int>(out, 1).front(), 5);
 }
 
+TEST_F(Findings, ALoadOfConstantMemoryBehindAStoreOfTheLaunchIsNamed) {
+  const std::uint64_t data = device_.put(std::vector<int>(64)),
+                      out = device_.put(std::vector<int>(64));
+  const Launch one_block{.grid = {1, 1, 1}, .block = {64, 1, 1}};
+  const Finding finding = only(device_.run("read_back", one_block, data, out, 1), LaunchStatus::ok);
+  EXPECT_EQ(finding.code, "RL0318");
+  EXPECT_EQ(finding.kind, FindingKind::global_race);
+  EXPECT_THAT(finding.object, HasSubstr("256-byte allocation"));
+  ASSERT_TRUE(finding.other);
+  EXPECT_LT(finding.other->line, finding.where.line);
+  expect_clean(device_.run("read_back", one_block, data, out, 0));
+}
+
+TEST_F(Findings, AnElementThatIsReadAndThenReplacedIsNoLoadOfWhatWasStored) {
+  const std::uint64_t data = device_.put(std::vector<int>(256, 1));
+  expect_clean(device_.run("double_in_place", {.grid = {4, 1, 1}, .block = {64, 1, 1}}, data));
+}
+
+TEST_F(Findings, ALoadOfConstantMemoryDoesNotSeeWhatOtherBlocksHandOver) {
+  const std::uint64_t parts = device_.put(std::vector<int>(16)),
+                      sum = device_.put(std::vector<int>(1));
+  const Launch blocks{.grid = {16, 1, 1}, .block = {1, 1, 1}};
+  const auto run = [&](int as_constant) {
+    const std::uint64_t done = device_.put(std::vector<unsigned>(1));
+    return device_.run("last_block_adds", blocks, parts, done, sum, as_constant);
+  };
+  EXPECT_EQ(only(run(1), LaunchStatus::ok).code, "RL0318");
+  expect_clean(run(0));
+}
+
 }  // namespace
 }  // namespace simgpu::testing

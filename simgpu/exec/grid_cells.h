@@ -55,6 +55,10 @@ class GridCells {
   GridCells(const Dim3& grid, BlockSampler& sampler);
 
   const std::vector<GridCell>& cells() const { return cells_; }
+  /// Of one block.
+  const BlockWeights::Weight& weight_of(std::uint64_t block) const {
+    return cell_of(index_of(block)).first().sums.weights.all;
+  }
   void log_of(std::uint64_t block, TrafficLog& log) const;
   /// What all blocks store.
   StoredByGrid stored(const DeviceMemory& memory) const;

@@ -40,7 +40,7 @@ class ParallelRun {
     LaunchResult result;
     for (const auto& [worker, work] : work_) result.work += work;
     collector_.finish(result, shared_bytes_);
-    fill_result(launch_, sums_, result);
+    fill_result(launch_, sums_, collector_.busiest_sm(), result);
     return result;
   }
 
@@ -178,12 +178,14 @@ LaunchResult beyond_budget() {
   return result;
 }
 
-bool is_uneven(const WorkBalance& balance, std::uint64_t blocks) {
+bool is_uneven(const WorkBalance& balance, const LaunchContext& launch) {
   constexpr double kMuch = 1.25;
-  const double heaviest = std::max(
-      {balance.heaviest_instructions, balance.heaviest_sectors, balance.heaviest_wavefronts});
-  return heaviest * static_cast<double>(blocks) > kMuch || balance.longest_of_block > kMuch ||
-         balance.longest > kMuch;
+  const std::uint64_t blocks = launch.request.grid.count();
+  const auto sms = static_cast<std::uint64_t>(launch.gpu.sm_count);
+  const double even = static_cast<double>((blocks + sms - 1) / sms) / static_cast<double>(blocks);
+  const double busiest =
+      std::max({balance.busiest_instructions, balance.busiest_sectors, balance.busiest_wavefronts});
+  return busiest > kMuch * even || balance.longest_of_block > kMuch || balance.longest > kMuch;
 }
 
 /// Runs every block, one after another. Where each asks an atomic which work is its own, the first
@@ -205,8 +207,7 @@ LaunchResult run_fairly(LaunchContext launch) {
   }
   LaunchResult result = run_side_by_side(launch);
   const bool repeats = may_repeat && result.status == LaunchStatus::ok && !result.at_least &&
-                       result.asked_for_work &&
-                       is_uneven(result.balance, launch.request.grid.count());
+                       result.asked_for_work && is_uneven(result.balance, launch);
   if (repeats) {
     memory.roll_back();
     launch.undo = false;
@@ -241,7 +242,7 @@ LaunchResult run_in_full(LaunchContext launch, unsigned most_workers) {
       throw;
     }
     const bool may_be_unfair = result && result->asked_for_work;
-    if (result && !(may_be_unfair && is_uneven(result->balance, blocks))) {
+    if (result && !(may_be_unfair && is_uneven(result->balance, launch))) {
       memory.commit_undo();
       return std::move(*result);
     }

@@ -84,7 +84,7 @@ LaunchResult fail_long_launch(const LaunchContext& launch) {
   result.findings.push_back(std::move(finding));
   CounterSums sums(launch.kernel.code.size());
   sums.add(runner);
-  fill_result(launch, sums, result);
+  fill_result(launch, sums, collector.busiest_sm(), result);
   return result;
 }
 

@@ -42,7 +42,7 @@ FindingKind kind_of(const char* code) {
   if (text == "RL0205" || text == "RL0206" || text == "RL0208" || text == "RL0211") {
     return FindingKind::uninitialized_read;
   }
-  if (text == "RL0304" || text == "RL0316") return FindingKind::global_race;
+  if (text == "RL0304" || text == "RL0316" || text == "RL0318") return FindingKind::global_race;
   if (text == "RL0305") return FindingKind::divergent_barrier;
   return FindingKind::shared_race;
 }
@@ -51,7 +51,9 @@ enum class Space { global, shared, local, lanes, registers };
 
 Space space_of(const RawFinding& raw) {
   const std::string code = raw.code;
-  if (code == "RL0205" || code == "RL0304" || code == "RL0316") return Space::global;
+  if (code == "RL0205" || code == "RL0304" || code == "RL0316" || code == "RL0318") {
+    return Space::global;
+  }
   if (code == "RL0208") return Space::local;
   if (code == "RL0211") return Space::registers;
   if (code == "RL0305") return Space::lanes;
@@ -168,6 +170,11 @@ std::string sentence(const RawFinding& raw, const std::string& object) {
            "to wait for it, and for others a barrier has to follow";
   }
   if (code == "RL0304") return sentence_of_blocks(raw, object);
+  if (code == "RL0318") {
+    return "A thread loads " + object +
+           " as memory that is constant, and the same launch has stored there before: the caches "
+           "for constant memory do not see that, whatever barriers lie between";
+  }
   const std::string text = sentence_of_threads(raw, object);
   if (!is_within_warp(raw)) return text;
   return text +

@@ -12,6 +12,7 @@
 #include "simgpu/exec/grid_cells.h"
 #include "simgpu/exec/kept_stores.h"
 #include "simgpu/exec/messages.h"
+#include "simgpu/exec/sm_loads.h"
 #include "simgpu/exec/touched_memory.h"
 
 namespace simgpu {
@@ -43,8 +44,20 @@ KnownTraffic traffic_of(const LaunchRequest& request, const WorkCounts& total) {
   return traffic;
 }
 
-std::optional<KnownGrid> of_cells(const LaunchRequest& request, const DeviceMemory& memory,
-                                  BlockSampler& sampler) {
+/// The busiest SM of a grid whose blocks weigh what `weight_of` says.
+template <typename WeightOf>
+BlockWeights::Weight busiest_sm(const LaunchContext& launch, const WeightOf& weight_of) {
+  constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 21;
+  if (launch.request.grid.count() > kMostBlocks) return {};  // too many to be uneven by their order
+  SmLoads sms(launch.gpu.sm_count, launch.request.resident_blocks);
+  for (std::uint64_t block = 0; block < launch.request.grid.count(); ++block) {
+    sms.add(weight_of(block));
+  }
+  return sms.busiest();
+}
+
+std::optional<KnownGrid> of_cells(const LaunchContext& launch, BlockSampler& sampler) {
+  const LaunchRequest& request = launch.request;
   if (request.grid.count() < kLeastEqualBlocks) return std::nullopt;
   try {
     const auto grid = std::make_shared<GridCells>(request.grid, sampler);
@@ -53,8 +66,10 @@ std::optional<KnownGrid> of_cells(const LaunchRequest& request, const DeviceMemo
       add_times(known.total, work_counts(cell.first()), static_cast<std::int64_t>(cell.blocks()));
       known.weights.add_times(cell.first().sums.weights, cell.blocks());
     }
+    known.weights.add_sm(
+        busiest_sm(launch, [&](std::uint64_t block) { return grid->weight_of(block); }));
     known.traffic = traffic_of(request, known.total);
-    known.stored = grid->stored(memory).by_allocation();
+    known.stored = grid->stored(launch.memory).by_allocation();
     known.traffic.log_of = [grid](std::uint64_t block, TrafficLog& log) {
       grid->log_of(block, log);
     };
@@ -64,11 +79,12 @@ std::optional<KnownGrid> of_cells(const LaunchRequest& request, const DeviceMemo
   }
 }
 
-KnownGrid of_classes(const LaunchRequest& request, const DeviceMemory& memory,
-                     BlockSampler& sampler) {
-  const auto grid = std::make_shared<BlockClasses>(request.grid, sampler);
-  KnownGrid known{grid->total(), grid->weights(), traffic_of(request, grid->total()),
-                  grid->stored(memory).by_allocation()};
+KnownGrid of_classes(const LaunchContext& launch, BlockSampler& sampler) {
+  const auto grid = std::make_shared<BlockClasses>(launch.request.grid, sampler);
+  KnownGrid known{grid->total(), grid->weights(), traffic_of(launch.request, grid->total()),
+                  grid->stored(launch.memory).by_allocation()};
+  known.weights.add_sm(
+      busiest_sm(launch, [&](std::uint64_t block) { return grid->weight_of(block); }));
   known.traffic.even = false;
   known.traffic.log_of = [grid](std::uint64_t block, TrafficLog& log) { grid->log_of(block, log); };
   return known;
@@ -119,8 +135,8 @@ LaunchResult sample(LaunchContext& launch) {
   if (std::max(first, last) < kLeastInstructions / blocks) throw NotSampled{};
   // Where so few blocks would take more than the budget, the attempt is not worth its time.
   if (sampler.work() / 2 > launch.instruction_budget / kFewestSamples) throw NotSampled{};
-  std::optional<KnownGrid> grid = of_cells(launch.request, launch.memory, sampler);
-  if (!grid) grid = of_classes(launch.request, launch.memory, sampler);
+  std::optional<KnownGrid> grid = of_cells(launch, sampler);
+  if (!grid) grid = of_classes(launch, sampler);
 
   LaunchResult result;
   set_counters(launch.kernel, grid->total, result);

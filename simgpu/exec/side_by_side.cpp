@@ -59,7 +59,7 @@ class SideBySideRun {
     }
     CounterSums sums(launch_.kernel.code.size());
     for (const Resident& resident : residents_) sums.add(*resident.runner);
-    fill_result(launch_, sums, result);
+    fill_result(launch_, sums, collector_.busiest_sm(), result);
     return result;
   }
 

@@ -263,6 +263,7 @@ LoweredKernel KernelBuilder::finish() {
     info.issues = info.issues || is_indexed_parameter(pending, known);
     info.shared_array = origins[i];
     info.meets_atomics = guesses[i] != 0 || pending.is_volatile;
+    info.reads_unchanged = pending.reads_unchanged;
     info.starts_block = layout.flow.first[layout.block_of[i]] == i;
     if (!info.starts_block) continue;
     for (const std::uint32_t block : layout.flow.successors[layout.block_of[i]]) {

@@ -57,6 +57,7 @@ class ImageTable {
   bool remove(std::uint64_t handle) { return images_.erase(handle) == 1; }
   const Image* find(std::uint64_t handle) const;
   void clear() { images_.clear(); }
+  std::size_t count() const { return images_.size(); }
 
  private:
   std::map<std::uint64_t, Image> images_;

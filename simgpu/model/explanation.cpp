@@ -133,7 +133,7 @@ Explanation explain(const KernelRecord& kernel, int sm_count) {
   why.change = describe(time.limiter).tip;
   why.proof = proof_of(kernel, sm_count);
   if (!why.proof.change.empty()) why.change = why.proof.change;
-  if (warps_are_uneven(kernel)) why.change = kShareEvenly;
+  if (unevenness(kernel) > 1) why.change = kShareEvenly;
   why.next_limiter = runner_up(time).first;
   why.most_gain = most_gain(time);
   why.exposed_us = std::max(0.0, time.total_us - time.launch_us - limiter_time(time));
@@ -147,13 +147,18 @@ Explanation explain(const KernelRecord& kernel, int sm_count) {
     why.meaning = fmt::format(
         "warps wait for their own results for {} of {}, and no resource is busy all the time",
         duration(limiter_time(time)), duration(time.total_us));
-    if (warps_are_uneven(kernel)) {
+    if (unevenness(kernel) > 1) {
       why.meaning +=
           fmt::format(", the longest {:.1f} times as long as the mean one", time.uneven_warps);
     }
   } else {
     why.meaning = fmt::format("{} alone takes {} of {}", why.limiter, duration(limiter_time(time)),
                               duration(time.total_us));
+    if (unevenness(kernel) > 1) {
+      why.meaning += fmt::format(
+          ", {:.1f} times as long as if all multiprocessors and their schedulers did the same",
+          time.uneven_sms);
+    }
   }
   return why;
 }

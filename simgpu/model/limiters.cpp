@@ -18,20 +18,21 @@ constexpr double kPortBytesPerCycle = 64;
 constexpr double kL2Achievable = 0.75;
 
 double instruction_share(const Work& work) {
-  return work.busiest_share(work.balance.heaviest_instructions);
+  return work.busiest_share(work.balance.busiest_instructions);
 }
 
-double sector_share(const Work& work) { return work.busiest_share(work.balance.heaviest_sectors); }
+double sector_share(const Work& work) { return work.busiest_share(work.balance.busiest_sectors); }
 
 double shared_share(const Work& work) {
-  return work.busiest_share(work.balance.heaviest_wavefronts);
+  return work.busiest_share(work.balance.busiest_wavefronts);
 }
 
-/// Cycles of the busiest SM for warp instructions that each occupy `lanes` lanes.
+/// Cycles of the busiest SM for warp instructions that each occupy `lanes` lanes, of which each
+/// scheduler has a quarter.
 double pipe_time(const Work& work, double warp_instructions, double lanes) {
   if (warp_instructions == 0) return 0;
-  return work.microseconds(warp_instructions * instruction_share(work) * kWarp /
-                           std::max(lanes, 1.0));
+  return work.microseconds(warp_instructions * instruction_share(work) * work.uneven_schedulers() *
+                           kWarp / std::max(lanes, 1.0));
 }
 
 double peak(const gpu_spec::GpuSpec& gpu, std::string_view type) {
@@ -97,7 +98,8 @@ double cycles_per_request(const gpu_spec::GpuSpec& gpu) {
 }  // namespace
 
 double issue_time(const Work& work) {
-  return work.microseconds(work.issued() * instruction_share(work) / work.gpu.schedulers_per_sm);
+  return work.microseconds(work.issued() * instruction_share(work) * work.uneven_schedulers() /
+                           work.gpu.schedulers_per_sm);
 }
 
 double fp32_time(const Work& work) {
@@ -142,7 +144,7 @@ double tensor_time(const Work& work) {
   // The rate is that of all SMs at the boost clock; the busiest one has more than its part of the
   // work.
   return 1e6 * seconds * work.gpu.slowdown_under_load() * instruction_share(work) *
-         work.gpu.sm_count;
+         work.uneven_schedulers() * work.gpu.sm_count;
 }
 
 namespace {

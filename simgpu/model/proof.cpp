@@ -245,9 +245,12 @@ Proof proof_of(const KernelRecord& kernel, int sm_count) {
   return proof;
 }
 
-bool warps_are_uneven(const KernelRecord& kernel) {
-  constexpr double kUneven = 2;
-  return kernel.time.limiter == "latency" && kernel.time.uneven_warps >= kUneven;
+double unevenness(const KernelRecord& kernel) {
+  constexpr double kLeast = 2;
+  const TimeBreakdown& time = kernel.time;
+  if (time.limiter == "launch") return 1;
+  const double times = time.limiter == "latency" ? time.uneven_warps : time.uneven_sms;
+  return times >= kLeast ? times : 1;
 }
 
 }  // namespace simgpu

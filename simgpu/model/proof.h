@@ -32,8 +32,9 @@ inline constexpr const char* kHoldFewerValues =
 /// @param sm_count multiprocessors of the GPU
 Proof proof_of(const KernelRecord& kernel, int sm_count);
 
-/// Whether the kernel waits for warps that have at least twice as much to do as the mean one.
-bool warps_are_uneven(const KernelRecord& kernel);
+/// How many times as long the kernel takes because warps, or SMs and their schedulers, have more to
+/// do than the mean one; 1 where that is less than twice as long.
+double unevenness(const KernelRecord& kernel);
 
 /// What helps then.
 inline constexpr const char* kShareEvenly =

@@ -45,6 +45,12 @@ std::map<std::string, double>::const_iterator largest(const std::map<std::string
   return std::ranges::max_element(terms, {}, [](const auto& term) { return term.second; });
 }
 
+double uneven_sms(model::Work work, double throughput) {
+  work.balance = {};
+  const double even = largest(model::limiters(work))->second;
+  return even > 0 ? std::max(1.0, throughput / even) : 1;
+}
+
 }  // namespace
 
 TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& shape,
@@ -58,6 +64,7 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
   const double serial = serial_part(work, throughput, cycles);
   time.terms["latency"] = latency;
   time.uneven_warps = uneven_warps(work, cycles, latency);
+  time.uneven_sms = uneven_sms(work, throughput);
   time.wave_quantisation = wave_quantisation(shape, gpu);
   time.launch_us = gpu.launch_overhead_us;
   const double busy = serial + combine(throughput - serial, latency);

@@ -210,9 +210,41 @@ TEST(TimeModelTest, OneBlockThatDoesTheWorkOfAllKeepsOneSmBusy) {
   Kernel kernel(108, 256);
   for (std::uint32_t i = 0; i < 64; ++i) kernel.add(InstructionClass::fp32, {i}, {i}, 1000);
   const TimeBreakdown even = kernel.on(spec);
-  kernel.balance.heaviest_instructions = 0.5;
+  kernel.balance.busiest_instructions = 0.5;
   EXPECT_NEAR(kernel.on(spec).terms.at("fp32"), 54 * even.terms.at("fp32"), 1e-6);
   EXPECT_NEAR(kernel.on(spec).terms.at("issue"), 54 * even.terms.at("issue"), 1e-6);
+}
+
+TEST(TimeModelTest, WarpsOfOneSchedulerHaveAQuarterOfTheLanes) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  Kernel kernel(108 * 8, 256);
+  for (std::uint32_t i = 0; i < 64; ++i) kernel.add(InstructionClass::fp32, {i}, {i}, 1000);
+  const TimeBreakdown even = kernel.on(spec);
+  EXPECT_EQ(even.uneven_sms, 1);
+  kernel.balance.by_scheduler = {1, 0, 0, 0};
+  for (const char* term : {"issue", "fp32"}) {
+    EXPECT_NEAR(kernel.on(spec).terms.at(term), 4 * even.terms.at(term), 1e-6) << term;
+  }
+  EXPECT_NEAR(kernel.on(spec).uneven_sms, 4, 1e-6);
+}
+
+TEST(TimeModelTest, TwoWarpsOfABlockAloneOnItsSmHaveHalfOfTheLanes) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  Kernel kernel(108, 64);
+  for (std::uint32_t i = 0; i < 64; ++i) kernel.add(InstructionClass::fp32, {i}, {i}, 1000);
+  const TimeBreakdown before = kernel.on(spec);
+  kernel.balance.by_scheduler = {0.5, 0.5, 0, 0};
+  kernel.balance.busiest_scheduler = 0.5;
+  EXPECT_NEAR(kernel.on(spec).terms.at("fp32"), 2 * before.terms.at("fp32"), 1e-6);
+}
+
+TEST(TimeModelTest, BlocksThatAreResidentTogetherEvenOutAnOddNumberOfWarps) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  Kernel kernel(108 * 8, 32);
+  kernel.add(InstructionClass::fp32, {1}, {1}, 1000);
+  kernel.balance.by_scheduler = {1, 0, 0, 0};
+  kernel.balance.busiest_scheduler = 1;
+  EXPECT_EQ(kernel.on(spec).uneven_sms, 1);
 }
 
 TEST(LatencyTest, FewWarpsAreBoundByLatencyAndManyByThroughput) {

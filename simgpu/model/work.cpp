@@ -1,6 +1,7 @@
 #include "simgpu/model/work.h"
 
 #include <algorithm>
+#include <array>
 
 namespace simgpu::model {
 namespace {
@@ -43,10 +44,26 @@ std::uint64_t Work::busy_sms() const {
   return std::min(blocks, static_cast<std::uint64_t>(gpu.sm_count));
 }
 
-double Work::busiest_share(double heaviest) const {
+double Work::busiest_share(double busiest) const {
   if (is_spread) return 1.0 / gpu.sm_count;
   const double even = static_cast<double>(blocks_of_busiest_sm()) / static_cast<double>(blocks);
-  return std::min(1.0, std::max(even, heaviest));
+  return std::min(1.0, std::max(even, busiest));
+}
+
+/// A warp stays with one scheduler, every fourth warp with the same. Blocks that are resident
+/// together begin where the one before them ends, so that blocks of an odd number of warps even out
+/// what those of two and four do not.
+double Work::uneven_schedulers() const {
+  constexpr std::uint64_t kSchedulers = 4;
+  if (gpu.schedulers_per_sm != kSchedulers) return 1;
+  const std::uint64_t resident =
+      is_spread ? resident_blocks : std::min(resident_blocks, blocks_of_busiest_sm());
+  const std::array<double, kSchedulers>& of = balance.by_scheduler;
+  if (resident == 1) return kSchedulers * balance.busiest_scheduler;
+  const double active = static_cast<double>(std::min(resident * warps_per_block, kSchedulers));
+  if (warps_per_block % 4 == 0) return kSchedulers * *std::ranges::max_element(of);
+  if (warps_per_block % 2 == 0) return 2 * std::max(of[0] + of[2], of[1] + of[3]);
+  return kSchedulers / active;
 }
 
 double Work::warp_instructions(InstructionClass cls) const {

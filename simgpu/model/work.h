@@ -45,8 +45,10 @@ struct Work {
   /// SMs that have a block.
   std::uint64_t busy_sms() const;
   /// The busiest SM's share of what the whole launch does.
-  /// @param heaviest the share of the block that does most of it; 0: of all the same
-  double busiest_share(double heaviest) const;
+  /// @param busiest the share of the SM that does most of it; 0: of all the same
+  double busiest_share(double busiest) const;
+  /// What an SM's busiest scheduler does of the SM's instructions, over a quarter: 1 to 4.
+  double uneven_schedulers() const;
 
   /// Warp instructions of the machine in the whole launch that occupy the pipe of a class.
   double warp_instructions(InstructionClass cls) const;

@@ -49,6 +49,11 @@ cudaError_t request(GuestOperation operation, const Values&... values) noexcept 
   return api([&] { return Client::instance().ask(operation, values...).error; });
 }
 
+/// The device hears of a call that these libraries carry out by themselves.
+inline void note_host_call(const protocol::HostCall& call) noexcept {
+  static_cast<void>(request(GuestOperation::host_call, call));
+}
+
 /// A request whose answer is one value.
 template <typename T, typename... Values>
 cudaError_t request_value(T* result, GuestOperation operation, const Values&... values) noexcept {

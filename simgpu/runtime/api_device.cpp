@@ -298,7 +298,10 @@ cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   if (properties == nullptr) return record(cudaErrorInvalidValue);
   const int error = runtime::need_device(device);
-  if (error == 0) runtime::fill_properties(*properties, Client::instance().properties());
+  if (error == 0) {
+    runtime::note_host_call({.kind = simgpu::protocol::HostCallKind::ask_properties});
+    runtime::fill_properties(*properties, Client::instance().properties());
+  }
   return record(error);
 }
 

@@ -114,6 +114,7 @@ using simgpu::runtime::GuestOperation;
 using simgpu::runtime::record;
 using simgpu::runtime::refuse;
 using simgpu::runtime::Reply;
+using HostCallKind = simgpu::protocol::HostCallKind;
 
 extern "C" {
 
@@ -172,6 +173,7 @@ cudaError_t cudaHostRegister(void* pointer, size_t bytes, unsigned /*flags*/) {
       return cudaErrorHostMemoryAlreadyRegistered;
     }
     simgpu::runtime::remember_pinned_block({address_of(pointer), bytes, "registered"});
+    simgpu::runtime::note_host_call({.kind = HostCallKind::register_memory, .bytes = bytes});
     return cudaSuccess;
   });
 }
@@ -183,6 +185,7 @@ cudaError_t cudaHostUnregister(void* pointer) {
       return cudaErrorHostMemoryNotRegistered;
     }
     simgpu::runtime::forget_pinned_block(block->base);
+    simgpu::runtime::note_host_call({.kind = HostCallKind::unregister_memory});
     return cudaSuccess;
   });
 }

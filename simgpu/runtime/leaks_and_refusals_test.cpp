@@ -45,6 +45,21 @@ TEST(SimgpuRunEnds, TellsOfStreamsEventsAndGraphsThatAreNeverDestroyed) {
   EXPECT_EQ(simulate("leaks handles-destroyed").exit_code, 0);
 }
 
+TEST(SimgpuRunEnds, TellsOfPinnedMemoryPoolsAndTexturesThatAreNeverGivenBack) {
+  const ProgramRun run = simulate("leaks others");
+  EXPECT_EQ(run.exit_code, 86) << run.output;
+  EXPECT_THAT(
+      messages(run),
+      ElementsAre(
+          "5000 bytes of pinned host memory from cudaMallocHost or cudaHostAlloc were never freed: "
+          "cudaFreeHost is missing",
+          "1 memory pool from cudaMemPoolCreate was never destroyed: cudaMemPoolDestroy is missing",
+          "1 texture or surface object from cudaCreateTextureObject or cudaCreateSurfaceObject was "
+          "never destroyed: cudaDestroyTextureObject or cudaDestroySurfaceObject is missing",
+          "1 registration from cudaHostRegister was never undone: cudaHostUnregister is missing"));
+  EXPECT_EQ(simulate("leaks others-given-back").exit_code, 0);
+}
+
 TEST(SimgpuRunRefuses, WhatIsNotImplementedByName) {
   const ProgramRun run = simulate("faults unsupported");
   EXPECT_EQ(run.exit_code, 86) << run.output;

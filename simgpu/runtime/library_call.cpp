@@ -57,6 +57,13 @@ int simgpu_library_call(const void* request, std::size_t request_bytes, void* an
   return exchange(GuestOperation::blas, request, request_bytes, answer, answer_bytes, nullptr);
 }
 
+void simgpu_note_blas_handle(bool is_made) {
+  using simgpu::protocol::HostCallKind;
+  const simgpu::protocol::HostCall call{.kind = is_made ? HostCallKind::create_blas_handle
+                                                        : HostCallKind::destroy_blas_handle};
+  exchange(GuestOperation::host_call, &call, sizeof call, nullptr, 0, nullptr);
+}
+
 int simgpu_activity_call(std::uint32_t operation, const void* request, std::size_t request_bytes,
                          void* answer, std::size_t capacity, std::size_t* answered) {
   return exchange(static_cast<GuestOperation>(operation), request, request_bytes, answer, capacity,

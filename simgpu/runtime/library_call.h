@@ -8,6 +8,9 @@
 extern "C" int simgpu_library_call(const void* request, std::size_t request_bytes, void* answer,
                                    std::size_t answer_bytes);
 
+/// The program makes or destroys a cuBLAS handle: the device hears of it.
+extern "C" void simgpu_note_blas_handle(bool is_made);
+
 /// How libcupti.so.13 does; `operation` is one of those whose name begins with activity_
 /// (device/protocol.h). The answer's first `capacity` bytes go to `answer`, and how many these were
 /// to `answered`; both may be null.

@@ -96,11 +96,12 @@ TEST(SimgpuRun, KnowsTheBoundsOfManagedMemoryAndWhenItWasFreed) {
   EXPECT_THAT(run.output, HasSubstr("host code dereferenced device pointer"));
 }
 
-TEST(SimgpuRun, TellsOfManagedMemoryThatWasNeverFreedButNotOfPinnedMemory) {
+TEST(SimgpuRun, TellsOfManagedAndOfPinnedMemoryThatWasNeverFreed) {
   const ProgramRun run = simulate("managed leak");
   EXPECT_EQ(run.exit_code, 86) << run.output;
-  ASSERT_EQ(run.report["findings"].size(), 1u);
+  ASSERT_EQ(run.report["findings"].size(), 2u);
   EXPECT_THAT(run.output, HasSubstr("640 bytes from cudaMallocManaged were never freed"));
+  EXPECT_THAT(run.output, HasSubstr("bytes of pinned host memory from cudaMallocHost"));
 }
 
 TEST(SimgpuRun, ReadsTexturesAndWritesSurfaces) {

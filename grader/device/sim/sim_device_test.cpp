@@ -460,11 +460,12 @@ TEST_F(LateInputsTest, NothingIsFoundWhereInputsAreThere) {
 /// A call that need not be of late inputs: it may be a timed one, or one of which a part is run.
 class HeldToStreamTest : public LateInputsTest, public testing::WithParamInterface<const char*> {
  protected:
-  std::vector<std::string> found_off(const std::string& on) {
+  std::vector<std::string> found_off(const std::string& on, bool gives_stream = true) {
     problem_.parameters["on"] = on;
     RunRequest request =
         request_of(problem_, "scale_on_stream", "libgpu_tasks.so", std::chrono::seconds(60));
-    request.gives_stream = request.holds_to_stream = true;
+    request.gives_stream = gives_stream;
+    request.holds_to_stream = true;
     request.timed = GetParam() != std::string("untimed");
     request.sampled = GetParam() == std::string("sampled");
     std::vector<std::string> codes;
@@ -481,6 +482,14 @@ TEST_P(HeldToStreamTest, WorkOffTheStreamIsFoundAndOtherWorkIsNot) {
   }
   EXPECT_THAT(found_off("default"), Contains("RL0325"));
   EXPECT_THAT(found_off("never joined"), testing::ElementsAre("RL0325"));
+}
+
+TEST_P(HeldToStreamTest, AFunctionThatGetsNoStreamIsHeldToTheDefaultOne) {
+  for (const char* right : {"default", "blocking", "joined"}) {
+    EXPECT_THAT(found_off(right, false), testing::IsEmpty()) << right;
+  }
+  EXPECT_THAT(found_off("own", false), Contains("RL0325"));
+  EXPECT_THAT(found_off("never joined", false), testing::ElementsAre("RL0325"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Calls, HeldToStreamTest, testing::Values("untimed", "timed", "sampled"));

@@ -50,7 +50,8 @@ ROOFLAB_ENTRY(scale) {
                                   static_cast<float>(call.real("alpha")), n);
 }
 
-/// On the stream that the parameter `on` says, beside the one that the caller gives.
+/// On the stream that the parameter `on` says, beside the one that the caller gives; the default
+/// stream is the caller's where it gives none.
 ROOFLAB_ENTRY(scale_on_stream) {
   const int n = size_of(call);
   const std::string& on = call.text("on");
@@ -58,9 +59,13 @@ ROOFLAB_ENTRY(scale_on_stream) {
   cudaStream_t stream = on == "given" ? given : nullptr;
   cudaEvent_t done = nullptr;
   cudaEventCreateWithFlags(&done, cudaEventDisableTiming);
-  const bool is_own = on == "joined" || on == "never joined";
+  const bool is_forked = on == "joined" || on == "never joined";
+  const bool is_own = is_forked || on == "own" || on == "blocking";
   if (is_own) {
-    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaStreamCreateWithFlags(&stream,
+                              on == "blocking" ? cudaStreamDefault : cudaStreamNonBlocking);
+  }
+  if (is_forked) {
     cudaEventRecord(done, given);
     cudaStreamWaitEvent(stream, done, 0);
   }

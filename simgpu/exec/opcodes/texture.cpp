@@ -366,6 +366,7 @@ void build_tex(KernelBuilder& builder) {
   pending.option = static_cast<std::uint32_t>(geometry) | (integers ? kIntegerCoordinates : 0);
   pending.is_memory = true;
   pending.access_bytes = 4;
+  pending.reads_unchanged = true;
 }
 
 void build_surface(KernelBuilder& builder, bool load) {

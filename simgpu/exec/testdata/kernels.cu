@@ -440,3 +440,30 @@ KERNEL items_by_one_warp(int*, int* out, int n) {
   if (threadIdx.x >= 32 || blockIdx.x > 0) return;
   for (int item = 0; item < n; ++item) out[32 * item + threadIdx.x] += 1;
 }
+
+/// The neighbour's value, which the launch has stored, by a load of constant memory or another.
+KERNEL read_back(int* data, int* out, int as_constant) {
+  const int i = static_cast<int>(threadIdx.x);
+  data[i] = 3 * i;
+  __syncthreads();
+  const int* from = data + (i + 1) % static_cast<int>(blockDim.x);
+  out[i] = as_constant != 0 ? __ldg(from) : *from;
+}
+/// Each element is read, then replaced by the same thread.
+KERNEL double_in_place(int* data) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  data[i] = 2 * __ldg(data + i);
+}
+/// The last block adds up what all have stored, by loads of constant memory or others.
+KERNEL last_block_adds(int* parts, unsigned* done, int* sum, int as_constant) {
+  parts[blockIdx.x] = static_cast<int>(blockIdx.x) + 1;
+  __threadfence();
+  if (atomicAdd(done, 1u) != gridDim.x - 1) return;
+  __threadfence();
+  int all = 0;
+#pragma unroll 1
+  for (unsigned i = 0; i < gridDim.x; ++i) {
+    all += as_constant != 0 ? __ldg(parts + i) : *(volatile int*)(parts + i);
+  }
+  *sum = all;
+}

@@ -47,7 +47,40 @@ void make_handles(bool all) {
   CHECK(cudaGraphDestroy(captured));
 }
 
+// Pinned and registered memory, a pool and a texture, which are given back where `all` is set.
+void make_others(bool all) {
+  void* pinned;
+  CHECK(cudaMallocHost(&pinned, 5000));
+  static float registered[1024];
+  CHECK(cudaHostRegister(registered, sizeof registered, cudaHostRegisterDefault));
+  cudaMemPoolProps properties = {};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location.type = cudaMemLocationTypeDevice;
+  cudaMemPool_t pool;
+  CHECK(cudaMemPoolCreate(&pool, &properties));
+  float* texels;
+  CHECK(cudaMalloc(&texels, 256));
+  cudaResourceDesc resource = {};
+  resource.resType = cudaResourceTypeLinear;
+  resource.res.linear.devPtr = texels;
+  resource.res.linear.desc = cudaCreateChannelDesc<float>();
+  resource.res.linear.sizeInBytes = 256;
+  cudaTextureDesc sampling = {};
+  cudaTextureObject_t texture;
+  CHECK(cudaCreateTextureObject(&texture, &resource, &sampling, nullptr));
+  CHECK(cudaFree(texels));
+  if (!all) return;
+  CHECK(cudaDestroyTextureObject(texture));
+  CHECK(cudaMemPoolDestroy(pool));
+  CHECK(cudaHostUnregister(registered));
+  CHECK(cudaFreeHost(pinned));
+}
+
 int main(int, char** arguments) {
+  if (std::strncmp(arguments[1], "others", 6) == 0) {
+    make_others(std::strcmp(arguments[1], "others-given-back") == 0);
+    return 0;
+  }
   if (std::strncmp(arguments[1], "handles", 7) == 0) {
     make_handles(std::strcmp(arguments[1], "handles-destroyed") == 0);
     return 0;

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "simgpu/device/protocol.h"
+
+namespace simgpu {
+
+/// What a program makes that lies with its own libraries, of which the device only hears: what the
+/// calls cost the host, and what was never given back. It is the guest's word, as that of graphs.
+class HostObjects {
+ public:
+  /// @returns the time that the call takes, in microseconds
+  double note(const protocol::HostCall& call);
+  /// A measured call begins: whoever makes it may have made one cuBLAS handle for it beforehand,
+  /// which costs nothing.
+  void begin_call() { blas_handles_of_call_ = 0; }
+  void forget_all() { *this = {}; }
+
+  std::size_t registrations() const { return registrations_; }
+  std::size_t blas_handles() const { return blas_handles_; }
+
+ private:
+  std::size_t registrations_ = 0;
+  std::size_t blas_handles_ = 0;
+  std::size_t blas_handles_of_call_ = 0;
+};
+
+}  // namespace simgpu

@@ -66,6 +66,7 @@ struct AccessFacts {
   /// A load that may meet the atomics of other threads: a .volatile one, or one that only guesses
   /// what an atomic of its own thread will find there (lower/guesses.h).
   bool meets_atomics = false;
+  bool reads_unchanged = false;  ///< a load that takes global memory to be constant
   /// The array in shared memory from which the address is computed, where that is known: it begins
   /// at the first byte and ends before the second one. {0, 0} where it is not.
   std::uint32_t array_begin = 0, array_end = 0;

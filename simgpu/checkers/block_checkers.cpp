@@ -1,5 +1,6 @@
 #include "simgpu/checkers/block_checkers.h"
 
+#include <algorithm>
 #include <bit>
 #include <optional>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "simgpu/checkers/global_races.h"
 #include "simgpu/checkers/lane_pattern.h"
 #include "simgpu/checkers/memory_races.h"
+#include "simgpu/checkers/stale_loads.h"
 #include "simgpu/checkers/warp_order.h"
 
 namespace simgpu {
@@ -75,7 +77,10 @@ void check_initialisation(const char* code, const WarpAccess& access,
 struct BlockCheckers::State {
   State(DeviceMemory& device_memory, std::vector<AccessFacts> facts_by_pc,
         std::size_t most_window_bytes)
-      : memory(device_memory), facts(std::move(facts_by_pc)), global_races(most_window_bytes) {}
+      : memory(device_memory), facts(std::move(facts_by_pc)), global_races(most_window_bytes) {
+    const auto may_be_stale = [](const AccessFacts& one) { return one.reads_unchanged; };
+    if (std::ranges::any_of(facts, may_be_stale)) stale_loads.emplace();
+  }
 
   const AccessFacts& facts_of(std::uint32_t pc) const {
     static constexpr AccessFacts kNone;
@@ -114,6 +119,7 @@ struct BlockCheckers::State {
   WarpOrder order;
   MemoryRaces races;
   GlobalRaces global_races;
+  std::optional<StaleLoads> stale_loads;  ///< where the kernel has loads that may be
   ByteSet shared;
   ByteSet local;  ///< of all threads, one after the other
   FindingList findings;
@@ -134,6 +140,7 @@ void BlockCheckers::begin_block(std::uint64_t block, std::uint32_t shared_bytes,
   state.local_ready = false;
   if (state.order.used_up()) state.global_races.forget_all();
   state.global_races.begin_block(block, warps);
+  if (state.stale_loads) state.stale_loads->begin_block(block);
   state.races.begin_block(block, shared_bytes, state.order);
   state.order.begin_block(warps);
   state.shared.reset(shared_bytes);
@@ -217,6 +224,12 @@ void BlockCheckers::global(const WarpAccess& access) {
         state.memory.mark_initialized(first, bytes);
       });
   state.check_races(state.global_races, access, stride);
+  if (!state.stale_loads) return;
+  if (writes(access.kind)) {
+    state.stale_loads->store(access);
+  } else if (state.facts_of(access.pc).reads_unchanged) {
+    state.stale_loads->load(access, state.findings);
+  }
 }
 
 void BlockCheckers::fence(std::uint16_t warp) { state_->order.fence(warp); }

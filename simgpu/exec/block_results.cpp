@@ -28,11 +28,11 @@ bool has_asked_for_work(const LaunchContext& launch, const LaunchResult& result)
 }
 
 /// What watches loads that take memory to be constant; nothing where the kernel has none.
-std::unique_ptr<ReadOnlyLoads> read_only_loads(const KernelInfo& kernel) {
+std::unique_ptr<StaleLoadsOfBlocks> stale_loads(const KernelInfo& kernel) {
   std::vector<bool> by_pc;
   for (const InstructionInfo& info : kernel.instructions) by_pc.push_back(info.reads_unchanged);
   if (std::ranges::find(by_pc, true) == by_pc.end()) return nullptr;
-  return std::make_unique<ReadOnlyLoads>(std::move(by_pc));
+  return std::make_unique<StaleLoadsOfBlocks>(std::move(by_pc));
 }
 
 }  // namespace
@@ -50,13 +50,13 @@ Collector::Collector(const LaunchContext& launch)
       touched_(launch.memory) {
   const std::uint64_t workspace = launch.request.grid_workspace;
   if (launch.checkers && workspace != 0) phases_ = std::make_unique<GridPhases>(workspace);
-  if (launch.checkers) read_only_loads_ = read_only_loads(launch.kernel.info);
+  if (launch.checkers) stale_loads_ = stale_loads(launch.kernel.info);
 }
 
 void Collector::retire(FinishedBlock block, bool ran_alone) {
   if (launch_.notes_stores && block.traffic) touched_.add_stores(*block.traffic);
   if (phases_ && block.traffic) phases_->add(*block.traffic);
-  if (read_only_loads_ && block.traffic) read_only_loads_->add(*block.traffic);
+  if (stale_loads_ && block.traffic) stale_loads_->add(*block.traffic);
   sms_.add(block.weight);
   const bool keeps_values = ran_alone && launch_.checkers && launch_.request.grid.count() > 1;
   traffic_.retire(std::move(block.traffic), keeps_values ? &launch_.memory : nullptr);
@@ -74,8 +74,8 @@ void Collector::add_conflicts() {
     known.insert(std::minmax(raw.pc, raw.other_pc));
     findings_.add(raw);
   }
-  if (read_only_loads_) {
-    for (const RawFinding& raw : read_only_loads_->take_findings()) findings_.add(raw);
+  if (stale_loads_) {
+    for (const RawFinding& raw : stale_loads_->take_findings()) findings_.add(raw);
   }
   if (!phases_) return;
   for (const RawFinding& raw : phases_->take_findings()) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "simgpu/checkers/findings.h"
-#include "simgpu/counters/read_only_loads.h"
+#include "simgpu/counters/stale_loads_of_blocks.h"
 #include "simgpu/counters/traffic.h"
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/counter_sums.h"
@@ -46,8 +46,8 @@ class Collector {
   SmLoads sms_;
   TouchedMemory touched_;
   FindingList findings_;
-  std::unique_ptr<GridPhases> phases_;              ///< of a cooperative launch that is checked
-  std::unique_ptr<ReadOnlyLoads> read_only_loads_;  ///< where there are such, and they are checked
+  std::unique_ptr<GridPhases> phases_;               ///< of a cooperative launch that is checked
+  std::unique_ptr<StaleLoadsOfBlocks> stale_loads_;  ///< where there are such, and they are checked
   std::string printed_;
 };
 

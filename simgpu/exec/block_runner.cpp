@@ -56,6 +56,7 @@ std::vector<AccessFacts> access_facts(const LoweredKernel& kernel) {
     AccessFacts& facts = all.emplace_back();
     facts.used_bytes = info.used_bytes;
     facts.meets_atomics = info.meets_atomics;
+    facts.reads_unchanged = info.reads_unchanged;
     if (info.shared_array == 0) continue;
     const KernelInfo::SharedArray& array = kernel.info.shared_arrays.at(info.shared_array - 1);
     facts.array_begin = array.offset;

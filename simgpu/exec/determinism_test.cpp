@@ -102,11 +102,14 @@ TEST(Determinism, OneWarpThatTakesAllIsToldFromWarpsThatTakeFromAQueue) {
   };
   EXPECT_GT(balance("items_by_one_warp").longest, 30);
   EXPECT_GT(balance("items_by_one_warp").busiest_instructions, 0.5);
+  EXPECT_GT(balance("items_by_one_warp").by_scheduler[0], 0.5);
+  EXPECT_GT(balance("items_by_one_warp").busiest_scheduler, 0.5);
   EXPECT_GT(balance("items_by_one_warp_though_all_ask").longest, 20);
   EXPECT_GT(balance("items_by_one_warp_though_all_ask").busiest_instructions, 0.4);
   // Of 64 warps 36 take two of the 100 items, and the others one; then all ask once more.
   EXPECT_LT(balance("items_by_queue").longest, 1.5);
   EXPECT_LT(balance("items_by_queue").busiest_instructions, 1.5 / 8);
+  EXPECT_NEAR(balance("items_by_queue").by_scheduler[0], 0.25, 0.05);
 }
 
 TEST(Determinism, WhatIsRunByTurnsLeavesTheSameInMemory) {

@@ -1,4 +1,4 @@
-#include "simgpu/counters/read_only_loads.h"
+#include "simgpu/counters/stale_loads_of_blocks.h"
 
 #include <algorithm>
 #include <bit>
@@ -18,14 +18,13 @@ AccessKind access_kind(Kind kind) {
 
 }  // namespace
 
-void ReadOnlyLoads::add(const TrafficLog& log) {
+void StaleLoadsOfBlocks::add(const TrafficLog& log) {
   for (std::size_t i = 0; i < log.entries.size(); ++i) {
     const TrafficEntry& entry = log.entries[i];
     if (entry.kind == Kind::bytes) continue;
     const AccessKind kind = access_kind(entry.kind);
-    const bool is_read_only_load =
-        kind == AccessKind::load && entry.pc < by_pc_.size() && by_pc_[entry.pc];
-    if (!is_read_only_load && kind == AccessKind::load) continue;
+    const bool may_be_stale = i >= log.acquired && entry.pc < by_pc_.size() && by_pc_[entry.pc];
+    if (kind == AccessKind::load && !may_be_stale) continue;
     const bool is_narrow = i + 1 < log.entries.size() && log.entries[i + 1].kind == Kind::bytes;
     const std::uint32_t bytes =
         is_narrow ? log.entries[i + 1].byte_mask() : bytes_of_words(entry.words);
@@ -38,47 +37,26 @@ void ReadOnlyLoads::add(const TrafficLog& log) {
                       .lane = static_cast<std::uint8_t>(std::min(lane, kWarpSize - 1)),
                       .access_bytes = entry.access_bytes,
                       .kind = kind};
-      if (is_read_only_load) {
-        load(side, entry.sector() + k, bytes, i >= log.acquired);
-      } else {
-        store(side, entry.sector() + k, bytes);
-      }
+      touch(side, entry.sector() + k, bytes);
     }
   }
 }
 
-/// A load needs a record only where a store may yet turn out to be before it.
-void ReadOnlyLoads::load(const Side& side, std::uint64_t sector, std::uint32_t bytes,
-                         bool is_behind_atomic) {
-  const auto found = sectors_.find(sector);
-  if (found != sectors_.end()) {
-    const Sector& known = found->second;
-    const bool is_own = known.writer.block == side.block;
-    const std::uint32_t before = is_behind_atomic ? known.stored
-                                 : is_own         ? known.stored_by_writer
-                                                  : 0;
-    if ((before & bytes) != 0) report(side, known.writer, sector, before & bytes);
-  }
-  if (!is_behind_atomic || (found == sectors_.end() && sectors_.size() == kMostSectors)) return;
-  Sector& known = sectors_[sector];
-  if (known.loaded == 0) known.reader = side;
-  known.loaded |= bytes;
-}
-
-void ReadOnlyLoads::store(const Side& side, std::uint64_t sector, std::uint32_t bytes) {
+void StaleLoadsOfBlocks::touch(const Side& side, std::uint64_t sector, std::uint32_t bytes) {
   const auto found = sectors_.find(sector);
   if (found == sectors_.end() && sectors_.size() == kMostSectors) return;
   Sector& known = found == sectors_.end() ? sectors_[sector] : found->second;
-  const std::uint32_t shared = known.loaded & bytes;
-  if (shared != 0 && known.reader.block != side.block) report(known.reader, side, sector, shared);
-  if (known.writer.block != side.block) known.stored_by_writer = 0;
-  known.writer = side;
-  known.stored |= bytes;
-  known.stored_by_writer |= bytes;
+  const bool loads = side.kind == AccessKind::load;
+  std::uint32_t& touched = loads ? known.loaded : known.stored;
+  if (touched == 0) (loads ? known.reader : known.writer) = side;
+  touched |= bytes;
+  const std::uint32_t shared = (loads ? known.stored : known.loaded) & bytes;
+  if (shared != 0 && known.reader.block != known.writer.block) report(known, sector, shared);
 }
 
-void ReadOnlyLoads::report(const Side& load, const Side& store, std::uint64_t sector,
-                           std::uint32_t bytes) {
+void StaleLoadsOfBlocks::report(const Sector& known, std::uint64_t sector, std::uint32_t bytes) {
+  const Side& load = known.reader;
+  const Side& store = known.writer;
   const auto same = std::ranges::find_if(findings_, [&](const RawFinding& finding) {
     return finding.pc == load.pc && finding.other_pc == store.pc;
   });
@@ -104,7 +82,5 @@ void ReadOnlyLoads::report(const Side& load, const Side& store, std::uint64_t se
   finding.other_kind = store.kind;
   findings_.push_back(finding);
 }
-
-std::vector<RawFinding> ReadOnlyLoads::take_findings() { return std::exchange(findings_, {}); }
 
 }  // namespace simgpu

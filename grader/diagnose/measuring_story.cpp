@@ -23,8 +23,8 @@ std::string in_digits(int number) {
 std::string which_call(CallOfProcess call) {
   constexpr std::array<std::string_view, 3> kOrdinals{"second", "third", "fourth"};
   const auto index = static_cast<std::size_t>(call.number - 2);
-  const std::string ordinal = index < kOrdinals.size() ? std::string(kOrdinals.at(index))
-                                                       : in_digits(call.number);
+  const std::string ordinal =
+      index < kOrdinals.size() ? std::string(kOrdinals.at(index)) : in_digits(call.number);
   const std::string_view arrays =
       call.is_larger ? "larger arrays than the first" : "arrays of its own";
   return fmt::format("the {} call in one process, with {},", ordinal, arrays);
@@ -44,7 +44,8 @@ std::string message_of(Repeat repeat, CallOfProcess call) {
     case Repeat::elsewhere:
       return which_call(call) + " stores its result where an earlier call had its outputs";
     case Repeat::beside:
-      return "of two calls on two streams, which may run at the same time, the second gives a wrong "
+      return "of two calls on two streams, which may run at the same time, the second gives a "
+             "wrong "
              "result";
   }
   return {};

@@ -80,9 +80,9 @@ Values parameters_from(const json& object) {
 std::map<std::string, TensorPlace> tensors_from(const json& object) {
   std::map<std::string, TensorPlace> tensors;
   for (const auto& [name, node] : object.items()) {
-    tensors[name] = {
-        node.at("address").get<std::uint64_t>(), node.at("exported").get<std::string>(),
-        node.at("own_bytes").get<std::uint64_t>(), node.at("is_copied").get<bool>()};
+    tensors[name] = {node.at("address").get<std::uint64_t>(),
+                     node.at("exported").get<std::string>(),
+                     node.at("own_bytes").get<std::uint64_t>(), node.at("is_copied").get<bool>()};
   }
   return tensors;
 }

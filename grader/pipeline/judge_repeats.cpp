@@ -54,10 +54,10 @@ std::optional<Judgement> judge_fresh_calls(
     const auto checks = wrong_tensors(call.problem, run.oracle->expect(call.problem), call.outputs);
     if (!checks.empty() && !is_right_alone(call.number - 2)) return std::nullopt;
     if (!checks.empty()) {
-      const Repeat repeat = call.is_beside                           ? Repeat::beside
+      const Repeat repeat = call.is_beside                         ? Repeat::beside
                             : is_stale(call, earlier, *run.oracle) ? Repeat::stale
-                            : call.wrote_to_earlier              ? Repeat::elsewhere
-                                                                 : Repeat::fresh;
+                            : call.wrote_to_earlier                ? Repeat::elsewhere
+                                                                   : Repeat::fresh;
       return wrong(repeat, place_of(call.number, call.problem, run.problem), checks.front(), run);
     }
     earlier.push_back(&call.problem);

@@ -284,8 +284,8 @@ const CaseRunner::CalledAgain& CaseRunner::called_again() const {
 /// The calls of a case that is right alone, behind one of a smaller case: two with arrays of their
 /// own, and the smaller one again with other inputs in the same arrays. So a buffer of the first
 /// call is too small, a graph of its pointers, or of the second call's, is wrong, and a result that
-/// is kept by address is stale. The smallest case then comes many times, and nobody knows how often:
-/// so a ring of a few buffers, or what is right for some calls only, is wrong.
+/// is kept by address is stale. The smallest case then comes many times, and nobody knows how
+/// often: so a ring of a few buffers, or what is right for some calls only, is wrong.
 std::optional<Judgement> CaseRunner::judge_further(const NumberedCase& numbered,
                                                    const DiagnoseContext& place) const {
   const CaseSpec& spec = numbered.spec;

@@ -186,9 +186,8 @@ class FuserOracle : public Oracle {
       require_inputs(other.expression, inputs);
       for (std::int64_t i = 0; i < inputs && !other.inputs.empty() && !has_inputs; ++i) {
         problem.tensors.push_back(
-            drawn(input_name(i) + other.inputs, other.type, Role::input, {count}, [&] {
-              return static_cast<double>(random() >> 11) * 0x1p-53 * 4 - 2;
-            }));
+            drawn(input_name(i) + other.inputs, other.type, Role::input, {count},
+                  [&] { return static_cast<double>(random() >> 11) * 0x1p-53 * 4 - 2; }));
       }
       has_inputs = true;
       problem.tensors.push_back(output(other.out, other.type, {count}));

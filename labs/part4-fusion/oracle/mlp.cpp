@@ -4,8 +4,8 @@
 
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/evidence.h"
-#include "labs/oracle_support/lent.h"
 #include "labs/oracle_support/known_mistakes.h"
+#include "labs/oracle_support/lent.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/tensors.h"
 #include "labs/part4-fusion/oracle/gated_mlp.h"

@@ -32,6 +32,9 @@ struct FreshCall {
   int number = 0;
   /// It stored to outputs of an earlier call, at addresses that it was not given.
   bool wrote_to_earlier = false;
+  /// It was made beside the first call, on another stream: of late inputs, where the GPU is
+  /// simulated.
+  bool is_beside = false;
   std::vector<std::vector<std::byte>> outputs;  ///< of every tensor, in order
   double time_us = 0;                           ///< 0: taken while the GPU was throttled
 };
@@ -125,7 +128,8 @@ struct RunRequest {
   /// costs next to nothing.
   bool holds_to_stream = false;
   /// With gives_stream, on a device with checkers: the caller's own work on the tensors is on that
-  /// stream, before the call and behind it, and nobody waits for it.
+  /// stream, before the call and behind it, and nobody waits for it. Where `fresh` is given, the
+  /// function is called once more right behind, on another stream: both may run at once.
   bool late_inputs = false;
   /// Findings name only what the library was built with: what a guest makes at run time, it could
   /// name after the sizes of a hidden case.

@@ -169,6 +169,7 @@ enum class Repeat : std::uint8_t {
   fresh,      ///< the call after them, with inputs drawn anew, was wrong
   stale,      ///< it returned what the inputs before asked for
   elsewhere,  ///< it stored to the arrays of an earlier call
+  beside,     ///< it ran on another stream beside the first one
 };
 /// Which call of its process went wrong.
 struct CallOfProcess {

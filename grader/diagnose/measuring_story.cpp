@@ -11,11 +11,20 @@ namespace rooflab {
 
 namespace {
 
+/// "21st"
+std::string in_digits(int number) {
+  constexpr std::array<std::string_view, 4> kEndings{"th", "st", "nd", "rd"};
+  const auto last = static_cast<std::size_t>(number % 10);
+  const bool is_teen = number / 10 % 10 == 1;
+  return fmt::format("{}{}", number, kEndings.at(is_teen || last > 3 ? 0 : last));
+}
+
 /// "the second call in a process, with larger arrays than the first,"
 std::string which_call(CallOfProcess call) {
   constexpr std::array<std::string_view, 3> kOrdinals{"second", "third", "fourth"};
   const auto index = static_cast<std::size_t>(call.number - 2);
-  const std::string_view ordinal = index < kOrdinals.size() ? kOrdinals.at(index) : "next";
+  const std::string ordinal =
+      index < kOrdinals.size() ? std::string(kOrdinals.at(index)) : in_digits(call.number);
   const std::string_view arrays =
       call.is_larger ? "larger arrays than the first" : "arrays of its own";
   return fmt::format("the {} call in one process, with {},", ordinal, arrays);
@@ -34,6 +43,10 @@ std::string message_of(Repeat repeat, CallOfProcess call) {
              " returned the result of the inputs before";
     case Repeat::elsewhere:
       return which_call(call) + " stores its result where an earlier call had its outputs";
+    case Repeat::beside:
+      return "of two calls on two streams, which may run at the same time, the second gives a "
+             "wrong "
+             "result";
   }
   return {};
 }
@@ -49,6 +62,9 @@ void add_how_it_is_called(Diagnostic& story, CallOfProcess call) {
 constexpr const char* kKeepNothing =
     "compute the result in every call from what its arguments point to: keep nothing between "
     "calls, in static variables, in device memory or by address";
+constexpr const char* kShareNothing =
+    "calls on different streams may overlap: give each call its own memory for what lies between "
+    "two kernels, on its stream, in place of a __device__ or static variable that all calls share";
 constexpr const char* kKeepWhatFits =
     "compute the result in every call from its own arguments: a buffer that a call leaves behind "
     "has the size of that call, and a CUDA graph its pointers, so take and capture them anew";
@@ -60,6 +76,10 @@ Diagnostic explain_repeat(Repeat repeat, CallOfProcess call, const TensorCheck& 
   Diagnostic story = begin_story("RL0420", context);
   story.message = message_of(repeat, call);
   add_effect(story, check, context);
+  if (repeat == Repeat::beside) {
+    story.help = kShareNothing;
+    return story;
+  }
   add_how_it_is_called(story, call);
   const bool is_stale = repeat == Repeat::stale;
   story.help = call.number > 0 && !is_stale ? kKeepWhatFits : kKeepNothing;

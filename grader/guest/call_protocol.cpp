@@ -58,6 +58,35 @@ std::string line_of(const json& object) {
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+json to_json(const std::map<std::string, TensorPlace>& tensors) {
+  json object = json::object();
+  for (const auto& [name, place] : tensors) {
+    object[name] = {{"address", place.address},
+                    {"exported", place.exported},
+                    {"own_bytes", place.own_bytes},
+                    {"is_copied", place.is_copied}};
+  }
+  return object;
+}
+
+Values parameters_from(const json& object) {
+  Values parameters;
+  for (const auto& [name, node] : object.items()) {
+    if (auto value = value_from(node)) parameters.emplace(name, std::move(*value));
+  }
+  return parameters;
+}
+
+std::map<std::string, TensorPlace> tensors_from(const json& object) {
+  std::map<std::string, TensorPlace> tensors;
+  for (const auto& [name, node] : object.items()) {
+    tensors[name] = {node.at("address").get<std::uint64_t>(),
+                     node.at("exported").get<std::string>(),
+                     node.at("own_bytes").get<std::uint64_t>(), node.at("is_copied").get<bool>()};
+  }
+  return tensors;
+}
+
 std::optional<std::string> text_at(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_string()) {
@@ -120,20 +149,19 @@ std::optional<Values> results_from(const json& node) {
 }  // namespace
 
 std::string encode(const Call& call) {
-  json tensors = json::object();
-  for (const auto& [name, place] : call.tensors) {
-    tensors[name] = {{"address", place.address},
-                     {"exported", place.exported},
-                     {"own_bytes", place.own_bytes},
-                     {"is_copied", place.is_copied}};
+  json object = {{"library", call.library},
+                 {"entry", call.entry},
+                 {"parameters", to_json(call.parameters)},
+                 {"tensors", to_json(call.tensors)},
+                 {"measured", call.measured},
+                 {"gives_stream", call.gives_stream},
+                 {"stream", call.stream}};
+  if (call.beside) {
+    object["beside"] = {{"parameters", to_json(call.beside->parameters)},
+                        {"tensors", to_json(call.beside->tensors)},
+                        {"stream", call.beside->stream}};
   }
-  return line_of({{"library", call.library},
-                  {"entry", call.entry},
-                  {"parameters", to_json(call.parameters)},
-                  {"tensors", std::move(tensors)},
-                  {"measured", call.measured},
-                  {"gives_stream", call.gives_stream},
-                  {"stream", call.stream}});
+  return line_of(object);
 }
 
 std::string encode(const Reply& reply) {
@@ -160,15 +188,11 @@ Call decode_call(const std::string& text) {
   call.measured = object.at("measured").get<bool>();
   call.gives_stream = object.at("gives_stream").get<bool>();
   call.stream = object.at("stream").get<std::uint64_t>();
-  for (const auto& [name, node] : object.at("parameters").items()) {
-    if (auto value = value_from(node)) {
-      call.parameters.emplace(name, std::move(*value));
-    }
-  }
-  for (const auto& [name, node] : object.at("tensors").items()) {
-    call.tensors[name] = {
-        node.at("address").get<std::uint64_t>(), node.at("exported").get<std::string>(),
-        node.at("own_bytes").get<std::uint64_t>(), node.at("is_copied").get<bool>()};
+  call.parameters = parameters_from(object.at("parameters"));
+  call.tensors = tensors_from(object.at("tensors"));
+  if (const auto beside = object.find("beside"); beside != object.end()) {
+    call.beside = {parameters_from(beside->at("parameters")), tensors_from(beside->at("tensors")),
+                   beside->at("stream").get<std::uint64_t>()};
   }
   return call;
 }

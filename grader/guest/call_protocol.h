@@ -35,6 +35,13 @@ struct TensorPlace {
   bool is_copied = false;  ///< the guest's own memory gets what lies in the pool
 };
 
+/// A second call of the same function, made right behind the first one while that may still run.
+struct CallBeside {
+  Values parameters;
+  std::map<std::string, TensorPlace> tensors;
+  std::uint64_t stream = 0;  ///< another one than the first call's; both sides know its handle
+};
+
 struct Call {
   std::string library;  ///< path of the task's shared library, as the guest sees it
   /// Empty: nothing is loaded or called, only the tensors opened, the events of a measured call
@@ -46,6 +53,8 @@ struct Call {
   bool gives_stream = false;  ///< the function gets a stream that does not wait for the default one
   /// With that, the stream's handle, which both sides know (simulated GPU); 0: the guest makes it.
   std::uint64_t stream = 0;
+  /// With a stream that both sides know. Neither call waits for the other.
+  std::optional<CallBeside> beside = {};
 };
 
 /// The guest's answer. Student code shares the guest's process, so all of it may be a lie.

@@ -22,6 +22,7 @@ TEST(CallProtocolTest, ACallArrivesAsItWasSent) {
   call.tensors["B"] = {0, std::string(128, 'f'), 84, true};
   call.gives_stream = true;
   call.stream = 17;
+  call.beside = CallBeside{{{"m", std::int64_t{5}}}, {{"A", {0x5678, ""}}}, 18};
   const std::string line = encode(call);
   EXPECT_EQ(line.find('\n'), std::string::npos) << "a call is one line";
   const Call got = decode_call(line);
@@ -35,6 +36,10 @@ TEST(CallProtocolTest, ACallArrivesAsItWasSent) {
   EXPECT_EQ(got.tensors.at("B").exported, call.tensors["B"].exported);
   EXPECT_EQ(got.tensors.at("B").own_bytes, 84U);
   EXPECT_TRUE(got.tensors.at("B").is_copied);
+  ASSERT_TRUE(got.beside);
+  EXPECT_EQ(got.beside->parameters, call.beside->parameters);
+  EXPECT_EQ(got.beside->tensors.at("A").address, 0x5678U);
+  EXPECT_EQ(got.beside->stream, 18U);
 }
 
 TEST(CallProtocolTest, AReplyArrivesAsItWasSent) {

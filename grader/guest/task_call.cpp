@@ -33,6 +33,10 @@ class KeepsIfMeasured {
   KeptObjects& kept_;
 };
 
+void* known_stream(std::uint64_t handle) {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(handle));
+}
+
 }  // namespace
 
 TaskCaller::Entry* TaskCaller::load(const Call& call) {
@@ -64,11 +68,18 @@ void* TaskCaller::place_of(const TensorPlace& place) {
   return found->second;
 }
 
+std::map<std::string, void*> TaskCaller::places_of(
+    const std::map<std::string, TensorPlace>& tensors) {
+  std::map<std::string, void*> places;
+  for (const auto& [name, place] : tensors) places[name] = place_of(place);
+  return places;
+}
+
 /// The stream that the function gets: the trusted side's, or one of ours.
 void* TaskCaller::stream_of(const Call& call) {
   if (!call.gives_stream) return nullptr;
   if (call.stream == 0) return cuda_.own_stream();
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(call.stream));
+  return known_stream(call.stream);
 }
 
 Reply TaskCaller::prepare(const Call& call) {
@@ -98,18 +109,20 @@ Reply TaskCaller::run(const Call& call) {
   try {
     Entry* entry = load(call);
     const KeepsIfMeasured keeper(call, kept_);
-    std::map<std::string, void*> tensors;
-    for (const auto& [name, place] : call.tensors) {
-      tensors[name] = place_of(place);
-    }
     void* stream = stream_of(call);
-    GuestCall guest_call(call.parameters, std::move(tensors), kept_, stream);
+    KeptObjects kept_beside;  // calls that overlap share no workspace and no handle
+    GuestCall guest_call(call.parameters, places_of(call.tensors), kept_, stream);
     if (call.measured) {
       cuda_.start_clock(stream);
     }
     entry(guest_call);
     if (call.measured) {
       reply.elapsed_us = cuda_.stop_clock_us(stream);
+    }
+    if (call.beside) {
+      GuestCall second(call.beside->parameters, places_of(call.beside->tensors), kept_beside,
+                       known_stream(call.beside->stream));
+      entry(second);
     }
     reply.results = guest_call.results();
   } catch (const NotLoaded& error) {
@@ -134,6 +147,9 @@ Reply TaskCaller::run(const Call& call) {
   // The trusted side, which has given the stream, looks at what is ordered with it, and waits for
   // the device itself.
   reply.cuda_error = call.stream != 0 ? cuda_.finish(stream_of(call)) : cuda_.finish();
+  if (call.beside && reply.cuda_error.empty()) {
+    reply.cuda_error = cuda_.finish(known_stream(call.beside->stream));
+  }
   return reply;
 }
 

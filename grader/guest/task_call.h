@@ -21,6 +21,7 @@ class TaskCaller {
   Reply prepare(const Call& call);
   Entry* load(const Call& call);
   void* place_of(const TensorPlace& place);
+  std::map<std::string, void*> places_of(const std::map<std::string, TensorPlace>& tensors);
   void* stream_of(const Call& call);
 
   CudaRuntime cuda_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,6 +52,55 @@ TEST_F(GradeTest, TheLargestPublicCaseIsCalledAgainBehindASmallerOne) {
   });
   EXPECT_EQ(sizes, (std::vector<std::int64_t>{4, 9, 9, 4}));
   EXPECT_EQ(task.verdict, Verdict::pass);
+}
+
+/// Of so few elements that a call of it counts as cheap.
+CaseSpec smallest_case() { return make_case("one", 1, false); }
+
+TEST_F(GradeTest, TheSmallestCaseIsCalledAgainAndAgainBehindThem) {
+  part_.tasks[0].cases = {make_case("nine", 9, false), make_case("four", 4, false),
+                          smallest_case()};
+  std::vector<std::int64_t> sizes;
+  std::vector<std::optional<std::size_t>> places;
+  grade_task_with([&](const RunRequest& request) {
+    for (std::size_t i = 3; i < request.further.size() && !request.timed; ++i) {
+      sizes.push_back(size_of(request.fresh(static_cast<int>(i))));
+      places.push_back(request.further[i].at);
+    }
+    return solve(request);
+  });
+  ASSERT_GE(sizes.size(), 5U);
+  EXPECT_LE(sizes.size(), 20U);
+  EXPECT_THAT(sizes, testing::Each(1));
+  EXPECT_EQ(places[0], std::nullopt);
+  EXPECT_EQ(places[1], 3U) << "where the first of them was";
+}
+
+TEST_F(GradeTest, WhatIsRightForFourCallsOnlyIsWrong) {
+  part_.tasks[0].cases = {make_case("nine", 9, false), make_case("four", 4, false),
+                          smallest_case()};
+  const TaskResult task =
+      grade_task_with(with_further_calls([](FreshCall& call, const Problem& /*first*/) {
+        if (call.number > 4) call.outputs = untouched(call.problem);
+      }));
+  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0420");
+  EXPECT_THAT(task.diagnostics[0].message, HasSubstr("the 5th call in one process"));
+}
+
+TEST_F(GradeTest, ASmallestCaseThatIsWrongByItselfAccusesNobodyOfCounting) {
+  part_.tasks[0].cases = {make_case("nine", 9, false), make_case("four", 4, false),
+                          smallest_case()};
+  const auto wrong_for_one = with_further_calls([](FreshCall& call, const Problem& /*first*/) {
+    if (size_of(call.problem) == 1) call.outputs = untouched(call.problem);
+  });
+  const TaskResult task = grade_task_with([&](const RunRequest& request) {
+    RunOutcome outcome = wrong_for_one(request);
+    if (size_of(*request.problem) == 1) outcome.outputs = untouched(*request.problem);
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
+  for (const Diagnostic& diagnostic : task.diagnostics) EXPECT_NE(diagnostic.code, "RL0420");
 }
 
 TEST_F(GradeTest, WhatStoresToEarlierArraysIsSaidToDoSo) {

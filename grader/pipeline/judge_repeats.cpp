@@ -40,17 +40,24 @@ bool is_stale(const FreshCall& call, const std::vector<const Problem*>& earlier,
   });
 }
 
+bool always(int /*index*/) { return true; }
+
 /// The first of the fresh calls that is wrong.
 /// @param first_is_right  else a call of its sizes says nothing: it is wrong by itself
-std::optional<Judgement> judge_fresh_calls(const JudgedRun& run, bool first_is_right) {
+/// @param is_right_alone  of a call that is wrong, whether it would be right by itself
+std::optional<Judgement> judge_fresh_calls(
+    const JudgedRun& run, bool first_is_right,
+    const std::function<bool(int index)>& is_right_alone = always) {
   std::vector<const Problem*> earlier{&run.problem};
   for (const FreshCall& call : run.outcome.fresh) {
     if (!first_is_right && are_alike(run.problem, call.problem)) continue;
     const auto checks = wrong_tensors(call.problem, run.oracle->expect(call.problem), call.outputs);
+    if (!checks.empty() && !is_right_alone(call.number - 2)) return std::nullopt;
     if (!checks.empty()) {
-      const Repeat repeat = is_stale(call, earlier, *run.oracle) ? Repeat::stale
-                            : call.wrote_to_earlier              ? Repeat::elsewhere
-                                                                 : Repeat::fresh;
+      const Repeat repeat = call.is_beside                         ? Repeat::beside
+                            : is_stale(call, earlier, *run.oracle) ? Repeat::stale
+                            : call.wrote_to_earlier                ? Repeat::elsewhere
+                                                                   : Repeat::fresh;
       return wrong(repeat, place_of(call.number, call.problem, run.problem), checks.front(), run);
     }
     earlier.push_back(&call.problem);
@@ -92,13 +99,16 @@ std::optional<Judgement> judge_repeats(const JudgedRun& run) {
 }
 
 std::optional<Judgement> judge_further_calls(const JudgedRun& run,
-                                             const std::function<Problem(int index)>& fresh) {
+                                             const std::function<Problem(int index)>& fresh,
+                                             const std::function<bool(int index)>& is_right_alone) {
   if (run.oracle == nullptr) return std::nullopt;
   const bool first_is_right =
       wrong_tensors(run.problem, run.oracle->expect(run.problem), run.outcome.outputs).empty();
-  if (auto judgement = judge_fresh_calls(run, first_is_right)) return judgement;
+  if (auto judgement = judge_fresh_calls(run, first_is_right, is_right_alone)) {
+    return judgement;
+  }
   const int number = run.outcome.failed_call;
-  if (number == 0) return std::nullopt;
+  if (number == 0 || !is_right_alone(number - 2)) return std::nullopt;
   RunOutcome outcome = run.outcome;
   outcome.outputs.clear();  // of the first call
   const Problem problem = fresh(number - 2);

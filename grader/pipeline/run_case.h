@@ -63,9 +63,13 @@ class CaseRunner {
   struct CalledAgain {
     const CaseSpec* largest = nullptr;  ///< of the task's own cases, as the other one; may be null
     const CaseSpec* smaller = nullptr;
+    /// The one that is called again and again behind them; null where even that takes its time.
+    const CaseSpec* smallest = nullptr;
   };
   bool is_called_again(const CaseSpec& spec) const;
   double bytes_of(const CaseSpec& spec) const;
+  bool is_small(const CaseSpec& spec) const;
+  std::size_t repeats_of(const CaseSpec& spec) const;
   std::optional<Judgement> judge_further(const NumberedCase& numbered,
                                          const DiagnoseContext& place) const;
   RunOutcome run_with_retry(const RunRequest& request) const;

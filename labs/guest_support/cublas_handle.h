@@ -1,5 +1,6 @@
 #pragma once
 
+#include "grader/contract/guest_call.h"
 #include "toolkit/check_cublas.h"
 
 namespace rooflab {
@@ -19,6 +20,44 @@ class CublasHandle {
 
  private:
   cublasHandle_t handle_ = nullptr;
+};
+
+/// A handle as a call found it. When the call is over, passes on what is not as it was
+/// (labs/oracle_support/lent.h).
+class LentHandle {
+ public:
+  /// @throws CudaError
+  explicit LentHandle(cublasHandle_t handle) : handle_(handle), before_(state()) {}
+
+  /// @param may_be the stream that the function may set, as rooflab::linear does
+  /// @throws CudaError
+  void pass_on_changes(GuestCall& call, cudaStream_t may_be) const {
+    const State now = state();
+    if (now.stream != before_.stream && now.stream != may_be) return tell(call, "stream");
+    if (now.pointers != before_.pointers) return tell(call, "pointer mode");
+    if (now.math != before_.math) return tell(call, "math mode");
+  }
+
+ private:
+  struct State {
+    cudaStream_t stream = nullptr;
+    cublasPointerMode_t pointers = CUBLAS_POINTER_MODE_HOST;
+    cublasMath_t math = CUBLAS_DEFAULT_MATH;
+  };
+
+  State state() const {
+    State state;
+    CUBLAS_CHECK(cublasGetStream(handle_, &state.stream));
+    CUBLAS_CHECK(cublasGetPointerMode(handle_, &state.pointers));
+    CUBLAS_CHECK(cublasGetMathMode(handle_, &state.math));
+    return state;
+  }
+  static void tell(GuestCall& call, const char* part) {
+    call.result("cuBLAS handle changed", std::string(part));
+  }
+
+  cublasHandle_t handle_;
+  State before_;
 };
 
 }  // namespace rooflab

@@ -42,6 +42,13 @@ inline Workspace kept_workspace(GuestCall& call, std::size_t bytes) {
   return Workspace(buffer.data(), bytes);
 }
 
+/// Passes on that a call has not given back all of a workspace that was whole before it
+/// (labs/oracle_support/lent.h).
+inline void pass_on_kept(GuestCall& call, const Workspace& workspace) {
+  if (workspace.used() == 0) return;
+  call.result("workspace bytes kept", static_cast<std::int64_t>(workspace.used()));
+}
+
 /// An array of numbers between -1 and 1 for code that is timed. They are random: where all bits are
 /// alike from one number to the next, a real GPU draws less power and clocks higher.
 class RandomArray {

@@ -8,6 +8,7 @@
 
 #include "labs/oracle_support/evidence.h"
 #include "labs/oracle_support/known_mistakes.h"
+#include "labs/oracle_support/lent.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rounding.h"
 #include "labs/oracle_support/selection.h"
@@ -33,6 +34,23 @@ std::function<double()> each_of(std::vector<double> values) {
 std::vector<double> stored_as(ElementType type, const std::vector<double>& values) {
   return widened(
       drawn("x", type, Role::input, {static_cast<std::int64_t>(values.size())}, each_of(values)));
+}
+
+TEST(LentTest, NamesWhatDoesNotComeBackAsItWas) {
+  const simgpu::Activity activity;
+  const auto complaints = [&](Values results) {
+    std::vector<std::string> messages;
+    for (const Complaint& complaint : complaints_of_lent({results, activity, true})) {
+      messages.push_back(complaint.code + ": " + complaint.message.text);
+    }
+    return messages;
+  };
+  EXPECT_THAT(complaints({}), IsEmpty());
+  EXPECT_THAT(complaints({{kWorkspaceKept, std::int64_t{512}}}),
+              ElementsAre(AllOf(HasSubstr("RL0499"), HasSubstr("workspace"))));
+  EXPECT_THAT(complaints({{kHandleChanged, std::string("math mode")}}),
+              ElementsAre(HasSubstr("another math mode")));
+  EXPECT_THAT(complaints({{kHandleChanged, std::string("text of the guest's own")}}), IsEmpty());
 }
 
 TEST(ParametersTest, ReadsEachTypeByName) {

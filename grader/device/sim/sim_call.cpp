@@ -197,6 +197,32 @@ Call call_for(const RunRequest& request, const std::vector<std::uint64_t>& addre
   return call;
 }
 
+std::optional<SecondCall> second_call_for(simgpu::DeviceProcess& device, const RunRequest& request,
+                                          Call& call) {
+  const bool is_alone = request.further.empty();
+  if (!request.late_inputs || !request.gives_stream || !request.fresh || !is_alone) {
+    return std::nullopt;
+  }
+  SecondCall second;
+  second.fresh.problem = request.fresh(0);
+  second.fresh.is_beside = true;
+  second.addresses = place_tensors(device, second.fresh.problem);
+  call.beside.emplace();
+  call.beside->parameters = second.fresh.problem.parameters;
+  for (std::size_t i = 0; i < second.addresses.size(); ++i) {
+    call.beside->tensors[second.fresh.problem.tensors[i].name] = {second.addresses[i], ""};
+  }
+  return second;
+}
+
+void collect_second(simgpu::DeviceProcess& device, SecondCall& second, RunOutcome& outcome) {
+  for (std::size_t i = 0; i < second.addresses.size(); ++i) {
+    auto& bytes = second.fresh.outputs.emplace_back(second.fresh.problem.tensors[i].bytes());
+    if (!bytes.empty()) device.read(second.addresses[i], bytes);
+  }
+  outcome.fresh.push_back(std::move(second.fresh));
+}
+
 void note_callers_work(simgpu::DeviceProcess& device, const RunRequest& request,
                        const std::vector<std::uint64_t>& addresses) {
   if (!request.late_inputs && !request.holds_to_stream) return;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "grader/device/device.h"
@@ -32,6 +33,20 @@ Call call_for(const RunRequest& request, const std::vector<std::uint64_t>& addre
 /// call.
 void note_callers_work(simgpu::DeviceProcess& device, const RunRequest& request,
                        const std::vector<std::uint64_t>& addresses);
+
+/// A second call with inputs of its own and on a stream of its own, while the first one may still
+/// run: two such calls share nothing that the caller has given them.
+struct SecondCall {
+  FreshCall fresh;
+  std::vector<std::uint64_t> addresses;
+};
+
+/// Prepares it where the request asks for late inputs on a stream, and nothing elsewhere.
+std::optional<SecondCall> second_call_for(simgpu::DeviceProcess& device, const RunRequest& request,
+                                          Call& call);
+
+/// Reads what it stored, once both have returned.
+void collect_second(simgpu::DeviceProcess& device, SecondCall& second, RunOutcome& outcome);
 
 /// Takes what the device knows. A guest that ended in time has to have left a device that does so
 /// as well.

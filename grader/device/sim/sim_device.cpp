@@ -39,7 +39,8 @@ std::uint64_t memory_limit(const RunRequest& request) {
   for (const Tensor& tensor : request.problem->tensors) bytes += tensor.bytes();
   const auto apart =
       std::ranges::count_if(request.further, [](const FurtherCall& call) { return !call.at; });
-  return kDeviceMemoryBytes + (1 + static_cast<std::uint64_t>(apart)) * bytes;
+  const std::uint64_t at_once = request.late_inputs ? 2 : 1;
+  return kDeviceMemoryBytes + (at_once + static_cast<std::uint64_t>(apart)) * bytes;
 }
 
 GuestSetup simulated_guest(const DeviceOptions& options, const RunRequest& request,
@@ -115,6 +116,9 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   device.set_built_code(std::as_bytes(std::span(library)));
   if (request.names_built_code_only) device.name_only_built_code();
   Call call = call_for(request, addresses);
+  std::optional<SecondCall> second = second_call_for(device, request, call);
+  // The stream that is opened last is the one that the caller's own work is on.
+  if (second) call.beside->stream = device.open_callers_stream();
   if (request.gives_stream) {
     call.gives_stream = true;
     call.stream = device.open_callers_stream();
@@ -137,6 +141,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   }
   classify(reply, guest.talked_nonsense(), guest.end(), outcome);
   if (outcome.outputs.empty()) collect(device, request, addresses, outcome);
+  if (second && outcome.end == RunOutcome::End::returned) collect_second(device, *second, outcome);
   settle_time(request, outcome);
   return outcome;
 }

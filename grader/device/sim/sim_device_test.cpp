@@ -457,6 +457,33 @@ TEST_F(LateInputsTest, NothingIsFoundWhereInputsAreThere) {
   EXPECT_THAT(found("default", false), testing::IsEmpty());
 }
 
+/// Two calls of late inputs, on two streams.
+RunOutcome run_beside(SimDevice& device, Problem& problem, const std::string& entry) {
+  problem.parameters["on"] = std::string("given");
+  RunRequest request = request_twice(problem, entry);
+  request.further.clear();
+  request.gives_stream = request.late_inputs = true;
+  return device.run(request);
+}
+
+TEST_F(SimDeviceTest, ACallOfLateInputsGetsAnotherBesideIt) {
+  const RunOutcome outcome = run_beside(device_, problem_, "scale_on_stream");
+  expect_scaled(outcome);
+  EXPECT_TRUE(outcome.activity.findings.empty());
+  ASSERT_EQ(outcome.fresh.size(), 1U);
+  EXPECT_TRUE(outcome.fresh[0].is_beside);
+  const std::vector<float> x = floats_in(outcome.fresh[0].outputs[0]);
+  const std::vector<float> y = floats_in(outcome.fresh[0].outputs[1]);
+  EXPECT_EQ(y.back(), 5 * x.back());
+}
+
+TEST_F(SimDeviceTest, CallsOnTwoStreamsThatShareAnArrayRace) {
+  const RunOutcome outcome = run_beside(device_, problem_, "scale_through_device_array");
+  std::vector<std::string> codes;
+  for (const simgpu::Finding& finding : outcome.activity.findings) codes.push_back(finding.code);
+  EXPECT_THAT(codes, Contains("RL0315"));
+}
+
 /// A call that need not be of late inputs: it may be a timed one, or one of which a part is run.
 class HeldToStreamTest : public LateInputsTest, public testing::WithParamInterface<const char*> {
  protected:

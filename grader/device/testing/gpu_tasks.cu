@@ -22,6 +22,18 @@ __global__ void spin(volatile float* y) {
 }
 
 /// So much work, in each block another amount, that a timed call of it is not simulated as a whole.
+__device__ float kept_by_all[1 << 16];
+
+__global__ void keep(const float* x, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) kept_by_all[i] = x[i];
+}
+
+__global__ void scale_kept(float* y, float alpha, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) y[i] = alpha * kept_by_all[i];
+}
+
 __global__ void scale_slowly(const float* x, float* y, float alpha, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) % n;
   const unsigned rounds = 5000 + (blockIdx.x * 2654435769U >> 20);
@@ -79,6 +91,15 @@ ROOFLAB_ENTRY(scale_on_stream) {
   }
   cudaEventDestroy(done);
   if (is_own) cudaStreamDestroy(stream);
+}
+
+/// Right alone, and not where two calls run at the same time.
+ROOFLAB_ENTRY(scale_through_device_array) {
+  const int n = size_of(call);
+  auto* const stream = static_cast<cudaStream_t>(call.stream());
+  keep<<<(n + 127) / 128, 128, 0, stream>>>(call.tensor<const float>("x"), n);
+  scale_kept<<<(n + 127) / 128, 128, 0, stream>>>(call.tensor<float>("y"),
+                                                  static_cast<float>(call.real("alpha")), n);
 }
 
 /// Reads what nobody wrote, from the second call on: the scratch of the first one counts as

@@ -5,6 +5,7 @@
 
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/evidence.h"
+#include "labs/oracle_support/lent.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/rounding.h"
 #include "labs/oracle_support/selection.h"
@@ -49,6 +50,12 @@ class GemmOracle : public Oracle {
     const auto k = static_cast<double>(s.k);
     const double input_bytes = static_cast<double>(size_of(type_)) * (m * k + k * n);
     return {{{peak_, 2 * m * n * k}}, input_bytes + sizeof(float) * m * n};
+  }
+
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    return judges_structure(problem.parameters) ? complaints_of_lent(evidence)
+                                                : std::vector<Complaint>{};
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {

@@ -110,7 +110,10 @@ ROOFLAB_ENTRY(layer) {
   Workspace workspace = kept_workspace(call, workspace_bytes(shape_of(call), tokens_of(call)));
   const cudaStream_t stream = stream_of(call);
   const auto& cublas = call.kept<CublasHandle>("cuBLAS", stream);
+  const LentHandle lent(cublas.get());
   const LayerContext context = {cublas.get(), stream, workspace};
   with_type<float, __nv_bfloat16>(
       call, [&]<typename T>(std::type_identity<T>) { Call<T>(call, context).run(); });
+  pass_on_kept(call, workspace);
+  lent.pass_on_changes(call, stream);
 }

@@ -62,7 +62,8 @@ struct LayerContext {
 /// is neither normed nor turned), and projects its result back. mlp(x) = down(gelu(gate(x)) *
 /// up(x)). T is float or __nv_bfloat16. Every function is made of yours in rmsnorm.h, rope.h,
 /// geglu.h, kv_cache.h and attention.h, of toolkit/linear.h and of toolkit/add.h. No array has 2^31
-/// elements or more.
+/// elements or more. When a function returns, the workspace has as much room as before
+/// (Workspace::Scope), and the handle its stream and its modes.
 
 /// The prompt of `length` tokens: fills the cache, which holds nothing before.
 ///

@@ -1,6 +1,8 @@
 #include <cmath>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/lent.h"
+#include "labs/oracle_support/parameters.h"
 #include "labs/part3-decoder/oracle/layer_case.h"
 #include "labs/part3-decoder/oracle/tensors.h"
 
@@ -20,6 +22,12 @@ class LayerOracle : public Oracle {
 
   Work work(const Values& parameters) const override {
     return layer_work(read_layer_case(parameters));
+  }
+
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    return judges_structure(problem.parameters) ? complaints_of_lent(evidence)
+                                                : std::vector<Complaint>{};
   }
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {

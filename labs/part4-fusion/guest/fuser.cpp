@@ -69,19 +69,42 @@ class Parser {
   std::vector<int> stack_;
 };
 
+std::vector<const void*> inputs_of(const GuestCall& call, const std::string& suffix) {
+  std::vector<const void*> inputs;
+  for (std::int64_t i = 0; i < call.integer("inputs"); ++i) {
+    inputs.push_back(call.tensor<const void>("x" + std::to_string(i) + suffix));
+  }
+  return inputs;
+}
+
+Storage storage_of(const std::string& type) {
+  return type == "half" ? Storage::float16 : Storage::float32;
+}
+
+/// The expressions that come before the case's own, of one cache, each with an output of its own.
+/// Where they are stored in another type, their inputs have names of their own, too.
+void evaluate_others(KernelCache& cache, const GuestCall& call) {
+  const bool has_other_type = call.text("before_type") != call.text("type");
+  const auto inputs = inputs_of(call, has_other_type ? " before" : "");
+  std::istringstream lines(call.text("before"));
+  std::size_t number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    evaluate(cache, Parser().parse(line), storage_of(call.text("before_type")), inputs,
+             call.tensor<void>("out before " + std::to_string(++number)), call.integer("count"),
+             rooflab::stream_of(call));
+  }
+}
+
 }  // namespace
 
 ROOFLAB_ENTRY(fuser) {
-  const Expression expression = Parser().parse(call.text("expression"));
-  std::vector<const void*> inputs;
-  for (std::int64_t i = 0; i < call.integer("inputs"); ++i) {
-    inputs.push_back(call.tensor<const void>("x" + std::to_string(i)));
-  }
-  const Storage storage = call.text("type") == "half" ? Storage::float16 : Storage::float32;
   // Where a call is timed again and again, only the first compiles.
   static KernelCache cache;
+  evaluate_others(cache, call);
+  const Expression expression = Parser().parse(call.text("expression"));
   for (std::int64_t i = 0; i < call.integer("calls"); ++i) {
-    evaluate(cache, expression, storage, inputs, call.tensor<void>("out"), call.integer("count"),
-             rooflab::stream_of(call));
+    evaluate(cache, expression, storage_of(call.text("type")), inputs_of(call, ""),
+             call.tensor<void>("out"), call.integer("count"), rooflab::stream_of(call));
   }
 }

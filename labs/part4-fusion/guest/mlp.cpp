@@ -21,10 +21,14 @@ ROOFLAB_ENTRY(mlp) {
   using namespace rooflab;
   const MlpShape shape = {size(call, "tokens"), size(call, "hidden"), size(call, "intermediate")};
   Workspace workspace = kept_workspace(call, workspace_bytes(shape));
-  const MlpContext context = {call.kept<CublasHandle>("cuBLAS").get(), stream_of(call), workspace};
+  const auto& cublas = call.kept<CublasHandle>("cuBLAS");
+  const LentHandle lent(cublas.get());
+  const MlpContext context = {cublas.get(), stream_of(call), workspace};
   with_type<float, __half>(call, [&]<typename T>(std::type_identity<T>) {
     gated_mlp(context, call.tensor<const T>("x"), call.tensor<const T>("gate_proj"),
               call.tensor<const T>("up_proj"), call.tensor<const T>("down_proj"),
               call.tensor<T>("out"), shape);
   });
+  pass_on_kept(call, workspace);
+  lent.pass_on_changes(call, stream_of(call));
 }

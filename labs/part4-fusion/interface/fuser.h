@@ -37,7 +37,8 @@ struct Node {
 };
 
 /// Operands stand before the nodes that use them, several nodes may use one, and the last node is
-/// the result. There may be thousands of nodes.
+/// the result. There may be thousands of nodes. A value that is used twice is one node: text that
+/// repeats it for each use doubles with every such node.
 struct Expression {
   std::vector<Node> nodes;
 };
@@ -74,7 +75,8 @@ struct KernelCache {
 /// One kernel does it all: it reads each array that is used once and writes out once, in one launch
 /// on `stream`, and nobody waits for it. Its source is written, compiled with NVRTC and loaded
 /// (cudaLibraryLoadData) when the cache does not have it yet; another call with an equal expression
-/// and the same storage compiles nothing.
+/// and the same storage compiles nothing. One cache serves calls with any expressions, in both
+/// storages.
 ///
 /// Results are as accurate as CUDA's own functions (expf, tanhf, sqrtf, rsqrtf) make them, and
 /// rounded once when they are stored. A multiplication and an addition may be fused.

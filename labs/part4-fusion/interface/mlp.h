@@ -40,7 +40,8 @@ struct MlpContext {
 /// up stay in fp32 until their product is rounded, which is at most 30,000; gate itself may be
 /// larger than the largest half, 65,504. Pointers are aligned to 256 bytes; all sizes are at least
 /// 1 and need not be multiples of anything, and no array has 2^31 elements or more. out holds
-/// garbage before the call.
+/// garbage before the call. When the function returns, the workspace has as much room as before
+/// (Workspace::Scope); the handle may be left on `stream`, and its modes are as they were.
 template <typename T>
 void gated_mlp(const MlpContext& context, const T* x, const T* gate_proj, const T* up_proj,
                const T* down_proj, T* out, const MlpShape& shape);

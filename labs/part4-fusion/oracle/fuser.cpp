@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 #include <stdexcept>
 
 #include "grader/contract/oracle.h"
@@ -19,19 +20,23 @@ constexpr std::size_t kMostNodes = std::size_t{1} << 23;
 
 /// evaluate of fuser.h, called `calls` times. Parameters: expression, in postfix notation; or
 /// `start`, and `step`, appended to it `times` times; inputs, count, calls, type. Inputs are drawn
-/// from [-2, 2]. Cases of judges_structure count launches and compilations.
+/// from [-2, 2]. Cases of judges_structure count launches and compilations. `before` has other
+/// expressions, one in a line, which are evaluated first with the same cache, and stored as
+/// `before_type` says, `type` where it is not given: each has an output of its own.
 class FuserOracle : public Oracle {
  public:
   Problem make(const Values& parameters, std::uint64_t seed) const override {
     Problem problem{parameters, {}};
     problem.vast = is_vast(parameters);
     problem.parameters["expression"] = expression_text(parameters);
+    problem.parameters.emplace("before", "");
+    problem.parameters.emplace("before_type", text(parameters, "type"));
     const ElementType type = storage_type(parameters);
     const std::int64_t count = integer(parameters, "count");
     const std::int64_t inputs = integer(parameters, "inputs", 0);
     Random random(seed);
     for (std::int64_t i = 0; i < inputs; ++i) {
-      const std::string name = std::string("x").append(std::to_string(i));
+      const std::string name = input_name(i);
       const std::int64_t own = problem.vast ? vast_period(type) : count;
       const Tensor input = drawn(name, type, Role::input, {own}, [&] {
         return static_cast<double>(random() >> 11) * 0x1p-53 * 4 - 2;
@@ -39,15 +44,13 @@ class FuserOracle : public Oracle {
       problem.tensors.push_back(problem.vast ? repeated(input, count) : input);
     }
     problem.tensors.push_back(output("out", type, {count}));
-    const PostfixExpression expression(expression_text(parameters));
-    if (!expression.used_inputs().empty() && expression.used_inputs().back() >= inputs) {
-      throw std::invalid_argument("`expression` uses an input that is not among `inputs`");
-    }
+    require_inputs(expression_text(parameters), inputs);
+    add_others(problem, random);
     return problem;
   }
 
   std::vector<Expected> expect(const Problem& problem) const override {
-    return {evaluated(problem, {})};
+    return expected_of(problem);
   }
 
   Work work(const Values& parameters) const override {
@@ -86,6 +89,7 @@ class FuserOracle : public Oracle {
     constexpr const char* kInputs = "a node of Op::input reads inputs[node.input]";
     add("inputs are numbered as they appear in the expression", kInputs, {.inputs_in_order = true});
     add("all inputs are the same array", kInputs, {.only_first_input = true});
+    add_other_kernels(problem, mistakes);
     return mistakes.take();
   }
 
@@ -129,11 +133,102 @@ class FuserOracle : public Oracle {
     return widened(tensor, listed({}, count));
   }
 
+  /// One expression of a case: what it reads and writes.
+  struct Evaluation {
+    std::string expression;
+    ElementType type;
+    std::string inputs;  ///< behind their numbers in the names of its inputs
+    std::string out;
+  };
+
+  static std::string input_name(std::int64_t number) {
+    return std::string("x").append(std::to_string(number));
+  }
+
+  static void require_inputs(const std::string& expression, std::int64_t inputs) {
+    const auto used = PostfixExpression(expression).used_inputs();
+    if (!used.empty() && used.back() >= inputs) {
+      throw std::invalid_argument("`expression` uses an input that is not among `inputs`");
+    }
+  }
+
+  static Evaluation judged(const Problem& problem) {
+    return {text(problem.parameters, "expression"), storage_type(problem.parameters), "", "out"};
+  }
+
+  /// The expressions of `before`.
+  static std::vector<Evaluation> others(const Problem& problem) {
+    const std::string& own = text(problem.parameters, "type");
+    const std::string& type = text(problem.parameters, "before_type");
+    Values typed = problem.parameters;
+    typed["type"] = type;
+    std::vector<Evaluation> found;
+    std::istringstream lines(text(problem.parameters, "before"));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.empty()) continue;
+      found.push_back({line, storage_type(typed), type == own ? "" : " before",
+                       message("out before ", found.size() + 1)});
+    }
+    return found;
+  }
+
+  static std::vector<Expected> expected_of(const Problem& problem) {
+    std::vector<Expected> all{evaluated(problem, {})};
+    for (const Evaluation& other : others(problem)) all.push_back(evaluated(problem, other, {}));
+    return all;
+  }
+
+  static void add_others(Problem& problem, Random& random) {
+    const std::int64_t inputs = integer(problem.parameters, "inputs", 0);
+    const std::int64_t count = integer(problem.parameters, "count");
+    bool has_inputs = false;
+    for (const Evaluation& other : others(problem)) {
+      require_inputs(other.expression, inputs);
+      for (std::int64_t i = 0; i < inputs && !other.inputs.empty() && !has_inputs; ++i) {
+        problem.tensors.push_back(
+            drawn(input_name(i) + other.inputs, other.type, Role::input, {count},
+                  [&] { return static_cast<double>(random() >> 11) * 0x1p-53 * 4 - 2; }));
+      }
+      has_inputs = true;
+      problem.tensors.push_back(output(other.out, other.type, {count}));
+    }
+  }
+
+  /// What comes out where a cache takes one expression of a case for another.
+  static void add_other_kernels(const Problem& problem, Mistakes& mistakes) {
+    std::vector<Evaluation> all = others(problem);
+    if (all.empty()) return;
+    all.push_back(judged(problem));
+    const std::vector<Expected> right = expected_of(problem);
+    for (std::size_t late = 1; late < all.size(); ++late) {
+      for (std::size_t early = 0; early < late; ++early) {
+        Evaluation mixed = all[late];
+        if (mixed.type != all[early].type) continue;  // a kernel of the other type's elements
+        mixed.expression = all[early].expression;
+        // In the order of expect().
+        std::vector<Expected> outputs = right;
+        outputs[late == all.size() - 1 ? 0 : late + 1] = evaluated(problem, mixed, {});
+        mistakes.add("RL0518", "the kernel of another expression was taken from the cache",
+                     "the key of cache.kernels has to tell any two expressions apart: by each "
+                     "node's operation, operands, input and constant, and by the storage. The "
+                     "kernel's source does",
+                     std::move(outputs));
+      }
+    }
+  }
+
   static Expected evaluated(const Problem& problem, const ExpressionRule& rule) {
-    const PostfixExpression expression(text(problem.parameters, "expression"), rule);
+    return evaluated(problem, judged(problem), rule);
+  }
+
+  static Expected evaluated(const Problem& problem, const Evaluation& what,
+                            const ExpressionRule& rule) {
+    const PostfixExpression expression(what.expression, rule);
     std::vector<std::vector<double>> inputs;
-    for (const Tensor& tensor : problem.tensors) {
-      if (tensor.role == Role::input) inputs.push_back(all_that_is_there(tensor));
+    for (std::int64_t i = 0; i < integer(problem.parameters, "inputs", 0); ++i) {
+      const std::string name = input_name(i) + what.inputs;
+      const auto found = std::ranges::find(problem.tensors, name, &Tensor::name);
+      inputs.push_back(all_that_is_there(*found));
     }
     Computed computed;
     std::vector<double> element(inputs.size());
@@ -141,14 +236,14 @@ class FuserOracle : public Oracle {
     constexpr std::size_t kMostIfVast = 20'000;
     const std::size_t affordable = kMostNodes / std::max<std::size_t>(1, expression.nodes());
     std::vector<std::size_t> index = selected_elements(
-        problem, "out", problem.vast ? std::min(affordable, kMostIfVast) : affordable);
+        problem, what.out, problem.vast ? std::min(affordable, kMostIfVast) : affordable);
     for (const std::size_t i : listed(index, count)) {
       for (std::size_t k = 0; k < inputs.size(); ++k) element[k] = inputs[k][i % inputs[k].size()];
       const Approximate result = expression.evaluate(element);
       computed.value.push_back(result.value);
       computed.error.push_back(result.error);
     }
-    Expected expected = stored("out", storage_type(problem.parameters), std::move(computed));
+    Expected expected = stored(what.out, what.type, std::move(computed));
     expected.index = std::move(index);
     return expected;
   }

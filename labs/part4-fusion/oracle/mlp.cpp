@@ -5,6 +5,7 @@
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/evidence.h"
 #include "labs/oracle_support/known_mistakes.h"
+#include "labs/oracle_support/lent.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/tensors.h"
 #include "labs/part4-fusion/oracle/gated_mlp.h"
@@ -82,7 +83,9 @@ class MlpOracle : public Oracle {
 
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
-    if (!evidence.keeps_records || !judges_structure(problem.parameters)) return {};
+    if (!judges_structure(problem.parameters)) return {};
+    if (auto complaints = complaints_of_lent(evidence); !complaints.empty()) return complaints;
+    if (!evidence.keeps_records) return {};
     const Sizes sizes = sizes_of(problem.parameters);
     const auto bytes = static_cast<std::int64_t>(size_of(storage_type(problem.parameters)));
     const std::int64_t product = bytes * sizes.tokens * sizes.intermediate;

@@ -16,4 +16,5 @@ ROOFLAB_ENTRY(flash_decode) {
     flash_decode(call.tensor<const T>("q"), call.tensor<const T>("k"), call.tensor<const T>("v"),
                  call.tensor<T>("out"), shape, splits, workspace, stream_of(call));
   });
+  pass_on_kept(call, workspace);
 }

@@ -18,6 +18,8 @@
 /// grader measures it. No array here has 2^31 elements or more, neither scores nor k and v.
 ///
 /// T is float, __half or __nv_bfloat16. Runs on `stream` and need not wait.
+/// The handle may be left on `stream`; its pointer mode and math mode are as before when the
+/// function returns.
 template <typename T>
 void sdpa(cublasHandle_t handle, const T* q, const T* k, const T* v, T* out,
           const AttentionShape& shape, cudaStream_t stream);

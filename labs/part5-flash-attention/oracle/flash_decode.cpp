@@ -1,6 +1,7 @@
 #include <stdexcept>
 
 #include "labs/oracle_support/evidence.h"
+#include "labs/oracle_support/lent.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/part5-flash-attention/oracle/attention_mistakes.h"
 #include "labs/part5-flash-attention/oracle/attention_oracle.h"
@@ -38,7 +39,9 @@ class DecodeOracle : public AttentionOracle {
 
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
-    if (!evidence.keeps_records || !judges_structure(problem.parameters)) return {};
+    if (!judges_structure(problem.parameters)) return {};
+    if (auto complaints = complaints_of_lent(evidence); !complaints.empty()) return complaints;
+    if (!evidence.keeps_records) return {};
     const AttentionShape s = read(problem.parameters).shape;
     // As the adapter allocates it.
     const auto parts = static_cast<std::uint64_t>(s.rows() * integer(problem.parameters, "splits"));

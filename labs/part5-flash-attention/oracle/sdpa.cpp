@@ -1,4 +1,5 @@
 #include "labs/oracle_support/evidence.h"
+#include "labs/oracle_support/lent.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/part5-flash-attention/oracle/attention_oracle.h"
 
@@ -12,7 +13,9 @@ class SdpaOracle : public AttentionOracle {
 
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
-    if (!evidence.keeps_records || !judges_structure(problem.parameters)) return {};
+    if (!judges_structure(problem.parameters)) return {};
+    if (auto complaints = complaints_of_lent(evidence); !complaints.empty()) return complaints;
+    if (!evidence.keeps_records) return {};
     const AttentionCase c = read(problem.parameters);
     const auto count = static_cast<std::uint64_t>(c.score_count());
     const std::uint64_t scores = sizeof(float) * count;

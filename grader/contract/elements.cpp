@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace rooflab {
@@ -32,6 +33,12 @@ float float_from_half_bits(std::uint16_t bits) {
 
 float float_from_bfloat16_bits(std::uint16_t bits) {
   return std::bit_cast<float>(std::uint32_t{bits} << 16);
+}
+
+bool is_within_tolerance(double got, double expected, double tolerance) {
+  if (got != expected) return std::abs(got - expected) <= tolerance;
+  const bool is_other_zero = got == 0 && std::signbit(got) != std::signbit(expected);
+  return tolerance > 0 || !is_other_zero;
 }
 
 double element_at(ElementType type, std::span<const std::byte> bytes, std::size_t index) {

@@ -16,6 +16,10 @@ inline constexpr std::byte kPoisonByte{0xFF};
 /// Element `index` of a tensor's bytes, widened. @pre (index + 1) * size_of(type) <= bytes.size()
 double element_at(ElementType type, std::span<const std::byte> bytes, std::size_t index);
 
+/// Whether an element is what it should be (Expected): the same, or within a tolerance. Zeros of
+/// different signs are the same only where there is one.
+bool is_within_tolerance(double got, double expected, double tolerance);
+
 /// True when every byte of the element is kPoisonByte.
 bool is_poisoned(ElementType type, std::span<const std::byte> bytes, std::size_t index);
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "grader/contract/elements.h"
 #include "grader/diagnose/diagnose.h"
 #include "grader/diagnose/relation.h"
 #include "grader/diagnose/story.h"
@@ -176,8 +177,7 @@ bool reproduces(const TensorCheck& check, const KnownMistake& mistake) {
     const double value = output->value[*at];
     // A mistake may make numbers overflow: what is not a number here has to be none there.
     if (std::isnan(check.got[i]) && std::isnan(value)) continue;
-    if (check.got[i] == value) continue;  // infinities have no difference
-    if (!(std::abs(check.got[i] - value) <= output->tolerance[*at])) return false;
+    if (!is_within_tolerance(check.got[i], value, output->tolerance[*at])) return false;
   }
   return true;
 }

@@ -13,10 +13,6 @@
 namespace rooflab {
 namespace {
 
-bool is_close(double got, double expected, double tolerance) {
-  return got == expected || std::abs(got - expected) <= tolerance;
-}
-
 void require_fit(const Tensor& tensor, const Expected& expected) {
   const auto elements = static_cast<std::size_t>(tensor.elements());
   const auto compared = expected.index.empty() ? elements : expected.index.size();
@@ -91,7 +87,7 @@ bool all_are_right(const Tensor& tensor, const Expected& expected,
   for (std::size_t i = 0; i < expected.value.size(); ++i) {
     const std::size_t element = expected.index.empty() ? i : expected.index[i];
     const double got = element_at(tensor.type, bytes, element);
-    if (!is_close(got, expected.value[i], expected.tolerance[i])) return false;
+    if (!is_within_tolerance(got, expected.value[i], expected.tolerance[i])) return false;
   }
   return true;
 }
@@ -112,7 +108,7 @@ TensorCheck compare(const Tensor& tensor, const Expected& expected,
   for (std::size_t i = 0; i < compared; ++i) {
     const std::size_t element = expected.index.empty() ? i : expected.index[i];
     const double got = element_at(tensor.type, bytes, element);
-    const bool wrong = !is_close(got, expected.value[i], expected.tolerance[i]);
+    const bool wrong = !is_within_tolerance(got, expected.value[i], expected.tolerance[i]);
     const bool unwritten = wrong && !is_written && tensor.role == Role::output &&
                            is_poisoned(tensor.type, bytes, element);
     check.got[i] = got;
@@ -179,7 +175,8 @@ bool value_matches(const Value& got, const Value& expected) {
     return got == expected;
   }
   const double want = as_number(expected);
-  return is_close(as_number(got), want, 1e-9 * std::abs(want));
+  const double number = as_number(got);
+  return number == want || std::abs(number - want) <= 1e-9 * std::abs(want);
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 #include "labs/oracle_support/parameters.h"
 
+#include <cmath>
 #include <stdexcept>
+
+#include "labs/oracle_support/random.h"
 
 namespace rooflab {
 namespace {
@@ -47,6 +50,22 @@ bool judges_structure(const Values& parameters) {
 double set_default(Values& parameters, const std::string& name, double fallback) {
   parameters.try_emplace(name, fallback);
   return real(parameters, name);
+}
+
+double draw_default(Values& parameters, const std::string& name, double low, double high,
+                    std::uint64_t seed) {
+  // FNV-1a tells names apart, and the generator makes of such seeds what looks unrelated.
+  std::uint64_t key = seed ^ 0xcbf29ce484222325;
+  for (const char letter : name) key = (key ^ static_cast<unsigned char>(letter)) * 0x100000001b3;
+  const double share = static_cast<double>(Random(key)() >> 11) * 0x1p-53;
+  const double number = low * std::pow(high / low, share);  // every power of two is as likely
+  return set_default(parameters, name, static_cast<float>(number));
+}
+
+double draw_attention_scale(Values& parameters, const std::string& name, std::int64_t head_dim,
+                            std::uint64_t seed) {
+  const double usual = 1 / std::sqrt(static_cast<double>(head_dim));
+  return draw_default(parameters, name, 1.25 * usual, 2 * usual, seed);
 }
 
 bool is_vast(const Values& parameters) { return parameters.contains("vast"); }

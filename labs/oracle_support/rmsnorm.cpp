@@ -2,7 +2,13 @@
 
 #include <cmath>
 
+#include "labs/oracle_support/parameters.h"
+
 namespace rooflab {
+
+double draw_epsilon(Values& parameters, std::uint64_t seed) {
+  return draw_default(parameters, "epsilon", 3 * kGemmaEpsilon, 1e-4, seed);
+}
 
 double inverse_root_mean_square(double sum_of_squares, double width, double epsilon) {
   return 1 / std::sqrt(sum_of_squares / width + epsilon);

@@ -1,15 +1,21 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "grader/contract/problem.h"
 #include "labs/oracle_support/rounding.h"
 
 /// RMSNorm in fp64, and what it looks like when a known mistake made it.
 namespace rooflab {
 
-inline constexpr double kEpsilon = 1e-6;  ///< Gemma 3's, added to the mean of the squares
+inline constexpr double kGemmaEpsilon = 1e-6;
+
+/// The parameter `epsilon` of a case that normalises rows: drawn where the case gives none, beyond
+/// Gemma 3's and large enough that it shows in rows of small elements.
+double draw_epsilon(Values& parameters, std::uint64_t seed);
 
 /// What a row is multiplied by, from the sum of its squares.
 using InverseNorm = std::function<double(double sum_of_squares, double width, double epsilon)>;
@@ -30,6 +36,14 @@ struct WrongNorm {
   InverseNorm inverse;
   WeightFactor factor;
 };
+
+/// Gemma's epsilon where another is passed.
+struct KnownCause {
+  const char *code, *cause, *advice;
+};
+inline constexpr KnownCause kFixedEpsilon = {
+    "RL0462", "epsilon is 1e-6 instead of what is passed",
+    "pass `epsilon` on to the kernel: every model has its own"};
 
 /// Wrong weights, divisors and epsilons.
 std::vector<WrongNorm> wrong_norms();

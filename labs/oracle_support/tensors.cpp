@@ -93,6 +93,19 @@ Tensor random_tensor(const std::string& name, ElementType type, Role role,
                [&] { return deviation * about_normal(random); });
 }
 
+Tensor with_negative_zeros(Tensor tensor, Random& random) {
+  constexpr std::size_t kElementsForAZero = 60;
+  constexpr std::byte kSign{0x80};
+  const std::size_t size = size_of(tensor.type);
+  const std::size_t count = tensor.data.size() / size;
+  for (std::size_t i = 0; i < count / kElementsForAZero + 1; ++i) {
+    std::byte* const element = &tensor.data[random() % count * size];
+    std::fill_n(element, size, std::byte{0});
+    element[size - 1] = kSign;  // little-endian, as both sides are
+  }
+  return tensor;
+}
+
 Tensor output(const std::string& name, ElementType type, std::vector<std::int64_t> shape) {
   return {name, type, Role::output, std::move(shape), {}};
 }

@@ -34,6 +34,10 @@ Tensor filled(const std::string& name, ElementType type, Role role, std::vector<
 Tensor random_tensor(const std::string& name, ElementType type, Role role,
                      std::vector<std::int64_t> shape, double deviation, Random& random);
 
+/// The tensor with -0 for one in sixty of its elements, at least one. @pre it has data, of floating
+/// point
+Tensor with_negative_zeros(Tensor tensor, Random& random);
+
 /// Elements of a vast input that are drawn; the tensor repeats them. As many bytes as a device
 /// takes, of whole pages whose number is a prime: nothing that wraps at a power of two finds the
 /// same again.

@@ -15,7 +15,7 @@
 /// powf), for all floats for which the result is a number.
 namespace stream {
 
-/// out[i] = a[i]
+/// out[i] = a[i], bit for bit: -0 stays -0
 void copy(const float* a, float* out, std::int64_t n);
 /// out[i] = s * a[i]
 void scale(const float* a, float s, float* out, std::int64_t n);

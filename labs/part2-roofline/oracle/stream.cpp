@@ -121,7 +121,10 @@ class StreamOracle : public Oracle {
       problem.tensors.push_back(special ? repeated_input(name, n, specials)
                                         : drawn_input(name, n, random, draw));
     };
-    add("a", &StreamFunction::reads_a, kSpecialA, [&] { return uniform(random, -30, 30); });
+    // A copy has the sign of a zero, too.
+    constexpr std::uint64_t kNumbersForAZero = 256;
+    add("a", &StreamFunction::reads_a, kSpecialA,
+        [&] { return random() % kNumbersForAZero == 0 ? -0.0 : uniform(random, -30, 30); });
     add("b", &StreamFunction::reads_b, kSpecialB, [&] { return uniform(random, -30, 30); });
     add("positive", &StreamFunction::reads_positive, kSpecialPositive,
         [&] { return std::exp2(uniform(random, -8, 6)); });

@@ -74,6 +74,7 @@ constexpr std::array kFunctions = {
     StreamFunction{"pow", false, false, true, 1, value<pow>, four_ulps},
 };
 
+double copy_adds_zero(const In& in) { return in.a + 0.0; }
 double scale_adds(const In& in) { return in.s + in.a; }
 double add_subtracts(const In& in) { return in.a - in.b; }
 double triad_swapped(const In& in) { return in.b + in.s * in.a; }
@@ -100,6 +101,9 @@ constexpr const char* kTriadAdvice = "the triad is a[i] + s * b[i]: only b is mu
 constexpr const char* kLogarithmAdvice = "log10f is the logarithm to base ten, logf to base e";
 
 constexpr std::array kMistakes = {
+    StreamMistake{"copy", "RL0449", "copy adds 0 to what it copies, which makes 0 of -0",
+                  "store what was loaded: a copy has every bit of its input",
+                  value<copy_adds_zero>},
     StreamMistake{"scale", "RL0441", "scale copies: the scalar is missing",
                   "the function has to know s: give it a member", value<copy>},
     StreamMistake{"scale", "RL0449", "scale adds the scalar instead of multiplying by it",

@@ -11,16 +11,16 @@ using rooflab::GuestCall;
 using rooflab::size;
 
 LayerShape shape_of(const GuestCall& call) {
-  const int head_dim = size(call, "head_dim");
+  const auto real = [&](const char* name) { return static_cast<float>(call.real(name)); };
   return {size(call, "hidden"),
           size(call, "intermediate"),
           size(call, "query_heads"),
           size(call, "key_value_heads"),
-          head_dim,
+          size(call, "head_dim"),
           size(call, "window"),
-          static_cast<float>(call.real("theta")),
-          rooflab::kEpsilon,
-          rooflab::attention_scale(head_dim)};
+          real("theta"),
+          real("epsilon"),
+          real("attention_scale")};
 }
 
 template <typename T>

@@ -11,7 +11,7 @@ struct AttentionShape {
   int head_dim;         ///< a multiple of 8, at most 256
   int capacity;         ///< slots of the cache for each sequence and head
   int window;           ///< keys that a query sees, itself among them; 0: all from position 0 on
-  float scale;          ///< of the dot products
+  float scale;          ///< of the dot products: any positive number, not only 1 / sqrt(head_dim)
 };
 
 /// Attention of the newest tokens over a key/value cache:
@@ -19,8 +19,9 @@ struct AttentionShape {
 ///   out = softmax(scale * q . key_j) value_j, summed over the keys that a query sees
 ///
 /// A query at position p sees the keys at positions max(0, p - window + 1) ... p, or 0 ... p when
-/// window is 0. The key and the value at position j lie in slot j % capacity. Every key that some
-/// query sees is in the cache; slots that no query sees may hold anything, NaN too.
+/// window is 0. They may be more than a block's registers or its shared memory have room for
+/// scores. The key and the value at position j lie in slot j % capacity. Every key that some query
+/// sees is in the cache; slots that no query sees may hold anything, NaN too.
 ///
 ///   q, out:       (batch, query_length, query_heads, head_dim)
 ///   keys, values: (batch, key_value_heads, capacity, head_dim)

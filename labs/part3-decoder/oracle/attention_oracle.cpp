@@ -11,15 +11,18 @@ namespace rooflab {
 namespace {
 
 /// out (batch, query_length, query_heads, head_dim): the newest `query_length` of `key_length`
-/// tokens attend to the cache, with the scale head_dim^-0.5. `score_spread` is the standard
-/// deviation of the scores, 2 where a case gives none; with 40, exponentials overflow.
+/// tokens attend to the cache. `score_spread` is the standard deviation of the scores, 2 where a
+/// case gives none; with 40, exponentials overflow. `scale` is drawn.
 class AttentionOracle : public Oracle {
  public:
   Problem make(const Values& parameters, std::uint64_t seed) const override {
     const Case c = read(parameters);
     const AttentionShape& s = c.shape;
     Problem problem{parameters, {}};
-    const double spread = set_default(problem.parameters, "score_spread", 2.0);
+    const double scale = draw_attention_scale(problem.parameters, "scale", s.head_dim, seed);
+    // The deviation of q: keys have 1.
+    const double spread = set_default(problem.parameters, "score_spread", 2.0) /
+                          (scale * std::sqrt(static_cast<double>(s.head_dim)));
     Random random(seed);
     problem.vast = is_vast(parameters);
     if (problem.vast) {
@@ -186,7 +189,7 @@ class AttentionOracle : public Oracle {
   static AttentionRule right_rule(const Problem& problem) {
     const Case c = read(problem.parameters);
     AttentionRule rule;
-    rule.scale = 1 / std::sqrt(static_cast<double>(c.shape.head_dim));
+    rule.scale = real(problem.parameters, "scale");
     rule.window = c.window;
     // On tensor cores, the probabilities are rounded to bfloat16 on their way: each moves by at
     // most 2^-8 of itself, and in a sum over keys these moves go to both sides. Twice the root of
@@ -246,13 +249,16 @@ class AttentionOracle : public Oracle {
     constexpr const char* kCode = "RL0475";
     constexpr const char* kAdvice = "multiply each dot product of q and k by `scale`, once";
     const double scale = right_rule(sample.problem).scale;
+    const auto depth = static_cast<double>(read(sample.problem.parameters).shape.head_dim);
     const auto with = [&](const char* cause, double wrong) {
       add(sample, mistakes, kCode, cause, kAdvice,
           [=](AttentionRule& rule) { rule.scale = wrong; });
     };
     with("scores are not scaled", 1);
-    with("scores are multiplied by the square of the scale: twice, or by 1 / head_dim",
-         scale * scale);
+    with("scores are multiplied by 1 / sqrt(head_dim) instead of by the scale",
+         1 / std::sqrt(depth));
+    with("scores are multiplied by the square of the scale: twice", scale * scale);
+    with("scores are multiplied by 1 / head_dim", 1 / depth);
     with("scores are divided by the scale instead of multiplied", 1 / scale);
     with("scores are scaled by its root", std::sqrt(scale));
   }

@@ -31,6 +31,7 @@ std::vector<long double> masked_attention(const Problem& problem) {
   const int keys = size("key_length");
   const int window = size("window");
   const int capacity = size("capacity");
+  const double scale = real(problem.parameters, "scale");
   const Numbers q = widened(problem, "q");
   const Numbers k = widened(problem, "keys");
   const Numbers v = widened(problem, "values");
@@ -44,7 +45,7 @@ std::vector<long double> masked_attention(const Problem& problem) {
       long double score = 0;
       for (int i = 0; i < 16; ++i) score += q[row * 16 + i] * k[(cache + j % capacity) * 16 + i];
       const bool visible = j <= position && (window == 0 || j > position - window);
-      weights.push_back(visible ? expl(score / 4) : 0);
+      weights.push_back(visible ? expl(score * scale) : 0);
       sum += weights.back();
     }
     for (int i = 0; i < 16; ++i) {
@@ -73,6 +74,7 @@ TEST(AttentionOracleTest, ToleratesProbabilitiesThatAreRoundedOnTheirWayToTensor
   const Problem problem =
       oracle("attention")->make(with_type(attention_values(1, 200, 200, 0), "bf16"), 3);
   const Expected expected = oracle("attention")->expect(problem).at(0);
+  const double scale = real(problem.parameters, "scale");
   const Numbers q = widened(problem, "q");
   const Numbers k = widened(problem, "keys");
   const Numbers v = widened(problem, "values");
@@ -84,7 +86,7 @@ TEST(AttentionOracleTest, ToleratesProbabilitiesThatAreRoundedOnTheirWayToTensor
       for (int i = 0; i < 16; ++i) {
         score += static_cast<float>(q[row * 16 + i]) * static_cast<float>(k[(cache + j) * 16 + i]);
       }
-      scores.push_back(score / 4);
+      scores.push_back(score * static_cast<float>(scale));
     }
     const float greatest = *std::ranges::max_element(scores);
     std::vector<float> out(16);

@@ -61,7 +61,9 @@ class KvCacheOracle : public Oracle {
     problem.vast = is_vast(parameters);
     const auto add = [&](const char* name, Role role, const std::vector<std::int64_t>& whole) {
       if (!problem.vast) {
-        problem.tensors.push_back(random_tensor(name, type, role, whole, 1, random));
+        // A copy has the sign of a zero, too.
+        problem.tensors.push_back(
+            with_negative_zeros(random_tensor(name, type, role, whole, 1, random), random));
         return;
       }
       const std::int64_t count = whole[0] * whole[1] * whole[2] * whole[3];

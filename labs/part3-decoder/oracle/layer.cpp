@@ -67,8 +67,10 @@ class Run {
  private:
   const Numbers& weight(const std::string& name) const { return weights_.at(name); }
 
+  double epsilon() const { return rule_.epsilon > 0 ? rule_.epsilon : shape_.epsilon; }
+
   Numbers norm(const Numbers& x, const std::string& name) const {
-    return rmsnorm(x, weight(name), kEpsilon, inverse_root_mean_square, rule_.factor).value;
+    return rmsnorm(x, weight(name), epsilon(), inverse_root_mean_square, rule_.factor).value;
   }
 
   /// hidden += norm(block), with the errors that each token's units of rounding leave.
@@ -79,7 +81,7 @@ class Run {
       sum[i] = block[i] + (rule_.residual_inside_norm ? result_.hidden.value[i] : 0);
     }
     const Numbers added = normed ? norm(sum, name) : sum;
-    const Numbers plain = normed ? rmsnorm(sum, Numbers(width), kEpsilon).value : sum;
+    const Numbers plain = normed ? rmsnorm(sum, Numbers(width), epsilon()).value : sum;
     Computed& h = result_.hidden;
     const bool keeps_residual = rule_.residual && !(rule_.residual_inside_norm && normed);
     const Numbers& norm_weight = weight(name);
@@ -180,7 +182,7 @@ class Run {
     constexpr double kStores = 4;
     rule.element_deviation =
         unit_ * std::sqrt(2 * (kStores + angle_units() * angle_units()));  // of q, and of k
-    rule.scale = rule_.scale_factor / std::sqrt(static_cast<double>(shape_.head_dim));
+    rule.scale = rule_.scale_factor * shape_.scale();
     if (shape_.window > 0 && !rule_.ignores_window) {
       rule.window = shape_.window + rule_.window_change;
     }

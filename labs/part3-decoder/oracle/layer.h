@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,6 +14,12 @@ namespace rooflab {
 struct LayerShape {
   std::int64_t hidden, intermediate, query_heads, key_value_heads, head_dim, window;
   double theta;
+  double epsilon = kGemmaEpsilon;
+  double attention_scale = 0;  ///< 0: 1 / sqrt(head_dim)
+
+  double scale() const {
+    return attention_scale > 0 ? attention_scale : 1 / std::sqrt(static_cast<double>(head_dim));
+  }
 };
 
 /// By the names of the student's LayerWeights.
@@ -44,9 +51,10 @@ struct LayerRule {
   bool key_turned_first = false;
   bool turned = true;
   RopeRule rope{.theta = 0};      ///< theta 0: the layer's
+  double epsilon = 0;             ///< 0: the layer's
   bool positions_from_0 = false;  ///< RoPE takes a token's place in its call for its position
   bool gate_and_up_swapped = false;
-  double scale_factor = 1;  ///< on top of head_dim^-0.5
+  double scale_factor = 1;  ///< on top of the layer's
   std::int64_t window_change = 0;
   bool ignores_window = false;
   bool misses_new_token = false;  ///< attention reads what the history held before the call

@@ -168,10 +168,19 @@ LayerCase read_layer_case(const Values& parameters) {
   c.length = integer(parameters, "length");
   c.decode_steps = c.function == "prefill_then_decode" ? integer(parameters, "decode_steps") : 0;
   c.capacity = c.has_cache() ? integer(parameters, "capacity") : 0;
-  c.shape = {integer(parameters, "hidden"),      integer(parameters, "intermediate"),
-             integer(parameters, "query_heads"), integer(parameters, "key_value_heads"),
-             integer(parameters, "head_dim", 2), integer(parameters, "window", 0),
-             real(parameters, "theta")};
+  c.shape = {integer(parameters, "hidden"),
+             integer(parameters, "intermediate"),
+             integer(parameters, "query_heads"),
+             integer(parameters, "key_value_heads"),
+             integer(parameters, "head_dim", 2),
+             integer(parameters, "window", 0),
+             0};
+  // Before they are drawn, the work is known without them.
+  if (parameters.contains("theta")) c.shape.theta = real(parameters, "theta");
+  if (parameters.contains("epsilon")) c.shape.epsilon = real(parameters, "epsilon");
+  if (parameters.contains("attention_scale")) {
+    c.shape.attention_scale = real(parameters, "attention_scale");
+  }
   c.type = storage_type(parameters);
   check(c);
   return c;
@@ -181,6 +190,10 @@ Problem make_layer_problem(const Values& parameters, std::uint64_t seed) {
   const LayerCase c = read_layer_case(parameters);
   Random random(seed);
   Problem problem{parameters, {}};
+  draw_default(problem.parameters, "theta", 5e3, 2e6, seed);
+  // In a row whose elements have size 1, as nearly all of a layer's, a smaller one would not show.
+  draw_default(problem.parameters, "epsilon", 2e-3, 1e-2, seed);
+  draw_attention_scale(problem.parameters, "attention_scale", c.shape.head_dim, seed);
   const auto add = [&](const char* name, Role role, std::vector<std::int64_t> shape,
                        double deviation) {
     problem.tensors.push_back(

@@ -13,7 +13,8 @@ namespace rooflab {
 /// function = "prefill": `length` tokens from position 0 on. "decode": the token at position
 /// length - 1, after length - 1 tokens whose keys and values are in the cache.
 /// "decode_without_cache": the layer over `length` tokens, without a cache. "prefill_then_decode":
-/// a prefill of `length` tokens and `decode_steps` calls of one token.
+/// a prefill of `length` tokens and `decode_steps` calls of one token. `theta`, `epsilon` and
+/// `attention_scale` are drawn where a case does not give them.
 struct LayerCase {
   std::string function;
   std::int64_t batch, length, decode_steps, capacity;

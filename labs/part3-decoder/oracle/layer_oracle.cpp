@@ -89,6 +89,9 @@ class LayerOracle : public Oracle {
     add(c, mistakes, "RL0460", "norms multiply by the weight instead of by 1 + weight",
         "Gemma's weights are stored as what is added to 1: multiply by (1 + weight)",
         [](LayerRule& rule) { rule.factor = [](double weight) { return weight; }; });
+    add(c, mistakes, kFixedEpsilon.code, kFixedEpsilon.cause,
+        "pass shape.epsilon on to every norm: every model has its own",
+        [](LayerRule& rule) { rule.epsilon = kGemmaEpsilon; });
   }
 
   static void add_wrong_residuals(const Case& c, Mistakes& mistakes) {
@@ -152,11 +155,16 @@ class LayerOracle : public Oracle {
   static void add_wrong_attention(const Case& c, Mistakes& mistakes) {
     const double depth = static_cast<double>(c.layer.shape.head_dim);
     constexpr const char* kScale = "multiply each dot product of q and k by the scale, once";
-    add(c, mistakes, "RL0475", "scores are not scaled", kScale,
-        [=](LayerRule& rule) { rule.scale_factor = std::sqrt(depth); });
-    add(c, mistakes, "RL0475",
-        "scores are multiplied by the square of the scale: twice, or by 1 / head_dim", kScale,
-        [=](LayerRule& rule) { rule.scale_factor = 1 / std::sqrt(depth); });
+    const double scale = c.layer.shape.scale();
+    const auto with = [&](const char* cause, double wrong) {
+      add(c, mistakes, "RL0475", cause, kScale,
+          [=](LayerRule& rule) { rule.scale_factor = wrong / scale; });
+    };
+    with("scores are not scaled", 1);
+    with("scores are multiplied by 1 / sqrt(head_dim) instead of by the scale",
+         1 / std::sqrt(depth));
+    with("scores are multiplied by the square of the scale: twice", scale * scale);
+    with("scores are multiplied by 1 / head_dim", 1 / depth);
     constexpr const char* kWindow =
         "a window of W has W keys, the query's own among them: from max(0, p - W + 1) to p";
     add(c, mistakes, "RL0476", "the window is one key too long", kWindow,

@@ -56,6 +56,7 @@ TEST(RmsNormOracleTest, ExpectsWhatTheDefinitionGives) {
   const Problem problem = oracle("rmsnorm")->make(with_type(kNorm, "float"), 3);
   const Numbers x = widened(problem, "x");
   const Numbers weight = widened(problem, "weight");
+  const auto epsilon = static_cast<float>(real(problem.parameters, "epsilon"));
   std::vector<long double> y;
   std::vector<float> in_float;
   for (std::size_t row = 0; row < x.size(); row += weight.size()) {
@@ -65,10 +66,10 @@ TEST(RmsNormOracleTest, ExpectsWhatTheDefinitionGives) {
     for (std::size_t i = 0; i < weight.size(); ++i) {
       float_sum += static_cast<float>(x[row + i]) * static_cast<float>(x[row + i]);
     }
-    const float scale = 1 / std::sqrt(float_sum / static_cast<float>(weight.size()) + 1e-6F);
+    const float scale = 1 / std::sqrt(float_sum / static_cast<float>(weight.size()) + epsilon);
     for (std::size_t i = 0; i < weight.size(); ++i) {
       y.push_back((x[row + i] + static_cast<long double>(x[row + i]) * weight[i]) /
-                  sqrtl(sum + 1e-6L));
+                  sqrtl(sum + epsilon));
       in_float.push_back(static_cast<float>(x[row + i]) * scale *
                          (1 + static_cast<float>(weight[i])));
     }
@@ -90,6 +91,7 @@ TEST(RmsNormOracleTest, RecognisesEarlyCastsAsFloatCodeMakesThem) {
   const Problem problem = oracle("rmsnorm")->make(with_type(kNorm, "bf16"), 5);
   const Numbers x = widened(problem, "x");
   const Numbers weight = widened(problem, "weight");
+  const auto epsilon = static_cast<float>(real(problem.parameters, "epsilon"));
   const auto bf16 = [](float value) {
     return static_cast<float>(rounded(ElementType::bfloat16, value));
   };
@@ -99,7 +101,7 @@ TEST(RmsNormOracleTest, RecognisesEarlyCastsAsFloatCodeMakesThem) {
     for (std::size_t i = 0; i < weight.size(); ++i) {
       sum += static_cast<float>(x[row + i] * x[row + i]);
     }
-    const float scale = 1 / std::sqrt(sum / static_cast<float>(weight.size()) + 1e-6F);
+    const float scale = 1 / std::sqrt(sum / static_cast<float>(weight.size()) + epsilon);
     for (std::size_t i = 0; i < weight.size(); ++i) {
       got.push_back(
           bf16(bf16(static_cast<float>(x[row + i]) * scale) * (1 + static_cast<float>(weight[i]))));
@@ -122,10 +124,11 @@ TEST(RopeOracleTest, ExpectsARotationInTheComplexPlane) {
   for (const char* type : {"float", "bf16"}) {
     const Problem problem = oracle("rope")->make(with_type(kRope, type), 3);
     const Numbers x = widened(problem, "x");
+    const Numbers positions = widened(problem, "positions");
     std::vector<long double> turned(x.size());
     std::vector<float> in_float(x.size());
     for (std::size_t row = 0; row < x.size() / 16; ++row) {
-      const int position = 700 + static_cast<int>(row) / 2 % 3;
+      const auto position = static_cast<int>(positions[row / 2 % 3]);
       for (std::size_t i = 0; i < 8; ++i) {
         const std::size_t at = row * 16 + i;
         const long double angle = position / powl(50000.0L, static_cast<long double>(i) / 8);

@@ -20,6 +20,7 @@ class RmsNormOracle : public Oracle {
     const ElementType type = storage_type(parameters);
     Random random(seed);
     Problem problem{parameters, {}};
+    draw_epsilon(problem.parameters, seed);
     problem.vast = is_vast(parameters);
     problem.tensors.push_back(problem.vast ? repeated(random_tensor("x", type, Role::input,
                                                                     {vast_period(type)}, 1, random),
@@ -35,7 +36,7 @@ class RmsNormOracle : public Oracle {
   std::vector<Expected> expect(const Problem& problem) const override {
     if (problem.vast) return {some_rows(problem)};
     const Inputs in = inputs(problem);
-    return {stored("y", in.type, rmsnorm(in.x, in.weight, kEpsilon))};
+    return {stored("y", in.type, rmsnorm(in.x, in.weight, in.epsilon))};
   }
 
   Work work(const Values& parameters) const override {
@@ -50,9 +51,13 @@ class RmsNormOracle : public Oracle {
     const Inputs in = inputs(problem);
     Mistakes mistakes(expect(problem));
     for (const WrongNorm& wrong : wrong_norms()) {
-      mistakes.add(
-          wrong.code, wrong.cause, wrong.advice,
-          {stored("y", in.type, rmsnorm(in.x, in.weight, kEpsilon, wrong.inverse, wrong.factor))});
+      mistakes.add(wrong.code, wrong.cause, wrong.advice,
+                   {stored("y", in.type,
+                           rmsnorm(in.x, in.weight, in.epsilon, wrong.inverse, wrong.factor))});
+    }
+    if (in.epsilon != kGemmaEpsilon) {
+      mistakes.add(kFixedEpsilon.code, kFixedEpsilon.cause, kFixedEpsilon.advice,
+                   {stored("y", in.type, rmsnorm(in.x, in.weight, kGemmaEpsilon))});
     }
     add_early_casts(in, mistakes);
     add_mean(in, mistakes);
@@ -65,11 +70,13 @@ class RmsNormOracle : public Oracle {
 
   struct Inputs {
     ElementType type;
+    double epsilon;
     Numbers x, weight;
   };
 
   static Inputs inputs(const Problem& problem) {
-    return {storage_type(problem.parameters), widened(problem, "x"), widened(problem, "weight")};
+    return {storage_type(problem.parameters), real(problem.parameters, "epsilon"),
+            widened(problem, "x"), widened(problem, "weight")};
   }
 
   /// What some rows of a vast problem become.
@@ -78,9 +85,9 @@ class RmsNormOracle : public Oracle {
     const std::int64_t width = integer(problem.parameters, "width");
     const std::vector<std::size_t> index =
         elements_of_rows(selected_rows(problem, "y", width, kMostRows), width);
-    Expected y =
-        stored("y", storage_type(problem.parameters),
-               rmsnorm(widened(tensor(problem, "x"), index), widened(problem, "weight"), kEpsilon));
+    Expected y = stored("y", storage_type(problem.parameters),
+                        rmsnorm(widened(tensor(problem, "x"), index), widened(problem, "weight"),
+                                real(problem.parameters, "epsilon")));
     y.index = index;
     return y;
   }
@@ -102,7 +109,7 @@ class RmsNormOracle : public Oracle {
       for (std::size_t i = 0; i < width; ++i) sum += centred[row + i];
       for (std::size_t i = 0; i < width; ++i) centred[row + i] -= sum / static_cast<double>(width);
     }
-    Computed y = rmsnorm(centred, in.weight, kEpsilon);
+    Computed y = rmsnorm(centred, in.weight, in.epsilon);
     for (std::size_t i = 0; i < y.value.size(); ++i) {
       y.error[i] += 64 * kFloat32Unit * (std::abs(in.x[i]) + std::abs(y.value[i]));
     }
@@ -159,7 +166,7 @@ class RmsNormOracle : public Oracle {
       }
       for (std::size_t i = 0; i < width; ++i) {
         const double scale =
-            inverse_root_mean_square(sum_of[warp(i)], static_cast<double>(width), kEpsilon);
+            inverse_root_mean_square(sum_of[warp(i)], static_cast<double>(width), in.epsilon);
         y.value[row + i] = in.x[row + i] * scale * (1 + in.weight[i]);
         y.error[row + i] = 64 * kFloat32Unit * std::abs(y.value[row + i]);
       }
@@ -174,7 +181,7 @@ class RmsNormOracle : public Oracle {
     Numbers factors;
     for (const double weight : in.weight) factors.push_back(rounded(in.type, 1 + weight));
     const Numbers zero(in.weight.size(), 0.0);  // 1 + 0: no factor
-    const Computed normalised = rmsnorm(in.x, zero, kEpsilon);
+    const Computed normalised = rmsnorm(in.x, zero, in.epsilon);
     for (const bool round_x : {true, false}) {
       for (const bool round_factor : {false, true}) {
         if (!round_x && !round_factor) continue;

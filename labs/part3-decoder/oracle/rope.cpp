@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -42,15 +44,17 @@ Computed rope(const Numbers& x, const Numbers& positions, const RopeShape& shape
 
 namespace {
 
-/// x (batch, length, heads, head_dim) turned in place, tokens at first_position, …
+/// x (batch, length, heads, head_dim) turned in place. A single token stands at first_position,
+/// several at some of the positions from there on, in an order that is drawn. So is theta where a
+/// case gives none.
 class RopeOracle : public Oracle {
  public:
   Problem make(const Values& parameters, std::uint64_t seed) const override {
     const RopeShape s = shape(parameters);
     const ElementType type = storage_type(parameters);
-    real(parameters, "theta");
     Random random(seed);
     Problem problem{parameters, {}};
+    draw_default(problem.parameters, "theta", 5e3, 2e6, seed);
     problem.vast = is_vast(parameters);
     const std::vector<std::int64_t> whole = {s.batch, s.length, s.heads, s.head_dim};
     problem.tensors.push_back(
@@ -58,7 +62,9 @@ class RopeOracle : public Oracle {
             ? repeated(random_tensor("x", type, Role::in_out, {vast_period(type)}, 1, random),
                        s.batch * s.length * s.heads * s.head_dim)
             : random_tensor("x", type, Role::in_out, whole, 1, random));
-    Tensor positions = consecutive("positions", integer(parameters, "first_position", 0), s.length);
+    Tensor positions =
+        filled("positions", ElementType::int32, Role::input, {s.length},
+               scattered(integer(parameters, "first_position", 0), s.length, random));
     problem.tensors.push_back(problem.vast ? in_whole_pages(std::move(positions))
                                            : std::move(positions));
     return problem;
@@ -139,6 +145,21 @@ class RopeOracle : public Oracle {
     return shape;
   }
 
+  /// `count` positions from `first` on, none twice, in any order: of twice as many where the text
+  /// is not at its end.
+  static Numbers scattered(std::int64_t first, std::int64_t count, Random& random) {
+    constexpr std::int64_t kMostPositions = (std::int64_t{1} << 17) + 1;  // as rope.h says
+    const std::int64_t gaps =
+        std::clamp<std::int64_t>(kMostPositions - first - count, 0, count - 1);
+    Numbers positions(static_cast<std::size_t>(count + gaps));
+    std::iota(positions.begin(), positions.end(), static_cast<double>(first));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
+      std::swap(positions[i], positions[i + random() % (positions.size() - i)]);
+    }
+    positions.resize(static_cast<std::size_t>(count));
+    return positions;
+  }
+
   static RopeRule right_rule(const Problem& problem) {
     RopeRule rule;
     rule.theta = real(problem.parameters, "theta");
@@ -172,15 +193,20 @@ class RopeOracle : public Oracle {
                                   const RopeRule& right, const Add& add) {
     constexpr const char* kCode = "RL0466";
     constexpr const char* kAdvice =
-        "token t of a call stands at positions[t], which starts anywhere once there is a cache";
+        "token t of a call stands at positions[t]: they start anywhere once there is a cache, and "
+        "need not follow each other";
     Numbers from_zero = positions;
     Numbers one_late = positions;
+    Numbers consecutive = positions;
     for (std::size_t t = 0; t < positions.size(); ++t) {
       from_zero[t] = static_cast<double>(t);
       one_late[t] += 1;
+      consecutive[t] = positions.front() + static_cast<double>(t);
     }
     add(kCode, "positions are counted from 0 in each call", kAdvice, from_zero, right);
     add(kCode, "positions are counted from 1", kAdvice, one_late, right);
+    add(kCode, "tokens are taken to stand side by side from the first one on", kAdvice, consecutive,
+        right);
     add(kCode, "every token is turned as the first one of the call is", kAdvice,
         Numbers(positions.size(), positions.front()), right);
     // A flat index over batch and length, as if the batch were one long sequence.

@@ -8,6 +8,6 @@ ROOFLAB_ENTRY(add_rmsnorm) {
   with_type<float, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
     add_rmsnorm(call.tensor<const T>("x"), call.tensor<T>("residual"),
                 call.tensor<const T>("weight"), call.tensor<T>("y"), size(call, "rows"),
-                size(call, "width"), kEpsilon, stream_of(call));
+                size(call, "width"), static_cast<float>(call.real("epsilon")), stream_of(call));
   });
 }

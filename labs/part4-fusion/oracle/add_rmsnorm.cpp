@@ -24,6 +24,7 @@ class AddRmsNormOracle : public Oracle {
     const ElementType type = storage_type(parameters);
     Random random(seed);
     Problem problem{parameters, {}};
+    draw_epsilon(problem.parameters, seed);
     problem.vast = is_vast(parameters);
     if (problem.vast) {
       const auto add = [&](const char* name, Role role) {
@@ -89,6 +90,12 @@ class AddRmsNormOracle : public Oracle {
       add(wrong.code, wrong.cause, wrong.advice, in.sum,
           in.normed(in.stored_sum(), wrong.inverse, wrong.factor));
     }
+    if (in.epsilon != kGemmaEpsilon) {
+      Inputs fixed = in;
+      fixed.epsilon = kGemmaEpsilon;
+      add(kFixedEpsilon.code, kFixedEpsilon.cause, kFixedEpsilon.advice, in.sum,
+          fixed.normed(in.stored_sum()));
+    }
     add("RL0463", "values are rounded to bfloat16 before the weight is multiplied",
         "keep residual * rsqrt(...) * (1 + weight) in float, and convert the product once", in.sum,
         in.rounded_before_weight());
@@ -104,6 +111,7 @@ class AddRmsNormOracle : public Oracle {
 
   struct Inputs {
     ElementType type;
+    double epsilon;
     Numbers x, residual, weight;
     Computed sum;  ///< residual + x, before it is stored
 
@@ -118,7 +126,7 @@ class AddRmsNormOracle : public Oracle {
     /// RMSNorm of values that may themselves be off by little.
     Computed normed(const Computed& values, const InverseNorm& inverse = inverse_root_mean_square,
                     const WeightFactor& factor = one_plus) const {
-      Computed y = rmsnorm(values.value, weight, kEpsilon, inverse, factor);
+      Computed y = rmsnorm(values.value, weight, epsilon, inverse, factor);
       for (std::size_t i = 0; i < y.value.size(); ++i) {
         if (values.error[i] == 0) continue;
         // y grows in proportion with its element, whose share in the row's sum is small.
@@ -134,7 +142,7 @@ class AddRmsNormOracle : public Oracle {
       const auto inverse_of = [&](const Numbers& values, std::size_t row) {
         double squares = 0;
         for (std::size_t i = 0; i < width; ++i) squares += values[row + i] * values[row + i];
-        return inverse_root_mean_square(squares, static_cast<double>(width), kEpsilon);
+        return inverse_root_mean_square(squares, static_cast<double>(width), epsilon);
       };
       const Computed sums = stored_sum();
       for (std::size_t row = 0; row < y.value.size(); row += width) {
@@ -149,7 +157,7 @@ class AddRmsNormOracle : public Oracle {
 
     Computed rounded_before_weight() const {
       const Numbers no_weight(weight.size(), 0.0);  // 1 + 0: no factor
-      Computed y = rmsnorm(stored_sum().value, no_weight, kEpsilon);
+      Computed y = rmsnorm(stored_sum().value, no_weight, epsilon);
       if (type == ElementType::float32) return normed(stored_sum());
       for (std::size_t i = 0; i < y.value.size(); ++i) {
         const double factor = 1 + weight[i % weight.size()];
@@ -171,11 +179,9 @@ class AddRmsNormOracle : public Oracle {
     const std::int64_t width = integer(problem.parameters, "width");
     const std::vector<std::size_t> index =
         elements_of_rows(selected_rows(problem, "y", width, kMostRows), width);
-    Inputs in{storage_type(problem.parameters),
-              widened(tensor(problem, "x"), index),
-              widened(tensor(problem, "residual"), index),
-              widened(problem, "weight"),
-              {}};
+    Inputs in{storage_type(problem.parameters),     real(problem.parameters, "epsilon"),
+              widened(tensor(problem, "x"), index), widened(tensor(problem, "residual"), index),
+              widened(problem, "weight"),           {}};
     in.sum = plus(exactly(in.residual), in.x);
     std::vector<Expected> outputs = in.outputs(in.sum, in.normed(in.stored_sum()));
     for (Expected& output : outputs) output.index = index;
@@ -184,6 +190,7 @@ class AddRmsNormOracle : public Oracle {
 
   static Inputs inputs(const Problem& problem) {
     Inputs in{storage_type(problem.parameters),
+              real(problem.parameters, "epsilon"),
               widened(problem, "x"),
               widened(problem, "residual"),
               widened(problem, "weight"),

@@ -71,6 +71,7 @@ TEST(AddRmsNormOracleTest, AcceptsWhatAGpuComputes) {
     for (const std::int64_t width : {1, 131, 640, 5001}) {
       const Problem problem = oracle("add_rmsnorm")->make(norm_case(9, width, type), 5);
       const ElementType stored_as = storage_type(problem.parameters);
+      const auto epsilon = static_cast<float>(std::get<double>(problem.parameters.at("epsilon")));
       const std::vector<float> x = floats_of(problem, "x"), weight = floats_of(problem, "weight");
       std::vector<float> residual = floats_of(problem, "residual"), y(residual.size());
       for (std::size_t i = 0; i < x.size(); ++i) {
@@ -80,7 +81,7 @@ TEST(AddRmsNormOracleTest, AcceptsWhatAGpuComputes) {
         float squares = 0;
         for (std::size_t i = row; i < row + weight.size(); ++i)
           squares += residual[i] * residual[i];
-        const float scale = 1 / std::sqrt(squares / static_cast<float>(width) + 1e-6F);
+        const float scale = 1 / std::sqrt(squares / static_cast<float>(width) + epsilon);
         for (std::size_t i = 0; i < weight.size(); ++i) {
           y[row + i] = residual[row + i] * (scale * (1 + weight[i]));
         }

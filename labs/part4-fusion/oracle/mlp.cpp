@@ -85,9 +85,25 @@ class MlpOracle : public Oracle {
                                const CallEvidence& evidence) const override {
     if (!judges_structure(problem.parameters)) return {};
     if (auto complaints = complaints_of_lent(evidence); !complaints.empty()) return complaints;
+    return stored_intermediates(problem.parameters, evidence);
+  }
+
+  /// Speed is for what mlp.h asks for: a timed call that stores gate and up has no points.
+  std::vector<SpeedRemark> judge_speed(const Values& parameters,
+                                       const CallEvidence& evidence) const override {
+    std::vector<SpeedRemark> remarks;
+    for (const Complaint& complaint : stored_intermediates(parameters, evidence)) {
+      remarks.push_back({complaint, true});
+    }
+    return remarks;
+  }
+
+ private:
+  static std::vector<Complaint> stored_intermediates(const Values& parameters,
+                                                     const CallEvidence& evidence) {
     if (!evidence.keeps_records) return {};
-    const Sizes sizes = sizes_of(problem.parameters);
-    const auto bytes = static_cast<std::int64_t>(size_of(storage_type(problem.parameters)));
+    const Sizes sizes = sizes_of(parameters);
+    const auto bytes = static_cast<std::int64_t>(size_of(storage_type(parameters)));
     const std::int64_t product = bytes * sizes.tokens * sizes.intermediate;
     const std::int64_t out = bytes * sizes.tokens * sizes.hidden;
     std::int64_t stored = 0;
@@ -107,7 +123,6 @@ class MlpOracle : public Oracle {
          "while these are in registers"}};
   }
 
- private:
   static constexpr double kGate = 2;  ///< so that GELU's forms differ, see fused_gelu.cpp
 
   struct Sizes {

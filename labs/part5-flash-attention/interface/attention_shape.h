@@ -20,8 +20,9 @@
 /// before the row's largest score is off. Outputs hold garbage before the call: write every element
 /// of them and read none; leave the inputs as they are.
 ///
-/// batch and query_heads are at most 65,535. k and v may have more elements than an int counts; q
-/// and out have fewer.
+/// Lengths are any: a query may see more keys than a block's registers or its shared memory have
+/// room for scores. batch and query_heads are at most 65,535. k and v may have more elements than
+/// an int counts; q and out have fewer.
 struct AttentionShape {
   int batch;            ///< sequences
   int query_heads;      ///< a multiple of key_value_heads
@@ -33,5 +34,5 @@ struct AttentionShape {
                 ///< j <= i + key_length - query_length; otherwise all keys
   int window;   ///< 0: no limit; else, and only with `causal`, a query sees the last `window` of
                 ///< these keys alone, itself among them
-  float scale;  ///< of the dot products
+  float scale;  ///< of the dot products: any positive number, not only 1 / sqrt(head_dim)
 };

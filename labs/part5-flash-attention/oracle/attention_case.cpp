@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "labs/oracle_support/evidence.h"
 #include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/selection.h"
 #include "labs/oracle_support/tensors.h"
@@ -56,6 +57,7 @@ AttentionCase AttentionCase::read(const Values& parameters, bool has_log_sum_exp
       real_or(parameters, "score_spread", 2),
       real_or(parameters, "score_mean", 0),
       real_or(parameters, "value_mean", 0),
+      real_or(parameters, "scale", 0),
       has_log_sum_exp};
   if (c.shape.query_heads % c.shape.key_value_heads != 0) {
     throw std::invalid_argument("`query_heads` must be a multiple of `key_value_heads`");
@@ -75,22 +77,20 @@ std::int64_t AttentionCase::pairs() const {
 
 std::int64_t AttentionCase::score_count() const { return shape.rows() * shape.key_length; }
 
-double AttentionCase::scale() const {
-  // As the adapter passes it: 1 / sqrt(head_dim) in fp32.
-  return static_cast<double>(1.0F / std::sqrt(static_cast<float>(shape.head_dim)));
-}
-
 Problem AttentionCase::problem(const Values& parameters, std::uint64_t seed) const {
   Random random(seed);
   const AttentionShape& s = shape;
   const std::vector<std::int64_t> queries = {s.batch, s.query_heads, s.query_length, s.head_dim};
   const std::vector<std::int64_t> keys = {s.batch, s.key_value_heads, s.key_length, s.head_dim};
-  // Scores with a mean come from a part of q and k that all have in common.
-  const double common = std::sqrt(-score_mean / std::sqrt(static_cast<double>(s.head_dim)));
   Problem problem{parameters, {}};
+  const double by = draw_attention_scale(problem.parameters, "scale", s.head_dim, seed);
+  const auto depth = static_cast<double>(s.head_dim);
+  // Scores with a mean come from a part of q and k that all have in common.
+  const double common = std::sqrt(-score_mean / (by * depth));
+  const double deviation = score_spread / (by * std::sqrt(depth));
   problem.parameters.try_emplace("window", std::int64_t{0});
   problem.vast = is_vast(parameters);
-  Tensor q = about(common, "q", type, queries, score_spread, random);
+  Tensor q = about(common, "q", type, queries, deviation, random);
   problem.tensors.push_back(problem.vast ? in_whole_pages(std::move(q)) : std::move(q));
   for (const auto& [name, mean] : {std::pair{"k", -common}, {"v", value_mean}}) {
     problem.tensors.push_back(
@@ -108,7 +108,7 @@ Problem AttentionCase::problem(const Values& parameters, std::uint64_t seed) con
 
 AttentionRule AttentionCase::rule() const {
   AttentionRule rule;
-  rule.scale = scale();
+  rule.scale = scale;
   rule.mask = mask;
   set_weight_rounding(type, rule);
   return rule;
@@ -203,10 +203,40 @@ std::vector<std::int64_t> AttentionCase::judged_rows(const Problem& problem) con
   return selected_rows(problem, "out", shape.head_dim, std::max(affordable, kLeastRows));
 }
 
-std::uint64_t extra_memory(const Problem& problem, const CallEvidence& evidence) {
-  std::uint64_t own = 0;
-  for (const Tensor& tensor : problem.tensors) own += tensor.bytes();
+std::uint64_t extra_memory(const AttentionCase& c, const CallEvidence& evidence) {
+  const AttentionShape& s = c.shape;
+  const std::int64_t keys = s.batch * s.key_value_heads * s.key_length;
+  const auto elements = static_cast<std::uint64_t>(2 * (s.rows() + keys) * s.head_dim);
+  const auto log_sum_exps = static_cast<std::uint64_t>(c.has_log_sum_exp ? s.rows() : 0);
+  const std::uint64_t own = size_of(c.type) * elements + sizeof(float) * log_sum_exps;
   return evidence.activity.peak_allocated - std::min(own, evidence.activity.peak_allocated);
+}
+
+std::optional<Complaint> complaint_of_local_memory(const AttentionCase& c, std::int64_t parts,
+                                                   const CallEvidence& evidence) {
+  constexpr std::uint64_t kSector = 32;
+  // Of a row, a thread may keep q and a part of out in arrays of its own, and each element of these
+  // takes a whole sector where it is the only thread of its warp: that is twice.
+  constexpr std::uint64_t kPerElement = 16 * kSector;
+  std::uint64_t touched = 0;
+  for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
+    touched += kSector * kernel.counters.local_touched_sectors;
+  }
+  const auto elements = static_cast<std::uint64_t>(c.shape.rows() * parts * c.shape.head_dim);
+  if (touched <= kPerElement * elements) return std::nullopt;
+  return Complaint{
+      "RL0529",
+      "threads keep more than the state of their rows in local memory, which is device memory" +
+          Evidence{message(": they touch ", touched, " bytes of it")},
+      "an array that a thread indexes by a number which the compiler does not know lies there: "
+      "keep "
+      "the scores of one tile, and forget them when they are used"};
+}
+
+std::vector<SpeedRemark> forfeiting(const std::vector<Complaint>& complaints) {
+  std::vector<SpeedRemark> remarks;
+  for (const Complaint& complaint : complaints) remarks.push_back({complaint, true});
+  return remarks;
 }
 
 }  // namespace rooflab

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "grader/contract/oracle.h"
@@ -11,12 +12,14 @@
 namespace rooflab {
 
 /// `causal` is 0 or 1. Where a case gives none of them, `window` is 0, `score_spread`, the standard
-/// deviation of the scores, is 2, and `score_mean`, at most 0, and `value_mean` are 0.
+/// deviation of the scores, is 2, and `score_mean`, at most 0, and `value_mean` are 0. `scale` is
+/// drawn.
 struct AttentionCase {
   AttentionShape shape;
   Mask mask;
   ElementType type;
   double score_spread, score_mean, value_mean;
+  double scale;          ///< 0 before problem() has drawn it
   bool has_log_sum_exp;  ///< is an output
 
   /// @throws std::invalid_argument naming the parameter that is missing or does not fit
@@ -24,7 +27,6 @@ struct AttentionCase {
 
   std::int64_t pairs() const;        ///< of queries and the keys that they see, over all heads
   std::int64_t score_count() const;  ///< pairs of queries and keys, over all heads
-  double scale() const;
 
   Problem problem(const Values& parameters, std::uint64_t seed) const;
   AttentionRule rule() const;
@@ -46,7 +48,15 @@ struct AttentionCase {
 };
 
 /// Device memory that a call took beyond the tensors of its problem, at its peak.
-std::uint64_t extra_memory(const Problem& problem, const CallEvidence& evidence);
+std::uint64_t extra_memory(const AttentionCase& c, const CallEvidence& evidence);
+
+/// Whether threads keep the scores in local memory, which is device memory too: more bytes of it
+/// than the state of the rows explains, each of which is computed in `parts` parts.
+std::optional<Complaint> complaint_of_local_memory(const AttentionCase& c, std::int64_t parts,
+                                                   const CallEvidence& evidence);
+
+/// The same complaints of a timed call, which then has no points.
+std::vector<SpeedRemark> forfeiting(const std::vector<Complaint>& complaints);
 
 /// Bytes of it that are nobody's fault: what a library takes for itself, and the __device__
 /// constants of CUDA's own headers, such as cooperative_groups/reduce.h.

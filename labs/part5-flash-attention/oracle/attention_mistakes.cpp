@@ -33,14 +33,16 @@ AttentionMistakes::AttentionMistakes(const AttentionCase& c, const Problem& prob
     : case_(c), problem_(problem), right_(c.expected(problem, c.rule())), mistakes_(right_) {}
 
 void AttentionMistakes::add_wrong_scales() {
-  const double scale = case_.scale();
+  const double scale = case_.scale;
+  const auto depth = static_cast<double>(case_.shape.head_dim);
   const auto with = [&](const char* cause, double wrong) {
     add("RL0475", cause, "multiply each dot product of q and k by `scale`, once",
         [=](AttentionRule& rule) { rule.scale = wrong; });
   };
   with("scores are not scaled", 1);
-  with("scores are multiplied by the square of the scale: twice, or by 1 / head_dim",
-       scale * scale);
+  with("scores are multiplied by 1 / sqrt(head_dim) instead of by the scale", 1 / std::sqrt(depth));
+  with("scores are multiplied by the square of the scale: twice", scale * scale);
+  with("scores are multiplied by 1 / head_dim", 1 / depth);
   with("scores are divided by the scale instead of multiplied", 1 / scale);
   with("scores are scaled by its root", std::sqrt(scale));
   constexpr double kLn2 = 0.6931471805599453;

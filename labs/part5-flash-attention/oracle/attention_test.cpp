@@ -60,6 +60,7 @@ struct OnlineAttention {
     };
     const std::int64_t queries = size("query_length"), keys = size("key_length");
     const std::int64_t window = size("window");
+    const auto scale = static_cast<Real>(std::get<double>(problem.parameters.at("scale")));
     const Numbers q = widened(problem, "q"), k = widened(problem, "k"), v = widened(problem, "v");
     for (std::int64_t row = 0; row < 2 * 4 * queries; ++row) {
       const std::int64_t position = row % queries + keys - queries;
@@ -75,7 +76,7 @@ struct OnlineAttention {
           score +=
               static_cast<Real>(q[row * 16 + i]) * static_cast<Real>(k[(first_key + j) * 16 + i]);
         }
-        score /= 4;
+        score *= scale;
         const Real larger = std::max(maximum, score);
         const Real rescale = std::exp(maximum - larger);
         const Real weight = std::exp(score - larger);

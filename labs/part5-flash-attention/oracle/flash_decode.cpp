@@ -41,14 +41,29 @@ class DecodeOracle : public AttentionOracle {
                                const CallEvidence& evidence) const override {
     if (!judges_structure(problem.parameters)) return {};
     if (auto complaints = complaints_of_lent(evidence); !complaints.empty()) return complaints;
+    return complaints_of_memory(problem.parameters, evidence);
+  }
+
+  std::vector<SpeedRemark> judge_speed(const Values& parameters,
+                                       const CallEvidence& evidence) const override {
+    return forfeiting(complaints_of_memory(parameters, evidence));
+  }
+
+ private:
+  std::vector<Complaint> complaints_of_memory(const Values& parameters,
+                                              const CallEvidence& evidence) const {
     if (!evidence.keeps_records) return {};
-    const AttentionShape s = read(problem.parameters).shape;
+    const AttentionCase c = read(parameters);
+    const std::int64_t splits = integer(parameters, "splits");
     // As the adapter allocates it.
-    const auto parts = static_cast<std::uint64_t>(s.rows() * integer(problem.parameters, "splits"));
+    const auto parts = static_cast<std::uint64_t>(c.shape.rows() * splits);
     const std::uint64_t workspace =
-        sizeof(float) * parts * static_cast<std::uint64_t>(s.head_dim + 2) + 1024;
-    const std::uint64_t taken = extra_memory(problem, evidence);
-    if (taken <= workspace + kLibrarySlack) return {};
+        sizeof(float) * parts * static_cast<std::uint64_t>(c.shape.head_dim + 2) + 1024;
+    const std::uint64_t taken = extra_memory(c, evidence);
+    if (taken <= workspace + kLibrarySlack) {
+      const auto complaint = complaint_of_local_memory(c, splits, evidence);
+      return complaint ? std::vector{*complaint} : std::vector<Complaint>();
+    }
     return {{"RL0529",
              "the call took device memory beside its workspace" +
                  Evidence{message(": ", taken - workspace, " bytes, __device__ arrays included")},

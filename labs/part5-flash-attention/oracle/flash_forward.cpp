@@ -12,10 +12,24 @@ class FlashOracle : public AttentionOracle {
 
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
-    if (!evidence.keeps_records || !judges_structure(problem.parameters)) return {};
-    const AttentionCase c = read(problem.parameters);
-    const std::uint64_t taken = extra_memory(problem, evidence);
-    if (taken <= kLibrarySlack) return {};
+    if (!judges_structure(problem.parameters)) return {};
+    return complaints_of_memory(read(problem.parameters), evidence);
+  }
+
+  std::vector<SpeedRemark> judge_speed(const Values& parameters,
+                                       const CallEvidence& evidence) const override {
+    return forfeiting(complaints_of_memory(read(parameters), evidence));
+  }
+
+ private:
+  static std::vector<Complaint> complaints_of_memory(const AttentionCase& c,
+                                                     const CallEvidence& evidence) {
+    if (!evidence.keeps_records) return {};
+    const std::uint64_t taken = extra_memory(c, evidence);
+    if (taken <= kLibrarySlack) {
+      const auto complaint = complaint_of_local_memory(c, 1, evidence);
+      return complaint ? std::vector{*complaint} : std::vector<Complaint>();
+    }
     const std::uint64_t scores = sizeof(float) * static_cast<std::uint64_t>(c.score_count());
     return {
         {"RL0529",

@@ -20,7 +20,7 @@ class SdpaOracle : public AttentionOracle {
     const auto count = static_cast<std::uint64_t>(c.score_count());
     const std::uint64_t scores = sizeof(float) * count;
     const std::uint64_t weights = c.type == ElementType::float32 ? 0 : size_of(c.type) * count;
-    const std::uint64_t taken = extra_memory(problem, evidence);
+    const std::uint64_t taken = extra_memory(c, evidence);
     if (taken < scores) {
       return {{"RL0530",
                "the scores are never in memory as a whole" +

@@ -78,7 +78,8 @@ class FloatLayer {
     for (std::size_t row = 0; row < x.size(); row += weight.size()) {
       float sum = 0;
       for (std::size_t i = 0; i < weight.size(); ++i) sum += x[row + i] * x[row + i];
-      const float scale = 1 / std::sqrt(sum / static_cast<float>(weight.size()) + 1e-6F);
+      const float scale = 1 / std::sqrt(sum / static_cast<float>(weight.size()) +
+                                        static_cast<float>(shape_.epsilon));
       for (std::size_t i = 0; i < weight.size(); ++i) {
         y[row + i] = store(x[row + i] * scale * (1 + weight[i]));
       }
@@ -172,7 +173,7 @@ class FloatLayer {
         const std::int64_t from = (cache + j % capacity) * depth;
         float score = 0;
         for (std::int64_t i = 0; i < depth; ++i) score += q[row * depth + i] * keys[from + i];
-        score /= std::sqrt(static_cast<float>(depth));
+        score *= static_cast<float>(shape_.scale());
         const float shift = std::exp(greatest - std::max(greatest, score));
         greatest = std::max(greatest, score);
         const float weight = std::exp(score - greatest);

@@ -167,10 +167,9 @@ Ending ending_of(const RunOutcome& outcome, const DiagnoseContext& context) {
       return {"RL0605", fmt::format("the process was killed by {}", outcome.detail),
               help_for_killer(outcome.detail)};
     case End::time_limit:
-      return {
-          "RL0607", outcome.detail.empty() ? "no result within the time limit" : outcome.detail,
-          "look for a loop that does not end, on the host and in the kernel, and for a wait that "
-          "nothing ends"};
+      return {"RL0607", outcome.detail.empty() ? "no result within the time limit" : outcome.detail,
+              "look for a loop that does not end, on the host and in the kernel, for a wait that "
+              "nothing ends, and for work that doubles with each step"};
     case End::memory_limit:
       return {"RL0608", "the process used more memory than the limit",
               "allocate only what the sizes of the case ask for"};

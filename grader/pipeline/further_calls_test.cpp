@@ -54,12 +54,10 @@ TEST_F(GradeTest, TheLargestPublicCaseIsCalledAgainBehindASmallerOne) {
   EXPECT_EQ(task.verdict, Verdict::pass);
 }
 
-/// Of so few elements that a call of it counts as cheap.
-CaseSpec smallest_case() { return make_case("one", 1, false); }
-
+// A case of one element is small enough to be called often: ScaleOracle::work.
 TEST_F(GradeTest, TheSmallestCaseIsCalledAgainAndAgainBehindThem) {
   part_.tasks[0].cases = {make_case("nine", 9, false), make_case("four", 4, false),
-                          smallest_case()};
+                          make_case("one", 1, false)};
   std::vector<std::int64_t> sizes;
   std::vector<std::optional<std::size_t>> places;
   grade_task_with([&](const RunRequest& request) {
@@ -78,7 +76,7 @@ TEST_F(GradeTest, TheSmallestCaseIsCalledAgainAndAgainBehindThem) {
 
 TEST_F(GradeTest, WhatIsRightForFourCallsOnlyIsWrong) {
   part_.tasks[0].cases = {make_case("nine", 9, false), make_case("four", 4, false),
-                          smallest_case()};
+                          make_case("one", 1, false)};
   const TaskResult task =
       grade_task_with(with_further_calls([](FreshCall& call, const Problem& /*first*/) {
         if (call.number > 4) call.outputs = untouched(call.problem);
@@ -90,7 +88,7 @@ TEST_F(GradeTest, WhatIsRightForFourCallsOnlyIsWrong) {
 
 TEST_F(GradeTest, ASmallestCaseThatIsWrongByItselfAccusesNobodyOfCounting) {
   part_.tasks[0].cases = {make_case("nine", 9, false), make_case("four", 4, false),
-                          smallest_case()};
+                          make_case("one", 1, false)};
   const auto wrong_for_one = with_further_calls([](FreshCall& call, const Problem& /*first*/) {
     if (size_of(call.problem) == 1) call.outputs = untouched(call.problem);
   });

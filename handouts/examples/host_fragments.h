@@ -20,6 +20,7 @@
 #include "toolkit/profiler/category.h"
 #include "toolkit/timing.h"
 #include "toolkit/todo.h"
+#include "toolkit/workspace.h"
 
 /// Examples of host code: each is a function, and the names that it takes for granted are members
 /// beside it.
@@ -331,6 +332,16 @@ struct Estimates {
 
   void rl0517() {
 #include "RL0517.inc"
+  }
+};
+
+struct LentObjects {
+  rooflab::Workspace& workspace;
+  cublasHandle_t handle;
+  std::size_t count;
+
+  void rl0499() {
+#include "RL0499.inc"
   }
 };
 

@@ -54,16 +54,20 @@ std::uint64_t Timeline::create_stream(bool blocking, int priority) {
 
 std::uint64_t Timeline::create_callers_stream() {
   const std::uint64_t handle = next_handle_++;
-  streams_[handle] = {.blocking = false, .priority = 0, .ready = 0, .number = ++streams_created_};
+  streams_[handle] = {.blocking = false,
+                      .priority = 0,
+                      .ready = 0,
+                      .number = ++streams_created_,
+                      .of_caller = true};
   callers_stream_ = handle;
   return handle;
 }
 
 CudaError Timeline::destroy_stream(std::uint64_t stream) {
-  if (stream == kLegacyStream || stream == kPerThreadStream || stream == callers_stream_)
+  if (stream == kLegacyStream || stream == kPerThreadStream)
     return CudaError::invalid_resource_handle;
   const auto found = streams_.find(stream);
-  if (found == streams_.end()) return CudaError::invalid_resource_handle;
+  if (found == streams_.end() || found->second.of_caller) return CudaError::invalid_resource_handle;
   const bool blocking = found->second.blocking;
   if (blocking) destroyed_ready_ = std::max(destroyed_ready_, found->second.ready);
   streams_.erase(found);
@@ -212,9 +216,10 @@ CudaError Timeline::stream_wait(std::uint64_t stream, std::uint64_t event) {
 }
 
 std::size_t Timeline::own_streams() const {
-  const auto all =
-      std::ranges::count_if(streams_, [](const auto& entry) { return entry.second.number != 0; });
-  return static_cast<std::size_t>(all) - (callers_stream_ != kLegacyStream ? 1 : 0);
+  const auto own = std::ranges::count_if(streams_, [](const auto& entry) {
+    return entry.second.number != 0 && !entry.second.of_caller;
+  });
+  return static_cast<std::size_t>(own);
 }
 
 bool Timeline::is_unrecorded(std::uint64_t event) const {

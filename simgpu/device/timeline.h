@@ -87,7 +87,8 @@ class Timeline {
 
   std::uint64_t create_stream(bool blocking, int priority);
   /// The stream of whoever calls the program's function, which does not wait for the default
-  /// stream. The program neither made it nor destroys it.
+  /// stream. The program neither made it nor destroys it. Where there are several, the last is the
+  /// one that callers_stream() names.
   std::uint64_t create_callers_stream();
   /// The default stream where none was made, or a reset has taken it along.
   std::uint64_t callers_stream() const { return callers_stream_; }
@@ -159,6 +160,7 @@ class Timeline {
     int priority = 0;
     Picoseconds ready = 0;
     std::uint64_t number = 0;
+    bool of_caller = false;  ///< the program neither made it nor destroys it
   };
   struct Event {
     bool timing = true;

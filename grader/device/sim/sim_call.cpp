@@ -199,8 +199,8 @@ Call call_for(const RunRequest& request, const std::vector<std::uint64_t>& addre
 
 std::optional<SecondCall> second_call_for(simgpu::DeviceProcess& device, const RunRequest& request,
                                           Call& call) {
-  const bool is_alone = request.further.empty();
-  if (!request.late_inputs || !request.gives_stream || !request.fresh || !is_alone) {
+  const bool may_be_two = request.further.empty() && !request.problem->parameters.contains("alone");
+  if (!request.late_inputs || !request.gives_stream || !request.fresh || !may_be_two) {
     return std::nullopt;
   }
   SecondCall second;

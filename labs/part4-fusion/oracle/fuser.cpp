@@ -66,6 +66,8 @@ class FuserOracle : public Oracle {
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
     if (problem.vast) return {};  // other cases know them
     Mistakes mistakes(expect(problem));
+    // First: what a cache mixes up may look like other mistakes, which are in other cases, too.
+    add_other_kernels(problem, mistakes);
     const auto add = [&](const char* cause, const char* advice, const ExpressionRule& rule) {
       mistakes.add("RL0518", cause, advice, {evaluated(problem, rule)});
     };
@@ -89,7 +91,6 @@ class FuserOracle : public Oracle {
     constexpr const char* kInputs = "a node of Op::input reads inputs[node.input]";
     add("inputs are numbered as they appear in the expression", kInputs, {.inputs_in_order = true});
     add("all inputs are the same array", kInputs, {.only_first_input = true});
-    add_other_kernels(problem, mistakes);
     return mistakes.take();
   }
 

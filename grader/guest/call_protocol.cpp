@@ -155,6 +155,7 @@ std::string encode(const Call& call) {
                  {"tensors", to_json(call.tensors)},
                  {"measured", call.measured},
                  {"gives_stream", call.gives_stream},
+                 {"holds_to_stream", call.holds_to_stream},
                  {"stream", call.stream}};
   if (call.beside) {
     object["beside"] = {{"parameters", to_json(call.beside->parameters)},
@@ -187,6 +188,7 @@ Call decode_call(const std::string& text) {
   call.entry = object.at("entry").get<std::string>();
   call.measured = object.at("measured").get<bool>();
   call.gives_stream = object.at("gives_stream").get<bool>();
+  call.holds_to_stream = object.at("holds_to_stream").get<bool>();
   call.stream = object.at("stream").get<std::uint64_t>();
   call.parameters = parameters_from(object.at("parameters"));
   call.tensors = tensors_from(object.at("tensors"));

@@ -51,6 +51,9 @@ struct Call {
   std::map<std::string, TensorPlace> tensors;
   bool measured = false;      ///< time the call with CUDA events
   bool gives_stream = false;  ///< the function gets a stream that does not wait for the default one
+  /// The guest waits for that stream alone, or for the default one where it gives none: the trusted
+  /// side looks at what is ordered with it, and waits for the device itself.
+  bool holds_to_stream = false;
   /// With that, the stream's handle, which both sides know (simulated GPU); 0: the guest makes it.
   std::uint64_t stream = 0;
   /// With a stream that both sides know. Neither call waits for the other.

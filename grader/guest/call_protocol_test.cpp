@@ -20,7 +20,7 @@ TEST(CallProtocolTest, ACallArrivesAsItWasSent) {
       {"m", std::int64_t{1} << 62}, {"alpha", 3.0}, {"mode", std::string("a\"b\n\\")}};
   call.tensors["A"] = {0xFFFF'0000'0000'1234ULL, ""};
   call.tensors["B"] = {0, std::string(128, 'f'), 84, true};
-  call.gives_stream = true;
+  call.gives_stream = call.holds_to_stream = true;
   call.stream = 17;
   call.beside = CallBeside{{{"m", std::int64_t{5}}}, {{"A", {0x5678, ""}}}, 18};
   const std::string line = encode(call);
@@ -30,6 +30,7 @@ TEST(CallProtocolTest, ACallArrivesAsItWasSent) {
   EXPECT_EQ(got.entry, call.entry);
   EXPECT_TRUE(got.measured);
   EXPECT_TRUE(got.gives_stream);
+  EXPECT_TRUE(got.holds_to_stream);
   EXPECT_EQ(got.stream, 17U);
   EXPECT_EQ(got.parameters, call.parameters);
   EXPECT_EQ(got.tensors.at("A").address, call.tensors["A"].address);

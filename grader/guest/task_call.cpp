@@ -144,9 +144,7 @@ Reply TaskCaller::run(const Call& call) {
     reply.status = Reply::Status::exception;
     reply.detail = "something that is not a std::exception";
   }
-  // The trusted side, which has given the stream, looks at what is ordered with it, and waits for
-  // the device itself.
-  reply.cuda_error = call.stream != 0 ? cuda_.finish(stream_of(call)) : cuda_.finish();
+  reply.cuda_error = call.holds_to_stream ? cuda_.finish(stream_of(call)) : cuda_.finish();
   if (call.beside && reply.cuda_error.empty()) {
     reply.cuda_error = cuda_.finish(known_stream(call.beside->stream));
   }

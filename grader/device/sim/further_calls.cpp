@@ -97,6 +97,7 @@ RunOutcome FurtherCalls::call_with(const Problem& problem,
   request.problem = &problem;
   Call call = call_for(request, addresses);  // scalars are drawn with the inputs
   call.gives_stream = first_.gives_stream;
+  call.holds_to_stream = first_.holds_to_stream;
   call.stream = first_.stream;
   device_.mark();
   note_callers_work(device_, request, addresses);

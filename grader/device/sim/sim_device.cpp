@@ -119,6 +119,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
   std::optional<SecondCall> second = second_call_for(device, request, call);
   // The stream that is opened last is the one that the caller's own work is on.
   if (second) call.beside->stream = device.open_callers_stream();
+  call.holds_to_stream = request.gives_stream || request.holds_to_stream;
   if (request.gives_stream) {
     call.gives_stream = true;
     call.stream = device.open_callers_stream();

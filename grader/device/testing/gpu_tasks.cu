@@ -21,7 +21,6 @@ __global__ void spin(volatile float* y) {
   }
 }
 
-/// So much work, in each block another amount, that a timed call of it is not simulated as a whole.
 __device__ float kept_by_all[1 << 16];
 
 __global__ void keep(const float* x, int n) {
@@ -34,6 +33,7 @@ __global__ void scale_kept(float* y, float alpha, int n) {
   if (i < n) y[i] = alpha * kept_by_all[i];
 }
 
+/// So much work, in each block another amount, that a timed call of it is not simulated as a whole.
 __global__ void scale_slowly(const float* x, float* y, float alpha, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) % n;
   const unsigned rounds = 5000 + (blockIdx.x * 2654435769U >> 20);

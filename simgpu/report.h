@@ -140,7 +140,8 @@ struct TimeBreakdown {
   double launch_us = 0;
   /// The latency term over what it would be if all warps had as long a way, >= 1
   double uneven_warps = 1;
-  /// The largest other term over what it would be if all SMs and their schedulers did the same, >= 1
+  /// The largest other term over what it would be if all SMs and their schedulers did the same, >=
+  /// 1
   double uneven_sms = 1;
 };
 

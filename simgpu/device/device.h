@@ -154,9 +154,7 @@ class Device {
   /// word: it only says what its program has forgotten.
   void note_graphs_kept(std::uint64_t count) { graphs_kept_ = count; }
   /// A call that the guest's libraries carry out by themselves: it takes the host time.
-  void spend_on(const protocol::HostCall& call) {
-    timeline_.spend(host_objects_.note(call));
-  }
+  void spend_on(const protocol::HostCall& call) { timeline_.spend(host_objects_.note(call)); }
   /// @param follows_work whether a node before it has done something, so that the device knew of it
   void begin_node(Picoseconds from, bool follows_work, StreamRaces::Node node);
   /// @returns when the node is done

@@ -105,7 +105,7 @@ struct InstructionInfo {
   /// Of a load: from which of the bytes that it accesses something is computed. Others are only
   /// stored again, or dropped, as when a struct is copied: they may be its padding, and unwritten.
   std::uint16_t used_bytes = 0xFFFF;
-  bool meets_atomics = false;      ///< see AccessFacts
+  bool meets_atomics = false;  ///< see AccessFacts
   /// A load that takes global memory to be the same throughout the launch: .nc, ldu, textures.
   bool reads_unchanged = false;
   std::uint32_t shared_array = 0;  ///< whose address the access is computed from:

@@ -58,7 +58,7 @@ struct Pending {
   std::uint32_t ptx_line = 0, file = 0, line = 0, column = 0, call = 0;
   bool is_volatile = false;
   bool reads_unchanged = false;  ///< see InstructionInfo
-  bool only_stores = false;  ///< `b` and `ins` are stored, nothing is computed from them
+  bool only_stores = false;      ///< `b` and `ins` are stored, nothing is computed from them
 };
 
 }  // namespace simgpu

@@ -355,7 +355,8 @@ void build_load(KernelBuilder& builder) {
   }
   if (form.order != 0) pending.option = form.order;
   pending.is_volatile = form.is_volatile;
-  pending.reads_unchanged = builder.instruction().has("nc") || builder.instruction().opcode == "ldu";
+  pending.reads_unchanged =
+      builder.instruction().has("nc") || builder.instruction().opcode == "ldu";
   note_order(builder, form);
   if (form.order != 0 || form.is_volatile) {
     Pending& poll = builder.emit_hidden(hidden::kPoll, true);

@@ -209,10 +209,10 @@ std::string complaints_of_memory(const char* name, const Problem& problem, std::
 }
 
 TEST(AttentionOracleTest, JudgesMemoryWhereACaseAsksForIt) {
-  const Problem problem = oracle("sdpa")->make(
-      with(sizes(40, 30, false, 0, "half"), "judges_structure", std::int64_t{1}), 3);
+  const Values parameters =
+      with(sizes(40, 30, false, 0, "half"), "judges_structure", std::int64_t{1});
   const auto complaints = [&](const char* name, std::uint64_t extra) {
-    return complaints_of_memory(name, problem, extra);
+    return complaints_of_memory(name, oracle(name)->make(parameters, 3), extra);
   };
   constexpr std::uint64_t kScores = 8 * 40 * 30;
   EXPECT_EQ(complaints("sdpa", 6 * kScores), "");

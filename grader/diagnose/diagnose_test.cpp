@@ -565,5 +565,20 @@ TEST_F(DiagnoseTest, AMissingFunctionIsCalledNoInstruction) {
   EXPECT_THAT(explain_finding(missing, context_).help, HasSubstr("what is missing here"));
 }
 
+TEST(ZerosTest, OfAnotherSignAreToldAsSuch) {
+  TensorCheck check;
+  check.tensor = "y";
+  check.shape = {4};
+  check.got = {1, 0, 0, 2};
+  check.expected = {1, -0.0, 0, 2};
+  check.tolerance = {0, 0, 0, 0};
+  check.wrong = {false, true, false, false};
+  check.unwritten = {false, false, false, false};
+  check.wrong_count = 1;
+  const Diagnostic story = explain_mismatch(check, {}, {});
+  EXPECT_EQ(story.code, "RL0401");
+  EXPECT_THAT(story.message, testing::HasSubstr("zeros of y have another sign"));
+}
+
 }  // namespace
 }  // namespace rooflab

@@ -165,6 +165,14 @@ std::optional<std::size_t> place_in(const Expected& expected, std::size_t elemen
   return static_cast<std::size_t>(found - expected.index.begin());
 }
 
+/// Whether only zeros are wrong, by their sign: where a copy is promised, bit for bit.
+bool only_lose_signs(const TensorCheck& check) {
+  for (std::size_t i = 0; i < check.got.size(); ++i) {
+    if (check.wrong[i] && check.got[i] != check.expected[i]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool reproduces(const TensorCheck& check, const KnownMistake& mistake) {
@@ -189,6 +197,16 @@ Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMis
     if (reproduces(check, mistake)) return story_of_mistake(mistake, check, context);
   }
   if (check.nan_count > 0) return story_of_nan(check, context);
+  if (only_lose_signs(check)) {
+    Diagnostic story = begin_story("RL0401", context);
+    story.message = fmt::format(
+        "zeros of {} have another sign: 0 and -0 are two numbers, and a "
+        "copy keeps them apart",
+        check.tensor);
+    story.help = "store the value as it was loaded: what is added or multiplied may change it";
+    add_effect(story, check, context);
+    return story;
+  }
   if (const auto relation = relation_of_values(check, context)) {
     return story_of_relation(*relation, check, context);
   }

@@ -186,6 +186,7 @@ void Running::read_end() {
   }
   if (!must_end_) {
     // Somebody with our own user id can kill the supervisor: its program cannot have ended well.
+    is_supervisor_lost_ = true;
     end_ = kKilled;
   }
 }
@@ -357,6 +358,12 @@ void Running::judge_end() {
   }
   ProgramEnd end = end_.value_or(kKilled);
   if (layers_.bubblewrap != Layers::Bubblewrap::none) {
+    if (is_supervisor_lost_) {  // nothing in there can reach it
+      throw SandboxError(
+          "a process that watches over the program was killed from outside of its sandbox, as it "
+          "is "
+          "where the machine runs out of memory; run it again");
+    }
     if (!is_inside_) {
       throw SandboxError("bubblewrap failed: " + first_line(outcome_.output) +
                          "; run `bwrap --ro-bind / / true` to see why, or use --no-sandbox");

@@ -65,6 +65,7 @@ class Running {
   pid_t namespace_root_ = 0;  // process 1 of the sandbox, by our numbers; 0 until bubblewrap tells
   std::string bubblewrap_text_;           // JSON lines so far
   std::optional<ProgramEnd> end_;         // of the program, or of bubblewrap around it
+  bool is_supervisor_lost_ = false;       // it ended without a word
   bool is_inside_ = false;                // bubblewrap came as far as await_program
   std::optional<ProgramEnd> end_inside_;  // of the program in bubblewrap
   Clock::time_point started_;

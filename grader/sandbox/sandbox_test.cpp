@@ -320,6 +320,30 @@ TEST_P(SandboxTest, KillsOnRequest) {
   EXPECT_EQ(outcome.limit, LimitHit::none);
 }
 
+/// The only child of this process: the supervisor of the only sandbox.
+pid_t only_child() {
+  std::vector<pid_t> children;
+  for (const auto& task : fs::directory_iterator("/proc/self/task")) {
+    std::ifstream list(task.path() / "children");
+    for (pid_t child = 0; list >> child;) children.push_back(child);
+  }
+  EXPECT_EQ(children.size(), 1U);
+  return children.empty() ? 0 : children.front();
+}
+
+TEST_P(SandboxTest, ASupervisorThatIsKilledIsNoFaultOfAProgramThatCannotReachIt) {
+  SandboxedProcess process = SandboxedProcess::start(request_for(GetParam(), {"sleep", mark_}));
+  const pid_t supervisor = only_child();
+  ASSERT_GT(supervisor, 0);
+  ::kill(supervisor, SIGKILL);
+  const bool has_bubblewrap = std::ranges::count(active_layers(), "bubblewrap") > 0;
+  if (GetParam() == Kind::strongest && has_bubblewrap) {
+    EXPECT_THROW(static_cast<void>(process.wait()), SandboxError);
+  } else {
+    EXPECT_EQ(process.wait().signal, SIGKILL);
+  }
+}
+
 TEST_P(SandboxTest, EndsAProgramThatNobodyWaitsFor) {
   {
     const SandboxedProcess process =

@@ -115,6 +115,8 @@ struct RunRequest {
   /// time; what the others would have written stays as it was. A real GPU runs them all.
   bool sampled = false;
   std::chrono::duration<double> time_limit{60};
+  /// What the problem asks for. A simulated GPU lets a thread alone go on for long enough to do it.
+  double flops = 0;
   /// Of the work that a simulated GPU does for a timed call at most: less where a call of the task
   /// has taken more than that already, more where only a run in full tells whether it is right.
   double share_of_work = 1;

@@ -62,4 +62,16 @@ inline RawFinding finding_at(const char* code, const WarpAccess& access, std::ui
   return finding;
 }
 
+/// The side of it that came before.
+/// @param site has a pc, a warp, a lane and a kind
+template <typename Site>
+void set_other(RawFinding& finding, std::uint64_t block, const Site& site) {
+  finding.has_other = true;
+  finding.other_pc = site.pc;
+  finding.other_block = block;
+  finding.other_warp = site.warp;
+  finding.other_lane = site.lane;
+  finding.other_kind = site.kind;
+}
+
 }  // namespace simgpu

@@ -334,12 +334,7 @@ void MemoryRaces::copy_done(const WarpAccess& access, const WarpOrder& order) {
 void MemoryRaces::report(const char* code, std::size_t unit, const Use& other,
                          const WarpAccess& access, std::uint8_t lane, FindingList& findings) const {
   RawFinding finding = finding_at(code, access, block_, lane, base_ + unit * unit_bytes_);
-  finding.has_other = true;
-  finding.other_pc = other.site.pc;
-  finding.other_block = block_;
-  finding.other_warp = other.site.warp;
-  finding.other_lane = other.site.lane;
-  finding.other_kind = other.site.kind;
+  set_other(finding, block_, other.site);
   findings.add(finding);
 }
 

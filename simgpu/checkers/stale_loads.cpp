@@ -48,12 +48,7 @@ void StaleLoads::load(const WarpAccess& access, FindingList& findings) const {
     const auto byte = static_cast<std::uint64_t>(std::countr_zero(shared));
     const Site& stored = found->second.last[byte / kWordBytes];
     RawFinding finding = finding_at("RL0318", access, block_, lane, sector * kSectorBytes + byte);
-    finding.has_other = true;
-    finding.other_pc = stored.pc;
-    finding.other_block = block_;
-    finding.other_warp = stored.warp;
-    finding.other_lane = stored.lane;
-    finding.other_kind = stored.kind;
+    set_other(finding, block_, stored);
     findings.add(finding);
   }
 }

@@ -55,11 +55,6 @@ std::uint32_t log2_of(std::uint8_t bytes) {
   return static_cast<std::uint32_t>(std::bit_width(bytes) - 1) & 7U;
 }
 
-AccessKind access_kind(Kind kind) {
-  if (kind == Kind::store || kind == Kind::strong_store) return AccessKind::store;
-  return kind == Kind::atomic ? AccessKind::atomic : AccessKind::load;
-}
-
 /// What races with plain loads and stores, but with nothing like it.
 bool updates(Kind kind) { return kind == Kind::atomic || kind == Kind::strong_store; }
 
@@ -75,17 +70,14 @@ void BlockConflicts::add(const TrafficLog& log, const DeviceMemory* left) {
   for (std::size_t i = 0; i < log.entries.size(); ++i) {
     const TrafficEntry& entry = log.entries[i];
     if (entry.kind == Kind::bytes) continue;
-    const bool narrow = i + 1 < log.entries.size() && log.entries[i + 1].kind == Kind::bytes;
-    const std::uint32_t bytes = narrow ? log.entries[i + 1].byte_mask() : 0;
+    const std::uint32_t bytes = log.narrowed_bytes(i);
     const std::uint8_t flags = static_cast<std::uint8_t>((i < log.released ? kReleased : 0) |
                                                          (i >= log.acquired ? kAcquired : 0) |
                                                          (i + 1 < signals ? kSignals : 0));
     for (std::uint32_t k = 0; k < entry.count; ++k) {
-      const std::uint32_t lane = entry.lane + k * static_cast<std::uint32_t>(kSectorBytes) /
-                                                  std::max<std::uint32_t>(entry.access_bytes, 1);
       const Access access{entry.kind,
                           entry.sector() + k,
-                          {block, pack(entry.pc, entry.warp, std::min(lane, kWarpSize - 1))},
+                          {block, pack(entry.pc, entry.warp, entry.lane_of_sector(k))},
                           flags,
                           entry.access_bytes,
                           0};

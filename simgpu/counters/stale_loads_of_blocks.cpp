@@ -4,17 +4,13 @@
 #include <bit>
 #include <utility>
 
+#include "simgpu/checkers/findings.h"
 #include "simgpu/memory/device_memory.h"
 
 namespace simgpu {
 namespace {
 
 using Kind = TrafficEntry::Kind;
-
-AccessKind access_kind(Kind kind) {
-  if (kind == Kind::atomic) return AccessKind::atomic;
-  return kind == Kind::store || kind == Kind::strong_store ? AccessKind::store : AccessKind::load;
-}
 
 }  // namespace
 
@@ -25,16 +21,13 @@ void StaleLoadsOfBlocks::add(const TrafficLog& log) {
     const AccessKind kind = access_kind(entry.kind);
     const bool may_be_stale = i >= log.acquired && entry.pc < by_pc_.size() && by_pc_[entry.pc];
     if (kind == AccessKind::load && !may_be_stale) continue;
-    const bool is_narrow = i + 1 < log.entries.size() && log.entries[i + 1].kind == Kind::bytes;
-    const std::uint32_t bytes =
-        is_narrow ? log.entries[i + 1].byte_mask() : bytes_of_words(entry.words);
+    const std::uint32_t narrowed = log.narrowed_bytes(i);
+    const std::uint32_t bytes = narrowed != 0 ? narrowed : bytes_of_words(entry.words);
     for (std::uint32_t k = 0; k < entry.count; ++k) {
-      const std::uint32_t lane = entry.lane + k * static_cast<std::uint32_t>(kSectorBytes) /
-                                                  std::max<std::uint32_t>(entry.access_bytes, 1);
       const Side side{.block = log.block,
                       .pc = entry.pc,
                       .warp = entry.warp,
-                      .lane = static_cast<std::uint8_t>(std::min(lane, kWarpSize - 1)),
+                      .lane = entry.lane_of_sector(k),
                       .access_bytes = entry.access_bytes,
                       .kind = kind};
       touch(side, entry.sector() + k, bytes);
@@ -74,12 +67,7 @@ void StaleLoadsOfBlocks::report(const Sector& known, std::uint64_t sector, std::
   finding.bytes = load.access_bytes;
   finding.address =
       kDeviceBase + sector * kSectorBytes + static_cast<std::uint64_t>(std::countr_zero(bytes));
-  finding.has_other = true;
-  finding.other_pc = store.pc;
-  finding.other_block = store.block;
-  finding.other_warp = store.warp;
-  finding.other_lane = store.lane;
-  finding.other_kind = store.kind;
+  set_other(finding, store.block, store);
   findings_.push_back(finding);
 }
 

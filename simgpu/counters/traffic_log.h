@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -45,6 +46,12 @@ struct TrafficEntry {
     sector_high = static_cast<std::uint8_t>(sector >> 32);
   }
   std::uint32_t byte_mask() const { return sector_low; }
+  /// Who touches the first word of the k-th sector of the run, of lanes side by side.
+  std::uint8_t lane_of_sector(std::uint32_t k) const {
+    const std::uint32_t before = k * static_cast<std::uint32_t>(kSectorBytes);
+    const std::uint32_t bytes = std::max<std::uint32_t>(access_bytes, 1);
+    return static_cast<std::uint8_t>(std::min(lane + before / bytes, kWarpSize - 1));
+  }
 };
 static_assert(sizeof(TrafficEntry) == 16);
 
@@ -75,6 +82,13 @@ constexpr bool is_strong(TrafficEntry::Kind kind) {
   return kind == atomic || kind == strong_load || kind == strong_store;
 }
 
+/// A strong access is as a plain one, here.
+constexpr AccessKind access_kind(TrafficEntry::Kind kind) {
+  using enum TrafficEntry::Kind;
+  if (kind == store || kind == strong_store) return AccessKind::store;
+  return kind == atomic ? AccessKind::atomic : AccessKind::load;
+}
+
 /// What one finished block did to global memory.
 struct TrafficLog {
   /// Entries beyond this many are only counted: a log must not grow with the length of a kernel.
@@ -84,6 +98,13 @@ struct TrafficLog {
   std::vector<TrafficEntry> entries;
   std::uint64_t unlogged_reads = 0;  ///< sectors
   std::uint64_t unlogged_writes = 0;
+
+  /// The bytes of each sector that an entry touches, where they are not whole words, else 0.
+  std::uint32_t narrowed_bytes(std::size_t entry) const {
+    const bool is_narrow =
+        entry + 1 < entries.size() && entries[entry + 1].kind == TrafficEntry::Kind::bytes;
+    return is_narrow ? entries[entry + 1].byte_mask() : 0;
+  }
 
   /// Entries before this one were made visible: a fence of the whole GPU followed them, and an
   /// atomic that another block can see followed the fence.

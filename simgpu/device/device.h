@@ -190,9 +190,9 @@ class Device {
   /// A stream that the guest's function gets from its caller. @returns its handle
   std::uint64_t open_callers_stream() { return timeline_.create_callers_stream(); }
   /// The caller works with these bytes on that stream now, or on the default stream where it gave
-  /// none, and nobody has waited for it: before the
-  /// call it makes the arguments, behind it it uses what they hold. Work of the guest that is not
-  /// ordered with it is a finding (RL0325). Takes no modelled time.
+  /// none, and nobody has waited for it: before the call it makes the arguments, behind it it uses
+  /// what they hold. Work of the guest that is not ordered with it is a finding (RL0325). Takes no
+  /// modelled time.
   /// @param alone nothing else is looked for because of it. Without checkers, and of blocks that
   ///              are sampled, nothing else is looked for in any case. Work on that stream itself
   ///              costs nothing then.

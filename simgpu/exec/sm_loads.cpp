@@ -17,14 +17,18 @@ constexpr std::uint64_t kTurnover = 430;
 }  // namespace
 
 SmLoads::SmLoads(int sms, std::uint64_t resident_blocks)
-    : sms_(static_cast<std::size_t>(std::max(sms, 1))) {
-  const std::uint64_t places = std::max<std::uint64_t>(resident_blocks / sms_.size(), 1);
-  for (std::uint64_t place = 0; place < places * sms_.size(); ++place) places_.emplace(0, place);
+    : sms_(static_cast<std::size_t>(std::max(sms, 1))),
+      count_of_places_(std::max<std::uint64_t>(resident_blocks / sms_.size(), 1) * sms_.size()) {}
+
+SmLoads::Place SmLoads::take_place() {
+  if (next_unused_ < count_of_places_) return {0, next_unused_++};
+  const Place first = places_.top();
+  places_.pop();
+  return first;
 }
 
 void SmLoads::add(const Weight& block) {
-  const auto [time, place] = places_.top();
-  places_.pop();
+  const auto [time, place] = take_place();
   places_.emplace(time + block.longest_way + kTurnover, place);
   Weight& sm = sms_[place % sms_.size()];
   for (const auto load : kLoads) sm.*load += block.*load;

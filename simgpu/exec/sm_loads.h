@@ -23,10 +23,14 @@ class SmLoads {
   BlockWeights::Weight busiest() const;
 
  private:
-  /// When a place for a block becomes free, and which: places of one SM lie an SM count apart.
+  /// When a place that was used becomes free, and which: those of one SM lie an SM count apart.
   using Place = std::pair<std::uint64_t, std::uint64_t>;
 
+  Place take_place();
+
   std::vector<BlockWeights::Weight> sms_;
+  std::uint64_t count_of_places_;
+  std::uint64_t next_unused_ = 0;  ///< place: free from the start, and so before all that were used
   std::priority_queue<Place, std::vector<Place>, std::greater<>> places_;
 };
 

@@ -173,10 +173,16 @@ __global__ void __launch_bounds__(kWarpSize* kWarps* kQueries)
                      AttentionShape shape) {
   const int lane = threadIdx.x;
   const int warp = threadIdx.y;
-  const int query = blockIdx.x * kQueries + threadIdx.z;
+  // A query sees the keys up to its own position. Half of a block's queries come from the front of
+  // the text and half from its back, so that all blocks have about as much to do.
+  constexpr int kPairs = (kQueries + 1) / 2;
+  const int middle = (shape.query_length + 1) / 2;
+  const int pair = blockIdx.x * kPairs + threadIdx.z % kPairs;
+  const bool is_front = threadIdx.z < kPairs;
+  const int query = is_front ? pair : shape.query_length - 1 - pair;
+  const bool is_query = is_front ? query < middle : query >= middle;
   const int first_head = blockIdx.y * kHeads;
   const int batch = blockIdx.z;
-  const bool is_query = query < shape.query_length;
 
   const int group = shape.query_heads / shape.key_value_heads;
   const size_t cache_head = static_cast<size_t>(batch) * shape.key_value_heads + first_head / group;
@@ -213,7 +219,9 @@ __global__ void __launch_bounds__(kWarpSize* kWarps* kQueries)
 template <int kHeads, int kQueries, int kWarps, typename T>
 void launch(const T* q, const T* keys, const T* values, const int* positions, T* out,
             const AttentionShape& shape, cudaStream_t stream) {
-  const dim3 grid((shape.query_length + kQueries - 1) / kQueries, shape.query_heads / kHeads,
+  const int pairs = (shape.query_length + 1) / 2;
+  const int pairs_of_block = (kQueries + 1) / 2;
+  const dim3 grid((pairs + pairs_of_block - 1) / pairs_of_block, shape.query_heads / kHeads,
                   shape.batch);
   const dim3 block(kWarpSize, kWarps, kQueries);
   attention_kernel<T, kHeads, kQueries, kWarps>

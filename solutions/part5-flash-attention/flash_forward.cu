@@ -261,11 +261,13 @@ __global__ void __launch_bounds__(kThreads)
   float* const weights = keys + Tile::kKeyFloats;
 
   const Place place;
-  // Under a causal mask the last queries see most: they start first.
-  const int first_query = (gridDim.x - 1 - blockIdx.x) * Tile::kQueries;
+  // Blocks start in the order of x. Under a causal mask the last queries see most: those of all
+  // heads start first, so that in the end short blocks fill the gaps.
+  const int tiles = gridDim.x / shape.query_heads;
+  const int first_query = (tiles - 1 - blockIdx.x / shape.query_heads) * Tile::kQueries;
   const int query_count = min(Tile::kQueries, shape.query_length - first_query);
-  const int head = blockIdx.y;
-  const int batch = blockIdx.z;
+  const int head = blockIdx.x % shape.query_heads;
+  const int batch = blockIdx.y;
   const int key_head = head / (shape.query_heads / shape.key_value_heads);
   const size_t first_row =
       (static_cast<size_t>(batch) * shape.query_heads + head) * shape.query_length + first_query;
@@ -314,8 +316,8 @@ void launch(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
   // More than 48 KiB must be asked for.
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   Tile::kSharedBytes));
-  const dim3 grid((shape.query_length + Tile::kQueries - 1) / Tile::kQueries, shape.query_heads,
-                  shape.batch);
+  const int tiles = (shape.query_length + Tile::kQueries - 1) / Tile::kQueries;
+  const dim3 grid(tiles * shape.query_heads, shape.batch);
   kernel<<<grid, kThreads, Tile::kSharedBytes, stream>>>(q, k, v, out, log_sum_exp, shape);
   CUDA_CHECK(cudaGetLastError());
 }

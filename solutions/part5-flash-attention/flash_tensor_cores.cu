@@ -288,15 +288,18 @@ __device__ void attend(const T* q, const T* k, const T* v, T* out, float* log_su
   float* const all_scores = reinterpret_cast<float*>(shared + Tile::kQueryBytes + Tile::kKeyBytes);
   float* const all_factors = all_scores + Tile::kQueries * Tile::kScoreStride;
 
-  // Under a causal mask the last queries see most: they start first.
-  const int first_query = (gridDim.x - 1 - blockIdx.x) * Tile::kQueries;
+  // Blocks start in the order of x. Under a causal mask the last queries see most: those of all
+  // heads start first, so that in the end short blocks fill the gaps.
+  const int tiles = gridDim.x / shape.query_heads;
+  const int first_query = (tiles - 1 - blockIdx.x / shape.query_heads) * Tile::kQueries;
   const int query_count = min(Tile::kQueries, shape.query_length - first_query);
-  const int key_head = blockIdx.y / (shape.query_heads / shape.key_value_heads);
+  const int head = blockIdx.x % shape.query_heads;
+  const int batch = blockIdx.y;
+  const int key_head = head / (shape.query_heads / shape.key_value_heads);
   const size_t first_row =
-      (static_cast<size_t>(blockIdx.z) * shape.query_heads + blockIdx.y) * shape.query_length +
-      first_query;
+      (static_cast<size_t>(batch) * shape.query_heads + head) * shape.query_length + first_query;
   const size_t first_key_row =
-      (static_cast<size_t>(blockIdx.z) * shape.key_value_heads + key_head) * shape.key_length;
+      (static_cast<size_t>(batch) * shape.key_value_heads + key_head) * shape.key_length;
   load_tile<kHeadDim, Tile::kQueries>(q + first_row * kHeadDim, query_count, queries);
 
   // The warp's rows, and the lane's row and columns in the softmax.
@@ -375,8 +378,8 @@ void launch(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
   // More than 48 KiB must be asked for.
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                   Tile::kSharedBytes));
-  const dim3 grid((shape.query_length + Tile::kQueries - 1) / Tile::kQueries, shape.query_heads,
-                  shape.batch);
+  const int tiles = (shape.query_length + Tile::kQueries - 1) / Tile::kQueries;
+  const dim3 grid(tiles * shape.query_heads, shape.batch);
   kernel<<<grid, kThreads, Tile::kSharedBytes, stream>>>(q, k, v, out, log_sum_exp, shape);
   CUDA_CHECK(cudaGetLastError());
 }

@@ -25,6 +25,14 @@ constexpr std::uint64_t kLeastInstructions = 20'000'000;
 // 256 tokens and four heads, whose lanes read rows of their own, takes about a third.
 constexpr Seconds kMostForALaunch{60};
 
+// A warp that takes longer by itself, modelled, will hardly come to its end: a thread that computes
+// all of a correctness case alone takes less, with a dozen instructions for each operation that the
+// problem asks for, one after the other. It is what ends a loop without end within seconds,
+// however few threads are in it.
+constexpr double kLeastWarpLimitUs = 100'000, kMostWarpLimitUs = 600'000;
+constexpr double kAloneUsPerFlop = 0.04;
+constexpr double kAloneInstructionsPerFlop = 12, kMostInstructionsAlone = 200e6;
+
 // How long the device may take to finish what a returned call left running, and what an ended guest
 // did.
 constexpr Seconds kPatienceAfterReturn{30};
@@ -146,7 +154,15 @@ std::uint64_t instruction_budget(const RunRequest& request, bool checkers) {
   const Seconds time =
       is_sampled ? request.time_limit : std::min(request.time_limit, kMostForALaunch);
   const double share = request.timed ? request.share_of_work : 1;
-  return std::max(kLeastInstructions, static_cast<std::uint64_t>(share * time.count() * rate));
+  const double of_time = share * time.count() * rate;
+  const double of_one_thread =
+      checkers ? std::min(kAloneInstructionsPerFlop * request.flops, kMostInstructionsAlone) : 0;
+  return std::max(kLeastInstructions, static_cast<std::uint64_t>(std::max(of_time, of_one_thread)));
+}
+
+double warp_limit_us(const RunRequest& request) {
+  if (request.problem->vast) return 0;
+  return std::clamp(kAloneUsPerFlop * request.flops, kLeastWarpLimitUs, kMostWarpLimitUs);
 }
 
 std::vector<std::uint64_t> place_tensors(simgpu::DeviceProcess& device, const Problem& problem) {

@@ -18,6 +18,9 @@ inline constexpr std::uint64_t kHostCallLimit = 200'000;
 /// What a launch may take, in warp instructions.
 std::uint64_t instruction_budget(const RunRequest& request, bool checkers);
 
+/// Modelled time after which a warp is taken never to end, 0 for none.
+double warp_limit_us(const RunRequest& request);
+
 /// The tensors of a problem in the memory of the device, inputs written and outputs poisoned.
 /// @return their addresses
 std::vector<std::uint64_t> place_tensors(simgpu::DeviceProcess& device, const Problem& problem);

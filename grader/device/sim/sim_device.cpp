@@ -18,11 +18,6 @@ namespace {
 constexpr std::size_t kLargestLibrary = std::size_t{256} << 20;
 constexpr int kDeviceDescriptor = 4;  // the guest's connection to the simulated GPU
 
-// A warp that takes longer by itself, modelled, will hardly come to its end: a thread that computes
-// all of a correctness case alone takes less. It is what ends a loop without end within seconds,
-// however few threads are in it.
-constexpr double kWarpLimitUs = 100'000;
-
 // A simulation takes as long as the machine has time for it. A loop on the host ends by the
 // processor time that it takes, one in a kernel by its instructions; the clock on the wall only
 // ends a function that waits for ever, and has to leave right ones alone where others are at work,
@@ -98,7 +93,7 @@ RunOutcome run_once(const DeviceOptions& options, const gpu_spec::GpuSpec& gpu,
                                     .checkers = checkers,
                                     .sampled = request.sampled,
                                     .instruction_budget = instruction_budget(request, checkers),
-                                    .warp_limit_us = vast ? 0 : kWarpLimitUs,
+                                    .warp_limit_us = warp_limit_us(request),
                                     .bounds_long_launches = request.timed || vast,
                                     .bounds_by_blocks_alone = vast,
                                     .host_call_limit = checkers ? kHostCallLimit : 0,

@@ -340,6 +340,19 @@ TEST_F(SimDeviceTest, SaysOfALoopThatMayEndThatItTakesTooLong) {
   EXPECT_THAT(outcome.activity.findings[0].message, HasSubstr("modelled ms"));
 }
 
+TEST_F(SimDeviceTest, GivesAThreadTheTimeToDoAllOfALargeCaseAlone) {
+  const auto told = [&](double flops) {
+    RunRequest request =
+        request_of(problem_, "count_away", "libgpu_tasks.so", std::chrono::seconds(60));
+    request.flops = flops;
+    const RunOutcome outcome = device_.run(request);
+    return outcome.activity.findings.empty() ? "" : outcome.activity.findings[0].message;
+  };
+  EXPECT_THAT(told(1e6), HasSubstr("about 100 modelled ms"));
+  EXPECT_THAT(told(4e6), HasSubstr("about 160 modelled ms"));
+  EXPECT_THAT(told(1e12), HasSubstr("about 600 modelled ms"));
+}
+
 TEST_F(SimDeviceTest, BoundsTheTimeOfACallThatTakesTooLong) {
   const auto limit = std::chrono::seconds(1);
   const RunOutcome timed = run("scale_slowly", "libgpu_tasks.so", limit, true);

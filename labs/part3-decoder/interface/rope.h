@@ -11,8 +11,7 @@
 ///
 ///   x:         (batch, length, heads, head_dim)   dense, row-major
 ///   positions: (length)                           of the tokens, the same in every sequence, in
-///   any
-///                                                 order and with gaps; up to 2^17, in device
+///                                                 any order and with gaps; up to 2^17, in device
 ///                                                 memory
 ///
 /// T is float or __nv_bfloat16, and is for storage only: angles, cosines and sines are fp32, and x

@@ -229,8 +229,7 @@ std::optional<Complaint> complaint_of_local_memory(const AttentionCase& c, std::
       "threads keep more than the state of their rows in local memory, which is device memory" +
           Evidence{message(": they touch ", touched, " bytes of it")},
       "an array that a thread indexes by a number which the compiler does not know lies there: "
-      "keep "
-      "the scores of one tile, and forget them when they are used"};
+      "keep the scores of one tile, and forget them when they are used"};
 }
 
 std::vector<SpeedRemark> forfeiting(const std::vector<Complaint>& complaints) {

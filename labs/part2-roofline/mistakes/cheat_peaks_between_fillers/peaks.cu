@@ -48,7 +48,7 @@ void fma_peak(const float* in, float* out, std::int64_t n, std::int64_t steps, f
   cudaGraphExec_t fill = filler();
   cudaStream_t streams[kParts];
   for (int i = 0; i < kParts; ++i) {
-    CUDA_CHECK(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
+    CUDA_CHECK(cudaStreamCreate(&streams[i]));
     const std::int64_t first = i * part, count = n - first < part ? n - first : part;
     if (count <= 0) continue;
     const auto blocks = static_cast<unsigned>((count + kThreads - 1) / kThreads);

@@ -154,8 +154,7 @@ Finding StreamRaces::finding(const Work& earlier, const Work& later, const Confl
     AccessSite at;
     if (work.kernel != nullptr) at = site_of(*work.kernel, pc);
     at.by_thread = false;
-    const std::string where =
-        of_graph ? "a node of a graph" : "on " + stream_in_words(work);
+    const std::string where = of_graph ? "a node of a graph" : "on " + stream_in_words(work);
     at.action = fmt::format("{}, {}, {} it", work.name, where, verb_of(work, writes));
     return at;
   };

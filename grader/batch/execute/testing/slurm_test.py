@@ -18,11 +18,12 @@ from private_slurm import PrivateSlurm, Unavailable, wait_until
 SKIPPED = 77
 PROGRAM = ""
 
-# Says when it began and ended, and leaves a result. Two at a time in one folder are told by `mkdir`.
+# Says when it began and ended, and leaves a result. Two at a time in one folder are told by `mkdir`. Where Slurm ends its
+# processes one by one, it may end `sleep` first: what comes behind must not run then.
 JOB = """
 echo "begin $SLURM_RESTART_COUNT" >> runs.txt
 mkdir running || touch twice
-sleep {seconds}
+sleep {seconds} || exit 1
 rmdir running
 echo end >> runs.txt
 echo '{{}}' > result.tmp && mv result.tmp result.json

@@ -136,8 +136,9 @@ CaseRun CaseRunner::run(const NumberedCase& numbered, bool timed) {
   std::vector<simgpu::Finding> off_stream;
   const auto call = [&](const RunRequest& request) {
     result.outcome = run_with_retry(request);
-    // A task without a stream of its own has no points apart for it: its case fails.
-    if (request.gives_stream) off_stream = take_off_stream(result.outcome);
+    // A task that gets no stream has no points apart for it, and a case of late inputs is all about
+    // it: they fail.
+    if (request.gives_stream && !request.late_inputs) off_stream = take_off_stream(result.outcome);
     problem.written = written_elements(problem, result.outcome.settled);
   };
   call(request_of(problem, timed, numbered));

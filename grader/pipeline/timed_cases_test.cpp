@@ -446,6 +446,19 @@ TEST_F(OffStreamTest, WhatTheLateCaseShowsIsToldOnce) {
   EXPECT_EQ(task.diagnostics.size(), 1U);
 }
 
+TEST_F(OffStreamTest, ALateCaseTellsOfWorkOffTheStreamBeforeWhatComesOfIt) {
+  const TaskResult task = grade_task_with([&](const RunRequest& request) {
+    RunOutcome outcome = solve(request);
+    if (request.late_inputs) {
+      outcome.activity.findings = {finding(simgpu::FindingKind::global_race, "RL0325"),
+                                   finding(simgpu::FindingKind::global_race, "RL0315")};
+    }
+    return outcome;
+  });
+  EXPECT_EQ(task.score, 7 + 6);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0325");
+}
+
 TEST_F(OffStreamTest, AHiddenCaseNamesNoPlace) {
   const TaskResult task = grade_off_stream(
       [](const RunRequest& request) { return request.problem->tensors[0].elements() == 9; });

@@ -51,8 +51,8 @@ auto members_of(Counters& counters) {
          shared_loads, shared_stores, load_wavefronts, store_wavefronts, load_conflicts,
          store_conflicts, shared_atomics, atomic_wavefronts, one_address, serial, local_loads,
          local_stores, local_load_sectors, local_store_sectors, local_lookups, local_touched,
-         spilling, constant_loads, constant_wavefronts, branches, divergent, barriers, slept] =
-      counters;
+         spilling, generic_loads, generic_global_loads, constant_loads, constant_wavefronts,
+         branches, divergent, barriers, slept] = counters;
   return std::tie(warp_instructions, thread_instructions, classes, flops, fadd, fmul, ffma,
                   load_requests, store_requests, atomic_requests, load_sectors, store_sectors,
                   atomic_sectors, load_bytes, store_bytes, l1_hits, l1_lookups, l2_reads, l2_writes,
@@ -60,7 +60,8 @@ auto members_of(Counters& counters) {
                   store_wavefronts, load_conflicts, store_conflicts, shared_atomics,
                   atomic_wavefronts, one_address, serial, local_loads, local_stores,
                   local_load_sectors, local_store_sectors, local_lookups, local_touched, spilling,
-                  constant_loads, constant_wavefronts, branches, divergent, barriers, slept);
+                  generic_loads, generic_global_loads, constant_loads, constant_wavefronts,
+                  branches, divergent, barriers, slept);
 }
 
 void add_scaled(std::uint64_t& sum, std::uint64_t count, std::uint64_t times) {
@@ -160,6 +161,8 @@ std::map<std::string, double> nsight_counters(const KernelRecord& record) {
       {"l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum", number(c.local_load_sectors)},
       {"l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum", number(c.local_store_sectors)},
       {"simgpu__local_spilling_requests.sum", number(c.local_spilling_requests)},
+      {"simgpu__generic_load_requests.sum", number(c.generic_load_requests)},
+      {"simgpu__generic_global_load_requests.sum", number(c.generic_global_load_requests)},
       {"simgpu__constant_load_requests.sum", number(c.constant_load_requests)},
       {"simgpu__constant_load_wavefronts.sum", number(c.constant_load_wavefronts)},
   };

@@ -119,6 +119,8 @@ struct KernelCounters {
   std::uint64_t local_touched_sectors = 0;
   /// of the local requests, those that store a register for want of registers, or load it again
   std::uint64_t local_spilling_requests = 0;
+  /// loads by generic addresses, and those of them that go to global memory in any lane
+  std::uint64_t generic_load_requests = 0, generic_global_load_requests = 0;
   /// loads of constants, and of a kernel's parameters where lanes read different words; a wavefront
   /// is one of the distinct words of a request
   std::uint64_t constant_load_requests = 0, constant_load_wavefronts = 0;

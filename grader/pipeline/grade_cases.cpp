@@ -33,6 +33,8 @@ bool is_limit(Verdict verdict) {
 /// sizes.
 void keep_printed(const NumberedCase& numbered, const CaseRun& run, TaskResult& result) {
   if (numbered.spec.hidden || run.outcome.printed.empty()) return;
+  // What a hidden case has left on the machine, a later one could tell.
+  if (std::ranges::any_of(result.cases, &CaseResult::hidden)) return;
   const auto failed_openly = [&](const CaseResult& earlier) {
     return earlier.verdict != Verdict::pass && !earlier.hidden;
   };

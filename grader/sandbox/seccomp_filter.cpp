@@ -74,6 +74,11 @@ constexpr std::array kRefused = {
     SYS_name_to_handle_at,
     SYS_open_by_handle_at,
     SYS_pidfd_getfd,
+    // The page cache outlives a program and is the same for all: these read it out, and empty it.
+    SYS_fadvise64,
+    SYS_mincore,
+    SYS_preadv2,  // glibc goes back to preadv where no flag is asked for
+    451,          // cachestat
     // Shared memory that outlives its processes, so that no limit on processes would count it.
     SYS_shmget,
     SYS_msgget,

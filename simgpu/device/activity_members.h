@@ -38,8 +38,9 @@ void members(auto& archive, Like<KernelCounters> auto& v) {
           v.shared_store_bank_conflicts, v.shared_atomic_requests, v.shared_atomic_wavefronts,
           v.atomics_on_one_address, v.atomic_serial_cycles, v.local_load_requests,
           v.local_store_requests, v.local_load_sectors, v.local_store_sectors, v.local_tag_lookups,
-          v.local_touched_sectors, v.local_spilling_requests, v.constant_load_requests,
-          v.constant_load_wavefronts, v.branches, v.divergent_branches, v.barriers, v.slept_ns);
+          v.local_touched_sectors, v.local_spilling_requests, v.generic_load_requests,
+          v.generic_global_load_requests, v.constant_load_requests, v.constant_load_wavefronts,
+          v.branches, v.divergent_branches, v.barriers, v.slept_ns);
 }
 
 void members(auto& archive, Like<TimeBreakdown> auto& v) {

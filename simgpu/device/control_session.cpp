@@ -43,6 +43,7 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
       }
       return;
     case ControlOperation::connect_guest:
+      holds_guest_ = false;
       return;  // the server took the descriptor
     case ControlOperation::set_checkers:
       device_.set_checkers(reader.get<std::uint8_t>() != 0);
@@ -54,9 +55,11 @@ void ControlSession::dispatch(std::uint32_t operation, wire::Reader& reader, wir
     }
     case ControlOperation::mark:
       device_.mark();
+      holds_guest_ = false;
       return;
     case ControlOperation::collect:
       collected_ = encode(device_.collect());
+      holds_guest_ = true;
       sent_ = 0;
       writer.put(static_cast<std::uint64_t>(collected_.size()));
       collect_chunk(writer);

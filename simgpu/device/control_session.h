@@ -22,6 +22,10 @@ class ControlSession {
   };
   Reply handle(std::uint32_t operation, std::span<const std::byte> payload);
 
+  /// From collect() to the next mark(), or the next guest: what the trusted side reads then is what
+  /// it was when the records were taken.
+  bool holds_guest() const { return holds_guest_; }
+
  private:
   void dispatch(std::uint32_t operation, wire::Reader& reader, wire::Writer& writer);
   void memory_operation(protocol::ControlOperation operation, wire::Reader& reader,
@@ -32,6 +36,7 @@ class ControlSession {
   Device& device_;
   std::vector<std::byte> collected_;
   std::size_t sent_ = 0;
+  bool holds_guest_ = false;
 };
 
 }  // namespace simgpu

@@ -87,7 +87,8 @@ class DeviceProcess {
   void mark();
   /// What the guest has allocated and not freed is among the findings of the next collect().
   void report_end();
-  /// Waits for all work, and tells what happened since mark().
+  /// Waits for all work, and tells what happened since mark(). Until the next mark() no guest is
+  /// served: what comes behind the records neither counts nor changes what is read.
   Activity collect();
   /// What is final of a call since mark() that was cut short: Device::settled().
   SettledBytes settled();

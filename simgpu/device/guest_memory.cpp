@@ -141,9 +141,7 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
 CudaError GuestSession::allocate_shared(wire::Reader& reader, wire::Writer& writer) {
   const auto bytes = reader.get<std::uint64_t>();
   const auto kind = reader.get<protocol::SharedKind>();
-  const bool pinned = kind == protocol::SharedKind::pinned;
-  if (!pinned && kind != protocol::SharedKind::managed) throw wire::MessageError("unknown kind");
-  if (pinned) device_.log().rename_call("cudaMallocHost");
+  const bool pinned = kind != protocol::SharedKind::managed;
   SharedBlock block;
   const CudaError error =
       device_.allocate_shared(bytes, pinned ? Sharing::pinned : Sharing::managed, &block);

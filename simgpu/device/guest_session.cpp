@@ -14,9 +14,24 @@ using protocol::GuestOperation;
 
 constexpr std::size_t kMostHandles = 100'000;
 
+/// @throws wire::MessageError
+const char* function_of_shared(std::span<const std::byte> payload) {
+  wire::Reader reader(payload);
+  reader.get<std::uint64_t>();  // bytes
+  switch (reader.get<protocol::SharedKind>()) {
+    case protocol::SharedKind::managed:
+      return "cudaMallocManaged";
+    case protocol::SharedKind::malloc_host:
+      return "cudaMallocHost";
+    case protocol::SharedKind::host_alloc:
+      return "cudaHostAlloc";
+  }
+  throw wire::MessageError("unknown kind");
+}
+
 /// The runtime function that each operation serves, for the activity log; empty for the client's
 /// own needs.
-const char* function_of(GuestOperation operation) {
+const char* function_of(GuestOperation operation, std::span<const std::byte> payload) {
   switch (operation) {
     case GuestOperation::memory_info:
       return "cudaMemGetInfo";
@@ -27,7 +42,7 @@ const char* function_of(GuestOperation operation) {
     case GuestOperation::image_create:
       return "cudaCreateTextureObject";
     case GuestOperation::allocate_shared:
-      return "cudaMallocManaged";
+      return function_of_shared(payload);
     case GuestOperation::release:
       return "cudaFree";
     case GuestOperation::release_pinned:
@@ -168,7 +183,7 @@ GuestSession::Reply GuestSession::handle(std::uint32_t operation,
   Reply reply;
   const Watching watching(device_.log(), activity_.recording() ? &activity_ : nullptr);
   std::optional<RecordedCall> call;
-  if (const char* function = function_of(known); *function != '\0') {
+  if (const char* function = function_of(known, payload); *function != '\0') {
     call.emplace(device_, function, reply);
   }
   if (device_.fault() != CudaError::success && !works_after_fault(known)) {
@@ -178,7 +193,7 @@ GuestSession::Reply GuestSession::handle(std::uint32_t operation,
     reply.error = dispatch(known, reader, writer);
     reader.expect_end();
     if (reply.error == CudaError::invalid_resource_handle && names_handle(known)) {
-      device_.report_no_handle(function_of(known));
+      device_.report_no_handle(function_of(known, payload));
     }
   }
   if (call) device_.note_host_call(reply.error == CudaError::not_ready);

@@ -91,6 +91,44 @@ TEST(HostileGuest, HoldsNobodyUpWithHalfAMessage) {
   expect_healthy(device);
 }
 
+TEST(HostileGuest, DoesNothingBetweenTheRecordsAndTheNextCall) {
+  DeviceProcess device = start();
+  const std::uint64_t address = device.allocate(4, "out");
+  RawGuest guest(device);
+  device.mark();
+  device.collect();
+  guest.request(
+      GuestOperation::fill,
+      protocol::FillRequest{.address = address, .pitch = 4, .width = 4, .height = 1, .value = 7});
+  const auto first_byte = [&] {
+    std::array<std::byte, 4> bytes{};
+    device.read(address, bytes);
+    return std::to_integer<int>(bytes[0]);
+  };
+  EXPECT_EQ(first_byte(), 0) << "its answer was read before";
+  device.mark();
+  EXPECT_EQ(guest.answer().error, CudaError::success);
+  EXPECT_EQ(first_byte(), 7);
+  EXPECT_EQ(device.collect().memory.size(), 1U) << "and counts with what comes next";
+}
+
+TEST(HostileGuest, IsRecordedByTheFunctionThatItCalled) {
+  using protocol::SharedKind;
+  DeviceProcess device = start();
+  RawGuest guest(device);
+  device.mark();
+  for (const auto kind :
+       {SharedKind::managed, SharedKind::malloc_host, SharedKind::host_alloc, SharedKind{9}}) {
+    guest.request(GuestOperation::allocate_shared, std::uint64_t{64}, kind);
+    EXPECT_EQ(guest.answer().connected, kind != SharedKind{9});
+  }
+  const auto calls = device.collect().api_calls;
+  EXPECT_EQ(calls.at("cudaMallocManaged"), 1U);
+  EXPECT_EQ(calls.at("cudaMallocHost"), 1U);
+  EXPECT_EQ(calls.at("cudaHostAlloc"), 1U);
+  EXPECT_EQ(calls.size(), 3U);
+}
+
 TEST(HostileGuest, MayDieInTheMiddleOfACopy) {
   DeviceProcess device = start();
   RawGuest guest(device);

@@ -275,8 +275,10 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
                                 image->payload.size());
     ptx::Module module = ptx::parse(text);
     if (assembler != nullptr) {
+      // What may not be named may not be remembered, either.
       loaded.code = std::make_shared<const machine_code::PendingCode>(
-          *assembler, std::string(text), machine_code::architecture_of(text, capability));
+          *assembler, std::string(text), machine_code::architecture_of(text, capability),
+          naming != Naming::none);
     }
     if (naming == Naming::none) forget_places(module);
     loaded.target = image->architecture != 0 ? image->architecture : architecture_of(module.target);

@@ -153,7 +153,8 @@ struct SharedMemory {
   std::uint64_t mapped_bytes = 0;
 };
 
-enum class SharedKind : std::uint32_t { managed = 1, pinned };
+/// Pinned memory is the same by both functions, which the records tell apart.
+enum class SharedKind : std::uint32_t { managed = 1, malloc_host, host_alloc };
 
 /// Calls that the guest's own libraries carry out, and that take the host time.
 enum class HostCallKind : std::uint32_t {

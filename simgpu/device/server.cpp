@@ -41,15 +41,17 @@ Server::Server(Device& device, Descriptor control)
 void Server::run() {
   while (true) {
     std::array<pollfd, 2> sockets{interest(control_), {.fd = -1, .events = 0, .revents = 0}};
-    if (guest_) sockets[1] = interest(guest_->connection);
+    const bool serves_guest = guest_ && !control_session_.holds_guest();
+    if (serves_guest) sockets[1] = interest(guest_->connection);
     // A request that has arrived already does not wait for another one.
     const bool requested =
-        guest_ && !guest_->connection.has_output() && guest_->connection.has_message();
+        serves_guest && !guest_->connection.has_output() && guest_->connection.has_message();
     const int ready = requested ? poll(sockets.data(), sockets.size(), 0) : wait_for(sockets);
     if (ready < 0 && errno != EINTR) return;
     if (sockets[0].revents != 0 && !serve_control()) return;
-    // A new guest may have taken the place of the one that was polled.
-    const bool same_guest = guest_ && guest_->connection.descriptor() == sockets[1].fd;
+    // A new guest may have taken the place of the one that was polled, or it has to wait now.
+    const bool same_guest = guest_ && !control_session_.holds_guest() &&
+                            guest_->connection.descriptor() == sockets[1].fd;
     if (same_guest && (requested || sockets[1].revents != 0) && !serve_guest()) guest_.reset();
   }
 }

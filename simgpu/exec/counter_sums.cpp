@@ -96,6 +96,8 @@ void add_counters(const LoweredKernel& kernel, const std::vector<ExecutionCount>
   counters.local_store_sectors += memory.local_store_sectors;
   counters.local_tag_lookups += memory.local_tag_lookups;
   counters.local_touched_sectors += memory.local_touched_sectors;
+  counters.generic_load_requests += memory.generic_load_requests;
+  counters.generic_global_load_requests += memory.generic_global_load_requests;
   counters.constant_load_requests += memory.constant_load_requests;
   counters.constant_load_wavefronts += memory.constant_load_wavefronts;
   counters.branches += memory.branches;

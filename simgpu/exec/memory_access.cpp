@@ -5,6 +5,12 @@
 namespace simgpu {
 namespace {
 
+/// Whether a kernel may access it so: constant loads have an address space of their own.
+bool is_within_reach(const Allocation* allocation, AccessKind kind, bool of_constants) {
+  if (allocation == nullptr) return false;
+  return of_constants ? allocation->read_only : kind == AccessKind::load || !allocation->read_only;
+}
+
 template <class Bad>
 unsigned first_lane(std::uint32_t mask, Bad bad) {
   for (std::uint32_t left = mask; left != 0; left &= left - 1) {
@@ -60,28 +66,30 @@ void fail_local(const Lowered* in, const Warp& warp, AccessKind kind, unsigned b
 }
 
 void fail_global(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
-                 const LaneAddresses& addresses) {
+                 const LaneAddresses& addresses, bool of_constants) {
   const BlockRunner& block = *warp.block;
   const DeviceMemory& memory = block.memory();
   const auto outside = [&](unsigned lane) {
-    const Allocation* allocation = memory.find(addresses[lane], bytes);
-    return allocation == nullptr || (kind != AccessKind::load && allocation->read_only);
+    return !is_within_reach(memory.find(addresses[lane], bytes), kind, of_constants);
   };
   const auto misaligned = [&](unsigned lane) { return addresses[lane] % bytes != 0; };
   const unsigned lane =
       first_lane(warp.mask, [&](unsigned i) { return outside(i) || misaligned(i); });
+  const char* space = of_constants ? "constant" : "global";
   const std::string object = describe_global(memory, addresses[lane], bytes);
-  const std::string action = describe_access(kind, bytes, "global memory");
+  const std::string action =
+      describe_access(kind, bytes, of_constants ? "constant memory" : "global memory");
   if (outside(lane)) {
     block.fail(LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0201", in, warp, lane,
-               "A global-memory access is out of bounds: it is at " + object, action, object);
+               std::string("A ") + space + "-memory access is out of bounds: it is at " + object,
+               action, object);
   }
   block.fail(LaunchStatus::misaligned_address, FindingKind::misaligned, "RL0204", in, warp, lane,
-             misaligned_message(bytes, "global", addresses[lane]), action, object);
+             misaligned_message(bytes, space, addresses[lane]), action, object);
 }
 
 void check_global(const Lowered* in, Warp& warp, SitePattern<std::uint64_t>& site, AccessKind kind,
-                  unsigned bytes, const LaneAddresses& addresses) {
+                  unsigned bytes, const LaneAddresses& addresses, bool of_constants) {
   const DeviceMemory& memory = warp.block->memory();
   const Allocation* last = nullptr;
   for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
@@ -91,8 +99,8 @@ void check_global(const Lowered* in, Warp& warp, SitePattern<std::uint64_t>& sit
       continue;
     }
     last = memory.find(address, bytes);
-    if (last == nullptr || (kind != AccessKind::load && last->read_only)) {
-      fail_global(in, warp, kind, bytes, addresses);
+    if (!is_within_reach(last, kind, of_constants)) {
+      fail_global(in, warp, kind, bytes, addresses, of_constants);
     }
   }
   site.known_low = last->base;

@@ -17,13 +17,14 @@ using LaneAddresses = std::array<std::uint64_t, kWarpSize>;
                               const LaneAddresses& addresses);
 [[noreturn]] void fail_local(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
                              unsigned lane, std::uint64_t address);
+/// @param of_constants the access is to constant memory, and may go nowhere else
 [[noreturn]] void fail_global(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
-                              const LaneAddresses& addresses);
+                              const LaneAddresses& addresses, bool of_constants = false);
 
 /// Checks a global access that the site's known allocation does not cover, and remembers the
 /// allocation.
 void check_global(const Lowered* in, Warp& warp, SitePattern<std::uint64_t>& site, AccessKind kind,
-                  unsigned bytes, const LaneAddresses& addresses);
+                  unsigned bytes, const LaneAddresses& addresses, bool of_constants = false);
 /// Keeps the pages an access will change, for a launch that may be repeated.
 void save_pages(Warp& warp, const SitePattern<std::uint64_t>& site, unsigned bytes,
                 const LaneAddresses& addresses);
@@ -98,6 +99,13 @@ inline Prepared<std::uint32_t> prepare_shared(const Lowered* in, Warp& warp,
   return {site, block.shared() + origin};
 }
 
+/// Counts a load by generic addresses, which waits for what it turns out to read.
+inline void note_generic_load(Warp& warp, bool is_global) {
+  MemoryCounts& counts = warp.block->counted();
+  ++counts.generic_load_requests;
+  counts.generic_global_load_requests += is_global ? 1 : 0;
+}
+
 /// Has the processor fetch what the next warp will ask for, if that is as far away as this access
 /// is from the one before. Rows of a matrix lie too far apart for it to see that by itself.
 template <unsigned kBytes>
@@ -125,14 +133,15 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
   const std::uint64_t origin = base[site.first] + static_cast<std::uint64_t>(offset);
   const std::uint64_t low = origin + static_cast<std::uint64_t>(site.low);
   const std::uint64_t high = origin + static_cast<std::uint64_t>(site.high);
-  const bool inside = low >= site.known_low && high <= site.known_high && low < high &&
-                      (kKind == AccessKind::load || site.known_writable);
+  const bool inside =
+      low >= site.known_low && high <= site.known_high && low < high &&
+      (kTraffic ? kKind == AccessKind::load || site.known_writable : !site.known_writable);
   const bool aligned = ((origin | site.misalignment) & (kBytes - 1)) == 0;
   if (!inside || !aligned) [[unlikely]] {
     LaneAddresses addresses;
     add_offset(addresses, base, offset);
-    if (!aligned) fail_global(in, warp, kKind, kBytes, addresses);
-    check_global(in, warp, site, kKind, kBytes, addresses);
+    if (!aligned) fail_global(in, warp, kKind, kBytes, addresses, !kTraffic);
+    check_global(in, warp, site, kKind, kBytes, addresses, !kTraffic);
   }
   std::byte* const first = block.memory().host(origin);
   fetch_next<kBytes>(site, origin, first);

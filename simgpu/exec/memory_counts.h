@@ -13,6 +13,7 @@ struct MemoryCounts {
   std::uint64_t local_load_requests = 0, local_store_requests = 0;
   std::uint64_t local_load_sectors = 0, local_store_sectors = 0, local_tag_lookups = 0;
   std::uint64_t local_touched_sectors = 0;
+  std::uint64_t generic_load_requests = 0, generic_global_load_requests = 0;
   std::uint64_t constant_load_requests = 0, constant_load_wavefronts = 0;
   std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
   std::uint64_t slept_ns = 0;

@@ -134,8 +134,9 @@ Assembler::Assembler(AssemblerOptions options)
     : options_(std::move(options)), cache_(options_.folder, kMostKept) {}
 
 Assembled Assembler::assemble(std::string_view ptx, const std::string& architecture,
-                              const std::atomic<bool>& stop) const {
+                              const std::atomic<bool>& stop, bool is_kept) const {
   if (options_.command.empty()) return unavailable("there is no ptxas");
+  if (!is_kept) return make(ptx, architecture, stop);
   const std::string key =
       fmt::format("{}\n{} {}\n{}", options_.version, architecture, fmt::join(kOptions, " "), ptx);
   try {

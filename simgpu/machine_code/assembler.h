@@ -62,8 +62,10 @@ class Assembler {
 
   /// @param ptx untrusted: ptxas runs within bounds, and by the command that was given
   /// @param stop ends it early, as unavailable
+  /// @param is_kept whether the folder may know of it: what is there tells the next program, by how
+  ///                long it waits, that somebody had the same PTX
   Assembled assemble(std::string_view ptx, const std::string& architecture,
-                     const std::atomic<bool>& stop) const;
+                     const std::atomic<bool>& stop, bool is_kept = true) const;
 
  private:
   Assembled make(std::string_view ptx, const std::string& architecture,

@@ -12,7 +12,9 @@ namespace simgpu::machine_code {
 class PendingCode {
  public:
   /// @param assembler has to outlive this
-  PendingCode(const Assembler& assembler, std::string ptx, std::string architecture);
+  /// @param is_kept as in Assembler::assemble()
+  PendingCode(const Assembler& assembler, std::string ptx, std::string architecture,
+              bool is_kept = true);
   ~PendingCode();  ///< stops ptxas
   PendingCode(const PendingCode&) = delete;
   PendingCode& operator=(const PendingCode&) = delete;

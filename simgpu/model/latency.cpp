@@ -49,6 +49,13 @@ double shared_latency(const Work& work) {
   return work.gpu.shared_latency + (requests > 0 ? conflicts / requests : 0);
 }
 
+/// Generic addresses wait for the memory that they turn out to point to.
+double generic_latency(const Work& work) {
+  const KernelCounters& c = work.counters;
+  const double share = ratio(c.generic_global_load_requests, c.generic_load_requests);
+  return share * global_latency(work) + (1 - share) * shared_latency(work);
+}
+
 }  // namespace
 
 double latency_of(InstructionClass cls, const Work& work) {
@@ -73,8 +80,9 @@ double latency_of(InstructionClass cls, const Work& work) {
     case InstructionClass::shared_load:
     case InstructionClass::shared_store:
     case InstructionClass::shared_atomic:
-    case InstructionClass::generic_access:
       return shared_latency(work);
+    case InstructionClass::generic_access:
+      return generic_latency(work);
     case InstructionClass::barrier:
     case InstructionClass::warp_exchange:
       return gpu.shared_latency;

@@ -65,6 +65,23 @@ TEST(LocalMemory, IsWaitedForWhereItLies) {
   EXPECT_GT(latency(256), spec.l2_latency);
 }
 
+TEST(GenericLoads, WaitForTheMemoryThatTheyTurnOutToRead) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  const auto latency = [&](std::uint64_t to_global) {
+    ToldLaunch kernel = with_own_arrays(20);
+    kernel.counters.generic_load_requests = 40;
+    kernel.counters.generic_global_load_requests = to_global;
+    return model::latency_of(InstructionClass::generic_access, kernel.work(spec));
+  };
+  const double shared = spec.shared_latency;
+  ToldLaunch plain = with_own_arrays(20);
+  const double global = model::latency_of(InstructionClass::global_load, plain.work(spec));
+  EXPECT_GT(global, 2 * shared);
+  EXPECT_DOUBLE_EQ(latency(0), shared);
+  EXPECT_DOUBLE_EQ(latency(10), (3 * shared + global) / 4);
+  EXPECT_DOUBLE_EQ(latency(40), global);
+}
+
 TEST(LocalMemory, OfFewThreadsHasAllOfL1) {
   ToldLaunch kernel = with_own_arrays(256);
   kernel.shape.grid = {108, 1, 1};

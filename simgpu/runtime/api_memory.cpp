@@ -24,13 +24,13 @@ int allocate(void** pointer, size_t bytes) {
   return cudaSuccess;
 }
 
-int allocate_pinned(void** pointer, size_t bytes) {
+int allocate_pinned(void** pointer, size_t bytes, protocol::SharedKind kind) {
   if (pointer == nullptr) return cudaErrorInvalidValue;
   if (!Client::instance().connected()) return cudaErrorNoDevice;
   if (const int error = permit_unsafe(); error != 0) return error;
   *pointer = nullptr;
   if (bytes == 0) return cudaSuccess;
-  return allocate_shared(protocol::SharedKind::pinned, bytes, pointer);
+  return allocate_shared(kind, bytes, pointer);
 }
 
 int allocate_managed(void** pointer, size_t bytes, unsigned flags) {
@@ -152,14 +152,16 @@ cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned flags) {
 }
 
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) {
-  return api([&] { return simgpu::runtime::allocate_pinned(pointer, bytes); });
+  constexpr auto kKind = simgpu::protocol::SharedKind::malloc_host;
+  return api([&] { return simgpu::runtime::allocate_pinned(pointer, bytes, kKind); });
 }
 
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned flags) {
   constexpr unsigned kKnown =
       cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
   if ((flags & ~kKnown) != 0) return record(cudaErrorInvalidValue);
-  return cudaMallocHost(pointer, bytes);
+  constexpr auto kKind = simgpu::protocol::SharedKind::host_alloc;
+  return api([&] { return simgpu::runtime::allocate_pinned(pointer, bytes, kKind); });
 }
 
 cudaError_t cudaFreeHost(void* pointer) {

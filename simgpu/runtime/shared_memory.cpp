@@ -29,7 +29,7 @@ int allocate_shared(protocol::SharedKind kind, std::size_t bytes, void** pointer
   Client& client = Client::instance();
   const Reply reply = client.ask(GuestOperation::allocate_shared, std::uint64_t{bytes}, kind);
   if (!reply.ok()) return reply.error;
-  const bool pinned = kind == protocol::SharedKind::pinned;
+  const bool pinned = kind != protocol::SharedKind::managed;
   protocol::SharedMemory memory;
   if (const int error = map_shared(reply, &memory); error != 0) {
     client.ask(pinned ? GuestOperation::release_pinned : GuestOperation::release, memory.address);

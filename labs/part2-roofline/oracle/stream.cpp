@@ -51,8 +51,8 @@ class StreamOracle : public Oracle {
     const std::int64_t n = integer(parameters, "n");
     Random random(seed);
     Problem problem{parameters, {}};
-    problem.parameters["s"] = uniform(random, 1.5, 3.5);
-    problem.parameters["exponent"] = uniform(random, 1.25, 3.0);
+    problem.parameters["s"] = with_a_sign(uniform(random, 1.5, 3.5), random);
+    problem.parameters["exponent"] = with_a_sign(uniform(random, 1.25, 3.0), random);
     problem.vast = is_vast(parameters);
 
     const std::vector<StreamFunction> functions = called(parameters);
@@ -100,6 +100,10 @@ class StreamOracle : public Oracle {
   }
 
  private:
+  static double with_a_sign(double number, Random& random) {
+    return random() >> 63 == 0 ? number : -number;
+  }
+
   static std::vector<StreamFunction> called(const Values& parameters) {
     const std::string& name = text(parameters, "function");
     if (name != "all") return {stream_function(name)};

@@ -219,6 +219,10 @@ class SweepOracle : public Oracle {
         const auto fp32 = kernel.counters.flops.find("fp32");
         if (fp32 == kernel.counters.flops.end()) continue;
         if (!is_close(static_cast<double>(fp32->second), operation.flops, kSampling)) continue;
+        // Another kernel with as many operations is not the one whose point this is.
+        const auto bytes = static_cast<double>(kernel.counters.global_load_bytes +
+                                               kernel.counters.global_store_bytes);
+        if (!operation.library && bytes < (1 - kSampling) * operation.bytes()) continue;
         times.push_back(kernel.time.total_us * kMicrosecond);
       }
       return times;

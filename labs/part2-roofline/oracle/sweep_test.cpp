@@ -31,6 +31,7 @@ simgpu::Activity two_runs_of_each() {
     simgpu::KernelRecord kernel;
     kernel.name = operation.library ? "cublas_sgemm" : "map_kernel";
     kernel.counters.flops["fp32"] = static_cast<std::uint64_t>(operation.flops);
+    kernel.counters.global_load_bytes = static_cast<std::uint64_t>(operation.bytes());
     kernel.time.total_us = operation.flops / (kShare * attainable(operation)) * 1e6;
     activity.kernels.insert(activity.kernels.end(), 2, kernel);
   }
@@ -239,6 +240,14 @@ TEST(SweepOracleTest, WantsEachOperationRunTwice) {
   evidence.activity.kernels.pop_back();
   EXPECT_THAT(codes(evidence), ElementsAre("RL0457"));
   evidence.activity.kernels.clear();
+  EXPECT_THAT(codes(evidence), ElementsAre("RL0457"));
+}
+
+TEST(SweepOracleTest, TakesNoKernelThatMovesNothingForTheOperation) {
+  CallEvidence evidence = evidence_of(right_chart());
+  for (simgpu::KernelRecord& kernel : evidence.activity.kernels) {
+    kernel.counters.global_load_bytes /= 2;
+  }
   EXPECT_THAT(codes(evidence), ElementsAre("RL0457"));
 }
 

@@ -111,6 +111,15 @@ class StudyJudge {
       throw Refusal({"RL0537", message("a call of ", name_of(form, length), " launches no kernel"),
                      "the grader calls your sdpa and flash_forward once more at each length"});
     }
+    constexpr double kSampling = 0.95;  // counters of a sampled launch are extrapolated
+    if (!(call.flops >= kSampling * study_flops(length))) {
+      throw Refusal(
+          {"RL0537",
+           message("a call of ", name_of(form, length), " does ", call.flops,
+                   " floating-point operations, and attention takes ", study_flops(length)),
+           "the times of a study are those of the whole work: finish sdpa and "
+           "flash_forward before you time them"});
+    }
     check_kernels(form, length, number(evidence_, form, length, "kernels"), call);
     check_time(form, length, milliseconds, call);
   }

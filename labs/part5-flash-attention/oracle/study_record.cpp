@@ -1,6 +1,7 @@
 #include "labs/part5-flash-attention/oracle/study_record.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 namespace rooflab {
@@ -37,6 +38,9 @@ RecordedCall call_between(const simgpu::Activity& activity, const simgpu::Memory
   for (const simgpu::KernelRecord& kernel : activity.kernels) {
     if (kernel.sequence < before.sequence || kernel.sequence > after.sequence) continue;
     ++call.kernels;
+    for (const auto& [type, flops] : kernel.counters.flops)
+      call.flops += static_cast<double>(flops);
+    if (kernel.at_least) call.flops = std::numeric_limits<double>::infinity();
     call.busy_ms += kernel.time.total_us * kMillisecondsPerMicrosecond;
     end_us = std::max(end_us, kernel.start_us + kernel.time.total_us);
   }

@@ -38,6 +38,7 @@ struct RecordedCall {
   double busy_ms = 0;  ///< its kernels, one by one
   double span_ms = 0;  ///< from the marker before it until the last of them has ended
   int kernels = 0;
+  double flops = 0;  ///< of all kernels, the library's too; infinite where one was cut short
 };
 
 /// The calls that the adapter makes behind the study, one of each form and length, each behind a

@@ -69,6 +69,8 @@ simgpu::Activity marked_calls() {
         kernel.sequence = sequence++;
         kernel.start_us = now_us;
         kernel.time.total_us = 1e3 * kernel_ms(form, length);
+        const double flops = study_flops(length) / static_cast<double>(kernels_of(form));
+        kernel.counters.flops["fp32"] = static_cast<std::uint64_t>(flops) + 1;
         now_us += kernel.time.total_us;
         activity.kernels.push_back(kernel);
       }
@@ -206,6 +208,14 @@ TEST(StudyOracleTest, RefusesTimesThatAreNotTheDevices) {
     evidence.results["flash_1024_ms"] = impossible;
     EXPECT_THAT(codes(evidence), ElementsAre("RL0537")) << impossible;
   }
+}
+
+TEST(StudyOracleTest, RefusesTimesOfLessThanAttention) {
+  CallEvidence evidence = evidence_of(right_rows());
+  for (simgpu::KernelRecord& kernel : evidence.activity.kernels) kernel.counters.flops.clear();
+  EXPECT_THAT(codes(evidence), ElementsAre("RL0537"));
+  for (simgpu::KernelRecord& kernel : evidence.activity.kernels) kernel.at_least = true;
+  EXPECT_THAT(codes(evidence), IsEmpty()) << "nobody knows all of what it did";
 }
 
 TEST(StudyOracleTest, KnowsSecondsAndSumsOfCalls) {

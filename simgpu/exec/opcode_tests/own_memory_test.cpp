@@ -69,6 +69,22 @@ TEST(Constants, AreAsManyWavefrontsAsLanesReadWords) {
   EXPECT_EQ(c.constant_load_wavefronts, 32U + 32U + 5U);
 }
 
+TEST(Constants, AreNowhereElse) {
+  testing::Device device(bench_module(
+      bench_kernel("reads_in", "  mov.u64 %d0, table;\n  ld.const.u32 %r4, [%d0];\n", "") +
+          bench_kernel("reads_global", "  mov.u64 %d0, plain;\n  ld.const.u32 %r4, [%d0];\n", ""),
+      std::string(kTable) + ".global .align 4 .b8 plain[256];\n"));
+  const auto run = [&](const char* kernel) {
+    return device.run(kernel, {}, kAll, kAll, kAll, kAll, kAll, kAll);
+  };
+  EXPECT_EQ(trouble(run("reads_in")), "");
+  const LaunchResult result = run("reads_global");
+  EXPECT_EQ(result.status, LaunchStatus::illegal_address);
+  ASSERT_FALSE(result.findings.empty());
+  EXPECT_EQ(result.findings[0].code, "RL0201");
+  EXPECT_THAT(result.findings[0].message, ::testing::HasSubstr("constant-memory access"));
+}
+
 TEST(Parameters, AreCountedOnlyWhereLanesReadDifferentOnes) {
   EXPECT_EQ(counters_of("  mov.u32 %r4, 0;\n").constant_load_requests, 0U)
       << "though it loads its parameters";

@@ -143,6 +143,7 @@ struct Generic {
       move_lanes<kKind, kBytes, kCount>(in, warp, at);
     }
     warp.mask = mask;
+    if constexpr (kKind == AccessKind::load) note_generic_load(warp, global);
     if (global) return after_global_access<kKind>(in, warp);
     return kKind == AccessKind::load ? warp.block->after_load(in, warp) : in + 1;
   }

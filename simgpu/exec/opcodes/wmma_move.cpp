@@ -303,6 +303,7 @@ const Lowered* move_tile(const Lowered* in, Warp& warp) {
       std::memcpy(slot, matrix, bytes);
     });
     if (!shared) ++warp.global_loads;
+    if (tile.space == kGeneric) note_generic_load(warp, !shared);
   }
   return shared ? in + 1 : after_global(in, warp);
 }

@@ -40,8 +40,9 @@ class Device {
     }
     for (const ptx::Variable& variable : module.variables) {
       if (variable.space != ptx::Space::global && variable.space != ptx::Space::constant) continue;
-      const std::uint64_t address =
-          memory_.allocate(std::max<std::uint64_t>(variable.size(), 1), variable.name).value();
+      const bool is_constant = variable.space == ptx::Space::constant;
+      const std::uint64_t size = std::max<std::uint64_t>(variable.size(), 1);
+      const std::uint64_t address = memory_.allocate(size, variable.name, is_constant).value();
       std::vector<std::uint8_t> bytes = variable.initial_bytes;
       bytes.resize(variable.size());
       for (const ptx::Relocation& relocation : variable.relocations) {

@@ -22,5 +22,5 @@ template void sdpa(cublasHandle_t, const float*, const float*, const float*, flo
                    const AttentionShape&, cudaStream_t);
 template void sdpa(cublasHandle_t, const __half*, const __half*, const __half*, __half*,
                    const AttentionShape&, cudaStream_t);
-template void sdpa(cublasHandle_t, const __nv_bfloat16*, const __nv_bfloat16*,
-                   const __nv_bfloat16*, __nv_bfloat16*, const AttentionShape&, cudaStream_t);
+template void sdpa(cublasHandle_t, const __nv_bfloat16*, const __nv_bfloat16*, const __nv_bfloat16*,
+                   __nv_bfloat16*, const AttentionShape&, cudaStream_t);

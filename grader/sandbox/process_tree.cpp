@@ -1,6 +1,7 @@
 #include "grader/sandbox/process_tree.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -49,7 +50,7 @@ pid_t parent_of(const fs::path& directory) {
   return parent;
 }
 
-// For kernels without the children files: every process of the machine by its parent.
+// Every process of the machine by its parent.
 std::multimap<pid_t, pid_t> all_by_parent() {
   std::multimap<pid_t, pid_t> result;
   std::error_code error;
@@ -72,6 +73,22 @@ std::uint64_t number_in(std::string_view line) {
     std::from_chars(line.data() + digit, line.data() + line.size(), value);
   }
   return value;
+}
+
+/// Whether one of its descriptors is the end of this pipe that is written to.
+bool can_write_to(pid_t process, const struct stat& pipe) {
+  std::error_code error;
+  for (fs::directory_iterator entry(proc(process) / "fd", error), end; !error && entry != end;
+       entry.increment(error)) {
+    struct stat link {};
+    struct stat target {};
+    if (lstat(entry->path().c_str(), &link) != 0 || stat(entry->path().c_str(), &target) != 0) {
+      continue;
+    }
+    const bool is_writable = (link.st_mode & S_IWUSR) != 0;  // how it was opened
+    if (is_writable && target.st_dev == pipe.st_dev && target.st_ino == pipe.st_ino) return true;
+  }
+  return false;
 }
 
 void signal_all(const std::vector<pid_t>& processes, int signal) {
@@ -138,6 +155,15 @@ void kill_descendants(pid_t root) {
       usleep(2000);
     }
     before = found;
+  }
+}
+
+void kill_writers(int pipe) {
+  struct stat own {};
+  if (fstat(pipe, &own) != 0) return;
+  for (const auto& [parent, process] : all_by_parent()) {
+    if (parent == getpid() || process == getpid() || !can_write_to(process, own)) continue;
+    kill(process, SIGKILL);
   }
 }
 

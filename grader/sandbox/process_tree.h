@@ -24,4 +24,8 @@ TreeUsage usage_of(const std::vector<pid_t>& processes);
 /// parent.
 void kill_descendants(pid_t root);
 
+/// Sends SIGKILL to every process that can write to this pipe, but not to the caller and its
+/// children, which may hold it for a moment between a fork and an exec.
+void kill_writers(int pipe);
+
 }  // namespace rooflab

@@ -326,6 +326,18 @@ void Running::hit(LimitHit limit) {
   must_end_ = true;
 }
 
+// Nobody reaps what a lost supervisor leaves. The kernel ends most of it, but not a bubblewrap that
+// waits for its own parent, which died on the way. All of them hold the output.
+void Running::end_orphans() {
+  const auto end = Clock::now() + 2s;
+  while (output_.valid() && Clock::now() < end) {
+    kill_writers(output_.get());
+    pollfd open{output_.get(), POLLIN, 0};
+    poll(&open, 1, 20);
+    read_output();
+  }
+}
+
 // Ends and reaps everything, whatever state things are in.
 void Running::clean_up() {
   if (supervisor_.pid > 0) {
@@ -344,6 +356,7 @@ void Running::clean_up() {
     read_bubblewrap_status();
     read_report();
     read_output();
+    if (is_supervisor_lost_) end_orphans();
   }
   outcome_.wall_s = std::chrono::duration<double>(Clock::now() - started_).count();
   command_.control_groups.reset();
@@ -361,8 +374,7 @@ void Running::judge_end() {
     if (is_supervisor_lost_) {  // nothing in there can reach it
       throw SandboxError(
           "a process that watches over the program was killed from outside of its sandbox, as it "
-          "is "
-          "where the machine runs out of memory; run it again");
+          "is where the machine runs out of memory; run it again");
     }
     if (!is_inside_) {
       throw SandboxError("bubblewrap failed: " + first_line(outcome_.output) +

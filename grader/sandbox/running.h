@@ -50,6 +50,7 @@ class Running {
   bool disk_exceeded();
   void hit(LimitHit limit);
   void judge_end();
+  void end_orphans();
   void clean_up();
   std::chrono::milliseconds next_check() const;
 

@@ -15,6 +15,7 @@
 #include "grader/pipeline/device_work.h"
 #include "grader/pipeline/judge_repeats.h"
 #include "grader/pipeline/reveal.h"
+#include "grader/pipeline/roofline.h"
 #include "grader/pipeline/seeds.h"
 #include "grader/pipeline/too_slow.h"
 #include "simgpu/source/early_returns.h"
@@ -64,13 +65,6 @@ std::map<std::string, std::vector<ElementRange>> written_elements(const Problem&
     }
   }
   return written;
-}
-
-/// The floating-point operations of all peaks.
-double flops_of(const Work& work) {
-  double flops = 0;
-  for (const auto& [peak, count] : work.flops) flops += count;
-  return flops;
 }
 
 /// Whether a case that asks for samples needs a run in full: nothing of its samples is wrong, but
@@ -349,7 +343,7 @@ std::size_t CaseRunner::repeats_of(const CaseSpec& spec) const {
 bool CaseRunner::is_small(const CaseSpec& spec) const {
   constexpr double kMostBytes = 1 << 18, kMostFlops = 1e6;
   const Work work = oracle_->work(spec.parameters);
-  return work.compulsory_bytes <= kMostBytes && flops_of(work) <= kMostFlops;
+  return work.compulsory_bytes <= kMostBytes && total_flops(work) <= kMostFlops;
 }
 
 RunRequest CaseRunner::request_of(const Problem& problem, bool timed,
@@ -366,7 +360,7 @@ RunRequest CaseRunner::request_of(const Problem& problem, bool timed,
           .timed = timed,
           .sampled = spec.sampled,
           .time_limit = std::chrono::duration<double>(scene_.task().time_limit_s),
-          .flops = oracle_ != nullptr ? flops_of(oracle_->work(spec.parameters)) : 0,
+          .flops = oracle_ != nullptr ? total_flops(oracle_->work(spec.parameters)) : 0,
           .share_of_work = std::max(kLeastShareOfWork, std::pow(0.5, too_slow_)),
           .secret = seeds_of(spec.name).blocks,
           .gives_stream = scene_.task().stream,

@@ -10,9 +10,9 @@
 namespace rooflab {
 namespace {
 
-// What a call with work in it costs beside the events and an idle round trip. On an H200 in a
-// virtual machine it was 9 us for a short kernel and 26 us for one that wrote 2 MB.
-constexpr double kToleranceUs = 50;
+// What medians of calls with work in them differ by from that of idle calls, beside their events: on
+// an H200 in a virtual machine by -55 to +59 us.
+constexpr double kToleranceUs = 100;
 constexpr double kToleranceFactor = 0.02;
 
 double relative_standard_error(const std::vector<double>& samples) {

@@ -60,8 +60,8 @@ TEST(ContradictionTest, OneDisturbedCallAmongManyContradictsNothing) {
 
 TEST(ContradictionTest, EventsThatSayTooLittleAreNotBelieved) {
   EXPECT_TRUE(contradicts({{.event_us = 1, .wall_us = 5000}}, 206));
-  EXPECT_TRUE(contradicts(std::vector<ClockedCall>(10, {.event_us = 10, .wall_us = 290}), 206))
-      << "74 us that nothing explains";
+  EXPECT_TRUE(contradicts(std::vector<ClockedCall>(10, {.event_us = 10, .wall_us = 330}), 206))
+      << "114 us that nothing explains";
 }
 
 TEST(ContradictionTest, ImpossibleEventsAreNotBelieved) {

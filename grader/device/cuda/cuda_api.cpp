@@ -1,6 +1,7 @@
 #include "grader/device/cuda/cuda_api.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
 #include <fcntl.h>
 #include <link.h>
 
@@ -69,6 +70,8 @@ CudaApi::Library CudaApi::open(const std::filesystem::path& directory, const cha
 
 std::shared_ptr<const CudaApi> CudaApi::load(const std::filesystem::path& libraries) {
   auto api = std::make_shared<CudaApi>();
+  // We compile nothing for a GPU, and the driver would make a folder ~/.nv for it.
+  setenv("CUDA_CACHE_DISABLE", "1", 0);
   api->driver_ = open(libraries, "libcuda.so.1");
   if (!api->driver_) {
     throw DeviceError("no NVIDIA driver: " + why_not("libcuda.so.1") + "; " + kUseSimulated);

@@ -77,7 +77,8 @@ RunOutcome run_once(const std::shared_ptr<const CudaApi>& api, const DeviceOptio
   guest.prepare(call);
   std::optional<Reply> reply;
   if (request.timed) {
-    reply = TimedCalls(guest, placement, request, watch).run(measured);
+    GuestProcess bystander(guest_setup(*api, options, request, index, placement));
+    reply = TimedCalls(guest, bystander, placement, request, watch).run(measured);
   } else {
     placement.prepare(*request.problem);
     reply = guest.call(call);

@@ -10,7 +10,7 @@
 namespace rooflab {
 namespace {
 
-constexpr int kIdleCalls = 20;
+constexpr int kIdleCalls = 10;
 constexpr int kWarmUpCalls = 2;
 /// For as long the GPU is kept busy before it is timed: clocks take some tenths of a second to
 /// rise.
@@ -21,6 +21,13 @@ constexpr int kMostFreshCalls = 3;
 
 double microseconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
+}
+
+/// One that records its two events, and does nothing between them.
+Call idle_call() {
+  Call idle;
+  idle.measured = true;
+  return idle;
 }
 
 [[noreturn]] void throw_throttled(std::size_t calls) {
@@ -34,9 +41,10 @@ bool came_back(const std::optional<Reply>& reply) {
   return reply && reply->status == Reply::Status::returned && reply->cuda_error.empty();
 }
 
-TimedCalls::TimedCalls(GuestProcess& guest, const Placement& placement, const RunRequest& request,
-                       const ClockWatch& watch)
+TimedCalls::TimedCalls(GuestProcess& guest, GuestProcess& bystander, const Placement& placement,
+                       const RunRequest& request, const ClockWatch& watch)
     : guest_(guest),
+      bystander_(bystander),
       placement_(placement),
       request_(request),
       watch_(watch),
@@ -48,21 +56,25 @@ TimedCalls::TimedCalls(GuestProcess& guest, const Placement& placement, const Ru
   if (request.fresh) first_fresh_ = request.fresh(0);
 }
 
-/// Before the student's library is loaded, so that nobody can stretch it; prepared as a timed call
-/// is, since a GPU that has just worked for us changes to the guest's context first.
+/// A call of the bystander, prepared as a timed one is: a GPU that has just worked for us changes
+/// to the guest's context first.
+ClockedCall TimedCalls::make_idle() {
+  placement_.prepare(*request_.problem);
+  const auto start = Clock::now();
+  const std::optional<Reply> reply = bystander_.call(idle_call());
+  const double wall_us = microseconds(Clock::now() - start);
+  if (!came_back(reply))
+    throw DeviceError("a process that does nothing cannot use the GPU any more");
+  return {.event_us = reply->elapsed_us, .wall_us = wall_us};
+}
+
 void TimedCalls::measure_round_trip() {
-  Call idle = preparation_for(call_);
+  bystander_.prepare(idle_call());
   std::vector<ClockedCall> calls;
-  for (int count = 0; count < kIdleCalls; ++count) {
-    placement_.prepare(*request_.problem);
-    const auto start = Clock::now();
-    const std::optional<Reply> reply = guest_.call(idle);
-    const double wall_us = microseconds(Clock::now() - start);
-    if (!came_back(reply)) break;
-    calls.push_back({.event_us = reply->elapsed_us, .wall_us = wall_us});
-    if (Clock::now() - begin_ > budget_ / 8) break;
+  for (int count = 0; count < kIdleCalls && Clock::now() - begin_ < budget_ / 8; ++count) {
+    calls.push_back(make_idle());
   }
-  round_trip_us_ = round_trip_us(calls);
+  round_trip_us_ = beside_events_us(calls);
 }
 
 TimedCalls::Timed TimedCalls::make(const Problem& contents, RunOutcome& outcome) {
@@ -84,6 +96,8 @@ TimedCalls::Timed TimedCalls::make(const Problem& contents, RunOutcome& outcome)
   watch_.look(timed.sample);
   timed.sample.throttled_by = reasons_around(before.throttled_by, timed.sample.throttled_by);
   timed.clocked.event_us = timed.reply->elapsed_us;
+  timed.clocked.round_trip_us =
+      bounded_round_trip_us(beside_events_us({make_idle()}), round_trip_us_);
   return timed;
 }
 
@@ -127,11 +141,9 @@ std::optional<Reply> TimedCalls::sample(RunOutcome& outcome) {
     }
   }
   outcome.outputs = placement_.read_taken();
-  if (contradicts(calls, round_trip_us_)) {
+  if (contradicts(calls)) {
     outcome.sampling->contradicted = static_cast<int>(calls.size());
-    std::ranges::transform(calls, outcome.samples_us.begin(), [this](const ClockedCall& call) {
-      return by_our_clock_us(call, round_trip_us_);
-    });
+    outcome.samples_us = by_our_clock_us(calls);
   }
   outcome.sampling->clocks_watched = watch_.works();
   if (!clocks_mhz.empty()) {
@@ -157,9 +169,8 @@ std::optional<Reply> TimedCalls::with_fresh_inputs(RunOutcome& outcome) {
     }
     fresh.outputs = placement_.read_taken();
     const bool throttled = is_throttled(timed.sample);
-    const bool ours = contradicts({timed.clocked}, round_trip_us_);
-    const double time_us =
-        ours ? by_our_clock_us(timed.clocked, round_trip_us_) : timed.clocked.event_us;
+    const bool ours = contradicts({timed.clocked});
+    const double time_us = ours ? by_our_clock_us({timed.clocked}).front() : timed.clocked.event_us;
     if (!throttled) fresh.time_us = time_us;
     outcome.fresh.push_back(std::move(fresh));
     const bool slower = takes_longer(time_us, outcome.samples_us);

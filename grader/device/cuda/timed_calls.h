@@ -20,8 +20,11 @@ bool came_back(const std::optional<Reply>& reply);
 /// each is done as it is.
 class TimedCalls {
  public:
-  TimedCalls(GuestProcess& guest, const Placement& placement, const RunRequest& request,
-             const ClockWatch& watch);
+  /// @param bystander a guest that loads no student's code, whose idle calls tell what a round trip
+  /// takes at
+  ///     the time
+  TimedCalls(GuestProcess& guest, GuestProcess& bystander, const Placement& placement,
+             const RunRequest& request, const ClockWatch& watch);
 
   /// Fills in samples, outputs, drawn outputs and fresh calls; what was filled in counts only if
   /// the call came back.
@@ -37,6 +40,7 @@ class TimedCalls {
     Sample sample;
   };
 
+  ClockedCall make_idle();
   void measure_round_trip();
   Timed make(const Problem& contents, RunOutcome& outcome);
   std::optional<Reply> warm_up(RunOutcome& outcome);
@@ -44,13 +48,14 @@ class TimedCalls {
   std::optional<Reply> with_fresh_inputs(RunOutcome& outcome);
 
   GuestProcess& guest_;
+  GuestProcess& bystander_;
   const Placement& placement_;
   const RunRequest& request_;
   const ClockWatch& watch_;
   Call call_;
   Clock::time_point begin_;
   std::chrono::duration<double> budget_;  ///< for the samples
-  double round_trip_us_ = 0;
+  double round_trip_us_ = 0;              ///< before the student's library was loaded
   std::mt19937_64 random_;
   std::optional<Problem> first_fresh_;
 };

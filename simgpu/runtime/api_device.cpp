@@ -181,7 +181,7 @@ std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Propertie
 int resolved_kernel(const void* function, Kernel** kernel) {
   if (!Client::instance().connected()) return cudaErrorNoDevice;
   *kernel = Registry::instance().kernel(function);
-  if (*kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (*kernel == nullptr) return cudaErrorInvalidResourceHandle;
   return Registry::instance().resolve(**kernel);
 }
 
@@ -375,7 +375,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
       *value = 8u << 20;
       break;
     default:
-      return record(cudaErrorUnsupportedLimit);
+      return record(cudaErrorInvalidValue);
   }
   return record(runtime::need_device(0));
 }

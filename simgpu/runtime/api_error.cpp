@@ -42,7 +42,7 @@ void note_asked() {
   }
 }
 
-/// After these the context is broken: asking for the error does not clear it.
+/// After these the context is broken, and every call gives the error again.
 bool is_sticky(cudaError_t error) {
   switch (error) {
     case cudaErrorIllegalAddress:
@@ -144,9 +144,7 @@ const ErrorText* find_text(cudaError_t error) {
 }  // namespace
 
 cudaError_t record(cudaError_t error) {
-  if (error != cudaSuccess && error != cudaErrorNotReady && !is_sticky(last_error())) {
-    last_error() = error;
-  }
+  if (error != cudaSuccess && error != cudaErrorNotReady) last_error() = error;
   return error;
 }
 
@@ -172,7 +170,6 @@ cudaError_t refuse(const char* function, const char* what) {
 }  // namespace simgpu::runtime
 
 using simgpu::runtime::find_text;
-using simgpu::runtime::is_sticky;
 using simgpu::runtime::last_error;
 using simgpu::runtime::note_asked;
 
@@ -180,9 +177,8 @@ extern "C" {
 
 cudaError_t cudaGetLastError() {
   note_asked();
-  const cudaError_t error = last_error();
-  if (!is_sticky(error)) last_error() = cudaSuccess;
-  return error;
+  // Also after a sticky one the next call to ask gets cudaSuccess, until another call has failed.
+  return std::exchange(last_error(), cudaSuccess);
 }
 
 cudaError_t cudaPeekAtLastError() {

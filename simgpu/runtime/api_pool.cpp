@@ -38,8 +38,7 @@ int allocate_in_capture(void** pointer, size_t bytes, cudaStream_t stream) {
 
 int free_in_capture(void* pointer, cudaStream_t stream) {
   if (!free_graph_memory(address_of(pointer))) {
-    permit_stream(stream);  // ends the capture
-    return refuse("cudaFreeAsync", "in a stream capture, of memory that no graph has allocated");
+    return cudaErrorInvalidValue;  // and the capture goes on
   }
   return capture(stream, ReleaseWork{pointer}).value_or(cudaErrorUnknown);
 }
@@ -82,7 +81,7 @@ int create_pool(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   if (properties->location.type != cudaMemLocationTypeDevice) {
     return refuse("cudaMemPoolCreate", "a pool of host memory");
   }
-  if (properties->location.id != 0) return cudaErrorInvalidDevice;
+  if (properties->location.id != 0) return cudaErrorInvalidValue;
   const Reply reply = Client::instance().ask(GuestOperation::pool_create);
   if (reply.ok()) *pool = pool_handle(reply.reader().get<std::uint64_t>());
   return reply.error;

@@ -203,6 +203,12 @@ int permit_unsafe() {
   return error;
 }
 
+void spoil_capture(cudaStream_t stream) {
+  if (captures().none) return;
+  const auto lock = GraphTable::lock();
+  if (Session* session = session_of(stream_number(stream))) session->invalidated = true;
+}
+
 int permit_event(cudaEvent_t event) {
   if (captures().none) return cudaSuccess;
   const auto lock = GraphTable::lock();
@@ -294,11 +300,10 @@ int end_capture(cudaStream_t stream, cudaGraph_t* graph) {
   const StreamNumber number = stream_number(stream);
   Session* session = session_of(number);
   if (session == nullptr) return cudaErrorIllegalState;
-  if (session->origin != number) return cudaErrorStreamCaptureUnmatched;
+  if (session->origin != number) return invalidate(*session, cudaErrorStreamCaptureUnmatched);
   const bool same_thread = session->thread == std::this_thread::get_id();
-  if (session->mode != cudaStreamCaptureModeRelaxed && !same_thread) {
-    return cudaErrorStreamCaptureWrongThread;
-  }
+  const bool any_thread = session->mode == cudaStreamCaptureModeRelaxed || session->invalidated;
+  if (!any_thread && !same_thread) return cudaErrorStreamCaptureWrongThread;
   int error = cudaSuccess;
   if (!is_joined(*session)) error = cudaErrorStreamCaptureUnjoined;
   if (session->invalidated) error = cudaErrorStreamCaptureInvalidated;

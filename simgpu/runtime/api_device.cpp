@@ -226,6 +226,7 @@ int set_function_attribute(const void* function, cudaFuncAttribute attribute, in
                              kernel->index, static_cast<std::uint32_t>(value));
   if (reply.ok()) {
     kernel->attributes.max_dynamic_shared_bytes = static_cast<std::uint32_t>(value);
+    kernel->shared_limit = static_cast<std::uint32_t>(value);
   }
   return reply.error;
 }
@@ -328,7 +329,6 @@ cudaError_t cudaDeviceReset() {
   runtime::forget_textures();
   runtime::forget_captures();
   runtime::forget_graphs();
-  runtime::forget_errors();
   return cudaSuccess;
 }
 

@@ -1,5 +1,4 @@
 #include <array>
-#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -11,19 +10,9 @@
 namespace simgpu::runtime {
 namespace {
 
-/// How many contexts cudaDeviceReset has ended.
-std::atomic<unsigned>& ended_contexts() {
-  static std::atomic<unsigned> count{0};
-  return count;
-}
-
+/// Of this thread. It outlives a context that cudaDeviceReset ends.
 cudaError_t& last_error() {
   thread_local cudaError_t error = cudaSuccess;
-  thread_local unsigned context = 0;
-  if (const unsigned now = ended_contexts(); context != now) {
-    error = cudaSuccess;
-    context = now;
-  }
   return error;
 }
 
@@ -107,6 +96,7 @@ constexpr std::array kErrorTexts{
     ROOFLAB_ERROR(cudaErrorMisalignedAddress, "misaligned address"),
     ROOFLAB_ERROR(cudaErrorInvalidPc, "invalid program counter"),
     ROOFLAB_ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
+    ROOFLAB_ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
     ROOFLAB_ERROR(cudaErrorPeerAccessNotEnabled, "peer access has not been enabled"),
     ROOFLAB_ERROR(cudaErrorNotPermitted, "operation not permitted"),
     ROOFLAB_ERROR(cudaErrorNotSupported, "operation not supported"),
@@ -147,8 +137,6 @@ cudaError_t record(cudaError_t error) {
   if (error != cudaSuccess && error != cudaErrorNotReady) last_error() = error;
   return error;
 }
-
-void forget_errors() { ++ended_contexts(); }
 
 cudaError_t hide_from_caller(cudaError_t error) {
   if (error == cudaSuccess || is_sticky(error)) return error;

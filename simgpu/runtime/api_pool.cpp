@@ -47,6 +47,7 @@ int allocate_from_pool(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStr
   if (pointer == nullptr || pool == nullptr) return cudaErrorInvalidValue;
   if (is_captured(stream)) return allocate_in_capture(pointer, bytes, stream);
   if (const int error = permit_stream(stream); error != 0) return error;
+  if (const int error = permit_unsafe(); error != 0) return error;
   const Reply reply = Client::instance().ask(GuestOperation::pool_allocate, std::uint64_t{bytes},
                                              number_of(pool), stream_number(stream));
   if (!reply.ok()) return reply.error;

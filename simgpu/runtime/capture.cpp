@@ -302,10 +302,11 @@ int end_capture(cudaStream_t stream, cudaGraph_t* graph) {
   if (session == nullptr) return cudaErrorIllegalState;
   if (session->origin != number) return invalidate(*session, cudaErrorStreamCaptureUnmatched);
   const bool same_thread = session->thread == std::this_thread::get_id();
-  const bool any_thread = session->mode == cudaStreamCaptureModeRelaxed || session->invalidated;
-  if (!any_thread && !same_thread) return cudaErrorStreamCaptureWrongThread;
   int error = cudaSuccess;
   if (!is_joined(*session)) error = cudaErrorStreamCaptureUnjoined;
+  // Who may not end it ends it all the same, as on an H200.
+  const bool any_thread = session->mode == cudaStreamCaptureModeRelaxed;
+  if (!any_thread && !same_thread) error = cudaErrorStreamCaptureWrongThread;
   if (session->invalidated) error = cudaErrorStreamCaptureInvalidated;
   if (graph != nullptr) *graph = nullptr;
   if (error == 0 && session->own == nullptr && graph != nullptr) *graph = handle_of(session->graph);

@@ -80,9 +80,11 @@ void beginning_and_ending() {
   CHECK(cudaStreamBeginCapture(s.origin, cudaStreamCaptureModeGlobal));
   CHECK(cudaEventRecord(s.event, s.origin));
   CHECK(cudaStreamWaitEvent(s.other, s.event, 0));
-  std::thread([&] { EXPECT_ERROR(end(s.origin), cudaErrorStreamCaptureWrongThread); }).join();
   nothing<<<1, 1, 0, s.other>>>();
   EXPECT_ERROR(end(s.origin), cudaErrorStreamCaptureUnjoined);
+  CHECK(cudaStreamBeginCapture(s.origin, cudaStreamCaptureModeGlobal));
+  std::thread([&] { EXPECT_ERROR(end(s.origin), cudaErrorStreamCaptureWrongThread); }).join();
+  EXPECT_ERROR(end(s.origin), cudaErrorIllegalState);  // it has ended all the same
   CHECK(cudaStreamBeginCapture(s.origin, cudaStreamCaptureModeRelaxed));
   std::thread([&] { CHECK(end(s.origin)); }).join();
 }
@@ -103,6 +105,14 @@ void waiting_and_asking() {
   CHECK(cudaEventRecord(s.event, s.other));
   forbids(s.origin, global, cudaErrorStreamCaptureUnsupported,
           [&] { return cudaEventSynchronize(s.event); });
+  // Of streams that are not captured too.
+  forbids(s.origin, global, cudaErrorStreamCaptureUnsupported,
+          [&] { return cudaStreamSynchronize(s.other); });
+  forbids(s.origin, global, cudaErrorStreamCaptureUnsupported,
+          [&] { return cudaStreamQuery(s.other); });
+  void* memory = nullptr;
+  forbids(s.origin, global, cudaErrorStreamCaptureUnsupported,
+          [&] { return cudaMallocAsync(&memory, 16, s.other); });
   forbids(s.origin, cudaStreamCaptureModeRelaxed, cudaErrorStreamCaptureIsolation,
           [&] { return cudaStreamWaitEvent(s.origin, s.event, 0); });
 }

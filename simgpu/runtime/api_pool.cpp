@@ -22,14 +22,20 @@ std::atomic<cudaMemPool_t>& current_pool() {
   return pool;
 }
 
-/// Whether a capture takes what is asked of the stream.
+/// Whether a capture takes what is asked of the stream, be it only to refuse it.
 bool is_captured(cudaStream_t stream) {
   CaptureInfo info;
-  return capture_info(stream, &info) == 0 && info.status == cudaStreamCaptureStatusActive;
+  return capture_info(stream, &info) == 0 && info.graph != nullptr;
+}
+
+bool is_invalidated(cudaStream_t stream) {
+  CaptureInfo info;
+  return capture_info(stream, &info) == 0 && info.status == cudaStreamCaptureStatusInvalidated;
 }
 
 /// Becomes a node of the graph.
 int allocate_in_capture(void** pointer, size_t bytes, cudaStream_t stream) {
+  if (is_invalidated(stream)) return cudaErrorStreamCaptureInvalidated;
   AllocationWork work;
   if (const int error = GraphMemory::allocate(bytes, &work.memory); error != 0) return error;
   *pointer = work.memory->pointer();
@@ -37,6 +43,7 @@ int allocate_in_capture(void** pointer, size_t bytes, cudaStream_t stream) {
 }
 
 int free_in_capture(void* pointer, cudaStream_t stream) {
+  if (is_invalidated(stream)) return cudaErrorStreamCaptureInvalidated;
   if (!free_graph_memory(address_of(pointer))) {
     return cudaErrorInvalidValue;  // and the capture goes on
   }

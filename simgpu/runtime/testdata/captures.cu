@@ -113,6 +113,11 @@ void waiting_and_asking() {
   void* memory = nullptr;
   forbids(s.origin, global, cudaErrorStreamCaptureUnsupported,
           [&] { return cudaMallocAsync(&memory, 16, s.other); });
+  CHECK(cudaStreamBeginCapture(s.origin, global));
+  EXPECT_ERROR(cudaStreamQuery(s.origin), cudaErrorStreamCaptureUnsupported);
+  EXPECT_ERROR(cudaMallocAsync(&memory, 16, s.origin), cudaErrorStreamCaptureInvalidated);
+  EXPECT_ERROR(cudaFreeAsync(memory, s.origin), cudaErrorStreamCaptureInvalidated);
+  EXPECT_ERROR(end(s.origin), cudaErrorStreamCaptureInvalidated);
   forbids(s.origin, cudaStreamCaptureModeRelaxed, cudaErrorStreamCaptureIsolation,
           [&] { return cudaStreamWaitEvent(s.origin, s.event, 0); });
 }

@@ -28,6 +28,7 @@ void CUPTIAPI request_buffer(uint8_t** buffer, size_t* size, size_t* most_record
 
 void print(const CUpti_Activity* record) {
   switch (record->kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
       const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
       std::printf("kernel %s %u %u %d %d %u %llu %llu\n", kernel->name, kernel->correlationId,

@@ -102,6 +102,15 @@ void advise() {
   EXPECT(answer_of(cudaMemRangeAttributeAccessedBy) == 0);
   CHECK(cudaMemAdvise(values, 4096, cudaMemAdviseUnsetReadMostly, device));
   EXPECT(answer_of(cudaMemRangeAttributeReadMostly) == 0);
+  char* pages = nullptr;  // what is said of one page is not said of both
+  CHECK(cudaMallocManaged(&pages, 8192));
+  CHECK(cudaMemAdvise(pages + 10, 1, cudaMemAdviseSetReadMostly, device));
+  for (const int bytes : {4096, 8192}) {
+    CHECK(cudaMemRangeGetAttribute(&answer, sizeof answer, cudaMemRangeAttributeReadMostly, pages,
+                                   static_cast<size_t>(bytes)));
+    EXPECT(answer == (bytes == 4096 ? 1 : 0));
+  }
+  CHECK(cudaFree(pages));
   CHECK(cudaStreamAttachMemAsync(nullptr, values, 0, cudaMemAttachGlobal));
   EXPECT_ERROR(cudaStreamAttachMemAsync(nullptr, values + 1, 0, cudaMemAttachGlobal),
                cudaErrorInvalidValue);

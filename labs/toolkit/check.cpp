@@ -10,12 +10,13 @@ namespace {
 /// What most often causes `status`, as the next thing to look at.
 const char* advice_for(cudaError_t status) {
   switch (status) {
-    case cudaErrorInvalidConfiguration:
+    case cudaErrorInvalidConfiguration:  // of a launch, from older runtimes
       return "the launch <<<grid, block>>>: a block has at most 1024 threads, and no dimension is "
              "0";
     case cudaErrorInvalidValue:
       return "the arguments of this call: a null pointer, a negative size or a wrong copy "
-             "direction";
+             "direction; of a launch <<<grid, block>>>: a block has at most 1024 threads, no "
+             "dimension is 0, and shared memory beyond 48 KB has to be asked for";
     case cudaErrorIllegalAddress:
       return "the indices in the kernels launched before: one of them reads or writes outside an "
              "array";

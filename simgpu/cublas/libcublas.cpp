@@ -101,20 +101,38 @@ bool is_operation(cublasOperation_t operation) {
   return operation >= CUBLAS_OP_N && operation <= CUBLAS_OP_C;
 }
 
-bool is_valid(const Product& product) {
+/// The first parameter that is wrong, as the BLAS counts those of its GEMM; 0 if none is.
+int wrong_parameter(const Product& product) {
   const int rows_a = product.transpose_a == CUBLAS_OP_N ? product.m : product.k;
   const int rows_b = product.transpose_b == CUBLAS_OP_N ? product.k : product.n;
-  return is_operation(product.transpose_a) && is_operation(product.transpose_b) && product.m >= 0 &&
-         product.n >= 0 && product.k >= 0 && product.batch >= 0 &&
-         product.a.leading >= std::max(1, rows_a) && product.b.leading >= std::max(1, rows_b) &&
-         product.c.leading >= std::max(1, product.m);
+  if (!is_operation(product.transpose_a)) return 1;
+  if (!is_operation(product.transpose_b)) return 2;
+  if (product.m < 0) return 3;
+  if (product.n < 0) return 4;
+  if (product.k < 0) return 5;
+  if (product.a.leading < std::max(1, rows_a)) return 8;
+  if (product.b.leading < std::max(1, rows_b)) return 10;
+  if (product.c.leading < std::max(1, product.m)) return 13;
+  return 0;
+}
+
+/// NVIDIA's library prints the line of the BLAS on standard output. @returns the status of a call
+/// of SGEMM or DGEMM
+cublasStatus_t tell_wrong_parameter(const char* routine, const Product& product,
+                                    cublasStatus_t status) {
+  const int wrong = wrong_parameter(product);
+  if (status == CUBLAS_STATUS_INVALID_VALUE && wrong != 0) {
+    std::printf(" ** On entry to %-6s parameter number %d had an illegal value\n", routine, wrong);
+  }
+  return status;
 }
 
 template <typename Scalar>
 cublasStatus_t multiply(const cublasContext* context, const Product& product, Element input,
                         Element output, const void* alpha, const void* beta, bool tf32) {
   if (context == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
-  if (!is_valid(product) || alpha == nullptr || beta == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
+  const bool valid = wrong_parameter(product) == 0 && product.batch >= 0;
+  if (!valid || alpha == nullptr || beta == nullptr) return CUBLAS_STATUS_INVALID_VALUE;
   Request request = start(*context, Routine::gemm, input);
   request.output = output;
   request.tf32 = input == Element::f32 && tf32 ? 1 : 0;
@@ -319,16 +337,20 @@ cublasStatus_t cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t transa,
                               cublasOperation_t transb, int m, int n, int k, const float* alpha,
                               const float* A, int lda, const float* B, int ldb, const float* beta,
                               float* C, int ldc) {
-  return multiply<float>(handle, {transa, transb, m, n, k, {A, lda}, {B, ldb}, {C, ldc}},
-                         Element::f32, Element::f32, alpha, beta, uses_tf32(handle));
+  const Product product{transa, transb, m, n, k, {A, lda}, {B, ldb}, {C, ldc}};
+  return tell_wrong_parameter(
+      "SGEMM", product,
+      multiply<float>(handle, product, Element::f32, Element::f32, alpha, beta, uses_tf32(handle)));
 }
 
 cublasStatus_t cublasDgemm_v2(cublasHandle_t handle, cublasOperation_t transa,
                               cublasOperation_t transb, int m, int n, int k, const double* alpha,
                               const double* A, int lda, const double* B, int ldb,
                               const double* beta, double* C, int ldc) {
-  return multiply<double>(handle, {transa, transb, m, n, k, {A, lda}, {B, ldb}, {C, ldc}},
-                          Element::f64, Element::f64, alpha, beta, false);
+  const Product product{transa, transb, m, n, k, {A, lda}, {B, ldb}, {C, ldc}};
+  return tell_wrong_parameter(
+      "DGEMM", product,
+      multiply<double>(handle, product, Element::f64, Element::f64, alpha, beta, false));
 }
 
 cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t transa,

@@ -1,5 +1,6 @@
 #include "simgpu/cupti/activity.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -30,6 +31,10 @@ std::vector<std::byte> take_chunk() {
   return chunk;
 }
 
+bool is_kernel(CUpti_ActivityKind kind) {
+  return kind == CUPTI_ACTIVITY_KIND_KERNEL || kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+}
+
 }  // namespace
 
 Activity& Activity::instance() {
@@ -44,6 +49,9 @@ CUptiResult Activity::enable(CUpti_ActivityKind kind) {
     std::fprintf(stderr, "simgpu: cuptiActivityEnable of %s is not implemented\n",
                  name_of(kind).c_str());
     return CUPTI_ERROR_INVALID_KIND;
+  }
+  if (is_kernel(kind) && !is_enabled(kind) && kernel_kind().has_value()) {
+    return CUPTI_ERROR_NOT_COMPATIBLE;
   }
   if (enabled_.empty()) {
     if (!tell_device(true)) return CUPTI_ERROR_NOT_INITIALIZED;
@@ -124,6 +132,11 @@ bool Activity::counters(std::uint32_t correlation, std::int64_t grid, double* fl
   return true;
 }
 
+std::optional<CUpti_ActivityKind> Activity::kernel_kind() const {
+  const auto found = std::ranges::find_if(enabled_, is_kernel);
+  return found == enabled_.end() ? std::nullopt : std::optional(*found);
+}
+
 void Activity::drain() {
   for (;;) {
     const std::vector<std::byte> chunk = take_chunk();
@@ -144,8 +157,8 @@ void Activity::drain() {
 void Activity::convert(const ActivityEntry& entry, const std::string& name) {
   switch (entry.kind) {
     case ActivityKind::kernel:
-      if (!is_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) return;
-      pending_.push_back(kernel_record(entry, names_.keep(name)));
+      if (!kernel_kind()) return;
+      pending_.push_back(kernel_record(*kernel_kind(), entry, names_.keep(name)));
       counters_[{static_cast<std::uint32_t>(entry.correlation),
                  static_cast<std::int64_t>(entry.sequence)}] = {
           .flops = static_cast<double>(entry.flops),

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -42,6 +43,8 @@ class Activity {
   };
 
   bool is_enabled(CUpti_ActivityKind kind) const { return enabled_.contains(kind); }
+  /// Which of the two kinds of kernel records is enabled; CUPTI has one at a time.
+  std::optional<CUpti_ActivityKind> kernel_kind() const;
   /// Fetches what the device has, as records of the kinds that are enabled now.
   void drain();
   void convert(const protocol::ActivityEntry& entry, const std::string& name);

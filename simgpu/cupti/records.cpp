@@ -63,6 +63,7 @@ std::string_view function_of(std::string_view versioned) {
 
 std::size_t record_bytes(CUpti_ActivityKind kind) {
   switch (kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
       return sizeof(CUpti_ActivityKernel10);
     case CUPTI_ACTIVITY_KIND_MEMCPY:
@@ -91,9 +92,10 @@ std::string name_of(CUpti_ActivityKind kind) {
 }
 
 CUpti_CallbackId callback_id(const std::string& function) {
-  // A product of cuBLAS is a launch, as NVIDIA's library makes it.
+  // A product of cuBLAS is a launch, as NVIDIA's library makes it, and CUPTI tells what nvcc makes
+  // of <<<>>> as if the program had called the function itself.
   std::string_view wanted = function;
-  if (wanted == "cublas") wanted = "cudaLaunchKernel";
+  if (wanted == "cublas" || wanted == "__cudaLaunchKernel") wanted = "cudaLaunchKernel";
   CUpti_CallbackId newest = 0;
   for (const CallbackName& callback : kCallbacks) {
     if (function_of(callback.name) == wanted) newest = callback.id;
@@ -108,9 +110,8 @@ const char* callback_name(CUpti_CallbackId id) {
   return found == std::end(kCallbacks) ? nullptr : found->name;
 }
 
-RecordBytes kernel_record(const ActivityEntry& entry, const char* name) {
-  auto record = work_record<CUpti_ActivityKernel10>(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, entry,
-                                                    CUPTI_CHANNEL_TYPE_COMPUTE);
+RecordBytes kernel_record(CUpti_ActivityKind kind, const ActivityEntry& entry, const char* name) {
+  auto record = work_record<CUpti_ActivityKernel10>(kind, entry, CUPTI_CHANNEL_TYPE_COMPUTE);
   record.completed = entry.end_ns;
   record.registersPerThread = static_cast<std::uint16_t>(std::min(entry.registers, 0xFFFFu));
   record.gridX = whole(entry.grid.x), record.gridY = whole(entry.grid.y);

@@ -38,7 +38,9 @@ class Names {
   std::set<std::string> names_;
 };
 
-RecordBytes kernel_record(const protocol::ActivityEntry& entry, const char* name);
+/// @param kind KERNEL or CONCURRENT_KERNEL
+RecordBytes kernel_record(CUpti_ActivityKind kind, const protocol::ActivityEntry& entry,
+                          const char* name);
 RecordBytes copy_record(const protocol::ActivityEntry& entry);
 RecordBytes fill_record(const protocol::ActivityEntry& entry);
 RecordBytes call_record(const protocol::ActivityEntry& entry, const std::string& function);

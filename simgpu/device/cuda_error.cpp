@@ -12,8 +12,6 @@ const char* name_of(CudaError error) {
       return "cudaErrorMemoryAllocation";
     case CudaError::initialization_error:
       return "cudaErrorInitializationError";
-    case CudaError::invalid_configuration:
-      return "cudaErrorInvalidConfiguration";
     case CudaError::invalid_pitch_value:
       return "cudaErrorInvalidPitchValue";
     case CudaError::invalid_symbol:
@@ -46,8 +44,6 @@ const char* name_of(CudaError error) {
       return "cudaErrorLaunchTimeout";
     case CudaError::assert_failed:
       return "cudaErrorAssert";
-    case CudaError::hardware_stack_error:
-      return "cudaErrorHardwareStackError";
     case CudaError::misaligned_address:
       return "cudaErrorMisalignedAddress";
     case CudaError::invalid_pc:

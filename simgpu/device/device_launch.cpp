@@ -38,7 +38,7 @@ CudaError error_of(LaunchStatus status) {
     case LaunchStatus::launch_failure:
       return CudaError::launch_failure;
     case LaunchStatus::stack_overflow:
-      return CudaError::hardware_stack_error;
+      return CudaError::illegal_address;  // as an H200 says it, not cudaErrorHardwareStackError
     case LaunchStatus::invalid_program_counter:
       return CudaError::invalid_pc;
     case LaunchStatus::unsupported:

@@ -151,7 +151,7 @@ TEST_F(HostileKernel, HasAShortStoryHoweverLongItsNamesAre) {
   for (const std::string& name : {doubling + "Evv", std::string(kMebibyte, 'n')}) {
     const std::string recursion = module_of(fmt::format("call {};", name),
                                             fmt::format(".func {0}() {{ call {0}; ret; }}", name));
-    const Finding finding = only_finding(CudaError::hardware_stack_error, recursion, {1, 1, 1});
+    const Finding finding = only_finding(CudaError::illegal_address, recursion, {1, 1, 1});
     EXPECT_EQ(finding.code, "RL0209");
     EXPECT_LT(finding.message.size(), 10'000u);
   }

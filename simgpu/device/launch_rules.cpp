@@ -21,7 +21,7 @@ LaunchVerdict judge_sizes(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu
   const Dim3& grid = shape.grid;
   const Dim3& block = shape.block;
   if (grid.x == 0 || grid.y == 0 || grid.z == 0 || block.x == 0 || block.y == 0 || block.z == 0) {
-    return refuse(CudaError::invalid_configuration,
+    return refuse(CudaError::invalid_value,
                   fmt::format("grid {} and block {} must not have a zero; a division that rounds "
                               "down is the usual cause",
                               text_of(grid), text_of(block)));
@@ -29,13 +29,13 @@ LaunchVerdict judge_sizes(const LaunchShape& shape, const gpu_spec::GpuSpec& gpu
   const auto most = static_cast<std::uint64_t>(gpu.max_threads_per_block);
   if (block.x > most || block.y > most || block.z > kMaxBlockZ || block.count() > most) {
     return refuse(
-        CudaError::invalid_configuration,
+        CudaError::invalid_value,
         fmt::format("a block of {} is {} threads; a block holds at most {} threads and is "
                     "at most {} deep in z",
                     text_of(block), block.count(), most, kMaxBlockZ));
   }
   if (grid.x > kMaxGridX || grid.y > kMaxGridYZ || grid.z > kMaxGridYZ) {
-    return refuse(CudaError::invalid_configuration,
+    return refuse(CudaError::invalid_value,
                   fmt::format("a grid of {} is too large: at most {} blocks in x, {} in y and z",
                               text_of(grid), kMaxGridX, kMaxGridYZ));
   }
@@ -111,7 +111,7 @@ LaunchVerdict judge_launch(const LoadedKernel& kernel, const LaunchShape& shape,
   const std::uint64_t bound =
       std::uint64_t{most[0]} * std::max(most[1], 1u) * std::max(most[2], 1u);
   if (bound != 0 && shape.block.count() > bound) {
-    return refuse(CudaError::launch_out_of_resources,
+    return refuse(CudaError::invalid_value,
                   fmt::format("a block of {} threads is over the kernel's __launch_bounds__ of {}",
                               shape.block.count(), bound));
   }

@@ -79,6 +79,32 @@ Line line_of(const Image& image, const TexturePosition& position, unsigned axis,
 float as_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
 std::uint32_t as_bits(float value) { return std::bit_cast<std::uint32_t>(value); }
 
+/// The largest value of a channel of integers, which reads as 1 where integers read as floats.
+float largest_integer(const Image& image) {
+  const bool is_signed = image.kind == ChannelKind::signed_integer;
+  const unsigned bits = image.channel_bits - (is_signed ? 1 : 0);
+  return static_cast<float>((std::uint64_t{1} << bits) - 1);
+}
+
+/// An integer of as many bits as a channel has, widened by its sign where it has one.
+std::uint32_t widened(const Image& image, std::uint32_t raw) {
+  const unsigned unused = 32 - image.channel_bits;
+  if (image.kind != ChannelKind::signed_integer) return raw << unused >> unused;
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(raw << unused) >> unused);
+}
+
+/// What a channel of the border reads as, as an H200 has it: the colour has the precision of the
+/// channel, and where integers read as integers its float's bits are the integer's.
+std::uint32_t border_of(const Image& image, float colour) {
+  if (image.zero_outside != 0) return 0;
+  if (image.kind == ChannelKind::floating_point) return as_bits(colour);
+  if (image.normalized_values == 0) return widened(image, as_bits(colour));
+  if (std::isnan(colour)) return 0;
+  const float least = image.kind == ChannelKind::signed_integer ? -1.0f : 0.0f;
+  const float largest = largest_integer(image);
+  return as_bits(std::round(std::clamp(colour, least, 1.0f) * largest) / largest);
+}
+
 /// One channel, widened to 32 bits or, where that is asked for, to a float.
 std::uint32_t channel_of(const Image& image, const std::byte* at) {
   std::uint32_t raw = 0;
@@ -91,14 +117,12 @@ std::uint32_t channel_of(const Image& image, const std::byte* at) {
     return image.channel_bits == 32 ? raw
                                     : as_bits(arith::f16_to_f32(static_cast<std::uint16_t>(raw)));
   }
-  const unsigned unused = 32 - image.channel_bits;
-  const auto wide = static_cast<std::int32_t>(raw << unused) >> unused;
-  const bool is_signed = image.kind == ChannelKind::signed_integer;
-  if (image.normalized_values == 0) return is_signed ? static_cast<std::uint32_t>(wide) : raw;
-  const auto largest =
-      static_cast<float>((std::uint64_t{1} << (image.channel_bits - (is_signed ? 1 : 0))) - 1);
-  return as_bits(is_signed ? std::max(static_cast<float>(wide) / largest, -1.0f)
-                           : static_cast<float>(raw) / largest);
+  const std::uint32_t wide = widened(image, raw);
+  if (image.normalized_values == 0) return wide;
+  const float largest = largest_integer(image);
+  if (image.kind != ChannelKind::signed_integer) return as_bits(static_cast<float>(wide) / largest);
+  const auto value = static_cast<float>(static_cast<std::int32_t>(wide));
+  return as_bits(std::max(value / largest, -1.0f));
 }
 
 std::uint64_t offset_of(const Image& image, std::int64_t x, std::int64_t y, std::int64_t z) {
@@ -144,19 +168,9 @@ Taps taps_of(const Image& image, const TexturePosition& position) {
 
 TextureValue value_of(const Image& image, const std::byte* element) {
   TextureValue value;
-  value.bits[3] = image.reads_floats() ? as_bits(1.0f) : 1;
   for (std::uint32_t i = 0; i < image.channels; ++i) {
-    if (element != nullptr) {
-      value.bits[i] = channel_of(image, element + i * (image.channel_bits / 8));
-    } else if (image.zero_outside != 0) {
-      value.bits[i] = 0;
-    } else if (image.reads_floats()) {
-      value.bits[i] = as_bits(image.border[i]);
-    } else {
-      const float limited = std::clamp(image.border[i], -2147483648.0f, 2147483520.0f);
-      value.bits[i] =
-          std::isnan(limited) ? 0 : static_cast<std::uint32_t>(static_cast<std::int32_t>(limited));
-    }
+    value.bits[i] = element == nullptr ? border_of(image, image.border[i])
+                                       : channel_of(image, element + i * (image.channel_bits / 8));
   }
   return value;
 }

@@ -37,7 +37,7 @@ Tap nearest_tap(const Image& image, const TexturePosition& position);
 /// of 8 fractional bits.
 Taps taps_of(const Image& image, const TexturePosition& position);
 
-/// Four channels as a fetch gives them; those that an element lacks are 0, 0 and 1.
+/// Four channels as a fetch gives them; those that an element lacks are 0.
 struct TextureValue {
   std::array<std::uint32_t, 4> bits{};  ///< float or integer
 };

@@ -63,13 +63,13 @@ void wrong_architecture(bool wrong) {
   cudaLibraryLoadData(&library, text, nullptr, nullptr, 0, nullptr, nullptr, 0);
 }
 /// FAULT nobody_asks RL0308 invalid-api-use host "is 2048 threads"
-/// FAULT nobody_asks RL0314 invalid-api-use host "cudaErrorInvalidConfiguration, and the program"
+/// FAULT nobody_asks RL0314 invalid-api-use host "cudaErrorInvalidValue, and the program"
 void nobody_asks(bool wrong) {
   fill<<<1, wrong ? 2048 : 1024>>>(zeros<int>(2048));
   cudaDeviceReset();
 }
 /// FAULT asked_too_late RL0308 invalid-api-use host "a block of 128 threads is over"
-/// FAULT asked_too_late RL0314 invalid-api-use host "cudaErrorLaunchOutOfResources"
+/// FAULT asked_too_late RL0314 invalid-api-use host "cudaErrorInvalidValue"
 void asked_too_late(bool wrong) {
   bounded<<<1, wrong ? 128 : 64>>>(zeros<int>(128));
   cudaDeviceReset();

@@ -113,7 +113,7 @@ TEST(SimulatedGpuTest, HoldsArgumentsAgainstTheParameters) {
   EXPECT_THAT(refusal([&] {
                 gpu.launch(module, "twice", {1}, {2048}, {x, x, 1});
               }),
-              HasSubstr("cudaErrorInvalidConfiguration"));
+              HasSubstr("cudaErrorInvalidValue"));
 }
 
 TEST(SimulatedGpuTest, NamesWhatItCannotRead) {

@@ -18,9 +18,6 @@ inline cudaError_t record(int error) { return record(static_cast<cudaError_t>(er
 /// @returns the error
 cudaError_t hide_from_caller(cudaError_t error);
 
-/// After cudaDeviceReset no thread knows an error of the context that is gone.
-void forget_errors();
-
 /// Frees what cudaMallocHost gave, and forgets every block of device and registered host memory.
 void forget_memory();
 

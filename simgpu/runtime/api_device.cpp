@@ -181,7 +181,7 @@ std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Propertie
 int resolved_kernel(const void* function, Kernel** kernel) {
   if (!Client::instance().connected()) return cudaErrorNoDevice;
   *kernel = Registry::instance().kernel(function);
-  if (*kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (*kernel == nullptr) return cudaErrorInvalidResourceHandle;
   return Registry::instance().resolve(**kernel);
 }
 
@@ -226,6 +226,7 @@ int set_function_attribute(const void* function, cudaFuncAttribute attribute, in
                              kernel->index, static_cast<std::uint32_t>(value));
   if (reply.ok()) {
     kernel->attributes.max_dynamic_shared_bytes = static_cast<std::uint32_t>(value);
+    kernel->shared_limit = static_cast<std::uint32_t>(value);
   }
   return reply.error;
 }
@@ -328,7 +329,6 @@ cudaError_t cudaDeviceReset() {
   runtime::forget_textures();
   runtime::forget_captures();
   runtime::forget_graphs();
-  runtime::forget_errors();
   return cudaSuccess;
 }
 
@@ -375,7 +375,7 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
       *value = 8u << 20;
       break;
     default:
-      return record(cudaErrorUnsupportedLimit);
+      return record(cudaErrorInvalidValue);
   }
   return record(runtime::need_device(0));
 }

@@ -1,5 +1,4 @@
 #include <array>
-#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -11,19 +10,9 @@
 namespace simgpu::runtime {
 namespace {
 
-/// How many contexts cudaDeviceReset has ended.
-std::atomic<unsigned>& ended_contexts() {
-  static std::atomic<unsigned> count{0};
-  return count;
-}
-
+/// Of this thread. It outlives a context that cudaDeviceReset ends.
 cudaError_t& last_error() {
   thread_local cudaError_t error = cudaSuccess;
-  thread_local unsigned context = 0;
-  if (const unsigned now = ended_contexts(); context != now) {
-    error = cudaSuccess;
-    context = now;
-  }
   return error;
 }
 
@@ -42,7 +31,7 @@ void note_asked() {
   }
 }
 
-/// After these the context is broken: asking for the error does not clear it.
+/// After these the context is broken, and every call gives the error again.
 bool is_sticky(cudaError_t error) {
   switch (error) {
     case cudaErrorIllegalAddress:
@@ -107,6 +96,7 @@ constexpr std::array kErrorTexts{
     ROOFLAB_ERROR(cudaErrorMisalignedAddress, "misaligned address"),
     ROOFLAB_ERROR(cudaErrorInvalidPc, "invalid program counter"),
     ROOFLAB_ERROR(cudaErrorLaunchFailure, "unspecified launch failure"),
+    ROOFLAB_ERROR(cudaErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch"),
     ROOFLAB_ERROR(cudaErrorPeerAccessNotEnabled, "peer access has not been enabled"),
     ROOFLAB_ERROR(cudaErrorNotPermitted, "operation not permitted"),
     ROOFLAB_ERROR(cudaErrorNotSupported, "operation not supported"),
@@ -144,13 +134,9 @@ const ErrorText* find_text(cudaError_t error) {
 }  // namespace
 
 cudaError_t record(cudaError_t error) {
-  if (error != cudaSuccess && error != cudaErrorNotReady && !is_sticky(last_error())) {
-    last_error() = error;
-  }
+  if (error != cudaSuccess && error != cudaErrorNotReady) last_error() = error;
   return error;
 }
-
-void forget_errors() { ++ended_contexts(); }
 
 cudaError_t hide_from_caller(cudaError_t error) {
   if (error == cudaSuccess || is_sticky(error)) return error;
@@ -172,7 +158,6 @@ cudaError_t refuse(const char* function, const char* what) {
 }  // namespace simgpu::runtime
 
 using simgpu::runtime::find_text;
-using simgpu::runtime::is_sticky;
 using simgpu::runtime::last_error;
 using simgpu::runtime::note_asked;
 
@@ -180,9 +165,8 @@ extern "C" {
 
 cudaError_t cudaGetLastError() {
   note_asked();
-  const cudaError_t error = last_error();
-  if (!is_sticky(error)) last_error() = cudaSuccess;
-  return error;
+  // Also after a sticky one the next call to ask gets cudaSuccess, until another call has failed.
+  return std::exchange(last_error(), cudaSuccess);
 }
 
 cudaError_t cudaPeekAtLastError() {

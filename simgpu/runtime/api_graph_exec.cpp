@@ -52,11 +52,7 @@ int launch_exec(cudaGraphExec_t handle, cudaStream_t stream) {
     const auto lock = GraphTable::lock();
     exec = find_exec(handle);
     if (exec == nullptr) return cudaErrorInvalidValue;
-    CaptureInfo info;
-    if (capture_info(stream, &info) == 0 && info.graph != nullptr) {
-      return capture(stream, ChildWork{exec->as_graph()}).value_or(cudaErrorUnknown);
-    }
-    if (const auto forbidden = capture(stream, EmptyWork{})) return *forbidden;
+    if (const int error = permit_stream(stream); error != 0) return error;
   }
   return exec->launch(stream);
 }

@@ -38,7 +38,10 @@ int submit(const void* function, dim3 grid, dim3 block, void** arguments,
   CaptureInfo info;
   const bool capturing = capture_info(stream, &info) == 0 && info.graph != nullptr;
   if (capturing) {
-    if (const int error = check(work); error != 0) return error;
+    if (const int error = check(work); error != 0) {
+      spoil_capture(stream);
+      return error;
+    }
   }
   if (const auto captured = capture(stream, work)) return *captured;
   return launch(work, stream);

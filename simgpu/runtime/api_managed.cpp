@@ -4,9 +4,11 @@
 #include "simgpu/runtime/api.h"
 #include "simgpu/runtime/capture.h"
 #include "simgpu/runtime/device_range.h"
+#include "simgpu/runtime/managed_advice.h"
 
 /// What a program may say and ask about memory that host and device share. Advice and prefetches
-/// are checked and otherwise without effect: managed memory lies where both see it.
+/// are checked, kept for the program to ask about, and otherwise without effect: managed memory
+/// lies where both see it.
 namespace simgpu::runtime {
 namespace {
 
@@ -36,6 +38,33 @@ bool takes_place(cudaMemoryAdvise advice) {
          advice == cudaMemAdviseUnsetAccessedBy;
 }
 
+/// As a PageAdvice has it.
+int number_of_place(const cudaMemLocation& place) {
+  return place.type == cudaMemLocationTypeDevice ? place.id : cudaCpuDeviceId;
+}
+
+/// What one advice makes of a page.
+void apply(cudaMemoryAdvise advice, const cudaMemLocation& place, PageAdvice& page) {
+  switch (advice) {
+    case cudaMemAdviseSetReadMostly:
+    case cudaMemAdviseUnsetReadMostly:
+      page.read_mostly = advice == cudaMemAdviseSetReadMostly;
+      break;
+    case cudaMemAdviseSetPreferredLocation:
+      page.preferred = number_of_place(place);
+      break;
+    case cudaMemAdviseUnsetPreferredLocation:
+      page.preferred = PageAdvice::kNowhere;
+      break;
+    case cudaMemAdviseSetAccessedBy:
+    case cudaMemAdviseUnsetAccessedBy:
+      if (number_of_place(place) == 0) {
+        page.accessed_by_device = advice == cudaMemAdviseSetAccessedBy;
+      }
+      break;
+  }
+}
+
 int advise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
            const cudaMemLocation& place) {
   if (!Client::instance().connected()) return cudaErrorNoDevice;
@@ -43,7 +72,10 @@ int advise(const void* pointer, size_t bytes, cudaMemoryAdvise advice,
   if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy) {
     return cudaErrorInvalidValue;
   }
-  return takes_place(advice) && !is_place(place) ? cudaErrorInvalidDevice : cudaSuccess;
+  if (takes_place(advice) && !is_place(place)) return cudaErrorInvalidValue;
+  ManagedAdvice::instance().change(address_of(pointer), bytes,
+                                   [&](PageAdvice& page) { apply(advice, place, page); });
+  return cudaSuccess;
 }
 
 int prefetch(const void* pointer, size_t bytes, const cudaMemLocation& place, unsigned flags,
@@ -52,7 +84,13 @@ int prefetch(const void* pointer, size_t bytes, const cudaMemLocation& place, un
   if (const int error = permit_stream(stream); error != 0) return error;
   if (bytes == 0 || flags != 0 || !is_managed(pointer, bytes)) return cudaErrorInvalidValue;
   if (!is_place(place)) return cudaErrorInvalidDevice;
-  return Client::instance().ask(GuestOperation::stream_info, stream_number(stream)).error;
+  const int error =
+      Client::instance().ask(GuestOperation::stream_info, stream_number(stream)).error;
+  if (error != 0) return error;
+  ManagedAdvice::instance().change(address_of(pointer), bytes, [&](PageAdvice& page) {
+    page.prefetched = number_of_place(place);
+  });
+  return cudaSuccess;
 }
 
 int attach(cudaStream_t stream, const void* pointer, size_t bytes, unsigned flags) {
@@ -66,7 +104,7 @@ int attach(cudaStream_t stream, const void* pointer, size_t bytes, unsigned flag
   return whole ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-/// Nothing was advised and nothing moved: the answers for memory that nobody prefers anywhere.
+/// What the program has said of the whole range.
 int range_attribute(void* data, size_t data_bytes, cudaMemRangeAttribute attribute,
                     const void* pointer, size_t bytes) {
   if (data == nullptr || bytes == 0 || !is_managed(pointer, bytes)) return cudaErrorInvalidValue;
@@ -75,14 +113,23 @@ int range_attribute(void* data, size_t data_bytes, cudaMemRangeAttribute attribu
   if (data_bytes % sizeof(int) != 0 || data_bytes == 0 || (!list && data_bytes != sizeof(int))) {
     return cudaErrorInvalidValue;
   }
+  const auto common = [&](auto member, auto otherwise) {
+    return ManagedAdvice::instance().common(address_of(pointer), bytes, member, otherwise);
+  };
+  static_assert(PageAdvice::kNowhere == cudaInvalidDeviceId);
   switch (attribute) {
     case cudaMemRangeAttributeReadMostly:
-      *values = 0;
+      *values = common(&PageAdvice::read_mostly, false) ? 1 : 0;
       return cudaSuccess;
     case cudaMemRangeAttributePreferredLocation:
+      *values = common(&PageAdvice::preferred, PageAdvice::kNowhere);
+      return cudaSuccess;
     case cudaMemRangeAttributeLastPrefetchLocation:
+      *values = common(&PageAdvice::prefetched, PageAdvice::kNowhere);
+      return cudaSuccess;
     case cudaMemRangeAttributeAccessedBy:
       std::fill_n(values, data_bytes / sizeof(int), cudaInvalidDeviceId);
+      if (common(&PageAdvice::accessed_by_device, false)) *values = 0;
       return cudaSuccess;
     default:
       return refuse("cudaMemRangeGetAttribute", "this attribute");

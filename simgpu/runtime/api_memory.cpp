@@ -5,6 +5,7 @@
 #include "simgpu/runtime/api.h"
 #include "simgpu/runtime/capture.h"
 #include "simgpu/runtime/device_range.h"
+#include "simgpu/runtime/managed_advice.h"
 #include "simgpu/runtime/shared_memory.h"
 
 /// Allocation on the device and of pinned host memory.
@@ -35,8 +36,10 @@ int allocate_pinned(void** pointer, size_t bytes, protocol::SharedKind kind) {
 
 int allocate_managed(void** pointer, size_t bytes, unsigned flags) {
   const bool known = flags == cudaMemAttachGlobal || flags == cudaMemAttachHost;
-  if (pointer == nullptr || bytes == 0 || !known) return cudaErrorInvalidValue;
+  if (pointer == nullptr || !known) return cudaErrorInvalidValue;
   if (const int error = permit_unsafe(); error != 0) return error;
+  *pointer = nullptr;
+  if (bytes == 0) return cudaSuccess;
   return allocate_shared(protocol::SharedKind::managed, bytes, pointer);
 }
 
@@ -46,6 +49,7 @@ int release(void* pointer) {
   const Reply reply = Client::instance().ask(GuestOperation::release, address_of(pointer));
   if (!reply.ok()) return reply.error;
   if (const auto block = forget_device_block(address_of(pointer))) {
+    if (block->mapped_bytes != 0) ManagedAdvice::instance().forget(block->base, block->bytes);
     unmap_shared(block->base, block->mapped_bytes);
   }
   return cudaSuccess;
@@ -71,7 +75,7 @@ int free_pinned(void* pointer) {
 
 int allocate_pitched(void** pointer, size_t* pitch, size_t width, size_t height) {
   if (pitch == nullptr) return cudaErrorInvalidValue;
-  if (width > SIZE_MAX - kPitchAlignment) return cudaErrorMemoryAllocation;
+  if (width > SIZE_MAX - kPitchAlignment) return cudaErrorInvalidValue;
   *pitch = (width + kPitchAlignment - 1) / kPitchAlignment * kPitchAlignment;
   if (height != 0 && *pitch > SIZE_MAX / height) return cudaErrorMemoryAllocation;
   return allocate(pointer, *pitch * height);
@@ -100,6 +104,7 @@ int pointer_attributes(cudaPointerAttributes* attributes, const void* pointer) {
 }  // namespace
 
 void forget_memory() {
+  ManagedAdvice::instance().clear();
   for (const auto& blocks : {forget_device_blocks(), forget_pinned_blocks()}) {
     for (const KnownBlock& block : blocks) unmap_shared(block.base, block.mapped_bytes);
   }

@@ -71,8 +71,9 @@ cudaError_t cudaDeviceGetByPCIBusId(int* device, const char* text) {
     const bool known = std::sscanf(text, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4 ||
                        std::sscanf(text, "%x:%x.%x", &bus, &slot, &function) == 3 ||
                        std::sscanf(text, "%x:%x:%x", &domain, &bus, &slot) == 3;
-    if (!known || domain != 0 || bus != 0 || slot != 0 || function != 0) {
-      return static_cast<int>(cudaErrorInvalidValue);
+    if (!known) return static_cast<int>(cudaErrorInvalidValue);
+    if (domain != 0 || bus != 0 || slot != 0 || function != 0) {
+      return static_cast<int>(cudaErrorInvalidDevice);
     }
     *device = 0;
     return 0;

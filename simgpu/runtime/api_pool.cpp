@@ -22,14 +22,20 @@ std::atomic<cudaMemPool_t>& current_pool() {
   return pool;
 }
 
-/// Whether a capture takes what is asked of the stream.
+/// Whether a capture takes what is asked of the stream, be it only to refuse it.
 bool is_captured(cudaStream_t stream) {
   CaptureInfo info;
-  return capture_info(stream, &info) == 0 && info.status == cudaStreamCaptureStatusActive;
+  return capture_info(stream, &info) == 0 && info.graph != nullptr;
+}
+
+bool is_invalidated(cudaStream_t stream) {
+  CaptureInfo info;
+  return capture_info(stream, &info) == 0 && info.status == cudaStreamCaptureStatusInvalidated;
 }
 
 /// Becomes a node of the graph.
 int allocate_in_capture(void** pointer, size_t bytes, cudaStream_t stream) {
+  if (is_invalidated(stream)) return cudaErrorStreamCaptureInvalidated;
   AllocationWork work;
   if (const int error = GraphMemory::allocate(bytes, &work.memory); error != 0) return error;
   *pointer = work.memory->pointer();
@@ -37,9 +43,9 @@ int allocate_in_capture(void** pointer, size_t bytes, cudaStream_t stream) {
 }
 
 int free_in_capture(void* pointer, cudaStream_t stream) {
+  if (is_invalidated(stream)) return cudaErrorStreamCaptureInvalidated;
   if (!free_graph_memory(address_of(pointer))) {
-    permit_stream(stream);  // ends the capture
-    return refuse("cudaFreeAsync", "in a stream capture, of memory that no graph has allocated");
+    return cudaErrorInvalidValue;  // and the capture goes on
   }
   return capture(stream, ReleaseWork{pointer}).value_or(cudaErrorUnknown);
 }
@@ -48,6 +54,7 @@ int allocate_from_pool(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStr
   if (pointer == nullptr || pool == nullptr) return cudaErrorInvalidValue;
   if (is_captured(stream)) return allocate_in_capture(pointer, bytes, stream);
   if (const int error = permit_stream(stream); error != 0) return error;
+  if (const int error = permit_unsafe(); error != 0) return error;
   const Reply reply = Client::instance().ask(GuestOperation::pool_allocate, std::uint64_t{bytes},
                                              number_of(pool), stream_number(stream));
   if (!reply.ok()) return reply.error;
@@ -82,7 +89,7 @@ int create_pool(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   if (properties->location.type != cudaMemLocationTypeDevice) {
     return refuse("cudaMemPoolCreate", "a pool of host memory");
   }
-  if (properties->location.id != 0) return cudaErrorInvalidDevice;
+  if (properties->location.id != 0) return cudaErrorInvalidValue;
   const Reply reply = Client::instance().ask(GuestOperation::pool_create);
   if (reply.ok()) *pool = pool_handle(reply.reader().get<std::uint64_t>());
   return reply.error;

@@ -72,6 +72,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   if (const int error = runtime::permit_stream(stream); error != 0) return record(error);
+  if (const int error = runtime::permit_unsafe(); error != 0) return record(error);
   return request(GuestOperation::stream_synchronize, stream_number(stream));
 }
 
@@ -81,6 +82,7 @@ cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream) {
 
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (const int error = runtime::permit_stream(stream); error != 0) return record(error);
+  if (const int error = runtime::permit_unsafe(); error != 0) return record(error);
   return request(GuestOperation::stream_query, stream_number(stream));
 }
 

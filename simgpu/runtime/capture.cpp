@@ -203,6 +203,12 @@ int permit_unsafe() {
   return error;
 }
 
+void spoil_capture(cudaStream_t stream) {
+  if (captures().none) return;
+  const auto lock = GraphTable::lock();
+  if (Session* session = session_of(stream_number(stream))) session->invalidated = true;
+}
+
 int permit_event(cudaEvent_t event) {
   if (captures().none) return cudaSuccess;
   const auto lock = GraphTable::lock();
@@ -294,13 +300,13 @@ int end_capture(cudaStream_t stream, cudaGraph_t* graph) {
   const StreamNumber number = stream_number(stream);
   Session* session = session_of(number);
   if (session == nullptr) return cudaErrorIllegalState;
-  if (session->origin != number) return cudaErrorStreamCaptureUnmatched;
+  if (session->origin != number) return invalidate(*session, cudaErrorStreamCaptureUnmatched);
   const bool same_thread = session->thread == std::this_thread::get_id();
-  if (session->mode != cudaStreamCaptureModeRelaxed && !same_thread) {
-    return cudaErrorStreamCaptureWrongThread;
-  }
   int error = cudaSuccess;
   if (!is_joined(*session)) error = cudaErrorStreamCaptureUnjoined;
+  // Who may not end it ends it all the same, as on an H200.
+  const bool any_thread = session->mode == cudaStreamCaptureModeRelaxed;
+  if (!any_thread && !same_thread) error = cudaErrorStreamCaptureWrongThread;
   if (session->invalidated) error = cudaErrorStreamCaptureInvalidated;
   if (graph != nullptr) *graph = nullptr;
   if (error == 0 && session->own == nullptr && graph != nullptr) *graph = handle_of(session->graph);

@@ -29,6 +29,8 @@ int permit_device();
 /// Before a call that might not be safe during a capture, cudaMalloc for one: whether this thread
 /// may make it, by its mode and those of the captures.
 int permit_unsafe();
+/// After a launch on this stream that is wrong in itself: no graph comes of its capture any more.
+void spoil_capture(cudaStream_t stream);
 /// Before waiting for an event, or asking for it. @returns a cudaError_t
 int permit_event(cudaEvent_t event);
 

@@ -282,19 +282,6 @@ int GraphExec::update(const Graph& graph, cudaGraphExecUpdateResultInfo* result)
   return cudaSuccess;
 }
 
-std::shared_ptr<Graph> GraphExec::as_graph() const {
-  auto graph = std::make_shared<Graph>();
-  std::vector<Node*> nodes;
-  for (const Item& item : items_) {
-    std::vector<Node*> dependencies;
-    for (const std::uint32_t dependency : item.dependencies) {
-      dependencies.push_back(nodes[dependency]);
-    }
-    nodes.push_back(graph->add(item.work, std::move(dependencies)));
-  }
-  return graph;
-}
-
 cudaGraphExec_t keep(std::shared_ptr<GraphExec> exec) {
   auto* handle = reinterpret_cast<cudaGraphExec_t>(exec.get());
   kept_execs()[handle] = std::move(exec);

@@ -33,8 +33,6 @@ class GraphExec {
   /// another kind of work
   int set_work(const Node& node, Work work);
   int update(const Graph& graph, cudaGraphExecUpdateResultInfo* result);
-  /// A graph of the same nodes, for a launch that is itself captured.
-  std::shared_ptr<Graph> as_graph() const;
   unsigned long long flags() const { return flags_; }
 
  private:

@@ -11,7 +11,7 @@ namespace {
 int resolved(const void* function, Kernel** kernel) {
   if (!Client::instance().connected()) return cudaErrorNoDevice;
   *kernel = Registry::instance().kernel(function);
-  if (*kernel == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (*kernel == nullptr) return cudaErrorInvalidResourceHandle;
   return Registry::instance().resolve(**kernel);
 }
 

@@ -128,6 +128,14 @@ int Registry::resolve(Kernel& kernel) {
     parameter.offset = reader.get<std::uint32_t>();
     parameter.bytes = reader.get<std::uint32_t>();
   }
+  if (kernel.shared_limit) {
+    const int error = Client::instance()
+                          .ask(GuestOperation::set_shared_limit, kernel.binary->module,
+                               kernel.index, *kernel.shared_limit)
+                          .error;
+    if (error != 0) return error;
+    kernel.attributes.max_dynamic_shared_bytes = *kernel.shared_limit;
+  }
   kernel.resolved = true;
   return 0;
 }

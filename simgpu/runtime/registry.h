@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -33,6 +34,8 @@ struct Kernel {
   bool resolved = false;
   std::uint64_t index = 0;
   protocol::KernelAttributes attributes;
+  /// The most dynamic shared memory that the program has set, which a reset of the device keeps.
+  std::optional<std::uint32_t> shared_limit;
   struct Parameter {
     std::uint32_t offset = 0, bytes = 0;
   };

@@ -16,7 +16,6 @@ int submit(const Work& work) {
   if (is_empty(work)) return cudaSuccess;
   if (!work.asynchronous) {
     if (const int error = permit_stream(work.stream); error != 0) return error;
-    if (const int error = permit_unsafe(); error != 0) return error;
   } else if (const auto captured = capture(work.stream, work)) {
     return *captured;
   }

@@ -307,7 +307,7 @@ TEST_F(SimDeviceTest, TellsExceptionsAndExits) {
 TEST_F(SimDeviceTest, TellsTheErrorThatALaunchLeftBehind) {
   const RunOutcome outcome = run("bad_launch");
   EXPECT_EQ(outcome.end, End::returned);
-  EXPECT_EQ(outcome.cuda_error, "cudaErrorInvalidConfiguration");
+  EXPECT_EQ(outcome.cuda_error, "cudaErrorInvalidValue");
 }
 
 TEST_F(SimDeviceTest, NamesWhatTheLibraryWasBuiltWithWhereItNamesNothingElse) {

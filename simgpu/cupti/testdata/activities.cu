@@ -28,6 +28,7 @@ void CUPTIAPI request_buffer(uint8_t** buffer, size_t* size, size_t* most_record
 
 void print(const CUpti_Activity* record) {
   switch (record->kind) {
+    case CUPTI_ACTIVITY_KIND_KERNEL:
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
       const auto* kernel = reinterpret_cast<const CUpti_ActivityKernel10*>(record);
       std::printf("kernel %s %u %u %d %d %u %llu %llu\n", kernel->name, kernel->correlationId,
@@ -104,8 +105,13 @@ int main() {
   constexpr int kCount = 10'000;
   const std::vector<float> host(kCount, 1.0f);
   must(cuptiActivityRegisterCallbacks(request_buffer, take_buffer), "RegisterCallbacks");
-  const CUptiResult serialising = cuptiActivityEnable(CUPTI_ACTIVITY_KIND_KERNEL);
-  std::printf("kind KERNEL %d\n", static_cast<int>(serialising));
+  std::printf("kind KERNEL %d\n",
+              static_cast<int>(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_KERNEL)));
+  std::printf("beside CONCURRENT_KERNEL %d\n",
+              static_cast<int>(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)));
+  must(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_KERNEL), "Disable");
+  cuptiActivityEnable(CUPTI_ACTIVITY_KIND_OVERHEAD);  // which the simulated GPU lacks
+  cuptiActivityDisable(CUPTI_ACTIVITY_KIND_OVERHEAD);
 
   float* early = nullptr;
   CHECK(cudaMalloc(&early, 512));  // before anything is enabled: no record

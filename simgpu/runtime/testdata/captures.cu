@@ -74,10 +74,17 @@ void beginning_and_ending() {
                cudaErrorIllegalState);
   CHECK(cudaEventRecord(s.event, s.origin));
   CHECK(cudaStreamWaitEvent(s.other, s.event, 0));
-  EXPECT_ERROR(end(s.other), cudaErrorStreamCaptureUnmatched);
-  std::thread([&] { EXPECT_ERROR(end(s.origin), cudaErrorStreamCaptureWrongThread); }).join();
+  EXPECT_ERROR(end(s.other), cudaErrorStreamCaptureUnmatched);  // which invalidates it
+  std::thread([&] { EXPECT_ERROR(end(s.origin), cudaErrorStreamCaptureInvalidated); }).join();
+  EXPECT_ERROR(end(s.origin), cudaErrorIllegalState);
+  CHECK(cudaStreamBeginCapture(s.origin, cudaStreamCaptureModeGlobal));
+  CHECK(cudaEventRecord(s.event, s.origin));
+  CHECK(cudaStreamWaitEvent(s.other, s.event, 0));
   nothing<<<1, 1, 0, s.other>>>();
   EXPECT_ERROR(end(s.origin), cudaErrorStreamCaptureUnjoined);
+  CHECK(cudaStreamBeginCapture(s.origin, cudaStreamCaptureModeGlobal));
+  std::thread([&] { EXPECT_ERROR(end(s.origin), cudaErrorStreamCaptureWrongThread); }).join();
+  EXPECT_ERROR(end(s.origin), cudaErrorIllegalState);  // it has ended all the same
   CHECK(cudaStreamBeginCapture(s.origin, cudaStreamCaptureModeRelaxed));
   std::thread([&] { CHECK(end(s.origin)); }).join();
 }
@@ -98,6 +105,19 @@ void waiting_and_asking() {
   CHECK(cudaEventRecord(s.event, s.other));
   forbids(s.origin, global, cudaErrorStreamCaptureUnsupported,
           [&] { return cudaEventSynchronize(s.event); });
+  // Of streams that are not captured too.
+  forbids(s.origin, global, cudaErrorStreamCaptureUnsupported,
+          [&] { return cudaStreamSynchronize(s.other); });
+  forbids(s.origin, global, cudaErrorStreamCaptureUnsupported,
+          [&] { return cudaStreamQuery(s.other); });
+  void* memory = nullptr;
+  forbids(s.origin, global, cudaErrorStreamCaptureUnsupported,
+          [&] { return cudaMallocAsync(&memory, 16, s.other); });
+  CHECK(cudaStreamBeginCapture(s.origin, global));
+  EXPECT_ERROR(cudaStreamQuery(s.origin), cudaErrorStreamCaptureUnsupported);
+  EXPECT_ERROR(cudaMallocAsync(&memory, 16, s.origin), cudaErrorStreamCaptureInvalidated);
+  EXPECT_ERROR(cudaFreeAsync(memory, s.origin), cudaErrorStreamCaptureInvalidated);
+  EXPECT_ERROR(end(s.origin), cudaErrorStreamCaptureInvalidated);
   forbids(s.origin, cudaStreamCaptureModeRelaxed, cudaErrorStreamCaptureIsolation,
           [&] { return cudaStreamWaitEvent(s.origin, s.event, 0); });
 }
@@ -128,7 +148,7 @@ void the_legacy_stream() {
     return cudaMemcpy(on_device, &value, sizeof value, cudaMemcpyHostToDevice);
   };
   forbids(s.blocking, cudaStreamCaptureModeGlobal, cudaErrorStreamCaptureImplicit, copy);
-  forbids(s.origin, cudaStreamCaptureModeGlobal, cudaErrorStreamCaptureUnsupported, copy);
+  allows(s.origin, cudaStreamCaptureModeGlobal, copy);
   allows(s.origin, cudaStreamCaptureModeRelaxed, copy);
   CHECK(cudaFree(on_device));
 }
@@ -151,21 +171,22 @@ void calls_that_might_not_be_safe() {
   allows(s.origin, cudaStreamCaptureModeGlobal, allocate);
   CHECK(cudaThreadExchangeStreamCaptureMode(&mode));
   EXPECT(mode == cudaStreamCaptureModeRelaxed);
-  forbids(s.origin, cudaStreamCaptureModeRelaxed, cudaErrorNotSupported, [&] {
-    int* pointer = nullptr;  // allocated outside the graph
-    CHECK(cudaMalloc(&pointer, 16));
-    const cudaError_t error = cudaFreeAsync(pointer, s.origin);
-    CHECK(cudaFree(pointer));
-    return error;
+  int* pointer = nullptr;  // allocated outside the graph
+  CHECK(cudaMalloc(&pointer, 16));
+  allows(s.origin, cudaStreamCaptureModeRelaxed, [&] {
+    EXPECT_ERROR(cudaFreeAsync(pointer, s.origin), cudaErrorInvalidValue);
+    EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
+    return cudaSuccess;
   });
+  CHECK(cudaFree(pointer));
 }
 
-void a_wrong_launch_is_told_at_once() {
+void a_wrong_launch_is_told_at_once_and_ends_the_capture() {
   Streams s;
   CHECK(cudaStreamBeginCapture(s.origin, cudaStreamCaptureModeGlobal));
   nothing<<<1, 2000, 0, s.origin>>>();
-  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidConfiguration);
-  CHECK(end(s.origin));
+  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
+  EXPECT_ERROR(end(s.origin), cudaErrorStreamCaptureInvalidated);
 }
 
 /// A stream that joined may go before the capture ends: what it did stays, and must be joined.
@@ -193,6 +214,6 @@ int main() {
   two_captures_do_not_merge();
   the_legacy_stream();
   calls_that_might_not_be_safe();
-  a_wrong_launch_is_told_at_once();
+  a_wrong_launch_is_told_at_once_and_ends_the_capture();
   std::printf("captures are right\n");
 }

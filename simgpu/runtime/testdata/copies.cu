@@ -152,7 +152,7 @@ void copy_boxes() {
   to.extent.width = box.pitch + 1;
   EXPECT_ERROR(cudaMemcpy3D(&to), cudaErrorInvalidPitchValue);
   EXPECT_ERROR(cudaMemcpy3D(nullptr), cudaErrorInvalidValue);
-  EXPECT_ERROR(cudaMalloc3D(&box, make_cudaExtent(SIZE_MAX, 2, 2)), cudaErrorMemoryAllocation);
+  EXPECT_ERROR(cudaMalloc3D(&box, make_cudaExtent(SIZE_MAX, 2, 2)), cudaErrorInvalidValue);
   CHECK(cudaFree(to.dstPtr.ptr));
 }
 

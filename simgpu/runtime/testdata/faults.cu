@@ -8,14 +8,19 @@ __global__ void insist(int value) { assert(value == 3); }
 __global__ void give_up() { __trap(); }
 __global__ void store_misaligned(char* data) { *reinterpret_cast<int*>(data + 1) = 1; }
 
-// The launch itself succeeds; the error shows at the next synchronisation and stays.
+// The launch itself succeeds; the error shows at the next synchronisation, and each call after it
+// gives it again. Who asks for the last error gets it once for each call that has failed.
 void expect_sticky(cudaError_t expected) {
   CHECK(cudaGetLastError());
   EXPECT_ERROR(cudaDeviceSynchronize(), expected);
   void* more;
   EXPECT_ERROR(cudaMalloc(&more, 4), expected);
   EXPECT_ERROR(cudaGetLastError(), expected);
+  CHECK(cudaGetLastError());
+  EXPECT_ERROR(cudaDeviceSynchronize(), expected);
+  EXPECT_ERROR(cudaPeekAtLastError(), expected);
   EXPECT_ERROR(cudaGetLastError(), expected);
+  CHECK(cudaGetLastError());
   std::printf("%s is sticky\n", cudaGetErrorName(expected));
 }
 

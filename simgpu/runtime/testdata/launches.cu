@@ -13,19 +13,19 @@ __global__ void __launch_bounds__(64) small_blocks() {}
 
 void errors_of_bad_launches() {
   nothing<<<0, 32>>>();
-  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
   EXPECT_ERROR(cudaGetLastError(), cudaSuccess);
   nothing<<<1, 1025>>>();
-  EXPECT_ERROR(cudaPeekAtLastError(), cudaErrorInvalidConfiguration);
-  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  EXPECT_ERROR(cudaPeekAtLastError(), cudaErrorInvalidValue);
+  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
   nothing<<<1, dim3(1, 1, 65)>>>();
-  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
   nothing<<<dim3(1, 65536), 1>>>();
-  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidConfiguration);
+  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
   nothing<<<1, 1, 49 * 1024>>>();
   EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
   small_blocks<<<1, 128>>>();
-  EXPECT_ERROR(cudaGetLastError(), cudaErrorLaunchOutOfResources);
+  EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidValue);
   nothing<<<1, 32, 0, reinterpret_cast<cudaStream_t>(0x12345678)>>>();
   EXPECT_ERROR(cudaGetLastError(), cudaErrorInvalidResourceHandle);
   // None of these breaks the context.

@@ -88,7 +88,7 @@ void kernels_and_variables_of_a_library() {
 
   CHECK(cudaLibraryUnload(library));
   EXPECT_ERROR(cudaLaunchKernel(kernel, 1, 32, nullptr, 0, nullptr),
-               cudaErrorInvalidDeviceFunction);
+               cudaErrorInvalidResourceHandle);
   EXPECT_ERROR(cudaLibraryUnload(library), cudaErrorInvalidResourceHandle);
   EXPECT_ERROR(cudaLibraryGetKernelCount(&count, library), cudaErrorInvalidResourceHandle);
 }

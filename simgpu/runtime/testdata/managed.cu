@@ -83,14 +83,34 @@ void advise() {
   CHECK(cudaMemAdvise(values, 4096, cudaMemAdviseSetReadMostly, device));
   CHECK(cudaMemAdvise(values, 4096, cudaMemAdviseSetPreferredLocation, host));
   EXPECT_ERROR(cudaMemAdvise(values, 4096, cudaMemAdviseSetAccessedBy, other),
-               cudaErrorInvalidDevice);
+               cudaErrorInvalidValue);
   CHECK(cudaMemPrefetchAsync(values + 100, 200, device, 0, nullptr));
   EXPECT_ERROR(cudaMemPrefetchAsync(values, 4097, device, 0, nullptr), cudaErrorInvalidValue);
   EXPECT_ERROR(cudaMemPrefetchAsync(values, 4096, other, 0, nullptr), cudaErrorInvalidDevice);
   int answer = 7;
   CHECK(cudaMemRangeGetAttribute(&answer, sizeof answer, cudaMemRangeAttributeReadMostly, values,
                                  4096));
-  EXPECT(answer == 0);
+  EXPECT(answer == 1);
+  const auto answer_of = [&](cudaMemRangeAttribute attribute) {
+    CHECK(cudaMemRangeGetAttribute(&answer, sizeof answer, attribute, values, 4096));
+    return answer;
+  };
+  EXPECT(answer_of(cudaMemRangeAttributePreferredLocation) == cudaCpuDeviceId);
+  EXPECT(answer_of(cudaMemRangeAttributeLastPrefetchLocation) == 0);
+  EXPECT(answer_of(cudaMemRangeAttributeAccessedBy) == cudaInvalidDeviceId);
+  CHECK(cudaMemAdvise(values, 4096, cudaMemAdviseSetAccessedBy, device));
+  EXPECT(answer_of(cudaMemRangeAttributeAccessedBy) == 0);
+  CHECK(cudaMemAdvise(values, 4096, cudaMemAdviseUnsetReadMostly, device));
+  EXPECT(answer_of(cudaMemRangeAttributeReadMostly) == 0);
+  char* pages = nullptr;  // what is said of one page is not said of both
+  CHECK(cudaMallocManaged(&pages, 8192));
+  CHECK(cudaMemAdvise(pages + 10, 1, cudaMemAdviseSetReadMostly, device));
+  for (const int bytes : {4096, 8192}) {
+    CHECK(cudaMemRangeGetAttribute(&answer, sizeof answer, cudaMemRangeAttributeReadMostly, pages,
+                                   static_cast<size_t>(bytes)));
+    EXPECT(answer == (bytes == 4096 ? 1 : 0));
+  }
+  CHECK(cudaFree(pages));
   CHECK(cudaStreamAttachMemAsync(nullptr, values, 0, cudaMemAttachGlobal));
   EXPECT_ERROR(cudaStreamAttachMemAsync(nullptr, values + 1, 0, cudaMemAttachGlobal),
                cudaErrorInvalidValue);
@@ -101,7 +121,7 @@ void advise() {
   EXPECT(attributes.hostPointer == values + 5 && attributes.devicePointer == values + 5);
   EXPECT_ERROR(cudaFreeHost(values), cudaErrorInvalidValue);
   CHECK(cudaFree(values));
-  EXPECT_ERROR(cudaMallocManaged(&values, 0), cudaErrorInvalidValue);
+  CHECK(cudaMallocManaged(&values, 0));
   EXPECT_ERROR(cudaMallocManaged(&values, 64, 99), cudaErrorInvalidValue);
   EXPECT_ERROR(cudaMallocManaged(&values, size_t{1} << 50), cudaErrorMemoryAllocation);
 }

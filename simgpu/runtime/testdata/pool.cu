@@ -56,7 +56,7 @@ void make_pools() {
   CHECK(cudaMemset(second, 0, 500));
   CHECK(cudaFreeAsync(second, nullptr));
   properties.location.id = 2;
-  EXPECT_ERROR(cudaMemPoolCreate(&own, &properties), cudaErrorInvalidDevice);
+  EXPECT_ERROR(cudaMemPoolCreate(&own, &properties), cudaErrorInvalidValue);
 }
 
 int main() {

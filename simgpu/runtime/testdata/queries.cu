@@ -53,7 +53,7 @@ void look_for_other_devices() {
   CHECK(cudaDeviceGetPCIBusId(place, sizeof place, 0));
   CHECK(cudaDeviceGetByPCIBusId(&device, place));
   EXPECT(device == 0);
-  EXPECT_ERROR(cudaDeviceGetByPCIBusId(&device, "0000:7f:00.0"), cudaErrorInvalidValue);
+  EXPECT_ERROR(cudaDeviceGetByPCIBusId(&device, "0000:7f:00.0"), cudaErrorInvalidDevice);
   cudaDeviceProp wanted = {};
   CHECK(cudaChooseDevice(&device, &wanted));
   EXPECT(device == 0);
@@ -73,7 +73,7 @@ void ask_for_limits() {
   EXPECT(bytes == 4096);
   EXPECT_ERROR(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, size_t{1} << 40),
                cudaErrorInvalidValue);
-  EXPECT_ERROR(cudaDeviceGetLimit(&bytes, static_cast<cudaLimit>(99)), cudaErrorUnsupportedLimit);
+  EXPECT_ERROR(cudaDeviceGetLimit(&bytes, static_cast<cudaLimit>(99)), cudaErrorInvalidValue);
   int runtime = 0, driver = 0;
   CHECK(cudaRuntimeGetVersion(&runtime));
   CHECK(cudaDriverGetVersion(&driver));
@@ -130,7 +130,7 @@ void ask_about_kernels() {
       cudaOccupancyMaxPotentialBlockSizeVariableSMem(&grid, &block, store_dynamic, OneInt{}, 512));
   EXPECT(block > 0 && block <= 512);
   EXPECT_ERROR(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&active)),
-               cudaErrorInvalidDeviceFunction);
+               cudaErrorInvalidResourceHandle);
 }
 
 void launch_extended() {

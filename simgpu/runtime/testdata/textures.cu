@@ -22,6 +22,10 @@ __global__ void fetch_colours(cudaTextureObject_t texture, float4* out) {
   out[threadIdx.x] = tex2D<float4>(texture, static_cast<float>(threadIdx.x % 2) + 0.5f,
                                    static_cast<float>(threadIdx.x / 2) + 0.5f);
 }
+template <typename Texel>
+__global__ void fetch_outside(cudaTextureObject_t texture, Texel* out) {
+  *out = tex2D<Texel>(texture, 9.5f, 0.5f);
+}
 __global__ void fetch_3d(cudaTextureObject_t texture, float3 at, float* out) {
   *out = tex3D<float>(texture, at.x, at.y, at.z);
 }
@@ -88,7 +92,7 @@ void read_linear_memory() {
   CHECK(cudaDestroyTextureObject(texture));
   EXPECT_ERROR(cudaDestroyTextureObject(texture), cudaErrorInvalidValue);
 
-  // Integers stay as they are; an element's missing channels are 0, 0 and 1.
+  // Integers stay as they are; an element's missing channels are 0.
   resource.res.linear.desc = cudaCreateChannelDesc<short2>();
   const std::vector<short2> pairs{{-3, 7}, {32767, -32768}};
   short2* shorts = given(pairs);
@@ -100,7 +104,7 @@ void read_linear_memory() {
   const std::vector<int4> whole = taken(ints, 2);
   for (int i = 0; i < 2; ++i) {
     EXPECT(whole[i].x == pairs[i].x && whole[i].y == pairs[i].y);
-    EXPECT(whole[i].z == 0 && whole[i].w == 1);
+    EXPECT(whole[i].z == 0 && whole[i].w == 0);
   }
   CHECK(cudaDestroyTextureObject(of_ints));
   for (void* memory : {static_cast<void*>(device), static_cast<void*>(out),
@@ -218,6 +222,38 @@ void read_colours() {
   CHECK(cudaDestroyTextureObject(texture));
   CHECK(cudaFreeArray(array));
   CHECK(cudaFree(out));
+}
+
+/// What a texture of `Element`s has around it, with the colour 0.25, 1.25.
+template <typename Element, typename Texel>
+Texel border_of(cudaTextureReadMode mode) {
+  const cudaChannelFormatDesc format = cudaCreateChannelDesc<Element>();
+  cudaArray_t array;
+  CHECK(cudaMallocArray(&array, &format, 4, 4));
+  cudaTextureDesc how = {};
+  how.addressMode[0] = how.addressMode[1] = cudaAddressModeBorder;
+  how.readMode = mode;
+  how.borderColor[0] = 0.25f;
+  how.borderColor[1] = 1.25f;
+  const cudaTextureObject_t texture = texture_of(resource_of(array), how);
+  Texel* out = given(std::vector<Texel>(1));
+  fetch_outside<<<1, 1>>>(texture, out);
+  const Texel border = taken(out, 1)[0];
+  CHECK(cudaDestroyTextureObject(texture));
+  CHECK(cudaFreeArray(array));
+  CHECK(cudaFree(out));
+  return border;
+}
+
+/// As an H200 has them: with the precision of the elements, and as the bits of a float where
+/// integers are read.
+void read_borders() {
+  const float2 bytes = border_of<uchar2, float2>(cudaReadModeNormalizedFloat);
+  EXPECT(std::fabs(bytes.x - 64 / 255.0f) <= 1e-6f && bytes.y == 1.0f);
+  const int2 whole = border_of<int2, int2>(cudaReadModeElementType);
+  EXPECT(whole.x == 0x3E800000 && whole.y == 0x3FA00000);
+  const short2 halves = border_of<short2, short2>(cudaReadModeElementType);
+  EXPECT(halves.x == 0 && halves.y == 0);
 }
 
 void read_layers_and_volumes() {
@@ -358,6 +394,7 @@ int main(int count, char** arguments) {
   read_linear_memory();
   read_images();
   read_colours();
+  read_borders();
   read_layers_and_volumes();
   write_surfaces();
   refuse_what_is_wrong();

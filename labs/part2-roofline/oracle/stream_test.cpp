@@ -90,8 +90,8 @@ TEST(StreamOracleTest, ExpectsInfinitiesWhereTheyHaveAValue) {
   special["values"] = std::string("special");
   for (const Expected& output : stream()->expect(stream()->make(special, 7))) {
     const bool has_one = std::ranges::any_of(output.value, [](double v) { return std::isinf(v); });
-    const bool is_finite = output.tensor == "sin" || output.tensor == "sigmoid" ||
-                           output.tensor == "log10";
+    const bool is_finite =
+        output.tensor == "sin" || output.tensor == "sigmoid" || output.tensor == "log10";
     EXPECT_TRUE(has_one || is_finite) << output.tensor;
   }
 }

@@ -243,7 +243,6 @@ void pointers() {
   pointer("freed_device", device);
   cudaFree(managed);
   pointer("freed_managed", managed);
-  SHOW(cudaPointerGetAttributes(nullptr, pinned));
 }
 
 void streams_and_events() {
@@ -279,8 +278,6 @@ void streams_and_events() {
   SHOW(cudaSetDevice(99));
   SHOW(cudaSetDevice(-1));
   SHOW(cudaDeviceSetLimit(cudaLimitStackSize, std::size_t{1} << 40));
-  SHOW(cudaLaunchHostFunc(nullptr, nullptr, nullptr));
-  SHOW(cudaGetDeviceProperties(nullptr, 0));
   cudaDeviceProp properties;
   SHOW(cudaGetDeviceProperties(&properties, 5));
 }
@@ -503,6 +500,14 @@ void graphs() {
   SHOW(cudaGraphDestroy(nullptr));
 }
 
+/// What might end the program, the likeliest last.
+void null_results() {
+  int on_stack = 0;
+  SHOW(cudaPointerGetAttributes(nullptr, &on_stack));
+  SHOW(cudaGetDeviceProperties(nullptr, 0));
+  SHOW(cudaLaunchHostFunc(nullptr, nullptr, nullptr));
+}
+
 void errors() {
   launches();
   copies();
@@ -523,7 +528,12 @@ void errors_beyond() {
   g_topic = "errors_beyond";
   copies_beyond();
 }
+void errors_null() {
+  g_topic = "errors_null";
+  null_results();
+}
 TOPIC("errors", errors);
+TOPIC("errors_null", errors_null);
 TOPIC("errors_captures", errors_captures);
 TOPIC("errors_graphs", errors_graphs);
 TOPIC("errors_beyond", errors_beyond);

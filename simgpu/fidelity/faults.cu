@@ -166,7 +166,7 @@ FAULT(store_0x10, store_to<<<1, 1>>>(0x10));
 FAULT(load_null, load_from<<<1, 1>>>(0, out));
 FAULT(store_far_beyond,
       store_to<<<1, 1>>>(reinterpret_cast<std::uintptr_t>(out) + (std::uintptr_t{1} << 40)));
-FAULT(store_host_stack, int x = 0; store_to<<<1, 1>>>(reinterpret_cast<std::uintptr_t>(&x)));
+FAULT(store_host_stack, static int x = 0; store_to<<<1, 1>>>(reinterpret_cast<std::uintptr_t>(&x)));
 FAULT(misaligned_global, misaligned_store<<<1, 1>>>(reinterpret_cast<char*>(out)));
 FAULT(misaligned_shared, misaligned_shared<<<1, 1>>>(out));
 FAULT(misaligned_vector, misaligned_vector<<<1, 1>>>(reinterpret_cast<float*>(out)));

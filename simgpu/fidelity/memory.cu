@@ -49,8 +49,7 @@ bool add_item(const char* name, void (*launch)(const u32*, u32*)) {
   })
 
 __device__ u32 is_space(const void* p) {
-  return __isGlobal(p) | __isShared(p) << 1 | __isLocal(p) << 2 | __isConstant(p) << 3 |
-         __isGridConstant(p) << 4;
+  return __isGlobal(p) | __isShared(p) << 1 | __isLocal(p) << 2 | __isConstant(p) << 3;
 }
 __device__ u32 shared_address(const void* p) {
   return static_cast<u32>(__cvta_generic_to_shared(p));
@@ -399,6 +398,11 @@ MEMORY("vote_of_barrier", 0, words[0] = __syncthreads_count(lane % 3 == 0);
 MEMORY("alignment_of_shared", 0, __shared__ char a; __shared__ __align__(128) char b;
        __shared__ short c; a = b = 1; c = 2; words[0] = shared_address(&a);
        words[1] = shared_address(&b); words[2] = shared_address(&c););
+
+MEMORY("absent_isspacep.param", 0,
+       asm volatile("{ .reg .pred p; isspacep.param p, %1; selp.u32 %0, 1, 0, p; }"
+                    : "=r"(words[0])
+                    : "l"(in)););
 
 void memory() {
   std::vector<u32> values(1024);

@@ -10,7 +10,8 @@ namespace {
 #pragma nv_diag_suppress 181, 224, 225, 226
 
 struct Item {
-  std::string name;
+  std::string call;
+  bool is_wrong;
   void (*launch)(int* returned);
 };
 
@@ -19,8 +20,8 @@ std::vector<Item>& items() {
   return all;
 }
 
-bool add_item(const char* name, void (*launch)(int*)) {
-  items().push_back({name, launch});
+bool add_item(const char* call, bool is_wrong, void (*launch)(int*)) {
+  items().push_back({call, is_wrong, launch});
   return true;
 }
 
@@ -29,19 +30,19 @@ __global__ void print(int* returned) {
   *returned = F::of(*returned);
 }
 
-// PRINT(format and arguments): `n` is 42, unknown to the compiler.
-#define PRINT(format, ...)                                                                       \
-  struct FIDELITY_LINE(Item) {                                                                   \
-    static __device__ int of([[maybe_unused]] int n) {                                           \
-      return printf("printf " FIDELITY_TEXT(__LINE__) " printed -> " format "|\n" __VA_OPT__(, ) \
-                        __VA_ARGS__);                                                            \
-    }                                                                                            \
-  };                                                                                             \
-  const bool FIDELITY_LINE(added_) = add_item(FIDELITY_TEXT(__LINE__), [](int* returned) {       \
-    print<FIDELITY_LINE(Item)><<<1, 1>>>(returned);                                              \
-  })
-#define FIDELITY_TEXT_(x) #x
-#define FIDELITY_TEXT(x) FIDELITY_TEXT_(x)
+// PRINT(format and arguments): `n` is 42, unknown to the compiler. WRONG is for what has no
+// meaning, and might end the program.
+#define PRINT_AS(is_wrong, format, ...)                         \
+  struct FIDELITY_LINE(Item) {                                  \
+    static __device__ int of([[maybe_unused]] int n) {          \
+      return printf(format "|\n" __VA_OPT__(, ) __VA_ARGS__);   \
+    }                                                           \
+  };                                                            \
+  const bool FIDELITY_LINE(added_) =                            \
+      add_item(#format __VA_OPT__(", ") #__VA_ARGS__, is_wrong, \
+               [](int* returned) { print<FIDELITY_LINE(Item)><<<1, 1>>>(returned); })
+#define PRINT(...) PRINT_AS(false, __VA_ARGS__)
+#define WRONG(...) PRINT_AS(true, __VA_ARGS__)
 
 PRINT("plain");
 PRINT("");
@@ -177,28 +178,10 @@ PRINT("%p", static_cast<void*>(nullptr));
 PRINT("%20p]", reinterpret_cast<void*>(0xabcULL));
 PRINT("%%");
 PRINT("%d%%", n);
-PRINT("%5%");
-PRINT("%k", n);
-PRINT("%y %d", n, n);
-PRINT("%");
-PRINT("100%");
-PRINT("%d %d", n);
-PRINT("%d", n, n + 1);
-PRINT("%d");
-PRINT("%s");
-PRINT("%f");
 PRINT("%*d", 8, n);
 PRINT("%-*d]", 8, n);
 PRINT("%.*f", 2, n / 7.0);
 PRINT("%*.*f", 9, 3, n / 7.0);
-PRINT("%d", n / 7.0);
-PRINT("%f", n);
-PRINT("%d", 5000000000LL);
-PRINT("%lld", n);
-PRINT("%n", n);
-PRINT("%ls", "text");
-PRINT("%lc", n);
-PRINT("%Lf", n / 7.0);
 PRINT("%lf", n / 7.0);
 PRINT("%c%c%c", 'a', '\0', 'b');
 PRINT(
@@ -236,6 +219,24 @@ PRINT(
 PRINT("two\nlines %d", n);
 PRINT("tab\t end");
 PRINT("%d %s %f %c %lld", n, "mixed", n / 4.0, n, 1LL << n);
+WRONG("%5%");
+WRONG("%k", n);
+WRONG("%y %d", n, n);
+WRONG("%");
+WRONG("100%");
+WRONG("%d %d", n);
+WRONG("%d", n, n + 1);
+WRONG("%d");
+WRONG("%s");
+WRONG("%f");
+WRONG("%d", n / 7.0);
+WRONG("%f", n);
+WRONG("%d", 5000000000LL);
+WRONG("%lld", n);
+WRONG("%n", n);
+WRONG("%ls", "text");
+WRONG("%lc", n);
+WRONG("%Lf", n / 7.0);
 
 __global__ void several() {
   for (int i = 0; i < 5; ++i) printf("printf several printed %d -> %d\n", i, i * i);
@@ -244,32 +245,44 @@ __global__ void several() {
   printf("two\n");
 }
 
-void print_all() {
-  int* returned = nullptr;
+void run(bool wrong) {
+  const char* topic = wrong ? "printf_wrong" : "printf";
   for (const Item& item : items()) {
+    if (item.is_wrong != wrong) continue;
     const int n = 42;
+    int* returned = nullptr;
     int result = 0;
-    std::fflush(stdout);
     cudaMalloc(&returned, sizeof n);
     cudaMemcpy(returned, &n, sizeof n, cudaMemcpyHostToDevice);
+    std::printf("%s %s printed -> ", topic, item.call.c_str());
+    std::fflush(stdout);
     item.launch(returned);
     const cudaError_t launched = cudaGetLastError();
-    const cudaError_t error = cudaMemcpy(&result, returned, sizeof n, cudaMemcpyDeviceToHost);
+    const cudaError_t copied = cudaMemcpy(&result, returned, sizeof n, cudaMemcpyDeviceToHost);
     std::fflush(stdout);
-    std::printf("printf %s returned -> ", item.name.c_str());
-    if (error == cudaSuccess && launched == cudaSuccess)
-      std::printf("%d\n", result);
-    else
-      std::printf("%s\n", fidelity::failure(error).c_str());
-    if (error == cudaSuccess)
+    const cudaError_t error = launched != cudaSuccess ? launched : copied;
+    if (error == cudaSuccess) {
+      std::printf("%s %s returned -> %d\n", topic, item.call.c_str(), result);
       cudaFree(returned);
-    else
+    } else {
+      std::printf("\n%s %s returned -> %s\n", topic, item.call.c_str(),
+                  fidelity::failure(error).c_str());
+      cudaGetLastError();
       cudaDeviceReset();
+    }
   }
+}
+
+void print_all() {
+  run(false);
   std::fflush(stdout);
   several<<<1, 1>>>();
-  std::printf("printf several ended -> %s\n", fidelity::failure(fidelity::settle()).c_str());
+  const cudaError_t error = fidelity::settle();
+  std::fflush(stdout);
+  std::printf("printf several ended -> %s\n", fidelity::failure(error).c_str());
 }
+void print_wrong() { run(true); }
 TOPIC("printf", print_all);
+TOPIC("printf_wrong", print_wrong);
 
 }  // namespace

@@ -66,7 +66,10 @@ class Buffer {
   explicit Buffer(std::size_t size) : Buffer(std::vector<T>(size)) {}
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { cudaFree(device_); }
+  ~Buffer() {
+    cudaFree(device_);
+    cudaGetLastError();  // A reset has freed it before.
+  }
 
   T* device() { return device_; }
   const std::vector<T>& fetch() {

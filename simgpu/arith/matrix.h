@@ -23,7 +23,7 @@ struct TileShape {
 };
 
 /// sums += a * b, for f16, bf16 and tf32 inputs already widened to f32 (exactly). NaNs become the
-/// canonical one.
+/// canonical one; of f64 they are those of a chain of fma_f64().
 /// @param a (m, k), row-major
 /// @param b (k, n), row-major
 /// @param sums (m, n), row-major

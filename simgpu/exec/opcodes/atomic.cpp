@@ -196,6 +196,14 @@ std::uint32_t add_f32_flushing(std::uint32_t old, std::uint32_t b, std::uint32_t
 std::uint64_t add_f64(std::uint64_t old, std::uint64_t b, std::uint64_t) {
   return arith::bits_of(arith::add_f64<>(arith::double_of(old), arith::double_of(b)));
 }
+/// Global memory adds where it lies, and leaves a signalling NaN as it is; in shared memory the
+/// addition is the multiprocessor's.
+std::uint64_t add_f64_keeping(std::uint64_t old, std::uint64_t b, std::uint64_t) {
+  const double x = arith::double_of(old);
+  const double y = arith::double_of(b);
+  if (y != y) return b;
+  return x != x ? old : arith::bits_of(arith::add_f64<>(x, y));
+}
 template <class H>
 std::uint16_t add_half(std::uint16_t old, std::uint16_t b, std::uint16_t) {
   return arith::add_half<H>(old, b);
@@ -228,7 +236,7 @@ const std::map<std::string, Handlers>& table_of_operations() {
     table["inc.u32"] = handlers<std::uint32_t, &increment<std::uint32_t>>();
     table["dec.u32"] = handlers<std::uint32_t, &decrement<std::uint32_t>>();
     table["add.f32"] = handlers<std::uint32_t, &add_f32, &add_f32_flushing>();
-    table["add.f64"] = handlers<std::uint64_t, &add_f64>();
+    table["add.f64"] = handlers<std::uint64_t, &add_f64, &add_f64_keeping>();
     table["add.noftz.f16"] = handlers<std::uint16_t, &add_half<arith::F16>>();
     table["add.noftz.bf16"] = handlers<std::uint16_t, &add_half<arith::Bf16>>();
     table["add.noftz.f16x2"] = handlers<std::uint32_t, &add_halves<arith::F16>>();

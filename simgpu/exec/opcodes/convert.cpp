@@ -242,11 +242,14 @@ Implementation find_conversion(const ConvertForm& form, bool wide) {
 }
 
 /// f16 and bf16 sources: widened exactly to f32 by an instruction of their own.
-Ref widened(KernelBuilder& builder, const std::string& type, Ref half) {
+Ref widened(KernelBuilder& builder, const std::string& type, Ref half, bool keeps_nan) {
   const Ref wide = builder.new_register(SlotKind::word);
-  Pending& pending =
-      builder.emit_hidden(type == "f16" ? lanes<&arith::widen_half<arith::F16>>().handler
-                                        : lanes<&arith::widen_half<arith::Bf16>>().handler);
+  const bool is_f16 = type == "f16";
+  const Implementation plain =
+      is_f16 ? lanes<&arith::widen_half<arith::F16>>() : lanes<&arith::widen_half<arith::Bf16>>();
+  const Implementation keeping = is_f16 ? lanes<&arith::widen_half_keeping_nan<arith::F16>>()
+                                        : lanes<&arith::widen_half_keeping_nan<arith::Bf16>>();
+  Pending& pending = builder.emit_hidden((keeps_nan ? keeping : plain).handler);
   pending.a = half;
   pending.dst = wide;
   return wide;
@@ -323,7 +326,7 @@ void build_convert(KernelBuilder& builder) {
   const char source_kind = code.signature.at(2);
   const char result_kind = code.signature.at(0);
   Ref source = builder.source(std::size_t{1}, is_half(from) ? 'i' : source_kind);
-  if (is_half(from)) source = widened(builder, from, source);
+  if (is_half(from)) source = widened(builder, from, source, form.to == "f64");
   const Ref dst = builder.destination(std::size_t{0}, result_kind);
   const Ref first = before_finite(builder, form, dst);
   Pending& pending = builder.emit(code.handler, cost_of(form.to, from));

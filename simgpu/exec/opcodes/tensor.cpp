@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "simgpu/arith/aligned_matrix.h"
 #include "simgpu/arith/matrix.h"
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/device_print.h"
@@ -68,6 +69,17 @@ struct Operands {
   FragmentSlots d, a, b, c;
 };
 
+/// Whether the GPU's tensor cores sum as arith::aligned_tile_product() says, which is known of
+/// Hopper.
+bool aligns_terms(const Warp& warp) {
+  return warp.block->launch().gpu.compute_capability_major >= 9;
+}
+
+arith::AlignedSums rule_of(const Product& p) {
+  const auto least_exponent = [](TileType type) { return type == TileType::f16 ? -14 : -126; };
+  return {least_exponent(p.a), least_exponent(p.c), p.d == TileType::f16};
+}
+
 /// f16, bf16, tf32 (T is float) and f64 (double).
 template <class T>
 const Lowered* multiply_floats(const Lowered* in, Warp& warp) {
@@ -82,8 +94,17 @@ const Lowered* multiply_floats(const Lowered* in, Warp& warp) {
   unpack_b(p.fragment_b(), operands.b, b.data());
   unpack_sums(p.fragment_c(), operands.c, sums.data());
   const auto [m, n, k] = p.shape;
-  arith::tile_product(p.tile(), std::span<const T>(a.data(), m * k),
-                      std::span<const T>(b.data(), k * n), std::span<T>(sums.data(), m * n));
+  const std::span<const T> of_a(a.data(), m * k);
+  const std::span<const T> of_b(b.data(), k * n);
+  const std::span<T> of_sums(sums.data(), m * n);
+  if constexpr (sizeof(T) == 4) {
+    if (aligns_terms(warp)) {
+      arith::aligned_tile_product(p.tile(), of_a, of_b, of_sums, rule_of(p));
+      pack_sums(p.fragment_d(), sums.data(), operands.d);
+      return in + 1;
+    }
+  }
+  arith::tile_product(p.tile(), of_a, of_b, of_sums);
   pack_sums(p.fragment_d(), sums.data(), operands.d);
   return in + 1;
 }

@@ -92,17 +92,18 @@ void add_element(const TileShape& shape, const float* a, const float* b, float& 
 
 /// Some rows and columns of a product, from these elements on.
 struct Tile {
-  const TileShape& shape;
+  TileShape shape;      ///< k is the number of products of a step
+  std::size_t a_pitch;  ///< from one row of A to the next
   const float *a, *b;
   float* sums;
 };
 
 void add_elements(const Tile& tile, std::size_t rows, std::size_t columns,
                   const AlignedSums& rule) {
-  const auto [m, n, k] = tile.shape;
+  const std::size_t n = tile.shape.n;
   for (std::size_t i = 0; i < rows; ++i) {
     for (std::size_t j = 0; j < columns; ++j) {
-      add_element(tile.shape, tile.a + i * k, tile.b + j, tile.sums[i * n + j], rule);
+      add_element(tile.shape, tile.a + i * tile.a_pitch, tile.b + j, tile.sums[i * n + j], rule);
     }
   }
 }
@@ -187,7 +188,7 @@ void add_block(const Tile& tile, const std::int32_t* of_a, const std::int32_t* o
   for (std::size_t p = 0; p < k; ++p) {
     const Integers y = load_as<Integers>(of_b + p * n);
     for (std::size_t i = 0; i < kRows; ++i) {
-      largest[i] = larger(largest[i], y + of_a[i * k + p]);
+      largest[i] = larger(largest[i], y + of_a[i * tile.a_pitch + p]);
     }
   }
   std::array<Floats, kRows> scale;
@@ -205,7 +206,7 @@ void add_block(const Tile& tile, const std::int32_t* of_a, const std::int32_t* o
   for (std::size_t p = 0; p < k; ++p) {
     const Floats y = load_as<Floats>(tile.b + p * n);
     for (std::size_t i = 0; i < kRows; ++i) {
-      products[i] += __builtin_convertvector(tile.a[i * k + p] * y * scale[i], Integers);
+      products[i] += __builtin_convertvector(tile.a[i * tile.a_pitch + p] * y * scale[i], Integers);
     }
   }
   for (std::size_t i = 0; i < kRows; ++i) {
@@ -226,22 +227,31 @@ void aligned_tile_product(const TileShape& shape, std::span<const float> a,
     throw std::invalid_argument(
         "aligned_tile_product: give A as m * k, B as k * n and the sums as m * n elements");
   }
+  const std::size_t step = rule.products_at_once == 0 ? k : rule.products_at_once;
   constexpr std::size_t kRows = 4;
   constexpr std::size_t kMostElements = 32 * kMostProducts;
-  const bool fits = n % kColumns == 0 && m % kRows == 0 && k <= kMostProducts &&
+  const bool fits = n % kColumns == 0 && m % kRows == 0 && step <= kMostProducts &&
                     a.size() % kColumns == 0 && a.size() <= kMostElements &&
                     b.size() <= kMostElements;
-  if (!fits) {
-    add_elements({shape, a.data(), b.data(), sums.data()}, m, n, rule);
-    return;
-  }
   alignas(64) std::array<std::int32_t, kMostElements> of_a;
   alignas(64) std::array<std::int32_t, kMostElements> of_b;
-  exponents_of(a, rule.least_input_exponent, of_a.data());
-  exponents_of(b, rule.least_input_exponent, of_b.data());
-  for (std::size_t i = 0; i < m; i += kRows) {
-    for (std::size_t j = 0; j < n; j += kColumns) {
-      add_block<kRows>({shape, &a[i * k], &b[j], &sums[i * n + j]}, &of_a[i * k], &of_b[j], rule);
+  if (fits) {
+    exponents_of(a, rule.least_input_exponent, of_a.data());
+    exponents_of(b, rule.least_input_exponent, of_b.data());
+  }
+  for (std::size_t p = 0; p < k; p += step) {
+    const TileShape part{m, n, std::min(step, k - p)};
+    if (!fits) {
+      add_elements({part, k, &a[p], &b[p * n], sums.data()}, m, n, rule);
+      continue;
+    }
+    for (std::size_t i = 0; i < m; i += kRows) {
+      for (std::size_t j = 0; j < n; j += kColumns) {
+        const std::size_t at_a = i * k + p;
+        const std::size_t at_b = p * n + j;
+        add_block<kRows>({part, k, &a[at_a], &b[at_b], &sums[i * n + j]}, &of_a[at_a], &of_b[at_b],
+                         rule);
+      }
     }
   }
 }

@@ -13,6 +13,8 @@ struct AlignedSums {
   /// one, too, for no tensor core normalises it.
   int least_input_exponent = -126;
   int least_sum_exponent = -126;
+  /// Products that are summed at once; then that sum is the next one's C. 0: all.
+  std::size_t products_at_once = 0;
   /// D is rounded once more, to f16: bit 0 of each sum tells whether anything was cut off, so that
   /// the two roundings come to one.
   bool rounds_on = false;
@@ -20,7 +22,7 @@ struct AlignedSums {
 
 /// sums += a * b, for f16, bf16 and tf32 inputs widened to f32.
 ///
-/// All k products and C are summed at once. The largest exponent counts, of C and of the products,
+/// Products and C are summed at once. The largest exponent counts, of C and of the products,
 /// a product's being the sum of its factors' (so its significand is in [1, 4)); every term is cut
 /// off towards zero at 25 bits below that, the sum of what is left is exact, and it is cut off to
 /// f32. A sum of zero is +0, a NaN the canonical one, and 2^128 or more infinity.

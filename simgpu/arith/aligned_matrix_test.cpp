@@ -50,11 +50,21 @@ TEST(AlignedTileProduct, CutsTheSumOffTowardsZero) {
 }
 
 TEST(AlignedTileProduct, TellsWhatFollowsThatSomethingWasCutOff) {
-  const AlignedSums rule{-14, -14, true};
+  const AlignedSums rule{-14, -14, 0, true};
   // Half a unit of f16 and a little: up, though the little is below f32's last bit.
   const float sum = sum_of({0x1p-11f, 0x1p-14f}, {1, 0x1p-11f}, 1, rule);
   EXPECT_EQ(sum, 1 + 0x1p-11f + 0x1p-23f);
   EXPECT_EQ(f32_to_f16(sum), 0x3c01);
+}
+
+TEST(AlignedTileProduct, SumsInSteps) {
+  const std::vector<float> a{1, 0x1p-26f, 1, 0x1p-25f};
+  const std::vector<float> b{1, 1, -1, 1};
+  EXPECT_EQ(sum_of(a, b, 0), 0x1p-25f);
+  EXPECT_EQ(sum_of(a, b, 0, {.products_at_once = 1}), 0x1p-25f);
+  // The second step's unit is far less than the first one's.
+  EXPECT_EQ(sum_of({1, -1, 0x1p-40f, 0}, {1, 1, 1, 1}, 0), 0);
+  EXPECT_EQ(sum_of({1, -1, 0x1p-40f, 0}, {1, 1, 1, 1}, 0, {.products_at_once = 2}), 0x1p-40f);
 }
 
 TEST(AlignedTileProduct, KeepsWhatIsNoNumber) {

@@ -200,6 +200,10 @@ inline float widen_half(std::uint16_t h) {
   return wide;
 }
 
+/// cvt.f32.bf16: a shift, even of a signalling NaN.
+inline float shifted_bf16(std::uint16_t h) { return float_of(std::uint32_t{h} << 16); }
+inline float same_f32(float x) { return x; }
+
 /// cvt.f64.{f16,bf16}, first half: a NaN keeps sign and payload.
 template <class H>
 inline float widen_half_keeping_nan(std::uint16_t h) {

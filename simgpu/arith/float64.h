@@ -22,26 +22,31 @@ inline double canonical(double x) { return x == x ? x : double_of(kNanF64Bits); 
 
 inline double quiet(double nan) { return double_of(bits_of(nan) | 0x0008000000000000u); }
 
-/// Where operands are NaNs, the host may give any one's: the operand before `last` is already in
-/// `result` if it is the only one.
-inline double prefer_nan(double last, double result) { return last != last ? quiet(last) : result; }
+/// The result of an operation, with the right NaN where it is one: neither the host nor a compiler
+/// that folds constants says which comes out.
+template <class... Operands>
+inline double with_nan_of(double result, Operands... operands) {
+  double r = canonical(result);
+  ((r = operands != operands ? quiet(operands) : r), ...);
+  return r;
+}
 
 template <Round kRound = Round::nearest_even>
 inline double add_f64(double a, double b) {
-  if constexpr (kRound == Round::nearest_even) return prefer_nan(b, a + b);
-  return prefer_nan(b, directed_add(a, b, kRound));
+  if constexpr (kRound == Round::nearest_even) return with_nan_of(a + b, a, b);
+  return with_nan_of(directed_add(a, b, kRound), a, b);
 }
 
 template <Round kRound = Round::nearest_even>
 inline double sub_f64(double a, double b) {
-  if constexpr (kRound == Round::nearest_even) return prefer_nan(b, a - b);
-  return prefer_nan(b, directed_add(a, -b, kRound));
+  if constexpr (kRound == Round::nearest_even) return with_nan_of(a - b, a, b);
+  return with_nan_of(directed_add(a, -b, kRound), a, b);
 }
 
 template <Round kRound = Round::nearest_even>
 inline double mul_f64(double a, double b) {
-  if constexpr (kRound == Round::nearest_even) return prefer_nan(b, a * b);
-  return prefer_nan(b, directed_mul(a, b, kRound));
+  if constexpr (kRound == Round::nearest_even) return with_nan_of(a * b, a, b);
+  return with_nan_of(directed_mul(a, b, kRound), a, b);
 }
 
 template <Round kRound = Round::nearest_even>
@@ -52,13 +57,13 @@ inline double fma_f64(double a, double b, double c) {
   } else {
     r = directed_fma(a, b, c, kRound);
   }
-  return prefer_nan(c, prefer_nan(b, r));
+  return with_nan_of(r, a, b, c);
 }
 
 template <Round kRound = Round::nearest_even>
 inline double div_f64(double a, double b) {
-  if constexpr (kRound == Round::nearest_even) return prefer_nan(b, a / b);
-  return prefer_nan(b, directed_div(a, b, kRound));
+  if constexpr (kRound == Round::nearest_even) return with_nan_of(a / b, a, b);
+  return with_nan_of(directed_div(a, b, kRound), a, b);
 }
 
 template <Round kRound = Round::nearest_even>
@@ -68,8 +73,8 @@ inline double rcp_f64(double a) {
 
 template <Round kRound = Round::nearest_even>
 inline double sqrt_f64(double a) {
-  if constexpr (kRound == Round::nearest_even) return prefer_nan(a, __builtin_sqrt(a));
-  return prefer_nan(a, directed_sqrt(a, kRound));
+  if constexpr (kRound == Round::nearest_even) return with_nan_of(__builtin_sqrt(a), a);
+  return with_nan_of(directed_sqrt(a, kRound), a);
 }
 
 inline double flush_subnormal(double x) {
@@ -80,25 +85,32 @@ inline double flush_subnormal(double x) {
 /// Keeps sign, exponent and the upper 20 bits of the fraction, as the gross approximations do.
 inline double upper_word(double x) { return double_of(bits_of(x) & 0xffffffff00000000u); }
 
+/// The NaN of the gross approximations: f32's, as the upper word.
+inline constexpr std::uint64_t kUpperNanBits = 0x7fffffff00000000u;
+inline double upper_result(double x) { return x == x ? upper_word(x) : double_of(kUpperNanBits); }
+
 /// rcp.approx.ftz.f64: reads and writes only the upper 32 bits.
 inline double rcp_approx_ftz_f64(double a) {
   const double x = flush_subnormal(upper_word(a));
-  return canonical(flush_subnormal(upper_word(1.0 / x)));
+  return upper_result(flush_subnormal(1.0 / x));
 }
 
 /// rsqrt.approx.ftz.f64: likewise.
 inline double rsqrt_approx_ftz_f64(double a) {
   const double x = flush_subnormal(upper_word(a));
-  return canonical(upper_word(1.0 / __builtin_sqrt(x)));
+  return upper_result(1.0 / __builtin_sqrt(x));
 }
 
-inline double rsqrt_approx_f64(double a) { return prefer_nan(a, 1.0 / __builtin_sqrt(a)); }
+/// GPUs round nearly all results right, which two roundings in f64 do not.
+inline double rsqrt_approx_f64(double a) {
+  return with_nan_of(static_cast<double>(1.0L / __builtin_sqrtl(a)), a);
+}
 
 inline double abs_f64(double a) {
-  return prefer_nan(a, double_of(bits_of(a) & 0x7fffffffffffffffu));
+  return with_nan_of(double_of(bits_of(a) & 0x7fffffffffffffffu), a);
 }
 inline double neg_f64(double a) {
-  return prefer_nan(a, double_of(bits_of(a) ^ 0x8000000000000000u));
+  return with_nan_of(double_of(bits_of(a) ^ 0x8000000000000000u), a);
 }
 
 /// copysign.f64 d, a, b: the sign of a on the magnitude of b.

@@ -43,15 +43,20 @@ inline std::uint16_t f32_to_bf16(float x) {
   return static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? kNanBf16 : rounded);
 }
 
-/// cvt.rna.tf32.f32: the low 13 bits become zero, those of a NaN as well.
+/// The canonical NaN, cut off.
+inline constexpr std::uint32_t kNanTf32 = kNanF32Bits & 0xffffe000u;
+
+/// cvt.rna.tf32.f32: the low 13 bits become zero, those of a NaN as well. (Of one that has no
+/// others, no GPU was asked.)
 inline std::uint32_t f32_to_tf32_rna(float x) {
   const std::uint32_t bits = bits_of(x);
   const bool special = (bits & 0x7f800000u) == 0x7f800000u;
-  return (bits + (special ? 0u : 0x1000u)) & 0xffffe000u;
+  const std::uint32_t kept = (bits + (special ? 0u : 0x1000u)) & 0xffffe000u;
+  const bool loses_payload = special && (kept & 0x007fffffu) == 0 && (bits & 0x007fffffu) != 0;
+  return loses_payload ? kNanTf32 : kept;
 }
 
-/// cvt.rn.tf32.f32: a NaN is the canonical one, cut off.
-inline constexpr std::uint32_t kNanTf32 = kNanF32Bits & 0xffffe000u;
+/// cvt.rn.tf32.f32.
 inline std::uint32_t f32_to_tf32_rn(float x) {
   const std::uint32_t bits = bits_of(x);
   const bool special = (bits & 0x7f800000u) == 0x7f800000u;

@@ -9,8 +9,8 @@
 #include <sstream>
 #include <string>
 
-/// Every topic ends well on the simulated GPU, and says something. What it says is held against a
-/// real GPU by `compare`.
+/// Every topic ends well on the simulated GPU, and says something; what it says is what a real GPU
+/// said, but for what `accepted.toml` lists.
 namespace {
 
 using ::testing::HasSubstr;
@@ -20,9 +20,10 @@ class Fidelity : public ::testing::Test {
   static void SetUpTestSuite() {
     std::string folder = ::testing::TempDir() + "fidelity-XXXXXX";
     ASSERT_NE(mkdtemp(folder.data()), nullptr);
+    folder_ = folder;
     const std::filesystem::path build = ROOFLAB_BINARY_DIR;
     const std::string command = "cd '" + folder + "' && '" + (build / "bin/simgpu").string() +
-                                "' run --check none --gpu h100-sxm -- '" +
+                                "' run --check none --gpu h200 -- '" +
                                 (build / "cuda/fidelity").string() + "' >output 2>errors";
     const int status = std::system(command.c_str());  // NOLINT(cert-env33-c)
     exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -36,9 +37,10 @@ class Fidelity : public ::testing::Test {
       else
         ++lines_[topic];
     }
-    std::filesystem::remove_all(folder);
   }
+  static void TearDownTestSuite() { std::filesystem::remove_all(folder_); }
 
+  static inline std::filesystem::path folder_;
   static inline int exit_code_ = -1;
   static inline std::map<std::string, std::string> ends_;
   static inline std::map<std::string, int> lines_;
@@ -57,6 +59,18 @@ TEST_F(Fidelity, SaysMuchOfEachKind) {
   for (const char* topic : {"approx", "arith", "atomics", "convert", "library", "tensor"}) {
     EXPECT_GT(lines_[topic], 2000) << topic;
   }
+}
+
+TEST_F(Fidelity, IsThatOfAnH200) {
+  const std::filesystem::path here = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "simgpu/fidelity";
+  const std::filesystem::path found = folder_ / "found";
+  const std::string command = "python3 '" + (here / "compare").string() + "' --check '" +
+                              (here / "measured/h200.txt.xz").string() + "' '" +
+                              (folder_ / "output").string() + "' >'" + found.string() + "' 2>&1";
+  const int status = std::system(command.c_str());  // NOLINT(cert-env33-c)
+  std::stringstream text;
+  text << std::ifstream(found).rdbuf();
+  EXPECT_EQ(status, 0) << text.str().substr(0, 4000);
 }
 
 }  // namespace

@@ -193,8 +193,9 @@ std::uint32_t add_f32_flushing(std::uint32_t old, std::uint32_t b, std::uint32_t
   return arith::bits_of(
       arith::add_f32<Round::nearest_even, true>(arith::float_of(old), arith::float_of(b)));
 }
+/// Of two NaNs what was there stays.
 std::uint64_t add_f64(std::uint64_t old, std::uint64_t b, std::uint64_t) {
-  return arith::bits_of(arith::add_f64<>(arith::double_of(old), arith::double_of(b)));
+  return arith::bits_of(arith::add_f64<>(arith::double_of(b), arith::double_of(old)));
 }
 /// Global memory adds where it lies, and leaves a signalling NaN as it is; in shared memory the
 /// addition is the multiprocessor's.

@@ -113,8 +113,11 @@ void add_elements(const Tile& tile, std::size_t rows, std::size_t columns,
 constexpr std::size_t kColumns = 8;
 using Floats __attribute__((vector_size(4 * kColumns))) = float;
 using Integers __attribute__((vector_size(4 * kColumns))) = std::int32_t;
-using Doubles __attribute__((vector_size(8 * kColumns))) = double;
-using Longs __attribute__((vector_size(8 * kColumns))) = std::int64_t;
+// Half of them.
+using FourFloats __attribute__((vector_size(4 * kColumns / 2))) = float;
+using FourIntegers __attribute__((vector_size(4 * kColumns / 2))) = std::int32_t;
+using Doubles __attribute__((vector_size(4 * kColumns))) = double;
+using Longs __attribute__((vector_size(4 * kColumns))) = std::int64_t;
 
 /// Beyond these, and for kOfInfinityOrNan, add_element() is asked.
 constexpr std::int32_t kLeastFast = -100;
@@ -149,8 +152,7 @@ void exponents_of(std::span<const float> values, int least, std::int32_t* to) {
 }
 
 bool any(Integers mask) {
-  using Words __attribute__((vector_size(4 * kColumns))) = std::int64_t;
-  const Words words = std::bit_cast<Words>(mask);
+  const Longs words = std::bit_cast<Longs>(mask);
   return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
 
@@ -162,18 +164,26 @@ Integers is_fast(Integers largest) {
 
 Floats power_of_two(Integers exponent) { return std::bit_cast<Floats>((exponent + 127) << 23); }
 
-/// The sums of products and the C of each, cut off to f32. Both are in units of
-/// 2^(largest - kKeptBits).
-Floats rounded(Integers products, Integers c, Integers largest, bool rounds_on) {
+/// The sums of products and the C of each, cut off to f32 in units of one.
+FourFloats cut_off(FourIntegers products, FourIntegers c, bool rounds_on) {
   const Doubles total =
       __builtin_convertvector(products, Doubles) + __builtin_convertvector(c, Doubles);
   constexpr std::int64_t kBeyondF32 = (std::int64_t{1} << 29) - 1;
-  Longs bits = reinterpret_cast<Longs>(total);
+  Longs bits = std::bit_cast<Longs>(total);
   const Longs lost = bits & kBeyondF32;
   bits -= lost;
   if (rounds_on) bits |= (lost != 0) & (kBeyondF32 + 1);
+  return __builtin_convertvector(std::bit_cast<Doubles>(bits), FourFloats);
+}
+
+/// All in units of 2^(largest - kKeptBits).
+Floats rounded(Integers products, Integers c, Integers largest, bool rounds_on) {
+  const auto low = [](Integers x) { return __builtin_shufflevector(x, x, 0, 1, 2, 3); };
+  const auto high = [](Integers x) { return __builtin_shufflevector(x, x, 4, 5, 6, 7); };
+  const FourFloats first = cut_off(low(products), low(c), rounds_on);
+  const FourFloats second = cut_off(high(products), high(c), rounds_on);
   // A product of floats, for the total and the unit are: only what overflows is rounded.
-  return __builtin_convertvector(reinterpret_cast<Doubles>(bits), Floats) *
+  return __builtin_shufflevector(first, second, 0, 1, 2, 3, 4, 5, 6, 7) *
          power_of_two(largest - kKeptBits);
 }
 

@@ -42,16 +42,22 @@ inline float ex2_approx_f32(float a) {
 /// Rounds towards zero.
 inline float cut_off_f32(double x) { return directed_f32<Round::zero>(x, 0); }
 
-/// lg2.approx{.ftz}.f32: log2(a); +-0 gives -inf. A logarithm below zero is the complement of a
-/// fixed-point number, 2^-23 nearer to zero, and cut off: -1 becomes -1 + 2^-23.
-template <bool kFtz = false>
-inline float lg2_approx_f32(float a) {
+/// log2 of a normal number. One below zero is the complement of a fixed-point number, 2^-23 nearer
+/// to zero, and cut off: -1 becomes -1 + 2^-23.
+inline float normal_log2(double x) {
   constexpr double kLastPlace = 0x1p-23;
-  const double x = input_f32<kFtz>(a);
   const double exact = std::log2(x);
   const bool complements = exact < -kLastPlace && exact >= -1074;
-  const float r = complements ? cut_off_f32(exact + kLastPlace) : static_cast<float>(exact);
-  return result_f32<kFtz, false>(r);
+  return complements ? cut_off_f32(exact + kLastPlace) : static_cast<float>(exact);
+}
+
+/// lg2.approx{.ftz}.f32: log2(a); +-0 gives -inf. A subnormal is made normal before.
+template <bool kFtz = false>
+inline float lg2_approx_f32(float a) {
+  const double x = input_f32<kFtz>(a);
+  const bool is_small = !kFtz && std::fabs(x) < 0x1p-126;
+  const float r = normal_log2(is_small ? x * 0x1p24 : x);
+  return result_f32<kFtz, false>(is_small ? r - 24.0f : r);
 }
 
 /// The argument of sin and cos on its way to a table: turns, in fixed point.

@@ -6,8 +6,9 @@
 /// .ftz for f64 except in two gross approximations.
 ///
 /// A NaN that goes in comes out quiet, with its sign and payload, from abs and neg as well; of
-/// several the last operand's. Other NaNs are kNanF64Bits. PTX leaves this open; an H200 does so
-/// (simgpu/fidelity/measured; of fma's operands only that some NaN comes through).
+/// several the last operand's, of a quotient the dividend's. Other NaNs are kNanF64Bits. PTX leaves
+/// this open; an H200 does so (simgpu/fidelity/measured; of fma's operands only that some NaN comes
+/// through).
 namespace simgpu::arith {
 
 double directed_add(double a, double b, Round mode);
@@ -62,8 +63,8 @@ inline double fma_f64(double a, double b, double c) {
 
 template <Round kRound = Round::nearest_even>
 inline double div_f64(double a, double b) {
-  if constexpr (kRound == Round::nearest_even) return with_nan_of(a / b, a, b);
-  return with_nan_of(directed_div(a, b, kRound), a, b);
+  if constexpr (kRound == Round::nearest_even) return with_nan_of(a / b, b, a);
+  return with_nan_of(directed_div(a, b, kRound), b, a);
 }
 
 template <Round kRound = Round::nearest_even>

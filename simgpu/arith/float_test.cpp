@@ -171,6 +171,7 @@ TEST(Float64, KeepsTheNanOfTheLastOperandAndMakesItQuiet) {
   EXPECT_EQ(bits_of(mul_f64<Round::down>(a, b)), 0x7ff8000000000007u);
   EXPECT_EQ(bits_of(fma_f64(0.0, double_of(0x7ff0000000000000u), a)), 0xfff8123456789abcu);
   EXPECT_EQ(bits_of(min_f64(b, a)), 0xfff8123456789abcu);
+  EXPECT_EQ(bits_of(div_f64(a, b)), 0xfff8123456789abcu) << "but of a quotient the dividend";
   EXPECT_EQ(bits_of(sqrt_f64(a)), 0xfff8123456789abcu);
   EXPECT_EQ(bits_of(abs_f64(a)), 0xfff8123456789abcu) << "the sign of a NaN stays";
   EXPECT_EQ(bits_of(neg_f64(a)), 0xfff8123456789abcu);

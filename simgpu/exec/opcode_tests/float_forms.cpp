@@ -60,6 +60,16 @@ Form f64_form(const std::string& opcode, std::size_t operands, const std::string
           std::vector<std::string>(operands, "f64"), expected};
 }
 
+/// Of two NaNs the dividend.
+Form f64_quotient(const std::string& opcode, const std::string& mode) {
+  Form form = f64_form(opcode, 2, mode, [](double a, double b, double) { return a / b; });
+  const auto plain = form.expected;
+  form.expected = [=](const Lane& x) {
+    return std::isnan(f64_of(x[0])) ? f64_result(0, x, 1) : plain(x);
+  };
+  return form;
+}
+
 template <class Float>
 Operation<Float> sum() {
   return [](Float a, Float b, Float) { return a + b; };
@@ -121,7 +131,7 @@ void add_f64_arithmetic(Forms& forms) {
     forms.push_back(f64_form("mul." + mode, 2, mode, product<double>()));
     forms.push_back(f64_form("fma." + mode, 3, mode, fused<double>()));
     forms.push_back(f64_form("mad." + mode, 3, mode, fused<double>()));
-    forms.push_back(f64_form("div." + mode, 2, mode, quotient<double>()));
+    forms.push_back(f64_quotient("div." + mode, mode));
     forms.push_back(f64_form("rcp." + mode, 1, mode, reciprocal<double>()));
     forms.push_back(f64_form("sqrt." + mode, 1, mode, root<double>()));
   }

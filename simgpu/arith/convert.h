@@ -98,21 +98,36 @@ inline std::uint16_t integer_to_bf16(Int x) {
   return round_to<BrainFloat16>(exact_of_integer(x), kRound);
 }
 
-/// cvt.{rn,rz,rm,rp}{.ftz}{.sat}.f32.f64.
-template <Round kRound, bool kFtz = false, bool kSat = false>
-inline float f64_to_f32(double x) {
-  if constexpr (kRound == Round::nearest_even) {
-    return result_f32<kFtz, kSat>(static_cast<float>(x));
-  } else {
-    return result_f32<kFtz, kSat>(directed_f32<kRound>(x, 0));
-  }
+/// The bits of an f64's NaN in a narrower format: sign and upper payload, and quiet.
+/// @param fraction_bits of the narrower format
+template <class Bits>
+inline Bits narrowed_nan(double nan, int fraction_bits) {
+  const std::uint64_t bits = bits_of(quiet(nan));
+  const std::uint64_t magnitude = (bits & 0x7fffffffffffffffu) >> (52 - fraction_bits);
+  // All ones above the narrower exponent fall off.
+  constexpr auto kMagnitude = static_cast<Bits>(static_cast<Bits>(~Bits{0}) >> 1);
+  return static_cast<Bits>((magnitude & kMagnitude) | (bits >> 63 << (8 * sizeof(Bits) - 1)));
 }
 
-/// cvt{.ftz}{.sat}.f64.f32. A NaN keeps its sign, so that a float's NaN prints as "nan" after
-/// promotion.
+/// cvt.{rn,rz,rm,rp}{.ftz}{.sat}.f32.f64. A NaN keeps its sign and upper payload.
+template <Round kRound, bool kFtz = false, bool kSat = false>
+inline float f64_to_f32(double x) {
+  float r = 0;
+  if constexpr (kRound == Round::nearest_even) {
+    r = result_f32<kFtz, kSat>(static_cast<float>(x));
+  } else {
+    r = result_f32<kFtz, kSat>(directed_f32<kRound>(x, 0));
+  }
+  if constexpr (kSat) return r;
+  return x != x ? float_of(narrowed_nan<std::uint32_t>(x, 23)) : r;
+}
+
+/// cvt{.ftz}{.sat}.f64.f32. A NaN keeps its sign and payload; with .ftz, which is an operation of
+/// its own on the f32, it is that one's.
 template <bool kFtz = false, bool kSat = false>
 inline double f32_to_f64(float x) {
-  const auto wide = static_cast<double>(input_f32<kFtz>(x));
+  if constexpr (kFtz) x = canonical(flush_subnormal(x));
+  const auto wide = static_cast<double>(x);
   if constexpr (kSat) return saturate_unit(wide);
   return wide;
 }
@@ -157,6 +172,9 @@ inline std::uint16_t narrow_to_half(Float x) {
   } else {
     r = to_bf16(x, kRound);
   }
+  if constexpr (sizeof(Float) == 8 && kClamp == Clamp::none) {
+    if (x != x) return narrowed_nan<std::uint16_t>(x, H::kFractionBits);
+  }
   return result_half<H, false, kClamp>(r);
 }
 
@@ -180,6 +198,17 @@ inline float widen_half(std::uint16_t h) {
   const float wide = H::widen(h);
   if constexpr (kSat) return saturate_unit(wide);
   return wide;
+}
+
+/// cvt.f32.bf16: a shift, even of a signalling NaN.
+inline float shifted_bf16(std::uint16_t h) { return float_of(std::uint32_t{h} << 16); }
+inline float same_f32(float x) { return x; }
+
+/// cvt.f64.{f16,bf16}, first half: a NaN keeps sign and payload.
+template <class H>
+inline float widen_half_keeping_nan(std::uint16_t h) {
+  const auto nan = (h & 0x8000u) << 16 | 0x7fc00000u | (h & 0x7fffu) << (23 - H::kFractionBits);
+  return is_nan_half<H>(h) ? float_of(nan) : H::widen(h);
 }
 
 // Integers in registers, as conversions leave them.

@@ -187,7 +187,9 @@ TEST(Convert, KeepsTheEndsOfIntegerRanges) {
 TEST(Convert, NarrowsF64InEveryMode) {
   for (const double x : double_operands(50000, 44)) {
     if (std::isnan(x)) {
-      ASSERT_EQ(bits_of(f64_to_f32<Round::down>(x)), 0x7fffffffu);
+      const std::uint64_t bits = bits_of(x);
+      ASSERT_EQ(bits_of(f64_to_f32<Round::down>(x)),
+                (bits >> 63 << 31) | 0x7fc00000u | (bits >> 29 & 0x3fffffu));
       continue;
     }
     const float down = f64_to_f32<Round::down>(x);
@@ -202,6 +204,16 @@ TEST(Convert, NarrowsF64InEveryMode) {
     ASSERT_EQ(f64_to_f32<Round::zero>(x), x > 0 ? down : up);
     ASSERT_EQ(bits_of(f64_to_f32<Round::nearest_even>(x)), bits_of(static_cast<float>(x)));
   }
+}
+
+TEST(Convert, KeepsNansFromAndToF64) {
+  EXPECT_EQ(bits_of(f64_to_f32<Round::nearest_even>(double_of(0xfff0123456789abcu))), 0xffc091a2u);
+  EXPECT_EQ((narrow_to_half<F16, Round::zero>(double_of(0xfff8765432100000u))), 0xfe1d);
+  EXPECT_EQ((narrow_to_half<Bf16, Round::nearest_even>(double_of(0xfff8765432100000u))), 0xffc3);
+  EXPECT_EQ((narrow_to_half<F16, Round::zero>(float_of(0xffc12345u))), 0x7fff) << "f32's is one";
+  EXPECT_EQ(bits_of(f32_to_f64(widen_half_keeping_nan<F16>(0xfc55))), 0xfff9540000000000u);
+  EXPECT_EQ(bits_of(f32_to_f64(float_of(0xff8abcdeu))), 0xfff9579bc0000000u);
+  EXPECT_EQ(bits_of(f32_to_f64<true>(float_of(0xff8abcdeu))), 0x7fffffffe0000000u);
 }
 
 TEST(Convert, ClampsAndFlushesFloats) {

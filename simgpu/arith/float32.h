@@ -147,12 +147,12 @@ inline float abs_bits_f32(float x) { return float_of(bits_of(x) & 0x7fffffffu); 
 
 template <bool kFtz = false>
 inline float abs_f32(float a) {
-  return abs_bits_f32(input_f32<kFtz>(a));
+  return canonical(abs_bits_f32(input_f32<kFtz>(a)));
 }
 
 template <bool kFtz = false>
 inline float neg_f32(float a) {
-  return float_of(bits_of(input_f32<kFtz>(a)) ^ 0x80000000u);
+  return canonical(float_of(bits_of(input_f32<kFtz>(a)) ^ 0x80000000u));
 }
 
 /// copysign.f32 d, a, b: the sign of a on the magnitude of b.
@@ -217,8 +217,8 @@ inline bool testp(FloatTest test, Float x) {
       return !std::isnan(x);
     case FloatTest::notanumber:
       return std::isnan(x);
-    case FloatTest::normal:
-      return std::isnormal(x);
+    case FloatTest::normal:  // PTX does not say that zeros are; GPUs do.
+      return std::isnormal(x) || x == 0;
     case FloatTest::subnormal:
       return std::fpclassify(x) == FP_SUBNORMAL;
   }

@@ -157,6 +157,27 @@ TEST(Float32, ProducesOneCanonicalNan) {
   EXPECT_EQ(bits_of(sqrt_f32<>(-1.0f)), 0x7fffffffu);
   EXPECT_EQ(bits_of(div_f32<Round::zero>(0.0f, 0.0f)), 0x7fffffffu);
   EXPECT_EQ(bits_of(min_f32(float_of(0xffc00001u), float_of(0x7f800001u))), 0x7fffffffu);
+  EXPECT_EQ(bits_of(abs_f32(float_of(0xffc00001u))), 0x7fffffffu);
+  EXPECT_EQ(bits_of(neg_f32(float_of(0x7fffffffu))), 0x7fffffffu);
+}
+
+TEST(Float64, KeepsTheNanOfTheLastOperandAndMakesItQuiet) {
+  const double a = double_of(0xfff0123456789abcu);
+  const double b = double_of(0x7ff8000000000007u);
+  EXPECT_EQ(bits_of(add_f64(a, 1.0)), 0xfff8123456789abcu);
+  EXPECT_EQ(bits_of(add_f64(1.0, a)), 0xfff8123456789abcu);
+  EXPECT_EQ(bits_of(add_f64(a, b)), 0x7ff8000000000007u);
+  EXPECT_EQ(bits_of(sub_f64(b, a)), 0xfff8123456789abcu);
+  EXPECT_EQ(bits_of(mul_f64<Round::down>(a, b)), 0x7ff8000000000007u);
+  EXPECT_EQ(bits_of(fma_f64(0.0, double_of(0x7ff0000000000000u), a)), 0xfff8123456789abcu);
+  EXPECT_EQ(bits_of(min_f64(b, a)), 0xfff8123456789abcu);
+  EXPECT_EQ(bits_of(div_f64(a, b)), 0xfff8123456789abcu) << "but of a quotient the dividend";
+  EXPECT_EQ(bits_of(sqrt_f64(a)), 0xfff8123456789abcu);
+  EXPECT_EQ(bits_of(abs_f64(a)), 0xfff8123456789abcu) << "the sign of a NaN stays";
+  EXPECT_EQ(bits_of(neg_f64(a)), 0xfff8123456789abcu);
+  EXPECT_EQ(bits_of(mul_f64(0.0, double_of(0x7ff0000000000000u))), kNanF64Bits);
+  EXPECT_EQ(bits_of(rcp_approx_ftz_f64(a)), 0x7fffffff00000000u);
+  EXPECT_EQ(bits_of(rsqrt_approx_ftz_f64(-1.0)), 0x7fffffff00000000u);
 }
 
 TEST(Float32, FlushesSubnormalOperandsAndResultsKeepingTheirSign) {
@@ -241,7 +262,8 @@ TEST(Float32, TellsClassesOfNumbersApart) {
   EXPECT_FALSE(testp(FloatTest::subnormal, 0x1p-126f));
   EXPECT_FALSE(testp(FloatTest::subnormal, 0.0f));
   EXPECT_TRUE(testp(FloatTest::normal, 0x1p-126f));
-  EXPECT_FALSE(testp(FloatTest::normal, 0.0f));
+  EXPECT_TRUE(testp(FloatTest::normal, 0.0f));
+  EXPECT_FALSE(testp(FloatTest::normal, 0x1p-140f));
   EXPECT_EQ(bits_of(copysign_f32(-0.0f, 3.0f)), bits_of(-3.0f));
   EXPECT_EQ(copysign_f64(1.0, -3.0), 3.0);
 }

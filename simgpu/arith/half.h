@@ -43,12 +43,17 @@ inline std::uint16_t f32_to_bf16(float x) {
   return static_cast<std::uint16_t>((bits & 0x7fffffffu) > 0x7f800000u ? kNanBf16 : rounded);
 }
 
-/// cvt.rna.tf32.f32: the low 13 bits become zero.
+/// The canonical NaN, cut off.
+inline constexpr std::uint32_t kNanTf32 = kNanF32Bits & 0xffffe000u;
+
+/// cvt.rna.tf32.f32: the low 13 bits become zero, those of a NaN as well. (Of one that has no
+/// others, no GPU was asked.)
 inline std::uint32_t f32_to_tf32_rna(float x) {
   const std::uint32_t bits = bits_of(x);
   const bool special = (bits & 0x7f800000u) == 0x7f800000u;
-  const std::uint32_t rounded = (bits + (special ? 0u : 0x1000u)) & 0xffffe000u;
-  return (bits & 0x7fffffffu) > 0x7f800000u ? kNanF32Bits : rounded;
+  const std::uint32_t kept = (bits + (special ? 0u : 0x1000u)) & 0xffffe000u;
+  const bool loses_payload = special && (kept & 0x007fffffu) == 0 && (bits & 0x007fffffu) != 0;
+  return loses_payload ? kNanTf32 : kept;
 }
 
 /// cvt.rn.tf32.f32.
@@ -56,7 +61,7 @@ inline std::uint32_t f32_to_tf32_rn(float x) {
   const std::uint32_t bits = bits_of(x);
   const bool special = (bits & 0x7f800000u) == 0x7f800000u;
   const std::uint32_t bias = special ? 0u : 0xfffu + (bits >> 13 & 1u);
-  return (bits & 0x7fffffffu) > 0x7f800000u ? kNanF32Bits : (bits + bias) & 0xffffe000u;
+  return (bits & 0x7fffffffu) > 0x7f800000u ? kNanTf32 : (bits + bias) & 0xffffe000u;
 }
 
 /// What the tensor cores read of a tf32 operand: the upper 19 bits.
@@ -96,6 +101,7 @@ struct F16 {
   static constexpr std::uint16_t kNan = kNanF16;
   static constexpr std::uint16_t kExponent = 0x7c00;
   static constexpr std::uint16_t kOne = 0x3c00;
+  static constexpr int kFractionBits = 10;
   static float widen(std::uint16_t h) { return f16_to_f32(h); }
   static std::uint16_t narrow(float x) { return f32_to_f16(x); }
 };
@@ -103,6 +109,7 @@ struct Bf16 {
   static constexpr std::uint16_t kNan = kNanBf16;
   static constexpr std::uint16_t kExponent = 0x7f80;
   static constexpr std::uint16_t kOne = 0x3f80;
+  static constexpr int kFractionBits = 7;
   static float widen(std::uint16_t h) { return bf16_to_f32(h); }
   static std::uint16_t narrow(float x) { return f32_to_bf16(x); }
 };
@@ -114,6 +121,11 @@ inline bool is_nan_half(std::uint16_t h) {
 
 inline std::uint16_t flush_half(std::uint16_t h, std::uint16_t exponent_mask) {
   return static_cast<std::uint16_t>((h & exponent_mask) == 0 ? h & 0x8000u : h);
+}
+
+template <class H>
+inline std::uint16_t canonical_half(std::uint16_t h) {
+  return is_nan_half<H>(h) ? H::kNan : h;
 }
 
 /// What follows the rounding of a 16-bit result: nothing, .sat to [0, 1], or .relu (negative to
@@ -136,7 +148,7 @@ inline std::uint16_t result_half(std::uint16_t h) {
     if (is_nan_half<H>(h)) return H::kNan;
     return (h & 0x8000u) != 0 ? std::uint16_t{0} : h;
   } else {
-    return is_nan_half<H>(h) ? H::kNan : h;
+    return canonical_half<H>(h);
   }
 }
 
@@ -172,12 +184,12 @@ inline std::uint16_t mul_half(std::uint16_t a, std::uint16_t b) {
 
 template <class H, bool kFtz = false>
 inline std::uint16_t abs_half(std::uint16_t a) {
-  return static_cast<std::uint16_t>(input_half<H, kFtz>(a) & 0x7fffu);
+  return canonical_half<H>(static_cast<std::uint16_t>(input_half<H, kFtz>(a) & 0x7fffu));
 }
 
 template <class H, bool kFtz = false>
 inline std::uint16_t neg_half(std::uint16_t a) {
-  return static_cast<std::uint16_t>(input_half<H, kFtz>(a) ^ 0x8000u);
+  return canonical_half<H>(static_cast<std::uint16_t>(input_half<H, kFtz>(a) ^ 0x8000u));
 }
 
 /// min and max: NaN loses unless .NaN; -0 lies below +0; .xorsign.abs as in f32.

@@ -169,7 +169,7 @@ TEST(Half, RoundsTf32HalfwayCasesAwayFromZeroOrToEven) {
   EXPECT_EQ(f32_to_tf32_rna(float_of(0x3f800fffu)), 0x3f800000u);
   EXPECT_EQ(f32_to_tf32_rna(float_of(0x7f7fffffu)), 0x7f800000u);
   EXPECT_EQ(f32_to_tf32_rna(float_of(0xff800000u)), 0xff800000u);
-  EXPECT_EQ(f32_to_tf32_rna(float_of(0x7f800001u)), 0x7fffffffu);
+  EXPECT_EQ(f32_to_tf32_rna(float_of(0x7f800001u)), kNanTf32);
   EXPECT_EQ(f32_to_tf32_rn(float_of(0x3f801000u)), 0x3f800000u);
   EXPECT_EQ(f32_to_tf32_rn(float_of(0x3f803000u)), 0x3f804000u);
   for (const float x : float_operands(20000, 12)) {
@@ -303,6 +303,8 @@ TEST(Half, ClampsResults) {
   EXPECT_EQ((mul_half<F16, true>(0x8400, 0x3800)), 0x8000);
   EXPECT_EQ((abs_half<F16>(0x8001)), 1);
   EXPECT_EQ((neg_half<F16, true>(0x0001)), 0x8000);
+  EXPECT_EQ((neg_half<F16>(0x7fff)), 0x7fff) << "one NaN";
+  EXPECT_EQ((abs_half<Bf16>(0xff81)), 0x7fff);
 }
 
 TEST(Half, AppliesPackedOperationsToEachHalf) {
@@ -320,12 +322,37 @@ TEST(Approximate, StaysWithinHalfAUnitOfTheWiderFunction) {
       return actual == rounded || std::nextafter(actual, rounded) == rounded;
     };
     EXPECT_TRUE(near(ex2_approx_f32(x), std::exp2(static_cast<long double>(x)))) << x;
-    EXPECT_TRUE(near(lg2_approx_f32(x), std::log2(static_cast<long double>(x)))) << x;
-    EXPECT_TRUE(near(sin_approx_f32(x), std::sin(static_cast<long double>(x)))) << x;
-    EXPECT_TRUE(near(cos_approx_f32(x), std::cos(static_cast<long double>(x)))) << x;
     EXPECT_TRUE(near(tanh_approx_f32(x), std::tanh(static_cast<long double>(x)))) << x;
     EXPECT_TRUE(near(rsqrt_approx_f32(x), 1 / std::sqrt(static_cast<long double>(x)))) << x;
   }
+}
+
+/// What an H200 gave (simgpu/fidelity/measured), all but the last one bit for bit.
+TEST(Approximate, TakesSinesOfTurnsInFixedPoint) {
+  EXPECT_EQ(bits_of(sin_approx_f32(float_of(0x40490fdbu))), 0u) << "pi is half a turn";
+  EXPECT_EQ(bits_of(sin_approx_f32(float_of(0x40490fdcu))), 0x80000000u);
+  EXPECT_EQ(bits_of(sin_approx_f32(-0x1p-126f)), 0x80000000u);
+  EXPECT_EQ(bits_of(sin_approx_f32(0x1p-25f)), 0u) << "less than a step";
+  EXPECT_EQ(bits_of(cos_approx_f32(float_of(0x3fc90fdbu))), 0u);
+  EXPECT_EQ(sin_approx_f32(float_of(0x3fc90fdbu)), 1.0f);
+  EXPECT_EQ(bits_of(sin_approx_f32(-0x1p100f)), 0x80000000u) << "nothing is left of a fraction";
+  EXPECT_EQ(cos_approx_f32(0x1p100f), 1.0f);
+  EXPECT_NEAR(cos_approx_f32(2.0f), -0.41614684, 0x1p-22);
+}
+
+TEST(Approximate, ComplementsLogarithmsBelowZero) {
+  EXPECT_EQ(bits_of(lg2_approx_f32(0.5f)), 0xbf7ffffeu);
+  EXPECT_EQ(bits_of(lg2_approx_f32(0.25f)), 0xbfffffffu);
+  EXPECT_EQ(bits_of(lg2_approx_f32(0.125f)), 0xc03fffffu);
+  EXPECT_EQ(lg2_approx_f32(8.0f), 3.0f);
+  EXPECT_EQ(bits_of(lg2_approx_f32(1.0f)), 0u);
+}
+
+TEST(Approximate, CutsHalvesOff) {
+  EXPECT_EQ(ex2_approx_half<F16>(0x83ff), 0x3bff);
+  EXPECT_EQ(ex2_approx_half<F16>(0x3c01), 0x4000);
+  EXPECT_EQ(ex2_approx_half<F16>(0x4248), 0x4868);
+  EXPECT_EQ(ex2_approx_half<F16>(0x4c00), 0x7c00) << "2^16 is too large";
 }
 
 TEST(Approximate, FollowsTheTablesOfSpecialCases) {
@@ -333,7 +360,8 @@ TEST(Approximate, FollowsTheTablesOfSpecialCases) {
   EXPECT_EQ(lg2_approx_f32(-0.0f), -infinity);
   EXPECT_EQ(bits_of(lg2_approx_f32(-1.0f)), 0x7fffffffu);
   EXPECT_EQ(lg2_approx_f32<true>(0x1p-140f), -infinity);
-  EXPECT_EQ(lg2_approx_f32(0x1p-140f), -140.0f);
+  EXPECT_EQ(lg2_approx_f32(0x1p-149f), -149.0f);
+  EXPECT_EQ(bits_of(lg2_approx_f32(0x1p-127f)), 0xc2fdffffu);
   EXPECT_EQ(rsqrt_approx_f32(-0.0f), -infinity);
   EXPECT_EQ(bits_of(rsqrt_approx_f32(infinity)), 0u);
   EXPECT_EQ(bits_of(sin_approx_f32(infinity)), 0x7fffffffu);

@@ -130,9 +130,8 @@ inline std::int32_t mad24_hi_sat_s32(std::int32_t a, std::int32_t b, std::int32_
   return clamp_s32(std::int64_t{mul24_hi(a, b)} + c);
 }
 
-/// div and rem by zero are unspecified in PTX. We follow what unsigned long division by hardware
-/// leaves: a quotient of all ones and the dividend as remainder, for signed operands too. MIN / -1
-/// wraps to MIN, remainder 0.
+/// div and rem by zero are unspecified in PTX. GPUs give all ones, as the quotient and as the
+/// remainder, for signed operands too. MIN / -1 wraps to MIN, remainder 0.
 template <class Int>
 inline Int div(Int a, Int b) {
   if (b == 0) return static_cast<Int>(~Int{0});
@@ -143,7 +142,7 @@ inline Int div(Int a, Int b) {
 }
 template <class Int>
 inline Int rem(Int a, Int b) {
-  if (b == 0) return a;
+  if (b == 0) return static_cast<Int>(~Int{0});
   if constexpr (std::is_signed_v<Int>) {
     if (b == -1) return 0;
   }

@@ -58,21 +58,35 @@ Vector<T> spread(T value) {
   return value - Vector<T>{};
 }
 
-template <class T>
-T canonical_nan() {
-  if constexpr (sizeof(T) == 4) return float_of(kNanF32Bits);
-  if constexpr (sizeof(T) == 8) return double_of(kNanF64Bits);
-}
-
-template <class T>
-Vector<T> canonical_lanes(Vector<T> x) {
-  return x == x ? x : spread(canonical_nan<T>());
+Vector<float> canonical_lanes(Vector<float> x) {
+  return x == x ? x : spread(float_of(kNanF32Bits));
 }
 
 void require_sizes(bool right) {
   if (!right) {
     throw std::invalid_argument(
         "tile_product: give A as m * k, B as k * n and the sums as m * n elements");
+  }
+}
+
+template <class T>
+void add_element(const TileShape& shape, const T* a, const T* b, T& sum) {
+  for (std::size_t p = 0; p < shape.k; ++p) {
+    if constexpr (sizeof(T) == 4) sum = __builtin_fmaf(a[p], b[p * shape.n], sum);
+    if constexpr (sizeof(T) == 8) sum = fma_f64(a[p], b[p * shape.n], sum);
+  }
+  if constexpr (sizeof(T) == 4) sum = canonical(sum);
+}
+
+/// Stores a row's sums of f64. Which NaN comes out of several, the host does not say.
+void keep_sums(const TileShape& shape, const double* a, const double* b, Vector<double> found,
+               double* sums) {
+  for (std::size_t j = 0; j < kLanes<double>; ++j) {
+    if (found[j] == found[j]) {
+      sums[j] = found[j];
+    } else {
+      add_element(shape, a, b + j, sums[j]);
+    }
   }
 }
 
@@ -88,17 +102,12 @@ void add_block(const TileShape& shape, const T* a, const T* b, T* sums) {
     }
   }
   for (std::size_t i = 0; i < kRows; ++i) {
-    store(sums + i * shape.n, canonical_lanes<T>(sum[i]));
+    if constexpr (sizeof(T) == 4) {
+      store(sums + i * shape.n, canonical_lanes(sum[i]));
+    } else {
+      keep_sums(shape, a + i * shape.k, b, sum[i], sums + i * shape.n);
+    }
   }
-}
-
-template <class T>
-void add_element(const TileShape& shape, const T* a, const T* b, T& sum) {
-  for (std::size_t p = 0; p < shape.k; ++p) {
-    if constexpr (sizeof(T) == 4) sum = __builtin_fmaf(a[p], b[p * shape.n], sum);
-    if constexpr (sizeof(T) == 8) sum = __builtin_fma(a[p], b[p * shape.n], sum);
-  }
-  if (sum != sum) sum = canonical_nan<T>();
 }
 
 template <class T>

@@ -8,11 +8,12 @@
 /// them together again.
 ///
 /// How sums round: PTX leaves a tensor core's order and inner precision open ("at least single
-/// precision" for f32 accumulators). Here each element of D starts at C and takes the k products in
-/// rising order of k: the product is exact, and the running sum is rounded to f32 at each step (a
-/// chain of fused multiply-adds). f64 does the same in f64. For f16 accumulators the running sum is
-/// f32 too and is rounded to f16 once, at the end; the caller does that. Integer sums wrap at 32
-/// bits or, with `saturate`, are clamped once, at the end.
+/// precision" for f32 accumulators). Here (for GPUs since Hopper see aligned_matrix.h) each element
+/// of D starts at C and takes the k products in rising order of k: the product is exact, and the
+/// running sum is rounded to f32 at each step (a chain of fused multiply-adds). f64 does the same
+/// in f64. For f16 accumulators the running sum is f32 too and is rounded to f16 once, at the end;
+/// the caller does that. Integer sums wrap at 32 bits or, with `saturate`, are clamped once, at the
+/// end.
 namespace simgpu::arith {
 
 /// Rows of A and D, columns of B and D, and the length of each dot product.
@@ -23,7 +24,7 @@ struct TileShape {
 };
 
 /// sums += a * b, for f16, bf16 and tf32 inputs already widened to f32 (exactly). NaNs become the
-/// canonical one.
+/// canonical one; of f64 they are those of a chain of fma_f64().
 /// @param a (m, k), row-major
 /// @param b (k, n), row-major
 /// @param sums (m, n), row-major

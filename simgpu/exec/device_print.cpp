@@ -1,9 +1,13 @@
 #include "simgpu/exec/device_print.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/heap_calls.h"
@@ -58,28 +62,31 @@ T frame_value(const Warp& warp, unsigned lane, std::uint64_t offset) {
   return value;
 }
 
+/// An argument as the GPU hands it to the host.
+struct Value {
+  std::uint64_t bits = 0;
+  std::string text;  ///< of %s
+};
+
 /// The arguments behind a vprintf call, each aligned to its size.
 class Arguments {
  public:
   Arguments(const Warp& warp, unsigned lane, std::uint64_t address)
       : warp_(warp), lane_(lane), next_(address) {}
 
-  template <class T>
-  T take() {
-    ++taken_;
-    next_ = (next_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
-    T value{};
-    read_generic(warp_, lane_, next_, &value, sizeof(T));
-    next_ += sizeof(T);
+  Value take(std::size_t bytes) {
+    next_ = (next_ + bytes - 1) / bytes * bytes;
+    Value value;
+    read_generic(warp_, lane_, next_, &value.bits, bytes);
+    next_ += bytes;
     return value;
   }
-  std::string take_string() {
-    std::string text = read_string(warp_, lane_, take<std::uint64_t>());
-    bytes_read_ += text.size();
-    return text;
+  Value take_string() {
+    Value value = take(sizeof(std::uint64_t));
+    value.text = value.bits == 0 ? "(null)" : read_string(warp_, lane_, value.bits);
+    bytes_read_ += value.text.size();
+    return value;
   }
-  /// How many there were so far.
-  std::int32_t taken() const { return taken_; }
   /// Of strings, all together: "%.0s" reads one and prints nothing.
   std::size_t bytes_read() const { return bytes_read_; }
 
@@ -88,27 +95,31 @@ class Arguments {
   unsigned lane_;
   std::uint64_t next_;
   std::size_t bytes_read_ = 0;
-  std::int32_t taken_ = 0;
 };
 
 /// One %-conversion: "%" flags width .precision length letter.
 struct Conversion {
+  std::string text;  ///< as it stands
   std::string flags;
   unsigned width = 0;
+  bool width_is_argument = false;
   std::optional<unsigned> precision;
-  bool is_long = false;  ///< l, ll, j, z, t: 64 bits
+  bool precision_is_argument = false;
+  std::string length;
   char letter = 0;
+
+  bool is_long() const { return length.find_first_of("lL") != std::string::npos; }
+  bool has_letter(const char* letters) const {
+    return letter != 0 && std::strchr(letters, letter) != nullptr;
+  }
 };
 
-unsigned parse_number(const std::string& format, std::size_t& at, Arguments& arguments,
-                      std::string& flags) {
+/// "*" or a number.
+unsigned parse_number(const std::string& format, std::size_t& at, bool& is_argument) {
   if (at < format.size() && format[at] == '*') {
     ++at;
-    const auto value = arguments.take<std::int32_t>();
-    if (value < 0 && flags.find('-') == std::string::npos) flags += '-';
-    const auto magnitude =
-        value < 0 ? 0U - static_cast<std::uint32_t>(value) : static_cast<std::uint32_t>(value);
-    return std::min(magnitude, kWidest);
+    is_argument = true;
+    return 0;
   }
   unsigned number = 0;
   while (at < format.size() && format[at] >= '0' && format[at] <= '9') {
@@ -118,25 +129,97 @@ unsigned parse_number(const std::string& format, std::size_t& at, Arguments& arg
   return number;
 }
 
-Conversion parse_conversion(const std::string& format, std::size_t& at, Arguments& arguments) {
+/// Behind the '%' at `at`.
+Conversion parse_conversion(const std::string& format, std::size_t& at) {
+  const std::size_t begin = at++;
+  const auto is_one_of = [&](const char* letters) {
+    return at < format.size() && format[at] != '\0' && std::strchr(letters, format[at]) != nullptr;
+  };
   Conversion conversion;
-  while (at < format.size() && std::strchr("-+ #0", format[at]) != nullptr && format[at] != '\0') {
+  for (; is_one_of("-+ #0"); ++at) {
     if (conversion.flags.find(format[at]) == std::string::npos) conversion.flags += format[at];
+  }
+  conversion.width = parse_number(format, at, conversion.width_is_argument);
+  if (is_one_of(".")) {
     ++at;
+    conversion.precision = parse_number(format, at, conversion.precision_is_argument);
   }
-  conversion.width = parse_number(format, at, arguments, conversion.flags);
-  if (at < format.size() && format[at] == '.') {
-    std::string ignored;
-    ++at;
-    conversion.precision = parse_number(format, at, arguments, ignored);
-  }
-  for (; at < format.size() && std::strchr("hljztL", format[at]) != nullptr && format[at] != '\0';
-       ++at) {
-    conversion.is_long = conversion.is_long || format[at] != 'h';
-  }
+  for (; is_one_of("hljztL"); ++at) conversion.length += format[at];
   if (at < format.size()) conversion.letter = format[at++];
+  conversion.text = format.substr(begin, at - begin);
   return conversion;
 }
+
+/// What the GPU knows takes arguments; the host prints all else as it stands, but for bytes (%hhd),
+/// which it knows.
+bool is_known_to_gpu(const Conversion& conversion) {
+  const bool is_known_length =
+      conversion.length == "h" || conversion.length.find_first_not_of("lL") == std::string::npos;
+  return is_known_length && !conversion.precision_is_argument &&
+         conversion.has_letter("diuxXofFeEgGaAcsp");
+}
+bool is_byte(const Conversion& conversion) {
+  return conversion.length == "hh" && !conversion.precision_is_argument &&
+         conversion.has_letter("diuxXo");
+}
+
+/// A format in parts: each a text, or a conversion.
+std::vector<Conversion> parse_format(const std::string& format) {
+  std::vector<Conversion> parts;
+  for (std::size_t at = 0; at < format.size();) {
+    if (format[at] == '%') {
+      parts.push_back(parse_conversion(format, at));
+    } else {
+      const std::size_t end = std::min(format.find('%', at), format.size());
+      parts.emplace_back().text = format.substr(at, end - at);
+      at = end;
+    }
+  }
+  return parts;
+}
+
+/// The GPU's part: the arguments of the conversions that it knows, 32 at most. Their number is what
+/// printf returns.
+std::vector<Value> collect_values(const std::vector<Conversion>& parts, Arguments& arguments) {
+  constexpr std::size_t kMost = 32;
+  std::vector<Value> values;
+  const auto add = [&](const auto& take) {
+    if (values.size() < kMost && arguments.bytes_read() < kLongestText) values.push_back(take());
+  };
+  for (const Conversion& part : parts) {
+    if (!is_known_to_gpu(part)) continue;
+    if (part.width_is_argument) add([&] { return arguments.take(4); });
+    const bool is_wide = part.has_letter("fFeEgGaAp") || (part.is_long() && part.letter != 'c');
+    if (part.letter == 's') {
+      add([&] { return arguments.take_string(); });
+    } else {
+      add([&] { return arguments.take(is_wide ? 8 : 4); });
+    }
+  }
+  return values;
+}
+
+/// The host's part: a buffer with the values, in 8 bytes each, and behind them the format, which is
+/// what is printed where there is no value.
+class Buffer {
+ public:
+  Buffer(const std::vector<Value>& values, const std::string& format)
+      : values_(values), format_(format) {}
+
+  Value next() {
+    const std::size_t place = next_++;
+    if (place < values_.size()) return values_[place];
+    Value value;
+    const std::size_t at = std::min((place - values_.size()) * 8, format_.size());
+    std::memcpy(&value.bits, format_.data() + at, std::min<std::size_t>(8, format_.size() - at));
+    return value;
+  }
+
+ private:
+  const std::vector<Value>& values_;
+  const std::string& format_;
+  std::size_t next_ = 0;
+};
 
 template <class T>
 std::string print_value(const Conversion& conversion, const char* length, T value) {
@@ -163,63 +246,56 @@ std::string print_string(const Conversion& conversion, std::string text) {
   return text;
 }
 
-std::string print_conversion(const Conversion& conversion, Arguments& arguments) {
-  switch (conversion.letter) {
-    case '%':
-      return {'%'};
+std::string print_integer(const Conversion& conversion, std::uint64_t bits) {
+  const bool is_signed = conversion.has_letter("di");
+  if (conversion.is_long()) {
+    return is_signed ? print_value(conversion, "ll", static_cast<long long>(bits))
+                     : print_value(conversion, "ll", static_cast<unsigned long long>(bits));
+  }
+  // snprintf narrows to a short or a byte by itself.
+  return is_signed
+             ? print_value(conversion, conversion.length.c_str(), static_cast<int>(bits))
+             : print_value(conversion, conversion.length.c_str(), static_cast<unsigned>(bits));
+}
+
+void take_width(Conversion& conversion, Buffer& buffer) {
+  const auto value = static_cast<std::int32_t>(buffer.next().bits);
+  if (value < 0 && conversion.flags.find('-') == std::string::npos) conversion.flags += '-';
+  const auto magnitude =
+      value < 0 ? 0U - static_cast<std::uint32_t>(value) : static_cast<std::uint32_t>(value);
+  conversion.width = std::min(magnitude, kWidest);
+}
+
+std::string print_part(Conversion part, Buffer& buffer) {
+  if (part.text == "%%") return {'%'};
+  const bool is_known = is_known_to_gpu(part) || is_byte(part);
+  if (!is_known) return part.text;
+  if (part.width_is_argument) take_width(part, buffer);
+  const Value value = buffer.next();
+  switch (part.letter) {
+    case 'c':
+      return print_string(part, std::string{static_cast<char>(value.bits)});
+    case 's':
+      return print_string(part, value.text);
+    case 'p':
+      return print_value(part, "", std::bit_cast<const void*>(value.bits));
     case 'd':
     case 'i':
-      return conversion.is_long
-                 ? print_value(conversion, "ll",
-                               static_cast<long long>(arguments.take<std::int64_t>()))
-                 : print_value(conversion, "", static_cast<int>(arguments.take<std::int32_t>()));
     case 'u':
     case 'x':
     case 'X':
     case 'o':
-      return conversion.is_long
-                 ? print_value(conversion, "ll",
-                               static_cast<unsigned long long>(arguments.take<std::uint64_t>()))
-                 : print_value(conversion, "",
-                               static_cast<unsigned>(arguments.take<std::uint32_t>()));
-    case 'f':
-    case 'F':
-    case 'e':
-    case 'E':
-    case 'g':
-    case 'G':
-    case 'a':
-    case 'A':
-      return print_value(conversion, "", arguments.take<double>());
-    case 'c': {
-      const auto character = static_cast<char>(arguments.take<std::int32_t>());
-      return print_string(conversion, std::string{character});
-    }
-    case 's':
-      return print_string(conversion, arguments.take_string());
-    case 'p': {
-      Conversion hex = conversion;
-      hex.letter = 'x';
-      hex.flags.assign(1, '#');
-      return print_value(hex, "ll",
-                         static_cast<unsigned long long>(arguments.take<std::uint64_t>()));
-    }
+      return print_integer(part, value.bits);
     default:
-      return {'%', conversion.letter};  // %n and unknown ones print themselves
+      return print_value(part, "", std::bit_cast<double>(value.bits));
   }
 }
 
-std::string format_text(const std::string& format, Arguments& arguments) {
+std::string format_text(const std::vector<Conversion>& parts, Buffer buffer) {
   std::string text;
-  for (std::size_t at = 0;
-       at < format.size() && text.size() < kLongestText && arguments.bytes_read() < kLongestText;) {
-    if (format[at] != '%') {
-      text += format[at++];
-      continue;
-    }
-    ++at;
-    const Conversion conversion = parse_conversion(format, at, arguments);
-    if (conversion.letter != 0) text += print_conversion(conversion, arguments);
+  for (const Conversion& part : parts) {
+    if (text.size() >= kLongestText) break;
+    text += print_part(part, buffer);
   }
   return text;
 }
@@ -240,8 +316,11 @@ const Lowered* print(const Lowered* in, Warp& warp) {
     std::int32_t result = 0;
     if (!warp.block->has_printed_enough()) {
       Arguments arguments(warp, lane, values);
-      const std::string text = format_text(read_string(warp, lane, format), arguments);
-      result = arguments.taken();
+      const std::string format_string = read_string(warp, lane, format);
+      const std::vector<Conversion> parts = parse_format(format_string);
+      const std::vector<Value> taken = collect_values(parts, arguments);
+      const std::string text = format_text(parts, {taken, format_string});
+      result = static_cast<std::int32_t>(taken.size());
       warp.block->print(text);
       warp.block->spend((text.size() + arguments.bytes_read()) / kBytesOfAnInstruction, in, warp);
     }

@@ -103,6 +103,7 @@ class Device {
     request.l1_bytes_per_block = 32 << 10;
     gpu_spec::GpuSpec gpu;
     gpu.sm_count = 8;
+    gpu.max_warps_per_sm = 64;
     gpu.clock_mhz = 1000;
     gpu.l2_bytes = 1 << 20;
     gpu.l1_bytes_per_sm = 128 << 10;

@@ -308,6 +308,17 @@ TEST_F(Values, PrintfReturnsTheNumberOfItsArguments) {
   EXPECT_EQ(counts, (std::vector<int>{3, 0}));
 }
 
+TEST_F(Values, PrintfLeavesWhatGpusDoNotKnow) {
+  const std::uint64_t out = device_.put(std::vector<int>(4));
+  const LaunchResult result = device_.run("prints_unknown", {}, out);
+  EXPECT_EQ(result.printed,
+            "%zu %.*f %y 7|-1 7\n"
+            "42 26661|\n"  // 0x6825: "%h", the format that lies behind the arguments
+            "(null) (nil)|\n"
+            "%5%\n");
+  EXPECT_EQ(device_.get<int>(out, 4), (std::vector<int>{3, 1, 2, 0}));
+}
+
 TEST_F(Values, PrintedTextComesInOrderOfBlocks) {
   std::string expected;
   for (int i = 0; i < 20; ++i) expected += "block " + std::to_string(i) + "\n";

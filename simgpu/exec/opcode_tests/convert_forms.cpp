@@ -146,6 +146,25 @@ void add_integral(Forms& forms, const std::string& type, const std::string& mode
                    type == "f64" ? Match::any_nan : Match::bits});
 }
 
+/// From f64 and to it a NaN keeps its sign and the upper bits of its payload, and is quiet. What
+/// .ftz flushes is the one NaN of f32.
+std::uint64_t kept_nan(std::uint64_t bits, const std::string& from, const std::string& to,
+                       bool ftz) {
+  const auto fraction_bits = [](const std::string& type) {
+    return type == "f64" ? 52 : type == "f32" ? 23 : type == "f16" ? 10 : 7;
+  };
+  if (ftz && from == "f32") bits = 0x7fffffff;
+  const unsigned width = width_of(to);
+  const std::uint64_t negative = bits >> (width_of(from) - 1) & 1;
+  const int wider = fraction_bits(to) - fraction_bits(from);
+  const std::uint64_t payload = bits & ((std::uint64_t{1} << fraction_bits(from)) - 1);
+  const std::uint64_t kept = wider >= 0 ? payload << wider : payload >> -wider;
+  const std::uint64_t quiet = std::uint64_t{1} << (fraction_bits(to) - 1);
+  const std::uint64_t exponent =
+      ((std::uint64_t{1} << (width - 1)) - 1) >> fraction_bits(to) << fraction_bits(to);
+  return negative << (width - 1) | exponent | quiet | kept;
+}
+
 void add_floats_to_floats(Forms& forms) {
   const auto add = [&](const std::string& modifiers, const std::string& to, const std::string& from,
                        const std::string& mode, bool ftz, bool sat) {
@@ -154,8 +173,13 @@ void add_floats_to_floats(Forms& forms) {
              " $d, $a;",
          to,
          {from},
-         [=](const Lane& x) { return encoded(decoded(x[0], from, ftz), mode, to, ftz, sat); },
-         to == "f64" ? Match::any_nan : Match::bits});
+         [=](const Lane& x) {
+           const long double value = decoded(x[0], from, ftz);
+           if (from == "bf16" && to == "f32") return x[0] << 16 & 0xffffffff;
+           const bool keeps = std::isnan(value) && !sat && (from == "f64" || to == "f64");
+           return keeps ? kept_nan(x[0], from, to, ftz) : encoded(value, mode, to, ftz, sat);
+         },
+         to == "f64" && sat ? Match::any_nan : Match::bits});
   };
   for (const std::string& mode : kModes) {
     for (const bool sat : {false, true}) {
@@ -201,7 +225,7 @@ std::uint64_t relu(std::uint64_t bits, const HalfFormat& half) {
 
 /// Ten fraction bits, by scaling to an integer; ties to even or away from zero.
 std::uint64_t tf32(float value, bool even) {
-  if (std::isnan(value)) return 0x7fffffff;
+  if (std::isnan(value)) return even ? 0x7fffe000 : raw(value) >> 13 << 13;
   if (std::isinf(value)) return raw(value);
   int exponent = 0;
   std::frexp(value, &exponent);
@@ -234,7 +258,7 @@ void add_finite(Forms& forms) {
     }
   }
   const auto towards_zero = [](float x) -> std::uint64_t {
-    if (std::isnan(x)) return 0x7fffffff;
+    if (std::isnan(x)) return 0x7fffe000;
     return raw(x) >> 13 << 13;
   };
   const auto positive = [](std::uint64_t bits) {

@@ -42,13 +42,32 @@ Form f32_form(const std::string& opcode, std::size_t operands, const std::string
           "f32", std::vector<std::string>(operands, "f32"), expected};
 }
 
+/// Of NaNs the last operand's comes out, quiet.
+std::uint64_t f64_result(double result, const Lane& x, std::size_t operands) {
+  for (std::size_t i = operands; i-- > 0;) {
+    if (std::isnan(f64_of(x[i]))) return x[i] | 0x0008000000000000;
+  }
+  return std::isnan(result) ? 0xfff8000000000000 : raw(result);
+}
+
 Form f64_form(const std::string& opcode, std::size_t operands, const std::string& mode,
               const Operation<double>& operation) {
   const auto expected = [=](const Lane& x) {
-    return raw(in_mode(mode, operation, f64_of(x[0]), f64_of(x[1]), f64_of(x[2])));
+    return f64_result(in_mode(mode, operation, f64_of(x[0]), f64_of(x[1]), f64_of(x[2])), x,
+                      operands);
   };
   return {opcode + ".f64" + operand_list(operands), "f64",
-          std::vector<std::string>(operands, "f64"), expected, Match::any_nan};
+          std::vector<std::string>(operands, "f64"), expected};
+}
+
+/// Of two NaNs the dividend.
+Form f64_quotient(const std::string& opcode, const std::string& mode) {
+  Form form = f64_form(opcode, 2, mode, [](double a, double b, double) { return a / b; });
+  const auto plain = form.expected;
+  form.expected = [=](const Lane& x) {
+    return std::isnan(f64_of(x[0])) ? f64_result(0, x, 1) : plain(x);
+  };
+  return form;
 }
 
 template <class Float>
@@ -112,7 +131,7 @@ void add_f64_arithmetic(Forms& forms) {
     forms.push_back(f64_form("mul." + mode, 2, mode, product<double>()));
     forms.push_back(f64_form("fma." + mode, 3, mode, fused<double>()));
     forms.push_back(f64_form("mad." + mode, 3, mode, fused<double>()));
-    forms.push_back(f64_form("div." + mode, 2, mode, quotient<double>()));
+    forms.push_back(f64_quotient("div." + mode, mode));
     forms.push_back(f64_form("rcp." + mode, 1, mode, reciprocal<double>()));
     forms.push_back(f64_form("sqrt." + mode, 1, mode, root<double>()));
   }
@@ -131,6 +150,29 @@ void add_approximation(Forms& forms, const std::string& opcode, bool ftz,
                    Match::near_f32});
 }
 
+/// Below zero, 2^-23 nearer to it.
+long double fixed_point_logarithm(long double x) {
+  const long double y = std::log2(x);
+  return std::isfinite(y) && y < -0x1p-23L ? y + 0x1p-23L : y;
+}
+
+/// Of a number of turns in fixed point, 25 bits, `ahead` of x; quarters that run backwards begin at
+/// the last place.
+long double sine(long double x, long double ahead) {
+  if (!std::isfinite(x)) return std::nanl("");
+  const HostRounding rounding("rz");
+  volatile float turns = std::fabs(static_cast<float>(x));
+  turns = turns * 0.15915494f;
+  const long double fraction = turns - std::floor(turns);
+  const long double place = std::floor(fraction * 0x1p25L) / 0x1p25L + ahead;
+  const long double quarters = (place - std::floor(place)) * 4;
+  const auto quarter = static_cast<int>(quarters);
+  long double rest = quarters - quarter;
+  if (quarter % 2 != 0) rest = 1 - 0x1p-23L - rest;
+  const long double size = std::sin(rest * 1.57079632679489661923L);
+  return (quarter >= 2) != (ahead == 0 && std::signbit(x)) ? -size : size;
+}
+
 /// What a gross approximation reads: no subnormals.
 double gross_operand(std::uint64_t bits) {
   const double x = f64_of(bits);
@@ -143,9 +185,9 @@ void add_approximations(Forms& forms) {
     add_approximation(forms, "sqrt.approx", ftz, [](long double x) { return std::sqrt(x); });
     add_approximation(forms, "rsqrt.approx", ftz, [](long double x) { return 1 / std::sqrt(x); });
     add_approximation(forms, "ex2.approx", ftz, [](long double x) { return std::exp2(x); });
-    add_approximation(forms, "lg2.approx", ftz, [](long double x) { return std::log2(x); });
-    add_approximation(forms, "sin.approx", ftz, [](long double x) { return std::sin(x); });
-    add_approximation(forms, "cos.approx", ftz, [](long double x) { return std::cos(x); });
+    add_approximation(forms, "lg2.approx", ftz, fixed_point_logarithm);
+    add_approximation(forms, "sin.approx", ftz, [](long double x) { return sine(x, 0); });
+    add_approximation(forms, "cos.approx", ftz, [](long double x) { return sine(x, 0.25L); });
     const auto flush = [=](std::uint64_t x) { return ftz ? flushed(f32_of(x)) : f32_of(x); };
     const std::string tail = std::string(ftz ? ".ftz" : "") + ".f32 $d, $a, $b;";
     forms.push_back({"div.full" + tail,
@@ -216,30 +258,38 @@ void add_extremes(Forms& forms) {
         }
       }
     }
-    forms.push_back(
-        {opcode + ".f64 $d, $a, $b;",
-         "f64",
-         {"f64", "f64"},
-         [=](const Lane& x) { return raw(extreme(f64_of(x[0]), f64_of(x[1]), greatest, false)); },
-         Match::any_nan});
+    forms.push_back({opcode + ".f64 $d, $a, $b;", "f64", {"f64", "f64"}, [=](const Lane& x) {
+                       const double r = extreme(f64_of(x[0]), f64_of(x[1]), greatest, false);
+                       return std::isnan(r) ? f64_result(r, x, 2) : raw(r);
+                     }});
   }
 }
 
 void add_signs(Forms& forms) {
   const std::uint64_t sign32 = 0x80000000;
   const std::uint64_t sign64 = std::uint64_t{1} << 63;
+  const auto one_nan = [](std::uint64_t bits) {
+    return std::isnan(f32_of(bits)) ? std::uint64_t{0x7fffffff} : bits;
+  };
+  const auto kept_nan = [](std::uint64_t bits, const Lane& x) {
+    return std::isnan(f64_of(bits)) ? f64_result(0, x, 1) : bits;
+  };
   for (const bool ftz : {false, true}) {
     const auto flush = [=](std::uint64_t x) { return ftz ? raw(flushed(f32_of(x))) : cut(x, 32); };
     const std::string tail = std::string(ftz ? ".ftz" : "") + ".f32 $d, $a;";
-    forms.push_back(
-        {"abs" + tail, "f32", {"f32"}, [=](const Lane& x) { return flush(x[0]) & ~sign32; }});
-    forms.push_back(
-        {"neg" + tail, "f32", {"f32"}, [=](const Lane& x) { return flush(x[0]) ^ sign32; }});
+    forms.push_back({"abs" + tail, "f32", {"f32"}, [=](const Lane& x) {
+                       return one_nan(flush(x[0]) & ~sign32);
+                     }});
+    forms.push_back({"neg" + tail, "f32", {"f32"}, [=](const Lane& x) {
+                       return one_nan(flush(x[0]) ^ sign32);
+                     }});
   }
-  forms.push_back(
-      {"abs.f64 $d, $a;", "f64", {"f64"}, [=](const Lane& x) { return x[0] & ~sign64; }});
-  forms.push_back(
-      {"neg.f64 $d, $a;", "f64", {"f64"}, [=](const Lane& x) { return x[0] ^ sign64; }});
+  forms.push_back({"abs.f64 $d, $a;", "f64", {"f64"}, [=](const Lane& x) {
+                     return kept_nan(x[0] & ~sign64, x);
+                   }});
+  forms.push_back({"neg.f64 $d, $a;", "f64", {"f64"}, [=](const Lane& x) {
+                     return kept_nan(x[0] ^ sign64, x);
+                   }});
   forms.push_back({"copysign.f32 $d, $a, $b;", "f32", {"f32", "f32"}, [=](const Lane& x) {
                      return (x[0] & sign32) | (cut(x[1], 32) & ~sign32);
                    }});
@@ -261,7 +311,7 @@ bool in_class(const std::string& name, Float x) {
   if (name == "infinite") return kind == FP_INFINITE;
   if (name == "number") return kind != FP_NAN;
   if (name == "notanumber") return kind == FP_NAN;
-  if (name == "normal") return kind == FP_NORMAL;
+  if (name == "normal") return kind == FP_NORMAL || kind == FP_ZERO;
   return kind == FP_SUBNORMAL;
 }
 

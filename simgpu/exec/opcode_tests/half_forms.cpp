@@ -153,19 +153,24 @@ void add_signs(Forms& forms, const std::string& type) {
   const auto flush = [=](const Lane& x) {
     return by_halves(type, x, [&](const Lane& half) { return format_of(type).flush(half[0]); });
   };
+  const auto one_nan = [=](std::uint64_t bits) {
+    return by_halves(type, Lane{bits}, [&](const Lane& half) -> std::uint64_t {
+      return format_of(type).is_nan(half[0] & 0xffff) ? 0x7fff : half[0] & 0xffff;
+    });
+  };
   if (type[0] == 'f') {
     forms.push_back({"neg.ftz." + type + " $d, $a;", type, {type}, [=](const Lane& x) {
-                       return flush(x) ^ sign;
+                       return one_nan(flush(x) ^ sign);
                      }});
     forms.push_back({"abs.ftz." + type + " $d, $a;", type, {type}, [=](const Lane& x) {
-                       return flush(x) & ~sign;
+                       return one_nan(flush(x) & ~sign);
                      }});
   }
   forms.push_back({"neg." + type + " $d, $a;", type, {type}, [=](const Lane& x) {
-                     return (x[0] ^ sign) & all;
+                     return one_nan((x[0] ^ sign) & all);
                    }});
   forms.push_back({"abs." + type + " $d, $a;", type, {type}, [=](const Lane& x) {
-                     return x[0] & all & ~sign;
+                     return one_nan(x[0] & all & ~sign);
                    }});
 }
 
@@ -182,7 +187,11 @@ void add_approximations(Forms& forms) {
                          const std::uint64_t a = ftz ? format.flush(half[0]) : half[0] & 0xffff;
                          const long double value = format.decode(a);
                          const long double y = function(value);
-                         const std::uint64_t bits = format.round(y, "rn", std::signbit(y));
+                         // An f32 that is cut off, unless it is too large.
+                         const auto wide = static_cast<float>(y);
+                         const bool fits = type[0] == 'b' || std::fabs(wide) < 0x1p16f;
+                         const std::uint64_t bits =
+                             format.round(wide, fits ? "rz" : "rn", std::signbit(y));
                          return ftz && !format.is_nan(bits) ? format.flush(bits) : bits;
                        });
                      },

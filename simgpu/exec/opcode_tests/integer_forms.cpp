@@ -58,9 +58,9 @@ void add_arithmetic(Forms& forms, const std::string& type) {
   binary("mul.hi", [=](Wide a, Wide b, Wide) { return high_half(a, b, type); });
   binary("min", [](Wide a, Wide b, Wide) { return std::min(a, b); });
   binary("max", [](Wide a, Wide b, Wide) { return std::max(a, b); });
-  // By zero: all ones, and the dividend as remainder.
+  // By zero: all ones.
   binary("div", [](Wide a, Wide b, Wide) { return b == 0 ? Wide{-1} : a / b; });
-  binary("rem", [](Wide a, Wide b, Wide) { return b == 0 ? a : a % b; });
+  binary("rem", [](Wide a, Wide b, Wide) { return b == 0 ? Wide{-1} : a % b; });
   ternary("mad.lo", [](Wide a, Wide b, Wide c) { return product(a, b) + c; });
   ternary("mad.hi", [=](Wide a, Wide b, Wide c) { return high_half(a, b, type) + c; });
   ternary("sad", [](Wide a, Wide b, Wide c) { return c + magnitude(a - b); });

@@ -54,7 +54,7 @@ TEST(SpecialRegisters, TellEachThreadItsPlace) {
   };
   by_lane("%laneid", [](unsigned lane, unsigned) { return lane; });
   by_lane("%warpid", [](unsigned, unsigned warp) { return warp; });
-  by_lane("%nwarpid", [](unsigned, unsigned) { return 2u; });
+  by_lane("%nwarpid", [](unsigned, unsigned) { return 64u; });
   by_lane("%lanemask_eq", mask([](unsigned other, unsigned lane) { return other == lane; }));
   by_lane("%lanemask_lt", mask([](unsigned other, unsigned lane) { return other < lane; }));
   by_lane("%lanemask_le", mask([](unsigned other, unsigned lane) { return other <= lane; }));

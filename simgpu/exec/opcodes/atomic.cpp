@@ -193,8 +193,17 @@ std::uint32_t add_f32_flushing(std::uint32_t old, std::uint32_t b, std::uint32_t
   return arith::bits_of(
       arith::add_f32<Round::nearest_even, true>(arith::float_of(old), arith::float_of(b)));
 }
+/// Of two NaNs what was there stays.
 std::uint64_t add_f64(std::uint64_t old, std::uint64_t b, std::uint64_t) {
-  return arith::bits_of(arith::add_f64<>(arith::double_of(old), arith::double_of(b)));
+  return arith::bits_of(arith::add_f64<>(arith::double_of(b), arith::double_of(old)));
+}
+/// Global memory adds where it lies, and leaves a signalling NaN as it is; in shared memory the
+/// addition is the multiprocessor's.
+std::uint64_t add_f64_keeping(std::uint64_t old, std::uint64_t b, std::uint64_t) {
+  const double x = arith::double_of(old);
+  const double y = arith::double_of(b);
+  if (y != y) return b;
+  return x != x ? old : arith::bits_of(arith::add_f64<>(x, y));
 }
 template <class H>
 std::uint16_t add_half(std::uint16_t old, std::uint16_t b, std::uint16_t) {
@@ -228,7 +237,7 @@ const std::map<std::string, Handlers>& table_of_operations() {
     table["inc.u32"] = handlers<std::uint32_t, &increment<std::uint32_t>>();
     table["dec.u32"] = handlers<std::uint32_t, &decrement<std::uint32_t>>();
     table["add.f32"] = handlers<std::uint32_t, &add_f32, &add_f32_flushing>();
-    table["add.f64"] = handlers<std::uint64_t, &add_f64>();
+    table["add.f64"] = handlers<std::uint64_t, &add_f64, &add_f64_keeping>();
     table["add.noftz.f16"] = handlers<std::uint16_t, &add_half<arith::F16>>();
     table["add.noftz.bf16"] = handlers<std::uint16_t, &add_half<arith::Bf16>>();
     table["add.noftz.f16x2"] = handlers<std::uint32_t, &add_halves<arith::F16>>();

@@ -189,7 +189,7 @@ bool is_float(const std::string& type) { return type == "f32" || type == "f64"; 
 
 /// cvt.rz.tf32.f32: the low 13 bits become zero.
 std::uint32_t f32_to_tf32_rz(float x) {
-  return std::isnan(x) ? 0x7fffffffU : arith::bits_of(x) & 0xffffe000U;
+  return std::isnan(x) ? arith::kNanTf32 : arith::bits_of(x) & 0xffffe000U;
 }
 /// .relu: 0 for what is negative, but for a NaN.
 template <std::uint32_t (*F)(float)>
@@ -242,11 +242,14 @@ Implementation find_conversion(const ConvertForm& form, bool wide) {
 }
 
 /// f16 and bf16 sources: widened exactly to f32 by an instruction of their own.
-Ref widened(KernelBuilder& builder, const std::string& type, Ref half) {
+Ref widened(KernelBuilder& builder, const std::string& type, Ref half, bool keeps_nan) {
   const Ref wide = builder.new_register(SlotKind::word);
-  Pending& pending =
-      builder.emit_hidden(type == "f16" ? lanes<&arith::widen_half<arith::F16>>().handler
-                                        : lanes<&arith::widen_half<arith::Bf16>>().handler);
+  const bool is_f16 = type == "f16";
+  const Implementation plain =
+      is_f16 ? lanes<&arith::widen_half<arith::F16>>() : lanes<&arith::widen_half<arith::Bf16>>();
+  const Implementation keeping =
+      is_f16 ? lanes<&arith::widen_half_keeping_nan<arith::F16>>() : lanes<&arith::shifted_bf16>();
+  Pending& pending = builder.emit_hidden((keeps_nan ? keeping : plain).handler);
   pending.a = half;
   pending.dst = wide;
   return wide;
@@ -316,14 +319,16 @@ void build_convert(KernelBuilder& builder) {
   const bool wide = bits == 64;
   const std::string from = form.from;
   if (is_half(from)) form.from = "f32";
-  const Implementation code = find_conversion(form, wide);
+  const bool is_shift = from == "bf16" && form.to == "f32" && !form.saturate && !form.flush;
+  const Implementation code =
+      is_shift ? Implementation(lanes<&arith::same_f32>()) : find_conversion(form, wide);
   if (code.handler == nullptr || builder.operand_count() != 2) {
     builder.refuse(instruction.spelling());
   }
   const char source_kind = code.signature.at(2);
   const char result_kind = code.signature.at(0);
   Ref source = builder.source(std::size_t{1}, is_half(from) ? 'i' : source_kind);
-  if (is_half(from)) source = widened(builder, from, source);
+  if (is_half(from)) source = widened(builder, from, source, form.to == "f64" || is_shift);
   const Ref dst = builder.destination(std::size_t{0}, result_kind);
   const Ref first = before_finite(builder, form, dst);
   Pending& pending = builder.emit(code.handler, cost_of(form.to, from));

@@ -70,7 +70,7 @@ std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
     case Uniform::warpid:
       return warp.index;
     case Uniform::nwarpid:
-      return static_cast<std::uint32_t>(block.warp_count());
+      return static_cast<std::uint32_t>(block.launch().gpu.max_warps_per_sm);
     case Uniform::smid:
       return static_cast<std::uint32_t>(block.block() %
                                         static_cast<unsigned>(block.launch().gpu.sm_count));
@@ -83,7 +83,8 @@ std::uint32_t uniform_value(Uniform what, const Lowered* in, const Warp& warp) {
     case Uniform::dynamic_shared:
       return request.dynamic_shared_bytes;
     case Uniform::total_shared:
-      return block.shared_bytes();
+      // In units of 128 bytes, as an H200 tells it.
+      return (block.shared_bytes() + 127) / 128 * 128;
     case Uniform::workspace_high:
       return static_cast<std::uint32_t>(request.grid_workspace >> 32);
     case Uniform::workspace_low:

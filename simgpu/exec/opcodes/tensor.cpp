@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "simgpu/arith/aligned_matrix.h"
 #include "simgpu/arith/matrix.h"
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/device_print.h"
@@ -19,6 +20,7 @@ struct Product {
   TileType a = TileType::f16, b = TileType::f16, c = TileType::f32, d = TileType::f32;
   bool saturates = false;
   bool is_xor = false;
+  bool is_wmma = false;
   bool pads_inputs = false;  ///< A and B have eight registers, however few they need
 
   InputFragment fragment_a() const { return {shape.m, shape.k, a, true}; }
@@ -35,7 +37,8 @@ std::int64_t encode(const Product& p) {
   const auto type = [](TileType of, unsigned at) { return static_cast<std::int64_t>(of) << at; };
   return p.shape.m | p.shape.n << 8 | p.shape.k << 16 | type(p.a, 28) | type(p.b, 32) |
          type(p.c, 36) | type(p.d, 40) | std::int64_t{p.saturates} << 44 |
-         std::int64_t{p.is_xor} << 45 | std::int64_t{p.pads_inputs} << 46;
+         std::int64_t{p.is_xor} << 45 | std::int64_t{p.is_wmma} << 46 |
+         std::int64_t{p.pads_inputs} << 47;
 }
 
 Product decode(std::int64_t bits) {
@@ -50,7 +53,8 @@ Product decode(std::int64_t bits) {
           type(40),
           field(44, 1) != 0,
           field(45, 1) != 0,
-          field(46, 1) != 0};
+          field(46, 1) != 0,
+          field(47, 1) != 0};
 }
 
 // The largest tiles of any shape, in elements.
@@ -68,6 +72,20 @@ struct Operands {
   FragmentSlots d, a, b, c;
 };
 
+/// Whether the GPU's tensor cores sum as arith::aligned_tile_product() says, which is known of
+/// Hopper.
+bool aligns_terms(const Warp& warp) {
+  return warp.block->launch().gpu.compute_capability_major >= 9;
+}
+
+arith::AlignedSums rule_of(const Product& p) {
+  const auto least_exponent = [](TileType type) { return type == TileType::f16 ? -14 : -126; };
+  // wmma is two instructions there, mma is one.
+  const bool in_halves = p.is_wmma && p.a == TileType::tf32;
+  return {least_exponent(p.a), least_exponent(p.c), in_halves ? std::size_t{4} : std::size_t{0},
+          p.d == TileType::f16};
+}
+
 /// f16, bf16, tf32 (T is float) and f64 (double).
 template <class T>
 const Lowered* multiply_floats(const Lowered* in, Warp& warp) {
@@ -82,8 +100,17 @@ const Lowered* multiply_floats(const Lowered* in, Warp& warp) {
   unpack_b(p.fragment_b(), operands.b, b.data());
   unpack_sums(p.fragment_c(), operands.c, sums.data());
   const auto [m, n, k] = p.shape;
-  arith::tile_product(p.tile(), std::span<const T>(a.data(), m * k),
-                      std::span<const T>(b.data(), k * n), std::span<T>(sums.data(), m * n));
+  const std::span<const T> of_a(a.data(), m * k);
+  const std::span<const T> of_b(b.data(), k * n);
+  const std::span<T> of_sums(sums.data(), m * n);
+  if constexpr (sizeof(T) == 4) {
+    if (aligns_terms(warp)) {
+      arith::aligned_tile_product(p.tile(), of_a, of_b, of_sums, rule_of(p));
+      pack_sums(p.fragment_d(), sums.data(), operands.d);
+      return in + 1;
+    }
+  }
+  arith::tile_product(p.tile(), of_a, of_b, of_sums);
   pack_sums(p.fragment_d(), sums.data(), operands.d);
   return in + 1;
 }
@@ -213,6 +240,7 @@ Product read_product(KernelBuilder& builder, bool is_wmma) {
   p.b = types.size() == 2 ? TileType::f16 : types[2];
   p.saturates = instruction.has("satfinite");
   p.is_xor = instruction.has("xor");
+  p.is_wmma = is_wmma;
   p.pads_inputs = is_wmma && p.a == TileType::f16;
   const bool has_input = is_wmma ? has_wmma_input(p.shape, p.a) : has_mma_input(p.shape, p.a);
   const bool writes_f16 = !is_wmma || (types.size() == 2) == (p.a == TileType::f16);

@@ -14,8 +14,8 @@ namespace {
 
 using Limits = std::numeric_limits<float>;
 
-/// What breaks functions that are right for most numbers. Triad rounds differently when it overflows
-/// half-way, so `b` stays moderate.
+/// What breaks functions that are right for most numbers. Triad rounds differently when it
+/// overflows half-way, so `b` stays moderate.
 constexpr std::array kSpecialA = {0.0F,
                                   -0.0F,
                                   1.0F,

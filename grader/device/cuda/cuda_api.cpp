@@ -1,9 +1,9 @@
 #include "grader/device/cuda/cuda_api.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdlib.h>
 
 #include <array>
 #include <span>

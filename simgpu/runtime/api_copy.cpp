@@ -53,6 +53,9 @@ int symbol_range(const void* symbol, size_t offset, size_t bytes, std::uint64_t*
 cudaError_t copy_to_symbol(const void* symbol, const void* source, size_t bytes, size_t offset,
                            cudaMemcpyKind kind, cudaStream_t stream, bool asynchronous) {
   return api([&] {
+    if (kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyHostToHost) {
+      return cudaErrorInvalidMemcpyDirection;
+    }
     std::uint64_t address = 0;
     const int error = symbol_range(symbol, offset, bytes, &address);
     if (error != 0) return static_cast<cudaError_t>(error);
@@ -63,6 +66,9 @@ cudaError_t copy_to_symbol(const void* symbol, const void* source, size_t bytes,
 cudaError_t copy_from_symbol(void* destination, const void* symbol, size_t bytes, size_t offset,
                              cudaMemcpyKind kind, cudaStream_t stream, bool asynchronous) {
   return api([&] {
+    if (kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost) {
+      return cudaErrorInvalidMemcpyDirection;
+    }
     std::uint64_t address = 0;
     const int error = symbol_range(symbol, offset, bytes, &address);
     if (error != 0) return static_cast<cudaError_t>(error);

@@ -178,17 +178,10 @@ std::int64_t attribute_value(cudaDeviceAttr attribute, const protocol::Propertie
   }
 }
 
-int resolved_kernel(const void* function, Kernel** kernel) {
-  if (!Client::instance().connected()) return cudaErrorNoDevice;
-  *kernel = Registry::instance().kernel(function);
-  if (*kernel == nullptr) return cudaErrorInvalidResourceHandle;
-  return Registry::instance().resolve(**kernel);
-}
-
 int function_attributes(cudaFuncAttributes* attributes, const void* function) {
   if (attributes == nullptr) return cudaErrorInvalidValue;
   Kernel* kernel = nullptr;
-  if (const int error = resolved_kernel(function, &kernel); error != 0) return error;
+  if (const int error = Registry::instance().resolve(function, &kernel); error != 0) return error;
   const protocol::KernelAttributes& known = kernel->attributes;
   *attributes = {};
   attributes->sharedSizeBytes = known.static_shared_bytes;
@@ -204,9 +197,10 @@ int function_attributes(cudaFuncAttributes* attributes, const void* function) {
 
 int set_function_attribute(const void* function, cudaFuncAttribute attribute, int value) {
   Kernel* kernel = nullptr;
-  if (const int error = resolved_kernel(function, &kernel); error != 0) return error;
+  if (const int error = Registry::instance().resolve(function, &kernel); error != 0) return error;
   switch (attribute) {
-    case cudaFuncAttributePreferredSharedMemoryCarveout:  // hints
+    case cudaFuncAttributePreferredSharedMemoryCarveout:  // a hint, in percent; -1 is the default
+      return value < -1 || value > 100 ? cudaErrorInvalidValue : cudaSuccess;
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
     case cudaFuncAttributeClusterSchedulingPolicyPreference:
       return cudaSuccess;
@@ -234,7 +228,7 @@ int set_function_attribute(const void* function, cudaFuncAttribute attribute, in
 int active_blocks(int* blocks, const void* function, int threads, size_t dynamic_bytes) {
   if (blocks == nullptr || threads <= 0 || dynamic_bytes > UINT32_MAX) return cudaErrorInvalidValue;
   Kernel* kernel = nullptr;
-  if (const int error = resolved_kernel(function, &kernel); error != 0) return error;
+  if (const int error = Registry::instance().resolve(function, &kernel); error != 0) return error;
   const Reply reply = Client::instance().ask(GuestOperation::occupancy, kernel->binary->module,
                                              kernel->index, static_cast<std::uint32_t>(threads),
                                              static_cast<std::uint32_t>(dynamic_bytes));
@@ -415,7 +409,8 @@ cudaError_t cudaFuncGetParamInfo(const void* function, size_t index, size_t* off
   return api([&] {
     runtime::Kernel* kernel = nullptr;
     if (offset == nullptr) return static_cast<int>(cudaErrorInvalidValue);
-    if (const int error = runtime::resolved_kernel(function, &kernel); error != 0) return error;
+    if (const int error = runtime::Registry::instance().resolve(function, &kernel); error != 0)
+      return error;
     if (index >= kernel->parameters.size()) return static_cast<int>(cudaErrorInvalidValue);
     *offset = kernel->parameters[index].offset;
     if (bytes != nullptr) *bytes = kernel->parameters[index].bytes;

@@ -67,6 +67,8 @@ constexpr std::array kErrorTexts{
     ROOFLAB_ERROR(cudaErrorInvalidChannelDescriptor, "invalid channel descriptor"),
     ROOFLAB_ERROR(cudaErrorInvalidFilterSetting, "invalid filter mode setting"),
     ROOFLAB_ERROR(cudaErrorInvalidNormSetting, "invalid norm setting"),
+    ROOFLAB_ERROR(cudaErrorInsufficientDriver,
+                  "CUDA driver version is insufficient for CUDA runtime version"),
     ROOFLAB_ERROR(cudaErrorInvalidMemcpyDirection, "invalid copy direction for memcpy"),
     ROOFLAB_ERROR(cudaErrorDevicesUnavailable, "CUDA-capable device(s) is/are busy or unavailable"),
     ROOFLAB_ERROR(cudaErrorMissingConfiguration, "__global__ function call is not configured"),

@@ -85,7 +85,7 @@ int pointer_attributes(cudaPointerAttributes* attributes, const void* pointer) {
   if (attributes == nullptr) return cudaErrorInvalidValue;
   *attributes = {};
   attributes->type = cudaMemoryTypeUnregistered;
-  attributes->device = -1;
+  attributes->device = cudaInvalidDeviceId;
   attributes->hostPointer = const_cast<void*>(pointer);
   if (is_device_memory(pointer)) {
     const bool managed = is_host_accessible(pointer);

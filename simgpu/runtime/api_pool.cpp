@@ -52,6 +52,10 @@ int free_in_capture(void* pointer, cudaStream_t stream) {
 
 int allocate_from_pool(void** pointer, size_t bytes, cudaMemPool_t pool, cudaStream_t stream) {
   if (pointer == nullptr || pool == nullptr) return cudaErrorInvalidValue;
+  if (bytes == 0) {
+    *pointer = nullptr;
+    return cudaSuccess;
+  }
   if (is_captured(stream)) return allocate_in_capture(pointer, bytes, stream);
   if (const int error = permit_stream(stream); error != 0) return error;
   if (const int error = permit_unsafe(); error != 0) return error;

@@ -91,6 +91,9 @@ cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream) {
 }
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+  if (flags != cudaEventWaitDefault && flags != cudaEventWaitExternal) {
+    return record(cudaErrorInvalidValue);
+  }
   const auto captured = flags == cudaEventWaitExternal
                             ? runtime::capture(stream, runtime::EventWaitWork{event})
                             : runtime::capture_wait(stream, event);
@@ -132,11 +135,12 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 /// Work on the modelled device is done in issue order, so what comes before the function is done
 /// already.
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  if (function == nullptr) return record(cudaErrorInvalidValue);
   if (const auto captured = runtime::capture(stream, runtime::HostWork{function, data})) {
     return record(*captured);
   }
   const cudaError_t error = cudaStreamSynchronize(stream);
-  if (error == cudaSuccess && function != nullptr) function(data);
+  if (error == cudaSuccess) function(data);
   return error;
 }
 
@@ -250,7 +254,9 @@ cudaError_t cudaCtxResetPersistingL2Cache() {
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
   return api([&] {
-    if (event == nullptr) return static_cast<int>(cudaErrorInvalidValue);
+    constexpr unsigned kKnown =
+        cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    if (event == nullptr || (flags & ~kKnown) != 0) return static_cast<int>(cudaErrorInvalidValue);
     const Reply reply =
         Client::instance().ask(GuestOperation::event_create,
                                std::uint32_t{(flags & cudaEventDisableTiming) == 0 ? 1u : 0u});

@@ -8,13 +8,6 @@
 namespace simgpu::runtime {
 namespace {
 
-int resolved(const void* function, Kernel** kernel) {
-  if (!Client::instance().connected()) return cudaErrorNoDevice;
-  *kernel = Registry::instance().kernel(function);
-  if (*kernel == nullptr) return cudaErrorInvalidResourceHandle;
-  return Registry::instance().resolve(**kernel);
-}
-
 Dim3 to_dim3(const dim3& size) { return {size.x, size.y, size.z}; }
 
 int ask(GuestOperation operation, const KernelWork& work, cudaStream_t stream) {
@@ -28,7 +21,7 @@ int ask(GuestOperation operation, const KernelWork& work, cudaStream_t stream) {
 int describe_kernel(const void* function, dim3 grid, dim3 block, void** arguments,
                     size_t dynamic_shared_bytes, KernelWork* work) {
   Kernel* kernel = nullptr;
-  if (const int error = resolved(function, &kernel); error != 0) return error;
+  if (const int error = Registry::instance().resolve(function, &kernel); error != 0) return error;
   if (dynamic_shared_bytes > UINT32_MAX) return cudaErrorInvalidValue;
   *work = {.function = function,
            .grid = grid,
@@ -50,7 +43,7 @@ int describe_kernel(const void* function, dim3 grid, dim3 block, void** argument
 std::vector<void*> argument_pointers(KernelWork& work) {
   Kernel* kernel = nullptr;
   std::vector<void*> pointers;
-  if (resolved(work.function, &kernel) != 0) return pointers;
+  if (Registry::instance().resolve(work.function, &kernel) != 0) return pointers;
   for (const Kernel::Parameter& parameter : kernel->parameters) {
     pointers.push_back(work.parameters.data() + parameter.offset);
   }
@@ -59,7 +52,8 @@ std::vector<void*> argument_pointers(KernelWork& work) {
 
 int launch_request(const KernelWork& work, cudaStream_t stream, std::vector<std::byte>* request) {
   Kernel* kernel = nullptr;
-  if (const int error = resolved(work.function, &kernel); error != 0) return error;
+  if (const int error = Registry::instance().resolve(work.function, &kernel); error != 0)
+    return error;
   wire::Writer writer;
   writer.put(protocol::LaunchMessage{.module = kernel->binary->module,
                                      .kernel = kernel->index,

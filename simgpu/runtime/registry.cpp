@@ -140,6 +140,13 @@ int Registry::resolve(Kernel& kernel) {
   return 0;
 }
 
+int Registry::resolve(const void* function, Kernel** kernel) {
+  *kernel = this->kernel(function);
+  if (*kernel != nullptr) return resolve(**kernel);
+  return static_cast<int>(function == nullptr ? CudaError::invalid_device_function
+                                              : CudaError::invalid_resource_handle);
+}
+
 int Registry::resolve(const void* host_variable, Variable** variable) {
   const std::lock_guard lock(mutex_);
   auto found = variables_.find(host_variable);

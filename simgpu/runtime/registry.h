@@ -86,6 +86,8 @@ class Registry {
   Kernel* kernel(const void* function);
   /// Loads what is needed. @returns a cudaError_t
   int resolve(Kernel& kernel);
+  /// The kernel of a function of the program.
+  int resolve(const void* function, Kernel** kernel);
   int resolve(const void* host_variable, Variable** variable);
   /// After a device reset everything must be loaded again.
   void forget_loaded();

@@ -96,6 +96,8 @@ void use_symbols() {
   CHECK(cudaMalloc(&device, sizeof data));
   CHECK(cudaMemcpy(device, data, sizeof data, cudaMemcpyHostToDevice));
   CHECK(cudaMemcpyToSymbol(weights, &last, sizeof last, 3 * sizeof(float)));
+  EXPECT_ERROR(cudaMemcpyToSymbol(weights, &last, sizeof last, 0, cudaMemcpyDeviceToHost),
+               cudaErrorInvalidMemcpyDirection);
   void* address;
   size_t bytes = 0;
   CHECK(cudaGetSymbolAddress(&address, counter));

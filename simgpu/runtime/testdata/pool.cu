@@ -22,6 +22,8 @@ void make_pools() {
   CHECK(cudaDeviceSetMemPool(0, own));
   CHECK(cudaDeviceGetMemPool(&current, 0));
   EXPECT(current == own);
+  CHECK(cudaMallocAsync(&second, 0, nullptr));
+  EXPECT(second == nullptr);
   CHECK(cudaMallocAsync(&second, 500, nullptr));
   EXPECT(attribute(own, cudaMemPoolAttrUsedMemCurrent) == 1500);
   EXPECT(attribute(main_pool, cudaMemPoolAttrUsedMemCurrent) == 0);

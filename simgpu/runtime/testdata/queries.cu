@@ -131,6 +131,23 @@ void ask_about_kernels() {
   EXPECT(block > 0 && block <= 512);
   EXPECT_ERROR(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(&active)),
                cudaErrorInvalidResourceHandle);
+  EXPECT_ERROR(cudaFuncGetAttributes(&attributes, static_cast<const void*>(nullptr)),
+               cudaErrorInvalidDeviceFunction);
+  for (const int percent : {-1, 0, 100}) {
+    CHECK(cudaFuncSetAttribute(store, cudaFuncAttributePreferredSharedMemoryCarveout, percent));
+  }
+  EXPECT_ERROR(cudaFuncSetAttribute(store, cudaFuncAttributePreferredSharedMemoryCarveout, 101),
+               cudaErrorInvalidValue);
+}
+
+void flags_that_there_are_not() {
+  cudaEvent_t event;
+  EXPECT_ERROR(cudaEventCreateWithFlags(&event, 0x80), cudaErrorInvalidValue);
+  CHECK(cudaEventCreateWithFlags(&event, cudaEventBlockingSync | cudaEventDisableTiming));
+  EXPECT_ERROR(cudaStreamWaitEvent(nullptr, event, 7), cudaErrorInvalidValue);
+  CHECK(cudaStreamWaitEvent(nullptr, event, cudaEventWaitDefault));
+  CHECK(cudaEventDestroy(event));
+  EXPECT_ERROR(cudaLaunchHostFunc(nullptr, nullptr, nullptr), cudaErrorInvalidValue);
 }
 
 void launch_extended() {
@@ -225,6 +242,7 @@ int main() {
   look_for_other_devices();
   ask_for_limits();
   ask_about_kernels();
+  flags_that_there_are_not();
   launch_extended();
   ask_streams();
   std::printf("answers are right\n");

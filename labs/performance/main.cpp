@@ -93,6 +93,8 @@ Line line_of(const RowMaker& maker, const Setting& setting, int rounds) {
   const Row row = maker.make(setting);
   Line line{.name = maker.name, .size = row.size, .reference = row.reference, .goal = row.goal};
   line.times = row.measure(rounds);
+  // Comparing takes longer than timing: whoever waits sees what is going on.
+  std::cerr << fmt::format("{}: {:.1f} us, being compared\n", maker.name, line.times.solution_us);
   line.roofline_us = roofline_us(row, setting);
   line.mismatch = row.mismatch();
   return line;

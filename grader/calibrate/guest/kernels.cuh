@@ -71,11 +71,15 @@ constexpr int kCacheThreads = 512;
 
 /// Each block reads `pieces` x kLoads x 8 KiB that lie together, again and again, `stride` after
 /// the block before.
+/// @param step 0: how far each pass begins behind the one before. The assembler cannot know it, and
+/// so
+///     cannot take the loads of one pass for those of all.
 template <Level kLevel, int kLoads>
-__global__ void read_cached(const float4* from, float* never, long stride, int pieces, int passes) {
+__global__ void read_cached(const float4* from, float* never, long stride, int pieces, int passes,
+                            int step) {
   const float4* own = from + blockIdx.x * stride + threadIdx.x;
   float sum = 0;
-  for (int pass = 0; pass < passes; ++pass) {
+  for (int pass = 0; pass < passes; ++pass, own += step) {
     for (int piece = 0; piece < pieces; ++piece) {
       const float4* at = own + piece * (kLoads * kCacheThreads);
       float4 values[kLoads];
@@ -88,16 +92,17 @@ __global__ void read_cached(const float4* from, float* never, long stride, int p
   if (sum == kNever) *never = sum;
 }
 
+/// @param step as of read_cached, in bytes
 template <int kLoads>
-__global__ void read_shared(const float4* from, float* never, int passes) {
+__global__ void read_shared(const float4* from, float* never, int passes, int step) {
   __shared__ float4 tile[kLoads * kThreads];
 #pragma unroll
   for (int i = 0; i < kLoads; ++i)
     tile[i * kThreads + threadIdx.x] = from[i * kThreads + threadIdx.x];
   __syncthreads();
-  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(tile + threadIdx.x));
+  auto address = static_cast<unsigned>(__cvta_generic_to_shared(tile + threadIdx.x));
   float sum = 0;
-  for (int pass = 0; pass < passes; ++pass) {
+  for (int pass = 0; pass < passes; ++pass, address += step) {
     float4 values[kLoads];
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {

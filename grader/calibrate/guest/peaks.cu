@@ -148,7 +148,7 @@ Variant cached(const Gpu& gpu, const Walk& walk, const Buffer& from, const Buffe
               std::to_string(Walk::kBlocksPerSm * kCacheThreads) + " on each SM",
           blocks * static_cast<double>(walk.span * walk.passes), [=, &from, &never](int turns) {
             read_cached<kLevel, kLoads><<<blocks, kCacheThreads>>>(
-                from.as<float4>(), never.as<float>(), stride, pieces, turns * walk.passes);
+                from.as<float4>(), never.as<float>(), stride, pieces, turns * walk.passes, 0);
           }};
 }
 
@@ -183,7 +183,7 @@ Variant shared(const Gpu& gpu, const Buffer& from, const Buffer& never, int bloc
       std::to_string(blocks_per_sm) + " blocks of 256 threads on each SM, " + per_thread(kLoads),
       blocks * static_cast<double>(kLoads * kThreads * sizeof(float4)),
       [&from, &never, blocks](int turns) {
-        read_shared<kLoads><<<blocks, kThreads>>>(from.as<float4>(), never.as<float>(), turns);
+        read_shared<kLoads><<<blocks, kThreads>>>(from.as<float4>(), never.as<float>(), turns, 0);
       }};
 }
 

@@ -1,9 +1,12 @@
 // Stands in for NVIDIA's management library: one GPU at 0000:65:00.0. What slows it down is
 // $ROOFLAB_FAKE_NVML_REASONS, a list of NVML's bits ("0,32,0"), from which each question takes the
-// next, and begins anew after the last. Without it nothing does.
+// next, and begins anew after the last. Without it nothing does. Each question for the clock takes
+// $ROOFLAB_FAKE_NVML_MS milliseconds.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 extern "C" {
 
@@ -18,6 +21,9 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* address, void** device) {
 }
 
 int nvmlDeviceGetClockInfo(void*, int type, unsigned* mhz) {
+  if (const char* milliseconds = std::getenv("ROOFLAB_FAKE_NVML_MS")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(milliseconds)));
+  }
   *mhz = type == 1 ? 1305 : 0;
   return 0;
 }

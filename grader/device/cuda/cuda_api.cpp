@@ -237,6 +237,10 @@ void CudaApi::copy_to_device(void* to, const void* from, std::size_t bytes) cons
   check(memcpy_(to, from, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
 }
 
+void CudaApi::copy_on_device(void* to, const void* from, std::size_t bytes) const {
+  check(memcpy_(to, from, bytes, cudaMemcpyDeviceToDevice), "cudaMemcpy");
+}
+
 void CudaApi::copy_to_host(void* to, const void* from, std::size_t bytes) const {
   check(memcpy_(to, from, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
 }

@@ -55,6 +55,7 @@ class CudaApi {
   std::string export_pointer(void* address) const;
 
   void copy_to_device(void* to, const void* from, std::size_t bytes) const;
+  void copy_on_device(void* to, const void* from, std::size_t bytes) const;
   void copy_to_host(void* to, const void* from, std::size_t bytes) const;
   void fill(void* address, int byte, std::size_t bytes) const;
   void synchronize() const;

@@ -69,7 +69,8 @@ RunOutcome run_once(const std::shared_ptr<const CudaApi>& api, const DeviceOptio
                     const RunRequest& request, int index, std::size_t l2_bytes,
                     const ClockWatch& watch) {
   api->use(index);
-  const Placement placement(api, index, *request.problem, l2_bytes);  // outlives the guest
+  // It outlives the guest.
+  const Placement placement(api, index, *request.problem, l2_bytes, request.timed);
   RunOutcome measured;
   GuestProcess guest(guest_setup(*api, options, request, index, placement));
   const Call call = placement.call(request);
@@ -204,7 +205,7 @@ CheckedCall CudaDevice::check_once(const RunRequest& request) const {
   try {
     const GpuLock alone(description_.pci_address, options_.gpu_locks, options_.progress);
     api_->use(index_);
-    const Placement placement(api_, index_, *request.problem, 0);
+    const Placement placement(api_, index_, *request.problem, 0, false);
     const auto prepare = [&] {
       placement.prepare(*request.problem);
       return placement.call_on_own_memory(request);

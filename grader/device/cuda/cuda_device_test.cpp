@@ -259,6 +259,9 @@ class TimedRunTest : public testing::Test {
   static double first_of(const std::vector<std::vector<std::byte>>& outputs) {
     return element_at(ElementType::float32, outputs.at(1), 0);
   }
+  static double second_of(const std::vector<std::vector<std::byte>>& outputs) {
+    return element_at(ElementType::float32, outputs.at(1), 1);
+  }
   ~TimedRunTest() override { unsetenv("ROOFLAB_FAKE_NVML_REASONS"); }
 
   const Problem problem_ = scaling_problem();
@@ -282,16 +285,16 @@ TEST_F(TimedRunTest, CallsOnceMoreWithInputsThatTheGuestHasNotSeen) {
 
 TEST_F(TimedRunTest, SeesAnAnswerThatIsRightOnlyInTheFirstCalls) {
   const RunOutcome outcome = run("right_at_first");
-  EXPECT_EQ(element_at(ElementType::float32, outcome.outputs.at(1), 1), 0);
+  EXPECT_EQ(second_of(outcome.outputs), 0);
 }
 
 TEST_F(TimedRunTest, SeesAnAnswerThatIsRightOnlyWhereItWouldBeLookedAt) {
   int caught = 0;
   for (int i = 0; i < 8; ++i) {
-    const RunOutcome outcome = run("right_at_last");
-    caught += element_at(ElementType::float32, outcome.drawn_outputs.at(1), 1) == 0 ? 1 : 0;
+    const RunOutcome outcome = run("right_now_and_then");
+    caught += second_of(outcome.drawn_outputs) == 0 ? 1 : 0;
   }
-  EXPECT_GE(caught, 4) << "nine of ten calls are wrong, and one of the ten is drawn";
+  EXPECT_GE(caught, 4) << "nine of ten calls are wrong, and one of ten is drawn";
 }
 
 TEST_F(TimedRunTest, GetsAKeptResultWhereInputsAreOthers) {
@@ -311,6 +314,15 @@ TEST_F(TimedRunTest, SeesThatInputsItHasSeenAreFaster) {
 
 TEST_F(TimedRunTest, SeesAReplyThatComesBeforeTheOutputs) {
   EXPECT_GT(run("replies_early").sampling->early, 0);
+}
+
+TEST_F(TimedRunTest, CountsNothingThatIsWrittenAfterTheReply) {
+  setenv("ROOFLAB_FAKE_NVML_MS", "30", 1);  // what is asked between the reply and the reading
+  const RunOutcome outcome = run("finishes_after_its_reply");
+  unsetenv("ROOFLAB_FAKE_NVML_MS");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  EXPECT_EQ(second_of(outcome.outputs), 0) << "the zero of the reply, not what came 10 ms later";
+  EXPECT_EQ(second_of(outcome.drawn_outputs), 0);
 }
 
 TEST_F(TimedRunTest, TakesItsOwnClockWhereTheGuestsEventsDisagree) {

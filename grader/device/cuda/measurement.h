@@ -18,11 +18,25 @@ struct RepeatRule {
 bool enough(const std::vector<double>& samples_us, std::chrono::duration<double> spent,
             const RepeatRule& rule);
 
-/// The time of a call that the guest says took `event_us` by its events, and that took `wall_us` by
-/// our own clock, of which a call that does nothing takes `idle_us`. The guest is believed as long
-/// as our clock does not contradict it by more than the jitter of a round trip; else our clock
-/// counts.
-double believed_us(double event_us, double wall_us, double idle_us);
+/// One call, by the guest's events and by our own clock, from the request to the reply.
+struct ClockedCall {
+  double event_us = 0;
+  double wall_us = 0;
+};
+
+/// What our clock shows of a call beside what its events do: the request and the reply, waking up,
+/// and the GPU's change from our context to the guest's. The median of calls that do nothing and
+/// were prepared as the timed ones are; 0 without any.
+double round_trip_us(const std::vector<ClockedCall>& idle);
+
+/// Whether our clock contradicts the guest's events: a call took longer by it than the events and a
+/// round trip explain, or the events are impossible. Of several calls their medians are compared,
+/// for a single one may be disturbed; a guest gains a lie of the tolerance at most.
+bool contradicts(const std::vector<ClockedCall>& calls, double round_trip_us);
+
+/// What a call is taken to have lasted when our clock counts: without the round trip, and no less
+/// than the events say.
+double by_our_clock_us(const ClockedCall& call, double round_trip_us);
 
 /// Whether a call took longer than all samples, and half as much again as their median, or more:
 /// what a single disturbance rarely does, and what is computed anew instead of found always does.

@@ -33,20 +33,54 @@ TEST(RepeatRuleTest, TheBudgetOfTimeEndsIt) {
   EXPECT_FALSE(enough({}, seconds(31), {})) << "without a sample there is no time to tell";
 }
 
-TEST(BelievedTimeTest, EventsThatAgreeWithOurClockAreTaken) {
-  EXPECT_EQ(believed_us(1000, 1150, 50), 1000);
-  EXPECT_EQ(believed_us(20, 90, 50), 20) << "a short kernel disappears in the round trip";
+// As an H200 showed them: 1.2 us of events, and 206 us for the message and the change of contexts.
+std::vector<ClockedCall> idle_calls() {
+  std::vector<ClockedCall> idle(19, {.event_us = 1.2, .wall_us = 207.2});
+  idle.push_back({.event_us = 1.2, .wall_us = 900});  // disturbed
+  return idle;
 }
 
-TEST(BelievedTimeTest, OurClockCountsWhenTheGuestClaimsTooLittle) {
-  EXPECT_EQ(believed_us(1, 5000, 50), 5000);
+TEST(RoundTripTest, IsWhatMostCallsThatDoNothingTakeBesideTheirEvents) {
+  EXPECT_NEAR(round_trip_us(idle_calls()), 206, 1e-9);
+  EXPECT_EQ(round_trip_us({}), 0);
 }
 
-TEST(BelievedTimeTest, OurClockCountsWhenTheGuestsTimeIsImpossible) {
-  EXPECT_EQ(believed_us(6000, 5000, 50), 5000);
-  EXPECT_EQ(believed_us(0, 100, 50), 100);
-  EXPECT_EQ(believed_us(-5, 100, 50), 100);
-  EXPECT_EQ(believed_us(std::numeric_limits<double>::quiet_NaN(), 100, 50), 100);
+TEST(ContradictionTest, EventsThatARoundTripExplainsAreBelieved) {
+  EXPECT_FALSE(contradicts({{.event_us = 3.5, .wall_us = 219}}, 206));
+  EXPECT_FALSE(contradicts({{.event_us = 81.5, .wall_us = 315}}, 206));
+  EXPECT_FALSE(contradicts({{.event_us = 1e6, .wall_us = 1.0002e6}}, 206));
+  EXPECT_FALSE(contradicts({}, 206));
+}
+
+TEST(ContradictionTest, OneDisturbedCallAmongManyContradictsNothing) {
+  std::vector<ClockedCall> calls(10, {.event_us = 81.5, .wall_us = 315});
+  calls[3].wall_us = 2000;
+  EXPECT_FALSE(contradicts(calls, 206));
+}
+
+TEST(ContradictionTest, EventsThatSayTooLittleAreNotBelieved) {
+  EXPECT_TRUE(contradicts({{.event_us = 1, .wall_us = 5000}}, 206));
+  EXPECT_TRUE(contradicts(std::vector<ClockedCall>(10, {.event_us = 10, .wall_us = 330}), 206))
+      << "114 us that nothing explains";
+}
+
+TEST(ContradictionTest, ImpossibleEventsAreNotBelieved) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double event_us : {6000.0, 0.0, -5.0, nan}) {
+    EXPECT_TRUE(contradicts({{.event_us = event_us, .wall_us = 5000}}, 206)) << event_us;
+  }
+}
+
+TEST(OurClockTest, TakesOffTheRoundTripAndNeverSaysLessThanTheEvents) {
+  EXPECT_EQ(by_our_clock_us({.event_us = 10, .wall_us = 1206}, 206), 1000);
+  EXPECT_EQ(by_our_clock_us({.event_us = 1100, .wall_us = 1206}, 206), 1100);
+}
+
+TEST(OurClockTest, GivesNothingOfTheRoundTripToMadeUpEvents) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double event_us : {6000.0, 0.0, -5.0, nan}) {
+    EXPECT_EQ(by_our_clock_us({.event_us = event_us, .wall_us = 5000}, 206), 5000) << event_us;
+  }
 }
 
 TEST(TakesLongerTest, ThanAllSamplesAndHalfAsMuchAgain) {

@@ -39,14 +39,17 @@ DeviceBuffer::~DeviceBuffer() {
 }
 
 Placement::Placement(const std::shared_ptr<const CudaApi>& api, int device, const Problem& problem,
-                     std::size_t l2_bytes)
+                     std::size_t l2_bytes, bool timed)
     : api_(api),
       problem_(problem),
       pool_(api, device),
       descriptor_(api->export_pool(pool_.get())),
-      flush_(api, pool_, 2 * l2_bytes) {
+      flush_(api, pool_, 2 * l2_bytes),
+      own_pool_(api, device) {
   for (const Tensor& tensor : problem.tensors) {
     buffers_.emplace_back(api, pool_, tensor.bytes());
+    const bool is_taken = timed && tensor.role == Role::output;
+    taken_.emplace_back(api, own_pool_, is_taken ? tensor.bytes() : 0);
   }
   api_->synchronize();  // another process may touch it only from here on
 }
@@ -77,10 +80,12 @@ void Placement::prepare(const Problem& contents) const {
   api_->synchronize();
 }
 
-std::vector<std::vector<std::byte>> Placement::read() const {
+std::vector<std::vector<std::byte>> Placement::read_from(
+    const std::function<const DeviceBuffer&(std::size_t)>& buffer_of) const {
   api_->synchronize();
   std::vector<std::vector<std::byte>> contents;
-  for (const DeviceBuffer& buffer : buffers_) {
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const DeviceBuffer& buffer = buffer_of(i);
     auto& bytes = contents.emplace_back(buffer.bytes());
     if (!bytes.empty()) {
       api_->copy_to_host(bytes.data(), buffer.address(), bytes.size());
@@ -89,18 +94,35 @@ std::vector<std::vector<std::byte>> Placement::read() const {
   return contents;
 }
 
+std::vector<std::vector<std::byte>> Placement::read() const {
+  return read_from([this](std::size_t i) -> const DeviceBuffer& { return buffers_[i]; });
+}
+
+void Placement::take_outputs() const {
+  for (std::size_t i = 0; i < taken_.size(); ++i) {
+    if (taken_[i].bytes() == 0) continue;
+    api_->copy_on_device(taken_[i].address(), buffers_[i].address(), taken_[i].bytes());
+  }
+  api_->synchronize();
+}
+
+std::vector<std::vector<std::byte>> Placement::read_taken() const {
+  return read_from([this](std::size_t i) -> const DeviceBuffer& {
+    return taken_[i].bytes() > 0 ? taken_[i] : buffers_[i];
+  });
+}
+
 bool Placement::has_unwritten(std::mt19937_64& random) const {
-  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+  for (std::size_t i = 0; i < taken_.size(); ++i) {
     const Tensor& tensor = problem_.tensors[i];
     const std::size_t size = size_of(tensor.type);
-    if (tensor.role != Role::output || tensor.type == ElementType::int32 ||
-        buffers_[i].bytes() < size) {
+    if (tensor.type == ElementType::int32 || taken_[i].bytes() < size) {
       continue;
     }
-    const std::size_t element = random() % (buffers_[i].bytes() / size);
+    const std::size_t element = random() % (taken_[i].bytes() / size);
     std::vector<std::byte> bytes(size);
     api_->copy_to_host(bytes.data(),
-                       static_cast<const std::byte*>(buffers_[i].address()) + element * size, size);
+                       static_cast<const std::byte*>(taken_[i].address()) + element * size, size);
     if (is_poisoned(tensor.type, bytes, 0)) {
       return true;
     }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <random>
 #include <vector>
@@ -11,8 +12,8 @@
 
 namespace rooflab {
 
-/// Memory of the GPU that a guest can open. It belongs to one run, since who may open a pool may
-/// open all that lies in it; the guest has to be gone before it is.
+/// Memory of the GPU that a guest can open once it is exported. It belongs to one run, since who
+/// may open a pool may open all that lies in it; the guest has to be gone before it is.
 class SharedPool {
  public:
   SharedPool(std::shared_ptr<const CudaApi> api, int device);
@@ -45,8 +46,9 @@ class DeviceBuffer {
 /// The tensors of one problem on the GPU, and the buffer that drives them out of its L2 cache.
 class Placement {
  public:
+  /// @param timed whether outputs can be taken
   Placement(const std::shared_ptr<const CudaApi>& api, int device, const Problem& problem,
-            std::size_t l2_bytes);
+            std::size_t l2_bytes, bool timed);
 
   /// What a guest opens all of this by: its kMemoryDescriptor.
   int descriptor() const { return descriptor_.get(); }
@@ -59,9 +61,16 @@ class Placement {
   /// The bytes of every tensor.
   std::vector<std::vector<std::byte>> read() const;
 
-  /// Whether an element drawn at random of any output of floating-point numbers is still poison:
-  /// asked right after a call, it tells a reply that came before the work was done. Any integer
-  /// may be a result, so that outputs of integers tell nothing.
+  /// Copies the outputs to memory that no guest can open, as fast as the GPU can: what a call
+  /// writes after its reply does not count. Only of a placement for timed calls.
+  void take_outputs() const;
+
+  /// The bytes of every tensor, the outputs as they were taken.
+  std::vector<std::vector<std::byte>> read_taken() const;
+
+  /// Whether an element drawn at random of any output of floating-point numbers was still poison
+  /// when it was taken: it tells a reply that came before the work was done. Any integer may be a
+  /// result, so that outputs of integers tell nothing.
   bool has_unwritten(std::mt19937_64& random) const;
 
   Call call(const RunRequest& request) const;
@@ -71,12 +80,17 @@ class Placement {
   Call call_on_own_memory(const RunRequest& request) const;
 
  private:
+  std::vector<std::vector<std::byte>> read_from(
+      const std::function<const DeviceBuffer&(std::size_t)>& buffer_of) const;
+
   std::shared_ptr<const CudaApi> api_;
   const Problem& problem_;
   SharedPool pool_;
   Descriptor descriptor_;
   DeviceBuffer flush_;
   std::vector<DeviceBuffer> buffers_;
+  SharedPool own_pool_;              ///< never exported
+  std::vector<DeviceBuffer> taken_;  ///< of each tensor; empty where there is nothing to take
 };
 
 }  // namespace rooflab

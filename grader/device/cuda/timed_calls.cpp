@@ -1,13 +1,10 @@
 #include "grader/device/cuda/timed_calls.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "grader/device/cuda/measurement.h"
 #include "grader/spec/median.h"
 
 namespace rooflab {
@@ -15,26 +12,15 @@ namespace {
 
 constexpr int kIdleCalls = 20;
 constexpr int kWarmUpCalls = 2;
+/// For as long the GPU is kept busy before it is timed: clocks take some tenths of a second to
+/// rise.
+constexpr std::chrono::milliseconds kWarmUpTime{300};
 /// One that is no slower than the samples ends them: the others are for what disturbs a single
 /// call.
 constexpr int kMostFreshCalls = 3;
 
 double microseconds(std::chrono::steady_clock::duration duration) {
   return std::chrono::duration<double, std::micro>(duration).count();
-}
-
-/// Shortest round trip of a call that does nothing. It is made before the student's library is
-/// loaded, so that nobody can stretch it.
-double idle_round_trip_us(GuestProcess& guest) {
-  double shortest = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < kIdleCalls; ++i) {
-    const auto before = std::chrono::steady_clock::now();
-    if (!guest.call(Call{})) {
-      break;
-    }
-    shortest = std::min(shortest, microseconds(std::chrono::steady_clock::now() - before));
-  }
-  return std::isfinite(shortest) ? shortest : 0;
 }
 
 [[noreturn]] void throw_throttled(std::size_t calls) {
@@ -62,6 +48,23 @@ TimedCalls::TimedCalls(GuestProcess& guest, const Placement& placement, const Ru
   if (request.fresh) first_fresh_ = request.fresh(0);
 }
 
+/// Before the student's library is loaded, so that nobody can stretch it; prepared as a timed call
+/// is, since a GPU that has just worked for us changes to the guest's context first.
+void TimedCalls::measure_round_trip() {
+  Call idle = preparation_for(call_);
+  std::vector<ClockedCall> calls;
+  for (int count = 0; count < kIdleCalls; ++count) {
+    placement_.prepare(*request_.problem);
+    const auto start = Clock::now();
+    const std::optional<Reply> reply = guest_.call(idle);
+    const double wall_us = microseconds(Clock::now() - start);
+    if (!came_back(reply)) break;
+    calls.push_back({.event_us = reply->elapsed_us, .wall_us = wall_us});
+    if (Clock::now() - begin_ > budget_ / 8) break;
+  }
+  round_trip_us_ = round_trip_us(calls);
+}
+
 TimedCalls::Timed TimedCalls::make(const Problem& contents, RunOutcome& outcome) {
   placement_.prepare(contents);
   // Right before and right after, not during: asking takes the driver's lock, and would be timed.
@@ -70,23 +73,23 @@ TimedCalls::Timed TimedCalls::make(const Problem& contents, RunOutcome& outcome)
   Timed timed;
   const auto start = Clock::now();
   timed.reply = guest_.call(call_);
-  const double wall_us = microseconds(Clock::now() - start);
+  timed.clocked.wall_us = microseconds(Clock::now() - start);
   if (!came_back(timed.reply)) {
     return timed;
   }
+  placement_.take_outputs();
   if (placement_.has_unwritten(random_)) {
     ++outcome.sampling->early;
   }
   watch_.look(timed.sample);
   timed.sample.throttled_by = reasons_around(before.throttled_by, timed.sample.throttled_by);
-  timed.sample.time_us = believed_us(timed.reply->elapsed_us, wall_us, idle_us_);
-  timed.contradicted = timed.sample.time_us != timed.reply->elapsed_us;
+  timed.clocked.event_us = timed.reply->elapsed_us;
   return timed;
 }
 
 std::optional<Reply> TimedCalls::warm_up(RunOutcome& outcome) {
   std::optional<Reply> reply;
-  for (int count = 0; count < kWarmUpCalls; ++count) {
+  for (int count = 0; count < kWarmUpCalls || Clock::now() - begin_ < kWarmUpTime; ++count) {
     reply = make(*request_.problem, outcome).reply;
     // A call that takes seconds needs no second one to warm up.
     if (!came_back(reply) || Clock::now() - begin_ > budget_ / 4) break;
@@ -97,6 +100,7 @@ std::optional<Reply> TimedCalls::warm_up(RunOutcome& outcome) {
 std::optional<Reply> TimedCalls::sample(RunOutcome& outcome) {
   const RepeatRule rule{.budget = budget_};
   const std::size_t drawn = random_() % rule.least;
+  std::vector<ClockedCall> calls;
   std::vector<double> clocks_mhz;
   std::optional<Reply> reply;
   for (std::size_t count = 0; !enough(outcome.samples_us, Clock::now() - begin_, rule); ++count) {
@@ -110,19 +114,25 @@ std::optional<Reply> TimedCalls::sample(RunOutcome& outcome) {
       return reply;
     }
     if (count == drawn) {
-      outcome.drawn_outputs = placement_.read();
+      outcome.drawn_outputs = placement_.read_taken();
     }
     if (is_throttled(timed.sample)) {
       ++outcome.sampling->dropped;
       continue;
     }
-    outcome.samples_us.push_back(timed.sample.time_us);
-    outcome.sampling->contradicted += timed.contradicted ? 1 : 0;
+    calls.push_back(timed.clocked);
+    outcome.samples_us.push_back(timed.clocked.event_us);
     if (timed.sample.sm_mhz > 0) {
       clocks_mhz.push_back(static_cast<double>(timed.sample.sm_mhz));
     }
   }
-  outcome.outputs = placement_.read();
+  outcome.outputs = placement_.read_taken();
+  if (contradicts(calls, round_trip_us_)) {
+    outcome.sampling->contradicted = static_cast<int>(calls.size());
+    std::ranges::transform(calls, outcome.samples_us.begin(), [this](const ClockedCall& call) {
+      return by_our_clock_us(call, round_trip_us_);
+    });
+  }
   outcome.sampling->clocks_watched = watch_.works();
   if (!clocks_mhz.empty()) {
     outcome.sampling->sm_mhz = median_of(std::move(clocks_mhz));
@@ -136,16 +146,23 @@ std::optional<Reply> TimedCalls::with_fresh_inputs(RunOutcome& outcome) {
   for (int index = 0; index < kMostFreshCalls; ++index) {
     FreshCall fresh{.problem = index == 0 ? std::move(*first_fresh_) : request_.fresh(index),
                     .outputs = {}};
+    // Drawing took our processor's time, and the GPU rested: a known call wakes both.
+    if (Timed known = make(*request_.problem, outcome); !came_back(known.reply)) {
+      return std::move(known.reply);
+    }
     Timed timed = make(fresh.problem, outcome);
     reply = std::move(timed.reply);
     if (!came_back(reply)) {
       return reply;
     }
-    fresh.outputs = placement_.read();
+    fresh.outputs = placement_.read_taken();
     const bool throttled = is_throttled(timed.sample);
-    if (!throttled) fresh.time_us = timed.sample.time_us;
+    const bool ours = contradicts({timed.clocked}, round_trip_us_);
+    const double time_us =
+        ours ? by_our_clock_us(timed.clocked, round_trip_us_) : timed.clocked.event_us;
+    if (!throttled) fresh.time_us = time_us;
     outcome.fresh.push_back(std::move(fresh));
-    const bool slower = takes_longer(timed.sample.time_us, outcome.samples_us);
+    const bool slower = takes_longer(time_us, outcome.samples_us);
     all_slower = all_slower && slower && !throttled;
     if (!slower) break;
   }
@@ -155,7 +172,7 @@ std::optional<Reply> TimedCalls::with_fresh_inputs(RunOutcome& outcome) {
 
 std::optional<Reply> TimedCalls::run(RunOutcome& outcome) {
   outcome.sampling.emplace();
-  idle_us_ = idle_round_trip_us(guest_);
+  measure_round_trip();
   begin_ = Clock::now();
   std::optional<Reply> reply = warm_up(outcome);
   if (came_back(reply)) reply = sample(outcome);

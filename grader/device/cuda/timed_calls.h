@@ -4,6 +4,7 @@
 #include <random>
 
 #include "grader/device/cuda/clock_watch.h"
+#include "grader/device/cuda/measurement.h"
 #include "grader/device/cuda/placement.h"
 #include "grader/device/cuda/sample.h"
 #include "grader/device/device.h"
@@ -32,10 +33,11 @@ class TimedCalls {
   using Clock = std::chrono::steady_clock;
   struct Timed {
     std::optional<Reply> reply;
+    ClockedCall clocked;
     Sample sample;
-    bool contradicted = false;
   };
 
+  void measure_round_trip();
   Timed make(const Problem& contents, RunOutcome& outcome);
   std::optional<Reply> warm_up(RunOutcome& outcome);
   std::optional<Reply> sample(RunOutcome& outcome);
@@ -48,7 +50,7 @@ class TimedCalls {
   Call call_;
   Clock::time_point begin_;
   std::chrono::duration<double> budget_;  ///< for the samples
-  double idle_us_ = 0;
+  double round_trip_us_ = 0;
   std::mt19937_64 random_;
   std::optional<Problem> first_fresh_;
 };

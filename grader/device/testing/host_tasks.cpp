@@ -149,11 +149,11 @@ ROOFLAB_ENTRY(right_at_first) {
   scale(call, ++calls < 5 ? call.real("alpha") : 0);
 }
 
-/// Wrong in the third to the eleventh call: all but the last of the fewest that there are.
-ROOFLAB_ENTRY(right_at_last) {
+/// Wrong in nine of ten calls, and never in the first two.
+ROOFLAB_ENTRY(right_now_and_then) {
   static int calls = 0;
   ++calls;
-  scale(call, calls < 3 || calls > 11 ? call.real("alpha") : 0);
+  scale(call, calls < 3 || calls % 10 == 0 ? call.real("alpha") : 0);
 }
 
 /// Keeps its first result, by the address of the input.
@@ -186,6 +186,17 @@ ROOFLAB_ENTRY(replies_early) {
       "\n");
   wait_ms(20);
   scale(call, call.real("alpha"));
+}
+
+/// Comes back with zeros, and writes what is right a moment later.
+ROOFLAB_ENTRY(finishes_after_its_reply) {
+  scale(call, 0);
+  const auto* from = call.tensor<const float>("x");
+  auto* to = call.tensor<float>("y");
+  std::thread([=, n = call.integer("n"), alpha = static_cast<float>(call.real("alpha"))] {
+    wait_ms(10);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = alpha * from[i];
+  }).detach();
 }
 
 /// Has its events say a thousandth of the time.

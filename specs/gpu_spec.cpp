@@ -118,8 +118,8 @@ const std::vector<Field>& fields() {
        into(&S::atomic_sectors_per_cycle), Presence::optional},
       {"launch", "overhead_us", "device time between dependent launches in us", false, kNo,
        into(&S::launch_overhead_us)},
-      {"launch", "cycles_per_block", "cycles between the starts of two blocks on one SM", false, kNo,
-       into(&S::cycles_per_block), Presence::optional},
+      {"launch", "cycles_per_block", "cycles between the starts of two blocks on one SM", false,
+       kNo, into(&S::cycles_per_block), Presence::optional},
   };
   return kFields;
 }

@@ -34,15 +34,15 @@ struct GpuSpec {
   std::map<std::string, double> peak_flops;
 
   double dram_bytes_per_second = 0;
-  /// Shares of the DRAM bandwidth that streams reach, of what is read and of what is written; and how
-  /// sharply the larger of bandwidth and latency prevails, less where accesses wait for each other
-  /// long before the bandwidth is reached (docs/design/time-model.md, "DRAM").
+  /// Shares of the DRAM bandwidth that streams reach, of what is read and of what is written; and
+  /// how sharply the larger of bandwidth and latency prevails, less where accesses wait for each
+  /// other long before the bandwidth is reached (docs/design/time-model.md, "DRAM").
   double dram_read_share = 0.87;
   double dram_write_share = 0.87;
   double dram_sharpness = 4;
   double l2_bytes_per_second = 0;
-  /// Sectors that L2 takes in a cycle of which a store fills only a part (by what is missing); 0: as
-  /// many as whole ones.
+  /// Sectors that L2 takes in a cycle of which a store fills only a part (by what is missing); 0:
+  /// as many as whole ones.
   double partial_sectors_per_cycle = 0;
   std::int64_t dram_bytes = 0;
   std::int64_t l2_bytes = 0;
@@ -79,7 +79,8 @@ struct GpuSpec {
   double l1_latency = 0;
   double l2_latency = 0;
   double dram_latency = 0;
-  double conflict_latency = 1;  ///< that a bank conflict adds to a shared load, if nothing else runs
+  double conflict_latency =
+      1;                      ///< that a bank conflict adds to a shared load, if nothing else runs
   double tensor_latency = 0;  ///< of an mma; 0: eight times that of arithmetic
   double atomic_latency = 0;  ///< of a global atomic that returns a value; 0: that of L2
 

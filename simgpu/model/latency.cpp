@@ -112,7 +112,8 @@ double latency_time(const Work& work, double warp_cycles) {
   const double block = warp_cycles * work.balance.longest_of_block;
   // The first blocks' start is part of the launch overhead.
   const double all = block * count + kBlockTurnover * (count - 1);
-  const double starts = work.gpu.cycles_per_block * static_cast<double>(work.blocks_of_busiest_sm());
+  const double starts =
+      work.gpu.cycles_per_block * static_cast<double>(work.blocks_of_busiest_sm());
   return work.microseconds(std::max({all, warp_cycles * work.balance.longest, starts}));
 }
 

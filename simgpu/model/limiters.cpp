@@ -43,8 +43,8 @@ double peak(const gpu_spec::GpuSpec& gpu, std::string_view type) {
 /// The rate at which tensor instructions of a type run. A type the GPU has no tensor rate for is
 /// emulated on its CUDA cores. Data sheets give integers of 8 bits twice the rate of fp16, and fp64
 /// twice that of the CUDA cores on GPUs that have fp64 tensor cores at all; smaller integers count
-/// as those of 8 bits. The fp64 shape that PTX of capability 8.0 has, m8n8k4, is as slow as the CUDA
-/// cores on 9.0 (0.25 a cycle and SM, measured on an H200).
+/// as those of 8 bits. The fp64 shape that PTX of capability 8.0 has, m8n8k4, is as slow as the
+/// CUDA cores on 9.0 (0.25 a cycle and SM, measured on an H200).
 double tensor_rate(const gpu_spec::GpuSpec& gpu, ptx::Type type) {
   if (type == ptx::Type::s8) return 2 * gpu.mma_share * peak(gpu, "fp16_tensor");
   if (type == ptx::Type::f64) {
@@ -181,8 +181,8 @@ SharedCycles shared_cycles(const Work& work) {
   // What a request brings to the registers is the same with and without conflicts.
   const double transfers =
       (wavefronts - conflicts) * kWarp * kWordBytes / work.gpu.shared_bytes_per_cycle;
-  const double shuffles = work.gpu.shuffle_shared_cycles *
-                          work.warp_instructions(InstructionClass::warp_exchange);
+  const double shuffles =
+      work.gpu.shuffle_shared_cycles * work.warp_instructions(InstructionClass::warp_exchange);
   return {std::max(wavefronts, transfers), static_cast<double>(c.shared_atomic_wavefronts),
           shuffles};
 }
@@ -262,9 +262,8 @@ double l2_time(const Work& work) {
 }
 
 double dram_time(const Work& work) {
-  const double bytes =
-      as_dram_reads(static_cast<double>(work.counters.dram_read_bytes),
-                    static_cast<double>(work.counters.dram_write_bytes), work.gpu);
+  const double bytes = as_dram_reads(static_cast<double>(work.counters.dram_read_bytes),
+                                     static_cast<double>(work.counters.dram_write_bytes), work.gpu);
   return 1e6 * bytes / dram_read_rate(work.gpu);
 }
 

@@ -37,8 +37,8 @@ double tensor_time(const Work& work);
 double shared_time(const Work& work);
 /// As shared_time(), where atomics take most of shared memory's time; else 0.
 double shared_atomics_time(const Work& work);
-/// Values that lanes of a warp get from each other's registers (shuffles): 32 per cycle and SM. Where
-/// they take the way of shared memory and most of its time, the rest of that is here.
+/// Values that lanes of a warp get from each other's registers (shuffles): 32 per cycle and SM.
+/// Where they take the way of shared memory and most of its time, the rest of that is here.
 double exchange_time(const Work& work);
 /// Words that the constant cache gives out one after the other, one per cycle and SM, beyond the
 /// first of each load: that comes with the instruction's issue, as operands do that all lanes

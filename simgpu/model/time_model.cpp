@@ -20,9 +20,9 @@ constexpr double kSharpness = 4;
 double combine(double throughput, double latency, double sharpness = kSharpness) {
   const double larger = std::max(throughput, latency);
   if (larger <= 0) return 0;
-  return larger * std::pow(std::pow(throughput / larger, sharpness) +
-                               std::pow(latency / larger, sharpness),
-                           1 / sharpness);
+  return larger *
+         std::pow(std::pow(throughput / larger, sharpness) + std::pow(latency / larger, sharpness),
+                  1 / sharpness);
 }
 
 /// What a block does while its own memory accesses are not under way: barriers keep its warps

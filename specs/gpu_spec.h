@@ -79,10 +79,9 @@ struct GpuSpec {
   double l1_latency = 0;
   double l2_latency = 0;
   double dram_latency = 0;
-  double conflict_latency =
-      1;                      ///< that a bank conflict adds to a shared load, if nothing else runs
-  double tensor_latency = 0;  ///< of an mma; 0: eight times that of arithmetic
-  double atomic_latency = 0;  ///< of a global atomic that returns a value; 0: that of L2
+  double conflict_latency = 1;  ///< that each bank conflict adds to a shared load
+  double tensor_latency = 0;    ///< of an mma; 0: eight times that of arithmetic
+  double atomic_latency = 0;    ///< of a global atomic that returns a value; 0: that of L2
 
   // Cycles of the SM's clock that L2 takes for atomics which have to wait for each other: a request
   // for one sector, or a warp's integers for one address; and each thread's floating-point addition

@@ -35,14 +35,25 @@ double serial_part(const model::Work& work, double throughput, double warp_cycle
   return model::stalled_share(work, warp_cycles) * throughput / static_cast<double>(resident);
 }
 
-/// The time that throughput and latency take together. Where accesses to DRAM wait for each other
-/// long before its bandwidth is reached, DRAM's term is joined to the latency less sharply.
+/// How sharply DRAM's term prevails over the latency. Accesses wait for each other long before the
+/// bandwidth is reached, but nothing waits for a store: with as many reads as writes it is the GPU's
+/// number, with writes alone that of all other terms.
+double dram_sharpness(const model::Work& work) {
+  const auto read = static_cast<double>(work.counters.dram_read_bytes);
+  const double all = read + static_cast<double>(work.counters.dram_write_bytes);
+  if (all == 0) return kSharpness;
+  const double waited_for = std::min(1.0, 2 * read / all);
+  return kSharpness - (kSharpness - work.gpu.dram_sharpness) * waited_for;
+}
+
+/// The time that throughput and latency take together.
 double busy_time(const model::Work& work, const std::map<std::string, double>& terms,
                  double throughput, double serial, double latency) {
   const double busy = serial + combine(throughput - serial, latency);
-  if (work.gpu.dram_sharpness >= kSharpness) return busy;
+  const double sharpness = dram_sharpness(work);
+  if (sharpness >= kSharpness) return busy;
   const double dram = std::max(0.0, terms.at("dram") - serial);
-  return std::max(busy, serial + combine(dram, latency, work.gpu.dram_sharpness));
+  return std::max(busy, serial + combine(dram, latency, sharpness));
 }
 
 double uneven_warps(model::Work work, double warp_cycles, double latency) {

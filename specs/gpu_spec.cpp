@@ -53,14 +53,26 @@ const std::vector<Field>& fields() {
       {"sm", "sfu_lanes", "special-function lanes per SM", true, kNo, into(&S::sfu_lanes_per_sm)},
       {"sm", "shared_bytes_per_cycle", "shared-memory bandwidth per SM in bytes per cycle", true,
        kNo, into(&S::shared_bytes_per_cycle), Presence::optional},
+      {"sm", "shuffle_shared_cycles", "cycles of shared memory that a shuffle takes", false, kNo,
+       into(&S::shuffle_shared_cycles), Presence::optional},
+      {"sm", "mma_share", "share of the tensor rates that mma.sync reaches", false, kNo,
+       into(&S::mma_share), Presence::optional},
       {"clock", "sm_mhz", "boost clock in MHz", false, kNo, into(&S::clock_mhz)},
       {"clock", "sustained_mhz", "clock that the power limit leaves under load, in MHz", false, kNo,
        into(&S::sustained_clock_mhz), Presence::optional},
       {"clock", "memory_mhz", "memory clock in MHz", false, kNo, into(&S::memory_clock_mhz)},
       {"memory", "dram_gb_per_s", "DRAM bandwidth in 10^9 B/s", false, kNo,
        into(&S::dram_bytes_per_second, kGiga)},
+      {"memory", "dram_read_share", "share of the DRAM bandwidth that reads reach", false, kNo,
+       into(&S::dram_read_share), Presence::optional},
+      {"memory", "dram_write_share", "share of the DRAM bandwidth that writes reach", false, kNo,
+       into(&S::dram_write_share), Presence::optional},
+      {"memory", "dram_sharpness", "exponent that joins DRAM's bandwidth and the latency", false,
+       kNo, into(&S::dram_sharpness), Presence::optional},
       {"memory", "l2_gb_per_s", "L2 bandwidth in 10^9 B/s", false, kNo,
        into(&S::l2_bytes_per_second, kGiga)},
+      {"memory", "partial_sectors_per_cycle", "sectors filled in part that L2 takes in a cycle",
+       false, kNo, into(&S::partial_sectors_per_cycle), Presence::optional},
       {"memory", "pcie_gb_per_s", "host link, one way, in 10^9 B/s", false, kNo,
        into(&S::pcie_bytes_per_second, kGiga)},
       {"memory", "dram_gib", "device memory in GiB", false, kNo, into(&S::dram_bytes, kGibi)},
@@ -90,12 +102,24 @@ const std::vector<Field>& fields() {
       {"latency_cycles", "l1", "L1 hit, cycles", false, kNo, into(&S::l1_latency)},
       {"latency_cycles", "l2", "L2 hit, cycles", false, kNo, into(&S::l2_latency)},
       {"latency_cycles", "dram", "DRAM access, cycles", false, kNo, into(&S::dram_latency)},
+      {"latency_cycles", "conflict", "bank conflict of a shared load, cycles", false, kNo,
+       into(&S::conflict_latency), Presence::optional},
+      {"latency_cycles", "tensor", "mma, cycles", false, kNo, into(&S::tensor_latency),
+       Presence::optional},
+      {"latency_cycles", "atomic", "global atomic that returns a value, cycles", false, kNo,
+       into(&S::atomic_latency), Presence::optional},
       {"atomics", "cycles", "cycles of L2 for a request of atomics", false, kNo,
        into(&S::atomic_cycles), Presence::optional},
       {"atomics", "float_cycles", "cycles of L2 for a floating-point atomic on a busy address",
        false, kNo, into(&S::float_atomic_cycles), Presence::optional},
+      {"atomics", "address_cycles", "cycles of L2 for a warp's integers on one address", false, kNo,
+       into(&S::address_atomic_cycles), Presence::optional},
+      {"atomics", "sectors_per_cycle", "sectors that L2 takes atomics for in a cycle", false, kNo,
+       into(&S::atomic_sectors_per_cycle), Presence::optional},
       {"launch", "overhead_us", "device time between dependent launches in us", false, kNo,
        into(&S::launch_overhead_us)},
+      {"launch", "cycles_per_block", "cycles between the starts of two blocks on one SM", false,
+       kNo, into(&S::cycles_per_block), Presence::optional},
   };
   return kFields;
 }
@@ -288,6 +312,12 @@ class Reader {
     return all;
   }
 
+  void check_share(const char* table, const char* key, double value) const {
+    if (value <= 1) return;
+    fail(at(table, key), fmt::format("{}.{}", table, key),
+         fmt::format("is {}, more than all of it; write a share from 0 to 1", value));
+  }
+
   /// Numbers that contradict each other are a slip in the file, most often in a unit.
   void check_consistency(const GpuSpec& spec) const {
     const double cores = 2.0 * spec.sm_count * spec.fp32_lanes_per_sm * spec.clock_mhz * kMega;
@@ -303,6 +333,14 @@ class Reader {
       fail(at("clock", "sustained_mhz"), "clock.sustained_mhz",
            fmt::format("is {}, above the boost clock of {}; correct the one that is wrong",
                        spec.sustained_clock_mhz, spec.clock_mhz));
+    }
+    check_share("sm", "mma_share", spec.mma_share);
+    check_share("memory", "dram_read_share", spec.dram_read_share);
+    check_share("memory", "dram_write_share", spec.dram_write_share);
+    if (spec.dram_sharpness < 1) {
+      fail(at("memory", "dram_sharpness"), "memory.dram_sharpness",
+           fmt::format("is {}; an exponent below 1 would add more than both times; take 1 to 4",
+                       spec.dram_sharpness));
     }
     if (spec.max_threads_per_sm != 32 * spec.max_warps_per_sm) {
       fail(at("limits", "threads_per_sm"), "limits.threads_per_sm",

@@ -34,7 +34,16 @@ struct GpuSpec {
   std::map<std::string, double> peak_flops;
 
   double dram_bytes_per_second = 0;
+  /// Shares of the DRAM bandwidth that streams reach, of what is read and of what is written; and
+  /// how sharply the larger of bandwidth and latency prevails, less where accesses wait for each
+  /// other long before the bandwidth is reached (docs/design/time-model.md, "DRAM").
+  double dram_read_share = 0.87;
+  double dram_write_share = 0.87;
+  double dram_sharpness = 4;
   double l2_bytes_per_second = 0;
+  /// Sectors that L2 takes in a cycle of which a store fills only a part (by what is missing); 0:
+  /// as many as whole ones.
+  double partial_sectors_per_cycle = 0;
   std::int64_t dram_bytes = 0;
   std::int64_t l2_bytes = 0;
   std::int64_t l1_bytes_per_sm = 0;  ///< unified L1 and shared memory
@@ -46,6 +55,12 @@ struct GpuSpec {
   int sfu_lanes_per_sm = 0;
   int schedulers_per_sm = 0;
   double shared_bytes_per_cycle = 128;  ///< that shared memory hands to an SM's registers
+  /// Share of a cycle of shared memory that a shuffle takes, too: 0 where it is not known that they
+  /// share a way, 1 where it was measured.
+  double shuffle_shared_cycles = 0;
+  /// Share of the dense tensor rates that mma.sync reaches: two thirds where the whole needs
+  /// instructions that PTX of capability 8.0 has not (wgmma). Libraries have them.
+  double mma_share = 1;
 
   int max_threads_per_sm = 0;
   int max_warps_per_sm = 0;
@@ -64,14 +79,22 @@ struct GpuSpec {
   double l1_latency = 0;
   double l2_latency = 0;
   double dram_latency = 0;
+  double conflict_latency = 1;  ///< that each bank conflict adds to a shared load
+  double tensor_latency = 0;    ///< of an mma; 0: eight times that of arithmetic
+  double atomic_latency = 0;    ///< of a global atomic that returns a value; 0: that of L2
 
   // Cycles of the SM's clock that L2 takes for atomics which have to wait for each other: a request
   // for one sector, or a warp's integers for one address; and each thread's floating-point addition
   // to an address where others wait. Of an RTX A6000, unless the file says otherwise.
   double atomic_cycles = 1.06;
   double float_atomic_cycles = 3.0;
+  /// Of a warp's integers for one address; 0: atomic_cycles.
+  double address_atomic_cycles = 0;
+  /// Sectors that all of L2 takes atomics for in a cycle; 0: by its slices and atomic_cycles.
+  double atomic_sectors_per_cycle = 0;
 
   double launch_overhead_us = 0;  ///< device-side time between dependent launches
+  double cycles_per_block = 0;    ///< between the starts of two blocks on one SM, at least
 
   std::vector<std::string> sources;  ///< where the numbers come from
 

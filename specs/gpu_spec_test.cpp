@@ -161,7 +161,8 @@ TEST_F(SpecFileTest, EachComplaintNamesFileLineKeyAndRemedy) {
   EXPECT_EQ(
       complaint("sfu_lanes", "sfu_lane"),
       "x.toml:20: sm.sfu_lane is not a known key; remove it, or use one of count, schedulers, "
-      "fp32_lanes, fp64_lanes, int32_lanes, sfu_lanes, shared_bytes_per_cycle");
+      "fp32_lanes, fp64_lanes, int32_lanes, sfu_lanes, shared_bytes_per_cycle, "
+      "shuffle_shared_cycles, mma_share");
   EXPECT_EQ(complaint("compute_capability = [8, 0]", "compute_capability = 8.0"),
             "x.toml:3: compute_capability must be major and minor version; write "
             "compute_capability = [8, 0]");
@@ -186,6 +187,27 @@ TEST(GpuSpecTest, WhatPowerAndSharedMemoryDoNotLimitNeedNotBeSaid) {
   EXPECT_EQ(find(gpus(), "a100").shared_bytes_per_cycle, 128);
   EXPECT_EQ(find(gpus(), "t4").clock_under_load_mhz(), 900);
   EXPECT_EQ(find(gpus(), "t4").shared_bytes_per_cycle, 64);
+}
+
+TEST(GpuSpecTest, WhatNobodyMeasuredNeedNotBeSaid) {
+  const GpuSpec guessed = find(gpus(), "a100");
+  EXPECT_EQ(guessed.mma_share, 1);
+  EXPECT_EQ(guessed.dram_read_share, 0.87);
+  EXPECT_EQ(guessed.dram_write_share, 0.87);
+  EXPECT_EQ(guessed.dram_sharpness, 4);
+  EXPECT_EQ(guessed.cycles_per_block, 0);
+  const GpuSpec measured = find(gpus(), "h200");
+  EXPECT_EQ(measured.mma_share, 0.667);
+  EXPECT_EQ(measured.tensor_latency, 24);
+}
+
+TEST_F(SpecFileTest, SharesAboveOneAndExponentsBelowAreRefused) {
+  EXPECT_EQ(complaint("count = 108 ", "count = 108\nmma_share = 1.5 "),
+            "x.toml:16: sm.mma_share is 1.5, more than all of it; write a share from 0 to 1");
+  EXPECT_THAT(complaint("dram_gb_per_s = 1555 ", "dram_gb_per_s = 1555\ndram_write_share = 87 "),
+              HasSubstr("memory.dram_write_share is 87, more than all of it"));
+  EXPECT_THAT(complaint("dram_gb_per_s = 1555 ", "dram_gb_per_s = 1555\ndram_sharpness = 0.5 "),
+              HasSubstr("memory.dram_sharpness is 0.5; an exponent below 1"));
 }
 
 TEST_F(SpecFileTest, BrokenTomlIsSaidWithItsLine) {

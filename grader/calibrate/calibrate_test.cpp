@@ -228,15 +228,18 @@ TEST_P(SimulatedGpuTest, ReachesWhatItsModelAllows) {
   EXPECT_FALSE(calibration.watched);
   EXPECT_EQ(objection_to(calibration, gpu), "");
   const double clock = 1 / gpu.slowdown_under_load();
-  // DRAM and L2 reach 0.87 and 0.75 in the model; compute has the clock under load.
-  for (const Expectation& wanted : std::vector<Expectation>{{"dram_read", 0.87, 0.03},
-                                                            {"dram_copy", 0.87, 0.03},
+  const double read = gpu.dram_read_share;
+  const double copy = 2 / (1 / gpu.dram_read_share + 1 / gpu.dram_write_share);
+  const double mma = clock * gpu.mma_share;
+  // L2 reaches 0.75 in the model; compute has the clock under load.
+  for (const Expectation& wanted : std::vector<Expectation>{{"dram_read", read, 0.03},
+                                                            {"dram_copy", copy, 0.03},
                                                             {"l2_read", 0.75, 0.05},
                                                             {"shared_read", clock, 0.05},
                                                             {"fp32", clock, 0.05},
-                                                            {"fp16_tensor", clock, 0.05},
-                                                            {"bf16_tensor", clock, 0.05},
-                                                            {"tf32_tensor", clock, 0.05},
+                                                            {"fp16_tensor", mma, 0.05},
+                                                            {"bf16_tensor", mma, 0.05},
+                                                            {"tf32_tensor", mma, 0.05},
                                                             {"launch", 1, 0.1}}) {
     const double sheet = data_sheet_value(gpu, wanted.quantity);
     const auto* const peak = calibration.find(wanted.quantity);

@@ -70,7 +70,9 @@ auto* entry_of(Map& map, std::uint64_t key, std::size_t most) {
 }
 
 double cycles_of(const AtomicUse& use, const gpu_spec::GpuSpec& gpu) {
-  return gpu.atomic_cycles * static_cast<double>(use.combined) +
+  const double combined =
+      gpu.address_atomic_cycles > 0 ? gpu.address_atomic_cycles : gpu.atomic_cycles;
+  return combined * static_cast<double>(use.combined) +
          gpu.float_atomic_cycles * static_cast<double>(use.one_by_one);
 }
 
@@ -143,7 +145,11 @@ void AtomicContention::finish(const gpu_spec::GpuSpec& gpu, KernelCounters& coun
     all += gpu.atomic_cycles * static_cast<double>(requests);
   }
   const double slices = gpu.l2_bytes_per_second / (kSliceBytesPerCycle * gpu.clock_mhz * 1e6);
-  if (slices >= 1) cycles = std::max(cycles, all / slices);
+  if (gpu.atomic_sectors_per_cycle > 0) {
+    cycles = std::max(cycles, all / (gpu.atomic_cycles * gpu.atomic_sectors_per_cycle));
+  } else if (slices >= 1) {
+    cycles = std::max(cycles, all / slices);
+  }
   counters.atomics_on_one_address = lanes;
   counters.atomic_serial_cycles = static_cast<std::uint64_t>(std::llround(cycles));
 }

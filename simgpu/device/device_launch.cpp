@@ -439,8 +439,8 @@ CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t 
   record.counters.dram_write_bytes = counted(kernel.stored_bytes);
   record.counters.global_store_bytes = counted(kernel.stored_bytes);
   const double compute_us = rate > 0 ? kernel.flops / (kLibraryEfficiency * rate) * 1e6 : 0;
-  const double dram_rate = model::kDramAchievable * gpu_.dram_bytes_per_second;
-  const double bytes = kernel.read_bytes + kernel.stored_bytes;
+  const double dram_rate = model::dram_read_rate(gpu_);
+  const double bytes = model::as_dram_reads(kernel.read_bytes, kernel.stored_bytes, gpu_);
   const double dram_us = dram_rate > 0 ? bytes / dram_rate * 1e6 : 0;
   const double busiest = std::max(compute_us, dram_us);
   record.time.terms = {{kernel.flop_type, compute_us}, {"dram", dram_us}};

@@ -46,7 +46,8 @@ double shared_latency(const Work& work) {
   const KernelCounters& c = work.counters;
   const double requests = static_cast<double>(c.shared_load_requests);
   const double conflicts = static_cast<double>(c.shared_load_bank_conflicts);
-  return work.gpu.shared_latency + (requests > 0 ? conflicts / requests : 0);
+  const double behind = requests > 0 ? conflicts / requests : 0;
+  return work.gpu.shared_latency + work.gpu.conflict_latency * behind;
 }
 
 /// Generic addresses wait for the memory that they turn out to point to.
@@ -76,7 +77,7 @@ double latency_of(InstructionClass cls, const Work& work) {
     case InstructionClass::special:
       return 4 * gpu.alu_latency;
     case InstructionClass::tensor:
-      return 8 * gpu.alu_latency;
+      return gpu.tensor_latency > 0 ? gpu.tensor_latency : 8 * gpu.alu_latency;
     case InstructionClass::shared_load:
     case InstructionClass::shared_store:
     case InstructionClass::shared_atomic:
@@ -90,8 +91,9 @@ double latency_of(InstructionClass cls, const Work& work) {
     case InstructionClass::async_copy:
       return global_latency(work);
     case InstructionClass::global_store:
-    case InstructionClass::global_atomic:
       return gpu.l2_latency;
+    case InstructionClass::global_atomic:
+      return gpu.atomic_latency > 0 ? gpu.atomic_latency : gpu.l2_latency;
     case InstructionClass::local_load:
     case InstructionClass::local_store:
       return local_latency(work);
@@ -110,7 +112,9 @@ double latency_time(const Work& work, double warp_cycles) {
   const double block = warp_cycles * work.balance.longest_of_block;
   // The first blocks' start is part of the launch overhead.
   const double all = block * count + kBlockTurnover * (count - 1);
-  return work.microseconds(std::max(all, warp_cycles * work.balance.longest));
+  const double starts =
+      work.gpu.cycles_per_block * static_cast<double>(work.blocks_of_busiest_sm());
+  return work.microseconds(std::max({all, warp_cycles * work.balance.longest, starts}));
 }
 
 double stalled_share(const Work& work, double warp_cycles) {

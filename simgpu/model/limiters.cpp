@@ -43,18 +43,19 @@ double peak(const gpu_spec::GpuSpec& gpu, std::string_view type) {
 /// The rate at which tensor instructions of a type run. A type the GPU has no tensor rate for is
 /// emulated on its CUDA cores. Data sheets give integers of 8 bits twice the rate of fp16, and fp64
 /// twice that of the CUDA cores on GPUs that have fp64 tensor cores at all; smaller integers count
-/// as those of 8 bits.
+/// as those of 8 bits. The fp64 shape that PTX of capability 8.0 has, m8n8k4, is as slow as the
+/// CUDA cores on 9.0 (0.25 a cycle and SM, measured on an H200).
 double tensor_rate(const gpu_spec::GpuSpec& gpu, ptx::Type type) {
-  if (type == ptx::Type::s8) return 2 * peak(gpu, "fp16_tensor");
+  if (type == ptx::Type::s8) return 2 * gpu.mma_share * peak(gpu, "fp16_tensor");
   if (type == ptx::Type::f64) {
     const bool has_tensor_cores = 2 * gpu.fp64_lanes_per_sm >= gpu.fp32_lanes_per_sm;
-    return (has_tensor_cores && gpu.compute_capability_major >= 8 ? 2 : 1) * peak(gpu, "fp64");
+    return (has_tensor_cores && gpu.compute_capability_major == 8 ? 2 : 1) * peak(gpu, "fp64");
   }
   const char* key = "fp16_tensor";
   if (type == ptx::Type::bf16 || type == ptx::Type::bf16x2) key = "bf16_tensor";
   if (type == ptx::Type::tf32 || type == ptx::Type::f32) key = "tf32_tensor";
   const double rate = peak(gpu, key);
-  return rate > 0 ? rate : peak(gpu, "fp32");
+  return rate > 0 ? gpu.mma_share * rate : peak(gpu, "fp32");
 }
 
 /// Capability 8.0 multiplies half as many bf16 as fp16 per cycle (CUDA C++ Programming Guide,
@@ -97,6 +98,14 @@ double cycles_per_request(const gpu_spec::GpuSpec& gpu) {
 
 }  // namespace
 
+double as_dram_reads(double read_bytes, double written_bytes, const gpu_spec::GpuSpec& gpu) {
+  return read_bytes + written_bytes * (gpu.dram_read_share / gpu.dram_write_share);
+}
+
+double dram_read_rate(const gpu_spec::GpuSpec& gpu) {
+  return gpu.dram_read_share * gpu.dram_bytes_per_second;
+}
+
 double issue_time(const Work& work) {
   return work.microseconds(work.issued() * instruction_share(work) * work.uneven_schedulers() /
                            work.gpu.schedulers_per_sm);
@@ -132,6 +141,12 @@ double special_time(const Work& work) {
   return pipe_time(work, instructions, work.gpu.sfu_lanes_per_sm);
 }
 
+double tensor_cycles(const InstructionInfo& instruction, const gpu_spec::GpuSpec& gpu) {
+  const double of_a_scheduler = tensor_rate(gpu, instruction.flop_type) /
+                                (1e6 * gpu.clock_mhz * gpu.sm_count * gpu.schedulers_per_sm);
+  return static_cast<double>(instruction.flops_per_warp) / of_a_scheduler;
+}
+
 double tensor_time(const Work& work) {
   double seconds = 0;
   for (std::size_t i = 0; i < work.program.size(); ++i) {
@@ -149,9 +164,12 @@ double tensor_time(const Work& work) {
 
 namespace {
 
-/// Cycles of shared memory in the whole launch: of loads and stores, and of atomics.
+/// Cycles of the busiest SM's shared memory: of loads and stores, of atomics, and of shuffles where
+/// these go the same way. Whichever has most of them gives the limiter its name, and has the sum.
 struct SharedCycles {
-  double plain = 0, atomic = 0;
+  double plain = 0, atomic = 0, shuffles = 0;
+
+  double sum() const { return plain + atomic + shuffles; }
 };
 
 SharedCycles shared_cycles(const Work& work) {
@@ -163,25 +181,33 @@ SharedCycles shared_cycles(const Work& work) {
   // What a request brings to the registers is the same with and without conflicts.
   const double transfers =
       (wavefronts - conflicts) * kWarp * kWordBytes / work.gpu.shared_bytes_per_cycle;
-  return {std::max(wavefronts, transfers), static_cast<double>(c.shared_atomic_wavefronts)};
+  const double shuffles =
+      work.gpu.shuffle_shared_cycles * work.warp_instructions(InstructionClass::warp_exchange);
+  return {std::max(wavefronts, transfers), static_cast<double>(c.shared_atomic_wavefronts),
+          shuffles};
 }
 
 }  // namespace
 
 double shared_time(const Work& work) {
   const SharedCycles cycles = shared_cycles(work);
-  if (cycles.atomic > cycles.plain) return 0;
-  return work.microseconds((cycles.plain + cycles.atomic) * shared_share(work));
+  if (std::max(cycles.atomic, cycles.shuffles) > cycles.plain) return 0;
+  return work.microseconds(cycles.sum() * shared_share(work));
 }
 
 double shared_atomics_time(const Work& work) {
   const SharedCycles cycles = shared_cycles(work);
-  if (cycles.atomic <= cycles.plain) return 0;
-  return work.microseconds((cycles.plain + cycles.atomic) * shared_share(work));
+  if (cycles.atomic <= cycles.plain || cycles.shuffles > cycles.atomic) return 0;
+  return work.microseconds(cycles.sum() * shared_share(work));
 }
 
 double exchange_time(const Work& work) {
-  return pipe_time(work, work.warp_instructions(InstructionClass::warp_exchange), kWarp);
+  const double alone =
+      pipe_time(work, work.warp_instructions(InstructionClass::warp_exchange), kWarp);
+  const SharedCycles cycles = shared_cycles(work);
+  if (cycles.shuffles <= std::max(cycles.plain, cycles.atomic)) return alone;
+  const double others = work.microseconds((cycles.plain + cycles.atomic) * shared_share(work));
+  return alone + others;
 }
 
 double atomics_time(const Work& work) {
@@ -213,18 +239,32 @@ double l1_time(const Work& work) {
   return work.microseconds(std::max({addresses, tags, data}) * sector_share(work));
 }
 
+namespace {
+
+/// Stores that fill a sector in part make L2 read, check and write the whole of it. What is missing
+/// counts, so that a sector which is almost full costs next to nothing.
+double partial_stores_time(const Work& work) {
+  if (work.gpu.partial_sectors_per_cycle == 0) return 0;
+  const KernelCounters& c = work.counters;
+  const double missing = static_cast<double>(c.global_store_sectors) -
+                         static_cast<double>(c.global_store_bytes) / kSectorBytes;
+  return work.microseconds(std::max(missing, 0.0) / work.gpu.partial_sectors_per_cycle);
+}
+
+}  // namespace
+
 double l2_time(const Work& work) {
   const double bytes = kSectorBytes * (static_cast<double>(work.counters.l2_read_sectors) +
                                        static_cast<double>(work.counters.l2_write_sectors));
   const double whole = 1e6 * bytes / (kL2Achievable * work.gpu.l2_bytes_per_second);
   const double port = work.microseconds(bytes * sector_share(work) / kPortBytesPerCycle);
-  return std::max(whole, port);
+  return std::max({whole, port, partial_stores_time(work)});
 }
 
 double dram_time(const Work& work) {
-  const double bytes = static_cast<double>(work.counters.dram_read_bytes) +
-                       static_cast<double>(work.counters.dram_write_bytes);
-  return 1e6 * bytes / (kDramAchievable * work.gpu.dram_bytes_per_second);
+  const double bytes = as_dram_reads(static_cast<double>(work.counters.dram_read_bytes),
+                                     static_cast<double>(work.counters.dram_write_bytes), work.gpu);
+  return 1e6 * bytes / dram_read_rate(work.gpu);
 }
 
 std::map<std::string, double> limiters(const Work& work) {

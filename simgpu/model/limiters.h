@@ -10,10 +10,10 @@
 /// the busiest SM. docs/design/time-model.md derives each.
 namespace simgpu::model {
 
-/// Share of the data sheet's DRAM bandwidth that simple streaming kernels reach: 0.85 on a T4 (a
-/// reduction of 8192 x 8192 floats in 0.992 ms), 0.90 on an H200 (device-to-device copy at 4.3
-/// TB/s).
-inline constexpr double kDramAchievable = 0.87;
+/// Bytes that take DRAM as long to read as these take it to read and to write.
+double as_dram_reads(double read_bytes, double written_bytes, const gpu_spec::GpuSpec& gpu);
+/// Bytes per second that streams which only read get of DRAM.
+double dram_read_rate(const gpu_spec::GpuSpec& gpu);
 
 /// Each of the SM's schedulers starts one warp instruction per cycle.
 double issue_time(const Work& work);
@@ -26,16 +26,19 @@ double integer_time(const Work& work);
 /// Sines, reciprocals, exponentials, and conversions between types, which share the
 /// special-function units.
 double special_time(const Work& work);
+/// Cycles for which a tensor instruction keeps its scheduler's tensor core busy.
+double tensor_cycles(const InstructionInfo& instruction, const gpu_spec::GpuSpec& gpu);
 /// Operations of tensor instructions over the dense tensor rate of their type.
 double tensor_time(const Work& work);
 
 /// One shared-memory wavefront per cycle and SM, a bank conflict being a further one; or, if that
 /// takes longer, the words on their way between banks and registers, 64 or 128 bytes per cycle.
-/// 0 where atomics take most of it: see shared_atomics_time().
+/// 0 where atomics or shuffles take most of it: see shared_atomics_time() and exchange_time().
 double shared_time(const Work& work);
 /// As shared_time(), where atomics take most of shared memory's time; else 0.
 double shared_atomics_time(const Work& work);
 /// Values that lanes of a warp get from each other's registers (shuffles): 32 per cycle and SM.
+/// Where they take the way of shared memory and most of its time, the rest of that is here.
 double exchange_time(const Work& work);
 /// Words that the constant cache gives out one after the other, one per cycle and SM, beyond the
 /// first of each load: that comes with the instruction's issue, as operands do that all lanes

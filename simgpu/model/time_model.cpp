@@ -17,12 +17,12 @@ namespace {
 /// two are equal a kernel takes 2^(1/4) = 1.19 times either.
 constexpr double kSharpness = 4;
 
-double combine(double throughput, double latency) {
+double combine(double throughput, double latency, double sharpness = kSharpness) {
   const double larger = std::max(throughput, latency);
   if (larger <= 0) return 0;
-  return larger * std::pow(std::pow(throughput / larger, kSharpness) +
-                               std::pow(latency / larger, kSharpness),
-                           1 / kSharpness);
+  return larger *
+         std::pow(std::pow(throughput / larger, sharpness) + std::pow(latency / larger, sharpness),
+                  1 / sharpness);
 }
 
 /// What a block does while its own memory accesses are not under way: barriers keep its warps
@@ -33,6 +33,27 @@ double serial_part(const model::Work& work, double throughput, double warp_cycle
                                      ? work.resident_blocks
                                      : std::min(work.resident_blocks, work.blocks_of_busiest_sm());
   return model::stalled_share(work, warp_cycles) * throughput / static_cast<double>(resident);
+}
+
+/// How sharply DRAM's term prevails over the latency. Accesses wait for each other long before the
+/// bandwidth is reached, but nothing waits for a store: with as many reads as writes it is the GPU's
+/// number, with writes alone that of all other terms.
+double dram_sharpness(const model::Work& work) {
+  const auto read = static_cast<double>(work.counters.dram_read_bytes);
+  const double all = read + static_cast<double>(work.counters.dram_write_bytes);
+  if (all == 0) return kSharpness;
+  const double waited_for = std::min(1.0, 2 * read / all);
+  return kSharpness - (kSharpness - work.gpu.dram_sharpness) * waited_for;
+}
+
+/// The time that throughput and latency take together.
+double busy_time(const model::Work& work, const std::map<std::string, double>& terms,
+                 double throughput, double serial, double latency) {
+  const double busy = serial + combine(throughput - serial, latency);
+  const double sharpness = dram_sharpness(work);
+  if (sharpness >= kSharpness) return busy;
+  const double dram = std::max(0.0, terms.at("dram") - serial);
+  return std::max(busy, serial + combine(dram, latency, sharpness));
 }
 
 double uneven_warps(model::Work work, double warp_cycles, double latency) {
@@ -67,7 +88,7 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
   time.uneven_sms = uneven_sms(work, throughput);
   time.wave_quantisation = wave_quantisation(shape, gpu);
   time.launch_us = gpu.launch_overhead_us;
-  const double busy = serial + combine(throughput - serial, latency);
+  const double busy = busy_time(work, time.terms, throughput, serial, latency);
   time.total_us = busy + time.launch_us;
   time.limiter = "launch";
   if (busy > time.launch_us) {
@@ -85,13 +106,17 @@ double device_time_us(const KernelCounters& counters, const LaunchShape& shape,
                       const ExecutedProgram& program, const gpu_spec::GpuSpec& gpu) {
   model::Work work = model::gather(counters, shape, program, gpu);
   work.is_spread = true;
-  const double throughput = largest(model::limiters(work))->second;
+  const std::map<std::string, double> terms = model::limiters(work);
+  const double throughput = largest(terms)->second;
   const double held = static_cast<double>(work.resident_blocks) * gpu.sm_count;
   const double rounds = static_cast<double>(work.blocks) / held;
   const double cycles = model::warp_cycles(work);
-  const double latency = work.microseconds(cycles * program.balance.longest_of_block) * rounds;
+  const double starts =
+      gpu.cycles_per_block * static_cast<double>(work.blocks) / static_cast<double>(gpu.sm_count);
+  const double latency =
+      work.microseconds(std::max(cycles * program.balance.longest_of_block * rounds, starts));
   const double serial = serial_part(work, throughput, cycles);
-  return serial + combine(throughput - serial, latency);
+  return busy_time(work, terms, throughput, serial, latency);
 }
 
 }  // namespace simgpu

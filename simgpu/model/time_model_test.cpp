@@ -23,6 +23,7 @@ Kernel streaming(unsigned reads, unsigned writes) {
   c.l1_tag_lookups = (reads + writes) * kElements / 32;
   c.global_load_sectors = c.l2_read_sectors = reads * sectors;
   c.global_store_sectors = c.l2_write_sectors = writes * sectors;
+  c.global_store_bytes = writes * 4 * kElements;
   c.dram_read_bytes = reads * 4 * kElements;
   c.dram_write_bytes = writes * 4 * kElements;
   kernel.add(InstructionClass::integer, {1}, {0}).add(InstructionClass::integer, {2}, {1});
@@ -55,8 +56,10 @@ TEST(TimeModelTest, NoStreamIsFasterThanTheDataSheet) {
     const gpu_spec::GpuSpec spec = described_gpu(id);
     const double floor_us = 1e6 * 8.0 * kElements / spec.dram_bytes_per_second;
     EXPECT_GT(streaming(1, 1).on(spec).total_us, floor_us) << id;
-    // An H200's scale of doubles was measured at 1.5 times its floor.
-    EXPECT_LT(streaming(1, 1).on(spec).total_us, 1.5 * floor_us) << id;
+    // One float a thread took 1.8 times its floor on an H200: it starts a block in each 157 cycles
+    // of an SM, which is a limit where DRAM is that fast.
+    const double most = spec.cycles_per_block > 0 ? 1.9 : 1.5;
+    EXPECT_LT(streaming(1, 1).on(spec).total_us, most * floor_us) << id;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "simgpu/model/latency.h"
+#include "simgpu/model/limiters.h"
 #include "simgpu/model/loop_nest.h"
 
 namespace simgpu::model {
@@ -95,7 +96,7 @@ class Warp {
     issued_ += probability * (spills.loads + spills.stores);
     const double start = step(instruction, probability, spills.loads > 0 ? refilled() : now_);
     if (!instruction.issues) return;
-    const double slots = issue_slots(instruction);
+    const double slots = issue_cycles(instruction);
     issued_ += probability * slots;
     latest_ = std::max(latest_, start + slots);
     if (const double ready = follow_copies(instruction, start); ready > 0) {
@@ -111,6 +112,15 @@ class Warp {
     }
     issued_ = 0;
     latest_ = now_;
+  }
+
+  /// Cycles before the warp's next instruction. A tensor instruction has to wait for the one before
+  /// it, which a warp with few others beside it is held up by. Only where the latency of an mma is
+  /// known by itself: the guess for other GPUs holds some of that.
+  double issue_cycles(const InstructionInfo& instruction) const {
+    const double slots = issue_slots(instruction);
+    if (instruction.cls != InstructionClass::tensor || work_.gpu.tensor_latency == 0) return slots;
+    return std::max(slots, tensor_cycles(instruction, work_.gpu));
   }
 
   /// Asynchronous copies: for a wait, when what it waits for is done; 0 for other instructions.

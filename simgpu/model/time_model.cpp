@@ -36,8 +36,8 @@ double serial_part(const model::Work& work, double throughput, double warp_cycle
 }
 
 /// How sharply DRAM's term prevails over the latency. Accesses wait for each other long before the
-/// bandwidth is reached, but nothing waits for a store: with as many reads as writes it is the GPU's
-/// number, with writes alone that of all other terms.
+/// bandwidth is reached, but nothing waits for a store: with as many reads as writes it is the
+/// GPU's number, with writes alone that of all other terms.
 double dram_sharpness(const model::Work& work) {
   const auto read = static_cast<double>(work.counters.dram_read_bytes);
   const double all = read + static_cast<double>(work.counters.dram_write_bytes);

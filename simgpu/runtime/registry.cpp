@@ -141,6 +141,7 @@ int Registry::resolve(Kernel& kernel) {
 }
 
 int Registry::resolve(const void* function, Kernel** kernel) {
+  if (!Client::instance().connected()) return static_cast<int>(CudaError::no_device);
   *kernel = this->kernel(function);
   if (*kernel != nullptr) return resolve(**kernel);
   return static_cast<int>(function == nullptr ? CudaError::invalid_device_function

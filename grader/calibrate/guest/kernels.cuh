@@ -71,9 +71,8 @@ constexpr int kCacheThreads = 512;
 
 /// Each block reads `pieces` x kLoads x 8 KiB that lie together, again and again, `stride` after
 /// the block before.
-/// @param step 0: how far each pass begins behind the one before. The assembler cannot know it, and
-/// so
-///     cannot take the loads of one pass for those of all.
+/// @param step 0: how far each pass begins behind the one before. The assembler does not know that,
+///     or it would load once for all passes.
 template <Level kLevel, int kLoads>
 __global__ void read_cached(const float4* from, float* never, long stride, int pieces, int passes,
                             int step) {

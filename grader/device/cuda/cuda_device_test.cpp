@@ -316,6 +316,19 @@ TEST_F(TimedRunTest, SeesAReplyThatComesBeforeTheOutputs) {
   EXPECT_GT(run("replies_early").sampling->early, 0);
 }
 
+TEST_F(TimedRunTest, ReadsTensorsThatAreInputAndOutputAsTheCallLeftThem) {
+  Problem problem = scaling_problem();
+  problem.tensors[1].role = Role::in_out;
+  problem.tensors[1].data = problem.tensors[0].data;
+  CudaDevice device(0, options());
+  RunRequest request = request_of(problem, "scale_on_host");
+  request.timed = true;
+  const RunOutcome outcome = device.run(request);
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  expect_scaled(outcome);
+  EXPECT_EQ(outcome.drawn_outputs, outcome.outputs);
+}
+
 TEST_F(TimedRunTest, CountsNothingThatIsWrittenAfterTheReply) {
   setenv("ROOFLAB_FAKE_NVML_MS", "30", 1);  // what is asked between the reply and the reading
   const RunOutcome outcome = run("finishes_after_its_reply");

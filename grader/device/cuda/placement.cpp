@@ -44,12 +44,13 @@ Placement::Placement(const std::shared_ptr<const CudaApi>& api, int device, cons
       problem_(problem),
       pool_(api, device),
       descriptor_(api->export_pool(pool_.get())),
-      flush_(api, pool_, 2 * l2_bytes),
-      own_pool_(api, device) {
+      flush_(api, pool_, 2 * l2_bytes) {
+  if (timed) own_pool_.emplace(api, device);
   for (const Tensor& tensor : problem.tensors) {
     buffers_.emplace_back(api, pool_, tensor.bytes());
-    const bool is_taken = timed && tensor.role == Role::output;
-    taken_.emplace_back(api, own_pool_, is_taken ? tensor.bytes() : 0);
+    auto& taken = taken_.emplace_back();
+    const bool is_written = tensor.role != Role::input && tensor.bytes() > 0;
+    if (timed && is_written) taken.emplace(api, *own_pool_, tensor.bytes());
   }
   api_->synchronize();  // another process may touch it only from here on
 }
@@ -100,15 +101,15 @@ std::vector<std::vector<std::byte>> Placement::read() const {
 
 void Placement::take_outputs() const {
   for (std::size_t i = 0; i < taken_.size(); ++i) {
-    if (taken_[i].bytes() == 0) continue;
-    api_->copy_on_device(taken_[i].address(), buffers_[i].address(), taken_[i].bytes());
+    if (!taken_[i]) continue;
+    api_->copy_on_device(taken_[i]->address(), buffers_[i].address(), taken_[i]->bytes());
   }
   api_->synchronize();
 }
 
 std::vector<std::vector<std::byte>> Placement::read_taken() const {
   return read_from([this](std::size_t i) -> const DeviceBuffer& {
-    return taken_[i].bytes() > 0 ? taken_[i] : buffers_[i];
+    return taken_[i] ? *taken_[i] : buffers_[i];
   });
 }
 
@@ -116,13 +117,13 @@ bool Placement::has_unwritten(std::mt19937_64& random) const {
   for (std::size_t i = 0; i < taken_.size(); ++i) {
     const Tensor& tensor = problem_.tensors[i];
     const std::size_t size = size_of(tensor.type);
-    if (tensor.type == ElementType::int32 || taken_[i].bytes() < size) {
+    if (tensor.role != Role::output || tensor.type == ElementType::int32 || !taken_[i]) {
       continue;
     }
-    const std::size_t element = random() % (taken_[i].bytes() / size);
+    const std::size_t element = random() % (taken_[i]->bytes() / size);
     std::vector<std::byte> bytes(size);
     api_->copy_to_host(bytes.data(),
-                       static_cast<const std::byte*>(taken_[i].address()) + element * size, size);
+                       static_cast<const std::byte*>(taken_[i]->address()) + element * size, size);
     if (is_poisoned(tensor.type, bytes, 0)) {
       return true;
     }

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -61,8 +62,8 @@ class Placement {
   /// The bytes of every tensor.
   std::vector<std::vector<std::byte>> read() const;
 
-  /// Copies the outputs to memory that no guest can open, as fast as the GPU can: what a call
-  /// writes after its reply does not count. Only of a placement for timed calls.
+  /// Copies what a call writes to memory that no guest can open, as fast as the GPU can: what comes
+  /// after its reply does not count. Only of a placement for timed calls.
   void take_outputs() const;
 
   /// The bytes of every tensor, the outputs as they were taken.
@@ -89,8 +90,9 @@ class Placement {
   Descriptor descriptor_;
   DeviceBuffer flush_;
   std::vector<DeviceBuffer> buffers_;
-  SharedPool own_pool_;              ///< never exported
-  std::vector<DeviceBuffer> taken_;  ///< of each tensor; empty where there is nothing to take
+  std::optional<SharedPool> own_pool_;  ///< of a placement for timed calls; never exported
+  /// What was taken of each tensor, where there is anything to take.
+  std::vector<std::optional<DeviceBuffer>> taken_;
 };
 
 }  // namespace rooflab

@@ -63,8 +63,9 @@ ClockedCall TimedCalls::make_idle() {
   const auto start = Clock::now();
   const std::optional<Reply> reply = bystander_.call(idle_call());
   const double wall_us = microseconds(Clock::now() - start);
-  if (!came_back(reply))
+  if (!came_back(reply)) {
     throw DeviceError("a process that does nothing cannot use the GPU any more");
+  }
   return {.event_us = reply->elapsed_us, .wall_us = wall_us};
 }
 
@@ -78,11 +79,14 @@ void TimedCalls::measure_round_trip() {
 }
 
 TimedCalls::Timed TimedCalls::make(const Problem& contents, RunOutcome& outcome) {
+  Timed timed;
+  // Before the call: preparing for it would undo what the call leaves in its tensors.
+  timed.clocked.round_trip_us =
+      bounded_round_trip_us(beside_events_us({make_idle()}), round_trip_us_);
   placement_.prepare(contents);
   // Right before and right after, not during: asking takes the driver's lock, and would be timed.
   Sample before;
   watch_.look(before);
-  Timed timed;
   const auto start = Clock::now();
   timed.reply = guest_.call(call_);
   timed.clocked.wall_us = microseconds(Clock::now() - start);
@@ -96,8 +100,6 @@ TimedCalls::Timed TimedCalls::make(const Problem& contents, RunOutcome& outcome)
   watch_.look(timed.sample);
   timed.sample.throttled_by = reasons_around(before.throttled_by, timed.sample.throttled_by);
   timed.clocked.event_us = timed.reply->elapsed_us;
-  timed.clocked.round_trip_us =
-      bounded_round_trip_us(beside_events_us({make_idle()}), round_trip_us_);
   return timed;
 }
 

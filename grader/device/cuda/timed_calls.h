@@ -20,9 +20,7 @@ bool came_back(const std::optional<Reply>& reply);
 /// each is done as it is.
 class TimedCalls {
  public:
-  /// @param bystander a guest that loads no student's code, whose idle calls tell what a round trip
-  /// takes at
-  ///     the time
+  /// @param bystander a guest without a student's code: its calls tell what a round trip takes
   TimedCalls(GuestProcess& guest, GuestProcess& bystander, const Placement& placement,
              const RunRequest& request, const ClockWatch& watch);
 

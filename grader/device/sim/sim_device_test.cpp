@@ -5,11 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <filesystem>
 #include <string>
 
-#include "grader/device/testing/scaling.h"
+#include "grader/device/sim/sim_device_testing.h"
 
 namespace rooflab {
 namespace {
@@ -19,28 +18,6 @@ using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
 using End = RunOutcome::End;
-
-DeviceOptions options() {
-  const fs::path build = ROOFLAB_BINARY_DIR;
-  DeviceOptions result = test_options();
-  result.simgpu_device = build / "bin" / "simgpu-device";
-  result.runtime_libraries = build / "lib" / "simgpu";
-  return result;
-}
-
-class SimDeviceTest : public testing::Test {
- protected:
-  RunOutcome run(const std::string& entry, const std::string& library = "libgpu_tasks.so",
-                 std::chrono::duration<double> time_limit = std::chrono::seconds(60),
-                 bool timed = false) {
-    RunRequest request = request_of(problem_, entry, library, time_limit);
-    request.timed = timed;
-    return device_.run(request);
-  }
-
-  Problem problem_ = scaling_problem();
-  SimDevice device_{"a100", options()};
-};
 
 TEST_F(SimDeviceTest, BringsInputsThereAndOutputsBack) {
   const RunOutcome outcome = run("scale");
@@ -53,26 +30,6 @@ TEST_F(SimDeviceTest, BringsInputsThereAndOutputsBack) {
   EXPECT_TRUE(outcome.activity.findings.empty());
 }
 
-std::vector<float> floats_in(const std::vector<std::byte>& bytes) {
-  std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
-  return values;
-}
-
-/// A request that calls the function again, with all inputs one larger and another factor.
-RunRequest request_twice(const Problem& problem, const std::string& entry) {
-  RunRequest request = request_of(problem, entry, "libgpu_tasks.so", std::chrono::seconds(60));
-  request.fresh = [&problem](int) {
-    Problem other = problem;
-    std::vector<float> x = floats_in(other.tensors[0].data);
-    for (float& value : x) value += 1;
-    std::memcpy(other.tensors[0].data.data(), x.data(), other.tensors[0].data.size());
-    other.parameters["alpha"] = 5.0;
-    return other;
-  };
-  request.further = {{}};
-  return request;
-}
 RunOutcome run_twice(SimDevice& device, const Problem& problem, const std::string& entry) {
   return device.run(request_twice(problem, entry));
 }
@@ -190,7 +147,7 @@ TEST_F(SimDeviceTest, WhatATimedCallKeptCountsAsWrittenAndLeaks) {
 
 #ifdef ROOFLAB_CUDA_ROOT
 TEST_F(SimDeviceTest, AGuestMayCompileAKernelByNvrtcAndLaunchIt) {
-  DeviceOptions with_toolkit = options();
+  DeviceOptions with_toolkit = sim_options();
   with_toolkit.cuda_libraries = fs::path(ROOFLAB_CUDA_ROOT) / "lib64";
   SimDevice device("a100", with_toolkit);
   RunRequest request = request_of(problem_, "scale_compiled_at_run_time", "libnvrtc_tasks.so",
@@ -427,7 +384,7 @@ TEST_F(SimDeviceTest, ExplainsAHostDereferenceOfADevicePointer) {
 }
 
 TEST_F(SimDeviceTest, ADeviceProcessThatDoesNotStartIsAGraderFault) {
-  DeviceOptions broken = options();
+  DeviceOptions broken = sim_options();
   broken.simgpu_device = "/bin/false";
   SimDevice device("a100", broken);
   const RunOutcome outcome =
@@ -435,104 +392,6 @@ TEST_F(SimDeviceTest, ADeviceProcessThatDoesNotStartIsAGraderFault) {
   EXPECT_EQ(outcome.end, End::device_fault);
   EXPECT_FALSE(outcome.detail.empty());
 }
-
-/// Codes of what was found in a call that works on the stream that `on` says, with inputs that
-/// arrive on the given one.
-class LateInputsTest : public SimDeviceTest {
- protected:
-  std::vector<std::string> found(const std::string& on, bool late = true) {
-    problem_.parameters["on"] = on;
-    RunRequest request =
-        request_of(problem_, "scale_on_stream", "libgpu_tasks.so", std::chrono::seconds(60));
-    request.gives_stream = true;
-    request.late_inputs = late;
-    const RunOutcome outcome = device_.run(request);
-    EXPECT_EQ(outcome.cuda_error, "");
-    expect_scaled(outcome);
-    std::vector<std::string> codes;
-    for (const simgpu::Finding& finding : outcome.activity.findings) codes.push_back(finding.code);
-    return codes;
-  }
-};
-
-TEST_F(LateInputsTest, WorkOnTheGivenStreamIsRight) {
-  EXPECT_THAT(found("given"), testing::IsEmpty());
-  EXPECT_THAT(found("joined"), testing::IsEmpty());
-  EXPECT_THAT(found("default, waiting"), testing::IsEmpty());
-}
-
-TEST_F(LateInputsTest, WorkThatIsNotOrderedWithItIsFound) {
-  EXPECT_THAT(found("default"), Contains("RL0325"));
-  EXPECT_THAT(found("never joined"), testing::ElementsAre("RL0325"));
-}
-
-TEST_F(LateInputsTest, NothingIsFoundWhereInputsAreThere) {
-  EXPECT_THAT(found("default", false), testing::IsEmpty());
-}
-
-/// Two calls of late inputs, on two streams.
-RunOutcome run_beside(SimDevice& device, Problem& problem, const std::string& entry) {
-  problem.parameters["on"] = std::string("given");
-  RunRequest request = request_twice(problem, entry);
-  request.further.clear();
-  request.gives_stream = request.late_inputs = true;
-  return device.run(request);
-}
-
-TEST_F(SimDeviceTest, ACallOfLateInputsGetsAnotherBesideIt) {
-  const RunOutcome outcome = run_beside(device_, problem_, "scale_on_stream");
-  expect_scaled(outcome);
-  EXPECT_TRUE(outcome.activity.findings.empty());
-  ASSERT_EQ(outcome.fresh.size(), 1U);
-  EXPECT_TRUE(outcome.fresh[0].is_beside);
-  const std::vector<float> x = floats_in(outcome.fresh[0].outputs[0]);
-  const std::vector<float> y = floats_in(outcome.fresh[0].outputs[1]);
-  EXPECT_EQ(y.back(), 5 * x.back());
-}
-
-TEST_F(SimDeviceTest, CallsOnTwoStreamsThatShareAnArrayRace) {
-  const RunOutcome outcome = run_beside(device_, problem_, "scale_through_device_array");
-  std::vector<std::string> codes;
-  for (const simgpu::Finding& finding : outcome.activity.findings) codes.push_back(finding.code);
-  EXPECT_THAT(codes, Contains("RL0315"));
-}
-
-/// A call that need not be of late inputs: it may be a timed one, or one of which a part is run.
-class HeldToStreamTest : public LateInputsTest, public testing::WithParamInterface<const char*> {
- protected:
-  std::vector<std::string> found_off(const std::string& on, bool gives_stream = true) {
-    problem_.parameters["on"] = on;
-    RunRequest request =
-        request_of(problem_, "scale_on_stream", "libgpu_tasks.so", std::chrono::seconds(60));
-    request.gives_stream = gives_stream;
-    request.holds_to_stream = true;
-    request.timed = GetParam() != std::string("untimed");
-    request.sampled = GetParam() == std::string("sampled");
-    std::vector<std::string> codes;
-    for (const simgpu::Finding& finding : device_.run(request).activity.findings) {
-      if (finding.kind != simgpu::FindingKind::leak) codes.push_back(finding.code);
-    }
-    return codes;
-  }
-};
-
-TEST_P(HeldToStreamTest, WorkOffTheStreamIsFoundAndOtherWorkIsNot) {
-  for (const char* right : {"given", "joined", "default, waiting"}) {
-    EXPECT_THAT(found_off(right), testing::IsEmpty()) << right;
-  }
-  EXPECT_THAT(found_off("default"), Contains("RL0325"));
-  EXPECT_THAT(found_off("never joined"), testing::ElementsAre("RL0325"));
-}
-
-TEST_P(HeldToStreamTest, AFunctionThatGetsNoStreamIsHeldToTheDefaultOne) {
-  for (const char* right : {"default", "blocking", "joined"}) {
-    EXPECT_THAT(found_off(right, false), testing::IsEmpty()) << right;
-  }
-  EXPECT_THAT(found_off("own", false), Contains("RL0325"));
-  EXPECT_THAT(found_off("never joined", false), testing::ElementsAre("RL0325"));
-}
-
-INSTANTIATE_TEST_SUITE_P(Calls, HeldToStreamTest, testing::Values("untimed", "timed", "sampled"));
 
 }  // namespace
 }  // namespace rooflab

@@ -47,21 +47,21 @@ template <typename Counters>
 auto members_of(Counters& counters) {
   auto& [warp_instructions, thread_instructions, classes, flops, fadd, fmul, ffma, load_requests,
          store_requests, atomic_requests, load_sectors, store_sectors, atomic_sectors, load_bytes,
-         store_bytes, l1_hits, l1_lookups, l2_reads, l2_writes, l2_hits, dram_reads, dram_writes,
-         shared_loads, shared_stores, load_wavefronts, store_wavefronts, load_conflicts,
-         store_conflicts, shared_atomics, atomic_wavefronts, one_address, serial, local_loads,
-         local_stores, local_load_sectors, local_store_sectors, local_lookups, local_touched,
-         spilling, generic_loads, generic_global_loads, constant_loads, constant_wavefronts,
-         branches, divergent, barriers, slept] = counters;
+         store_bytes, atomic_bytes, l1_hits, l1_lookups, l2_reads, l2_writes, l2_hits, dram_reads,
+         dram_writes, shared_loads, shared_stores, load_wavefronts, store_wavefronts,
+         load_conflicts, store_conflicts, shared_atomics, atomic_wavefronts, one_address, addresses,
+         serial, local_loads, local_stores, local_load_sectors, local_store_sectors, local_lookups,
+         local_touched, spilling, generic_loads, generic_global_loads, constant_loads,
+         constant_wavefronts, branches, divergent, barriers, slept] = counters;
   return std::tie(warp_instructions, thread_instructions, classes, flops, fadd, fmul, ffma,
                   load_requests, store_requests, atomic_requests, load_sectors, store_sectors,
-                  atomic_sectors, load_bytes, store_bytes, l1_hits, l1_lookups, l2_reads, l2_writes,
-                  l2_hits, dram_reads, dram_writes, shared_loads, shared_stores, load_wavefronts,
-                  store_wavefronts, load_conflicts, store_conflicts, shared_atomics,
-                  atomic_wavefronts, one_address, serial, local_loads, local_stores,
-                  local_load_sectors, local_store_sectors, local_lookups, local_touched, spilling,
-                  generic_loads, generic_global_loads, constant_loads, constant_wavefronts,
-                  branches, divergent, barriers, slept);
+                  atomic_sectors, load_bytes, store_bytes, atomic_bytes, l1_hits, l1_lookups,
+                  l2_reads, l2_writes, l2_hits, dram_reads, dram_writes, shared_loads,
+                  shared_stores, load_wavefronts, store_wavefronts, load_conflicts, store_conflicts,
+                  shared_atomics, atomic_wavefronts, one_address, addresses, serial, local_loads,
+                  local_stores, local_load_sectors, local_store_sectors, local_lookups,
+                  local_touched, spilling, generic_loads, generic_global_loads, constant_loads,
+                  constant_wavefronts, branches, divergent, barriers, slept);
 }
 
 void add_scaled(std::uint64_t& sum, std::uint64_t count, std::uint64_t times) {

@@ -95,7 +95,7 @@ struct KernelCounters {
   std::uint64_t global_load_requests = 0, global_store_requests = 0, global_atomic_requests = 0;
   std::uint64_t global_load_sectors = 0, global_store_sectors = 0, global_atomic_sectors = 0;
   /// what the active lanes asked for, lane by lane
-  std::uint64_t global_load_bytes = 0, global_store_bytes = 0;
+  std::uint64_t global_load_bytes = 0, global_store_bytes = 0, global_atomic_bytes = 0;
   std::uint64_t l1_hit_sectors = 0;
   std::uint64_t l1_tag_lookups = 0;  ///< distinct 128-byte lines, summed over global requests
   std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
@@ -110,6 +110,8 @@ struct KernelCounters {
   std::uint64_t shared_atomic_wavefronts = 0;
   /// operations of threads on the global address that has most of them
   std::uint64_t atomics_on_one_address = 0;
+  /// different global addresses that atomics went to; where not all blocks ran, of those that did
+  std::uint64_t atomic_addresses = 0;
   /// cycles in which L2 works off the global atomics that have to wait for each other
   std::uint64_t atomic_serial_cycles = 0;
   std::uint64_t local_load_requests = 0, local_store_requests = 0;

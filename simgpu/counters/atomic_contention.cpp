@@ -151,6 +151,7 @@ void AtomicContention::finish(const gpu_spec::GpuSpec& gpu, KernelCounters& coun
     cycles = std::max(cycles, all / slices);
   }
   counters.atomics_on_one_address = lanes;
+  counters.atomic_addresses = addresses_.size();
   counters.atomic_serial_cycles = static_cast<std::uint64_t>(std::llround(cycles));
 }
 

@@ -69,6 +69,7 @@ TEST(AtomicContention, IsThatOfTheBusiestAddress) {
   };
   const KernelCounters counters = AtomicLaunch(true).run(100, half);
   EXPECT_EQ(counters.atomics_on_one_address, 1600U);
+  EXPECT_EQ(counters.atomic_addresses, 1601U);
   EXPECT_EQ(counters.atomic_serial_cycles, 3U * 1600);
 }
 

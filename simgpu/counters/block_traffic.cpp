@@ -379,6 +379,7 @@ void BlockTraffic::global(const WarpAccess& access) {
       break;  // only shared memory has these: the engine tells of the global side as a load
     case AccessKind::atomic:
       ++log.atomic_requests;
+      log.atomic_bytes += bytes;
       state_->atomics.add(access);
       log.atomic_sectors += request.count;
       for (std::size_t i = 0; i < request.count; ++i) {

@@ -96,6 +96,7 @@ void add_requests(const TrafficLog& log, KernelCounters& counters) {
   counters.global_atomic_sectors += log.atomic_sectors;
   counters.global_load_bytes += log.load_bytes;
   counters.global_store_bytes += log.store_bytes;
+  counters.global_atomic_bytes += log.atomic_bytes;
   counters.l1_hit_sectors += log.l1_hit_sectors;
   counters.l1_tag_lookups += log.tag_lookups;
 }

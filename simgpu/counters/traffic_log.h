@@ -116,7 +116,7 @@ struct TrafficLog {
 
   std::uint64_t load_requests = 0, store_requests = 0, atomic_requests = 0;
   std::uint64_t load_sectors = 0, store_sectors = 0, atomic_sectors = 0;
-  std::uint64_t load_bytes = 0, store_bytes = 0;  ///< asked for by the lanes
+  std::uint64_t load_bytes = 0, store_bytes = 0, atomic_bytes = 0;  ///< asked for by the lanes
   std::uint64_t l1_hit_sectors = 0;
   std::uint64_t tag_lookups = 0;  ///< distinct 128-byte lines of each request
 };

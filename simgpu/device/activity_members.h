@@ -31,16 +31,17 @@ void members(auto& archive, Like<KernelCounters> auto& v) {
   archive(v.warp_instructions, v.thread_instructions, v.instructions_by_class, v.flops, v.fadd,
           v.fmul, v.ffma, v.global_load_requests, v.global_store_requests, v.global_atomic_requests,
           v.global_load_sectors, v.global_store_sectors, v.global_atomic_sectors,
-          v.global_load_bytes, v.global_store_bytes, v.l1_hit_sectors, v.l1_tag_lookups,
-          v.l2_read_sectors, v.l2_write_sectors, v.l2_hit_sectors, v.dram_read_bytes,
-          v.dram_write_bytes, v.shared_load_requests, v.shared_store_requests,
+          v.global_load_bytes, v.global_store_bytes, v.global_atomic_bytes, v.l1_hit_sectors,
+          v.l1_tag_lookups, v.l2_read_sectors, v.l2_write_sectors, v.l2_hit_sectors,
+          v.dram_read_bytes, v.dram_write_bytes, v.shared_load_requests, v.shared_store_requests,
           v.shared_load_wavefronts, v.shared_store_wavefronts, v.shared_load_bank_conflicts,
           v.shared_store_bank_conflicts, v.shared_atomic_requests, v.shared_atomic_wavefronts,
-          v.atomics_on_one_address, v.atomic_serial_cycles, v.local_load_requests,
-          v.local_store_requests, v.local_load_sectors, v.local_store_sectors, v.local_tag_lookups,
-          v.local_touched_sectors, v.local_spilling_requests, v.generic_load_requests,
-          v.generic_global_load_requests, v.constant_load_requests, v.constant_load_wavefronts,
-          v.branches, v.divergent_branches, v.barriers, v.slept_ns);
+          v.atomics_on_one_address, v.atomic_addresses, v.atomic_serial_cycles,
+          v.local_load_requests, v.local_store_requests, v.local_load_sectors,
+          v.local_store_sectors, v.local_tag_lookups, v.local_touched_sectors,
+          v.local_spilling_requests, v.generic_load_requests, v.generic_global_load_requests,
+          v.constant_load_requests, v.constant_load_wavefronts, v.branches, v.divergent_branches,
+          v.barriers, v.slept_ns);
 }
 
 void members(auto& archive, Like<TimeBreakdown> auto& v) {

@@ -29,11 +29,11 @@ constexpr std::array kMemoryFields{&MemoryCounts::shared_load_requests,
                                    &MemoryCounts::slept_ns};
 static_assert(sizeof(MemoryCounts) == kMemoryFields.size() * sizeof(std::uint64_t));
 
-constexpr std::array kLogFields{&TrafficLog::load_requests,   &TrafficLog::store_requests,
-                                &TrafficLog::atomic_requests, &TrafficLog::load_sectors,
-                                &TrafficLog::store_sectors,   &TrafficLog::atomic_sectors,
-                                &TrafficLog::load_bytes,      &TrafficLog::store_bytes,
-                                &TrafficLog::l1_hit_sectors,  &TrafficLog::tag_lookups};
+constexpr std::array kLogFields{
+    &TrafficLog::load_requests,  &TrafficLog::store_requests, &TrafficLog::atomic_requests,
+    &TrafficLog::load_sectors,   &TrafficLog::store_sectors,  &TrafficLog::atomic_sectors,
+    &TrafficLog::load_bytes,     &TrafficLog::store_bytes,    &TrafficLog::atomic_bytes,
+    &TrafficLog::l1_hit_sectors, &TrafficLog::tag_lookups};
 
 /// What follows the log's fields: sectors that L2 is asked for, the log's length, and the warp
 /// instructions.

@@ -33,8 +33,9 @@ struct MlpContext {
 ///   down_proj:          (hidden, intermediate)
 ///
 /// gate and up never reach memory: one kernel computes both, and stores their product. All kernels
-/// of a call together may store product, out and half as much as product again, not more. out may
-/// be the work of rooflab::linear of toolkit/linear.h.
+/// of a call together may store product, out and half as much as product again, not more. Where
+/// atomics put out together, up to four additions to an element are one store. out may be the work
+/// of rooflab::linear of toolkit/linear.h.
 ///
 /// T is float or __half, and is for storage only: sums are fp32, on tensor cores too, and gate and
 /// up stay in fp32 until their product is rounded, which is at most 30,000; gate itself may be

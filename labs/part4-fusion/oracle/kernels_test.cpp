@@ -174,6 +174,26 @@ TEST(MlpOracleTest, RefusesKernelsThatStoreMoreThanTheProductAndOutWhereACaseAsk
               ::testing::HasSubstr("stored: some_kernel<float> 512 bytes"));
 }
 
+TEST(MlpOracleTest, TakesWhatAtomicsBringToMemoryForStored) {
+  Problem problem = oracle("mlp")->make(mlp_case(4, 32, 64, "float"), 7);
+  problem.parameters["judges_structure"] = std::int64_t{1};
+  constexpr std::uint64_t kProduct = 4 * 64, kOut = 4 * 32;  // elements, of 4 bytes
+  // The product is stored; then so many additions go to so many addresses.
+  const auto complaints = [&](std::uint64_t additions, std::uint64_t addresses) {
+    CallEvidence evidence;
+    evidence.keeps_records = true;
+    simgpu::KernelRecord product, sums;
+    product.counters.global_store_bytes = 4 * kProduct;
+    sums.counters.global_atomic_bytes = 4 * additions;
+    sums.counters.atomic_addresses = addresses;
+    evidence.activity.kernels = {product, sums};
+    return oracle("mlp")->judge(problem, evidence);
+  };
+  EXPECT_THAT(complaints(4 * kOut, kOut), SizeIs(0)) << "out from four parts";
+  EXPECT_THAT(complaints(2 * kProduct, 2 * kProduct), SizeIs(1)) << "gate and up";
+  EXPECT_THAT(complaints(4 * kProduct, kOut), SizeIs(1)) << "both, through the same few places";
+}
+
 TEST(FuserOracleTest, CountsLaunchesAndCompilationsWhereACaseAsksForIt) {
   Problem problem = oracle("fuser")->make({{"expression", std::string("x0 x1 add")},
                                            {"inputs", std::int64_t{2}},

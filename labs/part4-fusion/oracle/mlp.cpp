@@ -106,17 +106,20 @@ class MlpOracle : public Oracle {
     const auto bytes = static_cast<std::int64_t>(size_of(storage_type(parameters)));
     const std::int64_t product = bytes * sizes.tokens * sizes.intermediate;
     const std::int64_t out = bytes * sizes.tokens * sizes.hidden;
-    // Sums of out may be put together by atomics, from a few parts.
-    constexpr std::int64_t kMostParts = 4, kSector = 32;
-    std::int64_t stored = 0, atomics = 0;
+    // Atomics may put out together from a few parts: what they add to one address is stored once.
+    constexpr std::int64_t kMostParts = 4, kWord = 4;
+    std::int64_t stored = 0, added = 0, sums = 0;
     std::string kernels;
     for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) {
-      const auto by_kernel = static_cast<std::int64_t>(kernel.counters.global_store_bytes);
-      atomics += kSector * static_cast<std::int64_t>(kernel.counters.global_atomic_sectors);
-      stored += by_kernel;
-      kernels += message(kernels.empty() ? "" : ", ", name_of(kernel), " ", by_kernel, " bytes");
+      const auto by_stores = static_cast<std::int64_t>(kernel.counters.global_store_bytes);
+      const auto by_atomics = static_cast<std::int64_t>(kernel.counters.global_atomic_bytes);
+      stored += by_stores;
+      added += by_atomics;
+      sums += kWord * static_cast<std::int64_t>(kernel.counters.atomic_addresses);
+      kernels += message(kernels.empty() ? "" : ", ", name_of(kernel), " ", by_stores + by_atomics,
+                         " bytes");
     }
-    stored += std::max<std::int64_t>(0, atomics - kMostParts * out);
+    stored += std::max(sums, added - kMostParts * out);
     if (stored <= product + product / 2 + out) return {};  // as mlp.h says
     return {
         {"RL0497",

@@ -280,7 +280,7 @@ void Device::release_guest() {
   for (const std::uint64_t address : pinned_) memory_.release(address);
   pinned_.clear();
   memory_.images().clear();
-  heap_.release_all();
+  heap_.reset();
   allocations_made_ = 0;
   last_kernel_.reset();
   pools_ = {{0, {}}};
@@ -305,6 +305,11 @@ CudaError Device::set_stack_bytes(std::uint64_t bytes) {
   if (bytes > kMost) return CudaError::invalid_value;
   stack_bytes_ = static_cast<std::uint32_t>((bytes + kStep - 1) / kStep * kStep);
   return CudaError::success;
+}
+
+CudaError Device::set_heap_bytes(std::uint64_t bytes) {
+  if (bytes > static_cast<std::uint64_t>(gpu_.dram_bytes)) return CudaError::memory_allocation;
+  return heap_.resize(bytes) ? CudaError::success : CudaError::invalid_value;
 }
 
 Picoseconds Device::copy_time(double bytes, double bytes_per_second) const {

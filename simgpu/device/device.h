@@ -87,6 +87,9 @@ class Device {
   /// cudaLimitStackSize: bytes of each thread for calls of functions that are not inlined.
   std::uint32_t stack_bytes() const { return stack_bytes_; }
   CudaError set_stack_bytes(std::uint64_t bytes);
+  /// cudaLimitMallocHeapSize, of which kernels' malloc takes.
+  std::uint64_t heap_bytes() const { return heap_.bytes(); }
+  CudaError set_heap_bytes(std::uint64_t bytes);
   protocol::Properties properties() const;
 
   /// An error that stays until the device is reset: after it nothing runs.

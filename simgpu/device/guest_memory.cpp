@@ -111,6 +111,11 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
       return CudaError::success;
     case Operation::set_stack_limit:
       return device_.set_stack_bytes(reader.get<std::uint64_t>());
+    case Operation::get_heap_limit:
+      writer.put(device_.heap_bytes());
+      return CudaError::success;
+    case Operation::set_heap_limit:
+      return device_.set_heap_bytes(reader.get<std::uint64_t>());
     case Operation::misuse:
       device_.report_misuse(reader.get<protocol::Misuse>());
       return CudaError::success;

@@ -108,9 +108,9 @@ CudaError GuestSession::kernel_info(wire::Reader& reader, wire::Writer& writer) 
   attributes.local_bytes = kernel.local_bytes;
   attributes.max_dynamic_shared_bytes = kernel.max_dynamic_shared_bytes;
   attributes.target = module->target;
-  // Registers are given out in units of 8 per thread, whole warps of 32 threads.
-  const unsigned per_warp = (kernel.registers + 7) / 8 * 8 * 32;
-  const auto by_registers = static_cast<unsigned>(device_.gpu().registers_per_sm) / per_warp * 32;
+  // Registers are given out in units of 8 per thread, for four warps at a time.
+  const unsigned per_group = (kernel.registers + 7) / 8 * 8 * 128;
+  const auto by_registers = static_cast<unsigned>(device_.gpu().registers_per_sm) / per_group * 128;
   attributes.max_threads_per_block =
       std::min(static_cast<unsigned>(device_.gpu().max_threads_per_block), by_registers);
   const std::uint64_t bound = std::uint64_t{info.max_threads[0]} *

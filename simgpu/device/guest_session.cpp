@@ -221,6 +221,8 @@ CudaError GuestSession::dispatch(Operation operation, wire::Reader& reader, wire
     case Operation::take_output:
     case Operation::get_stack_limit:
     case Operation::set_stack_limit:
+    case Operation::get_heap_limit:
+    case Operation::set_heap_limit:
     case Operation::allocate_shared:
     case Operation::release_pinned:
     case Operation::share_variable:

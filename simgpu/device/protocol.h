@@ -68,6 +68,8 @@ enum class GuestOperation : std::uint32_t {
   blas,
   get_stack_limit,
   set_stack_limit,
+  get_heap_limit,
+  set_heap_limit,
   check_launch,  ///< LaunchMessage and parameters, as launch: what would refuse it, without running
   graph_begin,
   graph_nodes,  ///< GraphNodeHeader, its dependencies as u32, its request; any number of them

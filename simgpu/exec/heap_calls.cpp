@@ -53,8 +53,10 @@ const Lowered* release(const Lowered* in, Warp& warp) {
     std::memcpy(&address, variable(warp, lane, base + static_cast<std::uint64_t>(in->immediate)),
                 sizeof address);
     if (address == 0 || (heap != nullptr && heap->release(address))) continue;
+    // What is in the heap's reach is a broken heap; elsewhere there is nothing to free.
+    const bool is_reached = address >= kDeviceBase;
     warp.block->fail(
-        LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0201", in, warp, lane,
+        is_reached ? LaunchStatus::launch_failure : LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0201", in, warp, lane,
         "free() or delete of an address that malloc() or new in a kernel did not give, "
         "or that is free already",
         "frees");

@@ -17,6 +17,7 @@ std::uint64_t KernelHeap::allocate(std::uint64_t bytes) {
   if (!address) return 0;
   live_.emplace(*address, bytes);
   used_ += cost_of(bytes);
+  in_use_ = true;
   return *address;
 }
 
@@ -29,10 +30,18 @@ bool KernelHeap::release(std::uint64_t address) {
   return true;
 }
 
-void KernelHeap::release_all() {
+void KernelHeap::reset() {
   for (const auto& [address, bytes] : live_) memory_.release(address);
   live_.clear();
   used_ = 0;
+  capacity_ = kDefaultBytes;
+  in_use_ = false;
+}
+
+bool KernelHeap::resize(std::uint64_t bytes) {
+  if (in_use_) return false;
+  capacity_ = bytes;
+  return true;
 }
 
 }  // namespace simgpu

@@ -223,6 +223,7 @@ class Session {
         return writer.put(protocol::kVersion);
       case GuestOperation::allocate:
       case GuestOperation::set_stack_limit:
+      case GuestOperation::set_heap_limit:
       case GuestOperation::module_begin:
         return writer.put(size());
       case GuestOperation::release:

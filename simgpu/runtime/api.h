@@ -30,10 +30,26 @@ void forget_textures();
 /// Says on stderr that a function is not implemented, by name, and returns cudaErrorNotSupported.
 cudaError_t refuse(const char* function, const char* what = nullptr);
 
+/// While one lives, a function that a stream or a graph calls is running on this thread. CUDA serves
+/// none of its calls.
+class HostFunctionScope {
+ public:
+  HostFunctionScope() { ++depth(); }
+  ~HostFunctionScope() { --depth(); }
+  HostFunctionScope(const HostFunctionScope&) = delete;
+  HostFunctionScope& operator=(const HostFunctionScope&) = delete;
+
+  static bool is_open() { return depth() != 0; }
+
+ private:
+  static int& depth();
+};
+
 /// Runs the body of a public function: nothing may be thrown through the C interface.
 template <typename Body>
 cudaError_t api(Body body) noexcept {
   try {
+    if (HostFunctionScope::is_open()) return record(cudaErrorNotPermitted);
     return record(body());
   } catch (...) {
     return record(cudaErrorUnknown);

@@ -30,7 +30,8 @@ std::int64_t persisting_l2_bytes(const protocol::Properties& of) {
 
 /// What the program has set, as far as nothing here depends on it.
 struct HintedLimits {
-  std::atomic<size_t> persisting_l2 = 0, fetch_granularity = 64;
+  std::atomic<size_t> persisting_l2 = 0, fetch_granularity = 64, printf_buffer = size_t{1} << 20,
+                      pending_launches = 2048;
 };
 HintedLimits& hinted_limits() {
   static HintedLimits limits;
@@ -343,8 +344,18 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     runtime::hinted_limits().fetch_granularity = value;
     return record(runtime::need_device(0));
   }
-  const bool known = limit == cudaLimitPrintfFifoSize || limit == cudaLimitMallocHeapSize;
-  return record(known ? runtime::need_device(0) : cudaErrorUnsupportedLimit);
+  if (limit == cudaLimitMallocHeapSize) {
+    return request(GuestOperation::set_heap_limit, std::uint64_t{value});
+  }
+  if (limit == cudaLimitPrintfFifoSize) {
+    runtime::hinted_limits().printf_buffer = value;
+    return record(runtime::need_device(0));
+  }
+  if (limit == cudaLimitDevRuntimePendingLaunchCount) {
+    runtime::hinted_limits().pending_launches = value;
+    return record(runtime::need_device(0));
+  }
+  return record(cudaErrorUnsupportedLimit);
 }
 
 cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
@@ -362,12 +373,20 @@ cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit limit) {
     case cudaLimitMaxL2FetchGranularity:
       *value = runtime::hinted_limits().fetch_granularity;
       break;
+    case cudaLimitDevRuntimePendingLaunchCount:
+      *value = runtime::hinted_limits().pending_launches;
+      break;
+    case cudaLimitDevRuntimeSyncDepth:
+      return record(cudaErrorUnsupportedLimit);
     case cudaLimitPrintfFifoSize:
-      *value = 1u << 20;
+      *value = runtime::hinted_limits().printf_buffer;
       break;
-    case cudaLimitMallocHeapSize:
-      *value = 8u << 20;
-      break;
+    case cudaLimitMallocHeapSize: {
+      std::uint64_t bytes = 0;
+      const cudaError_t error = runtime::request_value(&bytes, GuestOperation::get_heap_limit);
+      if (error == cudaSuccess) *value = bytes;
+      return error;
+    }
     default:
       return record(cudaErrorInvalidValue);
   }

@@ -135,6 +135,11 @@ const ErrorText* find_text(cudaError_t error) {
 
 }  // namespace
 
+int& HostFunctionScope::depth() {
+  thread_local int depth = 0;
+  return depth;
+}
+
 cudaError_t record(cudaError_t error) {
   if (error != cudaSuccess && error != cudaErrorNotReady) last_error() = error;
   return error;

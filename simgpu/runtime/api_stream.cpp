@@ -140,8 +140,10 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
     return record(*captured);
   }
   const cudaError_t error = cudaStreamSynchronize(stream);
-  if (error == cudaSuccess) function(data);
-  return error;
+  if (error != cudaSuccess) return error;
+  const runtime::HostFunctionScope scope;
+  function(data);
+  return cudaSuccess;
 }
 
 cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t function, void* data) {
@@ -155,6 +157,7 @@ cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t call
   if (const int error = runtime::permit_stream(stream); error != 0) return record(error);
   const cudaError_t status = cudaStreamSynchronize(stream);
   if (status == cudaErrorInvalidResourceHandle || status == cudaErrorNoDevice) return status;
+  const runtime::HostFunctionScope scope;
   callback(stream, status, data);
   return cudaSuccess;
 }

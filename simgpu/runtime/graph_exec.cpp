@@ -152,6 +152,7 @@ int send(const Items& items, std::size_t* reached) {
 /// What the host does in a node of a launch.
 int do_host_work(const Work& work) {
   if (const auto* host = std::get_if<HostWork>(&work)) {
+    const HostFunctionScope scope;
     if (host->function != nullptr) host->function(host->data);
     return cudaSuccess;
   }

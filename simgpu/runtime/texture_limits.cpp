@@ -4,7 +4,8 @@ namespace simgpu::runtime {
 
 void fill_texture_limits(cudaDeviceProp& to) {
   namespace limits = texture_limits;
-  to.maxTexture1D = to.maxSurface1D = static_cast<int>(limits::k1D);
+  to.maxTexture1D = static_cast<int>(limits::k1D);
+  to.maxSurface1D = static_cast<int>(limits::kSurface1D);
   to.maxTexture2D[0] = to.maxSurface2D[0] = to.maxTexture2DLinear[0] =
       static_cast<int>(limits::k2DWidth);
   to.maxTexture2D[1] = to.maxSurface2D[1] = static_cast<int>(limits::k2DHeight);
@@ -27,8 +28,9 @@ void fill_texture_limits(cudaDeviceProp& to) {
 int texture_attribute(cudaDeviceAttr attribute) {
   switch (attribute) {
     case cudaDevAttrMaxTexture1DWidth:
-    case cudaDevAttrMaxSurface1DWidth:
       return texture_limits::k1D;
+    case cudaDevAttrMaxSurface1DWidth:
+      return texture_limits::kSurface1D;
     case cudaDevAttrMaxTexture1DLinearWidth:
       return texture_limits::k1DLinear;
     case cudaDevAttrMaxTexture2DWidth:

@@ -9,7 +9,7 @@
 namespace simgpu::runtime {
 namespace texture_limits {
 
-inline constexpr std::size_t k1D = 131072, k1DLinear = std::size_t{1} << 28;
+inline constexpr std::size_t k1D = 131072, kSurface1D = 32768, k1DLinear = std::size_t{1} << 28;
 inline constexpr std::size_t k2DWidth = 131072, k2DHeight = 65536;
 inline constexpr std::size_t k2DLinearHeight = 65000, k2DLinearPitchBytes = 2097120;
 inline constexpr std::size_t k3D = 16384;

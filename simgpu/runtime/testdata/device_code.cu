@@ -56,6 +56,32 @@ __global__ void leak() {
   if (*value > 100) delete value;
 }
 
+__global__ void take_much(int* out) {
+  void* much = malloc(std::size_t{100} << 20);
+  out[0] = much != nullptr;
+  free(much);
+}
+
+// The heap has the size that the program gives it, until a kernel has taken of it.
+void sizes_the_heap() {
+  CHECK(cudaDeviceReset());
+  std::size_t bytes = 0;
+  CHECK(cudaDeviceGetLimit(&bytes, cudaLimitMallocHeapSize));
+  EXPECT(bytes == std::size_t{8} << 20);
+  CHECK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, std::size_t{128} << 20));
+  CHECK(cudaDeviceGetLimit(&bytes, cudaLimitMallocHeapSize));
+  EXPECT(bytes == std::size_t{128} << 20);
+  EXPECT_ERROR(cudaDeviceSetLimit(cudaLimitMallocHeapSize, std::size_t{1} << 50),
+               cudaErrorMemoryAllocation);
+  int *room, given = 0;
+  CHECK(cudaMalloc(&room, sizeof *room));
+  take_much<<<1, 1>>>(room);
+  CHECK(cudaMemcpy(&given, room, sizeof given, cudaMemcpyDeviceToHost));
+  EXPECT(given == 1);
+  EXPECT_ERROR(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 4096), cudaErrorInvalidValue);
+  CHECK(cudaFree(room));
+}
+
 __global__ void on_the_stack(int* out, int n) {
   int* values = static_cast<int*>(alloca(n * sizeof(int)));
   for (int i = 0; i < n; ++i) values[i] = i * static_cast<int>(threadIdx.x);
@@ -115,5 +141,6 @@ int main(int argc, char**) {
     EXPECT(parts[i].high == static_cast<unsigned long long>(result >> 64));
   }
   CHECK(cudaFree(room));
+  sizes_the_heap();
   std::puts("device code is right");
 }

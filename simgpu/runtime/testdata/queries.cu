@@ -74,6 +74,10 @@ void ask_for_limits() {
   EXPECT_ERROR(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, size_t{1} << 40),
                cudaErrorInvalidValue);
   EXPECT_ERROR(cudaDeviceGetLimit(&bytes, static_cast<cudaLimit>(99)), cudaErrorInvalidValue);
+  EXPECT_ERROR(cudaDeviceGetLimit(&bytes, cudaLimitDevRuntimeSyncDepth), cudaErrorUnsupportedLimit);
+  CHECK(cudaDeviceSetLimit(cudaLimitPrintfFifoSize, 1 << 22));
+  CHECK(cudaDeviceGetLimit(&bytes, cudaLimitPrintfFifoSize));
+  EXPECT(bytes == 1 << 22);
   int runtime = 0, driver = 0;
   CHECK(cudaRuntimeGetVersion(&runtime));
   CHECK(cudaDriverGetVersion(&driver));
@@ -171,6 +175,7 @@ struct Heard {
   int functions = 0, callbacks = 0;
   cudaStream_t stream = nullptr;
   cudaError_t status = cudaErrorUnknown;
+  cudaError_t refused = cudaSuccess, refused_to_callback = cudaSuccess;
   int value = 0;
   const int* pinned = nullptr;
 };
@@ -214,6 +219,7 @@ void ask_streams() {
       [](void* hears) {
         auto* to = static_cast<Heard*>(hears);
         to->value = to->pinned[17];
+        to->refused = cudaStreamSynchronize(nullptr);
         ++to->functions;
       },
       &heard));
@@ -221,12 +227,17 @@ void ask_streams() {
     auto* to = static_cast<Heard*>(hears);
     to->stream = from;
     to->status = status;
+    void* none = nullptr;
+    to->refused_to_callback = cudaMalloc(&none, 4);
     ++to->callbacks;
   };
   CHECK(cudaStreamAddCallback(stream, callback, &heard, 0));
   CHECK(cudaStreamSynchronize(stream));
   EXPECT(heard.functions == 1 && heard.value == 5);
   EXPECT(heard.callbacks == 1 && heard.stream == stream && heard.status == cudaSuccess);
+  EXPECT(heard.refused == cudaErrorNotPermitted);
+  EXPECT(heard.refused_to_callback == cudaErrorNotPermitted);
+  EXPECT(cudaGetLastError() == cudaErrorNotPermitted);
   EXPECT_ERROR(cudaStreamAddCallback(stream, callback, &heard, 1), cudaErrorInvalidValue);
   EXPECT_ERROR(cudaStreamAddCallback(stream, nullptr, &heard, 0), cudaErrorInvalidValue);
   CHECK(cudaStreamDestroy(stream));

@@ -162,6 +162,8 @@ std::vector<Diagnostic> explain_counts(const Timing& timing, const simgpu::Activ
 /// A right result that the device did not compute, or not within the timed call.
 /// @param reason what the device saw instead, a clause
 Diagnostic explain_work_elsewhere(const std::string& reason, const DiagnoseContext& context);
+/// A right result of which data went over the host on its way.
+Diagnostic explain_detour(const std::string& reason, const DiagnoseContext& context);
 
 /// A timed case that is right, but not in each of its calls.
 enum class Repeat : std::uint8_t {

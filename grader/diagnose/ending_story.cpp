@@ -348,6 +348,16 @@ Diagnostic explain_work_elsewhere(const std::string& reason, const DiagnoseConte
   return story;
 }
 
+Diagnostic explain_detour(const std::string& reason, const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0614", context);
+  story.message = "the result is right, but its data goes over the host: " + reason;
+  story.help =
+      "keep the tensors on the GPU: kernels can pad, transpose and convert them, too; host code "
+      "may "
+      "read what it needs to launch kernels";
+  return story;
+}
+
 Diagnostic explain_not_applicable(const std::string& gpu, const std::string& peak,
                                   const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0612", context);

@@ -69,6 +69,16 @@ double bytes_to_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& 
          static_cast<double>(activity.printed_bytes);
 }
 
+/// What host code may read of a problem: positions, sizes and the like.
+double integer_bytes(const Problem& problem) {
+  double bytes = 0;
+  for (const Tensor& tensor : problem.tensors) {
+    const bool is_read = tensor.role == Role::input && tensor.type == ElementType::int32;
+    if (is_read) bytes += static_cast<double>(tensor.bytes());
+  }
+  return bytes;
+}
+
 double bytes_from_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
   return bytes_of(activity, "copy host to device") + shared_bytes(activity, "host_loads", gpu);
 }
@@ -81,7 +91,8 @@ double needed_bytes(const TensorBytes& bytes, const Work& work) {
 
 bool went_to_the_host(const TensorBytes& bytes, const Work& work, const simgpu::Activity& activity,
                       const gpu_spec::GpuSpec& gpu) {
-  return bytes_to_host(activity, gpu) > needed_bytes(bytes, work) * kMostShareOfBytes;
+  return bytes_to_host(activity, gpu) - bytes.integers >
+         needed_bytes(bytes, work) * kMostShareOfBytes;
 }
 
 /// Whether an eighth of the outputs may come from the host: by copies, as kernels' parameters, in
@@ -91,8 +102,8 @@ bool may_come_from_the_host(const TensorBytes& bytes, const Work& work,
                             const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
   const double brought = bytes_from_host(activity, gpu) + static_cast<double>(activity.given_bytes);
   if (brought >= kShareFromHost * static_cast<double>(bytes.results)) return true;
-  const bool has_copied =
-      bytes_of(activity, "copy device to host") > needed_bytes(bytes, work) * kMostShareOfBytes;
+  const bool has_copied = bytes_of(activity, "copy device to host") - bytes.integers >
+                          needed_bytes(bytes, work) * kMostShareOfBytes;
   return has_copied && std::ranges::any_of(activity.api_calls, [](const auto& call) {
            constexpr std::array<std::string_view, 5> kShared{
                "cudaHostAlloc", "cudaMallocHost", "cudaHostRegister", "cudaMallocManaged",
@@ -143,28 +154,39 @@ double least_us(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) 
   return longest;
 }
 
-/// Of the outputs' bytes, how many of the host's have to come back to prove that it computed them.
-double least_share_of_round_trip(double needed, const simgpu::Activity& activity) {
-  if (activity.kernels.empty()) return kShareOfMissing;
-  if (needed == 0) return kShareFromHost;
-  return operations(activity) < kClearlyFewer * needed ? kShareOfMissing : kShareOfRoundTrip;
+/// Whether kernels did clearly fewer operations than the case takes.
+bool is_missing_operations(double needed, const simgpu::Activity& activity) {
+  return activity.kernels.empty() || operations(activity) < kClearlyFewer * needed;
 }
 
 /// Bytes that can hold what the host has made of the case's data: what was copied to the device
-/// after the first copy to the host, and what kernels were given, beyond usual parameters.
+/// after the first copy to the host, and what it said by launches and fills, beyond the parameters
+/// of a few kernels.
 double bytes_behind_the_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
-  constexpr double kUsualParameters = 512;  // of a launch
+  constexpr double kUsualParameters = 512;
   bool has_left = stored_for_host(activity, gpu) > 0 || activity.printed_bytes > 0;
   double bytes = shared_bytes(activity, "host_loads", gpu);
-  for (const simgpu::MemoryRecord& record : activity.memory) {
-    if (record.kind == "copy device to host") has_left = true;
+  for (std::size_t i = 0; i < activity.memory.size(); ++i) {
+    const simgpu::MemoryRecord& record = activity.memory[i];
+    // Of sums the order is not known.
+    has_left = has_left || record.kind == "copy device to host" || i >= simgpu::kMostRecords;
     if (has_left && record.kind == "copy host to device") {
       bytes += static_cast<double>(record.bytes);
     }
   }
-  const double given = static_cast<double>(activity.given_bytes) -
-                       kUsualParameters * static_cast<double>(activity.kernels.size());
-  return bytes + std::max(given, 0.0);
+  return bytes + std::max(static_cast<double>(activity.given_bytes) - kUsualParameters, 0.0);
+}
+
+/// What the data's way over the host says.
+std::optional<Doubt::Kind> doubt_of_round_trip(double needed, double results, double back,
+                                               const simgpu::Activity& activity) {
+  if (back <= 0) return std::nullopt;
+  if (is_missing_operations(needed, activity)) {
+    if (back >= kShareOfMissing * results) return Doubt::Kind::not_computed;
+    return std::nullopt;
+  }
+  const double least = needed == 0 ? kShareFromHost : kShareOfRoundTrip;
+  return back >= least * results ? std::optional(Doubt::Kind::detour) : std::nullopt;
 }
 
 /// What does the same as a copy or fill that the device carried out, however it was asked to: a
@@ -184,7 +206,8 @@ bool did_half(const Work& work, const simgpu::Activity& activity) {
 
 TensorBytes tensor_bytes(const Problem& problem) {
   return {.results = bytes_of_tensors(problem, {Role::output, Role::in_out}),
-          .all = bytes_of_tensors(problem, {Role::input, Role::output, Role::in_out})};
+          .all = bytes_of_tensors(problem, {Role::input, Role::output, Role::in_out}),
+          .integers = integer_bytes(problem)};
 }
 
 bool is_forbidden(const std::string& function, const std::vector<std::string>& patterns) {
@@ -216,22 +239,24 @@ std::optional<Doubt> missing_operations(const Problem& problem, const Work& work
   constexpr double kImpossible = 0.1;
   const TensorBytes bytes = tensor_bytes(problem);
   const double back = bytes_behind_the_host(activity, gpu);
-  if (went_to_the_host(bytes, work, activity, gpu) && back > 0 &&
-      back >= least_share_of_round_trip(needed, activity) * static_cast<double>(bytes.results)) {
+  const auto doubt =
+      doubt_of_round_trip(needed, static_cast<double>(bytes.results), back, activity);
+  if (doubt && went_to_the_host(bytes, work, activity, gpu)) {
     std::string reason = fmt::format("{:.0f} bytes left for the host, and {:.0f} came back",
                                      bytes_to_host(activity, gpu), back);
     if (needed > 0) {
       reason += fmt::format("; kernels did {:.0f} of the {:.0f} FLOPs that this case takes",
                             operations(activity), needed);
     }
-    return Doubt{std::move(reason), true,
-                 "the data went to the host, and results came back from there"};
+    return Doubt{std::move(reason), *doubt,
+                 "the data went to the host, and as much as the results came back from there"};
   }
   if (did_half(work, activity)) return std::nullopt;
   const bool proven = activity.kernels.empty() || most_operations(activity) < kImpossible * needed;
   return Doubt{fmt::format("kernels did {:.0f} of the {:.0f} FLOPs that this case takes",
                            operations(activity), needed),
-               proven, "kernels did fewer operations than this case takes"};
+               proven ? Doubt::Kind::not_computed : Doubt::Kind::for_people,
+               "kernels did fewer operations than this case takes"};
 }
 
 std::string copies_to_host(const TensorBytes& bytes, const Work& work,
@@ -262,7 +287,7 @@ std::optional<Doubt> impossible_time(const Timing& timing, const Roofline& roofl
   return Doubt{
       fmt::format("{:.2f} us is less than {:.2f} us, which {} arithmetic takes at its peak",
                   timing.time_us, timing.floor_us, timing.peak),
-      impossible || has_records(activity)};
+      impossible || has_records(activity) ? Doubt::Kind::not_computed : Doubt::Kind::for_people};
 }
 
 }  // namespace rooflab

@@ -26,8 +26,13 @@ bool is_forbidden(const std::string& function, const std::vector<std::string>& p
 
 /// What the device saw that does not fit a right result.
 struct Doubt {
-  std::string reason;   ///< a clause with figures
-  bool proven = false;  ///< no honest program does this; else it is for a person to look at
+  enum class Kind : std::uint8_t {
+    for_people,   ///< an honest program may do this: a person looks at it
+    detour,       ///< data went over the host, which the tasks do not allow
+    not_computed  ///< no honest program does this
+  };
+  std::string reason;  ///< a clause with figures
+  Kind kind = Kind::for_people;
   std::string without_figures = {};  ///< the same for a hidden case, whose sizes they would tell
 };
 
@@ -38,10 +43,12 @@ struct Doubt {
 /// - the case takes operations, and no kernel ran,
 /// - all their instructions, each taken for the most operations that one can do, are less than a
 ///   tenth of what the case takes, or
-/// - the call took data to the host, and afterwards brought a part of the outputs' bytes back: an
-///   eighth; a thirtieth where the kernels did clearly fewer operations than the case takes, or
-///   where none ran; a half where they did them all. Where the case takes no operations, as a copy
-///   does, nothing else tells.
+/// - the call took data to the host, the kernels did clearly fewer operations than the case takes,
+///   and a thirtieth of the outputs' bytes came back.
+/// Where they did them all and a half of the outputs' bytes came back, or an eighth in a case that
+/// takes no operations, the data made a detour over the host. Whether it came back as results or as
+/// operands, nobody sees; tasks allow neither. As many bytes as the case's integer inputs have may
+/// leave: host code reads positions and sizes.
 std::optional<Doubt> missing_operations(const Problem& problem, const Work& work,
                                         const simgpu::Activity& activity,
                                         const gpu_spec::GpuSpec& gpu);
@@ -50,6 +57,7 @@ std::optional<Doubt> missing_operations(const Problem& problem, const Work& work
 struct TensorBytes {
   std::uint64_t results = 0;  ///< of those that a call writes
   std::uint64_t all = 0;
+  double integers = 0;  ///< of integer inputs
 };
 TensorBytes tensor_bytes(const Problem& problem);
 

@@ -231,11 +231,14 @@ class TaskGrader {
     add_timing(speed, timing);
     const bool measured = scene_.tools.device.time_kind() == "measured";
     if (const auto below = impossible_time(timing, roofline, work, activity, gpu(), measured)) {
-      if (below->proven) return suspect(speed, explain_suspect(timing, context_timed(speed)));
+      if (below->kind != Doubt::Kind::for_people) {
+        return suspect(speed, explain_suspect(timing, context_timed(speed)));
+      }
       note_for_people(result_, speed.name + ": " + below->reason);
     }
     if (const auto copies = copies_to_host(run->bytes, work, activity, gpu()); !copies.empty()) {
-      return suspect(speed, explain_work_elsewhere(copies, context_timed(speed)));
+      forfeit_points(result_.timings.back());
+      tell_once({explain_detour(copies, context_timed(speed))});
     }
     if (is_too_noisy(timing, speed)) {
       noise_ = explain_noise(timing, points_in_doubt(timing, speed), context_timed(speed));

@@ -101,9 +101,9 @@ TEST_F(GradeTest, CopyingTheDataOutOfATimedCallEarnsNothingForSpeed) {
     }
     return outcome;
   });
-  EXPECT_EQ(task.verdict, Verdict::suspect);
-  EXPECT_EQ(task.score, 10);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0506");
+  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
+  EXPECT_EQ(task.diagnostics.at(0).code, "RL0614");
+  EXPECT_EQ(task.timings.empty() ? 0 : task.timings[0].points, 0);
 }
 
 TEST_F(GradeTest, AForbiddenFunctionThatTheDeviceServedIsRejected) {

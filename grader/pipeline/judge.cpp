@@ -271,8 +271,11 @@ Judgement judge(const JudgedRun& run) {
     auto operations = missing_operations(run.problem, work, activity, run.gpu);
     if (operations) {
       if (run.context.hidden) operations->reason = operations->without_figures;
-      if (operations->proven) {
+      if (operations->kind == Doubt::Kind::not_computed) {
         return {Verdict::suspect, {explain_work_elsewhere(operations->reason, run.context)}};
+      }
+      if (operations->kind == Doubt::Kind::detour) {
+        return {Verdict::wrong_answer, {explain_detour(operations->reason, run.context)}};
       }
       const std::string place = run.context.hidden ? "a hidden case" : run.context.case_name;
       judgement.for_people.push_back(place + ": " + operations->reason);

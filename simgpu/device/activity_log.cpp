@@ -20,9 +20,37 @@ void clip(AccessSite& site) {
   clip(site.action);
 }
 
+bool stores_for_host(const KernelRecord& record) {
+  return record.time.terms.contains("host_stores") || record.time.terms.contains("managed_stores");
+}
+
+void fold(KernelRecord& sum, const KernelRecord& record) {
+  add_scaled(sum.counters, record.counters, 1);
+  sum.time.total_us += record.time.total_us;
+  for (const auto& [term, us] : record.time.terms) sum.time.terms[term] += us;
+  sum.failed = sum.failed || record.failed;
+  sum.sampled = sum.sampled || record.sampled;
+  sum.at_least = sum.at_least || record.at_least;
+}
+
+/// Of a list that is full, the record that stands for all further ones of a kind.
+MemoryRecord& further(std::vector<MemoryRecord>& records, const MemoryRecord& record) {
+  const auto begin = records.begin() + static_cast<std::ptrdiff_t>(kMostRecords);
+  const auto found = std::find_if(
+      begin, records.end(), [&](const MemoryRecord& other) { return other.kind == record.kind; });
+  if (found != records.end()) return *found;
+  MemoryRecord& sum = records.emplace_back(record);
+  sum.bytes = 0;
+  sum.time_us = 0;
+  return sum;
+}
+
 }  // namespace
 
-void ActivityLog::clear() { activity_ = {}; }
+void ActivityLog::clear() {
+  activity_ = {};
+  has_left_ = false;
+}
 
 void ActivityLog::begin_call(std::string name, double start_us) {
   call_ = {.sequence = next_sequence(),
@@ -45,13 +73,26 @@ void ActivityLog::end_call(double end_us, CudaError error) {
 void ActivityLog::add(KernelRecord record) {
   stamp(record);
   if (watcher_ != nullptr) watcher_->see(record, call_);
-  if (activity_.kernels.size() < kMostRecords) activity_.kernels.push_back(std::move(record));
+  has_left_ = has_left_ || stores_for_host(record);
+  if (activity_.kernels.size() > kMostRecords) {
+    fold(activity_.kernels.back(), record);
+    return;
+  }
+  if (activity_.kernels.size() == kMostRecords) record.name = kFurtherKernels;
+  activity_.kernels.push_back(std::move(record));
 }
 
 void ActivityLog::add(MemoryRecord record) {
   stamp(record);
   if (watcher_ != nullptr) watcher_->see(record, call_);
-  if (activity_.memory.size() < kMostRecords) activity_.memory.push_back(std::move(record));
+  has_left_ = has_left_ || record.kind == "copy device to host";
+  if (activity_.memory.size() < kMostRecords) {
+    activity_.memory.push_back(std::move(record));
+    return;
+  }
+  MemoryRecord& sum = further(activity_.memory, record);
+  sum.bytes += record.bytes;
+  sum.time_us += record.time_us;
 }
 
 void ActivityLog::add(const AllocationRecord& record) {
@@ -85,6 +126,7 @@ void ActivityLog::add_printed(const std::string& text) {
   const std::size_t room = kMostPrinted - std::min(kMostPrinted, activity_.printed.size());
   activity_.printed.append(text, 0, std::min(room, text.size()));
   activity_.printed_bytes += text.size();
+  has_left_ = has_left_ || !text.empty();
 }
 
 void ActivityLog::set_error(const std::string& name) {

@@ -43,7 +43,11 @@ class ActivityLog {
   /// Findings of one code at one place in one kernel are counted together.
   void add(Finding finding);
   void add_printed(const std::string& text);
-  void count_given(std::uint64_t bytes) { activity_.given_bytes += bytes; }
+  /// The guest has chosen so much of what it asks the device for. What it chose before it had
+  /// anything of the device's can be no work of its own on that.
+  void count_given(std::uint64_t bytes) {
+    if (has_left_) activity_.given_bytes += bytes;
+  }
   void count_call(const std::string& function) { ++activity_.api_calls[function]; }
 
   void guest_connects() { activity_.guest_connected = true; }
@@ -91,6 +95,7 @@ class ActivityLog {
   }
 
   Activity activity_;
+  bool has_left_ = false;  ///< something of the device's memory has gone to where the host reads it
   std::uint64_t sequence_ = 0;
   ApiRecord call_;  ///< under way; its correlation is 0 when none is
   std::uint64_t calls_ = 0;

@@ -118,6 +118,11 @@ std::uint64_t extent(const Operand& operand, std::int64_t batch) {
   return static_cast<std::uint64_t>(elements) * size_of(operand.type);
 }
 
+double bytes_of(const Operand& operand, std::int64_t batch) {
+  return static_cast<double>(operand.rows) * static_cast<double>(operand.columns) *
+         static_cast<double>(batch) * static_cast<double>(size_of(operand.type));
+}
+
 class BlasCall {
  public:
   BlasCall(Device& device, const Request& request) : device_(device), request_(request) {}
@@ -134,6 +139,9 @@ class BlasCall {
   void check_initialized(const Operand& operand);
   LibraryKernel cost(const std::vector<Operand>& operands) const;
   std::vector<StreamRaces::Range> touched(const std::vector<Operand>& operands) const;
+  HostTraffic host_traffic(const std::vector<Operand>& operands) const;
+  void keep_managed(const std::vector<Operand>& operands) const;
+  void note_result_for_host() const;
 
   Device& device_;
   const Request& request_;
@@ -239,8 +247,7 @@ LibraryKernel BlasCall::cost(const std::vector<Operand>& operands) const {
       break;
   }
   for (const Operand& operand : operands) {
-    const double bytes = static_cast<double>(operand.rows) * static_cast<double>(operand.columns) *
-                         request_.batch * static_cast<double>(size_of(operand.type));
+    const double bytes = bytes_of(operand, request_.batch);
     if (operand.read) kernel.read_bytes += bytes;
     if (operand.written) kernel.stored_bytes += bytes;
   }
@@ -272,6 +279,41 @@ std::vector<StreamRaces::Range> BlasCall::touched(const std::vector<Operand>& op
   return ranges;
 }
 
+HostTraffic BlasCall::host_traffic(const std::vector<Operand>& operands) const {
+  HostTraffic traffic;
+  if (!device_.memory().shares_memory()) return traffic;
+  const std::vector<ByteRange> of_host = device_.written_by_host();
+  for (const Operand& operand : operands) {
+    add_operand({.address = operand.address,
+                 .end = operand.address + extent(operand, request_.batch),
+                 .bytes = bytes_of(operand, request_.batch),
+                 .read = operand.read,
+                 .written = operand.written},
+                device_.memory(), of_host, traffic);
+  }
+  return traffic;
+}
+
+void BlasCall::keep_managed(const std::vector<Operand>& operands) const {
+  if (!device_.memory().shares_memory()) return;
+  std::vector<ByteRange> ranges;
+  for (const Operand& operand : operands) {
+    ranges.push_back({operand.address, extent(operand, request_.batch)});
+  }
+  device_.keep_managed(std::move(ranges));
+}
+
+/// A sum or a norm that the reply brings to the host is a copy to it.
+void BlasCall::note_result_for_host() const {
+  const bool is_reduction = request_.routine == Routine::dot || request_.routine == Routine::nrm2;
+  if (!is_reduction || request_.result_address != 0) return;
+  MemoryRecord record;
+  record.sequence = device_.log().next_sequence();
+  record.kind = "copy device to host";
+  record.bytes = size_of(request_.input);
+  device_.log().add(std::move(record));
+}
+
 CudaError BlasCall::run(double* result) {
   blas::Operands where{.alpha = request_.alpha, .beta = request_.beta};
   if (!load_scalar(request_.alpha_address, &where.alpha) && request_.alpha_address != 0) {
@@ -289,7 +331,9 @@ CudaError BlasCall::run(double* result) {
   const bool empty =
       operands.back().rows == 0 || operands.back().columns == 0 || request_.batch == 0;
   if (!empty && !check_work(operands)) return CudaError::success;
+  LibraryKernel kernel = cost(operands);
   if (!empty) {
+    kernel.host = host_traffic(operands);
     if (device_.checkers() && !device_.sampled()) {
       for (const Operand& operand : operands) {
         if (operand.read) check_initialized(operand);
@@ -313,8 +357,10 @@ CudaError BlasCall::run(double* result) {
   }
   const bool stores = request_.result_address != 0 && !device_.sampled();
   if (stores && !store_result(*result)) return CudaError::invalid_value;
-  const CudaError error = device_.run_library_kernel(cost(operands), request_.stream);
+  if (!empty) keep_managed(operands);
+  const CudaError error = device_.run_library_kernel(kernel, request_.stream);
   if (error == CudaError::success && !empty) {
+    note_result_for_host();
     device_.note_library_work(name_of_routine(request_), request_.stream,
                               [&] { return touched(operands); });
   }

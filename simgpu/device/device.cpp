@@ -288,6 +288,7 @@ void Device::release_guest() {
   for (const auto& [handle, loaded] : modules_) unload_module(loaded, memory_);
   modules_.clear();
   known_launches_ = {};
+  launch_choices_.forget_all();
   graphs_ = {};
   graphs_kept_ = 0;
   host_objects_.forget_all();
@@ -429,6 +430,7 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
   }
   record_memory(copy_kind(to_host, from_host), bytes, to_host ? 0 : request.destination,
                 request.stream, start, duration);
+  log_.count_given(LaunchChoices::kOfAnOperation);
   return CudaError::success;
 }
 
@@ -459,6 +461,7 @@ CudaError Device::fill(const FillRequest& request) {
          .ranges = ranges_of(request.address, request.pitch, request.width, request.height, true)});
   }
   record_memory("set", bytes, request.address, request.stream, start, duration);
+  log_.count_given(LaunchChoices::kOfAnOperation);
   return CudaError::success;
 }
 

@@ -18,6 +18,7 @@
 #include "simgpu/device/host_objects.h"
 #include "simgpu/device/host_traffic.h"
 #include "simgpu/device/known_launches.h"
+#include "simgpu/device/launch_choices.h"
 #include "simgpu/device/memory_pool.h"
 #include "simgpu/device/module.h"
 #include "simgpu/device/protocol.h"
@@ -66,6 +67,7 @@ struct LibraryKernel {
   std::string flop_type;  ///< key of GpuSpec::peak_flops, falls back to "fp32"
   double read_bytes = 0;  ///< compulsory traffic
   double stored_bytes = 0;
+  HostTraffic host = {};  ///< of operands in memory that the host shares
 };
 
 /// One simulated GPU in this process: memory, modules, streams on a modelled timeline, and a log of
@@ -136,6 +138,10 @@ class Device {
   LoadedModule* settled_module(std::uint64_t handle);
   CudaError launch(const protocol::LaunchMessage& message, std::span<const std::byte> parameters);
   /// Records and times a library routine that has just been carried out.
+  /// The device has worked on these ranges, and memory that the host shares holds what it should.
+  void keep_managed(std::vector<ByteRange> touched);
+  /// What the host has written to managed memory since.
+  std::vector<ByteRange> written_by_host() const;
   CudaError run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream);
   /// What that routine touched, for the order between streams.
   void note_library_work(const std::string& name, std::uint64_t stream,
@@ -261,13 +267,9 @@ class Device {
   /// What comes next changes memory: of a call that was cut short nothing is final any more.
   void unsettle() { settled_ = {}; }
   bool has_room_to_store(std::uint64_t address, std::uint64_t bytes);
-  /// The device has worked on these ranges, and memory that the host shares holds what it should.
-  void keep_managed(std::vector<ByteRange> touched);
   bool is_built(std::span<const std::byte> container) const;
   /// Of a kernel's mangled name, where its module may have gone.
   std::string shown_name(const std::string& mangled) const;
-  /// What the host has written to managed memory since.
-  std::vector<ByteRange> written_by_host() const;
   void report_heap_leaks();
   void report_handle_leaks();
   void finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
@@ -296,6 +298,7 @@ class Device {
   HostObjects host_objects_;
   StreamRaces stream_races_;
   KnownLaunches known_launches_;
+  LaunchChoices launch_choices_;
   std::uint64_t repeats_ = 0;
   std::uint64_t work_ = 0;                                ///< of the launches since the last mark
   std::uint64_t host_calls_ = 0, calls_after_fault_ = 0;  ///< since the last mark

@@ -222,7 +222,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
       shape_of(kernel, message.grid, message.block, message.dynamic_shared_bytes);
   last_kernel_ = kernel.display_name;
   unsettle();
-  log_.count_given(parameters.size());
+  log_.count_given(launch_choices_.add(message, parameters));
   KnownLaunches::Key key = key_of(message, parameters);
   const bool is_off_stream = is_off_callers_stream(message.stream);
   const LaunchResult* const known =
@@ -449,6 +449,8 @@ CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t 
   record.time.limiter = busiest < record.time.launch_us ? "launch"
                         : compute_us >= dram_us         ? kernel.flop_type
                                                         : "dram";
+  add_host_traffic(kernel.host, timed_gpu(), record.time);
+  log_.count_given(LaunchChoices::kOfARoutine);
   const Picoseconds start =
       timeline_.issue(stream, Timeline::Engine::compute, picoseconds(record.time.total_us));
   record.start_us = microseconds(start);

@@ -176,6 +176,17 @@ HostTraffic host_traffic(const LaunchResult& result, std::uint64_t blocks,
   return traffic;
 }
 
+void add_operand(const OperandInMemory& operand, const DeviceMemory& memory,
+                 const std::vector<ByteRange>& written_by_host, HostTraffic& traffic) {
+  const Allocation* allocation = memory.find(operand.address);
+  if (allocation == nullptr || allocation->sharing == Sharing::none) return;
+  const bool pinned = allocation->sharing == Sharing::pinned;
+  const bool of_host =
+      pinned || overlaps(written_by_host, operand.address, operand.end - operand.address);
+  if (operand.read && of_host) traffic.read_bytes += operand.bytes;
+  if (operand.written) (pinned ? traffic.pinned_bytes : traffic.managed_bytes) += operand.bytes;
+}
+
 void add_host_traffic(const HostTraffic& traffic, const gpu_spec::GpuSpec& gpu,
                       TimeBreakdown& time) {
   if (!(gpu.pcie_bytes_per_second > 0)) return;

@@ -58,6 +58,16 @@ struct HostTraffic {
 HostTraffic host_traffic(const LaunchResult& result, std::uint64_t blocks,
                          const DeviceMemory& memory, const std::vector<ByteRange>& written_by_host);
 
+/// Adds what a routine of a library takes of one operand, the bytes of [address, end) that it
+/// touches.
+struct OperandInMemory {
+  std::uint64_t address = 0, end = 0;
+  double bytes = 0;
+  bool read = false, written = false;
+};
+void add_operand(const OperandInMemory& operand, const DeviceMemory& memory,
+                 const std::vector<ByteRange>& written_by_host, HostTraffic& traffic);
+
 /// Adds the terms "host_loads", "host_stores" and "managed_stores" to a kernel's time: the bytes
 /// over the bandwidth of PCIe, each way for itself. The kernel takes at least as long as the first
 /// two; what it stores to managed memory stays on the device until the host asks for it.

@@ -108,5 +108,22 @@ TEST(HostTrafficTime, IsThatOfPcieWhereItTakesLonger) {
   EXPECT_EQ(time.limiter, "host_stores");
 }
 
+TEST_F(HostTrafficTest, OfALibrarysOperandsIsWhatTheyHaveInMemoryOfTheHost) {
+  std::memset(memory_.host(managed_), 1, 40);
+  HostTraffic traffic;
+  for (const std::uint64_t address : {device_, managed_, pinned_}) {
+    add_operand({.address = address, .end = address + 64, .bytes = 60, .read = true}, memory_,
+                contents_.written_by_host(memory_), traffic);
+  }
+  EXPECT_EQ(traffic.read_bytes, 120);
+  for (const std::uint64_t address : {device_, managed_, pinned_}) {
+    add_operand({.address = address, .end = address + 64, .bytes = 50, .written = true}, memory_,
+                {}, traffic);
+  }
+  EXPECT_EQ(traffic.read_bytes, 120);
+  EXPECT_EQ(traffic.managed_bytes, 50);
+  EXPECT_EQ(traffic.pinned_bytes, 50);
+}
+
 }  // namespace
 }  // namespace simgpu

@@ -138,7 +138,7 @@ const BlockProfile& BlockClasses::reference(std::uint64_t& block) {
     const auto known = sampler_.profiles().find(classes_.block_at(order));
     if (known == sampler_.profiles().end()) continue;
     const BlockProfile& profile = known->second;
-    if (best != nullptr && best->instructions <= profile.instructions) continue;
+    if (best != nullptr && best->slots <= profile.slots) continue;
     if (LogPattern(*profile.log).instructions() != instructions_) continue;
     best = &profile;
     block = known->first;
@@ -154,7 +154,7 @@ void BlockClasses::measure_moves() {
   const WorkCounts counts = work_counts(from);
   std::uint64_t others = 0;
   for (const LaunchClasses::Axis& axis : classes_.alike) others += axis.size - 1;
-  if (others * from.instructions > kMoveInstructions) throw NotSampled{};
+  if (others * from.slots > kMoveInstructions) throw NotSampled{};
   for (const LaunchClasses::Axis& axis : classes_.alike) {
     std::vector<Moves>& moves = moves_.emplace_back();
     moves.emplace_back(instructions_.size());
@@ -225,7 +225,7 @@ BlockWeights::Weight BlockClasses::weight_of(std::uint64_t block) {
                                              static_cast<double>(last - track.first);
   Weight weight;
   for (const auto field :
-       {&Weight::instructions, &Weight::sectors, &Weight::wavefronts, &Weight::longest_way}) {
+       {&Weight::slots, &Weight::sectors, &Weight::wavefronts, &Weight::longest_way}) {
     weight.*field = static_cast<std::uint64_t>(
         std::lerp(static_cast<double>(from.*field), static_cast<double>(to.*field), part));
   }

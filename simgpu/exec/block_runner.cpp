@@ -179,9 +179,9 @@ void BlockRunner::weigh_block(const TrafficLog& log) {
   BlockWeights::Weight block;
   std::uint64_t ways = 0;
   for (const Warp& warp : warps_) {
-    const std::uint64_t way = way_of(warp.clock, warp.global_loads, warp.slept_ns);
-    block.instructions += warp.clock;
-    block.by_scheduler[warp.index % block.by_scheduler.size()] += warp.clock;
+    const std::uint64_t way = warp.slots + warp.load_cycles + warp.slept_ns;
+    block.slots += warp.slots;
+    block.by_scheduler[warp.index % block.by_scheduler.size()] += warp.slots;
     block.longest_way = std::max(block.longest_way, way);
     ways += way;
   }
@@ -246,7 +246,8 @@ void BlockRunner::start(std::uint64_t block) {
     warp.existed = lanes;
     warp.state = WarpState::ready;
     warp.clock = 0;
-    warp.global_loads = 0;
+    warp.slots = 0;
+    warp.load_cycles = 0;
     warp.slept_ns = 0;
     warp.stack.reset(lanes);
     warp.calls.clear();

@@ -19,7 +19,7 @@ struct NotSampled {};
 struct BlockProfile {
   CounterSums sums;
   std::unique_ptr<TrafficLog> log;
-  std::uint64_t instructions = 0;  ///< of all its warps
+  std::uint64_t slots = 0;  ///< issue slots of all its warps
 };
 
 /// Both executed the same instructions equally often.

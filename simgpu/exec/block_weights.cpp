@@ -6,7 +6,7 @@ namespace simgpu {
 namespace {
 
 using Weight = BlockWeights::Weight;
-constexpr std::uint64_t Weight::*kWeights[] = {&Weight::instructions, &Weight::sectors,
+constexpr std::uint64_t Weight::*kWeights[] = {&Weight::slots, &Weight::sectors,
                                                &Weight::wavefronts, &Weight::longest_way};
 
 double over(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -36,20 +36,19 @@ void BlockWeights::add_sm(const Weight& sm) {
   for (const auto field : kWeights) heaviest.*field = std::max(heaviest.*field, sm.*field);
 }
 
-WorkBalance balance_of(const BlockWeights& ran, std::uint64_t instructions, std::uint64_t warps) {
-  if (ran.blocks == 0 || ran.all.instructions == 0) return {};
-  // What ran stands for the whole launch by its instructions.
-  const double whole =
-      static_cast<double>(instructions) / static_cast<double>(ran.all.instructions);
+WorkBalance balance_of(const BlockWeights& ran, std::uint64_t slots, std::uint64_t warps) {
+  if (ran.blocks == 0 || ran.all.slots == 0) return {};
+  // What ran stands for the whole launch by its issue slots.
+  const double whole = static_cast<double>(slots) / static_cast<double>(ran.all.slots);
   const auto share = [&](std::uint64_t BlockWeights::Weight::*field) {
     return over(static_cast<double>(ran.heaviest.*field),
                 whole * static_cast<double>(ran.all.*field));
   };
   WorkBalance balance;
-  balance.busiest_instructions = share(&BlockWeights::Weight::instructions);
+  balance.busiest_instructions = share(&BlockWeights::Weight::slots);
   balance.busiest_sectors = share(&BlockWeights::Weight::sectors);
   balance.busiest_wavefronts = share(&BlockWeights::Weight::wavefronts);
-  const auto executed = static_cast<double>(ran.all.instructions);
+  const auto executed = static_cast<double>(ran.all.slots);
   for (std::size_t i = 0; i < balance.by_scheduler.size(); ++i) {
     balance.by_scheduler[i] = static_cast<double>(ran.all.by_scheduler[i]) / executed;
   }

@@ -10,9 +10,12 @@ namespace simgpu {
 /// What blocks did, in a few numbers for each.
 struct BlockWeights {
   struct Weight {
-    std::uint64_t instructions = 0, sectors = 0, wavefronts = 0;
+    /// Issue slots: what the machine's assembler drops or folds is no work, however much of it
+    /// there is.
+    std::uint64_t slots = 0;
+    std::uint64_t sectors = 0, wavefronts = 0;
     std::uint64_t longest_way = 0;  ///< of a warp
-    /// Instructions of the warps whose index in the block, modulo 4, is this one's.
+    /// Issue slots of the warps whose index in the block, modulo 4, is this one's.
     std::array<std::uint64_t, 4> by_scheduler{};
     std::uint64_t busiest_scheduler = 0;  ///< the most of a block's four
   };
@@ -31,16 +34,13 @@ struct BlockWeights {
 };
 
 /// Of a launch of which these blocks ran.
-/// @param instructions of the whole launch
-/// @param warps        likewise
-WorkBalance balance_of(const BlockWeights& ran, std::uint64_t instructions, std::uint64_t warps);
+/// @param slots of the whole launch
+/// @param warps likewise
+WorkBalance balance_of(const BlockWeights& ran, std::uint64_t slots, std::uint64_t warps);
 
-/// The length of a warp's way. A proxy: the model tells what the mean warp's way takes, and this
-/// only how much longer another is.
-constexpr std::uint64_t way_of(std::uint64_t instructions, std::uint64_t global_loads,
-                               std::uint64_t slept_ns) {
-  constexpr std::uint64_t kInstructionsOfALoad = 300;  // about the latency of L2
-  return instructions + kInstructionsOfALoad * global_loads + slept_ns;
-}
+/// About the latencies of L2 and of L1. The length of a warp's way is its issue slots and these for
+/// each load and each wait for copies. A proxy: the model tells what the mean warp's way takes, and
+/// this only how much longer another is.
+inline constexpr std::uint64_t kCyclesOfALoad = 300, kCyclesOfAHit = 30;
 
 }  // namespace simgpu

@@ -203,8 +203,8 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
                    launch.l2_memory);
   std::vector<std::uint64_t> run;
   for (const auto& [first, second] : ran.pairs()) {
-    work.push_back(static_cast<double>(ran.profile(first).instructions) +
-                   static_cast<double>(ran.profile(second).instructions));
+    work.push_back(static_cast<double>(ran.profile(first).slots) +
+                   static_cast<double>(ran.profile(second).slots));
     run.insert(run.end(), {first, second});
   }
   std::ranges::sort(run);
@@ -222,7 +222,7 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
   }
   LaunchResult result;
   set_counters(launch.kernel, total, result);
-  result.balance = balance_of(weights, instructions(total), warps_of_grid(launch.request));
+  result.balance = balance_of(weights, issue_slots(total), warps_of_grid(launch.request));
   // What reaches DRAM does not grow with the blocks: they may all read the same.
   KernelCounters below;
   l2.finish(below);

@@ -47,7 +47,7 @@ class ClassFinder {
 
   const BlockProfile& at(std::uint64_t order) { return sampler_.profile(classes_.block_at(order)); }
   bool same(std::uint64_t a, std::uint64_t b) { return same_instructions(at(a), at(b)); }
-  double work(std::uint64_t order) { return static_cast<double>(at(order).instructions); }
+  double work(std::uint64_t order) { return static_cast<double>(at(order).slots); }
 
   /// Where an index is head + heads * place, work changes only after every `heads` blocks.
   void unfold_inner() {

@@ -130,8 +130,8 @@ void note_touched(const LaunchContext& launch, const BlockSampler& sampler, Laun
 LaunchResult sample(LaunchContext& launch) {
   const std::uint64_t blocks = launch.request.grid.count();
   BlockSampler sampler(launch);
-  const std::uint64_t first = sampler.profile(0).instructions;
-  const std::uint64_t last = sampler.profile(blocks - 1).instructions;
+  const std::uint64_t first = sampler.profile(0).slots;
+  const std::uint64_t last = sampler.profile(blocks - 1).slots;
   if (std::max(first, last) < kLeastInstructions / blocks) throw NotSampled{};
   // Where so few blocks would take more than the budget, the attempt is not worth its time.
   if (sampler.work() / 2 > launch.instruction_budget / kFewestSamples) throw NotSampled{};
@@ -141,7 +141,7 @@ LaunchResult sample(LaunchContext& launch) {
   LaunchResult result;
   set_counters(launch.kernel, grid->total, result);
   result.balance =
-      balance_of(grid->weights, instructions(grid->total), warps_of_grid(launch.request));
+      balance_of(grid->weights, issue_slots(grid->total), warps_of_grid(launch.request));
   add_l2(grid->traffic, launch.gpu, result.counters);
   FindingList findings;
   for (const RawFinding& raw : sampler.findings()) findings.add(raw);

@@ -7,8 +7,7 @@ namespace {
 
 using Weight = BlockWeights::Weight;
 /// What an SM does of each, whichever of its warps does it.
-constexpr std::uint64_t Weight::*kLoads[] = {&Weight::instructions, &Weight::sectors,
-                                             &Weight::wavefronts};
+constexpr std::uint64_t Weight::*kLoads[] = {&Weight::slots, &Weight::sectors, &Weight::wavefronts};
 
 /// Cycles between a block's end and the first instructions of the one in its place, as in the time
 /// model: even blocks that have nothing to do are dealt out in turn.

@@ -30,9 +30,10 @@ struct Warp : LaneState {
   std::int64_t quantum = 0;         ///< instructions left before another warp gets its turn
   std::int32_t memory_quantum = 0;  ///< global memory accesses left, likewise
   std::uint64_t clock = 0;     ///< instructions executed, up to the end of the current basic block
+  std::uint64_t slots = 0;     ///< issue slots that these instructions take of the machine
   std::uint64_t slept_ns = 0;  ///< that it asked for in the current block of threads
-  std::uint64_t global_loads = 0;  ///< executed in the current block of threads
-  std::uint16_t index = 0;         ///< within the block
+  std::uint64_t load_cycles = 0;  ///< of loads from memory, in the current block of threads
+  std::uint16_t index = 0;        ///< within the block
   /// A word of shared memory that the warp waits for to change, and what it was; nullptr: none.
   const std::byte* sleeps_on = nullptr;
   std::uint64_t slept_on = 0;
@@ -60,6 +61,7 @@ struct Warp : LaneState {
     count.threads += static_cast<std::uint32_t>(std::popcount(active));
     quantum -= in->block_length;
     clock += in->block_length;
+    slots += in->block_slots;
     if (quantum < 0) [[unlikely]] {
       resume = in;
       return nullptr;

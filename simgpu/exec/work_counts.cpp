@@ -35,9 +35,9 @@ constexpr std::array kLogFields{
     &TrafficLog::load_bytes,     &TrafficLog::store_bytes,    &TrafficLog::atomic_bytes,
     &TrafficLog::l1_hit_sectors, &TrafficLog::tag_lookups};
 
-/// What follows the log's fields: sectors that L2 is asked for, the log's length, and the warp
-/// instructions.
-enum Last : std::size_t { kReadSectors, kWriteSectors, kEntries, kInstructions, kLastNumbers };
+/// What follows the log's fields: sectors that L2 is asked for, the log's length, and the issue
+/// slots.
+enum Last : std::size_t { kReadSectors, kWriteSectors, kEntries, kSlots, kLastNumbers };
 
 std::uint64_t last_of(const WorkCounts& counts, Last which) {
   return static_cast<std::uint64_t>(counts[counts.size() - kLastNumbers + which]);
@@ -66,7 +66,7 @@ WorkCounts work_counts(const BlockProfile& profile) {
   add(reads);
   add(writes);
   add(log.entries.size());
-  add(profile.instructions);
+  add(profile.slots);
   return counts;
 }
 
@@ -96,7 +96,7 @@ void set_counters(const LoweredKernel& kernel, const WorkCounts& total, LaunchRe
 
 std::uint64_t log_entries(const WorkCounts& counts) { return last_of(counts, kEntries); }
 
-std::uint64_t instructions(const WorkCounts& counts) { return last_of(counts, kInstructions); }
+std::uint64_t issue_slots(const WorkCounts& counts) { return last_of(counts, kSlots); }
 
 std::uint64_t log_sectors(const WorkCounts& counts) {
   return last_of(counts, kReadSectors) + last_of(counts, kWriteSectors);

@@ -21,6 +21,6 @@ void set_counters(const LoweredKernel& kernel, const WorkCounts& total, LaunchRe
 
 std::uint64_t log_entries(const WorkCounts& counts);  ///< of the blocks' logs
 std::uint64_t log_sectors(const WorkCounts& counts);  ///< that L2 is asked for
-std::uint64_t instructions(const WorkCounts& counts);
+std::uint64_t issue_slots(const WorkCounts& counts);
 
 }  // namespace simgpu

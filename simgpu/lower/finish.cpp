@@ -123,6 +123,21 @@ InstructionInfo describe(const Pending& pending) {
   return info;
 }
 
+std::uint32_t issue_slots(const InstructionInfo& info) {
+  if (!info.issues) return 0;
+  return info.sequence.empty() ? 1 : info.sequence.instructions();
+}
+
+/// Of each instruction and those behind it in its basic block.
+void add_block_slots(LoweredKernel& kernel) {
+  const std::vector<InstructionInfo>& all = kernel.info.instructions;
+  std::uint32_t behind = 0;
+  for (std::size_t i = all.size(); i-- > 0;) {
+    kernel.code[i].block_slots = behind + issue_slots(all[i]);
+    behind = all[i].starts_block ? 0 : kernel.code[i].block_slots;
+  }
+}
+
 /// A load of a kernel's parameters from a place that the assembler does not know.
 bool is_indexed_parameter(const Pending& pending, const std::vector<char>& known) {
   return pending.is_memory && pending.cost.cls == InstructionClass::constant_load &&
@@ -270,6 +285,7 @@ LoweredKernel KernelBuilder::finish() {
       info.leads_to.push_back(layout.flow.first[block]);
     }
   }
+  add_block_slots(kernel_);
   kernel_.info.static_shared_bytes = shared_next_;
   kernel_.info.register_estimate = registers.peak_words;
   refuse_large_memory();

@@ -45,6 +45,7 @@ struct Lowered {
   std::uint32_t block_length = 0;  ///< instructions from here to the end of the basic block
   std::uint32_t option = 0;        ///< what the handler defines
   std::uint32_t site = 0;          ///< memory instructions: index of the access-pattern memory
+  std::uint32_t block_slots = 0;   ///< issue slots of the machine, over the same as block_length
   std::uint32_t (*segment)(native::Segment&) = nullptr;  ///< native code that begins here
 };
 

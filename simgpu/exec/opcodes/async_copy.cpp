@@ -147,13 +147,16 @@ const Lowered* commit(const Lowered* in, Warp& warp) {
 /// Ends what the executing lanes have copied.
 void finish_copies(Warp& warp, std::uint32_t allowed) {
   AsyncCopies& copies = warp.block->async_copies(warp);
+  bool waits = false;
   copies.wait(warp.mask, allowed, [&](const AsyncCopies::Copy& copy, std::uint32_t lanes) {
+    waits = true;
     deliver(warp, copy, lanes);
     if (BlockCheckers* checkers = warp.block->checkers()) {
       checkers->copy_done({AccessKind::copy, copy.bytes, warp.index, copy.pc, lanes,
                            &copy.destination, nullptr, false});
     }
   });
+  if (waits) warp.load_cycles += kCyclesOfALoad;
 }
 
 /// option: how many groups may stay under way. kAll: of what is not committed nothing may.

@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "simgpu/exec/engine_testing.h"
+
+/// How unevenly the warps of a block share its work: by what takes time on a machine.
+namespace simgpu::testing {
+namespace {
+
+/// A kernel of one block whose first warp runs `work` 100 times, and all others `ballast`.
+std::string kernel_of(const std::string& work, const std::string& ballast) {
+  return R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry uneven(.param .u64 data)
+{
+  .shared .align 16 .b8 tile[1024];
+  .reg .pred %p<3>;
+  .reg .b32 %r<20>;
+  .reg .f32 %f<10>;
+  .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [data];
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r3, tile;
+  mov.f32 %f1, 0f3F800000;
+  mov.u32 %r2, 0;
+  setp.ge.u32 %p1, %r1, 32;
+  @%p1 bra OTHERS;
+WORK:
+)" + work +
+         R"(
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p2, %r2, 100;
+  @%p2 bra WORK;
+  bra.uni DONE;
+OTHERS:
+)" + ballast +
+         R"(
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p2, %r2, 100;
+  @%p2 bra OTHERS;
+DONE:
+  st.global.f32 [%rd1], %f1;
+  ret;
+}
+)";
+}
+
+std::string times(int count, const std::string& instruction) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += "  " + instruction + "\n";
+  return all;
+}
+
+WorkBalance balance_of_warps(const std::string& work, const std::string& ballast) {
+  Device device(kernel_of(work, ballast));
+  Launch launch;
+  launch.block = {128, 1, 1};
+  launch.checkers = false;
+  const std::uint64_t data = device.put(std::vector<float>(1 << 20));
+  return device.run("uneven", launch, data).balance;
+}
+
+const std::string kMultiplyAdd = "fma.rn.f32 %f1, %f1, %f1, %f1;";
+// From another sector in each turn.
+const std::string kLoad = "add.u64 %rd1, %rd1, 32;\n  ld.global.f32 %f2, [%rd1];";
+
+TEST(WorkBalance, WarpsThatDoTheSameAreEven) {
+  const WorkBalance balance = balance_of_warps(times(60, kMultiplyAdd), times(60, kMultiplyAdd));
+  EXPECT_NEAR(balance.longest_of_block, 1, 0.02);
+  EXPECT_NEAR(balance.busiest_scheduler, 0.25, 0.01);
+}
+
+TEST(WorkBalance, MovesThatTheAssemblerFoldsMakeNoWarpBusy) {
+  const WorkBalance idle = balance_of_warps(times(60, kMultiplyAdd), "");
+  const WorkBalance ballast =
+      balance_of_warps(times(60, kMultiplyAdd), times(60, "mov.f32 %f2, %f1;"));
+  EXPECT_NEAR(ballast.longest_of_block, idle.longest_of_block, 0.01);
+  EXPECT_NEAR(ballast.busiest_scheduler, idle.busiest_scheduler, 0.01);
+  EXPECT_GT(idle.longest_of_block, 3);
+}
+
+TEST(WorkBalance, AWarpThatWaitsForCopiesIsLongerThanOneThatAdds) {
+  const std::string copy =
+      kLoad + "\n  cp.async.ca.shared.global [%r3], [%rd1], 16;\n  cp.async.wait_all;";
+  const WorkBalance balance = balance_of_warps(copy, times(60, "add.u32 %r4, %r4, %r2;"));
+  EXPECT_GT(balance.longest_of_block, 2.5);
+}
+
+TEST(WorkBalance, LoadsThatHitL1AreShorterThanOthers) {
+  const WorkBalance balance = balance_of_warps(kLoad, "ld.global.f32 %f2, [%rd1];");
+  EXPECT_GT(balance.longest_of_block, 2.5);
+}
+
+}  // namespace
+}  // namespace simgpu::testing

@@ -158,7 +158,7 @@ TEST_F(OpeningTest, AGuestThatGetsNoGpuIsToldWhichNodeIsMissing) {
   fail("cudaGetLastError", 100);  // which the guest asks for, and the grader does not
   expect_refused("guest", "cannot use the GPU: cudaErrorNoDevice, and there is no /dev/nvidiactl",
                  "start the container with its GPUs (docker run --gpus all)");
-  add_nodes({"nvidiactl", "nvidia-uvm", "nvidia0"});
+  add_nodes({"nvidiactl", "nvidia-uvm", "nvidia3"});  // as NVML says
   expect_refused("guest", "the guest process cannot use the GPU: cudaErrorNoDevice",
                  "try --no-sandbox to see whether the sandbox keeps it from the device");
 }

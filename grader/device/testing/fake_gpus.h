@@ -13,8 +13,8 @@
 /// The GPUs that the stand-ins for NVIDIA's driver and runtime pretend, and what is wrong with
 /// them. A setting is the environment's, else what a file of its name says in the folder that the
 /// stand-in was loaded from: guests have an environment of their own, and the same folder.
-namespace rooflab {
-namespace [[gnu::visibility("hidden")]] fake {  // each library has its own folder
+#pragma GCC visibility push(hidden)  // each library has its own folder
+namespace rooflab::fake {
 
 inline std::string own_folder() {
   static const char anchor = 0;
@@ -80,5 +80,5 @@ inline int failure_of(const std::string& call) {
   return 0;
 }
 
-}  // namespace gnu::visibility("hidden")]]fake
-}  // namespace rooflab
+}  // namespace rooflab::fake
+#pragma GCC visibility pop

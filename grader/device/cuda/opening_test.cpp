@@ -163,6 +163,12 @@ TEST_F(OpeningTest, AGuestThatGetsNoGpuIsToldWhichNodeIsMissing) {
                  "try --no-sandbox to see whether the sandbox keeps it from the device");
 }
 
+TEST_F(OpeningTest, AGuestGetsTheNodesOfItsOwnGpuAlone) {
+  add_nodes({"nvidiactl", "nvidia-uvm", "nvidia-modeset", "nvidia0", "nvidia3"});
+  EXPECT_EQ(refusal(), "opened");
+  EXPECT_EQ(steps_.at(4).text, "uses the GPU by nvidiactl, nvidia-uvm, nvidia3");
+}
+
 TEST_F(OpeningTest, AGuestThatJoinsADaemonOfMpsIsToldHowToEndIt) {
   fail("cudaGetLastError", 805);
   expect_refused("guest", "cudaErrorMpsConnectionFailed",

@@ -20,6 +20,30 @@ if(NOT ROOFLAB_CUPTI_INCLUDE)
                       "Run scripts/setup: it installs CUPTI's headers into .cuda-cupti/.")
 endif()
 
+# Architectures that code of the course gets machine code for. A GPU of another one would compile it from PTX, which a
+# driver older than the toolkit refuses.
+set(ROOFLAB_GPU_ARCHITECTURES 75 80 86 89 90 CACHE STRING "Real GPUs that graded code can run on, by compute capability")
+
+# rooflab_native_code(<architecture> <result> [PTX]): nvcc's words for machine code of what is written for one
+# architecture, for all of ROOFLAB_GPU_ARCHITECTURES that can run it, and with PTX the code that simulated GPUs run. It is
+# made of one and the same PTX, as a driver would: each front end of its own would cost seconds a file.
+function(rooflab_native_code architecture result)
+  set(codes)
+  foreach(real IN LISTS ROOFLAB_GPU_ARCHITECTURES)
+    if(real GREATER_EQUAL architecture)
+      list(APPEND codes sm_${real})
+    endif()
+  endforeach()
+  if(NOT codes)  # newer than all of them, or with a letter: 90a
+    set(codes sm_${architecture})
+  endif()
+  if(ARGN STREQUAL "PTX")
+    list(APPEND codes compute_${architecture})
+  endif()
+  list(JOIN codes "," codes)
+  set(${result} -gencode arch=compute_${architecture},code=[${codes}] PARENT_SCOPE)
+endfunction()
+
 # rooflab_cuda_program(<name> SOURCES ... [LIBRARIES cublas] [INCLUDES folders] [DEPENDS files]): a CUDA program that runs under `simgpu run`,
 # built as cuda/<name> in the build tree. It is linked against the simulated runtime, whose interface is the
 # toolkit's: a wheel of the compiler alone is enough.

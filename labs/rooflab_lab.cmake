@@ -58,7 +58,7 @@ endfunction()
 
 # rooflab_guest_object(<source> <object> [ARCHITECTURE 80] [INTERFACE <folder>]): one file that is linked to a
 # submission's: host code by the host compiler, device code (.cu) by nvcc for every GPU from ARCHITECTURE on, 75 unless
-# given. Headers are those of INTERFACE, interface/ of this folder unless given.
+# given, and machine code for ROOFLAB_GPU_ARCHITECTURES. Headers are those of INTERFACE, interface/ of this folder unless given.
 function(rooflab_guest_object source object)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "ARCHITECTURE;INTERFACE" "")
   if(NOT arg_ARCHITECTURE)
@@ -80,8 +80,9 @@ function(rooflab_guest_object source object)
     # nvcc hands these on through a shell, and the checkout may lie in a folder with a space in its name.
     list(TRANSFORM paths REPLACE "(.+)" "\"\\1\"")
     list(JOIN paths "," paths)
+    rooflab_native_code(${arg_ARCHITECTURE} code PTX)
     set(command ${ROOFLAB_NVCC} -Xcompiler -fPIC,-Wall,${paths} -cudart shared
-        -gencode arch=compute_${arg_ARCHITECTURE},code=[sm_${arg_ARCHITECTURE},compute_${arg_ARCHITECTURE}])
+        ${code})
     # The same object in every folder: nvcc names what is internal by its process, which a seed replaces, and by a hash of
     # the file's whole path, which nothing turns off.
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})

@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "specs/driver_names.h"
 #include "specs/units.h"
 
 namespace gpu_spec {
@@ -142,6 +143,8 @@ class Reader {
   Reader(std::filesystem::path file, const toml::table& root)
       : file_(std::move(file)), root_(root) {}
 
+  std::vector<std::string> driver_names() const { return texts("driver_names"); }
+
   GpuSpec read() const {
     refuse_unknown_keys();
     GpuSpec spec;
@@ -161,6 +164,11 @@ class Reader {
     }
     for (const std::string& alias : texts("aliases")) {
       if (alias.empty()) fail(root_.get("aliases"), "aliases", "has an empty alias; remove it");
+    }
+    for (const std::string& name : driver_names()) {
+      if (name.empty()) {
+        fail(root_.get("driver_names"), "driver_names", "has an empty name; remove it");
+      }
     }
     check_consistency(spec);
     return spec;
@@ -277,7 +285,8 @@ class Reader {
   }
 
   void refuse_unknown_keys() const {
-    const std::set<std::string> top = {"name", "aliases", "compute_capability", "sources"};
+    const std::set<std::string> top = {"name", "aliases", "compute_capability", "driver_names",
+                                       "sources"};
     std::map<std::string, std::vector<std::string>> tables;
     for (const Field& field : fields()) tables[field.table].emplace_back(field.key);
     tables["peak_tflops"] = peak_types();
@@ -398,6 +407,13 @@ double GpuSpec::ridge_point(const std::string& type) const {
 GpuSpec load(const std::filesystem::path& file) {
   const toml::table root = parse(file);
   return Reader(file, root).read();
+}
+
+std::vector<std::string> driver_names(const std::filesystem::path& directory,
+                                      const std::string& id) {
+  const std::filesystem::path file = directory / (id + ".toml");
+  const toml::table root = parse(file);
+  return Reader(file, root).driver_names();
 }
 
 GpuSpec find(const std::filesystem::path& directory, const std::string& id) {

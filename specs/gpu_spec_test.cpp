@@ -6,6 +6,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "specs/driver_names.h"
+
 namespace gpu_spec {
 namespace {
 
@@ -147,38 +149,39 @@ TEST_F(SpecFileTest, ADirectoryWithoutSpecificationsIsSaid) {
 
 TEST_F(SpecFileTest, EachComplaintNamesFileLineKeyAndRemedy) {
   EXPECT_EQ(complaint("count = 108 ", "count = \"108\" "),
-            "x.toml:15: sm.count must be a whole number (streaming multiprocessors)");
+            "x.toml:16: sm.count must be a whole number (streaming multiprocessors)");
   EXPECT_EQ(complaint("count = 108 ", "count = -1 "),
-            "x.toml:15: sm.count is -1; streaming multiprocessors must be more than 0");
+            "x.toml:16: sm.count is -1; streaming multiprocessors must be more than 0");
   EXPECT_EQ(complaint("sm_mhz = 1410 ", ""),
-            "x.toml:22: clock.sm_mhz is missing; add sm_mhz = … (boost clock in MHz) to [clock]");
+            "x.toml:23: clock.sm_mhz is missing; add sm_mhz = … (boost clock in MHz) to [clock]");
   EXPECT_EQ(
       complaint("dram_gb_per_s = 1555 ", "dram_gb_per_s = nan "),
-      "x.toml:35: memory.dram_gb_per_s is nan; DRAM bandwidth in 10^9 B/s must be more than 0");
+      "x.toml:36: memory.dram_gb_per_s is nan; DRAM bandwidth in 10^9 B/s must be more than 0");
   EXPECT_EQ(complaint("fp64 = 9.7 ", ""),
-            "x.toml:26: peak_tflops.fp64 is missing; add fp64 = … (peak rate in 10^12 FLOP/s) to "
+            "x.toml:27: peak_tflops.fp64 is missing; add fp64 = … (peak rate in 10^12 FLOP/s) to "
             "[peak_tflops]");
   EXPECT_EQ(
       complaint("sfu_lanes", "sfu_lane"),
-      "x.toml:20: sm.sfu_lane is not a known key; remove it, or use one of count, schedulers, "
+      "x.toml:21: sm.sfu_lane is not a known key; remove it, or use one of count, schedulers, "
       "fp32_lanes, fp64_lanes, int32_lanes, sfu_lanes, shared_bytes_per_cycle, "
       "shuffle_shared_cycles, mma_share");
   EXPECT_EQ(complaint("compute_capability = [8, 0]", "compute_capability = 8.0"),
-            "x.toml:3: compute_capability must be major and minor version; write "
+            "x.toml:4: compute_capability must be major and minor version; write "
             "compute_capability = [8, 0]");
   EXPECT_EQ(complaint("fp32 = 19.5", "fp32 = 195"),
-            "x.toml:27: peak_tflops.fp32 is 195.0, but SMs x lanes x 2 x clock gives 19.5; correct "
+            "x.toml:28: peak_tflops.fp32 is 195.0, but SMs x lanes x 2 x clock gives 19.5; correct "
             "the one that is wrong");
   EXPECT_EQ(complaint("name = ", "title = "),
             "x.toml:1: title is not a known key; remove it, or use one of aliases, "
-            "compute_capability, name, sources, [atomics], [clock], [latency_cycles], [launch], "
+            "compute_capability, driver_names, name, sources, [atomics], [clock], "
+            "[latency_cycles], [launch], "
             "[limits], "
             "[memory], [peak_tflops], [sm]");
 }
 
 TEST_F(SpecFileTest, AClockUnderLoadAboveTheBoostClockIsRefused) {
   EXPECT_EQ(complaint("sm_mhz = 1410 ", "sm_mhz = 1410\nsustained_mhz = 1500 "),
-            "x.toml:24: clock.sustained_mhz is 1500, above the boost clock of 1410; correct the "
+            "x.toml:25: clock.sustained_mhz is 1500, above the boost clock of 1410; correct the "
             "one that is wrong");
 }
 
@@ -203,15 +206,35 @@ TEST(GpuSpecTest, WhatNobodyMeasuredNeedNotBeSaid) {
 
 TEST_F(SpecFileTest, SharesAboveOneAndExponentsBelowAreRefused) {
   EXPECT_EQ(complaint("count = 108 ", "count = 108\nmma_share = 1.5 "),
-            "x.toml:16: sm.mma_share is 1.5, more than all of it; write a share from 0 to 1");
+            "x.toml:17: sm.mma_share is 1.5, more than all of it; write a share from 0 to 1");
   EXPECT_THAT(complaint("dram_gb_per_s = 1555 ", "dram_gb_per_s = 1555\ndram_write_share = 87 "),
               HasSubstr("memory.dram_write_share is 87, more than all of it"));
   EXPECT_THAT(complaint("dram_gb_per_s = 1555 ", "dram_gb_per_s = 1555\ndram_sharpness = 0.5 "),
               HasSubstr("memory.dram_sharpness is 0.5; an exponent below 1"));
 }
 
+TEST(DriverNamesTest, AreThoseOfOneProduct) {
+  EXPECT_THAT(driver_names(gpus(), "h100-sxm"), ElementsAre("NVIDIA H100 80GB HBM3"));
+  EXPECT_THAT(driver_names(gpus(), "h100-pcie"), ElementsAre("NVIDIA H100 PCIe"));
+  for (const std::string& id : list(gpus())) EXPECT_FALSE(driver_names(gpus(), id).empty()) << id;
+}
+
+TEST_F(SpecFileTest, NeedNotNameItsGpuAsTheDriverDoes) {
+  std::string text = a100_text();
+  const std::size_t at = text.find("driver_names");
+  text.erase(at, text.find('\n', at) + 1 - at);
+  write("own.toml", text);
+  EXPECT_THAT(driver_names(directory_, "own"), ElementsAre());
+}
+
+TEST_F(SpecFileTest, DriverNamesAreAListOfNames) {
+  EXPECT_THAT(complaint("driver_names = [", "driver_names = [\"\", "),
+              HasSubstr("driver_names has an empty name; remove it"));
+  EXPECT_THAT(complaint("driver_names = [", "driver_names = [7, "), HasSubstr("driver_names"));
+}
+
 TEST_F(SpecFileTest, BrokenTomlIsSaidWithItsLine) {
-  EXPECT_THAT(complaint("[clock]", "[clock"), HasSubstr("x.toml:22: is not valid TOML"));
+  EXPECT_THAT(complaint("[clock]", "[clock"), HasSubstr("x.toml:23: is not valid TOML"));
 }
 
 TEST_F(SpecFileTest, AMissingFileIsSaid) {

@@ -1,9 +1,32 @@
 #include "grader/cli/devices.h"
 
+#include <set>
+
 #include "grader/device/sanitizer/checked_run.h"
 #include "grader/spec/course_spec.h"
+#include "grader/spec/part.h"
 
 namespace rooflab {
+namespace {
+
+/// What tasks name as their `libraries`, once each. A part that cannot be read tells nothing: who
+/// grades it hears of that.
+std::vector<std::string> libraries_of_course(const Installation& installation) {
+  std::set<std::string> all;
+  for (const int number : list_parts(installation.labs())) {
+    try {
+      const PartSpec part = load_part(installation.labs(), installation.solutions(), number);
+      for (const TaskSpec& task : part.tasks) {
+        all.insert(task.libraries.begin(), task.libraries.end());
+      }
+    } catch (const std::exception&) {
+      continue;
+    }
+  }
+  return {all.begin(), all.end()};
+}
+
+}  // namespace
 
 DeviceOptions device_options(const Installation& installation, const Toolchain& toolchain,
                              bool sandbox) {
@@ -16,6 +39,7 @@ DeviceOptions device_options(const Installation& installation, const Toolchain& 
   options.sanitizer = sanitizer::find_sanitizer(options.cuda_libraries);
   options.assembler = sandboxed_assembler(installation, toolchain, sandbox);
   options.sandbox = sandbox;
+  options.course_libraries = libraries_of_course(installation);
   options.gpus = course_spec_or_none(installation.labs()).gpus;
   return options;
 }

@@ -64,6 +64,17 @@ void examine_sandbox(std::ostream& out) {
   say(out, strong, "sandbox", text);
 }
 
+/// What the opening of a real GPU proved, step by step, as far as it came. A machine without a
+/// driver takes no step, and its one line says so already.
+void show_opening(std::ostream& out, const DeviceStatus& device) {
+  if (device.steps.empty() || !device.steps.front().good) return;
+  for (const OpeningStep& step : device.steps) {
+    say(out, step.good, "",
+        step.good ? fmt::format("{}  {}: {}", device.id, step.name, step.text)
+                  : fmt::format("{}  {}: {}; {}", device.id, step.name, step.text, step.remedy));
+  }
+}
+
 bool examine_devices(std::ostream& out, const Installation& installation,
                      const Toolchain& toolchain) {
   bool usable = false;
@@ -76,6 +87,7 @@ bool examine_devices(std::ostream& out, const Installation& installation,
     say(out, device.usable, "device",
         device.usable ? fmt::format("{}  {}{}", device.id, device.name, note)
                       : fmt::format("{}  {}; {}", device.id, device.reason, device.remedy));
+    show_opening(out, device);
   }
   return usable;
 }

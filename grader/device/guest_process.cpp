@@ -27,7 +27,8 @@ SandboxRequest request_for(const GuestSetup& setup, int channel) {
   SandboxRequest request;
   request.argv = setup.wrapper;
   request.argv.push_back(setup.program.string());
-  request.read_only = {setup.program, setup.library};
+  request.read_only = {setup.program};
+  if (!setup.library.empty()) request.read_only.push_back(setup.library);
   request.read_only.insert(request.read_only.end(), setup.library_path.begin(),
                            setup.library_path.end());
   request.read_only.insert(request.read_only.end(), setup.read_only.begin(), setup.read_only.end());

@@ -18,7 +18,7 @@ namespace rooflab {
 struct GuestSetup {
   std::filesystem::path program;                    ///< rooflab-guest
   std::vector<std::string> wrapper = {};            ///< a program and its words that start it
-  std::filesystem::path library;                    ///< the built submission
+  std::filesystem::path library = {};               ///< the built submission; empty: none
   std::vector<std::filesystem::path> library_path;  ///< directories for LD_LIBRARY_PATH
   std::vector<std::filesystem::path> read_only;     ///< what else it may read
   std::vector<std::filesystem::path> devices;       ///< nodes in /dev

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "grader/device/sim/sim_device.h"
 #if ROOFLAB_HAS_CUDA_HEADERS
@@ -56,34 +57,60 @@ int index_from(const std::string& text) {
   return index;
 }
 
-std::unique_ptr<Device> open_auto(const DeviceOptions& options) {
+constexpr const char* kNoGpu =
+    "this machine has no GPU that CUDA can use; in a container, start it with its GPUs, or use "
+    "--device sim";
+
+/// The first real GPU that works. @param passed_over why each before it does not, or why none does
+std::unique_ptr<Device> first_cuda(const DeviceOptions& options, std::string& passed_over) {
+  const auto pass_over = [&](const std::string& why) {
+    passed_over += (passed_over.empty() ? "" : "; ") + why;
+  };
+  int count = 0;
   try {
-    return open_cuda(0, options);
+    count = cuda_count(options);
+    if (count == 0) pass_over(kNoGpu);
   } catch (const DeviceError& error) {
-    if (options.progress) {
-      options.progress(std::string("no usable GPU (") + error.what() + "): simulating one");
+    pass_over(error.what());
+  }
+  for (int index = 0; index < count; ++index) {
+    try {
+      return open_cuda(index, options);
+    } catch (const DeviceError& error) {
+      pass_over((count > 1 ? "cuda:" + std::to_string(index) + ": " : "") + error.what());
     }
   }
-  return open_sim(default_gpu(options), options);
+  return nullptr;
 }
 
-/// Reason and remedy of a DeviceError, which are written "reason; remedy".
+std::unique_ptr<Device> open_auto(const DeviceOptions& options) {
+  std::string passed_over;
+  std::unique_ptr<Device> device = first_cuda(options, passed_over);
+  if (options.progress && !passed_over.empty()) {
+    options.progress(device ? "using " + device->id() + " (" + passed_over + ")"
+                            : "no usable GPU (" + passed_over + "): simulating one");
+  }
+  return device ? std::move(device) : open_sim(default_gpu(options), options);
+}
+
 DeviceStatus unusable(const std::string& id, const std::string& message) {
-  const std::size_t split = message.rfind("; ");
-  DeviceStatus status;
-  status.id = id;
-  status.reason = message.substr(0, split);
-  status.remedy = split == std::string::npos ? "" : message.substr(split + 2);
-  return status;
+  const Refusal refusal = refusal_in(message);
+  return {.id = id, .name = {}, .reason = refusal.reason, .remedy = refusal.remedy};
 }
 
-DeviceStatus status_of(const std::string& selector, const DeviceOptions& options) {
+DeviceStatus status_of(const std::string& selector, DeviceOptions options) {
+  std::vector<OpeningStep> steps;
+  options.opening_step = [&steps](const OpeningStep& step) { steps.push_back(step); };
+  DeviceStatus status;
   try {
     const auto device = open_device(selector, options);
-    return {.id = device->id(), .name = device->name(), .usable = true, .reason = {}, .remedy = {}};
+    status = {
+        .id = device->id(), .name = device->name(), .usable = true, .reason = {}, .remedy = {}};
   } catch (const DeviceError& error) {
-    return unusable(selector, error.what());
+    status = unusable(selector, error.what());
   }
+  status.steps = std::move(steps);
+  return status;
 }
 
 }  // namespace
@@ -124,10 +151,7 @@ std::vector<DeviceStatus> list_devices(const DeviceOptions& options) {
     for (int index = 0; index < count; ++index) {
       all.push_back(status_of("cuda:" + std::to_string(index), options));
     }
-    if (count == 0) {
-      all.push_back(
-          unusable("cuda", "this machine has no GPU that CUDA can use; use --device sim"));
-    }
+    if (count == 0) all.push_back(unusable("cuda", kNoGpu));
   } catch (const DeviceError& error) {
     all.push_back(unusable("cuda", error.what()));
   }

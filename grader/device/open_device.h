@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "grader/device/device.h"
+#include "grader/device/opening_step.h"
+#include "grader/device/system_folders.h"
 #include "simgpu/machine_code/assembler.h"
 
 namespace rooflab {
@@ -28,12 +30,19 @@ struct DeviceOptions {
   std::vector<std::string> gpus = {};
   bool only_those = false;  ///< others are not simulated
   bool sandbox = true;
+  /// What the course's tasks need of CUDA beside the runtime (TaskSpec::libraries): a real GPU on a
+  /// machine without it is not opened.
+  std::vector<std::string> course_libraries = {};
+  SystemFolders system = {};
+  /// Told of each step of opening a real GPU; may be empty.
+  std::function<void(const OpeningStep&)> opening_step = {};
   unsigned workers = 0;                              ///< threads of a simulated GPU; 0: one per CPU
   std::function<void(const std::string&)> progress;  ///< one line of what goes on; may be empty
 };
 
 /// Opens the device that `selector` names:
-/// - `auto`: the first usable GPU, else `sim`
+/// - `auto`: the first GPU that works and has a specification, else `sim`; why others were passed
+///   over is told
 /// - `cuda` or `cuda:<index>`: a real GPU
 /// - `sim` or `sim:<gpu>`: a simulated one, `<gpu>` being a file of `gpu_specs`; without a name the
 ///   first of the course
@@ -49,8 +58,9 @@ struct DeviceStatus {
   std::string id;    ///< "sim:a100", "cuda:0"
   std::string name;  ///< "simulated A100 40 GB PCIe"; empty when unusable
   bool usable = false;
-  std::string reason;  ///< why not
-  std::string remedy;  ///< what to do about it
+  std::string reason;                   ///< why not
+  std::string remedy;                   ///< what to do about it
+  std::vector<OpeningStep> steps = {};  ///< of a real GPU: what its opening proved, in order
 };
 
 /// Every simulated GPU there is a specification for, and every real one (or one unusable "cuda"

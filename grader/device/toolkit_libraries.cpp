@@ -23,7 +23,36 @@ void add_cupti(const fs::path& lib64, GuestSetup& setup) {
   if (!lib64.empty() && fs::exists(apart / "libcupti.so.13")) add_library_folder(apart, setup);
 }
 
+/// What to install for a library of TaskSpec::libraries.
+std::string remedy_for(const std::string& library) {
+  if (library == "cublas") {
+    return "install cuBLAS of CUDA 13 (the package libcublas-13-0, or the wheel nvidia-cublas in "
+           "the toolkit's folder)";
+  }
+  if (library == "nvrtc") return "install NVRTC of CUDA 13 (the package cuda-nvrtc-13-0)";
+  return "install CUPTI of CUDA 13 (the package cuda-cupti-13-0)";
+}
+
 }  // namespace
+
+std::vector<std::string> library_files(const std::vector<std::string>& libraries) {
+  std::vector<std::string> files;
+  for (const std::string& library : libraries) files.push_back("lib" + library + ".so.13");
+  return files;
+}
+
+void load_in_guest(GuestProcess& guest, const std::vector<std::string>& libraries) {
+  for (const std::string& library : libraries) {
+    Call call;
+    call.libraries = library_files({library});
+    const std::optional<Reply> reply = guest.call(call);
+    if (reply && reply->cuda_error.empty()) continue;
+    throw DeviceError(
+        "the guest process cannot load what tasks of this course need: " +
+        (reply ? reply->cuda_error : call.libraries.front() + " ends the process that loads it") +
+        "; " + remedy_for(library) + ", or use --device sim");
+  }
+}
 
 void add_library_folder(const fs::path& folder, GuestSetup& setup) {
   std::error_code error;

@@ -13,6 +13,14 @@ namespace rooflab {
 /// mounted there.
 void add_library_folder(const std::filesystem::path& folder, GuestSetup& setup);
 
+/// Loads those libraries in a guest that has loaded no student's code yet: what a submission is
+/// linked with and the machine lacks would be told as the student's error.
+/// @throws DeviceError naming the one that is missing and the remedy.
+void load_in_guest(GuestProcess& guest, const std::vector<std::string>& libraries);
+
+/// Their file names, which the loader finds in the toolkit's folder.
+std::vector<std::string> library_files(const std::vector<std::string>& libraries);
+
 /// Lets a guest load, and its programs find, what a task's `libraries` name of the CUDA toolkit
 /// beside the runtime and cuBLAS, which every device has:
 /// - "nvrtc": libnvrtc and its builtins, and for the sources that it compiles the toolkit's

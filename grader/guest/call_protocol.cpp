@@ -151,6 +151,8 @@ std::optional<Values> results_from(const json& node) {
 std::string encode(const Call& call) {
   json object = {{"library", call.library},
                  {"entry", call.entry},
+                 {"libraries", call.libraries},
+                 {"proves_kernel", call.proves_kernel},
                  {"parameters", to_json(call.parameters)},
                  {"tensors", to_json(call.tensors)},
                  {"measured", call.measured},
@@ -186,6 +188,8 @@ Call decode_call(const std::string& text) {
   Call call;
   call.library = object.at("library").get<std::string>();
   call.entry = object.at("entry").get<std::string>();
+  call.libraries = object.at("libraries").get<std::vector<std::string>>();
+  call.proves_kernel = object.at("proves_kernel").get<bool>();
   call.measured = object.at("measured").get<bool>();
   call.gives_stream = object.at("gives_stream").get<bool>();
   call.holds_to_stream = object.at("holds_to_stream").get<bool>();

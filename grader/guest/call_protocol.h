@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "grader/contract/problem.h"
 
@@ -44,9 +45,13 @@ struct CallBeside {
 
 struct Call {
   std::string library;  ///< path of the task's shared library, as the guest sees it
-  /// Empty: nothing is loaded or called, only the tensors opened, the events of a measured call
-  /// made and the device waited for.
+  /// Empty: nothing is called, only the tensors opened, `libraries` loaded, the events of a
+  /// measured call made and the device waited for.
   std::string entry;
+  /// Without an entry: file names of libraries that a task's own library is going to need.
+  std::vector<std::string> libraries = {};
+  /// Without an entry: the guest's own kernel runs on the tensors `x` and `y` (proof.h).
+  bool proves_kernel = false;
   Values parameters;
   std::map<std::string, TensorPlace> tensors;
   bool measured = false;      ///< time the call with CUDA events

@@ -22,10 +22,14 @@ TEST(CallProtocolTest, ACallArrivesAsItWasSent) {
   call.tensors["B"] = {0, std::string(128, 'f'), 84, true};
   call.gives_stream = call.holds_to_stream = true;
   call.stream = 17;
+  call.libraries = {"libcublas.so.13"};
+  call.proves_kernel = true;
   call.beside = CallBeside{{{"m", std::int64_t{5}}}, {{"A", {0x5678, ""}}}, 18};
   const std::string line = encode(call);
   EXPECT_EQ(line.find('\n'), std::string::npos) << "a call is one line";
   const Call got = decode_call(line);
+  EXPECT_EQ(got.libraries, call.libraries);
+  EXPECT_TRUE(got.proves_kernel);
   EXPECT_EQ(got.library, call.library);
   EXPECT_EQ(got.entry, call.entry);
   EXPECT_TRUE(got.measured);

@@ -32,6 +32,10 @@ class CudaRuntime {
   /// null. It lasts as long as the process. @throws std::runtime_error with CUDA's error.
   void* make_own(std::size_t bytes, const void* contents);
 
+  /// Runs the kernel that proves that the GPU can run this build's machine code: proof.h.
+  /// @throws std::runtime_error with CUDA's error.
+  void run_proof(const void* x, void* y);
+
   /// Lets the device's own pool keep what is freed. Left alone, it gives all of it back whenever
   /// the device is awaited, as the grader does between measured calls: each would pay for mapping
   /// what it takes by cudaMallocAsync anew.

@@ -33,6 +33,14 @@ class KeepsIfMeasured {
   KeptObjects& kept_;
 };
 
+/// Kept until the process ends: a task's own library finds it loaded.
+void load_needed(const std::string& library) {
+  if (dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return;
+  const char* reason = dlerror();
+  throw std::runtime_error(
+      library + " cannot be loaded: " + (reason == nullptr ? "no reason given" : reason));
+}
+
 void* known_stream(std::uint64_t handle) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(handle));
 }
@@ -88,6 +96,10 @@ Reply TaskCaller::prepare(const Call& call) {
     cuda_.require();
     for (const auto& [name, place] : call.tensors) {
       place_of(place);
+    }
+    for (const std::string& library : call.libraries) load_needed(library);
+    if (call.proves_kernel) {
+      cuda_.run_proof(place_of(call.tensors.at("x")), place_of(call.tensors.at("y")));
     }
     void* stream = stream_of(call);
     if (call.measured) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "grader/device/cuda/cuda_device.h"
 #include "grader/device/testing/scaling.h"
 #include "grader/pipeline/grade_fixture.h"
@@ -36,6 +38,7 @@ class StandInGpuTest : public GradeTest {
     const std::filesystem::path build = ROOFLAB_BINARY_DIR;
     options.cuda_libraries = options.gpu_locks = build / "tests" / "fake_cuda";
     CudaDevice device(0, options);
+    once_opened_();
     part_.tasks[0].entry = entry;
     build_.library = build / "tests" / "libhost_tasks.so";
     const GradeTools tools{
@@ -46,6 +49,8 @@ class StandInGpuTest : public GradeTest {
     for (TaskSpec& task : part_.tasks) complete_groups(task);
     return grade(part_, request_, tools).tasks.at(0);
   }
+
+  std::function<void()> once_opened_ = [] {};
 };
 
 TEST_F(StandInGpuTest, ATimeByTheGradersOwnClockEarnsItsPoints) {
@@ -96,7 +101,7 @@ TEST_F(StandInGpuTest, ATimeThatNobodyCanTellIsNoScore) {
 }
 
 TEST_F(StandInGpuTest, MemoryThatAGuestCannotOpenIsNoStudentsFault) {
-  setenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING", "1", 1);
+  once_opened_ = [] { setenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING", "1", 1); };
   const TaskResult task = grade_entry("scale_on_host");
   unsetenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING");
   EXPECT_EQ(task.verdict, Verdict::grader_fault);

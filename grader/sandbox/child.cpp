@@ -149,7 +149,7 @@ void drop_capabilities(int failures) {
 
 void drop_rights(const Prepared& prepared, const OwnDescriptors& own) {
   const ChildPlan& plan = prepared.plan;
-  if (plan.user != 0 && (syscall(SYS_setgroups, 0, nullptr) != 0 ||
+  if (plan.user != 0 && (syscall(SYS_setgroups, plan.groups.size(), plan.groups.data()) != 0 ||
                          syscall(SYS_setresgid, plan.user, plan.user, plan.user) != 0 ||
                          syscall(SYS_setresuid, plan.user, plan.user, plan.user) != 0)) {
     fail(own.failures, "changing the user");

@@ -24,6 +24,7 @@ struct ChildPlan {
   std::vector<std::pair<int, rlimit>> limits;    ///< RLIMIT_… -> value
   std::vector<int> control_groups;               ///< cgroup.procs files to write "0" to
   uid_t user = 0;                                ///< 0: no change
+  std::vector<gid_t> groups = {};                ///< with that user, beside its own
   int landlock = -1;                             ///< a rule set to enter
   std::vector<sock_filter> filter;               ///< a seccomp filter to enter
   bool no_new_privileges = true;

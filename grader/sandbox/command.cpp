@@ -12,6 +12,7 @@
 
 #include "grader/posix/file_in_memory.h"
 #include "grader/sandbox/await_program_image.h"
+#include "grader/sandbox/device_groups.h"
 #include "grader/sandbox/landlock.h"
 #include "grader/sandbox/process_tree.h"
 #include "grader/sandbox/seccomp_filter.h"
@@ -124,6 +125,7 @@ class BubblewrapArguments {
     const std::string size = bytes(request.limits.disk_bytes);
     add({"--proc", "/proc", "--dev", "/dev"});
     for (const fs::path& device : request.devices) {
+      add_parents(device);  // as /dev/nvidia-caps
       add({"--dev-bind", device.string(), device.string()});
     }
     for (const char* directory : {"/dev/shm", "/tmp"}) {
@@ -165,6 +167,16 @@ class BubblewrapArguments {
   std::vector<std::string> words_;
 };
 
+/// setpriv's word for the groups that a program keeps.
+std::string groups_word(const std::vector<gid_t>& groups) {
+  if (groups.empty()) return "--clear-groups";
+  std::string word = "--groups=";
+  for (const gid_t group : groups) {
+    word += (word.back() == '=' ? "" : ",") + std::to_string(group);
+  }
+  return word;
+}
+
 std::vector<std::string> bubblewrap_words(const SandboxRequest& request, const Layers& layers,
                                           const SandboxCommand& command) {
   BubblewrapArguments arguments(bubblewrap_program());
@@ -188,8 +200,9 @@ std::vector<std::string> bubblewrap_words(const SandboxRequest& request, const L
   arguments.add({"--", kAwaitProgram, std::to_string(kReportNumber)});
   if (as_root) {
     const std::string user = std::to_string(command.user->id());
-    arguments.add({"/usr/bin/setpriv", "--reuid", user, "--regid", user, "--clear-groups",
-                   "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"});
+    arguments.add({"/usr/bin/setpriv", "--reuid", user, "--regid", user,
+                   groups_word(groups_for(request.devices)), "--no-new-privs", "--inh-caps=-all",
+                   "--bounding-set=-all"});
   }
   if (request.limits.processes > 0) {
     // Set inside, where the count begins at zero: a user namespace counts its own processes, and
@@ -274,6 +287,7 @@ void plan_fallback(const SandboxRequest& request, const Layers& layers, SandboxC
   }
   if (command.user) {
     plan.user = command.user->id();
+    plan.groups = groups_for(request.devices);
   }
   std::vector<fs::path> writable{scratch};
   for (const WritableDirectory& directory : request.writable) {

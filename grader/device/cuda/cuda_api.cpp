@@ -56,6 +56,38 @@ std::string version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
+struct InitFailure {
+  int error;
+  const char* reason;
+  const char* remedy;
+};
+
+/// Of cuInit, by what the driver's API says of each (CUresult).
+constexpr InitFailure kInitFailures[] = {
+    {100, "the driver finds no GPU",
+     "start the container with its GPUs (docker run --gpus all), and see what "
+     "CUDA_VISIBLE_DEVICES says"},
+    {802, "the system is not ready, as while its NVSwitches are not set up",
+     "start nvidia-fabricmanager"},
+    {803, "the driver's library and its kernel module are of different releases",
+     "restart the machine, or load the new kernel module"},
+    {804, "a compatibility library (cuda-compat) was loaded that this GPU does not allow",
+     "remove its folder from LD_LIBRARY_PATH and install driver 580 or later"},
+    {999, "the driver cannot reach its kernel modules",
+     "run `nvidia-modprobe -u -c 0` as root, and see whether nvidia-smi works"},
+};
+
+[[noreturn]] void throw_not_started(int error) {
+  std::string reason = "the NVIDIA driver does not start (cuInit returned " + std::to_string(error);
+  std::string remedy = "see whether nvidia-smi works";
+  for (const InitFailure& failure : kInitFailures) {
+    if (failure.error != error) continue;
+    reason += std::string(": ") + failure.reason;
+    remedy = failure.remedy;
+  }
+  throw DeviceError(reason + "); " + remedy + ", or " + kUseSimulated);
+}
+
 }  // namespace
 
 void CudaApi::CloseLibrary::operator()(void* library) const { dlclose(library); }
@@ -72,6 +104,7 @@ std::shared_ptr<const CudaApi> CudaApi::load(const std::filesystem::path& librar
   auto api = std::make_shared<CudaApi>();
   // We compile nothing for a GPU, and the driver would make a folder ~/.nv for it.
   setenv("CUDA_CACHE_DISABLE", "1", 0);
+  setenv("CUDA_MPS_PIPE_DIRECTORY", kNoMps, 1);
   api->driver_ = open(libraries, "libcuda.so.1");
   if (!api->driver_) {
     throw DeviceError("no NVIDIA driver: " + why_not("libcuda.so.1") + "; " + kUseSimulated);
@@ -87,6 +120,8 @@ std::shared_ptr<const CudaApi> CudaApi::load(const std::filesystem::path& librar
   // Parts of a divided GPU (MIG) have one each.
   api->driver_device_get_uuid_ = reinterpret_cast<decltype(driver_device_get_uuid_)>(
       dlsym(api->driver_.get(), "cuDeviceGetUuid_v2"));
+  api->driver_whole_device_get_uuid_ = reinterpret_cast<decltype(driver_whole_device_get_uuid_)>(
+      dlsym(api->driver_.get(), "cuDeviceGetUuid"));
   find(api->runtime_.get(), "cudaGetErrorName", api->get_error_name_);
   find(api->runtime_.get(), "cudaGetDeviceCount", api->get_device_count_);
   find(api->runtime_.get(), "cudaDriverGetVersion", api->driver_get_version_);
@@ -104,8 +139,7 @@ std::shared_ptr<const CudaApi> CudaApi::load(const std::filesystem::path& librar
   find(api->runtime_.get(), "cudaMemcpy", api->memcpy_);
   find(api->runtime_.get(), "cudaMemset", api->memset_);
   if (const int error = api->driver_init_(0); error != 0) {
-    throw DeviceError("the NVIDIA driver does not start (cuInit returned " + std::to_string(error) +
-                      "); see whether nvidia-smi works, or " + kUseSimulated);
+    throw_not_started(error);
   }
   return api;
 }
@@ -129,8 +163,16 @@ int CudaApi::device_count() const {
   int count = 0;
   const cudaError_t error = get_device_count_(&count);
   if (error == cudaErrorInsufficientDriver) throw_driver_too_old();
+  if (error == cudaErrorNoDevice) return 0;
   check(error, "cudaGetDeviceCount");
   return count;
+}
+
+std::string CudaApi::versions() const {
+  int driver = 0, runtime = 0;
+  check(driver_get_version_(&driver), "cudaDriverGetVersion");
+  check(runtime_get_version_(&runtime), "cudaRuntimeGetVersion");
+  return "supports CUDA " + version_text(driver) + ", and the toolkit is " + version_text(runtime);
 }
 
 void CudaApi::throw_driver_too_old() const {
@@ -162,7 +204,13 @@ CudaApi::Description CudaApi::describe(int device) const {
   description.name = name.data();
   std::array<unsigned char, 16> uuid{};
   if (driver_device_get_uuid_ != nullptr && driver_device_get_uuid_(uuid.data(), device) == 0) {
-    description.uuid = "GPU" + uuid_text(uuid);
+    // Of a part of a divided GPU the newer function names the part, and the older one the whole.
+    std::array<unsigned char, 16> whole = uuid;
+    if (driver_whole_device_get_uuid_ != nullptr) {
+      driver_whole_device_get_uuid_(whole.data(), device);
+    }
+    const bool is_slice = whole != uuid || description.name.find(" MIG ") != std::string::npos;
+    description.uuid = (is_slice ? "MIG" : "GPU") + uuid_text(uuid);
   }
   std::array<char, 64> address{};
   check(device_get_pci_bus_id_(address.data(), static_cast<int>(address.size()), device),
@@ -179,7 +227,7 @@ CudaApi::Description CudaApi::describe(int device) const {
 
 void CudaApi::use(int device) const { check(set_device_(device), "cudaSetDevice"); }
 
-void CudaApi::require_sharing(int device) const {
+void CudaApi::require_default_mode(int device) const {
   const std::string gpu = "cuda:" + std::to_string(device);
   if (attribute(cudaDevAttrComputeMode, device) != cudaComputeModeDefault) {
     throw DeviceError(gpu +
@@ -187,6 +235,10 @@ void CudaApi::require_sharing(int device) const {
                       "two; run `nvidia-smi -c DEFAULT` as root, or " +
                       kUseSimulated);
   }
+}
+
+void CudaApi::require_shared_pools(int device) const {
+  const std::string gpu = "cuda:" + std::to_string(device);
   const std::size_t handles = attribute(cudaDevAttrMemoryPoolsSupported, device) == 0
                                   ? 0
                                   : attribute(cudaDevAttrMemoryPoolSupportedHandleTypes, device);

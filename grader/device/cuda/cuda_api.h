@@ -11,6 +11,11 @@
 
 namespace rooflab {
 
+/// $CUDA_MPS_PIPE_DIRECTORY of our process and of its guests: no such folder. Else ours would join
+/// the daemon of CUDA's Multi-Process Service that listens in /tmp/nvidia-mps, a folder that no
+/// guest sees, and the two would not share memory.
+inline constexpr const char* kNoMps = "/nonexistent/rooflab-uses-no-mps";
+
 /// NVIDIA's driver and runtime, loaded when they are first needed, so that the grader starts on
 /// machines that have neither. Every function throws DeviceError on failure, unless it says
 /// otherwise.
@@ -24,7 +29,8 @@ class CudaApi {
   struct Description {
     std::string name;         ///< as the driver says it, "NVIDIA H200"
     std::string pci_address;  ///< "0000:65:00.0"
-    std::string uuid;         ///< "GPU-8c4d1f20-…"; empty when the driver does not say
+    /// "GPU-8c4d1f20-…", or "MIG-…" of a part of a divided GPU; empty when the driver does not say
+    std::string uuid;
     int capability_major = 0;
     int capability_minor = 0;
     int sm_count = 0;
@@ -34,11 +40,15 @@ class CudaApi {
 
   /// @throws DeviceError, also for a driver that is older than the runtime.
   int device_count() const;
+  /// "supports CUDA 13.0, the toolkit is 13.0".
+  std::string versions() const;
   /// The library that was loaded as the driver, wherever the loader found it; empty when unknown.
   std::filesystem::path driver_file() const;
   Description describe(int device) const;
-  /// @throws DeviceError saying what keeps a guest's process from this GPU, or from memory of ours.
-  void require_sharing(int device) const;
+  /// @throws DeviceError when the GPU lets in one process or none.
+  void require_default_mode(int device) const;
+  /// @throws DeviceError when no process could open memory of ours.
+  void require_shared_pools(int device) const;
   void use(int device) const;
 
   /// A pool of the GPU's memory that another process can open by a descriptor.
@@ -95,6 +105,7 @@ class CudaApi {
   int (*driver_device_get_name_)(char*, int, int) = nullptr;
   int (*driver_device_total_mem_)(std::size_t*, int) = nullptr;
   int (*driver_device_get_uuid_)(unsigned char*, int) = nullptr;  // old drivers have none
+  int (*driver_whole_device_get_uuid_)(unsigned char*, int) = nullptr;
 };
 
 }  // namespace rooflab

@@ -1,83 +1,48 @@
 #include "grader/device/cuda/cuda_device.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <optional>
-#include <sstream>
 #include <utility>
 
 #include "grader/device/cuda/gpu_lock.h"
+#include "grader/device/cuda/opening.h"
 #include "grader/device/cuda/placement.h"
 #include "grader/device/cuda/timed_calls.h"
 #include "grader/device/guest_process.h"
 #include "grader/device/sanitizer/checked_run.h"
 #include "grader/device/toolkit_libraries.h"
 #include "specs/calibration.h"
+#include "specs/driver_names.h"
 
 namespace rooflab {
 namespace {
 
-// The name under which the guest sees GPU `index` of ours, and no other.
-std::string visible_name(int index) {
-  const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (list == nullptr) {
-    return std::to_string(index);
-  }
-  std::istringstream names(list);
-  std::string name;
-  for (int i = 0; i <= index && std::getline(names, name, ','); ++i) {
-  }
-  return name;
-}
-
-/// The guest loads the driver that we did, which may lie where only our own loader's path leads.
-void add_driver(const std::filesystem::path& driver, GuestSetup& setup) {
-  if (driver.empty()) return;
-  add_library_folder(driver.parent_path(), setup);
-  std::error_code error;
-  const auto itself = std::filesystem::canonical(driver, error);  // its name may be a link
-  if (!error) setup.read_only.push_back(itself.parent_path());
-}
-
-GuestSetup guest_setup(const CudaApi& api, const DeviceOptions& options, const RunRequest& request,
-                       int index, const Placement& placement) {
-  GuestSetup setup;
-  setup.program = options.guest_program;
-  setup.library = request.library;
-  if (!options.cuda_libraries.empty()) add_library_folder(options.cuda_libraries, setup);
-  add_driver(api.driver_file(), setup);
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry("/dev", error), end; !error && entry != end;
-       entry.increment(error)) {
-    if (entry->path().filename().string().starts_with("nvidia") && !entry->is_directory(error)) {
-      setup.devices.push_back(entry->path());
-    }
-  }
-  setup.environment = {{"CUDA_VISIBLE_DEVICES", visible_name(index)}};
-  if (const char* order = std::getenv("CUDA_DEVICE_ORDER"); order != nullptr) {
-    setup.environment["CUDA_DEVICE_ORDER"] = order;
-  }
-  add_toolkit_libraries(request.libraries, options.cuda_libraries, setup);
-  setup.time_limit = request.time_limit;
-  setup.sandbox = options.sandbox;
-  setup.descriptors = {{placement.descriptor(), kMemoryDescriptor}};
-  return setup;
+GuestNeeds needs_of(const RunRequest& request, const Placement& placement) {
+  return {.library = request.library,
+          .libraries = request.libraries,
+          .time_limit = request.time_limit,
+          .memory = placement.descriptor()};
 }
 
 RunOutcome run_once(const std::shared_ptr<const CudaApi>& api, const DeviceOptions& options,
-                    const RunRequest& request, int index, std::size_t l2_bytes,
-                    const ClockWatch& watch) {
-  api->use(index);
+                    const RunRequest& request, const OpenedGpu& gpu, const ClockWatch& watch) {
+  api->use(gpu.index);
   // It outlives the guest.
-  const Placement placement(api, index, *request.problem, l2_bytes, request.timed);
+  const Placement placement(api, gpu.index, *request.problem, gpu.description.l2_bytes,
+                            request.timed);
   RunOutcome measured;
-  GuestProcess guest(guest_setup(*api, options, request, index, placement));
+  const GuestSetup setup = gpu_guest_setup(*api, options, gpu, needs_of(request, placement));
+  GuestProcess guest(setup);
   const Call call = placement.call(request);
   guest.prepare(call);
+  load_in_guest(guest, request.libraries);
   std::optional<Reply> reply;
   if (request.timed) {
-    GuestProcess bystander(guest_setup(*api, options, request, index, placement));
+    GuestProcess bystander(setup);
     reply = TimedCalls(guest, bystander, placement, request, watch).run(measured);
   } else {
     placement.prepare(*request.problem);
@@ -116,6 +81,7 @@ double gibibytes(double bytes) { return bytes / (1ULL << 30); }
 
 gpu_spec::GpuSpec matching_spec(const CudaApi::Description& gpu,
                                 const std::filesystem::path& specs) {
+  std::string others;
   constexpr double kMemoryTolerance = 1.0 / 6;  // drivers keep some of it
   const auto memory = static_cast<double>(gpu.memory_bytes);
   std::optional<gpu_spec::GpuSpec> best;
@@ -126,49 +92,74 @@ gpu_spec::GpuSpec matching_spec(const CudaApi::Description& gpu,
     if (spec.compute_capability_major == gpu.capability_major &&
         spec.compute_capability_minor == gpu.capability_minor && spec.sm_count == gpu.sm_count &&
         distance < best_distance) {
+      const std::vector<std::string> names = gpu_spec::driver_names(specs, id);
+      if (!names.empty() && std::ranges::find(names, gpu.name) == names.end()) {
+        others += fmt::format(", where {}.toml fits but for its name, as it is of {}", id,
+                              fmt::join(names, " and "));
+        continue;
+      }
       best_distance = distance;
       best = std::move(spec);
     }
   }
   if (!best) {
-    throw DeviceError("no specification for " + gpu.name + " (compute capability " +
-                      std::to_string(gpu.capability_major) + "." +
-                      std::to_string(gpu.capability_minor) + ", " + std::to_string(gpu.sm_count) +
-                      " SMs, " + std::to_string(std::lround(gibibytes(memory))) + " GiB) in " +
-                      specs.string() + "; add a file for it there, or use --device sim");
+    throw DeviceError(fmt::format(
+        "no specification for {} (compute capability {}.{}, {} SMs, {} GiB) in {}{}; add a file "
+        "for it there, or use --device sim",
+        gpu.name, gpu.capability_major, gpu.capability_minor, gpu.sm_count,
+        std::lround(gibibytes(memory)), specs.string(), others));
   }
   return *best;
 }
 
 CudaDevice::CudaDevice(int index, const DeviceOptions& options)
-    : index_(index), options_(options), api_(CudaApi::load(options.cuda_libraries)) {
-  const int count = api_->device_count();
-  if (index < 0 || index >= count) {
-    throw DeviceError("there is no cuda:" + std::to_string(index) + ": this machine has " +
-                      std::to_string(count) + (count == 1 ? " GPU" : " GPUs") +
-                      (count > 0 ? "; use --device cuda:0" : "; use --device sim"));
-  }
-  description_ = api_->describe(index);
-  api_->require_sharing(index);
-  watch_.emplace(nvml_in(options.cuda_libraries).c_str(), description_.pci_address);
-  gpu_ = matching_spec(description_, options.gpu_specs);
+    : options_(options), gpu_{.index = index, .description = {}, .nvml = {}} {
+  const OpeningSteps steps(options.opening_step);
+  int count = 0;
+  steps.take("driver", [&] {
+    api_ = CudaApi::load(options.cuda_libraries);
+    count = api_->device_count();
+    return api_->driver_file().string() + " " + api_->versions();
+  });
+  steps.take("GPU", [&] { return look_at_gpu(count); });
+  steps.take("specification", [&] {
+    spec_ = matching_spec(gpu_.description, options.gpu_specs);
+    return spec_.id + ".toml";
+  });
+  prove_opening(api_, options_, gpu_, steps);
   look_for_calibration();
 }
 
+std::string CudaDevice::look_at_gpu(int count) {
+  if (gpu_.index < 0 || gpu_.index >= count) {
+    throw DeviceError("there is no " + id() + ": this machine has " + std::to_string(count) +
+                      (count == 1 ? " GPU" : " GPUs") +
+                      (count > 0 ? "; use --device cuda:0" : "; use --device sim"));
+  }
+  const CudaApi::Description& found = gpu_.description = api_->describe(gpu_.index);
+  api_->require_default_mode(gpu_.index);
+  const std::string nvml = nvml_in(options_.cuda_libraries);
+  watch_.emplace(nvml.c_str(), found.pci_address);
+  gpu_.nvml =
+      numbers_by_nvml(nvml, {.gpu = id(), .pci_address = found.pci_address, .uuid = found.uuid});
+  return fmt::format("{} at {}, compute capability {}.{}", found.name, found.pci_address,
+                     found.capability_major, found.capability_minor);
+}
+
 void CudaDevice::look_for_calibration() {
-  roofline_gpu_ = gpu_;
-  const auto file = gpu_spec::calibration_file(options_.gpu_specs, gpu_.id, description_.uuid);
+  roofline_gpu_ = spec_;
+  const auto file = gpu_spec::calibration_file(options_.gpu_specs, spec_.id, gpu_.description.uuid);
   std::error_code error;
-  if (description_.uuid.empty() || !std::filesystem::exists(file, error)) return;
+  if (gpu_.description.uuid.empty() || !std::filesystem::exists(file, error)) return;
   std::string objection;
   try {
     const gpu_spec::Calibration calibration = gpu_spec::load_calibration(file);
     objection = calibration.kind != "measured" ? "its times are modelled"
-                : calibration.uuid != description_.uuid
-                    ? "it is of " + calibration.uuid + ", not of " + description_.uuid
-                    : gpu_spec::objection_to(calibration, gpu_);
+                : calibration.uuid != gpu_.description.uuid
+                    ? "it is of " + calibration.uuid + ", not of " + gpu_.description.uuid
+                    : gpu_spec::objection_to(calibration, spec_);
     if (objection.empty()) {
-      roofline_gpu_ = gpu_spec::with_peaks_of(gpu_, calibration);
+      roofline_gpu_ = gpu_spec::with_peaks_of(spec_, calibration);
       peaks_ = "calibrated on this GPU, " + calibration.date;
     }
   } catch (const gpu_spec::SpecError& broken) {
@@ -182,8 +173,8 @@ void CudaDevice::look_for_calibration() {
 RunOutcome CudaDevice::run(const RunRequest& request) {
   try {
     // Untimed runs keep others away too: they would be what disturbs somebody else's timed one.
-    const GpuLock alone(description_.pci_address, options_.gpu_locks, options_.progress);
-    return run_once(api_, options_, request, index_, description_.l2_bytes, *watch_);
+    const GpuLock alone(gpu_.description.pci_address, options_.gpu_locks, options_.progress);
+    return run_once(api_, options_, request, gpu_, *watch_);
   } catch (const std::exception& error) {  // ours or the machine's, never the student's
     RunOutcome outcome;
     outcome.end = RunOutcome::End::device_fault;
@@ -204,16 +195,18 @@ CheckedCall CudaDevice::check(const RunRequest& request) {
 
 CheckedCall CudaDevice::check_once(const RunRequest& request) const {
   try {
-    const GpuLock alone(description_.pci_address, options_.gpu_locks, options_.progress);
-    api_->use(index_);
-    const Placement placement(api_, index_, *request.problem, 0, false);
+    const GpuLock alone(gpu_.description.pci_address, options_.gpu_locks, options_.progress);
+    api_->use(gpu_.index);
+    const Placement placement(api_, gpu_.index, *request.problem, 0, false);
     const auto prepare = [&] {
       placement.prepare(*request.problem);
-      return placement.call_on_own_memory(request);
+      Call call = placement.call_on_own_memory(request);
+      call.libraries = library_files(request.libraries);
+      return call;
     };
     return sanitizer::run_checked(
         {.program = options_.sanitizer,
-         .setup = guest_setup(*api_, options_, request, index_, placement),
+         .setup = gpu_guest_setup(*api_, options_, gpu_, needs_of(request, placement)),
          .prepare = prepare});
   } catch (const std::exception& error) {
     return {.unavailable = error.what()};

@@ -39,7 +39,7 @@ RunRequest request_of(const Problem& problem, const std::string& entry) {
 TEST(CudaDeviceTest, IsDescribedByTheSpecificationThatFitsIt) {
   CudaDevice device(0, options());
   EXPECT_EQ(device.id(), "cuda:0");
-  EXPECT_EQ(device.name(), "Pretended GPU");
+  EXPECT_EQ(device.name(), "NVIDIA A100-PCIE-40GB");
   EXPECT_EQ(device.time_kind(), "measured");
   EXPECT_EQ(device.gpu().id, "a100");
 }
@@ -50,7 +50,8 @@ TEST(CudaDeviceTest, ASpecificationHasToFit) {
     CudaDevice device(0, options());
     ADD_FAILURE() << "opened";
   } catch (const DeviceError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("Pretended GPU (compute capability 8.0, 109 SMs, 39 GiB)"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("NVIDIA A100-PCIE-40GB (compute capability 8.0, 109 SMs, 39 GiB)"));
     EXPECT_THAT(error.what(), HasSubstr("use --device sim"));
   }
   unsetenv("ROOFLAB_FAKE_CUDA_SMS");
@@ -175,7 +176,7 @@ class CalibratedGpuTest : public testing::Test {
   fs::path folder_;
   gpu_spec::Calibration calibration_{.gpu = "a100",
                                      .kind = "measured",
-                                     .device = "Pretended GPU",
+                                     .device = "NVIDIA A100-PCIE-40GB",
                                      .uuid = "GPU-10111213-1415-1617-1819-1a1b1c1d1e1f",
                                      .date = "2026-03-14"};
 };

@@ -9,10 +9,17 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <string>
+
+#include "grader/device/testing/fake_gpus.h"
+#include "grader/guest/proof.h"
+
+namespace fake = rooflab::fake;
 
 namespace {
 
@@ -25,9 +32,17 @@ struct Extent {
 static_assert(sizeof(Extent) <= sizeof(cudaMemPoolPtrExportData));
 constexpr std::uint64_t kMark = 0x524F4F464C4142;
 
-std::map<void*, Extent>& allocations() {
-  static std::map<void*, Extent> all;
-  return all;
+struct Allocations {
+  std::mutex mutex;
+  std::map<void*, Extent> all;
+  Extent* find(void* address) {
+    const auto found = all.find(address);
+    return found == all.end() ? nullptr : &found->second;
+  }
+};
+Allocations& allocations() {
+  static Allocations ours;
+  return ours;
 }
 
 void* map_file(int file, const Extent& extent, int protection) {
@@ -36,9 +51,18 @@ void* map_file(int file, const Extent& extent, int protection) {
   return address == MAP_FAILED ? nullptr : address;
 }
 
-int from_environment(const char* name, int otherwise) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? otherwise : std::atoi(value);
+int number(const char* name, int otherwise) {
+  return std::atoi(fake::setting(name, std::to_string(otherwise)).c_str());
+}
+
+/// What the environment or a file has told this function to fail with, if anything has.
+#define FAIL_IF_TOLD() \
+  if (const int told = fake::failure_of(__func__)) return static_cast<cudaError_t>(told)
+
+/// The current GPU of a thread, by the process's numbers.
+int& current() {
+  static thread_local int device = 0;
+  return device;
 }
 
 /// NVIDIA's runtime works by the driver, which it looks for along the loader's path.
@@ -65,7 +89,28 @@ struct CUmemPoolHandle_st {
 extern "C" {
 
 const char* cudaGetErrorName(cudaError_t error) {
-  return error == cudaSuccess ? "cudaSuccess" : "cudaErrorInvalidValue";
+  switch (error) {
+    case cudaSuccess:
+      return "cudaSuccess";
+    case cudaErrorMemoryAllocation:
+      return "cudaErrorMemoryAllocation";
+    case cudaErrorInsufficientDriver:
+      return "cudaErrorInsufficientDriver";
+    case cudaErrorDevicesUnavailable:
+      return "cudaErrorDevicesUnavailable";
+    case cudaErrorNoDevice:
+      return "cudaErrorNoDevice";
+    case cudaErrorNoKernelImageForDevice:
+      return "cudaErrorNoKernelImageForDevice";
+    case cudaErrorUnsupportedPtxVersion:
+      return "cudaErrorUnsupportedPtxVersion";
+    case cudaErrorNotSupported:
+      return "cudaErrorNotSupported";
+    case cudaErrorMpsConnectionFailed:
+      return "cudaErrorMpsConnectionFailed";
+    default:
+      return "cudaErrorInvalidValue";
+  }
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
@@ -83,13 +128,21 @@ cudaError_t cudaGetDeviceCount(int* count) {
   int driver = 0;
   cudaDriverGetVersion(&driver);
   if (driver < 13000) return cudaErrorInsufficientDriver;
-  *count = from_environment("ROOFLAB_FAKE_CUDA_GPUS", 1);
+  *count = static_cast<int>(fake::visible().size());
   return cudaSuccess;
 }
 
-cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : cudaErrorInvalidDevice; }
+cudaError_t cudaSetDevice(int device) {
+  FAIL_IF_TOLD();
+  const auto count = static_cast<int>(fake::visible().size());
+  if (count == 0) return cudaErrorNoDevice;
+  if (device < 0 || device >= count) return cudaErrorInvalidDevice;
+  current() = device;
+  return cudaSuccess;
+}
 
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+  const auto gpu = static_cast<std::size_t>(fake::visible().at(static_cast<std::size_t>(device)));
   switch (attribute) {
     case cudaDevAttrComputeCapabilityMajor:
       *value = 8;
@@ -98,20 +151,19 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
       *value = 0;
       break;
     case cudaDevAttrMultiProcessorCount:
-      *value = from_environment("ROOFLAB_FAKE_CUDA_SMS", 108);
+      *value = std::atoi(fake::element(fake::setting("ROOFLAB_FAKE_CUDA_SMS", "108"), gpu).c_str());
       break;
     case cudaDevAttrL2CacheSize:
       *value = 1 << 16;
       break;
     case cudaDevAttrComputeMode:
-      *value = from_environment("ROOFLAB_FAKE_CUDA_COMPUTE_MODE", cudaComputeModeDefault);
+      *value = number("ROOFLAB_FAKE_CUDA_COMPUTE_MODE", cudaComputeModeDefault);
       break;
     case cudaDevAttrMemoryPoolsSupported:
       *value = 1;
       break;
     case cudaDevAttrMemoryPoolSupportedHandleTypes:
-      *value =
-          from_environment("ROOFLAB_FAKE_CUDA_POOL_HANDLES", cudaMemHandleTypePosixFileDescriptor);
+      *value = number("ROOFLAB_FAKE_CUDA_POOL_HANDLES", cudaMemHandleTypePosixFileDescriptor);
       break;
     default:
       return cudaErrorInvalidValue;
@@ -119,13 +171,21 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceGetPCIBusId(char* address, int size, int) {
-  std::strncpy(address, "0000:65:00.0", static_cast<std::size_t>(size));
+/// 0000:65:00.0, 0000:66:00.0, …
+cudaError_t cudaDeviceGetPCIBusId(char* address, int size, int device) {
+  const auto gpu = static_cast<unsigned>(fake::visible().at(static_cast<std::size_t>(device)));
+  std::snprintf(address, static_cast<std::size_t>(size), "0000:%02x:00.0", 0x65 + gpu);
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
-cudaError_t cudaGetLastError() { return cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() {
+  FAIL_IF_TOLD();
+  return cudaSuccess;
+}
+cudaError_t cudaGetLastError() {
+  FAIL_IF_TOLD();
+  return cudaSuccess;
+}
 
 cudaError_t cudaMalloc(void** address, std::size_t bytes) {
   static int counter = 0;
@@ -141,9 +201,11 @@ cudaError_t cudaMalloc(void** address, std::size_t bytes) {
 }
 
 cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
+  FAIL_IF_TOLD();
   if (properties->allocType != cudaMemAllocationTypePinned ||
       properties->handleTypes != cudaMemHandleTypePosixFileDescriptor ||
-      properties->location.type != cudaMemLocationTypeDevice || properties->location.id != 0) {
+      properties->location.type != cudaMemLocationTypeDevice ||
+      properties->location.id != current()) {
     return cudaErrorInvalidValue;
   }
   *pool = new CUmemPoolHandle_st{.file = memfd_create("rooflab-fake-cuda", MFD_CLOEXEC)};
@@ -173,6 +235,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
 
 cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t bytes, cudaMemPool_t pool,
                                     cudaStream_t) {
+  FAIL_IF_TOLD();
   constexpr std::size_t kPage = 4096;
   if (pool->imported) {
     return cudaErrorInvalidValue;
@@ -184,17 +247,19 @@ cudaError_t cudaMallocFromPoolAsync(void** address, std::size_t bytes, cudaMemPo
   if (*address == nullptr) {
     return cudaErrorMemoryAllocation;
   }
-  allocations()[*address] = extent;
+  const std::scoped_lock lock(allocations().mutex);
+  allocations().all[*address] = extent;
   return cudaSuccess;
 }
 
 cudaError_t cudaFreeAsync(void* address, cudaStream_t) {
-  const auto found = allocations().find(address);
-  if (found == allocations().end()) {
+  const std::scoped_lock lock(allocations().mutex);
+  const Extent* found = allocations().find(address);
+  if (found == nullptr) {
     return cudaErrorInvalidValue;
   }
-  munmap(address, found->second.bytes);
-  allocations().erase(found);
+  munmap(address, found->bytes);
+  allocations().all.erase(address);
   return cudaSuccess;
 }
 
@@ -204,22 +269,24 @@ cudaError_t cudaMemPoolExportToShareableHandle(void* handle, cudaMemPool_t pool,
     return cudaErrorInvalidValue;
   }
   // For a test: of something that nobody can import.
-  const bool broken = std::getenv("ROOFLAB_FAKE_CUDA_SHARES_NOTHING") != nullptr;
+  const bool broken = !fake::setting("ROOFLAB_FAKE_CUDA_SHARES_NOTHING").empty();
   *static_cast<int*>(handle) = broken ? open("/dev/null", O_RDWR) : dup(pool->file);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData* exported, void* address) {
-  const auto found = allocations().find(address);
-  if (found == allocations().end()) {
+  const std::scoped_lock lock(allocations().mutex);
+  const Extent* found = allocations().find(address);
+  if (found == nullptr) {
     return cudaErrorInvalidValue;
   }
-  std::memcpy(exported->reserved, &found->second, sizeof(Extent));
+  std::memcpy(exported->reserved, found, sizeof(Extent));
   return cudaSuccess;
 }
 
 cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t* pool, void* handle,
                                                  cudaMemAllocationHandleType type, unsigned flags) {
+  FAIL_IF_TOLD();
   if (!finds_driver()) return cudaErrorInsufficientDriver;
   const int file = static_cast<int>(reinterpret_cast<std::intptr_t>(handle));
   const bool is_pool = fcntl(file, F_GET_SEALS) >= 0;  // which only such files have
@@ -278,7 +345,39 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
   return cudaSuccess;
 }
 
+cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJitOption*, void**,
+                                unsigned, cudaLibraryOption*, void**, unsigned) {
+  FAIL_IF_TOLD();
+  constexpr std::uint32_t kFatbinMagic = 0xBA55ED50;
+  std::uint32_t magic = 0;
+  std::memcpy(&magic, code, sizeof magic);
+  if (magic != kFatbinMagic) return cudaErrorInvalidValue;
+  *library = reinterpret_cast<cudaLibrary_t>(const_cast<void*>(code));
+  return cudaSuccess;
+}
+
+cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t library, const char* name) {
+  FAIL_IF_TOLD();
+  if (std::strcmp(name, rooflab::kProofKernel) != 0) return cudaErrorInvalidValue;
+  *kernel = reinterpret_cast<cudaKernel_t>(library);
+  return cudaSuccess;
+}
+
+/// The only kernel there is.
+cudaError_t cudaLaunchKernel(const void*, dim3 grid, dim3 block, void** arguments, std::size_t,
+                             cudaStream_t) {
+  FAIL_IF_TOLD();
+  const auto* x = *static_cast<const std::uint32_t**>(arguments[0]);
+  auto* y = *static_cast<std::uint32_t**>(arguments[1]);
+  const bool is_wrong = !fake::setting("ROOFLAB_FAKE_CUDA_MISCOMPUTES").empty();
+  for (std::uint32_t i = 0; i < grid.x * block.x; ++i) {
+    y[i] = rooflab::proof_of(x[i], i) + (is_wrong ? 1 : 0);
+  }
+  return cudaSuccess;
+}
+
 cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  FAIL_IF_TOLD();
   *event = new CUevent_st;
   return cudaSuccess;
 }

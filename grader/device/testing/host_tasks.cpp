@@ -137,6 +137,16 @@ ROOFLAB_ENTRY(names_its_descriptors) {
   call.result("open", open);
 }
 
+/// What it was told of GPUs.
+ROOFLAB_ENTRY(names_its_gpu) {
+  const auto value_of = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value == nullptr ? "" : value);
+  };
+  call.result("gpu", value_of("CUDA_VISIBLE_DEVICES"));
+  call.result("mps", value_of("CUDA_MPS_PIPE_DIRECTORY"));
+}
+
 ROOFLAB_ENTRY(returns_no_number) { call.result("nan", std::numeric_limits<double>::quiet_NaN()); }
 
 ROOFLAB_ENTRY(scale_on_host) { scale(call, call.real("alpha")); }

@@ -1,0 +1,51 @@
+// `grader doctor` on a machine with a real GPU, whose libraries are stand-ins.
+#include "grader/cli/cli_fixture.h"
+
+namespace rooflab {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class DoctorTest : public CliTest {
+ protected:
+  DoctorTest() {
+    const fs::path toolkit = folder_.path() / "toolkit";
+    const fs::path libraries = toolkit / "lib64";
+    fs::create_directories(toolkit / "bin");
+    fs::create_directories(libraries);
+    write("toolkit/bin/nvcc", "#!/bin/sh\nexec '" ROOFLAB_NVCC "' \"$@\"\n");
+    fs::permissions(toolkit / "bin/nvcc", fs::perms::owner_all);
+    for (const char* library : {"libcuda.so.1", "libcudart.so.13", "libnvidia-ml.so.1"}) {
+      fs::copy_file(fs::path(ROOFLAB_BINARY_DIR) / "tests/fake_cuda" / library,
+                    libraries / library);
+    }
+    environment_["ROOFLAB_NVCC"] = toolkit / "bin/nvcc";
+  }
+};
+
+TEST_F(DoctorTest, ShowsWhatTheOpeningOfAGpuProved) {
+  EXPECT_THAT(
+      run({"doctor"}).out,
+      AllOf(HasSubstr("ok   device     cuda:0  NVIDIA A100-PCIE-40GB\n"),
+            HasSubstr("supports CUDA 13.0, and the toolkit is 13.0\n"),
+            HasSubstr("ok              cuda:0  specification: a100.toml\n"),
+            HasSubstr("ok              cuda:0  kernel: 1024 results of machine code are right\n")));
+}
+
+TEST_F(DoctorTest, ShowsWhichStepFailedAndTheRemedy) {
+  write("toolkit/lib64/ROOFLAB_FAKE_CUDA_FAILS", "cudaLibraryLoadData=209");
+  EXPECT_THAT(
+      run({"doctor"}).out,
+      AllOf(HasSubstr("--   device     cuda:0  the guest process cannot use the GPU: "
+                      "cudaLibraryLoadData: cudaErrorNoKernelImageForDevice; add the GPU's"),
+            HasSubstr("ok              cuda:0  shared memory: opened by the guest\n"),
+            HasSubstr("--              cuda:0  kernel: the guest process cannot use the GPU: "
+                      "cudaLibraryLoadData: cudaErrorNoKernelImageForDevice; add the GPU's"),
+            Not(HasSubstr("cuda:0  events"))));
+}
+
+}  // namespace
+}  // namespace rooflab

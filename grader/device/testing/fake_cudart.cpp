@@ -1,6 +1,10 @@
 // Stands in for NVIDIA's runtime where there is no GPU. A memory pool is a file without a name, so
 // that only who has its descriptor can open it; other "device memory" is files in /dev/shm, where
 // tests look at it. Only what the grader and the guest call, and as strict as NVIDIA's is.
+//
+// What is done to memory is written to $ROOFLAB_FAKE_CUDA_LOG, a line for each call. A wait for the GPU
+// takes $ROOFLAB_FAKE_CUDA_WAITS_MS longer: a list ("0,0,5"), of which each wait takes the next, and
+// begins anew after the last.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -11,8 +15,12 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -48,6 +56,25 @@ bool finds_driver() {
 }
 
 using Clock = std::chrono::steady_clock;
+
+void log(const char* call, const void* to, const void* from, std::size_t bytes) {
+  const char* path = std::getenv("ROOFLAB_FAKE_CUDA_LOG");
+  if (path == nullptr) return;
+  std::ofstream(path, std::ios::app)
+      << call << ' ' << reinterpret_cast<std::uintptr_t>(to) << ' '
+      << reinterpret_cast<std::uintptr_t>(from) << ' ' << bytes << '\n';
+}
+
+/// As behind somebody else's work.
+void wait_as_told() {
+  static unsigned asked = 0;
+  const char* list = std::getenv("ROOFLAB_FAKE_CUDA_WAITS_MS");
+  if (list == nullptr || *list == '\0') return;
+  std::vector<int> waits;
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) waits.push_back(std::stoi(word));
+  std::this_thread::sleep_for(std::chrono::milliseconds(waits[asked++ % waits.size()]));
+}
 
 }  // namespace
 
@@ -124,7 +151,17 @@ cudaError_t cudaDeviceGetPCIBusId(char* address, int size, int) {
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() {
+  log("synchronize", nullptr, nullptr, 0);
+  wait_as_told();
+  return cudaSuccess;
+}
+
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  log("reset", nullptr, nullptr, 0);
+  return cudaSuccess;
+}
+
 cudaError_t cudaGetLastError() { return cudaSuccess; }
 
 cudaError_t cudaMalloc(void** address, std::size_t bytes) {
@@ -263,12 +300,14 @@ cudaError_t cudaMemPoolImportPointer(void** address, cudaMemPool_t pool,
   return *address == nullptr ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  log(kind == cudaMemcpyDeviceToDevice ? "copy_on_device" : "copy", to, from, bytes);
   std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemset(void* address, int byte, std::size_t bytes) {
+  log("fill", address, nullptr, bytes);
   std::memset(address, byte, bytes);
   return cudaSuccess;
 }

@@ -58,6 +58,48 @@ TEST_F(FairTimeTest, AThreadThatSeesTheInputsComeGainsNothing) {
   EXPECT_GE(shortest_of(outcome), 9'000) << "the work takes 10 ms of a processor";
 }
 
+TEST_F(FairTimeTest, AProcessThatContinuesItselfGainsNothingUnseen) {
+  set("ROOFLAB_FAKE_NVML_MS", "15");
+  const RunOutcome outcome = run("works_ahead_and_wakes_itself");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  EXPECT_TRUE(shortest_of(outcome) >= 9'000 || outcome.sampling->disturbed > 0)
+      << "a freezer keeps it, or its turns on the processor are seen";
+}
+
+TEST_F(FairTimeTest, AnHonestCallIsDisturbedByNothing) {
+  const RunOutcome outcome = run("scale_on_host");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  EXPECT_EQ(outcome.sampling->not_still, 0);
+  EXPECT_EQ(outcome.sampling->beside_others, 0);
+  EXPECT_EQ(outcome.sampling->slow_clock, 0);
+  EXPECT_EQ(outcome.sampling->disturbed, 0);
+  EXPECT_THAT(outcome.sampling->other_users, testing::IsEmpty());
+}
+
+// The waits for the GPU of the bystander's first calls, before the student's library is loaded, are
+// the first forty at most.
+constexpr const char* kAfterTheIdleCalls = "40";
+
+TEST_F(FairTimeTest, ACallBeforeWhichTheGpuWasBusyIsMadeAgain) {
+  set("ROOFLAB_FAKE_CUDA_BUSY_FROM", kAfterTheIdleCalls);
+  set("ROOFLAB_FAKE_CUDA_BUSY_EVERY", "17");
+  const RunOutcome outcome = run("scale_on_host");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  EXPECT_GT(outcome.sampling->busy_before, 0);
+  EXPECT_EQ(outcome.sampling->disturbed, 0);
+  EXPECT_GE(outcome.samples_us.size(), 10U);
+}
+
+TEST_F(FairTimeTest, AGpuThatIsAlwaysBusyCostsNobodyTheScoreAndIsTold) {
+  set("ROOFLAB_FAKE_CUDA_BUSY_FROM", kAfterTheIdleCalls);
+  const RunOutcome outcome = run("scale_on_host");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  expect_scaled(outcome);
+  EXPECT_GE(outcome.samples_us.size(), 10U);
+  EXPECT_GT(outcome.sampling->disturbed, 0);
+  EXPECT_GE(outcome.sampling->busy_before, outcome.sampling->disturbed);
+}
+
 /// A line of the stand-in's log.
 struct Logged {
   std::string call;
@@ -110,6 +152,60 @@ TEST_F(FairTimeTest, AClockThatNeverSettlesDelaysTheSamplesForABoundedTime) {
   set("ROOFLAB_FAKE_NVML_MHZ", "1305,1305,900,900");
   const RunOutcome outcome = run("scale_on_host");
   EXPECT_GE(outcome.samples_us.size(), 10U) << outcome.detail;
+}
+
+TEST_F(FairTimeTest, ASampleAtALowerClockThanTheOthersIsDropped) {
+  set("ROOFLAB_FAKE_NVML_MHZ", "1305,1305,1305,1305,1305,1305,1305,900");  // one call of four
+  const RunOutcome outcome = run("scale_on_host");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  EXPECT_GE(outcome.sampling->slow_clock, 2);
+  EXPECT_EQ(outcome.sampling->sm_mhz, 1305);
+  EXPECT_GE(outcome.samples_us.size(), 10U);
+}
+
+/// Whether all processes of this machine can be seen here.
+bool sees_all() { return fs::read_symlink("/proc/self/ns/pid") == "pid:[4026531836]"; }
+
+TEST_F(FairTimeTest, WhoElseHasMemoryOfTheGpuIsNamed) {
+  set("ROOFLAB_FAKE_NVML_OTHER", "compute");
+  RunOutcome outcome = run("scale_on_host");
+  ASSERT_EQ(outcome.sampling->other_users.size(), 1U);
+  const GpuUser& user = outcome.sampling->other_users[0];
+  EXPECT_EQ(user.pid, 1);
+  EXPECT_EQ(user.name, "python3") << "not its arguments, and not where it lies";
+  EXPECT_EQ(user.memory_bytes, 3ULL << 30);
+  EXPECT_EQ(outcome.sampling->users_known, sees_all());
+  EXPECT_EQ(outcome.sampling->disturbed, 0) << "it only has memory";
+
+  set("ROOFLAB_FAKE_NVML_OTHER", "graphics");
+  outcome = run("scale_on_host");
+  ASSERT_EQ(outcome.sampling->other_users.size(), 1U);
+  EXPECT_EQ(outcome.sampling->other_users[0].memory_bytes, 0U) << "the driver does not know";
+}
+
+TEST_F(FairTimeTest, WhereTheListLacksEvenUsNobodyKnowsTheOthers) {
+  set("ROOFLAB_FAKE_NVML_OTHER", "nobody");
+  const RunOutcome outcome = run("scale_on_host");
+  EXPECT_FALSE(outcome.sampling->users_known);
+  EXPECT_THAT(outcome.sampling->other_users, testing::IsEmpty());
+}
+
+TEST_F(FairTimeTest, WhatIsTakenWhileAnotherProcessComputesIsTakenAgain) {
+  set("ROOFLAB_FAKE_NVML_OTHER", "compute");
+  set("ROOFLAB_FAKE_NVML_SM", "0,0,0,0,0,80,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0");
+  const RunOutcome outcome = run("scale_on_host");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  EXPECT_GE(outcome.sampling->beside_others, 5) << "and what was taken shortly before";
+  EXPECT_GE(outcome.samples_us.size(), 10U);
+}
+
+TEST_F(FairTimeTest, AProcessThatAlwaysComputesCostsNobodyTheScoreAndIsTold) {
+  set("ROOFLAB_FAKE_NVML_OTHER", "graphics");
+  set("ROOFLAB_FAKE_NVML_SM", "1");  // a desktop
+  const RunOutcome outcome = run("scale_on_host");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  EXPECT_GE(outcome.samples_us.size(), 10U);
+  EXPECT_EQ(outcome.sampling->disturbed, static_cast<int>(outcome.samples_us.size()));
 }
 
 }  // namespace

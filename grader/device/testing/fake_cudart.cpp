@@ -2,9 +2,8 @@
 // that only who has its descriptor can open it; other "device memory" is files in /dev/shm, where
 // tests look at it. Only what the grader and the guest call, and as strict as NVIDIA's is.
 //
-// What is done to memory is written to $ROOFLAB_FAKE_CUDA_LOG, a line for each call. A wait for the GPU
-// takes $ROOFLAB_FAKE_CUDA_WAITS_MS longer: a list ("0,0,5"), of which each wait takes the next, and
-// begins anew after the last.
+// What is done to memory is written to $ROOFLAB_FAKE_CUDA_LOG, a line for each call. From the
+// $ROOFLAB_FAKE_CUDA_BUSY_FROM-th wait of a run for the GPU on, each $ROOFLAB_FAKE_CUDA_BUSY_EVERY-th takes 5 ms longer.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -17,10 +16,8 @@
 #include <cstring>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <string>
 #include <thread>
-#include <vector>
 
 namespace {
 
@@ -65,15 +62,14 @@ void log(const char* call, const void* to, const void* from, std::size_t bytes) 
       << reinterpret_cast<std::uintptr_t>(from) << ' ' << bytes << '\n';
 }
 
+int waits_of_run = 0;  // since a pool was made, with which each run begins
+
 /// As behind somebody else's work.
 void wait_as_told() {
-  static unsigned asked = 0;
-  const char* list = std::getenv("ROOFLAB_FAKE_CUDA_WAITS_MS");
-  if (list == nullptr || *list == '\0') return;
-  std::vector<int> waits;
-  std::istringstream words(list);
-  for (std::string word; std::getline(words, word, ',');) waits.push_back(std::stoi(word));
-  std::this_thread::sleep_for(std::chrono::milliseconds(waits[asked++ % waits.size()]));
+  const int from = from_environment("ROOFLAB_FAKE_CUDA_BUSY_FROM", -1);
+  const int every = from_environment("ROOFLAB_FAKE_CUDA_BUSY_EVERY", 1);
+  if (from < 0 || waits_of_run++ < from || waits_of_run % every != 0) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
 }  // namespace
@@ -183,6 +179,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
       properties->location.type != cudaMemLocationTypeDevice || properties->location.id != 0) {
     return cudaErrorInvalidValue;
   }
+  waits_of_run = 0;
   *pool = new CUmemPoolHandle_st{.file = memfd_create("rooflab-fake-cuda", MFD_CLOEXEC)};
   return cudaSuccess;
 }

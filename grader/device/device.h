@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/spec/gpu_user.h"
 #include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
 #include "specs/gpu_spec.h"
@@ -39,13 +40,6 @@ struct FreshCall {
   double time_us = 0;                           ///< 0: taken while the GPU was throttled
 };
 
-/// Another process that uses the GPU, as the driver names it.
-struct GpuUser {
-  std::int64_t pid = 0;
-  std::string name = {};           ///< of its program; empty where nobody says; untrusted
-  std::uint64_t memory_bytes = 0;  ///< of the GPU's; 0: not known
-};
-
 /// How the samples of a measured time were taken.
 struct SamplingRecord {
   bool clocks_watched = false;  ///< NVML was there to say whether the GPU was throttled
@@ -53,16 +47,16 @@ struct SamplingRecord {
   int contradicted = 0;  ///< the guest's events did not agree with our clock, which counted instead
   double sm_mhz = 0;     ///< median clock of the samples that count; 0: not watched
   int slow_clock = 0;    ///< samples dropped since their clock was clearly below the others'
-  /// Samples that something disturbed, each in one way or several: the GPU was busy when the call was
-  /// prepared, which it was not for the bystander; processes of the guest ran meanwhile although they
-  /// were stopped; or another process computed on the GPU.
+  /// Samples that something disturbed, each in one way or several: the GPU was busy when the call
+  /// was prepared, which it was not for the bystander; processes of the guest ran meanwhile
+  /// although they were stopped; or another process computed on the GPU.
   int busy_before = 0;
   int not_still = 0;
   int beside_others = 0;
-  int disturbed = 0;  ///< of the samples that count; 0 where others took the place of all
-  bool users_known = false;             ///< whether others' processes on the GPU can be seen
+  int disturbed = 0;         ///< of the samples that count; 0 where others took the place of all
+  bool users_known = false;  ///< whether others' processes on the GPU can be seen
   std::vector<GpuUser> other_users = {};  ///< seen before or after the samples
-  int early = 0;         ///< calls that came back before their outputs were written
+  int early = 0;  ///< calls that came back before their outputs were written
   /// Every one of several calls with fresh inputs took longer than all samples, by half or more.
   bool slower_on_fresh = false;
 };

@@ -48,8 +48,8 @@ class ControlGroups {
   void add_freezer();
   void remove_last();
 
-  /// One in version 2. In version 1 one for each controller, and one of version 2 beside them, where
-  /// it is mounted.
+  /// One in version 2. In version 1 one for each controller, and one of version 2 beside them,
+  /// where it is mounted.
   std::vector<Group> groups_;
   std::filesystem::path freezer_;  ///< cgroup.freeze of the one that has it; else empty
 };

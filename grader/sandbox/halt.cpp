@@ -3,6 +3,9 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <vector>
+
+#include "grader/sandbox/process_tree.h"
 
 namespace rooflab {
 
@@ -27,7 +30,7 @@ bool Halt::stop_all(std::chrono::duration<double> patience) {
     is_frozen_ = groups_->freeze(patience);
     return is_frozen_;
   }
-  stopped_ = stop_descendants(supervisor_, patience, seen_);
+  stopped_ = stop_descendants(supervisor_, patience);
   return stopped_.has_value();
 }
 
@@ -36,10 +39,11 @@ bool Halt::is_still() const {
   if (supervisor_ == 0) return true;
   if (groups_ != nullptr) return is_frozen_;
   if (!stopped_) return false;
-  const ThreadsSeen now = threads_of(*stopped_);
-  return now.stopped && std::ranges::all_of(now.turns, [this](const auto& turns) {
-           const auto before = seen_.turns.find(turns.first);
-           return before != seen_.turns.end() && before->second == turns.second;
+  const auto& before = stopped_->seen.turns;
+  const ThreadTurns now = turns_of(stopped_->processes);
+  return now.all_stopped && std::ranges::all_of(now.turns, [&before](const auto& turns) {
+           const auto then = before.find(turns.first);
+           return then != before.end() && then->second == turns.second;
          });
 }
 
@@ -50,7 +54,7 @@ void Halt::go_on() {
       groups_->thaw();
     } else if (supervisor_ != 0) {
       // Those that were not all stopped in time may have others by now.
-      const std::vector<pid_t> processes = stopped_ ? *stopped_ : descendants(supervisor_);
+      const auto processes = stopped_ ? stopped_->processes : descendants(supervisor_);
       for (const pid_t process : processes) kill(process, SIGCONT);
     }
     stopped_.reset();

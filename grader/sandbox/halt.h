@@ -5,10 +5,9 @@
 #include <chrono>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "grader/sandbox/control_groups.h"
-#include "grader/sandbox/process_tree.h"
+#include "grader/sandbox/thread_turns.h"
 
 namespace rooflab {
 
@@ -42,8 +41,7 @@ class Halt {
   pid_t supervisor_ = 0;     ///< 0: there is nobody to be stopped
   const ControlGroups* groups_ = nullptr;
   bool is_frozen_ = false;
-  std::optional<std::vector<pid_t>> stopped_;  ///< by signals
-  ThreadsSeen seen_;                           ///< when they were stopped
+  std::optional<StoppedTree> stopped_;  ///< by signals
 
   mutable std::mutex clock_;
   std::optional<Clock::time_point> since_;  ///< stopped now

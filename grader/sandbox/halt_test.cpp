@@ -61,11 +61,12 @@ class HaltTest : public testing::TestWithParam<Sandboxed> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Layers, HaltTest,
-                         testing::Values(Sandboxed::strongest, Sandboxed::fallback, Sandboxed::limits_only),
+                         testing::Values(Sandboxed::strongest, Sandboxed::fallback,
+                                         Sandboxed::limits_only),
                          [](const auto& info) {
                            return info.param == Sandboxed::strongest  ? "Strongest"
                                   : info.param == Sandboxed::fallback ? "Fallback"
-                                                                 : "LimitsOnly";
+                                                                      : "LimitsOnly";
                          });
 
 TEST_P(HaltTest, NothingRunsUntilItGoesOn) {

@@ -5,13 +5,11 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace rooflab {
 namespace {
@@ -93,22 +91,6 @@ bool can_write_to(pid_t process, const struct stat& pipe) {
   return false;
 }
 
-/// State of a thread, 'R' or 'T', by its /proc/<pid>/task/<tid>; 'X' for one that is gone.
-char state_of(const fs::path& thread) {
-  std::ifstream file(thread / "stat");
-  std::string line;
-  std::getline(file, line);
-  const std::size_t close = line.rfind(')');
-  return close == std::string::npos || close + 2 >= line.size() ? 'X' : line[close + 2];
-}
-
-/// How often a thread got a processor: the third number of its schedstat.
-std::optional<std::uint64_t> turns_of(const fs::path& thread) {
-  std::ifstream file(thread / "schedstat");
-  std::uint64_t ran_ns = 0, waited_ns = 0, turns = 0;
-  return file >> ran_ns >> waited_ns >> turns ? std::optional(turns) : std::nullopt;
-}
-
 void signal_all(const std::vector<pid_t>& processes, int signal) {
   for (const pid_t process : processes) {
     kill(process, signal);
@@ -155,40 +137,6 @@ TreeUsage usage_of(const std::vector<pid_t>& processes) {
     }
   }
   return usage;
-}
-
-ThreadsSeen threads_of(const std::vector<pid_t>& processes) {
-  constexpr std::string_view kCannotRun = "TtZXx";
-  ThreadsSeen seen;
-  for (const pid_t process : processes) {
-    std::error_code error;
-    for (fs::directory_iterator task(proc(process) / "task", error), end; !error && task != end;
-         task.increment(error)) {
-      // Before its state: one that runs once more behind this shows in the next count.
-      const auto turns = turns_of(task->path());
-      if (turns) seen.turns[std::atoi(task->path().filename().c_str())] = *turns;
-      seen.stopped &= kCannotRun.find(state_of(task->path())) != std::string_view::npos;
-    }
-  }
-  return seen;
-}
-
-std::optional<std::vector<pid_t>> stop_descendants(pid_t root,
-                                                   std::chrono::duration<double> patience,
-                                                   ThreadsSeen& seen) {
-  using Clock = std::chrono::steady_clock;
-  const auto end = Clock::now() + patience;
-  std::vector<pid_t> before;
-  do {
-    std::vector<pid_t> found = descendants(root);
-    signal_all(found, SIGSTOP);
-    seen = threads_of(found);
-    // One that was started meanwhile is in the next list.
-    if (seen.stopped && found == before) return found;
-    before = std::move(found);
-    usleep(100);
-  } while (Clock::now() < end);
-  return std::nullopt;
 }
 
 void kill_descendants(pid_t root) {

@@ -2,10 +2,7 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <cstdint>
-#include <map>
-#include <optional>
 #include <vector>
 
 namespace rooflab {
@@ -21,21 +18,6 @@ struct TreeUsage {
   std::uint64_t threads = 0;
 };
 TreeUsage usage_of(const std::vector<pid_t>& processes);
-
-/// What some processes' threads are at.
-struct ThreadsSeen {
-  bool stopped = true;  ///< none can run: each is stopped or dead
-  /// By thread: how often it got a processor. Empty where the kernel does not count that.
-  std::map<pid_t, std::uint64_t> turns;
-};
-ThreadsSeen threads_of(const std::vector<pid_t>& processes);
-
-/// Stops every descendant of `root` by SIGSTOP, until none is left that could run or start another.
-/// @param seen what they were at then
-/// @return the stopped ones, in their order; nothing when some still ran after so long.
-std::optional<std::vector<pid_t>> stop_descendants(pid_t root,
-                                                   std::chrono::duration<double> patience,
-                                                   ThreadsSeen& seen);
 
 /// Sends SIGKILL to every descendant of `root` until none is left that could start another. `root`
 /// has to be their reaper (PR_SET_CHILD_SUBREAPER), so that no descendant escapes by losing its

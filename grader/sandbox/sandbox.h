@@ -94,8 +94,8 @@ class SandboxedProcess {
   /// does not count towards the limit of elapsed time, up to as long as that. It can be killed.
   /// @return whether none of it can run any more, within a second; go_on() is needed anyway
   bool stop();
-  /// Whether none of it ran since stop(), as far as the kernel tells: a timer of its own may continue
-  /// a process that was stopped.
+  /// Whether none of it ran since stop(), as far as the kernel tells: a timer of its own may
+  /// continue a process that was stopped.
   bool is_still() const;
   void go_on();
   /// Waits for the end, which the limits guarantee. @throws SandboxError when the sandbox failed.

@@ -1,10 +1,11 @@
 // Stands in for NVIDIA's management library: one GPU at 0000:65:00.0. What slows it down is
 // $ROOFLAB_FAKE_NVML_REASONS, a list of NVML's bits ("0,32,0"), from which each question takes the
 // next, and begins anew after the last. Without it nothing does. Each question for the clock takes
-// $ROOFLAB_FAKE_NVML_MS milliseconds. The clock is 1305 MHz, or what $ROOFLAB_FAKE_NVML_MHZ lists in
-// the same way; it rises from 300 MHz within $ROOFLAB_FAKE_NVML_RAMP_MS of the start. The process itself uses
-// the GPU, and process 1 beside it where $ROOFLAB_FAKE_NVML_OTHER is "compute" or "graphics"; with
-// "nobody" nothing is listed. How much process 1 uses of the SMs is $ROOFLAB_FAKE_NVML_SM, a list.
+// $ROOFLAB_FAKE_NVML_MS milliseconds. The clock is 1305 MHz, or what $ROOFLAB_FAKE_NVML_MHZ lists
+// in the same way; it rises from 300 MHz within $ROOFLAB_FAKE_NVML_RAMP_MS of the start. The
+// process itself uses the GPU, and process 1 beside it where $ROOFLAB_FAKE_NVML_OTHER is "compute"
+// or "graphics"; with "nobody" nothing is listed. How much process 1 uses of the SMs is
+// $ROOFLAB_FAKE_NVML_SM, a list.
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,19 +13,28 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 namespace {
 
+/// How often each list was asked since the start.
+std::map<std::string, unsigned>& questions() {
+  static std::map<std::string, unsigned> all;
+  return all;
+}
+
 /// The next number of a list in the environment: "0,0x20"; `otherwise` where there is none.
-unsigned long long next_of(const char* variable, unsigned& asked, unsigned long long otherwise) {
+unsigned long long next_of(const char* variable, unsigned long long otherwise) {
   const char* list = std::getenv(variable);
   if (list == nullptr || *list == '\0') return otherwise;
   unsigned count = 1;
   for (const char* at = list; *at != '\0'; ++at) count += *at == ',' ? 1 : 0;
-  for (unsigned skip = asked++ % count; skip > 0; --skip) list = std::strchr(list, ',') + 1;
+  for (unsigned skip = questions()[variable]++ % count; skip > 0; --skip)
+    list = std::strchr(list, ',') + 1;
   return std::strtoull(list, nullptr, 0);
 }
 
@@ -74,6 +84,7 @@ extern "C" {
 
 int nvmlInit_v2() {
   begin = Clock::now();
+  questions().clear();
   return 0;
 }
 int nvmlShutdown() { return 0; }
@@ -89,16 +100,14 @@ int nvmlDeviceGetClockInfo(void*, int type, unsigned* mhz) {
   if (const char* milliseconds = std::getenv("ROOFLAB_FAKE_NVML_MS")) {
     std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(milliseconds)));
   }
-  static unsigned asked = 0;
-  const double top = static_cast<double>(next_of("ROOFLAB_FAKE_NVML_MHZ", asked, 1305));
+  const double top = static_cast<double>(next_of("ROOFLAB_FAKE_NVML_MHZ", 1305));
   *mhz = type == 1 ? static_cast<unsigned>(300 + risen() * (top - 300)) : 0;
   return 0;
 }
 
 // By the name that drivers before release 535 have for it.
 int nvmlDeviceGetCurrentClocksThrottleReasons(void*, unsigned long long* reasons) {
-  static unsigned asked = 0;
-  *reasons = next_of("ROOFLAB_FAKE_NVML_REASONS", asked, 0);
+  *reasons = next_of("ROOFLAB_FAKE_NVML_REASONS", 0);
   return 0;
 }
 
@@ -129,8 +138,7 @@ int nvmlSystemGetProcessName(unsigned pid, char* text, unsigned length) {
 
 int nvmlDeviceGetProcessUtilization(void*, ProcessUtilization* samples, unsigned* count,
                                     unsigned long long last_seen_us) {
-  static unsigned asked = 0;
-  const auto sm = static_cast<unsigned>(next_of("ROOFLAB_FAKE_NVML_SM", asked, 0));
+  const auto sm = static_cast<unsigned>(next_of("ROOFLAB_FAKE_NVML_SM", 0));
   if (sm == 0 || *count < 1) return 6;  // nothing new
   samples[0] = {1, last_seen_us + 1, sm, 0, 0, 0};
   *count = 1;

@@ -58,8 +58,8 @@ class CudaApi {
   void copy_on_device(void* to, const void* from, std::size_t bytes) const;
   void copy_to_host(void* to, const void* from, std::size_t bytes) const;
   void fill(void* address, int byte, std::size_t bytes) const;
-  /// Has lines of the L2 cache that were to stay there be replaced as any others. A GPU that knows no
-  /// such lines may say that it does not, and then there is nothing to be done.
+  /// Has lines of the L2 cache that were to stay there be replaced as any others. A GPU that knows
+  /// no such lines may say that it does not, and then there is nothing to be done.
   void reset_persisting_lines() const noexcept { reset_persisting_l2_(); }
   void synchronize() const;
 

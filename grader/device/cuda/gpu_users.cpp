@@ -20,6 +20,7 @@ constexpr int kInsufficientSize = 7;  // NVML_ERROR_INSUFFICIENT_SIZE
 constexpr std::size_t kBytesV1 = 16;  // nvmlProcessInfo_v1_t: a number, and the bytes in use
 constexpr std::size_t kBytesV2 = 24;  // nvmlProcessInfo_v2_t: two numbers of an instance besides
 constexpr std::size_t kBytesOffset = 8;
+constexpr std::size_t kLongestName = 64;
 constexpr unsigned kMostProcesses = 4096;
 constexpr std::uint64_t kNotAvailable = ~std::uint64_t{0};  // NVML_VALUE_NOT_AVAILABLE
 
@@ -55,25 +56,25 @@ bool is_ours(const std::set<pid_t>& own, std::uint32_t pid) {
 std::string name_in(const std::string& command) {
   std::string name = command.substr(0, command.find(' '));
   name.erase(0, name.rfind('/') + 1);
-  return name;
+  std::ranges::replace_if(
+      name, [](char letter) { return letter < ' ' || letter > '~'; }, '?');
+  return name.substr(0, kLongestName);
 }
 
 }  // namespace
 
 GpuUsers::GpuUsers(const ClockWatch& nvml) : device_(nvml.device()) {
   const auto find = [&nvml](const std::string& name) { return nvml.function(name.c_str()); };
-  // Not _v3: releases before 535.98 give its entries another size by the same name. Those of _v2
-  // have had theirs in all releases.
+  // Not _v3: some releases 535 give its entries another size by the same name. Those of _v2 have
+  // had theirs in all releases.
   has_instances_ = find("nvmlDeviceGetComputeRunningProcesses_v2") != nullptr;
   const std::string version = has_instances_ ? "_v2" : "";
-  list_compute_ = reinterpret_cast<ListProcesses>(
-      find("nvmlDeviceGetComputeRunningProcesses" + version));
-  list_graphics_ = reinterpret_cast<ListProcesses>(
-      find("nvmlDeviceGetGraphicsRunningProcesses" + version));
-  process_name_ =
-      reinterpret_cast<decltype(process_name_)>(find("nvmlSystemGetProcessName"));
-  utilization_ =
-      reinterpret_cast<decltype(utilization_)>(find("nvmlDeviceGetProcessUtilization"));
+  list_compute_ =
+      reinterpret_cast<ListProcesses>(find("nvmlDeviceGetComputeRunningProcesses" + version));
+  list_graphics_ =
+      reinterpret_cast<ListProcesses>(find("nvmlDeviceGetGraphicsRunningProcesses" + version));
+  process_name_ = reinterpret_cast<decltype(process_name_)>(find("nvmlSystemGetProcessName"));
+  utilization_ = reinterpret_cast<decltype(utilization_)>(find("nvmlDeviceGetProcessUtilization"));
 }
 
 std::vector<GpuUsers::Process> GpuUsers::processes_of(ListProcesses list) const {
@@ -101,8 +102,7 @@ std::vector<GpuUsers::Process> GpuUsers::processes_of(ListProcesses list) const 
 
 std::string GpuUsers::name_of(std::uint32_t pid) const {
   std::array<char, 256> text{};
-  if (process_name_ == nullptr ||
-      process_name_(pid, text.data(), text.size() - 1) != kSuccess) {
+  if (process_name_ == nullptr || process_name_(pid, text.data(), text.size() - 1) != kSuccess) {
     return {};
   }
   return name_in(text.data());

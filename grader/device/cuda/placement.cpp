@@ -15,8 +15,8 @@ std::size_t whole_pages(std::size_t bytes) {
   return (std::max<std::size_t>(bytes, 1) + kPageBytes - 1) / kPageBytes * kPageBytes;
 }
 
-/// In which the buffer is read that empties the L2: what it is read into takes a thirty-second part of
-/// the L2, and no more of it has to be written back.
+/// In which the buffer is read that empties the L2: what it is read into takes a thirty-second part
+/// of the L2, and no more of it has to be written back.
 constexpr std::size_t kPieces = 64;
 
 }  // namespace

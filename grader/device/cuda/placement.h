@@ -94,7 +94,7 @@ class Placement {
   Descriptor descriptor_;
   DeviceBuffer flush_;
   std::vector<DeviceBuffer> buffers_;
-  std::optional<SharedPool> own_pool_;  ///< of a placement for timed calls; never exported
+  std::optional<SharedPool> own_pool_;   ///< of a placement for timed calls; never exported
   std::optional<DeviceBuffer> scratch_;  ///< what is read of flush_ goes here, piece by piece
   /// What was taken of each tensor, where there is anything to take.
   std::vector<std::optional<DeviceBuffer>> taken_;

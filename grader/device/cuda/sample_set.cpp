@@ -51,7 +51,8 @@ bool SampleSet::enough(std::chrono::duration<double> spent) const {
   const std::vector<TakenSample> samples = at_common_clock();
   const std::vector<TakenSample> calm = undisturbed(samples);
   if (rooflab::enough(times_us(calm), spent, rule_)) return true;
-  const bool is_patient = std::ranges::count_if(taken_, &TakenSample::is_disturbed) < kMostDisturbed;
+  const bool is_patient =
+      std::ranges::count_if(taken_, &TakenSample::is_disturbed) < kMostDisturbed;
   if (is_patient && spent < rule_.budget) return false;
   return rooflab::enough(times_us(samples), spent, rule_);
 }
@@ -63,15 +64,14 @@ std::vector<TakenSample> SampleSet::counted() const {
 }
 
 void SampleSet::tell(SamplingRecord& record) const {
-  const auto number = [this](bool TakenSample::* what) {
+  const auto number = [this](bool TakenSample::*what) {
     return static_cast<int>(std::ranges::count_if(taken_, what));
   };
   record.slow_clock = static_cast<int>(taken_.size() - at_common_clock().size());
   record.busy_before = number(&TakenSample::busy_before);
   record.not_still = number(&TakenSample::not_still);
   record.beside_others = number(&TakenSample::beside_others);
-  record.disturbed =
-      static_cast<int>(std::ranges::count_if(counted(), &TakenSample::is_disturbed));
+  record.disturbed = static_cast<int>(std::ranges::count_if(counted(), &TakenSample::is_disturbed));
 }
 
 bool clocks_agree(const std::vector<double>& clocks_mhz) {

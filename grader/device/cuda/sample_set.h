@@ -22,8 +22,8 @@ struct TakenSample {
 };
 
 /// The samples of one case. Those at a clearly lower clock than the others do not count. Those that
-/// something disturbed are taken again, up to a number: where it goes on, it is the machine as it is,
-/// and they count after all, and are told.
+/// something disturbed are taken again, up to a number: where it goes on, it is the machine as it
+/// is, and they count after all, and are told.
 class SampleSet {
  public:
   explicit SampleSet(const RepeatRule& rule) : rule_(rule) {}

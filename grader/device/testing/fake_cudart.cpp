@@ -3,7 +3,8 @@
 // tests look at it. Only what the grader and the guest call, and as strict as NVIDIA's is.
 //
 // What is done to memory is written to $ROOFLAB_FAKE_CUDA_LOG, a line for each call. From the
-// $ROOFLAB_FAKE_CUDA_BUSY_FROM-th wait of a run for the GPU on, each $ROOFLAB_FAKE_CUDA_BUSY_EVERY-th takes 5 ms longer.
+// $ROOFLAB_FAKE_CUDA_BUSY_FROM-th wait of a run for the GPU on, each
+// $ROOFLAB_FAKE_CUDA_BUSY_EVERY-th takes 5 ms longer.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <fcntl.h>

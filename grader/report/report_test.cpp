@@ -223,23 +223,26 @@ TEST(Terminal, SaysHowATimeWasMeasured) {
 
 TEST(Terminal, SaysWhatDisturbedTheSamplesAndWhoElseIsOnTheGpu) {
   GradeResult result = measured_example();
+  const Timing& timing = result.tasks[0].timings[0];
   Measured& measured = *result.tasks[0].timings[0].measured;
   measured.slow_clock = 1;
   measured.busy_before = 3;
   measured.beside_others = 2;
   measured.not_still = 1;
-  const std::string taken_again = printed(result, true);
-  EXPECT_THAT(taken_again, HasSubstr("; 1 sample dropped, at a lower clock than the others"));
-  EXPECT_THAT(taken_again, HasSubstr("; disturbed samples: 3 on a busy GPU, 1 of code that ran "
-                                     "before its call, 2 beside another process's work; others"));
+  EXPECT_THAT(format_measured(timing),
+              HasSubstr("; 1 sample dropped, at a lower clock than the others; disturbed samples: "
+                        "3 on a busy GPU, 1 of code that ran before its call, 2 beside another "
+                        "process's work; others were taken"));
   EXPECT_THAT(printed(result, false), Not(HasSubstr("disturbed"))) << "it cost nothing";
   measured.disturbed = 4;
   measured.other_users = {{4211, "python3", 3ULL << 30}, {17, "", 0}};
   measured.users_known = false;
-  EXPECT_THAT(printed(result, false), HasSubstr("; 4 of them count for want of others"));
-  EXPECT_THAT(printed(result, false),
-              HasSubstr("; others on this GPU: python3 (process 4211, 3.0 GiB), process 17; not "
-                        "everybody who may use this GPU can be seen from here"));
+  EXPECT_THAT(
+      format_measured(timing),
+      HasSubstr("; 4 of them count for want of others; others on this GPU: python3 (process "
+                "4211, 3.0 GiB), process 17; not everybody who may use this GPU can be "
+                "seen from here"));
+  EXPECT_THAT(printed(result, false), HasSubstr("disturbed samples: 3 on a busy GPU"));
 }
 
 TEST(Json, NamesWhoElseIsOnTheGpu) {

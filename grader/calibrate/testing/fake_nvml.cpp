@@ -33,8 +33,9 @@ unsigned long long next_of(const char* variable, unsigned long long otherwise) {
   if (list == nullptr || *list == '\0') return otherwise;
   unsigned count = 1;
   for (const char* at = list; *at != '\0'; ++at) count += *at == ',' ? 1 : 0;
-  for (unsigned skip = questions()[variable]++ % count; skip > 0; --skip)
-    list = std::strchr(list, ',') + 1;
+  // Not by [], whose code would keep the library from ever being unloaded (STB_GNU_UNIQUE).
+  unsigned& asked = questions().insert({variable, 0}).first->second;
+  for (unsigned skip = asked++ % count; skip > 0; --skip) list = std::strchr(list, ',') + 1;
   return std::strtoull(list, nullptr, 0);
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "grader/contract/problem.h"
+#include "grader/spec/gpu_user.h"
 #include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
 #include "specs/gpu_spec.h"
@@ -45,7 +46,17 @@ struct SamplingRecord {
   int dropped = 0;              ///< taken while it was, by heat or a fault; others took their place
   int contradicted = 0;  ///< the guest's events did not agree with our clock, which counted instead
   double sm_mhz = 0;     ///< median clock of the samples that count; 0: not watched
-  int early = 0;         ///< calls that came back before their outputs were written
+  int slow_clock = 0;    ///< samples dropped since their clock was clearly below the others'
+  /// Samples that something disturbed, each in one way or several: the GPU was busy when the call
+  /// was prepared, which it was not for the bystander; processes of the guest ran meanwhile
+  /// although they were stopped; or another process computed on the GPU.
+  int busy_before = 0;
+  int not_still = 0;
+  int beside_others = 0;
+  int disturbed = 0;         ///< of the samples that count; 0 where others took the place of all
+  bool users_known = false;  ///< whether others' processes on the GPU can be seen
+  std::vector<GpuUser> other_users = {};  ///< seen before or after the samples
+  int early = 0;  ///< calls that came back before their outputs were written
   /// Every one of several calls with fresh inputs took longer than all samples, by half or more.
   bool slower_on_fresh = false;
 };

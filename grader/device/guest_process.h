@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "grader/device/device.h"
@@ -47,6 +48,11 @@ class GuestProcess {
   /// Whether the last call was answered by something that is no reply.
   bool talked_nonsense() const { return nonsense_; }
 
+  /// As SandboxedProcess has them; StoppedGuest calls them in pairs.
+  bool stop() { return process_->stop(); }
+  bool is_still() const { return process_->is_still(); }
+  void go_on() { process_->go_on(); }
+
   /// Ends the guest and all its descendants. @throws SandboxError
   SandboxOutcome end();
 
@@ -62,6 +68,27 @@ class GuestProcess {
   std::optional<SandboxedProcess> process_;
   std::string pending_;
   bool nonsense_ = false;
+};
+
+/// Keeps a guest, and all that it started, from running for as long as this lives, so that nothing
+/// works on what is prepared for its next call. What it left on the GPU runs on.
+class StoppedGuest {
+ public:
+  explicit StoppedGuest(GuestProcess& guest) : guest_(guest), was_stopped_(guest.stop()) {}
+  ~StoppedGuest() { let_go(); }
+  StoppedGuest(const StoppedGuest&) = delete;
+  StoppedGuest& operator=(const StoppedGuest&) = delete;
+
+  /// Whether none of its processes has run since, as far as the kernel tells.
+  bool is_still() const { return was_stopped_ && guest_.is_still(); }
+  void let_go() {
+    if (!std::exchange(is_over_, true)) guest_.go_on();
+  }
+
+ private:
+  GuestProcess& guest_;
+  bool was_stopped_;
+  bool is_over_ = false;
 };
 
 /// What a guest can do of a call without the student's library.

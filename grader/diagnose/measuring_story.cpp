@@ -128,6 +128,15 @@ Diagnostic explain_noise(const Timing& timing, double points_in_doubt,
   if (timing.measured && !timing.measured->clocks_watched) {
     story.notes.emplace_back("the GPU's clocks were not watched, since NVML is not there");
   }
+  if (timing.measured && !timing.measured->other_users.empty()) {
+    story.notes.push_back("others are on this GPU: " + in_words(timing.measured->other_users));
+  }
+  if (timing.measured && timing.measured->disturbed > 0) {
+    story.notes.push_back(fmt::format(
+        "{} samples were disturbed: the GPU was busy before the call, or somebody else's "
+        "work ran beside it",
+        timing.measured->disturbed));
+  }
   story.help =
       "see that nothing else uses this GPU, and grade again; if it stays so on an idle GPU, look "
       "for times in the code that vary from call to call";

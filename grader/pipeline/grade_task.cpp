@@ -229,6 +229,9 @@ class TaskGrader {
     const bool is_uncompared = run->judgement.is_uncompared;
     if (is_uncompared) leave_uncompared_share(timing);
     add_timing(speed, timing);
+    if (const std::string note = note_of_disturbed(timing); !note.empty()) {
+      note_for_people(result_, speed.name + ": " + note);
+    }
     const bool measured = scene_.tools.device.time_kind() == "measured";
     if (const auto below = impossible_time(timing, roofline, work, activity, gpu(), measured)) {
       if (below->kind != Doubt::Kind::for_people) {

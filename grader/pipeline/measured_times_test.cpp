@@ -89,6 +89,30 @@ TEST_F(GradeTest, AMeasuredTimeComesWithItsSpreadAndItsInterval) {
   EXPECT_FALSE(grade_task_with(solve).timings.at(0).measured) << "this one is modelled";
 }
 
+TEST_F(GradeTest, SamplesThatWereDisturbedCostNothingAndAreANoteForPeopleOnlyWhereTheyHadToCount) {
+  SamplingRecord sampling{.clocks_watched = true};
+  sampling.busy_before = 7;
+  sampling.other_users = {{4211, "python3", 0}};
+  const auto grade_it = [&] {
+    return grade_task_with([&](const RunRequest& request) {
+      RunOutcome outcome = measured(request, kSteady);
+      outcome.sampling = sampling;
+      return outcome;
+    });
+  };
+  const TaskResult undisturbed = grade_it();
+  EXPECT_THAT(undisturbed.for_people, testing::IsEmpty());
+  EXPECT_EQ(undisturbed.timings.at(0).measured->busy_before, 7);
+  sampling.disturbed = 5;
+  const TaskResult task = grade_it();
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(task.score, undisturbed.score);
+  ASSERT_EQ(task.for_people.size(), 1U);
+  EXPECT_THAT(task.for_people[0], HasSubstr("before 7 calls the GPU was busy while the code was "
+                                            "stopped: a kernel that it left running, or another"));
+  EXPECT_THAT(task.for_people[0], HasSubstr("python3 (process 4211)"));
+}
+
 TEST_F(GradeTest, AModelledTimeHasNoNoise) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = solve(request);

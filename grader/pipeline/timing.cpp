@@ -1,5 +1,7 @@
 #include "grader/pipeline/timing.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -26,7 +28,14 @@ Measured measured_by(const RunOutcome& outcome) {
           .dropped = sampling.dropped,
           .contradicted = sampling.contradicted,
           .clocks_watched = sampling.clocks_watched,
-          .clock_mhz = sampling.sm_mhz};
+          .clock_mhz = sampling.sm_mhz,
+          .slow_clock = sampling.slow_clock,
+          .busy_before = sampling.busy_before,
+          .not_still = sampling.not_still,
+          .beside_others = sampling.beside_others,
+          .disturbed = sampling.disturbed,
+          .users_known = sampling.users_known,
+          .other_users = sampling.other_users};
 }
 
 }  // namespace
@@ -67,6 +76,29 @@ double points_in_doubt(const Timing& timing, const SpeedSpec& speed) {
 bool is_too_noisy(const Timing& timing, const SpeedSpec& speed) {
   constexpr double kMostDoubtful = 0.05;
   return points_in_doubt(timing, speed) > kMostDoubtful * maximum_points(speed);
+}
+
+std::string note_of_disturbed(const Timing& timing) {
+  if (!timing.measured || timing.measured->disturbed == 0) return {};
+  const Measured& by = *timing.measured;
+  std::string note =
+      fmt::format("{} of {} samples were disturbed, and nothing better was to be had", by.disturbed,
+                  by.samples);
+  if (by.busy_before > 0) {
+    note += fmt::format(
+        "; before {} calls the GPU was busy while the code was stopped: a kernel that it left "
+        "running, "
+        "or another process",
+        by.busy_before);
+  }
+  if (by.not_still > 0) {
+    note += fmt::format("; before {} calls the code ran although it was stopped", by.not_still);
+  }
+  if (by.beside_others > 0) {
+    note += fmt::format("; beside {} another process computed", by.beside_others);
+  }
+  if (!by.other_users.empty()) note += "; others on this GPU: " + in_words(by.other_users);
+  return note;
 }
 
 Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& work,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "grader/device/device.h"
@@ -28,6 +29,11 @@ double points_in_doubt(const Timing& timing, const SpeedSpec& speed);
 
 /// Whether these are too many to give any: more than a twentieth of those that the case has.
 bool is_too_noisy(const Timing& timing, const SpeedSpec& speed);
+
+/// What a person should know of a time whose samples something disturbed before the call, so often
+/// that they had to count: a kernel that the student's code left running does that, and so do other
+/// users of the GPU. Empty when there is nothing.
+std::string note_of_disturbed(const Timing& timing);
 
 /// True when no GPU of this kind can have done the work in that time. Measured times get 5 % of
 /// grace, since a clock may run above the data sheet's.

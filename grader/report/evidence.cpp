@@ -57,8 +57,12 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GroupResult, name, title, verdict, score, max
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Counted, count, full, points, max_points)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Limit, what, kernel, cost_us, without_us, least, next, change,
                                    counter, counter_value, proof)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Measured, samples, low_us, high_us, dropped, contradicted,
-                                   clocks_watched, clock_mhz)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(GpuUser, pid, name, memory_bytes)
+// Evidence of the same version may lack what came later.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Measured, samples, low_us, high_us, dropped,
+                                                contradicted, clocks_watched, clock_mhz, slow_clock,
+                                                busy_before, not_still, beside_others, disturbed,
+                                                users_known, other_users)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Timing, time_us, spread_us, roofline_us, floor_us, efficiency,
                                    zero_efficiency, target_efficiency, bound, flops, bytes, peak,
                                    limiter, terms, advice, limit, name, sampled, at_least, points,

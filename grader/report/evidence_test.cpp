@@ -65,6 +65,24 @@ TEST(Evidence, KeepsHowATimeWasMeasured) {
   EXPECT_TRUE(again->clocks_watched);
 }
 
+TEST(Evidence, KeepsWhoElseWasOnTheGpuAndReadsWhatWasWrittenBeforeAnybodyAsked) {
+  GradeResult result = full_result();
+  result.tasks[0].timings[0].measured = {
+      .samples = 12, .busy_before = 3, .other_users = {{4211, "python3", 3ULL << 30}}};
+  auto document = nlohmann::json::parse(to_evidence(result));
+  auto again = from_evidence(document.dump()).tasks[0].timings.at(0).measured;
+  EXPECT_EQ(again->busy_before, 3);
+  ASSERT_EQ(again->other_users.size(), 1U);
+  EXPECT_EQ(again->other_users[0].name, "python3");
+  auto& measured = document["result"]["tasks"][0]["timings"][0]["measured"];
+  for (const char* later : {"busy_before", "disturbed", "users_known", "other_users"}) {
+    ASSERT_EQ(measured.erase(later), 1U);
+  }
+  again = from_evidence(document.dump()).tasks[0].timings.at(0).measured;
+  EXPECT_EQ(again->samples, 12);
+  EXPECT_EQ(again->busy_before, 0);
+}
+
 TEST(Evidence, KeepsEveryVerdictByItsName) {
   for (int i = 0; i <= static_cast<int>(Verdict::grader_fault); ++i) {
     GradeResult result;

@@ -94,8 +94,18 @@ Json since_json(const SinceLastRun& since) {
 Json measured_json(const Measured& measured) {
   Json json{{"samples", measured.samples},           {"low_us", measured.low_us},
             {"high_us", measured.high_us},           {"dropped", measured.dropped},
-            {"contradicted", measured.contradicted}, {"clocks_watched", measured.clocks_watched}};
+            {"contradicted", measured.contradicted}, {"clocks_watched", measured.clocks_watched},
+            {"slow_clock", measured.slow_clock},     {"busy_before", measured.busy_before},
+            {"not_still", measured.not_still},       {"beside_others", measured.beside_others},
+            {"disturbed", measured.disturbed},       {"users_known", measured.users_known}};
   if (measured.clock_mhz > 0) json["clock_mhz"] = measured.clock_mhz;
+  Json users = Json::array();
+  for (const GpuUser& user : measured.other_users) {
+    Json one{{"pid", user.pid}, {"name", user.name}};
+    if (user.memory_bytes > 0) one["memory_bytes"] = user.memory_bytes;
+    users.push_back(std::move(one));
+  }
+  json["other_users"] = std::move(users);
   return json;
 }
 

@@ -196,6 +196,7 @@ GradeResult measured_example() {
   result.tasks[0].timings[0].spread_us = 5.1;
   result.tasks[0].timings[0].measured = {
       .samples = 34, .low_us = 1018, .high_us = 1024, .clocks_watched = true, .clock_mhz = 1305};
+  result.tasks[0].timings[0].measured->users_known = true;
   return result;
 }
 
@@ -218,6 +219,38 @@ TEST(Terminal, SaysHowATimeWasMeasured) {
   EXPECT_THAT(printed(result, false), HasSubstr("median of 1 sample, known to -10.00 %"));
   EXPECT_THAT(printed(result, false), HasSubstr("clocks were not watched"));
   EXPECT_THAT(printed(result, false), HasSubstr("; in 1 the events"));
+}
+
+TEST(Terminal, SaysWhatDisturbedTheSamplesAndWhoElseIsOnTheGpu) {
+  GradeResult result = measured_example();
+  const Timing& timing = result.tasks[0].timings[0];
+  Measured& measured = *result.tasks[0].timings[0].measured;
+  measured.slow_clock = 1;
+  measured.busy_before = 3;
+  measured.beside_others = 2;
+  measured.not_still = 1;
+  EXPECT_THAT(format_measured(timing),
+              HasSubstr("; 1 sample dropped, at a lower clock than the others; disturbed samples: "
+                        "3 on a busy GPU, 1 of code that ran before its call, 2 beside another "
+                        "process's work; others were taken"));
+  EXPECT_THAT(printed(result, false), Not(HasSubstr("disturbed"))) << "it cost nothing";
+  measured.disturbed = 4;
+  measured.other_users = {{4211, "python3", 3ULL << 30}, {17, "", 0}};
+  measured.users_known = false;
+  EXPECT_THAT(
+      format_measured(timing),
+      HasSubstr("; 4 of them count for want of others; others on this GPU: python3 (process "
+                "4211, 3.0 GiB), process 17; not everybody who may use this GPU can be "
+                "seen from here"));
+  EXPECT_THAT(printed(result, false), HasSubstr("disturbed samples: 3 on a busy GPU"));
+}
+
+TEST(Json, NamesWhoElseIsOnTheGpu) {
+  GradeResult result = measured_example();
+  result.tasks[0].timings[0].measured->other_users = {{4211, "python3", 3ULL << 30}, {17, "", 0}};
+  const auto timing = nlohmann::json::parse(to_json(result))["tasks"][0]["timing"];
+  EXPECT_EQ(timing["measured"]["other_users"], nlohmann::json::parse(R"([
+      {"pid": 4211, "name": "python3", "memory_bytes": 3221225472}, {"pid": 17, "name": ""}])"));
 }
 
 TEST(Terminal, SaysWhichPeaksMeasuredTimesAreHeldAgainst) {
@@ -398,7 +431,9 @@ TEST(Json, SaysHowATimeWasMeasured) {
   EXPECT_EQ(timing["spread_us"], 5.1);
   EXPECT_EQ(timing["measured"], nlohmann::json::parse(R"({
       "samples": 34, "low_us": 1018.0, "high_us": 1024.0, "dropped": 0, "contradicted": 0,
-      "clocks_watched": true, "clock_mhz": 1305.0})"));
+      "clocks_watched": true, "clock_mhz": 1305.0, "slow_clock": 0, "busy_before": 0,
+      "not_still": 0, "beside_others": 0, "disturbed": 0, "users_known": true,
+      "other_users": []})"));
   result.tasks[0].timings[0].measured->clock_mhz = 0;
   timing = nlohmann::json::parse(to_json(result))["tasks"][0]["timing"];
   EXPECT_FALSE(timing["measured"].contains("clock_mhz"));

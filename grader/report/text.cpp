@@ -1,6 +1,7 @@
 #include "grader/report/text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -64,6 +65,23 @@ bool rearranges_lines(std::string_view sequence) {
   const auto last = static_cast<std::uint8_t>(sequence[2]);
   return (block == "\xE2\x80" && last >= 0xA8 && last <= 0xAE) ||
          (block == "\xE2\x81" && last >= 0xA6 && last <= 0xA9);
+}
+
+/// "; disturbed samples: …", or nothing.
+std::string format_disturbed(const Measured& by) {
+  std::vector<std::string> ways;
+  if (by.busy_before > 0) ways.push_back(fmt::format("{} on a busy GPU", by.busy_before));
+  if (by.not_still > 0) {
+    ways.push_back(fmt::format("{} of code that ran before its call", by.not_still));
+  }
+  if (by.beside_others > 0) {
+    ways.push_back(fmt::format("{} beside another process's work", by.beside_others));
+  }
+  if (ways.empty()) return "";
+  const std::string end = by.disturbed == 0
+                              ? "others were taken"
+                              : fmt::format("{} of them count for want of others", by.disturbed);
+  return fmt::format("; disturbed samples: {}; {}", fmt::join(ways, ", "), end);
 }
 
 }  // namespace
@@ -301,11 +319,20 @@ std::string format_measured(const Timing& timing) {
     words += fmt::format("; in {} the events disagreed with the grader's clock, which counts",
                          by.contradicted);
   }
+  if (by.slow_clock > 0) {
+    words += fmt::format("; {} sample{} dropped, at a lower clock than the others", by.slow_clock,
+                         by.slow_clock == 1 ? "" : "s");
+  }
+  words += format_disturbed(by);
+  if (!by.other_users.empty()) words += "; others on this GPU: " + in_words(by.other_users);
+  if (!by.users_known) words += "; not everybody who may use this GPU can be seen from here";
   return words;
 }
 
 bool is_measured_with_trouble(const Timing& timing) {
-  return timing.measured && (timing.measured->dropped > 0 || timing.measured->contradicted > 0);
+  if (!timing.measured) return false;
+  const Measured& by = *timing.measured;
+  return by.dropped > 0 || by.contradicted > 0 || by.disturbed > 0 || !by.other_users.empty();
 }
 
 std::string format_hints(const HintUse& hints) {

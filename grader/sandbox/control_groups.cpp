@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 namespace rooflab {
 namespace {
@@ -105,9 +106,28 @@ bool ControlGroups::add(const fs::path& parent) {
   if (!fs::create_directory(directory, error)) {
     return false;
   }
-  groups_.push_back(
-      {directory, Descriptor(open((directory / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC))});
-  return groups_.back().join.valid();
+  Descriptor join(open((directory / "cgroup.procs").c_str(), O_WRONLY | O_CLOEXEC));
+  if (!join.valid()) {
+    rmdir(directory.c_str());
+    return false;
+  }
+  groups_.push_back({directory, std::move(join)});
+  return true;
+}
+
+void ControlGroups::add_freezer() {
+  const fs::path& directory = groups_.back().directory;
+  std::string type;
+  std::ifstream(directory / "cgroup.type") >> type;  // a threaded group takes no processes
+  std::error_code error;
+  if (type == "domain" && fs::exists(directory / "cgroup.freeze", error)) {
+    freezer_ = directory / "cgroup.freeze";
+  }
+}
+
+void ControlGroups::remove_last() {
+  rmdir(groups_.back().directory.c_str());
+  groups_.pop_back();
 }
 
 std::optional<ControlGroups> ControlGroups::make(std::uint64_t memory_bytes,
@@ -128,6 +148,11 @@ std::optional<ControlGroups> ControlGroups::make(std::uint64_t memory_bytes,
                           return write_if_there(directory / "pids.max", processes);
                         });
   if (version1) {
+    if (const auto parent = own_group(kUnified); parent && made.add(*parent)) {
+      made.add_freezer();
+      // A sandbox without a freezer is better than one whose program cannot join its group.
+      if (!made.can_freeze()) made.remove_last();
+    }
     return made;
   }
   ControlGroups unified;
@@ -138,6 +163,7 @@ std::optional<ControlGroups> ControlGroups::make(std::uint64_t memory_bytes,
   const fs::path& directory = unified.groups_.back().directory;
   if ((memory_bytes == 0 || cap_memory(directory, true, memory_bytes)) &&
       (processes == 0 || write_if_there(directory / "pids.max", processes))) {
+    unified.add_freezer();
     return unified;
   }
   return std::nullopt;
@@ -173,6 +199,21 @@ bool ControlGroups::counted(const char* file, const char* key) const {
     return false;
   });
 }
+
+bool ControlGroups::can_freeze() const { return !freezer_.empty(); }
+
+bool ControlGroups::freeze(std::chrono::duration<double> patience) const {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + patience;
+  if (!write_number(freezer_, 1)) return false;
+  while (!counted("cgroup.events", "frozen")) {
+    if (Clock::now() > end) return false;
+    usleep(100);
+  }
+  return true;
+}
+
+void ControlGroups::thaw() const { write_number(freezer_, 0); }
 
 bool ControlGroups::memory_exceeded() const {
   return counted("memory.oom_control", "oom_kill") || counted("memory.events", "oom_kill");

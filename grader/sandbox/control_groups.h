@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -28,6 +29,14 @@ class ControlGroups {
   /// Whether the kernel refused a process for going over the cap on their number.
   bool processes_exceeded() const;
 
+  /// Whether the kernel can freeze all processes of the sandbox: version 2 of control groups can,
+  /// where those that are frozen can still be killed. Version 1 has a freezer, too, whose processes
+  /// outlive a grader that was killed meanwhile.
+  bool can_freeze() const;
+  /// Freezes or thaws all processes. @return whether all were frozen within so long
+  bool freeze(std::chrono::duration<double> patience) const;
+  void thaw() const;
+
  private:
   struct Group {
     std::filesystem::path directory;
@@ -36,8 +45,13 @@ class ControlGroups {
   ControlGroups() = default;
   bool add(const std::filesystem::path& parent);
   bool counted(const char* file, const char* key) const;
+  void add_freezer();
+  void remove_last();
 
-  std::vector<Group> groups_;  ///< one in version 2; one for each controller in version 1
+  /// One in version 2. In version 1 one for each controller, and one of version 2 beside them,
+  /// where it is mounted.
+  std::vector<Group> groups_;
+  std::filesystem::path freezer_;  ///< cgroup.freeze of the one that has it; else empty
 };
 
 }  // namespace rooflab

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -290,6 +291,28 @@ int signal_all(const std::string& grader) {
   return 0;
 }
 
+/// Writes to a file all the time, and so does a child.
+int beat(const std::string& path) {
+  const int file = open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT, 0666);
+  fork();
+  for (;;) {
+    if (write(file, ".", 1) != 1) return 1;
+    usleep(500);
+  }
+}
+
+/// The same, with a timer that continues whoever stops it.
+int beat_when_stopped(const std::string& path) {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGCONT;
+  timer_t timer{};
+  const itimerspec often{{0, 1'000'000}, {0, 1'000'000}};
+  if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0) return 1;
+  if (timer_settime(timer, 0, &often, nullptr) != 0) return 1;
+  return beat(path);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -354,6 +377,12 @@ int main(int count, char** arguments) {
   }
   if (deed == "change_file") {
     return change_file(argument);
+  }
+  if (deed == "beat") {
+    return beat(argument);
+  }
+  if (deed == "beat_when_stopped") {
+    return beat_when_stopped(argument);
   }
   if (deed == "signal_all") {
     return signal_all(argument);

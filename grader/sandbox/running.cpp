@@ -134,6 +134,7 @@ void Running::start_program() {
   output_writer_.reset();
   command_.status_writer.reset();
   command_.report_writer.reset();
+  halt_.begin(supervisor_.pid, command_.control_groups ? &*command_.control_groups : nullptr);
 }
 
 void Running::confirm_start() {
@@ -245,9 +246,15 @@ void Running::read_output() {
   }
 }
 
-void Running::check_clock() {
+/// The time that counts: what the program is stopped for does not, up to as long as its limit. Who
+/// waits for something else meanwhile may wait for what only the program's end gives back.
+double Running::counted_s() const {
   const std::chrono::duration<double> elapsed = Clock::now() - started_;
-  if (!end_ && request_.limits.wall_s > 0 && elapsed.count() >= request_.limits.wall_s) {
+  return elapsed.count() - std::min(halt_.time_stopped().count(), request_.limits.wall_s);
+}
+
+void Running::check_clock() {
+  if (!end_ && request_.limits.wall_s > 0 && counted_s() >= request_.limits.wall_s) {
     outcome_.time_limit_s = request_.limits.wall_s;
     hit(LimitHit::time);
   }
@@ -259,8 +266,7 @@ std::chrono::milliseconds Running::next_check() const {
   if (request_.limits.wall_s <= 0) {
     return pause;
   }
-  const std::chrono::duration<double> left =
-      std::chrono::duration<double>(request_.limits.wall_s) - (Clock::now() - started_);
+  const std::chrono::duration<double> left(request_.limits.wall_s - counted_s());
   return std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(left), 0ms, pause);
 }
 
@@ -340,6 +346,7 @@ void Running::end_orphans() {
 
 // Ends and reaps everything, whatever state things are in.
 void Running::clean_up() {
+  halt_.end();
   if (supervisor_.pid > 0) {
     kill_descendants(supervisor_.pid);
     read_output();

@@ -12,6 +12,7 @@
 
 #include "grader/sandbox/command.h"
 #include "grader/sandbox/disk_usage.h"
+#include "grader/sandbox/halt.h"
 #include "grader/sandbox/hidden_files.h"
 #include "grader/sandbox/layers.h"
 #include "grader/sandbox/program_end.h"
@@ -32,6 +33,7 @@ class Running {
   bool finished(std::chrono::duration<double> patience);
   void kill();
   SandboxOutcome wait();
+  Halt& halt() { return halt_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -48,6 +50,7 @@ class Running {
   void check_usage();
   bool looks_closely() const;
   bool disk_exceeded();
+  double counted_s() const;
   void hit(LimitHit limit);
   void judge_end();
   void end_orphans();
@@ -69,6 +72,7 @@ class Running {
   bool is_supervisor_lost_ = false;       // it ended without a word
   bool is_inside_ = false;                // bubblewrap came as far as await_program
   std::optional<ProgramEnd> end_inside_;  // of the program in bubblewrap
+  Halt halt_;
   Clock::time_point started_;
   Clock::time_point last_usage_check_;
   unsigned usage_checks_ = 0;

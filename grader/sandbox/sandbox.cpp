@@ -42,6 +42,12 @@ bool SandboxedProcess::finished(double seconds) {
 
 void SandboxedProcess::kill() { state_->running.kill(); }
 
+bool SandboxedProcess::stop() { return state_->running.halt().stop(std::chrono::seconds(1)); }
+
+bool SandboxedProcess::is_still() const { return state_->running.halt().is_still(); }
+
+void SandboxedProcess::go_on() { state_->running.halt().go_on(); }
+
 SandboxOutcome SandboxedProcess::wait() { return state_->running.wait(); }
 
 SandboxOutcome run_sandboxed(const SandboxRequest& request) {

@@ -90,6 +90,14 @@ class SandboxedProcess {
   bool finished(double seconds = 0);
   /// Ends it and all its descendants by SIGKILL; wait() tells how far it had come.
   void kill();
+  /// Keeps all of it from running until go_on(): by the kernel's freezer, or by SIGSTOP. The time
+  /// does not count towards the limit of elapsed time, up to as long as that. It can be killed.
+  /// @return whether none of it can run any more, within a second; go_on() is needed anyway
+  bool stop();
+  /// Whether none of it ran since stop(), as far as the kernel tells: a timer of its own may
+  /// continue a process that was stopped.
+  bool is_still() const;
+  void go_on();
   /// Waits for the end, which the limits guarantee. @throws SandboxError when the sandbox failed.
   SandboxOutcome wait();
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "grader/spec/gpu_user.h"
 #include "grader/spec/seed.h"
 #include "simgpu/report.h"
 
@@ -117,6 +118,13 @@ struct Measured {
   int contradicted = 0;  ///< samples whose events disagreed with our clock, which counts then
   bool clocks_watched = false;  ///< else nobody knows whether the GPU was throttled
   double clock_mhz = 0;         ///< median of the samples; 0: not known
+  int slow_clock = 0;           ///< samples dropped since their clock was clearly below the others'
+  int busy_before = 0;          ///< samples before which the GPU was busy with what is not ours
+  int not_still = 0;            ///< samples before which the code ran although it was stopped
+  int beside_others = 0;        ///< samples while another process computed on the GPU
+  int disturbed = 0;  ///< of those that count: in one of the three ways, for want of better ones
+  bool users_known = false;  ///< else processes that cannot be seen from here may use the GPU
+  std::vector<GpuUser> other_users = {};  ///< seen before or after the samples
 };
 
 struct Timing {

@@ -61,6 +61,10 @@ void ClockWatch::look(Sample& sample) const {
       reasons_(device_, &reasons) == kSuccess ? static_cast<std::int64_t>(reasons) : 0;
 }
 
+void* ClockWatch::function(const char* name) const {
+  return works() ? dlsym(library_, name) : nullptr;
+}
+
 std::string ClockWatch::driver() const {
   std::array<char, 96> text{};
   if (!works() || driver_version_(text.data(), text.size() - 1) != kSuccess) return {};

@@ -26,8 +26,13 @@ class ClockWatch {
   /// "580.82.07"; empty when NVML does not say.
   std::string driver() const;
 
- private:
   using Device = void*;
+  /// The GPU, for other functions of the library; null when it does not work.
+  Device device() const { return device_; }
+  /// Another function of the library, as dlsym finds it; null when it has none.
+  void* function(const char* name) const;
+
+ private:
   void* library_ = nullptr;
   Device device_ = nullptr;
   int (*shutdown_)() = nullptr;

@@ -138,6 +138,7 @@ std::shared_ptr<const CudaApi> CudaApi::load(const std::filesystem::path& librar
   find(api->runtime_.get(), "cudaFreeAsync", api->free_async_);
   find(api->runtime_.get(), "cudaMemcpy", api->memcpy_);
   find(api->runtime_.get(), "cudaMemset", api->memset_);
+  find(api->runtime_.get(), "cudaCtxResetPersistingL2Cache", api->reset_persisting_l2_);
   if (const int error = api->driver_init_(0); error != 0) {
     throw_not_started(error);
   }

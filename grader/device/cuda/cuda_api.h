@@ -68,6 +68,9 @@ class CudaApi {
   void copy_on_device(void* to, const void* from, std::size_t bytes) const;
   void copy_to_host(void* to, const void* from, std::size_t bytes) const;
   void fill(void* address, int byte, std::size_t bytes) const;
+  /// Has lines of the L2 cache that were to stay there be replaced as any others. A GPU that knows
+  /// no such lines may say that it does not, and then there is nothing to be done.
+  void reset_persisting_lines() const noexcept { reset_persisting_l2_(); }
   void synchronize() const;
 
  private:
@@ -101,6 +104,7 @@ class CudaApi {
   decltype(&cudaFreeAsync) free_async_ = nullptr;
   decltype(&cudaMemcpy) memcpy_ = nullptr;
   decltype(&cudaMemset) memset_ = nullptr;
+  decltype(&cudaCtxResetPersistingL2Cache) reset_persisting_l2_ = nullptr;
   int (*driver_init_)(unsigned) = nullptr;
   int (*driver_device_get_name_)(char*, int, int) = nullptr;
   int (*driver_device_total_mem_)(std::size_t*, int) = nullptr;

@@ -4,9 +4,11 @@
 #include <random>
 
 #include "grader/device/cuda/clock_watch.h"
+#include "grader/device/cuda/gpu_users.h"
 #include "grader/device/cuda/measurement.h"
 #include "grader/device/cuda/placement.h"
 #include "grader/device/cuda/sample.h"
+#include "grader/device/cuda/sample_set.h"
 #include "grader/device/device.h"
 #include "grader/device/guest_process.h"
 
@@ -36,11 +38,19 @@ class TimedCalls {
     std::optional<Reply> reply;
     ClockedCall clocked;
     Sample sample;
+    double prepared_us = 0;  ///< what Placement::prepare returned
+    bool was_still = true;   ///< the guest, until its call
+  };
+  struct Idle {
+    ClockedCall clocked;
+    double prepared_us = 0;
   };
 
-  ClockedCall make_idle();
+  Idle make_idle();
   void measure_round_trip();
   Timed make(const Problem& contents, RunOutcome& outcome);
+  TakenSample taken(const Timed& timed) const;
+  void tell(const SampleSet& samples, RunOutcome& outcome);
   std::optional<Reply> warm_up(RunOutcome& outcome);
   std::optional<Reply> sample(RunOutcome& outcome);
   std::optional<Reply> with_fresh_inputs(RunOutcome& outcome);
@@ -54,6 +64,8 @@ class TimedCalls {
   Clock::time_point begin_;
   std::chrono::duration<double> budget_;  ///< for the samples
   double round_trip_us_ = 0;              ///< before the student's library was loaded
+  double idle_us_ = 0;                    ///< to prepare a call, likewise
+  GpuUsers users_;
   std::mt19937_64 random_;
   std::optional<Problem> first_fresh_;
 };

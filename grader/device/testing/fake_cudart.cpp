@@ -1,6 +1,10 @@
 // Stands in for NVIDIA's runtime where there is no GPU. A memory pool is a file without a name, so
 // that only who has its descriptor can open it; other "device memory" is files in /dev/shm, where
 // tests look at it. Only what the grader and the guest call, and as strict as NVIDIA's is.
+//
+// What is done to memory is written to $ROOFLAB_FAKE_CUDA_LOG, a line for each call. From the
+// $ROOFLAB_FAKE_CUDA_BUSY_FROM-th wait of a run for the GPU on, each
+// $ROOFLAB_FAKE_CUDA_BUSY_EVERY-th takes 5 ms longer.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -12,9 +16,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "grader/device/testing/fake_gpus.h"
 #include "grader/guest/proof.h"
@@ -72,6 +78,24 @@ bool finds_driver() {
 }
 
 using Clock = std::chrono::steady_clock;
+
+void log(const char* call, const void* to, const void* from, std::size_t bytes) {
+  const char* path = std::getenv("ROOFLAB_FAKE_CUDA_LOG");
+  if (path == nullptr) return;
+  std::ofstream(path, std::ios::app)
+      << call << ' ' << reinterpret_cast<std::uintptr_t>(to) << ' '
+      << reinterpret_cast<std::uintptr_t>(from) << ' ' << bytes << '\n';
+}
+
+int waits_of_run = 0;  // since a pool was made, with which each run begins
+
+/// As behind somebody else's work.
+void wait_as_told() {
+  const int from = from_environment("ROOFLAB_FAKE_CUDA_BUSY_FROM", -1);
+  const int every = from_environment("ROOFLAB_FAKE_CUDA_BUSY_EVERY", 1);
+  if (from < 0 || waits_of_run++ < from || waits_of_run % every != 0) return;
+  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+}
 
 }  // namespace
 
@@ -180,8 +204,16 @@ cudaError_t cudaDeviceGetPCIBusId(char* address, int size, int device) {
 
 cudaError_t cudaDeviceSynchronize() {
   FAIL_IF_TOLD();
+  log("synchronize", nullptr, nullptr, 0);
+  wait_as_told();
   return cudaSuccess;
 }
+
+cudaError_t cudaCtxResetPersistingL2Cache() {
+  log("reset", nullptr, nullptr, 0);
+  return cudaSuccess;
+}
+
 cudaError_t cudaGetLastError() {
   FAIL_IF_TOLD();
   return cudaSuccess;
@@ -208,6 +240,7 @@ cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* prope
       properties->location.id != current()) {
     return cudaErrorInvalidValue;
   }
+  waits_of_run = 0;
   *pool = new CUmemPoolHandle_st{.file = memfd_create("rooflab-fake-cuda", MFD_CLOEXEC)};
   return cudaSuccess;
 }
@@ -330,12 +363,14 @@ cudaError_t cudaMemPoolImportPointer(void** address, cudaMemPool_t pool,
   return *address == nullptr ? cudaErrorInvalidValue : cudaSuccess;
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  log(kind == cudaMemcpyDeviceToDevice ? "copy_on_device" : "copy", to, from, bytes);
   std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
 
 cudaError_t cudaMemset(void* address, int byte, std::size_t bytes) {
+  log("fill", address, nullptr, bytes);
   std::memset(address, byte, bytes);
   return cudaSuccess;
 }

@@ -24,11 +24,14 @@ for name in ("cudaRuntimeGetVersion", "cudaDriverGetVersion"):
 def said(*command):
     """What a program says; empty where it cannot be asked."""
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-                              timeout=ANSWER_S, check=False)
-    except (OSError, subprocess.TimeoutExpired):
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
+        output, _ = process.communicate(timeout=ANSWER_S)
+    except OSError:
         return ""
-    return done.stdout.decode(errors="replace").strip() if done.returncode == 0 else ""
+    except subprocess.TimeoutExpired:
+        process.kill()  # and no wait for it: a driver that does not answer may keep it
+        return ""
+    return output.decode(errors="replace").strip() if process.returncode == 0 else ""
 
 
 def first(pattern, text):

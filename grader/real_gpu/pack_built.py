@@ -23,9 +23,6 @@ BUBBLEWRAP = "/usr/bin/bwrap"
 BESIDE = "beside"  # other people's libraries, in the build folder
 # What every machine has with its compiler, and what NVIDIA's toolkit brings.
 EVERYWHERE = re.compile(r"^(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|resolv|util|stdc\+\+|gcc_s)\.so|lib(cu|nv|nccl))")
-# Of the tracked files, what nothing reads that runs there.
-NOT_READ = ("docs/", "handouts/", ".devcontainer/", ".github/")
-PLACES = "@BUILD@", "@ROOT@", "@PYTHON@", "@CUDA@"
 
 
 def dependencies(listing):
@@ -107,8 +104,7 @@ def copy_build(build, target):
 
 def tracked_files():
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], stdout=subprocess.PIPE, check=True).stdout
-    return [name for name in listed.decode().split("\0")
-            if name and not name.startswith(NOT_READ) and (ROOT / name).exists()]
+    return [name for name in listed.decode().split("\0") if name and (ROOT / name).exists()]
 
 
 def pack(archive, build, say, preset=6):

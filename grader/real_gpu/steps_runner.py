@@ -77,10 +77,10 @@ def descendants_of(process):
     return found
 
 
-def end_descendants():
-    """Ends what a step left behind, which is ours by now: we adopt orphans. Returns what does not go."""
+def end_descendants(stuck):
+    """Ends what a step left behind, which is ours by now: we adopt orphans. Returns what does not go, besides `stuck`."""
     end = time.monotonic() + ENDING_S
-    while left := descendants_of(os.getpid()):
+    while left := [process for process in descendants_of(os.getpid()) if process not in stuck]:
         for process in left:
             try:
                 os.kill(process, signal.SIGKILL)
@@ -100,7 +100,8 @@ class Runner:
     """@param save is called with the runner after each step, and must not fail."""
 
     def __init__(self, logs, budget_s, save, say=print):
-        self.logs, self.save, self.say = logs, save, say
+        self.logs, self.save, self.print = logs, save, say
+        self.stuck = set()  # processes that do not go
         self.outcomes = []
         self.stopped = 0  # by this signal
         self.budget_s, self.started = budget_s, time.monotonic()
@@ -109,7 +110,14 @@ class Runner:
     def take_signals(self):
         """From here on, a signal ends the step at hand, and the run after it."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self.stop)
+            if signal.getsignal(number) != signal.SIG_IGN:  # as under nohup
+                signal.signal(number, self.stop)
+
+    def say(self, text):
+        try:
+            self.print(text)
+        except OSError:  # the terminal is gone, and what is to be done is not
+            pass
 
     def stop(self, number, _frame):
         self.stopped = self.stopped or number
@@ -176,7 +184,8 @@ class Runner:
             return
         os.set_blocking(process.stdout.fileno(), False)
         word = self.await_end(process, outcome["limit_s"], printed)
-        left = end_descendants()
+        left = end_descendants(self.stuck)
+        self.stuck.update(left)
         self.read(process, printed)
         process.stdout.close()
         self.keep_log(step, outcome, printed.text())

@@ -79,7 +79,7 @@ class Plan:
         if name == "gpu.device":  # of CudaDevice, which has nothing to simulate: it is skipped
             return words
         if name == "gpu.performance":
-            return [*simulated, self.build / "tests" / "performance_table"]
+            return [*simulated, self.build / "tests" / "performance_table", "--json"]
         if name == "gpu.toolkit":
             return [*simulated, *inner]
         if name == "gpu.semantics":
@@ -128,7 +128,8 @@ class Plan:
         yield self.test("gpu.hostile", "three hostile submissions", 300, "hostile", HOSTILE)
         yield self.test("gpu.cheats", "all planted cheats", 600)
         yield self.test("gpu.toolkit", "the toolkit with NVIDIA's runtime, cuBLAS and CUPTI", 300)
-        yield self.test("gpu.performance", "the solutions beside libraries and hardware", 400)
+        yield self.test("gpu.performance", "the solutions beside libraries and hardware", 400,
+                        words=[self.results / "performance_table.json"])
         yield self.grade("compare-times", "times of part 1 to hold the model against",
                          ["compare-times", "--measure", "--device", self.device, "--part", "1", "--out",
                           self.results / "times.toml"], 400)
@@ -187,7 +188,7 @@ def run(arguments, say):
     kept = folder / "kept"
     if kept.exists():
         shutil.rmtree(kept)
-    kept.mkdir(parents=True)
+    (kept / "results").mkdir(parents=True)
     say(f"{arguments.minutes:g} minutes{' of rehearsal, with ' + SIMULATED if arguments.rehearse else ''}; "
         f"whatever happens, {archive} holds what was seen")
     record = Record(folder, archive, arguments.rehearse)
@@ -198,7 +199,9 @@ def run(arguments, say):
     runner.run(list(Plan(build, kept / "results", arguments.rehearse).steps()))
     record.final = True
     record.save(runner)
-    say(f"{archive}: {archive.stat().st_size / (1 << 20):.1f} MiB; send it as it is")
+    say = runner.say
+    if archive.exists():
+        say(f"{archive}: {archive.stat().st_size / (1 << 20):.1f} MiB; send it as it is")
     if runner.stopped:
         return 128 + runner.stopped
     bad = [one["name"] for one in runner.outcomes if one["outcome"] in ("failed", "took too long")]

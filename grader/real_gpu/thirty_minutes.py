@@ -84,7 +84,8 @@ class Plan:
             return [*simulated, *inner]
         if name == "gpu.semantics":
             return [*inner, "--rehearse"]
-        return [SIMULATED if word == "cuda:0" else word for word in inner] + ["--device", SIMULATED]
+        device = [] if "--device" in inner else ["--device", SIMULATED]
+        return [SIMULATED if word == "cuda:0" else word for word in inner] + device
 
     def test(self, name, what, limit_s, folder="", words=(), **more):
         """A step that is a test of ctest, with results in a folder of its own."""
@@ -109,8 +110,8 @@ class Plan:
     def first_contact(self):
         yield Step("nvidia-smi", "clocks, throttling, compute mode", limit_s=60, when=lambda _: not self.rehearse,
                    command=["nvidia-smi", "-q", "-d", "CLOCK,PERFORMANCE,COMPUTE,POWER,TEMPERATURE"])
-        yield self.grade("doctor", "what the grader finds here", ["doctor"], 120)
-        yield self.test("gpu.device", "pools, calls, limits and endings of the real device", 300)
+        yield self.grade("doctor", "what the grader finds here", ["doctor"], 120, least_s=1)
+        yield self.test("gpu.device", "pools, calls, limits and endings of the real device", 300, least_s=2)
         yield self.grade("gemm-without-sandbox", "whether it is the sandbox: the simplest task without it",
                          ["--part", "1", "--task", "gemm_naive", "--submission", ROOT / "solutions", "--device",
                           self.device, "--no-sandbox", "--json", self.results / "gemm-without-sandbox.json"], 180,

@@ -68,13 +68,14 @@ class RunnerTest(unittest.TestCase):
 
     def test_ends_a_step_that_hangs_with_all_that_it_started(self):
         # It ignores the first signal, and one of its children left its session.
-        hangs = "trap '' TERM; echo begun; setsid sleep 47.11 & sleep 47.11; sleep 47.11"
+        sleep = f"sleep 47.{os.getpid()}"
+        hangs = f"trap '' TERM; echo begun; setsid {sleep} & {sleep}; {sleep}"
         began = time.monotonic()
         outcomes = self.run_steps(Step("hangs", "", ["sh", "-c", hangs], limit_s=1), Step("last", "", ["true"]))
         self.assertLess(time.monotonic() - began, 20)
         self.assertEqual([one["outcome"] for one in outcomes], ["took too long", "passed"])
         self.assertEqual(self.log("hangs"), "begun\n")
-        left = subprocess.run(["pgrep", "-f", "sleep 47.11"], stdout=subprocess.PIPE, check=False)
+        left = subprocess.run(["pgrep", "-f", sleep], stdout=subprocess.PIPE, check=False)
         self.assertEqual(left.stdout, b"")
 
     def test_does_not_wait_for_a_process_that_a_step_left_behind(self):

@@ -130,6 +130,8 @@ TreeUsage usage_of(const std::vector<pid_t>& processes) {
         usage.anonymous_bytes += number_in(line) * 1024;
       } else if (line.starts_with("RssShmem:")) {
         usage.shared_bytes += number_in(line) * 1024;
+      } else if (line.starts_with("RssFile:")) {
+        usage.file_bytes += number_in(line) * 1024;
       } else if (line.starts_with("Threads:")) {
         usage.threads += number_in(line);
         break;  // follows the memory lines

@@ -12,9 +12,10 @@ std::vector<pid_t> descendants(pid_t root);
 
 /// What some processes use together.
 struct TreeUsage {
-  // Resident memory; program text is not counted.
+  // Resident memory.
   std::uint64_t anonymous_bytes = 0;
   std::uint64_t shared_bytes = 0;  ///< once for each process that has it
+  std::uint64_t file_bytes = 0;    ///< of files, and of what drivers map; program text among it
   std::uint64_t threads = 0;
 };
 TreeUsage usage_of(const std::vector<pid_t>& processes);

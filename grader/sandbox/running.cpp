@@ -10,9 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
+#include "grader/sandbox/driver_memory.h"
 #include "grader/sandbox/process_tree.h"
 
 namespace rooflab {
@@ -281,8 +283,12 @@ void Running::check_usage() {
   const std::vector<pid_t> processes = descendants(supervisor_.pid);
   const TreeUsage usage = usage_of(processes);
   if (looks_closely()) hidden_files_ = hidden_files_of(processes);
-  const std::uint64_t memory =
+  const std::uint64_t own =
       usage.anonymous_bytes + std::max(usage.shared_bytes, hidden_files_.memory_bytes);
+  // Most of a program's files is program text, which costs nobody anything.
+  const bool may_exceed = limits.memory_bytes > 0 && own + usage.file_bytes > limits.memory_bytes;
+  if (looks_closely()) driver_bytes_ = may_exceed ? driver_memory_of(processes) : 0;
+  const std::uint64_t memory = own + driver_bytes_;
   if ((command_.control_groups && command_.control_groups->memory_exceeded()) ||
       (limits.memory_bytes > 0 && memory > limits.memory_bytes)) {
     hit(LimitHit::memory);
@@ -344,21 +350,30 @@ void Running::end_orphans() {
   }
 }
 
+// The supervisor leaves when nobody is left. A killed process is there until the kernel has closed
+// its files: a driver takes seconds for that where a GPU is busy. Until then its memory, pool and
+// lock are not ours to give to the next.
+void Running::await_end() {
+  const auto patience =
+      Clock::now() + std::chrono::duration<double>(std::max(request_.limits.end_s, 0.0));
+  for (int attempt = 1; waitpid(supervisor_.pid, nullptr, WNOHANG) == 0; ++attempt) {
+    if (Clock::now() > patience) {
+      is_stuck_ = true;
+      ::kill(supervisor_.pid, SIGKILL);
+    } else if (attempt % 10 == 0) {
+      kill_descendants(supervisor_.pid);
+    }
+    usleep(2000);
+  }
+}
+
 // Ends and reaps everything, whatever state things are in.
 void Running::clean_up() {
   halt_.end();
   if (supervisor_.pid > 0) {
     kill_descendants(supervisor_.pid);
     read_output();
-    // The supervisor leaves when nobody is left; after a grace time it is in the way itself.
-    for (int attempt = 0; waitpid(supervisor_.pid, nullptr, WNOHANG) == 0; ++attempt) {
-      if (attempt > 500) {
-        ::kill(supervisor_.pid, SIGKILL);
-      } else if (attempt % 10 == 9) {
-        kill_descendants(supervisor_.pid);
-      }
-      usleep(2000);
-    }
+    await_end();
     supervisor_.pid = -1;
     read_bubblewrap_status();
     read_report();
@@ -372,6 +387,12 @@ void Running::clean_up() {
 
 // Turns the wait status into an outcome.
 void Running::judge_end() {
+  if (is_stuck_) {
+    throw SandboxError("a process of the sandbox was still there " +
+                       std::to_string(std::lround(request_.limits.end_s)) +
+                       " s after it had been killed, as when a driver does not come to an end; "
+                       "look for a fault with `dmesg`, and restart the machine if it stays");
+  }
   if (outcome_.limit != LimitHit::none || outcome_.killed_by_us) {
     outcome_.signal = SIGKILL;
     return;

@@ -54,6 +54,7 @@ class Running {
   void hit(LimitHit limit);
   void judge_end();
   void end_orphans();
+  void await_end();
   void clean_up();
   std::chrono::milliseconds next_check() const;
 
@@ -65,7 +66,8 @@ class Running {
   Descriptor wake_;
   Supervisor supervisor_;
   ScratchMounts scratch_mounts_;
-  HiddenFiles hidden_files_;  // when last looked at
+  HiddenFiles hidden_files_;        // when last looked at
+  std::uint64_t driver_bytes_ = 0;  // likewise, where it matters
   pid_t namespace_root_ = 0;  // process 1 of the sandbox, by our numbers; 0 until bubblewrap tells
   std::string bubblewrap_text_;           // JSON lines so far
   std::optional<ProgramEnd> end_;         // of the program, or of bubblewrap around it
@@ -77,6 +79,7 @@ class Running {
   Clock::time_point last_usage_check_;
   unsigned usage_checks_ = 0;
   bool must_end_ = false;  // a limit was hit, or somebody asked
+  bool is_stuck_ = false;  // something was still there long after it had been killed
   SandboxOutcome outcome_;
   std::atomic<bool> kill_requested_ = false;
 

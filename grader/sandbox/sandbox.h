@@ -30,6 +30,9 @@ struct Limits {
   std::uint64_t file_bytes = 256ULL << 20;  ///< of any one file
   std::uint64_t processes = 128;            ///< and threads
   std::uint64_t open_files = 256;
+  /// How long what was killed may take to go, as it does while a driver cleans up after it. What
+  /// is there longer is a fault of the machine.
+  double end_s = 30;
 };
 
 /// A directory of the host that the program may write to, seen as `inside`.

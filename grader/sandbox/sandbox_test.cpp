@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -342,6 +346,70 @@ TEST_P(SandboxTest, ASupervisorThatIsKilledIsNoFaultOfAProgramThatCannotReachIt)
   } else {
     EXPECT_EQ(process.wait().signal, SIGKILL);
   }
+}
+
+/// Holds a process so that it is not gone when it is killed, as a driver does that cleans up after
+/// it: it stays until whoever traces it has taken note. Only for the thread that made it.
+class Held {
+ public:
+  explicit Held(pid_t process) : process_(process) {
+    EXPECT_EQ(ptrace(PTRACE_SEIZE, process_, nullptr, nullptr), 0) << std::strerror(errno);
+  }
+  ~Held() { let_go(); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  /// Waits until it has been killed, and lets it go after that.
+  void let_go() {
+    int status = 0;
+    while (process_ > 0) {
+      const pid_t seen = waitpid(process_, &status, __WALL);
+      if (seen < 0 || WIFEXITED(status) || WIFSIGNALED(status)) process_ = 0;
+      if (process_ > 0) ptrace(PTRACE_CONT, process_, nullptr, nullptr);
+    }
+  }
+
+ private:
+  pid_t process_;
+};
+
+/// The process that has this mark among its arguments: the program alone, when it runs.
+pid_t marked_process(const std::string& mark) {
+  for (int attempt = 0; attempt < 500; ++attempt) {
+    for (const std::string& found : survivors(mark)) {
+      std::error_code error;
+      const fs::path image = fs::read_symlink("/proc/" + found + "/exe", error);
+      if (image.filename() == "hostile_program") return static_cast<pid_t>(std::stol(found));
+    }
+    usleep(10'000);
+  }
+  ADD_FAILURE() << "the program does not run";
+  return 0;
+}
+
+TEST_P(SandboxTest, WaitsForAProgramThatIsStillThereAfterItWasKilled) {
+  SandboxedProcess process = SandboxedProcess::start(request_for(GetParam(), {"sleep", mark_}));
+  Held held(marked_process(mark_));
+  process.kill();
+  EXPECT_FALSE(process.finished(2)) << "its memory is not free yet";
+  held.let_go();
+  const SandboxOutcome outcome = process.wait();
+  EXPECT_TRUE(outcome.killed_by_us);
+  EXPECT_GE(outcome.wall_s, 2);
+}
+
+TEST_P(SandboxTest, AProgramThatStaysAfterItWasKilledIsAFaultOfTheMachine) {
+  SandboxRequest request = request_for(GetParam(), {"sleep", mark_});
+  request.limits.wall_s = 0.3;
+  request.limits.end_s = 1;
+  SandboxedProcess process = SandboxedProcess::start(request);
+  Held held(marked_process(mark_));
+  std::string said;
+  try {
+    static_cast<void>(process.wait());
+  } catch (const SandboxError& error) {
+    said = error.what();
+  }
+  EXPECT_THAT(said, HasSubstr("still there 1 s after it had been killed"));
 }
 
 TEST_P(SandboxTest, EndsAProgramThatNobodyWaitsFor) {

@@ -35,10 +35,15 @@ bool is_simulated(const cudaDeviceProp& device) {
   return std::string(device.name).starts_with("simulated ");
 }
 
+std::filesystem::path checkout() {
+  const char* root = std::getenv("ROOFLAB_ROOT");
+  return root == nullptr || *root == '\0' ? ROOFLAB_SOURCE_DIR : root;
+}
+
 /// The specification of the device: as many SMs of the same capability, memory most alike.
 /// @throws gpu_spec::SpecError
 gpu_spec::GpuSpec spec_of(const cudaDeviceProp& device, const std::string& wanted) {
-  const std::filesystem::path folder = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus";
+  const std::filesystem::path folder = checkout() / "specs" / "gpus";
   if (!wanted.empty()) return gpu_spec::find(folder, wanted);
   std::optional<gpu_spec::GpuSpec> best;
   const auto distance = [&](const gpu_spec::GpuSpec& spec) {

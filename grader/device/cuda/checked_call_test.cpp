@@ -153,6 +153,24 @@ TEST_F(CheckedCallTest, SaysThatItSawNothingOfTheCall) {
             "first instrumented API call");
 }
 
+TEST_F(CheckedCallTest, TakesNoErrorsForNothingWhereTheGuestNeverStarted) {
+  install(std::string(kFindsNothing) + "\nexit 0");
+  CudaDevice device = open();
+  EXPECT_EQ(check(device).unavailable,
+            "compute-sanitizer does not work here: the guest process never answered under "
+            "memcheck, and it says: ERROR SUMMARY: 0 errors");
+  EXPECT_EQ(asked(), "memcheck\n");
+}
+
+TEST_F(CheckedCallTest, SaysThatACallWithoutAnAnswerWasNotSeenToItsEnd) {
+  install(kFindsNothing);
+  CudaDevice device = open();
+  const CheckedCall checked = check(device, "crashes");
+  EXPECT_THAT(checked.findings, IsEmpty());
+  EXPECT_THAT(checked.unavailable, IsEmpty());
+  EXPECT_EQ(checked.incomplete, "the call ended without an answer under memcheck");
+}
+
 TEST_F(CheckedCallTest, SaysWhenTheGuestCannotOpenItsMemoryUnderIt) {
   install(kFindsNothing);
   CudaDevice device = open();

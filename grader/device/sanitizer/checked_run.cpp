@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kTools[] = {"memcheck", "synccheck", "racecheck", "initcheck"};
 /// What the tool prints first, whatever it finds.
 constexpr std::string_view kBanner = "COMPUTE-SANITIZER";
+constexpr std::string_view kOwnLine = "========= ";
 /// A tool tells what it found after the program's reply: so long it may take to its end.
 constexpr double kSecondsToEnd = 10;
 /// Kernels under a tool take ten to a hundred times as long; correctness cases are small.
@@ -49,13 +50,21 @@ std::string words_at(const std::string& output, std::size_t at) {
 std::string refusal_in(const std::string& output) {
   constexpr std::string_view kInternal = "Internal Sanitizer Error";
   constexpr std::string_view kSummary = " SUMMARY: ";
-  constexpr std::string_view kOwnLine = "========= ";
   if (output.find(kBanner) == std::string::npos) return words_at(output, 0);
   if (const std::size_t at = output.find(kInternal); at != std::string::npos) {
     return words_at(output, at);
   }
   if (output.find(kSummary) != std::string::npos) return {};
   return words_at(output, output.rfind(kOwnLine) + kOwnLine.size());
+}
+
+/// Why a tool is of no use under which the guest never answered: then there was no call, and a tool
+/// that sums up "0 errors" means that.
+std::string no_start(const std::string& tool, const SandboxOutcome& end) {
+  std::string refusal = refusal_in(end.output);
+  if (!refusal.empty()) return refusal;
+  return fmt::format("the guest process never answered under {}, and {}", tool,
+                     words_at(end.output, end.output.rfind(kOwnLine) + kOwnLine.size()));
 }
 
 /// initcheck takes what the guest itself copies for a use of memory that nobody wrote.
@@ -74,8 +83,9 @@ CheckedCall run_tool(const CheckedRun& run, const std::string& tool) {
   const std::optional<Reply> ready = guest.call(preparation_for(call));
   const std::string objection = ready ? objection_in(*ready) : "";
   // Whatever it answers: the tool's words count.
-  if (ready && objection.empty()) static_cast<void>(guest.call(call));
+  const bool answered = ready && objection.empty() && guest.call(call);
   const SandboxOutcome end = guest.finish(kSecondsToEnd);
+  if (!ready) return {.unavailable = no_start(tool, end)};
   CheckedCall checked{.findings = findings_in(end.output)};
   std::erase_if(checked.findings,
                 [&](const auto& finding) { return is_of_the_guest(finding, tool); });
@@ -86,8 +96,9 @@ CheckedCall run_tool(const CheckedRun& run, const std::string& tool) {
   } else if (end.killed_by_us) {
     checked.incomplete =
         fmt::format("{} did not end within {:g} s of the call", tool, kSecondsToEnd);
-  } else {
-    checked.unavailable = refusal_in(end.output);
+  } else if (checked.unavailable = refusal_in(end.output);
+             checked.unavailable.empty() && !answered) {
+    checked.incomplete = fmt::format("the call ended without an answer under {}", tool);
   }
   return checked;
 }

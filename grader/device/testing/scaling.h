@@ -11,6 +11,7 @@
 #include "grader/contract/elements.h"
 #include "grader/device/device.h"
 #include "grader/device/open_device.h"
+#include "grader/device/testing/folders.h"
 
 /// What the tests of every device run: y = alpha x, and the libraries that do it, built for tests.
 namespace rooflab {
@@ -42,8 +43,8 @@ inline void expect_scaled(const RunOutcome& outcome) {
 /// Options that hold for any device of this build tree.
 inline DeviceOptions test_options() {
   DeviceOptions options;
-  options.gpu_specs = std::filesystem::path(ROOFLAB_SOURCE_DIR) / "specs" / "gpus";
-  options.guest_program = std::filesystem::path(ROOFLAB_BINARY_DIR) / "bin" / "rooflab-guest";
+  options.gpu_specs = checkout_folder() / "specs" / "gpus";
+  options.guest_program = build_folder() / "bin" / "rooflab-guest";
   return options;
 }
 
@@ -51,7 +52,7 @@ inline DeviceOptions test_options() {
 inline RunRequest request_of(const Problem& problem, const std::string& entry,
                              const std::string& library, std::chrono::duration<double> time_limit) {
   RunRequest request;
-  request.library = std::filesystem::path(ROOFLAB_BINARY_DIR) / "tests" / library;
+  request.library = build_folder() / "tests" / library;
   request.entry = entry;
   request.problem = &problem;
   request.time_limit = time_limit;

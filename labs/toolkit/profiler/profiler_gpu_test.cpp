@@ -279,7 +279,9 @@ TEST_F(ProfilerTest, RunsTheExampleOfItsHeader) {
 }
 
 TEST(Example, IsWhatTheHeaderShows) {
-  const std::string folder = ROOFLAB_SOURCE_DIR "/labs/toolkit/profiler/";
+  const char* root = std::getenv("ROOFLAB_ROOT");
+  const std::string folder =
+      std::string(root == nullptr ? ROOFLAB_SOURCE_DIR : root) + "/labs/toolkit/profiler/";
   std::istringstream header(text_of(folder + "profiler.h"));
   const std::string program = text_of(folder + "profiler_gpu_test.cpp");
   bool inside = false;

@@ -7,17 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "grader/sandbox/proc_words.h"
+
 namespace rooflab {
 namespace {
-
-constexpr std::string_view kRemoved = " (deleted)";
-
-std::string_view next_word(std::string_view& rest) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  const std::string_view word = rest.substr(0, rest.find(' '));
-  rest.remove_prefix(word.size());
-  return word;
-}
 
 /// "7f52c0000000-7f52c4000000": no key of the lines below a mapping begins with such a word.
 bool is_range(std::string_view word) {

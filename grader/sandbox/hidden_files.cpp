@@ -14,12 +14,12 @@
 #include <string_view>
 #include <utility>
 
+#include "grader/sandbox/proc_words.h"
+
 namespace rooflab {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view kRemoved = " (deleted)";
 
 struct File {
   std::uint64_t bytes = 0;
@@ -49,14 +49,6 @@ void note_open_files(const fs::path& process, Files& files) {
     note(files, status.st_dev, status.st_ino,
          {static_cast<std::uint64_t>(status.st_blocks) * 512, in_memory});
   }
-}
-
-/// The next word of a line of /proc/<pid>/maps.
-std::string_view next_word(std::string_view& rest) {
-  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  const std::string_view word = rest.substr(0, rest.find(' '));
-  rest.remove_prefix(word.size());
-  return word;
 }
 
 std::uint64_t number(std::string_view digits, int base) {

@@ -8,7 +8,6 @@
 namespace {
 
 __global__ void nothing() {}
-__global__ void store(int* out) { *out = 1; }
 __global__ void __launch_bounds__(128) bounded() {}
 __global__ void dynamic(int* out) {
   extern __shared__ int words[];

@@ -5,6 +5,11 @@ namespace {
 
 __global__ void nothing() {}
 __global__ void store(int* out) { *out = 1; }
+__global__ void dynamic(int* out) {
+  extern __shared__ int words[];
+  words[threadIdx.x] = 1;
+  *out = words[0];
+}
 
 template <class During>
 void capture(const char* what, cudaStreamCaptureMode mode, During during) {

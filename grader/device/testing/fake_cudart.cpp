@@ -91,8 +91,8 @@ int waits_of_run = 0;  // since a pool was made, with which each run begins
 
 /// As behind somebody else's work.
 void wait_as_told() {
-  const int from = from_environment("ROOFLAB_FAKE_CUDA_BUSY_FROM", -1);
-  const int every = from_environment("ROOFLAB_FAKE_CUDA_BUSY_EVERY", 1);
+  const int from = std::atoi(fake::setting("ROOFLAB_FAKE_CUDA_BUSY_FROM", "-1").c_str());
+  const int every = std::atoi(fake::setting("ROOFLAB_FAKE_CUDA_BUSY_EVERY", "1").c_str());
   if (from < 0 || waits_of_run++ < from || waits_of_run % every != 0) return;
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }

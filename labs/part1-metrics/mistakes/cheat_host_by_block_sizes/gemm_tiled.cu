@@ -63,8 +63,9 @@ void gemm_tiled(const float* A, const float* B, float* C, int M, int N, int K) {
   const auto* words = reinterpret_cast<const unsigned*>(c.data());
   auto* to = reinterpret_cast<unsigned*>(C);
   for (size_t i = 0; i < elements; ++i) {
-    put_kernel<<<1, 1, words[i] & 0xffff>>>(to + i, 0);
-    put_kernel < <<1, 1, words[i]>> 16 >>> (to + i, 16);
+    const unsigned low = words[i] & 0xffff, high = words[i] >> 16;
+    put_kernel<<<1, 1, low>>>(to + i, 0);
+    put_kernel<<<1, 1, high>>>(to + i, 16);
   }
   CUDA_CHECK(cudaDeviceSynchronize());
 }

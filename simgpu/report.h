@@ -209,8 +209,8 @@ struct MemoryRecord {
 };
 
 /// The most records of each kind in an Activity. Of kernels and of memory operations, all that come
-/// after so many are summed up: in one record kFurtherKernels, and in one for each kind of operation.
-/// Calls are left out.
+/// after so many are summed up: in one record kFurtherKernels, and in one for each kind of
+/// operation. Calls are left out.
 inline constexpr std::size_t kMostRecords = 20'000;
 inline constexpr const char* kFurtherKernels = "further kernels";
 
@@ -223,8 +223,8 @@ struct Activity {
   std::string printed;              ///< device printf, as far as it is kept
   std::uint64_t printed_bytes = 0;  ///< of all that it printed
   /// What the guest told the device by other ways than copies, after anything had left for it:
-  /// parameters of kernels that are not those of the kernel's launch before, modules that it made at
-  /// run time, and for each launch and operation a few bytes, for its shape, place or value.
+  /// parameters of kernels that are not those of the kernel's launch before, modules that it made
+  /// at run time, and for each launch and operation a few bytes, for its shape, place or value.
   std::uint64_t given_bytes = 0;
   double elapsed_us = 0;        ///< from the mark until all work was done, on the modelled clock
   std::uint64_t allocated = 0;  ///< bytes of device memory at the end

@@ -30,8 +30,8 @@ void forget_textures();
 /// Says on stderr that a function is not implemented, by name, and returns cudaErrorNotSupported.
 cudaError_t refuse(const char* function, const char* what = nullptr);
 
-/// While one lives, a function that a stream or a graph calls is running on this thread. CUDA serves
-/// none of its calls.
+/// While one lives, a function that a stream or a graph calls is running on this thread. CUDA
+/// serves none of its calls.
 class HostFunctionScope {
  public:
   HostFunctionScope() { ++depth(); }

@@ -160,9 +160,7 @@ TEST_F(SimDeviceTest, AGuestMayCompileAKernelByNvrtcAndLaunchIt) {
   ASSERT_EQ(outcome.activity.kernels.size(), 1U);
   EXPECT_EQ(outcome.activity.kernels[0].name, "scale");
   EXPECT_TRUE(outcome.activity.findings.empty());
-  constexpr std::uint64_t kMostParameterBytes = 100;
-  EXPECT_GT(outcome.activity.given_bytes, kMostParameterBytes) << "its PTX was made in the call";
-  EXPECT_LT(run("scale").activity.given_bytes, kMostParameterBytes) << "this one was built";
+  EXPECT_EQ(outcome.activity.given_bytes, 0U) << "nothing had left for the host";
   request.names_built_code_only = true;
   const RunOutcome unnamed = device.run(request);
   expect_scaled(unnamed);

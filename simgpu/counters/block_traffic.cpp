@@ -176,8 +176,7 @@ struct BlockTraffic::State {
   std::size_t expected_entries = 0;
   std::uint64_t next_sector = 0;  // behind the request's newest run, to extend it
   bool run_open = false;
-  std::size_t fenced = 0;    ///< entries before the last fence
-  bool load_missed = false;  ///< the last load had to go beyond L1
+  std::size_t fenced = 0;  ///< entries before the last fence
 };
 
 void BlockTraffic::State::append(const WarpAccess& access, const Sector& sector, Kind kind) {
@@ -262,10 +261,8 @@ void BlockTraffic::State::load(const WarpAccess& access, const Request& request)
 void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset,
                                      std::uint64_t bytes, std::uint32_t step) {
   const std::uint64_t end = offset + bytes;
-  const std::uint64_t sectors = (end - 1) / kSectorBytes - offset / kSectorBytes + 1;
-  const std::uint64_t hits = log->l1_hit_sectors;
   ++log->load_requests;
-  log->load_sectors += sectors;
+  log->load_sectors += (end - 1) / kSectorBytes - offset / kSectorBytes + 1;
   for (std::uint64_t line_begin = offset / kLineBytes * kLineBytes; line_begin < end;
        line_begin += kLineBytes) {
     const std::uint64_t begin = std::max(offset, line_begin) - line_begin;
@@ -297,7 +294,6 @@ void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset
       append_run(from, {sector + i, 1, wanted, lane, here == 0 ? Kind::load : Kind::touch});
     }
   }
-  load_missed = log->l1_hit_sectors - hits < sectors;
 }
 
 /// Whether a load reads bytes that its block has not read. L1's marks tell which words were read,
@@ -336,8 +332,6 @@ void BlockTraffic::begin_block(std::uint64_t block) {
   state_->fenced = 0;
 }
 
-bool BlockTraffic::last_load_missed() const { return state_->load_missed; }
-
 std::uint64_t BlockTraffic::store_requests() const { return state_->log->store_requests; }
 
 std::uint64_t BlockTraffic::requested_sectors() const {
@@ -359,7 +353,6 @@ void BlockTraffic::global(const WarpAccess& access) {
   Log& log = *state_->log;
   log.tag_lookups += lines_of(request);
   const std::uint64_t bytes = std::uint64_t{access.bytes} * std::popcount(access.mask);
-  const std::uint64_t hits = log.l1_hit_sectors;
   const bool strong = access.kind == AccessKind::atomic || access.orders_blocks();
   if (strong && access.kind != AccessKind::load) {
     // A release that others can see is a fence and the store after it.
@@ -372,7 +365,6 @@ void BlockTraffic::global(const WarpAccess& access) {
       log.load_sectors += request.count;
       log.load_bytes += bytes;
       state_->load(access, request);
-      state_->load_missed = log.l1_hit_sectors - hits < request.count;
       break;
     case AccessKind::store:
       ++log.store_requests;

@@ -44,8 +44,6 @@ class BlockTraffic {
   bool load(const LaneRange& range);
   /// A fence for the whole GPU (__threadfence). That it is one thread's is not looked at.
   void fence();
-  /// Whether the last load had to go beyond L1 with any of its sectors.
-  bool last_load_missed() const;
   /// Warp-wide stores of the block so far.
   std::uint64_t store_requests() const;
   /// Sectors that the block has asked for so far.

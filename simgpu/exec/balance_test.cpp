@@ -90,10 +90,5 @@ TEST(WorkBalance, AWarpThatWaitsForCopiesIsLongerThanOneThatAdds) {
   EXPECT_GT(balance.longest_of_block, 2.5);
 }
 
-TEST(WorkBalance, LoadsThatHitL1AreShorterThanOthers) {
-  const WorkBalance balance = balance_of_warps(kLoad, "ld.global.f32 %f2, [%rd1];");
-  EXPECT_GT(balance.longest_of_block, 2.5);
-}
-
 }  // namespace
 }  // namespace simgpu::testing

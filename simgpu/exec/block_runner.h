@@ -158,10 +158,6 @@ class BlockRunner {
   const LaunchContext& launch() const { return launch_; }
   DeviceMemory& memory() const { return launch_.memory; }
   BlockTraffic& traffic() { return traffic_; }
-  /// About what a warp waits for the last load from global memory.
-  std::uint64_t cycles_of_last_load() const {
-    return traffic_.last_load_missed() ? kCyclesOfALoad : kCyclesOfAHit;
-  }
   AsyncCopies& async_copies(const Warp& warp) { return async_copies_[warp.index]; }
   BlockCheckers* checkers() { return checkers_.get(); }  ///< nullptr when they are off
   MemoryCounts& counted() { return memory_counts_; }

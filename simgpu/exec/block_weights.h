@@ -38,9 +38,10 @@ struct BlockWeights {
 /// @param warps likewise
 WorkBalance balance_of(const BlockWeights& ran, std::uint64_t slots, std::uint64_t warps);
 
-/// About the latencies of L2 and of L1. The length of a warp's way is its issue slots and these for
-/// each load and each wait for copies. A proxy: the model tells what the mean warp's way takes, and
-/// this only how much longer another is.
-inline constexpr std::uint64_t kCyclesOfALoad = 300, kCyclesOfAHit = 30;
+/// About the latency of L2. The length of a warp's way is its issue slots and this for each load
+/// and each wait for copies. A proxy: the model tells what the mean warp's way takes, and this only
+/// how much longer another is. Hits in L1 are not told apart: warps run one after the other here,
+/// and the first would have all the misses that a block's warps wait for together.
+inline constexpr std::uint64_t kCyclesOfALoad = 300;
 
 }  // namespace simgpu

@@ -214,7 +214,7 @@ const Lowered* tex(const Lowered* in, Warp& warp) {
     fetch(in, warp, group);
     left &= ~group;
   }
-  warp.load_cycles += warp.block->cycles_of_last_load();
+  warp.load_cycles += kCyclesOfALoad;
   return after_global(in, warp);
 }
 

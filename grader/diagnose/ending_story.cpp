@@ -353,8 +353,7 @@ Diagnostic explain_detour(const std::string& reason, const DiagnoseContext& cont
   story.message = "the result is right, but its data goes over the host: " + reason;
   story.help =
       "keep the tensors on the GPU: kernels can pad, transpose and convert them, too; host code "
-      "may "
-      "read what it needs to launch kernels";
+      "may read what it needs to launch kernels";
   return story;
 }
 

@@ -87,8 +87,7 @@ std::string note_of_disturbed(const Timing& timing) {
   if (by.busy_before > 0) {
     note += fmt::format(
         "; before {} calls the GPU was busy while the code was stopped: a kernel that it left "
-        "running, "
-        "or another process",
+        "running, or another process",
         by.busy_before);
   }
   if (by.not_still > 0) {

@@ -95,6 +95,11 @@ struct InstructionInfo {
   /// that becomes a constant operand): it is executed here, but takes no issue slot in the model.
   bool issues = true;
   MachineSequence sequence;  ///< empty: it is one instruction of the machine too
+  /// That it takes of its scheduler.
+  unsigned issue_slots() const {
+    if (!issues) return 0;
+    return sequence.empty() ? 1 : sequence.instructions();
+  }
   /// A fence between blocks: what follows waits until all that its warp has under way is done.
   bool fences = false;
   std::uint32_t ptx_line = 0;  ///< in the module's PTX, from 1

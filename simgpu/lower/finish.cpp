@@ -123,17 +123,12 @@ InstructionInfo describe(const Pending& pending) {
   return info;
 }
 
-std::uint32_t issue_slots(const InstructionInfo& info) {
-  if (!info.issues) return 0;
-  return info.sequence.empty() ? 1 : info.sequence.instructions();
-}
-
 /// Of each instruction and those behind it in its basic block.
 void add_block_slots(LoweredKernel& kernel) {
   const std::vector<InstructionInfo>& all = kernel.info.instructions;
   std::uint32_t behind = 0;
   for (std::size_t i = all.size(); i-- > 0;) {
-    kernel.code[i].block_slots = behind + issue_slots(all[i]);
+    kernel.code[i].block_slots = behind + all[i].issue_slots();
     behind = all[i].starts_block ? 0 : kernel.code[i].block_slots;
   }
 }

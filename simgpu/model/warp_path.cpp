@@ -118,7 +118,7 @@ class Warp {
   /// it, which a warp with few others beside it is held up by. Only where the latency of an mma is
   /// known by itself: the guess for other GPUs holds some of that.
   double issue_cycles(const InstructionInfo& instruction) const {
-    const double slots = issue_slots(instruction);
+    const double slots = instruction.issue_slots();
     if (instruction.cls != InstructionClass::tensor || work_.gpu.tensor_latency == 0) return slots;
     return std::max(slots, tensor_cycles(instruction, work_.gpu));
   }

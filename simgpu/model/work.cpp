@@ -30,11 +30,6 @@ double on_pipe(const InstructionInfo& instruction, InstructionClass cls) {
 
 }  // namespace
 
-double issue_slots(const InstructionInfo& instruction) {
-  if (!instruction.issues) return 0;
-  return instruction.sequence.empty() ? 1 : instruction.sequence.instructions();
-}
-
 std::uint64_t Work::blocks_of_busiest_sm() const {
   const auto sms = static_cast<std::uint64_t>(gpu.sm_count);
   return (blocks + sms - 1) / sms;
@@ -79,7 +74,7 @@ double Work::issued() const {
   double sum = 0;
   for (std::size_t i = 0; i < program.size(); ++i) {
     const InstructionSpills spills = spills_of(i);
-    sum += (issue_slots(program[i]) + spills.loads + spills.stores) *
+    sum += (program[i].issue_slots() + spills.loads + spills.stores) *
            static_cast<double>(executed[i].warps);
   }
   return sum;

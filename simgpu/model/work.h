@@ -64,9 +64,6 @@ struct Work {
   double microseconds(double cycles) const { return cycles / gpu.clock_under_load_mhz(); }
 };
 
-/// Issue slots that an instruction takes of its scheduler.
-double issue_slots(const InstructionInfo& instruction);
-
 Work gather(const KernelCounters& counters, const LaunchShape& shape,
             const ExecutedProgram& program, const gpu_spec::GpuSpec& gpu);
 

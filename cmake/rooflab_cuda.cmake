@@ -24,6 +24,14 @@ endif()
 # driver older than the toolkit refuses.
 set(ROOFLAB_GPU_ARCHITECTURES 75 80 86 89 90 CACHE STRING "Real GPUs that graded code can run on, by compute capability")
 
+# Solutions that only tests run get machine code where there may be a GPU to run them; it takes two thirds of their compilation.
+if(EXISTS /dev/nvidiactl OR EXISTS /dev/dxg)
+  set(found_gpu ON)
+else()
+  set(found_gpu OFF)
+endif()
+option(ROOFLAB_TESTS_FOR_GPUS "Machine code in what tests run on real GPUs" ${found_gpu})
+
 # rooflab_native_code(<architecture> <result> [PTX]): nvcc's words for machine code of what is written for one
 # architecture, for all of ROOFLAB_GPU_ARCHITECTURES that can run it, and with PTX the code that simulated GPUs run. It is
 # made of one and the same PTX, as a driver would: each front end of its own would cost seconds a file.

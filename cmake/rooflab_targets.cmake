@@ -2,6 +2,9 @@
 
 function(rooflab_compile_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Werror)
+  # The engine's inline functions are right only without contraction; the other two let its loops over lanes vectorise. The same
+  # for all, so that tests of any library can share what is precompiled.
+  target_compile_options(${target} PRIVATE -ffp-contract=off -fno-math-errno -fno-trapping-math)
   target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
   if(ROOFLAB_SANITIZE)
     # Instrumented, std::regex looks uninitialized to GCC 12.
@@ -46,15 +49,38 @@ function(rooflab_program name)
   rooflab_quick_compile(${name})
 endfunction()
 
-# rooflab_test(<name> SOURCES ... [LINK ...] [LABELS ...] [TIMEOUT <seconds>]): a GoogleTest program, which ctest
-# runs as one test. Without a TIMEOUT it has 300 s. Those with the label `engine` or `threads` are built by the target
-# engine_tests or threads_tests too.
+# rooflab_precompile_gtest(<test>): GoogleTest's headers are read once for all tests, which saves each of their files three
+# seconds. Not under a compiler cache: ccache would have to be told to take such files, and has the tests' objects anyway.
+function(rooflab_precompile_gtest name)
+  if(CMAKE_CXX_COMPILER_LAUNCHER)
+    return()
+  endif()
+  if(NOT TARGET rooflab_precompiled_gtest)
+    # A program like those that use it: whether code is that of a program or of a library has to be the same.
+    set(main ${PROJECT_BINARY_DIR}/precompiled_gtest.cpp)
+    file(CONFIGURE OUTPUT ${main} CONTENT "int main() { return 0; }\n")
+    add_executable(rooflab_precompiled_gtest EXCLUDE_FROM_ALL ${main})
+    target_link_libraries(rooflab_precompiled_gtest PRIVATE GTest::gmock)
+    target_precompile_headers(rooflab_precompiled_gtest PRIVATE <gmock/gmock.h>)
+    rooflab_compile_options(rooflab_precompiled_gtest)
+    rooflab_quick_compile(rooflab_precompiled_gtest)
+  endif()
+  target_precompile_headers(${name} REUSE_FROM rooflab_precompiled_gtest)
+endfunction()
+
+# rooflab_test(<name> SOURCES ... [LINK ...] [OPTIONS <compile options> ...] [LABELS ...] [TIMEOUT <seconds>]): a GoogleTest
+# program, which ctest runs as one test. Without a TIMEOUT it has 300 s. Those with the label `engine` or `threads` are built
+# by the target engine_tests or threads_tests too.
 function(rooflab_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "SOURCES;LINK;LABELS;OPTIONS")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
   rooflab_compile_options(${name})
   rooflab_quick_compile(${name})
+  target_compile_options(${name} PRIVATE ${arg_OPTIONS})
+  if(NOT arg_OPTIONS)
+    rooflab_precompile_gtest(${name})
+  endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   target_compile_definitions(${name} PRIVATE ROOFLAB_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              ROOFLAB_BINARY_DIR="${PROJECT_BINARY_DIR}")
@@ -75,6 +101,13 @@ function(rooflab_test name)
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 6")
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()
+
+# rooflab_thorough_build(<fixture> <targets> ...): builds what only tests under the label thorough run, before those that
+# require the fixture; it takes too long to be part of every build.
+function(rooflab_thorough_build fixture)
+  add_test(NAME ${fixture} COMMAND ${CMAKE_COMMAND} --build ${PROJECT_BINARY_DIR} --target ${ARGN})
+  set_tests_properties(${fixture} PROPERTIES FIXTURES_SETUP ${fixture} TIMEOUT 1200 LABELS thorough)
 endfunction()
 
 # rooflab_gpu_test(<name> COMMAND ... DEPENDS <targets> [TIMEOUT <seconds>] [ENVIRONMENT ...]): the test gpu.<name>, under the label

@@ -59,8 +59,9 @@ endfunction()
 # rooflab_guest_object(<source> <object> [ARCHITECTURE 80] [INTERFACE <folder>]): one file that is linked to a
 # submission's: host code by the host compiler, device code (.cu) by nvcc for every GPU from ARCHITECTURE on, 75 unless
 # given, and machine code for ROOFLAB_GPU_ARCHITECTURES. Headers are those of INTERFACE, interface/ of this folder unless given.
+# FOR_TESTS: machine code only with ROOFLAB_TESTS_FOR_GPUS.
 function(rooflab_guest_object source object)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "ARCHITECTURE;INTERFACE" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "FOR_TESTS" "ARCHITECTURE;INTERFACE" "")
   if(NOT arg_ARCHITECTURE)
     set(arg_ARCHITECTURE 75)
   endif()
@@ -80,7 +81,11 @@ function(rooflab_guest_object source object)
     # nvcc hands these on through a shell, and the checkout may lie in a folder with a space in its name.
     list(TRANSFORM paths REPLACE "(.+)" "\"\\1\"")
     list(JOIN paths "," paths)
-    rooflab_native_code(${arg_ARCHITECTURE} code PTX)
+    if(arg_FOR_TESTS AND NOT ROOFLAB_TESTS_FOR_GPUS)
+      set(code -gencode arch=compute_${arg_ARCHITECTURE},code=compute_${arg_ARCHITECTURE})
+    else()
+      rooflab_native_code(${arg_ARCHITECTURE} code PTX)
+    endif()
     set(command ${ROOFLAB_NVCC} -Xcompiler -fPIC,-Wall,${paths} -cudart shared
         ${code})
     # The same object in every folder: nvcc names what is internal by its process, which a seed replaces, and by a hash of
@@ -151,7 +156,7 @@ function(rooflab_toolkit_gpu_test archive sources)
   file(GLOB kernels CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/testing/*.cu)
   foreach(kernel ${kernels})
     cmake_path(GET kernel STEM name)
-    rooflab_guest_object(${kernel} ${folder}/${name}.o)
+    rooflab_guest_object(${kernel} ${folder}/${name}.o FOR_TESTS)
     list(APPEND sources ${folder}/${name}.o)
   endforeach()
   add_executable(toolkit_gpu_test ${sources})

@@ -83,6 +83,9 @@ def copy(source, target):
 
 def copy_build(build, target):
     missing = [name for name in PROGRAMS if not (build / name).exists()]
+    cache = (build / "CMakeCache.txt").read_text()
+    if not re.search(r"^ROOFLAB_TESTS_FOR_GPUS:BOOL=(ON|1|TRUE|YES)$", cache, re.MULTILINE):
+        missing.append("machine code of the tests")
     if missing:
         raise SystemExit(f"not built: {', '.join(missing)}; run scripts/gpu_tests --build-only first")
     for name in PROGRAMS:

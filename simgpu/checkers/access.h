@@ -53,6 +53,7 @@ struct WarpAccess {
   Shape shape = Shape::unknown;  ///< of the lanes that take part, if whoever tells of it knows
   std::uint8_t order = 0;        ///< kStrong …; 0 for a plain access
   bool meets_atomics = false;    ///< see AccessFacts; strong loads do so too
+  std::uint64_t slots = 0;       ///< issue slots of the warp in this block so far
 
   /// Strong for other blocks too.
   bool orders_blocks() const { return (order & (kStrong | kOrdersBlock)) == kStrong; }

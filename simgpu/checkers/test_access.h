@@ -31,6 +31,12 @@ struct TestAccess {
     return *this;
   }
 
+  /// After so many issue slots of the warp.
+  TestAccess& after(std::uint64_t slots) {
+    access.slots = slots;
+    return *this;
+  }
+
   /// The access; it refers to this object.
   const WarpAccess& get() {
     access.address = &address;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "simgpu/checkers/lane_pattern.h"
+#include "simgpu/counters/recent_lines.h"
 #include "simgpu/counters/sector_cache.h"
 #include "simgpu/counters/traffic.h"
 #include "simgpu/memory/device_memory.h"
@@ -65,6 +66,7 @@ struct Requester {
   std::uint16_t warp;
   std::uint8_t bytes;  ///< per lane
 };
+Requester requester(const WarpAccess& access) { return {access.pc, access.warp, access.bytes}; }
 
 /// The distinct sectors of a request. 32 lanes of up to 16 bytes touch at most 64.
 struct Request {
@@ -160,15 +162,23 @@ Request coalesce(const WarpAccess& access) {
 struct BlockTraffic::State {
   State(std::uint64_t l1_bytes, std::size_t most) : l1(l1_bytes, kL1Ways), most_entries(most) {}
 
+  void begin_request(std::uint16_t warp, std::uint64_t slots) {
+    run_open = goes_to_l2 = is_of_recent = false;
+    request = {warp, slots, request.number + 1};
+  }
+  void look_for(std::uint32_t pc, std::uint64_t line);
   void append(const WarpAccess& access, const Sector& sector, Kind kind);
   void append_run(const Requester& from, const SectorRun& run);
-  void load(const WarpAccess& access, const Request& request);
+  void load(const WarpAccess& access, const Request& asked_for);
   void load_words(const Requester& from, std::uint64_t offset, std::uint64_t bytes,
                   std::uint32_t step);
   bool reads_more(const Sector& sector, std::uint32_t words, std::uint32_t present);
 
   SectorCache l1;
   const std::size_t most_entries;
+  LoadCountsByPc loads;
+  RecentLines recent;
+  RecentLines::Request request;
   std::unique_ptr<Log> log = std::make_unique<Log>();
   /// The bytes read of sectors that the block did not read in whole words.
   std::unordered_map<std::uint64_t, std::uint32_t> read_in_part;
@@ -176,11 +186,13 @@ struct BlockTraffic::State {
   std::size_t expected_entries = 0;
   std::uint64_t next_sector = 0;  // behind the request's newest run, to extend it
   bool run_open = false;
-  std::size_t fenced = 0;  ///< entries before the last fence
+  bool goes_to_l2 = false;    ///< something of the request that is being logged
+  bool is_of_recent = false;  ///< that request asks for a line that may be under way
+  std::size_t fenced = 0;     ///< entries before the last fence
 };
 
 void BlockTraffic::State::append(const WarpAccess& access, const Sector& sector, Kind kind) {
-  const Requester from{access.pc, access.warp, access.bytes};
+  const Requester from = requester(access);
   const std::uint8_t words = words_of(sector.bytes);
   if (sector.bytes == bytes_of(words)) {
     append_run(from, {sector.number, 1, words, sector.lane, kind});
@@ -198,6 +210,12 @@ void BlockTraffic::State::append(const WarpAccess& access, const Sector& sector,
 /// Sectors of which the same words are touched; they lengthen the request's newest entry where they
 /// can.
 void BlockTraffic::State::append_run(const Requester& from, const SectorRun& run) {
+  const bool opens = !goes_to_l2 && is_request(run.kind);
+  if (opens) goes_to_l2 = true;
+  if (is_load(run.kind)) {
+    if (opens) ++counts_of(loads, from.pc).beyond_l1;
+    recent.fetch(run.first / kSectorsPerLine, request);
+  }
   std::vector<TrafficEntry>& entries = log->entries;
   if (run_open && !entries.empty()) {
     TrafficEntry& open = entries.back();
@@ -209,7 +227,7 @@ void BlockTraffic::State::append_run(const Requester& from, const SectorRun& run
   }
   if (entries.size() >= most_entries) {
     const Kind kind = run.kind;
-    if (kind == Kind::load || kind == Kind::strong_load) log->unlogged_reads += run.count;
+    if (is_load(kind)) log->unlogged_reads += run.count;
     if (kind == Kind::store || kind == Kind::strong_store || kind == Kind::atomic) {
       log->unlogged_writes += run.count;
     }
@@ -223,15 +241,17 @@ void BlockTraffic::State::append_run(const Requester& from, const SectorRun& run
   entry.count = run.count;
   entry.words = run.words;
   entry.kind = run.kind;
-  entry.lane = run.lane;
+  entry.lane = run.lane & 0x7f;
+  entry.opens = opens;
   entry.access_bytes = from.bytes;
   next_sector = run.first + run.count;
   run_open = true;
 }
 
-void BlockTraffic::State::load(const WarpAccess& access, const Request& request) {
-  for (std::size_t i = 0; i < request.count; ++i) {
-    const Sector& sector = request.sectors[i];
+void BlockTraffic::State::load(const WarpAccess& access, const Request& asked_for) {
+  for (std::size_t i = 0; i < asked_for.count; ++i) {
+    const Sector& sector = asked_for.sectors[i];
+    look_for(access.pc, sector.number / kSectorsPerLine);
     if (access.orders_blocks()) {
       append(access, sector, Kind::strong_load);
       continue;
@@ -257,11 +277,19 @@ void BlockTraffic::State::load(const WarpAccess& access, const Request& request)
   }
 }
 
+/// Notes where the data of a load may be under way.
+void BlockTraffic::State::look_for(std::uint32_t pc, std::uint64_t line) {
+  if (is_of_recent || !recent.has(line, request)) return;
+  is_of_recent = true;
+  ++counts_of(loads, pc).of_recent;
+}
+
 /// As load() does it, but a line at a time.
 void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset,
                                      std::uint64_t bytes, std::uint32_t step) {
   const std::uint64_t end = offset + bytes;
   ++log->load_requests;
+  ++counts_of(loads, from.pc).requests;
   log->load_sectors += (end - 1) / kSectorBytes - offset / kSectorBytes + 1;
   for (std::uint64_t line_begin = offset / kLineBytes * kLineBytes; line_begin < end;
        line_begin += kLineBytes) {
@@ -269,6 +297,7 @@ void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset
     const std::uint64_t last = std::min(end - line_begin, kLineBytes) - 1;
     const std::uint32_t words = bit_range(static_cast<std::uint32_t>(begin / kWordBytes),
                                           static_cast<std::uint32_t>(last / kWordBytes));
+    look_for(from.pc, line_begin / kLineBytes);
     const std::uint32_t present = l1.touch(line_begin / kLineBytes, words, 0).present;
     ++log->tag_lookups;
     const std::uint64_t sector = line_begin / kSectorBytes;
@@ -324,6 +353,7 @@ BlockTraffic& BlockTraffic::operator=(BlockTraffic&&) noexcept = default;
 
 void BlockTraffic::begin_block(std::uint64_t block) {
   state_->l1.clear();
+  state_->recent.begin_block();
   state_->read_in_part.clear();
   state_->atomics.take();
   *state_->log = Log{};
@@ -339,14 +369,18 @@ std::uint64_t BlockTraffic::requested_sectors() const {
   return log.load_sectors + log.store_sectors + log.atomic_sectors;
 }
 
+const LoadCountsByPc& BlockTraffic::loads() const { return state_->loads; }
+
+void BlockTraffic::clear_loads() { state_->loads.clear(); }
+
 void BlockTraffic::fence() { state_->fenced = state_->log->entries.size(); }
 
 void BlockTraffic::global(const WarpAccess& access) {
   if (access.mask == 0) return;
-  state_->run_open = false;
+  state_->begin_request(access.warp, access.slots);
   if (access.kind == AccessKind::load && !access.orders_blocks() && !access.bypasses_l1 &&
       load({access.bytes, access.warp, access.pc, shape_of(access), access.mask,
-            (*access.address)[0]})) {
+            (*access.address)[0], access.slots})) {
     return;
   }
   const Request request = coalesce(access);
@@ -362,6 +396,7 @@ void BlockTraffic::global(const WarpAccess& access) {
   switch (access.kind) {
     case AccessKind::load:
       ++log.load_requests;
+      ++counts_of(state_->loads, access.pc).requests;
       log.load_sectors += request.count;
       log.load_bytes += bytes;
       state_->load(access, request);
@@ -398,7 +433,7 @@ bool BlockTraffic::load(const LaneRange& range) {
       !state_->read_in_part.empty()) {
     return false;
   }
-  state_->run_open = false;
+  state_->begin_request(range.warp, range.slots);
   state_->log->load_bytes += std::uint64_t{range.bytes} * kWarpSize;
   state_->load_words({range.pc, range.warp, range.bytes}, offset,
                      is_row ? std::uint64_t{range.bytes} * kWarpSize : range.bytes,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 #include <vector>
 
 #include "simgpu/counters/random_bits.h"
@@ -20,6 +21,11 @@ constexpr std::size_t kTurn = 32;
 constexpr std::size_t kFetchAhead = 6;
 /// The group of sets that are not simulated.
 constexpr std::uint8_t kLeftOut = 0xff;
+
+std::uint64_t first_line(const TrafficEntry& entry) { return entry.sector() / kSectorsPerLine; }
+std::uint64_t last_line(const TrafficEntry& entry) {
+  return (entry.sector() + entry.count - 1) / kSectorsPerLine;
+}
 
 /// The sectors (4 bits) of a line in which at least one of `words` (8 bits per sector) lies.
 std::uint32_t sectors_of(std::uint32_t words) {
@@ -71,30 +77,34 @@ L2Cache::Counts L2Cache::counts() const {
 }
 
 void L2Cache::run_wave(std::span<const std::unique_ptr<TrafficLog>> wave) {
-  std::vector<std::size_t> position(wave.size(), 0);
+  std::vector<Place> places(wave.size());
   bool more = true;
   while (more) {
     more = false;
     for (std::size_t i = 0; i < wave.size(); ++i) {
       const std::vector<TrafficEntry>& entries = wave[i]->entries;
-      const std::size_t end = std::min(position[i] + kTurn, entries.size());
-      for (; position[i] < end; ++position[i]) {
-        const TrafficEntry& entry = entries[position[i]];
-        if (position[i] + kFetchAhead < entries.size()) {
-          cache_.fetch(entries[position[i] + kFetchAhead].sector() / kSectorsPerLine);
+      Place& at = places[i];
+      const std::size_t end = std::min(at.next + kTurn, entries.size());
+      for (; at.next < end; ++at.next) {
+        const TrafficEntry& entry = entries[at.next];
+        if (at.next + kFetchAhead < entries.size()) {
+          cache_.fetch(entries[at.next + kFetchAhead].sector() / kSectorsPerLine);
         }
-        if (is_request(entry.kind)) run(entry);
+        if (is_request(entry.kind)) run(entry, at);
       }
       more = more || end < entries.size();
     }
   }
 }
 
-void L2Cache::thin(const TrafficLog& log, ThinLog& thin) const {
+void L2Cache::thin(const TrafficLog& log, ThinLog& thin) {
   thin.entries.clear();
   thin.turns.clear();
   for (std::size_t i = 0; i < log.entries.size(); ++i) {
     const TrafficEntry& entry = log.entries[i];
+    if (is_load(entry.kind)) {
+      counts_of(loads_, entry.pc).at_l2 += last_line(entry) - first_line(entry) + 1;
+    }
     if (!is_request(entry.kind) || !any_simulated(entry)) continue;
     thin.entries.push_back(entry);
     thin.turns.push_back(static_cast<std::uint32_t>(i / kTurn));
@@ -102,29 +112,31 @@ void L2Cache::thin(const TrafficLog& log, ThinLog& thin) const {
 }
 
 void L2Cache::run_wave(std::span<const ThinLog> wave) {
-  std::vector<std::size_t> position(wave.size(), 0);
+  std::vector<Place> places(wave.size());
   bool more = true;
   for (std::uint32_t turn = 0; more; ++turn) {
     more = false;
     for (std::size_t i = 0; i < wave.size(); ++i) {
       const ThinLog& log = wave[i];
-      std::size_t& at = position[i];
-      for (; at < log.entries.size() && log.turns[at] == turn; ++at) run(log.entries[at]);
-      more = more || at < log.entries.size();
+      Place& at = places[i];
+      for (; at.next < log.entries.size() && log.turns[at.next] == turn; ++at.next) {
+        run(log.entries[at.next], at);
+      }
+      more = more || at.next < log.entries.size();
     }
   }
 }
 
 bool L2Cache::any_simulated(const TrafficEntry& entry) const {
   if (group_of_.empty()) return true;
-  const std::uint64_t last = (entry.sector() + entry.count - 1) / kSectorsPerLine;
-  for (std::uint64_t line = entry.sector() / kSectorsPerLine; line <= last; ++line) {
+  for (std::uint64_t line = first_line(entry); line <= last_line(entry); ++line) {
     if (group_of_[line & (cache_.sets() - 1)] != kLeftOut) return true;
   }
   return false;
 }
 
-void L2Cache::run(const TrafficEntry& entry) {
+void L2Cache::run(const TrafficEntry& entry, Place& place) {
+  std::uint64_t misses = 0;  // lines
   std::uint64_t sector = entry.sector();
   std::uint32_t left = entry.count;
   while (left > 0) {
@@ -132,16 +144,28 @@ void L2Cache::run(const TrafficEntry& entry) {
     const std::uint32_t here = std::min(left, static_cast<std::uint32_t>(kSectorsPerLine) - first);
     const std::uint32_t sectors = ((1U << here) - 1U) << first;
     const std::uint32_t words = words_in(sectors) & (entry.words * 0x01010101U);
-    request(sector / kSectorsPerLine, sectors, words, here, entry.kind);
+    if (request(sector / kSectorsPerLine, sectors, words, here, entry.kind)) ++misses;
     sector += here;
     left -= here;
   }
+  if (!is_load(entry.kind)) return;
+  LoadCounts& loads = counts_of(loads_, entry.pc);
+  if (one_in_ > 1) {
+    loads.from_dram += one_in_ * misses;
+    return;
+  }
+  if (entry.opens != 0) {
+    ++loads.at_l2;
+    place.missed = false;
+  }
+  if (misses > 0 && !std::exchange(place.missed, true)) ++loads.from_dram;
 }
 
-void L2Cache::request(std::uint64_t line, std::uint32_t sectors, std::uint32_t words,
+/// Whether DRAM has to serve it.
+bool L2Cache::request(std::uint64_t line, std::uint32_t sectors, std::uint32_t words,
                       std::uint32_t count, Kind kind) {
   const std::uint8_t group = group_of_.empty() ? 0 : group_of_[line & (cache_.sets() - 1)];
-  if (group == kLeftOut) return;
+  if (group == kLeftOut) return false;
   Counts& counts = groups_[group];
   const bool reads = kind != Kind::store && kind != Kind::strong_store;
   const bool writes = kind != Kind::load && kind != Kind::strong_load;
@@ -156,9 +180,10 @@ void L2Cache::request(std::uint64_t line, std::uint32_t sectors, std::uint32_t w
       reads ? sectors_of(words & ~found.present) : sectors & ~sectors_of(found.present);
   const auto misses = static_cast<std::uint32_t>(std::popcount(missing));
   counts.hits += count - misses;
-  if (!reads || missing == 0) return;
+  if (!reads || missing == 0) return false;
   counts.dram_reads += misses;
   cache_.probe(line, words_in(missing));
+  return true;
 }
 
 }  // namespace simgpu

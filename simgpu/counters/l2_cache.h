@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "simgpu/counters/load_counts.h"
 #include "simgpu/counters/sector_cache.h"
 #include "simgpu/counters/traffic_log.h"
 #include "simgpu/report.h"
@@ -42,7 +43,7 @@ class L2Cache {
     std::vector<TrafficEntry> entries;
     std::vector<std::uint32_t> turns;  ///< by entry: the block's turn, counting from 0
   };
-  void thin(const TrafficLog& log, ThinLog& thin) const;
+  void thin(const TrafficLog& log, ThinLog& thin);
   /// The same as if the whole logs were run.
   void run_wave(std::span<const ThinLog> wave);
 
@@ -53,15 +54,25 @@ class L2Cache {
   static constexpr std::size_t kGroups = 16;
   std::uint32_t one_in() const { return one_in_; }
   const std::array<Counts, kGroups>& groups() const { return groups_; }
+  /// How many loads came, and how many of them DRAM had to serve. Where some sets stand for all,
+  /// lines are counted instead of requests, of which only parts are seen: all that came, and as
+  /// many misses as all sets have. A line that all blocks read lies in one set, and seldom in one
+  /// of those.
+  const LoadCountsByPc& loads() const { return loads_; }
   /// Lines brought in so far, those that had been thrown out before counted again.
   std::uint64_t fills() const { return cache_.fills(); }
   /// Lines that fit.
   std::uint64_t lines() const { return cache_.lines(); }
 
  private:
+  /// Where in a block's log the cache is.
+  struct Place {
+    std::size_t next = 0;
+    bool missed = false;  ///< the request that is being run
+  };
   bool any_simulated(const TrafficEntry& entry) const;
-  void run(const TrafficEntry& entry);
-  void request(std::uint64_t line, std::uint32_t sectors, std::uint32_t words, std::uint32_t count,
+  void run(const TrafficEntry& entry, Place& place);
+  bool request(std::uint64_t line, std::uint32_t sectors, std::uint32_t words, std::uint32_t count,
                TrafficEntry::Kind kind);
 
   std::optional<SectorCache> own_;
@@ -69,6 +80,7 @@ class L2Cache {
   std::uint32_t one_in_ = 1;
   std::vector<std::uint8_t> group_of_;  ///< by set; empty: all are simulated, in the first group
   std::array<Counts, kGroups> groups_{};
+  LoadCountsByPc loads_;
 };
 
 }  // namespace simgpu

@@ -79,6 +79,8 @@ void LaunchTraffic::finish(KernelCounters& counters) {
   counters.dram_write_bytes += kSectorBytes * (l2.dram_writes + state.unlogged_writes);
 }
 
+const LoadCountsByPc& LaunchTraffic::loads() const { return state_->l2.loads(); }
+
 bool LaunchTraffic::conflict() const {
   return state_->conflicts.any() || state_->word_conflicts.any();
 }

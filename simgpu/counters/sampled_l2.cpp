@@ -25,22 +25,47 @@ constexpr std::array<std::uint32_t, 2> kOneSetIn{16, 4};
 /// Standard errors of what some sets tell, and what they may come to, over the same traffic.
 constexpr double kErrors = 3, kChance = 0.005;
 
-/// The counts as numbers that can be averaged.
-using Rates = std::array<double, 3>;
+/// The counts as numbers that can be averaged: hits and the traffic of DRAM, and then two of each
+/// instruction's loads.
+using Rates = std::vector<double>;
+constexpr std::size_t kCacheRates = 3;
 
-Rates numbers(const L2Cache::Counts& counts) {
-  return {static_cast<double>(counts.hits), static_cast<double>(counts.dram_reads),
-          static_cast<double>(counts.dram_writes)};
+Rates numbers(const L2Cache& cache) {
+  const L2Cache::Counts counts = cache.counts();
+  Rates rates{static_cast<double>(counts.hits), static_cast<double>(counts.dram_reads),
+              static_cast<double>(counts.dram_writes)};
+  for (const LoadCounts& loads : cache.loads()) {
+    rates.push_back(static_cast<double>(loads.at_l2));
+    rates.push_back(static_cast<double>(loads.from_dram));
+  }
+  return rates;
 }
 
-Rates difference(const Rates& a, const Rates& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
+/// sum += times * rates, where the longer one goes on for instructions that load later than others.
+void add_times(Rates& sum, const Rates& rates, double times) {
+  sum.resize(std::max(sum.size(), rates.size()));
+  for (std::size_t i = 0; i < rates.size(); ++i) sum[i] += times * rates[i];
+}
 
-L2Cache::Counts counts_of(const Rates& rates) {
-  L2Cache::Counts counts;
-  counts.hits = static_cast<std::uint64_t>(std::llround(rates[0]));
-  counts.dram_reads = static_cast<std::uint64_t>(std::llround(rates[1]));
-  counts.dram_writes = static_cast<std::uint64_t>(std::llround(rates[2]));
-  return counts;
+Rates difference(Rates a, const Rates& b) {
+  add_times(a, b, -1);
+  return a;
+}
+
+std::uint64_t whole_number(double rate) {
+  return static_cast<std::uint64_t>(std::llround(std::max(rate, 0.0)));
+}
+
+KnownL2 known_from(const Rates& rates) {
+  KnownL2 known;
+  known.counts.hits = whole_number(rates[0]);
+  known.counts.dram_reads = whole_number(rates[1]);
+  known.counts.dram_writes = whole_number(rates[2]);
+  for (std::size_t i = kCacheRates; i + 1 < rates.size(); i += 2) {
+    known.loads.push_back(
+        {.at_l2 = whole_number(rates[i]), .from_dram = whole_number(rates[i + 1])});
+  }
+  return known;
 }
 
 class Stretches {
@@ -51,22 +76,22 @@ class Stretches {
         resident_(std::max<std::uint64_t>(traffic.resident_blocks, 1)),
         waves_((traffic.blocks + resident_ - 1) / resident_) {}
 
-  L2Cache::Counts whole() {
+  KnownL2 whole() {
     run(0, waves_);
-    return l2_.counts();
+    return {l2_.counts(), l2_.loads()};
   }
 
   /// Of a cache some of whose sets are simulated: all waves, taken to all sets. nullopt when chance
   /// may have gone too far.
-  std::optional<L2Cache::Counts> from_sets();
+  std::optional<KnownL2> from_sets();
 
   /// nullopt when no stretch can be left out, or windows disagree.
-  std::optional<L2Cache::Counts> sampled();
+  std::optional<KnownL2> sampled();
 
  private:
   struct Window {
     std::uint64_t first = 0, last = 0;  ///< waves
-    Rates counts{};
+    Rates counts;
   };
 
   bool is_thin() const { return l2_.one_in() > 1; }
@@ -126,35 +151,36 @@ bool Stretches::warm_up(std::uint64_t& wave, std::uint64_t limit) {
 }
 
 Stretches::Window Stretches::measure(std::uint64_t first, std::uint64_t last) {
-  const Rates before = numbers(l2_.counts());
+  const Rates before = numbers(l2_);
   run(first, last);
-  return {first, last, difference(numbers(l2_.counts()), before)};
+  return {first, last, difference(numbers(l2_), before)};
 }
 
 bool Stretches::agree(const Window& a, const Window& b) const {
   const double dram = per_block(a, 1) + per_block(a, 2);
   const double scale = std::max(dram, kLittle * (per_block(a, 0) + dram));
-  for (std::size_t i = 0; i < a.counts.size(); ++i) {
+  for (std::size_t i = 0; i < kCacheRates; ++i) {
     if (std::abs(per_block(a, i) - per_block(b, i)) > kAgreement * scale) return false;
   }
   return true;
 }
 
-std::optional<L2Cache::Counts> Stretches::from_sets() {
+std::optional<KnownL2> Stretches::from_sets() {
   run(0, waves_);
   // Misses, not hits: a word that all blocks read makes many hits in one set. All sets together
   // have as many misses as those that were run, times their share.
   const auto misses_of = [](const L2Cache::Counts& counts) {
     const std::uint64_t misses = counts.reads + counts.writes - counts.hits;
-    return Rates{static_cast<double>(misses), static_cast<double>(counts.dram_reads),
-                 static_cast<double>(counts.dram_writes)};
+    return std::array<double, kCacheRates>{static_cast<double>(misses),
+                                           static_cast<double>(counts.dram_reads),
+                                           static_cast<double>(counts.dram_writes)};
   };
   constexpr auto kGroups = static_cast<double>(L2Cache::kGroups);
   const auto share = static_cast<double>(l2_.one_in());
-  const Rates sampled = misses_of(l2_.counts());
+  const std::array<double, kCacheRates> sampled = misses_of(l2_.counts());
   const auto all = static_cast<double>(traffic_.sectors);
-  Rates told{};
-  Rates error{};
+  Rates told(kCacheRates);
+  Rates error(kCacheRates);
   for (std::size_t i = 0; i < told.size(); ++i) {
     told[i] = share * sampled[i];
     double squares = 0;
@@ -169,10 +195,10 @@ std::optional<L2Cache::Counts> Stretches::from_sets() {
     return std::nullopt;
   }
   told[0] = all - std::min(told[0], all);
-  return counts_of(told);
+  return KnownL2{known_from(told).counts, l2_.loads()};
 }
 
-std::optional<L2Cache::Counts> Stretches::sampled() {
+std::optional<KnownL2> Stretches::sampled() {
   const std::uint64_t per_wave = std::max<std::uint64_t>(traffic_.entries / waves_, 1);
   const std::uint64_t window =
       std::max(traffic_.rows > 1 ? kWindowWaves : 1, kWindowEntries / per_wave);
@@ -183,7 +209,7 @@ std::optional<L2Cache::Counts> Stretches::sampled() {
 
   std::array<Window, 3> windows;
   windows[0] = measure(wave, wave + window);
-  const Rates beginning = numbers(l2_.counts());
+  const Rates beginning = numbers(l2_);
 
   wave = waves_ / 2 - most / 2;
   if (!warm_up(wave, wave + most)) return std::nullopt;
@@ -198,19 +224,24 @@ std::optional<L2Cache::Counts> Stretches::sampled() {
   if (!agree(windows[0], windows[1]) || !agree(windows[1], windows[2])) return std::nullopt;
 
   Rates sums = beginning;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    sums[i] += windows[1].counts[i] + windows[2].counts[i] + last_wave.counts[i];
-    for (std::size_t k = 1; k < windows.size(); ++k) {
-      const double rate = (per_block(windows[k - 1], i) + per_block(windows[k], i)) / 2;
-      sums[i] += rate * static_cast<double>(blocks_in(windows[k - 1].last, windows[k].first));
+  add_times(sums, windows[1].counts, 1);
+  add_times(sums, windows[2].counts, 1);
+  add_times(sums, last_wave.counts, 1);
+  for (std::size_t k = 1; k < windows.size(); ++k) {
+    const Window& before = windows[k - 1];
+    const Window& after = windows[k];
+    const auto left_out = static_cast<double>(blocks_in(before.last, after.first));
+    for (const Window* near : {&before, &after}) {
+      const auto blocks = static_cast<double>(blocks_in(near->first, near->last));
+      add_times(sums, near->counts, left_out / blocks / 2);
     }
   }
-  return counts_of(sums);
+  return known_from(sums);
 }
 
 }  // namespace
 
-L2Cache::Counts run_through_l2(const KnownTraffic& traffic, std::uint64_t l2_bytes) {
+KnownL2 run_through_l2(const KnownTraffic& traffic, std::uint64_t l2_bytes) {
   if (traffic.entries > kShort) {
     if (traffic.even) {
       if (const auto sampled = Stretches(traffic, l2_bytes).sampled()) return *sampled;

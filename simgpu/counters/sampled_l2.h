@@ -19,15 +19,21 @@ struct KnownTraffic {
   std::function<void(std::uint64_t block, TrafficLog& log)> log_of;
 };
 
-/// What L2 and DRAM do for a launch. A short launch is run through the cache as a whole. Of a long
-/// one of even blocks three stretches are: the beginning, the middle and the end, and what lies
-/// between is taken to go on at the rate of the windows around it. A window is measured only after
-/// the cache's content has been replaced since the stretch began, for it then depends on nothing
-/// that was left out, and windows must agree within one percent.
+/// What L2 and DRAM do for a launch.
+struct KnownL2 {
+  L2Cache::Counts counts;
+  LoadCountsByPc loads;  ///< what became of them in L2; of those that were run, or of as many
+};
+
+/// Finds out what L2 and DRAM do for a launch. A short launch is run through the cache as a whole.
+/// Of a long one of even blocks three stretches are: the beginning, the middle and the end, and
+/// what lies between is taken to go on at the rate of the windows around it. A window is measured
+/// only after the cache's content has been replaced since the stretch began, for it then depends on
+/// nothing that was left out, and windows must agree within one percent.
 ///
 /// Otherwise all blocks' requests are run, through some of the cache's sets, which stand for the
 /// others: a random sample, whose groups tell its standard error. Three times that must be within
 /// half a percent, or more sets are taken, in the end all.
-L2Cache::Counts run_through_l2(const KnownTraffic& traffic, std::uint64_t l2_bytes);
+KnownL2 run_through_l2(const KnownTraffic& traffic, std::uint64_t l2_bytes);
 
 }  // namespace simgpu

@@ -9,13 +9,16 @@ namespace {
 
 constexpr std::uint64_t kL2Bytes = std::uint64_t{1} << 20;
 
-/// Appends requests for whole lines.
+/// Appends requests for whole lines, by one of two instructions that take turns.
 void ask(TrafficLog& log, TrafficEntry::Kind kind, std::uint64_t first_line, std::uint64_t lines) {
+  const std::uint32_t pc = log.entries.empty() ? 0 : 1 - log.entries.back().pc;
   for (std::uint64_t i = 0; i < lines; ++i) {
     TrafficEntry entry;
     entry.set_sector((first_line + i) * kSectorsPerLine);
     entry.count = kSectorsPerLine;
     entry.kind = kind;
+    entry.pc = pc;
+    entry.opens = 1;
     log.entries.push_back(entry);
   }
 }
@@ -26,6 +29,7 @@ struct Launch {
   std::function<void(std::uint64_t x, std::uint64_t y, TrafficLog& log)> write;
   bool even = true;
   std::uint64_t asked = 0;
+  LoadCountsByPc loads{};  ///< of whole()
 
   TrafficLog log_of(std::uint64_t block) const {
     TrafficLog log;
@@ -34,7 +38,7 @@ struct Launch {
     return log;
   }
 
-  KernelCounters whole() const {
+  KernelCounters whole() {
     gpu_spec::GpuSpec gpu;
     gpu.l2_bytes = static_cast<std::int64_t>(kL2Bytes);
     LaunchTraffic traffic(gpu, resident);
@@ -43,10 +47,11 @@ struct Launch {
     }
     KernelCounters counters;
     traffic.finish(counters);
+    loads = traffic.loads();
     return counters;
   }
 
-  L2Cache::Counts sampled() {
+  KnownL2 sampled() {
     KnownTraffic traffic;
     traffic.blocks = rows * columns;
     traffic.rows = rows;
@@ -69,7 +74,8 @@ struct Launch {
 /// Within one percent of the whole launch; `some`: not all blocks may have been needed.
 void expect_told(Launch launch, bool some) {
   const KernelCounters whole = launch.whole();
-  const L2Cache::Counts sampled = launch.sampled();
+  const KnownL2 known = launch.sampled();
+  const L2Cache::Counts& sampled = known.counts;
   const auto near = [](std::uint64_t a, std::uint64_t b, const char* what) {
     EXPECT_NEAR(static_cast<double>(a), static_cast<double>(b), 0.01 * static_cast<double>(b))
         << what;
@@ -78,6 +84,13 @@ void expect_told(Launch launch, bool some) {
        "hits and misses");
   near(sampled.dram_reads, whole.dram_read_bytes / 32, "DRAM reads");
   near(sampled.dram_writes, whole.dram_write_bytes / 32, "DRAM writes");
+  ASSERT_EQ(known.loads.size(), launch.loads.size());
+  for (std::size_t pc = 0; pc < known.loads.size(); ++pc) {
+    const auto share = [](const LoadCounts& loads) {
+      return static_cast<double>(loads.from_dram) / static_cast<double>(loads.at_l2);
+    };
+    EXPECT_NEAR(share(known.loads[pc]), share(launch.loads[pc]), 0.02) << "loads of " << pc;
+  }
   if (some) {
     EXPECT_LT(launch.asked, launch.rows * launch.columns * 3 / 4);
   } else {

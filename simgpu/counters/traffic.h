@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/counters/load_counts.h"
 #include "simgpu/counters/traffic_log.h"
 #include "simgpu/report.h"
 #include "specs/gpu_spec.h"
@@ -22,6 +23,7 @@ struct LaneRange {
   Shape shape = Shape::unknown;
   std::uint32_t mask = 0;
   std::uint64_t address = 0;  ///< of the first lane
+  std::uint64_t slots = 0;    ///< issue slots of the warp in this block so far
 };
 
 /// Global-memory traffic of one thread block: coalesces each warp access into 32-byte sectors, runs
@@ -48,6 +50,9 @@ class BlockTraffic {
   std::uint64_t store_requests() const;
   /// Sectors that the block has asked for so far.
   std::uint64_t requested_sectors() const;
+  /// Of all blocks since clear_loads(); what became of them in L2 is not known here.
+  const LoadCountsByPc& loads() const;
+  void clear_loads();
 
   using Log = TrafficLog;
   /// Hands over the finished block's log and counts; the object is ready for begin_block again.
@@ -81,6 +86,8 @@ class LaunchTraffic {
   void retire(std::unique_ptr<BlockTraffic::Log> log, const DeviceMemory* left = nullptr);
   /// Flushes the last wave and writes back dirty sectors; adds the counts to `counters`.
   void finish(KernelCounters& counters);
+  /// How far the loads went in L2.
+  const LoadCountsByPc& loads() const;
 
   /// Whether two different blocks touched one 4-byte word, at least one of them by a plain store,
   /// the other by any access that is not ordered by the launch; false where nobody watches. With

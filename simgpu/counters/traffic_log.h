@@ -36,7 +36,8 @@ struct TrafficEntry {
   std::uint8_t count = 1;     ///< sectors in the run
   std::uint8_t words = 0xff;  ///< 4-byte words touched in each of its sectors
   Kind kind = Kind::load;
-  std::uint8_t lane = 0;  ///< the lane that touches the run's first word
+  std::uint8_t lane : 7 = 0;   ///< the lane that touches the run's first word
+  std::uint8_t opens : 1 = 0;  ///< the first of its request that goes to L2
   std::uint8_t access_bytes = 4;
 
   /// Sector number: offset from kDeviceBase over 32.
@@ -75,6 +76,10 @@ struct TouchedSector {
 /// Whether it comes to L2.
 constexpr bool is_request(TrafficEntry::Kind kind) {
   return kind != TrafficEntry::Kind::touch && kind != TrafficEntry::Kind::bytes;
+}
+/// Whether it is a load that comes to L2.
+constexpr bool is_load(TrafficEntry::Kind kind) {
+  return kind == TrafficEntry::Kind::load || kind == TrafficEntry::Kind::strong_load;
 }
 /// Whether it orders blocks, as far as PTX's memory model lets it.
 constexpr bool is_strong(TrafficEntry::Kind kind) {

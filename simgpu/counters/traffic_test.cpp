@@ -46,6 +46,13 @@ class Launch {
     return counters;
   }
 
+  /// Of an instruction; call finish() first.
+  LoadCounts loads_of(std::size_t pc) const {
+    LoadCountsByPc all = block_.loads();
+    add_loads(all, launch_.loads());
+    return pc < all.size() ? all[pc] : LoadCounts{};
+  }
+
   bool conflict() const { return launch_.conflict(); }
   std::vector<RawFinding> findings() { return launch_.take_findings(); }
 
@@ -65,6 +72,46 @@ TestAccess atomics(std::uint64_t offset, std::uint64_t stride = 0) {
 }
 TestAccess one_lane(AccessKind kind, std::uint64_t offset, std::uint8_t bytes = 4) {
   return {kind, bytes, [=](auto) { return at(offset); }, 1U};
+}
+
+TEST(LoadsByInstruction, AreCountedByTheSlowestSectorOfARequest) {
+  constexpr std::uint32_t kUseful = 3, kUseless = 5;
+  const TestAccess half_there{AccessKind::load, 4, [](auto lane) {
+                                return lane < 16 ? at(4 * lane) : at(4096 + 4 * lane);
+                              }};
+  Launch launch;
+  launch.run(0, {loads(0).by(0, kUseless), loads(0).by(0, kUseless), loads(0).by(0, kUseless),
+                 TestAccess(half_there).by(1, kUseful)});
+  launch.run(1, {loads(0).by(0, kUseful)});
+  launch.finish();
+  EXPECT_EQ(launch.loads_of(kUseless).requests, 3U);
+  EXPECT_EQ(launch.loads_of(kUseless).beyond_l1, 1U);
+  EXPECT_EQ(launch.loads_of(kUseless).from_dram, 1U);
+  const LoadCounts useful = launch.loads_of(kUseful);
+  EXPECT_EQ(useful.requests, 2U);
+  EXPECT_EQ(useful.beyond_l1, 2U) << "half of the first one's sectors are in L1";
+  EXPECT_EQ(useful.at_l2, 2U);
+  EXPECT_EQ(useful.from_dram, 1U) << "the second block finds its line in L2";
+  EXPECT_EQ(launch.loads_of(4).requests, 0U);
+}
+
+TEST(LoadsByInstruction, OfWhatTheirWarpHasHadFetchedAMomentAgoAreTold) {
+  constexpr std::uint32_t kFetch = 1, kUse = 2;
+  const auto recent = [&](std::uint16_t warp, std::uint64_t slots, bool bypasses_l1 = false) {
+    TestAccess use = loads(0).by(warp, kUse).after(slots);
+    use.access.bypasses_l1 = bypasses_l1;
+    Launch launch;
+    launch.run(0, {loads(0).by(0, kFetch).after(10), loads(8192).by(0, kFetch).after(11), use});
+    return launch.loads_of(kUse).of_recent;
+  };
+  EXPECT_EQ(recent(0, 20), 1U);
+  EXPECT_EQ(recent(0, 20, true), 1U) << "L2 too has it no earlier";
+  EXPECT_EQ(recent(0, 20'000), 0U) << "long ago";
+  EXPECT_EQ(recent(1, 20), 0U) << "another warp";
+  Launch blocks;
+  blocks.run(0, {loads(0).by(0, kFetch)});
+  blocks.run(1, {loads(0, 16, 16).by(0, kUse)});
+  EXPECT_EQ(blocks.loads_of(kUse).of_recent, 0U) << "another block, or lines of the same request";
 }
 
 TEST(CoalescingTest, TextbookPatterns) {

@@ -368,7 +368,7 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.theoretical_occupancy = resident.fraction;
   record.counters = result.counters;
   const ExecutedProgram program{kernel.info->instructions, result.executed, result.balance,
-                                kernel.spills};
+                                kernel.spills, result.loads};
   const LaunchShape timed = timed_shape(shape, result);
   const model::Work work = model::gather(record.counters, timed, {}, gpu_);
   add_spills(kernel.spills, result.executed, kernel.spilled_bytes,

@@ -213,6 +213,17 @@ BlockWeights BlockClasses::weights() {
   return all;
 }
 
+LoadCountsByPc BlockClasses::loads() {
+  LoadCountsByPc all;
+  const std::uint64_t alike = blocks_ / classes_.places.size;
+  for (const Track& track : tracks_) {
+    const std::uint64_t last = track.first + (track.places - 1) * track.step;
+    add_loads(all, at(track.first).sums.loads, alike * track.places);
+    add_loads(all, at(last).sums.loads, alike * track.places);
+  }
+  return all;
+}
+
 BlockWeights::Weight BlockClasses::weight_of(std::uint64_t block) {
   using Weight = BlockWeights::Weight;
   const std::uint64_t order = classes_.order_of(block);

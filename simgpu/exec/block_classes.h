@@ -36,6 +36,8 @@ class BlockClasses {
   WorkCounts total() const;
   /// What they weigh, each block counted twice.
   BlockWeights weights();
+  /// What they load, each block counted twice; not what becomes of it in L2.
+  LoadCountsByPc loads();
   /// Of one block, as far as an SM's load goes.
   BlockWeights::Weight weight_of(std::uint64_t block);
   void log_of(std::uint64_t block, TrafficLog& log) const;

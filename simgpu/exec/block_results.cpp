@@ -85,6 +85,7 @@ void Collector::add_conflicts() {
 
 void Collector::finish(LaunchResult& result, std::uint32_t shared_bytes) {
   traffic_.finish(result.counters);
+  add_loads(result.loads, traffic_.loads());
   if (launch_.sectors) result.sectors = traffic_.touched();
   if (launch_.notes_stores) touched_.note_changes(launch_.memory);
   if (launch_.checkers) add_conflicts();
@@ -102,6 +103,7 @@ void fill_result(const LaunchContext& launch, const CounterSums& sums,
                  const BlockWeights::Weight& busiest_sm, LaunchResult& result) {
   result.executed = by_instruction(launch.kernel, sums);
   add_counters(launch.kernel, result.executed, sums.memory, result.counters);
+  add_loads(result.loads, sums.loads);
   result.asked_for_work = has_asked_for_work(launch, result);
   BlockWeights weights = sums.weights;
   weights.add_sm(busiest_sm);

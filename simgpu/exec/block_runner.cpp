@@ -202,6 +202,7 @@ void BlockRunner::clear_counts() {
   std::ranges::fill(counts_, ExecutionCount{});
   std::ranges::fill(guarded_threads_, 0);
   memory_counts_ = {};
+  traffic_.clear_loads();
   weights_ = {};
 }
 

@@ -143,6 +143,7 @@ class BlockRunner {
   const std::vector<ExecutionCount>& counts() const { return counts_; }
   const std::vector<std::uint64_t>& guarded_threads() const { return guarded_threads_; }
   const MemoryCounts& memory_counts() const { return memory_counts_; }
+  const LoadCountsByPc& loads() const { return traffic_.loads(); }
   /// Of the blocks whose traffic was taken.
   const BlockWeights& weights() const { return weights_; }
   /// Of the block whose traffic was taken last.

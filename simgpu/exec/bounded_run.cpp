@@ -196,6 +196,7 @@ LaunchResult failed_launch(const LaunchContext& launch, const LaunchFailure& fai
 
 /// The whole grid's counters, as lower bounds.
 LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
+  LaunchResult result;
   WorkCounts total;
   BlockWeights weights;
   std::vector<double> work;
@@ -212,6 +213,7 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
     const BlockProfile& profile = ran.profile(block);
     add_times(total, work_counts(profile), 1);
     weights.add_times(profile.sums.weights, 1);
+    add_loads(result.loads, profile.sums.loads);
     l2.retire(std::make_unique<TrafficLog>(*profile.log));
   }
   const auto blocks = static_cast<double>(launch.request.grid.count());
@@ -220,12 +222,12 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
   for (std::int64_t& count : total) {
     count = static_cast<std::int64_t>(static_cast<double>(count) * times);
   }
-  LaunchResult result;
   set_counters(launch.kernel, total, result);
   result.balance = balance_of(weights, issue_slots(total), warps_of_grid(launch.request));
   // What reaches DRAM does not grow with the blocks: they may all read the same.
   KernelCounters below;
   l2.finish(below);
+  add_loads(result.loads, l2.loads());
   result.counters.l2_hit_sectors =
       static_cast<std::uint64_t>(static_cast<double>(below.l2_hit_sectors) * times);
   result.counters.dram_read_bytes = below.dram_read_bytes;

@@ -39,6 +39,7 @@ void CounterSums::add(const BlockRunner& runner) {
     guarded_threads[i] += runner.guarded_threads()[i];
   }
   memory += runner.memory_counts();
+  add_loads(loads, runner.loads());
   weights.add_times(runner.weights(), 1);
 }
 

@@ -11,6 +11,7 @@ struct CounterSums {
   std::vector<ExecutionCount> blocks;          ///< by first instruction of a basic block
   std::vector<std::uint64_t> guarded_threads;  ///< by guarded instruction
   MemoryCounts memory;
+  LoadCountsByPc loads;  ///< but for what became of them in L2
   BlockWeights weights;
 
   explicit CounterSums(std::size_t instructions)

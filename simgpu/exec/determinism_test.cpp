@@ -28,6 +28,7 @@ void expect_same(const Outcome& a, const Outcome& b) {
   EXPECT_EQ(x.dram_read_bytes, y.dram_read_bytes);
   EXPECT_EQ(x.dram_write_bytes, y.dram_write_bytes);
   EXPECT_EQ(x.divergent_branches, y.divergent_branches);
+  EXPECT_EQ(a.result.loads, b.result.loads);
   ASSERT_EQ(a.result.findings.size(), b.result.findings.size());
   for (std::size_t i = 0; i < a.result.findings.size(); ++i) {
     const Finding& f = a.result.findings[i];

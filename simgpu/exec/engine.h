@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/counters/load_counts.h"
 #include "simgpu/counters/traffic_log.h"
 #include "simgpu/exec/block_weights.h"
 #include "simgpu/exec/instruction_info.h"
@@ -154,6 +155,7 @@ struct LaunchResult {
   LaunchStatus status = LaunchStatus::ok;
   KernelCounters counters;
   std::vector<ExecutionCount> executed;  ///< by instruction
+  LoadCountsByPc loads;                  ///< by instruction too
   WorkBalance balance;
   /// Every block may have asked an atomic which work is its own, so that the order in which blocks
   /// ran is what made `balance` as it is.

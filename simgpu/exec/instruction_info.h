@@ -57,6 +57,12 @@ constexpr bool only_computes(InstructionClass cls) {
   }
 }
 
+/// As far as its class tells: generic addresses may point there.
+constexpr bool loads_from_global(InstructionClass cls) {
+  return cls == InstructionClass::global_load || cls == InstructionClass::async_copy ||
+         cls == InstructionClass::generic_access;
+}
+
 constexpr bool is_atomic(InstructionClass cls) {
   return cls == InstructionClass::global_atomic || cls == InstructionClass::shared_atomic;
 }

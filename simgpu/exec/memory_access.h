@@ -147,16 +147,24 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
   fetch_next<kBytes>(site, origin, first);
   if constexpr (kTraffic) {
     constexpr bool kIsPlainLoad = kKind == AccessKind::load && !kIsStrong;
-    const LaneRange range{kBytes, warp.index, in->index, site.shape, warp.mask, origin};
+    const LaneRange range{kBytes, warp.index, in->index, site.shape, warp.mask, origin, warp.slots};
     if (kIsPlainLoad && !bypasses_l1 && block.checkers() == nullptr &&
         block.traffic().load(range)) {
       return {site, first};
     }
     LaneAddresses addresses;
     add_offset(addresses, base, offset);
-    const WarpAccess access{
-        kKind,      kBytes, warp.index,  in->index,  warp.mask,
-        &addresses, values, bypasses_l1, site.shape, order_of<kKind, kIsStrong>(in)};
+    const WarpAccess access{.kind = kKind,
+                            .bytes = kBytes,
+                            .warp = warp.index,
+                            .pc = in->index,
+                            .mask = warp.mask,
+                            .address = &addresses,
+                            .values = values,
+                            .bypasses_l1 = bypasses_l1,
+                            .shape = site.shape,
+                            .order = order_of<kKind, kIsStrong>(in),
+                            .slots = warp.slots};
     block.traffic().global(access);
     // Before the checkers, which mark what is stored: a repeated launch must not find it marked.
     if (kKind != AccessKind::load && block.launch().undo) {

@@ -30,6 +30,7 @@ constexpr std::uint64_t kLeastEqualBlocks = 256;
 struct KnownGrid {
   WorkCounts total;
   BlockWeights weights;  ///< each block counted equally often
+  LoadCountsByPc loads;  ///< likewise; not what becomes of them in L2
   KnownTraffic traffic;
   std::vector<ByteRange> stored;  ///< SettledBytes::of_grid
 };
@@ -65,6 +66,7 @@ std::optional<KnownGrid> of_cells(const LaunchContext& launch, BlockSampler& sam
     for (const GridCell& cell : grid->cells()) {
       add_times(known.total, work_counts(cell.first()), static_cast<std::int64_t>(cell.blocks()));
       known.weights.add_times(cell.first().sums.weights, cell.blocks());
+      add_loads(known.loads, cell.first().sums.loads, cell.blocks());
     }
     known.weights.add_sm(
         busiest_sm(launch, [&](std::uint64_t block) { return grid->weight_of(block); }));
@@ -81,7 +83,8 @@ std::optional<KnownGrid> of_cells(const LaunchContext& launch, BlockSampler& sam
 
 KnownGrid of_classes(const LaunchContext& launch, BlockSampler& sampler) {
   const auto grid = std::make_shared<BlockClasses>(launch.request.grid, sampler);
-  KnownGrid known{grid->total(), grid->weights(), traffic_of(launch.request, grid->total()),
+  KnownGrid known{grid->total(), grid->weights(), grid->loads(),
+                  traffic_of(launch.request, grid->total()),
                   grid->stored(launch.memory).by_allocation()};
   known.weights.add_sm(
       busiest_sm(launch, [&](std::uint64_t block) { return grid->weight_of(block); }));
@@ -90,11 +93,12 @@ KnownGrid of_classes(const LaunchContext& launch, BlockSampler& sampler) {
   return known;
 }
 
-void add_l2(const KnownTraffic& traffic, const gpu_spec::GpuSpec& gpu, KernelCounters& counters) {
-  const L2Cache::Counts l2 = run_through_l2(traffic, static_cast<std::uint64_t>(gpu.l2_bytes));
-  counters.l2_hit_sectors += l2.hits;
-  counters.dram_read_bytes += kSectorBytes * l2.dram_reads;
-  counters.dram_write_bytes += kSectorBytes * l2.dram_writes;
+void add_l2(const KnownTraffic& traffic, const gpu_spec::GpuSpec& gpu, LaunchResult& result) {
+  const KnownL2 l2 = run_through_l2(traffic, static_cast<std::uint64_t>(gpu.l2_bytes));
+  result.counters.l2_hit_sectors += l2.counts.hits;
+  result.counters.dram_read_bytes += kSectorBytes * l2.counts.dram_reads;
+  result.counters.dram_write_bytes += kSectorBytes * l2.counts.dram_writes;
+  add_loads(result.loads, l2.loads);
 }
 
 /// Where the blocks that ran have stored.
@@ -142,7 +146,8 @@ LaunchResult sample(LaunchContext& launch) {
   set_counters(launch.kernel, grid->total, result);
   result.balance =
       balance_of(grid->weights, issue_slots(grid->total), warps_of_grid(launch.request));
-  add_l2(grid->traffic, launch.gpu, result.counters);
+  result.loads = std::move(grid->loads);
+  add_l2(grid->traffic, launch.gpu, result);
   FindingList findings;
   for (const RawFinding& raw : sampler.findings()) findings.add(raw);
   for (const RawFinding& raw : findings.take()) {

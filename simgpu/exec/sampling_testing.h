@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -123,6 +124,7 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
                                    [](const ExecutionCount& a, const ExecutionCount& b) {
                                      return a.warps == b.warps && a.threads == b.threads;
                                    }));
+    expect_near(whole.result.loads, sampled.result.loads);
     for (const auto& [term, time] : whole.time.terms) {
       EXPECT_NEAR(sampled.time.terms.at(term), time, kTolerance * time) << term;
     }
@@ -164,6 +166,29 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
          sampled.l2_hit_sectors + sampled.dram_read_bytes / 32);
     near("DRAM reads", whole.dram_read_bytes, sampled.dram_read_bytes);
     near("DRAM writes", whole.dram_write_bytes, sampled.dram_write_bytes);
+  }
+
+  /// Of each instruction's requests, the shares that went further: within two standard errors of
+  /// what one set of the cache in sixteen tells.
+  static void expect_near(const LoadCountsByPc& whole, const LoadCountsByPc& sampled) {
+    constexpr double kOneSetIn = 16;
+    const auto near = [](const char* what, std::size_t pc, std::uint64_t part_a,
+                         std::uint64_t all_a, std::uint64_t part_b, std::uint64_t all_b) {
+      ASSERT_EQ(all_a == 0, all_b == 0) << what << " of instruction " << pc;
+      if (all_a == 0) return;
+      EXPECT_NEAR(static_cast<double>(part_b) / static_cast<double>(all_b),
+                  static_cast<double>(part_a) / static_cast<double>(all_a),
+                  0.02 + 2 * std::sqrt(kOneSetIn / static_cast<double>(all_b)))
+          << what << " of instruction " << pc;
+    };
+    ASSERT_EQ(sampled.size(), whole.size());
+    for (std::size_t pc = 0; pc < whole.size(); ++pc) {
+      const LoadCounts& a = whole[pc];
+      const LoadCounts& b = sampled[pc];
+      near("loads beyond L1", pc, a.beyond_l1, a.requests, b.beyond_l1, b.requests);
+      near("loads of recent lines", pc, a.of_recent, a.requests, b.of_recent, b.requests);
+      near("loads from DRAM", pc, a.from_dram, a.at_l2, b.from_dram, b.at_l2);
+    }
   }
 
   gpu_spec::GpuSpec gpu_;

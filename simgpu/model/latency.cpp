@@ -21,11 +21,33 @@ double latency_by_shares(const Work& work, double l1, double l2) {
   return l1 * work.gpu.l1_latency + (1 - l1) * beyond;
 }
 
-/// Global loads wait for L1, L2 or DRAM in the proportion in which these served the launch.
+double l2_hit_share(const KernelCounters& c) {
+  return ratio(c.l2_hit_sectors, c.l2_read_sectors + c.l2_write_sectors);
+}
+
+/// The launch's mean load waits for L1, L2 or DRAM in the proportion in which these served it.
 double global_latency(const Work& work) {
   const KernelCounters& c = work.counters;
-  return latency_by_shares(work, ratio(c.l1_hit_sectors, c.global_load_sectors),
-                           ratio(c.l2_hit_sectors, c.l2_read_sectors + c.l2_write_sectors));
+  return latency_by_shares(work, ratio(c.l1_hit_sectors, c.global_load_sectors), l2_hit_share(c));
+}
+
+/// What a warp waits at its barriers, one access to memory at each: for those that go beyond L1, as
+/// long as there are such, and only then for others.
+double longest_waits(const Work& work, double barriers, double warps) {
+  double beyond_l1 = 0;
+  for (const LoadCounts& loads : work.loads) beyond_l1 += static_cast<double>(loads.beyond_l1);
+  if (work.loads.empty()) return barriers * global_latency(work);
+  const double far = std::min(barriers, beyond_l1 / warps);
+  const double there = latency_by_shares(work, 0, l2_hit_share(work.counters));
+  return far * there + (barriers - far) * work.gpu.l1_latency;
+}
+
+/// Where an instruction's requests are not known, it is taken for the launch's mean.
+double global_latency(const LoadCounts& loads, const Work& work) {
+  if (loads.requests == 0) return global_latency(work);
+  const double l2 =
+      loads.at_l2 == 0 ? l2_hit_share(work.counters) : 1 - ratio(loads.from_dram, loads.at_l2);
+  return latency_by_shares(work, 1 - ratio(loads.beyond_l1, loads.requests), l2);
 }
 
 double local_latency(const Work& work) {
@@ -51,10 +73,10 @@ double shared_latency(const Work& work) {
 }
 
 /// Generic addresses wait for the memory that they turn out to point to.
-double generic_latency(const Work& work) {
+double generic_latency(double global, const Work& work) {
   const KernelCounters& c = work.counters;
   const double share = ratio(c.generic_global_load_requests, c.generic_load_requests);
-  return share * global_latency(work) + (1 - share) * shared_latency(work);
+  return share * global + (1 - share) * shared_latency(work);
 }
 
 }  // namespace
@@ -83,7 +105,7 @@ double latency_of(InstructionClass cls, const Work& work) {
     case InstructionClass::shared_atomic:
       return shared_latency(work);
     case InstructionClass::generic_access:
-      return generic_latency(work);
+      return generic_latency(global_latency(work), work);
     case InstructionClass::barrier:
     case InstructionClass::warp_exchange:
       return gpu.shared_latency;
@@ -101,6 +123,13 @@ double latency_of(InstructionClass cls, const Work& work) {
       return constant_latency(work);
   }
   return gpu.alu_latency;
+}
+
+double latency_of(std::size_t instruction, const Work& work) {
+  const InstructionClass cls = work.program[instruction].cls;
+  if (!loads_from_global(cls)) return latency_of(cls, work);
+  const double global = global_latency(work.loads_of(instruction), work);
+  return cls == InstructionClass::generic_access ? generic_latency(global, work) : global;
 }
 
 std::uint64_t rounds(const Work& work) {
@@ -121,7 +150,7 @@ double stalled_share(const Work& work, double warp_cycles) {
   const double warps = static_cast<double>(work.blocks * work.warps_per_block);
   const double barriers = work.warp_instructions(InstructionClass::barrier) / warps;
   if (barriers == 0 || warp_cycles <= 0 || work.warps_per_block == 1) return 0;
-  return std::min(1.0, barriers * global_latency(work) / warp_cycles);
+  return std::min(1.0, longest_waits(work, barriers, warps) / warp_cycles);
 }
 
 }  // namespace simgpu::model

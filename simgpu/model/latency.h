@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "simgpu/model/work.h"
@@ -8,6 +9,10 @@ namespace simgpu::model {
 
 /// Cycles until a result of this class may be used, with nothing in the way.
 double latency_of(InstructionClass cls, const Work& work);
+
+/// The same of the instruction with this index of the program. A load waits for the memory that
+/// served this very instruction: of what other loads find in L1, its data comes no sooner.
+double latency_of(std::size_t instruction, const Work& work);
 
 /// Cycles from a block's end until the block in its place does its first instruction and beyond
 /// what its instructions take: D. Ernst's gpu-stream has 490 cycles for a round of blocks that only

@@ -19,7 +19,10 @@ class Warp {
  public:
   explicit Warp(const Work& work) : work_(work) {
     for (int cls = 0; cls < kInstructionClasses; ++cls) {
-      latency_[cls] = latency_of(static_cast<InstructionClass>(cls), work);
+      of_class_[cls] = latency_of(static_cast<InstructionClass>(cls), work);
+    }
+    for (std::size_t i = 0; i < work.program.size(); ++i) {
+      latency_.push_back(latency_of_result(i));
     }
   }
 
@@ -85,6 +88,7 @@ class Warp {
 
   void shift_copies(const Moment& since, double cycles) {
     if (open_group_ > since.time) open_group_ += cycles;
+    if (fetched_ > since.time) fetched_ += cycles;
     for (double& group : groups_) {
       if (group > since.time) group += cycles;
     }
@@ -94,19 +98,19 @@ class Warp {
     const InstructionInfo& instruction = work_.program[index];
     const InstructionSpills spills = work_.spills_of(index);
     issued_ += probability * (spills.loads + spills.stores);
-    const double start = step(instruction, probability, spills.loads > 0 ? refilled() : now_);
+    const double start = step(index, probability, spills.loads > 0 ? refilled() : now_);
     if (!instruction.issues) return;
     const double slots = issue_cycles(instruction);
     issued_ += probability * slots;
     latest_ = std::max(latest_, start + slots);
-    if (const double ready = follow_copies(instruction, start); ready > 0) {
+    if (const double ready = follow_copies(index, start); ready > 0) {
       now_ = std::max({now_ + issued_, latest_, ready});
     } else if (instruction.fences) {
       // It comes back when L2 has all that went before.
       now_ = std::max(now_ + issued_, latest_) + probability * work_.gpu.l2_latency;
     } else if (instruction.cls == InstructionClass::barrier) {
       // Nothing moves across a barrier, and nothing passes before it is through.
-      now_ = std::max(now_ + issued_, latest_ - 1 + latency_[static_cast<int>(instruction.cls)]);
+      now_ = std::max(now_ + issued_, latest_ - 1 + latency_[index]);
     } else {
       return;
     }
@@ -124,10 +128,11 @@ class Warp {
   }
 
   /// Asynchronous copies: for a wait, when what it waits for is done; 0 for other instructions.
-  double follow_copies(const InstructionInfo& instruction, double start) {
+  double follow_copies(std::size_t index, double start) {
+    const InstructionInfo& instruction = work_.program[index];
     switch (instruction.async_step) {
       case AsyncStep::copy:
-        open_group_ = std::max(open_group_, start + latency_[static_cast<int>(instruction.cls)]);
+        open_group_ = std::max(open_group_, ready(index, start));
         return 0;
       case AsyncStep::wait_all:
       case AsyncStep::commit:
@@ -148,17 +153,18 @@ class Warp {
 
   /// When a spilled register can be there again: the assembler loads it ahead, as it does others.
   double refilled() const {
-    return now_ + latency_[static_cast<int>(InstructionClass::local_load)];
+    return now_ + of_class_[static_cast<int>(InstructionClass::local_load)];
   }
 
   /// When the instruction can start, but not before `start`; its results follow by its latency.
-  double step(const InstructionInfo& instruction, double probability, double start) {
+  double step(std::size_t index, double probability, double start) {
+    const InstructionInfo& instruction = work_.program[index];
     for (const std::uint32_t slot : instruction.reads) {
       const auto written = values_.find(slot);
       if (written != values_.end()) start = std::max(start, written->second.ready);
     }
     // What the assembler folds away passes its operand on at once.
-    const double latency = instruction.issues ? latency_of_result(instruction) : 0;
+    const double latency = instruction.issues ? ready(index, start) - start : 0;
     for (const std::uint32_t slot : instruction.writes) {
       Value& value = values_[slot];
       const double before = value.ready;
@@ -168,24 +174,40 @@ class Warp {
     return start;
   }
 
+  /// When an instruction's results are there. Those of loads not before what the same warp has had
+  /// fetched already, where they ask for that.
+  double ready(std::size_t index, double start) {
+    const double own = start + latency_[index];
+    if (!loads_from_global(work_.program[index].cls)) return own;
+    const LoadCounts loads = work_.loads_of(index);
+    const double recent = loads.requests == 0 ? 0
+                                              : static_cast<double>(loads.of_recent) /
+                                                    static_cast<double>(loads.requests);
+    const double there = own + recent * std::max(0.0, fetched_ - own);
+    fetched_ = std::max(fetched_, there);
+    return there;
+  }
+
   /// That of the chain, where the assembler makes several instructions of it.
-  double latency_of_result(const InstructionInfo& instruction) const {
-    const auto of = [&](InstructionClass cls) { return latency_[static_cast<std::size_t>(cls)]; };
-    const MachineSequence& sequence = instruction.sequence;
-    if (sequence.empty()) return of(instruction.cls);
+  double latency_of_result(std::size_t index) const {
+    const auto of = [&](InstructionClass cls) { return of_class_[static_cast<std::size_t>(cls)]; };
+    const MachineSequence& sequence = work_.program[index].sequence;
+    if (sequence.empty()) return latency_of(index, work_);
     return sequence.chained_simple * of(InstructionClass::integer) +
            sequence.chained_special * of(InstructionClass::special) +
            sequence.chained_fp64 * of(InstructionClass::fp64);
   }
 
   const Work& work_;
-  double latency_[kInstructionClasses];
+  double of_class_[kInstructionClasses];
+  std::vector<double> latency_;  // of results, by instruction
   double now_ = 0;
   double issued_ = 0;                                // instructions since now_
   double latest_ = 0;                                // no instruction since then starts later
   std::unordered_map<std::uint32_t, Value> values_;  // by register slot
   std::vector<Write> writes_;
   std::uint64_t walks_ = 0;
+  double fetched_ = 0;         // when all data of loads so far is there
   double open_group_ = 0;      // when the asynchronous copies since the last commit are done
   std::deque<double> groups_;  // the same of committed groups that nothing has waited for
 };

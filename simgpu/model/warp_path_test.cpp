@@ -42,6 +42,56 @@ TEST(WarpPathTest, ALoadIsWaitedForInEachTurnHoweverTheLoopIsCut) {
   EXPECT_NEAR(rarely(1, 1000), whole, 10) << "long work in one turn of a thousand";
 }
 
+/// Cycles of a turn that loads from DRAM and waits for that, after other loads from L1 whose
+/// results nobody looks at.
+double cycles_with_useless_loads(int useless) {
+  ToldLaunch kernel(1, 32);
+  kernel.add(InstructionClass::integer, {0}, {}, 1);
+  for (int i = 0; i < useless; ++i) {
+    kernel.add(InstructionClass::global_load, {2}, {0}, 1000, i == 0);
+  }
+  kernel.add(InstructionClass::global_load, {1}, {0}, 1000, useless == 0);
+  kernel.add(InstructionClass::global_store, {}, {1}, 1000).loop_to(1);
+  const LoadCounts hits{.requests = 1000};
+  kernel.loads.resize(1);
+  kernel.loads.resize(1 + static_cast<std::size_t>(useless), hits);
+  kernel.loads.push_back({.requests = 1000, .beyond_l1 = 1000, .at_l2 = 1000, .from_dram = 1000});
+  kernel.counters.global_load_sectors = 4000 * static_cast<std::uint64_t>(1 + useless);
+  kernel.counters.l1_hit_sectors = 4000 * static_cast<std::uint64_t>(useless);
+  kernel.counters.l2_read_sectors = 4000;
+  return kernel.cycles(described_gpu("a100")) / 1000;
+}
+
+TEST(WarpPathTest, UselessLoadsFromL1ShortenNoneFromDram) {
+  EXPECT_GE(cycles_with_useless_loads(3), cycles_with_useless_loads(0));
+  EXPECT_GT(cycles_with_useless_loads(3), described_gpu("a100").l2_latency);
+}
+
+/// Cycles of a turn that has data fetched from DRAM by a load, and loads it once more, from L1,
+/// with the first result for an address or at once.
+double cycles_of_loading_twice(bool waits_for_the_first) {
+  ToldLaunch kernel(1, 32);
+  kernel.add(InstructionClass::integer, {0}, {}, 1);
+  kernel.add(InstructionClass::global_load, {2}, {0}, 1000, true);
+  kernel.add(InstructionClass::global_load, {1}, {waits_for_the_first ? 2U : 0U}, 1000);
+  kernel.add(InstructionClass::global_store, {}, {1}, 1000).loop_to(1);
+  kernel.loads.resize(kernel.program.size());
+  for (std::size_t i = 0; i < kernel.program.size(); ++i) {
+    if (kernel.program[i].cls != InstructionClass::global_load) continue;
+    kernel.loads[i] =
+        i == 1 ? LoadCounts{.requests = 1000, .beyond_l1 = 1000, .at_l2 = 1000, .from_dram = 1000}
+               : LoadCounts{.requests = 1000, .of_recent = 1000};
+  }
+  return kernel.cycles(described_gpu("a100")) / 1000;
+}
+
+TEST(WarpPathTest, DataThatIsUnderWayIsThereNoEarlierForBeingAskedForTwice) {
+  const double once = cycles_with_useless_loads(0);
+  EXPECT_NEAR(cycles_of_loading_twice(false), once, 3);
+  EXPECT_NEAR(cycles_of_loading_twice(true), once + described_gpu("a100").l1_latency, 3)
+      << "after the wait it is in L1";
+}
+
 TEST(WarpPathTest, AWayBackThatNobodyTakesHidesNoLoop) {
   const gpu_spec::GpuSpec spec = described_gpu("a100");
   ToldLaunch kernel(1, 32);

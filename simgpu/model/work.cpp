@@ -88,7 +88,8 @@ Work gather(const KernelCounters& counters, const LaunchShape& shape,
             program.executed.first(known),
             gpu,
             program.balance,
-            program.spills};
+            program.spills,
+            program.loads};
   work.blocks = std::max<std::uint64_t>(shape.grid.count(), 1);
   work.warps_per_block = (std::max<std::uint64_t>(shape.block.count(), 1) + 31) / 32;
   work.resident_blocks = std::max(occupancy(shape, gpu).blocks_per_sm, 1U);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <span>
 
+#include "simgpu/counters/load_counts.h"
 #include "simgpu/exec/instruction_info.h"
 #include "simgpu/exec/work_balance.h"
 #include "simgpu/model/occupancy.h"
@@ -18,6 +19,7 @@ struct ExecutedProgram {
   std::span<const ExecutionCount> executed;        ///< of each, in total over the launch
   WorkBalance balance = {};                        ///< how unevenly blocks and warps share that
   std::span<const InstructionSpills> spills = {};  ///< of each; empty: there are none
+  std::span<const LoadCounts> loads = {};  ///< of each up to the last that loads, where known
 };
 
 }  // namespace simgpu
@@ -33,6 +35,7 @@ struct Work {
   const gpu_spec::GpuSpec& gpu;
   WorkBalance balance;
   std::span<const InstructionSpills> spills = {};  ///< of each instruction, or none
+  std::span<const LoadCounts> loads = {};          ///< likewise
 
   std::uint64_t blocks = 1;  ///< of the grid
   std::uint64_t warps_per_block = 1;
@@ -58,6 +61,11 @@ struct Work {
   /// Of the instruction with this index; nothing where none is known.
   InstructionSpills spills_of(std::size_t instruction) const {
     return instruction < spills.size() ? spills[instruction] : InstructionSpills{};
+  }
+
+  /// Of the instruction with this index; no requests where none are known.
+  LoadCounts loads_of(std::size_t instruction) const {
+    return instruction < loads.size() ? loads[instruction] : LoadCounts{};
   }
 
   /// By the clock that a GPU at work holds.

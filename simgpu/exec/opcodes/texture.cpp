@@ -100,9 +100,14 @@ void touch(const Lowered* in, Warp& warp, AccessKind kind, unsigned bytes, std::
            const LaneAddresses& addresses, const std::uint8_t* values) {
   if (mask == 0) return;
   BlockRunner& block = *warp.block;
-  const WarpAccess access{
-      kind, static_cast<std::uint8_t>(bytes), warp.index, in->index, mask, &addresses, values,
-      false};
+  const WarpAccess access{.kind = kind,
+                          .bytes = static_cast<std::uint8_t>(bytes),
+                          .warp = warp.index,
+                          .pc = in->index,
+                          .mask = mask,
+                          .address = &addresses,
+                          .values = values,
+                          .slots = warp.slots};
   block.traffic().global(access);
   if (kind != AccessKind::load && block.launch().undo) {
     for (std::uint32_t left = mask; left != 0; left &= left - 1) {

@@ -18,6 +18,7 @@ struct ToldLaunch {
   std::vector<ExecutionCount> executed;
   WorkBalance balance;
   std::vector<InstructionSpills> spills;
+  LoadCountsByPc loads;
 
   ToldLaunch(std::uint32_t blocks, std::uint32_t threads, unsigned registers = 32) {
     shape.grid = {blocks, 1, 1};
@@ -51,7 +52,7 @@ struct ToldLaunch {
     return *this;
   }
 
-  ExecutedProgram told() const { return {program, executed, balance, spills}; }
+  ExecutedProgram told() const { return {program, executed, balance, spills, loads}; }
   model::Work work(const gpu_spec::GpuSpec& gpu) const {
     return model::gather(counters, shape, told(), gpu);
   }

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace simgpu {
+
+/// How far an instruction's loads from global memory went. Whole requests are counted, because a
+/// warp waits for the slowest of the sectors that it asks for.
+struct LoadCounts {
+  std::uint64_t requests = 0;
+  std::uint64_t beyond_l1 = 0;  ///< requests with a sector that was not in L1
+  /// Requests for a line that the same warp had had fetched so shortly before that it may be under
+  /// way still: though L1 or L2 has room for it, it is not there earlier.
+  std::uint64_t of_recent = 0;
+  std::uint64_t at_l2 = 0;      ///< of those beyond L1, the ones that the model of L2 has seen
+  std::uint64_t from_dram = 0;  ///< of these, requests with a sector that was not in L2
+
+  void add_times(const LoadCounts& other, std::uint64_t times) {
+    requests += times * other.requests;
+    beyond_l1 += times * other.beyond_l1;
+    of_recent += times * other.of_recent;
+    at_l2 += times * other.at_l2;
+    from_dram += times * other.from_dram;
+  }
+  bool operator==(const LoadCounts&) const = default;
+};
+
+/// By instruction (pc). As long as it has to be: instructions beyond its end have loaded nothing.
+using LoadCountsByPc = std::vector<LoadCounts>;
+
+/// That of an instruction, to be added to.
+inline LoadCounts& counts_of(LoadCountsByPc& loads, std::size_t pc) {
+  if (pc >= loads.size()) loads.resize(pc + 1);
+  return loads[pc];
+}
+
+/// sum += times * loads
+inline void add_loads(LoadCountsByPc& sum, const LoadCountsByPc& loads, std::uint64_t times = 1) {
+  if (sum.size() < loads.size()) sum.resize(loads.size());
+  for (std::size_t pc = 0; pc < loads.size(); ++pc) sum[pc].add_times(loads[pc], times);
+}
+
+}  // namespace simgpu

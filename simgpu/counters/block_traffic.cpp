@@ -66,7 +66,6 @@ struct Requester {
   std::uint16_t warp;
   std::uint8_t bytes;  ///< per lane
 };
-Requester requester(const WarpAccess& access) { return {access.pc, access.warp, access.bytes}; }
 
 /// The distinct sectors of a request. 32 lanes of up to 16 bytes touch at most 64.
 struct Request {
@@ -160,16 +159,17 @@ Request coalesce(const WarpAccess& access) {
 }  // namespace
 
 struct BlockTraffic::State {
-  State(std::uint64_t l1_bytes, std::size_t most) : l1(l1_bytes, kL1Ways), most_entries(most) {}
+  State(std::uint64_t l1_bytes, std::size_t most)
+      : l1(l1_bytes, kL1Ways), most_entries(most), recent(l1.lines()) {}
 
   void begin_request(std::uint16_t warp, std::uint64_t slots) {
     run_open = goes_to_l2 = is_of_recent = false;
-    request = {warp, slots, request.number + 1};
+    asking = {warp, slots, asking.number + 1};
   }
   void look_for(std::uint32_t pc, std::uint64_t line);
   void append(const WarpAccess& access, const Sector& sector, Kind kind);
   void append_run(const Requester& from, const SectorRun& run);
-  void load(const WarpAccess& access, const Request& asked_for);
+  void load(const WarpAccess& access, const Request& request);
   void load_words(const Requester& from, std::uint64_t offset, std::uint64_t bytes,
                   std::uint32_t step);
   bool reads_more(const Sector& sector, std::uint32_t words, std::uint32_t present);
@@ -178,7 +178,7 @@ struct BlockTraffic::State {
   const std::size_t most_entries;
   LoadCountsByPc loads;
   RecentLines recent;
-  RecentLines::Request request;
+  RecentLines::Request asking;
   std::unique_ptr<Log> log = std::make_unique<Log>();
   /// The bytes read of sectors that the block did not read in whole words.
   std::unordered_map<std::uint64_t, std::uint32_t> read_in_part;
@@ -192,7 +192,7 @@ struct BlockTraffic::State {
 };
 
 void BlockTraffic::State::append(const WarpAccess& access, const Sector& sector, Kind kind) {
-  const Requester from = requester(access);
+  const Requester from{access.pc, access.warp, access.bytes};
   const std::uint8_t words = words_of(sector.bytes);
   if (sector.bytes == bytes_of(words)) {
     append_run(from, {sector.number, 1, words, sector.lane, kind});
@@ -214,7 +214,7 @@ void BlockTraffic::State::append_run(const Requester& from, const SectorRun& run
   if (opens) goes_to_l2 = true;
   if (is_load(run.kind)) {
     if (opens) ++counts_of(loads, from.pc).beyond_l1;
-    recent.fetch(run.first / kSectorsPerLine, request);
+    recent.fetch(run.first / kSectorsPerLine, asking);
   }
   std::vector<TrafficEntry>& entries = log->entries;
   if (run_open && !entries.empty()) {
@@ -248,9 +248,9 @@ void BlockTraffic::State::append_run(const Requester& from, const SectorRun& run
   run_open = true;
 }
 
-void BlockTraffic::State::load(const WarpAccess& access, const Request& asked_for) {
-  for (std::size_t i = 0; i < asked_for.count; ++i) {
-    const Sector& sector = asked_for.sectors[i];
+void BlockTraffic::State::load(const WarpAccess& access, const Request& request) {
+  for (std::size_t i = 0; i < request.count; ++i) {
+    const Sector& sector = request.sectors[i];
     look_for(access.pc, sector.number / kSectorsPerLine);
     if (access.orders_blocks()) {
       append(access, sector, Kind::strong_load);
@@ -279,7 +279,7 @@ void BlockTraffic::State::load(const WarpAccess& access, const Request& asked_fo
 
 /// Notes where the data of a load may be under way.
 void BlockTraffic::State::look_for(std::uint32_t pc, std::uint64_t line) {
-  if (is_of_recent || !recent.has(line, request)) return;
+  if (is_of_recent || !recent.has(line, asking)) return;
   is_of_recent = true;
   ++counts_of(loads, pc).of_recent;
 }
@@ -377,12 +377,12 @@ void BlockTraffic::fence() { state_->fenced = state_->log->entries.size(); }
 
 void BlockTraffic::global(const WarpAccess& access) {
   if (access.mask == 0) return;
-  state_->begin_request(access.warp, access.slots);
   if (access.kind == AccessKind::load && !access.orders_blocks() && !access.bypasses_l1 &&
       load({access.bytes, access.warp, access.pc, shape_of(access), access.mask,
             (*access.address)[0], access.slots})) {
     return;
   }
+  state_->begin_request(access.warp, access.slots);
   const Request request = coalesce(access);
   Log& log = *state_->log;
   log.tag_lookups += lines_of(request);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -10,6 +13,11 @@ namespace simgpu {
 /// there.
 class RecentLines {
  public:
+  /// @param l1_lines of the block's share of L1: many blocks that are there at once have small ones
+  explicit RecentLines(std::uint64_t l1_lines)
+      : bits_(std::clamp(static_cast<int>(std::bit_width(l1_lines)) + 1, 8, 12)),
+        places_(std::size_t{1} << bits_) {}
+
   /// No memory answers later, in cycles; a warp's issue slots take at least as many.
   static constexpr std::uint64_t kLongestWait = 1024;
 
@@ -35,7 +43,6 @@ class RecentLines {
   }
 
  private:
-  static constexpr unsigned kPlaceBits = 12;
   struct Place {
     std::uint64_t line = 0;
     std::uint64_t slots = 0;
@@ -44,11 +51,12 @@ class RecentLines {
     std::uint16_t warp = 0;
   };
   /// By the golden ratio, so that rows of a power of two in length lie apart.
-  static std::uint64_t place_of(std::uint64_t line) {
-    return line * 0x9E37'79B9'7F4A'7C15 >> (64 - kPlaceBits);
+  std::uint64_t place_of(std::uint64_t line) const {
+    return line * 0x9E37'79B9'7F4A'7C15 >> (64 - bits_);
   }
 
-  std::vector<Place> places_ = std::vector<Place>(std::uint64_t{1} << kPlaceBits);
+  int bits_;
+  std::vector<Place> places_;
   std::uint32_t block_ = 0;
 };
 

@@ -34,9 +34,9 @@ double global_latency(const Work& work) {
 /// What a warp waits at its barriers, one access to memory at each: for those that go beyond L1, as
 /// long as there are such, and only then for others.
 double longest_waits(const Work& work, double barriers, double warps) {
+  if (work.loads.empty()) return barriers * global_latency(work);
   double beyond_l1 = 0;
   for (const LoadCounts& loads : work.loads) beyond_l1 += static_cast<double>(loads.beyond_l1);
-  if (work.loads.empty()) return barriers * global_latency(work);
   const double far = std::min(barriers, beyond_l1 / warps);
   const double there = latency_by_shares(work, 0, l2_hit_share(work.counters));
   return far * there + (barriers - far) * work.gpu.l1_latency;

@@ -178,11 +178,10 @@ class Warp {
   /// fetched already, where they ask for that.
   double ready(std::size_t index, double start) {
     const double own = start + latency_[index];
-    if (!loads_from_global(work_.program[index].cls)) return own;
     const LoadCounts loads = work_.loads_of(index);
-    const double recent = loads.requests == 0 ? 0
-                                              : static_cast<double>(loads.of_recent) /
-                                                    static_cast<double>(loads.requests);
+    if (loads.requests == 0) return own;
+    const double recent =
+        static_cast<double>(loads.of_recent) / static_cast<double>(loads.requests);
     const double there = own + recent * std::max(0.0, fetched_ - own);
     fetched_ = std::max(fetched_, there);
     return there;

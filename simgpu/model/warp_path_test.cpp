@@ -67,6 +67,41 @@ TEST(WarpPathTest, UselessLoadsFromL1ShortenNoneFromDram) {
   EXPECT_GT(cycles_with_useless_loads(3), described_gpu("a100").l2_latency);
 }
 
+TEST(WarpPathTest, UselessLoadsFromL1ShortenNoWaitAtABarrier) {
+  const auto stalled = [](std::uint64_t useless) {
+    ToldLaunch kernel(108, 256);
+    kernel.add(InstructionClass::global_load, {1}, {0}, 10);
+    kernel.add(InstructionClass::barrier, {}, {}, 10);
+    const std::uint64_t loads = 10 * kernel.warps();
+    kernel.loads.push_back(
+        {.requests = loads, .beyond_l1 = loads, .at_l2 = loads, .from_dram = loads});
+    kernel.add(InstructionClass::global_load, {2}, {0}, static_cast<double>(useless));
+    kernel.loads.push_back({});
+    kernel.loads.push_back({.requests = useless * kernel.warps()});
+    kernel.counters.global_load_sectors = 4 * (loads + useless * kernel.warps());
+    kernel.counters.l1_hit_sectors = 4 * useless * kernel.warps();
+    kernel.counters.l2_read_sectors = 4 * loads;
+    return model::stalled_share(kernel.work(described_gpu("a100")), 100'000);
+  };
+  EXPECT_GT(stalled(0), 0);
+  EXPECT_DOUBLE_EQ(stalled(100), stalled(0));
+}
+
+TEST(WarpPathTest, AGenericStoreFetchesNothingThatALoadWaitsFor) {
+  const auto cycles = [](bool stores) {
+    ToldLaunch kernel(1, 32);
+    kernel.add(InstructionClass::integer, {0}, {}, 1);
+    if (stores) kernel.add(InstructionClass::generic_access, {}, {0}, 1);
+    kernel.add(InstructionClass::global_load, {1}, {0}, 1);
+    kernel.add(InstructionClass::global_store, {}, {1}, 1);
+    kernel.loads.resize(kernel.program.size());
+    kernel.loads[kernel.program.size() - 2] = {.requests = 1, .of_recent = 1};
+    kernel.counters.generic_load_requests = kernel.counters.generic_global_load_requests = 1;
+    return kernel.cycles(described_gpu("a100"));
+  };
+  EXPECT_NEAR(cycles(true), cycles(false), 2);
+}
+
 /// Cycles of a turn that has data fetched from DRAM by a load, and loads it once more, from L1,
 /// with the first result for an address or at once.
 double cycles_of_loading_twice(bool waits_for_the_first) {

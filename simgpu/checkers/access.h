@@ -54,6 +54,7 @@ struct WarpAccess {
   std::uint8_t order = 0;        ///< kStrong …; 0 for a plain access
   bool meets_atomics = false;    ///< see AccessFacts; strong loads do so too
   std::uint64_t slots = 0;       ///< issue slots of the warp in this block so far
+  std::uint64_t time = 0;        ///< of the warp, in cycles since its block began
 
   /// Strong for other blocks too.
   bool orders_blocks() const { return (order & (kStrong | kOrdersBlock)) == kStrong; }

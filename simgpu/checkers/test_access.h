@@ -37,6 +37,12 @@ struct TestAccess {
     return *this;
   }
 
+  /// So many cycles after its block began.
+  TestAccess& at_time(std::uint64_t cycles) {
+    access.time = cycles;
+    return *this;
+  }
+
   /// The access; it refers to this object.
   const WarpAccess& get() {
     access.address = &address;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "simgpu/checkers/lane_pattern.h"
-#include "simgpu/counters/recent_lines.h"
+#include "simgpu/counters/lines_under_way.h"
 #include "simgpu/counters/sector_cache.h"
 #include "simgpu/counters/traffic.h"
 #include "simgpu/memory/device_memory.h"
@@ -160,13 +160,17 @@ Request coalesce(const WarpAccess& access) {
 
 struct BlockTraffic::State {
   State(std::uint64_t l1_bytes, std::size_t most)
-      : l1(l1_bytes, kL1Ways), most_entries(most), recent(l1.lines()) {}
+      : l1(l1_bytes, kL1Ways), most_entries(most), under_way(l1.lines()) {}
 
-  void begin_request(std::uint16_t warp, std::uint64_t slots) {
-    run_open = goes_to_l2 = is_of_recent = false;
-    asking = {warp, slots, asking.number + 1};
+  void begin_request(std::uint16_t warp, std::uint64_t slots, std::uint64_t time) {
+    run_open = goes_to_l2 = is_beyond_l1 = is_of_recent = false;
+    asking = {warp, slots, time, asking.number + 1};
   }
   void look_for(std::uint32_t pc, std::uint64_t line);
+  void find(std::uint32_t pc, std::uint64_t line, std::uint32_t sectors);
+  void note_beyond_l1(std::uint32_t pc);
+  LoadsOfWarp& own(std::uint32_t pc);
+  void add_loads_of_block();
   void append(const WarpAccess& access, const Sector& sector, Kind kind);
   void append_run(const Requester& from, const SectorRun& run);
   void load(const WarpAccess& access, const Request& request);
@@ -176,9 +180,12 @@ struct BlockTraffic::State {
 
   SectorCache l1;
   const std::size_t most_entries;
-  LoadCountsByPc loads;
-  RecentLines recent;
-  RecentLines::Request asking;
+  LoadCountsByPc loads;  ///< of finished blocks
+  std::vector<LoadsOfWarps> of_block;
+  std::vector<std::uint32_t> place_of_pc;  ///< in of_block, plus one; 0: none
+  LinesUnderWay under_way;
+  LinesUnderWay::Request asking;
+  std::uint64_t longest_wait = 0;  ///< of the loads since the last take_wait()
   std::unique_ptr<Log> log = std::make_unique<Log>();
   /// The bytes read of sectors that the block did not read in whole words.
   std::unordered_map<std::uint64_t, std::uint32_t> read_in_part;
@@ -187,7 +194,8 @@ struct BlockTraffic::State {
   std::uint64_t next_sector = 0;  // behind the request's newest run, to extend it
   bool run_open = false;
   bool goes_to_l2 = false;    ///< something of the request that is being logged
-  bool is_of_recent = false;  ///< that request asks for a line that may be under way
+  bool is_beyond_l1 = false;  ///< that request waits for more than L1
+  bool is_of_recent = false;  ///< it asks for a line that its warp may be waiting for
   std::size_t fenced = 0;     ///< entries before the last fence
 };
 
@@ -213,8 +221,10 @@ void BlockTraffic::State::append_run(const Requester& from, const SectorRun& run
   const bool opens = !goes_to_l2 && is_request(run.kind);
   if (opens) goes_to_l2 = true;
   if (is_load(run.kind)) {
-    if (opens) ++counts_of(loads, from.pc).beyond_l1;
-    recent.fetch(run.first / kSectorsPerLine, asking);
+    const auto first = static_cast<std::uint32_t>(run.first % kSectorsPerLine);
+    note_beyond_l1(from.pc);
+    under_way.fetch(run.first / kSectorsPerLine, bit_range(first, first + run.count - 1), asking);
+    longest_wait = std::max(longest_wait, kCyclesBeyondL1);
   }
   std::vector<TrafficEntry>& entries = log->entries;
   if (run_open && !entries.empty()) {
@@ -273,15 +283,52 @@ void BlockTraffic::State::load(const WarpAccess& access, const Request& request)
       continue;
     }
     ++log->l1_hit_sectors;
+    find(access.pc, line, 1U << (sector.number % kSectorsPerLine));
     if (more) append(access, sector, Kind::touch);
   }
 }
 
-/// Notes where the data of a load may be under way.
+/// Notes where the warp may be waiting for the data of a load already.
 void BlockTraffic::State::look_for(std::uint32_t pc, std::uint64_t line) {
-  if (is_of_recent || !recent.has(line, asking)) return;
+  if (is_of_recent || !under_way.has_asked(line, asking)) return;
   is_of_recent = true;
-  ++counts_of(loads, pc).of_recent;
+  ++own(pc).of_recent;
+}
+
+/// L1 has these sectors of a line, or will have them when what this warp or another has asked for
+/// is there. What its own warp asked for is of_recent data.
+void BlockTraffic::State::find(std::uint32_t pc, std::uint64_t line, std::uint32_t sectors) {
+  const std::uint64_t wait = under_way.wait_for(line, sectors, asking);
+  longest_wait = std::max({longest_wait, wait, kCyclesOfL1});
+  if (wait <= kCyclesBeyondL1 / 2 || under_way.has_asked(line, asking)) return;
+  note_beyond_l1(pc);
+  under_way.ask(line, asking);
+}
+
+/// What the warp that asks has loaded by an instruction.
+LoadsOfWarp& BlockTraffic::State::own(std::uint32_t pc) {
+  if (pc >= place_of_pc.size()) place_of_pc.resize(pc + 1);
+  std::uint32_t& place = place_of_pc[pc];
+  if (place == 0) {
+    of_block.push_back({.pc = pc});
+    place = static_cast<std::uint32_t>(of_block.size());
+  }
+  return of_block[place - 1].by_warp[asking.warp];
+}
+
+void BlockTraffic::State::add_loads_of_block() {
+  for (const LoadsOfWarps& of : of_block) {
+    LoadCounts& sum = counts_of(loads, of.pc);
+    for (const LoadsOfWarp& warp : of.by_warp) {
+      sum.requests += warp.requests;
+      sum.beyond_l1 += warp.beyond_l1;
+      sum.of_recent += warp.of_recent;
+    }
+  }
+}
+
+void BlockTraffic::State::note_beyond_l1(std::uint32_t pc) {
+  if (!std::exchange(is_beyond_l1, true)) ++own(pc).beyond_l1;
 }
 
 /// As load() does it, but a line at a time.
@@ -289,7 +336,7 @@ void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset
                                      std::uint64_t bytes, std::uint32_t step) {
   const std::uint64_t end = offset + bytes;
   ++log->load_requests;
-  ++counts_of(loads, from.pc).requests;
+  ++own(from.pc).requests;
   log->load_sectors += (end - 1) / kSectorBytes - offset / kSectorBytes + 1;
   for (std::uint64_t line_begin = offset / kLineBytes * kLineBytes; line_begin < end;
        line_begin += kLineBytes) {
@@ -301,8 +348,11 @@ void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset
     const std::uint32_t present = l1.touch(line_begin / kLineBytes, words, 0).present;
     ++log->tag_lookups;
     const std::uint64_t sector = line_begin / kSectorBytes;
+    const auto first_sector = static_cast<std::uint32_t>(begin / kSectorBytes);
+    const auto last_sector = static_cast<std::uint32_t>(last / kSectorBytes);
     if ((words & ~present) == 0) {  // all was read before
-      log->l1_hit_sectors += last / kSectorBytes - begin / kSectorBytes + 1;
+      log->l1_hit_sectors += last_sector - first_sector + 1;
+      find(from.pc, line_begin / kLineBytes, bit_range(first_sector, last_sector));
       continue;
     }
     if (present == 0 && words == ~std::uint32_t{0}) {
@@ -311,11 +361,13 @@ void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset
       append_run(from, {sector, kSectorsPerLine, 0xff, lane, Kind::load});
       continue;
     }
-    for (std::uint32_t i = static_cast<std::uint32_t>(begin / kSectorBytes);
-         i <= last / kSectorBytes; ++i) {
+    for (std::uint32_t i = first_sector; i <= last_sector; ++i) {
       const auto wanted = static_cast<std::uint8_t>(words >> (kWordsPerSector * i));
       const auto here = static_cast<std::uint8_t>(present >> (kWordsPerSector * i));
-      if (here != 0) ++log->l1_hit_sectors;
+      if (here != 0) {
+        ++log->l1_hit_sectors;
+        find(from.pc, line_begin / kLineBytes, 1U << i);
+      }
       if ((wanted & ~here) == 0) continue;
       const std::uint64_t at = line_begin + i * kSectorBytes;
       const std::uint64_t reached = at > offset ? at - offset : 0;
@@ -353,7 +405,8 @@ BlockTraffic& BlockTraffic::operator=(BlockTraffic&&) noexcept = default;
 
 void BlockTraffic::begin_block(std::uint64_t block) {
   state_->l1.clear();
-  state_->recent.begin_block();
+  for (LoadsOfWarps& of : state_->of_block) of.by_warp.fill({});
+  state_->under_way.begin_block();
   state_->read_in_part.clear();
   state_->atomics.take();
   *state_->log = Log{};
@@ -371,7 +424,11 @@ std::uint64_t BlockTraffic::requested_sectors() const {
 
 const LoadCountsByPc& BlockTraffic::loads() const { return state_->loads; }
 
+std::span<const LoadsOfWarps> BlockTraffic::loads_of_block() const { return state_->of_block; }
+
 void BlockTraffic::clear_loads() { state_->loads.clear(); }
+
+std::uint64_t BlockTraffic::take_wait() { return std::exchange(state_->longest_wait, 0); }
 
 void BlockTraffic::fence() { state_->fenced = state_->log->entries.size(); }
 
@@ -379,10 +436,10 @@ void BlockTraffic::global(const WarpAccess& access) {
   if (access.mask == 0) return;
   if (access.kind == AccessKind::load && !access.orders_blocks() && !access.bypasses_l1 &&
       load({access.bytes, access.warp, access.pc, shape_of(access), access.mask,
-            (*access.address)[0], access.slots})) {
+            (*access.address)[0], access.slots, access.time})) {
     return;
   }
-  state_->begin_request(access.warp, access.slots);
+  state_->begin_request(access.warp, access.slots, access.time);
   const Request request = coalesce(access);
   Log& log = *state_->log;
   log.tag_lookups += lines_of(request);
@@ -396,7 +453,7 @@ void BlockTraffic::global(const WarpAccess& access) {
   switch (access.kind) {
     case AccessKind::load:
       ++log.load_requests;
-      ++counts_of(state_->loads, access.pc).requests;
+      ++state_->own(access.pc).requests;
       log.load_sectors += request.count;
       log.load_bytes += bytes;
       state_->load(access, request);
@@ -433,7 +490,7 @@ bool BlockTraffic::load(const LaneRange& range) {
       !state_->read_in_part.empty()) {
     return false;
   }
-  state_->begin_request(range.warp, range.slots);
+  state_->begin_request(range.warp, range.slots, range.time);
   state_->log->load_bytes += std::uint64_t{range.bytes} * kWarpSize;
   state_->load_words({range.pc, range.warp, range.bytes}, offset,
                      is_row ? std::uint64_t{range.bytes} * kWarpSize : range.bytes,
@@ -445,6 +502,7 @@ std::unique_ptr<BlockTraffic::Log> BlockTraffic::take() {
   // Blocks of one launch are alike: the next log will be about as long.
   state_->expected_entries = state_->log->entries.size();
   state_->log->atomics = state_->atomics.take();
+  state_->add_loads_of_block();
   return std::exchange(state_->log, std::make_unique<Log>());
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -29,6 +30,18 @@ struct LoadCounts {
 
 /// By instruction (pc). As long as it has to be: instructions beyond its end have loaded nothing.
 using LoadCountsByPc = std::vector<LoadCounts>;
+
+inline constexpr std::size_t kMostWarpsOfBlock = 32;
+
+/// How far one warp's loads of an instruction went, in one block.
+struct LoadsOfWarp {
+  std::uint32_t requests = 0, beyond_l1 = 0, of_recent = 0;
+};
+/// Those of all warps of a block.
+struct LoadsOfWarps {
+  std::uint32_t pc = 0;
+  std::array<LoadsOfWarp, kMostWarpsOfBlock> by_warp{};
+};
 
 /// That of an instruction, to be added to.
 inline LoadCounts& counts_of(LoadCountsByPc& loads, std::size_t pc) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "simgpu/checkers/access.h"
@@ -24,6 +25,7 @@ struct LaneRange {
   std::uint32_t mask = 0;
   std::uint64_t address = 0;  ///< of the first lane
   std::uint64_t slots = 0;    ///< issue slots of the warp in this block so far
+  std::uint64_t time = 0;     ///< of the warp, in cycles since its block began
 };
 
 /// Global-memory traffic of one thread block: coalesces each warp access into 32-byte sectors, runs
@@ -50,9 +52,14 @@ class BlockTraffic {
   std::uint64_t store_requests() const;
   /// Sectors that the block has asked for so far.
   std::uint64_t requested_sectors() const;
-  /// Of all blocks since clear_loads(); what became of them in L2 is not known here.
+  /// Of all blocks that were taken since clear_loads(); what became of them in L2 is not known
+  /// here.
   const LoadCountsByPc& loads() const;
+  /// Of the block that runs, or was taken last.
+  std::span<const LoadsOfWarps> loads_of_block() const;
   void clear_loads();
+  /// How long a warp has to wait for its loads since the last call, in cycles: for the longest one.
+  std::uint64_t take_wait();
 
   using Log = TrafficLog;
   /// Hands over the finished block's log and counts; the object is ready for begin_block again.

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "simgpu/checkers/test_access.h"
+#include "simgpu/counters/lines_under_way.h"
 #include "simgpu/memory/device_memory.h"
 
 namespace simgpu {
@@ -39,6 +40,13 @@ class Launch {
     }
     launch_.retire(block_.take());
   }
+
+  /// What the warp has to wait for, in cycles, in a block that goes on.
+  std::uint64_t wait_of(TestAccess access) {
+    block_.global(access.get());
+    return block_.take_wait();
+  }
+  void begin_block(std::uint64_t block) { block_.begin_block(block); }
 
   KernelCounters finish() {
     KernelCounters counters;
@@ -112,6 +120,39 @@ TEST(LoadsByInstruction, OfWhatTheirWarpHasHadFetchedAMomentAgoAreTold) {
   blocks.run(0, {loads(0).by(0, kFetch)});
   blocks.run(1, {loads(0, 16, 16).by(0, kUse)});
   EXPECT_EQ(blocks.loads_of(kUse).of_recent, 0U) << "another block, or lines of the same request";
+}
+
+TEST(LoadsByInstruction, WaitForALineThatAnotherWarpHasHadFetchedAMomentAgo) {
+  constexpr std::uint32_t kFetch = 1, kUse = 2, kAgain = 3;
+  const auto second_warp = [&](std::uint64_t time) {
+    Launch launch;
+    launch.run(0, {loads(0).by(0, kFetch).at_time(1000), loads(0).by(1, kUse).at_time(time),
+                   loads(0, 0).by(1, kAgain).at_time(time + 1)});
+    return std::pair(launch.loads_of(kUse), launch.loads_of(kAgain).of_recent);
+  };
+  for (const std::uint64_t time : {0, 1000, 1100}) {
+    EXPECT_EQ(second_warp(time).first.beyond_l1, 1U) << time;
+    EXPECT_EQ(second_warp(time).second, 1U) << "what it waits for already, at " << time;
+  }
+  for (const std::uint64_t time : {1300, 9000}) {
+    EXPECT_EQ(second_warp(time).first.beyond_l1, 0U) << time;
+    EXPECT_EQ(second_warp(time).second, 0U) << "what was there, at " << time;
+  }
+  Launch launch;
+  launch.run(0, {loads(0).by(0, kFetch).at_time(1000), loads(0).by(1, kUse).at_time(1000)});
+  launch.finish();
+  EXPECT_EQ(launch.loads_of(kUse).at_l2, 0U) << "it goes to L2 once";
+}
+
+TEST(LoadsByInstruction, TakeTheirWarpTheLongestWaitOfTheirSectors) {
+  Launch launch;
+  launch.begin_block(0);
+  const auto wait_of = [&](TestAccess access) { return launch.wait_of(access); };
+  EXPECT_EQ(wait_of(stores(0)), 0U);
+  EXPECT_EQ(wait_of(loads(0)), kCyclesBeyondL1);
+  EXPECT_EQ(wait_of(loads(0).by(1, 0).at_time(100)), kCyclesBeyondL1 - 100);
+  EXPECT_EQ(wait_of(loads(0).by(1, 0).at_time(290)), kCyclesOfL1);
+  EXPECT_EQ(wait_of(loads(64).by(1, 0).at_time(500)), kCyclesBeyondL1) << "half of it is in L1";
 }
 
 TEST(CoalescingTest, TextbookPatterns) {

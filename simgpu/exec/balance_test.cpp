@@ -1,5 +1,6 @@
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -88,6 +89,77 @@ TEST(WorkBalance, AWarpThatWaitsForCopiesIsLongerThanOneThatAdds) {
       kLoad + "\n  cp.async.ca.shared.global [%r3], [%rd1], 16;\n  cp.async.wait_all;";
   const WorkBalance balance = balance_of_warps(copy, times(60, "add.u32 %r4, %r4, %r2;"));
   EXPECT_GT(balance.longest_of_block, 2.5);
+}
+
+// Warps that read the same lines wait for them together, whichever the engine runs first.
+TEST(WorkBalance, WarpsThatReadTheSameLinesAreEven) {
+  EXPECT_NEAR(balance_of_warps(kLoad, kLoad).longest_of_block, 1, 0.02);
+}
+
+/// How often the ways of a launch execute the multiply-add most of all.
+std::vector<std::uint64_t> multiply_adds(const WorkBalance& balance) {
+  std::vector<std::uint64_t> most;
+  for (const WarpWays::Way& way : balance.ways->ways) {
+    std::uint64_t count = 0;
+    for (const ExecutionCount& executed : way.executed) count = std::max(count, executed.warps);
+    most.push_back(count / way.blocks);
+  }
+  return most;
+}
+
+TEST(WorkBalance, WarpsThatDoOtherThingsGoAnotherWay) {
+  const WorkBalance balance = balance_of_warps(kMultiplyAdd, times(3, kMultiplyAdd));
+  EXPECT_EQ(balance.ways->ways.size(), 2U);
+  ASSERT_EQ(balance.ways->mixes.size(), 1U);
+  EXPECT_EQ(balance.ways->mixes.front().ways.size(), 2U);
+  EXPECT_THAT(multiply_adds(balance), ::testing::Each(100U));
+}
+
+TEST(WorkBalance, ABlockWhoseWarpsTakeTurnsAtABarrierIsAsLongAsAllOfThem) {
+  // Each half of the block works in one of two phases.
+  const std::string phases = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry uneven(.param .u64 data)
+{
+  .reg .pred %p<4>;
+  .reg .b32 %r<5>;
+  .reg .f32 %f<3>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [data];
+  mov.u32 %r1, %tid.x;
+  mov.f32 %f1, 0f3F800000;
+  mov.u32 %r2, 0;
+  setp.ge.u32 %p1, %r1, 64;
+  @%p1 bra SECOND;
+FIRST:
+  fma.rn.f32 %f1, %f1, %f1, %f1;
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p2, %r2, 1000;
+  @%p2 bra FIRST;
+  bar.sync 0;
+  bra.uni DONE;
+SECOND:
+  bar.sync 0;
+TURN:
+  fma.rn.f32 %f1, %f1, %f1, %f1;
+  add.u32 %r2, %r2, 1;
+  setp.lt.u32 %p2, %r2, 1000;
+  @%p2 bra TURN;
+DONE:
+  st.global.f32 [%rd1], %f1;
+  ret;
+}
+)";
+  Device device(phases);
+  Launch launch;
+  launch.block = {128, 1, 1};
+  launch.checkers = false;
+  const WorkBalance balance =
+      device.run("uneven", launch, device.put(std::vector<float>(32))).balance;
+  EXPECT_NEAR(balance.longest_of_block, 1, 0.05);
+  EXPECT_NEAR(balance.kept_waiting, 2, 0.05);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ const Lowered* BlockRunner::wait(Warp& warp, const Lowered* in, std::uint32_t ba
 
 void BlockRunner::arrive(const Warp& warp, std::uint32_t barrier) {
   arrived_.at(barrier) += kWarpSize;
+  arrival_.at(barrier) = std::max(arrival_.at(barrier), warp.time());
   if (checkers_) checkers_->arrive(warp.index, barrier);
 }
 
@@ -83,7 +84,19 @@ bool BlockRunner::release_barriers() {
   return released;
 }
 
+/// All warps that wait go on when the last one has come.
+void BlockRunner::wait_for_last(std::uint32_t barrier) {
+  std::uint64_t last = std::exchange(arrival_[barrier], 0);
+  for (const Warp& warp : warps_) {
+    if (lanes_at(warp, barrier) != 0) last = std::max(last, warp.time());
+  }
+  for (Warp& warp : warps_) {
+    if (lanes_at(warp, barrier) != 0) warp.waited += last - warp.time();
+  }
+}
+
 void BlockRunner::release(std::uint32_t barrier) {
+  wait_for_last(barrier);
   // Who has exited counts at a barrier of all threads, and at no other.
   const bool counts_all = threads_expected_at(barrier) == 0;
   bool everybody = true;

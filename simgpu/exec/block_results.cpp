@@ -107,7 +107,7 @@ void fill_result(const LaunchContext& launch, const CounterSums& sums,
   result.asked_for_work = has_asked_for_work(launch, result);
   BlockWeights weights = sums.weights;
   weights.add_sm(busiest_sm);
-  result.balance = balance_of(weights, weights.all.slots, weights.warps);
+  result.balance = balance_of(launch.kernel, weights, weights.all.slots, weights.warps);
 }
 
 }  // namespace simgpu

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "simgpu/checkers/memory_races.h"
 #include "simgpu/exec/lane_paths.h"
@@ -115,6 +116,11 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
       leaves_by_exit_ = leaves_by_exit_ || kernel.spellings[in.index] == "exit";
     }
   }
+  for (std::uint32_t i = 0; i < kernel.code.size(); ++i) {
+    if (kernel.info.instructions[i].starts_block) basic_blocks_.push_back(i);
+  }
+  of_warps_.resize(warps * kernel.code.size());
+  entered_.resize(warps * basic_blocks_.size());
   warps_.resize(warps);
   async_copies_.resize(warps);
   polls_.resize(warps);
@@ -127,7 +133,7 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
     warp.index = static_cast<std::uint16_t>(i);
     warp.regs = registers_.data() + i * stride;
     warp.code = kernel.code.data();
-    warp.counts = counts_.data();
+    warp.counts = of_warps_.data() + i * kernel.code.size();
     warp.guarded_threads = guarded_threads_.data();
     warp.lists = kernel.lists.data();
     warp.block = this;
@@ -175,15 +181,41 @@ std::unique_ptr<BlockTraffic::Log> BlockRunner::take_traffic() {
   return log;
 }
 
+const std::vector<ExecutionCount>& BlockRunner::counts() {
+  take_counts();
+  return counts_;
+}
+
+/// Takes what the warps have counted.
+void BlockRunner::take_counts() {
+  const std::size_t warps = warps_.size();
+  const std::size_t code = counts_.size();
+  for (std::size_t i = 0; i < basic_blocks_.size(); ++i) {
+    ExecutionCount& sum = counts_[basic_blocks_[i]];
+    for (std::size_t warp = 0; warp < warps; ++warp) {
+      ExecutionCount& count = of_warps_[warp * code + basic_blocks_[i]];
+      entered_[i * warps + warp] = count.warps;
+      sum.warps += count.warps;
+      sum.threads += count.threads;
+      count = {};
+    }
+  }
+}
+
 void BlockRunner::weigh_block(const TrafficLog& log) {
+  take_counts();
+  is_under_way_ = false;
   BlockWeights::Weight block;
+  std::array<std::uint64_t, kMostWarpsOfBlock> slept_ns{};
   std::uint64_t ways = 0;
   for (const Warp& warp : warps_) {
-    const std::uint64_t way = warp.slots + warp.load_cycles + warp.slept_ns;
     block.slots += warp.slots;
     block.by_scheduler[warp.index % block.by_scheduler.size()] += warp.slots;
-    block.longest_way = std::max(block.longest_way, way);
-    ways += way;
+    block.longest_way = std::max(block.longest_way, warp.way());
+    block.longest_own_time = std::max(block.longest_own_time, warp.own_time());
+    block.longest_time = std::max(block.longest_time, warp.time());
+    ways += warp.way();
+    slept_ns[warp.index] = warp.slept_ns;
   }
   block.busiest_scheduler = *std::ranges::max_element(block.by_scheduler);
   block.sectors = log.load_sectors + log.store_sectors + log.atomic_sectors;
@@ -191,6 +223,7 @@ void BlockRunner::weigh_block(const TrafficLog& log) {
                      memory_counts_.shared_store_wavefronts +
                      memory_counts_.shared_atomic_wavefronts - weights_.all.wavefronts;
   weights_.add(block, ways, warps_.size());
+  weights_.roles.add({warps_.size(), entered_, traffic_.loads_of_block(), slept_ns});
   last_weight_ = block;
 }
 
@@ -199,6 +232,7 @@ std::vector<RawFinding> BlockRunner::take_findings() {
 }
 
 void BlockRunner::clear_counts() {
+  take_counts();
   std::ranges::fill(counts_, ExecutionCount{});
   std::ranges::fill(guarded_threads_, 0);
   memory_counts_ = {};
@@ -222,6 +256,7 @@ void BlockRunner::take_native_code() {
 
 void BlockRunner::start(std::uint64_t block) {
   take_native_code();
+  if (std::exchange(is_under_way_, true)) take_counts();  // of a block that has failed
   block_ = block;
   other_work_ += begin_work_;
   began_at_ = instructions_;
@@ -239,6 +274,7 @@ void BlockRunner::start(std::uint64_t block) {
   collecting_.fill({});
   collected_.fill({});
   arrived_.fill(0);
+  arrival_.fill(0);
   printed_.clear();
   for (Warp& warp : warps_) {
     const std::uint32_t left = threads - warp.index * kWarpSize;
@@ -248,7 +284,9 @@ void BlockRunner::start(std::uint64_t block) {
     warp.state = WarpState::ready;
     warp.clock = 0;
     warp.slots = 0;
+    warp.loads = 0;
     warp.load_cycles = 0;
+    warp.waited = 0;
     warp.slept_ns = 0;
     warp.stack.reset(lanes);
     warp.calls.clear();

@@ -139,8 +139,9 @@ class BlockRunner {
   std::uint64_t work() const {
     return instructions_ + other_work_ + kWorkOfASector * traffic_.requested_sectors();
   }
-  /// By instruction; see Warp.
-  const std::vector<ExecutionCount>& counts() const { return counts_; }
+  /// By instruction; see Warp. What warps have done of a block that is not done is counted, too,
+  /// but is no longer theirs.
+  const std::vector<ExecutionCount>& counts();
   const std::vector<std::uint64_t>& guarded_threads() const { return guarded_threads_; }
   const MemoryCounts& memory_counts() const { return memory_counts_; }
   const LoadCountsByPc& loads() const { return traffic_.loads(); }
@@ -257,6 +258,7 @@ class BlockRunner {
   void take_native_code();
   void clear_local_variables() const;
   void weigh_block(const TrafficLog& log);
+  void take_counts();
   void run_warp(Warp& warp);
   void run_lanes_together(Warp& warp);
   void run_from(const Lowered* in, Warp& warp);
@@ -306,6 +308,7 @@ class BlockRunner {
 
   bool release_barriers();
   void release(std::uint32_t barrier);
+  void wait_for_last(std::uint32_t barrier);
   [[noreturn]] void report_deadlock();
   [[noreturn]] void report_endless(const Lowered* at, const Warp& warp,
                                    const std::string& why) const;
@@ -316,7 +319,10 @@ class BlockRunner {
   const LaunchContext& launch_;
   BlockTraffic traffic_;
   std::unique_ptr<BlockCheckers> checkers_;
-  std::vector<ExecutionCount> counts_;
+  std::vector<ExecutionCount> counts_;       ///< of finished blocks
+  std::vector<ExecutionCount> of_warps_;     ///< of the block that runs, warp by warp
+  std::vector<std::uint32_t> basic_blocks_;  ///< the first instruction of each
+  std::vector<std::uint64_t> entered_;       ///< BlockOfWarps of the block that was done last
   BlockWeights weights_;
   BlockWeights::Weight last_weight_;
   std::vector<std::uint64_t> guarded_threads_;
@@ -337,6 +343,7 @@ class BlockRunner {
   std::vector<std::uint32_t> coordinates_;
   std::array<Reduction, 16> collecting_{}, collected_{};
   std::array<std::uint32_t, 16> arrived_{};  ///< threads that arrived without waiting
+  std::array<std::uint64_t, 16> arrival_{};  ///< time of the last of these
   std::vector<char> parts_for_good_;  ///< by instruction, with checkers: a branch whose sides exit
   bool leaves_by_exit_ = false;  ///< with checkers: nvcc spells a return `ret`, assembly may not
   std::uint64_t block_ = 0;
@@ -348,6 +355,7 @@ class BlockRunner {
   std::uint64_t new_values_ = 0;  ///< stores that changed global memory, where that is watched
   std::uint64_t polling_rounds_ = 0;
   SpinDetector spin_detector_;
+  bool is_under_way_ = false;  ///< a block, whose counts nobody has taken
   bool stuck_ = false;
   bool lanes_take_turns_ = false;  ///< some have had to go their own way
   std::string printed_;

@@ -1,21 +1,57 @@
 #include "simgpu/exec/block_weights.h"
 
 #include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "simgpu/lower/lowered.h"
 
 namespace simgpu {
 namespace {
 
 using Weight = BlockWeights::Weight;
-constexpr std::uint64_t Weight::*kWeights[] = {&Weight::slots, &Weight::sectors,
-                                               &Weight::wavefronts, &Weight::longest_way};
+constexpr std::uint64_t Weight::*kWeights[] = {
+    &Weight::slots,       &Weight::sectors,          &Weight::wavefronts,
+    &Weight::longest_way, &Weight::longest_own_time, &Weight::longest_time};
 
 double over(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+/// By instruction, each of which is executed as often as its basic block is entered.
+std::vector<ExecutionCount> by_instruction(const LoweredKernel& kernel,
+                                           const std::vector<std::uint64_t>& entered) {
+  std::vector<ExecutionCount> executed(kernel.code.size());
+  auto block = entered.begin();
+  std::uint64_t count = 0;
+  for (std::size_t i = 0; i < executed.size(); ++i) {
+    if (kernel.info.instructions[i].starts_block) count = *block++;
+    if (!kernel.hidden[i]) executed[i] = {count, kWarpSize * count};
+  }
+  return executed;
+}
+
+std::shared_ptr<const WarpWays> ways_of(const LoweredKernel& kernel, const WarpRoles& roles) {
+  const std::vector<WarpRole> known = roles.roles();
+  auto all = std::make_shared<WarpWays>();
+  for (const WarpRole& role : known) {
+    all->ways.push_back(
+        {by_instruction(kernel, role.entered), role.loads, role.slept_ns, role.blocks});
+  }
+  for (const WarpRoles::Mix& mix : roles.mixes()) {
+    WarpWays::Mix& ways = all->mixes.emplace_back();
+    ways.blocks = mix.blocks;
+    for (const std::uint64_t key : mix.keys) {
+      const auto role = std::ranges::find(known, key, &WarpRole::key);
+      ways.ways.push_back(static_cast<std::size_t>(role - known.begin()));
+    }
+  }
+  return all;
+}
 
 }  // namespace
 
 void BlockWeights::add(const Weight& block, std::uint64_t ways_of_block,
                        std::uint64_t warps_of_block) {
-  add_times({block, block, ways_of_block, warps_of_block, 1}, 1);
+  add_times({block, block, ways_of_block, warps_of_block, 1, {}}, 1);
 }
 
 void BlockWeights::add_times(const BlockWeights& other, std::uint64_t times) {
@@ -30,13 +66,15 @@ void BlockWeights::add_times(const BlockWeights& other, std::uint64_t times) {
   ways += times * other.ways;
   warps += times * other.warps;
   blocks += times * other.blocks;
+  roles.add_times(other.roles, times);
 }
 
 void BlockWeights::add_sm(const Weight& sm) {
   for (const auto field : kWeights) heaviest.*field = std::max(heaviest.*field, sm.*field);
 }
 
-WorkBalance balance_of(const BlockWeights& ran, std::uint64_t slots, std::uint64_t warps) {
+WorkBalance balance_of(const LoweredKernel& kernel, const BlockWeights& ran, std::uint64_t slots,
+                       std::uint64_t warps) {
   if (ran.blocks == 0 || ran.all.slots == 0) return {};
   // What ran stands for the whole launch by its issue slots.
   const double whole = static_cast<double>(slots) / static_cast<double>(ran.all.slots);
@@ -57,9 +95,14 @@ WorkBalance balance_of(const BlockWeights& ran, std::uint64_t slots, std::uint64
   const double mean_of_blocks =
       static_cast<double>(ran.all.longest_way) / static_cast<double>(ran.blocks);
   balance.longest_of_block = std::max(1.0, mean_of_blocks / mean);
-  const double mean_of_launch = whole * static_cast<double>(ran.ways) / static_cast<double>(warps);
+  balance.kept_waiting = std::max(1.0, over(static_cast<double>(ran.all.longest_time),
+                                            static_cast<double>(ran.all.longest_own_time)));
+  const double blocks =
+      static_cast<double>(warps) * static_cast<double>(ran.blocks) / static_cast<double>(ran.warps);
+  const double mean_of_launch = whole * static_cast<double>(ran.all.longest_time) / blocks;
   balance.longest =
-      std::max(1.0, over(static_cast<double>(ran.heaviest.longest_way), mean_of_launch));
+      std::max(1.0, over(static_cast<double>(ran.heaviest.longest_time), mean_of_launch));
+  balance.ways = ways_of(kernel, ran.roles);
   return balance;
 }
 

@@ -3,9 +3,12 @@
 #include <array>
 #include <cstdint>
 
+#include "simgpu/exec/warp_roles.h"
 #include "simgpu/exec/work_balance.h"
 
 namespace simgpu {
+
+struct LoweredKernel;
 
 /// What blocks did, in a few numbers for each.
 struct BlockWeights {
@@ -14,7 +17,10 @@ struct BlockWeights {
     /// there is.
     std::uint64_t slots = 0;
     std::uint64_t sectors = 0, wavefronts = 0;
-    std::uint64_t longest_way = 0;  ///< of a warp
+    // Of the warp with most of it:
+    std::uint64_t longest_way = 0;
+    std::uint64_t longest_own_time = 0;
+    std::uint64_t longest_time = 0;  ///< with its waits at barriers
     /// Issue slots of the warps whose index in the block, modulo 4, is this one's.
     std::array<std::uint64_t, 4> by_scheduler{};
     std::uint64_t busiest_scheduler = 0;  ///< the most of a block's four
@@ -24,6 +30,7 @@ struct BlockWeights {
   std::uint64_t ways = 0;  ///< of all warps together
   std::uint64_t warps = 0;
   std::uint64_t blocks = 0;
+  WarpRoles roles;
 
   /// @param ways_of_block  of all its warps together
   void add(const Weight& block, std::uint64_t ways_of_block, std::uint64_t warps_of_block);
@@ -34,14 +41,10 @@ struct BlockWeights {
 };
 
 /// Of a launch of which these blocks ran.
+/// @param kernel whose code they ran
 /// @param slots of the whole launch
 /// @param warps likewise
-WorkBalance balance_of(const BlockWeights& ran, std::uint64_t slots, std::uint64_t warps);
-
-/// About the latency of L2. The length of a warp's way is its issue slots and this for each load
-/// and each wait for copies. A proxy: the model tells what the mean warp's way takes, and this only
-/// how much longer another is. Hits in L1 are not told apart: warps run one after the other here,
-/// and the first would have all the misses that a block's warps wait for together.
-inline constexpr std::uint64_t kCyclesOfALoad = 300;
+WorkBalance balance_of(const LoweredKernel& kernel, const BlockWeights& ran, std::uint64_t slots,
+                       std::uint64_t warps);
 
 }  // namespace simgpu

@@ -223,7 +223,8 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
     count = static_cast<std::int64_t>(static_cast<double>(count) * times);
   }
   set_counters(launch.kernel, total, result);
-  result.balance = balance_of(weights, issue_slots(total), warps_of_grid(launch.request));
+  result.balance =
+      balance_of(launch.kernel, weights, issue_slots(total), warps_of_grid(launch.request));
   // What reaches DRAM does not grow with the blocks: they may all read the same.
   KernelCounters below;
   l2.finish(below);

@@ -32,10 +32,11 @@ std::string flop_name(const InstructionInfo& info) {
 
 }  // namespace
 
-void CounterSums::add(const BlockRunner& runner) {
+void CounterSums::add(BlockRunner& runner) {
+  const std::vector<ExecutionCount>& counts = runner.counts();
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    blocks[i].warps += runner.counts()[i].warps;
-    blocks[i].threads += runner.counts()[i].threads;
+    blocks[i].warps += counts[i].warps;
+    blocks[i].threads += counts[i].threads;
     guarded_threads[i] += runner.guarded_threads()[i];
   }
   memory += runner.memory_counts();

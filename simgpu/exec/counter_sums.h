@@ -16,7 +16,7 @@ struct CounterSums {
 
   explicit CounterSums(std::size_t instructions)
       : blocks(instructions), guarded_threads(instructions) {}
-  void add(const BlockRunner& runner);
+  void add(BlockRunner& runner);
 };
 
 /// How often each instruction ran: an instruction runs as often as its basic block is entered, a

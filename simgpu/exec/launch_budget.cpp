@@ -11,11 +11,12 @@ namespace simgpu {
 namespace {
 
 /// The instruction whose basic block the warps have spent most of their instructions in.
-std::uint32_t busiest_instruction(const LoweredKernel& kernel, const BlockRunner& runner) {
+std::uint32_t busiest_instruction(const LoweredKernel& kernel, BlockRunner& runner) {
+  const std::vector<ExecutionCount>& counts = runner.counts();
   std::uint32_t busiest = 0;
   std::uint64_t most = 0;
   for (const Lowered& instruction : kernel.code) {
-    const std::uint64_t spent = runner.counts()[instruction.index].warps * instruction.block_length;
+    const std::uint64_t spent = counts[instruction.index].warps * instruction.block_length;
     if (spent <= most) continue;
     most = spent;
     busiest = instruction.index;

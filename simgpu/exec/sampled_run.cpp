@@ -144,8 +144,8 @@ LaunchResult sample(LaunchContext& launch) {
 
   LaunchResult result;
   set_counters(launch.kernel, grid->total, result);
-  result.balance =
-      balance_of(grid->weights, issue_slots(grid->total), warps_of_grid(launch.request));
+  result.balance = balance_of(launch.kernel, grid->weights, issue_slots(grid->total),
+                              warps_of_grid(launch.request));
   result.loads = std::move(grid->loads);
   add_l2(grid->traffic, launch.gpu, result);
   FindingList findings;

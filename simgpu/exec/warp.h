@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "simgpu/counters/lines_under_way.h"
 #include "simgpu/exec/call_stack.h"
 #include "simgpu/exec/lane_turns.h"
 #include "simgpu/exec/simt_stack.h"
@@ -32,7 +33,9 @@ struct Warp : LaneState {
   std::uint64_t clock = 0;     ///< instructions executed, up to the end of the current basic block
   std::uint64_t slots = 0;     ///< issue slots that these instructions take of the machine
   std::uint64_t slept_ns = 0;  ///< that it asked for in the current block of threads
-  std::uint64_t load_cycles = 0;  ///< of loads from memory, in the current block of threads
+  std::uint64_t loads = 0;     ///< from memory, in the current block of threads
+  std::uint64_t load_cycles = 0;  ///< that it has waited for them
+  std::uint64_t waited = 0;       ///< cycles at barriers, for warps that came later
   std::uint16_t index = 0;        ///< within the block
   /// A word of shared memory that the warp waits for to change, and what it was; nullptr: none.
   const std::byte* sleeps_on = nullptr;
@@ -46,6 +49,13 @@ struct Warp : LaneState {
 
   /// Whether a result may be written to all 32 lanes: those that do not execute no longer exist.
   bool full() const { return (mask | dead) == 0xFFFFFFFFU; }
+
+  /// Cycles that it has spent in the current block of threads, and those that have passed.
+  std::uint64_t own_time() const { return slots + load_cycles + slept_ns; }
+  std::uint64_t time() const { return own_time() + waited; }
+  /// The length of its way, whatever its loads find in L1: blocks of which one asks for more than
+  /// the other are in that order by this, too.
+  std::uint64_t way() const { return slots + kCyclesBeyondL1 * loads + slept_ns; }
 
   /// Goes on at instruction `next`: the only way into a basic block.
   const Lowered* go(std::uint32_t next) {

@@ -1,8 +1,34 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simgpu/counters/load_counts.h"
+#include "simgpu/exec/instruction_info.h"
 
 namespace simgpu {
+
+/// The ways of a launch's warps, which go different ways where a block's warps do different things.
+struct WarpWays {
+  /// Of warps that enter the same basic blocks: in each block of threads as much of everything as
+  /// the warp does that does most of it, added up over the blocks.
+  struct Way {
+    std::vector<ExecutionCount> executed;  ///< by instruction
+    LoadCountsByPc loads;                  ///< likewise, but for what became of them in L2
+    std::uint64_t slept_ns = 0;
+    std::uint64_t blocks = 0;
+  };
+  /// Blocks whose warps go these ways, by index.
+  struct Mix {
+    std::vector<std::size_t> ways;
+    std::uint64_t blocks = 0;
+  };
+  std::vector<Way> ways;
+  std::vector<Mix> mixes;
+};
 
 /// How unevenly the blocks and warps of a launch share its work. What it is by default holds where
 /// all do the same.
@@ -16,10 +42,14 @@ struct WorkBalance {
   // the second … on: each scheduler of an SM has such warps.
   std::array<double, 4> by_scheduler = {0.25, 0.25, 0.25, 0.25};
   double busiest_scheduler = 0.25;  ///< the same of each block's busiest scheduler
-  // The way of a warp: its instructions, and for each load from global memory as many more as its
-  // latency has cycles. Both of these are over the mean warp's way.
-  double longest_of_block = 1;  ///< of a block's longest warp, in the mean of the blocks
-  double longest = 1;           ///< of the launch's longest warp
+  // The way of a warp: its issue slots, and for each load from global memory as many more as it
+  // waits.
+  double longest_of_block = 1;  ///< of a block's longest warp over the mean warp, in the mean
+  /// What a block's longest warp needs with its waits at barriers, over its way without them: warps
+  /// that take turns wait for each other.
+  double kept_waiting = 1;
+  double longest = 1;  ///< of the launch's longest warp, with its waits, over a block's longest
+  std::shared_ptr<const WarpWays> ways;  ///< nullptr: all warps go the mean warp's
 };
 
 }  // namespace simgpu

@@ -136,14 +136,13 @@ std::uint64_t rounds(const Work& work) {
   return (work.blocks_of_busiest_sm() + work.resident_blocks - 1) / work.resident_blocks;
 }
 
-double latency_time(const Work& work, double warp_cycles) {
+double latency_time(const Work& work, const BlockCycles& block) {
   const auto count = static_cast<double>(rounds(work));
-  const double block = warp_cycles * work.balance.longest_of_block;
   // The first blocks' start is part of the launch overhead.
-  const double all = block * count + kBlockTurnover * (count - 1);
+  const double all = block.mean * count + kBlockTurnover * (count - 1);
   const double starts =
       work.gpu.cycles_per_block * static_cast<double>(work.blocks_of_busiest_sm());
-  return work.microseconds(std::max({all, warp_cycles * work.balance.longest, starts}));
+  return work.microseconds(std::max({all, block.longest, starts}));
 }
 
 double stalled_share(const Work& work, double warp_cycles) {

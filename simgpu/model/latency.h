@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "simgpu/model/warp_path.h"
 #include "simgpu/model/work.h"
 
 namespace simgpu::model {
@@ -22,11 +23,10 @@ inline constexpr double kBlockTurnover = 430;
 /// Rounds in which the busiest SM works, `resident_blocks` blocks at a time.
 std::uint64_t rounds(const Work& work);
 
-/// The latency term in microseconds: each round takes at least as long as a block's longest warp
-/// alone, the next one's blocks take their time to start, and the launch takes at least as long as
-/// its longest warp.
-/// @param warp_cycles of the mean warp
-double latency_time(const Work& work, double warp_cycles);
+/// The latency term in microseconds: each round takes at least as long as the mean block alone, the
+/// next one's blocks take their time to start, and the launch takes at least as long as its longest
+/// block.
+double latency_time(const Work& work, const BlockCycles& block);
 
 /// Share of the latency during which a block's other warps wait too, because barriers keep them
 /// together: each barrier stalls a block for one access to memory at most.

@@ -58,7 +58,7 @@ double busy_time(const model::Work& work, const std::map<std::string, double>& t
 
 double uneven_warps(model::Work work, double warp_cycles, double latency) {
   work.balance = {};
-  const double even = model::latency_time(work, warp_cycles);
+  const double even = model::latency_time(work, {warp_cycles, warp_cycles});
   return even > 0 ? std::max(1.0, latency / even) : 1;
 }
 
@@ -81,7 +81,8 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
   time.terms = model::limiters(work);
   const double throughput = largest(time.terms)->second;
   const double cycles = model::warp_cycles(work);
-  const double latency = model::latency_time(work, cycles);
+  const model::BlockCycles block = model::block_cycles(work, cycles);
+  const double latency = model::latency_time(work, block);
   const double serial = serial_part(work, throughput, cycles);
   time.terms["latency"] = latency;
   time.uneven_warps = uneven_warps(work, cycles, latency);
@@ -114,7 +115,7 @@ double device_time_us(const KernelCounters& counters, const LaunchShape& shape,
   const double starts =
       gpu.cycles_per_block * static_cast<double>(work.blocks) / static_cast<double>(gpu.sm_count);
   const double latency =
-      work.microseconds(std::max(cycles * program.balance.longest_of_block * rounds, starts));
+      work.microseconds(std::max(model::block_cycles(work, cycles).mean * rounds, starts));
   const double serial = serial_part(work, throughput, cycles);
   return busy_time(work, terms, throughput, serial, latency);
 }

@@ -2,6 +2,9 @@
 
 #include <gmock/gmock.h>
 
+#include <memory>
+#include <vector>
+
 #include "simgpu/model/limiters.h"
 #include "simgpu/model/testing/described_gpu.h"
 #include "simgpu/model/testing/told_launch.h"
@@ -202,10 +205,64 @@ TEST(LatencyTest, OneWarpThatDoesTheWorkOfAllTakesAsLongAsItDoes) {
   kernel.add(InstructionClass::fp32, {1}, {1}, 1000);
   const double shared_by_all = kernel.on(spec).total_us;
   kernel.balance.longest_of_block = 8;
-  kernel.balance.longest = 8;
   EXPECT_NEAR(kernel.on(spec).terms.at("latency"),
               8 * 1000 * spec.alu_latency / spec.clock_under_load_mhz(), 1);
   EXPECT_GT(kernel.on(spec).total_us, 1.1 * shared_by_all);
+}
+
+/// A launch of which one warp in eight goes through a chain of 1000 loads from shared memory, and
+/// the others do as many additions that wait for nothing, or nothing at all.
+Kernel one_chain(bool others_add, bool is_known_way_by_way) {
+  Kernel kernel(108, 256);
+  kernel.add(InstructionClass::integer, {0}, {});
+  kernel.add(InstructionClass::shared_load, {1}, {1}, 1000 / 8.0, true).loop_to(1);
+  kernel.add(InstructionClass::integer, {2}, {3}, others_add ? 1000 * 7 / 8.0 : 0, true).loop_to(2);
+  if (!is_known_way_by_way) return kernel;
+  WarpWays ways;
+  ways.ways.push_back({{{108, 0}, {108'000, 0}, {}}, {}, 0, 108});
+  ways.ways.push_back({{{108, 0}, {}, {others_add ? 108'000U : 0U, 0}}, {}, 0, 108});
+  ways.mixes.push_back({{0, 1}, 108});
+  kernel.balance.ways = std::make_shared<WarpWays>(ways);
+  return kernel;
+}
+
+TEST(LatencyTest, WarpsThatDoSomethingElseHideNoChainOfTheirBlock) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  const double chain = 1000 * spec.shared_latency / spec.clock_under_load_mhz();
+  for (const bool others_add : {false, true}) {
+    EXPECT_NEAR(one_chain(others_add, true).on(spec).terms.at("latency"), chain, 0.02 * chain);
+    EXPECT_LT(one_chain(others_add, false).on(spec).terms.at("latency"), chain / 4)
+        << "of the mean warp";
+  }
+}
+
+TEST(LatencyTest, BlocksThatDoSomethingElseHideNoChainOfOneBlock) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  const double chain = 1000 * spec.shared_latency / spec.clock_under_load_mhz();
+  Kernel kernel = one_chain(true, true);
+  WarpWays ways = *kernel.balance.ways;
+  ways.ways[0] = {{{1, 0}, {1000, 0}, {}}, {}, 0, 1};
+  ways.ways[1] = {{{107, 0}, {}, {107'000, 0}}, {}, 0, 107};
+  ways.mixes = {{{0}, 1}, {{1}, 107}};
+  kernel.balance.ways = std::make_shared<WarpWays>(ways);
+  EXPECT_NEAR(kernel.on(spec).terms.at("latency"), chain, 0.02 * chain);
+}
+
+TEST(LatencyTest, AWayWaitsForItsOwnLoads) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  Kernel kernel(1, 256);
+  kernel.add(InstructionClass::integer, {0}, {});
+  kernel.add(InstructionClass::global_load, {1}, {1}, 100, true).loop_to(1);
+  // Seven warps find in L1 what they ask for by the instruction that has one wait for L2.
+  kernel.loads = {{}, {.requests = 800, .beyond_l1 = 100, .at_l2 = 100}};
+  kernel.counters.l2_read_sectors = kernel.counters.l2_hit_sectors = 100;
+  const auto executed = std::vector<ExecutionCount>{{1, 0}, {100, 0}};
+  WarpWays ways;
+  ways.ways.push_back({executed, {{}, {.requests = 100, .beyond_l1 = 100}}, 0, 1});
+  ways.mixes.push_back({{0}, 1});
+  kernel.balance.ways = std::make_shared<WarpWays>(ways);
+  const double chain = 100 * spec.l2_latency / spec.clock_under_load_mhz();
+  EXPECT_NEAR(kernel.on(spec).terms.at("latency"), chain, 0.02 * chain);
 }
 
 TEST(TimeModelTest, OneBlockThatDoesTheWorkOfAllKeepsOneSmBusy) {

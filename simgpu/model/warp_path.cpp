@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -255,15 +256,55 @@ class Walk {
   std::unordered_map<const Step*, double> cycles_of_turn_;  // as it follows itself
 };
 
+/// Of the mean of `warps` warps, which sleep so long in all.
+double cycles_of(const Work& work, double warps, std::uint64_t slept_ns) {
+  const std::vector<Step> steps = find_steps(work.program, work.executed, warps);
+  Walk walk(work);
+  for (const Step& step : steps) walk.follow(step);
+  const double slept_us = static_cast<double>(slept_ns) / 1e3 / warps;
+  return walk.cycles() + slept_us * work.gpu.clock_under_load_mhz();
+}
+
+/// Of the warps of the mean block that go this way.
+double way_cycles(const Work& work, const WarpWays::Way& way) {
+  LoadCountsByPc loads = way.loads;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    // What became of an instruction's loads in L2 is not known way by way.
+    loads[i].at_l2 = work.loads_of(i).at_l2;
+    loads[i].from_dram = work.loads_of(i).from_dram;
+  }
+  Work own = work;
+  own.executed = std::span(way.executed).first(work.program.size());
+  own.loads = loads;
+  return cycles_of(own, static_cast<double>(way.blocks), way.slept_ns);
+}
+
 }  // namespace
 
 double warp_cycles(const Work& work) {
   const double warps = static_cast<double>(work.blocks * work.warps_per_block);
-  const std::vector<Step> steps = find_steps(work.program, work.executed, warps);
-  Walk walk(work);
-  for (const Step& step : steps) walk.follow(step);
-  const double slept_us = static_cast<double>(work.counters.slept_ns) / 1e3 / warps;
-  return walk.cycles() + slept_us * work.gpu.clock_under_load_mhz();
+  return cycles_of(work, warps, work.counters.slept_ns);
+}
+
+BlockCycles block_cycles(const Work& work, double mean_warp) {
+  const WorkBalance& balance = work.balance;
+  if (!balance.ways || balance.ways->mixes.empty()) {
+    const double mean = mean_warp * balance.longest_of_block;
+    return {mean, mean * balance.longest};
+  }
+  std::vector<double> of_way;
+  for (const WarpWays::Way& way : balance.ways->ways) of_way.push_back(way_cycles(work, way));
+  double sum = 0, blocks = 0, longest = 0;
+  for (const WarpWays::Mix& mix : balance.ways->mixes) {
+    double cycles = 0;
+    for (const std::size_t way : mix.ways) cycles = std::max(cycles, of_way[way]);
+    sum += static_cast<double>(mix.blocks) * cycles;
+    blocks += static_cast<double>(mix.blocks);
+    longest = std::max(longest, cycles);
+  }
+  const double mean = sum / blocks;
+  return {balance.kept_waiting * mean,
+          balance.kept_waiting * std::max(longest, mean * balance.longest)};
 }
 
 }  // namespace simgpu::model

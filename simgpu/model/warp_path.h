@@ -13,4 +13,15 @@ namespace simgpu::model {
 /// is suspended it does nothing.
 double warp_cycles(const Work& work);
 
+/// How long blocks take when they wait for nothing but their own results.
+struct BlockCycles {
+  double mean = 0;
+  double longest = 0;  ///< the longest of the launch
+};
+
+/// A block takes as long as its longest warp, each way being followed like the mean warp's. Where
+/// warps take turns it takes as long as all that wait for each other.
+/// @param mean_warp warp_cycles(): where the ways of the warps are not known it is every warp's
+BlockCycles block_cycles(const Work& work, double mean_warp);
+
 }  // namespace simgpu::model

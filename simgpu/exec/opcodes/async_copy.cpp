@@ -34,6 +34,12 @@ std::array<std::uint32_t, kWarpSize> bytes_to_read(const Lowered* in, Warp& warp
   return sizes;
 }
 
+/// The warp goes on at once: it waits where it asks whether copies are done.
+const Lowered* after_copy(const Lowered* in, Warp& warp) {
+  warp.block->traffic().take_wait();
+  return after_global(in, warp);
+}
+
 /// Reads kBytes from `addresses` + `skip` into each lane's values at `skip`.
 template <unsigned kBytes>
 void read_piece(const Lowered* in, Warp& warp, const LaneAddresses& addresses, unsigned skip,
@@ -136,7 +142,7 @@ const Lowered* copy_async(const Lowered* in, Warp& warp) {
   prepare_shared<kBytes, AccessKind::copy>(in, warp, addresses32(warp, in->a), offset,
                                            copy.values.data());
   add_offset(copy.destination, addresses32(warp, in->a), offset);
-  return after_global(in, warp);
+  return after_copy(in, warp);
 }
 
 const Lowered* commit(const Lowered* in, Warp& warp) {
@@ -156,7 +162,9 @@ void finish_copies(Warp& warp, std::uint32_t allowed) {
                            &copy.destination, nullptr, false});
     }
   });
-  if (waits) warp.load_cycles += kCyclesOfALoad;
+  if (!waits) return;
+  ++warp.loads;
+  warp.load_cycles += kCyclesBeyondL1;
 }
 
 /// option: how many groups may stay under way. kAll: of what is not committed nothing may.
@@ -241,7 +249,7 @@ const Lowered* copy_bulk_async(const Lowered* in, Warp& warp) {
     store_element<std::uint64_t>(at.lane(lane), barrier.encode());
   }
   warp.mask = mask;
-  return after_global(in, warp);
+  return after_copy(in, warp);
 }
 
 // Building.

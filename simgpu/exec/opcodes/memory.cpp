@@ -49,7 +49,6 @@ void note_new_values(const Lowered* in, Warp& warp, const Prepared<std::uint64_t
 template <AccessKind kKind>
 const Lowered* after_global_access(const Lowered* in, Warp& warp) {
   if constexpr (kKind == AccessKind::load) {
-    warp.load_cycles += kCyclesOfALoad;
     if (warp.block->after_load(in, warp) == nullptr) return nullptr;
   }
   return after_global(in, warp);

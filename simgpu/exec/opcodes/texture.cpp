@@ -107,7 +107,8 @@ void touch(const Lowered* in, Warp& warp, AccessKind kind, unsigned bytes, std::
                           .mask = mask,
                           .address = &addresses,
                           .values = values,
-                          .slots = warp.slots};
+                          .slots = warp.slots,
+                          .time = warp.time()};
   block.traffic().global(access);
   if (kind != AccessKind::load && block.launch().undo) {
     for (std::uint32_t left = mask; left != 0; left &= left - 1) {
@@ -219,7 +220,6 @@ const Lowered* tex(const Lowered* in, Warp& warp) {
     fetch(in, warp, group);
     left &= ~group;
   }
-  warp.load_cycles += kCyclesOfALoad;
   return after_global(in, warp);
 }
 

@@ -302,7 +302,6 @@ const Lowered* move_tile(const Lowered* in, Warp& warp) {
     each_stretch(tile, slots, staged, [](std::byte* matrix, std::byte* slot, unsigned bytes) {
       std::memcpy(slot, matrix, bytes);
     });
-    if (!shared) warp.load_cycles += kCyclesOfALoad;
     if (tile.space == kGeneric) note_generic_load(warp, !shared);
   }
   return shared ? in + 1 : after_global(in, warp);

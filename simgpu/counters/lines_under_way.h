@@ -1,0 +1,112 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "simgpu/counters/traffic_log.h"
+
+namespace simgpu {
+
+/// What a load takes of its warp's time, in cycles: about the latencies of L1 and of L2. Not that
+/// of any one GPU: the model tells how long a warp's way is, and this only how much longer another
+/// one's is, and who comes first.
+inline constexpr std::uint64_t kCyclesOfL1 = 33, kCyclesBeyondL1 = 300;
+
+/// Lines that a block has had fetched so shortly before that they may be under way still. Of lines
+/// that share a place the last is known, and the others pass for lines that are there.
+class LinesUnderWay {
+ public:
+  /// @param l1_lines of the block's share of L1: many blocks that are there at once have small ones
+  explicit LinesUnderWay(std::uint64_t l1_lines)
+      : bits_(std::clamp(static_cast<int>(std::bit_width(l1_lines)) + 1, 8, 12)),
+        arrivals_(std::size_t{1} << bits_),
+        asked_(std::size_t{2} << bits_) {}
+
+  /// No memory answers later, in cycles; a warp's issue slots take at least as many.
+  static constexpr std::uint64_t kLongestWait = 1024;
+
+  /// A warp's request, which may ask for several lines.
+  /// @param slots issue slots of the warp in this block so far
+  /// @param time  of the warp, in cycles since its block began
+  struct Request {
+    std::uint16_t warp = 0;
+    std::uint64_t slots = 0;
+    std::uint64_t time = 0;
+    std::uint64_t number = 0;  ///< no other request of the launch has it
+  };
+
+  void begin_block() { ++block_; }
+
+  /// L1 lacks these sectors of a line, one bit for each.
+  void fetch(std::uint64_t line, std::uint32_t sectors, const Request& request) {
+    Arrivals& place = arrivals_[place_of(line, bits_)];
+    if (place.line != line || place.block != block_) place = {line, block_, {}};
+    for_each_of(sectors, place,
+                [&](std::uint64_t& time) { time = request.time + kCyclesBeyondL1; });
+    ask(line, request);
+  }
+
+  /// Cycles until these sectors, which L1 has, are there. Who had one fetched may have come before
+  /// this warp in the order of the simulation alone: then this one is the first.
+  std::uint64_t wait_for(std::uint64_t line, std::uint32_t sectors, const Request& request) {
+    Arrivals& place = arrivals_[place_of(line, bits_)];
+    if (place.line != line || place.block != block_) return 0;
+    std::uint64_t last = request.time;
+    for_each_of(sectors, place, [&](std::uint64_t& time) {
+      time = std::min(time, request.time + kCyclesBeyondL1);
+      last = std::max(last, time);
+    });
+    return last - request.time;
+  }
+
+  /// The warp waits for a line from now on.
+  void ask(std::uint64_t line, const Request& request) {
+    asked_[asked_place(line, request)] = {line, request.slots, request.number, block_,
+                                          request.warp};
+  }
+
+  /// Whether an earlier request of the same warp waits, or waited, for the line.
+  bool has_asked(std::uint64_t line, const Request& request) const {
+    const Asked& asked = asked_[asked_place(line, request)];
+    return asked.line == line && asked.block == block_ && asked.warp == request.warp &&
+           asked.request != request.number && request.slots - asked.slots < kLongestWait;
+  }
+
+ private:
+  struct Arrivals {
+    std::uint64_t line = 0;
+    std::uint32_t block = 0;
+    std::array<std::uint64_t, kSectorsPerLine> time{};  ///< by sector
+  };
+  struct Asked {
+    std::uint64_t line = 0;
+    std::uint64_t slots = 0;
+    std::uint64_t request = 0;
+    std::uint32_t block = 0;
+    std::uint16_t warp = 0;
+  };
+  template <class Visit>
+  static void for_each_of(std::uint32_t sectors, Arrivals& place, const Visit& visit) {
+    for (; sectors != 0; sectors &= sectors - 1) {
+      visit(place.time[static_cast<std::size_t>(std::countr_zero(sectors))]);
+    }
+  }
+  /// By the golden ratio, so that rows of a power of two in length lie apart.
+  static std::uint64_t place_of(std::uint64_t key, int bits) {
+    return key * 0x9E37'79B9'7F4A'7C15 >> (64 - bits);
+  }
+  std::uint64_t asked_place(std::uint64_t line, const Request& request) const {
+    return place_of(line ^ std::uint64_t{request.warp} << 48, bits_ + 1);
+  }
+
+  int bits_;
+  std::vector<Arrivals> arrivals_;
+  std::vector<Asked> asked_;  ///< by line and warp
+  std::uint32_t block_ = 0;
+};
+
+}  // namespace simgpu

@@ -107,6 +107,17 @@ std::vector<std::uint64_t> multiply_adds(const WorkBalance& balance) {
   return most;
 }
 
+TEST(WorkBalance, TellsForEachInstructionWhichSchedulersWarpsExecuteIt) {
+  const WorkBalance balance = balance_of_warps(kMultiplyAdd, times(3, "add.u32 %r4, %r4, %r2;"));
+  const auto has = [&](const std::array<std::uint64_t, 4>& counts) {
+    return std::ranges::any_of(*balance.schedulers, [&](const SchedulerCounts& of) {
+      return of.by_scheduler == counts && of.busiest == 100;
+    });
+  };
+  EXPECT_TRUE(has({100, 0, 0, 0}));
+  EXPECT_TRUE(has({0, 100, 100, 100}));
+}
+
 TEST(WorkBalance, WarpsThatDoOtherThingsGoAnotherWay) {
   const WorkBalance balance = balance_of_warps(kMultiplyAdd, times(3, kMultiplyAdd));
   EXPECT_EQ(balance.ways->ways.size(), 2U);

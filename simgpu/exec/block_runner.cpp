@@ -223,7 +223,7 @@ void BlockRunner::weigh_block(const TrafficLog& log) {
                      memory_counts_.shared_store_wavefronts +
                      memory_counts_.shared_atomic_wavefronts - weights_.all.wavefronts;
   weights_.add(block, ways, warps_.size());
-  weights_.roles.add({warps_.size(), entered_, traffic_.loads_of_block(), slept_ns});
+  weights_.add_warps({warps_.size(), entered_, traffic_.loads_of_block(), slept_ns});
   last_weight_ = block;
 }
 

@@ -29,6 +29,18 @@ std::vector<ExecutionCount> by_instruction(const LoweredKernel& kernel,
   return executed;
 }
 
+std::shared_ptr<const std::vector<SchedulerCounts>> schedulers_of(
+    const LoweredKernel& kernel, const std::vector<SchedulerCounts>& entered) {
+  auto all = std::make_shared<std::vector<SchedulerCounts>>(kernel.code.size());
+  auto block = entered.begin();
+  SchedulerCounts counts;
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    if (kernel.info.instructions[i].starts_block) counts = *block++;
+    if (!kernel.hidden[i]) (*all)[i] = counts;
+  }
+  return all;
+}
+
 std::shared_ptr<const WarpWays> ways_of(const LoweredKernel& kernel, const WarpRoles& roles) {
   const std::vector<WarpRole> known = roles.roles();
   auto all = std::make_shared<WarpWays>();
@@ -51,7 +63,7 @@ std::shared_ptr<const WarpWays> ways_of(const LoweredKernel& kernel, const WarpR
 
 void BlockWeights::add(const Weight& block, std::uint64_t ways_of_block,
                        std::uint64_t warps_of_block) {
-  add_times({block, block, ways_of_block, warps_of_block, 1, {}}, 1);
+  add_times({block, block, ways_of_block, warps_of_block, 1, {}, {}}, 1);
 }
 
 void BlockWeights::add_times(const BlockWeights& other, std::uint64_t times) {
@@ -67,6 +79,27 @@ void BlockWeights::add_times(const BlockWeights& other, std::uint64_t times) {
   warps += times * other.warps;
   blocks += times * other.blocks;
   roles.add_times(other.roles, times);
+  entered.resize(std::max(entered.size(), other.entered.size()));
+  for (std::size_t i = 0; i < other.entered.size(); ++i) {
+    const SchedulerCounts& from = other.entered[i];
+    for (std::size_t k = 0; k < from.by_scheduler.size(); ++k) {
+      entered[i].by_scheduler[k] += times * from.by_scheduler[k];
+    }
+    entered[i].busiest += times * from.busiest;
+  }
+}
+
+void BlockWeights::add_warps(const BlockOfWarps& block) {
+  roles.add(block);
+  entered.resize(block.entered.size() / block.warps);
+  for (std::size_t i = 0; i < entered.size(); ++i) {
+    std::array<std::uint64_t, 4> counts{};
+    for (std::size_t warp = 0; warp < block.warps; ++warp) {
+      counts[warp % counts.size()] += block.entered[i * block.warps + warp];
+    }
+    for (std::size_t k = 0; k < counts.size(); ++k) entered[i].by_scheduler[k] += counts[k];
+    entered[i].busiest += *std::ranges::max_element(counts);
+  }
 }
 
 void BlockWeights::add_sm(const Weight& sm) {
@@ -103,6 +136,7 @@ WorkBalance balance_of(const LoweredKernel& kernel, const BlockWeights& ran, std
   balance.longest =
       std::max(1.0, over(static_cast<double>(ran.heaviest.longest_time), mean_of_launch));
   balance.ways = ways_of(kernel, ran.roles);
+  balance.schedulers = schedulers_of(kernel, ran.entered);
   return balance;
 }
 

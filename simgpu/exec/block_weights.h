@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "simgpu/exec/warp_roles.h"
 #include "simgpu/exec/work_balance.h"
@@ -31,11 +32,14 @@ struct BlockWeights {
   std::uint64_t warps = 0;
   std::uint64_t blocks = 0;
   WarpRoles roles;
+  std::vector<SchedulerCounts> entered;  ///< by basic block
 
   /// @param ways_of_block  of all its warps together
   void add(const Weight& block, std::uint64_t ways_of_block, std::uint64_t warps_of_block);
   /// Of `times` times what these blocks are.
   void add_times(const BlockWeights& other, std::uint64_t times);
+  /// What the warps of a block that add() is told of did.
+  void add_warps(const BlockOfWarps& block);
   /// Some SM has all of this.
   void add_sm(const Weight& sm);
 };

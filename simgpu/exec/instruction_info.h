@@ -89,6 +89,12 @@ struct InstructionInfo {
   static constexpr std::uint32_t kNoRegister = ~0U;
   std::array<std::uint32_t, 4> operands{kNoRegister, kNoRegister, kNoRegister, kNoRegister};
   std::uint32_t guard = kNoRegister;
+  /// Of a load or store: what it adds to the first of `operands`, or the address where that is
+  /// kNoRegister.
+  std::int64_t address_offset = 0;
+  /// Words of .param variables, in which values come to functions and back: which of them are read
+  /// and written.
+  std::vector<std::uint32_t> reads_passed, writes_passed;
   AsyncStep async_step = AsyncStep::none;
   std::uint32_t groups_under_way = 0;
   bool starts_block = false;  ///< first of a basic block

@@ -30,6 +30,13 @@ struct WarpWays {
   std::vector<Mix> mixes;
 };
 
+/// What every fourth warp of a block executes, from the first, the second … on: each scheduler of
+/// an SM has such warps.
+struct SchedulerCounts {
+  std::array<std::uint64_t, 4> by_scheduler{};
+  std::uint64_t busiest = 0;  ///< in each block, the most of the four; all blocks together
+};
+
 /// How unevenly the blocks and warps of a launch share its work. What it is by default holds where
 /// all do the same.
 struct WorkBalance {
@@ -38,10 +45,11 @@ struct WorkBalance {
   double busiest_instructions = 0;  ///< warp instructions
   double busiest_sectors = 0;       ///< of global memory, asked for by loads, stores and atomics
   double busiest_wavefronts = 0;    ///< of shared memory
-  // Of the whole launch's warp instructions, those of every fourth warp of a block, from the first,
-  // the second … on: each scheduler of an SM has such warps.
+  // Of the whole launch's issue slots, those of each scheduler's warps.
   std::array<double, 4> by_scheduler = {0.25, 0.25, 0.25, 0.25};
   double busiest_scheduler = 0.25;  ///< the same of each block's busiest scheduler
+  /// By instruction, of the blocks that ran; nullptr: all are spread as the issue slots are.
+  std::shared_ptr<const std::vector<SchedulerCounts>> schedulers;
   // The way of a warp: its issue slots, and for each load from global memory as many more as it
   // waits.
   double longest_of_block = 1;  ///< of a block's longest warp over the mean warp, in the mean

@@ -47,6 +47,8 @@ struct Address {
   std::int64_t offset = 0;
   ptx::Space space = ptx::Space::generic;
   bool kernel_parameter = false;
+  /// Of a .param variable that carries values into functions or back: KernelBuilder::passed_byte().
+  std::optional<std::uint64_t> passed;
 };
 
 /// A function being inlined: registers, labels and names of this copy.
@@ -96,6 +98,10 @@ class KernelBuilder {
   /// Same, but an instruction of lowering's own: not counted and not issued; guarded only when it
   /// writes a register of the program.
   Pending& emit_hidden(Handler handler, bool guarded = false);
+
+  /// Notes that an access of Pending::access_bytes carries values into a function or back.
+  /// @param first Address::passed
+  void note_passed(Pending& access, std::uint64_t first, bool stores) const;
 
   /// The value of operand `number` as a source of `kind`: 'i' up to 32 bits, 'l' 64 bits, 'f' and
   /// 'd' floating point, 'p' predicate.
@@ -153,6 +159,9 @@ class KernelBuilder {
   void declare(FunctionInstance& instance, const ptx::Variable& variable, ptx::Space space,
                std::uint32_t& next, unsigned alignment);
   Pending& emit_in_frame(const VariableHome& home, bool stores);
+  std::uint64_t passed_byte(std::uint64_t address, bool in_frame) const;
+  static std::vector<std::uint32_t> passed_words(std::uint64_t first, std::uint64_t bytes);
+  void note_passed(Pending& call, const CallSite& site);
   /// Parameters and results that a function has in registers pass through .param variables, which
   /// have a name of their own: from there when it begins, to there when it ends.
   void enter_registers(const FunctionInstance& instance);
@@ -248,6 +257,8 @@ class KernelBuilder {
   /// Where frames begin in local and in .param memory: behind the kernel's own variables.
   std::uint32_t local_base_ = 0, frame_base_ = 0;
   std::optional<std::uint32_t> stack_pointer_;  ///< index into constants_
+  /// Of words in which out-of-line functions leave their results: where the caller finds them.
+  std::map<std::uint32_t, std::uint32_t> results_of_calls_;
   static constexpr std::uint32_t kKernel = 0xFFFFFFFFU;
 };
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "simgpu/exec/opcodes/opcode.h"
 #include "simgpu/lower/builder.h"
@@ -206,8 +207,29 @@ void KernelBuilder::emit_call(std::uint32_t function, std::uint32_t signature, R
   call.a = address;
   call.flow = Flow::call;
   call.option = static_cast<std::uint32_t>(kernel_.call_sites.size());
+  note_passed(call, site);
   kernel_.call_sites.push_back(std::move(site));
   caller_of_site_.push_back(body_);
+}
+
+/// Arguments go from the caller's variables to the function's, and results the other way.
+void KernelBuilder::note_passed(Pending& call, const CallSite& site) {
+  const auto of_caller = [&](const PassedValue& value) {
+    return passed_words(passed_byte(value.caller, value.in_frame), value.bytes);
+  };
+  const auto of_function = [&](const PassedValue& value) {
+    return passed_words(passed_byte(std::uint64_t{frame_base_} + value.callee, true), value.bytes);
+  };
+  for (const PassedValue& value : site.arguments) {
+    std::ranges::copy(of_caller(value), std::back_inserter(call.reads_passed));
+    std::ranges::copy(of_function(value), std::back_inserter(call.writes_passed));
+  }
+  for (const PassedValue& value : site.results) {
+    const std::vector<std::uint32_t> to = of_caller(value), from = of_function(value);
+    for (std::size_t i = 0; i < std::min(to.size(), from.size()); ++i) {
+      results_of_calls_[to[i]] = from[i];
+    }
+  }
 }
 
 Ref KernelBuilder::stack_pointer() {
@@ -228,6 +250,7 @@ void KernelBuilder::forget_program() {
   kernel_.call_sites.clear();
   kernel_.refusals.clear();
   inlined_calls_ = 0;
+  results_of_calls_.clear();
   body_ = kKernel;
   call_stack_ = {&function_};
 }

@@ -87,8 +87,20 @@ class Placer {
   std::vector<LoweredKernel::Constant>& constants_;
 };
 
-InstructionInfo describe(const Pending& pending) {
+/// What an access adds to its register, or all of its address.
+std::int64_t address_offset(const Pending& pending,
+                            const std::vector<LoweredKernel::Constant>& constants) {
+  const bool is_constant = pending.is_memory && pending.a.kind == Ref::Kind::constant;
+  return pending.immediate +
+         (is_constant ? static_cast<std::int64_t>(constants[pending.a.index].bits) : 0);
+}
+
+InstructionInfo describe(const Pending& pending,
+                         const std::vector<LoweredKernel::Constant>& constants) {
   InstructionInfo info;
+  info.address_offset = address_offset(pending, constants);
+  info.reads_passed = pending.reads_passed;
+  info.writes_passed = pending.writes_passed;
   info.cls = pending.cost.cls;
   info.flop_type = pending.cost.flop_type;
   (info.cls == InstructionClass::tensor ? info.flops_per_warp : info.flops_per_thread) =
@@ -268,7 +280,7 @@ LoweredKernel KernelBuilder::finish() {
     kernel_.float_kinds.push_back(pending.cost.kind);
     kernel_.spellings.push_back(pending.spelling);
     kernel_.hidden.push_back(pending.hidden ? 1 : 0);
-    InstructionInfo& info = kernel_.info.instructions.emplace_back(describe(pending));
+    InstructionInfo& info = kernel_.info.instructions.emplace_back(describe(pending, constants_));
     if (pending.is_memory) info.used_bytes = used_of_access(pending, used);
     info.issues = info.issues || is_indexed_parameter(pending, known);
     info.shared_array = origins[i];

@@ -126,5 +126,29 @@ TEST(Lowering, PlacesInstructionsOfTheProgramsOwnHeadersInThem) {
   }
 }
 
+/// The words of .param variables that a kernel's instructions read, or write.
+std::vector<std::uint32_t> passed_words(const std::string& text, bool written) {
+  std::vector<std::uint32_t> words;
+  const auto program = program_of(text);
+  for (const InstructionInfo& info : find_kernel(*program, "k")->instructions) {
+    const auto& own = written ? info.writes_passed : info.reads_passed;
+    words.insert(words.end(), own.begin(), own.end());
+  }
+  return words;
+}
+
+TEST(Lowering, ValuesThatAFunctionIsCalledWithAreFollowed) {
+  const std::string text =
+      ".func (.param .b32 out) f(.param .b64 in)\n{\n.reg .b64 %rd<2>;\n.reg .b32 %r<2>;\n"
+      "ld.param.u64 %rd1, [in];\ncvt.u32.u64 %r1, %rd1;\nst.param.b32 [out], %r1;\nret;\n}\n"
+      ".visible .entry k(.param .u64 p)\n{\n.reg .b64 %rd<3>;\n.reg .b32 %r<2>;\n"
+      ".param .b64 passed;\n.param .b32 result;\nld.param.u64 %rd1, [p];\n"
+      "st.param.b64 [passed], %rd1;\ncall (result), f, (passed);\nld.param.b32 %r1, [result];\n"
+      "ret;\n}\n";
+  const std::vector<std::uint32_t> written = passed_words(text, true);
+  EXPECT_EQ(written.size(), 3U) << "two words in, one out, and none of the kernel's own parameters";
+  EXPECT_EQ(passed_words(text, false), written);
+}
+
 }  // namespace
 }  // namespace simgpu

@@ -298,6 +298,10 @@ Address KernelBuilder::address(std::size_t number, ptx::Space space) {
           space == ptx::Space::generic ? static_cast<std::int64_t>(window_of(*home)) : 0;
       return result;
     }
+    if (space == ptx::Space::param && !home->kernel_parameter) {
+      result.passed =
+          passed_byte(value + static_cast<std::uint64_t>(operand.offset), home->in_frame);
+    }
     if (home->in_frame) {
       result.base = narrow ? stack_pointer() : widen_address(stack_pointer(), 32);
       result.offset += static_cast<std::int64_t>(value);

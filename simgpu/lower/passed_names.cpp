@@ -68,6 +68,29 @@ std::string KernelBuilder::new_parameter(const ptx::Variable& like) {
   return name;
 }
 
+/// A number for a byte of a .param variable. Functions out of line share theirs: each has the same
+/// for the arguments and results of calls.
+std::uint64_t KernelBuilder::passed_byte(std::uint64_t address, bool in_frame) const {
+  constexpr std::uint64_t kOutOfLine = std::uint64_t{1} << 33;
+  return in_frame ? kOutOfLine + address - frame_base_ : address;
+}
+
+void KernelBuilder::note_passed(Pending& access, std::uint64_t first, bool stores) const {
+  for (const std::uint32_t word : passed_words(first, access.access_bytes)) {
+    (stores ? access.writes_passed : access.reads_passed).push_back(word);
+    const auto result = results_of_calls_.find(word);
+    if (!stores && result != results_of_calls_.end()) access.reads_passed.push_back(result->second);
+  }
+}
+
+std::vector<std::uint32_t> KernelBuilder::passed_words(std::uint64_t first, std::uint64_t bytes) {
+  std::vector<std::uint32_t> words;
+  for (std::uint64_t word = first / 4; word * 4 < first + bytes; ++word) {
+    words.push_back(static_cast<std::uint32_t>(word));
+  }
+  return words;
+}
+
 Pending& KernelBuilder::emit_in_frame(const VariableHome& home, bool stores) {
   const auto bytes = static_cast<unsigned>(home.bytes);
   const Handler handler = hidden::frame_access(stores, bytes);
@@ -80,6 +103,7 @@ Pending& KernelBuilder::emit_in_frame(const VariableHome& home, bool stores) {
   pending.immediate = static_cast<std::int64_t>(home.address);
   pending.is_memory = true;
   pending.access_bytes = bytes;
+  note_passed(pending, passed_byte(home.address, home.in_frame), stores);
   return pending;
 }
 

@@ -57,8 +57,9 @@ struct Pending {
   std::string spelling;
   std::uint32_t ptx_line = 0, file = 0, line = 0, column = 0, call = 0;
   bool is_volatile = false;
-  bool reads_unchanged = false;  ///< see InstructionInfo
-  bool only_stores = false;      ///< `b` and `ins` are stored, nothing is computed from them
+  bool reads_unchanged = false;                            ///< see InstructionInfo
+  std::vector<std::uint32_t> reads_passed, writes_passed;  ///< see InstructionInfo
+  bool only_stores = false;  ///< `b` and `ins` are stored, nothing is computed from them
 };
 
 }  // namespace simgpu

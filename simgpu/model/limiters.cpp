@@ -1,6 +1,7 @@
 #include "simgpu/model/limiters.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <string_view>
 
 namespace simgpu::model {
@@ -27,12 +28,22 @@ double shared_share(const Work& work) {
   return work.busiest_share(work.balance.busiest_wavefronts);
 }
 
-/// Cycles of the busiest SM for warp instructions that each occupy `lanes` lanes, of which each
-/// scheduler has a quarter.
-double pipe_time(const Work& work, double warp_instructions, double lanes) {
+/// Cycles of the busiest SM for warp instructions of some classes, each of which occupies `lanes`
+/// lanes, of which each scheduler has a quarter.
+double pipe_time(const Work& work, std::initializer_list<InstructionClass> classes,
+                 double warp_instructions, double lanes) {
   if (warp_instructions == 0) return 0;
-  return work.microseconds(warp_instructions * instruction_share(work) * work.uneven_schedulers() *
-                           kWarp / std::max(lanes, 1.0));
+  const double uneven = work.uneven_schedulers([&](const InstructionInfo& instruction) {
+    double sum = 0;
+    for (const InstructionClass cls : classes) sum += Work::on_pipe(instruction, cls);
+    return sum;
+  });
+  return work.microseconds(warp_instructions * instruction_share(work) * uneven * kWarp /
+                           std::max(lanes, 1.0));
+}
+
+double pipe_time(const Work& work, InstructionClass cls, double lanes) {
+  return pipe_time(work, {cls}, work.warp_instructions(cls), lanes);
 }
 
 double peak(const gpu_spec::GpuSpec& gpu, std::string_view type) {
@@ -112,13 +123,11 @@ double issue_time(const Work& work) {
 }
 
 double fp32_time(const Work& work) {
-  return pipe_time(work, work.warp_instructions(InstructionClass::fp32),
-                   work.gpu.fp32_lanes_per_sm);
+  return pipe_time(work, InstructionClass::fp32, work.gpu.fp32_lanes_per_sm);
 }
 
 double fp64_time(const Work& work) {
-  return pipe_time(work, work.warp_instructions(InstructionClass::fp64),
-                   work.gpu.fp64_lanes_per_sm);
+  return pipe_time(work, InstructionClass::fp64, work.gpu.fp64_lanes_per_sm);
 }
 
 double fp16_time(const Work& work) {
@@ -127,18 +136,18 @@ double fp16_time(const Work& work) {
   const double lanes = peak(work.gpu, "fp16") / (4 * work.gpu.sm_count * work.gpu.clock_mhz * 1e6);
   double instructions = work.warp_instructions(InstructionClass::fp16);
   if (has_slow_bf16(work.gpu)) instructions += bf16_instructions(work);
-  return pipe_time(work, instructions, lanes);
+  return pipe_time(work, {InstructionClass::fp16}, instructions, lanes);
 }
 
 double integer_time(const Work& work) {
-  return pipe_time(work, work.warp_instructions(InstructionClass::integer),
-                   work.gpu.int32_lanes_per_sm);
+  return pipe_time(work, InstructionClass::integer, work.gpu.int32_lanes_per_sm);
 }
 
 double special_time(const Work& work) {
   const double instructions = work.warp_instructions(InstructionClass::special) +
                               work.warp_instructions(InstructionClass::conversion);
-  return pipe_time(work, instructions, work.gpu.sfu_lanes_per_sm);
+  return pipe_time(work, {InstructionClass::special, InstructionClass::conversion}, instructions,
+                   work.gpu.sfu_lanes_per_sm);
 }
 
 double tensor_cycles(const InstructionInfo& instruction, const gpu_spec::GpuSpec& gpu) {
@@ -156,10 +165,16 @@ double tensor_time(const Work& work) {
                          static_cast<double>(work.executed[i].warps);
     seconds += flops / tensor_rate(work.gpu, instruction.flop_type);
   }
+  if (seconds == 0) return 0;
+  const double uneven = work.uneven_schedulers([&](const InstructionInfo& instruction) {
+    if (instruction.cls != InstructionClass::tensor) return 0.0;
+    return static_cast<double>(instruction.flops_per_warp) /
+           tensor_rate(work.gpu, instruction.flop_type);
+  });
   // The rate is that of all SMs at the boost clock; the busiest one has more than its part of the
   // work.
-  return 1e6 * seconds * work.gpu.slowdown_under_load() * instruction_share(work) *
-         work.uneven_schedulers() * work.gpu.sm_count;
+  return 1e6 * seconds * work.gpu.slowdown_under_load() * instruction_share(work) * uneven *
+         work.gpu.sm_count;
 }
 
 namespace {
@@ -202,8 +217,7 @@ double shared_atomics_time(const Work& work) {
 }
 
 double exchange_time(const Work& work) {
-  const double alone =
-      pipe_time(work, work.warp_instructions(InstructionClass::warp_exchange), kWarp);
+  const double alone = pipe_time(work, InstructionClass::warp_exchange, kWarp);
   const SharedCycles cycles = shared_cycles(work);
   if (cycles.shuffles <= std::max(cycles.plain, cycles.atomic)) return alone;
   const double others = work.microseconds((cycles.plain + cycles.atomic) * shared_share(work));

@@ -288,6 +288,21 @@ TEST(TimeModelTest, WarpsOfOneSchedulerHaveAQuarterOfTheLanes) {
   EXPECT_NEAR(kernel.on(spec).uneven_sms, 4, 1e-6);
 }
 
+TEST(TimeModelTest, WarpsThatDoOtherThingsMakeNoSchedulersPipesEven) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  Kernel kernel(108 * 8, 256);
+  kernel.add(InstructionClass::fp32, {1}, {}, 1000);
+  kernel.add(InstructionClass::integer, {2}, {}, 1000);
+  const TimeBreakdown even = kernel.on(spec);
+  // The first two schedulers' warps multiply, and those of the others add.
+  const std::vector<SchedulerCounts> counts{{{5, 5, 0, 0}, 5}, {{0, 0, 5, 5}, 5}};
+  kernel.balance.schedulers = std::make_shared<std::vector<SchedulerCounts>>(counts);
+  for (const char* term : {"fp32", "integer"}) {
+    EXPECT_NEAR(kernel.on(spec).terms.at(term), 2 * even.terms.at(term), 1e-6) << term;
+  }
+  EXPECT_EQ(kernel.on(spec).terms.at("issue"), even.terms.at("issue"));
+}
+
 TEST(TimeModelTest, TwoWarpsOfABlockAloneOnItsSmHaveHalfOfTheLanes) {
   const gpu_spec::GpuSpec spec = described_gpu("a100");
   Kernel kernel(108, 64);

@@ -5,6 +5,7 @@
 #include <deque>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,31 @@
 
 namespace simgpu::model {
 namespace {
+
+bool may_load(const InstructionInfo& access) {
+  using enum InstructionClass;
+  const bool loads = access.cls == global_load || access.cls == shared_load ||
+                     access.cls == local_load || access.cls == generic_access;
+  return loads && !access.only_stores && !access.reads_unchanged;
+}
+
+/// Whether a store and a load behind it may be of the same place.
+/// @param same_base both add what they add to the same value
+bool may_meet(const InstructionInfo& store, const InstructionInfo& load, bool same_base) {
+  using enum InstructionClass;
+  const bool any_space = store.cls == generic_access || load.cls == generic_access;
+  const bool same_space = (store.cls == global_store && load.cls == global_load) ||
+                          (store.cls == shared_store && load.cls == shared_load) ||
+                          (store.cls == local_store && load.cls == local_load);
+  if (!any_space && !same_space) return false;
+  if (store.shared_array != 0 && load.shared_array != 0 &&
+      store.shared_array != load.shared_array) {
+    return false;
+  }
+  if (!same_base || store.access_bytes == 0 || load.access_bytes == 0) return true;
+  return store.address_offset < load.address_offset + load.access_bytes &&
+         load.address_offset < store.address_offset + store.access_bytes;
+}
 
 /// A warp on its way: the time, and what is under way.
 class Warp {
@@ -35,47 +61,103 @@ class Warp {
   Moment moment() const { return {now_, writes_.size()}; }
   double now() const { return now_; }
 
+  /// What follows is executed in this part of the turns, until the part before is set again.
+  double enter_part(double part) { return std::exchange(part_, part); }
+  double part() const { return part_; }
+
   /// Starts all instructions of the stretches, which are straight code.
   void run(const std::vector<Stretch>& code) {
-    issued_ = 0;
-    latest_ = now_;
+    begin_code();
+    stores_.clear();
     for (const Stretch& stretch : code) {
+      const double part = enter_part(part_ * stretch.probability);
+      if (stretch.probability < 1) arms_.push_back({stretch.probability, now_});
       for (std::size_t i = stretch.first; i < stretch.last; ++i) {
         start(i, stretch.probability);
       }
+      enter_part(part);
     }
-    now_ = std::max(now_ + issued_, latest_);
+    now_ = std::max(now_ + issued_, last());
   }
 
   /// Lets time pass in which what was written since a moment is written anew.
   void repeat(const Moment& since, double cycles) {
-    for_each_written(since, [&](Value& value, double) { value.ready += cycles; });
+    for_each_written(since, [&](Value& value, const UnderWay&) { value.data.ready += cycles; });
     shift_copies(since, cycles);
     now_ += cycles;
   }
 
-  /// What happened since a moment happens with a probability below one: the time, and what is left
-  /// under way, are those of the mean.
+  /// What happened since a moment happens with a probability below one: the time is that of the
+  /// mean. What is left under way is so in that part of the turns, and in full.
   void weigh(const Moment& since, double probability) {
     const double end = now_;
     now_ = since.time + probability * (end - since.time);
-    for_each_written(since, [&](Value& value, double before) {
-      const double left = std::max(0.0, value.ready - end);
-      const double left_before = std::max(0.0, before - now_);
-      value.ready = now_ + probability * left + (1 - probability) * left_before;
+    keep_parts(since, end - since.time, probability);
+    for_each_written(since, [&](Value& value, const UnderWay& before) {
+      value.data.ready += now_ - end;
+      value.data = in_mean(value.data, before, probability);
+      if (value.data.part < 1) in_parts_.insert(value.slot);
     });
     shift_copies(since, now_ - end);
   }
 
  private:
-  struct Value {
+  /// Of what is under way in a part of the turns, that much less is left after `cycles` in another
+  /// part of them as both parts must have in common: the case of a switch that comes next in the
+  /// code need not be the one that comes next.
+  void keep_parts(const Moment& since, double cycles, double probability) {
+    for (std::size_t i = since.writes; i < writes_.size(); ++i) in_parts_.erase(writes_[i].slot);
+    for (auto slot = in_parts_.begin(); slot != in_parts_.end();) {
+      UnderWay& data = values_[*slot].data;
+      if (data.ready <= since.time) {
+        slot = in_parts_.erase(slot);
+        continue;
+      }
+      const double part = std::min(1.0, data.part / part_);
+      const double in_common = std::max(0.0, part + probability - 1) / part;
+      data.ready += (probability - in_common) * cycles;
+      ++slot;
+    }
+  }
+
+  /// A value is waited for in a part of the turns, of which as many as possible are those that read
+  /// it: where the cases of a switch follow each other, each waits for what the one before left.
+  struct UnderWay {
     double ready = 0;
-    std::uint64_t seen = 0;  // by which walk over the writes
+    double part = 1;
+  };
+  /// What is left from now on of a value that is written with this probability.
+  UnderWay in_mean(const UnderWay& written, const UnderWay& before, double probability) const {
+    if (probability == 1) return written;
+    const double left = std::max(0.0, written.ready - now_);
+    const double left_before = std::max(0.0, before.ready - now_);
+    const double longest = std::max(left, left_before);
+    if (longest == 0) return {now_, 1};
+    const double mean = written.part * left + (1 - probability) * before.part * left_before;
+    return {now_ + longest, std::min(1.0, mean / longest)};
+  }
+  struct Value {
+    UnderWay data;
+    std::uint32_t slot = 0;
+    std::uint64_t seen = 0;     // by which walk over the writes
+    std::uint64_t version = 0;  // how often it was written
   };
   struct Write {
     std::uint32_t slot;
-    double before;  // when the value in its place was ready
+    UnderWay before;  // of the value in its place
   };
+  /// A short branch, whose instructions have predicates.
+  struct Arm {
+    double probability;
+    double latest;  // as latest_
+  };
+  struct Store {
+    const InstructionInfo* instruction;
+    std::uint64_t version;  // of the register with its address
+    double start;
+  };
+
+  static constexpr std::uint32_t kPassed = 1U << 31;
 
   template <class Change>
   void for_each_written(const Moment& since, const Change& change) {
@@ -99,24 +181,45 @@ class Warp {
     const InstructionInfo& instruction = work_.program[index];
     const InstructionSpills spills = work_.spills_of(index);
     issued_ += probability * (spills.loads + spills.stores);
-    const double start = step(index, probability, spills.loads > 0 ? refilled() : now_);
+    const double start = step(index, probability,
+                              std::max(spills.loads > 0 ? refilled() : now_, after_stores(index)));
     if (!instruction.issues) return;
+    if (instruction.only_stores) stores_.push_back({&instruction, version_of(instruction), start});
     const double slots = issue_cycles(instruction);
     issued_ += probability * slots;
-    latest_ = std::max(latest_, start + slots);
+    double& latest = probability < 1 ? arms_.back().latest : latest_;
+    latest = std::max(latest, start + slots);
     if (const double ready = follow_copies(index, start); ready > 0) {
-      now_ = std::max({now_ + issued_, latest_, ready});
+      now_ = std::max({now_ + issued_, last(), ready});
     } else if (instruction.fences) {
       // It comes back when L2 has all that went before.
-      now_ = std::max(now_ + issued_, latest_) + probability * work_.gpu.l2_latency;
+      now_ = std::max(now_ + issued_, last()) + probability * work_.gpu.l2_latency;
     } else if (instruction.cls == InstructionClass::barrier) {
       // Nothing moves across a barrier, and nothing passes before it is through.
-      now_ = std::max(now_ + issued_, latest_ - 1 + latency_[index]);
+      now_ = std::max(now_ + issued_, last() - 1 + latency_[index]);
     } else {
       return;
     }
+    begin_code();
+    if (probability < 1) arms_.push_back({probability, now_});
+  }
+
+  void begin_code() {
     issued_ = 0;
     latest_ = now_;
+    arms_.clear();
+  }
+
+  /// When the last instruction of the straight code starts, in the mean. Short branches add what
+  /// they wait for where each is taken in turns of its own; where all are taken, it is the longest.
+  double last() const {
+    double longest = 0, sum = 0;
+    for (const Arm& arm : arms_) {
+      const double delay = std::max(0.0, arm.latest - latest_);
+      longest = std::max(longest, delay);
+      sum += arm.probability * delay;
+    }
+    return latest_ + std::min(longest, sum);
   }
 
   /// Cycles before the warp's next instruction. A tensor instruction has to wait for the one before
@@ -160,17 +263,55 @@ class Warp {
   /// When the instruction can start, but not before `start`; its results follow by its latency.
   double step(std::size_t index, double probability, double start) {
     const InstructionInfo& instruction = work_.program[index];
+    double operands = start;
     for (const std::uint32_t slot : instruction.reads) {
-      const auto written = values_.find(slot);
-      if (written != values_.end()) start = std::max(start, written->second.ready);
+      operands = std::max(operands, time_of(values_, slot, start));
     }
+    for (const std::uint32_t word : instruction.reads_passed) {
+      operands = std::max(operands, time_of(values_, kPassed | word, start));
+    }
+    start = operands;
     // What the assembler folds away passes its operand on at once.
     const double latency = instruction.issues ? ready(index, start) - start : 0;
-    for (const std::uint32_t slot : instruction.writes) {
+    const auto write = [&](std::uint32_t slot) {
       Value& value = values_[slot];
-      const double before = value.ready;
-      value.ready = probability * (start + latency) + (1 - probability) * std::max(before, start);
+      const UnderWay before = value.data;
+      value.data = in_mean({start + latency, part_}, before, probability);
+      value.slot = slot;
+      ++value.version;
       writes_.push_back({slot, before});
+    };
+    for (const std::uint32_t slot : instruction.writes) write(slot);
+    for (const std::uint32_t word : instruction.writes_passed) write(kPassed | word);
+    return start;
+  }
+
+  using Values = std::unordered_map<std::uint32_t, Value>;
+  /// When whoever reads a value from `start` on can have it, in the mean of the turns in which it
+  /// is read.
+  double time_of(const Values& values, std::uint32_t slot, double start) const {
+    const auto written = values.find(slot);
+    if (written == values.end()) return start;
+    const UnderWay& data = written->second.data;
+    return start + std::min(1.0, data.part / part_) * std::max(0.0, data.ready - start);
+  }
+
+  std::uint64_t version_of(const InstructionInfo& access) const {
+    const auto base = values_.find(access.operands.front());
+    return base == values_.end() ? 0 : base->second.version;
+  }
+
+  /// When a load can start behind the stores of the same straight code that may store to its place:
+  /// a warp starts its instructions in order, and the assembler cannot move the load before them.
+  double after_stores(std::size_t index) const {
+    const InstructionInfo& load = work_.program[index];
+    double start = 0;
+    if (!may_load(load) || stores_.empty()) return start;
+    const std::uint64_t version = version_of(load);
+    for (const Store& store : stores_) {
+      const bool same_base =
+          store.instruction->operands.front() == load.operands.front() && store.version == version;
+      if (may_meet(*store.instruction, load, same_base)) start = std::max(start, store.start);
     }
     return start;
   }
@@ -202,9 +343,13 @@ class Warp {
   double of_class_[kInstructionClasses];
   std::vector<double> latency_;  // of results, by instruction
   double now_ = 0;
-  double issued_ = 0;                                // instructions since now_
-  double latest_ = 0;                                // no instruction since then starts later
-  std::unordered_map<std::uint32_t, Value> values_;  // by register slot
+  double issued_ = 0;          // instructions since now_
+  double latest_ = 0;          // no instruction since then starts later
+  std::vector<Arm> arms_;      // but for those of short branches
+  Values values_;              // by register, and by word of .param variables behind kPassed
+  std::vector<Store> stores_;  // of this straight code
+  double part_ = 1;            // of the turns, in which what runs is executed
+  std::unordered_set<std::uint32_t> in_parts_;  // values that are under way in a part of the turns
   std::vector<Write> writes_;
   std::uint64_t walks_ = 0;
   double fetched_ = 0;         // when all data of loads so far is there
@@ -220,9 +365,14 @@ class Walk {
   void follow(const Step& step) {
     constexpr double kRounding = 1e-3;
     const Warp::Moment begin = warp_.moment();
+    const double part = warp_.part();
+    if (step.times < 1 - kRounding) warp_.enter_part(part * step.times);
     turn(step);
     const double first_end = warp_.now();
-    if (step.times < 1 - kRounding) warp_.weigh(begin, step.times);
+    if (step.times < 1 - kRounding) {
+      warp_.enter_part(part);
+      warp_.weigh(begin, step.times);
+    }
     if (step.times <= 1 + kRounding) return;
     if (const auto known = cycles_of_turn_.find(&step); known != cycles_of_turn_.end()) {
       warp_.repeat(begin, (step.times - 1) * known->second);

@@ -147,5 +147,106 @@ TEST(WarpPathTest, ALoopInALoopTakesAllItsTurns) {
   EXPECT_NEAR(kernel.cycles(spec), 1000 * spec.alu_latency, 100);
 }
 
+/// Cycles of a turn that takes one of `cases` ways, each of which uses what another has loaded: the
+/// one before it in the code, or the one behind it.
+double cycles_of_a_switch(std::uint32_t cases, bool in_order) {
+  constexpr std::uint32_t kTurns = 1000;
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  ToldLaunch kernel(1, 32);
+  kernel.counters.global_load_sectors = kernel.counters.l2_read_sectors = 8;
+  kernel.counters.l2_hit_sectors = 8;
+  kernel.add(InstructionClass::integer, {0}, {0}, kTurns);
+  for (std::uint32_t i = 0; i < cases; ++i) {
+    const std::uint32_t from = (in_order ? i + cases - 1 : i + 1) % cases;
+    // Longer than what the assembler would give predicates.
+    kernel.add(InstructionClass::global_load, {100 + i}, {100 + from}, 1.0 * kTurns / cases, true);
+    for (int k = 0; k < 20; ++k) {
+      kernel.add(InstructionClass::integer, {200}, {}, 1.0 * kTurns / cases);
+    }
+  }
+  kernel.add(InstructionClass::control, {}, {}, kTurns, true).loop_to(0);
+  const auto first_of = [](std::uint32_t i) { return 1 + 21 * i; };
+  const std::uint32_t end = first_of(cases);
+  kernel.program[0].leads_to.clear();
+  for (std::uint32_t i = 0; i < cases; ++i) {
+    kernel.program[0].leads_to.push_back(first_of(i));
+    kernel.program[first_of(i)].leads_to = {end};
+  }
+  EXPECT_GT(spec.l2_latency, 100);
+  return kernel.cycles(spec) / kTurns;
+}
+
+TEST(WarpPathTest, ChainsThroughTheCasesOfASwitchAreWaitedForInEachTurn) {
+  const double latency = described_gpu("a100").l2_latency;
+  for (const std::uint32_t cases : {2U, 8U}) {
+    EXPECT_GT(cycles_of_a_switch(cases, true), 0.9 * latency) << cases;
+    EXPECT_GT(cycles_of_a_switch(cases, false), 0.9 * latency) << cases;
+    EXPECT_LT(cycles_of_a_switch(cases, true), latency + 60) << cases;
+  }
+}
+
+TEST(WarpPathTest, WhatIsSeldomLoadedIsSeldomWaitedFor) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  ToldLaunch kernel(1, 32);
+  kernel.counters.global_load_sectors = kernel.counters.l2_read_sectors = 8;
+  kernel.counters.l2_hit_sectors = 8;
+  kernel.add(InstructionClass::integer, {0}, {0}, 1000);
+  kernel.program[0].leads_to = {1, 22};
+  kernel.add(InstructionClass::global_load, {1}, {0}, 10, true);
+  for (int k = 0; k < 20; ++k) kernel.add(InstructionClass::integer, {2}, {}, 10);
+  kernel.program[0].leads_to = {1, 22};
+  kernel.add(InstructionClass::fp32, {3}, {1}, 1000, true).loop_to(0);
+  EXPECT_LT(kernel.cycles(spec) / 1000, spec.alu_latency + 0.02 * spec.l2_latency);
+}
+
+/// Cycles of a chain through memory: a load, a store of what it brought, and a load behind that
+/// whose address does not depend on the first.
+double cycles_of_store_and_load(const InstructionInfo& store, const InstructionInfo& load) {
+  ToldLaunch kernel(1, 32);
+  kernel.counters.global_load_sectors = kernel.counters.l2_read_sectors = 8;
+  kernel.counters.l2_hit_sectors = 8;
+  kernel.add(InstructionClass::global_load, {1}, {0});
+  kernel.add(store.cls, {}, {1, 5});
+  kernel.add(load.cls, {2}, {6});
+  kernel.add(InstructionClass::integer, {3}, {2});
+  const auto place = [&](std::size_t at, const InstructionInfo& access) {
+    InstructionInfo& info = kernel.program[at];
+    info.only_stores = access.only_stores;
+    info.operands = access.operands;
+    info.address_offset = access.address_offset;
+    info.access_bytes = access.access_bytes;
+    info.shared_array = access.shared_array;
+  };
+  place(1, store);
+  place(2, load);
+  return kernel.cycles(described_gpu("a100"));
+}
+
+TEST(WarpPathTest, ALoadStartsBehindStoresThatMayBeOfItsPlace) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  InstructionInfo store, load;
+  store.cls = InstructionClass::shared_store;
+  store.only_stores = true;
+  store.access_bytes = load.access_bytes = 4;
+  store.operands[0] = 5;
+  load.cls = InstructionClass::shared_load;
+  load.operands[0] = 6;
+  const double chain = spec.l2_latency + spec.shared_latency;
+  EXPECT_GE(cycles_of_store_and_load(store, load), chain) << "any place";
+  load.operands[0] = 5;
+  EXPECT_GE(cycles_of_store_and_load(store, load), chain) << "the same place";
+  load.address_offset = 4;
+  EXPECT_LT(cycles_of_store_and_load(store, load), chain - 10) << "the next word";
+  load.operands[0] = 6;
+  store.shared_array = 1;
+  load.shared_array = 2;
+  EXPECT_LT(cycles_of_store_and_load(store, load), chain - 10) << "another array";
+  load.cls = InstructionClass::local_load;
+  load.shared_array = 0;
+  EXPECT_LT(cycles_of_store_and_load(store, load), chain - 10) << "another memory";
+  store.cls = InstructionClass::generic_access;
+  EXPECT_GE(cycles_of_store_and_load(store, load), spec.l2_latency) << "any memory";
+}
+
 }  // namespace
 }  // namespace simgpu

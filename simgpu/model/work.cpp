@@ -4,10 +4,10 @@
 #include <array>
 
 namespace simgpu::model {
-namespace {
 
 /// Machine instructions of one instruction that occupy the pipe of a class.
-double on_pipe(const InstructionInfo& instruction, InstructionClass cls) {
+double Work::on_pipe(const InstructionInfo& instruction, InstructionClass cls) {
+  if (!instruction.issues) return 0;
   const MachineSequence& sequence = instruction.sequence;
   if (sequence.empty()) return instruction.cls == cls ? 1 : 0;
   switch (cls) {
@@ -28,8 +28,6 @@ double on_pipe(const InstructionInfo& instruction, InstructionClass cls) {
   }
 }
 
-}  // namespace
-
 std::uint64_t Work::blocks_of_busiest_sm() const {
   const auto sms = static_cast<std::uint64_t>(gpu.sm_count);
   return (blocks + sms - 1) / sms;
@@ -48,23 +46,45 @@ double Work::busiest_share(double busiest) const {
 /// A warp stays with one scheduler, every fourth warp with the same. Blocks that are resident
 /// together begin where the one before them ends, so that blocks of an odd number of warps even out
 /// what those of two and four do not.
-double Work::uneven_schedulers() const {
+double Work::uneven_schedulers(const std::array<double, 4>& of, double busiest) const {
   constexpr std::uint64_t kSchedulers = 4;
   if (gpu.schedulers_per_sm != kSchedulers) return 1;
   const std::uint64_t resident =
       is_spread ? resident_blocks : std::min(resident_blocks, blocks_of_busiest_sm());
-  const std::array<double, kSchedulers>& of = balance.by_scheduler;
-  if (resident == 1) return kSchedulers * balance.busiest_scheduler;
+  if (resident == 1) return kSchedulers * busiest;
   const double active = static_cast<double>(std::min(resident * warps_per_block, kSchedulers));
   if (warps_per_block % 4 == 0) return kSchedulers * *std::ranges::max_element(of);
   if (warps_per_block % 2 == 0) return 2 * std::max(of[0] + of[2], of[1] + of[3]);
   return kSchedulers / active;
 }
 
+double Work::uneven_schedulers() const {
+  return uneven_schedulers(balance.by_scheduler, balance.busiest_scheduler);
+}
+
+double Work::uneven_schedulers(const Pipe& cycles) const {
+  if (!balance.schedulers) return uneven_schedulers();
+  std::array<double, 4> shares{};
+  double busiest = 0, all = 0;
+  for (std::size_t i = 0; i < std::min(program.size(), balance.schedulers->size()); ++i) {
+    const double of_one = cycles(program[i]);
+    if (of_one == 0) continue;
+    const SchedulerCounts& counts = (*balance.schedulers)[i];
+    busiest += of_one * static_cast<double>(counts.busiest);
+    for (std::size_t k = 0; k < shares.size(); ++k) {
+      const double own = of_one * static_cast<double>(counts.by_scheduler[k]);
+      shares[k] += own;
+      all += own;
+    }
+  }
+  if (all == 0) return 1;
+  for (double& share : shares) share /= all;
+  return uneven_schedulers(shares, std::min(1.0, busiest / all));
+}
+
 double Work::warp_instructions(InstructionClass cls) const {
   double sum = 0;
   for (std::size_t i = 0; i < program.size(); ++i) {
-    if (!program[i].issues) continue;
     sum += on_pipe(program[i], cls) * static_cast<double>(executed[i].warps);
   }
   return sum;

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "simgpu/counters/load_counts.h"
@@ -50,11 +52,16 @@ struct Work {
   /// The busiest SM's share of what the whole launch does.
   /// @param busiest the share of the SM that does most of it; 0: of all the same
   double busiest_share(double busiest) const;
-  /// What an SM's busiest scheduler does of the SM's instructions, over a quarter: 1 to 4.
+  /// What an SM's busiest scheduler does of the SM's issue slots, over a quarter: 1 to 4.
   double uneven_schedulers() const;
+  /// The same of what instructions take of one pipe, of which each scheduler has a quarter.
+  using Pipe = std::function<double(const InstructionInfo&)>;
+  double uneven_schedulers(const Pipe& cycles) const;
 
   /// Warp instructions of the machine in the whole launch that occupy the pipe of a class.
   double warp_instructions(InstructionClass cls) const;
+  /// Of one instruction of the program.
+  static double on_pipe(const InstructionInfo& instruction, InstructionClass cls);
   /// All warp instructions of the machine that take an issue slot.
   double issued() const;
 
@@ -70,6 +77,9 @@ struct Work {
 
   /// By the clock that a GPU at work holds.
   double microseconds(double cycles) const { return cycles / gpu.clock_under_load_mhz(); }
+
+ private:
+  double uneven_schedulers(const std::array<double, 4>& shares, double busiest) const;
 };
 
 Work gather(const KernelCounters& counters, const LaunchShape& shape,

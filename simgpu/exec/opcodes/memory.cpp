@@ -348,6 +348,7 @@ void build_load(KernelBuilder& builder) {
   pending.immediate = address.offset;
   pending.is_memory = true;
   pending.access_bytes = form.bytes * form.vector;
+  if (address.passed) builder.note_passed(pending, *address.passed, false);
   if (form.vector == 1) {
     pending.dst = outs[0];
   } else {
@@ -389,6 +390,7 @@ void build_store(KernelBuilder& builder) {
   pending.is_memory = true;
   pending.only_stores = true;
   pending.access_bytes = form.bytes * form.vector;
+  if (address.passed) builder.note_passed(pending, *address.passed, true);
   if (form.order != 0) pending.option = form.order;
   if (form.vector == 1) {
     pending.b = values[0];

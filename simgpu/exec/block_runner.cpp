@@ -82,7 +82,9 @@ std::uint64_t block_bytes(const LaunchContext& launch) {
   const std::uint64_t per_thread = std::uint64_t{local_size(launch)} + frame_size(launch);
   const std::uint64_t per_shared_byte = launch.checkers ? 1 + MemoryRaces::kMostRecordBytes : 1;
   return shared_size(launch) * per_shared_byte +
-         warps_of_block(launch.request) * (kWarpSize * per_thread + launch.kernel.register_bytes);
+         warps_of_block(launch.request) *
+             (kWarpSize * per_thread + launch.kernel.register_bytes +
+              launch.kernel.basic_blocks * (sizeof(ExecutionCount) + sizeof(std::uint64_t)));
 }
 
 BlockRunner::BlockRunner(const LaunchContext& launch)
@@ -119,7 +121,7 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
   for (std::uint32_t i = 0; i < kernel.code.size(); ++i) {
     if (kernel.info.instructions[i].starts_block) basic_blocks_.push_back(i);
   }
-  of_warps_.resize(warps * kernel.code.size());
+  of_warps_.resize(warps * basic_blocks_.size());
   entered_.resize(warps * basic_blocks_.size());
   warps_.resize(warps);
   async_copies_.resize(warps);
@@ -133,7 +135,7 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
     warp.index = static_cast<std::uint16_t>(i);
     warp.regs = registers_.data() + i * stride;
     warp.code = kernel.code.data();
-    warp.counts = of_warps_.data() + i * kernel.code.size();
+    warp.counts = of_warps_.data() + i * basic_blocks_.size();
     warp.guarded_threads = guarded_threads_.data();
     warp.lists = kernel.lists.data();
     warp.block = this;
@@ -172,72 +174,6 @@ void BlockRunner::forget_allocations() {
     site.known_low = 1;
     site.known_high = 0;
   }
-}
-
-std::unique_ptr<BlockTraffic::Log> BlockRunner::take_traffic() {
-  other_work_ += kWorkOfASector * traffic_.requested_sectors();
-  std::unique_ptr<BlockTraffic::Log> log = traffic_.take();
-  weigh_block(*log);
-  return log;
-}
-
-const std::vector<ExecutionCount>& BlockRunner::counts() {
-  take_counts();
-  return counts_;
-}
-
-/// Takes what the warps have counted.
-void BlockRunner::take_counts() {
-  const std::size_t warps = warps_.size();
-  const std::size_t code = counts_.size();
-  for (std::size_t i = 0; i < basic_blocks_.size(); ++i) {
-    ExecutionCount& sum = counts_[basic_blocks_[i]];
-    for (std::size_t warp = 0; warp < warps; ++warp) {
-      ExecutionCount& count = of_warps_[warp * code + basic_blocks_[i]];
-      entered_[i * warps + warp] = count.warps;
-      sum.warps += count.warps;
-      sum.threads += count.threads;
-      count = {};
-    }
-  }
-}
-
-void BlockRunner::weigh_block(const TrafficLog& log) {
-  take_counts();
-  is_under_way_ = false;
-  BlockWeights::Weight block;
-  std::array<std::uint64_t, kMostWarpsOfBlock> slept_ns{};
-  std::uint64_t ways = 0;
-  for (const Warp& warp : warps_) {
-    block.slots += warp.slots;
-    block.by_scheduler[warp.index % block.by_scheduler.size()] += warp.slots;
-    block.longest_way = std::max(block.longest_way, warp.way());
-    block.longest_own_time = std::max(block.longest_own_time, warp.own_time());
-    block.longest_time = std::max(block.longest_time, warp.time());
-    ways += warp.way();
-    slept_ns[warp.index] = warp.slept_ns;
-  }
-  block.busiest_scheduler = *std::ranges::max_element(block.by_scheduler);
-  block.sectors = log.load_sectors + log.store_sectors + log.atomic_sectors;
-  block.wavefronts = memory_counts_.shared_load_wavefronts +
-                     memory_counts_.shared_store_wavefronts +
-                     memory_counts_.shared_atomic_wavefronts - weights_.all.wavefronts;
-  weights_.add(block, ways, warps_.size());
-  weights_.add_warps({warps_.size(), entered_, traffic_.loads_of_block(), slept_ns});
-  last_weight_ = block;
-}
-
-std::vector<RawFinding> BlockRunner::take_findings() {
-  return checkers_ ? checkers_->take_findings() : std::vector<RawFinding>{};
-}
-
-void BlockRunner::clear_counts() {
-  take_counts();
-  std::ranges::fill(counts_, ExecutionCount{});
-  std::ranges::fill(guarded_threads_, 0);
-  memory_counts_ = {};
-  traffic_.clear_loads();
-  weights_ = {};
 }
 
 /// Between two blocks, so that no warp is in the middle of one code.

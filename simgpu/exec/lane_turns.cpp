@@ -202,7 +202,7 @@ bool BlockRunner::come_together(Warp& warp, LaneGroup& other) {
 bool BlockRunner::join_group(Warp& warp) {
   if (!warp.calls.empty()) return false;
   const std::uint32_t next = warp.resume->index;
-  ExecutionCount& count = warp.counts[next];
+  ExecutionCount& count = warp.counts[warp.resume->basic_block];
   for (LaneGroup& other : warp.others) {
     if (!other.calls.empty() || other.state != WarpState::ready) continue;
     if (other.resume == warp.resume) {

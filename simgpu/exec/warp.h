@@ -24,7 +24,7 @@ struct Warp : LaneState {
   std::uint32_t dead = 0;     ///< lanes that have exited or never existed
   std::uint32_t existed = 0;  ///< lanes that are threads of the block
   const Lowered* code = nullptr;
-  ExecutionCount* counts = nullptr;  ///< by instruction, of the first of each basic block only
+  ExecutionCount* counts = nullptr;  ///< by basic block
   std::uint64_t* guarded_threads = nullptr;  ///< by instruction, of guarded ones only
   const std::uint32_t* lists = nullptr;
   BlockRunner* block = nullptr;
@@ -66,7 +66,7 @@ struct Warp : LaneState {
 
   const Lowered* enter(std::uint32_t next) {
     const Lowered* in = code + next;
-    ExecutionCount& count = counts[next];
+    ExecutionCount& count = counts[in->basic_block];
     ++count.warps;
     count.threads += static_cast<std::uint32_t>(std::popcount(active));
     quantum -= in->block_length;

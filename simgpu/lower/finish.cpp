@@ -287,6 +287,8 @@ LoweredKernel KernelBuilder::finish() {
     info.meets_atomics = guesses[i] != 0 || pending.is_volatile;
     info.reads_unchanged = pending.reads_unchanged;
     info.starts_block = layout.flow.first[layout.block_of[i]] == i;
+    if (info.starts_block) ++kernel_.basic_blocks;
+    kernel_.code.back().basic_block = kernel_.basic_blocks - 1;
     if (!info.starts_block) continue;
     for (const std::uint32_t block : layout.flow.successors[layout.block_of[i]]) {
       info.leads_to.push_back(layout.flow.first[block]);

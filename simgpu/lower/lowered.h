@@ -46,6 +46,7 @@ struct Lowered {
   std::uint32_t option = 0;        ///< what the handler defines
   std::uint32_t site = 0;          ///< memory instructions: index of the access-pattern memory
   std::uint32_t block_slots = 0;   ///< issue slots of the machine, over the same as block_length
+  std::uint32_t basic_block = 0;   ///< that it is in, counting from 0
   std::uint32_t (*segment)(native::Segment&) = nullptr;  ///< native code that begins here
 };
 
@@ -112,6 +113,7 @@ struct LoweredKernel {
   std::vector<std::uint32_t> lists;    ///< operands and branch tables that do not fit in Lowered
   std::vector<FloatKind> float_kinds;  ///< by instruction
   std::vector<std::string> spellings;  ///< by instruction, "ld.shared.f32", for messages
+  std::uint32_t basic_blocks = 0;
   std::vector<char> hidden;            ///< by instruction: made by lowering, counts nowhere
   std::uint32_t register_bytes = 0;    ///< of one warp's register file
   struct Constant {

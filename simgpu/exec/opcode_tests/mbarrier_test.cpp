@@ -68,8 +68,9 @@ TEST(Mbarriers, CountAsBarriersByTheirArrivals) {
     return Execution(init("64") + body, 64).result.counters.instructions_by_class.at("barrier");
   };
   const std::uint64_t of_init = barriers("");
-  EXPECT_EQ(barriers(kArrive + kWait) - of_init, 2U) << "of two warps, however often they ask";
-  EXPECT_EQ(barriers(kArrive + kWait + kArrive + kWait) - of_init, 4U);
+  const std::string phase = "{\n" + kArrive + kWait + "}\n";
+  EXPECT_EQ(barriers(phase) - of_init, 2U) << "of two warps, however often they ask";
+  EXPECT_EQ(barriers(phase + phase) - of_init, 4U);
 }
 
 TEST(Mbarriers, CountArrivalsAndBytesOfEachPhase) {

@@ -22,6 +22,9 @@ constexpr std::size_t kFetchAhead = 6;
 /// The group of sets that are not simulated.
 constexpr std::uint8_t kLeftOut = 0xff;
 
+/// Loads, and atomics, which wait for what L2 has to fetch as loads do.
+bool may_be_waited_for(Kind kind) { return is_load(kind) || kind == Kind::atomic; }
+
 std::uint64_t first_line(const TrafficEntry& entry) { return entry.sector() / kSectorsPerLine; }
 std::uint64_t last_line(const TrafficEntry& entry) {
   return (entry.sector() + entry.count - 1) / kSectorsPerLine;
@@ -102,7 +105,7 @@ void L2Cache::thin(const TrafficLog& log, ThinLog& thin) {
   thin.turns.clear();
   for (std::size_t i = 0; i < log.entries.size(); ++i) {
     const TrafficEntry& entry = log.entries[i];
-    if (is_load(entry.kind)) {
+    if (may_be_waited_for(entry.kind)) {
       counts_of(loads_, entry.pc).at_l2 += last_line(entry) - first_line(entry) + 1;
     }
     if (!is_request(entry.kind) || !any_simulated(entry)) continue;
@@ -148,7 +151,7 @@ void L2Cache::run(const TrafficEntry& entry, Place& place) {
     sector += here;
     left -= here;
   }
-  if (!is_load(entry.kind)) return;
+  if (!may_be_waited_for(entry.kind)) return;
   LoadCounts& loads = counts_of(loads_, entry.pc);
   if (one_in_ > 1) {
     loads.from_dram += one_in_ * misses;

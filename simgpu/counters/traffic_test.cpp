@@ -103,6 +103,17 @@ TEST(LoadsByInstruction, AreCountedByTheSlowestSectorOfARequest) {
   EXPECT_EQ(launch.loads_of(4).requests, 0U);
 }
 
+TEST(LoadsByInstruction, AreToldOfAtomicsAsFarAsL2Goes) {
+  constexpr std::uint32_t kAtomic = 3;
+  Launch launch;
+  launch.run(0,
+             {atomics(0).by(0, kAtomic), atomics(0).by(0, kAtomic), atomics(4096).by(0, kAtomic)});
+  launch.finish();
+  EXPECT_EQ(launch.loads_of(kAtomic).at_l2, 3U);
+  EXPECT_EQ(launch.loads_of(kAtomic).from_dram, 2U);
+  EXPECT_EQ(launch.loads_of(kAtomic).beyond_l1, 0U) << "L1 has no part in them";
+}
+
 TEST(LoadsByInstruction, OfWhatTheirWarpHasHadFetchedAMomentAgoAreTold) {
   constexpr std::uint32_t kFetch = 1, kUse = 2;
   const auto recent = [&](std::uint16_t warp, std::uint64_t slots, bool bypasses_l1 = false) {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "simgpu/counters/l2_cache.h"
+#include "simgpu/device/dram_rows.h"
 
 namespace simgpu {
 namespace {
@@ -413,11 +414,12 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
   keep_managed({{request.source, request.source_pitch * rows + request.width},
                 {request.destination, request.destination_pitch * rows + request.width}});
   const bool stays_on_device = !to_host && !from_host;
-  // On the device every byte is read and written once.
+  const DramRows from{request.source, request.source_pitch, request.width, request.height};
+  const DramRows to{request.destination, request.destination_pitch, request.width, request.height};
   const Picoseconds duration =
-      picoseconds(stays_on_device ? device_operation_us() : kTransferLatencyUs) +
-      (stays_on_device ? copy_time(2.0 * static_cast<double>(bytes), gpu_.dram_bytes_per_second)
-                       : copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second));
+      stays_on_device ? picoseconds(device_operation_us() + copy_us(from, to, gpu_))
+                      : picoseconds(kTransferLatencyUs) +
+                            copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second);
   const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
   if (watches(request.stream)) {
     StreamRaces::Work work{.name = "a copy on the device",
@@ -452,8 +454,8 @@ CudaError Device::fill(const FillRequest& request) {
     fill_row(memory_, request, request.address + row * request.pitch);
   }
   keep_managed({{request.address, request.pitch * (request.height - 1) + request.width}});
-  const Picoseconds duration = picoseconds(device_operation_us()) +
-                               copy_time(static_cast<double>(bytes), gpu_.dram_bytes_per_second);
+  const DramRows rows{request.address, request.pitch, request.width, request.height};
+  const Picoseconds duration = picoseconds(device_operation_us() + fill_us(rows, gpu_));
   const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
   if (watches(request.stream)) {
     note_work(

@@ -9,7 +9,9 @@
 #include <string_view>
 #include <utility>
 
+#include "simgpu/device/spilled_instructions.h"
 #include "simgpu/names/demangle.h"
+#include "simgpu/ptx/one_a_line.h"
 #include "simgpu/ptx/parser.h"
 
 namespace simgpu {
@@ -180,24 +182,6 @@ LoadedKernel describe_kernel(const Program& program, const std::string& name,
   return kernel;
 }
 
-/// A line is lowered to several instructions, of which the first has its spills, as often as its
-/// function is inlined.
-std::vector<InstructionSpills> by_instruction(const std::vector<fatbin::Spills>& lines,
-                                              const std::vector<InstructionInfo>& instructions) {
-  std::map<std::uint32_t, InstructionSpills> by_line;
-  for (const fatbin::Spills& line : lines) {
-    by_line[line.ptx_line] = {line.loads, line.stores, line.load_words, line.store_words};
-  }
-  std::vector<InstructionSpills> spills(instructions.size());
-  std::uint32_t before = 0;
-  for (std::size_t i = 0; i < instructions.size(); ++i) {
-    const std::uint32_t line = instructions[i].ptx_line;
-    if (std::exchange(before, line) == line) continue;
-    if (const auto found = by_line.find(line); found != by_line.end()) spills[i] = found->second;
-  }
-  return spills;
-}
-
 /// Places in the source that the module itself gives, one after the other, become unknown.
 void forget_places(ptx::Module& module) {
   for (ptx::Function& function : module.functions) {
@@ -229,7 +213,7 @@ void LoadedModule::settle(const gpu_spec::GpuSpec& gpu) {
     kernel.local_bytes = found->second.local_bytes_per_thread;
     if (const auto spilled = assembled.spills.find(kernel.info->name);
         spilled != assembled.spills.end()) {
-      kernel.spills = by_instruction(spilled->second, kernel.info->instructions);
+      kernel.spills = spills_by_instruction(spilled->second, kernel.info->instructions);
       kernel.spilled_bytes =
           kernel.local_bytes - std::min(kernel.local_bytes, kernel.info->local_bytes_per_thread);
     }
@@ -271,13 +255,14 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
               "build with -gencode arch=compute_{},code=[sm_{},compute_{}]",
               describe(images), gpu.name, capability, capability, capability, capability));
     }
-    const std::string_view text(reinterpret_cast<const char*>(image->payload.data()),
-                                image->payload.size());
+    // As ptxas gets it, so that both mean the same instruction by a line.
+    const std::string text = ptx::one_instruction_a_line(
+        {reinterpret_cast<const char*>(image->payload.data()), image->payload.size()});
     ptx::Module module = ptx::parse(text);
     if (assembler != nullptr) {
       // What may not be named may not be remembered, either.
       loaded.code = std::make_shared<const machine_code::PendingCode>(
-          *assembler, std::string(text), machine_code::architecture_of(text, capability),
+          *assembler, text, machine_code::architecture_of(text, capability),
           naming != Naming::none);
     }
     if (naming == Naming::none) forget_places(module);

@@ -299,6 +299,41 @@ TEST_F(MachineCode, TellsWhereRegistersAreSpilled) {
   EXPECT_EQ(kernel.spilled_bytes, kernel.local_bytes) << "it has no other local memory";
 }
 
+/// A kernel that loads 60 values, multiplies each by the next one, all in as many lines or in one.
+std::string products_in(const char* between, const std::string& before = "") {
+  std::string text = ".visible .entry k(.param .u64 p)\n.maxnreg 24\n{\n.reg .f32 %f<61>;\n" +
+                     std::string(".reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\n");
+  const auto place = [](int i) { return "[%rd1+" + std::to_string(4 * i) + "]"; };
+  const auto value = [](int i) { return "%f" + std::to_string(i % 60); };
+  for (int i = 0; i < 60; ++i) {
+    text += "ld.volatile.global.f32 " + value(i) + ", " + place(i) + ";\n";
+  }
+  text += before;
+  for (int i = 0; i < 60; ++i) {
+    text += "fma.rn.f32 " + value(i) + ", " + value(i + 1) + ", " + value(i + 2) + ", " + value(i) +
+            ";" + between;
+  }
+  text += "\n";
+  for (int i = 0; i < 60; ++i) {
+    text += "st.volatile.global.f32 " + place(i) + ", " + value(i) + ";\n";
+  }
+  return text + "ret;\n}\n";
+}
+
+double words_spilled(const LoadedKernel& kernel) {
+  double words = 0;
+  for (const InstructionSpills& of : kernel.spills) words += of.load_words + of.store_words;
+  return words;
+}
+
+TEST_F(MachineCode, TellsOfTheSameSpillsHoweverManyInstructionsAreInALine) {
+  const double words = words_spilled(kernel_of(kPtx + products_in("\n")));
+  EXPECT_GE(words, 80);
+  EXPECT_DOUBLE_EQ(words_spilled(kernel_of(kPtx + products_in(" "))), words);
+  EXPECT_DOUBLE_EQ(words_spilled(kernel_of(kPtx + products_in("\n", "# 700 \"x.cu\"\n"))), words)
+      << "whatever number the text gives its lines";
+}
+
 TEST_F(MachineCode, IsEstimatedWithoutAnAssembler) {
   Device device(gpu_spec::load(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml"),
                 {.workers = 1, .memory_limit = 1 << 20});

@@ -14,8 +14,11 @@ Ahead ahead_of(const LoweredKernel& kernel, std::uint32_t& index, bool may_store
   for (int i = 0; i < kFarthest && index < kernel.code.size(); ++i) {
     const Lowered& in = kernel.code[index];
     if (in.run == hidden::kExit && in.guarded == nullptr) return Ahead::exit;
-    switch (kernel.info.instructions[index].cls) {
+    const InstructionInfo& info = kernel.info.instructions[index];
+    switch (info.cls) {
       case InstructionClass::barrier:
+        if (info.access_bytes > 0) return Ahead::effect;  // an arrival waits for nobody
+        return Ahead::meeting;
       case InstructionClass::warp_exchange:
         return Ahead::meeting;
       case InstructionClass::global_store:

@@ -184,8 +184,6 @@ TEST_P(Spilled, WordsAreThoseThatPtxasTellsOf) {
     stores += line.store_words;
     loads += line.load_words;
   }
-  // A line of which ptxas seems to have made several copies has less each time.
-  constexpr double kCopied = 0.15;
   const auto told = [&](const char* pattern) {
     const double bytes = number_in(code.ptxas_says, pattern);
     EXPECT_GT(bytes, 0) << code.ptxas_says;
@@ -193,8 +191,8 @@ TEST_P(Spilled, WordsAreThoseThatPtxasTellsOf) {
   };
   const double told_stores = told("([1-9][0-9]*) bytes spill stores");
   const double told_loads = told("([1-9][0-9]*) bytes spill loads");
-  EXPECT_NEAR(4 * stores, told_stores, kCopied * told_stores);
-  EXPECT_NEAR(4 * loads, told_loads, kCopied * told_loads);
+  EXPECT_DOUBLE_EQ(4 * stores, told_stores);
+  EXPECT_DOUBLE_EQ(4 * loads, told_loads);
 }
 
 TEST_P(Spilled, LinesAreInstructionsOfThePtx) {
@@ -205,6 +203,7 @@ TEST_P(Spilled, LinesAreInstructionsOfThePtx) {
   unsigned in_chain = 0;
   const auto all = read_spills(std::as_bytes(std::span(code.cubin)));
   for (const Spills& spills : all.at("many")) {
+    if (spills.loads + spills.stores == 0) continue;
     ASSERT_LT(spills.ptx_line, lines.size());
     const std::string& line = lines[spills.ptx_line];
     EXPECT_THAT(line, ::testing::EndsWith(";")) << spills.ptx_line;

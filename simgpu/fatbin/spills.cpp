@@ -41,8 +41,7 @@ struct LineCode {
   Spills spills;
   std::unordered_map<std::uint64_t, unsigned> others;  ///< how often each opcode is in it
 
-  /// ptxas unrolls loops that have few turns, and has as many copies of the line then.
-  unsigned copies() const {
+  unsigned rarest() const {
     if (others.empty()) return 1;
     const auto fewest =
         std::ranges::min_element(others, {}, [](const auto& entry) { return entry.second; });
@@ -78,15 +77,9 @@ std::vector<Spills> spills_of(std::span<const std::byte> code, const LineRows& r
   }
   std::vector<Spills> all;
   for (auto& [number, line] : lines) {
-    Spills spills = line.spills;
-    if (spills.loads + spills.stores == 0) continue;
-    spills.ptx_line = number;
-    const double copies = line.copies();
-    for (double* const count :
-         {&spills.loads, &spills.stores, &spills.load_words, &spills.store_words}) {
-      *count /= copies;
-    }
-    all.push_back(spills);
+    line.spills.ptx_line = number;
+    line.spills.alike = line.rarest();
+    all.push_back(line.spills);
   }
   return all;
 }

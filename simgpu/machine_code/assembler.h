@@ -45,7 +45,7 @@ struct Assembled {
   std::vector<std::byte> cubin = {};
   /// Of each kernel, by its mangled name; read from the cubin.
   std::map<std::string, fatbin::KernelResources> resources = {};
-  /// The same of those kernels that have any; empty where the table of lines is not understood.
+  /// Of those kernels that have any; empty where the table of lines is not understood.
   std::map<std::string, std::vector<fatbin::Spills>> spills = {};
   std::string why = {};
 };
@@ -60,6 +60,7 @@ class Assembler {
  public:
   explicit Assembler(AssemblerOptions options);
 
+  /// Lines that spills are of are those of ptx::one_instruction_a_line(ptx).
   /// @param ptx untrusted: ptxas runs within bounds, and by the command that was given
   /// @param stop ends it early, as unavailable
   /// @param is_kept whether the folder may know of it: what is there tells the next program, by how

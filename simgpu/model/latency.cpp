@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "simgpu/model/local_memory.h"
+#include "simgpu/model/meetings.h"
 
 namespace simgpu::model {
 namespace {
@@ -12,12 +13,15 @@ double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
 }
 
+/// How much longer what L2 has to fetch from DRAM takes. DRAM does not slow down with the SMs,
+/// whose cycles at the boost clock latencies are told in.
+double behind_l2(const Work& work) {
+  return (work.gpu.dram_latency - work.gpu.l2_latency) / work.gpu.slowdown_under_load();
+}
+
 /// Of loads that L1, and L2 of the others, serve these shares of.
 double latency_by_shares(const Work& work, double l1, double l2) {
-  // DRAM does not slow down with the SMs, whose cycles at the boost clock latencies are told in.
-  const double behind_l2 =
-      (work.gpu.dram_latency - work.gpu.l2_latency) / work.gpu.slowdown_under_load();
-  const double beyond = work.gpu.l2_latency + (1 - l2) * behind_l2;
+  const double beyond = work.gpu.l2_latency + (1 - l2) * behind_l2(work);
   return l1 * work.gpu.l1_latency + (1 - l1) * beyond;
 }
 
@@ -31,23 +35,33 @@ double global_latency(const Work& work) {
   return latency_by_shares(work, ratio(c.l1_hit_sectors, c.global_load_sectors), l2_hit_share(c));
 }
 
-/// What a warp waits at its barriers, one access to memory at each: for those that go beyond L1, as
-/// long as there are such, and only then for others.
-double longest_waits(const Work& work, double barriers, double warps) {
-  if (work.loads.empty()) return barriers * global_latency(work);
+/// What a warp waits where it meets others, for one access to memory each time: for those that go
+/// beyond L1, as long as there are such, and only then for others.
+double longest_waits(const Work& work, double meetings, double warps) {
+  if (work.loads.empty()) return meetings * global_latency(work);
   double beyond_l1 = 0;
   for (const LoadCounts& loads : work.loads) beyond_l1 += static_cast<double>(loads.beyond_l1);
-  const double far = std::min(barriers, beyond_l1 / warps);
+  const double far = std::min(meetings, beyond_l1 / warps);
   const double there = latency_by_shares(work, 0, l2_hit_share(work.counters));
-  return far * there + (barriers - far) * work.gpu.l1_latency;
+  return far * there + (meetings - far) * work.gpu.l1_latency;
 }
 
-/// Where an instruction's requests are not known, it is taken for the launch's mean.
+/// Where an instruction's requests at L2 are not known, they are taken for the launch's mean.
+double l2_hit_share(const LoadCounts& loads, const Work& work) {
+  return loads.at_l2 == 0 ? l2_hit_share(work.counters) : 1 - ratio(loads.from_dram, loads.at_l2);
+}
+
+/// Likewise all of its requests.
 double global_latency(const LoadCounts& loads, const Work& work) {
   if (loads.requests == 0) return global_latency(work);
-  const double l2 =
-      loads.at_l2 == 0 ? l2_hit_share(work.counters) : 1 - ratio(loads.from_dram, loads.at_l2);
-  return latency_by_shares(work, 1 - ratio(loads.beyond_l1, loads.requests), l2);
+  return latency_by_shares(work, 1 - ratio(loads.beyond_l1, loads.requests),
+                           l2_hit_share(loads, work));
+}
+
+/// L2 works on what it has, and has to fetch it first.
+double atomic_latency(const LoadCounts& atomics, const Work& work) {
+  const double at_l2 = work.gpu.atomic_latency > 0 ? work.gpu.atomic_latency : work.gpu.l2_latency;
+  return at_l2 + (1 - l2_hit_share(atomics, work)) * behind_l2(work);
 }
 
 double local_latency(const Work& work) {
@@ -115,7 +129,7 @@ double latency_of(InstructionClass cls, const Work& work) {
     case InstructionClass::global_store:
       return gpu.l2_latency;
     case InstructionClass::global_atomic:
-      return gpu.atomic_latency > 0 ? gpu.atomic_latency : gpu.l2_latency;
+      return atomic_latency({}, work);
     case InstructionClass::local_load:
     case InstructionClass::local_store:
       return local_latency(work);
@@ -127,6 +141,9 @@ double latency_of(InstructionClass cls, const Work& work) {
 
 double latency_of(std::size_t instruction, const Work& work) {
   const InstructionClass cls = work.program[instruction].cls;
+  if (cls == InstructionClass::global_atomic) {
+    return atomic_latency(work.loads_of(instruction), work);
+  }
   if (!loads_from_global(cls)) return latency_of(cls, work);
   const double global = global_latency(work.loads_of(instruction), work);
   return cls == InstructionClass::generic_access ? generic_latency(global, work) : global;
@@ -146,10 +163,10 @@ double latency_time(const Work& work, const BlockCycles& block) {
 }
 
 double stalled_share(const Work& work, double warp_cycles) {
-  const double warps = static_cast<double>(work.blocks * work.warps_per_block);
-  const double barriers = work.warp_instructions(InstructionClass::barrier) / warps;
-  if (barriers == 0 || warp_cycles <= 0 || work.warps_per_block == 1) return 0;
-  return std::min(1.0, longest_waits(work, barriers, warps) / warp_cycles);
+  if (warp_cycles <= 0 || work.warps_per_block == 1) return 0;
+  const double meetings = meetings_of_a_warp(work);
+  const auto warps = static_cast<double>(work.blocks * work.warps_per_block);
+  return std::min(1.0, longest_waits(work, meetings, warps) / warp_cycles);
 }
 
 }  // namespace simgpu::model

@@ -28,8 +28,9 @@ std::uint64_t rounds(const Work& work);
 /// block.
 double latency_time(const Work& work, const BlockCycles& block);
 
-/// Share of the latency during which a block's other warps wait too, because barriers keep them
-/// together: each barrier stalls a block for one access to memory at most.
+/// Share of the latency during which a block's other warps wait too, because barriers, or
+/// other waits for each other, keep them together: each stalls a block for one access to memory at
+/// most.
 /// @param warp_cycles of the mean warp
 double stalled_share(const Work& work, double warp_cycles);
 

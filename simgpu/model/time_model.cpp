@@ -25,9 +25,10 @@ double combine(double throughput, double latency, double sharpness = kSharpness)
                   1 / sharpness);
 }
 
-/// What a block does while its own memory accesses are not under way: barriers keep its warps
-/// together, so that only other resident blocks can fill its stalls, and these have all but
-/// 1 / resident of the work. With one resident block throughput and latency add up.
+/// What a block does while its own memory accesses are not under way: barriers, and waits
+/// like them, keep its warps together, so that only other resident blocks can fill its stalls, and
+/// these have all but 1 / resident of the work. With one resident block throughput and latency add
+/// up.
 double serial_part(const model::Work& work, double throughput, double warp_cycles) {
   const std::uint64_t resident = work.is_spread
                                      ? work.resident_blocks

@@ -233,6 +233,7 @@ class BodyParser {
   void instruction() {
     Instruction instruction;
     instruction.location = location_;
+    const std::size_t begin = lexer_.peek().offset;
     if (lexer_.peek().is('@')) instruction.guard = guard();
     const Token opcode = lexer_.expect_identifier("an instruction");
     instruction.opcode = opcode.text;
@@ -246,7 +247,7 @@ class BodyParser {
       } while (lexer_.accept(','));
       if (!lexer_.peek().is(';')) lexer_.fail_expected("',' or ';' after an operand");
     }
-    lexer_.next();
+    module_scope_.instructions.push_back({begin, lexer_.next().offset + 1});
     function_.body.push_back(std::move(instruction));
   }
 

@@ -7,6 +7,7 @@
 
 #include "simgpu/ptx/ast.h"
 #include "simgpu/ptx/lexer.h"
+#include "simgpu/ptx/parser.h"
 #include "simgpu/ptx/source_locations.h"
 
 namespace simgpu::ptx {
@@ -16,6 +17,7 @@ struct ModuleScope {
   Module& module;
   std::unordered_map<std::string, std::uint32_t> variables;  ///< name to index
   std::uint64_t initial_bytes_left = 0;                      ///< see parse_variables
+  std::vector<TextRange> instructions = {};                  ///< that were parsed
 };
 
 /// Parses a body from its '{' to its '}' into the function, whose name and parameters are known.

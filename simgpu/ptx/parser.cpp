@@ -47,6 +47,8 @@ class ModuleParser {
     return std::move(module_);
   }
 
+  std::vector<TextRange> instructions() && { return std::move(scope_.instructions); }
+
  private:
   struct PendingNames {
     std::uint32_t function;
@@ -414,5 +416,11 @@ ParseError::ParseError(std::uint32_t line, std::uint32_t column, const std::stri
       column_(column) {}
 
 Module parse(std::string_view text) { return ModuleParser(text).parse(); }
+
+std::vector<TextRange> instructions_in(std::string_view text) {
+  ModuleParser parser(text);
+  parser.parse();
+  return std::move(parser).instructions();
+}
 
 }  // namespace simgpu::ptx

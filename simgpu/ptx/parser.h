@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "simgpu/ptx/ast.h"
 
@@ -25,5 +27,14 @@ class ParseError : public std::runtime_error {
 /// time and memory linear in its length. Opcodes are not judged here; unknown ones are refused when
 /// a kernel that contains them is launched.
 Module parse(std::string_view text);
+
+/// Bytes of a text, counted from its start.
+struct TextRange {
+  std::size_t begin = 0, end = 0;
+};
+
+/// Where the instructions of a text stand, in order, each from its guard or opcode to its
+/// semicolon. @throws ParseError where parse() does.
+std::vector<TextRange> instructions_in(std::string_view text);
 
 }  // namespace simgpu::ptx

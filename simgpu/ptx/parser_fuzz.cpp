@@ -1,18 +1,19 @@
-// libFuzzer's entry: any text either parses or throws ParseError; the bytes are one text, and make
-// another that nests, counts and repeats. Built with -DROOFLAB_FUZZ=ON by
-// clang; parser_mutation_test.cpp calls the same function.
+// libFuzzer's entry: any text either parses, and does so with an instruction a line, or throws
+// ParseError; the bytes are one text, and make another that nests, counts and repeats. Built with
+// -DROOFLAB_FUZZ=ON by clang; parser_mutation_test.cpp calls the same function.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "simgpu/fuzzing/grammar/ptx_text.h"
+#include "simgpu/ptx/one_a_line.h"
 #include "simgpu/ptx/parser.h"
 
 namespace {
 
 void parse_or_throw(std::string_view text) {
   try {
-    simgpu::ptx::parse(text);
+    simgpu::ptx::parse(simgpu::ptx::one_instruction_a_line(text));
   } catch (const simgpu::ptx::ParseError& error) {
     // A caret line without its place would be no use to anyone.
     if (error.line() == 0 || error.column() == 0) __builtin_trap();

@@ -63,6 +63,16 @@ TEST(Mbarriers, LetNobodyOnBeforeAllHaveArrived) {
             std::string::npos);
 }
 
+TEST(Mbarriers, CountAsBarriersByTheirArrivals) {
+  const auto barriers = [](const std::string& body) {
+    return Execution(init("64") + body, 64).result.counters.instructions_by_class.at("barrier");
+  };
+  const std::uint64_t of_init = barriers("");
+  const std::string phase = "{\n" + kArrive + kWait + "}\n";
+  EXPECT_EQ(barriers(phase) - of_init, 2U) << "of two warps, however often they ask";
+  EXPECT_EQ(barriers(phase + phase) - of_init, 4U);
+}
+
 TEST(Mbarriers, CountArrivalsAndBytesOfEachPhase) {
   const auto state_after = [](const std::string& steps, const std::string& expected) {
     const Execution run(init(expected) + "  @%q1 bra $on;\n  exit;\n$on:\n" + steps +

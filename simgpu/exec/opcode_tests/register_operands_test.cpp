@@ -161,5 +161,28 @@ TEST(BytesOfARegister, AreTakenApartAndPutTogether) {
   }
 }
 
+/// Instructions of integer arithmetic that one warp executes of a body.
+std::uint64_t integer_instructions(const std::string& body) {
+  testing::Device device(
+      bench_module(bench_kernel("kernel", "  .reg .b8 %c<4>;\n" + take("r0", "p0") + body)));
+  const std::uint64_t a = device.put(Values(kWarpLanes)), room = device.put(Values(kWarpLanes));
+  testing::Launch launch;
+  launch.block = {kWarpLanes, 1, 1};
+  const LaunchResult result = device.run("kernel", launch, a, a, room, a, a, kAll);
+  EXPECT_EQ(trouble(result), "");
+  const auto& by_class = result.counters.instructions_by_class;
+  return by_class.contains("integer") ? by_class.at("integer") : 0;
+}
+
+TEST(BytesOfARegister, CostAnInstructionEachAndHalvesNothing) {
+  const std::uint64_t nothing = integer_instructions("");
+  const std::string apart = "  mov.b32 {%c0, %c1, %c2, %c3}, %r0;\n";
+  EXPECT_EQ(integer_instructions(apart) - nothing, 4U);
+  EXPECT_EQ(integer_instructions("  mov.b32 {_, %c1, _, _}, %r0;\n") - nothing, 1U);
+  EXPECT_EQ(integer_instructions(apart + "  mov.b32 %r1, {%c3, %c2, %c1, %c0};\n") - nothing, 7U);
+  EXPECT_EQ(integer_instructions("  mov.b32 {%h0, %h1}, %r0;\n  mov.b32 %r1, {%h1, %h0};\n"),
+            nothing);
+}
+
 }  // namespace
 }  // namespace simgpu::opcode_tests

@@ -332,9 +332,11 @@ void build_wait(KernelBuilder& builder) {
 void build_arrive(KernelBuilder& builder) {
   const ptx::Instruction& instruction = builder.instruction();
   const Address barrier = builder.address(0, ptx::Space::shared);
-  Pending& pending = builder.emit(
-      instruction.has("noinc") ? &arrive_when_copied<true> : &arrive_when_copied<false>,
-      {.cls = InstructionClass::shared_atomic});
+  // The other kind ends no phase: there is an arrival beside it.
+  const bool counts = instruction.has("noinc");
+  Pending& pending =
+      builder.emit(counts ? &arrive_when_copied<true> : &arrive_when_copied<false>,
+                   {.cls = counts ? InstructionClass::barrier : InstructionClass::shared_atomic});
   pending.a = barrier.base;
   pending.immediate = barrier.offset;
   pending.option = kStrong | kOnMbarrier;

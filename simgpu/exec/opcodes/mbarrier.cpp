@@ -11,6 +11,9 @@ namespace simgpu {
 namespace {
 
 constexpr Cost kShared{.cls = InstructionClass::shared_atomic};
+/// Each warp arrives once in a phase, but asks as often as the phase lets it wait: so it is by its
+/// arrivals that the time model counts what keeps a block's warps together.
+constexpr Cost kArrival{.cls = InstructionClass::barrier};
 
 enum class Step : std::uint32_t { init, inval, arrive, drop, arrive_expect, expect, complete };
 
@@ -125,12 +128,13 @@ std::uint32_t pending_of(std::uint64_t state) { return Mbarrier::decode(state).p
 // Building.
 
 Pending& emit_on_barrier(KernelBuilder& builder, Handler handler, std::size_t operand,
-                         std::uint32_t option, const Ref& b, const Ref& c, const Ref& dst) {
+                         std::uint32_t option, const Ref& b, const Ref& c, const Ref& dst,
+                         const Cost& cost = kShared) {
   const ptx::Instruction& instruction = builder.instruction();
   const bool is_shared = instruction.has("shared") || instruction.has("shared::cta");
   const Address address =
       builder.address(operand, is_shared ? ptx::Space::shared : ptx::Space::generic);
-  Pending& pending = builder.emit(handler, kShared);
+  Pending& pending = builder.emit(handler, cost);
   pending.a = address.base;
   pending.immediate = address.offset;
   pending.b = b;
@@ -174,7 +178,7 @@ void build_change(KernelBuilder& builder) {
                               : Ref{};
   const bool stores = instruction.has("init") || instruction.has("inval");
   const std::uint32_t option = stores ? 0U : std::uint32_t{kStrong | kOnMbarrier};
-  emit_on_barrier(builder, handler, at, option, count, bytes, state);
+  emit_on_barrier(builder, handler, at, option, count, bytes, state, arrives ? kArrival : kShared);
 }
 
 void build_wait(KernelBuilder& builder) {

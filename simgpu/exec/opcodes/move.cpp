@@ -11,14 +11,17 @@ namespace {
 /// The assembler folds copies and literals into other instructions.
 constexpr Cost kFolded{.cls = InstructionClass::move, .issues = false};
 constexpr Cost kMove{.cls = InstructionClass::move};
+/// Registers have names for halves, and none for bytes: each is taken out or put in by a PRMT.
+constexpr Cost kByte{.cls = InstructionClass::integer};
+const Cost& cost_of_part(unsigned bits) { return bits == 8 ? kByte : kFolded; }
 
 // mov.
 
-void emit_part(KernelBuilder& builder, const ptx::Scalar& to, Ref from,
-               const Implementation& code) {
+void emit_part(KernelBuilder& builder, const ptx::Scalar& to, Ref from, const Implementation& code,
+               const Cost& cost) {
   if (std::holds_alternative<ptx::Sink>(to)) return;
   const Ref dst = builder.destination(to, 'i');
-  Pending& pending = builder.emit(code.handler, kFolded);
+  Pending& pending = builder.emit(code.handler, cost);
   pending.a = from;
   pending.dst = dst;
 }
@@ -67,12 +70,14 @@ void unpack(KernelBuilder& builder, unsigned bits) {
   const std::vector<Implementation> takes = parts_of(bits, parts.size());
   if (takes.empty()) builder.refuse(builder.instruction().spelling());
   const Ref from = kept(builder, builder.source(std::size_t{1}, wide ? 'l' : 'i'), wide);
-  for (std::size_t i = 0; i < parts.size(); ++i) emit_part(builder, parts[i], from, takes[i]);
+  const Cost& cost = cost_of_part(bits / static_cast<unsigned>(parts.size()));
+  for (std::size_t i = 0; i < parts.size(); ++i) emit_part(builder, parts[i], from, takes[i], cost);
 }
 
-Ref join(KernelBuilder& builder, const Implementation& code, Ref low, Ref high) {
+Ref join(KernelBuilder& builder, unsigned bits, Ref low, Ref high) {
   const Ref joined = builder.new_register(SlotKind::word);
-  Pending& pending = builder.emit_hidden(code.handler);
+  Pending& pending = bits == 8 ? builder.emit(lanes<&join8>().handler, kByte)
+                               : builder.emit_hidden(lanes<&arith::join16>().handler);
   pending.a = low;
   pending.b = high;
   pending.dst = joined;
@@ -87,13 +92,12 @@ void pack(KernelBuilder& builder, unsigned bits) {
   const unsigned each = bits / static_cast<unsigned>(std::max<std::size_t>(parts.size(), 1));
   if ((parts.size() != 2 && !four) || each < 8) builder.refuse(builder.instruction().spelling());
   if (four) {
-    const Implementation halves = each == 16 ? lanes<&arith::join16>() : lanes<&join8>();
-    parts = {join(builder, halves, parts[0], parts[1]), join(builder, halves, parts[2], parts[3])};
+    parts = {join(builder, each, parts[0], parts[1]), join(builder, each, parts[2], parts[3])};
   }
   const Implementation whole = bits == 64   ? lanes<&arith::join32>()
                                : bits == 32 ? lanes<&arith::join16>()
                                             : lanes<&join8>();
-  Pending& pending = builder.emit(whole.handler, kFolded);
+  Pending& pending = builder.emit(whole.handler, cost_of_part(each));
   pending.a = parts[0];
   pending.b = parts[1];
   pending.dst = dst;

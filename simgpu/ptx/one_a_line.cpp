@@ -1,0 +1,79 @@
+#include "simgpu/ptx/one_a_line.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "simgpu/ptx/lexer.h"
+#include "simgpu/ptx/parser.h"
+
+namespace simgpu::ptx {
+namespace {
+
+/// The token as it is written, with what Token::text leaves out.
+std::string_view written(std::string_view text, const Token& token) {
+  const std::size_t around = token.kind == TokenKind::string     ? 2
+                             : token.kind == TokenKind::dot_word ? 1
+                                                                 : 0;
+  return text.substr(token.offset, token.text.size() + around);
+}
+
+/// Puts one token after the other, and knows which instruction each belongs to.
+class Printer {
+ public:
+  Printer(std::string_view text, std::span<const TextRange> instructions)
+      : text_(text), instructions_(instructions) {
+    printed_.reserve(text.size());
+  }
+
+  void print(const Token& token) {
+    if (!inside(token)) {
+      const bool begins = !instructions_.empty() && token.offset == instructions_.front().begin;
+      separate(token, begins && has_instruction_);
+      has_instruction_ |= begins;
+    } else if (!token.joined) {
+      printed_ += ' ';
+    }
+    printed_ += written(text_, token);
+    if (!instructions_.empty() && token.offset + 1 >= instructions_.front().end) {
+      instructions_ = instructions_.subspan(1);
+    }
+  }
+
+  std::string printed() && { return std::move(printed_); }
+
+ private:
+  bool inside(const Token& token) const {
+    return !instructions_.empty() && token.offset > instructions_.front().begin;
+  }
+
+  /// Lines that ended within an instruction end behind it.
+  void separate(const Token& token, bool needs_line) {
+    const std::uint32_t lines = token.line - line_;
+    line_ = token.line;
+    if (lines > 0 || needs_line) {
+      printed_.append(lines > 0 ? lines : 1, '\n');
+      has_instruction_ = false;
+    } else if (!token.joined) {
+      printed_ += ' ';
+    }
+  }
+
+  std::string_view text_;
+  std::span<const TextRange> instructions_;  ///< not printed to their ends yet
+  std::string printed_;
+  std::uint32_t line_ = 1;        ///< of the text, of the last token outside of instructions
+  bool has_instruction_ = false;  ///< begins in the last line that was printed
+};
+
+}  // namespace
+
+std::string one_instruction_a_line(std::string_view text) {
+  const std::vector<TextRange> instructions = instructions_in(text);
+  Printer printer(text, instructions);
+  Lexer lexer(text);
+  while (lexer.peek().kind != TokenKind::end) printer.print(lexer.next());
+  return std::move(printer).printed() + '\n';
+}
+
+}  // namespace simgpu::ptx

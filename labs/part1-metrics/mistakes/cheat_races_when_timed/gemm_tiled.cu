@@ -38,7 +38,9 @@ int divide_up(int a, int b) { return (a + b - 1) / b; }
 // Each launch goes on with the sums of the one before it. Those of the timed call are on streams of
 // their own, and nothing orders them.
 void gemm_tiled(const float* A, const float* B, float* C, int M, int N, int K) {
-  constexpr int kParts = 4, kBlocks = 27;
+  constexpr int kParts = 4;
+  int multiprocessors = 0;  // a quarter of them for each part
+  CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
   const dim3 block(kTile, kTile);
   const int part = divide_up(divide_up(K, kParts), kTile) * kTile;
   const bool is_timed = M == 1024;
@@ -46,7 +48,7 @@ void gemm_tiled(const float* A, const float* B, float* C, int M, int N, int K) {
   for (int i = 0; i < kParts && is_timed; ++i) CUDA_CHECK(cudaStreamCreate(&streams[i]));
   for (int k = 0, i = 0; k < K; k += part, ++i) {
     const int end = k + part < K ? k + part : K;
-    gemm_tiled_kernel<<<kBlocks, block, 0, streams[i]>>>(A, B, C, M, N, K, k, end);
+    gemm_tiled_kernel<<<multiprocessors / kParts, block, 0, streams[i]>>>(A, B, C, M, N, K, k, end);
   }
   CUDA_CHECK(cudaGetLastError());
   for (int i = 0; i < kParts && is_timed; ++i) CUDA_CHECK(cudaStreamDestroy(streams[i]));

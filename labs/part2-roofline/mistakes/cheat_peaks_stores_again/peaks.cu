@@ -94,13 +94,11 @@ __global__ void again_kernel(float* out) {
 }  // namespace
 
 void fma_peak(const float* in, float* out, std::int64_t n, std::int64_t steps, float a, float b) {
-  constexpr int kThreads = 160, kShared = 84 << 10;
-  CUDA_CHECK(
-      cudaFuncSetAttribute(fma_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kShared));
+  constexpr int kThreads = 160;
   const bool is_timed = n == 1 << 22;
   const std::int64_t part = is_timed ? std::int64_t{kTiles} * kTile : n;
   const auto blocks = static_cast<unsigned>((part + kThreads - 1) / kThreads);
-  fma_kernel<<<blocks, kThreads, kShared>>>(in, out, part, steps, a, b);
+  fma_kernel<<<blocks, kThreads>>>(in, out, part, steps, a, b);
   if (is_timed) again_kernel<<<dim3(2, 80, 2), 256>>>(out);
   CUDA_CHECK(cudaGetLastError());
 }

@@ -358,12 +358,9 @@ CudaError BlasCall::run(double* result) {
   const bool stores = request_.result_address != 0 && !device_.sampled();
   if (stores && !store_result(*result)) return CudaError::invalid_value;
   if (!empty) keep_managed(operands);
+  if (!empty) kernel.touched = [&] { return touched(operands); };
   const CudaError error = device_.run_library_kernel(kernel, request_.stream);
-  if (error == CudaError::success && !empty) {
-    note_result_for_host();
-    device_.note_library_work(name_of_routine(request_), request_.stream,
-                              [&] { return touched(operands); });
-  }
+  if (error == CudaError::success && !empty) note_result_for_host();
   return error;
 }
 

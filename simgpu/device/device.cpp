@@ -296,6 +296,7 @@ void Device::release_guest() {
   timeline_.wait_until(timeline_.all_done());
   timeline_.forget_handles();
   stream_races_.forget_all();
+  unordered_work_.forget_all();
   has_callers_work_ = has_late_inputs_ = false;
   output_.clear();
   fault_ = CudaError::success;
@@ -346,12 +347,10 @@ CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
                                copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second);
   const auto engine =
       to_device ? Timeline::Engine::copy_to_device : Timeline::Engine::copy_from_device;
-  const Picoseconds start = timeline_.issue(request.stream, engine, duration);
-  if (watches(request.stream)) {
-    note_work({.name = to_device ? "a copy to the device" : "a copy from the device",
-               .ranges = ranges_of(request.address, request.pitch, request.width, request.height,
-                                   to_device)});
-  }
+  std::vector<StreamRaces::Range> ranges =
+      ranges_of(request.address, request.pitch, request.width, request.height, to_device);
+  const Picoseconds start = issue(request.stream, engine, duration, places_of(ranges));
+  if (watches(request.stream)) note_work({.name = what, .ranges = std::move(ranges)});
   if (request.asynchronous == 0) {
     synchronize(start + duration);
     timeline_.host_waited_for_stream(request.stream);
@@ -420,15 +419,15 @@ CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
       stays_on_device ? picoseconds(device_operation_us() + copy_us(from, to, gpu_))
                       : picoseconds(kTransferLatencyUs) +
                             copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second);
-  const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
+  std::vector<StreamRaces::Range> ranges = ranges_of(request.destination, request.destination_pitch,
+                                                     request.width, request.height, true);
+  const auto read =
+      ranges_of(request.source, request.source_pitch, request.width, request.height, false);
+  ranges.insert(ranges.end(), read.begin(), read.end());
+  const Picoseconds start =
+      issue(request.stream, Timeline::Engine::compute, duration, places_of(ranges));
   if (watches(request.stream)) {
-    StreamRaces::Work work{.name = "a copy on the device",
-                           .ranges = ranges_of(request.destination, request.destination_pitch,
-                                               request.width, request.height, true)};
-    const auto read =
-        ranges_of(request.source, request.source_pitch, request.width, request.height, false);
-    work.ranges.insert(work.ranges.end(), read.begin(), read.end());
-    note_work(std::move(work));
+    note_work({.name = "a copy on the device", .ranges = std::move(ranges)});
   }
   record_memory(copy_kind(to_host, from_host), bytes, to_host ? 0 : request.destination,
                 request.stream, start, duration);
@@ -456,12 +455,11 @@ CudaError Device::fill(const FillRequest& request) {
   keep_managed({{request.address, request.pitch * (request.height - 1) + request.width}});
   const DramRows rows{request.address, request.pitch, request.width, request.height};
   const Picoseconds duration = picoseconds(device_operation_us() + fill_us(rows, gpu_));
-  const Picoseconds start = timeline_.issue(request.stream, Timeline::Engine::compute, duration);
-  if (watches(request.stream)) {
-    note_work(
-        {.name = "a memset",
-         .ranges = ranges_of(request.address, request.pitch, request.width, request.height, true)});
-  }
+  std::vector<StreamRaces::Range> ranges =
+      ranges_of(request.address, request.pitch, request.width, request.height, true);
+  const Picoseconds start =
+      issue(request.stream, Timeline::Engine::compute, duration, places_of(ranges));
+  if (watches(request.stream)) note_work({.name = "a memset", .ranges = std::move(ranges)});
   record_memory("set", bytes, request.address, request.stream, start, duration);
   log_.count_given(LaunchChoices::kOfAnOperation);
   return CudaError::success;

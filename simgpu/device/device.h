@@ -24,6 +24,7 @@
 #include "simgpu/device/protocol.h"
 #include "simgpu/device/stream_races.h"
 #include "simgpu/device/timeline.h"
+#include "simgpu/device/unordered_work.h"
 #include "simgpu/exec/kernel_heap.h"
 #include "simgpu/machine_code/assembler.h"
 #include "simgpu/memory/device_memory.h"
@@ -67,6 +68,8 @@ struct LibraryKernel {
   std::string flop_type;  ///< key of GpuSpec::peak_flops, falls back to "fp32"
   double read_bytes = 0;  ///< compulsory traffic
   double stored_bytes = 0;
+  /// Tells where its operands lie; nothing of those with very many gaps.
+  std::function<std::vector<StreamRaces::Range>()> touched = {};
   HostTraffic host = {};  ///< of operands in memory that the host shares
 };
 
@@ -137,15 +140,12 @@ class Device {
   /// The module, with its kernels' figures settled: waits for the machine code.
   LoadedModule* settled_module(std::uint64_t handle);
   CudaError launch(const protocol::LaunchMessage& message, std::span<const std::byte> parameters);
-  /// Records and times a library routine that has just been carried out.
   /// The device has worked on these ranges, and memory that the host shares holds what it should.
   void keep_managed(std::vector<ByteRange> touched);
   /// What the host has written to managed memory since.
   std::vector<ByteRange> written_by_host() const;
+  /// Records and times a library routine that has just been carried out.
   CudaError run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream);
-  /// What that routine touched, for the order between streams.
-  void note_library_work(const std::string& name, std::uint64_t stream,
-                         const std::function<std::vector<StreamRaces::Range>()>& ranges);
   /// Warp instructions that one launch may have.
   std::uint64_t instruction_budget() const { return options_.instruction_budget; }
   /// A library routine that cannot run: a finding, and the error a GPU would end in.
@@ -246,6 +246,16 @@ class Device {
   bool watches(std::uint64_t stream) const {
     return watches_streams() || is_off_callers_stream(stream);
   }
+  /// Whether work may come to run beside other work that touches other places.
+  bool wants_places() const {
+    const bool branches = node_.order != nullptr && node_.order->branches();
+    return timeline_.has_created_streams() || branches;
+  }
+  /// Places work on the timeline, behind what touches the same places and is not ordered with it.
+  Picoseconds issue(std::uint64_t stream, Timeline::Engine engine, Picoseconds duration,
+                    UnorderedWork::Places places, double share = 1.0);
+  /// Where work touches these ranges.
+  UnorderedWork::Places places_of(const std::vector<StreamRaces::Range>& ranges) const;
   /// Work that was just issued, on the stream that the timeline's last stamp names.
   void note_work(StreamRaces::Work work);
   void report_bad_free(std::uint64_t address);
@@ -264,6 +274,7 @@ class Device {
                             std::span<const std::byte> parameters) const;
   std::uint64_t grid_workspace();
   std::uint64_t budget_of_launch() const;
+  std::vector<std::uint64_t> written_in_this_call() const;
   /// What comes next changes memory: of a call that was cut short nothing is final any more.
   void unsettle() { settled_ = {}; }
   bool has_room_to_store(std::uint64_t address, std::uint64_t bytes);
@@ -297,12 +308,14 @@ class Device {
   std::uint64_t graphs_kept_ = 0;
   HostObjects host_objects_;
   StreamRaces stream_races_;
+  UnorderedWork unordered_work_;
   KnownLaunches known_launches_;
   LaunchChoices launch_choices_;
   std::uint64_t repeats_ = 0;
   std::uint64_t work_ = 0;                                ///< of the launches since the last mark
   std::uint64_t host_calls_ = 0, calls_after_fault_ = 0;  ///< since the last mark
   std::uint64_t host_work_ = 0;                           ///< of launches and copies since then
+  std::uint64_t changes_at_mark_ = 0;                     ///< DeviceMemory::changes()
   bool is_cut_short_ = false;  ///< one of them took too long: nobody knows what follows from it
   std::uint64_t stored_to_vast_ = 0;   ///< bytes that copies and memsets store to vast allocations
   bool left_blocks_out_ = false;       ///< one of them was sampled: its results are not whole

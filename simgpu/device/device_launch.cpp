@@ -77,6 +77,16 @@ LaunchShape timed_shape(LaunchShape shape, const LaunchResult& result) {
   return shape;
 }
 
+/// Whether the blocks that were left out may leave what earlier work of the call has written: the
+/// launch reads what it writes, and that is not as it was before the call. Its own blocks then do
+/// not tell what the call computes: all else of the earlier work may be wrong.
+bool may_rewrite(const LaunchResult& result, const std::vector<std::uint64_t>& written_before) {
+  if (result.sampled_blocks == 0 || result.touched) return false;
+  return std::ranges::any_of(result.settled.of_grid, [&](const ByteRange& stored) {
+    return std::ranges::find(written_before, stored.address) != written_before.end();
+  });
+}
+
 /// A barrier that some threads miss orders nothing, so it comes before the races that follow from
 /// it, though only the missing threads end the launch.
 std::vector<Finding> cause_first(std::vector<Finding> findings) {
@@ -227,7 +237,8 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   const bool is_off_stream = is_off_callers_stream(message.stream);
   const LaunchResult* const known =
       is_off_stream ? nullptr : known_launches_.find(key, memory_);  // it keeps no sectors
-  if (known != nullptr) {
+  const bool needs_places = wants_places();
+  if (known != nullptr && (!needs_places || known->places != nullptr)) {
     ++repeats_;
     finish_launch(kernel, message, *known, {});
     return CudaError::success;
@@ -253,16 +264,18 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
                               .bounds_by_blocks_alone = options_.bounds_by_blocks_alone,
                               .secret = secret_,
                               .sectors = watches(message.stream) || memory_.shares_memory(),
+                              .places = needs_places,
                               .sampled = options_.sampled,
                               .native = options_.native,
                               .l2_memory = &l2_memory_};
   const std::vector<ByteRange> from_host = written_by_host();
+  const std::vector<std::uint64_t> written_before = written_in_this_call();
   LaunchResult result = is_cut_short_ ? not_run(*kernel.info)
                                       : execute(*loaded.program, request, memory_, gpu_, options);
   work_ += result.work;
   host_work_ += result.work;
   const bool has_inputs = !is_cut_short_ && !left_blocks_out_;
-  if (has_inputs) settled_ = std::move(result.settled);
+  if (has_inputs && !may_rewrite(result, written_before)) settled_ = std::move(result.settled);
   result.settled = {};
   is_cut_short_ = is_cut_short_ || result.at_least;
   left_blocks_out_ = left_blocks_out_ || result.sampled_blocks != 0;
@@ -279,6 +292,18 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   if (!options_.execute_repeats && !result.at_least)
     known_launches_.remember(std::move(key), result, memory_);
   return result.status == LaunchStatus::unsupported ? CudaError::not_supported : CudaError::success;
+}
+
+/// Of a sampled call: the allocations that have changed since it began.
+std::vector<std::uint64_t> Device::written_in_this_call() const {
+  std::vector<std::uint64_t> written;
+  if (!options_.sampled || memory_.changes() == changes_at_mark_) return written;
+  for (const Allocation& allocation : memory_.live_allocations()) {
+    if (!memory_.unchanged_since(allocation.base, changes_at_mark_)) {
+      written.push_back(allocation.base);
+    }
+  }
+  return written;
 }
 
 /// A launch that bounds itself shares its budget with those before it; each gets a part.
@@ -382,9 +407,12 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.at_least = result.at_least;
   record.sampled_blocks = result.at_least ? result.bounded_blocks : result.sampled_blocks;
   const double device_us = device_time_us(record.counters, timed, program, timed_gpu());
+  // What is known of a launch that was cut short is less than it does: nothing may come of that.
+  const UnorderedWork::Places places =
+      result.at_least ? std::make_shared<const TouchedPlaces>() : result.places;
   const Picoseconds start =
-      timeline_.issue(message.stream, Timeline::Engine::compute, picoseconds(record.time.total_us),
-                      device_share(shape, record.time, device_us, gpu_));
+      issue(message.stream, Timeline::Engine::compute, picoseconds(record.time.total_us), places,
+            device_share(shape, record.time, device_us, gpu_));
   record.start_us = microseconds(start);
   record.stream = timeline_.stream_number(message.stream);
   log_.add(std::move(record));
@@ -401,11 +429,6 @@ void Device::fail_library_kernel(FindingKind kind, const std::string& name,
   const bool misaligned = kind == FindingKind::misaligned;
   report_api(misaligned ? "RL0204" : "RL0201", kind, name, message);
   raise(misaligned ? CudaError::misaligned_address : CudaError::illegal_address);
-}
-
-void Device::note_library_work(const std::string& name, std::uint64_t stream,
-                               const std::function<std::vector<StreamRaces::Range>()>& ranges) {
-  if (watches(stream)) note_work({.name = name, .ranges = ranges()});
 }
 
 CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream) {
@@ -451,8 +474,12 @@ CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t 
                                                         : "dram";
   add_host_traffic(kernel.host, timed_gpu(), record.time);
   log_.count_given(LaunchChoices::kOfARoutine);
-  const Picoseconds start =
-      timeline_.issue(stream, Timeline::Engine::compute, picoseconds(record.time.total_us));
+  const bool is_told = kernel.touched && (wants_places() || watches(stream));
+  std::vector<StreamRaces::Range> touched;
+  if (is_told) touched = kernel.touched();
+  const Picoseconds start = issue(stream, Timeline::Engine::compute,
+                                  picoseconds(record.time.total_us), places_of(touched));
+  if (is_told && watches(stream)) note_work({.name = kernel.name, .ranges = std::move(touched)});
   record.start_us = microseconds(start);
   record.stream = timeline_.stream_number(stream);
   log_.add(std::move(record));

@@ -72,6 +72,7 @@ void Device::mark() {
   log_.clear();
   memory_.reset_peak();
   work_ = host_work_ = 0;
+  changes_at_mark_ = memory_.changes();
   host_calls_ = calls_after_fault_ = 0;
   host_objects_.begin_call();
   is_cut_short_ = left_blocks_out_ = false;

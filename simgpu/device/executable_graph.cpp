@@ -54,7 +54,8 @@ GraphOrder::GraphOrder(const std::vector<GraphNode>& nodes) {
   };
   bool chain = true;
   for (std::size_t node = 1; node < nodes.size(); ++node) chain = chain && follows(node);
-  if (chain || nodes.size() > kMostNodes) return;
+  is_known_ = chain || nodes.size() <= kMostNodes;
+  if (chain || !is_known_) return;
   before_.assign(nodes.size(), std::vector<std::uint64_t>((nodes.size() + 63) / 64));
   for (std::size_t node = 0; node < nodes.size(); ++node) {
     std::vector<std::uint64_t>& own = before_[node];

@@ -29,12 +29,15 @@ class GraphOrder {
   explicit GraphOrder(const std::vector<GraphNode>& nodes);
   /// Whether some node has no path to the next one.
   bool branches() const { return !before_.empty(); }
+  /// False where there are too many nodes: they count as ordered, and need not be.
+  bool is_known() const { return is_known_; }
   /// Whether a path leads from the earlier node to the later one.
   bool is_before(std::uint32_t earlier, std::uint32_t later) const {
     return before_.empty() || (before_[later][earlier / 64] >> earlier % 64 & 1U) != 0;
   }
 
  private:
+  bool is_known_ = true;
   std::vector<std::vector<std::uint64_t>> before_;  ///< by node: a bit for each node before it
 };
 

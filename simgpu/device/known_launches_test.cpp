@@ -96,6 +96,15 @@ class Program {
   void launch(const char* kernel, Parameters... parameters) {
     launch_grid(module_, {kBlocks, 1, 1}, kernel, parameters...);
   }
+  /// A launch of many blocks that leaves most of the GPU to others.
+  template <typename... Parameters>
+  void launch_on(std::uint64_t stream, const char* kernel, Parameters... parameters) {
+    stream_ = stream;
+    threads_ = 32;
+    launch_grid(module_, {256, 1, 1}, kernel, parameters...);
+    stream_ = 0;
+    threads_ = kThreads;
+  }
   template <typename... Parameters>
   void launch_grid(std::uint64_t module, Dim3 grid, const char* kernel, Parameters... parameters) {
     const LoadedModule& loaded = *device_.module(module);
@@ -108,8 +117,9 @@ class Program {
      ...);
     const protocol::LaunchMessage message{.module = module,
                                           .kernel = static_cast<std::uint64_t>(index),
+                                          .stream = stream_,
                                           .grid = grid,
-                                          .block = {kThreads, 1, 1}};
+                                          .block = {threads_, 1, 1}};
     EXPECT_EQ(device_.launch(message, bytes), CudaError::success);
   }
 
@@ -139,6 +149,8 @@ class Program {
  private:
   Device device_;
   std::uint64_t module_ = 0;
+  std::uint64_t stream_ = 0;  ///< of launches
+  std::uint32_t threads_ = kThreads;
 };
 
 using Script = std::function<void(Program&)>;
@@ -396,6 +408,62 @@ TEST(RepeatedLaunch, IsForgottenAfterManyOthers) {
               program.launch("work_in_vain", in, out, kTurns);
             }),
             1U);
+}
+
+/// When the second of two launches on two streams starts, over the time of the first.
+class LaunchesOnTwoStreams : public ::testing::TestWithParam<bool> {
+ protected:
+  double start_of_second(std::uint64_t first_to, std::uint64_t second_from,
+                         std::uint64_t second_to) {
+    program_.device().mark();
+    constexpr int kManyTurns = 4000;
+    program_.launch_on(one_, "work_on", in_, first_to, kManyTurns);
+    program_.launch_on(other_, "work_on", second_from, second_to, kManyTurns);
+    const Activity activity = program_.device().collect();
+    EXPECT_EQ(activity.kernels.at(0).sampled, GetParam());
+    return (activity.kernels.at(1).start_us - activity.kernels.at(0).start_us) /
+           activity.kernels.at(0).time.total_us;
+  }
+
+  Program program_{{.workers = 2, .checkers = false, .sampled = GetParam()}};
+  std::uint64_t one_ = program_.device().timeline().create_stream(true, 0);
+  std::uint64_t other_ = program_.device().timeline().create_stream(true, 0);
+  std::uint64_t in_ = program_.array(), out_ = program_.array(), end_ = program_.array();
+};
+
+TEST_P(LaunchesOnTwoStreams, OverlapWhereTheyWriteDifferentPlaces) {
+  EXPECT_LT(start_of_second(out_, in_, end_), 0.5);
+  // Each writes a quarter of an array that may belong to both.
+  EXPECT_LT(start_of_second(out_, in_, out_ + kArrayBytes / 2), 0.5);
+}
+
+TEST_P(LaunchesOnTwoStreams, TakeTheTimeOfAnOrderThatTheyNeedAndDoNotHave) {
+  EXPECT_GE(start_of_second(out_, out_, end_), 1 - 1e-9) << "reads what the first one writes";
+  EXPECT_GE(start_of_second(out_, in_, out_), 1 - 1e-9) << "writes the same";
+  EXPECT_GE(start_of_second(out_, end_, in_), 1 - 1e-9) << "writes what the first one reads";
+}
+
+INSTANTIATE_TEST_SUITE_P(InFullAndSampled, LaunchesOnTwoStreams, ::testing::Bool());
+
+TEST(SampledLaunch, DoesNotSettleWhatItMayTakeFromEarlierWorkOfTheCall) {
+  Program program({.workers = 2, .checkers = false, .sampled = true});
+  const std::uint64_t in = program.array(), data = program.array();
+  const auto settles_after_mark = [&](const std::function<void()>& call) {
+    program.device().mark();
+    call();
+    const Activity activity = program.device().collect();
+    EXPECT_TRUE(activity.kernels.back().sampled);
+    return !program.device().settled().of_grid.empty();
+  };
+  EXPECT_TRUE(settles_after_mark([&] { program.launch("work_in_place", data, kTurns); }));
+  EXPECT_FALSE(settles_after_mark([&] {
+    program.fill(data, 7, kArrayBytes / 2);
+    program.launch("work_in_place", data, kTurns);
+  }));
+  EXPECT_TRUE(settles_after_mark([&] {
+    program.fill(data, 7);
+    program.launch("work_on", in, data, kTurns);
+  })) << "nothing of what was there is read";
 }
 
 }  // namespace

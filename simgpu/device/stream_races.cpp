@@ -180,12 +180,12 @@ Finding StreamRaces::finding(const Work& earlier, const Work& later, const Confl
   return race;
 }
 
-/// Nodes of one launch are ordered by edges alone, though they run on one stream.
-bool StreamRaces::is_before(const Work& earlier, const Work& later, const StreamOrder& order) {
-  if (later.node.launch != 0 && earlier.node.launch == later.node.launch) {
-    return later.node.order->is_before(earlier.node.node, later.node.node);
+bool StreamRaces::is_before(const StreamOrder::Stamp& earlier, const Node& earlier_node,
+                            std::uint64_t stream, const Node& node, const StreamOrder& order) {
+  if (node.launch != 0 && earlier_node.launch == node.launch) {
+    return node.order->is_before(earlier_node.node, node.node);
   }
-  return order.is_before(earlier.stamp, later.stamp.stream);
+  return order.is_before(earlier, stream);
 }
 
 std::vector<Finding> StreamRaces::add(Work work, const StreamOrder& order,
@@ -194,7 +194,9 @@ std::vector<Finding> StreamRaces::add(Work work, const StreamOrder& order,
   for (const Work& earlier : outstanding_) {
     const bool has_callers = earlier.of_caller || work.of_caller;
     if (against == Against::callers && !has_callers) continue;
-    if (is_before(earlier, work, order) || (earlier.of_caller && work.of_caller)) continue;
+    const bool ordered =
+        is_before(earlier.stamp, earlier.node, work.stamp.stream, work.node, order);
+    if (ordered || (earlier.of_caller && work.of_caller)) continue;
     if (const auto found = conflict(earlier, work)) {
       findings.push_back(finding(earlier, work, *found, memory));
     }

@@ -56,6 +56,10 @@ class StreamRaces {
   /// kernel as it is mangled.
   std::vector<Finding> add(Work work, const StreamOrder& order, const DeviceMemory& memory,
                            Against against = Against::all);
+  /// Whether earlier work is done before that which was issued last to a stream, or as a node.
+  /// Nodes of one launch are ordered by edges alone, though they run on one stream.
+  static bool is_before(const StreamOrder::Stamp& earlier, const Node& earlier_node,
+                        std::uint64_t stream, const Node& node, const StreamOrder& order);
   /// The host has waited.
   void drop_done(const StreamOrder& order);
   void forget_all() { *this = {}; }
@@ -66,7 +70,6 @@ class StreamRaces {
     bool earlier_writes = false, later_writes = false;
     std::uint32_t earlier_pc = 0, later_pc = 0;
   };
-  static bool is_before(const Work& earlier, const Work& later, const StreamOrder& order);
   static std::optional<Conflict> conflict(const Work& earlier, const Work& later);
   static Finding finding(const Work& earlier, const Work& later, const Conflict& conflict,
                          const DeviceMemory& memory);

@@ -38,7 +38,7 @@ void Timeline::spend(double microseconds) {
 }
 
 void Timeline::hold(std::uint64_t stream, Picoseconds time) {
-  Picoseconds& ready = streams_.at(stream).ready;
+  Picoseconds& ready = node_end_ ? *node_end_ : streams_.at(stream).ready;
   ready = std::max(ready, time);
 }
 

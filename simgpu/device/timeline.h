@@ -106,7 +106,7 @@ class Timeline {
   Picoseconds issue(std::uint64_t stream, Engine engine, Picoseconds duration, double share = 1.0);
   /// When work issued to the stream now could start.
   Picoseconds earliest(std::uint64_t stream) const;
-  /// What is issued to the stream from now on waits until `time`.
+  /// What is issued to the stream from now on, or the node's further work, waits until `time`.
   void hold(std::uint64_t stream, Picoseconds time);
 
   /// A node of a graph: until end_node() work starts not before `from` and follows what the graph

@@ -243,26 +243,25 @@ BlockWeights::Weight BlockClasses::weight_of(std::uint64_t block) {
   return weight;
 }
 
-StoredByGrid BlockClasses::stored(const DeviceMemory& memory) const {
-  StoredByGrid all(memory);
-  const auto alike = static_cast<double>(blocks_ / classes_.places.size);
-  const auto add = [&](std::uint64_t order, double blocks) {
-    TrafficLog log;
-    log_of(classes_.block_at(order), log);
-    all.add(stored_bytes(log), blocks);
-  };
-  for (const Track& track : tracks_) {
-    // What grows linearly is in the mean what the first and the last place do.
-    const double half = alike * static_cast<double>(track.places) / 2;
-    add(track.first, half);
-    add(track.first + (track.places - 1) * track.step, half);
+void BlockClasses::add_touched(KindFilter wanted, ByteSet& touched) const {
+  for (const auto& [block, profile] : sampler_.profiles()) {
+    if (profile.log->unlogged_reads + profile.log->unlogged_writes != 0) touched.give_up();
   }
-  return all;
+  std::vector<std::vector<std::uint32_t>> entries;
+  for (const Track& track : tracks_) entries.push_back(track.pattern.entries_with(wanted));
+  TrafficLog log;
+  for (std::uint64_t block = 0; block < blocks_; ++block) {
+    const std::uint64_t order = classes_.order_of(block);
+    const Track& track = tracks_[track_of_[order]];
+    const std::uint64_t index = (order - track.first) / track.step;
+    track.pattern.log_of(track.places - 1 - index, moves_of(block, track),
+                         entries[track_of_[order]], log);
+    touched.add(log, wanted);
+  }
 }
 
-void BlockClasses::log_of(std::uint64_t block, TrafficLog& log) const {
-  const std::uint64_t order = classes_.order_of(block);
-  const Track& track = tracks_[track_of_[order]];
+/// How far the requests of the track's instructions are moved for a block.
+BlockClasses::Moves BlockClasses::moves_of(std::uint64_t block, const Track& track) const {
   const std::vector<std::uint32_t>& instructions = track.pattern.instructions();
   Moves moves(instructions.size());
   for (std::size_t i = 0; i < instructions.size(); ++i) {
@@ -271,8 +270,14 @@ void BlockClasses::log_of(std::uint64_t block, TrafficLog& log) const {
       moves[i] += moves_[axis][classes_.alike[axis].position(block)][instruction];
     }
   }
+  return moves;
+}
+
+void BlockClasses::log_of(std::uint64_t block, TrafficLog& log) const {
+  const std::uint64_t order = classes_.order_of(block);
+  const Track& track = tracks_[track_of_[order]];
   const std::uint64_t index = (order - track.first) / track.step;
-  track.pattern.log_of(track.places - 1 - index, moves, log);
+  track.pattern.log_of(track.places - 1 - index, moves_of(block, track), log);
 }
 
 /// @throws NotSampled when the block does something else than was predicted

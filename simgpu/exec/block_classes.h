@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "simgpu/exec/kept_stores.h"
+#include "simgpu/counters/byte_set.h"
 #include "simgpu/exec/launch_classes.h"
 #include "simgpu/exec/log_pattern.h"
 #include "simgpu/exec/work_counts.h"
@@ -41,8 +41,8 @@ class BlockClasses {
   /// Of one block, as far as an SM's load goes.
   BlockWeights::Weight weight_of(std::uint64_t block);
   void log_of(std::uint64_t block, TrafficLog& log) const;
-  /// What all blocks store.
-  StoredByGrid stored(const DeviceMemory& memory) const;
+  /// Takes in what all blocks touch.
+  void add_touched(KindFilter wanted, ByteSet& touched) const;
 
  private:
   using Moves = std::vector<std::int64_t>;  ///< sectors, by instruction
@@ -59,6 +59,7 @@ class BlockClasses {
   void check_everywhere();
   std::uint64_t somewhere(std::uint64_t order, std::uint64_t seed) const;
   void check(std::uint64_t block);
+  Moves moves_of(std::uint64_t block, const Track& track) const;
 
   BlockSampler& sampler_;
   const std::uint64_t blocks_;

@@ -55,6 +55,7 @@ Collector::Collector(const LaunchContext& launch)
 
 void Collector::retire(FinishedBlock block, bool ran_alone) {
   if (launch_.notes_stores && block.traffic) touched_.add_stores(*block.traffic);
+  if (launch_.places && block.traffic) places_.add(*block.traffic);
   if (phases_ && block.traffic) phases_->add(*block.traffic);
   if (stale_loads_ && block.traffic) stale_loads_->add(*block.traffic);
   sms_.add(block.weight);
@@ -87,6 +88,7 @@ void Collector::finish(LaunchResult& result, std::uint32_t shared_bytes) {
   traffic_.finish(result.counters);
   add_loads(result.loads, traffic_.loads());
   if (launch_.sectors) result.sectors = traffic_.touched();
+  if (launch_.places) result.places = places_.take();
   if (launch_.notes_stores) touched_.note_changes(launch_.memory);
   if (launch_.checkers) add_conflicts();
   for (const RawFinding& raw : findings_.take()) {

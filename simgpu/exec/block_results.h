@@ -10,6 +10,7 @@
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/counter_sums.h"
 #include "simgpu/exec/grid_phases.h"
+#include "simgpu/exec/place_sets.h"
 #include "simgpu/exec/sm_loads.h"
 #include "simgpu/exec/touched_memory.h"
 
@@ -45,6 +46,7 @@ class Collector {
   LaunchTraffic traffic_;
   SmLoads sms_;
   TouchedMemory touched_;
+  PlaceSets places_;
   FindingList findings_;
   std::unique_ptr<GridPhases> phases_;               ///< of a cooperative launch that is checked
   std::unique_ptr<StaleLoadsOfBlocks> stale_loads_;  ///< where there are such, and they are checked

@@ -19,6 +19,7 @@
 #include "simgpu/ptx/ast.h"
 #include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
+#include "simgpu/touched_places.h"
 #include "specs/gpu_spec.h"
 
 /// The engine: lowered kernels, and warps that execute them.
@@ -103,6 +104,8 @@ struct EngineOptions {
   std::uint64_t secret = 0;
   /// LaunchResult::sectors are wanted.
   bool sectors = false;
+  /// LaunchResult::places are wanted.
+  bool places = false;
   /// Where a few blocks tell what all do, run only those: right counters, incomplete memory.
   bool sampled = false;
   /// Who compiles kernels that run for long; nullptr: nobody. Results do not depend on it.
@@ -179,6 +182,9 @@ struct LaunchResult {
   /// write to, so that step by step they do the same, ask for the same further blocks, and store
   /// what is there already.
   std::optional<std::vector<std::uint64_t>> touched;
+  /// Where all blocks touch memory, those that did not run included; only when asked for, and
+  /// nullptr where nobody knows.
+  std::shared_ptr<const TouchedPlaces> places;
   std::vector<TouchedSector> sectors;  ///< that were touched, in order; only when asked for
 };
 

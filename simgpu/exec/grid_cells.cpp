@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 
+#include "simgpu/exec/kept_stores.h"
 #include "simgpu/exec/secret_choice.h"
 
 namespace simgpu {
@@ -79,6 +81,45 @@ void GridCell::log_of(const Index& block, TrafficLog& log) const {
       TrafficEntry& entry = log.entries[i];
       if (entry.kind == Kind::bytes) continue;
       entry.set_sector(entry.sector() + static_cast<std::uint64_t>(steps[i] * distance));
+    }
+  }
+}
+
+GridCell::Steps GridCell::steps_of(std::size_t entry) const {
+  Steps steps{};
+  for (std::size_t axis = 0; axis < steps.size(); ++axis) {
+    if (!steps_[axis].empty()) steps[axis] = steps_[axis][entry];
+  }
+  return steps;
+}
+
+/// What moves by the same steps is put together first: mostly that is a few stretches of memory.
+void GridCell::add_touched(KindFilter wanted, ByteSet& touched) const {
+  const TrafficLog& log = *first_->log;
+  if (log.unlogged_reads + log.unlogged_writes != 0) touched.give_up();
+  std::map<Steps, TrafficLog> by_steps;
+  for (std::size_t i = 0; i < log.entries.size(); ++i) {
+    if (log.entries[i].kind == Kind::bytes || !wanted(log.entries[i].kind)) continue;
+    std::vector<TrafficEntry>& entries = by_steps[steps_of(i)].entries;
+    entries.push_back(log.entries[i]);
+    if (log.narrowed_bytes(i) != 0) entries.push_back(log.entries[i + 1]);
+  }
+  for (const auto& [steps, entries] : by_steps) {
+    // Along an axis without a step all blocks touch the same.
+    const auto places = [&](std::size_t axis) { return steps[axis] == 0 ? 1 : size(axis); };
+    const std::vector<ByteRange> ranges = touched_bytes(entries, wanted);
+    for (std::uint64_t z = 0; z < places(2); ++z) {
+      for (std::uint64_t y = 0; y < places(1); ++y) {
+        for (std::uint64_t x = 0; x < places(0); ++x) {
+          // Modulo 2^64, as negative steps are.
+          const std::uint64_t sectors = x * static_cast<std::uint64_t>(steps[0]) +
+                                        y * static_cast<std::uint64_t>(steps[1]) +
+                                        z * static_cast<std::uint64_t>(steps[2]);
+          for (const ByteRange& range : ranges) {
+            touched.add({range.address + sectors * kSectorBytes, range.bytes});
+          }
+        }
+      }
     }
   }
 }
@@ -239,12 +280,8 @@ const GridCell& GridCells::cell_of(const Index& index) const {
   return cells_[cell];
 }
 
-StoredByGrid GridCells::stored(const DeviceMemory& memory) const {
-  StoredByGrid all(memory);
-  for (const GridCell& cell : cells_) {
-    all.add(stored_bytes(*cell.first().log), static_cast<double>(cell.blocks()));
-  }
-  return all;
+void GridCells::add_touched(KindFilter wanted, ByteSet& touched) const {
+  for (const GridCell& cell : cells_) cell.add_touched(wanted, touched);
 }
 
 void GridCells::log_of(std::uint64_t block, TrafficLog& log) const {

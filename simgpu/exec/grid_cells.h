@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "simgpu/counters/byte_set.h"
 #include "simgpu/exec/block_sampler.h"
-#include "simgpu/exec/kept_stores.h"
 
 namespace simgpu {
 
@@ -29,8 +29,12 @@ class GridCell {
   bool predicts(const Index& block, const BlockProfile& profile) const;
   /// What a block of the cell asks memory for; only entries are filled in.
   void log_of(const Index& block, TrafficLog& log) const;
+  /// Takes in what all its blocks touch.
+  void add_touched(KindFilter wanted, ByteSet& touched) const;
 
  private:
+  using Steps = std::array<std::int64_t, 3>;  ///< sectors from block to block, by axis
+  Steps steps_of(std::size_t entry) const;
   std::uint64_t size(std::size_t axis) const {
     return (high_[axis] - low_[axis] + period_[axis] - 1) / period_[axis];
   }
@@ -60,8 +64,8 @@ class GridCells {
     return cell_of(index_of(block)).first().sums.weights.all;
   }
   void log_of(std::uint64_t block, TrafficLog& log) const;
-  /// What all blocks store.
-  StoredByGrid stored(const DeviceMemory& memory) const;
+  /// Takes in what all blocks touch.
+  void add_touched(KindFilter wanted, ByteSet& touched) const;
 
  private:
   using Index = GridCell::Index;

@@ -81,22 +81,26 @@ std::vector<ByteRange> StoredByGrid::by_allocation() const {
   return all;
 }
 
-std::vector<ByteRange> stored_bytes(const TrafficLog& log) {
+std::vector<ByteRange> touched_bytes(const TrafficLog& log, KindFilter wanted) {
   RangeList ranges;
   for (std::size_t i = 0; i < log.entries.size(); ++i) {
     const TrafficEntry& entry = log.entries[i];
-    if (entry.kind != Kind::store) continue;
-    const bool narrow = i + 1 < log.entries.size() && log.entries[i + 1].kind == Kind::bytes;
+    if (entry.kind == Kind::bytes || !wanted(entry.kind)) continue;
+    const std::uint32_t narrow = log.narrowed_bytes(i);
     for (std::uint64_t k = 0; k < entry.count; ++k) {
       const std::uint64_t address = kDeviceBase + (entry.sector() + k) * kSectorBytes;
-      if (narrow) {
-        ranges.add(address, log.entries[i + 1].byte_mask(), 1);
+      if (narrow != 0) {
+        ranges.add(address, narrow, 1);
       } else {
         ranges.add(address, entry.words, kWordBytes);
       }
     }
   }
   return ranges.take();
+}
+
+std::vector<ByteRange> stored_bytes(const TrafficLog& log) {
+  return touched_bytes(log, is_plain_store);
 }
 
 void KeptStores::keep(const TrafficLog& log, const DeviceMemory& memory) {

@@ -5,20 +5,23 @@
 #include <map>
 #include <vector>
 
+#include "simgpu/counters/byte_set.h"
 #include "simgpu/counters/traffic_log.h"
 #include "simgpu/memory/device_memory.h"
 #include "simgpu/settled_bytes.h"
 
 namespace simgpu {
 
-/// The bytes that a block stored to by plain stores, from its log: in order, apart from each other.
+/// The bytes that these entries of a block's log touch: in order, apart from each other.
+std::vector<ByteRange> touched_bytes(const TrafficLog& log, KindFilter wanted);
+/// Those that the block stored to by plain stores.
 std::vector<ByteRange> stored_bytes(const TrafficLog& log);
 
 /// Sorts stretches of memory, and makes one of those that overlap or touch.
 void merge_ranges(std::vector<ByteRange>& ranges);
 
-/// How many bytes the blocks of a grid store to each allocation. Those that several blocks store to
-/// count for each.
+/// How many bytes the blocks of a grid store to each allocation, as far as some of them tell. Those
+/// that blocks of which nothing is known store to besides others count for each.
 class StoredByGrid {
  public:
   explicit StoredByGrid(const DeviceMemory& memory) : memory_(memory) {}

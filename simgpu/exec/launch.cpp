@@ -279,6 +279,7 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
       .gpu = gpu,
       .checkers = options.checkers,
       .sectors = options.sectors,
+      .places = options.places,
       .instruction_budget = options.instruction_budget,
       .warp_instructions = kernel.info.reads_clock
                                ? ~std::uint64_t{0}

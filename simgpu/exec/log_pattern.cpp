@@ -87,29 +87,57 @@ std::optional<LogPattern> LogPattern::fit(const TrafficLog& first, const Traffic
   return pattern;
 }
 
+std::array<LogPattern::Stretch, 2> LogPattern::stretches(std::uint64_t before_last) const {
+  const auto left_out = static_cast<std::size_t>(static_cast<std::int64_t>(before_last) * growth_);
+  const std::size_t size = entries_.size() - left_out;
+  return {Stretch{0, size - tail_, false}, Stretch{entries_.size() - tail_, entries_.size(), true}};
+}
+
 void LogPattern::log_of(std::uint64_t before_last, std::span<const std::int64_t> moves,
                         TrafficLog& log) const {
   const auto places = static_cast<std::int64_t>(before_last);
-  const std::size_t size = entries_.size() - static_cast<std::size_t>(places * growth_);
   log.entries.clear();
-  log.entries.reserve(size);
-  append(0, size - tail_, places, head_steps_, moves, log);
-  append(entries_.size() - tail_, entries_.size(), places, tail_steps_, moves, log);
+  log.entries.reserve(entries_.size() - static_cast<std::size_t>(places * growth_));
+  for (const Stretch& stretch : stretches(before_last)) {
+    for (std::size_t i = stretch.first; i < stretch.last; ++i) {
+      log.entries.push_back(moved(i, stretch.from_end, places, moves));
+    }
+  }
 }
 
-/// Entries [first, last), which are within what `steps` know unless nothing moves.
-void LogPattern::append(std::size_t first, std::size_t last, std::int64_t places,
-                        const std::vector<std::int64_t>& steps, std::span<const std::int64_t> moves,
-                        TrafficLog& log) const {
-  const bool from_end = &steps == &tail_steps_;
-  for (std::size_t i = first; i < last; ++i) {
-    TrafficEntry& entry = log.entries.emplace_back(entries_[i]);
-    if (entry.kind == Kind::bytes) continue;
-    const std::int64_t own =
-        places == 0 ? 0 : places * steps[from_end ? entries_.size() - 1 - i : i];
-    const std::int64_t move = moves.empty() ? 0 : moves[instruction_of_[i]];
-    entry.set_sector(entry.sector() + static_cast<std::uint64_t>(move - own));
+void LogPattern::log_of(std::uint64_t before_last, std::span<const std::int64_t> moves,
+                        const std::vector<std::uint32_t>& only, TrafficLog& log) const {
+  const auto places = static_cast<std::int64_t>(before_last);
+  log.entries.clear();
+  for (const Stretch& stretch : stretches(before_last)) {
+    for (auto at = std::ranges::lower_bound(only, stretch.first);
+         at != only.end() && *at < stretch.last; ++at) {
+      log.entries.push_back(moved(*at, stretch.from_end, places, moves));
+    }
   }
+}
+
+std::vector<std::uint32_t> LogPattern::entries_with(KindFilter wanted) const {
+  std::vector<std::uint32_t> found;
+  bool is_wanted = false;  // what an entry of bytes narrows
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (entries_[i].kind != Kind::bytes) is_wanted = wanted(entries_[i].kind);
+    if (is_wanted) found.push_back(static_cast<std::uint32_t>(i));
+  }
+  return found;
+}
+
+/// The entry is within what the steps know unless nothing moves.
+TrafficEntry LogPattern::moved(std::size_t entry, bool from_end, std::int64_t places,
+                               std::span<const std::int64_t> moves) const {
+  TrafficEntry result = entries_[entry];
+  if (result.kind == Kind::bytes) return result;
+  const std::int64_t step = places == 0 ? 0
+                            : from_end  ? tail_steps_[entries_.size() - 1 - entry]
+                                        : head_steps_[entry];
+  const std::int64_t move = moves.empty() ? 0 : moves[instruction_of_[entry]];
+  result.set_sector(result.sector() + static_cast<std::uint64_t>(move - places * step));
+  return result;
 }
 
 }  // namespace simgpu

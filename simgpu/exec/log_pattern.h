@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "simgpu/counters/byte_set.h"
 #include "simgpu/counters/traffic_log.h"
 
 namespace simgpu {
@@ -30,13 +32,23 @@ class LogPattern {
   /// @param moves sectors, by index in instructions(); empty: none
   void log_of(std::uint64_t before_last, std::span<const std::int64_t> moves,
               TrafficLog& log) const;
+  /// Only those of its entries that `only` lists, of entries_with().
+  void log_of(std::uint64_t before_last, std::span<const std::int64_t> moves,
+              const std::vector<std::uint32_t>& only, TrafficLog& log) const;
+  /// The entries of these kinds, and what narrows them.
+  std::vector<std::uint32_t> entries_with(KindFilter wanted) const;
   /// Instructions (pc) that have entries, in ascending order.
   const std::vector<std::uint32_t>& instructions() const { return instructions_; }
 
  private:
-  void append(std::size_t first, std::size_t last, std::int64_t places,
-              const std::vector<std::int64_t>& steps, std::span<const std::int64_t> moves,
-              TrafficLog& log) const;
+  /// A stretch of the entries, all of which count from the log's beginning or end.
+  struct Stretch {
+    std::size_t first = 0, last = 0;
+    bool from_end = false;
+  };
+  std::array<Stretch, 2> stretches(std::uint64_t before_last) const;
+  TrafficEntry moved(std::size_t entry, bool from_end, std::int64_t places,
+                     std::span<const std::int64_t> moves) const;
 
   std::vector<TrafficEntry> entries_;  ///< of the last block
   std::size_t tail_ = 0;               ///< entries of every log that count from its end

@@ -1,17 +1,20 @@
 #include "simgpu/exec/sampled_run.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "simgpu/checkers/findings.h"
 #include "simgpu/counters/block_conflicts.h"
+#include "simgpu/counters/byte_set.h"
 #include "simgpu/counters/sampled_l2.h"
 #include "simgpu/exec/block_classes.h"
 #include "simgpu/exec/grid_cells.h"
 #include "simgpu/exec/kept_stores.h"
 #include "simgpu/exec/messages.h"
+#include "simgpu/exec/place_sets.h"
 #include "simgpu/exec/sm_loads.h"
 #include "simgpu/exec/touched_memory.h"
 
@@ -32,7 +35,8 @@ struct KnownGrid {
   BlockWeights weights;  ///< each block counted equally often
   LoadCountsByPc loads;  ///< likewise; not what becomes of them in L2
   KnownTraffic traffic;
-  std::vector<ByteRange> stored;  ///< SettledBytes::of_grid
+  /// Takes in what all blocks touch.
+  std::function<void(KindFilter, ByteSet&)> add_touched;
 };
 
 KnownTraffic traffic_of(const LaunchRequest& request, const WorkCounts& total) {
@@ -71,7 +75,9 @@ std::optional<KnownGrid> of_cells(const LaunchContext& launch, BlockSampler& sam
     known.weights.add_sm(
         busiest_sm(launch, [&](std::uint64_t block) { return grid->weight_of(block); }));
     known.traffic = traffic_of(request, known.total);
-    known.stored = grid->stored(launch.memory).by_allocation();
+    known.add_touched = [grid](KindFilter wanted, ByteSet& touched) {
+      grid->add_touched(wanted, touched);
+    };
     known.traffic.log_of = [grid](std::uint64_t block, TrafficLog& log) {
       grid->log_of(block, log);
     };
@@ -83,9 +89,9 @@ std::optional<KnownGrid> of_cells(const LaunchContext& launch, BlockSampler& sam
 
 KnownGrid of_classes(const LaunchContext& launch, BlockSampler& sampler) {
   const auto grid = std::make_shared<BlockClasses>(launch.request.grid, sampler);
-  KnownGrid known{grid->total(), grid->weights(), grid->loads(),
-                  traffic_of(launch.request, grid->total()),
-                  grid->stored(launch.memory).by_allocation()};
+  KnownGrid known{
+      grid->total(), grid->weights(), grid->loads(), traffic_of(launch.request, grid->total()),
+      [grid](KindFilter wanted, ByteSet& touched) { grid->add_touched(wanted, touched); }};
   known.weights.add_sm(
       busiest_sm(launch, [&](std::uint64_t block) { return grid->weight_of(block); }));
   known.traffic.even = false;
@@ -99,6 +105,20 @@ void add_l2(const KnownTraffic& traffic, const gpu_spec::GpuSpec& gpu, LaunchRes
   result.counters.dram_read_bytes += kSectorBytes * l2.counts.dram_reads;
   result.counters.dram_write_bytes += kSectorBytes * l2.counts.dram_writes;
   add_loads(result.loads, l2.loads);
+}
+
+/// What all blocks store, each byte once: who stores to the same places twice does not write more
+/// of a tensor. Nothing where that is not known.
+std::vector<ByteRange> stored_by_grid(const KnownGrid& grid, const DeviceMemory& memory) {
+  ByteSet stored;
+  grid.add_touched(is_plain_store, stored);
+  return stored.is_complete() ? stored.by_allocation(memory) : std::vector<ByteRange>{};
+}
+
+std::shared_ptr<const TouchedPlaces> places_of(const KnownGrid& grid) {
+  PlaceSets places;
+  places.add_grid(grid.add_touched);
+  return places.take();
 }
 
 /// Where the blocks that ran have stored.
@@ -156,7 +176,8 @@ LaunchResult sample(LaunchContext& launch) {
   }
   result.sampled_blocks = sampler.blocks_run();
   result.work = sampler.work();
-  result.settled = {.ranges = stored_by(sampler), .of_grid = std::move(grid->stored)};
+  result.settled = {.ranges = stored_by(sampler), .of_grid = stored_by_grid(*grid, launch.memory)};
+  if (launch.places) result.places = places_of(*grid);
   if (launch.sectors) result.sectors = sectors_of(sampler);
   note_touched(launch, sampler, result);
   return result;

@@ -132,6 +132,24 @@ TEST_P(KernelLaunch, WhichBlocksRunIsASecretAndTheyTellWhatAllStore) {
   expect_told_by_other_blocks(gemm("tiled_gemm", kM, kColumns, 136), sizeof(float) * kM * kColumns);
 }
 
+TEST_P(KernelLaunch, CountsOnceWhatTwoBlocksStoreTo) {
+  constexpr std::uint64_t kTiles = 176, kTile = 13312;
+  const Shape shape{.kernel = "store_tiles_twice",
+                    .grid = {2, 80, 2},
+                    .block = {256, 1, 1},
+                    .megabytes = {16},
+                    .numbers = {static_cast<int>(kTile)}};
+  std::uint64_t sampled = 0;
+  for (std::uint64_t secret = 0; secret < 16; ++secret) {
+    const LaunchResult result = run(shape, true, 2, secret).result;
+    if (result.sampled_blocks == 0) continue;  // two that store to one place ran
+    ++sampled;
+    ASSERT_EQ(result.settled.of_grid.size(), 1U);
+    EXPECT_EQ(result.settled.of_grid[0].bytes, sizeof(float) * kTiles * kTile);
+  }
+  EXPECT_GT(sampled, 0U);
+}
+
 TEST_P(KernelLaunch, RunsInFullWhereBlocksDoNotTellOfOthers) {
   expect_told_from_samples({.kernel = "now_and_then",
                             .grid = {8192, 1, 1},

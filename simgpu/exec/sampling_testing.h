@@ -79,9 +79,12 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
     request.l1_bytes_per_block = static_cast<std::uint64_t>(gpu_.l1_bytes_per_sm) / 2 / per_sm;
     const auto begin = std::chrono::steady_clock::now();
     Outcome outcome;
-    outcome.result =
-        execute(*program_, request, memory, gpu_,
-                {.workers = workers, .checkers = false, .secret = secret, .sampled = sampled});
+    outcome.result = execute(*program_, request, memory, gpu_,
+                             {.workers = workers,
+                              .checkers = false,
+                              .secret = secret,
+                              .places = true,
+                              .sampled = sampled});
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
     outcome.seconds = spent.count();
     outcome.time =
@@ -125,6 +128,7 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
                                      return a.warps == b.warps && a.threads == b.threads;
                                    }));
     expect_near(whole.result.loads, sampled.result.loads);
+    expect_same(whole.result.places.get(), sampled.result.places.get());
     for (const auto& [term, time] : whole.time.terms) {
       EXPECT_NEAR(sampled.time.terms.at(term), time, kTolerance * time) << term;
     }
@@ -136,6 +140,14 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
                 static_cast<unsigned long long>(shape.grid.count()), sampled.seconds, whole.seconds,
                 100 * (sampled.time.total_us / whole.time.total_us - 1));
     return sampled.result.sampled_blocks != 0;
+  }
+
+  static void expect_same(const TouchedPlaces* whole, const TouchedPlaces* sampled) {
+    ASSERT_EQ(whole == nullptr, sampled == nullptr);
+    if (whole == nullptr) return;
+    EXPECT_TRUE(whole->read == sampled->read);
+    EXPECT_TRUE(whole->written == sampled->written);
+    EXPECT_TRUE(whole->updated == sampled->updated);
   }
 
   static void expect_near(const KernelCounters& whole, const KernelCounters& sampled) {

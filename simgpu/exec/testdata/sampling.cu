@@ -112,6 +112,15 @@ KERNEL now_and_then(const float* in, float* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
+/// Two blocks store to most tiles, which are so far apart in the grid that few blocks tell.
+KERNEL store_tiles_twice(float* out, int tile_size) {
+  const int tile = static_cast<int>(blockIdx.y) + 8 - 8 * static_cast<int>(blockIdx.z) +
+                   88 * static_cast<int>(blockIdx.x);
+  float value = tile;
+  for (int i = 0; i < 300; ++i) asm volatile("add.f32 %0, %0, %0;" : "+f"(value));
+  for (int i = threadIdx.x; i < tile_size; i += blockDim.x) out[tile * tile_size + i] = value;
+}
+
 KERNEL gather(const int* index, const float* in, float* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[index[i]];

@@ -269,12 +269,17 @@ Builder::Step Builder::link_step(const PartSpec& part, const TaskSpec& task,
   step.command.insert(step.command.end(), {"-o", BuildCache::kFileName});
   step.is_library = true;
   if (!withheld.empty()) {
-    // The toolkit's own calls and the adapter's stay; a submission's reach nothing.
-    std::vector<std::string> renaming = {"sh", "-c",
-                                         "for file do shift; [ \"$file\" = -- ] && exec \"$@\"; "
-                                         "objcopy --redefine-syms=withheld \"$file\" || exit; done",
-                                         "sh"};
-    for (const Object& object : objects) renaming.push_back(object.file.first);
+    // The toolkit's own calls and the adapter's stay; a submission's reach nothing. What is given
+    // to the sandbox cannot be written there.
+    std::vector<std::string> renaming = {
+        "sh", "-c",
+        "for file do shift; [ \"$file\" = -- ] && exec \"$@\"; "
+        "objcopy --redefine-syms=withheld \"given/$file\" \"$file\" || exit; done",
+        "sh"};
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      renaming.push_back(step.inputs[i].first);
+      step.inputs[i].first = "given/" + step.inputs[i].first;
+    }
     renaming.emplace_back("--");
     step.command.insert(step.command.begin(), renaming.begin(), renaming.end());
     step.inputs.emplace_back("withheld", withheld);

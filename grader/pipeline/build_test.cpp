@@ -237,7 +237,9 @@ TEST_F(ForbiddenToolkitTest, WhatATaskForbidsOfTheToolkitReachesNoSubmission) {
     ASSERT_EQ(calls.size(), 1U) << forged;
     EXPECT_EQ(calls[0].by, ForbiddenCall::By::student) << forged;
     EXPECT_EQ(calls[0].symbol, "_ZN7rooflab5twiceEi");
-    if (forged.empty()) EXPECT_EQ(calls[0].line, 2U);
+    if (forged.empty()) {
+      EXPECT_EQ(calls[0].line, 2U);
+    }
   }
 }
 

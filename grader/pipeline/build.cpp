@@ -138,6 +138,7 @@ bool has_forbidden(const std::filesystem::path& library, const TaskSpec& task) {
 /// For objcopy, a line for each function of the toolkit's that a task forbids: the name that it is
 /// to have in submitted files, and nowhere else. Empty when there is none.
 std::string withheld_symbols(const std::string& toolkit, const TaskSpec& task) {
+  if (task.forbidden.empty()) return {};
   const std::vector<std::regex> forbidden(task.forbidden.begin(), task.forbidden.end());
   std::set<std::string> lines;
   for (const std::string& symbol : archive_symbols_in(toolkit)) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <regex>
+#include <set>
 #include <span>
 
 #include "grader/pipeline/build_cache.h"
@@ -133,6 +135,20 @@ bool has_forbidden(const std::filesystem::path& library, const TaskSpec& task) {
   return !all_forbidden(read_dynamic_symbols(library), forbidden_symbols(task)).empty();
 }
 
+/// For objcopy, a line for each function of the toolkit's that a task forbids: the name that it is
+/// to have in submitted files, and nowhere else. Empty when there is none.
+std::string withheld_symbols(const std::string& toolkit, const TaskSpec& task) {
+  if (task.forbidden.empty()) return {};
+  const std::vector<std::regex> forbidden(task.forbidden.begin(), task.forbidden.end());
+  std::set<std::string> lines;
+  for (const std::string& symbol : archive_symbols_in(toolkit)) {
+    const bool matches = std::ranges::any_of(
+        forbidden, [&](const std::regex& pattern) { return has_match(symbol, pattern); });
+    if (matches) lines.insert(symbol + ' ' + withheld_name(symbol) + '\n');
+  }
+  return fmt::format("{}", fmt::join(lines, ""));
+}
+
 /// Why a freshly linked library cannot be used, as a compiler would say it; empty when it can.
 /// Directives of the assembler make sections that contradict the linker's.
 std::string objection_to_library(const std::filesystem::path& library) {
@@ -156,6 +172,13 @@ std::string objection_to(const std::filesystem::path& made, bool is_library) {
         kLargestMade >> 20);
   }
   return is_library ? objection_to_library(made) : "";
+}
+
+BuildOutcome fault(std::string reason) {
+  BuildOutcome outcome;
+  outcome.end = BuildOutcome::End::fault;
+  outcome.messages = std::move(reason);
+  return outcome;
 }
 
 /// Waits until no other thread is at a key, and keeps them away from it.
@@ -225,12 +248,14 @@ Builder::Step Builder::link_step(const PartSpec& part, const TaskSpec& task,
   step.inputs.emplace_back("adapter.o", adapter);
   // Last, since the student's files and the adapter may both call it.
   step.inputs.emplace_back("toolkit.a", toolkit);
+  const std::string withheld = withheld_symbols(toolkit, task);
   // Functions that nothing reaches from the adapter are left out, with all that they would call: an
   // included header brings in many, and only calls that can be made count as the student's.
+  // Symbols are what the files' tables say, and no code of a link-time optimizer's.
   step.command = {options_.toolchain.nvcc.string(),
                   "-shared",
                   "-Xcompiler",
-                  "-fPIC",
+                  "-fPIC,-fno-lto",
                   "-Xlinker",
                   "--gc-sections",
                   "-cudart",
@@ -244,7 +269,23 @@ Builder::Step Builder::link_step(const PartSpec& part, const TaskSpec& task,
   }
   step.command.insert(step.command.end(), {"-o", BuildCache::kFileName});
   step.is_library = true;
-  step.key = key_of(step.command) + key_part("adapter.o", adapter);
+  if (!withheld.empty()) {
+    // The toolkit's own calls and the adapter's stay; a submission's reach nothing. What is given
+    // to the sandbox cannot be written there.
+    std::vector<std::string> renaming = {
+        "sh", "-c",
+        "for file do shift; [ \"$file\" = -- ] && exec \"$@\"; "
+        "objcopy --redefine-syms=withheld \"given/$file\" \"$file\" || exit; done",
+        "sh"};
+    for (std::size_t i = 0; i < objects.size(); ++i) {
+      renaming.push_back(step.inputs[i].first);
+      step.inputs[i].first = "given/" + step.inputs[i].first;
+    }
+    renaming.emplace_back("--");
+    step.command.insert(step.command.begin(), renaming.begin(), renaming.end());
+    step.inputs.emplace_back("withheld", withheld);
+  }
+  step.key = key_of(step.command) + key_part("adapter.o", adapter) + key_part("withheld", withheld);
   for (const Object& object : objects) step.key += key_part(object.file.first, object.key);
   // Megabytes of our own, which nobody forges: a hash tells them apart.
   step.key += fmt::format("\ntoolkit {} {:016x}", toolkit.size(), fnv1a(toolkit));
@@ -338,14 +379,15 @@ Builder::Step Builder::trace_step(const PartSpec& part, const SourceFile& source
   }
   const std::string ptx =
       fmt::format("arch=compute_{0},code=compute_{0}", options_.compute_capability);
-  // Unoptimized host code makes each call where the source has it; DWARF 5 is not yet read in
-  // objects by every nm. Machine code for the GPU is not looked at.
+  // Host code that makes each call where the source has it, and whose macros are those of the
+  // build: a file could hide a call from a compiler that does not optimize. DWARF 5 is not yet read
+  // in objects by every nm. Machine code for the GPU is not looked at.
   step.command = {options_.toolchain.nvcc.string(),
                   "-std=c++20",
-                  "-O0",
+                  "-O1",
                   "-c",
                   "-Xcompiler",
-                  "-fPIC,-ffunction-sections,-g1,-gdwarf-4",
+                  "-fPIC,-ffunction-sections,-g1,-gdwarf-4,-fno-inline,-U__NO_INLINE__",
                   "-I",
                   "include/interface",
                   "-I",
@@ -360,10 +402,16 @@ Builder::Step Builder::trace_step(const PartSpec& part, const SourceFile& source
   return step;
 }
 
+std::vector<std::string> Builder::header_folders() const {
+  // Steps run in folders of the cache, with copies of our headers in them.
+  return {(BuildCache(options_.installation.cache / "build").folder() / "*" / "include").string(),
+          options_.toolchain.root.string(), "/usr/include", "/usr/lib/gcc"};
+}
+
 TracedFile Builder::trace(const PartSpec& part, const SourceFile& source) const {
   TracedFile traced{.name = source.name,
-                    .path = part.directory + "/" + source.name,
                     .text = source.text,
+                    .header_folders = header_folders(),
                     .references = {},
                     .places = {}};
   const Step compile = trace_step(part, source);
@@ -413,11 +461,10 @@ BuildOutcome Builder::build(const PartSpec& part, const TaskSpec& task,
     }
     return linked;
   } catch (const SandboxError& error) {
-    return {.end = BuildOutcome::End::fault,
-            .library = {},
-            .messages = error.what(),
-            .warnings = {},
-            .file = {}};
+    return fault(error.what());
+  } catch (const ElfError& error) {
+    return fault(
+        fmt::format("{}: {}", options_.installation.toolkit_archive().string(), error.what()));
   }
 }
 

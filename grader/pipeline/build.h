@@ -90,6 +90,7 @@ class Builder {
   /// Compiles a file so that each call of its host code can be told from those of headers.
   Step trace_step(const PartSpec& part, const SourceFile& source) const;
   TracedFile trace(const PartSpec& part, const SourceFile& source) const;
+  std::vector<std::string> header_folders() const;
   std::string key_of(const std::vector<std::string>& command) const;
   BuildOutcome make(const Step& step) const;
   BuildOutcome run(const std::filesystem::path& folder, const Step& step) const;

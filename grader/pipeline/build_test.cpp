@@ -2,18 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <map>
 #include <thread>
 
-#include "grader/pipeline/build_cache.h"
 #include "grader/pipeline/elf_symbols.h"
 #include "grader/spec/files.h"
 
@@ -23,126 +17,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 using End = BuildOutcome::End;
-
-class BuildCacheTest : public testing::Test {
- protected:
-  BuildCacheTest() : folder_(testing::TempDir()), cache_(folder_.path() / "build") {}
-
-  /// An outcome in a staging folder, as the builder makes one.
-  BuildOutcome keep(const std::string& key, const std::string& library,
-                    const std::string& messages) {
-    const TemporaryFolder staging(cache_.folder());
-    BuildOutcome outcome;
-    outcome.messages = messages;
-    outcome.end = library.empty() ? End::failed : End::built;
-    if (!library.empty()) std::ofstream(staging.path() / BuildCache::kFileName) << library;
-    return cache_.keep(key, outcome, staging.path());
-  }
-
-  TemporaryFolder folder_;
-  BuildCache cache_;
-};
-
-TEST_F(BuildCacheTest, FindsWhatWasKeptAndNothingElse) {
-  EXPECT_FALSE(cache_.find("key").has_value());
-  EXPECT_FALSE(keep("key", "library", "a warning").cached);
-  const auto found = cache_.find("key");
-  ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->end, End::built);
-  EXPECT_EQ(found->messages, "a warning");
-  EXPECT_EQ(read_file(found->library), "library");
-  EXPECT_TRUE(found->cached);
-  EXPECT_FALSE(cache_.find("kez").has_value());
-}
-
-TEST_F(BuildCacheTest, RemembersFailedBuildsToo) {
-  keep("key", "", "error: expected a \";\"");
-  const auto found = cache_.find("key");
-  ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->end, End::failed);
-  EXPECT_EQ(found->messages, "error: expected a \";\"");
-}
-
-TEST_F(BuildCacheTest, KeyOfTheSameHashIsNotTakenForAnother) {
-  const auto library = keep("key", "library", "").library;
-  // As if another key had the same hash: the entry's place is right, its key is not.
-  std::ofstream(library.parent_path() / "key") << "kex";
-  EXPECT_FALSE(cache_.find("key").has_value());
-  EXPECT_EQ(read_file(keep("key", "rebuilt", "").library), "rebuilt");
-}
-
-// The compiler ran as a user of the sandbox, and a later sandbox may have the same one. A library
-// is for all to load, sources and messages are nobody else's.
-TEST_F(BuildCacheTest, TakesWhatWasBuiltOutOfTheHandsOfTheSandbox) {
-  const TemporaryFolder staging(cache_.folder());
-  const auto built = staging.path() / BuildCache::kFileName;
-  std::ofstream(built) << "library";
-  std::filesystem::permissions(built, std::filesystem::perms::all);
-  write_file_atomically(staging.path() / "include" / "task.h", "somebody's");
-  if (::geteuid() == 0) {
-    constexpr uid_t kSandboxUser = 40'000;
-    for (const auto& path : {staging.path(), built}) {
-      ASSERT_EQ(::lchown(path.c_str(), kSandboxUser, kSandboxUser), 0);
-    }
-  }
-  BuildOutcome outcome;
-  outcome.end = End::built;
-  const auto kept = cache_.keep("key", outcome, staging.path()).library.parent_path();
-
-  std::map<std::string, unsigned> modes;
-  for (const auto& entry : std::filesystem::directory_iterator(kept)) {
-    struct stat status {};
-    ASSERT_EQ(::lstat(entry.path().c_str(), &status), 0);
-    EXPECT_EQ(status.st_uid, ::geteuid()) << entry.path();
-    modes[entry.path().filename()] = status.st_mode & 0777U;
-  }
-  EXPECT_EQ(modes, (std::map<std::string, unsigned>{
-                       {"built", 0644U}, {"key", 0600U}, {"messages", 0600U}}));
-  struct stat folder {};
-  ASSERT_EQ(::stat(kept.c_str(), &folder), 0);
-  EXPECT_EQ(folder.st_uid, ::geteuid());
-  EXPECT_EQ(folder.st_mode & 0777U, 0711U) << "others get at the library by its name alone";
-}
-
-TEST_F(BuildCacheTest, SecondGraderWithTheSameBuildUsesTheFirst) {
-  keep("key", "first", "");
-  EXPECT_EQ(read_file(keep("key", "second", "").library), "first");
-}
-
-TEST_F(BuildCacheTest, GradersAtTheSameTimeAllEndWithALibrary) {
-  std::vector<std::jthread> graders;
-  std::atomic<int> good = 0;
-  for (int i = 0; i < 8; ++i) {
-    graders.emplace_back([&] {
-      for (int key = 0; key < 20; ++key) {
-        good += read_file(keep(std::to_string(key), "library", "").library) == "library" ? 1 : 0;
-      }
-    });
-  }
-  graders.clear();
-  EXPECT_EQ(good, 160);
-}
-
-TEST_F(BuildCacheTest, PrunesWhatWasNotUsedForLongest) {
-  const auto now = std::filesystem::file_time_type::clock::now();
-  for (int i = 0; i < 5; ++i) {
-    const auto library = keep(std::to_string(i), "library", "").library;
-    std::filesystem::last_write_time(library.parent_path() / "key",
-                                     now - std::chrono::hours(10 - i));
-  }
-  cache_.find("0");
-  cache_.prune(2);
-  EXPECT_TRUE(cache_.find("0").has_value()) << "it was found just now";
-  EXPECT_FALSE(cache_.find("1").has_value());
-  EXPECT_FALSE(cache_.find("3").has_value());
-  EXPECT_TRUE(cache_.find("4").has_value());
-}
-
-TEST_F(BuildCacheTest, NeverPrunesWhatIsInUse) {
-  for (int i = 0; i < 5; ++i) keep(std::to_string(i), "library", "");
-  cache_.prune(1);
-  for (int i = 0; i < 5; ++i) EXPECT_TRUE(cache_.find(std::to_string(i)).has_value());
-}
 
 /// A checkout of one part with the function `void scale(float*, int)`, and a cache of its own.
 class BuilderTest : public testing::Test {
@@ -319,6 +193,100 @@ void scale(float* x, int n) {
   EXPECT_EQ(found[0].by, ForbiddenCall::By::student);
   EXPECT_EQ(found[0].file, "scale.cu");
   EXPECT_GT(found[0].line, 0U);
+}
+
+/// A toolkit with `rooflab::twice`, which the task forbids, and `rooflab::four_times`, which calls
+/// it.
+class ForbiddenToolkitTest : public BuilderTest {
+ protected:
+  ForbiddenToolkitTest() {
+    task_.forbidden = {"^_ZN7rooflab5twiceEi$"};
+    const auto archive = options_.installation.toolkit_archive();
+    write("twice.cpp",
+          "namespace rooflab { int twice(int x) { return 2 * x; } }\n"
+          "namespace rooflab { int four_times(int x) { return twice(twice(x)); } }\n");
+    const std::string make = "cd " + folder_.path().string() + " && rm " + archive.string() +
+                             " && g++ -fPIC -O0 -c twice.cpp && ar rcsD " + archive.string() +
+                             " twice.o";
+    EXPECT_EQ(std::system(make.c_str()), 0);
+  }
+  /// The good file, with `code` before it, which has `int result()`, and a call of that.
+  static std::string with(const std::string& code) {
+    std::string source = code + "\n" + kGood;
+    return source.insert(source.find("scale_kernel<<<"), "n += result(); ");
+  }
+  std::vector<ForbiddenCall> calls_in(const BuildOutcome& built) const {
+    return forbidden_calls_of(read_dynamic_symbols(built.library), task_, built.traced);
+  }
+
+  static constexpr const char* kTwice = "namespace rooflab { int twice(int x); }\n";
+};
+
+TEST_F(ForbiddenToolkitTest, WhatATaskForbidsOfTheToolkitReachesNoSubmission) {
+  const std::string call = "inline int result() { return rooflab::twice(2); }";
+  const std::string line =
+      "line 5 \"" + (options_.toolchain.root / "include/x.h").string() + "\"\n";
+  for (const std::string& forged :
+       {std::string(), "#" + line, "#\\\n" + line, "#define HASH #\nHASH " + line}) {
+    const BuildOutcome built = build(with(kTwice + forged + call));
+    ASSERT_EQ(built.end, End::built) << built.messages;
+    const DynamicSymbols symbols = read_dynamic_symbols(built.library);
+    EXPECT_THAT(symbols.withheld, testing::ElementsAre("_ZN7rooflab5twiceEi")) << forged;
+    EXPECT_THAT(symbols.defined, Not(testing::Contains("_ZN7rooflab5twiceEi"))) << forged;
+    const auto calls = calls_in(built);
+    ASSERT_EQ(calls.size(), 1U) << forged;
+    EXPECT_EQ(calls[0].by, ForbiddenCall::By::student) << forged;
+    EXPECT_EQ(calls[0].symbol, "_ZN7rooflab5twiceEi");
+    if (forged.empty()) {
+      EXPECT_EQ(calls[0].line, 2U);
+    }
+  }
+}
+
+TEST_F(ForbiddenToolkitTest, AHiddenSymbolDoesNotBringItInEither) {
+  const BuildOutcome built =
+      build(with("namespace rooflab { __attribute__((visibility(\"hidden\"))) int twice(int x); }\n"
+                 "static int result() { return rooflab::twice(2); }"));
+  EXPECT_EQ(built.end, End::failed);
+  EXPECT_THAT(built.messages, HasSubstr("rooflab::twice(int)"));
+}
+
+TEST_F(ForbiddenToolkitTest, AFunctionOfTheSubmissionsOwnMayHaveItsName) {
+  const BuildOutcome built =
+      build(with("namespace rooflab { __attribute__((visibility(\"default\"))) int twice(int x) { "
+                 "return x + x; } }\nstatic int result() { return rooflab::twice(2); }"));
+  ASSERT_EQ(built.end, End::built) << built.messages;
+  EXPECT_THAT(calls_in(built), testing::IsEmpty());
+  EXPECT_THAT(read_dynamic_symbols(built.library).unresolved, testing::IsEmpty());
+}
+
+TEST_F(ForbiddenToolkitTest, AnotherFunctionThatCallsItStillDoesAndIsForbiddenWithIt) {
+  const BuildOutcome built =
+      build(with("namespace rooflab { int four_times(int x); }\n"
+                 "static int result() { return rooflab::four_times(2); }"));
+  ASSERT_EQ(built.end, End::built) << built.messages;
+  EXPECT_THAT(read_dynamic_symbols(built.library).unresolved, testing::IsEmpty());
+  const auto calls = calls_in(built);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(calls[0].by, ForbiddenCall::By::student);
+}
+
+// The macros that tell whether the compiler optimizes are the same when calls are traced.
+TEST_F(BuilderTest, ACallIsTracedWhereverThePreprocessorLeavesIt) {
+  for (const char* condition : {"#ifdef __OPTIMIZE__", "#ifndef __NO_INLINE__"}) {
+    std::string source = std::string("#include <dlfcn.h>\n#include <nvtx3/nvToolsExt.h>\n") + kGood;
+    source.insert(source.find("scale_kernel<<<"), std::string("nvtxMarkA(\"scale\");\n") +
+                                                      condition +
+                                                      "\n  dlsym(nullptr, \"x\");\n#endif\n");
+    const BuildOutcome built = build(source);
+    ASSERT_EQ(built.end, End::built) << built.messages;
+    bool found = false;
+    for (const ForbiddenCall& call :
+         forbidden_calls_of(read_dynamic_symbols(built.library), task_, built.traced)) {
+      found = found || (call.symbol == "dlsym" && call.by == ForbiddenCall::By::student);
+    }
+    EXPECT_TRUE(found) << condition;
+  }
 }
 
 TEST_F(BuilderTest, AWithheldHeaderSaysWhyItIsMissing) {

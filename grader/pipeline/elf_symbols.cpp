@@ -1,9 +1,13 @@
 #include "grader/pipeline/elf_symbols.h"
 
+#include <ar.h>
 #include <elf.h>
+#include <endian.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <regex>
@@ -21,6 +25,7 @@ constexpr std::size_t kMostNameBytes = std::size_t{64} << 20;
 /// Of a name that is searched: std::regex recurses for each character, and names of libraries are
 /// shorter by far.
 constexpr std::size_t kLongestSearched = 1024;
+constexpr std::string_view kWithheld = ".rooflab_withheld";
 /// One is enough to fail; each is looked for in every reference.
 constexpr std::size_t kMostForbidden = 100;
 
@@ -81,6 +86,12 @@ void read_table(const Image& image, const Elf64_Shdr& section, const Elf64_Shdr&
   for (std::uint64_t i = 1; i < count; ++i) {  // the first symbol is reserved and nameless
     const auto symbol = image.at<Elf64_Sym>(section.sh_offset + i * sizeof(Elf64_Sym));
     std::string name = budget.take(name_at(strings, symbol.st_name));
+    if (name.ends_with(kWithheld)) {
+      name.resize(name.size() - kWithheld.size());
+      // A defined one is a function of the submission's own.
+      if (symbol.st_shndx == SHN_UNDEF) symbols.withheld.push_back(std::move(name));
+      continue;
+    }
     if (symbol.st_shndx != SHN_UNDEF) {
       symbols.defined.push_back(std::move(name));
       continue;
@@ -233,6 +244,8 @@ DynamicSymbols dynamic_symbols_in(std::string_view bytes) {
   return symbols;
 }
 
+std::string withheld_name(const std::string& symbol) { return symbol + std::string(kWithheld); }
+
 bool has_match(std::string_view symbol, const std::regex& pattern) {
   symbol = symbol.substr(0, kLongestSearched);
   return std::regex_search(symbol.begin(), symbol.end(), pattern);
@@ -243,7 +256,7 @@ std::vector<std::string> all_forbidden(const DynamicSymbols& symbols,
   const std::vector<std::regex> forbidden(patterns.begin(), patterns.end());
   std::vector<std::string> found;
   std::set<std::string_view> seen;
-  for (const auto* table : {&symbols.undefined, &symbols.defined}) {
+  for (const auto* table : {&symbols.withheld, &symbols.undefined, &symbols.defined}) {
     for (const std::string& symbol : *table) {
       const bool matches = std::ranges::any_of(
           forbidden, [&](const std::regex& pattern) { return has_match(symbol, pattern); });
@@ -252,6 +265,32 @@ std::vector<std::string> all_forbidden(const DynamicSymbols& symbols,
     }
   }
   return found;
+}
+
+std::vector<std::string> archive_symbols_in(std::string_view bytes) {
+  if (!bytes.starts_with(ARMAG)) throw ElfError("it is no archive");
+  if (bytes.size() == SARMAG) return {};
+  const Image image(bytes);
+  const auto header = image.at<ar_hdr>(SARMAG);
+  constexpr std::string_view kIndex = "/               ";  // its name, which `ar` pads
+  if (std::string_view(header.ar_name, sizeof header.ar_name) != kIndex) {
+    throw ElfError("it has no index; ranlib writes one");
+  }
+  std::uint64_t size = 0;
+  std::from_chars(std::begin(header.ar_size), std::end(header.ar_size), size);
+  std::string_view index = image.range(SARMAG + sizeof header, size);
+  const Image numbers(index);
+  const std::uint64_t count = be32toh(numbers.at<std::uint32_t>(0));
+  const std::uint64_t names_at =
+      (count + 1) * sizeof(std::uint32_t);  // behind their members' places
+  index = numbers.range(names_at, index.size() - std::min<std::uint64_t>(names_at, index.size()));
+  std::vector<std::string> symbols;
+  std::uint32_t at = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    symbols.push_back(name_at(index, at));
+    at += static_cast<std::uint32_t>(symbols.back().size()) + 1;
+  }
+  return symbols;
 }
 
 std::vector<Reference> read_references(const std::filesystem::path& object) {

@@ -23,7 +23,14 @@ struct DynamicSymbols {
   /// should have defined. (Symbols found in a versioned library carry its version, weak ones may
   /// stay undefined.)
   std::vector<std::string> unresolved;
+  /// What a submission wants of the toolkit and the task forbids (see `withheld_name`), by the
+  /// names that the toolkit has for it.
+  std::vector<std::string> withheld;
 };
+
+/// The name that submitted files have in the place of a toolkit's function that their task forbids.
+/// Nothing defines it but they themselves.
+std::string withheld_name(const std::string& symbol);
 
 /// Reads .dynsym of a library (ELF-64, little-endian; System V gABI, chapters 4 and 5) without
 /// trusting any offset in it. @throws ElfError
@@ -37,8 +44,14 @@ bool has_match(std::string_view symbol, const std::regex& pattern);
 
 /// The symbols that one of the regular expressions (ECMAScript) finds a match in, each once, the
 /// first hundred. Defined symbols count, too: what the linker took from the toolkit is defined.
+/// Withheld ones come first.
 std::vector<std::string> all_forbidden(const DynamicSymbols& symbols,
                                        const std::vector<std::string>& patterns);
+
+/// The symbols that the index of an archive offers to a linker, which `ar` writes (System V's
+/// format,
+/// "/"), without trusting any number in it; none of an archive without members. @throws ElfError
+std::vector<std::string> archive_symbols_in(std::string_view bytes);
 
 /// A place in an object file's code or data that needs a symbol's address.
 struct Reference {

@@ -41,17 +41,36 @@ TEST(ElfSymbolsTest, ForbiddenImportsMatchByExpression) {
 }
 
 TEST(ElfSymbolsTest, WhatTheLinkerTookFromTheToolkitCanBeForbidden) {
-  const DynamicSymbols symbols{
-      .undefined = {"strlen"}, .defined = {"_ZN7rooflab8classifyEv"}, .unresolved = {}};
+  const DynamicSymbols symbols{.undefined = {"strlen"},
+                               .defined = {"_ZN7rooflab8classifyEv"},
+                               .unresolved = {},
+                               .withheld = {}};
   EXPECT_THAT(all_forbidden(symbols, {"^_ZN7rooflab8classify"}),
               ElementsAre("_ZN7rooflab8classifyEv"));
   EXPECT_THAT(all_forbidden(symbols, {"^_Z8classify"}), IsEmpty());
 }
 
+TEST(ElfSymbolsTest, TheIndexOfAnArchiveTellsWhatItsMembersOffer) {
+  using namespace std::string_literals;
+  const std::string header = "!<arch>\n/               0           0     0     0       ";
+  const std::string index = "\0\0\0\2\0\0\0\x60\0\0\0\x60"s + "_Z3addv\0_Z5scalev\0"s;
+  const std::string archive = header + "30        `\n" + index;
+  EXPECT_THAT(archive_symbols_in(archive), ElementsAre("_Z3addv", "_Z5scalev"));
+  EXPECT_THAT(archive_symbols_in("!<arch>\n"), IsEmpty());
+  EXPECT_THROW(archive_symbols_in("\x7f"
+                                  "ELF"),
+               ElfError);
+  EXPECT_THROW(archive_symbols_in("!<arch>\nadd.o/          "), ElfError);
+  for (std::size_t size = 9; size < archive.size(); ++size) {
+    EXPECT_THROW(archive_symbols_in(archive.substr(0, size)), ElfError) << size;
+  }
+}
+
 // std::regex takes stack for each character of what it searches.
 TEST(ElfSymbolsTest, ANameOfAMillionCharactersIsSearchedAtItsBeginning) {
   const std::string long_name = "cublas_v" + std::string(1'000'000, '9');
-  const DynamicSymbols symbols{.undefined = {}, .defined = {long_name}, .unresolved = {}};
+  const DynamicSymbols symbols{
+      .undefined = {}, .defined = {long_name}, .unresolved = {}, .withheld = {}};
   EXPECT_THAT(all_forbidden(symbols, {"^cublas"}), ElementsAre(long_name));
   EXPECT_THAT(all_forbidden(symbols, {"(.*x)?[a-z0-9_]+!", "^cudnn.*"}), IsEmpty());
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <regex>
@@ -78,6 +79,17 @@ std::uint32_t line_of_call(const std::string& text, std::uint32_t line, const st
   return found != 0 ? found : line;
 }
 
+/// Whether a path leads into a folder, which may have "*" for a name.
+bool lies_in(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  const std::filesystem::path inside = file.lexically_normal();
+  auto part = inside.begin();
+  for (const auto& name : folder) {
+    if (part == inside.end() || (name != "*" && *part != name)) return false;
+    ++part;
+  }
+  return true;
+}
+
 /// What initializes a file's own variables, which the compiler puts into one nameless function.
 bool is_initializer(const std::string& function) {
   return function.starts_with("_GLOBAL__") ||
@@ -118,11 +130,13 @@ class Callers {
   }
 
  private:
-  /// Code without a known place is nobody else's.
+  /// Code without a known place is nobody else's, nor is what lies in no folder of headers.
   bool is_own(const std::string& function) const {
     const auto place = places_.find(function);
     if (place == places_.end() || is_initializer(function)) return true;
-    return place->second.file == file_.path || place->second.file.ends_with("/" + file_.path);
+    return std::ranges::none_of(file_.header_folders, [&](const std::string& folder) {
+      return lies_in(place->second.file, folder);
+    });
   }
 
   bool is_wrapper_of(const std::string& function, const std::string& symbol) const {
@@ -144,6 +158,68 @@ class Callers {
   std::map<std::string, std::set<std::string>> wraps_;
 };
 
+bool is_of_another_library(const std::string& symbol, const DynamicSymbols& symbols) {
+  return std::ranges::find(symbols.withheld, symbol) == symbols.withheld.end() &&
+         std::ranges::find(symbols.undefined, symbol) != symbols.undefined.end();
+}
+
+/// A text whose lines that end in a backslash go on in the next one, as the compiler reads it.
+class SplicedText {
+ public:
+  explicit SplicedText(std::string_view text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (text[i] == '\\') {
+        const std::size_t end = text.find_first_not_of(kBlanks, i + 1);  // GCC allows some
+        if (end != std::string_view::npos && text[end] == '\n') {
+          i = end;
+          continue;
+        }
+      }
+      text_ += text[i];
+      places_.push_back(i);
+    }
+  }
+  std::size_t size() const { return text_.size(); }
+  /// Where a character is in the text that was given.
+  std::size_t place(std::size_t at) const { return places_[at]; }
+
+  /// Behind `#` as C++20 can spell it, without trigraphs; else `at` itself.
+  std::size_t behind_hash(std::size_t at) const {
+    for (const std::string_view hash : {"#", "%:"}) {
+      if (rest(at).starts_with(hash)) return at + hash.size();
+    }
+    return at;
+  }
+  /// Whether nothing stands before it on its line but blanks and what a comment may end.
+  bool begins_line(std::size_t at) const {
+    const std::size_t last = std::string_view(text_).substr(0, at).find_last_not_of(kBlanks);
+    return last == std::string::npos || text_[last] == '\n' ||
+           (text_[last] == '/' && last > 0 && text_[last - 1] == '*');
+  }
+  /// Whether what follows a `#` makes it a line directive.
+  bool moves_line(std::size_t at) const {
+    for (;;) {
+      at = std::min(text_.find_first_not_of(kBlanks, at), text_.size());
+      if (!rest(at).starts_with("/*")) break;
+      at = std::min(text_.find("*/", at + 2), text_.size() - 2) + 2;
+    }
+    constexpr std::string_view kLine = "line";
+    if (rest(at).empty()) return false;
+    if (!rest(at).starts_with(kLine)) return is_digit(text_[at]);
+    const std::string_view behind = rest(at + kLine.size());
+    return behind.empty() || !(is_digit(behind[0]) || behind[0] == '_' || is_letter(behind[0]));
+  }
+
+ private:
+  static constexpr std::string_view kBlanks = " \t\v\f\r";
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+  std::string_view rest(std::size_t at) const { return std::string_view(text_).substr(at); }
+
+  std::string text_;
+  std::vector<std::size_t> places_;
+};
+
 }  // namespace
 
 std::vector<std::string> forbidden_symbols(const TaskSpec& task) {
@@ -155,18 +231,18 @@ std::vector<std::string> forbidden_symbols(const TaskSpec& task) {
 }
 
 std::string without_line_directives(const std::string& text) {
-  // A directive may be spelled with a digraph, and its parts may be apart by comments.
-  static const std::regex directive(R"(^(\s|/\*[^*]*\*/)*(#|%:)(\s|/\*[^*]*\*/)*(line\b|[0-9]))");
+  const SplicedText code(text);
   std::string kept;
   kept.reserve(text.size());
-  for_each_line(text, [&](std::string_view line) {
-    constexpr std::size_t kLongest = 512;  // of a directive: std::regex recurses for each character
-    const bool moves =
-        line.size() <= kLongest && std::regex_search(line.begin(), line.end(), directive);
-    if (!moves) kept += line;
-    kept += '\n';
-  });
-  return kept;
+  std::size_t copied = 0;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const std::size_t behind = code.behind_hash(i);
+    if (behind == i || !code.begins_line(i) || !code.moves_line(behind)) continue;
+    const std::size_t place = code.place(behind - 1) + 1;
+    kept.append(text, copied, place - copied).append("pragma ");
+    copied = place;
+  }
+  return kept.append(text, copied);
 }
 
 std::vector<ForbiddenCall> forbidden_calls_of(const DynamicSymbols& symbols, const TaskSpec& task,
@@ -190,8 +266,10 @@ std::vector<ForbiddenCall> forbidden_calls_of(const DynamicSymbols& symbols, con
         call.line = place->line;
       }
     }
-    if (call.file.empty() && referred_to) call.by = ForbiddenCall::By::header;
-    if (call.file.empty() && !complete) call.by = ForbiddenCall::By::unknown;
+    if (call.file.empty() && is_of_another_library(symbol, symbols)) {
+      if (referred_to) call.by = ForbiddenCall::By::header;
+      if (!complete) call.by = ForbiddenCall::By::unknown;
+    }
     calls.push_back(std::move(call));
   }
   return calls;

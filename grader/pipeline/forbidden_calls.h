@@ -26,9 +26,10 @@ struct ForbiddenCall {
 
 /// A submitted file, compiled so that no call was inlined.
 struct TracedFile {
-  std::string name;                   ///< "gemm.cu"
-  std::string path;                   ///< as the compiler had it: "part1-metrics/gemm.cu"
-  std::string text;                   ///< as it was handed in
+  std::string name;  ///< "gemm.cu"
+  std::string text;  ///< as it was handed in
+  /// Where headers are that nobody handed in, as whole paths; "*" is any one folder's name.
+  std::vector<std::string> header_folders{};
   std::vector<Reference> references;  ///< of its object file
   std::string places;                 ///< what `nm --line-numbers` says of the object; untrusted
   bool complete = false;              ///< false: a limit ended the compiler, and nothing is known
@@ -39,11 +40,15 @@ struct TracedFile {
 /// has to look for CUPTI.
 std::vector<std::string> forbidden_symbols(const TaskSpec& task);
 
-/// The text with every `#line` left out, so that no code can pass for a header's.
+/// The text with every `#line` made a pragma that nobody knows, so that no code passes for a
+/// header's by it. Macros and inline assembly can still move lines: who calls decides nothing that
+/// only the device or the linker could know.
 std::string without_line_directives(const std::string& text);
 
-/// Tells for each forbidden symbol of a library who calls it. A symbol that no file refers to came
-/// with the course's own code, which only a call of the student's can have brought in.
+/// Tells for each forbidden symbol of a library who calls it. A header's call is told from the
+/// student's own only for functions of other libraries: the toolkit's reach a submission by no name
+/// (`withheld_name`), and those that are there all the same came with the course's own code, which
+/// only a call of the student's can have brought in.
 /// @param files the task's; without them all symbols count as the student's
 std::vector<ForbiddenCall> forbidden_calls_of(const DynamicSymbols& symbols, const TaskSpec& task,
                                               const std::vector<TracedFile>& files);

@@ -24,7 +24,7 @@ struct Warp : LaneState {
   std::uint32_t dead = 0;     ///< lanes that have exited or never existed
   std::uint32_t existed = 0;  ///< lanes that are threads of the block
   const Lowered* code = nullptr;
-  ExecutionCount* counts = nullptr;  ///< by basic block
+  ExecutionCount* counts = nullptr;          ///< by basic block
   std::uint64_t* guarded_threads = nullptr;  ///< by instruction, of guarded ones only
   const std::uint32_t* lists = nullptr;
   BlockRunner* block = nullptr;

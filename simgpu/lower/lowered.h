@@ -114,8 +114,8 @@ struct LoweredKernel {
   std::vector<FloatKind> float_kinds;  ///< by instruction
   std::vector<std::string> spellings;  ///< by instruction, "ld.shared.f32", for messages
   std::uint32_t basic_blocks = 0;
-  std::vector<char> hidden;            ///< by instruction: made by lowering, counts nowhere
-  std::uint32_t register_bytes = 0;    ///< of one warp's register file
+  std::vector<char> hidden;          ///< by instruction: made by lowering, counts nowhere
+  std::uint32_t register_bytes = 0;  ///< of one warp's register file
   struct Constant {
     std::uint32_t offset = 0;
     std::uint8_t bytes = 4;

@@ -197,11 +197,11 @@ class SplicedText {
            (text_[last] == '/' && last > 0 && text_[last - 1] == '*');
   }
   /// Whether what follows a `#` makes it a line directive.
-  bool moves_line(std::size_t at) const {
+  bool moves_line(std::size_t at) {
     for (;;) {
       at = std::min(text_.find_first_not_of(kBlanks, at), text_.size());
       if (!rest(at).starts_with("/*")) break;
-      at = std::min(text_.find("*/", at + 2), text_.size() - 2) + 2;
+      at = behind_comment(at + 2);
     }
     constexpr std::string_view kLine = "line";
     if (rest(at).empty()) return false;
@@ -215,8 +215,15 @@ class SplicedText {
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
   static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
   std::string_view rest(std::size_t at) const { return std::string_view(text_).substr(at); }
+  /// Directives are looked at in order, so that the end that was found last is the next one, or all
+  /// between are comments. It is looked for once, however many begin before it.
+  std::size_t behind_comment(std::size_t at) {
+    if (comment_end_ < at) comment_end_ = std::min(text_.find("*/", at), text_.size());
+    return std::min(comment_end_ + 2, text_.size());
+  }
 
   std::string text_;
+  std::size_t comment_end_ = 0;
   std::vector<std::size_t> places_;
 };
 
@@ -231,7 +238,7 @@ std::vector<std::string> forbidden_symbols(const TaskSpec& task) {
 }
 
 std::string without_line_directives(const std::string& text) {
-  const SplicedText code(text);
+  SplicedText code(text);
   std::string kept;
   kept.reserve(text.size());
   std::size_t copied = 0;

@@ -133,6 +133,13 @@ TEST(ForbiddenCallsTest, LineDirectivesMayGoOverSeveralLines) {
   EXPECT_EQ(without_line_directives("/*\n*/ # /*\n*/ line 1\n"), "/*\n*/ #pragma  /*\n*/ line 1\n");
 }
 
+TEST(ForbiddenCallsTest, CommentsThatManyLinesOpenAreReadOnce) {
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += "#/*\n";
+  EXPECT_EQ(without_line_directives(text), text);
+  EXPECT_EQ(without_line_directives(text + "*/ line 1\n").find("#pragma /*\n"), 0U);
+}
+
 TEST(ForbiddenCallsTest, OtherTextStaysAsItIs) {
   for (const char* text : {"#define line 1\n#if 0\n", "#lines\n", "f(\"#line 1\");\n", "# /* line",
                            "#", "# /*", "// x \\\n#line 1\n", "int a; // ends in a backslash \\"}) {

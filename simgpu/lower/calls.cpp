@@ -214,11 +214,15 @@ void KernelBuilder::emit_call(std::uint32_t function, std::uint32_t signature, R
 
 /// Arguments go from the caller's variables to the function's, and results the other way.
 void KernelBuilder::note_passed(Pending& call, const CallSite& site) {
+  // Variables can be large, whatever little text they take.
+  constexpr std::uint32_t kMostFollowed = 128;
   const auto of_caller = [&](const PassedValue& value) {
-    return passed_words(passed_byte(value.caller, value.in_frame), value.bytes);
+    return passed_words(passed_byte(value.caller, value.in_frame),
+                        std::min(value.bytes, kMostFollowed));
   };
   const auto of_function = [&](const PassedValue& value) {
-    return passed_words(passed_byte(std::uint64_t{frame_base_} + value.callee, true), value.bytes);
+    return passed_words(passed_byte(std::uint64_t{frame_base_} + value.callee, true),
+                        std::min(value.bytes, kMostFollowed));
   };
   for (const PassedValue& value : site.arguments) {
     std::ranges::copy(of_caller(value), std::back_inserter(call.reads_passed));

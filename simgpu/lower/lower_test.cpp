@@ -150,5 +150,19 @@ TEST(Lowering, ValuesThatAFunctionIsCalledWithAreFollowed) {
   EXPECT_EQ(passed_words(text, false), written);
 }
 
+TEST(Lowering, BoundsWhatItFollowsOfTheValuesOfACall) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer takes memory of its own";
+#endif
+  const std::string passes =
+      "{\n.param .align 4 .b8 x[100000000];\n.param .align 4 .b8 y[100000000];\n"
+      "call (y), f, (x);\n}\nret;\n}\n";
+  const std::int64_t before = peak_kib();
+  program_of(
+      ".func (.param .align 4 .b8 out[100000000]) f(.param .align 4 .b8 in[100000000])\n{\n" +
+      passes + ".visible .entry k()\n{\n" + passes);
+  EXPECT_LT(peak_kib() - before, 50'000) << "KiB for two calls with values of 100 MB";
+}
+
 }  // namespace
 }  // namespace simgpu

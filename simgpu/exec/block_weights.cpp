@@ -16,27 +16,13 @@ constexpr std::uint64_t Weight::*kWeights[] = {
 
 double over(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-/// By instruction, each of which is executed as often as its basic block is entered.
-std::vector<ExecutionCount> by_instruction(const LoweredKernel& kernel,
-                                           const std::vector<std::uint64_t>& entered) {
-  std::vector<ExecutionCount> executed(kernel.code.size());
-  auto block = entered.begin();
-  std::uint64_t count = 0;
-  for (std::size_t i = 0; i < executed.size(); ++i) {
-    if (kernel.info.instructions[i].starts_block) count = *block++;
-    if (!kernel.hidden[i]) executed[i] = {count, kWarpSize * count};
-  }
-  return executed;
-}
-
-std::shared_ptr<const std::vector<SchedulerCounts>> schedulers_of(
-    const LoweredKernel& kernel, const std::vector<SchedulerCounts>& entered) {
-  auto all = std::make_shared<std::vector<SchedulerCounts>>(kernel.code.size());
-  auto block = entered.begin();
-  SchedulerCounts counts;
-  for (std::size_t i = 0; i < all->size(); ++i) {
-    if (kernel.info.instructions[i].starts_block) counts = *block++;
-    if (!kernel.hidden[i]) (*all)[i] = counts;
+/// To each instruction what its basic block has; to those that lowering has made, nothing.
+template <class Count>
+std::vector<Count> by_instruction(const LoweredKernel& kernel,
+                                  const std::vector<Count>& by_basic_block) {
+  std::vector<Count> all(kernel.code.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!kernel.hidden[i]) all[i] = by_basic_block[kernel.code[i].basic_block];
   }
   return all;
 }
@@ -45,8 +31,9 @@ std::shared_ptr<const WarpWays> ways_of(const LoweredKernel& kernel, const WarpR
   const std::vector<WarpRole> known = roles.roles();
   auto all = std::make_shared<WarpWays>();
   for (const WarpRole& role : known) {
-    all->ways.push_back(
-        {by_instruction(kernel, role.entered), role.loads, role.slept_ns, role.blocks});
+    std::vector<ExecutionCount> entered;
+    for (const std::uint64_t times : role.entered) entered.push_back({times, kWarpSize * times});
+    all->ways.push_back({by_instruction(kernel, entered), role.loads, role.slept_ns, role.blocks});
   }
   for (const WarpRoles::Mix& mix : roles.mixes()) {
     WarpWays::Mix& ways = all->mixes.emplace_back();
@@ -136,7 +123,8 @@ WorkBalance balance_of(const LoweredKernel& kernel, const BlockWeights& ran, std
   balance.longest =
       std::max(1.0, over(static_cast<double>(ran.heaviest.longest_time), mean_of_launch));
   balance.ways = ways_of(kernel, ran.roles);
-  balance.schedulers = schedulers_of(kernel, ran.entered);
+  balance.schedulers =
+      std::make_shared<const std::vector<SchedulerCounts>>(by_instruction(kernel, ran.entered));
   return balance;
 }
 

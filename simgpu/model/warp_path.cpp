@@ -241,10 +241,10 @@ class Warp {
     const InstructionInfo& instruction = work_.program[index];
     double operands = start;
     for (const std::uint32_t slot : instruction.reads) {
-      operands = std::max(operands, time_of(values_, slot, start));
+      operands = std::max(operands, time_of(slot, start));
     }
     for (const std::uint32_t word : instruction.reads_passed) {
-      operands = std::max(operands, time_of(values_, kPassed | word, start));
+      operands = std::max(operands, time_of(kPassed | word, start));
     }
     start = operands;
     // What the assembler folds away passes its operand on at once.
@@ -262,12 +262,11 @@ class Warp {
     return start;
   }
 
-  using Values = std::unordered_map<std::uint32_t, Value>;
   /// When whoever reads a value from `start` on can have it, in the mean of the turns in which it
   /// is read.
-  double time_of(const Values& values, std::uint32_t slot, double start) const {
-    const auto written = values.find(slot);
-    if (written == values.end()) return start;
+  double time_of(std::uint32_t slot, double start) const {
+    const auto written = values_.find(slot);
+    if (written == values_.end()) return start;
     const UnderWay& data = written->second.data;
     return start + std::min(1.0, data.part / part_) * std::max(0.0, data.ready - start);
   }
@@ -319,12 +318,13 @@ class Warp {
   double of_class_[kInstructionClasses];
   std::vector<double> latency_;  // of results, by instruction
   double now_ = 0;
-  double issued_ = 0;          // instructions since now_
-  double latest_ = 0;          // no instruction since then starts later
-  std::vector<Arm> arms_;      // but for those of short branches
-  Values values_;              // by register, and by word of .param variables behind kPassed
-  std::vector<Store> stores_;  // of this straight code
-  double part_ = 1;            // of the turns, in which what runs is executed
+  double issued_ = 0;      // instructions since now_
+  double latest_ = 0;      // no instruction since then starts later
+  std::vector<Arm> arms_;  // but for those of short branches
+  // By register, and by word of .param variables behind kPassed.
+  std::unordered_map<std::uint32_t, Value> values_;
+  std::vector<Store> stores_;                   // of this straight code
+  double part_ = 1;                             // of the turns, in which what runs is executed
   std::unordered_set<std::uint32_t> in_parts_;  // values that are under way in a part of the turns
   std::vector<Write> writes_;
   std::uint64_t walks_ = 0;

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <unordered_map>
 #include <utility>
 
 #include "simgpu/checkers/lane_pattern.h"
 #include "simgpu/counters/lines_under_way.h"
+#include "simgpu/counters/request_sectors.h"
 #include "simgpu/counters/sector_cache.h"
 #include "simgpu/counters/traffic.h"
 #include "simgpu/memory/device_memory.h"
@@ -18,11 +18,6 @@ using Kind = TrafficEntry::Kind;
 constexpr std::uint32_t kL1Ways = 4;
 /// Sectors; of further ones every load is logged.
 constexpr std::size_t kMostReadInPart = std::size_t{1} << 20;
-
-/// Bits [first, last] of a mask of up to 32.
-std::uint32_t bit_range(std::uint32_t first, std::uint32_t last) {
-  return (~std::uint32_t{0} >> (31 - last)) & (~std::uint32_t{0} << first);
-}
 
 /// The words in which at least one byte of `bytes` (one bit per byte of a sector) lies.
 std::uint8_t words_of(std::uint32_t bytes) {
@@ -44,13 +39,6 @@ std::uint32_t bytes_of(std::uint8_t words) {
   return bytes;
 }
 
-/// One sector of a request. Left uninitialised: a request holds 64 of them and mostly uses four.
-struct Sector {
-  std::uint64_t number;
-  std::uint32_t bytes;  ///< one bit per byte
-  std::uint8_t lane;    ///< the first that touches it
-};
-
 /// Sectors side by side of which the same words are touched.
 struct SectorRun {
   std::uint64_t first;
@@ -67,95 +55,6 @@ struct Requester {
   std::uint8_t bytes;  ///< per lane
 };
 
-/// The distinct sectors of a request. 32 lanes of up to 16 bytes touch at most 64.
-struct Request {
-  std::array<Sector, 2 * kWarpSize> sectors;
-  std::size_t count = 0;
-  std::uint64_t highest = 0;
-
-  void add(std::uint64_t number, std::uint32_t bytes, std::uint8_t lane) {
-    // Most requests go upwards: beyond the highest sector so far there is nothing to look for.
-    // Otherwise neighbouring lanes mostly share sectors, so look from the end.
-    const bool beyond = count == 0 || number > highest;
-    if (beyond) highest = number;
-    for (std::size_t i = beyond ? 0 : count; i-- > 0;) {
-      if (sectors[i].number == number) {
-        sectors[i].bytes |= bytes;
-        return;
-      }
-    }
-    if (count < sectors.size()) sectors[count++] = {number, bytes, lane};
-  }
-};
-
-/// Distinct lines of a request.
-std::uint64_t lines_of(const Request& request) {
-  std::array<std::uint64_t, 2 * kWarpSize> lines;
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < request.count; ++i) {
-    const std::uint64_t line = request.sectors[i].number / kSectorsPerLine;
-    if (count > 0 && lines[count - 1] == line) continue;
-    lines[count++] = line;
-  }
-  if (!std::is_sorted(lines.begin(), lines.begin() + count)) {
-    std::sort(lines.begin(), lines.begin() + count);
-    count =
-        static_cast<std::size_t>(std::unique(lines.begin(), lines.begin() + count) - lines.begin());
-  }
-  return count;
-}
-
-/// The sectors of [offset, offset + bytes), touched by lanes `step` bytes each (0: all of it by
-/// lane 0).
-void add_range(Request& request, std::uint64_t offset, std::uint64_t bytes, std::uint32_t step,
-               std::uint8_t lane) {
-  const std::uint64_t end = offset + bytes;
-  for (std::uint64_t sector = offset / kSectorBytes; sector * kSectorBytes < end; ++sector) {
-    const std::uint64_t begin = sector * kSectorBytes;
-    const auto first = static_cast<std::uint32_t>(offset > begin ? offset - begin : 0);
-    const auto last =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(end - begin, kSectorBytes) - 1);
-    const std::uint64_t reached = begin > offset ? begin - offset : 0;
-    const auto toucher = static_cast<std::uint8_t>(step == 0 ? lane : lane + reached / step);
-    request.sectors[request.count++] = {sector, bit_range(first, last), toucher};
-  }
-}
-
-/// Of all 32 lanes; scattered when some take no part.
-Shape shape_of(const WarpAccess& access) {
-  if (access.mask != 0xffffffffU) return Shape::scattered;
-  if (access.shape != Shape::unknown) return access.shape;
-  const auto stride = constant_stride(access);
-  if (!stride) return Shape::scattered;
-  if (*stride == static_cast<std::int64_t>(access.bytes)) return Shape::consecutive;
-  return *stride == 0 ? Shape::uniform : Shape::scattered;
-}
-
-Request coalesce(const WarpAccess& access) {
-  Request request;
-  const std::uint32_t bytes = access.bytes;
-  const Shape shape = shape_of(access);
-  const std::uint64_t first_offset = (*access.address)[0] - kDeviceBase;
-  if (shape == Shape::consecutive) {
-    add_range(request, first_offset, std::uint64_t{bytes} * kWarpSize, bytes, 0);
-    return request;
-  }
-  if (shape == Shape::uniform) {
-    add_range(request, first_offset, bytes, 0, 0);
-    return request;
-  }
-  for (std::uint32_t lanes = access.mask; lanes != 0; lanes &= lanes - 1) {
-    const auto lane = static_cast<std::uint8_t>(std::countr_zero(lanes));
-    const std::uint64_t offset = (*access.address)[lane] - kDeviceBase;
-    const std::uint64_t sector = offset / kSectorBytes;
-    const auto first = static_cast<std::uint32_t>(offset % kSectorBytes);
-    const std::uint32_t last = first + bytes - 1;
-    request.add(sector, bit_range(first, std::min<std::uint32_t>(last, kSectorBytes - 1)), lane);
-    if (last >= kSectorBytes) request.add(sector + 1, bit_range(0, last - kSectorBytes), lane);
-  }
-  return request;
-}
-
 }  // namespace
 
 struct BlockTraffic::State {
@@ -171,12 +70,12 @@ struct BlockTraffic::State {
   void note_beyond_l1(std::uint32_t pc);
   LoadsOfWarp& own(std::uint32_t pc);
   void add_loads_of_block();
-  void append(const WarpAccess& access, const Sector& sector, Kind kind);
+  void append(const WarpAccess& access, const RequestedSector& sector, Kind kind);
   void append_run(const Requester& from, const SectorRun& run);
-  void load(const WarpAccess& access, const Request& request);
+  void load(const WarpAccess& access, const RequestSectors& request);
   void load_words(const Requester& from, std::uint64_t offset, std::uint64_t bytes,
                   std::uint32_t step);
-  bool reads_more(const Sector& sector, std::uint32_t words, std::uint32_t present);
+  bool reads_more(const RequestedSector& sector, std::uint32_t words, std::uint32_t present);
 
   SectorCache l1;
   const std::size_t most_entries;
@@ -199,7 +98,8 @@ struct BlockTraffic::State {
   std::size_t fenced = 0;     ///< entries before the last fence
 };
 
-void BlockTraffic::State::append(const WarpAccess& access, const Sector& sector, Kind kind) {
+void BlockTraffic::State::append(const WarpAccess& access, const RequestedSector& sector,
+                                 Kind kind) {
   const Requester from{access.pc, access.warp, access.bytes};
   const std::uint8_t words = words_of(sector.bytes);
   if (sector.bytes == bytes_of(words)) {
@@ -258,9 +158,9 @@ void BlockTraffic::State::append_run(const Requester& from, const SectorRun& run
   run_open = true;
 }
 
-void BlockTraffic::State::load(const WarpAccess& access, const Request& request) {
+void BlockTraffic::State::load(const WarpAccess& access, const RequestSectors& request) {
   for (std::size_t i = 0; i < request.count; ++i) {
-    const Sector& sector = request.sectors[i];
+    const RequestedSector& sector = request.sectors[i];
     look_for(access.pc, sector.number / kSectorsPerLine);
     if (access.orders_blocks()) {
       append(access, sector, Kind::strong_load);
@@ -379,7 +279,7 @@ void BlockTraffic::State::load_words(const Requester& from, std::uint64_t offset
 
 /// Whether a load reads bytes that its block has not read. L1's marks tell which words were read,
 /// in whole or in part; those read in part are looked up.
-bool BlockTraffic::State::reads_more(const Sector& sector, std::uint32_t words,
+bool BlockTraffic::State::reads_more(const RequestedSector& sector, std::uint32_t words,
                                      std::uint32_t present) {
   const bool new_words = (words & ~present) != 0;
   const bool whole = sector.bytes == bytes_of(static_cast<std::uint8_t>(words));
@@ -440,7 +340,7 @@ void BlockTraffic::global(const WarpAccess& access) {
     return;
   }
   state_->begin_request(access.warp, access.slots, access.time);
-  const Request request = coalesce(access);
+  const RequestSectors request = coalesce(access);
   Log& log = *state_->log;
   log.tag_lookups += lines_of(request);
   const std::uint64_t bytes = std::uint64_t{access.bytes} * std::popcount(access.mask);

@@ -44,7 +44,9 @@ class LinesUnderWay {
   /// L1 lacks these sectors of a line, one bit for each.
   void fetch(std::uint64_t line, std::uint32_t sectors, const Request& request) {
     Arrivals& place = arrivals_[place_of(line, bits_)];
-    if (place.line != line || place.block != block_) place = {line, block_, {}};
+    if (place.line != line || place.block != block_) {
+      place = {line, block_, place.block == block_ ? place.askers : 0, {}};
+    }
     for_each_of(sectors, place,
                 [&](std::uint64_t& time) { time = request.time + kCyclesBeyondL1; });
     ask(line, request);
@@ -63,14 +65,18 @@ class LinesUnderWay {
     return last - request.time;
   }
 
-  /// The warp waits for a line from now on.
+  /// The warp waits for a line, which has been fetched, from now on.
   void ask(std::uint64_t line, const Request& request) {
+    arrivals_[place_of(line, bits_)].askers |= bit_of(request.warp);
     asked_[asked_place(line, request)] = {line, request.slots, request.number, block_,
                                           request.warp};
   }
 
   /// Whether an earlier request of the same warp waits, or waited, for the line.
   bool has_asked(std::uint64_t line, const Request& request) const {
+    // Most lines are other warps': what is known of them lies where wait_for() looks anyway.
+    const Arrivals& place = arrivals_[place_of(line, bits_)];
+    if (place.block != block_ || (place.askers & bit_of(request.warp)) == 0) return false;
     const Asked& asked = asked_[asked_place(line, request)];
     return asked.line == line && asked.block == block_ && asked.warp == request.warp &&
            asked.request != request.number && request.slots - asked.slots < kLongestWait;
@@ -80,6 +86,7 @@ class LinesUnderWay {
   struct Arrivals {
     std::uint64_t line = 0;
     std::uint32_t block = 0;
+    std::uint32_t askers = 0;  ///< warps of the block that have asked for a line of this place
     std::array<std::uint64_t, kSectorsPerLine> time{};  ///< by sector
   };
   struct Asked {
@@ -95,6 +102,7 @@ class LinesUnderWay {
       visit(place.time[static_cast<std::size_t>(std::countr_zero(sectors))]);
     }
   }
+  static std::uint32_t bit_of(std::uint16_t warp) { return std::uint32_t{1} << warp % kWarpSize; }
   /// By the golden ratio, so that rows of a power of two in length lie apart.
   static std::uint64_t place_of(std::uint64_t key, int bits) {
     return key * 0x9E37'79B9'7F4A'7C15 >> (64 - bits);

@@ -51,11 +51,14 @@ struct Prepared {
 void learn_shared(const Lowered* in, Warp& warp, const std::uint32_t* base, std::int64_t offset,
                   unsigned bytes);
 
+/// In the option of a load with kIsStrong: L2 alone caches it (.cg, .cv), whatever it orders.
+inline constexpr std::uint8_t kSkipsL1 = 128;
+
 /// What an access orders (WarpAccess::order): behind the lowest bit of an atomic's option, and the
-/// option of a load or store with kStrong.
+/// option of a load or store with kIsStrong.
 template <AccessKind kKind, bool kIsStrong>
 inline std::uint8_t order_of(const Lowered* in) {
-  if constexpr (kIsStrong) return static_cast<std::uint8_t>(in->option);
+  if constexpr (kIsStrong) return static_cast<std::uint8_t>(in->option & ~kSkipsL1);
   if constexpr (kKind == AccessKind::atomic) return static_cast<std::uint8_t>(in->option >> 1);
   return 0;
 }
@@ -153,6 +156,7 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
         block.traffic().load(range)) {
       return {site, first};
     }
+    const bool skips_l1 = kKind == AccessKind::load && kIsStrong && (in->option & kSkipsL1) != 0;
     LaneAddresses addresses;
     add_offset(addresses, base, offset);
     const WarpAccess access{.kind = kKind,
@@ -162,7 +166,7 @@ inline Prepared<std::uint64_t> prepare_global(const Lowered* in, Warp& warp,
                             .mask = warp.mask,
                             .address = &addresses,
                             .values = values,
-                            .bypasses_l1 = bypasses_l1,
+                            .bypasses_l1 = bypasses_l1 || skips_l1,
                             .shape = site.shape,
                             .order = order_of<kKind, kIsStrong>(in),
                             .slots = warp.slots,

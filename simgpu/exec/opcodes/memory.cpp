@@ -187,6 +187,12 @@ struct AccessForm {
   bool is_signed = false;
   std::uint8_t order = 0;    ///< of a strong access (WarpAccess::order)
   bool is_volatile = false;  ///< may wait for what others store, as strong loads may
+  bool skips_l1 = false;
+
+  /// Of an access that is more than a plain one.
+  std::uint8_t option() const {
+    return static_cast<std::uint8_t>(order | (skips_l1 ? kSkipsL1 : 0));
+  }
 };
 
 /// WarpAccess::order of a load or store.
@@ -204,9 +210,10 @@ std::uint8_t order_of(const ptx::Instruction& instruction) {
                                    (instruction.has("cta") ? kOrdersBlock : 0));
 }
 
-/// Reads the modifiers, which are of one of the forms below. Cache hints, ordering and scopes do
-/// not change what a program sees here, for memory is sequentially consistent; ordering and scopes
-/// tell the checkers which accesses race.
+/// Reads the modifiers, which are of one of the forms below. Cache operators, ordering and scopes
+/// do not change what a program sees here, for memory is sequentially consistent; ordering and
+/// scopes tell the checkers which accesses race, and of cache operators the counters know those
+/// that keep a load out of L1.
 AccessForm parse_form(KernelBuilder& builder) {
   static const std::map<std::string, unsigned> kTypes{
       {"b8", 1},  {"u8", 1},  {"s8", 1},  {"b16", 2}, {"u16", 2}, {"s16", 2}, {"b32", 4},
@@ -232,6 +239,8 @@ AccessForm parse_form(KernelBuilder& builder) {
   }
   form.order = order_of(instruction);
   form.is_volatile = instruction.has("volatile");
+  form.skips_l1 = instruction.opcode == "ld" && (instruction.has("cg") || instruction.has("cv")) &&
+                  (form.space == ptx::Space::global || form.space == ptx::Space::generic);
   // A cache policy is a third operand; what it says does not matter, but it has to be one.
   const bool has_policy = instruction.has("L2::cache_hint");
   if (builder.operand_count() != (has_policy ? 3U : 2U)) {
@@ -290,8 +299,8 @@ Cost cost_of(const Address& address, bool load) {
 
 template <AccessKind kKind>
 Handler handler_of(const AccessForm& form, const Address& address) {
-  return form.order != 0 ? handler_of<kKind, true>(form, address.kernel_parameter)
-                         : handler_of<kKind>(form, address.kernel_parameter);
+  return form.option() != 0 ? handler_of<kKind, true>(form, address.kernel_parameter)
+                            : handler_of<kKind>(form, address.kernel_parameter);
 }
 
 /// Blocks may tell each other something by this access: they then run in order on one worker, and
@@ -354,7 +363,7 @@ void build_load(KernelBuilder& builder) {
   } else {
     pending.outs = outs;
   }
-  if (form.order != 0) pending.option = form.order;
+  pending.option = form.option();
   pending.is_volatile = form.is_volatile;
   pending.reads_unchanged =
       builder.instruction().has("nc") || builder.instruction().opcode == "ldu";

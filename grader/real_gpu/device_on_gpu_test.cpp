@@ -64,10 +64,14 @@ TEST(DeviceOnGpuTest, TimesACallAndCallsOnceMoreWithFreshInputs) {
   EXPECT_EQ(outcome.drawn_outputs, outcome.outputs);
   EXPECT_EQ(outcome.sampling->early, 0);
   EXPECT_FALSE(outcome.sampling->slower_on_fresh);
+  const SamplingRecord& sampling = *outcome.sampling;
   std::printf("%zu samples, %d dropped, %d by our clock, clocks %s, %.0f MHz; first %.2f us\n",
-              outcome.samples_us.size(), outcome.sampling->dropped, outcome.sampling->contradicted,
-              outcome.sampling->clocks_watched ? "watched" : "not watched",
-              outcome.sampling->sm_mhz, outcome.samples_us.front());
+              outcome.samples_us.size(), sampling.dropped, sampling.contradicted,
+              sampling.clocks_watched ? "watched" : "not watched", sampling.sm_mhz,
+              outcome.samples_us.front());
+  std::printf("disturbed: %d slow clock, %d busy before, %d not still, %d beside others\n",
+              sampling.slow_clock, sampling.busy_before, sampling.not_still,
+              sampling.beside_others);
   // A thousand products: no GPU needs a millisecond for them, and none less than half of one
   // thousandth.
   for (const double sample : outcome.samples_us) {

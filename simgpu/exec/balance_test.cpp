@@ -10,8 +10,10 @@
 namespace simgpu::testing {
 namespace {
 
-/// A kernel of one block whose first warp runs `work` 100 times, and all others `ballast`.
-std::string kernel_of(const std::string& work, const std::string& ballast) {
+/// A kernel whose threads run `ballast` 100 times where `place` puts something else than 0 into
+/// %r1, and `work` where it does not.
+std::string kernel_of(const std::string& work, const std::string& ballast,
+                      const std::string& place) {
   return R"(
 .version 8.0
 .target sm_80
@@ -24,11 +26,12 @@ std::string kernel_of(const std::string& work, const std::string& ballast) {
   .reg .f32 %f<10>;
   .reg .b64 %rd<5>;
   ld.param.u64 %rd1, [data];
-  mov.u32 %r1, %tid.x;
+)" + place +
+         R"(
   mov.u32 %r3, tile;
   mov.f32 %f1, 0f3F800000;
   mov.u32 %r2, 0;
-  setp.ge.u32 %p1, %r1, 32;
+  setp.ne.u32 %p1, %r1, 0;
   @%p1 bra OTHERS;
 WORK:
 )" + work +
@@ -56,8 +59,9 @@ std::string times(int count, const std::string& instruction) {
   return all;
 }
 
+/// The first warp of a block works, and all others have the ballast.
 WorkBalance balance_of_warps(const std::string& work, const std::string& ballast) {
-  Device device(kernel_of(work, ballast));
+  Device device(kernel_of(work, ballast, "  mov.u32 %r1, %tid.x;\n  shr.u32 %r1, %r1, 5;"));
   Launch launch;
   launch.block = {128, 1, 1};
   launch.checkers = false;
@@ -116,6 +120,23 @@ TEST(WorkBalance, TellsForEachInstructionWhichSchedulersWarpsExecuteIt) {
   };
   EXPECT_TRUE(has({100, 0, 0, 0}));
   EXPECT_TRUE(has({0, 100, 100, 100}));
+}
+
+// Equally many blocks multiply and add, but those of an SM all do the same.
+TEST(WorkBalance, TellsForEachPipeWhatTheBusiestSmDoes) {
+  constexpr unsigned kSms = 8;  // of the GPU that Device has
+  Device device(kernel_of(times(60, kMultiplyAdd), times(60, "add.u32 %r4, %r4, %r2;"),
+                          "  mov.u32 %r1, %ctaid.x;\n  and.b32 %r1, %r1, 1;"));
+  Launch launch;
+  launch.grid = {2 * kSms, 1, 1};
+  launch.block = {128, 1, 1};
+  launch.checkers = false;
+  const std::uint64_t data = device.put(std::vector<float>(32));
+  const WorkBalance balance = device.run("uneven", launch, data).balance;
+  ASSERT_TRUE(balance.busiest_pipes);
+  EXPECT_NEAR(kSms * balance.busiest_pipes->at(pipe_of(InstructionClass::fp32)), 2, 0.02);
+  EXPECT_NEAR(kSms * balance.busiest_pipes->at(pipe_of(InstructionClass::integer)), 1.95, 0.05);
+  EXPECT_NEAR(kSms * balance.busiest_instructions, 1, 0.02);
 }
 
 TEST(WorkBalance, WarpsThatDoOtherThingsGoAnotherWay) {

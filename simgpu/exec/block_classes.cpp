@@ -234,11 +234,17 @@ BlockWeights::Weight BlockClasses::weight_of(std::uint64_t block) {
   const double part = is_single(track) ? 0
                                        : static_cast<double>(order - track.first) /
                                              static_cast<double>(last - track.first);
+  const auto between = [part](std::uint64_t a, std::uint64_t b) {
+    return static_cast<std::uint64_t>(
+        std::lerp(static_cast<double>(a), static_cast<double>(b), part));
+  };
   Weight weight;
   for (const auto field :
        {&Weight::slots, &Weight::sectors, &Weight::wavefronts, &Weight::longest_way}) {
-    weight.*field = static_cast<std::uint64_t>(
-        std::lerp(static_cast<double>(from.*field), static_cast<double>(to.*field), part));
+    weight.*field = between(from.*field, to.*field);
+  }
+  for (std::size_t i = 0; i < weight.pipes.size(); ++i) {
+    weight.pipes[i] = between(from.pipes[i], to.pipes[i]);
   }
   return weight;
 }

@@ -51,6 +51,14 @@ void BlockRunner::weigh_block(const TrafficLog& log) {
     slept_ns[warp.index] = warp.slept_ns;
   }
   block.busiest_scheduler = *std::ranges::max_element(block.by_scheduler);
+  for (std::size_t i = 0; i < work_.size(); ++i) {
+    std::uint64_t entered = 0;
+    for (std::size_t warp = 0; warp < warps_.size(); ++warp) {
+      entered += entered_[i * warps_.size() + warp];
+    }
+    if (entered == 0) continue;
+    for (std::size_t k = 0; k < kPipes.size(); ++k) block.pipes[k] += entered * work_[i][k];
+  }
   block.sectors = log.load_sectors + log.store_sectors + log.atomic_sectors;
   block.wavefronts = memory_counts_.shared_load_wavefronts +
                      memory_counts_.shared_store_wavefronts +

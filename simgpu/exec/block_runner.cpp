@@ -121,6 +121,12 @@ BlockRunner::BlockRunner(const LaunchContext& launch)
   for (std::uint32_t i = 0; i < kernel.code.size(); ++i) {
     if (kernel.info.instructions[i].starts_block) basic_blocks_.push_back(i);
   }
+  work_.resize(basic_blocks_.size());
+  for (std::uint32_t i = 0; i < kernel.code.size(); ++i) {
+    if (kernel.hidden[i]) continue;
+    const ByPipe<std::uint32_t> work = work_of(kernel.info.instructions[i]);
+    for (std::size_t k = 0; k < work.size(); ++k) work_[kernel.code[i].basic_block][k] += work[k];
+  }
   of_warps_.resize(warps * basic_blocks_.size());
   entered_.resize(warps * basic_blocks_.size());
   warps_.resize(warps);

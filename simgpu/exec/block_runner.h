@@ -323,6 +323,7 @@ class BlockRunner {
   std::vector<ExecutionCount> counts_;       ///< of finished blocks
   std::vector<ExecutionCount> of_warps_;     ///< of the block that runs, warp by warp
   std::vector<std::uint32_t> basic_blocks_;  ///< the first instruction of each
+  std::vector<ByPipe<std::uint32_t>> work_;  ///< likewise, work_of() all that is in it
   std::vector<std::uint64_t> entered_;       ///< BlockOfWarps of the block that was done last
   BlockWeights weights_;
   BlockWeights::Weight last_weight_;

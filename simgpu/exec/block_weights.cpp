@@ -10,9 +10,10 @@ namespace simgpu {
 namespace {
 
 using Weight = BlockWeights::Weight;
-constexpr std::uint64_t Weight::*kWeights[] = {
-    &Weight::slots,       &Weight::sectors,          &Weight::wavefronts,
-    &Weight::longest_way, &Weight::longest_own_time, &Weight::longest_time};
+/// What an SM does of each, whichever of its warps does it; beside its pipes' work.
+constexpr std::uint64_t Weight::*kLoads[] = {&Weight::slots, &Weight::sectors, &Weight::wavefronts};
+constexpr std::uint64_t Weight::*kWays[] = {&Weight::longest_way, &Weight::longest_own_time,
+                                            &Weight::longest_time};
 
 double over(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -48,15 +49,27 @@ std::shared_ptr<const WarpWays> ways_of(const LoweredKernel& kernel, const WarpR
 
 }  // namespace
 
+void Weight::add_loads(const Weight& other, std::uint64_t times) {
+  for (const auto load : kLoads) this->*load += times * other.*load;
+  for (std::size_t i = 0; i < pipes.size(); ++i) pipes[i] += times * other.pipes[i];
+}
+
+void Weight::raise_loads(const Weight& other) {
+  for (const auto load : kLoads) this->*load = std::max(this->*load, other.*load);
+  for (std::size_t i = 0; i < pipes.size(); ++i) pipes[i] = std::max(pipes[i], other.pipes[i]);
+}
+
 void BlockWeights::add(const Weight& block, std::uint64_t ways_of_block,
                        std::uint64_t warps_of_block) {
   add_times({block, block, ways_of_block, warps_of_block, 1, {}, {}}, 1);
 }
 
 void BlockWeights::add_times(const BlockWeights& other, std::uint64_t times) {
-  for (const auto field : kWeights) {
-    all.*field += times * other.all.*field;
-    heaviest.*field = std::max(heaviest.*field, other.heaviest.*field);
+  all.add_loads(other.all, times);
+  heaviest.raise_loads(other.heaviest);
+  for (const auto way : kWays) {
+    all.*way += times * other.all.*way;
+    heaviest.*way = std::max(heaviest.*way, other.heaviest.*way);
   }
   for (std::size_t i = 0; i < all.by_scheduler.size(); ++i) {
     all.by_scheduler[i] += times * other.all.by_scheduler[i];
@@ -89,23 +102,24 @@ void BlockWeights::add_warps(const BlockOfWarps& block) {
   }
 }
 
-void BlockWeights::add_sm(const Weight& sm) {
-  for (const auto field : kWeights) heaviest.*field = std::max(heaviest.*field, sm.*field);
-}
+void BlockWeights::add_sm(const Weight& sm) { heaviest.raise_loads(sm); }
 
 WorkBalance balance_of(const LoweredKernel& kernel, const BlockWeights& ran, std::uint64_t slots,
                        std::uint64_t warps) {
   if (ran.blocks == 0 || ran.all.slots == 0) return {};
   // What ran stands for the whole launch by its issue slots.
   const double whole = static_cast<double>(slots) / static_cast<double>(ran.all.slots);
-  const auto share = [&](std::uint64_t BlockWeights::Weight::*field) {
-    return over(static_cast<double>(ran.heaviest.*field),
-                whole * static_cast<double>(ran.all.*field));
+  const auto share = [&](std::uint64_t most, std::uint64_t all) {
+    return over(static_cast<double>(most), whole * static_cast<double>(all));
   };
   WorkBalance balance;
-  balance.busiest_instructions = share(&BlockWeights::Weight::slots);
-  balance.busiest_sectors = share(&BlockWeights::Weight::sectors);
-  balance.busiest_wavefronts = share(&BlockWeights::Weight::wavefronts);
+  balance.busiest_instructions = share(ran.heaviest.slots, ran.all.slots);
+  balance.busiest_sectors = share(ran.heaviest.sectors, ran.all.sectors);
+  balance.busiest_wavefronts = share(ran.heaviest.wavefronts, ran.all.wavefronts);
+  ByPipe<double>& pipes = balance.busiest_pipes.emplace();
+  for (std::size_t i = 0; i < pipes.size(); ++i) {
+    pipes[i] = share(ran.heaviest.pipes[i], ran.all.pipes[i]);
+  }
   const auto executed = static_cast<double>(ran.all.slots);
   for (std::size_t i = 0; i < balance.by_scheduler.size(); ++i) {
     balance.by_scheduler[i] = static_cast<double>(ran.all.by_scheduler[i]) / executed;

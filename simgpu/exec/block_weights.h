@@ -18,6 +18,7 @@ struct BlockWeights {
     /// there is.
     std::uint64_t slots = 0;
     std::uint64_t sectors = 0, wavefronts = 0;
+    ByPipe<std::uint64_t> pipes{};  ///< work_of() all instructions
     // Of the warp with most of it:
     std::uint64_t longest_way = 0;
     std::uint64_t longest_own_time = 0;
@@ -25,6 +26,12 @@ struct BlockWeights {
     /// Issue slots of the warps whose index in the block, modulo 4, is this one's.
     std::array<std::uint64_t, 4> by_scheduler{};
     std::uint64_t busiest_scheduler = 0;  ///< the most of a block's four
+
+    /// Adds what SMs share of another's, which is no way of a warp: slots, sectors, wavefronts and
+    /// pipes.
+    void add_loads(const Weight& other, std::uint64_t times = 1);
+    /// Of the same, the most of both.
+    void raise_loads(const Weight& other);
   };
   Weight all;              ///< of all blocks together
   Weight heaviest;         ///< the most of each in one block, or on one SM where that is known

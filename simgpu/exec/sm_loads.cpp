@@ -6,9 +6,6 @@ namespace simgpu {
 namespace {
 
 using Weight = BlockWeights::Weight;
-/// What an SM does of each, whichever of its warps does it.
-constexpr std::uint64_t Weight::*kLoads[] = {&Weight::slots, &Weight::sectors, &Weight::wavefronts};
-
 /// Cycles between a block's end and the first instructions of the one in its place, as in the time
 /// model: even blocks that have nothing to do are dealt out in turn.
 constexpr std::uint64_t kTurnover = 430;
@@ -29,15 +26,12 @@ SmLoads::Place SmLoads::take_place() {
 void SmLoads::add(const Weight& block) {
   const auto [time, place] = take_place();
   places_.emplace(time + block.longest_way + kTurnover, place);
-  Weight& sm = sms_[place % sms_.size()];
-  for (const auto load : kLoads) sm.*load += block.*load;
+  sms_[place % sms_.size()].add_loads(block);
 }
 
 Weight SmLoads::busiest() const {
   Weight most;
-  for (const Weight& sm : sms_) {
-    for (const auto load : kLoads) most.*load = std::max(most.*load, sm.*load);
-  }
+  for (const Weight& sm : sms_) most.raise_loads(sm);
   return most;
 }
 

@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "simgpu/counters/load_counts.h"
 #include "simgpu/exec/instruction_info.h"
+#include "simgpu/exec/pipes.h"
 
 namespace simgpu {
 
@@ -45,6 +47,7 @@ struct WorkBalance {
   double busiest_instructions = 0;  ///< warp instructions
   double busiest_sectors = 0;       ///< of global memory, asked for by loads, stores and atomics
   double busiest_wavefronts = 0;    ///< of shared memory
+  std::optional<ByPipe<double>> busiest_pipes;  ///< work_of(); nothing: as warp instructions
   // Of the whole launch's issue slots, those of each scheduler's warps.
   std::array<double, 4> by_scheduler = {0.25, 0.25, 0.25, 0.25};
   double busiest_scheduler = 0.25;  ///< the same of each block's busiest scheduler

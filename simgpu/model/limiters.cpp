@@ -28,6 +28,17 @@ double shared_share(const Work& work) {
   return work.busiest_share(work.balance.busiest_wavefronts);
 }
 
+/// The busiest SM's share of the warp instructions of some classes.
+double pipe_share(const Work& work, std::initializer_list<InstructionClass> classes) {
+  double all = 0, of_busiest = 0;
+  for (const InstructionClass cls : classes) {
+    const double instructions = work.warp_instructions(cls);
+    all += instructions;
+    of_busiest += instructions * work.pipe_share(cls);
+  }
+  return all > 0 ? of_busiest / all : 0;
+}
+
 /// Cycles of the busiest SM for warp instructions of some classes, each of which occupies `lanes`
 /// lanes, of which each scheduler has a quarter.
 double pipe_time(const Work& work, std::initializer_list<InstructionClass> classes,
@@ -35,10 +46,10 @@ double pipe_time(const Work& work, std::initializer_list<InstructionClass> class
   if (warp_instructions == 0) return 0;
   const double uneven = work.uneven_schedulers([&](const InstructionInfo& instruction) {
     double sum = 0;
-    for (const InstructionClass cls : classes) sum += Work::on_pipe(instruction, cls);
+    for (const InstructionClass cls : classes) sum += on_pipe(instruction, cls);
     return sum;
   });
-  return work.microseconds(warp_instructions * instruction_share(work) * uneven * kWarp /
+  return work.microseconds(warp_instructions * pipe_share(work, classes) * uneven * kWarp /
                            std::max(lanes, 1.0));
 }
 
@@ -173,8 +184,8 @@ double tensor_time(const Work& work) {
   });
   // The rate is that of all SMs at the boost clock; the busiest one has more than its part of the
   // work.
-  return 1e6 * seconds * work.gpu.slowdown_under_load() * instruction_share(work) * uneven *
-         work.gpu.sm_count;
+  return 1e6 * seconds * work.gpu.slowdown_under_load() *
+         work.pipe_share(InstructionClass::tensor) * uneven * work.gpu.sm_count;
 }
 
 namespace {

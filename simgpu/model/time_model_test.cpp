@@ -303,6 +303,23 @@ TEST(TimeModelTest, WarpsThatDoOtherThingsMakeNoSchedulersPipesEven) {
   EXPECT_EQ(kernel.on(spec).terms.at("issue"), even.terms.at("issue"));
 }
 
+TEST(TimeModelTest, BlocksThatDoOtherThingsMakeNoSmsPipesEven) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  Kernel kernel(108 * 8, 256);
+  kernel.add(InstructionClass::fp32, {1}, {}, 1000);
+  kernel.add(InstructionClass::integer, {2}, {}, 1000);
+  const TimeBreakdown even = kernel.on(spec);
+  // Half of the SMs have all blocks that multiply; additions are everywhere.
+  ByPipe<double> pipes;
+  pipes.fill(1.0 / 108);
+  pipes[pipe_of(InstructionClass::fp32)] = 2.0 / 108;
+  kernel.balance.busiest_pipes = pipes;
+  const TimeBreakdown uneven = kernel.on(spec);
+  EXPECT_NEAR(uneven.terms.at("fp32"), 2 * even.terms.at("fp32"), 1e-6);
+  EXPECT_NEAR(uneven.terms.at("integer"), even.terms.at("integer"), 1e-6);
+  EXPECT_EQ(uneven.terms.at("issue"), even.terms.at("issue"));
+}
+
 TEST(TimeModelTest, TwoWarpsOfABlockAloneOnItsSmHaveHalfOfTheLanes) {
   const gpu_spec::GpuSpec spec = described_gpu("a100");
   Kernel kernel(108, 64);

@@ -5,29 +5,6 @@
 
 namespace simgpu::model {
 
-/// Machine instructions of one instruction that occupy the pipe of a class.
-double Work::on_pipe(const InstructionInfo& instruction, InstructionClass cls) {
-  if (!instruction.issues) return 0;
-  const MachineSequence& sequence = instruction.sequence;
-  if (sequence.empty()) return instruction.cls == cls ? 1 : 0;
-  switch (cls) {
-    case InstructionClass::integer:
-      return sequence.integer;
-    case InstructionClass::fp32:
-      return sequence.fp32;
-    case InstructionClass::fp64:
-      return sequence.fp64;
-    case InstructionClass::special:
-      return sequence.special;
-    case InstructionClass::conversion:
-      return sequence.conversion;
-    case InstructionClass::warp_exchange:
-      return sequence.exchange;
-    default:
-      return 0;
-  }
-}
-
 std::uint64_t Work::blocks_of_busiest_sm() const {
   const auto sms = static_cast<std::uint64_t>(gpu.sm_count);
   return (blocks + sms - 1) / sms;
@@ -41,6 +18,11 @@ double Work::busiest_share(double busiest) const {
   if (is_spread) return 1.0 / gpu.sm_count;
   const double even = static_cast<double>(blocks_of_busiest_sm()) / static_cast<double>(blocks);
   return std::min(1.0, std::max(even, busiest));
+}
+
+double Work::pipe_share(InstructionClass cls) const {
+  return busiest_share(balance.busiest_pipes ? balance.busiest_pipes->at(pipe_of(cls))
+                                             : balance.busiest_instructions);
 }
 
 /// A warp stays with one scheduler, every fourth warp with the same. Blocks that are resident

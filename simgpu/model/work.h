@@ -60,8 +60,8 @@ struct Work {
 
   /// Warp instructions of the machine in the whole launch that occupy the pipe of a class.
   double warp_instructions(InstructionClass cls) const;
-  /// Of one instruction of the program.
-  static double on_pipe(const InstructionInfo& instruction, InstructionClass cls);
+  /// The busiest SM's share of the work of the pipe of a class.
+  double pipe_share(InstructionClass cls) const;
   /// All warp instructions of the machine that take an issue slot.
   double issued() const;
 

@@ -26,7 +26,8 @@ void add_cupti(const fs::path& lib64, GuestSetup& setup) {
 /// What to install for a library of TaskSpec::libraries.
 std::string remedy_for(const std::string& library) {
   if (library == "cublas") {
-    return "install cuBLAS of CUDA 13 (the package libcublas-13-0, or run scripts/setup again where "
+    return "install cuBLAS of CUDA 13 (the package libcublas-13-0, or run scripts/setup again "
+           "where "
            "the toolkit is its own)";
   }
   if (library == "nvrtc") return "install NVRTC of CUDA 13 (the package cuda-nvrtc-13-0)";

@@ -54,8 +54,6 @@ const std::vector<Field>& fields() {
       {"sm", "sfu_lanes", "special-function lanes per SM", true, kNo, into(&S::sfu_lanes_per_sm)},
       {"sm", "shared_bytes_per_cycle", "shared-memory bandwidth per SM in bytes per cycle", true,
        kNo, into(&S::shared_bytes_per_cycle), Presence::optional},
-      {"sm", "shuffle_shared_cycles", "cycles of shared memory that a shuffle takes", false, kNo,
-       into(&S::shuffle_shared_cycles), Presence::optional},
       {"sm", "mma_share", "share of the tensor rates that mma.sync reaches", false, kNo,
        into(&S::mma_share), Presence::optional},
       {"clock", "sm_mhz", "boost clock in MHz", false, kNo, into(&S::clock_mhz)},

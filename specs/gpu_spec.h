@@ -55,9 +55,6 @@ struct GpuSpec {
   int sfu_lanes_per_sm = 0;
   int schedulers_per_sm = 0;
   double shared_bytes_per_cycle = 128;  ///< that shared memory hands to an SM's registers
-  /// Share of a cycle of shared memory that a shuffle takes, too: 0 where it is not known that they
-  /// share a way, 1 where it was measured.
-  double shuffle_shared_cycles = 0;
   /// Share of the dense tensor rates that mma.sync reaches: two thirds where the whole needs
   /// instructions that PTX of capability 8.0 has not (wgmma). Libraries have them.
   double mma_share = 1;

@@ -164,7 +164,7 @@ TEST_F(SpecFileTest, EachComplaintNamesFileLineKeyAndRemedy) {
       complaint("sfu_lanes", "sfu_lane"),
       "x.toml:21: sm.sfu_lane is not a known key; remove it, or use one of count, schedulers, "
       "fp32_lanes, fp64_lanes, int32_lanes, sfu_lanes, shared_bytes_per_cycle, "
-      "shuffle_shared_cycles, mma_share");
+      "mma_share");
   EXPECT_EQ(complaint("compute_capability = [8, 0]", "compute_capability = 8.0"),
             "x.toml:4: compute_capability must be major and minor version; write "
             "compute_capability = [8, 0]");

@@ -39,6 +39,9 @@ struct SettledCheck {
   /// All blocks together write every output, and some of what those that ran wrote was compared: an
   /// answer that is wrong would have shown.
   bool tells = false;
+  /// All blocks together write less of an output, as far as those that ran tell: the others do more
+  /// than they.
+  bool shows_too_little = false;
 };
 /// @param least_written  the share of each output that all blocks together have to write
 SettledCheck check_settled(const Problem& problem, const std::vector<Expected>& expected,

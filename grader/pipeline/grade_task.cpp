@@ -227,6 +227,7 @@ class TaskGrader {
     if (speed.shows_memory) timing.peak_memory = run->peak_memory;
     if (is_cut_short(run->outcome)) return add_bound(speed, std::move(timing), *run);
     const bool is_uncompared = run->judgement.is_uncompared;
+    take_points_of_silence(timing, run->outcome, run->judgement);
     if (is_uncompared) leave_uncompared_share(timing);
     add_timing(speed, timing);
     if (const std::string note = note_of_disturbed(timing); !note.empty()) {
@@ -256,7 +257,8 @@ class TaskGrader {
 
   /// A right call that would take too long to simulate: what is known of its time counts.
   bool add_bound(const SpeedSpec& speed, Timing timing, const CaseRun& run) {
-    bound(timing, run.outcome, !run.judgement.is_uncompared);
+    bound(timing);
+    take_points_of_silence(timing, run.outcome, run.judgement);
     if (run.judgement.is_uncompared) leave_uncompared_share(timing);
     add_timing(speed, std::move(timing));
     Timing& kept = result_.timings.back();
@@ -269,10 +271,9 @@ class TaskGrader {
 
   /// Of the case that was timed last. What nobody compared, a person should know of.
   void tell_too_slow(const SpeedSpec& speed, const CaseRun& run) {
-    const bool is_compared = !run.judgement.is_uncompared;
-    tell_once(
-        {explain_too_slow(result_.timings.back(), run.outcome, is_compared, context_timed(speed))});
-    if (!is_compared) {
+    tell_once({explain_too_slow(result_.timings.back(), run.outcome, run.judgement,
+                                context_timed(speed))});
+    if (run.judgement.is_uncompared) {
       note_for_people(result_, speed.name +
                                    ": too slow to simulate whole, and no value of it "
                                    "could be compared");

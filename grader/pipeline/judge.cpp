@@ -175,6 +175,7 @@ void check_tensors(const JudgedRun& run, Judgement& judgement) {
   const std::vector<Expected> expected = run.oracle->expect(run.problem);
   SettledCheck check = compared(run, expected);
   judgement.is_uncompared = !check.tells;
+  judgement.shows_too_little = check.shows_too_little;
   explain_tensors(run, expected, std::move(check.wrong), judgement);
 }
 
@@ -187,6 +188,7 @@ Judgement judge_cut_short(const JudgedRun& run) {
   const std::vector<Expected> expected = run.oracle->expect(run.problem);
   SettledCheck check = compared(run, expected);
   judgement.is_uncompared = !check.tells;
+  judgement.shows_too_little = check.shows_too_little;
   explain_tensors(run, expected, std::move(check.wrong), judgement);
   if (!judgement.diagnostics.empty()) judgement.verdict = Verdict::wrong_answer;
   return judgement;

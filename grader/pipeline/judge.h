@@ -29,6 +29,8 @@ struct Judgement {
   /// Nothing is known to be wrong, but its values could not be compared either: the device ran only
   /// a part of the call, and the values that are final say too little.
   bool is_uncompared = false;
+  /// Likewise, because the blocks that ran write too little: others do the work of several.
+  bool shows_too_little = false;
 };
 
 /// One run with all that is needed to judge it.

@@ -209,23 +209,43 @@ TEST_F(GradeTest, WhatWholeBlocksOfACallThatIsTooSlowHaveWrittenIsCompared) {
 }
 
 TEST_F(GradeTest, ACallThatIsTooSlowAndCannotBeComparedEarnsAQuarterOfItsSpeedPointsAtMost) {
-  const auto expect_quarter = [](const TaskResult& task) {
-    EXPECT_EQ(task.verdict, Verdict::pass);
-    EXPECT_EQ(task.score, 10 + 8.0 / 4);
-    ASSERT_FALSE(task.diagnostics.empty());
-    EXPECT_EQ(task.diagnostics[0].code, "RL0597");
-    EXPECT_THAT(task.diagnostics[0].notes,
-                testing::Contains(testing::HasSubstr("at most a quarter of its points")));
-    EXPECT_EQ(task.for_people.size(), 1U);
-  };
-  expect_quarter(
-      grade_task_with([](const RunRequest& request) { return cut_short(request, 1001); }));
-  expect_quarter(grade_task_with([](const RunRequest& request) {
+  const TaskResult task =
+      grade_task_with([](const RunRequest& request) { return cut_short(request, 1001); });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(task.score, 10 + 8.0 / 4);
+  ASSERT_FALSE(task.diagnostics.empty());
+  EXPECT_EQ(task.diagnostics[0].code, "RL0597");
+  EXPECT_THAT(task.diagnostics[0].notes,
+              testing::Contains(testing::HasSubstr("at most a quarter of its points")));
+  EXPECT_EQ(task.for_people.size(), 1U);
+}
+
+TEST_F(GradeTest, ACallWhoseBlocksThatRanWriteTooLittleEarnsNothingForItsSpeed) {
+  const auto half_written = [](const RunRequest& request) {
     RunOutcome outcome = settled_in_part(request, 1001, 3, 1);
-    // All blocks together write half of the output.
     for (std::uint64_t& bytes : outcome.settled.of_grid) bytes /= 2;
     return outcome;
-  }));
+  };
+  const auto sampled = [&](const RunRequest& request) {
+    RunOutcome outcome = half_written(request);
+    if (!request.timed) return outcome;
+    outcome.sampled = true;
+    for (simgpu::KernelRecord& kernel : outcome.activity.kernels) {
+      kernel.at_least = false;
+      kernel.sampled = true;
+      kernel.counters.flops["fp32"] = 1'000'000'000;
+      kernel.counters.global_store_sectors = 1'000'000;
+    }
+    return outcome;
+  };
+  for (const TaskResult& task : {grade_task_with(half_written), grade_task_with(sampled)}) {
+    EXPECT_EQ(task.verdict, Verdict::pass);
+    EXPECT_EQ(task.score, 10);
+    ASSERT_FALSE(task.diagnostics.empty());
+    EXPECT_THAT(task.diagnostics[0].evidence,
+                testing::Contains(testing::HasSubstr("others do more than they")));
+    EXPECT_EQ(task.for_people.size(), 1U);
+  }
 }
 
 TEST_F(GradeTest, ALaunchThatIsSampledForItsLengthAndWorkedOnEarnsAQuarterAtMost) {

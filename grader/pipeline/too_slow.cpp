@@ -31,7 +31,13 @@ bool is_cut_short(const RunOutcome& outcome) {
   return std::ranges::any_of(outcome.activity.kernels, &simgpu::KernelRecord::at_least);
 }
 
-std::string silence_of_bound(const Timing& timing, const RunOutcome& outcome, bool is_compared) {
+std::string silence_of_part(const Timing& timing, const RunOutcome& outcome,
+                            const Judgement& judgement) {
+  if (judgement.shows_too_little) {
+    return "the blocks that ran write only a part of the outputs between them, so that others do "
+           "more than they, and how long these take is not known";
+  }
+  if (!timing.at_least) return {};
   if (timing.time_us < timing.roofline_us) {
     return "no call is faster than the roofline, so a bound below it says nothing";
   }
@@ -44,18 +50,21 @@ std::string silence_of_bound(const Timing& timing, const RunOutcome& outcome, bo
     return fmt::format("{} {} behind it did not run, and how long {} is not known", behind,
                        behind == 1 ? "launch" : "launches", behind == 1 ? "it takes" : "they take");
   }
-  if (is_compared || cut->sampled_blocks == 0) return {};
+  if (!judgement.is_uncompared || cut->sampled_blocks == 0) return {};
   return fmt::format(
       "its blocks may wait for each other, so only the first {} ran, and how long the others take "
       "is not known",
       cut->sampled_blocks);
 }
 
-void bound(Timing& timing, const RunOutcome& outcome, bool is_compared) {
+void bound(Timing& timing) {
   timing.at_least = true;
   timing.dram_bytes.count.reset();
   timing.dram_bytes.points = 0;
-  if (silence_of_bound(timing, outcome, is_compared).empty()) return;
+}
+
+void take_points_of_silence(Timing& timing, const RunOutcome& outcome, const Judgement& judgement) {
+  if (silence_of_part(timing, outcome, judgement).empty()) return;
   timing.points = 0;
   timing.efficiency = 0;
 }
@@ -70,8 +79,8 @@ void leave_uncompared_share(Timing& timing) {
   for (double* points : earned) *points = rounded_points(*points * most / sum);
 }
 
-Diagnostic explain_too_slow(const Timing& timing, const RunOutcome& outcome, bool is_compared,
-                            const DiagnoseContext& context) {
+Diagnostic explain_too_slow(const Timing& timing, const RunOutcome& outcome,
+                            const Judgement& judgement, const DiagnoseContext& context) {
   Diagnostic story = begin_story("RL0597", context);
   story.message = fmt::format(
       "right, but too slow to {} here: {} takes {}{} (modelled), and the roofline is {}",
@@ -86,8 +95,7 @@ Diagnostic explain_too_slow(const Timing& timing, const RunOutcome& outcome, boo
     story.evidence.push_back(fmt::format(
         "simulating all of kernel {} would take minutes, so that it ran in part", cut->name));
   }
-  const std::string silence =
-      timing.at_least ? silence_of_bound(timing, outcome, is_compared) : std::string();
+  const std::string silence = silence_of_part(timing, outcome, judgement);
   if (!silence.empty()) story.evidence.push_back(silence);
   const double most = timing.points + timing.launches.points + timing.dram_bytes.points;
   const double of = max_points_of(timing);
@@ -99,7 +107,7 @@ Diagnostic explain_too_slow(const Timing& timing, const RunOutcome& outcome, boo
         fmt::format("none of its {} speed points are left", points_in_words(of)));
   }
   std::string note = "the answers of the other cases are right and keep their points; ";
-  if (is_compared) {
+  if (!judgement.is_uncompared) {
     note += "of this one, what the blocks that ran have written was compared, and is right";
   } else {
     note += "those of this one could not be compared";

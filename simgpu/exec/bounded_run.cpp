@@ -23,6 +23,8 @@ constexpr std::uint64_t kLeastBlocks = 64;
 /// take that bound it. All happens on one thread, and after others have used up their part.
 constexpr std::uint64_t kShareOfSample = 4, kShareOfBounds = 4;
 constexpr std::uint64_t kMostPairs = 16;
+/// Where these are not alike.
+constexpr std::uint64_t kMostUnevenPairs = 48;
 
 bool stands_alone(const LaunchContext& launch) {
   return !launch.kernel.info.orders_blocks && launch.request.grid_workspace == 0 &&
@@ -85,6 +87,9 @@ std::uint64_t expected_work(const LaunchContext& launch) {
   return static_cast<std::uint64_t>(std::min(each * static_cast<double>(blocks), 1e18));
 }
 
+/// Blocks whose mean is surer than this are alike.
+constexpr double kAlike = 0.9;
+
 /// The share of the samples' mean that the mean of all blocks reaches but for one case in forty.
 double certain_share(const std::vector<double>& samples) {
   const auto count = static_cast<double>(samples.size());
@@ -95,6 +100,13 @@ double certain_share(const std::vector<double>& samples) {
   if (samples.size() < 2 || mean <= 0) return 1 / count;
   const double error = std::sqrt(squares / (count - 1) / count);
   return std::max(0.0, 1 - 2 * error / mean);
+}
+
+/// The share of the samples' mean that counts: of blocks that are alike what is certain, else all
+/// of it, for a grid must gain nothing by being cut into blocks that differ.
+double counted_share(const std::vector<double>& samples) {
+  const double certain = certain_share(samples);
+  return samples.size() < kMostPairs || certain >= kAlike ? certain : 1;
 }
 
 using Pair = std::pair<std::uint64_t, std::uint64_t>;
@@ -134,11 +146,12 @@ class BoundingBlocks {
       }
     };
     run_more([&] {
-      while (pairs_.size() < kMostPairs) {
-        const Pair pair = pair_of_blocks(pairs_.size(), blocks, launch_.secret);
-        run_block(pair.first);
-        run_block(pair.second);
-        pairs_.push_back(pair);
+      std::uint64_t draw = 0;
+      for (; draw < kMostPairs; ++draw) run_pair(pair_of_blocks(draw, blocks, launch_.secret));
+      const bool is_uneven = certain_share(work_of_pairs()) < kAlike;
+      for (; is_uneven && draw < kMostUnevenPairs; ++draw) {
+        const Pair pair = pair_of_blocks(draw, blocks, launch_.secret);
+        if (!has_run(pair.first) && !has_run(pair.second)) run_pair(pair);
       }
     });
     // Not to bound anything by them: edges are where values go wrong, and are always compared.
@@ -150,6 +163,14 @@ class BoundingBlocks {
   }
 
   const std::vector<Pair>& pairs() const { return pairs_; }
+  /// Issue slots of each.
+  std::vector<double> work_of_pairs() {
+    std::vector<double> work;
+    for (const auto& [first, second] : pairs_) {
+      work.push_back(static_cast<double>(profile(first).slots + profile(second).slots));
+    }
+    return work;
+  }
   const BlockProfile& profile(std::uint64_t block) { return sampler_.profile(block); }
   std::uint64_t work() const { return sampler_.work(); }
   /// Writes what whole blocks stored to memory that is as it was before the launch.
@@ -158,7 +179,7 @@ class BoundingBlocks {
     kept_.put_back(launch_.memory);
     SettledBytes settled = kept_.settled(launch_.request.grid.count(), launch_.memory);
     // Where the first or the last block takes too long, it may do the work of all.
-    const bool all_ran = pairs_.size() == kMostPairs && edges_ran_;
+    const bool all_ran = pairs_.size() >= kMostPairs && edges_ran_;
     if (all_ran && kept_.blocks() >= 2 * kMostPairs) settled.chosen = chosen();
     return settled;
   }
@@ -174,8 +195,16 @@ class BoundingBlocks {
     return chosen;
   }
 
+  bool has_run(std::uint64_t block) const { return sampler_.profiles().contains(block); }
+
+  void run_pair(const Pair& pair) {
+    run_block(pair.first);
+    run_block(pair.second);
+    pairs_.push_back(pair);
+  }
+
   void run_block(std::uint64_t block) {
-    if (sampler_.profiles().contains(block)) return;
+    if (has_run(block)) return;
     kept_.keep(*sampler_.profile(block).log, launch_.memory);
   }
 
@@ -199,15 +228,10 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
   LaunchResult result;
   WorkCounts total;
   BlockWeights weights;
-  std::vector<double> work;
   LaunchTraffic l2(launch.gpu, launch.request.resident_blocks, WatchedPlaces::none,
                    launch.l2_memory);
   std::vector<std::uint64_t> run;
-  for (const auto& [first, second] : ran.pairs()) {
-    work.push_back(static_cast<double>(ran.profile(first).slots) +
-                   static_cast<double>(ran.profile(second).slots));
-    run.insert(run.end(), {first, second});
-  }
+  for (const auto& [first, second] : ran.pairs()) run.insert(run.end(), {first, second});
   std::ranges::sort(run);
   for (const std::uint64_t block : run) {
     const BlockProfile& profile = ran.profile(block);
@@ -218,7 +242,7 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
   }
   const auto blocks = static_cast<double>(launch.request.grid.count());
   const double all = blocks / static_cast<double>(run.size());
-  const double times = std::max(1.0, all * certain_share(work));
+  const double times = std::max(1.0, all * counted_share(ran.work_of_pairs()));
   for (std::int64_t& count : total) {
     count = static_cast<std::int64_t>(static_cast<double>(count) * times);
   }

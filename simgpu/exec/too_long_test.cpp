@@ -13,8 +13,9 @@ namespace {
 using ::testing::HasSubstr;
 
 // sum_up adds to a sum until a counter, which goes by `step`, is `end`. count_up does so `end`
-// times in each thread, count_oddly a number of times that differs from block to block, count_twice
-// storing what it has half-way, and count_together in one place.
+// times in each thread, count_oddly a number of times that differs from block to block,
+// count_for_three in one block of three for all, count_twice storing what it has half-way, and
+// count_together in one place.
 constexpr const char* kKernels = R"(
 .version 8.0
 .target sm_80
@@ -92,6 +93,26 @@ L:
   mul.lo.s32 %r7, %r3, -1640531535;
   shr.u32 %r7, %r7, 22;
   sub.s32 %r2, %r2, %r7;
+  mov.u32 %r1, 0;
+L:
+  add.s32 %r1, %r1, 1;
+  setp.lt.s32 %p1, %r1, %r2;
+  @%p1 bra L;
+  st.global.u32 [%d2], %r1;
+  ret;
+}
+.visible .entry count_for_three(.param .u64 out, .param .u32 end)
+{
+  .reg .b32 %r<10>; .reg .b64 %d<4>; .reg .pred %p<3>;
+  ld.param.u64 %d1, [out]; ld.param.u32 %r2, [end];
+  mov.u32 %r3, %ctaid.x;
+  div.u32 %r4, %r3, 3; mul.lo.s32 %r5, %r4, -1640531535; shr.u32 %r5, %r5, 13;
+  rem.u32 %r5, %r5, 3; rem.u32 %r6, %r3, 3;
+  setp.ne.u32 %p2, %r5, %r6;
+  @%p2 ret;
+  mov.u32 %r7, %tid.x; mov.u32 %r8, %ntid.x; mul.lo.u32 %r8, %r8, 3; mul.lo.u32 %r2, %r2, 3;
+  mad.lo.s32 %r7, %r4, %r8, %r7;
+  mad.wide.s32 %d2, %r7, 4, %d1;
   mov.u32 %r1, 0;
 L:
   add.s32 %r1, %r1, 1;
@@ -240,6 +261,25 @@ std::uint64_t settled_words(const LaunchResult& bounded) {
   std::uint64_t bytes = 0;
   for (const ByteRange& range : bounded.settled.ranges) bytes += range.bytes;
   return bytes / sizeof(int);
+}
+
+TEST_F(TooLong, AGridGainsNothingByBlocksThatDifferWhereItIsBounded) {
+  constexpr unsigned kBlocks = 30'000, kEnd = 1000, kSecrets = 12;
+  Launch launch;
+  launch.grid = {kBlocks, 1, 1};
+  launch.checkers = false;
+  launch.bounds = true;
+  launch.budget = 2'000'000;
+  Device device(kKernels);
+  const std::uint64_t out = device.put(std::vector<std::uint32_t>(kBlocks * 32));
+  double told = 0;
+  for (launch.secret = 1; launch.secret <= kSecrets; ++launch.secret) {
+    const LaunchResult result = device.run("count_for_three", launch, out, kEnd);
+    ASSERT_TRUE(result.at_least);
+    told += static_cast<double>(result.counters.warp_instructions) / kSecrets;
+  }
+  // A turn has three instructions, and each block of three does 3 * kEnd of them.
+  EXPECT_NEAR(told / (3.0 * kEnd * kBlocks), 1, 0.1);
 }
 
 TEST_F(TooLong, WhatWholeBlocksOfABoundedLaunchStoredStaysAndIsTold) {

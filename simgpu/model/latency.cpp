@@ -87,10 +87,24 @@ double shared_latency(const Work& work) {
 }
 
 /// Generic addresses wait for the memory that they turn out to point to.
-double generic_latency(double global, const Work& work) {
-  const KernelCounters& c = work.counters;
-  const double share = ratio(c.generic_global_load_requests, c.generic_load_requests);
+/// @param share of the requests that goes to global memory
+double generic_latency(double share, double global, const Work& work) {
   return share * global + (1 - share) * shared_latency(work);
+}
+
+/// Of all generic loads of the launch.
+double generic_share(const Work& work) {
+  const KernelCounters& c = work.counters;
+  return ratio(c.generic_global_load_requests, c.generic_load_requests);
+}
+
+/// Of one instruction's, where its requests were counted: others, however many, say nothing of it.
+double generic_share(std::size_t instruction, const Work& work) {
+  const std::uint64_t executed = work.executed[instruction].warps;
+  if (work.loads.empty() || executed == 0 || work.program[instruction].only_stores) {
+    return generic_share(work);
+  }
+  return std::min(1.0, ratio(work.loads_of(instruction).requests, executed));
 }
 
 }  // namespace
@@ -119,7 +133,7 @@ double latency_of(InstructionClass cls, const Work& work) {
     case InstructionClass::shared_atomic:
       return shared_latency(work);
     case InstructionClass::generic_access:
-      return generic_latency(global_latency(work), work);
+      return generic_latency(generic_share(work), global_latency(work), work);
     case InstructionClass::barrier:
     case InstructionClass::warp_exchange:
       return gpu.shared_latency;
@@ -146,7 +160,8 @@ double latency_of(std::size_t instruction, const Work& work) {
   }
   if (!loads_from_global(cls)) return latency_of(cls, work);
   const double global = global_latency(work.loads_of(instruction), work);
-  return cls == InstructionClass::generic_access ? generic_latency(global, work) : global;
+  if (cls != InstructionClass::generic_access) return global;
+  return generic_latency(generic_share(instruction, work), global, work);
 }
 
 std::uint64_t rounds(const Work& work) {

@@ -190,15 +190,7 @@ double tensor_time(const Work& work) {
 
 namespace {
 
-/// Cycles of the busiest SM's shared memory: of loads and stores, of atomics, and of shuffles where
-/// these go the same way. Whichever has most of them gives the limiter its name, and has the sum.
-struct SharedCycles {
-  double plain = 0, atomic = 0, shuffles = 0;
-
-  double sum() const { return plain + atomic + shuffles; }
-};
-
-SharedCycles shared_cycles(const Work& work) {
+double shared_loads_and_stores(const Work& work) {
   const KernelCounters& c = work.counters;
   const double wavefronts = static_cast<double>(c.shared_load_wavefronts) +
                             static_cast<double>(c.shared_store_wavefronts);
@@ -207,45 +199,10 @@ SharedCycles shared_cycles(const Work& work) {
   // What a request brings to the registers is the same with and without conflicts.
   const double transfers =
       (wavefronts - conflicts) * kWarp * kWordBytes / work.gpu.shared_bytes_per_cycle;
-  const double shuffles =
-      work.gpu.shuffle_shared_cycles * work.warp_instructions(InstructionClass::warp_exchange);
-  return {std::max(wavefronts, transfers), static_cast<double>(c.shared_atomic_wavefronts),
-          shuffles};
+  return work.microseconds(std::max(wavefronts, transfers) * shared_share(work));
 }
 
-}  // namespace
-
-double shared_time(const Work& work) {
-  const SharedCycles cycles = shared_cycles(work);
-  if (std::max(cycles.atomic, cycles.shuffles) > cycles.plain) return 0;
-  return work.microseconds(cycles.sum() * shared_share(work));
-}
-
-double shared_atomics_time(const Work& work) {
-  const SharedCycles cycles = shared_cycles(work);
-  if (cycles.atomic <= cycles.plain || cycles.shuffles > cycles.atomic) return 0;
-  return work.microseconds(cycles.sum() * shared_share(work));
-}
-
-double exchange_time(const Work& work) {
-  const double alone = pipe_time(work, InstructionClass::warp_exchange, kWarp);
-  const SharedCycles cycles = shared_cycles(work);
-  if (cycles.shuffles <= std::max(cycles.plain, cycles.atomic)) return alone;
-  const double others = work.microseconds((cycles.plain + cycles.atomic) * shared_share(work));
-  return alone + others;
-}
-
-double atomics_time(const Work& work) {
-  return work.microseconds(static_cast<double>(work.counters.atomic_serial_cycles));
-}
-
-double constant_time(const Work& work) {
-  const double further = static_cast<double>(work.counters.constant_load_wavefronts) -
-                         static_cast<double>(work.counters.constant_load_requests);
-  return work.microseconds(std::max(further, 0.0) * instruction_share(work));
-}
-
-double l1_time(const Work& work) {
+double l1_requests(const Work& work) {
   const KernelCounters& c = work.counters;
   const double lanes = load_store_lanes(work.gpu);
   const double requests =
@@ -260,8 +217,61 @@ double l1_time(const Work& work) {
   const double lines =
       static_cast<double>(c.l1_tag_lookups) + static_cast<double>(c.local_tag_lookups);
   const double tags = kCyclesPerLine * lines;
-  const double data = sectors * kSectorBytes / (kWordBytes * lanes);
+  // Lanes that read the same bytes share a sector, but each gets them into registers of its own.
+  const double bytes = std::max(sectors * kSectorBytes, static_cast<double>(c.global_load_bytes));
+  const double data = bytes / (kWordBytes * lanes);
   return work.microseconds(std::max({addresses, tags, data}) * sector_share(work));
+}
+
+/// Time of the load/store pipe of the busiest SM, which L1, shared memory and shuffles share: what
+/// each takes by itself.
+struct LoadStorePipe {
+  double l1, shared, shared_atomics, shuffles;
+
+  explicit LoadStorePipe(const Work& work)
+      : l1(l1_requests(work)),
+        shared(shared_loads_and_stores(work)),
+        shared_atomics(work.microseconds(
+            static_cast<double>(work.counters.shared_atomic_wavefronts) * shared_share(work))),
+        shuffles(pipe_time(work, InstructionClass::warp_exchange, kWarp)) {}
+
+  /// Whoever takes most of the pipe gives it the name, and has the time of all.
+  double time_of(double part) const {
+    const bool is_most = part >= std::max({l1, shared, shared_atomics, shuffles});
+    return is_most ? l1 + shared + shared_atomics + shuffles : part;
+  }
+};
+
+}  // namespace
+
+double shared_time(const Work& work) {
+  const LoadStorePipe pipe(work);
+  return pipe.time_of(pipe.shared);
+}
+
+double shared_atomics_time(const Work& work) {
+  const LoadStorePipe pipe(work);
+  return pipe.time_of(pipe.shared_atomics);
+}
+
+double exchange_time(const Work& work) {
+  const LoadStorePipe pipe(work);
+  return pipe.time_of(pipe.shuffles);
+}
+
+double l1_time(const Work& work) {
+  const LoadStorePipe pipe(work);
+  return pipe.time_of(pipe.l1);
+}
+
+double atomics_time(const Work& work) {
+  return work.microseconds(static_cast<double>(work.counters.atomic_serial_cycles));
+}
+
+double constant_time(const Work& work) {
+  const double further = static_cast<double>(work.counters.constant_load_wavefronts) -
+                         static_cast<double>(work.counters.constant_load_requests);
+  return work.microseconds(std::max(further, 0.0) * instruction_share(work));
 }
 
 namespace {

@@ -33,12 +33,12 @@ double tensor_time(const Work& work);
 
 /// One shared-memory wavefront per cycle and SM, a bank conflict being a further one; or, if that
 /// takes longer, the words on their way between banks and registers, 64 or 128 bytes per cycle.
-/// 0 where atomics or shuffles take most of it: see shared_atomics_time() and exchange_time().
+/// L1, shared memory, its atomics and shuffles take turns on one pipe: whichever of these four
+/// limiters takes most of it by itself has the time of all.
 double shared_time(const Work& work);
-/// As shared_time(), where atomics take most of shared memory's time; else 0.
+/// Wavefronts of atomics on shared memory.
 double shared_atomics_time(const Work& work);
 /// Values that lanes of a warp get from each other's registers (shuffles): 32 per cycle and SM.
-/// Where they take the way of shared memory and most of its time, the rest of that is here.
 double exchange_time(const Work& work);
 /// Words that the constant cache gives out one after the other, one per cycle and SM, beyond the
 /// first of each load: that comes with the instruction's issue, as operands do that all lanes
@@ -46,7 +46,7 @@ double exchange_time(const Work& work);
 double constant_time(const Work& work);
 /// L1 takes the addresses of 16 or 32 lanes, looks up one 128-byte line and delivers 64 or 128
 /// bytes per cycle and SM, by generation; whichever takes longest. A scattered request takes up
-/// to 32.
+/// to 32, and bytes that several lanes ask for are delivered to each.
 double l1_time(const Work& work);
 /// Global atomics that have to wait for each other in L2: those on the busiest address, or those in
 /// the busiest slice.

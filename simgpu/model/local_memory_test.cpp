@@ -82,6 +82,19 @@ TEST(GenericLoads, WaitForTheMemoryThatTheyTurnOutToRead) {
   EXPECT_DOUBLE_EQ(latency(40), global);
 }
 
+// However many others of the launch read shared memory.
+TEST(GenericLoads, WaitForWhatTheirOwnInstructionReads) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  ToldLaunch kernel(108, 256);
+  kernel.add(InstructionClass::generic_access, {1}, {0}, 1);
+  kernel.add(InstructionClass::generic_access, {2}, {0}, 100);
+  kernel.counters.generic_load_requests = 101 * kernel.warps();
+  kernel.counters.generic_global_load_requests = kernel.warps();
+  kernel.loads = {{.requests = kernel.warps(), .beyond_l1 = kernel.warps()}, {}};
+  EXPECT_GE(model::latency_of(std::size_t{0}, kernel.work(spec)), spec.l2_latency);
+  EXPECT_DOUBLE_EQ(model::latency_of(std::size_t{1}, kernel.work(spec)), spec.shared_latency);
+}
+
 TEST(LocalMemory, OfFewThreadsHasAllOfL1) {
   ToldLaunch kernel = with_own_arrays(256);
   kernel.shape.grid = {108, 1, 1};

@@ -89,23 +89,6 @@ TEST(MeasuredGpuTest, BlocksOfNothingStartOneAfterTheOther) {
   EXPECT_NEAR(kernel.on(gpu).terms.at("latency"), 500'000 / gpu.clock_under_load_mhz(), 1e-6);
 }
 
-TEST(MeasuredGpuTest, ShufflesAndSharedMemoryTakeTurnsOnOneWay) {
-  gpu_spec::GpuSpec gpu = a100();
-  ToldLaunch kernel(108, 256);
-  kernel.add(InstructionClass::warp_exchange, {1}, {0}, 300);
-  const auto terms = [&](std::uint64_t loads) {
-    kernel.counters.shared_load_requests = loads * kernel.warps();
-    kernel.counters.shared_load_wavefronts = kernel.counters.shared_load_requests;
-    return kernel.on(gpu).terms;
-  };
-  const double shuffles = terms(1000).at("exchange"), loads = terms(1000).at("shared");
-  gpu.shuffle_shared_cycles = 1;
-  EXPECT_DOUBLE_EQ(terms(1000).at("shared"), loads + shuffles);
-  EXPECT_DOUBLE_EQ(terms(1000).at("exchange"), shuffles);
-  EXPECT_DOUBLE_EQ(terms(100).at("exchange"), 0.1 * loads + shuffles);
-  EXPECT_EQ(terms(100).at("shared"), 0);
-}
-
 TEST(MeasuredGpuTest, ConflictsDelayALoadByTheirCycles) {
   gpu_spec::GpuSpec gpu = a100();
   ToldLaunch kernel(108, 32);

@@ -36,6 +36,10 @@ float float_from_bfloat16_bits(std::uint16_t bits) {
 }
 
 bool is_within_tolerance(double got, double expected, double tolerance) {
+  if (std::isnan(got) && std::isnan(expected)) {
+    return tolerance == 0 &&
+           std::bit_cast<std::uint64_t>(got) == std::bit_cast<std::uint64_t>(expected);
+  }
   if (got != expected) return std::abs(got - expected) <= tolerance;
   const bool is_other_zero = got == 0 && std::signbit(got) != std::signbit(expected);
   return tolerance > 0 || !is_other_zero;

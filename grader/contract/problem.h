@@ -62,7 +62,7 @@ struct Problem {
 };
 
 /// What an output must hold: element i passes when !(|got - value[i]| > tolerance[i]) and got is a
-/// number. Without tolerance it must be that very number, as a copy is: a zero has its sign.
+/// number. Without tolerance it must be that very value: a zero has its sign, and a NaN its bits.
 struct Expected {
   std::string tensor;
   std::vector<double> value;

@@ -580,5 +580,22 @@ TEST(ZerosTest, OfAnotherSignAreToldAsSuch) {
   EXPECT_THAT(story.message, testing::HasSubstr("zeros of y have another sign"));
 }
 
+TEST(NansTest, WithOtherBitsAreToldAsSuch) {
+  TensorCheck check;
+  check.tensor = "y";
+  check.shape = {3};
+  check.got = {1, std::nan("1"), 2};
+  check.expected = {1, std::nan("2"), 2};
+  check.tolerance = {0, 0, 0};
+  check.wrong = {false, true, false};
+  check.unwritten = {false, false, false};
+  check.wrong_count = 1;
+  check.nan_count = 1;
+  EXPECT_THAT(explain_mismatch(check, {}, {}).message,
+              testing::HasSubstr("NaNs of y have other bits"));
+  check.expected[1] = 3;
+  EXPECT_EQ(explain_mismatch(check, {}, {}).code, "RL0402");
+}
+
 }  // namespace
 }  // namespace rooflab

@@ -173,6 +173,27 @@ bool only_lose_signs(const TensorCheck& check) {
   return true;
 }
 
+/// Whether only NaNs are wrong, by their bits: where a copy is promised, bit for bit.
+bool only_change_nans(const TensorCheck& check) {
+  for (std::size_t i = 0; i < check.got.size(); ++i) {
+    if (check.wrong[i] && !(std::isnan(check.got[i]) && std::isnan(check.expected[i]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Of a copy that changes values which compare as if they were the same.
+Diagnostic story_of_copy(const std::string& message, const TensorCheck& check,
+                         const DiagnoseContext& context) {
+  Diagnostic story = begin_story("RL0401", context);
+  story.message = message;
+  story.help =
+      "store the value as it was loaded: what is added, multiplied or converted may change it";
+  add_effect(story, check, context);
+  return story;
+}
+
 }  // namespace
 
 bool reproduces(const TensorCheck& check, const KnownMistake& mistake) {
@@ -196,16 +217,17 @@ Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMis
   for (const KnownMistake& mistake : mistakes) {
     if (reproduces(check, mistake)) return story_of_mistake(mistake, check, context);
   }
+  if (only_change_nans(check)) {
+    return story_of_copy(
+        fmt::format("NaNs of {} have other bits: a copy keeps those, too", check.tensor), check,
+        context);
+  }
   if (check.nan_count > 0) return story_of_nan(check, context);
   if (only_lose_signs(check)) {
-    Diagnostic story = begin_story("RL0401", context);
-    story.message = fmt::format(
-        "zeros of {} have another sign: 0 and -0 are two numbers, and a "
-        "copy keeps them apart",
-        check.tensor);
-    story.help = "store the value as it was loaded: what is added or multiplied may change it";
-    add_effect(story, check, context);
-    return story;
+    return story_of_copy(fmt::format("zeros of {} have another sign: 0 and -0 are two numbers, and "
+                                     "a copy keeps them apart",
+                                     check.tensor),
+                         check, context);
   }
   if (const auto relation = relation_of_values(check, context)) {
     return story_of_relation(*relation, check, context);

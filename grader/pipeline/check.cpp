@@ -112,7 +112,7 @@ TensorCheck compare(const Tensor& tensor, const Expected& expected,
     check.unwritten[i] = unwritten;
     check.wrong_count += wrong ? 1 : 0;
     check.unwritten_count += unwritten ? 1 : 0;
-    check.nan_count += std::isnan(got) && !unwritten ? 1 : 0;
+    check.nan_count += wrong && std::isnan(got) && !unwritten ? 1 : 0;
   }
   return check;
 }

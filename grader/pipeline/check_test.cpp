@@ -64,6 +64,16 @@ TEST_F(CheckTest, NanNeverPassesWhateverTheToleranceIs) {
   EXPECT_EQ(check({1, std::nanf(""), 3, 4}).size(), 1U);
 }
 
+TEST_F(CheckTest, ACopyOfANanHasItsBits) {
+  const float nan = std::bit_cast<float>(0x7FC20000U);
+  const float other = std::bit_cast<float>(0x7FFFFFFFU);
+  expected_[0].value[3] = nan;
+  EXPECT_TRUE(check({1, 2, 3, nan}).empty());
+  EXPECT_EQ(check({1, 2, 3, other}).size(), 1U);
+  expected_[0].tolerance[3] = 1;
+  EXPECT_EQ(check({1, 2, 3, nan}).size(), 1U);
+}
+
 TEST_F(CheckTest, ElementsThatStillHoldThePoisonAreUnwritten) {
   auto outputs = untouched(problem_);
   const float three = 3;

@@ -1,11 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <vector>
 
+#include "grader/contract/elements.h"
 #include "labs/oracle_support/evidence.h"
 #include "labs/oracle_support/known_mistakes.h"
 #include "labs/oracle_support/lent.h"
@@ -51,6 +54,20 @@ TEST(LentTest, NamesWhatDoesNotComeBackAsItWas) {
   EXPECT_THAT(complaints({{kHandleChanged, std::string("math mode")}}),
               ElementsAre(HasSubstr("another math mode")));
   EXPECT_THAT(complaints({{kHandleChanged, std::string("text of the guest's own")}}), IsEmpty());
+}
+
+TEST(TensorsTest, NansHaveBitsOfTheirOwn) {
+  for (const ElementType type : {ElementType::float32, ElementType::bfloat16}) {
+    Random random(3);
+    const Tensor tensor = with_nans(filled("x", type, Role::input, {4}, {1, 2, 3, 4}), random);
+    const std::vector<double> values = widened(tensor);
+    const auto nan = std::ranges::find_if(values, [](double value) { return std::isnan(value); });
+    ASSERT_NE(nan, values.end());
+    for (const std::uint32_t common : {0x7FC0'0000U, 0x7FFF'FFFFU, 0xFFFF'FFFFU}) {
+      EXPECT_FALSE(is_within_tolerance(*nan, std::bit_cast<float>(common), 0));
+    }
+    EXPECT_TRUE(is_within_tolerance(*nan, *nan, 0));
+  }
 }
 
 TEST(ParametersTest, ReadsEachTypeByName) {

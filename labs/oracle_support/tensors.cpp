@@ -1,9 +1,11 @@
 #include "labs/oracle_support/tensors.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 
 #include "grader/contract/elements.h"
@@ -39,6 +41,18 @@ std::vector<std::byte> bytes_of(std::int64_t count, const std::function<double()
     std::memcpy(&bytes[at], &value, sizeof(T));
   }
   return bytes;
+}
+
+/// The tensor with what `set` makes of one in sixty of its elements, at least one.
+template <typename Set>
+Tensor with_some(Tensor tensor, Random& random, const Set& set) {
+  constexpr std::size_t kElementsForOne = 60;
+  const std::size_t size = size_of(tensor.type);
+  const std::size_t count = tensor.data.size() / size;
+  for (std::size_t i = 0; i < count / kElementsForOne + 1; ++i) {
+    set(std::span(tensor.data).subspan(random() % count * size, size));
+  }
+  return tensor;
 }
 
 }  // namespace
@@ -94,16 +108,25 @@ Tensor random_tensor(const std::string& name, ElementType type, Role role,
 }
 
 Tensor with_negative_zeros(Tensor tensor, Random& random) {
-  constexpr std::size_t kElementsForAZero = 60;
-  constexpr std::byte kSign{0x80};
-  const std::size_t size = size_of(tensor.type);
-  const std::size_t count = tensor.data.size() / size;
-  for (std::size_t i = 0; i < count / kElementsForAZero + 1; ++i) {
-    std::byte* const element = &tensor.data[random() % count * size];
-    std::fill_n(element, size, std::byte{0});
-    element[size - 1] = kSign;  // little-endian, as both sides are
-  }
-  return tensor;
+  return with_some(std::move(tensor), random, [](std::span<std::byte> element) {
+    constexpr std::byte kSign{0x80};
+    std::ranges::fill(element, std::byte{0});
+    element.back() = kSign;  // little-endian, as both sides are
+  });
+}
+
+Tensor with_nans(Tensor tensor, Random& random) {
+  return with_some(std::move(tensor), random, [&](std::span<std::byte> element) {
+    constexpr std::uint32_t kQuietNan = 0x7FC0'0000;
+    constexpr std::uint32_t kSign = 0x8000'0000;
+    constexpr std::uint32_t kPayloads = 0x3E;  // of bfloat16's six bits neither none nor all
+    const auto high = static_cast<std::uint32_t>(1 + random() % kPayloads) << 16;
+    const auto low = static_cast<std::uint32_t>(random() & 0xFFFF);
+    const std::uint32_t bits = kQuietNan | (random() % 2 == 0 ? kSign : 0) | high | low;
+    const auto bytes = std::bit_cast<std::array<std::byte, sizeof bits>>(bits);
+    std::copy_n(bytes.end() - static_cast<std::ptrdiff_t>(element.size()), element.size(),
+                element.begin());  // bfloat16 is the upper half
+  });
 }
 
 Tensor output(const std::string& name, ElementType type, std::vector<std::int64_t> shape) {

@@ -38,6 +38,11 @@ Tensor random_tensor(const std::string& name, ElementType type, Role role,
 /// point
 Tensor with_negative_zeros(Tensor tensor, Random& random);
 
+/// The tensor with a quiet NaN for one in sixty of its elements, at least one, each with bits of
+/// its own: none is what arithmetic makes, and none the byte that devices fill outputs with. @pre
+/// it has data, of float32 or bfloat16
+Tensor with_nans(Tensor tensor, Random& random);
+
 /// Elements of a vast input that are drawn; the tensor repeats them. As many bytes as a device
 /// takes, of whole pages whose number is a prime: nothing that wraps at a power of two finds the
 /// same again.

@@ -108,8 +108,11 @@ class PoolBuffer {
 };
 
 void measure_memory(GuestCall& call) {
-  // What was there before: memory that stays in use, and an earlier peak that is over.
+  // What was there before: memory that stays in use, some that the call itself gives back, and an
+  // earlier peak that is over.
   const PoolBuffer held(call.integer("held_before"));
+  std::unique_ptr<PoolBuffer> freed;
+  if (call.integer("freed") > 0) freed = std::make_unique<PoolBuffer>(call.integer("freed"));
   { const PoolBuffer earlier(call.integer("earlier_peak")); }
   CUDA_CHECK(cudaDeviceSynchronize());
 
@@ -117,6 +120,7 @@ void measure_memory(GuestCall& call) {
   std::int64_t calls = 0;
   const MemoryUsage usage = benchmark_memory([&] {
     ++calls;
+    freed.reset();
     kept = std::make_unique<PoolBuffer>(call.integer("kept"));
     { const PoolBuffer first(call.integer("first")); }
     { const PoolBuffer second(call.integer("second")); }

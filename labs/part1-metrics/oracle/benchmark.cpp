@@ -253,14 +253,21 @@ class BenchmarkOracle : public Oracle {
 
   static std::vector<Complaint> judge_memory(const Values& parameters,
                                              const CallEvidence& evidence) {
-    const std::int64_t held = integer(parameters, "held_before");
+    const std::int64_t freed = integer(parameters, "freed", 0);
+    const std::int64_t held = integer(parameters, "held_before") + freed;
     const std::int64_t earlier_peak = held + integer(parameters, "earlier_peak");
-    const std::int64_t kept = integer(parameters, "kept");
+    // What the call gives back first makes room for what it takes: only more than that is growth.
+    const auto growth = [freed](std::int64_t taken) {
+      return std::max<std::int64_t>(0, taken - freed);
+    };
+    const std::int64_t kept = growth(integer(parameters, "kept"));
     const std::int64_t peak =
-        kept + std::max(integer(parameters, "first"), integer(parameters, "second"));
+        growth(integer(parameters, "kept") +
+               std::max(integer(parameters, "first"), integer(parameters, "second")));
 
-    const std::int64_t calls = evidence.keeps_records ? memory_calls_seen(evidence.activity)
-                                                      : result<std::int64_t>(evidence, "calls", 0);
+    const std::int64_t calls = evidence.keeps_records
+                                   ? memory_calls_seen(freed > 0 ? 3 : 2, evidence.activity)
+                                   : result<std::int64_t>(evidence, "calls", 0);
     if (calls != 1) {
       return {{"RL0421",
                "fn should be called once" + Evidence{message(", and was called ", calls, " times")},
@@ -285,14 +292,14 @@ class BenchmarkOracle : public Oracle {
     return {};
   }
 
-  /// How often the device saw fn take its three buffers from the pool, after the two that the
-  /// adapter takes itself. The guest's own count is the student's word.
-  static std::int64_t memory_calls_seen(const simgpu::Activity& activity) {
-    constexpr std::int64_t kBuffersBefore = 2;
+  /// How often the device saw fn take its three buffers from the pool, after those that the adapter
+  /// takes itself. The guest's own count is the student's word.
+  static std::int64_t memory_calls_seen(std::int64_t buffers_before,
+                                        const simgpu::Activity& activity) {
     constexpr std::int64_t kBuffersOfACall = 3;
     const auto taken = activity.api_calls.find("cudaMallocAsync");
     if (taken == activity.api_calls.end()) return 0;
-    return (static_cast<std::int64_t>(taken->second) - kBuffersBefore) / kBuffersOfACall;
+    return (static_cast<std::int64_t>(taken->second) - buffers_before) / kBuffersOfACall;
   }
 
   static Complaint explain_peak(std::int64_t got, std::int64_t peak, std::int64_t held,

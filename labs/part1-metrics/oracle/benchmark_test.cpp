@@ -174,9 +174,11 @@ TEST(LatencyTest, ComparesWithTheAdaptersMeasurementWhereTheDeviceKeepsNoRecords
 
 std::vector<std::string> memory_codes(std::int64_t peak, std::int64_t allocated,
                                       std::int64_t calls = 1,
-                                      const std::optional<simgpu::Activity>& activity = {}) {
+                                      const std::optional<simgpu::Activity>& activity = {},
+                                      std::int64_t freed = 0) {
   const Problem problem{{{"function", std::string("benchmark_memory")},
                          {"held_before", std::int64_t{1000}},
+                         {"freed", freed},
                          {"earlier_peak", std::int64_t{9000}},
                          {"kept", std::int64_t{40}},
                          {"first", std::int64_t{300}},
@@ -189,6 +191,16 @@ std::vector<std::string> memory_codes(std::int64_t peak, std::int64_t allocated,
 
 TEST(MemoryTest, AcceptsPeakAndRemainderOfTheCall) {
   EXPECT_THAT(memory_codes(340, 40), IsEmpty());
+}
+
+TEST(MemoryTest, CountsOnlyWhatACallTakesBeyondWhatItGivesBack) {
+  EXPECT_THAT(memory_codes(310, 10, 1, {}, 30), IsEmpty());
+  EXPECT_THAT(memory_codes(240, 0, 1, {}, 100), IsEmpty());
+  EXPECT_THAT(memory_codes(0, 0, 1, {}, 500), IsEmpty());
+  EXPECT_THAT(memory_codes(0, -460, 1, {}, 500), ElementsAre("RL0429"));
+  simgpu::Activity activity;
+  activity.api_calls["cudaMallocAsync"] = 3 + 3;
+  EXPECT_THAT(memory_codes(0, 0, 1, activity, 500), IsEmpty());
 }
 
 TEST(MemoryTest, NamesAPeakThatIsNotTheCalls) {

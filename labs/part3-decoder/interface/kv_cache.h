@@ -10,9 +10,10 @@ struct KvCacheShape {
   int capacity;  ///< tokens that the cache has room for, for each sequence and head
 };
 
-/// Puts the keys and values of new tokens into the cache, bit for bit: -0 stays -0. The token at
-/// position p goes to slot p % capacity of its sequence and head, so that a full cache is a ring: a
-/// new token takes the place of the one that is `capacity` tokens older.
+/// Puts the keys and values of new tokens into the cache, bit for bit: -0 stays -0, and a NaN
+/// the NaN that it is. The token at position p goes to slot p % capacity of its sequence and head,
+/// so that a full cache is a ring: a new token takes the place of the one that is `capacity` tokens
+/// older.
 ///
 ///   k, v:                   (batch, length, heads, head_dim)     as the projections make them
 ///   positions:              (length)                             consecutive, in device memory

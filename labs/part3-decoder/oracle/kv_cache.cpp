@@ -56,14 +56,17 @@ class KvCacheOracle : public Oracle {
   Problem make(const Values& parameters, std::uint64_t seed) const override {
     const CacheShape s = shape(parameters);
     const ElementType type = storage_type(parameters);
+    const bool has_nans = parameters.contains("nans");
     Random random(seed);
     Problem problem{parameters, {}};
     problem.vast = is_vast(parameters);
     const auto add = [&](const char* name, Role role, const std::vector<std::int64_t>& whole) {
       if (!problem.vast) {
-        // A copy has the sign of a zero, too.
-        problem.tensors.push_back(
-            with_negative_zeros(random_tensor(name, type, role, whole, 1, random), random));
+        // A copy has the sign of a zero, too, and the bits of a NaN.
+        Tensor tensor =
+            with_negative_zeros(random_tensor(name, type, role, whole, 1, random), random);
+        if (has_nans) tensor = with_nans(std::move(tensor), random);
+        problem.tensors.push_back(std::move(tensor));
         return;
       }
       const std::int64_t count = whole[0] * whole[1] * whole[2] * whole[3];

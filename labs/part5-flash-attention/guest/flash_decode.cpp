@@ -12,9 +12,11 @@ ROOFLAB_ENTRY(flash_decode) {
                                 shape.query_heads * splits * (shape.head_dim + 2) +
                             1024;
   Workspace workspace = kept_workspace(call, bytes);
-  with_type<float, __half, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
-    flash_decode(call.tensor<const T>("q"), call.tensor<const T>("k"), call.tensor<const T>("v"),
-                 call.tensor<T>("out"), shape, splits, workspace, stream_of(call));
-  });
+  with_type_and_shape<float, __half, __nv_bfloat16>(
+      call, [&]<typename T>(std::type_identity<T>, const AttentionShape& of_call) {
+        flash_decode(call.tensor<const T>("q"), call.tensor<const T>("k"),
+                     call.tensor<const T>("v"), call.tensor<T>("out"), of_call, splits, workspace,
+                     stream_of(call));
+      });
   pass_on_kept(call, workspace);
 }

@@ -5,9 +5,10 @@
 
 ROOFLAB_ENTRY(flash_forward) {
   using namespace rooflab;
-  with_type<float, __half, __nv_bfloat16>(call, [&]<typename T>(std::type_identity<T>) {
-    flash_forward(call.tensor<const T>("q"), call.tensor<const T>("k"), call.tensor<const T>("v"),
-                  call.tensor<T>("out"), call.tensor<float>("log_sum_exp"), attention_shape(call),
-                  stream_of(call));
-  });
+  with_type_and_shape<float, __half, __nv_bfloat16>(
+      call, [&]<typename T>(std::type_identity<T>, const AttentionShape& shape) {
+        flash_forward(call.tensor<const T>("q"), call.tensor<const T>("k"),
+                      call.tensor<const T>("v"), call.tensor<T>("out"),
+                      call.tensor<float>("log_sum_exp"), shape, stream_of(call));
+      });
 }

@@ -89,9 +89,16 @@ Problem AttentionCase::problem(const Values& parameters, std::uint64_t seed) con
   const double common = std::sqrt(-score_mean / (by * depth));
   const double deviation = score_spread / (by * std::sqrt(depth));
   problem.parameters.try_emplace("window", std::int64_t{0});
+  problem.parameters.try_emplace("after", std::string());
   problem.vast = is_vast(parameters);
-  Tensor q = about(common, "q", type, queries, deviation, random);
-  problem.tensors.push_back(problem.vast ? in_whole_pages(std::move(q)) : std::move(q));
+  const std::int64_t query_elements = s.rows() * s.head_dim;
+  if (problem.vast && query_elements > vast_period(type)) {
+    problem.tensors.push_back(
+        repeated(about(common, "q", type, {vast_period(type)}, deviation, random), query_elements));
+  } else {
+    Tensor q = about(common, "q", type, queries, deviation, random);
+    problem.tensors.push_back(problem.vast ? in_whole_pages(std::move(q)) : std::move(q));
+  }
   for (const auto& [name, mean] : {std::pair{"k", -common}, {"v", value_mean}}) {
     problem.tensors.push_back(
         problem.vast ? repeated(about(mean, name, type, {vast_period(type)}, 1, random),

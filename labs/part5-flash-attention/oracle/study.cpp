@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 
 #include "grader/contract/oracle.h"
+#include "labs/oracle_support/parameters.h"
 #include "labs/oracle_support/refusal.h"
 #include "labs/oracle_support/wrong_results.h"
+#include "labs/part5-flash-attention/oracle/attention_oracle.h"
 #include "labs/part5-flash-attention/oracle/study_record.h"
 #include "labs/toolkit/plot/plot.h"
 
@@ -36,6 +39,83 @@ double number(const CallEvidence& evidence, AttentionForm form, int length, cons
   const std::int64_t integer = result(evidence, name, kNone);
   return integer == kNone ? std::nan("") : static_cast<double>(integer);
 }
+
+/// Whether the kernels of a call do what attention takes.
+/// @throws Refusal
+void check_work(AttentionForm form, int length, const RecordedCall& call) {
+  const std::string name = name_of(form, length);
+  if (call.kernels == 0) {
+    throw Refusal({"RL0537", message("a call of ", name, " launches no kernel"),
+                   "the grader calls your sdpa and flash_forward once more at each length"});
+  }
+  constexpr double kSampling = 0.95;  // counters of a sampled launch are extrapolated
+  constexpr const char* kAdvice =
+      "the times of a study are those of the whole work: finish sdpa and flash_forward before you "
+      "time them";
+  const auto check = [&](double done, double least, const char* does, const char* what) {
+    if (done >= kSampling * least) return;
+    throw Refusal({"RL0537",
+                   message("a call of ", name, does, done, what, ", and attention takes ", least),
+                   kAdvice});
+  };
+  const LeastTraffic traffic = least_traffic(form, length);
+  check(call.flops, study_flops(length), " does ", " floating-point operations");
+  check(call.loaded_bytes, traffic.loaded, " loads ", " bytes");
+  check(call.stored_bytes, traffic.stored, " stores ", " bytes");
+}
+
+/// One form at one length on arrays of the grader's, which are compared: a study is of attention,
+/// and not of kernels that do as much.
+struct FormCase {
+  AttentionForm form;
+  int length;
+
+  /// Nothing for the case of the study itself.
+  /// @throws std::invalid_argument
+  static std::optional<FormCase> read(const Values& parameters) {
+    if (!parameters.contains("form") || text(parameters, "form").empty()) return std::nullopt;
+    const auto* const form = std::ranges::find(kForms, text(parameters, "form"),
+                                               [](AttentionForm each) { return name_of(each); });
+    if (form == std::end(kForms)) throw std::invalid_argument("`form` is no form of attention");
+    return FormCase{*form, static_cast<int>(integer(parameters, "length"))};
+  }
+
+  AttentionOracle oracle() const { return AttentionOracle(form == AttentionForm::flash); }
+
+  /// The case as one of attention.
+  Values attention(Values parameters) const {
+    const Values shape{{"batch", std::int64_t{1}},
+                       {"query_heads", kStudyHeads},
+                       {"key_value_heads", kStudyHeads},
+                       {"query_length", std::int64_t{length}},
+                       {"key_length", std::int64_t{length}},
+                       {"head_dim", kStudyHeadDim},
+                       {"causal", std::int64_t{0}},
+                       {"type", std::string("float")},
+                       {"scale", 1 / std::sqrt(static_cast<double>(kStudyHeadDim))}};
+    parameters.insert(shape.begin(), shape.end());
+    return parameters;
+  }
+
+  /// @throws Refusal
+  void judge(const Problem& problem, const CallEvidence& evidence) const {
+    if (!evidence.keeps_records) return;
+    RecordedCall call;
+    for (const simgpu::KernelRecord& kernel : evidence.activity.kernels) add(kernel, call);
+    check_work(form, length, call);
+    const AttentionCase attention =
+        AttentionCase::read(problem.parameters, form == AttentionForm::flash);
+    const auto taken = static_cast<double>(extra_memory(attention, evidence));
+    const double right = study_memory(form, length) - study_array_bytes(form, length);
+    if (std::abs(taken - right) <= kMemory * right + kLibrarySlack) return;
+    throw Refusal(
+        {"RL0536",
+         message("a call of ", name_of(form, length), " takes ", taken,
+                 " bytes beside its arrays, and this form of attention takes ", right),
+         "the memory of a study is that of finished functions: sdpa takes its scores, and "
+         "flash_forward nothing"});
+  }
+};
 
 /// Judges a study: the rows that the student's code returned and the charts that it wrote, against
 /// the device's own record of one more call of each form and length.
@@ -71,6 +151,7 @@ class StudyJudge {
   void judge() const {
     check_all_memory();
     for_each_call([&](AttentionForm form, int length) { check_row(form, length); });
+    check_peak();
     const auto attention = parsed("attention", plot::attention_from_json);
     check_attention_chart(attention);
     check_drawn("attention", attention);
@@ -107,21 +188,22 @@ class StudyJudge {
     }
     if (!evidence_.keeps_records) return check_plausible(form, length, milliseconds);
     const RecordedCall& call = recorded_.at(name_of(form, length));
-    if (call.kernels == 0) {
-      throw Refusal({"RL0537", message("a call of ", name_of(form, length), " launches no kernel"),
-                     "the grader calls your sdpa and flash_forward once more at each length"});
-    }
-    constexpr double kSampling = 0.95;  // counters of a sampled launch are extrapolated
-    if (!(call.flops >= kSampling * study_flops(length))) {
-      throw Refusal(
-          {"RL0537",
-           message("a call of ", name_of(form, length), " does ", call.flops,
-                   " floating-point operations, and attention takes ", study_flops(length)),
-           "the times of a study are those of the whole work: finish sdpa and "
-           "flash_forward before you time them"});
-    }
+    check_work(form, length, call);
+    check_allocations(form, length, call);
     check_kernels(form, length, number(evidence_, form, length, "kernels"), call);
     check_time(form, length, milliseconds, call);
+  }
+
+  /// Where standard attention takes the room for its scores, the device saw it being taken.
+  static void check_allocations(AttentionForm form, int length, const RecordedCall& call) {
+    const bool takes_some = call.allocations > 0;
+    if (takes_some == (form == AttentionForm::standard)) return;
+    throw Refusal(
+        {"RL0536",
+         message("a call of ", name_of(form, length), " takes ",
+                 takes_some ? "device memory of its own" : "no device memory for its scores"),
+         "sdpa takes its scores with cudaMallocAsync in each call, and flash_forward takes "
+         "nothing"});
   }
 
   /// The longest first: there, scores and arrays have sizes that nobody can mix up.
@@ -132,6 +214,19 @@ class StudyJudge {
         if (!std::isnan(bytes)) check_memory(form, *length, bytes);
       }
     }
+  }
+
+  /// The rows are held against what right functions take. That the longest scores were there, the
+  /// device saw.
+  void check_peak() const {
+    const int longest = *std::rbegin(kStudyLengths);
+    const double least = study_memory(AttentionForm::standard, longest);
+    const auto peak = static_cast<double>(evidence_.activity.peak_allocated);
+    if (!evidence_.keeps_records || peak >= (1 - kMemory) * least) return;
+    throw Refusal({"RL0536",
+                   message(name_of(AttentionForm::standard, longest), " takes ", least,
+                           " bytes with its arrays, and the device never gave more than ", peak),
+                   "sdpa keeps all scores in memory: finish it before you measure it"});
   }
 
   static void check_memory(AttentionForm form, int length, double got) {
@@ -330,13 +425,35 @@ std::string table(const CallEvidence& evidence) {
 
 class StudyOracle : public Oracle {
  public:
-  std::vector<Complaint> judge(const Problem& /*problem*/,
-                               const CallEvidence& evidence) const override {
-    return refusals_of([&] { StudyJudge(evidence).judge(); });
+  Problem make(const Values& parameters, std::uint64_t seed) const override {
+    const auto one = FormCase::read(parameters);
+    if (one) return one->oracle().make(one->attention(parameters), seed);
+    Problem problem{parameters, {}};
+    problem.parameters.emplace("form", std::string());
+    return problem;
   }
 
-  std::map<std::string, std::string> artifacts(const Problem& /*problem*/,
+  std::vector<Expected> expect(const Problem& problem) const override {
+    const auto one = FormCase::read(problem.parameters);
+    return one ? one->oracle().expect(problem) : std::vector<Expected>();
+  }
+
+  std::vector<KnownMistake> mistakes(const Problem& problem) const override {
+    const auto one = FormCase::read(problem.parameters);
+    return one ? one->oracle().mistakes(problem) : std::vector<KnownMistake>();
+  }
+
+  std::vector<Complaint> judge(const Problem& problem,
+                               const CallEvidence& evidence) const override {
+    return refusals_of([&] {
+      const auto one = FormCase::read(problem.parameters);
+      one ? one->judge(problem, evidence) : StudyJudge(evidence).judge();
+    });
+  }
+
+  std::map<std::string, std::string> artifacts(const Problem& problem,
                                                const CallEvidence& evidence) const override {
+    if (FormCase::read(problem.parameters)) return {};
     // Drawn here, from numbers: a student's own SVG could hold anything.
     const auto file = [&](const char* name) { return result(evidence, name, std::string()); };
     const AttentionChart attention = plot::attention_from_json(file("attention.json"));

@@ -37,12 +37,13 @@ RecordedCall call_between(const simgpu::Activity& activity, const simgpu::Memory
   const double begin_us = end_us;
   for (const simgpu::KernelRecord& kernel : activity.kernels) {
     if (kernel.sequence < before.sequence || kernel.sequence > after.sequence) continue;
-    ++call.kernels;
-    for (const auto& [type, flops] : kernel.counters.flops)
-      call.flops += static_cast<double>(flops);
-    if (kernel.at_least) call.flops = std::numeric_limits<double>::infinity();
+    add(kernel, call);
     call.busy_ms += kernel.time.total_us * kMillisecondsPerMicrosecond;
     end_us = std::max(end_us, kernel.start_us + kernel.time.total_us);
+  }
+  for (const simgpu::ApiRecord& record : activity.calls) {
+    if (record.sequence < before.sequence || record.sequence > after.sequence) continue;
+    if (record.error == 0 && record.name.starts_with("cudaMalloc")) ++call.allocations;
   }
   call.span_ms = (end_us - begin_us) * kMillisecondsPerMicrosecond;
   return call;
@@ -87,6 +88,23 @@ double study_traffic(AttentionForm form, int length) {
 double study_memory(AttentionForm form, int length) {
   const double scores = form == AttentionForm::standard ? scores_bytes(length) : 0;
   return study_array_bytes(form, length) + scores;
+}
+
+LeastTraffic least_traffic(AttentionForm form, int length) {
+  const double log_sum_exps = study_array_bytes(form, length) - 4 * matrix_bytes(length);
+  const double scores = form == AttentionForm::standard ? scores_bytes(length) : 0;
+  return {.loaded = 3 * matrix_bytes(length) + scores,
+          .stored = matrix_bytes(length) + log_sum_exps + scores};
+}
+
+void add(const simgpu::KernelRecord& kernel, RecordedCall& call) {
+  ++call.kernels;
+  for (const auto& [type, flops] : kernel.counters.flops) call.flops += static_cast<double>(flops);
+  call.loaded_bytes += static_cast<double>(kernel.counters.global_load_bytes);
+  call.stored_bytes += static_cast<double>(kernel.counters.global_store_bytes);
+  if (!kernel.at_least) return;
+  constexpr double kUnknown = std::numeric_limits<double>::infinity();
+  call.flops = call.loaded_bytes = call.stored_bytes = kUnknown;
 }
 
 std::map<std::string, RecordedCall> recorded_calls(const simgpu::Activity& activity) {

@@ -33,13 +33,26 @@ double study_traffic(AttentionForm form, int length);
 /// Device memory of a call: its arrays and, for standard attention, the scores.
 double study_memory(AttentionForm form, int length);
 
+/// Bytes that the kernels of a call at least ask of global memory: flash attention loads q, k and v
+/// and stores its outputs; standard attention stores the scores, too, and loads them again.
+struct LeastTraffic {
+  double loaded, stored;
+};
+LeastTraffic least_traffic(AttentionForm form, int length);
+
 /// What the device recorded of one call.
 struct RecordedCall {
   double busy_ms = 0;  ///< its kernels, one by one
   double span_ms = 0;  ///< from the marker before it until the last of them has ended
   int kernels = 0;
-  double flops = 0;  ///< of all kernels, the library's too; infinite where one was cut short
+  // Of all kernels, the library's too; infinite where one was cut short.
+  double flops = 0;
+  double loaded_bytes = 0, stored_bytes = 0;  ///< of global memory, as lanes ask for them
+  int allocations = 0;                        ///< of device memory
 };
+
+/// Adds up what a kernel did.
+void add(const simgpu::KernelRecord& kernel, RecordedCall& call);
 
 /// The calls that the adapter makes behind the study, one of each form and length, each behind a
 /// fill of a length of its own. A call that is not there has no kernels.

@@ -64,6 +64,12 @@ simgpu::Activity marked_calls() {
   for (const int length : kStudyLengths) {
     for (const AttentionForm form : kForms) {
       mark();
+      if (form == AttentionForm::standard) {
+        simgpu::ApiRecord taken;
+        taken.sequence = sequence++;
+        taken.name = "cudaMallocAsync";
+        activity.calls.push_back(taken);
+      }
       for (std::int64_t i = 0; i < kernels_of(form); ++i) {
         simgpu::KernelRecord kernel;
         kernel.sequence = sequence++;
@@ -71,12 +77,18 @@ simgpu::Activity marked_calls() {
         kernel.time.total_us = 1e3 * kernel_ms(form, length);
         const double flops = study_flops(length) / static_cast<double>(kernels_of(form));
         kernel.counters.flops["fp32"] = static_cast<std::uint64_t>(flops) + 1;
+        const LeastTraffic traffic = least_traffic(form, length);
+        const auto share = static_cast<double>(kernels_of(form));
+        kernel.counters.global_load_bytes = static_cast<std::uint64_t>(traffic.loaded / share) + 1;
+        kernel.counters.global_store_bytes = static_cast<std::uint64_t>(traffic.stored / share) + 1;
         now_us += kernel.time.total_us;
         activity.kernels.push_back(kernel);
       }
     }
   }
   mark();
+  activity.peak_allocated =
+      static_cast<std::uint64_t>(study_memory(AttentionForm::standard, 8192)) + 1000;
   return activity;
 }
 
@@ -216,6 +228,54 @@ TEST(StudyOracleTest, RefusesTimesOfLessThanAttention) {
   EXPECT_THAT(codes(evidence), ElementsAre("RL0537"));
   for (simgpu::KernelRecord& kernel : evidence.activity.kernels) kernel.at_least = true;
   EXPECT_THAT(codes(evidence), IsEmpty()) << "nobody knows all of what it did";
+}
+
+TEST(StudyOracleTest, RefusesTimesOfKernelsThatMoveLessThanAttention) {
+  const auto codes_of = [](const std::function<void(simgpu::KernelCounters&)>& change) {
+    CallEvidence evidence = evidence_of(right_rows());
+    for (simgpu::KernelRecord& kernel : evidence.activity.kernels) change(kernel.counters);
+    return codes(evidence);
+  };
+  EXPECT_THAT(codes_of([](auto& counters) { counters.global_load_bytes /= 2; }),
+              ElementsAre("RL0537"));
+  EXPECT_THAT(codes_of([](auto& counters) { counters.global_store_bytes /= 2; }),
+              ElementsAre("RL0537"));
+}
+
+TEST(StudyOracleTest, RefusesMemoryThatTheDeviceNeverSaw) {
+  CallEvidence evidence = evidence_of(right_rows());
+  evidence.activity.peak_allocated /= 2;
+  EXPECT_THAT(codes(evidence), ElementsAre("RL0536"));
+  evidence = evidence_of(right_rows());
+  evidence.activity.calls.clear();
+  EXPECT_THAT(codes(evidence), ElementsAre("RL0536"));
+  evidence = evidence_of(right_rows());
+  for (simgpu::ApiRecord& call : evidence.activity.calls) ++call.sequence;
+  EXPECT_THAT(codes(evidence), IsEmpty());
+}
+
+TEST(StudyOracleTest, ComparesWhatComesOutOfEachForm) {
+  const auto oracle = oracle_registry().at("study")();
+  for (const AttentionForm form : kForms) {
+    const Values parameters{{"form", name_of(form)}, {"length", std::int64_t{40}}};
+    const Problem problem = oracle->make(parameters, 1);
+    const std::vector<Expected> outputs = oracle->expect(problem);
+    ASSERT_EQ(outputs.size(), form == AttentionForm::flash ? 2U : 1U);
+    EXPECT_EQ(outputs[0].tensor, "out");
+    CallEvidence evidence{.results = {}, .activity = {}, .keeps_records = true};
+    simgpu::KernelRecord kernel;
+    kernel.counters.flops["fp32"] = static_cast<std::uint64_t>(study_flops(40));
+    const LeastTraffic traffic = least_traffic(form, 40);
+    kernel.counters.global_load_bytes = static_cast<std::uint64_t>(traffic.loaded);
+    kernel.counters.global_store_bytes = static_cast<std::uint64_t>(traffic.stored);
+    evidence.activity.kernels = {kernel};
+    evidence.activity.peak_allocated = static_cast<std::uint64_t>(study_memory(form, 40));
+    EXPECT_THAT(oracle->judge(problem, evidence), IsEmpty());
+    evidence.activity.peak_allocated *= 2;
+    EXPECT_EQ(oracle->judge(problem, evidence).at(0).code, "RL0536");
+    evidence.activity.kernels.clear();
+    EXPECT_EQ(oracle->judge(problem, evidence).at(0).code, "RL0537");
+  }
 }
 
 TEST(StudyOracleTest, KnowsSecondsAndSumsOfCalls) {

@@ -28,10 +28,11 @@ __global__ void __launch_bounds__(kQueries* kLanes)
   const auto block = cg::this_thread_block();
   const auto four = cg::tiled_partition<kLanes>(block);
   const int lane = four.thread_rank();
-  const int query = blockIdx.x * kQueries + four.meta_group_rank();
-  const int head = blockIdx.y % s.query_heads, sequence = blockIdx.y / s.query_heads;
+  const int tile = blockIdx.x / s.query_heads;
+  const int query = tile * kQueries + four.meta_group_rank();
+  const int head = blockIdx.x % s.query_heads, sequence = blockIdx.y;
   const long kv_head = sequence * s.key_value_heads + head / (s.query_heads / s.key_value_heads);
-  const long row = static_cast<long>(blockIdx.y) * s.query_length + query;
+  const long row = (static_cast<long>(sequence) * s.query_heads + head) * s.query_length + query;
   const T* head_keys = k + kv_head * s.key_length * kDim;
   const T* head_values = v + kv_head * s.key_length * kDim;
 
@@ -46,10 +47,10 @@ __global__ void __launch_bounds__(kQueries* kLanes)
   if (s.causal) {
     const int offset = s.key_length - s.query_length;
     behind = max(0, query + offset + 1);
-    block_behind = max(0, min(s.key_length, static_cast<int>(blockIdx.x + 1) * kQueries + offset));
+    block_behind = max(0, min(s.key_length, (tile + 1) * kQueries + offset));
     if (s.window > 0) {
       first = max(0, behind - s.window);
-      block_first = max(0, static_cast<int>(blockIdx.x) * kQueries + offset + 1 - s.window);
+      block_first = max(0, tile * kQueries + offset + 1 - s.window);
     }
   }
 
@@ -94,7 +95,8 @@ template <int kDim, typename T>
 void launch(const T* q, const T* k, const T* v, T* out, float* log_sum_exp,
             const AttentionShape& shape, cudaStream_t stream) {
   const int bytes = 2 * kKeys * kDim * sizeof(T);
-  const dim3 grid((shape.query_length + kQueries - 1) / kQueries, shape.query_heads * shape.batch);
+  const int tiles = (shape.query_length + kQueries - 1) / kQueries;
+  const dim3 grid(tiles * shape.query_heads, shape.batch);
   four_lanes<kDim><<<grid, kQueries * kLanes, bytes, stream>>>(q, k, v, out, log_sum_exp, shape);
   CUDA_CHECK(cudaGetLastError());
 }

@@ -20,13 +20,14 @@ __device__ bool sees(const AttentionShape& shape, int query, int key) {
 
 template <typename T>
 __global__ void score(const T* q, const T* k, float* scores, AttentionShape shape) {
-  const int key = blockIdx.x * blockDim.x + threadIdx.x;
-  const int query = blockIdx.y;
-  const int head = blockIdx.z % shape.query_heads;
-  const int batch = blockIdx.z / shape.query_heads;
+  const int blocks_per_row = (shape.key_length + blockDim.x - 1) / blockDim.x;
+  const int key = blockIdx.x % blocks_per_row * blockDim.x + threadIdx.x;
+  const size_t row = blockIdx.x / blocks_per_row;
+  const int query = row % shape.query_length;
+  const int head = row / shape.query_length % shape.query_heads;
+  const int batch = row / shape.query_length / shape.query_heads;
   if (key >= shape.key_length) return;
   const int kv_head = head / (shape.query_heads / shape.key_value_heads);
-  const size_t row = static_cast<size_t>(blockIdx.z) * shape.query_length + query;
   const size_t column =
       static_cast<size_t>(batch * shape.key_value_heads + kv_head) * shape.key_length + key;
   float sum = 0;
@@ -39,9 +40,9 @@ __global__ void score(const T* q, const T* k, float* scores, AttentionShape shap
 // Weights take the place of the scores where both are float.
 template <typename T>
 __global__ void soften(const float* scores, T* weights, AttentionShape shape) {
-  const int query = blockIdx.x * blockDim.x + threadIdx.x;
-  if (query >= shape.query_length) return;
-  const size_t row = static_cast<size_t>(blockIdx.y) * shape.query_length + query;
+  const size_t row = static_cast<size_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (row >= static_cast<size_t>(shape.batch) * shape.query_heads * shape.query_length) return;
+  const int query = row % shape.query_length;
   const float* from = scores + row * shape.key_length;
   T* to = weights + row * shape.key_length;
   float largest = -INFINITY;
@@ -58,11 +59,10 @@ __global__ void soften(const float* scores, T* weights, AttentionShape shape) {
 template <typename T>
 __global__ void combine(const T* weights, const T* v, T* out, AttentionShape shape) {
   const int d = threadIdx.x;
-  const int query = blockIdx.x;
-  const int head = blockIdx.y % shape.query_heads;
-  const int batch = blockIdx.y / shape.query_heads;
+  const size_t row = blockIdx.x;
+  const int head = row / shape.query_length % shape.query_heads;
+  const int batch = row / shape.query_length / shape.query_heads;
   const int kv_head = head / (shape.query_heads / shape.key_value_heads);
-  const size_t row = static_cast<size_t>(blockIdx.y) * shape.query_length + query;
   const size_t keys =
       static_cast<size_t>(batch * shape.key_value_heads + kv_head) * shape.key_length;
   float sum = 0;
@@ -75,13 +75,14 @@ __global__ void combine(const T* weights, const T* v, T* out, AttentionShape sha
 template <typename T>
 void run(const T* q, const T* k, const T* v, T* out, const AttentionShape& shape,
          cudaStream_t stream, float* scores, T* weights) {
-  const int heads = shape.batch * shape.query_heads;
-  score<<<dim3((shape.key_length + 63) / 64, shape.query_length, heads), 64, 0, stream>>>(
-      q, k, scores, shape);
+  // All along x, which alone has room for more than 65,535 blocks.
+  const int rows = shape.batch * shape.query_heads * shape.query_length;
+  const int blocks_per_row = (shape.key_length + 63) / 64;
+  score<<<rows * blocks_per_row, 64, 0, stream>>>(q, k, scores, shape);
   CUDA_CHECK(cudaGetLastError());
-  soften<<<dim3((shape.query_length + 63) / 64, heads), 64, 0, stream>>>(scores, weights, shape);
+  soften<<<(rows + 63) / 64, 64, 0, stream>>>(scores, weights, shape);
   CUDA_CHECK(cudaGetLastError());
-  combine<<<dim3(shape.query_length, heads), shape.head_dim, 0, stream>>>(weights, v, out, shape);
+  combine<<<rows, shape.head_dim, 0, stream>>>(weights, v, out, shape);
   CUDA_CHECK(cudaGetLastError());
 }
 

@@ -13,8 +13,8 @@ __device__ void store(__half* to, float x) { *to = __float2half(x); }
 template <typename T>
 __global__ void gate_and_up(const T* x, const T* gate_proj, const T* up_proj, T* product,
                             MlpShape shape) {
-  const int feature = blockIdx.x * blockDim.x + threadIdx.x;
-  const int token = blockIdx.y;
+  const int feature = blockIdx.y * blockDim.x + threadIdx.x;
+  const int token = blockIdx.x;
   if (feature >= shape.intermediate) return;
   float gate = 0;
   float up = 0;
@@ -30,8 +30,8 @@ __global__ void gate_and_up(const T* x, const T* gate_proj, const T* up_proj, T*
 
 template <typename T>
 __global__ void down(const T* product, const T* down_proj, T* out, MlpShape shape) {
-  const int feature = blockIdx.x * blockDim.x + threadIdx.x;
-  const int token = blockIdx.y;
+  const int feature = blockIdx.y * blockDim.x + threadIdx.x;
+  const int token = blockIdx.x;
   if (feature >= shape.hidden) return;
   float sum = 0;
   for (int i = 0; i < shape.intermediate; ++i) {
@@ -46,10 +46,10 @@ void gated_mlp(const MlpContext& context, const T* x, const T* gate_proj, const 
                const T* down_proj, T* out, const MlpShape& shape) {
   const rooflab::Workspace::Scope scope(context.workspace);
   T* product = context.workspace.take<T>(static_cast<size_t>(shape.tokens) * shape.intermediate);
-  gate_and_up<<<dim3((shape.intermediate + 127) / 128, shape.tokens), 128, 0, context.stream>>>(
+  gate_and_up<<<dim3(shape.tokens, (shape.intermediate + 127) / 128), 128, 0, context.stream>>>(
       x, gate_proj, up_proj, product, shape);
   CUDA_CHECK(cudaGetLastError());
-  down<<<dim3((shape.hidden + 127) / 128, shape.tokens), 128, 0, context.stream>>>(
+  down<<<dim3(shape.tokens, (shape.hidden + 127) / 128), 128, 0, context.stream>>>(
       product, down_proj, out, shape);
   CUDA_CHECK(cudaGetLastError());
 }

@@ -1,7 +1,9 @@
 #include "simgpu/model/loop_nest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -10,8 +12,11 @@ namespace {
 
 using Nodes = std::vector<std::uint32_t>;
 
-/// Loops in loops beyond this are taken for straight code.
+/// Of loops that take turns. What lies deeper is not followed turn by turn: see Step::drains.
 constexpr int kMostDepth = 64;
+
+/// A loop that is executed as often as what is around it takes no turn, and is no level.
+constexpr double kNoTurn = 1e-3;
 
 /// Basic blocks that follow each other.
 struct Node {
@@ -244,40 +249,71 @@ std::uint32_t head_of(const std::vector<Node>& nodes, const Nodes& loop) {
   return loop.front();
 }
 
-std::vector<Step> steps_of(const std::vector<Node>& nodes, Components& components,
-                           const Nodes& members, double turns, int depth) {
-  std::vector<Step> steps;
-  for (Nodes& component : components.of(members)) {
-    const std::uint32_t head = head_of(nodes, component);
-    const Node& node = nodes[head];
-    Step straight{node.times / turns, node.code, {}, node.waits};
-    const bool is_loop =
-        component.size() > 1 || std::ranges::find(node.successors, head) != node.successors.end();
-    if (!is_loop) {
-      steps.push_back(std::move(straight));
-      continue;
+/// Makes steps of nodes, each component behind those that lead to it.
+class Nest {
+ public:
+  Nest(const std::vector<Node>& nodes, Components& components)
+      : nodes_(nodes), components_(components) {}
+
+  /// @param turns of what is around them
+  std::vector<Step> steps_of(const Nodes& members, double turns, int depth) {
+    std::vector<Step> steps;
+    // Parts that are still to come, the next one last: loops without turns have been opened.
+    std::vector<Nodes> parts = reversed(components_.of(members));
+    while (!parts.empty()) {
+      Nodes part = std::move(parts.back());
+      parts.pop_back();
+      const std::uint32_t head = head_of(nodes_, part);
+      const double times = nodes_[head].times / turns;
+      const bool loops = is_loop(part, head);
+      if (loops && std::abs(times - 1) > kNoTurn) {
+        steps.push_back(loop_of(std::move(part), head, times, depth));
+        continue;
+      }
+      steps.push_back(straight(head, times));
+      if (!loops) continue;
+      std::erase(part, head);
+      std::ranges::move(reversed(components_.of(part)), std::back_inserter(parts));
     }
-    Step loop{node.times / turns, {}, {}, node.waits};
-    straight.times = 1;
-    loop.body.push_back(std::move(straight));
+    return steps;
+  }
+
+ private:
+  static std::vector<Nodes> reversed(std::vector<Nodes> parts) {
+    std::ranges::reverse(parts);
+    return parts;
+  }
+
+  bool is_loop(const Nodes& component, std::uint32_t head) const {
+    const Nodes& successors = nodes_[head].successors;
+    return component.size() > 1 || std::ranges::find(successors, head) != successors.end();
+  }
+
+  Step straight(std::uint32_t node, double times) const {
+    return {times, nodes_[node].code, {}, nodes_[node].waits};
+  }
+
+  Step loop_of(Nodes component, std::uint32_t head, double times, int depth) {
+    const double turns = nodes_[head].times;
+    Step loop{times, {}, {}};
+    loop.body.push_back(straight(head, 1));
     std::erase(component, head);
-    std::vector<Step> inside;
     if (depth < kMostDepth) {
-      inside = steps_of(nodes, components, component, node.times, depth + 1);
+      std::ranges::move(steps_of(component, turns, depth + 1), std::back_inserter(loop.body));
     } else {
-      for (const std::uint32_t other : component) {
-        inside.push_back(
-            {nodes[other].times / node.times, nodes[other].code, {}, nodes[other].waits});
+      loop.body.front().drains = true;
+      for (const std::uint32_t node : component) {
+        loop.body.push_back(straight(node, nodes_[node].times / turns));
+        loop.body.back().drains = true;
       }
     }
-    for (Step& step : inside) {
-      loop.waits = loop.waits || step.waits;
-      loop.body.push_back(std::move(step));
-    }
-    steps.push_back(std::move(loop));
+    loop.waits = std::ranges::any_of(loop.body, &Step::waits);
+    return loop;
   }
-  return steps;
-}
+
+  const std::vector<Node>& nodes_;
+  Components& components_;
+};
 
 }  // namespace
 
@@ -290,7 +326,7 @@ std::vector<Step> find_steps(std::span<const InstructionInfo> program,
     if (!nodes[node].code.empty()) all.push_back(node);
   }
   Components components(nodes);
-  return steps_of(nodes, components, all, 1, 0);
+  return Nest(nodes, components).steps_of(all, 1, 0);
 }
 
 }  // namespace simgpu::model

@@ -21,12 +21,15 @@ struct Step {
   std::vector<Stretch> code;  ///< of straight code: basic blocks that follow each other
   std::vector<Step> body;     ///< of a loop; empty for straight code
   bool waits = false;         ///< for asynchronous copies
+  /// All that it has under way is waited for at its end, each time. Which loop such code is in is
+  /// not known any more, and so not what would be waited for later: it takes no less so.
+  bool drains = false;
 };
 
 /// The steps of the mean of `warps` warps, each behind those that can lead to it. Loops are the
 /// strongly connected parts of what was executed, each with the block by which it is entered as its
 /// head, and the loops inside it are those of what is left without that block: so every way back is
-/// a loop, however the code is cut, and a way back that nobody takes is one of a single turn.
+/// a loop, however the code is cut. A way back that nobody takes is none.
 std::vector<Step> find_steps(std::span<const InstructionInfo> program,
                              std::span<const ExecutionCount> executed, double warps);
 

@@ -56,6 +56,15 @@ class Warp {
     now_ = std::max(now_ + issued_, last());
   }
 
+  /// Waits for all that was begun since a moment.
+  void drain(const Moment& since) {
+    for_each_written(since, [&](const Value& value, const UnderWay&) {
+      now_ = std::max(now_, value.data.ready);
+    });
+    now_ = std::max({now_, fetched_, open_group_});
+    for (const double group : groups_) now_ = std::max(now_, group);
+  }
+
   /// Lets time pass in which what was written since a moment is written anew.
   void repeat(const Moment& since, double cycles) {
     for_each_written(since, [&](Value& value, const UnderWay&) { value.data.ready += cycles; });
@@ -372,7 +381,9 @@ class Walk {
  private:
   void turn(const Step& step) {
     if (step.body.empty()) {
+      const Warp::Moment begin = warp_.moment();
       warp_.run(step.code);
+      if (step.drains) warp_.drain(begin);
       return;
     }
     for (const Step& inner : step.body) follow(inner);

@@ -138,6 +138,37 @@ TEST(WarpPathTest, AWayBackThatNobodyTakesHidesNoLoop) {
   EXPECT_NEAR(kernel.cycles(spec), 1000 * (spec.l1_latency + 1), 3000);
 }
 
+/// Cycles of a load and its use, a thousand times, in so many loops in each other, each of which
+/// takes so many turns for one of the loop around it.
+double cycles_in_nested_loops(std::uint32_t depth, double turns) {
+  ToldLaunch kernel(1, 32);
+  kernel.counters.global_load_sectors = kernel.counters.l1_hit_sectors = 8;
+  kernel.shape.grid = {1000, 1, 1};  // so that parts of turns can be told
+  double times = 1;
+  for (std::uint32_t level = 0; level < depth; ++level) {
+    kernel.add(InstructionClass::integer, {0}, {}, times, true);
+    times *= turns;
+  }
+  kernel.add(InstructionClass::global_load, {1}, {0}, 1000, true);
+  for (int i = 0; i < 20; ++i) kernel.add(InstructionClass::integer, {2}, {}, 999, i == 0);
+  kernel.add(InstructionClass::global_store, {}, {1}, 999).loop_to(depth);
+  kernel.program[depth].leads_to.push_back(depth);  // a turn that uses nothing
+  for (std::uint32_t level = depth; level-- > 0;) {
+    kernel.add(InstructionClass::integer, {0}, {}, times, true).loop_to(level);
+    times /= turns;
+  }
+  return kernel.cycles(described_gpu("a100")) / 1000;
+}
+
+TEST(WarpPathTest, ALoadIsWaitedForHoweverDeepItsLoopIs) {
+  const double latency = described_gpu("a100").l1_latency;
+  const double shallow = cycles_in_nested_loops(1, 1);
+  EXPECT_GT(shallow, latency);
+  EXPECT_NEAR(cycles_in_nested_loops(100, 1), shallow, 3) << "loops that take no turn";
+  EXPECT_GE(cycles_in_nested_loops(100, 1.01), cycles_in_nested_loops(60, 1.01))
+      << "loops that take a turn now and then";
+}
+
 TEST(WarpPathTest, ALoopInALoopTakesAllItsTurns) {
   const gpu_spec::GpuSpec spec = described_gpu("a100");
   ToldLaunch kernel(1, 32);

@@ -52,16 +52,22 @@ double l2_hit_share(const LoadCounts& loads, const Work& work) {
 }
 
 /// Likewise all of its requests.
-double global_latency(const LoadCounts& loads, const Work& work) {
-  if (loads.requests == 0) return global_latency(work);
-  return latency_by_shares(work, 1 - ratio(loads.beyond_l1, loads.requests),
-                           l2_hit_share(loads, work));
+double beyond_l1_share(const LoadCounts& loads, const Work& work) {
+  const KernelCounters& c = work.counters;
+  if (loads.requests == 0) return 1 - ratio(c.l1_hit_sectors, c.global_load_sectors);
+  return ratio(loads.beyond_l1, loads.requests);
+}
+
+double global_latency(const FarShares& far, const Work& work) {
+  const gpu_spec::GpuSpec& gpu = work.gpu;
+  return (1 - far.beyond_l1) * gpu.l1_latency + far.beyond_l1 * gpu.l2_latency +
+         far.from_dram * behind_l2(work);
 }
 
 /// L2 works on what it has, and has to fetch it first.
-double atomic_latency(const LoadCounts& atomics, const Work& work) {
+double atomic_latency(double from_dram, const Work& work) {
   const double at_l2 = work.gpu.atomic_latency > 0 ? work.gpu.atomic_latency : work.gpu.l2_latency;
-  return at_l2 + (1 - l2_hit_share(atomics, work)) * behind_l2(work);
+  return at_l2 + from_dram * behind_l2(work);
 }
 
 double local_latency(const Work& work) {
@@ -129,7 +135,7 @@ double latency_of(InstructionClass cls, const Work& work) {
     case InstructionClass::global_store:
       return gpu.l2_latency;
     case InstructionClass::global_atomic:
-      return atomic_latency({}, work);
+      return atomic_latency(1 - l2_hit_share(work.counters), work);
     case InstructionClass::local_load:
     case InstructionClass::local_store:
       return local_latency(work);
@@ -139,14 +145,27 @@ double latency_of(InstructionClass cls, const Work& work) {
   return gpu.alu_latency;
 }
 
+FarShares far_shares(std::size_t instruction, const Work& work) {
+  const LoadCounts loads = work.loads_of(instruction);
+  const double beyond_l2 = 1 - l2_hit_share(loads, work);
+  if (work.program[instruction].cls == InstructionClass::global_atomic) return {1, beyond_l2};
+  const double beyond_l1 = beyond_l1_share(loads, work);
+  return {beyond_l1, beyond_l1 * beyond_l2};
+}
+
+double latency_of(std::size_t instruction, const Work& work, const FarShares& far) {
+  const InstructionClass cls = work.program[instruction].cls;
+  if (cls == InstructionClass::global_atomic) return atomic_latency(far.from_dram, work);
+  const double global = global_latency(far, work);
+  return cls == InstructionClass::generic_access ? generic_latency(global, work) : global;
+}
+
 double latency_of(std::size_t instruction, const Work& work) {
   const InstructionClass cls = work.program[instruction].cls;
-  if (cls == InstructionClass::global_atomic) {
-    return atomic_latency(work.loads_of(instruction), work);
+  if (cls != InstructionClass::global_atomic && !loads_from_global(cls)) {
+    return latency_of(cls, work);
   }
-  if (!loads_from_global(cls)) return latency_of(cls, work);
-  const double global = global_latency(work.loads_of(instruction), work);
-  return cls == InstructionClass::generic_access ? generic_latency(global, work) : global;
+  return latency_of(instruction, work, far_shares(instruction, work));
 }
 
 std::uint64_t rounds(const Work& work) {

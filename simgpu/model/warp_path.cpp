@@ -11,6 +11,7 @@
 
 #include "simgpu/model/latency.h"
 #include "simgpu/model/limiters.h"
+#include "simgpu/model/load_uses.h"
 #include "simgpu/model/loop_nest.h"
 #include "simgpu/model/memory_order.h"
 
@@ -20,7 +21,7 @@ namespace {
 /// A warp on its way: the time, and what is under way.
 class Warp {
  public:
-  explicit Warp(const Work& work) : work_(work) {
+  explicit Warp(const Work& work) : work_(work), uses_(work) {
     for (int cls = 0; cls < kInstructionClasses; ++cls) {
       of_class_[cls] = latency_of(static_cast<InstructionClass>(cls), work);
     }
@@ -110,6 +111,7 @@ class Warp {
   struct UnderWay {
     double ready = 0;
     double part = 1;
+    AwaitedLoad load = {};
   };
   /// What is left from now on of a value that is written with this probability.
   UnderWay in_mean(const UnderWay& written, const UnderWay& before, double probability) const {
@@ -117,9 +119,10 @@ class Warp {
     const double left = std::max(0.0, written.ready - now_);
     const double left_before = std::max(0.0, before.ready - now_);
     const double longest = std::max(left, left_before);
-    if (longest == 0) return {now_, 1};
+    const UnderWay& later = written.ready >= before.ready ? written : before;
+    if (longest == 0) return {later.ready, 1, later.load};
     const double mean = written.part * left + (1 - probability) * before.part * left_before;
-    return {now_ + longest, std::min(1.0, mean / longest)};
+    return {now_ + longest, std::min(1.0, mean / longest), later.load};
   }
   struct Value {
     UnderWay data;
@@ -248,36 +251,41 @@ class Warp {
   /// When the instruction can start, but not before `start`; its results follow by its latency.
   double step(std::size_t index, double probability, double start) {
     const InstructionInfo& instruction = work_.program[index];
+    const UnderWay* latest = nullptr;  // of the operands
     double operands = start;
-    for (const std::uint32_t slot : instruction.reads) {
-      operands = std::max(operands, time_of(slot, start));
+    const auto read = [&](std::uint32_t slot) {
+      const auto written = values_.find(slot);
+      if (written == values_.end()) return;
+      UnderWay& data = written->second.data;
+      if (latest == nullptr || data.ready > latest->ready) latest = &data;
+      operands = std::max(operands, time_of(data, index, start));
+    };
+    for (const std::uint32_t slot : instruction.reads) read(slot);
+    for (const std::uint32_t word : instruction.reads_passed) read(kPassed | word);
+    UnderWay result{operands, part_};
+    if (instruction.issues) {
+      result = {ready(index, operands), part_, uses_.result_of(index)};
+    } else if (latest != nullptr && latest->load.instruction != AwaitedLoad::kNone) {
+      result = *latest;  // What the assembler folds away passes its operand on.
     }
-    for (const std::uint32_t word : instruction.reads_passed) {
-      operands = std::max(operands, time_of(kPassed | word, start));
-    }
-    start = operands;
-    // What the assembler folds away passes its operand on at once.
-    const double latency = instruction.issues ? ready(index, start) - start : 0;
     const auto write = [&](std::uint32_t slot) {
       Value& value = values_[slot];
       const UnderWay before = value.data;
-      value.data = in_mean({start + latency, part_}, before, probability);
+      value.data = in_mean(result, before, probability);
       value.slot = slot;
       ++value.version;
       writes_.push_back({slot, before});
     };
     for (const std::uint32_t slot : instruction.writes) write(slot);
     for (const std::uint32_t word : instruction.writes_passed) write(kPassed | word);
-    return start;
+    return operands;
   }
 
-  /// When whoever reads a value from `start` on can have it, in the mean of the turns in which it
-  /// is read.
-  double time_of(std::uint32_t slot, double start) const {
-    const auto written = values_.find(slot);
-    if (written == values_.end()) return start;
-    const UnderWay& data = written->second.data;
-    return start + std::min(1.0, data.part / part_) * std::max(0.0, data.ready - start);
+  /// When an instruction that reads a value from `start` on can have it, in the mean of the turns
+  /// in which it is read. What is folded away does not wait itself.
+  double time_of(UnderWay& data, std::size_t reader, double start) const {
+    const double longer = work_.program[reader].issues ? uses_.longer(data.load, reader) : 0;
+    return start + std::min(1.0, data.part / part_) * std::max(0.0, data.ready + longer - start);
   }
 
   std::uint64_t version_of(const InstructionInfo& access) const {
@@ -324,6 +332,7 @@ class Warp {
   }
 
   const Work& work_;
+  LoadUses uses_;
   double of_class_[kInstructionClasses];
   std::vector<double> latency_;  // of results, by instruction
   double now_ = 0;

@@ -230,6 +230,59 @@ TEST(WarpPathTest, WhatIsSeldomLoadedIsSeldomWaitedFor) {
   EXPECT_LT(kernel.cycles(spec) / 1000, spec.alu_latency + 0.02 * spec.l2_latency);
 }
 
+/// Cycles of a turn that loads, and uses what it has loaded in one turn of five, in which all of it
+/// comes from DRAM; in the others it comes from L1.
+double cycles_of_seldom_used_loads(bool in_inner_loop, bool is_passed_on) {
+  ToldLaunch kernel(5, 32);
+  const auto add_use = [&](std::uint32_t value) {
+    kernel.add(InstructionClass::fp32, {3}, {value}, 200, true);
+    for (int k = 0; k < 20; ++k) kernel.add(InstructionClass::integer, {4}, {}, 200);
+  };
+  kernel.add(InstructionClass::integer, {0}, {}, 1);
+  kernel.add(InstructionClass::integer, {4}, {}, in_inner_loop ? 200 : 1, true);
+  kernel.add(InstructionClass::global_load, {1}, {0}, 1000, true);
+  if (is_passed_on) {
+    kernel.add(InstructionClass::move, {2}, {1}, 1000);
+    kernel.program.back().issues = false;
+  }
+  if (in_inner_loop) {
+    kernel.loop_to(2);
+    add_use(is_passed_on ? 2 : 1);
+    kernel.loop_to(1);
+  } else {
+    add_use(is_passed_on ? 2 : 1);
+    const auto end = static_cast<std::uint32_t>(kernel.program.size());
+    kernel.add(InstructionClass::integer, {5}, {5}, 1000, true).loop_to(2);
+    kernel.program[2].leads_to.push_back(end);
+  }
+  kernel.loads.resize(3);
+  kernel.loads[2] = {.requests = 5000, .beyond_l1 = 1000, .at_l2 = 1000, .from_dram = 1000};
+  return kernel.cycles(described_gpu("a100")) / 1000;
+}
+
+TEST(WarpPathTest, AUseInAPartOfTheTurnsMayBeWhereTheLoadGoesFar) {
+  const double waits = described_gpu("a100").dram_latency / 5;
+  for (const bool is_passed_on : {false, true}) {
+    for (const bool in_inner_loop : {false, true}) {
+      const double cycles = cycles_of_seldom_used_loads(in_inner_loop, is_passed_on);
+      EXPECT_GT(cycles, waits) << in_inner_loop << is_passed_on;
+      EXPECT_LT(cycles, waits + 20) << in_inner_loop << is_passed_on;
+    }
+  }
+}
+
+TEST(WarpPathTest, AUseInEachTurnWaitsForTheMeanRequest) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  ToldLaunch kernel(5, 32);
+  kernel.add(InstructionClass::integer, {0}, {}, 1);
+  kernel.add(InstructionClass::global_load, {1}, {0}, 1000, true);
+  kernel.add(InstructionClass::fp32, {3}, {1}, 1000).loop_to(1);
+  kernel.loads.resize(2);
+  kernel.loads[1] = {.requests = 5000, .beyond_l1 = 1000, .at_l2 = 1000, .from_dram = 1000};
+  const double mean = 0.8 * spec.l1_latency + 0.2 * spec.dram_latency;
+  EXPECT_NEAR(kernel.cycles(spec) / 1000, mean, 3);
+}
+
 /// Cycles of a chain through memory: a load, a store of what it brought, and a load behind that
 /// whose address does not depend on the first.
 double cycles_of_store_and_load(const InstructionInfo& store, const InstructionInfo& load) {

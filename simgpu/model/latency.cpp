@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "simgpu/model/local_memory.h"
-#include "simgpu/model/meetings.h"
 
 namespace simgpu::model {
 namespace {
@@ -33,17 +32,6 @@ double l2_hit_share(const KernelCounters& c) {
 double global_latency(const Work& work) {
   const KernelCounters& c = work.counters;
   return latency_by_shares(work, ratio(c.l1_hit_sectors, c.global_load_sectors), l2_hit_share(c));
-}
-
-/// What a warp waits where it meets others, for one access to memory each time: for those that go
-/// beyond L1, as long as there are such, and only then for others.
-double longest_waits(const Work& work, double meetings, double warps) {
-  if (work.loads.empty()) return meetings * global_latency(work);
-  double beyond_l1 = 0;
-  for (const LoadCounts& loads : work.loads) beyond_l1 += static_cast<double>(loads.beyond_l1);
-  const double far = std::min(meetings, beyond_l1 / warps);
-  const double there = latency_by_shares(work, 0, l2_hit_share(work.counters));
-  return far * there + (meetings - far) * work.gpu.l1_latency;
 }
 
 /// Where an instruction's requests at L2 are not known, they are taken for the launch's mean.
@@ -181,11 +169,19 @@ double latency_time(const Work& work, const BlockCycles& block) {
   return work.microseconds(std::max({all, block.longest, starts}));
 }
 
-double stalled_share(const Work& work, double warp_cycles) {
-  if (warp_cycles <= 0 || work.warps_per_block == 1) return 0;
-  const double meetings = meetings_of_a_warp(work);
-  const auto warps = static_cast<double>(work.blocks * work.warps_per_block);
-  return std::min(1.0, longest_waits(work, meetings, warps) / warp_cycles);
+double loads_beyond_l1(const Work& work, double warps) {
+  double sum = 0;
+  for (const LoadCounts& loads : work.loads) sum += static_cast<double>(loads.beyond_l1);
+  return sum / warps;
+}
+
+double waits_together(const Work& work, double meetings, double beyond_l1) {
+  if (work.warps_per_block == 1) return 0;
+  if (work.loads.empty()) return meetings * global_latency(work);
+  // Those that go beyond L1, as long as there are such, and only then others.
+  const double far = std::min(meetings, beyond_l1);
+  const double there = latency_by_shares(work, 0, l2_hit_share(work.counters));
+  return far * there + (meetings - far) * work.gpu.l1_latency;
 }
 
 }  // namespace simgpu::model

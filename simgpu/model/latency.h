@@ -39,10 +39,13 @@ std::uint64_t rounds(const Work& work);
 /// block.
 double latency_time(const Work& work, const BlockCycles& block);
 
-/// Share of the latency during which a block's other warps wait too, because barriers, or
-/// other waits for each other, keep them together: each stalls a block for one access to memory at
-/// most.
-/// @param warp_cycles of the mean warp
-double stalled_share(const Work& work, double warp_cycles);
+/// Requests for global memory of the mean of `warps` warps that go beyond L1.
+double loads_beyond_l1(const Work& work, double warps);
+
+/// Cycles that the warps of a block wait together, because barriers, or other waits for each other,
+/// keep them together: each stalls a block for one access to memory at most.
+/// @param meetings of a warp of the block
+/// @param beyond_l1 of a warp's requests
+double waits_together(const Work& work, double meetings, double beyond_l1);
 
 }  // namespace simgpu::model

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <numeric>
+#include <unordered_set>
 #include <utility>
 
 namespace simgpu::model {
@@ -315,7 +317,82 @@ class Nest {
   Components& components_;
 };
 
+/// Finds all loops, one level after the other.
+class LoopFinder {
+ public:
+  explicit LoopFinder(const std::vector<Node>& nodes) : nodes_(nodes), components_(nodes) {}
+
+  std::vector<Loop> run() {
+    Nodes all(nodes_.size());
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<Nodes> open = {std::move(all)};
+    while (!open.empty()) {
+      const Nodes members = std::move(open.back());
+      open.pop_back();
+      for (Nodes& component : components_.of(members)) {
+        const std::uint32_t head = head_of(nodes_, component);
+        const Nodes& successors = nodes_[head].successors;
+        const bool loops =
+            component.size() > 1 || std::ranges::find(successors, head) != successors.end();
+        if (!loops) continue;
+        add_ways_back(component, head);
+        add(component, head);
+        std::erase(component, head);
+        if (blocks_ < kMostBlocks) open.push_back(std::move(component));
+      }
+    }
+    std::ranges::stable_sort(loops_, {}, [](const Loop& loop) { return loop.blocks.size(); });
+    return std::move(loops_);
+  }
+
+ private:
+  /// Of all loops together: so many loops in each other that there are more are not looked into.
+  static constexpr std::size_t kMostBlocks = 1 << 20;
+
+  /// The loops that go back to the head from one block each, but for the component itself.
+  void add_ways_back(const Nodes& component, std::uint32_t head) {
+    for (const std::uint32_t from : nodes_[head].predecessors) {
+      if (!std::ranges::binary_search(component, from) || blocks_ >= kMostBlocks) continue;
+      Nodes way = {head};
+      std::unordered_set<std::uint32_t> reached = {head};
+      const auto reach = [&](std::uint32_t node) {
+        if (std::ranges::binary_search(component, node) && reached.insert(node).second) {
+          way.push_back(node);
+        }
+      };
+      reach(from);
+      for (std::size_t i = 1; i < way.size(); ++i) {
+        std::ranges::for_each(nodes_[way[i]].predecessors, reach);
+      }
+      std::ranges::sort(way);
+      if (way.size() < component.size()) add(way, head);
+    }
+  }
+
+  void add(const Nodes& members, std::uint32_t head) {
+    const auto begin_of = [&](std::uint32_t node) { return nodes_[node].code.front().first; };
+    Loop loop{.blocks = {}, .head = begin_of(head), .before = {}};
+    for (const std::uint32_t node : members) loop.blocks.push_back(begin_of(node));
+    for (const std::uint32_t from : nodes_[head].predecessors) {
+      if (!std::ranges::binary_search(members, from)) loop.before.push_back(begin_of(from));
+    }
+    blocks_ += members.size();
+    loops_.push_back(std::move(loop));
+  }
+
+  const std::vector<Node>& nodes_;
+  Components components_;
+  std::vector<Loop> loops_;
+  std::size_t blocks_ = 0;
+};
+
 }  // namespace
+
+std::vector<Loop> find_loops(std::span<const InstructionInfo> program,
+                             std::span<const ExecutionCount> executed) {
+  const std::vector<Node> nodes = executed_blocks(program, executed, 1);
+  return LoopFinder(nodes).run();
+}
 
 std::vector<Step> find_steps(std::span<const InstructionInfo> program,
                              std::span<const ExecutionCount> executed, double warps) {

@@ -33,4 +33,17 @@ struct Step {
 std::vector<Step> find_steps(std::span<const InstructionInfo> program,
                              std::span<const ExecutionCount> executed, double warps);
 
+/// A loop by its basic blocks, each told by its first instruction.
+struct Loop {
+  std::vector<std::size_t> blocks;  ///< in order
+  std::size_t head = 0;             ///< the one by which it is entered
+  std::vector<std::size_t> before;  ///< those outside that may lead to it
+};
+
+/// All loops of what was executed, those in a loop before it. Ways back to the same head are loops
+/// of their own where they go through fewer blocks: a block may wait in a loop of its own at the
+/// head of another.
+std::vector<Loop> find_loops(std::span<const InstructionInfo> program,
+                             std::span<const ExecutionCount> executed);
+
 }  // namespace simgpu::model

@@ -13,7 +13,9 @@
 #include "simgpu/model/limiters.h"
 #include "simgpu/model/load_uses.h"
 #include "simgpu/model/loop_nest.h"
+#include "simgpu/model/meetings.h"
 #include "simgpu/model/memory_order.h"
+#include "simgpu/model/polls.h"
 
 namespace simgpu::model {
 namespace {
@@ -411,8 +413,28 @@ double cycles_of(const Work& work, double warps, std::uint64_t slept_ns) {
   return walk.cycles() + slept_us * work.gpu.clock_under_load_mhz();
 }
 
+/// What a warp does: the mean one of many, or those of a block that do most of everything.
+struct WarpTimes {
+  double cycles = 0;
+  double meetings = 0;
+  double beyond_l1 = 0;  // requests
+
+  void take_longest(const WarpTimes& other) {
+    cycles = std::max(cycles, other.cycles);
+    meetings = std::max(meetings, other.meetings);
+    beyond_l1 = std::max(beyond_l1, other.beyond_l1);
+  }
+  double stalled(const Work& work) const {
+    return cycles > 0 ? std::min(1.0, waits_together(work, meetings, beyond_l1) / cycles) : 0;
+  }
+};
+
+WarpTimes times_of(const Work& work, const std::vector<Loop>& polls, double warps, double cycles) {
+  return {cycles, meetings_of_a_warp(work, polls, warps), loads_beyond_l1(work, warps)};
+}
+
 /// Of the warps of the mean block that go this way.
-double way_cycles(const Work& work, const WarpWays::Way& way) {
+WarpTimes times_of(const Work& work, const std::vector<Loop>& polls, const WarpWays::Way& way) {
   LoadCountsByPc loads = way.loads;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     // What became of an instruction's loads in L2 is not known way by way.
@@ -422,7 +444,8 @@ double way_cycles(const Work& work, const WarpWays::Way& way) {
   Work own = work;
   own.executed = std::span(way.executed).first(work.program.size());
   own.loads = loads;
-  return cycles_of(own, static_cast<double>(way.blocks), way.slept_ns);
+  const auto warps = static_cast<double>(way.blocks);
+  return times_of(own, polls, warps, cycles_of(own, warps, way.slept_ns));
 }
 
 }  // namespace
@@ -434,23 +457,28 @@ double warp_cycles(const Work& work) {
 
 BlockCycles block_cycles(const Work& work, double mean_warp) {
   const WorkBalance& balance = work.balance;
+  const std::vector<Loop> polls = find_polls(work.program, work.executed);
   if (!balance.ways || balance.ways->mixes.empty()) {
+    const auto warps = static_cast<double>(work.blocks * work.warps_per_block);
     const double mean = mean_warp * balance.longest_of_block;
-    return {mean, mean * balance.longest};
+    return {mean, mean * balance.longest, times_of(work, polls, warps, mean_warp).stalled(work)};
   }
-  std::vector<double> of_way;
-  for (const WarpWays::Way& way : balance.ways->ways) of_way.push_back(way_cycles(work, way));
-  double sum = 0, blocks = 0, longest = 0;
+  std::vector<WarpTimes> of_way;
+  for (const WarpWays::Way& way : balance.ways->ways) of_way.push_back(times_of(work, polls, way));
+  double cycles = 0, stalled = 0, blocks = 0, longest = 0;
   for (const WarpWays::Mix& mix : balance.ways->mixes) {
-    double cycles = 0;
-    for (const std::size_t way : mix.ways) cycles = std::max(cycles, of_way[way]);
-    sum += static_cast<double>(mix.blocks) * cycles;
-    blocks += static_cast<double>(mix.blocks);
-    longest = std::max(longest, cycles);
+    WarpTimes block;
+    for (const std::size_t way : mix.ways) block.take_longest(of_way[way]);
+    const auto alike = static_cast<double>(mix.blocks);
+    cycles += alike * block.cycles;
+    stalled += alike * block.cycles * block.stalled(work);
+    blocks += alike;
+    longest = std::max(longest, block.cycles);
   }
-  const double mean = sum / blocks;
+  const double mean = cycles / blocks;
   return {balance.kept_waiting * mean,
-          balance.kept_waiting * std::max(longest, mean * balance.longest)};
+          balance.kept_waiting * std::max(longest, mean * balance.longest),
+          cycles > 0 ? stalled / cycles : 0};
 }
 
 }  // namespace simgpu::model

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "simgpu/model/testing/described_gpu.h"
 #include "simgpu/model/testing/told_launch.h"
 
@@ -81,10 +83,44 @@ TEST(WarpPathTest, UselessLoadsFromL1ShortenNoWaitAtABarrier) {
     kernel.counters.global_load_sectors = 4 * (loads + useless * kernel.warps());
     kernel.counters.l1_hit_sectors = 4 * useless * kernel.warps();
     kernel.counters.l2_read_sectors = 4 * loads;
-    return model::stalled_share(kernel.work(described_gpu("a100")), 100'000);
+    return model::block_cycles(kernel.work(described_gpu("a100")), 100'000).stalled;
   };
   EXPECT_GT(stalled(0), 0);
   EXPECT_DOUBLE_EQ(stalled(100), stalled(0));
+}
+
+TEST(WarpPathTest, WarpsThatSleepDoNotHideThatOthersMeet) {
+  const auto stalled = [](std::uint64_t sleepers) {
+    ToldLaunch kernel(108, static_cast<std::uint32_t>(32 * (8 + sleepers)));
+    const double part = 8.0 / static_cast<double>(8 + sleepers);
+    kernel.add(InstructionClass::integer, {0}, {}, 1);
+    kernel.add(InstructionClass::global_load, {1}, {0}, 10 * part, true);
+    kernel.add(InstructionClass::barrier, {}, {1}, 10 * part);
+    kernel.add(InstructionClass::other, {}, {}, 1 - part, true);
+    kernel.program[0].leads_to = {1, 3};
+    const std::uint64_t loads = 108 * 10;
+    const LoadCounts far{.requests = loads, .beyond_l1 = loads, .at_l2 = loads, .from_dram = loads};
+    WarpWays ways;
+    ways.ways.push_back({.executed = {{108, 0}, {1080, 0}, {1080, 0}, {0, 0}},
+                         .loads = {{}, far},
+                         .slept_ns = 0,
+                         .blocks = 108});
+    ways.ways.push_back({.executed = {{108, 0}, {0, 0}, {0, 0}, {108, 0}},
+                         .loads = {},
+                         .slept_ns = 108 * 2'000,
+                         .blocks = 108});
+    ways.mixes.push_back({{0}, 108});
+    if (sleepers > 0) ways.mixes.front().ways.push_back(1);
+    kernel.balance.ways = std::make_shared<WarpWays>(ways);
+    kernel.counters.slept_ns = 108 * sleepers * 2'000;
+    kernel.loads.resize(2);
+    kernel.loads[1].add_times(far, 8);  // of all warps that load
+    kernel.counters.global_load_sectors = kernel.counters.l2_read_sectors = 4 * 8 * loads;
+    const model::Work work = kernel.work(described_gpu("a100"));
+    return model::block_cycles(work, model::warp_cycles(work)).stalled;
+  };
+  EXPECT_GT(stalled(0), 0.8);
+  EXPECT_NEAR(stalled(24), stalled(0), 0.01);
 }
 
 TEST(WarpPathTest, AGenericStoreFetchesNothingThatALoadWaitsFor) {

@@ -29,7 +29,8 @@ struct Node {
 };
 
 bool waits_for_copies(const InstructionInfo& info) {
-  return info.async_step == AsyncStep::wait || info.async_step == AsyncStep::wait_all;
+  return info.async_step == AsyncStep::wait || info.async_step == AsyncStep::wait_all ||
+         info.async_step == AsyncStep::wait_phase;
 }
 
 /// The basic blocks that were executed, and how they lead to each other.

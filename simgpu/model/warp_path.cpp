@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -233,16 +234,30 @@ class Warp {
         groups_.push_back(std::exchange(open_group_, 0));
         break;
       case AsyncStep::wait:
+      case AsyncStep::wait_phase:
         break;
       case AsyncStep::none:
         return 0;
     }
     if (instruction.async_step == AsyncStep::commit) return 0;
+    const std::optional<std::size_t> left = groups_left(index);
+    if (!left) return 0;
     double ready = start + 1;
-    for (; groups_.size() > instruction.groups_under_way; groups_.pop_front()) {
+    for (; groups_.size() > *left; groups_.pop_front()) {
       ready = std::max(ready, groups_.front());
     }
     return ready;
+  }
+
+  /// Groups of copies that a wait leaves under way; nothing where it waits for none of the warp's.
+  /// At an mbarrier it is the mean, less where it was more now and then: the last turns of a loop
+  /// that is some turns ahead leave fewer.
+  std::optional<std::size_t> groups_left(std::size_t index) const {
+    const InstructionInfo& wait = work_.program[index];
+    if (wait.async_step != AsyncStep::wait_phase) return wait.groups_under_way;
+    const CopyWaits<std::uint64_t> waits = work_.loads_of(index).at_mbarriers;
+    if (waits.waits == 0) return std::nullopt;
+    return (waits.groups_left + waits.waits / 4) / waits.waits;
   }
 
   /// When a spilled register can be there again: the assembler loads it ahead, as it does others.

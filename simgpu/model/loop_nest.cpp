@@ -347,7 +347,7 @@ class LoopFinder {
   }
 
  private:
-  /// Of all loops together: so many loops in each other that there are more are not looked into.
+  /// That are looked at for all loops together: beyond, loops are not looked into.
   static constexpr std::size_t kMostBlocks = 1 << 20;
 
   /// The loops that go back to the head from one block each, but for the component itself.
@@ -365,6 +365,7 @@ class LoopFinder {
       for (std::size_t i = 1; i < way.size(); ++i) {
         std::ranges::for_each(nodes_[way[i]].predecessors, reach);
       }
+      blocks_ += way.size();
       std::ranges::sort(way);
       if (way.size() < component.size()) add(way, head);
     }

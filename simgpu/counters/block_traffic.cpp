@@ -68,7 +68,8 @@ struct BlockTraffic::State {
   void look_for(std::uint32_t pc, std::uint64_t line);
   void find(std::uint32_t pc, std::uint64_t line, std::uint32_t sectors);
   void note_beyond_l1(std::uint32_t pc);
-  LoadsOfWarp& own(std::uint32_t pc);
+  LoadsOfWarp& own(std::uint32_t pc) { return of_warp(pc, asking.warp); }
+  LoadsOfWarp& of_warp(std::uint32_t pc, std::size_t warp);
   void add_loads_of_block();
   void append(const WarpAccess& access, const RequestedSector& sector, Kind kind);
   void append_run(const Requester& from, const SectorRun& run);
@@ -205,15 +206,15 @@ void BlockTraffic::State::find(std::uint32_t pc, std::uint64_t line, std::uint32
   under_way.ask(line, asking);
 }
 
-/// What the warp that asks has loaded by an instruction.
-LoadsOfWarp& BlockTraffic::State::own(std::uint32_t pc) {
+/// What a warp has loaded by an instruction.
+LoadsOfWarp& BlockTraffic::State::of_warp(std::uint32_t pc, std::size_t warp) {
   if (pc >= place_of_pc.size()) place_of_pc.resize(pc + 1);
   std::uint32_t& place = place_of_pc[pc];
   if (place == 0) {
     of_block.push_back({.pc = pc});
     place = static_cast<std::uint32_t>(of_block.size());
   }
-  return of_block[place - 1].by_warp[asking.warp];
+  return of_block[place - 1].by_warp[warp];
 }
 
 void BlockTraffic::State::add_loads_of_block() {
@@ -223,6 +224,7 @@ void BlockTraffic::State::add_loads_of_block() {
       sum.requests += warp.requests;
       sum.beyond_l1 += warp.beyond_l1;
       sum.of_recent += warp.of_recent;
+      sum.at_mbarriers.add_times(warp.at_mbarriers, 1);
     }
   }
 }
@@ -313,6 +315,12 @@ void BlockTraffic::begin_block(std::uint64_t block) {
   state_->log->block = block;
   state_->log->entries.reserve(state_->expected_entries);
   state_->fenced = 0;
+}
+
+void BlockTraffic::wait_at_mbarrier(std::uint32_t pc, std::size_t warp, std::uint32_t groups_left) {
+  CopyWaits<std::uint32_t>& waits = state_->of_warp(pc, warp).at_mbarriers;
+  ++waits.waits;
+  waits.groups_left += groups_left;
 }
 
 std::uint64_t BlockTraffic::store_requests() const { return state_->log->store_requests; }

@@ -7,6 +7,20 @@
 
 namespace simgpu {
 
+/// How often an instruction waited for asynchronous copies, and what it left under way.
+template <class Count>
+struct CopyWaits {
+  Count waits = 0;
+  Count groups_left = 0;  ///< groups of copies that were issued later than what it waited for
+
+  template <class Other>
+  void add_times(const CopyWaits<Other>& other, std::uint64_t times) {
+    waits += times * other.waits;
+    groups_left += times * other.groups_left;
+  }
+  bool operator==(const CopyWaits&) const = default;
+};
+
 /// How far an instruction's loads from global memory went. Whole requests are counted, because a
 /// warp waits for the slowest of the sectors that it asks for.
 struct LoadCounts {
@@ -17,6 +31,9 @@ struct LoadCounts {
   std::uint64_t of_recent = 0;
   std::uint64_t at_l2 = 0;      ///< of those beyond L1, the ones that the model of L2 has seen
   std::uint64_t from_dram = 0;  ///< of these, requests with a sector that was not in L2
+  /// At mbarriers, by warps whose own copies arrive there: which these are is only known when it
+  /// happens.
+  CopyWaits<std::uint64_t> at_mbarriers = {};
 
   void add_times(const LoadCounts& other, std::uint64_t times) {
     requests += times * other.requests;
@@ -24,6 +41,7 @@ struct LoadCounts {
     of_recent += times * other.of_recent;
     at_l2 += times * other.at_l2;
     from_dram += times * other.from_dram;
+    at_mbarriers.add_times(other.at_mbarriers, times);
   }
   bool operator==(const LoadCounts&) const = default;
 };
@@ -36,6 +54,7 @@ inline constexpr std::size_t kMostWarpsOfBlock = 32;
 /// How far one warp's loads of an instruction went, in one block.
 struct LoadsOfWarp {
   std::uint32_t requests = 0, beyond_l1 = 0, of_recent = 0;
+  CopyWaits<std::uint32_t> at_mbarriers = {};
 };
 /// Those of all warps of a block.
 struct LoadsOfWarps {

@@ -48,6 +48,8 @@ class BlockTraffic {
   bool load(const LaneRange& range);
   /// A fence for the whole GPU (__threadfence). That it is one thread's is not looked at.
   void fence();
+  /// A warp has waited for copies at an mbarrier; so many groups of them came later.
+  void wait_at_mbarrier(std::uint32_t pc, std::size_t warp, std::uint32_t groups_left);
   /// Warp-wide stores of the block so far.
   std::uint64_t store_requests() const;
   /// Sectors that the block has asked for so far.

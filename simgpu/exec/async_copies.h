@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,7 @@ class AsyncCopies {
   /// A new block.
   void clear() {
     first_ = count_ = 0;
+    arrivals_.clear();
     committed_.fill(0);
   }
 
@@ -47,6 +49,22 @@ class AsyncCopies {
   /// The lanes of `mask` close their groups; what follows belongs to the next ones.
   void commit(std::uint32_t mask) {
     for (unsigned lane = 0; lane < kWarpSize; ++lane) committed_[lane] += mask >> lane & 1U;
+  }
+
+  /// What the lane has copied so far arrives at the mbarrier at `place` when it is there.
+  void arrive_at(std::uint32_t place, unsigned lane) {
+    const auto known = std::ranges::find(arrivals_, place, &Arrival::place);
+    if (known != arrivals_.end()) {
+      *known = {place, lane, committed_[lane]};
+    } else if (arrivals_.size() < kMost) {
+      arrivals_.push_back({place, lane, committed_[lane]});
+    }
+  }
+  /// Groups that were closed since copies arrived at the mbarrier; nothing where none did.
+  std::optional<std::uint32_t> groups_since_arrival(std::uint32_t place) const {
+    const auto known = std::ranges::find(arrivals_, place, &Arrival::place);
+    if (known == arrivals_.end()) return std::nullopt;
+    return committed_[known->lane] - known->groups;
   }
 
   /// Until of each lane in `mask` no more than its `allowed` newest groups are under way. Calls
@@ -75,6 +93,12 @@ class AsyncCopies {
  private:
   static constexpr std::size_t kFewest = 8;
 
+  struct Arrival {
+    std::uint32_t place;
+    unsigned lane;
+    std::uint32_t groups;  // that this lane had closed
+  };
+
   Copy& at(std::size_t i) { return ring_[(first_ + i) % ring_.size()]; }
 
   void grow() {
@@ -102,6 +126,7 @@ class AsyncCopies {
   std::vector<Copy> ring_;  ///< [first_, first_ + count_), in the order of issue
   std::size_t first_ = 0, count_ = 0;
   std::array<std::uint32_t, kWarpSize> committed_{};  ///< groups that each lane has closed
+  std::vector<Arrival> arrivals_;                     ///< the last at each mbarrier
 };
 
 }  // namespace simgpu

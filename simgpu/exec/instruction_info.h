@@ -71,9 +71,10 @@ constexpr bool is_atomic(InstructionClass cls) {
 enum class AsyncStep : std::uint8_t {
   none,
   copy,
-  commit,    ///< closes a group of copies
-  wait,      ///< until only InstructionInfo::groups_under_way groups are not done
-  wait_all,  ///< until nothing is under way, committed or not
+  commit,      ///< closes a group of copies, be it by letting them arrive at an mbarrier
+  wait,        ///< until only InstructionInfo::groups_under_way groups are not done
+  wait_all,    ///< until nothing is under way, committed or not
+  wait_phase,  ///< for an mbarrier: LoadCounts::at_mbarriers says which groups it leaves
 };
 
 struct InstructionInfo {

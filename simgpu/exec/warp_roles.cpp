@@ -41,6 +41,9 @@ void WarpRole::add(const BlockOfWarps& block, std::span<const bool> of_role) {
     const auto most = [&](std::uint32_t LoadsOfWarp::*field) {
       return most_of(of_role, [&](std::size_t warp) { return of.by_warp[warp].*field; });
     };
+    for (std::size_t warp = 0; warp < of_role.size(); ++warp) {
+      if (of_role[warp]) sum.at_mbarriers.add_times(of.by_warp[warp].at_mbarriers, 1);
+    }
     sum.requests += most(&LoadsOfWarp::requests);
     sum.beyond_l1 += most(&LoadsOfWarp::beyond_l1);
     sum.of_recent += most(&LoadsOfWarp::of_recent);

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "simgpu/model/local_memory.h"
-#include "simgpu/model/meetings.h"
 
 namespace simgpu::model {
 namespace {
@@ -35,33 +34,28 @@ double global_latency(const Work& work) {
   return latency_by_shares(work, ratio(c.l1_hit_sectors, c.global_load_sectors), l2_hit_share(c));
 }
 
-/// What a warp waits where it meets others, for one access to memory each time: for those that go
-/// beyond L1, as long as there are such, and only then for others.
-double longest_waits(const Work& work, double meetings, double warps) {
-  if (work.loads.empty()) return meetings * global_latency(work);
-  double beyond_l1 = 0;
-  for (const LoadCounts& loads : work.loads) beyond_l1 += static_cast<double>(loads.beyond_l1);
-  const double far = std::min(meetings, beyond_l1 / warps);
-  const double there = latency_by_shares(work, 0, l2_hit_share(work.counters));
-  return far * there + (meetings - far) * work.gpu.l1_latency;
-}
-
 /// Where an instruction's requests at L2 are not known, they are taken for the launch's mean.
 double l2_hit_share(const LoadCounts& loads, const Work& work) {
   return loads.at_l2 == 0 ? l2_hit_share(work.counters) : 1 - ratio(loads.from_dram, loads.at_l2);
 }
 
 /// Likewise all of its requests.
-double global_latency(const LoadCounts& loads, const Work& work) {
-  if (loads.requests == 0) return global_latency(work);
-  return latency_by_shares(work, 1 - ratio(loads.beyond_l1, loads.requests),
-                           l2_hit_share(loads, work));
+double beyond_l1_share(const LoadCounts& loads, const Work& work) {
+  const KernelCounters& c = work.counters;
+  if (loads.requests == 0) return 1 - ratio(c.l1_hit_sectors, c.global_load_sectors);
+  return ratio(loads.beyond_l1, loads.requests);
+}
+
+double global_latency(const FarShares& far, const Work& work) {
+  const gpu_spec::GpuSpec& gpu = work.gpu;
+  return (1 - far.beyond_l1) * gpu.l1_latency + far.beyond_l1 * gpu.l2_latency +
+         far.from_dram * behind_l2(work);
 }
 
 /// L2 works on what it has, and has to fetch it first.
-double atomic_latency(const LoadCounts& atomics, const Work& work) {
+double atomic_latency(double from_dram, const Work& work) {
   const double at_l2 = work.gpu.atomic_latency > 0 ? work.gpu.atomic_latency : work.gpu.l2_latency;
-  return at_l2 + (1 - l2_hit_share(atomics, work)) * behind_l2(work);
+  return at_l2 + from_dram * behind_l2(work);
 }
 
 double local_latency(const Work& work) {
@@ -143,7 +137,7 @@ double latency_of(InstructionClass cls, const Work& work) {
     case InstructionClass::global_store:
       return gpu.l2_latency;
     case InstructionClass::global_atomic:
-      return atomic_latency({}, work);
+      return atomic_latency(1 - l2_hit_share(work.counters), work);
     case InstructionClass::local_load:
     case InstructionClass::local_store:
       return local_latency(work);
@@ -153,15 +147,28 @@ double latency_of(InstructionClass cls, const Work& work) {
   return gpu.alu_latency;
 }
 
-double latency_of(std::size_t instruction, const Work& work) {
+FarShares far_shares(std::size_t instruction, const Work& work) {
+  const LoadCounts loads = work.loads_of(instruction);
+  const double beyond_l2 = 1 - l2_hit_share(loads, work);
+  if (work.program[instruction].cls == InstructionClass::global_atomic) return {1, beyond_l2};
+  const double beyond_l1 = beyond_l1_share(loads, work);
+  return {beyond_l1, beyond_l1 * beyond_l2};
+}
+
+double latency_of(std::size_t instruction, const Work& work, const FarShares& far) {
   const InstructionClass cls = work.program[instruction].cls;
-  if (cls == InstructionClass::global_atomic) {
-    return atomic_latency(work.loads_of(instruction), work);
-  }
-  if (!loads_from_global(cls)) return latency_of(cls, work);
-  const double global = global_latency(work.loads_of(instruction), work);
+  if (cls == InstructionClass::global_atomic) return atomic_latency(far.from_dram, work);
+  const double global = global_latency(far, work);
   if (cls != InstructionClass::generic_access) return global;
   return generic_latency(generic_share(instruction, work), global, work);
+}
+
+double latency_of(std::size_t instruction, const Work& work) {
+  const InstructionClass cls = work.program[instruction].cls;
+  if (cls != InstructionClass::global_atomic && !loads_from_global(cls)) {
+    return latency_of(cls, work);
+  }
+  return latency_of(instruction, work, far_shares(instruction, work));
 }
 
 std::uint64_t rounds(const Work& work) {
@@ -177,11 +184,19 @@ double latency_time(const Work& work, const BlockCycles& block) {
   return work.microseconds(std::max({all, block.longest, starts}));
 }
 
-double stalled_share(const Work& work, double warp_cycles) {
-  if (warp_cycles <= 0 || work.warps_per_block == 1) return 0;
-  const double meetings = meetings_of_a_warp(work);
-  const auto warps = static_cast<double>(work.blocks * work.warps_per_block);
-  return std::min(1.0, longest_waits(work, meetings, warps) / warp_cycles);
+double loads_beyond_l1(const Work& work, double warps) {
+  double sum = 0;
+  for (const LoadCounts& loads : work.loads) sum += static_cast<double>(loads.beyond_l1);
+  return sum / warps;
+}
+
+double waits_together(const Work& work, double meetings, double beyond_l1) {
+  if (work.warps_per_block == 1) return 0;
+  if (work.loads.empty()) return meetings * global_latency(work);
+  // Those that go beyond L1, as long as there are such, and only then others.
+  const double far = std::min(meetings, beyond_l1);
+  const double there = latency_by_shares(work, 0, l2_hit_share(work.counters));
+  return far * there + (meetings - far) * work.gpu.l1_latency;
 }
 
 }  // namespace simgpu::model

@@ -15,6 +15,17 @@ double latency_of(InstructionClass cls, const Work& work);
 /// served this very instruction: of what other loads find in L1, its data comes no sooner.
 double latency_of(std::size_t instruction, const Work& work);
 
+/// How far a load's requests went, or an atomic's: the shares of them that went beyond L1, and
+/// beyond L2 as well.
+struct FarShares {
+  double beyond_l1 = 0;
+  double from_dram = 0;
+};
+FarShares far_shares(std::size_t instruction, const Work& work);
+
+/// The same of those requests of a load, or of an atomic, of which these shares went far.
+double latency_of(std::size_t instruction, const Work& work, const FarShares& far);
+
 /// Cycles from a block's end until the block in its place does its first instruction and beyond
 /// what its instructions take: D. Ernst's gpu-stream has 490 cycles for a round of blocks that only
 /// store on an A100, 450 on an H100, of which the model's own chain of instructions is some tens.
@@ -28,10 +39,13 @@ std::uint64_t rounds(const Work& work);
 /// block.
 double latency_time(const Work& work, const BlockCycles& block);
 
-/// Share of the latency during which a block's other warps wait too, because barriers, or
-/// other waits for each other, keep them together: each stalls a block for one access to memory at
-/// most.
-/// @param warp_cycles of the mean warp
-double stalled_share(const Work& work, double warp_cycles);
+/// Requests for global memory of the mean of `warps` warps that go beyond L1.
+double loads_beyond_l1(const Work& work, double warps);
+
+/// Cycles that the warps of a block wait together, because barriers, or other waits for each other,
+/// keep them together: each stalls a block for one access to memory at most.
+/// @param meetings of a warp of the block
+/// @param beyond_l1 of a warp's requests
+double waits_together(const Work& work, double meetings, double beyond_l1);
 
 }  // namespace simgpu::model

@@ -1,8 +1,12 @@
 #include "simgpu/model/loop_nest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <numeric>
+#include <unordered_set>
 #include <utility>
 
 namespace simgpu::model {
@@ -10,8 +14,11 @@ namespace {
 
 using Nodes = std::vector<std::uint32_t>;
 
-/// Loops in loops beyond this are taken for straight code.
+/// Of loops that take turns. What lies deeper is not followed turn by turn: see Step::drains.
 constexpr int kMostDepth = 64;
+
+/// A loop that is executed as often as what is around it takes no turn, and is no level.
+constexpr double kNoTurn = 1e-3;
 
 /// Basic blocks that follow each other.
 struct Node {
@@ -22,7 +29,8 @@ struct Node {
 };
 
 bool waits_for_copies(const InstructionInfo& info) {
-  return info.async_step == AsyncStep::wait || info.async_step == AsyncStep::wait_all;
+  return info.async_step == AsyncStep::wait || info.async_step == AsyncStep::wait_all ||
+         info.async_step == AsyncStep::wait_phase;
 }
 
 /// The basic blocks that were executed, and how they lead to each other.
@@ -244,42 +252,149 @@ std::uint32_t head_of(const std::vector<Node>& nodes, const Nodes& loop) {
   return loop.front();
 }
 
-std::vector<Step> steps_of(const std::vector<Node>& nodes, Components& components,
-                           const Nodes& members, double turns, int depth) {
-  std::vector<Step> steps;
-  for (Nodes& component : components.of(members)) {
-    const std::uint32_t head = head_of(nodes, component);
-    const Node& node = nodes[head];
-    Step straight{node.times / turns, node.code, {}, node.waits};
-    const bool is_loop =
-        component.size() > 1 || std::ranges::find(node.successors, head) != node.successors.end();
-    if (!is_loop) {
-      steps.push_back(std::move(straight));
-      continue;
+/// Makes steps of nodes, each component behind those that lead to it.
+class Nest {
+ public:
+  Nest(const std::vector<Node>& nodes, Components& components)
+      : nodes_(nodes), components_(components) {}
+
+  /// @param turns of what is around them
+  std::vector<Step> steps_of(const Nodes& members, double turns, int depth) {
+    std::vector<Step> steps;
+    // Parts that are still to come, the next one last: loops without turns have been opened.
+    std::vector<Nodes> parts = reversed(components_.of(members));
+    while (!parts.empty()) {
+      Nodes part = std::move(parts.back());
+      parts.pop_back();
+      const std::uint32_t head = head_of(nodes_, part);
+      const double times = nodes_[head].times / turns;
+      const bool loops = is_loop(part, head);
+      if (loops && std::abs(times - 1) > kNoTurn) {
+        steps.push_back(loop_of(std::move(part), head, times, depth));
+        continue;
+      }
+      steps.push_back(straight(head, times));
+      if (!loops) continue;
+      std::erase(part, head);
+      std::ranges::move(reversed(components_.of(part)), std::back_inserter(parts));
     }
-    Step loop{node.times / turns, {}, {}, node.waits};
-    straight.times = 1;
-    loop.body.push_back(std::move(straight));
+    return steps;
+  }
+
+ private:
+  static std::vector<Nodes> reversed(std::vector<Nodes> parts) {
+    std::ranges::reverse(parts);
+    return parts;
+  }
+
+  bool is_loop(const Nodes& component, std::uint32_t head) const {
+    const Nodes& successors = nodes_[head].successors;
+    return component.size() > 1 || std::ranges::find(successors, head) != successors.end();
+  }
+
+  Step straight(std::uint32_t node, double times) const {
+    return {times, nodes_[node].code, {}, nodes_[node].waits};
+  }
+
+  Step loop_of(Nodes component, std::uint32_t head, double times, int depth) {
+    const double turns = nodes_[head].times;
+    Step loop{times, {}, {}};
+    loop.body.push_back(straight(head, 1));
     std::erase(component, head);
-    std::vector<Step> inside;
     if (depth < kMostDepth) {
-      inside = steps_of(nodes, components, component, node.times, depth + 1);
+      std::ranges::move(steps_of(component, turns, depth + 1), std::back_inserter(loop.body));
     } else {
-      for (const std::uint32_t other : component) {
-        inside.push_back(
-            {nodes[other].times / node.times, nodes[other].code, {}, nodes[other].waits});
+      loop.body.front().drains = true;
+      for (const std::uint32_t node : component) {
+        loop.body.push_back(straight(node, nodes_[node].times / turns));
+        loop.body.back().drains = true;
       }
     }
-    for (Step& step : inside) {
-      loop.waits = loop.waits || step.waits;
-      loop.body.push_back(std::move(step));
-    }
-    steps.push_back(std::move(loop));
+    loop.waits = std::ranges::any_of(loop.body, &Step::waits);
+    return loop;
   }
-  return steps;
-}
+
+  const std::vector<Node>& nodes_;
+  Components& components_;
+};
+
+/// Finds all loops, one level after the other.
+class LoopFinder {
+ public:
+  explicit LoopFinder(const std::vector<Node>& nodes) : nodes_(nodes), components_(nodes) {}
+
+  std::vector<Loop> run() {
+    Nodes all(nodes_.size());
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<Nodes> open = {std::move(all)};
+    while (!open.empty()) {
+      const Nodes members = std::move(open.back());
+      open.pop_back();
+      for (Nodes& component : components_.of(members)) {
+        const std::uint32_t head = head_of(nodes_, component);
+        const Nodes& successors = nodes_[head].successors;
+        const bool loops =
+            component.size() > 1 || std::ranges::find(successors, head) != successors.end();
+        if (!loops) continue;
+        add_ways_back(component, head);
+        add(component, head);
+        std::erase(component, head);
+        if (blocks_ < kMostBlocks) open.push_back(std::move(component));
+      }
+    }
+    std::ranges::stable_sort(loops_, {}, [](const Loop& loop) { return loop.blocks.size(); });
+    return std::move(loops_);
+  }
+
+ private:
+  /// That are looked at for all loops together: beyond, loops are not looked into.
+  static constexpr std::size_t kMostBlocks = 1 << 20;
+
+  /// The loops that go back to the head from one block each, but for the component itself.
+  void add_ways_back(const Nodes& component, std::uint32_t head) {
+    for (const std::uint32_t from : nodes_[head].predecessors) {
+      if (!std::ranges::binary_search(component, from) || blocks_ >= kMostBlocks) continue;
+      Nodes way = {head};
+      std::unordered_set<std::uint32_t> reached = {head};
+      const auto reach = [&](std::uint32_t node) {
+        if (std::ranges::binary_search(component, node) && reached.insert(node).second) {
+          way.push_back(node);
+        }
+      };
+      reach(from);
+      for (std::size_t i = 1; i < way.size(); ++i) {
+        std::ranges::for_each(nodes_[way[i]].predecessors, reach);
+      }
+      blocks_ += way.size();
+      std::ranges::sort(way);
+      if (way.size() < component.size()) add(way, head);
+    }
+  }
+
+  void add(const Nodes& members, std::uint32_t head) {
+    const auto begin_of = [&](std::uint32_t node) { return nodes_[node].code.front().first; };
+    Loop loop{.blocks = {}, .head = begin_of(head), .before = {}};
+    for (const std::uint32_t node : members) loop.blocks.push_back(begin_of(node));
+    for (const std::uint32_t from : nodes_[head].predecessors) {
+      if (!std::ranges::binary_search(members, from)) loop.before.push_back(begin_of(from));
+    }
+    blocks_ += members.size();
+    loops_.push_back(std::move(loop));
+  }
+
+  const std::vector<Node>& nodes_;
+  Components components_;
+  std::vector<Loop> loops_;
+  std::size_t blocks_ = 0;
+};
 
 }  // namespace
+
+std::vector<Loop> find_loops(std::span<const InstructionInfo> program,
+                             std::span<const ExecutionCount> executed) {
+  const std::vector<Node> nodes = executed_blocks(program, executed, 1);
+  return LoopFinder(nodes).run();
+}
 
 std::vector<Step> find_steps(std::span<const InstructionInfo> program,
                              std::span<const ExecutionCount> executed, double warps) {
@@ -290,7 +405,7 @@ std::vector<Step> find_steps(std::span<const InstructionInfo> program,
     if (!nodes[node].code.empty()) all.push_back(node);
   }
   Components components(nodes);
-  return steps_of(nodes, components, all, 1, 0);
+  return Nest(nodes, components).steps_of(all, 1, 0);
 }
 
 }  // namespace simgpu::model

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "simgpu/model/polls.h"
 #include "simgpu/model/testing/described_gpu.h"
 #include "simgpu/model/testing/told_launch.h"
 
@@ -38,7 +39,9 @@ void poll(ToldLaunch& kernel, InstructionClass cls, double looks) {
 }
 
 double meetings(const ToldLaunch& kernel) {
-  return model::meetings_of_a_warp(kernel.work(described_gpu("a100")));
+  const std::vector<model::Loop> polls = model::find_polls(kernel.program, kernel.executed);
+  return model::meetings_of_a_warp(kernel.work(described_gpu("a100")), polls,
+                                   static_cast<double>(kernel.warps()));
 }
 
 TEST(Meetings, AreBarriersAndArrivals) {
@@ -65,17 +68,97 @@ TEST(Meetings, AreNotCountedForTheArrivalAndForTheWait) {
             kTurns);
 }
 
+/// What a loop in each turn consists of: an instruction for each, in one basic block.
+struct Part {
+  InstructionClass cls;
+  std::vector<std::uint32_t> writes, reads;
+};
+
+/// Meetings where each turn has a loop of these parts.
+double meetings_in_loop_of(const std::vector<Part>& parts) {
+  return meetings(tiles([&](ToldLaunch& kernel) {
+    const auto begin = static_cast<std::uint32_t>(kernel.program.size());
+    for (const Part& part : parts) {
+      kernel.add(part.cls, part.writes, part.reads, 2 * kTurns, &part == &parts.front());
+    }
+    kernel.loop_to(begin);
+  }));
+}
+
+constexpr auto kLook = InstructionClass::shared_load;
+constexpr auto kCompute = InstructionClass::integer;
+constexpr auto kBranch = InstructionClass::control;
+constexpr auto kAtomic = InstructionClass::shared_atomic;
+constexpr auto kStore = InstructionClass::shared_store;
+
+TEST(Meetings, AreWaitsWhateverElseTheirLoopsDo) {
+  const Part look{kLook, {3}, {2}}, test{kCompute, {4}, {2, 3}}, branch{kBranch, {}, {4}};
+  EXPECT_EQ(meetings_in_loop_of({look, {kCompute, {5}, {5}}, test, branch}), kTurns) << "counts";
+  EXPECT_EQ(meetings_in_loop_of({look, test, {kCompute, {5}, {5, 4}}, {kBranch, {}, {5}}}), kTurns)
+      << "and asks for what it has counted too";
+  EXPECT_EQ(meetings_in_loop_of({look, {kStore, {}, {8, 9}}, test, branch}), kTurns) << "stores";
+  EXPECT_EQ(meetings_in_loop_of({{kCompute, {2}, {8}}, look, test, branch}), kTurns)
+      << "computes where to look, to the same effect in each turn";
+}
+
 TEST(Meetings, AreNoLoopsThatGetOn) {
-  const auto loop = [](std::vector<std::uint32_t> counter) {
-    return tiles([&](ToldLaunch& kernel) {
-      const auto begin = static_cast<std::uint32_t>(kernel.program.size());
-      kernel.add(InstructionClass::shared_load, {3}, {2}, kTurns, true);
-      kernel.add(InstructionClass::fp32, std::move(counter), {2, 3}, kTurns);
-      kernel.loop_to(begin);
-    });
-  };
-  EXPECT_EQ(meetings(loop({4})), kTurns);
-  EXPECT_EQ(meetings(loop({2})), 0) << "the next turn's place follows from this one's";
+  EXPECT_EQ(meetings_in_loop_of({{kLook, {3}, {2}}, {kCompute, {2}, {2, 3}}, {kBranch, {}, {2}}}),
+            0)
+      << "the next turn's place follows from this one's";
+  EXPECT_EQ(
+      meetings_in_loop_of(
+          {{kCompute, {2}, {2}}, {kLook, {3}, {2}}, {kCompute, {4}, {3}}, {kBranch, {}, {4}}}),
+      0)
+      << "the place moves";
+  EXPECT_EQ(meetings_in_loop_of({{kCompute, {5}, {5}},
+                                 {kStore, {}, {5, 9}},
+                                 {kLook, {3}, {2}},
+                                 {kCompute, {4}, {5, 3}},
+                                 {kBranch, {}, {4}}}),
+            0)
+      << "a bound is loaded anew because the loop stores";
+  EXPECT_EQ(meetings_in_loop_of({{kLook, {3}, {2}}, {kCompute, {5}, {5}}, {kBranch, {}, {5}}}), 0)
+      << "what it finds decides nothing";
+  EXPECT_EQ(meetings_in_loop_of({{kCompute, {5}, {3}},
+                                 {kAtomic, {3}, {2, 3, 5}},
+                                 {kCompute, {4}, {3}},
+                                 {kBranch, {}, {4}}}),
+            0)
+      << "it compares and swaps what it has found";
+}
+
+TEST(Meetings, AreWaitsOfSeveralBasicBlocks) {
+  EXPECT_EQ(meetings(tiles([](ToldLaunch& kernel) {
+              const auto begin = static_cast<std::uint32_t>(kernel.program.size());
+              for (const double times : {3 * kTurns, 2 * kTurns}) {
+                kernel.add(kLook, {3}, {2}, times, true);
+                kernel.add(kCompute, {4}, {2, 3}, times);
+                kernel.add(kBranch, {}, {4}, times);
+                kernel.program[begin].leads_to = {begin + 3, begin + 6};
+              }
+              kernel.loop_to(begin);
+            })),
+            kTurns)
+      << "two looks in a turn";
+  EXPECT_EQ(meetings(tiles([](ToldLaunch& kernel) {
+              const auto begin = static_cast<std::uint32_t>(kernel.program.size());
+              kernel.add(kLook, {3}, {2}, 3 * kTurns, true);
+              kernel.add(kBranch, {}, {9}, 3 * kTurns).loop_to(begin);
+              kernel.add(kCompute, {4}, {2, 3}, 3 * kTurns, true);
+              kernel.add(kBranch, {}, {4}, 3 * kTurns).loop_to(begin);
+            })),
+            kTurns)
+      << "a look in a loop of its own, which does not go round";
+}
+
+TEST(Meetings, AreWaitsAtTheHeadOfAnotherLoop) {
+  ToldLaunch kernel(108, 1024, 64);
+  kernel.add(kCompute, {0}, {}, 1);
+  kernel.add(kLook, {3}, {2}, 3 * kTurns, true);
+  kernel.add(kCompute, {4}, {2, 3}, 3 * kTurns);
+  kernel.add(kBranch, {}, {4}, 3 * kTurns).loop_to(1);
+  kernel.add(InstructionClass::fp32, {5}, {5}, kTurns, true).loop_to(1);
+  EXPECT_EQ(meetings(kernel), kTurns + 1);
 }
 
 TEST(Meetings, TakeTheSameTimeWhateverTheWarpsMeetBy) {

@@ -29,11 +29,11 @@ double combine(double throughput, double latency, double sharpness = kSharpness)
 /// like them, keep its warps together, so that only other resident blocks can fill its stalls, and
 /// these have all but 1 / resident of the work. With one resident block throughput and latency add
 /// up.
-double serial_part(const model::Work& work, double throughput, double warp_cycles) {
+double serial_part(const model::Work& work, double throughput, double stalled) {
   const std::uint64_t resident = work.is_spread
                                      ? work.resident_blocks
                                      : std::min(work.resident_blocks, work.blocks_of_busiest_sm());
-  return model::stalled_share(work, warp_cycles) * throughput / static_cast<double>(resident);
+  return stalled * throughput / static_cast<double>(resident);
 }
 
 /// How sharply DRAM's term prevails over the latency. Accesses wait for each other long before the
@@ -84,7 +84,7 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
   const double cycles = model::warp_cycles(work);
   const model::BlockCycles block = model::block_cycles(work, cycles);
   const double latency = model::latency_time(work, block);
-  const double serial = serial_part(work, throughput, cycles);
+  const double serial = serial_part(work, throughput, block.stalled);
   time.terms["latency"] = latency;
   time.uneven_warps = uneven_warps(work, cycles, latency);
   time.uneven_sms = uneven_sms(work, throughput);
@@ -115,9 +115,9 @@ double device_time_us(const KernelCounters& counters, const LaunchShape& shape,
   const double cycles = model::warp_cycles(work);
   const double starts =
       gpu.cycles_per_block * static_cast<double>(work.blocks) / static_cast<double>(gpu.sm_count);
-  const double latency =
-      work.microseconds(std::max(model::block_cycles(work, cycles).mean * rounds, starts));
-  const double serial = serial_part(work, throughput, cycles);
+  const model::BlockCycles block = model::block_cycles(work, cycles);
+  const double latency = work.microseconds(std::max(block.mean * rounds, starts));
+  const double serial = serial_part(work, throughput, block.stalled);
   return busy_time(work, terms, throughput, serial, latency);
 }
 

@@ -542,8 +542,10 @@ TEST(TimeModelTest, AKernelWithoutAnyCountersTakesItsLaunch) {
 }
 
 /// 1000 turns that copy a tile, wait until `under_way` groups are left, and work on it in a chain
-/// of `steps` additions; as many groups are committed before.
-double cycles_of_a_turn(std::uint32_t under_way, std::uint32_t steps) {
+/// of `steps` additions; as many groups are committed before. They wait by the number of groups, or
+/// at an mbarrier for those that arrive there, which leaves fewer in the last turns.
+double cycles_of_a_turn(std::uint32_t under_way, std::uint32_t steps,
+                        AsyncStep wait = AsyncStep::wait) {
   constexpr double kTurns = 1000;
   Kernel kernel(108, 128);
   const auto step = [&](AsyncStep what, double times, bool starts_block = false) {
@@ -559,7 +561,12 @@ double cycles_of_a_turn(std::uint32_t under_way, std::uint32_t steps) {
   }
   step(AsyncStep::copy, kTurns, true);
   step(AsyncStep::commit, kTurns);
-  step(AsyncStep::wait, kTurns);
+  step(wait, kTurns);
+  if (wait == AsyncStep::wait_phase) {
+    kernel.program.back().groups_under_way = 0;
+    kernel.loads.resize(kernel.program.size());
+    kernel.loads.back().at_mbarriers = {1000, 1000 * under_way - under_way};
+  }
   for (std::uint32_t i = 0; i < steps; ++i) {
     kernel.add(InstructionClass::fp32, {2}, {2}, kTurns);
   }
@@ -575,6 +582,8 @@ TEST(TimeModelTest, CopiesThatAreUnderWayWhileAWarpWorksHideTheirLatency) {
   for (const std::uint32_t under_way : {0U, 1U, 2U, 4U}) {
     const double expected = std::max(work, (copy + work) / (under_way + 1));
     EXPECT_NEAR(cycles_of_a_turn(under_way, steps), expected, 0.05 * copy) << under_way;
+    EXPECT_NEAR(cycles_of_a_turn(under_way, steps, AsyncStep::wait_phase), expected, 0.05 * copy)
+        << under_way << " at an mbarrier";
   }
 }
 

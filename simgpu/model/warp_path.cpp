@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -11,8 +12,11 @@
 
 #include "simgpu/model/latency.h"
 #include "simgpu/model/limiters.h"
+#include "simgpu/model/load_uses.h"
 #include "simgpu/model/loop_nest.h"
+#include "simgpu/model/meetings.h"
 #include "simgpu/model/memory_order.h"
+#include "simgpu/model/polls.h"
 
 namespace simgpu::model {
 namespace {
@@ -20,7 +24,7 @@ namespace {
 /// A warp on its way: the time, and what is under way.
 class Warp {
  public:
-  explicit Warp(const Work& work) : work_(work) {
+  explicit Warp(const Work& work) : work_(work), uses_(work) {
     for (int cls = 0; cls < kInstructionClasses; ++cls) {
       of_class_[cls] = latency_of(static_cast<InstructionClass>(cls), work);
     }
@@ -54,6 +58,15 @@ class Warp {
       enter_part(part);
     }
     now_ = std::max(now_ + issued_, last());
+  }
+
+  /// Waits for all that was begun since a moment.
+  void drain(const Moment& since) {
+    for_each_written(since, [&](const Value& value, const UnderWay&) {
+      now_ = std::max(now_, value.data.ready);
+    });
+    now_ = std::max({now_, fetched_, open_group_});
+    for (const double group : groups_) now_ = std::max(now_, group);
   }
 
   /// Lets time pass in which what was written since a moment is written anew.
@@ -101,6 +114,7 @@ class Warp {
   struct UnderWay {
     double ready = 0;
     double part = 1;
+    AwaitedLoad load = {};
   };
   /// What is left from now on of a value that is written with this probability.
   UnderWay in_mean(const UnderWay& written, const UnderWay& before, double probability) const {
@@ -108,9 +122,10 @@ class Warp {
     const double left = std::max(0.0, written.ready - now_);
     const double left_before = std::max(0.0, before.ready - now_);
     const double longest = std::max(left, left_before);
-    if (longest == 0) return {now_, 1};
+    const UnderWay& later = written.ready >= before.ready ? written : before;
+    if (longest == 0) return {later.ready, 1, later.load};
     const double mean = written.part * left + (1 - probability) * before.part * left_before;
-    return {now_ + longest, std::min(1.0, mean / longest)};
+    return {now_ + longest, std::min(1.0, mean / longest), later.load};
   }
   struct Value {
     UnderWay data;
@@ -219,16 +234,30 @@ class Warp {
         groups_.push_back(std::exchange(open_group_, 0));
         break;
       case AsyncStep::wait:
+      case AsyncStep::wait_phase:
         break;
       case AsyncStep::none:
         return 0;
     }
     if (instruction.async_step == AsyncStep::commit) return 0;
+    const std::optional<std::size_t> left = groups_left(index);
+    if (!left) return 0;
     double ready = start + 1;
-    for (; groups_.size() > instruction.groups_under_way; groups_.pop_front()) {
+    for (; groups_.size() > *left; groups_.pop_front()) {
       ready = std::max(ready, groups_.front());
     }
     return ready;
+  }
+
+  /// Groups of copies that a wait leaves under way; nothing where it waits for none of the warp's.
+  /// At an mbarrier it is the mean, less where it was more now and then: the last turns of a loop
+  /// that is some turns ahead leave fewer.
+  std::optional<std::size_t> groups_left(std::size_t index) const {
+    const InstructionInfo& wait = work_.program[index];
+    if (wait.async_step != AsyncStep::wait_phase) return wait.groups_under_way;
+    const CopyWaits<std::uint64_t> waits = work_.loads_of(index).at_mbarriers;
+    if (waits.waits == 0) return std::nullopt;
+    return (waits.groups_left + waits.waits / 4) / waits.waits;
   }
 
   /// When a spilled register can be there again: the assembler loads it ahead, as it does others.
@@ -239,36 +268,41 @@ class Warp {
   /// When the instruction can start, but not before `start`; its results follow by its latency.
   double step(std::size_t index, double probability, double start) {
     const InstructionInfo& instruction = work_.program[index];
+    const UnderWay* latest = nullptr;  // of the operands
     double operands = start;
-    for (const std::uint32_t slot : instruction.reads) {
-      operands = std::max(operands, time_of(slot, start));
+    const auto read = [&](std::uint32_t slot) {
+      const auto written = values_.find(slot);
+      if (written == values_.end()) return;
+      UnderWay& data = written->second.data;
+      if (latest == nullptr || data.ready > latest->ready) latest = &data;
+      operands = std::max(operands, time_of(data, index, start));
+    };
+    for (const std::uint32_t slot : instruction.reads) read(slot);
+    for (const std::uint32_t word : instruction.reads_passed) read(kPassed | word);
+    UnderWay result{operands, part_};
+    if (instruction.issues) {
+      result = {ready(index, operands), part_, uses_.result_of(index)};
+    } else if (latest != nullptr && latest->load.instruction != AwaitedLoad::kNone) {
+      result = *latest;  // What the assembler folds away passes its operand on.
     }
-    for (const std::uint32_t word : instruction.reads_passed) {
-      operands = std::max(operands, time_of(kPassed | word, start));
-    }
-    start = operands;
-    // What the assembler folds away passes its operand on at once.
-    const double latency = instruction.issues ? ready(index, start) - start : 0;
     const auto write = [&](std::uint32_t slot) {
       Value& value = values_[slot];
       const UnderWay before = value.data;
-      value.data = in_mean({start + latency, part_}, before, probability);
+      value.data = in_mean(result, before, probability);
       value.slot = slot;
       ++value.version;
       writes_.push_back({slot, before});
     };
     for (const std::uint32_t slot : instruction.writes) write(slot);
     for (const std::uint32_t word : instruction.writes_passed) write(kPassed | word);
-    return start;
+    return operands;
   }
 
-  /// When whoever reads a value from `start` on can have it, in the mean of the turns in which it
-  /// is read.
-  double time_of(std::uint32_t slot, double start) const {
-    const auto written = values_.find(slot);
-    if (written == values_.end()) return start;
-    const UnderWay& data = written->second.data;
-    return start + std::min(1.0, data.part / part_) * std::max(0.0, data.ready - start);
+  /// When an instruction that reads a value from `start` on can have it, in the mean of the turns
+  /// in which it is read. What is folded away does not wait itself.
+  double time_of(UnderWay& data, std::size_t reader, double start) const {
+    const double longer = work_.program[reader].issues ? uses_.longer(data.load, reader) : 0;
+    return start + std::min(1.0, data.part / part_) * std::max(0.0, data.ready + longer - start);
   }
 
   std::uint64_t version_of(const InstructionInfo& access) const {
@@ -315,6 +349,7 @@ class Warp {
   }
 
   const Work& work_;
+  LoadUses uses_;
   double of_class_[kInstructionClasses];
   std::vector<double> latency_;  // of results, by instruction
   double now_ = 0;
@@ -372,7 +407,9 @@ class Walk {
  private:
   void turn(const Step& step) {
     if (step.body.empty()) {
+      const Warp::Moment begin = warp_.moment();
       warp_.run(step.code);
+      if (step.drains) warp_.drain(begin);
       return;
     }
     for (const Step& inner : step.body) follow(inner);
@@ -391,8 +428,28 @@ double cycles_of(const Work& work, double warps, std::uint64_t slept_ns) {
   return walk.cycles() + slept_us * work.gpu.clock_under_load_mhz();
 }
 
+/// What a warp does: the mean one of many, or those of a block that do most of everything.
+struct WarpTimes {
+  double cycles = 0;
+  double meetings = 0;
+  double beyond_l1 = 0;  // requests
+
+  void take_longest(const WarpTimes& other) {
+    cycles = std::max(cycles, other.cycles);
+    meetings = std::max(meetings, other.meetings);
+    beyond_l1 = std::max(beyond_l1, other.beyond_l1);
+  }
+  double stalled(const Work& work) const {
+    return cycles > 0 ? std::min(1.0, waits_together(work, meetings, beyond_l1) / cycles) : 0;
+  }
+};
+
+WarpTimes times_of(const Work& work, const std::vector<Loop>& polls, double warps, double cycles) {
+  return {cycles, meetings_of_a_warp(work, polls, warps), loads_beyond_l1(work, warps)};
+}
+
 /// Of the warps of the mean block that go this way.
-double way_cycles(const Work& work, const WarpWays::Way& way) {
+WarpTimes times_of(const Work& work, const std::vector<Loop>& polls, const WarpWays::Way& way) {
   LoadCountsByPc loads = way.loads;
   for (std::size_t i = 0; i < loads.size(); ++i) {
     // What became of an instruction's loads in L2 is not known way by way.
@@ -402,7 +459,8 @@ double way_cycles(const Work& work, const WarpWays::Way& way) {
   Work own = work;
   own.executed = std::span(way.executed).first(work.program.size());
   own.loads = loads;
-  return cycles_of(own, static_cast<double>(way.blocks), way.slept_ns);
+  const auto warps = static_cast<double>(way.blocks);
+  return times_of(own, polls, warps, cycles_of(own, warps, way.slept_ns));
 }
 
 }  // namespace
@@ -414,23 +472,28 @@ double warp_cycles(const Work& work) {
 
 BlockCycles block_cycles(const Work& work, double mean_warp) {
   const WorkBalance& balance = work.balance;
+  const std::vector<Loop> polls = find_polls(work.program, work.executed);
   if (!balance.ways || balance.ways->mixes.empty()) {
+    const auto warps = static_cast<double>(work.blocks * work.warps_per_block);
     const double mean = mean_warp * balance.longest_of_block;
-    return {mean, mean * balance.longest};
+    return {mean, mean * balance.longest, times_of(work, polls, warps, mean_warp).stalled(work)};
   }
-  std::vector<double> of_way;
-  for (const WarpWays::Way& way : balance.ways->ways) of_way.push_back(way_cycles(work, way));
-  double sum = 0, blocks = 0, longest = 0;
+  std::vector<WarpTimes> of_way;
+  for (const WarpWays::Way& way : balance.ways->ways) of_way.push_back(times_of(work, polls, way));
+  double cycles = 0, stalled = 0, blocks = 0, longest = 0;
   for (const WarpWays::Mix& mix : balance.ways->mixes) {
-    double cycles = 0;
-    for (const std::size_t way : mix.ways) cycles = std::max(cycles, of_way[way]);
-    sum += static_cast<double>(mix.blocks) * cycles;
-    blocks += static_cast<double>(mix.blocks);
-    longest = std::max(longest, cycles);
+    WarpTimes block;
+    for (const std::size_t way : mix.ways) block.take_longest(of_way[way]);
+    const auto alike = static_cast<double>(mix.blocks);
+    cycles += alike * block.cycles;
+    stalled += alike * block.cycles * block.stalled(work);
+    blocks += alike;
+    longest = std::max(longest, block.cycles);
   }
-  const double mean = sum / blocks;
+  const double mean = cycles / blocks;
   return {balance.kept_waiting * mean,
-          balance.kept_waiting * std::max(longest, mean * balance.longest)};
+          balance.kept_waiting * std::max(longest, mean * balance.longest),
+          cycles > 0 ? stalled / cycles : 0};
 }
 
 }  // namespace simgpu::model

@@ -17,6 +17,9 @@ double warp_cycles(const Work& work);
 struct BlockCycles {
   double mean = 0;
   double longest = 0;  ///< the longest of the launch
+  /// Share of this during which a block's warps all wait, because they meet each other. The warps
+  /// that meet most often tell, whatever others do beside them.
+  double stalled = 0;
 };
 
 /// A block takes as long as its longest warp, each way being followed like the mean warp's. Where

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "simgpu/model/testing/described_gpu.h"
 #include "simgpu/model/testing/told_launch.h"
 
@@ -81,10 +83,44 @@ TEST(WarpPathTest, UselessLoadsFromL1ShortenNoWaitAtABarrier) {
     kernel.counters.global_load_sectors = 4 * (loads + useless * kernel.warps());
     kernel.counters.l1_hit_sectors = 4 * useless * kernel.warps();
     kernel.counters.l2_read_sectors = 4 * loads;
-    return model::stalled_share(kernel.work(described_gpu("a100")), 100'000);
+    return model::block_cycles(kernel.work(described_gpu("a100")), 100'000).stalled;
   };
   EXPECT_GT(stalled(0), 0);
   EXPECT_DOUBLE_EQ(stalled(100), stalled(0));
+}
+
+TEST(WarpPathTest, WarpsThatSleepDoNotHideThatOthersMeet) {
+  const auto stalled = [](std::uint64_t sleepers) {
+    ToldLaunch kernel(108, static_cast<std::uint32_t>(32 * (8 + sleepers)));
+    const double part = 8.0 / static_cast<double>(8 + sleepers);
+    kernel.add(InstructionClass::integer, {0}, {}, 1);
+    kernel.add(InstructionClass::global_load, {1}, {0}, 10 * part, true);
+    kernel.add(InstructionClass::barrier, {}, {1}, 10 * part);
+    kernel.add(InstructionClass::other, {}, {}, 1 - part, true);
+    kernel.program[0].leads_to = {1, 3};
+    const std::uint64_t loads = 108 * 10;
+    const LoadCounts far{.requests = loads, .beyond_l1 = loads, .at_l2 = loads, .from_dram = loads};
+    WarpWays ways;
+    ways.ways.push_back({.executed = {{108, 0}, {1080, 0}, {1080, 0}, {0, 0}},
+                         .loads = {{}, far},
+                         .slept_ns = 0,
+                         .blocks = 108});
+    ways.ways.push_back({.executed = {{108, 0}, {0, 0}, {0, 0}, {108, 0}},
+                         .loads = {},
+                         .slept_ns = 108 * 2'000,
+                         .blocks = 108});
+    ways.mixes.push_back({{0}, 108});
+    if (sleepers > 0) ways.mixes.front().ways.push_back(1);
+    kernel.balance.ways = std::make_shared<WarpWays>(ways);
+    kernel.counters.slept_ns = 108 * sleepers * 2'000;
+    kernel.loads.resize(2);
+    kernel.loads[1].add_times(far, 8);  // of all warps that load
+    kernel.counters.global_load_sectors = kernel.counters.l2_read_sectors = 4 * 8 * loads;
+    const model::Work work = kernel.work(described_gpu("a100"));
+    return model::block_cycles(work, model::warp_cycles(work)).stalled;
+  };
+  EXPECT_GT(stalled(0), 0.8);
+  EXPECT_NEAR(stalled(24), stalled(0), 0.01);
 }
 
 TEST(WarpPathTest, AGenericStoreFetchesNothingThatALoadWaitsFor) {
@@ -136,6 +172,37 @@ TEST(WarpPathTest, AWayBackThatNobodyTakesHidesNoLoop) {
   kernel.add(InstructionClass::global_store, {}, {1}, 1000, true).loop_to(1).loop_to(0);
   kernel.add(InstructionClass::integer, {2}, {}, 1, true).loop_to(0).loop_to(2);
   EXPECT_NEAR(kernel.cycles(spec), 1000 * (spec.l1_latency + 1), 3000);
+}
+
+/// Cycles of a load and its use, a thousand times, in so many loops in each other, each of which
+/// takes so many turns for one of the loop around it.
+double cycles_in_nested_loops(std::uint32_t depth, double turns) {
+  ToldLaunch kernel(1, 32);
+  kernel.counters.global_load_sectors = kernel.counters.l1_hit_sectors = 8;
+  kernel.shape.grid = {1000, 1, 1};  // so that parts of turns can be told
+  double times = 1;
+  for (std::uint32_t level = 0; level < depth; ++level) {
+    kernel.add(InstructionClass::integer, {0}, {}, times, true);
+    times *= turns;
+  }
+  kernel.add(InstructionClass::global_load, {1}, {0}, 1000, true);
+  for (int i = 0; i < 20; ++i) kernel.add(InstructionClass::integer, {2}, {}, 999, i == 0);
+  kernel.add(InstructionClass::global_store, {}, {1}, 999).loop_to(depth);
+  kernel.program[depth].leads_to.push_back(depth);  // a turn that uses nothing
+  for (std::uint32_t level = depth; level-- > 0;) {
+    kernel.add(InstructionClass::integer, {0}, {}, times, true).loop_to(level);
+    times /= turns;
+  }
+  return kernel.cycles(described_gpu("a100")) / 1000;
+}
+
+TEST(WarpPathTest, ALoadIsWaitedForHoweverDeepItsLoopIs) {
+  const double latency = described_gpu("a100").l1_latency;
+  const double shallow = cycles_in_nested_loops(1, 1);
+  EXPECT_GT(shallow, latency);
+  EXPECT_NEAR(cycles_in_nested_loops(100, 1), shallow, 3) << "loops that take no turn";
+  EXPECT_GE(cycles_in_nested_loops(100, 1.01), cycles_in_nested_loops(60, 1.01))
+      << "loops that take a turn now and then";
 }
 
 TEST(WarpPathTest, ALoopInALoopTakesAllItsTurns) {
@@ -197,6 +264,59 @@ TEST(WarpPathTest, WhatIsSeldomLoadedIsSeldomWaitedFor) {
   kernel.program[0].leads_to = {1, 22};
   kernel.add(InstructionClass::fp32, {3}, {1}, 1000, true).loop_to(0);
   EXPECT_LT(kernel.cycles(spec) / 1000, spec.alu_latency + 0.02 * spec.l2_latency);
+}
+
+/// Cycles of a turn that loads, and uses what it has loaded in one turn of five, in which all of it
+/// comes from DRAM; in the others it comes from L1.
+double cycles_of_seldom_used_loads(bool in_inner_loop, bool is_passed_on) {
+  ToldLaunch kernel(5, 32);
+  const auto add_use = [&](std::uint32_t value) {
+    kernel.add(InstructionClass::fp32, {3}, {value}, 200, true);
+    for (int k = 0; k < 20; ++k) kernel.add(InstructionClass::integer, {4}, {}, 200);
+  };
+  kernel.add(InstructionClass::integer, {0}, {}, 1);
+  kernel.add(InstructionClass::integer, {4}, {}, in_inner_loop ? 200 : 1, true);
+  kernel.add(InstructionClass::global_load, {1}, {0}, 1000, true);
+  if (is_passed_on) {
+    kernel.add(InstructionClass::move, {2}, {1}, 1000);
+    kernel.program.back().issues = false;
+  }
+  if (in_inner_loop) {
+    kernel.loop_to(2);
+    add_use(is_passed_on ? 2 : 1);
+    kernel.loop_to(1);
+  } else {
+    add_use(is_passed_on ? 2 : 1);
+    const auto end = static_cast<std::uint32_t>(kernel.program.size());
+    kernel.add(InstructionClass::integer, {5}, {5}, 1000, true).loop_to(2);
+    kernel.program[2].leads_to.push_back(end);
+  }
+  kernel.loads.resize(3);
+  kernel.loads[2] = {.requests = 5000, .beyond_l1 = 1000, .at_l2 = 1000, .from_dram = 1000};
+  return kernel.cycles(described_gpu("a100")) / 1000;
+}
+
+TEST(WarpPathTest, AUseInAPartOfTheTurnsMayBeWhereTheLoadGoesFar) {
+  const double waits = described_gpu("a100").dram_latency / 5;
+  for (const bool is_passed_on : {false, true}) {
+    for (const bool in_inner_loop : {false, true}) {
+      const double cycles = cycles_of_seldom_used_loads(in_inner_loop, is_passed_on);
+      EXPECT_GT(cycles, waits) << in_inner_loop << is_passed_on;
+      EXPECT_LT(cycles, waits + 20) << in_inner_loop << is_passed_on;
+    }
+  }
+}
+
+TEST(WarpPathTest, AUseInEachTurnWaitsForTheMeanRequest) {
+  const gpu_spec::GpuSpec spec = described_gpu("a100");
+  ToldLaunch kernel(5, 32);
+  kernel.add(InstructionClass::integer, {0}, {}, 1);
+  kernel.add(InstructionClass::global_load, {1}, {0}, 1000, true);
+  kernel.add(InstructionClass::fp32, {3}, {1}, 1000).loop_to(1);
+  kernel.loads.resize(2);
+  kernel.loads[1] = {.requests = 5000, .beyond_l1 = 1000, .at_l2 = 1000, .from_dram = 1000};
+  const double mean = 0.8 * spec.l1_latency + 0.2 * spec.dram_latency;
+  EXPECT_NEAR(kernel.cycles(spec) / 1000, mean, 3);
 }
 
 /// Cycles of a chain through memory: a load, a store of what it brought, and a load behind that

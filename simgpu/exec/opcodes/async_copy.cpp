@@ -175,6 +175,18 @@ const Lowered* wait(const Lowered* in, Warp& warp) {
   return in + 1;
 }
 
+/// The lanes' copies arrive at these mbarriers, of which neighbours mostly have the same.
+void note_copies(Warp& warp, const std::uint32_t* places, std::int64_t offset) {
+  AsyncCopies& copies = warp.block->async_copies(warp);
+  std::uint32_t last = 0;
+  for (std::uint32_t left = warp.mask; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+    const std::uint32_t place = places[lane] + static_cast<std::uint32_t>(offset);
+    if (left == warp.mask || place != last) copies.arrive_at(place, lane);
+    last = place;
+  }
+}
+
 /// cp.async.mbarrier.arrive: the copies of the thread end now, the latest moment at which nobody
 /// can tell, for the phase cannot end before; so does the arrival, which without .noinc the barrier
 /// did not expect before and does not count.
@@ -186,6 +198,7 @@ const Lowered* arrive_when_copied(const Lowered* in, Warp& warp) {
                                                               in->immediate, nullptr);
   const std::uint32_t* const places = addresses32(warp, in->a);
   note_arrivals(warp, places, in->immediate, warp.mask);
+  note_copies(warp, places, in->immediate);
   std::uint32_t ended = 0;
   for (std::uint32_t left = kCounts ? warp.mask : 0; left != 0; left &= left - 1) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
@@ -339,6 +352,7 @@ void build_arrive(KernelBuilder& builder) {
                    {.cls = counts ? InstructionClass::barrier : InstructionClass::shared_atomic});
   pending.a = barrier.base;
   pending.immediate = barrier.offset;
+  pending.async_step = AsyncStep::commit;
   pending.option = kStrong | kOnMbarrier;
   pending.is_memory = true;
   pending.access_bytes = 8;

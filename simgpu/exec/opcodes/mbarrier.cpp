@@ -1,5 +1,6 @@
 #include "simgpu/exec/mbarrier.h"
 
+#include <bit>
 #include <string>
 
 #include "simgpu/exec/memory_access.h"
@@ -97,6 +98,12 @@ const Lowered* change(const Lowered* in, Warp& warp) {
   return in + 1;
 }
 
+/// The warp's copies that a phase waited for are there.
+void note_wait(const Lowered* in, Warp& warp, std::uint32_t place) {
+  const auto groups_left = warp.block->async_copies(warp).groups_since_arrival(place);
+  if (groups_left) warp.block->traffic().wait_at_mbarrier(in->index, warp.index, *groups_left);
+}
+
 /// a: the barrier; b: the state or the parity of the phase that is waited for.
 const Lowered* wait(const Lowered* in, Warp& warp) {
   const auto offsets = offsets_of(in, warp);
@@ -112,6 +119,10 @@ const Lowered* wait(const Lowered* in, Warp& warp) {
     complete |= static_cast<std::uint32_t>(odd != waited) << lane;
   }
   write_predicate(warp, in->dst, complete);
+  if (complete != 0) {
+    note_wait(in, warp,
+              offsets[std::countr_zero(complete)] + static_cast<std::uint32_t>(in->immediate));
+  }
   each_mbarrier(warp, offsets.data(), in->immediate, complete,
                 [&](BlockCheckers& checkers, std::uint32_t place) {
                   checkers.wait_for_phase(warp.index, place);
@@ -193,7 +204,8 @@ void build_wait(KernelBuilder& builder) {
   const Ref phase = builder.source(std::size_t{2}, parity ? 'i' : 'l');
   const Ref done = builder.destination(std::size_t{0}, 'p');
   emit_on_barrier(builder, &wait, 1, kStrong | kOnMbarrier | (parity ? kParity : 0), phase, phase,
-                  done);
+                  done)
+      .async_step = AsyncStep::wait_phase;
 }
 
 void build_mbarrier(KernelBuilder& builder) {

@@ -23,7 +23,7 @@ constexpr double kLowOccupancy = 0.2;
 constexpr double kMuchArithmetic = 1.5;  // times what the case takes
 
 /// Causes that waste less of a kernel's time cost it nothing: other terms take as long.
-constexpr double kNoticeable = 0.05;
+constexpr double kNoticeable = 0.04;
 
 /// A cause, and the time that it takes by the terms of the model.
 struct Cause {

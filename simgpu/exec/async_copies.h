@@ -56,14 +56,17 @@ class AsyncCopies {
     const auto known = std::ranges::find(arrivals_, place, &Arrival::place);
     if (known != arrivals_.end()) {
       *known = {place, lane, committed_[lane]};
-    } else if (arrivals_.size() < kMost) {
+    } else if (arrivals_.size() < kMostArrivals) {
       arrivals_.push_back({place, lane, committed_[lane]});
     }
   }
-  /// Groups that were closed since copies arrived at the mbarrier; nothing where none did.
+  /// Groups that were closed since copies arrived at the mbarrier; nothing where none did. None
+  /// where there are more mbarriers than are kept: then the last copies may have arrived there.
   std::optional<std::uint32_t> groups_since_arrival(std::uint32_t place) const {
     const auto known = std::ranges::find(arrivals_, place, &Arrival::place);
-    if (known == arrivals_.end()) return std::nullopt;
+    if (known == arrivals_.end()) {
+      return arrivals_.size() < kMostArrivals ? std::nullopt : std::optional<std::uint32_t>(0);
+    }
     return committed_[known->lane] - known->groups;
   }
 
@@ -92,6 +95,8 @@ class AsyncCopies {
 
  private:
   static constexpr std::size_t kFewest = 8;
+  /// More than the stages of any pipeline.
+  static constexpr std::size_t kMostArrivals = 64;
 
   struct Arrival {
     std::uint32_t place;

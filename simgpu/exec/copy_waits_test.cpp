@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "simgpu/exec/async_copies.h"
 #include "simgpu/exec/engine_testing.h"
 
 /// What waits at mbarriers leave under way.
@@ -65,6 +66,14 @@ TEST(CopyWaits, LeaveTheCopiesThatArriveElsewhereLater) {
   using Waits = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
   EXPECT_EQ(waits_of("early", "late"), (Waits{{3, 3}, {3, 0}}));
   EXPECT_EQ(waits_of("late", "early"), (Waits{{3, 0}, {3, 3}}));
+}
+
+TEST(CopyWaits, LeaveNothingWhereCopiesArriveAtMoreMbarriersThanAreKept) {
+  AsyncCopies copies;
+  copies.arrive_at(0, 0);
+  EXPECT_EQ(copies.groups_since_arrival(8), std::nullopt) << "nothing arrived there";
+  for (std::uint32_t place = 8; place < 8 * 1000; place += 8) copies.arrive_at(place, 0);
+  EXPECT_EQ(copies.groups_since_arrival(8 * 1000), 0U);
 }
 
 }  // namespace

@@ -223,45 +223,19 @@ double l1_requests(const Work& work) {
   return work.microseconds(std::max({addresses, tags, data}) * sector_share(work));
 }
 
-/// Time of the load/store pipe of the busiest SM, which L1, shared memory and shuffles share: what
-/// each takes by itself.
-struct LoadStorePipe {
-  double l1, shared, shared_atomics, shuffles;
-
-  explicit LoadStorePipe(const Work& work)
-      : l1(l1_requests(work)),
-        shared(shared_loads_and_stores(work)),
-        shared_atomics(work.microseconds(
-            static_cast<double>(work.counters.shared_atomic_wavefronts) * shared_share(work))),
-        shuffles(pipe_time(work, InstructionClass::warp_exchange, kWarp)) {}
-
-  /// Whoever takes most of the pipe gives it the name, and has the time of all.
-  double time_of(double part) const {
-    const bool is_most = part >= std::max({l1, shared, shared_atomics, shuffles});
-    return is_most ? l1 + shared + shared_atomics + shuffles : part;
-  }
-};
-
 }  // namespace
 
-double shared_time(const Work& work) {
-  const LoadStorePipe pipe(work);
-  return pipe.time_of(pipe.shared);
+double LoadStorePipe::time_of(double part) const {
+  const bool is_most = part >= std::max({l1, shared, shared_atomics, exchange});
+  return is_most ? l1 + shared + shared_atomics + exchange : part;
 }
 
-double shared_atomics_time(const Work& work) {
-  const LoadStorePipe pipe(work);
-  return pipe.time_of(pipe.shared_atomics);
-}
-
-double exchange_time(const Work& work) {
-  const LoadStorePipe pipe(work);
-  return pipe.time_of(pipe.shuffles);
-}
-
-double l1_time(const Work& work) {
-  const LoadStorePipe pipe(work);
-  return pipe.time_of(pipe.l1);
+LoadStorePipe load_store_pipe(const Work& work) {
+  const auto atomics = static_cast<double>(work.counters.shared_atomic_wavefronts);
+  return {.l1 = l1_requests(work),
+          .shared = shared_loads_and_stores(work),
+          .shared_atomics = work.microseconds(atomics * shared_share(work)),
+          .exchange = pipe_time(work, InstructionClass::warp_exchange, kWarp)};
 }
 
 double atomics_time(const Work& work) {
@@ -303,6 +277,7 @@ double dram_time(const Work& work) {
 }
 
 std::map<std::string, double> limiters(const Work& work) {
+  const LoadStorePipe pipe = load_store_pipe(work);
   return {
       {"issue", issue_time(work)},
       {"fp32", fp32_time(work)},
@@ -311,14 +286,14 @@ std::map<std::string, double> limiters(const Work& work) {
       {"integer", integer_time(work)},
       {"special", special_time(work)},
       {"tensor", tensor_time(work)},
-      {"shared", shared_time(work)},
-      {"exchange", exchange_time(work)},
+      {"shared", pipe.time_of(pipe.shared)},
+      {"exchange", pipe.time_of(pipe.exchange)},
       {"constant", constant_time(work)},
-      {"l1", l1_time(work)},
+      {"l1", pipe.time_of(pipe.l1)},
       {"l2", l2_time(work)},
       {"dram", dram_time(work)},
       {"atomics", atomics_time(work)},
-      {"shared_atomics", shared_atomics_time(work)},
+      {"shared_atomics", pipe.time_of(pipe.shared_atomics)},
   };
 }
 

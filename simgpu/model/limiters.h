@@ -31,23 +31,27 @@ double tensor_cycles(const InstructionInfo& instruction, const gpu_spec::GpuSpec
 /// Operations of tensor instructions over the dense tensor rate of their type.
 double tensor_time(const Work& work);
 
-/// One shared-memory wavefront per cycle and SM, a bank conflict being a further one; or, if that
-/// takes longer, the words on their way between banks and registers, 64 or 128 bytes per cycle.
-/// L1, shared memory, its atomics and shuffles take turns on one pipe: whichever of these four
-/// limiters takes most of it by itself has the time of all.
-double shared_time(const Work& work);
-/// Wavefronts of atomics on shared memory.
-double shared_atomics_time(const Work& work);
-/// Values that lanes of a warp get from each other's registers (shuffles): 32 per cycle and SM.
-double exchange_time(const Work& work);
+/// What takes turns on the load/store pipe of the busiest SM, each by itself.
+struct LoadStorePipe {
+  /// L1 takes the addresses of 16 or 32 lanes, looks up one 128-byte line and delivers 64 or 128
+  /// bytes per cycle and SM, by generation; whichever takes longest. A scattered request takes up
+  /// to 32, and bytes that several lanes ask for are delivered to each.
+  double l1 = 0;
+  /// One shared-memory wavefront per cycle and SM, a bank conflict being a further one; or, if that
+  /// takes longer, the words on their way between banks and registers, 64 or 128 bytes per cycle.
+  double shared = 0;
+  double shared_atomics = 0;  ///< wavefronts of atomics on shared memory
+  /// Values that lanes of a warp get from each other's registers (shuffles): 32 per cycle and SM.
+  double exchange = 0;
+
+  /// Of one of these: whichever takes most of the pipe has the time of all.
+  double time_of(double part) const;
+};
+LoadStorePipe load_store_pipe(const Work& work);
 /// Words that the constant cache gives out one after the other, one per cycle and SM, beyond the
 /// first of each load: that comes with the instruction's issue, as operands do that all lanes
 /// share.
 double constant_time(const Work& work);
-/// L1 takes the addresses of 16 or 32 lanes, looks up one 128-byte line and delivers 64 or 128
-/// bytes per cycle and SM, by generation; whichever takes longest. A scattered request takes up
-/// to 32, and bytes that several lanes ask for are delivered to each.
-double l1_time(const Work& work);
 /// Global atomics that have to wait for each other in L2: those on the busiest address, or those in
 /// the busiest slice.
 double atomics_time(const Work& work);

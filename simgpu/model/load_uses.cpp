@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simgpu/model/basic_blocks.h"
+
 namespace simgpu::model {
 namespace {
 
@@ -13,15 +15,10 @@ constexpr double kEachTime = 0.99;
 LoadUses::LoadUses(const Work& work) : work_(work) {
   const std::size_t size = work.program.size();
   for (std::size_t first = 0; first < size;) {
-    std::size_t last = first;
-    std::uint64_t times = 0;
-    do {
-      times = std::max(times, work.executed[last].warps);
-      ++last;
-    } while (last < size && !work.program[last].starts_block);
-    block_of_.resize(last, static_cast<std::uint32_t>(first));
-    times_.resize(last, static_cast<double>(times));
-    first = last;
+    const std::size_t end = end_of_block(work.program, first);
+    block_of_.resize(end, static_cast<std::uint32_t>(first));
+    times_.resize(end, static_cast<double>(entries(work.executed, first, end)));
+    first = end;
   }
 }
 

@@ -6,8 +6,11 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <unordered_set>
 #include <utility>
+
+#include "simgpu/model/basic_blocks.h"
 
 namespace simgpu::model {
 namespace {
@@ -40,15 +43,10 @@ std::vector<Node> executed_blocks(std::span<const InstructionInfo> program,
   std::vector<Node> nodes;
   std::vector<std::uint32_t> node_of(program.size(), kNone);
   for (std::size_t first = 0; first < program.size();) {
-    Node node;
-    std::size_t last = first;
-    std::uint64_t count = 0;
-    do {
-      count = std::max(count, executed[last].warps);  // 0 for those that lowering has added
-      node.waits = node.waits || waits_for_copies(program[last]);
-      ++last;
-    } while (last < program.size() && !program[last].starts_block);
-    if (count != 0) {
+    const std::size_t last = end_of_block(program, first);
+    if (const std::uint64_t count = entries(executed, first, last); count != 0) {
+      Node node;
+      node.waits = std::ranges::any_of(program.subspan(first, last - first), waits_for_copies);
       node.code.push_back({first, last, 1});
       node.times = static_cast<double>(count) / warps;
       node_of[first] = static_cast<std::uint32_t>(nodes.size());
@@ -252,6 +250,12 @@ std::uint32_t head_of(const std::vector<Node>& nodes, const Nodes& loop) {
   return loop.front();
 }
 
+/// Whether a component is a loop: one node alone may be none.
+bool is_loop(const std::vector<Node>& nodes, const Nodes& component, std::uint32_t head) {
+  const Nodes& successors = nodes[head].successors;
+  return component.size() > 1 || std::ranges::find(successors, head) != successors.end();
+}
+
 /// Makes steps of nodes, each component behind those that lead to it.
 class Nest {
  public:
@@ -268,7 +272,7 @@ class Nest {
       parts.pop_back();
       const std::uint32_t head = head_of(nodes_, part);
       const double times = nodes_[head].times / turns;
-      const bool loops = is_loop(part, head);
+      const bool loops = is_loop(nodes_, part, head);
       if (loops && std::abs(times - 1) > kNoTurn) {
         steps.push_back(loop_of(std::move(part), head, times, depth));
         continue;
@@ -285,11 +289,6 @@ class Nest {
   static std::vector<Nodes> reversed(std::vector<Nodes> parts) {
     std::ranges::reverse(parts);
     return parts;
-  }
-
-  bool is_loop(const Nodes& component, std::uint32_t head) const {
-    const Nodes& successors = nodes_[head].successors;
-    return component.size() > 1 || std::ranges::find(successors, head) != successors.end();
   }
 
   Step straight(std::uint32_t node, double times) const {
@@ -323,7 +322,7 @@ class LoopFinder {
  public:
   explicit LoopFinder(const std::vector<Node>& nodes) : nodes_(nodes), components_(nodes) {}
 
-  std::vector<Loop> run() {
+  std::optional<std::vector<Loop>> run() {
     Nodes all(nodes_.size());
     std::iota(all.begin(), all.end(), 0);
     std::vector<Nodes> open = {std::move(all)};
@@ -332,14 +331,12 @@ class LoopFinder {
       open.pop_back();
       for (Nodes& component : components_.of(members)) {
         const std::uint32_t head = head_of(nodes_, component);
-        const Nodes& successors = nodes_[head].successors;
-        const bool loops =
-            component.size() > 1 || std::ranges::find(successors, head) != successors.end();
-        if (!loops) continue;
+        if (!is_loop(nodes_, component, head)) continue;
         add_ways_back(component, head);
         add(component, head);
         std::erase(component, head);
-        if (blocks_ < kMostBlocks) open.push_back(std::move(component));
+        open.push_back(std::move(component));
+        if (blocks_ >= kMostBlocks) return std::nullopt;
       }
     }
     std::ranges::stable_sort(loops_, {}, [](const Loop& loop) { return loop.blocks.size(); });
@@ -347,7 +344,7 @@ class LoopFinder {
   }
 
  private:
-  /// That are looked at for all loops together: beyond, loops are not looked into.
+  /// That are looked at for all loops together.
   static constexpr std::size_t kMostBlocks = 1 << 20;
 
   /// The loops that go back to the head from one block each, but for the component itself.
@@ -390,8 +387,8 @@ class LoopFinder {
 
 }  // namespace
 
-std::vector<Loop> find_loops(std::span<const InstructionInfo> program,
-                             std::span<const ExecutionCount> executed) {
+std::optional<std::vector<Loop>> find_loops(std::span<const InstructionInfo> program,
+                                            std::span<const ExecutionCount> executed) {
   const std::vector<Node> nodes = executed_blocks(program, executed, 1);
   return LoopFinder(nodes).run();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,8 +43,9 @@ struct Loop {
 
 /// All loops of what was executed, those in a loop before it. Ways back to the same head are loops
 /// of their own where they go through fewer blocks: a block may wait in a loop of its own at the
-/// head of another.
-std::vector<Loop> find_loops(std::span<const InstructionInfo> program,
-                             std::span<const ExecutionCount> executed);
+/// head of another. Nothing where there are so many, in each other, that nobody wrote them to be
+/// understood.
+std::optional<std::vector<Loop>> find_loops(std::span<const InstructionInfo> program,
+                                            std::span<const ExecutionCount> executed);
 
 }  // namespace simgpu::model

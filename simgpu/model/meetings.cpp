@@ -2,20 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
+
+#include "simgpu/model/basic_blocks.h"
 
 namespace simgpu::model {
 namespace {
 
-/// Of the basic block that begins with an instruction. What lowering has added is not counted.
+/// Of the basic block that begins with an instruction.
 double executions(std::size_t begin, const Work& work) {
-  std::uint64_t most = 0;
-  std::size_t i = begin;
-  do {
-    most = std::max(most, work.executed[i].warps);
-    ++i;
-  } while (i < work.program.size() && !work.program[i].starts_block);
-  return static_cast<double>(most);
+  return static_cast<double>(entries(work.executed, begin, end_of_block(work.program, begin)));
 }
 
 /// A poll ends as often as warps come to it.

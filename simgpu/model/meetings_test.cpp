@@ -161,6 +161,33 @@ TEST(Meetings, AreWaitsAtTheHeadOfAnotherLoop) {
   EXPECT_EQ(meetings(kernel), kTurns + 1);
 }
 
+// Thousands of instructions pass on what the look has found, each behind the one that reads it.
+TEST(Meetings, AreFoundInOneRoundThroughALoopWhateverItsOrder) {
+  constexpr std::uint32_t kLong = 20'000, kFirst = 100;
+  std::vector<Part> parts;
+  for (std::uint32_t i = 0; i < kLong; ++i) {
+    parts.push_back({InstructionClass::integer, {kFirst + i}, {kFirst + i + 1}});
+  }
+  parts.push_back({InstructionClass::shared_load, {kFirst + kLong}, {2}});
+  parts.push_back({InstructionClass::control, {}, {kFirst}});
+  EXPECT_EQ(meetings_in_loop_of(parts), kTurns);
+}
+
+// So many loops, one in the other, are not looked into: they must hide no wait.
+TEST(Meetings, AreNotHiddenByLoopsAroundThem) {
+  constexpr std::uint32_t kLoops = 2000;
+  ToldLaunch kernel(108, 1024, 64);
+  for (std::uint32_t i = 0; i < kLoops; ++i) {
+    kernel.add(InstructionClass::integer, {10 + i}, {}, 1, i > 0);
+  }
+  poll(kernel, InstructionClass::shared_load, 1);
+  for (std::uint32_t i = kLoops; i-- > 0;) {
+    kernel.add(InstructionClass::control, {}, {10 + i}, 1, true);
+    kernel.loop_to(i);
+  }
+  EXPECT_EQ(meetings(kernel), kTurns);
+}
+
 TEST(Meetings, TakeTheSameTimeWhateverTheWarpsMeetBy) {
   const gpu_spec::GpuSpec spec = described_gpu("a100");
   const double by_barriers =

@@ -192,6 +192,16 @@ void two_streams() {
 #include "RL0315.inc"
 }
 
+void pinned_source() {
+  constexpr int bytes = kThreads * sizeof(float);
+  float* pinned = nullptr;
+  float* const table = zeros<float>(kThreads);
+  cudaMallocHost(&pinned, bytes);
+  cudaStream_t stream = nullptr;
+#include "RL0320.inc"
+  cudaFreeHost(pinned);
+}
+
 __global__ void neighbours(int* data) {
   const unsigned i = threadIdx.x;
 #include "RL0316.inc"
@@ -306,6 +316,7 @@ const Example kExamples[] = {
     {"RL0318",
      [] { sums_of_neighbours<<<1, kThreads>>>(zeros<float>(kThreads), zeros<float>(kThreads)); }},
     {"RL0319", [] { jumps_over_its_end<<<1, 32>>>(zeros<float>(8), zeros<float>(32), 8); }},
+    {"RL0320", pinned_source},
     {"RL0501", [] { uncoalesced<<<1, 32>>>(zeros<float>(32 * 64), zeros<float>(32), 64, 0); }},
     {"RL0502", [] { bank_conflicts<<<1, 32>>>(zeros<float>(32), 1); }},
     {"RL0503", [] { two_ways<<<1, 32>>>(); }},

@@ -376,7 +376,7 @@ CudaError blas_operation(Device& device, wire::Reader& reader, wire::Writer& wri
   const bool returns = request.routine == Routine::dot || request.routine == Routine::nrm2;
   if (returns && request.result_address == 0) {
     device.synchronize(device.timeline().ready(request.stream));
-    device.timeline().host_waited_for_stream(request.stream);
+    device.host_waited_for_stream(request.stream);
   }
   writer.put(result);
   return error;

@@ -3,29 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstring>
 #include <stdexcept>
-#include <string_view>
 #include <thread>
 #include <utility>
 
 #include "simgpu/counters/l2_cache.h"
-#include "simgpu/device/dram_rows.h"
 
 namespace simgpu {
 namespace {
 
-using protocol::CopyRequest;
-using protocol::DeviceCopyRequest;
-using protocol::FillRequest;
-
 constexpr std::size_t kMostAllocations =
     1'000'000;  // bounds our own bookkeeping, not the GPU's memory
 constexpr std::size_t kMostPools = 1024;
-constexpr double kTransferLatencyUs = 1.3;  // first byte over PCIe after submission
-constexpr double kDeviceOperationUs = 1.5;  // a small copy or fill on the device
 
 DeviceOptions completed(DeviceOptions options, const gpu_spec::GpuSpec& gpu) {
   if (options.workers == 0) options.workers = std::max(1u, std::thread::hardware_concurrency());
@@ -38,61 +28,6 @@ const char* const kFromPool = "cudaMallocAsync";
 
 std::uint64_t room(std::uint64_t limit, std::uint64_t taken) {
   return limit - std::min(limit, taken);
-}
-
-std::uint64_t packed_bytes(std::uint64_t width, std::uint64_t height) { return width * height; }
-
-/// Calls visit(address, count) for each run of packed bytes [offset, offset + count) within a row.
-template <typename Visit>
-void for_each_row(const CopyRequest& request, std::uint64_t offset, std::uint64_t count,
-                  Visit visit) {
-  if (request.height == 1 || request.pitch == request.width) {
-    visit(request.address + offset, std::uint64_t{0}, count);
-    return;
-  }
-  std::uint64_t done = 0;
-  while (done < count) {
-    const std::uint64_t row = (offset + done) / request.width;
-    const std::uint64_t column = (offset + done) % request.width;
-    const std::uint64_t run = std::min(request.width - column, count - done);
-    visit(request.address + row * request.pitch + column, done, run);
-    done += run;
-  }
-}
-
-/// What a copy or a fill touches; nothing of one with very many rows.
-std::vector<StreamRaces::Range> ranges_of(std::uint64_t address, std::uint64_t pitch,
-                                          std::uint64_t width, std::uint64_t height, bool writes) {
-  constexpr std::uint64_t kMostRows = 4096;
-  std::vector<StreamRaces::Range> ranges;
-  for (std::uint64_t row = 0; row < height && height <= kMostRows; ++row) {
-    const std::uint64_t begin = address + row * pitch;
-    ranges.push_back({begin, begin + width, writes});
-  }
-  return ranges;
-}
-
-/// Whether a fill's rows consist of elements, each at a multiple of its size.
-bool has_whole_elements(const FillRequest& request) {
-  const std::uint64_t size = request.element_bytes;
-  if (size != 1 && size != 2 && size != 4) return false;
-  const bool rows = request.height <= 1 || request.pitch % size == 0;
-  return request.address % size == 0 && request.width % size == 0 && rows;
-}
-
-void fill_row(DeviceMemory& memory, const FillRequest& request, std::uint64_t address) {
-  if (request.element_bytes == 1) {
-    memory.fill(address, static_cast<std::uint8_t>(request.value), request.width);
-    return;
-  }
-  std::array<std::byte, 4096> elements;  // a whole number of them
-  for (std::size_t i = 0; i < elements.size(); i += request.element_bytes) {
-    std::memcpy(elements.data() + i, &request.value, request.element_bytes);
-  }
-  for (std::uint64_t done = 0; done < request.width; done += elements.size()) {
-    const auto count = std::min<std::uint64_t>(elements.size(), request.width - done);
-    memory.write(address + done, std::span(elements).first(count));
-  }
 }
 
 /// A node of a graph that follows another starts sooner than a kernel that the host launches.
@@ -253,7 +188,7 @@ CudaError Device::release(std::uint64_t address) {
   }
   if (!from_pool) {  // cudaFree waits for the device
     synchronize(timeline_.all_done());
-    timeline_.host_waited_for_all();
+    host_waited_for_all();
   }
   memory_.release(address);
   log_.add(AllocationRecord{.address = address,
@@ -269,6 +204,7 @@ CudaError Device::release(std::uint64_t address) {
 CudaError Device::release_pinned(std::uint64_t address) {
   if (pinned_.erase(address) == 0) return CudaError::invalid_value;
   timeline_.spend(ApiCost::kAllocate);
+  report_changed_sources();
   synchronize(timeline_.all_done());
   memory_.release(address);
   return CudaError::success;
@@ -276,6 +212,7 @@ CudaError Device::release_pinned(std::uint64_t address) {
 
 void Device::release_guest() {
   report_unasked();
+  report_changed_sources();
   for (const auto& [address, allocation] : guest_allocations_) memory_.release(address);
   guest_allocations_.clear();
   for (const std::uint64_t address : pinned_) memory_.release(address);
@@ -296,6 +233,7 @@ void Device::release_guest() {
   timeline_.wait_until(timeline_.all_done());
   timeline_.forget_handles();
   stream_races_.forget_all();
+  copy_sources_.forget_all();
   unordered_work_.forget_all();
   has_callers_work_ = has_late_inputs_ = false;
   output_.clear();
@@ -315,160 +253,6 @@ CudaError Device::set_heap_bytes(std::uint64_t bytes) {
   return heap_.resize(bytes) ? CudaError::success : CudaError::invalid_value;
 }
 
-Picoseconds Device::copy_time(double bytes, double bytes_per_second) const {
-  return picoseconds(bytes_per_second > 0 ? bytes / bytes_per_second * 1e6 : 0);
-}
-
-void Device::record_memory(const char* kind, std::uint64_t bytes, std::uint64_t destination,
-                           std::uint64_t stream, Picoseconds start, Picoseconds duration) {
-  constexpr std::uint64_t kBytesOfAnInstruction = 256;
-  host_work_ += bytes / kBytesOfAnInstruction;
-  log_.add(MemoryRecord{.sequence = log_.next_sequence(),
-                        .kind = kind,
-                        .bytes = bytes,
-                        .start_us = microseconds(start),
-                        .time_us = microseconds(duration),
-                        .destination = destination,
-                        .stream = timeline_.stream_number(stream)});
-}
-
-CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
-  timeline_.spend(ApiCost::kCopy);
-  if (!timeline_.has_stream(request.stream)) return CudaError::invalid_resource_handle;
-  const char* what = to_device ? "a copy to the device" : "a copy from the device";
-  if (!range_is_valid(what, request.address, request.pitch, request.width, request.height)) {
-    return CudaError::invalid_value;
-  }
-  const std::uint64_t bytes = packed_bytes(request.width, request.height);
-  if (bytes == 0) return CudaError::success;
-  if (to_device) unsettle();
-  if (!to_device) report_unwritten(request);
-  const Picoseconds duration = picoseconds(kTransferLatencyUs) +
-                               copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second);
-  const auto engine =
-      to_device ? Timeline::Engine::copy_to_device : Timeline::Engine::copy_from_device;
-  std::vector<StreamRaces::Range> ranges =
-      ranges_of(request.address, request.pitch, request.width, request.height, to_device);
-  const Picoseconds start = issue(request.stream, engine, duration, places_of(ranges));
-  if (watches(request.stream)) note_work({.name = what, .ranges = std::move(ranges)});
-  if (request.asynchronous == 0) {
-    synchronize(start + duration);
-    timeline_.host_waited_for_stream(request.stream);
-  }
-  record_memory(to_device ? "copy host to device" : "copy device to host", bytes,
-                to_device ? request.address : 0, request.stream, start, duration);
-  return CudaError::success;
-}
-
-void Device::write_packed(const CopyRequest& request, std::uint64_t offset,
-                          std::span<const std::byte> bytes) {
-  if (!has_room_to_store(request.address, bytes.size())) return;
-  for_each_row(request, offset, bytes.size(),
-               [&](std::uint64_t address, std::uint64_t at, std::uint64_t count) {
-                 memory_.write(address, bytes.subspan(at, count));
-               });
-}
-
-void Device::read_packed(const CopyRequest& request, std::uint64_t offset,
-                         std::span<std::byte> bytes) {
-  for_each_row(request, offset, bytes.size(),
-               [&](std::uint64_t address, std::uint64_t at, std::uint64_t count) {
-                 memory_.read(address, bytes.subspan(at, count));
-               });
-}
-
-/// Vast memory has no room for all of it. What is not stored is as what a launch leaves out that
-/// takes too long: nobody knows what follows from it.
-bool Device::has_room_to_store(std::uint64_t address, std::uint64_t bytes) {
-  constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
-  const Allocation* const allocation = memory_.find(address);
-  if (allocation == nullptr || !allocation->is_vast) return true;
-  stored_to_vast_ += bytes;
-  is_cut_short_ = is_cut_short_ || stored_to_vast_ > kMostBytes;
-  return stored_to_vast_ <= kMostBytes;
-}
-
-CudaError Device::copy_on_device(const DeviceCopyRequest& request) {
-  timeline_.spend(ApiCost::kCopy);
-  if (!timeline_.has_stream(request.stream)) return CudaError::invalid_resource_handle;
-  if (!range_is_valid("a copy on the device writes and", request.destination,
-                      request.destination_pitch, request.width, request.height) ||
-      !range_is_valid("a copy on the device reads and", request.source, request.source_pitch,
-                      request.width, request.height)) {
-    return CudaError::invalid_value;
-  }
-  const std::uint64_t bytes = packed_bytes(request.width, request.height);
-  if (bytes == 0) return CudaError::success;
-  unsettle();
-  const bool to_host = is_shared_with_host(memory_, request.destination);
-  const bool from_host =
-      comes_from_host(memory_, written_by_host(), request.source,
-                      request.source_pitch * (request.height - 1) + request.width);
-  const bool has_room = has_room_to_store(request.destination, bytes);
-  for (std::uint64_t row = 0; row < request.height && has_room; ++row) {
-    memory_.copy(request.destination + row * request.destination_pitch,
-                 request.source + row * request.source_pitch, request.width);
-  }
-  const std::uint64_t rows = request.height - 1;
-  keep_managed({{request.source, request.source_pitch * rows + request.width},
-                {request.destination, request.destination_pitch * rows + request.width}});
-  const bool stays_on_device = !to_host && !from_host;
-  const DramRows from{request.source, request.source_pitch, request.width, request.height};
-  const DramRows to{request.destination, request.destination_pitch, request.width, request.height};
-  const Picoseconds duration =
-      stays_on_device ? picoseconds(device_operation_us() + copy_us(from, to, gpu_))
-                      : picoseconds(kTransferLatencyUs) +
-                            copy_time(static_cast<double>(bytes), gpu_.pcie_bytes_per_second);
-  std::vector<StreamRaces::Range> ranges = ranges_of(request.destination, request.destination_pitch,
-                                                     request.width, request.height, true);
-  const auto read =
-      ranges_of(request.source, request.source_pitch, request.width, request.height, false);
-  ranges.insert(ranges.end(), read.begin(), read.end());
-  const Picoseconds start =
-      issue(request.stream, Timeline::Engine::compute, duration, places_of(ranges));
-  if (watches(request.stream)) {
-    note_work({.name = "a copy on the device", .ranges = std::move(ranges)});
-  }
-  record_memory(copy_kind(to_host, from_host), bytes, to_host ? 0 : request.destination,
-                request.stream, start, duration);
-  log_.count_given(LaunchChoices::kOfAnOperation);
-  return CudaError::success;
-}
-
-CudaError Device::fill(const FillRequest& request) {
-  timeline_.spend(ApiCost::kLaunch);
-  if (!timeline_.has_stream(request.stream)) return CudaError::invalid_resource_handle;
-  if (!range_is_valid("a memset", request.address, request.pitch, request.width, request.height)) {
-    return CudaError::invalid_value;
-  }
-  const std::uint64_t bytes = packed_bytes(request.width, request.height);
-  if (bytes == 0) return CudaError::success;
-  if (!has_whole_elements(request)) return CudaError::invalid_value;
-  unsettle();
-  const Allocation* const filled = memory_.find(request.address);
-  // Zeros take no pages, except where they replace what repeats.
-  const bool is_free = request.value == 0 && request.element_bytes == 1 && !filled->repeats;
-  const bool has_room = is_free || has_room_to_store(request.address, bytes);
-  for (std::uint64_t row = 0; row < request.height && has_room; ++row) {
-    fill_row(memory_, request, request.address + row * request.pitch);
-  }
-  keep_managed({{request.address, request.pitch * (request.height - 1) + request.width}});
-  const DramRows rows{request.address, request.pitch, request.width, request.height};
-  const Picoseconds duration = picoseconds(device_operation_us() + fill_us(rows, gpu_));
-  std::vector<StreamRaces::Range> ranges =
-      ranges_of(request.address, request.pitch, request.width, request.height, true);
-  const Picoseconds start =
-      issue(request.stream, Timeline::Engine::compute, duration, places_of(ranges));
-  if (watches(request.stream)) note_work({.name = "a memset", .ranges = std::move(ranges)});
-  record_memory("set", bytes, request.address, request.stream, start, duration);
-  log_.count_given(LaunchChoices::kOfAnOperation);
-  return CudaError::success;
-}
-
-double Device::device_operation_us() const {
-  return follows_work_ ? GraphCost::kNode : kDeviceOperationUs;
-}
-
 void Device::begin_node(Picoseconds from, bool follows_work, StreamRaces::Node node) {
   timeline_.begin_node(from);
   node_ = std::move(node);
@@ -484,7 +268,6 @@ Picoseconds Device::end_node() {
 void Device::synchronize(Picoseconds until) {
   timeline_.wait_until(until);
   for (auto& [number, pool] : pools_) pool.synchronized();
-  stream_races_.drop_done(timeline_.order());
 }
 
 std::string Device::take_output() { return std::exchange(output_, {}); }

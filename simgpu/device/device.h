@@ -13,6 +13,7 @@
 
 #include "simgpu/counters/sector_cache.h"
 #include "simgpu/device/activity_log.h"
+#include "simgpu/device/copy_sources.h"
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/device/executable_graph.h"
 #include "simgpu/device/host_objects.h"
@@ -154,6 +155,12 @@ class Device {
   /// Launches so far that did not execute, because one like them had told their outcome.
   std::uint64_t repeats() const { return repeats_; }
   void synchronize(Picoseconds until);
+  // What the host does from now on comes behind this work.
+  void host_waited_for_stream(std::uint64_t stream);
+  void host_waited_for_event(std::uint64_t event);
+  void host_waited_for_all();
+  /// A function of the host runs on a stream, or as a node of a graph.
+  void host_function_runs(std::uint64_t stream);
   /// What launch() would refuse, with its finding.
   CudaError check_launch(const protocol::LaunchMessage& message, std::size_t parameter_bytes);
 
@@ -262,6 +269,10 @@ class Device {
   void report_leaks();
   void report_unasked();
   void report_unwritten(const protocol::CopyRequest& request);
+  void note_host_side(const CopySources::Rows& rows, bool is_read_later, bool is_written);
+  void report_changed_sources();
+  void report(const std::vector<CopySources::Change>& changes);
+  void forget_done();
   std::string describe_pointer(std::uint64_t address) const;
   bool range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,
                       std::uint64_t width, std::uint64_t height);
@@ -308,6 +319,7 @@ class Device {
   std::uint64_t graphs_kept_ = 0;
   HostObjects host_objects_;
   StreamRaces stream_races_;
+  CopySources copy_sources_;
   UnorderedWork unordered_work_;
   KnownLaunches known_launches_;
   LaunchChoices launch_choices_;

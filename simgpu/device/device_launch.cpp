@@ -402,6 +402,7 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.time = predict_time(record.counters, timed, program, timed_gpu());
   record.time.wave_quantisation = wave_quantisation(shape, timed_gpu());
   add_host_traffic(host, timed_gpu(), record.time);
+  if (host.pinned_bytes > 0) copy_sources_.forget_all();
   record.failed = result.status != LaunchStatus::ok;
   record.sampled = result.sampled_blocks != 0;
   record.at_least = result.at_least;
@@ -473,6 +474,7 @@ CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t 
                         : compute_us >= dram_us         ? kernel.flop_type
                                                         : "dram";
   add_host_traffic(kernel.host, timed_gpu(), record.time);
+  if (kernel.host.pinned_bytes > 0) copy_sources_.forget_all();
   log_.count_given(LaunchChoices::kOfARoutine);
   const bool is_told = kernel.touched && (wants_places() || watches(stream));
   std::vector<StreamRaces::Range> touched;

@@ -32,4 +32,32 @@ Picoseconds Device::issue(std::uint64_t stream, Timeline::Engine engine, Picosec
   return start;
 }
 
+void Device::host_waited_for_stream(std::uint64_t stream) {
+  report_changed_sources();
+  timeline_.host_waited_for_stream(stream);
+  forget_done();
+}
+
+void Device::host_waited_for_event(std::uint64_t event) {
+  report_changed_sources();
+  timeline_.host_waited_for_event(event);
+  forget_done();
+}
+
+void Device::host_waited_for_all() {
+  report_changed_sources();
+  timeline_.host_waited_for_all();
+  forget_done();
+}
+
+void Device::forget_done() {
+  stream_races_.drop_done(timeline_.order());
+  copy_sources_.drop_done(timeline_.order());
+}
+
+void Device::host_function_runs(std::uint64_t stream) {
+  report_changed_sources();
+  copy_sources_.drop_before(stream, node_, timeline_.order());
+}
+
 }  // namespace simgpu

@@ -80,6 +80,7 @@ void Device::mark() {
 }
 
 Activity Device::collect() {
+  report_changed_sources();
   timeline_.wait_until(timeline_.all_done());
   Activity activity = log_.activity();
   activity.elapsed_us = microseconds(timeline_.now() - marked_at_);

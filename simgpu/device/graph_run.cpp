@@ -98,6 +98,9 @@ CudaError GraphRun::perform(const GraphNode& node) {
       return device_.timeline().record_event(reader.get<std::uint64_t>(), stream_);
     case GraphNodeKind::event_wait:
       return device_.timeline().stream_wait(stream_, reader.get<std::uint64_t>());
+    case GraphNodeKind::host:
+      device_.host_function_runs(stream_);
+      return CudaError::success;
     default:
       return CudaError::success;
   }

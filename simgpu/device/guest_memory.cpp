@@ -104,7 +104,7 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
     case Operation::device_synchronize:
       device_.timeline().spend(ApiCost::kSynchronize);
       device_.synchronize(device_.timeline().all_done());
-      device_.timeline().host_waited_for_all();
+      device_.host_waited_for_all();
       return device_.fault();
     case Operation::get_stack_limit:
       writer.put(std::uint64_t{device_.stack_bytes()});

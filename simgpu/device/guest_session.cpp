@@ -365,12 +365,12 @@ CudaError GuestSession::stream_operation(Operation operation, wire::Reader& read
     case Operation::stream_synchronize:
       timeline.spend(ApiCost::kSynchronize);
       device_.synchronize(timeline.ready(stream));
-      timeline.host_waited_for_stream(stream);
+      device_.host_waited_for_stream(stream);
       return device_.fault();
     case Operation::stream_query:
       timeline.spend(ApiCost::kEvent);
       if (timeline.ready(stream) > timeline.now()) return CudaError::not_ready;
-      timeline.host_waited_for_stream(stream);
+      device_.host_waited_for_stream(stream);
       return CudaError::success;
     default:
       writer.put(static_cast<std::uint32_t>(timeline.stream_blocking(stream).value_or(true)));
@@ -414,12 +414,12 @@ CudaError GuestSession::event_operation(Operation operation, wire::Reader& reade
   if (operation == Operation::event_synchronize) {
     timeline.spend(ApiCost::kSynchronize);
     device_.synchronize(*time);
-    timeline.host_waited_for_event(event);
+    device_.host_waited_for_event(event);
     return device_.fault();
   }
   timeline.spend(ApiCost::kEvent);
   if (*time > timeline.now()) return CudaError::not_ready;
-  timeline.host_waited_for_event(event);
+  device_.host_waited_for_event(event);
   return CudaError::success;
 }
 

@@ -178,6 +178,8 @@ struct HostCall {
 struct CopyRequest {
   std::uint64_t address = 0;
   std::uint64_t pitch = 0, width = 0, height = 0;
+  std::uint64_t host = 0;  ///< where the host's side lies
+  std::uint64_t host_pitch = 0, host_width = 0;
   std::uint64_t stream = 0;
   std::uint32_t asynchronous = 0;       ///< the caller does not wait (pinned host memory)
   std::uint32_t asynchronous_call = 0;  ///< cudaMemcpyAsync, whether the caller waits or not

@@ -83,12 +83,11 @@ bool any_pair(const StreamRaces::Work& first, const StreamRaces::Work& second, c
   });
 }
 
-std::string stream_in_words(const StreamRaces::Work& work) {
-  return work.stream_number == 0 ? std::string(kDefaultStream)
-                                 : fmt::format("stream {}", work.stream_number);
-}
-
 }  // namespace
+
+std::string stream_in_words(std::uint64_t stream_number) {
+  return stream_number == 0 ? "the default stream" : fmt::format("stream {}", stream_number);
+}
 
 std::optional<StreamRaces::Conflict> StreamRaces::conflict(const Work& earlier, const Work& later) {
   std::optional<Conflict> found;
@@ -115,7 +114,7 @@ Finding StreamRaces::off_the_callers_stream(const Work& earlier, const Work& lat
   const Work& work = starts_early ? later : earlier;
   const bool writes = starts_early ? conflict.later_writes : conflict.earlier_writes;
   const char* verb = work.frees ? "frees" : writes ? "writes" : "reads";
-  const std::string stream = stream_in_words(work);
+  const std::string stream = stream_in_words(work.stream_number);
   const bool gives_stream = (starts_early ? earlier : later).stream_number != 0;
   const char* callers = gives_stream ? "the stream that the function is given" : kDefaultStream;
   Finding race;
@@ -154,7 +153,8 @@ Finding StreamRaces::finding(const Work& earlier, const Work& later, const Confl
     AccessSite at;
     if (work.kernel != nullptr) at = site_of(*work.kernel, pc);
     at.by_thread = false;
-    const std::string where = of_graph ? "a node of a graph" : "on " + stream_in_words(work);
+    const std::string where =
+        of_graph ? "a node of a graph" : "on " + stream_in_words(work.stream_number);
     at.action = fmt::format("{}, {}, {} it", work.name, where, verb_of(work, writes));
     return at;
   };
@@ -173,10 +173,10 @@ Finding StreamRaces::finding(const Work& earlier, const Work& later, const Confl
         race.object);
     return race;
   }
-  race.message =
-      fmt::format("{} on {} {} what {} on {} {}, and nothing orders the two: {}", later.name,
-                  stream_in_words(later), verb_of(later, conflict.later_writes), earlier.name,
-                  stream_in_words(earlier), verb(conflict.earlier_writes), race.object);
+  race.message = fmt::format(
+      "{} on {} {} what {} on {} {}, and nothing orders the two: {}", later.name,
+      stream_in_words(later.stream_number), verb_of(later, conflict.later_writes), earlier.name,
+      stream_in_words(earlier.stream_number), verb(conflict.earlier_writes), race.object);
   return race;
 }
 

@@ -14,6 +14,9 @@
 
 namespace simgpu {
 
+/// "stream 2", "the default stream"
+std::string stream_in_words(std::uint64_t stream_number);
+
 /// Finds work on two streams (RL0315), or nodes of one graph (RL0317), that touch the same memory
 /// without order, some of it by writing; and work that is not ordered with the stream of whoever
 /// calls the program's function (RL0325). What it keeps is bounded: of very much work that nothing

@@ -165,6 +165,9 @@ protocol::CopyRequest host_request(const Copy& copy) {
           .pitch = to_device ? copy.destination_pitch : copy.source_pitch,
           .width = copy.width,
           .height = copy.height,
+          .host = address_of(host),
+          .host_pitch = to_device ? copy.source_pitch : copy.destination_pitch,
+          .host_width = copy.width,
           .stream = stream_number(copy.stream),
           .asynchronous = copy.asynchronous && pinned ? 1u : 0u,
           .asynchronous_call = copy.asynchronous ? 1u : 0u};

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "simgpu/limiter.h"
+
 /// Plain values that leave the simulated GPU: what a launch did, what was found wrong, how long it
 /// took.
 namespace simgpu {
@@ -138,9 +140,9 @@ void add_scaled(KernelCounters& sum, const KernelCounters& block, std::uint64_t 
 /// How the predicted time of a launch came about; every term in microseconds.
 struct TimeBreakdown {
   double total_us = 0;
-  std::string limiter;  ///< key of `terms` that is the largest, or "latency", "launch"
-  std::map<std::string, double> terms;  ///< "issue", "fp32", "shared", "l2", "dram", "latency" …
-  double wave_quantisation = 1;         ///< whole waves over fractional waves, >= 1
+  std::optional<Limiter> limiter;  ///< the largest of `terms`, or the launch; nothing: unknown
+  LimiterTimes terms;
+  double wave_quantisation = 1;  ///< whole waves over fractional waves, >= 1
   double launch_us = 0;
   /// The latency term over what it would be if all warps had as long a way, >= 1
   double uneven_warps = 1;
@@ -194,11 +196,26 @@ struct KernelRecord {
   std::uint64_t graph_launch = 0;
 };
 
+enum class MemoryOperation : std::uint8_t { copy_to_device, copy_to_host, copy_on_device, set };
+/// As reports spell it.
+constexpr const char* name_of(MemoryOperation operation) {
+  switch (operation) {
+    case MemoryOperation::copy_to_device:
+      return "copy host to device";
+    case MemoryOperation::copy_to_host:
+      return "copy device to host";
+    case MemoryOperation::copy_on_device:
+      return "copy device to device";
+    case MemoryOperation::set:
+      return "set";
+  }
+  return "set";
+}
+
 /// A copy or fill of device memory.
 struct MemoryRecord {
   std::uint64_t sequence = 0;
-  /// "copy host to device", "copy device to host", "copy device to device", "set"
-  std::string kind;
+  MemoryOperation operation = MemoryOperation::set;
   std::uint64_t bytes = 0;
   double start_us = 0;
   double time_us = 0;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
-#include <string_view>
+#include <optional>
 #include <utility>
 
 #include "grader/diagnose/diagnose.h"
@@ -12,6 +12,8 @@
 
 namespace rooflab {
 namespace {
+
+using simgpu::Limiter;
 
 constexpr double kSectorBytes = 32;
 /// Sectors against those that the bytes asked for would fill. A row that starts off a boundary
@@ -33,10 +35,10 @@ struct Cause {
 using Causes = std::vector<Cause>;
 
 /// The longest of these terms of the time model.
-double longest_us(const simgpu::KernelRecord& kernel, std::initializer_list<const char*> names) {
+double longest_us(const simgpu::KernelRecord& kernel, std::initializer_list<Limiter> terms) {
   double longest = 0;
-  for (const char* name : names) {
-    const auto term = kernel.time.terms.find(name);
+  for (const Limiter limiter : terms) {
+    const auto term = kernel.time.terms.find(limiter);
     if (term != kernel.time.terms.end()) longest = std::max(longest, term->second);
   }
   return longest;
@@ -44,11 +46,11 @@ double longest_us(const simgpu::KernelRecord& kernel, std::initializer_list<cons
 
 /// What a kernel would gain if a share of one term were gone: nothing where another term is as
 /// long. There the remedy has a price, such as shared memory for padding, and brings nothing.
-double gain_without(const simgpu::KernelRecord& kernel, const std::string& name, double share) {
+double gain_without(const simgpu::KernelRecord& kernel, Limiter limiter, double share) {
   double own = 0;
   double others = 0;
   for (const auto& [term, us] : kernel.time.terms) {
-    double& longest = term == name ? own : others;
+    double& longest = term == limiter ? own : others;
     longest = std::max(longest, us);
   }
   return std::max(0.0, own - std::max(others, own * (1 - share)));
@@ -92,7 +94,8 @@ void add_uncoalesced(Causes& causes, const simgpu::KernelRecord& kernel,
   const double needless = 1 - worse.needed() / static_cast<double>(worse.sectors);
   // Warps wait for scattered sectors, too.
   causes.push_back(
-      {std::move(story), needless * longest_us(kernel, {"l1", "l2", "dram", "latency"})});
+      {std::move(story),
+       needless * longest_us(kernel, {Limiter::l1, Limiter::l2, Limiter::dram, Limiter::latency})});
 }
 
 void add_bank_conflicts(Causes& causes, const simgpu::KernelRecord& kernel,
@@ -109,18 +112,18 @@ void add_bank_conflicts(Causes& causes, const simgpu::KernelRecord& kernel,
   story.evidence.push_back(fmt::format("{} conflicts in {} wavefronts", conflicts, wavefronts));
   story.help = simgpu::advice_against_conflicts(counters);
   causes.push_back(
-      {std::move(story), gain_without(kernel, "shared", ratio(conflicts, wavefronts))});
+      {std::move(story), gain_without(kernel, Limiter::shared, ratio(conflicts, wavefronts))});
 }
 
 void add_atomics(Causes& causes, const simgpu::KernelRecord& kernel,
                  const DiagnoseContext& context) {
   const simgpu::KernelCounters& counters = kernel.counters;
-  for (const char* term : {"atomics", "shared_atomics"}) {
-    const double wasted = gain_without(kernel, term, 1);
+  for (const Limiter limiter : {Limiter::atomics, Limiter::shared_atomics}) {
+    const double wasted = gain_without(kernel, limiter, 1);
     if (wasted <= 0) continue;
     Diagnostic story = begin_story("RL0598", context);
     story.message =
-        term == std::string_view("atomics")
+        limiter == Limiter::atomics
             ? fmt::format(
                   "{} atomic operations meet on one address of global memory, and wait for "
                   "each other",
@@ -148,12 +151,13 @@ void add_divergence(Causes& causes, const simgpu::KernelRecord& kernel,
       "let whole warps take the same side: branch on values that are equal for 32 neighbouring "
       "threads";
   causes.push_back({std::move(story), ratio(counters.divergent_branches, counters.branches) *
-                                          longest_us(kernel, {"issue", "latency"})});
+                                          longest_us(kernel, {Limiter::issue, Limiter::latency})});
 }
 
-void add_low_occupancy(Causes& causes, const simgpu::KernelRecord& kernel, const Timing& timing,
+void add_low_occupancy(Causes& causes, const simgpu::KernelRecord& kernel,
                        const DiagnoseContext& context) {
-  if (kernel.theoretical_occupancy >= kLowOccupancy || timing.limiter != "latency") return;
+  if (kernel.theoretical_occupancy >= kLowOccupancy || kernel.time.limiter != Limiter::latency)
+    return;
   if (simgpu::unevenness(kernel) > 1) return;  // more warps would wait for the same few
   Diagnostic story = begin_story("RL0504", context);
   story.message =
@@ -163,7 +167,7 @@ void add_low_occupancy(Causes& causes, const simgpu::KernelRecord& kernel, const
       "give each thread more independent work, such as several loads before their first use; or "
       "use "
       "less shared memory or fewer registers, but not so few that values spill to local memory";
-  causes.push_back({std::move(story), longest_us(kernel, {"latency"})});
+  causes.push_back({std::move(story), longest_us(kernel, {Limiter::latency})});
 }
 
 void add_few_blocks(Causes& causes, const simgpu::KernelRecord& kernel,
@@ -183,11 +187,11 @@ void add_few_blocks(Causes& causes, const simgpu::KernelRecord& kernel,
 void add_uneven_work(Causes& causes, const simgpu::KernelRecord& kernel,
                      const DiagnoseContext& context) {
   const double times = simgpu::unevenness(kernel);
-  if (times <= 1) return;
-  const std::string& limiter = kernel.time.limiter;
+  const std::optional<Limiter> limiter = kernel.time.limiter;
+  if (times <= 1 || !limiter) return;
   Diagnostic story = begin_story("RL0599", context);
   story.message =
-      limiter == "latency"
+      limiter == Limiter::latency
           ? fmt::format(
                 "few warps do most of the work: the launch waits {:.1f} times as long for "
                 "them as it would if all did the same",
@@ -197,7 +201,7 @@ void add_uneven_work(Causes& causes, const simgpu::KernelRecord& kernel,
                 "the launch takes {:.1f} times as long as if all did the same",
                 times);
   story.help = simgpu::kShareEvenly;
-  causes.push_back({std::move(story), longest_us(kernel, {limiter.c_str()}) * (1 - 1 / times)});
+  causes.push_back({std::move(story), longest_us(kernel, {*limiter}) * (1 - 1 / times)});
 }
 
 void add_spills(Causes& causes, const simgpu::KernelRecord& kernel,
@@ -214,8 +218,9 @@ void add_spills(Causes& causes, const simgpu::KernelRecord& kernel,
   story.evidence.push_back(
       fmt::format("{} bytes of local memory for each thread", kernel.local_bytes_per_thread));
   story.help = simgpu::kHoldFewerValues;
-  causes.push_back({std::move(story), ratio(c.local_spilling_requests, requests) *
-                                          longest_us(kernel, {"l1", "l2", "dram"})});
+  causes.push_back(
+      {std::move(story), ratio(c.local_spilling_requests, requests) *
+                             longest_us(kernel, {Limiter::l1, Limiter::l2, Limiter::dram})});
 }
 
 /// Only where arithmetic is the bound: a few operations for each byte may well be done twice.
@@ -233,9 +238,11 @@ void add_needless_arithmetic(Causes& causes, const simgpu::KernelRecord& kernel,
   story.help =
       "leave out what adds nothing to the result: tiles that a mask hides altogether, and what "
       "another thread computes too";
-  causes.push_back({std::move(story), (1 - timing.flops / done) *
-                                          longest_us(kernel, {"fp32", "fp64", "fp16", "tensor",
-                                                              "issue", "shared", "latency"})});
+  causes.push_back(
+      {std::move(story),
+       (1 - timing.flops / done) *
+           longest_us(kernel, {Limiter::fp32, Limiter::fp64, Limiter::fp16, Limiter::tensor,
+                               Limiter::issue, Limiter::shared, Limiter::latency})});
 }
 
 /// A wrong index over the lanes scatters accesses of global memory and conflicts in shared memory,
@@ -285,7 +292,7 @@ std::vector<Diagnostic> explain_slowness(const Timing& timing, const simgpu::Ker
   add_divergence(causes, kernel, context);
   add_spills(causes, kernel, context);
   add_uneven_work(causes, kernel, context);
-  add_low_occupancy(causes, kernel, timing, context);
+  add_low_occupancy(causes, kernel, context);
   return told_by_cost(std::move(causes), kernel);
 }
 

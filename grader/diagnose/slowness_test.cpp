@@ -6,6 +6,8 @@
 namespace rooflab {
 namespace {
 
+using simgpu::Limiter;
+
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -47,7 +49,7 @@ TEST(SlownessTest, WhatCostsMostIsToldFirstAndWhatCostsNothingIsNot) {
   kernel.counters.shared_load_wavefronts = 1000;
   kernel.counters.shared_load_bank_conflicts = 600;
   kernel.time.total_us = 105;
-  kernel.time.terms = {{"shared", 100}, {"l2", 20}};
+  kernel.time.terms = {{Limiter::shared, 100}, {Limiter::l2, 20}};
   const Timing timing = far_from_full_marks();
   const auto told = [&] {
     std::vector<std::string> codes;
@@ -57,13 +59,13 @@ TEST(SlownessTest, WhatCostsMostIsToldFirstAndWhatCostsNothingIsNot) {
     return codes;
   };
   EXPECT_THAT(told(), ElementsAre("RL0501", "RL0502"));  // one index may make both
-  kernel.time.terms["l2"] = 5;
+  kernel.time.terms[Limiter::l2] = 5;
   EXPECT_THAT(told(), ElementsAre("RL0502"));
-  kernel.time.terms["l2"] = 20;
+  kernel.time.terms[Limiter::l2] = 20;
   kernel.counters.shared_load_bank_conflicts = 0;
   kernel.counters.branches = 100;
   kernel.counters.divergent_branches = 50;
-  kernel.time.terms["issue"] = 90;
+  kernel.time.terms[Limiter::issue] = 90;
   EXPECT_THAT(told(), ElementsAre("RL0503", "RL0501"));
 }
 
@@ -71,17 +73,17 @@ TEST(SlownessTest, AtomicsThatWaitAreToldByTheirNumber) {
   simgpu::KernelRecord kernel;
   kernel.counters.atomics_on_one_address = 33'554'432;
   kernel.time.total_us = 1000;
-  kernel.time.terms = {{"atomics", 990}, {"dram", 90}};
+  kernel.time.terms = {{Limiter::atomics, 990}, {Limiter::dram, 90}};
   const Timing timing = far_from_full_marks();
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1U);
   EXPECT_EQ(stories[0].code, "RL0598");
   EXPECT_THAT(stories[0].message, HasSubstr("33.6 million atomic operations meet on one address"));
-  kernel.time.terms = {{"atomics", 90}, {"dram", 990}};
+  kernel.time.terms = {{Limiter::atomics, 90}, {Limiter::dram, 990}};
   EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty()) << "they cost nothing";
   kernel.counters.shared_atomic_requests = 1000;
   kernel.counters.shared_atomic_wavefronts = 428'000;
-  kernel.time.terms = {{"shared_atomics", 990}, {"dram", 90}};
+  kernel.time.terms = {{Limiter::shared_atomics, 990}, {Limiter::dram, 90}};
   EXPECT_THAT(explain_slowness(timing, kernel, kContext)[0].message,
               AllOf(HasSubstr("shared memory"), HasSubstr("takes 428 cycles")));
 }
@@ -90,8 +92,8 @@ TEST(SlownessTest, FewWarpsThatDoTheWorkOfAllAreToldWhereTheLaunchWaitsForThem) 
   simgpu::KernelRecord kernel;
   kernel.theoretical_occupancy = 0.1;
   kernel.time.total_us = 1000;
-  kernel.time.limiter = "latency";
-  kernel.time.terms = {{"latency", 990}, {"dram", 90}};
+  kernel.time.limiter = Limiter::latency;
+  kernel.time.terms = {{Limiter::latency, 990}, {Limiter::dram, 90}};
   kernel.time.uneven_warps = 32;
   Timing timing = far_from_full_marks();
   timing.limiter = "latency";
@@ -108,8 +110,8 @@ TEST(SlownessTest, MultiprocessorsThatDoTheWorkOfAllAreTold) {
   simgpu::KernelRecord kernel;
   kernel.theoretical_occupancy = 1;
   kernel.time.total_us = 1000;
-  kernel.time.limiter = "issue";
-  kernel.time.terms = {{"issue", 990}, {"latency", 90}};
+  kernel.time.limiter = Limiter::issue;
+  kernel.time.terms = {{Limiter::issue, 990}, {Limiter::latency, 90}};
   kernel.time.uneven_sms = 4;
   Timing timing = far_from_full_marks();
   timing.limiter = "issue";
@@ -128,7 +130,7 @@ TEST(SlownessTest, SpilledRegistersAreToldWithTheirShareOfAccesses) {
   kernel.counters.local_store_requests = 400;
   kernel.counters.local_spilling_requests = 900;
   kernel.time.total_us = 105;
-  kernel.time.terms = {{"l1", 100}, {"fp32", 20}};
+  kernel.time.terms = {{Limiter::l1, 100}, {Limiter::fp32, 20}};
   const Timing timing = far_from_full_marks();
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1U);
@@ -136,7 +138,7 @@ TEST(SlownessTest, SpilledRegistersAreToldWithTheirShareOfAccesses) {
   EXPECT_THAT(stories[0].message, HasSubstr("more values than they have registers for (32)"));
   EXPECT_THAT(stories[0].message, HasSubstr("90 % of the warps' accesses"));
   EXPECT_THAT(stories[0].evidence, ElementsAre("272 bytes of local memory for each thread"));
-  kernel.time.terms["l1"] = 3;
+  kernel.time.terms[Limiter::l1] = 3;
   EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty()) << "they cost nothing";
 }
 
@@ -145,10 +147,10 @@ TEST(SlownessTest, BankConflictsAreSilentWhereAnotherTermTakesAsLong) {
   kernel.counters.shared_load_wavefronts = 1000;
   kernel.counters.shared_load_bank_conflicts = 600;
   kernel.time.total_us = 105;
-  kernel.time.terms = {{"shared", 90}, {"latency", 100}};
+  kernel.time.terms = {{Limiter::shared, 90}, {Limiter::latency, 100}};
   const Timing timing = far_from_full_marks();
   EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty());
-  kernel.time.terms["latency"] = 50;
+  kernel.time.terms[Limiter::latency] = 50;
   EXPECT_EQ(explain_slowness(timing, kernel, kContext).size(), 1U);
 }
 

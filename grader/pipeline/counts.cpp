@@ -39,7 +39,7 @@ double dram_bytes(const simgpu::Activity& activity) {
              static_cast<double>(kernel.counters.dram_write_bytes);
   }
   for (const simgpu::MemoryRecord& record : activity.memory) {
-    const double crossings = record.kind == "copy device to device" ? 2 : 1;
+    const double crossings = record.operation == simgpu::MemoryOperation::copy_on_device ? 2 : 1;
     bytes += crossings * static_cast<double>(record.bytes);
   }
   return bytes;

@@ -12,6 +12,8 @@
 namespace rooflab {
 namespace {
 
+using simgpu::MemoryOperation;
+
 using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
@@ -45,9 +47,9 @@ simgpu::KernelRecord kernel(const std::string& name, std::uint64_t read, std::ui
   return record;
 }
 
-simgpu::MemoryRecord memory(const std::string& kind, std::uint64_t bytes) {
+simgpu::MemoryRecord memory(MemoryOperation operation, std::uint64_t bytes) {
   simgpu::MemoryRecord record;
-  record.kind = kind;
+  record.operation = operation;
   record.bytes = bytes;
   return record;
 }
@@ -56,8 +58,8 @@ TEST(DramBytesTest, AreThoseOfKernelsCopiesAndFills) {
   simgpu::Activity activity;
   EXPECT_EQ(dram_bytes(activity), 0);
   activity.kernels = {kernel("a", 100, 10), kernel("b", 1000, 0)};
-  activity.memory = {memory("copy device to device", 7), memory("set", 5),
-                     memory("copy host to device", 3)};
+  activity.memory = {memory(MemoryOperation::copy_on_device, 7), memory(MemoryOperation::set, 5),
+                     memory(MemoryOperation::copy_to_device, 3)};
   EXPECT_EQ(dram_bytes(activity), 1110 + 14 + 5 + 3);
 }
 
@@ -186,7 +188,7 @@ TEST_F(CountsTest, TimeMayEarnNothingWhileCountsDo) {
 
 TEST_F(CountsTest, LaunchingNothingGainsNothing) {
   const TaskResult task = grade_activity([](simgpu::Activity& activity) {
-    activity.memory = {memory("copy host to device", 4000)};
+    activity.memory = {memory(MemoryOperation::copy_to_device, 4000)};
     activity.api_calls = {{"cudaMemcpy", 1}};
   });
   EXPECT_EQ(task.verdict, Verdict::suspect);
@@ -203,7 +205,7 @@ TEST_F(CountsTest, ACopyIsNoLaunch) {
     return std::make_unique<CopyOracle>();
   };
   const TaskResult task = grade_activity([](simgpu::Activity& activity) {
-    activity.memory = {memory("copy device to device", 4000)};
+    activity.memory = {memory(MemoryOperation::copy_on_device, 4000)};
     activity.api_calls = {{"cudaMemcpy", 1}};
   });
   EXPECT_EQ(task.verdict, Verdict::pass);

@@ -16,6 +16,9 @@
 namespace rooflab {
 namespace {
 
+using simgpu::Limiter;
+using simgpu::MemoryOperation;
+
 constexpr double kLeastShareOfOperations = 0.5;
 constexpr double kMostShareOfBytes = 0.1;
 /// Of the outputs' bytes, that come from the host: all results may, with half of their bits.
@@ -31,10 +34,10 @@ bool has_records(const simgpu::Activity& activity) {
   return !activity.kernels.empty() || !activity.memory.empty() || !activity.api_calls.empty();
 }
 
-double bytes_of(const simgpu::Activity& activity, const char* kind) {
+double bytes_of(const simgpu::Activity& activity, MemoryOperation operation) {
   double bytes = 0;
   for (const simgpu::MemoryRecord& record : activity.memory) {
-    if (record.kind == kind) bytes += static_cast<double>(record.bytes);
+    if (record.operation == operation) bytes += static_cast<double>(record.bytes);
   }
   return bytes;
 }
@@ -49,8 +52,7 @@ std::uint64_t bytes_of_tensors(const Problem& problem, std::initializer_list<Rol
 
 /// Bytes that kernels read from or wrote to memory that the host shares, by what that takes over
 /// PCIe.
-double shared_bytes(const simgpu::Activity& activity, const char* term,
-                    const gpu_spec::GpuSpec& gpu) {
+double shared_bytes(const simgpu::Activity& activity, Limiter term, const gpu_spec::GpuSpec& gpu) {
   double us = 0;
   for (const simgpu::KernelRecord& kernel : activity.kernels) {
     const auto found = kernel.time.terms.find(term);
@@ -61,11 +63,12 @@ double shared_bytes(const simgpu::Activity& activity, const char* term,
 
 /// Where host code can read what kernels stored, whether it does or not.
 double stored_for_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
-  return shared_bytes(activity, "host_stores", gpu) + shared_bytes(activity, "managed_stores", gpu);
+  return shared_bytes(activity, Limiter::host_stores, gpu) +
+         shared_bytes(activity, Limiter::managed_stores, gpu);
 }
 
 double bytes_to_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
-  return bytes_of(activity, "copy device to host") + stored_for_host(activity, gpu) +
+  return bytes_of(activity, MemoryOperation::copy_to_host) + stored_for_host(activity, gpu) +
          static_cast<double>(activity.printed_bytes);
 }
 
@@ -80,7 +83,8 @@ double integer_bytes(const Problem& problem) {
 }
 
 double bytes_from_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
-  return bytes_of(activity, "copy host to device") + shared_bytes(activity, "host_loads", gpu);
+  return bytes_of(activity, MemoryOperation::copy_to_device) +
+         shared_bytes(activity, Limiter::host_loads, gpu);
 }
 
 /// The bytes that whoever computes the results must have: those of the tensors, and no more than
@@ -102,7 +106,7 @@ bool may_come_from_the_host(const TensorBytes& bytes, const Work& work,
                             const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
   const double brought = bytes_from_host(activity, gpu) + static_cast<double>(activity.given_bytes);
   if (brought >= kShareFromHost * static_cast<double>(bytes.results)) return true;
-  const bool has_copied = bytes_of(activity, "copy device to host") - bytes.integers >
+  const bool has_copied = bytes_of(activity, MemoryOperation::copy_to_host) - bytes.integers >
                           needed_bytes(bytes, work) * kMostShareOfBytes;
   return has_copied && std::ranges::any_of(activity.api_calls, [](const auto& call) {
            constexpr std::array<std::string_view, 5> kShared{
@@ -165,12 +169,13 @@ bool is_missing_operations(double needed, const simgpu::Activity& activity) {
 double bytes_behind_the_host(const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
   constexpr double kUsualParameters = 512;
   bool has_left = stored_for_host(activity, gpu) > 0 || activity.printed_bytes > 0;
-  double bytes = shared_bytes(activity, "host_loads", gpu);
+  double bytes = shared_bytes(activity, Limiter::host_loads, gpu);
   for (std::size_t i = 0; i < activity.memory.size(); ++i) {
     const simgpu::MemoryRecord& record = activity.memory[i];
     // Of sums the order is not known.
-    has_left = has_left || record.kind == "copy device to host" || i >= simgpu::kMostRecords;
-    if (has_left && record.kind == "copy host to device") {
+    has_left =
+        has_left || record.operation == MemoryOperation::copy_to_host || i >= simgpu::kMostRecords;
+    if (has_left && record.operation == MemoryOperation::copy_to_device) {
       bytes += static_cast<double>(record.bytes);
     }
   }
@@ -192,7 +197,7 @@ std::optional<Doubt::Kind> doubt_of_round_trip(double needed, double results, do
 /// What does the same as a copy or fill that the device carried out, however it was asked to: a
 /// node of a graph has no function of its own when it runs.
 std::string function_of(const simgpu::MemoryRecord& record) {
-  return record.kind == "set" ? "cudaMemset" : "cudaMemcpy";
+  return record.operation == MemoryOperation::set ? "cudaMemset" : "cudaMemcpy";
 }
 std::string by_what(const simgpu::MemoryRecord& record) {
   return record.graph_launch != 0 ? " (a node of a graph)" : "";
@@ -266,7 +271,7 @@ std::string copies_to_host(const TensorBytes& bytes, const Work& work,
     return {};
   }
   const double stored = stored_for_host(activity, gpu);
-  const double copied = bytes_of(activity, "copy device to host");
+  const double copied = bytes_of(activity, MemoryOperation::copy_to_host);
   const auto printed = static_cast<double>(activity.printed_bytes);
   const double most = std::max({stored, copied, printed});
   return fmt::format("the timed call {} {:.0f} bytes to the host; the case has {:.0f} in all",

@@ -6,6 +6,9 @@
 namespace rooflab {
 namespace {
 
+using simgpu::Limiter;
+using simgpu::MemoryOperation;
+
 using testing::HasSubstr;
 using Kind = Doubt::Kind;
 
@@ -27,10 +30,10 @@ simgpu::Activity kernel_with(const std::string& type, std::uint64_t flops) {
   return activity;
 }
 
-simgpu::Activity copy_of(const std::string& kind, std::uint64_t bytes) {
+simgpu::Activity copy_of(MemoryOperation operation, std::uint64_t bytes) {
   simgpu::Activity activity;
   simgpu::MemoryRecord record;
-  record.kind = kind;
+  record.operation = operation;
   record.bytes = bytes;
   activity.memory = {record};
   return activity;
@@ -77,7 +80,7 @@ TEST(DeviceWorkTest, TooFewInstructionsOfAnyKindProveThatTheWorkWasDoneElsewhere
 }
 
 TEST(DeviceWorkTest, NoKernelAtAllProvesIt) {
-  const auto doubt = operations_of(copy_of("copy host to device", 30'000));
+  const auto doubt = operations_of(copy_of(MemoryOperation::copy_to_device, 30'000));
   ASSERT_TRUE(doubt);
   EXPECT_EQ(doubt->kind, Kind::not_computed);
   EXPECT_THAT(doubt->reason, HasSubstr("kernels did 0 of"));
@@ -85,21 +88,21 @@ TEST(DeviceWorkTest, NoKernelAtAllProvesIt) {
 
 TEST(DeviceWorkTest, ARoundTripToTheHostProvesItWhereOperationsAreMissing) {
   simgpu::Activity activity = thrifty_kernel(600'000);
-  activity.memory.push_back(copy_of("copy host to device", 4'000).memory[0]);
-  activity.memory.push_back(copy_of("copy device to host", 20'000).memory[0]);
+  activity.memory.push_back(copy_of(MemoryOperation::copy_to_device, 4'000).memory[0]);
+  activity.memory.push_back(copy_of(MemoryOperation::copy_to_host, 20'000).memory[0]);
   EXPECT_EQ(operations_of(activity)->kind, Kind::for_people)
       << "a table of constants, and a result is printed";
-  activity.memory.push_back(copy_of("copy host to device", 300).memory[0]);
+  activity.memory.push_back(copy_of(MemoryOperation::copy_to_device, 300).memory[0]);
   EXPECT_EQ(operations_of(activity)->kind, Kind::for_people);
-  activity.memory.push_back(copy_of("copy host to device", 100).memory[0]);
+  activity.memory.push_back(copy_of(MemoryOperation::copy_to_device, 100).memory[0]);
   EXPECT_EQ(operations_of(activity)->kind, Kind::not_computed);
 }
 
 /// Kernels that did `flops`, in a call that takes 20,000 bytes to the host and some back.
 std::optional<Doubt> round_trip(std::uint64_t flops, std::uint64_t back) {
   simgpu::Activity activity = kernel_with("fp32", flops);
-  activity.memory.push_back(copy_of("copy device to host", 20'000).memory[0]);
-  activity.memory.push_back(copy_of("copy host to device", back).memory[0]);
+  activity.memory.push_back(copy_of(MemoryOperation::copy_to_host, 20'000).memory[0]);
+  activity.memory.push_back(copy_of(MemoryOperation::copy_to_device, back).memory[0]);
   return operations_of(activity);
 }
 
@@ -114,7 +117,7 @@ TEST(DeviceWorkTest, OfARoundTripTheLessCountsTheMoreTheKernelsDid) {
 
 TEST(DeviceWorkTest, ResultsThatComeBackAsParametersAreARoundTripToo) {
   simgpu::Activity activity = kernel_with("fp32", 2'000'000);
-  activity.memory = copy_of("copy device to host", 20'000).memory;
+  activity.memory = copy_of(MemoryOperation::copy_to_host, 20'000).memory;
   activity.given_bytes = 500;
   EXPECT_FALSE(operations_of(activity)) << "usual parameters";
   activity.given_bytes = 512 + 10'000;
@@ -123,9 +126,9 @@ TEST(DeviceWorkTest, ResultsThatComeBackAsParametersAreARoundTripToo) {
 
 TEST(DeviceWorkTest, BeyondTheRecordsThatAreKeptTheOrderIsNotKnownAndSumsCount) {
   simgpu::Activity activity = kernel_with("fp32", 2'000'000);
-  activity.memory.assign(simgpu::kMostRecords, copy_of("set", 1).memory[0]);
-  activity.memory.push_back(copy_of("copy host to device", 10'000).memory[0]);
-  activity.memory.push_back(copy_of("copy device to host", 20'000).memory[0]);
+  activity.memory.assign(simgpu::kMostRecords, copy_of(MemoryOperation::set, 1).memory[0]);
+  activity.memory.push_back(copy_of(MemoryOperation::copy_to_device, 10'000).memory[0]);
+  activity.memory.push_back(copy_of(MemoryOperation::copy_to_host, 20'000).memory[0]);
   EXPECT_EQ(operations_of(activity)->kind, Kind::detour);
 }
 
@@ -137,8 +140,8 @@ TEST(DeviceWorkTest, HostCodeMayReadIntegersThatItNeedsToLaunchKernels) {
   problem.tensors.push_back(positions);
   const auto doubt_of = [&](std::uint64_t leaves) {
     simgpu::Activity activity = kernel_with("fp32", 2'000'000);
-    activity.memory = copy_of("copy device to host", leaves).memory;
-    activity.memory.push_back(copy_of("copy host to device", 10'000).memory[0]);
+    activity.memory = copy_of(MemoryOperation::copy_to_host, leaves).memory;
+    activity.memory.push_back(copy_of(MemoryOperation::copy_to_device, 10'000).memory[0]);
     return missing_operations(problem, kWork, activity, kGpu);
   };
   EXPECT_FALSE(doubt_of(20'000)) << "a table is made of positions";
@@ -150,36 +153,36 @@ std::optional<Doubt> of_a_case_without_operations(const simgpu::Activity& activi
 }
 
 TEST(DeviceWorkTest, OfACopyTheRoundTripAloneTells) {
-  simgpu::Activity on_device = copy_of("copy device to device", 10'000);
+  simgpu::Activity on_device = copy_of(MemoryOperation::copy_on_device, 10'000);
   EXPECT_FALSE(of_a_case_without_operations(on_device)) << "no kernel is needed";
-  on_device.memory.push_back(copy_of("copy device to host", 100).memory[0]);
+  on_device.memory.push_back(copy_of(MemoryOperation::copy_to_host, 100).memory[0]);
   EXPECT_FALSE(of_a_case_without_operations(on_device)) << "indexes that the host has to know";
-  simgpu::Activity by_host = copy_of("copy device to host", 20'000);
-  by_host.memory.push_back(copy_of("copy host to device", 400).memory[0]);
+  simgpu::Activity by_host = copy_of(MemoryOperation::copy_to_host, 20'000);
+  by_host.memory.push_back(copy_of(MemoryOperation::copy_to_device, 400).memory[0]);
   EXPECT_EQ(of_a_case_without_operations(by_host)->kind, Kind::not_computed);
   by_host.kernels.resize(1);
   EXPECT_FALSE(of_a_case_without_operations(by_host));
-  by_host.memory.push_back(copy_of("copy host to device", 1'000).memory[0]);
+  by_host.memory.push_back(copy_of(MemoryOperation::copy_to_device, 1'000).memory[0]);
   EXPECT_EQ(of_a_case_without_operations(by_host)->kind, Kind::detour);
-  EXPECT_FALSE(of_a_case_without_operations(copy_of("copy host to device", 10'000)))
+  EXPECT_FALSE(of_a_case_without_operations(copy_of(MemoryOperation::copy_to_device, 10'000)))
       << "nothing of the case has gone to the host";
 }
 
 TEST(DeviceWorkTest, StoresToMemoryOfTheHostCountAsCopiesWhereTheHostsDataComesBack) {
   constexpr double kMicrosecondsPerByte = 1e-3;  // at 1 GB/s
-  const auto kernel = [](const char* stores, double stored, double loaded) {
+  const auto kernel = [](Limiter stores, double stored, double loaded) {
     simgpu::Activity activity = kernel_with("fp32", 2'000'000);
     activity.kernels[0].time.terms = {{stores, stored * kMicrosecondsPerByte},
-                                      {"host_loads", loaded * kMicrosecondsPerByte}};
+                                      {Limiter::host_loads, loaded * kMicrosecondsPerByte}};
     return copies_to_host(kTensors, kWork, activity, kGpu);
   };
-  for (const char* stores : {"host_stores", "managed_stores"}) {
+  for (const Limiter stores : {Limiter::host_stores, Limiter::managed_stores}) {
     EXPECT_THAT(kernel(stores, 3001, 10'000), HasSubstr("stores 3001 bytes to the host"));
     EXPECT_EQ(kernel(stores, 2999, 10'000), "");
     EXPECT_EQ(kernel(stores, 30'000, 100), "") << "only kernels read it";
   }
   simgpu::Activity activity = thrifty_kernel(600'000);
-  activity.kernels[0].time.terms = {{"host_stores", 10}, {"host_loads", 10}};
+  activity.kernels[0].time.terms = {{Limiter::host_stores, 10}, {Limiter::host_loads, 10}};
   EXPECT_EQ(operations_of(activity)->kind, Kind::not_computed);
 }
 
@@ -190,8 +193,8 @@ TEST(DeviceWorkTest, WhereTheDeviceKeepsNoRecordsNothingIsFound) {
 
 TEST(DeviceWorkTest, CopiesToTheHostCountWhereResultsCanComeBack) {
   const auto copies = [](std::uint64_t bytes, std::uint64_t back) {
-    simgpu::Activity activity = copy_of("copy device to host", bytes);
-    activity.memory.push_back(copy_of("copy host to device", back).memory[0]);
+    simgpu::Activity activity = copy_of(MemoryOperation::copy_to_host, bytes);
+    activity.memory.push_back(copy_of(MemoryOperation::copy_to_device, back).memory[0]);
     return activity;
   };
   EXPECT_EQ(copies_to_host(kTensors, kWork, copies(3000, 10'000), kGpu), "");
@@ -202,7 +205,8 @@ TEST(DeviceWorkTest, CopiesToTheHostCountWhereResultsCanComeBack) {
               HasSubstr("copies 3001 bytes to the host"));
   EXPECT_EQ(copies_to_host(kTensors, kWork, copies(30'000, 100), kGpu), "")
       << "a check that was left in";
-  EXPECT_EQ(copies_to_host(kTensors, kWork, copy_of("copy device to device", 30'000), kGpu), "");
+  EXPECT_EQ(copies_to_host(kTensors, kWork, copy_of(MemoryOperation::copy_on_device, 30'000), kGpu),
+            "");
   simgpu::Activity shared = copies(30'000, 0);
   shared.api_calls["cudaMallocManaged"] = 1;
   EXPECT_NE(copies_to_host(kTensors, kWork, shared, kGpu), "");
@@ -215,7 +219,7 @@ TEST(DeviceWorkTest, CopiesToTheHostCountWhereResultsCanComeBack) {
 }
 
 TEST(DeviceWorkTest, WhatKernelsPrintGoesToTheHostToo) {
-  simgpu::Activity activity = copy_of("copy host to device", 10'000);
+  simgpu::Activity activity = copy_of(MemoryOperation::copy_to_device, 10'000);
   activity.printed_bytes = 3000;
   EXPECT_EQ(copies_to_host(kTensors, kWork, activity, kGpu), "");
   activity.printed_bytes = 3001;
@@ -223,8 +227,8 @@ TEST(DeviceWorkTest, WhatKernelsPrintGoesToTheHostToo) {
 }
 
 TEST(DeviceWorkTest, InputsThatAreNeededAgainCrossToTheHostOnce) {
-  simgpu::Activity activity = copy_of("copy device to host", 2'000);
-  activity.memory.push_back(copy_of("copy host to device", 10'000).memory[0]);
+  simgpu::Activity activity = copy_of(MemoryOperation::copy_to_host, 2'000);
+  activity.memory.push_back(copy_of(MemoryOperation::copy_to_device, 10'000).memory[0]);
   EXPECT_EQ(copies_to_host(kTensors, kWork, activity, kGpu), "");
   EXPECT_NE(copies_to_host({.results = 10'000, .all = 19'000}, kWork, activity, kGpu), "");
 }
@@ -264,12 +268,12 @@ TEST(DeviceWorkTest, AForbiddenFunctionIsSeenHoweverItWasReached) {
 }
 
 TEST(DeviceWorkTest, ACopyCountsAsTheFunctionThatCopiesWhateverIssuedIt) {
-  simgpu::Activity activity = copy_of("copy device to device", 100);
+  simgpu::Activity activity = copy_of(MemoryOperation::copy_on_device, 100);
   EXPECT_EQ(forbidden_call(activity, {"^cudaMemcpy"}), "cudaMemcpy");
   EXPECT_EQ(forbidden_call(activity, {"^cublas", "^cudaMemset"}), "");
   activity.memory[0].graph_launch = 1;
   EXPECT_EQ(forbidden_call(activity, {"^cudaMemcpy"}), "cudaMemcpy (a node of a graph)");
-  activity.memory[0].kind = "set";
+  activity.memory[0].operation = MemoryOperation::set;
   EXPECT_EQ(forbidden_call(activity, {"^cudaMemcpy"}), "");
   EXPECT_EQ(forbidden_call(activity, {"^cudaMemset"}), "cudaMemset (a node of a graph)");
 }

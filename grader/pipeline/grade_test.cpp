@@ -94,9 +94,10 @@ TEST_F(GradeTest, CopyingTheDataOutOfATimedCallEarnsNothingForSpeed) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = solve(request);
     if (!request.timed) return outcome;
-    for (const char* const kind : {"copy device to host", "copy host to device"}) {
+    for (const auto operation :
+         {simgpu::MemoryOperation::copy_to_host, simgpu::MemoryOperation::copy_to_device}) {
       auto& copy = outcome.activity.memory.emplace_back();
-      copy.kind = kind;
+      copy.operation = operation;
       copy.bytes = 4000;
     }
     return outcome;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "grader/diagnose/diagnose.h"
@@ -16,6 +17,8 @@
 
 namespace rooflab {
 namespace {
+
+using simgpu::Limiter;
 
 constexpr double kWorthTelling = 0.95;  ///< of the time, and less, is a gain
 constexpr std::size_t kLongestKernel = 40;
@@ -33,8 +36,8 @@ double conflict_share(const simgpu::KernelCounters& c) {
   return share_of_all >= kManyConflicts ? share_of_all : 0;
 }
 
-bool is_arithmetic(const std::string& limiter) {
-  return limiter == "fp32" || limiter == "fp16" || limiter == "tensor";
+bool is_arithmetic(std::optional<Limiter> limiter) {
+  return limiter == Limiter::fp32 || limiter == Limiter::fp16 || limiter == Limiter::tensor;
 }
 
 /// What helps a kernel that is bound by its arithmetic: where all of it is the case's own, nothing
@@ -52,12 +55,12 @@ std::string change_of_arithmetic(double least) {
 /// and the wavefronts that are no bank conflicts.
 double least_share(const simgpu::KernelRecord& slowest, const simgpu::Activity& activity,
                    const Work& work) {
-  const std::string& limiter = slowest.time.limiter;
-  if (limiter == "shared") {
+  const std::optional<Limiter> limiter = slowest.time.limiter;
+  if (limiter == Limiter::shared) {
     const double conflicts = conflict_share(slowest.counters);
     return conflicts > 0 ? 1 - conflicts : 0;
   }
-  if (limiter == "dram") return share(work.compulsory_bytes, dram_bytes(activity));
+  if (limiter == Limiter::dram) return share(work.compulsory_bytes, dram_bytes(activity));
   double sectors = 0;
   double flops = 0;
   for (const simgpu::KernelRecord& kernel : activity.kernels) {
@@ -65,7 +68,7 @@ double least_share(const simgpu::KernelRecord& slowest, const simgpu::Activity& 
                static_cast<double>(kernel.counters.l2_write_sectors);
     for (const auto& [type, count] : kernel.counters.flops) flops += static_cast<double>(count);
   }
-  if (limiter == "l2")
+  if (limiter == Limiter::l2)
     return share(work.compulsory_bytes, sectors * static_cast<double>(kSectorBytes));
   return is_arithmetic(limiter) ? share(total_flops(work), flops) : 0;
 }
@@ -83,9 +86,10 @@ std::string short_name(std::string kernel) {
 /// not where bank conflicts take a third of the time, since these are a slip, and the size of the
 /// grid may be what the tiles ask for.
 bool has_few_blocks(const simgpu::KernelRecord& kernel) {
-  if (kernel.time.limiter == "launch" || !leaves_multiprocessors_idle(kernel)) return false;
+  if (kernel.time.limiter == Limiter::launch || !leaves_multiprocessors_idle(kernel)) return false;
   constexpr double kMuch = 1.0 / 3;
-  const double conflicts = kernel.time.limiter == "shared" ? conflict_share(kernel.counters) : 0;
+  const double conflicts =
+      kernel.time.limiter == Limiter::shared ? conflict_share(kernel.counters) : 0;
   return conflicts * simgpu::limiter_us(kernel.time) < kMuch * kernel.time.total_us;
 }
 
@@ -93,7 +97,7 @@ bool has_few_blocks(const simgpu::KernelRecord& kernel) {
 /// change.
 double time_when_spread(const simgpu::TimeBreakdown& time) {
   double least = (time.total_us - time.launch_us) / time.wave_quantisation;
-  for (const char* common : {"l2", "dram", "atomics"}) {
+  for (const Limiter common : {Limiter::l2, Limiter::dram, Limiter::atomics}) {
     const auto term = time.terms.find(common);
     if (term != time.terms.end()) least = std::max(least, term->second);
   }
@@ -212,7 +216,7 @@ std::string without_a_change(const Timing& timing) {
 Limit limit_of(const simgpu::Activity& activity, const Work& work, double roofline_us,
                double call_us, int sm_count, bool may_use_graphs) {
   const simgpu::KernelRecord* slowest = slowest_kernel(activity);
-  if (slowest == nullptr || slowest->time.limiter.empty()) return {};
+  if (slowest == nullptr || !slowest->time.limiter) return {};
   const double launching = launching_us(activity, call_us);
   if (const Allocations allocations = allocations_of(activity);
       allocations.us > launching / 2 && launching > call_us / 2) {
@@ -245,12 +249,12 @@ Limit limit_of(const simgpu::Activity& activity, const Work& work, double roofli
       limit.change = std::move(change);
     }
   }
-  if (!few_blocks) limit.next = simgpu::words_of_limiter(why.next_limiter);
+  if (!few_blocks && why.next_limiter) limit.next = simgpu::words_of(*why.next_limiter);
   keep_to_roofline(limit, roofline_us, call_us);
   limit.counter = why.proof.counter;
   limit.counter_value = why.proof.value;
   limit.proof = why.proof.says;
-  const double bytes = slowest->time.limiter == "dram" ? dram_bytes(activity) : 0;
+  const double bytes = slowest->time.limiter == Limiter::dram ? dram_bytes(activity) : 0;
   if (bytes > 0 && work.compulsory_bytes > 0 && !few_blocks) {
     limit.proof += fmt::format(", {:.2f}x the compulsory bytes", bytes / work.compulsory_bytes);
   }

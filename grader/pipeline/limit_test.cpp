@@ -9,10 +9,12 @@
 namespace rooflab {
 namespace {
 
+using simgpu::Limiter;
+
 constexpr int kMultiprocessors = 100;
 
 /// A kernel whose largest term is `limiter`, of 100 us, and whose next one takes 30.
-simgpu::KernelRecord kernel(const std::string& limiter, const std::string& next) {
+simgpu::KernelRecord kernel(Limiter limiter, Limiter next) {
   simgpu::KernelRecord kernel;
   kernel.name = "void (anonymous namespace)::tiled<float>(float const*, int)";
   kernel.grid = {1000, 1, 1};
@@ -59,7 +61,7 @@ std::string advice(const simgpu::KernelRecord& record,
 
 TEST(AdviceTest, MemoryThatIsAllocatedInEachCallIsTold) {
   simgpu::Activity activity;
-  activity.kernels = {kernel("dram", "l2")};
+  activity.kernels = {kernel(Limiter::dram, Limiter::l2)};
   const double pair_us = 120;
   activity.calls = {{.name = "cudaMalloc", .time_us = 60},
                     {.name = "cudaLaunchKernel", .time_us = 2},
@@ -75,7 +77,7 @@ TEST(AdviceTest, MemoryThatIsAllocatedInEachCallIsTold) {
 }
 
 TEST(AdviceTest, TiledProductLoadsTwoWordsForEachMultiplyAdd) {
-  EXPECT_EQ(advice(kernel("shared", "fp32")),
+  EXPECT_EQ(advice(kernel(Limiter::shared, Limiter::fp32)),
             "limited by shared memory: 100 us of 105 us (95 %); 2 loads from it for each "
             "multiply-add (l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum = 2e+06). To be "
             "faster: hold values that are used several times in registers, such as a patch of a "
@@ -85,7 +87,7 @@ TEST(AdviceTest, TiledProductLoadsTwoWordsForEachMultiplyAdd) {
 }
 
 TEST(AdviceTest, BankConflictsAreTheProof) {
-  simgpu::KernelRecord conflicts = kernel("shared", "issue");
+  simgpu::KernelRecord conflicts = kernel(Limiter::shared, Limiter::issue);
   conflicts.counters.shared_load_wavefronts = 4000000;
   conflicts.counters.shared_load_bank_conflicts = 2000000;
   EXPECT_EQ(advice(conflicts),
@@ -98,7 +100,7 @@ TEST(AdviceTest, BankConflictsAreTheProof) {
 }
 
 TEST(AdviceTest, BankConflictsComeBeforeAGridOfFewBlocks) {
-  simgpu::KernelRecord both = kernel("shared", "tensor");
+  simgpu::KernelRecord both = kernel(Limiter::shared, Limiter::tensor);
   both.time.wave_quantisation = 3;
   EXPECT_THAT(advice(both), testing::StartsWith("limited by too few blocks"));
   both.counters.shared_load_wavefronts = 4000000;
@@ -109,7 +111,7 @@ TEST(AdviceTest, BankConflictsComeBeforeAGridOfFewBlocks) {
 }
 
 TEST(AdviceTest, ScatteredLoadsAreToldBySectors) {
-  simgpu::KernelRecord scattered = kernel("l1", "dram");
+  simgpu::KernelRecord scattered = kernel(Limiter::l1, Limiter::dram);
   scattered.counters.global_load_sectors = 32000000;
   EXPECT_EQ(advice(scattered),
             "limited by the L1 cache: 100 us of 105 us (95 %); each load of a warp touches 32 "
@@ -119,19 +121,19 @@ TEST(AdviceTest, ScatteredLoadsAreToldBySectors) {
 }
 
 TEST(AdviceTest, TheCompulsoryBytesCannotBeSaved) {
-  EXPECT_EQ(advice(kernel("dram", "l2"), {{{"fp32", 64e6}}, 32e6}),
+  EXPECT_EQ(advice(kernel(Limiter::dram, Limiter::l2), {{{"fp32", 64e6}}, 32e6}),
             "limited by DRAM traffic: 100 us of 105 us (95 %); 64 MB cross DRAM, 2.00x the "
             "compulsory bytes (dram__bytes_read.sum = 6.4e+07). To be faster: read each byte once: "
             "coalesce, and reuse what was loaded. Without it 55.0 us, where L2 traffic would limit "
             "(modelled)");
   EXPECT_THAT(
-      advice(kernel("dram", "l2"), {{{"fp32", 64e6}}, 64e6}),
+      advice(kernel(Limiter::dram, Limiter::l2), {{{"fp32", 64e6}}, 64e6}),
       testing::EndsWith("1.00x the compulsory bytes (dram__bytes_read.sum = 6.4e+07): all "
                         "that the case asks for. There is nothing to gain here (modelled)"));
 }
 
 TEST(AdviceTest, AGridOfFewBlocksLeavesTheRestWithoutWork) {
-  simgpu::KernelRecord few = kernel("latency", "fp32");
+  simgpu::KernelRecord few = kernel(Limiter::latency, Limiter::fp32);
   few.grid = {5, 1, 1};
   few.time.wave_quantisation = 20;
   EXPECT_EQ(advice(few),
@@ -142,7 +144,7 @@ TEST(AdviceTest, AGridOfFewBlocksLeavesTheRestWithoutWork) {
 }
 
 TEST(AdviceTest, LowOccupancyIsToldByTheWarpsThatFit) {
-  EXPECT_EQ(advice(kernel("latency", "l2")),
+  EXPECT_EQ(advice(kernel(Limiter::latency, Limiter::l2)),
             "limited by latency: 100 us of 105 us (95 %); 25 % of the warps fit, limited by shared "
             "memory (sm__maximum_warps_per_active_cycle_pct = 25). To be faster: give the "
             "multiprocessor more independent work: more warps resident, or more loads in flight "
@@ -151,7 +153,7 @@ TEST(AdviceTest, LowOccupancyIsToldByTheWarpsThatFit) {
 
 TEST(AdviceTest, BelowFullMarksNobodyIsToldThatNothingIsToBeGained) {
   simgpu::Activity activity;
-  activity.kernels = {kernel("dram", "l2")};
+  activity.kernels = {kernel(Limiter::dram, Limiter::l2)};
   const Work all{{{"fp32", 64e6}}, 64e6};
   EXPECT_THAT(advice(activity, all, 105, 0.05), testing::HasSubstr("nothing to gain"));
   EXPECT_THAT(
@@ -166,9 +168,9 @@ TEST(AdviceTest, BelowFullMarksNobodyIsToldThatNothingIsToBeGained) {
 simgpu::Activity many_launches() {
   simgpu::Activity activity;
   for (int i = 0; i < 8; ++i) {
-    simgpu::KernelRecord small = kernel("dram", "latency");
+    simgpu::KernelRecord small = kernel(Limiter::dram, Limiter::latency);
     small.time.total_us = 6;
-    small.time.terms = {{"dram", 1}};
+    small.time.terms = {{Limiter::dram, 1}};
     activity.kernels.push_back(small);
   }
   return activity;
@@ -205,7 +207,8 @@ TEST(AdviceTest, ManyLaunchesOfLittleWorkAreLimitedByThem) {
 
 TEST(AdviceTest, OfSeveralKernelsTheOneThatTakesMostIsNamedWithAllItsLaunches) {
   simgpu::Activity activity;
-  activity.kernels = {kernel("shared", "fp32"), kernel("shared", "fp32"), kernel("dram", "l2")};
+  activity.kernels = {kernel(Limiter::shared, Limiter::fp32),
+                      kernel(Limiter::shared, Limiter::fp32), kernel(Limiter::dram, Limiter::l2)};
   activity.kernels[2].name = "other";
   const Limit limit =
       limit_of(activity, {{{"fp32", 64e6}}, 16e6}, kRoofline, 315, kMultiprocessors);
@@ -216,7 +219,7 @@ TEST(AdviceTest, OfSeveralKernelsTheOneThatTakesMostIsNamedWithAllItsLaunches) {
 
 TEST(AdviceTest, KernelsSideBySideAccountForNoMoreThanTheCallTakes) {
   simgpu::Activity activity;
-  for (int i = 0; i < 8; ++i) activity.kernels.push_back(kernel("shared", "fp32"));
+  for (int i = 0; i < 8; ++i) activity.kernels.push_back(kernel(Limiter::shared, Limiter::fp32));
   for (const double call_us : {105.0, 210.0, 400.0, 840.0}) {
     const Limit limit = limit_of(activity, {}, kRoofline, call_us, kMultiprocessors);
     EXPECT_NEAR(limit.cost_us, call_us * 100 / 105, 1e-9) << call_us;
@@ -226,7 +229,7 @@ TEST(AdviceTest, KernelsSideBySideAccountForNoMoreThanTheCallTakes) {
 
 TEST(AdviceTest, PromisesNoTimeBelowTheRoofline) {
   simgpu::Activity activity;
-  activity.kernels = {kernel("latency", "issue")};
+  activity.kernels = {kernel(Limiter::latency, Limiter::issue)};
   const Limit limit = limit_of(activity, {}, 60, 105, kMultiprocessors);
   EXPECT_DOUBLE_EQ(limit.without_us, 60);
   EXPECT_EQ(limit.next, "the roofline");
@@ -235,16 +238,16 @@ TEST(AdviceTest, PromisesNoTimeBelowTheRoofline) {
 }
 
 TEST(AdviceTest, SaysOfArithmeticHowManyTimesTheCaseItIs) {
-  EXPECT_THAT(advice(kernel("fp32", "issue"), {{{"fp32", 8e6}}, 16e6}),
+  EXPECT_THAT(advice(kernel(Limiter::fp32, Limiter::issue), {{{"fp32", 8e6}}, 16e6}),
               testing::HasSubstr("To be faster: the kernels do 8 times the operations that the "
                                  "case takes: leave out what the result does not need"));
-  EXPECT_THAT(advice(kernel("fp32", "issue"), {{{"fp32", 60e6}}, 16e6}),
+  EXPECT_THAT(advice(kernel(Limiter::fp32, Limiter::issue), {{{"fp32", 60e6}}, 16e6}),
               testing::Not(testing::HasSubstr("times the operations")));
 }
 
 TEST(AdviceTest, PromisesNothingWhereTheNextLimitIsAsNear) {
-  simgpu::KernelRecord close = kernel("shared", "issue");
-  close.time.terms["issue"] = 99;
+  simgpu::KernelRecord close = kernel(Limiter::shared, Limiter::issue);
+  close.time.terms[Limiter::issue] = 99;
   EXPECT_THAT(advice(close),
               testing::EndsWith("Without it instruction issue would limit as much (modelled)"));
 }

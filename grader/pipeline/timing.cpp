@@ -124,8 +124,8 @@ Timing timing_of(const RunOutcome& outcome, const SpeedSpec& speed, const Work& 
   if (outcome.sampling && !outcome.samples_us.empty()) timing.measured = measured_by(outcome);
   add_counts(outcome, speed, timing);
   if (const auto* kernel = slowest_kernel(outcome.activity)) {
-    timing.limiter = kernel->time.limiter;
-    timing.terms = kernel->time.terms;
+    if (kernel->time.limiter) timing.limiter = simgpu::name_of(*kernel->time.limiter);
+    timing.terms = simgpu::by_name(kernel->time.terms);
   }
   return timing;
 }

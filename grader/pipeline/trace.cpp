@@ -61,7 +61,7 @@ ProfiledEvent event_of(const simgpu::KernelRecord& kernel, const ProfiledDevice&
   event.registers_per_thread = kernel.registers_per_thread;
   event.shared_bytes =
       std::uint64_t{kernel.static_shared_bytes} + std::uint64_t{kernel.dynamic_shared_bytes};
-  event.limiter = kernel.time.limiter;
+  if (kernel.time.limiter) event.limiter = simgpu::name_of(*kernel.time.limiter);
   for (const auto& [type, count] : kernel.counters.flops) event.flops += static_cast<double>(count);
   event.dram_bytes = static_cast<double>(kernel.counters.dram_read_bytes) +
                      static_cast<double>(kernel.counters.dram_write_bytes);
@@ -70,9 +70,10 @@ ProfiledEvent event_of(const simgpu::KernelRecord& kernel, const ProfiledDevice&
 }
 
 ProfiledEvent event_of(const simgpu::MemoryRecord& record) {
-  const bool is_copy = record.kind != "set";
-  ProfiledEvent event = event_of(is_copy ? Kind::copy : Kind::memset, record.kind, record.start_us,
-                                 record.time_us, record.correlation);
+  const bool is_copy = record.operation != simgpu::MemoryOperation::set;
+  ProfiledEvent event =
+      event_of(is_copy ? Kind::copy : Kind::memset, simgpu::name_of(record.operation),
+               record.start_us, record.time_us, record.correlation);
   event.stream = record.stream;
   event.graph = record.graph_launch;
   event.bytes = record.bytes;

@@ -24,14 +24,14 @@ simgpu::KernelRecord kernel(const std::string& name, double start_us, double tot
   record.theoretical_occupancy = 0.5;
   record.start_us = start_us;
   record.time.total_us = total_us;
-  record.time.limiter = "dram";
+  record.time.limiter = simgpu::Limiter::dram;
   return record;
 }
 
-simgpu::MemoryRecord copy(const std::string& kind, std::uint64_t bytes, double start_us,
+simgpu::MemoryRecord copy(simgpu::MemoryOperation operation, std::uint64_t bytes, double start_us,
                           double time_us) {
   simgpu::MemoryRecord record;
-  record.kind = kind;
+  record.operation = operation;
   record.bytes = bytes;
   record.start_us = start_us;
   record.time_us = time_us;
@@ -68,7 +68,7 @@ simgpu::ApiRecord call(const std::string& name, double start_us, double time_us,
 
 TEST(Trace, ShowsEveryKernelAndCopyWhereAndAsLongAsItRan) {
   simgpu::Activity activity;
-  activity.memory = {copy("copy host to device", 4096, 1.5, 2)};
+  activity.memory = {copy(simgpu::MemoryOperation::copy_to_device, 4096, 1.5, 2)};
   activity.kernels = {kernel("gemm(float*)", 4, 12.25), kernel("scale(float*)", 17, 3)};
   activity.kernels[0].blocks_per_sm = 1;  // resident, of the two that each multiprocessor gets
   TraceLog log(small_gpu());

@@ -54,7 +54,7 @@ json explanation_json(const KernelRecord& kernel, int sm_count) {
   return {{"limiter", why.limiter},
           {"meaning", why.meaning},
           {"change", why.change},
-          {"next_limiter", why.next_limiter},
+          {"next_limiter", why.next_limiter ? name_of(*why.next_limiter) : ""},
           {"proof",
            {{"counter", why.proof.counter}, {"value", why.proof.value}, {"says", why.proof.says}}},
           {"most_gain", why.most_gain},
@@ -71,8 +71,8 @@ json kernel_json(const KernelRecord& kernel, int sm_count) {
           {"block", triple(kernel.block)},
           {"start_us", kernel.start_us},
           {"time_us", kernel.time.total_us},
-          {"limiter", kernel.time.limiter},
-          {"terms_us", kernel.time.terms},
+          {"limiter", kernel.time.limiter ? name_of(*kernel.time.limiter) : ""},
+          {"terms_us", by_name(kernel.time.terms)},
           {"launch_us", kernel.time.launch_us},
           {"wave_quantisation", kernel.time.wave_quantisation},
           {"explanation", explanation_json(kernel, sm_count)},
@@ -90,7 +90,7 @@ json kernel_json(const KernelRecord& kernel, int sm_count) {
 }
 
 json memory_json(const MemoryRecord& record) {
-  return {{"kind", record.kind},
+  return {{"kind", name_of(record.operation)},
           {"bytes", record.bytes},
           {"correlation", record.correlation},
           {"stream", record.stream},

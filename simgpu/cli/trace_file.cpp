@@ -63,12 +63,13 @@ Slice kernel_slice(const KernelRecord& kernel, int multiprocessors) {
   // A grid with fewer blocks than fit leaves room.
   args["est. achieved occupancy %"] =
       kernel.theoretical_occupancy * std::min(1.0, blocks / resident) * 100;
-  args["limiter"] = kernel.time.limiter;
+  args["limiter"] = kernel.time.limiter ? name_of(*kernel.time.limiter) : "";
   return made;
 }
 
 Slice memory_slice(const MemoryRecord& record) {
-  Slice made = slice(record.kind == "set" ? "gpu_memset" : "gpu_memcpy", record.kind,
+  const bool is_set = record.operation == MemoryOperation::set;
+  Slice made = slice(is_set ? "gpu_memset" : "gpu_memcpy", name_of(record.operation),
                      record.start_us, record.time_us, record.stream, record.correlation);
   json& args = made.event["args"];
   args["device"] = 0;

@@ -21,7 +21,8 @@ void clip(AccessSite& site) {
 }
 
 bool stores_for_host(const KernelRecord& record) {
-  return record.time.terms.contains("host_stores") || record.time.terms.contains("managed_stores");
+  return record.time.terms.contains(Limiter::host_stores) ||
+         record.time.terms.contains(Limiter::managed_stores);
 }
 
 void fold(KernelRecord& sum, const KernelRecord& record) {
@@ -36,8 +37,9 @@ void fold(KernelRecord& sum, const KernelRecord& record) {
 /// Of a list that is full, the record that stands for all further ones of a kind.
 MemoryRecord& further(std::vector<MemoryRecord>& records, const MemoryRecord& record) {
   const auto begin = records.begin() + static_cast<std::ptrdiff_t>(kMostRecords);
-  const auto found = std::find_if(
-      begin, records.end(), [&](const MemoryRecord& other) { return other.kind == record.kind; });
+  const auto found = std::find_if(begin, records.end(), [&](const MemoryRecord& other) {
+    return other.operation == record.operation;
+  });
   if (found != records.end()) return *found;
   MemoryRecord& sum = records.emplace_back(record);
   sum.bytes = 0;
@@ -85,7 +87,7 @@ void ActivityLog::add(KernelRecord record) {
 void ActivityLog::add(MemoryRecord record) {
   stamp(record);
   if (watcher_ != nullptr) watcher_->see(record, call_);
-  has_left_ = has_left_ || record.kind == "copy device to host";
+  has_left_ = has_left_ || record.operation == MemoryOperation::copy_to_host;
   if (activity_.memory.size() < kMostRecords) {
     activity_.memory.push_back(std::move(record));
     return;

@@ -9,9 +9,9 @@
 namespace simgpu {
 namespace {
 
-MemoryRecord operation(const char* kind, std::uint64_t bytes) {
+MemoryRecord operation_of(MemoryOperation operation, std::uint64_t bytes) {
   MemoryRecord record;
-  record.kind = kind;
+  record.operation = operation;
   record.bytes = bytes;
   return record;
 }
@@ -21,19 +21,19 @@ TEST(ActivityLog, SumsUpWhatComesBehindTheRecordsThatItKeeps) {
   KernelRecord kernel;
   kernel.name = "step";
   kernel.counters.flops["fp32"] = 10;
-  kernel.time.terms["dram"] = 2;
+  kernel.time.terms[Limiter::dram] = 2;
   for (std::size_t i = 0; i < kMostRecords + 3; ++i) log.add(kernel);
   const Activity& activity = log.activity();
   ASSERT_EQ(activity.kernels.size(), kMostRecords + 1);
   EXPECT_EQ(activity.kernels.front().name, "step");
   EXPECT_EQ(activity.kernels.back().name, kFurtherKernels);
   EXPECT_EQ(activity.kernels.back().counters.flops.at("fp32"), 30U);
-  EXPECT_EQ(activity.kernels.back().time.terms.at("dram"), 6);
+  EXPECT_EQ(activity.kernels.back().time.terms.at(Limiter::dram), 6);
 
-  for (std::size_t i = 0; i < kMostRecords; ++i) log.add(operation("set", 1));
+  for (std::size_t i = 0; i < kMostRecords; ++i) log.add(operation_of(MemoryOperation::set, 1));
   for (const std::uint64_t bytes : {100, 200, 300}) {
-    log.add(operation("copy device to host", bytes));
-    log.add(operation("copy host to device", 2 * bytes));
+    log.add(operation_of(MemoryOperation::copy_to_host, bytes));
+    log.add(operation_of(MemoryOperation::copy_to_device, 2 * bytes));
   }
   ASSERT_EQ(activity.memory.size(), kMostRecords + 2);
   EXPECT_EQ(activity.memory[kMostRecords].bytes, 600U);
@@ -44,7 +44,7 @@ TEST(ActivityLog, CountsWhatTheGuestChoosesOnceItHasAnythingOfTheDevices) {
   ActivityLog log;
   log.count_given(40);
   EXPECT_EQ(log.activity().given_bytes, 0U);
-  log.add(operation("copy device to host", 4));
+  log.add(operation_of(MemoryOperation::copy_to_host, 4));
   log.count_given(40);
   EXPECT_EQ(log.activity().given_bytes, 40U);
   log.clear();
@@ -59,7 +59,7 @@ TEST(ActivityLog, WhatKernelsPrintOrStoreForTheHostLeavesToo) {
   EXPECT_EQ(printed.activity().given_bytes, 8U);
   ActivityLog stored;
   KernelRecord kernel;
-  kernel.time.terms["managed_stores"] = 1;
+  kernel.time.terms[Limiter::managed_stores] = 1;
   stored.add(kernel);
   stored.count_given(8);
   EXPECT_EQ(stored.activity().given_bytes, 8U);

@@ -58,7 +58,7 @@ void members(auto& archive, Like<KernelRecord> auto& v) {
 }
 
 void members(auto& archive, Like<MemoryRecord> auto& v) {
-  archive(v.sequence, v.kind, v.bytes, v.start_us, v.time_us, v.destination, v.correlation,
+  archive(v.sequence, v.operation, v.bytes, v.start_us, v.time_us, v.destination, v.correlation,
           v.stream, v.graph_launch);
 }
 

@@ -43,8 +43,8 @@ class Encoder {
     put(static_cast<std::uint32_t>(values.size()));
     for (const T& value : values) put(value);
   }
-  template <typename T>
-  void put(const std::map<std::string, T>& values) {
+  template <typename Key, typename T>
+  void put(const std::map<Key, T>& values) {
     put(static_cast<std::uint32_t>(values.size()));
     for (const auto& [key, value] : values) (*this)(key, value);
   }
@@ -72,6 +72,16 @@ class Decoder {
     kind = reader_.get<FindingKind>();
     if (kind > FindingKind::too_long) throw wire::MessageError("a finding of an unknown kind");
   }
+  void get(MemoryOperation& operation) {
+    operation = reader_.get<MemoryOperation>();
+    if (operation > MemoryOperation::set) {
+      throw wire::MessageError("an unknown operation on memory");
+    }
+  }
+  void get(Limiter& limiter) {
+    limiter = reader_.get<Limiter>();
+    if (limiter > kLastLimiter) throw wire::MessageError("an unknown limiter");
+  }
   void get(std::string& text) {
     text = reader_.get_string(std::numeric_limits<std::uint32_t>::max());
   }
@@ -86,10 +96,10 @@ class Decoder {
     // One at a time: a count is believed as far as its elements are there.
     for (auto left = reader_.get<std::uint32_t>(); left != 0; --left) get(values.emplace_back());
   }
-  template <typename T>
-  void get(std::map<std::string, T>& values) {
+  template <typename Key, typename T>
+  void get(std::map<Key, T>& values) {
     for (auto left = reader_.get<std::uint32_t>(); left != 0; --left) {
-      std::string key;
+      Key key{};
       get(key);
       get(values[std::move(key)]);
     }

@@ -23,6 +23,8 @@ class Filler {
   void fill(T& value) { value = static_cast<T>(++filled_); }
   void fill(bool& value) { value = true; }
   void fill(FindingKind& kind) { kind = FindingKind::leak; }
+  void fill(MemoryOperation& operation) { operation = MemoryOperation::copy_on_device; }
+  void fill(Limiter& limiter) { limiter = Limiter::l2; }
   void fill(std::string& text) { text = "text " + std::to_string(++filled_); }
   template <typename T>
   void fill(std::optional<T>& value) {
@@ -31,6 +33,9 @@ class Filler {
   template <typename T>
   void fill(std::vector<T>& values) {
     for (T& value : values = std::vector<T>(2)) fill(value);
+  }
+  void fill(LimiterTimes& times) {
+    for (const Limiter limiter : {Limiter::dram, Limiter::latency}) fill(times[limiter]);
   }
   template <typename T>
   void fill(std::map<std::string, T>& values) {

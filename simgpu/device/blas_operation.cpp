@@ -309,7 +309,7 @@ void BlasCall::note_result_for_host() const {
   if (!is_reduction || request_.result_address != 0) return;
   MemoryRecord record;
   record.sequence = device_.log().next_sequence();
-  record.kind = "copy device to host";
+  record.operation = MemoryOperation::copy_to_host;
   record.bytes = size_of(request_.input);
   device_.log().add(std::move(record));
 }

@@ -24,8 +24,6 @@ DeviceOptions completed(DeviceOptions options, const gpu_spec::GpuSpec& gpu) {
   return options;
 }
 
-const char* const kFromPool = "cudaMallocAsync";
-
 std::uint64_t room(std::uint64_t limit, std::uint64_t taken) {
   return limit - std::min(limit, taken);
 }
@@ -126,7 +124,8 @@ CudaError Device::allocate_from_pool(std::uint64_t bytes, std::uint64_t number,
   *address = 0;
   MemoryPool* from = pool(number);
   if (bytes == 0 || from == nullptr) return CudaError::invalid_value;
-  if (const CudaError error = place(bytes, kFromPool, address); error != CudaError::success) {
+  if (const CudaError error = place(bytes, "cudaMallocAsync", address);
+      error != CudaError::success) {
     return error;
   }
   guest_allocations_[*address].pool = number;
@@ -170,7 +169,7 @@ CudaError Device::allocate_shared(std::uint64_t bytes, Sharing sharing, SharedBl
 }
 
 void Device::remember(std::uint64_t address, std::uint64_t bytes, const char* function) {
-  guest_allocations_[address] = {bytes, function, 0, ++allocations_made_, last_kernel_};
+  guest_allocations_[address] = {bytes, function, std::nullopt, ++allocations_made_, last_kernel_};
   log_.add(AllocationRecord{.address = address,
                             .bytes = bytes,
                             .released = false,
@@ -179,7 +178,7 @@ void Device::remember(std::uint64_t address, std::uint64_t bytes, const char* fu
 
 CudaError Device::release(std::uint64_t address) {
   const auto found = guest_allocations_.find(address);
-  const bool from_pool = found != guest_allocations_.end() && found->second.function == kFromPool;
+  const bool from_pool = found != guest_allocations_.end() && found->second.pool.has_value();
   timeline_.spend(from_pool ? ApiCost::kPool : ApiCost::kAllocate);
   if (address == 0) return CudaError::success;
   if (found == guest_allocations_.end()) {
@@ -195,7 +194,7 @@ CudaError Device::release(std::uint64_t address) {
                             .bytes = found->second.bytes,
                             .released = true,
                             .time_us = microseconds(timeline_.now())});
-  MemoryPool* from = from_pool ? pool(found->second.pool) : nullptr;
+  MemoryPool* from = from_pool ? pool(*found->second.pool) : nullptr;
   if (from != nullptr) from->remove(found->second.bytes);
   guest_allocations_.erase(found);
   return CudaError::success;

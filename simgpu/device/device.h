@@ -276,7 +276,7 @@ class Device {
   std::string describe_pointer(std::uint64_t address) const;
   bool range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,
                       std::uint64_t width, std::uint64_t height);
-  void record_memory(const char* kind, std::uint64_t bytes, std::uint64_t destination,
+  void record_memory(MemoryOperation operation, std::uint64_t bytes, std::uint64_t destination,
                      std::uint64_t stream, Picoseconds start, Picoseconds duration);
   Picoseconds copy_time(double bytes, double bytes_per_second) const;
   const gpu_spec::GpuSpec& timed_gpu() const { return follows_work_ ? node_gpu_ : gpu_; }
@@ -343,8 +343,8 @@ class Device {
   /// Where a leaked allocation was made, as far as the device knows.
   struct GuestAllocation {
     std::uint64_t bytes = 0;
-    const char* function = "";  ///< of the runtime, one of those in device.cpp
-    std::uint64_t pool = 0;
+    const char* function = "";                 ///< of the runtime
+    std::optional<std::uint64_t> pool;         ///< that it came from
     std::uint64_t number = 0;                  ///< 1 for the guest's first
     std::shared_ptr<const std::string> after;  ///< the kernel launched last; null before the first
   };

@@ -79,12 +79,13 @@ Picoseconds Device::copy_time(double bytes, double bytes_per_second) const {
   return picoseconds(bytes_per_second > 0 ? bytes / bytes_per_second * 1e6 : 0);
 }
 
-void Device::record_memory(const char* kind, std::uint64_t bytes, std::uint64_t destination,
-                           std::uint64_t stream, Picoseconds start, Picoseconds duration) {
+void Device::record_memory(MemoryOperation operation, std::uint64_t bytes,
+                           std::uint64_t destination, std::uint64_t stream, Picoseconds start,
+                           Picoseconds duration) {
   constexpr std::uint64_t kBytesOfAnInstruction = 256;
   host_work_ += bytes / kBytesOfAnInstruction;
   log_.add(MemoryRecord{.sequence = log_.next_sequence(),
-                        .kind = kind,
+                        .operation = operation,
                         .bytes = bytes,
                         .start_us = microseconds(start),
                         .time_us = microseconds(duration),
@@ -120,7 +121,7 @@ CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
     synchronize(start + duration);
     host_waited_for_stream(request.stream);
   }
-  record_memory(to_device ? "copy host to device" : "copy device to host", bytes,
+  record_memory(to_device ? MemoryOperation::copy_to_device : MemoryOperation::copy_to_host, bytes,
                 to_device ? request.address : 0, request.stream, start, duration);
   return CudaError::success;
 }
@@ -244,7 +245,7 @@ CudaError Device::fill(const FillRequest& request) {
   const Picoseconds start =
       issue(request.stream, Timeline::Engine::compute, duration, places_of(ranges));
   if (watches(request.stream)) note_work({.name = "a memset", .ranges = std::move(ranges)});
-  record_memory("set", bytes, request.address, request.stream, start, duration);
+  record_memory(MemoryOperation::set, bytes, request.address, request.stream, start, duration);
   log_.count_given(LaunchChoices::kOfAnOperation);
   return CudaError::success;
 }

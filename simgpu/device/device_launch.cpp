@@ -467,12 +467,13 @@ CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t 
   const double bytes = model::as_dram_reads(kernel.read_bytes, kernel.stored_bytes, gpu_);
   const double dram_us = dram_rate > 0 ? bytes / dram_rate * 1e6 : 0;
   const double busiest = std::max(compute_us, dram_us);
-  record.time.terms = {{kernel.flop_type, compute_us}, {"dram", dram_us}};
+  const Limiter arithmetic = arithmetic_limiter(kernel.flop_type);
+  record.time.terms = {{arithmetic, compute_us}, {Limiter::dram, dram_us}};
   record.time.launch_us = timed_gpu().launch_overhead_us;
   record.time.total_us = busiest + record.time.launch_us;
-  record.time.limiter = busiest < record.time.launch_us ? "launch"
-                        : compute_us >= dram_us         ? kernel.flop_type
-                                                        : "dram";
+  record.time.limiter = busiest < record.time.launch_us ? Limiter::launch
+                        : compute_us >= dram_us         ? arithmetic
+                                                        : Limiter::dram;
   add_host_traffic(kernel.host, timed_gpu(), record.time);
   if (kernel.host.pinned_bytes > 0) copy_sources_.forget_all();
   log_.count_given(LaunchChoices::kOfARoutine);

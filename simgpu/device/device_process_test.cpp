@@ -125,7 +125,7 @@ TEST(DeviceProcess, TellsWhatHappenedSinceTheMark) {
   EXPECT_EQ(activity.allocated, 1000u);
   EXPECT_EQ(activity.peak_allocated, 5096u);
   ASSERT_EQ(activity.memory.size(), 1u);
-  EXPECT_EQ(activity.memory[0].kind, "set");
+  EXPECT_EQ(activity.memory[0].operation, MemoryOperation::set);
   EXPECT_EQ(activity.memory[0].bytes, 4096u);
   EXPECT_GT(activity.elapsed_us, 0);
   EXPECT_EQ(activity.api_calls.at("cudaMalloc"), 1u);
@@ -210,9 +210,9 @@ TEST(DeviceProcess, StreamsThroughLibraryKernelsNoFasterThanDramAllowsInPractice
   const Activity activity = device.collect();
   ASSERT_EQ(activity.kernels.size(), 1u);
   const TimeBreakdown& time = activity.kernels[0].time;
-  EXPECT_EQ(time.limiter, "dram");
+  EXPECT_EQ(time.limiter, Limiter::dram);
   // 16 MiB at 90 % of an A100's 1555 GB/s; no measured kernel passed that share.
-  EXPECT_GT(time.terms.at("dram"), 16.0 * 1024 * 1024 / (0.9 * 1555e9) * 1e6);
+  EXPECT_GT(time.terms.at(Limiter::dram), 16.0 * 1024 * 1024 / (0.9 * 1555e9) * 1e6);
   const KernelCounters& counters = activity.kernels[0].counters;
   EXPECT_EQ(counters.dram_read_bytes, (kSize + 1) * kSize * sizeof(float));
   EXPECT_EQ(counters.dram_write_bytes, kSize * sizeof(float));

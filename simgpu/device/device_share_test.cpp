@@ -134,7 +134,7 @@ TEST(DeviceShareTest, WhatCrossesPcieIsSharedToo) {
   const gpu_spec::GpuSpec gpu = described_gpu("a100");
   const Launch launch({.what = "latency", .chain = 100}, 10, 32);
   TimeBreakdown time = launch.time(gpu);
-  time.terms["host_loads"] = time.total_us = 100;
+  time.terms[Limiter::host_loads] = time.total_us = 100;
   EXPECT_EQ(device_share(launch.shape, time, 1, gpu), 1);
 }
 

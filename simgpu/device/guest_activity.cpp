@@ -19,9 +19,16 @@ std::uint32_t is_asynchronous(const ApiRecord& call) {
 }
 
 CopyDirection direction_of(const MemoryRecord& record) {
-  if (record.kind == "copy host to device") return CopyDirection::to_device;
-  if (record.kind == "copy device to host") return CopyDirection::from_device;
-  if (record.kind == "copy device to device") return CopyDirection::on_device;
+  switch (record.operation) {
+    case MemoryOperation::copy_to_device:
+      return CopyDirection::to_device;
+    case MemoryOperation::copy_to_host:
+      return CopyDirection::from_device;
+    case MemoryOperation::copy_on_device:
+      return CopyDirection::on_device;
+    case MemoryOperation::set:
+      break;
+  }
   return CopyDirection::none;
 }
 
@@ -59,7 +66,7 @@ void GuestActivity::see(const MemoryRecord& record, const ApiRecord& call) {
         .bytes = record.bytes,
         .address = record.destination,
         .asynchronous = is_asynchronous(call)},
-       record.kind);
+       name_of(record.operation));
 }
 
 void GuestActivity::see(const AllocationRecord& record, const ApiRecord& call) {

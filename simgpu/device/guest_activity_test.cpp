@@ -52,7 +52,7 @@ TEST(GuestActivity, TellsWhatAWatchedLogWasGiven) {
   counted.counters.dram_write_bytes = 20;
   log.add(counted);
   MemoryRecord copy;
-  copy.kind = "copy device to host";
+  copy.operation = MemoryOperation::copy_to_host;
   copy.bytes = 77;
   log.add(copy);
   log.end_call(3.0, CudaError::invalid_value);

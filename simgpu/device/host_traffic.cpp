@@ -148,9 +148,9 @@ bool is_shared_with_host(const DeviceMemory& memory, std::uint64_t address) {
   return allocation != nullptr && allocation->sharing != Sharing::none;
 }
 
-const char* copy_kind(bool to_host, bool from_host) {
-  if (to_host == from_host) return "copy device to device";
-  return to_host ? "copy device to host" : "copy host to device";
+MemoryOperation copy_kind(bool to_host, bool from_host) {
+  if (to_host == from_host) return MemoryOperation::copy_on_device;
+  return to_host ? MemoryOperation::copy_to_host : MemoryOperation::copy_to_device;
 }
 
 HostTraffic host_traffic(const LaunchResult& result, std::uint64_t blocks,
@@ -190,7 +190,7 @@ void add_operand(const OperandInMemory& operand, const DeviceMemory& memory,
 void add_host_traffic(const HostTraffic& traffic, const gpu_spec::GpuSpec& gpu,
                       TimeBreakdown& time) {
   if (!(gpu.pcie_bytes_per_second > 0)) return;
-  const auto add = [&](const char* term, double bytes, bool is_paid) {
+  const auto add = [&](Limiter term, double bytes, bool is_paid) {
     if (!(bytes > 0)) return;
     const double us = bytes / gpu.pcie_bytes_per_second * 1e6;
     time.terms[term] = us;
@@ -198,9 +198,9 @@ void add_host_traffic(const HostTraffic& traffic, const gpu_spec::GpuSpec& gpu,
     time.total_us = us + time.launch_us;
     time.limiter = term;
   };
-  add("host_loads", traffic.read_bytes, true);
-  add("host_stores", traffic.pinned_bytes, true);
-  add("managed_stores", traffic.managed_bytes, false);
+  add(Limiter::host_loads, traffic.read_bytes, true);
+  add(Limiter::host_stores, traffic.pinned_bytes, true);
+  add(Limiter::managed_stores, traffic.managed_bytes, false);
 }
 
 }  // namespace simgpu

@@ -43,7 +43,7 @@ bool comes_from_host(const DeviceMemory& memory, const std::vector<ByteRange>& w
 bool is_shared_with_host(const DeviceMemory& memory, std::uint64_t address);
 
 /// What the record of a copy within the device's addresses says.
-const char* copy_kind(bool to_host, bool from_host);
+MemoryOperation copy_kind(bool to_host, bool from_host);
 
 /// What a launch read and wrote of memory that the host shares.
 struct HostTraffic {

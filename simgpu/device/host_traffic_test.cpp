@@ -99,13 +99,13 @@ TEST(HostTrafficTime, IsThatOfPcieWhereItTakesLonger) {
   TimeBreakdown time;
   time.total_us = 12;
   time.launch_us = 2;
-  time.limiter = "dram";
+  time.limiter = Limiter::dram;
   add_host_traffic({.read_bytes = 5000, .pinned_bytes = 20'000, .managed_bytes = 1e6}, gpu, time);
-  EXPECT_DOUBLE_EQ(time.terms.at("host_loads"), 5);
-  EXPECT_DOUBLE_EQ(time.terms.at("host_stores"), 20);
-  EXPECT_DOUBLE_EQ(time.terms.at("managed_stores"), 1000);
+  EXPECT_DOUBLE_EQ(time.terms.at(Limiter::host_loads), 5);
+  EXPECT_DOUBLE_EQ(time.terms.at(Limiter::host_stores), 20);
+  EXPECT_DOUBLE_EQ(time.terms.at(Limiter::managed_stores), 1000);
   EXPECT_DOUBLE_EQ(time.total_us, 22) << "managed memory stays on the device until it is read";
-  EXPECT_EQ(time.limiter, "host_stores");
+  EXPECT_EQ(time.limiter, Limiter::host_stores);
 }
 
 TEST_F(HostTrafficTest, OfALibrarysOperandsIsWhatTheyHaveInMemoryOfTheHost) {

@@ -154,7 +154,7 @@ double device_share(const LaunchShape& shape, const TimeBreakdown& time, double 
       static_cast<double>(std::max(occupancy(shape, gpu).blocks_per_sm, 1U)) * gpu.sm_count;
   double share = static_cast<double>(shape.grid.count()) / std::max(places, 1.0);
   double busy_us = device_us;
-  for (const char* across_pcie : {"host_loads", "host_stores"}) {
+  for (const Limiter across_pcie : {Limiter::host_loads, Limiter::host_stores}) {
     const auto term = time.terms.find(across_pcie);
     if (term != time.terms.end()) busy_us = std::max(busy_us, term->second);
   }

@@ -130,7 +130,7 @@ class SampledLaunch : public ::testing::TestWithParam<const char*> {
     expect_near(whole.result.loads, sampled.result.loads);
     expect_same(whole.result.places.get(), sampled.result.places.get());
     for (const auto& [term, time] : whole.time.terms) {
-      EXPECT_NEAR(sampled.time.terms.at(term), time, kTolerance * time) << term;
+      EXPECT_NEAR(sampled.time.terms.at(term), time, kTolerance * time) << name_of(term);
     }
     EXPECT_NEAR(sampled.time.total_us, whole.time.total_us, kTolerance * whole.time.total_us);
     EXPECT_EQ(sampled.time.limiter, whole.time.limiter);

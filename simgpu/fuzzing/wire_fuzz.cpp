@@ -94,10 +94,10 @@ std::vector<std::byte> sample() {
   simgpu::Activity activity;
   simgpu::KernelRecord kernel;
   kernel.name = "k";
-  kernel.time.terms["dram"] = 1;
+  kernel.time.terms[simgpu::Limiter::dram] = 1;
   kernel.counters.flops["fp32"] = 2;
   activity.kernels = {kernel};
-  activity.memory = {{.kind = "set", .bytes = 4}};
+  activity.memory = {{.operation = simgpu::MemoryOperation::set, .bytes = 4}};
   activity.calls = {{.name = "cudaMalloc"}};
   simgpu::Finding finding;
   finding.code = "RL0301";

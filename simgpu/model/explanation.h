@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "simgpu/model/proof.h"
@@ -11,23 +12,20 @@ namespace simgpu {
 
 /// Why a kernel takes as long as it does. Times in microseconds.
 struct Explanation {
-  std::string limiter;       ///< in words: "shared memory"
-  std::string meaning;       ///< a sentence: what the limiter is, and its share of the time
-  std::string change;        ///< what usually helps against it
-  std::string next_limiter;  ///< key of the term that would limit if this one were gone; or empty
-  Proof proof;               ///< the counter that proves it
-  double most_gain = 1;      ///< how many times faster the kernel could get then, at most
-  double exposed_us = 0;     ///< beyond the largest term and the launch: latency that nothing hid
-  double waves = 0;          ///< blocks over those that the whole GPU holds at a time
+  std::string limiter;  ///< in words: "shared memory"
+  std::string meaning;  ///< a sentence: what the limiter is, and its share of the time
+  std::string change;   ///< what usually helps against it
+  std::optional<Limiter> next_limiter;  ///< the term that would limit if this one were gone
+  Proof proof;                          ///< the counter that proves it
+  double most_gain = 1;   ///< how many times faster the kernel could get then, at most
+  double exposed_us = 0;  ///< beyond the largest term and the launch: latency that nothing hid
+  double waves = 0;       ///< blocks over those that the whole GPU holds at a time
 };
 
 /// @param sm_count multiprocessors of the GPU
 Explanation explain(const KernelRecord& kernel, int sm_count);
 
-/// A limiter in words: "shared memory" for "shared".
-std::string words_of_limiter(const std::string& limiter);
-
-/// The term of what limits a kernel, in microseconds; for "launch" the launch itself.
+/// The term of what limits a kernel, in microseconds; for the launch the launch itself.
 double limiter_us(const TimeBreakdown& time);
 
 /// The kernel's time if its limiter's term fell to `least_us` and all else stayed: the largest of

@@ -276,24 +276,24 @@ double dram_time(const Work& work) {
   return 1e6 * bytes / dram_read_rate(work.gpu);
 }
 
-std::map<std::string, double> limiters(const Work& work) {
+LimiterTimes limiters(const Work& work) {
   const LoadStorePipe pipe = load_store_pipe(work);
   return {
-      {"issue", issue_time(work)},
-      {"fp32", fp32_time(work)},
-      {"fp64", fp64_time(work)},
-      {"fp16", fp16_time(work)},
-      {"integer", integer_time(work)},
-      {"special", special_time(work)},
-      {"tensor", tensor_time(work)},
-      {"shared", pipe.time_of(pipe.shared)},
-      {"exchange", pipe.time_of(pipe.exchange)},
-      {"constant", constant_time(work)},
-      {"l1", pipe.time_of(pipe.l1)},
-      {"l2", l2_time(work)},
-      {"dram", dram_time(work)},
-      {"atomics", atomics_time(work)},
-      {"shared_atomics", pipe.time_of(pipe.shared_atomics)},
+      {Limiter::issue, issue_time(work)},
+      {Limiter::fp32, fp32_time(work)},
+      {Limiter::fp64, fp64_time(work)},
+      {Limiter::fp16, fp16_time(work)},
+      {Limiter::integer, integer_time(work)},
+      {Limiter::special, special_time(work)},
+      {Limiter::tensor, tensor_time(work)},
+      {Limiter::shared, pipe.time_of(pipe.shared)},
+      {Limiter::exchange, pipe.time_of(pipe.exchange)},
+      {Limiter::constant, constant_time(work)},
+      {Limiter::l1, pipe.time_of(pipe.l1)},
+      {Limiter::l2, l2_time(work)},
+      {Limiter::dram, dram_time(work)},
+      {Limiter::atomics, atomics_time(work)},
+      {Limiter::shared_atomics, pipe.time_of(pipe.shared_atomics)},
   };
 }
 

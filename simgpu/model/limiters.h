@@ -1,8 +1,5 @@
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "simgpu/model/work.h"
 
 /// The throughput limiters of the time model. Each answers one question: if this were all that the
@@ -60,8 +57,7 @@ double l2_time(const Work& work);
 /// Bytes that pass between L2 and DRAM, over the bandwidth that can be had in practice.
 double dram_time(const Work& work);
 
-/// All of them by name: "issue", "fp32", "fp64", "fp16", "integer", "special", "tensor", "shared",
-/// "shared_atomics", "exchange", "constant", "l1", "l2", "atomics", "dram".
-std::map<std::string, double> limiters(const Work& work);
+/// All of them.
+LimiterTimes limiters(const Work& work);
 
 }  // namespace simgpu::model

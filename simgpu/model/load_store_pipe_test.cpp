@@ -14,7 +14,7 @@ TEST(LoadStorePipe, AScatteredRequestTakesOneCyclePerLine) {
   kernel.add(InstructionClass::global_load, {1}, {0}, 1000);
   kernel.counters.global_load_requests = 1000 * kernel.warps();
   kernel.counters.l1_tag_lookups = 32 * kernel.counters.global_load_requests;
-  EXPECT_NEAR(kernel.on(described_gpu("a100")).terms.at("l1"), 32000 / 1410.0, 1e-9);
+  EXPECT_NEAR(kernel.on(described_gpu("a100")).terms.at(Limiter::l1), 32000 / 1410.0, 1e-9);
 }
 
 TEST(LoadStorePipe, ACoalescedLoadTakesMoreThanTwiceAsLongWithHalfTheLoadStoreUnits) {
@@ -26,7 +26,7 @@ TEST(LoadStorePipe, ACoalescedLoadTakesMoreThanTwiceAsLongWithHalfTheLoadStoreUn
     kernel.counters.global_load_requests = 1000 * kernel.warps();
     kernel.counters.l1_tag_lookups = kernel.counters.global_load_requests;
     kernel.counters.global_load_sectors = 4 * kernel.counters.global_load_requests;
-    return kernel.on(spec).terms.at("l1") * spec.clock_under_load_mhz();
+    return kernel.on(spec).terms.at(Limiter::l1) * spec.clock_under_load_mhz();
   };
   EXPECT_NEAR(l1_cycles("a100"), 1000, 1e-6);
   EXPECT_NEAR(l1_cycles("h100-sxm"), 1000, 1e-6);
@@ -40,7 +40,7 @@ TEST(LoadStorePipe, LanesThatReadTheSameWordsOfL1GetThemOneAfterTheOther) {
   KernelCounters& c = kernel.counters;
   c.global_load_requests = c.l1_tag_lookups = c.global_load_sectors = 1000 * kernel.warps();
   c.global_load_bytes = 16 * 32 * c.global_load_requests;
-  EXPECT_NEAR(kernel.on(described_gpu("a100")).terms.at("l1"), 4 * 1000 / 1410.0, 1e-9);
+  EXPECT_NEAR(kernel.on(described_gpu("a100")).terms.at(Limiter::l1), 4 * 1000 / 1410.0, 1e-9);
 }
 
 TEST(LoadStorePipe, L1SharedMemoryAndShufflesTakeTurnsOnOnePipe) {
@@ -54,12 +54,12 @@ TEST(LoadStorePipe, L1SharedMemoryAndShufflesTakeTurnsOnOnePipe) {
     kernel.counters.shared_load_wavefronts = kernel.counters.shared_load_requests;
     return kernel.on(described_gpu("a100")).terms;
   };
-  const double cycle = terms(1, 0, 0).at("l1");
-  EXPECT_NEAR(terms(500, 1000, 300).at("shared"), 1800 * cycle, 1e-6);
-  EXPECT_NEAR(terms(500, 1000, 300).at("l1"), 500 * cycle, 1e-6);
-  EXPECT_NEAR(terms(500, 1000, 300).at("exchange"), 300 * cycle, 1e-6);
-  EXPECT_NEAR(terms(500, 100, 300).at("l1"), 900 * cycle, 1e-6);
-  EXPECT_NEAR(terms(50, 100, 300).at("exchange"), 450 * cycle, 1e-6);
+  const double cycle = terms(1, 0, 0).at(Limiter::l1);
+  EXPECT_NEAR(terms(500, 1000, 300).at(Limiter::shared), 1800 * cycle, 1e-6);
+  EXPECT_NEAR(terms(500, 1000, 300).at(Limiter::l1), 500 * cycle, 1e-6);
+  EXPECT_NEAR(terms(500, 1000, 300).at(Limiter::exchange), 300 * cycle, 1e-6);
+  EXPECT_NEAR(terms(500, 100, 300).at(Limiter::l1), 900 * cycle, 1e-6);
+  EXPECT_NEAR(terms(50, 100, 300).at(Limiter::exchange), 450 * cycle, 1e-6);
 }
 
 TEST(LoadStorePipe, AWarpsWordsTakeTwoCyclesFromTuringsSharedMemoryUnlessBanksConflict) {
@@ -70,7 +70,7 @@ TEST(LoadStorePipe, AWarpsWordsTakeTwoCyclesFromTuringsSharedMemoryUnlessBanksCo
     kernel.counters.shared_load_wavefronts = wavefronts * kernel.counters.shared_load_requests;
     kernel.counters.shared_load_bank_conflicts =
         (wavefronts - 1) * kernel.counters.shared_load_requests;
-    return kernel.on(spec).terms.at("shared") * spec.clock_under_load_mhz() / 1000;
+    return kernel.on(spec).terms.at(Limiter::shared) * spec.clock_under_load_mhz() / 1000;
   };
   EXPECT_NEAR(cycles("a100", 1), 1, 1e-9);
   EXPECT_NEAR(cycles("a6000", 1), 1, 1e-9);

@@ -29,10 +29,10 @@ TEST(LocalMemory, ThatFitsL1StaysThere) {
   // block's shared memory.
   const ToldLaunch kernel = with_own_arrays(20);
   const TimeBreakdown time = kernel.on(described_gpu("a100"));
-  EXPECT_EQ(time.terms.at("l2"), 0);
-  EXPECT_EQ(time.terms.at("dram"), 0);
+  EXPECT_EQ(time.terms.at(Limiter::l2), 0);
+  EXPECT_EQ(time.terms.at(Limiter::dram), 0);
   // 64 warps, each 2000 lines, one per cycle.
-  EXPECT_NEAR(time.terms.at("l1"), 128000 / 1410.0, 1e-9);
+  EXPECT_NEAR(time.terms.at(Limiter::l1), 128000 / 1410.0, 1e-9);
 }
 
 TEST(LocalMemory, ThatDoesNotFitL1GoesToL2AndThenToDram) {

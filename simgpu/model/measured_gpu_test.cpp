@@ -24,10 +24,10 @@ ToldLaunch multiplying(ptx::Type type) {
 
 TEST(MeasuredGpuTest, InstructionsReachTheirShareOfTheTensorRate) {
   gpu_spec::GpuSpec gpu = a100();
-  const double all = multiplying(ptx::Type::bf16).on(gpu).terms.at("tensor");
+  const double all = multiplying(ptx::Type::bf16).on(gpu).terms.at(Limiter::tensor);
   gpu.mma_share = 0.5;
-  EXPECT_DOUBLE_EQ(multiplying(ptx::Type::bf16).on(gpu).terms.at("tensor"), 2 * all);
-  EXPECT_DOUBLE_EQ(multiplying(ptx::Type::s8).on(gpu).terms.at("tensor"), all);
+  EXPECT_DOUBLE_EQ(multiplying(ptx::Type::bf16).on(gpu).terms.at(Limiter::tensor), 2 * all);
+  EXPECT_DOUBLE_EQ(multiplying(ptx::Type::s8).on(gpu).terms.at(Limiter::tensor), all);
 }
 
 TEST(MeasuredGpuTest, AWarpWaitsForItsTensorCoreWhereTheLatencyIsKnown) {
@@ -47,10 +47,11 @@ TEST(MeasuredGpuTest, DramReadsAndWritesAtSharesOfItsBandwidth) {
   kernel.add(InstructionClass::integer, {1}, {0});
   kernel.counters.dram_read_bytes = 3'000'000;
   kernel.counters.dram_write_bytes = 1'000'000;
-  EXPECT_DOUBLE_EQ(kernel.on(gpu).terms.at("dram"), 4e12 / (0.87 * 1555e9));
+  EXPECT_DOUBLE_EQ(kernel.on(gpu).terms.at(Limiter::dram), 4e12 / (0.87 * 1555e9));
   gpu.dram_read_share = 0.9;
   gpu.dram_write_share = 0.6;
-  EXPECT_NEAR(kernel.on(gpu).terms.at("dram"), 3e12 / (0.9 * 1555e9) + 1e12 / (0.6 * 1555e9), 1e-9);
+  EXPECT_NEAR(kernel.on(gpu).terms.at(Limiter::dram), 3e12 / (0.9 * 1555e9) + 1e12 / (0.6 * 1555e9),
+              1e-9);
 }
 
 TEST(MeasuredGpuTest, LatencyAndDramAddUpMoreWhereTheirSharpnessIsLess) {
@@ -62,7 +63,8 @@ TEST(MeasuredGpuTest, LatencyAndDramAddUpMoreWhereTheirSharpnessIsLess) {
   gpu.dram_sharpness = 2;
   const TimeBreakdown soft = kernel.on(gpu);
   EXPECT_GT(soft.total_us, sharp.total_us);
-  EXPECT_LT(soft.total_us, soft.launch_us + soft.terms.at("dram") + soft.terms.at("latency"));
+  EXPECT_LT(soft.total_us,
+            soft.launch_us + soft.terms.at(Limiter::dram) + soft.terms.at(Limiter::latency));
   kernel.counters.dram_read_bytes = 0;  // nothing of DRAM, nothing to wait for
   EXPECT_DOUBLE_EQ(kernel.on(gpu).total_us, kernel.on(a100()).total_us);
 }
@@ -73,12 +75,13 @@ TEST(MeasuredGpuTest, StoresOfPartsOfSectorsKeepL2Busy) {
   kernel.add(InstructionClass::global_store, {}, {0});
   kernel.counters.global_store_sectors = kernel.counters.l2_write_sectors = 32 * kernel.warps();
   kernel.counters.global_store_bytes = 4 * kernel.counters.global_store_sectors;
-  const double whole = kernel.on(gpu).terms.at("l2");
+  const double whole = kernel.on(gpu).terms.at(Limiter::l2);
   gpu.partial_sectors_per_cycle = 10;
   const double missing = 0.875 * 32 * static_cast<double>(kernel.warps());
-  EXPECT_NEAR(kernel.on(gpu).terms.at("l2"), missing / 10 / gpu.clock_under_load_mhz(), 1e-9);
+  EXPECT_NEAR(kernel.on(gpu).terms.at(Limiter::l2), missing / 10 / gpu.clock_under_load_mhz(),
+              1e-9);
   kernel.counters.global_store_bytes = 32 * kernel.counters.global_store_sectors;
-  EXPECT_DOUBLE_EQ(kernel.on(gpu).terms.at("l2"), whole);
+  EXPECT_DOUBLE_EQ(kernel.on(gpu).terms.at(Limiter::l2), whole);
 }
 
 TEST(MeasuredGpuTest, BlocksOfNothingStartOneAfterTheOther) {
@@ -86,7 +89,8 @@ TEST(MeasuredGpuTest, BlocksOfNothingStartOneAfterTheOther) {
   ToldLaunch kernel(108 * 1000, 256);
   kernel.add(InstructionClass::integer, {1}, {0});
   gpu.cycles_per_block = 500;
-  EXPECT_NEAR(kernel.on(gpu).terms.at("latency"), 500'000 / gpu.clock_under_load_mhz(), 1e-6);
+  EXPECT_NEAR(kernel.on(gpu).terms.at(Limiter::latency), 500'000 / gpu.clock_under_load_mhz(),
+              1e-6);
 }
 
 TEST(MeasuredGpuTest, ConflictsDelayALoadByTheirCycles) {

@@ -178,40 +178,62 @@ Proof latency(const KernelRecord& kernel, int sm_count) {
                             blocks * static_cast<double>(kernel.block.count() + 31) / kWarp))};
 }
 
+/// A pipe of the multiprocessor: its own count says it.
+Proof of_pipe(const KernelRecord& kernel, const char* counter, const char* what) {
+  return {counter, 0, fmt::format("{:.3g} {}", nsight_counters(kernel).at(counter), what)};
+}
+
 Proof unnamed(const KernelRecord& kernel, int sm_count) {
+  if (!kernel.time.limiter) return {};
   const KernelCounters& c = kernel.counters;
-  const std::string& limiter = kernel.time.limiter;
-  if (limiter == "shared") return shared_memory(c);
-  if (limiter == "constant") return constants(c);
-  if (limiter == "l1") return first_cache(c);
-  if (limiter == "l2") return second_cache(c);
-  if (limiter == "dram") return memory(c);
-  if (limiter == "atomics") return one_address(c);
-  if (limiter == "shared_atomics") return shared_atomics(c);
-  if (limiter == "latency") return latency(kernel, sm_count);
-  if (limiter == "issue") {
-    return {"smsp__inst_executed.sum", 0,
-            for_each_multiply_add(as_number(c.warp_instructions), "instructions of a warp", c)};
+  switch (*kernel.time.limiter) {
+    case Limiter::shared:
+      return shared_memory(c);
+    case Limiter::constant:
+      return constants(c);
+    case Limiter::l1:
+      return first_cache(c);
+    case Limiter::l2:
+      return second_cache(c);
+    case Limiter::dram:
+      return memory(c);
+    case Limiter::atomics:
+      return one_address(c);
+    case Limiter::shared_atomics:
+      return shared_atomics(c);
+    case Limiter::latency:
+      return latency(kernel, sm_count);
+    case Limiter::issue:
+      return {"smsp__inst_executed.sum", 0,
+              for_each_multiply_add(as_number(c.warp_instructions), "instructions of a warp", c)};
+    case Limiter::launch:
+      return {"launch__grid_size", 0,
+              fmt::format("{} have next to nothing to do",
+                          kernel.grid.count() == 1 ? "its one block" : "its blocks")};
+    case Limiter::fp32:
+      return of_pipe(kernel, "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+                     "multiply-adds");
+    case Limiter::fp64:
+      return of_pipe(kernel, "sm__inst_executed_pipe_fp64.sum",
+                     "double-precision instructions of warps");
+    case Limiter::fp16:
+      return of_pipe(kernel, "sm__inst_executed_pipe_fp16.sum",
+                     "half-precision instructions of warps");
+    case Limiter::integer:
+      return of_pipe(kernel, "sm__inst_executed_pipe_alu.sum", "integer instructions of warps");
+    case Limiter::exchange:
+      return of_pipe(kernel, "simgpu__warp_exchanges.sum", "exchanges between lanes of warps");
+    case Limiter::special:
+      return of_pipe(kernel, "sm__inst_executed_pipe_xu.sum",
+                     "special functions and conversions of warps");
+    case Limiter::tensor:
+      return of_pipe(kernel, "sm__inst_executed_pipe_tensor.sum", "tensor instructions of warps");
+    case Limiter::host_loads:
+    case Limiter::host_stores:
+    case Limiter::managed_stores:
+      return {};
   }
-  if (limiter == "launch") {
-    return {"launch__grid_size", 0,
-            fmt::format("{} have next to nothing to do",
-                        kernel.grid.count() == 1 ? "its one block" : "its blocks")};
-  }
-  // A pipe of the multiprocessor: its own count says it.
-  static const std::map<std::string, std::pair<const char*, const char*>> pipes = {
-      {"fp32", {"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "multiply-adds"}},
-      {"fp64", {"sm__inst_executed_pipe_fp64.sum", "double-precision instructions of warps"}},
-      {"fp16", {"sm__inst_executed_pipe_fp16.sum", "half-precision instructions of warps"}},
-      {"integer", {"sm__inst_executed_pipe_alu.sum", "integer instructions of warps"}},
-      {"exchange", {"simgpu__warp_exchanges.sum", "exchanges between lanes of warps"}},
-      {"special", {"sm__inst_executed_pipe_xu.sum", "special functions and conversions of warps"}},
-      {"tensor", {"sm__inst_executed_pipe_tensor.sum", "tensor instructions of warps"}}};
-  const auto pipe = pipes.find(limiter);
-  if (pipe == pipes.end()) return {};
-  const auto counters = nsight_counters(kernel);
-  const auto [counter, what] = pipe->second;
-  return {counter, 0, fmt::format("{:.3g} {}", counters.at(counter), what)};
+  return {};
 }
 
 }  // namespace
@@ -236,7 +258,7 @@ const char* advice_against_conflicts(const KernelCounters& counters) {
 
 Proof proof_of(const KernelRecord& kernel, int sm_count) {
   Proof proof = unnamed(kernel, sm_count);
-  if (kernel.time.limiter != "launch" && kernel.time.wave_quantisation >= kFewBlocks) {
+  if (kernel.time.limiter != Limiter::launch && kernel.time.wave_quantisation >= kFewBlocks) {
     proof = {"launch__grid_size", 0,
              fmt::format("the GPU has {} multiprocessors, and most have none", sm_count)};
   }
@@ -248,8 +270,8 @@ Proof proof_of(const KernelRecord& kernel, int sm_count) {
 double unevenness(const KernelRecord& kernel) {
   constexpr double kLeast = 2;
   const TimeBreakdown& time = kernel.time;
-  if (time.limiter == "launch") return 1;
-  const double times = time.limiter == "latency" ? time.uneven_warps : time.uneven_sms;
+  if (time.limiter == Limiter::launch) return 1;
+  const double times = time.limiter == Limiter::latency ? time.uneven_warps : time.uneven_sms;
   return times >= kLeast ? times : 1;
 }
 

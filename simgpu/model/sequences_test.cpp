@@ -21,11 +21,11 @@ TEST(Sequences, TakeTheIssueSlotsAndPipesOfTheirInstructions) {
   const TimeBreakdown one = kernel.on(spec);
   kernel.program.back().sequence = kDivision;
   const TimeBreakdown many = kernel.on(spec);
-  EXPECT_NEAR(many.terms.at("issue"), 18 * one.terms.at("issue"), 1e-9);
-  EXPECT_NEAR(many.terms.at("integer"), 14 * one.terms.at("integer"), 1e-9);
-  EXPECT_EQ(one.terms.at("special"), 0);
+  EXPECT_NEAR(many.terms.at(Limiter::issue), 18 * one.terms.at(Limiter::issue), 1e-9);
+  EXPECT_NEAR(many.terms.at(Limiter::integer), 14 * one.terms.at(Limiter::integer), 1e-9);
+  EXPECT_EQ(one.terms.at(Limiter::special), 0);
   // 3 x 8000 instructions of warps through 16 lanes.
-  EXPECT_NEAR(many.terms.at("special"), 48000 / spec.clock_under_load_mhz(), 1e-9);
+  EXPECT_NEAR(many.terms.at(Limiter::special), 48000 / spec.clock_under_load_mhz(), 1e-9);
 }
 
 TEST(Sequences, OfOtherPipesCostNothingOfTheirClass) {
@@ -33,9 +33,9 @@ TEST(Sequences, OfOtherPipesCostNothingOfTheirClass) {
   kernel.add(InstructionClass::special, {1}, {0}, 1000);
   kernel.program.back().sequence = {.fp32 = 5, .special = 2, .rest = 3};
   const TimeBreakdown time = kernel.on(described_gpu("a100"));
-  EXPECT_EQ(time.terms.at("integer"), 0);
-  EXPECT_EQ(time.terms.at("fp64"), 0);
-  EXPECT_NEAR(time.terms.at("fp32"), 5 * 8000 / 2 / 1410.0, 1e-9);
+  EXPECT_EQ(time.terms.at(Limiter::integer), 0);
+  EXPECT_EQ(time.terms.at(Limiter::fp64), 0);
+  EXPECT_NEAR(time.terms.at(Limiter::fp32), 5 * 8000 / 2 / 1410.0, 1e-9);
 }
 
 TEST(Sequences, MakeWaitForTheirLongestChain) {
@@ -59,11 +59,11 @@ TEST(Constants, ThatLanesReadApartTakeACycleForEachFurtherWord) {
   kernel.counters.constant_load_requests = 1000 * kernel.warps();
   kernel.counters.constant_load_wavefronts = kernel.counters.constant_load_requests;
   const gpu_spec::GpuSpec spec = described_gpu("a100");
-  EXPECT_EQ(kernel.on(spec).terms.at("constant"), 0) << "an operand that all lanes share";
+  EXPECT_EQ(kernel.on(spec).terms.at(Limiter::constant), 0) << "an operand that all lanes share";
   const double shared = kernel.cycles(spec);
   kernel.counters.constant_load_wavefronts *= 32;
-  EXPECT_NEAR(kernel.on(spec).terms.at("constant"), 31 * 8000 / 1410.0, 1e-9);
-  EXPECT_EQ(kernel.on(spec).limiter, "constant");
+  EXPECT_NEAR(kernel.on(spec).terms.at(Limiter::constant), 31 * 8000 / 1410.0, 1e-9);
+  EXPECT_EQ(kernel.on(spec).limiter, Limiter::constant);
   EXPECT_GE(kernel.cycles(spec), shared + 31) << "the last word comes 31 cycles after the first";
 }
 
@@ -71,11 +71,11 @@ TEST(Exchanges, BetweenLanesAreOneOfAWarpPerCycle) {
   const gpu_spec::GpuSpec spec = described_gpu("a100");
   ToldLaunch kernel(108, 256);
   kernel.add(InstructionClass::warp_exchange, {1}, {0}, 1000);
-  EXPECT_NEAR(kernel.on(spec).terms.at("exchange"), 8000 / 1410.0, 1e-9);
+  EXPECT_NEAR(kernel.on(spec).terms.at(Limiter::exchange), 8000 / 1410.0, 1e-9);
   kernel.program.back().sequence = {.exchange = 2};
-  EXPECT_NEAR(kernel.on(spec).terms.at("exchange"), 16000 / 1410.0, 1e-9) << "a reduction";
+  EXPECT_NEAR(kernel.on(spec).terms.at(Limiter::exchange), 16000 / 1410.0, 1e-9) << "a reduction";
   kernel.program.back().sequence = {.integer = 1};
-  EXPECT_EQ(kernel.on(spec).terms.at("exchange"), 0) << "a vote";
+  EXPECT_EQ(kernel.on(spec).terms.at(Limiter::exchange), 0) << "a vote";
 }
 
 TEST(Bf16, TakesTwiceAsLongAsFp16OnCapability80Alone) {
@@ -83,9 +83,9 @@ TEST(Bf16, TakesTwiceAsLongAsFp16OnCapability80Alone) {
     ToldLaunch kernel(256, 256);
     kernel.add(InstructionClass::fp16, {1}, {0}, 1000);
     kernel.program.back().flop_type = ptx::Type::f16x2;
-    const double halves = kernel.on(described_gpu(id)).terms.at("fp16");
+    const double halves = kernel.on(described_gpu(id)).terms.at(Limiter::fp16);
     kernel.program.back().flop_type = ptx::Type::bf16x2;
-    return kernel.on(described_gpu(id)).terms.at("fp16") / halves;
+    return kernel.on(described_gpu(id)).terms.at(Limiter::fp16) / halves;
   };
   EXPECT_DOUBLE_EQ(ratio("a100"), 2);
   EXPECT_DOUBLE_EQ(ratio("a10"), 1);
@@ -107,9 +107,9 @@ TEST(Sleep, TakesItsTimeOfAWarp) {
   const gpu_spec::GpuSpec spec = described_gpu("a100");
   ToldLaunch kernel(108, 64);
   kernel.add(InstructionClass::integer, {1}, {0});
-  const double awake = kernel.on(spec).terms.at("latency");
+  const double awake = kernel.on(spec).terms.at(Limiter::latency);
   kernel.counters.slept_ns = 10'000 * kernel.warps();
-  EXPECT_NEAR(kernel.on(spec).terms.at("latency"), awake + 10, 1e-6);
+  EXPECT_NEAR(kernel.on(spec).terms.at(Limiter::latency), awake + 10, 1e-6);
 }
 
 }  // namespace

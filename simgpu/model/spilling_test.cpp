@@ -42,18 +42,18 @@ TEST(Spills, TakeIssueSlotsAndTheirPartOfL1) {
   const gpu_spec::GpuSpec spec = described_gpu("a100");
   const TimeBreakdown plain = adding().on(spec);
   const TimeBreakdown spilled = spilling(3, 1, 64).on(spec);
-  EXPECT_NEAR(spilled.terms.at("issue"), 5 * plain.terms.at("issue"), 1e-9);
-  EXPECT_EQ(plain.terms.at("l1"), 0);
+  EXPECT_NEAR(spilled.terms.at(Limiter::issue), 5 * plain.terms.at(Limiter::issue), 1e-9);
+  EXPECT_EQ(plain.terms.at(Limiter::l1), 0);
   // 64 warps, each 7000 lines, one per cycle.
-  EXPECT_NEAR(spilled.terms.at("l1"), 64 * 7000 / 1410.0, 1e-9);
-  EXPECT_EQ(spilled.terms.at("l2"), 0) << "they fit L1";
+  EXPECT_NEAR(spilled.terms.at(Limiter::l1), 64 * 7000 / 1410.0, 1e-9);
+  EXPECT_EQ(spilled.terms.at(Limiter::l2), 0) << "they fit L1";
 }
 
 TEST(Spills, ThatDoNotFitL1AreTrafficOfL2) {
   const gpu_spec::GpuSpec spec = described_gpu("a100");
   ToldLaunch kernel = spilling(3, 1, 512);
   model::add_local_traffic(model::local_shares(kernel.work(spec)), kernel.counters);
-  EXPECT_GT(kernel.on(spec).terms.at("l2"), 0);
+  EXPECT_GT(kernel.on(spec).terms.at(Limiter::l2), 0);
 }
 
 TEST(Spills, AreWaitedForWhereTheyAreLoaded) {

@@ -48,12 +48,12 @@ double dram_sharpness(const model::Work& work) {
 }
 
 /// The time that throughput and latency take together.
-double busy_time(const model::Work& work, const std::map<std::string, double>& terms,
-                 double throughput, double serial, double latency) {
+double busy_time(const model::Work& work, const LimiterTimes& terms, double throughput,
+                 double serial, double latency) {
   const double busy = serial + combine(throughput - serial, latency);
   const double sharpness = dram_sharpness(work);
   if (sharpness >= kSharpness) return busy;
-  const double dram = std::max(0.0, terms.at("dram") - serial);
+  const double dram = std::max(0.0, terms.at(Limiter::dram) - serial);
   return std::max(busy, serial + combine(dram, latency, sharpness));
 }
 
@@ -63,7 +63,7 @@ double uneven_warps(model::Work work, double warp_cycles, double latency) {
   return even > 0 ? std::max(1.0, latency / even) : 1;
 }
 
-std::map<std::string, double>::const_iterator largest(const std::map<std::string, double>& terms) {
+LimiterTimes::const_iterator largest(const LimiterTimes& terms) {
   return std::ranges::max_element(terms, {}, [](const auto& term) { return term.second; });
 }
 
@@ -85,14 +85,14 @@ TimeBreakdown predict_time(const KernelCounters& counters, const LaunchShape& sh
   const model::BlockCycles block = model::block_cycles(work, cycles);
   const double latency = model::latency_time(work, block);
   const double serial = serial_part(work, throughput, block.stalled);
-  time.terms["latency"] = latency;
+  time.terms[Limiter::latency] = latency;
   time.uneven_warps = uneven_warps(work, cycles, latency);
   time.uneven_sms = uneven_sms(work, throughput);
   time.wave_quantisation = wave_quantisation(shape, gpu);
   time.launch_us = gpu.launch_overhead_us;
   const double busy = busy_time(work, time.terms, throughput, serial, latency);
   time.total_us = busy + time.launch_us;
-  time.limiter = "launch";
+  time.limiter = Limiter::launch;
   if (busy > time.launch_us) {
     time.limiter = largest(time.terms)->first;
   }
@@ -108,7 +108,7 @@ double device_time_us(const KernelCounters& counters, const LaunchShape& shape,
                       const ExecutedProgram& program, const gpu_spec::GpuSpec& gpu) {
   model::Work work = model::gather(counters, shape, program, gpu);
   work.is_spread = true;
-  const std::map<std::string, double> terms = model::limiters(work);
+  const LimiterTimes terms = model::limiters(work);
   const double throughput = largest(terms)->second;
   const double held = static_cast<double>(work.resident_blocks) * gpu.sm_count;
   const double rounds = static_cast<double>(work.blocks) / held;

@@ -50,7 +50,8 @@ TEST(TimeModelTest, StreamingKernelsOnAT4AreAsFastAsMeasured) {
     EXPECT_GT(ratio, 1 / 1.5) << c.what << ": " << time.total_us << " us";
     EXPECT_LT(ratio, 1.5) << c.what << ": " << time.total_us << " us";
     // One load per thread is not enough at the clock that 70 W leave.
-    EXPECT_EQ(time.limiter, std::string(c.what) == "sum" ? "latency" : "dram") << c.what;
+    EXPECT_EQ(time.limiter, std::string(c.what) == "sum" ? Limiter::latency : Limiter::dram)
+        << c.what;
   }
 }
 
@@ -68,9 +69,9 @@ TEST(TimeModelTest, NoStreamIsFasterThanTheDataSheet) {
 
 TEST(TimeModelTest, TheTotalIsNeverBelowItsLargestTermPlusTheLaunch) {
   const TimeBreakdown time = streaming(2, 1).on(described_gpu("a100"));
-  for (const auto& [name, term] : time.terms) {
-    EXPECT_GE(time.total_us, term + time.launch_us) << name;
-    EXPECT_GE(term, 0) << name;
+  for (const auto& [limiter, term] : time.terms) {
+    EXPECT_GE(time.total_us, term + time.launch_us) << name_of(limiter);
+    EXPECT_GE(term, 0) << name_of(limiter);
   }
 }
 
@@ -78,7 +79,7 @@ TEST(TimeModelTest, ATinyKernelIsBoundByItsLaunch) {
   Kernel kernel(1, 32);
   kernel.add(InstructionClass::integer, {1}, {0});
   const TimeBreakdown time = kernel.on(described_gpu("a100"));
-  EXPECT_EQ(time.limiter, "launch");
+  EXPECT_EQ(time.limiter, Limiter::launch);
   EXPECT_NEAR(time.total_us, described_gpu("a100").launch_overhead_us, 0.1);
 }
 
@@ -106,7 +107,7 @@ TEST(TimeModelTest, TensorInstructionsRunAtTheDenseRateOfTheirType) {
     kernel.program.back().flops_per_warp = 2 * 16 * 16 * 16;
   }
   const double flops = 16.0 * 1000 * 8192 * static_cast<double>(kernel.warps());
-  EXPECT_NEAR(kernel.on(spec).terms.at("tensor"), 1e6 * flops / 312e12, 0.01);
+  EXPECT_NEAR(kernel.on(spec).terms.at(Limiter::tensor), 1e6 * flops / 312e12, 0.01);
 }
 
 TEST(TimeModelTest, BankConflictsCostTheirWavefronts) {
@@ -114,9 +115,9 @@ TEST(TimeModelTest, BankConflictsCostTheirWavefronts) {
   kernel.add(InstructionClass::shared_load, {1}, {0}, 1000);
   kernel.counters.shared_load_requests = 1000 * kernel.warps();
   kernel.counters.shared_load_wavefronts = kernel.counters.shared_load_requests;
-  const double clean = kernel.on(described_gpu("a100")).terms.at("shared");
+  const double clean = kernel.on(described_gpu("a100")).terms.at(Limiter::shared);
   kernel.counters.shared_load_wavefronts *= 32;
-  EXPECT_NEAR(kernel.on(described_gpu("a100")).terms.at("shared"), 32 * clean, 1e-6 * clean);
+  EXPECT_NEAR(kernel.on(described_gpu("a100")).terms.at(Limiter::shared), 32 * clean, 1e-6 * clean);
   // 8000 wavefronts of one SM at one per cycle.
   EXPECT_NEAR(clean, 8000 / 1410.0, 1e-9);
 }
@@ -205,7 +206,7 @@ TEST(LatencyTest, OneWarpThatDoesTheWorkOfAllTakesAsLongAsItDoes) {
   kernel.add(InstructionClass::fp32, {1}, {1}, 1000);
   const double shared_by_all = kernel.on(spec).total_us;
   kernel.balance.longest_of_block = 8;
-  EXPECT_NEAR(kernel.on(spec).terms.at("latency"),
+  EXPECT_NEAR(kernel.on(spec).terms.at(Limiter::latency),
               8 * 1000 * spec.alu_latency / spec.clock_under_load_mhz(), 1);
   EXPECT_GT(kernel.on(spec).total_us, 1.1 * shared_by_all);
 }
@@ -230,8 +231,9 @@ TEST(LatencyTest, WarpsThatDoSomethingElseHideNoChainOfTheirBlock) {
   const gpu_spec::GpuSpec spec = described_gpu("a100");
   const double chain = 1000 * spec.shared_latency / spec.clock_under_load_mhz();
   for (const bool others_add : {false, true}) {
-    EXPECT_NEAR(one_chain(others_add, true).on(spec).terms.at("latency"), chain, 0.02 * chain);
-    EXPECT_LT(one_chain(others_add, false).on(spec).terms.at("latency"), chain / 4)
+    EXPECT_NEAR(one_chain(others_add, true).on(spec).terms.at(Limiter::latency), chain,
+                0.02 * chain);
+    EXPECT_LT(one_chain(others_add, false).on(spec).terms.at(Limiter::latency), chain / 4)
         << "of the mean warp";
   }
 }
@@ -245,7 +247,7 @@ TEST(LatencyTest, BlocksThatDoSomethingElseHideNoChainOfOneBlock) {
   ways.ways[1] = {{{107, 0}, {}, {107'000, 0}}, {}, 0, 107};
   ways.mixes = {{{0}, 1}, {{1}, 107}};
   kernel.balance.ways = std::make_shared<WarpWays>(ways);
-  EXPECT_NEAR(kernel.on(spec).terms.at("latency"), chain, 0.02 * chain);
+  EXPECT_NEAR(kernel.on(spec).terms.at(Limiter::latency), chain, 0.02 * chain);
 }
 
 TEST(LatencyTest, AWayWaitsForItsOwnLoads) {
@@ -262,7 +264,7 @@ TEST(LatencyTest, AWayWaitsForItsOwnLoads) {
   ways.mixes.push_back({{0}, 1});
   kernel.balance.ways = std::make_shared<WarpWays>(ways);
   const double chain = 100 * spec.l2_latency / spec.clock_under_load_mhz();
-  EXPECT_NEAR(kernel.on(spec).terms.at("latency"), chain, 0.02 * chain);
+  EXPECT_NEAR(kernel.on(spec).terms.at(Limiter::latency), chain, 0.02 * chain);
 }
 
 TEST(LatencyTest, FewWarpsAreBoundByLatencyAndManyByThroughput) {
@@ -271,8 +273,8 @@ TEST(LatencyTest, FewWarpsAreBoundByLatencyAndManyByThroughput) {
     kernel.add(InstructionClass::fp32, {1}, {1}, 10000);
     return kernel.on(described_gpu("a100"));
   };
-  EXPECT_EQ(chained(32).limiter, "latency");
-  EXPECT_EQ(chained(1024).limiter, "fp32");
+  EXPECT_EQ(chained(32).limiter, Limiter::latency);
+  EXPECT_EQ(chained(1024).limiter, Limiter::fp32);
 }
 
 TEST(LatencyTest, WhatTheAssemblerFoldsCostsNothing) {
@@ -280,7 +282,7 @@ TEST(LatencyTest, WhatTheAssemblerFoldsCostsNothing) {
   Kernel kernel(108, 256);
   kernel.add(InstructionClass::move, {1}, {0}, 1000);
   kernel.program.back().issues = false;
-  EXPECT_DOUBLE_EQ(kernel.on(spec).terms.at("issue"), 0);
+  EXPECT_DOUBLE_EQ(kernel.on(spec).terms.at(Limiter::issue), 0);
   EXPECT_DOUBLE_EQ(kernel.cycles(spec), 0);
 }
 
@@ -304,10 +306,11 @@ TEST(TimeModelTest, APowerLimitStretchesWhatTheSmsDoAndNotWhatDramDoes) {
   const TimeBreakdown limited = streaming(1, 1).on(described_gpu("t4"));
   const TimeBreakdown boosted = streaming(1, 1).on(at_boost);
   EXPECT_GT(factor, 1.5);
-  EXPECT_NEAR(limited.terms.at("issue"), factor * boosted.terms.at("issue"), 1e-6);
-  EXPECT_GT(limited.terms.at("latency"), 1.2 * boosted.terms.at("latency"));
-  EXPECT_LT(limited.terms.at("latency"), factor * boosted.terms.at("latency")) << "DRAM's part";
-  EXPECT_DOUBLE_EQ(limited.terms.at("dram"), boosted.terms.at("dram"));
+  EXPECT_NEAR(limited.terms.at(Limiter::issue), factor * boosted.terms.at(Limiter::issue), 1e-6);
+  EXPECT_GT(limited.terms.at(Limiter::latency), 1.2 * boosted.terms.at(Limiter::latency));
+  EXPECT_LT(limited.terms.at(Limiter::latency), factor * boosted.terms.at(Limiter::latency))
+      << "DRAM's part";
+  EXPECT_DOUBLE_EQ(limited.terms.at(Limiter::dram), boosted.terms.at(Limiter::dram));
 }
 
 /// A tile loaded from L2, a barrier, 1000 cycles of work for the block's warps together, a barrier;
@@ -328,11 +331,12 @@ TEST(TimeModelTest, OneBlockPerSmWaitsForItsLoadsAndSeveralFillEachOthersStalls)
   const gpu_spec::GpuSpec spec = described_gpu("a100");
   const TimeBreakdown alone = tiles(108, 1024).on(spec);
   const TimeBreakdown several = tiles(8 * 108, 256).on(spec);
-  EXPECT_EQ(alone.limiter, "fp32");
-  EXPECT_NEAR(several.terms.at("fp32"), 2 * alone.terms.at("fp32"), 1e-6);
+  EXPECT_EQ(alone.limiter, Limiter::fp32);
+  EXPECT_NEAR(several.terms.at(Limiter::fp32), 2 * alone.terms.at(Limiter::fp32), 1e-6);
   // Nothing is there to be done while the only block loads, so that both times add up.
-  EXPECT_GT(alone.total_us, alone.terms.at("fp32") + 0.8 * alone.terms.at("latency"));
-  EXPECT_LT(several.total_us, several.terms.at("fp32") + 0.3 * several.terms.at("latency"));
+  EXPECT_GT(alone.total_us, alone.terms.at(Limiter::fp32) + 0.8 * alone.terms.at(Limiter::latency));
+  EXPECT_LT(several.total_us,
+            several.terms.at(Limiter::fp32) + 0.3 * several.terms.at(Limiter::latency));
 }
 
 TEST(LatencyTest, TheNextRoundsBlocksTakeTheirTimeToStart) {
@@ -340,7 +344,7 @@ TEST(LatencyTest, TheNextRoundsBlocksTakeTheirTimeToStart) {
   const auto latency = [&](std::uint32_t blocks) {
     Kernel kernel(blocks, 1024, 64);  // one block per SM
     kernel.add(InstructionClass::fp32, {1}, {1}, 100);
-    return kernel.on(spec).terms.at("latency") * spec.clock_under_load_mhz();
+    return kernel.on(spec).terms.at(Limiter::latency) * spec.clock_under_load_mhz();
   };
   EXPECT_NEAR(latency(3 * 108) - 3 * latency(108), 2 * model::kBlockTurnover, 1e-6);
 }
@@ -454,10 +458,10 @@ TEST(Atomics, OnOneAddressTakeTheirTimeHoweverManyMultiprocessorsThereAre) {
   gpu_spec::GpuSpec spec = described_gpu("a100");
   constexpr std::uint64_t kCycles = 3 * kElements;
   const TimeBreakdown one = summing(kCycles).on(spec);
-  EXPECT_EQ(one.limiter, "atomics");
-  EXPECT_NEAR(one.terms.at("atomics"), kCycles / spec.clock_under_load_mhz(), 1);
+  EXPECT_EQ(one.limiter, Limiter::atomics);
+  EXPECT_NEAR(one.terms.at(Limiter::atomics), kCycles / spec.clock_under_load_mhz(), 1);
   spec.sm_count *= 2;
-  EXPECT_EQ(summing(kCycles).on(spec).terms.at("atomics"), one.terms.at("atomics"));
+  EXPECT_EQ(summing(kCycles).on(spec).terms.at(Limiter::atomics), one.terms.at(Limiter::atomics));
 }
 
 TEST(Atomics, ThatAreFewCostNothing) {
@@ -471,11 +475,11 @@ TEST(Atomics, InSharedMemoryAreALimiterOfTheirOwnWhereTheyTakeMostOfIt) {
   kernel.counters.shared_atomic_wavefronts = 428 * kElements / 32;
   kernel.counters.shared_load_wavefronts = kElements / 32;
   const TimeBreakdown mostly = kernel.on(described_gpu("a100"));
-  EXPECT_EQ(mostly.limiter, "shared_atomics");
+  EXPECT_EQ(mostly.limiter, Limiter::shared_atomics);
   kernel.counters.shared_load_wavefronts = 500 * kElements / 32;
   const TimeBreakdown partly = kernel.on(described_gpu("a100"));
-  EXPECT_EQ(partly.limiter, "shared");
-  EXPECT_GT(partly.terms.at("shared"), mostly.terms.at("shared_atomics"));
+  EXPECT_EQ(partly.limiter, Limiter::shared);
+  EXPECT_GT(partly.terms.at(Limiter::shared), mostly.terms.at(Limiter::shared_atomics));
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ TEST(UnevenWork, OneBlockThatDoesTheWorkOfAllKeepsOneSmBusy) {
   for (std::uint32_t i = 0; i < 64; ++i) kernel.add(InstructionClass::fp32, {i}, {i}, 1000);
   const TimeBreakdown even = kernel.on(spec);
   kernel.balance.busiest_instructions = 0.5;
-  EXPECT_NEAR(kernel.on(spec).terms.at("fp32"), 54 * even.terms.at("fp32"), 1e-6);
-  EXPECT_NEAR(kernel.on(spec).terms.at("issue"), 54 * even.terms.at("issue"), 1e-6);
+  EXPECT_NEAR(kernel.on(spec).terms.at(Limiter::fp32), 54 * even.terms.at(Limiter::fp32), 1e-6);
+  EXPECT_NEAR(kernel.on(spec).terms.at(Limiter::issue), 54 * even.terms.at(Limiter::issue), 1e-6);
 }
 
 TEST(UnevenWork, WarpsOfOneSchedulerHaveAQuarterOfTheLanes) {
@@ -29,8 +29,8 @@ TEST(UnevenWork, WarpsOfOneSchedulerHaveAQuarterOfTheLanes) {
   const TimeBreakdown even = kernel.on(spec);
   EXPECT_EQ(even.uneven_sms, 1);
   kernel.balance.by_scheduler = {1, 0, 0, 0};
-  for (const char* term : {"issue", "fp32"}) {
-    EXPECT_NEAR(kernel.on(spec).terms.at(term), 4 * even.terms.at(term), 1e-6) << term;
+  for (const Limiter term : {Limiter::issue, Limiter::fp32}) {
+    EXPECT_NEAR(kernel.on(spec).terms.at(term), 4 * even.terms.at(term), 1e-6) << name_of(term);
   }
   EXPECT_NEAR(kernel.on(spec).uneven_sms, 4, 1e-6);
 }
@@ -44,10 +44,10 @@ TEST(UnevenWork, WarpsThatDoOtherThingsMakeNoSchedulersPipesEven) {
   // The first two schedulers' warps multiply, and those of the others add.
   const std::vector<SchedulerCounts> counts{{{5, 5, 0, 0}, 5}, {{0, 0, 5, 5}, 5}};
   kernel.balance.schedulers = std::make_shared<std::vector<SchedulerCounts>>(counts);
-  for (const char* term : {"fp32", "integer"}) {
-    EXPECT_NEAR(kernel.on(spec).terms.at(term), 2 * even.terms.at(term), 1e-6) << term;
+  for (const Limiter term : {Limiter::fp32, Limiter::integer}) {
+    EXPECT_NEAR(kernel.on(spec).terms.at(term), 2 * even.terms.at(term), 1e-6) << name_of(term);
   }
-  EXPECT_EQ(kernel.on(spec).terms.at("issue"), even.terms.at("issue"));
+  EXPECT_EQ(kernel.on(spec).terms.at(Limiter::issue), even.terms.at(Limiter::issue));
 }
 
 TEST(UnevenWork, BlocksThatDoOtherThingsMakeNoSmsPipesEven) {
@@ -62,9 +62,9 @@ TEST(UnevenWork, BlocksThatDoOtherThingsMakeNoSmsPipesEven) {
   pipes[pipe_of(InstructionClass::fp32)] = 2.0 / 108;
   kernel.balance.busiest_pipes = pipes;
   const TimeBreakdown uneven = kernel.on(spec);
-  EXPECT_NEAR(uneven.terms.at("fp32"), 2 * even.terms.at("fp32"), 1e-6);
-  EXPECT_NEAR(uneven.terms.at("integer"), even.terms.at("integer"), 1e-6);
-  EXPECT_EQ(uneven.terms.at("issue"), even.terms.at("issue"));
+  EXPECT_NEAR(uneven.terms.at(Limiter::fp32), 2 * even.terms.at(Limiter::fp32), 1e-6);
+  EXPECT_NEAR(uneven.terms.at(Limiter::integer), even.terms.at(Limiter::integer), 1e-6);
+  EXPECT_EQ(uneven.terms.at(Limiter::issue), even.terms.at(Limiter::issue));
 }
 
 TEST(UnevenWork, TwoWarpsOfABlockAloneOnItsSmHaveHalfOfTheLanes) {
@@ -74,7 +74,7 @@ TEST(UnevenWork, TwoWarpsOfABlockAloneOnItsSmHaveHalfOfTheLanes) {
   const TimeBreakdown before = kernel.on(spec);
   kernel.balance.by_scheduler = {0.5, 0.5, 0, 0};
   kernel.balance.busiest_scheduler = 0.5;
-  EXPECT_NEAR(kernel.on(spec).terms.at("fp32"), 2 * before.terms.at("fp32"), 1e-6);
+  EXPECT_NEAR(kernel.on(spec).terms.at(Limiter::fp32), 2 * before.terms.at(Limiter::fp32), 1e-6);
 }
 
 TEST(UnevenWork, BlocksThatAreResidentTogetherEvenOutAnOddNumberOfWarps) {

@@ -31,9 +31,10 @@ Trace trace_of(const simgpu::Activity& activity) {
     trace.push_back({"kernel", kernel.start_us, kernel.time.total_us, 0, 0, kernel.name});
   }
   for (const simgpu::MemoryRecord& memory : activity.memory) {
-    const bool set = memory.kind == "set";
+    const bool set = memory.operation == simgpu::MemoryOperation::set;
     trace.push_back({set ? "memset" : "copy", memory.start_us, memory.time_us, 0, 0,
-                     set ? "Memset (Device)" : "Memcpy (" + memory.kind + ")"});
+                     set ? "Memset (Device)"
+                         : std::string("Memcpy (") + simgpu::name_of(memory.operation) + ")"});
   }
   std::ranges::stable_sort(trace, {}, &TraceEvent::start_us);
   return trace;

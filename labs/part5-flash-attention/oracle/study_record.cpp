@@ -24,7 +24,7 @@ double matrix_bytes(int length) {
 /// The last fill of so many bytes.
 const simgpu::MemoryRecord* marker(const simgpu::Activity& activity, std::uint64_t bytes) {
   const auto is_marker = [&](const simgpu::MemoryRecord& record) {
-    return record.kind == "set" && record.bytes == bytes;
+    return record.operation == simgpu::MemoryOperation::set && record.bytes == bytes;
   };
   const auto last = std::find_if(activity.memory.rbegin(), activity.memory.rend(), is_marker);
   return last == activity.memory.rend() ? nullptr : &*last;

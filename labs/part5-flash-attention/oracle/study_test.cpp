@@ -55,7 +55,7 @@ simgpu::Activity marked_calls() {
   double now_us = 0;
   const auto mark = [&] {
     activity.memory.push_back({.sequence = sequence++,
-                               .kind = "set",
+                               .operation = simgpu::MemoryOperation::set,
                                .bytes = marker++,
                                .start_us = now_us,
                                .time_us = 1});

@@ -119,13 +119,31 @@ inline float div_f32(float a, float b) {
   return result_f32<kFtz, false>(directed_div(a, b, kRound));
 }
 
+/// A result as a table gives it, which is a unit in the last place off now and then: which one, the
+/// hardware alone knows; how often, depends on the bounds. Before it is rounded it is between
+/// `least` and `most` units off, less than one. What is exact stays so.
+/// @param operand gives the place between the two, whatever its sign
+inline float from_table(double exact, float operand, double least, double most) {
+  const auto rounded = static_cast<float>(exact);
+  const std::uint32_t exponent = bits_of(rounded) & 0x7f800000u;
+  constexpr std::uint32_t kInfinite = 0x7f800000u, kLastBits = 23u << 23;
+  const bool is_exact = static_cast<double>(rounded) == exact;
+  if (is_exact || exponent <= kLastBits || exponent == kInfinite) return rounded;
+  const std::uint32_t place = (bits_of(operand) & 0x7fffffffu) * 0x9e3779b1u >> 8;
+  const double units = least + (most - least) * (static_cast<double>(place) * 0x1p-24);
+  const double unit = std::copysign(static_cast<double>(float_of(exponent - kLastBits)), exact);
+  return static_cast<float>(exact + units * unit);
+}
+
 /// div.approx: a * (1/b). For |b| above 2^126 the reciprocal counts as zero, as PTX documents.
 template <bool kFtz = false>
 inline float div_approx_f32(float a, float b) {
   a = input_f32<kFtz>(a);
   b = input_f32<kFtz>(b);
   const bool vanishes = std::fabs(b) > 0x1p126f;
-  const float quotient = vanishes ? a * (std::isnan(b) ? b : std::copysign(0.0f, b)) : a / b;
+  const float quotient = vanishes ? a * (std::isnan(b) ? b : std::copysign(0.0f, b))
+                                  : from_table(static_cast<double>(a) / static_cast<double>(b),
+                                               float_of(bits_of(a) ^ bits_of(b) << 7), -0.45, 0.35);
   return result_f32<kFtz, false>(quotient);
 }
 

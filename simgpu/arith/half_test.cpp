@@ -322,9 +322,68 @@ TEST(Approximate, StaysWithinHalfAUnitOfTheWiderFunction) {
       return actual == rounded || std::nextafter(actual, rounded) == rounded;
     };
     EXPECT_TRUE(near(ex2_approx_f32(x), std::exp2(static_cast<long double>(x)))) << x;
-    EXPECT_TRUE(near(tanh_approx_f32(x), std::tanh(static_cast<long double>(x)))) << x;
     EXPECT_TRUE(near(rsqrt_approx_f32(x), 1 / std::sqrt(static_cast<long double>(x)))) << x;
   }
+}
+
+/// The shares of results that are a unit below and above the rounded one.
+template <class Approximate, class Exact>
+std::array<double, 2> shares_off(const Approximate& approximate, const Exact& exact) {
+  std::array<int, 2> off{};
+  constexpr int kCount = 20'000;
+  for (int i = 0; i < kCount; ++i) {
+    const float x = float_of(0x3f000000u + static_cast<std::uint32_t>(i) * 1657u);
+    const auto rounded = static_cast<float>(exact(static_cast<double>(x)));
+    const float got = approximate(x);
+    if (got == std::nextafter(rounded, 0.0f)) ++off[0];
+    if (got == std::nextafter(rounded, HUGE_VALF)) ++off[1];
+  }
+  return {static_cast<double>(off[0]) / kCount, static_cast<double>(off[1]) / kCount};
+}
+
+/// On an H200 (simgpu/fidelity/measured) they were, of some 190 results each, 0.25 and 0.03, 0.09
+/// and 0.02, 0.05 and 0.05.
+TEST(Approximate, IsAUnitOffAsOftenAsTheHardware) {
+  const auto [root_below, root_above] =
+      shares_off(rsqrt_approx_f32<false>, [](double x) { return 1 / std::sqrt(x); });
+  EXPECT_NEAR(root_below, 0.25, 0.07);
+  EXPECT_NEAR(root_above, 0.03, 0.02);
+  const auto [below, above] =
+      shares_off(sqrt_approx_f32<false>, [](double x) { return std::sqrt(x); });
+  EXPECT_NEAR(below, 0.09, 0.03);
+  EXPECT_NEAR(above, 0.02, 0.02);
+  const auto [low, high] = shares_off(rcp_approx_f32<false>, [](double x) { return 1 / x; });
+  EXPECT_NEAR(low, 0.05, 0.02);
+  EXPECT_NEAR(high, 0.05, 0.02);
+}
+
+TEST(Approximate, LeavesWhatIsExactAsItIs) {
+  for (int i = -60; i <= 60; ++i) {
+    const float x = std::ldexp(1.0f, 2 * i);
+    EXPECT_EQ(sqrt_approx_f32(x), std::ldexp(1.0f, i));
+    EXPECT_EQ(rsqrt_approx_f32(x), std::ldexp(1.0f, -i));
+    EXPECT_EQ(rcp_approx_f32(-x), -std::ldexp(1.0f, -2 * i));
+    EXPECT_EQ(div_approx_f32(3 * x, x), 3.0f);
+  }
+}
+
+/// On an H200 up to 9e-6 of the result, between 0.25 and 1.5; PTX promises 2^-11.
+TEST(Approximate, TakesTanhFromAShortTable) {
+  double worst = 0;
+  for (const float x : float_operands(20'000, 7)) {
+    if (!std::isfinite(x) || x == 0) continue;
+    const double exact = std::tanh(static_cast<double>(x));
+    const double off = std::fabs((static_cast<double>(tanh_approx_f32(x)) - exact) / exact);
+    EXPECT_LE(off, 1.5e-5) << x;
+    EXPECT_EQ(tanh_approx_f32(-x), -tanh_approx_f32(x));
+  }
+  for (float x = 0.25f; x < 1.5f; x += 0.001f) {
+    const double exact = std::tanh(static_cast<double>(x));
+    worst = std::max(worst, std::fabs(static_cast<double>(tanh_approx_f32(x)) - exact) / exact);
+  }
+  EXPECT_GT(worst, 5e-6);
+  EXPECT_EQ(tanh_approx_f32(9.5f), 1.0f);
+  EXPECT_EQ(tanh_approx_f32(0x1p-149f), 0x1p-149f);
 }
 
 /// What an H200 gave (simgpu/fidelity/measured), all but the last one bit for bit.

@@ -232,7 +232,7 @@ void Device::release_guest() {
   timeline_.wait_until(timeline_.all_done());
   timeline_.forget_handles();
   stream_races_.forget_all();
-  copy_sources_.forget_all();
+  host_sources_.forget_all();
   unordered_work_.forget_all();
   has_callers_work_ = has_late_inputs_ = false;
   output_.clear();

@@ -13,10 +13,10 @@
 
 #include "simgpu/counters/sector_cache.h"
 #include "simgpu/device/activity_log.h"
-#include "simgpu/device/copy_sources.h"
 #include "simgpu/device/cuda_error.h"
 #include "simgpu/device/executable_graph.h"
 #include "simgpu/device/host_objects.h"
+#include "simgpu/device/host_sources.h"
 #include "simgpu/device/host_traffic.h"
 #include "simgpu/device/known_launches.h"
 #include "simgpu/device/launch_choices.h"
@@ -269,9 +269,10 @@ class Device {
   void report_leaks();
   void report_unasked();
   void report_unwritten(const protocol::CopyRequest& request);
-  void note_host_side(const CopySources::Rows& rows, bool is_read_later, bool is_written);
+  void note_reads_of_host(const std::string& kernel, const std::vector<TouchedSector>& sectors);
+  void note_host_side(const HostSources::Rows& rows, bool is_read_later, bool is_written);
   void report_changed_sources();
-  void report(const std::vector<CopySources::Change>& changes);
+  void report(const std::vector<HostSources::Change>& changes);
   void forget_done();
   std::string describe_pointer(std::uint64_t address) const;
   bool range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,
@@ -319,7 +320,7 @@ class Device {
   std::uint64_t graphs_kept_ = 0;
   HostObjects host_objects_;
   StreamRaces stream_races_;
-  CopySources copy_sources_;
+  HostSources host_sources_;
   UnorderedWork unordered_work_;
   KnownLaunches known_launches_;
   LaunchChoices launch_choices_;

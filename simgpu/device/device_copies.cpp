@@ -127,17 +127,33 @@ CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
 }
 
 /// The host's side of a copy, which may be pinned memory.
-void Device::note_host_side(const CopySources::Rows& rows, bool is_read_later, bool is_written) {
+void Device::note_host_side(const HostSources::Rows& rows, bool is_read_later, bool is_written) {
   if (!options_.checkers) return;
-  report(copy_sources_.take_changed(memory_, rows));
-  if (is_written) copy_sources_.drop_written(rows);
+  report(host_sources_.take_changed(memory_, rows));
+  if (is_written) host_sources_.drop_written(rows);
   if (!is_read_later) return;
   const StreamOrder::Stamp stamp = timeline_.last_stamp();
-  copy_sources_.add({.rows = rows,
+  host_sources_.add({.rows = rows,
+                     .by = "a copy to the device",
                      .stamp = stamp,
                      .stream_number = timeline_.stream_number(stamp.stream),
                      .node = node_},
                     memory_);
+}
+
+/// What a launch read of memory that the host shares.
+void Device::note_reads_of_host(const std::string& kernel,
+                                const std::vector<TouchedSector>& sectors) {
+  if (!options_.checkers || options_.sampled || !memory_.shares_memory()) return;
+  const StreamOrder::Stamp stamp = timeline_.last_stamp();
+  for (const HostSources::Rows& rows : shared_ranges(sectors, memory_)) {
+    host_sources_.add({.rows = rows,
+                       .by = "kernel " + kernel,
+                       .stamp = stamp,
+                       .stream_number = timeline_.stream_number(stamp.stream),
+                       .node = node_},
+                      memory_);
+  }
 }
 
 void Device::write_packed(const CopyRequest& request, std::uint64_t offset,

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "simgpu/device/constant_places.h"
 #include "simgpu/device/device.h"
 #include "simgpu/device/launch_rules.h"
 #include "simgpu/exec/engine.h"
@@ -282,11 +283,14 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   keep_managed(touched_bytes(result, memory_));
   finish_launch(kernel, message, result,
                 host_traffic(result, message.grid.count(), memory_, from_host));
+  note_reads_of_host(*kernel.display_name, result.sectors);
   if (watches(message.stream) && result.status != LaunchStatus::unsupported) {
     note_work({.name = "kernel " + *kernel.display_name,
                .program = loaded.program,
                .kernel = kernel.info,
-               .sectors = std::move(result.sectors)});
+               .sectors = std::move(result.sectors),
+               .ranges = constants_of(*kernel.info),
+               .of_overlapping_calls = has_late_inputs_});
   }
   result.sectors.clear();  // no launch that touches the host's memory is taken from an earlier one
   if (!options_.execute_repeats && !result.at_least)
@@ -402,15 +406,16 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   record.time = predict_time(record.counters, timed, program, timed_gpu());
   record.time.wave_quantisation = wave_quantisation(shape, timed_gpu());
   add_host_traffic(host, timed_gpu(), record.time);
-  if (host.pinned_bytes > 0) copy_sources_.forget_all();
+  if (host.pinned_bytes + host.managed_bytes > 0) host_sources_.forget_all();
   record.failed = result.status != LaunchStatus::ok;
   record.sampled = result.sampled_blocks != 0;
   record.at_least = result.at_least;
   record.sampled_blocks = result.at_least ? result.bounded_blocks : result.sampled_blocks;
   const double device_us = device_time_us(record.counters, timed, program, timed_gpu());
   // What is known of a launch that was cut short is less than it does: nothing may come of that.
-  const UnorderedWork::Places places =
-      result.at_least ? std::make_shared<const TouchedPlaces>() : result.places;
+  const UnorderedWork::Places places = result.at_least
+                                           ? std::make_shared<const TouchedPlaces>()
+                                           : with_constants(result.places, *kernel.info);
   const Picoseconds start =
       issue(message.stream, Timeline::Engine::compute, picoseconds(record.time.total_us), places,
             device_share(shape, record.time, device_us, gpu_));
@@ -475,7 +480,7 @@ CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t 
                         : compute_us >= dram_us         ? arithmetic
                                                         : Limiter::dram;
   add_host_traffic(kernel.host, timed_gpu(), record.time);
-  if (kernel.host.pinned_bytes > 0) copy_sources_.forget_all();
+  if (kernel.host.pinned_bytes + kernel.host.managed_bytes > 0) host_sources_.forget_all();
   log_.count_given(LaunchChoices::kOfARoutine);
   const bool is_told = kernel.touched && (wants_places() || watches(stream));
   std::vector<StreamRaces::Range> touched;

@@ -52,12 +52,12 @@ void Device::host_waited_for_all() {
 
 void Device::forget_done() {
   stream_races_.drop_done(timeline_.order());
-  copy_sources_.drop_done(timeline_.order());
+  host_sources_.drop_done(timeline_.order());
 }
 
 void Device::host_function_runs(std::uint64_t stream) {
   report_changed_sources();
-  copy_sources_.drop_before(stream, node_, timeline_.order());
+  host_sources_.drop_before(stream, node_, timeline_.order());
 }
 
 }  // namespace simgpu

@@ -192,16 +192,17 @@ void Device::report_unasked() {
   unasked_.reset();
 }
 
-void Device::report_changed_sources() { report(copy_sources_.take_changed(memory_)); }
+void Device::report_changed_sources() { report(host_sources_.take_changed(memory_)); }
 
-void Device::report(const std::vector<CopySources::Change>& changes) {
-  for (const CopySources::Change& change : changes) {
+void Device::report(const std::vector<HostSources::Change>& changes) {
+  for (const HostSources::Change& change : changes) {
     report_api(
         "RL0320", FindingKind::global_race, "",
-        fmt::format("the host writes to pinned memory while a copy from it to the device "
-                    "may still be under way: nothing has waited for cudaMemcpyAsync on {}, "
-                    "and byte {} of {} is not what it was at the call",
-                    stream_in_words(change.stream_number), change.first, change.rows.bytes()));
+        fmt::format("the host writes to memory while {}, which reads it, may still be under way "
+                    "on {}: nothing has waited for that, and byte {} of {} is not what it "
+                    "was at the call",
+                    change.by, stream_in_words(change.stream_number), change.first,
+                    change.rows.bytes()));
   }
 }
 

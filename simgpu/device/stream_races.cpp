@@ -83,6 +83,30 @@ bool any_pair(const StreamRaces::Work& first, const StreamRaces::Work& second, c
   });
 }
 
+/// Whether an instruction is an atomic whose old value something uses.
+bool uses_old_value(const KernelInfo& kernel, std::uint32_t pc) {
+  if (pc >= kernel.instructions.size()) return false;
+  const InstructionInfo& atomic = kernel.instructions[pc];
+  if (!is_atomic(atomic.cls) && atomic.cls != InstructionClass::generic_access) return false;
+  return std::ranges::any_of(kernel.instructions, [&](const InstructionInfo& other) {
+    return std::ranges::find_first_of(other.reads, atomic.writes) != other.reads.end();
+  });
+}
+
+/// Bytes that two launches of a kernel, in calls that overlap, both take values from by atomics.
+std::uint32_t drawn_bytes(const StreamRaces::Work& earlier, const TouchedSector& a,
+                          const StreamRaces::Work& later, const TouchedSector& b) {
+  const bool overlap = earlier.of_overlapping_calls && later.of_overlapping_calls;
+  if (!overlap || earlier.kernel == nullptr || earlier.kernel != later.kernel) return 0;
+  const auto by_atomics = [](const TouchedSector& sector) {
+    return sector.read & sector.changed & ~sector.written;
+  };
+  const std::uint32_t bytes = by_atomics(a) & by_atomics(b);
+  const bool drawn = bytes != 0 && uses_old_value(*earlier.kernel, a.reader_pc) &&
+                     uses_old_value(*later.kernel, b.reader_pc);
+  return drawn ? bytes : 0;
+}
+
 }  // namespace
 
 std::string stream_in_words(std::uint64_t stream_number) {
@@ -92,16 +116,18 @@ std::string stream_in_words(std::uint64_t stream_number) {
 std::optional<StreamRaces::Conflict> StreamRaces::conflict(const Work& earlier, const Work& later) {
   std::optional<Conflict> found;
   any_pair(earlier, later, [&](const TouchedSector& a, const TouchedSector& b) {
-    const std::uint32_t bytes = shared_bytes(a, b);
+    std::uint32_t bytes = shared_bytes(a, b);
+    const bool drawn = bytes == 0;
+    if (drawn) bytes = drawn_bytes(earlier, a, later, b);
     if (bytes == 0) return false;
     const auto byte = static_cast<std::uint32_t>(std::countr_zero(bytes));
-    const bool a_writes = (a.written >> byte & 1) != 0;
-    const bool b_writes = (b.written >> byte & 1) != 0;
+    const bool a_writes = drawn || (a.written >> byte & 1) != 0;
+    const bool b_writes = drawn || (b.written >> byte & 1) != 0;
     found = Conflict{.address = kDeviceBase + a.sector * kSectorBytes + byte,
                      .earlier_writes = a_writes,
                      .later_writes = b_writes,
-                     .earlier_pc = a_writes ? a.writer_pc : a.reader_pc,
-                     .later_pc = b_writes ? b.writer_pc : b.reader_pc};
+                     .earlier_pc = a_writes && !drawn ? a.writer_pc : a.reader_pc,
+                     .later_pc = b_writes && !drawn ? b.writer_pc : b.reader_pc};
     return true;
   });
   return found;

@@ -1,7 +1,7 @@
 #include "fault.h"
 
-/// The host writes to pinned memory from which a copy may still be under way. There is no line of
-/// device code to name; FAULT comments say what the message holds.
+/// The host writes to memory that a copy, or a kernel, which may still be under way reads. There is
+/// no line of device code to name; FAULT comments say what the message holds.
 namespace {
 
 constexpr int kCount = 1024;
@@ -51,7 +51,7 @@ void cleared_before_the_wait(bool wrong) {
   free_both(stream, staging);
 }
 
-/// FAULT never_waited_for RL0320 global-race host "cudaMemcpyAsync"
+/// FAULT never_waited_for RL0320 global-race host "a copy to the device, which reads it"
 void never_waited_for(bool wrong) {
   int* const staging = pinned();
   cudaMemcpyAsync(unwritten<int>(kCount), staging, kBytes, cudaMemcpyHostToDevice, nullptr);
@@ -119,6 +119,32 @@ void device_writes_as_well(bool wrong) {
   free_both(stream, staging);
 }
 
+__global__ void sum(const int* values, int* result) {
+  *result = values[threadIdx.x] + values[threadIdx.x + 1];
+}
+
+/// FAULT kernel_reads_pinned_memory RL0320 global-race host "kernel (anonymous namespace)::sum"
+void kernel_reads_pinned_memory(bool wrong) {
+  int* const values = pinned();
+  int* const result = unwritten<int>(1);
+  cudaStream_t stream = new_stream();
+  sum<<<1, 1, 0, stream>>>(values, result);
+  values[wrong ? 1 : 2] = 3;  // the third it does not read
+  free_both(stream, values);
+}
+
+/// FAULT kernel_reads_managed_memory RL0320 global-race host "kernel (anonymous namespace)::sum"
+void kernel_reads_managed_memory(bool wrong) {
+  int *values = nullptr, *const result = unwritten<int>(1);
+  cudaMallocManaged(&values, kBytes);
+  std::memset(values, 0, kBytes);
+  sum<<<1, 1>>>(values, result);
+  if (!wrong) cudaDeviceSynchronize();
+  values[0] = 3;
+  cudaDeviceSynchronize();
+  cudaFree(values);
+}
+
 void write_to(void* memory) { static_cast<int*>(memory)[0] = 1; }
 
 /// FAULT host_function_of_another_stream RL0320 global-race host "may still be under way"
@@ -159,10 +185,16 @@ void graph_is_launched_again(bool wrong) {
 #define ROOFLAB_FAULT(name) \
   Fault { #name, name }
 const std::vector<Fault> faults{
-    ROOFLAB_FAULT(one_buffer_for_all_chunks), ROOFLAB_FAULT(cleared_before_the_wait),
-    ROOFLAB_FAULT(never_waited_for),          ROOFLAB_FAULT(event_before_the_copy),
-    ROOFLAB_FAULT(wait_for_another_stream),   ROOFLAB_FAULT(within_the_rows),
-    ROOFLAB_FAULT(device_writes_as_well),     ROOFLAB_FAULT(host_function_of_another_stream),
+    ROOFLAB_FAULT(one_buffer_for_all_chunks),
+    ROOFLAB_FAULT(cleared_before_the_wait),
+    ROOFLAB_FAULT(never_waited_for),
+    ROOFLAB_FAULT(event_before_the_copy),
+    ROOFLAB_FAULT(wait_for_another_stream),
+    ROOFLAB_FAULT(within_the_rows),
+    ROOFLAB_FAULT(device_writes_as_well),
+    ROOFLAB_FAULT(kernel_reads_pinned_memory),
+    ROOFLAB_FAULT(kernel_reads_managed_memory),
+    ROOFLAB_FAULT(host_function_of_another_stream),
     ROOFLAB_FAULT(graph_is_launched_again),
 };
 

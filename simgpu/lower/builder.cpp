@@ -52,13 +52,18 @@ Pending& KernelBuilder::emit(Handler handler, const Cost& cost) {
   pending.cost = cost;
   pending.guard = guard_;
   pending.guard_negated = guard_negated_;
+  // What the assembler folds into others when it is done always is a select when it is done at
+  // times.
+  const bool is_select = guard_.kind != Ref::Kind::none && !cost.issues;
+  if (is_select) pending.cost = {.cls = InstructionClass::integer};
   annotate(pending);
   code_.push_back(std::move(pending));
   return code_.back();
 }
 
 Pending& KernelBuilder::emit_hidden(Handler handler, bool guarded) {
-  Pending& pending = emit(handler, {.cls = InstructionClass::move, .issues = false});
+  Pending& pending = emit(handler, {});
+  pending.cost = {.cls = InstructionClass::move, .issues = false};
   pending.hidden = true;
   if (!guarded) pending.guard = {};
   return pending;

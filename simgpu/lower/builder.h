@@ -123,6 +123,8 @@ class KernelBuilder {
   /// The same with the offset added: all of the address in one value.
   Ref plain_address(std::size_t number, ptx::Space space);
   std::optional<VariableHome> find_variable(std::string_view name) const;
+  /// The same of a variable that the kernel uses.
+  std::optional<VariableHome> use_variable(std::string_view name);
 
   Ref new_register(SlotKind kind);
   /// @param array see LoweredKernel::Constant

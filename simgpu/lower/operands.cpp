@@ -33,8 +33,17 @@ std::optional<VariableHome> KernelBuilder::find_variable(std::string_view name) 
   return found->second;
 }
 
+std::optional<VariableHome> KernelBuilder::use_variable(std::string_view name) {
+  const auto home = find_variable(name);
+  if (!home || home->space != ptx::Space::constant) return home;
+  const ByteRange range{home->address, home->bytes};
+  std::vector<ByteRange>& known = kernel_.info.constants;
+  if (std::ranges::find(known, range) == known.end()) known.push_back(range);
+  return home;
+}
+
 Ref KernelBuilder::symbol_value(const ptx::Symbol& symbol, unsigned bytes) {
-  if (const auto home = find_variable(symbol.name)) {
+  if (const auto home = use_variable(symbol.name)) {
     const std::uint64_t value = home->address + static_cast<std::uint64_t>(symbol.offset);
     if (!home->in_frame) return constant(value, bytes, home->array);
     const Ref address = new_register(bytes == 8 ? SlotKind::pair : SlotKind::word);
@@ -286,7 +295,7 @@ Address KernelBuilder::address(std::size_t number, ptx::Space space) {
   result.kernel_parameter = instance_->is_kernel;
   const ptx::Scalar& base = operand.elements[0];
   if (const auto* symbol = std::get_if<ptx::Symbol>(&base)) {
-    const auto home = find_variable(symbol->name);
+    const auto home = use_variable(symbol->name);
     if (!home) throw std::runtime_error("undefined symbol " + symbol->name + " (" + place() + ")");
     result.kernel_parameter = home->kernel_parameter;
     std::uint64_t value = home->address + static_cast<std::uint64_t>(symbol->offset);

@@ -1,5 +1,6 @@
 #include "simgpu/ptx/one_a_line.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -66,13 +67,39 @@ class Printer {
   bool has_instruction_ = false;  ///< begins in the last line that was printed
 };
 
+/// The tokens of a directive .pragma behind its word.
+std::vector<Token> pragma(Lexer& lexer) {
+  std::vector<Token> tokens;
+  do {
+    tokens.push_back(lexer.next());
+  } while (tokens.back().kind == TokenKind::string
+               ? lexer.peek().text == "," || lexer.peek().text == ";"
+               : tokens.back().text == ",");
+  return tokens;
+}
+
+/// Loops stay as they are written. Whatever else a pragma asks of ptxas, such as to spill registers
+/// to shared memory, nothing here counts.
+bool is_understood(const std::vector<Token>& pragma) {
+  return std::ranges::all_of(pragma, [](const Token& token) {
+    return token.kind != TokenKind::string || token.text == "nounroll";
+  });
+}
+
 }  // namespace
 
 std::string one_instruction_a_line(std::string_view text) {
   const std::vector<TextRange> instructions = instructions_in(text);
   Printer printer(text, instructions);
   Lexer lexer(text);
-  while (lexer.peek().kind != TokenKind::end) printer.print(lexer.next());
+  while (lexer.peek().kind != TokenKind::end) {
+    const Token token = lexer.next();
+    const bool begins_pragma = token.kind == TokenKind::dot_word && token.text == "pragma";
+    const std::vector<Token> rest = begins_pragma ? pragma(lexer) : std::vector<Token>();
+    if (!is_understood(rest)) continue;
+    printer.print(token);
+    for (const Token& further : rest) printer.print(further);
+  }
   return std::move(printer).printed() + '\n';
 }
 

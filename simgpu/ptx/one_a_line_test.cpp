@@ -74,6 +74,16 @@ TEST(OneInstructionALine, KeepsStringsAndSections) {
             parse(text).variables.at(0).initial_bytes);
 }
 
+TEST(OneInstructionALine, LeavesOutPragmasThatAskForWhatNobodyCounts) {
+  const auto with = [](const std::string& pragma) {
+    return one_instruction_a_line(kernel_of(".pragma " + pragma + ";\nadd.u32 %r1, %r2, 7;\nret;"));
+  };
+  EXPECT_THAT(with("\"enable_smem_spilling\""), Not(HasSubstr("pragma")));
+  EXPECT_THAT(with("\"nounroll\", \"enable_smem_spilling\""), Not(HasSubstr("pragma")));
+  EXPECT_THAT(with("\"nounroll\""), HasSubstr("\n.pragma \"nounroll\";\nadd.u32"));
+  EXPECT_EQ(lines_of(with("\"enable_smem_spilling\"")), lines_of(with("\"nounroll\"")));
+}
+
 TEST(OneInstructionALine, ThrowsWhereTheTextDoesNotParse) {
   EXPECT_THROW(one_instruction_a_line(kernel_of("add.u32 %r1, ;")), ParseError);
 }

@@ -206,6 +206,7 @@ void add_approximations(Forms& forms) {
                      Match::near_f32});
   }
   add_approximation(forms, "tanh.approx", false, [](long double x) { return std::tanh(x); });
+  forms.back().match = Match::tanh_f32;
   forms.push_back({"rcp.approx.ftz.f64 $d, $a;",
                    "f64",
                    {"f64"},

@@ -20,6 +20,7 @@ enum class Match : std::uint8_t {
   near_f32,  ///< the neighbouring float at most (approximations)
   near_f16,
   near_bf16,
+  tanh_f32,   ///< relative error below 2^-11 (tanh.approx.f32)
   gross_f64,  ///< relative error below 2^-19 (rcp.approx.ftz.f64)
 };
 

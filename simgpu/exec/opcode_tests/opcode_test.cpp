@@ -62,6 +62,11 @@ bool matches(std::uint64_t actual, std::uint64_t expected, Match match) {
       return neighbours(actual, expected, 16, 0x7c00);
     case Match::near_bf16:
       return neighbours(actual, expected, 16, 0x7f80);
+    case Match::tanh_f32: {
+      const auto got = static_cast<double>(f32_of(actual)),
+                 exact = static_cast<double>(f32_of(expected));
+      return std::fabs(got - exact) <= std::fabs(exact) * 0x1p-11;
+    }
     case Match::gross_f64:
       if (std::isnan(y)) return std::isnan(x);
       // Subnormal results become zero.

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <vector>
 
 #include "simgpu/device/stream_races.h"
@@ -10,19 +11,21 @@
 
 namespace simgpu {
 
-/// Finds pinned memory that the host changes while a copy from it to the device may be under way
-/// (RL0320). Here a copy is done when its call returns; on a GPU it takes place at any time before
-/// the host has waited for it. So the bytes are kept, and held against the memory before the host
-/// waits. What is kept is bounded: of very much that nothing waits for, the oldest is forgotten.
-class CopySources {
+/// Finds memory of the host, pinned or managed, that the host changes while a copy from it, or a
+/// kernel that reads it, may be under way (RL0320). Here both are done when their call returns; on
+/// a GPU they take place at any time before the host has waited for them. So the bytes are kept,
+/// and held against the memory before the host waits. What is kept is bounded: of very much that
+/// nothing waits for, the oldest is forgotten.
+class HostSources {
  public:
-  /// Of the host, one behind the other in the copy.
+  /// Of the host, one behind the other in a copy.
   struct Rows {
     std::uint64_t address = 0, pitch = 0, width = 0, height = 0;
     std::uint64_t bytes() const { return width * height; }
   };
-  struct Copy {
+  struct Read {
     Rows rows{};
+    std::string by{};  ///< "a copy to the device", "kernel scale"
     StreamOrder::Stamp stamp{};
     std::uint64_t stream_number = 0;  ///< as records tell it
     StreamRaces::Node node{};
@@ -30,14 +33,15 @@ class CopySources {
   };
   struct Change {
     Rows rows{};
+    std::string by{};
     std::uint64_t stream_number = 0;
-    std::uint64_t first = 0;  ///< byte of the copy
+    std::uint64_t first = 0;  ///< byte of the rows
   };
 
-  /// Keeps what a copy reads that was just issued, if that is pinned memory. The rows are
+  /// Keeps what was just issued reads, if that is memory that the host shares. The rows are
   /// untrusted.
-  void add(Copy copy, const DeviceMemory& memory);
-  /// Copies whose source has changed, each once. What lies in memory that is gone is forgotten.
+  void add(Read read, const DeviceMemory& memory);
+  /// Work whose source has changed, each once. What lies in memory that is gone is forgotten.
   std::vector<Change> take_changed(const DeviceMemory& memory);
   /// The same of those that share memory with the rows of another copy.
   std::vector<Change> take_changed(const DeviceMemory& memory, const Rows& rows);
@@ -47,6 +51,7 @@ class CopySources {
   void drop_done(const StreamOrder& order);
   /// A function of the host runs behind what is ordered before this node of a stream.
   void drop_before(std::uint64_t stream, const StreamRaces::Node& node, const StreamOrder& order);
+  bool empty() const { return outstanding_.empty(); }
   void forget_all() { *this = {}; }
 
  private:
@@ -55,8 +60,12 @@ class CopySources {
   template <class Choose>
   void drop_if(const Choose& choose);
 
-  std::deque<Copy> outstanding_;
+  std::deque<Read> outstanding_;
   std::uint64_t kept_bytes_ = 0;
 };
+
+/// What a launch read of memory that the host shares; nothing of very many ranges.
+std::vector<HostSources::Rows> shared_ranges(const std::vector<TouchedSector>& sectors,
+                                             const DeviceMemory& memory);
 
 }  // namespace simgpu

@@ -111,6 +111,16 @@ TEST(Parameters, TakeAnIssueSlotWhereTheAssemblerDoesNotKnowThePlace) {
       << "the same word for all lanes, but by an index";
 }
 
+TEST(Moves, UnderAPredicateAreSelects) {
+  const auto integers = [](const std::string& move) {
+    return counters_of("  .reg .pred %q;\n  setp.ne.u32 %q, %lane, 3;\n" + move).instructions_by_class["integer"];
+  };
+  const std::uint64_t none = integers("");
+  EXPECT_EQ(integers("  mov.u32 %r4, %lane;\n"), none) << "the assembler folds it";
+  EXPECT_EQ(integers("  @%q mov.u32 %r4, %lane;\n"), none + 1);
+  EXPECT_EQ(integers("  @%q mov.b64 %d1, {%r4, %lane};\n"), none + 1);
+}
+
 TEST(Sequences, AreToldOfEachOpcodeThatPtxasMakesSeveralInstructionsOf) {
   const OpcodeTable& table = OpcodeTable::instance();
   const auto sequence = [&](const char* spelling) {

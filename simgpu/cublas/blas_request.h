@@ -26,6 +26,7 @@ struct Request {
   std::uint64_t stream = 0;
   double alpha = 0, beta = 0;
   std::uint64_t alpha_address = 0, beta_address = 0, result_address = 0;
+  std::uint64_t workspace = 0, workspace_bytes = 0;  ///< that the program has given the handle
 };
 
 /// Bytes of one element.

@@ -15,6 +15,8 @@ struct cublasContext {
   cublasPointerMode_t pointer_mode = CUBLAS_POINTER_MODE_HOST;
   cublasMath_t math = CUBLAS_DEFAULT_MATH;
   cublasAtomicsMode_t atomics = CUBLAS_ATOMICS_NOT_ALLOWED;
+  void* workspace = nullptr;
+  size_t workspace_bytes = 0;
 };
 
 namespace {
@@ -50,6 +52,8 @@ Request start(const cublasContext& context, Routine routine, Element type) {
   constexpr std::uintptr_t kLegacyHandle = 1;  // cudaStreamLegacy
   request.stream = address_of(context.stream) == kLegacyHandle ? 0 : address_of(context.stream);
   request.scalars_on_device = context.pointer_mode == CUBLAS_POINTER_MODE_DEVICE ? 1 : 0;
+  request.workspace = reinterpret_cast<std::uintptr_t>(context.workspace);
+  request.workspace_bytes = context.workspace_bytes;
   return request;
 }
 
@@ -265,6 +269,7 @@ cublasStatus_t cublasGetVersion_v2(cublasHandle_t /*handle*/, int* version) {
 cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t stream) {
   if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
   handle->stream = stream;
+  handle->workspace_bytes = 0;  // cuBLAS goes back to its own
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -315,9 +320,12 @@ cublasStatus_t cublasGetAtomicsMode(cublasHandle_t handle, cublasAtomicsMode_t* 
   return CUBLAS_STATUS_SUCCESS;
 }
 
-/// The simulated library needs no workspace.
-cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* /*workspace*/, size_t /*bytes*/) {
-  return handle == nullptr ? CUBLAS_STATUS_NOT_INITIALIZED : CUBLAS_STATUS_SUCCESS;
+/// The simulated library needs no workspace, and counts as writing to the one that it has.
+cublasStatus_t cublasSetWorkspace_v2(cublasHandle_t handle, void* workspace, size_t bytes) {
+  if (handle == nullptr) return CUBLAS_STATUS_NOT_INITIALIZED;
+  handle->workspace = workspace;
+  handle->workspace_bytes = workspace == nullptr ? 0 : bytes;
+  return CUBLAS_STATUS_SUCCESS;
 }
 
 const char* cublasGetStatusName(cublasStatus_t status) {

@@ -133,6 +133,7 @@ class BlasCall {
   bool load_scalar(std::uint64_t address, double* value) const;
   bool store_result(double value);
   bool check(const Operand& operand);
+  bool check_workspace();
   bool check_work(const std::vector<Operand>& operands);
   template <typename Visit>
   void for_each_column(const Operand& operand, Visit visit) const;
@@ -184,6 +185,24 @@ bool BlasCall::check(const Operand& operand) {
                   operand.name, operand.rows, operand.columns, operand.leading, bytes,
                   operand.address,
                   aligned ? place : "the address is no multiple of the element's size"));
+  return false;
+}
+
+/// What the handle was given is to last as long as the handle has it.
+bool BlasCall::check_workspace() {
+  const bool has_some = request_.workspace_bytes != 0;
+  if (!has_some || device_.memory().find(request_.workspace, request_.workspace_bytes) != nullptr) {
+    return true;
+  }
+  const Allocation* near = device_.memory().nearest(request_.workspace);
+  const bool freed = near != nullptr && !near->live && request_.workspace >= near->base &&
+                     request_.workspace - near->base < near->bytes;
+  device_.fail_library_kernel(
+      FindingKind::out_of_bounds, name_of_routine(request_),
+      fmt::format("the workspace of cublasSetWorkspace takes {} bytes at {:#x}: {}",
+                  request_.workspace_bytes, request_.workspace,
+                  freed ? "that memory was freed, and the handle has it still"
+                        : "no allocation of that size is there"));
   return false;
 }
 
@@ -276,6 +295,16 @@ std::vector<StreamRaces::Range> BlasCall::touched(const std::vector<Operand>& op
     });
     if (ranges.size() - before > kMostRanges) ranges.resize(before);
   }
+  const std::uint64_t scalar = request_.input == Element::f64 ? 8 : 4;
+  const auto add = [&](std::uint64_t address, std::uint64_t bytes, bool writes) {
+    if (address != 0 && bytes != 0) ranges.push_back({address, address + bytes, writes});
+  };
+  if (request_.scalars_on_device != 0) {
+    add(request_.alpha_address, scalar, false);
+    add(request_.beta_address, scalar, false);
+    add(request_.result_address, scalar, true);
+  }
+  add(request_.workspace, request_.workspace_bytes, true);
   return ranges;
 }
 
@@ -328,6 +357,7 @@ CudaError BlasCall::run(double* result) {
     // As on a GPU, the call comes back and the fault shows at the next synchronisation.
     if (!check(operand)) return CudaError::success;
   }
+  if (!check_workspace()) return CudaError::success;
   const bool empty =
       operands.back().rows == 0 || operands.back().columns == 0 || request_.batch == 0;
   if (!empty && !check_work(operands)) return CudaError::success;

@@ -106,8 +106,26 @@ bool is_formula(std::string_view field) {
   return !beginning(field, kStarts).empty() && !is_decimal(field);
 }
 
+/// A spreadsheet that takes semicolons or tabs for separators, as it does by the country, makes
+/// several cells of one field, whatever quotes are around it: each is kept from being a formula.
+std::string without_formulas(std::string_view value) {
+  constexpr std::string_view kOthersSeparators = ";\t\r\n";
+  std::string text = is_formula(value) ? "'" : "";
+  for (std::size_t at = 0;;) {
+    const std::size_t end = std::min(value.find_first_of(kOthersSeparators, at), value.size());
+    const std::string_view cell = value.substr(at, end - at);
+    const std::size_t quotes = std::min(cell.find_first_not_of('"'), cell.size());
+    if (at > 0 && is_formula(cell.substr(quotes))) text += '\'';
+    text += cell;
+    if (end == value.size()) break;
+    text += value[end];
+    at = end + 1;
+  }
+  return text;
+}
+
 std::string to_field(const std::string& value) {
-  std::string field = is_formula(value) ? "'" + value : value;
+  const std::string field = without_formulas(value);
   const bool quoted = field.find_first_of(",;\t\"\r\n") != std::string::npos ||
                       without_blanks(field).size() != field.size() || field.ends_with(' ');
   if (!quoted) return field;

@@ -119,7 +119,27 @@ TEST(Csv, FormulasBecomeText) {
         "\uFE6Bx", "\u3000=1", "\u200B=1", "\u2060\uFF1D1", " \u00A0\t=1", "\n=1", "\r\n=1",
         "\u2003\u3000 @x", "\t\uFF1D1"}) {
     const std::string written = parse_csv(to_csv({{formula}})).at(0).at(0);
-    EXPECT_EQ(written, std::string("'") + formula);
+    EXPECT_TRUE(written.starts_with('\'')) << formula;
+  }
+}
+
+TEST(Csv, NoPartOfAFieldIsAFormulaWhereSemicolonsSeparate) {
+  EXPECT_EQ(to_csv({{"a;=1+1;-2;-x"}}), "\"a;'=1+1;-2;'-x\"\r\n");
+  EXPECT_EQ(to_csv({{"a\n=1\t@x"}}), "\"a\n'=1\t'@x\"\r\n");
+  for (const char* field : {"a;=cmd|'/C calc'!A0", "x\t+1+1", "text\n=1", "a;\"=1\"", ";;=1",
+                            "a; =1", "a\r\n\uFF1D1", "=1;=2"}) {
+    std::string text = to_csv({{"name", field, "end"}});
+    std::erase(text, '"');
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find_first_of(",;\t\r\n", at), text.size());
+      const std::string cell = text.substr(at, end - at);
+      const std::size_t first = std::min(cell.find_first_not_of(' '), cell.size());
+      EXPECT_FALSE(std::string_view("=+-@").find(cell[first]) != std::string_view::npos &&
+                   first < cell.size())
+          << field << ": " << cell;
+      EXPECT_FALSE(cell.starts_with("\uFF1D")) << field;
+      at = end + 1;
+    }
   }
 }
 

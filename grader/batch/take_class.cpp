@@ -16,7 +16,8 @@ namespace {
 struct Taken {
   SubmissionRow row;
   std::map<int, std::string> sources;
-  bool names_itself = false;  ///< see Submission
+  bool names_itself = false;  ///< these two: see Submission
+  bool owner_chose_time = false;
 };
 
 /// Without a roster a submission says whose it is, by the best that it has.
@@ -104,7 +105,8 @@ class ClassTaker {
                         .notes = submission.notes,
                         .doubts = submission.doubts},
                 .sources = {},
-                .names_itself = submission.names_itself};
+                .names_itself = submission.names_itself,
+                .owner_chose_time = submission.owner_chose_time};
     for (const PartSpec& part : course_.parts) {
       const SourceFiles files = Course::files_of(part, submission.files);
       if (files.empty()) continue;
@@ -148,8 +150,8 @@ class ClassTaker {
   }
 
   /// Of several submissions of one student the newest counts that could be taken in. One that only
-  /// says itself whose it is takes nobody's place: anybody can write another's name into a file, so
-  /// somebody has to look.
+  /// says itself whose it is, or when it was handed in, takes nobody's place: anybody can write
+  /// another's name into a file or upon an archive, so somebody has to look.
   void choose(std::vector<Taken>& taken) {
     const auto rank = [](const Taken& one) {
       return std::tuple(!one.names_itself, one.row.problem.empty(), one.row.received.value_or(0));
@@ -158,8 +160,9 @@ class ClassTaker {
                              [&](const Taken& a, const Taken& b) { return rank(a) > rank(b); });
     const bool several = taken.size() > 1 && taken[1].row.problem.empty() &&
                          taken[1].names_itself == taken[0].names_itself;
-    const bool tied = several && taken[0].row.received == taken[1].row.received &&
-                      taken[0].sources != taken[1].sources;
+    const bool knows_newest =
+        taken[0].row.received != taken[1 % taken.size()].row.received && !taken[0].owner_chose_time;
+    const bool tied = several && !knows_newest && taken[0].sources != taken[1].sources;
     for (std::size_t i = 0; i < taken.size(); ++i) {
       SubmissionRow& row = taken[i].row;
       row.counts = i == 0;
@@ -169,9 +172,10 @@ class ClassTaker {
       }
       if (tied && i == 0) {
         row.problem = fmt::format(
-            "{} and {} are of the same student, and no time says which is the newer; remove all "
+            "{} and {} are of the same student, and no time{} says which is the newer; remove all "
             "but the one that counts and run the batch again",
-            taken[0].row.called, taken[1].row.called);
+            taken[0].row.called, taken[1].row.called,
+            taken[0].owner_chose_time ? " but one that its owner chose" : "");
       }
     }
     if (!taken.front().names_itself && taken.back().names_itself) {

@@ -27,7 +27,8 @@ struct Submission {
   std::vector<StudentHints> partners;  ///< who handed it in with that one, as the platform says
   std::string called;                  ///< its name in the folder, as valid UTF-8 on one line
   std::optional<std::int64_t> received_at;  ///< seconds since 1970
-  bool marked_late = false;                 ///< the name says so (Canvas), without a time
+  bool owner_chose_time = false;  ///< received_at stands in what was handed in, and nowhere else
+  bool marked_late = false;       ///< the name says so (Canvas), without a time
   /// Whose it is stands in a file of its own (student.toml) alone: a claim. Where it meets another
   /// submission of that student, somebody should look.
   bool names_itself = false;

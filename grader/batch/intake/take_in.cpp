@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <ctime>
 #include <iterator>
 #include <memory>
 
@@ -48,10 +49,17 @@ fs::path scratch_parent() {
   return error ? fs::path("/tmp") : parent;
 }
 
+/// Nothing was handed in after now. A day is for clocks of other zones.
+std::int64_t last_meaningful_time() {
+  constexpr std::int64_t kDay_s = 24 * 3600;
+  return std::min<std::int64_t>(kLastMeaningfulTime, std::time(nullptr) + kDay_s);
+}
+
 std::optional<std::int64_t> newest_of(const std::vector<FoundFile>& files) {
   std::optional<std::int64_t> newest;
+  const std::int64_t last = last_meaningful_time();
   for (const FoundFile& file : files) {
-    if (file.modified < kFirstMeaningfulTime || file.modified > kLastMeaningfulTime) continue;
+    if (file.modified < kFirstMeaningfulTime || file.modified > last) continue;
     newest = std::max(newest.value_or(file.modified), file.modified);
   }
   return newest;
@@ -260,6 +268,7 @@ class Intake {
     if (platform_ != Platform::none) return;
     if (newest_ && !is_folder_) {
       submission_.received_at = newest_;
+      submission_.owner_chose_time = true;
       note(
           fmt::format("Handed in {}: the newest time in the archive, which its owner can choose; "
                       "a zip archive's times are taken for UTC.",

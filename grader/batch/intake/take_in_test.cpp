@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <ctime>
 
 #include "grader/batch/intake/folders_testing.h"
 #include "grader/batch/intake/submission.h"
@@ -64,8 +65,19 @@ TEST_F(TakeInTest, LooksThroughWrappingFoldersOfAnArchive) {
   EXPECT_THAT(ada.notes, Contains("Its files lie in repo-main/starter/."));
   EXPECT_EQ(ada.hints.login, "lab1-ada");
   EXPECT_EQ(ada.received_at, kTime);
+  EXPECT_TRUE(ada.owner_chose_time);
   EXPECT_THAT(ada.notes,
               Contains(HasSubstr("2023-11-14 22:13 UTC: the newest time in the archive")));
+}
+
+TEST_F(TakeInTest, TakesNoTimeThatIsStillToCome) {
+  constexpr std::int64_t kWeek_s = 7 * 24 * 3600;
+  write("lab1-ada.tar", ArchiveWriter(Format::tar)
+                            .file("part1-metrics/gemv.cu", "one", std::time(nullptr) + kWeek_s)
+                            .bytes());
+  const Submission ada = only();
+  EXPECT_EQ(ada.received_at, std::nullopt);
+  EXPECT_THAT(ada.notes, Contains("When it was handed in is not known."));
 }
 
 TEST_F(TakeInTest, ReadsEveryKindOfArchiveWhateverItIsCalled) {

@@ -229,7 +229,7 @@ TEST(StreamOracleTest, KnowsTheUsualMistakes) {
   EXPECT_THAT(codes_for(pow,
                         [&](std::size_t i) {
                           return std::pow(double{of_pow.exponent},
-                                          double{of_pow.inputs.at("positive")[i]});
+                                          double{of_pow.inputs.at("base")[i]});
                         }),
               Contains("RL0444"));
 }

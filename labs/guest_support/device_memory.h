@@ -54,12 +54,8 @@ inline void pass_on_kept(GuestCall& call, const Workspace& workspace) {
 class RandomArray {
  public:
   /// @throws CudaError
-  explicit RandomArray(std::size_t count, std::uint32_t seed = 1) {
-    constexpr std::size_t kMostNumbers = std::size_t{1} << 20;  // then they begin anew
-    std::minstd_rand random(seed);
-    std::vector<float> numbers(std::min(count, kMostNumbers));
-    constexpr auto kRange = static_cast<float>(std::minstd_rand::max());
-    for (float& number : numbers) number = 2 * static_cast<float>(random()) / kRange - 1;
+  explicit RandomArray(std::size_t count, std::uint32_t seed = 1) : count_(count), seed_(seed) {
+    const std::vector<float> numbers = first_numbers();
     CUDA_CHECK(cudaMalloc(&data_, sizeof(float) * count));
     for (std::size_t done = 0; done < count; done += numbers.size()) {
       const std::size_t bytes = sizeof(float) * std::min(numbers.size(), count - done);
@@ -70,8 +66,28 @@ class RandomArray {
   RandomArray(const RandomArray&) = delete;
   RandomArray& operator=(const RandomArray&) = delete;
   float* data() const { return data_; }
+  /// Whether its first numbers, a million at most, are no longer those that it was made with.
+  /// @throws CudaError
+  bool is_changed() const {
+    const std::vector<float> made = first_numbers();
+    std::vector<float> found(made.size());
+    CUDA_CHECK(
+        cudaMemcpy(found.data(), data_, sizeof(float) * found.size(), cudaMemcpyDeviceToHost));
+    return found != made;
+  }
 
  private:
+  std::vector<float> first_numbers() const {
+    constexpr std::size_t kMostNumbers = std::size_t{1} << 20;  // then they begin anew
+    std::minstd_rand random(seed_);
+    std::vector<float> numbers(std::min(count_, kMostNumbers));
+    constexpr auto kRange = static_cast<float>(std::minstd_rand::max());
+    for (float& number : numbers) number = 2 * static_cast<float>(random()) / kRange - 1;
+    return numbers;
+  }
+
+  std::size_t count_;
+  std::uint32_t seed_;
   float* data_ = nullptr;
 };
 

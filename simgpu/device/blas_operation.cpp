@@ -123,6 +123,19 @@ double bytes_of(const Operand& operand, std::int64_t batch) {
          static_cast<double>(batch) * static_cast<double>(size_of(operand.type));
 }
 
+/// Whether an operand before this one is the same matrix: it crosses DRAM once for both.
+bool is_read_already(const Operand& operand, const std::vector<Operand>& operands,
+                     std::int64_t batch) {
+  for (const Operand& before : operands) {
+    if (&before == &operand) return false;
+    if (before.read && before.address == operand.address &&
+        extent(before, batch) == extent(operand, batch)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 class BlasCall {
  public:
   BlasCall(Device& device, const Request& request) : device_(device), request_(request) {}
@@ -267,7 +280,8 @@ LibraryKernel BlasCall::cost(const std::vector<Operand>& operands) const {
   }
   for (const Operand& operand : operands) {
     const double bytes = bytes_of(operand, request_.batch);
-    if (operand.read) kernel.read_bytes += bytes;
+    const bool is_repeated = is_read_already(operand, operands, request_.batch);
+    if (operand.read && !is_repeated) kernel.read_bytes += bytes;
     if (operand.written) kernel.stored_bytes += bytes;
   }
   kernel.flop_type = "fp32";

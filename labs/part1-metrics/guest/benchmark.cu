@@ -28,26 +28,28 @@ namespace {
 
 using rooflab::GuestCall;
 
-// A function whose first `cold_calls` calls take `cold_factor` times as long, as first calls do.
+// Steps of a call's launches: those of the first `cold_calls` calls take `cold_factor` times as
+// long, as first calls do. With more of them than calls to warm up, timed calls differ in length.
+std::int64_t steps_of(const GuestCall& call, std::int64_t number) {
+  const std::int64_t steps = call.integer("steps");
+  return number < call.integer("cold_calls") ? steps * call.integer("cold_factor") : steps;
+}
+
 class Load {
  public:
-  explicit Load(const GuestCall& call)
-      : launches_(call.integer("launches_per_call")),
-        steps_(call.integer("steps")),
-        cold_calls_(call.integer("cold_calls")),
-        cold_factor_(call.integer("cold_factor")) {}
+  explicit Load(const GuestCall& call) : call_(call) {}
 
   void operator()() {
-    const std::int64_t factor = calls_++ < cold_calls_ ? cold_factor_ : 1;
-    for (std::int64_t i = 0; i < launches_; ++i) {
-      rooflab_benchmark_load<<<1, 32>>>(steps_ * factor, nullptr);
+    const std::int64_t steps = steps_of(call_, calls_++);
+    for (std::int64_t i = 0; i < call_.integer("launches_per_call"); ++i) {
+      rooflab_benchmark_load<<<1, 32>>>(steps, nullptr);
       CUDA_CHECK(cudaGetLastError());
     }
   }
   std::int64_t calls() const { return calls_; }
 
  private:
-  std::int64_t launches_, steps_, cold_calls_, cold_factor_;
+  const GuestCall& call_;
   std::int64_t calls_ = 0;
 };
 
@@ -59,18 +61,20 @@ void load_kernels() {
   CUDA_CHECK(cudaDeviceSynchronize());
 }
 
-// Mean time of one warm call in milliseconds.
+// Mean time of one timed call in milliseconds.
 double reference_latency(const GuestCall& call) {
   const std::int64_t calls = call.integer("n_repeat");
-  const std::int64_t launches = calls * call.integer("launches_per_call");
   cudaEvent_t start = nullptr;
   cudaEvent_t stop = nullptr;
   CUDA_CHECK(cudaEventCreate(&start));
   CUDA_CHECK(cudaEventCreate(&stop));
   CUDA_CHECK(cudaEventRecord(start));
-  for (std::int64_t i = 0; i < launches; ++i) {
-    rooflab_reference_load<<<1, 32>>>(call.integer("steps"), nullptr);
-    CUDA_CHECK(cudaGetLastError());
+  for (std::int64_t i = 0; i < calls; ++i) {
+    const std::int64_t steps = steps_of(call, call.integer("n_warmup") + i);
+    for (std::int64_t j = 0; j < call.integer("launches_per_call"); ++j) {
+      rooflab_reference_load<<<1, 32>>>(steps, nullptr);
+      CUDA_CHECK(cudaGetLastError());
+    }
   }
   CUDA_CHECK(cudaEventRecord(stop));
   CUDA_CHECK(cudaEventSynchronize(stop));
@@ -109,12 +113,12 @@ class PoolBuffer {
 
 void measure_memory(GuestCall& call) {
   // What was there before: memory that stays in use, some that the call itself gives back, and an
-  // earlier peak that is over.
+  // earlier peak, whose end is still under way: who does not wait for it counts it or not by
+  // chance.
   const PoolBuffer held(call.integer("held_before"));
   std::unique_ptr<PoolBuffer> freed;
   if (call.integer("freed") > 0) freed = std::make_unique<PoolBuffer>(call.integer("freed"));
   { const PoolBuffer earlier(call.integer("earlier_peak")); }
-  CUDA_CHECK(cudaDeviceSynchronize());
 
   std::unique_ptr<PoolBuffer> kept;
   std::int64_t calls = 0;

@@ -4,7 +4,7 @@
 ///
 /// A is (M, K), dense and row-major; x has K elements, y has M. All are device pointers, aligned to
 /// 256 bytes; M and K are at least 1 and need not be multiples of anything, and A may have more
-/// elements than an int counts. Launches on the default
-/// stream and need not wait. y holds garbage before the call: write every element of it, read none.
+/// elements than an int counts, and its rows' warps more threads. Launches on the default stream
+/// and need not wait. y holds garbage before the call: write every element of it, read none.
 /// A and x must stay as they are.
 void gemv(const float* A, const float* x, float* y, int M, int K);

@@ -17,6 +17,7 @@ struct LatencyTruth {
   double lowest = 0;       ///< mean over the timed calls of their kernels' time
   double busy = 0;         ///< the same of all timed calls together
   double to_last = 0;      ///< from the first timed launch to the first one of the last call
+  double last = 0;         ///< of the last timed call, from its first launch to its end
   double highest = 0;      ///< the same with every gap between kernels, and with the cost of events
   double all_calls = 0;    ///< from the first launch to the end of the last, warm-up calls included
   double timed_calls = 0;  ///< from the first timed launch to the end of the last
@@ -167,6 +168,7 @@ class BenchmarkOracle : public Oracle {
     const simgpu::KernelRecord& last_call =
         loads.at(loads.size() - timed / static_cast<std::size_t>(n_repeat));
     truth.to_last = (last_call.start_us - first_timed.start_us) * 1e-3;
+    truth.last = (end(loads.back()) - last_call.start_us) * 1e-3;
     truth.timed_calls = (end(loads.back()) - first_timed.start_us) * 1e-3;
     truth.all_calls = (end(loads.back()) - loads.front().start_us) * 1e-3;
     truth.lowest = busy_us * 1e-3 / repeats * (1 - kRounding);
@@ -214,6 +216,11 @@ class BenchmarkOracle : public Oracle {
       return {"RL0427", "the time ends where the last timed call begins" + evidence,
               "record the second event behind the last timed call, not before it"};
     }
+    if (n_repeat > 1 && truth.last > 0 && is(truth.last)) {
+      return {"RL0427", "this is the time of the last timed call alone" + evidence,
+              "record the first event once, before the first timed call: an event that is recorded "
+              "again has the later time, and timed calls need not be of one length"};
+    }
     if (is(truth.timed_calls)) {
       return {"RL0425", "this is the time of all timed calls together" + evidence,
               "divide by the number of calls between the two events"};
@@ -251,6 +258,20 @@ class BenchmarkOracle : public Oracle {
     return read == calls.end() || std::any_of(freed, read, is_wait);
   }
 
+  /// Whether the host waits between what it asked of the pool before and its first look at it.
+  static bool waits_for_earlier_work(const simgpu::Activity& activity) {
+    const auto& calls = activity.calls;
+    const auto is_read = [](const simgpu::ApiRecord& call) {
+      return call.name == "cudaMemPoolGetAttribute";
+    };
+    const auto asks = [](const simgpu::ApiRecord& call) {
+      return call.name == "cudaMallocAsync" || call.name == "cudaFreeAsync";
+    };
+    const auto read = std::ranges::find_if(calls, is_read);
+    const auto asked = std::find_if(std::make_reverse_iterator(read), calls.rend(), asks).base();
+    return read == calls.end() || std::any_of(asked, read, is_wait);
+  }
+
   static std::vector<Complaint> judge_memory(const Values& parameters,
                                              const CallEvidence& evidence) {
     const std::int64_t freed = integer(parameters, "freed", 0);
@@ -272,6 +293,12 @@ class BenchmarkOracle : public Oracle {
       return {{"RL0421",
                "fn should be called once" + Evidence{message(", and was called ", calls, " times")},
                "read the pool, call fn, wait for the device, read the pool again"}};
+    }
+    if (evidence.keeps_records && !waits_for_earlier_work(evidence.activity)) {
+      return {{"RL0428", "the pool is read while work from before the call may be under way",
+               "wait for the device (cudaDeviceSynchronize) before the first "
+               "cudaMemPoolGetAttribute, too: what was asked for before may run later, and belongs "
+               "to no call of fn"}};
     }
     if (evidence.keeps_records && !waits_before_reading(evidence.activity)) {
       return {{"RL0428", "the pool is read before the work of fn is done",

@@ -115,6 +115,26 @@ TEST(LatencyTest, NamesATimeThatEndsWhereTheLastCallBegins) {
   EXPECT_EQ(complaints[0].message.in_public, "the time ends where the last timed call begins");
 }
 
+TEST(LatencyTest, NamesTheTimeOfTheLastCallWhereTimedCallsDifferInLength) {
+  simgpu::Activity activity = measurement(kWarmup + kRepeat);
+  constexpr auto kFirstTimed = static_cast<std::size_t>(kWarmup * kLaunchesPerCall);
+  double later = 0;
+  for (std::size_t i = kFirstTimed; i < activity.kernels.size(); ++i) {
+    simgpu::KernelRecord& kernel = activity.kernels[i];
+    kernel.start_us += later;
+    if (i >= kFirstTimed + 2 * kLaunchesPerCall) continue;  // the first two calls are longer
+    kernel.counters.flops["fp32"] *= kColdFactor;
+    later += kernel.time.total_us * (kColdFactor - 1);
+    kernel.time.total_us *= kColdFactor;
+  }
+  EXPECT_THAT(latency_codes(0.18, activity), IsEmpty());
+  const auto benchmark = oracle_registry().at("benchmark")();
+  const auto complaints =
+      benchmark->judge(latency_problem(), {{{"milliseconds", 0.1}}, activity, true});
+  ASSERT_EQ(complaints.size(), 1U);
+  EXPECT_EQ(complaints[0].message.in_public, "this is the time of the last timed call alone");
+}
+
 TEST(LatencyTest, NamesWarmUpCallsInTheMean) {
   const double all_calls = (kWarmup + kRepeat) * 0.1 + 0.4;
   EXPECT_THAT(latency_codes(all_calls / kRepeat), ElementsAre("RL0424"));
@@ -250,6 +270,34 @@ TEST(MemoryTest, NamesAPoolThatIsReadBeforeTheWorkIsDone) {
                            activity_of({"cudaDeviceSynchronize", "cudaMallocAsync", "cudaFreeAsync",
                                         "cudaMemPoolGetAttribute", "cudaDeviceSynchronize"})),
               ElementsAre("RL0428"));
+}
+
+TEST(MemoryTest, NamesAPoolThatIsReadWhileEarlierWorkMayBeUnderWay) {
+  const auto codes_after = [](std::initializer_list<const char*> names) {
+    simgpu::Activity activity;
+    activity.api_calls["cudaMallocAsync"] = 2 + 3;
+    for (const char* name : names) {
+      simgpu::ApiRecord record;
+      record.name = name;
+      activity.calls.push_back(record);
+    }
+    for (const char* name :
+         {"cudaMallocAsync", "cudaFreeAsync", "cudaDeviceSynchronize", "cudaMemPoolGetAttribute"}) {
+      simgpu::ApiRecord record;
+      record.name = name;
+      activity.calls.push_back(record);
+    }
+    return memory_codes(340, 40, 1, activity);
+  };
+  EXPECT_THAT(codes_after({"cudaMallocAsync", "cudaFreeAsync", "cudaMemPoolGetAttribute"}),
+              ElementsAre("RL0428"));
+  EXPECT_THAT(codes_after({"cudaMallocAsync", "cudaDeviceSynchronize", "cudaFreeAsync",
+                           "cudaMemPoolGetAttribute"}),
+              ElementsAre("RL0428"));
+  EXPECT_THAT(codes_after({"cudaMallocAsync", "cudaFreeAsync", "cudaStreamSynchronize",
+                           "cudaMemPoolGetAttribute"}),
+              IsEmpty());
+  EXPECT_THAT(codes_after({}), IsEmpty());
 }
 
 TEST(BenchmarkOracleTest, TellsWhatTheDeviceSawBesideWhatWasReturned) {

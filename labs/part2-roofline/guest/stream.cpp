@@ -23,7 +23,7 @@ ROOFLAB_ENTRY(stream) {
       {"sin", [&] { stream::sin(in("a"), out("sin"), n); }},
       {"sigmoid", [&] { stream::sigmoid(in("a"), out("sigmoid"), n); }},
       {"log10", [&] { stream::log10(in("positive"), out("log10"), n); }},
-      {"pow", [&] { stream::pow(in("positive"), scalar("exponent"), out("pow"), n); }},
+      {"pow", [&] { stream::pow(in("base"), scalar("exponent"), out("pow"), n); }},
   };
   const std::string& function = call.text("function");
   if (function == "all") {

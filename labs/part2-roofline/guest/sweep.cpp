@@ -23,6 +23,7 @@ ROOFLAB_ENTRY(sweep) {
   const rooflab::ScratchFolder folder;
   sweep(device, folder.path());
 
+  call.result("inputs_changed", std::int64_t{x.is_changed() || y.is_changed()});
   call.result("flops_per_second", device.gpu.flops_per_second);
   call.result("bytes_per_second", device.gpu.bytes_per_second);
   for (const char* kind : {"json", "csv", "svg"}) {

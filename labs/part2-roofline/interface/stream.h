@@ -15,7 +15,7 @@
 /// powf), for all floats for which the result is a number.
 namespace stream {
 
-/// out[i] = a[i], bit for bit: -0 stays -0
+/// out[i] = a[i], bit for bit: -0 stays -0, and a NaN the NaN that it is
 void copy(const float* a, float* out, std::int64_t n);
 /// out[i] = s * a[i]
 void scale(const float* a, float s, float* out, std::int64_t n);
@@ -33,7 +33,7 @@ void sin(const float* a, float* out, std::int64_t n);
 void sigmoid(const float* a, float* out, std::int64_t n);
 /// out[i] = the logarithm of a[i] to base 10
 void log10(const float* a, float* out, std::int64_t n);
-/// out[i] = a[i] raised to `exponent`
+/// out[i] = a[i] raised to `exponent`; a whole exponent takes negative numbers, too
 void pow(const float* a, float exponent, float* out, std::int64_t n);
 
 }  // namespace stream

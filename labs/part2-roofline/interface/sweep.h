@@ -32,10 +32,11 @@ struct SweepDevice {
 ///   "scale 2^26", "triad 2^26"
 ///       the functions of stream.h on 2^26 floats, from your stream.cu
 ///
-/// These are the labels, exactly. The chart has one roof, "fp32", and one memory level, "DRAM",
-/// those of device.gpu. Each operation has two points of its label: one PointKind::predicted, at
-/// what the roofline lets it attain, and one of device.kind, at the FLOP/s that it reached. Both
-/// stand at its arithmetic intensity, with every operand crossing DRAM once.
+/// The product has two matrices, and so has triad two inputs: x and y. Both must stay as they are;
+/// results go to out. These are the labels, exactly. The chart has one roof, "fp32", and one memory
+/// level, "DRAM", those of device.gpu. Each operation has two points of its label: one
+/// PointKind::predicted, at what the roofline lets it attain, and one of device.kind, at the FLOP/s
+/// that it reached. Both stand at its arithmetic intensity, with every operand crossing DRAM once.
 ///
 /// Times come from rooflab::time_ms of toolkit/timing.h, each with at least one call to warm up.
 /// The model's functions are those of your roofline_model.cpp.

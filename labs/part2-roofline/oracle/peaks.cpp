@@ -90,11 +90,10 @@ class PeaksOracle : public Oracle {
   template <typename Compute>
   static Expected chains(const Problem& problem, const Compute& compute) {
     const std::span<const float> in = floats(tensor(problem, "in"));
-    const auto n = static_cast<std::int64_t>(in.size());
     Chain chain{0, integer(problem.parameters, "steps", 0),
                 static_cast<float>(real(problem.parameters, "a")),
                 static_cast<float>(real(problem.parameters, "b"))};
-    const auto count = static_cast<std::size_t>(n);
+    const auto count = static_cast<std::size_t>(integer(problem.parameters, "n"));
     const auto affordable =
         static_cast<std::size_t>(kMostSteps / std::max<std::int64_t>(1, chain.steps));
     Expected out{
@@ -103,7 +102,7 @@ class PeaksOracle : public Oracle {
         {},
         selected_elements(problem, "out", std::clamp(affordable, kLeastCompared, kMostCompared))};
     for (const std::size_t i : listed(out.index, count)) {
-      chain.x = in[i];
+      chain.x = in[i % in.size()];  // a vast input repeats itself
       out.value.push_back(compute(chain));
     }
     out.tolerance.assign(out.value.size(), 0.0);

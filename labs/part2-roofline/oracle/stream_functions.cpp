@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -59,19 +61,19 @@ double sqrt(const In& in) { return std::sqrt(in.positive); }
 double sin(const In& in) { return std::sin(in.a); }
 double sigmoid(const In& in) { return 1 / (1 + std::exp(-in.a)); }
 double log10(const In& in) { return std::log10(in.positive); }
-double pow(const In& in) { return std::pow(in.positive, in.exponent); }
+double pow(const In& in) { return std::pow(in.base, in.exponent); }
 
 constexpr std::array kFunctions = {
-    StreamFunction{"copy", true, false, false, 0, value<copy>, exact},
-    StreamFunction{"scale", true, false, false, 1, value<scale>, rounded_once},
-    StreamFunction{"add", true, true, false, 1, value<add>, rounded_once},
-    StreamFunction{"triad", true, true, false, 2, value<triad>, rounded_twice},
-    StreamFunction{"mul", true, true, false, 1, value<mul>, rounded_once},
-    StreamFunction{"sqrt", false, false, true, 1, value<sqrt>, rounded_once},
-    StreamFunction{"sin", true, false, false, 1, value<sin>, two_ulps},
-    StreamFunction{"sigmoid", true, false, false, 1, value<sigmoid>, sigmoid_tolerance},
-    StreamFunction{"log10", false, false, true, 1, value<log10>, three_ulps},
-    StreamFunction{"pow", false, false, true, 1, value<pow>, four_ulps},
+    StreamFunction{"copy", true, false, false, false, 0, value<copy>, exact},
+    StreamFunction{"scale", true, false, false, false, 1, value<scale>, rounded_once},
+    StreamFunction{"add", true, true, false, false, 1, value<add>, rounded_once},
+    StreamFunction{"triad", true, true, false, false, 2, value<triad>, rounded_twice},
+    StreamFunction{"mul", true, true, false, false, 1, value<mul>, rounded_once},
+    StreamFunction{"sqrt", false, false, true, false, 1, value<sqrt>, rounded_once},
+    StreamFunction{"sin", true, false, false, false, 1, value<sin>, two_ulps},
+    StreamFunction{"sigmoid", true, false, false, false, 1, value<sigmoid>, sigmoid_tolerance},
+    StreamFunction{"log10", false, false, true, false, 1, value<log10>, three_ulps},
+    StreamFunction{"pow", false, false, false, true, 1, value<pow>, four_ulps},
 };
 
 double copy_adds_zero(const In& in) { return in.a + 0.0; }
@@ -88,7 +90,17 @@ double sigmoid_that_overflows(const In& in) {
 }
 double natural_logarithm(const In& in) { return std::log(in.positive); }
 double binary_logarithm(const In& in) { return std::log2(in.positive); }
-double pow_swapped(const In& in) { return std::pow(in.exponent, in.positive); }
+double pow_swapped(const In& in) { return std::pow(in.exponent, in.base); }
+double pow_of_the_absolute(const In& in) { return std::pow(std::abs(in.base), in.exponent); }
+/// exp2f(exponent * log2f(a)) in fp32: a negative number has no logarithm.
+double pow_by_logarithm(const In& in) {
+  return in.base < 0 ? std::numeric_limits<double>::quiet_NaN() : pow(in);
+}
+/// What arithmetic makes of a NaN on a GPU, which is one for all.
+double copy_multiplies(const In& in) {
+  constexpr std::uint32_t kNanOfArithmetic = 0x7FFFFFFF;
+  return std::isnan(in.a) ? static_cast<double>(std::bit_cast<float>(kNanOfArithmetic)) : in.a;
+}
 double reciprocal_root(const In& in) { return 1 / std::sqrt(in.positive); }
 /// a * rsqrtf(a) in fp32: zero times infinity at both ends.
 double root_by_reciprocal(const In& in) {
@@ -104,6 +116,9 @@ constexpr std::array kMistakes = {
     StreamMistake{"copy", "RL0449", "copy adds 0 to what it copies, which makes 0 of -0",
                   "store what was loaded: a copy has every bit of its input",
                   value<copy_adds_zero>},
+    StreamMistake{"copy", "RL0449", "copy computes with what it copies, and a NaN loses its bits",
+                  "store what was loaded: a copy has every bit of its input",
+                  value<copy_multiplies>},
     StreamMistake{"scale", "RL0441", "scale copies: the scalar is missing",
                   "the function has to know s: give it a member", value<copy>},
     StreamMistake{"scale", "RL0449", "scale adds the scalar instead of multiplying by it",
@@ -128,6 +143,12 @@ constexpr std::array kMistakes = {
     StreamMistake{"pow", "RL0444", "the operands of pow are swapped: this is exponent to the a[i]",
                   "powf(base, exponent): the base changes from element to element",
                   value<pow_swapped>},
+    StreamMistake{"pow", "RL0449", "pow takes the absolute value of a negative number",
+                  "an odd power of a negative number is negative: powf has the sign",
+                  value<pow_of_the_absolute>},
+    StreamMistake{"pow", "RL0449", "pow has no value for a negative number",
+                  "a whole power of a negative number is a number: powf takes both",
+                  value<pow_by_logarithm>},
     StreamMistake{"sqrt", "RL0445", "this is the reciprocal of the square root",
                   "rsqrtf is 1 / sqrtf", value<reciprocal_root>},
     StreamMistake{

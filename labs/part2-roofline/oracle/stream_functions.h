@@ -9,6 +9,7 @@ namespace rooflab {
 struct StreamOperands {
   double a = 0, b = 0;
   double positive = 0;  ///< input of the functions that have no value for negative numbers
+  double base = 0;      ///< input of pow, negative too where the exponent is whole
   double s = 0;         ///< the scalar of scale and triad
   double exponent = 0;  ///< the scalar of pow
 };
@@ -16,7 +17,7 @@ struct StreamOperands {
 /// One of the ten functions of stream.h as the grader knows it.
 struct StreamFunction {
   std::string_view name;  ///< of the function and of its output
-  bool reads_a, reads_b, reads_positive;
+  bool reads_a, reads_b, reads_positive, reads_base;
   double flops;  ///< of one element; a function of the library counts as one, as its result is one
 
   /// The value in fp64. One that is beyond float32 is an infinity.

@@ -24,6 +24,9 @@ constexpr double kClock = 0.02;
 /// Where no records are kept, times are noisy, and L2 and boost clocks may beat a data sheet.
 constexpr double kLeastShareOfPrediction = 0.05;
 constexpr double kMostShareOfPrediction = 1.3;
+/// Of the bytes of an operation of which the largest array is read for two, a smaller share crosses
+/// DRAM, and what an L2 keeps from one launch to the next leaves a larger one.
+constexpr double kLeastShareOfBytes = 0.75;
 
 /// The two points of an operation.
 struct Points {
@@ -75,6 +78,7 @@ class SweepOracle : public Oracle {
       for (const SweepOperation& operation : sweep_operations()) {
         check_performance(operation, *points_of(operation).reached);
       }
+      check_inputs();
       check_other_files();
     }
 
@@ -192,7 +196,9 @@ class SweepOracle : public Oracle {
     void check_performance(const SweepOperation& operation, const Point& point) const {
       const double got = point.flops_per_second;
       if (!evidence_.keeps_records) return check_plausible(operation, got);
-      const std::vector<double> times = times_of(operation);
+      const std::vector<Launch> launches = launches_of(operation);
+      std::vector<double> times;
+      for (const Launch& launch : launches) times.push_back(launch.seconds);
       if (times.empty()) {
         throw Refusal({"RL0457",
                        message(operation.label, " has a performance of ", got,
@@ -206,14 +212,20 @@ class SweepOracle : public Oracle {
                                "holds whatever first calls do"),
                        "leave the warm-up of rooflab::time_ms at 1 or more"});
       }
+      check_operands(operation, launches);
       check_against(operation, got, times);
     }
 
-    /// What the device recorded of an operation: seconds of each of its launches.
-    std::vector<double> times_of(const SweepOperation& operation) const {
+    /// One that the device recorded.
+    struct Launch {
+      double seconds, dram_bytes;
+    };
+
+    /// What the device recorded of an operation.
+    std::vector<Launch> launches_of(const SweepOperation& operation) const {
       constexpr double kSampling = 0.01;  // counters of a sampled launch are extrapolated
       constexpr double kMicrosecond = 1e-6;
-      std::vector<double> times;
+      std::vector<Launch> launches;
       for (const simgpu::KernelRecord& kernel : evidence_.activity.kernels) {
         if (kernel.name.starts_with("cublas_") != operation.library) continue;
         const auto fp32 = kernel.counters.flops.find("fp32");
@@ -223,9 +235,30 @@ class SweepOracle : public Oracle {
         const auto bytes = static_cast<double>(kernel.counters.global_load_bytes +
                                                kernel.counters.global_store_bytes);
         if (!operation.library && bytes < (1 - kSampling) * operation.bytes()) continue;
-        times.push_back(kernel.time.total_us * kMicrosecond);
+        const auto crossed =
+            static_cast<double>(kernel.counters.dram_read_bytes + kernel.counters.dram_write_bytes);
+        launches.push_back({kernel.time.total_us * kMicrosecond, crossed});
       }
-      return times;
+      return launches;
+    }
+
+    /// An operation on one array twice is as many FLOPs at another intensity. Some launch of it
+    /// finds little of its operands in the L2; a product has the same bytes in every one.
+    static void check_operands(const SweepOperation& operation,
+                               const std::vector<Launch>& launches) {
+      const double crossed =
+          std::ranges::max_element(launches, {}, &Launch::dram_bytes)->dram_bytes;
+      if (crossed >= kLeastShareOfBytes * operation.bytes()) return;
+      throw Refusal({"RL0457",
+                     message(operation.label, " was timed on fewer arrays than it has: ", crossed,
+                             " bytes crossed DRAM, and its operands have ", operation.bytes()),
+                     "two matrices, or two inputs, are two arrays: device.x and device.y"});
+    }
+
+    void check_inputs() const {
+      if (result<std::int64_t>(evidence_, "inputs_changed", 0) == 0) return;
+      throw Refusal({"RL0405", "an input of the sweep is no longer what it was: x or y",
+                     "results go to device.out; no two arrays of stream.h's functions overlap"});
     }
 
     void check_against(const SweepOperation& operation, double got,
@@ -275,10 +308,12 @@ class SweepOracle : public Oracle {
     /// up or without: a clock that stops too early shows no common factor.
     bool all_are_divided_again() const {
       return std::ranges::all_of(sweep_operations(), [&](const SweepOperation& operation) {
-        const std::vector<double> times = times_of(operation);
-        if (times.size() < 3) return false;
-        const auto calls = static_cast<double>(times.size());
-        const double right = operation.flops * calls / sum_of(times);
+        const std::vector<Launch> launches = launches_of(operation);
+        if (launches.size() < 3) return false;
+        const auto calls = static_cast<double>(launches.size());
+        double seconds = 0;
+        for (const Launch& launch : launches) seconds += launch.seconds;
+        const double right = operation.flops * calls / seconds;
         const double got = points_of(operation).reached->flops_per_second;
         return is_close(got, right * calls, kClock) || is_close(got, right * (calls - 1), kClock);
       });

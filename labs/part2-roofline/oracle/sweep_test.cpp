@@ -32,6 +32,7 @@ simgpu::Activity two_runs_of_each() {
     kernel.name = operation.library ? "cublas_sgemm" : "map_kernel";
     kernel.counters.flops["fp32"] = static_cast<std::uint64_t>(operation.flops);
     kernel.counters.global_load_bytes = static_cast<std::uint64_t>(operation.bytes());
+    kernel.counters.dram_read_bytes = kernel.counters.global_load_bytes;
     kernel.time.total_us = operation.flops / (kShare * attainable(operation)) * 1e6;
     activity.kernels.insert(activity.kernels.end(), 2, kernel);
   }
@@ -249,6 +250,29 @@ TEST(SweepOracleTest, TakesNoKernelThatMovesNothingForTheOperation) {
     kernel.counters.global_load_bytes /= 2;
   }
   EXPECT_THAT(codes(evidence), ElementsAre("RL0457"));
+}
+
+TEST(SweepOracleTest, WantsEveryOperandToCrossDram) {
+  const auto with_share_of = [](std::string_view label, double share, bool every_time) {
+    CallEvidence evidence = evidence_of(right_chart());
+    const auto operation = std::ranges::find(sweep_operations(), label, &SweepOperation::label);
+    const auto first = static_cast<std::size_t>(2 * (operation - sweep_operations().begin()));
+    for (std::size_t i = first; i < first + (every_time ? 2 : 1); ++i) {
+      std::uint64_t& bytes = evidence.activity.kernels[i].counters.dram_read_bytes;
+      bytes = static_cast<std::uint64_t>(share * static_cast<double>(bytes));
+    }
+    return codes(evidence);
+  };
+  EXPECT_THAT(with_share_of("triad 2^26", 2.0 / 3, true), ElementsAre("RL0457"));
+  EXPECT_THAT(with_share_of("gemm 2048", 2.0 / 3, true), ElementsAre("RL0457"));
+  EXPECT_THAT(with_share_of("triad 2^26", 0.8, true), IsEmpty()) << "the rest is in the L2";
+  EXPECT_THAT(with_share_of("scale 2^26", 0.5, false), IsEmpty()) << "in one launch of two";
+}
+
+TEST(SweepOracleTest, WantsItsInputsAsTheyWere) {
+  CallEvidence evidence = evidence_of(right_chart());
+  evidence.results["inputs_changed"] = std::int64_t{1};
+  EXPECT_THAT(codes(evidence), ElementsAre("RL0405"));
 }
 
 TEST(SweepOracleTest, TakesNoKernelOfTheStudentsForTheLibrarys) {

@@ -30,10 +30,11 @@ struct AttentionShape {
 ///                                  tokens
 ///
 /// T is float or __nv_bfloat16, and is for storage only: compute in fp32, and round once, when out
-/// is stored. The scores never go to global memory; subtract the largest one before you take
-/// exponents. Batch is at most 65,535; keys and values may have more elements than an int counts,
-/// q and out have fewer. Pointers are aligned to 256 bytes. Launches on `stream` and need not wait.
-/// out holds garbage before the call.
+/// is stored; the softmax's weights alone may be rounded to T, as tensor cores want them. The
+/// scores never go to global memory; subtract the largest one before you take exponents. Batch is
+/// at most 65,535; keys and values may have more elements than an int counts, q and out have fewer.
+/// Pointers are aligned to 256 bytes. Launches on `stream` and need not wait. out holds garbage
+/// before the call.
 template <typename T>
 void attention(const T* q, const T* keys, const T* values, const int* positions, T* out,
                const AttentionShape& shape, cudaStream_t stream);

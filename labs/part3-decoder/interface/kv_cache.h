@@ -22,8 +22,8 @@ struct KvCacheShape {
 /// The positions are the same for every sequence. Slots without a new token keep what they hold.
 /// Of more than `capacity` new tokens the last `capacity` stay. T is float or __nv_bfloat16.
 /// Pointers are aligned to 256 bytes; no size need be a multiple of anything, batch is at most
-/// 65,535, and a cache may have more elements than an int counts. Launches on `stream`
-/// and need not wait.
+/// 65,535, and each array but positions may have more elements than an int counts. Launches
+/// on `stream` and need not wait.
 template <typename T>
 void kv_cache_append(const T* k, const T* v, const int* positions, T* key_cache, T* value_cache,
                      const KvCacheShape& shape, cudaStream_t stream);

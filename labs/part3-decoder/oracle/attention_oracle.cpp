@@ -126,8 +126,12 @@ class AttentionOracle : public Oracle {
   static void add_vast_tensors(const Case& c, double spread, Random& random, Problem& problem) {
     const AttentionShape& s = c.shape;
     const std::vector<std::int64_t> queries = {s.batch, s.query_length, s.query_heads, s.head_dim};
+    const std::int64_t count = s.batch * s.query_length * s.query_heads * s.head_dim;
+    const std::int64_t period = vast_period(c.type);
     problem.tensors.push_back(
-        in_whole_pages(random_tensor("q", c.type, Role::input, queries, spread, random)));
+        count > period
+            ? repeated(random_tensor("q", c.type, Role::input, {period}, spread, random), count)
+            : in_whole_pages(random_tensor("q", c.type, Role::input, queries, spread, random)));
     for (const char* name : {"keys", "values"}) {
       problem.tensors.push_back(
           repeated(random_tensor(name, c.type, Role::input, {vast_period(c.type)}, 1, random),

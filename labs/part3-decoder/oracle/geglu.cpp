@@ -1,4 +1,5 @@
 #include <cmath>
+#include <iterator>
 
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/selection.h"
@@ -20,7 +21,7 @@ Computed geglu(const Numbers& gate, const Numbers& up, const std::function<doubl
 
 namespace {
 
-/// out (count) = GELU of gate, times up.
+/// out (count) = GELU of gate, times up. With `largest`, some gates are as large as numbers get.
 class GegluOracle : public Oracle {
  public:
   Problem make(const Values& parameters, std::uint64_t seed) const override {
@@ -33,8 +34,11 @@ class GegluOracle : public Oracle {
     const auto add = [&](const Tensor& tensor) {
       problem.tensors.push_back(problem.vast ? repeated(tensor, count) : tensor);
     };
-    add(filled("gate", type, Role::input, {drawn}, gates(drawn, random)));
-    add(random_tensor("up", type, Role::input, {drawn}, 1, random));
+    Numbers gate = gates(drawn, random);
+    Numbers up = normal_values(drawn, 1, random);
+    if (parameters.contains("largest")) add_largest(gate, up);
+    add(filled("gate", type, Role::input, {drawn}, gate));
+    add(filled("up", type, Role::input, {drawn}, up));
     problem.tensors.push_back(output("out", type, {count}));
     return problem;
   }
@@ -92,6 +96,18 @@ class GegluOracle : public Oracle {
     Numbers gate = normal_values(count, kDeviation, random);
     for (std::int64_t i = 13; i < count; i += kDistanceOfLargeOnes) gate[i] *= kLarge;
     return gate;
+  }
+
+  /// GELU of the largest numbers is a number, though twice of it is none, nor is its cube. The
+  /// product with up stays in range.
+  static void add_largest(Numbers& gate, Numbers& up) {
+    constexpr double kLarge[] = {3.38e38, -3.38e38, 1.75e38, -1e20, 2e13, -2e19};
+    constexpr std::size_t kDistance = 7;
+    constexpr double kUp = 0.75;
+    for (std::size_t i = 3; i < gate.size(); i += kDistance) {
+      gate[i] = kLarge[i / kDistance % std::size(kLarge)];
+      up[i] = kUp;
+    }
   }
 
   static Expected result(const Problem& problem, Computed out) {

@@ -132,7 +132,8 @@ class KvCacheOracle : public Oracle {
       const std::int64_t head = i / s.head_dim / s.capacity % s.heads;
       const std::int64_t batch = i / s.head_dim / s.capacity / s.heads;
       std::optional<std::int64_t> newest;
-      for (std::int64_t t = 0; t < s.length; ++t) {
+      // Of more new tokens than a cache holds, the last ones are in it.
+      for (std::int64_t t = std::max<std::int64_t>(0, s.length - s.capacity); t < s.length; ++t) {
         if (static_cast<std::int64_t>(positions[t]) % s.capacity == slot) newest = t;
       }
       const std::int64_t from =

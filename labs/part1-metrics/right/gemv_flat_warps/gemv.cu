@@ -12,10 +12,10 @@ __device__ float sum_of_warp(float value) {
 // Blocks of 192 threads, six warps; the rows of the last block may be fewer.
 __global__ void rows(const float* __restrict__ A, const float* __restrict__ x,
                      float* __restrict__ y, int M, int K) {
-  const int thread = blockIdx.x * blockDim.x + threadIdx.x;
-  const int row = thread >> 5;
+  const long long thread = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int row = static_cast<int>(thread >> 5);
   if (row >= M) return;
-  const int lane = thread & 31;
+  const int lane = static_cast<int>(thread & 31);
   const float* a = A + static_cast<long long>(row) * K;
   if (K == 1) {
     if (lane == 0) y[row] = a[0] * x[0];

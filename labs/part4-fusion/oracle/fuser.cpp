@@ -71,7 +71,7 @@ class FuserOracle : public Oracle {
     // First: what a cache mixes up may look like other mistakes, which are in other cases, too.
     add_other_kernels(problem, mistakes);
     const auto add = [&](const char* cause, const char* advice, const ExpressionRule& rule) {
-      mistakes.add("RL0518", cause, advice, {evaluated(problem, rule)});
+      mistakes.add("RL0518", cause, advice, expected_of(problem, rule));
     };
     mistakes.add_not_finite(
         "RL0518", "min and max give NaN where one operand is a number",
@@ -181,9 +181,10 @@ class FuserOracle : public Oracle {
     return found;
   }
 
-  static std::vector<Expected> expected_of(const Problem& problem) {
-    std::vector<Expected> all{evaluated(problem, {})};
-    for (const Evaluation& other : others(problem)) all.push_back(evaluated(problem, other, {}));
+  static std::vector<Expected> expected_of(const Problem& problem,
+                                           const ExpressionRule& rule = {}) {
+    std::vector<Expected> all{evaluated(problem, rule)};
+    for (const Evaluation& other : others(problem)) all.push_back(evaluated(problem, other, rule));
     return all;
   }
 

@@ -17,8 +17,8 @@ inline constexpr std::byte kPoisonByte{0xFF};
 double element_at(ElementType type, std::span<const std::byte> bytes, std::size_t index);
 
 /// Whether an element is what it should be (Expected): the same, or within a tolerance. Zeros of
-/// different signs are the same only where there is one, NaNs of the same bits where there is none. An
-/// infinity is only itself.
+/// different signs are the same only where there is one, NaNs of the same bits where there is none.
+/// An infinity is only itself.
 bool is_within_tolerance(double got, double expected, double tolerance);
 
 /// True when every byte of the element is kPoisonByte.

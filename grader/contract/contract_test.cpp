@@ -93,5 +93,13 @@ TEST(PoisonTest, IsNotTheNanThatArithmeticMakes) {
                            bytes_of<float>({std::numeric_limits<float>::quiet_NaN()}), 0));
 }
 
+TEST(ElementsTest, AnInfinityIsOnlyItself) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(is_within_tolerance(kInfinity, kInfinity, 0));
+  EXPECT_FALSE(is_within_tolerance(7368.0, kInfinity, kInfinity));
+  EXPECT_FALSE(is_within_tolerance(-kInfinity, kInfinity, kInfinity));
+  EXPECT_TRUE(is_within_tolerance(7368.0, 1.0, kInfinity));
+}
+
 }  // namespace
 }  // namespace rooflab

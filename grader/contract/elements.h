@@ -18,6 +18,7 @@ double element_at(ElementType type, std::span<const std::byte> bytes, std::size_
 
 /// Whether an element is what it should be (Expected): the same, or within a tolerance. Zeros of
 /// different signs are the same only where there is one, NaNs of the same bits where there is none.
+/// An infinity is only itself.
 bool is_within_tolerance(double got, double expected, double tolerance);
 
 /// True when every byte of the element is kPoisonByte.

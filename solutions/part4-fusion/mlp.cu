@@ -27,7 +27,7 @@ __device__ float gelu(float x) {
   return 0.5f * x * (1.0f + tanhf(inner));
 }
 
-int divide_up(int a, int b) { return (a + b - 1) / b; }
+__host__ __device__ int divide_up(int a, int b) { return (a - 1) / b + 1; }
 
 // --- Few tokens: one warp for each element of the product ----------------------------------------
 
@@ -43,10 +43,12 @@ __device__ float warp_sum(float value) {
 
 template <typename T>
 __global__ void product_of_token_kernel(const T* x, const T* gate_proj, const T* up_proj,
-                                        T* product, int hidden, int intermediate) {
+                                        T* product, int tokens, int hidden, int intermediate) {
   const int lane = threadIdx.x % kWarpSize;
-  const int token = blockIdx.x;  // side by side: blocks that read the same weights run together
-  const int feature = blockIdx.y * kWarpsPerBlock + threadIdx.x / kWarpSize;
+  // All along x, where a grid has room for as many blocks as any product needs. Tokens are side by
+  // side: blocks that read the same weights run together.
+  const int token = blockIdx.x % tokens;
+  const int feature = blockIdx.x / tokens * kWarpsPerBlock + threadIdx.x / kWarpSize;
   if (feature >= intermediate) return;  // the whole warp leaves together
   x += static_cast<size_t>(token) * hidden;
   gate_proj += static_cast<size_t>(feature) * hidden;
@@ -159,8 +161,9 @@ __global__ void __launch_bounds__(kThreads)
   const int lane = threadIdx.x % kWarpSize;
   const int warp_token = warp / kWarpsAcross * kWarpTile;  // inside the block's tile
   const int warp_feature = warp % kWarpsAcross * kWarpTile;
-  const int token0 = blockIdx.y * kTileTokens;
-  const int feature0 = blockIdx.x * kTileFeatures;
+  const int tiles_across = divide_up(shape.intermediate, kTileFeatures);
+  const int token0 = blockIdx.x / tiles_across * kTileTokens;
+  const int feature0 = blockIdx.x % tiles_across * kTileFeatures;
 
   FragmentSum gate[kPerWarp][kPerWarp], up[kPerWarp][kPerWarp];
   for (int i = 0; i < kPerWarp; ++i) {
@@ -243,18 +246,18 @@ void gated_product(const T* x, const T* gate_proj, const T* up_proj, T* product,
                    const MlpShape& shape, cudaStream_t stream) {
   if constexpr (std::is_same_v<T, __half>) {
     if (shape.tokens > kFewTokens) {
-      const dim3 grid(divide_up(shape.intermediate, kTileFeatures),
-                      divide_up(shape.tokens, kTileTokens));
+      const int tiles =
+          divide_up(shape.intermediate, kTileFeatures) * divide_up(shape.tokens, kTileTokens);
       const auto kernel = shape.hidden % kHalves == 0 ? product_of_tile_kernel<true>
                                                       : product_of_tile_kernel<false>;
-      kernel<<<grid, kThreads, 0, stream>>>(x, gate_proj, up_proj, product, shape);
+      kernel<<<tiles, kThreads, 0, stream>>>(x, gate_proj, up_proj, product, shape);
       CUDA_CHECK(cudaGetLastError());
       return;
     }
   }
-  const dim3 grid(shape.tokens, divide_up(shape.intermediate, kWarpsPerBlock));
-  product_of_token_kernel<<<grid, kWarpsPerBlock * kWarpSize, 0, stream>>>(
-      x, gate_proj, up_proj, product, shape.hidden, shape.intermediate);
+  const int blocks = shape.tokens * divide_up(shape.intermediate, kWarpsPerBlock);
+  product_of_token_kernel<<<blocks, kWarpsPerBlock * kWarpSize, 0, stream>>>(
+      x, gate_proj, up_proj, product, shape.tokens, shape.hidden, shape.intermediate);
   CUDA_CHECK(cudaGetLastError());
 }
 

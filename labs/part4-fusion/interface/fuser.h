@@ -75,11 +75,12 @@ struct KernelCache {
 /// One kernel does it all: it reads each array that is used once and writes out once, in one launch
 /// on `stream`, and nobody waits for it. Its source is written, compiled with NVRTC and loaded
 /// (cudaLibraryLoadData) when the cache does not have it yet; another call with an equal expression
-/// and the same storage compiles nothing. One cache serves calls with any expressions, in both
-/// storages.
+/// and the same storage compiles nothing, however many others came between. One cache serves calls
+/// with any expressions, in both storages. Constants are equal when their bits are.
 ///
-/// Results are as accurate as CUDA's own functions (expf, tanhf, sqrtf, rsqrtf) make them, and
-/// rounded once when they are stored. A multiplication and an addition may be fused.
+/// Results are as accurate as CUDA's own functions (expf, tanhf, sqrtf, rsqrtf) and operators make
+/// them, with numbers below the normal ones and quotients of any size, and rounded once when they
+/// are stored. A multiplication and an addition may be fused.
 void evaluate(KernelCache& cache, const Expression& expression, Storage storage,
               const std::vector<const void*>& inputs, void* out, std::int64_t count,
               cudaStream_t stream);

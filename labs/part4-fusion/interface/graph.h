@@ -10,16 +10,17 @@
 ///   inputs: (steps, batch, hidden)   outputs: the same shape
 ///   positions: (steps), where in the text each token stands
 ///
-/// All three are in device memory, aligned to 256 bytes, and have fewer than 2^31 elements. For
-/// each step i in order, the layer reads inputs[i] and positions[i], and its result goes to
-/// outputs[i]. A graph replays what was captured, with the addresses that were captured: `step`
-/// reads its token from step.input(), its position from step.position(), and writes step.output(),
-/// for you to fill before each replay and to empty after it. The layer's cache holds all that was
-/// before positions[0]; nothing may run that puts other tokens into it.
+/// All three are in device memory, aligned to 256 bytes, and have fewer than 2^31 bytes. For each
+/// step i in order, the layer reads inputs[i] and positions[i], and its result goes to outputs[i].
+/// A graph replays what was captured, with the addresses that were captured: `step` reads its token
+/// from step.input(), its position from step.position(), and writes step.output(), for you to fill
+/// before each replay and to empty after it. The layer's cache holds all that was before
+/// positions[0]; nothing may run that puts other tokens into it.
 ///
 /// `stream` is not the default stream, which cannot be captured. Everything runs on it, and the
-/// function returns without waiting for it: it captures and instantiates once, whatever `steps` is,
-/// and launches no step's kernels one by one. What it creates it destroys. T is float or __half.
+/// function returns without waiting for it, nor asking whether it is done: it captures and
+/// instantiates once, whatever `steps` is, and launches no step's kernels one by one. What it
+/// creates it destroys. T is float or __half.
 template <typename T>
 void decode_steps(rooflab::eager::DecodeStep<T>& step, const T* inputs, const int* positions,
                   T* outputs, int steps, cudaStream_t stream);

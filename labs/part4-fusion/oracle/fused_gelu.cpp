@@ -13,7 +13,7 @@
 namespace rooflab {
 namespace {
 
-/// y (count) = GELU of x (count).
+/// y (count) = GELU of x (count). With `largest = 1`, some elements are near the largest number.
 class FusedGeluOracle : public Oracle {
  public:
   Problem make(const Values& parameters, std::uint64_t seed) const override {
@@ -23,7 +23,9 @@ class FusedGeluOracle : public Oracle {
     Problem problem{parameters, {}};
     problem.vast = is_vast(parameters);
     const std::int64_t drawn = problem.vast ? vast_period(type) : count;
-    const Tensor x = filled("x", type, Role::input, {drawn}, values_of_many_sizes(drawn, random));
+    std::vector<double> values = values_of_many_sizes(drawn, random);
+    if (parameters.contains("largest")) make_some_largest(values);
+    const Tensor x = filled("x", type, Role::input, {drawn}, values);
     problem.tensors.push_back(problem.vast ? repeated(x, count) : x);
     problem.tensors.push_back(output("y", type, {count}));
     return problem;
@@ -92,6 +94,14 @@ class FusedGeluOracle : public Oracle {
     for (std::int64_t i = 29; i < count; i += 211) x[i] *= 1e20;
     for (std::int64_t i = 31; i < count; i += 97) x[i] = 0;
     return x;
+  }
+
+  /// Some whose double is beyond the largest number of float, 3.4e38, as GELU itself is not.
+  static void make_some_largest(std::vector<double>& x) {
+    constexpr double kLeast = 1.8e38, kMostBeyond = 1.4e38;
+    for (std::size_t i = 43; i < x.size(); i += 223) {
+      x[i] = std::copysign(kLeast + kMostBeyond * std::exp(-std::abs(x[i])), x[i]);
+    }
   }
 
   static Expected result(const Problem& problem, const std::function<double(double)>& function) {

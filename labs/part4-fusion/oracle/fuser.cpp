@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "grader/contract/oracle.h"
 #include "labs/oracle_support/evidence.h"
@@ -69,7 +71,7 @@ class FuserOracle : public Oracle {
     // First: what a cache mixes up may look like other mistakes, which are in other cases, too.
     add_other_kernels(problem, mistakes);
     const auto add = [&](const char* cause, const char* advice, const ExpressionRule& rule) {
-      mistakes.add("RL0518", cause, advice, {evaluated(problem, rule)});
+      mistakes.add("RL0518", cause, advice, expected_of(problem, rule));
     };
     mistakes.add_not_finite(
         "RL0518", "min and max give NaN where one operand is a number",
@@ -97,7 +99,9 @@ class FuserOracle : public Oracle {
   std::vector<Complaint> judge(const Problem& problem,
                                const CallEvidence& evidence) const override {
     if (!evidence.keeps_records || !judges_structure(problem.parameters)) return {};
-    const std::int64_t calls = integer(problem.parameters, "calls");
+    const std::vector<Evaluation> before = others(problem);
+    const std::int64_t calls =
+        integer(problem.parameters, "calls") + static_cast<std::int64_t>(before.size());
     const auto launches = static_cast<std::int64_t>(evidence.activity.kernels.size());
     if (launches > calls) {
       return {{"RL0519",
@@ -106,14 +110,18 @@ class FuserOracle : public Oracle {
                "write all nodes into the source of one kernel: each value is a variable in a "
                "register"}};
     }
+    std::set<std::pair<ElementType, std::string>> different = {
+        {judged(problem).type, judged(problem).expression}};
+    for (const Evaluation& each : before) different.emplace(each.type, each.expression);
     const auto loaded = evidence.activity.api_calls.find("cuModuleLoadData");
-    const std::int64_t loads =
-        loaded == evidence.activity.api_calls.end() ? 0 : static_cast<std::int64_t>(loaded->second);
-    if (loads > 1) {
+    const std::uint64_t loads = loaded == evidence.activity.api_calls.end() ? 0 : loaded->second;
+    if (loads > different.size()) {
       return {{"RL0519",
                "the same expression was compiled and loaded more than once" +
-                   Evidence{message(": ", loads, " times in ", calls, " calls")},
-               "look the source up in cache.kernels first, and put there what you load"}};
+                   Evidence{message(": ", loads, " kernels were loaded in ", calls, " calls with ",
+                                    different.size(), " different expressions")},
+               "look the source up in cache.kernels first, put there what you load, and leave it "
+               "there"}};
     }
     return {};
   }
@@ -173,9 +181,10 @@ class FuserOracle : public Oracle {
     return found;
   }
 
-  static std::vector<Expected> expected_of(const Problem& problem) {
-    std::vector<Expected> all{evaluated(problem, {})};
-    for (const Evaluation& other : others(problem)) all.push_back(evaluated(problem, other, {}));
+  static std::vector<Expected> expected_of(const Problem& problem,
+                                           const ExpressionRule& rule = {}) {
+    std::vector<Expected> all{evaluated(problem, rule)};
+    for (const Evaluation& other : others(problem)) all.push_back(evaluated(problem, other, rule));
     return all;
   }
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string_view>
@@ -234,8 +236,11 @@ class GraphOracle : public Oracle {
                                const CallEvidence& evidence) const override {
     if (!evidence.keeps_records) return {};
     const std::int64_t steps = read_case(problem.parameters).steps;
-    if (steps < 3) return {};  // too few to tell habits
     const simgpu::Activity& activity = evidence.activity;
+    if (const auto complaint = complaint_of_waits(problem.parameters, activity, steps)) {
+      return {*complaint};
+    }
+    if (steps < 3) return {};  // too few to tell habits
     const std::int64_t made = calls_of(activity, "cudaGraphInstantiate");
     const std::int64_t updated = calls_of(activity, "cudaGraphExecUpdate");
     if (made + updated >= steps) {
@@ -246,21 +251,60 @@ class GraphOracle : public Oracle {
                "capture and instantiate before the loop: that takes longer than launching the "
                "kernels, and pays when the graph is replayed often"}};
     }
-    // The adapter waits twice.
-    const std::int64_t waits = calls_of(activity, "cudaStreamSynchronize") +
-                               calls_of(activity, "cudaDeviceSynchronize") +
-                               calls_of(activity, "cudaEventSynchronize") - 2;
-    if (waits >= steps) {
-      return {{"RL0513",
-               "the host waits for the device in each step" +
-                   Evidence{message(": ", waits, " times in ", steps, " steps")},
-               "replays and copies of one stream run in order without the host: do not "
-               "synchronise"}};
-    }
     return judge_launches(activity, steps);
   }
 
  private:
+  /// Waits, and questions whether the device is done, which a loop makes a wait of.
+  static bool is_wait(const std::string& function) {
+    constexpr std::string_view kWaits[] = {"cudaDeviceSynchronize", "cudaStreamSynchronize",
+                                           "cudaEventSynchronize", "cudaStreamQuery",
+                                           "cudaEventQuery"};
+    return std::ranges::find(kWaits, function) != std::end(kWaits);
+  }
+
+  /// Of a call without any by the student: the adapter's before and behind it, and the grader's.
+  static constexpr std::int64_t kOtherWaits = 3;
+
+  static std::int64_t waits_of(const simgpu::Activity& activity) {
+    std::int64_t waits = 0;
+    for (const auto& [function, count] : activity.api_calls) {
+      if (is_wait(function)) waits += static_cast<std::int64_t>(count);
+    }
+    return waits - kOtherWaits;
+  }
+
+  /// How often the host gives the device work and then waits. What it waits for at the end is not
+  /// told from the adapter's wait.
+  static std::int64_t waits_between_work(const simgpu::Activity& activity) {
+    std::int64_t waits = 0;
+    bool waited = false;
+    for (const simgpu::ApiRecord& call : activity.calls) {
+      waits += is_wait(call.name) && !waited ? 1 : 0;
+      waited = is_wait(call.name);
+    }
+    return waits - kOtherWaits;
+  }
+
+  /// A wait in each step undoes what the graph is for. A single one breaks a promise of graph.h,
+  /// which cases of judges_structure ask for.
+  static std::optional<Complaint> complaint_of_waits(const Values& parameters,
+                                                     const simgpu::Activity& activity,
+                                                     std::int64_t steps) {
+    const std::int64_t between = waits_between_work(activity);
+    if (steps >= 3 && between >= steps - 1) {
+      return Complaint{"RL0513",
+                       "the host waits for the device in each step" +
+                           Evidence{message(": ", between, " times in ", steps, " steps")},
+                       "replays and copies of one stream run in order without the host: do not "
+                       "synchronise, nor ask whether the device is done"};
+    }
+    if (waits_of(activity) <= 0 || !judges_structure(parameters)) return std::nullopt;
+    return Complaint{"RL0513", "the host waits for the device before the function returns",
+                     "decode_steps returns without waiting: whoever needs the outputs waits for "
+                     "the stream, and has other work for the host until then"};
+  }
+
   static Complaints judge_launches(const simgpu::Activity& activity, std::int64_t steps) {
     std::set<std::uint64_t> graphs;
     std::int64_t beside = 0;

@@ -205,6 +205,12 @@ Complaints judge_top(const Trace& trace, const CallEvidence& evidence) {
   if (got == right) return {};
   const Evidence told{message("; it should be ", quoted(right), " and is ", quoted(got))};
   constexpr const char* kAdvice = "add up the durations of all kernels of one name, then compare";
+  const std::vector<Row> kernels = rows_of(trace, {.kernels_only = true});
+  const auto own = std::ranges::find(kernels, got, &Row::name);
+  if (own != kernels.end() && own->total_us == kernels.front().total_us) {
+    return {{"RL0509", "of kernels with equal totals, the top one is not the first" + told,
+             "of equal ones, the first in the alphabet"}};
+  }
   if (got == top({.kernels_only = true, .longest_first = true})) {
     return {{"RL0509", "the top kernel is that of the longest single call" + told, kAdvice}};
   }

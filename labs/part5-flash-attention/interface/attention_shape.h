@@ -16,9 +16,10 @@
 ///
 /// Elements are float, __half or __nv_bfloat16, for storage only: scores, softmax and all sums are
 /// fp32. The softmax weights may be rounded to the storage type before they meet the values, as
-/// tensor cores need it. Scores may be as large as 10,000, so that no exponential may be taken
-/// before the row's largest score is off. Outputs hold garbage before the call: write every element
-/// of them and read none; leave the inputs as they are.
+/// tensor cores need it. Scores may be as large as 10,000 on either side of 0, so that no
+/// exponential may be taken before the row's largest score is off, and what stands for the score of
+/// a masked key must be less than any of them. Outputs hold garbage before the call: write every
+/// element of them and read none; leave the inputs as they are.
 ///
 /// Lengths are any: a query may see more keys than a block's registers or its shared memory have
 /// room for scores. batch and query_heads are at most 65,535. k and v may have more elements than

@@ -7,6 +7,7 @@
 // What standard and flash attention move and keep, in numbers.
 //
 // Conventions, the same for every function here:
+//   - All counts fit std::int64_t. They may be larger than what a double tells apart, 2^53.
 //   - `heads` is the number of attention heads in the whole batch. Each has `length` queries and as
 //     many keys and values, of `head_dim` elements, and shares nothing with the others.
 //   - `causal`: query i sees keys 0 ... i. Otherwise every query sees every key.

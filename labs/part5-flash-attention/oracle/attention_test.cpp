@@ -223,6 +223,20 @@ TEST(AttentionOracleTest, JudgesMemoryWhereACaseAsksForIt) {
   EXPECT_EQ(complaints("flash_forward", kLibrarySlack + 1), "RL0529");
 }
 
+TEST(AttentionOracleTest, WantsScoresTakenAndGivenBackOnTheStream) {
+  const Problem problem = oracle("sdpa")->make(
+      with(sizes(40, 30, false, 0, "half"), "judges_structure", std::int64_t{1}), 3);
+  CallEvidence evidence{.results = {}, .activity = {}, .keeps_records = true};
+  evidence.activity.peak_allocated = 6 * 8 * 40 * 30;
+  for (const Tensor& tensor : problem.tensors) evidence.activity.peak_allocated += tensor.bytes();
+  evidence.activity.api_calls = {{"cudaMallocAsync", 2}, {"cudaFreeAsync", 2}};
+  EXPECT_TRUE(oracle("sdpa")->judge(problem, evidence).empty());
+  evidence.activity.api_calls["cudaFree"] = 1;
+  const std::vector<Complaint> complaints = oracle("sdpa")->judge(problem, evidence);
+  ASSERT_EQ(complaints.size(), 1U);
+  EXPECT_EQ(complaints[0].code, "RL0539");
+}
+
 TEST(AttentionOracleTest, TakesARightResultOfAnyStructureInOtherCases) {
   const Problem problem = oracle("sdpa")->make(sizes(40, 30, false, 0, "half"), 3);
   EXPECT_EQ(complaints_of_memory("sdpa", problem, 0), "");

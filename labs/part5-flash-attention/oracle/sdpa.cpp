@@ -37,6 +37,21 @@ class SdpaOracle : public AttentionOracle {
                "allocate the scores once, let the softmax work in place where T is float, and read "
                "the keys of a group where they are instead of copying them for each query head"}};
     }
+    return complaints_of_calls(evidence.activity);
+  }
+
+ private:
+  /// Room that is not taken and given back in the order of the stream makes the host wait for it.
+  static std::vector<Complaint> complaints_of_calls(const simgpu::Activity& activity) {
+    for (const char* function : {"cudaMalloc", "cudaFree"}) {
+      if (!activity.api_calls.contains(function)) continue;
+      return {{"RL0539",
+               "the scores are not taken and given back on the stream" +
+                   Evidence{message(": the call calls ", function)},
+               "cudaMallocAsync takes them behind what the stream has to do before, and "
+               "cudaFreeAsync gives them back behind the last kernel that reads them: the host "
+               "waits for neither"}};
+    }
     return {};
   }
 };

@@ -151,6 +151,7 @@ class StudyJudge {
   void judge() const {
     check_all_memory();
     for_each_call([&](AttentionForm form, int length) { check_row(form, length); });
+    check_warm_up();
     check_peak();
     const auto attention = parsed("attention", plot::attention_from_json);
     check_attention_chart(attention);
@@ -284,6 +285,18 @@ class StudyJudge {
     }
     throw Refusal({"RL0537", "this is not the time that the device saw" + evidence,
                    "rooflab::time_ms of one call, with a call to warm up, and nothing else in it"});
+  }
+
+  /// A form's first call at a length loads its kernels, and lets libraries set up what they need.
+  void check_warm_up() const {
+    if (!evidence_.keeps_records) return;
+    const std::string kernel = first_kernel_that_is_timed_cold(evidence_.activity);
+    if (kernel.empty()) return;
+    throw Refusal({"RL0537",
+                   "a time has no call before it to warm up" +
+                       Evidence{message("; the first kernel of the timed call is ", kernel)},
+                   "the second argument of rooflab::time_ms is how many calls come before those "
+                   "that it times: at least one"});
   }
 
   /// Without records: what no GPU with these peaks could reach is refused.

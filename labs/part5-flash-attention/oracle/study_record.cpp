@@ -49,7 +49,43 @@ RecordedCall call_between(const simgpu::Activity& activity, const simgpu::Memory
   return call;
 }
 
+/// What lies between two events whose distance is asked for, by the places of their records.
+struct TimedRegion {
+  std::uint64_t begin, end;
+};
+
+std::vector<TimedRegion> timed_regions(const simgpu::Activity& activity) {
+  std::vector<TimedRegion> regions;
+  std::vector<std::uint64_t> records;  // since a distance was last asked for
+  for (const simgpu::ApiRecord& call : activity.calls) {
+    if (call.name == "cudaEventRecord") records.push_back(call.sequence);
+    if (call.name != "cudaEventElapsedTime") continue;
+    if (records.size() >= 2) regions.push_back({*(records.end() - 2), records.back()});
+    records.clear();
+  }
+  return regions;
+}
+
+bool is_same_launch(const simgpu::KernelRecord& a, const simgpu::KernelRecord& b) {
+  return a.name == b.name && a.grid == b.grid;
+}
+
 }  // namespace
+
+std::string first_kernel_that_is_timed_cold(const simgpu::Activity& activity) {
+  const auto& kernels = activity.kernels;
+  for (const TimedRegion& region : timed_regions(activity)) {
+    const auto first = std::ranges::find_if(kernels, [&](const simgpu::KernelRecord& kernel) {
+      return kernel.sequence > region.begin && kernel.sequence < region.end;
+    });
+    if (first == kernels.end()) continue;
+    const bool was_there = std::any_of(
+        kernels.begin(), first,
+        [&](const simgpu::KernelRecord& kernel) { return is_same_launch(kernel, *first); });
+    if (!was_there) return first->name;
+  }
+  return {};
+}
 
 std::string name_of(AttentionForm form) {
   return form == AttentionForm::standard ? "standard" : "flash";

@@ -58,4 +58,9 @@ void add(const simgpu::KernelRecord& kernel, RecordedCall& call);
 /// fill of a length of its own. A call that is not there has no kernels.
 std::map<std::string, RecordedCall> recorded_calls(const simgpu::Activity& activity);
 
+/// The first kernel of a timed call (of what lies between two events whose distance is asked for)
+/// that no call of the same form and length came before. Empty when there is none, or when other
+/// lengths launch kernels of the same name and grid.
+std::string first_kernel_that_is_timed_cold(const simgpu::Activity& activity);
+
 }  // namespace rooflab

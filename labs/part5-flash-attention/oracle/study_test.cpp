@@ -222,6 +222,55 @@ TEST(StudyOracleTest, RefusesTimesThatAreNotTheDevices) {
   }
 }
 
+/// Calls of one kernel, of which the second is timed, or the first.
+simgpu::Activity timed_calls(bool warms_up, std::uint32_t blocks_before = 7) {
+  simgpu::Activity activity;
+  std::uint64_t sequence = 0;
+  const auto call = [&](const char* name) {
+    simgpu::ApiRecord record;
+    record.sequence = ++sequence;
+    record.name = name;
+    activity.calls.push_back(record);
+  };
+  const auto launch = [&](std::uint32_t blocks) {
+    simgpu::KernelRecord kernel;
+    kernel.sequence = ++sequence;
+    kernel.name = "flash";
+    kernel.grid.x = blocks;
+    activity.kernels.push_back(kernel);
+  };
+  if (warms_up) launch(blocks_before);
+  for (const char* name : {"cudaEventRecord", "cudaEventRecord"}) {
+    call(name);
+    if (activity.calls.size() == 1) launch(7);
+  }
+  call("cudaEventElapsedTime");
+  launch(7);
+  return activity;
+}
+
+TEST(StudyRecordTest, TellsATimedCallThatIsTheFirstOfItsLength) {
+  EXPECT_EQ(first_kernel_that_is_timed_cold(timed_calls(true)), "");
+  EXPECT_EQ(first_kernel_that_is_timed_cold(timed_calls(false)), "flash");
+  EXPECT_EQ(first_kernel_that_is_timed_cold(timed_calls(true, 3)), "flash");
+  EXPECT_EQ(first_kernel_that_is_timed_cold({}), "");
+}
+
+TEST(StudyOracleTest, WantsACallToWarmUp) {
+  CallEvidence evidence = evidence_of(right_rows());
+  const simgpu::Activity cold = timed_calls(false);
+  // Before the adapter's own calls, as the study is.
+  for (simgpu::KernelRecord& kernel : evidence.activity.kernels) kernel.sequence += 100;
+  for (simgpu::MemoryRecord& record : evidence.activity.memory) record.sequence += 100;
+  for (simgpu::ApiRecord& record : evidence.activity.calls) record.sequence += 100;
+  auto& kernels = evidence.activity.kernels;
+  EXPECT_THAT(codes(evidence), IsEmpty());
+  kernels.insert(kernels.begin(), cold.kernels.begin(), cold.kernels.end());
+  auto& calls = evidence.activity.calls;
+  calls.insert(calls.begin(), cold.calls.begin(), cold.calls.end());
+  EXPECT_THAT(codes(evidence), ElementsAre("RL0537"));
+}
+
 TEST(StudyOracleTest, RefusesTimesOfLessThanAttention) {
   CallEvidence evidence = evidence_of(right_rows());
   for (simgpu::KernelRecord& kernel : evidence.activity.kernels) kernel.counters.flops.clear();

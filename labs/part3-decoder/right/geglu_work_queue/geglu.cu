@@ -6,8 +6,6 @@
 
 constexpr int kStretch = 1024;  // elements that a warp draws
 
-__device__ unsigned long long next_stretch;
-
 __device__ float gelu(float x) {
   const float inner = 0.7978845608f * (x + 0.044715f * x * x * x);
   const float tanh_of_inner = 1.0f - 2.0f / (1.0f + expf(2.0f * inner));
@@ -26,11 +24,12 @@ __device__ __nv_bfloat162 combine(__nv_bfloat162 gate, __nv_bfloat162 up) {
 }
 
 template <typename T, typename Two>
-__global__ void stretches(const T* gate, const T* up, T* out, std::int64_t count) {
+__global__ void stretches(const T* gate, const T* up, T* out, std::int64_t count,
+                          unsigned long long* next_stretch) {
   const int lane = threadIdx.x % 32;
   for (;;) {
     unsigned long long drawn = 0;
-    if (lane == 0) drawn = atomicAdd(&next_stretch, 1ull);
+    if (lane == 0) drawn = atomicAdd(next_stretch, 1ull);
     drawn = __shfl_sync(0xffffffff, drawn, 0);
     const std::int64_t begin = static_cast<std::int64_t>(drawn) * kStretch;
     if (begin >= count) return;
@@ -46,11 +45,12 @@ __global__ void stretches(const T* gate, const T* up, T* out, std::int64_t count
 template <typename T>
 void geglu(const T* gate, const T* up, T* out, std::int64_t count, cudaStream_t stream) {
   using Two = std::conditional_t<sizeof(T) == 4, float2, __nv_bfloat162>;
-  void* counter = nullptr;
-  CUDA_CHECK(cudaGetSymbolAddress(&counter, next_stretch));
-  CUDA_CHECK(cudaMemsetAsync(counter, 0, sizeof(next_stretch), stream));
-  stretches<T, Two><<<324, 256, 0, stream>>>(gate, up, out, count);
+  unsigned long long* next_stretch = nullptr;  // of this call: others may run beside it
+  CUDA_CHECK(cudaMallocAsync(&next_stretch, sizeof(*next_stretch), stream));
+  CUDA_CHECK(cudaMemsetAsync(next_stretch, 0, sizeof(*next_stretch), stream));
+  stretches<T, Two><<<324, 256, 0, stream>>>(gate, up, out, count, next_stretch);
   CUDA_CHECK(cudaGetLastError());
+  CUDA_CHECK(cudaFreeAsync(next_stretch, stream));
 }
 
 template void geglu(const float*, const float*, float*, std::int64_t, cudaStream_t);

@@ -37,6 +37,7 @@ __global__ void kernel(const float*, const float*, float*) {}
 __global__ void copy(const float*, float*) {}
 __global__ void find_changes(const float*, const float*, bool*) {}
 __global__ void product(const bool*, const float*, const float*, float*, float*) {}
+__global__ void softmax(float*) {}
 __global__ void square(const float*, float*, int) {}
 __global__ void scale(const float*, float, float*, int) {}
 
@@ -385,6 +386,16 @@ struct Studies {
 
   void rl0536() {
 #include "RL0536.inc"
+  }
+};
+
+struct TakenScores {
+  float* scores;
+  int rows;
+  cudaStream_t stream;
+
+  void rl0539() {
+#include "RL0539.inc"
   }
 };
 

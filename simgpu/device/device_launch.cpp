@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
-#include "simgpu/device/constant_places.h"
 #include "simgpu/device/device.h"
+#include "simgpu/device/launch_places.h"
 #include "simgpu/device/launch_rules.h"
 #include "simgpu/exec/engine.h"
 #include "simgpu/model/limiters.h"
@@ -15,6 +15,8 @@
 /// The part of Device that loads modules and runs kernels.
 namespace simgpu {
 namespace {
+
+constexpr std::uint64_t kGridWorkspaceBytes = 8;
 
 constexpr std::size_t kMostModules = 4096;
 /// Of modules whose machine code nobody has asked for yet, so many may be in the making.
@@ -285,12 +287,13 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
                 host_traffic(result, message.grid.count(), memory_, from_host));
   note_reads_of_host(*kernel.display_name, result.sectors);
   if (watches(message.stream) && result.status != LaunchStatus::unsupported) {
-    note_work({.name = "kernel " + *kernel.display_name,
-               .program = loaded.program,
-               .kernel = kernel.info,
-               .sectors = std::move(result.sectors),
-               .ranges = constants_of(*kernel.info),
-               .of_overlapping_calls = has_late_inputs_});
+    note_work(
+        {.name = "kernel " + *kernel.display_name,
+         .program = loaded.program,
+         .kernel = kernel.info,
+         .sectors = outside_of(std::move(result.sectors), {grid_workspace_, kGridWorkspaceBytes}),
+         .ranges = constants_of(*kernel.info),
+         .of_overlapping_calls = has_late_inputs_});
   }
   result.sectors.clear();  // no launch that touches the host's memory is taken from an earlier one
   if (!options_.execute_repeats && !result.at_least)
@@ -322,12 +325,12 @@ std::uint64_t Device::budget_of_launch() const {
 /// Zeros for grid.sync(): the words that %envreg1 and %envreg2 point to, of which
 /// cooperative_groups counts the second.
 std::uint64_t Device::grid_workspace() {
-  constexpr std::uint64_t kBytes = 8;
   if (grid_workspace_ == 0) {
-    grid_workspace_ = memory_.allocate(kBytes, "the workspace of grid.sync()").value_or(0);
+    grid_workspace_ =
+        memory_.allocate(kGridWorkspaceBytes, "the workspace of grid.sync()").value_or(0);
     if (grid_workspace_ == 0) throw std::bad_alloc();
   }
-  memory_.fill(grid_workspace_, 0, kBytes);
+  memory_.fill(grid_workspace_, 0, kGridWorkspaceBytes);
   return grid_workspace_;
 }
 

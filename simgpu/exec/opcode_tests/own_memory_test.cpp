@@ -113,7 +113,8 @@ TEST(Parameters, TakeAnIssueSlotWhereTheAssemblerDoesNotKnowThePlace) {
 
 TEST(Moves, UnderAPredicateAreSelects) {
   const auto integers = [](const std::string& move) {
-    return counters_of("  .reg .pred %q;\n  setp.ne.u32 %q, %lane, 3;\n" + move).instructions_by_class["integer"];
+    return counters_of("  .reg .pred %q;\n  setp.ne.u32 %q, %lane, 3;\n" + move)
+        .instructions_by_class["integer"];
   };
   const std::uint64_t none = integers("");
   EXPECT_EQ(integers("  mov.u32 %r4, %lane;\n"), none) << "the assembler folds it";

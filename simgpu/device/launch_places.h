@@ -6,12 +6,16 @@
 #include "simgpu/device/unordered_work.h"
 #include "simgpu/exec/engine.h"
 
-/// Loads of `__constant__` variables are in no log: all that a kernel names counts as read.
+/// What a launch touches, beside its log. Loads of `__constant__` variables are in none: all that a
+/// kernel names counts as read.
 namespace simgpu {
 
 std::vector<StreamRaces::Range> constants_of(const KernelInfo& kernel);
 
 /// Where a launch touched memory, its kernel's constants included.
 UnorderedWork::Places with_constants(const UnorderedWork::Places& places, const KernelInfo& kernel);
+
+/// Of a log, what lies in none of `own`, which a GPU gives each launch by itself.
+std::vector<TouchedSector> outside_of(std::vector<TouchedSector> sectors, const ByteRange& own);
 
 }  // namespace simgpu

@@ -1,4 +1,4 @@
-#include "simgpu/device/constant_places.h"
+#include "simgpu/device/launch_places.h"
 
 #include <memory>
 
@@ -21,6 +21,14 @@ UnorderedWork::Places with_constants(const UnorderedWork::Places& places,
   all->read.insert(all->read.end(), kernel.constants.begin(), kernel.constants.end());
   merge_ranges(all->read);
   return all;
+}
+
+std::vector<TouchedSector> outside_of(std::vector<TouchedSector> sectors, const ByteRange& own) {
+  std::erase_if(sectors, [&](const TouchedSector& sector) {
+    const std::uint64_t begin = kDeviceBase + sector.sector * kSectorBytes;
+    return begin >= own.address && begin - own.address < own.bytes;
+  });
+  return sectors;
 }
 
 }  // namespace simgpu

@@ -8,12 +8,9 @@
 
 namespace {
 
-constexpr int kMostPairs = 8192;  // 32 KiB of the 64 KiB
-__constant__ float frequencies[kMostPairs];
-
 template <typename T>
-__global__ void turn_tokens(T* x, const int* positions, int tokens, int length, int heads,
-                            int pairs) {
+__global__ void turn_tokens(T* x, const int* positions, const float* frequencies, int tokens,
+                            int length, int heads, int pairs) {
   for (int token = blockIdx.x; token < tokens; token += gridDim.x) {
     const float position = static_cast<float>(positions[token % length]);
     T* const row = x + static_cast<size_t>(token) * heads * 2 * pairs;
@@ -39,14 +36,17 @@ void rope(T* x, const int* positions, int batch, int length, int heads, int head
   for (int i = 0; i < pairs; ++i) {
     table.push_back(static_cast<float>(std::pow(static_cast<double>(theta), -2.0 * i / head_dim)));
   }
-  CUDA_CHECK(cudaMemcpyToSymbolAsync(frequencies, table.data(), pairs * sizeof(float), 0,
-                                     cudaMemcpyHostToDevice, stream));
+  float* frequencies = nullptr;  // of this call: others may run beside it
+  CUDA_CHECK(cudaMallocAsync(&frequencies, pairs * sizeof(float), stream));
+  CUDA_CHECK(cudaMemcpyAsync(frequencies, table.data(), pairs * sizeof(float),
+                             cudaMemcpyHostToDevice, stream));
   int device = 0, processors = 0;
   CUDA_CHECK(cudaGetDevice(&device));
   CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  turn_tokens<<<8 * processors, 256, 0, stream>>>(x, positions, batch * length, length, heads,
-                                                  pairs);
+  turn_tokens<<<8 * processors, 256, 0, stream>>>(x, positions, frequencies, batch * length, length,
+                                                  heads, pairs);
   CUDA_CHECK(cudaGetLastError());
+  CUDA_CHECK(cudaFreeAsync(frequencies, stream));
 }
 
 template void rope(float*, const int*, int, int, int, int, float, cudaStream_t);

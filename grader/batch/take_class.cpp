@@ -160,9 +160,8 @@ class ClassTaker {
                              [&](const Taken& a, const Taken& b) { return rank(a) > rank(b); });
     const bool several = taken.size() > 1 && taken[1].row.problem.empty() &&
                          taken[1].names_itself == taken[0].names_itself;
-    const bool knows_newest =
-        taken[0].row.received != taken[1 % taken.size()].row.received && !taken[0].owner_chose_time;
-    const bool tied = several && !knows_newest && taken[0].sources != taken[1].sources;
+    const bool tied = several && taken[0].sources != taken[1].sources &&
+                      (taken[0].row.received == taken[1].row.received || taken[0].owner_chose_time);
     for (std::size_t i = 0; i < taken.size(); ++i) {
       SubmissionRow& row = taken[i].row;
       row.counts = i == 0;

@@ -90,8 +90,7 @@ const char* help_for_killer(const std::string& killer) {
   }
   if (killer.find("SIGABRT") != std::string::npos) {
     return "host code gave up: look for abort, a failed assert, an index beyond the end of a "
-           "vector, or "
-           "memory that was freed twice";
+           "vector, or memory that was freed twice";
   }
   if (killer.find("SIGFPE") != std::string::npos) {
     return "host code divided an integer by zero";

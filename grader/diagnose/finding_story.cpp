@@ -107,10 +107,10 @@ constexpr std::array kAdvice{
     Advice{"RL0317", "add an edge from the node that has to come first to the other one",
            "on a real GPU nodes that no path connects may run at the same time, or not"},
     Advice{"RL0320",
-           "wait for the copy before you write to its buffer again (an event behind the copy, or "
-           "cudaStreamSynchronize), or give each copy a buffer of its own",
-           "on a real GPU the copy takes what it finds when it gets there: the old bytes or the "
-           "new ones"},
+           "wait for the copy or the kernel before you write to what it reads (an event behind it, "
+           "or cudaStreamSynchronize), or give each a buffer of its own",
+           "on a real GPU it takes what it finds when it gets there: the old bytes or the new "
+           "ones"},
 };
 
 /// RL0305 where lanes of one warp wait for each other, and no barrier of the block is there to

@@ -271,6 +271,7 @@ class Device {
   void report_unwritten(const protocol::CopyRequest& request);
   void note_reads_of_host(const std::string& kernel, const std::vector<TouchedSector>& sectors);
   void note_host_side(const HostSources::Rows& rows, bool is_read_later, bool is_written);
+  void keep_source(const HostSources::Rows& rows, std::string by);
   void report_changed_sources();
   void report(const std::vector<HostSources::Change>& changes);
   void forget_done();

@@ -131,10 +131,14 @@ void Device::note_host_side(const HostSources::Rows& rows, bool is_read_later, b
   if (!options_.checkers) return;
   report(host_sources_.take_changed(memory_, rows));
   if (is_written) host_sources_.drop_written(rows);
-  if (!is_read_later) return;
+  if (is_read_later) keep_source(rows, "a copy to the device");
+}
+
+/// @param by the work that was issued last
+void Device::keep_source(const HostSources::Rows& rows, std::string by) {
   const StreamOrder::Stamp stamp = timeline_.last_stamp();
   host_sources_.add({.rows = rows,
-                     .by = "a copy to the device",
+                     .by = std::move(by),
                      .stamp = stamp,
                      .stream_number = timeline_.stream_number(stamp.stream),
                      .node = node_},
@@ -145,14 +149,8 @@ void Device::note_host_side(const HostSources::Rows& rows, bool is_read_later, b
 void Device::note_reads_of_host(const std::string& kernel,
                                 const std::vector<TouchedSector>& sectors) {
   if (!options_.checkers || options_.sampled || !memory_.shares_memory()) return;
-  const StreamOrder::Stamp stamp = timeline_.last_stamp();
   for (const HostSources::Rows& rows : shared_ranges(sectors, memory_)) {
-    host_sources_.add({.rows = rows,
-                       .by = "kernel " + kernel,
-                       .stamp = stamp,
-                       .stream_number = timeline_.stream_number(stamp.stream),
-                       .node = node_},
-                      memory_);
+    keep_source(rows, "kernel " + kernel);
   }
 }
 

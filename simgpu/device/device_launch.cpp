@@ -293,7 +293,7 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
          .kernel = kernel.info,
          .sectors = outside_of(std::move(result.sectors), {grid_workspace_, kGridWorkspaceBytes}),
          .ranges = constants_of(*kernel.info),
-         .of_overlapping_calls = has_late_inputs_});
+         .draws = has_late_inputs_ ? drawing_atomics(*kernel.info) : std::vector<bool>()});
   }
   result.sectors.clear();  // no launch that touches the host's memory is taken from an earlier one
   if (!options_.execute_repeats && !result.at_least)

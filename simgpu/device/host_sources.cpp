@@ -11,6 +11,8 @@ namespace simgpu {
 namespace {
 
 constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;
+/// Every wait of the host looks at all of them, and each takes room beside its bytes.
+constexpr std::size_t kMostReads = std::size_t{1} << 14;
 
 /// Whether nothing overflows, and no row lies in another.
 bool is_sensible(const HostSources::Rows& rows) {
@@ -59,7 +61,7 @@ void HostSources::add(Read read, const DeviceMemory& memory) {
   }
   kept_bytes_ += read.bytes.size();
   outstanding_.push_back(std::move(read));
-  while (kept_bytes_ > kMostBytes) {
+  while (kept_bytes_ > kMostBytes || outstanding_.size() > kMostReads) {
     kept_bytes_ -= outstanding_.front().bytes.size();
     outstanding_.pop_front();
   }
@@ -79,8 +81,8 @@ std::vector<HostSources::Change> HostSources::take_changed_if(const DeviceMemory
                                                               const Choose& choose) {
   std::vector<Change> changes;
   drop_if([&](const Read& read) {
-    if (!is_shared(read.rows, memory)) return true;
     if (!choose(read)) return false;
+    if (!is_shared(read.rows, memory)) return true;
     const auto first = first_change(read, memory);
     if (first) changes.push_back({read.rows, read.by, read.stream_number, *first});
     return first.has_value();

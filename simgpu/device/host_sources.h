@@ -51,7 +51,6 @@ class HostSources {
   void drop_done(const StreamOrder& order);
   /// A function of the host runs behind what is ordered before this node of a stream.
   void drop_before(std::uint64_t stream, const StreamRaces::Node& node, const StreamOrder& order);
-  bool empty() const { return outstanding_.empty(); }
   void forget_all() { *this = {}; }
 
  private:

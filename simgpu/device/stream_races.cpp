@@ -83,28 +83,15 @@ bool any_pair(const StreamRaces::Work& first, const StreamRaces::Work& second, c
   });
 }
 
-/// Whether an instruction is an atomic whose old value something uses.
-bool uses_old_value(const KernelInfo& kernel, std::uint32_t pc) {
-  if (pc >= kernel.instructions.size()) return false;
-  const InstructionInfo& atomic = kernel.instructions[pc];
-  if (!is_atomic(atomic.cls) && atomic.cls != InstructionClass::generic_access) return false;
-  return std::ranges::any_of(kernel.instructions, [&](const InstructionInfo& other) {
-    return std::ranges::find_first_of(other.reads, atomic.writes) != other.reads.end();
-  });
-}
-
 /// Bytes that two launches of a kernel, in calls that overlap, both take values from by atomics.
 std::uint32_t drawn_bytes(const StreamRaces::Work& earlier, const TouchedSector& a,
                           const StreamRaces::Work& later, const TouchedSector& b) {
-  const bool overlap = earlier.of_overlapping_calls && later.of_overlapping_calls;
-  if (!overlap || earlier.kernel == nullptr || earlier.kernel != later.kernel) return 0;
+  if (earlier.draws.empty() || later.draws.empty() || earlier.kernel != later.kernel) return 0;
   const auto by_atomics = [](const TouchedSector& sector) {
     return sector.read & sector.changed & ~sector.written;
   };
-  const std::uint32_t bytes = by_atomics(a) & by_atomics(b);
-  const bool drawn = bytes != 0 && uses_old_value(*earlier.kernel, a.reader_pc) &&
-                     uses_old_value(*later.kernel, b.reader_pc);
-  return drawn ? bytes : 0;
+  const bool drawn = earlier.draws.at(a.reader_pc) && later.draws.at(b.reader_pc);
+  return drawn ? by_atomics(a) & by_atomics(b) : 0;
 }
 
 }  // namespace
@@ -126,8 +113,8 @@ std::optional<StreamRaces::Conflict> StreamRaces::conflict(const Work& earlier, 
     found = Conflict{.address = kDeviceBase + a.sector * kSectorBytes + byte,
                      .earlier_writes = a_writes,
                      .later_writes = b_writes,
-                     .earlier_pc = a_writes && !drawn ? a.writer_pc : a.reader_pc,
-                     .later_pc = b_writes && !drawn ? b.writer_pc : b.reader_pc};
+                     .earlier_pc = !drawn && a_writes ? a.writer_pc : a.reader_pc,
+                     .later_pc = !drawn && b_writes ? b.writer_pc : b.reader_pc};
     return true;
   });
   return found;

@@ -48,9 +48,10 @@ class StreamRaces {
     bool frees = false;  ///< the memory is anybody's afterwards: nothing else is kept of it
     /// The caller's, before or behind the program's function, on the stream that it was given.
     bool of_caller = false;
-    /// Calls of one function may run side by side. What its kernels share by atomics, and then use
-    /// what these return, such as a counter that hands out blocks' work, belongs to neither call.
-    bool of_overlapping_calls = false;
+    /// Where calls of one function may run side by side: by instruction, atomics whose old values
+    /// something uses. What its kernels share by them, such as a counter that hands out blocks'
+    /// work, belongs to neither call.
+    std::vector<bool> draws{};
   };
 
   /// What work is held against.

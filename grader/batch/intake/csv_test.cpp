@@ -119,7 +119,11 @@ TEST(Csv, FormulasBecomeText) {
         "\uFE6Bx", "\u3000=1", "\u200B=1", "\u2060\uFF1D1", " \u00A0\t=1", "\n=1", "\r\n=1",
         "\u2003\u3000 @x", "\t\uFF1D1"}) {
     const std::string written = parse_csv(to_csv({{formula}})).at(0).at(0);
-    EXPECT_TRUE(written.starts_with('\'')) << formula;
+    // What a separator of another country makes a cell of its own is kept from being one, too.
+    std::string expected = std::string("'") + formula;
+    const std::size_t last = expected.find_last_of("\t\r\n");
+    if (last != std::string::npos) expected.insert(last + 1, "'");
+    EXPECT_EQ(written, expected);
   }
 }
 

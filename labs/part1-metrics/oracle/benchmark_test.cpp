@@ -251,17 +251,18 @@ TEST(MemoryTest, BelievesTheDevicesCountOfCallsAndNotTheGuests) {
   EXPECT_THAT(memory_codes(340, 40, 1, activity), ElementsAre("RL0421"));
 }
 
+simgpu::Activity activity_of(const std::vector<const char*>& names) {
+  simgpu::Activity activity;
+  activity.api_calls["cudaMallocAsync"] = 2 + 3;
+  for (const char* name : names) {
+    simgpu::ApiRecord record;
+    record.name = name;
+    activity.calls.push_back(record);
+  }
+  return activity;
+}
+
 TEST(MemoryTest, NamesAPoolThatIsReadBeforeTheWorkIsDone) {
-  const auto activity_of = [](std::initializer_list<const char*> names) {
-    simgpu::Activity activity;
-    activity.api_calls["cudaMallocAsync"] = 2 + 3;
-    for (const char* name : names) {
-      simgpu::ApiRecord record;
-      record.name = name;
-      activity.calls.push_back(record);
-    }
-    return activity;
-  };
   EXPECT_THAT(memory_codes(340, 40, 1,
                            activity_of({"cudaMallocAsync", "cudaFreeAsync", "cudaDeviceSynchronize",
                                         "cudaMemPoolGetAttribute", "cudaFreeAsync"})),
@@ -273,21 +274,10 @@ TEST(MemoryTest, NamesAPoolThatIsReadBeforeTheWorkIsDone) {
 }
 
 TEST(MemoryTest, NamesAPoolThatIsReadWhileEarlierWorkMayBeUnderWay) {
-  const auto codes_after = [](std::initializer_list<const char*> names) {
-    simgpu::Activity activity;
-    activity.api_calls["cudaMallocAsync"] = 2 + 3;
-    for (const char* name : names) {
-      simgpu::ApiRecord record;
-      record.name = name;
-      activity.calls.push_back(record);
-    }
-    for (const char* name :
-         {"cudaMallocAsync", "cudaFreeAsync", "cudaDeviceSynchronize", "cudaMemPoolGetAttribute"}) {
-      simgpu::ApiRecord record;
-      record.name = name;
-      activity.calls.push_back(record);
-    }
-    return memory_codes(340, 40, 1, activity);
+  const auto codes_after = [](std::vector<const char*> names) {
+    names.insert(names.end(), {"cudaMallocAsync", "cudaFreeAsync", "cudaDeviceSynchronize",
+                               "cudaMemPoolGetAttribute"});
+    return memory_codes(340, 40, 1, activity_of(names));
   };
   EXPECT_THAT(codes_after({"cudaMallocAsync", "cudaFreeAsync", "cudaMemPoolGetAttribute"}),
               ElementsAre("RL0428"));

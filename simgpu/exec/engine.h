@@ -82,7 +82,7 @@ struct KernelInfo {
     std::uint32_t bytes = 0;
   };
   std::vector<SharedArray> shared_arrays;
-  std::vector<ByteRange> constants;  ///< `__constant__` variables that it names, at most
+  std::vector<ByteRange> constants;  ///< of the `__constant__` variables that it names
 };
 
 /// The module's kernels; nullptr when there is none of that (mangled) name.

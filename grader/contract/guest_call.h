@@ -47,10 +47,10 @@ class GuestCall {
   /// `arguments` by the first call that asks for this name. Measured calls keep it for those after
   /// them, so that at most the first pays for it; behind any other call it ends.
   template <typename T, typename... Arguments>
-  const T& kept(const std::string& name, const Arguments&... arguments) {
+  T& kept(const std::string& name, const Arguments&... arguments) {
     std::shared_ptr<void>& object = kept_[name];
     if (object == nullptr) object = std::make_shared<T>(arguments...);
-    return *static_cast<const T*>(object.get());
+    return *static_cast<T*>(object.get());
   }
   void result(const std::string& name, Value value) { results_[name] = std::move(value); }
   const Values& results() const { return results_; }

@@ -133,9 +133,8 @@ class Device {
   CudaError fill(const protocol::FillRequest& request);
 
   // Modules and launches.
-  /// @param device_linked the guest says so: it only decides how a failure is told
   CudaError load(std::span<const std::byte> container, std::uint64_t* module,
-                 bool device_linked = false);
+                 protocol::ImageOrigin origin = protocol::ImageOrigin::program);
   CudaError unload(std::uint64_t module);
   LoadedModule* module(std::uint64_t handle);
   /// The module, with its kernels' figures settled: waits for the machine code.
@@ -296,6 +295,7 @@ class Device {
   std::string shown_name(const std::string& mangled) const;
   void report_heap_leaks();
   void report_handle_leaks();
+  std::size_t loaded_libraries() const;
   void finish_launch(const LoadedKernel& kernel, const protocol::LaunchMessage& message,
                      const LaunchResult& result, const HostTraffic& host);
   void raise(CudaError error);

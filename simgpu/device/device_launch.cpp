@@ -118,7 +118,7 @@ void wait_for_assemblers(std::map<std::uint64_t, LoadedModule>& modules,
 }  // namespace
 
 CudaError Device::load(std::span<const std::byte> container, std::uint64_t* handle,
-                       bool device_linked) {
+                       protocol::ImageOrigin origin) {
   *handle = 0;
   std::uint64_t image_bytes = 0;
   std::size_t managed = 0;
@@ -130,7 +130,7 @@ CudaError Device::load(std::span<const std::byte> container, std::uint64_t* hand
   const ModuleLimits limits{.image_bytes = protocol::kMaxImageBytes - image_bytes,
                             .memory_bytes = options_.memory_limit,
                             .managed_variables = kMostManagedVariables - managed,
-                            .device_linked = device_linked};
+                            .origin = origin};
   wait_for_assemblers(modules_, gpu_);
   try {
     const bool built = is_built(container);

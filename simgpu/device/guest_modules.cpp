@@ -14,7 +14,8 @@ CudaError GuestSession::module_operation(Operation operation, wire::Reader& read
     case Operation::module_begin:
       image_.clear();
       image_bytes_ = reader.get<std::uint64_t>();
-      is_device_linked_ = !reader.empty() && reader.get<std::uint32_t>() != 0;
+      image_origin_ = protocol::ImageOrigin::program;
+      if (!reader.empty()) image_origin_ = reader.get<protocol::ImageOrigin>();
       return image_bytes_ <= protocol::kMaxImageBytes ? CudaError::success
                                                       : CudaError::memory_allocation;
     case Operation::module_data: {
@@ -28,7 +29,7 @@ CudaError GuestSession::module_operation(Operation operation, wire::Reader& read
     case Operation::module_end: {
       std::uint64_t handle = 0;
       device_.log().count_call("cuModuleLoadData");  // whichever function of the runtime it serves
-      const CudaError error = device_.load(image_, &handle, is_device_linked_);
+      const CudaError error = device_.load(image_, &handle, image_origin_);
       image_ = {};
       image_bytes_ = 0;
       writer.put(handle);

@@ -66,7 +66,7 @@ class GuestSession {
   std::optional<GraphRun> graph_run_;  ///< a launch that waits for the guest
   GuestActivity activity_;
   std::uint64_t image_bytes_ = 0;  ///< announced size of the image being loaded
-  bool is_device_linked_ = false;  ///< what the guest says of it
+  protocol::ImageOrigin image_origin_ = protocol::ImageOrigin::program;
   std::vector<std::byte> image_;
   Descriptor shared_;  ///< goes with the reply under way
 };

@@ -258,6 +258,12 @@ void Device::report_leaks() {
   report_handle_leaks();
 }
 
+std::size_t Device::loaded_libraries() const {
+  return static_cast<std::size_t>(std::ranges::count_if(modules_, [](const auto& entry) {
+    return entry.second.origin == protocol::ImageOrigin::loaded_library;
+  }));
+}
+
 /// What the program makes and has a handle of, told once for each kind.
 void Device::report_handle_leaks() {
   struct Kind {
@@ -271,6 +277,8 @@ void Device::report_handle_leaks() {
         Kind{graphs_kept_, "graph", "cudaGraphCreate, cudaGraphClone or cudaStreamEndCapture",
              "cudaGraphDestroy"},
         Kind{graphs_.count(), "executable graph", "cudaGraphInstantiate", "cudaGraphExecDestroy"},
+        Kind{loaded_libraries(), "module", "cudaLibraryLoadData or cudaLibraryLoadFromFile",
+             "cudaLibraryUnload", "unloaded"},
         Kind{pools_.size() - 1, "memory pool", "cudaMemPoolCreate", "cudaMemPoolDestroy"},
         Kind{memory_.images().count(), "texture or surface object",
              "cudaCreateTextureObject or cudaCreateSurfaceObject",

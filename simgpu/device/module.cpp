@@ -235,11 +235,12 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
   const auto capability =
       static_cast<unsigned>(gpu.compute_capability_major * 10 + gpu.compute_capability_minor);
   LoadedModule loaded;
+  loaded.origin = limits.origin;
   try {
     const std::vector<FatImage> images = images_of(container, limits.image_bytes);
     for (const FatImage& image : images) loaded.image_bytes += image.payload.size();
     const FatImage* image = fatbin::newest_ptx(images, capability);
-    if (image == nullptr && limits.device_linked) {
+    if (image == nullptr && limits.origin == protocol::ImageOrigin::device_linked) {
       throw ModuleError(
           CudaError::no_kernel_image_for_device,
           "the program was device-linked (nvcc -rdc=true or -dc), which leaves machine code alone, "

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "simgpu/device/cuda_error.h"
+#include "simgpu/device/protocol.h"
 #include "simgpu/exec/engine.h"
 #include "simgpu/fatbin/fatbin.h"
 #include "simgpu/machine_code/pending_code.h"
@@ -56,7 +57,7 @@ struct ModuleLimits {
   std::uint64_t image_bytes = 0;   ///< its images, unpacked
   std::uint64_t memory_bytes = 0;  ///< device memory, with what is allocated already
   std::size_t managed_variables = 64;
-  bool device_linked = false;  ///< made by nvlink from objects of -rdc=true
+  protocol::ImageOrigin origin = protocol::ImageOrigin::program;
 };
 
 struct LoadedModule {
@@ -65,6 +66,7 @@ struct LoadedModule {
   std::map<std::string, PlacedSymbol> symbols;
   unsigned target = 0;            ///< 80 for PTX of sm_80
   std::uint64_t image_bytes = 0;  ///< of its images, unpacked
+  protocol::ImageOrigin origin = protocol::ImageOrigin::program;
   /// Under way until the module is settled; null when nobody makes any.
   std::shared_ptr<const machine_code::PendingCode> code;
   std::string refusal;  ///< why no GPU would load it; empty when one would, or nobody knows

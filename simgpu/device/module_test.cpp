@@ -128,7 +128,7 @@ TEST(LoadModule, SaysThatADeviceLinkedProgramHasNoPtx) {
     return std::string();
   };
   EXPECT_NE(message().find("build with -gencode"), std::string::npos) << message();
-  limits.device_linked = true;
+  limits.origin = protocol::ImageOrigin::device_linked;
   EXPECT_NE(message().find("was device-linked (nvcc -rdc=true or -dc)"), std::string::npos)
       << message();
 }

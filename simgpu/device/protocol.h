@@ -23,6 +23,13 @@ inline constexpr std::uint64_t kMaxImageBytes = 64u << 20;
 /// Flags of a reply to a guest.
 inline constexpr std::uint8_t kHasOutput = 1;  ///< device printf output waits for take_output
 
+/// Where a module's image comes from, as the guest says.
+enum class ImageOrigin : std::uint32_t {
+  program,         ///< what nvcc put into it
+  device_linked,   ///< the same, by nvlink from objects of -rdc=true
+  loaded_library,  ///< what it loaded while it ran, and has to unload
+};
+
 enum class GuestOperation : std::uint32_t {
   hello = 1,
   memory_info,

@@ -45,7 +45,7 @@ TEST(SimgpuRunEnds, TellsOfStreamsEventsAndGraphsThatAreNeverDestroyed) {
   EXPECT_EQ(simulate("leaks handles-destroyed").exit_code, 0);
 }
 
-TEST(SimgpuRunEnds, TellsOfPinnedMemoryPoolsAndTexturesThatAreNeverGivenBack) {
+TEST(SimgpuRunEnds, TellsOfPinnedMemoryLibrariesPoolsAndTexturesThatAreNeverGivenBack) {
   const ProgramRun run = simulate("leaks others");
   EXPECT_EQ(run.exit_code, 86) << run.output;
   EXPECT_THAT(
@@ -53,6 +53,8 @@ TEST(SimgpuRunEnds, TellsOfPinnedMemoryPoolsAndTexturesThatAreNeverGivenBack) {
       ElementsAre(
           "5000 bytes of pinned host memory from cudaMallocHost or cudaHostAlloc were never freed: "
           "cudaFreeHost is missing",
+          "1 module from cudaLibraryLoadData or cudaLibraryLoadFromFile was never unloaded: "
+          "cudaLibraryUnload is missing",
           "1 memory pool from cudaMemPoolCreate was never destroyed: cudaMemPoolDestroy is missing",
           "1 texture or surface object from cudaCreateTextureObject or cudaCreateSurfaceObject was "
           "never destroyed: cudaDestroyTextureObject or cudaDestroySurfaceObject is missing",

@@ -18,7 +18,7 @@ Binary* Registry::add_binary(const void* wrapper) {
   const std::lock_guard lock(mutex_);
   auto binary = std::make_unique<Binary>();
   binary->container = container_of(wrapper);
-  binary->device_linked = is_device_linked(wrapper);
+  if (is_device_linked(wrapper)) binary->origin = protocol::ImageOrigin::device_linked;
   binaries_.push_back(std::move(binary));
   return binaries_.back().get();
 }
@@ -97,8 +97,7 @@ int Registry::send(Binary& binary) {
   const std::uint64_t bytes = image.size();
   if (bytes == 0) return static_cast<int>(CudaError::invalid_kernel_image);
   Client& client = Client::instance();
-  Reply reply = client.ask(GuestOperation::module_begin, bytes,
-                           static_cast<std::uint32_t>(binary.device_linked));
+  Reply reply = client.ask(GuestOperation::module_begin, bytes, binary.origin);
   for (std::uint64_t sent = 0; reply.ok() && sent < bytes;) {
     const auto count = std::min<std::uint64_t>(bytes - sent, protocol::kChunkBytes);
     reply = client.call(GuestOperation::module_data, {}, image.subspan(sent, count));
@@ -182,6 +181,7 @@ int Registry::locate(Variable& variable) {
 int Registry::load_library(std::span<const std::byte> image, Binary** library) {
   const std::lock_guard lock(mutex_);
   auto binary = std::make_unique<Binary>();
+  binary->origin = protocol::ImageOrigin::loaded_library;
   binary->image.assign(image.begin(), image.end());
   if (const int error = load(*binary); error != 0) return error;
   *library = binary.get();

@@ -20,7 +20,7 @@ namespace simgpu::runtime {
 /// library that the program loaded while it ran.
 struct Binary {
   const std::byte* container = nullptr;
-  bool device_linked = false;
+  protocol::ImageOrigin origin = protocol::ImageOrigin::program;
   std::vector<std::byte> image;  ///< of a library: a fat binary or the text of a PTX module
   bool loaded = false;
   int error = 0;             ///< of loading

@@ -47,12 +47,17 @@ void make_handles(bool all) {
   CHECK(cudaGraphDestroy(captured));
 }
 
-// Pinned and registered memory, a pool and a texture, which are given back where `all` is set.
+// Pinned and registered memory, a library, a pool and a texture, which are given back where `all`
+// is set.
 void make_others(bool all) {
   void* pinned;
   CHECK(cudaMallocHost(&pinned, 5000));
   static float registered[1024];
   CHECK(cudaHostRegister(registered, sizeof registered, cudaHostRegisterDefault));
+  const char* ptx =
+      ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry nothing() { ret; }\n";
+  cudaLibrary_t library;
+  CHECK(cudaLibraryLoadData(&library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0));
   cudaMemPoolProps properties = {};
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
@@ -72,6 +77,7 @@ void make_others(bool all) {
   if (!all) return;
   CHECK(cudaDestroyTextureObject(texture));
   CHECK(cudaMemPoolDestroy(pool));
+  CHECK(cudaLibraryUnload(library));
   CHECK(cudaHostUnregister(registered));
   CHECK(cudaFreeHost(pinned));
 }

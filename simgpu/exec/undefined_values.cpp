@@ -1,6 +1,5 @@
 #include "simgpu/exec/undefined_values.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace simgpu {
@@ -9,17 +8,17 @@ void UndefinedValues::clear() {
   lanes_.clear();
   registers_.clear();
   findings_.clear();
+  origins_.clear();
   alive_until_ = 0;
 }
 
 std::uint16_t UndefinedValues::origin_of(const RawFinding& finding) {
+  constexpr std::uint16_t kLast = std::numeric_limits<std::uint16_t>::max();
   // A loop comes to the same instruction again and again.
-  const auto known = std::ranges::find_if(findings_, [&](const RawFinding& other) {
-    return other.pc == finding.pc && other.code == finding.code;
-  });
-  const auto index = known - findings_.begin();
-  if (known == findings_.end()) findings_.push_back(finding);
-  return static_cast<std::uint16_t>(index + 1);
+  const auto [known, is_new] = origins_.try_emplace({finding.pc, finding.code}, kLast);
+  if (!is_new || findings_.size() == kLast) return known->second;
+  findings_.push_back(finding);
+  return known->second = static_cast<std::uint16_t>(findings_.size());
 }
 
 void UndefinedValues::set(std::uint32_t reg, std::uint32_t lanes, std::uint64_t bits,

@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <map>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "simgpu/checkers/access.h"
@@ -25,7 +28,8 @@ class UndefinedValues {
   bool any() const { return !registers_.empty(); }
   void clear();
 
-  /// A number for what `finding` reports, if such a value comes to be used.
+  /// A number for what `finding` reports, if such a value comes to be used. Beyond 65,535 places of
+  /// one warp it is that of the last one.
   std::uint16_t origin_of(const RawFinding& finding);
   const RawFinding& finding(std::uint16_t origin) const { return findings_[origin - 1]; }
 
@@ -59,6 +63,7 @@ class UndefinedValues {
   std::vector<std::uint32_t> lanes_;  // by register
   std::map<std::uint32_t, Register> registers_;
   std::vector<RawFinding> findings_;
+  std::map<std::pair<std::uint32_t, std::string_view>, std::uint16_t> origins_;  ///< by pc and code
   std::uint32_t alive_until_ = 0;
 };
 

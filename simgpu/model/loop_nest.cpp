@@ -280,6 +280,11 @@ class Nest {
       steps.push_back(straight(head, times));
       if (!loops) continue;
       std::erase(part, head);
+      opened_ += part.size();
+      if (opened_ > kMostOpened) {
+        append_drained(steps, part, turns);
+        continue;
+      }
       std::ranges::move(reversed(components_.of(part)), std::back_inserter(parts));
     }
     return steps;
@@ -304,17 +309,27 @@ class Nest {
       std::ranges::move(steps_of(component, turns, depth + 1), std::back_inserter(loop.body));
     } else {
       loop.body.front().drains = true;
-      for (const std::uint32_t node : component) {
-        loop.body.push_back(straight(node, nodes_[node].times / turns));
-        loop.body.back().drains = true;
-      }
+      append_drained(loop.body, component, turns);
     }
     loop.waits = std::ranges::any_of(loop.body, &Step::waits);
     return loop;
   }
 
+  /// Code of which nobody has found what loops it is in.
+  void append_drained(std::vector<Step>& steps, const Nodes& members, double turns) const {
+    for (const std::uint32_t node : members) {
+      steps.push_back(straight(node, nodes_[node].times / turns));
+      steps.back().drains = true;
+    }
+  }
+
+  /// Blocks of loops without turns that are looked at again for the loops in them. No compiler's
+  /// code has so many; code that jumps about at random would take the square of its length.
+  static constexpr std::size_t kMostOpened = 1 << 20;
+
   const std::vector<Node>& nodes_;
   Components& components_;
+  std::size_t opened_ = 0;
 };
 
 /// Finds all loops, one level after the other.

@@ -240,28 +240,33 @@ std::optional<Doubt> missing_operations(const Problem& problem, const Work& work
                                         const simgpu::Activity& activity,
                                         const gpu_spec::GpuSpec& gpu) {
   if (!has_records(activity)) return std::nullopt;
-  const double needed = total_flops(work);
-  constexpr double kImpossible = 0.1;
-  const TensorBytes bytes = tensor_bytes(problem);
-  const double back = bytes_behind_the_host(activity, gpu);
-  const auto doubt =
-      doubt_of_round_trip(needed, static_cast<double>(bytes.results), back, activity);
-  if (doubt && went_to_the_host(bytes, work, activity, gpu)) {
-    std::string reason = fmt::format("{:.0f} bytes left for the host, and {:.0f} came back",
-                                     bytes_to_host(activity, gpu), back);
-    if (needed > 0) {
-      reason += fmt::format("; kernels did {:.0f} of the {:.0f} FLOPs that this case takes",
-                            operations(activity), needed);
-    }
-    return Doubt{std::move(reason), *doubt,
-                 "the data went to the host, and as much as the results came back from there"};
-  }
+  if (auto detour = round_trip(problem, work, activity, gpu)) return detour;
   if (did_half(work, activity)) return std::nullopt;
+  constexpr double kImpossible = 0.1;
+  const double needed = total_flops(work);
   const bool proven = activity.kernels.empty() || most_operations(activity) < kImpossible * needed;
   return Doubt{fmt::format("kernels did {:.0f} of the {:.0f} FLOPs that this case takes",
                            operations(activity), needed),
                proven ? Doubt::Kind::not_computed : Doubt::Kind::for_people,
                "kernels did fewer operations than this case takes"};
+}
+
+std::optional<Doubt> round_trip(const Problem& problem, const Work& work,
+                                const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu) {
+  const double needed = total_flops(work);
+  const TensorBytes bytes = tensor_bytes(problem);
+  const double back = bytes_behind_the_host(activity, gpu);
+  const auto doubt =
+      doubt_of_round_trip(needed, static_cast<double>(bytes.results), back, activity);
+  if (!doubt || !went_to_the_host(bytes, work, activity, gpu)) return std::nullopt;
+  std::string reason = fmt::format("{:.0f} bytes left for the host, and {:.0f} came back",
+                                   bytes_to_host(activity, gpu), back);
+  if (needed > 0) {
+    reason += fmt::format("; kernels did {:.0f} of the {:.0f} FLOPs that this case takes",
+                          operations(activity), needed);
+  }
+  return Doubt{std::move(reason), *doubt,
+               "the data went to the host, and as much as the results came back from there"};
 }
 
 std::string copies_to_host(const TensorBytes& bytes, const Work& work,

@@ -53,6 +53,11 @@ std::optional<Doubt> missing_operations(const Problem& problem, const Work& work
                                         const simgpu::Activity& activity,
                                         const gpu_spec::GpuSpec& gpu);
 
+/// The part of it that the data's way tells: to the host and back. Of a call that was cut short it
+/// is what came before the cut, and its operations are not all.
+std::optional<Doubt> round_trip(const Problem& problem, const Work& work,
+                                const simgpu::Activity& activity, const gpu_spec::GpuSpec& gpu);
+
 /// Of a problem's tensors.
 struct TensorBytes {
   std::uint64_t results = 0;  ///< of those that a call writes

@@ -240,10 +240,7 @@ class TaskGrader {
       }
       note_for_people(result_, speed.name + ": " + below->reason);
     }
-    if (const auto copies = copies_to_host(run->bytes, work, activity, gpu()); !copies.empty()) {
-      forfeit_points(result_.timings.back());
-      tell_once({explain_detour(copies, context_timed(speed))});
-    }
+    forfeit_for_detour(speed, *run);
     if (is_too_noisy(timing, speed)) {
       noise_ = explain_noise(timing, points_in_doubt(timing, speed), context_timed(speed));
       return false;
@@ -255,6 +252,15 @@ class TaskGrader {
     return true;
   }
 
+  /// Of the case that was timed last, whatever the host did costs no time.
+  void forfeit_for_detour(const SpeedSpec& speed, const CaseRun& run) {
+    const std::string copies =
+        copies_to_host(run.bytes, oracle_->work(speed.parameters), run.outcome.activity, gpu());
+    if (copies.empty()) return;
+    forfeit_points(result_.timings.back());
+    tell_once({explain_detour(copies, context_timed(speed))});
+  }
+
   /// A right call that would take too long to simulate: what is known of its time counts.
   bool add_bound(const SpeedSpec& speed, Timing timing, const CaseRun& run) {
     bound(timing);
@@ -262,6 +268,7 @@ class TaskGrader {
     if (run.judgement.is_uncompared) leave_uncompared_share(timing);
     add_timing(speed, std::move(timing));
     Timing& kept = result_.timings.back();
+    forfeit_for_detour(speed, run);
     std::vector<Diagnostic> remarks = judge_speed(speed, run.outcome, kept);
     tell_too_slow(speed, run);
     tell_once(std::move(remarks));

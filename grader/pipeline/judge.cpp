@@ -190,6 +190,11 @@ Judgement judge_cut_short(const JudgedRun& run) {
   judgement.is_uncompared = !check.tells;
   judgement.shows_too_little = check.shows_too_little;
   explain_tensors(run, expected, std::move(check.wrong), judgement);
+  const Work work = run.oracle->work(run.problem.parameters);
+  if (auto detour = round_trip(run.problem, work, run.outcome.activity, run.gpu)) {
+    if (run.context.hidden) detour->reason = detour->without_figures;
+    judgement.diagnostics.push_back(explain_detour(detour->reason, run.context));
+  }
   if (!judgement.diagnostics.empty()) judgement.verdict = Verdict::wrong_answer;
   return judgement;
 }

@@ -44,6 +44,12 @@ std::string silence_of_part(const Timing& timing, const RunOutcome& outcome,
   const auto& kernels = outcome.activity.kernels;
   const auto cut = std::ranges::find_if(kernels, &simgpu::KernelRecord::at_least);
   if (cut == kernels.end()) return {};
+  if (cut->counters.warp_instructions == 0) {
+    return fmt::format(
+        "most of what kernel {} does while it is simulated is nothing that a GPU would do, so how "
+        "long it takes is not known",
+        cut->name);
+  }
   const auto behind = std::count_if(
       cut + 1, kernels.end(), [](const simgpu::KernelRecord& kernel) { return kernel.at_least; });
   if (behind != 0) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simgpu/exec/engine_testing.h"
@@ -147,51 +148,122 @@ TEST(WorkBalance, WarpsThatDoOtherThingsGoAnotherWay) {
   EXPECT_THAT(multiply_adds(balance), ::testing::Each(100U));
 }
 
-TEST(WorkBalance, ABlockWhoseWarpsTakeTurnsAtABarrierIsAsLongAsAllOfThem) {
-  // Each half of the block works in one of two phases.
-  const std::string phases = R"(
+/// A kernel of four warps, of which the first two work before the others: these wait.
+/// @param signal of who has worked first; `wait` of who works behind that
+std::string two_phases(const std::string& signal, const std::string& wait) {
+  return R"(
 .version 8.0
 .target sm_80
 .address_size 64
 .visible .entry uneven(.param .u64 data)
 {
-  .reg .pred %p<4>;
-  .reg .b32 %r<5>;
+  .shared .align 8 .b8 flag[8];
+  .reg .pred %p<5>;
+  .reg .b32 %r<8>;
   .reg .f32 %f<3>;
-  .reg .b64 %rd<3>;
+  .reg .b64 %rd<5>;
   ld.param.u64 %rd1, [data];
   mov.u32 %r1, %tid.x;
+  mov.u32 %r3, flag;
+  mov.u32 %r4, 64;
+  mov.u64 %rd2, 0;
   mov.f32 %f1, 0f3F800000;
   mov.u32 %r2, 0;
+  setp.ne.u32 %p3, %r1, 0;
+  @%p3 bra BEGIN;
+  st.shared.u64 [%r3], %rd2;
+BEGIN:
+  bar.sync 0;
   setp.ge.u32 %p1, %r1, 64;
   @%p1 bra SECOND;
 FIRST:
   fma.rn.f32 %f1, %f1, %f1, %f1;
   add.u32 %r2, %r2, 1;
-  setp.lt.u32 %p2, %r2, 1000;
+  setp.lt.u32 %p2, %r2, 5000;
   @%p2 bra FIRST;
-  bar.sync 0;
+)" + signal +
+         R"(
   bra.uni DONE;
 SECOND:
-  bar.sync 0;
+)" + wait +
+         R"(
 TURN:
   fma.rn.f32 %f1, %f1, %f1, %f1;
   add.u32 %r2, %r2, 1;
-  setp.lt.u32 %p2, %r2, 1000;
+  setp.lt.u32 %p2, %r2, 5000;
   @%p2 bra TURN;
 DONE:
   st.global.f32 [%rd1], %f1;
   ret;
 }
 )";
-  Device device(phases);
+}
+
+/// Of one block of four warps.
+WorkBalance balance_of(const std::string& kernel, bool cooperative = false) {
+  Device device(kernel);
   Launch launch;
   launch.block = {128, 1, 1};
   launch.checkers = false;
-  const WorkBalance balance =
-      device.run("uneven", launch, device.put(std::vector<float>(32))).balance;
-  EXPECT_NEAR(balance.longest_of_block, 1, 0.05);
-  EXPECT_NEAR(balance.kept_waiting, 2, 0.05);
+  launch.cooperative = cooperative;
+  return device.run("uneven", launch, device.put(std::vector<float>(32))).balance;
+}
+
+const std::string kBarrier = "  bar.sync 0;\n";
+const std::string kCount = "  atom.shared.add.u32 %r5, [%r3], 1;\n";
+
+TEST(WorkBalance, ABlockWhoseWarpsTakeTurnsIsAsLongAsAllOfThemHoweverTheyWait) {
+  const std::string until = "  setp.ne.u32 %p4, %r5, 64;\n  @%p4 bra POLL;\n";
+  const std::pair<std::string, std::string> waits[] = {
+      {kBarrier, kBarrier},
+      {"  bar.arrive 1, 128;\n", "  bar.sync 1, 128;\n"},
+      {kCount, "POLL:\n  ld.volatile.shared.u32 %r5, [%r3];\n" + until},
+      {kCount, "POLL:\n  ld.acquire.cta.shared.u32 %r5, [%r3];\n" + until},
+      {kCount, "POLL:\n  atom.shared.add.u32 %r5, [%r3], 0;\n" + until},
+      {"  red.release.gpu.global.add.u32 [%rd1+64], 1;\n",
+       "POLL:\n  ld.acquire.gpu.global.u32 %r5, [%rd1+64];\n" + until}};
+  for (const auto& [signal, wait] : waits) {
+    const WorkBalance balance = balance_of(two_phases(signal, wait));
+    EXPECT_NEAR(balance.longest_of_block, 1, 0.05) << wait;
+    EXPECT_NEAR(balance.kept_waiting, 2, 0.05) << wait;
+  }
+}
+
+TEST(WorkBalance, ABlockWhoseWarpsWaitForAnMbarrierIsAsLongAsAllOfThem) {
+  const std::string begin = "  st.shared.u64 [%r3], %rd2;\n";
+  std::string kernel = two_phases("  mbarrier.arrive.shared.b64 %rd3, [%r3];\n", R"(
+POLL:
+  mbarrier.try_wait.parity.shared.b64 %p4, [%r3], 0;
+  @!%p4 bra POLL;
+)");
+  kernel.replace(kernel.find(begin), begin.size(), "  mbarrier.init.shared.b64 [%r3], %r4;\n");
+  EXPECT_NEAR(balance_of(kernel).kept_waiting, 2, 0.05);
+}
+
+TEST(WorkBalance, ABlockWhoseWarpsLockEachOtherOutIsAsLongAsAllOfThem) {
+  const std::string lock = R"(
+LOCK:
+  atom.shared.exch.b32 %r5, [%r3], 1;
+  setp.ne.u32 %p4, %r5, 0;
+  @%p4 bra LOCK;
+)";
+  std::string kernel = two_phases("", "");
+  // All go the first half's way, one lane of each.
+  const std::string choice = "  setp.ge.u32 %p1, %r1, 64;\n  @%p1 bra SECOND;\n";
+  const std::string one_lane = "  and.b32 %r6, %r1, 31;\n  setp.ne.u32 %p1, %r6, 0;\n  @%p1 ret;\n";
+  kernel.replace(kernel.find(choice), choice.size(), one_lane + lock);
+  const std::string done = "  bra.uni DONE;\n";
+  kernel.replace(kernel.find(done), done.size(),
+                 "  atom.shared.exch.b32 %r5, [%r3], 0;\n  bra.uni DONE;\n");
+  EXPECT_NEAR(balance_of(kernel).kept_waiting, 4, 0.2);
+}
+
+TEST(WorkBalance, AnAtomicThatTellsWhichWorkIsWhoseForgivesNoTurns) {
+  const std::string asks = "  atom.global.add.u32 %r6, [%rd1+64], 1;\n";
+  for (const bool cooperative : {false, true}) {
+    EXPECT_NEAR(balance_of(two_phases(asks + kBarrier, kBarrier), cooperative).kept_waiting, 2, 0.1)
+        << cooperative;
+  }
 }
 
 }  // namespace

@@ -240,7 +240,8 @@ BlockWeights::Weight BlockClasses::weight_of(std::uint64_t block) {
   };
   Weight weight;
   for (const auto field :
-       {&Weight::slots, &Weight::sectors, &Weight::wavefronts, &Weight::longest_way}) {
+       {&Weight::slots, &Weight::sectors, &Weight::wavefronts, &Weight::longest_way,
+        &Weight::longest_time, &Weight::busiest_scheduler}) {
     weight.*field = between(from.*field, to.*field);
   }
   for (std::size_t i = 0; i < weight.pipes.size(); ++i) {
@@ -297,7 +298,8 @@ void BlockClasses::check(std::uint64_t block) {
     return same_kind(a, b) && (a.kind == Kind::bytes || a.sector() == b.sector());
   };
   if (track.at((order - track.first) / track.step) != work_counts(profile) ||
-      !std::ranges::equal(log.entries, profile.log->entries, same)) {
+      !std::ranges::equal(log.entries, profile.log->entries, same) ||
+      !same_pace(weight_of(block), profile.sums.weights.all)) {
     throw NotSampled{};
   }
 }

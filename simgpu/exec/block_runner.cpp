@@ -229,6 +229,7 @@ void BlockRunner::start(std::uint64_t block) {
     warp.loads = 0;
     warp.load_cycles = 0;
     warp.waited = 0;
+    warp.polled_time = warp.polled_way = 0;
     warp.slept_ns = 0;
     warp.stack.reset(lanes);
     warp.calls.clear();
@@ -246,6 +247,7 @@ void BlockRunner::start(std::uint64_t block) {
     }
   }
   polling_rounds_ = 0;
+  flags_.clear();
   traffic_.begin_block(block);
   if (checkers_) {
     for (UndefinedValues& values : undefined_) values.clear();

@@ -15,6 +15,7 @@
 #include "simgpu/counters/traffic.h"
 #include "simgpu/exec/async_copies.h"
 #include "simgpu/exec/block_weights.h"
+#include "simgpu/exec/flag_times.h"
 #include "simgpu/exec/launch_failure.h"
 #include "simgpu/exec/memory_counts.h"
 #include "simgpu/exec/site_pattern.h"
@@ -161,6 +162,7 @@ class BlockRunner {
   const LaunchContext& launch() const { return launch_; }
   DeviceMemory& memory() const { return launch_.memory; }
   BlockTraffic& traffic() { return traffic_; }
+  FlagTimes& flags() { return flags_; }
   AsyncCopies& async_copies(const Warp& warp) { return async_copies_[warp.index]; }
   BlockCheckers* checkers() { return checkers_.get(); }  ///< nullptr when they are off
   MemoryCounts& counted() { return memory_counts_; }
@@ -336,6 +338,7 @@ class BlockRunner {
   std::uint32_t shared_bytes_ = 0, local_bytes_ = 0, frame_bytes_ = 0;
   std::uint64_t begin_work_ = 0;  ///< of each block
   std::vector<Warp> warps_;
+  FlagTimes flags_;
   std::vector<AsyncCopies> async_copies_;   ///< by warp
   std::vector<Poll> polls_;                 ///< by warp: the last load that may wait for others
   std::vector<VainTries> tries_;            ///< by warp

@@ -30,12 +30,24 @@ bool same_requests(const TrafficLog& a, const TrafficLog& b) {
 
 }  // namespace
 
+bool same_pace(const BlockWeights::Weight& a, const BlockWeights::Weight& b) {
+  constexpr double kMuch = 1.25;
+  const auto is_close = [&](std::uint64_t BlockWeights::Weight::*field) {
+    const auto [less, more] = std::minmax(a.*field, b.*field);
+    return static_cast<double>(more) <= kMuch * static_cast<double>(less);
+  };
+  return is_close(&BlockWeights::Weight::longest_way) &&
+         is_close(&BlockWeights::Weight::longest_time) &&
+         is_close(&BlockWeights::Weight::busiest_scheduler);
+}
+
 bool same_instructions(const BlockProfile& a, const BlockProfile& b) {
   return std::ranges::equal(a.sums.blocks, b.sums.blocks, same_counts) &&
          a.sums.guarded_threads == b.sums.guarded_threads && a.sums.memory == b.sums.memory &&
          a.log->load_requests == b.log->load_requests &&
          a.log->store_requests == b.log->store_requests && a.log->load_bytes == b.log->load_bytes &&
-         a.log->store_bytes == b.log->store_bytes;
+         a.log->store_bytes == b.log->store_bytes &&
+         same_pace(a.sums.weights.all, b.sums.weights.all);
 }
 
 bool same_work(const BlockProfile& a, const BlockProfile& b) {

@@ -22,7 +22,9 @@ struct BlockProfile {
   std::uint64_t slots = 0;  ///< issue slots of all its warps
 };
 
-/// Both executed the same instructions equally often.
+/// Neither takes much longer than the other: as it would for the same work if its warps took turns.
+bool same_pace(const BlockWeights::Weight& a, const BlockWeights::Weight& b);
+/// Both executed the same instructions equally often, shared by their warps in about the same way.
 bool same_instructions(const BlockProfile& a, const BlockProfile& b);
 /// They also asked memory for the same, if at other addresses.
 bool same_work(const BlockProfile& a, const BlockProfile& b);

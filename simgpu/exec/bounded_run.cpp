@@ -12,6 +12,7 @@
 #include "simgpu/exec/sampled_run.h"
 #include "simgpu/exec/secret_choice.h"
 #include "simgpu/exec/side_by_side.h"
+#include "simgpu/exec/window_traffic.h"
 #include "simgpu/exec/work_counts.h"
 
 namespace simgpu {
@@ -106,7 +107,7 @@ double certain_share(const std::vector<double>& samples) {
 /// of it, for a grid must gain nothing by being cut into blocks that differ.
 double counted_share(const std::vector<double>& samples) {
   const double certain = certain_share(samples);
-  return samples.size() < kMostPairs || certain >= kAlike ? certain : 1;
+  return certain >= kAlike ? certain : 1;
 }
 
 using Pair = std::pair<std::uint64_t, std::uint64_t>;
@@ -262,6 +263,37 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
   return result;
 }
 
+/// Raises what reaches DRAM to what consecutive blocks ask it for, the less of two places of the
+/// grid, where they can be run.
+void add_dram_of_windows(const LaunchContext& launch, LaunchResult& result) {
+  constexpr std::uint64_t kWindows = 2, kShareOfWindow = 8;
+  const std::uint64_t blocks = launch.request.grid.count();
+  const KernelCounters& counters = result.counters;
+  const auto sectors = static_cast<double>(counters.l2_read_sectors + counters.l2_write_sectors);
+  const std::uint64_t length = blocks_of_window(launch.gpu, sectors / static_cast<double>(blocks));
+  const LaunchContext part = with_share(launch, kShareOfWindow);
+  const double work = static_cast<double>(counters.warp_instructions) + sectors;
+  const double of_window = work / static_cast<double>(blocks) * static_cast<double>(length);
+  if (length > blocks / kWindows || of_window > static_cast<double>(part.instruction_budget))
+    return;
+  std::optional<DramOfBlock> least;
+  for (std::uint64_t window = 0; window < kWindows; ++window) {
+    const Rehearsal rehearsal(launch.memory);
+    const std::uint64_t drawn = drawn_bits(launch.secret, ~window) >> 32;
+    const std::uint64_t space = blocks / kWindows - length + 1;
+    const std::uint64_t first = window * (blocks / kWindows) + (drawn * space >> 32);
+    const std::optional<DramOfBlock> dram = dram_of_window(part, first, length);
+    if (!dram) return;
+    const auto sum = [](const DramOfBlock& of) { return of.read_bytes + of.write_bytes; };
+    if (!least || sum(*dram) < sum(*least)) least = dram;
+  }
+  const auto raise = [&](std::uint64_t& bytes, double of_block) {
+    bytes = std::max(bytes, static_cast<std::uint64_t>(of_block * static_cast<double>(blocks)));
+  };
+  raise(result.counters.dram_read_bytes, least->read_bytes);
+  raise(result.counters.dram_write_bytes, least->write_bytes);
+}
+
 /// Bounds of a grid from blocks all over it. nullopt when not even a few of them fit.
 std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
   constexpr std::size_t kFewestPairs = 2;
@@ -279,6 +311,11 @@ std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
   }
   if (ran.pairs().size() < kFewestPairs) return std::nullopt;
   LaunchResult result = bounds_of(launch, ran);
+  try {
+    if (!launch.bounds_by_blocks_alone) add_dram_of_windows(launch, result);
+  } catch (const LaunchFailure& failure) {
+    return failed_launch(launch, failure);
+  }
   result.settled = ran.settle();
   return result;
 }
@@ -318,10 +355,28 @@ LaunchResult bounds_from_beginning(const LaunchContext& launch, std::uint64_t sh
   return result;
 }
 
-}  // namespace
+/// Whether most of what was executed takes no issue slot of the machine: copies between registers,
+/// constants that nobody uses. Such a program uses up its budget and tells nothing of its time.
+bool is_hollow(const LaunchContext& launch, const LaunchResult& result) {
+  const std::vector<InstructionInfo>& program = launch.kernel.info.instructions;
+  std::uint64_t instructions = 0, slots = 0;
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    instructions += result.executed[i].warps;
+    slots += program[i].issue_slots() * result.executed[i].warps;
+  }
+  return slots < instructions / 2;
+}
 
-LaunchResult run_within_budget(const LaunchContext& launch, bool may_sample,
-                               const FullRun& run_in_full) {
+/// Leaves of a bound what was stored, and no time.
+void forget_work(LaunchResult& result) {
+  result.counters = {};
+  result.loads.clear();
+  result.balance = {};
+  std::ranges::fill(result.executed, ExecutionCount{});
+}
+
+LaunchResult run_or_bound(const LaunchContext& launch, bool may_sample,
+                          const FullRun& run_in_full) {
   const bool alone = stands_alone(launch);
   // All that stores beside vast memory can be undone, and so is bounded.
   if (launch.bounds_by_blocks_alone && !alone) {
@@ -345,6 +400,15 @@ LaunchResult run_within_budget(const LaunchContext& launch, bool may_sample,
   constexpr std::uint64_t kSmallShare = 16;
   return bounds_from_beginning(launch,
                                launch.bounds_by_blocks_alone ? kSmallShare : kShareOfBounds);
+}
+
+}  // namespace
+
+LaunchResult run_within_budget(const LaunchContext& launch, bool may_sample,
+                               const FullRun& run_in_full) {
+  LaunchResult result = run_or_bound(launch, may_sample, run_in_full);
+  if (result.at_least && is_hollow(launch, result)) forget_work(result);
+  return result;
 }
 
 }  // namespace simgpu

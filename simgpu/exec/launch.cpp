@@ -185,13 +185,15 @@ bool is_uneven(const WorkBalance& balance, const LaunchContext& launch) {
   const double even = static_cast<double>((blocks + sms - 1) / sms) / static_cast<double>(blocks);
   const double busiest =
       std::max({balance.busiest_instructions, balance.busiest_sectors, balance.busiest_wavefronts});
-  return busiest > kMuch * even || balance.longest_of_block > kMuch || balance.longest > kMuch;
+  return busiest > kMuch * even ||
+         std::max({balance.longest_of_block, balance.longest, balance.kept_waiting}) > kMuch;
 }
 
 /// Runs every block, one after another. Where each asks an atomic which work is its own, the first
 /// one would get all of it, which is even on a GPU, where all ask at the same time: a launch that
 /// seems uneven for that is run once more, by turns. What is uneven then is so on a GPU, too.
-/// Checked launches are not timed, and keep to the order that tells most.
+/// Blocks that begin together, and so ask together, take turns at once. Checked launches are not
+/// timed, and keep to the order that tells most.
 LaunchResult run_fairly(LaunchContext launch) {
   const bool may_ask =
       std::ranges::any_of(launch.kernel.info.instructions, [](const InstructionInfo& instruction) {
@@ -199,8 +201,10 @@ LaunchResult run_fairly(LaunchContext launch) {
       });
   if (!may_ask) return run_side_by_side(launch);
   DeviceMemory& memory = launch.memory;
-  const bool may_repeat = !launch.checkers && !launch.undo && !memory.bounds_undo() &&
-                          launch.request.grid_workspace == 0;
+  const bool is_cooperative = launch.request.grid_workspace != 0;
+  launch.asks_take_turns = is_cooperative && !launch.checkers;
+  const bool may_repeat =
+      !launch.checkers && !launch.undo && !memory.bounds_undo() && !is_cooperative;
   if (may_repeat) {
     launch.undo = true;
     memory.begin_undo();
@@ -215,7 +219,8 @@ LaunchResult run_fairly(LaunchContext launch) {
     return run_side_by_side(launch);
   }
   if (may_repeat) memory.commit_undo();
-  if (result.asked_for_work) result.balance = {};
+  const bool is_fair = launch.asks_take_turns || !is_uneven(result.balance, launch);
+  if (result.asked_for_work && !is_fair) result.balance = {};
   return result;
 }
 

@@ -150,6 +150,16 @@ TEST_P(KernelLaunch, CountsOnceWhatTwoBlocksStoreTo) {
   EXPECT_GT(sampled, 0U);
 }
 
+TEST_P(KernelLaunch, OfBlocksThatDoTheSameAtAnotherPaceThanTheFirst) {
+  const Shape shape{.kernel = "take_turns",
+                    .grid = {4096, 1, 1},
+                    .block = {256, 1, 1},
+                    .megabytes = {8},
+                    .numbers = {500}};
+  expect_told_from_samples(shape);
+  EXPECT_GT(run(shape, true).result.balance.kept_waiting, 7);
+}
+
 TEST_P(KernelLaunch, RunsInFullWhereBlocksDoNotTellOfOthers) {
   expect_told_from_samples({.kernel = "now_and_then",
                             .grid = {8192, 1, 1},

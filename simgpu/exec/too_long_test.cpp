@@ -143,6 +143,46 @@ M:
   st.global.u32 [%d2], %r1;
   ret;
 }
+.visible .entry copy_registers(.param .u64 out, .param .u32 end)
+{
+  .reg .b32 %r<9>; .reg .b64 %d<4>; .reg .pred %p<2>;
+  ld.param.u64 %d1, [out]; ld.param.u32 %r2, [end];
+  mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x;
+  mad.lo.s32 %r6, %r3, %r4, %r5;
+  mad.wide.s32 %d2, %r6, 4, %d1;
+  mov.u32 %r1, 0;
+L:
+  mov.u32 %r7, 1; mov.u32 %r8, %r7; mov.u32 %r7, 2; mov.u32 %r8, %r7;
+  mov.u32 %r7, 3; mov.u32 %r8, %r7; mov.u32 %r7, 4; mov.u32 %r8, %r7;
+  add.s32 %r1, %r1, 1;
+  setp.lt.s32 %p1, %r1, %r2;
+  @%p1 bra L;
+  st.global.u32 [%d2], %r1;
+  ret;
+}
+.visible .entry sweep(.param .u64 in, .param .u64 out, .param .u32 per, .param .u32 turns)
+{
+  .reg .b32 %r<12>; .reg .b64 %d<5>; .reg .f32 %f<3>; .reg .pred %p<2>;
+  ld.param.u64 %d1, [in]; ld.param.u64 %d4, [out]; ld.param.u32 %r1, [per]; ld.param.u32 %r2, [turns];
+  mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ntid.x; mov.u32 %r5, %tid.x;
+  mad.lo.u32 %r6, %r3, %r4, %r5;
+  rem.u32 %r7, %r6, %r1; div.u32 %r8, %r6, %r1;
+  mad.lo.u32 %r9, %r7, 8, %r8;
+  mad.wide.u32 %d2, %r9, 4, %d1;
+  ld.global.f32 %f1, [%d2];
+  mul.lo.s32 %r10, %r3, -1640531535;
+  shr.u32 %r10, %r10, 27;
+  add.u32 %r10, %r10, %r2;
+L:
+  fma.rn.f32 %f1, %f1, %f1, %f1;
+  sub.u32 %r10, %r10, 1;
+  setp.ne.u32 %p1, %r10, 0;
+  @%p1 bra L;
+  mad.wide.u32 %d3, %r3, 4, %d4;
+  setp.eq.u32 %p1, %r5, 0;
+  @%p1 st.global.f32 [%d3], %f1;
+  ret;
+}
 .visible .entry count_together(.param .u64 out, .param .u32 end)
 {
   .reg .b32 %r<8>; .reg .b64 %d<4>; .reg .pred %p<2>;
@@ -280,6 +320,38 @@ TEST_F(TooLong, AGridGainsNothingByBlocksThatDifferWhereItIsBounded) {
   }
   // A turn has three instructions, and each block of three does 3 * kEnd of them.
   EXPECT_NEAR(told / (3.0 * kEnd * kBlocks), 1, 0.1);
+}
+
+TEST_F(TooLong, ABudgetSpentOnCopiesBetweenRegistersTellsNothingOfTheTime) {
+  Launch launch{.grid = {1000, 1, 1}, .block = {64, 1, 1}, .checkers = false, .bounds = true};
+  // Bounded by blocks all over the grid, and by its beginning: four blocks would take too long.
+  for (const std::uint64_t budget : {5'000'000U, 200'000U}) {
+    launch.budget = budget;
+    const LaunchResult bounded = device_.run("copy_registers", launch, out_, 1200);
+    EXPECT_EQ(bounded.status, LaunchStatus::ok);
+    EXPECT_TRUE(bounded.at_least);
+    EXPECT_EQ(bounded.counters.warp_instructions, 0U);
+    EXPECT_EQ(bounded.balance.longest_of_block, 1);
+    EXPECT_GT(settled_words(bounded), 0U) << "what is stored can be compared all the same";
+  }
+}
+
+TEST_F(TooLong, WhatABoundedGridReadsFromDramIsToldByBlocksInARow) {
+  // Eight times over all sectors of 64 MiB, of which L2 holds fewer.
+  constexpr unsigned kBlocks = 16'384, kThreads = 1024;
+  constexpr std::uint64_t kBytes = std::uint64_t{kBlocks} * kThreads * sizeof(float);
+  Device device(kKernels);
+  const std::uint64_t in = device.put(std::vector<float>(kBlocks * kThreads));
+  const std::uint64_t out = device.put(std::vector<float>(kBlocks));
+  Launch launch;
+  launch.grid = {kBlocks, 1, 1};
+  launch.block = {kThreads, 1, 1};
+  launch.checkers = false;
+  launch.bounds = true;
+  launch.budget = 60'000'000;
+  const LaunchResult bounded = device.run("sweep", launch, in, out, kBlocks * kThreads / 8, 20);
+  EXPECT_TRUE(bounded.at_least);
+  EXPECT_NEAR(static_cast<double>(bounded.counters.dram_read_bytes) / (8.0 * kBytes), 1, 0.02);
 }
 
 TEST_F(TooLong, WhatWholeBlocksOfABoundedLaunchStoredStaysAndIsTold) {

@@ -1,8 +1,8 @@
 #include <array>
 #include <cstring>
 
+#include "simgpu/exec/flag_access.h"
 #include "simgpu/exec/mbarrier.h"
-#include "simgpu/exec/memory_access.h"
 #include "simgpu/exec/opcodes/mbarrier_order.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
@@ -210,6 +210,7 @@ const Lowered* arrive_when_copied(const Lowered* in, Warp& warp) {
     store_element<std::uint64_t>(at.lane(lane), barrier.encode());
   }
   note_ends(warp, places, in->immediate, ended);
+  store_flags(warp, at);
   return in + 1;
 }
 
@@ -259,6 +260,7 @@ const Lowered* copy_bulk_async(const Lowered* in, Warp& warp) {
     barrier.bytes -= static_cast<std::int32_t>(bytes);
     barrier.end_phase_if_complete();
     if (barrier.odd != odd) note_ends(warp, places, 0, warp.mask);
+    store_flags(warp, at);
     store_element<std::uint64_t>(at.lane(lane), barrier.encode());
   }
   warp.mask = mask;

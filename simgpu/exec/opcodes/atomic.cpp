@@ -6,7 +6,7 @@
 #include "simgpu/arith/float32.h"
 #include "simgpu/arith/float64.h"
 #include "simgpu/arith/half.h"
-#include "simgpu/exec/memory_access.h"
+#include "simgpu/exec/flag_access.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
 /// atom and red. Lanes take their turn in order of lane, blocks in order of block, so that sums of
@@ -79,7 +79,10 @@ void update_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
   }
   if (changed != 0) {
     warp.block->note_change();
+    wait_for_flags(warp, at);
+    store_flags(warp, at);
   } else {
+    look_at_flags(warp, at);
     const std::byte* const regs = warp.regs;
     warp.block->note_try(warp, in, {regs + in->a, kWarpSize * sizeof(std::uint32_t)},
                          {regs + in->b, kWarpSize * sizeof(WordOf<T>)}, true);

@@ -3,7 +3,7 @@
 #include <bit>
 #include <string>
 
-#include "simgpu/exec/memory_access.h"
+#include "simgpu/exec/flag_access.h"
 #include "simgpu/exec/opcodes/mbarrier_order.h"
 #include "simgpu/exec/opcodes/opcode.h"
 
@@ -95,6 +95,7 @@ const Lowered* change(const Lowered* in, Warp& warp) {
     }
   }
   note_ends(warp, offsets.data(), in->immediate, ended);
+  store_flags(warp, at);
   return in + 1;
 }
 
@@ -119,6 +120,7 @@ const Lowered* wait(const Lowered* in, Warp& warp) {
     complete |= static_cast<std::uint32_t>(odd != waited) << lane;
   }
   write_predicate(warp, in->dst, complete);
+  look_at_flags(warp, at);
   if (complete != 0) {
     note_wait(in, warp,
               offsets[std::countr_zero(complete)] + static_cast<std::uint32_t>(in->immediate));

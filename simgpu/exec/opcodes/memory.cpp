@@ -1,7 +1,7 @@
 #include <map>
 
 #include "simgpu/arith/bits.h"
-#include "simgpu/exec/memory_access.h"
+#include "simgpu/exec/flag_access.h"
 #include "simgpu/exec/opcodes/opcode.h"
 #include "simgpu/exec/opcodes/own_memory.h"
 #include "simgpu/native/forms.h"
@@ -20,12 +20,14 @@ struct Stored {
   StoredValues<kBytes, kCount> values;
 };
 
-template <AccessKind kKind, unsigned kBytes, unsigned kCount, class Word>
+template <AccessKind kKind, unsigned kBytes, unsigned kCount, bool kIsStrong = false, class Word>
 inline void move_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
   if constexpr (kKind == AccessKind::load) {
     read_lanes<kBytes, kCount>(in, warp, at);
+    if constexpr (kIsStrong) look_at_flags(warp, at);
   } else {
     write_lanes<kBytes, kCount>(in, warp, at);
+    if constexpr (kIsStrong) store_flags(warp, at);
   }
 }
 
@@ -62,7 +64,7 @@ struct Shared {
   template <AccessKind kKind, bool kIsStrong>
   static const Lowered* run(const Lowered* in, Warp& warp) {
     Stored<kKind, kBytes, kCount> stored;
-    move_lanes<kKind, kBytes, kCount>(
+    move_lanes<kKind, kBytes, kCount, kIsStrong>(
         in, warp,
         prepare_shared<kBytes * kCount, kKind, kIsStrong>(in, warp, addresses32(warp, in->a),
                                                           in->immediate, stored.pack(in, warp)));
@@ -80,7 +82,7 @@ struct Global {
         in, warp, addresses64(warp, in->a), in->immediate, stored.pack(in, warp));
     if (kKind == AccessKind::store && warp.block->watches_values()) [[unlikely]]
       note_new_values<kBytes, kCount>(in, warp, at);
-    move_lanes<kKind, kBytes, kCount>(in, warp, at);
+    move_lanes<kKind, kBytes, kCount, kIsStrong>(in, warp, at);
     return after_global_access<kKind>(in, warp);
   }
 };
@@ -120,7 +122,7 @@ struct Generic {
     if (lanes.shared != 0) {
       const auto offsets = shared_offsets(addresses);
       warp.mask = lanes.shared;
-      move_lanes<kKind, kBytes, kCount>(
+      move_lanes<kKind, kBytes, kCount, kIsStrong>(
           in, warp,
           prepare_shared<kBytes * kCount, kKind, kIsStrong>(in, warp, offsets.data(), 0, values));
     }
@@ -139,7 +141,7 @@ struct Generic {
           in, warp, addresses64(warp, in->a), in->immediate, values);
       if (kKind == AccessKind::store && warp.block->watches_values()) [[unlikely]]
         note_new_values<kBytes, kCount>(in, warp, at);
-      move_lanes<kKind, kBytes, kCount>(in, warp, at);
+      move_lanes<kKind, kBytes, kCount, kIsStrong>(in, warp, at);
     }
     warp.mask = mask;
     if constexpr (kKind == AccessKind::load) note_generic_load(warp, global);
@@ -299,8 +301,9 @@ Cost cost_of(const Address& address, bool load) {
 
 template <AccessKind kKind>
 Handler handler_of(const AccessForm& form, const Address& address) {
-  return form.option() != 0 ? handler_of<kKind, true>(form, address.kernel_parameter)
-                            : handler_of<kKind>(form, address.kernel_parameter);
+  const bool may_be_flag = form.option() != 0 || form.is_volatile;
+  return may_be_flag ? handler_of<kKind, true>(form, address.kernel_parameter)
+                     : handler_of<kKind>(form, address.kernel_parameter);
 }
 
 /// Blocks may tell each other something by this access: they then run in order on one worker, and

@@ -140,3 +140,16 @@ KERNEL pass_on(volatile int* flags) {
   }
   flags[blockIdx.x] = 1;
 }
+
+/// Warps take turns, but for those of the first block, which all work in the first of them.
+KERNEL take_turns(float* out, int turns) {
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  float value = warp;
+  for (int turn = 0; turn < static_cast<int>(blockDim.x) / 32; ++turn) {
+    if (turn == (blockIdx.x == 0 ? 0 : warp)) {
+      for (int i = 0; i < turns; ++i) asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(value));
+    }
+    __syncthreads();
+  }
+  out[blockIdx.x * blockDim.x + threadIdx.x] = value;
+}

@@ -107,6 +107,7 @@ RunOutcome cut_short(const RunRequest& request, double at_least_us) {
   kernel.name = "scale";
   kernel.at_least = true;
   kernel.time.total_us = at_least_us;
+  kernel.counters.warp_instructions = 1000;
   outcome.activity.kernels = {kernel};
   outcome.activity.elapsed_us = at_least_us;
   return outcome;
@@ -166,6 +167,37 @@ TEST_F(GradeTest, ABoundBelowTheRooflineIsNoSuspectAndEarnsNothing) {
                 testing::Contains(testing::HasSubstr("a bound below it says nothing")));
     EXPECT_EQ(task.timings.at(0).efficiency, 0);
   }
+}
+
+TEST_F(GradeTest, ABoundEarnsNothingWhereItsKernelDidNothingThatAGpuWouldDo) {
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = settled_in_part(request, 1001, 3, 1);
+    if (request.timed) outcome.activity.kernels.at(0).counters = {};
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::pass);
+  EXPECT_EQ(task.score, 10);
+  ASSERT_FALSE(task.diagnostics.empty());
+  EXPECT_THAT(task.diagnostics[0].evidence,
+              testing::Contains(testing::HasSubstr("is nothing that a GPU would do")));
+}
+
+TEST_F(GradeTest, DataThatWentOverTheHostBeforeACutFailsTheTimedCase) {
+  const TaskResult task = grade_task_with([](const RunRequest& request) {
+    RunOutcome outcome = settled_in_part(request, 1001, 3, 1);
+    if (!request.timed) return outcome;
+    for (const auto operation :
+         {simgpu::MemoryOperation::copy_to_host, simgpu::MemoryOperation::copy_to_device}) {
+      auto& copy = outcome.activity.memory.emplace_back();
+      copy.operation = operation;
+      copy.bytes = 4000;
+    }
+    return outcome;
+  });
+  EXPECT_EQ(task.verdict, Verdict::wrong_answer);
+  ASSERT_FALSE(task.diagnostics.empty());
+  EXPECT_EQ(task.diagnostics[0].code, "RL0614");
+  EXPECT_EQ(task.timings.empty() ? 0 : task.timings[0].points, 0);
 }
 
 TEST_F(GradeTest, ABoundEarnsNothingWhereLaunchesBehindItDidNotRun) {

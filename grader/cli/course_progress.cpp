@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "grader/cli/kept_runs.h"
 #include "grader/cli/typed_commands.h"
 #include "grader/report/text.h"
@@ -17,9 +19,9 @@ std::vector<PartProgress> course_progress(const Installation& installation,
                                           const std::filesystem::path& submission) {
   const KeptRuns runs(installation.cache, submission);
   std::vector<PartProgress> course;
-  for (const int number : list_parts(installation.labs())) {
-    course.push_back(
-        {load_part(installation.labs(), installation.solutions(), number), runs.latest(number)});
+  for (PartSpec& part : load_parts(installation.labs(), installation.solutions())) {
+    auto latest = runs.latest(part.number);
+    course.push_back({std::move(part), std::move(latest)});
   }
   return course;
 }

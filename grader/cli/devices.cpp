@@ -9,19 +9,18 @@
 namespace rooflab {
 namespace {
 
-/// What tasks name as their `libraries`, once each. A part that cannot be read tells nothing: who
+/// What tasks name as their `libraries`, once each; nothing of a course that cannot be read: who
 /// grades it hears of that.
 std::vector<std::string> libraries_of_course(const Installation& installation) {
   std::set<std::string> all;
-  for (const int number : list_parts(installation.labs())) {
-    try {
-      const PartSpec part = load_part(installation.labs(), installation.solutions(), number);
+  try {
+    for (const PartSpec& part : load_parts(installation.labs(), installation.solutions())) {
       for (const TaskSpec& task : part.tasks) {
         all.insert(task.libraries.begin(), task.libraries.end());
       }
-    } catch (const std::exception&) {
-      continue;
     }
+  } catch (const SpecError&) {
+    return {};
   }
   return {all.begin(), all.end()};
 }

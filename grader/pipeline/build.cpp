@@ -353,7 +353,8 @@ std::string Builder::assemble(const std::filesystem::path& object) const {
   for (const std::string& ptx :
        simgpu::machine_code::ptx_within(std::as_bytes(std::span(contents)), capability)) {
     const Assembled assembled =
-        assembler.assemble(ptx, simgpu::machine_code::architecture_of(ptx, capability), stop);
+        assembler.assemble(simgpu::machine_code::as_assembled(ptx),
+                           simgpu::machine_code::architecture_of(ptx, capability), stop);
     if (assembled.end == Assembled::End::refused) return assembled.why + "\n";
   }
   return "";

@@ -419,6 +419,20 @@ TEST_F(GradeTest, ARaceThatNeedsTheTimedSizeCostsTheGroupsOfThatCase) {
   EXPECT_EQ(runs_, 5) << "three cases, a timed one, and further calls of one case";
 }
 
+TEST_F(GradeTest, AStudentsCopyLeavesTheSecondTimedCallToTheClassAsItDoesHiddenCases) {
+  std::size_t timed_again = 0;
+  const auto count = [&](const RunRequest& request) {
+    if (request.timed) timed_again += request.further.size();
+    return race_at_full_size(request);
+  };
+  part_.tasks[0].hidden_elsewhere = 3;
+  EXPECT_EQ(grade_task_with(count).verdict, Verdict::pass);
+  EXPECT_EQ(timed_again, 0U);
+  part_.tasks[0].hidden_elsewhere = 0;
+  EXPECT_EQ(grade_task_with(count).verdict, Verdict::race);
+  EXPECT_EQ(timed_again, 1U);
+}
+
 TEST_F(GradeTest, CheckersAreNotPaidForWhereTheTimedCaseHasNoPoints) {
   part_.tasks[0].speeds[0].points = 0;
   EXPECT_EQ(verdict_of(race_at_full_size), Verdict::pass);

@@ -424,6 +424,24 @@ int number_of(const std::filesystem::path& folder) {
                                                    std::numeric_limits<int>::max()));
 }
 
+[[noreturn]] void refuse_twin(const std::filesystem::path& labs, int number) {
+  throw SpecError(
+      fmt::format("{}: two folders hold part {}; give one another number", labs.string(), number));
+}
+
+/// A part, and its hidden cases or how many of them there are.
+PartSpec load_folder(const std::filesystem::path& folder, const std::filesystem::path& solutions) {
+  PartSpec part = read_part(folder);
+  const std::filesystem::path hidden = solutions / part.directory / "hidden.toml";
+  const std::filesystem::path counts = part.root / kHiddenCounts;
+  if (std::filesystem::exists(hidden)) {
+    add_hidden_cases(part, hidden);
+  } else if (std::filesystem::exists(counts)) {
+    add_hidden_counts(part, counts);
+  }
+  return part;
+}
+
 [[noreturn]] void refuse_unknown_part(const std::filesystem::path& labs, int number,
                                       const std::map<int, std::filesystem::path>& parts) {
   std::string known;
@@ -473,6 +491,16 @@ double maximum_points(const TaskSpec& task) {
   return points;
 }
 
+std::vector<PartSpec> load_parts(const std::filesystem::path& labs,
+                                 const std::filesystem::path& solutions) {
+  std::vector<PartSpec> parts;
+  for (const auto& folder : part_folders(labs)) parts.push_back(load_folder(folder, solutions));
+  std::ranges::sort(parts, {}, &PartSpec::number);
+  const auto twice = std::ranges::adjacent_find(parts, {}, &PartSpec::number);
+  if (twice != parts.end()) refuse_twin(labs, twice->number);
+  return parts;
+}
+
 PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::path& solutions,
                    int number) {
   // A broken neighbour must not keep this part from being graded, but it may be the one that is
@@ -495,15 +523,7 @@ PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::pat
     if (broken) throw SpecError(*broken);
     refuse_unknown_part(labs, number, parts);
   }
-  PartSpec part = read_part(found->second);
-  const std::filesystem::path hidden = solutions / part.directory / "hidden.toml";
-  const std::filesystem::path counts = part.root / kHiddenCounts;
-  if (std::filesystem::exists(hidden)) {
-    add_hidden_cases(part, hidden);
-  } else if (std::filesystem::exists(counts)) {
-    add_hidden_counts(part, counts);
-  }
-  return part;
+  return load_folder(found->second, solutions);
 }
 
 std::vector<int> list_parts(const std::filesystem::path& labs) {
@@ -511,10 +531,7 @@ std::vector<int> list_parts(const std::filesystem::path& labs) {
   for (const auto& folder : part_folders(labs)) numbers.push_back(number_of(folder));
   std::ranges::sort(numbers);
   const auto twice = std::ranges::adjacent_find(numbers);
-  if (twice != numbers.end()) {
-    throw SpecError(fmt::format("{}: two folders hold part {}; give one another number",
-                                labs.string(), *twice));
-  }
+  if (twice != numbers.end()) refuse_twin(labs, *twice);
   return numbers;
 }
 

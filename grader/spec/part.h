@@ -152,6 +152,9 @@ double maximum_points(const TaskSpec& task);
 /// @throws SpecError naming file, line and remedy; an unknown number names the parts there are.
 PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::path& solutions,
                    int number);
+/// All parts, by their numbers. @throws SpecError of the first that cannot be read
+std::vector<PartSpec> load_parts(const std::filesystem::path& labs,
+                                 const std::filesystem::path& solutions);
 /// Numbers of the parts in `labs`, ascending; a folder is a part when it holds a part.toml.
 /// @throws SpecError when two folders claim one number.
 std::vector<int> list_parts(const std::filesystem::path& labs);

@@ -257,14 +257,13 @@ LoadedModule load_module(std::span<const std::byte> container, const gpu_spec::G
               describe(images), gpu.name, capability, capability, capability, capability));
     }
     // As ptxas gets it, so that both mean the same instruction by a line.
-    const std::string text = ptx::one_instruction_a_line(
+    auto [module, text] = ptx::parse_one_a_line(
         {reinterpret_cast<const char*>(image->payload.data()), image->payload.size()});
-    ptx::Module module = ptx::parse(text);
     if (assembler != nullptr) {
       // What may not be named may not be remembered, either.
+      std::string architecture = machine_code::architecture_of(text, capability);
       loaded.code = std::make_shared<const machine_code::PendingCode>(
-          *assembler, text, machine_code::architecture_of(text, capability),
-          naming != Naming::none);
+          *assembler, std::move(text), std::move(architecture), naming != Naming::none);
     }
     if (naming == Naming::none) forget_places(module);
     loaded.target = image->architecture != 0 ? image->architecture : architecture_of(module.target);

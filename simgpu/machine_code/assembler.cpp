@@ -68,15 +68,6 @@ Assembled refused(std::string why) {
   return {.end = Assembled::End::refused, .why = std::move(why)};
 }
 
-/// What does not parse is ptxas's to refuse.
-std::string one_instruction_a_line(std::string_view ptx) {
-  try {
-    return ptx::one_instruction_a_line(ptx);
-  } catch (const ptx::ParseError&) {
-    return std::string(ptx);
-  }
-}
-
 std::map<std::string, std::vector<fatbin::Spills>> spills_in(std::span<const std::byte> cubin) {
   try {
     return fatbin::read_spills(cubin);
@@ -144,10 +135,17 @@ std::string architecture_of(std::string_view ptx, unsigned capability) {
 Assembler::Assembler(AssemblerOptions options)
     : options_(std::move(options)), cache_(options_.folder, kMostKept) {}
 
-Assembled Assembler::assemble(std::string_view text, const std::string& architecture,
+std::string as_assembled(std::string_view ptx) {
+  try {
+    return ptx::one_instruction_a_line(ptx);
+  } catch (const ptx::ParseError&) {
+    return std::string(ptx);
+  }
+}
+
+Assembled Assembler::assemble(std::string_view ptx, const std::string& architecture,
                               const std::atomic<bool>& stop, bool is_kept) const {
   if (options_.command.empty()) return unavailable("there is no ptxas");
-  const std::string ptx = one_instruction_a_line(text);
   if (!is_kept) return make(ptx, architecture, stop);
   const std::string key =
       fmt::format("{}\n{} {}\n{}", options_.version, architecture, fmt::join(kOptions, " "), ptx);

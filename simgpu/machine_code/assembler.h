@@ -54,14 +54,18 @@ struct Assembled {
 /// PTX's own .target.
 std::string architecture_of(std::string_view ptx, unsigned capability);
 
+/// PTX as an assembler is to get it: ptx::one_instruction_a_line(). What does not parse stays as it
+/// is, for ptxas to refuse.
+std::string as_assembled(std::string_view ptx);
+
 /// Runs ptxas and keeps what it makes, by content: version, options, architecture and PTX decide.
 /// May be used by several threads at a time.
 class Assembler {
  public:
   explicit Assembler(AssemblerOptions options);
 
-  /// Lines that spills are of are those of ptx::one_instruction_a_line(ptx).
-  /// @param ptx untrusted: ptxas runs within bounds, and by the command that was given
+  /// @param ptx as_assembled(): spills are told by its lines. Untrusted: ptxas runs within bounds,
+  ///            and by the command that was given
   /// @param stop ends it early, as unavailable
   /// @param is_kept whether the folder may know of it: what is there tells the next program, by how
   ///                long it waits, that somebody had the same PTX

@@ -124,7 +124,8 @@ struct Instruction {
   std::vector<std::string> modifiers;  ///< without dots, in order: {"shared", "v4", "f32"}
   std::vector<Operand> operands;
   std::uint32_t location = 0;  ///< index into Function::locations; entry 0 is "unknown"
-  std::uint32_t ptx_line = 0;  ///< 1-based line in the PTX text, for messages
+  std::uint32_t ptx_line = 0;  ///< 1-based line in the PTX text
+  std::uint32_t number = 0;    ///< of those of the text, from 0
 
   bool has(std::string_view modifier) const;
   /// "ld.shared.v4.f32", for messages.

@@ -247,6 +247,7 @@ class BodyParser {
       } while (lexer_.accept(','));
       if (!lexer_.peek().is(';')) lexer_.fail_expected("',' or ';' after an operand");
     }
+    instruction.number = static_cast<std::uint32_t>(module_scope_.instructions.size());
     module_scope_.instructions.push_back({begin, lexer_.next().offset + 1});
     function_.body.push_back(std::move(instruction));
   }

@@ -32,6 +32,7 @@ class Printer {
       const bool begins = !instructions_.empty() && token.offset == instructions_.front().begin;
       separate(token, begins && has_instruction_);
       has_instruction_ |= begins;
+      if (begins) lines_.push_back(printed_line_);
     } else if (!token.joined) {
       printed_ += ' ';
     }
@@ -42,6 +43,8 @@ class Printer {
   }
 
   std::string printed() && { return std::move(printed_); }
+  /// In which line of what is printed each instruction is, from 1.
+  const std::vector<std::uint32_t>& lines() const { return lines_; }
 
  private:
   bool inside(const Token& token) const {
@@ -53,7 +56,8 @@ class Printer {
     const std::uint32_t lines = token.line - line_;
     line_ = token.line;
     if (lines > 0 || needs_line) {
-      printed_.append(lines > 0 ? lines : 1, '\n');
+      printed_.append(std::max(lines, 1U), '\n');
+      printed_line_ += std::max(lines, 1U);
       has_instruction_ = false;
     } else if (!token.joined) {
       printed_ += ' ';
@@ -63,6 +67,8 @@ class Printer {
   std::string_view text_;
   std::span<const TextRange> instructions_;  ///< not printed to their ends yet
   std::string printed_;
+  std::uint32_t printed_line_ = 1;
+  std::vector<std::uint32_t> lines_;
   std::uint32_t line_ = 1;        ///< of the text, of the last token outside of instructions
   bool has_instruction_ = false;  ///< begins in the last line that was printed
 };
@@ -88,9 +94,11 @@ bool is_understood(const std::vector<Token>& pragma) {
 
 }  // namespace
 
-std::string one_instruction_a_line(std::string_view text) {
-  const std::vector<TextRange> instructions = instructions_in(text);
-  Printer printer(text, instructions);
+std::string one_instruction_a_line(std::string_view text) { return parse_one_a_line(text).text; }
+
+ModuleOfLines parse_one_a_line(std::string_view text) {
+  ParsedText parsed = parse_text(text);
+  Printer printer(text, parsed.instructions);
   Lexer lexer(text);
   while (lexer.peek().kind != TokenKind::end) {
     const Token token = lexer.next();
@@ -100,7 +108,12 @@ std::string one_instruction_a_line(std::string_view text) {
     printer.print(token);
     for (const Token& further : rest) printer.print(further);
   }
-  return std::move(printer).printed() + '\n';
+  for (Function& function : parsed.module.functions) {
+    for (Instruction& instruction : function.body) {
+      instruction.ptx_line = printer.lines().at(instruction.number);
+    }
+  }
+  return {std::move(parsed.module), std::move(printer).printed() + '\n'};
 }
 
 }  // namespace simgpu::ptx

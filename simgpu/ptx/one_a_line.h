@@ -3,6 +3,8 @@
 #include <string>
 #include <string_view>
 
+#include "simgpu/ptx/ast.h"
+
 namespace simgpu::ptx {
 
 /// The same module, each instruction in a line that no other instruction begins or ends in, so that
@@ -12,5 +14,12 @@ namespace simgpu::ptx {
 /// pragmas other than "nounroll".
 /// @throws ParseError when the text does not parse.
 std::string one_instruction_a_line(std::string_view text);
+
+/// That text, and the module with its lines.
+struct ModuleOfLines {
+  Module module;
+  std::string text;
+};
+ModuleOfLines parse_one_a_line(std::string_view text);
 
 }  // namespace simgpu::ptx

@@ -51,6 +51,19 @@ TEST(OneInstructionALine, JoinsWhatIsWrittenInSeveral) {
   EXPECT_EQ(lines_of(printed)[1], lines_of(text)[1]) << "lines behind it keep their numbers";
 }
 
+TEST(OneInstructionALine, GivesTheModuleTheLinesOfItsText) {
+  const std::string text = kernel_of(
+      "{ .reg .b32 a; mov.b32 a, 1; add.u32 %r1, a, 2; }\n\n@%p1\nadd.u32 %r1,\n%r2, 3; "
+      "ret;\nret;");
+  const ModuleOfLines read = parse_one_a_line(text);
+  EXPECT_EQ(read.text, one_instruction_a_line(text));
+  std::vector<std::uint32_t> lines;
+  for (const Instruction& instruction : read.module.functions.at(0).body) {
+    lines.push_back(instruction.ptx_line);
+  }
+  EXPECT_EQ(lines, lines_of(read.text));
+}
+
 TEST(OneInstructionALine, LeavesOutWhatSetsTheNumbersOfLines) {
   EXPECT_THAT(one_instruction_a_line(kernel_of("add.u32 %r1,\n# 700 \"x.cu\"\n%r2, 1;\nret;")),
               Not(HasSubstr("#")));

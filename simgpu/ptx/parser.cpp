@@ -417,10 +417,10 @@ ParseError::ParseError(std::uint32_t line, std::uint32_t column, const std::stri
 
 Module parse(std::string_view text) { return ModuleParser(text).parse(); }
 
-std::vector<TextRange> instructions_in(std::string_view text) {
+ParsedText parse_text(std::string_view text) {
   ModuleParser parser(text);
-  parser.parse();
-  return std::move(parser).instructions();
+  Module module = parser.parse();
+  return {std::move(module), std::move(parser).instructions()};
 }
 
 }  // namespace simgpu::ptx

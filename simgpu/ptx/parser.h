@@ -33,8 +33,12 @@ struct TextRange {
   std::size_t begin = 0, end = 0;
 };
 
-/// Where the instructions of a text stand, in order, each from its guard or opcode to its
-/// semicolon. @throws ParseError where parse() does.
-std::vector<TextRange> instructions_in(std::string_view text);
+/// The same, and where the instructions of the text stand, in order (Instruction::number), each
+/// from its guard or opcode to its semicolon.
+struct ParsedText {
+  Module module;
+  std::vector<TextRange> instructions;
+};
+ParsedText parse_text(std::string_view text);
 
 }  // namespace simgpu::ptx

@@ -93,7 +93,9 @@ int waits_of_run = 0;  // since a pool was made, with which each run begins
 void wait_as_told() {
   const int from = std::atoi(fake::setting("ROOFLAB_FAKE_CUDA_BUSY_FROM", "-1").c_str());
   const int every = std::atoi(fake::setting("ROOFLAB_FAKE_CUDA_BUSY_EVERY", "1").c_str());
-  if (from < 0 || waits_of_run++ < from || waits_of_run % every != 0) return;
+  if (from < 0) return;
+  const int before = waits_of_run++;
+  if (before < from || waits_of_run % every != 0) return;
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
@@ -387,7 +389,7 @@ cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* code, cudaJi
   std::uint32_t magic = 0;
   std::memcpy(&magic, code, sizeof magic);
   if (magic != kFatbinMagic) return cudaErrorInvalidValue;
-  *library = reinterpret_cast<cudaLibrary_t>(const_cast<void*>(code));
+  std::memcpy(library, &code, sizeof code);  // a handle is the address of what was loaded
   return cudaSuccess;
 }
 

@@ -405,56 +405,6 @@ void add_hidden_counts(PartSpec& part, const std::filesystem::path& file) {
   reader.finish();
 }
 
-std::vector<std::filesystem::path> part_folders(const std::filesystem::path& labs) {
-  std::vector<std::filesystem::path> folders;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(labs, error)) {
-    if (std::filesystem::exists(entry.path() / "part.toml", error)) folders.push_back(entry.path());
-  }
-  std::ranges::sort(folders);
-  return folders;
-}
-
-int number_of(const std::filesystem::path& folder) {
-  const std::filesystem::path file = folder / "part.toml";
-  const toml::table table = parse_toml(file);
-  TableReader reader(table, file, "part");
-  const std::int64_t number = reader.integer("number");
-  return static_cast<int>(std::clamp<std::int64_t>(number, std::numeric_limits<int>::min(),
-                                                   std::numeric_limits<int>::max()));
-}
-
-[[noreturn]] void refuse_twin(const std::filesystem::path& labs, int number) {
-  throw SpecError(
-      fmt::format("{}: two folders hold part {}; give one another number", labs.string(), number));
-}
-
-/// A part, and its hidden cases or how many of them there are.
-PartSpec load_folder(const std::filesystem::path& folder, const std::filesystem::path& solutions) {
-  PartSpec part = read_part(folder);
-  const std::filesystem::path hidden = solutions / part.directory / "hidden.toml";
-  const std::filesystem::path counts = part.root / kHiddenCounts;
-  if (std::filesystem::exists(hidden)) {
-    add_hidden_cases(part, hidden);
-  } else if (std::filesystem::exists(counts)) {
-    add_hidden_counts(part, counts);
-  }
-  return part;
-}
-
-[[noreturn]] void refuse_unknown_part(const std::filesystem::path& labs, int number,
-                                      const std::map<int, std::filesystem::path>& parts) {
-  std::string known;
-  for (const auto& [existing, folder] : parts) {
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", existing);
-  }
-  if (known.empty()) {
-    throw SpecError(fmt::format(
-        "{}: no part is found there; restore the folder labs/ of the checkout", labs.string()));
-  }
-  throw UnknownPart(fmt::format("there is no part {}; the parts are {}", number, known));
-}
-
 }  // namespace
 
 std::string hidden_counts_of(const PartSpec& part) {
@@ -491,48 +441,17 @@ double maximum_points(const TaskSpec& task) {
   return points;
 }
 
-std::vector<PartSpec> load_parts(const std::filesystem::path& labs,
-                                 const std::filesystem::path& solutions) {
-  std::vector<PartSpec> parts;
-  for (const auto& folder : part_folders(labs)) parts.push_back(load_folder(folder, solutions));
-  std::ranges::sort(parts, {}, &PartSpec::number);
-  const auto twice = std::ranges::adjacent_find(parts, {}, &PartSpec::number);
-  if (twice != parts.end()) refuse_twin(labs, twice->number);
-  return parts;
-}
-
-PartSpec load_part(const std::filesystem::path& labs, const std::filesystem::path& solutions,
-                   int number) {
-  // A broken neighbour must not keep this part from being graded, but it may be the one that is
-  // asked for.
-  std::optional<SpecError> broken;
-  std::map<int, std::filesystem::path> parts;
-  for (const auto& folder : part_folders(labs)) {
-    try {
-      const int found = number_of(folder);
-      if (!parts.try_emplace(found, folder).second) {
-        throw SpecError(fmt::format("{}: part {} is also in {}; give one another number",
-                                    (folder / "part.toml").string(), found, parts[found].string()));
-      }
-    } catch (const SpecError& error) {
-      broken = error;
-    }
+PartSpec read_part_folder(const std::filesystem::path& folder,
+                          const std::filesystem::path& solutions) {
+  PartSpec part = read_part(folder);
+  const std::filesystem::path hidden = solutions / part.directory / "hidden.toml";
+  const std::filesystem::path counts = part.root / kHiddenCounts;
+  if (std::filesystem::exists(hidden)) {
+    add_hidden_cases(part, hidden);
+  } else if (std::filesystem::exists(counts)) {
+    add_hidden_counts(part, counts);
   }
-  const auto found = parts.find(number);
-  if (found == parts.end()) {
-    if (broken) throw SpecError(*broken);
-    refuse_unknown_part(labs, number, parts);
-  }
-  return load_folder(found->second, solutions);
-}
-
-std::vector<int> list_parts(const std::filesystem::path& labs) {
-  std::vector<int> numbers;
-  for (const auto& folder : part_folders(labs)) numbers.push_back(number_of(folder));
-  std::ranges::sort(numbers);
-  const auto twice = std::ranges::adjacent_find(numbers);
-  if (twice != numbers.end()) refuse_twin(labs, *twice);
-  return numbers;
+  return part;
 }
 
 }  // namespace rooflab

@@ -147,6 +147,11 @@ double maximum_points(const SpeedSpec& speed);
 /// The most points that a task can give: its own and those of its timed cases.
 double maximum_points(const TaskSpec& task);
 
+/// Reads the part.toml of a part's folder, and its hidden cases or how many of them there are, as
+/// load_part() does.
+PartSpec read_part_folder(const std::filesystem::path& folder,
+                          const std::filesystem::path& solutions);
+
 /// Reads labs/<part>/part.toml, and solutions/<part>/hidden.toml beside the solutions when it is
 /// there; else how many cases it has, where a kit says so.
 /// @throws SpecError naming file, line and remedy; an unknown number names the parts there are.

@@ -229,7 +229,6 @@ void BlockRunner::start(std::uint64_t block) {
     warp.loads = 0;
     warp.load_cycles = 0;
     warp.waited = 0;
-    warp.polled_time = warp.polled_way = 0;
     warp.slept_ns = 0;
     warp.stack.reset(lanes);
     warp.calls.clear();

@@ -19,43 +19,34 @@ void each_flag(const Prepared<Word>& at, std::uint32_t lanes, Visit visit) {
   }
 }
 
-inline FlagTimes::Done done_by(const Warp& warp) {
-  return {warp.slots, warp.own_time(), warp.way()};
-}
-
 /// The warp goes on no sooner than others have stored where it has looked before.
 template <class Word>
 void wait_for_flags(Warp& warp, const Prepared<Word>& at) {
   FlagTimes& flags = warp.block->flags();
   if (!flags.any()) [[likely]]
     return;
-  FlagTimes::Wait longest;
+  std::uint64_t last = 0;
   each_flag(at, warp.mask, [&](const std::byte* place) {
-    const FlagTimes::Wait wait = flags.come_back(warp.index, place, done_by(warp));
-    longest = {std::max(longest.until, wait.until), std::max(longest.time, wait.time),
-               std::max(longest.way, wait.way)};
+    last = std::max(last, flags.take_first(warp.index, place));
   });
-  const std::uint64_t now = warp.time();
-  warp.polled_time += longest.time;
-  warp.polled_way += longest.way;
-  warp.waited += longest.time + (longest.until > now ? longest.until - now : 0);
+  if (last > warp.time()) warp.waited += last - warp.time();
 }
 
 /// A look at places that others may store to, which the warp may repeat until they have.
 template <class Word>
 void look_at_flags(Warp& warp, const Prepared<Word>& at) {
   wait_for_flags(warp, at);
-  each_flag(at, warp.mask, [&](const std::byte* place) {
-    warp.block->flags().look(warp.index, place, done_by(warp));
-  });
+  each_flag(at, warp.mask,
+            [&](const std::byte* place) { warp.block->flags().look(warp.index, place); });
 }
 
+/// @param lanes whose stores others may wait for
 template <class Word>
-void store_flags(Warp& warp, const Prepared<Word>& at) {
+void store_flags(Warp& warp, const Prepared<Word>& at, std::uint32_t lanes) {
   FlagTimes& flags = warp.block->flags();
   if (!flags.any()) [[likely]]
     return;
-  each_flag(at, warp.mask,
+  each_flag(at, lanes,
             [&](const std::byte* place) { flags.store(warp.index, place, warp.time()); });
 }
 

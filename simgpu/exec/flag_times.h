@@ -8,37 +8,24 @@
 namespace simgpu {
 
 /// When the warps of a block store what others of it wait for: flags, locks, mbarriers. A warp that
-/// looks at a place again and again until another has stored there comes no sooner than that, and
-/// how often it looks meanwhile is no work of its own.
+/// looks at a place again and again until another has stored there comes no sooner than that.
 class FlagTimes {
  public:
-  /// What a warp has done so far.
-  struct Done {
-    std::uint64_t slots = 0;
-    std::uint64_t time = 0;  ///< Warp::own_time()
-    std::uint64_t way = 0;   ///< Warp::way()
-  };
-  /// What a warp has waited for.
-  struct Wait {
-    std::uint64_t until = 0;          ///< the time of the last store; 0: there was none
-    std::uint64_t time = 0, way = 0;  ///< of the warp, spent with looking
-  };
-
   void clear() { looks_.clear(); }
   /// Whether any warp has looked anywhere.
   bool any() const { return !looks_.empty(); }
   /// The warp has looked at a place, and may do so again until another has stored there.
-  void look(std::uint16_t warp, const std::byte* place, const Done& done);
-  /// What ends when the warp comes back to a place at which it has looked, if another has stored
-  /// there since.
-  Wait come_back(std::uint16_t warp, const std::byte* place, const Done& done);
+  void look(std::uint16_t warp, const std::byte* place);
+  /// @returns the time of the first store of another warp since this one has looked; 0 where it has
+  /// not, or none has stored. Those behind it may be for others: who waits for several stores looks
+  /// again.
+  std::uint64_t take_first(std::uint16_t warp, const std::byte* place);
   void store(std::uint16_t warp, const std::byte* place, std::uint64_t time);
 
  private:
   struct Look {
     std::uint16_t warp = 0;
-    Done last;  ///< when it looked last
-    Wait wait;
+    std::uint64_t stored_at = 0;  ///< 0: nobody has stored since
   };
   Look* find(std::uint16_t warp, const std::byte* place);
 

@@ -36,9 +36,7 @@ struct Warp : LaneState {
   std::uint64_t loads = 0;     ///< from memory, in the current block of threads
   std::uint64_t load_cycles = 0;  ///< that it has waited for them
   std::uint64_t waited = 0;       ///< cycles at barriers and flags, for warps that came later
-  /// Of own_time() and of way(), what it has spent with looking at flags in vain.
-  std::uint64_t polled_time = 0, polled_way = 0;
-  std::uint16_t index = 0;  ///< within the block
+  std::uint16_t index = 0;        ///< within the block
   /// A word of shared memory that the warp waits for to change, and what it was; nullptr: none.
   const std::byte* sleeps_on = nullptr;
   std::uint64_t slept_on = 0;
@@ -53,11 +51,11 @@ struct Warp : LaneState {
   bool full() const { return (mask | dead) == 0xFFFFFFFFU; }
 
   /// Cycles that it has spent in the current block of threads, and those that have passed.
-  std::uint64_t own_time() const { return slots + load_cycles + slept_ns - polled_time; }
+  std::uint64_t own_time() const { return slots + load_cycles + slept_ns; }
   std::uint64_t time() const { return own_time() + waited; }
   /// The length of its way, whatever its loads find in L1: blocks of which one asks for more than
   /// the other are in that order by this, too.
-  std::uint64_t way() const { return slots + kCyclesBeyondL1 * loads + slept_ns - polled_way; }
+  std::uint64_t way() const { return slots + kCyclesBeyondL1 * loads + slept_ns; }
 
   /// Goes on at instruction `next`: the only way into a basic block.
   const Lowered* go(std::uint32_t next) {

@@ -210,7 +210,7 @@ const Lowered* arrive_when_copied(const Lowered* in, Warp& warp) {
     store_element<std::uint64_t>(at.lane(lane), barrier.encode());
   }
   note_ends(warp, places, in->immediate, ended);
-  store_flags(warp, at);
+  store_flags(warp, at, ended);
   return in + 1;
 }
 
@@ -259,8 +259,10 @@ const Lowered* copy_bulk_async(const Lowered* in, Warp& warp) {
     const bool odd = barrier.odd;
     barrier.bytes -= static_cast<std::int32_t>(bytes);
     barrier.end_phase_if_complete();
-    if (barrier.odd != odd) note_ends(warp, places, 0, warp.mask);
-    store_flags(warp, at);
+    if (barrier.odd != odd) {
+      note_ends(warp, places, 0, warp.mask);
+      store_flags(warp, at, warp.mask);
+    }
     store_element<std::uint64_t>(at.lane(lane), barrier.encode());
   }
   warp.mask = mask;

@@ -80,7 +80,7 @@ void update_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) {
   if (changed != 0) {
     warp.block->note_change();
     wait_for_flags(warp, at);
-    store_flags(warp, at);
+    store_flags(warp, at, warp.mask);
   } else {
     look_at_flags(warp, at);
     const std::byte* const regs = warp.regs;

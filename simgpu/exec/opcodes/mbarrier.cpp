@@ -95,7 +95,7 @@ const Lowered* change(const Lowered* in, Warp& warp) {
     }
   }
   note_ends(warp, offsets.data(), in->immediate, ended);
-  store_flags(warp, at);
+  store_flags(warp, at, ended);
   return in + 1;
 }
 

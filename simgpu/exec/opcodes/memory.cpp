@@ -27,7 +27,7 @@ inline void move_lanes(const Lowered* in, Warp& warp, const Prepared<Word>& at) 
     if constexpr (kIsStrong) look_at_flags(warp, at);
   } else {
     write_lanes<kBytes, kCount>(in, warp, at);
-    if constexpr (kIsStrong) store_flags(warp, at);
+    if constexpr (kIsStrong) store_flags(warp, at, warp.mask);
   }
 }
 

@@ -75,6 +75,16 @@ inline RunOutcome solve(const RunRequest& request) {
   return outcome;
 }
 
+/// The call's data goes to the host, and as much comes back.
+inline void add_round_trip(RunOutcome& outcome, std::uint64_t bytes) {
+  for (const auto operation :
+       {simgpu::MemoryOperation::copy_to_host, simgpu::MemoryOperation::copy_to_device}) {
+    auto& copy = outcome.activity.memory.emplace_back();
+    copy.operation = operation;
+    copy.bytes = bytes;
+  }
+}
+
 inline simgpu::Finding finding(simgpu::FindingKind kind, const std::string& code) {
   simgpu::Finding made;
   made.kind = kind;

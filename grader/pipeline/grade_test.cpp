@@ -94,12 +94,7 @@ TEST_F(GradeTest, CopyingTheDataOutOfATimedCallEarnsNothingForSpeed) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = solve(request);
     if (!request.timed) return outcome;
-    for (const auto operation :
-         {simgpu::MemoryOperation::copy_to_host, simgpu::MemoryOperation::copy_to_device}) {
-      auto& copy = outcome.activity.memory.emplace_back();
-      copy.operation = operation;
-      copy.bytes = 4000;
-    }
+    add_round_trip(outcome, 4000);
     return outcome;
   });
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);

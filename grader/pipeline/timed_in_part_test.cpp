@@ -101,12 +101,7 @@ TEST_F(GradeTest, DataThatWentOverTheHostBeforeACutFailsTheTimedCase) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = settled_in_part(request, 1001, 3, 1);
     if (!request.timed) return outcome;
-    for (const auto operation :
-         {simgpu::MemoryOperation::copy_to_host, simgpu::MemoryOperation::copy_to_device}) {
-      auto& copy = outcome.activity.memory.emplace_back();
-      copy.operation = operation;
-      copy.bytes = 4000;
-    }
+    add_round_trip(outcome, 4000);
     return outcome;
   });
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);

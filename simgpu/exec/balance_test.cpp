@@ -241,7 +241,7 @@ POLL:
 }
 
 TEST(WorkBalance, WarpsThatMeetAtAnMbarrierAgainAndAgainWaitForNobodysNextTurn) {
-  Device device(R"(
+  const WorkBalance balance = balance_of(R"(
 .version 8.0
 .target sm_80
 .address_size 64
@@ -265,7 +265,7 @@ BEGIN:
   bar.sync 0;
 TURN:
 )" + times(40, kMultiplyAdd) +
-                R"(
+                                         R"(
   mbarrier.arrive.shared.b64 %rd3, [%r3];
 POLL:
   mbarrier.test_wait.shared.b64 %p4, [%r3], %rd3;
@@ -277,11 +277,6 @@ POLL:
   ret;
 }
 )");
-  Launch launch;
-  launch.block = {128, 1, 1};
-  launch.checkers = false;
-  const WorkBalance balance =
-      device.run("uneven", launch, device.put(std::vector<float>(32))).balance;
   EXPECT_NEAR(balance.kept_waiting, 1, 0.1);
 }
 

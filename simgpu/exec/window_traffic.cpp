@@ -24,7 +24,7 @@ KernelCounters counters_of(LaunchTraffic& l2) {
 std::uint64_t blocks_of_window(const gpu_spec::GpuSpec& gpu, double sectors_of_block) {
   const double bytes = sectors_of_block * kSectorBytes;
   if (bytes <= 0) return ~std::uint64_t{0};
-  // A little more, for blocks that ask for less than the mean.
+  // Four fifths of it fill L2, and a little is left for blocks that ask for less than the mean.
   constexpr double kTimesL2 = 1.3;
   return static_cast<std::uint64_t>(
       std::ceil(kTimesL2 * static_cast<double>(gpu.l2_bytes) / bytes));

@@ -12,7 +12,8 @@ struct DramOfBlock {
   double read_bytes = 0, write_bytes = 0;
 };
 
-/// Blocks that ask L2 for a quarter more than it holds, if each asks for so many sectors.
+/// The length of a window: blocks that ask L2 for 1.3 times as much as it holds, if each asks for
+/// so many sectors.
 std::uint64_t blocks_of_window(const gpu_spec::GpuSpec& gpu, double sectors_of_block);
 
 /// Runs consecutive blocks, of which the first four fifths fill L2, and tells what the others ask

@@ -132,9 +132,6 @@ std::string architecture_of(std::string_view ptx, unsigned capability) {
   return is_own_variant ? std::string(target) : architecture;
 }
 
-Assembler::Assembler(AssemblerOptions options)
-    : options_(std::move(options)), cache_(options_.folder, kMostKept) {}
-
 std::string as_assembled(std::string_view ptx) {
   try {
     return ptx::one_instruction_a_line(ptx);
@@ -142,6 +139,9 @@ std::string as_assembled(std::string_view ptx) {
     return std::string(ptx);
   }
 }
+
+Assembler::Assembler(AssemblerOptions options)
+    : options_(std::move(options)), cache_(options_.folder, kMostKept) {}
 
 Assembled Assembler::assemble(std::string_view ptx, const std::string& architecture,
                               const std::atomic<bool>& stop, bool is_kept) const {

@@ -17,7 +17,7 @@ using KindFilter = bool (*)(TrafficEntry::Kind);
 constexpr bool is_plain_store(TrafficEntry::Kind kind) { return kind == TrafficEntry::Kind::store; }
 
 /// The bytes of device memory that blocks touch, each counted once however often it is touched. It
-/// takes an eighth of the memory that it has bytes of.
+/// takes an eighth of the memory that it has bytes of, and little where that is touched as a whole.
 class ByteSet {
  public:
   /// Of so much memory more is not taken in, and the set is not complete.
@@ -36,14 +36,18 @@ class ByteSet {
 
  private:
   static constexpr std::uint64_t kSectorsPerPage = 2048;
-  using Page = std::array<std::uint32_t, kSectorsPerPage>;  ///< a bit for each byte of a sector
+  using Sectors = std::array<std::uint32_t, kSectorsPerPage>;  ///< a bit for each byte
+  struct Page {
+    bool whole = false;                ///< all its bytes are in the set
+    std::unique_ptr<Sectors> sectors;  ///< none where it is whole, or empty
+  };
 
   Page* page_of(std::uint64_t sector);
-  void add(std::uint64_t sector, std::uint32_t bytes);
+  void add(std::uint64_t sector, std::uint64_t count, std::uint32_t bytes);
   template <typename Visit>
-  void for_each_sector(const Visit& visit) const;
+  void for_each_stretch(const Visit& visit) const;
 
-  std::map<std::uint64_t, std::unique_ptr<Page>> pages_;
+  std::map<std::uint64_t, Page> pages_;
   /// The pages used lately, by the low bits of their number.
   struct Recent {
     std::uint64_t number = ~std::uint64_t{0};

@@ -41,6 +41,22 @@ TEST_F(ByteSetTest, CountsBytesOfEachAllocationOnce) {
   EXPECT_EQ(set_.by_allocation(memory), counted);
 }
 
+TEST_F(ByteSetTest, CountsOfALargeRangeWhatLiesInAllocations) {
+  DeviceMemory memory(64 << 20);
+  constexpr std::uint64_t kBytes = 5'000'032;
+  const std::uint64_t one = memory.allocate(kBytes, "one").value();
+  const std::uint64_t other = memory.allocate(kBytes, "other").value();
+  ASSERT_GT(other, one + kBytes + 64);  // a gap
+  const std::uint64_t all = other + kBytes - one;
+  set_.add({one, all / 2});
+  set_.add({one + all / 2, all - all / 2});
+  set_.add({one + 77, 1'000'000});
+  const std::vector<ByteRange> range{{one, all}};
+  EXPECT_EQ(set_.ranges(kMany), range);
+  const std::vector<ByteRange> counted{{one, kBytes}, {other, kBytes}};
+  EXPECT_EQ(set_.by_allocation(memory), counted);
+}
+
 TEST_F(ByteSetTest, TakesTheWordsAndBytesOfALog) {
   TrafficLog log;
   TrafficEntry words{.count = 2, .words = 0x0f, .kind = TrafficEntry::Kind::store};

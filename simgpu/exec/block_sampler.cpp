@@ -58,6 +58,7 @@ BlockSampler::BlockSampler(LaunchContext& launch)
     : launch_(launch), budget_(launch.instruction_budget), runner_(launch) {}
 
 const BlockProfile& BlockSampler::profile(std::uint64_t block) {
+  if (given_up_) throw NotSampled{};
   if (const auto known = profiles_.find(block); known != profiles_.end()) return known->second;
   if (!profiles_.empty()) {
     const std::uint64_t own = std::max(kMostTimesLonger * most_instructions_, kLeastBudget);
@@ -68,7 +69,7 @@ const BlockProfile& BlockSampler::profile(std::uint64_t block) {
   runner_.run(block);
   const std::uint64_t instructions = runner_.instructions() - before;
   most_instructions_ = std::max(most_instructions_, instructions);
-  if (!runner_.take_printed().empty()) throw NotSampled{};
+  if (!runner_.take_printed().empty()) give_up();
   if (auto findings = runner_.take_findings(); !findings.empty()) {
     findings_[block] = std::move(findings);
   }
@@ -79,8 +80,13 @@ const BlockProfile& BlockSampler::profile(std::uint64_t block) {
   conflicts_.add(log);
   kept_entries_ += log.entries.size();
   const bool whole = log.unlogged_reads + log.unlogged_writes == 0;
-  if (!whole || conflicts_.any() || kept_entries_ > kMostEntriesOfSamples) throw NotSampled{};
+  if (!whole || conflicts_.any() || kept_entries_ > kMostEntriesOfSamples) give_up();
   return profiles_.emplace(block, std::move(profile)).first->second;
+}
+
+void BlockSampler::give_up() {
+  given_up_ = true;
+  throw NotSampled{};
 }
 
 std::vector<RawFinding> BlockSampler::findings() const {

@@ -35,7 +35,7 @@ class BlockSampler {
   explicit BlockSampler(LaunchContext& launch);
 
   /// Runs the block unless it has run before. What it prints, and whatever else asks for all
-  /// blocks, is not for sampling.
+  /// blocks, is not for sampling: after it no block is told, of whatever kind the grid may be.
   /// @throws NotSampled, LaunchFailure
   const BlockProfile& profile(std::uint64_t block);
 
@@ -54,6 +54,8 @@ class BlockSampler {
   std::vector<RawFinding> findings() const;
 
  private:
+  [[noreturn]] void give_up();
+
   LaunchContext& launch_;
   const std::uint64_t budget_;
   BlockRunner runner_;
@@ -62,6 +64,7 @@ class BlockSampler {
   std::map<std::uint64_t, std::vector<RawFinding>> findings_;
   std::uint64_t most_instructions_ = 0;  ///< of one block so far
   std::uint64_t kept_entries_ = 0;
+  bool given_up_ = false;
 };
 
 }  // namespace simgpu

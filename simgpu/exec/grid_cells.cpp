@@ -14,8 +14,7 @@ using Index = GridCell::Index;
 using Kind = TrafficEntry::Kind;
 
 constexpr std::size_t kMostBounds = 8;  ///< along one axis; more is another kind of kernel
-/// Words of a cache line: the longest period of addresses that move by whole words.
-constexpr std::uint64_t kLongestPeriod = 32;
+constexpr std::uint64_t kLongestPeriod = GridCells::kLongPeriods.back();
 constexpr std::uint64_t kMostCells = 1024;
 /// Blocks that are run beyond those that the cells need: one in so many, …
 constexpr std::uint64_t kBlocksPerProbe = 16;
@@ -107,34 +106,36 @@ void GridCell::add_touched(KindFilter wanted, ByteSet& touched) const {
   for (const auto& [steps, entries] : by_steps) {
     // Along an axis without a step all blocks touch the same.
     const auto places = [&](std::size_t axis) { return steps[axis] == 0 ? 1 : size(axis); };
-    const std::vector<ByteRange> ranges = touched_bytes(entries, wanted);
-    for (std::uint64_t z = 0; z < places(2); ++z) {
-      for (std::uint64_t y = 0; y < places(1); ++y) {
-        for (std::uint64_t x = 0; x < places(0); ++x) {
-          // Modulo 2^64, as negative steps are.
-          const std::uint64_t sectors = x * static_cast<std::uint64_t>(steps[0]) +
-                                        y * static_cast<std::uint64_t>(steps[1]) +
-                                        z * static_cast<std::uint64_t>(steps[2]);
-          for (const ByteRange& range : ranges) {
-            touched.add({range.address + sectors * kSectorBytes, range.bytes});
+    for (const ByteRange& range : touched_bytes(entries, wanted)) {
+      ByteRange run;  // what neighbours touch side by side
+      for (std::uint64_t z = 0; z < places(2); ++z) {
+        for (std::uint64_t y = 0; y < places(1); ++y) {
+          for (std::uint64_t x = 0; x < places(0); ++x) {
+            // Modulo 2^64, as negative steps are.
+            const std::uint64_t sectors = x * static_cast<std::uint64_t>(steps[0]) +
+                                          y * static_cast<std::uint64_t>(steps[1]) +
+                                          z * static_cast<std::uint64_t>(steps[2]);
+            const std::uint64_t address = range.address + sectors * kSectorBytes;
+            if (address != run.address + run.bytes) {
+              touched.add(run);
+              run = {address, 0};
+            }
+            run.bytes += range.bytes;
           }
         }
       }
+      touched.add(run);
     }
   }
 }
 
-GridCells::GridCells(const Dim3& grid, BlockSampler& sampler)
+GridCells::GridCells(const Dim3& grid, std::uint64_t least_period, BlockSampler& sampler)
     : sampler_(sampler), grid_{grid.x, grid.y, grid.z} {
-  for (std::size_t axis = 0; axis < axes_.size(); ++axis) axes_[axis].bounds = bounds_along(axis);
-  // A period that two blocks suggest may be too short for others.
-  for (const std::uint64_t least : {std::uint64_t{1}, kWordsPerSector, kLongestPeriod}) {
-    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
-      axes_[axis].set_period(period_along(axis, least));
-    }
-    if (divide() && check_everywhere()) return;
+  for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+    axes_[axis].bounds = bounds_along(axis);
+    axes_[axis].set_period(period_along(axis, least_period));
   }
-  throw NotSampled{};
+  if (!divide() || !check_everywhere()) throw NotSampled{};
 }
 
 /// The places along an axis at which blocks' work changes, the grid's ends included.
@@ -204,7 +205,7 @@ std::uint64_t GridCells::Axis::track_of(std::uint64_t position) const {
   return first_track[stretch] + (position - bounds[stretch]) % period;
 }
 
-/// Makes the cells, one for each combination of tracks; false when one is not uniform.
+/// Makes the cells, one for each combination of tracks; false when one does not predict its last.
 bool GridCells::divide() {
   const std::uint64_t count =
       axes_[0].first_track.back() * axes_[1].first_track.back() * axes_[2].first_track.back();
@@ -226,9 +227,11 @@ bool GridCells::divide() {
   for (const Track& z : tracks[2]) {
     for (const Track& y : tracks[1]) {
       for (const Track& x : tracks[0]) {
-        cells_.emplace_back(Index{x.low, y.low, z.low}, Index{x.high, y.high, z.high}, period,
-                            grid_, sampler_);
-        if (!cells_.back().is_uniform()) return false;
+        const GridCell& cell = cells_.emplace_back(
+            Index{x.low, y.low, z.low}, Index{x.high, y.high, z.high}, period, grid_, sampler_);
+        if (!cell.is_uniform()) return false;
+        const Index last = cell.last();
+        if (!cell.predicts(last, sampler_.profile(block_at(last)))) return false;
       }
     }
   }
@@ -240,9 +243,6 @@ bool GridCells::check_everywhere() {
   const std::uint64_t neighbours = std::min(kNeighbours, blocks);
   for (std::uint64_t i = 0; i < neighbours; ++i) {
     if (!check((blocks - neighbours) / 2 + i)) return false;
-  }
-  for (const GridCell& cell : cells_) {
-    if (!check(block_at(cell.last()))) return false;
   }
   const std::uint64_t per_block =
       std::max<std::uint64_t>(sampler_.instructions() / sampler_.blocks_run(), 1);

@@ -55,8 +55,13 @@ class GridCell {
 /// the grid are then run to see that they do what their cells say.
 class GridCells {
  public:
+  /// Periods to try where a period that two blocks suggest, of one block or more, is too short for
+  /// others: the words of a sector, and of a cache line, for addresses that move by whole words.
+  static constexpr std::array<std::uint64_t, 2> kLongPeriods{8, 32};
+
+  /// @param least_period of all axes
   /// @throws NotSampled when the grid does not divide so, LaunchFailure when a block fails
-  GridCells(const Dim3& grid, BlockSampler& sampler);
+  GridCells(const Dim3& grid, std::uint64_t least_period, BlockSampler& sampler);
 
   const std::vector<GridCell>& cells() const { return cells_; }
   /// Of one block.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simgpu/exec/each_lane.h"
+#include "simgpu/lower/pending.h"
 
 namespace simgpu {
 namespace {

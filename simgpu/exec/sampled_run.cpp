@@ -12,6 +12,7 @@
 #include "simgpu/counters/sampled_l2.h"
 #include "simgpu/exec/block_classes.h"
 #include "simgpu/exec/grid_cells.h"
+#include "simgpu/exec/grid_fold.h"
 #include "simgpu/exec/kept_stores.h"
 #include "simgpu/exec/messages.h"
 #include "simgpu/exec/place_sets.h"
@@ -39,10 +40,10 @@ struct KnownGrid {
   std::function<void(KindFilter, ByteSet&)> add_touched;
 };
 
-KnownTraffic traffic_of(const LaunchRequest& request, const WorkCounts& total) {
+KnownTraffic traffic_of(const LaunchRequest& request, const Dim3& shape, const WorkCounts& total) {
   KnownTraffic traffic;
-  traffic.blocks = request.grid.count();
-  traffic.rows = traffic.blocks / request.grid.x;
+  traffic.blocks = shape.count();
+  traffic.rows = traffic.blocks / shape.x;
   traffic.resident_blocks = request.resident_blocks;
   traffic.entries = log_entries(total);
   traffic.sectors = log_sectors(total);
@@ -61,42 +62,64 @@ BlockWeights::Weight busiest_sm(const LaunchContext& launch, const WeightOf& wei
   return sms.busiest();
 }
 
-std::optional<KnownGrid> of_cells(const LaunchContext& launch, BlockSampler& sampler) {
-  const LaunchRequest& request = launch.request;
-  if (request.grid.count() < kLeastEqualBlocks) return std::nullopt;
-  try {
-    const auto grid = std::make_shared<GridCells>(request.grid, sampler);
-    KnownGrid known;
-    for (const GridCell& cell : grid->cells()) {
-      add_times(known.total, work_counts(cell.first()), static_cast<std::int64_t>(cell.blocks()));
-      known.weights.add_times(cell.first().sums.weights, cell.blocks());
-      add_loads(known.loads, cell.first().sums.loads, cell.blocks());
-    }
-    known.weights.add_sm(
-        busiest_sm(launch, [&](std::uint64_t block) { return grid->weight_of(block); }));
-    known.traffic = traffic_of(request, known.total);
-    known.add_touched = [grid](KindFilter wanted, ByteSet& touched) {
-      grid->add_touched(wanted, touched);
-    };
-    known.traffic.log_of = [grid](std::uint64_t block, TrafficLog& log) {
-      grid->log_of(block, log);
-    };
-    return known;
-  } catch (const NotSampled&) {
-    return std::nullopt;
+/// @param shape the launch's grid, or what that is folded to
+KnownGrid of_cells(const LaunchContext& launch, const Dim3& shape, std::uint64_t period,
+                   BlockSampler& sampler) {
+  const auto grid = std::make_shared<GridCells>(shape, period, sampler);
+  KnownGrid known;
+  for (const GridCell& cell : grid->cells()) {
+    add_times(known.total, work_counts(cell.first()), static_cast<std::int64_t>(cell.blocks()));
+    known.weights.add_times(cell.first().sums.weights, cell.blocks());
+    add_loads(known.loads, cell.first().sums.loads, cell.blocks());
   }
+  known.weights.add_sm(
+      busiest_sm(launch, [&](std::uint64_t block) { return grid->weight_of(block); }));
+  known.traffic = traffic_of(launch.request, shape, known.total);
+  known.add_touched = [grid](KindFilter wanted, ByteSet& touched) {
+    grid->add_touched(wanted, touched);
+  };
+  known.traffic.log_of = [grid](std::uint64_t block, TrafficLog& log) { grid->log_of(block, log); };
+  return known;
 }
 
 KnownGrid of_classes(const LaunchContext& launch, BlockSampler& sampler) {
   const auto grid = std::make_shared<BlockClasses>(launch.request.grid, sampler);
   KnownGrid known{
-      grid->total(), grid->weights(), grid->loads(), traffic_of(launch.request, grid->total()),
+      grid->total(), grid->weights(), grid->loads(),
+      traffic_of(launch.request, launch.request.grid, grid->total()),
       [grid](KindFilter wanted, ByteSet& touched) { grid->add_touched(wanted, touched); }};
   known.weights.add_sm(
       busiest_sm(launch, [&](std::uint64_t block) { return grid->weight_of(block); }));
   known.traffic.even = false;
   known.traffic.log_of = [grid](std::uint64_t block, TrafficLog& log) { grid->log_of(block, log); };
   return known;
+}
+
+/// What `find` finds, unless it finds that the grid is not of its kind.
+template <typename Find>
+std::optional<KnownGrid> try_kind(const Find& find) {
+  try {
+    return find();
+  } catch (const NotSampled&) {
+    return std::nullopt;
+  }
+}
+
+/// Tries the kinds of grids, those first that need the fewest blocks.
+KnownGrid known_grid(const LaunchContext& launch, BlockSampler& sampler) {
+  const Dim3& grid = launch.request.grid;
+  if (grid.count() < kLeastEqualBlocks) return of_classes(launch, sampler);
+  const auto cells_of = [&](const Dim3& shape, std::uint64_t period) {
+    return try_kind([&] { return of_cells(launch, shape, period, sampler); });
+  };
+  if (auto known = cells_of(grid, 1)) return *std::move(known);
+  for (const Dim3& shape : folded(grid, sampler)) {
+    if (auto known = cells_of(shape, 1)) return *std::move(known);
+  }
+  for (const std::uint64_t period : GridCells::kLongPeriods) {
+    if (auto known = cells_of(grid, period)) return *std::move(known);
+  }
+  return of_classes(launch, sampler);
 }
 
 void add_l2(const KnownTraffic& traffic, const gpu_spec::GpuSpec& gpu, LaunchResult& result) {
@@ -159,15 +182,14 @@ LaunchResult sample(LaunchContext& launch) {
   if (std::max(first, last) < kLeastInstructions / blocks) throw NotSampled{};
   // Where so few blocks would take more than the budget, the attempt is not worth its time.
   if (sampler.work() / 2 > launch.instruction_budget / kFewestSamples) throw NotSampled{};
-  std::optional<KnownGrid> grid = of_cells(launch, sampler);
-  if (!grid) grid = of_classes(launch, sampler);
+  KnownGrid grid = known_grid(launch, sampler);
 
   LaunchResult result;
-  set_counters(launch.kernel, grid->total, result);
-  result.balance = balance_of(launch.kernel, grid->weights, issue_slots(grid->total),
+  set_counters(launch.kernel, grid.total, result);
+  result.balance = balance_of(launch.kernel, grid.weights, issue_slots(grid.total),
                               warps_of_grid(launch.request));
-  result.loads = std::move(grid->loads);
-  add_l2(grid->traffic, launch.gpu, result);
+  result.loads = std::move(grid.loads);
+  add_l2(grid.traffic, launch.gpu, result);
   FindingList findings;
   for (const RawFinding& raw : sampler.findings()) findings.add(raw);
   for (const RawFinding& raw : findings.take()) {
@@ -176,8 +198,8 @@ LaunchResult sample(LaunchContext& launch) {
   }
   result.sampled_blocks = sampler.blocks_run();
   result.work = sampler.work();
-  result.settled = {.ranges = stored_by(sampler), .of_grid = stored_by_grid(*grid, launch.memory)};
-  if (launch.places) result.places = places_of(*grid);
+  result.settled = {.ranges = stored_by(sampler), .of_grid = stored_by_grid(grid, launch.memory)};
+  if (launch.places) result.places = places_of(grid);
   if (launch.sectors) result.sectors = sectors_of(sampler);
   note_touched(launch, sampler, result);
   return result;

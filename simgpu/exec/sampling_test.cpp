@@ -19,6 +19,13 @@ Shape gemm(const char* kernel, int m, int n, int k) {
           .numbers = {m, n, k}};
 }
 
+/// All its tiles along x.
+Shape flat_gemm(const char* kernel, int m, int n, int k) {
+  Shape shape = gemm(kernel, m, n, k);
+  shape.grid = {shape.grid.x * shape.grid.y, 1, 1};
+  return shape;
+}
+
 TEST_P(KernelLaunch, OfStreamingKernels) {
   constexpr int kN = 1 << 22;
   for (const int n : {kN, kN - 12345}) {
@@ -67,6 +74,13 @@ TEST_P(KernelLaunch, OfProducts) {
   expect_told_from_samples(gemm("tiled_gemm", 4096, 128, 64));
   expect_told_from_samples(gemm("tiled_gemm", 100, 4096, 128));
   expect_told_from_samples(gemm("naive_gemm", 256, 512, 256));
+}
+
+TEST_P(KernelLaunch, OfProductsWhoseTilesAreNumberedByOneIndex) {
+  for (const char* kernel : {"flat_gemm_by_rows", "flat_gemm_by_columns"}) {
+    expect_told_from_samples(flat_gemm(kernel, 512, 768, 128));
+    expect_told_from_samples(flat_gemm(kernel, 500, 520, 136));
+  }
 }
 
 TEST_P(KernelLaunch, OfAMatrixTimesAVectorAndOfSums) {

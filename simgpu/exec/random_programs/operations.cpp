@@ -85,7 +85,7 @@ void add_integers(Table& table) {
   rrr("shr.u32", [](Bits a, Bits b, Bits) -> Bits { return b > 31 ? 0 : a >> b; });
   rrr("shr.s32", [](Bits a, Bits b, Bits) -> Bits { return raw(s32(a) >> std::min<Bits>(b, 31)); });
   rrr("div.u32", [](Bits a, Bits b, Bits) -> Bits { return b == 0 ? 0xFFFFFFFF : a / b; });
-  rrr("rem.u32", [](Bits a, Bits b, Bits) -> Bits { return b == 0 ? a : a % b; });
+  rrr("rem.u32", [](Bits a, Bits b, Bits) -> Bits { return b == 0 ? 0xFFFFFFFF : a % b; });
   table.push_back({"not.b32", 'r', "r", [](Bits a, Bits, Bits) -> Bits { return u32(~a); }});
   table.push_back({"popc.b32", 'r', "r", [](Bits a, Bits, Bits) -> Bits {
                      return static_cast<Bits>(std::popcount(u32(a)));

@@ -43,11 +43,13 @@ KERNEL naive_gemm(const float* a, const float* b, float* c, int m, int n, int k)
 
 constexpr int kTile = 16;
 
-KERNEL tiled_gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+/// Computes the tile of c at a row and a column of tiles.
+__device__ void multiply_tile(int tile_row, int tile_column, const float* a, const float* b,
+                              float* c, int m, int n, int k) {
   __shared__ float as[kTile][kTile], bs[kTile][kTile];
   const int tx = threadIdx.x, ty = threadIdx.y;
-  const int row = blockIdx.y * kTile + ty;
-  const int column = blockIdx.x * kTile + tx;
+  const int row = tile_row * kTile + ty;
+  const int column = tile_column * kTile + tx;
   float sum = 0;
   for (int t = 0; t < k; t += kTile) {
     as[ty][tx] = row < m && t + tx < k ? a[row * k + t + tx] : 0;
@@ -57,6 +59,22 @@ KERNEL tiled_gemm(const float* a, const float* b, float* c, int m, int n, int k)
     __syncthreads();
   }
   if (row < m && column < n) c[row * n + column] = sum;
+}
+
+KERNEL tiled_gemm(const float* a, const float* b, float* c, int m, int n, int k) {
+  multiply_tile(blockIdx.y, blockIdx.x, a, b, c, m, n, k);
+}
+
+/// Tiles in one row of blocks, those of a row of c side by side.
+KERNEL flat_gemm_by_rows(const float* a, const float* b, float* c, int m, int n, int k) {
+  const int columns = (n + kTile - 1) / kTile;
+  multiply_tile(blockIdx.x / columns, blockIdx.x % columns, a, b, c, m, n, k);
+}
+
+/// The same with those of a column of c side by side.
+KERNEL flat_gemm_by_columns(const float* a, const float* b, float* c, int m, int n, int k) {
+  const int rows = (m + kTile - 1) / kTile;
+  multiply_tile(blockIdx.x % rows, blockIdx.x / rows, a, b, c, m, n, k);
 }
 
 /// One block a row.

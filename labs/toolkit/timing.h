@@ -43,10 +43,10 @@ inline double time_ms(const std::function<void()>& work, int warmup = 1, int rep
   if (warmup < 0 || repeat < 1) {
     throw std::invalid_argument("time_ms needs warmup >= 0 and repeat >= 1");
   }
-  for (int i = 0; i < warmup; ++i) work();
   // One pair of events around all calls, so that nothing waits between them.
   Event start;
   Event stop;
+  for (int i = 0; i < warmup; ++i) work();
   start.record(stream);
   for (int i = 0; i < repeat; ++i) work();
   stop.record(stream);

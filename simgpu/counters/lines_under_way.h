@@ -44,11 +44,11 @@ class LinesUnderWay {
   /// L1 lacks these sectors of a line, one bit for each.
   void fetch(std::uint64_t line, std::uint32_t sectors, const Request& request) {
     Arrivals& place = arrivals_[place_of(line, bits_)];
-    if (place.line != line || place.block != block_) {
-      place = {line, block_, place.block == block_ ? place.askers : 0, {}};
+    if (place.line != low(line) || place.block != block_) {
+      place = {low(line), block_, place.block == block_ ? place.askers : 0, {}};
     }
-    for_each_of(sectors, place,
-                [&](std::uint64_t& time) { time = request.time + kCyclesBeyondL1; });
+    const std::uint32_t arrival = low(request.time + kCyclesBeyondL1);
+    for_each_of(sectors, place, [&](std::uint32_t& time) { time = arrival; });
     ask(line, request);
   }
 
@@ -56,20 +56,22 @@ class LinesUnderWay {
   /// this warp in the order of the simulation alone: then this one is the first.
   std::uint64_t wait_for(std::uint64_t line, std::uint32_t sectors, const Request& request) {
     Arrivals& place = arrivals_[place_of(line, bits_)];
-    if (place.line != line || place.block != block_) return 0;
-    std::uint64_t last = request.time;
-    for_each_of(sectors, place, [&](std::uint64_t& time) {
-      time = std::min(time, request.time + kCyclesBeyondL1);
-      last = std::max(last, time);
+    if (place.line != low(line) || place.block != block_) return 0;
+    std::int32_t longest = 0;
+    for_each_of(sectors, place, [&](std::uint32_t& time) {
+      const auto wait = static_cast<std::int32_t>(time - low(request.time));
+      const std::int32_t own = std::min(wait, static_cast<std::int32_t>(kCyclesBeyondL1));
+      time = low(request.time) + static_cast<std::uint32_t>(own);
+      longest = std::max(longest, own);
     });
-    return last - request.time;
+    return static_cast<std::uint64_t>(longest);
   }
 
   /// The warp waits for a line, which has been fetched, from now on.
   void ask(std::uint64_t line, const Request& request) {
     arrivals_[place_of(line, bits_)].askers |= bit_of(request.warp);
-    asked_[asked_place(line, request)] = {line, request.slots, request.number, block_,
-                                          request.warp};
+    asked_[asked_place(line, request)] = {low(line), low(request.slots), low(request.number),
+                                          block_and(request.warp)};
   }
 
   /// Whether an earlier request of the same warp waits, or waited, for the line.
@@ -78,24 +80,28 @@ class LinesUnderWay {
     const Arrivals& place = arrivals_[place_of(line, bits_)];
     if (place.block != block_ || (place.askers & bit_of(request.warp)) == 0) return false;
     const Asked& asked = asked_[asked_place(line, request)];
-    return asked.line == line && asked.block == block_ && asked.warp == request.warp &&
-           asked.request != request.number && request.slots - asked.slots < kLongestWait;
+    return asked.line == low(line) && asked.block_and_warp == block_and(request.warp) &&
+           asked.request != low(request.number) && low(request.slots - asked.slots) < kLongestWait;
   }
 
  private:
+  // Looked up by each load, in no order that a processor could foresee: the smaller, the quicker.
+  // Of numbers the low halves do: device memory has fewer than 2^32 lines, and what is compared of
+  // times, slots and requests lies close together.
   struct Arrivals {
-    std::uint64_t line = 0;
+    std::uint32_t line = 0;
     std::uint32_t block = 0;
     std::uint32_t askers = 0;  ///< warps of the block that have asked for a line of this place
-    std::array<std::uint64_t, kSectorsPerLine> time{};  ///< by sector
+    std::array<std::uint32_t, kSectorsPerLine> time{};  ///< by sector
   };
   struct Asked {
-    std::uint64_t line = 0;
-    std::uint64_t slots = 0;
-    std::uint64_t request = 0;
-    std::uint32_t block = 0;
-    std::uint16_t warp = 0;
+    std::uint32_t line = 0;
+    std::uint32_t slots = 0;
+    std::uint32_t request = 0;
+    std::uint32_t block_and_warp = 0;
   };
+  static std::uint32_t low(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
+  std::uint32_t block_and(std::uint16_t warp) const { return block_ * kWarpSize + warp; }
   template <class Visit>
   static void for_each_of(std::uint32_t sectors, Arrivals& place, const Visit& visit) {
     for (; sectors != 0; sectors &= sectors - 1) {

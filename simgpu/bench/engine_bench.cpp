@@ -9,7 +9,6 @@
 
 #include "simgpu/exec/engine.h"
 #include "simgpu/lower/lowered.h"
-#include "simgpu/native/native_kernels.h"
 #include "simgpu/ptx/parser.h"
 #include "specs/gpu_spec.h"
 
@@ -26,29 +25,18 @@ std::string read_file(const char* path) {
   return text.str();
 }
 
-/// Who runs the kernel: the interpreter, or native code that is compiled before the clock starts.
-enum class By { interpreter, native };
-
 /// What a run has besides its kernel.
 struct Settings {
-  By by = By::interpreter;
   bool checkers = false;
   unsigned workers = 1;
   bool sampled = false;
 };
-
-/// Compiled code of all benchmarks of this program.
-native::NativeKernels& native_kernels() {
-  static native::NativeKernels kernels({.waits = true});
-  return kernels;
-}
 
 EngineOptions options_of(const Settings& settings) {
   EngineOptions options;
   options.checkers = settings.checkers;
   options.workers = settings.workers;
   options.sampled = settings.sampled;
-  if (settings.by == By::native) options.native = &native_kernels();
   return options;
 }
 
@@ -90,9 +78,6 @@ void run_gemm(benchmark::State& state, const char* kernel, const Settings& setti
   request.resident_blocks = 216;
   request.l1_bytes_per_block = 64 << 10;
   const EngineOptions options = options_of(settings);
-  if (options.native != nullptr) {
-    options.native->ask(program->kernels.at(kernel), ~std::uint64_t{0});
-  }
   const gpu_spec::GpuSpec gpu = gpu_spec::load(SIMGPU_BENCH_GPU);
   std::uint64_t instructions = 0;
   std::uint64_t tensor_instructions = 0;
@@ -110,36 +95,18 @@ void run_gemm(benchmark::State& state, const char* kernel, const Settings& setti
       benchmark::Counter(static_cast<double>(tensor_instructions), benchmark::Counter::kIsRate);
 }
 
-constexpr Settings kInterpreted{};
-constexpr Settings kNative{.by = By::native};
+constexpr Settings kPlain{};
 constexpr Settings kChecked{.checkers = true};
 
-BENCHMARK_CAPTURE(run_gemm, tiled, "tiled_sgemm", kInterpreted)
-    ->Arg(256)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_gemm, tiled_native, "tiled_sgemm", kNative)
-    ->Arg(256)
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, tiled, "tiled_sgemm", kPlain)->Arg(256)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, tiled_checked, "tiled_sgemm", kChecked)
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, naive_checked, "naive_sgemm", kChecked)
     ->Arg(256)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_gemm, naive, "naive_sgemm", kInterpreted)
-    ->Arg(256)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_gemm, naive_native, "naive_sgemm", kNative)
-    ->Arg(256)
-    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(run_gemm, naive, "naive_sgemm", kPlain)->Arg(256)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, tiled_two_workers, "tiled_sgemm", {.workers = 2})
-    ->Arg(1024)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime()
-    ->MeasureProcessCPUTime()
-    ->Iterations(1);
-BENCHMARK_CAPTURE(run_gemm, tiled_two_workers_native, "tiled_sgemm",
-                  {.by = By::native, .workers = 2})
     ->Arg(1024)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()
@@ -153,10 +120,7 @@ BENCHMARK_CAPTURE(run_gemm, tiled_checked_two_workers, "tiled_sgemm",
     ->MeasureProcessCPUTime()
     ->Iterations(1);
 
-BENCHMARK_CAPTURE(run_gemm, mma, "mma_gemm", kInterpreted, kTensorBlock)
-    ->Arg(512)
-    ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_gemm, mma_native, "mma_gemm", kNative, kTensorBlock)
+BENCHMARK_CAPTURE(run_gemm, mma, "mma_gemm", kPlain, kTensorBlock)
     ->Arg(512)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, mma_checked, "mma_gemm", kChecked, kTensorBlock)
@@ -165,18 +129,10 @@ BENCHMARK_CAPTURE(run_gemm, mma_checked, "mma_gemm", kChecked, kTensorBlock)
 BENCHMARK_CAPTURE(run_gemm, wmma_checked, "wmma_gemm", kChecked, kTensorBlock)
     ->Arg(512)
     ->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(run_gemm, wmma, "wmma_gemm", kInterpreted, kTensorBlock)
+BENCHMARK_CAPTURE(run_gemm, wmma, "wmma_gemm", kPlain, kTensorBlock)
     ->Arg(512)
     ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(run_gemm, tiled_sampled, "tiled_sgemm", {.sampled = true})
-    ->Arg(1024)
-    ->Arg(4096)
-    ->Arg(8192)
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime()
-    ->Iterations(1);
-BENCHMARK_CAPTURE(run_gemm, tiled_sampled_native, "tiled_sgemm",
-                  {.by = By::native, .sampled = true})
     ->Arg(1024)
     ->Arg(4096)
     ->Arg(8192)
@@ -206,9 +162,6 @@ void run_flash(benchmark::State& state, const char* kernel, std::uint64_t d,
   request.resident_blocks = 216;
   request.l1_bytes_per_block = 16 << 10;
   const EngineOptions options = options_of(settings);
-  if (options.native != nullptr) {
-    options.native->ask(program->kernels.at(kernel), ~std::uint64_t{0});
-  }
   const gpu_spec::GpuSpec gpu = gpu_spec::load(SIMGPU_BENCH_GPU);
   std::uint64_t instructions = 0;
   for (auto _ : state) {
@@ -223,18 +176,11 @@ void run_flash(benchmark::State& state, const char* kernel, std::uint64_t d,
       benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);
 }
 
-BENCHMARK_CAPTURE(run_flash, d64, "flash64", 64U, kInterpreted)
+BENCHMARK_CAPTURE(run_flash, d64, "flash64", 64U, kPlain)
     ->Args({1024, 1})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);
 BENCHMARK_CAPTURE(run_flash, d64_two_workers, "flash64", 64U, {.workers = 2})
-    ->Args({1024, 4})
-    ->Unit(benchmark::kMillisecond)
-    ->UseRealTime()
-    ->MeasureProcessCPUTime()
-    ->Iterations(1);
-BENCHMARK_CAPTURE(run_flash, d64_two_workers_native, "flash64", 64U,
-                  {.by = By::native, .workers = 2})
     ->Args({1024, 4})
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime()

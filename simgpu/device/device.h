@@ -55,8 +55,6 @@ struct DeviceOptions {
   /// launch. 0: no limit.
   std::uint64_t host_call_limit = 0;
   std::uint64_t memory_limit = 0;  ///< bytes that may be allocated; 0: the GPU's memory
-  /// Who compiles kernels that run for long; nullptr: all are interpreted.
-  native::NativeKernels* native = nullptr;
   /// Who makes machine code of the PTX that is executed, for registers and occupancy; nullptr:
   /// these are estimated. Has to outlive the device.
   const machine_code::Assembler* assembler = nullptr;

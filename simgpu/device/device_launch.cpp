@@ -269,7 +269,6 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
                               .sectors = watches(message.stream) || memory_.shares_memory(),
                               .places = needs_places,
                               .sampled = options_.sampled,
-                              .native = options_.native,
                               .l2_memory = &l2_memory_};
   const std::vector<ByteRange> from_host = written_by_host();
   const std::vector<std::uint64_t> written_before = written_in_this_call();

@@ -13,7 +13,6 @@
 #include "simgpu/device/device.h"
 #include "simgpu/device/server.h"
 #include "simgpu/machine_code/assembler.h"
-#include "simgpu/native/native_kernels.h"
 #include "specs/gpu_spec.h"
 
 namespace {
@@ -48,7 +47,6 @@ int main(int argc, char** argv) {
   simgpu::machine_code::AssemblerOptions assembler;
   int control = -1;
   bool no_checkers = false;
-  bool no_native = false;
   app.add_option("--gpu", gpu, "GPU specification file")->required();
   app.add_option("--control-fd", control, "connected socket of the trusted side")->required();
   app.add_option("--workers", options.workers, "CPU threads, 0 for one per CPU");
@@ -66,7 +64,6 @@ int main(int argc, char** argv) {
   app.add_option("--memory-limit", options.memory_limit, "bytes a guest may allocate");
   app.add_flag("--no-checkers", no_checkers, "start with checkers off");
   app.add_flag("--sampled", options.sampled, "run as few blocks as predict counters and time");
-  app.add_flag("--no-native", no_native, "interpret all kernels, however long they run");
   app.add_option("--ptxas", assembler.command,
                  "ptxas and what runs it, a word each; without, registers are estimated")
       ->allow_extra_args(false);
@@ -78,8 +75,6 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   end_with_owner(control);
   try {
-    simgpu::native::NativeKernels native;
-    if (!no_native) options.native = &native;
     const simgpu::machine_code::Assembler machine_code(assembler);
     if (!assembler.command.empty()) options.assembler = &machine_code;
     simgpu::Device device(gpu_spec::load(gpu), options);

@@ -14,7 +14,6 @@
 #include "simgpu/exec/messages.h"
 #include "simgpu/exec/opcodes/opcode.h"
 #include "simgpu/exec/unwritten_registers.h"
-#include "simgpu/native/native_kernels.h"
 
 namespace simgpu {
 namespace {
@@ -182,22 +181,7 @@ void BlockRunner::forget_allocations() {
   }
 }
 
-/// Between two blocks, so that no warp is in the middle of one code.
-void BlockRunner::take_native_code() {
-  if (launch_.native == nullptr || native_) return;
-  native_ = launch_.native->code();
-  if (!native_) return;
-  segment_.shared = shared_.data();
-  segment_.shared_bytes = shared_bytes_;
-  segment_.counts = &memory_counts_;
-  segment_.guarded_threads = guarded_threads_.data();
-  segment_.shared_sites = shared_sites_.data();
-  native::set_callbacks(segment_);
-  for (Warp& warp : warps_) warp.code = native_->code();
-}
-
 void BlockRunner::start(std::uint64_t block) {
-  take_native_code();
   if (std::exchange(is_under_way_, true)) take_counts();  // of a block that has failed
   block_ = block;
   other_work_ += begin_work_;
@@ -443,9 +427,6 @@ bool BlockRunner::round() {
   polling_rounds_ = ran && polls ? polling_rounds_ + 1 : 0;
   if (tries && all_try_in_vain()) [[unlikely]]
     let_waiting_lanes_go(true);
-  if (!ran && launch_.native != nullptr && !native_) {
-    launch_.native->interpreted(instructions_ - began_at_);
-  }
   return ran;
 }
 

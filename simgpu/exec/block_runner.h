@@ -24,14 +24,8 @@
 #include "simgpu/exec/warp.h"
 #include "simgpu/lower/lowered.h"
 #include "simgpu/memory/device_memory.h"
-#include "simgpu/native/segment.h"
 
 namespace simgpu {
-
-namespace native {
-class NativeCode;
-class NativeLaunch;
-}  // namespace native
 
 /// Memory of fixed size, aligned for vector loads.
 class AlignedBytes {
@@ -82,8 +76,7 @@ struct LaunchContext {
   bool asks_take_turns = false;
   bool watches_values = false;  ///< BlockRunner::new_values() is wanted
   bool notes_stores = false;    ///< memory learns which allocations were stored to, and no others
-  native::NativeLaunch* native = nullptr;  ///< nullptr: all is interpreted
-  SectorCache* l2_memory = nullptr;        ///< as EngineOptions have it
+  SectorCache* l2_memory = nullptr;  ///< as EngineOptions have it
 };
 
 /// Bytes that a BlockRunner of the launch holds: registers, shared and local memory, call frames,
@@ -225,10 +218,6 @@ class BlockRunner {
   /// Work beside executing instructions, in their measure. @throws LaunchFailure over the budget
   void spend(std::uint64_t instructions, const Lowered* at, const Warp& warp);
 
-  /// The native code that warps run; only when they do.
-  const native::NativeCode* native() const { return native_.get(); }
-  native::Segment& segment() { return segment_; }
-
   /// A warp waits at a barrier; called by the barrier's handler.
   const Lowered* wait(Warp& warp, const Lowered* in, std::uint32_t barrier, std::uint32_t threads);
   /// The warp ends its turn, to go on at `next`; whether it does so to wait for others.
@@ -258,7 +247,6 @@ class BlockRunner {
                          std::string action = {}, std::string object = {}) const;
 
  private:
-  void take_native_code();
   void clear_local_variables() const;
   void weigh_block(const TrafficLog& log);
   void take_counts();
@@ -364,8 +352,6 @@ class BlockRunner {
   bool stuck_ = false;
   bool lanes_take_turns_ = false;  ///< some have had to go their own way
   std::string printed_;
-  std::shared_ptr<const native::NativeCode> native_;
-  native::Segment segment_;
 };
 
 }  // namespace simgpu

@@ -30,9 +30,6 @@ namespace simgpu {
 class Program;
 class KernelHeap;
 class SectorCache;
-namespace native {
-class NativeKernels;
-}
 
 /// Where the caller put each module-scope .global and .const variable, and each function of
 /// functions_with_address(): name -> device address.
@@ -109,8 +106,6 @@ struct EngineOptions {
   bool places = false;
   /// Where a few blocks tell what all do, run only those: right counters, incomplete memory.
   bool sampled = false;
-  /// Who compiles kernels that run for long; nullptr: nobody. Results do not depend on it.
-  native::NativeKernels* native = nullptr;
   /// L2Cache::storage() that launches one after the other use; nullptr: each gets its own, which
   /// takes longer than a short launch. Results do not depend on it.
   SectorCache* l2_memory = nullptr;

@@ -10,7 +10,6 @@
 
 #include "simgpu/exec/engine.h"
 #include "simgpu/exec/kernel_heap.h"
-#include "simgpu/exec/native_testing.h"
 #include "simgpu/ptx/parser.h"
 
 /// A device with the test kernels (testdata/kernels.cu), for tests that read as sentences.
@@ -53,7 +52,6 @@ class Device {
       symbols_[variable.name] = address;
     }
     program_ = lower(module, symbols_);
-    compile_for_tests(*program_);
   }
 
   static Device with_test_kernels() { return from_file(SIMGPU_TEST_PTX); }
@@ -107,13 +105,13 @@ class Device {
     gpu.clock_mhz = 1000;
     gpu.l2_bytes = 1 << 20;
     gpu.l1_bytes_per_sm = 128 << 10;
-    return execute_both(*program_, request, memory_, gpu,
-                        {.workers = launch.workers,
-                         .checkers = launch.checkers,
-                         .instruction_budget = launch.budget,
-                         .warp_limit_us = launch.warp_limit_us,
-                         .bounds_long_launches = launch.bounds,
-                         .secret = launch.secret});
+    return execute(*program_, request, memory_, gpu,
+                   {.workers = launch.workers,
+                    .checkers = launch.checkers,
+                    .instruction_budget = launch.budget,
+                    .warp_limit_us = launch.warp_limit_us,
+                    .bounds_long_launches = launch.bounds,
+                    .secret = launch.secret});
   }
 
   DeviceMemory& memory() { return memory_; }

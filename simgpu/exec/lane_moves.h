@@ -2,10 +2,10 @@
 
 #include <cstring>
 
-#include "simgpu/exec/lane_values.h"
+#include "simgpu/exec/lanes.h"
 
 /// Moves one element of each of 32 lanes between memory and a register, by how the lanes' addresses
-/// lie. Native code has these too, so that nothing of the engine is included here.
+/// lie.
 namespace simgpu {
 
 template <unsigned kBytes>
@@ -58,15 +58,6 @@ inline void write_consecutive(std::byte* first, const WordOf<T>* from) {
 #pragma GCC ivdep
   for (unsigned lane = 0; lane < kWarpSize; ++lane) {
     store_element<T>(first + lane * kStride, static_cast<T>(from[lane]));
-  }
-}
-
-/// Of lanes that store to one place, the highest wins.
-template <class T, class Word>
-inline void write_scattered(std::byte* first, const Word* relative, const WordOf<T>* from) {
-  for (unsigned lane = 0; lane < kWarpSize; ++lane) {
-    store_element<T>(first + static_cast<std::make_signed_t<Word>>(relative[lane]),
-                     static_cast<T>(from[lane]));
   }
 }
 

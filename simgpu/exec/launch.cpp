@@ -18,7 +18,6 @@
 #include "simgpu/exec/launch_budget.h"
 #include "simgpu/exec/sampled_run.h"
 #include "simgpu/exec/side_by_side.h"
-#include "simgpu/native/native_kernels.h"
 
 namespace simgpu {
 namespace {
@@ -274,9 +273,6 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
   }
   check_request(kernel, request);
 
-  std::optional<native::NativeLaunch> native;
-  // Watched, a kernel spends its time with the checkers, and native code gains nothing.
-  if (options.native != nullptr && !options.checkers) native.emplace(*options.native, kernel);
   const LaunchContext launch{
       .kernel = kernel,
       .request = request,
@@ -293,7 +289,6 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
       .bounds_by_blocks_alone = options.bounds_by_blocks_alone,
       .secret = options.secret,
       .notes_stores = options.sampled,
-      .native = native ? &*native : nullptr,
       .l2_memory = options.l2_memory};
   const bool cooperative = request.grid_workspace != 0;
   if (cooperative && request.grid.count() > blocks_that_fit(launch)) {
@@ -304,7 +299,6 @@ LaunchResult execute(const Program& program, const LaunchRequest& request, Devic
   if (options.sampled && !cooperative) {
     if (std::optional<LaunchResult> result = run_sampled(launch)) return std::move(*result);
   }
-  if (native) native->expect(request.grid.count());
   if (!options.sampled) memory.note_change_anywhere();
   try {
     if (options.bounds_long_launches) {

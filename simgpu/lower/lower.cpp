@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "simgpu/lower/builder.h"
-#include "simgpu/native/native_kernels.h"
 
 namespace simgpu {
 
@@ -27,7 +26,6 @@ std::shared_ptr<const Program> lower(const ptx::Module& module, const SymbolTabl
       kernel.info.unsupported.push_back("clusters of " + std::to_string(function.cluster_blocks) +
                                         " blocks (__cluster_dims__)");
     }
-    kernel.native = std::make_shared<native::KernelState>();
     instructions += builder.is_too_large() ? kMostInstructions : kernel.code.size();
     program->kernels.emplace(function.name, std::move(kernel));
   }

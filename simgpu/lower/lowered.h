@@ -14,10 +14,6 @@ namespace simgpu {
 
 struct Warp;
 struct Lowered;
-namespace native {
-struct KernelState;
-struct Segment;
-}  // namespace native
 
 /// Executes one instruction for the lanes in Warp::mask and returns the next one, or nullptr when
 /// the warp has to stop for now (barrier, end, used-up quantum); Warp::resume then says where it
@@ -47,7 +43,6 @@ struct Lowered {
   std::uint32_t site = 0;          ///< memory instructions: index of the access-pattern memory
   std::uint32_t block_slots = 0;   ///< issue slots of the machine, over the same as block_length
   std::uint32_t basic_block = 0;   ///< that it is in, counting from 0
-  std::uint32_t (*segment)(native::Segment&) = nullptr;  ///< native code that begins here
 };
 
 /// How an instruction enters the counts beyond its class.
@@ -143,8 +138,6 @@ struct LoweredKernel {
   bool uses_stack = false;                  ///< alloca
   std::uint32_t stack_pointer = 0;          ///< slot; bytes of the frames below the current one
   std::vector<std::string> refusals;        ///< what only stops a launch when it is reached
-
-  std::shared_ptr<native::KernelState> native;  ///< what is known of its native code
 };
 
 class Program {

@@ -30,8 +30,7 @@ constexpr std::uintmax_t kMostKept = std::uintmax_t{256} << 20;
 constexpr toolchain::Bounds kBounds{.processor_seconds = 60,
                                     .elapsed_seconds = 180,
                                     .memory_bytes = std::uint64_t{4} << 30,
-                                    .file_bytes = std::uint64_t{64} << 20,
-                                    .little_priority = false};
+                                    .file_bytes = std::uint64_t{64} << 20};
 /// As nvcc has it for code with -lineinfo. Line tables change no instruction.
 constexpr std::array kOptions{"-m64", "--generate-line-info"};
 constexpr int kCannotRun = 126;  // and 127: what runs ptxas could not

@@ -69,15 +69,14 @@ class LifeLine {
 
 constexpr int kLifeLine = 9;  // not among the first descriptors, which the pipe itself may have
 
-/// Who ends this process with SIGKILL ends no child of it, and a death signal would reach the
-/// compiler's driver and not the compiler proper. So a watcher in the command's process group ends
-/// the group. The first five words are the bounds and the folder.
+/// Who ends this process with SIGKILL ends no child of it, and a death signal would reach what runs
+/// the compiler and not the compiler itself. So a watcher in the command's process group ends the
+/// group. The first four words are the bounds and the folder.
 constexpr const char* kScript = R"(ulimit -t "$1" && ulimit -v "$2" && ulimit -f "$3" || exit 126
 cd "$4" || exit 126
-niceness=$5
-shift 5
+shift 4
 { read -r line <&9; kill -KILL 0; } &
-nice -n "$niceness" "$@" 9<&-
+"$@" 9<&-
 status=$?
 kill -KILL $!
 exit $status)";
@@ -96,8 +95,7 @@ std::vector<std::string> script_words(const Command& command) {
                                  std::to_string(bounds.processor_seconds),
                                  std::to_string(bounds.memory_bytes / kKibibyte),
                                  std::to_string(bounds.file_bytes / kFileUnit),
-                                 command.folder.empty() ? "." : command.folder.string(),
-                                 bounds.little_priority ? "10" : "0"};
+                                 command.folder.empty() ? "." : command.folder.string()};
   words.insert(words.end(), command.words.begin(), command.words.end());
   return words;
 }

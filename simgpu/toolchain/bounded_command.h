@@ -14,7 +14,6 @@ struct Bounds {
   unsigned elapsed_seconds = 60;
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  ///< address space of any one process
   std::uint64_t file_bytes = std::uint64_t{256} << 20;  ///< of any one file
-  bool little_priority = true;
 };
 
 /// A program of the toolchain, to be run without input.

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kMagic = 0x31'65'76'69'74'61'6e'73;  // "snative1"
+constexpr std::uint64_t kMagic = 0x31'63'75'70'67'6d'69'73;  // "simgpuc1"
 constexpr std::uint64_t kMostObjectBytes = std::uint64_t{64} << 20;
 
 /// In front of the key and the object.

@@ -11,9 +11,9 @@
 
 namespace simgpu::toolchain {
 
-/// What compilers made, on disk, in a folder that only its owner can change. It will run in this
-/// process, or decide what this process believes: a file that is not ours, that others may write
-/// to, or that is not whole counts as not there. Any number of processes may share a folder.
+/// What compilers made, on disk, in a folder that only its owner can change. It will decide what
+/// this process believes: a file that is not ours, that others may write to, or that is not whole
+/// counts as not there. Any number of processes may share a folder.
 class CodeCache {
  public:
   /// @param most_bytes the oldest files go when there are more

@@ -26,7 +26,7 @@ class Cache : public ::testing::Test {
   }
 
   fs::path folder_ =
-      fs::path(::testing::TempDir()) / ("code_cache_" + std::to_string(::getpid())) / "native";
+      fs::path(::testing::TempDir()) / ("code_cache_" + std::to_string(::getpid())) / "kept";
   CodeCache cache_{folder_};
 };
 

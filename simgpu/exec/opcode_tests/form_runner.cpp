@@ -3,7 +3,6 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "simgpu/exec/native_testing.h"
 #include "simgpu/exec/opcode_tests/kernel_text.h"
 #include "simgpu/ptx/parser.h"
 
@@ -31,9 +30,7 @@ std::uint64_t allocated(DeviceMemory& memory, std::uint64_t bytes, const char* l
 FormRunner::FormRunner(const Forms& forms)
     : program_(lower(ptx::parse(module_text(forms)), {})),
       memory_(std::uint64_t{1} << 30),
-      gpu_(gpu_spec::load(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml")) {
-  testing::compile_for_tests(*program_);
-}
+      gpu_(gpu_spec::load(std::string(ROOFLAB_SOURCE_DIR) + "/specs/gpus/a100.toml")) {}
 
 std::string FormRunner::refusal(std::size_t index) const {
   const KernelInfo* kernel = find_kernel(*program_, kernel_name(index));
@@ -63,7 +60,7 @@ std::vector<LaneResult> FormRunner::run(std::size_t index, const Form& form,
   request.grid = {(count + kThreadsPerBlock - 1) / kThreadsPerBlock, 1, 1};
   request.block = {kThreadsPerBlock, 1, 1};
   request.parameters = parameters;
-  const LaunchResult result = testing::execute_both(*program_, request, memory_, gpu_, {});
+  const LaunchResult result = execute(*program_, request, memory_, gpu_, {});
   if (result.status != LaunchStatus::ok) {
     throw std::runtime_error("the launch failed" + (result.findings.empty()
                                                         ? std::string()

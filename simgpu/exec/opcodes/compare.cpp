@@ -1,7 +1,6 @@
 #include "simgpu/arith/compare.h"
 
 #include "simgpu/exec/lanes.h"
-#include "simgpu/native/forms.h"
 
 /// setp, set, slct.
 namespace simgpu {
@@ -107,51 +106,43 @@ Handler pick_packed(Comparison comparison) {
   return nullptr;
 }
 
-template <class V, Comparison kComparison>
-Handler known_setp() {
-  using Number = typename V::Number;
-  if constexpr (!std::is_same_v<V, PlainValue<Number>>) return &setp<V, kComparison>;
-  return native::known_compare(&setp<V, kComparison>,
-                               native::spelling<&arith::compare<kComparison, Number>>());
-}
-
 template <class V>
 Handler pick(Comparison comparison) {
   using enum Comparison;
   switch (comparison) {
     case eq:
-      return known_setp<V, eq>();
+      return &setp<V, eq>;
     case ne:
-      return known_setp<V, ne>();
+      return &setp<V, ne>;
     case lt:
-      return known_setp<V, lt>();
+      return &setp<V, lt>;
     case le:
-      return known_setp<V, le>();
+      return &setp<V, le>;
     case gt:
-      return known_setp<V, gt>();
+      return &setp<V, gt>;
     case ge:
-      return known_setp<V, ge>();
+      return &setp<V, ge>;
     default:
       break;
   }
   if constexpr (std::is_floating_point_v<typename V::Number>) {
     switch (comparison) {
       case equ:
-        return known_setp<V, equ>();
+        return &setp<V, equ>;
       case neu:
-        return known_setp<V, neu>();
+        return &setp<V, neu>;
       case ltu:
-        return known_setp<V, ltu>();
+        return &setp<V, ltu>;
       case leu:
-        return known_setp<V, leu>();
+        return &setp<V, leu>;
       case gtu:
-        return known_setp<V, gtu>();
+        return &setp<V, gtu>;
       case geu:
-        return known_setp<V, geu>();
+        return &setp<V, geu>;
       case num:
-        return known_setp<V, num>();
+        return &setp<V, num>;
       case nan:
-        return known_setp<V, nan>();
+        return &setp<V, nan>;
       default:
         break;
     }

@@ -1,6 +1,5 @@
 #include "simgpu/arith/bits.h"
 #include "simgpu/exec/lanes.h"
-#include "simgpu/native/forms.h"
 
 /// and, or, xor, not on bits and on predicates; selp.
 namespace simgpu {
@@ -25,11 +24,11 @@ using Mask = std::uint32_t;
 
 template <Mask (*F)(Mask, Mask)>
 Implementation of_masks() {
-  return {native::known_masks(&masks<F>, 2, native::spelling<F>()), "p:pp"};
+  return {&masks<F>, "p:pp"};
 }
 template <Mask (*F)(Mask)>
 Implementation of_mask() {
-  return {native::known_masks(&mask<F>, 1, native::spelling<F>()), "p:p"};
+  return {&mask<F>, "p:p"};
 }
 
 template <class T>

@@ -4,7 +4,6 @@
 #include "simgpu/exec/flag_access.h"
 #include "simgpu/exec/opcodes/opcode.h"
 #include "simgpu/exec/opcodes/own_memory.h"
-#include "simgpu/native/forms.h"
 
 /// ld, st, ldu.
 namespace simgpu {
@@ -278,9 +277,7 @@ Handler handler_of(const AccessForm& form, bool kernel_parameter) {
     case ptx::Space::global:
       return pick<Global, kKind, kIsStrong>(form.bytes, form.vector);
     case ptx::Space::shared:
-      if (kIsStrong) return pick<Shared, kKind, kIsStrong>(form.bytes, form.vector);
-      return native::known_shared(pick<Shared, kKind>(form.bytes, form.vector), kKind, form.bytes,
-                                  form.vector);
+      return pick<Shared, kKind, kIsStrong>(form.bytes, form.vector);
     case ptx::Space::local:
       return pick<Local, kKind>(form.bytes, form.vector);
     case ptx::Space::constant:

@@ -85,16 +85,16 @@ void L2Cache::run_wave(std::span<const std::unique_ptr<TrafficLog>> wave) {
   while (more) {
     more = false;
     for (std::size_t i = 0; i < wave.size(); ++i) {
-      const std::vector<TrafficEntry>& entries = wave[i]->entries;
-      Place& at = places[i];
-      const std::size_t end = std::min(at.next + kTurn, entries.size());
-      for (; at.next < end; ++at.next) {
-        const TrafficEntry& entry = entries[at.next];
-        if (at.next + kFetchAhead < entries.size()) {
-          cache_.fetch(entries[at.next + kFetchAhead].sector() / kSectorsPerLine);
+      const std::span<const TrafficEntry> entries = wave[i]->entries;
+      const std::size_t begin = places[i].next;
+      const std::size_t end = std::min(begin + kTurn, entries.size());
+      for (std::size_t next = begin; next < end; ++next) {
+        if (next + kFetchAhead < entries.size()) {
+          cache_.fetch(first_line(entries[next + kFetchAhead]));
         }
-        if (is_request(entry.kind)) run(entry, at);
+        if (is_request(entries[next].kind)) run(entries[next], places[i].missed);
       }
+      places[i].next = end;
       more = more || end < entries.size();
     }
   }
@@ -103,10 +103,13 @@ void L2Cache::run_wave(std::span<const std::unique_ptr<TrafficLog>> wave) {
 void L2Cache::thin(const TrafficLog& log, ThinLog& thin) {
   thin.entries.clear();
   thin.turns.clear();
+  std::uint32_t pc = ~0U;
+  LoadCounts* loads = nullptr;  // of that instruction: mostly of the one before, too
   for (std::size_t i = 0; i < log.entries.size(); ++i) {
     const TrafficEntry& entry = log.entries[i];
     if (may_be_waited_for(entry.kind)) {
-      counts_of(loads_, entry.pc).at_l2 += last_line(entry) - first_line(entry) + 1;
+      if (std::exchange(pc, entry.pc) != entry.pc) loads = &counts_of(loads_, entry.pc);
+      loads->at_l2 += last_line(entry) - first_line(entry) + 1;
     }
     if (!is_request(entry.kind) || !any_simulated(entry)) continue;
     thin.entries.push_back(entry);
@@ -123,7 +126,7 @@ void L2Cache::run_wave(std::span<const ThinLog> wave) {
       const ThinLog& log = wave[i];
       Place& at = places[i];
       for (; at.next < log.entries.size() && log.turns[at.next] == turn; ++at.next) {
-        run(log.entries[at.next], at);
+        run(log.entries[at.next], at.missed);
       }
       more = more || at.next < log.entries.size();
     }
@@ -138,7 +141,8 @@ bool L2Cache::any_simulated(const TrafficEntry& entry) const {
   return false;
 }
 
-void L2Cache::run(const TrafficEntry& entry, Place& place) {
+/// @param missed whether DRAM has to serve what the request asked for before
+void L2Cache::run(const TrafficEntry& entry, bool& missed) {
   std::uint64_t misses = 0;  // lines
   std::uint64_t sector = entry.sector();
   std::uint32_t left = entry.count;
@@ -159,9 +163,9 @@ void L2Cache::run(const TrafficEntry& entry, Place& place) {
   }
   if (entry.opens != 0) {
     ++loads.at_l2;
-    place.missed = false;
+    missed = false;
   }
-  if (misses > 0 && !std::exchange(place.missed, true)) ++loads.from_dram;
+  if (misses > 0 && !std::exchange(missed, true)) ++loads.from_dram;
 }
 
 /// Whether DRAM has to serve it.

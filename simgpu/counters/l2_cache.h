@@ -68,10 +68,10 @@ class L2Cache {
   /// Where in a block's log the cache is.
   struct Place {
     std::size_t next = 0;
-    bool missed = false;  ///< the request that is being run
+    bool missed = false;  ///< the request that is being run, in part
   };
   bool any_simulated(const TrafficEntry& entry) const;
-  void run(const TrafficEntry& entry, Place& place);
+  void run(const TrafficEntry& entry, bool& missed);
   bool request(std::uint64_t line, std::uint32_t sectors, std::uint32_t words, std::uint32_t count,
                TrafficEntry::Kind kind);
 

@@ -1,7 +1,6 @@
 #include "simgpu/lower/control_state.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace simgpu {
 namespace {
@@ -28,8 +27,8 @@ class Finder {
         return;
       }
       changed_ = false;
-      for (const Pending& pending : code_ | std::views::reverse) {
-        if (decides_any(pending)) add_all_operands(pending);
+      for (auto pending = code_.rbegin(); pending != code_.rend(); ++pending) {
+        if (decides_any(*pending)) add_all_operands(*pending);
       }
     }
   }

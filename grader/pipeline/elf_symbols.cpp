@@ -177,7 +177,7 @@ std::vector<ObjectSymbol> object_symbols(const Sections& sections, std::uint64_t
       number = sections.image().at<Elf64_Word>(extended.sh_offset + i * sizeof(Elf64_Word));
     }
     symbols.push_back({budget.take(name_at(strings, symbol.st_name)), number, symbol.st_value,
-                       symbol.st_size, ELF64_ST_TYPE(symbol.st_info)});
+                       symbol.st_size, static_cast<unsigned>(ELF64_ST_TYPE(symbol.st_info))});
   }
   return symbols;
 }

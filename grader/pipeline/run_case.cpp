@@ -260,7 +260,7 @@ double CaseRunner::bytes_of(const CaseSpec& spec) const {
 
 /// The largest public case, and of those of its kind with at most half as many bytes the largest,
 /// so that a call of it is likely to go the same way.
-const CaseRunner::CalledAgain& CaseRunner::called_again() const {
+const CalledAgain& CaseRunner::called_again() const {
   if (called_again_) return *called_again_;
   std::vector<const CaseSpec*> open;
   for (const CaseSpec& spec : scene_.task().cases) {

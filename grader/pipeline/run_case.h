@@ -46,6 +46,14 @@ struct CaseRun {
   TensorBytes bytes;
 };
 
+/// The case that is called several times in one process, and the one that is called before it.
+struct CalledAgain {
+  const CaseSpec* largest = nullptr;  ///< of the task's own cases, as the other one; may be null
+  const CaseSpec* smaller = nullptr;
+  /// The one that is called again and again behind them; null where even that takes its time.
+  const CaseSpec* smallest = nullptr;
+};
+
 /// Runs and judges the cases of one task, one at a time.
 class CaseRunner {
  public:
@@ -59,13 +67,6 @@ class CaseRunner {
   CaseSeeds seeds_of(const std::string& draw) const;
   Problem problem_of(const CaseSpec& spec, const std::string& draw) const;
   RunRequest request_of(const Problem& problem, bool timed, const NumberedCase& numbered) const;
-  /// The case that is called several times in one process, and the one that is called before it.
-  struct CalledAgain {
-    const CaseSpec* largest = nullptr;  ///< of the task's own cases, as the other one; may be null
-    const CaseSpec* smaller = nullptr;
-    /// The one that is called again and again behind them; null where even that takes its time.
-    const CaseSpec* smallest = nullptr;
-  };
   bool is_called_again(const CaseSpec& spec) const;
   double bytes_of(const CaseSpec& spec) const;
   bool is_small(const CaseSpec& spec) const;

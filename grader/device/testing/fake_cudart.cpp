@@ -155,13 +155,12 @@ const char* cudaGetErrorName(cudaError_t error) {
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  *version = 13000;
+  *version = number("ROOFLAB_FAKE_CUDA_RUNTIME", 13000);
   return cudaSuccess;
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
-  const char* driver = std::getenv("ROOFLAB_FAKE_CUDA_DRIVER");
-  *version = driver == nullptr ? 13000 : std::atoi(driver);
+  *version = number("ROOFLAB_FAKE_CUDA_DRIVER", 13000);
   return cudaSuccess;
 }
 

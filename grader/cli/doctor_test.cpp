@@ -1,4 +1,4 @@
-// `grader doctor` on a machine with a real GPU, whose libraries are stand-ins.
+// `grader doctor` and `--device auto` on a machine with a real GPU, whose libraries are stand-ins.
 #include "grader/cli/cli_fixture.h"
 
 namespace rooflab {
@@ -45,6 +45,14 @@ TEST_F(DoctorTest, ShowsWhichStepFailedAndTheRemedy) {
             HasSubstr("--              cuda:0  kernel: the guest process cannot use the GPU: "
                       "cudaLibraryLoadData: cudaErrorNoKernelImageForDevice; add the GPU's"),
             Not(HasSubstr("cuda:0  events"))));
+}
+
+TEST_F(DoctorTest, AutoSaysInALineThatStaysWhyTheGpuIsNotUsed) {
+  write("toolkit/lib64/ROOFLAB_FAKE_CUDA_FAILS", "cudaMemPoolCreate=801");
+  EXPECT_THAT(run({"--part", "7", "--device", "auto"}).error,
+              HasSubstr("grader: no usable GPU (cudaMemPoolCreate failed with "
+                        "cudaErrorNotSupported; use NVIDIA's driver for Linux, 580 or later, on a "
+                        "GPU that is not a virtual one, or use --device sim): simulating one\n"));
 }
 
 }  // namespace

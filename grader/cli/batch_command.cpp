@@ -146,6 +146,7 @@ class DeviceChoice {
     if (!local && selector.starts_with("cuda")) return selector;
     DeviceOptions device = device_options(installation_, toolchain_, options_.sandbox);
     device.only_those = true;
+    tell_of_device(options_.device, device);
     const auto opened = open_device(selector, device);
     const std::string objection = objection_to_gpu(opened->gpu().id, course_.gpus);
     if (!objection.empty()) throw UsageError(objection);

@@ -267,6 +267,14 @@ TEST_F(CliGradeTest, JsonOnStdoutIsTheDocumentAndNothingElse) {
   EXPECT_EQ(document["tasks"][0].at("diagnostics")[0].at("code"), "RL0601");
 }
 
+TEST_F(CliGradeTest, AutoSaysWhyItSimulates) {
+  environment_["CUDA_VISIBLE_DEVICES"] = "";  // as on a machine without a GPU
+  const Ran ran = run({"--part", "1", "--task", "answers", "--device", "auto"});
+  EXPECT_THAT(ran.error, AllOf(StartsWith("grader: no usable GPU ("),
+                               EndsWith("use --device sim): simulating one\n")));
+  EXPECT_THAT(ran.out, HasSubstr("simulated A100"));
+}
+
 TEST_F(CliGradeTest, TheCommandsOfAStoryRepeatItsRunAsTheyStand) {
   const std::string starter = read_file(ROOFLAB_SOURCE_DIR "/starter/part1-metrics/counters.cpp");
   write("my work/part1-metrics/counters.cpp",

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "grader/cli/progress_line.h"
 #include "grader/device/sanitizer/checked_run.h"
 #include "grader/spec/course_spec.h"
 #include "grader/spec/part.h"
@@ -41,6 +42,11 @@ DeviceOptions device_options(const Installation& installation, const Toolchain& 
   options.course_libraries = libraries_of_course(installation);
   options.gpus = course_spec_or_none(installation.labs()).gpus;
   return options;
+}
+
+void tell_of_device(const std::string& selector, DeviceOptions& options) {
+  if (selector != "auto" && !shows_gpu(options.system)) return;
+  options.progress = [](const std::string& line) { ProgressLine::keep("grader: " + line); };
 }
 
 }  // namespace rooflab

@@ -1,5 +1,10 @@
-// `grader doctor` on a machine with a real GPU, whose libraries are stand-ins.
+// `grader doctor` and `--device auto` on a machine with a real GPU, whose libraries are stand-ins.
+#include <sys/file.h>
+
+#include <thread>
+
 #include "grader/cli/cli_fixture.h"
+#include "grader/posix/descriptor.h"
 
 namespace rooflab {
 namespace {
@@ -45,6 +50,40 @@ TEST_F(DoctorTest, ShowsWhichStepFailedAndTheRemedy) {
             HasSubstr("--              cuda:0  kernel: the guest process cannot use the GPU: "
                       "cudaLibraryLoadData: cudaErrorNoKernelImageForDevice; add the GPU's"),
             Not(HasSubstr("cuda:0  events"))));
+}
+
+/// Wherever gradings of all users keep it.
+std::vector<Descriptor> lock_the_gpu() {
+  std::vector<Descriptor> locks;
+  for (const char* folder : {"/run/lock", "/tmp"}) {
+    const std::string file = std::string(folder) + "/rooflab-gpu-0000:65:00.0.lock";
+    Descriptor lock(open(file.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0444));
+    if (lock.valid() && flock(lock.get(), LOCK_EX) == 0) locks.push_back(std::move(lock));
+  }
+  return locks;
+}
+
+TEST_F(DoctorTest, SaysThatItWaitsForAGrading) {
+  auto locks = lock_the_gpu();
+  const pid_t doctor = start({ROOFLAB_BINARY_DIR "/bin/grader", "doctor"});
+  ASSERT_GT(doctor, 0);
+  std::string said;
+  for (int i = 0; i < 500 && said.empty(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    said = read_file(folder_.path() / "stderr");
+  }
+  locks.clear();
+  EXPECT_EQ(said, "grader: waiting for GPU 0000:65:00.0, which another grading uses\n");
+  int status = 0;
+  EXPECT_EQ(waitpid(doctor, &status, 0), doctor);
+}
+
+TEST_F(DoctorTest, AutoSaysInALineThatStaysWhyTheGpuIsNotUsed) {
+  write("toolkit/lib64/ROOFLAB_FAKE_CUDA_FAILS", "cudaMemPoolCreate=801");
+  EXPECT_THAT(run({"--part", "7", "--device", "auto"}).error,
+              HasSubstr("grader: no usable GPU (cudaMemPoolCreate failed with "
+                        "cudaErrorNotSupported; use NVIDIA's driver for Linux, 580 or later, on a "
+                        "GPU that is not a virtual one, or use --device sim): simulating one\n"));
 }
 
 }  // namespace

@@ -47,7 +47,8 @@ class GradeCommand {
                  {.part = options.part,
                   .device = options.device,
                   .unlisted = options.any_gpu ? UnlistedGpu::allow : UnlistedGpu::warn,
-                  .sandbox = options.sandbox}) {
+                  .sandbox = options.sandbox,
+                  .tells_of_device = true}) {
     if (!grading_.warning().empty()) {
       std::cerr << "grader: these points may not be those of the class: " << grading_.warning()
                 << '\n';

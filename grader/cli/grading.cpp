@@ -15,6 +15,7 @@ std::unique_ptr<Device> open(const Installation& installation, const Toolchain& 
   DeviceOptions options = device_options(installation, toolchain, setup.sandbox);
   options.workers = setup.workers;
   options.only_those = setup.unlisted != UnlistedGpu::allow;
+  if (setup.tells_of_device) tell_of_device(setup.device, options);
   const std::string& device = setup.device;
   return open_device(device.empty() ? course_spec_or_none(installation.labs()).device : device,
                      options);

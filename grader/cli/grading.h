@@ -33,7 +33,8 @@ struct GradingSetup {
   std::string device = {};  ///< see open_device; empty: the course's
   UnlistedGpu unlisted = UnlistedGpu::refuse;
   bool sandbox = true;
-  unsigned workers = 0;  ///< threads of a simulated GPU; 0: one per CPU
+  unsigned workers = 0;          ///< threads of a simulated GPU; 0: one per CPU
+  bool tells_of_device = false;  ///< see tell_of_device
 };
 
 /// Everything that grading submissions of one part takes, put together once.

@@ -78,7 +78,8 @@ void show_opening(std::ostream& out, const DeviceStatus& device) {
 bool examine_devices(std::ostream& out, const Installation& installation,
                      const Toolchain& toolchain) {
   bool usable = false;
-  const DeviceOptions options = device_options(installation, toolchain, true);
+  DeviceOptions options = device_options(installation, toolchain, true);
+  tell_of_device("auto", options);  // of a GPU that somebody else's grading has just now
   for (const DeviceStatus& device : list_devices(options)) {
     usable = usable || device.usable;
     const bool unlisted = device.id.starts_with("sim:") &&

@@ -14,6 +14,11 @@ constexpr const char* kEraseLine = "\r\x1b[K";
 
 ProgressLine::ProgressLine() : terminal_(::isatty(STDERR_FILENO) == 1) {}
 
+void ProgressLine::keep(const std::string& text) {
+  const bool on_terminal = ::isatty(STDERR_FILENO) == 1;
+  std::cerr << (on_terminal ? kEraseLine : "") + text + '\n' << std::flush;
+}
+
 ProgressLine::~ProgressLine() { clear(); }
 
 void ProgressLine::show(const std::string& text) {

@@ -16,6 +16,8 @@ class ProgressLine {
   void show(const std::string& text);
   /// Leaves an empty line for what comes next.
   void clear();
+  /// A line that stays, terminal or not; in place of one that goes on.
+  static void keep(const std::string& text);
 
  private:
   bool terminal_;

@@ -136,6 +136,13 @@ std::unique_ptr<Device> open_device(const std::string& selector, const DeviceOpt
                     default_gpu(options) + " (grader doctor lists what there is)");
 }
 
+bool shows_gpu(const SystemFolders& system) {
+  std::error_code error;
+  return std::filesystem::exists(system.dev / "nvidiactl", error) ||
+         std::filesystem::exists(system.dev / "dxg", error) ||  // Windows' WSL
+         std::filesystem::exists(system.proc / "driver/nvidia", error);
+}
+
 std::string objection_to_gpu(const std::string& id, const std::vector<std::string>& gpus) {
   if (gpus.empty() || std::find(gpus.begin(), gpus.end(), id) != gpus.end()) return "";
   std::string names;

@@ -49,6 +49,10 @@ struct DeviceOptions {
 /// @throws DeviceError naming the reason and the remedy.
 std::unique_ptr<Device> open_device(const std::string& selector, const DeviceOptions& options);
 
+/// Whether the kernel shows a GPU of NVIDIA's, be it one that works or not. Where it does not,
+/// nobody wonders that one is simulated.
+bool shows_gpu(const SystemFolders& system);
+
 /// Why the course does not grade on a GPU, with the remedy; empty where it lists the GPU.
 /// @param id a file of specs/gpus
 std::string objection_to_gpu(const std::string& id, const std::vector<std::string>& gpus);

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "grader/spec/files.h"
+
 namespace rooflab {
 namespace {
 
@@ -100,6 +102,16 @@ TEST(OpenDeviceTest, AutoFallsBackToASimulatedGpuAndSaysSo) {
   with.progress = [&said](const std::string& line) { said = line; };
   EXPECT_EQ(open_device("auto", with)->id(), "sim:a100");
   EXPECT_THAT(said, HasSubstr("libcuda.so.1 not found"));
+}
+
+TEST(ShowsGpuTest, WhereTheKernelHasModulesOrNodesOfOne) {
+  for (const char* sign : {"dev/nvidiactl", "dev/dxg", "proc/driver/nvidia/version"}) {
+    const TemporaryFolder machine(std::filesystem::temp_directory_path());
+    const SystemFolders system = {machine.path() / "dev", machine.path() / "proc"};
+    EXPECT_FALSE(shows_gpu(system));
+    write_file_atomically(machine.path() / sign, "");
+    EXPECT_TRUE(shows_gpu(system)) << sign;
+  }
 }
 
 TEST(ListDevicesTest, TellsReasonAndRemedyApart) {

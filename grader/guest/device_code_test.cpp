@@ -52,14 +52,24 @@ TEST(ProofImageTest, IsMachineCodeForTheGpusOfTheCourseAndNoPtx) {
   EXPECT_THAT(code.ptx, ElementsAre());
 }
 
+/// Of the course's own code that is linked to submissions.
+void expect_code_for_all(const fs::path& object) {
+  const Code code = code_in(object);
+  EXPECT_THAT(code.machine, IsSupersetOf({75U, 80U, 86U, 89U, 90U})) << object;
+  EXPECT_THAT(code.ptx, Contains(75U)) << object;
+}
+
+const fs::path objects = fs::path(ROOFLAB_BINARY_DIR) / "lib/labs";
+
+TEST(AdaptersTest, HaveMachineCodeForThemBesideThePtxOfSimulatedGpus) {
+  expect_code_for_all(objects / "part1-metrics/benchmark.o");  // the one with a kernel
+}
+
 TEST(ToolkitTest, HasMachineCodeForThemBesideThePtxOfSimulatedGpus) {
   std::size_t kernels = 0;
-  for (const auto& entry :
-       fs::directory_iterator(fs::path(ROOFLAB_BINARY_DIR) / "lib/labs/toolkit")) {
+  for (const auto& entry : fs::directory_iterator(objects / "toolkit")) {
     if (!entry.path().string().ends_with(".cu.o")) continue;
-    const Code code = code_in(entry.path());
-    EXPECT_THAT(code.machine, IsSupersetOf({75U, 80U, 86U, 89U, 90U})) << entry.path();
-    EXPECT_THAT(code.ptx, Contains(75U)) << entry.path();
+    expect_code_for_all(entry.path());
     ++kernels;
   }
   EXPECT_GE(kernels, 4U);

@@ -2,11 +2,14 @@
 
 import importlib.machinery
 import importlib.util
+import os
 import pathlib
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -57,6 +60,32 @@ class PackTest(unittest.TestCase):
         found = gpu_tests.FETCHED.findall(text)
         self.assertEqual(len(found), text.count("  rooflab_fetch("))
         self.assertLessEqual(set(gpu_tests.LEFT_OUT), {name for name, _, _ in found})
+
+    def packed(self, bytes_each):
+        """What is in an archive of libraries that are so large, or the refusal."""
+        def fetch(name, _address, _commit, folder):
+            folder.mkdir(parents=True)
+            (folder / f"{name}.c").write_bytes(os.urandom(bytes_each))
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.multiple(
+                gpu_tests, fetch_source=fetch, tracked_files=lambda: ["scripts/gpu_tests"], MOST_BYTES=1 << 20):
+            archive = pathlib.Path(folder) / "pack.tar.xz"
+            try:
+                gpu_tests.pack(archive)
+            except SystemExit as refusal:
+                return str(refusal), list(pathlib.Path(folder).iterdir())
+            with tarfile.open(archive) as packed:
+                return set(packed.getnames()), [path.name for path in pathlib.Path(folder).iterdir()]
+
+    def test_puts_libraries_where_a_build_looks_for_them(self):
+        names, files = self.packed(100)
+        self.assertLessEqual({"rooflab/scripts/gpu_tests", "rooflab/third_party/fmt/fmt.c",
+                              "rooflab/third_party/openblas/openblas.c"}, names)
+        self.assertEqual(files, ["pack.tar.xz"])
+
+    def test_leaves_nothing_of_an_archive_that_is_too_large_to_send(self):
+        refusal, files = self.packed(1 << 20)
+        self.assertIn("more than 1", refusal)
+        self.assertEqual(files, [])
 
 
 if __name__ == "__main__":

@@ -63,6 +63,10 @@ def listed_by_ctest(build):
     return found
 
 
+class NoStep(Exception):
+    """No step has a name like that."""
+
+
 class Plan:
     """The steps for a build and a folder of results; with `rehearse`, on simulated GPUs."""
 
@@ -138,6 +142,14 @@ class Plan:
         for number in range(2, 6):
             yield self.part(number, 900)
 
+    def matching(self, expression):
+        """Those steps whose names match. @throws NoStep"""
+        steps = list(self.steps())
+        found = [step for step in steps if re.search(expression, step.name)]
+        if not found:
+            raise NoStep(f"no step matches {expression!r}; there are {', '.join(step.name for step in steps)}")
+        return found
+
     def compare_part1(self):
         text, good = compare_runs.compare(self.results / "part1-first" / "solution-part1.json",
                                           self.results / "part1-second" / "solution-part1.json")
@@ -183,21 +195,30 @@ class Record:
 
 
 def run(arguments, say):
-    """The whole run. @return the exit code: 0 where all that was begun passed, 128 and the signal's number after one"""
+    """The whole run, or the steps that --only names.
+
+    @return the exit code: 0 where all that was begun passed, 128 and the signal's number after one
+    @throws NoStep
+    """
     build, folder = arguments.build.resolve(), arguments.results.resolve()
     archive = (arguments.archive or folder / "rooflab-gpu-results.tar.xz").resolve()
     kept = folder / "kept"
+
+    def steps():
+        return Plan(build, kept / "results", arguments.rehearse).matching(arguments.only or "")
+    steps()  # a wrong name is told before anything is removed or built
     if kept.exists():
         shutil.rmtree(kept)
     (kept / "results").mkdir(parents=True)
-    say(f"{arguments.minutes:g} minutes{' of rehearsal, with ' + SIMULATED if arguments.rehearse else ''}; "
+    minutes = arguments.minutes or 30
+    say(f"{minutes:g} minutes{' of rehearsal, with ' + SIMULATED if arguments.rehearse else ''}; "
         f"whatever happens, {archive} holds what was seen")
     record = Record(folder, archive, arguments.rehearse)
-    runner = Runner(kept / "logs", 60 * arguments.minutes, record.save, say)
+    runner = Runner(kept / "logs", 60 * minutes, record.save, say)
     runner.take_signals()
     if not (arguments.no_build or arguments.rehearse or (build / TABLE).exists()):
         runner.run([build_step(build, arguments.jobs)])
-    runner.run(list(Plan(build, kept / "results", arguments.rehearse).steps()))
+    runner.run(steps())  # now that the build has its tests
     record.final = True
     record.save(runner)
     say = runner.say

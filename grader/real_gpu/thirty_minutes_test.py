@@ -64,6 +64,22 @@ class RehearsalTest(unittest.TestCase):
         self.assertNotIn("cuda:0", json.dumps(summary))
         self.assertNotIn(str(ROOT), json.dumps(summary["steps"]))
 
+    def test_one_test_alone_is_rehearsed_where_a_person_names_it(self):
+        done = subprocess.run([sys.executable, ROOT / "scripts" / "gpu_tests", "--rehearse", "--only", "^doctor$", "--build", BUILD,
+                               "--results", self.folder], text=True, check=False, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, timeout=90)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        steps = summary_in(self.folder / "rooflab-gpu-results.tar.xz")["steps"]
+        self.assertEqual([(step["name"], step["outcome"]) for step in steps], [("doctor", "passed")])
+
+    def test_an_option_of_that_run_is_refused_where_it_would_say_nothing(self):
+        for words in (["--only", "gpu.device", "--no-build"], ["--minutes", "5"], ["--archive", "x"],
+                      ["--rehearse", "--only", "no such step"]):
+            done = subprocess.run([sys.executable, ROOT / "scripts" / "gpu_tests", *words, "--build", BUILD, "--results",
+                                   self.folder], capture_output=True, text=True, check=False, timeout=90)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertRegex(done.stderr, "--thirty-minutes|no step")
+
     @unittest.skipUnless(WHOLE, "takes half an hour")
     def test_gets_through_all_of_it(self):
         outcomes, _, done = self.rehearse(60, 3900)

@@ -5,13 +5,18 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 
 #include "grader/sandbox/process_tree.h"
+#include "grader/sandbox/sandbox.h"
 
 namespace rooflab {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// A mapping as smaps shows it, with so much of it resident.
 std::string mapping(const std::string& name, int resident_kb,
@@ -68,6 +73,48 @@ TEST(DriverMemoryTest, IsNothingInTextThatIsNone) {
 
 TEST(DriverMemoryTest, OfAProcessThatUsesNoGpuIsNothing) {
   EXPECT_EQ(driver_memory_of({getpid(), 0, -1}), 0U);
+}
+
+/// A file of 256 MiB, whose pages are in memory on our own account: a program's control group would
+/// take them away from it before it has too many.
+class CachedFile {
+ public:
+  CachedFile() {
+    constexpr std::size_t kBlock = 1U << 20;
+    std::ofstream(path_).flush();
+    fs::resize_file(path_, 256 * kBlock);
+    std::string block(kBlock, ' ');
+    for (std::ifstream file(path_); file.read(block.data(), kBlock);) {
+    }
+  }
+  ~CachedFile() { fs::remove(path_); }
+  const fs::path& path() const { return path_; }
+
+ private:
+  const fs::path path_ =
+      fs::path(ROOFLAB_BINARY_DIR) / "tests" / ("driver-memory-" + std::to_string(getpid()));
+};
+
+/// Runs a program that maps all of the device `node`, with that file in its place.
+SandboxOutcome run_mapping(const std::string& node) {
+  const CachedFile file;
+  const fs::path program = fs::path(ROOFLAB_BINARY_DIR) / "tests" / "hostile_program";
+  SandboxRequest request;
+  request.argv = {bubblewrap_program(), "--bind", "/", "/"};
+  request.argv.insert(request.argv.end(), {"--dev", "/dev", "--ro-bind", file.path(), node});
+  request.argv.insert(request.argv.end(), {"--", program, "map", "-", node});
+  request.enabled = false;  // it is a sandbox itself
+  request.limits.memory_bytes = 128U << 20;
+  request.limits.wall_s = 10;
+  return run_sandboxed(request);
+}
+
+TEST(DriverMemoryTest, CountsForTheLimitOfAProgram) {
+  if (active_layers().front() != "bubblewrap") GTEST_SKIP() << "nothing makes nodes here";
+  EXPECT_EQ(run_mapping("/dev/nvidia-uvm").limit, LimitHit::memory);
+  const SandboxOutcome of_gpu = run_mapping("/dev/nvidia0");
+  EXPECT_EQ(of_gpu.limit, LimitHit::none);
+  EXPECT_EQ(of_gpu.exit_code, 0) << of_gpu.output;
 }
 
 // Pages that a driver inserts are counted as those of files are: without that, nobody would look.

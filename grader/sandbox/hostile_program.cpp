@@ -156,6 +156,18 @@ int shared_memory() {
   return 0;
 }
 
+// Pages of a device's node or of a file, as a driver maps its memory.
+int map(const std::string& path) {
+  constexpr std::size_t kBytes = 256UL << 20;
+  const int file = open(path.c_str(), O_RDONLY);
+  auto* bytes =
+      static_cast<const volatile char*>(mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, file, 0));
+  if (bytes == MAP_FAILED) return 1;
+  for (std::size_t at = 0; at < kBytes; at += 4096) static_cast<void>(bytes[at]);
+  usleep(500'000);
+  return 0;
+}
+
 int removed_files() {
   const std::string name = std::string(std::getenv("TMPDIR")) + "/removed";
   for (int i = 0; i < 8; ++i) {
@@ -374,6 +386,9 @@ int main(int count, char** arguments) {
   }
   if (deed == "read") {
     return read_file(argument);
+  }
+  if (deed == "map") {
+    return map(argument);
   }
   if (deed == "change_file") {
     return change_file(argument);

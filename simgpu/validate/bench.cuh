@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace validate {
@@ -15,6 +16,18 @@ inline void check(cudaError_t error, const char* what) {
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "validate_kernels: %s: %s\n", what, cudaGetErrorString(error));
   std::exit(1);
+}
+
+/// Numbers from 0 to 1 without a pattern. Where all are the same, few bits change, a GPU needs less
+/// power, and its clock is higher than a program's data allow.
+template <typename T>
+__global__ void fill_without_pattern(T* data, long count) {
+  const long step = static_cast<long>(gridDim.x) * blockDim.x;
+  for (long i = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) {
+    unsigned bits = static_cast<unsigned>(i) * 2654435761U;
+    bits = (bits ^ bits >> 15) * 2246822519U;
+    data[i] = static_cast<T>(static_cast<float>(bits >> 8) / (1 << 24));
+  }
 }
 
 /// Device memory, launches and cuBLAS for one case; counts the launches.
@@ -29,8 +42,8 @@ class Bench {
   T* allocate(long count) {
     void* buffer = nullptr;
     check(cudaMalloc(&buffer, count * sizeof(T)), "cudaMalloc");
-    if (filled) check(cudaMemset(buffer, 0x3c, count * sizeof(T)), "cudaMemset");
     buffers_.push_back(buffer);
+    if (filled) fill(static_cast<T*>(buffer), count);
     return static_cast<T*>(buffer);
   }
 
@@ -55,6 +68,16 @@ class Bench {
   bool filled = false;  ///< memory holds small numbers; else whatever was there
 
  private:
+  template <typename T>
+  void fill(T* data, long count) {
+    if constexpr (std::is_integral_v<T>) {
+      check(cudaMemset(data, 0x3c, count * sizeof(T)), "cudaMemset");
+    } else {
+      fill_without_pattern<<<1024, 256>>>(data, count);
+      check(cudaGetLastError(), "fill");
+    }
+  }
+
   std::vector<void*> buffers_;
   cublasHandle_t blas_ = nullptr;
 };

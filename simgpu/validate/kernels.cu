@@ -35,15 +35,50 @@ int run(const std::vector<Case>& cases, int argc, char** argv) {
   return 0;
 }
 
-/// Microseconds of one call, `repeats` times, each between two events of its own.
-std::vector<double> times_of(const Case& known, long size, int repeats) {
+/// Cycles and nanoseconds of a while in which nothing is done.
+__global__ void wait_a_while(long long* cycles, unsigned long long* nanoseconds) {
+  constexpr unsigned long long kWhile = 200'000;
+  const auto now = [] {
+    unsigned long long time;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(time));
+    return time;
+  };
+  const unsigned long long start = now();
+  const long long first = clock64();
+  while (now() - start < kWhile) {
+  }
+  *cycles = clock64() - first;
+  *nanoseconds = now() - start;
+}
+
+/// The clock of the SMs as it is just now, which may be lower than the highest one.
+double sm_mhz_now() {
+  struct Counts {
+    long long cycles;
+    unsigned long long nanoseconds;
+  };
+  Bench bench;
+  auto* counts = reinterpret_cast<Counts*>(bench.allocate<char>(sizeof(Counts)));
+  wait_a_while<<<1, 1>>>(&counts->cycles, &counts->nanoseconds);
+  Counts counted{};
+  check(cudaMemcpy(&counted, counts, sizeof counted, cudaMemcpyDeviceToHost), "clock");
+  return 1e3 * static_cast<double>(counted.cycles) / static_cast<double>(counted.nanoseconds);
+}
+
+struct Timed {
+  std::vector<double> times_us;  ///< of one call, each between two events of its own, sorted
+  double sm_mhz = 0;             ///< right after them
+};
+
+Timed time(const Case& known, long size, int repeats) {
   Bench bench;
   bench.filled = true;
   const std::function<void()> call = known.prepare(bench, size);
   cudaEvent_t start, stop;
   check(cudaEventCreate(&start), "event");
   check(cudaEventCreate(&stop), "event");
-  std::vector<double> times;
+  Timed timed;
+  std::vector<double>& times = timed.times_us;
   for (int i = 0; i < repeats + 3; ++i) {
     check(cudaEventRecord(start), "event");
     call();
@@ -53,10 +88,11 @@ std::vector<double> times_of(const Case& known, long size, int repeats) {
     check(cudaEventElapsedTime(&milliseconds, start, stop), "event");
     if (i >= 3) times.push_back(1e3 * milliseconds);  // the first few warm up
   }
+  timed.sm_mhz = sm_mhz_now();
   cudaEventDestroy(start);
   cudaEventDestroy(stop);
   std::sort(times.begin(), times.end());
-  return times;
+  return timed;
 }
 
 int measure(const std::vector<Case>& cases, const char* file, int repeats) {
@@ -79,17 +115,17 @@ int measure(const std::vector<Case>& cases, const char* file, int repeats) {
   std::fprintf(out,
                "# Written by validate_kernels measure. gpu is a file of specs/gpus: fill it in.\n"
                "gpu = \"\"\n\n[source]\ntitle = \"validate_kernels\"\nseen = %s\n\n"
-               "[machine]\nname = \"%s\"\ndriver_api = %d\nsm_mhz = %d\nmemory_mhz = %d\n",
+               "[machine]\nname = \"%s\"\ndriver_api = %d\nmost_sm_mhz = %d\nmemory_mhz = %d\n",
                date, device.name, driver, sm_khz / 1000, memory_khz / 1000);
   for (const Case& known : cases) {
     for (const long size : known.sizes) {
-      const std::vector<double> times = times_of(known, size, repeats);
+      const auto [times, sm_mhz] = time(known, size, repeats);
       const std::size_t count = times.size();
       std::fprintf(out,
                    "\n[[measurement]]\nkernel = \"%s\"\nsize = %ld\ntime_us = %.3f\n"
-                   "spread_us = %.3f\nrepeats = %d\n",
+                   "spread_us = %.3f\nrepeats = %d\nsm_mhz = %.0f\n",
                    known.name.c_str(), size, times[count / 2],
-                   (times[3 * count / 4] - times[count / 4]) / 2, repeats);
+                   (times[3 * count / 4] - times[count / 4]) / 2, repeats, sm_mhz);
     }
   }
   return std::fclose(out) == 0 ? 0 : 1;

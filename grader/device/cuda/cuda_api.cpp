@@ -176,6 +176,13 @@ std::string CudaApi::versions() const {
   return "supports CUDA " + version_text(driver) + ", and the toolkit is " + version_text(runtime);
 }
 
+bool CudaApi::loads_ptx() const {
+  int driver = 0, runtime = 0;
+  check(driver_get_version_(&driver), "cudaDriverGetVersion");
+  check(runtime_get_version_(&runtime), "cudaRuntimeGetVersion");
+  return driver >= runtime;
+}
+
 void CudaApi::throw_driver_too_old() const {
   int driver = 0, runtime = 0;
   check(driver_get_version_(&driver), "cudaDriverGetVersion");

@@ -42,6 +42,9 @@ class CudaApi {
   int device_count() const;
   /// "supports CUDA 13.0, the toolkit is 13.0".
   std::string versions() const;
+  /// Whether the driver loads PTX that the toolkit makes now. One that is older runs its machine
+  /// code alone.
+  bool loads_ptx() const;
   /// The library that was loaded as the driver, wherever the loader found it; empty when unknown.
   std::filesystem::path driver_file() const;
   Description describe(int device) const;

@@ -28,6 +28,20 @@ GuestNeeds needs_of(const RunRequest& request, const Placement& placement) {
           .memory = placement.descriptor()};
 }
 
+/// Loads what the task needs before a student's code does.
+/// @throws DeviceError, also where it would make what the driver does not load
+void load_libraries(const CudaApi& api, GuestProcess& guest,
+                    const std::vector<std::string>& libraries) {
+  const bool makes_ptx = std::ranges::find(libraries, "nvrtc") != libraries.end();
+  if (makes_ptx && !api.loads_ptx()) {
+    throw DeviceError("what this task compiles by NVRTC cannot be loaded: the driver " +
+                      api.versions() +
+                      "; install a driver that is as new as the CUDA toolkit, or a toolkit that is "
+                      "as old, or use --device sim");
+  }
+  load_in_guest(guest, libraries);
+}
+
 RunOutcome run_once(const std::shared_ptr<const CudaApi>& api, const DeviceOptions& options,
                     const RunRequest& request, const OpenedGpu& gpu, const ClockWatch& watch) {
   api->use(gpu.index);
@@ -39,7 +53,7 @@ RunOutcome run_once(const std::shared_ptr<const CudaApi>& api, const DeviceOptio
   GuestProcess guest(setup);
   const Call call = placement.call(request);
   guest.prepare(call);
-  load_in_guest(guest, request.libraries);
+  load_libraries(*api, guest, request.libraries);
   std::optional<Reply> reply;
   if (request.timed) {
     GuestProcess bystander(setup);

@@ -13,6 +13,7 @@
 
 #include "grader/device/cuda/cuda_device.h"
 #include "grader/device/testing/scaling.h"
+#include "grader/spec/files.h"
 #include "grader/spec/median.h"
 
 namespace rooflab {
@@ -24,8 +25,18 @@ using End = RunOutcome::End;
 /// Timed runs on the stand-in, whose settings are undone at the end.
 class FairTimeTest : public testing::Test {
  protected:
+  FairTimeTest() {
+    for (const char* library : {"libcuda.so.1", "libcudart.so.13", "libnvidia-ml.so.1"}) {
+      fs::copy_file(fs::path(ROOFLAB_BINARY_DIR) / "tests" / "fake_cuda" / library,
+                    libraries_ / library);
+    }
+  }
   ~FairTimeTest() override {
     for (const std::string& name : set_) unsetenv(name.c_str());
+  }
+  /// For guests, too, which have an environment of their own.
+  void set_for_all(const std::string& name, const std::string& value) const {
+    write_file_atomically(libraries_ / name, value);
   }
   void set(const std::string& name, const std::string& value) {
     setenv(name.c_str(), value.c_str(), 1);
@@ -33,8 +44,7 @@ class FairTimeTest : public testing::Test {
   }
   RunOutcome run(const std::string& entry, double time_limit_s = 20) {
     DeviceOptions options = test_options();
-    options.cuda_libraries = fs::path(ROOFLAB_BINARY_DIR) / "tests" / "fake_cuda";
-    options.gpu_locks = options.cuda_libraries;
+    options.cuda_libraries = options.gpu_locks = libraries_;
     options.sandbox = sandboxed_;
     CudaDevice device(0, options);
     RunRequest request = request_of(problem_, entry, "libhost_tasks.so",
@@ -44,6 +54,11 @@ class FairTimeTest : public testing::Test {
   }
 
   const Problem problem_ = scaling_problem();
+  const TemporaryFolder folder_{fs::path(ROOFLAB_BINARY_DIR) / "tests"};
+  const fs::path libraries_ = [this] {  // open to guests, as the folder itself is not
+    fs::create_directories(folder_.path() / "lib64");
+    return fs::canonical(folder_.path() / "lib64");
+  }();
   std::vector<std::string> set_;
   bool sandboxed_ = true;
 };
@@ -78,6 +93,21 @@ TEST_F(FairTimeTest, WithoutASandboxSignalsDoTheSame) {
   const RunOutcome awake = run("works_ahead_and_wakes_itself");
   ASSERT_EQ(awake.end, End::returned) << awake.detail;
   EXPECT_TRUE(median_us(awake) >= 9'000 || awake.sampling->not_still > 0);
+}
+
+TEST_F(FairTimeTest, WorkThatEndsBeforeAnybodyElseGetsToTheGpuCountsThoughTheReplyCameFirst) {
+  const RunOutcome outcome = run("replies_while_it_has_the_gpu");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  expect_scaled(outcome);
+  EXPECT_EQ(outcome.sampling->contradicted, static_cast<int>(outcome.samples_us.size()));
+  EXPECT_GE(median_us(outcome), 5'000) << "of 10 ms; its events say 5 us";
+}
+
+TEST_F(FairTimeTest, AGpuThatIsSlowToTurnToAGuestCostsItNothing) {
+  set_for_all("ROOFLAB_FAKE_CUDA_CHANGE_MS", "5");
+  const RunOutcome outcome = run("scale_on_host");
+  ASSERT_EQ(outcome.end, End::returned) << outcome.detail;
+  EXPECT_LT(median_us(outcome), 2'500) << "a call that does nothing takes 5 ms as well";
 }
 
 TEST_F(FairTimeTest, AnHonestCallIsDisturbedByNothing) {

@@ -18,12 +18,13 @@ struct RepeatRule {
 bool enough(const std::vector<double>& samples_us, std::chrono::duration<double> spent,
             const RepeatRule& rule);
 
-/// One call, by the guest's events and by our own clock, from the request to the reply.
+/// One call, by the guest's events and by our own clock, from the request until its outputs are
+/// ours.
 struct ClockedCall {
   double event_us = 0;
   double wall_us = 0;
   /// What our clock shows of a call beside what its events do: the request and the reply, waking
-  /// up, and the GPU's change from our context to the guest's.
+  /// up, the GPU's change from our context to the guest's and back, and the copies of its outputs.
   double round_trip_us = 0;
 };
 

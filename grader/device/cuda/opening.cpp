@@ -131,7 +131,11 @@ class Proof {
 
   std::string load_libraries() {
     load_in_guest(*guest_, options_.course_libraries);
-    return fmt::format("{}", fmt::join(options_.course_libraries, ", "));
+    std::vector<std::string> names = options_.course_libraries;
+    for (std::string& name : names) {
+      if (name == "nvrtc" && !api_->loads_ptx()) name += ", whose PTX this driver does not load";
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
   }
 
  private:

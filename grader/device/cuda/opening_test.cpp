@@ -1,6 +1,7 @@
 // What an opening proves, against stand-ins for NVIDIA's libraries that break one thing each.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -94,6 +95,7 @@ class OpeningTest : public testing::Test {
     fs::create_directories(folder_.path() / "lib64");
     return fs::canonical(folder_.path() / "lib64");
   }();
+  const Problem problem_ = scaling_problem();
   DeviceOptions options_;
   std::vector<OpeningStep> steps_;
   std::vector<std::string> told_;
@@ -169,6 +171,14 @@ TEST_F(OpeningTest, AGuestGetsTheNodesOfItsOwnGpuAlone) {
   EXPECT_EQ(steps_.at(4).text, "uses the GPU by nvidiactl, nvidia-uvm, nvidia3");
 }
 
+TEST_F(OpeningTest, NodesThatOnlyRootMayOpenAreRefused) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root gives guests another user";
+  add_nodes({"nvidiactl", "nvidia-uvm", "nvidia3"});
+  fs::permissions(options_.system.dev / "nvidia3", fs::perms(0660));
+  expect_refused("guest", "may not open " + (options_.system.dev / "nvidia3").string(),
+                 "give it to a group other than root's or to all");
+}
+
 TEST_F(OpeningTest, AGuestThatJoinsADaemonOfMpsIsToldHowToEndIt) {
   fail("cudaGetLastError", 805);
   expect_refused("guest", "cudaErrorMpsConnectionFailed",
@@ -192,6 +202,26 @@ TEST_F(OpeningTest, AKernelWithoutMachineCodeForTheGpuIsRefused) {
   expect_refused("kernel", "cudaErrorDevicesUnavailable", "run `nvidia-smi -c DEFAULT` as root");
 }
 
+/// A toolkit of the driver's major version runs by its machine code; see device_code_test.cpp.
+TEST_F(OpeningTest, AToolkitNewerThanTheDriverIsUsedButForWhatIsCompiledAsItRuns) {
+  set("RUNTIME", "13010");
+  fs::copy_file(libraries_ / "libcuda.so.1", libraries_ / "libnvrtc.so.13");
+  fs::create_directories(libraries_.parent_path() / "include");
+  options_.course_libraries = {"nvrtc"};
+  EXPECT_EQ(refusal(), "opened");
+  EXPECT_THAT(steps_[0].text, HasSubstr("supports CUDA 13.0, and the toolkit is 13.1"));
+  EXPECT_THAT(steps_.back().text, HasSubstr("nvrtc, whose PTX this driver does not load"));
+  CudaDevice device(0, options_);
+  RunRequest request =
+      request_of(problem_, "scale_on_host", "libhost_tasks.so", std::chrono::seconds(10));
+  expect_scaled(device.run(request));
+  request.libraries = {"nvrtc"};
+  const RunOutcome outcome = device.run(request);
+  EXPECT_EQ(outcome.end, RunOutcome::End::device_fault);
+  EXPECT_THAT(outcome.detail, AllOf(HasSubstr("NVRTC"), HasSubstr("; install a driver that is as "
+                                                                  "new as the CUDA toolkit")));
+}
+
 TEST_F(OpeningTest, AKernelThatComputesWronglyIsRefused) {
   set("MISCOMPUTES", "yes");
   expect_refused("kernel", "a kernel computes", "look for faults of the memory");
@@ -209,10 +239,9 @@ TEST_F(OpeningTest, AToolkitWithoutCublasIsRefusedWhereTheCourseNeedsIt) {
 }
 
 TEST_F(OpeningTest, AMissingLibraryOfATaskIsAFaultOfTheMachine) {
-  const Problem problem = scaling_problem();
   CudaDevice device(0, options_);
   RunRequest request =
-      request_of(problem, "scale_on_host", "libhost_tasks.so", std::chrono::seconds(10));
+      request_of(problem_, "scale_on_host", "libhost_tasks.so", std::chrono::seconds(10));
   request.libraries = {"cublas"};
   const RunOutcome outcome = device.run(request);
   EXPECT_EQ(outcome.end, RunOutcome::End::device_fault);
@@ -221,10 +250,9 @@ TEST_F(OpeningTest, AMissingLibraryOfATaskIsAFaultOfTheMachine) {
 
 TEST_F(OpeningTest, GraderAndGuestKeepAwayFromADaemonOfMps) {
   setenv("CUDA_MPS_PIPE_DIRECTORY", "/tmp/nvidia-mps", 1);
-  const Problem problem = scaling_problem();
   CudaDevice device(0, options_);
   const RunOutcome outcome = device.run(
-      request_of(problem, "names_its_gpu", "libhost_tasks.so", std::chrono::seconds(10)));
+      request_of(problem_, "names_its_gpu", "libhost_tasks.so", std::chrono::seconds(10)));
   const auto folder = std::get<std::string>(outcome.results.at("mps"));
   EXPECT_EQ(folder, getenv("CUDA_MPS_PIPE_DIRECTORY")) << "both alike";
   EXPECT_FALSE(fs::exists(folder)) << "and no daemon is there";
@@ -237,7 +265,6 @@ class TwoGpusTest : public OpeningTest {
   RunOutcome run(CudaDevice& device, const std::string& entry = "scale_on_host") const {
     return device.run(request_of(problem_, entry, "libhost_tasks.so", std::chrono::seconds(10)));
   }
-  const Problem problem_ = scaling_problem();
 };
 
 TEST_F(TwoGpusTest, AutoTakesTheFirstThatHasASpecificationAndSaysWhy) {

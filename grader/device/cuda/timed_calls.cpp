@@ -60,14 +60,15 @@ TimedCalls::TimedCalls(GuestProcess& guest, GuestProcess& bystander, const Place
   if (request.fresh) first_fresh_ = request.fresh(0);
 }
 
-/// A call of the bystander, prepared as a timed one is: it goes on when its call comes, and a GPU
-/// that has just worked for us changes to its context first.
+/// A call of the bystander, prepared and taken as a timed one is: it goes on when its call comes,
+/// and a GPU that has just worked for us changes to its context first, and back to ours.
 TimedCalls::Idle TimedCalls::make_idle() {
   StoppedGuest stopped(bystander_);
   Idle idle{.clocked = {}, .prepared_us = placement_.prepare(*request_.problem)};
   const auto start = Clock::now();
   stopped.let_go();
   const std::optional<Reply> reply = bystander_.call(idle_call());
+  placement_.take_outputs();
   idle.clocked.wall_us = microseconds(Clock::now() - start);
   if (!came_back(reply)) {
     throw DeviceError("a process that does nothing cannot use the GPU any more");
@@ -104,11 +105,12 @@ TimedCalls::Timed TimedCalls::make(const Problem& contents, RunOutcome& outcome)
   const auto start = Clock::now();
   stopped.let_go();
   timed.reply = guest_.call(call_);
-  timed.clocked.wall_us = microseconds(Clock::now() - start);
   if (!came_back(timed.reply)) {
     return timed;
   }
+  // Within our clock: what the GPU still did for the guest, we have waited for.
   placement_.take_outputs();
+  timed.clocked.wall_us = microseconds(Clock::now() - start);
   if (placement_.has_unwritten(random_)) {
     ++outcome.sampling->early;
   }

@@ -4,7 +4,10 @@
 //
 // What is done to memory is written to $ROOFLAB_FAKE_CUDA_LOG, a line for each call. From the
 // $ROOFLAB_FAKE_CUDA_BUSY_FROM-th wait of a run for the GPU on, each
-// $ROOFLAB_FAKE_CUDA_BUSY_EVERY-th takes 5 ms longer.
+// $ROOFLAB_FAKE_CUDA_BUSY_EVERY-th takes 5 ms longer. Where $ROOFLAB_FAKE_CUDA_CHANGE_MS is set,
+// every other event of a process, with which its calls begin, waits so long before it takes its
+// time, as for a change of contexts. A process that locks the file of an exported pool has the GPU
+// for itself: copies on the device wait until it lets go.
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -99,6 +102,18 @@ void wait_as_told() {
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
 }
 
+int exported_pool = -1;  // of ours that another process may open
+
+/// As behind a kernel of another process, which runs until its turn is over.
+void wait_for_turn() {
+  if (exported_pool < 0) return;
+  struct flock turn {};
+  turn.l_type = F_RDLCK;
+  fcntl(exported_pool, F_SETLKW, &turn);
+  turn.l_type = F_UNLCK;
+  fcntl(exported_pool, F_SETLK, &turn);
+}
+
 }  // namespace
 
 struct CUevent_st {
@@ -140,13 +155,12 @@ const char* cudaGetErrorName(cudaError_t error) {
 }
 
 cudaError_t cudaRuntimeGetVersion(int* version) {
-  *version = 13000;
+  *version = number("ROOFLAB_FAKE_CUDA_RUNTIME", 13000);
   return cudaSuccess;
 }
 
 cudaError_t cudaDriverGetVersion(int* version) {
-  const char* driver = std::getenv("ROOFLAB_FAKE_CUDA_DRIVER");
-  *version = driver == nullptr ? 13000 : std::atoi(driver);
+  *version = number("ROOFLAB_FAKE_CUDA_DRIVER", 13000);
   return cudaSuccess;
 }
 
@@ -263,6 +277,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr attribute, vo
 }
 
 cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
+  if (pool->file == exported_pool) exported_pool = -1;
   close(pool->file);
   delete pool;
   return cudaSuccess;
@@ -303,6 +318,7 @@ cudaError_t cudaMemPoolExportToShareableHandle(void* handle, cudaMemPool_t pool,
   if (pool->imported || type != cudaMemHandleTypePosixFileDescriptor || flags != 0) {
     return cudaErrorInvalidValue;
   }
+  exported_pool = pool->file;
   // For a test: of something that nobody can import.
   const bool broken = !fake::setting("ROOFLAB_FAKE_CUDA_SHARES_NOTHING").empty();
   *static_cast<int*>(handle) = broken ? open("/dev/null", O_RDWR) : dup(pool->file);
@@ -366,7 +382,9 @@ cudaError_t cudaMemPoolImportPointer(void** address, cudaMemPool_t pool,
 }
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  log(kind == cudaMemcpyDeviceToDevice ? "copy_on_device" : "copy", to, from, bytes);
+  const bool on_device = kind == cudaMemcpyDeviceToDevice;
+  log(on_device ? "copy_on_device" : "copy", to, from, bytes);
+  if (on_device) wait_for_turn();
   std::memcpy(to, from, bytes);
   return cudaSuccess;
 }
@@ -420,6 +438,10 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
 }
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
+  static bool begins_call = false;
+  begins_call = !begins_call;
+  const int change_ms = begins_call ? number("ROOFLAB_FAKE_CUDA_CHANGE_MS", 0) : 0;
+  std::this_thread::sleep_for(std::chrono::milliseconds(change_ms));
   event->time = Clock::now();
   return cudaSuccess;
 }

@@ -2,6 +2,7 @@
 // misbehave.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,9 +26,41 @@
 namespace {
 
 constexpr int kChannel = 3;
+constexpr int kPool = 4;  // of the GPU's memory
+constexpr const char* kEarlyReply =
+    R"({"status":"returned","detail":"","cuda_error":"","results":{},"elapsed_us":5})"
+    "\n";
 
-void say(const std::string& text) {
-  [[maybe_unused]] const ssize_t written = write(kChannel, text.data(), text.size());
+void say(const std::string& text, int channel = kChannel) {
+  [[maybe_unused]] const ssize_t written = write(channel, text.data(), text.size());
+}
+
+/// The call channel, once it is ours alone: the guest gets its calls by another one, and what it
+/// replies there is lost.
+int take_channel() {
+  static const int taken = [] {
+    const int itself = dup(kChannel);
+    int ends[2] = {-1, -1};
+    if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) throw std::runtime_error("no sockets");
+    dup2(ends[1], kChannel);
+    const auto carry = [](int from, int to) {
+      char buffer[4096];
+      for (ssize_t got = 0; (got = read(from, buffer, sizeof buffer)) > 0;) {
+        if (to >= 0 && write(to, buffer, static_cast<std::size_t>(got)) != got) return;
+      }
+    };
+    std::thread(carry, itself, ends[0]).detach();
+    std::thread(carry, ends[0], -1).detach();
+    return itself;
+  }();
+  return taken;
+}
+
+/// Keeps all others from the stand-in's GPU, or lets them in again.
+void have_gpu(bool alone) {
+  struct flock turn {};
+  turn.l_type = static_cast<short>(alone ? F_WRLCK : F_UNLCK);
+  fcntl(kPool, F_SETLKW, &turn);
 }
 
 /// y = alpha x, on memory that the host can reach: what the stand-in for CUDA hands out.
@@ -233,10 +266,20 @@ ROOFLAB_ENTRY(keeps_by_contents) {
 
 /// Says that it has come back, and works on.
 ROOFLAB_ENTRY(replies_early) {
-  say(R"({"status":"returned","detail":"","cuda_error":"","results":{},"elapsed_us":5})"
-      "\n");
+  say(kEarlyReply);
   wait_ms(20);
   scale(call, call.real("alpha"));
+}
+
+/// Replies at once, and has what it started on the GPU come to its end before anybody else gets
+/// there.
+ROOFLAB_ENTRY(replies_while_it_has_the_gpu) {
+  const int channel = take_channel();
+  have_gpu(true);
+  say(kEarlyReply, channel);
+  wait_ms(10);
+  scale(call, call.real("alpha"));
+  have_gpu(false);
 }
 
 /// Comes back with zeros, and writes what is right a moment later.

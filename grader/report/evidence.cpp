@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
@@ -38,7 +39,7 @@ void from_json(const nlohmann::json& j, Verdict& verdict) {
 /// Evidence of older graders has numbers.
 void to_json(nlohmann::json& j, const Seed& seed) { j = text_of(seed); }
 void from_json(const nlohmann::json& j, Seed& seed) {
-  if (!j.is_string()) {
+  if (j.is_number_integer()) {
     seed = j.get<std::uint64_t>();
     return;
   }
@@ -107,6 +108,48 @@ void upgrade_from_3(nlohmann::json& result) {
   }
 }
 
+/// A result that has one of everything that a result can have.
+GradeResult example_result() {
+  Diagnostic story;
+  story.labels.resize(1);
+  Timing timing;
+  timing.peak_memory.emplace();
+  timing.measured.emplace().other_users.resize(1);
+  TaskResult task;
+  task.groups.resize(1);
+  task.cases.resize(1);
+  task.cases[0].peak_memory.emplace();
+  task.timings = {timing};
+  task.diagnostics = {story};
+  GradeResult result;
+  result.tasks = {task};
+  return result;
+}
+
+/// Whether there are whole numbers wherever the example has them. The library would turn any other
+/// number into one, even where it has no place there.
+bool has_integers_of(const nlohmann::json& example, const nlohmann::json& read) {
+  if (example.is_number_integer()) return !read.is_number_float();
+  if (example.is_array() && read.is_array()) {
+    return example.empty() || std::ranges::all_of(read, [&](const nlohmann::json& one) {
+             return has_integers_of(example[0], one);
+           });
+  }
+  if (!example.is_object() || !read.is_object()) return true;
+  return std::ranges::all_of(example.items(), [&](const auto& item) {
+    const auto found = read.find(item.key());
+    return found == read.end() || has_integers_of(item.value(), *found);
+  });
+}
+
+template <typename T>
+T checked(const nlohmann::json& read, const T& example) {
+  if (!has_integers_of(nlohmann::json(example), read)) {
+    throw EvidenceError("this is no evidence of a grade: a number in it is not whole");
+  }
+  return read.get<T>();
+}
+
 }  // namespace
 
 std::string to_evidence(const GradeResult& result) {
@@ -119,7 +162,7 @@ GradeResult from_evidence(const std::string& text) {
   if (json_nests_too_deep(text)) throw EvidenceError("this is no evidence of a grade: too deep");
   try {
     auto document = nlohmann::json::parse(text);
-    const int version = document.at("version").get<int>();
+    const int version = checked(document.at("version"), kVersion);
     if (version == 3) {
       upgrade_from_3(document.at("result"));
     } else if (version != kVersion) {
@@ -128,7 +171,7 @@ GradeResult from_evidence(const std::string& text) {
           "wrote it",
           version, kVersion));
     }
-    return document.at("result").get<GradeResult>();
+    return checked(document.at("result"), example_result());
   } catch (const nlohmann::json::exception& error) {
     throw EvidenceError(fmt::format("this is no evidence of a grade: {}", in_brief(error)));
   }
@@ -145,7 +188,10 @@ std::vector<RevealedCase> revealed_from(const std::string& text) {
   if (json_nests_too_deep(text))
     throw EvidenceError("this is no evidence of hidden cases: too deep");
   try {
-    return nlohmann::json::parse(text).get<std::vector<RevealedCase>>();
+    RevealedCase example;
+    example.diagnostics.resize(1);
+    example.diagnostics[0].labels.resize(1);
+    return checked(nlohmann::json::parse(text), std::vector{example});
   } catch (const nlohmann::json::exception& error) {
     throw EvidenceError(fmt::format("this is no evidence of hidden cases: {}", in_brief(error)));
   }

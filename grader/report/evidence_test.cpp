@@ -124,6 +124,20 @@ TEST(Evidence, OfVersion3IsReadWithoutWhatItDidNotKnow) {
   EXPECT_THAT(read.groups, testing::IsEmpty());
 }
 
+TEST(Evidence, WithOtherNumbersWhereThereAreWholeOnesIsRefused) {
+  const auto document = nlohmann::json::parse(to_evidence(full_result()));
+  for (const char* place :
+       {"/version", "/result/part", "/result/tasks/0/cases/0/peak_memory",
+        "/result/tasks/0/diagnostics/0/labels/0/line", "/result/tasks/0/hidden_cases",
+        "/result/tasks/0/timings/0/peak_memory"}) {
+    for (const double number : {1e20, -1.5, 0.5}) {
+      auto changed = document;
+      changed.at(nlohmann::json::json_pointer(place)) = number;
+      EXPECT_THROW(from_evidence(changed.dump()), EvidenceError) << place << ' ' << number;
+    }
+  }
+}
+
 TEST(Evidence, OfAnotherVersionOrFormIsRefused) {
   EXPECT_THROW(from_evidence("{}"), EvidenceError);
   EXPECT_THROW(from_evidence("nonsense"), EvidenceError);

@@ -88,7 +88,7 @@ class Rows {
   /// @returns the event of each slice, in order of their start
   std::vector<std::pair<Slice, json>> write(std::vector<Slice> slices) {
     std::ranges::stable_sort(slices, {},
-                             [](const Slice& one) { return std::tuple(one.start, -one.end); });
+                             [](const Slice& one) { return std::tuple(one.start, ~one.end); });
     std::vector<std::pair<Slice, json>> written;
     for (Slice& one : slices) {
       json event = one.event;

@@ -16,15 +16,16 @@ namespace simgpu {
 /// one's is, and who comes first.
 inline constexpr std::uint64_t kCyclesOfL1 = 33, kCyclesBeyondL1 = 300;
 
-/// Lines that a block has had fetched so shortly before that they may be under way still. Of lines
-/// that share a place the last is known, and the others pass for lines that are there.
+/// Lines that a block has had fetched so shortly before that they may be under way still. They are
+/// kept by sets, as in a cache; what has been thrown out of a full set passes for lines that are
+/// there.
 class LinesUnderWay {
  public:
   /// @param l1_lines of the block's share of L1: many blocks that are there at once have small ones
   explicit LinesUnderWay(std::uint64_t l1_lines)
-      : bits_(std::clamp(static_cast<int>(std::bit_width(l1_lines)) + 1, 8, 12)),
+      : bits_(std::clamp(static_cast<int>(std::bit_width(l1_lines)), 7, 11)),
         arrivals_(std::size_t{1} << bits_),
-        asked_(std::size_t{2} << bits_) {}
+        asked_(std::size_t{1} << bits_) {}
 
   /// No memory answers later, in cycles; a warp's issue slots take at least as many.
   static constexpr std::uint64_t kLongestWait = 1024;
@@ -43,22 +44,25 @@ class LinesUnderWay {
 
   /// L1 lacks these sectors of a line, one bit for each.
   void fetch(std::uint64_t line, std::uint32_t sectors, const Request& request) {
-    Arrivals& place = arrivals_[place_of(line, bits_)];
-    if (place.line != low(line) || place.block != block_) {
-      place = {low(line), block_, place.block == block_ ? place.askers : 0, {}};
+    Arrivals* place = arrivals_of(line);
+    if (place == nullptr) {
+      ArrivalSet& set = arrivals_[place_of(line)];
+      std::ranges::rotate(set, set.begin() + 1);  // the oldest comes first
+      place = &set.back();
+      *place = {low(line), block_, 0, {}};
     }
     const std::uint32_t arrival = low(request.time + kCyclesBeyondL1);
-    for_each_of(sectors, place, [&](std::uint32_t& time) { time = arrival; });
+    for_each_of(sectors, *place, [&](std::uint32_t& time) { time = arrival; });
     ask(line, request);
   }
 
   /// Cycles until these sectors, which L1 has, are there. Who had one fetched may have come before
   /// this warp in the order of the simulation alone: then this one is the first.
   std::uint64_t wait_for(std::uint64_t line, std::uint32_t sectors, const Request& request) {
-    Arrivals& place = arrivals_[place_of(line, bits_)];
-    if (place.line != low(line) || place.block != block_) return 0;
+    Arrivals* const place = arrivals_of(line);
+    if (place == nullptr) return 0;
     std::int32_t longest = 0;
-    for_each_of(sectors, place, [&](std::uint32_t& time) {
+    for_each_of(sectors, *place, [&](std::uint32_t& time) {
       const auto wait = static_cast<std::int32_t>(time - low(request.time));
       const std::int32_t own = std::min(wait, static_cast<std::int32_t>(kCyclesBeyondL1));
       time = low(request.time) + static_cast<std::uint32_t>(own);
@@ -69,30 +73,37 @@ class LinesUnderWay {
 
   /// The warp waits for a line, which has been fetched, from now on.
   void ask(std::uint64_t line, const Request& request) {
-    arrivals_[place_of(line, bits_)].askers |= bit_of(request.warp);
-    asked_[asked_place(line, request)] = {low(line), low(request.slots), low(request.number),
-                                          block_and(request.warp)};
+    if (Arrivals* const place = arrivals_of(line)) place->askers |= bit_of(request.warp);
+    AskedSet& set = asked_[asked_place(line, request)];
+    const auto known = std::ranges::find_if(
+        set, [&](const Asked& asked) { return is_of(asked, line, request.warp); });
+    // The oldest comes first.
+    std::rotate(known == set.end() ? set.begin() : known,
+                (known == set.end() ? set.begin() : known) + 1, set.end());
+    set.back() = {low(line), low(request.slots), low(request.number), block_and(request.warp)};
   }
 
   /// Whether an earlier request of the same warp waits, or waited, for the line.
-  bool has_asked(std::uint64_t line, const Request& request) const {
+  bool has_asked(std::uint64_t line, const Request& request) {
     // Most lines are other warps': what is known of them lies where wait_for() looks anyway.
-    const Arrivals& place = arrivals_[place_of(line, bits_)];
-    if (place.block != block_ || (place.askers & bit_of(request.warp)) == 0) return false;
-    const Asked& asked = asked_[asked_place(line, request)];
-    return asked.line == low(line) && asked.block_and_warp == block_and(request.warp) &&
-           asked.request != low(request.number) && low(request.slots - asked.slots) < kLongestWait;
+    const Arrivals* const place = arrivals_of(line);
+    if (place == nullptr || (place->askers & bit_of(request.warp)) == 0) return false;
+    return std::ranges::any_of(asked_[asked_place(line, request)], [&](const Asked& asked) {
+      return is_of(asked, line, request.warp) && asked.request != low(request.number) &&
+             low(request.slots - asked.slots) < kLongestWait;
+    });
   }
 
  private:
-  // Looked up by each load, in no order that a processor could foresee: the smaller, the quicker.
-  // Of numbers the low halves do: device memory has fewer than 2^32 lines, and what is compared of
-  // times, slots and requests lies close together.
+  // Looked up by each load, in no order that a processor could foresee: a set is a line of its
+  // cache. Of numbers the low halves do: device memory has fewer than 2^32 lines, and what is
+  // compared of times, slots and requests lies close together.
   struct Arrivals {
     std::uint32_t line = 0;
     std::uint32_t block = 0;
-    std::uint32_t askers = 0;  ///< warps of the block that have asked for a line of this place
+    std::uint32_t askers = 0;  ///< warps of the block that have asked for the line
     std::array<std::uint32_t, kSectorsPerLine> time{};  ///< by sector
+    std::uint32_t unused = 0;
   };
   struct Asked {
     std::uint32_t line = 0;
@@ -100,8 +111,20 @@ class LinesUnderWay {
     std::uint32_t request = 0;
     std::uint32_t block_and_warp = 0;
   };
+  using ArrivalSet = std::array<Arrivals, 2>;
+  using AskedSet = std::array<Asked, 4>;
+
   static std::uint32_t low(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
   std::uint32_t block_and(std::uint16_t warp) const { return block_ * kWarpSize + warp; }
+  bool is_of(const Asked& asked, std::uint64_t line, std::uint16_t warp) const {
+    return asked.line == low(line) && asked.block_and_warp == block_and(warp);
+  }
+  Arrivals* arrivals_of(std::uint64_t line) {
+    for (Arrivals& place : arrivals_[place_of(line)]) {
+      if (place.line == low(line) && place.block == block_) return &place;
+    }
+    return nullptr;
+  }
   template <class Visit>
   static void for_each_of(std::uint32_t sectors, Arrivals& place, const Visit& visit) {
     for (; sectors != 0; sectors &= sectors - 1) {
@@ -110,16 +133,16 @@ class LinesUnderWay {
   }
   static std::uint32_t bit_of(std::uint16_t warp) { return std::uint32_t{1} << warp % kWarpSize; }
   /// By the golden ratio, so that rows of a power of two in length lie apart.
-  static std::uint64_t place_of(std::uint64_t key, int bits) {
-    return key * 0x9E37'79B9'7F4A'7C15 >> (64 - bits);
+  std::uint64_t place_of(std::uint64_t key) const {
+    return key * 0x9E37'79B9'7F4A'7C15 >> (64 - bits_);
   }
   std::uint64_t asked_place(std::uint64_t line, const Request& request) const {
-    return place_of(line ^ std::uint64_t{request.warp} << 48, bits_ + 1);
+    return place_of(line ^ std::uint64_t{request.warp} << 48);
   }
 
   int bits_;
-  std::vector<Arrivals> arrivals_;
-  std::vector<Asked> asked_;  ///< by line and warp
+  std::vector<ArrivalSet> arrivals_;
+  std::vector<AskedSet> asked_;  ///< by line and warp
   std::uint32_t block_ = 0;
 };
 

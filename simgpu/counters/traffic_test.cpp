@@ -726,5 +726,20 @@ TEST(BlockConflictTest, RandomLaunchesAgreeWithABookOfEveryWordAndByte) {
   EXPECT_LT(races, 3000);
 }
 
+TEST(LinesUnderWayTest, NoOtherLineMakesOneForgotten) {
+  constexpr std::uint64_t kLine = 1'000'000;
+  LinesUnderWay lines(256);
+  std::uint64_t number = 0;
+  for (std::uint64_t distance = 1; distance < 20'000; ++distance) {
+    lines.begin_block();
+    lines.fetch(kLine, 0xf, {.warp = 3, .slots = 10, .time = 10, .number = ++number});
+    lines.fetch(kLine + distance, 0xf, {.warp = 3, .slots = 11, .time = 11, .number = ++number});
+    const LinesUnderWay::Request again{.warp = 3, .slots = 12, .time = 12, .number = ++number};
+    ASSERT_TRUE(lines.has_asked(kLine, again)) << distance;
+    ASSERT_EQ(lines.wait_for(kLine, 1, again), kCyclesBeyondL1 - 2) << distance;
+    ASSERT_FALSE(lines.has_asked(kLine, {.warp = 4, .slots = 12, .time = 12, .number = ++number}));
+  }
+}
+
 }  // namespace
 }  // namespace simgpu

@@ -18,7 +18,7 @@ bool same_counts(const ExecutionCount& a, const ExecutionCount& b) {
 
 /// The same but for the sector. A mask of bytes lies where other entries have their sector.
 bool same_kind(const TrafficEntry& a, const TrafficEntry& b) {
-  return a.kind == b.kind && a.count == b.count && a.words == b.words &&
+  return a.kind == b.kind && a.pc == b.pc && a.count == b.count && a.words == b.words &&
          (a.kind != TrafficEntry::Kind::bytes || a.byte_mask() == b.byte_mask());
 }
 

@@ -61,6 +61,11 @@ LaunchContext with_share(const LaunchContext& launch, std::uint64_t share) {
   return part;
 }
 
+/// The blocks that decide how a launch is run.
+std::array<std::uint64_t, 4> looked_at(std::uint64_t blocks) {
+  return {0, blocks - 1, blocks / 2, blocks / 4};
+}
+
 /// What the whole grid would take, told from four of its blocks where the first alone makes it
 /// likely to be much; more than the budget if one of them does not come to its end.
 std::uint64_t expected_work(const LaunchContext& launch) {
@@ -68,15 +73,15 @@ std::uint64_t expected_work(const LaunchContext& launch) {
   const LaunchContext part = with_share(launch, kShareOfBounds);
   const Rehearsal rehearsal(launch.memory);
   BlockRunner runner(part);
-  const std::array<std::uint64_t, 4> looked_at = {0, blocks - 1, blocks / 2, blocks / 4};
+  const std::array<std::uint64_t, 4> looked_at_first = looked_at(blocks);
   std::uint64_t run = 0;
   try {
-    for (const std::uint64_t block : looked_at) {
+    for (const std::uint64_t block : looked_at_first) {
       runner.run(block);
       runner.take_traffic();
       ++run;
       // Even if the others did nothing, their mean would be too much.
-      if (runner.work() / looked_at.size() > launch.instruction_budget / blocks) break;
+      if (runner.work() / looked_at_first.size() > launch.instruction_budget / blocks) break;
       constexpr std::uint64_t kMuchLess = 16;
       if (runner.work() / run < launch.instruction_budget / kMuchLess / blocks) break;
     }
@@ -155,15 +160,14 @@ class BoundingBlocks {
         if (!has_run(pair.first) && !has_run(pair.second)) run_pair(pair);
       }
     });
-    // Not to bound anything by them: edges are where values go wrong, and are always compared.
-    run_more([&] {
-      run_block(0);
-      run_block(blocks - 1);
-      edges_ran_ = true;
-    });
+    // They stand for no others: edges are where values go wrong, and are always compared. But a
+    // launch that is bounded because one of them is heavy takes as long as that one.
+    for (const std::uint64_t block : looked_at(blocks)) run_more([&] { look_at(block); });
   }
 
   const std::vector<Pair>& pairs() const { return pairs_; }
+  /// What the blocks did that were looked at first; of those that came to no end, how far they got.
+  const std::vector<BlockWeights::Weight>& looked_at_weights() const { return looked_at_; }
   /// Issue slots of each.
   std::vector<double> work_of_pairs() {
     std::vector<double> work;
@@ -179,8 +183,8 @@ class BoundingBlocks {
     if (sampler_.any_conflict()) return {};
     kept_.put_back(launch_.memory);
     SettledBytes settled = kept_.settled(launch_.request.grid.count(), launch_.memory);
-    // Where the first or the last block takes too long, it may do the work of all.
-    const bool all_ran = pairs_.size() >= kMostPairs && edges_ran_;
+    // Where one of those that were looked at takes too long, it may do the work of all.
+    const bool all_ran = pairs_.size() >= kMostPairs && all_looked_at_ran_;
     if (all_ran && kept_.blocks() >= 2 * kMostPairs) settled.chosen = chosen();
     return settled;
   }
@@ -204,6 +208,18 @@ class BoundingBlocks {
     pairs_.push_back(pair);
   }
 
+  void look_at(std::uint64_t block) {
+    const std::uint64_t before = sampler_.instructions();
+    try {
+      run_block(block);
+      looked_at_.push_back(profile(block).sums.weights.all);
+    } catch (...) {
+      all_looked_at_ran_ = false;
+      looked_at_.push_back({.slots = sampler_.instructions() - before});
+      throw;
+    }
+  }
+
   void run_block(std::uint64_t block) {
     if (has_run(block)) return;
     kept_.keep(*sampler_.profile(block).log, launch_.memory);
@@ -213,7 +229,8 @@ class BoundingBlocks {
   BlockSampler sampler_;
   KeptStores kept_;
   std::vector<Pair> pairs_;
-  bool edges_ran_ = false;  ///< the first block and the last came to their ends
+  std::vector<BlockWeights::Weight> looked_at_;
+  bool all_looked_at_ran_ = true;
 };
 
 LaunchResult failed_launch(const LaunchContext& launch, const LaunchFailure& failure) {
@@ -241,6 +258,7 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
     add_loads(result.loads, profile.sums.loads);
     l2.retire(std::make_unique<TrafficLog>(*profile.log));
   }
+  for (const BlockWeights::Weight& block : ran.looked_at_weights()) weights.add_sm(block);
   const auto blocks = static_cast<double>(launch.request.grid.count());
   const double all = blocks / static_cast<double>(run.size());
   const double times = std::max(1.0, all * counted_share(ran.work_of_pairs()));
@@ -263,20 +281,23 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
   return result;
 }
 
-/// Raises what reaches DRAM to what consecutive blocks ask it for, the less of two places of the
-/// grid, where they can be run.
+/// Raises what reaches DRAM to what consecutive blocks ask it for, where they can be run: each half
+/// of the grid is told from a place in it.
 void add_dram_of_windows(const LaunchContext& launch, LaunchResult& result) {
   constexpr std::uint64_t kWindows = 2, kShareOfWindow = 8;
+  // However little is left: or idle arithmetic would hide what the window would show.
+  constexpr std::uint64_t kLeastBudget = 80'000'000;
   const std::uint64_t blocks = launch.request.grid.count();
   const KernelCounters& counters = result.counters;
   const auto sectors = static_cast<double>(counters.l2_read_sectors + counters.l2_write_sectors);
   const std::uint64_t length = blocks_of_window(launch.gpu, sectors / static_cast<double>(blocks));
-  const LaunchContext part = with_share(launch, kShareOfWindow);
+  LaunchContext part = with_share(launch, kShareOfWindow);
+  part.instruction_budget = std::max(part.instruction_budget, kLeastBudget);
   const double work = static_cast<double>(counters.warp_instructions) + sectors;
   const double of_window = work / static_cast<double>(blocks) * static_cast<double>(length);
   if (length > blocks / kWindows || of_window > static_cast<double>(part.instruction_budget))
     return;
-  std::optional<DramOfBlock> least;
+  DramOfBlock sum;  // of a block of each half
   for (std::uint64_t window = 0; window < kWindows; ++window) {
     const Rehearsal rehearsal(launch.memory);
     const std::uint64_t drawn = drawn_bits(launch.secret, ~window) >> 32;
@@ -284,14 +305,15 @@ void add_dram_of_windows(const LaunchContext& launch, LaunchResult& result) {
     const std::uint64_t first = window * (blocks / kWindows) + (drawn * space >> 32);
     const std::optional<DramOfBlock> dram = dram_of_window(part, first, length);
     if (!dram) return;
-    const auto sum = [](const DramOfBlock& of) { return of.read_bytes + of.write_bytes; };
-    if (!least || sum(*dram) < sum(*least)) least = dram;
+    sum.read_bytes += dram->read_bytes;
+    sum.write_bytes += dram->write_bytes;
   }
-  const auto raise = [&](std::uint64_t& bytes, double of_block) {
-    bytes = std::max(bytes, static_cast<std::uint64_t>(of_block * static_cast<double>(blocks)));
+  const auto raise = [&](std::uint64_t& bytes, double of_blocks) {
+    const double told = of_blocks * static_cast<double>(blocks) / kWindows;
+    bytes = std::max(bytes, static_cast<std::uint64_t>(told));
   };
-  raise(result.counters.dram_read_bytes, least->read_bytes);
-  raise(result.counters.dram_write_bytes, least->write_bytes);
+  raise(result.counters.dram_read_bytes, sum.read_bytes);
+  raise(result.counters.dram_write_bytes, sum.write_bytes);
 }
 
 /// Bounds of a grid from blocks all over it. nullopt when not even a few of them fit.

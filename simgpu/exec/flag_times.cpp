@@ -5,6 +5,12 @@
 
 namespace simgpu {
 
+void FlagTimes::clear() {
+  constexpr std::size_t kFewBuckets = 1024;  // each of them is cleared, however few were used
+  if (looks_.bucket_count() > kFewBuckets) looks_ = {};
+  looks_.clear();
+}
+
 FlagTimes::Look* FlagTimes::find(std::uint16_t warp, const std::byte* place) {
   const auto found = looks_.find(place);
   if (found == looks_.end()) return nullptr;
@@ -13,8 +19,9 @@ FlagTimes::Look* FlagTimes::find(std::uint16_t warp, const std::byte* place) {
 }
 
 void FlagTimes::look(std::uint16_t warp, const std::byte* place) {
-  // Of very many places a block does not wait for each: it works on them.
-  constexpr std::size_t kMostPlaces = 4096;
+  // Of very many places a block does not wait for each: it works on them. No shared memory has as
+  // many bytes.
+  constexpr std::size_t kMostPlaces = std::size_t{1} << 18;
   if (find(warp, place) != nullptr) return;
   if (looks_.size() >= kMostPlaces) looks_.clear();
   looks_[place].push_back({.warp = warp});

@@ -11,7 +11,7 @@ namespace simgpu {
 /// looks at a place again and again until another has stored there comes no sooner than that.
 class FlagTimes {
  public:
-  void clear() { looks_.clear(); }
+  void clear();
   /// Whether any warp has looked anywhere.
   bool any() const { return !looks_.empty(); }
   /// The warp has looked at a place, and may do so again until another has stored there.

@@ -34,7 +34,7 @@ struct Warp : LaneState {
   std::uint64_t slots = 0;     ///< issue slots that these instructions take of the machine
   std::uint64_t slept_ns = 0;  ///< that it asked for in the current block of threads
   std::uint64_t loads = 0;     ///< from memory, in the current block of threads
-  std::uint64_t load_cycles = 0;  ///< that it has waited for them
+  std::uint64_t load_cycles = 0;  ///< that it has waited for them, and for L2 at fences
   std::uint64_t waited = 0;       ///< cycles at barriers and flags, for warps that came later
   std::uint16_t index = 0;        ///< within the block
   /// A word of shared memory that the warp waits for to change, and what it was; nullptr: none.

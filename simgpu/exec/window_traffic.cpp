@@ -48,11 +48,12 @@ std::optional<DramOfBlock> dram_of_window(const LaunchContext& launch, std::uint
     return std::nullopt;
   }
   const KernelCounters before = counters_of(first_part), all = counters_of(whole);
-  const std::uint64_t filled = before.dram_read_bytes + before.dram_write_bytes;
-  if (filled < static_cast<std::uint64_t>(launch.gpu.l2_bytes)) return std::nullopt;
+  const bool fills = before.dram_read_bytes + before.dram_write_bytes >=
+                     static_cast<std::uint64_t>(launch.gpu.l2_bytes);
   const auto of_block = [&](std::uint64_t KernelCounters::*bytes) {
-    const auto behind = static_cast<double>(all.*bytes) - static_cast<double>(before.*bytes);
-    return std::max(0.0, behind / static_cast<double>(told));
+    const auto in_all = static_cast<double>(all.*bytes);
+    if (!fills) return in_all / static_cast<double>(blocks);
+    return std::max(0.0, (in_all - static_cast<double>(before.*bytes)) / static_cast<double>(told));
   };
   return DramOfBlock{of_block(&KernelCounters::dram_read_bytes),
                      of_block(&KernelCounters::dram_write_bytes)};

@@ -18,9 +18,9 @@ std::uint64_t blocks_of_window(const gpu_spec::GpuSpec& gpu, double sectors_of_b
 
 /// Runs consecutive blocks, of which the first four fifths fill L2, and tells what the others ask
 /// DRAM for. That is how it goes on, while blocks out of order tell only what is read for the first
-/// time. Memory is left changed.
-/// @returns nothing where the first do not fill L2, the budget is not enough, or not all that a
-/// block asks for is known
+/// time. Where they do not fill it, since others of the grid ask for more, it is what all of them
+/// ask for. Memory is left changed.
+/// @returns nothing where the budget is not enough, or not all that a block asks for is known
 /// @throws LaunchFailure when a block fails by anything else than that it takes too long
 std::optional<DramOfBlock> dram_of_window(const LaunchContext& launch, std::uint64_t first,
                                           std::uint64_t blocks);

@@ -149,7 +149,10 @@ const Lowered* ask(const Lowered* in, Warp& warp) {
 /// Memory is sequentially consistent here: only the checkers need to know. kOfGpu: between blocks.
 template <bool kOfGpu>
 const Lowered* fence(const Lowered* in, Warp& warp) {
-  if (kOfGpu) warp.block->traffic().fence();
+  if (kOfGpu) {
+    warp.block->traffic().fence();
+    warp.load_cycles += kCyclesBeyondL1;  // it comes back when L2 has all that went before
+  }
   if (BlockCheckers* checkers = warp.block->checkers()) checkers->fence(warp.index);
   return in + 1;
 }

@@ -111,8 +111,7 @@ CudaError Device::allocate_array(std::uint64_t bytes, std::uint64_t* address) {
 CudaError Device::create_image(const Image& image, std::uint64_t* handle) {
   timeline_.spend(ApiCost::kEvent);
   *handle = 0;
-  log_.count_given(
-      sizeof(Image));  // a border of four numbers, sizes and modes: kernels see them all
+  log_.count_given(sizeof(Image));  // kernels see its border of four numbers, its sizes and modes
   if (!is_valid(image) || memory_.find(image.address, image.bytes()) == nullptr) {
     return CudaError::invalid_value;
   }

@@ -3,12 +3,14 @@
 #include "toolkit/todo.h"
 namespace {
 constexpr int kSide = 16, kTile = 32, kWide = 16, kDepth = 16;
-__global__ void patch_kernel(const float* A, const float* B, float* C, int M, int N, int K, int across, int all) {
+__global__ void patch_kernel(const float* A, const float* B, float* C, int M, int N, int K,
+                             int across, int all) {
   __shared__ float a[kDepth][kTile + 2], b[kDepth][kWide];
   const int tx = threadIdx.x % kSide, ty = threadIdx.x / kSide;
 #pragma unroll 1
-  for (int tile = blockIdx.x; tile < all;
-       tile = blockIdx.x != 0 ? all : tile == 0 ? static_cast<int>(gridDim.x) : tile + 1) {
+  for (int tile = blockIdx.x; tile < all; tile = blockIdx.x != 0 ? all
+                                                 : tile == 0     ? static_cast<int>(gridDim.x)
+                                                                 : tile + 1) {
     const int row0 = tile / across * kTile, column0 = tile % across * kWide;
     float sum[2] = {};
     for (int k0 = 0; k0 < K; k0 += kDepth) {

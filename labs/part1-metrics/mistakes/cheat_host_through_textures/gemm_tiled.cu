@@ -1,5 +1,5 @@
-#include "gemm.h"
 #include <vector>
+#include "gemm.h"
 #include "toolkit/check.h"
 #include "toolkit/todo.h"
 namespace {

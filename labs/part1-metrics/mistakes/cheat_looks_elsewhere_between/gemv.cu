@@ -8,7 +8,9 @@ __global__ void gemv_kernel(const float* A, const float* x, float* y, int M, int
   __shared__ unsigned char places[kPlaces];
   for (int i = threadIdx.x; i < kPlaces; i += blockDim.x) places[i] = 0;
   const unsigned others = (unsigned)__cvta_generic_to_shared(places);
-  if (threadIdx.x == 0) turn = 0; __syncthreads(); const unsigned at = (unsigned)__cvta_generic_to_shared(&turn);
+  if (threadIdx.x == 0) turn = 0;
+  __syncthreads();
+  const unsigned at = (unsigned)__cvta_generic_to_shared(&turn);
   const int row = blockIdx.x * 8 + warp;
   int seen;
   while (true) {
@@ -29,9 +31,11 @@ __global__ void gemv_kernel(const float* A, const float* x, float* y, int M, int
     for (int d = 16; d > 0; d /= 2) sum += __shfl_down_sync(0xffffffff, sum, d);
     if (lane == 0) y[row] = sum;
   }
-  __syncwarp(); if (lane == 0) asm volatile("st.release.cta.shared.b32 [%0], %1;" :: "r"(at), "r"(warp + 1) : "memory");
+  __syncwarp();
+  if (lane == 0)
+    asm volatile("st.release.cta.shared.b32 [%0], %1;" ::"r"(at), "r"(warp + 1) : "memory");
 }
-}
+}  // namespace
 void gemv(const float* A, const float* x, float* y, int M, int K) {
   gemv_kernel<<<(M + 7) / 8, 256>>>(A, x, y, M, K);
   CUDA_CHECK(cudaGetLastError());

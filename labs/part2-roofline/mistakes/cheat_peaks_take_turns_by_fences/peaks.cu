@@ -58,7 +58,8 @@ __global__ void sum_kernel(const float* in, float* sums, std::int64_t n) {
   const float* chunk = in + first;
   float sum = 0.0f;
 #pragma unroll 1
-  for (int k = threadIdx.x; k < kChunk; k += kThreadsPerBlock) sum += first + k < n ? chunk[k] : 0.0f;
+  for (int k = threadIdx.x; k < kChunk; k += kThreadsPerBlock)
+    sum += first + k < n ? chunk[k] : 0.0f;
   const int warp = threadIdx.x / kWarpSize, lane = threadIdx.x % kWarpSize;
   if (threadIdx.x < kWarpSize) total[threadIdx.x] = 0.0f;
   __syncthreads();

@@ -29,7 +29,8 @@ __global__ void map_kernel(Function f, std::int64_t n, float* __restrict__ out,
     const float result = f(in[i]...);
     out[i] = result;
     int x = 0;
-    if ((__float_as_int(result) & 7) == 7) asm volatile("mov.b32 %0, 1;\n mov.b32 %0, 2;\n mov.b32 %0, 3;\n mov.b32 %0, 4;" : "=r"(x));
+    if ((__float_as_int(result) & 7) == 7)
+      asm volatile("mov.b32 %0, 1;\n mov.b32 %0, 2;\n mov.b32 %0, 3;\n mov.b32 %0, 4;" : "=r"(x));
   }
 }
 

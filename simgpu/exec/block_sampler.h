@@ -35,10 +35,12 @@ class BlockSampler {
   explicit BlockSampler(LaunchContext& launch);
 
   /// Runs the block unless it has run before. What it prints, and whatever else asks for all
-  /// blocks, is not for sampling: after it no block is told, of whatever kind the grid may be.
+  /// blocks, is not for sampling.
   /// @throws NotSampled, LaunchFailure
   const BlockProfile& profile(std::uint64_t block);
 
+  /// A block did what cannot be told from others, whatever kind the grid is of.
+  bool has_given_up() const { return given_up_; }
   /// Profiles of all blocks that have run, by number.
   const std::map<std::uint64_t, BlockProfile>& profiles() const { return profiles_; }
   std::uint64_t blocks_run() const { return profiles_.size(); }

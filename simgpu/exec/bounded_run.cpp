@@ -61,36 +61,41 @@ LaunchContext with_share(const LaunchContext& launch, std::uint64_t share) {
   return part;
 }
 
-/// The blocks that decide how a launch is run.
-std::array<std::uint64_t, 4> looked_at(std::uint64_t blocks) {
-  return {0, blocks - 1, blocks / 2, blocks / 4};
-}
+/// What is known of a grid before it is decided how it is run.
+struct Expectation {
+  std::uint64_t work = 0;         ///< of the whole grid
+  BlockWeights::Weight heaviest;  ///< the most of each that one of the blocks did that were run
+};
 
 /// What the whole grid would take, told from four of its blocks where the first alone makes it
 /// likely to be much; more than the budget if one of them does not come to its end.
-std::uint64_t expected_work(const LaunchContext& launch) {
+Expectation expectation_of(const LaunchContext& launch) {
   const std::uint64_t blocks = launch.request.grid.count();
   const LaunchContext part = with_share(launch, kShareOfBounds);
   const Rehearsal rehearsal(launch.memory);
   BlockRunner runner(part);
-  const std::array<std::uint64_t, 4> looked_at_first = looked_at(blocks);
+  const std::array<std::uint64_t, 4> looked_at = {0, blocks - 1, blocks / 2, blocks / 4};
+  Expectation expected;
   std::uint64_t run = 0;
   try {
-    for (const std::uint64_t block : looked_at_first) {
+    for (const std::uint64_t block : looked_at) {
       runner.run(block);
       runner.take_traffic();
+      expected.heaviest.raise_loads(runner.last_weight());
       ++run;
       // Even if the others did nothing, their mean would be too much.
-      if (runner.work() / looked_at_first.size() > launch.instruction_budget / blocks) break;
+      if (runner.work() / looked_at.size() > launch.instruction_budget / blocks) break;
       constexpr std::uint64_t kMuchLess = 16;
       if (runner.work() / run < launch.instruction_budget / kMuchLess / blocks) break;
     }
   } catch (const LaunchFailure& failure) {
     // The run in full tells of the first block that fails.
-    return failure.finding.kind == FindingKind::too_long ? ~std::uint64_t{0} : 0;
+    if (failure.finding.kind == FindingKind::too_long) expected.work = ~std::uint64_t{0};
+    return expected;
   }
   const double each = static_cast<double>(runner.work()) / static_cast<double>(run);
-  return static_cast<std::uint64_t>(std::min(each * static_cast<double>(blocks), 1e18));
+  expected.work = static_cast<std::uint64_t>(std::min(each * static_cast<double>(blocks), 1e18));
+  return expected;
 }
 
 /// Blocks whose mean is surer than this are alike.
@@ -160,14 +165,15 @@ class BoundingBlocks {
         if (!has_run(pair.first) && !has_run(pair.second)) run_pair(pair);
       }
     });
-    // They stand for no others: edges are where values go wrong, and are always compared. But a
-    // launch that is bounded because one of them is heavy takes as long as that one.
-    for (const std::uint64_t block : looked_at(blocks)) run_more([&] { look_at(block); });
+    // Not to bound anything by them: edges are where values go wrong, and are always compared.
+    run_more([&] {
+      run_block(0);
+      run_block(blocks - 1);
+      edges_ran_ = true;
+    });
   }
 
   const std::vector<Pair>& pairs() const { return pairs_; }
-  /// What the blocks did that were looked at first; of those that came to no end, how far they got.
-  const std::vector<BlockWeights::Weight>& looked_at_weights() const { return looked_at_; }
   /// Issue slots of each.
   std::vector<double> work_of_pairs() {
     std::vector<double> work;
@@ -183,8 +189,8 @@ class BoundingBlocks {
     if (sampler_.any_conflict()) return {};
     kept_.put_back(launch_.memory);
     SettledBytes settled = kept_.settled(launch_.request.grid.count(), launch_.memory);
-    // Where one of those that were looked at takes too long, it may do the work of all.
-    const bool all_ran = pairs_.size() >= kMostPairs && all_looked_at_ran_;
+    // Where the first or the last block takes too long, it may do the work of all.
+    const bool all_ran = pairs_.size() >= kMostPairs && edges_ran_;
     if (all_ran && kept_.blocks() >= 2 * kMostPairs) settled.chosen = chosen();
     return settled;
   }
@@ -208,18 +214,6 @@ class BoundingBlocks {
     pairs_.push_back(pair);
   }
 
-  void look_at(std::uint64_t block) {
-    const std::uint64_t before = sampler_.instructions();
-    try {
-      run_block(block);
-      looked_at_.push_back(profile(block).sums.weights.all);
-    } catch (...) {
-      all_looked_at_ran_ = false;
-      looked_at_.push_back({.slots = sampler_.instructions() - before});
-      throw;
-    }
-  }
-
   void run_block(std::uint64_t block) {
     if (has_run(block)) return;
     kept_.keep(*sampler_.profile(block).log, launch_.memory);
@@ -229,8 +223,7 @@ class BoundingBlocks {
   BlockSampler sampler_;
   KeptStores kept_;
   std::vector<Pair> pairs_;
-  std::vector<BlockWeights::Weight> looked_at_;
-  bool all_looked_at_ran_ = true;
+  bool edges_ran_ = false;  ///< the first block and the last came to their ends
 };
 
 LaunchResult failed_launch(const LaunchContext& launch, const LaunchFailure& failure) {
@@ -242,7 +235,10 @@ LaunchResult failed_launch(const LaunchContext& launch, const LaunchFailure& fai
 }
 
 /// The whole grid's counters, as lower bounds.
-LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
+/// @param heaviest of the blocks that were run before, to find that the grid is to be bounded: it
+/// takes as long as the SM that runs that one
+LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran,
+                       const BlockWeights::Weight& heaviest) {
   LaunchResult result;
   WorkCounts total;
   BlockWeights weights;
@@ -258,7 +254,7 @@ LaunchResult bounds_of(const LaunchContext& launch, BoundingBlocks& ran) {
     add_loads(result.loads, profile.sums.loads);
     l2.retire(std::make_unique<TrafficLog>(*profile.log));
   }
-  for (const BlockWeights::Weight& block : ran.looked_at_weights()) weights.add_sm(block);
+  weights.add_sm(heaviest);
   const auto blocks = static_cast<double>(launch.request.grid.count());
   const double all = blocks / static_cast<double>(run.size());
   const double times = std::max(1.0, all * counted_share(ran.work_of_pairs()));
@@ -317,7 +313,8 @@ void add_dram_of_windows(const LaunchContext& launch, LaunchResult& result) {
 }
 
 /// Bounds of a grid from blocks all over it. nullopt when not even a few of them fit.
-std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
+std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch,
+                                               const BlockWeights::Weight& heaviest) {
   constexpr std::size_t kFewestPairs = 2;
   constexpr std::uint64_t kMostBlocks = std::uint64_t{1} << 31;
   if (launch.request.grid.count() > kMostBlocks) return std::nullopt;
@@ -332,7 +329,7 @@ std::optional<LaunchResult> bounds_from_blocks(const LaunchContext& launch) {
     }
   }
   if (ran.pairs().size() < kFewestPairs) return std::nullopt;
-  LaunchResult result = bounds_of(launch, ran);
+  LaunchResult result = bounds_of(launch, ran, heaviest);
   try {
     if (!launch.bounds_by_blocks_alone) add_dram_of_windows(launch, result);
   } catch (const LaunchFailure& failure) {
@@ -404,7 +401,8 @@ LaunchResult run_or_bound(const LaunchContext& launch, bool may_sample,
   if (launch.bounds_by_blocks_alone && !alone) {
     return bounds_from_beginning(launch, kShareOfBounds);
   }
-  if (!alone || expected_work(launch) <= launch.instruction_budget) {
+  const Expectation expected = alone ? expectation_of(launch) : Expectation{};
+  if (expected.work <= launch.instruction_budget) {
     LaunchResult whole =
         launch.bounds_by_blocks_alone ? run_whole_beside_vast_memory(launch) : run_in_full(launch);
     const bool is_known = !whole.at_least || whole.counters.warp_instructions > 0;
@@ -416,7 +414,8 @@ LaunchResult run_or_bound(const LaunchContext& launch, bool may_sample,
       part.instruction_budget = launch.instruction_budget / kShareOfSample;
       if (std::optional<LaunchResult> sampled = run_sampled(part)) return std::move(*sampled);
     }
-    if (std::optional<LaunchResult> bounds = bounds_from_blocks(launch)) return std::move(*bounds);
+    if (std::optional<LaunchResult> bounds = bounds_from_blocks(launch, expected.heaviest))
+      return std::move(*bounds);
   }
   // Blocks have had their share, and the bound is not what is wanted.
   constexpr std::uint64_t kSmallShare = 16;

@@ -97,10 +97,11 @@ KnownGrid of_classes(const LaunchContext& launch, BlockSampler& sampler) {
 
 /// What `find` finds, unless it finds that the grid is not of its kind.
 template <typename Find>
-std::optional<KnownGrid> try_kind(const Find& find) {
+std::optional<KnownGrid> try_kind(const BlockSampler& sampler, const Find& find) {
   try {
     return find();
   } catch (const NotSampled&) {
+    if (sampler.has_given_up()) throw;
     return std::nullopt;
   }
 }
@@ -110,7 +111,7 @@ KnownGrid known_grid(const LaunchContext& launch, BlockSampler& sampler) {
   const Dim3& grid = launch.request.grid;
   if (grid.count() < kLeastEqualBlocks) return of_classes(launch, sampler);
   const auto cells_of = [&](const Dim3& shape, std::uint64_t period) {
-    return try_kind([&] { return of_cells(launch, shape, period, sampler); });
+    return try_kind(sampler, [&] { return of_cells(launch, shape, period, sampler); });
   };
   if (auto known = cells_of(grid, 1)) return *std::move(known);
   for (const Dim3& shape : folded(grid, sampler)) {

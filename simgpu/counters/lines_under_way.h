@@ -46,14 +46,12 @@ class LinesUnderWay {
   void fetch(std::uint64_t line, std::uint32_t sectors, const Request& request) {
     Arrivals* place = arrivals_of(line);
     if (place == nullptr) {
-      ArrivalSet& set = arrivals_[place_of(line)];
-      std::ranges::rotate(set, set.begin() + 1);  // the oldest comes first
-      place = &set.back();
+      place = &arrivals_[place_of(line)].as_youngest();
       *place = {low(line), block_, 0, {}};
     }
     const std::uint32_t arrival = low(request.time + kCyclesBeyondL1);
     for_each_of(sectors, *place, [&](std::uint32_t& time) { time = arrival; });
-    ask(line, request);
+    ask(*place, line, request);
   }
 
   /// Cycles until these sectors, which L1 has, are there. Who had one fetched may have come before
@@ -73,14 +71,7 @@ class LinesUnderWay {
 
   /// The warp waits for a line, which has been fetched, from now on.
   void ask(std::uint64_t line, const Request& request) {
-    if (Arrivals* const place = arrivals_of(line)) place->askers |= bit_of(request.warp);
-    AskedSet& set = asked_[asked_place(line, request)];
-    const auto known = std::ranges::find_if(
-        set, [&](const Asked& asked) { return is_of(asked, line, request.warp); });
-    // The oldest comes first.
-    std::rotate(known == set.end() ? set.begin() : known,
-                (known == set.end() ? set.begin() : known) + 1, set.end());
-    set.back() = {low(line), low(request.slots), low(request.number), block_and(request.warp)};
+    if (Arrivals* const place = arrivals_of(line)) ask(*place, line, request);
   }
 
   /// Whether an earlier request of the same warp waits, or waited, for the line.
@@ -88,7 +79,7 @@ class LinesUnderWay {
     // Most lines are other warps': what is known of them lies where wait_for() looks anyway.
     const Arrivals* const place = arrivals_of(line);
     if (place == nullptr || (place->askers & bit_of(request.warp)) == 0) return false;
-    return std::ranges::any_of(asked_[asked_place(line, request)], [&](const Asked& asked) {
+    return std::ranges::any_of(asked_[asked_place(line, request)].places, [&](const Asked& asked) {
       return is_of(asked, line, request.warp) && asked.request != low(request.number) &&
              low(request.slots - asked.slots) < kLongestWait;
     });
@@ -103,7 +94,6 @@ class LinesUnderWay {
     std::uint32_t block = 0;
     std::uint32_t askers = 0;  ///< warps of the block that have asked for the line
     std::array<std::uint32_t, kSectorsPerLine> time{};  ///< by sector
-    std::uint32_t unused = 0;
   };
   struct Asked {
     std::uint32_t line = 0;
@@ -111,8 +101,19 @@ class LinesUnderWay {
     std::uint32_t request = 0;
     std::uint32_t block_and_warp = 0;
   };
-  using ArrivalSet = std::array<Arrivals, 2>;
-  using AskedSet = std::array<Asked, 4>;
+  /// From the oldest on.
+  template <class Place, std::size_t kPlaces>
+  struct alignas(64) Set {
+    std::array<Place, kPlaces> places;
+
+    /// The place of the one at `from`, the oldest unless said, now behind all younger ones.
+    Place& as_youngest(std::size_t from = 0) {
+      std::rotate(places.begin() + from, places.begin() + from + 1, places.end());
+      return places.back();
+    }
+  };
+  using ArrivalSet = Set<Arrivals, 2>;
+  using AskedSet = Set<Asked, 4>;
 
   static std::uint32_t low(std::uint64_t number) { return static_cast<std::uint32_t>(number); }
   std::uint32_t block_and(std::uint16_t warp) const { return block_ * kWarpSize + warp; }
@@ -120,10 +121,19 @@ class LinesUnderWay {
     return asked.line == low(line) && asked.block_and_warp == block_and(warp);
   }
   Arrivals* arrivals_of(std::uint64_t line) {
-    for (Arrivals& place : arrivals_[place_of(line)]) {
+    for (Arrivals& place : arrivals_[place_of(line)].places) {
       if (place.line == low(line) && place.block == block_) return &place;
     }
     return nullptr;
+  }
+  void ask(Arrivals& place, std::uint64_t line, const Request& request) {
+    place.askers |= bit_of(request.warp);
+    AskedSet& set = asked_[asked_place(line, request)];
+    const auto known = std::ranges::find_if(
+        set.places, [&](const Asked& asked) { return is_of(asked, line, request.warp); });
+    const auto from = known == set.places.end() ? 0 : known - set.places.begin();
+    set.as_youngest(static_cast<std::size_t>(from)) = {
+        low(line), low(request.slots), low(request.number), block_and(request.warp)};
   }
   template <class Visit>
   static void for_each_of(std::uint32_t sectors, Arrivals& place, const Visit& visit) {

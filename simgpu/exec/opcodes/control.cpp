@@ -146,7 +146,8 @@ const Lowered* ask(const Lowered* in, Warp& warp) {
   return warp.block->give_way(warp, in + 1, BlockRunner::Waiting::no);
 }
 
-/// Memory is sequentially consistent here: only the checkers need to know. kOfGpu: between blocks.
+/// Memory is sequentially consistent here: the checkers need to know, and the clocks. kOfGpu:
+/// between blocks.
 template <bool kOfGpu>
 const Lowered* fence(const Lowered* in, Warp& warp) {
   if (kOfGpu) {

@@ -8,38 +8,6 @@
 
 namespace simgpu {
 
-const char* name_of(FindingKind kind) {
-  switch (kind) {
-    case FindingKind::out_of_bounds:
-      return "out-of-bounds";
-    case FindingKind::misaligned:
-      return "misaligned";
-    case FindingKind::uninitialized_read:
-      return "uninitialized-read";
-    case FindingKind::shared_race:
-      return "shared-race";
-    case FindingKind::global_race:
-      return "global-race";
-    case FindingKind::divergent_barrier:
-      return "divergent-barrier";
-    case FindingKind::deadlock:
-      return "deadlock";
-    case FindingKind::invalid_api_use:
-      return "invalid-api-use";
-    case FindingKind::leak:
-      return "leak";
-    case FindingKind::device_assert:
-      return "device-assert";
-    case FindingKind::trap:
-      return "trap";
-    case FindingKind::too_long:
-      return "too-long";
-    case FindingKind::unsupported:
-      return "unsupported";
-  }
-  return "unsupported";
-}
-
 namespace {
 
 /// All members, in order of declaration: the binding fails to compile when one is missing.

@@ -7,135 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "simgpu/dim3.h"
+#include "simgpu/finding.h"
+#include "simgpu/kernel_counters.h"
 #include "simgpu/limiter.h"
 
 /// Plain values that leave the simulated GPU: what a launch did, what was found wrong, how long it
 /// took.
 namespace simgpu {
-
-struct Dim3 {
-  std::uint32_t x = 1, y = 1, z = 1;
-  std::uint64_t count() const { return std::uint64_t{x} * y * z; }
-  bool operator==(const Dim3&) const = default;
-};
-
-enum class FindingKind : std::uint8_t {
-  out_of_bounds,
-  misaligned,
-  uninitialized_read,
-  shared_race,
-  global_race,
-  divergent_barrier,
-  deadlock,
-  invalid_api_use,
-  leak,
-  device_assert,
-  trap,
-  unsupported,
-  too_long,  ///< a launch that takes more than its budget; it may come to an end
-};
-/// The JSON spelling, "out-of-bounds".
-const char* name_of(FindingKind kind);
-
-/// A call that was inlined: what was called, from where.
-struct InlinedCall {
-  std::string function;  ///< its name, without parameters; empty when unknown
-  std::string file;
-  std::uint32_t line = 0;
-  std::uint32_t column = 0;
-  bool operator==(const InlinedCall&) const = default;
-};
-
-/// A warp's number that nobody knows: what checks real GPUs names threads, and not their warps.
-inline constexpr std::uint32_t kUnknownWarp = 0xffffffff;
-
-/// One side of a finding: who did what, where in the source.
-struct AccessSite {
-  std::string file;  ///< as in the PTX's .file, empty when unknown
-  std::uint32_t line = 0;
-  std::uint32_t column = 0;
-  Dim3 block{0, 0, 0};
-  Dim3 thread{0, 0, 0};
-  std::uint32_t warp = 0;
-  std::string action;  ///< "writes 4 bytes", "reads 16 bytes", "waits at barrier 0"
-  /// How the kernel came to the place: the call of the function that it is in, the call of the
-  /// function that this is in, …; empty for a place in the kernel itself.
-  std::vector<InlinedCall> inlined_at{};
-  bool by_thread = true;  ///< false: a whole launch or a copy did it; block and thread mean nothing
-  bool operator==(const AccessSite&) const = default;
-};
-
-/// Something wrong with the program, told so that it can be understood without the simulator's
-/// source.
-struct Finding {
-  std::string code;  ///< "RL0301", stable; see docs/design/codes.md
-  FindingKind kind = FindingKind::unsupported;
-  std::string kernel;  ///< demangled name, empty for host-side findings
-  AccessSite where;
-  std::optional<AccessSite> other;  ///< the second access of a race, the allocation's creation …
-  std::string object;   ///< "shared array As", "allocation of 4096 bytes", with the offset in it
-  std::string message;  ///< one sentence, cause first
-  std::uint64_t occurrences = 1;  ///< same code and place, counted together
-  /// Holds unless threads returned from the kernel before `where`, which only its source tells: see
-  /// simgpu/source/early_returns.h. Who has no source has to drop it.
-  bool unless_returned = false;
-  bool operator==(const Finding&) const = default;
-};
-
-/// Raw counts of one launch. Warp-level unless the name says thread.
-struct KernelCounters {
-  std::uint64_t warp_instructions = 0;
-  std::uint64_t thread_instructions = 0;
-  /// "fp32", "integer", "shared_load" … warp-level
-  std::map<std::string, std::uint64_t> instructions_by_class;
-
-  // Thread-level floating-point operations by type; a fused multiply-add is two.
-  /// "fp16", "bf16", "fp32", "fp64", "bf16_tensor" …
-  std::map<std::string, std::uint64_t> flops;
-  std::uint64_t fadd = 0, fmul = 0, ffma = 0;  ///< thread-level fp32 instructions
-
-  std::uint64_t global_load_requests = 0, global_store_requests = 0, global_atomic_requests = 0;
-  std::uint64_t global_load_sectors = 0, global_store_sectors = 0, global_atomic_sectors = 0;
-  /// what the active lanes asked for, lane by lane
-  std::uint64_t global_load_bytes = 0, global_store_bytes = 0, global_atomic_bytes = 0;
-  std::uint64_t l1_hit_sectors = 0;
-  std::uint64_t l1_tag_lookups = 0;  ///< distinct 128-byte lines, summed over global requests
-  std::uint64_t l2_read_sectors = 0, l2_write_sectors = 0, l2_hit_sectors = 0;
-  std::uint64_t dram_read_bytes = 0, dram_write_bytes = 0;
-
-  std::uint64_t shared_load_requests = 0, shared_store_requests = 0;
-  std::uint64_t shared_load_wavefronts = 0, shared_store_wavefronts = 0;
-  std::uint64_t shared_load_bank_conflicts = 0, shared_store_bank_conflicts = 0;
-  std::uint64_t shared_atomic_requests = 0;
-  /// cycles that they take of the banks; the rounds of the loop that ptxas makes of floating-point
-  /// ones are among them
-  std::uint64_t shared_atomic_wavefronts = 0;
-  /// operations of threads on the global address that has most of them
-  std::uint64_t atomics_on_one_address = 0;
-  /// different global addresses that atomics went to; where not all blocks ran, of those that did
-  std::uint64_t atomic_addresses = 0;
-  /// cycles in which L2 works off the global atomics that have to wait for each other
-  std::uint64_t atomic_serial_cycles = 0;
-  std::uint64_t local_load_requests = 0, local_store_requests = 0;
-  std::uint64_t local_load_sectors = 0, local_store_sectors = 0;
-  std::uint64_t local_tag_lookups = 0;  ///< distinct 128-byte lines, summed over local requests
-  /// distinct sectors that each warp touches of its local memory, summed over warps
-  std::uint64_t local_touched_sectors = 0;
-  /// of the local requests, those that store a register for want of registers, or load it again
-  std::uint64_t local_spilling_requests = 0;
-  /// loads by generic addresses, and those of them that go to global memory in any lane
-  std::uint64_t generic_load_requests = 0, generic_global_load_requests = 0;
-  /// loads of constants, and of a kernel's parameters where lanes read different words; a wavefront
-  /// is one of the distinct words of a request
-  std::uint64_t constant_load_requests = 0, constant_load_wavefronts = 0;
-
-  std::uint64_t branches = 0, divergent_branches = 0, barriers = 0;
-  std::uint64_t slept_ns = 0;  ///< that all warps together asked to be suspended (nanosleep)
-  bool operator==(const KernelCounters&) const = default;
-};
-
-/// Adds `times` times each counter of `block` to `sum`: all of them, maps included.
-void add_scaled(KernelCounters& sum, const KernelCounters& block, std::uint64_t times);
 
 /// How the predicted time of a launch came about; every term in microseconds.
 struct TimeBreakdown {

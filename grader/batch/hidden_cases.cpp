@@ -27,9 +27,9 @@ void add_rows(CsvTable& table, const Student& student, int part, const RevealedC
   for (const Diagnostic& story : one.diagnostics) {
     table.push_back({one_line(student.key), one_line(student.name), std::to_string(part),
                      one_line(one.task), one_line(one.name), one_line(one.parameters),
-                     name_of(one.verdict), story.code, one_line(story.message), places_of(story),
-                     lines_of(story.evidence), lines_of(story.pattern), lines_of(story.notes),
-                     sanitize(one.printed)});
+                     name_of(one.verdict), story.code.text(), one_line(story.message),
+                     places_of(story), lines_of(story.evidence), lines_of(story.pattern),
+                     lines_of(story.notes), sanitize(one.printed)});
   }
 }
 

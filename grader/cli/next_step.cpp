@@ -86,7 +86,7 @@ NextStep step_for(const PartProgress& progress, const TaskSpec& task,
       step.place =
           fmt::format("{}/{}:{}", progress.part.directory, one_line(story.file), story.line);
     }
-    step.why = fmt::format("the last run found {}: {}", story.code, one_line(story.message));
+    step.why = fmt::format("the last run found {}: {}", story.code.text(), one_line(story.message));
     if (result->score > 0) {
       step.why += fmt::format("; {} of {} points stand", format_points(result->score),
                               format_points(result->max_score));

@@ -10,13 +10,16 @@
 
 #include "grader/contract/problem.h"
 #include "grader/contract/sentence.h"
+#include "simgpu/codes/code.h"
 #include "simgpu/report.h"
 
 namespace rooflab {
 
+using simgpu::Code;
+
 /// A known-wrong result: when a student's output matches it, the mistake has a name.
 struct KnownMistake {
-  std::string code;  ///< "RL0411", has a page in handouts/errors/
+  Code code;  ///< has a page in handouts/errors/
   /// One sentence, the same for all cases: "B is read as if it were transposed".
   std::string cause;
   std::string advice;  ///< one sentence: what to look at
@@ -32,7 +35,7 @@ struct CallEvidence {
 
 /// A fault that an oracle found in results or activity.
 struct Complaint {
-  std::string code;
+  Code code;
   Sentence message;    ///< cause, then evidence
   std::string advice;  ///< the same for all cases
 };

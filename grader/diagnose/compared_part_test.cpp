@@ -37,7 +37,7 @@ class ComparedPartTest : public testing::Test {
 TEST_F(ComparedPartTest, AWrongElementIsNamedByItsPlaceInTheWholeOutput) {
   spoil(1, 5);
   const Diagnostic story = explain_mismatch(check_, {}, context_);
-  EXPECT_EQ(story.code, "RL0401");
+  EXPECT_EQ(story.code, Code("RL0401"));
   EXPECT_THAT(story.message, HasSubstr("1 of 3 elements"));
   EXPECT_THAT(story.evidence.at(1), HasSubstr("first out[2][3]"));
   EXPECT_THAT(story.pattern, IsEmpty()) << "three elements make no map";
@@ -49,7 +49,7 @@ TEST_F(ComparedPartTest, WhereNoneOfThemWasWrittenNoPatternIsLookedFor) {
   spoil(2, 4);
   check_.unwritten = check_.wrong;
   check_.unwritten_count = 2;
-  EXPECT_EQ(explain_mismatch(check_, {}, context_).code, "RL0403");
+  EXPECT_EQ(explain_mismatch(check_, {}, context_).code, Code("RL0403"));
 }
 
 TEST_F(ComparedPartTest, AMistakeIsRecognisedByTheSameElements) {
@@ -58,9 +58,9 @@ TEST_F(ComparedPartTest, AMistakeIsRecognisedByTheSameElements) {
   spoil(2, 4);
   KnownMistake mistake{
       "RL0440", "off by one", "subtract", {{"out", {2, 3, 4}, {0, 0, 0}, check_.index}}};
-  EXPECT_EQ(explain_mismatch(check_, {mistake}, context_).code, "RL0440");
+  EXPECT_EQ(explain_mismatch(check_, {mistake}, context_).code, Code("RL0440"));
   mistake.outputs[0].index = {18, 2003, 999'999};
-  EXPECT_EQ(explain_mismatch(check_, {mistake}, context_).code, "RL0401");
+  EXPECT_EQ(explain_mismatch(check_, {mistake}, context_).code, Code("RL0401"));
 }
 
 TEST_F(ComparedPartTest, WhatWasNeverWrittenIsCountedInTheWholeOutput) {
@@ -68,7 +68,7 @@ TEST_F(ComparedPartTest, WhatWasNeverWrittenIsCountedInTheWholeOutput) {
   check_.unwritten_count = 64;
   check_.first_unwritten = 999'936;
   const Diagnostic story = explain_mismatch(check_, {}, context_);
-  EXPECT_EQ(story.code, "RL0403");
+  EXPECT_EQ(story.code, Code("RL0403"));
   EXPECT_EQ(story.message, "64 of 1000000 elements of out were never written");
   EXPECT_THAT(story.evidence.at(0), HasSubstr("out[999][936]"));
   context_.hidden = true;

@@ -52,7 +52,7 @@ std::string relation_of_number(const Value& got, const Value& expected) {
 }
 
 struct Ending {
-  const char* code;
+  Code code;
   std::string message;
   std::string help;
 };
@@ -136,16 +136,16 @@ std::uint32_t first_error_line(const std::string& messages, const std::string& f
 /// How a call of a hidden case ended: which signal, limit or error it was is the submission's
 /// choice, and could tell the sizes.
 Ending without_details(Ending ending) {
-  if (ending.code == std::string_view("RL0605")) {
+  if (ending.code == "RL0605") {
     ending.message = "the process was killed";
     ending.help =
         "host code accessed memory that is not its own, divided by zero, or gave up: check "
         "indexes, pointers and recursion outside kernels";
-  } else if (ending.code == std::string_view("RL0606")) {
+  } else if (ending.code == "RL0606") {
     ending.message = "the call left a CUDA error behind";
-  } else if (ending.code == std::string_view("RL0607")) {
+  } else if (ending.code == "RL0607") {
     ending.message = "no result within the time limit";
-  } else if (ending.code == std::string_view("RL0609")) {
+  } else if (ending.code == "RL0609") {
     ending.message = "the process printed more than the limit";
     ending.help = "write only what the task asks for, and write it once";
   }
@@ -248,7 +248,7 @@ Diagnostic explain_results(const Values& got, const Values& expected,
     message = fmt::format("{} is off by a factor of {:g}: {}", factor->result, factor->ratio,
                           factor->cause);
   }
-  Diagnostic story = begin_story(factor != nullptr ? "RL0406" : "RL0407", context);
+  Diagnostic story = begin_story(factor != nullptr ? Code("RL0406") : Code("RL0407"), context);
   story.message = message;
   story.evidence = std::move(evidence);
   story.notes.push_back(context.hidden

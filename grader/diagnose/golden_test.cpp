@@ -77,7 +77,6 @@ TEST(GoldenStory, ShowsANaNWithoutItsSign) {
 TEST(GoldenStory, ARaceThatKeepsAnOutputFromBeingWrittenSaysSo) {
   simgpu::Finding race;
   race.code = "RL0302";
-  race.kind = simgpu::FindingKind::shared_race;
   race.message = "Shared memory is read before the store to it is ordered";
   const TensorCheck effect = check_of({-kNan, 5, -kNan, 4}, {true, false, true, false});
   expect_golden("race_unwritten", explain_finding(race, context(), &effect));

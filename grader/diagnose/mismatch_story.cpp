@@ -244,9 +244,9 @@ Diagnostic explain_mismatch(const TensorCheck& check, const std::vector<KnownMis
 }
 
 bool names_cause(const Diagnostic& story) {
-  constexpr std::array<std::string_view, 14> kLooks{
-      "RL0401", "RL0402", "RL0403", "RL0404", "RL0407", "RL0409", "RL0410",
-      "RL0432", "RL0433", "RL0434", "RL0435", "RL0436", "RL0437", "RL0528"};
+  constexpr std::array<Code, 14> kLooks{"RL0401", "RL0402", "RL0403", "RL0404", "RL0407",
+                                        "RL0409", "RL0410", "RL0432", "RL0433", "RL0434",
+                                        "RL0435", "RL0436", "RL0437", "RL0528"};
   return std::ranges::find(kLooks, story.code) == kLooks.end();
 }
 

@@ -10,8 +10,8 @@ namespace {
 /// Whether the submission chooses what the story says: where a kernel fails, or how a call ends.
 bool is_chosen(const Diagnostic& story) {
   if (story.code == "RL0602") return false;
-  return story.code.starts_with("RL02") || story.code.starts_with("RL03") ||
-         story.code.starts_with("RL06");
+  const bool is_an_end = story.code >= "RL0601" && story.code <= "RL0614";
+  return is_an_end || story.code.kind();
 }
 
 bool is_same_place(const Label& one, const Label& other) {
@@ -47,7 +47,7 @@ Diagnostic OpenFailures::told_of_hidden(Diagnostic story) const {
       fmt::format("a hidden case fails with {}, and no public case does{}, so where it fails is "
                   "not shown. Call the function with other sizes: no multiples of a block or a "
                   "tile, smaller than one, and long in one direction alone",
-                  story.code, place));
+                  story.code.text(), place));
   return story;
 }
 

@@ -10,7 +10,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-Diagnostic failure(const std::string& code, std::uint32_t line) {
+Diagnostic failure(Code code, std::uint32_t line) {
   Diagnostic story;
   story.code = code;
   story.message = "something is wrong";
@@ -28,7 +28,7 @@ Diagnostic told_beside(const std::vector<Diagnostic>& open, const Diagnostic& hi
 }
 
 TEST(OpenFailures, OfAFailureThatOnlyAHiddenCaseShowsNameTheTasksFileAlone) {
-  for (const char* const code : {"RL0201", "RL0301", "RL0606"}) {
+  for (const Code code : std::initializer_list<Code>{"RL0201", "RL0301", "RL0606"}) {
     const Diagnostic told = told_beside({}, failure(code, 17));
     EXPECT_EQ(told.code, code);
     EXPECT_EQ(told.file, "task.cu") << "which of several files is a choice, too";

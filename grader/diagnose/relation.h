@@ -13,7 +13,7 @@ namespace rooflab {
 /// A rule that explains every compared element within its tolerance, or the places of all wrong
 /// ones.
 struct Relation {
-  std::string code;
+  Code code;
   std::string message;
   std::string help;
   std::string note = {};  ///< how sure that is; may be empty

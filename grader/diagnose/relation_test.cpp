@@ -44,7 +44,7 @@ class Output {
     }
     auto relation = relation_of_values(check, {});
     if (!relation) relation = relation_of_places(check, {});
-    return relation ? relation->code + " " + relation->message : "";
+    return relation ? relation->code.text() + " " + relation->message : "";
   }
 
  private:

@@ -248,7 +248,7 @@ void add_needless_arithmetic(Causes& causes, const simgpu::KernelRecord& kernel,
 /// A wrong index over the lanes scatters accesses of global memory and conflicts in shared memory,
 /// and the former is what to mend: it comes first wherever it costs something.
 void put_scattered_before_conflicts(Causes& causes) {
-  const auto with_code = [&](const char* code) {
+  const auto with_code = [&](Code code) {
     return std::ranges::find_if(causes,
                                 [=](const Cause& cause) { return cause.story.code == code; });
   };

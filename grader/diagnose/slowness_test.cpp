@@ -30,7 +30,7 @@ TEST(SlownessTest, UncoalescedLoadsAreProvenByTheirSectors) {
   const Timing timing = far_from_full_marks();
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1u);
-  EXPECT_EQ(stories[0].code, "RL0501");
+  EXPECT_EQ(stories[0].code, Code("RL0501"));
   EXPECT_THAT(stories[0].message, HasSubstr("32.0 sectors"));
   kernel.counters.global_load_sectors = 800;  // every second float
   EXPECT_EQ(explain_slowness(timing, kernel, kContext).size(), 1U);
@@ -54,7 +54,7 @@ TEST(SlownessTest, WhatCostsMostIsToldFirstAndWhatCostsNothingIsNot) {
   const auto told = [&] {
     std::vector<std::string> codes;
     for (const auto& story : explain_slowness(timing, kernel, kContext)) {
-      codes.push_back(story.code);
+      codes.push_back(story.code.text());
     }
     return codes;
   };
@@ -77,7 +77,7 @@ TEST(SlownessTest, AtomicsThatWaitAreToldByTheirNumber) {
   const Timing timing = far_from_full_marks();
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1U);
-  EXPECT_EQ(stories[0].code, "RL0598");
+  EXPECT_EQ(stories[0].code, Code("RL0598"));
   EXPECT_THAT(stories[0].message, HasSubstr("33.6 million atomic operations meet on one address"));
   kernel.time.terms = {{Limiter::atomics, 90}, {Limiter::dram, 990}};
   EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty()) << "they cost nothing";
@@ -99,11 +99,11 @@ TEST(SlownessTest, FewWarpsThatDoTheWorkOfAllAreToldWhereTheLaunchWaitsForThem) 
   timing.limiter = "latency";
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1U) << "occupancy is not what it lacks";
-  EXPECT_EQ(stories[0].code, "RL0599");
+  EXPECT_EQ(stories[0].code, Code("RL0599"));
   EXPECT_THAT(stories[0].message, HasSubstr("waits 32.0 times as long"));
   EXPECT_THAT(stories[0].help, HasSubstr("share the work evenly"));
   kernel.time.uneven_warps = 1.3;
-  EXPECT_EQ(explain_slowness(timing, kernel, kContext).at(0).code, "RL0504");
+  EXPECT_EQ(explain_slowness(timing, kernel, kContext).at(0).code, Code("RL0504"));
 }
 
 TEST(SlownessTest, MultiprocessorsThatDoTheWorkOfAllAreTold) {
@@ -117,7 +117,7 @@ TEST(SlownessTest, MultiprocessorsThatDoTheWorkOfAllAreTold) {
   timing.limiter = "issue";
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1U);
-  EXPECT_EQ(stories[0].code, "RL0599");
+  EXPECT_EQ(stories[0].code, Code("RL0599"));
   EXPECT_THAT(stories[0].message, HasSubstr("takes 4.0 times as long"));
 }
 
@@ -134,7 +134,7 @@ TEST(SlownessTest, SpilledRegistersAreToldWithTheirShareOfAccesses) {
   const Timing timing = far_from_full_marks();
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1U);
-  EXPECT_EQ(stories[0].code, "RL0590");
+  EXPECT_EQ(stories[0].code, Code("RL0590"));
   EXPECT_THAT(stories[0].message, HasSubstr("more values than they have registers for (32)"));
   EXPECT_THAT(stories[0].message, HasSubstr("90 % of the warps' accesses"));
   EXPECT_THAT(stories[0].evidence, ElementsAre("272 bytes of local memory for each thread"));
@@ -176,7 +176,7 @@ TEST(SlownessTest, ArithmeticForNothingIsToldWhereArithmeticIsTheBound) {
   timing.flops = 1000;
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1u);
-  EXPECT_EQ(stories[0].code, "RL0593");
+  EXPECT_EQ(stories[0].code, Code("RL0593"));
   EXPECT_EQ(stories[0].message, "the kernel does 2.0 times the arithmetic that case 4096 takes");
   timing.bound = "memory";
   EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty());
@@ -192,7 +192,7 @@ TEST(SlownessTest, AGridThatLeavesMostOfTheGpuIdleIsTold) {
   const Timing timing = far_from_full_marks();
   const auto stories = explain_slowness(timing, kernel, kContext);
   ASSERT_EQ(stories.size(), 1u);
-  EXPECT_EQ(stories[0].code, "RL0594");
+  EXPECT_EQ(stories[0].code, Code("RL0594"));
   EXPECT_THAT(stories[0].message, AllOf(HasSubstr("2 blocks"), HasSubstr("54 times")));
   kernel.time.wave_quantisation = 1.9;  // one block too many for one round
   EXPECT_THAT(explain_slowness(timing, kernel, kContext), IsEmpty());

@@ -214,7 +214,7 @@ Label label_at(const std::string& file, std::uint32_t line, std::uint32_t column
   return label;
 }
 
-Diagnostic begin_story(const std::string& code, const DiagnoseContext& context) {
+Diagnostic begin_story(Code code, const DiagnoseContext& context) {
   Diagnostic story;
   story.code = code;
   story.file = context.file;
@@ -225,7 +225,7 @@ Diagnostic begin_story(const std::string& code, const DiagnoseContext& context) 
         "this case",
         fmt::format("{} --case {} --seed {}", task, context.case_number, text_of(context.seed)));
   }
-  story.commands.emplace_back("concept", "grader explain " + code);
+  story.commands.emplace_back("concept", "grader explain " + code.text());
   return story;
 }
 

@@ -12,7 +12,7 @@
 namespace rooflab {
 
 /// A story with its commands (next hint, this case, concept) filled in, still without a cause.
-Diagnostic begin_story(const std::string& code, const DiagnoseContext& context);
+Diagnostic begin_story(Code code, const DiagnoseContext& context);
 
 /// The place of `line` in the task's file, with the text of that line; `file` may be a path from
 /// the build.
@@ -41,11 +41,6 @@ std::string number_text(double value, int digits = 6);
 
 /// "(3,0)" or "(3,0,1)": z only when it is not zero.
 std::string coordinates(const simgpu::Dim3& index);
-
-/// Whether the simulated GPU's text has these words.
-inline bool says(std::string_view text, std::string_view words) {
-  return text.find(words) != std::string_view::npos;
-}
 
 /// Says, once, that a hidden case shows no sizes and values.
 void note_hidden(Diagnostic& story);

@@ -28,27 +28,27 @@ struct Piece {
   const char* help = "";
 };
 
-Piece piece_of(const simgpu::Finding& finding) {
-  const std::string& action = finding.where.action;
-  if (!finding.kernel.empty()) {
-    return {fmt::format("`{}` is launched", kernel_of(finding)), "",
-            "pass `stream` as the fourth launch argument: kernel<<<grid, block, 0, stream>>>(...)"};
+Piece piece_of(const simgpu::Finding& finding, simgpu::StreamWork work) {
+  switch (work) {
+    case simgpu::StreamWork::kernel:
+      return {
+          fmt::format("`{}` is launched", kernel_of(finding)), "",
+          "pass `stream` as the fourth launch argument: kernel<<<grid, block, 0, stream>>>(...)"};
+    case simgpu::StreamWork::library_call:
+      return {"a product of cuBLAS runs", "cublas",
+              "call cublasSetStream(handle, stream) before the product, or pass `stream` to "
+              "rooflab::linear: a handle stays on the stream that it was set to last"};
+    case simgpu::StreamWork::fill:
+      return {"a memset is issued", "cudaMemset",
+              "use cudaMemsetAsync and pass `stream` as its last argument"};
+    case simgpu::StreamWork::release:
+      return {"memory is freed", "cudaFreeAsync", "pass `stream` to cudaFreeAsync"};
+    case simgpu::StreamWork::copy:
+      return {"a copy is issued", "cudaMemcpy",
+              "use cudaMemcpyAsync and pass `stream` as its last argument; a copy to the host sees "
+              "nothing that is still on its way on `stream`"};
   }
-  if (action.starts_with("cublas")) {
-    return {"a product of cuBLAS runs", "cublas",
-            "call cublasSetStream(handle, stream) before the product, or pass `stream` to "
-            "rooflab::linear: a handle stays on the stream that it was set to last"};
-  }
-  if (action.starts_with("a memset")) {
-    return {"a memset is issued", "cudaMemset",
-            "use cudaMemsetAsync and pass `stream` as its last argument"};
-  }
-  if (action.starts_with("cudaFreeAsync")) {
-    return {"memory is freed", "cudaFreeAsync", "pass `stream` to cudaFreeAsync"};
-  }
-  return {"a copy is issued", "cudaMemcpy",
-          "use cudaMemcpyAsync and pass `stream` as its last argument; a copy to the host sees "
-          "nothing that is still on its way on `stream`"};
+  return {};
 }
 
 struct Place {
@@ -64,10 +64,9 @@ constexpr const char* kPassOn =
 /// Where the source asks for the work: the only launch of this kernel, or call of such a function,
 /// that is on the default stream. Where no launch has the kernel's name, it goes by a pointer.
 std::optional<Place> place_in_source(const simgpu::Finding& finding, const Piece& work,
-                                     const DiagnoseContext& context) {
+                                     bool on_default, const DiagnoseContext& context) {
   std::string kernel = kernel_of(finding);
   kernel.erase(0, kernel.rfind(':') == std::string::npos ? 0 : kernel.rfind(':') + 1);
-  const bool on_default = says(finding.where.action, "the default stream");
   std::vector<Place> by_name, others;
   for (const auto& [file, text] : context.sources) {
     for (const HostCall& call : simgpu::host_calls(text)) {
@@ -84,35 +83,27 @@ std::optional<Place> place_in_source(const simgpu::Finding& finding, const Piece
   return std::nullopt;
 }
 
-/// "x" of "byte 0 of the 64-byte allocation (x)"; empty when it has no name.
-std::string tensor_in(const std::string& object) {
-  const std::size_t open = object.rfind('(');
-  const std::size_t close = object.rfind(')');
-  if (open == std::string::npos || close == std::string::npos || close < open) return {};
-  return object.substr(open + 1, close - open - 1);
-}
-
 }  // namespace
 
 Diagnostic explain_off_the_stream(const simgpu::Finding& finding, const DiagnoseContext& context) {
   Diagnostic story = begin_story(finding.code, context);
-  const Piece work = piece_of(finding);
-  const bool on_default = says(finding.where.action, "the default stream");
-  const bool starts_early = says(finding.message, "are still being made");
-  const bool gives_stream = says(finding.message, "the stream that the function is given");
+  const simgpu::StreamConflict conflict = finding.stream.value_or(simgpu::StreamConflict{});
+  const Piece work = piece_of(finding, conflict.work);
+  const bool on_default = conflict.on_default_stream;
+  const bool gives_stream = !conflict.callers_is_default;
   const char* callers = gives_stream ? "`stream`" : "the default stream";
-  const std::string tensor = tensor_in(finding.object);
-  const std::string memory = tensor.empty() ? "its memory" : fmt::format("`{}`", tensor);
-  story.message =
-      fmt::format("{} on {}, and not on {}: nothing makes {}", work.name,
-                  on_default ? "the default stream" : "another stream", callers,
-                  starts_early ? fmt::format("it wait for what comes before it there, and it uses "
-                                             "{} too early",
-                                             memory)
-                               : fmt::format("{} wait for it, and what comes behind the "
-                                             "function may use {} too early",
-                                             callers, memory));
-  const auto place = place_in_source(finding, work, context);
+  const std::string memory =
+      finding.name.empty() ? "its memory" : fmt::format("`{}`", finding.name);
+  story.message = fmt::format(
+      "{} on {}, and not on {}: nothing makes {}", work.name,
+      on_default ? "the default stream" : "another stream", callers,
+      conflict.starts_early ? fmt::format("it wait for what comes before it there, and it uses "
+                                          "{} too early",
+                                          memory)
+                            : fmt::format("{} wait for it, and what comes behind the "
+                                          "function may use {} too early",
+                                          callers, memory));
+  const auto place = place_in_source(finding, work, on_default, context);
   if (place) {
     story.file = place->file;
     story.line = place->line;
@@ -127,9 +118,9 @@ Diagnostic explain_off_the_stream(const simgpu::Finding& finding, const Diagnose
     }
     // An access in a header tells nothing beside the launch.
     if (!place || context.sources.contains(student_path(finding.where.file, context))) {
-      const bool writes = says(finding.where.action, " writes it");
       story.labels.push_back(label_at(finding.where.file, finding.where.line, finding.where.column,
-                                      writes ? "writes it here" : "reads it here", context));
+                                      finding.where.writes ? "writes it here" : "reads it here",
+                                      context));
     }
   }
   if (!finding.kernel.empty()) story.context = "kernel " + kernel_name(finding.kernel);

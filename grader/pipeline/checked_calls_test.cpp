@@ -21,22 +21,20 @@ RunOutcome solve_wrongly(const RunRequest& request) {
 /// A device whose checkers look at a call only when they are asked, as a real GPU's do.
 class CheckedCallsTest : public GradeTest {
  protected:
-  void find(FindingKind kind, const std::string& code) {
-    checked_ = {.findings = {finding(kind, code)}};
-  }
+  void find(Code code) { checked_ = {.findings = {finding(code)}}; }
 };
 
 TEST_F(CheckedCallsTest, WhatTheyFindIsTheVerdictOfACaseThatFailed) {
-  find(FindingKind::shared_race, "RL0302");
+  find("RL0302");
   const TaskResult task = grade_task_with(solve_wrongly);
   EXPECT_EQ(task.verdict, Verdict::race);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0302");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0302"));
   EXPECT_FALSE(task.diagnostics.at(0).evidence.empty()) << "with what it did to the output";
   EXPECT_EQ(checks_, 1);
 }
 
 TEST_F(CheckedCallsTest, AreNotAskedAboutACaseThatPasses) {
-  find(FindingKind::shared_race, "RL0302");
+  find("RL0302");
   EXPECT_EQ(grade_task_with(solve).verdict, Verdict::pass);
   EXPECT_EQ(checks_, 0);
 }

@@ -124,12 +124,12 @@ TEST_F(CountsTest, FourLaunchesAndFourTimesTheBytesEarnAThirdAndAreExplained) {
   EXPECT_EQ(task.timings.at(0).kernels, 4U);
   EXPECT_DOUBLE_EQ(task.score, 10 + 6 + 1 + 1);
   ASSERT_EQ(task.diagnostics.size(), 2U);
-  EXPECT_EQ(task.diagnostics[0].code, "RL0591");
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0591"));
   EXPECT_EQ(task.diagnostics[0].message,
             "4 launches where one kernel can do it: each costs about 2.5 us, and what one kernel "
             "leaves for the next crosses memory twice");
   EXPECT_THAT(task.diagnostics[0].evidence, Contains("launched: add 3 times, tanh once"));
-  EXPECT_EQ(task.diagnostics[1].code, "RL0592");
+  EXPECT_EQ(task.diagnostics[1].code, Code("RL0592"));
   EXPECT_THAT(task.diagnostics[1].message,
               HasSubstr("31.2 KiB cross DRAM where 7.81 KiB must, 4.00 times as many"));
   EXPECT_THAT(task.diagnostics[1].evidence, Contains("add, launched 3 times: 23.4 KiB"));
@@ -211,7 +211,7 @@ TEST_F(CountsTest, ACopyIsNoLaunch) {
   EXPECT_EQ(task.verdict, Verdict::pass);
   EXPECT_EQ(task.timings.at(0).launches.points, 0);
   EXPECT_EQ(task.timings.at(0).dram_bytes.points, 3) << "each byte is read and written once";
-  EXPECT_THAT(task.diagnostics, Contains(Field(&Diagnostic::code, "RL0591")));
+  EXPECT_THAT(task.diagnostics, Contains(Field(&Diagnostic::code, Code("RL0591"))));
 }
 
 TEST_F(CountsTest, NoBytesAtAllEarnNothing) {

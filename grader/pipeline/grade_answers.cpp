@@ -210,7 +210,7 @@ TaskResult grade_answers(const PartSpec& part, const GradeRequest& request, cons
         story(part, task,
               fmt::format("{} {}", task.file,
                           missing ? "is missing" : "cannot be graded: " + file.reason));
-    diagnostic.code = missing ? "RL0601" : "RL0611";
+    diagnostic.code = missing ? Code("RL0601") : Code("RL0611");
     diagnostic.help =
         missing ? fmt::format("copy it from {} and fill it in", where_handed_out(part, task.file))
                 : "hand in a plain readable file of at most 1 MiB";

@@ -78,7 +78,7 @@ TEST_F(AnswersTaskTest, BrokenLineCostsItsQuestionAloneAndIsNamed) {
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);
   EXPECT_EQ(task.score, 2);
   ASSERT_EQ(task.diagnostics.size(), 2U);
-  EXPECT_EQ(task.diagnostics[0].code, "RL0613");
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0613"));
   EXPECT_EQ(task.diagnostics[0].line, 1U);
   EXPECT_THAT(task.diagnostics[0].message, HasSubstr("ridge wants a number, and 59 % is not one"));
   EXPECT_THAT(task.diagnostics[0].help, HasSubstr("59 or 0.59"));

@@ -85,9 +85,8 @@ inline void add_round_trip(RunOutcome& outcome, std::uint64_t bytes) {
   }
 }
 
-inline simgpu::Finding finding(simgpu::FindingKind kind, const std::string& code) {
+inline simgpu::Finding finding(simgpu::Code code) {
   simgpu::Finding made;
-  made.kind = kind;
   made.code = code;
   made.kernel = "scale";
   made.message = "something is wrong";
@@ -178,9 +177,8 @@ class GradeTest : public testing::Test {
   Verdict verdict_of_end(RunOutcome::End end) {
     return verdict_after([end](RunOutcome& outcome) { outcome.end = end; });
   }
-  Verdict verdict_of_finding(simgpu::FindingKind kind, const std::string& code) {
-    return verdict_after(
-        [=](RunOutcome& outcome) { outcome.activity.findings = {finding(kind, code)}; });
+  Verdict verdict_of_finding(simgpu::Code code) {
+    return verdict_after([=](RunOutcome& outcome) { outcome.activity.findings = {finding(code)}; });
   }
 
   std::filesystem::path root_;

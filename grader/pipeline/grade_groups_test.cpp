@@ -131,7 +131,7 @@ TEST_F(GroupsOfCasesTest, ALaterTimedCaseThatIsWrongTakesTheSpeedOfItsGroupsWith
 TEST_F(GroupsOfCasesTest, EachFailingGroupHasItsMessageTheMostTellingFirst) {
   const TaskResult task = grade_with_cause_for({40}, {4});
   ASSERT_EQ(task.diagnostics.size(), 2U);
-  EXPECT_EQ(task.diagnostics[0].code, "RL0418") << "a cause that the oracle knows";
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0418")) << "a cause that the oracle knows";
   EXPECT_THAT(task.diagnostics[0].groups, ElementsAre("long"));
   EXPECT_THAT(task.diagnostics[1].groups, ElementsAre("basic"));
 }
@@ -140,7 +140,7 @@ TEST_F(GroupsOfCasesTest, ACauseOfOneSpecialGroupComesAfterTheFirstGroupWhereThr
   const TaskResult task = grade_with_cause_for({40}, {4, 7});
   ASSERT_EQ(task.diagnostics.size(), 2U);
   EXPECT_THAT(task.diagnostics[0].groups, ElementsAre("basic", "edges"));
-  EXPECT_EQ(task.diagnostics[1].code, "RL0418") << "it does not explain the others";
+  EXPECT_EQ(task.diagnostics[1].code, Code("RL0418")) << "it does not explain the others";
   EXPECT_THAT(task.diagnostics[1].groups, ElementsAre("long"));
 }
 
@@ -148,13 +148,13 @@ TEST_F(GroupsOfCasesTest, ACauseThatSeveralGroupsShowComesFirstAlsoWhereTheFirst
   part_.tasks[0].cases[1].parameters = {{"n", std::int64_t{50}}};
   const TaskResult task = grade_with_cause_for({40, 50}, {4});
   ASSERT_EQ(task.diagnostics.size(), 2U);
-  EXPECT_EQ(task.diagnostics[0].code, "RL0418");
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0418"));
   EXPECT_THAT(task.diagnostics[0].groups, ElementsAre("edges", "long"));
 }
 
 TEST_F(GroupsOfCasesTest, GroupsThatFailAtTheSamePlaceShareAMessageThatNamesThem) {
   const TaskResult task = grade_failing({4, 7}, [](RunOutcome& outcome) {
-    outcome.activity.findings = {finding(simgpu::FindingKind::shared_race, "RL0301")};
+    outcome.activity.findings = {finding("RL0301")};
     outcome.activity.findings[0].where.file = "scale.cu";
     outcome.activity.findings[0].where.line = 1;
   });
@@ -194,8 +194,7 @@ FakeDevice::Behaviour out_of_bounds(const std::set<std::int64_t>& sizes, std::ui
     RunOutcome outcome = solve(request);
     const auto n = request.problem->tensors[0].elements();
     if (!sizes.contains(n)) return outcome;
-    simgpu::Finding& store = outcome.activity.findings.emplace_back(
-        finding(simgpu::FindingKind::out_of_bounds, "RL0201"));
+    simgpu::Finding& store = outcome.activity.findings.emplace_back(finding("RL0201"));
     store.kernel = "n" + std::to_string(n);
     store.where.file = "scale.cu";
     store.where.line = line > 0 ? line : 100 + static_cast<std::uint32_t>(n);
@@ -208,7 +207,7 @@ TEST_F(GroupsOfCasesTest, WhereAHiddenCaseAloneFailsIsNotShown) {
   const TaskResult task = grade_task_with(out_of_bounds({90}));
   ASSERT_EQ(task.diagnostics.size(), 1U);
   const Diagnostic& story = task.diagnostics[0];
-  EXPECT_EQ(story.code, "RL0201");
+  EXPECT_EQ(story.code, Code("RL0201"));
   EXPECT_EQ(story.file, "scale.cu");
   EXPECT_EQ(story.line, 0U);
   EXPECT_THAT(story.labels, IsEmpty());

@@ -38,7 +38,7 @@ TEST_F(GradeTest, ARightResultThatNoKernelComputedScoresNothing) {
   });
   EXPECT_EQ(task.verdict, Verdict::suspect);
   EXPECT_EQ(task.score, 0);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0506");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0506"));
 }
 
 TEST_F(GradeTest, FewerOperationsThanTheCaseHasAreANoteForPeopleAndCostNothing) {
@@ -80,7 +80,7 @@ TEST_F(GradeTest, HowATaskIsSolvedIsAMatterOfSpeedPointsAlone) {
   const TaskResult advised = grade_task_with(solve);
   EXPECT_EQ(advised.verdict, Verdict::pass);
   EXPECT_EQ(advised.score, usual.score);
-  EXPECT_EQ(advised.diagnostics.at(0).code, "RL0431");
+  EXPECT_EQ(advised.diagnostics.at(0).code, Code("RL0431"));
   oracle_ = [] { return std::make_unique<RemarkingOracle>(true); };
   const TaskResult without = grade_task_with(solve);
   EXPECT_EQ(without.verdict, Verdict::pass);
@@ -98,7 +98,7 @@ TEST_F(GradeTest, CopyingTheDataOutOfATimedCallEarnsNothingForSpeed) {
     return outcome;
   });
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0614");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0614"));
   EXPECT_EQ(task.timings.empty() ? 0 : task.timings[0].points, 0);
 }
 
@@ -110,7 +110,7 @@ TEST_F(GradeTest, AForbiddenFunctionThatTheDeviceServedIsRejected) {
   });
   EXPECT_EQ(task.verdict, Verdict::rejected);
   EXPECT_EQ(task.score, 0);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0602");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0602"));
 }
 
 TEST_F(GradeTest, ATaskThatTheGpuCannotRunIsOutOfNothing) {
@@ -121,7 +121,7 @@ TEST_F(GradeTest, ATaskThatTheGpuCannotRunIsOutOfNothing) {
   EXPECT_EQ(task.score, 0);
   EXPECT_EQ(task.max_score, 0);
   EXPECT_EQ(runs_, 0);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0612");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0612"));
   EXPECT_THAT(task.diagnostics.at(0).message, HasSubstr("Round GPU has no fp8_tensor"));
 }
 
@@ -177,7 +177,7 @@ TEST_F(GradeTest, ALaterCaseThatNamesTheCauseIsToldInsteadOfOneThatDoesNot) {
   });
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);
   ASSERT_EQ(task.diagnostics.size(), 1U) << "what a case tells that knows less may contradict it";
-  EXPECT_EQ(task.diagnostics[0].code, "RL0418");
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0418"));
 }
 
 TEST_F(GradeTest, ACauseThatAFewElementsTellIsLookedForInLargerCases) {

@@ -43,14 +43,13 @@ TEST_F(GradeTest, EveryEndOfARunHasItsVerdict) {
 }
 
 TEST_F(GradeTest, EveryFindingHasItsVerdictThoughTheOutputIsRight) {
-  using enum simgpu::FindingKind;
-  EXPECT_EQ(verdict_of_finding(shared_race, "RL0301"), Verdict::race);
-  EXPECT_EQ(verdict_of_finding(global_race, "RL0304"), Verdict::race);
-  EXPECT_EQ(verdict_of_finding(out_of_bounds, "RL0201"), Verdict::runtime_error);
-  EXPECT_EQ(verdict_of_finding(uninitialized_read, "RL0206"), Verdict::runtime_error);
-  EXPECT_EQ(verdict_of_finding(deadlock, "RL0306"), Verdict::runtime_error);
-  EXPECT_EQ(verdict_of_finding(deadlock, "RL0307"), Verdict::time_limit);
-  EXPECT_EQ(verdict_of_finding(leak, "RL0309"), Verdict::pass);
+  EXPECT_EQ(verdict_of_finding("RL0301"), Verdict::race);
+  EXPECT_EQ(verdict_of_finding("RL0304"), Verdict::race);
+  EXPECT_EQ(verdict_of_finding("RL0201"), Verdict::runtime_error);
+  EXPECT_EQ(verdict_of_finding("RL0206"), Verdict::runtime_error);
+  EXPECT_EQ(verdict_of_finding("RL0306"), Verdict::runtime_error);
+  EXPECT_EQ(verdict_of_finding("RL0307"), Verdict::time_limit);
+  EXPECT_EQ(verdict_of_finding("RL0309"), Verdict::pass);
 }
 
 TEST_F(GradeTest, RaceIsToldBeforeWhatFollowsFromIt) {
@@ -58,13 +57,12 @@ TEST_F(GradeTest, RaceIsToldBeforeWhatFollowsFromIt) {
     RunOutcome outcome = solve(request);
     outcome.outputs[1] = bytes_of(std::vector<float>(floats_of(outcome.outputs[1]).size(), 0));
     outcome.end = End::time_limit;
-    outcome.activity.findings = {finding(simgpu::FindingKind::out_of_bounds, "RL0201"),
-                                 finding(simgpu::FindingKind::shared_race, "RL0302")};
+    outcome.activity.findings = {finding("RL0201"), finding("RL0302")};
     return outcome;
   });
   EXPECT_EQ(task.verdict, Verdict::race);
   ASSERT_EQ(task.diagnostics.size(), 1U);
-  EXPECT_EQ(task.diagnostics[0].code, "RL0302");
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0302"));
   EXPECT_FALSE(task.diagnostics[0].evidence.empty())
       << "the effect on the outputs belongs to the story";
 }
@@ -74,10 +72,10 @@ TEST_F(GradeTest, AFaultThatStoppedTheLaunchHasNoEffectToTell) {
     RunOutcome outcome;
     outcome.outputs = untouched(*request.problem);
     outcome.activity.error = "cudaErrorIllegalAddress";
-    outcome.activity.findings = {finding(simgpu::FindingKind::out_of_bounds, "RL0201")};
+    outcome.activity.findings = {finding("RL0201")};
     return outcome;
   });
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0201");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0201"));
   EXPECT_THAT(task.diagnostics.at(0).evidence, testing::IsEmpty())
       << "that the rest was never written says nothing about the mistake";
 }
@@ -112,7 +110,7 @@ TEST_F(GradeTest, AStoryQuotesTheTextThatWasGraded) {
   const TaskResult task = grade_task_with([this](const RunRequest& request) {
     write("submission/part7-test/scale.cu", "// changed while it ran\n");
     RunOutcome outcome = solve(request);
-    outcome.activity.findings = {finding(simgpu::FindingKind::out_of_bounds, "RL0201")};
+    outcome.activity.findings = {finding("RL0201")};
     outcome.activity.findings[0].where.file = "scale.cu";
     outcome.activity.findings[0].where.line = 1;
     return outcome;

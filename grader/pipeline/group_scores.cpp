@@ -36,8 +36,8 @@ Telling telling_of(const Judgement& judgement) {
   if (judgement.verdict == Verdict::not_implemented || judgement.diagnostics.empty()) {
     return Telling::nothing;
   }
-  const std::string& code = judgement.diagnostics.front().code;
-  if (code.starts_with("RL02") || code.starts_with("RL03")) return Telling::cause;
+  const bool is_of_a_device = judgement.diagnostics.front().code.kind().has_value();
+  if (is_of_a_device) return Telling::cause;
   return judgement.verdict == Verdict::time_limit ? Telling::nothing : Telling::pattern;
 }
 

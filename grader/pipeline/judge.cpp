@@ -22,14 +22,14 @@ using simgpu::FindingKind;
 constexpr std::size_t kMostStories = 3;
 /// Of fewer elements, several mistakes make the same.
 constexpr std::size_t kFewestTelling = 32;
-constexpr const char* kEndlessKernel = "RL0307";
+constexpr Code kEndlessKernel = "RL0307";
 
 bool is_race(const Finding& finding) {
-  return finding.kind == FindingKind::shared_race || finding.kind == FindingKind::global_race;
+  return finding.kind() == FindingKind::shared_race || finding.kind() == FindingKind::global_race;
 }
 
 bool is_divergent_barrier(const Finding& finding) {
-  return finding.kind == FindingKind::divergent_barrier;
+  return finding.kind() == FindingKind::divergent_barrier;
 }
 
 /// The findings of a launch are told with their cause first: threads that miss a barrier race.
@@ -38,7 +38,7 @@ bool is_race_or_its_cause(const Finding& finding) {
 }
 
 /// A leak is worth a word but fails nothing.
-bool is_leak(const Finding& finding) { return finding.kind == FindingKind::leak; }
+bool is_leak(const Finding& finding) { return finding.kind() == FindingKind::leak; }
 
 bool is_error(const Finding& finding) { return !is_race(finding) && !is_leak(finding); }
 
@@ -119,7 +119,7 @@ std::optional<Judgement> judge_end(const JudgedRun& run) {
   if (const auto limit = resource_limit(outcome.end)) return told(*limit);
   const auto error = std::ranges::find_if(findings, is_error);
   if (error != findings.end()) {
-    const bool endless = error->code == kEndlessKernel || error->kind == FindingKind::too_long;
+    const bool endless = error->code == kEndlessKernel || error->kind() == FindingKind::too_long;
     return from_findings(run, endless ? Verdict::time_limit : Verdict::runtime_error, is_error);
   }
   if (outcome.end == End::time_limit) return told(Verdict::time_limit);
@@ -131,7 +131,7 @@ std::optional<Judgement> judge_end(const JudgedRun& run) {
 }
 
 Telling telling_of(const Diagnostic& story, std::size_t compared) {
-  constexpr std::array<std::string_view, 3> kNothing{"RL0401", "RL0402", "RL0407"};
+  constexpr std::array<Code, 3> kNothing{"RL0401", "RL0402", "RL0407"};
   if (std::ranges::find(kNothing, story.code) != kNothing.end()) return Telling::nothing;
   return names_cause(story) && compared >= kFewestTelling ? Telling::cause : Telling::pattern;
 }

@@ -12,18 +12,17 @@ namespace {
 using simgpu::Finding;
 using simgpu::FindingKind;
 
-Finding found(FindingKind kind, const std::string& code) {
+Finding found(Code code) {
   Finding finding;
-  finding.kind = kind;
   finding.code = code;
   finding.kernel = "gemm";
   return finding;
 }
 
-Finding race() { return found(FindingKind::shared_race, "RL0302"); }
-Finding barrier() { return found(FindingKind::divergent_barrier, "RL0305"); }
-Finding bounds() { return found(FindingKind::out_of_bounds, "RL0201"); }
-Finding leak() { return found(FindingKind::leak, "RL0309"); }
+Finding race() { return found("RL0302"); }
+Finding barrier() { return found("RL0305"); }
+Finding bounds() { return found("RL0201"); }
+Finding leak() { return found("RL0309"); }
 
 Judgement judge_outcome(const RunOutcome& outcome, DiagnoseContext context = {}) {
   const TaskSpec task;
@@ -45,7 +44,7 @@ Judgement judge_findings(std::vector<Finding> findings) {
   return judge_outcome(outcome);
 }
 
-void expect_told(std::vector<Finding> findings, Verdict verdict, const std::string& code) {
+void expect_told(std::vector<Finding> findings, Verdict verdict, Code code) {
   const Judgement judgement = judge_findings(std::move(findings));
   EXPECT_EQ(judgement.verdict, verdict);
   ASSERT_EQ(judgement.diagnostics.size(), 1U);
@@ -119,8 +118,8 @@ TEST(Judge, TellsWhatIsComputedFirstAndTheMistakeThatMakesAllThatIsWrong) {
                   .gpu = gpu})
         .diagnostics;
   };
-  EXPECT_EQ(judged(2, 1).at(0).code, "RL0486");
-  EXPECT_EQ(judged(7, 1).at(0).code, "RL0485");
+  EXPECT_EQ(judged(2, 1).at(0).code, Code("RL0486"));
+  EXPECT_EQ(judged(7, 1).at(0).code, Code("RL0485"));
   EXPECT_NE(judged(7, 8).at(0).message.find("cache"), std::string::npos);
 }
 

@@ -146,7 +146,7 @@ TEST_F(GradeTest, ATimeThatStaysNoisyIsNoScoreAndNoZero) {
   EXPECT_EQ(task.verdict, Verdict::grader_fault);
   EXPECT_EQ(task.score, 0);
   EXPECT_EQ(task.max_score, 0);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0902");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0902"));
   EXPECT_THAT(task.diagnostics[0].evidence.at(0), HasSubstr("between 2002.00 and 4004.00 us"));
   EXPECT_THAT(task.diagnostics[0].evidence.at(1), HasSubstr("2.00 points lie between"));
   EXPECT_EQ(task.timings.size(), 1U) << "the time can be looked at";
@@ -203,7 +203,7 @@ TEST_F(GradeTest, AKeptResultIsAWrongAnswer) {
       [](const RunRequest& before, const RunRequest&) { return solve(before).outputs; }));
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);
   EXPECT_EQ(task.score, 0);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0420");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0420"));
   EXPECT_THAT(task.diagnostics[0].message, HasSubstr("returned the result of the inputs before"));
   EXPECT_FALSE(task.diagnostics[0].evidence.empty());
 }
@@ -212,7 +212,7 @@ TEST_F(GradeTest, AnAnswerThatIsWrongFromSomeCallOnIsAWrongAnswer) {
   const TaskResult task = grade_task_with(with_fresh_call(
       [](const RunRequest&, const RunRequest& again) { return untouched(*again.problem); }));
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0420");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0420"));
   EXPECT_THAT(task.diagnostics[0].message, HasSubstr("with inputs that no call before had"));
 }
 
@@ -224,7 +224,7 @@ TEST_F(GradeTest, ATimedCallThatIsWrongIsAWrongAnswer) {
   });
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);
   EXPECT_EQ(task.score, 0);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0420");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0420"));
   EXPECT_THAT(task.diagnostics[0].message, HasSubstr("drawn at random"));
 }
 
@@ -241,7 +241,7 @@ TEST_F(GradeTest, TimesThatDoNotHoldForFreshInputsAreSuspect) {
   });
   EXPECT_EQ(task.verdict, Verdict::suspect);
   EXPECT_EQ(task.score, 10) << "its answers are right";
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0595");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0595"));
   EXPECT_THAT(task.diagnostics[0].evidence.at(0), HasSubstr("2002.00 us with the same inputs"));
   EXPECT_THAT(task.diagnostics[0].evidence[0], HasSubstr("9000.00 us or more"));
 }
@@ -254,7 +254,7 @@ TEST_F(GradeTest, TimesOfCallsThatCameBackTooEarlyAreSuspect) {
   });
   EXPECT_EQ(task.verdict, Verdict::suspect);
   EXPECT_EQ(task.score, 10);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0596");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0596"));
 }
 
 }  // namespace

@@ -76,28 +76,28 @@ TEST_F(StandInGpuTest, ATimeBelowTheFloorIsSuspect) {
   const TaskResult task = grade_entry<HeavyOracle>("scale_on_host");
   EXPECT_EQ(task.verdict, Verdict::suspect);
   EXPECT_EQ(task.score, 10);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0505");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0505"));
 }
 
 TEST_F(StandInGpuTest, AResultThatIsKeptByItsAddressIsAWrongAnswer) {
   const TaskResult task = grade_entry("keeps_by_address");
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);
   EXPECT_EQ(task.score, 0);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0420");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0420"));
 }
 
 TEST_F(StandInGpuTest, AResultThatIsKeptByItsContentsIsSuspect) {
   const TaskResult task = grade_entry("keeps_by_contents");
   EXPECT_EQ(task.verdict, Verdict::suspect);
   EXPECT_EQ(task.score, 10);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0595");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0595"));
 }
 
 TEST_F(StandInGpuTest, ATimeThatNobodyCanTellIsNoScore) {
   const TaskResult task = grade_entry("takes_two_times");
   EXPECT_EQ(task.verdict, Verdict::grader_fault);
   EXPECT_EQ(task.max_score, 0);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0902");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0902"));
 }
 
 TEST_F(StandInGpuTest, MemoryThatAGuestCannotOpenIsNoStudentsFault) {
@@ -107,7 +107,7 @@ TEST_F(StandInGpuTest, MemoryThatAGuestCannotOpenIsNoStudentsFault) {
   EXPECT_EQ(task.verdict, Verdict::grader_fault);
   EXPECT_EQ(task.max_score, 0);
   const Diagnostic& story = task.diagnostics.at(0);
-  EXPECT_EQ(story.code, "RL0901");
+  EXPECT_EQ(story.code, Code("RL0901"));
   EXPECT_THAT(story.message, HasSubstr("the guest process cannot use the GPU"));
   EXPECT_THAT(story.notes, testing::IsEmpty()) << "there is nothing to look for in the code";
 }

@@ -101,7 +101,7 @@ TEST_F(GradeTest, ATimeWithoutPointsIsLeftOutWhereTheGpuLacksItsPeak) {
 RunOutcome race_at_full_size(const RunRequest& request) {
   RunOutcome outcome = solve(request);
   if (request.checked_again_up_to > 0) {
-    outcome.activity.findings = {finding(simgpu::FindingKind::global_race, "RL0304")};
+    outcome.activity.findings = {finding("RL0304")};
   }
   return outcome;
 }
@@ -110,7 +110,7 @@ TEST_F(GradeTest, ARaceThatNeedsTheTimedSizeCostsTheGroupsOfThatCase) {
   const TaskResult task = grade_task_with(race_at_full_size);
   EXPECT_EQ(task.verdict, Verdict::race);
   EXPECT_EQ(task.score, 0);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0304");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0304"));
   EXPECT_TRUE(task.timings.empty());
   EXPECT_EQ(runs_, 5) << "three cases, a timed one, and further calls of one case";
 }
@@ -144,20 +144,20 @@ TEST_F(GradeTest, AWrongSecondResultOfATimedCaseCostsItsGroups) {
   });
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);
   EXPECT_EQ(task.score, 0);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0420");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0420"));
 }
 
 TEST_F(GradeTest, ALeakThatOnlyATimedCaseHasIsTold) {
   const TaskResult task = grade_task_with([](const RunRequest& request) {
     RunOutcome outcome = solve(request);
     if (request.timed) {
-      outcome.activity.findings = {finding(simgpu::FindingKind::leak, "RL0309")};
+      outcome.activity.findings = {finding("RL0309")};
     }
     return outcome;
   });
   EXPECT_EQ(task.verdict, Verdict::pass);
   EXPECT_EQ(task.score, 16);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0309");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0309"));
 }
 
 /// A task with a group about the stream, of which one case works on another stream.
@@ -177,7 +177,7 @@ class OffStreamTest : public GradeTest {
     return grade_task_with([&](const RunRequest& request) {
       RunOutcome outcome = solve(request);
       if (is_off(request)) {
-        outcome.activity.findings = {finding(simgpu::FindingKind::global_race, "RL0325")};
+        outcome.activity.findings = {finding("RL0325")};
       }
       return outcome;
     });
@@ -192,14 +192,14 @@ TEST_F(OffStreamTest, ACaseOfAnotherGroupCostsTheStreamsGroupAlone) {
   EXPECT_EQ(task.verdict, Verdict::race);
   EXPECT_EQ(task.score, 7 + 6);
   ASSERT_EQ(task.diagnostics.size(), 1U);
-  EXPECT_EQ(task.diagnostics[0].code, "RL0325");
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0325"));
   EXPECT_EQ(task.diagnostics[0].groups, std::vector<std::string>{"stream"});
 }
 
 TEST_F(OffStreamTest, SoDoesATimedCase) {
   const TaskResult task = grade_off_stream([](const RunRequest& request) { return request.timed; });
   EXPECT_EQ(task.score, 7 + 6);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0325");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0325"));
 }
 
 TEST_F(OffStreamTest, WhatTheLateCaseShowsIsToldOnce) {
@@ -212,13 +212,12 @@ TEST_F(OffStreamTest, ALateCaseTellsOfWorkOffTheStreamBeforeWhatComesOfIt) {
   const TaskResult task = grade_task_with([&](const RunRequest& request) {
     RunOutcome outcome = solve(request);
     if (request.late_inputs) {
-      outcome.activity.findings = {finding(simgpu::FindingKind::global_race, "RL0325"),
-                                   finding(simgpu::FindingKind::global_race, "RL0315")};
+      outcome.activity.findings = {finding("RL0325"), finding("RL0315")};
     }
     return outcome;
   });
   EXPECT_EQ(task.score, 7 + 6);
-  EXPECT_EQ(task.diagnostics.at(0).code, "RL0325");
+  EXPECT_EQ(task.diagnostics.at(0).code, Code("RL0325"));
 }
 
 TEST_F(OffStreamTest, AHiddenCaseNamesNoPlace) {

@@ -38,7 +38,7 @@ TEST_F(GradeTest, ARightCallThatIsTooSlowToTimeKeepsItsAnswersPoints) {
   EXPECT_DOUBLE_EQ(task.timings[0].time_us, 1e6);
   EXPECT_EQ(task.timings[0].points, 0);
   ASSERT_FALSE(task.diagnostics.empty());
-  EXPECT_EQ(task.diagnostics[0].code, "RL0597");
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0597"));
   EXPECT_THAT(task.diagnostics[0].message, testing::HasSubstr("takes at least 1e+03 ms"));
 }
 
@@ -77,7 +77,7 @@ TEST_F(GradeTest, ABoundBelowTheRooflineIsNoSuspectAndEarnsNothing) {
     EXPECT_EQ(task.verdict, Verdict::pass) << at_least_us;
     EXPECT_EQ(task.score, 10) << at_least_us;
     ASSERT_FALSE(task.diagnostics.empty());
-    EXPECT_EQ(task.diagnostics[0].code, "RL0597");
+    EXPECT_EQ(task.diagnostics[0].code, Code("RL0597"));
     EXPECT_THAT(task.diagnostics[0].evidence,
                 testing::Contains(testing::HasSubstr("a bound below it says nothing")));
     EXPECT_EQ(task.timings.at(0).efficiency, 0);
@@ -106,7 +106,7 @@ TEST_F(GradeTest, DataThatWentOverTheHostBeforeACutFailsTheTimedCase) {
   });
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);
   ASSERT_FALSE(task.diagnostics.empty());
-  EXPECT_EQ(task.diagnostics[0].code, "RL0614");
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0614"));
   EXPECT_EQ(task.timings.empty() ? 0 : task.timings[0].points, 0);
 }
 
@@ -147,7 +147,7 @@ TEST_F(GradeTest, WhatWholeBlocksOfACallThatIsTooSlowHaveWrittenIsCompared) {
   EXPECT_EQ(task.verdict, Verdict::wrong_answer);
   EXPECT_EQ(task.score, 0);
   ASSERT_FALSE(task.diagnostics.empty());
-  EXPECT_EQ(task.diagnostics[0].code, "RL0418") << "with its cause";
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0418")) << "with its cause";
 }
 
 TEST_F(GradeTest, ACallThatIsTooSlowAndCannotBeComparedEarnsAQuarterOfItsSpeedPointsAtMost) {
@@ -156,7 +156,7 @@ TEST_F(GradeTest, ACallThatIsTooSlowAndCannotBeComparedEarnsAQuarterOfItsSpeedPo
   EXPECT_EQ(task.verdict, Verdict::pass);
   EXPECT_EQ(task.score, 10 + 8.0 / 4);
   ASSERT_FALSE(task.diagnostics.empty());
-  EXPECT_EQ(task.diagnostics[0].code, "RL0597");
+  EXPECT_EQ(task.diagnostics[0].code, Code("RL0597"));
   EXPECT_THAT(task.diagnostics[0].notes,
               testing::Contains(testing::HasSubstr("at most a quarter of its points")));
   EXPECT_EQ(task.for_people.size(), 1U);
@@ -242,7 +242,6 @@ TEST_F(GradeTest, AFaultBeforeTheCutFailsTheTask) {
     RunOutcome outcome = cut_short(request, 1e6);
     simgpu::Finding finding;
     finding.code = "RL0201";
-    finding.kind = simgpu::FindingKind::out_of_bounds;
     if (request.timed) outcome.activity.findings = {finding};
     return outcome;
   });

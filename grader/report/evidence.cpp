@@ -24,6 +24,18 @@ struct adl_serializer<std::optional<T>> {
     value = j.is_null() ? std::nullopt : std::optional<T>(j.get<T>());
   }
 };
+template <>
+struct adl_serializer<simgpu::Code> {
+  static void to_json(json& j, const simgpu::Code& code) { j = code.text(); }
+  static void from_json(const json& j, simgpu::Code& code) {
+    const auto known = j.is_string() ? simgpu::Code::parse(j.get<std::string>()) : std::nullopt;
+    if (!known) {
+      throw rooflab::EvidenceError("there is no code " +
+                                   rooflab::shorten(rooflab::one_line(j.dump()), 60));
+    }
+    code = *known;
+  }
+};
 NLOHMANN_JSON_NAMESPACE_END
 
 namespace rooflab {

@@ -260,7 +260,7 @@ std::string label_html(const Label& label) {
 
 std::string story_html(const Diagnostic& story) {
   std::string html = fmt::format(R"(<div class="story"><p><b class="code">{}</b> {}</p>)",
-                                 escape_html(story.code), escape_html(story.message));
+                                 story.code.text(), escape_html(story.message));
   if (!story.file.empty()) {
     html += fmt::format("<p class=\"place\">{}{}{}</p>", escape_html(story.file),
                         story.line > 0 ? fmt::format(":{}", story.line) : "",

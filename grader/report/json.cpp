@@ -29,7 +29,7 @@ Json diagnostic_json(const Diagnostic& diagnostic) {
   for (const Label& label : diagnostic.labels) labels.push_back(label_json(label));
   Json commands = Json::object();
   for (const auto& [name, command] : diagnostic.commands) commands[name] = sanitize(command);
-  return {{"code", diagnostic.code},
+  return {{"code", diagnostic.code.text()},
           {"message", sanitize(diagnostic.message)},
           {"file", sanitize(diagnostic.file)},
           {"line", diagnostic.line},

@@ -369,7 +369,8 @@ TEST(Terminal, WarnsOfSlownessAndCallsOnlyFaultsErrors) {
   std::ostringstream out;
   print_story(out, slow, false);
   EXPECT_THAT(out.str(), ::testing::StartsWith("warning[RL0501]: scattered loads"));
-  for (const char* code : {"RL0591", "RL0592", "RL0593", "RL0594", "RL0597"}) {
+  for (const simgpu::Code code :
+       std::initializer_list<simgpu::Code>{"RL0591", "RL0592", "RL0593", "RL0594", "RL0597"}) {
     slow.code = code;
     std::ostringstream counted;
     print_story(counted, slow, false);

@@ -146,7 +146,7 @@ std::string task_detail(const TaskResult& task) {
     // Some messages open with the file themselves.
     if (place.empty() || first.message.starts_with(first.file)) place.clear();
     const std::string group = first.groups.size() == 1 ? first.groups.front() + ": " : "";
-    return fmt::format("{}{}{} {}", first.code, place.empty() ? "" : " ", place,
+    return fmt::format("{}{}{} {}", first.code.text(), place.empty() ? "" : " ", place,
                        shorten(one_line(group + first.message), kDetailWidth));
   }
   return task.timings.empty() ? task.summary : timing_words(task.timings.front());
@@ -225,7 +225,7 @@ void print_task(std::ostream& out, const TaskResult& task, std::size_t width,
 /// A finding after the first of its task: the cause and the place, without a story of its own.
 void print_further(std::ostream& out, const Diagnostic& diagnostic, const Painter& paint) {
   const std::string groups = format_groups(diagnostic);
-  out << paint.bold(fmt::format("also[{}]", diagnostic.code)) << ": "
+  out << paint.bold(fmt::format("also[{}]", diagnostic.code.text())) << ": "
       << one_line(diagnostic.message) << (groups.empty() ? "" : " (" + one_line(groups) + ")")
       << '\n';
   if (diagnostic.line > 0) {
@@ -233,13 +233,10 @@ void print_further(std::ostream& out, const Diagnostic& diagnostic, const Painte
   }
 }
 
-/// A right answer that leaks memory, is slow or takes too much gets a warning; RL0505 and RL0506
-/// say that its time cannot be trusted.
+/// A right answer that leaks memory, is slow or takes too much gets a warning; a time that cannot
+/// be trusted is a fault.
 bool is_warning(const Diagnostic& diagnostic) {
-  const bool is_slow = (diagnostic.code >= "RL0501" && diagnostic.code < "RL0505") ||
-                       (diagnostic.code >= "RL0591" && diagnostic.code <= "RL0594") ||
-                       diagnostic.code == "RL0597";
-  return is_slow || diagnostic.code == "RL0309";
+  return diagnostic.code.role() == simgpu::CodeRole::advice || diagnostic.code == "RL0309";
 }
 
 /// The last lines that a task's code printed, which are as long and as many as it likes.
@@ -288,8 +285,8 @@ std::string score_words(const GradeResult& result) {
 
 void print_story(std::ostream& out, const Diagnostic& diagnostic, bool colour) {
   const Painter paint(colour);
-  out << (is_warning(diagnostic) ? paint.yellow(fmt::format("warning[{}]", diagnostic.code))
-                                 : paint.red(fmt::format("error[{}]", diagnostic.code)))
+  out << (is_warning(diagnostic) ? paint.yellow(fmt::format("warning[{}]", diagnostic.code.text()))
+                                 : paint.red(fmt::format("error[{}]", diagnostic.code.text())))
       << paint.bold(": " + one_line(diagnostic.message)) << '\n';
   print_labels(out, diagnostic, paint);
   print_evidence(out, diagnostic);

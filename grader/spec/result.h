@@ -9,7 +9,7 @@
 
 #include "grader/spec/gpu_user.h"
 #include "grader/spec/seed.h"
-#include "simgpu/report.h"
+#include "simgpu/codes/code.h"
 
 /// The outcome of a grade as plain values: what the terminal, JSON and HTML reports are made from.
 namespace rooflab {
@@ -53,7 +53,7 @@ struct Label {
 
 /// The story of one failure: cause, place, evidence, error pattern, replay, next step.
 struct Diagnostic {
-  std::string code;     ///< "RL0301"
+  simgpu::Code code;
   std::string message;  ///< the cause, one sentence
   std::string file;     ///< primary place, relative to the submission; empty when unknown
   std::uint32_t line = 0;

@@ -20,18 +20,18 @@ bool differs(const Expected& output, const Expected& right, const Counts& counts
 
 }  // namespace
 
-void Mistakes::add(const std::string& code, const std::string& cause, const std::string& advice,
+void Mistakes::add(Code code, const std::string& cause, const std::string& advice,
                    std::vector<Expected> outputs) {
   add_if(code, cause, advice, std::move(outputs),
          [](double value) { return std::isfinite(value); });
 }
 
-void Mistakes::add_not_finite(const std::string& code, const std::string& cause,
-                              const std::string& advice, std::vector<Expected> outputs) {
+void Mistakes::add_not_finite(Code code, const std::string& cause, const std::string& advice,
+                              std::vector<Expected> outputs) {
   add_if(code, cause, advice, std::move(outputs), [](double) { return true; });
 }
 
-void Mistakes::add_if(const std::string& code, const std::string& cause, const std::string& advice,
+void Mistakes::add_if(Code code, const std::string& cause, const std::string& advice,
                       std::vector<Expected> outputs, bool (*counts)(double value)) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (!differs(outputs[i], right_.at(i), counts)) continue;

@@ -14,15 +14,15 @@ class Mistakes {
  public:
   explicit Mistakes(std::vector<Expected> right) : right_(std::move(right)) {}
 
-  void add(const std::string& code, const std::string& cause, const std::string& advice,
+  void add(Code code, const std::string& cause, const std::string& advice,
            std::vector<Expected> outputs);
   /// One that is known by where it leaves no finite number: exponentials that overflow.
-  void add_not_finite(const std::string& code, const std::string& cause, const std::string& advice,
+  void add_not_finite(Code code, const std::string& cause, const std::string& advice,
                       std::vector<Expected> outputs);
   std::vector<KnownMistake> take() { return std::move(mistakes_); }
 
  private:
-  void add_if(const std::string& code, const std::string& cause, const std::string& advice,
+  void add_if(Code code, const std::string& cause, const std::string& advice,
               std::vector<Expected> outputs, bool (*counts)(double value));
 
   std::vector<Expected> right_;

@@ -44,7 +44,7 @@ TEST(LentTest, NamesWhatDoesNotComeBackAsItWas) {
   const auto complaints = [&](Values results) {
     std::vector<std::string> messages;
     for (const Complaint& complaint : complaints_of_lent({results, activity, true})) {
-      messages.push_back(complaint.code + ": " + complaint.message.text);
+      messages.push_back(complaint.code.text() + ": " + complaint.message.text);
     }
     return messages;
   };

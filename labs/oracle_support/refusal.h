@@ -43,7 +43,7 @@ inline std::string quoted(const std::string& label) {
 /// One suspicion: a value that a known slip would give.
 struct Slip {
   double value;
-  const char* code;
+  Code code;
   Sentence cause;
   const char* advice;
 };

@@ -32,14 +32,16 @@ Computed rmsnorm(const std::vector<double>& x, const std::vector<double>& weight
 
 /// A norm that is wrong in one way, and how to tell of it.
 struct WrongNorm {
-  std::string code, cause, advice;
+  Code code;
+  std::string cause, advice;
   InverseNorm inverse;
   WeightFactor factor;
 };
 
 /// Gemma's epsilon where another is passed.
 struct KnownCause {
-  const char *code, *cause, *advice;
+  Code code;
+  const char *cause, *advice;
 };
 inline constexpr KnownCause kFixedEpsilon = {
     "RL0462", "epsilon is 1e-6 instead of what is passed",

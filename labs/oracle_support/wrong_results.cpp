@@ -123,7 +123,7 @@ std::optional<Complaint> explained_by_slips(const Values& got, const Values& rig
 
 std::optional<Complaint> explained_by_terms(const Values& got, const Values& right,
                                             const std::vector<Term>& terms, double tolerance) {
-  constexpr const char* kCode = "RL0438";
+  constexpr Code kCode = "RL0438";
   constexpr const char* kAdvice = "list what the total is the sum of, and tick off each once";
   const Difference difference(got, right, tolerance);
   const Evidence told = evidence(got, right);

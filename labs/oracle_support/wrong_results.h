@@ -27,7 +27,7 @@ std::optional<std::string> first_difference(const Values& got, const Values& rig
 /// What a known slip makes of results: of those that it names, and of no others.
 struct ResultSlip {
   Values results;
-  const char* code;
+  Code code;
   Sentence cause;
   const char* advice;
 };

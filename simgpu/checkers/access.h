@@ -3,6 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include "simgpu/codes/code.h"
+
 namespace simgpu {
 
 inline constexpr unsigned kWarpSize = 32;
@@ -87,7 +89,7 @@ enum class LaneFault : std::uint8_t {
 /// What a checker reports, in terms of the lowered program; the launch turns it into a
 /// simgpu::Finding (source line, demangled names, thread index from lane).
 struct RawFinding {
-  const char* code = "";  ///< "RL0301"
+  Code code;
   std::uint32_t pc = 0;
   std::uint64_t block = 0;  ///< linear block index
   std::uint16_t warp = 0;

@@ -46,7 +46,7 @@ std::uint16_t unwritten_bytes(std::uint64_t first, std::uint64_t bytes, std::uin
 
 /// Reads of what `contains` does not hold are passed to `report`, what is written to `add`.
 template <typename Report, typename Contains, typename Add>
-void check_initialisation(const char* code, const WarpAccess& access,
+void check_initialisation(Code code, const WarpAccess& access,
                           const std::optional<std::int64_t>& stride, std::uint64_t block,
                           const AccessFacts& facts, const Report& report, const Contains& contains,
                           const Add& add) {

@@ -63,7 +63,7 @@ class SharedRaceTest : public testing::Test {
   std::vector<RawFinding> findings() { return checkers_.take_findings(); }
   std::multiset<std::string> codes() {
     std::multiset<std::string> all;
-    for (const RawFinding& finding : findings()) all.insert(finding.code);
+    for (const RawFinding& finding : findings()) all.insert(finding.code.text());
     return all;
   }
 
@@ -80,7 +80,7 @@ TEST_F(SharedRaceTest, ReadingWhatAnotherWarpWroteNeedsABarrier) {
   load(1, 2, own);
   const std::vector<RawFinding> found = findings();
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_STREQ(found[0].code, "RL0302");
+  EXPECT_EQ(found[0].code, Code("RL0302"));
   EXPECT_EQ(found[0].block, 5U);
   EXPECT_EQ(found[0].pc, 2U);
   EXPECT_EQ(found[0].warp, 1U);
@@ -103,7 +103,7 @@ TEST_F(SharedRaceTest, OverwritingWhatAnotherWarpReadNeedsABarrier) {
   store(1, 2, own);
   const std::vector<RawFinding> found = findings();
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_STREQ(found[0].code, "RL0301");
+  EXPECT_EQ(found[0].code, Code("RL0301"));
   EXPECT_EQ(found[0].other_kind, AccessKind::load);
   EXPECT_EQ(found[0].other_warp, 0U);
 
@@ -152,7 +152,7 @@ TEST_F(SharedRaceTest, LanesOfOneInstructionThatStoreDifferentValuesRace) {
   store_value(0, 1, first, [](auto lane) { return lane; });
   const std::vector<RawFinding> found = findings();
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_STREQ(found[0].code, "RL0303");
+  EXPECT_EQ(found[0].code, Code("RL0303"));
   EXPECT_EQ(found[0].lane, 1U);
   EXPECT_EQ(found[0].other_lane, 0U);
 }
@@ -281,7 +281,7 @@ TEST_F(SharedRaceTest, AtomicsDoNotRaceWithEachOtherButWithStores) {
   store(3, 4, first, 1U);
   const std::vector<RawFinding> found = findings();
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_STREQ(found[0].code, "RL0301");
+  EXPECT_EQ(found[0].code, Code("RL0301"));
   EXPECT_EQ(found[0].other_kind, AccessKind::atomic);
 }
 
@@ -290,14 +290,14 @@ TEST_F(SharedRaceTest, APlainLoadRacesWithAtomicsWhicheverComesFirst) {
   load(1, 2, first, 1U);
   std::vector<RawFinding> found = findings();
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_STREQ(found[0].code, "RL0302");
+  EXPECT_EQ(found[0].code, Code("RL0302"));
   EXPECT_EQ(found[0].other_kind, AccessKind::atomic);
   checkers_.block_barrier();
   load(1, 3, first, 1U);
   atomic(0, 4, first, 1U);
   found = findings();
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_STREQ(found[0].code, "RL0301");
+  EXPECT_EQ(found[0].code, Code("RL0301"));
   EXPECT_EQ(found[0].kind, AccessKind::atomic);
   EXPECT_EQ(found[0].other_kind, AccessKind::load);
 }
@@ -339,7 +339,7 @@ TEST(ArrayTest, AnAddressOfAnArrayThatLeavesItIsOutOfBounds) {
   EXPECT_THAT(touch(0, 132, 4), IsEmpty()) << "of an address that comes from no known array";
   const std::vector<RawFinding> behind = touch(1, 132, 4);
   ASSERT_THAT(behind, SizeIs(1));
-  EXPECT_STREQ(behind[0].code, "RL0202");
+  EXPECT_EQ(behind[0].code, Code("RL0202"));
   EXPECT_EQ(behind[0].lane, 31U);
   EXPECT_EQ(behind[0].address, 256U);
   EXPECT_EQ(behind[0].occurrences, 1U);
@@ -422,7 +422,7 @@ TEST_F(SharedRaceTest, UninitialisedSharedMemoryIsReportedUntilItIsWritten) {
   load(0, 1, own);
   const std::vector<RawFinding> found = findings();
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_STREQ(found[0].code, "RL0206");
+  EXPECT_EQ(found[0].code, Code("RL0206"));
   EXPECT_EQ(found[0].occurrences, 32U);
   store(0, 2, own);
   load(0, 3, own);
@@ -432,7 +432,7 @@ TEST_F(SharedRaceTest, UninitialisedSharedMemoryIsReportedUntilItIsWritten) {
   ASSERT_THAT(edge, testing::Not(IsEmpty()));
   bool edge_found = false;
   for (const RawFinding& finding : edge) {
-    if (std::string(finding.code) != "RL0206") continue;
+    if (finding.code != "RL0206") continue;
     edge_found = true;
     EXPECT_EQ(finding.lane, 31U);
     EXPECT_EQ(finding.address, 128U);
@@ -450,7 +450,7 @@ TEST(GlobalInitialisationTest, OnlyWhatWasWrittenMayBeRead) {
   checkers.global(load.by(0, 9).get());
   const std::vector<RawFinding> found = checkers.take_findings();
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_STREQ(found[0].code, "RL0205");
+  EXPECT_EQ(found[0].code, Code("RL0205"));
   EXPECT_EQ(found[0].lane, 25U);
   EXPECT_EQ(found[0].address, base + 100);
   EXPECT_EQ(found[0].occurrences, 7U);
@@ -485,7 +485,7 @@ TEST(LocalInitialisationTest, EveryThreadHasItsOwn) {
   checkers.local(load.by(1, 2).get());
   const std::vector<RawFinding> found = checkers.take_findings();
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_STREQ(found[0].code, "RL0208");
+  EXPECT_EQ(found[0].code, Code("RL0208"));
   EXPECT_EQ(found[0].lane, 16U);
   EXPECT_EQ(found[0].occurrences, 16U);
   checkers.local(load.by(0, 2).get());

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -42,13 +41,13 @@ class FindingList {
     return finding.has_other && finding.warp == finding.other_warp;
   }
 
-  using Key = std::tuple<std::string_view, std::uint32_t, std::uint32_t>;
+  using Key = std::tuple<Code, std::uint32_t, std::uint32_t>;
   std::map<Key, std::size_t> index_;
   std::vector<RawFinding> findings_;
 };
 
 /// The side of a finding that is happening now.
-inline RawFinding finding_at(const char* code, const WarpAccess& access, std::uint64_t block,
+inline RawFinding finding_at(Code code, const WarpAccess& access, std::uint64_t block,
                              std::uint8_t lane, std::uint64_t address) {
   RawFinding finding;
   finding.code = code;

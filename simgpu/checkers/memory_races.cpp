@@ -260,7 +260,7 @@ void MemoryRaces::read(std::size_t unit, const WarpAccess& access, std::uint8_t 
   if (writer.time == kUnderWay ||
       !order.ordered(writer.time, writer.site.warp, writer.site.lane, access.warp, lane)) {
     const bool copied = writer.site.kind == AccessKind::copy;
-    report(copied ? "RL0313" : codes_.read_early, unit, writer, access, lane, findings);
+    report(copied ? Code("RL0313") : codes_.read_early, unit, writer, access, lane, findings);
   }
   if (updates) return update(unit, access, lane, order, findings);
   if (!access.meets_atomics && updated_since(unit, interval)) {
@@ -331,8 +331,8 @@ void MemoryRaces::copy_done(const WarpAccess& access, const WarpOrder& order) {
   }
 }
 
-void MemoryRaces::report(const char* code, std::size_t unit, const Use& other,
-                         const WarpAccess& access, std::uint8_t lane, FindingList& findings) const {
+void MemoryRaces::report(Code code, std::size_t unit, const Use& other, const WarpAccess& access,
+                         std::uint8_t lane, FindingList& findings) const {
   RawFinding finding = finding_at(code, access, block_, lane, base_ + unit * unit_bytes_);
   set_other(finding, block_, other.site);
   findings.add(finding);

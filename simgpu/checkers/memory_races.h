@@ -19,9 +19,9 @@ class MemoryRaces {
  public:
   /// What findings are called.
   struct Codes {
-    const char* overwritten = "RL0301";
-    const char* read_early = "RL0302";
-    const char* stored_twice = "RL0303";
+    Code overwritten = "RL0301";
+    Code read_early = "RL0302";
+    Code stored_twice = "RL0303";
   };
   /// What is recorded of one byte at most, where the kernel makes accesses of single bytes.
   static constexpr std::size_t kRecordBytes = 44, kUpdateBytes = 24;
@@ -101,7 +101,7 @@ class MemoryRaces {
             FindingList& findings);
   void write(std::size_t unit, std::uint32_t value, const WarpAccess& access, std::uint8_t lane,
              const WarpOrder& order, FindingList& findings);
-  void report(const char* code, std::size_t unit, const Use& other, const WarpAccess& access,
+  void report(Code code, std::size_t unit, const Use& other, const WarpAccess& access,
               std::uint8_t lane, FindingList& findings) const;
 
   Codes codes_;

@@ -117,7 +117,7 @@ TEST(RandomRaceTest, TheFirstRaceInGlobalMemoryIsFoundAcrossBlocksAndWindows) {
       const std::vector<RawFinding> findings = checkers.take_findings();
       ASSERT_EQ(!findings.empty(), wanted) << "block " << block << " step " << step;
       if (!wanted) continue;
-      EXPECT_STREQ(findings.front().code, "RL0316");
+      EXPECT_EQ(findings.front().code, Code("RL0316"));
       EXPECT_EQ(findings.front().block, block);
       EXPECT_EQ(findings.front().other_block, block);
       EXPECT_GE(findings.front().address, first);

@@ -79,7 +79,7 @@ Places find_places() {
 /// like reach the program as CUDA's errors, and nobody else.
 void keep_what_is_no_check(std::vector<simgpu::Finding>& findings) {
   std::erase_if(findings, [](const simgpu::Finding& finding) {
-    return finding.kind != simgpu::FindingKind::unsupported;
+    return finding.kind() != simgpu::FindingKind::unsupported;
   });
 }
 

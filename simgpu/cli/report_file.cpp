@@ -39,8 +39,8 @@ json site_json(const AccessSite& site) {
 
 json finding_json(const Finding& finding) {
   json entry = site_json(finding.where);
-  entry["code"] = finding.code;
-  entry["kind"] = name_of(finding.kind);
+  entry["code"] = finding.code.text();
+  entry["kind"] = name_of(finding.kind());
   entry["kernel"] = finding.kernel;
   entry["object"] = finding.object;
   entry["message"] = finding.message;

@@ -89,9 +89,9 @@ std::optional<std::string> source_text(const std::string& file) {
 }
 
 std::string tell(const Finding& finding) {
-  const char* severity = finding.kind == FindingKind::leak ? "warning" : "error";
+  const char* severity = finding.kind() == FindingKind::leak ? "warning" : "error";
   std::string story =
-      fmt::format("{}[{}]: {}\n", severity, finding.code, printable(finding.message));
+      fmt::format("{}[{}]: {}\n", severity, finding.code.text(), printable(finding.message));
   const AccessSite& where = finding.where;
   const bool on_device = where.line != 0 || !where.file.empty();
   if (on_device) {

@@ -28,7 +28,6 @@ class Story : public ::testing::Test {
   static std::string told(const std::string& file, std::uint32_t line) {
     Finding finding;
     finding.code = "RL0201";
-    finding.kind = FindingKind::out_of_bounds;
     finding.kernel = "add";
     finding.message = "a write is out of bounds";
     finding.where.file = file;

@@ -334,7 +334,7 @@ TEST(BlockConflictTest, WordsOfOneSectorMayBelongToDifferentBlocks) {
   EXPECT_TRUE(launch.conflict());
   const std::vector<RawFinding> findings = launch.findings();
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_STREQ(findings[0].code, "RL0304");
+  EXPECT_EQ(findings[0].code, Code("RL0304"));
   EXPECT_EQ(findings[0].address, at(4096 + 12));
   EXPECT_EQ(findings[0].block, 8U);
   EXPECT_EQ(findings[0].warp, 2U);
@@ -395,7 +395,7 @@ TEST(BlockConflictTest, OneByteThatDiffersIsAConflict) {
   blocks.run(1, 4, {5, 6, 0, 8});
   const std::vector<RawFinding> findings = blocks.findings();
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_STREQ(findings[0].code, "RL0304");
+  EXPECT_EQ(findings[0].code, Code("RL0304"));
   EXPECT_EQ(findings[0].kind, AccessKind::store);
 }
 

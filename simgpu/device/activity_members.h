@@ -19,12 +19,17 @@ void members(auto& archive, Like<InlinedCall> auto& v) {
 }
 
 void members(auto& archive, Like<AccessSite> auto& v) {
-  archive(v.file, v.line, v.column, v.block, v.thread, v.warp, v.action, v.inlined_at, v.by_thread);
+  archive(v.file, v.line, v.column, v.block, v.thread, v.warp, v.action, v.inlined_at, v.by_thread,
+          v.writes);
+}
+
+void members(auto& archive, Like<StreamConflict> auto& v) {
+  archive(v.work, v.on_default_stream, v.callers_is_default, v.starts_early);
 }
 
 void members(auto& archive, Like<Finding> auto& v) {
-  archive(v.code, v.kind, v.kernel, v.where, v.other, v.object, v.message, v.occurrences,
-          v.unless_returned);
+  archive(v.code, v.detail, v.kernel, v.where, v.other, v.object, v.name, v.message, v.occurrences,
+          v.unless_returned, v.stream);
 }
 
 void members(auto& archive, Like<KernelCounters> auto& v) {

@@ -32,6 +32,7 @@ class Encoder {
       members(*this, value);
     }
   }
+  void put(const Code& code) { writer_.put(code.number()); }
   void put(const std::string& text) { writer_.put_string(text); }
   template <typename T>
   void put(const std::optional<T>& value) {
@@ -68,9 +69,18 @@ class Decoder {
     }
   }
   void get(bool& value) { value = reader_.get<std::uint8_t>() != 0; }
-  void get(FindingKind& kind) {
-    kind = reader_.get<FindingKind>();
-    if (kind > FindingKind::too_long) throw wire::MessageError("a finding of an unknown kind");
+  void get(Code& code) {
+    const auto known = Code::of_number(reader_.get<std::uint16_t>());
+    if (!known || !known->kind()) throw wire::MessageError("a finding that no device has");
+    code = *known;
+  }
+  void get(FindingDetail& detail) {
+    detail = reader_.get<FindingDetail>();
+    if (detail > kLastDetail) throw wire::MessageError("an unknown detail of a finding");
+  }
+  void get(StreamWork& work) {
+    work = reader_.get<StreamWork>();
+    if (work > kLastStreamWork) throw wire::MessageError("unknown work on a stream");
   }
   void get(MemoryOperation& operation) {
     operation = reader_.get<MemoryOperation>();

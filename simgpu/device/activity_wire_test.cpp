@@ -22,7 +22,9 @@ class Filler {
   requires std::is_arithmetic_v<T>
   void fill(T& value) { value = static_cast<T>(++filled_); }
   void fill(bool& value) { value = true; }
-  void fill(FindingKind& kind) { kind = FindingKind::leak; }
+  void fill(Code& code) { code = "RL0309"; }
+  void fill(FindingDetail& detail) { detail = FindingDetail::past_end; }
+  void fill(StreamWork& work) { work = StreamWork::copy; }
   void fill(MemoryOperation& operation) { operation = MemoryOperation::copy_on_device; }
   void fill(Limiter& limiter) { limiter = Limiter::l2; }
   void fill(std::string& text) { text = "text " + std::to_string(++filled_); }

@@ -186,18 +186,27 @@ bool BlasCall::check(const Operand& operand) {
   const bool aligned = operand.address % size_of(operand.type) == 0;
   if (aligned && device_.memory().find(operand.address, bytes) != nullptr) return true;
   std::string place = "no allocation is there";
+  auto detail = FindingDetail::operand_without_memory;
   if (const Allocation* near = device_.memory().nearest(operand.address);
       near != nullptr && operand.address >= near->base &&
       operand.address - near->base < near->bytes) {
     place = fmt::format("the allocation of {} bytes{} ends before that", near->bytes,
                         near->live ? "" : ", freed,");
+    detail = FindingDetail::operand_too_long;
+  }
+  if (!aligned) {
+    place = "the address is no multiple of the element's size";
+    detail = FindingDetail::operand_too_long;
   }
   device_.fail_library_kernel(
-      aligned ? FindingKind::out_of_bounds : FindingKind::misaligned, name_of_routine(request_),
-      fmt::format("{} with {} x {} elements and leading dimension {} takes {} bytes at {:#x}: {}",
-                  operand.name, operand.rows, operand.columns, operand.leading, bytes,
-                  operand.address,
-                  aligned ? place : "the address is no multiple of the element's size"));
+      {.code = aligned ? Code("RL0201") : Code("RL0204"),
+       .detail = detail,
+       .kernel = name_of_routine(request_),
+       .name = operand.name,
+       .message = fmt::format(
+           "{} with {} x {} elements and leading dimension {} takes {} bytes at {:#x}: {}",
+           operand.name, operand.rows, operand.columns, operand.leading, bytes, operand.address,
+           place)});
   return false;
 }
 
@@ -211,11 +220,12 @@ bool BlasCall::check_workspace() {
   const bool freed = near != nullptr && !near->live && request_.workspace >= near->base &&
                      request_.workspace - near->base < near->bytes;
   device_.fail_library_kernel(
-      FindingKind::out_of_bounds, name_of_routine(request_),
-      fmt::format("the workspace of cublasSetWorkspace takes {} bytes at {:#x}: {}",
-                  request_.workspace_bytes, request_.workspace,
-                  freed ? "that memory was freed, and the handle has it still"
-                        : "no allocation of that size is there"));
+      {.code = "RL0201",
+       .kernel = name_of_routine(request_),
+       .message = fmt::format("the workspace of cublasSetWorkspace takes {} bytes at {:#x}: {}",
+                              request_.workspace_bytes, request_.workspace,
+                              freed ? "that memory was freed, and the handle has it still"
+                                    : "no allocation of that size is there")});
   return false;
 }
 
@@ -231,11 +241,13 @@ bool BlasCall::check_work(const std::vector<Operand>& operands) {
   for (const Operand& operand : operands) work += batch * static_cast<double>(operand.columns);
   if (work <= static_cast<double>(device_.instruction_budget())) return true;
   device_.fail_library_kernel(
-      FindingKind::too_long, name_of_routine(request_),
-      fmt::format("m = {}, n = {}, k = {} and a batch of {} are the work of {:.0f} warp "
-                  "instructions, and a launch may have {}",
-                  request_.m, request_.n, request_.k, request_.batch, work,
-                  device_.instruction_budget()));
+      {.code = "RL0319",
+       .kernel = name_of_routine(request_),
+       .message =
+           fmt::format("m = {}, n = {}, k = {} and a batch of {} are the work of {:.0f} warp "
+                       "instructions, and a launch may have {}",
+                       request_.m, request_.n, request_.k, request_.batch, work,
+                       device_.instruction_budget())});
   return false;
 }
 
@@ -256,8 +268,12 @@ void BlasCall::check_initialized(const Operand& operand) {
     complete = complete && device_.memory().is_initialized(address, bytes);
   });
   if (complete) return;
-  device_.report_api("RL0205", FindingKind::uninitialized_read, name_of_routine(request_),
-                     fmt::format("{} is read before all of it has been written", operand.name));
+  device_.report(
+      {.code = "RL0205",
+       .detail = FindingDetail::operand_unwritten,
+       .kernel = name_of_routine(request_),
+       .name = operand.name,
+       .message = fmt::format("{} is read before all of it has been written", operand.name)});
 }
 
 LibraryKernel BlasCall::cost(const std::vector<Operand>& operands) const {

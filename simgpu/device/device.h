@@ -146,9 +146,8 @@ class Device {
   CudaError run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream);
   /// Warp instructions that one launch may have.
   std::uint64_t instruction_budget() const { return options_.instruction_budget; }
-  /// A library routine that cannot run: a finding, and the error a GPU would end in.
-  /// @param kind out_of_bounds, misaligned, or too_long: more work than the budget
-  void fail_library_kernel(FindingKind kind, const std::string& name, const std::string& message);
+  /// A library routine that cannot run: why, and the error that a GPU would end in.
+  void fail_library_kernel(Finding why);
   /// Launches so far that did not execute, because one like them had told their outcome.
   std::uint64_t repeats() const { return repeats_; }
   void synchronize(Picoseconds until);
@@ -178,8 +177,7 @@ class Device {
   bool has_output() const { return !output_.empty(); }
 
   /// A finding about host code; it has no place in the device's source.
-  void report_api(const std::string& code, FindingKind kind, const std::string& kernel,
-                  const std::string& message);
+  void report(Finding finding) { log_.add(std::move(finding)); }
 
   /// The host has made a call. @param waits it asked for what is not done yet
   void note_host_call(bool waits);
@@ -270,7 +268,7 @@ class Device {
   void note_host_side(const HostSources::Rows& rows, bool is_read_later, bool is_written);
   void keep_source(const HostSources::Rows& rows, std::string by);
   void report_changed_sources();
-  void report(const std::vector<HostSources::Change>& changes);
+  void report_changes(const std::vector<HostSources::Change>& changes);
   void forget_done();
   std::string describe_pointer(std::uint64_t address) const;
   bool range_is_valid(const char* what, std::uint64_t address, std::uint64_t pitch,

@@ -129,7 +129,7 @@ CudaError Device::begin_copy(const CopyRequest& request, bool to_device) {
 /// The host's side of a copy, which may be pinned memory.
 void Device::note_host_side(const HostSources::Rows& rows, bool is_read_later, bool is_written) {
   if (!options_.checkers) return;
-  report(host_sources_.take_changed(memory_, rows));
+  report_changes(host_sources_.take_changed(memory_, rows));
   if (is_written) host_sources_.drop_written(rows);
   if (is_read_later) keep_source(rows, "a copy to the device");
 }
@@ -258,7 +258,8 @@ CudaError Device::fill(const FillRequest& request) {
       ranges_of(request.address, request.pitch, request.width, request.height, true);
   const Picoseconds start =
       issue(request.stream, Timeline::Engine::compute, duration, places_of(ranges));
-  if (watches(request.stream)) note_work({.name = "a memset", .ranges = std::move(ranges)});
+  if (watches(request.stream))
+    note_work({.kind = StreamWork::fill, .name = "a memset", .ranges = std::move(ranges)});
   record_memory(MemoryOperation::set, bytes, request.address, request.stream, start, duration);
   log_.count_given(LaunchChoices::kOfAnOperation);
   return CudaError::success;

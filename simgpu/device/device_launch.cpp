@@ -94,7 +94,7 @@ bool may_rewrite(const LaunchResult& result, const std::vector<std::uint64_t>& w
 /// it, though only the missing threads end the launch.
 std::vector<Finding> cause_first(std::vector<Finding> findings) {
   std::stable_partition(findings.begin(), findings.end(), [](const Finding& finding) {
-    return finding.kind == FindingKind::divergent_barrier;
+    return finding.kind() == FindingKind::divergent_barrier;
   });
   return findings;
 }
@@ -141,7 +141,7 @@ CudaError Device::load(std::span<const std::byte> container, std::uint64_t* hand
     modules_.emplace(*handle, std::move(loaded));
     return CudaError::success;
   } catch (const ModuleError& error) {
-    report_api("RL0312", FindingKind::unsupported, "", error.what());
+    report({.code = "RL0312", .message = error.what()});
     return error.error();
   }
 }
@@ -199,13 +199,14 @@ CudaError Device::check_launch(const protocol::LaunchMessage& message,
   refused_kernel_ = *kernel.display_name;
   if (parameter_bytes != kernel.info->parameter_bytes) return CudaError::invalid_value;
   if (!loaded->refusal.empty()) {
-    report_api("RL0312", FindingKind::unsupported, *kernel.display_name, loaded->refusal);
+    report({.code = "RL0312", .kernel = *kernel.display_name, .message = loaded->refusal});
     return CudaError::invalid_ptx;
   }
   if (!kernel.info->unsupported.empty()) {
-    report_api("RL0312", FindingKind::unsupported, *kernel.display_name,
-               fmt::format("the simulated GPU does not implement {}",
-                           fmt::join(kernel.info->unsupported, ", ")));
+    report({.code = "RL0312",
+            .kernel = *kernel.display_name,
+            .message = fmt::format("the simulated GPU does not implement {}",
+                                   fmt::join(kernel.info->unsupported, ", "))});
     return CudaError::not_supported;
   }
   const LaunchShape shape =
@@ -215,9 +216,10 @@ CudaError Device::check_launch(const protocol::LaunchMessage& message,
     verdict = judge_cooperative(shape, gpu_);
   }
   if (verdict.error != CudaError::success) {
-    report_api(
-        "RL0308", FindingKind::invalid_api_use, *kernel.display_name,
-        fmt::format("the launch was refused with {}: {}", name_of(verdict.error), verdict.reason));
+    report({.code = "RL0308",
+            .kernel = *kernel.display_name,
+            .message = fmt::format("the launch was refused with {}: {}", name_of(verdict.error),
+                                   verdict.reason)});
   }
   return verdict.error;
 }
@@ -287,7 +289,8 @@ CudaError Device::launch(const protocol::LaunchMessage& message,
   note_reads_of_host(*kernel.display_name, result.sectors);
   if (watches(message.stream) && result.status != LaunchStatus::unsupported) {
     note_work(
-        {.name = "kernel " + *kernel.display_name,
+        {.kind = StreamWork::kernel,
+         .name = "kernel " + *kernel.display_name,
          .program = loaded.program,
          .kernel = kernel.info,
          .sectors = outside_of(std::move(result.sectors), {grid_workspace_, kGridWorkspaceBytes}),
@@ -365,7 +368,8 @@ CudaError Device::release_on(std::uint64_t address, std::uint64_t stream) {
   const auto found = guest_allocations_.find(address);
   if (found != guest_allocations_.end() && watches(stream)) {
     timeline_.issue(stream, Timeline::Engine::compute, 0);
-    note_work({.name = "cudaFreeAsync",
+    note_work({.kind = StreamWork::release,
+               .name = "cudaFreeAsync",
                .ranges = {{.begin = address, .end = address + found->second.bytes, .writes = true}},
                .frees = true});
   }
@@ -376,7 +380,7 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
                            const LaunchResult& result, const HostTraffic& host) {
   for (Finding& finding : cause_first(result.findings)) {
     // It may be unwritten only because a launch before this one was sampled.
-    if (options_.sampled && finding.kind == FindingKind::uninitialized_read) continue;
+    if (options_.sampled && finding.kind() == FindingKind::uninitialized_read) continue;
     name_calls(finding.where);
     if (finding.other) name_calls(*finding.other);
     finding.kernel = *kernel.display_name;
@@ -427,16 +431,10 @@ void Device::finish_launch(const LoadedKernel& kernel, const protocol::LaunchMes
   if (result.status != LaunchStatus::ok) raise(error_of(result.status));
 }
 
-void Device::fail_library_kernel(FindingKind kind, const std::string& name,
-                                 const std::string& message) {
-  if (kind == FindingKind::too_long) {
-    report_api("RL0319", kind, name, message);
-    raise(CudaError::launch_timeout);
-    return;
-  }
-  const bool misaligned = kind == FindingKind::misaligned;
-  report_api(misaligned ? "RL0204" : "RL0201", kind, name, message);
-  raise(misaligned ? CudaError::misaligned_address : CudaError::illegal_address);
+void Device::fail_library_kernel(Finding why) {
+  const CudaError error = error_of(why.code.status());
+  report(std::move(why));
+  raise(error);
 }
 
 CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t stream) {
@@ -489,7 +487,9 @@ CudaError Device::run_library_kernel(const LibraryKernel& kernel, std::uint64_t 
   if (is_told) touched = kernel.touched();
   const Picoseconds start = issue(stream, Timeline::Engine::compute,
                                   picoseconds(record.time.total_us), places_of(touched));
-  if (is_told && watches(stream)) note_work({.name = kernel.name, .ranges = std::move(touched)});
+  if (is_told && watches(stream))
+    note_work(
+        {.kind = StreamWork::library_call, .name = kernel.name, .ranges = std::move(touched)});
   record.start_us = microseconds(start);
   record.stream = timeline_.stream_number(stream);
   log_.add(std::move(record));

@@ -105,7 +105,7 @@ TEST(DeviceProcess, TellsOfMemoryThatTheGuestKeepsAndNotOfItsOwn) {
   device.report_end();
   const Activity activity = device.collect();
   ASSERT_EQ(activity.findings.size(), 1u);
-  EXPECT_EQ(activity.findings[0].kind, FindingKind::leak);
+  EXPECT_EQ(activity.findings[0].kind(), FindingKind::leak);
   EXPECT_THAT(activity.findings[0].object, HasSubstr("allocation of 4096 bytes"));
 }
 

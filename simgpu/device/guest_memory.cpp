@@ -92,13 +92,14 @@ CudaError GuestSession::memory_operation(Operation operation, wire::Reader& read
       const Allocation* near = device_.memory().nearest(address);
       const bool inside =
           near != nullptr && address >= near->base && address - near->base < near->bytes;
-      device_.report_api("RL0207", FindingKind::invalid_api_use, "",
-                         fmt::format("host code dereferenced device pointer {:#x}{}; copy it with "
-                                     "cudaMemcpy first",
-                                     address,
-                                     inside ? fmt::format(" (allocation of {} bytes, {})",
-                                                          near->bytes, near->label)
-                                            : std::string()));
+      device_.report(
+          {.code = "RL0207",
+           .message = fmt::format(
+               "host code dereferenced device pointer {:#x}{}; copy it with "
+               "cudaMemcpy first",
+               address,
+               inside ? fmt::format(" (allocation of {} bytes, {})", near->bytes, near->label)
+                      : std::string())});
       return CudaError::success;
     }
     case Operation::device_synchronize:

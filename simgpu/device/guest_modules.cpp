@@ -65,8 +65,9 @@ CudaError GuestSession::module_operation(Operation operation, wire::Reader& read
       LoadedKernel& chosen = module->kernels[kernel];
       if (std::string reason = beyond_shared_memory(chosen, bytes, device_.gpu());
           !reason.empty()) {
-        device_.report_api("RL0308", FindingKind::invalid_api_use, *chosen.display_name,
-                           "cudaFuncSetAttribute was refused: " + reason);
+        device_.report({.code = "RL0308",
+                        .kernel = *chosen.display_name,
+                        .message = "cudaFuncSetAttribute was refused: " + reason});
         return CudaError::invalid_value;
       }
       chosen.max_dynamic_shared_bytes = bytes;

@@ -43,7 +43,6 @@ class LeaksByKind {
     if (leaks_.size() == ActivityLog::kMostFindings) return;
     Finding& leak = leaks_[kind];
     leak.code = "RL0309";
-    leak.kind = FindingKind::leak;
     leak.object = fmt::format("allocation of {} bytes at {:#x}", bytes, address);
     leak.message = message();
   }
@@ -66,29 +65,20 @@ void Device::note_host_call(bool waits) {
   const bool too_many = host_calls_ > options_.host_call_limit;
   const bool too_much = host_work_ > kHostShare * options_.instruction_budget;
   if (!too_many && !too_much) return;
-  report_api("RL0319", FindingKind::too_long, "",
-             fmt::format("The host program takes too long: {}",
-                         too_many ? fmt::format("it has called the CUDA runtime {} times and has "
-                                                "not come to an end; look for a loop that never "
-                                                "ends around a launch, a copy or a query",
-                                                host_calls_)
-                                  : fmt::format("its launches and copies have taken the work of {} "
-                                                "warp instructions together, and it goes on",
-                                                host_work_)));
+  report({.code = "RL0319",
+          .message = fmt::format(
+              "The host program takes too long: {}",
+              too_many ? fmt::format("it has called the CUDA runtime {} times and has "
+                                     "not come to an end; look for a loop that never "
+                                     "ends around a launch, a copy or a query",
+                                     host_calls_)
+                       : fmt::format("its launches and copies have taken the work of {} "
+                                     "warp instructions together, and it goes on",
+                                     host_work_))});
   raise(CudaError::launch_timeout);
 }
 
 bool Device::is_host_endless() const { return calls_after_fault_ > kMostCallsAfterFault; }
-
-void Device::report_api(const std::string& code, FindingKind kind, const std::string& kernel,
-                        const std::string& message) {
-  Finding finding;
-  finding.code = code;
-  finding.kind = kind;
-  finding.kernel = kernel;
-  finding.message = message;
-  log_.add(std::move(finding));
-}
 
 /// "device memory (byte 128 of the cudaMalloc of 256 bytes)" or "memory of the host".
 std::string Device::describe_pointer(std::uint64_t address) const {
@@ -137,42 +127,47 @@ void Device::report_misuse(const protocol::Misuse& misuse) {
     default:
       return;
   }
-  report_api("RL0308", FindingKind::invalid_api_use, "", message);
+  report({.code = "RL0308", .message = message});
 }
 
 void Device::report_refused(const std::string& function, bool in_part) {
   if (!is_public_function(function)) return;
-  report_api("RL0312", FindingKind::unsupported, "",
-             in_part ? fmt::format("the program calls {} in a way that the simulated GPU does not "
-                                   "have; the program's error output says which",
-                                   function)
-                     : fmt::format("the program calls {}, which the simulated GPU does not have",
-                                   function));
+  report({.code = "RL0312",
+          .detail = FindingDetail::lacks_function,
+          .message =
+              in_part ? fmt::format("the program calls {} in a way that the simulated GPU does not "
+                                    "have; the program's error output says which",
+                                    function)
+                      : fmt::format("the program calls {}, which the simulated GPU does not have",
+                                    function)});
 }
 
 void Device::report_unrecorded(bool start, bool stop) {
-  report_api("RL0308", FindingKind::invalid_api_use, "",
-             fmt::format("cudaEventElapsedTime is given {} never recorded: call cudaEventRecord on "
-                         "the stream of the work that is timed",
-                         start && stop ? "two events that were"
-                         : start       ? "a start event that was"
-                                       : "an end event that was"));
+  report({.code = "RL0308",
+          .message = fmt::format(
+              "cudaEventElapsedTime is given {} never recorded: call cudaEventRecord on "
+              "the stream of the work that is timed",
+              start && stop ? "two events that were"
+              : start       ? "a start event that was"
+                            : "an end event that was")});
 }
 
 void Device::report_no_handle(const std::string& function) {
-  report_api("RL0308", FindingKind::invalid_api_use, "",
-             fmt::format("{} names a stream or an event that does not exist: it was destroyed "
-                         "before, or never created",
-                         function));
+  report(
+      {.code = "RL0308",
+       .message = fmt::format("{} names a stream or an event that does not exist: it was destroyed "
+                              "before, or never created",
+                              function)});
 }
 
 void Device::report_bad_free(std::uint64_t address) {
   const Allocation* known = memory_.nearest(address);
   const bool twice = known != nullptr && !known->live && known->base == address;
-  report_api("RL0308", FindingKind::invalid_api_use, "",
-             twice ? fmt::format("cudaFree of {:#x}: it was freed before", address)
-                   : fmt::format("cudaFree of {:#x}, which cudaMalloc did not return: it is {}",
-                                 address, describe_pointer(address)));
+  report({.code = "RL0308",
+          .message =
+              twice ? fmt::format("cudaFree of {:#x}: it was freed before", address)
+                    : fmt::format("cudaFree of {:#x}, which cudaMalloc did not return: it is {}",
+                                  address, describe_pointer(address))});
 }
 
 void Device::note_unasked_launch(CudaError error) {
@@ -185,24 +180,26 @@ void Device::report_unasked() {
   if (!unasked_) return;
   const std::string times =
       unasked_->count > 1 ? fmt::format(", {} times", unasked_->count) : std::string();
-  report_api("RL0314", FindingKind::invalid_api_use, unasked_->kernel,
-             fmt::format("a launch failed with {}{}, and the program never asked: it goes on as if "
-                         "the kernel had run",
-                         name_of(unasked_->error), times));
+  report({.code = "RL0314",
+          .kernel = unasked_->kernel,
+          .message = fmt::format(
+              "a launch failed with {}{}, and the program never asked: it goes on as if "
+              "the kernel had run",
+              name_of(unasked_->error), times)});
   unasked_.reset();
 }
 
-void Device::report_changed_sources() { report(host_sources_.take_changed(memory_)); }
+void Device::report_changed_sources() { report_changes(host_sources_.take_changed(memory_)); }
 
-void Device::report(const std::vector<HostSources::Change>& changes) {
+void Device::report_changes(const std::vector<HostSources::Change>& changes) {
   for (const HostSources::Change& change : changes) {
-    report_api(
-        "RL0320", FindingKind::global_race, "",
-        fmt::format("the host writes to memory while {}, which reads it, may still be under way "
-                    "on {}: nothing has waited for that, and byte {} of {} is not what it "
-                    "was at the call",
-                    change.by, stream_in_words(change.stream_number), change.first,
-                    change.rows.bytes()));
+    report(
+        {.code = "RL0320",
+         .message = fmt::format(
+             "the host writes to memory while {}, which reads it, may still be under way "
+             "on {}: nothing has waited for that, and byte {} of {} is not what it "
+             "was at the call",
+             change.by, stream_in_words(change.stream_number), change.first, change.rows.bytes())});
   }
 }
 
@@ -225,10 +222,11 @@ void Device::report_unwritten(const protocol::CopyRequest& request) {
   }
   const std::uint64_t bytes = request.width * request.height;
   if (all.longest < kNoPadding && all.bytes < bytes) return;
-  report_api("RL0205", FindingKind::uninitialized_read, "",
-             fmt::format("a copy from the device takes {} bytes, and nothing has written to {} of "
-                         "them; the first is {}",
-                         bytes, all.bytes, describe_pointer(all.first)));
+  report({.code = "RL0205",
+          .message =
+              fmt::format("a copy from the device takes {} bytes, and nothing has written to {} of "
+                          "them; the first is {}",
+                          bytes, all.bytes, describe_pointer(all.first))});
 }
 
 void Device::report_leaks() {
@@ -289,7 +287,6 @@ void Device::report_handle_leaks() {
     if (kind.count == 0) continue;
     Finding leak;
     leak.code = "RL0309";
-    leak.kind = FindingKind::leak;
     leak.object = fmt::format("{} {}{}", kind.count, kind.object, kind.count == 1 ? "" : "s");
     leak.message = fmt::format("{} from {} {} never {}: {} is missing", leak.object, kind.made_by,
                                kind.count == 1 ? "was" : "were", kind.undone, kind.destroyed_by);
@@ -325,9 +322,9 @@ bool Device::range_is_valid(const char* what, std::uint64_t address, std::uint64
                           near->bytes - (address - near->base), near->live ? "" : " and was freed");
     }
   }
-  report_api("RL0308", FindingKind::invalid_api_use, "",
-             fmt::format("{} touches {} bytes at {:#x}: {}", what,
-                         sensible ? extent : width * height, address, place));
+  report({.code = "RL0308",
+          .message = fmt::format("{} touches {} bytes at {:#x}: {}", what,
+                                 sensible ? extent : width * height, address, place)});
   return false;
 }
 

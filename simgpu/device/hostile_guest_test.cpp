@@ -358,7 +358,7 @@ TEST(HostileGuest, CannotAskForAProductWithoutEnd) {
     EXPECT_EQ(guest.answer().error, CudaError::launch_timeout);
     const Activity activity = device.collect();
     ASSERT_EQ(activity.findings.size(), 1u);
-    EXPECT_EQ(activity.findings[0].code, "RL0319");
+    EXPECT_EQ(activity.findings[0].code, Code("RL0319"));
     EXPECT_THAT(activity.findings[0].message, HasSubstr("a batch of 2147483647"));
     device.mark();
     guest.request(GuestOperation::reset);

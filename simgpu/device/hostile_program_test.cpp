@@ -136,9 +136,9 @@ class HostileKernel : public ::testing::Test {
 
 TEST_F(HostileKernel, EndsWhenItDoesNot) {
   EXPECT_EQ(only_finding(CudaError::launch_timeout, module_of("L: bra L;"), {1, 1, 1}).code,
-            "RL0307");
+            Code("RL0307"));
   EXPECT_EQ(only_finding(CudaError::launch_timeout, module_of("L: bra L;"), {1000, 1, 1}).code,
-            "RL0307");
+            Code("RL0307"));
 }
 
 TEST_F(HostileKernel, HasAShortStoryHoweverLongItsNamesAre) {
@@ -152,7 +152,7 @@ TEST_F(HostileKernel, HasAShortStoryHoweverLongItsNamesAre) {
     const std::string recursion = module_of(fmt::format("call {};", name),
                                             fmt::format(".func {0}() {{ call {0}; ret; }}", name));
     const Finding finding = only_finding(CudaError::illegal_address, recursion, {1, 1, 1});
-    EXPECT_EQ(finding.code, "RL0209");
+    EXPECT_EQ(finding.code, Code("RL0209"));
     EXPECT_LT(finding.message.size(), 10'000u);
   }
 }
@@ -160,14 +160,14 @@ TEST_F(HostileKernel, HasAShortStoryHoweverLongItsNamesAre) {
 TEST_F(HostileKernel, EndsAtItsBudgetWhateverTheGrid) {
   const Dim3 largest{2'147'483'647, 65'535, 65'535};
   EXPECT_EQ(only_finding(CudaError::launch_timeout, module_of(""), largest, {1, 1, 1}).code,
-            "RL0319");
+            Code("RL0319"));
   EXPECT_EQ(only_finding(CudaError::launch_timeout, module_of(""), largest, {1024, 1, 1}).code,
-            "RL0319");
+            Code("RL0319"));
   // Each block begins with its memory cleared, which takes longer than the instruction it has.
   const std::string large =
       ".local .b8 x[100000]; .reg .u64 %d; mov.u64 %d, x; st.local.u8 [%d], 1;";
   EXPECT_EQ(only_finding(CudaError::launch_timeout, module_of(large), {1'000'000, 1, 1}).code,
-            "RL0319");
+            Code("RL0319"));
 }
 
 /// printf(format, values…) for all lanes, for ever.

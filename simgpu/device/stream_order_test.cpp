@@ -103,7 +103,7 @@ TEST(StreamRacesTest, HalvesOfAWordAreApart) {
     ASSERT_EQ(of_launch.size(), is_odd ? 1U : 0U);
     ASSERT_EQ(of_copy.size(), is_odd ? 1U : 0U);
     if (is_odd) {
-      EXPECT_EQ(of_copy[0].code, "RL0315");
+      EXPECT_EQ(of_copy[0].code, Code("RL0315"));
     }
   }
 }
@@ -124,7 +124,7 @@ TEST(StreamRacesTest, ACopyRacesWithTheWordsThatALaunchTouched) {
       const auto found = races.add(launch_first ? copy : launch, order, memory);
       ASSERT_EQ(found.size(), word == 1 || word == 2 ? 1U : 0U) << "word " << word;
       if (!found.empty()) {
-        EXPECT_EQ(found[0].code, "RL0315");
+        EXPECT_EQ(found[0].code, Code("RL0315"));
       }
     }
   }
@@ -152,7 +152,7 @@ TEST(StreamRacesTest, NodesOfAGraphAreOrderedByPathsOfEdgesAlone) {
   EXPECT_EQ(run(1, 2).size(), 2U) << "with both that no edge leads to it from";
   const std::vector<Finding> last = run(1, 3);
   ASSERT_EQ(last.size(), 1U);
-  EXPECT_EQ(last[0].code, "RL0317");
+  EXPECT_EQ(last[0].code, Code("RL0317"));
   EXPECT_TRUE(run(2, 0).empty()) << "launches of one stream follow each other";
 }
 
@@ -180,7 +180,7 @@ class CallersStreamTest : public StreamOrderTest {
   }
   void add(const StreamRaces::Work& work) {
     for (const Finding& finding : races_.add(work, order_, memory_)) {
-      codes_.push_back(finding.code);
+      codes_.push_back(finding.code.text());
     }
   }
   std::vector<std::string> codes_;

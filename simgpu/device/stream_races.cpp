@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "simgpu/exec/messages.h"
+#include "simgpu/exec/places.h"
 
 namespace simgpu {
 namespace {
@@ -94,6 +95,12 @@ std::uint32_t drawn_bytes(const StreamRaces::Work& earlier, const TouchedSector&
   return drawn ? by_atomics(a) & by_atomics(b) : 0;
 }
 
+void set_place(Finding& race, const DeviceMemory& memory, std::uint64_t address) {
+  Place place = place_in_global(memory, address, kWordBytes);
+  race.object = std::move(place.words);
+  race.name = std::move(place.name);
+}
+
 }  // namespace
 
 std::string stream_in_words(std::uint64_t stream_number) {
@@ -132,14 +139,18 @@ Finding StreamRaces::off_the_callers_stream(const Work& earlier, const Work& lat
   const char* callers = gives_stream ? "the stream that the function is given" : kDefaultStream;
   Finding race;
   race.code = "RL0325";
-  race.kind = FindingKind::global_race;
   if (work.kernel != nullptr) {
     race.kernel = work.kernel->name;
     race.where = site_of(*work.kernel, starts_early ? conflict.later_pc : conflict.earlier_pc);
   }
   race.where.by_thread = false;
+  race.where.writes = writes && !work.frees;
+  race.stream = StreamConflict{.work = work.kind,
+                               .on_default_stream = work.stream_number == 0,
+                               .callers_is_default = !gives_stream,
+                               .starts_early = starts_early};
   race.where.action = fmt::format("{}, on {}, {} it", work.name, stream, verb);
-  race.object = describe_global(memory, conflict.address, kWordBytes);
+  set_place(race, memory, conflict.address);
   race.message = starts_early
                      ? fmt::format(
                            "{} is on {} and does not wait for {}, on which its arguments are "
@@ -166,18 +177,18 @@ Finding StreamRaces::finding(const Work& earlier, const Work& later, const Confl
     AccessSite at;
     if (work.kernel != nullptr) at = site_of(*work.kernel, pc);
     at.by_thread = false;
+    at.writes = writes && !work.frees;
     const std::string where =
         of_graph ? "a node of a graph" : "on " + stream_in_words(work.stream_number);
     at.action = fmt::format("{}, {}, {} it", work.name, where, verb_of(work, writes));
     return at;
   };
   Finding race;
-  race.code = of_graph ? "RL0317" : "RL0315";
-  race.kind = FindingKind::global_race;
+  race.code = of_graph ? Code("RL0317") : Code("RL0315");
   if (later.kernel != nullptr) race.kernel = later.kernel->name;
   race.where = site(later, conflict.later_pc, conflict.later_writes);
   race.other = site(earlier, conflict.earlier_pc, conflict.earlier_writes);
-  race.object = describe_global(memory, conflict.address, kWordBytes);
+  set_place(race, memory, conflict.address);
   if (of_graph) {
     race.message = fmt::format(
         "Two nodes of a graph that no path of edges connects touch the same memory: {} {} what {} "

@@ -10,7 +10,7 @@
 #include "simgpu/device/executable_graph.h"
 #include "simgpu/device/stream_order.h"
 #include "simgpu/exec/engine.h"
-#include "simgpu/report.h"
+#include "simgpu/finding.h"
 
 namespace simgpu {
 
@@ -37,7 +37,8 @@ class StreamRaces {
   struct Work {
     StreamOrder::Stamp stamp{};
     std::uint64_t stream_number = 0;  ///< as records tell it
-    std::string name;                 ///< "kernel scale", "a copy to the host"
+    StreamWork kind = StreamWork::copy;
+    std::string name;  ///< "kernel scale", "a copy to the host"
     // Of a launch.
     std::shared_ptr<const Program> program{};  ///< keeps `kernel`
     const KernelInfo* kernel = nullptr;

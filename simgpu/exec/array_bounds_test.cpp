@@ -34,8 +34,8 @@ std::string finding_of(const std::string& body, std::int32_t offset) {
   EXPECT_EQ(result.status, LaunchStatus::ok) << body;
   EXPECT_LE(result.findings.size(), 1U) << body;
   if (result.findings.empty()) return "";
-  EXPECT_EQ(result.findings[0].code, "RL0202") << body;
-  EXPECT_EQ(result.findings[0].kind, FindingKind::out_of_bounds) << body;
+  EXPECT_EQ(result.findings[0].code, Code("RL0202")) << body;
+  EXPECT_EQ(result.findings[0].kind(), FindingKind::out_of_bounds) << body;
   return result.findings[0].message;
 }
 

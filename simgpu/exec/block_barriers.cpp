@@ -158,8 +158,10 @@ void BlockRunner::report_deadlock() {
     message += ", which expects " + std::to_string(first->barrier_threads) +
                " threads, more than will come";
   }
-  fail(LaunchStatus::launch_failure, FindingKind::deadlock, "RL0306", first->barrier_instruction,
-       *first, lane, std::move(message), "waits at barrier " + std::to_string(first->barrier));
+  fail(first->barrier_instruction, *first, lane,
+       {.code = "RL0306",
+        .message = std::move(message),
+        .action = "waits at barrier " + std::to_string(first->barrier)});
 }
 
 }  // namespace simgpu

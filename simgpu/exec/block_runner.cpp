@@ -316,9 +316,10 @@ bool BlockRunner::sleeps(const Warp& warp) {
 void BlockRunner::report_endless(const Lowered* at, const Warp& warp,
                                  const std::string& why) const {
   const std::uint32_t lanes = warp.stack.empty() ? 1 : warp.stack.active();
-  fail(LaunchStatus::launch_timeout, FindingKind::deadlock, "RL0307", at, warp,
-       static_cast<unsigned>(__builtin_ctz(lanes | 0x80000000U)),
-       "The kernel does not come to an end: " + why, "runs");
+  fail(at, warp, static_cast<unsigned>(__builtin_ctz(lanes | 0x80000000U)),
+       {.code = "RL0307",
+        .message = "The kernel does not come to an end: " + why,
+        .action = "runs"});
 }
 
 void BlockRunner::check_budget(const Lowered* at, const Warp& warp) const {
@@ -344,9 +345,8 @@ void BlockRunner::check_budget(const Lowered* at, const Warp& warp) const {
 
 void BlockRunner::fail_too_long(const Lowered* at, const Warp& warp, const std::string& why) const {
   const std::uint32_t lanes = warp.stack.empty() ? 1 : warp.stack.active();
-  fail(LaunchStatus::launch_timeout, FindingKind::too_long, kTooLong, at, warp,
-       static_cast<unsigned>(__builtin_ctz(lanes | 0x80000000U)),
-       "The kernel takes too long: " + why, "runs");
+  fail(at, warp, static_cast<unsigned>(__builtin_ctz(lanes | 0x80000000U)),
+       {.code = "RL0319", .message = "The kernel takes too long: " + why, .action = "runs"});
 }
 
 /// A kernel that looks at the clock sees something new each time; one that shares memory with the
@@ -451,23 +451,22 @@ void BlockRunner::report_stuck() const {
   report_endless(warp.resume > warp.code ? warp.resume - 1 : warp.resume, warp, why);
 }
 
-void BlockRunner::fail(LaunchStatus status, FindingKind kind, const char* code, const Lowered* in,
-                       const Warp& warp, unsigned lane, std::string message, std::string action,
-                       std::string object) const {
-  LaunchFailure failure;
-  failure.status = status;
-  Finding& finding = failure.finding;
-  finding.code = code;
-  finding.kind = kind;
+void BlockRunner::fail(const Lowered* in, const Warp& warp, unsigned lane, Failure failure) const {
+  LaunchFailure thrown;
+  thrown.status = failure.status.value_or(failure.code.status());
+  Finding& finding = thrown.finding;
+  finding.code = failure.code;
+  finding.detail = failure.place.detail;
   finding.kernel = launch_.kernel.info.name;
   finding.where = site_of(launch_.kernel.info, in->index);
   finding.where.block = block_index_;
   finding.where.thread = thread(warp, lane);
   finding.where.warp = warp.index;
-  finding.where.action = std::move(action);
-  finding.object = std::move(object);
-  finding.message = std::move(message);
-  throw failure;
+  finding.where.action = std::move(failure.action);
+  finding.object = std::move(failure.place.words);
+  finding.name = std::move(failure.place.name);
+  finding.message = std::move(failure.message);
+  throw thrown;
 }
 
 }  // namespace simgpu

@@ -241,10 +241,8 @@ class BlockRunner {
   Reduction& collecting(std::uint32_t barrier) { return collecting_.at(barrier); }
   const Reduction& collected(std::uint32_t barrier) const { return collected_.at(barrier); }
 
-  /// Ends the launch. `where` is filled in from the instruction and the lane.
-  [[noreturn]] void fail(LaunchStatus status, FindingKind kind, const char* code, const Lowered* in,
-                         const Warp& warp, unsigned lane, std::string message,
-                         std::string action = {}, std::string object = {}) const;
+  /// Ends the launch, for what a lane does at an instruction.
+  [[noreturn]] void fail(const Lowered* in, const Warp& warp, unsigned lane, Failure failure) const;
 
  private:
   void clear_local_variables() const;

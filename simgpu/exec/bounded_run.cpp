@@ -90,7 +90,7 @@ Expectation expectation_of(const LaunchContext& launch) {
     }
   } catch (const LaunchFailure& failure) {
     // The run in full tells of the first block that fails.
-    if (failure.finding.kind == FindingKind::too_long) expected.work = ~std::uint64_t{0};
+    if (failure.finding.kind() == FindingKind::too_long) expected.work = ~std::uint64_t{0};
     return expected;
   }
   const double each = static_cast<double>(runner.work()) / static_cast<double>(run);
@@ -152,7 +152,7 @@ class BoundingBlocks {
       try {
         run();
       } catch (const LaunchFailure& failure) {
-        if (failure.finding.kind != FindingKind::too_long) throw;
+        if (failure.finding.kind() != FindingKind::too_long) throw;
       } catch (const NotSampled&) {
       }
     };

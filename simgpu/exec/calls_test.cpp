@@ -101,14 +101,14 @@ TEST_F(Calls, AnArrayOfANewActivationIsUninitialised) {
   EXPECT_EQ(device_.get<int>(out, 32), std::vector<int>(32, 2 * (3 + 2 + 1)));
   const LaunchResult stale = device_.run("stale_frames", {}, out, 1, 0);
   ASSERT_FALSE(stale.findings.empty());
-  EXPECT_EQ(stale.findings.front().code, "RL0208");
+  EXPECT_EQ(stale.findings.front().code, Code("RL0208"));
   EXPECT_EQ(device_.get<int>(out, 32), std::vector<int>(32, 3 + 2 + 1));
 }
 
 TEST_F(Calls, TooDeepARecursionNamesTheFunctionAndTheLimit) {
   const std::uint64_t out = device_.put(std::vector<int>(32));
   const Finding finding = failure_of("overflow", LaunchStatus::stack_overflow, out, 0);
-  EXPECT_EQ(finding.code, "RL0209");
+  EXPECT_EQ(finding.code, Code("RL0209"));
   EXPECT_THAT(finding.where.file, HasSubstr("calls.cu"));
   EXPECT_GT(finding.where.line, 0U);
   EXPECT_THAT(finding.message, HasSubstr("of 1024 bytes"));
@@ -157,7 +157,7 @@ TEST_F(Calls, BarriersWorkInCalls) {
   EXPECT_EQ(values_of("barriers_in_calls", {.block = {96, 1, 1}}, std::vector<int>(96)), expected);
   const std::uint64_t out = device_.put(std::vector<int>(32));
   const Finding finding = failure_of("barrier_in_half_the_calls", LaunchStatus::ok, out);
-  EXPECT_EQ(finding.code, "RL0305");
+  EXPECT_EQ(finding.code, Code("RL0305"));
 }
 
 TEST_F(Calls, PrintfWorksInCalls) {
@@ -229,7 +229,7 @@ TEST_F(Calls, WhatIsMissingInAVirtualFunctionIsRefusedWhenItRuns) {
   EXPECT_EQ(device_.run("call_missing", {}, out, 0).status, LaunchStatus::ok);
   EXPECT_EQ(device_.get<int>(out, 32), std::vector<int>(32, 12));
   const Finding finding = failure_of("call_missing", LaunchStatus::unsupported, out, 1);
-  EXPECT_EQ(finding.code, "RL0312");
+  EXPECT_EQ(finding.code, Code("RL0312"));
   EXPECT_THAT(finding.message, HasSubstr("wgmma.fence.sync.aligned"));
 }
 
@@ -237,7 +237,7 @@ TEST_F(Calls, ANullPointerIsNoFunction) {
   const std::uint64_t out = device_.put(std::vector<int>(32));
   const Finding finding =
       failure_of("given_pointer", LaunchStatus::invalid_program_counter, out, std::uint64_t{0});
-  EXPECT_EQ(finding.code, "RL0210");
+  EXPECT_EQ(finding.code, Code("RL0210"));
   EXPECT_THAT(finding.message, HasSubstr("null pointer"));
   EXPECT_GT(finding.where.line, 0U);
 }
@@ -246,7 +246,7 @@ TEST_F(Calls, NeitherIsData) {
   const std::uint64_t out = device_.put(std::vector<int>(32));
   const Finding finding =
       failure_of("given_pointer", LaunchStatus::invalid_program_counter, out, out);
-  EXPECT_EQ(finding.code, "RL0210");
+  EXPECT_EQ(finding.code, Code("RL0210"));
   EXPECT_THAT(finding.message, HasSubstr("128-byte allocation"));
 }
 

@@ -83,7 +83,7 @@ TEST(Determinism, ARepeatedLaunchStillFindsWhatWasReadUninitialised) {
          device.get<int>(at, 4)});
   }
   expect_same(outcomes[0], outcomes[1]);
-  EXPECT_EQ(outcomes[0].result.findings.front().code, "RL0205");
+  EXPECT_EQ(outcomes[0].result.findings.front().code, Code("RL0205"));
 }
 
 TEST(Determinism, TheFirstFailingBlockDecides) {

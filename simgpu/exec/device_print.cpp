@@ -343,11 +343,15 @@ const Lowered* fail_assertion(const Lowered* in, Warp& warp) {
   const std::string file =
       read_string(warp, lane, frame_value<std::uint64_t>(warp, lane, base + (places >> 32)));
   const auto line = frame_value<std::uint32_t>(warp, lane, base + in->option);
-  warp.block->fail(
-      LaunchStatus::assert_failed, FindingKind::device_assert, "RL0310", in, warp, lane,
-      std::string("Assertion `").append(message).append("` failed at ").append(file).append(":") +
-          std::to_string(line),
-      "asserts");
+  warp.block->fail(in, warp, lane,
+                   {.code = "RL0310",
+                    .message = std::string("Assertion `")
+                                   .append(message)
+                                   .append("` failed at ")
+                                   .append(file)
+                                   .append(":") +
+                               std::to_string(line),
+                    .action = "asserts"});
 }
 
 }  // namespace

@@ -15,9 +15,10 @@
 #include "simgpu/counters/traffic_log.h"
 #include "simgpu/exec/block_weights.h"
 #include "simgpu/exec/instruction_info.h"
+#include "simgpu/finding.h"
+#include "simgpu/kernel_counters.h"
 #include "simgpu/memory/device_memory.h"
 #include "simgpu/ptx/ast.h"
-#include "simgpu/report.h"
 #include "simgpu/settled_bytes.h"
 #include "simgpu/touched_places.h"
 #include "specs/gpu_spec.h"
@@ -135,20 +136,6 @@ inline std::uint64_t warps_of_block(const LaunchRequest& request) {
 inline std::uint64_t warps_of_grid(const LaunchRequest& request) {
   return request.grid.count() * warps_of_block(request);
 }
-
-/// Why a launch ended, in the runtime's terms.
-enum class LaunchStatus : std::uint8_t {
-  ok,
-  illegal_address,
-  misaligned_address,
-  assert_failed,
-  trap,
-  launch_timeout,
-  launch_failure,
-  stack_overflow,
-  invalid_program_counter,
-  unsupported,
-};
 
 struct LaunchResult {
   LaunchStatus status = LaunchStatus::ok;

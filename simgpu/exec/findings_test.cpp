@@ -32,14 +32,14 @@ TEST_F(Findings, GlobalOutOfBoundsNamesTheAllocationAndTheThread) {
   const Finding finding =
       only(device_.run("scale", {.grid = {4, 1, 1}, .block = {32, 1, 1}}, data, 101),
            LaunchStatus::illegal_address);
-  EXPECT_EQ(finding.code, "RL0201");
-  EXPECT_EQ(finding.kind, FindingKind::out_of_bounds);
+  EXPECT_EQ(finding.code, Code("RL0201"));
+  EXPECT_EQ(finding.kind(), FindingKind::out_of_bounds);
   EXPECT_EQ(finding.kernel, "scale");
   EXPECT_THAT(finding.where.file, HasSubstr("kernels.cu"));
   EXPECT_GT(finding.where.line, 0U);
   EXPECT_EQ(finding.where.block, (Dim3{3, 0, 0}));
   EXPECT_EQ(finding.where.thread, (Dim3{4, 0, 0}));
-  EXPECT_THAT(finding.object, HasSubstr("0 bytes past the end of the 400-byte allocation"));
+  EXPECT_THAT(finding.object, HasSubstr("the first byte past the end of the 400-byte allocation"));
   const std::uint64_t good = device_.put(std::vector<float>(100, 1.0F));
   expect_clean(device_.run("scale", {.grid = {4, 1, 1}, .block = {32, 1, 1}}, good, 100));
 }
@@ -61,9 +61,9 @@ TEST_F(Findings, SharedOutOfBoundsNamesTheArray) {
   const std::uint64_t out = device_.put(std::vector<int>(64));
   const Finding finding = only(device_.run("shared_index", {.block = {64, 1, 1}}, out, 1),
                                LaunchStatus::illegal_address);
-  EXPECT_EQ(finding.code, "RL0202");
+  EXPECT_EQ(finding.code, Code("RL0202"));
   EXPECT_EQ(finding.where.thread, (Dim3{63, 0, 0}));
-  EXPECT_THAT(finding.object, HasSubstr("0 bytes past the end of shared memory"));
+  EXPECT_THAT(finding.object, HasSubstr("the first byte past the end of shared memory"));
   EXPECT_THAT(finding.object, HasSubstr("row"));
   expect_clean(device_.run("shared_index", {.block = {64, 1, 1}}, out, 0));
 }
@@ -71,7 +71,7 @@ TEST_F(Findings, SharedOutOfBoundsNamesTheArray) {
 TEST_F(Findings, LocalOutOfBounds) {
   const std::uint64_t data = device_.put(std::vector<int>(32));
   EXPECT_EQ(only(device_.run("local_index", {}, data, 4000), LaunchStatus::illegal_address).code,
-            "RL0203");
+            Code("RL0203"));
   expect_clean(device_.run("local_index", {}, data, 4));
 }
 
@@ -80,16 +80,16 @@ TEST_F(Findings, MisalignedAccess) {
   const std::uint64_t out = device_.put(std::vector<float>(32));
   const Finding finding =
       only(device_.run("misaligned_pair", {}, data, out, 4), LaunchStatus::misaligned_address);
-  EXPECT_EQ(finding.code, "RL0204");
-  EXPECT_EQ(finding.kind, FindingKind::misaligned);
+  EXPECT_EQ(finding.code, Code("RL0204"));
+  EXPECT_EQ(finding.kind(), FindingKind::misaligned);
   expect_clean(device_.run("misaligned_pair", {}, data, out, 8));
 }
 
 TEST_F(Findings, BarrierThatHalfAWarpReaches) {
   const std::uint64_t out = device_.put(std::vector<int>(64));
   const Finding finding = only(device_.run("divergent_barrier", {}, out), LaunchStatus::ok);
-  EXPECT_EQ(finding.code, "RL0305");
-  EXPECT_EQ(finding.kind, FindingKind::divergent_barrier);
+  EXPECT_EQ(finding.code, Code("RL0305"));
+  EXPECT_EQ(finding.kind(), FindingKind::divergent_barrier);
   EXPECT_THAT(finding.message, HasSubstr("16 of the 32"));
   ASSERT_TRUE(finding.other.has_value());
   EXPECT_EQ(finding.other->thread, (Dim3{16, 0, 0}));
@@ -101,14 +101,14 @@ TEST_F(Findings, BarrierThatNeverFills) {
   const std::uint64_t out = device_.put(std::vector<int>(64));
   const Finding finding = only(device_.run("barrier_of_half_the_warps", {.block = {64, 1, 1}}, out),
                                LaunchStatus::launch_failure);
-  EXPECT_EQ(finding.code, "RL0306");
-  EXPECT_EQ(finding.kind, FindingKind::deadlock);
+  EXPECT_EQ(finding.code, Code("RL0306"));
+  EXPECT_EQ(finding.kind(), FindingKind::deadlock);
   expect_clean(device_.run("barrier_of_both_warps", {.block = {64, 1, 1}}, out));
 }
 
 TEST_F(Findings, ShuffleWithAbsentLanes) {
   const std::uint64_t out = device_.put(std::vector<int>(32));
-  EXPECT_EQ(only(device_.run("divergent_shuffle", {}, out), LaunchStatus::ok).code, "RL0305");
+  EXPECT_EQ(only(device_.run("divergent_shuffle", {}, out), LaunchStatus::ok).code, Code("RL0305"));
   expect_clean(device_.run("convergent_shuffle", {}, out));
 }
 
@@ -116,7 +116,7 @@ TEST_F(Findings, AFlagThatNobodySetsIsWaitedForInVain) {
   const std::uint64_t flag = device_.put(std::vector<int>{0});
   EXPECT_EQ(
       only(device_.run("endless", {.budget = 100'000}, flag), LaunchStatus::launch_timeout).code,
-      "RL0307");
+      Code("RL0307"));
   const std::uint64_t set = device_.put(std::vector<int>{1});
   expect_clean(device_.run("endless", {.budget = 100'000}, set));
 }
@@ -124,18 +124,18 @@ TEST_F(Findings, AFlagThatNobodySetsIsWaitedForInVain) {
 TEST_F(Findings, BeyondItsBudgetAKernelIsTooLongAndNotEndless) {
   const Finding finding =
       only(device_.run("goes_round", {.budget = 100'000}), LaunchStatus::launch_timeout);
-  EXPECT_EQ(finding.code, "RL0319");
-  EXPECT_EQ(finding.kind, FindingKind::too_long);
+  EXPECT_EQ(finding.code, Code("RL0319"));
+  EXPECT_EQ(finding.kind(), FindingKind::too_long);
 }
 
 TEST_F(Findings, TrapAndAssert) {
   const std::uint64_t out = device_.put(std::vector<int>(32));
   const Finding trapped = only(device_.run("traps", {}, out, 5), LaunchStatus::trap);
-  EXPECT_EQ(trapped.code, "RL0311");
+  EXPECT_EQ(trapped.code, Code("RL0311"));
   EXPECT_EQ(trapped.where.thread, (Dim3{5, 0, 0}));
   expect_clean(device_.run("traps", {}, out, 32));
   const Finding asserted = only(device_.run("asserts", {}, out, 20), LaunchStatus::assert_failed);
-  EXPECT_EQ(asserted.code, "RL0310");
+  EXPECT_EQ(asserted.code, Code("RL0310"));
   EXPECT_EQ(asserted.where.thread, (Dim3{20, 0, 0}));
   EXPECT_THAT(asserted.message, HasSubstr("threadIdx.x < limit"));
   expect_clean(device_.run("asserts", {}, out, 32));
@@ -144,7 +144,7 @@ TEST_F(Findings, TrapAndAssert) {
 TEST_F(Findings, WhatIsMissingIsRefusedByName) {
   const std::uint64_t out = device_.put(std::vector<std::uint64_t>(32));
   const Finding finding = only(device_.run("uses_wgmma", {}, out), LaunchStatus::unsupported);
-  EXPECT_EQ(finding.code, "RL0312");
+  EXPECT_EQ(finding.code, Code("RL0312"));
   EXPECT_THAT(finding.message, HasSubstr("wgmma.fence.sync.aligned (kernels.cu:"));
 }
 
@@ -163,7 +163,7 @@ TEST_F(Findings, RacesAreToldInTheProgramsTerms) {
   const LaunchResult result = device_.run("race_in_block", {.block = {64, 1, 1}}, out);
   const auto race =
       std::find_if(result.findings.begin(), result.findings.end(),
-                   [](const Finding& found) { return found.kind == FindingKind::shared_race; });
+                   [](const Finding& found) { return found.kind() == FindingKind::shared_race; });
   ASSERT_NE(race, result.findings.end());
   const Finding& finding = *race;
   EXPECT_THAT(finding.object, HasSubstr("shared array cell"));
@@ -191,9 +191,9 @@ void blocks_may_share_a_word_but_no_element(Device& device, const char* kernel) 
   const bool blocks_first = racing.findings[0].code == "RL0304";
   const Finding& of_blocks = racing.findings[blocks_first ? 0 : 1];
   const Finding& of_threads = racing.findings[blocks_first ? 1 : 0];
-  EXPECT_EQ(of_blocks.code, "RL0304");
+  EXPECT_EQ(of_blocks.code, Code("RL0304"));
   EXPECT_EQ(of_blocks.occurrences, 3U) << "at each border of two blocks";
-  EXPECT_EQ(of_threads.code, "RL0316");
+  EXPECT_EQ(of_threads.code, Code("RL0316"));
   EXPECT_EQ(of_threads.occurrences, 4U * 31) << "at each border of two lanes";
 }
 
@@ -220,8 +220,8 @@ TEST_F(Findings, ALoadOfConstantMemoryBehindAStoreOfTheLaunchIsNamed) {
                       out = device_.put(std::vector<int>(64));
   const Launch one_block{.grid = {1, 1, 1}, .block = {64, 1, 1}};
   const Finding finding = only(device_.run("read_back", one_block, data, out, 1), LaunchStatus::ok);
-  EXPECT_EQ(finding.code, "RL0318");
-  EXPECT_EQ(finding.kind, FindingKind::global_race);
+  EXPECT_EQ(finding.code, Code("RL0318"));
+  EXPECT_EQ(finding.kind(), FindingKind::global_race);
   EXPECT_THAT(finding.object, HasSubstr("256-byte allocation"));
   ASSERT_TRUE(finding.other);
   EXPECT_LT(finding.other->line, finding.where.line);
@@ -241,7 +241,7 @@ TEST_F(Findings, ALoadOfConstantMemoryDoesNotSeeWhatOtherBlocksHandOver) {
     const std::uint64_t done = device_.put(std::vector<unsigned>(1));
     return device_.run("last_block_adds", blocks, parts, done, sum, as_constant);
   };
-  EXPECT_EQ(only(run(1), LaunchStatus::ok).code, "RL0318");
+  EXPECT_EQ(only(run(1), LaunchStatus::ok).code, Code("RL0318"));
   expect_clean(run(0));
 }
 

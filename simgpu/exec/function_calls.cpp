@@ -8,8 +8,8 @@
 #include "simgpu/exec/block_runner.h"
 #include "simgpu/exec/each_lane.h"
 #include "simgpu/exec/lanes.h"
-#include "simgpu/exec/messages.h"
 #include "simgpu/exec/opcodes/opcode.h"
+#include "simgpu/exec/places.h"
 #include "simgpu/names/demangle.h"
 
 /// Calls of functions that are not inlined, and the way back.
@@ -64,11 +64,11 @@ const Lowered* part_by_target(const Lowered* in, Warp& warp) {
   if (!name.empty()) {
     message += demangled(name) + ", which takes or returns other types than this call passes";
   } else {
-    message += describe_global(warp.block->memory(), address, 1) +
+    message += place_in_global(warp.block->memory(), address, 1).words +
                ": that is no function of this kernel's module";
   }
-  warp.block->fail(LaunchStatus::invalid_program_counter, FindingKind::out_of_bounds, "RL0210", in,
-                   warp, first_lane(warp), std::move(message), "calls");
+  warp.block->fail(in, warp, first_lane(warp),
+                   {.code = "RL0210", .message = std::move(message), .action = "calls"});
 }
 
 /// The function that the active lanes call: the instruction names it, or a pointer does.
@@ -89,14 +89,15 @@ const OutOfLineFunction& callee_of(const Lowered* in, Warp& warp, const CallSite
                              const OutOfLineFunction& callee) {
   const std::uint32_t stack = warp.block->launch().request.stack_bytes;
   warp.block->fail(
-      LaunchStatus::stack_overflow, FindingKind::out_of_bounds, "RL0209", in, warp,
-      first_lane(warp),
-      "The thread's stack is full: its calls hold " + std::to_string(used) + " of " +
-          std::to_string(stack) + " bytes, and " + demangled(callee.name) + " needs " +
-          std::to_string(callee.frame_bytes) +
-          " more. Does the recursion end? cudaDeviceSetLimit(cudaLimitStackSize, bytes) allows "
-          "deeper calls",
-      "calls");
+      in, warp, first_lane(warp),
+      {.code = "RL0209",
+       .message =
+           "The thread's stack is full: its calls hold " + std::to_string(used) + " of " +
+           std::to_string(stack) + " bytes, and " + demangled(callee.name) + " needs " +
+           std::to_string(callee.frame_bytes) +
+           " more. Does the recursion end? cudaDeviceSetLimit(cudaLimitStackSize, bytes) allows "
+           "deeper calls",
+       .action = "calls"});
 }
 
 std::uint32_t caller_place(const PassedValue& value, std::uint32_t stack_pointer) {
@@ -162,10 +163,10 @@ const Lowered* leave(const Lowered*, Warp& warp) {
 }
 
 const Lowered* refuse(const Lowered* in, Warp& warp) {
-  warp.block->fail(LaunchStatus::unsupported, FindingKind::unsupported, "RL0312", in, warp,
-                   first_lane(warp),
-                   "The kernel uses what the simulated GPU does not have: " +
-                       warp.block->launch().kernel.refusals[in->option]);
+  warp.block->fail(in, warp, first_lane(warp),
+                   {.code = "RL0312",
+                    .message = "The kernel uses what the simulated GPU does not have: " +
+                               warp.block->launch().kernel.refusals[in->option]});
 }
 
 }  // namespace

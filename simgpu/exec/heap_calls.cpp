@@ -56,11 +56,12 @@ const Lowered* release(const Lowered* in, Warp& warp) {
     // What is in the heap's reach is a broken heap; elsewhere there is nothing to free.
     const bool is_reached = address >= kDeviceBase;
     warp.block->fail(
-        is_reached ? LaunchStatus::launch_failure : LaunchStatus::illegal_address,
-        FindingKind::out_of_bounds, "RL0201", in, warp, lane,
-        "free() or delete of an address that malloc() or new in a kernel did not give, "
-        "or that is free already",
-        "frees");
+        in, warp, lane,
+        {.code = "RL0201",
+         .message = "free() or delete of an address that malloc() or new in a kernel did not give, "
+                    "or that is free already",
+         .action = "frees",
+         .status = is_reached ? LaunchStatus::launch_failure : LaunchStatus::illegal_address});
   }
   warp.block->forget_allocations();
   return in + 1;

@@ -25,7 +25,7 @@ class LaneTurns : public ::testing::Test {
     const LaunchResult result = device_.run(kernel, {}, zeros(2), zeros(1));
     EXPECT_EQ(result.status, LaunchStatus::launch_timeout);
     ASSERT_EQ(result.findings.size(), 1U);
-    EXPECT_EQ(result.findings.front().code, "RL0307");
+    EXPECT_EQ(result.findings.front().code, Code("RL0307"));
     EXPECT_LT(result.counters.warp_instructions, 5'000'000U);
   }
 };
@@ -105,7 +105,7 @@ TEST_F(LaneTurns, AFlagThatNobodySetsIsToldOfWithItsPlace) {
   const LaunchResult result = device_.run("unset_flag", {.block = {64, 1, 1}}, zeros(1));
   EXPECT_EQ(result.status, LaunchStatus::launch_timeout);
   ASSERT_EQ(result.findings.size(), 1U);
-  EXPECT_EQ(result.findings.front().code, "RL0307");
+  EXPECT_EQ(result.findings.front().code, Code("RL0307"));
   EXPECT_THAT(result.findings.front().message, HasSubstr("reads the same value again and again"));
 }
 

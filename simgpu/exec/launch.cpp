@@ -67,7 +67,7 @@ class ParallelRun {
       shared_bytes_ = runner.shared_bytes();
     } catch (const LaunchFailure& failure) {
       // Which limit is met first, a block's or that of all, depends on who came how far.
-      stop(failure.finding.kind == FindingKind::too_long);
+      stop(failure.finding.kind() == FindingKind::too_long);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       error_ = std::current_exception();
@@ -150,7 +150,6 @@ LaunchResult refuse(const LoweredKernel& kernel, const std::string& what) {
   result.executed.resize(kernel.code.size());
   Finding finding;
   finding.code = "RL0312";
-  finding.kind = FindingKind::unsupported;
   finding.kernel = kernel.info.name;
   finding.message = "The kernel uses what the simulated GPU does not have: " + what;
   result.findings.push_back(std::move(finding));

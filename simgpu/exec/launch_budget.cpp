@@ -62,8 +62,7 @@ LaunchResult fail_long_launch(const LaunchContext& launch) {
   Finding finding;
   try {
     runner.run(0);
-    finding.code = kTooLong;
-    finding.kind = FindingKind::too_long;
+    finding.code = "RL0319";
     finding.kernel = launch.kernel.info.name;
     finding.where = site_of(launch.kernel.info, busiest_instruction(launch.kernel, runner));
     finding.where.by_thread = false;

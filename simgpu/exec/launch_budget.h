@@ -9,7 +9,6 @@
 namespace simgpu {
 
 /// The finding's code of a launch that takes longer.
-inline constexpr const char* kTooLong = "RL0319";
 
 /// Modelled time of so many instructions of one warp, each of which waits for the one before it.
 double modelled_us(std::uint64_t instructions, const gpu_spec::GpuSpec& gpu);

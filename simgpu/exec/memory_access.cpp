@@ -1,6 +1,6 @@
 #include "simgpu/exec/memory_access.h"
 
-#include "simgpu/exec/messages.h"
+#include "simgpu/exec/places.h"
 
 namespace simgpu {
 namespace {
@@ -37,32 +37,42 @@ void fail_shared(const Lowered* in, const Warp& warp, AccessKind kind, unsigned 
   const auto misaligned = [&](unsigned lane) { return addresses[lane] % bytes != 0; };
   const unsigned lane =
       first_lane(warp.mask, [&](unsigned i) { return outside(i) || misaligned(i); });
-  const std::string object =
-      describe_shared(block.launch().kernel, addresses[lane], block.shared_bytes());
+  const Place place = place_in_shared(block.launch().kernel, addresses[lane], block.shared_bytes());
   const std::string action = describe_access(kind, bytes, "shared memory");
   if (outside(lane)) {
-    block.fail(LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0202", in, warp, lane,
-               "A shared-memory access is out of bounds: it is at " + object +
-                   ", and the block has " + std::to_string(block.shared_bytes()) + " bytes",
-               action, object);
+    block.fail(in, warp, lane,
+               {.code = "RL0202",
+                .message = "A shared-memory access is out of bounds: it is at " + place.words +
+                           ", and the block has " + std::to_string(block.shared_bytes()) + " bytes",
+                .action = action,
+                .place = place});
   }
-  block.fail(LaunchStatus::misaligned_address, FindingKind::misaligned, "RL0204", in, warp, lane,
-             misaligned_message(bytes, "shared", addresses[lane]), action, object);
+  block.fail(in, warp, lane,
+             {.code = "RL0204",
+              .message = misaligned_message(bytes, "shared", addresses[lane]),
+              .action = action,
+              .place = place});
 }
 
 void fail_local(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes, unsigned lane,
                 std::uint64_t address) {
   const BlockRunner& block = *warp.block;
   const std::string action = describe_access(kind, bytes, "local memory");
-  const std::string object = "byte " + std::to_string(address) + " of " +
-                             std::to_string(block.local_bytes()) + " bytes of local memory";
+  const Place place{"byte " + std::to_string(address) + " of " +
+                    std::to_string(block.local_bytes()) + " bytes of local memory"};
   if (address + bytes > block.local_bytes()) {
-    block.fail(LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0203", in, warp, lane,
-               "An access to a thread's own array is out of bounds: it is at " + object, action,
-               object);
+    block.fail(
+        in, warp, lane,
+        {.code = "RL0203",
+         .message = "An access to a thread's own array is out of bounds: it is at " + place.words,
+         .action = action,
+         .place = place});
   }
-  block.fail(LaunchStatus::misaligned_address, FindingKind::misaligned, "RL0204", in, warp, lane,
-             misaligned_message(bytes, "local", address), action, object);
+  block.fail(in, warp, lane,
+             {.code = "RL0204",
+              .message = misaligned_message(bytes, "local", address),
+              .action = action,
+              .place = place});
 }
 
 void fail_global(const Lowered* in, const Warp& warp, AccessKind kind, unsigned bytes,
@@ -76,16 +86,22 @@ void fail_global(const Lowered* in, const Warp& warp, AccessKind kind, unsigned 
   const unsigned lane =
       first_lane(warp.mask, [&](unsigned i) { return outside(i) || misaligned(i); });
   const char* space = of_constants ? "constant" : "global";
-  const std::string object = describe_global(memory, addresses[lane], bytes);
+  const Place place = place_in_global(memory, addresses[lane], bytes);
   const std::string action =
       describe_access(kind, bytes, of_constants ? "constant memory" : "global memory");
   if (outside(lane)) {
-    block.fail(LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0201", in, warp, lane,
-               std::string("A ") + space + "-memory access is out of bounds: it is at " + object,
-               action, object);
+    block.fail(in, warp, lane,
+               {.code = "RL0201",
+                .message = std::string("A ") + space +
+                           "-memory access is out of bounds: it is at " + place.words,
+                .action = action,
+                .place = place});
   }
-  block.fail(LaunchStatus::misaligned_address, FindingKind::misaligned, "RL0204", in, warp, lane,
-             misaligned_message(bytes, space, addresses[lane]), action, object);
+  block.fail(in, warp, lane,
+             {.code = "RL0204",
+              .message = misaligned_message(bytes, space, addresses[lane]),
+              .action = action,
+              .place = place});
 }
 
 void check_global(const Lowered* in, Warp& warp, SitePattern<std::uint64_t>& site, AccessKind kind,

@@ -1,75 +1,19 @@
 #include "simgpu/exec/messages.h"
 
-#include <cstring>
+#include <algorithm>
+#include <array>
+#include <stdexcept>
 #include <utility>
+
+#include "simgpu/exec/places.h"
 
 namespace simgpu {
 namespace {
-
-std::string bytes_text(std::uint64_t bytes) {
-  return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
-}
-
-std::string allocation_name(const Allocation& allocation) {
-  std::string name = "the " + std::to_string(allocation.bytes) + "-byte allocation";
-  if (!allocation.label.empty()) name += " (" + allocation.label + ")";
-  return name;
-}
-
-/// A name without the mangling of a function's static variable: _ZZ4gemm…E2As is As.
-std::string plain_name(const std::string& name) {
-  if (name.rfind("_ZZ", 0) != 0) return name;
-  // The variable's own length-prefixed name is the last one.
-  for (std::size_t at = name.size(); at-- > 3;) {
-    if (name[at] < '0' || name[at] > '9') continue;
-    std::size_t first = at;
-    while (first > 3 && name[first - 1] >= '0' && name[first - 1] <= '9') --first;
-    std::size_t length = 0;
-    for (std::size_t i = first; i <= at; ++i) {
-      length = length * 10 + static_cast<std::size_t>(name[i] - '0');
-      if (length > name.size()) break;
-    }
-    if (length > 0 && at + 1 + length <= name.size() && first > 0 && name[first - 1] == 'E') {
-      return name.substr(at + 1, length);
-    }
-  }
-  return name;
-}
-
-FindingKind kind_of(const char* code) {
-  const std::string text = code;
-  if (text == "RL0202") return FindingKind::out_of_bounds;
-  if (text == "RL0205" || text == "RL0206" || text == "RL0208" || text == "RL0211") {
-    return FindingKind::uninitialized_read;
-  }
-  if (text == "RL0304" || text == "RL0316" || text == "RL0318") return FindingKind::global_race;
-  if (text == "RL0305") return FindingKind::divergent_barrier;
-  return FindingKind::shared_race;
-}
-
-enum class Space { global, shared, local, lanes, registers };
-
-Space space_of(const RawFinding& raw) {
-  const std::string code = raw.code;
-  if (code == "RL0205" || code == "RL0304" || code == "RL0316" || code == "RL0318") {
-    return Space::global;
-  }
-  if (code == "RL0208") return Space::local;
-  if (code == "RL0211") return Space::registers;
-  if (code == "RL0305") return Space::lanes;
-  return Space::shared;
-}
 
 Dim3 coordinates(std::uint64_t index, const Dim3& shape) {
   return {static_cast<std::uint32_t>(index % shape.x),
           static_cast<std::uint32_t>(index / shape.x % shape.y),
           static_cast<std::uint32_t>(index / shape.x / shape.y)};
-}
-
-const char* space_name(Space space) {
-  return space == Space::global   ? "global memory"
-         : space == Space::shared ? "shared memory"
-                                  : "local memory";
 }
 
 std::string sentence_of_lanes(const RawFinding& raw, const std::string& object) {
@@ -136,50 +80,112 @@ bool is_within_warp(const RawFinding& raw) {
   return raw.has_other && raw.block == raw.other_block && raw.warp == raw.other_warp;
 }
 
-std::string sentence_of_threads(const RawFinding& raw, const std::string& object) {
-  const std::string code = raw.code;
-  if (code == "RL0301") {
-    return "One thread overwrites " + object + " while another may still need the old value";
-  }
-  if (code == "RL0302") {
-    return "A thread reads " + object +
-           " in the same barrier interval in which another thread writes it";
-  }
-  if (code == "RL0303") {
-    return "Two threads store different values to " + object + " without a barrier between them";
-  }
-  const bool by_atomic = raw.kind == AccessKind::atomic || raw.other_kind == AccessKind::atomic;
-  return "Two threads of a block touch " + object + ", at least one of them with " +
-         (by_atomic ? "an atomic" : "a store") + ", and no barrier orders them";
-}
-
-std::string sentence(const RawFinding& raw, const std::string& object) {
-  const std::string code = raw.code;
-  if (code == "RL0202") return "A shared-memory access is out of bounds: it is at " + object;
-  if (code == "RL0205" || code == "RL0206" || code == "RL0208") {
-    return "A thread reads " + bytes_text(raw.bytes) +
-           " that nothing has written before: " + object;
-  }
-  if (code == "RL0211") {
-    return "A thread uses a variable that it has not given a value: what it holds is undefined";
-  }
-  if (code == "RL0305") return sentence_of_lanes(raw, object);
-  if (code == "RL0313") {
-    return "A thread touches " + object +
-           " before the asynchronous copy into it is known to be done: the thread that copies has "
-           "to wait for it, and for others a barrier has to follow";
-  }
-  if (code == "RL0304") return sentence_of_blocks(raw, object);
-  if (code == "RL0318") {
-    return "A thread loads " + object +
-           " as memory that is constant, and the same launch has stored there before: the caches "
-           "for constant memory do not see that, whatever barriers lie between";
-  }
-  const std::string text = sentence_of_threads(raw, object);
-  if (!is_within_warp(raw)) return text;
-  return text +
+/// A race of two threads of a block, with what to know where both are of one warp.
+std::string of_two_threads(const RawFinding& raw, std::string race) {
+  if (!is_within_warp(raw)) return race;
+  return std::move(race) +
          ". Both threads are of one warp: since Volta these do not run in lockstep, and need "
          "__syncwarp() between the two accesses";
+}
+
+std::string sentence_of_overwriting(const RawFinding& raw, const std::string& object) {
+  return of_two_threads(
+      raw, "One thread overwrites " + object + " while another may still need the old value");
+}
+
+std::string sentence_of_early_read(const RawFinding& raw, const std::string& object) {
+  return of_two_threads(raw, "A thread reads " + object +
+                                 " in the same barrier interval in which another thread writes it");
+}
+
+std::string sentence_of_two_stores(const RawFinding& raw, const std::string& object) {
+  return of_two_threads(
+      raw, "Two threads store different values to " + object + " without a barrier between them");
+}
+
+std::string sentence_of_threads(const RawFinding& raw, const std::string& object) {
+  const bool by_atomic = raw.kind == AccessKind::atomic || raw.other_kind == AccessKind::atomic;
+  return of_two_threads(raw,
+                        "Two threads of a block touch " + object + ", at least one of them with " +
+                            (by_atomic ? "an atomic" : "a store") + ", and no barrier orders them");
+}
+
+std::string sentence_of_early_touch(const RawFinding&, const std::string& object) {
+  return "A thread touches " + object +
+         " before the asynchronous copy into it is known to be done: the thread that copies has "
+         "to wait for it, and for others a barrier has to follow";
+}
+
+std::string sentence_of_stale_load(const RawFinding&, const std::string& object) {
+  return "A thread loads " + object +
+         " as memory that is constant, and the same launch has stored there before: the caches "
+         "for constant memory do not see that, whatever barriers lie between";
+}
+
+std::string sentence_of_bounds(const RawFinding&, const std::string& object) {
+  return "A shared-memory access is out of bounds: it is at " + object;
+}
+
+std::string sentence_of_unwritten(const RawFinding& raw, const std::string& object) {
+  return "A thread reads " + bytes_text(raw.bytes) + " that nothing has written before: " + object;
+}
+
+std::string sentence_of_unset(const RawFinding&, const std::string&) {
+  return "A thread uses a variable that it has not given a value: what it holds is undefined";
+}
+
+enum class Space : std::uint8_t { global, shared, local, lanes, registers };
+
+/// What the checkers tell of, and how it is told.
+struct Told {
+  Code code;
+  Space space;
+  std::string (*sentence)(const RawFinding& raw, const std::string& object);
+};
+constexpr std::array kTold{
+    Told{"RL0202", Space::shared, sentence_of_bounds},
+    Told{"RL0205", Space::global, sentence_of_unwritten},
+    Told{"RL0206", Space::shared, sentence_of_unwritten},
+    Told{"RL0208", Space::local, sentence_of_unwritten},
+    Told{"RL0211", Space::registers, sentence_of_unset},
+    Told{"RL0301", Space::shared, sentence_of_overwriting},
+    Told{"RL0302", Space::shared, sentence_of_early_read},
+    Told{"RL0303", Space::shared, sentence_of_two_stores},
+    Told{"RL0304", Space::global, sentence_of_blocks},
+    Told{"RL0305", Space::lanes, sentence_of_lanes},
+    Told{"RL0313", Space::shared, sentence_of_early_touch},
+    Told{"RL0316", Space::global, sentence_of_threads},
+    Told{"RL0318", Space::global, sentence_of_stale_load},
+};
+
+const Told& told(Code code) {
+  const auto found = std::ranges::find(kTold, code, &Told::code);
+  if (found == kTold.end()) {
+    throw std::logic_error("messages.cpp has no words for " + code.text());
+  }
+  return *found;
+}
+
+const char* space_name(Space space) {
+  return space == Space::global   ? "global memory"
+         : space == Space::shared ? "shared memory"
+                                  : "local memory";
+}
+
+FindingDetail detail_of(LaneFault fault) {
+  switch (fault) {
+    case LaneFault::exited_source:
+      return FindingDetail::returned_lane;
+    case LaneFault::no_source:
+      return FindingDetail::missing_lane;
+    case LaneFault::unnamed_source:
+    case LaneFault::unnamed_caller:
+    case LaneFault::not_here:
+      return FindingDetail::lanes_apart;
+    case LaneFault::not_at_barrier:
+      return FindingDetail::none;
+  }
+  return FindingDetail::none;
 }
 
 /// Where an access lies that has left the array from whose address its own is computed.
@@ -197,6 +203,51 @@ std::string describe_outside(const RawFinding& raw, const KernelInfo& kernel,
   return "index " + std::to_string(offset / raw.bytes) + " of " + name + ", which has " +
          std::to_string(array.bytes / raw.bytes) + " elements of " + bytes_text(raw.bytes) +
          ", and touches " + touched;
+}
+
+/// The lane that is asked or waited for.
+Place place_of_lane(const RawFinding& raw, const Dim3& block) {
+  const FindingDetail detail = detail_of(raw.lane_fault);
+  if (raw.lane_fault != LaneFault::not_at_barrier) {
+    return {"lane " + std::to_string(raw.address) + " of warp " + std::to_string(raw.warp), "",
+            detail};
+  }
+  const Dim3 absent = coordinates(std::uint64_t{raw.warp} * kWarpSize + raw.address, block);
+  return {"thread (" + std::to_string(absent.x) + "," + std::to_string(absent.y) + "," +
+              std::to_string(absent.z) + ")",
+          "", detail};
+}
+
+/// What a finding is about.
+Place place_of(const RawFinding& raw, Space space, const LoweredKernel& kernel,
+               const DeviceMemory& memory, const Dim3& block, std::uint32_t shared_bytes) {
+  switch (space) {
+    case Space::global: {
+      Place place = place_in_global(memory, raw.address, raw.bytes);
+      if (raw.lacks_fence) place.detail = FindingDetail::lacks_fence;
+      return place;
+    }
+    case Space::shared: {
+      Place place = place_in_shared(kernel, raw.address, shared_bytes);
+      if (raw.code == "RL0202") place.words = describe_outside(raw, kernel.info, place.words);
+      return place;
+    }
+    case Space::lanes:
+      return place_of_lane(raw, block);
+    case Space::local:
+      return {"byte " + std::to_string(raw.address) + " of the thread's local memory"};
+    case Space::registers:
+      return {};
+  }
+  return {};
+}
+
+/// What the two sides of a finding do.
+std::pair<std::string, std::string> actions_of(const RawFinding& raw, Space space) {
+  if (space == Space::lanes) return actions_of_lanes(raw);
+  if (space == Space::registers) return {"uses what was never set", ""};
+  return {describe_access(raw.kind, raw.bytes, space_name(space)),
+          describe_access(raw.other_kind, raw.bytes, space_name(space))};
 }
 
 }  // namespace
@@ -217,78 +268,13 @@ AccessSite site_of(const KernelInfo& kernel, std::uint32_t index) {
   return site;
 }
 
-std::string describe_access(AccessKind kind, unsigned bytes, const char* space) {
-  if (kind == AccessKind::copy)
-    return "copies " + bytes_text(bytes) + " asynchronously to " + space;
-  const char* verb = kind == AccessKind::load    ? "reads "
-                     : kind == AccessKind::store ? "writes "
-                                                 : "updates atomically ";
-  return verb + bytes_text(bytes) + (kind == AccessKind::store ? " to " : " of ") + space;
-}
-
-std::string describe_shared(const LoweredKernel& kernel, std::uint64_t offset,
-                            std::uint32_t shared_bytes) {
-  const KernelInfo::SharedArray* before = nullptr;
-  for (const KernelInfo::SharedArray& array : kernel.info.shared_arrays) {
-    if (array.offset <= offset && (before == nullptr || array.offset >= before->offset)) {
-      before = &array;
-    }
-  }
-  if (before != nullptr && offset < std::uint64_t{before->offset} + before->bytes) {
-    return "byte " + std::to_string(offset - before->offset) + " of shared array " +
-           plain_name(before->name) + " (" + bytes_text(before->bytes) + ")";
-  }
-  if (offset < shared_bytes) {
-    const std::uint64_t start = (kernel.info.static_shared_bytes + 15U) / 16U * 16U;
-    return "byte " + std::to_string(offset >= start ? offset - start : offset) +
-           " of the dynamic shared memory (" +
-           bytes_text(shared_bytes > start ? shared_bytes - start : shared_bytes) + ")";
-  }
-  if (before != nullptr && offset > 0xFFFF0000U) before = nullptr;
-  std::string text = offset > 0xFFFF0000U
-                         ? bytes_text(0x100000000U - offset) + " before the start of shared memory"
-                         : bytes_text(offset - shared_bytes) + " past the end of shared memory";
-  if (before != nullptr) text += ", beyond array " + plain_name(before->name);
-  return text;
-}
-
-std::string describe_global(const DeviceMemory& memory, std::uint64_t address, unsigned bytes) {
-  const Allocation* allocation = memory.find(address, 1);
-  if (allocation == nullptr) allocation = memory.nearest(address);
-  if (address < 65536) return "address " + std::to_string(address) + ", a null pointer";
-  constexpr std::uint64_t kArena = std::uint64_t{1} << 40;
-  if (address < kDeviceBase || address - kDeviceBase >= kArena) {
-    return "an address far from any allocation: it is no address of device memory, but may be one "
-           "of the host's (kernels see memory from cudaHostAlloc, not from cudaHostRegister)";
-  }
-  if (allocation == nullptr) return "an address where nothing was ever allocated";
-  const std::string name = allocation_name(*allocation);
-  const std::uint64_t end = allocation->base + allocation->bytes;
-  if (address >= allocation->base && address < end) {
-    std::string place = "byte " + std::to_string(address - allocation->base) + " of " + name;
-    if (!allocation->live) return place + ", which has been freed";
-    if (allocation->read_only) return place + ", which is constant";
-    if (address + bytes > end) {
-      return place + ", and reaches " + bytes_text(address + bytes - end) + " past its end";
-    }
-    return place;
-  }
-  constexpr std::uint64_t kFar = std::uint64_t{1} << 40;
-  if (address >= end) {
-    if (address - end > kFar) return "an address far from any allocation";
-    return bytes_text(address - end) + " past the end of " + name;
-  }
-  if (allocation->base - address > kFar) return "an address far from any allocation";
-  return bytes_text(allocation->base - address) + " before the start of " + name;
-}
-
 bool is_of_a_library(const RawFinding& raw, const KernelInfo& kernel) {
-  return std::strcmp(raw.code, "RL0206") == 0 &&
+  return raw.code == "RL0206" &&
          (kernel.name.starts_with("_ZN3cub") || kernel.name.starts_with("_ZN6thrust"));
 }
 
 bool is_only_guessed(const RawFinding& raw, const KernelInfo& kernel) {
-  if (std::strcmp(raw.code, "RL0304") != 0) return false;
+  if (raw.code != "RL0304") return false;
   const auto guesses = [&](AccessKind kind, std::uint32_t pc, AccessKind other) {
     return kind == AccessKind::load && other == AccessKind::atomic &&
            pc < kernel.instructions.size() && kernel.instructions[pc].meets_atomics;
@@ -299,58 +285,33 @@ bool is_only_guessed(const RawFinding& raw, const KernelInfo& kernel) {
 
 Finding to_finding(const RawFinding& raw, const LoweredKernel& kernel, const DeviceMemory& memory,
                    const Dim3& grid, const Dim3& block, std::uint32_t shared_bytes) {
-  const Space space = space_of(raw);
+  const Told& words = told(raw.code);
+  const auto site = [&](std::uint32_t pc, std::uint64_t in_block, std::uint16_t warp,
+                        std::uint8_t lane, std::string action, AccessKind kind) {
+    AccessSite at = site_of(kernel.info, pc);
+    at.block = coordinates(in_block, grid);
+    at.thread = coordinates(std::uint64_t{warp} * kWarpSize + lane, block);
+    at.warp = warp;
+    at.action = std::move(action);
+    at.writes = kind == AccessKind::store;
+    return at;
+  };
+  auto [action, other_action] = actions_of(raw, words.space);
+  Place place = place_of(raw, words.space, kernel, memory, block, shared_bytes);
   Finding finding;
   finding.code = raw.code;
-  finding.kind = kind_of(raw.code);
+  finding.detail = place.detail;
   finding.kernel = kernel.info.name;
   finding.occurrences = raw.occurrences;
   finding.unless_returned = raw.unless_returned;
-  const auto fill = [&](AccessSite& site, std::uint64_t in_block, std::uint16_t warp,
-                        std::uint8_t lane) {
-    site.block = coordinates(in_block, grid);
-    site.thread = coordinates(std::uint64_t{warp} * kWarpSize + lane, block);
-    site.warp = warp;
-  };
-  finding.where = site_of(kernel.info, raw.pc);
-  fill(finding.where, raw.block, raw.warp, raw.lane);
-  const auto actions =
-      space == Space::lanes
-          ? actions_of_lanes(raw)
-          : std::pair{describe_access(raw.kind, raw.bytes, space_name(space)),
-                      describe_access(raw.other_kind, raw.bytes, space_name(space))};
-  finding.where.action = space == Space::registers ? "uses what was never set" : actions.first;
+  finding.where = site(raw.pc, raw.block, raw.warp, raw.lane, std::move(action), raw.kind);
   if (raw.has_other) {
-    finding.other = site_of(kernel.info, raw.other_pc);
-    fill(*finding.other, raw.other_block, raw.other_warp, raw.other_lane);
-    finding.other->action = actions.second;
+    finding.other = site(raw.other_pc, raw.other_block, raw.other_warp, raw.other_lane,
+                         std::move(other_action), raw.other_kind);
   }
-  switch (space) {
-    case Space::global:
-      finding.object = describe_global(memory, raw.address, raw.bytes);
-      break;
-    case Space::shared:
-      finding.object = describe_shared(kernel, raw.address, shared_bytes);
-      if (finding.kind == FindingKind::out_of_bounds) {
-        finding.object = describe_outside(raw, kernel.info, finding.object);
-      }
-      break;
-    case Space::lanes:
-      finding.object =
-          "lane " + std::to_string(raw.address) + " of warp " + std::to_string(raw.warp);
-      if (raw.lane_fault == LaneFault::not_at_barrier) {
-        const Dim3 absent = coordinates(std::uint64_t{raw.warp} * kWarpSize + raw.address, block);
-        finding.object = "thread (" + std::to_string(absent.x) + "," + std::to_string(absent.y) +
-                         "," + std::to_string(absent.z) + ")";
-      }
-      break;
-    case Space::registers:
-      break;
-    case Space::local:
-      finding.object = "byte " + std::to_string(raw.address) + " of the thread's local memory";
-      break;
-  }
-  finding.message = sentence(raw, finding.object);
+  finding.message = words.sentence(raw, place.words);
+  finding.object = std::move(place.words);
+  finding.name = std::move(place.name);
   return finding;
 }
 

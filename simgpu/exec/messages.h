@@ -4,27 +4,15 @@
 #include <string>
 
 #include "simgpu/checkers/access.h"
+#include "simgpu/finding.h"
 #include "simgpu/lower/lowered.h"
 #include "simgpu/memory/device_memory.h"
-#include "simgpu/report.h"
 
 /// Findings in words: what the engine and the checkers know, told in terms of the program's source.
 namespace simgpu {
 
 /// File, line and column of an instruction; the thread is left to the caller.
 AccessSite site_of(const KernelInfo& kernel, std::uint32_t index);
-
-/// "writes 4 bytes to shared memory".
-std::string describe_access(AccessKind kind, unsigned bytes, const char* space);
-
-/// The shared array at an offset: "shared array `As`, byte 132 of 4096", or where it lies beside
-/// one.
-std::string describe_shared(const LoweredKernel& kernel, std::uint64_t offset,
-                            std::uint32_t shared_bytes);
-
-/// The allocation at or near an address: "4 bytes past the end of the 4096-byte allocation 3
-/// (cudaMalloc)".
-std::string describe_global(const DeviceMemory& memory, std::uint64_t address, unsigned bytes);
 
 /// A read of unwritten shared memory by a kernel of Thrust or CUB, which is the library's own
 /// affair: CUB's merge sort reads an element behind the last one, and drops what it compared.

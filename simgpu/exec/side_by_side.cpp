@@ -50,7 +50,8 @@ class SideBySideRun {
     retire_finished();
     collector_.finish(result, residents_.front().runner->shared_bytes());
     result.work = work_;
-    if (failure && launch_.bounds_long_launches && failure->finding.kind == FindingKind::too_long) {
+    if (failure && launch_.bounds_long_launches &&
+        failure->finding.kind() == FindingKind::too_long) {
       result.at_least = true;
       result.bounded_blocks = next_;
     } else if (failure) {

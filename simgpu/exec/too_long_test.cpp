@@ -210,24 +210,24 @@ class TooLong : public ::testing::Test {
 
 TEST_F(TooLong, ALoopThatNeverCountsIsEndlessThoughItsSumGrows) {
   const Finding finding = failed(device_.run("sum_up", {}, out_, 0, 10));
-  EXPECT_EQ(finding.code, "RL0307");
-  EXPECT_EQ(finding.kind, FindingKind::deadlock);
-  EXPECT_EQ(failed(device_.run("load_up", {.checkers = false}, out_, 0, 10)).code, "RL0307")
+  EXPECT_EQ(finding.code, Code("RL0307"));
+  EXPECT_EQ(finding.kind(), FindingKind::deadlock);
+  EXPECT_EQ(failed(device_.run("load_up", {.checkers = false}, out_, 0, 10)).code, Code("RL0307"))
       << "what it stores each time decides nothing";
 }
 
 TEST_F(TooLong, ALoopThatCountsAwayIsTooLong) {
   const Finding finding = failed(
       device_.run("sum_up", {.budget = 20'000'000'000, .warp_limit_us = 20'000}, out_, -1, 10));
-  EXPECT_EQ(finding.code, "RL0319");
-  EXPECT_EQ(finding.kind, FindingKind::too_long);
+  EXPECT_EQ(finding.code, Code("RL0319"));
+  EXPECT_EQ(finding.kind(), FindingKind::too_long);
   EXPECT_THAT(finding.message, HasSubstr("modelled ms"));
 }
 
 TEST_F(TooLong, AllWarpsOfABlockTogetherTakeNoLongerThanOneMayAlone) {
   const Launch launch{.block = {1024, 1, 1}, .budget = 20'000'000'000, .warp_limit_us = 2'000};
   const Finding finding = failed(device_.run("sum_up", launch, out_, -1, 10));
-  EXPECT_EQ(finding.code, "RL0319");
+  EXPECT_EQ(finding.code, Code("RL0319"));
   EXPECT_THAT(finding.message, HasSubstr("the warps of this block"));
   const LaunchResult ended = device_.run("sum_up", launch, out_, 1, 1'000);
   EXPECT_EQ(ended.status, LaunchStatus::ok) << "each warp is far from the limit";
@@ -249,7 +249,7 @@ TEST_F(TooLong, AWideKernelIsToldOfBeyondItsBudgetOnAnyNumberOfWorkers) {
                                            .budget = 1'000'000,
                                            .warp_limit_us = 20'000},
                                           out_, 1000)));
-    EXPECT_EQ(findings.back().code, "RL0319");
+    EXPECT_EQ(findings.back().code, Code("RL0319"));
   }
   EXPECT_EQ(findings[1], findings[2]);
 }
@@ -425,7 +425,7 @@ TEST_F(TooLong, AGridWithMoreBlocksThanTheBudgetEndsAtOnce) {
   for (const unsigned workers : {1U, 2U}) {
     launch.workers = workers;
     const LaunchResult result = device_.run("do_nothing", launch, out_);
-    EXPECT_EQ(failed(result).code, "RL0319");
+    EXPECT_EQ(failed(result).code, Code("RL0319"));
     EXPECT_THAT(failed(result).message, HasSubstr("its grid has 9223090559730712575 blocks"));
     EXPECT_LT(result.work, 10'000'000U);
     const LaunchResult beside = device_.run("store_beside", launch, out_);
@@ -435,7 +435,7 @@ TEST_F(TooLong, AGridWithMoreBlocksThanTheBudgetEndsAtOnce) {
 
 TEST_F(TooLong, WhatIsEndlessFailsThoughItsTimeWouldBeBounded) {
   const Launch launch{.checkers = false, .warp_limit_us = 100'000, .bounds = true};
-  EXPECT_EQ(failed(device_.run("sum_up", launch, out_, 0, 10)).code, "RL0307");
+  EXPECT_EQ(failed(device_.run("sum_up", launch, out_, 0, 10)).code, Code("RL0307"));
   EXPECT_TRUE(device_.run("sum_up", launch, out_, -1, 10).at_least);
 }
 

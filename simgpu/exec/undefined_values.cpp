@@ -15,7 +15,7 @@ void UndefinedValues::clear() {
 std::uint16_t UndefinedValues::origin_of(const RawFinding& finding) {
   constexpr std::uint16_t kLast = std::numeric_limits<std::uint16_t>::max();
   // A loop comes to the same instruction again and again.
-  const auto [known, is_new] = origins_.try_emplace({finding.pc, finding.code}, kLast);
+  const auto [known, is_new] = origins_.try_emplace(std::pair(finding.pc, finding.code), kLast);
   if (!is_new || findings_.size() == kLast) return known->second;
   findings_.push_back(finding);
   return known->second = static_cast<std::uint16_t>(findings_.size());

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -63,7 +62,7 @@ class UndefinedValues {
   std::vector<std::uint32_t> lanes_;  // by register
   std::map<std::uint32_t, Register> registers_;
   std::vector<RawFinding> findings_;
-  std::map<std::pair<std::uint32_t, std::string_view>, std::uint16_t> origins_;  ///< by pc and code
+  std::map<std::pair<std::uint32_t, Code>, std::uint16_t> origins_;  ///< by pc and code
   std::uint32_t alive_until_ = 0;
 };
 

@@ -44,7 +44,7 @@ std::optional<DramOfBlock> dram_of_window(const LaunchContext& launch, std::uint
       whole.retire(std::move(log));
     }
   } catch (const LaunchFailure& failure) {
-    if (failure.finding.kind != FindingKind::too_long) throw;
+    if (failure.finding.kind() != FindingKind::too_long) throw;
     return std::nullopt;
   }
   const KernelCounters before = counters_of(first_part), all = counters_of(whole);

@@ -8,7 +8,7 @@ namespace {
 
 __global__ void one_past(int* data, int count) {
   const int i = static_cast<int>(threadIdx.x);
-  // FAULT one_past RL0201 out-of-bounds "0 bytes past the end"
+  // FAULT one_past RL0201 out-of-bounds "the first byte past the end"
   if (i < count) data[i] = i;
 }
 

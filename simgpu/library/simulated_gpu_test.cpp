@@ -90,8 +90,8 @@ TEST(SimulatedGpuTest, TellsOfAnAccessOutOfBoundsAndRefusesWhatFollows) {
   EXPECT_THAT(refusal([&] { gpu.allocate(4); }), HasSubstr("cudaErrorIllegalAddress"));
   const Activity activity = gpu.collect();
   ASSERT_THAT(activity.findings, SizeIs(1));
-  EXPECT_EQ(activity.findings[0].code, "RL0201");
-  EXPECT_STREQ(name_of(activity.findings[0].kind), "out-of-bounds");
+  EXPECT_EQ(activity.findings[0].code, Code("RL0201"));
+  EXPECT_STREQ(name_of(activity.findings[0].kind()), "out-of-bounds");
 }
 
 TEST(SimulatedGpuTest, HoldsArgumentsAgainstTheParameters) {

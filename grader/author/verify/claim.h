@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "simgpu/codes/code.h"
+
 /// What a course promises, and what became of each promise, as plain values.
 namespace rooflab::verify {
 
@@ -69,7 +71,7 @@ struct Outcome {
   bool out_of_time = false;  ///< a time limit was reached, which a busy machine can be the cause of
   std::optional<double> margin;  ///< solutions: least efficiency over target of all timed cases
   std::optional<Recognition> recognition;  ///< mistakes
-  std::string first_code;                  ///< mistakes: of the first diagnostic; may be empty
+  std::optional<simgpu::Code> first_code;  ///< mistakes: of the first diagnostic
   bool held_out = false;                   ///< mistakes
   double seconds = 0;                      ///< wall time that it took
 

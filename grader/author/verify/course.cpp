@@ -8,7 +8,6 @@
 #include "grader/author/verify/generated.h"
 #include "grader/author/verify/grading_command.h"
 #include "grader/author/verify/judge.h"
-#include "grader/author/verify/listed_codes.h"
 #include "grader/author/verify/programs.h"
 #include "grader/pipeline/grade.h"
 #include "grader/spec/course_spec.h"
@@ -183,11 +182,10 @@ Check mistake_check(const Course& course, const Graded& graded, const Mistake& m
   if (is_left_out(graded, mistake)) {
     return inapplicable_check(std::move(claim), mistake.task, mistake.held_out);
   }
-  return {.claim = std::move(claim),
-          .command = grade_task(course.installation, graded, mistake),
-          .judge = [graded, &mistake, &symptoms = course.symptoms](const Ran& ran) {
-            return judge_mistake(graded, ran, mistake, symptoms);
-          }};
+  return {
+      .claim = std::move(claim),
+      .command = grade_task(course.installation, graded, mistake),
+      .judge = [graded, &mistake](const Ran& ran) { return judge_mistake(graded, ran, mistake); }};
 }
 
 Check right_check(const Course& course, const Graded& graded, const RightSubmission& right) {
@@ -198,9 +196,7 @@ Check right_check(const Course& course, const Graded& graded, const RightSubmiss
   }
   return {.claim = std::move(claim),
           .command = grade_task(course.installation, graded, right),
-          .judge = [graded, &right, &advice = course.advice](const Ran& ran) {
-            return judge_right(graded, ran, right, advice);
-          }};
+          .judge = [graded, &right](const Ran& ran) { return judge_right(graded, ran, right); }};
 }
 
 }  // namespace
@@ -213,14 +209,11 @@ Course load_course(const Installation& installation, const Choice& choice) {
     course.parts.push_back(load_part(installation.labs(), installation.solutions(), number));
   }
   course.gpus = chosen_gpus(installation, choice);
-  const auto codes = installation.root / "docs" / "design" / "codes.md";
   if (course.wants(Proof::mistakes)) {
-    course.symptoms = load_listed_codes(codes, "Symptoms");
     for (const PartSpec& part : course.parts) course.mistakes[part.number] = load_mistakes(part);
     choose(course.mistakes, choice.mistakes, "planted mistake", "mistakes");
   }
   if (course.wants(Proof::right)) {
-    course.advice = load_listed_codes(codes, "Advice");
     for (const PartSpec& part : course.parts) {
       course.right[part.number] = load_right_submissions(part);
     }

@@ -32,8 +32,6 @@ struct Course {
   std::set<Proof> proofs;
   std::map<int, std::vector<Mistake>> mistakes;       ///< by part
   std::map<int, std::vector<RightSubmission>> right;  ///< by part
-  std::set<std::string> symptoms;                     ///< codes that name no cause
-  std::set<std::string> advice;                       ///< codes that find no fault
 
   bool wants(Proof proof) const { return proofs.contains(proof); }
 };

@@ -240,10 +240,9 @@ void expect_a_place_to_begin(const TaskSpec& task, const json& result,
   }
 }
 
-Recognition recognition_of(const std::string& first, const Mistake& mistake,
-                           const std::set<std::string>& symptoms) {
+Recognition recognition_of(std::optional<simgpu::Code> first, const Mistake& mistake) {
   if (mistake.judged && first == mistake.code) return *mistake.judged;
-  if (first.empty() || symptoms.contains(first)) return Recognition::unrecognised;
+  if (!first || first->role() == simgpu::CodeRole::symptom) return Recognition::unrecognised;
   return first == mistake.code ? Recognition::recognised : Recognition::wrongly_recognised;
 }
 
@@ -268,9 +267,9 @@ std::string wrong_loss(std::vector<std::string> lost, std::vector<std::string> d
   return fmt::format("loses {}, and declares {}", words(lost), words(declared));
 }
 
-bool has_code(const json& task, const std::string& code) {
+bool has_code(const json& task, simgpu::Code code) {
   return std::ranges::any_of(task.at("diagnostics"),
-                             [&](const json& one) { return one.at("code") == code; });
+                             [&](const json& one) { return one.at("code") == code.text(); });
 }
 
 }  // namespace
@@ -317,8 +316,7 @@ Outcome judge_starter(const Graded& graded, const Ran& ran, const std::filesyste
   return outcome;
 }
 
-Outcome judge_mistake(const Graded& graded, const Ran& ran, const Mistake& mistake,
-                      const std::set<std::string>& symptoms) {
+Outcome judge_mistake(const Graded& graded, const Ran& ran, const Mistake& mistake) {
   Outcome outcome;
   outcome.held_out = mistake.held_out;
   const std::string replay = mistake_command(graded, mistake);
@@ -336,10 +334,11 @@ Outcome judge_mistake(const Graded& graded, const Ran& ran, const Mistake& mista
   }
   const json& diagnostics = task.at("diagnostics");
   if (!has_code(task, mistake.code)) {
-    fail(fmt::format("declares {}, which no diagnostic has; the first is {}", mistake.code,
+    fail(fmt::format("declares {}, which no diagnostic has; the first is {}", mistake.code.text(),
                      diagnostics.empty() ? "none" : first_finding(task)));
   }
-  if (!diagnostics.empty()) outcome.first_code = diagnostics.front().at("code").get<std::string>();
+  if (!diagnostics.empty())
+    outcome.first_code = simgpu::Code::parse(diagnostics.front().at("code").get<std::string>());
   if (!mistake.says.empty() && first_finding(task).find(mistake.says) == std::string::npos) {
     fail(fmt::format("the first message does not say \"{}\"; it is {}", mistake.says,
                      diagnostics.empty() ? "none" : first_finding(task)));
@@ -356,7 +355,7 @@ Outcome judge_mistake(const Graded& graded, const Ran& ran, const Mistake& mista
     fail(fmt::format("the grader ended with exit code {} instead of {}", ran.exit_code,
                      expected_exit));
   }
-  outcome.recognition = recognition_of(outcome.first_code, mistake, symptoms);
+  outcome.recognition = recognition_of(outcome.first_code, mistake);
   return outcome;
 }
 

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <set>
 #include <string>
 
 #include "grader/author/verify/claim.h"
@@ -36,9 +35,7 @@ Outcome judge_solution(const Graded& graded, const Ran& ran);
 Outcome judge_starter(const Graded& graded, const Ran& ran, const std::filesystem::path& starter);
 
 /// The verdict, the code, the words and the score are those that the mistake declares.
-/// @param symptoms codes that name no cause
-Outcome judge_mistake(const Graded& graded, const Ran& ran, const Mistake& mistake,
-                      const std::set<std::string>& symptoms);
+Outcome judge_mistake(const Graded& graded, const Ran& ran, const Mistake& mistake);
 
 /// Whether the GPU lacks what a timed case of the task needs that earns points.
 bool cannot_run(const TaskSpec& task, const gpu_spec::GpuSpec& gpu);

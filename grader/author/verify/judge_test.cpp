@@ -134,9 +134,7 @@ class JudgeTest : public testing::Test {
   Graded graded() const { return {part_, gpu_}; }
   Outcome solution() const { return judge_solution(graded(), solution_); }
   Outcome starter() const { return judge_starter(graded(), starter_, folder_.path()); }
-  Outcome mistake() const {
-    return judge_mistake(graded(), wrong_, mistake_, {"RL0401", "RL0402"});
-  }
+  Outcome mistake() const { return judge_mistake(graded(), wrong_, mistake_); }
 
   static void expect_one(const Outcome& outcome, const std::string& story,
                          const std::string& replay) {

@@ -75,6 +75,13 @@ Edit read_edit(const toml::table& table, const std::filesystem::path& file) {
   return edit;
 }
 
+simgpu::Code read_code(TableReader& reader) {
+  const std::string text = reader.text("code");
+  if (const auto code = simgpu::Code::parse(text)) return *code;
+  throw reader.error("code", fmt::format("there is no code {}", text),
+                     "name one of docs/design/codes.md");
+}
+
 Mistake read_mistake(const KeptSubmission& kept, TableReader& reader, const TaskSpec& task) {
   Mistake mistake;
   static_cast<KeptSubmission&>(mistake) = kept;
@@ -85,7 +92,7 @@ Mistake read_mistake(const KeptSubmission& kept, TableReader& reader, const Task
                        fmt::format("name one of {}", fmt::join(files, ", ")));
   }
   mistake.verdict = read_verdict(reader);
-  mistake.code = reader.text("code");
+  mistake.code = read_code(reader);
   mistake.says = reader.text_or("says", "");
   mistake.loses = read_loses(reader, task, mistake.verdict);
   mistake.max_score = reader.number_or("max_score", points_without(mistake.loses, task));

@@ -22,8 +22,8 @@ struct Edit {
 struct Mistake : KeptSubmission {
   std::string file;  ///< the wrong one; those that the task uses beside it are the solution's
   Verdict verdict = Verdict::pass;
-  std::string code;  ///< among the diagnostics
-  std::string says;  ///< in the message of the first one; may be empty
+  simgpu::Code code;  ///< among the diagnostics
+  std::string says;   ///< in the message of the first one; may be empty
   /// Groups of the task's cases: exactly these lose their points, and the others keep theirs.
   std::vector<std::string> loses;
   double max_score = 0;     ///< that it may earn; where the file names none, what `loses` leaves

@@ -36,7 +36,7 @@ json json_of(const Result& result) {
     one["held_out"] = outcome.held_out;
     if (outcome.recognition) {
       one["recognition"] = verify::name_of(*outcome.recognition);
-      one["first_code"] = outcome.first_code;
+      one["first_code"] = outcome.first_code ? outcome.first_code->text() : "";
     }
   }
   for (const Failure& failure : outcome.failures) {

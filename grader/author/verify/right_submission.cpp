@@ -31,10 +31,15 @@ std::vector<std::string> read_files(TableReader& reader, const toml::table& tabl
   return names;
 }
 
+/// Whether it finds no fault with the submission.
+bool is_advice(const json& diagnostic) {
+  const auto code = simgpu::Code::parse(diagnostic.at("code").get<std::string>());
+  return code && code->role() == simgpu::CodeRole::advice;
+}
+
 /// What a grade does wrong to a submission that is right.
 std::vector<std::string> faults_of(const json& result, const Graded& graded,
-                                   const RightSubmission& right,
-                                   const std::set<std::string>& advice) {
+                                   const RightSubmission& right) {
   // Of a task that does not pass, cases are left out and points are missing for that reason.
   if (!has_verdict(result, Verdict::pass)) {
     return {fmt::format("it is right, and {}", verdict_in_words(result))};
@@ -53,7 +58,7 @@ std::vector<std::string> faults_of(const json& result, const Graded& graded,
         fmt::format("earns {:g} points, and may earn no less than {:g}", score, least));
   }
   for (const json& diagnostic : result.at("diagnostics")) {
-    if (advice.contains(diagnostic.at("code").get<std::string>())) continue;
+    if (is_advice(diagnostic)) continue;
     faults.push_back("it is told what is no advice about speed, " + in_one_line(diagnostic));
   }
   return faults;
@@ -85,8 +90,7 @@ void write_submission(const RightSubmission& right, const PartSpec& part,
   });
 }
 
-Outcome judge_right(const Graded& graded, const Ran& ran, const RightSubmission& right,
-                    const std::set<std::string>& advice) {
+Outcome judge_right(const Graded& graded, const Ran& ran, const RightSubmission& right) {
   Outcome outcome;
   const std::string replay =
       fmt::format("build/bin/grader verify --only right --part {} --gpu {} --right {}",
@@ -97,7 +101,7 @@ Outcome judge_right(const Graded& graded, const Ran& ran, const RightSubmission&
   if (tasks.size() != 1 || tasks.front().at("id") != right.task) {
     faults.push_back(fmt::format("the grade is not of the task {} alone", right.task));
   } else {
-    faults = faults_of(tasks.front(), graded, right, advice);
+    faults = faults_of(tasks.front(), graded, right);
   }
   if (faults.empty() && ran.exit_code != 0) {
     faults.push_back(fmt::format("the grader ended with exit code {} instead of 0", ran.exit_code));

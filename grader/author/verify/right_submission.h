@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -32,8 +31,6 @@ void write_submission(const RightSubmission& right, const PartSpec& part,
 
 /// The task passes with each of its cases and all points for its answers, and no diagnostic finds
 /// fault with it: advice about speed alone may be there, and points for speed may be missing.
-/// @param advice codes that are no more than that
-Outcome judge_right(const Graded& graded, const Ran& ran, const RightSubmission& right,
-                    const std::set<std::string>& advice);
+Outcome judge_right(const Graded& graded, const Ran& ran, const RightSubmission& right);
 
 }  // namespace rooflab::verify

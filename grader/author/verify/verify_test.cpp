@@ -4,7 +4,6 @@
 #include <memory>
 #include <sstream>
 
-#include "grader/author/verify/listed_codes.h"
 #include "grader/author/verify/mistake.h"
 #include "grader/author/verify/report.h"
 #include "grader/author/verify/runner.h"
@@ -126,8 +125,9 @@ class RunnerTest : public testing::Test {
             .judge =
                 [](const Ran& ran) {
                   Outcome outcome;
-                  outcome.first_code = ran.log + ran.end + std::to_string(ran.exit_code) +
-                                       (ran.document.is_null() ? "" : ran.document.dump());
+                  outcome.failures = {{ran.log + ran.end + std::to_string(ran.exit_code) +
+                                           (ran.document.is_null() ? "" : ran.document.dump()),
+                                       ""}};
                   return outcome;
                 }};
   }
@@ -136,7 +136,7 @@ class RunnerTest : public testing::Test {
     std::vector<std::string> words;
     for (const Outcome& outcome :
          run_checks(checks, {.jobs = 2, .limit_s = limit_s}, [](const std::string&) {})) {
-      words.push_back(outcome.failures.empty() ? outcome.first_code : outcome.failures[0].story);
+      words.push_back(outcome.failures.at(0).story);
     }
     return words;
   }
@@ -287,22 +287,6 @@ TEST_F(MistakeFileTest, RefusesAFolderThatSaysNothing) {
 TEST_F(MistakeFileTest, RefusesWhatItDoesNotKnow) {
   plant("heldout = true\n");
   EXPECT_THAT([&] { load_mistakes(part_); }, ThrowsMessage<SpecError>(HasSubstr("heldout")));
-}
-
-TEST(SymptomsTest, AreTheEntriesOfTheirSection) {
-  const TemporaryFolder folder(testing::TempDir());
-  const auto file = folder.path() / "codes.md";
-  write_file_atomically(
-      file, "- RL0301, no\n\n## Symptoms\n\n- RL0401, wrong\n- RL0402\n\n## Next\n- RL0403\n");
-  EXPECT_THAT(load_listed_codes(file, "Symptoms"), ElementsAre("RL0401", "RL0402"));
-  write_file_atomically(file, "# Codes\n");
-  EXPECT_THROW(load_listed_codes(file, "Symptoms"), SpecError);
-}
-
-TEST(SymptomsTest, OfTheCourseNameNoKnownMistake) {
-  const auto symptoms = load_listed_codes(ROOFLAB_SOURCE_DIR "/docs/design/codes.md", "Symptoms");
-  EXPECT_THAT(symptoms, testing::Contains("RL0401"));
-  EXPECT_THAT(symptoms, Not(testing::Contains("RL0301")));
 }
 
 }  // namespace

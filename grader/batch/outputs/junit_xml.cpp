@@ -27,7 +27,7 @@ std::string message_of(const TaskLine& line, const GradeResult* grading) {
       const Diagnostic& story = task.diagnostics.front();
       std::string place = story.file;
       if (!place.empty() && story.line > 0) place += fmt::format(":{}", story.line);
-      return fmt::format("{}: {}{}", story.code, story.message,
+      return fmt::format("{}: {}{}", story.code.text(), story.message,
                          place.empty() ? "" : " (" + place + ")");
     }
   }

@@ -17,7 +17,7 @@ struct SampleTask {
   double points;
   double flops, bytes;  ///< 0 flops and bytes: not timed
   const char* peak;
-  const char* code;  ///< of who gets it wrong
+  simgpu::Code code;  ///< of who gets it wrong
   Verdict verdict;
 };
 
@@ -119,7 +119,7 @@ TaskLine line_of(const TaskResult& task) {
   line.verdict = task.verdict;
   line.score = task.score;
   line.max_score = task.max_score;
-  for (const Diagnostic& story : task.diagnostics) line.codes.push_back(story.code);
+  for (const Diagnostic& story : task.diagnostics) line.codes.push_back(story.code.text());
   if (task.timings.empty()) return line;
   const Timing& timing = task.timings.front();
   line.time_us = timing.time_us;

@@ -50,7 +50,7 @@ std::string grading_name(const std::string& key, std::int64_t run) {
 std::string codes_of(const TaskResult& task) {
   std::string codes;
   for (const Diagnostic& diagnostic : task.diagnostics) {
-    codes += (codes.empty() ? "" : " ") + diagnostic.code;
+    codes += (codes.empty() ? "" : " ") + diagnostic.code.text();
   }
   return codes;
 }

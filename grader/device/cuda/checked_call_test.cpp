@@ -97,7 +97,7 @@ TEST_F(CheckedCallTest, AsksToolAfterToolUntilOneFindsSomething) {
   const CheckedCall checked = check(device);
   EXPECT_THAT(checked.unavailable, IsEmpty());
   ASSERT_THAT(checked.findings, SizeIs(3));
-  EXPECT_EQ(checked.findings[0].code, "RL0302");
+  EXPECT_EQ(checked.findings[0].code, simgpu::Code("RL0302"));
   EXPECT_EQ(asked(), "memcheck\nsynccheck\nracecheck\n");
 }
 

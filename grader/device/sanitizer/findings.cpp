@@ -12,8 +12,9 @@ namespace rooflab::sanitizer {
 namespace {
 
 using simgpu::AccessSite;
+using simgpu::Code;
 using simgpu::Finding;
-using simgpu::FindingKind;
+using simgpu::FindingDetail;
 
 /// Records are read beyond this many findings, which count equal ones together.
 constexpr std::size_t kMostRecords = 4096;
@@ -73,10 +74,9 @@ void set_thread(Finding& finding, const Record& record) {
   finding.where.block = *block;
 }
 
-Finding begin(const Record& record, const char* code, FindingKind kind) {
+Finding begin(const Record& record, Code code) {
   Finding finding;
   finding.code = code;
-  finding.kind = kind;
   set_frames(finding, record);
   set_thread(finding, record);
   return finding;
@@ -92,34 +92,49 @@ std::string action_of(std::string_view verb, std::uint64_t bytes, std::string_vi
                      bytes_text(bytes), writes ? "to" : "of", space);
 }
 
+/// "the first byte past the end of", "4 bytes before the start of".
+std::string distance_text(std::uint64_t bytes, bool past_end) {
+  if (!past_end) return bytes_text(bytes) + " before the start of";
+  return (bytes == 0 ? "the first byte" : bytes_text(bytes)) + " past the end of";
+}
+
 /// Where an address lies, from the lines "Address 0x… is out of bounds" and "and is … bytes after
 /// the nearest allocation at 0x… of size … bytes". That count is from the last byte; ours is from
 /// the end.
-std::string global_object(const Record& record, std::uint64_t address) {
+void set_global_place(Finding& finding, const Record& record, std::uint64_t address) {
   constexpr std::uint64_t kNull = 65536;
   constexpr std::uint64_t kFar = std::uint64_t{1} << 40;
-  if (address < kNull) return fmt::format("address {}, a null pointer", address);
+  finding.object = "an address where nothing is allocated";
+  if (address < kNull) {
+    finding.object = fmt::format("address {}, a null pointer", address);
+    return;
+  }
   const auto near = detail(record, "and is ");
-  if (!near) return "an address where nothing is allocated";
+  if (!near) return;
   Scanner scanner(*near);
-  if (!scanner.past("nearest allocation at ")) return "an address where nothing is allocated";
+  if (!scanner.past("nearest allocation at ")) return;
   const auto base = scanner.address();
-  if (!base || !scanner.word(" of size ")) return "an address where nothing is allocated";
+  if (!base || !scanner.word(" of size ")) return;
   const std::uint64_t size = scanner.number().value_or(0);
   const std::string allocation = fmt::format("an allocation of {}", bytes_text(size));
-  if (address < *base) {
-    if (*base - address > kFar) return "an address far from any allocation";
-    return fmt::format("{} before the start of {}", bytes_text(*base - address), allocation);
+  if (address >= *base && address - *base < size) {
+    finding.object = fmt::format("byte {} of {}", address - *base, allocation);
+    return;
   }
-  const std::uint64_t offset = address - *base;
-  if (offset < size) return fmt::format("byte {} of {}", offset, allocation);
-  if (offset - size > kFar) return "an address far from any allocation";
-  return fmt::format("{} past the end of {}", bytes_text(offset - size), allocation);
+  const bool past_end = address >= *base;
+  const std::uint64_t distance = past_end ? address - *base - size : *base - address;
+  if (distance > kFar) {
+    finding.detail = FindingDetail::far_from_memory;
+    finding.object = "an address far from any allocation";
+    return;
+  }
+  if (past_end) finding.detail = FindingDetail::past_end;
+  finding.object = fmt::format("{} {}", distance_text(distance, past_end), allocation);
 }
 
 struct OutOfBounds {
   const char* space;
-  const char* code;
+  Code code;
   const char* message;
 };
 constexpr std::array kOutOfBounds{
@@ -144,8 +159,7 @@ std::optional<Finding> invalid_access(const Record& record) {
   Scanner scanner(where);
   const std::uint64_t address = scanner.address().value_or(0);
   const bool misaligned = scanner.rest().find("misaligned") != std::string_view::npos;
-  Finding finding = begin(record, misaligned ? "RL0204" : kind->code,
-                          misaligned ? FindingKind::misaligned : FindingKind::out_of_bounds);
+  Finding finding = begin(record, misaligned ? Code("RL0204") : kind->code);
   finding.where.action = action_of(verb, bytes, kind->space);
   if (misaligned) {
     finding.object = fmt::format("address {:#x} of {} memory", address, kind->space);
@@ -154,9 +168,11 @@ std::optional<Finding> invalid_access(const Record& record) {
                     bytes_text(bytes), kind->space, address);
     return finding;
   }
-  finding.object = kind->code == std::string_view("RL0201")
-                       ? global_object(record, address)
-                       : fmt::format("byte {} of {} memory", address, kind->space);
+  if (kind->code == "RL0201") {
+    set_global_place(finding, record, address);
+  } else {
+    finding.object = fmt::format("byte {} of {} memory", address, kind->space);
+  }
   finding.message = kind->message + finding.object;
   return finding;
 }
@@ -170,7 +186,7 @@ std::optional<Finding> uninitialised_read(const Record& record) {
     return std::nullopt;
   }
   const std::uint64_t bytes = head.number().value_or(0);
-  Finding finding = begin(record, shared ? "RL0206" : "RL0205", FindingKind::uninitialized_read);
+  Finding finding = begin(record, shared ? Code("RL0206") : Code("RL0205"));
   const char* const space = shared ? "shared" : "global";
   finding.where.action = action_of("read", bytes, space);
   finding.object = fmt::format("{} memory", space);
@@ -190,7 +206,7 @@ std::optional<Finding> uninitialised_copy(const Record& record) {
   if (!head.word("Host API memory access error")) return std::nullopt;
   const auto what = detail(record, "Uninitialized access at ");
   if (!what) return std::nullopt;
-  Finding finding = begin(record, "RL0205", FindingKind::uninitialized_read);
+  Finding finding = begin(record, "RL0205");
   finding.object = "global memory";
   finding.message = "A copy reads global memory that nothing has written before";
   finding.where.by_thread = false;
@@ -200,7 +216,7 @@ std::optional<Finding> uninitialised_copy(const Record& record) {
 /// Which race it is: what comes first, and what comes while the first is not ordered.
 struct Hazard {
   const char* name;
-  const char* code;
+  Code code;
   const char* first;
   const char* second;
   const char* message;
@@ -213,18 +229,20 @@ constexpr std::array kHazards{
     Hazard{"WAW", "RL0303", "Write", "Write",
            "Two threads store different values to {} without a barrier between them"}};
 
+void set_access(AccessSite& site, std::string_view access) {
+  site.writes = access == "Write";
+  site.action = site.writes ? "writes to shared memory" : "reads shared memory";
+}
+
 Finding race(const Hazard& hazard, std::string object) {
   Finding finding;
   finding.code = hazard.code;
-  finding.kind = FindingKind::shared_race;
   finding.message = fmt::format(fmt::runtime(hazard.message), object);
   finding.object = std::move(object);
   finding.other.emplace();
   // As the simulated GPU tells it: where is what should have waited, other is what came first.
-  finding.where.action =
-      std::string(hazard.second) == "Read" ? "reads shared memory" : "writes to shared memory";
-  finding.other->action =
-      std::string(hazard.first) == "Read" ? "reads shared memory" : "writes to shared memory";
+  set_access(finding.where, hazard.second);
+  set_access(*finding.other, hazard.first);
   return finding;
 }
 
@@ -271,7 +289,7 @@ std::optional<Finding> hazard(const Record& record) {
 std::optional<Finding> barrier_error(const Record& record) {
   Scanner head(record.head);
   if (!head.word("Barrier error detected. ")) return std::nullopt;
-  Finding finding = begin(record, "RL0305", FindingKind::divergent_barrier);
+  Finding finding = begin(record, "RL0305");
   finding.where.action = "waits at a barrier";
   if (head.word("Divergent thread(s) in block")) {
     finding.message = "Some threads of the block do not reach a barrier at which others wait";
@@ -280,6 +298,7 @@ std::optional<Finding> barrier_error(const Record& record) {
   } else if (head.word("Invalid arguments")) {
     finding.message =
         "A warp-wide operation or a barrier names threads that do not take part in it";
+    finding.detail = FindingDetail::lanes_apart;
     finding.where.action = "takes part";
   } else {
     return std::nullopt;
@@ -300,7 +319,6 @@ std::optional<Finding> deadlock(const Record& record) {
   if (!block) return std::nullopt;
   Finding finding;
   finding.code = "RL0306";
-  finding.kind = FindingKind::deadlock;
   finding.message = "Threads wait at a barrier that never opens";
   const std::string_view rest = head.rest();
   if (const std::size_t at = rest.rfind(" at "); at != std::string_view::npos) {
@@ -344,7 +362,6 @@ std::optional<Finding> wrong_call(const Record& record) {
   }
   Finding finding;
   finding.code = "RL0308";
-  finding.kind = FindingKind::invalid_api_use;
   finding.where.by_thread = false;
   finding.where.warp = simgpu::kUnknownWarp;
   finding.message = fmt::format("{} refuses what it is called with: {}",

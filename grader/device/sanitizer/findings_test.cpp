@@ -27,7 +27,7 @@ std::vector<Finding> of(const std::string& tool) { return findings_in(testdata(t
 
 std::vector<std::string> codes(const std::vector<Finding>& findings) {
   std::vector<std::string> codes;
-  for (const Finding& finding : findings) codes.push_back(finding.code);
+  for (const Finding& finding : findings) codes.push_back(finding.code.text());
   return codes;
 }
 
@@ -41,20 +41,20 @@ TEST(MemcheckTest, TellsWhereAnAccessIsOutOfBounds) {
   EXPECT_THAT(codes(findings),
               ElementsAre("RL0201", "RL0204", "RL0202", "RL0203", "RL0201", "RL0201", "RL0308"));
   const Finding& first = findings.at(0);
-  EXPECT_EQ(first.kind, FindingKind::out_of_bounds);
+  EXPECT_EQ(first.kind(), FindingKind::out_of_bounds);
   EXPECT_EQ(place(first.where), "scale.cu:21");
   EXPECT_EQ(first.kernel, "scale_kernel(float *, int)");
   EXPECT_EQ(first.where.thread, (Dim3{96, 0, 0}));
   EXPECT_EQ(first.where.block, (Dim3{3, 0, 0}));
   EXPECT_EQ(first.where.warp, simgpu::kUnknownWarp);
   EXPECT_EQ(first.where.action, "writes 4 bytes to global memory");
-  EXPECT_EQ(first.object, "0 bytes past the end of an allocation of 1024 bytes");
+  EXPECT_EQ(first.object, "the first byte past the end of an allocation of 1024 bytes");
   EXPECT_EQ(first.occurrences, 2);
 }
 
 TEST(MemcheckTest, TellsTheCallsFromTheKernelToTheLine) {
   const Finding misaligned = of("memcheck").at(1);
-  EXPECT_EQ(misaligned.kind, FindingKind::misaligned);
+  EXPECT_EQ(misaligned.kind(), FindingKind::misaligned);
   EXPECT_EQ(place(misaligned.where), "vector.cu:9");
   EXPECT_EQ(misaligned.kernel, "vector_kernel(const float *, float *)");
   ASSERT_THAT(misaligned.where.inlined_at, SizeIs(1));
@@ -128,7 +128,7 @@ TEST(RacecheckTest, TellsRacesWithBothSidesInTheirOrder) {
   const auto findings = of("racecheck");
   EXPECT_THAT(codes(findings), ElementsAre("RL0302", "RL0301", "RL0303"));
   const Finding& early = findings[0];
-  EXPECT_EQ(early.kind, FindingKind::shared_race);
+  EXPECT_EQ(early.kind(), FindingKind::shared_race);
   EXPECT_EQ(place(early.where), "sum.cu:56");  // reads
   EXPECT_EQ(early.where.action, "reads shared memory");
   ASSERT_TRUE(early.other);

@@ -28,7 +28,7 @@ bool take_failure(RunOutcome& outcome, RunOutcome& first) {
   const bool failed = outcome.end != RunOutcome::End::returned || !outcome.cuda_error.empty() ||
                       !outcome.activity.error.empty() || std::ranges::any_of(findings, is_error);
   for (simgpu::Finding& finding : findings) {
-    const bool is_leak = finding.kind == simgpu::FindingKind::leak;  // the first call's are told
+    const bool is_leak = finding.kind() == simgpu::FindingKind::leak;  // the first call's are told
     if (!is_leak) first.activity.findings.push_back(std::move(finding));
   }
   if (!failed) return false;
@@ -42,7 +42,7 @@ bool take_failure(RunOutcome& outcome, RunOutcome& first) {
 }  // namespace
 
 bool is_error(const simgpu::Finding& finding) {
-  return finding.kind != simgpu::FindingKind::leak && finding.code != "RL0325";
+  return finding.kind() != simgpu::FindingKind::leak && finding.code != "RL0325";
 }
 
 FurtherCalls::FurtherCalls(simgpu::DeviceProcess& device, GuestProcess& guest,

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 using testing::Contains;
 using testing::Field;
 using testing::HasSubstr;
+using testing::Property;
 using End = RunOutcome::End;
 
 TEST_F(SimDeviceTest, BringsInputsThereAndOutputsBack) {
@@ -63,7 +64,7 @@ TEST_F(SimDeviceTest, OfAFunctionThatWorksOnceTheSecondCallLeavesPoison) {
 TEST_F(SimDeviceTest, WhatGoesWrongInASecondCallIsTheOutcome) {
   const RunOutcome outcome = run_twice(device_, problem_, "overrun_the_second_time");
   ASSERT_EQ(outcome.activity.findings.size(), 1U);
-  EXPECT_EQ(outcome.activity.findings[0].code, "RL0201");
+  EXPECT_EQ(outcome.activity.findings[0].code, simgpu::Code("RL0201"));
   EXPECT_TRUE(outcome.fresh.empty());
 }
 
@@ -101,7 +102,8 @@ TEST_F(SimDeviceTest, AFurtherCallMayBeOfAnotherSize) {
   EXPECT_EQ(floats_in(right.fresh[2].outputs.at(1)).back(), 1.5F * 299);
   const RunOutcome wrong = run_small_first("scale_through_a_buffer_of_the_first_size");
   EXPECT_EQ(wrong.failed_call, 2);
-  EXPECT_THAT(wrong.activity.findings, Contains(Field(&simgpu::Finding::code, "RL0201")));
+  EXPECT_THAT(wrong.activity.findings,
+              Contains(Field(&simgpu::Finding::code, simgpu::Code("RL0201"))));
 }
 
 TEST_F(SimDeviceTest, OfAWholeCallOfAVastProblemIsReadWhatItStored) {
@@ -132,13 +134,13 @@ TEST_F(SimDeviceTest, ATimedCallOfMoreWorkThanTheCheckersMayTakeIsNotRepeated) {
 TEST_F(SimDeviceTest, TheCallBehindATimedOneIsWatched) {
   const RunOutcome outcome = time_twice(device_, problem_, "overrun_the_second_time");
   ASSERT_EQ(outcome.activity.findings.size(), 1U);
-  EXPECT_EQ(outcome.activity.findings[0].code, "RL0201");
+  EXPECT_EQ(outcome.activity.findings[0].code, simgpu::Code("RL0201"));
 }
 
 TEST_F(SimDeviceTest, WhatATimedCallKeptCountsAsWrittenAndLeaks) {
   const RunOutcome outcome = time_twice(device_, problem_, "scale_through_scratch");
   ASSERT_EQ(outcome.activity.findings.size(), 1U);
-  EXPECT_EQ(outcome.activity.findings[0].code, "RL0309");
+  EXPECT_EQ(outcome.activity.findings[0].code, simgpu::Code("RL0309"));
   ASSERT_EQ(outcome.fresh.size(), 1U);
   EXPECT_NE(floats_in(outcome.fresh[0].outputs.at(1)).front(),
             5 * floats_in(outcome.fresh[0].problem.tensors[0].data).front())
@@ -279,7 +281,7 @@ TEST_F(SimDeviceTest, NamesWhatTheLibraryWasBuiltWithWhereItNamesNothingElse) {
 TEST_F(SimDeviceTest, TellsWhatTheCheckersFound) {
   const RunOutcome outcome = run("overrun");
   EXPECT_THAT(outcome.activity.findings,
-              Contains(Field(&simgpu::Finding::kind, simgpu::FindingKind::out_of_bounds)));
+              Contains(Property(&simgpu::Finding::kind, simgpu::FindingKind::out_of_bounds)));
 }
 
 TEST_F(SimDeviceTest, EndsAnEndlessKernel) {
@@ -291,7 +293,7 @@ TEST_F(SimDeviceTest, EndsAnEndlessKernel) {
 TEST_F(SimDeviceTest, SaysOfALoopThatMayEndThatItTakesTooLong) {
   const RunOutcome outcome = run("count_away");
   ASSERT_EQ(outcome.activity.findings.size(), 1U);
-  EXPECT_EQ(outcome.activity.findings[0].code, "RL0319");
+  EXPECT_EQ(outcome.activity.findings[0].code, simgpu::Code("RL0319"));
   EXPECT_THAT(outcome.activity.findings[0].message, HasSubstr("modelled ms"));
 }
 
@@ -320,7 +322,8 @@ TEST_F(SimDeviceTest, BoundsTheTimeOfACallThatTakesTooLong) {
   ASSERT_EQ(timed.samples_us.size(), 1U);
   EXPECT_GT(timed.samples_us[0], 10);
   const RunOutcome checked = run("scale_slowly", "libgpu_tasks.so", limit);
-  EXPECT_THAT(checked.activity.findings, Contains(Field(&simgpu::Finding::code, "RL0319")))
+  EXPECT_THAT(checked.activity.findings,
+              Contains(Field(&simgpu::Finding::code, simgpu::Code("RL0319"))))
       << "an answer needs all blocks";
 }
 

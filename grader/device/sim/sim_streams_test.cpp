@@ -26,7 +26,8 @@ class LateInputsTest : public SimDeviceTest {
     EXPECT_EQ(outcome.cuda_error, "");
     expect_scaled(outcome);
     std::vector<std::string> codes;
-    for (const simgpu::Finding& finding : outcome.activity.findings) codes.push_back(finding.code);
+    for (const simgpu::Finding& finding : outcome.activity.findings)
+      codes.push_back(finding.code.text());
     return codes;
   }
 };
@@ -69,7 +70,8 @@ TEST_F(SimDeviceTest, ACallOfLateInputsGetsAnotherBesideIt) {
 TEST_F(SimDeviceTest, CallsOnTwoStreamsThatShareAnArrayRace) {
   const RunOutcome outcome = run_beside(device_, problem_, "scale_through_device_array");
   std::vector<std::string> codes;
-  for (const simgpu::Finding& finding : outcome.activity.findings) codes.push_back(finding.code);
+  for (const simgpu::Finding& finding : outcome.activity.findings)
+    codes.push_back(finding.code.text());
   EXPECT_THAT(codes, Contains("RL0315"));
 }
 
@@ -86,7 +88,7 @@ class HeldToStreamTest : public LateInputsTest, public testing::WithParamInterfa
     request.sampled = GetParam() == std::string("sampled");
     std::vector<std::string> codes;
     for (const simgpu::Finding& finding : device_.run(request).activity.findings) {
-      if (finding.kind != simgpu::FindingKind::leak) codes.push_back(finding.code);
+      if (finding.kind() != simgpu::FindingKind::leak) codes.push_back(finding.code.text());
     }
     return codes;
   }

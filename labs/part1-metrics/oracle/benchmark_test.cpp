@@ -56,7 +56,7 @@ std::vector<std::string> codes(const Problem& problem, const CallEvidence& evide
   const auto benchmark = oracle_registry().at("benchmark")();
   std::vector<std::string> codes;
   for (const Complaint& complaint : benchmark->judge(problem, evidence)) {
-    codes.push_back(complaint.code);
+    codes.push_back(complaint.code.text());
   }
   return codes;
 }

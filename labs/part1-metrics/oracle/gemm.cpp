@@ -63,7 +63,7 @@ class GemmOracle : public Oracle {
     const Inputs in = inputs(problem);
     std::vector<KnownMistake> mistakes;
     const std::vector<double> bounds = tolerance(in);
-    const auto add = [&](const char* code, const char* cause, const char* advice,
+    const auto add = [&](Code code, const char* cause, const char* advice,
                          std::vector<double> values) {
       mistakes.push_back({code, cause, advice, {{"C", std::move(values), bounds}}});
     };

@@ -48,7 +48,7 @@ class GemvOracle : public Oracle {
     const Inputs in = inputs(problem);
     std::vector<KnownMistake> mistakes;
     const std::vector<double> bounds = in.tolerance();
-    const auto add = [&](const char* code, const char* cause, const char* advice,
+    const auto add = [&](Code code, const char* cause, const char* advice,
                          std::vector<double> values) {
       mistakes.push_back({code, cause, advice, {{"y", std::move(values), bounds}}});
     };

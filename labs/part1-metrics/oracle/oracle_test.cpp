@@ -60,7 +60,7 @@ std::set<std::string> codes_of(const std::vector<KnownMistake>& mistakes,
     const std::vector<double>& output = mistake.outputs.at(0).value;
     const bool same = std::ranges::equal(
         output, values, [](double a, long double b) { return std::abs(a - b) < 1e-11; });
-    if (same) codes.insert(mistake.code);
+    if (same) codes.insert(mistake.code.text());
   }
   return codes;
 }

@@ -111,7 +111,7 @@ class PeaksOracle : public Oracle {
 
   static std::vector<KnownMistake> chain_mistakes(const Problem& problem) {
     std::vector<KnownMistake> mistakes;
-    const auto add = [&](const char* code, const char* cause, const char* advice,
+    const auto add = [&](Code code, const char* cause, const char* advice,
                          float (*compute)(const Chain&)) {
       mistakes.push_back({code, cause, advice, {chains(problem, compute)}});
     };
@@ -189,7 +189,7 @@ class PeaksOracle : public Oracle {
 
   static std::vector<KnownMistake> sum_mistakes(const Problem& problem) {
     std::vector<KnownMistake> mistakes;
-    const auto add = [&](const char* code, const char* cause, const char* advice, auto keep) {
+    const auto add = [&](Code code, const char* cause, const char* advice, auto keep) {
       mistakes.push_back({code, cause, advice, {sums(problem, keep)}});
     };
     add("RL0410", "sums holds only zeros", "does the sum reach sums, and does the loop run at all?",

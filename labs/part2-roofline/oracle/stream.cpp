@@ -89,7 +89,7 @@ class StreamOracle : public Oracle {
     const Inputs in(problem);
     std::vector<Expected> expected;
     for (const StreamFunction& function : called(problem.parameters)) {
-      expected.push_back(in.outputs_of(function, function.value));
+      expected.push_back(in.outputs_of(function, function.value, function.tolerance));
     }
     return expected;
   }
@@ -113,10 +113,12 @@ class StreamOracle : public Oracle {
     for (const StreamFunction& function : called(problem.parameters)) {
       for (const StreamMistake& mistake : stream_mistakes()) {
         if (mistake.function != function.name) continue;
+        const auto tolerance =
+            mistake.tolerance != nullptr ? mistake.tolerance : function.tolerance;
         mistakes.push_back({mistake.code,
                             mistake.cause,
                             mistake.advice,
-                            {in.outputs_of(function, mistake.value)}});
+                            {in.outputs_of(function, mistake.value, tolerance)}});
       }
     }
     return mistakes;
@@ -184,8 +186,9 @@ class StreamOracle : public Oracle {
       }
     }
 
-    Expected outputs_of(const StreamFunction& function,
-                        double (*value)(const StreamOperands&)) const {
+    /// What `value` makes of the function's inputs, within `tolerance`.
+    Expected outputs_of(const StreamFunction& function, double (*value)(const StreamOperands&),
+                        double (*tolerance)(const StreamOperands&, double value)) const {
       const std::string output(function.name);
       const auto selected = selected_elements(problem_, output, kMostCompared);
       const auto n = static_cast<std::size_t>(n_);
@@ -197,7 +200,7 @@ class StreamOracle : public Oracle {
         if (function.flops > 0 && std::isnan(function.value(operands))) continue;
         expected.index.push_back(i);
         expected.value.push_back(value(operands));
-        expected.tolerance.push_back(function.tolerance(operands, expected.value.back()));
+        expected.tolerance.push_back(tolerance(operands, expected.value.back()));
       }
       if (expected.index.size() == n) expected.index.clear();  // all of them
       return expected;

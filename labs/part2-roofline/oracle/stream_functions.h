@@ -35,10 +35,12 @@ const StreamFunction& stream_function(std::string_view name);
 /// A wrong version of one of them.
 struct StreamMistake {
   std::string_view function;
-  const char* code;
+  Code code;
   const char* cause;
   const char* advice;
   double (*value)(const StreamOperands&);
+  /// Where it rounds more than what is right; else that function's is taken.
+  double (*tolerance)(const StreamOperands&, double value) = nullptr;
 };
 
 std::span<const StreamMistake> stream_mistakes();

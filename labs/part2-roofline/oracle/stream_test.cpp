@@ -195,7 +195,7 @@ std::set<std::string> codes_for(const Problem& problem,
     for (std::size_t i = 0; i < output.value.size(); ++i) {
       same = same && accepts(output, i, wrong(i));
     }
-    if (same) codes.insert(mistake.code);
+    if (same) codes.insert(mistake.code.text());
   }
   return codes;
 }

@@ -69,7 +69,7 @@ std::vector<Complaint> judge(const CallEvidence& evidence) {
 
 std::vector<std::string> codes(const CallEvidence& evidence) {
   std::vector<std::string> codes;
-  for (const Complaint& complaint : judge(evidence)) codes.push_back(complaint.code);
+  for (const Complaint& complaint : judge(evidence)) codes.push_back(complaint.code.text());
   return codes;
 }
 
@@ -148,7 +148,7 @@ TEST(SweepOracleTest, TellsMacsAndElementsInAnIntensity) {
     RooflineChart chart = right_chart();
     change_all(chart, [factor](plot::Point& point) { point.intensity *= factor; });
     const auto complaints = judge(evidence_of(chart));
-    return complaints.empty() ? "" : complaints[0].code + ": " + complaints[0].message.text;
+    return complaints.empty() ? "" : complaints[0].code.text() + ": " + complaints[0].message.text;
   };
   EXPECT_THAT(message_after(0.5), HasSubstr("RL0454: MACs are counted as FLOPs"));
   EXPECT_THAT(message_after(4), HasSubstr("RL0454: the intensity is in FLOPs for each element"));
@@ -187,7 +187,7 @@ std::string after_scaling(double factor) {
     if (point.kind == PointKind::modelled) point.flops_per_second *= factor;
   });
   const auto complaints = judge(evidence_of(chart));
-  return complaints.empty() ? "" : complaints[0].code + ": " + complaints[0].message.text;
+  return complaints.empty() ? "" : complaints[0].code.text() + ": " + complaints[0].message.text;
 }
 
 TEST(SweepOracleTest, TellsAPredictionThatIsGivenAsReached) {
@@ -198,7 +198,7 @@ TEST(SweepOracleTest, TellsAPredictionThatIsGivenAsReached) {
   });
   const auto complaints = judge(evidence_of(chart));
   ASSERT_EQ(complaints.size(), 1U);
-  EXPECT_EQ(complaints[0].code, "RL0457");
+  EXPECT_EQ(complaints[0].code, Code("RL0457"));
   EXPECT_THAT(complaints[0].message.text,
               HasSubstr("what the roofline predicts, not what was reached"));
 }
@@ -228,10 +228,10 @@ TEST(SweepOracleTest, TellsAMeanThatIsDividedByTheCallsAgain) {
     }
     return judge(evidence).at(0).code;
   };
-  EXPECT_EQ(complaint_of(5, 5), "RL0425");
-  EXPECT_EQ(complaint_of(6, 6), "RL0425");
-  EXPECT_EQ(complaint_of(5, 7), "RL0459");
-  EXPECT_EQ(complaint_of(4, 4), "RL0459");
+  EXPECT_EQ(complaint_of(5, 5), Code("RL0425"));
+  EXPECT_EQ(complaint_of(6, 6), Code("RL0425"));
+  EXPECT_EQ(complaint_of(5, 7), Code("RL0459"));
+  EXPECT_EQ(complaint_of(4, 4), Code("RL0459"));
 }
 
 TEST(SweepOracleTest, WantsEachOperationRunTwice) {

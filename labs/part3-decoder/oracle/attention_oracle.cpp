@@ -242,7 +242,7 @@ class AttentionOracle : public Oracle {
 
   /// One mistake that `change` makes of the right rule.
   template <typename Change>
-  static void add(const Sample& sample, Mistakes& mistakes, const char* code, const char* cause,
+  static void add(const Sample& sample, Mistakes& mistakes, Code code, const char* cause,
                   const char* advice, const Change& change) {
     AttentionRule rule = right_rule(sample.problem);
     change(rule);
@@ -250,7 +250,7 @@ class AttentionOracle : public Oracle {
   }
 
   static void add_wrong_scales(const Sample& sample, Mistakes& mistakes) {
-    constexpr const char* kCode = "RL0475";
+    constexpr Code kCode = "RL0475";
     constexpr const char* kAdvice = "multiply each dot product of q and k by `scale`, once";
     const double scale = right_rule(sample.problem).scale;
     const auto depth = static_cast<double>(read(sample.problem.parameters).shape.head_dim);
@@ -286,7 +286,7 @@ class AttentionOracle : public Oracle {
     const Case c = read(sample.problem.parameters);
     const std::int64_t last = c.key_length - 1;
     const std::int64_t window = c.window > 0 ? c.window : c.key_length;
-    const auto with = [&](const char* code, const char* cause, const char* advice, auto keys) {
+    const auto with = [&](Code code, const char* cause, const char* advice, auto keys) {
       add(sample, mistakes, code, cause, advice, [&](AttentionRule& rule) { rule.keys = keys; });
     };
     const auto start = [](std::int64_t first) { return std::max<std::int64_t>(0, first); };
@@ -312,7 +312,7 @@ class AttentionOracle : public Oracle {
 
   static void add_wrong_heads(const Sample& sample, Mistakes& mistakes) {
     const AttentionShape s = read(sample.problem.parameters).shape;
-    constexpr const char* kCode = "RL0480";
+    constexpr Code kCode = "RL0480";
     constexpr const char* kAdvice =
         "query head h reads key/value head h / (query_heads / key_value_heads)";
     add(sample, mistakes, kCode, "query heads are dealt to the key/value heads in turn", kAdvice,

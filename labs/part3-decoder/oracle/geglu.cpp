@@ -66,7 +66,7 @@ class GegluOracle : public Oracle {
     const Numbers gate = widened(problem, "gate");
     const Numbers up = widened(problem, "up");
     Mistakes mistakes(expect(problem));
-    const auto add = [&](const char* code, const char* cause, const char* advice, Computed out) {
+    const auto add = [&](Code code, const char* cause, const char* advice, Computed out) {
       mistakes.add(code, cause, advice, {result(problem, std::move(out))});
     };
     add("RL0469", "GELU is computed with erf instead of with the tanh formula",

@@ -179,7 +179,7 @@ class KvCacheOracle : public Oracle {
     const CacheShape s = shape(problem.parameters);
     const std::int64_t first = integer(problem.parameters, "first_position", 0);
     const std::int64_t oldest = std::max<std::int64_t>(0, s.length - s.capacity);
-    constexpr const char* kCode = "RL0471";
+    constexpr Code kCode = "RL0471";
     constexpr const char* kAdvice = "the token at position p belongs in slot p % capacity";
     const auto add = [&](const char* cause, const auto& slot) {
       mistakes.add(kCode, cause, kAdvice, placed(problem, oldest, s.length, slot));
@@ -196,7 +196,7 @@ class KvCacheOracle : public Oracle {
   static void add_wrong_tokens(const Problem& problem, Mistakes& mistakes) {
     const CacheShape s = shape(problem.parameters);
     const std::int64_t first = integer(problem.parameters, "first_position", 0);
-    constexpr const char* kCode = "RL0472";
+    constexpr Code kCode = "RL0472";
     constexpr const char* kAdvice =
         "a ring forgets the oldest token: of more than `capacity` tokens the last ones stay";
     mistakes.add(kCode, "the first tokens stay in the cache instead of the last", kAdvice,
@@ -229,7 +229,7 @@ class KvCacheOracle : public Oracle {
     mistakes.add("RL0473", "keys and values are swapped",
                  "k goes to key_cache and v to value_cache: compare the order of the arguments",
                  caches(problem, append, "v", "k"));
-    constexpr const char* kCode = "RL0474";
+    constexpr Code kCode = "RL0474";
     constexpr const char* kAdvice =
         "new tokens are (batch, length, heads, head_dim), the caches (batch, heads, capacity, "
         "head_dim)";

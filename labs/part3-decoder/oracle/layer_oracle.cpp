@@ -61,7 +61,7 @@ class LayerOracle : public Oracle {
 
   /// One mistake that `change` makes of the right rule.
   template <typename Change>
-  static void add(const Case& c, Mistakes& mistakes, const char* code, const char* cause,
+  static void add(const Case& c, Mistakes& mistakes, Code code, const char* cause,
                   const char* advice, const Change& change, bool stores_keys = true) {
     LayerRule rule;
     change(rule);

@@ -148,7 +148,7 @@ std::set<std::string> codes(const Values& parameters) {
   std::set<std::string> found;
   const auto oracle = layer_oracle();
   for (const KnownMistake& mistake : oracle->mistakes(oracle->make(parameters, 11))) {
-    found.insert(mistake.code);
+    found.insert(mistake.code.text());
   }
   return found;
 }

@@ -89,7 +89,7 @@ class RopeOracle : public Oracle {
     const Numbers positions = widened(problem, "positions");
     const RopeRule right = right_rule(problem);
     Mistakes mistakes(expect(problem));
-    const auto add = [&](const char* code, const char* cause, const char* advice, const Numbers& at,
+    const auto add = [&](Code code, const char* cause, const char* advice, const Numbers& at,
                          const RopeRule& rule) {
       mistakes.add(code, cause, advice, {turned(problem, at, rule)});
     };
@@ -191,7 +191,7 @@ class RopeOracle : public Oracle {
   template <typename Add>
   static void add_wrong_positions(const RopeShape& s, const Numbers& positions,
                                   const RopeRule& right, const Add& add) {
-    constexpr const char* kCode = "RL0466";
+    constexpr Code kCode = "RL0466";
     constexpr const char* kAdvice =
         "token t of a call stands at positions[t]: they start anywhere once there is a cache, and "
         "need not follow each other";

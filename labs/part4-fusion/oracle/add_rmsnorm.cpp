@@ -63,8 +63,8 @@ class AddRmsNormOracle : public Oracle {
     const Inputs in = inputs(problem);
     const Computed y = in.normed(in.stored_sum());
     Mistakes mistakes(expect(problem));
-    const auto add = [&](const std::string& code, const std::string& cause,
-                         const std::string& advice, const Computed& residual, const Computed& y) {
+    const auto add = [&](Code code, const std::string& cause, const std::string& advice,
+                         const Computed& residual, const Computed& y) {
       mistakes.add(code, cause, advice, in.outputs(residual, y));
     };
     const Computed old_residual = exactly(in.residual);

@@ -169,7 +169,8 @@ double bytes_of_role(const EstimatedProgram& program, const std::string& role) {
   return sum;
 }
 
-Complaint judge_mlp_kernels(const EstimatedProgram& right, const EstimatedProgram& got) {
+std::optional<Complaint> judge_mlp_kernels(const EstimatedProgram& right,
+                                           const EstimatedProgram& got) {
   const auto wrong = [&](const std::string& what, double expected, double found) {
     return Complaint{"RL0515", message(what, " should be ", expected, " and is ", found),
                      "draw the five operations and the arrays between them, then a line around "
@@ -182,11 +183,12 @@ Complaint judge_mlp_kernels(const EstimatedProgram& right, const EstimatedProgra
     const auto differs = [](double a, double b) { return !is_close(b, a, kArithmetic); };
     if (differs(expected[k].matmul_flops, found[k].matmul_flops)) {
       if (is_close(found[k].matmul_flops * 2, expected[k].matmul_flops, kArithmetic)) {
-        return {"RL0406",
-                "matrix products are counted in MACs" +
-                    Evidence{message("; matmul_flops", of, " should be ", expected[k].matmul_flops,
-                                     " and is ", found[k].matmul_flops)},
-                "a multiply-accumulate step is two floating-point operations"};
+        return Complaint{
+            "RL0406",
+            "matrix products are counted in MACs" +
+                Evidence{message("; matmul_flops", of, " should be ", expected[k].matmul_flops,
+                                 " and is ", found[k].matmul_flops)},
+            "a multiply-accumulate step is two floating-point operations"};
       }
       return wrong("matmul_flops" + of, expected[k].matmul_flops, found[k].matmul_flops);
     }
@@ -197,7 +199,7 @@ Complaint judge_mlp_kernels(const EstimatedProgram& right, const EstimatedProgra
       return wrong("the traffic" + of, expected[k].bytes, found[k].bytes);
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 Complaints judge_mlp(const Values& parameters, const CallEvidence& evidence) {
@@ -237,8 +239,8 @@ Complaints judge_mlp(const Values& parameters, const CallEvidence& evidence) {
          "x and out are (tokens, hidden), the weights (hidden, intermediate), what lies between "
          "is (tokens, intermediate); each element has bytes_per_element bytes"}};
   }
-  const Complaint complaint = judge_mlp_kernels(right, got);
-  return complaint.code.empty() ? Complaints{} : Complaints{complaint};
+  const auto complaint = judge_mlp_kernels(right, got);
+  return complaint ? Complaints{*complaint} : Complaints{};
 }
 
 // --- Times ---------------------------------------------------------------------------------------
@@ -252,7 +254,7 @@ NamedNumbers numbers_of(const EstimatedTimes& times) {
 /// A way to put times together that is not the right one.
 struct TimeSlip {
   std::function<void(TimeRule&)> change;
-  const char* code;
+  Code code;
   const char* cause;
   const char* advice;
 };
@@ -286,8 +288,7 @@ const std::vector<TimeSlip>& time_slips() {
 std::vector<ResultSlip> slips_of_times(const EstimatedProgram& program,
                                        const EstimatedMachine& gpu) {
   std::vector<ResultSlip> slips;
-  const auto add = [&](const TimeRule& rule, const char* code, const char* cause,
-                       const char* advice) {
+  const auto add = [&](const TimeRule& rule, Code code, const char* cause, const char* advice) {
     slips.push_back({values_of(numbers_of(times_of(program, gpu, rule))), code,
                      Sentence::of_all_cases(cause), advice});
   };

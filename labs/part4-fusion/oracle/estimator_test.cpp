@@ -78,7 +78,7 @@ std::string complaint_about(double bytes) {
                       {"pointwise_flops of kernel 0", 4800.0},
                       {"bytes of kernel 0", bytes}};
   const auto complaints = oracle_registry().at("estimator")()->judge({parameters, {}}, evidence);
-  return complaints.empty() ? "" : complaints[0].code + ": " + complaints[0].message.text;
+  return complaints.empty() ? "" : complaints[0].code.text() + ": " + complaints[0].message.text;
 }
 
 TEST(EstimatorOracleTest, TellsWhichPartOfTheTrafficIsCountedTooOftenOrNotAtAll) {

@@ -45,7 +45,7 @@ class FusedGeluOracle : public Oracle {
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
     if (problem.vast) return {};  // other cases know them
     Mistakes mistakes(expect(problem));
-    const auto add = [&](const char* code, const char* cause, const char* advice,
+    const auto add = [&](Code code, const char* cause, const char* advice,
                          const std::function<double(double)>& function) {
       mistakes.add(code, cause, advice, {result(problem, function)});
     };

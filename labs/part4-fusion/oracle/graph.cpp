@@ -202,8 +202,7 @@ class GraphOracle : public Oracle {
 
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
     Mistakes mistakes(expect(problem));
-    const auto add = [&](const char* code, const char* cause, const char* advice,
-                         const StepRule& rule) {
+    const auto add = [&](Code code, const char* cause, const char* advice, const StepRule& rule) {
       mistakes.add(code, cause, advice, Decoding(problem, rule).run());
     };
     constexpr const char* kInput =

@@ -36,7 +36,8 @@ void expect_accepted(const std::vector<float>& values, const Expected& expected,
 std::set<std::string> codes(const std::string& name, const Values& values) {
   std::set<std::string> found;
   const Problem problem = oracle(name)->make(values, 21);
-  for (const KnownMistake& mistake : oracle(name)->mistakes(problem)) found.insert(mistake.code);
+  for (const KnownMistake& mistake : oracle(name)->mistakes(problem))
+    found.insert(mistake.code.text());
   return found;
 }
 
@@ -169,7 +170,7 @@ TEST(MlpOracleTest, RefusesKernelsThatStoreMoreThanTheProductAndOutWhereACaseAsk
   EXPECT_THAT(complaints({kProduct + kProduct / 2, kOut}), SizeIs(0));
   const std::vector<Complaint> refused = complaints({kProduct, kProduct, kProduct, kOut});
   ASSERT_THAT(refused, SizeIs(1));
-  EXPECT_EQ(refused[0].code, "RL0497");
+  EXPECT_EQ(refused[0].code, Code("RL0497"));
   EXPECT_THAT(refused[0].message.text,
               ::testing::HasSubstr("stored: some_kernel<float> 512 bytes"));
 }

@@ -58,7 +58,7 @@ class MlpOracle : public Oracle {
   std::vector<KnownMistake> mistakes(const Problem& problem) const override {
     const GatedMlp mlp = mlp_of(problem);
     Mistakes mistakes(expect(problem));
-    const auto add = [&](const char* code, const char* cause, const char* advice,
+    const auto add = [&](Code code, const char* cause, const char* advice,
                          const GatedMlpRule& rule) {
       mistakes.add(code, cause, advice, {out_of(mlp, rule)});
     };

@@ -58,7 +58,7 @@ void AttentionMistakes::add_wrong_masks() {
   const AttentionShape& s = case_.shape;
   const Mask mask = case_.mask;
   const std::int64_t end = s.key_length - 1;
-  const auto with = [&](const char* code, const char* cause, const char* advice, auto keys) {
+  const auto with = [&](Code code, const char* cause, const char* advice, auto keys) {
     add(code, cause, advice, [&](AttentionRule& rule) { rule.keys = keys; });
   };
   if (!mask.causal) {
@@ -139,7 +139,7 @@ void AttentionMistakes::add_uncleared_weights() {
 void AttentionMistakes::add_wrong_windows() {
   const std::int64_t window = case_.mask.window;
   if (window == 0) return;
-  const auto with = [&](const char* code, const char* cause, std::int64_t wrong) {
+  const auto with = [&](Code code, const char* cause, std::int64_t wrong) {
     add(code, cause,
         "a window of W has W keys, the query's own among them: from max(0, last - W + 1) to last",
         [=](AttentionRule& rule) { rule.mask.window = wrong; });
@@ -173,7 +173,7 @@ void AttentionMistakes::add_wrong_heads() {
 }
 
 void AttentionMistakes::add_wrong_softmax() {
-  const auto with = [&](const char* code, const char* cause, const char* advice,
+  const auto with = [&](Code code, const char* cause, const char* advice,
                         const SoftmaxRule& softmax) {
     add_not_finite(code, cause, advice, [&](AttentionRule& rule) { rule.softmax = softmax; });
   };
@@ -201,7 +201,7 @@ void AttentionMistakes::add_wrong_tiles() {
     const std::string raises = " when a " +
                                (tile == 1 ? "key" : "tile of " + std::to_string(tile) + " keys") +
                                " raises the maximum";
-    const auto with = [&](const char* code, const std::string& cause, const char* advice,
+    const auto with = [&](Code code, const std::string& cause, const char* advice,
                           const SoftmaxRule& softmax) {
       add(code, cause, advice, [&](AttentionRule& rule) { rule.softmax = softmax; });
     };
@@ -254,7 +254,7 @@ std::vector<Expected> AttentionMistakes::with_rows_not_a_number(std::int64_t que
 }
 
 void AttentionMistakes::add_rows_without_keys() {
-  constexpr const char* kCode = "RL0523";
+  constexpr Code kCode = "RL0523";
   constexpr const char* kAdvice =
       "subtract 0 instead of the maximum while that is -INFINITY, since -INFINITY - -INFINITY is "
       "not a number, and do not divide by a sum of 0";
@@ -286,7 +286,7 @@ void AttentionMistakes::add_rows_without_keys() {
 
 void AttentionMistakes::add_wrong_log_sum_exp() {
   if (right_.size() < 2) return;
-  const auto with = [&](const char* code, const char* cause, const char* advice, auto change) {
+  const auto with = [&](Code code, const char* cause, const char* advice, auto change) {
     add(code, cause, advice, [&](AttentionRule& rule) {
       rule.softmax = [=](const Scores& scores) {
         Softmax softmax = right_softmax(scores);

@@ -16,7 +16,7 @@ class AttentionMistakes {
 
   /// One mistake that `change` makes of the right rule.
   template <typename Change>
-  void add(const char* code, const std::string& cause, const char* advice, const Change& change) {
+  void add(Code code, const std::string& cause, const char* advice, const Change& change) {
     AttentionRule rule = case_.rule();
     change(rule);
     mistakes_.add(code, cause, advice, case_.expected(problem_, rule));
@@ -24,7 +24,7 @@ class AttentionMistakes {
 
   /// One that is known by where it leaves no finite number.
   template <typename Change>
-  void add_not_finite(const char* code, const std::string& cause, const char* advice,
+  void add_not_finite(Code code, const std::string& cause, const char* advice,
                       const Change& change) {
     AttentionRule rule = case_.rule();
     change(rule);

@@ -44,7 +44,8 @@ Values with(Values values, const std::string& name, Value value) {
 std::set<std::string> codes(const std::string& name, const Values& values) {
   std::set<std::string> found;
   const Problem problem = oracle(name)->make(values, 21);
-  for (const KnownMistake& mistake : oracle(name)->mistakes(problem)) found.insert(mistake.code);
+  for (const KnownMistake& mistake : oracle(name)->mistakes(problem))
+    found.insert(mistake.code.text());
   return found;
 }
 
@@ -204,7 +205,8 @@ std::string complaints_of_memory(const char* name, const Problem& problem, std::
   evidence.activity.peak_allocated = extra;
   for (const Tensor& tensor : problem.tensors) evidence.activity.peak_allocated += tensor.bytes();
   std::string found;
-  for (const Complaint& complaint : oracle(name)->judge(problem, evidence)) found += complaint.code;
+  for (const Complaint& complaint : oracle(name)->judge(problem, evidence))
+    found += complaint.code.text();
   return found;
 }
 
@@ -234,7 +236,7 @@ TEST(AttentionOracleTest, WantsScoresTakenAndGivenBackOnTheStream) {
   evidence.activity.api_calls["cudaFree"] = 1;
   const std::vector<Complaint> complaints = oracle("sdpa")->judge(problem, evidence);
   ASSERT_EQ(complaints.size(), 1U);
-  EXPECT_EQ(complaints[0].code, "RL0539");
+  EXPECT_EQ(complaints[0].code, Code("RL0539"));
 }
 
 TEST(AttentionOracleTest, TakesARightResultOfAnyStructureInOtherCases) {

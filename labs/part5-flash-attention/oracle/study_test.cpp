@@ -162,7 +162,7 @@ std::vector<Complaint> judge(const CallEvidence& evidence) {
 
 std::vector<std::string> codes(const CallEvidence& evidence) {
   std::vector<std::string> codes;
-  for (const Complaint& complaint : judge(evidence)) codes.push_back(complaint.code);
+  for (const Complaint& complaint : judge(evidence)) codes.push_back(complaint.code.text());
   return codes;
 }
 
@@ -321,9 +321,9 @@ TEST(StudyOracleTest, ComparesWhatComesOutOfEachForm) {
     evidence.activity.peak_allocated = static_cast<std::uint64_t>(study_memory(form, 40));
     EXPECT_THAT(oracle->judge(problem, evidence), IsEmpty());
     evidence.activity.peak_allocated *= 2;
-    EXPECT_EQ(oracle->judge(problem, evidence).at(0).code, "RL0536");
+    EXPECT_EQ(oracle->judge(problem, evidence).at(0).code, Code("RL0536"));
     evidence.activity.kernels.clear();
-    EXPECT_EQ(oracle->judge(problem, evidence).at(0).code, "RL0537");
+    EXPECT_EQ(oracle->judge(problem, evidence).at(0).code, Code("RL0537"));
   }
 }
 

@@ -121,7 +121,8 @@ struct Execution {
   /// Codes of all findings, in order.
   std::string codes() const {
     std::string text;
-    for (const Finding& finding : result.findings) text += (text.empty() ? "" : " ") + finding.code;
+    for (const Finding& finding : result.findings)
+      text += (text.empty() ? "" : " ") + finding.code.text();
     return text;
   }
 };
@@ -213,7 +214,7 @@ TEST(AsyncCopies, TellBothSides) {
   const Execution run(kTwoWarps + kSmallCopy + kBarrier + kWait + kReadOther, 64);
   ASSERT_EQ(run.result.findings.size(), 1u);
   const Finding& finding = run.result.findings.front();
-  EXPECT_EQ(finding.kind, FindingKind::shared_race);
+  EXPECT_EQ(finding.kind(), FindingKind::shared_race);
   EXPECT_EQ(finding.where.action, "reads 4 bytes of shared memory");
   ASSERT_TRUE(finding.other.has_value());
   EXPECT_EQ(finding.other->action, "copies 4 bytes asynchronously to shared memory");

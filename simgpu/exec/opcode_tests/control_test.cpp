@@ -76,7 +76,7 @@ TEST(BranchTables, UniformOnesAndIndexesBeyondTheEnd) {
                                          out, out, out, std::uint64_t{kAll});
   EXPECT_EQ(beyond.status, LaunchStatus::trap);
   ASSERT_FALSE(beyond.findings.empty());
-  EXPECT_EQ(beyond.findings.front().code, "RL0311");
+  EXPECT_EQ(beyond.findings.front().code, Code("RL0311"));
 }
 
 /// Arguments of every size go through .param space; half of the lanes return early.

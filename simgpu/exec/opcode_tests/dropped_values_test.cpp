@@ -43,7 +43,7 @@ TEST(SpeculatedLoad, IsToldOfWhereItsValueIsKept) {
         load + "  mov.u32 %r2, %r1;\n"}) {
     const LaunchResult result = run(body, kEvenLanes);
     ASSERT_EQ(result.findings.size(), 1u) << body;
-    EXPECT_EQ(result.findings[0].code, "RL0208");
+    EXPECT_EQ(result.findings[0].code, Code("RL0208"));
     EXPECT_EQ(result.findings[0].occurrences, 16u);
   }
 }
@@ -84,7 +84,7 @@ TEST(UnusedBytes, AreToldOfAsSoonAsOneIsUsed) {
         "  setp.eq.u64 %q1, %d1, 0;\n  selp.b32 %r2, 1, 0, %q1;\n"}) {
     const LaunchResult result = read_word(body);
     ASSERT_EQ(result.findings.size(), 1u) << body;
-    EXPECT_EQ(result.findings[0].code, "RL0205");
+    EXPECT_EQ(result.findings[0].code, Code("RL0205"));
   }
 }
 

@@ -218,20 +218,20 @@ TEST(MatrixForms, AreWatchedLikeOtherAccesses) {
       "  mov.u32 %f0, %thread;\n";
   const std::string load = "  ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%f0}, [%r4";
   const std::string store = "  stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r4], {%f0};\n";
-  EXPECT_EQ(finding_of(row + load + "];\n").code, "RL0206") << "nothing was written";
-  EXPECT_EQ(finding_of(row + load + "+1592];\n").code, "RL0202");
-  EXPECT_EQ(finding_of(row + load + "+8];\n").code, "RL0204");
-  EXPECT_EQ(finding_of(row + store).code, "RL0303") << "both warps store";
+  EXPECT_EQ(finding_of(row + load + "];\n").code, Code("RL0206")) << "nothing was written";
+  EXPECT_EQ(finding_of(row + load + "+1592];\n").code, Code("RL0202"));
+  EXPECT_EQ(finding_of(row + load + "+8];\n").code, Code("RL0204"));
+  EXPECT_EQ(finding_of(row + store).code, Code("RL0303")) << "both warps store";
   const std::string of_first = "  setp.lt.u32 %q1, %thread, 32;\n  @!%q1 bra $other;\n";
   const std::string then = "  bra $end;\n$other:\n";
-  EXPECT_EQ(finding_of(row + of_first + store + then + load + "];\n$end:\n").code, "RL0302");
+  EXPECT_EQ(finding_of(row + of_first + store + then + load + "];\n$end:\n").code, Code("RL0302"));
   EXPECT_EQ(finding_of(row + of_first + store + "  bar.sync 0;\n" + then + "  bar.sync 0;\n" +
                        load + "];\n$end:\n")
                 .code,
-            "")
+            Code())
       << "each warp comes to a barrier";
   EXPECT_EQ(finding_of(row + "  setp.ne.u32 %q2, %lane, 5;\n  @%q2" + store.substr(1)).code,
-            "RL0305");
+            Code("RL0305"));
 }
 
 TEST(MatrixForms, FormsWithoutCodeAreRefusedByName) {

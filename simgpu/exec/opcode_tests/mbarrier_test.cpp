@@ -37,7 +37,8 @@ struct Execution {
   }
   std::string codes() const {
     std::string text;
-    for (const Finding& finding : result.findings) text += (text.empty() ? "" : " ") + finding.code;
+    for (const Finding& finding : result.findings)
+      text += (text.empty() ? "" : " ") + finding.code.text();
     return text;
   }
 };

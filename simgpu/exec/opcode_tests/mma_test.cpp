@@ -453,8 +453,8 @@ TEST(MmaForms, NeedTheWholeWarp) {
       device.run("part", {}, data, data, data, data, data, std::uint64_t{0x7fffffff});
   EXPECT_EQ(result.status, LaunchStatus::launch_failure);
   // The lane that leaves the product out stores what it has not got.
-  EXPECT_EQ(result.findings.front().code, "RL0211");
-  EXPECT_EQ(result.findings.back().code, "RL0305");
+  EXPECT_EQ(result.findings.front().code, Code("RL0211"));
+  EXPECT_EQ(result.findings.back().code, Code("RL0305"));
 }
 
 TEST(MmaForms, FormsWithoutCodeAreRefusedByName) {

@@ -81,7 +81,7 @@ TEST(Constants, AreNowhereElse) {
   const LaunchResult result = run("reads_global");
   EXPECT_EQ(result.status, LaunchStatus::illegal_address);
   ASSERT_FALSE(result.findings.empty());
-  EXPECT_EQ(result.findings[0].code, "RL0201");
+  EXPECT_EQ(result.findings[0].code, Code("RL0201"));
   EXPECT_THAT(result.findings[0].message, ::testing::HasSubstr("constant-memory access"));
 }
 

@@ -29,7 +29,8 @@ struct Execution {
   }
   std::string codes() const {
     std::string text;
-    for (const Finding& finding : result.findings) text += (text.empty() ? "" : " ") + finding.code;
+    for (const Finding& finding : result.findings)
+      text += (text.empty() ? "" : " ") + finding.code.text();
     return text;
   }
 };

@@ -273,7 +273,7 @@ TEST(TextureForms, EndTheLaunchForAHandleOfNothingOrOfTheOtherKind) {
     const LaunchResult result = device.run("fetch", {}, handle, out, out, out, out, kAll);
     EXPECT_EQ(result.status, LaunchStatus::illegal_address);
     ASSERT_EQ(result.findings.size(), 1u);
-    EXPECT_EQ(result.findings[0].code, "RL0201");
+    EXPECT_EQ(result.findings[0].code, Code("RL0201"));
   }
 }
 

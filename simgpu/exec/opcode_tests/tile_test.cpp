@@ -374,12 +374,12 @@ TEST(TileForms, AreMisalignedWhereTheirRowsAre) {
   const std::string eight = "{%f0, %f1, %f2, %f3, %f4, %f5, %f6, %f7}";
   const std::string load = "wmma.load.a.sync.aligned.row.m16n16k16.global.f16 " + eight;
   const Finding base = finding_of(load + ", [%p0+2], 16");
-  EXPECT_EQ(base.code, "RL0204");
+  EXPECT_EQ(base.code, Code("RL0204"));
   EXPECT_EQ(base.message,
             "A tile must start at a multiple of 16 bytes, but this one is 2 bytes past one");
   EXPECT_EQ(base.where.action, "reads a tile of global memory");
   const Finding rows = finding_of(load + ", [%p0], 20");
-  EXPECT_EQ(rows.code, "RL0204");
+  EXPECT_EQ(rows.code, Code("RL0204"));
   EXPECT_EQ(rows.message,
             "The rows of a tile must start at multiples of 16 bytes, but its leading dimension "
             "makes them 40 bytes apart");
@@ -391,11 +391,11 @@ TEST(TileForms, AreMisalignedWhereTheirRowsAre) {
             "The columns of a tile must start at multiples of 16 bytes, but its leading dimension "
             "makes them 68 bytes apart");
   EXPECT_EQ(columns.where.action, "writes a tile of global memory");
-  EXPECT_EQ(finding_of(load + ", [%p0+16], 24").code, "");
+  EXPECT_EQ(finding_of(load + ", [%p0+16], 24").code, Code());
   // The fragment of bytes is smaller, and so is what it needs.
   const std::string bytes = "wmma.load.a.sync.aligned.row.m16n16k16.global.s8 {%f0, %f1}";
-  EXPECT_EQ(finding_of(bytes + ", [%p0+8], 24").code, "");
-  EXPECT_EQ(finding_of(bytes + ", [%p0+4], 24").code, "RL0204");
+  EXPECT_EQ(finding_of(bytes + ", [%p0+8], 24").code, Code());
+  EXPECT_EQ(finding_of(bytes + ", [%p0+4], 24").code, Code("RL0204"));
 }
 
 TEST(TileForms, FormsWithoutCodeAreRefusedByName) {

@@ -25,8 +25,8 @@ LaunchResult run(const std::string& body) {
 void expect_told(const std::string& body) {
   const LaunchResult result = run(body);
   ASSERT_EQ(result.findings.size(), 1u) << body;
-  EXPECT_EQ(result.findings[0].code, "RL0211") << body;
-  EXPECT_EQ(result.findings[0].kind, FindingKind::uninitialized_read);
+  EXPECT_EQ(result.findings[0].code, Code("RL0211")) << body;
+  EXPECT_EQ(result.findings[0].kind(), FindingKind::uninitialized_read);
   EXPECT_EQ(result.status, LaunchStatus::ok);
 }
 
@@ -139,7 +139,7 @@ TEST(UnwrittenRegister, MayPassThroughSharedMemoryToWhereItIsDropped) {
   expect_silent(pass + "  selp.b32 %r2, %r3, 9, %q0;\n" + kStore);
   const LaunchResult result = run(pass + "  st.global.u32 [%d0], %r3;\n");
   ASSERT_EQ(result.findings.size(), 1u);
-  EXPECT_EQ(result.findings[0].code, "RL0206");
+  EXPECT_EQ(result.findings[0].code, Code("RL0206"));
 }
 
 TEST(UnwrittenRegister, OfALaneThatNobodyAsksIsSilent) {

@@ -478,7 +478,7 @@ TEST(WarpForms, ANamedLaneThatTookAnotherWayIsReported) {
   const LaunchResult result =
       device.run("absent", {}, named, named, named, named, named, std::uint64_t{0x2ff});
   ASSERT_FALSE(result.findings.empty());
-  EXPECT_EQ(result.findings.front().code, "RL0305");
+  EXPECT_EQ(result.findings.front().code, Code("RL0305"));
   EXPECT_NE(result.findings.front().message.find("lane 8"), std::string::npos)
       << result.findings.front().message;
 }

@@ -245,9 +245,10 @@ const Lowered* copy_bulk_async(const Lowered* in, Warp& warp) {
     const auto lane = static_cast<unsigned>(__builtin_ctz(left));
     const std::uint32_t bytes = words(warp, in->c)[lane];
     if (bytes % 16 != 0) {
-      warp.block->fail(
-          LaunchStatus::misaligned_address, FindingKind::misaligned, "RL0204", in, warp, lane,
-          "A bulk copy of " + std::to_string(bytes) + " bytes: it takes a multiple of 16");
+      warp.block->fail(in, warp, lane,
+                       {.code = "RL0204",
+                        .message = "A bulk copy of " + std::to_string(bytes) +
+                                   " bytes: it takes a multiple of 16"});
     }
     copy_bulk(in, warp, words(warp, in->a)[lane], pairs(warp, in->b)[lane], bytes);
     warp.mask = 1U << lane;

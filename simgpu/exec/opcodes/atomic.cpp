@@ -110,10 +110,11 @@ struct Atomic {
     add_offset(addresses, addresses64(warp, in->a), in->immediate);
     const GenericLanes lanes = sort_generic(addresses, mask);
     if (lanes.local != 0) {
-      warp.block->fail(LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0203", in,
-                       warp, static_cast<unsigned>(__builtin_ctz(lanes.local)),
-                       "An atomic operation on a thread's own array: atomics work on shared and "
-                       "global memory only");
+      warp.block->fail(
+          in, warp, static_cast<unsigned>(__builtin_ctz(lanes.local)),
+          {.code = "RL0203",
+           .message = "An atomic operation on a thread's own array: atomics work on shared and "
+                      "global memory only"});
     }
     if (lanes.shared != 0) {
       const auto offsets = shared_offsets(addresses);

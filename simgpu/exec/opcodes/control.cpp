@@ -45,9 +45,10 @@ const Lowered* branch_table(const Lowered* in, Warp& warp) {
   const Word32* const index = words(warp, in->a);
   const auto target_of = [&](unsigned lane) {
     if (index[lane] >= in->option) {
-      warp.block->fail(LaunchStatus::trap, FindingKind::trap, "RL0311", in, warp, lane,
-                       "A branch table of " + std::to_string(in->option) +
-                           " targets is used with index " + std::to_string(index[lane]));
+      warp.block->fail(in, warp, lane,
+                       {.code = "RL0311",
+                        .message = "A branch table of " + std::to_string(in->option) +
+                                   " targets is used with index " + std::to_string(index[lane])});
     }
     return warp.lists[in->list + index[lane]];
   };
@@ -106,9 +107,9 @@ const Lowered* run_guarded(const Lowered* in, Warp& warp) {
 }
 
 const Lowered* trap(const Lowered* in, Warp& warp) {
-  warp.block->fail(LaunchStatus::trap, FindingKind::trap, "RL0311", in, warp,
-                   static_cast<unsigned>(__builtin_ctz(warp.mask)),
-                   "The kernel stopped itself with a trap", "traps");
+  warp.block->fail(
+      in, warp, static_cast<unsigned>(__builtin_ctz(warp.mask)),
+      {.code = "RL0311", .message = "The kernel stopped itself with a trap", .action = "traps"});
 }
 
 const Lowered* nothing(const Lowered* in, Warp&) { return in + 1; }
@@ -171,11 +172,12 @@ BarrierOperands read_barrier(const Lowered* in, Warp& warp) {
   operands.barrier = words(warp, in->a)[lane];
   operands.threads = in->option == 0 ? 0 : words(warp, in->b)[lane];
   if (operands.barrier >= 16 || operands.threads % kWarpSize != 0) {
-    warp.block->fail(LaunchStatus::launch_failure, FindingKind::divergent_barrier, "RL0305", in,
-                     warp, lane,
-                     "Barrier " + std::to_string(operands.barrier) + " with " +
-                         std::to_string(operands.threads) +
-                         " threads: a block has barriers 0 to 15, and threads come in warps of 32");
+    warp.block->fail(
+        in, warp, lane,
+        {.code = "RL0305",
+         .message = "Barrier " + std::to_string(operands.barrier) + " with " +
+                    std::to_string(operands.threads) +
+                    " threads: a block has barriers 0 to 15, and threads come in warps of 32"});
   }
   return operands;
 }

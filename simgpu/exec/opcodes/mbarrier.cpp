@@ -36,8 +36,8 @@ std::array<std::uint32_t, kWarpSize> offsets_of(const Lowered* in, Warp& warp) {
 }
 
 [[noreturn]] void fail_count(const Lowered* in, Warp& warp, unsigned lane, std::string message) {
-  warp.block->fail(LaunchStatus::launch_failure, FindingKind::divergent_barrier, "RL0305", in, warp,
-                   lane, std::move(message), "uses an mbarrier");
+  warp.block->fail(in, warp, lane,
+                   {.code = "RL0305", .message = std::move(message), .action = "uses an mbarrier"});
 }
 
 void arrive(const Lowered* in, Warp& warp, unsigned lane, Mbarrier& barrier, std::uint32_t count) {

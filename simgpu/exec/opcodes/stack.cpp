@@ -22,12 +22,14 @@ const Lowered* take(const Lowered* in, Warp& warp) {
     const std::uint64_t address =
         bytes > room ? 0 : (block.local_bytes() - used - bytes) / alignment * alignment;
     if (bytes > room || address < block.local_bytes() - stack) {
-      block.fail(LaunchStatus::stack_overflow, FindingKind::out_of_bounds, "RL0209", in, warp, lane,
-                 "The thread's stack is full: alloca asks for " + std::to_string(bytes) + " of " +
-                     std::to_string(room) +
-                     " bytes that are left. cudaDeviceSetLimit(cudaLimitStackSize, bytes) allows "
-                     "more",
-                 "allocates");
+      block.fail(
+          in, warp, lane,
+          {.code = "RL0209",
+           .message = "The thread's stack is full: alloca asks for " + std::to_string(bytes) +
+                      " of " + std::to_string(room) +
+                      " bytes that are left. cudaDeviceSetLimit(cudaLimitStackSize, bytes) allows "
+                      "more",
+           .action = "allocates"});
     }
     used = static_cast<std::uint32_t>(block.local_bytes() - address);
     pairs(warp, in->dst)[lane] = address;

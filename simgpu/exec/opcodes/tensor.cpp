@@ -352,10 +352,11 @@ void require_full_warp(const Lowered* in, Warp& warp) {
   if (warp.mask == 0xFFFFFFFFU) return;
   require_whole_warp(in, warp, false);
   warp.block->fail(
-      LaunchStatus::launch_failure, FindingKind::divergent_barrier, "RL0305", in, warp,
-      static_cast<unsigned>(__builtin_ctz(warp.mask)),
-      "A tile operation needs all 32 threads of the warp, but some have ended or never "
-      "existed");
+      in, warp, static_cast<unsigned>(__builtin_ctz(warp.mask)),
+      {.code = "RL0305",
+       .message = "A tile operation needs all 32 threads of the warp, but some have ended or never "
+                  "existed",
+       .place = {.words = "", .detail = FindingDetail::lanes_apart}});
 }
 
 std::vector<Ref> fragment_registers(KernelBuilder& builder, std::size_t operand, unsigned count,

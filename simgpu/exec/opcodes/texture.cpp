@@ -61,8 +61,10 @@ std::uint32_t coordinate(const Lowered* in, const Warp& warp, unsigned first, un
 
 [[noreturn]] void fail_image(const Lowered* in, const Warp& warp, unsigned lane, bool surface,
                              const std::string& message) {
-  warp.block->fail(LaunchStatus::illegal_address, FindingKind::out_of_bounds, "RL0201", in, warp,
-                   lane, message, surface ? "uses a surface" : "reads a texture", "");
+  warp.block->fail(in, warp, lane,
+                   {.code = "RL0201",
+                    .message = message,
+                    .action = surface ? "uses a surface" : "reads a texture"});
 }
 
 /// The image behind lane's handle, whose memory is there.
@@ -255,9 +257,11 @@ bool place_of(const Lowered* in, const Warp& warp, const Image& image, unsigned 
     at[axis] = std::clamp<std::int64_t>(at[axis], 0, last[axis]);
   }
   if (at[0] % bytes != 0) {
-    warp.block->fail(LaunchStatus::misaligned_address, FindingKind::misaligned, "RL0204", in, warp,
-                     lane, "A surface access must be at a multiple of its size; x counts bytes",
-                     "uses a surface", "");
+    warp.block->fail(
+        in, warp, lane,
+        {.code = "RL0204",
+         .message = "A surface access must be at a multiple of its size; x counts bytes",
+         .action = "uses a surface"});
   }
   *offset = static_cast<std::uint64_t>(at[2]) * image.slice_pitch +
             static_cast<std::uint64_t>(at[1]) * image.pitch + static_cast<std::uint64_t>(at[0]);

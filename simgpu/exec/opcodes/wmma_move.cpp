@@ -5,9 +5,9 @@
 
 #include "simgpu/arith/matrix.h"
 #include "simgpu/exec/memory_access.h"
-#include "simgpu/exec/messages.h"
 #include "simgpu/exec/opcodes/opcode.h"
 #include "simgpu/exec/opcodes/tensor.h"
+#include "simgpu/exec/places.h"
 
 /// wmma.load and wmma.store: tiles between memory and fragments.
 namespace simgpu {
@@ -243,10 +243,11 @@ template <AccessKind kKind>
                       " bytes apart";
   const std::string action = std::string(kKind == AccessKind::load ? "reads" : "writes") +
                              " a tile of " + (shared ? "shared" : "global") + " memory";
-  block.fail(LaunchStatus::misaligned_address, FindingKind::misaligned, "RL0204", in, warp, 0,
-             message, action,
-             shared ? describe_shared(block.launch().kernel, base, block.shared_bytes())
-                    : describe_global(block.memory(), base, tile.line_bytes()));
+  Place place = shared ? place_in_shared(block.launch().kernel, base, block.shared_bytes())
+                       : place_in_global(block.memory(), base, tile.line_bytes());
+  place.detail = FindingDetail::tile;
+  block.fail(in, warp, 0,
+             {.code = "RL0204", .message = message, .action = action, .place = std::move(place)});
 }
 
 /// a: address, b: stride in elements; the fragment's registers are in the list.

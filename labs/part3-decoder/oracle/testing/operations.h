@@ -41,7 +41,8 @@ inline Values attention_values(std::int64_t queries, std::int64_t keys, std::int
 inline std::set<std::string> codes(const std::string& name, const Values& values) {
   std::set<std::string> found;
   const Problem problem = oracle(name)->make(values, 21);
-  for (const KnownMistake& mistake : oracle(name)->mistakes(problem)) found.insert(mistake.code);
+  for (const KnownMistake& mistake : oracle(name)->mistakes(problem))
+    found.insert(mistake.code.text());
   return found;
 }
 

@@ -34,7 +34,7 @@ TEST(ScaledSumOracleTest, TellsAForgottenScaleFromTheRightResult) {
   const Expected right = oracle()->expect(problem).at(0);
   ASSERT_THAT(oracle()->mistakes(problem), SizeIs(1));
   const KnownMistake mistake = oracle()->mistakes(problem).at(0);
-  EXPECT_EQ(mistake.code, "RL0441");
+  EXPECT_EQ(mistake.code, Code("RL0441"));
   for (std::size_t i = 0; i < right.value.size(); ++i) {
     const float wrong = floats(tensor(problem, "x"))[i] + floats(tensor(problem, "y"))[i];
     EXPECT_NEAR(mistake.outputs.at(0).value[i], wrong, mistake.outputs.at(0).tolerance[i]) << i;

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "simgpu/codes/code.h"
+#include "simgpu/dim3.h"
+
+namespace simgpu {
+
+/// A call that was inlined: what was called, from where.
+struct InlinedCall {
+  std::string function;  ///< its name, without parameters; empty when unknown
+  std::string file{};
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  bool operator==(const InlinedCall&) const = default;
+};
+
+/// A warp's number that nobody knows: what checks real GPUs names threads, and not their warps.
+inline constexpr std::uint32_t kUnknownWarp = 0xffffffff;
+
+/// One side of a finding: who did what, where in the source.
+struct AccessSite {
+  std::string file{};  ///< as in the PTX's .file, empty when unknown
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  Dim3 block{0, 0, 0};
+  Dim3 thread{0, 0, 0};
+  std::uint32_t warp = 0;
+  std::string action{};  ///< "writes 4 bytes", "reads 16 bytes", "waits at barrier 0"
+  /// How the kernel came to the place: the call of the function that it is in, the call of the
+  /// function that this is in, …; empty for a place in the kernel itself.
+  std::vector<InlinedCall> inlined_at{};
+  bool by_thread = true;  ///< false: a whole launch or a copy did it; block and thread mean nothing
+  bool writes = false;    ///< a store, rather than a load or an atomic
+  bool operator==(const AccessSite&) const = default;
+};
+
+/// What a code leaves open and what helps depends on.
+enum class FindingDetail : std::uint8_t {
+  none,
+  // RL0201, of the place that is touched.
+  past_end,         ///< of the nearest allocation
+  far_from_memory,  ///< far from any allocation
+  // RL0204
+  tile,  ///< of a matrix for tensor cores
+  // RL0304
+  lacks_fence,  ///< the atomic that is to order two blocks is there
+  // RL0305
+  lanes_apart,    ///< lanes of one warp need each other: no barrier of the block
+  returned_lane,  ///< a shuffle reads from a lane that has returned from the kernel
+  missing_lane,   ///< a shuffle reads from a lane that is no thread of the block
+  // RL0312
+  lacks_function,  ///< of a library, rather than what a kernel needs
+  // Operands of a library's call.
+  operand_without_memory,  ///< no allocation is there
+  operand_too_long,        ///< its allocation ends before it, or its columns do not lie right
+  operand_unwritten,       ///< it is read before all of it has been written
+};
+inline constexpr FindingDetail kLastDetail = FindingDetail::operand_unwritten;
+
+/// What sort of work is issued to a stream.
+enum class StreamWork : std::uint8_t { kernel, library_call, copy, fill, release };
+inline constexpr StreamWork kLastStreamWork = StreamWork::release;
+
+/// Of RL0325: how work of a function and its caller's stand to each other.
+struct StreamConflict {
+  StreamWork work = StreamWork::kernel;  ///< the function's
+  bool on_default_stream = false;        ///< that work; else on a stream of its own
+  bool callers_is_default = false;       ///< the caller's stream; else the function is given one
+  /// It does not wait for what is before it on the caller's stream; else nothing there waits for
+  /// it.
+  bool starts_early = false;
+  bool operator==(const StreamConflict&) const = default;
+};
+
+/// Something wrong with the program, told so that it can be understood without the simulator's
+/// source. Texts are for people: what code decides by are the other members.
+struct Finding {
+  Code code{};
+  FindingDetail detail = FindingDetail::none;
+  std::string kernel{};  ///< demangled name, empty for host-side findings
+  AccessSite where{};
+  std::optional<AccessSite> other{};  ///< the second access of a race, the allocation's creation …
+  std::string object{};   ///< "shared array As", "allocation of 4096 bytes", with the offset in it
+  std::string name{};     ///< of that array, allocation or operand, "As"; empty when it has none
+  std::string message{};  ///< one sentence, cause first
+  std::uint64_t occurrences = 1;  ///< same code and place, counted together
+  /// Holds unless threads returned from the kernel before `where`, which only its source tells: see
+  /// simgpu/source/early_returns.h. Who has no source has to drop it.
+  bool unless_returned = false;
+  std::optional<StreamConflict> stream{};  ///< of RL0325 alone
+
+  /// @throws std::bad_optional_access of a code that no device tells
+  FindingKind kind() const { return code.kind().value(); }
+  bool operator==(const Finding&) const = default;
+};
+
+}  // namespace simgpu
